@@ -82,7 +82,7 @@ bool xlm_align_input_open(const xlm_comm *comm, const xlm_align_source *source, 
     *input = (xlm_align_input){0};
     input->pairs = source->corpus
                        ? open_corpus(comm, source, work, unit, &input->corpus, error)
-                       : xlm_sentence_pairs_open_for(comm, source->files, source->files[1] != NULL ? 2 : 1, work, unit, error);
+                       : xlm_sentence_pairs_open(comm, source->files, source->files[1] != NULL ? 2 : 1, work, unit, error);
     return input->pairs != NULL;
 }
 

@@ -21,7 +21,7 @@ typedef struct xlm_align_input {
 /* Collective. Is it a file of HDF5, and so no text? Rank 0 looks at its first eight bytes, which say so. */
 bool xlm_align_is_corpus(const xlm_comm *comm, const char *path);
 
-/* Collective. Pairs are shared out as xlm_sentence_pairs_open_for() says. Those of a corpus have the order of languages that the
+/* Collective. Pairs are shared out as xlm_sentence_pairs_open() says. Those of a corpus have the order of languages that the
  * corpus has; when this is not the one that was asked for, the log says so. Errors: of opening; EX_USAGE: the corpus has no such
  * pair of languages, or several and none was asked for. */
 bool xlm_align_input_open(const xlm_comm *comm, const xlm_align_source *source, xlm_pair_work work, int64_t unit,

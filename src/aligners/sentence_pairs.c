@@ -22,7 +22,7 @@ struct xlm_sentence_pairs {
     const int32_t *ids[2]; /* of the pair last returned */
     int64_t subwords[2];
     GString *text[2];
-    int64_t total, empty, first_empty;
+    int64_t total;
     struct part part;
     int64_t count, at; /* of this rank's pairs */
 };
@@ -95,18 +95,10 @@ static void join_blocks(struct blocks *blocks)
     blocks->pairs *= 2;
 }
 
-static bool only_blanks(const char *text, size_t size)
-{
-    while (size > 0 && xlm_is_blank(text[size - 1]))
-        size--;
-    return size == 0;
-}
-
 static bool count_rest(xlm_lines *lines, GError **error) { return xlm_lines_skip(lines, G_MAXINT64, error) >= 0; }
 
 /* A pair of these sizes that begins at these offsets of the files. */
-static void note_pair(xlm_sentence_pairs *pairs, struct blocks *blocks, const int64_t offset[2], int64_t source, int64_t target,
-                      bool empty)
+static void note_pair(xlm_sentence_pairs *pairs, struct blocks *blocks, const int64_t offset[2], int64_t source, int64_t target)
 {
     const double a = (double)source + 1, b = (double)target + 1;
     if (pairs->total % blocks->pairs == 0) {
@@ -118,8 +110,6 @@ static void note_pair(xlm_sentence_pairs *pairs, struct blocks *blocks, const in
         g_array_append_val(blocks->work, none);
     }
     g_array_index(blocks->work, double, blocks->work->len - 1) += blocks->kind == XLM_PAIR_WORK_PRODUCT ? a * b : a + b;
-    if (empty && pairs->empty++ == 0)
-        pairs->first_empty = pairs->total;
     pairs->total++;
 }
 
@@ -131,7 +121,7 @@ static bool look_through_corpus(xlm_sentence_pairs *pairs, struct blocks *blocks
     for (int p = 0; p < pairs->parts && got == 0; p++) {
         xlm_corpus_walk *walk = xlm_corpus_walk_new(pairs->corpus, pairs->of[p].pairs, true);
         while ((got = xlm_corpus_walk_next(walk, ids, n, error)) > 0)
-            note_pair(pairs, blocks, (const int64_t[2]){0}, n[0], n[1], n[0] == 0 || n[1] == 0);
+            note_pair(pairs, blocks, (const int64_t[2]){0}, n[0], n[1]);
         xlm_corpus_walk_free(walk);
     }
     return got == 0;
@@ -145,8 +135,7 @@ static bool look_through_files(xlm_sentence_pairs *pairs, struct blocks *blocks,
     size_t size[2];
     int got, longer;
     while ((got = read_pair(lines, pairs->files, text, size, &longer, error)) > 0) {
-        note_pair(pairs, blocks, offset, (int64_t)size[0], (int64_t)size[1],
-                  only_blanks(text[0], size[0]) || only_blanks(text[1], size[1]));
+        note_pair(pairs, blocks, offset, (int64_t)size[0], (int64_t)size[1]);
         for (int f = 0; f < pairs->files; f++)
             offset[f] = xlm_lines_offset(lines[f]);
     }
@@ -214,12 +203,8 @@ static bool take_part(const xlm_comm *comm, xlm_sentence_pairs *pairs, xlm_pair_
     g_autofree struct part *parts = find_parts(comm, pairs, work, unit, error);
     bool good = parts != NULL;
     if (good) {
-        int64_t number[] = {pairs->total, pairs->empty, pairs->first_empty};
-        xlm_comm_broadcast(comm, 0, number, sizeof number);
+        xlm_comm_broadcast(comm, 0, &pairs->total, sizeof pairs->total);
         xlm_comm_broadcast(comm, 0, parts, (size_t)(comm->ranks + 1) * sizeof *parts);
-        pairs->total = number[0];
-        pairs->empty = number[1];
-        pairs->first_empty = number[2];
         pairs->part = parts[comm->rank];
         pairs->count = parts[comm->rank + 1].first - pairs->part.first;
         GError *failure = NULL;
@@ -229,12 +214,11 @@ static bool take_part(const xlm_comm *comm, xlm_sentence_pairs *pairs, xlm_pair_
     return good;
 }
 
-xlm_sentence_pairs *xlm_sentence_pairs_open_for(const xlm_comm *comm, const char *const *files, int n, xlm_pair_work work,
+xlm_sentence_pairs *xlm_sentence_pairs_open(const xlm_comm *comm, const char *const *files, int n, xlm_pair_work work,
                                                 int64_t unit, GError **error)
 {
     xlm_sentence_pairs *pairs = g_new0(xlm_sentence_pairs, 1);
     pairs->files = n;
-    pairs->first_empty = -1;
     GError *failure = NULL;
     open_files(pairs, files, &failure);
     if (xlm_comm_agree_on(comm, failure, error) && take_part(comm, pairs, work, unit, error))
@@ -243,16 +227,10 @@ xlm_sentence_pairs *xlm_sentence_pairs_open_for(const xlm_comm *comm, const char
     return NULL;
 }
 
-xlm_sentence_pairs *xlm_sentence_pairs_open(const xlm_comm *comm, const char *const *files, int n, GError **error)
-{
-    return xlm_sentence_pairs_open_for(comm, files, n, XLM_PAIR_WORK_PRODUCT, 1, error);
-}
-
 xlm_sentence_pairs *xlm_sentence_pairs_open_corpus(const xlm_comm *comm, const xlm_corpus *corpus, const xlm_corpus_part *parts,
                                                    int n, xlm_pair_work work, int64_t unit, GError **error)
 {
     xlm_sentence_pairs *pairs = g_new0(xlm_sentence_pairs, 1);
-    pairs->first_empty = -1;
     pairs->corpus = corpus;
     pairs->parts = n;
     for (int p = 0; p < n; p++) {
@@ -284,12 +262,6 @@ void xlm_sentence_pairs_close(xlm_sentence_pairs *pairs)
 /* ---- this rank's ---- */
 
 int64_t xlm_sentence_pairs_total(const xlm_sentence_pairs *pairs) { return pairs->total; }
-
-int64_t xlm_sentence_pairs_empty(const xlm_sentence_pairs *pairs, int64_t *first)
-{
-    *first = pairs->first_empty;
-    return pairs->empty;
-}
 
 int64_t xlm_sentence_pairs_first(const xlm_sentence_pairs *pairs) { return pairs->part.first; }
 int64_t xlm_sentence_pairs_count(const xlm_sentence_pairs *pairs) { return pairs->count; }

@@ -20,14 +20,12 @@
 typedef struct xlm_sentence_pairs xlm_sentence_pairs;
 
 /* Collective. files: [n], source and target for n = 2, lines with ` ||| ` for n = 1. Rank 0 looks through the text once and
- * shares it out: by bytes of the source times bytes of the target, to which an aligner's work is about proportional. EX_NOINPUT;
- * EX_DATAERR: files of different numbers of lines, with both; a line without, or with more than one, `|||`; no pairs at all. */
-xlm_sentence_pairs *xlm_sentence_pairs_open(const xlm_comm *comm, const char *const *files, int n, GError **error);
-/* The same, shared out by other work: what a pair takes is about proportional to the bytes of its sides, multiplied or added
- * up; and parts begin at multiples of `unit` pairs, so that fixed runs of pairs are on one rank, whatever the number of ranks. */
+ * shares it out by work: what a pair takes is about proportional to the bytes of its sides, multiplied or added up. Parts begin
+ * at multiples of `unit` pairs, so that fixed runs of pairs are on one rank, whatever the number of ranks. EX_NOINPUT; EX_DATAERR:
+ * files of different numbers of lines, with both; a line without, or with more than one, `|||`; no pairs at all. */
 typedef enum { XLM_PAIR_WORK_PRODUCT, XLM_PAIR_WORK_SUM } xlm_pair_work;
-xlm_sentence_pairs *xlm_sentence_pairs_open_for(const xlm_comm *comm, const char *const *files, int n, xlm_pair_work work,
-                                                int64_t unit, GError **error);
+xlm_sentence_pairs *xlm_sentence_pairs_open(const xlm_comm *comm, const char *const *files, int n, xlm_pair_work work,
+                                            int64_t unit, GError **error);
 /* The same of two languages of a corpus, by subwords in place of bytes: the pairs of `n` parts, one part behind the other.
  * Numbers are those of the corpus's pairs in the first part, and go on in the next. corpus: borrowed. EX_DATAERR. */
 typedef struct xlm_corpus_part {
@@ -41,8 +39,6 @@ void xlm_sentence_pairs_close(xlm_sentence_pairs *pairs); /* NULL is allowed */
 
 /* Pairs of all ranks. */
 int64_t xlm_sentence_pairs_total(const xlm_sentence_pairs *pairs);
-/* Of all ranks: how many have no more than blanks on a side, and the number of the first of them, -1 for none. */
-int64_t xlm_sentence_pairs_empty(const xlm_sentence_pairs *pairs, int64_t *first);
 /* This rank's: the number of the first, from 0, and how many. */
 int64_t xlm_sentence_pairs_first(const xlm_sentence_pairs *pairs);
 int64_t xlm_sentence_pairs_count(const xlm_sentence_pairs *pairs);

@@ -19,7 +19,8 @@ bool xlm_rates_read_freeze(const char *freeze, int64_t layers, int64_t *frozen, 
     return true;
 }
 
-bool xlm_rates_is_frozen(xlm_layer layer, int64_t frozen)
+/* Is the layer kept as it is? frozen: of xlm_rates_read_freeze. */
+static bool is_frozen(xlm_layer layer, int64_t frozen)
 {
     return frozen >= 0 && (layer.stack == XLM_STACK_EMBEDDINGS || (layer.stack == XLM_STACK_ENCODER && layer.number < frozen));
 }
@@ -43,7 +44,7 @@ bool xlm_rates_set(const xlm_optimiser_config *config, const xlm_model_config *m
     for (int i = 0; i < xlm_parameters_count(parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
         const xlm_layer layer = xlm_layer_of(p->name, NULL);
-        const bool still = xlm_rates_is_frozen(layer, layers) || (head_frozen && g_str_has_prefix(p->name, "lm_head/"));
+        const bool still = is_frozen(layer, layers) || (head_frozen && g_str_has_prefix(p->name, "lm_head/"));
         xlm_parameters_set_rate(parameters, i, still ? 0 : pow(decay, (double)xlm_layers_above(model, layer)));
         frozen += still ? p->rows * p->cols : 0;
     }

@@ -22,9 +22,6 @@
  * `layers` of the encoder that have weights of their own (xlm_layers_of). EX_CONFIG for anything else; the message has no place. */
 bool xlm_rates_read_freeze(const char *freeze, int64_t layers, int64_t *frozen, GError **error);
 
-/* Does it keep the layer as it is? frozen: of xlm_rates_read_freeze. */
-bool xlm_rates_is_frozen(xlm_layer layer, int64_t frozen);
-
 /* Set the rates of all parameters, which are declared; the log says what is frozen, and the range of rates. head_frozen: the LM
  * head, which no objective uses, stays as it is too. Errors of xlm_rates_read_freeze. */
 bool xlm_rates_set(const xlm_optimiser_config *config, const xlm_model_config *model, bool head_frozen,

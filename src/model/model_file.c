@@ -51,16 +51,6 @@ bool xlm_model_file_write_content(xlm_store *store, const xlm_comm *comm, const 
            xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error);
 }
 
-bool xlm_model_file_write(const xlm_comm *comm, const char *path, const xlm_model_config *config,
-                          const xlm_parameters *parameters, const xlm_vocabulary *vocabulary, GError **error)
-{
-    g_assert(config->vocabulary == xlm_vocabulary_size(vocabulary) && config->languages == xlm_vocabulary_languages(vocabulary));
-    xlm_store *store = xlm_store_create(comm, path, error);
-    const bool good = store != NULL && xlm_model_file_write_origin(store, comm, XLM_MODEL_FILE_FORMAT, parameters, error) &&
-                      xlm_model_file_write_content(store, comm, config, parameters, vocabulary, NULL, error);
-    return xlm_store_end(store, good, error);
-}
-
 /* ---- checks ---- */
 
 /* A step that the draws of streams can be numbered by, as many as an option `steps` allows. */

@@ -36,13 +36,9 @@ typedef struct xlm_model_task {
 
 /* ---- writing: collective over the ranks of comm ---- */
 
-/* Write a model that no run has: parameters must be sealed, their values the same on all ranks, and config theirs; config and
- * vocabulary must agree on their numbers of subwords and languages. Each rank writes its share of the rows. Nothing under the
- * final name on failure. Errors: EX_CANTCREAT, EX_IOERR. */
-bool xlm_model_file_write(const xlm_comm *comm, const char *path, const xlm_model_config *config,
-                          const xlm_parameters *parameters, const xlm_vocabulary *vocabulary, GError **error);
-/* Its parts, for files with more in them: attributes of / that say what the file is (comm NULL: of one
- * process); all the rest. task: NULL: none. */
+/* The parts of a model's file: attributes of / that say what the file is (comm NULL: of one process); all the rest. Parameters
+ * must be sealed, their values the same on all ranks, and config theirs; config and vocabulary must agree on their numbers of
+ * subwords and languages. Each rank writes its share of the rows. task: NULL: none. */
 bool xlm_model_file_write_origin(xlm_store *store, const xlm_comm *comm, const char *format, const xlm_parameters *parameters,
                                  GError **error);
 bool xlm_model_file_write_content(xlm_store *store, const xlm_comm *comm, const xlm_model_config *config,

@@ -191,6 +191,13 @@ static void open_scroll(xlm_page *page, const char *label)
     g_string_append(page->body, "\">\n");
 }
 
+/* The line that a style has, as a picture. */
+static void append_key(GString *out, int number)
+{
+    g_string_append_printf(out, "<svg class=\"key\" viewBox=\"0 0 36 8\" aria-hidden=\"true\"><path class=\"s%d\" "
+                           "stroke-width=\"2.5\" d=\"M0 4H36\"/></svg>", number % XLM_PAGE_STYLES);
+}
+
 void xlm_page_table(xlm_page *page, const char *caption, const char *corner, int columns, const char *const *headings,
                     const int *styles)
 {
@@ -206,7 +213,7 @@ void xlm_page_table(xlm_page *page, const char *caption, const char *corner, int
     for (int i = 0; i < columns; i++) {
         g_string_append(page->body, "<th scope=\"col\">");
         if (styles != NULL)
-            xlm_page_append_key(page->body, styles[i]);
+            append_key(page->body, styles[i]);
         xlm_markup_append(page->body, headings[i]);
         g_string_append(page->body, "</th>");
     }
@@ -234,18 +241,12 @@ void xlm_page_row(xlm_page *page, const char *heading, int columns, const char *
 
 void xlm_page_table_end(xlm_page *page) { g_string_append(page->body, "</tbody>\n</table>\n</div>\n"); }
 
-void xlm_page_append_key(GString *out, int number)
-{
-    g_string_append_printf(out, "<svg class=\"key\" viewBox=\"0 0 36 8\" aria-hidden=\"true\"><path class=\"s%d\" "
-                           "stroke-width=\"2.5\" d=\"M0 4H36\"/></svg>", number % XLM_PAGE_STYLES);
-}
-
 void xlm_page_legend(xlm_page *page, int n, const char *const *labels, const int *styles)
 {
     g_string_append(page->body, "<ul class=\"legend\">");
     for (int i = 0; i < n; i++) {
         g_string_append(page->body, "<li>");
-        xlm_page_append_key(page->body, styles[i]);
+        append_key(page->body, styles[i]);
         g_string_append(page->body, "<span>");
         xlm_markup_append(page->body, labels[i]);
         g_string_append(page->body, "</span></li>");

@@ -45,8 +45,6 @@ void xlm_page_table(xlm_page *page, const char *caption, const char *corner, int
 void xlm_page_row(xlm_page *page, const char *heading, int columns, const char *const *cells, bool numbers);
 void xlm_page_table_end(xlm_page *page);
 
-/* The line that a style has, as a picture. */
-void xlm_page_append_key(GString *out, int style);
 /* A list of lines and what they are. */
 void xlm_page_legend(xlm_page *page, int n, const char *const *labels, const int *style);
 

@@ -130,8 +130,6 @@ typedef struct xlm_segmenter_class {
 /* Number of classes, and one of them. */
 int xlm_segmenters_count(void);
 const xlm_segmenter_class *xlm_segmenter_class_at(int i);
-/* NULL with EX_DATAERR when there is none of this name; the message names those that there are. name NULL: the default. */
-const xlm_segmenter_class *xlm_segmenter_class_find(const char *name, GError **error);
 /* Put one more behind those of the table, before any file is read. */
 void xlm_segmenter_register(const xlm_segmenter_class *cls);
 /* The name of the row of cls->options that is read into `offset` bytes from the beginning, of `amount` or `file`; NULL when there

@@ -34,7 +34,8 @@ void xlm_segmenter_register(const xlm_segmenter_class *cls)
     g_ptr_array_add(registered, (void *)(uintptr_t)cls);
 }
 
-const xlm_segmenter_class *xlm_segmenter_class_find(const char *name, GError **error)
+/* NULL with EX_DATAERR when there is none of this name; the message names those that there are. name NULL: the default. */
+static const xlm_segmenter_class *find_class(const char *name, GError **error)
 {
     g_autoptr(GString) names = g_string_new(NULL);
     for (int i = 0; i < xlm_segmenters_count(); i++) {
@@ -67,7 +68,7 @@ xlm_segmenter *xlm_segmenter_load(const xlm_store *store, const char *path, GErr
 {
     g_autoptr(GError) unknown = NULL;
     g_autofree char *name = xlm_store_get_text(store, path, "segmenter", NULL);
-    const xlm_segmenter_class *cls = xlm_segmenter_class_find(name, &unknown);
+    const xlm_segmenter_class *cls = find_class(name, &unknown);
     if (cls == NULL) {
         xlm_error_set(error, unknown->code, "%s: %s: %s", xlm_store_path(store), path, unknown->message);
         return NULL;

@@ -158,7 +158,8 @@ size_t xlm_tokenizer_count_words(const xlm_tokenizer *t, const int32_t *ids, siz
     return starts;
 }
 
-bool xlm_tokenizer_encode_normalised(xlm_tokenizer *t, int language, const char *line, size_t size, GArray *ids,
+/* xlm_tokenizer_encode for a line that xlm_normaliser_run has returned (with the vocabulary's setting of lower case). */
+static bool encode_normalised(xlm_tokenizer *t, int language, const char *line, size_t size, GArray *ids,
                                      size_t *words, GError **error)
 {
     size_t n;
@@ -180,7 +181,7 @@ bool xlm_tokenizer_encode(xlm_tokenizer *t, int language, const char *line, size
     size_t normal_size;
     return set_language(t, language, error) &&
            xlm_normaliser_run(t->normaliser, line, size, &normal, &normal_size, error) &&
-           xlm_tokenizer_encode_normalised(t, language, normal, normal_size, ids, words, error);
+           encode_normalised(t, language, normal, normal_size, ids, words, error);
 }
 
 bool xlm_tokenizer_encode_word(xlm_tokenizer *t, int language, bool inside, const char *word, size_t size, GArray *ids,

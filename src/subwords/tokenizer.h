@@ -58,8 +58,4 @@ typedef struct xlm_located_subword {
 bool xlm_tokenizer_locate(xlm_tokenizer *tokenizer, int language, const char *text, size_t size, GArray *subwords,
                           GError **error);
 
-/* xlm_tokenizer_encode for a line that xlm_normaliser_run has returned (with the vocabulary's setting of lower case). */
-bool xlm_tokenizer_encode_normalised(xlm_tokenizer *tokenizer, int language, const char *line, size_t size,
-                                     GArray *ids, size_t *words, GError **error);
-
 #endif

@@ -265,7 +265,8 @@ bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool 
     return json_is_boolean(value) ? json_is_true(value) : fallback;
 }
 
-const char *xlm_tokenizer_token_text(const json_t *value)
+/* The text of a token that stands in JSON as "text" or {"content": "text"}; NULL for neither. */
+static const char *token_text(const json_t *value)
 {
     return json_string_value(json_is_object(value) ? json_object_get(value, "content") : value);
 }
@@ -333,7 +334,7 @@ bool xlm_published_tokens_add_added(xlm_published_tokens *tokens, const xlm_toke
     const json_t *added = xlm_tokenizer_value(files, "tokenizer.json", "added_tokens", NULL), *token;
     size_t i;
     json_array_foreach(added, i, token) {
-        const char *text = xlm_tokenizer_token_text(token);
+        const char *text = token_text(token);
         const json_t *id = json_object_get(token, "id");
         if (text == NULL || !json_is_integer(id))
             return xlm_tokenizer_refuse(files, "tokenizer.json", 0, error, "added token %zu has no text or no id", i + 1);
@@ -350,7 +351,7 @@ const char *xlm_tokenizer_role(const xlm_tokenizer_files *files, const char *rol
     static const char *const names[] = {"special_tokens_map.json", "tokenizer_config.json"};
     const char *text = NULL;
     for (size_t i = 0; i < G_N_ELEMENTS(names) && text == NULL; i++)
-        text = xlm_tokenizer_token_text(xlm_tokenizer_value(files, names[i], role, NULL));
+        text = token_text(xlm_tokenizer_value(files, names[i], role, NULL));
     return text;
 }
 

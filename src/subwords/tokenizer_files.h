@@ -62,8 +62,6 @@ bool xlm_tokenizer_ends_words(const xlm_tokenizer_files *files);
 bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool fallback);
 /* The token that has a role, "mask_token", by special_tokens_map.json or tokenizer_config.json; NULL: they do not say. */
 const char *xlm_tokenizer_role(const xlm_tokenizer_files *files, const char *role);
-/* The text of a token that stands in JSON as "text" or {"content": "text"}; NULL for neither. */
-const char *xlm_tokenizer_token_text(const json_t *value);
 
 /* All tokens by id, and which of them are special. */
 typedef struct xlm_published_tokens {

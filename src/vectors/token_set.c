@@ -19,7 +19,7 @@ void xlm_token_set_close(xlm_token_set *set)
     g_free(set->place);
 }
 
-void xlm_token_set_add(xlm_token_set *set, int32_t id)
+static void add(xlm_token_set *set, int32_t id)
 {
     if (set->place[id] >= 0)
         return;
@@ -30,7 +30,7 @@ void xlm_token_set_add(xlm_token_set *set, int32_t id)
 void xlm_token_set_add_list(xlm_token_set *set, const GArray *list)
 {
     for (guint i = 0; i < list->len; i++)
-        xlm_token_set_add(set, g_array_index(list, xlm_frequency, i).id);
+        add(set, g_array_index(list, xlm_frequency, i).id);
 }
 
 float *xlm_token_set_vectors(const xlm_token_set *set, const xlm_model_config *model, const xlm_parameters *parameters)
@@ -57,8 +57,8 @@ GArray *xlm_token_frequencies(const xlm_corpus *corpus, int language, GError **e
 void xlm_token_set_add_pairs(const xlm_dictionary *dictionary, bool reverse, xlm_token_set *source, xlm_token_set *target)
 {
     for (int64_t i = 0; i < dictionary->pairs; i++) {
-        xlm_token_set_add(source, dictionary->token[reverse][i]);
-        xlm_token_set_add(target, dictionary->token[!reverse][i]);
+        add(source, dictionary->token[reverse][i]);
+        add(target, dictionary->token[!reverse][i]);
     }
 }
 

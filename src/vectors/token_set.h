@@ -1,6 +1,6 @@
 /* xlm-mpi: subwords of one language that take part in a measure of word embeddings. SPDX-License-Identifier: GPL-3.0-or-later
  *
- *   xlm_token_set_open -> { xlm_token_set_add } ... -> xlm_token_set_vectors -> xlm_token_set_close
+ *   xlm_token_set_open -> { xlm_token_set_add_... } ... -> xlm_token_set_vectors -> xlm_token_set_close
  *
  * Of two sets and a dictionary between them, xlm_token_translations() makes what xlm_alignment has of translations. */
 #ifndef XLM_VECTORS_TOKEN_SET_H
@@ -20,7 +20,6 @@ typedef struct xlm_token_set {
 
 void xlm_token_set_open(xlm_token_set *set, int language, int64_t vocabulary);
 void xlm_token_set_close(xlm_token_set *set);
-void xlm_token_set_add(xlm_token_set *set, int32_t id);
 /* All subwords of the language's training text. list: of xlm_frequency_list(). */
 void xlm_token_set_add_list(xlm_token_set *set, const GArray *list);
 

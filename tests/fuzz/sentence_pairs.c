@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     files[0] = fuzz_write("source", text, length);
     files[1] = fuzz_write("target", data, size);
     GError *error = NULL;
-    xlm_sentence_pairs *pairs = xlm_sentence_pairs_open(fuzz_comm(), files, n, &error);
+    xlm_sentence_pairs *pairs = xlm_sentence_pairs_open(fuzz_comm(), files, n, XLM_PAIR_WORK_PRODUCT, 1, &error);
     fuzz_check(pairs != NULL, error);
     for (int turn = 0; pairs != NULL && turn < 2; turn++) {
         const char *side[2];

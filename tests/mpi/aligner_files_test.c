@@ -107,13 +107,12 @@ static void check_pairs(const xlm_comm *comm, const char *source, const char *ta
 {
     const char *const files[] = {path_of(source), target != NULL ? path_of(target) : NULL};
     xlm_sentence_pairs *pairs = NULL;
-    GOOD((pairs = xlm_sentence_pairs_open(comm, files, target != NULL ? 2 : 1, &error)) != NULL);
-    int64_t all = xlm_sentence_pairs_count(pairs), first_empty;
+    GOOD((pairs = xlm_sentence_pairs_open(comm, files, target != NULL ? 2 : 1, XLM_PAIR_WORK_PRODUCT, 1, &error)) != NULL);
+    int64_t all = xlm_sentence_pairs_count(pairs);
     CHECK(xlm_sentence_pairs_total(pairs) == n);
     CHECK(xlm_sentence_pairs_first(pairs) == xlm_comm_sum_below(comm, all));
     xlm_comm_sum_int64(comm, &all, 1);
     CHECK(all == n);
-    CHECK(xlm_sentence_pairs_empty(pairs, &first_empty) == (n + 13) / 17 && first_empty == (n > 3 ? 3 : -1));
     CHECK(strcmp(xlm_sentence_pairs_path(pairs, 1), files[target != NULL]) == 0);
     double work = read_own(comm, pairs, G_MAXINT64), sum = work;
     GOOD(xlm_sentence_pairs_rewind(pairs, &error));
@@ -138,7 +137,7 @@ static void check_many(const xlm_comm *comm)
     g_string_free(text, TRUE);
     const char *const files[] = {path_of("many"), path_of("many")};
     xlm_sentence_pairs *pairs = NULL;
-    GOOD((pairs = xlm_sentence_pairs_open(comm, files, 2, &error)) != NULL);
+    GOOD((pairs = xlm_sentence_pairs_open(comm, files, 2, XLM_PAIR_WORK_PRODUCT, 1, &error)) != NULL);
     const char *side[2];
     size_t size[2];
     int64_t number = -1, read = 0, work = 0;
@@ -168,7 +167,7 @@ static void check_units(const xlm_comm *comm)
     g_string_free(text, TRUE);
     const char *const files[] = {path_of("units"), path_of("units")};
     xlm_sentence_pairs *pairs = NULL;
-    GOOD((pairs = xlm_sentence_pairs_open_for(comm, files, 2, XLM_PAIR_WORK_SUM, unit, &error)) != NULL);
+    GOOD((pairs = xlm_sentence_pairs_open(comm, files, 2, XLM_PAIR_WORK_SUM, unit, &error)) != NULL);
     const int64_t own = xlm_sentence_pairs_count(pairs);
     int64_t all = own;
     xlm_comm_sum_int64(comm, &all, 1);
@@ -180,7 +179,7 @@ static void check_units(const xlm_comm *comm)
 static bool opens(const xlm_comm *comm, const char *first, const char *second, GError **error)
 {
     const char *const files[] = {first, second};
-    xlm_sentence_pairs *pairs = xlm_sentence_pairs_open(comm, files, second != NULL ? 2 : 1, error);
+    xlm_sentence_pairs *pairs = xlm_sentence_pairs_open(comm, files, second != NULL ? 2 : 1, XLM_PAIR_WORK_PRODUCT, 1, error);
     xlm_sentence_pairs_close(pairs);
     return pairs != NULL;
 }
@@ -206,7 +205,7 @@ static void check_refusals(const xlm_comm *comm)
     const char *const files[] = {path_of("edges")};
     static const char *const expected[][2] = {{"", "b"}, {"a", ""}, {"a||| |", "|||| x"}, {"", ""}};
     xlm_sentence_pairs *pairs = NULL;
-    GOOD((pairs = xlm_sentence_pairs_open(comm, files, 1, &error)) != NULL);
+    GOOD((pairs = xlm_sentence_pairs_open(comm, files, 1, XLM_PAIR_WORK_PRODUCT, 1, &error)) != NULL);
     const char *text[2];
     size_t size[2];
     for (int64_t number; xlm_sentence_pairs_next(pairs, text, size, &number, NULL) == 1;)

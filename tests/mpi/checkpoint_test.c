@@ -261,13 +261,22 @@ static void tools_load_the_model(const xlm_comm *comm)
     remove_directory(comm, directory);
 }
 
+static bool write_model(const xlm_comm *comm, const char *path, const run *r, GError **error)
+{
+    xlm_store *store = xlm_store_create(comm, path, error);
+    const xlm_parameters *parameters = r->state.parameters;
+    const bool good = store != NULL && xlm_model_file_write_origin(store, comm, XLM_MODEL_FILE_FORMAT, parameters, error) &&
+                      xlm_model_file_write_content(store, comm, &r->config, parameters, r->vocabulary, NULL, error);
+    return xlm_store_end(store, good, error);
+}
+
 /* A model without a run: written by all ranks, read by tools, begun from, and no checkpoint to go on from. */
 static void a_model_needs_no_run(const xlm_comm *comm)
 {
     char *directory = make_directory(comm), *path = g_build_filename(directory, "model.h5", NULL);
     run *r = make_run(comm, 16, false);
     fill(r, 3);
-    GOOD(xlm_model_file_write(comm, path, &r->config, r->state.parameters, r->vocabulary, &error));
+    GOOD(write_model(comm, path, r, &error));
     const xlm_parameters *written = r->state.parameters;
     if (comm->rank == 0) {
         xlm_loaded_model *loaded;
@@ -321,7 +330,7 @@ static void a_model_needs_no_run(const xlm_comm *comm)
         g_free(bytes);
     }
     char *nowhere = g_build_filename(directory, "no", "model.h5", NULL);
-    BAD(xlm_model_file_write(comm, nowhere, &r->config, r->state.parameters, r->vocabulary, &error), EX_CANTCREAT, nowhere, "");
+    BAD(write_model(comm, nowhere, r, &error), EX_CANTCREAT, nowhere, "");
     CHECK_LIST(directory, "model.h5");
     g_free(nowhere);
     free_run(r);

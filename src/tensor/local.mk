@@ -20,6 +20,7 @@ tensor_sources = \
 	src/tensor/linear.c \
 	src/tensor/onednn.c src/tensor/onednn.h \
 	src/tensor/packed.c src/tensor/packed.h src/tensor/packed_internal.h \
+	src/tensor/packed_call.c \
 	src/tensor/packed_multiply.c \
 	src/tensor/packing.c \
 	src/tensor/parameters.c src/tensor/parameters.h \
@@ -34,7 +35,9 @@ tensor_sources = \
 	src/tensor/sequence_mean.c \
 	src/tensor/similarity.c \
 	src/tensor/tape.c src/tensor/tape.h src/tensor/tape_internal.h \
-	src/tensor/variable.c src/tensor/variable.h \
+	src/tensor/tape_segment.c \
+	src/tensor/variable.h \
+	src/tensor/variable_values.c \
 	src/tensor/vocabulary.c src/tensor/vocabulary.h \
 	src/tensor/vocabulary_blocks.c \
 	src/tensor/kernels/attention.h \

@@ -1,8 +1,8 @@
 /* xlm-mpi: what the files of packed matrices share. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * packed.c is what others call, and the arithmetic for tests; packing.c brings a matrix into oneDNN's order, packed_multiply.c
- * cuts products into blocks and converts their left factor, onednn.c has the code for a block. Without oneDNN, and in double
- * precision, the last three are empty. */
+ * packed.c has their memory; packed_call.c is what others call, and the arithmetic for tests; packing.c brings a matrix into
+ * oneDNN's order, packed_multiply.c cuts products into blocks and converts their left factor, onednn.c has the code for a block.
+ * Without oneDNN, and in double precision, the last three are empty. */
 #ifndef XLM_TENSOR_PACKED_INTERNAL_H
 #define XLM_TENSOR_PACKED_INTERNAL_H
 

@@ -263,13 +263,6 @@ void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_fac
         sum_gradients(tape, n, weight->rows, dy, packs ? XLM_PACKED_ROWS : XLM_CHUNK, db);
 }
 
-void tape_free_products(xlm_tape *tape)
-{
-    if (tape->packed != NULL)
-        g_hash_table_destroy(tape->packed);
-    xlm_packed_free(tape->packed_rows);
-}
-
 void xlm_tape_multiply_by(xlm_tape *tape, bool packs_parameters, xlm_precision precision)
 {
     tape->packs = packs_parameters;

@@ -43,7 +43,8 @@ void xlm_tape_free(xlm_tape *tape)
 {
     if (tape == NULL)
         return;
-    tape_free_products(tape);
+    g_clear_pointer(&tape->packed, g_hash_table_destroy);
+    xlm_packed_free(tape->packed_rows);
     xlm_arena_free(tape->arena);
     xlm_arena_free(tape->inside);
     g_array_free(tape->operations, TRUE);
@@ -269,12 +270,7 @@ xlm_var *xlm_constant_in_place(xlm_tape *tape, int64_t rows, int64_t cols, const
     return x;
 }
 
-xlm_var *xlm_tape_hold(xlm_tape *tape, xlm_var *x)
-{
-    return tape->constants == XLM_CONSTANTS_FREE ? x : xlm_detach(tape, x);
-}
-
-static int64_t end_of_last(const xlm_tape *tape)
+int64_t tape_end_of_last(const xlm_tape *tape)
 {
     const guint n = tape->operations->len;
     return n > 0 ? g_array_index(tape->operations, operation, n - 1).end : 0;
@@ -320,7 +316,7 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
     tape->recorded = y->grad != NULL;
     if (y->grad == NULL)
         return y;
-    int64_t end = end_of_last(tape);
+    int64_t end = tape_end_of_last(tape);
     for (int i = 0; i < n; i++)
         end = MAX(end, inner(inputs[i])->end);
     operation o = {.end = end, .name = name, .bytes = bytes, .backward = backward, .state = state, .y = y};
@@ -375,68 +371,6 @@ xlm_real *xlm_tape_take_over(xlm_var *z)
     xlm_real *value = z->value;
     z->value = NULL;
     return value;
-}
-
-/* ---- segments ---- */
-
-struct segment {
-    xlm_tape *tape;
-    xlm_segment *run;
-    const void *data;
-    xlm_var *x, *y;
-    xlm_tape_mode mode; /* when it began */
-};
-
-static xlm_var *run_inside(const struct segment *s)
-{
-    s->tape->taking = s->tape->inside;
-    xlm_tape_set_mode(s->tape, s->mode);
-    return s->run(s->tape, s->x, s->data);
-}
-
-static void give_back(xlm_tape *tape)
-{
-    xlm_arena_reset(tape->inside);
-    tape->taking = tape->arena;
-}
-
-/* The gradient is handed on, not shared, so that the last operation inside can work in it. */
-static void segment_backward(void *pointer)
-{
-    const struct segment *s = pointer;
-    xlm_tape *tape = s->tape;
-    const guint first = tape->operations->len;
-    const xlm_tape_mode mode = tape->mode;
-    xlm_grad_pass(run_inside(s), s->y);
-    tape_drop_gradient(s->y);
-    tape_run_backward(tape, first);
-    g_array_set_size(tape->operations, first);
-    xlm_tape_set_mode(tape, mode);
-    give_back(tape);
-}
-
-xlm_var *xlm_tape_segment(xlm_tape *tape, xlm_var *x, xlm_segment *run, const void *data)
-{
-    /* What is not needed for a gradient need not be kept either. */
-    if ((!tape->recompute && tape->mode.gradient) || tape->taking == tape->inside)
-        return run(tape, x, data);
-    struct segment *s = XLM_TAPE_TAKE(tape, struct segment, 1);
-    *s = (struct segment){.tape = tape, .run = run, .data = data, .x = x, .mode = tape->mode};
-    const guint first = tape->operations->len;
-    xlm_var *result = run_inside(s);
-    if (result->rows != x->rows)
-        xlm_tape_fail("tape_segment", "%" G_GINT64_FORMAT " rows became %" G_GINT64_FORMAT, x->rows, result->rows);
-    const int64_t end = end_of_last(tape);
-    g_array_set_size(tape->operations, first);
-    tape->taking = tape->arena;
-    s->y = record(tape, "segment", result->rows, result->cols, 1, &result, (struct manner){0}, segment_backward, s);
-    if (tape->recorded) /* the parameters inside */
-        g_array_index(tape->operations, operation, first).end = end;
-    s->y->keys = x->keys;
-    if (!of_shapes(tape))
-        memcpy(s->y->value, result->value, bytes_of(result));
-    give_back(tape);
-    return s->y;
 }
 
 void xlm_sum_chunks(int64_t chunks, int64_t cols, const xlm_real *partial, xlm_real *out)

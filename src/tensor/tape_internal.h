@@ -1,6 +1,7 @@
 /* xlm-mpi: inside the tape. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * For tape.c (variables, the list of operators, segments) and backward.c (gradients, the backward pass) alone. */
+ * For tape.c (variables, the list of operators), tape_segment.c, backward.c (gradients, the backward pass), products.c and
+ * variable_values.c alone. */
 #ifndef XLM_TENSOR_TAPE_INTERNAL_H
 #define XLM_TENSOR_TAPE_INTERNAL_H
 
@@ -95,8 +96,7 @@ static inline bool of_shapes(const xlm_tape *tape) { return tape->buffers != NUL
 void tape_drop_gradient(xlm_var *x);
 /* The backward pass of the operations from number `first` on, the last first. */
 void tape_run_backward(xlm_tape *tape, guint first);
-
-/* What products keep for the tape (products.c). */
-void tape_free_products(xlm_tape *tape);
+/* Of the last operation: see operation.end; 0: there is none. */
+int64_t tape_end_of_last(const xlm_tape *tape);
 
 #endif

@@ -70,3 +70,8 @@ xlm_var *xlm_detach(xlm_tape *tape, const xlm_var *x)
     check_value("detach", x);
     return xlm_constant(tape, x->rows, x->cols, x->value);
 }
+
+xlm_var *xlm_tape_hold(xlm_tape *tape, xlm_var *x)
+{
+    return tape->constants == XLM_CONSTANTS_FREE ? x : xlm_detach(tape, x);
+}

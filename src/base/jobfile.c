@@ -49,8 +49,7 @@ bool xlm_jobfile_refuse(const xlm_jobfile *job, const char *section, const char 
     va_start(arguments, format);
     g_autofree char *what = g_strdup_vprintf(format, arguments), *place = xlm_jobfile_place(job, section, key);
     va_end(arguments);
-    xlm_error_set(error, EX_CONFIG, "%s: %s", place, what);
-    return false;
+    return xlm_error_set(error, EX_CONFIG, "%s: %s", place, what);
 }
 
 /* ---- names ---- */

@@ -52,9 +52,8 @@ static bool is_in_range(const xlm_option *option, double value)
 static bool refuse_number(const xlm_option *option, const char *text, const char *wanted, GError **error)
 {
     g_autofree char *range = print_range(option);
-    xlm_error_set(error, EX_CONFIG, "%s = %s: must be %s%s%s", option->name, text, wanted, *range != '\0' ? " " : "",
-                  range);
-    return false;
+    return xlm_error_set(error, EX_CONFIG, "%s = %s: must be %s%s%s", option->name, text, wanted, *range != '\0' ? " " : "",
+                         range);
 }
 
 /* Text without the '_' between digits; NULL when it is no integer. g_free. */

@@ -11,8 +11,7 @@ bool xlm_config_refuse(const char *path, const char *key, GError **error, const 
     va_start(arguments, format);
     g_autofree char *what = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    xlm_error_set(error, EX_DATAERR, "%s: \"%s\" %s", path, key, what);
-    return false;
+    return xlm_error_set(error, EX_DATAERR, "%s: \"%s\" %s", path, key, what);
 }
 
 bool xlm_config_int(const json_t *json, const char *path, const char *key, int64_t fallback, int64_t *value, GError **error)

@@ -72,9 +72,8 @@ static const xlm_safetensor *find_parameter(importer *im, const char *parameter)
 static bool lacks(importer *im, const char *parameter, GError **error)
 {
     g_autofree char *name = name_of(im, parameter);
-    xlm_error_set(error, EX_DATAERR, "%s: there is no tensor \"%s\", which a %s model as in config.json has", im->directory, name,
-                  im->config.architecture->model_type);
-    return false;
+    return xlm_error_set(error, EX_DATAERR, "%s: there is no tensor \"%s\", which a %s model as in config.json has",
+                         im->directory, name, im->config.architecture->model_type);
 }
 
 /* "[3, 4]" */
@@ -94,9 +93,8 @@ static bool check_shape(const importer *im, const xlm_safetensor *t, int64_t row
         return true;
     g_autofree char *there = shape_text(t->dimensions, t->dims), *wanted = shape_text(rows == 1 ? 1 : 2,
                                                                                       (int64_t[]){rows == 1 ? cols : rows, cols});
-    xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\" is %s, and config.json makes it %s",
-                  xlm_safetensors_file(im->tensors, t), t->name, there, wanted);
-    return false;
+    return xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\" is %s, and config.json makes it %s",
+                         xlm_safetensors_file(im->tensors, t), t->name, there, wanted);
 }
 
 /* ---- what the model is ---- */
@@ -169,10 +167,8 @@ static void find_task(importer *im)
 static bool check_config(importer *im, const xlm_convert_options *options, GError **error)
 {
     g_autoptr(GError) why = NULL;
-    if (!xlm_model_check(&im->config.model, &why)) {
-        xlm_error_set(error, EX_DATAERR, "%s%sconfig.json: %s", im->directory, G_DIR_SEPARATOR_S, why->message);
-        return false;
-    }
+    if (!xlm_model_check(&im->config.model, &why))
+        return xlm_error_set(error, EX_DATAERR, "%s%sconfig.json: %s", im->directory, G_DIR_SEPARATOR_S, why->message);
     const int64_t n = options->languages != NULL ? g_strv_length(options->languages) : im->config.model.languages;
     return !im->config.model.language_embeddings || n == im->config.model.languages ||
            xlm_error_set(error, EX_USAGE, "--languages: %" G_GINT64_FORMAT " names; the model has embeddings of %"

@@ -52,8 +52,7 @@ static bool check_segment_mode(const xlm_prep_options *o, GError **error)
     const xlm_segmenter_options *asked = xlm_prep_segmenter(o, &cls);
     if (asked->file == NULL) {
         g_autofree char *options = xlm_prep_file_options();
-        xlm_error_set(error, EX_USAGE, "--segment needs %s", options);
-        return false;
+        return xlm_error_set(error, EX_USAGE, "--segment needs %s", options);
     }
     if (o->like != NULL)
         return xlm_error_set(error, EX_USAGE, "%s is for a corpus; it does not go with --segment", o->like_option);

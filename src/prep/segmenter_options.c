@@ -14,8 +14,7 @@ bool xlm_prep_set_segmenter(xlm_prep_options *options, const char *name, const c
                 continue;
             if (xlm_option_set(option, value, options->segmenters[i], &wrong))
                 return true;
-            xlm_error_set(error, EX_USAGE, "--%s", wrong->message);
-            return false;
+            return xlm_error_set(error, EX_USAGE, "--%s", wrong->message);
         }
     return xlm_error_set(error, EX_USAGE, "--%s: no segmenter has such an option", name);
 }

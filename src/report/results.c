@@ -227,10 +227,8 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
 {
     char *text = NULL;
     g_autoptr(GError) why = NULL;
-    if (!xlm_files_load(path, &text, NULL, &why)) {
-        xlm_error_set(error, EX_NOINPUT, "%s", why->message);
-        return false;
-    }
+    if (!xlm_files_load(path, &text, NULL, &why))
+        return xlm_error_set(error, EX_NOINPUT, "%s", why->message);
     table t = {.kind = find_kind(text), .path = path, .run = run, .results = results, .runs = runs};
     bool good = t.kind != NULL;
     if (!good) {

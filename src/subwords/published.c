@@ -37,8 +37,7 @@ static bool number_specials(const xlm_published_tokens *tokens, const char *path
     *added = next - (int32_t)tokens->text->len;
     if (xlm_special_tokens_set(specials, id, &failure))
         return true;
-    xlm_error_set(error, EX_DATAERR, "%s: %s", path, failure->message);
-    return false;
+    return xlm_error_set(error, EX_DATAERR, "%s: %s", path, failure->message);
 }
 
 /* Tokens that are not special, by id. NULL when one has no text or stands twice. */

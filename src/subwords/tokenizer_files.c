@@ -117,10 +117,8 @@ static bool read_file(xlm_tokenizer_files *files, const char *path, const char *
     char *bytes;
     gsize size;
     g_autoptr(GError) failure = NULL;
-    if (!xlm_files_load(path, &bytes, &size, &failure)) {
-        xlm_error_set(error, EX_NOINPUT, "%s", failure->message);
-        return false;
-    }
+    if (!xlm_files_load(path, &bytes, &size, &failure))
+        return xlm_error_set(error, EX_NOINPUT, "%s", failure->message);
     const bool good = add_file(files, name, bytes, size, error);
     g_free(bytes);
     return good;
@@ -141,10 +139,8 @@ static bool read_directory(xlm_tokenizer_files *files, GError **error)
 {
     g_autoptr(GError) failure = NULL;
     GDir *directory = g_dir_open(files->path, 0, &failure);
-    if (directory == NULL) {
-        xlm_error_set(error, EX_NOINPUT, "%s", failure->message);
-        return false;
-    }
+    if (directory == NULL)
+        return xlm_error_set(error, EX_NOINPUT, "%s", failure->message);
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
     for (const char *name; (name = g_dir_read_name(directory)) != NULL;)
         if (is_known(name))

@@ -86,8 +86,7 @@ G_GNUC_PRINTF(3, 4) static bool refuse(const reader *r, GError **error, const ch
     g_autofree char *what = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     g_autofree char *place = place_of(r), *described = describe_place(r->source.path, place, r->id);
-    xlm_error_set(error, EX_DATAERR, "%s: %s", described, what);
-    return false;
+    return xlm_error_set(error, EX_DATAERR, "%s: %s", described, what);
 }
 
 /* A value of an object, of the kind wanted (that of `like`: "an array"); NULL with an error. */

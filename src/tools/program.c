@@ -316,8 +316,7 @@ bool xlm_program_is_one_of(const char *option, const char *word, const char *con
     if (word == NULL || g_strv_contains(words, word))
         return true;
     g_autofree char *all = g_strjoinv(", ", (char **)words);
-    xlm_error_set(error, EX_USAGE, "--%s=%s: is none of %s", option, word, all);
-    return false;
+    return xlm_error_set(error, EX_USAGE, "--%s=%s: is none of %s", option, word, all);
 }
 
 bool xlm_program_read_bytes(const char *option, const char *text, int64_t *bytes, GError **error)

@@ -23,10 +23,10 @@ typedef struct xlm_row_key {
 
 /* What an annotation has one number of. */
 typedef enum {
-    XLM_AXIS_TOKENS,      /* [T] */
-    XLM_AXIS_MASKED_ROWS, /* [M] */
-    XLM_AXIS_SEQUENCES,   /* [S] */
-    XLM_AXIS_OWN          /* [length], the annotation's own */
+    XLM_AXIS_TOKENS,         /* [T] */
+    XLM_AXIS_PREDICTED_ROWS, /* [M] */
+    XLM_AXIS_SEQUENCES,      /* [S] */
+    XLM_AXIS_OWN             /* [length], the annotation's own */
 } xlm_axis;
 
 /* A named array beside the tokens, from one of the stream's stages. */
@@ -42,7 +42,7 @@ typedef struct xlm_annotation {
 typedef struct xlm_batch {
     int32_t tokens;              /* T */
     int32_t sequences;           /* S */
-    int32_t masked;              /* M, rows that are predicted */
+    int32_t predicted;           /* M, rows that are predicted */
     const int32_t *offsets;      /* [S+1] */
     const int32_t *ids;          /* [T] input, masking applied */
     const int32_t *original;     /* [T] before masking */
@@ -51,8 +51,8 @@ typedef struct xlm_batch {
     const int32_t *text_languages; /* [T] before switching; the same memory where nothing can be switched */
     const int32_t *types;        /* [T] 0, or 1 on the second side of a pair */
     const xlm_row_key *keys;     /* [T] */
-    const int32_t *masked_rows;  /* [M] ascending */
-    const int32_t *targets;      /* [M] original token of each masked row; of a labelled example, its label */
+    const int32_t *predicted_rows; /* [M] ascending */
+    const int32_t *targets;      /* [M] original token of each predicted row; of a labelled example, its label */
     const xlm_special_tokens *specials; /* of the vocabulary that the ids are of */
     const xlm_annotation *annotations; /* the first of them; NULL: none */
 } xlm_batch;

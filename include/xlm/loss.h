@@ -100,11 +100,11 @@ typedef enum xlm_view_weights {
 } xlm_view_weights;
 
 typedef enum xlm_view_rows {
-    XLM_ROWS_ALL,    /* [T] */
-    XLM_ROWS_MASKED, /* [M] batch->masked_rows */
-    XLM_ROWS_FIRST,  /* [S] the first of each sequence, <s> */
-    XLM_ROWS_NEAR,   /* the masked rows, and the rows of the same sequence at most `reach` rows away from one */
-    XLM_ROWS_LINKED  /* the masked rows, and the rows that the batch's "links" link to one; needs a stream with alignments */
+    XLM_ROWS_ALL,       /* [T] */
+    XLM_ROWS_PREDICTED, /* [M] batch->predicted_rows */
+    XLM_ROWS_FIRST,     /* [S] the first of each sequence, <s> */
+    XLM_ROWS_NEAR,      /* the predicted rows, and the rows of the same sequence at most `reach` rows away from one */
+    XLM_ROWS_LINKED     /* the predicted rows, and the rows that the batch's "links" link to one; of a stream with alignments */
 } xlm_view_rows;
 
 enum { XLM_MOST_VIEW_NUMBER = 15 };
@@ -143,7 +143,7 @@ typedef struct xlm_pass {
     const xlm_batch *batch;       /* the stream's; NULL for an objective without a stream */
     int64_t step;                 /* number of updates before this step */
     int64_t part, parts;          /* an objective without a stream computes part `part` of `parts` of its terms */
-    xlm_score *scores;            /* [batch->masked] to fill in during evaluation, for perplexity and accuracy; else NULL */
+    xlm_score *scores;            /* [batch->predicted] to fill in during evaluation, for perplexity and accuracy; else NULL */
     void *labels;                 /* in `loss`: the first memory that `label` took with xlm_pass_keep, or NULL */
     const struct xlm_pass_call *call;
 } xlm_pass;
@@ -274,7 +274,7 @@ struct xlm_loss_class {
     /* Declares views, parameters, states, an average, metrics. After open. */
     void (*declare)(xlm_loss *self, xlm_declaration *declaration);
     /* Returns the number of terms whose mean `loss` returns for this pass; if 0, loss is not called. Called once, before anything
-     * is encoded. Default: batch->masked or, without a stream, 1 in part 0 and 0 in the others. */
+     * is encoded. Default: batch->predicted or, without a stream, 1 in part 0 and 0 in the others. */
     int64_t (*count)(xlm_loss *self, const xlm_pass *pass);
     /* Instead of count: computes the labels for `loss` from views without gradient, and stores them with xlm_pass_keep. Called
      * for all micro-batches of a rank before any loss. Returns the number of terms. Must not change the state. */

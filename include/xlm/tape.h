@@ -216,7 +216,7 @@ xlm_var *xlm_row_normalise(xlm_tape *tape, xlm_var *x);
  * [in] wanted: [T], copied; NULL: all rows
  * [out] y: sequences x d, without keys */
 xlm_var *xlm_sequence_mean(xlm_tape *tape, xlm_var *x, const int32_t *offsets, int32_t sequences, const bool *wanted);
-/* Which rows of a batch are text: all except those of special tokens; masked rows are text. The caller may change the result:
+/* Which rows of a batch are text: all except those of special tokens; predicted rows are text. The caller may change the result:
  * `&= batch->types[i] == 1` leaves only the second side of pairs. Returns [T], memory of the tape.
  * [in] batch: T tokens */
 bool *xlm_text_rows(xlm_tape *tape, const xlm_batch *batch);

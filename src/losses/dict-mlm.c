@@ -45,7 +45,7 @@ static bool dict_mlm_open(xlm_loss *self, char *message, size_t size)
 
 static void dict_mlm_declare(xlm_loss *self, xlm_declaration *declaration)
 {
-    static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED,
+    static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED,
                                     .gradient = true, .dropout = true};
     (void)self;
     xlm_declare_view(declaration, &masked);
@@ -58,10 +58,10 @@ static xlm_var *dict_mlm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pa
     xlm_var *h = xlm_pass_view(pass, 0)->states; /* M x d */
     if (dict_mlm->predict == ORIGINAL)
         return xlm_lm_cross_entropy(pass->model, tape, h, batch->targets, pass->scores);
-    int32_t *labels = xlm_tape_take(tape, sizeof *labels * (uint64_t)batch->masked); /* [M] */
+    int32_t *labels = xlm_tape_take(tape, sizeof *labels * (uint64_t)batch->predicted); /* [M] */
     const int32_t *translations = xlm_batch_annotation(batch, "translations"); /* [T] */
-    for (int32_t i = 0; i < batch->masked; i++) {
-        const int32_t translation = translations[batch->masked_rows[i]];
+    for (int32_t i = 0; i < batch->predicted; i++) {
+        const int32_t translation = translations[batch->predicted_rows[i]];
         labels[i] = translation >= 0 ? translation : batch->targets[i];
     }
     return xlm_lm_cross_entropy(pass->model, tape, h, labels, pass->scores);

@@ -183,8 +183,8 @@ static bool *choose_queries(const struct dwa *dwa, xlm_tape *tape, const xlm_pas
     const xlm_batch *batch = pass->batch;
     bool *masked = xlm_tape_take(tape, sizeof *masked * (uint64_t)batch->tokens);
     memset(masked, 0, sizeof *masked * (size_t)batch->tokens);
-    for (int32_t i = 0; i < batch->masked; i++)
-        masked[batch->masked_rows[i]] = true;
+    for (int32_t i = 0; i < batch->predicted; i++)
+        masked[batch->predicted_rows[i]] = true;
     if (dwa->queries == QUERIES_MASKED)
         return masked;
     bool *chosen = xlm_tape_take(tape, sizeof *chosen * (uint64_t)batch->tokens);

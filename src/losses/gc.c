@@ -71,7 +71,7 @@ static void gc_declare(xlm_loss *self, xlm_declaration *declaration)
     const struct gc *gc = self->state;
     const xlm_view view = {
         .input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .gradient = true, .dropout = true,
-        .rows = gc->form == HIDDEN ? XLM_ROWS_NEAR : XLM_ROWS_MASKED, .reach = gc->form == HIDDEN ? gc->window : 0,
+        .rows = gc->form == HIDDEN ? XLM_ROWS_NEAR : XLM_ROWS_PREDICTED, .reach = gc->form == HIDDEN ? gc->window : 0,
     };
     xlm_declare_view(declaration, &view);
     xlm_declare_metric(declaration, "known");
@@ -112,13 +112,13 @@ static void walk(const struct gc *gc, struct neighbours *to, const xlm_batch *ba
 /* place: [T] numbers of the view's rows. */
 static struct neighbours find_neighbours(const struct gc *gc, xlm_tape *tape, const xlm_batch *batch, const int32_t *place)
 {
-    const uint64_t most = (uint64_t)(2 * gc->window * batch->masked);
+    const uint64_t most = (uint64_t)(2 * gc->window * batch->predicted);
     struct neighbours found = {
         .masked = xlm_tape_take(tape, sizeof(int32_t) * most), .near = xlm_tape_take(tape, sizeof(int32_t) * most),
         .logs = xlm_tape_take(tape, sizeof(xlm_real) * most), .shares = xlm_tape_take(tape, sizeof(xlm_real) * most),
     };
-    for (int32_t i = 0, s = 0; i < batch->masked; i++) {
-        const int32_t row = batch->masked_rows[i];
+    for (int32_t i = 0, s = 0; i < batch->predicted; i++) {
+        const int32_t row = batch->predicted_rows[i];
         while (batch->offsets[s + 1] <= row)
             s++;
         walk(gc, &found, batch, place, row, s, -1);
@@ -146,7 +146,7 @@ static xlm_var *gc_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
                                   xlm_constant(tape, pairs.n, 1, pairs.logs));
     xlm_var *mean = xlm_mean(tape, xlm_multiply(tape, xlm_multiply(tape, error, error),
                                                 xlm_constant(tape, pairs.n, 1, pairs.shares)));
-    return xlm_scale(tape, mean, (double)pairs.n / (double)(2 * gc->window * batch->masked));
+    return xlm_scale(tape, mean, (double)pairs.n / (double)(2 * gc->window * batch->predicted));
 }
 
 const xlm_loss_class xlm_loss_gc = {

@@ -76,7 +76,7 @@ static void weam_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_view view = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_LINKED, .gradient = true,
                      .dropout = true};
     xlm_declare_view(declaration, &view);
-    view.rows = XLM_ROWS_MASKED;
+    view.rows = XLM_ROWS_PREDICTED;
     xlm_declare_view(declaration, &view);
     if (weam->multilingual == HEAD_OWN)
         declare_head(declaration, model, "multilingual");
@@ -92,7 +92,7 @@ static void weam_declare(xlm_loss *self, xlm_declaration *declaration)
 
 /* ---- partners ---- */
 
-/* Masked positions that have partners: their rows as numbers of the batch's masked rows, and the partners of each. */
+/* Masked positions that have partners: their rows as numbers of the batch's predicted rows, and the partners of each. */
 struct partners {
     int32_t n;
     int32_t *masked;  /* [n] */
@@ -104,7 +104,7 @@ static struct partners *find_partners(xlm_tape *tape, const xlm_pass *pass)
 {
     const xlm_batch *batch = pass->batch;
     const xlm_annotation *links = xlm_batch_find_annotation(batch, "links");
-    const uint64_t number = sizeof(int32_t), masked = (uint64_t)batch->masked;
+    const uint64_t number = sizeof(int32_t), masked = (uint64_t)batch->predicted;
     struct partners *p = xlm_pass_keep(pass, sizeof *p);
     *p = (struct partners){.masked = xlm_pass_keep(pass, number * masked), .offsets = xlm_pass_keep(pass, number * (masked + 1)),
                            .rows = xlm_pass_keep(pass, number * 2 * (uint64_t)links->length)};
@@ -116,8 +116,8 @@ static struct partners *find_partners(xlm_tape *tape, const xlm_pass *pass)
     for (int32_t e = 0; e < 2 * links->length; e++)
         count[links->values[e]]++;
     p->offsets[0] = 0;
-    for (int32_t i = 0; i < batch->masked; i++) {
-        const int32_t row = batch->masked_rows[i];
+    for (int32_t i = 0; i < batch->predicted; i++) {
+        const int32_t row = batch->predicted_rows[i];
         if (count[row] == 0)
             continue;
         p->offsets[p->n + 1] = p->offsets[p->n] + count[row];
@@ -141,7 +141,7 @@ static int64_t weam_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     const struct weam *weam = self->state;
     xlm_pass_terms(pass, weam->cross_lingual, find_partners(tape, pass)->n);
-    return pass->batch->masked;
+    return pass->batch->predicted;
 }
 
 /* Mean of −log p(target | h) by a head of the objective's own.  h: n x d. */
@@ -203,8 +203,8 @@ static xlm_var *weam_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     xlm_var *mean = weam->multilingual == HEAD_OWN
                         ? predict(self, tape, pass, "multilingual", h, batch->targets, pass->scores)
                         : xlm_lm_cross_entropy(pass->model, tape, h, batch->targets, pass->scores);
-    xlm_loss_metric(self, "multilingual", xlm_var_scalar(mean) * batch->masked, batch->masked);
-    xlm_loss_metric(self, "with_partner", partners->n, batch->masked);
+    xlm_loss_metric(self, "multilingual", xlm_var_scalar(mean) * batch->predicted, batch->predicted);
+    xlm_loss_metric(self, "with_partner", partners->n, batch->predicted);
     if (partners->n > 0)
         predict_by_partners(self, tape, pass, partners);
     return mean;

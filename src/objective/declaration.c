@@ -29,7 +29,7 @@ static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **
         return xlm_error_set(error, EX_CONFIG, "a view with number %" G_GINT64_FORMAT "; it separates draws of dropout, and is 0 to "
                              "%d, without dropout 0", view->number, XLM_MOST_VIEW_NUMBER);
     if (view->rows == XLM_ROWS_NEAR && view->reach < 0)
-        return xlm_error_set(error, EX_CONFIG, "a view that reaches %" G_GINT64_FORMAT " rows around the masked ones",
+        return xlm_error_set(error, EX_CONFIG, "a view that reaches %" G_GINT64_FORMAT " rows around the predicted ones",
                              view->reach);
     if ((view->input == XLM_INPUT_FIRST || view->input == XLM_INPUT_SECOND) && !stream->parallel)
         return xlm_error_set(error, EX_CONFIG, "it reads the two sides of pairs, and [stream %s] has none; set type = "

@@ -131,7 +131,7 @@ static int64_t count(xlm_hosted *h, const xlm_pass_input *input)
         const xlm_pass pass = make_pass(&call);
         return h->spec.cls->count(&h->loss, &pass);
     }
-    return input->batch != NULL ? input->batch->masked : input->part == 0;
+    return input->batch != NULL ? input->batch->predicted : input->part == 0;
 }
 
 void xlm_host_count(xlm_host *host, xlm_pass_input *input, xlm_arena *arena)

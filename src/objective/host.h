@@ -113,7 +113,7 @@ xlm_metric_sum *xlm_host_metric_sums(const xlm_host *host, double *row, int k);
 
 /* What else is wanted of a pass; zeros: nothing. */
 typedef struct xlm_host_wishes {
-    xlm_score *scores;  /* [batch->masked], for the objectives to fill in */
+    xlm_score *scores;  /* [batch->predicted], for the objectives to fill in */
     xlm_var ***hidden;  /* where to put H[0 … L] of the stream's batch, all rows */
     /* Called for every objective of the stream, with or without terms, when its loss is computed. */
     void (*visit)(void *data, xlm_loss *loss, xlm_tape *tape, const xlm_pass *pass);

@@ -80,8 +80,8 @@ static bool check_batch(const xlm_batch *b, const xlm_model_config *model, GErro
 {
     const bool whole = b->offsets != NULL && b->ids != NULL && b->original != NULL && b->positions != NULL && b->languages != NULL &&
                        b->text_languages != NULL && b->types != NULL && b->keys != NULL && b->specials != NULL &&
-                       (b->masked == 0 || (b->masked_rows != NULL && b->targets != NULL));
-    if (!whole || b->sequences < 1 || b->masked < 0 || b->offsets[0] != 0 || b->offsets[b->sequences] != b->tokens)
+                       (b->predicted == 0 || (b->predicted_rows != NULL && b->targets != NULL));
+    if (!whole || b->sequences < 1 || b->predicted < 0 || b->offsets[0] != 0 || b->offsets[b->sequences] != b->tokens)
         return xlm_error_set(error, EX_USAGE, "the batch lacks an array, or its offsets do not run from 0 to its tokens");
     for (int32_t s = 0; s < b->sequences; s++)
         if (b->offsets[s] >= b->offsets[s + 1])
@@ -93,10 +93,10 @@ static bool check_batch(const xlm_batch *b, const xlm_model_config *model, GErro
             b->types[i] < 0 || b->types[i] > 1)
             return xlm_error_set(error, EX_USAGE, "token %d of the batch has an id, position, language or type that the model does "
                                  "not have", i);
-    for (int32_t k = 0; k < b->masked; k++)
-        if (b->masked_rows[k] < (k > 0 ? b->masked_rows[k - 1] + 1 : 0) || b->masked_rows[k] >= b->tokens || b->targets[k] < 0 ||
-            b->targets[k] >= model->vocabulary)
-            return xlm_error_set(error, EX_USAGE, "masked row %d of the batch is out of order or range, or its target is", k);
+    for (int32_t k = 0; k < b->predicted; k++)
+        if (b->predicted_rows[k] < (k > 0 ? b->predicted_rows[k - 1] + 1 : 0) || b->predicted_rows[k] >= b->tokens ||
+            b->targets[k] < 0 || b->targets[k] >= model->vocabulary)
+            return xlm_error_set(error, EX_USAGE, "predicted row %d of the batch is out of order or range, or its target is", k);
     return true;
 }
 

@@ -13,7 +13,7 @@ enum { V = XLM_CHECK_VOCABULARY, S = XLM_CHECK_SEQUENCES, LONGEST = 2 * XLM_CHEC
 static int32_t translation(int32_t word) { return FIRST + (word - FIRST + 7) % WORDS; }
 
 static int32_t offsets[S + 1], ids[S * LONGEST], original[S * LONGEST], positions[S * LONGEST], languages[S * LONGEST],
-    types[S * LONGEST], masked_rows[S * LONGEST], targets[S * LONGEST], translations[S * LONGEST],
+    types[S * LONGEST], predicted_rows[S * LONGEST], targets[S * LONGEST], translations[S * LONGEST],
     translation_languages[S * LONGEST], links[S * LONGEST][2];
 static xlm_row_key keys[S * LONGEST];
 static xlm_annotation annotations[3];
@@ -35,9 +35,9 @@ static void add_token(int32_t sequence, int32_t position, int32_t type, int32_t 
 static void mask(int32_t row)
 {
     const int32_t with[] = {xlm_own_special_tokens.id[XLM_MASK], FIRST + (original[row] + 3) % WORDS, original[row]};
-    ids[row] = with[batch.masked % 3];
-    targets[batch.masked] = original[row];
-    masked_rows[batch.masked++] = row;
+    ids[row] = with[batch.predicted % 3];
+    targets[batch.predicted] = original[row];
+    predicted_rows[batch.predicted++] = row;
 }
 
 /* <s> words </s> of one language and words </s> of the other, positions from 0 on either side; word i of one is linked to
@@ -77,9 +77,9 @@ const xlm_batch *xlm_check_batch(void)
     annotations[2] = (xlm_annotation){.name = "links", .axis = XLM_AXIS_OWN, .values = *links, .length = annotations[2].length,
                                       .width = 2};
     batch = (xlm_batch){
-        .tokens = batch.tokens, .sequences = S, .masked = batch.masked, .offsets = offsets, .ids = ids, .original = original,
+        .tokens = batch.tokens, .sequences = S, .predicted = batch.predicted, .offsets = offsets, .ids = ids, .original = original,
         .positions = positions, .languages = languages, .text_languages = languages, .types = types, .keys = keys,
-        .masked_rows = masked_rows, .targets = targets, .specials = &xlm_own_special_tokens, .annotations = annotations,
+        .predicted_rows = predicted_rows, .targets = targets, .specials = &xlm_own_special_tokens, .annotations = annotations,
     };
     return &batch;
 }

@@ -15,9 +15,9 @@ static const xlm_batch *uncorrupted(xlm_tape *tape, const xlm_batch *batch)
 
 /* The arrays of a batch, before they are const. */
 struct side {
-    int32_t *offsets, *ids, *positions, *languages, *types, *masked_rows, *targets;
+    int32_t *offsets, *ids, *positions, *languages, *types, *predicted_rows, *targets;
     xlm_row_key *keys;
-    int32_t rows, masked;
+    int32_t rows, predicted;
 };
 
 static void append(struct side *to, int32_t id, int32_t language, uint32_t instance, int32_t first)
@@ -30,23 +30,23 @@ static void append(struct side *to, int32_t id, int32_t language, uint32_t insta
     to->keys[row] = (xlm_row_key){instance, (uint32_t)position};
 }
 
-/* The rows of one sequence that are of this type, after <s>. *mask: number of the first masked row of the batch that is not yet
- * passed by. */
+/* The rows of one sequence that are of this type, after <s>. *mask: number of the first predicted row of the batch that is not
+ * yet passed by. */
 static void append_sequence(struct side *to, const xlm_batch *batch, int32_t s, int32_t type, int32_t *mask)
 {
     const int32_t bos = batch->specials->id[XLM_BOS];
     const int32_t first = to->rows, begin = batch->offsets[s], end = batch->offsets[s + 1];
     for (int32_t row = begin; row < end; row++) {
-        const bool masked = *mask < batch->masked && batch->masked_rows[*mask] == row;
+        const bool predicted = *mask < batch->predicted && batch->predicted_rows[*mask] == row;
         const int32_t number = *mask;
-        *mask += masked;
+        *mask += predicted;
         if (batch->types[row] != type)
             continue;
         if (to->rows == first && batch->original[row] != bos)
             append(to, bos, batch->text_languages[row], batch->keys[row].instance, first);
-        if (masked) {
-            to->masked_rows[to->masked] = to->rows;
-            to->targets[to->masked++] = batch->targets[number];
+        if (predicted) {
+            to->predicted_rows[to->predicted] = to->rows;
+            to->targets[to->predicted++] = batch->targets[number];
         }
         append(to, batch->original[row], batch->text_languages[row], batch->keys[row].instance, first);
     }
@@ -62,7 +62,7 @@ static const xlm_batch *side_alone(xlm_tape *tape, const xlm_batch *batch, int32
         .offsets = XLM_TAPE_TAKE(tape, int32_t, batch->sequences + 1),
         .ids = XLM_TAPE_TAKE(tape, int32_t, most), .positions = XLM_TAPE_TAKE(tape, int32_t, most),
         .languages = XLM_TAPE_TAKE(tape, int32_t, most), .types = XLM_TAPE_TAKE(tape, int32_t, most),
-        .masked_rows = XLM_TAPE_TAKE(tape, int32_t, most), .targets = XLM_TAPE_TAKE(tape, int32_t, most),
+        .predicted_rows = XLM_TAPE_TAKE(tape, int32_t, most), .targets = XLM_TAPE_TAKE(tape, int32_t, most),
         .keys = XLM_TAPE_TAKE(tape, xlm_row_key, most),
     };
     int32_t mask = 0;
@@ -71,9 +71,9 @@ static const xlm_batch *side_alone(xlm_tape *tape, const xlm_batch *batch, int32
         append_sequence(&to, batch, s, type, &mask);
     xlm_batch *b = XLM_TAPE_TAKE(tape, xlm_batch, 1);
     *b = (xlm_batch){
-        .tokens = to.rows, .sequences = batch->sequences, .masked = to.masked, .offsets = to.offsets, .ids = to.ids,
+        .tokens = to.rows, .sequences = batch->sequences, .predicted = to.predicted, .offsets = to.offsets, .ids = to.ids,
         .original = to.ids, .positions = to.positions, .languages = to.languages, .text_languages = to.languages,
-        .types = to.types, .keys = to.keys, .masked_rows = to.masked_rows, .targets = to.targets,
+        .types = to.types, .keys = to.keys, .predicted_rows = to.predicted_rows, .targets = to.targets,
         .specials = batch->specials,
     };
     return b;

@@ -16,11 +16,11 @@ static bool has_rows(xlm_row_set set, xlm_view_rows rows) { return (set.kinds & 
 
 static xlm_row_set both(xlm_row_set a, xlm_row_set b) { return (xlm_row_set){a.kinds | b.kinds, MAX(a.reach, b.reach)}; }
 
-/* wanted[row] for the masked rows, and as far as the set reaches around them. */
+/* wanted[row] for the predicted rows, and as far as the set reaches around them. */
 static void mark_near(const xlm_batch *batch, int64_t reach, bool *wanted)
 {
-    for (int32_t i = 0, s = 0; i < batch->masked; i++) {
-        const int32_t row = batch->masked_rows[i];
+    for (int32_t i = 0, s = 0; i < batch->predicted; i++) {
+        const int32_t row = batch->predicted_rows[i];
         while (batch->offsets[s + 1] <= row)
             s++;
         const int64_t first = MAX(row - reach, batch->offsets[s]), last = MIN(row + reach, batch->offsets[s + 1] - 1);
@@ -29,17 +29,17 @@ static void mark_near(const xlm_batch *batch, int64_t reach, bool *wanted)
     }
 }
 
-/* wanted[row] for rows that are linked to masked ones. */
+/* wanted[row] for rows that are linked to predicted ones. */
 static void mark_linked(xlm_tape *tape, const xlm_batch *batch, bool *wanted)
 {
     const xlm_annotation *links = xlm_batch_find_annotation(batch, "links");
-    bool *masked = XLM_TAPE_TAKE(tape, bool, batch->tokens);
-    memset(masked, 0, sizeof *masked * (size_t)batch->tokens);
-    for (int32_t i = 0; i < batch->masked; i++)
-        masked[batch->masked_rows[i]] = true;
+    bool *predicted = XLM_TAPE_TAKE(tape, bool, batch->tokens);
+    memset(predicted, 0, sizeof *predicted * (size_t)batch->tokens);
+    for (int32_t i = 0; i < batch->predicted; i++)
+        predicted[batch->predicted_rows[i]] = true;
     for (int32_t l = 0; links != NULL && l < links->length; l++)
         for (int side = 0; side < 2; side++)
-            if (masked[links->values[2 * l + side]])
+            if (predicted[links->values[2 * l + side]])
                 wanted[links->values[2 * l + 1 - side]] = true;
 }
 
@@ -49,15 +49,15 @@ static const int32_t *rows_of(xlm_tape *tape, const xlm_batch *batch, xlm_row_se
     *n = batch->tokens;
     if (has_rows(set, XLM_ROWS_ALL))
         return NULL;
-    *n = batch->masked;
-    if (set.kinds == 1U << XLM_ROWS_MASKED)
-        return batch->masked_rows;
+    *n = batch->predicted;
+    if (set.kinds == 1U << XLM_ROWS_PREDICTED)
+        return batch->predicted_rows;
     *n = batch->sequences;
     if (set.kinds == 1U << XLM_ROWS_FIRST)
         return batch->offsets;
     bool *wanted = XLM_TAPE_TAKE(tape, bool, batch->tokens);
     memset(wanted, 0, sizeof *wanted * (size_t)batch->tokens);
-    if (has_rows(set, XLM_ROWS_MASKED) || has_rows(set, XLM_ROWS_NEAR) || has_rows(set, XLM_ROWS_LINKED))
+    if (has_rows(set, XLM_ROWS_PREDICTED) || has_rows(set, XLM_ROWS_NEAR) || has_rows(set, XLM_ROWS_LINKED))
         mark_near(batch, set.reach, wanted);
     if (has_rows(set, XLM_ROWS_LINKED))
         mark_linked(tape, batch, wanted);

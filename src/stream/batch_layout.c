@@ -14,7 +14,7 @@ bool xlm_batch_layout_take(xlm_batch_layout *layout, xlm_arena *arena, const xlm
         .offsets = XLM_TAKE(arena, int32_t, sequences + 1), .ids = XLM_TAKE(arena, int32_t, tokens),
         .original = XLM_TAKE(arena, int32_t, tokens),       .positions = XLM_TAKE(arena, int32_t, tokens),
         .text_languages = XLM_TAKE(arena, int32_t, tokens), .types = XLM_TAKE(arena, int32_t, tokens),
-        .keys = XLM_TAKE(arena, xlm_row_key, tokens),       .masked_rows = XLM_TAKE(arena, int32_t, predicted),
+        .keys = XLM_TAKE(arena, xlm_row_key, tokens),       .predicted_rows = XLM_TAKE(arena, int32_t, predicted),
         .targets = XLM_TAKE(arena, int32_t, predicted),
     };
     layout->languages = layout->text_languages;
@@ -41,7 +41,7 @@ static void attach(xlm_batch_layout *layout, const char *name, xlm_axis axis, co
 
 static int32_t axis_length(const xlm_batch_layout *layout, xlm_axis axis)
 {
-    return axis == XLM_AXIS_TOKENS ? layout->tokens : axis == XLM_AXIS_SEQUENCES ? layout->sequences : layout->masked;
+    return axis == XLM_AXIS_TOKENS ? layout->tokens : axis == XLM_AXIS_SEQUENCES ? layout->sequences : layout->predicted;
 }
 
 void xlm_batch_layout_attach(xlm_batch_layout *layout, const char *name, xlm_axis axis, const int32_t *values)
@@ -66,10 +66,10 @@ int32_t *xlm_batch_layout_annotate_own(xlm_batch_layout *layout, const char *nam
 xlm_batch xlm_batch_of_layout(const xlm_batch_layout *layout)
 {
     return (xlm_batch){
-        .tokens = layout->tokens,       .sequences = layout->sequences, .masked = layout->masked,
+        .tokens = layout->tokens,       .sequences = layout->sequences, .predicted = layout->predicted,
         .offsets = layout->offsets,     .ids = layout->ids,             .original = layout->original,
         .positions = layout->positions, .languages = layout->languages, .text_languages = layout->text_languages,
-        .types = layout->types,         .keys = layout->keys,           .masked_rows = layout->masked_rows,
+        .types = layout->types,         .keys = layout->keys,           .predicted_rows = layout->predicted_rows,
         .targets = layout->targets,     .specials = layout->specials,   .annotations = layout->annotations,
     };
 }

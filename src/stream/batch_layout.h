@@ -15,7 +15,7 @@ typedef struct xlm_batch_layout {
     xlm_arena *arena;        /* everything is in it */
     int32_t tokens;          /* T */
     int32_t sequences;       /* S */
-    int32_t masked;          /* M, 0 at first */
+    int32_t predicted;       /* M, 0 at first */
     const xlm_special_tokens *specials; /* of the vocabulary that the ids are of */
     int32_t *offsets;        /* [S+1] */
     int32_t *ids;            /* [T] of the input */
@@ -25,7 +25,7 @@ typedef struct xlm_batch_layout {
     int32_t *text_languages; /* [T] */
     int32_t *types;          /* [T] */
     xlm_row_key *keys;       /* [T] */
-    int32_t *masked_rows;    /* [as many as can be predicted] */
+    int32_t *predicted_rows; /* [as many as can be predicted] */
     int32_t *targets;        /* [same] */
     const xlm_annotation *annotations;
 } xlm_batch_layout;

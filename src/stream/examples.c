@@ -132,8 +132,8 @@ static void lay_example(const xlm_examples *e, int64_t example, uint32_t instanc
     }
     for (int64_t k = from->predictions; k < to->predictions; k++) {
         const prediction *p = &g_array_index(e->predictions, prediction, k);
-        l->masked_rows[l->masked] = row + p->position;
-        l->targets[l->masked++] = p->target;
+        l->predicted_rows[l->predicted] = row + p->position;
+        l->targets[l->predicted++] = p->target;
     }
 }
 

@@ -18,15 +18,15 @@ static int32_t replace(const xlm_masking *m, const xlm_special_tokens *specials,
 
 static void choose(const xlm_masking *m, xlm_rng_block chance, int32_t row, xlm_batch_layout *batch)
 {
-    batch->masked_rows[batch->masked] = row;
-    batch->targets[batch->masked++] = batch->original[row];
+    batch->predicted_rows[batch->predicted] = row;
+    batch->targets[batch->predicted++] = batch->original[row];
     batch->ids[row] = replace(m, batch->specials, chance, batch->original[row]);
 }
 
 static void mask_sequence(const xlm_masking *m, const xlm_draws *draws, xlm_rng_key key, int32_t sequence,
                           xlm_batch_layout *batch)
 {
-    const int32_t first = batch->offsets[sequence], end = batch->offsets[sequence + 1], before = batch->masked;
+    const int32_t first = batch->offsets[sequence], end = batch->offsets[sequence + 1], before = batch->predicted;
     int32_t smallest = -1; /* row of the smallest draw */
     xlm_rng_block chance_there = {{0}};
     for (int32_t row = first; row < end; row++) {
@@ -40,7 +40,7 @@ static void mask_sequence(const xlm_masking *m, const xlm_draws *draws, xlm_rng_
             chance_there = chance;
         }
     }
-    if (batch->masked == before && smallest >= 0)
+    if (batch->predicted == before && smallest >= 0)
         choose(m, chance_there, smallest, batch);
 }
 

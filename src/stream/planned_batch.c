@@ -78,8 +78,8 @@ static void predict(const text *t, int32_t s, int64_t k, bool labelled, xlm_batc
             continue;
         if (xlm_rng_unit(xlm_rng_draw(key, (uint32_t)row, 0, 0, 0).v[0]) * (double)left-- >= (double)k)
             continue;
-        batch->masked_rows[batch->masked] = row;
-        batch->targets[batch->masked++] = labelled ? 0 : batch->original[row];
+        batch->predicted_rows[batch->predicted] = row;
+        batch->targets[batch->predicted++] = labelled ? 0 : batch->original[row];
         k--;
     }
 }

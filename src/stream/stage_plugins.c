@@ -213,18 +213,18 @@ static bool *predicted_of(const xlm_batch_layout *batch)
 {
     bool *predicted = XLM_TAKE(batch->arena, bool, batch->tokens);
     memset(predicted, 0, sizeof *predicted * (size_t)batch->tokens);
-    for (int32_t k = 0; k < batch->masked; k++)
-        predicted[batch->masked_rows[k]] = true;
+    for (int32_t k = 0; k < batch->predicted; k++)
+        predicted[batch->predicted_rows[k]] = true;
     return predicted;
 }
 
 static void set_predicted(const bool *predicted, xlm_batch_layout *batch)
 {
-    batch->masked = 0;
+    batch->predicted = 0;
     for (int32_t row = 0; row < batch->tokens; row++)
         if (predicted[row]) {
-            batch->masked_rows[batch->masked] = row;
-            batch->targets[batch->masked++] = batch->original[row];
+            batch->predicted_rows[batch->predicted] = row;
+            batch->targets[batch->predicted++] = batch->original[row];
         }
 }
 

@@ -12,8 +12,8 @@ void xlm_switch(double switching, const xlm_draws *draws, xlm_batch_layout *batc
     const xlm_batch annotated = xlm_batch_of_layout(batch);
     const int32_t *translation = xlm_batch_annotation(&annotated, "translations");
     const int32_t *language = xlm_batch_annotation(&annotated, "translation_languages");
-    for (int32_t k = 0, s = 0; k < batch->masked; k++) {
-        const int32_t row = batch->masked_rows[k];
+    for (int32_t k = 0, s = 0; k < batch->predicted; k++) {
+        const int32_t row = batch->predicted_rows[k];
         while (batch->offsets[s + 1] <= row)
             s++;
         const xlm_rng_block chance = xlm_draws_of_token(draws, key, s, row - batch->offsets[s]);

@@ -18,7 +18,7 @@ xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, d
 {
     const xlm_batch *batch = pass->batch;
     const int32_t n = batch->sequences, queries = 2 * n;
-    g_assert(batch->masked == queries);
+    g_assert(batch->predicted == queries);
     int32_t *which = xlm_tape_take(tape, sizeof *which * (uint64_t)queries),
             *ends = xlm_tape_take(tape, sizeof *ends * ((uint64_t)queries + 1)),
             *groups = xlm_tape_take(tape, sizeof *groups * ((uint64_t)n + 1)),
@@ -32,7 +32,7 @@ xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, d
     for (int32_t s = 0; s < n; s++)
         keys[s] = batch->offsets[s + 1] - batch->offsets[s];
     const xlm_pointer_targets targets = {.groups = n, .queries = groups, .first = batch->offsets, .keys = keys, .offsets = ends,
-                                         .labels = batch->masked_rows};
+                                         .labels = batch->predicted_rows};
     xlm_var *states = xlm_dropout(tape, xlm_pass_view(pass, 0)->states, dropout); /* T x d */
     xlm_var *weight = xlm_scale(tape, xlm_loss_param(self, tape, "weight"), sqrt((double)xlm_var_cols(states)));
     return xlm_pointer_cross_entropy(tape, xlm_rows(tape, weight, which, queries), states, &targets, pass->scores);

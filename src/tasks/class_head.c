@@ -5,7 +5,7 @@
 
 void xlm_class_declare(xlm_loss *self, xlm_declaration *declaration, int64_t classes, bool dense)
 {
-    static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED,
+    static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED,
                                     .gradient = true, .dropout = true};
     const int64_t d = self->setup->model->hidden_size;
     xlm_declare_view(declaration, &masked);
@@ -60,7 +60,7 @@ xlm_var *xlm_class_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, bo
 {
     xlm_var *h = features(self, tape, pass, dense, dropout);
     xlm_var *weight = xlm_loss_param(self, tape, "weight"), *bias = xlm_loss_param(self, tape, "bias");
-    return xlm_vocab_cross_entropy(tape, h, weight, bias, pass->batch->targets, pass->batch->masked, pass->scores);
+    return xlm_vocab_cross_entropy(tape, h, weight, bias, pass->batch->targets, pass->batch->predicted, pass->scores);
 }
 
 void xlm_class_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, bool dense, double *predictions)

@@ -80,7 +80,7 @@ static void classification_declare(xlm_loss *self, xlm_declaration *declaration)
 static int64_t classification_count(xlm_loss *self, const xlm_pass *pass)
 {
     (void)self;
-    return pass->batch->masked;
+    return pass->batch->predicted;
 }
 
 static xlm_var *classification_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)

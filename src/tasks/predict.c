@@ -35,7 +35,7 @@ static void predict(void *data, xlm_loss *loss, xlm_tape *tape, const xlm_pass *
 void xlm_predict_planned(void *task, xlm_loss *loss, xlm_tape *tape, const xlm_pass *pass)
 {
     const xlm_task *t = task;
-    g_autofree double *predictions = g_new0(double, MAX(pass->batch->masked * t->width(loss), 1));
+    g_autofree double *predictions = g_new0(double, MAX(pass->batch->predicted * t->width(loss), 1));
     t->predict(loss, tape, pass, predictions);
 }
 
@@ -44,9 +44,9 @@ static void score_run(void *data, const xlm_example_run *run)
     const scoring *s = data;
     const xlm_predictor *p = s->predictor;
     const xlm_batch *batch = run->batch;
-    if (batch->masked == 0)
+    if (batch->predicted == 0)
         return;
-    const int64_t n = batch->masked * s->width;
+    const int64_t n = batch->predicted * s->width;
     struct wanted wanted = {.task = p->task, .predictions = XLM_TAKE(run->arena, double, n)};
     memset(wanted.predictions, 0, sizeof(double) * (size_t)n);
     xlm_pass_input input = {.batch = batch, .parts = 1, .step = p->step, .only = -1};

@@ -37,7 +37,7 @@ static const xlm_option tagging_options[] = {
 
 static void tagging_declare(xlm_loss *self, xlm_declaration *declaration)
 {
-    static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED,
+    static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED,
                                     .gradient = true, .dropout = true};
     const struct tagging *tagging = self->state;
     xlm_declare_view(declaration, &masked);
@@ -50,7 +50,7 @@ static int64_t tagging_count(xlm_loss *self, const xlm_pass *pass)
 {
     (void)self;
     int64_t n = 0;
-    for (int32_t i = 0; i < pass->batch->masked; i++)
+    for (int32_t i = 0; i < pass->batch->predicted; i++)
         n += pass->batch->targets[i] >= 0;
     return n;
 }
@@ -62,10 +62,10 @@ static xlm_var *tagging_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pas
     const int64_t n = tagging_count(self, pass);
     xlm_var *h = xlm_pass_view(pass, 0)->states;
     const int32_t *targets = batch->targets;
-    if (n < batch->masked) {
+    if (n < batch->predicted) {
         int32_t *rows = xlm_tape_take(tape, sizeof *rows * (uint64_t)n), *tags = xlm_tape_take(tape, sizeof *tags * (uint64_t)n);
         int64_t k = 0;
-        for (int32_t i = 0; i < batch->masked; i++)
+        for (int32_t i = 0; i < batch->predicted; i++)
             if (batch->targets[i] >= 0) {
                 rows[k] = i;
                 tags[k++] = batch->targets[i];
@@ -75,7 +75,7 @@ static xlm_var *tagging_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pas
     }
     h = xlm_dropout(tape, h, tagging->of.head_dropout); /* n x d */
     xlm_var *weight = xlm_loss_param(self, tape, "weight"), *bias = xlm_loss_param(self, tape, "bias");
-    return xlm_vocab_cross_entropy(tape, h, weight, bias, targets, n, n == batch->masked ? pass->scores : NULL);
+    return xlm_vocab_cross_entropy(tape, h, weight, bias, targets, n, n == batch->predicted ? pass->scores : NULL);
 }
 
 /* Of a word: its tag, and the probability of it. */

@@ -112,7 +112,7 @@ typedef struct xlm_task {
                    GString *description, GError **error);
     /* Numbers that are predicted for each predicted row, at least 1. The labels are set. */
     int64_t (*width)(const xlm_loss *self);
-    /* predictions[batch->masked x width], all 0 before, of a pass as the loss gets it. */
+    /* predictions[batch->predicted x width], all 0 before, of a pass as the loss gets it. */
     void (*predict)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double *predictions);
     /* Optional: set numbers of the state that development files decide, such as a threshold, by the predictions for n texts,
      * those of all languages. Called on all ranks alike before these are scored and a checkpoint is written; what `declare` has

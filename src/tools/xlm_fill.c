@@ -132,7 +132,7 @@ static xlm_examples *make_example(const filler *f, const GArray *ids, const GArr
 /* Logits of the masked rows, M x V, memory of the tape; NULL on errors. */
 static const float *predict(filler *f, const GArray *ids, const GArray *rows, GError **error)
 {
-    static const xlm_view masked = {.layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED};
+    static const xlm_view masked = {.layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED};
     xlm_examples *example = make_example(f, ids, rows);
     xlm_batch batch;
     float *logits = NULL;

@@ -178,7 +178,7 @@ static bool evaluate(estimate *e, int s, GError **error)
             continue;
         xlm_tape_begin(e->tape, NULL, false, 0, 0);
         xlm_host_run(host, e->tape, &input, NULL, e->numbers,
-                     &(xlm_host_wishes){.scores = XLM_TAKE(e->arena, xlm_score, input.batch->masked)});
+                     &(xlm_host_wishes){.scores = XLM_TAKE(e->arena, xlm_score, input.batch->predicted)});
     }
     return true;
 }

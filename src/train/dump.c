@@ -81,8 +81,8 @@ static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b
            xlm_store_write_array(store, folder, "languages", XLM_I32, (uint64_t)b->tokens, b->languages, error) &&
            xlm_store_write_array(store, folder, "types", XLM_I32, (uint64_t)b->tokens, b->types, error) &&
            xlm_store_write_array(store, folder, "offsets", XLM_I32, (uint64_t)(b->sequences + 1), b->offsets, error) &&
-           xlm_store_write_array(store, folder, "masked_positions", XLM_I32, (uint64_t)b->masked, b->masked_rows, error) &&
-           xlm_store_write_array(store, folder, "targets", XLM_I32, (uint64_t)b->masked, b->targets, error) &&
+           xlm_store_write_array(store, folder, "masked_positions", XLM_I32, (uint64_t)b->predicted, b->predicted_rows, error) &&
+           xlm_store_write_array(store, folder, "targets", XLM_I32, (uint64_t)b->predicted, b->targets, error) &&
            xlm_store_write_array(store, folder, "text_languages", XLM_I32, (uint64_t)b->tokens, b->text_languages, error) &&
            write_instances(store, folder, b, error) && write_annotations(store, folder, b, error);
 }

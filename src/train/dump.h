@@ -1,6 +1,6 @@
 /* xlm-mpi: one step laid open, for checking in another framework. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Layout of the file of `xlm_train --dump-step FILE.h5` and `xlm_tune --dump-step FILE.h5` (T tokens, S sequences, M masked
+ * Layout of the file of `xlm_train --dump-step FILE.h5` and `xlm_tune --dump-step FILE.h5` (T tokens, S sequences, M predicted
  * rows, d hidden size; dropout is off, the whole batch of each stream is one pass, no update is made):
  *   /                          format = "xlm-mpi step dump", format_version, program_version, seed, step, loss (weighted sum
  *                              of the objectives)
@@ -12,7 +12,7 @@
  *                              and translation_languages [T] (-1: none), with alignments links [n x 2] (rows); all i32
  *   /streams/<stream>/dictionary   [n x 2] i32, with a dictionary: its pairs; attributes: first, second (their language ids)
  *   /streams/<stream>/hidden/<l>   H[l] f32 [T x d], l = 0 … L
- *   /streams/<stream>/logits   f32 [m x V], of the first masked rows, at most XLM_DUMP_LOGITS; with a head and masked rows alone
+ *   /streams/<stream>/logits   f32 [m x V], of the first predicted rows, at most XLM_DUMP_LOGITS; if there are a head and such
  *   /objectives/<name>/loss    f64 [1], the mean over its terms; attributes: plugin, stream, weight, terms, options (all of the
  *                              plugin's, a line `key = value` each)
  *   /objectives/<name>/<state>   f32, f64 or i64 [n]: what the objective has declared with xlm_declare_state, as it is before the

@@ -35,10 +35,10 @@ const xlm_var *xlm_dump_logits(const xlm_host *host, xlm_tape *tape, const xlm_b
 {
     const xlm_model *model = xlm_host_model(host);
     const xlm_model_config *config = xlm_model_get_config(model);
-    const int32_t n = MIN(batch->masked, XLM_DUMP_LOGITS);
+    const int32_t n = MIN(batch->predicted, XLM_DUMP_LOGITS);
     if (n == 0 || config->head == XLM_HEAD_NONE)
         return NULL;
-    return xlm_lm_logits(model, tape, xlm_rows(tape, hidden[config->layers], batch->masked_rows, n));
+    return xlm_lm_logits(model, tape, xlm_rows(tape, hidden[config->layers], batch->predicted_rows, n));
 }
 
 static bool dump_passes(const dumped_step *d, xlm_store *store, const xlm_pass_input *input, const int64_t *terms, double *sums,

@@ -64,8 +64,8 @@ static GArray *choose_blocks(const xlm_job *job, const xlm_workspace *w, int s)
 
 static void add_scores(const xlm_batch *batch, const xlm_score *scores, tally *by_language)
 {
-    for (int32_t i = 0; i < batch->masked; i++) {
-        tally *sum = &by_language[batch->text_languages[batch->masked_rows[i]]];
+    for (int32_t i = 0; i < batch->predicted; i++) {
+        tally *sum = &by_language[batch->text_languages[batch->predicted_rows[i]]];
         sum->terms++;
         sum->loss += scores[i].loss;
         sum->correct += scores[i].correct;
@@ -100,8 +100,8 @@ static bool run_block(const evaluation *e, float *averaged, int k, const block *
     const int64_t terms = input.terms[k];
     if (!xlm_host_has_terms_of(w->host, k, input.terms))
         return true;
-    xlm_score *scores = XLM_TAKE(w->arena, xlm_score, batch.masked);
-    for (int32_t i = 0; i < batch.masked; i++)
+    xlm_score *scores = XLM_TAKE(w->arena, xlm_score, batch.predicted);
+    for (int32_t i = 0; i < batch.predicted; i++)
         scores[i] = (xlm_score){.loss = NAN};
     g_autofree double *row = g_new0(double, xlm_host_numbers(w->host));
     const guint names = xlm_host_metric_names(w->host, k)->len;
@@ -115,9 +115,9 @@ static bool run_block(const evaluation *e, float *averaged, int k, const block *
     }
     if (names > 0)
         memcpy(metrics, xlm_host_metric_sums(w->host, row, k), sizeof *metrics * names);
-    if (batch.masked > 0 && !isnan(scores[0].loss)) {
+    if (batch.predicted > 0 && !isnan(scores[0].loss)) {
         add_scores(&batch, scores, sums + 1);
-        for (int32_t i = 0; i < batch.masked; i++)
+        for (int32_t i = 0; i < batch.predicted; i++)
             sums[0].correct += scores[i].correct;
     } else {
         sums[0].correct = NAN;

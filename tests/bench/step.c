@@ -73,7 +73,7 @@ static uint32_t draw(uint32_t which, int32_t i, uint32_t below)
 /* ---- the batch ---- */
 
 struct batch {
-    int32_t *offsets, *ids, *positions, *zeros, *masked_rows, *targets;
+    int32_t *offsets, *ids, *positions, *zeros, *predicted_rows, *targets;
     xlm_row_key *keys;
     xlm_batch batch;
 };
@@ -95,7 +95,7 @@ static void make_batch(struct batch *b, const struct test *t)
     int32_t *const arrays = take(6 * (n + 1), sizeof *arrays);
     *b = (struct batch){
         .offsets = arrays, .ids = arrays + (n + 1), .positions = arrays + 2 * (n + 1), .zeros = arrays + 3 * (n + 1),
-        .masked_rows = arrays + 4 * (n + 1), .targets = arrays + 5 * (n + 1), .keys = take(n, sizeof(xlm_row_key)),
+        .predicted_rows = arrays + 4 * (n + 1), .targets = arrays + 5 * (n + 1), .keys = take(n, sizeof(xlm_row_key)),
     };
     int32_t sequences = 0;
     for (int32_t first = 0; first < n; sequences++) {
@@ -105,13 +105,13 @@ static void make_batch(struct batch *b, const struct test *t)
         first = b->offsets[sequences + 1];
     }
     for (int32_t i = 0; i < masked; i++) {
-        b->masked_rows[i] = (int32_t)((int64_t)i * n / masked);
-        b->targets[i] = b->ids[b->masked_rows[i]];
-        b->ids[b->masked_rows[i]] = XLM_ID_MASK;
+        b->predicted_rows[i] = (int32_t)((int64_t)i * n / masked);
+        b->targets[i] = b->ids[b->predicted_rows[i]];
+        b->ids[b->predicted_rows[i]] = XLM_ID_MASK;
     }
     b->batch = (xlm_batch){
-        .tokens = n, .sequences = sequences, .masked = masked, .offsets = b->offsets, .ids = b->ids, .original = b->ids,
-        .positions = b->positions, .languages = b->zeros, .types = b->zeros, .keys = b->keys, .masked_rows = b->masked_rows,
+        .tokens = n, .sequences = sequences, .predicted = masked, .offsets = b->offsets, .ids = b->ids, .original = b->ids,
+        .positions = b->positions, .languages = b->zeros, .types = b->zeros, .keys = b->keys, .predicted_rows = b->predicted_rows,
         .targets = b->targets, .specials = &xlm_own_special_tokens,
     };
 }
@@ -147,12 +147,12 @@ static void add_linear(struct yardstick *y, int64_t n, int64_t in, int64_t out, 
 
 static void make_yardstick(struct yardstick *y, const xlm_model_config *c, const struct batch *b)
 {
-    const int64_t t = b->batch.tokens, m = b->batch.masked, d = c->hidden_size, f = c->feed_forward_size, v = c->vocabulary;
+    const int64_t t = b->batch.tokens, m = b->batch.predicted, d = c->hidden_size, f = c->feed_forward_size, v = c->vocabulary;
     y->linears = 0;
     float *x = numbers(t * d, 1);
     for (int64_t l = 0; l < c->layers; l++) {
         const bool last = l == c->layers - 1;
-        const int64_t rows = last ? m : t; /* the last layer is computed for masked rows, but for keys and values */
+        const int64_t rows = last ? m : t; /* the last layer is computed for predicted rows, but for keys and values */
         add_linear(y, t, d, last ? 2 * d : 3 * d, x);
         if (last)
             add_linear(y, m, d, d, numbers(m * d, 1));
@@ -249,7 +249,7 @@ static void run_rounded(const struct rounded_linear *all, int n, float *dx)
 
 static xlm_var *forward_pass(const xlm_model *model, xlm_tape *tape, const xlm_batch *b)
 {
-    xlm_var **hidden = xlm_model_encode(model, tape, b, XLM_TOP_LAYER, b->masked_rows, b->masked);
+    xlm_var **hidden = xlm_model_encode(model, tape, b, XLM_TOP_LAYER, b->predicted_rows, b->predicted);
     return xlm_lm_cross_entropy(model, tape, hidden[xlm_model_get_config(model)->layers], b->targets, NULL);
 }
 

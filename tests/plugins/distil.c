@@ -29,9 +29,9 @@ enum { CORRUPTED, ORIGINAL };
 static void distil_declare(xlm_loss *self, xlm_declaration *declaration)
 {
     const struct distil *distil = self->state;
-    const xlm_view corrupted = {.input = XLM_INPUT_CORRUPTED, .layer = distil->layer, .rows = XLM_ROWS_MASKED, .gradient = true,
+    const xlm_view corrupted = {.input = XLM_INPUT_CORRUPTED, .layer = distil->layer, .rows = XLM_ROWS_PREDICTED, .gradient = true,
                                 .dropout = true};
-    const xlm_view original = {.input = XLM_INPUT_ORIGINAL, .layer = distil->layer, .rows = XLM_ROWS_MASKED};
+    const xlm_view original = {.input = XLM_INPUT_ORIGINAL, .layer = distil->layer, .rows = XLM_ROWS_PREDICTED};
     xlm_declare_view(declaration, &corrupted);
     xlm_declare_view(declaration, &original);
 }
@@ -44,10 +44,10 @@ static int64_t distil_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass
     struct labels *labels = xlm_pass_keep(pass, sizeof *labels);
     (void)tape;
     labels->n = 0;
-    labels->rows = xlm_pass_keep(pass, sizeof *labels->rows * (uint64_t)(batch->masked + 1));
-    labels->targets = xlm_pass_keep(pass, sizeof *labels->targets * (uint64_t)((batch->masked + 1) * d));
-    for (int32_t i = 0; i < batch->masked; i++) {
-        if (xlm_pass_uniform(pass, batch->keys[batch->masked_rows[i]], 0) >= distil->share)
+    labels->rows = xlm_pass_keep(pass, sizeof *labels->rows * (uint64_t)(batch->predicted + 1));
+    labels->targets = xlm_pass_keep(pass, sizeof *labels->targets * (uint64_t)((batch->predicted + 1) * d));
+    for (int32_t i = 0; i < batch->predicted; i++) {
+        if (xlm_pass_uniform(pass, batch->keys[batch->predicted_rows[i]], 0) >= distil->share)
             continue;
         labels->rows[labels->n] = i;
         xlm_var_read(xlm_pass_view(pass, ORIGINAL)->states, i, 1, labels->targets + labels->n++ * d);

@@ -39,7 +39,7 @@ static void pull_declare(xlm_loss *self, xlm_declaration *declaration)
     const xlm_model_config *model = self->setup->model;
     const int64_t e = model->embedding_size;
     const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = pull->layer < 0 ? XLM_TOP_LAYER : pull->layer,
-                             .rows = XLM_ROWS_MASKED, .gradient = true, .dropout = true};
+                             .rows = XLM_ROWS_PREDICTED, .gradient = true, .dropout = true};
     xlm_declare_view(declaration, &masked);
     xlm_declare_weight(declaration, "projection/weight", e, model->hidden_size);
     xlm_declare_bias(declaration, "projection/bias", e);
@@ -85,7 +85,7 @@ static xlm_var *pull_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     xlm_var *h = xlm_pass_view(pass, 0)->states; /* M x d */
     xlm_var *projected = xlm_linear(tape, copy(tape, h), xlm_loss_param(self, tape, "projection/weight"),
                                     xlm_loss_param(self, tape, "projection/bias")); /* M x e */
-    xlm_var *words = xlm_rows(tape, xlm_param(tape, "embeddings/word/weight"), batch->targets, batch->masked);
+    xlm_var *words = xlm_rows(tape, xlm_param(tape, "embeddings/word/weight"), batch->targets, batch->predicted);
     xlm_var *cosines = xlm_cosine(tape, projected, words); /* M x 1 */
     double sum = 0;
     for (int64_t i = 0; i < xlm_var_rows(cosines); i++) {

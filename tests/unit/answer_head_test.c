@@ -24,9 +24,9 @@ static xlm_batch make_batch(void)
     for (int32_t i = 0; i < N_TOKENS; i++)
         qa_keys[i] = (xlm_row_key){3, (uint32_t)i};
     return (xlm_batch){
-        .tokens = N_TOKENS, .sequences = 3, .masked = N_PREDICTED, .offsets = qa_offsets, .ids = qa_ids, .original = qa_ids,
+        .tokens = N_TOKENS, .sequences = 3, .predicted = N_PREDICTED, .offsets = qa_offsets, .ids = qa_ids, .original = qa_ids,
         .positions = qa_positions, .languages = qa_languages, .text_languages = qa_languages, .types = qa_types, .keys = qa_keys,
-        .masked_rows = qa_masked, .targets = qa_targets, .specials = &xlm_own_special_tokens,
+        .predicted_rows = qa_masked, .targets = qa_targets, .specials = &xlm_own_special_tokens,
     };
 }
 

@@ -50,7 +50,7 @@ static char *show(const xlm_examples *e)
             g_string_append_printf(out, "%s%d", k > 0 ? " " : i > 0 ? " | " : "", b.ids[k]);
             if (k == 0 || b.languages[k] != b.languages[k - 1] || b.types[k] != b.types[k - 1])
                 g_string_append_printf(out, ":%d:%d", b.languages[k], b.types[k]);
-            for (; m < b.masked && b.masked_rows[m] == k; m++)
+            for (; m < b.predicted && b.predicted_rows[m] == k; m++)
                 g_string_append_printf(out, "*%d", b.targets[m]);
         }
     }

@@ -24,7 +24,7 @@ enum { SEQUENCES = 12, LENGTH = 40, TOKENS = SEQUENCES * LENGTH, EVERY = 6, MASK
 enum { VOCABULARY = 5000 }; /* more than one block of columns of logits (tensor/packed.h) */
 
 static struct {
-    int32_t offsets[SEQUENCES + 1], ids[TOKENS], positions[TOKENS], zeros[TOKENS], masked_rows[MASKED], targets[MASKED];
+    int32_t offsets[SEQUENCES + 1], ids[TOKENS], positions[TOKENS], zeros[TOKENS], predicted_rows[MASKED], targets[MASKED];
     xlm_row_key keys[TOKENS];
 } text;
 
@@ -40,13 +40,13 @@ static xlm_batch make_batch(void)
     for (int32_t s = 0; s <= SEQUENCES; s++)
         text.offsets[s] = s * LENGTH;
     for (int32_t i = 0; i < MASKED; i++) {
-        text.masked_rows[i] = i * EVERY;
+        text.predicted_rows[i] = i * EVERY;
         text.targets[i] = text.ids[i * EVERY];
         text.ids[i * EVERY] = XLM_ID_MASK;
     }
-    return (xlm_batch){.tokens = TOKENS, .sequences = SEQUENCES, .masked = MASKED, .offsets = text.offsets, .ids = text.ids,
+    return (xlm_batch){.tokens = TOKENS, .sequences = SEQUENCES, .predicted = MASKED, .offsets = text.offsets, .ids = text.ids,
                        .original = text.ids, .positions = text.positions, .languages = text.zeros, .types = text.zeros,
-                       .keys = text.keys, .masked_rows = text.masked_rows, .targets = text.targets,
+                       .keys = text.keys, .predicted_rows = text.predicted_rows, .targets = text.targets,
                        .specials = &xlm_own_special_tokens};
 }
 
@@ -56,7 +56,7 @@ static float *gradients_in(xlm_precision precision, const xlm_model *model, xlm_
     xlm_tape *tape = xlm_tape_new(parameters);
     xlm_tape_multiply_by(tape, precision == XLM_BFLOAT16, precision);
     xlm_tape_begin(tape, gradients, true, 1, 0);
-    xlm_var **hidden = xlm_model_encode(model, tape, batch, XLM_TOP_LAYER, batch->masked_rows, batch->masked);
+    xlm_var **hidden = xlm_model_encode(model, tape, batch, XLM_TOP_LAYER, batch->predicted_rows, batch->predicted);
     xlm_var *h = hidden[xlm_model_get_config(model)->layers];
     xlm_tape_seed(tape, xlm_lm_cross_entropy(model, tape, h, batch->targets, NULL), 1);
     xlm_tape_backward(tape);

@@ -23,9 +23,9 @@ static const int32_t nli_offsets[] = {0, 6, 9, 12}, nli_ids[N_TOKENS] = {0, 5, 6
 static xlm_row_key nli_keys[N_TOKENS];
 
 static const xlm_batch nli_batch = {
-    .tokens = N_TOKENS, .sequences = N, .masked = N, .offsets = nli_offsets, .ids = nli_ids, .original = nli_ids,
+    .tokens = N_TOKENS, .sequences = N, .predicted = N, .offsets = nli_offsets, .ids = nli_ids, .original = nli_ids,
     .positions = nli_positions, .languages = nli_languages, .text_languages = nli_languages, .types = nli_types,
-    .keys = nli_keys, .masked_rows = nli_masked, .targets = nli_targets,
+    .keys = nli_keys, .predicted_rows = nli_masked, .targets = nli_targets,
     .specials = &xlm_own_special_tokens,
 };
 

@@ -349,7 +349,7 @@ static char *show(const xlm_examples *e)
         const uint32_t instance = 0;
         xlm_batch b;
         assert_true(xlm_examples_read(e, 1, &i, &instance, arena, &b, NULL));
-        assert_true(b.masked == 1 && b.masked_rows[0] == 0);
+        assert_true(b.predicted == 1 && b.predicted_rows[0] == 0);
         g_string_append_printf(out, "%d(", b.targets[0]);
         for (int32_t k = 0; k < b.tokens; k++) {
             g_string_append_printf(out, "%s%d", k > 0 ? " " : "", b.ids[k]);

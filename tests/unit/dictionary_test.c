@@ -252,7 +252,7 @@ static void streams_switch(void **state)
             ordinary += b.original[i] >= XLM_SPECIALS;
             assert_int_equal(translations[i], !has ? -1 : language == DE ? b.original[i] - 400 : b.original[i] + 400);
             assert_int_equal(others[i], !has ? -1 : DE + EN - language);
-            if (k == b.masked || b.masked_rows[k] != i) {
+            if (k == b.predicted || b.predicted_rows[k] != i) {
                 assert_int_equal(b.ids[i], b.original[i]);
                 assert_int_equal(b.languages[i], language);
                 continue;
@@ -265,8 +265,8 @@ static void streams_switch(void **state)
             switched[language] += b.languages[i] != language;
             k++;
         }
-        assert_int_equal(k, b.masked);
-        masked += b.masked;
+        assert_int_equal(k, b.predicted);
+        masked += b.predicted;
     }
     assert_true(close_to(masked, ordinary, 0.15));
     assert_true(close_to(switched[EN], known[EN], 0.5));
@@ -292,13 +292,13 @@ static void slices_are_the_whole(void **state)
             same(whole.ids + row, b.ids, b.tokens);
             same(whole.languages + row, b.languages, b.tokens);
             same(whole.text_languages + row, b.text_languages, b.tokens);
-            same(whole.targets + masked, b.targets, b.masked);
+            same(whole.targets + masked, b.targets, b.predicted);
             same(xlm_batch_annotation(&whole, "translations") + row, xlm_batch_annotation(&b, "translations"), b.tokens);
             row += b.tokens;
-            masked += b.masked;
+            masked += b.predicted;
         }
         assert_int_equal(row, whole.tokens);
-        assert_int_equal(masked, whole.masked);
+        assert_int_equal(masked, whole.predicted);
     }
 }
 
@@ -313,7 +313,7 @@ static void without_switching_nothing_changes(void **state)
     const xlm_batch a = read_step(plain, 1, 0, BATCH, s->arena), b = read_step(annotated, 1, 0, BATCH, s->arena);
     assert_ptr_equal(a.languages, a.text_languages);
     assert_null(a.annotations);
-    assert_int_equal(a.masked, b.masked);
+    assert_int_equal(a.predicted, b.predicted);
     same(a.ids, b.ids, a.tokens);
     same(a.languages, b.languages, a.tokens);
     xlm_stream_close(plain);

@@ -46,7 +46,7 @@ static xlm_model_config tiny(int options)
 
 static xlm_var *loss(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_score *scores)
 {
-    xlm_var *h = xlm_model_encode(s->model, tape, b, XLM_TOP_LAYER, b->masked_rows, b->masked)[s->config.layers];
+    xlm_var *h = xlm_model_encode(s->model, tape, b, XLM_TOP_LAYER, b->predicted_rows, b->predicted)[s->config.layers];
     return xlm_lm_cross_entropy(s->model, tape, h, b->targets, scores);
 }
 
@@ -54,7 +54,7 @@ static xlm_var *loss(const struct setup *s, xlm_tape *tape, const xlm_batch *b, 
 static xlm_var *loss_of_all(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_score *scores)
 {
     xlm_var **hidden = xlm_model_encode(s->model, tape, b, XLM_TOP_LAYER, NULL, 0);
-    xlm_var *h = xlm_rows(tape, hidden[s->config.layers], b->masked_rows, b->masked);
+    xlm_var *h = xlm_rows(tape, hidden[s->config.layers], b->predicted_rows, b->predicted);
     return xlm_lm_cross_entropy(s->model, tape, h, b->targets, scores);
 }
 
@@ -198,7 +198,7 @@ static double cross_entropy(const struct setup *s, const double *x, double *scor
     const xlm_real *word = value(s, "embeddings/word/weight"), *bias = value(s, "lm_head/bias");
     double h[M * D], y[M * D], sum = 0;
     for (int i = 0; i < M; i++)
-        memcpy(h + i * D, x + masked_rows[i] * D, sizeof(double) * D);
+        memcpy(h + i * D, x + predicted_rows[i] * D, sizeof(double) * D);
     memcpy(y, h, sizeof h);
     if (s->config.head == XLM_HEAD_BERT || e != D)
         linear(s, "lm_head/dense", M, D, e, h, y);
@@ -261,7 +261,7 @@ static void test_logits_agree_with_the_loss(void **state)
         xlm_tape_begin(tape, NULL, false, 1, 1);
         xlm_score scores[M];
         loss(&s, tape, &batch, scores);
-        xlm_var *h = xlm_model_encode(s.model, tape, &batch, XLM_TOP_LAYER, masked_rows, M)[L];
+        xlm_var *h = xlm_model_encode(s.model, tape, &batch, XLM_TOP_LAYER, predicted_rows, M)[L];
         const xlm_var *z = xlm_lm_logits(s.model, tape, h);
         assert_int_equal(z->rows, M);
         assert_int_equal(z->cols, V);
@@ -324,9 +324,9 @@ static void check_wanted_rows(xlm_model_config c, int64_t masked)
     struct setup s = open_setup(c, 0.1);
     struct big b = make_big(400, 40, 1200);
     /* Some of them, so that whole sequences have none. */
-    b.batch.masked_rows += b.batch.masked / 3;
-    b.batch.targets += b.batch.masked / 3;
-    b.batch.masked = (int32_t)masked;
+    b.batch.predicted_rows += b.batch.predicted / 3;
+    b.batch.targets += b.batch.predicted / 3;
+    b.batch.predicted = (int32_t)masked;
     const size_t n = (size_t)xlm_parameters_size(s.parameters);
     xlm_real *all = g_new(xlm_real, n), *wanted = g_new(xlm_real, n);
     near("loss of wanted rows", 0, run(&s, loss, &b.batch, 1, wanted), run(&s, loss_of_all, &b.batch, 1, all));

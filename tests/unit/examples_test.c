@@ -66,12 +66,12 @@ static void test_batch(void **state)
     xlm_arena *arena = xlm_arena_new();
     xlm_batch b;
     assert_true(xlm_examples_read(e, 3, (int64_t[]){9, 2, 9}, (uint32_t[]){7, 8, 70}, arena, &b, NULL));
-    assert_true(b.sequences == 3 && b.tokens == 3 + 4 + 3 && b.masked == 5);
+    assert_true(b.sequences == 3 && b.tokens == 3 + 4 + 3 && b.predicted == 5);
     check_row(&b, 0, 9);
     check_row(&b, 1, 2);
     check_row(&b, 2, 9);
     static const int32_t rows[] = {0, 2, 6, 7, 9}, targets[] = {90, 92, 23, 90, 92};
-    assert_memory_equal(b.masked_rows, rows, sizeof rows);
+    assert_memory_equal(b.predicted_rows, rows, sizeof rows);
     assert_memory_equal(b.targets, targets, sizeof targets);
     assert_true(b.keys[0].instance == 7 && b.keys[3].instance == 8 && b.keys[9].instance == 70);
     assert_null(b.annotations);

@@ -62,9 +62,9 @@ static xlm_batch text_batch(void)
     for (int32_t i = 0; i < TEXT_T; i++)
         text_keys[i] = (xlm_row_key){3, (uint32_t)i};
     return (xlm_batch){
-        .tokens = TEXT_T, .sequences = 3, .masked = TEXT_M, .offsets = text_offsets, .ids = text_ids, .original = text_original,
+        .tokens = TEXT_T, .sequences = 3, .predicted = TEXT_M, .offsets = text_offsets, .ids = text_ids, .original = text_original,
         .positions = text_positions, .languages = text_languages, .text_languages = text_languages, .types = text_types,
-        .keys = text_keys, .masked_rows = text_masked, .targets = text_targets, .specials = &xlm_own_special_tokens,
+        .keys = text_keys, .predicted_rows = text_masked, .targets = text_targets, .specials = &xlm_own_special_tokens,
     };
 }
 

@@ -81,9 +81,9 @@ static xlm_batch pair_batch(void)
     for (int i = 0; i < TOKENS; i++)
         pair_keys[i] = i < 6 ? (xlm_row_key){20, (uint32_t)i} : (xlm_row_key){21, (uint32_t)(i - 6)};
     return (xlm_batch){
-        .tokens = TOKENS, .sequences = 2, .masked = 3, .offsets = pair_offsets, .ids = pair_ids, .original = pair_original,
+        .tokens = TOKENS, .sequences = 2, .predicted = 3, .offsets = pair_offsets, .ids = pair_ids, .original = pair_original,
         .positions = pair_positions, .languages = pair_languages, .text_languages = pair_text_languages, .types = pair_types,
-        .keys = pair_keys, .masked_rows = pair_masked, .targets = pair_targets, .specials = &xlm_own_special_tokens,
+        .keys = pair_keys, .predicted_rows = pair_masked, .targets = pair_targets, .specials = &xlm_own_special_tokens,
     };
 }
 
@@ -108,9 +108,9 @@ static void test_inputs(void **state)
     struct hosted_job job = pair_job(&of);
     const xlm_view views[] = {
         {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .gradient = true, .dropout = true},
-        {.input = XLM_INPUT_ORIGINAL, .layer = 1, .rows = XLM_ROWS_MASKED, .gradient = true},
+        {.input = XLM_INPUT_ORIGINAL, .layer = 1, .rows = XLM_ROWS_PREDICTED, .gradient = true},
         {.input = XLM_INPUT_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true},
-        {.input = XLM_INPUT_SECOND, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED, .gradient = true},
+        {.input = XLM_INPUT_SECOND, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED, .gradient = true},
     };
     struct looker *looker = add_looker(&job, "look", 4, views);
     assert_true(open_job(&job));
@@ -129,7 +129,7 @@ static void test_inputs(void **state)
     same_ints("ids of the first side", b->ids, first_ids, 6);
     same_ints("offsets of the first side", b->offsets, first_offsets, 3);
     same_ints("positions of the first side", b->positions, thirds, 6);
-    assert_true(b->masked == 1 && b->masked_rows[0] == 1 && b->targets[0] == 7);
+    assert_true(b->predicted == 1 && b->predicted_rows[0] == 1 && b->targets[0] == 7);
     assert_int_equal(looker->seen[2]->states->rows, 2);
 
     b = looker->seen[3]->batch;
@@ -143,7 +143,7 @@ static void test_inputs(void **state)
     same_ints("languages of the second side", b->languages, ones, 8);
     same_ints("types of the second side", b->types, zeros, 8);
     assert_true(b->keys[0].instance == 20 && b->keys[3].position == 3 && b->keys[4].instance == 21 && b->keys[4].position == 0);
-    assert_true(b->masked == 2 && b->masked_rows[0] == 1 && b->masked_rows[1] == 6 && b->targets[1] == 10);
+    assert_true(b->predicted == 2 && b->predicted_rows[0] == 1 && b->predicted_rows[1] == 6 && b->targets[1] == 10);
     close_job(&job);
 }
 
@@ -155,13 +155,13 @@ static void test_gradients(void **state)
     const xlm_batch of = pair_batch();
     struct hosted_job job = pair_job(&of);
     const xlm_view one[] = {
-        {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED, .gradient = true, .dropout = true},
+        {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED, .gradient = true, .dropout = true},
         {.input = XLM_INPUT_ORIGINAL, .layer = 1, .rows = XLM_ROWS_ALL},                            /* no gradient */
         {.input = XLM_INPUT_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true},
     };
     const xlm_view two[] = {
         {.input = XLM_INPUT_SECOND, .layer = 0, .rows = XLM_ROWS_FIRST, .gradient = true, .dropout = true},
-        {.input = XLM_INPUT_CORRUPTED, .layer = 1, .rows = XLM_ROWS_MASKED, .gradient = true, .dropout = true},
+        {.input = XLM_INPUT_CORRUPTED, .layer = 1, .rows = XLM_ROWS_PREDICTED, .gradient = true, .dropout = true},
     };
     add_looker(&job, "one", 3, one);
     add_looker(&job, "two", 2, two);
@@ -205,7 +205,7 @@ static void test_encoded_once(void **state)
     (void)state;
     const xlm_view all = {.layer = XLM_TOP_LAYER, .gradient = true, .dropout = true};
     xlm_view masked = all, middle = all, lowest = all;
-    masked.rows = XLM_ROWS_MASKED;
+    masked.rows = XLM_ROWS_PREDICTED;
     middle.layer = 1;
     lowest.layer = 0;
     const xlm_view thrice[] = {all, all, all}, mixed[] = {masked, all}, lower[] = {lowest, middle}, few[] = {masked, middle};
@@ -227,7 +227,7 @@ static void check_near(int64_t reach, const int32_t *rows, int n)
     struct hosted_job job = pair_job(&of);
     xlm_view all = {.layer = XLM_TOP_LAYER, .gradient = true, .dropout = true}, near = all, masked = all, first = all;
     near.rows = XLM_ROWS_NEAR, near.reach = reach;
-    masked.rows = XLM_ROWS_MASKED;
+    masked.rows = XLM_ROWS_PREDICTED;
     first.rows = XLM_ROWS_FIRST;
     const xlm_view together[] = {masked, near, first}, alone[] = {near}, whole[] = {all};
     struct looker *looker[] = {add_looker(&job, "together", 3, together), add_looker(&job, "alone", 1, alone),
@@ -323,8 +323,8 @@ static xlm_var *spender_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pas
 static void spender_declare(xlm_loss *self, xlm_declaration *declaration)
 {
     (void)self;
-    const xlm_view label = {.input = XLM_INPUT_ORIGINAL, .layer = 1, .rows = XLM_ROWS_MASKED};
-    const xlm_view learnt = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_MASKED, .gradient = true,
+    const xlm_view label = {.input = XLM_INPUT_ORIGINAL, .layer = 1, .rows = XLM_ROWS_PREDICTED};
+    const xlm_view learnt = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED, .gradient = true,
                              .dropout = true};
     xlm_declare_view(declaration, &label);
     xlm_declare_view(declaration, &learnt);
@@ -543,7 +543,7 @@ static void test_labels_share_views_with_losses(void **state)
     (void)state;
     const xlm_view all = {.input = XLM_INPUT_ORIGINAL, .layer = XLM_TOP_LAYER}, half = {.input = XLM_INPUT_ORIGINAL, .layer = 1};
     xlm_view masked = all, second = all, dropped = all;
-    masked.rows = XLM_ROWS_MASKED;
+    masked.rows = XLM_ROWS_PREDICTED;
     second.input = XLM_INPUT_SECOND;
     dropped.dropout = true;
     const double loss = projection(TOKENS); /* all that a looker does beside encoding */
@@ -601,7 +601,7 @@ static void test_refusals(void **state)
     (void)state;
     refuse((xlm_view){.layer = 3}, true, "[objective look]: layer = 3, but the model has 2 layers");
     refuse((xlm_view){.rows = XLM_ROWS_NEAR, .reach = -1}, true,
-           "[objective look]: a view that reaches -1 rows around the masked ones");
+           "[objective look]: a view that reaches -1 rows around the predicted ones");
     refuse((xlm_view){.rows = XLM_ROWS_LINKED}, true,
            "[objective look]: it reads rows that are linked, and [stream pairs] has no word alignments; give it "
            "alignments = FILE.h5");

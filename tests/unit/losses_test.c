@@ -149,8 +149,8 @@ static struct hosted_job text_job(const xlm_batch *of, double switching, const x
 static double by_labels(struct hosted_job *job, const int32_t *labels)
 {
     xlm_tape_begin(job->tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
-    xlm_var **hidden = xlm_model_encode(job->model, job->tape, job->batch, XLM_TOP_LAYER, job->batch->masked_rows,
-                                        job->batch->masked);
+    xlm_var **hidden = xlm_model_encode(job->model, job->tape, job->batch, XLM_TOP_LAYER, job->batch->predicted_rows,
+                                        job->batch->predicted);
     return xlm_var_scalar(xlm_lm_cross_entropy(job->model, job->tape, hidden[2], labels, NULL));
 }
 
@@ -228,9 +228,9 @@ static const int32_t pair_offsets[] = {0, 13, 21},
     pair_masked[PAIR_M] = {1, 7, 11, 15, 19}, pair_targets[PAIR_M] = {5, 8, 10, 7, 8};
 static xlm_row_key pair_keys[PAIR_T];
 static const xlm_batch pair_batch = {
-    .tokens = PAIR_T, .sequences = 2, .masked = PAIR_M, .offsets = pair_offsets, .ids = pair_ids, .original = pair_original,
+    .tokens = PAIR_T, .sequences = 2, .predicted = PAIR_M, .offsets = pair_offsets, .ids = pair_ids, .original = pair_original,
     .positions = pair_positions, .languages = pair_languages, .text_languages = pair_languages, .types = pair_types,
-    .keys = pair_keys, .masked_rows = pair_masked, .targets = pair_targets, .specials = &xlm_own_special_tokens,
+    .keys = pair_keys, .predicted_rows = pair_masked, .targets = pair_targets, .specials = &xlm_own_special_tokens,
 };
 /* Which rows its pairs are: source and target, first row and number. */
 enum { PAIRS_OF_BATCH = 3 };
@@ -471,9 +471,9 @@ static const xlm_annotation weam_annotation = {.name = "links", .axis = XLM_AXIS
                                                .width = 2},
                             no_links = {.name = "links", .axis = XLM_AXIS_OWN, .values = weam_links, .width = 2};
 static const xlm_batch weam_batch = {
-    .tokens = WEAM_T, .sequences = 1, .masked = WEAM_M, .offsets = weam_offsets, .ids = weam_ids, .original = weam_original,
+    .tokens = WEAM_T, .sequences = 1, .predicted = WEAM_M, .offsets = weam_offsets, .ids = weam_ids, .original = weam_original,
     .positions = weam_positions, .languages = weam_types, .text_languages = weam_types, .types = weam_types, .keys = weam_keys,
-    .masked_rows = weam_masked, .targets = weam_targets, .specials = &xlm_own_special_tokens, .annotations = &weam_annotation,
+    .predicted_rows = weam_masked, .targets = weam_targets, .specials = &xlm_own_special_tokens, .annotations = &weam_annotation,
 };
 /* Partners of masked row i of the batch: 1 has 5, 2 has 3 and 5, 5 has 1, 2 and 3; 6 none. */
 static const int32_t weam_partners[WEAM_M][4] = {{5, -1}, {3, 5, -1}, {1, 2, 3, -1}, {-1}};

@@ -59,9 +59,9 @@ static masked run_in(const settings *s, uint64_t instance, int32_t n, const int3
         xlm_switch(s->switching, &draws, &batch);
     const xlm_batch done = xlm_batch_of_layout(&batch);
     const int32_t *translations = xlm_batch_annotation(&done, "translations");
-    m.n = done.masked;
+    m.n = done.predicted;
     copy(m.ids, done.ids, n);
-    copy(m.rows, done.masked_rows, m.n);
+    copy(m.rows, done.predicted_rows, m.n);
     copy(m.targets, done.targets, m.n);
     copy(m.languages, done.languages, n);
     assert_memory_equal(done.original, original, sizeof *original * (size_t)n);

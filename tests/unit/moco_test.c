@@ -22,9 +22,9 @@ static xlm_batch pair_batch(void)
         for (int32_t i = pair_offsets[s]; i < pair_offsets[s + 1]; i++)
             pair_keys[i] = (xlm_row_key){(uint32_t)(30 + s), (uint32_t)(i - pair_offsets[s])};
     return (xlm_batch){
-        .tokens = PAIR_TOKENS, .sequences = PAIRS_OF_BATCH, .masked = 2, .offsets = pair_offsets, .ids = pair_ids,
+        .tokens = PAIR_TOKENS, .sequences = PAIRS_OF_BATCH, .predicted = 2, .offsets = pair_offsets, .ids = pair_ids,
         .original = pair_ids, .positions = pair_positions, .languages = pair_types, .text_languages = pair_types,
-        .types = pair_types, .keys = pair_keys, .masked_rows = pair_masked, .targets = pair_targets,
+        .types = pair_types, .keys = pair_keys, .predicted_rows = pair_masked, .targets = pair_targets,
         .specials = &xlm_own_special_tokens,
     };
 }

@@ -60,7 +60,7 @@ static inline void close_setup(struct setup *s)
 }
 
 struct big {
-    int32_t *offsets, *ids, *positions, *languages, *types, *masked_rows, *targets;
+    int32_t *offsets, *ids, *positions, *languages, *types, *predicted_rows, *targets;
     xlm_row_key *keys;
     xlm_batch batch;
 };
@@ -70,7 +70,7 @@ static inline struct big make_big(int32_t tokens, int32_t longest, int32_t vocab
 {
     struct big b = {
         .offsets = g_new0(int32_t, tokens + 1), .ids = g_new(int32_t, tokens), .positions = g_new(int32_t, tokens),
-        .languages = g_new(int32_t, tokens), .types = g_new0(int32_t, tokens), .masked_rows = g_new(int32_t, tokens),
+        .languages = g_new(int32_t, tokens), .types = g_new0(int32_t, tokens), .predicted_rows = g_new(int32_t, tokens),
         .targets = g_new(int32_t, tokens), .keys = g_new(xlm_row_key, tokens),
     };
     int32_t sequences = 0, masked = 0;
@@ -83,14 +83,14 @@ static inline struct big make_big(int32_t tokens, int32_t longest, int32_t vocab
             b.keys[row] = (xlm_row_key){(uint32_t)sequences + 3, (uint32_t)i};
             if (row % 7 == 3) {
                 b.targets[masked] = (b.ids[row] + 1) % vocabulary;
-                b.masked_rows[masked++] = row;
+                b.predicted_rows[masked++] = row;
             }
         }
         b.offsets[sequences + 1] = row;
     }
     b.batch = (xlm_batch){
-        .tokens = tokens, .sequences = sequences, .masked = masked, .offsets = b.offsets, .ids = b.ids, .original = b.ids,
-        .positions = b.positions, .languages = b.languages, .types = b.types, .keys = b.keys, .masked_rows = b.masked_rows,
+        .tokens = tokens, .sequences = sequences, .predicted = masked, .offsets = b.offsets, .ids = b.ids, .original = b.ids,
+        .positions = b.positions, .languages = b.languages, .types = b.types, .keys = b.keys, .predicted_rows = b.predicted_rows,
         .targets = b.targets, .specials = &xlm_own_special_tokens,
     };
     return b;
@@ -98,7 +98,7 @@ static inline struct big make_big(int32_t tokens, int32_t longest, int32_t vocab
 
 static inline void free_big(struct big *b)
 {
-    int32_t *const arrays[] = {b->offsets, b->ids, b->positions, b->languages, b->types, b->masked_rows, b->targets};
+    int32_t *const arrays[] = {b->offsets, b->ids, b->positions, b->languages, b->types, b->predicted_rows, b->targets};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
         g_free(arrays[i]);
     g_free(b->keys);

@@ -58,9 +58,9 @@ static void close_setup(struct setup *s)
 static xlm_var *loss(xlm_tape *tape, void *context)
 {
     const struct setup *s = context;
-    const int32_t *rows = s->all_rows ? NULL : masked_rows;
+    const int32_t *rows = s->all_rows ? NULL : predicted_rows;
     xlm_var *last = xlm_model_encode(s->model, tape, &batch, XLM_TOP_LAYER, rows, M)[s->config.layers];
-    return xlm_lm_cross_entropy(s->model, tape, s->all_rows ? xlm_rows(tape, last, masked_rows, M) : last, targets, NULL);
+    return xlm_lm_cross_entropy(s->model, tape, s->all_rows ? xlm_rows(tape, last, predicted_rows, M) : last, targets, NULL);
 }
 
 static void test_gradients_of_every_option(void **state)

@@ -62,7 +62,7 @@ static void assert_batch(const xlm_pair_batch *b, const struct expected *e)
     assert_numbers(b->batch.positions, e->positions, b->batch.tokens);
     assert_numbers(b->batch.types, e->types, b->batch.tokens);
     assert_numbers(b->batch.languages, e->languages, b->batch.tokens);
-    assert_int_equal(b->batch.masked, 0);
+    assert_int_equal(b->batch.predicted, 0);
     for (int64_t i = 0; i < b->n; i++)
         for (int s = 0; s < 2; s++)
             assert_int_equal(b->row[s][i], e->rows[2 * i + s]);

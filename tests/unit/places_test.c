@@ -574,9 +574,9 @@ static bool has_answer(const xlm_vocabulary *v, form f, const int32_t *ids, size
 static void check_target(const char *name, const xlm_vocabulary *v, form f, const xlm_batch *b, const char *answer)
 {
     int32_t rows[2] = {-1, -1};
-    assert_int_equal(b->masked, 2);
-    for (int32_t m = 0; m < b->masked; m++)
-        rows[b->targets[m]] = b->masked_rows[m];
+    assert_int_equal(b->predicted, 2);
+    for (int32_t m = 0; m < b->predicted; m++)
+        rows[b->targets[m]] = b->predicted_rows[m];
     assert_true(rows[0] > 0 && rows[1] >= rows[0]);
     const int32_t *ids = b->ids + rows[0];
     const size_t n = (size_t)(rows[1] - rows[0]) + 1;

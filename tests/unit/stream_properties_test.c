@@ -276,7 +276,7 @@ static xlm_batch read_part(const fixture *f, xlm_stream *stream, int64_t step, i
     return step >= 0 ? read_step(stream, step, first, n, f->arena) : read_in_order(stream, first, n, f->arena);
 }
 
-/* Is `part` the sequences first, first + 1, ... of `whole`? Returns where its masked rows end. */
+/* Is `part` the sequences first, first + 1, ... of `whole`? Returns where its predicted rows end. */
 static int32_t same_part(const xlm_batch *whole, const xlm_batch *part, int32_t first, int32_t masked)
 {
     const int32_t row = whole->offsets[first];
@@ -289,11 +289,11 @@ static int32_t same_part(const xlm_batch *whole, const xlm_batch *part, int32_t 
     assert_memory_equal(part->languages, whole->languages + row, tokens * sizeof *part->languages);
     assert_memory_equal(part->types, whole->types + row, tokens * sizeof *part->types);
     assert_memory_equal(part->keys, whole->keys + row, tokens * sizeof *part->keys);
-    for (int32_t k = 0; k < part->masked; k++) {
-        assert_int_equal(part->masked_rows[k] + row, whole->masked_rows[masked + k]);
+    for (int32_t k = 0; k < part->predicted; k++) {
+        assert_int_equal(part->predicted_rows[k] + row, whole->predicted_rows[masked + k]);
         assert_int_equal(part->targets[k], whole->targets[masked + k]);
     }
-    return masked + part->masked;
+    return masked + part->predicted;
 }
 
 /* However a step (or, step = -1, the held-out pass) is cut into calls, on whichever stream that was opened alike. */
@@ -312,7 +312,7 @@ static void cuts_do_not_matter(void **state)
                 const xlm_batch part = read_part(f, other, steps[i], first, n);
                 masked = same_part(&whole, &part, (int32_t)first, masked);
             }
-            assert_int_equal(masked, whole.masked);
+            assert_int_equal(masked, whole.predicted);
             xlm_stream_close(stream);
             xlm_stream_close(other);
             xlm_arena_reset(f->arena);

@@ -48,13 +48,13 @@ static void check_batch(const xlm_batch *b, int number, int64_t first)
             assert_int_equal(b->keys[i].instance, (uint32_t)number << 24 | (uint32_t)(first + s));
             assert_int_equal(b->keys[i].position, i - b->offsets[s]);
             assert_true(b->original[i] >= 0 && b->original[i] < VOCABULARY);
-            if (masked < b->masked && b->masked_rows[masked] == i) {
+            if (masked < b->predicted && b->predicted_rows[masked] == i) {
                 assert_true(b->original[i] >= XLM_SPECIALS);
                 assert_int_equal(b->targets[masked++], b->original[i]);
             } else
                 assert_int_equal(b->ids[i], b->original[i]);
         }
-    assert_int_equal(masked, b->masked);
+    assert_int_equal(masked, b->predicted);
 }
 
 static void expect_numbers(const int32_t *got, int n, const int *expected)
@@ -109,13 +109,13 @@ static void special_tokens_are_the_vocabularys(void **state)
     for (int64_t step = 0; step < 4; step++) {
         const xlm_batch a = read_step(streams[0], step, 0, 16, arena), b = read_step(streams[1], step, 0, 16, arena);
         assert_int_equal(a.tokens, b.tokens);
-        assert_int_equal(a.masked, b.masked);
+        assert_int_equal(a.predicted, b.predicted);
         assert_memory_equal(b.specials->id, ids, sizeof ids);
         for (int32_t i = 0; i < a.tokens; i++) {
             assert_int_equal(b.original[i], id_in(&elsewhere, a.original[i]));
             assert_int_equal(b.ids[i], id_in(&elsewhere, a.ids[i]));
         }
-        for (int32_t k = 0; k < a.masked; k++)
+        for (int32_t k = 0; k < a.predicted; k++)
             assert_int_equal(b.targets[k], id_in(&elsewhere, a.targets[k]));
     }
     xlm_arena_free(arena);
@@ -145,7 +145,7 @@ static void sentences_are_joined_and_cut(void **state)
     const xlm_batch b = read_all(stream, arena);
     check_batch(&b, 0, 0);
     assert_int_equal(b.sequences, 7);
-    assert_int_equal(b.masked, 0);
+    assert_int_equal(b.predicted, 0);
     expect_text(&b, 0, "( en0 en1 en2 ) en3 en4 )");
     expect_text(&b, 1, "( en5 en6 en7 en8 ) en9 )"); /* the empty sentence between them leaves nothing */
     expect_text(&b, 2, "( en10 en11 en12 en13 en14 en15 )");
@@ -204,14 +204,14 @@ static void corpus_of_one_token(void **state)
         const xlm_batch b = read_step(stream, step, 0, 5, arena);
         check_batch(&b, 0, 0);
         assert_int_equal(b.tokens, 15);
-        assert_int_equal(b.masked, 5); /* one of one */
+        assert_int_equal(b.predicted, 5); /* one of one */
         for (int32_t s = 0; s < 5; s++)
             expect_text(&b, s, "( fr0 )");
     }
     const xlm_batch none = read_step(stream, 0, 2, 0, arena);
     assert_int_equal(none.sequences, 0);
     assert_int_equal(none.tokens, 0);
-    assert_int_equal(none.masked, 0);
+    assert_int_equal(none.predicted, 0);
     assert_int_equal(none.offsets[0], 0);
     xlm_arena_free(arena);
     xlm_stream_close(stream);
@@ -344,8 +344,8 @@ static void specials_in_text(void **state)
     xlm_arena *arena = xlm_arena_new();
     const xlm_batch b = read_all(stream, arena);
     assert_int_equal(b.sequences, 2);
-    assert_int_equal(b.masked, 1); /* the second has nothing to predict */
-    assert_int_equal(b.masked_rows[0], 2);
+    assert_int_equal(b.predicted, 1); /* the second has nothing to predict */
+    assert_int_equal(b.predicted_rows[0], 2);
     assert_int_equal(b.targets[0], 17);
     xlm_arena_free(arena);
     xlm_stream_close(stream);
@@ -363,7 +363,7 @@ static void predicted_rows_are_bounded(void **state)
     for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
         xlm_stream *stream = open_stream(corpus, settings[i]);
         for (int64_t step = 0; step < 20; step++)
-            assert_true(read_step(stream, step, 0, 32, arena).masked <= xlm_stream_most_predicted(stream, 32));
+            assert_true(read_step(stream, step, 0, 32, arena).predicted <= xlm_stream_most_predicted(stream, 32));
         xlm_stream_close(stream);
     }
     xlm_stream *none = open_stream(corpus, "mask=0\n");
@@ -380,9 +380,9 @@ static void annotations_have_axes(void **state)
     xlm_arena *arena = xlm_arena_new();
     xlm_batch_layout layout;
     assert_true(xlm_batch_layout_take(&layout, arena, &xlm_own_special_tokens, 2, 6, 4, NULL));
-    layout.masked = 3;
+    layout.predicted = 3;
     int32_t *a = xlm_batch_layout_annotate(&layout, "a", XLM_AXIS_TOKENS);
-    int32_t *b = xlm_batch_layout_annotate(&layout, "b", XLM_AXIS_MASKED_ROWS);
+    int32_t *b = xlm_batch_layout_annotate(&layout, "b", XLM_AXIS_PREDICTED_ROWS);
     int32_t *c = xlm_batch_layout_annotate(&layout, "c", XLM_AXIS_SEQUENCES);
     memset(a, 0, 6 * sizeof *a);
     memset(b, 0, 3 * sizeof *b);
@@ -427,8 +427,8 @@ static void nth_corrupt(const void *stage, const xlm_draws *draws, xlm_batch_lay
     for (int32_t s = 0; s < batch->sequences; s++)
         for (int32_t row = batch->offsets[s] + (int32_t)o->step - 1; row < batch->offsets[s + 1]; row += (int32_t)o->step) {
             batch->ids[row] = XLM_ID_UNK;
-            batch->masked_rows[batch->masked] = row;
-            batch->targets[batch->masked++] = batch->original[row];
+            batch->predicted_rows[batch->predicted] = row;
+            batch->targets[batch->predicted++] = batch->original[row];
         }
 }
 
@@ -491,7 +491,7 @@ static void stages_are_registered(void **state)
     assert_int_equal(b.sequences, 5); /* form xlm has the first two pairs together */
     expect_text(&b, 0, "( de0 de1 ) ( en1 en2 en3 )");
     expect_text(&b, 1, "( de2 de3 de4 ) ( en0 )");
-    expect_numbers(b.masked_rows, 4, (const int[]){2, 5, 8, 9 + 2});
+    expect_numbers(b.predicted_rows, 4, (const int[]){2, 5, 8, 9 + 2});
     assert_int_equal(b.ids[2], XLM_ID_UNK);
     assert_int_equal(b.targets[0], b.original[2]);
     assert_int_equal(b.ids[0], b.original[0]);

@@ -330,7 +330,7 @@ static char *show(const xlm_examples *e)
         for (int32_t k = 0, m = 0; k < b.tokens; k++) {
             assert_int_equal(b.languages[k], b.languages[0]);
             g_string_append_printf(out, "%s%d", k > 0 ? " " : "", b.ids[k]);
-            if (m < b.masked && b.masked_rows[m] == k)
+            if (m < b.predicted && b.predicted_rows[m] == k)
                 g_string_append_printf(out, "*%d", b.targets[m++]);
         }
         g_string_append(out, ")");

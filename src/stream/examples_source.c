@@ -29,8 +29,12 @@ static bool examples_component(void *stage, const xlm_opening *opening, GArray *
     (void)opening;
     (void)error;
     labelled *l = stage;
-    const xlm_component all = {.instances = xlm_examples_count(l->examples), .share = 1, .spans = l,
+    xlm_component all = {.instances = xlm_examples_count(l->examples), .share = 1, .spans = l,
                                .together = xlm_examples_together(l->examples)};
+    for (int64_t i = 0; i < all.instances; i++) {
+        const int64_t tokens = xlm_examples_tokens(l->examples, i + 1) - xlm_examples_tokens(l->examples, i);
+        xlm_lengths_add(&all.lengths, tokens, tokens);
+    }
     g_array_append_val(components, all);
     return true;
 }

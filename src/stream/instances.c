@@ -24,6 +24,7 @@ void xlm_instances_add(xlm_instances *instances, const xlm_extent *extent)
 {
     xlm_block *last = instances->blocks->len > 0 ? block_at(instances, instances->blocks->len - 1) : NULL;
     const int64_t instance = instances->count++;
+    xlm_lengths_add(&instances->lengths, extent->tokens, extent->words);
     if (last != NULL && instance - last->instance < BLOCK_INSTANCES && extent->unit - last->unit < BLOCK_UNITS) {
         last->end = extent->end;
         return;

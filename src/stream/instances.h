@@ -14,6 +14,7 @@ typedef struct xlm_extent {
     int64_t unit;  /* it begins in this one */
     int64_t token; /* at this token of it */
     int64_t end;   /* it ends before this unit */
+    int64_t tokens, words; /* in a batch, and without special tokens */
 } xlm_extent;
 
 /* Instances [instance, instance of the next block), which reach over units [unit, end). */
@@ -23,9 +24,25 @@ typedef struct xlm_block {
     int64_t end;
 } xlm_block;
 
+/* How long instances are. */
+typedef struct xlm_lengths {
+    int64_t longest;
+    double tokens, squares; /* Σ tokens of an instance, Σ of its square */
+    double words;           /* Σ tokens that are not special */
+} xlm_lengths;
+
+static inline void xlm_lengths_add(xlm_lengths *lengths, int64_t tokens, int64_t words)
+{
+    lengths->longest = MAX(lengths->longest, tokens);
+    lengths->tokens += (double)tokens;
+    lengths->squares += (double)tokens * (double)tokens;
+    lengths->words += (double)words;
+}
+
 typedef struct xlm_instances {
     GArray *blocks; /* xlm_block */
     int64_t count;  /* instances */
+    xlm_lengths lengths;
 } xlm_instances;
 
 void xlm_instances_init(xlm_instances *instances);

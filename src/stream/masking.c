@@ -1,6 +1,7 @@
 /* xlm-mpi: which tokens are predicted and what stands in their place. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/masking.h"
 
+#include <math.h>
 #include <stddef.h>
 
 #include "stream/stage.h"
@@ -92,11 +93,13 @@ static bool open_masking(xlm_opening *opening, const void *pointer, void **stage
 
 static void corrupt(const void *stage, const xlm_draws *draws, xlm_batch_layout *batch) { xlm_mask(stage, draws, batch); }
 
-/* Of many tokens, chance hardly ever chooses a tenth more than the share; of each instance, one at least. */
+/* Three standard deviations more than the mean, of which each instance has one at least. */
 static int64_t most_predicted(const void *stage, int64_t instances, int64_t tokens)
 {
     const xlm_masking *masking = stage;
-    return (int64_t)((double)tokens * masking->mask * 1.1) + instances;
+    const double mask = masking->mask, n = (double)instances, all = (double)tokens;
+    const double mean = all * mask + (n > 0 ? n * pow(1 - mask, all / n) : 0);
+    return MIN(tokens, (int64_t)ceil(mean + 3 * sqrt(all * mask * (1 - mask))));
 }
 
 static double predicted_share(const void *stage)

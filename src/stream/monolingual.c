@@ -68,6 +68,8 @@ static bool walk_instance(walk *w, xlm_extent *extent, GArray *spans, GError **e
             if (spans != NULL)
                 add_span(w, taken, spans);
             used += taken + 1;
+            extent->words += taken;
+            extent->tokens = used;
             extent->end = w->sentence + 1;
         }
         if (!fits) {
@@ -144,6 +146,7 @@ static bool open_component(const xlm_opening *o, const char *name, xlm_component
     }
     component->instances = m->instances.count;
     component->share = (double)m->tokens;
+    component->lengths = m->instances.lengths;
     component->spans = m;
     return true;
 }

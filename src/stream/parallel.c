@@ -120,6 +120,8 @@ static bool walk_instance(walk *w, xlm_extent *extent, GArray *sides[2], GError 
         pairs++;
         used[0] = source;
         used[1] = target;
+        extent->words = source + target;
+        extent->tokens = source + target + 2 * pairs + (rules->layout->layout.longest != NULL ? 2 : 1); /* a <s> for each half */
         for (int side = 0; side < 2 && sides != NULL; side++)
             add_span(w, i, side, sides[side]);
         if (extent->unit < 0)
@@ -252,6 +254,7 @@ static bool open_component(const xlm_opening *opening, const char *name, xlm_com
     p->shuffle_sides = o->shuffle_sides;
     component->instances = p->instances.count;
     component->share = (double)p->taken;
+    component->lengths = p->instances.lengths;
     component->spans = p;
     return true;
 }

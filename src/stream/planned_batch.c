@@ -5,13 +5,14 @@
 #include "stream/batch_layout.h"
 #include "subwords/special_tokens.h"
 
-xlm_planned_size xlm_plan_full_size(const xlm_stream *stream, int64_t instances, bool mean)
+xlm_planned_size xlm_plan_size(const xlm_stream *stream, int64_t instances, double batches)
 {
-    const int64_t length = xlm_stream_longest(stream), tokens = instances * length;
+    const xlm_stream_size size = xlm_stream_expect(stream, instances, batches);
+    const double share = xlm_stream_predicted_share(stream);
     return (xlm_planned_size){
-        .sequences = instances, .tokens = tokens, .length = length,
-        .predicted = MIN(tokens, mean ? (int64_t)(xlm_stream_predicted_share(stream) * (double)tokens)
-                                      : xlm_stream_most_predicted(stream, instances)),
+        .sequences = instances, .tokens = size.tokens, .length = MIN(size.longest, size.tokens),
+        .predicted = batches > 1 ? MIN(size.tokens, xlm_stream_most_predicted(stream, instances, size.words))
+                                 : (int64_t)(share * (double)size.words),
     };
 }
 

@@ -15,9 +15,8 @@ typedef struct xlm_planned_size {
     int64_t predicted; /* rows that are predicted */
 } xlm_planned_size;
 
-/* `instances` instances of a stream that are as long as they may be, of which as many rows are predicted as there may be, or
- * (mean) as many as there are on average. */
-xlm_planned_size xlm_plan_full_size(const xlm_stream *stream, int64_t instances, bool mean);
+/* Of the largest of `batches` batches of so many instances of a stream, as is to be expected; of one: as on average. */
+xlm_planned_size xlm_plan_size(const xlm_stream *stream, int64_t instances, double batches);
 
 /* A batch of that size as the stream would make it, in memory of the arena: all sequences but the first are about as long as one
  * another; the sides of a pair are equally long; words are frequent ones of the vocabulary, predicted rows are spread at random,

@@ -19,6 +19,7 @@
 #include "corpus/corpus.h"
 #include "stream/batch_layout.h"
 #include "stream/draws.h"
+#include "stream/instances.h"
 #include "stream/sequences.h"
 
 typedef struct xlm_stage_class xlm_stage_class;
@@ -37,6 +38,7 @@ typedef struct xlm_component {
     int64_t instances;
     double share;      /* of the draws, up to a factor */
     void *spans;       /* what its spans are found by, of the spans class */
+    xlm_lengths lengths; /* of its instances */
     int64_t together;  /* so many instances, side by side, are drawn one after another and stand in one step; 0: each by itself */
 } xlm_component;
 

@@ -61,9 +61,15 @@ int xlm_stream_components(const xlm_stream *stream);
 int64_t xlm_stream_component_instances(const xlm_stream *stream, int component);
 /* Most tokens that an instance can have. */
 int64_t xlm_stream_longest(const xlm_stream *stream);
-/* Most rows that are predicted of so many instances, for estimates of memory: exact for examples; chance may choose more where
- * there are very few tokens. */
-int64_t xlm_stream_most_predicted(const xlm_stream *stream, int64_t instances);
+/* Most rows that are predicted of so many instances with so many tokens, special ones excluded: exact for examples; chance hardly
+ * ever chooses more. */
+int64_t xlm_stream_most_predicted(const xlm_stream *stream, int64_t instances, int64_t words);
+/* The size that the largest of `batches` batches of n instances is expected to have, drawn at random as those of a run. */
+typedef struct xlm_stream_size {
+    int64_t tokens, words; /* at most those of n of the longest instances; without special tokens */
+    int64_t longest;       /* tokens of the longest instance that there is */
+} xlm_stream_size;
+xlm_stream_size xlm_stream_expect(const xlm_stream *stream, int64_t n, double batches);
 /* Share of the tokens that is predicted in the mean, specials not counted where text is masked. */
 double xlm_stream_predicted_share(const xlm_stream *stream);
 /* The dictionary that tokens are switched by, valid as long as the stream; NULL: none. */

@@ -66,12 +66,18 @@ static int64_t instances_of(const estimate *e, int s)
     return e->size->step_dump ? batch : (batch + e->micro_batches - 1) / e->micro_batches;
 }
 
+/* How many micro-batches the run will have. */
+static double batches_of(const estimate *e)
+{
+    return (double)e->size->job->train.steps * (double)e->micro_batches + 1;
+}
+
 static bool plan_step(estimate *e, xlm_pass_input *input, GError **error)
 {
     const int streams = e->size->streams->n;
     for (int s = 0; s < streams; s++) {
         const xlm_stream *stream = e->size->streams->training[s];
-        const xlm_planned_size planned = xlm_plan_full_size(stream, instances_of(e, s), e->mean);
+        const xlm_planned_size planned = xlm_plan_size(stream, instances_of(e, s), e->mean ? 1 : batches_of(e));
         input[s] = (xlm_pass_input){.stream = s, .parts = 1, .step = e->step, .only = -1};
         if (!plan_input(e, stream, &planned, &input[s], error))
             return false;
@@ -164,7 +170,9 @@ static bool evaluate(estimate *e, int s, GError **error)
 {
     xlm_host *host = e->size->host;
     const xlm_stream *stream = e->size->streams->held_out[s];
-    const xlm_planned_size planned = xlm_plan_full_size(stream, xlm_evaluation_block(e->size->job, s), false);
+    const int64_t instances = xlm_evaluation_block(e->size->job, s);
+    const int64_t all = MIN(e->size->job->train.evaluate_instances, xlm_stream_instances(stream));
+    const xlm_planned_size planned = xlm_plan_size(stream, instances, (double)all / (double)instances + 1);
     for (int k = 0; k < e->size->job->objectives; k++) {
         if (e->size->job->objective[k].stream != s)
             continue;

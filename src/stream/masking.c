@@ -93,13 +93,13 @@ static bool open_masking(xlm_opening *opening, const void *pointer, void **stage
 
 static void corrupt(const void *stage, const xlm_draws *draws, xlm_batch_layout *batch) { xlm_mask(stage, draws, batch); }
 
-/* Three standard deviations more than the mean, of which each instance has one at least. */
-static int64_t most_predicted(const void *stage, int64_t instances, int64_t tokens)
+/* Each instance has one at least. */
+static int64_t most_predicted(const void *stage, int64_t instances, int64_t tokens, double deviations)
 {
     const xlm_masking *masking = stage;
     const double mask = masking->mask, n = (double)instances, all = (double)tokens;
     const double mean = all * mask + (n > 0 ? n * pow(1 - mask, all / n) : 0);
-    return MIN(tokens, (int64_t)ceil(mean + 3 * sqrt(all * mask * (1 - mask))));
+    return MIN(tokens, (int64_t)ceil(mean + deviations * sqrt(all * mask * (1 - mask))));
 }
 
 static double predicted_share(const void *stage)

@@ -1,18 +1,26 @@
 /* xlm-mpi: a batch of a planned size, before anything is read. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/planned_batch.h"
 
+#include <math.h>
+
 #include "base/rng.h"
 #include "stream/batch_layout.h"
 #include "subwords/special_tokens.h"
 
-xlm_planned_size xlm_plan_size(const xlm_stream *stream, int64_t instances, double batches)
+double xlm_plan_deviations(double n)
 {
-    const xlm_stream_size size = xlm_stream_expect(stream, instances, batches);
-    const double share = xlm_stream_predicted_share(stream);
+    if (n < 2)
+        return 0;
+    const double t = sqrt(2 * log(n)); /* Cramér 1946 */
+    return t - (log(log(n)) + log(4 * G_PI)) / (2 * t);
+}
+
+xlm_planned_size xlm_plan_size(const xlm_stream *stream, int64_t instances, double tokens, double predicted)
+{
+    const xlm_stream_size size = xlm_stream_expect(stream, instances, tokens);
     return (xlm_planned_size){
         .sequences = instances, .tokens = size.tokens, .length = MIN(size.longest, size.tokens),
-        .predicted = batches > 1 ? MIN(size.tokens, xlm_stream_most_predicted(stream, instances, size.words))
-                                 : (int64_t)(share * (double)size.words),
+        .predicted = MIN(size.tokens, xlm_stream_most_predicted(stream, instances, size.words, predicted)),
     };
 }
 

@@ -15,8 +15,11 @@ typedef struct xlm_planned_size {
     int64_t predicted; /* rows that are predicted */
 } xlm_planned_size;
 
-/* Of the largest of `batches` batches of so many instances of a stream, as is to be expected; of one: as on average. */
-xlm_planned_size xlm_plan_size(const xlm_stream *stream, int64_t instances, double batches);
+/* Of a batch of so many instances of a stream. Tokens, and predicted rows of so many tokens, are so many standard deviations above
+ * the mean. */
+xlm_planned_size xlm_plan_size(const xlm_stream *stream, int64_t instances, double tokens, double predicted);
+/* The largest of n numbers drawn from N(0, 1), about; 0 for one. */
+double xlm_plan_deviations(double n);
 
 /* A batch of that size as the stream would make it, in memory of the arena: all sequences but the first are about as long as one
  * another; the sides of a pair are equally long; words are frequent ones of the vocabulary, predicted rows are spread at random,

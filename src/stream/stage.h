@@ -133,8 +133,9 @@ typedef struct xlm_annotate_functions {
 
 typedef struct xlm_corrupt_functions {
     void (*corrupt)(const void *stage, const xlm_draws *draws, xlm_batch_layout *batch);
-    /* NULL: it chooses no rows. Most rows that it chooses of so many instances and tokens; the mean share of the tokens. */
-    int64_t (*most_predicted)(const void *stage, int64_t instances, int64_t tokens);
+    /* NULL: it chooses no rows. Rows that it chooses of so many instances and tokens, with so many standard deviations more than
+     * on average; the mean share of the tokens. */
+    int64_t (*most_predicted)(const void *stage, int64_t instances, int64_t tokens, double deviations);
     double (*predicted_share)(const void *stage);
 } xlm_corrupt_functions;
 

@@ -253,28 +253,19 @@ static double share_of_plugins(const xlm_stream *stream)
     return share;
 }
 
-int64_t xlm_stream_most_predicted(const xlm_stream *stream, int64_t instances, int64_t words)
+int64_t xlm_stream_most_predicted(const xlm_stream *stream, int64_t instances, int64_t words, double deviations)
 {
     const opened_stage *predictor = find_predictor(stream);
     if (stream->source.cls->source.labelled)
         return stream->source.cls->source.most_predicted(stream->source.stage, instances);
-    const int64_t most = predictor == NULL ? 0 : predictor->cls->corrupt.most_predicted(predictor->stage, instances, words);
+    const int64_t most = predictor == NULL ? 0 : predictor->cls->corrupt.most_predicted(predictor->stage, instances, words, deviations);
     const double share = share_of_plugins(stream);
     const int64_t tokens = instances * xlm_stream_longest(stream);
     return share > 0 ? MIN(most + (int64_t)((double)words * share * 1.1) + instances, tokens) : most;
 }
 
-/* The largest of n numbers drawn from N(0, 1), about (Cramér 1946). */
-static double largest_of(double n)
-{
-    if (n < 2)
-        return 0;
-    const double t = sqrt(2 * log(n));
-    return t - (log(log(n)) + log(4 * G_PI)) / (2 * t);
-}
-
-/* Tokens of a batch are a sum of n draws, about normal; a batch with the longest instance may have more. */
-xlm_stream_size xlm_stream_expect(const xlm_stream *stream, int64_t n, double batches)
+/* Tokens are a sum of n draws, about normal; where there are more than on average, the longest instance may be among them. */
+xlm_stream_size xlm_stream_expect(const xlm_stream *stream, int64_t n, double deviations)
 {
     const int32_t *quotas = xlm_sampler_quotas(stream->sampler);
     double tokens = 0, squares = 0, words = 0;
@@ -287,9 +278,9 @@ xlm_stream_size xlm_stream_expect(const xlm_stream *stream, int64_t n, double ba
         words += share * c->lengths.words;
         longest = MAX(longest, c->lengths.longest);
     }
-    const double sum = (double)n * tokens, deviation = sqrt(MAX(squares - tokens * tokens, 0) * (double)n);
-    const double with_longest = batches > 1 ? (double)longest + (double)(n - 1) * tokens : 0;
-    const double most = MIN(MAX(sum + largest_of(batches) * deviation, with_longest), (double)(n * longest));
+    const double more = deviations * sqrt(MAX(squares - tokens * tokens, 0) * (double)n);
+    const double with_longest = deviations > 0 ? (double)longest - tokens : 0;
+    const double most = MIN((double)n * tokens + MAX(more, MIN(with_longest, 2 * more)), (double)(n * longest));
     return (xlm_stream_size){.tokens = (int64_t)ceil(most), .words = (int64_t)ceil(most * words / MAX(tokens, 1)),
                              .longest = longest};
 }

@@ -61,15 +61,15 @@ int xlm_stream_components(const xlm_stream *stream);
 int64_t xlm_stream_component_instances(const xlm_stream *stream, int component);
 /* Most tokens that an instance can have. */
 int64_t xlm_stream_longest(const xlm_stream *stream);
-/* Most rows that are predicted of so many instances with so many tokens, special ones excluded: exact for examples; chance hardly
- * ever chooses more. */
-int64_t xlm_stream_most_predicted(const xlm_stream *stream, int64_t instances, int64_t words);
-/* The size that the largest of `batches` batches of n instances is expected to have, drawn at random as those of a run. */
+/* Rows that are predicted of so many instances with so many tokens, special ones excluded: of examples the most that there may be,
+ * else with so many standard deviations more than on average; with three, chance hardly ever chooses more. */
+int64_t xlm_stream_most_predicted(const xlm_stream *stream, int64_t instances, int64_t words, double deviations);
+/* Tokens of a batch of n instances that are drawn at random, with so many standard deviations more than on average. */
 typedef struct xlm_stream_size {
     int64_t tokens, words; /* at most those of n of the longest instances; without special tokens */
     int64_t longest;       /* tokens of the longest instance that there is */
 } xlm_stream_size;
-xlm_stream_size xlm_stream_expect(const xlm_stream *stream, int64_t n, double batches);
+xlm_stream_size xlm_stream_expect(const xlm_stream *stream, int64_t n, double deviations);
 /* Share of the tokens that is predicted in the mean, specials not counted where text is masked. */
 double xlm_stream_predicted_share(const xlm_stream *stream);
 /* The dictionary that tokens are switched by, valid as long as the stream; NULL: none. */

@@ -11,7 +11,7 @@
 typedef struct estimate {
     const xlm_run_size *size;
     int64_t micro_batches;
-    bool mean;        /* batches are not the largest, but those of an average step */
+    double tokens, predicted; /* that a batch has, in standard deviations above the mean, as parts of those of the largest */
     int64_t step;     /* in which all objectives take part */
     xlm_tape *tape;
     xlm_arena *arena; /* batches, and what labels keep */
@@ -50,6 +50,13 @@ static bool plan_input(estimate *e, const xlm_stream *stream, const xlm_planned_
     return true;
 }
 
+/* Of one of so many batches. */
+static xlm_planned_size plan(const estimate *e, const xlm_stream *stream, int64_t instances, double batches)
+{
+    const double deviations = xlm_plan_deviations(batches);
+    return xlm_plan_size(stream, instances, e->tokens * deviations, e->predicted * deviations);
+}
+
 /* Labels with one average, or with none. */
 static void label(estimate *e, xlm_pass_input *input, int average, bool training)
 {
@@ -66,18 +73,13 @@ static int64_t instances_of(const estimate *e, int s)
     return e->size->step_dump ? batch : (batch + e->micro_batches - 1) / e->micro_batches;
 }
 
-/* How many micro-batches the run will have. */
-static double batches_of(const estimate *e)
-{
-    return (double)e->size->job->train.steps * (double)e->micro_batches + 1;
-}
-
 static bool plan_step(estimate *e, xlm_pass_input *input, GError **error)
 {
     const int streams = e->size->streams->n;
+    const double steps = (double)e->size->job->train.steps;
     for (int s = 0; s < streams; s++) {
         const xlm_stream *stream = e->size->streams->training[s];
-        const xlm_planned_size planned = xlm_plan_size(stream, instances_of(e, s), e->mean ? 1 : batches_of(e));
+        const xlm_planned_size planned = plan(e, stream, instances_of(e, s), steps * (double)e->micro_batches);
         input[s] = (xlm_pass_input){.stream = s, .parts = 1, .step = e->step, .only = -1};
         if (!plan_input(e, stream, &planned, &input[s], error))
             return false;
@@ -172,7 +174,7 @@ static bool evaluate(estimate *e, int s, GError **error)
     const xlm_stream *stream = e->size->streams->held_out[s];
     const int64_t instances = xlm_evaluation_block(e->size->job, s);
     const int64_t all = MIN(e->size->job->train.evaluate_instances, xlm_stream_instances(stream));
-    const xlm_planned_size planned = xlm_plan_size(stream, instances, (double)all / (double)instances + 1);
+    const xlm_planned_size planned = plan(e, stream, instances, (double)all / (double)instances);
     for (int k = 0; k < e->size->job->objectives; k++) {
         if (e->size->job->objective[k].stream != s)
             continue;
@@ -225,10 +227,17 @@ bool xlm_run_cost_of(const xlm_run_size *size, int64_t micro_batches, bool recom
 {
     estimate e = open_estimate(size, micro_batches, recompute);
     void *saved = save_states(size->host);
-    bool good = run_steps(&e, error);
-    *cost = (xlm_run_cost){.kept = xlm_arena_peak(e.arena)};
-    for (int s = 0; s < size->streams->n && good && !size->step_dump; s++)
-        good = size->streams->held_out[s] == NULL || evaluate(&e, s, error);
+    /* The largest batch has most tokens, or most predicted rows, or more of both. */
+    static const double parts[][2] = {{1, 0}, {0.85, 0.85}, {0, 1}};
+    bool good = true;
+    *cost = (xlm_run_cost){0};
+    for (size_t i = 0; i < G_N_ELEMENTS(parts) && good; i++) {
+        e.tokens = parts[i][0], e.predicted = parts[i][1];
+        good = (i == 0 ? run_steps : run_step)(&e, error);
+        cost->kept = MAX(cost->kept, xlm_arena_peak(e.arena));
+        for (int s = 0; s < size->streams->n && good && !size->step_dump; s++)
+            good = size->streams->held_out[s] == NULL || evaluate(&e, s, error);
+    }
     if (good && size->validation.size.tokens > 0)
         good = validate(&e, error);
     cost->pass = xlm_tape_peak_bytes(e.tape);
@@ -240,7 +249,6 @@ bool xlm_run_cost_of(const xlm_run_size *size, int64_t micro_batches, bool recom
 bool xlm_step_flops(const xlm_run_size *size, double *flops, GError **error)
 {
     estimate e = open_estimate(size, size->job->train.micro_batches, size->job->train.recompute);
-    e.mean = true;
     void *saved = save_states(size->host);
     const bool good = run_steps(&e, error);
     *flops = e.flops;

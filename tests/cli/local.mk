@@ -12,6 +12,7 @@ test_scripts += \
 	tests/cli/train_dictionary.sh \
 	tests/cli/train_plugin.sh \
 	tests/cli/train_precision.sh \
+	tests/cli/estimates.sh \
 	tests/cli/train_ranks.sh \
 	tests/cli/train_resume.sh \
 	tests/cli/train_start.sh \

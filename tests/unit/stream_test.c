@@ -364,11 +364,11 @@ static void predicted_rows_are_bounded(void **state)
         xlm_stream *stream = open_stream(corpus, settings[i]);
         for (int64_t step = 0; step < 20; step++)
             assert_true(read_step(stream, step, 0, 32, arena).predicted <=
-                        xlm_stream_most_predicted(stream, 32, 32 * xlm_stream_longest(stream)));
+                        xlm_stream_most_predicted(stream, 32, 32 * xlm_stream_longest(stream), 3));
         xlm_stream_close(stream);
     }
     xlm_stream *none = open_stream(corpus, "mask=0\n");
-    assert_int_equal(xlm_stream_most_predicted(none, 100, 1000), 0);
+    assert_int_equal(xlm_stream_most_predicted(none, 100, 1000, 3), 0);
     xlm_stream_close(none);
     xlm_arena_free(arena);
     xlm_corpus_close(corpus);
@@ -433,8 +433,9 @@ static void nth_corrupt(const void *stage, const xlm_draws *draws, xlm_batch_lay
         }
 }
 
-static int64_t nth_most_predicted(const void *stage, int64_t instances, int64_t tokens)
+static int64_t nth_most_predicted(const void *stage, int64_t instances, int64_t tokens, double deviations)
 {
+    (void)deviations;
     (void)instances;
     const nth *o = stage;
     return tokens / o->step;
@@ -486,7 +487,7 @@ static void stages_are_registered(void **state)
     xlm_corpus *corpus = make_corpus(&one_pair);
     xlm_arena *arena = xlm_arena_new();
     xlm_stream *stream = open_stream(corpus, "type=parallel\nform=apart\nlength=8\nmask=0\nreplace_every=3\n");
-    assert_int_equal(xlm_stream_most_predicted(stream, 2, 2 * 16), 2 * 16 / 3);
+    assert_int_equal(xlm_stream_most_predicted(stream, 2, 2 * 16, 3), 2 * 16 / 3);
     assert_true(xlm_stream_predicted_share(stream) == 1.0 / 3);
     const xlm_batch b = read_all(stream, arena);
     assert_int_equal(b.sequences, 5); /* form xlm has the first two pairs together */

@@ -121,7 +121,7 @@ static bool check_input(const char *path, bool open_pipe, GError **error)
     const declared *other = find_other(&d);
     /* What an option names was compared when it was declared. */
     const bool good = other == NULL || (role_of(&d) & XLM_FILE_READ) || refuse(&d, other, error);
-    if (!is_kept(path))
+    if (!is_kept(path) && !is_own(path))
         keep(&d);
     g_mutex_unlock(&mutex);
     return good;
@@ -158,7 +158,7 @@ bool xlm_files_check_output(const char *path, bool hdf5, GError **error)
     if (!xlm_path_check_output(path, error))
         return false;
     g_mutex_lock(&mutex);
-    const declared d = {(char *)path, NULL, XLM_FILE_WRITTEN}, *other = guards && !is_own(path) ? find_read(&d) : NULL;
+    const declared d = {(char *)path, NULL, XLM_FILE_WRITTEN}, *other = guards ? find_read(&d) : NULL;
     const bool good = other == NULL || refuse(&d, other, error);
     g_mutex_unlock(&mutex);
     if (good && !hdf5 && is_hdf5(path))

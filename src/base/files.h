@@ -17,8 +17,8 @@ typedef enum {
 
 /* From now on files that are read and written are compared, as those of a program from its command line to its end are. */
 void xlm_files_guard(void);
-/* The directory of a run, which replaces files there that it has read itself: a damaged checkpoint that it has passed over. Copied;
- * one at a time. */
+/* The directory of a run. What is read there from now on is the run's own and may be replaced: a damaged checkpoint that it has
+ * passed over. What was read before, as its text or labels, may not. Copied; one at a time. */
 void xlm_files_own(const char *directory);
 
 /* path: an option's value, option: its name, for messages ("--csv"); both are copied. False where the other side has the file

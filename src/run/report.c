@@ -67,9 +67,10 @@ static FILE *open_metrics(const xlm_report_setup *setup, bool resumed, GError **
     const char *text = rows != NULL && *rows != '\0' ? rows : HEADER;
     FILE *file = NULL;
     g_autoptr(GError) failure = NULL;
-    if (!g_file_set_contents(path, text, -1, &failure))
+    const bool good = xlm_files_check_output(path, false, error);
+    if (good && !g_file_set_contents(path, text, -1, &failure))
         xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path, failure->message);
-    else if ((file = fopen(path, "a")) == NULL)
+    else if (good && (file = fopen(path, "a")) == NULL)
         xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path, g_strerror(errno));
     return file;
 }

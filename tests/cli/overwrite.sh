@@ -113,6 +113,14 @@ cp setup.log out/table.csv
 logged setup.log xlm_embed alignment out/latest dict.h5 corpus.h5 --csv out/table.csv
 keeps out/table.csv xlm_report out -o out/table.csv
 
+# What a run writes into its directory is compared with what it has read, too, but for its own files, which it goes on with.
+mkdir own && cp few.tsv own/metrics.csv
+keeps own/metrics.csv xlm_tune tune.conf --set tune.train=own/metrics.csv --set tune.output=own
+rm -r own && mkdir own && cp few.tsv own/job-as-run.conf && cp tune.conf own/job.conf
+keeps own/job-as-run.conf xlm_tune own/job.conf --set tune.dev=own/job-as-run.conf --set tune.output=own
+logged again.log xlm_tune tune.conf --set tune.epochs=2
+logged again.log xlm_tune tag/job.conf --set tune.epochs=3
+
 # On several ranks it is one message.
 expect 64 'corpus.h5: is both input and output' ranks 2 xlm_dict corpus.h5 --source en --target xx --text dict.txt -o corpus.h5
 [ "$(grep -c 'both input and output' expect.err)" -eq 1 ] || fail "not one message: $(cat expect.err)"

@@ -4,11 +4,12 @@
 
 
 #include "aligners/alignment_write.h"
+#include "base/files.h"
 #include "base/log.h"
 
 bool xlm_align_is_corpus(const xlm_comm *comm, const char *path)
 {
-    bool is = comm->rank == 0 && xlm_store_is_hdf5(path);
+    bool is = comm->rank == 0 && xlm_files_is_hdf5(path);
     xlm_comm_broadcast(comm, 0, &is, sizeof is);
     return is;
 }

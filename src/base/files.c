@@ -130,11 +130,11 @@ static bool check_input(const char *path, bool open_pipe, GError **error)
 bool xlm_files_check_input(const char *path, GError **error) { return check_input(path, false, error); }
 
 /* As HDF5 files begin. */
-static bool is_hdf5(const char *path)
+bool xlm_files_is_hdf5(const char *path)
 {
     static const char signature[8] = "\211HDF\r\n\032\n";
     char begin[sizeof signature];
-    FILE *file = fopen(path, "rbe");
+    FILE *file = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? fopen(path, "rbe") : NULL;
     const bool is = file != NULL && fread(begin, 1, sizeof begin, file) == sizeof begin &&
                     memcmp(begin, signature, sizeof begin) == 0;
     if (file != NULL)
@@ -161,7 +161,7 @@ bool xlm_files_check_output(const char *path, bool hdf5, GError **error)
     const declared d = {(char *)path, NULL, XLM_FILE_WRITTEN}, *other = guards ? find_read(&d) : NULL;
     const bool good = other == NULL || refuse(&d, other, error);
     g_mutex_unlock(&mutex);
-    if (good && !hdf5 && is_hdf5(path))
+    if (good && !hdf5 && xlm_files_is_hdf5(path))
         return xlm_error_set(error, EX_CANTCREAT, "%s: is an HDF5 file, which text is not to replace; choose another name, or "
                              "remove it first", path);
     return good;

@@ -34,6 +34,9 @@ bool xlm_files_check_output(const char *path, bool hdf5, GError **error);
 /* Can all outputs that were declared be made? For the rank that writes them. EX_CANTCREAT. */
 bool xlm_files_check_declared(GError **error);
 
+/* Is it a regular file that begins as HDF5 files do? False also when it cannot be read. It does not count as read. */
+bool xlm_files_is_hdf5(const char *path);
+
 /* The whole of a small file, as g_file_get_contents does, after xlm_files_check_input; a pipe that is open already, as the
  * shell's <(...) is, will do. */
 bool xlm_files_load(const char *path, char **bytes, gsize *size, GError **error);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/files.h"
 #include "lexicon/dictionary.h"
 #include "lexicon/frequency.h"
 #include "retrieval/scored_pairs.h"
@@ -147,7 +148,7 @@ static bool read_subwords(xlm_map_items *items, const char *path, const char *ch
 bool xlm_map_items_read_dictionary(xlm_map_items *items, const char *path, const char *checkpoint, char *const *languages,
                                    int64_t most, GError **error)
 {
-    return xlm_store_is_hdf5(path) ? read_subwords(items, path, checkpoint, most, error)
+    return xlm_files_is_hdf5(path) ? read_subwords(items, path, checkpoint, most, error)
                                    : read_words(items, path, languages, most, error);
 }
 

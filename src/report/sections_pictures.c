@@ -309,7 +309,7 @@ bool xlm_section_maps(const xlm_sections *s, GError **error)
     }
     for (guint i = 0; i < s->maps->len && good; i++) {
         const char *path = s->maps->pdata[i];
-        good = write_file(s, path, i < s->found_maps, xlm_store_is_hdf5(path) ? write_map : write_svg, error);
+        good = write_file(s, path, i < s->found_maps, xlm_files_is_hdf5(path) ? write_map : write_svg, error);
     }
     return good;
 }

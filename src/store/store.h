@@ -110,8 +110,6 @@ bool xlm_store_reseal(const char *path, GError **error);
 bool xlm_store_check_unchanged(xlm_store *store, GError **error);
 void xlm_store_close(xlm_store *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_store, xlm_store_close)
-/* Does a file of this name begin as HDF5 files do? False also when it cannot be read. */
-bool xlm_store_is_hdf5(const char *path);
 const char *xlm_store_path(const xlm_store *store);
 bool xlm_store_has(const xlm_store *store, const char *path);
 /* Set *array to what the dataset is, if it is what *array says; else EX_DATAERR. */

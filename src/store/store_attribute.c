@@ -1,6 +1,7 @@
 /* xlm-mpi: attributes of HDF5 objects. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
+#include "base/files.h"
 #include "store/store_file.h"
 
 /* ---- writing ---- */
@@ -32,7 +33,7 @@ static bool check_replaced(xlm_store *store, const char *format, GError **error)
 {
     GError *mine = NULL;
     const bool first = store->descriptor >= 0; /* it gives the file its name */
-    xlm_store *there = first && xlm_store_is_hdf5(store->path) ? store_open(store->path, store->path, false, NULL) : NULL;
+    xlm_store *there = first && xlm_files_is_hdf5(store->path) ? store_open(store->path, store->path, false, NULL) : NULL;
     g_autofree char *found = there != NULL ? xlm_store_get_text(there, "/", "format", NULL) : NULL;
     if (found != NULL && strcmp(found, format) != 0)
         xlm_error_set(&mine, EX_CANTCREAT, "%s: is there already, and of another kind (%s; this is %s); choose another name, or "

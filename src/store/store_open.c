@@ -61,18 +61,6 @@ xlm_store *xlm_store_open(const char *path, GError **error)
     return NULL;
 }
 
-bool xlm_store_is_hdf5(const char *path)
-{
-    static const char signature[8] = "\211HDF\r\n\032\n";
-    char begin[sizeof signature];
-    FILE *file = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? fopen(path, "rb") : NULL;
-    if (file == NULL)
-        return false;
-    const bool is = fread(begin, 1, sizeof begin, file) == sizeof begin && memcmp(begin, signature, sizeof begin) == 0;
-    fclose(file);
-    return is;
-}
-
 bool xlm_store_reseal(const char *path, GError **error)
 {
     xlm_store *store = store_open(path, path, true, error);

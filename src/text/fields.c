@@ -65,6 +65,10 @@ char *xlm_fields_load(const char *path, size_t *size, GError **error)
     char *text = NULL;
     if (!xlm_files_load(path, &text, size, &cause))
         xlm_error_set(error, EX_NOINPUT, "%s: cannot be read: %s", path, cause->message);
+    else if (xlm_files_is_hdf5(path)) {
+        xlm_error_set(error, EX_DATAERR, "%s: is an HDF5 file, where text is read; give a file of text", path);
+        g_clear_pointer(&text, g_free);
+    }
     return text;
 }
 

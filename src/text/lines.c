@@ -33,7 +33,9 @@ static bool check_kind(const char *path, GError **error)
     if (!S_ISREG(status.st_mode))
         return xlm_error_set(error, EX_NOINPUT, "%s: not a regular file; text is read more than once, so pipes and "
                              "devices will not do", path);
-    return xlm_files_check_input(path, error);
+    return xlm_files_check_input(path, error) &&
+           (!xlm_files_is_hdf5(path) ||
+            xlm_error_set(error, EX_DATAERR, "%s: is an HDF5 file, where text is read; give a file of text", path));
 }
 
 static xlm_lines *new_lines(const char *path, gzFile file)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "base/log.h"
 #include "corpus/corpus.h"
 #include "lexicon/dictionary.h"
@@ -143,7 +144,7 @@ static bool read_part(work *w, const char *path, const char *part, GArray *pairs
 static bool read_pairs(work *w, const char *path, GArray *pairs, int64_t *read, GArray *left_out, int64_t *left_out_read,
                        GError **error)
 {
-    if (!xlm_store_is_hdf5(path))
+    if (!xlm_files_is_hdf5(path))
         return read_text(w, path, pairs, read, error);
     if (!w->joint || xlm_word_space_model(w->in.spaces[0]) == NULL)
         return xlm_error_set(error, EX_USAGE, "%s: its pairs are subwords of a vocabulary, which files of vectors do not have; "
@@ -155,7 +156,7 @@ static bool read_pairs(work *w, const char *path, GArray *pairs, int64_t *read, 
 /* Languages of a dictionary of xlm_dict, where none were named. */
 static bool find_languages(const char *path, GError **error)
 {
-    if (languages != NULL || !xlm_store_is_hdf5(path))
+    if (languages != NULL || !xlm_files_is_hdf5(path))
         return true;
     g_autoptr(xlm_store) store = xlm_store_open(path, error);
     if (store == NULL)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "store/store.h"
@@ -211,7 +212,7 @@ xlm_named_vectors *xlm_named_vectors_read(const char *path, int64_t most, GError
     v->names = g_ptr_array_new_with_free_func(g_free);
     v->numbers = g_hash_table_new(g_str_hash, g_str_equal);
     reader r = {.to = v, .said = -1, .most = most};
-    bool good = (xlm_store_is_hdf5(path) ? read_store : read_text)(&r, path, error);
+    bool good = (xlm_files_is_hdf5(path) ? read_store : read_text)(&r, path, error);
     if (good && v->n == 0)
         good = xlm_error_set(error, EX_DATAERR, "%s: there is no word with a vector", path);
     if (good && r.repeated > 0)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "matrix/algebra.h"
 #include "tensor/gemm.h"
 #include "vectors/word_space.h"
@@ -63,7 +64,7 @@ static bool read_space(xlm_vector_rows *r, const char *path, const char *languag
 
 static bool is_vector_store(const char *path)
 {
-    g_autoptr(xlm_store) store = xlm_store_is_hdf5(path) ? xlm_store_open(path, NULL) : NULL;
+    g_autoptr(xlm_store) store = xlm_files_is_hdf5(path) ? xlm_store_open(path, NULL) : NULL;
     g_autofree char *format = store != NULL ? xlm_store_get_text(store, "/", "format", NULL) : NULL;
     return g_strcmp0(format, "xlm-mpi vectors") == 0;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/files.h"
 #include "store/store.h"
 #include "subwords/tokenizer.h"
 #include "vectors/named_vectors.h"
@@ -20,9 +21,9 @@ struct xlm_word_space {
 /* Is a file one of vectors? Text is; HDF5 by its format. */
 static bool has_vectors(const char *path)
 {
-    g_autoptr(xlm_store) store = xlm_store_is_hdf5(path) ? xlm_store_open(path, NULL) : NULL;
+    g_autoptr(xlm_store) store = xlm_files_is_hdf5(path) ? xlm_store_open(path, NULL) : NULL;
     if (store == NULL)
-        return !xlm_store_is_hdf5(path);
+        return !xlm_files_is_hdf5(path);
     g_autofree char *format = xlm_store_get_text(store, "/", "format", NULL);
     return g_strcmp0(format, "xlm-mpi vectors") == 0;
 }

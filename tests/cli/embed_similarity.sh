@@ -211,6 +211,9 @@ expect 64 'similarity takes a checkpoint' xlm_embed similarity --pairs pairs.tsv
 expect 64 'there are 1 --keys for 2 --pairs' xlm_embed similarity $model --pairs data.txt --pairs data.txt --keys gold.txt
 expect 65 'data.txt:1: .*--keys' ranks 2 xlm_embed similarity $model --pairs data.txt
 printf 'a\tb\t1\nc\td\tmuch\n' >bad.tsv
+for option in dictionary pairs analogies; do
+    expect 65 'corpus.h5: is an HDF5 file, where text is read' xlm_embed similarity $model --$option corpus.h5
+done
 expect 65 'bad.tsv:2: .*no number' xlm_embed similarity $model --pairs bad.tsv
 head -n 4 gold.txt >short.txt
 expect 65 'short.txt: there are 4 scores for the 10 pairs of data.txt' \

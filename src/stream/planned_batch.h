@@ -15,7 +15,7 @@ typedef struct xlm_planned_size {
     int64_t predicted; /* rows that are predicted */
 } xlm_planned_size;
 
-/* Of a batch of so many instances of a stream. Tokens, and predicted rows of so many tokens, are so many standard deviations above
+/* Of a batch of so many instances of a stream: tokens, and predicted rows of so many tokens, are so many standard deviations above
  * the mean. */
 xlm_planned_size xlm_plan_size(const xlm_stream *stream, int64_t instances, double tokens, double predicted);
 /* The largest of n numbers drawn from N(0, 1), about; 0 for one. */

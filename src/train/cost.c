@@ -11,7 +11,7 @@
 typedef struct estimate {
     const xlm_run_size *size;
     int64_t micro_batches;
-    double tokens, predicted; /* that a batch has, in standard deviations above the mean, as parts of those of the largest */
+    double tokens, predicted; /* how far those of a batch are from the mean, as a share of those of the largest batch */
     int64_t step;     /* in which all objectives take part */
     xlm_tape *tape;
     xlm_arena *arena; /* batches, and what labels keep */
@@ -227,12 +227,12 @@ bool xlm_run_cost_of(const xlm_run_size *size, int64_t micro_batches, bool recom
 {
     estimate e = open_estimate(size, micro_batches, recompute);
     void *saved = save_states(size->host);
-    /* The largest batch has most tokens, or most predicted rows, or more of both. */
-    static const double parts[][2] = {{1, 0}, {0.85, 0.85}, {0, 1}};
+    /* A batch with fewer predicted rows may take more: buffers serve one another when their sizes are alike. */
+    static const double shares[][2] = {{1, 1}, {0.85, 0.85}, {1, 0}};
     bool good = true;
     *cost = (xlm_run_cost){0};
-    for (size_t i = 0; i < G_N_ELEMENTS(parts) && good; i++) {
-        e.tokens = parts[i][0], e.predicted = parts[i][1];
+    for (size_t i = 0; i < G_N_ELEMENTS(shares) && good; i++) {
+        e.tokens = shares[i][0], e.predicted = shares[i][1];
         good = (i == 0 ? run_steps : run_step)(&e, error);
         cost->kept = MAX(cost->kept, xlm_arena_peak(e.arena));
         for (int s = 0; s < size->streams->n && good && !size->step_dump; s++)

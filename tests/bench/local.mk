@@ -5,6 +5,7 @@ BENCHMARKS = \
 	tests/bench/kernels.sh \
 	tests/bench/step.sh \
 	tests/bench/train.sh \
+	tests/bench/memory.sh \
 	tests/bench/order.sh \
 	tests/bench/ranks.sh \
 	tests/bench/crowded.sh \
@@ -41,6 +42,7 @@ EXTRA_DIST += \
 	tests/bench/crowded.sh \
 	tests/bench/first-side.c \
 	tests/bench/kernels.sh \
+	tests/bench/memory.sh \
 	tests/bench/model_links.sh \
 	tests/bench/netns_agent.sh \
 	tests/bench/network.sh \

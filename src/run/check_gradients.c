@@ -431,23 +431,25 @@ static bool check_objective(checker *c, GError **error)
     return failure == NULL;
 }
 
-static bool refuse_name(const xlm_job *job, const char *name, GError **error)
+bool xlm_check_gradients_has(const xlm_job *job, const char *name, GError **error)
 {
     g_autoptr(GString) names = g_string_new("");
-    for (int k = 0; k < job->objectives; k++)
+    bool has = name == NULL;
+    for (int k = 0; k < job->objectives; k++) {
+        has |= g_strcmp0(job->objective[k].name, name) == 0;
         g_string_append_printf(names, "%s%s", k > 0 ? ", " : "", job->objective[k].name);
-    xlm_error_set(error, EX_USAGE, "--check-gradients=%s: the job has no objective of that name; it has %s", name, names->str);
-    return false;
+    }
+    if (!has)
+        xlm_error_set(error, EX_USAGE, "--check-gradients=%s: the job has no objective of that name; it has %s", name, names->str);
+    return has;
 }
 
 bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int64_t step, const char *name, GError **error)
 {
     GError *first = NULL;
-    int checked = 0;
     for (int k = 0; k < job->objectives; k++) {
         if (name != NULL && strcmp(job->objective[k].name, name) != 0)
             continue;
-        checked++;
         checker c = {
             .job = job, .workspace = workspace, .step = step, .objective = k,
             .totals = g_new0(int64_t, xlm_host_means(workspace->host)),
@@ -471,8 +473,7 @@ bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int
         g_free(c.numbers);
         g_free(c.saved);
     }
-    if (first == NULL)
-        return checked > 0 || name == NULL || refuse_name(job, name, error);
-    g_propagate_error(error, first);
-    return false;
+    if (first != NULL)
+        g_propagate_error(error, first);
+    return first == NULL;
 }

@@ -1,5 +1,6 @@
 /* xlm-mpi: xlm_train, pre-training of cross-lingual language models. SPDX-License-Identifier: GPL-3.0-or-later */
 #define XLM_JOB_PART "objective, by its name or the path of its module"
+#include "run/check_gradients.h"
 #include "run/plan.h"
 #include "tools/job_program.h"
 
@@ -140,7 +141,8 @@ static void *open_work(const char *path, char *const *overrides, GError **error)
 {
     work *w = g_new0(work, 1);
     w->job = xlm_job_load(path, overrides, error);
-    w->corpus = w->job != NULL ? xlm_corpus_open(w->job->train.corpus, error) : NULL;
+    if (w->job != NULL && xlm_check_gradients_has(w->job, given.check_only, error))
+        w->corpus = xlm_corpus_open(w->job->train.corpus, error);
     if (w->corpus != NULL)
         return w;
     close_work(w);

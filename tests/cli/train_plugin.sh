@@ -123,6 +123,8 @@ xlm_train job.conf --check-gradients=pull --set model.layers=1 --set train.outpu
 cmp alone.txt <(sed -n '/^objective pull /,/^$/p' right.txt) || fail "another table of one objective alone: $(head -n 3 alone.txt)"
 expect 64 'check-gradients=push: the job has no objective of that name; it has mlm, tlm, pull' \
     xlm_train job.conf --check-gradients=push --set train.output=none
+# As soon as the job is read.
+expect 64 'check-gradients=push: the job has no' xlm_train job.conf --check-gradients=push --set train.corpus=none.h5
 expect 64 'check-gradients does not go with' xlm_train job.conf --check-gradients --dry-run
 expect 70 'objective pull was not checked: it has no terms at step 1; set its begin = 0' \
     xlm_train pull.conf --check-gradients --set train.output=none --set 'objective pull.begin=5'

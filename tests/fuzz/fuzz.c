@@ -2,6 +2,9 @@
 #include "fuzz.h"
 
 #include <glib/gstdio.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +40,10 @@ void fuzz_begin(void)
     if (directory != NULL)
         return;
     xlm_log_open("fuzz", false);
+    /* New memory holds letters, so that a byte too far is text, which readers take, and not a 0, which they refuse anyway. */
+#ifdef __GLIBC__
+    mallopt(M_PERTURB, 0xff ^ 'a');
+#endif
     /* In memory where there is a file system for it. */
     const bool shared = g_getenv("TMPDIR") == NULL && g_access("/dev/shm", W_OK | X_OK) == 0;
     directory = g_mkdtemp(g_build_filename(shared ? "/dev/shm" : g_get_tmp_dir(), "xlm-fuzz-XXXXXX", NULL));

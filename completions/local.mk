@@ -1,4 +1,4 @@
-# Completion in bash: one file, under the name of each program, by which bash-completion finds it.
+# Completion for bash: one file, installed under the name of each program, by which bash-completion finds it.
 completiondir = $(datadir)/bash-completion/completions
 completion_DATA = \
 	completions/xlm_align \

@@ -1,21 +1,21 @@
 # xlm-mpi: completion of the xlm_* programs in bash. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 #
-# Nothing is known here about any program: options and commands come from its --help, sections and keys of job files from
-# its --help-job, with the plugins that it finds at the time. Each is asked once a session. Sections with names, such as
-# [stream text], are read from the job file on the command line.
+# This file knows nothing about the programs: options and commands are read from --help, sections and keys of job files from
+# --help-job, with the plugins that are found at the time. Each is called once per session. Sections with names, such as [stream
+# text], are read from the job file on the command line.
 
 declare -gA _xlm_help _xlm_keys
 
-# What `PROGRAM --help` says, in $help.
+# The output of `PROGRAM --help`, in $help.
 _xlm_ask_help() {
     help=${_xlm_help[$1]-}
     [[ -n $help ]] || help=$("$1" --help 2>/dev/null) || return
     _xlm_help[$1]=$help
 }
 
-# What `PROGRAM --help-job` says, in $keys: "SECTION;PLUGIN;KEY;VALUES" a line. SECTION: "train", or "stream NAME" where it is
-# named in the job. PLUGIN: the one that has the key, or nothing. VALUES: "adamw|adam|lamb", or nothing.
+# The output of `PROGRAM --help-job`, in $keys, as lines "SECTION;PLUGIN;KEY;VALUES". SECTION: "train", or "stream NAME" for a
+# section that the job names. PLUGIN: the one that has the key, or nothing. VALUES: "adamw|adam|lamb", or nothing.
 _xlm_ask_keys() {
     keys=${_xlm_keys[$1]-}
     [[ -n $keys ]] || keys=$("$1" --help-job 2>/dev/null | awk -v OFS=';' '
@@ -33,7 +33,7 @@ _xlm_ask_keys() {
     _xlm_keys[$1]=$keys
 }
 
-# Sections of one kind in a job file: "NAME;PLUGIN" a line.
+# Sections of one kind in a job file, as lines "NAME;PLUGIN".
 _xlm_sections() { # KIND FILE
     [[ -r $2 ]] && awk -v kind="$1" '
         function flush() { if (name != "") print name ";" plugin; name = "" }
@@ -50,7 +50,7 @@ _xlm_sections() { # KIND FILE
         END { flush() }' "$2"
 }
 
-# What --set may say, in $found: "SECTION.KEY=", and "SECTION.KEY=VALUE" for the key that is there.
+# Arguments of --set, in $found: "SECTION.KEY=", and "SECTION.KEY=VALUE" for a key that is complete.
 _xlm_settings() { # PROGRAM JOB-FILE WORD
     local section plugin key values name named value
     _xlm_ask_keys "$1" || return
@@ -72,7 +72,7 @@ _xlm_settings() { # PROGRAM JOB-FILE WORD
     done <<<"$keys"
 }
 
-# Words after which a value follows, in $found: those of "--resume=auto|FILE|never" that are no placeholders.
+# Values of an option, in $found: the words in "--resume=auto|FILE|never" that are not placeholders.
 _xlm_values() { # OPTION
     local values
     values=$(sed -n "s/^  \(-., \)\{0,1\}$1=\([^ ]*\).*/\2/p" <<<"$help")
@@ -86,7 +86,7 @@ _xlm() {
     local at=$COMP_CWORD found=()
     COMPREPLY=()
     _xlm_ask_help "$program" || return
-    # Bash cuts words at "=": put this one together again, and find what stands before it.
+    # Bash splits words at "=": join this one again, and find the word before it.
     while ((at > 1)) && [[ $word == =* || ${COMP_WORDS[at - 1]} == = ]]; do
         at=$((at - 1))
         word=${COMP_WORDS[at]}$word
@@ -115,11 +115,11 @@ _xlm() {
         compopt -o nospace 2>/dev/null
         for part in "${!found[@]}"; do [[ ${found[part]} == *= ]] || found[part]+=' '; done
     elif [[ ${#found[@]} -eq 0 && $at -eq 1 ]]; then
-        # Commands: words in small letters that the usage begins with.
+        # Commands: lower-case words at the beginning of the usage.
         mapfile -t found < <(sed -n '1s/^[^]]*\] *//p' <<<"$help" | tr '|' '\n' | sed -n 's/^ *\([a-z][a-z-]*\)\( .*\|$\)/\1/p')
     fi
 
-    # What readline puts in for the word: from the last "=" on; with the quotes that a blank needs.
+    # Readline replaces the word from the last "=" on; a blank needs quotes.
     for known in "${found[@]}"; do
         [[ $known == "$word"* ]] || continue
         if [[ -n $quote ]]; then

@@ -1,4 +1,4 @@
-# Jobs: scripts that fetch text, job files, and the demonstration. Installed as they lie here.
+# Jobs: scripts that fetch text, job files, and the demonstration. Installed in the same layout.
 nobase_dist_pkgdata_DATA = \
 	jobs/align-mlm/align-mlm.conf \
 	jobs/align-mlm/dict-mlm.conf \
@@ -65,12 +65,11 @@ nobase_dist_pkgdata_DATA = \
 	jobs/xlm-align/xquad.conf \
 	jobs/xlm-r-base.conf
 
-# Run by `make demo` in the build tree, and by whoever finds it installed.
+# Run by `make demo` in the build tree, or by users where it is installed.
 demodir = $(pkgdatadir)/jobs/demo
 dist_demo_SCRIPTS = jobs/demo/demo
 
-# Measures any checkpoint; fine-tunes over a grid. They and the others find the programs on the path, or where they were
-# installed with them.
+# Measures any checkpoint; fine-tunes over a grid. These and the others find the programs in PATH, or where both were installed.
 jobsdir = $(pkgdatadir)/jobs
 dist_jobs_SCRIPTS = jobs/grid jobs/measure
 align_mlmdir = $(pkgdatadir)/jobs/align-mlm
@@ -88,7 +87,7 @@ dist_weam_SCRIPTS = jobs/weam/study
 xlm_aligndir = $(pkgdatadir)/jobs/xlm-align
 dist_xlm_align_SCRIPTS = jobs/xlm-align/study
 
-# Their findings with small models, and objectives of several together.
+# The studies with small models, and objectives of several papers together.
 smalldir = $(pkgdatadir)/jobs/small
 dist_small_SCRIPTS = jobs/small/study jobs/small/tasks
 mlm_gc_smalldir = $(mlm_gcdir)/small
@@ -120,8 +119,8 @@ demo: all
 	XLM_SANITIZERS='$(XLM_SANITIZERS)' XLM_CC='$(CC)' XLM_MPIEXEC='$(MPIEXEC)' \
 	$(BASH) $(srcdir)/jobs/demo/demo
 
-# UD=DIR: the treebank; TEXT=FILE: other text than the help pages, for align-mlm. STUDY=FOLDER: another one than align-mlm/small, for
-# example xlm-align/small or combinations. Works in the folder study.
+# UD=DIR: the treebank; TEXT=FILE: other text than the help pages, for align-mlm. STUDY=FOLDER: another study than
+# align-mlm/small, for example xlm-align/small or combinations. Works in the folder study.
 STUDY = align-mlm/small
 .PHONY: study
 study: all

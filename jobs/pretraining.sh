@@ -3,32 +3,32 @@
 #
 #   study [--dry-run | --submit] DIR
 #
-# Makes the corpora in DIR, trains the runs one after another, measures each with jobs/measure, and shows a table beside the
-# paper's figures. What is there already is not made again, and a run that was stopped goes on.
+# Makes the corpora in DIR, trains the runs one after another, measures each with jobs/measure, and shows a table that compares
+# with the paper's figures. Existing files are not made again, and a run that was stopped is resumed.
 #
-#   --dry-run   shows what would be made and checks the job of every run whose corpus is there (xlm_train --dry-run)
-#   --submit    makes the corpora and hands each run to Slurm as a job of its own (slurm/xlm_train.sbatch, which puts itself back
-#               into the queue until the run is finished); the study, called again without it, measures what is there
+#   --dry-run   shows what would be made and checks the job of every run whose corpus exists (xlm_train --dry-run)
+#   --submit    makes the corpora and submits each run to Slurm as a separate job (slurm/xlm_train.sbatch, which puts itself back
+#               into the queue until the run is finished); calling the study again without it measures the runs
 #
-# In the environment, beside what the script itself names:
-#   RUNS        NAME[:SEED] ..., of the names in the script's table (default: all, seed 1). RUNS= : corpora and table alone
-#   STEPS       of every run, other than its job has, with as large a share of them for the warm-up
-#   SETTINGS    keys of every job, with semicolons between them: "train.micro_batches=64; stream pairs.batch=512"
-#   MEASURE     options of jobs/measure: "--ud UD --gold test.de,test.en,gold.naacl" (by default the corpus alone)
+# In the environment, in addition to what the script itself names:
+#   RUNS        NAME[:SEED] ..., of the names in the script's table (default: all, seed 1). RUNS= : only corpora and table
+#   STEPS       of every run, instead of those in its job, with the same share of them for the warm-up
+#   SETTINGS    keys of every job, separated by semicolons: "train.micro_batches=64; stream pairs.batch=512"
+#   MEASURE     options of jobs/measure: "--ud UD --gold test.de,test.en,gold.naacl" (by default only the corpus)
 #   SBATCH      options of sbatch with --submit: "-N 16 -t 24:00:00 -p long"
 #   JOBS        directory with the job files (that of the script)
 #   XLM_LAUNCH, XLM_MPIEXEC   as in runs.sh
 #
-# The script sets `here`, `paper` and `initial` (what every run begins with, "" for nothing) and has the functions
+# The script sets `here`, `paper` and `initial` (the model that every run starts from, "" for none) and has the functions
 #   list_runs           lines `NAME | JOB.conf | KEY=VALUE; ... | TABLES | FIGURES`, names without `:`
 #   corpus_of NAME      prints the path of the run's corpus
-#   make_inputs NAME    makes it, and what else the run reads, with `make_file`
-#   settings_of NAME    prints more keys of the run, KEY=VALUE a line; $corpus may not be there yet
+#   make_inputs NAME    makes it and all other inputs of the run, with `make_file`
+#   settings_of NAME    prints more keys of the run, one KEY=VALUE per line; $corpus may not exist yet
 
 # shellcheck source=jobs/runs.sh
 . "$here/../runs.sh"
 
-# make_file FILE COMMAND...: unless it is there. The command is shown.
+# make_file FILE COMMAND...: unless it exists. Shows the command.
 make_file() {
     [[ -z $checking && ! -e $1 ]] || return 0
     say "$1"
@@ -85,7 +85,7 @@ check_run() {
     if [[ -e $corpus ]]; then
         xlm_train "$job" "${settings[@]}" --dry-run 2>&1
     else
-        echo "not checked: there is no $corpus yet"
+        echo "not checked: $corpus does not exist yet"
     fi
 }
 submit_run() {

@@ -2,11 +2,11 @@
 # shellcheck shell=bash
 #
 # After `. runs.sh`: functions, and
-#   launcher   [array] what starts the ranks
+#   launcher   [array] the command that starts the ranks
 # In the environment:
-#   XLM_LAUNCH    what starts the ranks: "mpiexec -n 16"; by default mpiexec with a rank a core
-#   XLM_MPIEXEC   that mpiexec, where several MPIs are installed: "mpiexec.mpich"
-#   PATH          the programs; without them there, those of the tree or the installation that this file belongs to
+#   XLM_LAUNCH    the command that starts the ranks: "mpiexec -n 16"; by default mpiexec with one rank per core
+#   XLM_MPIEXEC   that mpiexec, if several MPIs are installed: "mpiexec.mpich"
+#   PATH          the programs; if not found there, those of the tree or installation that this file belongs to
 
 say() { printf '\n== %s\n' "$*"; }
 # wrong CODE MESSAGE: ends the script.

@@ -1,5 +1,5 @@
-# Man pages are written from each program's --help, and go into the tarball. A page depends on what the help is made of; the
-# program must be there to ask it, but a tarball's page is newer than its sources.
+# Man pages are made from each program's --help and are part of the tarball. A page depends on the sources of the help text; the
+# program must exist to print it, but the pages in a tarball are newer than their sources.
 man_pages = \
 	man/xlm_align.1 \
 	man/xlm_compare.1 \

@@ -2,9 +2,10 @@
 #
 #   PROGRAM --help | awk -v version=VERSION -v others='man/NAME.1 ...' -f page.awk
 #
-# others: the pages of SEE ALSO. What stands behind two blanks without a heading of its own, and the examples, keep their lines.
+# others: the pages of SEE ALSO. Lines that are indented by two blanks and have no heading, and the examples, are kept as they
+# are.
 
-# Of text as roff sees it: no escapes, hyphens that can be copied, no requests.
+# Escapes text for roff: no escapes, hyphens that can be copied, no requests.
 function roff(text) {
     gsub(/\\/, "\\e", text)
     gsub(/-/, "\\-", text)
@@ -12,7 +13,7 @@ function roff(text) {
     return text
 }
 function add(line) { body[section] = body[section] line "\n" }
-# The lines of a block that stay as they are, or the end of one.
+# Begins or ends a block of lines that are kept as they are.
 function literal(on) {
     if (on == kept) return
     add(on ? ".PP\n.RS 4\n.nf" : ".fi\n.RE")
@@ -28,7 +29,7 @@ function item(line,    at, name) {
     if (at) add(roff(substr(line, at + RLENGTH)))
 }
 
-# The first lines: usage in one form or several, then the purpose.
+# The first lines: one or more forms of usage, then the purpose.
 purpose == "" {
     if (sub(/^(Usage| *or): +/, "")) {
         if (name == "") name = $1
@@ -37,7 +38,7 @@ purpose == "" {
         purpose = $0
     next
 }
-# A heading: a line that ends in a colon behind an empty one, with indented lines below.
+# A heading: a line that ends in a colon after an empty one, with indented lines below.
 { line[++n] = $0 }
 
 END {
@@ -82,6 +83,6 @@ END {
     count = split(others, other, " ")
     for (k = 1; k <= count; k++)
         print ".BR " roff(other[k]) " (1)" (k < count ? "," : "")
-    print ".PP\nTutorial, job files, file formats and what to do about messages:"
-    print ".I share/doc/xlm\\-mpi/docs/\nbelow where xlm\\-mpi is installed."
+    print ".PP\nTutorial, job files, file formats and troubleshooting:"
+    print ".I share/doc/xlm\\-mpi/docs/\nin the directory where xlm\\-mpi is installed."
 }

@@ -1,4 +1,4 @@
-# The environment module: it knows where this is installed, and has the version for its name, as modules do.
+# The environment module: it contains the installation prefix, and is named after the version, as usual for modules.
 modulefilesdir = $(datadir)/modulefiles/xlm-mpi
 modulefiles_DATA = modulefiles/$(PACKAGE_VERSION)
 EXTRA_DIST += modulefiles/xlm-mpi.in

@@ -70,7 +70,7 @@ fi
 # A part that fails leaves the others.
 expect 1 'failed: word alignment of out/latest' "$measure" out/latest --gold gold.en,text.xx,gold.links \
     --dictionary dict.h5 --csv b.csv
-grep -q dictionary_csls b.csv || fail "nothing behind the part that failed: $(cat b.csv)"
+grep -q dictionary_csls b.csv || fail "nothing after the part that failed: $(cat b.csv)"
 
 expect 64 'no checkpoint' "$measure" --corpus corpus.h5
 expect 64 'nothing is given' "$measure" out/latest
@@ -81,6 +81,6 @@ expect 66 'none.h5: there is no such file' "$measure" out/latest --corpus none.h
 expect 66 'there is no en_ewt-ud-train' "$measure" out/latest --ud ud
 touch ud/en_ewt-ud-{train,dev}.conllu
 expect 66 'there is no fr_gsd-ud-test.conllu' "$measure" out/latest --ud-languages=fr --ud=ud
-expect 65 'd.csv: is no table of measure' "$measure" out/latest --dictionary dict.h5 --csv d.csv
+expect 65 'd.csv: is not a table of measure' "$measure" out/latest --dictionary dict.h5 --csv d.csv
 $measure --help | grep -q -e '--gold SOURCE,TARGET,LINKS' || fail "no help"
 finish

@@ -72,7 +72,7 @@ done
 
 # Others on the same model. What is finished is not made again; several seeds have a mean.
 study xlm-align/small RUNS='mlm+tlm:1 mlm+tlm:2' || fail "xlm-align: $(tail -n 5 log)"
-! grep -q '^== The model that runs go on from' log || fail "the first model was made twice"
+! grep -q '^== The model that runs start from' log || fail "the first model was made twice"
 awk '$1 == "mlm+tlm" { for (i = 3; i <= 13; i++) if ($i != "-") { if ($2 == "mean") mean[i] = $i; else sum[i] += $i / 2 } }
     END { for (i in sum) { d = sum[i] - mean[i]; if (d > 0.06 || d < -0.06) exit 1; n++ } exit n < 8 }' log ||
     fail "the mean: $(grep '^mlm+tlm ' log)"

@@ -135,7 +135,7 @@ expect 64 'usage' grid g
 expect 64 'rates: is not KEY=VALUE' grid --vary rates g tag.conf
 expect 64 'there is no such option' grid --rates 1 g tag.conf
 expect 64 '--seeds 1,x: are not numbers' grid --seeds 1,x g tag.conf
-expect 64 '2 stands there twice' grid --seeds 2,1,2 g tag.conf
+expect 64 '2 occurs twice' grid --seeds 2,1,2 g tag.conf
 expect 64 'two settings of the grid are' grid --vary tune.batch=8,8 other tag.conf
 expect 66 'none.conf: there is no such file' grid g none.conf
 finish

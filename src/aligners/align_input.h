@@ -10,7 +10,7 @@ typedef struct xlm_align_source {
     const char *files[2];     /* the second NULL: one of lines `source ||| target`, or a corpus */
     bool corpus;
     const char *languages[2]; /* of a corpus, in either order; NULL: its only pair */
-    bool splits[2];           /* of a corpus, by xlm_split: which are aligned; those without such pairs are passed over */
+    bool splits[2];           /* of a corpus, by xlm_split: which are aligned; those without such pairs are skipped */
 } xlm_align_source;
 
 typedef struct xlm_align_input {

@@ -19,7 +19,7 @@ enum { XLM_COUNT_UNIT = 1 << 16 };
 typedef enum { XLM_TABLE_PAIRS, XLM_TABLE_SOURCE, XLM_TABLE_TARGET, XLM_TABLE_WHOLE } xlm_table_of;
 
 typedef struct xlm_table {
-    const char *name; /* in files: "links"; what it counts stands in `meaning` */
+    const char *name; /* in files: "links"; what it counts is in `meaning` */
     const char *meaning;
     xlm_table_of of;
     int width;        /* counts of a row */

@@ -37,7 +37,7 @@ typedef struct xlm_aligner_model {
     int64_t *counts[XLM_ALIGNER_TABLES]; /* [rows x width] */
 } xlm_aligner_model;
 
-/* Collective. The file may be anybody's: all of it is checked. EX_NOINPUT, EX_DATAERR. */
+/* Collective. The file may be untrusted: all of it is checked. EX_NOINPUT, EX_DATAERR. */
 xlm_aligner_model *xlm_aligner_model_read(const xlm_comm *comm, const char *path, GError **error);
 void xlm_aligner_model_free(xlm_aligner_model *model); /* NULL is allowed */
 

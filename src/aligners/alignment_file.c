@@ -288,7 +288,7 @@ static bool read_scores(const xlm_alignment_file *file, const xlm_alignment_pair
     bool good = xlm_store_read(file->store, path, (xlm_array){XLM_F32, (uint64_t)p->links, 0}, begin, n, scores, error);
     for (uint64_t l = 0; l < n && good; l++)
         if (!isfinite(scores[l]))
-            good = damaged(file->store, path, "has a score that is no number", error);
+            good = damaged(file->store, path, "has a score that is not a number", error);
     return good;
 }
 

@@ -13,7 +13,7 @@ struct reader {
     xlm_normaliser *normaliser;
     xlm_splitter *splitter;
     xlm_word_counts *words;    /* normalised */
-    xlm_word_counts *as_given; /* words between blanks, as they stand in the text */
+    xlm_word_counts *as_given; /* words between blanks, as they are in the text */
     GArray *normal;            /* int32_t: for each of `as_given`, its number among `words` */
     GArray *ids;               /* int32_t: words of all pairs so far */
     GArray *offsets;           /* int64_t */
@@ -109,7 +109,7 @@ static bool add_by_rules(struct reader *r, const char *text, size_t size, GError
     return true;
 }
 
-/* The words that the corpus has, whatever stands in them. */
+/* The words that the corpus has, whatever is in them. */
 static bool add_subwords(struct reader *r, const int32_t *ids, int64_t n, GError **error)
 {
     g_array_set_size(r->word, (guint)n + 1);

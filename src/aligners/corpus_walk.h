@@ -14,7 +14,7 @@ void xlm_corpus_walk_free(xlm_corpus_walk *walk); /* NULL is allowed */
 /* The next pair that is read is this one. */
 void xlm_corpus_walk_to(xlm_corpus_walk *walk, int64_t pair);
 /* The next pair. [out] ids: [2] subwords of source and target, valid until the next call (NULL: sizes alone); n: [2] how many.
- * Returns 1, 0 behind the last, or -1 with EX_DATAERR. */
+ * Returns 1, 0 after the last, or -1 with EX_DATAERR. */
 int xlm_corpus_walk_next(xlm_corpus_walk *walk, const int32_t *ids[2], int64_t n[2], GError **error);
 
 #endif

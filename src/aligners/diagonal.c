@@ -75,7 +75,7 @@ static double weigh_positions(double tension, int j, int m, int n, float *weight
     return sum;
 }
 
-/* Of words counted from 0. */
+/* For words counted from 0. */
 static double distance(int i, int n, int j, int m) { return fabs((double)(i + 1) / n - (double)(j + 1) / m); }
 
 /* Σ over the words j of a sentence of the distance that the model expects, in units of 2^-24. */

@@ -6,7 +6,7 @@
  * updated at once: collapsed variational inference of order zero (Asuncion et al. 2009). With c(e, f) the expected number of
  * links of two words, c(e) = Σ_f c(e, f), and ¬ for what this place itself has added to them,
  *     p(f | e) = (c(e, f)¬ + α(e, f)) / (c(e)¬ + α V)
- * α(e, f) is α, and more for words spelt alike (aligners/spelling.h). So a word that occurs once is not explained by itself.
+ * α(e, f) is α, and more for words spelled alike (aligners/spelling.h). So a word that occurs once is not explained by itself.
  *
  * The two directions share c: what is added is √(p q) at first, and p q from the second third on, where p and q are the posterior
  * probabilities of a link in either direction (alignment by agreement; Liang, Taskar and Klein 2006).

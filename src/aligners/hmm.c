@@ -7,7 +7,7 @@
 
 static const float NEGLIGIBLE = 1e-5f;
 
-/* Of one sentence pair. States of time j are the positions, and the positions with the empty word. */
+/* For one sentence pair. The states at time j are the positions, and the positions with the empty word. */
 struct model {
     const xlm_kernels *kernels;
     int n, m;
@@ -17,7 +17,7 @@ struct model {
     float *backwards; /* [2 n + 1] c(-d) at d + n */
     float *leave;     /* [n] (1 - p0) / Σ_k c(k - i) */
     float *alpha;     /* [m x n] forward probability of position i, and */
-    float *at_empty;  /* [m x n] of the empty word behind it; they sum to 1 for each j */
+    float *at_empty;  /* [m x n] of the empty word after it; they sum to 1 for each j */
     float *sum;       /* [n] */
     float *beta[2];   /* [n] of this word, and of the one before */
     float *ahead;     /* [n] emission x beta */

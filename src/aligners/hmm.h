@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-/* Distances that are told apart; longer ones count as these. */
+/* Maximum distance that is distinguished; longer ones count as this one. */
 enum { XLM_HMM_FARTHEST = 512, XLM_HMM_JUMPS = 2 * XLM_HMM_FARTHEST + 1 };
 
 typedef struct xlm_hmm {

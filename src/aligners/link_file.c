@@ -109,7 +109,7 @@ static bool write_file(const xlm_comm *comm, const char *path, const char *own, 
         xlm_new_file_discard(&file);
     else
         g_free(unfinished);
-    /* Also when it has failed, so that no rank goes on before the file is gone. */
+    /* Also when it has failed, so that no rank continues before the file is gone. */
     return xlm_comm_agree_on(comm, failure, good ? error : NULL) && good;
 }
 

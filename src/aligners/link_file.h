@@ -1,8 +1,8 @@
 /* xlm-mpi: links of all ranks as text in one file. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A line a sentence pair, links between spaces, words from 0, by source, then target: `0-0 1-2` (Pharaoh, as fast_align and Moses
- * have it); an empty line for a pair without links. Scores stand in a file of their own, a line a pair as well, those of the same
- * links in the same order: programs that read the links need not know of them. */
+ * have it); an empty line for a pair without links. Scores are in a file of their own, one line per pair as well, those of the
+ * same links in the same order: programs that read the links need not know of them. */
 #ifndef XLM_ALIGNERS_LINK_FILE_H
 #define XLM_ALIGNERS_LINK_FILE_H
 

@@ -10,7 +10,7 @@ enum { MOST_LABEL = 24, MOST_HEIGHT = 16, RULER = 5 }; /* columns, letters, word
 static const char cut[] = "…";
 
 /* What can be printed of a word: no control characters, which a terminal would obey; marks at its beginning, where subwords may
- * begin, stand on a circle. */
+ * begin, are on a circle. */
 static char *make_label(const char *word)
 {
     GString *label = g_string_new("");
@@ -99,7 +99,7 @@ static void end_line(GString *out)
     g_string_append_c(out, '\n');
 }
 
-/* Target words stand on the ruler. */
+/* Target words are on the ruler. */
 static void append_header(GString *out, char *const *labels, int64_t n, int margin)
 {
     int *letters = g_new(int, n + 1), height = 0;

@@ -1,6 +1,6 @@
 /* xlm-mpi: the links of two sentences, for a person to look at. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * As a matrix: a line for each source word, two columns for each target word, whose letters stand above one another; a ruler
+ * As a matrix: a line for each source word, two columns for each target word, whose letters are above one another; a ruler
  * counts target words by fives.
  *
  *                 h

@@ -8,7 +8,7 @@
 
 /* ---- reading ---- */
 
-/* A link as it stands in the file. */
+/* A link as it is in the file. */
 struct entry {
     int64_t sentence;
     xlm_link link;
@@ -18,7 +18,7 @@ struct reading {
     xlm_lines *lines;
     GArray *entries;        /* struct entry */
     int64_t sentence_lines; /* of the form `lines` */
-    bool numbered, any;     /* the form, once a line has shown it */
+    bool numbered, any;     /* the form, once per line has shown it */
     int64_t least_word, least_sentence;
     int64_t unlinked, first_unlinked; /* lines of words without a link, and the number of the first */
 };
@@ -31,7 +31,7 @@ static bool bad(const struct reading *r, const char *what, GError **error)
 
 static bool is_space(char c) { return c == ' ' || c == '\t'; }
 
-/* A number at *at, which moves behind it; -1 when there is none, or it is above `most`. */
+/* A number at *at, which moves after it; -1 when there is none, or it is above `most`. */
 static int64_t take_number(const char **at, const char *end, int64_t most)
 {
     int64_t number = 0;
@@ -91,7 +91,7 @@ static bool read_numbered(struct reading *r, const char *at, const char *end, GE
     }
     const char letter = at < end ? *at++ : 'S';
     skip_spaces(&at, end);
-    /* A probability may follow, which nobody uses. */
+    /* A probability may follow, which is not used. */
     if ((letter != 'S' && letter != 'P') || (at < end && !g_ascii_isdigit(*at)))
         return bad(r, "not a line `sentence source target [S|P]`", error);
     if (!unlinked)

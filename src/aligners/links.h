@@ -2,10 +2,10 @@
  *
  * A link joins a word of a source sentence and a word of its translation. Files have one of two forms, plain or gzip:
  *
- *   lines       a line a sentence pair, links between spaces: `0-0 1-2` (Pharaoh). In gold alignments `i-j` is a sure link,
+ *   lines       one line per sentence pair, links between spaces: `0-0 1-2` (Pharaoh). In gold alignments `i-j` is a sure link,
  *               `i?j` and `ipj` are possible ones
- *   numbered    a line a link: `sentence source target [S|P]` (NAACL 2003); S, sure, when no letter is given; lines of a
- *               sentence may stand anywhere. A word whose partner has a negative number, `178 22 -99 S`, has no link
+ *   numbered    one line per link: `sentence source target [S|P]` (NAACL 2003); S, sure, when no letter is given; lines of a
+ *               sentence may be anywhere. A word whose partner has a negative number, `178 22 -99 S`, has no link
  *
  * Which of them a file has is seen from its first line that is not empty. Words are counted from 0 or from 1, and so are the
  * sentences of the numbered form; in memory always from 0. */
@@ -40,7 +40,7 @@ enum { XLM_LINK_MOST_WORD = 1 << 24, XLM_LINK_MOST_SENTENCE = 1 << 22 }; /* numb
  * EX_NOINPUT; EX_DATAERR with file and line: neither form, a number out of range, a 0 in a file that counts from 1.
  * xlm_links_free. */
 xlm_links *xlm_links_read(const char *path, xlm_count_from words, xlm_count_from sentences, GError **error);
-/* Order links of a sentence as they stand in xlm_links. */
+/* Order links of a sentence as they are in xlm_links. */
 void xlm_links_sort(xlm_link *links, int64_t n);
 /* Gold numbers may be those of a larger collection, from which these sentences were taken in order: then as many of them have
  * links as there are sentences, which are not enough for the numbers themselves. They become 0, 1, …, and the log says so.

@@ -80,7 +80,7 @@ static void own_keys(xlm_shared_counts *s, const xlm_count_key *incoming, int64_
     g_free(row);
 }
 
-/* Tell the ranks which of their keys nobody before them has sent. */
+/* Sends to each rank which of its keys no rank before it has sent. */
 static void find_first(xlm_shared_counts *s, bool *first)
 {
     g_autofree bool *seen = g_new0(bool, s->owned), *answer = g_new(bool, s->incoming);

@@ -15,14 +15,14 @@ typedef struct xlm_count_key {
     uint32_t first, second;
 } xlm_count_key;
 
-/* Collective. keys[n]: the same one may stand there more than once. owned[ranks + 1]: whose a first word is, as in
- * xlm_word_numbers; borrowed, as is comm. first[n]: true for one of all the places where a key stands, on all ranks, so that a
+/* Collective. keys[n]: the same one may be there more than once. owned[ranks + 1]: whose a first word is, as in
+ * xlm_word_numbers; borrowed, as is comm. first[n]: true for one of all the places where a key is, on all ranks, so that a
  * sum over these has each key once; NULL, on all ranks, when it is not asked for. */
 xlm_shared_counts *xlm_shared_counts_new(const xlm_comm *comm, const int64_t *owned, const xlm_count_key *keys, int64_t n,
                                          bool *first);
 void xlm_shared_counts_free(xlm_shared_counts *shared); /* NULL is allowed */
 
-/* Collective. values[n x width], of the keys in their order: each becomes its sum over all places where the key stands. sums[keys
+/* Collective. values[n x width], of the keys in their order: each becomes its sum over all places where the key is. sums[keys
  * that this rank owns x width]: the same of these; may be NULL. */
 void xlm_shared_counts_sum(const xlm_shared_counts *shared, int64_t *values, int width, int64_t *sums);
 

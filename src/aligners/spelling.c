@@ -1,4 +1,4 @@
-/* xlm-mpi: how alike words are spelt. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: how alike words are spelled. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/spelling.h"
 
 #include <string.h>

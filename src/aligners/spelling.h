@@ -1,4 +1,4 @@
-/* xlm-mpi: how alike words are spelt. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: how alike words are spelled. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Names, numbers, punctuation marks and words of common origin look alike in both languages. */
 #ifndef XLM_ALIGNERS_SPELLING_H

@@ -119,7 +119,7 @@ static void grow(struct grid *g)
             if (!g->source_linked[g->links[at].source] || !g->target_linked[g->links[at].target])
                 take(g, at);
         }
-        /* Those beside the last one taken that stand before it, if any, wait for the next round. */
+        /* Those beside the last one taken that are before it, if any, wait for the next round. */
         while (g->high > g->low && !g->waiting[g->high - 1])
             g->high--;
         while (g->low < g->high && !g->waiting[g->low])

@@ -5,7 +5,7 @@
  *
  *   forward, reverse      the links of one direction
  *   intersection, union   those of both, those of any
- *   grow-diag             the intersection, and round by round each link of the union that stands beside a link taken, by an edge
+ *   grow-diag             the intersection, and round by round each link of the union that is beside a link taken, by an edge
  *                         or a corner of the matrix, while one of its words has none (Och and Ney 2003; Koehn et al. 2003)
  *   grow-diag-final       and then those of forward, then of reverse, of which one word has no link yet
  *   grow-diag-final-and   and then those of which both words have none

@@ -3,7 +3,7 @@
 
 #include <omp.h>
 
-/* Where the source words of some sentence pairs stand: occurrences of word e are [first[e], first[e + 1]). */
+/* Where the source words of some sentence pairs are: occurrences of word e are [first[e], first[e + 1]). */
 struct occurrences {
     int64_t *first;    /* [types + 1] */
     int32_t *sentence; /* counted from the first of these sentence pairs */

@@ -1,6 +1,6 @@
 /* xlm-mpi: pairs of words that meet in a sentence pair. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A source word e and a target word f that stand in one sentence pair at least have a number, which tables of translation are
+ * A source word e and a target word f that are in one sentence pair at least have a number, which tables of translation are
  * indexed by. For each sentence pair of n and m words, the cells [m x n] say for target word j and source word i which number
  * their words have. */
 #ifndef XLM_ALIGNERS_WORD_PAIRS_H
@@ -17,7 +17,7 @@ typedef struct xlm_word_pairs {
     xlm_large_array cells; /* uint32_t [offsets[sentence pairs]] */
 } xlm_word_pairs;
 
-/* Of this rank's text, with OpenMP's threads. scratch: a directory for the cells when they would take more than `memory` bytes.
+/* For this rank's text, with OpenMP threads. scratch: a directory for the cells when they would take more than `memory` bytes.
  * EX_UNAVAILABLE when there are more than 2^32 pairs; EX_OSERR, EX_CANTCREAT, EX_IOERR. Not collective. xlm_word_pairs_free. */
 bool xlm_word_pairs_make(xlm_word_pairs *pairs, const xlm_bitext *bitext, int64_t memory, const char *scratch, GError **error);
 void xlm_word_pairs_free(xlm_word_pairs *pairs); /* an empty one is allowed */

@@ -15,8 +15,8 @@ static inline float xlm_bfloat16_value(uint16_t half)
     return x;
 }
 
-/* To nearest, and to even in the middle; infinities stay, and so does what is no number. Denormals stay too, which kernels make
- * zero. */
+/* To nearest, and to even in the middle; infinities stay, and so does what is not a number. Denormals stay too, which kernels
+ * make zero. */
 static inline uint16_t xlm_bfloat16_of(float x)
 {
     uint32_t bits;

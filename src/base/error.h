@@ -1,8 +1,7 @@
 /* xlm-mpi: errors carried as GError whose code is the exit code of sysexits.h. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A function that can fail takes `GError **error` last and returns false or NULL when it does. The code of the error is
- * the exit code of the program that meets it, the message is what the user reads:
- *     FILE:LINE: what is wrong; what to do
+ * A function that can fail takes `GError **error` last and returns false or NULL when it does. The code of the error is the exit
+ *     code of the program; the message is shown to the user: FILE:LINE: what is wrong; what to do
  * Errors met by one rank alone are made known to all by xlm_comm_agree_on() (comm/comm.h), and printed once, by
  * xlm_error_exit(). */
 #ifndef XLM_BASE_ERROR_H

@@ -22,7 +22,7 @@ static _Noreturn void end_without(const char *what, char limit, const char *mess
     _exit(EX_OSERR);
 }
 
-/* GLib reports want of memory or threads by a message alone, and aborts after it. */
+/* GLib reports lack of memory or threads by a message alone, and aborts after it. */
 static void handle_message(const char *domain, GLogLevelFlags level, const char *message, void *nothing)
 {
     (void)nothing;

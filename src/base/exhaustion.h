@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* From now on a program for which GLib gets no memory or no thread ends with a message and EX_OSERR instead of being aborted.
- * Other ranks are not asked: the launcher ends them. Once, before the first rank is spoken to; program: the name in the message,
- * borrowed. */
+ * Other ranks are not involved: the launcher ends them. To be called once, before any communication; program: the name in the
+ * message, borrowed. */
 void xlm_exhaustion_watch(const char *program);
 
 /* End the program in the same way, for `size` bytes that it did not get. */

@@ -12,13 +12,13 @@
 typedef enum {
     XLM_FILE_READ = 1,
     XLM_FILE_WRITTEN = 2,
-    XLM_FILE_REPLACED = 4 /* with one of the others: what is read may be replaced by what is written, where both have it */
+    XLM_FILE_REPLACED = 4 /* with one of the others: the file that is read may be the one that is written, if both have this flag */
 } xlm_file_role;
 
 /* From now on files that are read and written are compared, as those of a program from its command line to its end are. */
 void xlm_files_guard(void);
-/* The directory of a run. What is read there from now on is the run's own and may be replaced: a damaged checkpoint that it has
- * passed over. What was read before, as its text or labels, may not. Copied; one at a time. */
+/* The directory of a run, which replaces files there that it has read itself: a damaged checkpoint that it has skipped. Copied;
+ * one at a time. */
 void xlm_files_own(const char *directory);
 
 /* path: an option's value, option: its name, for messages ("--csv"); both are copied. False where the other side has the file
@@ -28,10 +28,10 @@ bool xlm_files_declare(const char *path, const char *option, int role, GError **
 /* Before a file is read: it is none that the program writes, EX_USAGE, and no pipe or device, EX_NOINPUT. True also where there
  * is none, which opening it reports. */
 bool xlm_files_check_input(const char *path, GError **error);
-/* Before a file is made or replaced: it is none that was read, EX_USAGE; it can be made, a regular file or none, EX_CANTCREAT;
- * and no HDF5 file is replaced by one that is not HDF5, EX_CANTCREAT. */
+/* To be called before a file is created or replaced. EX_USAGE if it was read; EX_CANTCREAT if it cannot be created, is not a
+ * regular file, or is an HDF5 file that would be replaced by one that is not. */
 bool xlm_files_check_output(const char *path, bool hdf5, GError **error);
-/* Can all outputs that were declared be made? For the rank that writes them. EX_CANTCREAT. */
+/* Can all declared outputs be created? For the rank that writes them. EX_CANTCREAT. */
 bool xlm_files_check_declared(GError **error);
 
 /* Is it a regular file that begins as HDF5 files do? False also when it cannot be read. It does not count as read. */

@@ -1,6 +1,6 @@
 /* xlm-mpi: job files, read and checked for form. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * GLib's key files hold the values. They join what stands twice, give no line numbers and know no ';' comments, so the
+ * GLib's key files hold the values. They join what occurs twice, give no line numbers and know no ';' comments, so the
  * text is walked line by line first: that finds every error with its line, and leaves a clean text that GLib takes. */
 #include "base/jobfile.h"
 
@@ -20,7 +20,7 @@ struct xlm_jobfile {
 
 enum { FROM_COMMAND_LINE = -1 };
 
-/* ---- where things stand ---- */
+/* ---- where things are ---- */
 
 static int find_line(const xlm_jobfile *job, const char *section, const char *key)
 {
@@ -84,7 +84,7 @@ static bool refuse_kind(const xlm_jobfile *job, const char *place, const char *k
     return false;
 }
 
-/* The section that `text`, what stands between the brackets, names: "stream mono" with one blank. NULL on error. */
+/* The section that `text`, what is between the brackets, names: "stream mono" with one blank. NULL on error. */
 static char *read_section(const xlm_jobfile *job, const char *place, const char *text, GError **error)
 {
     g_autofree char *kind_name = g_strndup(text, strcspn(text, " \t"));
@@ -125,7 +125,7 @@ static const char *present_name(const xlm_jobfile *job, const char *place, const
 typedef struct walk {
     xlm_jobfile *job;
     GString *clean; /* what GLib gets */
-    char *section;  /* the one that the line stands in; NULL before the first */
+    char *section;  /* the one that the line is in; NULL before the first */
     int line;
 } walk;
 
@@ -134,15 +134,15 @@ static bool walk_header(walk *w, char *text, GError **error)
     char *end = strchr(text, ']'), *place = g_strdup_printf("%s:%d", w->job->path, w->line);
     bool good = false;
     if (end == NULL || end[1] != '\0') {
-        xlm_error_set(error, EX_CONFIG, "%s: \"%s\" is no section; write [SECTION] or [SECTION NAME] and nothing "
-                      "behind it", place, text);
+        xlm_error_set(error, EX_CONFIG, "%s: \"%s\" is not a section; write [SECTION] or [SECTION NAME] and nothing "
+                      "after it", place, text);
     } else {
         *end = '\0';
         g_free(w->section);
         w->section = read_section(w->job, place, g_strstrip(text + 1), error);
         const int before = w->section == NULL ? 0 : find_line(w->job, w->section, "");
         if (before > 0)
-            xlm_error_set(error, EX_CONFIG, "%s: section [%s] stands in line %d already; join the two", place,
+            xlm_error_set(error, EX_CONFIG, "%s: section [%s] is in line %d already; join the two", place,
                           w->section, before);
         good = w->section != NULL && before == 0;
     }
@@ -166,14 +166,14 @@ static bool walk_key(walk *w, char *text, GError **error)
     if (!is_key(key))
         return xlm_error_set(error, EX_CONFIG, "%s:%d: \"%s\" cannot be a key; write KEY = VALUE", path, w->line, key);
     if (w->section == NULL)
-        return xlm_error_set(error, EX_CONFIG, "%s:%d: key \"%s\" stands before the first section; put a [SECTION] "
+        return xlm_error_set(error, EX_CONFIG, "%s:%d: key \"%s\" is before the first section; put a [SECTION] "
                              "above it", path, w->line, key);
     char *place = g_strdup_printf("%s:%d: [%s]", path, w->line, w->section);
     key = present_name(w->job, place, w->section, key);
     g_free(place);
     const int before = find_line(w->job, w->section, key);
     if (before > 0)
-        return xlm_error_set(error, EX_CONFIG, "%s:%d: [%s]: key \"%s\" stands in line %d already; remove one of the "
+        return xlm_error_set(error, EX_CONFIG, "%s:%d: [%s]: key \"%s\" is in line %d already; remove one of the "
                              "two", path, w->line, w->section, key, before);
     note_line(w->job, w->section, key, w->line);
     g_string_append_printf(w->clean, "%s=%s\n", key, g_strstrip(value));

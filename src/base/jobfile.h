@@ -6,14 +6,14 @@
  *     [train]                   a section there is at most one of
  *     [stream mono]             a section of a kind of which there may be several, each with a name
  *     steps = 1000              key and value; blanks around both are dropped, the value is the rest of the line as it
- *                               stands (no quotes, no escapes; base/options.h says where a comment may follow)
+ *                               is (no quotes, no escapes; base/options.h says where a comment may follow)
  *
- * A section or key that stands twice is an error, and so is a section that the program does not know. What a value
+ * A section or key that occurs twice is an error, and so is a section that the program does not know. What a value
  * means is decided by base/options.h. `--set SECTION.KEY=VALUE` on the command line overrides the file:
  *
  *     --set train.steps=100 --set "stream mono.batch=32"
  *
- * The section is what stands before the last '.' ahead of the first '='. Of two for the same key the later one wins. An
+ * The section is what is before the last '.' ahead of the first '='. If there are two for the same key the later one wins. An
  * override may begin a plain section that the file does not have ([train]), but not a named one: that would most often
  * be a typing error. */
 #ifndef XLM_BASE_JOBFILE_H
@@ -52,7 +52,7 @@ char **xlm_jobfile_names(const xlm_jobfile *job, const char *kind);
 char **xlm_jobfile_keys(const xlm_jobfile *job, const char *section);
 /* The value as text, NULL when it is not given. g_free. */
 char *xlm_jobfile_value(const xlm_jobfile *job, const char *section, const char *key);
-/* Where a key stands, for the front of a message: "job.conf:12: [train]" or "--set train.steps". key NULL: the section
+/* Where a key is, for the front of a message: "job.conf:12: [train]" or "--set train.steps". key NULL: the section
  * itself; without a line number when the file does not have it. g_free. */
 char *xlm_jobfile_place(const xlm_jobfile *job, const char *section, const char *key);
 

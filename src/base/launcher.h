@@ -17,7 +17,7 @@ typedef struct xlm_launcher {
     bool waits;       /* odls_base_sigkill_timeout makes it wait longer than by default before each signal */
 } xlm_launcher;
 
-/* Looked for among the ancestors of this process, so that wrappers (a shell, numactl, valgrind) may stand between. */
+/* Looked for among the ancestors of this process, so that wrappers (a shell, numactl, valgrind) may be between. */
 xlm_launcher xlm_launcher_find(void);
 
 /* By one rank of each node, just before it ends, after a signal: makes sure that MPICH's mpiexec ends with the rank's exit code.

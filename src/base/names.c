@@ -1,4 +1,4 @@
-/* xlm-mpi: lists of names: where one stands, and what of a long list is shown. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: lists of names: where one is, and what of a long list is shown. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/names.h"
 
 enum { MOST_SHOWN = 20 };

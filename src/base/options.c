@@ -117,7 +117,7 @@ static bool set_choice(const xlm_option *option, const char *text, void *into, G
         VALUE(int64_t, option, into) = found;
     else {
         g_autofree char *advice = xlm_nearest_advice(text, (const char *const *)words, n);
-        xlm_error_set(error, EX_CONFIG, "%s = %s: is none of %s; %s", option->name, text, option->choices, advice);
+        xlm_error_set(error, EX_CONFIG, "%s = %s: is not one of %s; %s", option->name, text, option->choices, advice);
     }
     return found < n;
 }
@@ -147,7 +147,7 @@ static bool set_list(const xlm_option *option, const char *text, void *into, GEr
     return true;
 }
 
-/* Text up to a comment behind it: the first '#' after a blank. g_free. */
+/* Text up to a comment after it: the first '#' after a blank. g_free. */
 static char *without_comment(const char *text)
 {
     const char *end = text;
@@ -338,7 +338,7 @@ static bool check_one(const xlm_option *option, const void *from, GError **error
     case XLM_OPTION_CHOICE: {
         const int64_t value = VALUE(const int64_t, option, from);
         return (value >= 0 && value < count_choices(option)) ||
-               xlm_error_set(error, EX_CONFIG, "%s: number %" PRId64 " is none of %s", option->name, value, option->choices);
+               xlm_error_set(error, EX_CONFIG, "%s: number %" PRId64 " is not one of %s", option->name, value, option->choices);
     }
     default:
         return true;

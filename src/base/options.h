@@ -9,7 +9,7 @@
  *
  * How values are written: INT as decimal digits with an optional sign, '_' between digits allowed (100_000), no 1e5 and
  * no 10k; REAL as any finite decimal number; FLAG as true, false, yes, no, on or off; CHOICE as one of its words; LIST
- * as items between commas, none empty. Behind a number, flag or choice a comment may stand, begun by a blank and '#'; a '#' in
+ * as items between commas, none empty. After a number, flag or choice a comment may be, begun by a blank and '#'; a '#' in
  * a TEXT or LIST is part of it. A range that reaches 9e18 has no bound on that side. */
 #ifndef XLM_BASE_OPTIONS_H
 #define XLM_BASE_OPTIONS_H
@@ -50,8 +50,8 @@ bool xlm_option_set(const xlm_option *option, const char *text, void *into, GErr
  * "" for an empty text or list. g_free. */
 char *xlm_option_print(const xlm_option *option, const void *from);
 
-/* Append the values of all options in *from to `out` as lines `key = value` of a job file, which read again give the same. Of the
- * same values it is the same text, however they were written before. */
+/* Append the values of all options in *from to `out` as lines `key = value` of a job file, which give the same when read again.
+ * Of the same values it is the same text, however they were written before. */
 void xlm_options_print(const xlm_option *table, const void *from, GString *out);
 
 /* Append the table to `out`, a line or more for each option: name, type, default, range or choices, meaning. */

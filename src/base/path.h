@@ -8,7 +8,7 @@
 bool xlm_path_same_file(const char *a, const char *b);
 /* Can a regular file be made under this name, or replace the one that has it? EX_CANTCREAT. */
 bool xlm_path_check_output(const char *path, GError **error);
-/* Of files that a program is to write, outputs[n], and those that it reads, inputs[m], NULL for none: can each output be made,
+/* For files that a program is to write, outputs[n], and those that it reads, inputs[m], NULL for none: can each output be made,
  * and has it the name of no input and of no other output? EX_USAGE, EX_CANTCREAT. */
 bool xlm_path_check_outputs(const char *const *outputs, size_t n, const char *const *inputs, size_t m, GError **error);
 /* Can files be made in this directory? what: what they are for the sake of, which begins the message. EX_CANTCREAT. */

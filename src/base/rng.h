@@ -17,7 +17,7 @@ typedef enum {
     XLM_RNG_INITIALISE = 1,  /* parameters */
     XLM_RNG_ORDER,           /* order of the instances of an epoch */
     XLM_RNG_LANGUAGE,        /* language of an instance */
-    XLM_RNG_MASK,            /* positions masked and what stands there */
+    XLM_RNG_MASK,            /* positions masked and what is there */
     XLM_RNG_DROPOUT,
     XLM_RNG_PAIR,            /* which side of a pair comes first */
     XLM_RNG_SHARE,           /* which instances belong to a share of a corpus */

@@ -21,7 +21,7 @@ static pthread_t main_thread;
 static struct {
     const xlm_signals_listener *listener;
     GThread *thread;
-    int pipe[2]; /* from the handler, which may run in any thread, to the listening one; -1: nobody has listened yet */
+    int pipe[2]; /* from the handler, which may run in any thread, to the listening one; -1: not listening yet */
     int poll;
 } listening = {.pipe = {-1, -1}};
 
@@ -31,7 +31,7 @@ void xlm_signals_note(int number)
         noted = number;
 }
 
-/* Only what is allowed in a handler. A full pipe has more notices than anybody needs. */
+/* Only what is allowed in a handler. A full pipe already has enough notices. */
 static void handle(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -106,7 +106,7 @@ void xlm_signals_watch(void)
     if (!is_ignored(SIGHUP))
         install(SIGHUP, handle);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is reported as an error of writing */
-    signal(SIGPIPE, SIG_IGN); /* work goes on, or ends in order, when nobody reads the messages any more */
+    signal(SIGPIPE, SIG_IGN); /* work continues, or ends in order, even if the messages are no longer read */
 }
 
 int xlm_signals_noted(void) { return noted; }
@@ -118,11 +118,11 @@ bool xlm_signals_none(GError **error)
 }
 
 /* All signals are blocked in this thread, so nothing interrupts its waiting but being stopped with the whole process:
- * epoll_wait() then fails with EINTR when the process goes on, and the SIGCONT which made it do so is read after that. */
+ * epoll_wait() then fails with EINTR when the process continues, and the SIGCONT which made it do so is read after that. */
 static void *listen_to_signals(void *nothing)
 {
     (void)nothing;
-    int stopped = 0; /* ticks for which a SIGCONT is taken for that of the last stop; debuggers stop and go on without */
+    int stopped = 0; /* ticks for which a SIGCONT is taken for that of the last stop; debuggers stop and continue without */
     for (;;) {
         struct epoll_event event;
         const int n = epoll_wait(listening.poll, &event, 1, TICK);

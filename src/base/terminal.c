@@ -14,7 +14,7 @@
 
 #include "base/process.h"
 
-/* The process that shows what this rank writes, mpiexec or the like, on this node; 0: nobody started it as a rank. */
+/* The process that shows what this rank writes, mpiexec or the like, on this node; 0: it was not started as a rank. */
 static pid_t find_launcher(xlm_process *found)
 {
     static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};

@@ -13,7 +13,7 @@
 typedef struct xlm_terminal {
     int fd;         /* -1: there is none */
     bool messages;  /* what is written to standard error is shown there too */
-    bool launched;  /* messages get there, if they do, by way of another process */
+    bool launched;  /* messages get there, if they do, through another process */
     pid_t launcher; /* whose terminal it is; 0: the process's own */
 } xlm_terminal;
 
@@ -29,8 +29,8 @@ void xlm_terminal_write(const xlm_terminal *terminal, const char *text);
 /* Columns that UTF-8 text takes on a terminal: a letter of East Asian scripts two, a mark on the letter before it none. */
 int xlm_terminal_columns(const char *text, size_t size);
 
-/* Text as it may be shown on a terminal: control characters, a line end too, marks that turn the direction of text, and bytes that
- * are no UTF-8 as \n, \x1b, \u202e. g_free. */
+/* Text as it may be shown on a terminal: control characters, a line end too, marks that turn the direction of text, and bytes
+ * that are no UTF-8 as \n, \x1b, \u202e. g_free. */
 char *xlm_terminal_escape(const char *text);
 
 /* A line of fields with two blanks between them, cut to `width` characters: fields at its end that do not fit whole are left out;

@@ -52,7 +52,7 @@ typedef struct xlm_saved_average {
     float *own; /* [shards->own] */
 } xlm_saved_average;
 
-/* All that a run is, between two steps. The checkpoint borrows everything in it. */
+/* The whole state of a run between two steps. The checkpoint borrows everything in it. */
 typedef struct xlm_run_state {
     const xlm_model_config *model;
     xlm_parameters *parameters;
@@ -69,7 +69,7 @@ typedef struct xlm_run_state {
     int64_t best; /* `best` points at the checkpoint of this step, and it is not removed; 0: none */
     const xlm_best_score *members; /* [most_members] of the mean of checkpoints, which are not removed either */
     int64_t most_members;
-    xlm_start_record *start; /* where the first parameters came from; NULL: nobody asks */
+    xlm_start_record *start; /* the origin of the first parameters; NULL: not needed */
     int saved_states;
     xlm_saved_state *saved_state;
     int averages;

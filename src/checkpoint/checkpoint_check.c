@@ -31,7 +31,7 @@ bool checkpoint_has(const xlm_run_state *state, int array, const xlm_parameter *
     return array < CHECKPOINT_AVERAGES || xlm_average_has(state->average[array - CHECKPOINT_AVERAGES].objective, p);
 }
 
-/* The file is whole, but not what is wanted; the caller says in which file. */
+/* The file is complete but does not fit; the caller adds the name of the file. */
 static xlm_file_condition unfit(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 static xlm_file_condition unfit(GError **error, const char *format, ...)
 {
@@ -77,7 +77,7 @@ static xlm_file_condition check_origin(const xlm_store *store, const xlm_run_sta
     return condition;
 }
 
-/* A model that computes the same of its parameters: they fit others too, as of another number of heads. */
+/* Checks that the model computes the same: parameters also fit other models, for example with another number of heads. */
 static xlm_file_condition check_model(const xlm_store *store, const xlm_run_state *s, GError **error)
 {
     xlm_model_config config;
@@ -170,7 +170,7 @@ static bool check_saved_numbers(const xlm_store *store, const xlm_saved_state *s
             check_members(store, numbers, saved->n, step, error));
 }
 
-/* Read everything, into the scratch memory, to meet damage before anything of the run is overwritten. */
+/* Reads everything into the scratch memory, to find damage before anything of the run is overwritten. */
 static bool check_sums(const xlm_store *store, const xlm_run_state *s, int64_t step, GError **error)
 {
     bool good = true;

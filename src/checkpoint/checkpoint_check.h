@@ -9,12 +9,12 @@
 /* The flat arrays of a run, as many as checkpoint_arrays: from CHECKPOINT_AVERAGES on those of averages. */
 enum { CHECKPOINT_VALUES, CHECKPOINT_FIRST_MOMENT, CHECKPOINT_SECOND_MOMENT, CHECKPOINT_AVERAGES };
 int checkpoint_arrays(const xlm_run_state *state);
-/* The group that an array stands in; g_free. */
+/* The group that an array is in; g_free. */
 char *checkpoint_group(const xlm_run_state *state, int array);
 /* The file has this parameter in the array: averages are of the model and of their own objective. */
 bool checkpoint_has(const xlm_run_state *state, int array, const xlm_parameter *p);
 
-/* What this rank has of an array of moments or averages. */
+/* This rank's part of an array of moments or averages. */
 float *checkpoint_own(const xlm_run_state *state, int array);
 
 /* All of a file: format, that it fits the run, and every array, which is read into the scratch memory of `state`. *error is

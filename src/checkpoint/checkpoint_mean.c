@@ -39,7 +39,7 @@ static bool open_members(const char *directory, const xlm_best_score *members, i
     for (int64_t i = 0; i < xlm_checkpoint_mean_members(members, most) && good; i++) {
         g_autofree char *path = xlm_checkpoint_path(directory, (int64_t)members[i].step);
         if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
-            xlm_log_warn("%s is not here any more, and is left out of the mean of checkpoints", path);
+            xlm_log_warn("%s is gone, and is left out of the mean of checkpoints", path);
         } else {
             xlm_store *store = xlm_store_open(path, error);
             good = store != NULL;

@@ -2,7 +2,7 @@
  *
  * A run that is validated (run/run.h) may end with the uniform mean of the parameters of some of the checkpoints that were
  * validated: the last ones (Vaswani et al. 2017, section 6.1), or those with the highest scores (as in "Model soups", Wortsman et
- * al. 2022, of one run). Which ones is known from step to step, stands in every checkpoint as /task/averaged, and these
+ * al. 2022, of one run). Which ones is known from step to step, is in every checkpoint as /task/averaged, and these
  * checkpoints are not removed. */
 #ifndef XLM_CHECKPOINT_CHECKPOINT_MEAN_H
 #define XLM_CHECKPOINT_CHECKPOINT_MEAN_H

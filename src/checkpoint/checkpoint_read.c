@@ -8,7 +8,7 @@
 #include "checkpoint/checkpoint_check.h"
 #include "model/checkpoint_names.h"
 
-/* Rank 0 reads array after array of a file that was found good, and all take what is theirs. */
+/* Rank 0 reads a good file array by array, and each rank takes its part. */
 static bool take_arrays(const xlm_comm *comm, const xlm_store *store, xlm_run_state *s, GError **error)
 {
     const size_t bytes = sizeof(float) * (size_t)xlm_parameters_size(s->parameters);
@@ -56,7 +56,7 @@ static bool take_file(const xlm_comm *comm, const char *path, xlm_run_state *sta
            take_rest(comm, store, state, error);
 }
 
-/* What to do about an error, behind its message. */
+/* What to do about an error, after its message. */
 static void advise(GError *error, const char *advice)
 {
     char *message = g_strconcat(error->message, advice, NULL);
@@ -68,7 +68,7 @@ bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *
 {
     GError *failure = NULL;
     if (comm->rank == 0 && checkpoint_check_file(path, state, &failure) == XLM_FILE_UNFIT)
-        advise(failure, "; take the job it is of, or another checkpoint");
+        advise(failure, "; use the job that it belongs to, or another checkpoint");
     if (xlm_comm_agree_on(comm, failure, error))
         return take_file(comm, path, state, error);
     return false;
@@ -88,14 +88,14 @@ static char *find_newest(const char *directory, const xlm_run_state *state, GErr
             break;
         }
         if (condition == XLM_FILE_UNFIT) {
-            advise(why, "; take the job it is of, another output directory, or --resume never");
+            advise(why, "; use the job that it belongs to, another output directory, or --resume never");
             g_propagate_error(error, why);
             g_free(path);
             break;
         }
         xlm_log_warn("%s; trying the checkpoint before it", why->message);
         if (i == 0)
-            xlm_error_set(error, EX_DATAERR, "%s: none of its %u checkpoints is good (%s); --resume never starts anew",
+            xlm_error_set(error, EX_DATAERR, "%s: none of its %u checkpoints is good (%s); use --resume never to start anew",
                           directory, steps->len, why->message);
         g_error_free(why);
         g_free(path);

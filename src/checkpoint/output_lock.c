@@ -108,7 +108,7 @@ static char *get_text(GKeyFile *file, const char *key)
     return value != NULL ? value : g_strdup("");
 }
 
-/* A lock that is empty or cut short, for want of room, has empty texts. Errors are GLib's, of reading. */
+/* A lock that is empty or cut short, for lack of room, has empty texts. Errors are GLib's, of reading. */
 static bool read_holder(const char *path, holder *h, GError **error)
 {
     *h = (holder){0};
@@ -215,8 +215,8 @@ static bool put_in_place(const xlm_output_lock *lock)
     return write_text(lock->path, O_EXCL, text);
 }
 
-/* Of several runs that find the same stale lock one replaces it: the one that makes the guard file, and finds the lock unchanged.
- * An error where the file system forbids it, as in a directory whose files only their owners may replace. */
+/* If several runs find the same stale lock, one of them replaces it: the one that creates the guard file, and finds the lock
+ * unchanged. An error where the file system forbids it, as in a directory whose files only their owners may replace. */
 static bool replace(const xlm_output_lock *lock, const char *found, bool *ours, GError **error)
 {
     if (!write_text(lock->guard, O_EXCL, "")) {
@@ -249,7 +249,7 @@ static char *name_holder(const holder *h)
 static bool refuse(const xlm_output_lock *lock, const char *directory, const holder *h, int64_t age, GError **error)
 {
     g_autofree char *name = name_holder(h);
-    xlm_error_set(error, EX_CANTCREAT, "%s: another run writes there: %s, last sign of life %" G_GINT64_FORMAT " s ago; wait for "
+    xlm_error_set(error, EX_CANTCREAT, "%s: another run writes there: %s, last active %" G_GINT64_FORMAT " s ago; wait for "
                   "it, stop it, or take another output directory (if it is certainly gone, remove %s)", directory, name,
                   MAX(age, 0), lock->path);
     return false;

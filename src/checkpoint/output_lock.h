@@ -2,8 +2,8 @@
  *
  * DIRECTORY/lock names the run that writes there: program, host, process, when it was started, the batch system's job. It is made
  * under another name and linked into place, which is exclusive on network file systems too, and its modification time is set anew
- * every half minute, which is its sign of life. A run finds the lock of another one
- *   held      when that process is there on this host, or when it runs elsewhere and gave a sign of life within five minutes;
+ * every half minute to show that it is active. A run finds the lock of another one
+ *   held      when that process is there on this host, or when it runs elsewhere and was active within five minutes;
  *   stale     when the process is gone (or its number was given to another one since), when it ran elsewhere and gave no sign for
  *             five minutes, or when Slurm does not have its job any more: it is taken over, and the log says from whom;
  *   finishing when the run's ranks were killed but a process still writes its checkpoint (checkpoint/snapshot.h): it is waited for.
@@ -24,7 +24,7 @@ xlm_output_lock *xlm_output_lock_take(const xlm_comm *comm, const char *director
 /* Remove the lock if it still is this run's. NULL is allowed. */
 void xlm_output_lock_release(xlm_output_lock *lock);
 
-/* To be called often: a sign of life when the last one is half a minute ago. */
+/* To be called often: renews the lock if the last renewal was half a minute ago. */
 void xlm_output_lock_refresh(xlm_output_lock *lock);
 /* Whether another run has taken the lock over, as when this one was stopped for minutes: then it must not write any more. */
 bool xlm_output_lock_is_lost(xlm_output_lock *lock);

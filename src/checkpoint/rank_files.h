@@ -8,7 +8,7 @@
  *   (comm/shards.h), in order
  *   [states] bytes of the saved states (checkpoint/checkpoint.h), in rank 0's part
  *   u32 CRC-32 of everything before
- * It is written under the name with ".writing" behind and renamed. Parts make a whole when there is one of each rank, all of one
+ * It is written under the name with ".writing" after and renamed. Parts make a whole when there is one of each rank, all of one
  * start of one run and of one step: others are never put together. */
 #ifndef XLM_CHECKPOINT_RANK_FILES_H
 #define XLM_CHECKPOINT_RANK_FILES_H

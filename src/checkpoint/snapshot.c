@@ -17,7 +17,7 @@
 struct xlm_snapshot {
     xlm_snapshot_setup setup;
     GMutex mutex;
-    xlm_rank_file_header header; /* of the state as it stands: step, validated */
+    xlm_rank_file_header header; /* of the state as it is: step, validated */
     char *states;           /* [header.states] rank 0: the saved states at the end of the step; live ones may change in a pass */
     bool held, wanted;
     bool warned;

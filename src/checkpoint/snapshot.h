@@ -6,7 +6,7 @@
  * memory as it was (copied when written to), and writes what the rank owns of it to a part (checkpoint/rank_files.h) with nothing but
  * system calls: neither MPI nor HDF5 nor OpenMP works in it. When rank 0 is dead and all parts are there, rank 0's child becomes
  * the same program again, on its own and with --finish, which makes the ordinary checkpoint of the parts; DIRECTORY/stopped.log
- * has what it says. If it cannot, for want of memory say, the parts stay, and the next start begins with that. A rank that lives
+ * has what it says. If it cannot, for lack of memory say, the parts stay, and the next start begins with that. A rank that lives
  * on writes its ordinary checkpoint and ends its child.
  *
  * All parts have to be of one step. A rank owns parts of the parameters and of both moments; they change in its own update

@@ -155,7 +155,7 @@ static void put(struct output *o, const void *data, int64_t size)
     }
 }
 
-/* own: the array has this rank's shares alone, one behind the other. */
+/* own: the array has this rank's shares alone, one after the other. */
 static void put_array(struct output *o, const xlm_rank_file_header *h, const float *array, bool own)
 {
     const float *at = own ? array : array + h->rank * h->share;
@@ -246,7 +246,7 @@ static noreturn void give_up(const xlm_snapshot_child *c, int64_t missing)
 {
     char path[4096], line[512];
     const int length = snprintf(line, sizeof line, "%s: no checkpoint of step %" PRId64 " could be made, rank %" PRId64
-                                " was lost or could not write its part; the same command goes on from the newest checkpoint\n",
+                                " was lost or could not write its part; the same command resumes from the newest checkpoint\n",
                                 c->name, c->header.step, missing);
     const int log = open_log(c);
     (void)!write(log, line, (size_t)length);

@@ -14,7 +14,7 @@
 #define XLM_SNAPSHOT_TERMINAL "XLM_SNAPSHOT_TERMINAL"
 
 typedef struct xlm_snapshot_child {
-    const float *values, *moments[2]; /* whole; own elements, one share behind the other */
+    const float *values, *moments[2]; /* whole; own elements, one share after the other */
     const xlm_saved_average *average; /* [header.arrays - XLM_RANK_FILE_ARRAYS] */
     const char *states;
     xlm_rank_file_header header;

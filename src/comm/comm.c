@@ -1,4 +1,4 @@
-/* xlm-mpi: what ranks send to one another. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: communication between ranks. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "comm/comm.h"
 
 #include <hdf5.h>
@@ -25,15 +25,15 @@ static void stop_all(MPI_Comm *mpi, int *code, ...)
 }
 
 /* An HDF5 that starts after MPI closes whatever is open when MPI ends, or at exit(): once more also a file whose closing has
- * failed for want of room, which is freed by then (HDF5 1.10). Files are closed where they are written; nothing is left to do. */
+ * failed for lack of room, which is freed by then (HDF5 1.10). Files are closed where they are written; nothing is left to do. */
 static void keep_hdf5_from_closing(void)
 {
     H5dont_atexit();
     H5open();
 }
 
-/* Will all ranks of this program be on this node? Open MPI's launcher says so. Without any launcher (those of PMI, PMIx, Slurm and
- * Cray leave these traces) the program is a rank alone. When in doubt, no. */
+/* Will all ranks of this program be on this node? Open MPI's launcher says so. Without any launcher (those of PMI, PMIx, Slurm
+ * and Cray leave these traces) the program is a rank alone. When in doubt, no. */
 static bool is_on_one_node(void)
 {
     static const char *const traces[] = {"PMIX_NAMESPACE", "PMIX_RANK", "PMI_RANK", "PMI_FD", "PMI_SIZE", "SLURM_PROCID",
@@ -178,7 +178,7 @@ void xlm_comm_gather_all(const xlm_comm *comm, const void *bytes, size_t size, v
     for (int r = 0; r < comm->ranks; r++)
         total += sizes[r] = every[r];
     char *out = g_malloc(total + 1);
-    /* One broadcast a rank: sizes may pass what MPI_Allgatherv's int displacements can say. */
+    /* One broadcast per rank: sizes may exceed MPI_Allgatherv's int displacements. */
     for (size_t r = 0, at = 0; r < (size_t)comm->ranks; at += sizes[r++]) {
         if ((int)r == comm->rank && size > 0)
             memcpy(out + at, bytes, size);

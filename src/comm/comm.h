@@ -1,8 +1,8 @@
-/* xlm-mpi: what ranks send to one another. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: communication between ranks. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A thin floor over MPI: starting and ending, agreement on errors, and the few exchanges that training and preparation
- * need. All functions that take an xlm_comm are collective over it unless their comment says otherwise. An MPI failure
- * (a lost rank) ends the whole job with a message: there is nothing sensible left to do for the others. */
+ * A thin layer over MPI: starting and ending, agreement on errors, and the few exchanges that training and preparation need. All
+ * functions that take an xlm_comm are collective over it unless their comment says otherwise. An MPI failure (a lost rank) ends
+ * the whole job with a message: there is nothing sensible left to do for the others. */
 #ifndef XLM_COMM_COMM_H
 #define XLM_COMM_COMM_H
 
@@ -27,14 +27,13 @@ void xlm_comm_open(xlm_comm *comm, const char *program, int *argc, char ***argv)
  * its message. The error must be the same on all ranks (xlm_comm_agree). Takes ownership of error. */
 int xlm_comm_close(xlm_comm *comm, GError *error);
 
-/* This process alone, for what each does for itself with functions that are collective. Not collective. */
+/* A communicator of this process alone, to call collective functions without other ranks. Not collective. */
 xlm_comm xlm_comm_alone(const xlm_comm *comm);
 
 /* Make an error of any rank the error of all: true when no rank has one; else false, and *error is, on every rank, the
  * error of the lowest rank that has one. error must not be NULL. */
 bool xlm_comm_agree(const xlm_comm *comm, GError **error);
-/* The same of what a rank has met alone: failure, NULL for nothing, is taken, and *error is the error of all where one has
- * any. */
+/* The same for an error of one rank: takes failure (NULL: none), and sets *error on all ranks if any has one. */
 bool xlm_comm_agree_on(const xlm_comm *comm, GError *failure, GError **error);
 
 /* "Open MPI v4.1.4, ..." */
@@ -47,7 +46,7 @@ void xlm_comm_broadcast_bytes(const xlm_comm *comm, int root, void **bytes, size
 void xlm_comm_gather_all(const xlm_comm *comm, const void *bytes, size_t size, void **all, size_t *sizes);
 
 /* Each rank sends records to each: `send` has those for rank 0, then those for rank 1, ...; numbers[ranks] says how many of each,
- * below 2^31. What comes in stands in the order of the senders in new memory (g_free), received[ranks] of each. size: bytes of a
+ * below 2^31. What comes in is in the order of the senders in new memory (g_free), received[ranks] of each. size: bytes of a
  * record. */
 void *xlm_comm_exchange(const xlm_comm *comm, const void *send, const int64_t *numbers, size_t size, int64_t *received);
 

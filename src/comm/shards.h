@@ -37,7 +37,7 @@ static inline int xlm_shards_owner(const xlm_shards *shards, int64_t element)
 {
     return (int)(element / shards->bucket % shards->comm->ranks);
 }
-/* Where an element that this rank owns stands in an array of [own]. */
+/* Where an element that this rank owns is in an array of [own]. */
 static inline int64_t xlm_shards_place(const xlm_shards *shards, int64_t element)
 {
     return element / shards->bucket / shards->comm->ranks * shards->bucket + element % shards->bucket;

@@ -259,7 +259,7 @@ bool xlm_corpus_read_offsets(const xlm_corpus *corpus, const xlm_corpus_text *te
         return false;
     for (int64_t i = 0; i < n; i++)
         if (offsets[i] > (i + 1 < n ? offsets[i + 1] : (uint64_t)text->tokens))
-            return xlm_error_set(error, EX_DATAERR, "%s:%s: offset %" G_GINT64_FORMAT " is behind the one after it; the corpus "
+            return xlm_error_set(error, EX_DATAERR, "%s:%s: offset %" G_GINT64_FORMAT " is greater than the next one; the corpus "
                                  "is damaged", xlm_corpus_path(corpus), text->offsets_path, first + i);
     return true;
 }

@@ -14,9 +14,9 @@
  *
  * A synthetic language (synthetic/language.h) has monolingual text alone: sentence by sentence that of its base, in the same
  * order and the same split. The pair <base>-<made> links sentence i of one with sentence i of the other. How it was made,
- * and the twins of subwords that are its dictionary, stand with the vocabulary.
+ * and the twins of subwords that are its dictionary, are with the vocabulary.
  *
- * The first `monolingual_sentences` sentences of a language are its monolingual text; those behind them came in with
+ * The first `monolingual_sentences` sentences of a language are its monolingual text; those after them came in with
  * parallel text only. Every split has a group for every language and every pair; reading passes over those without
  * sentences. A pair of languages is named in the order in which it was given. */
 #ifndef XLM_CORPUS_CORPUS_H
@@ -52,9 +52,9 @@ const char *xlm_split_name(xlm_split split);
 /* False when there is none of this name; users may write "held-out", too. */
 bool xlm_split_find(const char *name, xlm_split *split);
 
-/* Open for reading; by each rank for itself, not collective. The file may be anybody's: header, vocabulary, shapes, and that
- * offsets end where tokens do, are checked here; numbers when they are read, so that a large corpus is not read at every start:
- * each offset lies before the next, each id is in the vocabulary, each link leads to a sentence. EX_NOINPUT, EX_DATAERR. */
+/* Opens for reading; not collective. The file may be untrusted: header, vocabulary, shapes, and that offsets end where tokens do,
+ * are checked here; numbers when they are read, so that a large corpus is not read at every start: each offset lies before the
+ * next, each id is in the vocabulary, each link leads to a sentence. EX_NOINPUT, EX_DATAERR. */
 xlm_corpus *xlm_corpus_open(const char *path, GError **error);
 void xlm_corpus_close(xlm_corpus *corpus);
 /* As xlm_store_check_unchanged() of its file. */

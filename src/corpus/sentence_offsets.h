@@ -5,7 +5,7 @@
 #include "corpus/corpus.h"
 
 /* For n sentences in any order: the first token of each and the number of its tokens. Their offsets are read in as few
- * reads as possible: in one when the sentences stand near one another. sentences: every second number, as in the
+ * reads as possible: in one when the sentences occur near one another. sentences: every second number, as in the
  * rows of links as xlm_corpus_read_links gives them. */
 bool xlm_corpus_sentence_offsets(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t n, const int64_t *sentences,
                           int64_t *starts, int64_t *tokens, GError **error);

@@ -19,10 +19,10 @@ typedef struct xlm_encoded_text {
 } xlm_encoded_text;
 
 /* [in] languages: n names. [in] pairs: P x 2 language ids. [in] subwords: size of the vocabulary, decides the width of
- * a token. Copies what it needs; comm stays the caller's. */
+ * a token. Copies what it needs; comm remains the caller's. */
 xlm_corpus_writer *xlm_corpus_writer_create(const xlm_comm *comm, const char *path, int n, const char *const *languages,
                                             int pair_count, const int (*pairs)[2], int64_t subwords, GError **error);
-/* The file, for what is written besides text: vocabulary, languages, attributes of the root. */
+/* The file, for everything except text: vocabulary, languages, attributes of the root. */
 xlm_store *xlm_corpus_writer_store(xlm_corpus_writer *writer);
 
 /* Append each rank's sentences. [out] *first: index in the text of this rank's first sentence. */
@@ -31,11 +31,10 @@ bool xlm_corpus_writer_text(xlm_corpus_writer *writer, xlm_split split, int lang
 /* Append each rank's n links (n x 2). */
 bool xlm_corpus_writer_links(xlm_corpus_writer *writer, xlm_split split, int pair, int64_t n, const int64_t *links,
                              GError **error);
-/* All monolingual text is in: what follows came in with parallel text. */
+/* All monolingual text is written: the text that follows comes from pairs. */
 void xlm_corpus_writer_end_monolingual(xlm_corpus_writer *writer);
 
-/* Write what is only known at the end and give the file its name; the writer is gone afterwards, also when this
- * fails. */
+/* Writes what is only known at the end and gives the file its name; frees the writer, also on failure. */
 bool xlm_corpus_writer_commit(xlm_corpus_writer *writer, GError **error);
 /* Leave nothing behind. NULL is allowed. */
 void xlm_corpus_writer_discard(xlm_corpus_writer *writer);

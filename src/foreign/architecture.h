@@ -52,7 +52,7 @@ struct xlm_architecture {
     const xlm_config_number *numbers; /* theirs NULL ends */
     const xlm_tensor_name *body, *head; /* ours NULL ends */
     const char *decoder;     /* of the head, its weight tied to the word embeddings, its bias to lm_head/bias */
-    const char *const *unused; /* what else the body may have: beginnings of names behind the prefix. NULL ends */
+    const char *const *unused; /* what else the body may have: beginnings of names after the prefix. NULL ends */
 
     /* The rest of config.json. EX_DATAERR. */
     bool (*read)(const json_t *json, xlm_foreign_config *config, const char *path, GError **error);
@@ -69,7 +69,7 @@ const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, i
 
 /* Their name of one of our parameters, without the prefix where `bare`; NULL when there is none. g_free. */
 char *xlm_architecture_tensor(const xlm_architecture *architecture, bool bare, const char *parameter);
-/* Is a tensor, by its name, one that the body may have beside those that we know? rest: behind the prefix. */
+/* Is a tensor, by its name, one that the body may have beside those that we know? rest: after the prefix. */
 bool xlm_architecture_is_unused(const xlm_architecture *architecture, const char *rest);
 
 /* The bytes of a config.json; path: for messages. The caller clears *config. EX_DATAERR: not JSON, an architecture or setting

@@ -92,7 +92,7 @@ static bool read_number(const json_t *json, const char *path, const xlm_config_n
         return xlm_config_int(json, path, number->theirs, number->fallback != NULL ? g_ascii_strtoll(number->fallback, NULL, 10)
                                                                                    : -1, value, error);
     *(double *)value = found != NULL ? json_number_value(found) : g_ascii_strtod(number->fallback, NULL);
-    return found == NULL || json_is_number(found) || xlm_config_refuse(path, number->theirs, error, "is no number");
+    return found == NULL || json_is_number(found) || xlm_config_refuse(path, number->theirs, error, "is not a number");
 }
 
 /* ---- the whole of config.json ---- */

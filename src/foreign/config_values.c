@@ -21,7 +21,7 @@ bool xlm_config_int(const json_t *json, const char *path, const char *key, int64
     if (!whole)
         *value = fallback;
     return whole || found == NULL || json_is_null(found) ||
-           xlm_config_refuse(path, key, error, "is no whole number");
+           xlm_config_refuse(path, key, error, "is not a whole number");
 }
 
 bool xlm_config_flag(const json_t *json, const char *path, const char *key, bool fallback, bool *value, GError **error)
@@ -38,7 +38,7 @@ const char *xlm_config_text(const json_t *json, const char *path, const char *ke
     if (found == NULL || json_is_null(found))
         return fallback;
     if (!json_is_string(found))
-        xlm_config_refuse(path, key, error, "is no text");
+        xlm_config_refuse(path, key, error, "is not text");
     return json_string_value(found);
 }
 

@@ -14,7 +14,7 @@ typedef struct xlm_convert_options {
     char **languages; /* names, ended by NULL, by id; NULL: as the model says, else "und" */
 } xlm_convert_options;
 
-/* directory -> a file that whoever reads models takes (model/model_file.h). EX_NOINPUT; EX_DATAERR: file and what is wrong, for
+/* directory -> a file that all readers of models accept (model/model_file.h). EX_NOINPUT; EX_DATAERR: file and what is wrong, for
  * tensors their names; EX_CANTCREAT, EX_IOERR. Nothing under the final name on failure. */
 bool xlm_convert_import(const char *directory, const xlm_convert_options *options, const char *output, GError **error);
 

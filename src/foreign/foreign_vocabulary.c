@@ -79,7 +79,7 @@ static char **choose_languages(const xlm_convert_options *options, int64_t embed
     return names;
 }
 
-/* The same vocabulary with these languages, and with subwords "[row 17]" behind all others up to `rows`, for rows of embeddings
+/* The same vocabulary with these languages, and with subwords "[row 17]" after all others up to `rows`, for rows of embeddings
  * that no token has. */
 static xlm_vocabulary *complete(const xlm_vocabulary *v, int64_t rows, char **languages, GError **error)
 {
@@ -280,7 +280,8 @@ bool xlm_foreign_vocabulary_complete(const xlm_vocabulary *v, xlm_vocabulary **l
 static void note_added(int64_t added, GString *notes)
 {
     if (added > 0)
-        g_string_append_printf(notes, "The last %" G_GINT64_FORMAT " subwords are made on the way to others. Where a word has one "
+        g_string_append_printf(notes, "The last %" G_GINT64_FORMAT " subwords are made on the way to others. Where a word has "
+                                                                   "one "
                                "of them left over, as rare words may, xlm-mpi takes it apart again, or does not know it, and "
                                "the tokenizer here keeps it.\n", added);
 }

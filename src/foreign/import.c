@@ -297,7 +297,7 @@ static bool check_types(importer *im, GError **error)
                              : lacks(im, parameter, error);
 }
 
-/* A name that the model's own encoder could have: what is behind its prefix. NULL: another. */
+/* A name that the model's own encoder could have: what is after its prefix. NULL: another. */
 static const char *rest_of(const importer *im, const char *name)
 {
     const xlm_architecture *a = im->config.architecture;

@@ -1,6 +1,6 @@
 /* xlm-mpi: RoBERTa (Liu et al. 2019) and XLM-R (Conneau et al. 2020). SPDX-License-Identifier: GPL-3.0-or-later
  *
- * BERT's encoder, with the row of position 0 behind that of the padding token's id, and another head, whose activation is exact
+ * BERT's encoder, with the row of position 0 after that of the padding token's id, and another head, whose activation is exact
  * GELU whatever the layers have. */
 #include "foreign/architecture.h"
 
@@ -17,7 +17,7 @@ static bool read_config(const json_t *json, xlm_foreign_config *config, const ch
         return false;
     if (config->pad < 0 || config->pad >= 1024 || config->pad + 1 >= m->positions)
         return xlm_config_refuse(path, "pad_token_id", error, "is %" G_GINT64_FORMAT ", but positions are counted from the id "
-                                 "behind it, and max_position_embeddings is %" G_GINT64_FORMAT, config->pad, m->positions);
+                                 "after it, and max_position_embeddings is %" G_GINT64_FORMAT, config->pad, m->positions);
     m->position_offset = config->pad + 1;
     m->positions -= m->position_offset;
     return m->activation == XLM_GELU ||

@@ -46,7 +46,7 @@ static bool read_shape(const json_t *shape, entry *e, const char *path, GError *
 {
     const size_t n = json_array_size(shape);
     if (!json_is_array(shape) || n > XLM_SAFETENSOR_MOST_DIMENSIONS)
-        return xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\": its shape is no list of at most %d extents", path, e->name,
+        return xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\": its shape is not a list of at most %d extents", path, e->name,
                              XLM_SAFETENSOR_MOST_DIMENSIONS);
     e->tensor.dimensions = (int)n;
     e->tensor.elements = 1;
@@ -98,7 +98,7 @@ static bool check_metadata(const json_t *metadata, const char *path, GError **er
     bool good = json_is_object(metadata);
     json_object_foreach((json_t *)metadata, key, value)
         good = good && json_is_string(value);
-    return good || xlm_error_set(error, EX_DATAERR, "%s: its __metadata__ is no object of texts", path);
+    return good || xlm_error_set(error, EX_DATAERR, "%s: its __metadata__ is not an object of texts", path);
 }
 
 static gint by_offset(gconstpointer a, gconstpointer b)
@@ -118,7 +118,7 @@ static bool check_places(GPtrArray *entries, uint64_t room, const char *path, GE
         const entry *e = entries->pdata[i];
         if (e->begin != at)
             return xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\": it begins at byte %" G_GUINT64_FORMAT ", %s", path,
-                                 e->name, e->begin, e->begin < at ? "where another one is" : "behind bytes of no tensor");
+                                 e->name, e->begin, e->begin < at ? "where another one is" : "after bytes of no tensor");
         at = e->end;
     }
     return at == room || xlm_error_set(error, EX_DATAERR, "%s: %" G_GUINT64_FORMAT " bytes at its end are of no tensor", path,
@@ -165,7 +165,7 @@ static json_t *parse(const char *path, const char *text, size_t size, GError **e
     if (json == NULL)
         xlm_error_set(error, EX_DATAERR, "%s: invalid JSON, line %d, column %d: %s", path, why.line, why.column, why.text);
     else if (!json_is_object(json)) {
-        xlm_error_set(error, EX_DATAERR, "%s: its JSON is no object", path);
+        xlm_error_set(error, EX_DATAERR, "%s: its JSON is not an object", path);
         json_decref(json);
         json = NULL;
     }
@@ -184,7 +184,7 @@ static bool open_file(weight_file *file, const char *path, uint64_t *size, GErro
     if (file->descriptor < 0 || fstat(file->descriptor, &about) != 0)
         return xlm_error_set(error, EX_NOINPUT, "%s: cannot be read: %s", path, g_strerror(errno));
     if (!S_ISREG(about.st_mode))
-        return xlm_error_set(error, EX_NOINPUT, "%s: is no file", path);
+        return xlm_error_set(error, EX_NOINPUT, "%s: is not a file", path);
     *size = (uint64_t)about.st_size;
     return true;
 }
@@ -478,7 +478,7 @@ bool xlm_safetensors_read(const xlm_safetensors *tensors, const xlm_safetensor *
         return xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\": its values are of type %s, not floating-point numbers",
                              e->file->path, tensor->name, tensor->type);
     if (g_str_has_prefix(tensor->type, "F8"))
-        return xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\": its values have 8 bits, too few to go on with",
+        return xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\": its values have 8 bits, too few to continue with",
                              e->file->path, tensor->name);
     if (n == 0)
         return true;

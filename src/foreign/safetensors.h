@@ -1,7 +1,7 @@
 /* xlm-mpi: weights of models of other programs, in safetensors files. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A file is 8 bytes N (little-endian), N bytes of JSON, and the values of all tensors, row by row, little-endian, one tensor
- * behind the other. The JSON is an object: a member for each tensor, {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin,
+ * after the other. The JSON is an object: a member for each tensor, {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin,
  * end]} with offsets from the end of the JSON, and maybe "__metadata__", an object of texts. Large models are in several files,
  * with a table of which tensor is in which, model.safetensors.index.json: {"weight_map": {"tensor": "file", ...}}.
  * (https://github.com/huggingface/safetensors)

@@ -20,7 +20,7 @@ static const xlm_task_head table[] = {
     {"xlm", "answering", "ForQuestionAnsweringSimple", NULL, false, "qa_outputs", false, false},
 };
 
-/* Of XLM, ...ForQuestionAnswering is another head, which searches for the end of an answer by its beginning. */
+/* In XLM, ...ForQuestionAnswering is another head, which searches for the end of an answer by its beginning. */
 static bool is_other(const xlm_task_head *head)
 {
     return strcmp(head->model_type, "xlm") == 0 && strcmp(head->ending, ANSWERS) == 0;

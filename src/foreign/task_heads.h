@@ -17,7 +17,7 @@
 
 typedef struct xlm_task_head {
     const char *model_type, *task; /* ours: "tagging"; parameters are "objectives/<task>/..." */
-    const char *ending;            /* of the class, behind its name: "ForTokenClassification" */
+    const char *ending;            /* of the class, after its name: "ForTokenClassification" */
     const char *dense;             /* tensor of "dense_weight" and "dense_bias", without .weight; NULL: none */
     bool in_body;                  /* that one has the body's prefix */
     const char *out;               /* tensor of "weight" and "bias" */

@@ -69,7 +69,7 @@ static bool read_languages(const json_t *json, xlm_foreign_config *config, const
     json_object_foreach((json_t *)(uintptr_t)object, name, id) {
         const json_int_t i = json_is_integer(id) ? json_integer_value(id) : -1;
         if (i < 0 || i >= n || config->languages[i] != NULL || *name == '\0') {
-            for (int64_t k = 0; k < n; k++) /* names behind a gap are not lost */
+            for (int64_t k = 0; k < n; k++) /* names after a gap are not lost */
                 g_clear_pointer(&config->languages[k], g_free);
             return xlm_config_refuse(path, "lang2id", error, "the id of \"%s\" is not one of 0 to %" G_GINT64_FORMAT ", or "
                                      "another's too", name, n - 1);

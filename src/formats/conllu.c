@@ -86,7 +86,7 @@ static int gather_lines(xlm_lines *lines, xlm_conllu *s, GError **error)
         if (!xlm_lines_check_text(lines, text, size, error))
             return -1;
         if (s->text->len + size > XLM_LINES_LONGEST) {
-            xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": sentence of more than %d MiB; a blank line belongs behind "
+            xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": sentence of more than %d MiB; a blank line belongs after "
                           "each sentence", xlm_lines_path(lines), xlm_lines_number(lines), XLM_LINES_LONGEST >> 20);
             return -1;
         }
@@ -124,7 +124,7 @@ static bool split_columns(const xlm_lines *lines, char *line, xlm_conllu_word *w
                          xlm_lines_path(lines), word->line, n, XLM_CONLLU_COLUMNS);
 }
 
-/* 1: a word, 0: passed over, -1: *error. */
+/* 1: a word, 0: skipped, -1: *error. */
 static int check_id(const xlm_lines *lines, xlm_conllu *s, const xlm_conllu_word *word, GError **error)
 {
     guint64 id;
@@ -180,7 +180,8 @@ static bool read_heads(const xlm_lines *lines, xlm_conllu *s, xlm_conllu_trees t
             continue;
         given++;
         if (!g_ascii_string_to_unsigned(text, 10, 0, s->words->len, &head, NULL))
-            return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": HEAD `%s` is no word of the sentence, which has 1 "
+            return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": HEAD `%s` is not a word of the sentence, which "
+                                                                           "has 1 "
                                  "to %u, and 0 for the root", xlm_lines_path(lines), word->line, text, s->words->len);
         word->head = (int32_t)head - 1;
     }

@@ -1,8 +1,8 @@
 /* xlm-mpi: sentences of CoNLL-U files. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The form of Universal Dependencies: a line a word, ten columns between tabs, a blank line behind each sentence, comments
+ * The form of Universal Dependencies: one line per word, ten columns between tabs, a blank line after each sentence, comments
  * that begin with #. Words are those with a whole number for an ID; multiword tokens (3-4) and empty nodes (8.1), which
- * say how words are written together and what is left unsaid, are passed over and counted.
+ * say how words are written together and what is left unsaid, are skipped and counted.
  *
  * The column HEAD is either given for all words of a sentence, and then makes one tree, or for none (`_`). */
 #ifndef XLM_FORMATS_CONLLU_H
@@ -26,7 +26,7 @@ typedef struct xlm_conllu {
     GArray *words;       /* xlm_conllu_word */
     GPtrArray *comments; /* char *, with their # */
     bool has_tree;
-    int64_t multiword, empty; /* tokens and nodes that were passed over, in this sentence */
+    int64_t multiword, empty; /* tokens and nodes that were skipped, in this sentence */
     GString *text;            /* what all of them point into */
     GArray *rows;             /* where the lines are in the text */
 } xlm_conllu;
@@ -40,7 +40,7 @@ typedef enum { XLM_CONLLU_TREES_PASSED_OVER, XLM_CONLLU_TREES_READ, XLM_CONLLU_T
 
 /* The next sentence of the file. Returns 1, 0 at the end of the file, or -1 with *error: what
  * xlm_lines_next says, or EX_DATAERR with file and line for a line that is not UTF-8 or without ten columns, words that are not
- * numbered 1, 2, 3, ..., a HEAD that is no word of the sentence, and trees with no root, several, or words that hang in a
+ * numbered 1, 2, 3, ..., a HEAD that is not a word of the sentence, and trees with no root, several, or words that hang in a
  * circle. */
 int xlm_conllu_next(xlm_lines *lines, xlm_conllu *sentence, xlm_conllu_trees trees, GError **error);
 /* Pass over up to n sentences, unchecked. Returns how many there were, or -1 with *error. */

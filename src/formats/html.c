@@ -29,7 +29,7 @@ typedef const xmlError parser_error;
 typedef xmlError parser_error;
 #endif
 
-/* The parser knows the elements of HTML 4, so an unknown one is no mistake; nor does an id that stands twice lose
+/* The parser knows the elements of HTML 4, so an unknown one is not a mistake; nor does an id that occurs twice lose
  * text. */
 static void note_error(void *data, parser_error *fault)
 {

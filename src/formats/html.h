@@ -3,7 +3,7 @@
  * Manuals that exist in several languages often keep the id of a paragraph in all of them; so the same id on the same
  * page is a translation. What a paragraph is here:
  *
- *   which elements  p, h1 ... h6, li, dt, dd, td, th, caption, figcaption and blockquote that have an id. Where one stands
+ *   which elements  p, h1 ... h6, li, dt, dd, td, th, caption, figcaption and blockquote that have an id. Where one is
  *                   inside another, the text of the inner one is not part of the outer one's.
  *   its text        what a reader would see of the element's content, as one normalised line (text/normalise.h). Blocks
  *                   and line breaks inside it become a space; scripts and styles are left out.

@@ -17,7 +17,7 @@ typedef struct language {
     xlm_strings *texts; /* that `monolingual` has */
     int64_t untranslated, repeated;
 
-    /* Of the path that is being read. */
+    /* For the path that is being read. */
     xlm_html_page *page;    /* NULL when there is none of this path */
     GHashTable *paragraphs; /* set of the page's xlm_html_paragraph, by id and occurrence */
 } language;
@@ -139,7 +139,7 @@ bool xlm_html_pairs_set_original(xlm_html_pairs *pairs, const char *name, const 
         return false;
     pairs->original = find_language(pairs, name);
     return pairs->original != G_MAXUINT ||
-           xlm_error_set(error, EX_USAGE, "the original %s is none of the languages; give its pages too, %s=DIR", name, name);
+           xlm_error_set(error, EX_USAGE, "the original %s is not one of the languages; give its pages too, %s=DIR", name, name);
 }
 
 /* ---- pages ---- */
@@ -176,7 +176,7 @@ static bool load_page(xlm_html_reader *reader, language *l, const char *path, GE
     return true;
 }
 
-/* Whether a paragraph of language i still is what stands in its place in the original. */
+/* Whether a paragraph of language i still is what is in its place in the original. */
 static bool is_untranslated(const xlm_html_pairs *pairs, guint i, const xlm_html_paragraph *paragraph)
 {
     if (pairs->original == G_MAXUINT || pairs->original == i)

@@ -1,15 +1,15 @@
 /* xlm-mpi: parallel and monolingual text of a manual that exists in several languages. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A manual in n languages is n directories with the same pages (html.h) under the same relative paths. Paragraphs are
- * translations of each other when they have the same path and the same id. An id that stands several times on a page
- * is matched in order, when it stands there equally often in both languages, and else not at all.
+ * translations of each other when they have the same path and the same id. An id that occurs several times on a page
+ * is matched in order, when it is there equally often in both languages, and else not at all.
  *
  *   A-B.A, A-B.B  for each two languages A and B in the order given: line i of one is the translation of line i of the
  *                 other, in the order of the paths and then of A's pages. Left out: pairs of equal texts, and pairs that
  *                 were written before.
  *   mono.A        for each language: its paragraphs in the order of its pages. Left out: texts that were written before.
  *
- * Manuals are translated bit by bit, and what is not done yet stands there in the language of the original. When that
+ * Manuals are translated bit by bit, and what is not done yet is there in the language of the original. When that
  * is known, a paragraph that equals the original's counts as not translated, and neither kind of file has it (the
  * original's own monolingual text of course does). */
 #ifndef XLM_FORMATS_HTML_PAIRS_H

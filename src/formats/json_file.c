@@ -52,7 +52,7 @@ json_t *xlm_json_read(const char *path, GError **error)
 
 static const char *skip_space(const char *p) { return p + strspn(p, " \t\r\n"); }
 
-/* Behind the string that begins at p. */
+/* After the string that begins at p. */
 static const char *skip_string(const char *p)
 {
     for (p++; *p != '\0' && *p != '"'; p++)
@@ -60,7 +60,7 @@ static const char *skip_string(const char *p)
     return *p != '\0' ? p + 1 : p;
 }
 
-/* Behind the value that begins at p. */
+/* After the value that begins at p. */
 static const char *skip_value(const char *p)
 {
     int64_t depth = 0;

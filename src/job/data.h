@@ -1,4 +1,4 @@
-/* xlm-mpi: what a run reads: where its vocabulary and its streams come from. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: the data of a run: where its vocabulary and its streams come from. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Pre-training reads text of a corpus file (xlm_stream_text); fine-tuning reads labelled examples, which are in memory
  * (xlm_stream_labelled), with the vocabulary of the checkpoint that it starts from. All else of a run is the same. */

@@ -23,7 +23,7 @@ bool xlm_job_record_model(const char *directory, xlm_model_config *model);
 /* The text of the job that a checkpoint is of; NULL with EX_DATAERR or EX_NOINPUT. Not collective. g_free. */
 char *xlm_job_record_of_checkpoint(const char *path, GError **error);
 
-/* For a run that goes on from a checkpoint: list in the log every key that its job has now and had not, or otherwise, when the
+/* For a run that resumes from a checkpoint: list in the log every key that its job has now and had not, or otherwise, when the
  * checkpoint was written. By rank 0; not collective. */
 void xlm_job_record_log_changes(const char *checkpoint, const xlm_job *job);
 /* The same where there is no checkpoint yet, from the record in the directory, before it is written anew. */

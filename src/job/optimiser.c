@@ -135,7 +135,7 @@ static void update_elements(const coefficients k, float rate, float in_gradient,
         w[i] -= rate * direction_of(&k, in_gradient, decoupled, w[i], g[i], &m[i], &v[i]);
 }
 
-/* u in place of g, n elements; w stays. */
+/* u instead of g, n elements; w stays. */
 static void find_directions(const coefficients k, float in_gradient, float decoupled, int64_t n, const float *restrict w,
                             float *restrict g, float *restrict m, float *restrict v)
 {
@@ -146,7 +146,7 @@ static void find_directions(const coefficients k, float in_gradient, float decou
 
 static const stretch *stretch_at(const xlm_optimiser *o, int64_t i) { return &g_array_index(o->stretches, stretch, i); }
 
-/* Of the parameter that a stretch is of. */
+/* For the parameter that a stretch belongs to. */
 static const xlm_parameter *parameter_of(const xlm_optimiser *o, const stretch *s)
 {
     return xlm_parameters_get(o->parameters, s->parameter);

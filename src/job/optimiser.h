@@ -81,7 +81,7 @@ double xlm_gradient_norm(const xlm_shards *shards, const float *gradient);
  * Collective.
  *   m ← β₁ m + (1−β₁) g,  v ← β₂ v + (1−β₂) g²,  u = (m / (1−β₁ᵗ)) / (sqrt(v / (1−β₂ᵗ)) + ε),  t = step + 1
  *   adamw  w ← w − lr (u + λ w)                         Loshchilov & Hutter 2019
- *   adam   the same with g + λ w in place of g, w ← w − lr u     Kingma & Ba 2015
+ *   adam   the same with g + λ w instead of g, w ← w − lr u     Kingma & Ba 2015
  *   lamb   r = u + λ w, w ← w − lr (|w| / |r|) r, norms of each parameter; ratio 1 where one is 0    You et al. 2020
  * λ is 0 for parameters without decay (biases and LayerNorm); lr is the learning rate times the parameter's own rate, and
  * parameters whose rate is 0 stay as they are, as do their moments (tensor/parameters.h). */

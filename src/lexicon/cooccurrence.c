@@ -183,7 +183,7 @@ bool xlm_cooccurrence_read(const xlm_cooccurrence *table, int64_t first, int64_t
                                *counts, error);
     for (uint64_t e = 0; e < n && good; e++)
         if (!((*counts)[e] > 0 && isfinite((*counts)[e])))
-            good = damaged(table->store, error, "/cooccurrence/counts has a number that is no count");
+            good = damaged(table->store, error, "/cooccurrence/counts has a number that is not a count");
     for (int64_t i = 0; i <= last - first; i++)
         offsets[i] -= begin;
     if (!good) {
@@ -280,7 +280,7 @@ int64_t *xlm_cooccurrence_read_occurrences(const xlm_cooccurrence *table, GError
     bool good = occurrences != NULL;
     for (int64_t i = 0; i < n && good; i++)
         if (occurrences[i] < 0 || occurrences[i] > table->tokens)
-            good = damaged(table->store, error, "/words/occurrences has a number that is no count");
+            good = damaged(table->store, error, "/words/occurrences has a number that is not a count");
     if (!good)
         g_clear_pointer(&occurrences, g_free);
     return occurrences;
@@ -293,7 +293,7 @@ double *xlm_cooccurrence_read_totals(const xlm_cooccurrence *table, GError **err
     bool good = totals != NULL;
     for (int64_t i = 0; i < table->vocabulary && good; i++)
         if (!(totals[i] >= 0 && isfinite(totals[i])))
-            good = damaged(table->store, error, "/words/totals has a number that is no count");
+            good = damaged(table->store, error, "/words/totals has a number that is not a count");
     if (!good)
         g_clear_pointer(&totals, g_free);
     return totals;

@@ -1,10 +1,10 @@
 /* xlm-mpi: the file of co-occurrence counts. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * X_ij says how often subword j stands near subword i in the text of all languages (Ai and Fang 2023, MLM-GC, section 3.2):
+ * X_ij says how often subword j occurs near subword i in the text of all languages (Ai and Fang 2023, MLM-GC, section 3.2):
  *
  *     X_ij = sum over languages l, distances r = 1 … window of  c_l w_r n_l,r(i, j)
  *
- * n_l,r(i, j): how often j stands r tokens before or after i within a sentence of language l, an integer; w_r = 1/(r + 1) or as
+ * n_l,r(i, j): how often j occurs r tokens before or after i within a sentence of language l, an integer; w_r = 1/(r + 1) or as
  * `weights` says; c_l = tokens of the largest language / tokens of l, or 1. X and n are symmetric: an entry is stored once, in
  * the row of the smaller id. For i = j both tokens are the centre of a window once, so two neighbours that are equal count 2.
  *
@@ -43,7 +43,7 @@ typedef struct xlm_cooccurrence_rule {
     int64_t min_count, max_vocabulary;  /* by the counts of the vocabulary; 0: no bound */
 } xlm_cooccurrence_rule;
 
-/* Weight of distance r; NAN when `weights` is none of those above. */
+/* Weight of distance r; NAN when `weights` is not one of those above. */
 double xlm_cooccurrence_weight(const char *weights, int64_t r);
 
 typedef struct xlm_cooccurrence {
@@ -85,7 +85,7 @@ int64_t *xlm_cooccurrence_read_occurrences(const xlm_cooccurrence *table, GError
 double *xlm_cooccurrence_read_totals(const xlm_cooccurrence *table, GError **error);
 char **xlm_cooccurrence_read_words(const xlm_cooccurrence *table, GError **error);
 
-/* Where things stand in the file. g_free. what: "offsets", "columns", "counts", or "" for the group. */
+/* Where things are in the file. g_free. what: "offsets", "columns", "counts", or "" for the group. */
 char *xlm_cooccurrence_language_path(const char *language, const char *what);
 
 #endif

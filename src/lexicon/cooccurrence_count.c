@@ -93,7 +93,7 @@ static void cut_rows(const struct counting *c, int64_t first, int64_t last, int 
 
 /* ---- counting this rank's part of a text ---- */
 
-/* The sentence in which token `token` lies, or the first behind it. -1 with an error. */
+/* The sentence in which token `token` lies, or the first after it. -1 with an error. */
 static int64_t find_sentence(const struct counting *c, const xlm_corpus_text *text, int64_t token, GError **error)
 {
     int64_t low = 0, high = text->sentences;

@@ -304,7 +304,7 @@ static bool write_attributes(struct writing *w, GError **error)
     g_snprintf(digest, sizeof digest, "%016" G_GINT64_MODIFIER "x", r->corpus_digest);
     return xlm_store_set_text(w->store, "/", "format", XLM_COOCCURRENCE_FORMAT, error) &&
            xlm_store_set_int(w->store, "/", "format_version", XLM_COOCCURRENCE_VERSION, error) &&
-           xlm_store_set_text(w->store, "/", "description", "how often subwords stand near one another", error) &&
+           xlm_store_set_text(w->store, "/", "description", "how often subwords occur near one another", error) &&
            xlm_store_set_text(w->store, "/", "program_version", "xlm_cooc " PACKAGE_VERSION, error) &&
            xlm_store_set_text(w->store, "/", "command", r->command, error) &&
            xlm_store_set_text(w->store, "/", "corpus_digest", digest, error) &&

@@ -4,7 +4,7 @@
 
 #include "lexicon/frequency.h"
 
-/* Of a band (lexicon/frequency.h), the bands before it included. */
+/* For a band (lexicon/frequency.h), the bands before it included. */
 typedef struct xlm_coverage {
     int64_t subwords, tokens;    /* of the band */
     int64_t known, known_tokens; /* those among them that the dictionary has */

@@ -116,7 +116,7 @@ static char closes(char c, char before)
     }
 }
 
-/* A line without what stands in brackets and between slashes. */
+/* A line without what is in brackets and between slashes. */
 static void strip(const char *line, size_t size, GString *out)
 {
     g_string_truncate(out, 0);
@@ -147,7 +147,7 @@ static bool is_remark(const char *line, size_t size)
     return i < size && line[i] == ':';
 }
 
-/* Behind the number of a sense, "1. ". */
+/* After the number of a sense, "1. ". */
 static char *behind_number(char *text)
 {
     char *at = text;
@@ -212,7 +212,7 @@ static bool read_line(xlm_entries *entries, const xlm_lines *index, const char *
     if (!split_index(line, size, &offset, &length))
         wrong = "not `headword<tab>offset<tab>length`";
     else if (offset + length > text->len)
-        wrong = "leads behind the end of the dictionary's text";
+        wrong = "leads beyond the end of the dictionary's text";
     else if (xlm_utf8_check((const char *)text->data + offset, (size_t)length) < (size_t)length ||
              memchr(text->data + offset, '\0', (size_t)length) != NULL)
         wrong = "leads to what is not UTF-8 text";

@@ -9,7 +9,7 @@
  *        Synonym: {home}
  *      see: {houses}
  *
- * The headword is taken from the text: the index has it without capitals and marks. What stands in (), [], <> and {}, or
+ * The headword is taken from the text: the index has it without capitals and marks. What is in (), [], <> and {}, or
  * after a blank between slashes, is left out, and so are examples, notes and references. */
 #ifndef XLM_LEXICON_DICTD_H
 #define XLM_LEXICON_DICTD_H

@@ -44,7 +44,7 @@ typedef struct xlm_dictionary_record {
 bool xlm_dictionary_write(const char *path, const xlm_dictionary_record *record, GError **error);
 
 /* Read XLM_DICTIONARY_PAIRS or XLM_DICTIONARY_LEFT_OUT for a vocabulary. corpus_digest: xlm_corpus_digest of its corpus.
- * Not collective. EX_NOINPUT when there is no such file; EX_DATAERR when it is no dictionary, is of another vocabulary, is
+ * Not collective. EX_NOINPUT when there is no such file; EX_DATAERR when it is not a dictionary, is of another vocabulary, is
  * damaged, or has a special token. xlm_dictionary_free. */
 xlm_dictionary *xlm_dictionary_read(const char *path, const char *part, const xlm_vocabulary *vocabulary,
                                     uint64_t corpus_digest, GError **error);

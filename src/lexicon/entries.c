@@ -18,7 +18,7 @@ bool xlm_entries_give(xlm_entries *entries, const xlm_entry *entry, GError **err
 void xlm_entries_pass_over(xlm_entries *entries, const char *path, int64_t line, const char *why)
 {
     if (entries->bad++ < SHOWN)
-        xlm_log_warn("%s:%" G_GINT64_FORMAT ": %s; passed over", path, line, why);
+        xlm_log_warn("%s:%" G_GINT64_FORMAT ": %s; skipped", path, line, why);
 }
 
 /* The line without blanks around it. */

@@ -2,10 +2,10 @@
  *
  *   text    a line `word translation`, with a space between them (the form of MUSE), or a tab, then both may have spaces;
  *           plain or gzip
- *   twins   a line `subword<tab>subword`: entries of the vocabulary as they are spelt there; plain or gzip
- *   dictd   the two files of a dictd database, as FreeDict's packages have them: xlm_dictd_read (lexicon/dictd.h)
+ *   twins   a line `subword<tab>subword`: entries of the vocabulary as they are spelled there; plain or gzip
+ *   dictd   the two files of a dictd database, as FreeDict's packages have them (lexicon/dictd.h)
  *
- * Empty lines are passed over. So are lines that have not the form; they are counted, and the first three are shown. */
+ * Empty lines are skipped. So are lines that have not the form; they are counted, and the first three are shown. */
 #ifndef XLM_LEXICON_ENTRIES_H
 #define XLM_LEXICON_ENTRIES_H
 
@@ -31,7 +31,7 @@ typedef struct xlm_entries {
     xlm_entry_taker *take;
     void *data;
     bool first;       /* dictd: the first translation of each entry only */
-    int64_t read, bad; /* [out] entries taken, lines passed over; counted on */
+    int64_t read, bad; /* [out] entries taken, lines skipped; counted on */
 } xlm_entries;
 
 /* Read one dictionary of text or twins. Errors: EX_NOINPUT when a file is missing; EX_DATAERR for damaged gzip data; those of `take`. */

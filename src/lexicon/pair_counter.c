@@ -1,4 +1,4 @@
-/* xlm-mpi: counting pairs of subwords that stand near one another. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: counting pairs of subwords that occur near one another. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lexicon/pair_counter.h"
 
 #include <omp.h>
@@ -15,7 +15,7 @@ struct xlm_pair_counter {
     xlm_pair_runs *runs;
     int32_t frequent;
     int threads;            /* that may count at once */
-    uint32_t *counters;     /* [threads][frequent x frequent x window, and one more that nobody reads] */
+    uint32_t *counters;     /* [threads][frequent x frequent x window, and one more that is never read] */
     int64_t counted;        /* at most so much is in a counter */
     uint64_t *keys, *other; /* [capacity]; other: what sorting moves them to */
     int64_t capacity, n;
@@ -29,7 +29,7 @@ static int bits_of(uint64_t values) /* that number 0 … values - 1 */
     return bits;
 }
 
-/* Of one thread's counters: as many as fit into a second-level cache. */
+/* The size of one thread's counters: as many as fit into a second-level cache. */
 enum { COUNTERS = 1 << 19 };
 
 static int32_t choose_frequent(int64_t vocabulary, int window)
@@ -94,8 +94,8 @@ static int64_t collect(const xlm_pair_counter *counter, const int32_t *ids, int6
 {
     const int id_bits = counter->id_bits, distance_bits = counter->distance_bits, window = counter->window;
     const int32_t frequent = counter->frequent;
-    const size_t nobodys = counters_of_thread(counter) - 1;
-    uint32_t *counters = counter->counters + (size_t)thread * (nobodys + 1);
+    const size_t unread = counters_of_thread(counter) - 1;
+    uint32_t *counters = counter->counters + (size_t)thread * (unread + 1);
     int64_t n = 0;
     for (int64_t q = begin; q < end; q++) {
         const int32_t b = ids[q];
@@ -106,12 +106,12 @@ static int64_t collect(const xlm_pair_counter *counter, const int32_t *ids, int6
             const int32_t a = ids[q - r];
             if (a < 0)
                 continue;
-            /* Without a branch, which nobody could predict: a key that is written over, or a counter that nobody reads. */
+            /* Without a branch, which could not be predicted: a key that is overwritten, or a counter that is never read. */
             const uint64_t low = (uint64_t)MIN(a, b), high = (uint64_t)MAX(a, b);
             const bool both = high < (uint64_t)frequent;
             keys[n] = (low << id_bits | high) << distance_bits | (uint64_t)(r - 1);
             n += !both;
-            counters[both ? (low * (uint64_t)frequent + high) * (uint64_t)window + (uint64_t)(r - 1) : nobodys]++;
+            counters[both ? (low * (uint64_t)frequent + high) * (uint64_t)window + (uint64_t)(r - 1) : unread]++;
         }
     }
     return n;
@@ -146,7 +146,7 @@ static int64_t collect_by_threads(const xlm_pair_counter *counter, const int32_t
         number[p] = total;
         total += here;
     }
-    /* The key that is written over must not be the next thread's first: each collects into memory of its own, behind all keys. */
+    /* The key that is written over must not be the next thread's first: each collects into memory of its own, after all keys. */
 #pragma omp parallel for schedule(static, 1)
     for (int p = 0; p < parts; p++) {
         const int64_t begin = first + part_begin(n - first, p, parts), end = first + part_begin(n - first, p + 1, parts);

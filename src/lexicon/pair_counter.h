@@ -1,8 +1,8 @@
-/* xlm-mpi: counting pairs of subwords that stand near one another. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: counting pairs of subwords that occur near one another. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Of tokens t_0 … t_{n-1} each pair (t_p, t_{p+r}) with 1 <= r <= window is counted once for its distance r: in the record of
+ * For tokens t_0 … t_{n-1}, each pair (t_p, t_{p+r}) with 1 <= r <= window is counted once for its distance r: in the record of
  * (min, max), the count number r - 1. A pair of a subword with itself counts twice there, once for each of the two that is the
- * centre of a window; so record (i, j) has at r how often j stands r tokens before or after i, for i = j too.
+ * centre of a window; so record (i, j) has at r how often j occurs r tokens before or after i, for i = j too.
  *
  * Pairs are collected as numbers and sorted by radix, which all OpenMP threads do together; equal ones become a record. */
 #ifndef XLM_LEXICON_PAIR_COUNTER_H
@@ -12,7 +12,7 @@
 
 typedef struct xlm_pair_counter xlm_pair_counter;
 
-/* An id that is not counted; it takes a place all the same. `window` of them in a row keep what stands before apart from what
+/* An id that is not counted; it takes a place all the same. `window` of them in a row keep what is before apart from what
  * comes after them. */
 enum { XLM_PAIR_NONE = -1 };
 

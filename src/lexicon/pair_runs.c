@@ -127,7 +127,7 @@ static bool append(xlm_pair_runs *runs, const uint64_t *words, int64_t records, 
     return true;
 }
 
-/* Two runs that lie behind one another on disk, the second of which has only greater pairs, are one. */
+/* Two runs that lie after each other on disk, the second of which has only greater pairs, are one. */
 static void join_neighbours(xlm_pair_runs *runs)
 {
     struct run *all = (struct run *)(void *)runs->runs->data;
@@ -207,7 +207,7 @@ struct xlm_pair_merge {
     int width;
     GArray *sources; /* struct source: a heap, the one with the least pair (and of these the least tag) first */
     bool ready;      /* the heap is in order */
-    bool moved;      /* the first has given its record and has to go on */
+    bool moved;      /* the first has given its record and has to continue */
     GError *error;
 };
 
@@ -298,7 +298,7 @@ static void sift_down(xlm_pair_merge *merge, guint i)
     }
 }
 
-/* The first source goes on to its next record, or leaves the heap. */
+/* The first source continues to its next record, or leaves the heap. */
 static void move_on(xlm_pair_merge *merge)
 {
     struct source *first = &g_array_index(merge->sources, struct source, 0);

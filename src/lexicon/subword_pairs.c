@@ -50,7 +50,7 @@ static bool find_word(builder *m, const xlm_entry *entry, int side, int32_t *id,
     size_t words;
     *id = xlm_vocabulary_special(m->vocabulary, XLM_UNK);
     g_array_set_size(m->ids, 0);
-    /* As most words of a text are: behind another one. */
+    /* As most words of a text are: after another one. */
     if (!xlm_tokenizer_encode_word(m->tokenizer, m->text[side]->language_id, true, entry->word[side], entry->size[side], m->ids,
                                    &words, error)) {
         g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", entry->path, entry->line);
@@ -84,7 +84,7 @@ static int32_t *find_made_languages(const xlm_vocabulary *vocabulary)
     return language;
 }
 
-/* Can an entry of the vocabulary stand in text of the language? A twin can in its own language only, and in a synthetic language
+/* Can an entry of the vocabulary are in text of the language? A twin can in its own language only, and in a synthetic language
  * what has a twin there cannot. */
 static bool is_of_language(const builder *m, int32_t id, int language)
 {
@@ -92,7 +92,7 @@ static bool is_of_language(const builder *m, int32_t id, int language)
     return m->made_language[id] >= 0 ? m->made_language[id] == language : twins == NULL || twins[id] == id;
 }
 
-/* The entry of the vocabulary that is spelt so; the unknown token when the language has none, which is counted. */
+/* The entry of the vocabulary that is spelled so; the unknown token when the language has none, which is counted. */
 static int32_t find_twin(builder *m, const xlm_entry *entry, int side)
 {
     const int32_t id = xlm_vocabulary_find(m->vocabulary, entry->word[side], entry->size[side]);
@@ -175,7 +175,7 @@ static bool read_sources(builder *m, GError **error)
                                                 : xlm_entries_read(&entries, source->form, source->path, error)))
             return false;
     }
-    xlm_log_info("read: %" G_GINT64_FORMAT " entries; %" G_GINT64_FORMAT " bad lines passed over", entries.read, entries.bad);
+    xlm_log_info("read: %" G_GINT64_FORMAT " entries; %" G_GINT64_FORMAT " bad lines skipped", entries.read, entries.bad);
     xlm_log_info("left out: %" G_GINT64_FORMAT " entries with several words, %" G_GINT64_FORMAT
                  " with a word of several subwords, %" G_GINT64_FORMAT " with a word that is not in the vocabulary, %"
                  G_GINT64_FORMAT " with a twin of another language, %" G_GINT64_FORMAT " of a word with itself", m->phrases,

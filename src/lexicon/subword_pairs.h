@@ -2,7 +2,7 @@
  *
  * Words go the way of the corpus's text: normalisation, word breaks, segmenter. An entry is taken when each side is one word of
  * one subword (`first`: of any number, the first stands for the word) that is in the vocabulary; entries of twins are
- * looked up as they are, and taken when each can stand in text of its side's language: a twin in that of its synthetic language
+ * looked up as they are, and taken when each can be in text of its side's language: a twin in that of its synthetic language
  * only. Pairs that come twice are taken once; pairs of a subword with itself are left out, because they are aligned already.
  *
  * A share s of the n source subwords that have a translation is drawn: the round(s·n), at least one, with the smallest

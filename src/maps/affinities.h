@@ -1,6 +1,6 @@
 /* xlm-mpi: how near points are to one another, as probabilities, for t-SNE. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Of point i and those of its k nearest neighbours,
+ * For point i and its k nearest neighbours,
  *   p(j|i) = exp(−β_i d_ij²) / Σ_l exp(−β_i d_il²),   0 for all others,
  * with the β_i = 1 / 2σ_i² at which exp(−Σ_j p(j|i) ln p(j|i)) is the perplexity, and
  *   P_ij = (p(j|i) + p(i|j)) / 2n
@@ -21,7 +21,7 @@ typedef struct xlm_affinities {
 /* p(j|i) of one point: squared[k], p[k]; returns β. perplexity: above 1, at most k. With all distances equal p is uniform. */
 double xlm_affinities_of_point(int k, const double *squared, double perplexity, double *p);
 
-/* Of points and their k nearest (maps/near_points.h). xlm_affinities_free. */
+/* For points and their k nearest (maps/near_points.h). xlm_affinities_free. */
 xlm_affinities *xlm_affinities_make(int64_t n, int k, const int32_t *nearest, const double *squared, double perplexity);
 void xlm_affinities_free(xlm_affinities *affinities);
 

@@ -197,7 +197,7 @@ static void send_entry(int64_t w, int64_t c, const float values[2], void *data)
     send_row(data, w, c, values[0], values[1]);
 }
 
-/* What has been sent to this rank, behind the rows' ends so far: at [rows]. */
+/* What has been sent to this rank, after the rows' ends so far: at [rows]. */
 static void take_entries(xlm_association *a, const record *in, int64_t n, uint64_t *at)
 {
     for (int64_t e = 0; e < n; e++) {

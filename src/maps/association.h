@@ -1,12 +1,12 @@
 /* xlm-mpi: how much more often words meet than by chance, over ranks. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Of the counts X of a table (lexicon/cooccurrence.h), shifted positive pointwise mutual information (Levy & Goldberg 2014,
+ * For the counts X of a table (lexicon/cooccurrence.h), shifted positive pointwise mutual information (Levy & Goldberg 2014,
  * "Neural Word Embedding as Implicit Matrix Factorization", §3.2; smoothing: Levy, Goldberg & Dagan 2015, §3.1):
  *
  *     M_wc = max(0, log( X_wc / (X_w P(c)) ) − log k),   X_w = Σ_c X_wc,   P(c) = X_c^a / Σ_c' X_c'^a
  *
  * X is symmetric, M is only where a = 1. Both M_wc and M_cw are kept for the pairs of which one is above 0, by rows: a row of M
- * and a row of Mᵀ stand in the same place.
+ * and a row of Mᵀ are in the same place.
  *
  * Word i is row i / R of rank i mod R: words are sorted by frequency, and rows of frequent ones are long. All ranks have the same
  * number of rows, of which the last may be no word's. Its position among the rows of all ranks, one after another, is

@@ -66,7 +66,7 @@ static void draw_points(GString *svg, const xlm_map *map, const frame *f, const 
     g_string_append(svg, "</g>\n");
 }
 
-/* Where names stand already: x, y, width of each, on lines of SMALL pixels. */
+/* Where names are already: x, y, width of each, on lines of SMALL pixels. */
 typedef struct place {
     double x, y, width;
 } place;
@@ -252,7 +252,7 @@ bool xlm_map_write(const xlm_map *map, const xlm_tsne_options *options, const ch
     return xlm_store_end(store, good, error);
 }
 
-/* The file's numbers are anybody's: those that are places are checked. */
+/* The file may be untrusted: numbers that are used as indices are checked. */
 static bool check_places(const xlm_store *store, const xlm_map *map, GError **error)
 {
     bool good = true;

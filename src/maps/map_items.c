@@ -275,7 +275,7 @@ static bool check_vocabulary(const xlm_map_items *items, const xlm_loaded_model 
                                                              "give a dictionary of words as text", path, items->path);
 }
 
-/* Ids of the items' languages in a space; −1 where it does not know a language that nobody named. */
+/* Ids of the items' languages in a space; −1 for a language that it does not know and the user has not named. */
 static bool find_languages(const xlm_map_items *items, const xlm_word_space *space, int *languages, GError **error)
 {
     for (guint l = 0; l < items->languages->len; l++) {

@@ -7,7 +7,7 @@
 
 typedef struct xlm_map_items {
     const char *path;     /* what they were read from */
-    GPtrArray *labels;    /* char *: words as they are written or spelt in the vocabulary; sentences */
+    GPtrArray *labels;    /* char *: words as they are written or spelled in the vocabulary; sentences */
     GArray *language;     /* int32_t: index of `languages` */
     GPtrArray *languages; /* char * */
     bool named;           /* the languages are names that models know */

@@ -46,7 +46,7 @@ static void insert(float score, int32_t row, int k, float *best, int32_t *rows)
     rows[at] = row;
 }
 
-/* What is found of n points from `first` on: [n x 2k], distances behind rows. */
+/* What is found of n points from `first` on: [n x 2k], distances after rows. */
 static void find_block(int64_t all, int64_t width, const float *x, const float *halves, int k, int64_t first, int64_t n,
                        float *product, double *found)
 {

@@ -35,7 +35,7 @@ static void correlate(const xlm_procrustes *p, int64_t count, const int32_t *pai
     g_free(side[1]);
 }
 
-/* The first k columns of a, or its first k rows with by_row; 0 in place of the others. x: [d x d] to work in. */
+/* The first k columns of a, or its first k rows with by_row; 0 instead of the others. x: [d x d] to work in. */
 static void keep_first(xlm_matrix *a, bool by_row, int64_t k, double *x)
 {
     const int64_t d = xlm_matrix_rows(a);

@@ -1,6 +1,6 @@
 /* xlm-mpi: a rotation that brings the vectors of one language onto those of another. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Of pairs (x_i, y_i) the orthogonal W that makes Σ |W x_i − y_i|² least is W = U Vᵀ, where Σ y_i x_iᵀ = U S Vᵀ
+ * For pairs (x_i, y_i), the orthogonal W that minimises Σ |W x_i − y_i|² is W = U Vᵀ, where Σ y_i x_iᵀ = U S Vᵀ
  * (Schönemann 1966; Xing et al. 2015). It is refined as in MUSE (Conneau et al. 2018, §2.2): of the most frequent words of
  * both languages those that are each other's nearest by CSLS are the pairs of the next W.
  *
@@ -30,7 +30,7 @@ typedef struct xlm_rotation {
     int64_t width;
     double *map;    /* W [width x width], row-major */
     double *values; /* [width] singular values of Σ y xᵀ, falling */
-    int64_t pairs;  /* that it was learnt from */
+    int64_t pairs;  /* that it was learned from */
     int64_t rank;   /* directions that they determine: values above XLM_ROTATION_THRESHOLD of the largest */
 } xlm_rotation;
 
@@ -45,7 +45,7 @@ bool xlm_procrustes_fit(const xlm_procrustes *procrustes, int64_t count, const i
 void xlm_procrustes_map(int64_t width, const double *map, int64_t n, const float *x, float *mapped);
 /* The same of vectors that every rank has, on every rank: [n x width], g_free. Collective: ranks share the work. */
 float *xlm_procrustes_map_all(const xlm_comm *comm, int64_t width, const double *map, int64_t n, const float *x);
-/* The map learnt again, so many times, from those of the first `most` words of both sides that CSLS makes nearest of each other;
+/* The map learned again, so many times, from those of the first `most` words of both sides that CSLS makes nearest of each other;
  * rotation: [in, out], the one under which such pairs have the largest mean cosine. Collective. EX_SOFTWARE. */
 bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int64_t most, xlm_rotation *rotation, GError **error);
 

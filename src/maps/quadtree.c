@@ -12,7 +12,7 @@ typedef struct cell {
     double x, y, squared_side; /* the centre of mass */
     double points;
     int32_t begin, end; /* its points, in their order */
-    int32_t next;       /* the cell behind all its parts */
+    int32_t next;       /* the cell after all its parts */
     bool cut;
 } cell;
 

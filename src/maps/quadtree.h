@@ -15,7 +15,7 @@ typedef struct xlm_quadtree xlm_quadtree;
 xlm_quadtree *xlm_quadtree_new(int64_t n);
 /* NULL is allowed. */
 void xlm_quadtree_free(xlm_quadtree *tree);
-/* Of points y, [n x 2], which are copied. */
+/* The tree of points y, [n x 2], copied. */
 void xlm_quadtree_build(xlm_quadtree *tree, const double *y);
 /* [n] the points in the order of their cells, so that neighbours in it are neighbours in the plane. */
 const int32_t *xlm_quadtree_order(const xlm_quadtree *tree);

@@ -2,7 +2,7 @@
  *
  * All functions are collective. Operands of one call have one layout, and are different matrices. Results of different numbers of
  * ranks differ by rounding alone: the signs of vectors, which a decomposition leaves open, are chosen by xlm_matrix_fix_signs.
- * ScaLAPACK and LAPACK call BLIS, which libxlm is linked with before them, on one thread a rank; docs/analysis.md. */
+ * ScaLAPACK and LAPACK call BLIS, which libxlm is linked with before them, on one thread per rank; docs/analysis.md. */
 #ifndef XLM_MATRIX_ALGEBRA_H
 #define XLM_MATRIX_ALGEBRA_H
 

@@ -1,4 +1,4 @@
-/* xlm-mpi: matrices of doubles that all ranks hold together. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: matrices of doubles that are distributed over the ranks. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A matrix has one of two layouts, both block-cyclic in ScaLAPACK's sense:
  *   XLM_BY_BLOCKS  blocks of 32 x 32, dealt to the processes of the grid in both directions; what decompositions want
@@ -22,7 +22,7 @@ xlm_matrix *xlm_matrix_new(const xlm_grid *grid, xlm_layout layout, int64_t rows
 void xlm_matrix_free(xlm_matrix *matrix);
 int64_t xlm_matrix_rows(const xlm_matrix *matrix);
 
-/* Of a matrix by rows, not collective: this rank's rows are *first … *first + *n. Element (*first + i, j) is number
+/* For a matrix by rows; not collective: this rank's rows are *first … *first + *n. Element (*first + i, j) is number
  * j * *stride + i of the array, which the matrix owns: columns are contiguous. */
 double *xlm_matrix_own_rows(xlm_matrix *matrix, int64_t *first, int64_t *n, int64_t *stride);
 /* The rows of a matrix of that many that a rank holds by rows: *first … *first + *n. Not collective. */

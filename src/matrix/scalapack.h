@@ -1,7 +1,7 @@
 /* xlm-mpi: the functions of BLACS, PBLAS and ScaLAPACK that src/matrix calls. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * ScaLAPACK comes without a header. All arguments of its Fortran functions are addresses; integers are of 32 bits, and rows,
- * columns and positions in matrices count from 1. Nobody but src/matrix includes this. */
+ * columns and positions in matrices count from 1. Only src/matrix includes this. */
 #ifndef XLM_MATRIX_SCALAPACK_H
 #define XLM_MATRIX_SCALAPACK_H
 

@@ -21,7 +21,7 @@ static bool write_option(xlm_store *store, const xlm_option *option, const xlm_m
     }
 }
 
-/* What is wrong with a value, led by where it stands. Takes ownership of why. */
+/* What is wrong with a value, led by where it is. Takes ownership of why. */
 static bool refuse(const xlm_store *store, GError *why, GError **error)
 {
     xlm_error_set(error, EX_DATAERR, "%s: /model: %s", xlm_store_path(store), why->message);

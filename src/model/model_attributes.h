@@ -14,7 +14,7 @@ bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config,
 /* A key of [model] whose value changes neither parameters nor what the model computes of a text: rates of dropout, and what only
  * costs memory or bounds the length. */
 bool xlm_model_key_is_free(const char *key, const xlm_model_config *config);
-/* False when a run that goes on would compute another function of its parameters: a key of [model] that is not free differs.
+/* False when a run that continues would compute another function of its parameters: a key of [model] that is not free differs.
  * EX_DATAERR with the key, its value `then` and `now`. Both are checked (xlm_model_check). */
 bool xlm_model_same_function(const xlm_model_config *then, const xlm_model_config *now, GError **error);
 

@@ -182,10 +182,10 @@ static bool load_task_languages(xlm_loaded_model *m, const xlm_store *store, GEr
         return false;
     for (uint64_t i = 0; i < n; i++) {
         if (xlm_vocabulary_find_language(m->vocabulary, task->languages[i]) < 0)
-            return refuse(store, error, "/task/languages: %s, which is none of /languages", task->languages[i]);
+            return refuse(store, error, "/task/languages: %s, which is not one of /languages", task->languages[i]);
         for (uint64_t k = 0; k < i; k++)
             if (strcmp(task->languages[k], task->languages[i]) == 0)
-                return refuse(store, error, "/task/languages: %s stands there twice", task->languages[i]);
+                return refuse(store, error, "/task/languages: %s occurs there twice", task->languages[i]);
     }
     return true;
 }
@@ -208,7 +208,7 @@ static bool load_task(xlm_loaded_model *m, const xlm_store *store, GError **erro
         return refuse(store, error, "/task: length = %" G_GINT64_FORMAT ": must be from %d to the model's "
                       "%" G_GINT64_FORMAT " positions", task->length, LEAST_LENGTH, m->config.positions);
     if (*task->language != '\0' && xlm_vocabulary_find_language(m->vocabulary, task->language) < 0)
-        return refuse(store, error, "/task: language = %s, which is none of /languages", task->language);
+        return refuse(store, error, "/task: language = %s, which is not one of /languages", task->language);
     return load_task_languages(m, store, error);
 }
 

@@ -1,7 +1,7 @@
 /* xlm-mpi: a model in a file: configuration, vocabulary, parameters. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What is needed to use a model, and nothing of how it was trained. A checkpoint (checkpoint/checkpoint.h) is such a file with the
- * state of a run beside it, so whoever reads models takes either: tools, [train] start, fine-tuning, xlm_prep --like. Layout:
+ * state of a run beside it, so all readers of models accept either: tools, [train] start, fine-tuning, xlm_prep --like. Layout:
  *   /                          format = "xlm-mpi model" ("xlm-mpi checkpoint" with the state of a run), format_version,
  *                              program_version, library versions (MPI, HDF5, BLIS), ranks (that wrote it), parameters (their
  *                              number of elements)
@@ -49,7 +49,7 @@ bool xlm_model_file_write_task(xlm_store *store, const xlm_model_task *task, GEr
 
 /* ---- reading: not collective ---- */
 
-/* A model with its parameters and vocabulary, ready to encode. The file may be anybody's: everything in it is checked, against
+/* A model with its parameters and vocabulary, ready to encode. The file may be untrusted: everything in it is checked, against
  * one another and against what the file has room for, before memory is taken. EX_NOINPUT; EX_DATAERR. */
 typedef struct xlm_loaded_model {
     xlm_model_config config;
@@ -73,7 +73,7 @@ void xlm_model_file_free(xlm_loaded_model *loaded);
 
 /* ---- checks, of an open file ---- */
 
-/* A file that is damaged may be passed over for another one; one that is whole but not what is wanted is the user's to change. */
+/* A file that is damaged may be skipped for another one; one that is whole but not what is wanted is the user's to change. */
 typedef enum { XLM_FILE_GOOD, XLM_FILE_DAMAGED, XLM_FILE_UNFIT } xlm_file_condition;
 
 /* Format and version are this program's (else XLM_FILE_UNFIT), and *step is one that a run can come to. needs_run: a model

@@ -3,9 +3,9 @@
  * From a published model of a hundred languages to one of a few, and back:
  *
  *   keep      leave out the subwords that corpora of the model's vocabulary do not have (subwords/vocabulary_change.h)
- *   add       subwords of their own for words, and languages, behind those that there are
+ *   add       subwords of their own for words, and languages, after those that there are
  *   restore   the vocabulary of an original, with the rows of a model that was made of it, and the original's for the rest; what
- *             the model has besides stands behind
+ *             the model has besides comes after
  *
  * The rows are written by model/model_rows.h. Nothing here is collective. */
 #ifndef XLM_MODEL_MODEL_VOCABULARY_H

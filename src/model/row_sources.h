@@ -20,7 +20,7 @@ typedef struct xlm_row_sources {
 /* Does `larger` cut text into words and subwords as `old` does, but for more subwords? Word mode, case and class of the segmenter
  * are the same, all subwords of `old` are there, and what its segmenter learned is the first part of what larger's did. Else
  * EX_DATAERR with words that say what differs, such as "12 of its 500 subwords are not there, `hou@@` the first"; the caller puts
- * the files in front and what to do behind. */
+ * the files in front and what to do after. */
 bool xlm_vocabulary_extends(const xlm_vocabulary *old, const xlm_vocabulary *larger, GError **error);
 
 /* Rows of subwords. average: a new subword is the mean of the subwords that `old` cuts its text into. It has no source when `old`

@@ -5,7 +5,7 @@
 #include "model_aligner/pair_text.h"
 #include "stream/batch_layout.h"
 
-/* How a pair stands in a batch (stream/layouts.c): `<s> S </s> T </s>`, `<s> S </s> <s> T </s>` with positions of their own, or
+/* How a pair is in a batch (stream/layouts.c): `<s> S </s> T </s>`, `<s> S </s> <s> T </s>` with positions of their own, or
  * as two sequences that know nothing of one another. */
 typedef enum { XLM_PAIRS_BERT, XLM_PAIRS_XLM, XLM_PAIRS_APART } xlm_pair_form;
 
@@ -28,7 +28,7 @@ typedef struct xlm_pair_batch {
 enum { XLM_PAIRS_UNIT = 16 };
 
 /* The pairs from *next on that make a pass, without those that cannot be encoded, because a side has no subwords or they do not
- * fit; there may be none left. *next: 0 before the first call, less than text->pairs; the pair behind them afterwards. Memory of
+ * fit; there may be none left. *next: 0 before the first call, less than text->pairs; the pair after them afterwards. Memory of
  * the arena. */
 void xlm_pair_batch_next(const xlm_pair_text *text, xlm_pair_form form, int64_t positions, const xlm_special_tokens *specials,
                          int64_t *next, xlm_arena *arena, xlm_pair_batch *batch);

@@ -20,7 +20,7 @@ bool xlm_pair_languages_of_corpus(const xlm_loaded_model *loaded, const char *ch
     const xlm_corpus_pairs *of = xlm_sentence_pairs_parts(input->pairs, &n)[0].pairs;
     if (xlm_corpus_digest_of(loaded->vocabulary) != xlm_corpus_digest(input->corpus))
         return xlm_error_set(error, EX_DATAERR, "%s: was trained with another vocabulary or other languages than %s has; give a "
-                             "model of this corpus, or text in place of the corpus", checkpoint, xlm_corpus_path(input->corpus));
+                             "model of this corpus, or text instead of the corpus", checkpoint, xlm_corpus_path(input->corpus));
     languages[0] = of->source->language_id;
     languages[1] = of->target->language_id;
     return true;

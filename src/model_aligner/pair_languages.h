@@ -5,11 +5,12 @@
 #include "aligners/align_input.h"
 #include "model/model_file.h"
 
-/* [out] languages: ids of the source's and the target's. Of text: what source->languages says, else the endings of the files'
+/* [out] languages: ids of the source's and the target's. For text: those of source->languages, or else the endings of the files'
  * names; -1: none in particular. EX_USAGE: a language that the model does not have, or none where it has language embeddings. */
 bool xlm_pair_languages_of_text(const xlm_loaded_model *loaded, const xlm_align_source *source, int languages[2],
                                 GError **error);
-/* Of a corpus, which says it. EX_DATAERR: its vocabulary is not the model's. checkpoint: the model's path, for the message. */
+/* The same for a corpus, which has the languages. EX_DATAERR: its vocabulary is not the model's. checkpoint: the model's path,
+ * for the message. */
 bool xlm_pair_languages_of_corpus(const xlm_loaded_model *loaded, const char *checkpoint, const xlm_align_input *input,
                                   int languages[2], GError **error);
 

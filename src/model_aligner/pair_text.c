@@ -7,7 +7,7 @@
 
 struct reading {
     xlm_tokenizer *tokenizer;
-    xlm_normaliser *normaliser; /* of lines whose words ICU finds; NULL: words stand between blanks */
+    xlm_normaliser *normaliser; /* of lines whose words ICU finds; NULL: words are between blanks */
     xlm_splitter *splitter[2];
     bool own_words; /* the segmenter finds words by itself, within those of ICU */
 };

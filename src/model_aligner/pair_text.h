@@ -21,7 +21,7 @@ typedef struct xlm_pair_text {
 } xlm_pair_text;
 
 /* Collective. Read all of this rank's pairs. Lines are normalised and segmented as the vocabulary says. words: what counts as a
- * word, XLM_WORDS_SPACE: what stands between blanks in the file, whatever the vocabulary makes of it, so that numbers of words
+ * word, XLM_WORDS_SPACE: what is between blanks in the file, whatever the vocabulary makes of it, so that numbers of words
  * are those of other programs; or XLM_WORDS_ICU. Words of which normalisation leaves nothing have a number and no subwords.
  * Pairs of a corpus, which must have this vocabulary, are subwords already, and its words are those of xlm_subword_words().
  * Errors: EX_DATAERR, with file and line, for lines that are not UTF-8; those of xlm_tokenizer_new and of reading. */

@@ -55,7 +55,7 @@ static bool check_segment_mode(const xlm_prep_options *o, GError **error)
         return xlm_error_set(error, EX_USAGE, "--segment needs %s", options);
     }
     if (o->like != NULL)
-        return xlm_error_set(error, EX_USAGE, "%s is for a corpus; it does not go with --segment", o->like_option);
+        return xlm_error_set(error, EX_USAGE, "%s is for a corpus; it cannot be combined with --segment", o->like_option);
     if (o->sources->len > 0 || o->output != NULL || asked->amount > 0 || o->write_segmenter != NULL ||
         o->write_vocabulary != NULL || o->synthetic->len > 0 || o->write_twins != NULL || o->min_count != 1 ||
         o->max_vocabulary != 0 || o->seed != 0)
@@ -91,7 +91,7 @@ static bool check_derive_mode(const xlm_prep_options *o, GError **error)
     if (o->synthetic->len != 1)
         return xlm_error_set(error, EX_USAGE, "--derive-conllu needs one --derive, which says what to make");
     if (o->like != NULL)
-        return xlm_error_set(error, EX_USAGE, "%s is for a corpus; it does not go with --derive-conllu", o->like_option);
+        return xlm_error_set(error, EX_USAGE, "%s is for a corpus; it cannot be combined with --derive-conllu", o->like_option);
     g_autofree char *segmenter = xlm_prep_given_segmenter(o);
     const bool segments = segmenter != NULL;
     if (segments || o->sources->len > 0 || o->output != NULL || o->vocabulary != NULL ||
@@ -115,7 +115,7 @@ static bool check_like(const xlm_prep_options *o, GError **error)
                   {"--max-vocab", o->max_vocabulary != 0}, {"--shared", o->shared != 0}};
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
         if (others[i].given) {
-            xlm_error_set(error, EX_USAGE, "%s does not go with %s, which gives the vocabulary of %s; leave it out",
+            xlm_error_set(error, EX_USAGE, "%s cannot be combined with %s, which sets the vocabulary of %s; leave it out",
                           others[i].option, o->like_option, o->like_path);
             g_free(segmenter);
             return false;
@@ -123,7 +123,8 @@ static bool check_like(const xlm_prep_options *o, GError **error)
     g_free(segmenter);
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(o->like));
     if (o->add_subwords > 0 && cls->learn_more == NULL)
-        return xlm_error_set(error, EX_USAGE, "--add-subwords: the segmenter of %s is %s, which cannot go on learning; leave it "
+        return xlm_error_set(error, EX_USAGE, "--add-subwords: the segmenter of %s is %s, which cannot continue learning; "
+                                              "leave it "
                              "out", o->like_path, cls->name);
     return xlm_prep_check_like(o, error);
 }

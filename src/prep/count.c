@@ -175,7 +175,7 @@ static xlm_segmenter *learn_segmenter(const xlm_prep_options *options, const str
         return NULL;
     const uint32_t learned = xlm_segmenter_size(segmenter);
     char duration[16];
-    xlm_log_info("%u %s learnt from %u different words in %s", learned, cls->unit, xlm_word_counts_size(joint),
+    xlm_log_info("%u %s learned from %u different words in %s", learned, cls->unit, xlm_word_counts_size(joint),
                  xlm_log_duration(xlm_clock() - begin, duration));
     if (learned < asked->amount)
         xlm_log_warn("the text has only %u %s, not %" G_GINT64_FORMAT, learned, cls->unit, asked->amount);
@@ -192,7 +192,7 @@ static xlm_word_counts *join_words(const struct counting *counting)
     return words;
 }
 
-/* Segmenter and subwords of the vocabulary that is given; more are learnt from its new languages, if there are any. */
+/* Segmenter and subwords of the vocabulary that is given; more are learned from its new languages, if there are any. */
 static void take_like(const xlm_prep_options *options, const struct counting *counting, xlm_segmenter **segmenter,
                       xlm_word_counts **subwords)
 {

@@ -32,7 +32,7 @@ static void repair_entities(struct deriver *d, const xlm_conllu *tree)
     }
 }
 
-/* Give the word that now stands at `place` its new letters, in its own columns. */
+/* Give the word that now is at `place` its new letters, in its own columns. */
 static void set_letters(struct deriver *d, xlm_conllu_word *word, guint place)
 {
     for (guint i = 0; i < d->slots->len; i++) {

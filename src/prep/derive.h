@@ -5,8 +5,8 @@
  *   DEPS       becomes `_`: enhanced graphs lead to empty nodes, which have no place in another order
  *   tokens     multiword tokens (3-4) and empty nodes (8.1) are left out, and SpaceAfter=No is taken out of MISC: they say how
  *              words were written together
- *   entities   BIO tags, wherever they stand from XPOS on (the whole of a column, or the value of a key of MISC, NER=B-PER), are
- *              made anew: the words of an entity keep its type; where they stand together the first has B- and the others I-,
+ *   entities   BIO tags, wherever they occur from XPOS on (the whole of a column, or the value of a key of MISC, NER=B-PER), are
+ *              made anew: the words of an entity keep its type; where they are together the first has B- and the others I-,
  *              and an entity that is torn apart becomes several
  *   comments   stay; `# text` is written anew; `# xlm_derivation = NAME=BASE:STEPS; seed N` is added
  *

@@ -1,4 +1,4 @@
-/* xlm-mpi: text encoded and written in the order in which it stands in its files. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: text encoded and written in the order in which it is in its files. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/encode.h"
 
 #include "base/signals.h"
@@ -227,7 +227,7 @@ static bool write_block(struct encoder *encoder, GError **error)
 }
 
 /* Rounds: each rank encodes its next block, and all are written together, until no rank has more. A rank whose reading
- * failed goes on with empty blocks, so that in the end the error earliest in the file is reported. */
+ * failed continues with empty blocks, so that in the end the error earliest in the file is reported. */
 static bool encode_source(struct encoder *encoder, const xlm_prep_source *source, xlm_scan *scan,
                           const xlm_sentence_reader *reader, xlm_prep_progress *progress, GError **error)
 {

@@ -1,4 +1,4 @@
-/* xlm-mpi: text encoded and written in the order in which it stands in its files. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: text encoded and written in the order in which it is in its files. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_PREP_ENCODE_H
 #define XLM_PREP_ENCODE_H
 

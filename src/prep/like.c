@@ -41,7 +41,7 @@ bool xlm_prep_set_tokenizer(xlm_prep_options *options, const char *path, GError 
     if (options->like == NULL)
         return false;
     if (added > 0)
-        xlm_log_info("%s lacks special tokens: %d of ours are added behind its own", path, added);
+        xlm_log_info("%s lacks special tokens: %d of ours are added after its own", path, added);
     set_like(options, path, "--tokenizer");
     return true;
 }

@@ -2,9 +2,9 @@
  *
  * xlm_prep --like FILE: words, case, segmenter, subwords with their ids, and languages are those of FILE, so that a model trained
  * there reads the new text ([train] start). Counts are of the new text. Text may be of languages that FILE does not have: they
- * come behind its own. With --add-subwords N so do at most N subwords: first characters that FILE does not know, by falling
+ * come after its own. With --add-subwords N so do at most N subwords: first characters that FILE does not know, by falling
  * count, then what its segmenter learns from the text of the new languages (of all text when there is none). They
- * stand behind FILE's subwords, in front of twins. */
+ * come after FILE's subwords, in front of twins. */
 #ifndef XLM_PREP_LIKE_H
 #define XLM_PREP_LIKE_H
 

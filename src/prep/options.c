@@ -70,7 +70,7 @@ void xlm_prep_options_free(xlm_prep_options *options)
 static bool check_language(const char *name, const char *option, const char *specification, GError **error)
 {
     return xlm_is_language_name(name) ||
-           xlm_error_set(error, EX_USAGE, "%s=%s: \"%s\" is no name of a language; use letters, digits, _ and . (zh_cn, not "
+           xlm_error_set(error, EX_USAGE, "%s=%s: \"%s\" is not a name of a language; use letters, digits, _ and . (zh_cn, not "
                          "zh-cn)", option, specification, name);
 }
 
@@ -90,8 +90,8 @@ static bool split_specification(const char *option, const char *form, const char
 {
     const char *equals = strchr(specification, '=');
     if (equals != NULL && equals > specification && equals[1] == '\0')
-        return xlm_error_set(error, EX_USAGE, "%s=%s: no file is named after the =; the form is %s=%s", option, specification, option,
-                             form);
+        return xlm_error_set(error, EX_USAGE, "%s=%s: no file is named after the =; the form is %s=%s", option, specification,
+                             option, form);
     if (equals == NULL || equals == specification)
         return xlm_error_set(error, EX_USAGE, "%s=%s: the form is %s=%s", option, specification, option, form);
     char **parts = g_strsplit(equals + 1, ",", -1);

@@ -20,7 +20,7 @@ struct input {
 struct xlm_provenance {
     GArray *inputs; /* struct input */
     int rank, ranks;
-    gint stop; /* set by xlm_provenance_free: nobody waits for the digests any more */
+    gint stop; /* set by xlm_provenance_free: the digests are no longer needed */
     GThread *thread;
     GError *failure; /* of the thread */
 };

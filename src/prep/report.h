@@ -42,7 +42,7 @@ xlm_prep_counts *xlm_prep_counts_new(const xlm_prep_options *options);
 void xlm_prep_counts_free(xlm_prep_counts *counts);
 /* Sum over ranks; collective. */
 void xlm_prep_counts_sum(xlm_prep_counts *counts, const xlm_comm *comm);
-/* Print a table with a line a language and a line a pair. */
+/* Print a table with one line per language and one line per pair. */
 void xlm_prep_counts_print(const xlm_prep_counts *counts, const xlm_prep_options *options);
 
 #endif

@@ -14,7 +14,7 @@ struct xlm_scan {
     bool needs_trees;
     xlm_conllu *tree; /* NULL when the source is not CoNLL-U */
     GString *line;    /* the words of the tree, normalised */
-    GString *form;    /* one of them, as it would stand in a text */
+    GString *form;    /* one of them, as it would be in a text */
     GArray *units;    /* xlm_word: where they are in it */
     int64_t block_lines, rank, ranks; /* sentences for lines, of CoNLL-U */
     int64_t block;   /* index of the block begun last, -1 before the first */

@@ -5,7 +5,7 @@
  * lines as give every rank some blocks even of a small file, 512 at least and 32,768 at most: this changes the work of a
  * rank, never the result.
  *
- * Of a CoNLL-U file it is sentences that are shared, not lines.
+ * For a CoNLL-U file sentences are divided among the ranks, not lines.
  *
  *   xlm_scan_open -> { xlm_scan_block -> { xlm_scan_line | xlm_scan_tree | xlm_scan_sentence } ... } ...
  *                 -> xlm_scan_finish (collective) */
@@ -33,7 +33,7 @@ typedef struct xlm_sentence {
     uint64_t digest[2];
     bool empty; /* a side has no text; then nothing else is set */
     xlm_assignment assignment;
-    /* Of CoNLL-U: the words as annotated, and where they stand in the text, a space between any two; a word that
+    /* For CoNLL-U: the words as annotated, and their positions in the text, a space between any two; a word that
      * normalisation leaves nothing of has the size 0. NULL for other text. */
     const xlm_conllu *tree;
     const xlm_word *units; /* [words of the tree] */
@@ -52,7 +52,7 @@ typedef struct xlm_sentence_reader {
 xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source);
 /* Go to this rank's next block. False at the end of the source and after an error. */
 bool xlm_scan_block(xlm_scan *scan);
-/* The next line of the block as it stands in the file; valid until the next call. False at the end of the block and
+/* The next line of the block as it is in the file; valid until the next call. False at the end of the block and
  * after an error. */
 bool xlm_scan_line(xlm_scan *scan, xlm_scan_text *line);
 /* The same for CoNLL-U. NULL at the end of the block and after an error. */

@@ -1,7 +1,7 @@
 /* xlm-mpi: the options of segmenters in a preparation. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Each class of segmenters has its options in a table (subwords/segmenter.h), among them one that says how much to learn and one that
- * names a file with what was learned. These functions are over all classes, so that nobody else knows what their options are
+ * names a file with what was learned. These functions are over all classes, so that no other code knows what their options are
  * called. */
 #ifndef XLM_PREP_SEGMENTER_OPTIONS_H
 #define XLM_PREP_SEGMENTER_OPTIONS_H

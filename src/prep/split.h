@@ -1,7 +1,7 @@
 /* xlm-mpi: which sentences are trained on and which are held out. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A sentence is a digest of its normalised text without the spaces; equal text is assigned alike, in whatever file or
- * language it stands. Spaces do not count because splitting into words takes them away: "Ctrl+ Plus" and "Ctrl+Plus" are
+ * language it is. Spaces do not count because splitting into words takes them away: "Ctrl+ Plus" and "Ctrl+Plus" are
  * the same words, and a model that was trained on one has seen the other.
  *
  *   drawn      digest < share x 2^64

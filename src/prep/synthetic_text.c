@@ -79,7 +79,7 @@ static void order_units(xlm_word_order *word_order, const xlm_sentence *sentence
     xlm_word_order_of_tree(word_order, sentence->tree, sentence->number, word_order->order);
     for (guint i = 0; i < word_order->order->len; i++) {
         const xlm_word *unit = &sentence->units[g_array_index(word_order->order, uint32_t, i)];
-        size_t low = 0, high = n; /* the first word that begins with the unit or behind it */
+        size_t low = 0, high = n; /* the first word that begins with the unit or after it */
         while (low < high) {
             const size_t middle = low + (high - low) / 2;
             if (words[middle].start < unit->start)

@@ -24,7 +24,7 @@ typedef struct xlm_page {
 enum { XLM_PAGE_STYLES = 30 };
 
 xlm_page *xlm_page_new(void);
-/* The whole page, and the end of it. g_string_free. command: how it was made, which stands at the end. */
+/* The whole page, and the end of it. g_string_free. command: how it was made, which is at the end. */
 GString *xlm_page_end(xlm_page *page, const char *title, const char *command);
 void xlm_page_free(xlm_page *page);
 
@@ -48,7 +48,7 @@ void xlm_page_table_end(xlm_page *page);
 /* A list of lines and what they are. */
 void xlm_page_legend(xlm_page *page, int n, const char *const *labels, const int *style);
 
-/* Text behind a heading that opens it. */
+/* Text after a heading that opens it. */
 void xlm_page_details(xlm_page *page, const char *summary, const char *text);
 
 /* A number in so many letters as a table has room for: "0.001234", "17.32", "1.23e+07". text[32]. Returns text. */

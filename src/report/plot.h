@@ -1,7 +1,7 @@
 /* xlm-mpi: figures of lines, drawn by gnuplot, inside a page. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * gnuplot gets numbers alone, so that no name can be a command to it; titles and names are the page's. Of the SVG that it gives,
- * colours and dashes become classes of the page's styles, which follow the reader's scheme. */
+ * gnuplot gets only numbers, so that no name can be a command to it; titles and names are on the page. From the SVG that it
+ * makes, colours and dashes become classes of the page's styles, which follow the reader's scheme. */
 #ifndef XLM_REPORT_PLOT_H
 #define XLM_REPORT_PLOT_H
 

@@ -232,7 +232,8 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
     table t = {.kind = find_kind(text), .path = path, .run = run, .results = results, .runs = runs};
     bool good = t.kind != NULL;
     if (!good) {
-        xlm_error_set(error, EX_DATAERR, "%s: is no table of jobs/measure, xlm_embed, xlm_align score or xlm_eval, by its first "
+        xlm_error_set(error, EX_DATAERR, "%s: is not a table of jobs/measure, xlm_embed, xlm_align score or xlm_eval, by its "
+                                         "first "
                       "line", path);
     } else if (run < 0 && !g_str_has_prefix(t.kind->head, "checkpoint,")) {
         good = xlm_error_set(error, EX_USAGE, "%s: does not say of which run it is; put it into the run's directory, or write "

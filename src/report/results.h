@@ -28,9 +28,9 @@ void xlm_results_clear(xlm_results *results);
 
 /* Is this the first line of such a table? */
 bool xlm_results_knows(const char *path);
-/* Read a table. run: whose it is where the table does not say; -1: not known. Of what has been measured several times the newest
+/* Read a table. run: whose it is where the table does not say; -1: not known. If something was measured several times, the newest
  * checkpoint counts, and of one the last line. What is damaged is noted on the page. EX_NOINPUT; EX_DATAERR when it is no such
- * table, or of none of the runs; EX_USAGE when nobody says whose it is. */
+ * table, or of none of the runs; EX_USAGE if its run is not known. */
 bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *runs, int run, xlm_page *page, GError **error);
 
 #endif

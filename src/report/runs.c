@@ -194,7 +194,7 @@ static bool read_metrics(xlm_run *run, xlm_page *page, GError **error)
     run->curves = xlm_curves_read(run->metrics ? path : NULL, error);
     if (run->curves != NULL && run->curves->bad > 0)
         xlm_page_note(page, "%s: %" G_GINT64_FORMAT " lines are cut short or damaged, or have numbers that are not finite, which "
-                      "are passed over", path, run->curves->bad);
+                      "are skipped", path, run->curves->bad);
     return run->curves != NULL;
 }
 
@@ -215,7 +215,8 @@ static bool read_run(xlm_run *run, xlm_page *page, GError **error)
     if (store != NULL && run->job == NULL)
         run->job = xlm_store_get_text(store, "/job", "text", NULL);
     if (!run->metrics && run->job == NULL && store == NULL)
-        return xlm_error_set(error, EX_NOINPUT, "%s: is no output directory of xlm_train or xlm_tune: it has no metrics.csv, no "
+        return xlm_error_set(error, EX_NOINPUT, "%s: is not an output directory of xlm_train or xlm_tune: it has no "
+                                                "metrics.csv, no "
                              "job.conf of a run, and no checkpoint that can be read", run->directory);
     if (!run->metrics)
         xlm_page_note(page, "%s: has no metrics.csv, and so no curves", run->directory);

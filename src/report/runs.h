@@ -23,12 +23,12 @@ typedef struct xlm_run {
 typedef struct xlm_runs {
     int n;
     xlm_run *run;  /* [n]; run i has style i (report/page.h) */
-    char **labels; /* [n], and NULL behind them */
+    char **labels; /* [n], and NULL after them */
     int *styles;   /* [n] */
 } xlm_runs;
 
 /* directories[n] are borrowed. What is damaged in them is noted on the page. A directory that is there twice is EX_USAGE, one
- * that is no run's EX_NOINPUT. */
+ * that is not a run's EX_NOINPUT. */
 bool xlm_runs_read(xlm_runs *runs, char *const *directories, int n, xlm_page *page, GError **error);
 void xlm_runs_clear(xlm_runs *runs);
 

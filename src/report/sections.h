@@ -11,7 +11,7 @@ typedef struct xlm_sections {
     const xlm_runs *runs;
     const xlm_results *results;
     GPtrArray *matrices, *maps; /* char *: files of xlm_align --matrices, and of xlm_embed map (SVG or HDF5) */
-    guint found_matrices, found_maps; /* how many of them, the first, nobody has named: what cannot be read is noted */
+    guint found_matrices, found_maps; /* how many of them (the first) the user has not named: unreadable ones are only noted */
     int pairs;                  /* of a file of matrices that are shown */
 } xlm_sections;
 
@@ -33,10 +33,10 @@ xlm_section xlm_section_tasks;      /* scores of fine-tuned models */
 xlm_section xlm_section_heat_maps;  /* matrices of a few pairs */
 xlm_section xlm_section_maps;       /* words or sentences in a plane */
 
-/* What sections are made of. Figures stand side by side as there is room; legend: the runs and their lines, before them. */
+/* What sections are made of. Figures are side by side as there is room; legend: the runs and their lines, before them. */
 void xlm_sections_open_figures(const xlm_sections *s, bool legend);
 void xlm_sections_close_figures(const xlm_sections *s);
-/* Are there results of the section of this id; and those of no layer as a table, a row a measure, a column a run. */
+/* Are there results of the section of this id; and those of no layer as a table, one row per measure, one column per run. */
 bool xlm_sections_have_results(const xlm_sections *s, const char *id);
 void xlm_sections_write_results(const xlm_sections *s, const char *id);
 

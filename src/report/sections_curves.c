@@ -12,7 +12,7 @@ enum { POINTS = 160, LINES = 12 };
 /* How points that fall together are shown. */
 typedef enum thinning { MEAN, LARGEST } thinning;
 
-/* At most POINTS points, each of so many of the curve as stand in *each. */
+/* At most POINTS points, each of so many of the curve as are in *each. */
 static GArray *thin(const GArray *points, thinning how, guint *each)
 {
     GArray *thinned = g_array_new(FALSE, FALSE, sizeof(xlm_plot_point));
@@ -182,8 +182,8 @@ static bool belong_together(const xlm_curve *a, const xlm_curve *b)
     return strcmp(a->split, b->split) == 0 && strcmp(a->objective, b->objective) == 0 && a->quantity == b->quantity;
 }
 
-/* Of one run: a figure for an objective's quantity, and a line for each language. Chosen curves from `first` on that belong
- * together are drawn; returns the place behind them. */
+/* For one run: a figure for an objective's quantity, and a line for each language. Chosen curves from `first` on that belong
+ * together are drawn; returns the place after them. */
 static guint draw_languages(const xlm_sections *s, const GPtrArray *names, guint first, const char *title, bool *good,
                             GError **error)
 {
@@ -225,7 +225,7 @@ static char *title_by_language(const xlm_sections *s, const xlm_curve *c)
     return g_string_free(title, FALSE);
 }
 
-/* Curves that belong together one behind the other, in the order of the first of them. */
+/* Curves that belong together one after the other, in the order of the first of them. */
 static void put_together(const xlm_sections *s, GPtrArray *names)
 {
     for (guint i = 0, end; i < names->len; i = end) {

@@ -246,7 +246,7 @@ bool xlm_section_heat_maps(const xlm_sections *s, GError **error)
 
 /* ---- maps ---- */
 
-/* As an image, in which nothing of a picture of anybody's can run or be fetched. title: what it shows, for those who do not see
+/* As an image, in which nothing in an untrusted picture can run or be fetched. title: what it shows, for those who do not see
  * it; below it too where it says nothing itself. */
 static void append_picture(xlm_page *page, const char *svg, gsize size, const char *title, bool captioned)
 {
@@ -277,7 +277,7 @@ static bool write_svg(const xlm_sections *s, const char *path, GError **error)
     return good;
 }
 
-/* A picture for each panel, so that they stand side by side where there is room, and else one above the other. */
+/* A picture for each panel, so that they are side by side where there is room, and else one above the other. */
 static bool write_map(const xlm_sections *s, const char *path, GError **error)
 {
     xlm_page *page = s->page;

@@ -5,7 +5,7 @@
 
 #include "report/plot.h"
 
-/* Measures that are known: the section they stand in, their titles, and whether less is better. */
+/* Measures that are known: the section they are in, their titles, and whether less is better. */
 typedef struct measure {
     const char *name, *section, *title;
     bool share, less;

@@ -20,7 +20,7 @@ bool xlm_section_runs(const xlm_sections *s, GError **error G_GNUC_UNUSED)
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     const char **cells = g_new(const char *, runs->n);
     xlm_page_section(s->page, "runs", runs->n > 1 ? "Runs" : "Run");
-    xlm_page_table(s->page, "What was run, and what came of it", NULL, runs->n, (const char *const *)runs->labels, runs->styles);
+    xlm_page_table(s->page, "What was run, and its result", NULL, runs->n, (const char *const *)runs->labels, runs->styles);
     for (int i = 0; i < runs->n; i++)
         for (guint f = 0; f < runs->run[i].facts->len; f += 2) {
             const char *name = runs->run[i].facts->pdata[f];

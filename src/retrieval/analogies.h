@@ -2,10 +2,10 @@
  *
  * Files: a line "a b c d" each (Google's questions-words.txt), between blanks or tabs; d may be several right answers between
  * slashes. A line ": section" begins a section. Or lines "word<tab>answers" (BATS): then every ordered pair of a section's lines
- * is a question, b the first answer of the one line, d the answers of the other. Empty lines are passed over.
+ * is a question, b the first answer of the one line, d the answers of the other. Empty lines are skipped.
  *
  * The answer is the word nearest by cosine to  b/|b| − a/|a| + c/|c|  (3CosAdd, Mikolov et al. 2013) among all candidates but
- * a, b and c. Candidates are the rows of the space and the words of the questions. Of two sides, a word is looked for in the
+ * a, b and c. Candidates are the rows of the space and the words of the questions. With two sides, a word is looked up in the
  * first, then in the second; "LANG:word" names its side; candidates are of the side of d. */
 #ifndef XLM_RETRIEVAL_ANALOGIES_H
 #define XLM_RETRIEVAL_ANALOGIES_H

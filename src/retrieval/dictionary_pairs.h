@@ -3,7 +3,7 @@
  * The vector of a subword is its row of the word embeddings, plus its language's where the model has language embeddings.
  * Retrieval in a direction is that of vectors/alignment.h at rank 1: subword x is right when one of its translations is the
  * nearest of all candidates y, by cos(x, y), or by CSLS(x, y) = 2 cos(x, y) − r(x) − r(y), r the mean cosine with the k
- * nearest subwords of the other language (Conneau et al. 2018). A subword of both languages is no candidate, and no neighbour,
+ * nearest subwords of the other language (Conneau et al. 2018). A subword of both languages is not a candidate, and no neighbour,
  * for itself, unless the dictionary pairs it with itself. */
 #ifndef XLM_RETRIEVAL_DICTIONARY_PAIRS_H
 #define XLM_RETRIEVAL_DICTIONARY_PAIRS_H

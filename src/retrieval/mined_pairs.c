@@ -34,7 +34,7 @@ static float *normalise(int64_t n, int64_t width, const float *x, bool *there)
     return y;
 }
 
-/* Candidate `row` into the k nearest so far, of equal ones behind those that are there. */
+/* Candidate `row` into the k nearest so far, of equal ones after those that are there. */
 static void insert(double *cosine, double *rows, int64_t k, double value, int64_t row)
 {
     int64_t at = k;

@@ -1,7 +1,7 @@
 /* xlm-mpi: translations found among the sentences of two texts. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Of every sentence x the k nearest of the other side by cosine, N_k(x), are candidates; a candidate y has the score cos(x, y),
- * or the ratio margin (Artetxe & Schwenk 2019, "Margin-based parallel corpus mining", eq. 2-4)
+ * The candidates of every sentence x are the k nearest of the other side by cosine, N_k(x); a candidate y has the score cos(x,
+ * y), or the ratio margin (Artetxe & Schwenk 2019, "Margin-based parallel corpus mining", eq. 2-4)
  *   cos(x, y) / ((r(x) + r(y)) / 2),  r(x) the mean cosine of x with N_k(x); 0 where the denominator is not above 0.
  * The best candidate of every sentence of either side, taken from the highest score down and only while neither of the two is
  * in a pair yet, are the pairs ("max" retrieval there, and in XTREME's scorer of BUCC). Those with a score of at least a

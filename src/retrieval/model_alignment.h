@@ -26,7 +26,7 @@ typedef struct xlm_alignment_group {
 } xlm_alignment_group;
 
 /* Collective. Source tokens are those with a translation in the dictionary; candidates all subwords that the training text of the
- * target language has, and all translations; a source token that is among them is no candidate for itself, unless
+ * target language has, and all translations; a source token that is among them is not a candidate for itself, unless
  * the dictionary pairs it with itself. Vectors are rows of embeddings/word/weight, plus the language's embedding when
  * the model has them. *candidates: how many there were. Errors: reading the corpus; EX_DATAERR when the training text of a
  * language is not there. */

@@ -17,7 +17,7 @@ typedef struct xlm_near_words_input {
     int neighbours;  /* k; 0: by cosine alone */
 } xlm_near_words_input;
 
-/* By 0 cosine and 1 CSLS: [n x count] numbers of candidates, −1 behind the last, and their scores. */
+/* By 0 cosine and 1 CSLS: [n x count] numbers of candidates, −1 after the last, and their scores. */
 typedef struct xlm_near_words {
     int32_t *nearest[2]; /* NULL when it was not asked for */
     float *score[2];

@@ -54,7 +54,7 @@ static bool add_pair(xlm_pair_list *list, const xlm_lines *lines, char **fields,
         return true;
     }
     if (!keys && !number)
-        return refuse(lines, "the score, its third field, is no number", error);
+        return refuse(lines, "the score, its third field, is not a number", error);
     for (int s = 0; s < 2; s++)
         g_ptr_array_add(list->words[s], g_strdup(fields[s]));
     if (!keys)

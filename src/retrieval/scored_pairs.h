@@ -1,8 +1,8 @@
 /* xlm-mpi: pairs of words whose similarity people have judged. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Files: a line "word1<tab>word2<tab>score" each, as MUSE and SemEval-2017 (task 2) have them, or with blanks between words
- * without blanks; fields behind the score are passed over, as are empty lines, lines that begin with # and a first of the
- * others whose third field is no number. SemEval's test data come without the score, and another file, of keys, has it, one a
+ * without blanks; fields after the score are skipped, as are empty lines, lines that begin with # and a first of the
+ * others whose third field is not a number. SemEval's test data come without the score, and another file, of keys, has it, one a
  * line.
  *
  * Measures, over the pairs both of whose words are covered: Pearson's r and Spearman's ρ between the scores and the cosines, and

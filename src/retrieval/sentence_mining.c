@@ -112,7 +112,7 @@ static xlm_examples *make_examples(const miner *m, const xlm_numbered_sentences 
     return examples;
 }
 
-/* Places in the files instead of numbers among the different sentences; pairs with one that stands there again are left out,
+/* Places in the files instead of numbers among the different sentences; pairs with one that occurs there again are left out,
  * though they have kept others from their sentences. */
 static void number_pairs(const texts *t)
 {
@@ -127,7 +127,7 @@ static void number_pairs(const texts *t)
         g_array_index(t->pairs, xlm_mined_pair, kept++) = pair;
     }
     if (xlm_numbered_sentences_repeated(t->sides[0]) + xlm_numbered_sentences_repeated(t->sides[1]) > 0)
-        xlm_log_info("%" G_GINT64_FORMAT " source and %" G_GINT64_FORMAT " target sentences stand there more than once, each of "
+        xlm_log_info("%" G_GINT64_FORMAT " source and %" G_GINT64_FORMAT " target sentences occur there more than once, each of "
                      "which is looked for once; %u pairs with such a sentence are left out, as the scorer of BUCC leaves them",
                      xlm_numbered_sentences_repeated(t->sides[0]), xlm_numbered_sentences_repeated(t->sides[1]),
                      t->pairs->len - kept);

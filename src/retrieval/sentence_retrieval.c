@@ -106,7 +106,7 @@ static GArray *own_vectors(const struct retrieval *r, int64_t layer, int vector,
     return r->own[(layer * r->vectors + vector) * 2 + side];
 }
 
-/* The subwords of a side of pair i of the batch, in rows from b->row[side][i] on, behind <s>. */
+/* The subwords of a side of pair i of the batch, in rows from b->row[side][i] on, after <s>. */
 static void add_vectors(struct retrieval *r, int64_t layer, const xlm_var *hidden, int side, int64_t row, int64_t n,
                         xlm_real *x, double *y)
 {
@@ -189,7 +189,7 @@ static gint by_digest(gconstpointer a, gconstpointer b, gpointer digests)
 }
 
 /* For the queries of a direction the rows of the other side, of the same pool, that have the subwords of their translation. They
- * stand side by side when rows are ordered by subwords, and all queries that have them share them. pairs are at most 2^31 − 1.
+ * are side by side when rows are ordered by subwords, and all queries that have them share them. pairs are at most 2^31 − 1.
  * *repeated: so many translations are not the only ones. */
 static void find_right(struct retrieval *r, int direction, int64_t pool, int64_t *repeated)
 {
@@ -236,10 +236,10 @@ static bool make_pools(struct retrieval *r, GError **error)
     for (int direction = 0; direction < 2; direction++)
         find_right(r, direction, pool, &repeated[direction]);
     if (r->used < r->pairs)
-        xlm_log_info("%" G_GINT64_FORMAT " pairs behind the last whole pool of %" G_GINT64_FORMAT " are left out",
+        xlm_log_info("%" G_GINT64_FORMAT " pairs after the last whole pool of %" G_GINT64_FORMAT " are left out",
                      r->pairs - r->used, pool);
     if (repeated[0] + repeated[1] > 0)
-        xlm_log_info("%" G_GINT64_FORMAT " target and %" G_GINT64_FORMAT " source sentences stand more than once in their pool; "
+        xlm_log_info("%" G_GINT64_FORMAT " target and %" G_GINT64_FORMAT " source sentences occur more than once in their pool; "
                      "each is right where one is", repeated[0], repeated[1]);
     return true;
 }
@@ -291,7 +291,7 @@ static void measure_all(struct retrieval *r)
 
 /* ---- results ---- */
 
-/* "en", or "source" where the model is told no language. */
+/* "en", or "source" if the model has no languages. */
 static const char *name_of(const struct retrieval *r, int side)
 {
     const int language = r->languages[side];

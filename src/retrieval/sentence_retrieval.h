@@ -17,7 +17,7 @@ typedef struct xlm_retrieval_options {
     xlm_align_source source; /* as for xlm_model_links() */
     int64_t layer;           /* 0 … L, or XLM_LAYER_ALL (model_aligner/model_links.h) */
     int64_t pool;            /* sentences are looked for among those of so many pairs, one run of pairs after another; the pairs
-                                behind the last whole run are left out. 0: among all */
+                                after the last whole run are left out. 0: among all */
     int neighbours;          /* k, at least 1 */
     int pooling;             /* XLM_POOL_... (vectors/sentence_vectors.h); -1: the mean and, beside it, the row of <s> */
     bool special_tokens;     /* it is over <s> and </s> too */

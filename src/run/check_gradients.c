@@ -14,16 +14,16 @@
 #include "train/micro_batches.h"
 
 enum {
-    ALONE = 16,    /* elements of a parameter that are moved alone; all of a smaller one */
-    GROUPS = 8,    /* of a parameter's elements, moved together */
+    ALONE = 16,    /* number of elements of a parameter that are changed one at a time; all of a smaller one */
+    GROUPS = 8,    /* groups of a parameter's elements that are changed together */
     ALONE_OWN = 64, GROUPS_OWN = 128, GROUP_OWN = 16, /* of the objective's own parameters */
-    NUDGES = 8,    /* passes that rounding is measured by */
-    TRIALS = 3     /* sizes of first steps until a disagreement is believed */
+    NUDGES = 8,    /* number of passes to measure rounding */
+    TRIALS = 3     /* number of initial step sizes before a disagreement is accepted */
 };
 static const double TOLERANCE = 5e-3, CLOSE = 1e-3, FIRST_STEP = 0.5, SHORTER = 0.3;
-static const double LARGEST_CHANGE = 1; /* of the loss in the first step, as the gradient foretells it */
+static const double LARGEST_CHANGE = 1; /* change of the loss in the first step, as predicted by the gradient */
 
-/* What one objective's check has at hand. */
+/* The state of the check of one objective. */
 typedef struct checker {
     const xlm_job *job;
     const xlm_workspace *workspace;
@@ -36,13 +36,37 @@ typedef struct checker {
     const float *gradient;
     float *nudged;          /* the gradient at another of the neighbours, by which its own rounding is measured */
     double loss, rounding;
-    double gradient_rounding; /* of an element of the parameter at hand */
+    double gradient_rounding; /* of an element of the current parameter */
     xlm_rng_key key;
 } checker;
 
 /* ---- passes ---- */
 
-/* The loss, times its weight as the gradient is; into `gradient` too when that is not NULL. */
+/* Restores or saves the declared state. */
+static void copy_state(const checker *c, bool restore)
+{
+    int n;
+    const xlm_saved_state *state = xlm_host_states(c->workspace->host, &n);
+    char *at = c->saved;
+    for (int i = 0; i < n; i++) {
+        const size_t bytes = xlm_state_bytes(&state[i]);
+        if (bytes > 0) /* without numbers there need be no array */
+            memcpy(restore ? state[i].values : at, restore ? at : state[i].values, bytes);
+        at += bytes;
+    }
+}
+
+static size_t state_bytes(const xlm_host *host)
+{
+    int states;
+    size_t bytes = 0;
+    const xlm_saved_state *state = xlm_host_states(host, &states);
+    for (int i = 0; i < states; i++)
+        bytes += xlm_state_bytes(&state[i]);
+    return bytes;
+}
+
+/* The loss times its weight, and its gradient in `gradient` if that is not NULL. */
 static double pass(checker *c, float *gradient)
 {
     const xlm_workspace *w = c->workspace;
@@ -107,7 +131,7 @@ static double measure_rounding(checker *c)
 
 /* ---- one comparison ---- */
 
-/* Elements of a parameter that are moved along a direction of length 1. */
+/* Elements of a parameter that are changed along a direction of length 1. */
 typedef struct motion {
     checker *checker;
     float *x;                /* the parameter */
@@ -131,7 +155,7 @@ static double moved_loss(void *data, double h)
     return loss;
 }
 
-/* The results of a parameter; a row of numbers that ranks bring together. */
+/* The results for a parameter, as a row of numbers that is combined over the ranks. */
 typedef struct result {
     double alone, groups, unclear; /* comparisons; of those, in which rounding hides the derivative */
     double largest;                /* relative error of those that are clear */
@@ -160,8 +184,8 @@ static comparison compare_once(const motion *m, double foretold, double step)
     };
 }
 
-/* Extrapolations may agree by chance: what is not close is compared with shorter steps. A clear agreement counts, and a
- * disagreement that shows twice. */
+/* Extrapolations may agree by chance, so values that are not close are compared again with shorter steps. A clear agreement
+ * counts at once, a disagreement only if it occurs twice. */
 static comparison compare_again(const motion *m, double foretold, comparison first)
 {
     comparison best = first;
@@ -347,24 +371,24 @@ static summary print_table(const checker *c, const result *results)
         }
     }
     if (s.lost > 0)
-        printf("%d gradients are lost in rounding altogether: nothing is known of them\n", s.lost);
+        printf("%d gradients are completely lost in rounding: they could not be checked\n", s.lost);
     putchar('\n');
     return s;
 }
 
-/* A check that has compared nothing has failed, too. */
+/* A check that has compared nothing has also failed. */
 static bool judge(const checker *c, const summary *s, GError **error)
 {
     const char *name = c->job->objective[c->objective].name;
     if (s->wrong > 0)
-        return xlm_error_set(error, EX_SOFTWARE, "objective %s: %d gradients are not what differences of the loss say, by more "
-                             "than %g %%; most that of %s", name, s->wrong, 100 * TOLERANCE, s->worst);
+        return xlm_error_set(error, EX_SOFTWARE, "objective %s: %d gradients differ from differences of the loss by more than %g "
+                             "%%; most of all that of %s", name, s->wrong, 100 * TOLERANCE, s->worst);
     if (s->gradients == 0)
         return xlm_error_set(error, EX_SOFTWARE, "objective %s was not checked: no parameter that is trained has a gradient of "
                              "it", name);
     if (s->lost == s->gradients)
-        return xlm_error_set(error, EX_SOFTWARE, "objective %s was not checked: rounding hides all of its %d gradients; take a "
-                             "smaller model, or a loss of another size", name, s->gradients);
+        return xlm_error_set(error, EX_SOFTWARE, "objective %s was not checked: rounding hides all of its %d gradients; use a "
+                             "smaller model, or a loss of another magnitude", name, s->gradients);
     return true;
 }
 
@@ -400,8 +424,8 @@ static bool prepare(checker *c, GError **error)
     xlm_tape_constants(w->tape, XLM_CONSTANTS_REPEAT);
     const double again = pass(c, NULL);
     if (again != c->loss)
-        return xlm_error_set(error, EX_SOFTWARE, "objective %s: two passes over one batch have losses %.9g and %.9g; what it "
-                             "remembers from pass to pass must be declared (xlm_declare_state)", o->name, c->loss, again);
+        return xlm_error_set(error, EX_SOFTWARE, "objective %s: two passes over one batch have losses %.9g and %.9g; state that "
+                             "is kept from pass to pass must be declared (xlm_declare_state)", o->name, c->loss, again);
     c->rounding = measure_rounding(c);
     announce(c);
     return true;

@@ -1,13 +1,13 @@
 /* xlm-mpi: gradients of a job's objectives against central differences. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * For each objective by itself, one micro-batch of the step that would come next is encoded as in training, dropout off, and the
+ * For each objective separately, one micro-batch of the next step is encoded as in training, without dropout, and the
  * gradient that the tape computes is compared with differences of the loss itself, as an objective from anywhere computes it, in
  * the precision of the program: a plugin is checked as it is.
  *
  * In single precision a loss has six or seven digits, and the difference made by one element often has none left. So
  *   - elements are moved one by one (a sample drawn with the seed, half of them the largest), and all elements of a parameter
  *     in a few groups, each element of a group to the side where the loss rises, so that their effects add up. A factor of 1.01
- *     shows in groups, a wrong element alone, or as its share of a group. Of the objective's own parameters more elements are
+ *     shows in groups, a wrong element alone, or as its share of a group. For the objective's own parameters more elements are
  *     moved alone, and groups are small;
  *   - differences with steps of many sizes are extrapolated (run/derivative.h), and the rounding of a loss is measured: what is
  *     lost in it is printed as such, not taken for agreement.

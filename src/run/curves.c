@@ -8,12 +8,12 @@
 
 #include "run/run.h" /* XLM_MEAN_LANGUAGE */
 
-/* Columns of a row, and what they are called. */
+/* Columns of a row, and their names. */
 enum { STEP, SPLIT, OBJECTIVE, LANGUAGE, LOSS, PERPLEXITY, ACCURACY, RATE, NORM, TOKENS, SECONDS, SCORE, COLUMNS };
 static const char *const titles[COLUMNS] = {"step", "split", "objective", "language", "loss", "perplexity", "accuracy",
                                             "learning_rate", "gradient_norm", "tokens", "seconds", "score"};
 
-/* Where the columns stand. */
+/* Where the columns are. */
 typedef struct layout {
     int field[COLUMNS]; /* -1: there is no such column */
     guint fields;
@@ -45,7 +45,7 @@ static void free_curve(gpointer data)
 
 const xlm_curve *xlm_curves_find(const xlm_curves *curves, const char *name) { return g_hash_table_lookup(curves->names, name); }
 
-/* A step that comes again, or is not above the one before, takes the place of what was there from it on. */
+/* A step that occurs again, or is not above the one before, replaces all rows from that step on. */
 static void add_point(xlm_curve *c, xlm_curve_point point)
 {
     while (c->points->len > 0 && g_array_index(c->points, xlm_curve_point, c->points->len - 1).step >= point.step)
@@ -61,7 +61,7 @@ static bool read_step(const char *text, int64_t *step)
     return good;
 }
 
-/* false: something else stands there. An empty field is no value, and good. */
+/* false: something else is there. An empty field is not a value, and good. */
 static bool read_value(const char *text, bool *there, double *value)
 {
     char *end;
@@ -71,7 +71,7 @@ static bool read_value(const char *text, bool *there, double *value)
     return good;
 }
 
-/* A row: its curves by column are made when their first values come. */
+/* A row: the curves of its columns are created with their first values. */
 typedef struct row {
     const char *split, *objective, *language;
     bool training, several; /* several: the curve is of one of several languages */
@@ -116,7 +116,7 @@ static bool take_row(xlm_curves *curves, const layout *l, char **field)
         return false;
     row r = {.split = text[SPLIT], .objective = text[OBJECTIVE], .language = text[LANGUAGE],
              .training = strcmp(text[SPLIT], "train") == 0};
-    /* The means over the languages of a set stand before these, which then have curves of their own. */
+    /* The means over the languages of a set are before these, which then have curves of their own. */
     curves->several |= strcmp(r.language, XLM_MEAN_LANGUAGE) == 0;
     r.several = curves->several && !r.training && strcmp(r.split, "held_out") != 0;
     bool good = true;

@@ -12,12 +12,12 @@ typedef struct xlm_curve_point {
 /* One number over the steps of a run. */
 typedef struct xlm_curve {
     char *name;      /* "train total loss", "held_out mlm perplexity", "dev accuracy"; of several languages "dev accuracy de" */
-    char *split, *objective, *language; /* as they stand in the rows; language: "" where there is none */
+    char *split, *objective, *language; /* as they are in the rows; language: "" where there is none */
     const char *quantity; /* the column: "loss", "perplexity", "accuracy", "score", "learning_rate", "gradient_norm", "tokens",
                              "seconds" */
-    bool detail;     /* of one language of held-out text; or how training went, and not what it learnt */
+    bool detail;     /* of one language of held-out text; or how training went, and not what it learned */
     bool more;       /* more is better: accuracies and scores; of losses and perplexities less is */
-    bool every_step; /* has a value a step, of training */
+    bool every_step; /* has one value per step, of training */
     GArray *points;  /* xlm_curve_point, steps ascending */
 } xlm_curve;
 
@@ -25,11 +25,11 @@ typedef struct xlm_curves {
     GPtrArray *curves; /* xlm_curve, in the order of the file */
     bool several;      /* scores are of several languages, and of their mean */
     GHashTable *names; /* of the curves */
-    int64_t bad;       /* lines cut short, or with something else where numbers belong, which is passed over */
+    int64_t bad;       /* lines cut short, or with something else where numbers belong, which is skipped */
 } xlm_curves;
 
 /* Losses of training, losses, perplexities and accuracies of held-out text, scores; learning rates, norms of gradients, tokens
- * and seconds. Columns are found by their names; one that is not there has no values. What is damaged is passed over, and so are
+ * and seconds. Columns are found by their names; one that is not there has no values. What is damaged is skipped, and so are
  * numbers that are not finite. path NULL: no curves. EX_NOINPUT when there is no such file. */
 xlm_curves *xlm_curves_read(const char *path, GError **error);
 /* NULL is allowed. */

@@ -11,8 +11,8 @@ typedef struct xlm_derivative {
                      shortest steps are from it, whichever is most */
 } xlm_derivative;
 
-/* f'(0) from central differences (f(h) − f(−h)) / 2h with h, h/2, h/4, …, extrapolated to 0 (Ridders 1982): the one of all
- * extrapolations with the least estimated error, so that h may be as large as f is smooth. rounding: standard deviation of
+/* f'(0) from central differences (f(h) − f(−h)) / 2h with h, h/2, h/4, …, extrapolated to 0 (Ridders 1982): the extrapolation
+ * with the smallest estimated error, so that h may be as large as the range in which f is smooth. rounding: standard deviation of
  * the error of a value of f. f is called 12 times. */
 xlm_derivative xlm_derivative_at_zero(xlm_function *f, void *data, double h, double rounding);
 

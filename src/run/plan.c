@@ -63,7 +63,7 @@ static double work_of(const xlm_run_size *size, int64_t micro_batches, int64_t m
     return work;
 }
 
-/* Of a whole step. */
+/* For a whole step. */
 static double work_of_all(const xlm_run_size *size, int64_t micro_batches)
 {
     double work = 0;
@@ -72,7 +72,7 @@ static double work_of_all(const xlm_run_size *size, int64_t micro_batches)
     return work;
 }
 
-/* Of the rank that has most, for which all wait: instances are not cut. */
+/* For the rank that has most, which all wait for: instances are not divided. */
 static double work_of_busiest(const xlm_run_size *size, int64_t micro_batches, int ranks)
 {
     double most = 0;
@@ -169,7 +169,7 @@ static prediction predict(const measurements *m, int ranks, double network)
     } else if (m->comm->ranks > 1) {
         p.waiting = r->communication * (1 - 1.0 / ranks) / (1 - 1.0 / m->comm->ranks);
     }
-    /* An update moves eight arrays of an owner's elements. Of a rank's micro-batches every second one is added to those before
+    /* An update moves eight arrays of an owner's elements. Every second one of a rank's micro-batches is added to those before
      * it: it, what it is added to and the sum are moved, one array more for each level of the tree above. */
     const double array = r->update * m->comm->ranks / 8, moved = c->reproducible && own > 1 ? 2 * own - 1 : 0;
     p.seconds = share * (r->pass + r->read) + moved * array + r->clear +

@@ -7,7 +7,7 @@
  *   + norm and update of N/R + agree
  *   + reduce-scatter that is not hidden + all-gather of parameters,
  * where each of the last two moves V = 4 N P (1 − P/R) bytes into and out of every node (comm/shards.h), V/B seconds each, and
- * gradients but those of the embeddings, which are complete last, hide behind the last backward pass, two thirds of a pass. On
+ * gradients but those of the embeddings, which are complete last, overlap the last backward pass, two thirds of a pass. On
  * one node both take what was measured, in proportion to (1 − 1/R). */
 #ifndef XLM_RUN_PLAN_H
 #define XLM_RUN_PLAN_H
@@ -18,7 +18,7 @@
 typedef struct xlm_plan_options {
     int n;
     const int *ranks;   /* [n] to plan for */
-    double network;     /* bytes a second into, and at the same time out of, a node */
+    double network;     /* bytes per second into, and at the same time out of, a node */
 } xlm_plan_options;
 
 /* Collective. Prints the plan on standard output, by rank 0. */

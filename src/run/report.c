@@ -107,7 +107,7 @@ static void warn_of_removal(xlm_report *r)
     if (!g_file_test(directory, G_FILE_TEST_IS_DIR)) {
         r->directory_removed = true;
         xlm_log_warn("%s: was removed while the run writes there; make the directory again before the next checkpoint, or what "
-                     "was learnt is lost", directory);
+                     "was learned is lost", directory);
     } else if (!r->metrics_removed) {
         xlm_log_warn("%s/metrics.csv: was removed while the run writes it; the rows from here on are lost", directory);
     }
@@ -208,7 +208,7 @@ static void describe_metrics(const xlm_report *r, GString *line)
     }
 }
 
-/* Of the products' operations since the last line, the share of what GEMM can give here. The short measurement at the start gives
+/* The rate of the products since the last line, as a share of the rate of GEMM here. The short measurement at the start gives
  * less when others were at work; so what a whole interval has reached counts too, once it is more. */
 static double share_of_gemm(xlm_report *r, double seconds, bool interval)
 {
@@ -309,7 +309,7 @@ void xlm_report_profile(xlm_profile *profile, const char *arithmetic, const xlm_
     }
     const xlm_reduce_scatter_report *x = reduce_scatter;
     if (x->seconds > 0)
-        xlm_log_info("gradients: %.2f MB a step to other ranks, under way for %.2f ms, %.0f%% of that behind the backward pass",
+        xlm_log_info("gradients: %.2f MB a step to other ranks, under way for %.2f ms, %.0f%% of that during the backward pass",
                      1e-6 * x->bytes / (double)(steps + 1), 1e3 * x->seconds / (double)(steps + 1),
                      100 * (1 - MIN(x->waited / x->seconds, 1)));
 }
@@ -397,7 +397,7 @@ void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n
     xlm_report_flush(report);
 }
 
-/* Rows of metrics.csv, and a line of the log for each language. when: "step 8"; best: behind the measures of all. */
+/* Rows of metrics.csv, and a line of the log for each language. when: "step 8"; best: after the measures of all. */
 static void write_measures(xlm_report *r, const char *split, const xlm_validation *validation, const char *when,
                            const GArray *measures, bool best)
 {

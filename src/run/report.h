@@ -3,7 +3,7 @@
  * On a terminal one live line; in a log one line an interval; and metrics.csv in the output directory:
  *   step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,gradient_norm,tokens,seconds,score
  * One row a step for "total" (the weighted sum) and one for each objective (split "train"), and the rows of each evaluation
- * (split "held_out"). In fine-tuning these are of split "dev", one a measure, whose name stands under objective and whose value
+ * (split "held_out"). In fine-tuning these are of split "dev", one a measure, whose name is under objective and whose value
  * under score. An objective's own metrics (xlm_declare_metric) have rows after each step and evaluation too: objective
  * "<objective>/<metric>", the mean under score, its count under terms. Fields that do not apply are empty. */
 #ifndef XLM_RUN_REPORT_H

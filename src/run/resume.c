@@ -30,7 +30,7 @@ static bool find_best(const xlm_resume_setup *setup, xlm_best_score *best, GErro
     if (!xlm_checkpoint_point_best(setup->comm, output, (int64_t)best->step, &there, error))
         return false;
     if (!there && best->step > 0)
-        xlm_log_warn("%s: the best checkpoint, of step %.0f, is not here any more; the best of those to come is looked for",
+        xlm_log_warn("%s: the best checkpoint, of step %.0f, is gone; the best of those to come is looked for",
                      output, best->step);
     if (!there)
         *best = (xlm_best_score){0};

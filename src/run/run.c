@@ -154,7 +154,7 @@ static bool print_time(const run *r, GError **error)
         return false;
     char each[16], time[16];
     xlm_log_info("time: %" G_GINT64_FORMAT " steps of %sFLOP each take %s at the %.0f GFLOP/s that GEMM gives on %d ranks x %d "
-                 "threads here, and longer by all that is no product", r->job->train.steps, xlm_log_count(flops, each),
+                 "threads here, and longer by all that is not a product", r->job->train.steps, xlm_log_count(flops, each),
                  xlm_log_time(1e-9 * flops * (double)r->job->train.steps / MAX(rate, 1e-9), time), rate, r->comm->ranks,
                  r->hardware.threads);
     return true;
@@ -387,7 +387,7 @@ static void print_finished(const run *r)
 {
     const char *output = r->job->train.output;
     const int64_t step = r->progress.step;
-    char *line = step > 0 ? g_strdup_printf("%s/checkpoint-%08" G_GINT64_FORMAT ".h5 is there; the same command goes on from it",
+    char *line = step > 0 ? g_strdup_printf("%s/checkpoint-%08" G_GINT64_FORMAT ".h5 is there; the same command resumes from it",
                                             output, step)
                           : g_strdup_printf("%s: nothing is left to finish", output);
     xlm_log_info("%s", line);
@@ -410,7 +410,8 @@ static bool run_steps(run *r, bool resumed, bool *interrupted, GError **error)
     const xlm_run_state state = state_of(r);
     xlm_stopping_protect(r->stopping, &state, r->progress.validated);
     if (!options->finish)
-        xlm_log_info("to stop: Ctrl-C once, or SIGTERM or SIGUSR1; a checkpoint is written, from which the same command goes on");
+        xlm_log_info("to stop: Ctrl-C once, or SIGTERM or SIGUSR1; a checkpoint is written, from which the same command "
+                     "continues");
     const int64_t first = r->progress.step;
     bool good = train(r, interrupted, error);
     if (good && !*interrupted && most_members(r) > 0 && (r->progress.step > first || lacks_mean(r)))
@@ -423,7 +424,7 @@ static bool run_steps(run *r, bool resumed, bool *interrupted, GError **error)
             *interrupted = false;
         }
         if (*interrupted)
-            xlm_log_info("stopped by a signal at step %" G_GINT64_FORMAT "; the same command goes on from there",
+            xlm_log_info("stopped by a signal at step %" G_GINT64_FORMAT "; the same command resumes from there",
                          r->progress.step);
         xlm_report_summary(r->report);
     }

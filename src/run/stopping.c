@@ -27,8 +27,8 @@ struct xlm_stopping {
 /* A snapshot that was taken because of a SIGCONT which did not announce the end. */
 static const double FALSE_ALARM = 10; /* seconds */
 
-/* Open MPI's daemon ends this rank. SIGCONT comes first; but daemons pass on that of a user, too, who lets a stopped run go on.
- * SIGUSR1 is passed on and no more. In a container of its own a rank does not see who sends. */
+/* Open MPI's daemon ends this rank. SIGCONT comes first; but daemons pass on that of a user, too, who lets a stopped run
+ * continue. SIGUSR1 is passed on and no more. In a container of its own a rank does not see who sends. */
 static bool is_ending(const xlm_stopping *s, const xlm_signal *signal)
 {
     if (s->launcher.daemon == 0)
@@ -37,7 +37,7 @@ static bool is_ending(const xlm_stopping *s, const xlm_signal *signal)
            (signal->number == SIGCONT ? !signal->resumed : signal->number == SIGTERM || signal->number == SIGINT);
 }
 
-/* A file is not written to directly: mpiexec would overwrite the line, since it goes on writing at its own position. */
+/* A file is not written to directly: mpiexec would overwrite the line, since it continues writing at its own position. */
 static bool is_read_live(int terminal)
 {
     struct stat is;
@@ -137,7 +137,7 @@ bool xlm_stopping_may_write(xlm_stopping *stopping, GError **error)
 {
     GError *failure = NULL;
     if (xlm_output_lock_is_lost(stopping->lock))
-        xlm_error_set(&failure, EX_CANTCREAT, "%s: another run has taken this output directory over, because this one gave no "
-                      "sign of life for minutes; nothing more is written", stopping->directory);
+        xlm_error_set(&failure, EX_CANTCREAT, "%s: another run has taken this output directory over, because this one was "
+                      "not active for minutes; nothing more is written", stopping->directory);
     return xlm_comm_agree_on(stopping->comm, failure, error);
 }

@@ -21,7 +21,7 @@ xlm_stopping *xlm_stopping_open(const xlm_comm *comm, const char *directory, boo
 void xlm_stopping_close(xlm_stopping *stopping);
 
 /* Collective. From now on the rank may be killed at any time by its launcher: the state, whose pointers are borrowed, is what a
- * run goes on from. validated: as in xlm_snapshot_open(). */
+ * run resumes from. validated: as in xlm_snapshot_open(). */
 void xlm_stopping_protect(xlm_stopping *stopping, const xlm_run_state *state, int64_t validated);
 /* The snapshot that the main thread has to keep informed; NULL: none is ever taken. stopping may be NULL. */
 xlm_snapshot *xlm_stopping_snapshot(xlm_stopping *stopping);

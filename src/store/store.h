@@ -1,8 +1,7 @@
 /* xlm-mpi: HDF5 files that people can read with h5dump, written by all ranks together. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A file is written under a temporary name beside its final one and renamed when it is whole, so a file that has its
- * final name is complete. Every dataset of numbers may be chunked and carry Fletcher-32 checksums, so that damage is found on
- * reading.
+ * A file is written under a temporary name next to its final one and renamed when it is complete, so a file with its final name
+ * is complete. Every dataset of numbers may be chunked and carry Fletcher-32 checksums, so that damage is found on reading.
  *
  *   write:  xlm_store_create -> xlm_store_dataset, xlm_store_write, xlm_store_set_... -> xlm_store_commit
  *   read:   xlm_store_open -> xlm_store_read_all, or xlm_store_shape and xlm_store_read; xlm_store_get_... -> xlm_store_close
@@ -19,7 +18,7 @@
  * for one another at the end, in seconds (600); XLM_STORE_WRITERS, how many ranks of a node have the file open (4, or as
  * many as it has cores), the others send them their rows. With one writer in all, files are written without MPI-IO.
  *
- * A file that is read may be anybody's. Whoever reads a dataset says its type and shape (xlm_array), and gets either these or an
+ * A file that is read may be untrusted. The reader of a dataset gives its type and shape (xlm_array), and gets either these or an
  * error that names file and dataset, so no dataset is larger than the memory that it is read into. Only what the functions below
  * write is read: no links but hard ones, no elements in other files, no filters but Fletcher-32, no types but those of xlm_type
  * and strings of fixed length, no chunks larger than the file, attributes of one value.
@@ -44,8 +43,9 @@ typedef enum { /* element types, in memory and in the file */
 
 size_t xlm_type_size(xlm_type type);
 
-/* What a dataset is read as: `rows` of `columns` elements each; columns 0: it has one dimension. Integers are converted to
- * integers and floats to floats. An extent is one number, or XLM_UP_TO(n): 0 to n; XLM_ANY: what the file has, and of columns none too. */
+/* The expected type and shape of a dataset: `rows` of `columns` elements each; columns 0: it has one dimension. Integers are
+ * converted to integers and floats to floats. An extent is one number, or XLM_UP_TO(n): 0 to n; XLM_ANY: what the file has, and
+ * of columns none too. */
 typedef struct xlm_array {
     xlm_type type;
     uint64_t rows, columns;
@@ -62,7 +62,7 @@ const char *xlm_store_library(void);
 /* ---- writing; all collective over the comm of xlm_store_create, except where noted ---- */
 
 /* Create `path` (under a temporary name beside it, see XLM_UNFINISHED in base/new_file.h). comm NULL: this process alone, no MPI.
- * An existing file stays until the new one is whole. EX_CANTCREAT when it cannot be made, EX_IOERR when the disk is full. */
+ * An existing file stays until the new one is complete. EX_CANTCREAT if it cannot be created, EX_IOERR if the disk is full. */
 xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **error);
 
 enum { /* flags of xlm_store_dataset */
@@ -112,11 +112,11 @@ void xlm_store_close(xlm_store *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_store, xlm_store_close)
 const char *xlm_store_path(const xlm_store *store);
 bool xlm_store_has(const xlm_store *store, const char *path);
-/* Set *array to what the dataset is, if it is what *array says; else EX_DATAERR. */
+/* Sets *array to the actual type and shape if the dataset matches *array; else EX_DATAERR. */
 bool xlm_store_shape(const xlm_store *store, const char *path, xlm_array *array, GError **error);
 /* Rows [first, first + rows) of the dataset, which is `array`, into data[rows x columns]. EX_DATAERR: it is another one, a
- * checksum fails, a value does not fit into the type. A random read of some hundred numbers takes about 60 us when the file is in memory:
- * one chunk of 64 KiB and its checksum. */
+ * checksum fails, a value does not fit into the type. A random read of some hundred numbers takes about 60 us when the file is in
+ * memory: one chunk of 64 KiB and its checksum. */
 bool xlm_store_read(const xlm_store *store, const char *path, xlm_array array, uint64_t first, uint64_t rows, void *data,
                     GError **error);
 /* All of the dataset, and *array as xlm_store_shape sets it; g_free. */
@@ -128,11 +128,11 @@ char **xlm_store_list(const xlm_store *store, const char *path, GError **error);
 /* Names of the attributes of an object in alphabetical order; NULL-terminated (g_strfreev). */
 char **xlm_store_list_attributes(const xlm_store *store, const char *path, GError **error);
 char *xlm_store_get_text(const xlm_store *store, const char *path, const char *name, GError **error); /* g_free */
-/* Are the attributes `format` and `format_version` of / these? kind ("a dictionary") and program ("xlm_dict") are for messages:
- * not one, or one of another version, to be made again. EX_DATAERR. */
+/* Are the attributes `format` and `format_version` of / these? kind ("a dictionary") and program ("xlm_dict") are for messages,
+ * which say that the file is not one, or has another version and must be made again. EX_DATAERR. */
 bool xlm_store_check_format(const xlm_store *store, const char *format, int version, const char *kind, const char *program,
                             GError **error);
-/* Integers are signed; reals are floats: the one in place of the other is EX_DATAERR. */
+/* Integers are signed; reals are floats: the one instead of the other is EX_DATAERR. */
 bool xlm_store_get_int(const xlm_store *store, const char *path, const char *name, int64_t *value, GError **error);
 bool xlm_store_get_real(const xlm_store *store, const char *path, const char *name, double *value, GError **error);
 

@@ -2,9 +2,9 @@
  *
  * Fletcher-32 covers the elements of datasets; the rest of a file, its header, has this: SHA-256 over all objects in the order
  * of their names, their attributes (names, types, values), the types and shapes of datasets, and the elements of those that have
- * no Fletcher-32. It stands in the attribute header_digest of the root, is made when a file is whole, and is compared when the
+ * no Fletcher-32. It is in the attribute header_digest of the root, is made when a file is whole, and is compared when the
  * file is opened, so that a damaged header is not taken for another valid one. It protects against damage, not against
- * somebody who means to: readers check every number all the same. */
+ * an attacker: readers check every number all the same. */
 #include <string.h>
 
 #include "store/store_file.h"
@@ -22,7 +22,7 @@ typedef struct walk {
     GError *error;
 } walk;
 
-/* ---- what goes into it ---- */
+/* ---- its input ---- */
 
 /* With the final 0: texts do not run into one another. */
 static void add_text(walk *w, const char *text) { g_checksum_update(w->sum, (const guchar *)text, (gssize)strlen(text) + 1); }

@@ -5,7 +5,7 @@
  * Open MPI 4.1 and HDF5 1.10 they show in four ways, and each has its guard:
  *   - ROMIO returns an error on some ranks, others wait for them for ever: stop_all(), the error handler of the MPI file;
  *   - OMPIO returns success with a short count on some ranks, so that HDF5 fails there and others wait: store_give_up();
- *   - HDF5 meets the failure while flushing or closing, goes on, and waits itself: store_watch();
+ *   - HDF5 meets the failure while flushing or closing, continues, and waits itself: store_watch();
  *   - OMPIO does not report it at all: store_verify(). */
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ void store_forget_failures(xlm_store *store) { written_together = g_slist_remove
 
 /* Data are on the disk by then (or in the file system's hands), so this is for some megabytes at most. */
 static const int64_t PATIENCE = 600; /* seconds */
-/* A file that may not grow is closed to be removed: when that hangs for want of the same room, the refusal is the news. */
+/* A file that may not grow is closed to be removed: when that hangs for lack of the same room, the refusal is the news. */
 static const int64_t PATIENCE_REFUSED = 20;
 
 struct store_watchdog {

@@ -103,7 +103,7 @@ static void offer_reason(struct reason *reason, int rank, char *text)
     }
 }
 
-/* Records come innermost first. The system's message stands inside a longer text: error message = 'No space left on device'. */
+/* Records come innermost first. The system's message is inside a longer text: error message = 'No space left on device'. */
 static herr_t read_error_record(unsigned n, const H5E_error2_t *record, void *data)
 {
     struct reason *reason = data;
@@ -178,7 +178,7 @@ static bool check_filters(const xlm_store *store, const char *path, hid_t proper
     return true;
 }
 
-/* *size *= factor, unless it became more than most. */
+/* *size *= factor, unless the result exceeds the maximum. */
 static bool multiply(uint64_t *size, uint64_t factor, uint64_t most)
 {
     if (factor > 0 && *size > most / factor)

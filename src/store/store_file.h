@@ -131,7 +131,7 @@ bool store_check_digest(xlm_store *store, GError **error);
  * one another in MPI-IO, or is not reported at all, so it is found out before. */
 bool store_reserve(xlm_store *store, uint64_t bytes, GError **error);
 
-/* Open the dataset (once). NULL when it is not there, is no array, or cannot be as large as it says: its elements, as many as
+/* Open the dataset (once). NULL when it is not there, is not an array, or cannot be as large as it says: its elements, as many as
  * there are, fit into the file. */
 store_dataset *store_find(const xlm_store *store, const char *path, GError **error);
 /* Read rows into memory as memory_type. */

@@ -169,7 +169,7 @@ static void write_round(xlm_store *store, const char *path, store_dataset *d, hi
         g_array_unref(parts);
 }
 
-/* Rows of one round. Rounds end at ends of chunks, so that a writer whose rows stand together writes no chunk twice. */
+/* Rows of one round. Rounds end at ends of chunks, so that a writer whose rows are together writes no chunk twice. */
 static uint64_t rows_of_round(const xlm_store *store, const store_dataset *d)
 {
     const uint64_t rows = MAX(ROUND_SIZE / (MAX(d->row_size, 1) * (size_t)store->group_ranks), 1);

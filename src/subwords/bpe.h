@@ -4,12 +4,12 @@
  * way of its class (subwords/segmenter.h).
  *
  * A word is a sequence of symbols: at first one for each character (a byte that does not continue a UTF-8 sequence and
- * those that do), the last one with `</w>` behind it. A code (left, right) merges the two symbols wherever they stand
- * side by side into one whose text is both texts together. Codes are ranked in the order in which they were learnt.
+ * those that do), the last one with `</w>` after it. A code (left, right) merges the two symbols wherever they occur
+ * side by side into one whose text is both texts together. Codes are ranked in the order in which they were learned.
  *
  * Learning. At each step the pair with the highest count is merged in all words, from left to right in each; the count
- * of a pair is the number of places where it stands (three equal symbols in a row are two places), times the counts of
- * the words. Of pairs with equal counts the one with the older left symbol is taken, of those the one with the older
+ * of a pair is the number of places where it is (three equal symbols in a row are two places), times the counts of
+ * the words. Among pairs with equal counts the one with the older left symbol is taken, among those the one with the older
  * right symbol. Characters are older than merges and among themselves by their bytes; merges are as old as their
  * rank says. So codes depend on the set of words with their counts and on nothing else. fastBPE's learnbpe has the same
  * rule, but its characters are as old as the order of a C++ hash table says; both give the same codes up to such ties.
@@ -18,7 +18,7 @@
  * Segmentation. As long as there is a code for some neighbours in the word, the code of the lowest rank is applied
  * in all places, from left to right. Symbols are compared by text. With a set of allowed subwords (fastBPE's
  * vocabulary), each symbol of the result that is not allowed is taken apart again into the two that it was merged from,
- * and so on down to characters, which stay. Output is the symbols between spaces, with `@@` behind all but the last
+ * and so on down to characters, which stay. Output is the symbols between spaces, with `@@` after all but the last
  * of a word. All this is what fastBPE's applybpe does, byte for byte, with these exceptions, where it stops or writes
  * rubbish:
  *   - a last line without line end is segmented too (applybpe leaves its last word out)
@@ -38,14 +38,14 @@ typedef struct xlm_bpe xlm_bpe; /* does not change once made: any number of thre
  * words. Ends the program with a message when the different words have more than 2^32 - 2 characters. */
 xlm_bpe *xlm_bpe_learn(const xlm_word_counts *words, uint32_t merges);
 
-/* Go on learning: the codes of `base`, then up to `merges` more, learnt from words that are cut into symbols by base as
+/* Go on learning: the codes of `base`, then up to `merges` more, learned from words that are cut into symbols by base as
  * far as it goes. So what base makes of a text is merged further or stays as it is. Ties are broken as above; symbols of base
- * count as characters, in order of their bytes. A merge whose text a code of base has already is passed over. */
+ * count as characters, in order of their bytes. A merge whose text a code of base has already is skipped. */
 xlm_bpe *xlm_bpe_extend(const xlm_bpe *base, const xlm_word_counts *words, uint32_t merges);
 
 /* Codes files of fastBPE: a line `left right count` for each code, by rank; count is the count of the pair when it
  * was merged. EX_NOINPUT when the file cannot be read; EX_DATAERR with file and line for lines of another form and
- * for a second code with the same pair or with the same result. A carriage return before the line end is passed over. */
+ * for a second code with the same pair or with the same result. A carriage return before the line end is skipped. */
 xlm_bpe *xlm_bpe_read(const char *path, GError **error);
 /* The same from bytes; name: for messages. */
 xlm_bpe *xlm_bpe_parse(const char *name, const char *text, size_t size, GError **error);
@@ -63,7 +63,7 @@ void xlm_bpe_code(const xlm_bpe *bpe, uint32_t i, const char **left, const char 
 
 typedef struct xlm_bpe_cutter xlm_bpe_cutter;
 
-/* bpe: borrowed for as long as the cutter lives. allowed: subwords as they stand in segmented text ("lo@@", "west"), or NULL for
+/* bpe: borrowed for as long as the cutter lives. allowed: subwords as they are in segmented text ("lo@@", "west"), or NULL for
  * all. To be used by one thread at a time. */
 xlm_bpe_cutter *xlm_bpe_cutter_new(const xlm_bpe *bpe, const xlm_word_counts *allowed);
 /* NULL is allowed. */

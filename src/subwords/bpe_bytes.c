@@ -42,7 +42,7 @@ static void free_merges(void *model)
     g_free(m);
 }
 
-/* NULL, or what is wrong with the pair. A pair that stands twice has its first rank. */
+/* NULL, or what is wrong with the pair. A pair that occurs twice has its first rank. */
 static const char *add_pair(merges *m, const char *pair, size_t size)
 {
     const char *space = memchr(pair, ' ', size);
@@ -87,7 +87,7 @@ static int byte_of(UChar32 c)
 
 typedef enum { NOTHING, WHITE, LETTER, NUMBER, OTHER } kind;
 
-/* [out] end: behind the character at `at`. */
+/* [out] end: after the character at `at`. */
 static kind kind_at(const char *text, int32_t size, int32_t at, int32_t *end)
 {
     UChar32 c;
@@ -99,7 +99,7 @@ static kind kind_at(const char *text, int32_t size, int32_t at, int32_t *end)
     return u_isUWhiteSpace(c) ? WHITE : category & U_GC_L_MASK ? LETTER : category & U_GC_N_MASK ? NUMBER : OTHER;
 }
 
-/* Behind the run of characters of the kind of the one at `at`; *last: where its last one begins. */
+/* After the run of characters of the kind of the one at `at`; *last: where its last one begins. */
 static int32_t skip(const char *text, int32_t size, int32_t at, int32_t *last)
 {
     int32_t end;
@@ -131,7 +131,7 @@ static int32_t word_end(const char *text, int32_t size, int32_t at)
     return end < size && last > at ? last : end;
 }
 
-/* Append a byte as a character. `at` is where it stands in text[size]; -1: in front of it. */
+/* Append a byte as a character. `at` is where it is in text[size]; -1: in front of it. */
 static void put_byte(unsigned char byte, int32_t at, const char *text, int32_t size, GString *out, GArray *origins)
 {
     const UChar32 c = character_of(byte);
@@ -424,8 +424,8 @@ static void merge_link(cutter *c, const char *word, uint32_t i)
         rank_pair(c, word, links[i].previous, false);
 }
 
-/* As long as there is a merge, that of the lowest rank in all places from left to right. kept: NULL, or append those of `subwords`
- * that merges make. */
+/* As long as there is a merge, that of the lowest rank in all places from left to right. kept: NULL, or append those of
+ * `subwords` that merges make. */
 static void merge_all(cutter *c, const char *word, size_t size, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
     read_characters(c, word, size);
@@ -519,7 +519,7 @@ static void *reduce(const void *model, const xlm_word_counts *kept, GError **err
     return m;
 }
 
-/* As it stands behind a space. */
+/* As it comes after a space. */
 static char *whole(const void *model, const char *word)
 {
     (void)model;

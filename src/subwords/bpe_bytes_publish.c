@@ -29,7 +29,7 @@ void xlm_byte_merges_publish_needs(const xlm_vocabulary *v, xlm_word_counts *add
     }
 }
 
-/* A subword may be spelt like a special token, which is the one that such text becomes there. */
+/* A subword may be spelled like a special token, which is the one that such text becomes there. */
 static json_t *print_vocabulary(const xlm_vocabulary *v)
 {
     const char *const *words = xlm_vocabulary_words(v);

@@ -94,7 +94,7 @@ xlm_bpe *bpe_strict_enlarge(const xlm_bpe *bpe, const xlm_word_counts *subwords,
         size_t size;
         const char *subword = xlm_word_counts_word(wanted, i, &size);
         if (!bpe_ends_word(subword, size)) {
-            xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: it is no whole word", subword);
+            xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: it is not a whole word", subword);
             xlm_bpe_free(enlarged);
             return NULL;
         }

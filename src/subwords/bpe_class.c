@@ -25,7 +25,7 @@ static void *learn(const xlm_segmenter_options *asked, const xlm_word_counts *wo
     return xlm_bpe_learn(words, (uint32_t)asked->amount);
 }
 
-/* What the merges from rank `first` on make, as it stands in segmented text. */
+/* What the merges from rank `first` on make, as it is in segmented text. */
 static void add_results(const xlm_bpe *bpe, uint32_t first, xlm_word_counts *subwords)
 {
     g_autoptr(GString) result = g_string_new(NULL);
@@ -94,7 +94,7 @@ static bool save(const void *model, xlm_store *store, const char *path, int rank
            save_notes(store, path, error);
 }
 
-/* Codes by way of their file form, which is checked on reading. */
+/* Codes through their file form, which is checked on reading. */
 static xlm_bpe *parse_codes(const xlm_store *store, const char *path, char *const *codes, const int64_t *counts, uint64_t n,
                             GError **error)
 {
@@ -265,7 +265,7 @@ static const char *segment_subword(void *cutter, const char *subword, size_t *n)
 }
 
 const xlm_segmenter_class xlm_segmenter_bpe = {
-    .name = "bpe", .is_default = true, .unit = "merges", .marks = "@@ at the end: the word goes on in the next subword",
+    .name = "bpe", .is_default = true, .unit = "merges", .marks = "@@ at the end: the word continues in the next subword",
     .input = XLM_SEGMENTS_WORDS,
     .recognises = xlm_bpe_recognises, .adopt = xlm_bpe_adopt, .publish = xlm_bpe_publish,
     .publish_needs = xlm_bpe_publish_needs, .options = options, .options_size = sizeof(xlm_segmenter_options),

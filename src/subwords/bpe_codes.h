@@ -13,7 +13,7 @@ enum { BPE_END_SIZE = 4, BPE_CONTINUED_SIZE = 2 };
 
 #define BPE_NONE UINT32_MAX
 
-/* What no text has (a control, text/normalise.h), and no code: the end of a word, behind a subword that does not end its own, so
+/* What no text has (a control, text/normalise.h), and no code: the end of a word, after a subword that does not end its own, so
  * that nothing in that is taken for the end. */
 #define BPE_BEHIND "\001"
 
@@ -69,22 +69,22 @@ static inline bool bpe_ends_word(const char *symbol, size_t size)
 xlm_bpe *bpe_new(void);
 /* Give the next rank to a code. False when it has the pair or the result of an earlier one, and is not taken. */
 bool bpe_add(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count);
-/* The same; false when it has the pair of an earlier one. Of codes with one result the first takes it apart. */
+/* The same; false when it has the pair of an earlier one. If several codes have the same result, the first one splits it. */
 bool bpe_add_pair(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count);
 
 /* A heap of numbers, uint64_t, the smallest first: put one in, take the smallest out of one that is not empty. */
 void bpe_put_key(GArray *heap, uint64_t key);
 uint64_t bpe_take_key(GArray *heap);
 
-/* segment_subword of a class of BPE (subwords/segmenter.h): what does not end a word is cut in front of BPE_BEHIND, which then stands
+/* segment_subword of a class of BPE (subwords/segmenter.h): what does not end a word is cut in front of BPE_BEHIND, which then is
  * last, and is unknown to every vocabulary. cls: whose spell, joins and segment are asked; cutter: of it. */
 const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n);
 
 /* Set used[rank], of all codes, where a word is cut by this one from now on; NULL: no longer. */
 void xlm_bpe_cutter_record(xlm_bpe_cutter *cutter, uint8_t *used);
 
-/* Bytes of the character at at[0..size), size > 0, as codes see it: the first byte and those behind it that continue a
- * UTF-8 sequence. As in fastBPE, a byte 0 and all behind it belong to the character before. */
+/* Bytes of the character at at[0..size), size > 0, as codes see it: the first byte and those after it that continue a
+ * UTF-8 sequence. As in fastBPE, a byte 0 and all after it belong to the character before. */
 static inline size_t bpe_character(const char *at, size_t size)
 {
     size_t n = 1;

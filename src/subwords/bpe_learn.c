@@ -1,8 +1,8 @@
 /* xlm-mpi: learning byte-pair codes. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * All different words stand in one array of places, a place a character, with an empty place between words (where codes
+ * All different words are in one array of places, one place per character, with an empty place between words (where codes
  * are extended: a place a symbol that these make). A symbol covers as many places as it has characters; its number
- * stands at its first and at its last place, so both its neighbours are found without links.
+ * is at its first and at its last place, so both its neighbours are found without links.
  *
  * Every pair of neighbours has a count and the list of places where its left symbol begins. A merge visits only the
  * list of its pair. It makes a symbol that was not there before, so pairs are of two kinds: those with the new
@@ -37,7 +37,7 @@ typedef struct sighting {
 
 typedef struct learner {
     xlm_bpe_cutter *cutter; /* into the symbols of the codes that are extended; NULL: words are characters at first */
-    GString *initial;       /* the symbols of a word, a line end behind each */
+    GString *initial;       /* the symbols of a word, a line end after each */
     xlm_strings *texts; /* of symbols; the number is the symbol */
     GArray *lengths;    /* uint32_t by symbol: characters in it */
     uint32_t *symbols;  /* [places] */
@@ -76,7 +76,7 @@ static void cut_into_characters(const char *word, size_t size, GString *initial)
     }
 }
 
-/* initial <- what the codes make of a word. All but the last of its subwords have a mark of two bytes behind them. */
+/* initial <- what the codes make of a word. All but the last of its subwords have a mark of two bytes after them. */
 static void cut_by_codes(xlm_bpe_cutter *cutter, const char *word, size_t size, GString *initial)
 {
     size_t n;
@@ -89,7 +89,7 @@ static void cut_by_codes(xlm_bpe_cutter *cutter, const char *word, size_t size, 
     g_string_append(initial, BPE_END "\n");
 }
 
-/* The symbols that a word begins as, a line end behind each. */
+/* The symbols that a word begins as, a line end after each. */
 static const char *cut(learner *l, const char *word, size_t size)
 {
     g_string_truncate(l->initial, 0);
@@ -100,7 +100,7 @@ static const char *cut(learner *l, const char *word, size_t size)
     return l->initial->str;
 }
 
-/* The text of the next symbol, whose size is *size; NULL behind the last. */
+/* The text of the next symbol, whose size is *size; NULL after the last. */
 static const char *next_symbol(const char **at, size_t *size)
 {
     const char *symbol = *at, *end = strchr(symbol, '\n');
@@ -131,7 +131,7 @@ static void collect_symbols(learner *l, const xlm_word_counts *words)
         const char *at = cut(l, word, size), *symbol;
         for (; (symbol = next_symbol(&at, &size)) != NULL; l->places++)
             xlm_strings_add(l->texts, symbol, size);
-        l->places++; /* the gap behind it */
+        l->places++; /* the gap after it */
     }
 
     const uint32_t n = xlm_strings_count(l->texts), one = 1;
@@ -147,7 +147,7 @@ static void collect_symbols(learner *l, const xlm_word_counts *words)
 static void fill_places(learner *l, const xlm_word_counts *words)
 {
     if (l->places >= INSIDE)
-        g_error("codes cannot be learnt from words with %zu characters together; learn from a part of the text",
+        g_error("codes cannot be learned from words with %zu characters together; learn from a part of the text",
                 l->places);
     l->places++; /* a gap before the first word */
     l->symbols = g_new(uint32_t, l->places);

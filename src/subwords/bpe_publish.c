@@ -1,6 +1,6 @@
 /* xlm-mpi: our BPE as tokenizer.json, of the library tokenizers of Hugging Face. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Both merge symbols by rank, the last of a word with </w> behind it, so a vocabulary is theirs when `lo@@` is written "lo" and
+ * Both merge symbols by rank, the last of a word with </w> after it, so a vocabulary is theirs when `lo@@` is written "lo" and
  * `west` "west</w>". There every merge must make a token, and what is merged is not taken apart again. So merges are left out
  * that are not on the way to a subword; what others make on the way, if the vocabulary does not have it, becomes a token besides
  * (xlm_bpe_publish_needs). It differs from ours where a word has such a token left over. */
@@ -102,10 +102,10 @@ static json_t *print_vocabulary(const xlm_vocabulary *v)
     json_t *vocabulary = json_object();
     for (int64_t id = 0; id < xlm_vocabulary_size(v); id++) {
         g_autofree char *text = xlm_vocabulary_is_special(v, (int32_t)id) ? g_strdup(words[id]) : spell(words[id]);
-        if (json_object_get(vocabulary, text) == NULL) /* a subword may be spelt like a special token, which stands first */
+        if (json_object_get(vocabulary, text) == NULL) /* a subword may be spelled like a special token, which is first */
             json_object_set_new(vocabulary, text, json_integer(id));
         else
-            xlm_log_warn("the subword `%s` is left out of the tokenizer, where it would be spelt like another", words[id]);
+            xlm_log_warn("the subword `%s` is left out of the tokenizer, where it would be spelled like another", words[id]);
     }
     return vocabulary;
 }
@@ -152,7 +152,7 @@ static json_t *print_normaliser(const xlm_vocabulary *v)
     return json_pack("{s:s, s:o}", "type", "Sequence", "normalizers", steps);
 }
 
-/* Of the languages if they all have the same, else of none in particular. g_free. */
+/* That of the languages if they all have the same, else the general one. g_free. */
 static char *find_pattern(const xlm_vocabulary *v, bool *same)
 {
     static GOnce root = G_ONCE_INIT;

@@ -2,8 +2,8 @@
  *
  * Source: Lample, Conneau, "Cross-lingual Language Model Pretraining", NeurIPS 2019, and the tokenizer published with it.
  *
- * Words are those of Moses (text/moses.h). A word is its characters, the last one with `</w>` behind it, which are merged as in
- * subwords/bpe.h; what no merge makes larger stands as it is, and is unknown where the vocabulary does not have it.
+ * Words are those of Moses (text/moses.h). A word is its characters, the last one with `</w>` after it, which are merged as in
+ * subwords/bpe.h; what no merge makes larger is as it is, and is unknown where the vocabulary does not have it.
  *
  * In a file, beside /vocabulary/words:
  *   /vocabulary                attributes: xlm_lowercase = 0 | 1, lower case without accents; merge_counts = 0 | 1: are there any
@@ -60,7 +60,7 @@ static const char *add_merge(bpe_xlm *m, const char *line, size_t size, bool fir
     if (n < 2 || n > 3 || *fields[0] == '\0' || *fields[1] == '\0' || strlen(text) < size)
         wrong = "is not a merge: two subwords with a space between them, and maybe a count";
     else if (n == 3 && !g_ascii_string_to_signed(fields[2], 10, 0, G_MAXINT64 >> 24, &count, NULL))
-        wrong = "its count is no whole number";
+        wrong = "its count is not a whole number";
     else if (!first && m->counted != (n == 3))
         wrong = n == 3 ? "has a count, which the lines before have not" : "has no count, which the lines before have";
     else if (xlm_utf8_check(text, size) < size)
@@ -421,7 +421,7 @@ static void close_cutter(void *pointer)
     g_free(c);
 }
 
-/* All subwords but the last have @@ behind them there, and the last has </w> here. */
+/* All subwords but the last have @@ after them there, and the last has </w> here. */
 static const char *segment(void *pointer, const char *word, size_t size, size_t *n)
 {
     cutter *c = pointer;

@@ -17,7 +17,7 @@ static const xlm_segmenter_class *find_class(const xlm_tokenizer_files *files, G
     return NULL;
 }
 
-/* The ids of the special tokens, behind all others for those that there are none of. */
+/* The ids of the special tokens, after all others for those that there are none of. */
 static bool number_specials(const xlm_published_tokens *tokens, const char *path, xlm_special_tokens *specials,
                             const char *names[XLM_SPECIAL_TOKENS], int *added, GError **error)
 {
@@ -40,7 +40,7 @@ static bool number_specials(const xlm_published_tokens *tokens, const char *path
     return xlm_error_set(error, EX_DATAERR, "%s: %s", path, failure->message);
 }
 
-/* Tokens that are not special, by id. NULL when one has no text or stands twice. */
+/* Tokens that are not special, by id. NULL when one has no text or occurs twice. */
 static xlm_word_counts *list_subwords(const xlm_published_tokens *tokens, const char *path, const xlm_special_tokens *specials,
                                       GError **error)
 {

@@ -34,7 +34,7 @@ static const xlm_option options[] = {
 
 /* ---- lines ---- */
 
-/* As it stands, for the model normalises it; but lines without a character that can be seen are empty. */
+/* As it is, for the model normalises it; but lines without a character that can be seen are empty. */
 static void append_line(void *state, const char *text, size_t size, GString *out, GArray *origins)
 {
     (void)state;
@@ -248,7 +248,8 @@ static const char *segment_located(void *pointer, const char *line, size_t size,
     cutter *c = pointer;
     xlm_cut *cut = c->located;
     if (!cut_line(c, line, size, cut)) {
-        xlm_error_set(error, EX_SOFTWARE, "the places of subwords are not known: the library SentencePiece has normalised this text "
+        xlm_error_set(error, EX_SOFTWARE, "the places of subwords are not known: the library SentencePiece has normalised this "
+                                          "text "
                       "otherwise than the model's map of characters says; please report it with the library's version");
         return NULL;
     }

@@ -6,7 +6,7 @@
  *   sentencepiece_publish.c  and back
  *   sentencepiece_change.c   models with fewer and more pieces
  *   sentencepiece_albert.c   ALBERT's rules of text around it
- *   sentencepiece_cut.c      text into pieces, and where in it they stand
+ *   sentencepiece_cut.c      text into pieces, and where in it they are
  *   sentencepiece_model.c    the file of a model
  *   sentencepiece_library.cc the library, which is C++ */
 #ifndef XLM_SUBWORDS_SENTENCEPIECE_H

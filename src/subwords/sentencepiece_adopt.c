@@ -19,7 +19,7 @@ bool xlm_sentencepiece_recognises(const xlm_tokenizer_files *files)
 }
 
 /* The ids of a .model's pieces in models of fairseq, such as XLM-R: four special tokens first, which the model's own first three
- * become, all others one further on, and the mask behind them. */
+ * become, all others one further on, and the mask after them. */
 static bool number_as_fairseq(const GArray *pieces, const xlm_tokenizer_files *files, const char *name,
                               xlm_published_tokens *tokens, GError **error)
 {

@@ -16,7 +16,7 @@ typedef struct writer {
     const char *text;
     int32_t size;
     GString *out;
-    GArray *origins; /* NULL: nobody asks */
+    GArray *origins; /* NULL: not needed */
     bool visible;    /* a character was written that can be seen */
 } writer;
 
@@ -158,7 +158,7 @@ static void append_piece(xlm_cut *all, const char *piece, size_t size, const cha
 /* A piece without its comma. */
 typedef struct rest {
     GString *text;
-    GArray *origins; /* xlm_origin of each byte; NULL: nobody asks */
+    GArray *origins; /* xlm_origin of each byte; NULL: not needed */
     bool begins;     /* a word */
 } rest;
 

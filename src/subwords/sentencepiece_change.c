@@ -14,8 +14,8 @@ static GHashTable *index_pieces(const xlm_pieces *m)
     return by_text;
 }
 
-/* Of normal pieces those of the least score, which that of unknown characters depends on, and of the highest, likewise of pieces
- * that are given. */
+/* The normal pieces with the lowest score, on which that of unknown characters depends, and with the highest, on which that of
+ * pieces that are given. */
 static void keep_extremes(const xlm_pieces *m, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
     const xlm_model_piece *least = NULL, *most = NULL;
@@ -153,7 +153,7 @@ static double score_of_unknown(const xlm_pieces *m)
     return least - 10;
 }
 
-/* log p of the best pieces of a word, and a little more: so it becomes one where it stands alone, and other words that begin with
+/* log p of the best pieces of a word, and a little more: so it becomes one where it is alone, and other words that begin with
  * it change as little as can be. */
 static float score_above_parts(const xlm_pieces *m, GHashTable *by_text, double unknown, const char *word)
 {
@@ -186,7 +186,7 @@ void *xlm_sentencepiece_enlarge(const void *model, const xlm_word_counts *subwor
         const char *word = xlm_word_counts_word(wanted, i, &size);
         const bool known = g_hash_table_contains(by_text, word);
         if (!known && (size <= strlen(SPACE) || !g_str_has_prefix(word, SPACE))) {
-            good = xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: it is no word of SentencePiece", word);
+            good = xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: it is not a word of SentencePiece", word);
             continue;
         }
         if (!known) {

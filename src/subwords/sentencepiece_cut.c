@@ -144,8 +144,8 @@ void xlm_cut_clear(xlm_cut *cut)
     g_array_set_size(cut->origins, 0);
 }
 
-/* Append a part that goes on within a run of unknown characters. The library may have put the mark of a word's beginning in front
- * of it; what then begins it is more of the last piece. */
+/* Append a part that continues within a run of unknown characters. The library may have put the mark of a word's beginning in
+ * front of it; what then begins it is more of the last piece. */
 static void append_part(xlm_cut *cut, const xlm_cut *part)
 {
     const size_t mark = g_str_has_prefix(part->pieces->str, SPACE) ? SPACE_SIZE : 0;
@@ -179,7 +179,7 @@ void xlm_cut_text(const xlm_piece_rules *r, const xlm_sentencepiece *library, co
 
 /* ---- places ---- */
 
-/* Note origins of the marks that begin at normal[at]. Returns what comes behind them. */
+/* Note origins of the marks that begin at normal[at]. Returns what comes after them. */
 static size_t pass_marks(const GString *normal, size_t at, size_t origin, GArray *origins)
 {
     for (size_t n; (n = mark_size(normal->str + at, normal->len - at)) > 0; at += n)

@@ -27,7 +27,7 @@ void xlm_piece_rules_free(xlm_piece_rules *rules);
 /* A text cut into pieces. */
 typedef struct xlm_cut {
     GString *pieces; /* between single spaces */
-    /* NULL, all three, when nobody asks for places: */
+    /* All three NULL if places are not needed: */
     GString *normal; /* what they were cut from */
     GArray *ends;    /* uint32_t: where each ends in normal */
     GArray *origins; /* xlm_origin, of each byte of normal; of marks of words, the empty one where the next character begins */

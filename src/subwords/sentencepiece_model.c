@@ -24,7 +24,7 @@ typedef struct field {
 
 static bool refuse(size_t at, const char *what, GError **error)
 {
-    return xlm_error_set(error, EX_DATAERR, "byte %zu: %s; this is no model of SentencePiece, or it is torn", at + 1, what);
+    return xlm_error_set(error, EX_DATAERR, "byte %zu: %s; this is not a model of SentencePiece, or it is torn", at + 1, what);
 }
 
 static bool read_varint(message *m, uint64_t *value, GError **error)
@@ -103,7 +103,7 @@ static bool check_map(const message *m, GError **error)
         if ((child | 0xFF) >= n)
             return refuse(at + 4 + 4 * i, "the trie of the character map leads out of it", error);
         if ((unit >> 8 & 1) && (unit_at(units, child) & 0x7FFFFFFF) >= texts)
-            return refuse(at + 4 + 4 * child, "the trie of the character map points behind its texts", error);
+            return refuse(at + 4 + 4 * child, "the trie of the character map points beyond its texts", error);
     }
     return true;
 }
@@ -131,7 +131,7 @@ static bool check_trainer(message m, int64_t *type, GError **error)
         if (f.number == 3 && f.form == VARINT)
             *type = (int64_t)f.value;
         if (f.number == 24 && f.form == VARINT && f.value != 0)
-            return xlm_error_set(error, EX_DATAERR, "its pieces have white space behind words (treat_whitespace_as_suffix), "
+            return xlm_error_set(error, EX_DATAERR, "its pieces have white space after words (treat_whitespace_as_suffix), "
                                  "which is not supported");
     }
     return got == 0;
@@ -161,7 +161,7 @@ static bool read_piece(message m, GArray *pieces, GError **error)
     if (size == 0 || memchr(bytes, '\0', size) != NULL || xlm_utf8_check(bytes, size) < size || memchr(bytes, ' ', size) != NULL)
         return refuse(begin, "a piece is empty, has a space or a byte 0, or is not UTF-8", error);
     if (!isfinite(piece.score))
-        return refuse(begin, "the score of a piece is no number", error);
+        return refuse(begin, "the score of a piece is not a number", error);
     if (piece.kind < XLM_PIECE_NORMAL)
         return refuse(begin, "a piece of an unknown kind", error);
     piece.text = g_strndup(bytes, size);

@@ -37,7 +37,7 @@ const char *xlm_sentencepiece_map(const char *bytes, size_t size, size_t *map_si
 size_t xlm_sentencepiece_map_match(const char *map, size_t map_size, const char *text, size_t size, const char **output);
 /* 1: unigram, 2: byte pairs; of a model that xlm_sentencepiece_pieces has read. */
 int64_t xlm_sentencepiece_type(const char *bytes, size_t size);
-/* The same model with those of its pieces alone that keep[pieces] says, and n more behind them; all else is copied as it is.
+/* The same model with those of its pieces alone that keep[pieces] says, and n more after them; all else is copied as it is.
  * g_string_free. */
 GString *xlm_sentencepiece_change(const char *bytes, size_t size, const uint8_t *keep, const xlm_model_piece *more, size_t n);
 

@@ -41,7 +41,7 @@ static bool is_fairseq(const xlm_vocabulary *v, const xlm_pieces *m)
 
 /* ---- tokenizer.json ---- */
 
-/* [text, score] of each id. What is no piece of text is never the best. */
+/* [text, score] of each id. What is not a piece of text is never the best. */
 static json_t *print_vocabulary(const xlm_vocabulary *v, const xlm_pieces *m)
 {
     static const double NEVER = -1e6;

@@ -216,7 +216,7 @@ static bool place_subwords(xlm_tokenizer *t, const char *line, const xlm_word *w
     return segmented != NULL;
 }
 
-/* From bytes of the line to those of a text of `size` bytes that became it. */
+/* Maps bytes of the line to those of the original text of `size` bytes. */
 static void place_in_text(xlm_located_subword *s, const xlm_origin *origins, size_t line_size, size_t size)
 {
     const bool none = s->start == s->end;

@@ -51,10 +51,10 @@ typedef struct xlm_located_subword {
 } xlm_located_subword;
 
 /* xlm_tokenizer_encode, with places: append to `subwords` (of xlm_located_subword). The text may have several lines. Each has the
- * characters that it was made of: subwords that one character of the text became have the same place, white space belongs to none,
- * and a subword of white space alone has an empty place, its end is its start. Places rise, but where the segmenter's rules of text
- * have exchanged marks (XLM: `",`). Slower: no word is remembered. EX_SOFTWARE when the library that segments does not say enough
- * of its work. */
+ * characters that it was made of: subwords made from the same character of the text have the same place, white space belongs to
+ * none, and a subword of white space alone has an empty place, its end is its start. Places rise, but where the segmenter's rules
+ * of text have exchanged marks (XLM: `",`). Slower: no word is remembered. EX_SOFTWARE when the library that segments does not
+ * say enough of its work. */
 bool xlm_tokenizer_locate(xlm_tokenizer *tokenizer, int language, const char *text, size_t size, GArray *subwords,
                           GError **error);
 

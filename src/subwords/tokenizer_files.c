@@ -78,7 +78,7 @@ bool xlm_tokenizer_refuse(const xlm_tokenizer_files *files, const char *name, in
     return false;
 }
 
-/* A text may begin with a byte order mark, which is no part of its first token. */
+/* A text may begin with a byte order mark, which is not a part of its first token. */
 static bool add_file(xlm_tokenizer_files *files, const char *name, const char *bytes, size_t size, GError **error)
 {
     char *path = path_of(files, name);
@@ -219,7 +219,7 @@ const json_t *xlm_tokenizer_value(const xlm_tokenizer_files *files, const char *
     va_list keys;
     va_start(keys, name);
     for (const char *key; (key = va_arg(keys, const char *)) != NULL;)
-        value = json_object_get(value, key); /* NULL when value is no object */
+        value = json_object_get(value, key); /* NULL when value is not an object */
     va_end(keys);
     return value;
 }
@@ -318,7 +318,7 @@ bool xlm_published_tokens_add_object(xlm_published_tokens *tokens, const xlm_tok
     json_t *id;
     json_object_foreach((json_t *)(uintptr_t)object, token, id) {
         if (!json_is_integer(id))
-            return xlm_tokenizer_refuse(files, file, 0, error, "the id of token `%s` is no whole number", token);
+            return xlm_tokenizer_refuse(files, file, 0, error, "the id of token `%s` is not a whole number", token);
         if (!xlm_published_tokens_set(tokens, files, file, json_integer_value(id), token, error))
             return false;
     }

@@ -1,9 +1,9 @@
 /* xlm-mpi: tokenizers as they are published with models. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A tokenizer is a directory of files with names that everybody knows:
+ * A tokenizer is a directory of files with well-known names:
  *
  *   tokenizer.json                             everything, as the library tokenizers of Hugging Face writes it
- *   vocab.txt                                  a token a line, its id is the number of the line, from 0
+ *   vocab.txt                                  one token per line, its id is the number of the line, from 0
  *   *.model                                    the model of a library, which holds all
  *   vocab.json, merges.txt                     tokens with their ids, and merges
  *   nonbreaking_prefix.LANGUAGE                abbreviations of a language (text/moses.h)
@@ -28,7 +28,7 @@ typedef struct xlm_tokenizer_files xlm_tokenizer_files;
 /* path: the directory, or one of the files that hold a tokenizer, which is then taken alone. JSON is parsed here. EX_NOINPUT;
  * EX_DATAERR with file and line. */
 xlm_tokenizer_files *xlm_tokenizer_files_read(const char *path, GError **error);
-/* Of files in memory, which are copied: n names, and their bytes. path: for messages. */
+/* Reads files in memory, which are copied: n names, and their bytes. path: for messages. */
 xlm_tokenizer_files *xlm_tokenizer_files_new(const char *path, size_t n, const char *const *names, const char *const *bytes,
                                              const size_t *sizes, GError **error);
 /* NULL is allowed. */
@@ -45,20 +45,20 @@ const char *xlm_tokenizer_file_ending(const xlm_tokenizer_files *files, const ch
 const char *xlm_tokenizer_file_at(const xlm_tokenizer_files *files, size_t i);
 /* The same parsed: *.json. Borrowed. */
 const json_t *xlm_tokenizer_json(const xlm_tokenizer_files *files, const char *name);
-/* The value behind keys that end with NULL: ("tokenizer.json", "model", "type", NULL). NULL when there is none. */
+/* The value after keys that end with NULL: ("tokenizer.json", "model", "type", NULL). NULL when there is none. */
 const json_t *xlm_tokenizer_value(const xlm_tokenizer_files *files, const char *name, ...) G_GNUC_NULL_TERMINATED;
 /* EX_DATAERR: "DIR/vocab.txt: what". Returns false. line: 0 for none. */
 bool xlm_tokenizer_refuse(const xlm_tokenizer_files *files, const char *name, int64_t line, GError **error, const char *format,
                           ...) G_GNUC_PRINTF(5, 6);
 
-/* Give each line of merges.txt, without its end, to `add`, which returns NULL, or what is wrong with it; no empty ones, and not the
- * first where it says the version of the form. EX_DATAERR with the line. */
+/* Give each line of merges.txt, without its end, to `add`, which returns NULL, or what is wrong with it; no empty ones, and not
+ * the first where it says the version of the form. EX_DATAERR with the line. */
 bool xlm_tokenizer_merges(const xlm_tokenizer_files *files, const char *(*add)(void *model, const char *line, size_t size),
                           void *model, GError **error);
 /* Is there a vocab.json with a token that ends in </w>, the end of a word? */
 bool xlm_tokenizer_ends_words(const xlm_tokenizer_files *files);
 
-/* A flag of tokenizer_config.json, or `fallback`. null is no flag. */
+/* A flag of tokenizer_config.json, or `fallback`. null is not a flag. */
 bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool fallback);
 /* The token that has a role, "mask_token", by special_tokens_map.json or tokenizer_config.json; NULL: they do not say. */
 const char *xlm_tokenizer_role(const xlm_tokenizer_files *files, const char *role);

@@ -1,7 +1,7 @@
 /* xlm-mpi: the subword vocabulary and all it takes to turn text into ids. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Ids are, in vocabularies of our own, 0 to 4 for the special tokens, then subwords by falling count, ties by bytes; or, where
- * the vocabulary was made like another one (xlm_prep --like), in the order of that one, with what was added behind. In others
+ * the vocabulary was made like another one (xlm_prep --like), in the order of that one, with what was added after. In others
  * the special tokens may have any ids, and the subwords have those between in their order; so ask xlm_vocabulary_special and
  * xlm_vocabulary_is_special. With the subwords go their segmenter (subwords/segmenter.h), how lines are split into words, whether
  * they are lower-cased, and the names of the languages: a tokenizer (subwords/tokenizer.h) needs nothing else, so a corpus file or a
@@ -20,7 +20,7 @@
  *   /languages                [n] strings; index = language id
  *
  * A synthetic language may write its base's subwords in letters of its own: each but those that both languages share has a
- * twin, an entry behind all subwords of text. `house@@` of language xx is spelt `xx:house@@`; its count is its
+ * twin, an entry after all subwords of text. `house@@` of language xx is spelled `xx:house@@`; its count is its
  * original's. Twins do not come from text, so neither the segmenter nor vocabulary files know them: text of a synthetic
  * language is segmented in its base's letters, and each id is exchanged for its twin (xlm_vocabulary_twins). */
 #ifndef XLM_SUBWORDS_VOCABULARY_H
@@ -66,10 +66,10 @@ xlm_word_counts *xlm_vocabulary_choose(const xlm_segmenter *segmenter, const xlm
                                        int64_t max_subwords);
 
 /* [in] subwords: with counts, in any order (see settings->in_order), for example from xlm_vocabulary_choose or
- * xlm_word_counts_read; copied. A subword that is spelt like a special token is still a subword, with an id of its own. Takes
- * over the reference to the segmenter, which it gives back when it fails. Copies settings. Twins get ids behind all subwords,
- * synthetic language by synthetic language. Errors (EX_DATAERR): more subwords than ids below 2^31 - 1; a special token behind
- * the last id; a subword or a text of the segmenter that is not UTF-8; a subword that is spelt like a twin. */
+ * xlm_word_counts_read; copied. A subword that is spelled like a special token is still a subword, with an id of its own. Takes
+ * over the reference to the segmenter, which it gives back when it fails. Copies settings. Twins get ids after all subwords,
+ * synthetic language by synthetic language. Errors (EX_DATAERR): more subwords than ids below 2^31 - 1; a special token after
+ * the last id; a subword or a text of the segmenter that is not UTF-8; a subword that is spelled like a twin. */
 xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_segmenter *segmenter,
                                    const xlm_vocabulary_settings *settings, GError **error);
 /* NULL is allowed. */
@@ -112,7 +112,7 @@ const int32_t *xlm_vocabulary_twins(const xlm_vocabulary *vocabulary, int langua
 /* The language that a language's words are segmented as: a synthetic language's base, or itself. */
 int xlm_vocabulary_base_language(const xlm_vocabulary *vocabulary, int language);
 
-/* Id of a subword as it stands in segmented text ("lo@@") or of a twin ("xx:lo@@"), that of XLM_UNK when there is none. Never
+/* Id of a subword as it is in segmented text ("lo@@") or of a twin ("xx:lo@@"), that of XLM_UNK when there is none. Never
  * a special token. */
 int32_t xlm_vocabulary_find(const xlm_vocabulary *vocabulary, const char *subword, size_t size);
 /* Are `id` and `next`, which follows it, of one word? Never where one is special, or no id. */

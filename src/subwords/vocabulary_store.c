@@ -47,7 +47,7 @@ static bool save_notes(const xlm_vocabulary *v, xlm_store *store, const char *pa
         xlm_store_set_text(store, path, "normalisation", cls->normaliser != NULL ? cls->normalisation : usual, error) &&
         xlm_word_store_note(store, path, "words", "description", words, error) &&
         xlm_word_store_note(store, path, "counts", "description",
-                            "how often each subword stands in the text that the vocabulary was made of; 0 for special tokens",
+                            "how often each subword is in the text that the vocabulary was made of; 0 for special tokens",
                             error);
     return good;
 }
@@ -124,7 +124,7 @@ bool xlm_vocabulary_save(const xlm_vocabulary *v, xlm_store *store, const char *
 
 /* ---- loading ---- */
 
-/* Those of words[all] that are neither special nor twins, which are the last. NULL when one is missing or stands twice. */
+/* Those of words[all] that are neither special nor twins, which are the last. NULL when one is missing or occurs twice. */
 static xlm_word_counts *pick_subwords(const xlm_special_tokens *specials, uint64_t twins, char *const *words,
                                       const int64_t *counts, uint64_t all)
 {
@@ -155,7 +155,7 @@ static xlm_word_counts *load_subwords(const xlm_store *store, const char *path, 
     for (int i = 0; subwords != NULL && i < XLM_SPECIAL_TOKENS; i++)
         names[i] = g_strdup(words[specials->id[i]]);
     if (counts != NULL && subwords == NULL)
-        xlm_word_store_refuse(store, path, "a word is missing or stands twice", error);
+        xlm_word_store_refuse(store, path, "a word is missing or occurs twice", error);
     return subwords;
 }
 
@@ -300,7 +300,7 @@ static uint64_t count_twins(const xlm_vocabulary_settings *settings)
     return twins;
 }
 
-/* Does an id of a twin's original lie behind the subwords? */
+/* Does an id of a twin's original lie after the subwords? */
 static bool has_strange_twins(const xlm_vocabulary_settings *settings, const xlm_word_counts *subwords)
 {
     for (int i = 0; i < settings->made_languages; i++) {
@@ -345,7 +345,7 @@ static bool check_twins(const xlm_store *store, const char *path, const xlm_voca
         good = made[i].twins == 0 || rows != NULL;
         for (int32_t k = 0; k < made[i].twins && good; k++)
             if (rows[2 * k + 1] != twin[made[i].originals[k]])
-                good = xlm_word_store_refuse(store, twins, "ids of twins are not those behind the subwords", error);
+                good = xlm_word_store_refuse(store, twins, "ids of twins are not those after the subwords", error);
     }
     return good;
 }

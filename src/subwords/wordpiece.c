@@ -12,7 +12,7 @@
  *   5. words between white space
  *   6. each punctuation mark (category P, and what is neither letter nor digit in ASCII) becomes a word
  *
- * Words: the longest subword at the beginning, then the longest with "##" in front that goes on, and so on. Where none does, or
+ * Words: the longest subword at the beginning, then the longest with "##" in front that continues, and so on. Where none does, or
  * the word has more than 100 characters, all of it is one unknown token. A special token's name in a text is text.
  *
  * In a file, attributes of /vocabulary: wordpiece_lowercase, wordpiece_strip_accents, wordpiece_ideographs, wordpiece_clean (0 or
@@ -96,7 +96,7 @@ static bool is_punctuation(UChar32 c)
     return c < 0x80 ? g_ascii_ispunct((char)c) : (U_GET_GC_MASK(c) & U_GC_P_MASK) != 0;
 }
 
-/* Step 5 and 6 for one character. origins: NULL when nobody asks for them. */
+/* Step 5 and 6 for one character. origins: NULL if not needed. */
 static void put(folding *f, UChar32 c, xlm_origin from, GString *out, GArray *origins)
 {
     if (u_isUWhiteSpace(c)) {
@@ -162,7 +162,7 @@ static void take_other(folding *f)
     f->other = text;
 }
 
-/* How many units a character becomes. Lower case depends on what stands around it in one case, the final sigma, which has as many
+/* How many units a character becomes. Lower case depends on what is around it in one case, the final sigma, which has as many
  * as the other. */
 static int32_t lower_size(UChar32 c)
 {
@@ -210,7 +210,7 @@ static void join_marks(folding *f)
     for (int32_t start = 0, i = 0; i < n; start = i) {
         UChar32 c;
         U16_NEXT_UNSAFE(unit, i, c);
-        const bool space = u_isUWhiteSpace(c); /* marks behind it are of no letter */
+        const bool space = u_isUWhiteSpace(c); /* marks after it are of no letter */
         for (int32_t next = i; next < n && !space; i = next) {
             U16_NEXT_UNSAFE(unit, next, c);
             if (u_getCombiningClass(c) == 0)
@@ -391,7 +391,7 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
     return NULL;
 }
 
-/* vocab.txt, a token a line, and BERT's tokenizer. */
+/* vocab.txt, one token per line, and BERT's tokenizer. */
 static void publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GString *notes)
 {
     const wordpiece *m = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
@@ -451,7 +451,7 @@ static bool save(const void *model, xlm_store *store, const char *path, int rank
             return false;
     return xlm_store_set_text(store, path, "continuation", ((const wordpiece *)model)->prefix, error) &&
            xlm_store_set_text(store, path, "segmentation",
-                              "WordPiece: the longest subword of `words` first, then the longest that goes on", error);
+                              "WordPiece: the longest subword of `words` first, then the longest that continues", error);
 }
 
 static void *load(const xlm_store *store, const char *path, GError **error)
@@ -634,7 +634,7 @@ static const char *segment_subword(void *pointer, const char *subword, size_t *n
 }
 
 const xlm_segmenter_class xlm_segmenter_wordpiece = {
-    .name = "wordpiece", .unit = "settings", .marks = "## in front: the subword goes on with the word",
+    .name = "wordpiece", .unit = "settings", .marks = "## in front: the subword continues with the word",
     .input = XLM_SEGMENTS_WORDS,
     .normaliser = new_normaliser,
     .normalisation = "valid UTF-8, then as BERT: characters of categories C left out, ideographs apart, case and accents as "

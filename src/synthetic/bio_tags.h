@@ -4,7 +4,7 @@
 
 #include "formats/conllu.h"
 
-/* Where in a line tags stand. */
+/* Where in a line tags are. */
 typedef struct xlm_bio_slot {
     int column;      /* of CoNLL-U */
     const char *key; /* of MISC, "NER="; "" for the whole of the column. Size: */
@@ -18,9 +18,9 @@ void xlm_bio_slots(const xlm_conllu *sentence, GArray *slots);
 /* A word's tag in a slot: its bytes in the column, 0 of them when it has none. */
 const char *xlm_bio_tag(const xlm_conllu_word *word, const xlm_bio_slot *slot, size_t *size);
 
-/* Which letter a word's tag begins with when the words stand in another order. [in] order: n indices of words. [out]
+/* Which letter a word's tag begins with when the words are in another order. [in] order: n indices of words. [out]
  * letters: [n], by place in the new order: 'B', 'I', or 0 for words of no entity. Words are of one entity when they
- * stand one behind another in the sentence, with one type, and all but the first say I-. */
+ * are one after another in the sentence, with one type, and all but the first say I-. */
 void xlm_bio_letters(const xlm_conllu *sentence, const xlm_bio_slot *slot, const uint32_t *order, char *letters);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * What is still to come depends on the set of the items placed and on the last CONTEXT of them, because no row of HI is
  * longer: pairs inside the part before the head are counted when the second item is placed, pairs inside the part
- * behind it when the first one is, all others when the head is. So n! orders need n (n - 1) (n - 2) (n - 3) 2^(n - 4) states. */
+ * after it when the first one is, all others when the head is. So n! orders need n (n - 1) (n - 2) (n - 3) 2^(n - 4) states. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static uint32_t state_number(uint32_t placed, const int *last)
     return number;
 }
 
-/* What pairs with the item add to the score when it is placed behind the items of the set. */
+/* What pairs with the item add to the score when it is placed after the items of the set. */
 static double pairs_at(const struct node *node, uint32_t placed, int item)
 {
     const bool after = placed >> node->head & 1, is_head = item == node->head;
@@ -39,20 +39,20 @@ static double pairs_at(const struct node *node, uint32_t placed, int item)
         if (i == item)
             continue;
         if (is_head) {
-            sum += before ? node->pair[BEFORE][i][item] : node->pair[BEHIND][item][i];
+            sum += before ? node->pair[BEFORE][i][item] : node->pair[AFTER][item][i];
             for (int k = 0; before && k < node->n; k++)
                 if (k != item && !(placed >> k & 1))
                     sum += node->pair[ACROSS][i][k];
         } else if (before && !after) {
             sum += node->pair[BEFORE][i][item];
         } else if (!before && after) {
-            sum += node->pair[BEHIND][item][i];
+            sum += node->pair[AFTER][item][i];
         }
     }
     return sum;
 }
 
-/* What BI and HI add when the item is placed behind those last placed; item n + 1: the end. BOS (n) fills `last` up. */
+/* What BI and HI add when the item is placed after those last placed; item n + 1: the end. BOS (n) fills `last` up. */
 static double rows_at(struct node *node, const int *last, int item)
 {
     const int pad = permute_longest_row(node) - 1, ends = item > node->n ? pad : 1;
@@ -79,7 +79,7 @@ static double look_up_rows(struct node *node, const int *last, int item)
 
 static double sum_orders(struct node *node, uint32_t placed, const int *last);
 
-/* score[item] <- log of the sum over all orders that go on with the item; -INFINITY for those placed. */
+/* score[item] <- log of the sum over all orders that continue with the item; -INFINITY for those placed. */
 static void score_items(struct node *node, uint32_t placed, const int *last, double *score)
 {
     int next[CONTEXT];

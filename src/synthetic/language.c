@@ -40,7 +40,7 @@ static bool take_step(xlm_synthetic *made, const char *step, GError **error)
     if (g_str_has_prefix(step, syntax))
         return take_order(made, XLM_SYNTHETIC_SYNTAX, error) && take_syntax(made, step + strlen(syntax), error);
     if (strcmp(step, "transliterate") != 0)
-        return xlm_error_set(error, EX_USAGE, "`%s` is no step; steps are transliterate, invert and "
+        return xlm_error_set(error, EX_USAGE, "`%s` is not a step; steps are transliterate, invert and "
                              "syntax=NOUN_FILE+VERB_FILE", step);
     if (made->transliterates)
         return xlm_error_set(error, EX_USAGE, "`transliterate` is given twice");

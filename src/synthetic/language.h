@@ -13,7 +13,7 @@
  *                                 needs trees
  *
  * Orders of words are applied as given, left to right, to words before they are segmented; letters change afterwards,
- * wherever transliterate stands. Each step is given once at most. */
+ * wherever transliterate occurs. Each step is given once at most. */
 #ifndef XLM_SYNTHETIC_LANGUAGE_H
 #define XLM_SYNTHETIC_LANGUAGE_H
 

@@ -49,7 +49,7 @@ static double add_item(struct node *node, int place)
     while (head < place && node->at[head] != node->head)
         head++;
     for (int i = 0; i < place; i++)
-        sum += node->pair[head == place ? BEFORE : i < head ? ACROSS : BEHIND][node->at[i]][item];
+        sum += node->pair[head == place ? BEFORE : i < head ? ACROSS : AFTER][node->at[i]][item];
     return sum;
 }
 

@@ -115,14 +115,14 @@ static const char *read_line(xlm_order_weights *w, char *line)
     *space = '\0';
     const double weight = g_ascii_strtod(space + 1, &end);
     if (end == space + 1 || *end != '\0' || !isfinite(weight))
-        return "the weight is no number";
+        return "the weight is not a number";
     if (fabs(weight) > MOST_WEIGHT)
         return "the weight is not between -1e6 and 1e6"; /* so that no sum of weights overflows */
     const char *what;
     const uint64_t key = read_feature(w, line, &what);
     if (key == 0)
         return what;
-    return put(w, key, weight) ? NULL : "this feature stands twice";
+    return put(w, key, weight) ? NULL : "this feature occurs twice";
 }
 
 static bool read_all(xlm_order_weights *w, xlm_lines *lines, GError **error)

@@ -5,8 +5,8 @@
  *
  *   BI_a_b              a directly before b
  *   PRE_a_b             a somewhere before b
- *   BFR_a_b, AFT_a_b    the same, both before the head, or both behind it
- *   BTW_a_b             a before the head and b behind it
+ *   BFR_a_b, AFT_a_b    the same, both before the head, or both after it
+ *   BTW_a_b             a before the head and b after it
  *   HI_a_b_c[_d[_e]]    three to five in a row
  *
  * A symbol stands for a dependent: its tag (NOUN), its relation (nsubj), or both (NOUN&nsubj); for the head: @NOUN, @,
@@ -23,7 +23,7 @@ typedef struct xlm_order_weights xlm_order_weights; /* does not change once read
 typedef enum { XLM_ORDER_BI, XLM_ORDER_PRE, XLM_ORDER_BFR, XLM_ORDER_BTW, XLM_ORDER_AFT, XLM_ORDER_HI } xlm_order_feature;
 enum { XLM_ORDER_LEAST_ROW = 3, XLM_ORDER_MOST_ROW = 5 }; /* symbols of HI */
 
-/* EX_NOINPUT; EX_DATAERR with file and line for anything that is not such a line, and for a feature that stands twice. */
+/* EX_NOINPUT; EX_DATAERR with file and line for anything that is not such a line, and for a feature that occurs twice. */
 xlm_order_weights *xlm_order_weights_read(const char *path, GError **error);
 /* NULL is allowed. */
 void xlm_order_weights_free(xlm_order_weights *weights);

@@ -162,7 +162,7 @@ static void permute(xlm_permuter *p, xlm_rng_key key, uint32_t word, uint32_t *i
         items[i] = before[node->at[i]];
 }
 
-/* items <- each word's dependents and itself, as they stand. */
+/* items <- each word's dependents and itself, as they are. */
 static void gather_items(xlm_permuter *p, const uint32_t *order, guint n)
 {
     g_array_set_size(p->start, 0);

@@ -8,7 +8,7 @@
  * with the features of order_weights.h, counted three times over: items as tags, as relations, and as both; HI as both
  * only, rows with BOS and EOS as often as they fit, not longer than n. Nouns and verbs have weights of their own. A
  * dependent moves with all that hangs on it, so the result is projective; other words keep their dependents as they
- * stood, before or behind them. Names are those of Universal Dependencies 1 (universal.h); a subtype that the weights
+ * stood, before or after them. Names are those of Universal Dependencies 1 (universal.h); a subtype that the weights
  * do not know (compound:prt) counts as its relation.
  *
  * Up to XLM_PERMUTE_EXACT items an order is drawn with exactly this probability; the authors' program does so up to 7 items
@@ -35,7 +35,7 @@ xlm_permuter *xlm_permuter_new(const char *nouns, const char *verbs, uint64_t se
 void xlm_permuter_free(xlm_permuter *permuter);
 
 /* Order the words of a sentence that has a tree. [in] number: of the sentence. [in,out] order: indices of all words as
- * they stand. */
+ * they are. */
 void xlm_permuter_order(xlm_permuter *permuter, const xlm_conllu *tree, int64_t number, uint32_t *order);
 
 #endif

@@ -12,19 +12,19 @@
 #include "synthetic/permute.h"
 
 enum { VIEWS = 3, BOTH = 0, MOST = XLM_PERMUTE_MOST, CONTEXT = XLM_ORDER_MOST_ROW - 1 };
-/* Where two items stand: before the head, on both sides of it, behind it. */
-enum { BEFORE, ACROSS, BEHIND, REGIONS };
+/* Where two items are: before the head, on both sides of it, after it. */
+enum { BEFORE, ACROSS, AFTER, REGIONS };
 
 /* A word and its dependents. The last two symbols are BOS and EOS. */
 struct node {
     const xlm_order_weights *weights;
     int n, head;                         /* items; which of them is the head */
     uint32_t symbol[VIEWS][MOST + 2];
-    double next[MOST + 2][MOST + 2];     /* BI: item, item behind it */
-    double pair[REGIONS][MOST][MOST];    /* PRE, and BFR, BTW or AFT: item, item somewhere behind it */
+    double next[MOST + 2][MOST + 2];     /* BI: item, item after it */
+    double pair[REGIONS][MOST][MOST];    /* PRE, and BFR, BTW or AFT: item, item somewhere after it */
     int at[MOST];                        /* the order at hand: at[place] = item */
     uint32_t row[MOST + 2 * (XLM_ORDER_MOST_ROW - 1)]; /* symbols in that order, with BOS and EOS, for HI */
-    /* Of exact draws; NAN: not worked out yet. */
+    /* For exact draws; NAN: not computed yet. */
     GArray *begin; /* uint32_t [2^n]: first state of each set of placed items */
     GArray *sums;  /* double [states]: log of the sum over the orders of the items still to come */
     GArray *pairs; /* double [2^n x n]: set of placed items, next item */
@@ -35,7 +35,7 @@ struct node {
 
 /* Look up what any order may need. BOS is item n, EOS item n + 1. */
 void permute_look_up(struct node *node);
-/* Symbols in the longest row of HI. One less stand before the first item and behind the last. */
+/* Symbols in the longest row of HI. One less are before the first item and after the last. */
 int permute_longest_row(const struct node *node);
 /* The sum of the rows of HI that end at row[end]. */
 double permute_rows_to(const struct node *node, int end);

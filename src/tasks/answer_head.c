@@ -12,7 +12,7 @@ void xlm_answer_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_weight(declaration, "weight", 2, self->setup->model->hidden_size);
 }
 
-/* Query 2s is w_start, 2s + 1 is w_end; both choose among all rows of sequence s. Of each sequence two rows are predicted, in
+/* Query 2s is w_start, 2s + 1 is w_end; both choose among all rows of sequence s. For each sequence two rows are predicted, in
  * this order (xlm_answer_text_encode). The operator divides products by √d. */
 xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double dropout)
 {

@@ -1,7 +1,7 @@
 /* xlm-mpi: the head that finds answers, and its loss. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A sequence is <s> Q </s> C </s> or <s> Q </s></s> C </s>, the question and a window of the context (answer_spans.h); C and the
- * </s> behind it are of type 1, all before them of type 0. With hidden states h_j of all rows j of a sequence, and two vectors
+ * </s> after it are of type 1, all before them of type 0. With hidden states h_j of all rows j of a sequence, and two vectors
  * w_start, w_end (Devlin et al. 2019, section 4.2),
  *
  *   L = −(1/2N) Σ_n log softmax_j(w_start·h_j)[s_n] + log softmax_j(w_end·h_j)[e_n]
@@ -24,7 +24,7 @@ void xlm_answer_declare(xlm_loss *self, xlm_declaration *declaration);
  * 0 and 1. */
 xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double dropout);
 
-/* ---- predictions: of each sequence a row with the null score and its best spans, and behind it one that is not used ---- */
+/* ---- predictions: of each sequence a row with the null score and its best spans, and after it one that is not used ---- */
 
 /* Numbers of a row for `most` spans. */
 int64_t xlm_answer_width(int64_t most);

@@ -5,7 +5,7 @@
 #include <unicode/uchar.h>
 #include <unicode/ustring.h>
 
-/* What MLQA removes in each language: words, between spaces; of Arabic, the article wherever its letters stand. */
+/* What MLQA removes in each language: words, between spaces; of Arabic, the article wherever its letters occur. */
 static const struct {
     const char *name, *language, *articles;
 } rules_of[] = {
@@ -81,7 +81,7 @@ static void remove_punctuation(xlm_answer_rules rules, GString *text)
     g_string_truncate(text, (gsize)(to - text->str));
 }
 
-/* Does word[size] stand in a list of words between spaces? */
+/* Is word[size] in a list of words between spaces? */
 static bool is_listed(const char *list, const char *word, size_t size)
 {
     while (*list != '\0') {

@@ -4,7 +4,7 @@
  *
  *   exact match   1 when both normalised answers are equal
  *   F1            2 P R / (P + R), P and R the share of the predicted and of the right answer's words (as often as they
- *                 stand in it) that the other has, too; 0 when they share none
+ *                 are in it) that the other has, too; 0 when they share none
  *
  * By the rules of SQuAD (Rajpurkar et al. 2016) normalising is, in this order: lower case; ASCII punctuation removed; the words
  * a, an, the removed; white space folded. MLQA (Lewis et al. 2020) removes all that Unicode has as punctuation besides, and the
@@ -13,7 +13,7 @@
  * is left of both.
  *
  * Equal to the published scripts, Unicode's versions aside: lower case by full mappings of no language; \b and \w as Python has
- * them, where a combining mark is no letter. */
+ * them, where a combining mark is not a letter. */
 #ifndef XLM_TASKS_ANSWER_RULES_H
 #define XLM_TASKS_ANSWER_RULES_H
 

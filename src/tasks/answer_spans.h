@@ -1,7 +1,7 @@
 /* xlm-mpi: windows over contexts, and the best spans in them. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A context that is longer than what a sequence has room for is read in windows, each with the whole question, as BERT does it
- * (Devlin et al. 2019): the first begins at the first subword, each other `stride` subwords behind the one before, or where that
+ * (Devlin et al. 2019): the first begins at the first subword, each other `stride` subwords after the one before, or where that
  * ends when it is shorter, until one reaches the end. */
 #ifndef XLM_TASKS_ANSWER_SPANS_H
 #define XLM_TASKS_ANSWER_SPANS_H
@@ -15,7 +15,7 @@ typedef struct xlm_answer_window {
     int64_t first, n;
 } xlm_answer_window;
 
-/* The window behind `before` (n 0: the first) of a context of `subwords`, with room for `room` in a window. False: there is none.
+/* The window after `before` (n 0: the first) of a context of `subwords`, with room for `room` in a window. False: there is none.
  * subwords, room, stride >= 1. */
 bool xlm_answer_next_window(int64_t subwords, int64_t room, int64_t stride, xlm_answer_window *before);
 

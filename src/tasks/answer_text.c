@@ -281,8 +281,8 @@ static bool find_parallel(const xlm_answer_text *text, const char *pivot, xlm_pa
     return xlm_parallel_items_find(parallel, items, n, files, (int32_t)k, pivot, XLM_PAIRED_BY_ID, error);
 }
 
-/* The question of either language with the context of the other, in two windows at a time, which stand in one step. Where one
- * context has fewer windows than the other, the one with the answer stands beside the rest. */
+/* The question of either language with the context of the other, in two windows at a time, which belong to one step. If one
+ * context has fewer windows than the other, its window with the answer is paired with the rest. */
 static bool encode_switched(xlm_answer_text *text, guint question, guint partner, const xlm_answer_sequences *how, asked *two,
                             xlm_examples *examples, tally *seen, GError **error)
 {

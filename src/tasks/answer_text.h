@@ -43,13 +43,14 @@ typedef struct xlm_answer_sequences {
     int64_t stride;          /* of windows, subwords */
     int64_t question_length; /* most subwords of a question */
     bool training;           /* the sequences are learned from; else they are scored, where an answer may have no subword */
-    const char *code_switching; /* NULL; or a language: in place of a question and context of another language that it has a
+    const char *code_switching; /* NULL; or a language: instead of a question and context of another language that it has a
                                    translation of, by id, the question of either with the context of the other */
 } xlm_answer_sequences;
 
 /* Append the windows of all questions, <s> Q </s> C </s>, with as many </s> between Q and C as `separators` says, all of them of
  * type 0. Two rows of each are predicted, with targets 0 and 1: the first and the last subword of the first right answer, or <s>
- * twice. Once a text. description: appended, for the log. EX_DATAERR with file and place: a context without a subword; in training, a first right answer that no
+ * twice. Once per text. description: appended, for the log, to which goes besides how many answers are in reach
+ * (tasks/answer_reach.h). EX_DATAERR with file and place: a context without a subword; in training, a first right answer that no
  * subword is part of. */
 bool xlm_answer_text_encode(xlm_answer_text *text, const xlm_answer_sequences *sequences, xlm_examples *examples,
                             GString *description, GError **error);

@@ -52,7 +52,7 @@ static const xlm_option answering_options[] = {
     {"choose_by", XLM_OPTION_CHOICE, "f1", 0, 0, "f1|exact_match",
      "measure by which the best checkpoint is chosen, and the threshold", offsetof(struct answering, choose_by)},
     {"code_switching", XLM_OPTION_TEXT, "", 0, 0, NULL,
-     "language, one of the training files': in place of each question of another language whose translation, of the same id, is "
+     "language, one of the training files': instead of each question of another language whose translation, of the same id, is "
      "in this one, train on the question of either language with the context of the other (PPA: en)",
      offsetof(struct answering, code_switching)},
     XLM_OPTION_END,

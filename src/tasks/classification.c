@@ -9,7 +9,7 @@
  * no subword (of invisible characters alone) is read as <unk>.
  *
  * Code-switching (Pan et al. 2021, section 2.3): a pair (S, T) of language x, of which (S', T') is the translation, becomes
- * (S, T') and (S', T), which stand in one batch; neither (S, T) nor (S', T') is trained on. */
+ * (S, T') and (S', T), which are in one batch; neither (S, T) nor (S', T') is trained on. */
 #include <string.h>
 
 #include "base/log.h"
@@ -52,7 +52,7 @@ static const xlm_option classification_options[] = {
     {"choose_by", XLM_OPTION_CHOICE, "accuracy", 0, 0, "accuracy|macro_f1", "measure by which the best checkpoint is chosen",
      offsetof(struct classification, choose_by)},
     {"code_switching", XLM_OPTION_TEXT, "", 0, 0, NULL,
-     "language, one of the training files': train on (S, T') and (S', T) in place of each pair (S, T) of another language whose "
+     "language, one of the training files': train on (S, T') and (S', T) instead of each pair (S, T) of another language whose "
      "translation (S', T') is in this one (PPA: en)",
      offsetof(struct classification, code_switching)},
     {"pair_by", XLM_OPTION_CHOICE, "auto", 0, 0, XLM_PAIRING_CHOICES,
@@ -89,7 +89,7 @@ static xlm_var *classification_loss(xlm_loss *self, xlm_tape *tape, const xlm_pa
     return xlm_class_loss(self, tape, pass, is_dense(self), c->of.head_dropout);
 }
 
-/* Of an item: the probability of each class. */
+/* For an item: the probability of each class. */
 static int64_t classification_width(const xlm_loss *self)
 {
     const struct classification *c = self->state;

@@ -98,7 +98,7 @@ typedef struct reader {
     xlm_lines *lines;
     xlm_labelled_file file;
     int64_t line;          /* the one being read */
-    int64_t blank;         /* a line without text, which may stand at the end alone; 0: none yet */
+    int64_t blank;         /* a line without text, which may be at the end alone; 0: none yet */
     int64_t rows;          /* of the language */
     bool begun, json;      /* the first line is read; lines are objects */
     naming naming;         /* the names that were taken, with a suffix perhaps; all NULL without header */
@@ -127,7 +127,7 @@ static bool is_foreign(reader *r, const char *language)
     return r->file.language_name != NULL && strcmp(language, r->file.language_name) != 0;
 }
 
-/* The label as tasks know it: translations of MultiNLI have one that is spelt in another way. */
+/* The label as tasks know it: translations of MultiNLI have one that is spelled in another way. */
 static const char *label_of(const reader *r, const char *label)
 {
     const bool translated = g_strcmp0(r->naming.name[SECOND], "hypo") == 0;
@@ -178,7 +178,7 @@ static bool add_item(reader *r, const char *const *value, GError **error)
 /* Is there a column or member of this name? */
 typedef bool has_name(const void *data, const char *name);
 
-/* A name that is there, as it is or with the language behind it; NULL: none. */
+/* A name that is there, as it is or with the language after it; NULL: none. */
 static const char *find_name(const reader *r, const char *name, bool of_language, has_name *has, const void *data)
 {
     if (has(data, name))
@@ -331,7 +331,8 @@ static bool read_row(reader *r, char *line, GError **error)
 
 static bool has_member(const void *data, const char *name) { return json_object_get(data, name) != NULL; }
 
-/* A text, or, of what is no sentence, a whole number or truth value, which is written into number[32]; NULL for anything else. */
+/* A text, or, of what is not a sentence, a whole number or truth value, which is written into number[32]; NULL for anything
+ * else. */
 static const char *text_of(const json_t *value, bool sentence, char number[32])
 {
     int64_t whole;
@@ -361,7 +362,7 @@ static bool read_members(reader *r, const json_t *object, GError **error)
         const json_t *member = name[v] != NULL ? json_object_get(object, name[v]) : NULL;
         value[v] = text_of(member, v == FIRST || v == SECOND, number[v]);
         if (name[v] != NULL && value[v] == NULL && (v < NEEDED || (member != NULL && !json_is_null(member))))
-            return refuse(r, error, member == NULL ? "the object has no \"%s\"" : "\"%s\" is no text but %s", name[v],
+            return refuse(r, error, member == NULL ? "the object has no \"%s\"" : "\"%s\" is not text but %s", name[v],
                           xlm_json_kind(member));
     }
     return add_item(r, value, error);

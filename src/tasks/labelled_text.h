@@ -76,7 +76,7 @@ bool xlm_labelled_text_read(xlm_labelled_text *text, const char *path, const cha
  * 64 different ones and more than one for ten items, or more than 8 and more than one for two items: sentences, then. */
 bool xlm_labelled_text_check_labels(const xlm_labelled_text *text, GError **error);
 
-/* What to do where the first column of a file without header is no label: "; columns = 3,1,2 ...", or "" of other files. */
+/* What to do where the first column of a file without header is not a label: "; columns = 3,1,2 ...", or "" of other files. */
 const char *xlm_labelled_file_hint(const xlm_labelled_file *file, const xlm_labelled_item *item);
 
 /* The file that an item is of. */

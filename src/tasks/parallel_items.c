@@ -65,7 +65,7 @@ static GHashTable *index_ids(const pairing *p, GError **error)
             xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": there is no id to find its translation by", path,
                           item->line);
         else
-            xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": id \"%s\" stands on %s:%" G_GINT64_FORMAT ", too, so "
+            xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": id \"%s\" is on %s:%" G_GINT64_FORMAT ", too, so "
                           "translations cannot be found by ids", path, item->line, item->id, p->file[other->file].path,
                           other->line);
         g_hash_table_unref(index);
@@ -74,7 +74,7 @@ static GHashTable *index_ids(const pairing *p, GError **error)
     return index;
 }
 
-/* Ids that are not there say that lines are meant; such that stand twice may be a slip. */
+/* Ids that are not there say that lines are meant; such that occur twice may be a slip. */
 static bool all_have_ids(const pairing *p)
 {
     for (int64_t i = 0; i < p->items; i++)

@@ -5,7 +5,7 @@
  * other from another, for which it must know what belongs together.
  *
  * Items are paired by id when all have one and no two of a language have the same; otherwise by place, the k-th file of a
- * language with the k-th of the other, and its row r with row r there; with a warning when only ids that stand twice are why. */
+ * language with the k-th of the other, and its row r with row r there; with a warning when only ids that occur twice are why. */
 #ifndef XLM_TASKS_PARALLEL_ITEMS_H
 #define XLM_TASKS_PARALLEL_ITEMS_H
 
@@ -35,7 +35,7 @@ typedef struct xlm_parallel_items {
 } xlm_parallel_items;
 
 /* Pair every item that is not in the pivot language with one that is. [in] item: [items], files in order; [in] file: [files].
- * EX_CONFIG when no file is in the pivot language, or all are; EX_DATAERR, where ids are asked for, when one is missing or stands
+ * EX_CONFIG when no file is in the pivot language, or all are; EX_DATAERR, where ids are asked for, when one is missing or is
  * twice in a language (with file and line). Free with xlm_parallel_items_clear. */
 bool xlm_parallel_items_find(xlm_parallel_items *parallel, const xlm_parallel_item *item, int64_t items,
                              const xlm_parallel_file *file, int32_t files, const char *pivot, xlm_pairing pairing,

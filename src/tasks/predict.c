@@ -6,7 +6,7 @@
 #include "stream/example_passes.h"
 #include "tensor/parameters.h"
 
-/* Of a pass; of one that another rank makes both are 0. */
+/* For one pass; both are 0 for a pass of another rank. */
 typedef struct loss_sum {
     double sum, terms;
 } loss_sum;

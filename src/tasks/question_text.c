@@ -132,7 +132,7 @@ char *xlm_question_excerpt(const char *text)
     return g_strconcat(beginning, "...", NULL);
 }
 
-/* place: where the answer should stand, NULL: behind the end of the context. */
+/* place: where the answer should be, NULL: after the end of the context. */
 static bool refuse_place(const reader *r, const char *text, int64_t at, const char *place, int64_t length, GError **error)
 {
     g_autofree char *answer = xlm_question_excerpt(text);
@@ -142,7 +142,7 @@ static bool refuse_place(const reader *r, const char *text, int64_t at, const ch
     } else {
         g_autofree char *rest = g_utf8_substring(place, 0, MIN(g_utf8_strlen(text, -1), length - at));
         g_autofree char *there = xlm_question_excerpt(rest);
-        refuse(r, error, "the answer \"%s\" does not stand at character %" G_GINT64_FORMAT " of the context, where \"%s\" is; "
+        refuse(r, error, "the answer \"%s\" is not at character %" G_GINT64_FORMAT " of the context, where \"%s\" is; "
                "answer_start counts characters from 0", answer, at, there);
     }
     return false;

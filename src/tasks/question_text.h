@@ -6,8 +6,8 @@
  *   {"version": ..., "data": [{"paragraphs": [{"context": "...", "qas": [
  *     {"id": "...", "question": "...", "answers": [{"text": "...", "answer_start": 17}, ...], "is_impossible": false}]}]}]}
  *
- * answer_start counts characters (Unicode code points) of the context, from 0; the answer's text must stand there. A question
- * has no answers where is_impossible is true, and there alone. Other keys ("title", "plausible_answers") are passed over. */
+ * answer_start counts characters (Unicode code points) of the context, from 0; the answer's text must be there. A question
+ * has no answers where is_impossible is true, and there alone. Other keys ("title", "plausible_answers") are skipped. */
 #ifndef XLM_TASKS_QUESTION_TEXT_H
 #define XLM_TASKS_QUESTION_TEXT_H
 
@@ -56,13 +56,13 @@ xlm_question_text *xlm_question_text_new(void);
 /* NULL is allowed. */
 void xlm_question_text_free(xlm_question_text *text);
 
-/* Append what stands in a file. language: its name, copied, or NULL. Errors of xlm_json_read; EX_DATAERR with the file, the
+/* Append what is in a file. language: its name, copied, or NULL. Errors of xlm_json_read; EX_DATAERR with the file, the
  * line and the place in it (xlm_question_place) for missing or wrong values, answers that are not in the context where
  * they should be, ids that a file in the same language has had before, and a file without questions. What was appended before
  * the error stays. */
 bool xlm_question_text_read(xlm_question_text *text, const char *path, const char *language, int language_id, GError **error);
 
-/* Where a question or a context stands, for messages: "FILE:LINE: data[0].paragraphs[3].qas[1] (id ...)". The line is that of the
+/* Where a question or a context is, for messages: "FILE:LINE: data[0].paragraphs[3].qas[1] (id ...)". The line is that of the
  * question's id; the file is read anew to find it, and no line is said where that fails (xlm_json_line). g_free. */
 char *xlm_question_place(const xlm_question_text *text, const xlm_question *question);
 /* Of a text for messages: not all of a long one. g_free. */

@@ -19,7 +19,7 @@ static const xlm_measure *find(const xlm_task_results *r, int64_t language, cons
     return xlm_task_measure(r->result[language].scores->measures, name);
 }
 
-/* The measures that some language has, each once, in the order of the tables. Of xlm_measure *; g_ptr_array_unref. */
+/* The measures that some language has, each once, in the order of the tables. Elements are xlm_measure *; g_ptr_array_unref. */
 static GPtrArray *all_measures(const xlm_task_results *r)
 {
     GPtrArray *all = g_ptr_array_new();
@@ -108,7 +108,7 @@ static void print_one(const xlm_task_result *result, FILE *out)
     fprintf(out, "%-15s %9s\n", "language", result->language);
 }
 
-/* Of a column of the table of several languages. */
+/* A column of the table of several languages. */
 static int width_of(const xlm_measure *m) { return MAX(9, (int)strlen(m->name)); }
 
 /* A line; measures: GArray of xlm_measure, of which those of the columns are shown. */

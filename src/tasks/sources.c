@@ -64,7 +64,7 @@ xlm_task_source *xlm_task_sources_read(const xlm_task_list *list, char *const *i
 
 /* ---- sets ---- */
 
-/* Sources that have a language of their own are sets of one; the others are one set, where the first of them stands. */
+/* Sources that have a language of their own are sets of one; the others are one set, where the first of them is. */
 static GArray *cut(char *const *items, xlm_task_source *sources, int64_t n)
 {
     GArray *sets = g_array_new(FALSE, FALSE, sizeof(xlm_task_set));

@@ -1,7 +1,7 @@
 /* xlm-mpi: files of texts in one language or in several, as users list them. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * An item of a list is LANG:FILE, or FILE, which then is in the language that is said elsewhere ([tune] language, --language).
- * What stands before the first colon is a language unless there is a slash in it: a file that is named a:b is written ./a:b. */
+ * What is before the first colon is a language unless there is a slash in it: a file that is named a:b is written ./a:b. */
 #ifndef XLM_TASKS_SOURCES_H
 #define XLM_TASKS_SOURCES_H
 
@@ -28,7 +28,7 @@ typedef struct xlm_task_set {
     bool unnamed; /* they are listed without their language */
 } xlm_task_set;
 
-/* Of a list for development or test: each item with a language is a set, all items without one are another, in the order in
+/* For a list of development or test files: each item with a language is a set, all items without one are another, in the order in
  * which they first appear. sources: as they were read, and are put in this order. GArray of xlm_task_set, which points into
  * them; g_array_unref. It is an error when two sets are of the same language. */
 GArray *xlm_task_sets(const xlm_task_list *list, char *const *items, xlm_task_source *sources, int64_t n, GError **error);

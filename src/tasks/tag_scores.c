@@ -77,7 +77,7 @@ static bool is_foreign(const char *label) { return (*label != 'B' && *label != '
 static const char *type_of(const char *label) { return is_foreign(label) ? label : label + 2; }
 
 /* The next span in tags [from, end) of one sentence. It begins with B-, or with I- of another type than what is before it, and
- * goes on as long as I- of the same type follows. */
+ * continues as long as I- of the same type follows. */
 static span next_span(const xlm_tag_pairs *p, const int32_t *tags, int64_t from, int64_t end)
 {
     while (from < end && is_outside(p->labels[tags[from]]))

@@ -2,13 +2,13 @@
  *
  *   accuracy   words with the right tag
  *   micro_f1   2 Σ right / (Σ gold + Σ predicted) over tags: the accuracy, where each word has one tag and all tags count
- *   macro_f1   mean F1 of the tags that stand in gold or are predicted
+ *   macro_f1   mean F1 of the tags that are in gold or are predicted
  *   span_f1    of BIO tags: F1 of spans with the right beginning, end and type, as conlleval counts them (CoNLL-2000 and later)
  *
- * Tags are BIO when all are "O", "B-..." or "I-...", one of the latter two at least. Then O, which is no entity, is left out of
- * micro_f1 and macro_f1.
+ * Tags are BIO when all are "O", "B-..." or "I-...", one of the latter two at least. Then O, which is not an entity, is left out
+ * of micro_f1 and macro_f1.
  *
- * A tag that stands in gold and that the model does not have is never predicted: it is wrong in every measure. One that is not
+ * A tag that is in gold and that the model does not have is never predicted: it is wrong in every measure. One that is not
  * BIO, where the model's are, counts as a span of one word, too. */
 #ifndef XLM_TASKS_TAG_SCORES_H
 #define XLM_TASKS_TAG_SCORES_H
@@ -27,8 +27,8 @@ typedef struct xlm_tag_pairs {
 
 bool xlm_tags_are_bio(char *const *labels);
 
-/* Fill in the measures above in this order (span_f1 for BIO tags only), and a row a span type and a tag that stand in gold or are
- * predicted. */
+/* Fill in the measures above in this order (span_f1 for BIO tags only), and one row per span type and a tag that are in gold or
+ * are predicted. */
 void xlm_tag_scores(const xlm_tag_pairs *pairs, xlm_task_scores *scores);
 
 #endif

@@ -68,7 +68,7 @@ static bool read_pair(reader *r, const char *line, GError **error)
     g_auto(GStrv) fields = g_strsplit(line, "\t", -1);
     const guint n = g_strv_length(fields);
     const bool good = (n == 2 && *fields[0] != '\0' && *fields[1] != '\0') ||
-                      refuse(r, error, "a line must have the form `token<tab>tag`, or be empty behind a sentence%s",
+                      refuse(r, error, "a line must have the form `token<tab>tag`, or be empty after a sentence%s",
                              n == 10 ? "; a CoNLL-U file should be named .conllu" : "");
     if (good)
         add_word(r, fields[0], fields[1]);
@@ -104,7 +104,7 @@ static bool read_columns(reader *r, const char *line, GError **error)
     bool good = true;
     if (fields->len < 2)
         good = refuse(r, error, "a line must have the form `token<tab>tag`, or columns between blanks as `token POS chunk tag`, "
-                      "or be empty behind a sentence");
+                      "or be empty after a sentence");
     else if (fields->len != r->columns)
         good = refuse(r, error, "%u columns between blanks, where the lines before have %u", fields->len, r->columns);
     else if (first)
@@ -218,7 +218,7 @@ static int read_sentences(reader *r, GError **error)
 
 /* ---- IOB1 ---- */
 
-/* The type of a span that the tag is of: "" for O, NULL for what is no tag of spans. */
+/* The type of a span that the tag is of: "" for O, NULL for what is not a tag of spans. */
 static const char *type_of(const char *tag)
 {
     if (strcmp(tag, "O") == 0)

@@ -1,14 +1,14 @@
 /* xlm-mpi: words with tags, from CoNLL-U, CoNLL-2002 and -2003, and `token<tab>tag` files.
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A file named .conllu (or .conllu.gz) is CoNLL-U: ten columns between tabs, an empty line behind each sentence, comments with
- * '#'. Multiword tokens (lines 3-4) and empty nodes (lines 5.1) are passed over: words are what is tagged. The tag is the column
+ * A file named .conllu (or .conllu.gz) is CoNLL-U: ten columns between tabs, an empty line after each sentence, comments with
+ * '#'. Multiword tokens (lines 3-4) and empty nodes (lines 5.1) are skipped: words are what is tagged. The tag is the column
  * `upos` or `xpos`, or the value of a key in FEATS or MISC (`NER`), "O" for a word without the key.
  *
  * Any other file has empty lines between sentences, and lines `token<tab>tag`; or, when there is no tab in its first line,
  * columns between blanks, as the shared tasks CoNLL-2000 to 2003 have them (`token POS chunk tag`, `token tag`): the token is the
  * first of them, the tag the last or the one whose number is `column`. Lines whose token is -DOCSTART- end a sentence and are
- * passed over, in both.
+ * skipped, in both.
  *
  * Tags of spans are BIO (a span begins with B-). Where a file's are IOB1 (a span begins with I-, and with B- only where another
  * of its type ends just before it), as in CoNLL-2003's English and German, they are rewritten as BIO: a file is IOB1 when some
@@ -31,7 +31,7 @@ typedef struct xlm_tagged_word {
 
 typedef struct xlm_tagged_text {
     GArray *words;         /* xlm_tagged_word */
-    GArray *ends;          /* guint: the word behind each sentence */
+    GArray *ends;          /* guint: the word after each sentence */
     GStringChunk *strings;
     int64_t document_lines; /* -DOCSTART- */
     int64_t rewritten;      /* files whose tags were IOB1 */

@@ -24,7 +24,7 @@ struct tagging {
 
 static const xlm_option tagging_options[] = {
     {"column", XLM_OPTION_TEXT, "upos", 0, 0, NULL,
-     "column that the tag stands in: of CoNLL-U files upos, xpos, or a key in FEATS or MISC such as NER; of files with columns "
+     "column that the tag is in: of CoNLL-U files upos, xpos, or a key in FEATS or MISC such as NER; of files with columns "
      "between blanks (CoNLL-2002, -2003) its number from 2, by default the last one",
      offsetof(struct tagging, column)},
     {"choose_by", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|accuracy|micro_f1|macro_f1|span_f1",
@@ -78,7 +78,7 @@ static xlm_var *tagging_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pas
     return xlm_vocab_cross_entropy(tape, h, weight, bias, targets, n, n == batch->predicted ? pass->scores : NULL);
 }
 
-/* Of a word: its tag, and the probability of it. */
+/* For a word: its tag, and the tag's probability. */
 enum { TAG, PROBABILITY, WIDTH };
 
 static int64_t tagging_width(const xlm_loss *self)
@@ -217,7 +217,7 @@ static bool encode_sentence(GHashTable *labels, const xlm_task_encoder *encoder,
     return true;
 }
 
-/* Warn of tags that are no labels; it is an error when all are. */
+/* Warn of tags that are not labels; it is an error when all are. */
 static bool check_tags(const xlm_task_state *of, GHashTable *labels, const xlm_tagged_text *text, GError **error)
 {
     const xlm_tagged_word *first = NULL;
@@ -234,7 +234,7 @@ static bool check_tags(const xlm_task_state *of, GHashTable *labels, const xlm_t
     if (words == text->words->len) {
         g_autofree char *known = xlm_names_some(of->labels);
         xlm_error_set(error, EX_DATAERR,
-                      "%s:%" G_GINT64_FORMAT ": neither the tag \"%s\" (of \"%s\") nor any other of this text stands in the "
+                      "%s:%" G_GINT64_FORMAT ": neither the tag \"%s\" (of \"%s\") nor any other of this text is in the "
                       "training text, which has %s; is it the same tag set and column?", first->path, first->line, first->tag,
                       first->word, known);
         return false;
@@ -278,7 +278,7 @@ static bool tagging_encode(const xlm_loss *self, void *pointer, const xlm_task_e
     g_string_append_printf(description, "%u sentences, %u words, %" G_GINT64_FORMAT " tokens", text->ends->len, text->words->len,
                            xlm_examples_tokens(examples, xlm_examples_count(examples)));
     if (text->document_lines > 0)
-        g_string_append_printf(description, "; -DOCSTART- lines passed over: %" G_GINT64_FORMAT, text->document_lines);
+        g_string_append_printf(description, "; -DOCSTART- lines skipped: %" G_GINT64_FORMAT, text->document_lines);
     if (text->rewritten > 0)
         g_string_append_printf(description, "; files with IOB1 tags, which are read as BIO: %" G_GINT64_FORMAT, text->rewritten);
     if (seen.cut > 0)
@@ -345,7 +345,7 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const doubl
     g_ptr_array_unref(labels);
 }
 
-/* token<tab>gold<tab>predicted, an empty line behind each sentence. */
+/* token<tab>gold<tab>predicted, an empty line after each sentence. */
 static void tagging_print(const xlm_loss *self, const void *pointer, const double *predictions, GString *out)
 {
     const struct tagging *tagging = self->state;

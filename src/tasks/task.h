@@ -1,7 +1,7 @@
 /* xlm-mpi: what a model is fine-tuned for. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A task is one file of this folder and one line in tasks.c. It is an objective (xlm/loss.h: name, options, head, loss), by which
- * the trainer trains as by any other, and beside that knows four things: how its files are read, how what stands in them becomes
+ * the trainer trains as by any other, and beside that knows four things: how its files are read, how what is in them becomes
  * examples (stream/examples.h), how predictions are made of a pass, and how good they are.
  *
  *   read -> labels (of training text alone) -> encode -> { train, or predict -> score, print }
@@ -97,7 +97,7 @@ typedef struct xlm_task_output {
 typedef struct xlm_task {
     xlm_loss_class loss; /* needs_stream; its state begins with an xlm_task_state, which is set before open */
     bool plain_head;     /* there is no dropout before its head unless the job says head_dropout */
-    /* What stands in n >= 1 files, one after another; for read_free. The sources live as long as the text. EX_NOINPUT, EX_DATAERR
+    /* What is in n >= 1 files, one after another; for read_free. The sources live as long as the text. EX_NOINPUT, EX_DATAERR
      * with file and line. */
     void *(*read)(const xlm_loss *self, const xlm_task_source *sources, int64_t n, GError **error);
     void (*read_free)(void *text);

@@ -4,7 +4,7 @@
 #include "base/nearest.h"
 #include "tasks/task.h"
 
-/* The table: a line a task. */
+/* The table: one line per task. */
 #define TASKS(TASK) \
     TASK(answering) \
     TASK(classification) \

@@ -123,7 +123,7 @@ static bool open_training(tuning *t, GError **error)
     t->task->read_free(text);
     if (t->training_examples != NULL && c->batch % xlm_examples_together(t->training_examples) != 0)
         return xlm_error_set(error, EX_CONFIG, "[tune]: batch = %" G_GINT64_FORMAT ", but examples that are made of one pair "
-                             "stand in one step, so batch must be a multiple of %" G_GINT64_FORMAT, c->batch,
+                             "are in one step, so batch must be a multiple of %" G_GINT64_FORMAT, c->batch,
                              xlm_examples_together(t->training_examples));
     if (t->training_examples != NULL && t->task->labels != NULL) {
         g_autofree char *labels = xlm_names_some(t->labels);
@@ -224,7 +224,7 @@ static void add_measure(GArray *measures, const xlm_measure *m, const char *lang
     g_array_append_val(measures, measure);
 }
 
-/* Of one language: those of the task, and the loss. */
+/* For one language: the measures of the task, and the loss. */
 static GArray *measure_set(const tuning *t, const development *d)
 {
     xlm_task_scores *scores = xlm_task_scores_new();

@@ -47,7 +47,8 @@ static const xlm_option tune_options[] = {
      TUNE(evaluate_every)},
     {"keep", XLM_OPTION_INT, "1", 1, 1e6, NULL, "number of the newest checkpoints that stay, beside the best", TRAIN(keep)},
     {"patience", XLM_OPTION_INT, "0", 0, 1e6, NULL,
-     "early stopping: number of evaluations in a row without a better score after which the run ends; 0: it goes on to its last "
+     "early stopping: number of evaluations in a row without a better score after which the run ends; 0: it continues to its "
+     "last "
      "step", TUNE(patience)},
     {"average", XLM_OPTION_INT, "0", 0, XLM_CHECKPOINT_MEAN_MOST, NULL,
      "number of evaluated checkpoints whose parameters are averaged in the end, in OUTPUT/average.h5; they stay too; 0: none",

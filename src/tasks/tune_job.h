@@ -11,7 +11,7 @@
 /* In the order of the words of [tune] average_of. */
 enum { XLM_AVERAGE_LAST, XLM_AVERAGE_BEST };
 
-/* Section [tune]. What the trainer takes as it is stands in `train` (steps, warmup, evaluate_every and checkpoint_every are
+/* Section [tune]. What the trainer takes without change is in `train` (steps, warmup, evaluate_every and checkpoint_every are
  * worked out when the examples are there). */
 typedef struct xlm_tune_config {
     xlm_train_config train; /* corpus: NULL */
@@ -49,7 +49,7 @@ char *xlm_tune_job_complete(const xlm_job *job, const char *text);
  * there is none of that name. */
 bool xlm_tune_job_print_help(const char *task, FILE *out, GError **error);
 
-/* The state of a task whose options stand in a text as task_options has them, with overrides "KEY=VALUE" (NULL: none); g_free
+/* The state of a task whose options are in a text as task_options has them, with overrides "KEY=VALUE" (NULL: none); g_free
  * after xlm_options_free. source: for messages. EX_DATAERR, EX_USAGE. */
 void *xlm_task_state_read(const xlm_task *task, const char *source, const char *options, char *const *overrides, GError **error);
 

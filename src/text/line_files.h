@@ -23,7 +23,7 @@ xlm_line_file *xlm_line_files_add(GPtrArray *files, char *name);
 /* [in] line: normalised (normalise.h), so without a line end. */
 void xlm_line_file_append(xlm_line_file *file, const char *line);
 
-/* Write all files into a directory, which is made if need be, in place of files of the same names. Signals that end the
+/* Write all files into a directory, which is made if need be, instead of files of the same names. Signals that end the
  * program wait until this is done. On failure files of these names are as they were before, unless it is the very last
  * step that fails, the renaming: then none is left. Errors: EX_CANTCREAT, EX_IOERR. */
 bool xlm_line_files_write(const GPtrArray *files, const char *directory, GError **error);

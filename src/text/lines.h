@@ -29,14 +29,13 @@ xlm_lines *xlm_lines_open_input(GError **error);
 void xlm_lines_close(xlm_lines *lines);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_lines, xlm_lines_close)
 
-/* Give lines as the file has them but for the LF, with CR and byte order mark, and bytes with the mark. To be called before the
- * first is read. */
+/* Give lines as they are in the file but for the LF: with CR and byte order mark. To be called before the first is read. */
 void xlm_lines_keep_bytes(xlm_lines *lines);
 
 /* The next line, without its line end. [out] *text: *length bytes, not terminated, valid until the next call. Returns 1, 0 at
  * the end of the file, or -1 with *error: EX_DATAERR for damaged gzip data or a line too long, EX_IOERR. */
 int xlm_lines_next(xlm_lines *lines, const char **text, size_t *length, GError **error);
-/* For files whose lines mean nothing: up to n of the next bytes as they stand, but for the byte order mark that the file begins
+/* For files whose lines mean nothing: up to n of the next bytes as they are, but for the byte order mark that the file begins
  * with. They count as no lines. Returns how many there were, 0 at the end of the file, or -1 as above. n >= 3. */
 int64_t xlm_lines_bytes(xlm_lines *lines, char *bytes, size_t n, GError **error);
 /* Pass over up to n lines. Returns how many there were, or -1 with *error. */

@@ -11,7 +11,7 @@
 
 static bool is_ignored_by_case(UChar32 c) { return u_hasBinaryProperty(c, UCHAR_CASE_IGNORABLE); }
 
-/* Unicode's Final_Sigma: a cased letter before it, none behind it, passing over what case ignores. */
+/* Unicode's Final_Sigma: a cased letter before it, none after it, passing over what case ignores. */
 static bool is_final(const moses *m, guint at)
 {
     const moses_letter *text = moses_letters(m);

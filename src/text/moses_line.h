@@ -53,7 +53,7 @@ void moses_note(moses *m, UChar32 c);
 bool moses_may_have(const moses *m, UChar32 c);
 /* Append a character to what becomes of the line, in the place of those from `first` up to `last`; a space before one; those from
  * `from` up to `to` as they are. widen: the last character but spaces takes the bytes of one that is left
- * out, if it stands next to it in the line. take_other: that is the line now. */
+ * out, if it is next to it in the line. take_other: that is the line now. */
 void moses_put(moses *m, UChar32 c, const moses_letter *first, const moses_letter *last);
 void moses_widen(moses *m, const moses_letter *left_out);
 void moses_put_space(moses *m, const moses_letter *before);
@@ -63,7 +63,7 @@ void moses_take_other(moses *m);
 void moses_make_one_space(moses *m);
 void moses_strip(moses *m);
 
-/* ---- rules: a text where it stands between characters of some kinds, and what becomes of it ---- */
+/* ---- rules: a text where it is between characters of some kinds, and what becomes of it ---- */
 
 typedef enum {
     ANY, /* and none */

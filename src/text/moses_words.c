@@ -91,7 +91,7 @@ static void part_apostrophes(moses *m)
         MOSES_APPLY(m, others);
 }
 
-/* Is text[start, end), a word without its full stop, one that keeps it, where `next` begins the word behind it (0: none)? */
+/* Is text[start, end), a word without its full stop, one that keeps it, where `next` begins the word after it (0: none)? */
 static bool keeps_full_stop(moses *m, guint start, guint end, UChar32 next)
 {
     const moses_letter *text = moses_letters(m);

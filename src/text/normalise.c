@@ -14,7 +14,7 @@
 enum {
     SPACE = 1,   /* becomes a space: white space, controls, ... */
     REMOVE = 2,
-    COMPOSE = 4, /* Form C may change it or what stands before it */
+    COMPOSE = 4, /* Form C may change it or what is before it */
     LOWER = 8    /* lower-casing changes it */
 };
 
@@ -266,7 +266,7 @@ static void convert_origins(xlm_normaliser *n, const xlm_origin *from, size_t st
     }
 }
 
-/* n->origins, of n->out before `finish`, become those behind it. Lower case depends on what stands around a character in one
+/* n->origins, of n->out before `finish`, become those after it. Lower case depends on what is around a character in one
  * case, the final sigma, which has as many bytes as the other. */
 static void finish_origins(xlm_normaliser *n)
 {

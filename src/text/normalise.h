@@ -5,7 +5,7 @@
  *   1. valid UTF-8 (RFC 3629: no surrogates, no overlong forms, nothing above U+10FFFF)
  *   2. without junk: controls (Cc), private use (Co), noncharacters, and U+FFFD, which stands for a character that was
  *      lost before, become a space; invisible formatting (Cf: soft hyphen, zero width space, byte order mark, direction
- *      marks, ...) is removed, since it stands inside words and would make two words of one that a reader sees. Kept
+ *      marks, ...) is removed, since it is inside words and would make two words of one that a reader sees. Kept
  *      are the format characters that change what is read: U+200C and U+200D (Persian, Indic scripts, emoji), and those
  *      that are visible (Prepended_Concatenation_Mark). Characters that ICU does not know yet are kept
  *   3. in Unicode Normalization Form C
@@ -24,11 +24,11 @@
 /* Bytes of the longest line that the text floor takes: ICU counts in 32 bits, and a line may grow. */
 enum { XLM_LINE_MAX = 1 << 26 };
 
-/* The first byte of text[size] that cannot be part of UTF-8 where it stands, or `size` when all is valid. In a sequence
+/* The first byte of text[size] that cannot be part of UTF-8 where it is, or `size` when all is valid. In a sequence
  * that is cut short or malformed it is the sequence's first byte. */
 size_t xlm_utf8_check(const char *text, size_t size);
 /* Is it UTF-8 without a byte 0, which HDF5 can hold as a text, and h5dump can show? Else EX_DATAERR. what: "subword". text is
- * 0-terminated behind its `size` bytes. */
+ * 0-terminated after its `size` bytes. */
 bool xlm_utf8_require(const char *what, const char *text, size_t size, GError **error);
 
 /* Is a character left out, or made a space (rules 2 and 5)? */
@@ -48,7 +48,7 @@ typedef struct xlm_origin {
 /* Another form that lines are brought into: of a segmenter that was published with its own (subwords/segmenter.h). set_language and
  * free may be NULL. */
 typedef struct xlm_normaliser_form {
-    /* A space at the beginning belongs to the word behind it: words inside a text are to be given with one. */
+    /* A space at the beginning belongs to the word after it: words inside a text are to be given with one. */
     bool keeps_space;
     /* Append the normal form of text[size], which is UTF-8, to `out`, nothing when the line holds no text; and the xlm_origin of
      * each byte to `origins`, unless that is NULL. */
@@ -60,7 +60,7 @@ typedef struct xlm_normaliser_form {
 
 /* form: borrowed. Takes over `state`. */
 xlm_normaliser *xlm_normaliser_new_with(const xlm_normaliser_form *form, void *state);
-/* Must a word that stands behind a space in a text be given with it? (xlm_normaliser_form.keeps_space) */
+/* Must a word that comes after a space in a text be given with it? (xlm_normaliser_form.keeps_space) */
 bool xlm_normaliser_keeps_space(const xlm_normaliser *normaliser);
 /* Lines are of this language from now on, as xlm_splitter_new takes it, "" for none in particular. It matters to few forms.
  * EX_SOFTWARE when ICU has no data. */

@@ -1,7 +1,7 @@
 /* xlm-mpi: byte strings, each kept once and numbered. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The table under word counts, symbols and caches of words. Text has millions of words and each is looked up, so a
- * look-up takes bytes and their number where they stand, with no copy and no terminator. Strings are numbered 0, 1,
+ * look-up takes bytes and their number where they are, with no copy and no terminator. Strings are numbered 0, 1,
  * 2, ... as they come. */
 #ifndef XLM_TEXT_STRINGS_H
 #define XLM_TEXT_STRINGS_H

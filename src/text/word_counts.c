@@ -1,4 +1,4 @@
-/* xlm-mpi: how often which word stands in a text. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: how often which word is in a text. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
 #include "text/strings.h"

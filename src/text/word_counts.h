@@ -1,4 +1,4 @@
-/* xlm-mpi: how often which word stands in a text. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: how often which word is in a text. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A table of byte strings and their counts, used for words (to learn merges from) and for subwords (to make a
  * vocabulary of). Words are numbered 0 ... n-1, in the order in which they came or, after xlm_word_counts_sort, by
@@ -20,7 +20,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_word_counts, xlm_word_counts_free)
 
 /* `times` more of a word. size may be 0 and the bytes may be any. */
 void xlm_word_counts_add(xlm_word_counts *counts, const char *word, size_t size, int64_t times);
-/* `times` more of each word in a text, words being what stands between ' ' and '\n'. For text
+/* `times` more of each word in a text, words being what is between ' ' and '\n'. For text
  * that comes in pieces, cut it at line ends. */
 void xlm_word_counts_add_text(xlm_word_counts *counts, const char *text, size_t size, int64_t times);
 /* All of `more`, each count times `times`. */
@@ -53,7 +53,7 @@ bool xlm_word_counts_write(const xlm_word_counts *counts, const char *path, GErr
 /* The same as text. g_string_free. */
 GString *xlm_word_counts_print(const xlm_word_counts *counts);
 /* Read one, in the order of the file. EX_NOINPUT when it cannot be read; EX_DATAERR with file and line for lines of
- * another form, words that stand twice, counts whose sum is above 2^63 - 1, and a file without words. */
+ * another form, words that occur twice, counts whose sum is above 2^63 - 1, and a file without words. */
 xlm_word_counts *xlm_word_counts_read(const char *path, GError **error);
 /* The same from bytes; name: for messages. */
 xlm_word_counts *xlm_word_counts_parse(const char *name, const char *text, size_t size, GError **error);

@@ -10,7 +10,7 @@ static bool add_line(xlm_word_counts *c, const xlm_fields *fields, const xlm_fie
     if (count < 0)
         return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a count below 0", fields->name, fields->line);
     if (xlm_word_counts_index(c, word->text, word->size) != UINT32_MAX)
-        return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": `%.*s` stands a second time; remove one of the lines",
+        return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": `%.*s` occurs a second time; remove one of the lines",
                              fields->name, fields->line, (int)word->size, word->text);
     if (count > INT64_MAX - *total)
         return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": the counts are too large to be added up", fields->name,

@@ -131,7 +131,7 @@ static void add_word(xlm_splitter *s, size_t start, size_t end)
         g_array_append_val(s->words, word);
 }
 
-/* Add what stands between spaces in line[start..end). */
+/* Add what is between spaces in line[start..end). */
 static void split_at_spaces(xlm_splitter *s, const char *line, size_t start, size_t end)
 {
     for (size_t i = start; i < end; i++)
@@ -175,7 +175,7 @@ static bool split_by_sorts(xlm_splitter *s, const unsigned char *line, size_t si
         }
         if (sort == COMPLEX)
             return false;
-        /* A mark with the same sort on both sides is passed over together with what is behind it. */
+        /* A mark with the same sort on both sides is skipped together with what is after it. */
         if (sort & MARK && before & sort & (LETTER | DIGIT) && at + length < size) {
             const uint8_t after = read_sort(s, line, at + length, size, &after_length);
             if (after == before) {

@@ -15,20 +15,20 @@ static struct {
 
 static const GOptionEntry options[] = {
     {"words-from", 0, 0, G_OPTION_ARG_INT64, &given.words,
-     "LINKS counts words from 0 or 1 (default: from 0 when it has a 0, else from 1)", "0|1"},
-    {"gold-words-from", 0, 0, G_OPTION_ARG_INT64, &given.gold_words, "the same of GOLD", "0|1"},
+     "LINKS counts words from 0 or 1 (default: from 0 if it has a 0, else from 1)", "0|1"},
+    {"gold-words-from", 0, 0, G_OPTION_ARG_INT64, &given.gold_words, "the same for GOLD", "0|1"},
     {"gold-sentences-from", 0, 0, G_OPTION_ARG_INT64, &given.gold_sentences,
-     "a GOLD of lines with numbers counts sentences from 0 or 1 (default: as for words)", "0|1"},
-    {"reverse", 0, 0, G_OPTION_ARG_NONE, &given.reverse, "LINKS are of the target's words to the source's: `j-i`", NULL},
+     "a GOLD of lines with sentence numbers counts sentences from 0 or 1 (default: as for words)", "0|1"},
+    {"reverse", 0, 0, G_OPTION_ARG_NONE, &given.reverse, "LINKS have the target's word first: `j-i`", NULL},
     {"wrong", 0, 0, G_OPTION_ARG_NONE, &given.wrong,
      "show for each sentence the links that are not possible, and the sure ones that are missing", NULL},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the scores to a file too", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the scores to a file", "FILE"},
     {.long_name = NULL}};
 
 static bool check_from(const char *option, gint64 from, GError **error)
 {
     return (from >= XLM_COUNT_FOUND && from <= XLM_COUNT_FROM_1) ||
-           xlm_error_set(error, EX_USAGE, "--%s=%" G_GINT64_FORMAT ": is neither 0 nor 1", option, from);
+           xlm_error_set(error, EX_USAGE, "--%s=%" G_GINT64_FORMAT ": must be 0 or 1", option, from);
 }
 
 static bool check(int n, GError **error)
@@ -49,7 +49,7 @@ static const xlm_link *find(const xlm_links *links, int64_t sentence, const xlm_
     return NULL;
 }
 
-/* " 3-4 5-6": links of one that the other has not; sure ones alone, or all. Nothing is printed when there are none. */
+/* " 3-4 5-6": links of one that the other does not have, only sure ones or all. Prints nothing if there are none. */
 static void print_missing(int64_t sentence, const char *what, const xlm_links *of, const xlm_links *in, bool sure_alone)
 {
     bool any = false;
@@ -79,7 +79,7 @@ static void turn_round(xlm_links *links)
     }
 }
 
-/* Sentences of gold without a link are not scored: nobody has said what is right there. */
+/* Sentences without a gold link are not scored, since the correct links are not known. */
 static int64_t score_all(const xlm_links *links, const xlm_links *gold, xlm_link_score *score)
 {
     int64_t scored = 0;
@@ -125,7 +125,7 @@ static void log_counts(const char *path, const xlm_links *links, gint64 words, g
     if (links->first_sentence != XLM_COUNT_FOUND && sentences == XLM_COUNT_FOUND)
         xlm_log_info("%s: counts sentences from %d", path, links->first_sentence);
     if (links->unlinked > 0)
-        xlm_log_info("%s:%" G_GINT64_FORMAT ": negative number of a word, taken as no link (%" G_GINT64_FORMAT
+        xlm_log_info("%s:%" G_GINT64_FORMAT ": negative word number, taken as no link (%" G_GINT64_FORMAT
                      " such line%s)", path, links->first_unlinked, links->unlinked, links->unlinked == 1 ? "" : "s");
 }
 
@@ -136,14 +136,14 @@ static bool compare_files(const char *path, const char *gold_path, GError **erro
                                                      (xlm_count_from)given.gold_sentences, error) : NULL;
     bool good = gold != NULL;
     if (good && links->first_sentence != XLM_COUNT_FOUND)
-        good = xlm_error_set(error, EX_DATAERR, "%s: links to be scored stand on a line a sentence, `0-0 1-2`", path);
+        good = xlm_error_set(error, EX_DATAERR, "%s: links to be scored need one line per sentence, `0-0 1-2`", path);
     if (good && gold->first_sentence != XLM_COUNT_FOUND && given.gold_sentences == XLM_COUNT_FOUND)
         xlm_links_close_gaps(gold, gold_path, links->sentences);
     const bool lines = good && gold->first_sentence == XLM_COUNT_FOUND;
     if (good && (lines ? links->sentences != gold->sentences : links->sentences < gold->sentences))
         good = xlm_error_set(error, EX_DATAERR, "%s has %" G_GINT64_FORMAT " sentences, %s %" G_GINT64_FORMAT
                              "; give links of the same sentences%s", path, links->sentences, gold_path, gold->sentences,
-                             lines ? "" : ", or say with --gold-sentences-from how gold counts");
+                             lines ? "" : ", or give --gold-sentences-from");
     if (good && gold->offsets[gold->sentences] == 0)
         good = xlm_error_set(error, EX_DATAERR, "%s: has no links", gold_path);
     if (good) {
@@ -172,14 +172,13 @@ static void free_options(void) { g_free(given.csv); }
 const xlm_command xlm_align_score = {
     .name = "score",
     .arguments = "score LINKS GOLD",
-    .purpose = "Measure word alignments against those that people made",
+    .purpose = "Measure word alignments against manual ones",
     .notes =
-        "score: alignment error rate, precision against possible links, recall of sure ones (Och and Ney 2003). LINKS has\n"
-        "a line a sentence pair, `0-0 1-2`; GOLD has such lines, with `3?4` or `3p4` for possible links, or lines `sentence\n"
-        "source target [S|P]` (NAACL 2003), sure where no letter is given, no link where a number is negative. Sentences of\n"
-        "which GOLD has no link are not scored. Where GOLD's numbers of sentences leave gaps and are as many as LINKS has\n"
-        "lines, they stand for the lines in their order.\n"
-        "\n",
+        "score: prints the alignment error rate, the precision against possible links and the recall of sure links (Och and Ney "
+        "2003). LINKS has one line per sentence pair, `0-0 1-2`. GOLD has such lines, with `3?4` or `3p4` for possible links, or "
+        "lines `sentence source target [S|P]` (NAACL 2003), where a link without a letter is sure and a negative number means no "
+        "link. Sentences for which GOLD has no link are not scored. If GOLD's sentence numbers have gaps and there are as many "
+        "as lines in LINKS, they correspond to the lines in order.\n\n",
     .examples =
         "  xlm_align score links.txt gold.naacl --wrong\n",
     .title = "Options of score",

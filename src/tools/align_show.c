@@ -17,14 +17,15 @@ static struct {
 
 static const GOptionEntry options[] = {
     {"pair", 'p', 0, G_OPTION_ARG_INT64, &given.pair, "number of the pair, from 0 (default 0)", "N"},
-    {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages, "of which languages, where there are several: de-en", "A-B"},
-    {"split", 0, 0, G_OPTION_ARG_STRING, &given.split, "of train (the default) or held_out", "SPLIT"},
+    {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages, "its languages, if there are several pairs of languages: "
+                                                                 "de-en", "A-B"},
+    {"split", 0, 0, G_OPTION_ARG_STRING, &given.split, "split of the pair: train (the default) or held_out", "SPLIT"},
     {"corpus", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
-     "the corpus (default: where it was when it was aligned)", "FILE"},
+     "the corpus (default: the path that it had when it was aligned)", "FILE"},
     {"words", 'w', 0, G_OPTION_ARG_NONE, &given.words, "show words, not subwords", NULL},
     {"list", 0, 0, G_OPTION_ARG_NONE, &given.list, "show a list of linked words with their scores, not a matrix", NULL},
     {"width", 0, 0, G_OPTION_ARG_INT64, &given.width,
-     "columns that a matrix may take, else a list is shown (default: the terminal's; 80 where there is none)", "N"},
+     "maximum width of a matrix in columns, beyond which a list is shown (default: that of the terminal; 80 without one)", "N"},
     {.long_name = NULL}};
 
 static bool check(int n, GError **error)
@@ -37,10 +38,10 @@ static bool check(int n, GError **error)
     if (given.width < 0)
         return xlm_error_set(error, EX_USAGE, "--width=%" G_GINT64_FORMAT ": at least 1", given.width);
     return given.split == NULL || xlm_split_find(given.split, &split) ||
-           xlm_error_set(error, EX_USAGE, "--split=%s: is neither train nor held_out", given.split);
+           xlm_error_set(error, EX_USAGE, "--split=%s: must be train or held_out", given.split);
 }
 
-/* A sentence: its subwords, and what is shown of it, these or its words. */
+/* A sentence: its subwords, and what is shown of it: its subwords or its words. */
 struct side {
     const char *language;
     int32_t *ids, *shown; /* [n] id; number in `labels` */
@@ -73,7 +74,7 @@ static const xlm_alignment_pairs *choose_pairs(const xlm_alignment_file *file, G
     else if (found == NULL)
         xlm_error_set(error, EX_USAGE, "--languages=%s: not in %s, which has %s", given.languages, path, names->str);
     else if (given.languages == NULL && n > 1)
-        xlm_error_set(error, EX_USAGE, "%s: has %s; say which with --languages", path, names->str);
+        xlm_error_set(error, EX_USAGE, "%s: has %s; choose one with --languages", path, names->str);
     else if (given.pair >= found->pairs)
         xlm_error_set(error, EX_USAGE, "--pair=%" G_GINT64_FORMAT ": %s has %" G_GINT64_FORMAT " of %s in %s, counted from 0",
                       given.pair, path, found->pairs, found->name, xlm_split_name(split));
@@ -134,7 +135,7 @@ static gint by_place(gconstpointer a, gconstpointer b, gpointer links)
     return x->source != y->source ? (x->source < y->source ? -1 : 1) : (x->target > y->target) - (x->target < y->target);
 }
 
-/* Links between what is shown: of words each once, with the best score of its subwords. Returns how many. */
+/* The links to show; a link between words occurs once, with the best score of its subwords. Returns their number. */
 static int64_t join_links(const struct side side[2], xlm_link *links, float *scores, int64_t n)
 {
     g_autofree xlm_link *joined = g_new(xlm_link, n + 1);
@@ -163,7 +164,7 @@ static int64_t join_links(const struct side side[2], xlm_link *links, float *sco
     return count;
 }
 
-/* Files may be anybody's: a terminal obeys control characters. */
+/* The file may be untrusted, and terminals obey control characters. */
 static void print_clean(const char *text)
 {
     g_autoptr(GString) clean = g_string_new("");
@@ -226,7 +227,7 @@ static bool show_pair(const xlm_alignment_file *file, const xlm_alignment_pairs 
     return good && xlm_program_flush(error);
 }
 
-/* The corpus, which may have been elsewhere when it was aligned. */
+/* The corpus, which may have been moved since it was aligned. */
 static xlm_corpus *open_corpus(const char *path, GError **error)
 {
     xlm_alignment_file *file = xlm_alignment_file_open(path, NULL, error);
@@ -235,7 +236,7 @@ static xlm_corpus *open_corpus(const char *path, GError **error)
         return NULL;
     const char *name = given.corpus != NULL ? given.corpus : file->origin.corpus;
     if (given.corpus == NULL && !g_file_test(name, G_FILE_TEST_EXISTS))
-        xlm_error_set(error, EX_NOINPUT, "%s: its corpus, %s, is not there; say with --corpus where it is", path, name);
+        xlm_error_set(error, EX_NOINPUT, "%s: its corpus, %s, does not exist; give its path with --corpus", path, name);
     else
         corpus = xlm_corpus_open(name, error);
     xlm_alignment_file_close(file);
@@ -272,9 +273,8 @@ const xlm_command xlm_align_show = {
     .arguments = "show A.h5",
     .purpose = "Show the links of a sentence pair",
     .notes =
-        "show: the two sentences, and a matrix of their links with a line for each subword of the source. Where it is wider\n"
-        "than the terminal, a list of linked subwords.\n"
-        "\n",
+        "show: prints the two sentences, and a matrix of their links with a line for each subword of the source, or a list of "
+        "linked subwords if the matrix is wider than the terminal.\n\n",
     .examples =
         "  xlm_align show alignment.h5 --pair 17 --words\n",
     .title = "Options of show",

@@ -17,7 +17,7 @@ static const GOptionEntry options[] = {
     {"symmetrise", 0, 0, G_OPTION_ARG_STRING, &given.how,
      "intersection, union, grow-diag, grow-diag-final, grow-diag-final-and (the default), or forward, reverse", "HOW"},
     {"reverse-turned", 0, 0, G_OPTION_ARG_NONE, &given.turned,
-     "REVERSE has `j-i`, the target's word first, as of a program that was given the two texts the other way round", NULL},
+     "REVERSE has the target's word first, `j-i`, as from a program that was given the two texts in the other order", NULL},
     {.long_name = NULL}};
 
 static bool check(int n, GError **error)
@@ -25,7 +25,7 @@ static bool check(int n, GError **error)
     if (n != 2)
         return xlm_error_set(error, EX_USAGE, "symmetrise takes links of two directions; see xlm_align --help");
     return given.how == NULL || xlm_symmetrisation_find(given.how, &how) ||
-           xlm_error_set(error, EX_USAGE, "--symmetrise=%s: is none of %s", given.how, xlm_symmetrisation_names());
+           xlm_error_set(error, EX_USAGE, "--symmetrise=%s: must be one of %s", given.how, xlm_symmetrisation_names());
 }
 
 /* ---- reading ---- */
@@ -33,7 +33,7 @@ static bool check(int n, GError **error)
 /* Links of one direction. */
 struct direction {
     const char *path;
-    bool of_target; /* each target word has one link at most; else each source word */
+    bool of_target; /* each target word has at most one link; else each source word */
     bool turned;
     xlm_links *links;
 };
@@ -43,7 +43,7 @@ static bool read_direction(struct direction *d, GError **error)
     if ((d->links = xlm_links_read(d->path, XLM_COUNT_FROM_0, XLM_COUNT_FROM_0, error)) == NULL)
         return false;
     if (d->links->first_sentence != XLM_COUNT_FOUND)
-        return xlm_error_set(error, EX_DATAERR, "%s: links stand on a line a sentence, `0-0 1-2`", d->path);
+        return xlm_error_set(error, EX_DATAERR, "%s: links need one line per sentence, `0-0 1-2`", d->path);
     for (int64_t i = 0; i < d->links->offsets[d->links->sentences] && d->turned; i++) {
         xlm_link *link = &d->links->links[i];
         *link = (xlm_link){link->target, link->source, link->possible};
@@ -51,7 +51,7 @@ static bool read_direction(struct direction *d, GError **error)
     return true;
 }
 
-/* The links of a sentence as function[words], -1 where there is none. */
+/* The links of a sentence as function[words], -1 for no link. */
 static bool make_function(const struct direction *d, int64_t sentence, int32_t *function, int64_t words, GError **error)
 {
     memset(function, -1, sizeof *function * (size_t)words);
@@ -60,7 +60,7 @@ static bool make_function(const struct direction *d, int64_t sentence, int32_t *
         const int32_t word = d->of_target ? link->target : link->source;
         if (function[word] >= 0)
             return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s word %d has more than one link; %s links have "
-                                 "one at most for each %s word, as fast_align and others write them", d->path, sentence + 1,
+                                 "at most one for each %s word, as written by fast_align and others", d->path, sentence + 1,
                                  d->of_target ? "target" : "source", word, d->of_target ? "forward" : "reverse",
                                  d->of_target ? "target" : "source");
         function[word] = d->of_target ? link->source : link->target;
@@ -70,7 +70,7 @@ static bool make_function(const struct direction *d, int64_t sentence, int32_t *
 
 /* ---- joining ---- */
 
-/* Words of a sentence, up to the last that is linked. */
+/* Number of words of a sentence, up to the last linked one. */
 static void count_words(const struct direction *d, int64_t sentence, int64_t words[2])
 {
     for (int64_t i = d->links->offsets[sentence]; i < d->links->offsets[sentence + 1]; i++) {
@@ -128,12 +128,11 @@ static void free_options(void)
 const xlm_command xlm_align_symmetrise = {
     .name = "symmetrise",
     .arguments = "symmetrise FORWARD REVERSE -o LINKS",
-    .purpose = "Make links of two directions one set",
+    .purpose = "Combine the links of two directions",
     .notes =
-        "symmetrise: joins links of two directions, of this or of other programs, as fast_align's atools does. FORWARD has one\n"
-        "link at most for each word of the target, REVERSE for each word of the source; both have `i-j`, the source's word\n"
-        "first.\n"
-        "\n",
+        "symmetrise: combines the links of two directions, from this or other programs, like fast_align's atools. FORWARD has at "
+        "most one link for each word of the target, REVERSE for each word of the source; both have `i-j`, the source's word "
+        "first.\n\n",
     .examples =
         "  xlm_align symmetrise forward.txt reverse.txt --symmetrise grow-diag -o links.txt\n",
     .title = "Options of symmetrise",

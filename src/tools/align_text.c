@@ -23,42 +23,41 @@ static xlm_align_options chosen = {.symmetrisation = XLM_GROW_DIAG_FINAL_AND, .t
 
 static const GOptionEntry options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
-     "links to write, a line a pair: `0-0 1-2` (default: standard output)", "FILE"},
+     "links to write, one line per pair: `0-0 1-2` (default: standard output)", "FILE"},
     {"method", 0, 0, G_OPTION_ARG_STRING, &given.method,
      "fertility: a hidden Markov model with fertilities, both directions trained to agree (the default); diagonal: translations "
-     "near the diagonal, as fast_align's, faster and less exact; with --checkpoint ot, argmax, itermax", "METHOD"},
+     "near the diagonal as in fast_align, faster and less accurate; with --checkpoint ot, argmax, itermax", "METHOD"},
     {"symmetrise", 0, 0, G_OPTION_ARG_STRING, &given.symmetrise,
-     "how the links of two directions become one set: forward, reverse, intersection, union, grow-diag, grow-diag-final, "
+     "how the links of two directions are combined: forward, reverse, intersection, union, grow-diag, grow-diag-final, "
      "grow-diag-final-and (the default)", "HOW"},
     {"forward", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.forward,
-     "write the links of the direction from source to target too", "FILE"},
-    {"reverse", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.reverse, "the same from target to source", "FILE"},
+     "also write the links of the direction from source to target", "FILE"},
+    {"reverse", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.reverse, "also write the links from target to source", "FILE"},
     {"scores", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.scores,
-     "write the posterior probability of each link too, in the same places as the links", "FILE"},
+     "also write the posterior probability of each link, in the order of the links", "FILE"},
     {"alignment", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.alignment,
      "write the alignment of a corpus: links between the subwords of each pair, with their scores (HDF5)", "A.h5"},
     {"split", 0, 0, G_OPTION_ARG_STRING, &given.split,
-     "which pairs of a corpus are aligned: train (the default), held_out, all of both", "train|held_out|all"},
+     "which pairs of a corpus are aligned: train (the default), held_out, or all", "train|held_out|all"},
     {"words", 0, 0, G_OPTION_ARG_STRING, &given.words,
-     "words stand between spaces (space, the default), or are found by the rules of Unicode (icu)", "space|icu"},
+     "words are separated by spaces (space, the default), or found by the rules of Unicode (icu)", "space|icu"},
     {"languages", 0, 0, G_OPTION_ARG_STRING, &given.languages,
-     "of a corpus, which two languages, in either order (default: its only pair); of text, what the model of --checkpoint calls "
-     "the languages (default: the endings of the files' names)", "SOURCE,TARGET"},
-    {"lowercase", 0, 0, G_OPTION_ARG_NONE, &given.lower, "words that differ in case alone are the same", NULL},
+     "for a corpus, the two languages, in either order (default: its only pair); for text, the names of the languages in the "
+     "model of --checkpoint (default: the endings of the files' names)", "SOURCE,TARGET"},
+    {"lowercase", 0, 0, G_OPTION_ARG_NONE, &given.lower, "treat words that differ only in case as the same", NULL},
     {"longest", 0, 0, G_OPTION_ARG_INT64, &given.longest,
      "pairs with more words on a side get no links, 1 to 10000 (default 1000)", "N"},
     {"iterations", 0, 0, G_OPTION_ARG_INT64, &given.iterations,
-     "times that the text is gone through (default: 9 for fertility, 4 for diagonal; with --model 0, which aligns without "
-     "training)",
+     "number of passes over the text (default: 9 for fertility, 4 for diagonal; with --model 0, which aligns without training)",
      "N"},
     {"save", 0, XLM_WRITES | XLM_REPLACES, G_OPTION_ARG_FILENAME, &given.save, "write the trained model (HDF5)", "FILE"},
     {"model", 0, XLM_READS | XLM_REPLACES, G_OPTION_ARG_FILENAME, &given.model,
-     "align with this model; with --iterations its counts are where training begins, and stay part of it", "FILE"},
+     "align with this model; with --iterations training starts from its counts, and keeps them", "FILE"},
     {"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
-     "about as much memory a rank is used for the words of its sentence pairs, more is put into a scratch file (default 4G)",
+     "memory per rank for the words of its sentence pairs, approximately; the rest goes to a scratch file (default 4G)",
      "BYTES[K|M|G]"},
     {"scratch", 0, XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.scratch,
-     "directory of the scratch file (default: that of the output, else the current one)", "DIR"},
+     "directory of the scratch file (default: that of the output, otherwise the current one)", "DIR"},
     {.long_name = NULL}};
 
 static bool check_numbers(GError **error)
@@ -70,11 +69,11 @@ static bool check_numbers(GError **error)
     if (given.longest != NOT_GIVEN && (given.longest < 1 || given.longest > 10000))
         return xlm_error_set(error, EX_USAGE, "--longest=%" G_GINT64_FORMAT ": is not in 1 to 10000", given.longest);
     if (given.save != NULL && given.model != NULL && given.iterations < 1)
-        return xlm_error_set(error, EX_USAGE, "--save with --model needs --iterations: else nothing is trained");
+        return xlm_error_set(error, EX_USAGE, "--save with --model needs --iterations: otherwise nothing is trained");
     return true;
 }
 
-/* Where the links go: standard output, when there is no file of anything. */
+/* Links go to standard output if there is no file for anything. */
 static bool has_output(void)
 {
     return given.output != NULL || given.forward != NULL || given.reverse != NULL || given.scores != NULL || given.save != NULL ||
@@ -96,7 +95,7 @@ static xlm_align_given for_model(char *const *arguments, bool corpus)
                              given.method};
 }
 
-/* With --checkpoint the options of statistics have nothing to say. */
+/* With --checkpoint the options for statistics have no effect, so they are refused. */
 static bool check_model(GError **error)
 {
     const bool other = given.symmetrise != NULL || given.forward != NULL || given.reverse != NULL || given.lower ||
@@ -104,7 +103,8 @@ static bool check_model(GError **error)
                        given.longest != NOT_GIVEN || given.memory != NULL || given.scratch != NULL;
     if (other)
         return xlm_error_set(error, EX_USAGE, "--symmetrise, --forward, --reverse, --lowercase, --longest, --iterations, --save, "
-                             "--model, --memory and --scratch are not for links by a model; leave them out, or --checkpoint");
+                             "--model, --memory and --scratch are not for alignment with a model; leave them out, or leave out "
+                             "--checkpoint");
     const xlm_align_given g = for_model(NULL, false);
     return xlm_align_model_check(&g, error);
 }
@@ -123,7 +123,7 @@ static bool check(int n, GError **error)
     if (given.method != NULL && (chosen.aligner = xlm_aligner_find(given.method, error)) == NULL)
         return false;
     if (given.symmetrise != NULL && !xlm_symmetrisation_find(given.symmetrise, &chosen.symmetrisation))
-        return xlm_error_set(error, EX_USAGE, "--symmetrise=%s: is none of %s", given.symmetrise, xlm_symmetrisation_names());
+        return xlm_error_set(error, EX_USAGE, "--symmetrise=%s: is not one of %s", given.symmetrise, xlm_symmetrisation_names());
     if (given.words != NULL && !xlm_word_mode_find(given.words, &chosen.text.words))
         return xlm_error_set(error, EX_USAGE, "--words=%s: is neither space nor icu", given.words);
     const xlm_align_given g = for_model(NULL, false);
@@ -131,25 +131,25 @@ static bool check(int n, GError **error)
            xlm_program_read_bytes("memory", given.memory, &chosen.memory, error);
 }
 
-/* Do the options go together with what is given, a corpus or text? */
+/* Do the options fit the input, a corpus or text? */
 static bool check_source(char *const *arguments, const bool corpus[2], GError **error)
 {
     if (files == 2 && (corpus[0] || corpus[1]))
-        return xlm_error_set(error, EX_USAGE, "%s: is HDF5, and no text; a corpus has the sentences of both languages, and is "
-                             "given alone", arguments[corpus[0] ? 0 : 1]);
+        return xlm_error_set(error, EX_USAGE, "%s: is HDF5, not text; a corpus has the sentences of both languages, so give it "
+                             "alone", arguments[corpus[0] ? 0 : 1]);
     if (corpus[0])
         return g_strcmp0(given.words, "icu") != 0 ||
-               xlm_error_set(error, EX_USAGE, "--words=icu: a corpus is made of words already; leave it out");
+               xlm_error_set(error, EX_USAGE, "--words=icu: a corpus is already split into words; leave it out");
     if (!g_file_test(arguments[0], G_FILE_TEST_EXISTS))
         return xlm_error_set(error, EX_NOINPUT, "%s: %s", arguments[0], g_strerror(ENOENT));
     if (given.alignment != NULL)
-        return xlm_error_set(error, EX_USAGE, "--alignment: %s is no corpus; make one with xlm_prep --para, or write links "
-                             "as text with --output", arguments[0]);
+        return xlm_error_set(error, EX_USAGE, "--alignment: %s is not a corpus; make one with xlm_prep --para, or write links as "
+                             "text with --output", arguments[0]);
     if (given.split != NULL)
-        return xlm_error_set(error, EX_USAGE, "--split is for a corpus, which %s is not; leave it out", arguments[0]);
+        return xlm_error_set(error, EX_USAGE, "--split is only for a corpus, and %s is not one; leave it out", arguments[0]);
     return given.languages == NULL || xlm_align_model_asked() ||
-           xlm_error_set(error, EX_USAGE, "--languages is for a corpus, which %s is not, and for links by a model, with "
-                         "--checkpoint MODEL.h5; leave it out", arguments[0]);
+           xlm_error_set(error, EX_USAGE, "--languages is only for a corpus, and %s is not one, or for alignment with a model "
+                         "(--checkpoint MODEL.h5); leave it out", arguments[0]);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
@@ -203,15 +203,15 @@ const xlm_command xlm_align_text = {
     .arguments = "[text] SOURCE TARGET | CORPUS.h5 -o LINKS",
     .purpose = "Align the words of sentence pairs",
     .notes =
-        "text: which word of a sentence is a translation of which word of the other. SOURCE and TARGET are two texts, plain or\n"
-        "gzip, line i of one the translation of line i of the other; or one text of lines `source ||| target`; or a corpus\n"
-        "(seen from how the file begins), whose sentence pairs are aligned, in the order of languages that it has: --alignment\n"
-        "keeps their links by number of the pair, --output as lines. By default words are aligned by statistics of the sentence\n"
-        "pairs themselves, in both directions, made one by --symmetrise. With --checkpoint they are aligned by a model:\n"
-        "similarities of the hidden states of all subwords become links by optimal transport (Chi et al. 2021), or by\n"
-        "SimAlign's Argmax and Itermax (Jalili Sabet et al. 2020); words are linked when any of their subwords are, and pairs\n"
-        "that are longer than the model's positions get no links. Links are the same on any number of ranks.\n"
-        "\n",
+        "text: finds which word of a sentence is a translation of which word of the other. SOURCE and TARGET are two texts,\n"
+        "plain or gzip, where line i of one is the translation of line i of the other; or one text of lines `source |||\n"
+        "target`; or a corpus (recognised by its first bytes), whose sentence pairs are aligned, in its order of languages:\n"
+        "--alignment writes their links by number of the pair, --output as lines. By default words are aligned with statistics\n"
+        "of the sentence pairs themselves, in both directions, which --symmetrise combines. With --checkpoint they are aligned\n"
+        "with a model: links are computed from the similarities of the hidden states of all subwords by optimal transport (Chi\n"
+        "et al. 2021), or by SimAlign's Argmax and Itermax (Jalili Sabet et al. 2020). Words are linked if any of their\n"
+        "subwords are, and pairs that are longer than the model's positions get no links. Links are the same on any number of\n"
+        "ranks.\n\n",
     .examples =
         "  mpiexec -n 2 xlm_align train.en train.de -o links.txt --lowercase\n"
         "  xlm_align train.en train.de -o links.txt --save en-de.h5\n"
@@ -219,9 +219,9 @@ const xlm_command xlm_align_text = {
         "  mpiexec -n 4 xlm_align corpus.h5 --languages en,de --alignment alignment.h5\n"
         "  mpiexec -n 4 xlm_align text.en text.fr --checkpoint run1/latest -o links.txt\n"
         "  xlm_align test.en test.de --checkpoint run1/latest --layer all --gold gold.naacl\n",
-    .title = "Options of aligning text",
+    .title = "Options for aligning text",
     .options = options,
-    .more_title = "Options of aligning by a model",
+    .more_title = "Options for aligning with a model",
     .more_options = xlm_align_model_options,
     .precision = true,
     .check = check,

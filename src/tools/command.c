@@ -46,7 +46,7 @@ static char *join_texts(const xlm_command_program *program, const xlm_command *o
     return g_string_free(all, FALSE);
 }
 
-/* Options of the command that is called; of all when none is, for --help. */
+/* Options of the command that is called; of all commands if none is called, for --help. */
 static bool parse(const xlm_command_program *p, const xlm_command *called, int *argc, char ***argv, GError **error)
 {
     xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{NULL, NULL}};
@@ -78,10 +78,10 @@ static bool parse(const xlm_command_program *p, const xlm_command *called, int *
     return xlm_program_parse(&program, groups, argc, argv, error);
 }
 
-/* The command, its options read; NULL with EX_USAGE. *first: of its arguments in argv. */
+/* The command, with its options read; NULL with EX_USAGE. [out] first: index of its first argument in argv. */
 static const xlm_command *read_command(const xlm_command_program *program, int *argc, char ***argv, int *first, GError **error)
 {
-    /* --help alone is that of all commands; other options before any name are those of the unnamed command. */
+    /* --help alone shows all commands; other options before any name belong to the unnamed command. */
     const char *word = *argc > 1 ? (*argv)[1] : NULL;
     const bool named = word != NULL && word[0] != '-';
     const bool options = program->unnamed && *argc > 2 && word[0] == '-';
@@ -90,7 +90,7 @@ static const xlm_command *read_command(const xlm_command_program *program, int *
         return NULL;
     if (called == NULL) {
         g_autofree char *names = join_texts(program, NULL, ", ", offsetof(xlm_command, name));
-        xlm_error_set(error, EX_USAGE, "say first which command: %s; see %s --help", names, program->name);
+        xlm_error_set(error, EX_USAGE, "give a command first: %s; see %s --help", names, program->name);
         return NULL;
     }
     if (threads < 0) {

@@ -1,7 +1,8 @@
 /* xlm-mpi: programs of several commands, such as `xlm_embed alignment`. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A command is one file, <program>_<command>.c, and one line in the table of its program. Its options are known only when it is
- * called, so that one of another command is refused. A program may have a command that is called when none is named. */
+ * A command is one file, <program>_<command>.c, and one line in the table of its program. Only the options of the command that is
+ * called are known, so that those of another command are refused. A program may have a command that is called if none is
+ * named. */
 #ifndef XLM_TOOLS_COMMAND_H
 #define XLM_TOOLS_COMMAND_H
 
@@ -10,7 +11,7 @@
 
 typedef struct xlm_command {
     const char *name;      /* "alignment" */
-    const char *arguments; /* for the line of usage: the name, and what follows it */
+    const char *arguments; /* for the usage line: the name and the arguments */
     const char *purpose;   /* one line, without a full stop */
     const char *notes;     /* paragraphs for --help */
     const char *examples;  /* lines for --help */
@@ -18,8 +19,8 @@ typedef struct xlm_command {
     const GOptionEntry *options;
     const char *more_title; /* of a second group of options; NULL: there is none */
     const GOptionEntry *more_options;
-    bool precision; /* it computes with a model: has --precision */
-    /* Before MPI starts: n arguments follow the command's name; do they and the options go together? EX_USAGE. */
+    bool precision; /* computes with a model: has --precision */
+    /* Called before MPI starts with the n arguments after the command's name: do they fit the options? EX_USAGE. */
     bool (*check)(int n, GError **error);
     /* Collective. The program's command line is in xlm_command_line. *error: agreed on. */
     void (*run)(const xlm_comm *comm, char *const *arguments, GError **error);
@@ -32,10 +33,10 @@ typedef struct xlm_command_program {
     const char *files;   /* as in xlm_program */
     int n;
     const xlm_command *const *commands; /* [n] */
-    bool unnamed;        /* the first is called when the first argument is no command's name */
+    bool unnamed;        /* the first is called if the first argument is not the name of a command */
 } xlm_command_program;
 
-/* "xlm_embed alignment ...", as it was typed, for attributes of files. */
+/* "xlm_embed alignment ...", as typed, for attributes of files. */
 extern char *xlm_command_line;
 
 /* The whole main: reads the command and its options, sets threads, runs it; the program's exit code. */

@@ -13,25 +13,25 @@ static int64_t memory_bytes = (int64_t)2 << 30;
 static const GOptionEntry options[] = {
     {"output", 'o', XLM_WRITES | XLM_REPLACES, G_OPTION_ARG_FILENAME, &given.output, "table to write (HDF5)", "FILE"},
     {"window", 0, 0, G_OPTION_ARG_INT64, &given.window,
-     "tokens before and after a token that count as near it, 1 to 64 (default 2)", "N"},
+     "number of tokens before and after a token that are counted, 1 to 64 (default 2)", "N"},
     {"weights", 0, 0, G_OPTION_ARG_STRING, &given.weights,
-     "what a pair at distance r adds: 1/(r + 1) (inverse, the default), 1/r as GloVe has it (glove), 1 (even)",
+     "weight of a pair at distance r: 1/(r + 1) (inverse, the default), 1/r as in GloVe (glove), 1 (even)",
      "inverse|glove|even"},
     {"factors", 0, 0, G_OPTION_ARG_STRING, &given.factors,
-     "counts of a language are multiplied by the tokens of the largest language over its own (largest, the default), or not "
-     "(none)",
+     "multiply the counts of a language by the number of tokens of the largest language divided by its own (largest, the "
+     "default), or not (none)",
      "largest|none"},
     {"split", 0, 0, G_OPTION_ARG_STRING, &given.split,
      "which text of the corpus is counted (default train)", "train|held-out|all"},
     {"min-count", 0, 0, G_OPTION_ARG_INT64, &given.min_count,
-     "leave out subwords that the vocabulary has counted less often (default 0)", "N"},
+     "leave out subwords with a smaller count in the vocabulary (default 0)", "N"},
     {"max-vocab", 0, 0, G_OPTION_ARG_INT64, &given.max_vocabulary,
-     "count only the N subwords that are most frequent by the vocabulary's counts (default 0: all)", "N"},
+     "count only the N subwords with the largest counts in the vocabulary (default 0: all)", "N"},
     {"add", 0, XLM_READS | XLM_REPLACES, G_OPTION_ARG_FILENAME, &given.add,
-     "add to the counts of this table, which was made for other text with the same vocabulary; window and subwords are its own",
+     "add to the counts of this table, which was made from other text with the same vocabulary; its window and subwords are used",
      "FILE"},
     {"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
-     "about as much memory a rank is used for counting, the rest goes to scratch files (default 2G)", "BYTES[K|M|G]"},
+     "memory per rank for counting, approximately; the rest goes to scratch files (default 2G)", "BYTES[K|M|G]"},
     {"scratch", 0, XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.scratch,
      "directory of scratch files (default: that of the output)", "DIR"},
     {.long_name = NULL}};
@@ -42,14 +42,14 @@ static bool check(int n, GError **error)
                       *const splits[] = {"train", "held-out", "all", NULL};
     if (n != 1)
         return xlm_error_set(error, EX_USAGE, "%s; see xlm_cooc --help",
-                             n == 0 ? "no corpus to count" : "count takes one corpus; --add adds a table of another one");
+                             n == 0 ? "no corpus to count" : "count takes one corpus; --add adds the table of another one");
     if (given.output == NULL)
         return xlm_error_set(error, EX_USAGE, "no file to write; give -o FILE");
     if (given.window != -1 && (given.window < 1 || given.window > XLM_COOCCURRENCE_MOST_WINDOW))
         return xlm_error_set(error, EX_USAGE, "--window=%" G_GINT64_FORMAT ": is not in 1 to %d", given.window,
                              XLM_COOCCURRENCE_MOST_WINDOW);
     if (given.min_count < -1 || given.max_vocabulary < -1)
-        return xlm_error_set(error, EX_USAGE, "--min-count and --max-vocab are not negative");
+        return xlm_error_set(error, EX_USAGE, "--min-count and --max-vocab must not be negative");
     return xlm_program_is_one_of("weights", given.weights, weights, error) &&
            xlm_program_is_one_of("factors", given.factors, factors, error) &&
            xlm_program_is_one_of("split", given.split, splits, error) &&
@@ -78,13 +78,12 @@ static void free_options(void)
 const xlm_command xlm_cooc_count = {
     .name = "count",
     .arguments = "[count] CORPUS.h5 -o COOC.h5",
-    .purpose = "Count how often subwords of a corpus stand near one another",
+    .purpose = "Count how often subwords of a corpus occur near each other",
     .notes =
-        "count: how often each pair of subwords stands 1, 2, … --window tokens apart within a sentence, as integers, by\n"
-        "language; and X, the sum of these weighted by distance and language, which the objective gc reads. A table is the same\n"
-        "on any number of ranks, and what --add makes of two texts is what counting both at once makes. Subwords that are left\n"
-        "out keep their places: those around them are no nearer to one another.\n"
-        "\n",
+        "count: counts how often each pair of subwords occurs 1, 2, … --window tokens apart within a sentence, as integers, by "
+        "language; and X, their sum weighted by distance and language, which the objective gc reads. A table is the same on any "
+        "number of ranks, and counting two texts with --add gives the same table as counting both at once. Subwords that are "
+        "left out still take up their positions, so their neighbours do not move closer together.\n\n",
     .examples =
         "  mpiexec -n 8 xlm_cooc corpus.h5 -o cooc.h5 --window 2\n"
         "  mpiexec -n 8 xlm_cooc more.h5 --add cooc.h5 -o both.h5\n",

@@ -13,10 +13,10 @@ static struct {
 static const GOptionEntry options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "file of records to write", "FILE"},
     {"vocabulary", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.vocabulary,
-     "write lines `subword count` too, as vocab_count does", "FILE"},
+     "also write lines `subword count`, like vocab_count", "FILE"},
     {.long_name = NULL}};
 
-/* A record of GloVe's: line numbers in the vocabulary, from 1, and X. */
+/* A record in GloVe's format: line numbers in the vocabulary, from 1, and X. */
 struct glove_record {
     int32_t word, context;
     double count;
@@ -104,9 +104,8 @@ const xlm_command xlm_cooc_export = {
     .arguments = "export COOC.h5 -o FILE",
     .purpose = "Write a table for GloVe",
     .notes =
-        "export: records of GloVe's (two 32-bit integers, line numbers in the vocabulary from 1, and a double), both (i, j) and\n"
-        "(j, i), for its programs shuffle and glove. Line i of --vocabulary is the subword of id i - 1.\n"
-        "\n",
+        "export: writes records in GloVe's format (two 32-bit integers, line numbers in the vocabulary from 1, and a double), "
+        "both (i, j) and (j, i), for its programs shuffle and glove. Line i of --vocabulary is the subword with id i - 1.\n\n",
     .examples =
         "  xlm_cooc export cooc.h5 -o cooccurrence.bin --vocabulary vocab.txt\n",
     .title = "Options of export",

@@ -1,4 +1,4 @@
-/* xlm-mpi: xlm_cooc top, what stands near a subword. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: xlm_cooc top, what occurs near a subword. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static struct {
 static const GOptionEntry options[] = {
     {"number", 'n', 0, G_OPTION_ARG_INT64, &given.number, "how many to show (default 20)", "N"},
     {"by", 0, 0, G_OPTION_ARG_STRING, &given.by,
-     "show first what has the largest count (count, the default), or the largest pointwise mutual information (pmi)",
+     "order by count (count, the default) or by pointwise mutual information (pmi)",
      "count|pmi"},
     {.long_name = NULL}};
 
@@ -35,10 +35,10 @@ static bool check(int n, GError **error)
     if (given.number < 1)
         return xlm_error_set(error, EX_USAGE, "-n %" G_GINT64_FORMAT ": at least 1", given.number);
     return given.by == NULL || strcmp(given.by, "count") == 0 || strcmp(given.by, "pmi") == 0 ||
-           xlm_error_set(error, EX_USAGE, "--by=%s: is neither count nor pmi", given.by);
+           xlm_error_set(error, EX_USAGE, "--by=%s: must be count or pmi", given.by);
 }
 
-/* An entry stands in the row of the smaller id: the subword's own row, and its column in those before. */
+/* An entry is in the row of the smaller id: in the subword's own row, and in its column of the rows before. */
 static bool take(int64_t row, int64_t n, const uint32_t *columns, const double *counts, void *data)
 {
     struct search *s = data;
@@ -79,7 +79,7 @@ static int64_t find_word(const xlm_cooccurrence *table, char *const *words, cons
     for (int64_t i = 0; i < table->vocabulary; i++)
         if (strcmp(words[i], word) == 0)
             return i;
-    xlm_error_set(error, EX_DATAERR, "%s: is no subword of %s; h5dump -d /words/subwords shows them", word,
+    xlm_error_set(error, EX_DATAERR, "%s: is not a subword of %s; h5dump -d /words/subwords lists them", word,
                   xlm_store_path(table->store));
     return -1;
 }
@@ -125,11 +125,10 @@ static void free_options(void) { g_free(given.by); }
 const xlm_command xlm_cooc_top = {
     .name = "top",
     .arguments = "top SUBWORD COOC.h5",
-    .purpose = "Show what stands near a subword",
+    .purpose = "Show what occurs near a subword",
     .notes =
-        "top: the subwords that stand near one most often, with X and the pointwise mutual information,\n"
-        "log X_ij sum(X) / (sum(X_i) sum(X_j)).\n"
-        "\n",
+        "top: shows the subwords that occur most often near a subword, with X and the pointwise mutual information, log X_ij\n"
+        "sum(X) / (sum(X_i) sum(X_j)).\n\n",
     .examples =
         "  xlm_cooc top house cooc.h5 -n 30 --by pmi\n",
     .title = "Options of top",

@@ -13,8 +13,9 @@ static struct {
 } given;
 
 static const GOptionEntry options[] = {
-    {"reverse", 0, 0, G_OPTION_ARG_NONE, &given.reverse, "from the dictionary's second language to its first", NULL},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
+    {"reverse", 0, 0, G_OPTION_ARG_NONE, &given.reverse, "look up translations from the dictionary's second language to its "
+                                                         "first", NULL},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
     {.long_name = NULL}};
 
 static bool check(int n, GError **error)
@@ -85,15 +86,14 @@ static void free_options(void) { g_free(given.csv); }
 const xlm_command xlm_embed_alignment = {
     .name = "alignment",
     .arguments = "alignment CHECKPOINT DICT.h5 CORPUS.h5",
-    .purpose = "Measure how near translations are in a model's word embeddings",
+    .purpose = "Measure how close translations are in a model's word embeddings",
     .notes =
-        "alignment: for each subword of the dictionary's first language that has a translation, its translations' place among\n"
-        "all subwords of the second language's training text, by cosine of the word embeddings (plus the language's, when the\n"
-        "model has them). Shown are the shares that come first, among the first 5 and 10, and the mean reciprocal rank; of\n"
-        "all, of those with a translation in the dictionary, of those that xlm_dict --share left out, and by frequency in\n"
-        "the text. A subword that both languages have is no candidate for itself, unless the dictionary pairs it with itself;\n"
-        "the last column, shared, is the share of such subwords.\n"
-        "\n",
+        "alignment: ranks, for each subword of the dictionary's first language that has a translation, all subwords of the "
+        "second language's training text by cosine of the word embeddings (plus the language embeddings if the model has them). "
+        "It shows how often a translation ranks first or among the first 5 and 10, and the mean reciprocal rank: for all "
+        "subwords, for those with a translation in the dictionary, for those that xlm_dict --share left out, and by frequency in "
+        "the text. A subword that both languages have is not a candidate for itself, unless the dictionary pairs it with itself; "
+        "the last column, shared, is the share of such subwords.\n\n",
     .examples =
         "  xlm_dict corpus.h5 --source en --target de --dictd /usr/share/dictd/freedict-eng-deu --share 0.25 -o en-de.h5\n"
         "  mpiexec -n 2 xlm_embed alignment run1/latest en-de.h5 corpus.h5 --csv alignment.csv\n",

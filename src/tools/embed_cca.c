@@ -1,6 +1,6 @@
-/* xlm-mpi: xlm_embed cca, how alike two layers or two models are. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: xlm_embed cca, how similar two layers or two models are. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Of vectors X [n x d] and Y [n x e] of the same words or sentences, each less its mean, with covariances C_xx, C_yy, C_xy:
+ * For vectors X [n x d] and Y [n x e] of the same words or sentences, each minus its mean, with covariances C_xx, C_yy, C_xy:
  * SVCCA (Raghu et al. 2017): the mean of the canonical correlations, the singular values of Λ_x^−½ V_xᵀ C_xy V_y
  * Λ_y^−½, where V Λ Vᵀ is the covariance cut down to the directions with a share of the variance. Linear CKA (Kornblith
  * et al. 2019): |C_xy|² / (|C_xx| |C_yy|), norms of Frobenius. */
@@ -23,9 +23,9 @@ static struct {
 
 static const GOptionEntry options[] = {
     {"variance", 0, 0, G_OPTION_ARG_DOUBLE, &given.share,
-     "share of the variance whose directions SVCCA compares (default 0.99)", "SHARE"},
-    {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "of a checkpoint, the language whose embedding is added", "LANG"},
-    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read the first N vectors alone (default: all)", "N"},
+     "SVCCA compares the directions that hold this share of the variance (default 0.99)", "SHARE"},
+    {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "for a checkpoint, the language whose embedding is added", "LANG"},
+    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read only the first N vectors (default: all)", "N"},
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the canonical correlations to a file", "FILE"},
     {.long_name = NULL}};
 
@@ -35,7 +35,7 @@ static bool check(int n, GError **error)
         return xlm_error_set(error, EX_USAGE, "cca takes two files of vectors, or checkpoints; see xlm_embed cca --help");
     if (given.most < 0)
         return xlm_error_set(error, EX_USAGE, "--most=%" G_GINT64_FORMAT ": is not a number of vectors", given.most);
-    return (given.share > 0 && given.share <= 1) || xlm_error_set(error, EX_USAGE, "--variance: is not above 0 and at most 1");
+    return (given.share > 0 && given.share <= 1) || xlm_error_set(error, EX_USAGE, "--variance: must be above 0 and at most 1");
 }
 
 typedef struct work {
@@ -47,7 +47,7 @@ typedef struct work {
     double *correlations, svcca, cka;
 } work;
 
-/* Rows of both sides are of the same words. */
+/* Checks that the rows of both sides belong to the same words. */
 static bool check_rows(const work *w, GError **error)
 {
     const xlm_vector_rows *x = &w->rows[0], *y = &w->rows[1];
@@ -95,14 +95,14 @@ static double *make_whitening(work *w, int s, GError **error)
     return map;
 }
 
-/* Centred vectors lie in n − 1 dimensions at most; subspaces of k and l dimensions of these have k + l − (n − 1) in common. */
+/* Centred vectors span at most n − 1 dimensions; subspaces of k and l dimensions of these have k + l − (n − 1) in common. */
 static void warn_of_few_vectors(const work *w)
 {
     const int64_t dimensions = w->rows[0].n - 1, both = w->kept[0] + w->kept[1] - dimensions;
     if (both > 0 && w->comm->rank == 0)
         xlm_log_warn("%" G_GINT64_FORMAT " vectors have %" G_GINT64_FORMAT " dimensions without their mean, of which "
                      "%" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " are kept: %" G_GINT64_FORMAT " of the %" G_GINT64_FORMAT
-                     " canonical correlations are 1, whatever the vectors are; take more vectors or a smaller --variance",
+                     " canonical correlations are 1, whatever the vectors are; use more vectors or a smaller --variance",
                      w->rows[0].n, dimensions, w->kept[0], w->kept[1], both, MIN(w->kept[0], w->kept[1]));
 }
 
@@ -200,13 +200,12 @@ static void free_options(void)
 const xlm_command xlm_embed_cca = {
     .name = "cca",
     .arguments = "cca VECTORS VECTORS | CHECKPOINT CHECKPOINT",
-    .purpose = "Measure how alike two layers, or two models, are: SVCCA and linear CKA",
+    .purpose = "Measure how similar two layers, or two models, are: SVCCA and linear CKA",
     .notes =
-        "cca: vectors of the same words or sentences, by two layers of a model or two checkpoints of a run (xlm_embed export\n"
-        "--text --layer), or the word embeddings of two checkpoints. SVCCA is the mean of the canonical correlations of the\n"
-        "directions that have most of the variance (Raghu et al. 2017), CKA compares the covariances (Kornblith et al. 2019);\n"
-        "1 is the same but for a rotation, and neither depends on one.\n"
-        "\n",
+        "cca: compares vectors of the same words or sentences, from two layers of a model or two checkpoints of a run (xlm_embed "
+        "export --text --layer), or the word embeddings of two checkpoints. SVCCA is the mean of the canonical correlations of "
+        "the directions that hold most of the variance (Raghu et al. 2017); CKA compares the covariances (Kornblith et al. "
+        "2019). Both are 1 if the vectors are the same up to a rotation, and neither depends on a rotation.\n\n",
     .examples =
         "  xlm_embed export run1/step-1000.h5 -t text.en -l en --layer 6 -o early.h5\n"
         "  xlm_embed export run1/latest -t text.en -l en --layer 6 -o late.h5\n"

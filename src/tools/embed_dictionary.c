@@ -18,19 +18,20 @@ static struct {
 static int paths; /* how many */
 
 static const GOptionEntry options[] = {
-    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours, "nearest subwords that CSLS takes the mean of (default 10)",
+    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours, "number of nearest subwords that CSLS averages over (default "
+                                                                  "10)",
      "K"},
     {"words-alone", 0, 0, G_OPTION_ARG_NONE, &given.words_alone,
-     "do not add the embeddings of the languages, which the model may have, to those of the words", NULL},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
+     "do not add the language embeddings, if the model has them, to those of the words", NULL},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
     {.long_name = NULL}};
 
 static bool check(int n, GError **error)
 {
     paths = n;
     if (n != 2 && n != 3)
-        return xlm_error_set(error, EX_USAGE, "dictionary takes a checkpoint, a dictionary and, unless candidates are those of "
-                             "the dictionary, a corpus; see xlm_embed --help");
+        return xlm_error_set(error, EX_USAGE, "dictionary takes a checkpoint, a dictionary and, unless the candidates are those "
+                             "of the dictionary, a corpus; see xlm_embed --help");
     return (given.neighbours >= 1 && given.neighbours <= MOST_NEIGHBOURS) ||
            xlm_error_set(error, EX_USAGE, "--neighbours=%" G_GINT64_FORMAT ": is not in 1 to %d", given.neighbours,
                          MOST_NEIGHBOURS);
@@ -113,15 +114,14 @@ static void free_options(void) { g_free(given.csv); }
 const xlm_command xlm_embed_dictionary = {
     .name = "dictionary",
     .arguments = "dictionary CHECKPOINT DICT.h5 [CORPUS.h5]",
-    .purpose = "Measure cosines of a dictionary's pairs, and whether translations are nearest, both ways",
+    .purpose = "Measure cosines of a dictionary's pairs, and how often translations are nearest, in both directions",
     .notes =
-        "dictionary: the mean cosine of the word embeddings of all pairs (plus the language's, when the model has them, unless\n"
-        "--words-alone), and for each language the share of its subwords whose nearest candidate of the other is a translation:\n"
-        "by cosine, and by CSLS (Conneau et al. 2018), which takes from the cosine how near a subword is to many. Candidates\n"
-        "are the dictionary's subwords of the language, or with a corpus all of the language's training text too, as alignment\n"
-        "has them. The last line is what the cosine of pairs is to be compared with. A subword of both languages is no\n"
-        "candidate for itself, unless the dictionary pairs it with itself.\n"
-        "\n",
+        "dictionary: shows the mean cosine of the word embeddings of all pairs (plus the language embeddings if the model has "
+        "them, unless --words-alone), and for each language the share of its subwords whose nearest candidate in the other "
+        "language is a translation: by cosine, and by CSLS (Conneau et al. 2018), which subtracts from the cosine how close both "
+        "subwords are to their neighbours. Candidates are the dictionary's subwords of the language, or with a corpus also all "
+        "subwords of the language's training text, as in alignment. The last line is the cosine of shuffled pairs, to compare "
+        "with. A subword of both languages is not a candidate for itself, unless the dictionary pairs it with itself.\n\n",
     .examples = "  mpiexec -n 2 xlm_embed dictionary run1/latest en-de.h5 corpus.h5 --csv dictionary.csv\n",
     .title = "Options of dictionary",
     .options = options,

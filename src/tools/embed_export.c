@@ -14,7 +14,7 @@
 #include "tools/embed.h"
 #include "model/model_file.h"
 
-enum { BLOCK = 2048, BLOCK_BYTES = 1 << 22 }; /* vectors that are made at a time; bytes of text that end a block before */
+enum { BLOCK = 2048, BLOCK_BYTES = 1 << 22 }; /* vectors computed at a time; a block also ends at this many bytes of text */
 
 static struct {
     char *text, *words, *corpus, *language, *pooling, *output;
@@ -24,30 +24,31 @@ static struct {
 
 static const GOptionEntry options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
-     "file to write: HDF5 when its name ends in .h5, else text (default: text on standard output)", "FILE"},
+     "file to write: HDF5 if its name ends in .h5, otherwise text (default: text on standard output)", "FILE"},
     {"text", 't', XLM_READS, G_OPTION_ARG_FILENAME, &given.text,
      "vectors of the lines of this file, plain or gzip, - for standard input, instead of words", "FILE"},
     {"words", 'w', XLM_READS, G_OPTION_ARG_FILENAME, &given.words,
-     "vectors of the words of this file, one a line, instead of the vocabulary's subwords", "FILE"},
+     "vectors of the words in this file, one per line, instead of the vocabulary's subwords", "FILE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
-     "language of the text, as the model calls it; of words, the language whose embedding is added when the model has them",
+     "language of the text, by its name in the model; for words, the language whose embedding is added if the model has language "
+     "embeddings",
      "LANG"},
     {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
-     "only subwords that the training text of --language has in this corpus, the most frequent first", "CORPUS.h5"},
+     "only subwords in the training text of --language in this corpus, the most frequent first", "CORPUS.h5"},
     {"layer", 0, 0, G_OPTION_ARG_INT64, &given.layer,
-     "layer whose hidden states are taken: 0 (embeddings) to the number of layers; default: for a text the last, for words none "
-     "but their rows of the word embeddings", "N"},
+     "layer whose hidden states are used: 0 (embeddings) to the number of layers; default: the last for a text; for words, their "
+     "rows of the word embeddings", "N"},
     {"pooling", 0, 0, G_OPTION_ARG_STRING, &given.pooling,
-     "how the hidden states of a line become one vector: mean (default), first or max", "HOW"},
+     "how the hidden states of a line are pooled into one vector: mean (default), first or max", "HOW"},
     {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens,
-     "pool over <s> and </s>, too; of the vocabulary, list the special tokens, too", NULL},
+     "also pool over <s> and </s>; for the vocabulary, also list the special tokens", NULL},
     {"length", 0, 0, G_OPTION_ARG_INT64, &given.length,
-     "most tokens of a line, <s> and </s> included; longer ones are cut (default: the model's positions)", "N"},
+     "maximum number of tokens in a line, including <s> and </s>; longer lines are cut (default: the model's positions)", "N"},
     {.long_name = NULL}};
 
 static int pooling; /* XLM_POOL_... */
 
-/* What is exported, beside the counts of lines that were cut or empty. */
+/* What is exported, and the numbers of lines that were cut or empty. */
 typedef struct work {
     const xlm_comm *comm;
     const char *path;         /* of the checkpoint */
@@ -63,11 +64,11 @@ typedef struct work {
     xlm_progress progress;
 } work;
 
-/* A block: vectors to make of ids, and their names. */
+/* A block: ids to compute vectors from, and their names. */
 typedef struct block {
     GArray *ids;      /* int32_t */
     GArray *offsets;  /* int64_t, one more than there are vectors */
-    GPtrArray *names; /* of words; NULL for a text */
+    GPtrArray *names; /* for words; NULL for a text */
 } block;
 
 static void open_block(block *b, bool names)
@@ -97,7 +98,7 @@ static void close_block(block *b)
 
 static int64_t block_size(const block *b) { return (int64_t)b->offsets->len - 1; }
 
-/* The ids added to block->ids are one more vector's. */
+/* Ends a vector: the ids added to block->ids belong to one more vector. */
 static void end_vector(block *b, char *name)
 {
     const int64_t end = b->ids->len;
@@ -113,22 +114,25 @@ static bool check(int n, GError **error)
     if (n != 1)
         return xlm_error_set(error, EX_USAGE, "export takes one checkpoint; see xlm_embed export --help");
     if (given.text != NULL && given.words != NULL)
-        return xlm_error_set(error, EX_USAGE, "--text and --words do not go together");
+        return xlm_error_set(error, EX_USAGE, "--text and --words cannot be combined");
     if (given.corpus != NULL && (given.text != NULL || given.words != NULL))
-        return xlm_error_set(error, EX_USAGE, "--corpus chooses among the vocabulary; it does not go with --text and --words");
+        return xlm_error_set(error, EX_USAGE, "--corpus selects subwords of the vocabulary; it cannot be combined with --text or "
+                                              "--words");
     if (given.corpus != NULL && given.language == NULL)
-        return xlm_error_set(error, EX_USAGE, "--corpus needs --language, whose text chooses the subwords");
+        return xlm_error_set(error, EX_USAGE, "--corpus needs --language, the language whose text selects the subwords");
     if (given.layer < -1)
-        return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": a layer is 0 or more", given.layer);
+        return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": must be 0 or more", given.layer);
     const bool encoded = given.text != NULL || given.layer >= 0;
     if (!encoded && (given.pooling != NULL || given.length != 0 || xlm_program_has_precision()))
-        return xlm_error_set(error, EX_USAGE, "--pooling, --length and --precision are for hidden states; say --text or --layer");
+        return xlm_error_set(error, EX_USAGE, "--pooling, --length and --precision are for hidden states; give --text or "
+                                              "--layer");
     if (given.words != NULL && !encoded && given.special_tokens)
-        return xlm_error_set(error, EX_USAGE, "--special-tokens: the rows of --words have none; say --layer for hidden states");
+        return xlm_error_set(error, EX_USAGE, "--special-tokens: the rows of --words have none; give --layer for hidden states");
     if (!xlm_pooling_find(given.pooling, XLM_POOL_MEAN, &pooling, error))
         return false;
     return given.length == 0 || given.length >= 3 ||
-           xlm_error_set(error, EX_USAGE, "--length=%" G_GINT64_FORMAT ": at least 3, for <s>, a token and </s>", given.length);
+           xlm_error_set(error, EX_USAGE, "--length=%" G_GINT64_FORMAT ": must be at least 3, for <s>, a token and "
+                                                                       "</s>", given.length);
 }
 
 static bool open_work(work *w, GError **error)
@@ -138,7 +142,7 @@ static bool open_work(work *w, GError **error)
     const xlm_model_config *c = &w->loaded->config;
     if (given.layer > c->layers)
         return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": the model of %s has %" G_GINT64_FORMAT
-                             " layers; 0 are the embeddings", given.layer, w->path, c->layers);
+                             " layers; 0 is the embeddings", given.layer, w->path, c->layers);
     if (given.length > c->positions)
         return xlm_error_set(error, EX_USAGE, "--length=%" G_GINT64_FORMAT ": the model of %s has %" G_GINT64_FORMAT " positions",
                              given.length, w->path, c->positions);
@@ -231,7 +235,7 @@ static bool describe(const work *w, GError **error)
                             xlm_vector_file_describe(f, "special_tokens", given.special_tokens ? "true" : "false", error)));
 }
 
-/* Collective. Rank 0 makes the file; n: as for xlm_vector_file_create. */
+/* Collective. Rank 0 creates the file; n: as for xlm_vector_file_create. */
 static bool create_file(work *w, int64_t n, GError **error)
 {
     GError *failure = NULL;
@@ -296,7 +300,8 @@ static bool export_vocabulary(work *w, GError **error)
 
 /* ---- lines ---- */
 
-/* Rank 0 reads, others are sent, the next lines: up to a block, each with its LF. *end: there are no more. NULL: *error. */
+/* The next lines, up to a block, each with its LF; rank 0 reads them and sends them to the others. [out] end: there are no more.
+ * NULL: *error. */
 static char *next_lines(const work *w, xlm_lines *lines, int64_t *size, bool *end, GError **error)
 {
     GString *text = g_string_new(NULL);
@@ -342,10 +347,10 @@ static const char *take_line(const char **text, size_t *size, int64_t *number)
     return line;
 }
 
-/* As it is called in messages. */
+/* Its name in messages. */
 static const char *name_of(const char *path) { return strcmp(path, "-") == 0 ? "standard input" : path; }
 
-/* A line's ids at the end of the block's. */
+/* Appends a line's ids to those of the block. */
 static bool encode_line(work *w, block *b, const char *line, size_t size, int64_t number, const char *path, GError **error)
 {
     if (xlm_tokenizer_encode(w->tokenizer, w->language, line, size, b->ids, NULL, error))
@@ -364,10 +369,10 @@ static xlm_lines *open_lines(const work *w, const char *path, GError **error)
     return lines;
 }
 
-/* What a line of a text adds to a block. */
+/* Adds a line of text to a block. */
 typedef bool add_line(work *w, block *b, const char *line, size_t size, int64_t number, GError **error);
 
-/* Collective. Every line of a text, in order; what they add to the block is exported, or stays in it. */
+/* Collective. Adds every line of a text, in order, to the block, which is exported whenever it is full. */
 static bool read_text(work *w, const char *path, add_line *add, bool export, block *b, GError **error)
 {
     GError *failure = NULL;
@@ -408,7 +413,7 @@ static bool export_text(work *w, GError **error)
     return good;
 }
 
-/* A line that is one word, without the blanks around it. Others, and words without subwords, are passed over. */
+/* Adds a line that is one word, without the blanks around it. Other lines, and words without subwords, are skipped. */
 static bool add_word(work *w, block *b, const char *line, size_t size, int64_t number, GError **error)
 {
     const guint before = b->ids->len;
@@ -430,7 +435,7 @@ static bool export_words(work *w, GError **error)
     block all, b;
     open_block(&all, true);
     open_block(&b, true);
-    /* All words first: how many there are stands at the top of the file. */
+    /* All words are read first: the file begins with their number. */
     bool good = read_text(w, given.words, add_word, false, &all, error) && create_file(w, block_size(&all), error);
     for (int64_t i = 0; good && i < block_size(&all); i++) {
         const int64_t first = g_array_index(all.offsets, int64_t, i), end = g_array_index(all.offsets, int64_t, i + 1);
@@ -454,10 +459,10 @@ static void report(const work *w)
     if (w->empty > 0 && !given.special_tokens)
         xlm_log_warn("%" G_GINT64_FORMAT " lines have no subword; their vectors are zeros", w->empty);
     if (w->passed_over > 0)
-        xlm_log_warn("%" G_GINT64_FORMAT " lines of %s passed over: more than one word, or no subword", w->passed_over,
+        xlm_log_warn("%" G_GINT64_FORMAT " lines of %s skipped: more than one word, or no subword", w->passed_over,
                      given.words);
     if (!w->encoded && w->language < 0 && w->loaded->config.language_embeddings)
-        xlm_log_info("no language's embedding is added; --language adds one");
+        xlm_log_info("no language embedding is added; --language adds one");
     char layer[32];
     g_snprintf(layer, sizeof layer, "layer %" G_GINT64_FORMAT, (int64_t)given.layer);
     xlm_log_info("%" G_GINT64_FORMAT " %s x %" G_GINT64_FORMAT ", %s of step %" G_GINT64_FORMAT "%s%s", w->done,
@@ -498,13 +503,12 @@ const xlm_command xlm_embed_export = {
     .arguments = "export CHECKPOINT",
     .purpose = "Write vectors of words or sentences for other programs",
     .notes =
-        "export: the rows of the word embeddings as word2vec's text (a line \"N d\", then a word and its numbers a line), which\n"
-        "gensim and MUSE read: of all subwords, of those of a language (--corpus), or of whole words (--words), which are the\n"
-        "mean of their subwords. A subword that ends in @@ goes on in the next. Or, with --text, a vector for each line of a\n"
-        "text, in order: the hidden states of a layer, pooled over the line's tokens. The last line of the log says what was\n"
-        "written. The result does not depend on the number of ranks. A file named .h5 has /vectors, /words and attributes\n"
-        "that say model, layer and pooling.\n"
-        "\n",
+        "export: writes the rows of the word embeddings as word2vec's text (a line \"N d\", then lines of a word and its "
+        "numbers), which gensim and MUSE read: for all subwords, for those of a language (--corpus), or for whole words "
+        "(--words), which are the mean of their subwords. A subword that ends in @@ is continued by the next. With --text it "
+        "writes a vector for each line of a text, in order: the hidden states of a layer, pooled over the line's tokens. The "
+        "last line of the log says what was written. The result does not depend on the number of ranks. A file named .h5 has "
+        "/vectors, /words and attributes for model, layer and pooling.\n\n",
     .examples =
         "  xlm_embed export run1/latest --language en --corpus corpus.h5 -o en.vec\n"
         "  xlm_embed export run1/latest --language de --words words.de -o de.vec\n"

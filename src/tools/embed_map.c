@@ -27,7 +27,7 @@ static const GOptionEntry what_options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "picture to write, as SVG", "MAP.svg"},
     {"coordinates", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.coordinates, "points, labels and pairs, as HDF5", "MAP.h5"},
     {"dictionary", 'd', XLM_READS, G_OPTION_ARG_FILENAME, &given.dictionary,
-     "words and their translations: text, as MUSE has it, or a dictionary of xlm_dict", "FILE"},
+     "words and their translations: text in MUSE's format, or a dictionary of xlm_dict", "FILE"},
     {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
      "the most frequent subwords of each language's training text, without those that have no letter", "CORPUS.h5"},
     {"sentences", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.sentences,
@@ -35,30 +35,34 @@ static const GOptionEntry what_options[] = {
     {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages,
      "the two languages of a dictionary or of sentences; those of --corpus (default: all)", "LANG,LANG"},
     {"count", 'n', 0, G_OPTION_ARG_INT64, &given.count,
-     "how many pairs, the first of them (default: of a dictionary all, of sentences 500), or words of each language (500)", "N"},
+     "number of pairs, the first ones (default: all of a dictionary, 500 of sentences), or of words in each language (default "
+     "500)", "N"},
     {"title", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.titles,
-     "what stands above the picture of a checkpoint; one for each, in their order (default: path and step)", "TEXT"},
-    {"heading", 0, 0, G_OPTION_ARG_STRING, &given.heading, "what stands above all", "TEXT"},
-    {"labels", 0, 0, G_OPTION_ARG_INT64, &given.labels, "how many pairs, or words without pairs, are named (default 12)", "N"},
+     "title of the picture of a checkpoint; one for each, in order (default: path and step)", "TEXT"},
+    {"heading", 0, 0, G_OPTION_ARG_STRING, &given.heading, "title of the whole page", "TEXT"},
+    {"labels", 0, 0, G_OPTION_ARG_INT64, &given.labels, "number of pairs, or of words without pairs, that are labelled (default "
+                                                        "12)", "N"},
     {.long_name = NULL}};
 
 static const GOptionEntry how_options[] = {
     {"layer", 0, 0, G_OPTION_ARG_INT64, &given.layer,
-     "of sentences, layer whose hidden states are taken (default: the last)", "N"},
+     "layer whose hidden states are used, for sentences (default: the last)", "N"},
     {"words-alone", 0, 0, G_OPTION_ARG_NONE, &given.words_alone,
-     "do not add the embeddings of languages to those of words", NULL},
-    {"unit", 0, 0, G_OPTION_ARG_NONE, &given.unit, "divide vectors by their lengths, so that their directions alone count", NULL},
+     "do not add the language embeddings to those of words", NULL},
+    {"unit", 0, 0, G_OPTION_ARG_NONE, &given.unit, "divide vectors by their lengths, so that only their directions count", NULL},
     {"components", 0, 0, G_OPTION_ARG_INT64, &given.components,
-     "principal components that t-SNE gets (default 50, or all there are)", "N"},
+     "number of principal components that t-SNE uses (default 50, or all if there are fewer)", "N"},
     {"perplexity", 0, 0, G_OPTION_ARG_DOUBLE, &given.perplexity,
-     "about how many neighbours of a point count (default 30; at most a third of the points)", "X"},
-    {"iterations", 0, 0, G_OPTION_ARG_INT64, &given.iterations, "steps of t-SNE (default 1000, a quarter with P exaggerated)",
+     "effective number of neighbours of a point (default 30; at most a third of the points)", "X"},
+    {"iterations", 0, 0, G_OPTION_ARG_INT64, &given.iterations, "number of steps of t-SNE (default 1000, a quarter of them with "
+                                                                "P exaggerated)",
      "N"},
     {"theta", 0, 0, G_OPTION_ARG_DOUBLE, &given.theta,
-     "0 to 1: how coarsely points far away are summed (default 0.5); 0: not at all, which takes long", "X"},
-    {"learning-rate", 0, 0, G_OPTION_ARG_DOUBLE, &given.learning_rate, "of t-SNE (default: points / 48, at least 50)", "X"},
-    {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "of the noise where points begin (default 1)", "N"},
-    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read the first N words of a file of vectors alone (default: all)", "N"},
+     "0 to 1: how coarsely distant points are summed (default 0.5); 0: exactly, which is slow", "X"},
+    {"learning-rate", 0, 0, G_OPTION_ARG_DOUBLE, &given.learning_rate, "learning rate of t-SNE (default: points / 48, at least "
+                                                                       "50)", "X"},
+    {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "seed of the noise in the initial positions (default 1)", "N"},
+    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read only the first N words of a file of vectors (default: all)", "N"},
     {.long_name = NULL}};
 
 static bool check_numbers(GError **error)
@@ -71,11 +75,11 @@ static bool check_numbers(GError **error)
         return xlm_error_set(error, EX_USAGE, "--iterations=%" G_GINT64_FORMAT ": is not in 1 to %d", given.iterations,
                              MOST_ITERATIONS);
     if (given.labels < 0 || given.most < 0 || given.layer < -1)
-        return xlm_error_set(error, EX_USAGE, "--labels, --most and --layer are 0 or more");
+        return xlm_error_set(error, EX_USAGE, "--labels, --most and --layer must be 0 or more");
     if (!(given.perplexity >= 2) || isinf(given.perplexity))
         return xlm_error_set(error, EX_USAGE, "--perplexity=%g: at least 2", given.perplexity);
     if (!(given.theta >= 0 && given.theta <= 1))
-        return xlm_error_set(error, EX_USAGE, "--theta=%g: is not in 0 to 1", given.theta);
+        return xlm_error_set(error, EX_USAGE, "--theta=%g: must be in 0 to 1", given.theta);
     return (given.learning_rate >= 0 && !isinf(given.learning_rate)) ||
            xlm_error_set(error, EX_USAGE, "--learning-rate=%g: above 0", given.learning_rate);
 }
@@ -86,9 +90,9 @@ static bool check(int n, GError **error)
     if (n < 1)
         return xlm_error_set(error, EX_USAGE, "map takes a checkpoint or a file of vectors, or several; see xlm_embed --help");
     if (given.output == NULL && given.coordinates == NULL)
-        return xlm_error_set(error, EX_USAGE, "there is nothing to write; say --output MAP.svg or --coordinates MAP.h5");
+        return xlm_error_set(error, EX_USAGE, "there is nothing to write; give --output MAP.svg or --coordinates MAP.h5");
     if ((given.dictionary != NULL) + (given.corpus != NULL) + (given.sentences != NULL) != 1)
-        return xlm_error_set(error, EX_USAGE, "say one of --dictionary, --corpus and --sentences: what is shown");
+        return xlm_error_set(error, EX_USAGE, "give one of --dictionary, --corpus and --sentences: what to show");
     if (given.titles != NULL && g_strv_length(given.titles) != (guint)n)
         return xlm_error_set(error, EX_USAGE, "there are %u --title for %d checkpoints", g_strv_length(given.titles), n);
     if (given.layer >= 0 && given.sentences == NULL)
@@ -97,7 +101,7 @@ static bool check(int n, GError **error)
     const guint named = languages != NULL ? g_strv_length(languages) : 0;
     for (guint i = 0; i < named; i++)
         if (*g_strstrip(languages[i]) == '\0')
-            return xlm_error_set(error, EX_USAGE, "--languages=%s: a language without a name", given.languages);
+            return xlm_error_set(error, EX_USAGE, "--languages=%s: a language has no name", given.languages);
     if (languages != NULL && (given.corpus != NULL ? named < 1 || named > XLM_MAP_LANGUAGES : named != 2))
         return xlm_error_set(error, EX_USAGE, "--languages=%s: are %u languages, and not %s", given.languages, named,
                              given.corpus != NULL ? "1 to 8" : "two");
@@ -142,7 +146,7 @@ static bool read_all(work *w, GError **error)
     GError *failure = NULL;
     if (read_items(w, &failure) &&
         w->items.languages->len > XLM_MAP_LANGUAGES)
-        xlm_error_set(&failure, EX_USAGE, "%s: has %u languages; say up to %d of them with --languages", w->items.path,
+        xlm_error_set(&failure, EX_USAGE, "%s: has %u languages; select up to %d of them with --languages", w->items.path,
                       w->items.languages->len, XLM_MAP_LANGUAGES);
     if (!xlm_comm_agree_on(w->comm, failure, error))
         return false;
@@ -158,7 +162,7 @@ static bool read_all(work *w, GError **error)
     return true;
 }
 
-/* The items that every panel has: their vectors move up. */
+/* Keeps the items that every panel has, by moving their vectors up. */
 static bool keep_covered(work *w, GError **error)
 {
     const int64_t all = w->items.labels->len;
@@ -172,7 +176,7 @@ static bool keep_covered(work *w, GError **error)
     }
     xlm_map_items_keep(&w->items, w->covered);
     if (kept < all)
-        xlm_log_warn("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " %s have no vector, and are left out", all - kept, all,
+        xlm_log_warn("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " %s have no vector and are left out", all - kept, all,
                      w->items.sentences ? "sentences" : "words");
     if (kept < FEWEST)
         return xlm_error_set(error, EX_DATAERR, "%s: there are %" G_GINT64_FORMAT " points that all models have; a map takes %d",
@@ -279,19 +283,18 @@ const xlm_command xlm_embed_map = {
     .arguments = "map CHECKPOINT|VECTORS... --output MAP.svg",
     .purpose = "Draw words or sentences of several languages in a plane, by t-SNE",
     .notes =
-        "map: the word embeddings of dictionary pairs or of the most frequent subwords, or held-out sentences (the mean of\n"
-        "their subwords' hidden states), reduced to principal components and then, by t-SNE (van der Maaten 2014), to a picture\n"
-        "as SVG: a colour and a mark for each language, lines between translations. Several checkpoints, such as one before\n"
-        "and one after training, stand side by side with the same points; words that one of them does not have are left out\n"
-        "of all. Ranks and threads share the work; the picture does not depend on their number. Where points lie says who is\n"
-        "near to whom; distances between groups, and their sizes, mean little.\n"
-        "\n",
+        "map: draws the word embeddings of dictionary pairs or of the most frequent subwords, or held-out sentences (the mean of "
+        "their subwords' hidden states), reduced to principal components and then, by t-SNE (van der Maaten 2014), to a picture "
+        "as SVG: a colour and a mark for each language, lines between translations. Several checkpoints, such as one before and "
+        "one after training, are shown side by side with the same points; words that one of them does not have are left out of "
+        "all. Ranks and threads share the work; the picture does not depend on their number. Points that are close are "
+        "neighbours; distances between groups, and their sizes, mean little.\n\n",
     .examples =
         "  mpiexec -n 2 xlm_embed map run0/latest run1/latest --dictionary en-de.0-5000.txt --languages en,de -o map.svg\n"
         "  xlm_embed map run1/latest --sentences corpus.h5 --layer 8 -o sentences.svg --coordinates sentences.h5\n",
-    .title = "Options of map: what is shown",
+    .title = "Options of map: content",
     .options = what_options,
-    .more_title = "Options of map: how",
+    .more_title = "Options of map: method",
     .more_options = how_options,
     .precision = true,
     .check = check,

@@ -20,23 +20,23 @@ static xlm_mining_options chosen;
 
 static const GOptionEntry options[] = {
     {"gold", 'g', XLM_READS, G_OPTION_ARG_FILENAME, &given.gold,
-     "which pairs are translations, to be scored by: a line source id<tab>target id each", "FILE"},
+     "gold pairs to score against, one line source id<tab>target id each", "FILE"},
     {"training", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.training,
-     "other sentences and gold pairs, on which the threshold is looked for (default: on --gold itself)", "SOURCE,TARGET,GOLD"},
-    {"threshold", 0, 0, G_OPTION_ARG_STRING, &given.threshold, "pairs of at least this score are taken, instead", "X"},
-    {"score", 0, 0, G_OPTION_ARG_STRING, &given.score, "what pairs are compared by: margin (default) or cosine", "HOW"},
+     "other sentences and gold pairs, on which the threshold is chosen (default: on --gold itself)", "SOURCE,TARGET,GOLD"},
+    {"threshold", 0, 0, G_OPTION_ARG_STRING, &given.threshold, "take pairs with at least this score instead", "X"},
+    {"score", 0, 0, G_OPTION_ARG_STRING, &given.score, "score of pairs: margin (default) or cosine", "HOW"},
     {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours,
-     "nearest sentences of the other side that are candidates, and whose mean cosine the margin is taken of (default 4)", "K"},
+     "number of nearest sentences on the other side that are candidates, and whose mean cosine the margin uses (default 4)", "K"},
     {"layer", 0, 0, G_OPTION_ARG_INT64, &given.layer,
-     "layer whose hidden states are taken: 0 (embeddings) to the number of layers, the default", "N"},
+     "layer whose hidden states are used: 0 (embeddings) to the number of layers, the default", "N"},
     {"pooling", 0, 0, G_OPTION_ARG_STRING, &given.pooling,
-     "how the hidden states of a sentence become one vector: mean (default), first or max", "HOW"},
-    {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens, "pool over <s> and </s>, too", NULL},
+     "how the hidden states of a sentence are pooled into one vector: mean (default), first or max", "HOW"},
+    {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens, "also pool over <s> and </s>", NULL},
     {"languages", 0, 0, G_OPTION_ARG_STRING, &given.languages,
-     "what the model calls the languages (default: the endings of the files' names)", "SOURCE,TARGET"},
+     "names of the languages in the model (default: the endings of the files' names)", "SOURCE,TARGET"},
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
-     "write the pairs to this file: score<tab>source id<tab>target id, the highest score first", "OUT.tsv"},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
+     "write the pairs to this file: score<tab>source id<tab>target id, in descending order of score", "OUT.tsv"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
     {.long_name = NULL}};
 
 static bool read_threshold(GError **error)
@@ -56,7 +56,7 @@ static bool read_training(GError **error)
         return true;
     training = g_strsplit(given.training, ",", -1);
     if (g_strv_length(training) != 3)
-        return xlm_error_set(error, EX_USAGE, "--training=%s: must be three files between commas, SOURCE,TARGET,GOLD",
+        return xlm_error_set(error, EX_USAGE, "--training=%s: must be three files separated by commas, SOURCE,TARGET,GOLD",
                              given.training);
     for (int i = 0; i < 3; i++)
         chosen.training[i] = training[i];
@@ -68,17 +68,17 @@ static bool check(int n, GError **error)
     if (n != 3)
         return xlm_error_set(error, EX_USAGE, "mine takes a checkpoint and two files of sentences; see xlm_embed mine --help");
     if (given.score != NULL && strcmp(given.score, "margin") != 0 && strcmp(given.score, "cosine") != 0)
-        return xlm_error_set(error, EX_USAGE, "--score=%s: it is margin or cosine", given.score);
+        return xlm_error_set(error, EX_USAGE, "--score=%s: must be margin or cosine", given.score);
     if (given.neighbours < 1 || given.neighbours > MOST_NEIGHBOURS)
         return xlm_error_set(error, EX_USAGE, "--neighbours=%" G_GINT64_FORMAT ": is not in 1 to %d", given.neighbours,
                              MOST_NEIGHBOURS);
     if (given.layer < -1)
-        return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": a layer is 0 or more", given.layer);
+        return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": must be 0 or more", given.layer);
     if (given.training != NULL && given.threshold != NULL)
-        return xlm_error_set(error, EX_USAGE, "--training and --threshold do not go together: both say where pairs end");
+        return xlm_error_set(error, EX_USAGE, "--training and --threshold cannot be combined: both set the threshold");
     if (given.gold == NULL && given.training == NULL && given.threshold == NULL)
-        return xlm_error_set(error, EX_USAGE, "say which pairs are translations (--gold FILE), or where pairs end "
-                             "(--threshold X, --training SOURCE,TARGET,GOLD)");
+        return xlm_error_set(error, EX_USAGE, "give gold pairs (--gold FILE), or the threshold (--threshold X, --training "
+                             "SOURCE,TARGET,GOLD)");
     chosen = (xlm_mining_options){
         .gold = given.gold, .layer = given.layer, .special_tokens = given.special_tokens,
         .margin = given.score == NULL || strcmp(given.score, "margin") == 0, .neighbours = (int)given.neighbours,
@@ -111,14 +111,13 @@ static void free_options(void)
 const xlm_command xlm_embed_mine = {
     .name = "mine",
     .arguments = "mine CHECKPOINT SOURCE.tsv TARGET.tsv",
-    .purpose = "Find translations among the sentences of two texts, and score them as BUCC does",
+    .purpose = "Find translations among the sentences of two texts, and score them as in BUCC",
     .notes =
-        "mine: of two files of lines id<tab>sentence, plain or gzip, which sentences are translations of one another? The\n"
-        "vector of a sentence is made of a layer's hidden states. Pairs are compared by the ratio margin (Artetxe & Schwenk\n"
-        "2019), the cosine divided by the mean cosine of both with their K nearest, or by the cosine; each sentence is in one\n"
-        "pair at most. Those from a threshold on are taken, which is looked for on the training files of the task. The result\n"
-        "does not depend on the number of ranks.\n"
-        "\n",
+        "mine: finds which sentences of two files of lines id<tab>sentence, plain or gzip, are translations of each other. The "
+        "vector of a sentence is computed from a layer's hidden states. Pairs are scored by the ratio margin (Artetxe & Schwenk "
+        "2019), the cosine divided by the mean cosine of both with their K nearest, or by the cosine; each sentence is in at "
+        "most one pair. Pairs from a threshold on are taken, which is chosen on the training files of the task. The result does "
+        "not depend on the number of ranks.\n\n",
     .examples =
         "  mpiexec -n 4 xlm_embed mine run1/latest de-en.test.de de-en.test.en --gold de-en.test.gold --layer 8 \\\n"
         "      --training de-en.training.de,de-en.training.en,de-en.training.gold -o pairs.tsv\n",

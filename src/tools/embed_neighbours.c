@@ -21,21 +21,21 @@ static int arguments_given;
 
 static const GOptionEntry options[] = {
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
-     "language of the neighbours, as the model calls it (default: none in particular)", "LANG"},
+     "language of the neighbours, by its name in the model (default: none in particular)", "LANG"},
     {"word-language", 'w', 0, G_OPTION_ARG_STRING, &given.word_language,
-     "language of the words that are asked for (default: --language)", "LANG"},
+     "language of the given words (default: --language)", "LANG"},
     {"word-vectors", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.word_vectors,
-     "file of vectors that the words asked for are in, of the same space as the neighbours' (default: these)", "VECTORS"},
+     "file of vectors of the given words, in the same space as those of the neighbours (default: the same file)", "VECTORS"},
     {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
-     "neighbours are the subwords that the training text of --language has in this corpus (default: all of the model)",
+     "neighbours are the subwords in the training text of --language in this corpus (default: all of the model)",
      "CORPUS.h5"},
     {"words", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.words,
-     "neighbours are the words of this file, one a line, the mean of their subwords each, instead of subwords", "FILE"},
-    {"count", 'n', 0, G_OPTION_ARG_INT64, &given.count, "how many neighbours of each word (default 10)", "N"},
+     "neighbours are the words in this file, one per line, each the mean of its subwords, instead of subwords", "FILE"},
+    {"count", 'n', 0, G_OPTION_ARG_INT64, &given.count, "number of neighbours of each word (default 10)", "N"},
     {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours,
-     "nearest words that CSLS takes the mean of (default 10); 0: by cosine alone", "K"},
-    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read the first N words of a file of vectors alone (default: all)", "N"},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
+     "number of nearest words that CSLS averages over (default 10); 0: only by cosine", "K"},
+    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read only the first N words of a file of vectors (default: all)", "N"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
     {.long_name = NULL}};
 
 static bool check_range(const char *what, gint64 value, gint64 least, GError **error)
@@ -49,10 +49,10 @@ static bool check(int n, GError **error)
 {
     arguments_given = n;
     if (n < 2)
-        return xlm_error_set(error, EX_USAGE, "neighbours takes a checkpoint or a file of vectors, and one word or more; see "
+        return xlm_error_set(error, EX_USAGE, "neighbours takes a checkpoint or a file of vectors, and one or more words; see "
                              "xlm_embed neighbours --help");
     if (given.corpus != NULL && given.words != NULL)
-        return xlm_error_set(error, EX_USAGE, "--corpus and --words do not go together");
+        return xlm_error_set(error, EX_USAGE, "--corpus and --words cannot be combined");
     if (given.most < 0)
         return xlm_error_set(error, EX_USAGE, "--most=%" G_GINT64_FORMAT ": is not a number of words", given.most);
     return check_range("--count", given.count, 1, error) && check_range("--neighbours", given.neighbours, 0, error);
@@ -66,7 +66,7 @@ typedef struct work {
 
 /* ---- reading ---- */
 
-/* Words of a list, one a line, and how many have no vector. */
+/* The words of a list, one per line, and how many have no vector. */
 typedef struct word_list {
     xlm_word_set *set;
     int64_t left_out;
@@ -140,7 +140,7 @@ static void close_work(work *w)
 
 /* ---- results ---- */
 
-/* "Ha@@ us": the rows of a word, where they are not the word itself. */
+/* "Ha@@ us": the subwords of a word, if it has several. */
 static void print_head(const work *w, int64_t word)
 {
     const int64_t first = g_array_index(w->words.offsets, int64_t, word);
@@ -245,12 +245,12 @@ const xlm_command xlm_embed_neighbours = {
     .arguments = "neighbours CHECKPOINT|VECTORS WORD...",
     .purpose = "Show the words nearest to a word, in its own language or another",
     .notes =
-        "neighbours: by the cosine of the word embeddings, and by CSLS (Conneau et al. 2018), which takes from it how near both\n"
-        "words are to many. Neighbours are the subwords of a checkpoint (with --corpus those of --language alone, with --words\n"
-        "any list of words) or the words of a file of vectors; a subword that ends in @@ goes on in the next. A word of several\n"
-        "subwords is the mean of them. Where the model has embeddings of languages, those of --language and --word-language\n"
-        "are added. A word is no neighbour of itself, in either language of one model. Ranks share the products.\n"
-        "\n",
+        "neighbours: ranks words by the cosine of the word embeddings, and by CSLS (Conneau et al. 2018), which subtracts how "
+        "close both words are to their neighbours. Neighbours are the subwords of a checkpoint (with --corpus only those of "
+        "--language, with --words any list of words) or the words of a file of vectors; a subword that ends in @@ is continued "
+        "by the next. A word of several subwords is their mean. If the model has language embeddings, those of --language and "
+        "--word-language are added. A word is not a neighbour of itself, in either language of one model. Ranks share the "
+        "products.\n\n",
     .examples =
         "  xlm_embed neighbours run1/latest Haus --word-language de --language en --corpus corpus.h5\n"
         "  xlm_embed neighbours en.vec Haus Hund --word-vectors de.vec --count 5 --csv neighbours.csv\n",

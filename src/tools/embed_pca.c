@@ -1,6 +1,6 @@
-/* xlm-mpi: xlm_embed pca and whiten, in which directions vectors lie. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: xlm_embed pca and whiten, the directions that vectors lie in. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Of vectors x with mean m the covariance C = V diag(λ) Vᵀ. pca: coordinates (x − m) V_k, or what is left without the mean
+ * Vectors x with mean m have the covariance C = V diag(λ) Vᵀ. pca: coordinates (x − m) V_k, or what is left without the mean
  * and the top directions, x − m − V_t V_tᵀ (x − m) (Mu & Viswanath 2018). whiten: (x − m) V diag(λ)^−½ Vᵀ, or
  * without the last Vᵀ the coordinates, each with variance 1. */
 #include <math.h>
@@ -24,24 +24,25 @@ static struct {
 
 static const GOptionEntry pca_options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
-     "write vectors (HDF5): their coordinates with --keep, else all without the mean and what --remove says", "FILE.h5"},
+     "write vectors (HDF5): their coordinates with --keep, otherwise the vectors without the mean and the directions of "
+     "--remove", "FILE.h5"},
     {"keep", 0, 0, G_OPTION_ARG_INT64, &given.keep, "write the coordinates along the first K principal directions", "K"},
     {"remove", 0, 0, G_OPTION_ARG_INT64, &given.remove,
-     "take out the first D directions, in which frequency often lies (default 0: the mean alone)", "D"},
+     "remove the first D directions, which often reflect word frequency (default 0: only the mean)", "D"},
     {"pairs", 0, 0, G_OPTION_ARG_INT64, &given.pairs,
      "random pairs whose mean cosine is measured (default 100000); 0: none", "N"},
-    {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "of the random pairs (default 1)", "N"},
-    {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "of a checkpoint, the language whose embedding is added", "LANG"},
-    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read the first N vectors alone (default: all)", "N"},
+    {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "seed of the random pairs (default 1)", "N"},
+    {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "for a checkpoint, the language whose embedding is added", "LANG"},
+    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read only the first N vectors (default: all)", "N"},
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the variances of all directions to a file", "FILE"},
     {.long_name = NULL}};
 
 static const GOptionEntry whiten_options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "write the whitened vectors (HDF5)", "FILE.h5"},
     {"keep", 0, 0, G_OPTION_ARG_INT64, &given.keep,
-     "write K numbers a vector, along the first principal directions (default: all directions, turned back)", "K"},
-    {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "of a checkpoint, the language whose embedding is added", "LANG"},
-    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read the first N vectors alone (default: all)", "N"},
+     "write K numbers per vector, along the first principal directions (default: all directions, rotated back)", "K"},
+    {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "for a checkpoint, the language whose embedding is added", "LANG"},
+    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read only the first N vectors (default: all)", "N"},
     {.long_name = NULL}};
 
 static bool check_numbers(const char *command, int n, GError **error)
@@ -50,7 +51,7 @@ static bool check_numbers(const char *command, int n, GError **error)
         return xlm_error_set(error, EX_USAGE, "%s takes one file of vectors, or a checkpoint; see xlm_embed %s --help", command,
                              command);
     if (given.keep < 0 || given.remove < 0 || given.pairs < 0 || given.seed < 0 || given.most < 0)
-        return xlm_error_set(error, EX_USAGE, "numbers are not negative");
+        return xlm_error_set(error, EX_USAGE, "numbers must not be negative");
     return true;
 }
 
@@ -59,7 +60,7 @@ static bool check_pca(int n, GError **error)
     if (!check_numbers("pca", n, error))
         return false;
     if (given.keep > 0 && given.remove > 0)
-        return xlm_error_set(error, EX_USAGE, "--keep and --remove do not go together");
+        return xlm_error_set(error, EX_USAGE, "--keep and --remove cannot be combined");
     return given.output != NULL || given.keep == 0 ||
            xlm_error_set(error, EX_USAGE, "--keep: there is no file to write; give -o FILE.h5");
 }
@@ -112,7 +113,7 @@ static void close_work(work *w)
     g_free(w->vectors);
 }
 
-/* Of how many directions is the variance not rounding? */
+/* The number of directions whose variance is more than rounding. */
 static int64_t count_dimensions(const work *w)
 {
     int64_t n = 0;
@@ -157,8 +158,8 @@ static bool write_rows(const work *w, const float *x, int64_t width, const char 
 
 static int64_t owner_of(const xlm_vector_rows *r, int64_t row) { return row / ((r->n + r->comm->ranks - 1) / r->comm->ranks); }
 
-/* The mean cosine of random pairs of rows of x [own x width], the same pairs on any number of ranks: the owner of the first has
- * the second sent to it. */
+/* The mean cosine of random pairs of rows of x [own x width], the same pairs on any number of ranks: the owner of the first row
+ * receives the second. */
 static double mean_of_pairs(const work *w, const float *x, int64_t width)
 {
     const xlm_vector_rows *r = &w->rows;
@@ -244,7 +245,7 @@ static bool write_csv(const work *w, GError **error)
     return xlm_fields_write(given.csv, text, error);
 }
 
-/* How much vectors point in one direction: as they are, without their mean, and without the top directions. */
+/* How much the vectors point in one direction: as they are, without their mean, and without the top directions. */
 static void print_anisotropy(const work *w, const float *left)
 {
     const int64_t d = w->rows.width;
@@ -300,7 +301,7 @@ static void run_whiten(const xlm_comm *comm, char *const *arguments, GError **er
         const int64_t d = w.rows.width, k = given.keep > 0 ? given.keep : d, there = count_dimensions(&w);
         if (k > there) {
             xlm_error_set(error, EX_DATAERR, "%s: the vectors have variance in %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
-                          " directions alone; --keep %" G_GINT64_FORMAT " whitens these", arguments[0], there, d, there);
+                          " directions only; --keep %" G_GINT64_FORMAT " whitens these", arguments[0], there, d, there);
         } else {
             const int64_t width = given.keep > 0 ? k : d;
             g_autofree double *a = make_map(&w, k, -0.5, given.keep == 0);
@@ -322,12 +323,11 @@ static void free_options(void)
 const xlm_command xlm_embed_pca = {
     .name = "pca",
     .arguments = "pca VECTORS | CHECKPOINT [-o OUT.h5]",
-    .purpose = "Show how the variance of vectors is spread over directions, and how much they point in one",
+    .purpose = "Show how the variance of vectors is distributed over directions, and how much they point in one",
     .notes =
-        "pca: the share of the variance along the principal directions, and the mean cosine of random pairs, which is 0 where\n"
-        "vectors point everywhere and near 1 where they have gathered in one direction: as they are, without their mean, and\n"
-        "without the first --remove directions (Mu & Viswanath 2018). --keep writes coordinates.\n"
-        "\n",
+        "pca: shows the share of the variance along the principal directions, and the mean cosine of random pairs, which is 0 if "
+        "vectors point everywhere and near 1 if they have gathered in one direction: for the vectors as they are, without their "
+        "mean, and without the first --remove directions (Mu & Viswanath 2018). --keep writes coordinates.\n\n",
     .examples =
         "  mpiexec -n 2 xlm_embed pca counted.h5 --remove 3 -o better.h5\n",
     .title = "Options of pca",
@@ -340,11 +340,10 @@ const xlm_command xlm_embed_pca = {
 const xlm_command xlm_embed_whiten = {
     .name = "whiten",
     .arguments = "whiten VECTORS | CHECKPOINT -o OUT.h5",
-    .purpose = "Write vectors whose numbers are uncorrelated and have variance 1",
+    .purpose = "Write vectors whose components are uncorrelated and have variance 1",
     .notes =
-        "whiten: (x - mean) C^(-1/2), C the covariance. Vectors without variance in some direction are refused; --keep K takes\n"
-        "the first K directions.\n"
-        "\n",
+        "whiten: computes (x - mean) C^(-1/2), where C is the covariance. Vectors without variance in some direction are "
+        "refused; --keep K uses only the first K directions.\n\n",
     .examples =
         "  mpiexec -n 2 xlm_embed whiten counted.h5 -o white.h5\n",
     .title = "Options of whiten",

@@ -1,4 +1,4 @@
-/* xlm-mpi: xlm_embed procrustes, one language's vectors brought onto another's. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: xlm_embed procrustes, which maps one language's vectors onto another's. SPDX-License-Identifier: GPL-3.0-or-later
  *
  *   spaces, dictionary -> words of both sides -> vectors, normalised -> W from the pairs, refined -> mapped vectors, measures */
 #include <math.h>
@@ -33,24 +33,28 @@ static const GOptionEntry options[] = {
      "write the target's vectors, normalised as they were used",
      "FILE.h5"},
     {"evaluate", 'e', XLM_READS, G_OPTION_ARG_FILENAME, &given.evaluate,
-     "pairs of words that are looked for (default: those that the share of xlm_dict left out, else those that are learnt from)",
+     "pairs of words to evaluate on (default: those that xlm_dict --share left out, otherwise those that the map is learned "
+     "from)",
      "DICTIONARY"},
     {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages,
-     "what the model calls the languages of source and target (default: those of DICT.h5)", "SOURCE,TARGET"},
+     "names of the languages of source and target in the model (default: those of DICT.h5)", "SOURCE,TARGET"},
     {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
-     "of a checkpoint, the words of a language are the subwords of its training text here (default: all)", "CORPUS.h5"},
-    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read the first N words of a file of vectors alone (default: all)", "N"},
+     "for a checkpoint, the words of a language are the subwords of its training text in this corpus (default: "
+     "all)", "CORPUS.h5"},
+    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read only the first N words of a file of vectors (default: all)", "N"},
     {"normalise", 0, 0, G_OPTION_ARG_STRING, &given.normalise,
-     "what is done to the vectors of each side before, in order: unit (length 1), centre (mean 0); none (default: unit)",
+     "how the vectors of each side are normalised, in order: unit (length 1), centre (mean 0); none (default: unit)",
      "HOW[,HOW]"},
     {"refine", 0, 0, G_OPTION_ARG_INT64, &given.refine,
-     "learn the map again so many times, from words that CSLS makes nearest of each other; the best is kept (default 5)", "N"},
+     "number of times that the map is learned again, from words that are each other's nearest by CSLS; the best is kept (default "
+     "5)", "N"},
     {"refine-words", 0, 0, G_OPTION_ARG_INT64, &given.refine_words,
-     "among the first N words of both sides (default 15000)", "N"},
-    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours, "nearest words that CSLS takes the mean of (default 10)", "K"},
+     "refine with the first N words of both sides (default 15000)", "N"},
+    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours, "number of nearest words that CSLS averages over (default "
+                                                                  "10)", "K"},
     {"csls-words", 0, 0, G_OPTION_ARG_INT64, &given.csls_words,
-     "CSLS looks for them among the first N words of the source (default 20000; 0: all)", "N"},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
+     "CSLS searches for them among the first N words of the source (default 20000; 0: all)", "N"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
     {.long_name = NULL}};
 
 static bool at_least(const char *option, gint64 value, gint64 least, GError **error)
@@ -69,7 +73,7 @@ static bool check(int n, GError **error)
     bool good = true;
     for (int i = 0; how[i] != NULL && good; i++)
         good = strcmp(how[i], "unit") == 0 || strcmp(how[i], "centre") == 0 || strcmp(how[i], "none") == 0 ||
-               xlm_error_set(error, EX_USAGE, "--normalise=%s: is unit, centre or none", given.normalise);
+               xlm_error_set(error, EX_USAGE, "--normalise=%s: must be unit, centre or none", given.normalise);
     return good && at_least("--most", given.most, 0, error) && at_least("--refine", given.refine, 0, error) &&
            at_least("--refine-words", given.refine_words, 1, error) && at_least("--csls-words", given.csls_words, 0, error) &&
            at_least("--neighbours", given.neighbours, 1, error) &&
@@ -83,7 +87,7 @@ typedef struct work {
     const char *dictionary;
     xlm_space_inputs in;
     xlm_word_set set[2];
-    GArray *pairs, *tested;   /* int32_t source, target, ...: learnt from; looked for */
+    GArray *pairs, *tested;   /* int32_t source, target, ...: for learning; for evaluation */
     int64_t read, tests_read; /* pairs in the files */
     float *vectors[2];
     bool joint;               /* one space */
@@ -132,7 +136,7 @@ static bool read_part(work *w, const char *path, const char *part, GArray *pairs
     const int reverse = d->language[0] != w->in.sides.side[0].language;
     const bool good = (d->language[reverse] == w->in.sides.side[0].language &&
                        d->language[!reverse] == w->in.sides.side[1].language) ||
-                      xlm_error_set(error, EX_DATAERR, "%s: is of other languages than --languages=%s", path, given.languages);
+                      xlm_error_set(error, EX_DATAERR, "%s: has other languages than --languages=%s", path, given.languages);
     *read = d->pairs;
     for (int64_t i = 0; i < d->pairs && good; i++)
         add_pair(pairs, xlm_word_set_add_row(&w->set[0], d->token[reverse][i]),
@@ -148,12 +152,12 @@ static bool read_pairs(work *w, const char *path, GArray *pairs, int64_t *read, 
         return read_text(w, path, pairs, read, error);
     if (!w->joint || xlm_word_space_model(w->in.spaces[0]) == NULL)
         return xlm_error_set(error, EX_USAGE, "%s: its pairs are subwords of a vocabulary, which files of vectors do not have; "
-                             "take a checkpoint, or a dictionary as text", path);
+                             "use a checkpoint, or a dictionary in text form", path);
     return read_part(w, path, XLM_DICTIONARY_PAIRS, pairs, read, error) &&
            (left_out == NULL || read_part(w, path, XLM_DICTIONARY_LEFT_OUT, left_out, left_out_read, error));
 }
 
-/* Languages of a dictionary of xlm_dict, where none were named. */
+/* The languages of a dictionary of xlm_dict, if none were named. */
 static bool find_languages(const char *path, GError **error)
 {
     if (languages != NULL || !xlm_files_is_hdf5(path))
@@ -169,8 +173,8 @@ static bool find_languages(const char *path, GError **error)
 static bool check_pairs(const work *w, const char *path, const GArray *pairs, int64_t read, GError **error)
 {
     if (pairs->len == 0)
-        return xlm_error_set(error, EX_DATAERR, "%s: of its %" G_GINT64_FORMAT " pairs none has both words in the vectors; is it "
-                             "of these languages, in this order?", path, read);
+        return xlm_error_set(error, EX_DATAERR, "%s: of its %" G_GINT64_FORMAT " pairs, none has both words in the vectors; is "
+                             "it for these languages, in this order?", path, read);
     if (w->comm->rank == 0)
         xlm_log_info("%s: %u of %" G_GINT64_FORMAT " pairs have vectors", path, pairs->len / 2, read);
     return true;
@@ -237,7 +241,7 @@ static void make_vectors(work *w)
 
 /* ---- measures ---- */
 
-/* Translations of the words that are looked for: a source word each, once. */
+/* Translations of the words to evaluate on, each source word once. */
 typedef struct tests {
     int64_t n;
     int32_t *source;   /* [n] rows */
@@ -282,11 +286,11 @@ static void free_tests(tests *t)
     g_free(t->self);
 }
 
-/* How many source words CSLS looks for neighbours among. */
+/* Number of source words among which CSLS searches for neighbours. */
 static int64_t csls_words(const xlm_procrustes *p) { return given.csls_words > 0 ? MIN(given.csls_words, p->n[0]) : p->n[0]; }
 
-/* Precision at 1, 5 and 10. asked: vectors of the words that are looked for [t->n x width]; frequent: of the first source words,
- * among which CSLS looks for neighbours [csls_words x width]. */
+/* Precision at 1, 5 and 10. asked: vectors of the words to evaluate on [t->n x width]; frequent: those of the first source words,
+ * among which CSLS searches for neighbours [csls_words x width]. */
 static void measure(work *w, const tests *t, const char *when, const xlm_procrustes *p, const float *asked, const float *frequent)
 {
     static const char *const by[] = {"cosine", "CSLS"};
@@ -311,7 +315,7 @@ static void measure(work *w, const tests *t, const char *when, const xlm_procrus
     }
 }
 
-/* The same under a map, of these words alone; NULL: without one. */
+/* The same under a map, only for these words; NULL: without a map. */
 static void measure_under(work *w, const tests *t, const xlm_procrustes *p, const double *map)
 {
     const int64_t d = p->width;
@@ -329,12 +333,13 @@ static void measure_under(work *w, const tests *t, const xlm_procrustes *p, cons
 
 /* ---- the map ---- */
 
-/* On rank 0, where the pairs do not determine the whole map. pairs: what they are of. */
+/* On rank 0, if the pairs do not determine the whole map. pairs: which pairs, for the message. */
 static void print_rank(const work *w, const char *pairs, const xlm_rotation *r)
 {
     if (r->rank < r->width && w->comm->rank == 0)
         printf("%" G_GINT64_FORMAT " %s determine %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " dimensions (singular values above "
-               "%g of the largest); in the others the map is the nearest to the identity\n", r->pairs, pairs, r->rank, r->width,
+               "%g of the largest); in the others the map is the one nearest to the "
+               "identity\n", r->pairs, pairs, r->rank, r->width,
                XLM_ROTATION_THRESHOLD);
 }
 
@@ -359,7 +364,7 @@ static bool learn(const work *w, const xlm_procrustes *p, xlm_rotation *r, GErro
 
 /* ---- what is written ---- */
 
-/* Each rank's own rows, which it maps some at a time; NULL: as they are. */
+/* Each rank maps and writes its own rows, some at a time; NULL: unchanged. */
 static bool write_rows(const work *w, xlm_store *store, int64_t n, int64_t d, const float *vectors, const double *map,
                        GError **error)
 {
@@ -374,7 +379,7 @@ static bool write_rows(const work *w, xlm_store *store, int64_t n, int64_t d, co
         const int64_t begin = MIN(at, own), now = MIN(own - begin, BLOCK);
         const float *rows = vectors + (first + begin) * d;
         if (map != NULL) {
-            xlm_comm_barrier(w->comm); /* the time is to be that of all ranks, which may have to share cores */
+            xlm_comm_barrier(w->comm); /* measure the time of all ranks, which may share cores */
             const double start = xlm_clock();
             xlm_procrustes_map(d, map, now, rows, mapped);
             xlm_comm_barrier(w->comm);
@@ -388,7 +393,7 @@ static bool write_rows(const work *w, xlm_store *store, int64_t n, int64_t d, co
     return good;
 }
 
-/* W, and the singular values that say how well the pairs determine it. */
+/* W, and the singular values that show how well the pairs determine it. */
 static bool write_rotation(const work *w, xlm_store *store, const xlm_rotation *r, GError **error)
 {
     const uint64_t dims[2] = {(uint64_t)r->width, (uint64_t)r->width};
@@ -402,7 +407,7 @@ static bool write_rotation(const work *w, xlm_store *store, const xlm_rotation *
            xlm_store_set_real(store, "/singular_values", "threshold", XLM_ROTATION_THRESHOLD, error);
 }
 
-/* The vectors of a side, under a map or, where it is NULL, as they are. */
+/* The vectors of a side, under a map or, if that is NULL, unchanged. */
 static bool write_side(const work *w, int s, const char *path, int64_t d, const xlm_rotation *r, GError **error)
 {
     const int64_t n = xlm_word_set_count(&w->set[s]);
@@ -479,13 +484,12 @@ static void free_options(void)
 const xlm_command xlm_embed_procrustes = {
     .name = "procrustes",
     .arguments = "procrustes CHECKPOINT | VECTORS VECTORS DICTIONARY",
-    .purpose = "Bring the word vectors of one language onto those of another by a rotation learnt from a dictionary",
+    .purpose = "Map the word vectors of one language onto those of another by a rotation learned from a dictionary",
     .notes =
-        "procrustes: the orthogonal map W of the pairs of a dictionary (MUSE's text, or of a checkpoint xlm_dict's DICT.h5)\n"
-        "that brings the source's vectors nearest to the target's, refined as in MUSE (Conneau et al. 2018). Two files of\n"
-        "vectors are two spaces, a checkpoint is one with both languages. Shown is how often a translation is the nearest of\n"
-        "all target words, among the first 5 and 10, by cosine and by CSLS, before and after.\n"
-        "\n",
+        "procrustes: computes the orthogonal map W that brings the source's vectors of a dictionary's pairs (MUSE's text, or for "
+        "a checkpoint xlm_dict's DICT.h5) closest to the target's, refined as in MUSE (Conneau et al. 2018). Two files of "
+        "vectors are two spaces, a checkpoint is one space with both languages. The table shows how often a translation is the "
+        "nearest of all target words, or among the nearest 5 and 10, by cosine and by CSLS, before and after.\n\n",
     .examples =
         "  mpiexec -n 2 xlm_embed procrustes de.vec en.vec de-en.0-5000.txt --evaluate de-en.5000-6500.txt -o de-mapped.h5\n"
         "  mpiexec -n 2 xlm_embed procrustes run1/latest en-de.h5 --corpus corpus.h5\n",

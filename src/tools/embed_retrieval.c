@@ -14,28 +14,30 @@ static struct {
     gboolean special_tokens;
 } given = {.pool = 0, .neighbours = 10};
 
-static int files;          /* arguments behind the checkpoint */
+static int files;          /* arguments after the checkpoint */
 static char *languages[2]; /* --languages */
 static xlm_retrieval_options chosen;
 
 static const GOptionEntry options[] = {
     {"layer", 0, 0, G_OPTION_ARG_STRING, &given.layer,
-     "layer whose hidden states are taken: 0 (embeddings) to the number of layers, or all (the default)", "N|all"},
+     "layer whose hidden states are used: 0 (embeddings) to the number of layers, or all (the default)", "N|all"},
     {"pool", 0, 0, G_OPTION_ARG_INT64, &given.pool,
-     "look for a translation among the sentences of N pairs: the first N, the next N, ...; pairs behind the last whole N are "
+     "search for a translation among the sentences of N pairs: the first N, the next N, ...; pairs after the last complete N are "
      "left out (default: among all)", "N"},
-    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours, "nearest sentences that CSLS takes the mean of (default 10)",
+    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours, "number of nearest sentences that CSLS averages over (default "
+                                                                  "10)",
      "K"},
-    {"split", 0, 0, G_OPTION_ARG_STRING, &given.split, "which pairs of a corpus: held_out (the default), train, all of both",
+    {"split", 0, 0, G_OPTION_ARG_STRING, &given.split, "which pairs of a corpus: held_out (the default), train, or all",
      "held_out|train|all"},
     {"languages", 0, 0, G_OPTION_ARG_STRING, &given.languages,
-     "of a corpus, which two languages (default: its only pair); of text, what the model calls the languages (default: the "
+     "for a corpus, the two languages (default: its only pair); for text, the names of the languages in the model (default: the "
      "endings of the files' names)", "SOURCE,TARGET"},
     {"pooling", 0, 0, G_OPTION_ARG_STRING, &given.pooling,
-     "how the hidden states of a sentence become one vector: mean, first or max (default: mean, and beside it the row of <s>)",
+     "how the hidden states of a sentence are pooled into one vector: mean, first or max (default: mean, and also the state of "
+     "<s>)",
      "HOW"},
-    {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens, "pool over <s> and </s>, too", NULL},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the table to a file too", "FILE"},
+    {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens, "also pool over <s> and </s>", NULL},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
     {.long_name = NULL}};
 
 static bool check(int n, GError **error)
@@ -56,14 +58,14 @@ static bool check(int n, GError **error)
            xlm_pair_options_split(given.split, XLM_HELD_OUT, chosen.source.splits, error);
 }
 
-/* Do the options go together with what is given, a corpus or text? */
+/* Do the options fit the input, a corpus or text? */
 static bool check_source(char *const *paths, const bool corpus[2], GError **error)
 {
     if (files == 2 && (corpus[0] || corpus[1]))
-        return xlm_error_set(error, EX_USAGE, "%s: is HDF5, and no text; a corpus has the sentences of both languages, and is "
-                             "given alone", paths[corpus[0] ? 0 : 1]);
+        return xlm_error_set(error, EX_USAGE, "%s: is HDF5, not text; a corpus has the sentences of both languages, so give it "
+                             "alone", paths[corpus[0] ? 0 : 1]);
     return corpus[0] || given.split == NULL ||
-           xlm_error_set(error, EX_USAGE, "--split is for a corpus, which %s is not; leave it out", paths[0]);
+           xlm_error_set(error, EX_USAGE, "--split is only for a corpus, and %s is not one; leave it out", paths[0]);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
@@ -96,13 +98,13 @@ const xlm_command xlm_embed_retrieval = {
     .arguments = "retrieval CHECKPOINT CORPUS.h5 | SOURCE TARGET",
     .purpose = "Measure how often a sentence's translation is the nearest sentence of the other language",
     .notes =
-        "retrieval: for each sentence of the held-out pairs of a corpus, or of two texts, plain or gzip, line i of one the\n"
-        "translation of line i of the other: is its translation the nearest of all sentences of the other side? In both\n"
-        "directions, for every layer, with the mean of the hidden states of the sentence's subwords (mean) and with that of <s>\n"
-        "as its vector; by cosine, and by CSLS (Conneau et al. 2018), which takes from the cosine how near a sentence is to\n"
-        "many. Sentences are encoded alone. One that stands several times is right where one of its places is; other ties count\n"
-        "as wrong. Shown are shares of sentences; they do not depend on the number of ranks.\n"
-        "\n",
+        "retrieval: tests for each sentence of the held-out pairs of a corpus, or of two texts, plain or gzip, where line i of "
+        "one is the translation of line i of the other, whether its translation is the nearest of all sentences of the other "
+        "side: in both directions, for every layer, with the mean of the hidden states of the sentence's subwords (mean) and "
+        "with the state of <s> as its vector; by cosine, and by CSLS (Conneau et al. 2018), which subtracts from the cosine how "
+        "close both sentences are to their neighbours. Sentences are encoded separately. If a sentence occurs several times, any "
+        "of its copies is correct; other ties count as wrong. The table shows shares of sentences, which do not depend on the "
+        "number of ranks.\n\n",
     .examples =
         "  mpiexec -n 4 xlm_embed retrieval run1/latest corpus.h5 --csv retrieval.csv\n"
         "  mpiexec -n 4 xlm_embed retrieval run1/latest test.en test.de --layer 8 --pool 1000\n",

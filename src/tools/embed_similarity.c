@@ -22,21 +22,21 @@ static char **languages; /* of --languages */
 
 static const GOptionEntry options[] = {
     {"pairs", 'p', XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.pairs,
-     "pairs of words with a score, word<tab>word<tab>score a line, as MUSE and SemEval-2017 have them; may be repeated", "FILE"},
+     "pairs of words with a score, one line word<tab>word<tab>score each, as in MUSE and SemEval-2017; may be repeated", "FILE"},
     {"keys", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.keys,
-     "scores of --pairs in a file of their own, a number a line (SemEval's keys); one for each --pairs, in their order", "FILE"},
+     "scores of --pairs in a separate file, one number per line (SemEval's keys); one for each --pairs, in order", "FILE"},
     {"dictionary", 'd', XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.dictionaries,
      "words and their translations, whose cosines are measured (MUSE's dictionaries); may be repeated", "FILE"},
     {"analogies", 'a', XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.analogies,
-     "analogies, four words a line and lines \": section\" (Google's), or word<tab>answers (BATS); may be repeated", "FILE"},
+     "analogies, lines of four words and lines \": section\" (Google), or word<tab>answers (BATS); may be repeated", "FILE"},
     {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages,
-     "language of the words, or of the first and the second word of a pair, as the model calls them; where it has embeddings of "
-     "languages, theirs are added", "LANG[,LANG]"},
+     "language of the words, or of the first and the second word of a pair, by the names in the model; their language embeddings "
+     "are added if the model has them", "LANG[,LANG]"},
     {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
-     "answers of analogies are looked for among the subwords that the training text of --languages has in this corpus (default: "
-     "all of the model)", "CORPUS.h5"},
-    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read the first N words of a file of vectors alone (default: all)", "N"},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the results to a file too", "FILE"},
+     "answers of analogies are searched for among the subwords in the training text of --languages in this corpus (default: all "
+     "of the model)", "CORPUS.h5"},
+    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read only the first N words of a file of vectors (default: all)", "N"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the results to a file", "FILE"},
     {.long_name = NULL}};
 
 static guint count(char **list) { return list != NULL ? g_strv_length(list) : 0; }
@@ -45,10 +45,10 @@ static bool check(int n, GError **error)
 {
     paths = n;
     if (n != 1 && n != 2)
-        return xlm_error_set(error, EX_USAGE, "similarity takes a checkpoint or a file of vectors, or two such files of two "
+        return xlm_error_set(error, EX_USAGE, "similarity takes a checkpoint or a file of vectors, or two such files for two "
                              "languages; see xlm_embed similarity --help");
     if (given.pairs == NULL && given.dictionaries == NULL && given.analogies == NULL)
-        return xlm_error_set(error, EX_USAGE, "there is nothing to measure; say --pairs, --dictionary or --analogies");
+        return xlm_error_set(error, EX_USAGE, "there is nothing to measure; give --pairs, --dictionary or --analogies");
     if (given.keys != NULL && count(given.keys) != count(given.pairs))
         return xlm_error_set(error, EX_USAGE, "there are %u --keys for %u --pairs", count(given.keys), count(given.pairs));
     if (given.most < 0)
@@ -56,7 +56,7 @@ static bool check(int n, GError **error)
     return xlm_space_inputs_languages(given.languages, "--languages", &languages, error);
 }
 
-/* All that is read, and what comes of it. */
+/* All input, and its results. */
 typedef struct work {
     xlm_space_inputs in;
     xlm_pair_list *scored, *dictionaries; /* as many as there are files */
@@ -109,7 +109,7 @@ static void close_work(work *w)
 
 /* ---- results ---- */
 
-/* A number that is not there is an empty field. */
+/* A missing number is an empty field. */
 static void append_row(work *w, const char *kind, const char *file, const char *section, int64_t items, int64_t covered,
                        const char *measure, double value)
 {
@@ -151,11 +151,11 @@ static void print_number(const char *format, int width, double value)
     printf(" %*s", width, isnan(value) ? "-" : text);
 }
 
-/* None of a file is covered: most often it is of other languages, or the vectors are. */
+/* Nothing in a file is covered: usually it, or the vectors, are for other languages. */
 static void check_covered(const char *file, const char *what, int64_t covered)
 {
     if (covered == 0)
-        xlm_log_warn("%s: none of its %s has vectors; is it of these languages, in this order?", file, what);
+        xlm_log_warn("%s: none of its %s has vectors; is it for these languages, in this order?", file, what);
 }
 
 static void show_scored(work *w)
@@ -226,7 +226,7 @@ static void show_analogies(work *w, guint file, const xlm_analogy_score *scores)
     }
 }
 
-/* Tables stand apart. */
+/* An empty line between tables. */
 static void separate(bool *first)
 {
     if (!*first)
@@ -288,15 +288,14 @@ const xlm_command xlm_embed_similarity = {
     .arguments = "similarity CHECKPOINT|VECTORS [VECTORS]",
     .purpose = "Measure word similarity, cosines of translations, and analogies",
     .notes =
-        "similarity: of the word embeddings of a checkpoint, or of vectors that xlm_embed export, fastText, word2vec or MUSE\n"
-        "wrote (in text, or HDF5), of one language or, from two files, of two in one space. A word of several subwords is the\n"
-        "mean of them, a phrase in a file the mean of its words; one with an unknown part is not covered, and counts in no\n"
-        "measure but the coverage. --pairs: Pearson and Spearman correlation of people's scores with the cosines, their\n"
-        "harmonic mean, by which SemEval-2017 ranks, and Spearman's two-tailed p. --dictionary: the mean cosine of all pairs,\n"
-        "and of any of their first words with any of their second, to compare it with. --analogies \"a b c d\": how often d is\n"
-        "nearest to b - a + c (of unit vectors) among all words but a, b and c, by section, and the mean cosine of b - a + c\n"
-        "and d. A word LANG:word of an analogy is of that one of two --languages. Ranks share the products.\n"
-        "\n",
+        "similarity: measures the word embeddings of a checkpoint, or vectors written by xlm_embed export, fastText, word2vec\n"
+        "or MUSE (text or HDF5), of one language or, from two files, of two languages in one space. A word of several subwords\n"
+        "is their mean, a phrase in a file the mean of its words; one with an unknown part is not covered, and counts only in\n"
+        "the coverage. --pairs: Pearson and Spearman correlation of human scores with the cosines, their harmonic mean, by\n"
+        "which SemEval-2017 ranks, and Spearman's two-tailed p. --dictionary: the mean cosine of all pairs and, to compare\n"
+        "with, of any of their first words with any of their second. --analogies \"a b c d\": how often d is nearest to b - a +\n"
+        "c (of unit vectors) among all words but a, b and c, by section, and the mean cosine of b - a + c and d. A word\n"
+        "LANG:word of an analogy belongs to that one of two --languages. Ranks share the products.\n\n",
     .examples =
         "  xlm_embed similarity run1/latest --languages en --pairs EN_WS-353-ALL.txt --pairs EN_SIMLEX-999.txt\n"
         "  xlm_embed similarity run1/latest --languages en,de --pairs en-de.test.data.txt --keys en-de.test.gold.txt\n"

@@ -1,4 +1,4 @@
-/* xlm-mpi: what xlm_train and xlm_tune, the programs that run a job file, share. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: code shared by xlm_train and xlm_tune, which run a job file. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tools/job_program.h"
 
 #include <string.h>
@@ -38,9 +38,9 @@ static int print_help(const xlm_job_program *self)
 static bool check(const xlm_job_command_line *given, GError **error)
 {
     if (given->dry_run && given->dump_step != NULL)
-        return xlm_error_set(error, EX_USAGE, "--dry-run and --dump-step do not go together");
+        return xlm_error_set(error, EX_USAGE, "--dry-run and --dump-step cannot be combined");
     if (given->profile && (given->dry_run || given->dump_step != NULL))
-        return xlm_error_set(error, EX_USAGE, "--profile is for training; it does not go with --dry-run and --dump-step");
+        return xlm_error_set(error, EX_USAGE, "--profile is for training; it cannot be combined with --dry-run or --dump-step");
     return true;
 }
 
@@ -74,13 +74,13 @@ static char *directory_of(const char *path)
     return absolute;
 }
 
-/* A file that a job names and that is not there, by the message of the error, which names it between colons: NULL if there is none,
- * or its path is absolute. g_free. */
+/* A file that a job names and that does not exist, taken from the error message, which names it between colons; NULL if there is
+ * none, or its path is absolute. g_free. */
 static char *find_missing(const char *job, char *const *overrides, const char *message)
 {
     char *text = NULL, **part = g_strsplit(message, ": ", -1), *missing = NULL;
     char *set = overrides != NULL ? g_strjoinv("\n", (char **)overrides) : g_strdup("");
-    /* A job that came through a pipe is gone, and reading another pipe would wait for its writer. */
+    /* A job from a pipe cannot be read again, and reading another pipe would wait for its writer. */
     if (!g_file_test(job, G_FILE_TEST_IS_REGULAR) || !g_file_get_contents(job, &text, NULL, NULL))
         text = g_strdup("");
     for (char **at = part; *at != NULL && missing == NULL; at++)
@@ -93,7 +93,7 @@ static char *find_missing(const char *job, char *const *overrides, const char *m
     return missing;
 }
 
-/* Say where a file was looked for that the job names by a relative path. */
+/* Adds to the error where a file was searched for that the job names by a relative path. */
 static void explain_missing(const char *job, char *const *overrides, GError **error)
 {
     char *missing = find_missing(job, overrides, (*error)->message);
@@ -103,8 +103,8 @@ static void explain_missing(const char *job, char *const *overrides, GError **er
     GString *text = g_string_new((*error)->message);
     g_string_append_printf(text, "; relative paths in a job file and in --set are relative to the working directory, %s", here);
     if (g_file_test(beside, G_FILE_TEST_EXISTS))
-        g_string_append_printf(text, ", where it is not; there is one beside the job file, %s: start the program in that folder, or "
-                               "give that path", beside);
+        g_string_append_printf(text, ", where it does not exist; there is one next to the job file, %s: start the program in "
+                               "that folder, or give that path", beside);
     g_free((*error)->message);
     (*error)->message = g_string_free(text, FALSE);
     g_free(beside);
@@ -113,7 +113,7 @@ static void explain_missing(const char *job, char *const *overrides, GError **er
     g_free(missing);
 }
 
-/* Once, where somebody may expect another folder. */
+/* Once, if the user may expect another folder. */
 static void say_where(const char *job)
 {
     char *here = g_get_current_dir(), *folder = directory_of(job);
@@ -151,7 +151,7 @@ int xlm_job_program_main(const xlm_job_program *self, int argc, char **argv)
     if (error != NULL && argc > 1 && xlm_error_exit_code(error) == EX_NOINPUT)
         explain_missing(argv[1], self->given->overrides, &error);
     if (self->given->finish && error != NULL && comm.rank == 0) {
-        char *line = g_strdup_printf("the checkpoint could not be made (%s); the next start of the same command tries again",
+        char *line = g_strdup_printf("the checkpoint could not be written (%s); the next start of the same command tries again",
                                      error->message);
         xlm_snapshot_print_on_terminal(line);
         g_free(line);

@@ -13,7 +13,7 @@ bool xlm_pair_options_languages(const char *text, char *languages[2], GError **e
     const bool good = g_strv_length(names) == 2 && *names[0] != '\0' && *names[1] != '\0';
     for (int s = 0; s < 2 && good; s++)
         languages[s] = g_strdup(names[s]);
-    return good || xlm_error_set(error, EX_USAGE, "--languages=%s: is not the source's and the target's, as in en,de", text);
+    return good || xlm_error_set(error, EX_USAGE, "--languages=%s: must be the languages of source and target, as in en,de", text);
 }
 
 bool xlm_pair_options_split(const char *text, xlm_split otherwise, bool splits[2], GError **error)
@@ -23,7 +23,7 @@ bool xlm_pair_options_split(const char *text, xlm_split otherwise, bool splits[2
     const bool good = all || text == NULL || xlm_split_find(text, &split);
     for (int s = 0; s < 2; s++)
         splits[s] = all || s == (int)split;
-    return good || xlm_error_set(error, EX_USAGE, "--split=%s: is none of train, held_out, all", text);
+    return good || xlm_error_set(error, EX_USAGE, "--split=%s: must be train, held_out or all", text);
 }
 
 bool xlm_pair_options_layer(const char *text, int64_t otherwise, int64_t *layer, GError **error)
@@ -33,7 +33,7 @@ bool xlm_pair_options_layer(const char *text, int64_t otherwise, int64_t *layer,
     if (text == NULL || strcmp(text, "all") == 0)
         return true;
     if (!g_ascii_string_to_unsigned(text, 10, 0, G_MAXINT32, &number, NULL))
-        return xlm_error_set(error, EX_USAGE, "--layer=%s: is neither a number of a layer, from 0, nor all", text);
+        return xlm_error_set(error, EX_USAGE, "--layer=%s: must be the number of a layer, from 0, or all", text);
     *layer = (int64_t)number;
     return true;
 }

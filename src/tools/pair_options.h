@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "corpus/corpus.h"
 
-/* --languages "en,de"; text NULL: languages stay. [out] languages: g_free. EX_USAGE. */
+/* --languages "en,de"; text NULL: languages are not changed. [out] languages: g_free. EX_USAGE. */
 bool xlm_pair_options_languages(const char *text, char *languages[2], GError **error);
 
 /* --split, by xlm_split: train, held_out, or all; text NULL: `otherwise`. EX_USAGE. */

@@ -28,38 +28,39 @@ static const char exit_codes[] =
     "  65  an input is damaged or has the wrong form\n"
     "  66  an input is missing or cannot be read\n"
     "  69  MPI or a rank was lost, or a node has too little memory for the job\n"
-    "  70  an error in the program itself\n"
-    "  71  the system gives no more memory or threads\n"
-    "  73  an output cannot be made\n"
-    "  74  reading or writing failed, for example for want of room\n"
+    "  70  a bug in the program itself\n"
+    "  71  the system has no more memory or threads\n"
+    "  73  an output cannot be created\n"
+    "  74  reading or writing failed, for example because the disk is full\n"
     "  129, 130, 141, 143\n"
-    "      ended by SIGHUP, SIGINT, SIGPIPE (whatever read its output has closed it, as head does) or SIGTERM, as shells\n"
-    "      count; what was unfinished is removed\n";
+    "      ended by SIGHUP, SIGINT, SIGPIPE (the reader of its output, such as head, has closed it) or SIGTERM, with\n"
+    "      the exit code that shells use; unfinished files are removed\n";
 
 static const char environment[] =
     "Environment:\n"
-    "  OMP_NUM_THREADS    threads of a rank, when neither the job file nor --threads says\n"
-    "  XLM_KERNELS        avx512, avx2 or portable: the inner loops to take; by default the best for the processor.\n"
-    "                     Results differ between them by rounding\n"
-    "  BLIS_ARCH_TYPE     the matrix products to take, by BLIS's own numbers; results differ by rounding\n"
+    "  OMP_NUM_THREADS    threads of a rank, if neither the job file nor --threads sets them\n"
+    "  XLM_KERNELS        avx512, avx2 or portable: the inner loops to use; by default the best for the processor.\n"
+    "                     Their results differ by rounding\n"
+    "  BLIS_ARCH_TYPE     the kernels for matrix products, by BLIS's numbers; results differ by rounding\n"
     "  XLM_STORE_WRITERS  ranks of a node that write a file together (4)\n"
-    "  XLM_STORE_TIMEOUT  seconds (600) that ranks wait for one another while a file is being closed\n"
+    "  XLM_STORE_TIMEOUT  seconds (600) that ranks wait for each other while a file is being closed\n"
     "  OMPI_ALLOW_RUN_AS_ROOT, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM\n"
-    "                     both 1: mpiexec of Open MPI starts ranks as root, in a container for example\n"
+    "                     both 1: mpiexec of Open MPI starts ranks as root, for example in a container\n"
     "  OMPI_MCA_rmaps_base_oversubscribe\n"
-    "                     1: mpiexec of Open MPI 4 starts more ranks than it counts slots, as --oversubscribe does\n";
+    "                     1: mpiexec of Open MPI 4 starts more ranks than slots, like --oversubscribe\n";
 
 static gboolean help, version;
 static char *progress;
 static const GOptionEntry standard_options[] = {
-    {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "show this help and end", NULL},
-    {"version", 0, 0, G_OPTION_ARG_NONE, &version, "show the version, those of the libraries, and what the processor is given", NULL},
+    {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "show this help and exit", NULL},
+    {"version", 0, 0, G_OPTION_ARG_NONE, &version, "show the version, those of the libraries, and the kernels used on this "
+                                                   "processor", NULL},
     {.long_name = NULL}};
 
 static const GOptionEntry progress_options[] = {
     {"progress", 0, 0, G_OPTION_ARG_STRING, &progress,
-     "how progress is shown: a live line where messages are read on a terminal, else a line an interval (auto, the default); a "
-     "live line on the terminal, also when messages go into a file (line); a line an interval (log); not at all (none)",
+     "how progress is shown: a live line if messages go to a terminal, otherwise one line per interval (auto, the default); a "
+     "live line on the terminal, even if messages go to a file (line); one line per interval (log); not at all (none)",
      "auto|line|log|none"},
     {.long_name = NULL}};
 
@@ -68,8 +69,8 @@ static bool precision_given;
 
 static const GOptionEntry precision_options[] = {
     {"precision", 0, 0, G_OPTION_ARG_STRING, &precision,
-     "of the factors of products, those with parameters and attention's (default: float32); bfloat16 takes half the time for "
-     "them on processors with AVX512_BF16 or AMX, and changes results a little",
+     "precision of the factors of matrix products, with parameters and in attention (default: float32); bfloat16 halves their "
+     "time on processors with AVX512_BF16 or AMX, and changes results slightly",
      "float32|bfloat16"},
     {.long_name = NULL}};
 
@@ -81,9 +82,9 @@ static bool set_precision(GError **error)
     precision_given = precision != NULL;
     const char *lacks = which == XLM_BFLOAT16 ? xlm_packed_lacks(XLM_BFLOAT16) : NULL;
     if (which == XLM_PRECISIONS)
-        xlm_error_set(error, EX_USAGE, "--precision=%s: it is float32 or bfloat16", precision);
+        xlm_error_set(error, EX_USAGE, "--precision=%s: must be float32 or bfloat16", precision);
     else if (lacks != NULL)
-        xlm_error_set(error, EX_UNAVAILABLE, "--precision=bfloat16: %s; take float32", lacks);
+        xlm_error_set(error, EX_UNAVAILABLE, "--precision=bfloat16: %s; use float32", lacks);
     else
         xlm_model_file_set_precision((xlm_precision)which);
     g_clear_pointer(&precision, g_free);
@@ -99,7 +100,7 @@ static bool set_progress(GError **error)
     while (progress != NULL && mode < G_N_ELEMENTS(words) && strcmp(progress, words[mode]) != 0)
         mode++;
     if (mode == G_N_ELEMENTS(words))
-        xlm_error_set(error, EX_USAGE, "--progress=%s: it is one of auto, line, log, none", progress);
+        xlm_error_set(error, EX_USAGE, "--progress=%s: must be auto, line, log or none", progress);
     else
         xlm_log_set_progress((xlm_progress_mode)mode);
     g_clear_pointer(&progress, g_free);
@@ -122,7 +123,7 @@ static void check_entry(const GOptionEntry *e)
         g_error("--%s: its table does not say whether the file is read or written", e->long_name);
 }
 
-/* Is it one of the files that a run keeps in its directory? An option does not replace them. */
+/* Is it one of the files that a run keeps in its directory? Options must not replace these. */
 static bool is_of_run(const char *path)
 {
     static const char *const own[] = {"metrics.csv", "job.conf", "job-as-run.conf", "latest", "best", "lock", "average.h5"};
@@ -145,7 +146,7 @@ static bool declare_file(const char *path, const char *option, int flags, GError
     return xlm_files_declare(path, option, role, error);
 }
 
-/* FILE, or what follows the sign of LANG=FILE[,FILE] and LANG:FILE. */
+/* FILE, or the part after the sign in LANG=FILE[,FILE] and LANG:FILE. */
 static bool declare_value(const GOptionEntry *e, const char *value, GError **error)
 {
     g_autofree char *option = g_strconcat("--", e->long_name, NULL);
@@ -168,7 +169,7 @@ static bool declare_option(const GOptionEntry *e, GError **error)
     return true;
 }
 
-/* Files that options and arguments name, those that are read first. */
+/* Files that options and arguments name; those that are read come first. */
 static bool declare_files(const xlm_program *program, const xlm_program_group *groups, int argc, char *const *argv,
                           GError **error)
 {
@@ -199,7 +200,7 @@ static void add_group(GOptionContext *context, const xlm_program_group *added)
 {
     g_autofree char *heading = g_strconcat(added->title, ":", NULL);
     GOptionGroup *group = g_option_group_new(added->title, heading, added->title, NULL, NULL);
-    /* In the help of several commands an option of two of them keeps its name: only one of them is ever called. */
+    /* In the help of several commands, an option that two of them share keeps its name: only one of them is ever called. */
     for (const GOptionEntry *e = added->entries; e->long_name != NULL; e++) {
         GOptionEntry entries[] = {*e, {.long_name = NULL}};
         entries[0].flags = (e->flags & ~FILE_FLAGS) | G_OPTION_FLAG_NOALIAS;
@@ -242,7 +243,7 @@ static void print_help(const xlm_program *program, GOptionContext *context)
            program->exit_codes != NULL ? program->exit_codes : "");
 }
 
-/* What the environment says to the libraries below, which ask for it where it is too late for an error of use. */
+/* Checks environment variables of the libraries below, which read them when it is too late for an error of use. */
 static bool check_environment(GError **error)
 {
     static const char *const numbers[] = {"XLM_STORE_WRITERS", "XLM_STORE_TIMEOUT"};
@@ -254,7 +255,7 @@ static bool check_environment(GError **error)
     return xlm_kernels_check(error);
 }
 
-/* The libraries as they were loaded, and what this processor is given of them. */
+/* The libraries that were loaded, and the kernels used on this processor. */
 static void print_version(const xlm_program *program)
 {
     printf("%s (xlm-mpi) %s\nLicence GPL-3.0-or-later; there is no warranty.\n\n", program->name, PACKAGE_VERSION);
@@ -316,7 +317,7 @@ bool xlm_program_is_one_of(const char *option, const char *word, const char *con
     if (word == NULL || g_strv_contains(words, word))
         return true;
     g_autofree char *all = g_strjoinv(", ", (char **)words);
-    return xlm_error_set(error, EX_USAGE, "--%s=%s: is none of %s", option, word, all);
+    return xlm_error_set(error, EX_USAGE, "--%s=%s: must be one of %s", option, word, all);
 }
 
 bool xlm_program_read_bytes(const char *option, const char *text, int64_t *bytes, GError **error)
@@ -329,7 +330,7 @@ bool xlm_program_read_bytes(const char *option, const char *text, int64_t *bytes
     const char *unit = *end != '\0' ? strchr(units, g_ascii_toupper(*end)) : NULL;
     const double value = number * (unit != NULL ? ldexp(1, 10 * (int)(unit - units + 1)) : 1);
     if (end == text || (*end != '\0' && (unit == NULL || end[1] != '\0')) || !(value >= 1 << 20 && value < 1e15))
-        return xlm_error_set(error, EX_USAGE, "--%s=%s: is no number of bytes such as 512M or 4G, of at least 1M", option, text);
+        return xlm_error_set(error, EX_USAGE, "--%s=%s: must be a number of bytes such as 512M or 4G, at least 1M", option, text);
     *bytes = (int64_t)value;
     return true;
 }
@@ -339,8 +340,9 @@ bool xlm_program_flush(GError **error)
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
-    /* What did not fit may have been given up before: then nothing is left to flush, and why is forgotten. */
-    return xlm_error_set(error, EX_IOERR, "standard output: %s", errno != 0 ? g_strerror(errno) : "not all could be written");
+    /* Output may have been dropped earlier: then nothing is left to flush, and the reason is lost. */
+    return xlm_error_set(error, EX_IOERR, "standard output: %s", errno != 0 ? g_strerror(errno) : "not all output could be "
+                                                                                                  "written");
 }
 
 int xlm_program_printed(const xlm_program *program)

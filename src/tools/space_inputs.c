@@ -1,4 +1,4 @@
-/* xlm-mpi: spaces of word vectors that a command reads, with their languages. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the spaces of word vectors that a command reads, with their languages. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tools/space_inputs.h"
 
 #include "lexicon/frequency.h"
@@ -11,8 +11,8 @@ bool xlm_space_inputs_languages(const char *text, const char *what, char ***lang
     const guint n = g_strv_length(*languages);
     for (guint i = 0; i < n; i++)
         if (*g_strstrip((*languages)[i]) == '\0')
-            return xlm_error_set(error, EX_USAGE, "%s=%s: a language without a name", what, text);
-    return n == 1 || n == 2 || xlm_error_set(error, EX_USAGE, "%s=%s: are %u languages; there are one or two", what, text, n);
+            return xlm_error_set(error, EX_USAGE, "%s=%s: a language has no name", what, text);
+    return n == 1 || n == 2 || xlm_error_set(error, EX_USAGE, "%s=%s: are %u languages; give one or two", what, text, n);
 }
 
 /* The rows of the training text of a side's language. */
@@ -34,10 +34,10 @@ static bool choose_by_corpus(xlm_space_inputs *in, const char *path, GError **er
 {
     const xlm_loaded_model *loaded = xlm_word_space_model(in->spaces[0]);
     if (loaded == NULL || in->spaces[1] != NULL)
-        return xlm_error_set(error, EX_USAGE, "--corpus=%s: chooses among the subwords of a checkpoint; files of vectors have "
-                             "the words that they have", path);
+        return xlm_error_set(error, EX_USAGE, "--corpus=%s: selects subwords of a checkpoint; it is not for files of "
+                             "vectors", path);
     if (in->sides.side[0].name == NULL)
-        return xlm_error_set(error, EX_USAGE, "--corpus=%s: name the languages whose training text chooses the subwords", path);
+        return xlm_error_set(error, EX_USAGE, "--corpus=%s: give the languages whose training text selects the subwords", path);
     xlm_corpus *corpus = xlm_corpus_open(path, error);
     if (corpus == NULL)
         return false;
@@ -69,7 +69,7 @@ bool xlm_space_inputs_open(xlm_space_inputs *inputs, const char *const paths[2],
     const int64_t widths[] = {xlm_word_space_width(in->sides.side[0].space), xlm_word_space_width(in->sides.side[1].space)};
     if (widths[0] != widths[1])
         return xlm_error_set(error, EX_DATAERR, "%s: its vectors have %" G_GINT64_FORMAT " numbers, those of %s have %"
-                             G_GINT64_FORMAT "; they must be of one space", paths[1], widths[1], paths[0], widths[0]);
+                             G_GINT64_FORMAT "; they must be in one space", paths[1], widths[1], paths[0], widths[0]);
     return corpus == NULL || choose_by_corpus(in, corpus, error);
 }
 

@@ -1,4 +1,4 @@
-/* xlm-mpi: what measures of words read: a model, a dictionary and a corpus. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the input for measures of words: a model, a dictionary and a corpus. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tools/word_inputs.h"
 
 bool xlm_word_inputs_open(xlm_word_inputs *inputs, const char *const path[3], GError **error)

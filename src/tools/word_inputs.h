@@ -1,4 +1,4 @@
-/* xlm-mpi: what measures of words read: a model, a dictionary and a corpus. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the input for measures of words: a model, a dictionary and a corpus. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_TOOLS_WORD_INPUTS_H
 #define XLM_TOOLS_WORD_INPUTS_H
 
@@ -8,7 +8,7 @@
 
 typedef struct xlm_word_inputs {
     xlm_loaded_model *loaded;
-    xlm_corpus *corpus; /* NULL: none was asked for */
+    xlm_corpus *corpus; /* NULL: none was requested */
     xlm_dictionary *in, *left_out; /* pairs of the dictionary, and those that xlm_dict --share left out */
 } xlm_word_inputs;
 

@@ -7,13 +7,13 @@ int main(int argc, char **argv)
 {
     const xlm_command_program program = {
         .name = "xlm_align",
-        .purpose = "Align the words of sentence pairs, show, join and measure alignments",
-        .files = "  SOURCE, TARGET  texts, a sentence a line\n"
-                 "  CORPUS.h5       what xlm_prep wrote, with sentence pairs\n"
-                 "  LINKS           links a line a sentence pair, `0-0 1-2`\n"
-                 "  GOLD            links made by people: such lines, or lines `sentence source target [S|P]`\n"
+        .purpose = "Align the words of sentence pairs; show, combine and measure alignments",
+        .files = "  SOURCE, TARGET  texts, one sentence per line\n"
+                 "  CORPUS.h5       a corpus of xlm_prep with sentence pairs\n"
+                 "  LINKS           links, one line per sentence pair: `0-0 1-2`\n"
+                 "  GOLD            manual links: such lines, or lines `sentence source target [S|P]`\n"
                  "  A.h5            alignment of a corpus's sentence pairs, with links between subwords\n"
-                 "  MODEL.h5        what xlm_train wrote, OUTPUT/latest for example\n",
+                 "  MODEL.h5        a checkpoint of xlm_train, for example OUTPUT/latest\n",
         .n = G_N_ELEMENTS(commands),
         .commands = commands,
         .unnamed = true,

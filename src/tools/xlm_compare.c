@@ -15,23 +15,21 @@ static const xlm_program program = {
     .arguments = "RUN RUN...",
     .purpose = "Show runs side by side: keys of their jobs that differ, and their curves",
     .notes =
-        "RUN is the output directory of xlm_train or xlm_tune. Its job is job.conf there or, without one, that of the newest\n"
-        "checkpoint; its curves are metrics.csv. Curves are shown at steps that all runs with that curve have, losses of\n"
-        "training as means since the step in the line above; last and best are over all steps of each run.\n"
-        "\n"
+        "RUN is an output directory of xlm_train or xlm_tune. Its job is read from job.conf or else from the newest checkpoint;\n"
+        "its curves are in metrics.csv. Curves are shown at steps that all runs with that curve have, training losses as means\n"
+        "since the step in the line above; last and best are over all steps of each run.\n\n"
         "Examples:\n"
         "  xlm_compare run1 run2 run3\n"
-        "  xlm_compare --lines 40 run1 run2\n"
-        "\n",
+        "  xlm_compare --lines 40 run1 run2\n\n",
     .files =
         "  RUN/metrics.csv        losses and scores of a run\n"
         "  RUN/job.conf           its job with every key\n"
-        "  RUN/checkpoint-*.h5    the newest has the job, too\n",
+        "  RUN/checkpoint-*.h5    the newest also has the job\n",
 };
 
 static int lines = 12;
 static const GOptionEntry options[] = {
-    {"lines", 0, 0, G_OPTION_ARG_INT, &lines, "number of steps to show of a curve, at most (default 12)", "N"},
+    {"lines", 0, 0, G_OPTION_ARG_INT, &lines, "maximum number of steps of a curve to show (default 12)", "N"},
     {.long_name = NULL}};
 static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 
@@ -43,7 +41,7 @@ typedef struct run {
 
 /* ---- reading ---- */
 
-/* From the record, else from the newest checkpoint that can be read; NULL without one. */
+/* Read from job.conf, or else from the newest readable checkpoint; NULL if there is none. */
 static char *read_job(const char *directory)
 {
     const char *name = xlm_job_record_name(directory);
@@ -68,10 +66,10 @@ static bool read_run(run *r, const char *directory, GError **error)
     g_autofree char *path = g_build_filename(directory, "metrics.csv", NULL);
     r->curves = xlm_curves_read(path, error);
     if (r->curves != NULL && r->curves->bad > 0)
-        xlm_log_warn("%s: %" G_GINT64_FORMAT " damaged lines passed over", path, r->curves->bad);
+        xlm_log_warn("%s: %" G_GINT64_FORMAT " damaged lines skipped", path, r->curves->bad);
     r->job = r->curves != NULL ? read_job(directory) : NULL;
     if (r->curves != NULL && r->job == NULL)
-        xlm_log_warn("%s: neither job.conf nor a checkpoint that can be read; its job is not compared", directory);
+        xlm_log_warn("%s: has neither job.conf nor a readable checkpoint; its job is not compared", directory);
     return r->curves != NULL;
 }
 
@@ -79,7 +77,7 @@ static bool read_run(run *r, const char *directory, GError **error)
 
 enum { WIDTH = 16 };
 
-/* Column by column; texts that are wider push what follows to the right. */
+/* In columns; wider texts shift the rest of the line to the right. */
 static void print_names(const run *runs, int n, const char *first, int width)
 {
     printf("%-*s", width, first);
@@ -128,7 +126,7 @@ static void print_jobs(const run *runs, int n)
 
 /* ---- curves ---- */
 
-/* Steps that all runs with the curve have, thinned out evenly to `lines`, the last among them. curve: [n], NULL where a run has
+/* Steps that all runs with the curve have, thinned out evenly to `lines`, including the last. curve: [n], NULL if a run has
  * none. */
 static GArray *common_steps(const xlm_curve *const *curve, int n)
 {
@@ -151,7 +149,7 @@ static GArray *common_steps(const xlm_curve *const *curve, int n)
     return some;
 }
 
-/* The value at a step, or, of a curve with a value a step, the mean behind step `above`. */
+/* The value at a step or, for a curve with a value at every step, the mean after step `above`. */
 static double value_at(const xlm_curve *c, int64_t above, int64_t step)
 {
     const int last = xlm_curve_find(c, step);
@@ -224,9 +222,9 @@ int main(int argc, char **argv)
     xlm_log_open(program.name, true);
     bool good = xlm_program_parse(&program, groups, &argc, &argv, &error);
     if (good && argc < 3)
-        good = xlm_error_set(&error, EX_USAGE, "two runs are needed at least; see %s --help", program.name);
+        good = xlm_error_set(&error, EX_USAGE, "at least two runs are needed; see %s --help", program.name);
     if (good && lines < 1)
-        good = xlm_error_set(&error, EX_USAGE, "--lines=%d: it is 1 or more", lines);
+        good = xlm_error_set(&error, EX_USAGE, "--lines=%d: must be 1 or more", lines);
     const int n = good ? argc - 1 : 0;
     run *runs = g_new0(run, MAX(n, 1));
     for (int i = 0; i < n && good; i++)

@@ -9,25 +9,23 @@
 static const xlm_program program = {
     .name = "xlm_convert",
     .arguments = "MODEL -o OUTPUT",
-    .purpose = "Convert a published model into a model file and back; leave out, add and restore its subwords",
+    .purpose = "Convert a published model to a model file and back; leave out, add and restore subwords",
     .notes =
-        "A directory, as Hugging Face's transformers have it, becomes a file that [train] start, xlm_tune, xlm_align, xlm_embed\n"
-        "and xlm_fill read; a file, model or checkpoint, becomes such a directory. Known are BERT, RoBERTa, XLM-R, XLM and\n"
-        "ALBERT, for masked words, without a head, or with one for classification of tokens or sequences or for answers, where\n"
-        "ours computes the same; others are left out. Weights are read from safetensors files alone: pickled ones (.bin, .pt,\n"
-        ".pth) can run any program.\n"
-        "\n"
-        "With --keep, --add-words, --add-languages or --restore a file becomes one with another vocabulary. --keep leaves out\n"
-        "what no corpus has, but for special tokens, the single characters of what stays, and what the segmenter needs; text of\n"
-        "the corpora is cut as before. Prepare text for the new file with xlm_prep --like. --restore gives the whole\n"
-        "vocabulary again, before and after training: rows of the model where it has the subword, of the original for all others.\n"
-        "\n"
+        "A directory in the format of Hugging Face's transformers is converted to a file that [train] start, xlm_tune,\n"
+        "xlm_align, xlm_embed and xlm_fill read; a file, model or checkpoint, is converted to such a directory. Supported are\n"
+        "BERT, RoBERTa, XLM-R, XLM and ALBERT, for masked words, without a head, or with a head for classification of tokens or\n"
+        "sequences or for question answering that computes the same as ours; other heads are left out. Weights are read only\n"
+        "from safetensors files: pickled files (.bin, .pt, .pth) can run any program.\n\n"
+        "With --keep, --add-words, --add-languages or --restore a file is converted to one with another vocabulary. --keep\n"
+        "leaves out subwords that no corpus has, except special tokens, the single characters of the kept subwords, and what\n"
+        "the segmenter needs; text of the corpora is split as before. Prepare text for the new file with xlm_prep --like.\n"
+        "--restore restores the whole vocabulary, before or after training: with the model's rows for the subwords that it has,\n"
+        "and the original's rows for all others.\n\n"
         "Examples:\n"
         "  xlm_convert xlm-roberta-base/ -o xlmr.h5\n"
         "  xlm_convert run1/latest -o run1-hf\n"
         "  xlm_convert xlmr.h5 --keep corpus.h5 -o small.h5\n"
-        "  xlm_convert small-run/latest --restore xlmr.h5 -o whole.h5\n"
-        "\n",
+        "  xlm_convert small-run/latest --restore xlmr.h5 -o whole.h5\n\n",
     .files =
         "  MODEL   a directory with config.json, model.safetensors and a tokenizer, or a file: run1/latest\n"
         "  OUTPUT  a file, or a directory with config.json, model.safetensors, a tokenizer, README.md and xlm_vocabulary.h5\n",
@@ -43,26 +41,27 @@ static struct {
 static const GOptionEntry options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "file or directory to write", "OUTPUT"},
     {"languages", 0, 0, G_OPTION_ARG_STRING, &given.languages,
-     "names of the languages of a published model, by id; default: as its config.json says, else und", "LANG,..."},
+     "names of the languages of a published model, by id; default: those in its config.json, otherwise und", "LANG,..."},
     {"tokenizer", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.convert.tokenizer,
-     "take the tokenizer from this directory and not from the model's", "DIR"},
+     "take the tokenizer from this directory instead of the model's", "DIR"},
     {.long_name = NULL}};
 static const GOptionEntry vocabulary_options[] = {
     {"keep", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.vocabulary.keep,
-     "leave out subwords that this corpus, made with xlm_prep --like MODEL, does not have; again for more corpora", "CORPUS"},
+     "leave out subwords that this corpus, made with xlm_prep --like MODEL, does not have; may be repeated", "CORPUS"},
     {"add-words", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.vocabulary.words,
-     "give each word of this file, one a line, a subword of its own", "FILE"},
-    {"add-languages", 0, 0, G_OPTION_ARG_STRING, &given.add_languages, "add languages of these names", "LANG,..."},
+     "add a subword for each word in this file, one per line", "FILE"},
+    {"add-languages", 0, 0, G_OPTION_ARG_STRING, &given.add_languages, "add languages with these names", "LANG,..."},
     {"new-rows", 0, 0, G_OPTION_ARG_STRING, &given.new_rows,
-     "rows of what is added: average (default; of a word the mean of the subwords that it was cut into, of a language the mean "
-     "of all) or draw (as at the start of training)", "HOW"},
-    {"seed", 0, 0, G_OPTION_ARG_INT64, &given.vocabulary.seed, "of the rows that are drawn (default 1)", "N"},
+     "rows of what is added: average (default; for a word the mean of the subwords that it was split into, for a language the "
+     "mean of all) or draw (as at the start of training)", "HOW"},
+    {"seed", 0, 0, G_OPTION_ARG_INT64, &given.vocabulary.seed, "seed of the rows that are drawn (default 1)", "N"},
     {"restore", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.vocabulary.restore,
-     "take the vocabulary of this file, which the model was made of, and its rows where the model has none", "ORIGINAL"},
+     "take the vocabulary of this file, from which the model was made, and its rows for subwords that the model does not "
+     "have", "ORIGINAL"},
     {.long_name = NULL}};
 static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{"Options", options}, {"Vocabulary", vocabulary_options}};
 
-/* Names between commas, each its own. text NULL: none. */
+/* Names separated by commas, all different. text NULL: none. */
 static bool read_names(const char *option, const char *text, char ***languages, GError **error)
 {
     if (text == NULL)
@@ -73,8 +72,8 @@ static bool read_names(const char *option, const char *text, char ***languages, 
         for (int k = 0; k < i && good; k++)
             good = !g_str_equal(names[i], names[k]);
         if (!good)
-            return xlm_error_set(error, EX_USAGE, "%s %s: name %d, \"%s\", is that of another too, or no name of a language; use "
-                                 "letters, digits, _ and . (zh_cn, not zh-cn)", option, text, i + 1, names[i]);
+            return xlm_error_set(error, EX_USAGE, "%s %s: name %d, \"%s\", occurs twice or is not a valid name; use letters, "
+                                 "digits, _ and . (zh_cn, not zh-cn)", option, text, i + 1, names[i]);
     }
     return names[0] != NULL || xlm_error_set(error, EX_USAGE, "%s: no names", option);
 }
@@ -84,7 +83,7 @@ static bool read_options(GError **error)
     const char *how = given.new_rows;
     given.vocabulary.average = how == NULL || g_str_equal(how, "average");
     if (how != NULL && !given.vocabulary.average && !g_str_equal(how, "draw"))
-        return xlm_error_set(error, EX_USAGE, "--new-rows %s: is neither average nor draw", how);
+        return xlm_error_set(error, EX_USAGE, "--new-rows %s: must be average or draw", how);
     return read_names("--languages", given.languages, &given.convert.languages, error) &&
            read_names("--add-languages", given.add_languages, &given.vocabulary.languages, error);
 }
@@ -99,16 +98,16 @@ static bool changes_vocabulary(void)
 static bool check_file(GError **error)
 {
     return !g_str_has_suffix(given.output, ".safetensors") ||
-           xlm_error_set(error, EX_USAGE, "%s: what is written is a model file of ours; call it model.h5", given.output);
+           xlm_error_set(error, EX_USAGE, "%s: the output is a model file; name it model.h5", given.output);
 }
 
-/* A directory is to be written. */
+/* The output is a directory. */
 static bool check_directory(const char *model, GError **error)
 {
     static const char *const files[] = {".h5", ".safetensors"};
     for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
         if (g_str_has_suffix(given.output, files[i]))
-            return xlm_error_set(error, EX_USAGE, "%s: %s is a file of ours, of which a directory is made; give the name of one "
+            return xlm_error_set(error, EX_USAGE, "%s: %s is a model file, which is converted to a directory; give a name "
                                  "without %s", given.output, model, files[i]);
     return true;
 }
@@ -117,10 +116,10 @@ static bool change_vocabulary(const char *model, bool directory, GError **error)
 {
     const xlm_model_vocabulary_options *v = &given.vocabulary;
     if (directory)
-        return xlm_error_set(error, EX_USAGE, "%s is a published model; make a file of it first: xlm_convert %s -o model.h5",
+        return xlm_error_set(error, EX_USAGE, "%s is a published model; convert it to a file first: xlm_convert %s -o model.h5",
                              model, model);
     if (v->restore != NULL && (v->keep != NULL || v->words != NULL || v->languages != NULL))
-        return xlm_error_set(error, EX_USAGE, "--restore stands alone, without --keep, --add-words and --add-languages");
+        return xlm_error_set(error, EX_USAGE, "--restore cannot be combined with --keep, --add-words or --add-languages");
     return check_file(error) && xlm_model_vocabulary_change(model, v, given.output, error);
 }
 
@@ -129,10 +128,11 @@ static bool convert(const char *model, GError **error)
     const xlm_model_vocabulary_options *v = &given.vocabulary;
     const bool directory = xlm_convert_is_theirs(model);
     if (!directory && !g_file_test(model, G_FILE_TEST_EXISTS))
-        return xlm_error_set(error, EX_NOINPUT, "%s: there is no such file or directory; published models are not fetched here, "
-                             "give the directory that you have fetched", model);
+        return xlm_error_set(error, EX_NOINPUT, "%s: there is no such file or directory; published models are not downloaded, "
+                             "give the directory that you have downloaded", model);
     if (!directory && (given.convert.languages != NULL || given.convert.tokenizer != NULL))
-        return xlm_error_set(error, EX_USAGE, "%s is no directory; --languages and --tokenizer are for published models", model);
+        return xlm_error_set(error, EX_USAGE, "%s is not a directory; --languages and --tokenizer are for published "
+                                              "models", model);
     if (given.new_rows != NULL && v->words == NULL && v->languages == NULL)
         return xlm_error_set(error, EX_USAGE, "--new-rows is for --add-words and --add-languages");
     if (changes_vocabulary())
@@ -150,7 +150,7 @@ int main(int argc, char **argv)
                 xlm_files_check_declared(&error);
     const char *model = good ? xlm_program_argument(&program, argc, argv, "model", &error) : NULL;
     if (model != NULL && given.output == NULL)
-        xlm_error_set(&error, EX_USAGE, "say what to write: -o OUTPUT");
+        xlm_error_set(&error, EX_USAGE, "no output given; give -o OUTPUT");
     else if (model != NULL)
         convert(model, &error);
     g_strfreev(given.vocabulary.keep);

@@ -11,21 +11,17 @@ static const xlm_program program = {
     .progress = true,
     .purpose = "Make a bilingual dictionary of the subwords of a corpus, for the objectives align and dict-mlm",
     .notes =
-        "Words are normalised and segmented as the corpus is. An entry is taken when both its words are in the vocabulary,\n"
-        "each as one subword (see --subwords). Entries of several words and words that are their own translation are not\n"
-        "taken, nor are twins of a synthetic language that is neither of the two; a special token is an error.\n"
-        "Lines that cannot be read are counted, and the first are shown. When few entries are taken it says\n"
-        "what would take more.\n"
-        "\n"
-        "The file has the pairs of vocabulary ids (/dictionary/pairs) and those that --share left out\n"
-        "(/dictionary/left_out); a smaller share with the same seed is part of a larger one. What it covers of each\n"
-        "language's text is reported by frequency: the 1, 10 and 50 % of its subwords that are most frequent, and all.\n"
-        "\n"
+        "Words are normalised and segmented like the corpus. An entry is taken if both its words are in the vocabulary, each as\n"
+        "one subword (see --subwords). Entries of several words and words that are their own translation are not taken, nor are\n"
+        "twins of a synthetic language that is neither of the two; a special token is an error. Lines that cannot be read are\n"
+        "counted, and the first are shown. If few entries are taken, the log says how to get more.\n\n"
+        "The file has the pairs of vocabulary ids (/dictionary/pairs) and those that --share left out (/dictionary/left_out); a\n"
+        "smaller share with the same seed is a subset of a larger one. Its coverage of each language's text is reported by\n"
+        "frequency: for the most frequent 1, 10 and 50 % of its subwords, and for all.\n\n"
         "Examples:\n"
         "  xlm_dict corpus.h5 --source en --target de --text en-de.txt -o en-de.h5\n"
         "  xlm_dict corpus.h5 --source en --target de --dictd /usr/share/dictd/freedict-eng-deu -o en-de.h5\n"
-        "  xlm_dict made.h5 --source en --target xx --twins twins.txt --share 0.25 --seed 1 -o quarter.h5\n"
-        "\n",
+        "  xlm_dict made.h5 --source en --target xx --twins twins.txt --share 0.25 --seed 1 -o quarter.h5\n\n",
     .files =
         "  DICT.h5  pairs of subwords, for streams, objectives and xlm_embed\n",
 };
@@ -40,24 +36,24 @@ static struct {
 
 static const GOptionEntry source_options[] = {
     {"text", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.text,
-     "lines `word translation`, a space or a tab between them, as MUSE has them; plain or gzip; may be repeated", "FILE"},
+     "lines `word translation`, separated by a space or a tab, as in MUSE; plain or gzip; may be repeated", "FILE"},
     {"dictd", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.dictd,
-     "a dictd database as FreeDict has them, NAME.index with NAME.dict.dz or NAME.dict; may be repeated", "NAME"},
+     "a dictd database such as those of FreeDict, NAME.index with NAME.dict.dz or NAME.dict; may be repeated", "NAME"},
     {"twins", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.twins,
      "lines `subword<tab>subword`, entries of the vocabulary, as xlm_prep --write-twins writes them; may be repeated",
      "FILE"},
-    {"source", 0, 0, G_OPTION_ARG_STRING, &given.language[0], "language of the first word, as the corpus calls it", "LANG"},
-    {"target", 0, 0, G_OPTION_ARG_STRING, &given.language[1], "language of the translation, as the corpus calls it", "LANG"},
+    {"source", 0, 0, G_OPTION_ARG_STRING, &given.language[0], "language of the first word, by its name in the corpus", "LANG"},
+    {"target", 0, 0, G_OPTION_ARG_STRING, &given.language[1], "language of the translation, by its name in the corpus", "LANG"},
     {.long_name = NULL}};
 
 static const GOptionEntry choice_options[] = {
     {"translations", 0, 0, G_OPTION_ARG_STRING, &given.translations,
      "with --dictd: which translations of an entry are taken, the first or all (default first)", "first|all"},
     {"subwords", 0, 0, G_OPTION_ARG_STRING, &given.subwords,
-     "which words are taken: those of one subword (one, the default), or all, their first subword standing for them (first)",
+     "which words are taken: those of one subword (one, the default), or all, each represented by its first subword (first)",
      "one|first"},
     {"share", 0, 0, G_OPTION_ARG_DOUBLE, &given.share,
-     "share of the source subwords that have a translation to keep, drawn at random (default 1)", "SHARE"},
+     "share of the source subwords with a translation to keep, drawn at random (default 1)", "SHARE"},
     {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "seed of that draw (default 0)", "N"},
     {.long_name = NULL}};
 
@@ -72,12 +68,12 @@ static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {
     {"File to write", output_options},
 };
 
-/* "first" or the other word; `first`: what it says, or the default when nothing is given. */
+/* Parses "first" or the other word. [out] first: the value, or the default if nothing is given. */
 static bool take_choice(const char *option, const char *word, const char *other, bool fallback, bool *first, GError **error)
 {
     *first = word != NULL ? strcmp(word, "first") == 0 : fallback;
     return word == NULL || *first || strcmp(word, other) == 0 ||
-           xlm_error_set(error, EX_USAGE, "--%s=%s: is neither first nor %s", option, word, other);
+           xlm_error_set(error, EX_USAGE, "--%s=%s: must be first or %s", option, word, other);
 }
 
 static void add_sources(GArray *sources, char **paths, xlm_entries_form form)
@@ -95,12 +91,12 @@ static bool check(xlm_lexicon_options *o, int argc, char *const *argv, GError **
     if (o->sources->len == 0)
         return xlm_error_set(error, EX_USAGE, "nothing to read; give --text, --dictd or --twins");
     if (o->language[0] == NULL || o->language[1] == NULL)
-        return xlm_error_set(error, EX_USAGE, "say which languages they are of with --source and --target");
+        return xlm_error_set(error, EX_USAGE, "give their languages with --source and --target");
     if (strcmp(o->language[0], o->language[1]) == 0)
-        return xlm_error_set(error, EX_USAGE, "--source and --target are both %s; a dictionary is of two languages",
+        return xlm_error_set(error, EX_USAGE, "--source and --target are both %s; a dictionary needs two languages",
                              o->language[0]);
     if (!(o->share > 0 && o->share <= 1))
-        return xlm_error_set(error, EX_USAGE, "--share=%g: is not in (0, 1]", o->share);
+        return xlm_error_set(error, EX_USAGE, "--share=%g: must be in (0, 1]", o->share);
     if (given.translations != NULL && given.dictd == NULL)
         return xlm_error_set(error, EX_USAGE, "--translations is for --dictd");
     if (given.subwords != NULL && given.text == NULL && given.dictd == NULL)
@@ -144,7 +140,7 @@ int main(int argc, char **argv)
     GArray *sources = g_array_new(FALSE, FALSE, sizeof(xlm_lexicon_source));
     const bool good = read_options(&options, sources, &argc, &argv, &error);
 
-    /* A dictionary is small: started on several ranks, one does the work. */
+    /* A dictionary is small: if started on several ranks, one does the work. */
     xlm_comm comm;
     if (xlm_program_open(program.name, &comm, &argc, &argv, &error) && good && comm.rank == 0 &&
         xlm_lexicon_make(&options, &error))

@@ -10,12 +10,12 @@ int main(int argc, char **argv)
 {
     const xlm_command_program program = {
         .name = "xlm_embed",
-        .purpose = "Measure and export what a trained model makes of words and sentences",
-        .files = "  CHECKPOINT      what xlm_train wrote, OUTPUT/latest for example\n"
-                 "  DICT.h5         pairs of xlm_dict\n"
-                 "  CORPUS.h5       what xlm_prep wrote\n"
-                 "  COOC.h5         what xlm_cooc wrote\n"
-                 "  SOURCE, TARGET  texts, a sentence a line\n"
+        .purpose = "Measure and export a trained model's representations of words and sentences",
+        .files = "  CHECKPOINT      a checkpoint of xlm_train, for example OUTPUT/latest\n"
+                 "  DICT.h5         a dictionary of xlm_dict\n"
+                 "  CORPUS.h5       a corpus of xlm_prep\n"
+                 "  COOC.h5         a table of xlm_cooc\n"
+                 "  SOURCE, TARGET  texts, one sentence per line\n"
                  "  VECTORS         words with their vectors: text of xlm_embed export, word2vec, fastText; HDF5 of export\n",
         .n = G_N_ELEMENTS(commands),
         .commands = commands,

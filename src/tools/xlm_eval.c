@@ -20,33 +20,27 @@ static const xlm_program program = {
     .arguments = "CHECKPOINT",
     .precision = true,
     .progress = true,
-    .purpose = "Score a model that xlm_tune has made on files with labels, in the language of its training and, zero-shot, in "
-               "others",
+    .purpose = "Score a model of xlm_tune on labelled files, in the language of its training and, zero-shot, in others",
     .notes =
-        "Files are read as xlm_tune reads them. A tag that the training files did not have counts as wrong, in all measures;\n"
-        "how many words have such tags is shown as unseen_tags, with a warning.\n"
-        "\n"
-        "--test LANG:FILE names the language of a file, and is repeated for several: each is scored by itself, in a table of\n"
-        "languages and measures with their means. The gap is how much less the mean of the other languages is than the language\n"
-        "of training (the first of them that is tested). A file that is named a:b is written ./a:b.\n"
-        "\n"
-        "Files without LANG: are scored together, in the language of --language or, without it, that of training. Which was\n"
-        "taken is logged and stands in the tables; there is a warning when a file's name (es_gsd-ud-test.conllu) names another\n"
-        "of the model's.\n"
-        "\n"
-        "Of tags: accuracy; F1 of each, their micro and macro average (the latter over tags that stand in the files or were\n"
-        "predicted); and for BIO tags (O, B-PER, I-PER) F1 of whole spans, as conlleval counts them, while O does not count for\n"
-        "the averages. Of answers to questions: F1 and exact match by the rules of SQuAD or MLQA. The result does not depend on\n"
-        "the number of ranks.\n"
-        "\n"
+        "Files are read as by xlm_tune. A tag that does not occur in the training files counts as wrong in all measures; the\n"
+        "number of words with such tags is shown as unseen_tags, with a warning.\n\n"
+        "--test LANG:FILE gives the language of a file, and may be repeated: each language is scored separately, in a table of\n"
+        "languages and measures with their means. The gap is how far the mean of the other languages is below the language of\n"
+        "training (the first of them that is tested). Write ./a:b for a file that is named a:b.\n\n"
+        "Files without LANG: are scored together, in the language of --language or, without it, that of training. The log and\n"
+        "the tables show which was used; there is a warning if the name of a file (es_gsd-ud-test.conllu) names another\n"
+        "language of the model.\n\n"
+        "For tags it shows accuracy; F1 of each tag, their micro and macro average (the latter over tags that occur in the\n"
+        "files or were predicted); and for BIO tags (O, B-PER, I-PER) F1 of whole spans, counted as by conlleval, while O does\n"
+        "not count for the averages. For answers to questions it shows F1 and exact match by the rules of SQuAD or MLQA. The\n"
+        "result does not depend on the number of ranks.\n\n"
         "Examples:\n"
         "  xlm_eval pos/best --test en_ewt-ud-test.conllu.gz\n"
         "  mpiexec -n 4 xlm_eval pos/best --test de:de_gsd-ud-test.conllu.gz --predictions de.tsv --csv de.csv\n"
         "  xlm_eval pos/best --test en:en.conllu --test de:de.conllu --test es:es.conllu --csv all.csv --chart all.svg\n"
-        "  xlm_eval squad/best --test de:xquad.de.json --predictions de.json --output n_best=best.json --set rules=squad\n"
-        "\n",
+        "  xlm_eval squad/best --test de:xquad.de.json --predictions de.json --output n_best=best.json --set rules=squad\n\n",
     .files =
-        "  CHECKPOINT  what xlm_tune wrote, OUTPUT/best for example\n",
+        "  CHECKPOINT  a checkpoint of xlm_tune, for example OUTPUT/best\n",
 };
 
 static struct {
@@ -57,29 +51,29 @@ static struct {
 
 static const GOptionEntry options[] = {
     {"test", 't', XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.test,
-     "file with labels, in a language of the model; may be repeated for several, and files without one count together",
+     "labelled file, in a language of the model; may be repeated; files without a language are scored together",
      "[LANG:]FILE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
-     "language of files without one, as the model calls it (default: that of training)",
+     "language of files without LANG:, by its name in the model (default: that of training)",
      "LANG"},
     {"predictions", 'p', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.predictions,
-     "write predictions to this file (tags: token<tab>gold<tab>predicted; answers: JSON, by id); of several languages to "
-     "OUT.LANG.tsv each",
+     "write predictions to this file (tags: token<tab>gold<tab>predicted; answers: JSON, by id); for several languages to "
+     "OUT.LANG.tsv",
      "OUT.tsv"},
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME_ARRAY, &given.outputs,
-     "write what else the task gives of its predictions (answering: n_best, null_odds) to this file; may be repeated",
+     "write another output of the task (answering: n_best, null_odds) to this file; may be repeated",
      "NAME=FILE"},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the tables to this file too", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the tables to this file", "FILE"},
     {"chart", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.chart, "draw the measures of each language as bars", "FILE.svg"},
     {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &given.overrides,
-     "override an option of the task, as column=xpos (see xlm_tune --help-job)", "KEY=VALUE"},
+     "override an option of the task, for example column=xpos (see xlm_tune --help-job)", "KEY=VALUE"},
     {"threads", 0, 0, G_OPTION_ARG_INT64, &given.threads,
      "threads of each rank (default: the node's cores divided among its ranks)", "N"},
     {.long_name = NULL}};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 
-/* Text of one language, and what comes of it. */
+/* Text of one language, and its results. */
 typedef struct tested {
     xlm_task_set set;
     void *text;
@@ -106,13 +100,14 @@ static bool read_options(int *argc, char ***argv, GError **error)
         xlm_program_argument(&program, *argc, *argv, "checkpoint", error) == NULL)
         return false;
     if (given.test == NULL)
-        return xlm_error_set(error, EX_USAGE, "say what to score the model on: --test FILE");
+        return xlm_error_set(error, EX_USAGE, "no file to score; give --test FILE");
     if (given.threads < 0)
         return xlm_error_set(error, EX_USAGE, "--threads=%" G_GINT64_FORMAT ": at least 1", given.threads);
     return true;
 }
 
-/* The output of "NAME=FILE", and *path, the file. NULL with EX_USAGE: there is none of the name; those that there are. */
+/* The output in "NAME=FILE", and *path, the file. NULL with EX_USAGE if the task has no such output; the message lists those that
+ * exist. */
 static const xlm_task_output *find_output(const xlm_task *task, const char *item, const char **path, GError **error)
 {
     const char *sign = strchr(item, '=');
@@ -127,9 +122,9 @@ static const xlm_task_output *find_output(const xlm_task *task, const char *item
         g_string_append_printf(known, "%s %s=FILE (%s)", known->len > 0 ? "," : "", o->name, o->help);
     }
     if (known->len == 0)
-        xlm_error_set(error, EX_USAGE, "--output %s: the task %s gives nothing but --predictions", item, task->loss.name);
+        xlm_error_set(error, EX_USAGE, "--output %s: the task %s has no output except --predictions", item, task->loss.name);
     else
-        xlm_error_set(error, EX_USAGE, "--output %s: the task %s gives%s", item, task->loss.name, known->str);
+        xlm_error_set(error, EX_USAGE, "--output %s: the task %s has%s", item, task->loss.name, known->str);
     g_string_free(known, TRUE);
     return NULL;
 }
@@ -148,10 +143,10 @@ static bool open_task(work *w, const char *path, GError **error)
 {
     const xlm_model_task *task = w->loaded->task;
     if (task == NULL)
-        return xlm_error_set(error, EX_DATAERR, "%s: is not fine-tuned; xlm_tune makes a model that can be scored of it", path);
+        return xlm_error_set(error, EX_DATAERR, "%s: is not fine-tuned; run xlm_tune on it first", path);
     if ((w->task = xlm_task_find(task->name, error)) == NULL) {
         g_prefix_error(error, "%s: ", path);
-        (*error)->code = EX_DATAERR; /* it is the file that says so, not a job */
+        (*error)->code = EX_DATAERR; /* the file says so, not a job */
         return false;
     }
     if (!check_outputs(w->task, error))
@@ -165,8 +160,8 @@ static bool open_task(work *w, const char *path, GError **error)
     return true;
 }
 
-/* The one language of the model that a part of the file's name is the name of ("es" of es_gsd-ud-test.conllu.gz); -1: none, or
- * several are. */
+/* The language of the model that a part of the file's name is the name of ("es" in es_gsd-ud-test.conllu.gz); -1: none or
+ * several. */
 static int language_of_file(const work *w, const char *path)
 {
     char *base = g_path_get_basename(path), **parts = g_strsplit_set(base, "_-.", -1);
@@ -182,7 +177,7 @@ static int language_of_file(const work *w, const char *path)
     return one ? found : -1;
 }
 
-/* Of files without a language of their own: which was taken, and names that speak of another. */
+/* For files without LANG:, logs which language is used, and warns if a name suggests another. */
 static void report_language(const work *w, const xlm_task_set *set)
 {
     const char *name = xlm_task_source_language(set->sources);
@@ -192,14 +187,14 @@ static void report_language(const work *w, const xlm_task_set *set)
     }
     const int language = set->sources->language;
     if (language >= 0)
-        xlm_log_info("language: %s, that of training; --language names another", name);
+        xlm_log_info("language: %s, that of training; --language sets another", name);
     else
-        xlm_log_info("language: none in particular, as in training; --language names one");
+        xlm_log_info("language: none in particular, as in training; --language sets one");
     for (int64_t i = 0; i < set->n; i++) {
         const int other = language_of_file(w, set->sources[i].path);
         if (other >= 0 && other != language) {
             const char *hint = xlm_vocabulary_language_names(w->loaded->vocabulary)[other];
-            xlm_log_warn("%s: its name speaks of %s, but it is scored as text of %s language; if that is wrong, say --language "
+            xlm_log_warn("%s: its name suggests %s, but it is scored as text of %s language; if that is wrong, give --language "
                          "%s", set->sources[i].path, hint, language >= 0 ? "the training's" : "no particular", hint);
         }
     }
@@ -300,7 +295,7 @@ static int64_t find_reference(const work *w)
     return -1;
 }
 
-/* OUT.tsv, or OUT.LANG.tsv where there are several languages. g_free. */
+/* OUT.tsv, or OUT.LANG.tsv if there are several languages. g_free. */
 static char *path_of(const work *w, const tested *p, const char *path)
 {
     if (w->tests->len == 1)
@@ -310,7 +305,7 @@ static char *path_of(const work *w, const tested *p, const char *path)
     return g_strdup_printf("%.*s.%s%s", (int)(end - path), path, xlm_task_source_language(p->set.sources), end);
 }
 
-/* To a file for each language what `print` makes of the predictions. */
+/* Writes the output of `print` for each language to a file. */
 static bool write_output(const work *w, xlm_task_print *print, const char *file, GError **error)
 {
     bool good = true;
@@ -345,7 +340,7 @@ static bool check_place(const work *w, const char *file, GError **error)
     return good;
 }
 
-/* Can everything be written? Before any work is done. By rank 0. */
+/* Can all outputs be written? Called by rank 0 before any work is done. */
 static bool check_places(const work *w, GError **error)
 {
     bool good = (given.csv == NULL || xlm_files_check_output(given.csv, false, error)) &&

@@ -13,24 +13,22 @@
 #include "text/lines.h"
 #include "tools/program.h"
 
-static const char MASK[] = "<mask>"; /* whatever the vocabulary calls it */
+static const char MASK[] = "<mask>"; /* whatever its name in the vocabulary */
 
 static const xlm_program program = {
     .name = "xlm_fill",
     .arguments = "CHECKPOINT [SENTENCE...]",
     .precision = true,
-    .purpose = "Fill in the words that stand as <mask> in a sentence, with a trained model's best guesses",
+    .purpose = "Fill in the words for <mask> in a sentence with a trained model's best predictions",
     .notes =
-        "Without sentences on the command line they are read from standard input, one a line. A sentence may have several\n"
-        "masks, by the name that the vocabulary has for them, too: [MASK] of BERT, <special1> of XLM. They are printed by that\n"
-        "name. A guess that ends in @@ is the beginning of a word.\n"
-        "\n"
+        "Without sentences on the command line they are read from standard input, one per line. A sentence may have several\n"
+        "masks, which may also be written as in the vocabulary: [MASK] for BERT, <special1> for XLM. They are printed by that\n"
+        "name. A prediction that ends in @@ is the beginning of a word.\n\n"
         "Examples:\n"
         "  xlm_fill model/latest --language en \"The <mask> is red.\"\n"
-        "  xlm_fill model/latest --language de --top 10 < sentences\n"
-        "\n",
+        "  xlm_fill model/latest --language de --top 10 < sentences\n\n",
     .files =
-        "  CHECKPOINT  what xlm_train wrote, OUTPUT/latest for example\n",
+        "  CHECKPOINT  a checkpoint of xlm_train, for example OUTPUT/latest\n",
 };
 
 static struct {
@@ -39,8 +37,8 @@ static struct {
 } given = {.top = 5};
 
 static const GOptionEntry options[] = {
-    {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "language of the sentences, as the corpus calls it", "LANG"},
-    {"top", 'k', 0, G_OPTION_ARG_INT64, &given.top, "number of guesses for each mask (default 5)", "N"},
+    {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "language of the sentences, by its name in the corpus", "LANG"},
+    {"top", 'k', 0, G_OPTION_ARG_INT64, &given.top, "number of predictions for each mask (default 5)", "N"},
     {.long_name = NULL}};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
@@ -53,7 +51,7 @@ typedef struct filler {
     int language;
 } filler;
 
-/* What is wrong with a sentence, led by where it stands. Takes ownership of why. */
+/* An error in a sentence, with its place. Takes ownership of why. */
 static bool refuse(const char *place, GError *why, GError **error)
 {
     xlm_error_set(error, xlm_error_exit_code(why), "%s: %s", place, why->message);
@@ -61,7 +59,7 @@ static bool refuse(const char *place, GError *why, GError **error)
     return false;
 }
 
-/* What the vocabulary calls a masked token. */
+/* The name of the mask token in the vocabulary. */
 static const char *mask_name(const filler *f)
 {
     const xlm_vocabulary *v = f->loaded->vocabulary;
@@ -77,7 +75,8 @@ static const char *find_mask(const filler *f, const char *text, size_t *size)
     return is_usual ? usual : own;
 }
 
-/* Ids of a sentence between <s> and </s>; rows: where the masks stand; named: the sentence with their own name. */
+/* The ids of a sentence between <s> and </s>; rows: the positions of the masks; named: the sentence with the vocabulary's name
+ * for them. */
 static bool encode(filler *f, const char *sentence, GArray *ids, GArray *rows, GString *named, GError **error)
 {
     const xlm_special_tokens *specials = xlm_vocabulary_specials(f->loaded->vocabulary);
@@ -89,7 +88,7 @@ static bool encode(filler *f, const char *sentence, GArray *ids, GArray *rows, G
     for (const char *rest = sentence;;) {
         const char *next = find_mask(f, rest, &mask);
         const size_t size = next != NULL ? (size_t)(next - rest) : strlen(rest);
-        size_t text = size; /* a space in front of a mask belongs to the mask */
+        size_t text = size; /* a space before a mask belongs to the mask */
         while (next != NULL && text > 0 && rest[text - 1] == ' ')
             text--;
         if (!xlm_tokenizer_encode(f->tokenizer, f->language, rest, text, ids, NULL, error))
@@ -148,7 +147,7 @@ static const float *predict(filler *f, const GArray *ids, const GArray *rows, GE
     return logits;
 }
 
-/* The `top` highest of logits[size], special tokens left out, highest first. */
+/* The `top` highest of logits[size] without special tokens, highest first. */
 static void print_guesses(const filler *f, const float *logits, int64_t size)
 {
     const char *const *words = xlm_vocabulary_words(f->loaded->vocabulary);
@@ -223,7 +222,7 @@ static bool find_language(filler *f, GError **error)
     if (given.language != NULL && f->language < 0)
         good = xlm_error_set(error, EX_USAGE, "the model has no language \"%s\"; it has %s", given.language, known);
     else if (given.language == NULL && f->loaded->config.language_embeddings)
-        good = xlm_error_set(error, EX_USAGE, "the model has language embeddings; say --language (one of %s)", known);
+        good = xlm_error_set(error, EX_USAGE, "the model has language embeddings; give --language (one of %s)", known);
     return good;
 }
 
@@ -235,8 +234,8 @@ static bool open_filler(filler *f, const char *path, GError **error)
         return false;
     if (f->loaded->config.head == XLM_HEAD_NONE)
         return xlm_error_set(error, EX_DATAERR,
-                             "%s: has no head for words (it is fine-tuned); take the checkpoint that it was made from, or tune "
-                             "it with keep_head = true", path);
+                             "%s: has no language-modelling head (it is fine-tuned); use the checkpoint that it was made from, "
+                             "or fine-tune with keep_head = true", path);
     return (f->tokenizer = xlm_tokenizer_new(f->loaded->vocabulary, error)) != NULL &&
            (f->tape = xlm_model_file_tape(f->loaded)) != NULL && (f->arena = xlm_arena_new()) != NULL &&
            find_language(f, error);

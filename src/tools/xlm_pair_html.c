@@ -9,27 +9,22 @@ static const xlm_program program = {
     .name = "xlm_pair_html",
     .arguments = "-o DIR LANG=ROOT...",
     .progress = true,
-    .purpose = "Make parallel and monolingual text of web pages that exist in several languages",
+    .purpose = "Make parallel and monolingual text from web pages that exist in several languages",
     .notes =
-        "ROOT is the directory of the pages (.html, .htm, .xhtml, .xht) in language LANG. Paragraphs with the same id on\n"
-        "pages with the same path below ROOT are taken for translations of each other.\n"
-        "\n"
-        "Files written, UTF-8, one paragraph a line:\n"
-        "  A-B.A, A-B.B  for each two languages, in the order given: line i of one is the translation of line i of the\n"
-        "                other; pairs of equal texts and pairs that were there before are left out\n"
-        "  mono.A        for each language: its paragraphs in the order of its pages; texts that were there before are\n"
-        "                left out\n"
-        "A line for each language and pair, with counts, goes to standard output.\n"
-        "\n"
-        "With --original, a paragraph that equals the one in its place in the original counts as not translated yet, and\n"
-        "is left out of all files of its language. (So are the few whose translation is the same word.)\n"
-        "\n"
+        "ROOT is the directory of the pages (.html, .htm, .xhtml, .xht) in language LANG. Paragraphs with the same id on pages\n"
+        "with the same path below ROOT are taken as translations of each other.\n\n"
+        "Files written, UTF-8, one paragraph per line:\n"
+        "  A-B.A, A-B.B  for each pair of languages, in the order given: line i of one is the translation of line i of the\n"
+        "                other; pairs of equal texts and repeated pairs are left out\n"
+        "  mono.A        for each language: its paragraphs in the order of its pages, without repeated texts\n"
+        "A line for each language and pair, with counts, goes to standard output.\n\n"
+        "With --original, a paragraph that equals the corresponding one in the original counts as not yet translated, and is\n"
+        "left out of all files of its language. (So are the few whose translation is the same word.)\n\n"
         "Examples:\n"
         "  xlm_pair_html -o text en=manual/en de=manual/de\n"
-        "  xlm_pair_html -o text --original en=manual/en de=manual/de fr=manual/fr\n"
-        "\n",
+        "  xlm_pair_html -o text --original en=manual/en de=manual/de fr=manual/fr\n\n",
     .files =
-        "  DIR/LANG-LANG.LANG  aligned text, a sentence a line\n",
+        "  DIR/LANG-LANG.LANG  aligned text, one sentence per line\n",
 };
 
 static struct {
@@ -37,7 +32,7 @@ static struct {
 } given;
 
 static const GOptionEntry options[] = {
-    {"output", 'o', XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.directory, "directory to write to; made if need be", "DIR"},
+    {"output", 'o', XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.directory, "directory to write to; created if necessary", "DIR"},
     {"original", 0, 0, G_OPTION_ARG_STRING, &given.original,
      "the language that the others are translated from: one of those given, or another, which is only read",
      "LANG[=ROOT]"},
@@ -45,7 +40,7 @@ static const GOptionEntry options[] = {
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 
-/* "LANG=ROOT"; NULL where a part is missing. g_strfreev. */
+/* Splits "LANG=ROOT"; NULL if a part is missing. g_strfreev. */
 static char **split_argument(const char *argument)
 {
     char **parts = g_strsplit(argument, "=", 2);

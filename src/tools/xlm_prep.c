@@ -17,36 +17,28 @@ static const xlm_program program = {
     .progress = true,
     .purpose = "Prepare text for training: split words, learn or apply subwords, write one corpus file",
     .notes =
-        "Text is UTF-8, one sentence a line, plain or gzip. It is brought to NFC, and control characters and empty\n"
-        "lines are left out. The result does not depend on the number of ranks.\n"
-        "\n"
-        "A sentence is held out when a digest of its text, with the seed, falls below the share, or when it is the\n"
-        "translation of such a sentence; it is then held out wherever it stands. Other translations of held-out\n"
-        "sentences are left out of both parts, so that training sees neither a held-out sentence nor a translation\n"
-        "of one.\n"
-        "\n"
-        "BPE and vocabulary are made from the text to train on. For BPE the word counts of language i are multiplied\n"
-        "by a number in proportion to p_i^(A-1), p_i its share of all words, 1 for the largest language.\n"
-        "\n"
-        "--like FILE prepares text for a model that exists: vocabulary, codes and languages are FILE's, with their ids, and\n"
-        "counts are those of the new text. A new language is numbered after FILE's. Text of a synthetic language of FILE is\n"
-        "derived anew, by the same steps.\n"
-        "\n"
-        "--tokenizer DIR cuts text as the tokenizer of a published model does, whose ids stay: WordPiece (vocab.txt),\n"
-        "SentencePiece (*.model), byte-level BPE or that of XLM (vocab.json and merges.txt), or one of these, but XLM's,\n"
-        "as tokenizer.json.\n"
-        "\n"
-        "--derive makes a language NAME of the monolingual text of BASE, sentence by sentence, and the pair BASE-NAME.\n"
-        "transliterate gives each subword that text of BASE uses a twin, an entry `NAME:subword` behind all others of the\n"
+        "Text is UTF-8, one sentence per line, plain or gzip. It is normalised to NFC, and control characters and empty lines\n"
+        "are left out. The result does not depend on the number of ranks.\n\n"
+        "A sentence is held out if a digest of its text and the seed falls below the share, or if it is the translation of such\n"
+        "a sentence; it is then held out everywhere in the text. Other translations of held-out sentences are left out of both\n"
+        "parts, so that training sees neither a held-out sentence nor a translation of one.\n\n"
+        "BPE and vocabulary are learned from the training text. For BPE the word counts of language i are multiplied by a\n"
+        "number in proportion to p_i^(A-1), where p_i is its share of all words; it is 1 for the largest language.\n\n"
+        "--like FILE prepares text for an existing model: vocabulary, codes and languages are FILE's, with their ids, and\n"
+        "counts are those of the new text. A new language gets an id after FILE's. Text of a synthetic language of FILE is\n"
+        "derived anew, by the same steps.\n\n"
+        "--tokenizer DIR splits text like the tokenizer of a published model, and keeps its ids: WordPiece (vocab.txt),\n"
+        "SentencePiece (*.model), byte-level BPE or that of XLM (vocab.json and merges.txt), or one of these, except XLM's, as\n"
+        "tokenizer.json.\n\n"
+        "--derive makes a language NAME from the monolingual text of BASE, sentence by sentence, and the pair BASE-NAME.\n"
+        "transliterate gives each subword in the text of BASE a twin, an entry `NAME:subword` after all others of the\n"
         "vocabulary; invert reverses the words between full stops; syntax draws the order of dependents from a model of\n"
-        "Galactic Dependencies, whose files have lines `feature weight`, and needs text in CoNLL-U. Orders of words are\n"
-        "applied in the order given, before words are segmented.\n"
-        "\n"
+        "Galactic Dependencies, whose files have lines `feature weight`, and needs text in CoNLL-U. Changes of word order are\n"
+        "applied in the order given, before words are segmented.\n\n"
         "--derive-conllu moves words with all their columns: HEAD is renumbered, DEPS becomes _, multiword tokens, empty nodes\n"
-        "and SpaceAfter are left out, BIO tags (a column, or a key of MISC) are repaired so that B- comes first. The words stay\n"
-        "in the letters of BASE, and `# xlm_derivation` says what they are: read the file as text of NAME. A sentence gets the\n"
-        "order that it gets in a corpus made of the same file with the same steps and seed.\n"
-        "\n"
+        "and SpaceAfter are left out, BIO tags (a column, or a key of MISC) are repaired so that B- comes first. The words keep\n"
+        "the spelling of BASE, and `# xlm_derivation` names the derivation: read the file as text of NAME. A sentence gets the\n"
+        "same order as in a corpus made from the same file with the same steps and seed.\n\n"
         "Examples:\n"
         "  mpiexec -n 4 xlm_prep --mono en=wiki.en.gz --mono de=wiki.de.gz --para de-en=europarl.de,europarl.en \\\n"
         "      --bpe 32000 --write-codes codes --write-vocab vocab -o corpus.h5\n"
@@ -63,7 +55,7 @@ static const xlm_program program = {
         "  CORPUS.h5  text as subword ids, vocabulary and BPE codes; h5dump -n lists what is in it\n",
 };
 
-/* What the command line gives, before it is checked. */
+/* The values of the command line, before they are checked. */
 static struct {
     char **monolingual, **parallel, **made;
     char *words;
@@ -72,7 +64,7 @@ static struct {
     char *like, *tokenizer;
     double alpha, held_out, shared;
     char *vocabulary, *output, *write_segmenter, *write_vocabulary, *write_twins;
-    xlm_prep_options *options; /* that options of segmenters go into at once */
+    xlm_prep_options *options; /* that options of segmenters are stored in directly */
 } given = {.add_subwords = G_MAXINT64,
           .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = 0.01};
 
@@ -81,31 +73,31 @@ static bool writes(int argument) { return argument == 2 && (given.segment || giv
 
 static const GOptionEntry text_options[] = {
     {"mono", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.monolingual,
-     "monolingual text of a language, one sentence a line or *.conllu or *.conllu.gz; may be repeated",
+     "monolingual text of a language, one sentence per line, or *.conllu or *.conllu.gz; may be repeated",
      "LANG=FILE[,FILE...]"},
     {"para", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.parallel,
-     "two files, line i of one the translation of line i of the other; may be repeated", "A-B=FILE_A,FILE_B"},
+     "two files, where line i of one is the translation of line i of the other; may be repeated", "A-B=FILE_A,FILE_B"},
     {"words", 0, 0, G_OPTION_ARG_STRING, &given.words,
-     "how words are found: by Unicode word breaks, with dictionaries for Thai, Chinese and Japanese (icu, the default), or "
-     "between spaces, in text that is already tokenised (space)", "icu|space"},
-    {"lower", 0, 0, G_OPTION_ARG_NONE, &given.lower, "bring text to lower case", NULL},
+     "how words are found: by Unicode word breaks, with dictionaries for Thai, Chinese and Japanese (icu, the default), or by "
+     "spaces, in text that is already tokenised (space)", "icu|space"},
+    {"lower", 0, 0, G_OPTION_ARG_NONE, &given.lower, "convert text to lower case", NULL},
     {.long_name = NULL}};
 
-/* Behind the options of segmenters. */
+/* These come after the options of segmenters. */
 static const GOptionEntry subword_options[] = {
     {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &given.alpha,
-     "with --bpe or --unigram: weigh language i in proportion to p_i^A, p_i its share of the words (default 0.5)", "A"},
+     "with --bpe or --unigram: weight language i in proportion to p_i^A, where p_i is its share of the words (default 0.5)", "A"},
     {"vocab", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.vocabulary, "with --codes: take the vocabulary from a file of fastBPE",
      "FILE"},
     {"like", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.like,
-     "take vocabulary, codes, words and languages from a checkpoint or another corpus, for [train] start; text may be of more "
-     "languages", "FILE"},
+     "take vocabulary, codes, word splitting and languages from a checkpoint or another corpus, for [train] start; text may be "
+     "in more languages", "FILE"},
     {"tokenizer", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.tokenizer,
      "take the vocabulary of a published tokenizer, with its ids and its rules: a directory with tokenizer.json, or vocab.txt of "
      "BERT, ..., or one of these files", "DIR"},
     {"add-subwords", 0, 0, G_OPTION_ARG_INT64, &given.add_subwords,
-     "with --like: add at most N subwords, characters that are not known and then merges, for the text of the new languages, or "
-     "of all where none is new", "N"},
+     "with --like: add at most N subwords, first unknown characters and then merges, for the text of the new languages, or of "
+     "all if none is new", "N"},
     {"min-count", 0, 0, G_OPTION_ARG_INT64, &given.min_count,
      "leave subwords that occur less often out of the vocabulary (default 1)", "N"},
     {"max-vocab", 0, 0, G_OPTION_ARG_INT64, &given.max_vocabulary, "keep the N most frequent subwords (default all)",
@@ -120,27 +112,26 @@ static const GOptionEntry split_options[] = {
 
 static const GOptionEntry made_options[] = {
     {"derive", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.made,
-     "make the language NAME of the monolingual text of BASE; steps are transliterate, invert and "
-     "syntax=NOUN_FILE+VERB_FILE; may be repeated",
+     "make the language NAME from the monolingual text of BASE; steps are transliterate, invert and syntax=NOUN_FILE+VERB_FILE; "
+     "may be repeated",
      "NAME=BASE:STEP[,STEP...]"},
     {"shared", 0, 0, G_OPTION_ARG_DOUBLE, &given.shared,
-     "share of the vocabulary that transliteration leaves as it is (default 0)", "SHARE"},
+     "share of the vocabulary that transliteration does not change (default 0)", "SHARE"},
     {"derive-conllu", 0, 0, G_OPTION_ARG_NONE, &given.derive_conllu,
-     "with one --derive and the arguments IN OUT: bring annotated text into the synthetic language, words with all their columns",
+     "with one --derive and the arguments IN OUT: convert annotated text to the synthetic language, words with all their columns",
      NULL},
     {.long_name = NULL}};
 
 static const GOptionEntry output_options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "corpus to write (HDF5)", "FILE"},
     {"write-codes", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.write_segmenter,
-     "write the merges, as fastBPE does, or the model of SentencePiece", "FILE"},
+     "write the merges in fastBPE's format, or the SentencePiece model", "FILE"},
     {"write-vocab", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.write_vocabulary,
-     "write the vocabulary with counts, as fastBPE does", "FILE"},
+     "write the vocabulary with counts, in fastBPE's format", "FILE"},
     {"write-twins", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.write_twins,
      "write a line `subword<tab>twin` for each twin that transliteration made, for xlm_dict --twins", "FILE"},
     {"segment", 0, 0, G_OPTION_ARG_NONE, &given.segment,
-     "with --codes and the arguments IN OUT: split the words of tokenised text into subwords, as fastBPE does, and "
-     "write text", NULL},
+     "with --codes and the arguments IN OUT: split the words of tokenised text into subwords like fastBPE, and write text", NULL},
     {.long_name = NULL}};
 
 /* name: "--bpe". */
@@ -181,17 +172,17 @@ static bool parse(int *argc, char ***argv, GError **error)
 static bool take_numbers(xlm_prep_options *options, GError **error)
 {
     if (given.add_subwords != G_MAXINT64 && given.add_subwords < 1)
-        return xlm_error_set(error, EX_USAGE, "--add-subwords=%" G_GINT64_FORMAT ": the number of subwords is 1 to 10000000",
+        return xlm_error_set(error, EX_USAGE, "--add-subwords=%" G_GINT64_FORMAT ": the number of subwords must be 1 to 10000000",
                              given.add_subwords);
     if (given.max_vocabulary != G_MAXINT64 && given.max_vocabulary < 1)
-        return xlm_error_set(error, EX_USAGE, "--max-vocab=%" G_GINT64_FORMAT ": the number of subwords is at least 1",
+        return xlm_error_set(error, EX_USAGE, "--max-vocab=%" G_GINT64_FORMAT ": the number of subwords must be at least 1",
                              given.max_vocabulary);
     options->max_vocabulary = given.max_vocabulary == G_MAXINT64 ? 0 : given.max_vocabulary;
     options->add_subwords = given.add_subwords == G_MAXINT64 ? 0 : given.add_subwords;
     options->min_count = given.min_count;
     const xlm_segmenter_class *cls;
     if (given.alpha != -G_MAXDOUBLE && xlm_prep_segmenter(options, &cls)->amount == 0 && given.add_subwords == G_MAXINT64)
-        return xlm_error_set(error, EX_USAGE, "--alpha is for learning; it goes with --bpe, --unigram or --add-subwords");
+        return xlm_error_set(error, EX_USAGE, "--alpha is for learning; use it with --bpe, --unigram or --add-subwords");
     options->alpha = given.alpha == -G_MAXDOUBLE ? 0.5 : given.alpha;
     options->held_out = given.held_out;
     options->shared = given.shared;
@@ -199,17 +190,17 @@ static bool take_numbers(xlm_prep_options *options, GError **error)
     return true;
 }
 
-/* rest: the n arguments that are no options. */
+/* rest: the n arguments that are not options. */
 static bool take_rest(xlm_prep_options *options, int n, char *const *rest, GError **error)
 {
     if (given.segment && given.derive_conllu)
-        return xlm_error_set(error, EX_USAGE, "--segment and --derive-conllu are two things; ask for one");
+        return xlm_error_set(error, EX_USAGE, "--segment and --derive-conllu cannot be combined");
     if ((given.segment || given.derive_conllu) && n != 2)
         return xlm_error_set(error, EX_USAGE, "%s takes two files, IN and OUT; see xlm_prep --help",
                              given.segment ? "--segment" : "--derive-conllu");
     if (!given.segment && !given.derive_conllu && n > 0)
-        return xlm_error_set(error, EX_USAGE, "%s: what is this file? Text is given with --mono and --para; see "
-                             "xlm_prep --help", rest[0]);
+        return xlm_error_set(error, EX_USAGE, "%s: unexpected argument; give text with --mono and --para; see xlm_prep "
+                             "--help", rest[0]);
     if (given.segment) {
         options->segment_input = g_strdup(rest[0]);
         options->segment_output = g_strdup(rest[1]);
@@ -224,17 +215,18 @@ static bool take_rest(xlm_prep_options *options, int n, char *const *rest, GErro
 static bool take_words(xlm_prep_options *options, GError **error)
 {
     if (given.tokenizer != NULL && (given.words != NULL || given.lower))
-        return xlm_error_set(error, EX_USAGE, "%s does not go with --tokenizer, which has rules of its own; leave it out",
+        return xlm_error_set(error, EX_USAGE, "%s cannot be combined with --tokenizer, which has its own rules; leave it out",
                              given.words != NULL ? "--words" : "--lower");
     if (given.like != NULL && (given.words != NULL || given.lower))
-        return xlm_error_set(error, EX_USAGE, "%s does not go with --like, which says how words are found in %s; leave it out",
+        return xlm_error_set(error, EX_USAGE, "%s cannot be combined with --like, since %s sets how words are found; leave it "
+                                              "out",
                              given.words != NULL ? "--words" : "--lower", given.like);
     if (given.like != NULL || given.tokenizer != NULL)
         return true;
     const xlm_segmenter_class *cls;
     xlm_prep_segmenter(options, &cls);
     if (cls->normaliser != NULL && (given.words != NULL || given.lower))
-        return xlm_error_set(error, EX_USAGE, "%s does not go with --%s, which has rules of its own; leave it out",
+        return xlm_error_set(error, EX_USAGE, "%s cannot be combined with --%s, which has its own rules; leave it out",
                              given.words != NULL ? "--words" : "--lower",
                              xlm_segmenter_option_name(cls, offsetof(xlm_segmenter_options, amount)));
     if (cls->normaliser != NULL) {
@@ -246,7 +238,7 @@ static bool take_words(xlm_prep_options *options, GError **error)
     else if (strcmp(given.words, "space") == 0)
         options->words = XLM_WORDS_SPACE;
     else
-        return xlm_error_set(error, EX_USAGE, "--words=%s: words are found by icu or space", given.words);
+        return xlm_error_set(error, EX_USAGE, "--words=%s: must be icu or space", given.words);
     options->lower = given.lower;
     if ((given.segment || given.derive_conllu) && (given.words != NULL || given.lower))
         return xlm_error_set(error, EX_USAGE, "%s as they are; leave out --words and --lower",
@@ -257,7 +249,7 @@ static bool take_words(xlm_prep_options *options, GError **error)
 static bool take_options(xlm_prep_options *options, int n, char *const *rest, GError **error)
 {
     if (given.like != NULL && given.tokenizer != NULL)
-        return xlm_error_set(error, EX_USAGE, "--like and --tokenizer both give a vocabulary; use one of the two");
+        return xlm_error_set(error, EX_USAGE, "--like and --tokenizer both set a vocabulary; use one of the two");
     if (given.like != NULL && !xlm_prep_set_like(options, given.like, error))
         return false;
     if (given.tokenizer != NULL && !xlm_prep_set_tokenizer(options, given.tokenizer, error))

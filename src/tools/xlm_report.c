@@ -14,30 +14,26 @@
 static const xlm_program program = {
     .name = "xlm_report",
     .arguments = "RUN... -o FILE.html",
-    .purpose = "Write a report on runs: one file of HTML that needs nothing else",
+    .purpose = "Write a report on runs: one self-contained HTML file",
     .notes =
-        "RUN is the output directory of xlm_train or xlm_tune, also of a run at work; up to 24 stand beside one another. The\n"
-        "page shows what there is: where a run comes from, keys of the jobs that differ, curves of losses, learning rate,\n"
+        "RUN is an output directory of xlm_train or xlm_tune, also of a run in progress; up to 24 are shown side by side. The\n"
+        "page shows what is available: the origin of a run, keys of the jobs that differ, curves of losses, learning rate,\n"
         "gradient norm and throughput, perplexity of held-out text by language, scores of dev text. It runs no script and loads\n"
-        "nothing, follows the reader's light or dark scheme, and can be printed.\n"
-        "\n"
-        "Further results are taken from files in a run's directory and from those that --measures, --matrices and --map name,\n"
-        "which are known by their contents: tables of jobs/measure, and of --csv of any command of xlm_embed, of xlm_align\n"
-        "score and of xlm_eval; matrices of xlm_align --checkpoint; maps of xlm_embed map. Rows of\n"
-        "jobs/measure name their checkpoints; any other table is that of the run in whose directory it lies, or of RUN=FILE.\n"
-        "\n"
-        "A point of a long curve is the mean of several steps, of gradient norms the largest; the figure says of how many.\n"
-        "gnuplot draws the figures, and must be in PATH.\n"
-        "\n"
+        "nothing, follows the reader's light or dark scheme, and can be printed.\n\n"
+        "Further results are read from files in a run's directory and from those given by --measures, --matrices and --map,\n"
+        "which are recognised by their contents: tables of jobs/measure, and of --csv of any command of xlm_embed, of xlm_align\n"
+        "score and of xlm_eval; matrices of xlm_align --checkpoint; maps of xlm_embed map. Rows of jobs/measure name their\n"
+        "checkpoints; any other table belongs to the run in whose directory it is, or to RUN in RUN=FILE.\n\n"
+        "A point of a long curve is the mean over several steps, for gradient norms the maximum; the figure says over how many.\n"
+        "gnuplot draws the figures, and must be in PATH.\n\n"
         "Examples:\n"
         "  xlm_report run1 -o run1.html\n"
         "  xlm_report run1 run2 run3 --measures measure.csv --map map.h5 -o runs.html\n"
-        "  xlm_report pos --measures pos=de.csv --title 'Parts of speech' -o pos.html\n"
-        "\n",
+        "  xlm_report pos --measures pos=de.csv --title 'Parts of speech' -o pos.html\n\n",
     .files =
         "  RUN/metrics.csv        losses and scores of a run\n"
         "  RUN/job.conf           its job with every key\n"
-        "  RUN/checkpoint-*.h5    the newest has versions, ranks and the model's size; and the job, too\n"
+        "  RUN/checkpoint-*.h5    the newest has versions, ranks, the model's size and the job\n"
         "  RUN/*.csv, RUN/*.h5, RUN/*.svg  tables, matrices and maps, as above\n",
     .exit_codes =
         "  69  also: gnuplot is not in PATH, or makes no picture\n",
@@ -51,22 +47,22 @@ static struct {
 
 static const GOptionEntry options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "page to write", "FILE.html"},
-    {"title", 0, 0, G_OPTION_ARG_STRING, &given.title, "what stands above the page (default: the names of the runs)", "TEXT"},
+    {"title", 0, 0, G_OPTION_ARG_STRING, &given.title, "title of the page (default: the names of the runs)", "TEXT"},
     {"measures", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.measures,
-     "a table of what was measured; may be given several times", "[RUN=]FILE.csv"},
+     "a table of measurements; may be repeated", "[RUN=]FILE.csv"},
     {"matrices", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.matrices,
-     "matrices of xlm_align --checkpoint, shown as heat maps; may be given several times", "FILE.h5"},
-    {"pairs", 0, 0, G_OPTION_ARG_INT64, &given.pairs, "how many pairs of a file of matrices are shown, the first (default 3)",
+     "matrices of xlm_align --checkpoint, shown as heat maps; may be repeated", "FILE.h5"},
+    {"pairs", 0, 0, G_OPTION_ARG_INT64, &given.pairs, "number of pairs of a file of matrices to show, the first ones (default 3)",
      "N"},
     {"map", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.maps,
-     "a map of xlm_embed map, coordinates or picture; may be given several times", "FILE.h5|FILE.svg"},
+     "a map of xlm_embed map, coordinates or picture; may be repeated", "FILE.h5|FILE.svg"},
     {.long_name = NULL}};
 static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 
-/* What is shown of the files that options name and of those found. */
+/* The results in the files that options name and in those that are found. */
 typedef struct files {
     GPtrArray *matrices, *maps;       /* char * */
-    guint found_matrices, found_maps; /* how many of them, the first, were found */
+    guint found_matrices, found_maps; /* how many of them were found; these come first */
 } files;
 
 static bool read_command_line(int *argc, char ***argv, GError **error)
@@ -74,11 +70,11 @@ static bool read_command_line(int *argc, char ***argv, GError **error)
     if (!xlm_program_parse(&program, groups, argc, argv, error))
         return false;
     if (*argc < 2)
-        return xlm_error_set(error, EX_USAGE, "one run is needed at least; see %s --help", program.name);
+        return xlm_error_set(error, EX_USAGE, "at least one run is needed; see %s --help", program.name);
     if (*argc - 1 > XLM_RUNS_MOST)
-        return xlm_error_set(error, EX_USAGE, "there are %d runs; %d at most can be told apart", *argc - 1, XLM_RUNS_MOST);
+        return xlm_error_set(error, EX_USAGE, "there are %d runs; at most %d can be distinguished", *argc - 1, XLM_RUNS_MOST);
     if (given.output == NULL)
-        return xlm_error_set(error, EX_USAGE, "there is no page to write; say -o FILE.html");
+        return xlm_error_set(error, EX_USAGE, "there is no page to write; give -o FILE.html");
     if (given.pairs < 0 || given.pairs > 1000)
         return xlm_error_set(error, EX_USAGE, "--pairs=%" G_GINT64_FORMAT ": is not in 0 to 1000", given.pairs);
     return xlm_files_check_declared(error) && xlm_plot_check(error);
@@ -86,7 +82,7 @@ static bool read_command_line(int *argc, char ***argv, GError **error)
 
 /* ---- files of results ---- */
 
-/* The format of an HDF5 file that is no checkpoint; NULL where it says none. g_free. */
+/* The format of an HDF5 file that is not a checkpoint; NULL if it has none. g_free. */
 static char *format_of(const char *path, const char *name)
 {
     if (!g_str_has_suffix(name, ".h5") || g_str_has_prefix(name, "checkpoint-"))
@@ -117,7 +113,7 @@ static GPtrArray *list_files(const char *directory)
     return names;
 }
 
-/* What lies in a run's directory and is known. */
+/* Files in a run's directory that are recognised. */
 static void find_files(files *found, xlm_results *results, const xlm_runs *runs, int run, xlm_page *page)
 {
     g_autoptr(GPtrArray) names = list_files(runs->run[run].directory);
@@ -139,7 +135,7 @@ static void find_files(files *found, xlm_results *results, const xlm_runs *runs,
     }
 }
 
-/* "RUN=FILE" or "FILE", whose run is the only one, or that in whose directory it lies. */
+/* "RUN=FILE", or "FILE" of the only run or of the run in whose directory it is. */
 static bool read_measures(const char *argument, xlm_results *results, const xlm_runs *runs, xlm_page *page, GError **error)
 {
     int run = runs->n == 1 ? 0 : -1;

@@ -19,7 +19,7 @@ static const xlm_program program = {
         "  printf '1 3\\n2 5\\n3 4\\n4 9\\n' | xlm_spearman\n"
         "\n",
     .files =
-        "  Standard input  two numbers a line\n",
+        "  Standard input  two numbers per line\n",
 };
 
 static bool read_pairs(GArray *x, GArray *y, GError **error)
@@ -41,7 +41,7 @@ static bool read_pairs(GArray *x, GArray *y, GError **error)
     if (good && ferror(stdin))
         good = xlm_error_set(error, EX_IOERR, "standard input: %s", g_strerror(errno));
     if (good && x->len < 3)
-        good = xlm_error_set(error, EX_DATAERR, "standard input: %u pairs; a correlation needs 3", x->len);
+        good = xlm_error_set(error, EX_DATAERR, "standard input: %u pairs; a correlation needs at least 3", x->len);
     return good;
 }
 

@@ -8,31 +8,29 @@ static const xlm_program program = {
     .name = "xlm_train",
     .arguments = "JOB.conf",
     .progress = true,
-    .purpose = "Train a cross-lingual language model as a job file says, on all ranks that mpiexec or srun starts",
+    .purpose = "Train a cross-lingual language model from a job file, on all ranks that mpiexec or srun starts",
     .notes =
-        "Checkpoints and metrics.csv are written to the job's output directory. A run that is started again goes on from the\n"
-        "newest good checkpoint there, on any number of ranks. On SIGTERM, SIGHUP, SIGINT or SIGUSR1 the step is\n"
-        "finished, a checkpoint written, and the exit code is 75: the same command goes on from there. Where mpiexec kills the\n"
-        "ranks before the step is done, as Open MPI does after Ctrl-C, the checkpoint of the last finished step is written\n"
-        "in the background, and stopped.log in the output directory reports it.\n"
-        "\n"
+        "Checkpoints and metrics.csv are written to the job's output directory. A run that is started again resumes from the\n"
+        "newest good checkpoint there, on any number of ranks. On SIGTERM, SIGHUP, SIGINT or SIGUSR1 the step is finished, a\n"
+        "checkpoint is written, and the exit code is 75: the same command resumes from there. If mpiexec kills the ranks before\n"
+        "the step is done, as Open MPI does after Ctrl-C, the checkpoint of the last finished step is written in the\n"
+        "background, and stopped.log in the output directory reports it.\n\n"
         "Examples:\n"
         "  mpiexec -n 4 xlm_train job.conf\n"
         "  mpiexec -n 4 xlm_train job.conf --set train.steps=500 --set \"stream mono.batch=64\"\n"
         "  xlm_train job.conf --dry-run\n"
         "  mpiexec -n 2 xlm_train job.conf --plan --ranks=2,16,64,256 --network=25\n"
-        "  xlm_train --help-job\n"
-        "\n",
+        "  xlm_train --help-job\n\n",
     .files =
         "  OUTPUT/checkpoint-STEP.h5  model, optimiser and vocabulary after STEP updates; h5dump shows them\n"
         "  OUTPUT/latest              link to the newest checkpoint\n"
         "  OUTPUT/job.conf            all keys of the run, defaults included\n"
         "  OUTPUT/metrics.csv         losses, perplexities and times of the run\n",
     .environment =
-        "  XLM_PLUGIN_PATH    folders, colons between them, where objectives are looked for first\n",
+        "  XLM_PLUGIN_PATH    folders, separated by colons, that are searched for objectives first\n",
     .exit_codes =
-        "  70  also: the loss is not finite, or --check-gradients found a gradient that is wrong\n"
-        "  73  also: another run writes to the output directory\n"
+        "  70  also: the loss is not finite, or --check-gradients found a wrong gradient\n"
+        "  73  also: another run is writing to the output directory\n"
         "  75  stopped by a signal, checkpoint written\n"
         "  78  an error in the job file\n",
 };
@@ -61,14 +59,14 @@ static const GOptionEntry job_options[] = {XLM_JOB_OPTIONS(given.job), {.long_na
 static const GOptionEntry run_options[] = {
     XLM_RUN_OPTIONS(given.job, "nothing", ": operators with calls, time, GFLOP/s, GB/s and share"),
     {"check-gradients", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)ask_check,
-     "train nothing; compare the gradients of every objective, or of the one of that NAME, with differences of its loss, on a "
-     "micro-batch of the next step, dropout off, and show a table; for authors of plugins, with a small model", "NAME"},
+     "train nothing; compare the gradients of every objective, or of the one with that NAME, with differences of its loss, on a "
+     "micro-batch of the next step without dropout, and show a table; for authors of plugins, with a small model", "NAME"},
     {.long_name = NULL}};
 
 static const GOptionEntry plan_options[] = {
     {"plan", 0, 0, G_OPTION_ARG_NONE, &given.plan,
-     "train nothing; measure a few passes on the ranks that were started, taken for one node's, and show memory, speed, bytes on "
-     "the wire and time for the whole job", NULL},
+     "train nothing; measure a few passes on the ranks that were started, assumed to be one node, and show memory, speed, bytes "
+     "sent and time for the whole job", NULL},
     {"ranks", 0, 0, G_OPTION_ARG_STRING, &given.ranks, "with --plan: numbers of ranks to plan for (default 1,2,4,...,256)",
      "N[,N...]"},
     {"network", 0, 0, G_OPTION_ARG_DOUBLE, &given.network, "with --plan: Gbit/s into and out of a node (default 10)", "GBIT"},
@@ -84,15 +82,16 @@ static bool check(GError **error)
 {
     const xlm_job_command_line *job = &given.job;
     if (given.plan && (job->dry_run || job->dump_step != NULL || job->resume != NULL || job->profile))
-        return xlm_error_set(error, EX_USAGE, "--plan does not go with --dry-run, --dump-step, --resume and --profile");
+        return xlm_error_set(error, EX_USAGE, "--plan cannot be combined with --dry-run, --dump-step, --resume or --profile");
     if (given.check_gradients && (given.plan || job->dry_run || job->dump_step != NULL || job->profile))
-        return xlm_error_set(error, EX_USAGE, "--check-gradients does not go with --plan, --dry-run, --dump-step and --profile");
+        return xlm_error_set(error, EX_USAGE, "--check-gradients cannot be combined with --plan, --dry-run, --dump-step or "
+                                              "--profile");
     if (!given.plan && given.ranks != NULL)
-        return xlm_error_set(error, EX_USAGE, "--ranks is for --plan; mpiexec says on how many ranks a job runs");
+        return xlm_error_set(error, EX_USAGE, "--ranks is for --plan; mpiexec sets the number of ranks of a job");
     if (!given.plan && given.network != 0)
         return xlm_error_set(error, EX_USAGE, "--network is for --plan");
     if (!(given.network >= 0))
-        return xlm_error_set(error, EX_USAGE, "--network=%g: Gbit/s are more than 0", given.network);
+        return xlm_error_set(error, EX_USAGE, "--network=%g: must be more than 0 Gbit/s", given.network);
     return true;
 }
 

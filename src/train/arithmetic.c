@@ -5,7 +5,7 @@
 
 #include "tensor/gemm_choice.h"
 
-/* Float32 by oneDNN where nothing is asked for; alike on all ranks. */
+/* Whether oneDNN computes float32 if nothing is requested; the same on all ranks. */
 static bool is_faster(const xlm_comm *comm, const xlm_gemm_row *row)
 {
     int64_t slower = row == NULL || !row->packs || xlm_packed_lacks(XLM_FLOAT32) != NULL;
@@ -25,15 +25,15 @@ bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config,
     if (precision == XLM_BFLOAT16 && config->gemm == XLM_GEMM_BLIS)
         xlm_error_set(&failure, EX_CONFIG, "[train] precision = bfloat16: BLIS has no such products; leave gemm = blis out");
     else if (lacks != NULL && precision == XLM_BFLOAT16)
-        xlm_error_set(&failure, EX_UNAVAILABLE, "[train] precision = bfloat16: %s; take float32", lacks);
+        xlm_error_set(&failure, EX_UNAVAILABLE, "[train] precision = bfloat16: %s; use float32", lacks);
     else if (lacks != NULL)
-        xlm_error_set(&failure, EX_UNAVAILABLE, "[train] gemm = onednn: %s; take blis, or auto", lacks);
+        xlm_error_set(&failure, EX_UNAVAILABLE, "[train] gemm = onednn: %s; use blis, or auto", lacks);
     else if (config->exchange == XLM_BFLOAT16 && !config->reproducible)
         xlm_error_set(&failure, EX_CONFIG, "[train] exchange = bfloat16: gradients are rounded along the fixed tree of "
-                      "additions, which reproducible = false does without; leave one of the two out");
+                      "additions, which reproducible = false does not have; leave one of the two out");
     else if (config->exchange == XLM_BFLOAT16 && (comm->ranks & (comm->ranks - 1)) != 0)
         xlm_error_set(&failure, EX_CONFIG, "[train] exchange = bfloat16: %d ranks are not a power of two, which the tree of "
-                      "additions wants; take float32, or another number of ranks", comm->ranks);
+                      "additions needs; use float32, or another number of ranks", comm->ranks);
     *arithmetic = (xlm_arithmetic){.packs = packs, .precision = precision,
                                    .unmeasured = measures && row == NULL && xlm_packed_lacks(XLM_FLOAT32) == NULL};
     return xlm_comm_agree_on(comm, failure, error);

@@ -1,4 +1,4 @@
-/* xlm-mpi: momentum averages of the parameters that objectives ask for. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: momentum averages of the parameters, for objectives that request them. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Each rank has the elements that it updates (comm/shards.h), of every average; the whole is gathered for the labels of a step,
  * into memory that gradients need only later. */
@@ -22,11 +22,11 @@ typedef struct xlm_averages {
 xlm_averages *xlm_averages_new(const xlm_host *host, const xlm_parameters *parameters, const xlm_shards *shards);
 /* NULL is allowed. */
 void xlm_averages_free(xlm_averages *averages);
-/* Again copies of the parameters, which others have taken the place of. */
+/* Copies the parameters again, after they were replaced. */
 void xlm_averages_begin(xlm_averages *averages);
 /* a <- m a + (1 - m) p, of the elements that this rank has just updated. */
 void xlm_averages_update(xlm_averages *averages);
-/* Collective. Average number `average` as a whole: in scratch[size of the parameters], or in place on one rank. */
+/* Collective. Gathers average number `average`: in scratch[size of the parameters], or in place on one rank. */
 float *xlm_averages_gather(const xlm_averages *averages, int average, float *scratch);
 /* Bytes of a rank. */
 uint64_t xlm_averages_bytes(const xlm_host *host, int64_t size, int ranks);

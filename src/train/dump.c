@@ -1,4 +1,4 @@
-/* xlm-mpi: one step laid open, for checking in another framework. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: one step with all its numbers, to be checked in another framework. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/dump.h"
 
 #include "base/options.h"
@@ -116,7 +116,7 @@ bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stre
     return good;
 }
 
-/* An objective has no array of its own: its numbers are the attributes of a dataset that holds its loss. */
+/* Some objectives have no array: their numbers are attributes of the dataset that holds the loss. */
 static bool write_objective(xlm_store *store, const xlm_dump_objective *o, GError **error)
 {
     g_autofree char *path = g_strdup_printf("/objectives/%s/loss", o->name);

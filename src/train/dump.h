@@ -1,4 +1,4 @@
-/* xlm-mpi: one step laid open, for checking in another framework. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: one step with all its numbers, to be checked in another framework. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Layout of the file of `xlm_train --dump-step FILE.h5` and `xlm_tune --dump-step FILE.h5` (T tokens, S sequences, M predicted
  * rows, d hidden size; dropout is off, the whole batch of each stream is one pass, no update is made):
@@ -57,9 +57,9 @@ typedef struct xlm_dump_objective {
  * pass). */
 xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, uint64_t seed, int64_t step, GError **error);
 bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error);
-/* A file that an objective has asked for; number: 0, 1, ... of its kind. */
+/* A file that an objective has requested; number: 0, 1, ... of its kind. */
 bool xlm_dump_write_resource(xlm_store *store, int number, const xlm_resource *resource, GError **error);
-/* Of objectives: n states; the average of one of them, whole[size of the parameters]. */
+/* For objectives: n states; the average of one of them, whole[size of the parameters]. */
 bool xlm_dump_write_states(xlm_store *store, int n, const xlm_saved_state *state, GError **error);
 bool xlm_dump_write_average(xlm_store *store, const char *objective, const xlm_parameters *parameters, const float *whole,
                             GError **error);

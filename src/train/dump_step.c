@@ -1,4 +1,4 @@
-/* xlm-mpi: the next step laid open in a file, dropout off. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the next step with all its numbers in a file, without dropout. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
 #include "base/log.h"
@@ -65,7 +65,7 @@ static bool dump_passes(const dumped_step *d, xlm_store *store, const xlm_pass_i
     return true;
 }
 
-/* Of each kind of file by itself, numbered from 0. */
+/* For each kind of file separately, numbered from 0. */
 static bool dump_resources(const xlm_resources *resources, xlm_store *store, GError **error)
 {
     xlm_resource *list;
@@ -80,7 +80,7 @@ static bool dump_resources(const xlm_resources *resources, xlm_store *store, GEr
     return good;
 }
 
-/* By rank 0: the file, with what objectives had before the step. NULL on errors. */
+/* By rank 0: creates the file, with the state of objectives before the step. NULL on errors. */
 static xlm_store *create(const dumped_step *d, GError **error)
 {
     const xlm_workspace *w = d->workspace;

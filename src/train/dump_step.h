@@ -1,11 +1,11 @@
-/* xlm-mpi: the next step laid open in a file, dropout off. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the next step with all its numbers in a file, without dropout. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_TRAIN_DUMP_STEP_H
 #define XLM_TRAIN_DUMP_STEP_H
 
 #include "train/workspace.h"
 
-/* --dump-step: the step that follows `step` updates, dropout off, computed by rank 0 alone, into the file `path` (train/dump.h).
- * Collective. */
+/* --dump-step: the step that follows `step` updates, without dropout, computed by rank 0 alone, to the file `path`
+ * (train/dump.h). Collective. */
 bool xlm_dump_step(const xlm_job *job, const xlm_workspace *workspace, int64_t step, const char *path, GError **error);
 
 /* Logits of the first predicted rows, on the tape of a pass whose states of all layers these are. NULL where there are none. */

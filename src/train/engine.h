@@ -1,7 +1,7 @@
 /* xlm-mpi: the engine of a training run: all that makes a step. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * It has the model and its parameters, the streams, the host of the objectives, gradients, their reduce-scatter and the sharded
- * optimiser. It does not know how far a run has come (checkpoint/run_progress.h), nor checkpoints or logs (run/run.h):
+ * optimiser. It knows neither the progress of a run (checkpoint/run_progress.h) nor checkpoints or logs (run/run.h):
  *
  *   xlm_engine_open -> xlm_memory_check(xlm_engine_size) -> xlm_engine_allocate -> xlm_engine_step ... -> xlm_engine_close
  *
@@ -36,12 +36,12 @@ const xlm_host *xlm_engine_host(const xlm_engine *engine);
  * where the time of steps goes. */
 void xlm_engine_allocate(xlm_engine *engine, uint64_t pass, bool profile);
 
-/* The parameters were set, by a run that resumes nothing: averages of them start as copies. */
+/* To be called after a run that does not resume has set the parameters: averages start as copies. */
 void xlm_engine_begin_averages(xlm_engine *engine);
 
 /* ---- steps ---- */
 
-/* What one step did; the same on all ranks. */
+/* The results of one step; the same on all ranks. */
 typedef struct xlm_step_report {
     double loss;             /* weighted sum of the objectives */
     double *objective_loss;  /* [objectives] global means; NAN for one that had no terms */
@@ -50,7 +50,7 @@ typedef struct xlm_step_report {
     int64_t tokens;          /* real tokens encoded, all ranks */
     double gradient_norm;    /* before clipping */
     double learning_rate;
-    bool updated;            /* the step was made; false: a rank had been asked to stop before it began, nothing else is set */
+    bool updated;            /* the step was computed; false: a rank was asked to stop before it began, and nothing else is set */
     bool stop;               /* a rank was asked to stop */
 } xlm_step_report;
 
@@ -75,7 +75,7 @@ xlm_run_state xlm_engine_state(xlm_engine *engine);
 
 /* ---- measurements ---- */
 
-/* Rows of the profile beside those of the operators. */
+/* Rows of the profile in addition to those of the operators. */
 #define XLM_PART_READ "read instances"
 #define XLM_PART_AGREE "agree on the step"
 #define XLM_PART_CLEAR "clear gradients"
@@ -86,9 +86,9 @@ xlm_run_state xlm_engine_state(xlm_engine *engine);
 #define XLM_PART_UPDATE "update"
 #define XLM_PART_ALL_GATHER "all-gather parameters"
 
-/* Of all steps since xlm_engine_allocate, or since xlm_profile_reset; NULL: not asked for. */
+/* For all steps since xlm_engine_allocate or xlm_profile_reset; NULL: not requested. */
 xlm_profile *xlm_engine_profile(xlm_engine *engine);
-/* Of all steps. */
+/* For all steps. */
 xlm_reduce_scatter_report xlm_engine_reduce_scatter_report(const xlm_engine *engine);
 
 #endif

@@ -1,4 +1,4 @@
-/* xlm-mpi: what opening an engine and making its steps share. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: code shared by opening an engine and computing its steps. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_TRAIN_ENGINE_INTERNAL_H
 #define XLM_TRAIN_ENGINE_INTERNAL_H
 

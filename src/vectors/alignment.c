@@ -31,7 +31,7 @@ static void normalise(int64_t n, int64_t width, const float *x, float *y)
         normalise_row(width, x + i * width, y + i * width);
 }
 
-/* Behind the last translation of a token. */
+/* After the last translation of a token. */
 static int64_t end_of(const xlm_alignment *a, int64_t i) { return a->end != NULL ? a->end[i] : a->first[i + 1]; }
 
 /* The score of the nearest translation. scratch: [width] */
@@ -187,7 +187,7 @@ static float score_of(uint64_t key)
     return score;
 }
 
-/* Of n keys, all different, the k largest come first, the least of them last (Hoare 1961, "Algorithm 65: Find"). */
+/* Moves the k largest of n different keys to the front, the smallest of these last (Hoare 1961, "Algorithm 65: Find"). */
 static void select_largest(int64_t n, int64_t k, uint64_t *keys)
 {
     for (int64_t low = 0, high = n - 1; low < high;) {

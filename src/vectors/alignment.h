@@ -25,7 +25,7 @@ typedef struct xlm_alignment {
     const float *source_vectors, *candidate_vectors; /* [n x width], [candidates x width], of any length */
     int64_t n, candidates;
     const int64_t *first;        /* [n + 1] into translations; every token has at least one */
-    const int64_t *end;          /* [n] behind its last, so that tokens may share some, and first has n; NULL: first + 1 */
+    const int64_t *end;          /* [n] after its last, so that tokens may share some, and first has n; NULL: first + 1 */
     const int32_t *translations; /* rows of candidate_vectors */
     const int32_t *self;         /* [n] row of candidate_vectors that is the same token, -1: none is; NULL: none of all */
     const float *hubness;        /* [candidates] r(y), to rank by CSLS; NULL: by the cosine */
@@ -41,7 +41,7 @@ void xlm_alignment_ranks(const xlm_comm *comm, const xlm_alignment *alignment, i
 void xlm_alignment_neighbours(const xlm_comm *comm, const xlm_alignment *alignment, int k, float *mean);
 
 /* [out] nearest, score: [n x k], of each source vector the rows of the k candidates with the largest scores (cosine; with hubness
- * 2 cos(x, y) − r(y)), from the largest on, of equal ones the smaller row first; −1 and −infinity behind the last. A source's
+ * 2 cos(x, y) − r(y)), from the largest on, of equal ones the smaller row first; −1 and −infinity after the last. A source's
  * translations, and its self, are left out; first and self may be NULL. Collective, same bits on any number of
  * ranks. Memory as for xlm_alignment_ranks. */
 void xlm_alignment_nearest(const xlm_comm *comm, const xlm_alignment *alignment, int k, int32_t *nearest, float *score);

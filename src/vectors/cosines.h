@@ -9,7 +9,7 @@ double xlm_vector_length(int64_t width, const float *x);
 /* cos(x, y); 0 where a vector is zeros. */
 double xlm_vector_cosine(int64_t width, const float *x, const float *y);
 /* Pairs of vectors: the mean of cos(x_i, y_i), and beside it what it would be if the pairs were shuffled, the mean over all i
- * and j of cos(x_i, y_j). The words are the same in both, and one that stands in many pairs counts as often: only what the mean
+ * and j of cos(x_i, y_j). The words are the same in both, and one that is in many pairs counts as often: only what the mean
  * is higher than the second says that pairs belong together. */
 typedef struct xlm_pair_cosines {
     int64_t width, pairs;

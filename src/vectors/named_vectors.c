@@ -22,7 +22,7 @@ typedef struct reader {
     int64_t repeated, unreadable;
 } reader;
 
-/* A new word. False: it stands there already, or is no text. */
+/* A new word. False: it is there already, or is not text. */
 static bool add_name(reader *r, const char *name, size_t size)
 {
     if (memchr(name, '\0', size) != NULL || xlm_utf8_check(name, size) < size) {
@@ -115,7 +115,7 @@ static bool add_numbers(reader *r, const xlm_lines *lines, const char *at, GErro
     return true;
 }
 
-/* line: 0-terminated behind its `size` bytes, without blanks at its end. */
+/* line: 0-terminated after its `size` bytes, without blanks at its end. */
 static bool add_line(reader *r, const xlm_lines *lines, const char *line, size_t size, GError **error)
 {
     if (r->to->width == 0) { /* the first that is not empty */
@@ -216,9 +216,9 @@ xlm_named_vectors *xlm_named_vectors_read(const char *path, int64_t most, GError
     if (good && v->n == 0)
         good = xlm_error_set(error, EX_DATAERR, "%s: there is no word with a vector", path);
     if (good && r.repeated > 0)
-        xlm_log_warn("%s: %" G_GINT64_FORMAT " words stand there again; the first vector of each is taken", path, r.repeated);
+        xlm_log_warn("%s: %" G_GINT64_FORMAT " words occur there again; the first vector of each is taken", path, r.repeated);
     if (good && r.unreadable > 0)
-        xlm_log_warn("%s: %" G_GINT64_FORMAT " words are not UTF-8, and passed over", path, r.unreadable);
+        xlm_log_warn("%s: %" G_GINT64_FORMAT " words are not UTF-8, and skipped", path, r.unreadable);
     if (!good)
         g_clear_pointer(&v, xlm_named_vectors_free);
     return v;

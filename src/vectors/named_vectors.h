@@ -3,7 +3,7 @@
  * What xlm_embed export writes (vectors/vector_file.h), and what others do:
  *
  *   HDF5    /vectors [N x d] and /words [N], of format "xlm-mpi vectors"
- *   text    a line for each word: the word, and d numbers behind it, between blanks; plain or gzip. The first line may be "N d"
+ *   text    a line for each word: the word, and d numbers after it, between blanks; plain or gzip. The first line may be "N d"
  *           (word2vec's text, fastText's .vec; GloVe has none). The last d fields of a line are its numbers, so that a word may
  *           have blanks itself */
 #ifndef XLM_VECTORS_NAMED_VECTORS_H
@@ -20,10 +20,10 @@ typedef struct xlm_named_vectors {
     GHashTable *numbers; /* name -> number + 1 */
 } xlm_named_vectors;
 
-/* Of the first `most` words (files have the most frequent first); 0: of all. Of a word that stands there again the first vector
- * is taken, and words that are not UTF-8 are passed over, both with a warning. Not collective. EX_NOINPUT; EX_DATAERR with file
- * and line: no number, one that is not finite, another number of them than in the first line, fewer words than the first line
- * says, vectors without names. */
+/* Reads the first `most` words (files have the most frequent first); 0: all. If a word occurs again, its first vector is taken,
+ * and words that are not UTF-8 are skipped, both with a warning. Not collective. EX_NOINPUT; EX_DATAERR with file and line: no
+ * number, one that is not finite, another number of them than in the first line, fewer words than the first line says, vectors
+ * without names. */
 xlm_named_vectors *xlm_named_vectors_read(const char *path, int64_t most, GError **error);
 /* NULL is allowed. */
 void xlm_named_vectors_free(xlm_named_vectors *vectors);

@@ -8,7 +8,7 @@
 
 #define refuse(lines, error, ...) xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), __VA_ARGS__)
 
-/* Where the second field of a line begins; NULL: there is no tab behind a first one. */
+/* Where the second field of a line begins; NULL: there is no tab after a first one. */
 static const char *second_field(const char *line, size_t length)
 {
     const char *tab = length > 0 ? memchr(line, '\t', length) : NULL;
@@ -75,7 +75,7 @@ static bool add_sentence(xlm_numbered_sentences *s, const text_index *texts, con
     g_ptr_array_add(s->ids, id);
     const int before = GPOINTER_TO_INT(g_hash_table_lookup(s->numbers, id));
     if (before > 0)
-        return refuse(lines, error, "the id \"%s\" stands in line %d already", id, before);
+        return refuse(lines, error, "the id \"%s\" is in line %d already", id, before);
     g_hash_table_insert(s->numbers, id, GINT_TO_POINTER((int)s->ids->len));
     g_autoptr(GError) why = NULL;
     if (!xlm_tokenizer_encode(tokenizer, language, sentence, length - (size_t)(sentence - line), s->subwords, NULL, &why)) {
@@ -172,7 +172,7 @@ static bool add_pair(GHashTable *pairs, xlm_numbered_sentences *const sides[2], 
     const int64_t target = source >= 0 ? find(lines, sides, 1, id[1], error) : -1;
     bool good = target >= 0;
     if (good && !g_hash_table_add(pairs, pair_key(source, target, xlm_numbered_sentences_count(sides[1]))))
-        good = refuse(lines, error, "the pair of \"%s\" and \"%s\" stands there twice", id[0], id[1]);
+        good = refuse(lines, error, "the pair of \"%s\" and \"%s\" occurs there twice", id[0], id[1]);
     g_free(id[0]);
     g_free(id[1]);
     return good;

@@ -1,6 +1,6 @@
 /* xlm-mpi: sentences with ids, and which of them are translations: BUCC's files. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Of sentences a line `id<tab>sentence` each, of gold pairs a line `source id<tab>target id` each (Zweigenbaum, Sharoff, Rapp
+ * A sentence is a line `id<tab>sentence`, a gold pair a line `source id<tab>target id` (Zweigenbaum, Sharoff, Rapp
  * 2017, "Overview of the second BUCC shared task"), plain or gzip. Ids are any text without a tab.
  *
  * Sentences of the same text are one, the first of them, for all that looks for translations. Ids of pairs with such a sentence,
@@ -24,7 +24,7 @@ typedef struct xlm_numbered_sentences {
     GArray *repeated;    /* gboolean [distinct]: there is another one of this text, but for white space */
 } xlm_numbered_sentences;
 
-/* EX_NOINPUT; EX_DATAERR with file and line: no tab, an id that is empty or stands there twice, no UTF-8; or no sentence at all.
+/* EX_NOINPUT; EX_DATAERR with file and line: no tab, an id that is empty or occurs there twice, no UTF-8; or no sentence at all.
  * language: id for the tokenizer, or -1. */
 xlm_numbered_sentences *xlm_numbered_sentences_read(const char *path, xlm_tokenizer *tokenizer, int language, GError **error);
 /* NULL is allowed. */
@@ -33,7 +33,7 @@ int64_t xlm_numbered_sentences_repeated(const xlm_numbered_sentences *sentences)
 int64_t xlm_numbered_sentences_count(const xlm_numbered_sentences *sentences);
 
 /* Gold pairs, as keys source · (number of targets) + target; g_hash_table_unref. EX_NOINPUT; EX_DATAERR with file and line: not
- * two fields, an id that is in neither file or on the wrong side, a pair that stands there twice; or no pair at all. */
+ * two fields, an id that is in neither file or on the wrong side, a pair that occurs there twice; or no pair at all. */
 GHashTable *xlm_numbered_pairs_read(const char *path, xlm_numbered_sentences *const sides[2], GError **error);
 /* source, target: places in their files. */
 bool xlm_numbered_pairs_have(GHashTable *pairs, int64_t source, int64_t target, int64_t targets);

@@ -37,7 +37,7 @@ typedef struct xlm_token_translations {
     int32_t *self;         /* [n] place in the target of the same subword; -1: it has none, or is a translation of itself */
 } xlm_token_translations;
 
-/* Of the pairs of n dictionaries, all of whose subwords must be in the sets; reverse: from the second language to the first. */
+/* For the pairs of n dictionaries, all of whose subwords must be in the sets; reverse: from the second language to the first. */
 void xlm_token_translations_make(xlm_token_translations *t, const xlm_dictionary *const *dictionaries, int n, bool reverse,
                                  const xlm_token_set *source, const xlm_token_set *target);
 void xlm_token_translations_free(xlm_token_translations *t);

@@ -84,5 +84,5 @@ for gbit in 10 1; do
     measured=$(rate "$work/wire-$gbit/metrics.csv" 2)
     grep '^gradients:' "$work/wire-$gbit.log" >&2 || true
     row "$gbit Gbit/s, plan off by" "$predicted tokens/s planned" "$measured tokens/s" "$(off "$predicted" "$measured")" "<= 0.2"
-    row "  reduce-scatter behind the backward pass" "$(hidden "$work/wire-$gbit.log")" "" ""
+    row "  reduce-scatter during the backward pass" "$(hidden "$work/wire-$gbit.log")" "" ""
 done

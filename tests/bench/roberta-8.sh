@@ -10,7 +10,7 @@
 #                                                  those from the end of the one before to its own
 #   has_onednn DIR                                 whether the job there can be run by gemm = onednn
 #   flops LOG                                      GFLOP/s of a rank in the steps of a run with --profile
-#   hidden LOG                                     share of the reduce-scatter's time that is hidden behind the backward pass
+#   hidden LOG                                     share of the reduce-scatter's time that overlaps the backward pass
 #
 # Corpora are made once a directory: in $XLM_BENCH_CORPORA when it is set, else in DIR.
 
@@ -101,4 +101,4 @@ flops() {
         END { if (seconds > 0) printf "%.1f\n", work / seconds; else exit 1 }' "$1"
 }
 
-hidden() { sed -n 's/^gradients:.* \([0-9]*%\) of that behind the backward pass.*/\1/p' "$1"; }
+hidden() { sed -n 's/^gradients:.* \([0-9]*%\) of that during the backward pass.*/\1/p' "$1"; }

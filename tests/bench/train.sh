@@ -88,7 +88,7 @@ scaling() { # SHAPE [GOAL]
 }
 scaling 2x1 ">= 1.9"
 scaling 1x2
-row "reduce-scatter behind the backward pass, 2x1" "$(hidden "$work/2x1.log")" "" ""
+row "reduce-scatter during the backward pass, 2x1" "$(hidden "$work/2x1.log")" "" ""
 for shape in 1x1 2x1; do
     peak=$(sed -n 's/^peak memory: \([0-9.]*\) GiB.*/\1/p' "$work/$shape.log")
     estimated=$(sed -n 's/^memory: \([0-9.]*\) GiB a rank.*/\1/p' "$work/$shape.log")

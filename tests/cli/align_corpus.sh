@@ -138,16 +138,16 @@ n=2
 refused 64 'languages=en,de: not in corpus.h5, where train has en-xx' corpus.h5 --languages en,de --alignment none/a.h5
 n=1
 refused 64 'languages=en: ' corpus.h5 --languages en --alignment none/a.h5
-refused 64 'split=dev: is none of train, held_out, all' corpus.h5 --split dev --alignment none/a.h5
-refused 64 'words=icu: a corpus is made of words' corpus.h5 --words icu --alignment none/a.h5
+refused 64 'split=dev: must be train, held_out or all' corpus.h5 --split dev --alignment none/a.h5
+refused 64 'words=icu: a corpus is already split into words' corpus.h5 --words icu --alignment none/a.h5
 refused 64 'corpus.h5: is both input and output' corpus.h5 --alignment corpus.h5
 refused 64 'corpus.h5: is both input and output' corpus.h5 --checkpoint out/latest --alignment corpus.h5
 refused 64 'none/a: two outputs' corpus.h5 --alignment none/a -o none/a
-refused 64 'alignment: pairs.en is no corpus; make one with xlm_prep' pairs.en pairs.xx --alignment none/a.h5
-refused 64 'split is for a corpus, which pairs.en is not' pairs.en pairs.xx --split all -o none/l
-refused 64 'languages is for a corpus, which pairs.en is not' pairs.en pairs.xx --languages en,xx -o none/l
-refused 64 'corpus.h5: is HDF5, and no text' pairs.en corpus.h5 -o none/l
-refused 64 'takes the links of one layer' corpus.h5 --checkpoint out/latest --layer all --alignment none/a.h5
+refused 64 'alignment: pairs.en is not a corpus; make one with xlm_prep' pairs.en pairs.xx --alignment none/a.h5
+refused 64 'split is only for a corpus, and pairs.en is not one' pairs.en pairs.xx --split all -o none/l
+refused 64 'languages is only for a corpus, and pairs.en is not one' pairs.en pairs.xx --languages en,xx -o none/l
+refused 64 'corpus.h5: is HDF5, not text' pairs.en corpus.h5 -o none/l
+refused 64 'writes the links of one layer' corpus.h5 --checkpoint out/latest --layer all --alignment none/a.h5
 refused 65 '1.h5: not a corpus' 1.h5 --alignment none/a.h5
 refused 66 'missing.h5' missing.h5 --alignment none/a.h5
 refused 73 'none/no/a.h5' corpus.h5 --alignment none/no/a.h5

@@ -202,7 +202,7 @@ refused 64 'layer=3: the model of .* has 2 layers' ranks 2 xlm_align a.en a.xx -
 refused 64 'layer=top: ' align --layer top -o none/l
 refused 64 'method=best: ' align --method best -o none/l
 refused 64 'encode=alone: ' align --encode alone -o none/l
-refused 64 'longest, .*are not for links by a model' align --longest 10 -o none/l
+refused 64 'longest, .*are not for alignment with a model' align --longest 10 -o none/l
 refused 64 'languages=en: ' align --languages en -o none/l
 refused 64 'no language "de"; it has en, xx' align --languages en,de -o none/l
 refused 64 'say --languages SOURCE,TARGET, of en, xx' xlm_align both --checkpoint "$model" -o none/l

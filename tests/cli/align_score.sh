@@ -46,7 +46,7 @@ grep -q '25.00%' wrong.log || fail "table: $(cat wrong.log)"
 
 # ---- errors, with the file and the line ----
 refuse() { expect "$@"; once '^xlm_align: '; }
-refuse 64 'which command' xlm_align
+refuse 64 'give a command first' xlm_align
 refuse 64 'links and gold' xlm_align score links
 refuse 64 'words-from=2' xlm_align score links lines --words-from 2
 refuse 66 'none' xlm_align score none lines
@@ -71,7 +71,7 @@ refuse 65 'links has 3 sentences, bad 9' xlm_align score links bad
 head -n 2 lines >short
 refuse 65 'links has 3 sentences, short 2' xlm_align score links short
 refuse 65 'word 0' xlm_align score links lines --words-from 1
-refuse 65 'a line a sentence' xlm_align score naacl lines
+refuse 65 'one line per sentence' xlm_align score naacl lines
 : >empty
 refuse 65 'no links' xlm_align score empty empty
 finish

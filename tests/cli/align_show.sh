@@ -45,7 +45,7 @@ refuse 65 'has no pairs of held_out' xlm_align show a.h5 --split held_out
 refuse 65 'not an alignment' xlm_align show corpus.h5
 refuse 66 'none.h5' xlm_align show none.h5
 mv corpus.h5 moved.h5
-refuse 66 'corpus.h5, is not there; say with --corpus' xlm_align show a.h5
+refuse 66 'corpus.h5, does not exist; give its path with --corpus' xlm_align show a.h5
 logged moved.log xlm_align show a.h5 --pair 17 --words --corpus moved.h5
 cmp show.log moved.log || fail "another place of the corpus"
 tac text.en >text.en.tac && tac text.xx >text.xx.tac

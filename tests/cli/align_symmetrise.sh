@@ -46,20 +46,20 @@ refused() { # CODE PATTERN ARGUMENT...
     nothing_in none
 }
 refused 64 'takes links of two directions' f -o none/l
-refused 64 'symmetrise=best: is none of' f r --symmetrise best -o none/l
+refused 64 'symmetrise=best: must be one of' f r --symmetrise best -o none/l
 refused 64 'f: is both input and output' f r -o f
 refused 66 'missing' f missing -o none/l
 refused 73 'none/no/l' f r -o none/no/l
 printf '0-0\n1-1 2-1\n' >many.f
 printf '0-0\n1-1 1-2\n' >many.r
 printf '0-0\n1-1\n' >one
-refused 65 'many.f:2: target word 1 has more than one link; forward links have one at most' many.f one -o none/l
-refused 65 'many.r:2: source word 1 has more than one link; reverse links have one at most' one many.r -o none/l
+refused 65 'many.f:2: target word 1 has more than one link; forward links have at most one' many.f one -o none/l
+refused 65 'many.r:2: source word 1 has more than one link; reverse links have at most one' one many.r -o none/l
 refused 65 'one has 2 lines, f 120' one f -o none/l
 printf '0-0\n1+1\n' >bad
 expect 65 '^xlm_align: bad:2: ' ranks 2 xlm_align symmetrise one bad -o none/l
 once '^xlm_align: '
 nothing_in none
 printf '1 1 1 S\n2 1 1\n' >numbered
-refused 65 'numbered: links stand on a line a sentence' one numbered -o none/l
+refused 65 'numbered: links need one line per sentence' one numbered -o none/l
 finish

@@ -186,7 +186,7 @@ bad() { # CODE PATTERN SED: of training, and of scoring, a file that was changed
     expect "$1" "bad.json:[0-9]*: .*$2" xlm_eval qa-1/best --test bad.json --predictions none.json --csv none.csv
     [ ! -e none ] && [ ! -e none.json ] && [ ! -e none.csv ] || fail "written for $2: $(ls)"
 }
-bad 65 'data.0..paragraphs.0..qas.0. (id q1): the answer .* does not stand at character' \
+bad 65 'data.0..paragraphs.0..qas.0. (id q1): the answer .* is not at character' \
     '1s/"answer_start": [0-9]*/"answer_start": 1/'
 bad 65 '(id q1): another question' 's/"id": "q[0-9]*"/"id": "q1"/'
 bad 65 '(id q1): "question" is missing' '1s/"question"/"query"/'

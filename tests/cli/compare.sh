@@ -56,7 +56,7 @@ rm b/job.conf
 } >damaged.csv
 mv damaged.csv b/metrics.csv
 xlm_compare a b c >three.out 2>three.err || fail "three runs: $(cat three.err)"
-grep -q 'b/metrics.csv: 3 damaged lines passed over' three.err || fail "damage is not reported: $(cat three.err)"
+grep -q 'b/metrics.csv: 3 damaged lines skipped' three.err || fail "damage is not reported: $(cat three.err)"
 keys three.out | grep -q '^\[objective tlm\] there there (none)$' && keys three.out | grep -q '^\[train\] steps 20 20 12$' ||
     fail "keys of three: $(keys three.out)"
 [ "$(curve three.out 'train mlm loss' | awk '$1 + 0 > 0 { last = $1 } END { print last }')" = 12 ] &&

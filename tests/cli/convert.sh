@@ -168,8 +168,8 @@ change config.json 's/"bert"/"gpt2"/' \
     'config.json: "model_type" is "gpt2"; known here are roberta, xlm-roberta, bert, albert, xlm'
 change config.json 's/"model_type".*//; s/"BertForMaskedLM"/"T5Model"/' 'config.json: "model_type" is ""'
 change config.json 's/"hidden_size": 16/"hidden_size": 24/' 'is \[[0-9]*, 16\], and config.json makes it \[[0-9]*, 24\]'
-change config.json 's/"hidden_size": 16/"hidden_size": 16.5/' '"hidden_size" is no whole number'
-change config.json 's/"hidden_size": 16/"hidden_size": "16"/' '"hidden_size" is no whole number'
+change config.json 's/"hidden_size": 16/"hidden_size": 16.5/' '"hidden_size" is not a whole number'
+change config.json 's/"hidden_size": 16/"hidden_size": "16"/' '"hidden_size" is not a whole number'
 change config.json 's/"hidden_size".*//' '"hidden_size" is missing'
 change config.json 's/_attention_heads": 4/_attention_heads": 3/' 'config.json: attention_heads = 3 does not divide'
 change config.json 's/"num_hidden_layers": 2/"num_hidden_layers": 1/' 'encoder.layer.1.* is not one of a bert model of 1 layers'
@@ -234,14 +234,14 @@ expect 65 'no architecture of transformers can hold the model: .*bert has not la
 nothing_in none
 expect 65 'bert/config.json: a published model is a directory' xlm_convert bert/config.json -o none/model.h5
 expect 73 'xlm: is not a regular file' xlm_convert bert -o xlm
-expect 64 'x.h5: bert.h5 is a file of ours' xlm_convert bert.h5 -o none/x.h5
-expect 64 'model file of ours' xlm_convert bert -o none/model.safetensors
+expect 64 'x.h5: bert.h5 is a model file' xlm_convert bert.h5 -o none/x.h5
+expect 64 'the output is a model file' xlm_convert bert -o none/model.safetensors
 expect 64 '--new-rows is for' xlm_convert bert.h5 --new-rows draw -o none/dir
 expect 73 'bert: is there already' xlm_convert bert.h5 -o bert
 expect 66 'missing.h5' xlm_convert missing.h5 -o none/dir
 expect 65 'corpus.h5' xlm_convert corpus.h5 -o none/dir
 expect 64 'one model is needed' xlm_convert -o none/dir
-expect 64 'say what to write' xlm_convert bert
-expect 64 'no directory' xlm_convert bert.h5 -o none/dir --languages de
+expect 64 'no output given' xlm_convert bert
+expect 64 'not a directory' xlm_convert bert.h5 -o none/dir --languages de
 nothing_in none
 finish

@@ -100,8 +100,8 @@ refuse 64 'no text of xx' "${prep[@]}" --derive xx=en:invert --derive yy=xx:tran
 refuse 64 'language xx already' ranks 2 "${prep[@]}" --derive xx=en:invert --derive xx=en:transliterate
 refuse 64 'language en already' "${prep[@]}" --derive en=en:invert
 refuse 64 'form is --derive' "${prep[@]}" --derive xx=en
-refuse 64 'no name of a language' "${prep[@]}" --derive x-x=en:invert
-refuse 64 'reverse. is no step' "${prep[@]}" --derive xx=en:reverse
+refuse 64 'not a name of a language' "${prep[@]}" --derive x-x=en:invert
+refuse 64 'reverse. is not a step' "${prep[@]}" --derive xx=en:reverse
 refuse 64 'invert. is given twice' "${prep[@]}" --derive xx=en:invert,transliterate,invert
 refuse 64 'shared=1.5' "${prep[@]}" --derive xx=en:transliterate --shared 1.5
 refuse 64 'shared=-0.1' "${prep[@]}" --derive xx=en:transliterate --shared=-0.1

@@ -91,11 +91,11 @@ sed '4p' verbs >twice
 gzip -c verbs | head -c 30 >cut.gz
 : >nothing
 for n in 1 3; do
-    refuse 65 'number:3: the weight is no number' ranks $n "${prep[@]}" --derive xx=en:syntax=nouns.gz+number
+    refuse 65 'number:3: the weight is not a number' ranks $n "${prep[@]}" --derive xx=en:syntax=nouns.gz+number
     refuse 65 'kind:2: a feature is of the kind' ranks $n xlm_prep --derive xx=en:syntax=nouns.gz+kind \
         --derive-conllu tree.conllu none/out
 done
-refuse 65 'twice:5: this feature stands twice' "${prep[@]}" --derive xx=en:syntax=twice+verbs
+refuse 65 'twice:5: this feature occurs twice' "${prep[@]}" --derive xx=en:syntax=twice+verbs
 refuse 65 'cut.gz: ' "${prep[@]}" --derive xx=en:syntax=cut.gz+verbs
 refuse 65 'nothing: empty' "${prep[@]}" --derive xx=en:syntax=nothing+verbs
 refuse 66 'missing: No such file' "${prep[@]}" --derive xx=en:syntax=missing+verbs

@@ -165,7 +165,7 @@ for translations in first all; do
         fail "--dictd, $translations: $(pairs dictd.h5 /dictionary/pairs)"
 done
 grep -q '4 bad lines' dictd.log && grep -q 'small.index:6: leads to an entry without a translation' dictd.log &&
-    grep -q 'small.index:7: not .headword' dictd.log && grep -q 'small.index:8: leads behind the end' dictd.log ||
+    grep -q 'small.index:7: not .headword' dictd.log && grep -q 'small.index:8: leads beyond the end' dictd.log ||
     fail "bad lines: $(cat dictd.log)"
 rm small.dict.dz && mv plain.dict small.dict
 xlm_dict corpus.h5 "${languages[@]}" --dictd small -o plain.h5 2>dictd.log &&
@@ -208,10 +208,10 @@ wrong 65 'muse.txt' dict muse.txt "${languages[@]}" --text muse.txt
 wrong 64 'no text of language "fr"; it has en, xx' dict corpus.h5 --source en --target fr --text muse.txt
 wrong 64 'both en' dict corpus.h5 --source en --target en --text muse.txt
 for share in 0 -0.5 1.01 nan; do
-    wrong 64 'is not in (0, 1\]' dict corpus.h5 "${languages[@]}" --text muse.txt --share=$share
+    wrong 64 'must be in (0, 1\]' dict corpus.h5 "${languages[@]}" --text muse.txt --share=$share
 done
 wrong 64 'nothing to read' dict corpus.h5 "${languages[@]}"
-wrong 64 'neither first nor one' dict corpus.h5 "${languages[@]}" --text muse.txt --subwords two
+wrong 64 'must be first or one' dict corpus.h5 "${languages[@]}" --text muse.txt --subwords two
 wrong 64 'is for --dictd' dict corpus.h5 "${languages[@]}" --text muse.txt --translations all
 head -c 60 muse.gz >cut.gz
 wrong 65 'cut.gz' dict corpus.h5 "${languages[@]}" --text cut.gz

@@ -150,7 +150,7 @@ awk 'FILENAME == "words" { word[n++] = $0; next } { print word[$1] }' words ids 
 printf 'housered\n\n two words\n river \n\302\255\n' >list
 ranks 2 xlm_embed export out/latest --words list -o list.vec 2>export.log || fail "$(cat export.log)"
 [ "$(head -n 1 list.vec)" = '2 32' ] && [ "$(rows_of list.vec | cut -d' ' -f1 | tr '\n' ' ')" = 'housered river ' ] &&
-    grep -q 'warning: 2 lines of list passed over' export.log || fail "words of a list: $(cat list.vec export.log)"
+    grep -q 'warning: 2 lines of list skipped' export.log || fail "words of a list: $(cat list.vec export.log)"
 xlm_embed export out/latest --words list -o list.h5 2>export.log || fail "$(cat export.log)"
 [ "$(strings /words list.h5 | tr '\n' ' ')" = 'housered river ' ] && [ "$(attribute /vectors list.h5 2>/dev/null)" != '' ] ||
     fail "HDF5: $(h5dump -n 1 list.h5)"
@@ -233,7 +233,7 @@ for name in none.h5 none.txt; do
     expect 73 'no-such-directory' ranks 2 xlm_embed export out/latest -o no-such-directory/$name
 done
 xlm_prep --mono en=text.en --mono xx=text.xx --words space --bpe 100 -o other.h5 >prep.log 2>&1 || fail "$(cat prep.log)"
-expect 64 'say first which command: alignment, .*retrieval' xlm_embed
+expect 64 'give a command first: alignment, .*retrieval' xlm_embed
 expect 64 'analogies: there is no such command; it is one of "alignment", "cca"' xlm_embed analogies out/latest
 expect 64 'takes a checkpoint, a dictionary and a corpus' xlm_embed alignment out/latest dict.h5
 expect 66 'none.h5' xlm_embed alignment none.h5 dict.h5 corpus.h5

@@ -89,13 +89,13 @@ awk 'FILENAME == "w.vec" { kind[$1] = $2 " " $3 " " $4; next }
 # ---- what is wrong ----
 expect 64 'map takes a checkpoint' xlm_embed map -o a.svg --dictionary en-xx.txt
 expect 64 'there is nothing to write' xlm_embed map $model --dictionary en-xx.txt
-expect 64 'say one of --dictionary, --corpus and --sentences' xlm_embed map $model -o a.svg
-expect 64 'say one of' xlm_embed map $model -o a.svg --dictionary en-xx.txt --corpus corpus.h5
+expect 64 'give one of --dictionary, --corpus and --sentences' xlm_embed map $model -o a.svg
+expect 64 'give one of' xlm_embed map $model -o a.svg --dictionary en-xx.txt --corpus corpus.h5
 expect 64 'there are 1 --title for 2 checkpoints' xlm_embed map $model "$early" -o a.svg --dictionary en-xx.txt --title a
 expect 64 '--perplexity=30: 34 points have a perplexity of at most 11' \
     ranks 2 xlm_embed map $model --dictionary en-xx.txt -o a.svg
 expect 64 '--perplexity=1: at least 2' xlm_embed map $model --dictionary en-xx.txt -o a.svg --perplexity 1
-expect 64 '--theta=2: is not in 0 to 1' xlm_embed map $model --dictionary en-xx.txt -o a.svg --theta 2
+expect 64 '--theta=2: must be in 0 to 1' xlm_embed map $model --dictionary en-xx.txt -o a.svg --theta 2
 expect 64 '--layer=9: the model of out/latest has 2 layers' ranks 2 xlm_embed map $model --sentences corpus.h5 -o a.svg --layer 9
 expect 64 'no language "fr"' xlm_embed map $model --dictionary en-xx.txt --languages en,fr -o a.svg
 expect 64 'are 1 languages, and not two' xlm_embed map $model --dictionary en-xx.txt --languages en -o a.svg

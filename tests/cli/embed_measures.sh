@@ -82,7 +82,7 @@ for n in 1 2 4; do
     ranks $n xlm_embed retrieval out/latest test.en test.xx --csv $n.csv >$n.out 2>$n.log || fail "$n ranks: $(cat $n.log)"
     cmp $n.out 1.out && cmp $n.csv 1.csv || fail "$n ranks: another result"
 done
-grep -q 'target and .* source sentences stand more than once' 1.log || fail "repeated sentences: $(cat 1.log)"
+grep -q 'target and .* source sentences occur more than once' 1.log || fail "repeated sentences: $(cat 1.log)"
 [ "$(wc -l <1.csv)" -eq 13 ] && [ "$(cut -d, -f5,6 1.csv | sort -u | wc -l)" -eq 2 ] || fail "the table: $(cat 1.csv)"
 for layer in 0 1 2; do
     wanted=$(by_hand 0 10 $layer)
@@ -99,7 +99,7 @@ for layer in 0 1 2; do
     [ "$(here pool.csv $layer mean)" = "$wanted" ] || fail "pools, layer $layer: $(cat pool.csv), by hand: $wanted"
 done
 [ "$(cut -d, -f7,8 pool.csv | sort -u | wc -l)" -gt 4 ] || fail "all the same: $(cat pool.csv)"
-grep -q '2 pairs behind the last whole pool of 10' pool.log && sed -n 2p pool.csv | grep -q ',70,10,' ||
+grep -q '2 pairs after the last whole pool of 10' pool.log && sed -n 2p pool.csv | grep -q ',70,10,' ||
     fail "pools: $(cat pool.log pool.csv)"
 
 # ---- of a corpus: the held-out pairs ----
@@ -227,16 +227,16 @@ done
 # ---- what is wrong ----
 expect 64 'retrieval takes a checkpoint, and a corpus or two texts' xlm_embed retrieval out/latest
 expect 64 '--layer=3: the model of out/latest has 2 layers' ranks 2 xlm_embed retrieval out/latest test.en test.xx --layer 3
-expect 64 '--layer=last: is neither a number' xlm_embed retrieval out/latest test.en test.xx --layer last
+expect 64 '--layer=last: must be the number' xlm_embed retrieval out/latest test.en test.xx --layer last
 expect 64 '--pool=73: test.en has 72 pairs' ranks 2 xlm_embed retrieval out/latest test.en test.xx --pool 73
 expect 64 '--pool=-1' xlm_embed retrieval out/latest test.en test.xx --pool=-1
 expect 64 '--neighbours=0: is not in 1' xlm_embed retrieval out/latest test.en test.xx --neighbours 0
-expect 64 '--split is for a corpus' xlm_embed retrieval out/latest test.en test.xx --split train
-expect 64 '--split=dev: is none of' xlm_embed retrieval out/latest corpus.h5 --split dev
+expect 64 '--split is only for a corpus' xlm_embed retrieval out/latest test.en test.xx --split train
+expect 64 '--split=dev: must be' xlm_embed retrieval out/latest corpus.h5 --split dev
 expect 64 'no language "fr"; it has en, xx' xlm_embed retrieval out/latest test.en test.xx --languages en,fr
 cp test.en other
 expect 64 'say --languages SOURCE,TARGET' xlm_embed retrieval out/latest other test.xx
-expect 64 'corpus.h5: is HDF5, and no text' xlm_embed retrieval out/latest corpus.h5 test.xx
+expect 64 'corpus.h5: is HDF5, not text' xlm_embed retrieval out/latest corpus.h5 test.xx
 expect 66 'none.en' ranks 2 xlm_embed retrieval out/latest none.en test.xx
 expect 66 'none.h5' xlm_embed retrieval none.h5 test.en test.xx
 head -n 3 test.xx >short.xx

@@ -150,7 +150,7 @@ done >repeated
 pairs once 1 4
 awk -F '\t' 'FNR == NR { bad[$1]; next } !($2 in bad) && !($3 in bad)' repeated once.pairs >test.pairs
 lost=$(($(wc -l <once.pairs) - $(wc -l <test.pairs)))
-[ $lost -gt 0 ] || fail "no pair has a sentence that stands there again"
+[ $lost -gt 0 ] || fail "no pair has a sentence that occurs there again"
 cp twice.gold test.gold
 best=$(threshold test)
 for n in 1 2; do
@@ -159,7 +159,7 @@ for n in 1 2; do
     agree twice "$best"
     is_near "$(column twice.csv test 7)" "$best" 1e-4 && [ "$(column twice.csv test 9)" -eq 40 ] || fail "twice: $(cat twice.csv)"
 done
-grep -q "4 source and 4 target sentences stand there more than once.*; $lost pairs" twice.log || fail "$(cat twice.log)"
+grep -q "4 source and 4 target sentences occur there more than once.*; $lost pairs" twice.log || fail "$(cat twice.log)"
 
 # Tatoeba: line i is the translation of line i; XTREME takes the mean over all tokens.
 cut -f2 test.en >lines.en
@@ -192,7 +192,7 @@ wrong() {
 sed '3s/\t/ /' test.en >spaces
 wrong 65 'spaces:3: a line must have the form id<tab>sentence' spaces test.xx test.gold
 sed '7s/^en-7/en-2/' test.en >twice
-wrong 65 'twice:7: the id "en-2" stands in line 2 already' twice test.xx test.gold
+wrong 65 'twice:7: the id "en-2" is in line 2 already' twice test.xx test.gold
 printf 'en-1\t\xff\n' >latin
 wrong 65 'latin:1: .*not UTF-8' latin test.xx test.gold
 : >empty
@@ -203,15 +203,15 @@ wrong 65 'unknown:1: there is no target sentence "xx-99"' test.en test.xx unknow
 awk '{ print $2 "\t" $1 }' test.gold >turned
 wrong 65 'turned:1: there is no source sentence "xx-1"; it is a target sentence' test.en test.xx turned
 cat test.gold test.gold >again
-wrong 65 'again:41: the pair of "en-11" and "xx-1" stands there twice' test.en test.xx again
+wrong 65 'again:41: the pair of "en-11" and "xx-1" occurs there twice' test.en test.xx again
 printf 'en-11\txx-1\tmore\n' >three
 wrong 65 'three:1: a line must have the form source id<tab>target id' test.en test.xx three
 wrong 66 'missing' missing test.xx test.gold
 wrong 64 'layer=3: the model of base/latest has 2 layers' test.en test.xx test.gold --layer 3
-wrong 64 'it is margin or cosine' test.en test.xx test.gold --score csls
-wrong 64 'do not go together' test.en test.xx test.gold --threshold 1 --training a,b,c
-wrong 64 'three files between commas' test.en test.xx test.gold --training a,b
+wrong 64 'must be margin or cosine' test.en test.xx test.gold --score csls
+wrong 64 'cannot be combined' test.en test.xx test.gold --threshold 1 --training a,b,c
+wrong 64 'three files separated by commas' test.en test.xx test.gold --training a,b
 wrong 64 'is not a number' test.en test.xx test.gold --threshold high
 wrong 64 'no language "zz"' test.en test.xx test.gold --languages en,zz
-expect 64 'say which pairs are translations' xlm_embed mine base/latest test.en test.xx
+expect 64 'give gold pairs' xlm_embed mine base/latest test.en test.xx
 finish

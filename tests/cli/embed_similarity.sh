@@ -214,7 +214,7 @@ printf 'a\tb\t1\nc\td\tmuch\n' >bad.tsv
 for option in dictionary pairs analogies; do
     expect 65 'corpus.h5: is an HDF5 file, where text is read' xlm_embed similarity $model --$option corpus.h5
 done
-expect 65 'bad.tsv:2: .*no number' xlm_embed similarity $model --pairs bad.tsv
+expect 65 'bad.tsv:2: .*not a number' xlm_embed similarity $model --pairs bad.tsv
 head -n 4 gold.txt >short.txt
 expect 65 'short.txt: there are 4 scores for the 10 pairs of data.txt' \
     xlm_embed similarity $model --pairs data.txt --keys short.txt
@@ -226,8 +226,8 @@ expect 66 none.txt ranks 2 xlm_embed similarity $model --pairs none.txt
 expect 66 none.vec xlm_embed similarity none.vec --pairs pairs.tsv
 expect 64 'no language "fr"; it has en, xx' xlm_embed similarity $model --pairs pairs.tsv --languages fr
 expect 64 '--languages=en,xx,en: are 3' xlm_embed similarity $model --pairs pairs.tsv --languages en,xx,en
-expect 64 '--corpus=corpus.h5: chooses among the subwords' xlm_embed similarity one.vec --analogies mixed.txt --corpus corpus.h5
-expect 64 '--corpus=corpus.h5: name the languages' xlm_embed similarity $model --analogies mixed.txt --corpus corpus.h5
+expect 64 '--corpus=corpus.h5: selects subwords' xlm_embed similarity one.vec --analogies mixed.txt --corpus corpus.h5
+expect 64 '--corpus=corpus.h5: give the languages' xlm_embed similarity $model --analogies mixed.txt --corpus corpus.h5
 expect 65 'its vectors have 32 numbers, those of one.vec have 3' ranks 2 xlm_embed similarity one.vec en.vec --pairs pairs.tsv
 expect 64 'pairs.tsv: is both input and output' xlm_embed similarity $model --pairs pairs.tsv --csv pairs.tsv
 printf '2 3\na 1 2 3\nb 1 nan 3\n' >nan.vec
@@ -242,5 +242,5 @@ expect 65 'corpus.h5' xlm_embed similarity corpus.h5 --pairs pairs.tsv
 expect 64 'neighbours takes a checkpoint' xlm_embed neighbours $model
 expect 64 '--count=0: is not in 1 to 1000' xlm_embed neighbours $model house --count 0
 expect 65 'one.vec: has no vector for "nobody"' ranks 2 xlm_embed neighbours one.vec king nobody
-expect 64 '--corpus and --words do not go together' xlm_embed neighbours $model house --corpus corpus.h5 --words words
+expect 64 '--corpus and --words cannot be combined' xlm_embed neighbours $model house --corpus corpus.h5 --words words
 finish

@@ -108,24 +108,24 @@ logged six.log xlm_embed cca six-1.vec six-2.vec --variance 0.3
 mkdir none
 printf 'no such\n' >foreign.txt
 { head -3 source.vec; echo 's3 nan 0 0'; } | sed 1d >nan.vec
-expect 65 'of its 1 pairs none has both words' ranks 2 xlm_embed procrustes source.vec target.vec foreign.txt -o none/x.h5
-expect 65 'of its 20 pairs none has both words' xlm_embed procrustes target.vec source.vec learn.txt -o none/x.h5
+expect 65 'of its 1 pairs, none has both words' ranks 2 xlm_embed procrustes source.vec target.vec foreign.txt -o none/x.h5
+expect 65 'of its 20 pairs, none has both words' xlm_embed procrustes target.vec source.vec learn.txt -o none/x.h5
 expect 64 'files of vectors do not have' xlm_embed procrustes source.vec target.vec dict.h5 -o none/x.h5
 expect 64 'procrustes takes' xlm_embed procrustes source.vec
-expect 64 'is unit, centre or none' xlm_embed procrustes source.vec target.vec learn.txt --normalise length
+expect 64 'must be unit, centre or none' xlm_embed procrustes source.vec target.vec learn.txt --normalise length
 xlm_prep --mono en=text.en --mono xx=text.xx --words space --bpe 300 -o other.h5 2>/dev/null
 logged dict.log xlm_dict other.h5 --source en --target xx --text pairs.txt --subwords first -o other-dict.h5
 expect 65 'other-dict.h5' ranks 2 xlm_embed procrustes out/latest other-dict.h5 -o none/x.h5
 expect 65 'other-dict.h5' ranks 2 xlm_embed map out/latest --dictionary other-dict.h5 -o none/x.svg
 expect 65 'other-dict.h5' ranks 2 xlm_embed dictionary out/latest other-dict.h5
 expect 65 'other-dict.h5' ranks 2 xlm_embed similarity out/latest --languages en,xx --dictionary other-dict.h5
-expect 65 'in 2 of 3 directions alone; --keep 2' ranks 2 xlm_embed whiten cross.vec -o none/x.h5
+expect 65 'in 2 of 3 directions only; --keep 2' ranks 2 xlm_embed whiten cross.vec -o none/x.h5
 expect 65 'nan.vec' ranks 2 xlm_embed pca nan.vec
 sed '1d; 5s/ .*/ inf 0 0/' target.vec >inf.vec
 expect 65 'inf.vec:4: has a number that is not finite' ranks 2 xlm_embed procrustes source.vec inf.vec learn.txt -o none/x.h5
 expect 65 'inf.vec:4: has a number that is not finite' ranks 2 xlm_embed whiten inf.vec -o none/x.h5
 expect 65 'inf.vec:4: has a number that is not finite' ranks 2 xlm_embed cca target.vec inf.vec
-expect 65 'foreign.txt: of its 1 pairs none' \
+expect 65 'foreign.txt: of its 1 pairs, none' \
     ranks 2 xlm_embed procrustes source.vec target.vec learn.txt -e foreign.txt -o none/x.h5
 expect 65 'at least 2' xlm_embed pca source.vec --most 1
 printf 'a 1 1\nb 1 1\n' >same.vec

@@ -104,7 +104,7 @@ logged enough.log xlm_embed factorise cooc.h5 -o enough.h5 --rank "$dimensions" 
 mkdir none
 expect 64 'no file to write' xlm_embed factorise cooc.h5
 expect 64 '--rank=0' xlm_embed factorise cooc.h5 -o none/x.h5 --rank 0
-expect 64 '--shift: is not above 0' xlm_embed factorise cooc.h5 -o none/x.h5 --shift 0
+expect 64 '--shift: must be above 0' xlm_embed factorise cooc.h5 -o none/x.h5 --shift 0
 expect 64 '--smoothing' xlm_embed factorise cooc.h5 -o none/x.h5 --smoothing 1.5
 expect 64 '--memory: a rank needs' ranks 2 xlm_embed factorise cooc.h5 -o none/x.h5 --rank 5 --memory 1M
 expect 65 "has $words subwords" xlm_embed factorise cooc.h5 -o none/x.h5 --rank 5000

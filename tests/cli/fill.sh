@@ -55,7 +55,7 @@ expect 64 'a checkpoint is needed' xlm_fill
 expect 64 'top 0' fill --top 0 '<mask>'
 expect 64 'Cannot parse integer' fill --top many '<mask>'
 expect 64 'no language "de"; it has en, xx' xlm_fill out/latest --language de '<mask>'
-expect 64 'say --language (one of en, xx)' xlm_fill out/latest '<mask>'
+expect 64 'give --language (one of en, xx)' xlm_fill out/latest '<mask>'
 expect 65 'sentence 2: there is no <mask> in "the house"' fill '<mask>' 'the house'
 expect 65 'sentence 1: byte 8: 0xff is not UTF-8' fill $'<mask> \377'
 expect 65 'sentence 1: 102 subwords are too many for a model of 96 positions' fill "<mask>$(printf ' .%.0s' $(seq 99))"

@@ -136,7 +136,7 @@ wrong '\[tune\] dev: two texts are of the same language, en: dev.en.tsv and test
     --set tune.dev=en:dev.en.tsv,en:test.en.tsv
 wrong 'two texts are of the same language, en' --set tune.dev=en:dev.en.tsv,test.en.tsv --set tune.language=en
 wrong '\[tune\] dev: :dev.en.tsv: the language before the colon is empty' --set tune.dev=:dev.en.tsv
-wrong '\[tune\] train: en:: there is no file behind the language' --set tune.train=en:
+wrong '\[tune\] train: en:: there is no file after the language' --set tune.train=en:
 wrong 'no language "a".* ./a:b.tsv' --set tune.dev=a:b.tsv
 wrong 'say language = NAME in \[tune\]' --set tune.dev=en:dev.en.tsv,dev.xx.tsv
 expect 66 'none.tsv' xlm_tune tune.conf --set tune.output=none --set tune.dev=en:none.tsv

@@ -29,14 +29,14 @@ ranks_to_try=1
 refuse 64 'no text' --bpe 50 -o out/c.h5
 refuse 64 'nothing to do' "${text[@]}" --bpe 50
 refuse 64 'no subwords' "${text[@]}" -o out/c.h5
-refuse 64 'what is this file' "${make[@]}" text.xx
+refuse 64 'unexpected argument' "${make[@]}" text.xx
 refuse 64 'pair xx-en is given twice' --para en-xx=text.en,text.xx --para xx-en=text.xx,text.en --bpe 50 -o out/c.h5
 refuse 64 'two languages' --para en-en=text.en,text.xx --bpe 50 -o out/c.h5
 refuse 64 'form is --para' --para en-xx=text.en --bpe 50 -o out/c.h5
 refuse 64 'form is --para' --para en=text.en,text.xx --bpe 50 -o out/c.h5
 refuse 64 'form is --mono' --mono text.en --bpe 50 -o out/c.h5
 refuse 64 'form is --mono' --mono en=text.en,,text.xx --bpe 50 -o out/c.h5
-refuse 64 'no name of a language' --mono ../en=text.en --bpe 50 -o out/c.h5
+refuse 64 'not a name of a language' --mono ../en=text.en --bpe 50 -o out/c.h5
 refuse 64 'bpe = -3' "${text[@]}" --bpe=-3 -o out/c.h5
 refuse 64 'bpe = 0' "${text[@]}" --bpe 0 -o out/c.h5
 refuse 64 'many' "${text[@]}" --bpe many -o out/c.h5

@@ -76,12 +76,12 @@ logged made.log xlm_prep --like made.h5 --mono en=text.en --derive ww=en:invert 
     fail "another synthetic language: $(h5dump -g /vocabulary/made more.h5 | head)"
 cmp <(words made.h5) <(words more.h5) || fail "a synthetic language without letters of its own changes the vocabulary"
 
-# ---- what does not go with it ----
+# ---- options that cannot be combined with it ----
 mkdir none
 like=(--like corpus.h5 --mono en=text.en -o none/c.h5)
 for option in --bpe=50 --codes=text.en --vocab=text.en --min-count=2 --max-vocab=9 --shared=0.5 --words=icu --words=space \
     --lower; do
-    refuse 64 "${option%%=*} does not go with --like" xlm_prep "${like[@]}" $option
+    refuse 64 "${option%%=*} cannot be combined with --like" xlm_prep "${like[@]}" $option
 done
 refuse 64 'alpha is for learning' xlm_prep "${like[@]}" --alpha 0.7
 refuse 64 'add-subwords adds to' xlm_prep --mono en=text.en --bpe 50 --add-subwords 3 -o none/c.h5

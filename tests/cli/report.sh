@@ -132,7 +132,7 @@ cp xx.csv b/
 reported lying.html a b
 [ "$(cells lying.html 'Accuracy, %: xx.csv')" = 81.25 ] || fail "a table in the run's directory is not found"
 expect 65 'has nothing of the runs' xlm_report b --measures <(grep -v '^b' measure.csv) -o none.html
-expect 65 'text.en: is no table' xlm_report a --measures text.en -o none.html
+expect 65 'text.en: is not a table' xlm_report a --measures text.en -o none.html
 expect 65 'not a file of matrices' xlm_report a --matrices map.h5 -o none.html
 expect 65 'text.en: is no SVG' xlm_report a --map text.en -o none.html
 [ ! -e none.html ] || fail "a page was written in spite of an error"
@@ -238,13 +238,13 @@ has tuned.html 'micro_f1</b>' 'xx: 0.1 at 10, 0.2 at 20'
 echo before >kept.html
 mkdir nothing
 expect 64 'one run' xlm_report -o kept.html
-expect 64 'say -o' xlm_report a
+expect 64 'give -o' xlm_report a
 expect 64 'the same run' xlm_report a b ./a -o kept.html
 expect 64 'there are 25 runs' xlm_report a a a a a a a a a a a a a a a a a a a a a a a a a -o kept.html
 expect 64 'pairs=-1' xlm_report a --pairs=-1 -o kept.html
 expect 66 'none: there is no such directory' xlm_report a none -o kept.html
 expect 66 'a/metrics.csv: there is no such directory' xlm_report a/metrics.csv -o kept.html
-expect 66 'nothing: is no output directory' xlm_report nothing -o kept.html
+expect 66 'nothing: is not an output directory' xlm_report nothing -o kept.html
 expect 66 'none.csv' xlm_report a --measures none.csv -o kept.html
 expect 64 'a/metrics.csv' xlm_report a b -o a/metrics.csv
 expect 64 'xx.csv' xlm_report b --measures xx.csv -o xx.csv

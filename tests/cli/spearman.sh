@@ -17,7 +17,7 @@ is '4 -1.0000 0' '1 -10' '2 -100' '3 -1000' '4 -1e9'
 rho_p=$(awk 'BEGIN { r = 4.5 / sqrt(4.5 * 5); t = r * sqrt(2 / (1 - r * r)); printf "%.4f %.4g", r, 1 - t / sqrt(2 + t * t) }')
 is "4 $rho_p" '7 1' '7 2' '8 3' '9 4'
 is '3 nan nan' '1 1' '1 2' '1 3'
-expect 65 'needs 3' xlm_spearman </dev/null
+expect 65 'needs at least 3' xlm_spearman </dev/null
 expect 65 'standard input:1: not two numbers' xlm_spearman <<<'1 x'
 expect 65 'standard input:1: not two numbers' xlm_spearman <<<'1 2 3'
 expect 64 'from standard input' xlm_spearman file

@@ -111,7 +111,7 @@ prepared plain plain
 [ "$(strings /vocabulary/words plain.h5 | head -n 1)" = '<unk>' ] || fail "ids are not those of the model"
 logged like.log xlm_prep --like unigram.h5 "${text[@]}" -o like.h5
 same unigram.h5 like.h5
-refuse 64 'rules of its own' xlm_prep --unigram 50 --words icu "${text[@]}" -o none/c.h5
+refuse 64 'its own rules' xlm_prep --unigram 50 --words icu "${text[@]}" -o none/c.h5
 refuse 64 'choose subwords' xlm_prep --unigram 50 --min-count 2 "${text[@]}" -o none/c.h5
 refuse 65 'cannot learn 3 subwords' ranks 2 xlm_prep --unigram 3 "${text[@]}" -o none/c.h5
 refuse 65 'needs text that is segmented word by word' xlm_prep --unigram 50 --mono en=text.en --derive zz=en:invert -o none/c.h5
@@ -145,10 +145,10 @@ refuse 65 'bytes/merges.txt:5: is not a merge' xlm_prep --tokenizer bytes "${tex
 # ---- refused, with nothing written ----
 refuse 66 'nowhere' xlm_prep --tokenizer nowhere "${text[@]}" -o none/c.h5
 refuse 65 'none: no tokenizer that is known' xlm_prep --tokenizer none "${text[@]}" -o none/c.h5
-refuse 64 'rules of its own' xlm_prep --tokenizer bert --lower "${text[@]}" -o none/c.h5
+refuse 64 'its own rules' xlm_prep --tokenizer bert --lower "${text[@]}" -o none/c.h5
 refuse 64 'use one of the two' xlm_prep --tokenizer bert --like bert.h5 "${text[@]}" -o none/c.h5
-refuse 64 'does not go with --tokenizer' xlm_prep --tokenizer bert --bpe 9 "${text[@]}" -o none/c.h5
-refuse 64 'cannot go on learning' xlm_prep --tokenizer bert --add-subwords 9 "${text[@]}" -o none/c.h5
+refuse 64 'cannot be combined with --tokenizer' xlm_prep --tokenizer bert --bpe 9 "${text[@]}" -o none/c.h5
+refuse 64 'cannot continue learning' xlm_prep --tokenizer bert --add-subwords 9 "${text[@]}" -o none/c.h5
 mkdir torn
 head -c 40 tokenizer.json >torn/tokenizer.json
 refuse 65 'torn/tokenizer.json:1: not JSON' xlm_prep --tokenizer torn "${text[@]}" -o none/c.h5

@@ -110,6 +110,6 @@ echo "fall of the loss $fall, learning rate times the sum of |g|: $rate x $size"
 
 # ---- errors ----
 expect 73 'nowhere/step.h5' ranks 2 xlm_train job.conf --dump-step nowhere/step.h5
-expect 64 'do not go together' ranks 2 xlm_train job.conf --dump-step step.h5 --dry-run
+expect 64 'cannot be combined' ranks 2 xlm_train job.conf --dump-step step.h5 --dry-run
 [ -z "$(find . -name '*.h5.*')" ] || fail "left $(find . -name '*.h5.*')"
 finish

@@ -41,7 +41,7 @@ wrong 78 'wrong.conf:11: .*unknown key "stpes"; did you mean "steps"' 's/^steps/
 wrong 78 'wrong.conf:11: .*steps = many' 's/^steps = .*/steps = many/'
 wrong 78 'wrong.conf:8: unknown section \[trian\]; did you mean "train"' 's/^\[train\]/[trian]/'
 wrong 78 'wrong.conf:1: ' 's/^\[model\]/[model/'
-wrong 78 'wrong.conf:3: .*stands in line 2' '1a layers = 3'
+wrong 78 'wrong.conf:3: .*is in line 2' '1a layers = 3'
 wrong 78 'steps' '/^steps/d'
 wrong 78 'no section \[objective NAME\]' '/^\[objective/,$d'
 wrong 78 'no objective names this stream' '/^\[objective tlm/,$d'
@@ -56,7 +56,7 @@ once 'nowhere.h5'
 # Relative paths are relative to the working directory, which the error says, and what is beside the job file.
 once "nowhere.h5: .*relative to the working directory, $PWD\$"
 mkdir other
-expect 66 "corpus.h5: .*relative to the working directory, $PWD/other, .*beside the job file, $PWD/corpus.h5: " \
+expect 66 "corpus.h5: .*relative to the working directory, $PWD/other, .*next to the job file, $PWD/corpus.h5: " \
     env -C other sh "$XLM_SOURCE/tests/mpirun.sh" 2 xlm_train ../job.conf
 once 'relative to the working directory'
 expect 66 'start: .*nowhere.h5: .*relative to the working directory' train job.conf --set train.start=nowhere.h5

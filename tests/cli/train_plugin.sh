@@ -69,7 +69,7 @@ still=(--set train.start=out/latest --set train.steps=1 --set train.learning_rat
 trained job.conf start 1 "${still[@]}"
 h5diff out/latest start/latest /objectives/pull/projection /objectives/pull/projection >diff.log 2>&1 ||
     fail "after starting from it: $(tail -n 5 diff.log)"
-h5dump -d /objectives/pull/steps start/latest | grep -q '(0): 1$' || fail "a new run goes on with the state of another"
+h5dump -d /objectives/pull/steps start/latest | grep -q '(0): 1$' || fail "a new run continues with the state of another"
 sed 's/^\[objective pull\]/[objective tug]/' job.conf >tug.conf
 trained tug.conf tug 1 "${still[@]}"
 grep -q 'drawn: objectives/tug/projection/weight, objectives/tug/projection/bias' tug.log &&
@@ -106,7 +106,7 @@ wrong() { # NAME RC PATTERN SED-SCRIPT
 }
 hands_on='s/+= dy\[i\]/+= '
 wrong factor 70 '^embeddings/word/weight .* 9\.[0-9]e-03  WRONG' "${hands_on}1.01f * dy[i]/"
-wrong element 70 'objective pull: [0-9]* gradients are not what differences' "${hands_on}i == 7 ? 0 : dy[i]/"
+wrong element 70 'objective pull: [0-9]* gradients differ from differences' "${hands_on}i == 7 ? 0 : dy[i]/"
 wrong weight 70 '^objectives/pull/projection/weight .*WRONG.* \[0, ' "${hands_on}i == 7 ? 0 : dy[i]/
     s/copy(tape, h)/h/; s/xlm_loss_param(self, tape, \"projection.weight\")/copy(tape, &)/"
 wrong constant 0 '^objective pull' \
@@ -125,7 +125,7 @@ expect 64 'check-gradients=push: the job has no objective of that name; it has m
     xlm_train job.conf --check-gradients=push --set train.output=none
 # As soon as the job is read.
 expect 64 'check-gradients=push: the job has no' xlm_train job.conf --check-gradients=push --set train.corpus=none.h5
-expect 64 'check-gradients does not go with' xlm_train job.conf --check-gradients --dry-run
+expect 64 'check-gradients cannot be combined with' xlm_train job.conf --check-gradients --dry-run
 expect 70 'objective pull was not checked: it has no terms at step 1; set its begin = 0' \
     xlm_train pull.conf --check-gradients --set train.output=none --set 'objective pull.begin=5'
 

@@ -23,7 +23,7 @@ else
     grep -q 'precision = bfloat16: .*\(instructions\|AVX-512\|without oneDNN\)' native.log || fail "$(cat native.log)"
 fi
 expect 78 'precision = bfloat16: BLIS' ranks 1 xlm_train job.conf --dry-run "${half[@]}" --set train.gemm=blis
-expect 64 'precision = int8: is none of' ranks 1 xlm_train job.conf --dry-run --set train.precision=int8
+expect 64 'precision = int8: is not one of' ranks 1 xlm_train job.conf --dry-run --set train.precision=int8
 
 # all_alike NAME [LINE OF [train]...]: eight steps have the same bits on 1, 2 and 4 ranks, with 2 threads, and when they are
 # resumed.
@@ -84,7 +84,7 @@ is_between "$(awk "BEGIN { print 0.995 * $last }")" "$(value half $steps held_ou
 for to in float32 bfloat16; do
     cp -r $([ $to = float32 ] && echo half || echo float) "to-$to"
     trained job.conf "to-$to" 2 --set train.steps=60 --set model.hidden_size=64 --set "train.precision=$to"
-    grep -q 'resumed from .* at step 40' "to-$to.log" || fail "does not go on in $to: $(cat "to-$to.log")"
+    grep -q 'resumed from .* at step 40' "to-$to.log" || fail "does not continue in $to: $(cat "to-$to.log")"
 done
 
 # Programs that read models.
@@ -104,8 +104,8 @@ paste -d ' ' <(head -n 50 whole.txt) <(head -n 50 rounded.txt) | awk '
     END { exit bad || seen < 40 }' || fail "vectors in bfloat16 are far from those in float32"
 logged links.log ranks 1 xlm_align text.en text.xx --checkpoint float/latest --languages en,xx --precision bfloat16 -o links
 [ "$(wc -l <links)" = "$(wc -l <text.en)" ] || fail "xlm_align --precision: $(cat links.log)"
-expect 64 'precision=int8: it is float32 or bfloat16' ranks 1 xlm_embed export float/latest --layer 2 -o x.txt --precision=int8
-expect 64 '.--precision are for links by a model' ranks 1 xlm_align text.en text.xx -o links --precision bfloat16
+expect 64 'precision=int8: must be float32 or bfloat16' ranks 1 xlm_embed export float/latest --layer 2 -o x.txt --precision=int8
+expect 64 '.--precision are for alignment with a model' ranks 1 xlm_align text.en text.xx -o links --precision bfloat16
 expect 64 '.--precision are for hidden states' ranks 1 xlm_embed export float/latest -o x.txt --precision bfloat16
 [[ $native = yes ]] || XLM_BF16_EMULATE='' expect 69 'precision=bfloat16: ' ranks 1 xlm_fill float/latest --precision bfloat16 \
     'a <mask>'

@@ -54,7 +54,7 @@ for damaged in cut flipped; do
     logged $damaged.log train 2 $damaged --set train.steps=27
     grep -q "warning: .*$(checkpoint 25).*trying the checkpoint before" $damaged.log ||
         fail "$damaged: the damaged file is not named: $(head -n 8 $damaged.log)"
-    grep -q 'resumed from .* at step 20' $damaged.log || fail "$damaged: did not go on from step 20: $(head -n 8 $damaged.log)"
+    grep -q 'resumed from .* at step 20' $damaged.log || fail "$damaged: did not resume from step 20: $(head -n 8 $damaged.log)"
     [ -e "$damaged/previous-1/$(checkpoint 25)" ] || fail "$damaged: not moved aside: $(ls -R $damaged)"
     [ "$(readlink $damaged/latest)" = "$(checkpoint 27)" ] || fail "$damaged: latest points at $(readlink $damaged/latest)"
 done
@@ -126,7 +126,7 @@ cmp own/job.conf own.conf && grep -q '^clip = 1$' own/job-as-run.conf || fail "a
 for other in model.hidden_size=64 model.layers=3 train.seed=2; do
     expect 65 'does not fit the job: .*another output directory, or --resume never$' train 2 kept --set $other \
         --set train.steps=30
-    expect 65 'does not fit the job: .*; take the job it is of, or another checkpoint$' train 2 kept --set $other \
+    expect 65 'does not fit the job: .*; use the job that it belongs to, or another checkpoint$' train 2 kept --set $other \
         --resume kept/latest
 done
 # Nor does one whose parameters fit, where the model would compute something else of them: the key is named, and both values.

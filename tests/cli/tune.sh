@@ -272,7 +272,7 @@ awk -F '\t' 'NR == 1 { print "-DOCSTART- -X- O O\n" } NF { sub(/^B-/, "I-", $2);
     test.tsv >eng.testa
 evaluate conll 1 --test eng.testa
 cmp <(sed /^language/d test.out) <(sed /^language/d conll.out) && cmp test.predicted conll.predicted &&
-    grep -q 'DOCSTART- lines passed over: 1; files with IOB1 tags, which are read as BIO: 1' conll.log ||
+    grep -q 'DOCSTART- lines skipped: 1; files with IOB1 tags, which are read as BIO: 1' conll.log ||
     fail "CoNLL-2003 gives another result: $(cat conll.log conll.out)"
 
 # The log names the language that was taken.
@@ -283,7 +283,7 @@ grep -q '^language: xx$' xx.log && grep -q '^language,xx,,,,,,$' xx.csv || fail 
 ! grep -q warning xx.log test.log || fail "a warning: $(cat xx.log test.log)"
 cp test.tsv xx_made-ud-test.tsv
 evaluate named 1 --test xx_made-ud-test.tsv
-grep -q 'warning: xx_made-ud-test.tsv: its name speaks of xx, .* say --language xx' named.log ||
+grep -q 'warning: xx_made-ud-test.tsv: its name suggests xx, .* give --language xx' named.log ||
     fail "no warning: $(cat named.log)"
 cmp named.out test.out || fail "a file of another name gives another result"
 

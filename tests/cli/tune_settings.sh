@@ -164,7 +164,7 @@ estimated head.log
 logged fill.log xlm_fill head/latest --language en "the old <mask> sees the garden ."
 expect 65 'keep_head = true' xlm_fill last/latest --language en "the <mask> ."
 trained job.conf more 2 --set train.steps=3 --set train.start=head/latest --set model.layers=3 --set model.hidden_size=16
-grep -q 'parameters taken' more.log && ! grep -q drawn more.log || fail "pre-training goes on: $(cat more.log)"
+grep -q 'parameters taken' more.log && ! grep -q drawn more.log || fail "pre-training continues: $(cat more.log)"
 # Dropout before the head alone.
 still=(--set tune.dropout=0 --set tune.epochs=1 --set tune.learning_rate=0)
 tuned still 1 "${still[@]}"

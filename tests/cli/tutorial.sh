@@ -47,7 +47,7 @@ done
 align=$(awk -F, '$1 == 600 && $2 == "train" && $3 == "align" { print $6 }' run1/metrics.csv)
 below "$align" -0.8 || fail "align is $align"
 grep -q 'resumed from run1/checkpoint-00000400.h5 at step 400' "$log" && grep -q 'steps: 400 -> 600' "$log" ||
-    fail "the second training did not go on from the first"
+    fail "the second training did not resume from the first"
 [ "$(readlink run1/latest)" = checkpoint-00000600.h5 ] || fail "latest is $(readlink run1/latest)"
 
 # Guesses for the masks are nouns of their language, most of them.

@@ -55,7 +55,7 @@ continues() {
     newest=$((10#${newest%.h5}))
     ranks 1 xlm_train job.conf --set "train.output=$name" --set train.steps=$((newest + 1)) --set train.schedule=constant \
         >resume.log 2>&1 ||
-        fail "$name: does not go on: $(tail -n 3 resume.log)"
+        fail "$name: does not continue: $(tail -n 3 resume.log)"
     grep -q "resumed from .* at step $newest\$" resume.log && ! grep -q warning resume.log ||
         fail "$name: $(grep -v '^step' resume.log)"
 }

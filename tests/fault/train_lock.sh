@@ -54,7 +54,7 @@ by_hand() { # KEY=VALUE...
 by_hand "host=$(hostname)" "process=$$" "boot=$(cat /proc/sys/kernel/random/boot_id)" "namespace=$(readlink /proc/self/ns/pid)"
 expect 0 'taken over from a run that is gone' quick
 by_hand
-expect 73 'process 17 on host elsewhere since 2001-02-03 04:05:06, last sign of life' quick
+expect 73 'process 17 on host elsewhere since 2001-02-03 04:05:06, last active' quick
 touch -d '-10 minutes' out/lock
 expect 0 'taken over from a run that is gone' quick
 mkdir bin

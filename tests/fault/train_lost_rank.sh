@@ -39,7 +39,7 @@ resumes() {
     local newest
     newest=$(readlink "$1/latest") && newest=${newest#checkpoint-} && newest=$((10#${newest%.h5})) ||
         { fail "$1: no checkpoint: $(ls -l "$1")"; return; }
-    train 2 "$1" $((newest + 3)) >"$1-resumed.log" 2>&1 || fail "$1: does not go on: $(tail -n 3 "$1-resumed.log")"
+    train 2 "$1" $((newest + 3)) >"$1-resumed.log" 2>&1 || fail "$1: does not continue: $(tail -n 3 "$1-resumed.log")"
     # A checkpoint newer than `latest` may be there when the run was killed between the two.
     grep -q "resumed from .* at step [0-9]*\$" "$1-resumed.log" && ! grep -q warning "$1-resumed.log" ||
         fail "$1: $(grep -v '^step' "$1-resumed.log")"

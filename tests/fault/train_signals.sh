@@ -24,7 +24,7 @@ stopped() {
         fail "$1: latest is $(readlink "$1/latest"), the last step $last"
     ranks 1 xlm_train job.conf --set "train.output=$1" --set train.steps=$((${last:-0} + 1)) --set train.schedule=constant \
         >resume.log 2>&1 ||
-        fail "$1: does not go on: $(tail -n 3 resume.log)"
+        fail "$1: does not continue: $(tail -n 3 resume.log)"
     [ -z "$last" ] || grep -q "resumed from .* at step $last\$" resume.log || fail "$1: $(grep -v '^step' resume.log)"
 }
 

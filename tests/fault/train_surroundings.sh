@@ -91,7 +91,7 @@ begin touched 1 "${steps[@]}"
 until_true has_steps touched 2
 touch corpus.h5
 ended
-[ "$code" -eq 0 ] && [ "$(grep -c 'warning: corpus.h5: somebody has touched this file' touched.log)" -eq 1 ] ||
+[ "$code" -eq 0 ] && [ "$(grep -c 'warning: corpus.h5: this file has been modified or touched' touched.log)" -eq 1 ] ||
     fail "touched: $code: $(grep -v ^step touched.log)"
 
 # A limit on address space: a message before anything is allocated, and never a crash. AddressSanitizer maps terabytes.

@@ -42,7 +42,7 @@ static const change model_changes[] = {
      "here"},
     {"/model", "position_offset", SET_INT, -40, .expected = "position_offset = -40"},
     {"/model", "position_offset", SET_INT, T40, .expected = "position_offset = "},
-    {"/model", "position_type", SET_TEXT, .text = "none", .expected = "/model: position_type = none: is none of"},
+    {"/model", "position_type", SET_TEXT, .text = "none", .expected = "/model: position_type = none: is not one of"},
     {"/model", "feed_forward_size", SET_INT, -1, .expected = "feed_forward_size = -1"},
     {"/model", "feed_forward_size", SET_INT, T40, .expected = "feed_forward_size = "},
     {"/model", "feed_forward_size", SET_INT, 1 << 22, .expected = " there, "},
@@ -53,7 +53,7 @@ static const change model_changes[] = {
     {"/model", "dropout", SET_REAL, .r = 2, .expected = "dropout = 2"},
     {"/model", "attention_dropout", SET_REAL, .r = -0.5, .expected = "attention_dropout = -0.5"},
     {"/model", "layer_norm_epsilon", SET_REAL, .r = INFINITY, .expected = "layer_norm_epsilon = inf"},
-    {"/model", "activation", SET_TEXT, .text = "relu", .expected = "/model: activation = relu: is none of"},
+    {"/model", "activation", SET_TEXT, .text = "relu", .expected = "/model: activation = relu: is not one of"},
     {"/model", "head", SET_TEXT, .text = "gpt", .expected = "/model: head = gpt"},
     {"/model", "share_layers", SET_TEXT, .text = "perhaps", .expected = "/model: share_layers = perhaps"},
     {"/model", "vocabulary_chunk", SET_INT, 0, .expected = "vocabulary_chunk = 0"},
@@ -94,7 +94,7 @@ static const change model_changes[] = {
     /* the vocabulary */
     {"/vocabulary", "format_version", SET_INT, 4, .expected = "written by another version"},
     {"/vocabulary", "specials", SET_INT, 4, .expected = "not the number of special tokens"},
-    {"/vocabulary", "mask", SET_INT, -T40, .expected = "mask = -1 is no id"},
+    {"/vocabulary", "mask", SET_INT, -T40, .expected = "mask = -1 is not an id"},
     {"/vocabulary", "mask", SET_INT, T40, .expected = "a word is missing"},
     {"/vocabulary", "unk", SET_INT, 2, .expected = "unk = 2 is the id of another special token"},
     {"/vocabulary", "pad", REMOVE, .expected = "pad"},
@@ -104,7 +104,7 @@ static const change model_changes[] = {
     {"/vocabulary/words", NULL, RETYPE_INT, 1, .expected = "/vocabulary/words: is not a list of fixed-length strings"},
     {"/vocabulary/words", NULL, ELEMENT_TEXT, 7, .text = "w\xff", .expected = "is not UTF-8"},
     {"/vocabulary/words", NULL, ELEMENT_TEXT, 7, .text = "", .expected = "empty subword"},
-    {"/vocabulary/words", NULL, ELEMENT_TEXT, 7, .text = "wört40", .expected = "a word is missing or stands twice"},
+    {"/vocabulary/words", NULL, ELEMENT_TEXT, 7, .text = "wört40", .expected = "a word is missing or occurs twice"},
     {"/vocabulary/words", NULL, RESHAPE, V - 1, .expected = "/vocabulary/counts: its shape is 55"},
     {"/vocabulary/counts", NULL, ELEMENT_INT, -5, .r = 9, .expected = "counts are negative"},
     {"/vocabulary/counts", NULL, RETYPE_INT, T62, .expected = "too large to be added up"},
@@ -127,8 +127,8 @@ static const change model_changes[] = {
     {"/task/labels", NULL, ELEMENT_TEXT, 2, .text = "A", .expected = "/task/labels: label 2"},
     {"/task/labels", NULL, ELEMENT_TEXT, 2, .text = "\xff", .expected = "/task/labels: label 2"},
     {"/task/labels", NULL, UNALLOCATED, T40, .expected = "/task/labels: says that it has more elements"},
-    {"/task/languages", NULL, ELEMENT_TEXT, 0, .text = "tl", .expected = "/task/languages: tl, which is none of /languages"},
-    {"/task/languages", NULL, ELEMENT_TEXT, 0, .text = "en", .expected = "/task/languages: en stands there twice"},
+    {"/task/languages", NULL, ELEMENT_TEXT, 0, .text = "tl", .expected = "/task/languages: tl, which is not one of /languages"},
+    {"/task/languages", NULL, ELEMENT_TEXT, 0, .text = "en", .expected = "/task/languages: en occurs there twice"},
 };
 
 /* What a run that resumes must refuse. */

@@ -43,6 +43,6 @@ grep -q 'turn 2' "$log" || fail "there was no second turn"
 job=$(sbatch --parsable -N 1 "$script" job.conf --set train.output=cancelled --set train.steps=100000) || fail "sbatch"
 wait_until 300 has_steps cancelled 5 || fail "no steps: $(cat "xlm_train-$job.log")"
 scancel "$job"
-wait_until 300 state_is "$job" CANCELLED || fail "the cancelled job goes on"
+wait_until 300 state_is "$job" CANCELLED || fail "the cancelled job continues"
 [ $failures -eq 0 ] || bash "$XLM_SOURCE/tests/slurm/cluster.sh" show "$cluster"
 finish

@@ -264,14 +264,14 @@ static void test_json(void **state)
     static const char *const no_sentences[] = {"1", "4.0", "true", "1.5"};
     for (size_t i = 0; i < G_N_ELEMENTS(no_sentences); i++) {
         char *lines_of = g_strdup_printf("{\"label\": 1, \"text\": \"A\"}\n{\"label\": 1, \"text\": %s}\n", no_sentences[i]);
-        refuses("a.jsonl", lines_of, NULL, NULL, EX_DATAERR, "a.jsonl:2: \"text\" is no text");
+        refuses("a.jsonl", lines_of, NULL, NULL, EX_DATAERR, "a.jsonl:2: \"text\" is not text");
         g_free(lines_of);
     }
     refuses("a.jsonl", "{\"label\": 1, \"premise\": \"A\", \"hypothesis\": 12}\n", NULL, NULL, EX_DATAERR,
-            "a.jsonl:1: \"hypothesis\" is no text but a number");
+            "a.jsonl:1: \"hypothesis\" is not text but a number");
     refuses("a.jsonl", "{\"label\": 1, \"text\": \"A\"}\n{\"label\": 1, \"text\": [1]}\n", NULL, NULL, EX_DATAERR,
-            "a.jsonl:2: \"text\" is no text");
-    refuses("a.jsonl", "{\"label\": 1.5, \"text\": \"A\"}\n", NULL, NULL, EX_DATAERR, "a.jsonl:1: \"label\" is no text");
+            "a.jsonl:2: \"text\" is not text");
+    refuses("a.jsonl", "{\"label\": 1.5, \"text\": \"A\"}\n", NULL, NULL, EX_DATAERR, "a.jsonl:1: \"label\" is not text");
     refuses("a.jsonl", "{\"label\": 1, \"text\": \"A\\u0000\"}\n", NULL, NULL, EX_DATAERR, "a.jsonl:1: byte ");
     refuses("a.jsonl", "{\"label\": 1, \"label\": 2, \"text\": \"A\"}\n", NULL, NULL, EX_DATAERR, "a.jsonl:1: byte ");
     refuses("a.jsonl", "{\"label\": 1, \"context\": \"A\"}\n", NULL, NULL, EX_DATAERR, "a.jsonl:1: the first object lacks");
@@ -317,7 +317,7 @@ static void test_parallel(void **state)
     pairs_are(by_id, 7, files, 5, XLM_PAIRED_BY_LINE, false, (int64_t[]){3, 4, 5, -1, -1, -1, 3});
     static const xlm_parallel_item twice[] = {{"x", 0, 0, 1}, {"x", 1, 0, 7}, {"x", 2, 0, 1}};
     pairs_are(twice, 3, files, 3, XLM_PAIRED_AUTO, false, (int64_t[]){2, -1, -1});
-    pairs_fail(twice, 3, files, 3, XLM_PAIRED_BY_ID, EX_DATAERR, "b.de:7: id \"x\" stands on a.de:1, too");
+    pairs_fail(twice, 3, files, 3, XLM_PAIRED_BY_ID, EX_DATAERR, "b.de:7: id \"x\" is on a.de:1, too");
     pairs_fail(by_line, 3, files, 2, XLM_PAIRED_AUTO, EX_CONFIG, "code_switching = en: none of the training files");
     pairs_fail(by_line + 3, 0, files + 2, 2, XLM_PAIRED_AUTO, EX_CONFIG, "code_switching = en: every one of the training files");
 }

@@ -253,7 +253,7 @@ static void test_wordpiece_json(void **state)
 
     REFUSED("dir/tokenizer.json: its normalizer is Lowercase", "tokenizer.json",
             "{\"normalizer\": {\"type\": \"Lowercase\"}, \"model\": {\"type\": \"WordPiece\", \"vocab\": {}}}");
-    REFUSED("no whole number", "tokenizer.json", WORDPIECE_JSON("", "\"a\": 0.5"));
+    REFUSED("not a whole number", "tokenizer.json", WORDPIECE_JSON("", "\"a\": 0.5"));
     REFUSED("tokens `a` and `[PAD]` both have the id 0", "tokenizer.json", WORDPIECE_JSON("", "\"a\": 0"));
     REFUSED("no token has the id 1", "tokenizer.json", WORDPIECE_JSON("", "\"[PAD]\": 0"));
     REFUSED("has the id 9223372036854775807, which cannot be", "tokenizer.json",
@@ -722,7 +722,7 @@ static void test_xlm_refuses(void **state)
     REFUSED("nothing says by what rules", "vocab.json", "{\"a</w>\": 0}", "merges.txt", "a b\n");
     REFUSED("dir/merges.txt:2: is not a merge", "vocab.json", XLM_VOCABULARY, "merges.txt", "l o\nlow\n");
     REFUSED("dir/merges.txt:2: has a count", "vocab.json", XLM_VOCABULARY, "merges.txt", "l o\no w 5\n");
-    REFUSED("dir/merges.txt:1: its count is no whole number", "vocab.json", XLM_VOCABULARY, "merges.txt", "l o x\n");
+    REFUSED("dir/merges.txt:1: its count is not a whole number", "vocab.json", XLM_VOCABULARY, "merges.txt", "l o x\n");
     REFUSED("dir/merges.txt:3: is the merge of an earlier line too", "vocab.json", XLM_VOCABULARY, "merges.txt",
             "l o\no w\nl o\n");
     REFUSED("dir/merges.txt:1: is not UTF-8", "vocab.json", XLM_VOCABULARY, "merges.txt", "l \xff\n");

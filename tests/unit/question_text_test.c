@@ -72,13 +72,13 @@ static void test_reader(void **state)
     reads(ONE("a\\ud83d\\ude00\\u00e9 b", ANSWERS(ANSWER("b", "4"))), "q1:w@a\xF0\x9F\x98\x80\xC3\xA9 b[b(8-9)]");
     reads(ONE("a b", ANSWERS(ANSWER("b", "2.0"))), "q1:w@a b[b(2-3)]");
     refuses(ONE("a b", ANSWERS(ANSWER("b", "1"))),
-            "a.json:1: data[0].paragraphs[0].qas[0] (id q1): the answer \"b\" does not stand at character 1 of the context, "
+            "a.json:1: data[0].paragraphs[0].qas[0] (id q1): the answer \"b\" is not at character 1 of the context, "
             "where \" \"");
     refuses(ONE("0123456789012345678901234567890123456789012345678901234567890123456789 b", ANSWERS(ANSWER("b", "3"))),
             "where \"3\" is;");
     refuses(ONE("a b", ANSWERS(ANSWER("0123456789012345678901234567890123456789012345678901234567890123456789", "2"))),
-            "the answer \"012345678901234567890123456789012345678901234567890123456789...\" does not stand");
-    refuses(ONE("a b", ANSWERS(ANSWER("b c", "2"))), "(id q1): the answer \"b c\" does not stand at character 2");
+            "the answer \"012345678901234567890123456789012345678901234567890123456789...\" is not at");
+    refuses(ONE("a b", ANSWERS(ANSWER("b c", "2"))), "(id q1): the answer \"b c\" is not at character 2");
     refuses(ONE("a b", ANSWERS(ANSWER("b", "4"))), "should begin at character 4 of the context, which has 3");
     refuses(ONE("a b", ANSWERS(ANSWER("a", "-1"))), "should begin at character -1");
     refuses(ONE("a b", ANSWERS(ANSWER("", "0"))), "(id q1): an answer has no word");

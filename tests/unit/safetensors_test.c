@@ -104,7 +104,7 @@ static void test_bad_heads(void **state)
          0, 8, "duplicate object key"},
         {"{\"a\":[]}", 0, 0, "tensor \"a\": it has no type"},
         {"{\"a\":{\"dtype\":\"F33\",\"shape\":[1],\"data_offsets\":[0,4]}}", 0, 4, "its type \"F33\" is not known"},
-        {"{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 0, 4, "its shape is no list"},
+        {"{\"a\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 0, 4, "its shape is not a list"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", 0, 4, "an extent that cannot be"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1.5],\"data_offsets\":[0,4]}}", 0, 4, "an extent that cannot be"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,0]}}", 0, 0,
@@ -117,12 +117,12 @@ static void test_bad_heads(void **state)
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,99999999999999999999]}}", 0, 4, "too big integer"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 0, 4,
          "it ends at byte 8 of 4; is the file cut short?"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 0, 8, "begins at byte 4, behind bytes of no tensor"},
+        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 0, 8, "begins at byte 4, after bytes of no tensor"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 0, 8, "4 bytes at its end are of no tensor"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
          "\"b\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[4,12]}}", 0, 12,
          "tensor \"b\": it begins at byte 4, where another one is"},
-        {"{\"__metadata__\":{\"format\":1}}", 0, 0, "its __metadata__ is no object of texts"},
+        {"{\"__metadata__\":{\"format\":1}}", 0, 0, "its __metadata__ is not an object of texts"},
     };
     static const uint8_t zeros[16];
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {

@@ -139,7 +139,7 @@ static const char *segment_subword(void *g, const char *subword, size_t *n)
 
 #define GROUPS(NAME, INPUT)                                                                                                     \
     {                                                                                                                           \
-        .name = NAME, .unit = "characters", .marks = "~ in front: the word goes on", .input = INPUT, .options = group_options,  \
+        .name = NAME, .unit = "characters", .marks = "~ in front: the word continues", .input = INPUT, .options = group_options,  \
         .options_size = sizeof(xlm_segmenter_options), .learn = learn, .print = print, .parse = parse, .save = save,            \
         .load = load, .free = g_free, .size = size_of, .check = check, .digest = digest_of, .extends = extends, .joins = joins, \
         .spell = spell, .open = open_grouper, .close = close_grouper, .segment = segment, .segment_subword = segment_subword    \
@@ -410,7 +410,7 @@ static void test_refuses_before_preparing(void **state)
 {
     (void)state;
     assert_not_prepared(&lines, "zz=en:invert", 0, EX_DATAERR, "--derive needs text that is segmented word by word");
-    assert_not_prepared(&groups, NULL, 5, EX_USAGE, "segmenter of model.h5 is groups, which cannot go on learning");
+    assert_not_prepared(&groups, NULL, 5, EX_USAGE, "segmenter of model.h5 is groups, which cannot continue learning");
 }
 
 int main(void)

@@ -102,7 +102,7 @@ static void test_pairs(void **state)
     refuses("a.tsv", "a\tX\tY\n", "upos", "a.tsv:1: a line must");
     refuses("a.tsv", "\tX\n", "upos", "a.tsv:1: a line must");
     refuses("a.tsv", conllu + strlen("# text = zum Haus\n"), "upos",
-            "a.tsv:1: a line must have the form `token<tab>tag`, or be empty behind a sentence; a "
+            "a.tsv:1: a line must have the form `token<tab>tag`, or be empty after a sentence; a "
             "CoNLL-U file should be named .conllu");
     refuses("a.tsv", "a\tX\n\xc3\tX\n", "upos", "a.tsv:2: byte 1: not UTF-8 (0xc3)");
     refuses("a.tsv", "\n \n", "upos", "a.tsv: there is no word");
@@ -410,7 +410,7 @@ static void test_examples(void **state)
     of->labels = (char *[]){(char *)"A", (char *)"B", NULL};
     assert_false(task->encode(&self, text, &encoder, e, description, &error));
     assert_int_equal(error->code, EX_DATAERR);
-    assert_non_null(strstr(error->message, "a.tsv:1: neither the tag \"X\" (of \"a\") nor any other of this text stands in the "
+    assert_non_null(strstr(error->message, "a.tsv:1: neither the tag \"X\" (of \"a\") nor any other of this text is in the "
                                            "training text, which has A, B;"));
     g_clear_error(&error);
 

@@ -113,7 +113,7 @@ static void test_reads_words(void **state)
     assert_bad_words("a 1\nb 1\na 1\n", "vocab:3: `a`");
     /* Counts are added up: neither those of two words nor those of one that stands twice may be more than a number holds. */
     assert_bad_words("a 9223372036854775807\nb 1\n", "vocab:2: the counts are too large to be added up");
-    assert_bad_words("a 9223372036854775807\na 1\n", "vocab:2: `a` stands a second time");
+    assert_bad_words("a 9223372036854775807\na 1\n", "vocab:2: `a` occurs a second time");
     char *line = g_strnfill(XLM_FIELDS_LONGEST + 1, 'a');
     assert_bad_words(line, "vocab:1: a line of 134217729 bytes");
     g_free(line);

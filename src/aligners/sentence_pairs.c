@@ -29,9 +29,7 @@ struct xlm_sentence_pairs {
 
 /* ---- a pair ---- */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
-/* The token `|||` at `at` or after it. */
+/* The token `|||` at `at` or behind it. */
 static const char *find_separator(const char *at, const char *begin, const char *end)
 {
     while (end - at >= 3 && (at = memchr(at, '|', (size_t)(end - at - 2))) != NULL) {

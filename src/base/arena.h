@@ -14,7 +14,10 @@ void xlm_arena_free(xlm_arena *arena);
 /* size bytes at an address divisible by 64, not cleared, valid until the next reset. Never NULL: the program ends with
  * a message when the machine has no more memory. */
 void *xlm_arena_take(xlm_arena *arena, size_t size);
-/* Before anything is allocated: reserves size bytes in one block. Pages that are never used take no memory. */
+/* As xlm_arena_take, but without memory: an address that cannot be read or written, and that nothing else has until the next
+ * reset. It is in the peak. */
+void *xlm_arena_count(xlm_arena *arena, size_t size);
+/* Before anything is taken: room for size bytes in one block. Pages that are never used take no memory. */
 void xlm_arena_reserve(xlm_arena *arena, size_t size);
 /* Give everything back; the pages stay with the arena, joined into one block if there were several. */
 void xlm_arena_reset(xlm_arena *arena);

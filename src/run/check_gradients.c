@@ -42,30 +42,6 @@ typedef struct checker {
 
 /* ---- passes ---- */
 
-/* Restores or saves the declared state. */
-static void copy_state(const checker *c, bool restore)
-{
-    int n;
-    const xlm_saved_state *state = xlm_host_states(c->workspace->host, &n);
-    char *at = c->saved;
-    for (int i = 0; i < n; i++) {
-        const size_t bytes = xlm_state_bytes(&state[i]);
-        if (bytes > 0) /* without numbers there need be no array */
-            memcpy(restore ? state[i].values : at, restore ? at : state[i].values, bytes);
-        at += bytes;
-    }
-}
-
-static size_t state_bytes(const xlm_host *host)
-{
-    int states;
-    size_t bytes = 0;
-    const xlm_saved_state *state = xlm_host_states(host, &states);
-    for (int i = 0; i < states; i++)
-        bytes += xlm_state_bytes(&state[i]);
-    return bytes;
-}
-
 /* The loss times its weight, and its gradient in `gradient` if that is not NULL. */
 static double pass(checker *c, float *gradient)
 {

@@ -10,8 +10,8 @@
  *   learning        xlm_segmenter_learn | xlm_segmenter_read -> xlm_segmenter_count_subwords -> xlm_vocabulary_new
  *   using           xlm_vocabulary_load -> xlm_cutter_new -> xlm_cutter_word
  *
- * Subwords are texts as they are in the vocabulary, with the marks that the class puts on them: "lo@@" says that its word goes
- * on in the next subword, and others mark the beginning of a word or what is not one. Only the class looks at marks:
+ * Subwords are texts as they stand in the vocabulary, with the marks that the class puts on them: "lo@@" says that its word goes
+ * on in the next subword, and others mark the beginning of a word or what is not one. Nobody but the class looks at marks:
  * xlm_segmenter_joins says whether two subwords that follow each other are of one word, and xlm_segmenter_spell gives the text
  * without them. Subwords hold neither spaces nor line ends. Text that no subword of the vocabulary holds comes out as it is, and
  * is then unknown to the vocabulary. Nothing here is collective but xlm_segmenter_save. */
@@ -93,7 +93,7 @@ typedef struct xlm_segmenter_class {
      * with EX_DATAERR.
      * whole: the subword that a word (or line) would be, given as the normaliser leaves it; g_free. NULL: it is no one word.
      * enlarge: a model that makes each of `wanted` whole, beside `subwords`. Append to `added` these, but for those that are in
-     * `subwords`, and what else must be there, each after what it is made of. NULL with EX_DATAERR for a subword that cannot be
+     * `subwords`, and what else must be there, each behind what it is made of. NULL with EX_DATAERR for a subword that cannot be
      * made. */
     void (*needs)(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept);
     void *(*reduce)(const void *model, const xlm_word_counts *kept, GError **error);
@@ -104,7 +104,7 @@ typedef struct xlm_segmenter_class {
     uint32_t (*size)(const void *model); /* units */
     /* Can it be saved? Texts must be UTF-8. EX_DATAERR. NULL: it always can. */
     bool (*check)(const void *model, GError **error);
-    /* A number that differs where models do, and resumes from `digest` (xlm_digest). NULL: that of what print gives. */
+    /* A number that differs where models do, and goes on from `digest` (xlm_digest). NULL: that of what print gives. */
     uint64_t (*digest)(const void *model, uint64_t digest);
     /* Is `model` the first part of `larger`, so that this segments as model does, but for more units? Else EX_DATAERR, with words
      * that say how they differ: "it has 9 merges, there are 8 there". NULL: only what prints the same does. */
@@ -115,13 +115,13 @@ typedef struct xlm_segmenter_class {
     /* allowed: subwords that may come out, or NULL for all; borrowed, as model is, until close. */
     void *(*open)(const void *model, const xlm_word_counts *allowed);
     void (*close)(void *cutter);
-    /* Subwords of a word (or line), or of the text of a subword where in a word its marks say that it is, between single
+    /* Subwords of a word (or line), or of the text of a subword where in a word its marks say that it stands, between single
      * spaces: *n bytes, valid until the next call. */
     const char *(*segment)(void *cutter, const char *text, size_t size, size_t *n);
     const char *(*segment_subword)(void *cutter, const char *subword, size_t *n);
     /* segment, and where the subwords come from: append to `places` an xlm_origin of bytes of text for each; a character of which
      * several subwords were made is in the places of all. NULL with an error when that cannot be known. Without the function
-     * subwords are in a text one after another, each as spell gives it, or as it is. */
+     * subwords stand in a text one after another, each as spell gives it, or as it is. */
     const char *(*segment_located)(void *cutter, const char *text, size_t size, GArray *places, size_t *n, GError **error);
 } xlm_segmenter_class;
 
@@ -130,9 +130,7 @@ typedef struct xlm_segmenter_class {
 /* Number of classes, and one of them. */
 int xlm_segmenters_count(void);
 const xlm_segmenter_class *xlm_segmenter_class_at(int i);
-/* NULL with EX_DATAERR when there is none of this name; the message names those that there are. */
-const xlm_segmenter_class *xlm_segmenter_class_find(const char *name, GError **error);
-/* Put one more after those of the table, before any file is read. */
+/* Put one more behind those of the table, before any file is read. */
 void xlm_segmenter_register(const xlm_segmenter_class *cls);
 /* The name of the row of cls->options that is read into `offset` bytes from the beginning, of `amount` or `file`; NULL when there
  * is none. */
@@ -200,7 +198,7 @@ xlm_segmenter *xlm_segmenter_load(const xlm_store *store, const char *path, GErr
 
 typedef struct xlm_cutter xlm_cutter;
 
-/* segmenter and allowed are borrowed for as long as the cutter lives. allowed: subwords that may come out, as they are in the
+/* segmenter and allowed are borrowed for as long as the cutter lives. allowed: subwords that may come out, as they stand in the
  * vocabulary, or NULL (or empty) for all. To be used by one thread at a time. */
 xlm_cutter *xlm_cutter_new(const xlm_segmenter *segmenter, const xlm_word_counts *allowed);
 /* NULL is allowed. */
@@ -210,12 +208,11 @@ void xlm_cutter_free(xlm_cutter *cutter);
  * west". *n bytes, valid until the next call. Worked out anew each time: a caller that meets words again remembers what becomes
  * of them. */
 const char *xlm_cutter_word(xlm_cutter *cutter, const char *word, size_t size, size_t *n);
-/* The same, and append to `places` for each subword which bytes of the word, or line, it is (xlm_origin). NULL with
- * EX_SOFTWARE. */
+/* The same, and append to `places` for each subword which bytes of the word, or line, it is (xlm_origin). NULL with EX_SOFTWARE. */
 const char *xlm_cutter_locate(xlm_cutter *cutter, const char *word, size_t size, GArray *places, size_t *n, GError **error);
-/* xlm_cutter_word for the text of a subword of another vocabulary of the class, as it would be cut where in a word it is. */
+/* xlm_cutter_word for the text of a subword of another vocabulary of the class, as it would be cut where in a word it stands. */
 const char *xlm_cutter_subword(xlm_cutter *cutter, const char *subword, size_t *n);
-/* Append the segmented form of a text whose words are between ' ' and '\n'. These are copied as they are, so lines
+/* Append the segmented form of a text whose words stand between ' ' and '\n'. These are copied as they are, so lines
  * stay lines. For text that comes in pieces, cut it at line ends. Words are remembered from one call to the next, up to
  * a bounded size. */
 void xlm_cutter_text(xlm_cutter *cutter, const char *text, size_t size, GString *out);

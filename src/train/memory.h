@@ -15,9 +15,10 @@ typedef struct xlm_memory_estimate {
     uint64_t node_needed, node_available; /* all ranks of this node; what it can still give */
 } xlm_memory_estimate;
 
-/* For one of that many ranks; the fields of the node are not filled in. Not collective. */
-xlm_memory_estimate xlm_memory_of_rank(const xlm_run_size *size, int ranks);
-/* The same for the ranks that there are, with their node. Collective; EX_UNAVAILABLE when a node cannot hold its ranks. */
+/* Of a rank of so many; other_pass and the node are not filled in. Not collective. EX_CONFIG when a batch is too large. */
+bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate *estimate, GError **error);
+/* The same for the ranks that there are, with all of it; the number of threads must be set (xlm_hardware_prepare). Collective;
+ * EX_UNAVAILABLE when a node cannot hold its ranks. */
 bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory_estimate *estimate, GError **error);
 
 #endif

@@ -38,7 +38,7 @@ for file in $READERS; do
     # gcov's fields: times, line, source. What makes an error: the function, and those that the readers have for it.
     awk -v FS=: -v file="$file" '
         { source = $0; sub(/^[^:]*:[^:]*:/, "", source) }
-        source ~ /(xlm_error_set|store_error|xlm_word_store_refuse|refuse|refuse_[a-z]+|damaged|bad|bad_pair|fail_at|other_corpus)\(/ &&
+        source ~ /(xlm_error_set|xlm_error_at|store_error|xlm_word_store_refuse|refuse|refuse_[a-z]+|damaged|bad|bad_pair|fail_at|other_corpus)\(/ &&
         source !~ /^(static|bool|const|G_GNUC)/ && $1 !~ /-/ {
             all++
             if ($1 ~ /#|=/) { missed++; sub(/^ +/, "", source); printf "%s:%d: %s\n", file, $2, substr(source, 1, 100) }

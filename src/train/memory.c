@@ -110,14 +110,12 @@ bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate
 }
 
 /* With recomputation the other way. */
-static bool add_other_pass(const xlm_run_size *size, int ranks, xlm_memory_estimate *estimate, GError **error)
+static void add_other_pass(const xlm_run_size *size, int ranks, xlm_memory_estimate *estimate, GError **error)
 {
     const xlm_train_config *c = &size->job->train;
     xlm_run_cost cost;
-    if (!xlm_run_cost_of(size, xlm_micro_batches_on(c->micro_batches, ranks), !c->recompute, &cost, error))
-        return false;
-    estimate->other_pass = cost.pass;
-    return true;
+    if (xlm_run_cost_of(size, xlm_micro_batches_on(c->micro_batches, ranks), !c->recompute, &cost, error))
+        estimate->other_pass = cost.pass;
 }
 
 static bool check_address_space(uint64_t space, uint64_t left, GError **error)
@@ -134,9 +132,8 @@ bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory
     xlm_memory_estimate e = {0};
     GError *failure = NULL;
     /* Passes on shapes start threads. */
-    if (!check_address_space(threads, left, &failure) || !xlm_memory_of_rank(size, comm->ranks, &e, &failure) ||
-        !add_other_pass(size, comm->ranks, &e, &failure))
-        *estimate = e;
+    if (check_address_space(threads, left, &failure) && xlm_memory_of_rank(size, comm->ranks, &e, &failure))
+        add_other_pass(size, comm->ranks, &e, &failure);
     if (!xlm_comm_agree_on(comm, failure, error))
         return false;
     failure = NULL;

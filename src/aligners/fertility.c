@@ -312,14 +312,14 @@ static void weigh_word(const struct state *s, const struct pair *p, int d, int i
     const float others = expected_ratio(before[links], nothing, ratio);
     for (int j = 0; j < m; j++)
         weighted[(size_t)j * n] = emission[(size_t)j * n] * others;
-    float behind[MOST];
-    memcpy(behind, nothing, sizeof nothing);
+    float after[MOST];
+    memcpy(after, nothing, sizeof nothing);
     while (links-- > 0) {
         const size_t at = (size_t)p->list[links] * n;
-        weighted[at] = emission[at] * expected_ratio(before[links], behind, ratio);
+        weighted[at] = emission[at] * expected_ratio(before[links], after, ratio);
         float next[MOST];
-        add_link(behind, posterior[at], next);
-        memcpy(behind, next, sizeof next);
+        add_link(after, posterior[at], next);
+        memcpy(after, next, sizeof next);
     }
 }
 

@@ -34,7 +34,7 @@ static bool read_source(const xlm_task_list *list, const char *item, xlm_task_so
         return xlm_error_set(error, list->exit_code, "%s: %s: the language before the colon is empty; write LANG:FILE, or FILE "
                              "alone", list->what, item);
     if (*path == '\0')
-        return xlm_error_set(error, list->exit_code, "%s: %s: there is no file behind the language; write LANG:FILE", list->what,
+        return xlm_error_set(error, list->exit_code, "%s: %s: there is no file after the language; write LANG:FILE", list->what,
                              item);
     char *name = g_strndup(item, (gsize)(path - 1 - item));
     g_autoptr(GError) why = NULL;

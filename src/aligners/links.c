@@ -18,7 +18,7 @@ struct reading {
     xlm_lines *lines;
     GArray *entries;        /* struct entry */
     int64_t sentence_lines; /* of the form `lines` */
-    bool numbered, any;     /* the form, once per line has shown it */
+    bool numbered, any;     /* the form, once a line has shown it */
     int64_t least_word, least_sentence;
     int64_t unlinked, first_unlinked; /* lines of words without a link, and the number of the first */
 };

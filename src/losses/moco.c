@@ -26,7 +26,7 @@ struct moco {
     double temperature, momentum;
     bool normalise;
     int64_t start;                /* of the queue */
-    xlm_real *queue;              /* [Q x k] key number i of all that there were stands in row i mod Q */
+    xlm_real *queue;              /* [Q x k] key number i of all that there were is in row i mod Q */
     int64_t appended;             /* keys that there were, random ones included */
 };
 

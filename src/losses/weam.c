@@ -3,13 +3,13 @@
  * On a parallel stream of the form bert with word alignments, A_ij = 1 where tokens i and j of its pairs are linked (A = Aᵀ):
  *
  *   multilingual    L_mp = −(1/M) Σ_t log p_1(w_t | H[L]_t) over the M masked positions
- *   cross-lingual   H' = Aᵀ H[L], H~ = W_2 H' + b_2, L_cp = −(1/N) Σ_t log p_3(w_t | H~_t) over the N of them that have a partner:
- *                   a masked word is predicted from where its translation stands; of several partners the states add up
+ *   cross-lingual   H' = Aᵀ H[L], H~ = W_2 H' + b_2, L_cp = −(1/N) Σ_t log p_3(w_t | H~_t) over the N of them that have a
+ *                   partner: a masked word is predicted from where its translation is; of several partners the states add up
  *
  * and L = L_mp + λ L_cp, both global means. p_1 and p_3 are heads of the objective's own, of the form of BERT's:
  * softmax(E LayerNorm(GELU(W H + b)) + c), where the decoder, the word embeddings E and the bias c, is the model's for both. (The
  * paper writes δ(W H + b) and then "linear"; its models begin as mBERT, whose head this is. `multilingual = model` takes the
- * model's trained head in place of W_1.) */
+ * model's trained head instead of W_1.) */
 #include <xlm/loss.h>
 
 #include <stdio.h>
@@ -124,7 +124,7 @@ static struct partners *find_partners(xlm_tape *tape, const xlm_pass *pass)
         place[row] = p->n;
         p->masked[p->n++] = i;
     }
-    /* From the last link to the first: each row's partners come to stand in ascending order. */
+    /* From the last link to the first: each row's partners end up in ascending order. */
     for (int32_t e = links->length; e-- > 0;)
         for (int side = 0; side < 2; side++) {
             const int32_t row = links->values[2 * e + side], partner = links->values[2 * e + 1 - side];
@@ -136,7 +136,7 @@ static struct partners *find_partners(xlm_tape *tape, const xlm_pass *pass)
 
 /* ---- the hooks of a step ---- */
 
-/* What has to be known before all is not learnt from the model: how many of the masked positions have partners. */
+/* What has to be known before all is not learned from the model: how many of the masked positions have partners. */
 static int64_t weam_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     const struct weam *weam = self->state;

@@ -97,7 +97,7 @@ static xlm_var *run_segment(xlm_tape *tape, xlm_var *x, const struct layer *laye
     return y;
 }
 
-/* How many of the ascending rows stand before each sequence: [sequences + 1]. */
+/* How many of the ascending rows are before each sequence: [sequences + 1]. */
 static const int32_t *offsets_of_rows(xlm_tape *tape, const xlm_batch *batch, const int32_t *rows, int32_t n)
 {
     int32_t *offsets = xlm_tape_take(tape, sizeof *offsets * (uint64_t)(batch->sequences + 1));

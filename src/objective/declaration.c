@@ -92,7 +92,7 @@ static char *parameter_name(const xlm_loss *loss, const char *name)
     return g_strdup_printf("objectives/%s/%s", loss->name, name);
 }
 
-/* What stands under "objectives/<name>/" in checkpoints and step dumps beside this. */
+/* What is under "objectives/<name>/" in checkpoints and step dumps beside this. */
 static bool is_reserved(const char *name)
 {
     return strcmp(name, "loss") == 0 || strcmp(name, "average") == 0 || g_str_has_prefix(name, "average/");
@@ -106,7 +106,7 @@ static bool is_state(const xlm_host *host, const char *full)
     return false;
 }
 
-/* In files, parameters and states of an objective stand side by side. full: parameter_name. */
+/* In files, parameters and states of an objective are side by side. full: parameter_name. */
 static void check_name(const xlm_declaration *d, const char *name, const char *full)
 {
     if (is_reserved(name))

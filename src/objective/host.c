@@ -269,7 +269,7 @@ void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, c
     const xlm_host_wishes *w = wishes != NULL ? wishes : &none;
     xlm_encoded_views *views = encode(host, tape, input, w);
     struct xlm_pass_call *call = XLM_TAPE_TAKE(tape, struct xlm_pass_call, MAX(host->objectives, 1));
-    /* All that views take out of the encodings stands before the first loss on the tape. */
+    /* All that views take out of the encodings is before the first loss on the tape. */
     for (int k = 0; k < host->objectives; k++) {
         xlm_hosted *h = &host->objective[k];
         call[k] = (struct xlm_pass_call){.hosted = h, .input = input};

@@ -52,7 +52,7 @@ void xlm_host_close(xlm_host *host);
 int xlm_host_objectives(const xlm_host *host);
 /* As its class's functions get it. */
 xlm_loss *xlm_host_loss(xlm_host *host, int k);
-/* Means of all objectives together. Number k is the first mean of objective k; behind these stand the others
+/* Means of all objectives together. Number k is the first mean of objective k; after these are the others
  * (xlm_declare_mean), one objective's after another's. Terms and totals have a number for each. */
 int xlm_host_means(const xlm_host *host);
 /* The loss of objective k, the weighted sum of its means, by a row (xlm_host_numbers) and totals; NAN when it has no terms. */

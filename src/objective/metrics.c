@@ -29,7 +29,7 @@ static int find(const xlm_metrics *metrics, const char *name)
     return -1;
 }
 
-/* It stands in a field of metrics.csv and in a line of the log. */
+/* It is in a field of metrics.csv and in a line of the log. */
 static bool is_name(const char *name)
 {
     bool good = *name != '\0';

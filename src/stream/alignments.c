@@ -1,8 +1,8 @@
 /* xlm-mpi: a batch of pairs annotated with word alignments. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Links stand in the file by numbers of pairs and of subwords. A batch has them as pairs of its rows, whichever side stands first,
- * wherever the layout has put the sentences and however many pairs a sequence has. Of the file, what a batch needs is read, when it
- * is laid out. */
+ * Links are in the file by numbers of pairs and of subwords. A batch has them as pairs of its rows, whichever side is first,
+ * wherever the layout has put the sentences and however many pairs a sequence has. Of the file, what a batch needs is read,
+ * when it is laid out. */
 #include <stddef.h>
 #include <stdlib.h>
 

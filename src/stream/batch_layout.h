@@ -1,6 +1,6 @@
 /* xlm-mpi: a batch while the stages of a stream fill it in. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The layout stage takes the arrays and fills in the text; stages behind it add annotations, change the input and choose the rows
+ * The layout stage takes the arrays and fills in the text; stages after it add annotations, change the input and choose the rows
  * that are predicted. Objectives get the same arrays as an xlm_batch, which nobody may write to. */
 #ifndef XLM_STREAM_BATCH_LAYOUT_H
 #define XLM_STREAM_BATCH_LAYOUT_H

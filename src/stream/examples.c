@@ -118,7 +118,7 @@ GArray *xlm_examples_cut(const xlm_examples *examples)
 
 /* ---- reading ---- */
 
-/* One example into the rows from `row` on, its predictions behind those that the batch has. */
+/* One example into the rows from `row` on, its predictions after those that the batch has. */
 static void lay_example(const xlm_examples *e, int64_t example, uint32_t instance, int32_t row, xlm_batch_layout *l)
 {
     const end *from = end_of(e, example), *to = end_of(e, example + 1);

@@ -1,4 +1,4 @@
-/* xlm-mpi: which tokens are predicted and what stands in their place. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: which tokens are predicted and what is in their place. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/masking.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "stream/stage.h"
 
-/* What stands in the place of a chosen token. Words 1 and 2 of the draw; word 0 has chosen it. */
+/* What is in the place of a chosen token. Words 1 and 2 of the draw; word 0 has chosen it. */
 static int32_t replace(const xlm_masking *m, const xlm_special_tokens *specials, xlm_rng_block chance, int32_t original)
 {
     const double unit = xlm_rng_unit(chance.v[1]);

@@ -1,4 +1,4 @@
-/* xlm-mpi: which tokens are predicted and what stands in their place. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: which tokens are predicted and what is in their place. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Each ordinary token (not special, so neither <s>, </s> nor <unk>) is chosen by itself with probability `mask`; a
  * chosen one becomes <mask> with probability mask_token, a token drawn uniformly from the ordinary ones with

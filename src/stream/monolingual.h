@@ -2,7 +2,7 @@
  *
  * Sentences are joined, <s> A </s> B </s>, until the next one no longer fits. A sentence that does not fit by itself is
  * cut: it begins an instance of its own and fills as many as it takes; what is left of it in the last one is joined
- * with the sentences behind it. No token is lost. Sentences without tokens are passed over. Positions run on through
+ * with the sentences after it. No token is lost. Sentences without tokens are skipped. Positions run on through
  * the instance. */
 #ifndef XLM_STREAM_MONOLINGUAL_H
 #define XLM_STREAM_MONOLINGUAL_H

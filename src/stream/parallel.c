@@ -158,7 +158,7 @@ bool xlm_parallel_open(xlm_parallel *parallel, const xlm_corpus *corpus, const x
 
 void xlm_parallel_close(xlm_parallel *parallel) { xlm_instances_clear(&parallel->instances); }
 
-/* Append the spans of one side, which stands first or second. */
+/* Append the spans of one side, which is first or second. */
 static void append_side(const GArray *side, bool second, GArray *spans)
 {
     for (guint i = 0; i < side->len; i++) {

@@ -5,15 +5,15 @@
 #include <glib.h>
 #include <stdint.h>
 
-/* Tokens that stand together in the source, and will in a sequence: a sentence, a part of one, or an example. */
+/* Tokens that are together in the source, and will in a sequence: a sentence, a part of one, or an example. */
 typedef struct xlm_span {
     const void *text; /* that it is of, for the source */
     int64_t start;    /* first token in the text; of labelled examples, the number of the example */
     int32_t tokens;
     int32_t language; /* id */
-    int32_t side;     /* token type: 0, or 1 on the side of a pair that stands second */
+    int32_t side;     /* token type: 0, or 1 on the side of a pair that is second */
     int64_t pair;     /* number of its pair in the corpus, counted for these two languages; -1: of none */
-    int32_t row;      /* of a batch, of its first token: for stages behind the layout, which sets it */
+    int32_t row;      /* of a batch, of its first token: for stages after the layout, which sets it */
 } xlm_span;
 
 /* Sequence s has spans [ends[s-1], ends[s]). */

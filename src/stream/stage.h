@@ -2,12 +2,12 @@
  *
  *   source    what is read: text of a corpus, labelled examples
  *   spans     which sentences make an instance
- *   layout    how they stand in the rows of a batch
+ *   layout    how they are in the rows of a batch
  *   annotate  named arrays beside the tokens (xlm_annotation)
  *   corrupt   which rows are predicted, and what the encoder reads there
  *
  * A stage is a file with an xlm_stage_class, and a line in the table of stages.c. What section [stream NAME] of a job can say is
- * what the tables of all stages have. A stream has one source, spans and layout, and, behind them, all stages of the kinds
+ * what the tables of all stages have. A stream has one source, spans and layout, and, after them, all stages of the kinds
  * annotate and corrupt that are not off by their options, in the order of the table. What a class opens is passed to its
  * functions as `stage`. Stages that are plugins work beside these (stage_plugins.h). Nothing here is collective. */
 #ifndef XLM_STREAM_STAGE_H
@@ -51,7 +51,7 @@ typedef struct xlm_opening {
     xlm_split split;
     const xlm_stage_class *spans, *layout; /* of the stream */
     const void *spans_options;
-    /* Set by the source, for the stages behind it. */
+    /* Set by the source, for the stages after it. */
     const xlm_vocabulary *vocabulary;
     uint64_t digest;         /* xlm_corpus_digest */
     char *const *languages;  /* NULL-terminated: the components that are asked for; NULL: all */

@@ -1,12 +1,12 @@
 /* xlm-mpi: streams, what the encoder reads at each step. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A stream is an endless list of instances, a pure function of (corpus, settings, seed): instance k of the run is found
- * by index, so a rank reads its own instances only, and a resumed run goes on where it stopped without any state. Step
- * s of a stream with `batch` instances a step has the instances s·batch ... (s+1)·batch − 1.
+ * by index, so a rank reads its own instances only, and a resumed run continues where it stopped without any state. Step
+ * s of a stream with `batch` instances per step has the instances s·batch ... (s+1)·batch − 1.
  *
  * Which language (or pair of languages) instance k is of: runs of 65,536 instances have exact quotas of each, ∝ p_i^α
  * (largest remainder, at least one; p_i is its share of the tokens, for pairs its share of the pairs), in an order
- * permuted anew for each run. Instance m of a language stands in epoch m / n at place m mod n of a permutation of its n
+ * permuted anew for each run. Instance m of a language is in epoch m / n at place m mod n of a permutation of its n
  * instances. Both permutations are computed; no list of instances is stored. Every 64th or so is, to find the others.
  *
  * What comes from where: the stages of stream/stage.h. Monolingual text is divided into instances as stream/monolingual.h says,
@@ -37,7 +37,7 @@ typedef struct xlm_stream xlm_stream;
  * messages. config is not borrowed. For labelled examples, batch and length count, and length is not below the longest example.
  * Errors: EX_CONFIG for settings that contradict one another, a language or pair that the corpus does not have (the
  * message lists what it has), no instance at all, a dictionary of other languages; EX_DATAERR for a damaged corpus and when there
- * are no examples; those of xlm_dictionary_read. A language that has text in the training part but none in the held-out part is
+ * are not examples; those of xlm_dictionary_read. A language that has text in the training part but none in the held-out part is
  * left out of a stream on the latter, with a warning in the log. */
 xlm_stream *xlm_stream_open(xlm_stream_input input, xlm_split split, const char *name, int number,
                             const xlm_stream_config *config, uint64_t seed, GError **error);

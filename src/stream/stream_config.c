@@ -104,7 +104,7 @@ const void *xlm_stream_config_options(const xlm_stream_config *config, const xlm
     return NULL;
 }
 
-/* Where the value of a stage's key stands; NULL when no stage has one of that type. */
+/* Where the value of a stage's key is; NULL when no stage has one of that type. */
 static const void *find_value(const xlm_stream_config *config, const char *key, xlm_option_type type)
 {
     for (int i = 0; config->options != NULL && i < xlm_stages_count(); i++)

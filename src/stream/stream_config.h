@@ -8,7 +8,7 @@
 enum { XLM_STREAM_MOST_BATCH = 1 << 24 }; /* a row key has 24 bits for the instance and 8 for the stream */
 
 typedef struct xlm_stream_config {
-    int64_t batch;  /* instances a step, over all ranks */
+    int64_t batch;  /* instances per step, over all ranks */
     int64_t length; /* most tokens of an instance, specials included; of each half for form xlm */
     int64_t type;   /* number of the spans' name among xlm_stage_choices */
     int64_t form;   /* of the layout's */

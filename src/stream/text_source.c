@@ -131,7 +131,7 @@ enum { GAP = 1024, MOST = 1 << 20 };
 
 static const xlm_span *span_at(const GArray *spans, guint i) { return &g_array_index(spans, xlm_span, i); }
 
-/* The first span behind `first` that does not lie in the same text shortly behind the one before it. */
+/* The first span after `first` that does not lie in the same text shortly after the one before it. */
 static guint end_of_run(const GArray *spans, guint first)
 {
     const xlm_span *start = span_at(spans, first), *last = start;
@@ -145,7 +145,7 @@ static guint end_of_run(const GArray *spans, guint first)
     return next;
 }
 
-/* Read spans [first, end), one run. Returns what is behind their tokens, NULL on error. */
+/* Read spans [first, end), one run. Returns what is after their tokens, NULL on error. */
 static int32_t *read_run(const text_source *s, const GArray *spans, guint first, guint end, int32_t *tokens, GError **error)
 {
     const xlm_span *start = span_at(spans, first), *last = span_at(spans, end - 1);

@@ -41,7 +41,7 @@ struct state {
     xlm_tape *tape;
     const xlm_attention_element *element; /* what products are made of */
     struct part query, key, value;
-    xlm_var *y;             /* a row a query, x d */
+    xlm_var *y;             /* one row per query, x d */
     int64_t heads, w;
     const int32_t *offsets, *query_offsets; /* [sequences + 1] */
     const int32_t *visible; /* [query rows], or NULL */

@@ -64,7 +64,7 @@ static int64_t end_of(const xlm_parameters *parameters, int i)
     return p->start + p->rows * p->cols;
 }
 
-/* A gap is cleared with the parameter behind it: `from` may be where it begins. */
+/* A gap is cleared with the parameter after it: `from` may be where it begins. */
 void xlm_tape_clear_untouched(xlm_tape *tape, int64_t from)
 {
     const int n = xlm_parameters_count(tape->parameters);

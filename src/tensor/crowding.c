@@ -19,7 +19,7 @@ static int count_of(xlm_processors *processors)
     return n;
 }
 
-/* The quota that a file of a control group sets, in processors; INFINITY without one. `text` is what stands in cpu.max, "200000
+/* The quota that a file of a control group sets, in processors; INFINITY without one. `text` is what is in cpu.max, "200000
  * 100000" or "max 100000". */
 static double quota_of(const char *text)
 {

@@ -2,7 +2,7 @@
  *
  * The decision for column c of a row is the 16-bit number c mod 8 of the draw with counter
  *     (c / 8, site, instance, position),
- * so that it depends on the token, not on where its row stands. One bit each is kept: 1/32 of the memory of a result, and
+ * so that it depends on the token, not on where its row is. One bit each is kept: 1/32 of the memory of a result, and
  * reading them is faster than drawing again. */
 #ifndef XLM_TENSOR_DROPOUT_H
 #define XLM_TENSOR_DROPOUT_H

@@ -63,7 +63,7 @@ typedef struct xlm_kernels {
     void (*residual_back)(int64_t cols, const xlm_real *ds, const uint8_t *bits, xlm_real keep_scale, xlm_real *dz, bool add,
                           xlm_real *dbias);
 
-    /* bfloat16: upper halves of floats, rounded to nearest and to even. Infinities stay, and so does what is no number;
+    /* bfloat16: upper halves of floats, rounded to nearest and to even. Infinities stay, and so does what is not a number;
      * denormals become zero, as AVX512_BF16 has it. All tables give the same bits. */
     void (*to_bfloat16)(int64_t n, const xlm_real *x, uint16_t *y);
     /* Of two rows in turn: y_2i of x_i, y_2i+1 of z_i; z may be NULL, for zeros. */

@@ -19,7 +19,7 @@ static struct {
     GHashTable *shapes; /* shape -> onednn_product */
 } library;
 
-/* oneDNN refuses nothing that we ask for but for want of memory. */
+/* oneDNN refuses nothing that we ask for but for lack of memory. */
 static void insist(dnnl_status_t status, const char *what)
 {
     if (status != dnnl_success)
@@ -185,8 +185,8 @@ static dnnl_primitive_attr_t make_attributes(bool add)
     return attributes;
 }
 
-/* The width of the panels in which a k x n matrix is stored (packing.c writes them): tiles of PANEL_DEPTH rows, in bfloat16 two by
- * two, one below the other, panel after panel. Zero when the order is another. */
+/* The width of the panels in which a k x n matrix is stored (packing.c writes them): tiles of PANEL_DEPTH rows, in bfloat16 two
+ * by two, one below the other, panel after panel. Zero when the order is another. */
 static int64_t width_of_panels(const storage *s, xlm_precision precision, size_t bytes)
 {
     const bool two = precision == XLM_BFLOAT16;

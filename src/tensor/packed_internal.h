@@ -23,7 +23,7 @@ struct xlm_packed {
     xlm_precision precision;
     int64_t k, n;
     int64_t rows; /* of B that there are, the others up to k are zeros, and so are those of an A that is to be transposed */
-    void *bytes; /* blocks of columns, one behind the other; emulated: B as it was, floats that were rounded */
+    void *bytes; /* blocks of columns, one after the other; emulated: B as it was, floats that were rounded */
     size_t room; /* there are at it */
     GPtrArray *parts; /* xlm_packed: of a long B, PART_OF_LONG rows each, the last one fewer; NULL or empty: B is whole */
     bool emulated, transpose;
@@ -39,7 +39,7 @@ typedef struct left {
     int64_t apart;           /* from row to row of A */
     bfloat16 *transposed;    /* [k x m] for Aᵀ, where it is wanted as well, */
     int64_t transposed_apart;
-    xlm_real *sums;          /* [chunks x k] column sums of A, a line `sums_apart` behind the other, where they are wanted */
+    xlm_real *sums;          /* [chunks x k] column sums of A, a line `sums_apart` after the other, where they are wanted */
     int64_t sums_apart;
     xlm_packed_use *use;     /* gets C; NULL: it is written */
     void *data;

@@ -47,8 +47,8 @@ static char *take(size_t bytes)
     return w->bytes;
 }
 
-/* Columns of A that are transposed together, by way of memory that stays in the first-level cache. The functions that do so take
- * the rows that A has, l->p->rows, and leave what is behind them in the rows of y as it is. */
+/* Columns of A that are transposed together, through memory that stays in the first-level cache. The functions that do so take
+ * the rows that A has, l->p->rows, and leave what is after them in the rows of y as it is. */
 enum { TOGETHER = 128 };
 
 /* Numbers that are rounded, two rows of A at a time: their elements side by side are transposed, as floats. */
@@ -133,7 +133,7 @@ static void take_rows(const left *l, int64_t row, int64_t rows, int64_t padded, 
     memset((char *)y + line * (size_t)rows, 0, line * (size_t)(padded - rows));
 }
 
-/* Into C, whose rows are n apart, by way of `copy`, whose rows have no gaps. */
+/* Into C, whose rows are n apart, through `copy`, whose rows have no gaps. */
 static void execute_by_copy(const onednn_product *made, const void *a, const void *b, const float *bias, bool add, int64_t rows,
                             int64_t n, float *c, float *copy, void *scratch)
 {

@@ -30,8 +30,8 @@ static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, co
     g_free(copy);
 }
 
-/* The usual orders: panels of `width` columns; in float32 a panel's rows one after the other, in bfloat16 two by two, of which the
- * elements of a column stand side by side; columns and rows filled up with zeros, as oneDNN asks for, though its products have
+/* The usual orders: panels of `width` columns; in float32 a panel's rows one after the other, in bfloat16 two by two, of which
+ * the elements of a column are side by side; columns and rows filled up with zeros, as oneDNN asks for, though its products have
  * not been seen to read them. oneDNN takes twice as long to make them. */
 typedef struct panels {
     const float *b;
@@ -162,7 +162,7 @@ static void pack_columns(const panels *p, int64_t column, const panels *straight
     }
 }
 
-/* Makes room in p, which is no long one, for r; width: 0 when oneDNN's order is not the usual one. */
+/* Makes room in p, which is not a long one, for r; width: 0 when oneDNN's order is not the usual one. */
 static panels prepare(xlm_packed *p, const right *r)
 {
     const int64_t cols = columns_of_block(p->n), blocks = (p->n + cols - 1) / cols, last = p->n - (blocks - 1) * cols;

@@ -1,6 +1,6 @@
 /* xlm-mpi: the named parameters of a model, in one flat array. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * All parameters stand in one flat array of `size` reals, in the order of their declaration, each block of them starting
+ * All parameters are in one flat array of `size` reals, in the order of their declaration, each block of them starting
  * at a multiple of 16 reals (the gaps hold zeros and stay zero). A gradient, or an optimiser's moment, is an array of the same
  * layout, so that exchange and update run over one array. */
 #ifndef XLM_TENSOR_PARAMETERS_H
@@ -30,7 +30,7 @@ void xlm_parameters_free(xlm_parameters *p);
 
 /* Declare a parameter; all before xlm_parameters_seal. Returns its index. A name declared twice ends the program. */
 int xlm_parameters_add(xlm_parameters *p, const char *name, int64_t rows, int64_t cols, xlm_init init, bool decay);
-/* Declare n parameters of one shape that stand without gaps, so that xlm_param_stack can see them as one matrix. */
+/* Declare n parameters of one shape that are without gaps, so that xlm_param_stack can see them as one matrix. */
 int xlm_parameters_add_stack(xlm_parameters *p, int n, const char *const *names, int64_t rows, int64_t cols,
                              xlm_init init, bool decay);
 /* Set the rate of one, which is 1 at first; those of a stack must be frozen together. Before the first pass. */
@@ -69,10 +69,10 @@ void xlm_tape_free(xlm_tape *tape);
 /* Start a pass; everything from the last pass is gone. gradients: flat array that parameter gradients are added to, or
  * NULL: no gradients at all. training: dropout is on. seed, step: of the draws. */
 void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t seed, uint64_t step);
-/* Before a pass: take gradients[size] as zeros, whatever stands there. In this pass and those after it, until
+/* Before a pass: take gradients[size] as zeros, whatever is there. In this pass and those after it, until
  * xlm_tape_clear_untouched, the first gradient of a parameter is assigned, not added: cheaper than to clear the array. */
 void xlm_tape_clear(xlm_tape *tape, xlm_real *gradients);
-/* From xlm_tape_clear's gradients[from] on, zeros where no gradient was assigned. `from` is no place inside of a parameter. */
+/* From xlm_tape_clear's gradients[from] on, zeros where no gradient was assigned. `from` is not a place inside of a parameter. */
 void xlm_tape_clear_untouched(xlm_tape *tape, int64_t from);
 /* Add `factor` to the gradient of a 1 x 1 variable: one root of the backward pass. */
 void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor);
@@ -82,9 +82,9 @@ typedef void xlm_tape_complete(void *data, int64_t from);
 void xlm_tape_on_completion(xlm_tape *tape, xlm_tape_complete *complete, void *data);
 /* The backward pass: operators in reverse order. */
 void xlm_tape_backward(xlm_tape *tape);
-/* Between passes: how products with parameters are made. packs: by oneDNN, which takes memory for a second and a third copy of the
- * parameters of linear layers, in that precision, and for which xlm_packed_lacks must be NULL; else by BLIS, in floats. At first
- * by BLIS. Gradients, sums and all that is no product with a parameter are floats in any case. */
+/* Between passes: how products with parameters are made. packs: by oneDNN, which takes memory for a second and a third copy of
+ * the parameters of linear layers, in that precision, and for which xlm_packed_lacks must be NULL; else by BLIS, in floats. At
+ * first by BLIS. Gradients, sums and all that is not a product with a parameter are floats in any case. */
 void xlm_tape_multiply_by(xlm_tape *tape, bool packs, xlm_precision precision);
 /* Between passes: from now on parameters, and averages that passes read in their place, stay as they are, until this is called
  * again; else what was packed of them is thrown away at each xlm_tape_begin. */

@@ -85,7 +85,7 @@ void xlm_tape_set_mode(xlm_tape *tape, xlm_tape_mode mode)
 {
     if (mode.values != tape->mode.values || mode.gradient != tape->mode.gradient)
         forget_leaves(tape);
-    if (mode.values != tape->mode.values && mode.values != NULL) /* others may stand there than the last time */
+    if (mode.values != tape->mode.values && mode.values != NULL) /* others may be there than the last time */
         tape->parameter_state++;
     tape->mode = mode;
 }
@@ -266,7 +266,7 @@ xlm_var *xlm_constant_in_place(xlm_tape *tape, int64_t rows, int64_t cols, const
     if (tape->constants != XLM_CONSTANTS_FREE)
         return xlm_constant(tape, rows, cols, values);
     xlm_var *x = new_variable(tape, tape->taking, rows, cols);
-    x->value = (xlm_real *)values; /* only read: it is no operator's result, whose memory others may take over */
+    x->value = (xlm_real *)values; /* only read: it is not an operator's result, whose memory others may take over */
     return x;
 }
 

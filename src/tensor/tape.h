@@ -63,9 +63,9 @@ typedef struct xlm_tape_rounded {
 xlm_var *xlm_tape_record_rounded(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
                                  xlm_backward *backward, void *state, xlm_tape_rounded rounded);
 
-/* For the profile: bytes that the operator recorded last moves in its forward pass, in place of the floats of all of its inputs
- * and its result, or of what is there in bfloat16 alone. For its backward pass twice as many are assumed: operands again, gradients
- * of the result and of the inputs. */
+/* For the profile: bytes that the operator recorded last moves in its forward pass, instead of the floats of all of its inputs
+ * and its result, or of what is there in bfloat16 alone. For its backward pass twice as many are assumed: operands again,
+ * gradients of the result and of the inputs. */
 void xlm_tape_moves(xlm_tape *tape, double bytes);
 
 /* End the program: the caller of an operator made a mistake. */

@@ -10,7 +10,7 @@
 #include "tensor/parameters.h"
 #include "tensor/tape.h"
 
-/* Memory that is used by turns within a pass: gradients, and what operators borrow. The header stands right before it. */
+/* Memory that is used by turns within a pass: gradients, and what operators borrow. The header is right before it. */
 typedef struct buffer {
     uint64_t size;
     int32_t holders;     /* variables whose gradient this is; 0 when free */
@@ -66,7 +66,7 @@ struct xlm_tape {
     xlm_tape_complete *complete;
     void *complete_data; /* complete's first argument */
     xlm_profile *profile;
-    bool recorded;       /* the operator called last stands in operations: a gradient is wanted */
+    bool recorded;       /* the operator called last is in operations: a gradient is wanted */
     double bytes;        /* of the operator called last */
     bool packs;          /* products with parameters are made by oneDNN */
     xlm_precision precision;

@@ -10,7 +10,7 @@
 #include "tensor/packed.h"
 #include "tensor/tape.h"
 
-/* What one row's softmax leaves behind, in double: its loss is a difference of close numbers. */
+/* What one row's softmax leaves after, in double: its loss is a difference of close numbers. */
 typedef struct xlm_vocabulary_outcome {
     double loss;
     bool correct;

@@ -64,7 +64,7 @@ static inline vec chosen(const uint8_t *bits, int64_t i, int k, vec v)
 
 /* exp(x), within 1.1 ulp: 2^n exp(r), r = x − n ln 2 in two steps, n = x / ln 2 rounded. The polynomial of degree 6 interpolates
  * exp at the Chebyshev nodes of |r| <= ln(2) / 2. SLEEF's takes three times as long, since loops must call it. Where exp(x) is 0
- * or infinite in a float x is brought near; the second operand of min and max is what is no number. */
+ * or infinite in a float x is brought near; the second operand of min and max is what is not a number. */
 static inline vec exponential(vec x)
 {
     static const float P[] = {1, 1, 0.5f, 0.16666415f, 0.04166635f, 0.008375134f, 0.0013941119f};

@@ -14,7 +14,7 @@
  *                                       a lane's byte say which 16-bit lanes of low are at least the threshold, 4 to 7 of high
  *     NATIVE_BFLOAT16                   where there are instructions for it, with add_pairs as attention.h wants it and
  *                                       store_rounded, store_rounded_pairs as bodies.h wants them; else instead of those
- *     where_nan(x, a, b)                of 32-bit lanes: a where x is no number, else b
+ *     where_nan(x, a, b)                of 32-bit lanes: a where x is not a number, else b
  *     without_denormals(bits, w)        w, but a zero of their sign where bits are those of a denormal or zero
  *     store_halves(p, k, words)         the lower halves of the first k 32-bit lanes
  *     TILE_ROWS, TILE_VECTORS           as attention.h wants them

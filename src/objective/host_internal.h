@@ -49,7 +49,7 @@ struct xlm_host {
     int metrics;             /* of all objectives together */
     GArray *states;          /* xlm_saved_state */
     GArray *averages;        /* int: objectives with an average */
-    bool publishing;         /* a step is continuing whose rows are delivered */
+    bool publishing;         /* the rows of a step are being delivered */
 };
 
 #endif

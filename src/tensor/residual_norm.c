@@ -19,7 +19,7 @@ struct gradients {
     xlm_grad dx, dz;
     int64_t width;    /* of a chunk's sums: of γ's, β's and, when there is one, the bias's gradient, d each */
     xlm_real *sums;   /* [chunks x width] */
-    xlm_real *spare;  /* [chunks x d] a row's gradient of the sum, when it may not are in dx */
+    xlm_real *spare;  /* [chunks x d] a row's gradient of the sum, where dx may not hold it */
 };
 
 static void chunk_backward(const struct state *s, const struct gradients *g, int64_t k)

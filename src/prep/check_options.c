@@ -234,8 +234,6 @@ static bool check_files(const xlm_prep_options *o, GError **error)
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
         if (others[i] != NULL)
             g_ptr_array_add(inputs, others[i]);
-    for (guint i = 0; i < o->like_files->len; i++)
-        g_ptr_array_add(inputs, o->like_files->pdata[i]);
     for (guint i = 0; i < o->synthetic->len; i++)
         for (int k = 0; k < 2; k++)
             if (((const xlm_synthetic *)o->synthetic->pdata[i])->weights[k] != NULL)
@@ -243,6 +241,8 @@ static bool check_files(const xlm_prep_options *o, GError **error)
     bool good = true;
     for (guint i = 0; i < inputs->len && good; i++)
         good = check_input(inputs->pdata[i], error);
+    for (guint i = 0; i < o->like_files->len; i++) /* no text, and open already */
+        g_ptr_array_add(inputs, o->like_files->pdata[i]);
     good = good && check_outputs(o, inputs, error);
     g_ptr_array_free(inputs, TRUE);
     return good && check_texts(o, error);

@@ -33,8 +33,8 @@ const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, i
 
 /* ---- names of tensors ---- */
 
-/* A name with # for the number of its layer: "encoder/layer.12/..." -> "encoder/layer.#/...", *number = 12; a layer that all share
- * is number 0. */
+/* A name with # for the number of its layer: "encoder/layer.12/..." -> "encoder/layer.#/...", *number = 12; a layer that all
+ * share is number 0. */
 static char *take_number(const char *name, int64_t *number)
 {
     const char *rest;

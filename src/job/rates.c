@@ -50,8 +50,9 @@ bool xlm_rates_set(const xlm_optimiser_config *config, const xlm_model_config *m
     }
     if (frozen > 0)
         log_frozen(layers, frozen, xlm_parameters_elements(parameters));
+    const int64_t below = xlm_layers_above(model, (xlm_layer){.stack = XLM_STACK_EMBEDDINGS});
     if (decay < 1)
         xlm_log_info("learning rates: %g in the topmost layer and above, times %g for each layer below, %g in the embeddings",
-                     config->learning_rate, decay, config->learning_rate * pow(decay, (double)xlm_layers_above(model, (xlm_layer){.stack = XLM_STACK_EMBEDDINGS})));
+                     config->learning_rate, decay, config->learning_rate * pow(decay, (double)below));
     return true;
 }

@@ -45,11 +45,11 @@ static bool read_option(const xlm_store *store, const xlm_option *option, xlm_mo
     }
 }
 
-/* Keys that every file has. Of others, which came later, a file without them has the default: a new key of [model] gets the default
- * that means what models were before. */
+/* Keys that every file has. Of others, which came later, a file without them has the default: a new key of [model] gets the
+ * default that means what models were before. */
 static const char *const first_keys[] = {
-    "layers", "hidden_size", "attention_heads", "feed_forward_size", "embedding_size", "share_layers", "positions", "position_type",
-    "position_offset", "language_embeddings", "token_types", "layer_norm_epsilon", "dropout", "attention_dropout", "head",
+    "layers", "hidden_size", "attention_heads", "feed_forward_size", "embedding_size", "share_layers", "positions",
+    "position_type", "position_offset", "language_embeddings", "token_types", "layer_norm_epsilon", "dropout", "attention_dropout", "head",
     "vocabulary_chunk", NULL};
 
 /* What this version does not know may change what the model computes. */
@@ -61,8 +61,8 @@ static bool check_keys(const xlm_store *store, char **keys, GError **error)
         while (option->name != NULL && strcmp(option->name, *key) != 0)
             option++;
         if (option->name == NULL && !g_strv_contains(sizes, *key))
-            return xlm_error_set(error, EX_DATAERR, "%s: /model: %s is no key that this version knows; read the file with the version "
-                                 "that wrote it", xlm_store_path(store), *key);
+            return xlm_error_set(error, EX_DATAERR, "%s: /model: %s is no key that this version knows; read the file with the "
+                                 "version that wrote it", xlm_store_path(store), *key);
     }
     return true;
 }

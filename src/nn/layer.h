@@ -23,11 +23,12 @@ int64_t xlm_layers_of(const xlm_model_config *config, xlm_stack stack);
 /* How many of these are above it: 0 of the topmost and of XLM_STACK_NONE, all of the encoder above the embeddings. */
 int64_t xlm_layers_above(const xlm_model_config *config, xlm_layer layer);
 
-/* The layer that a parameter is of, by its name. [out] rest: of the name, what is after the layer's ("attention/query/weight"); the
- * whole name where it is of no layer. NULL: not wanted. */
+/* The layer that a parameter is of, by its name. [out] rest: of the name, what is after the layer's ("attention/query/weight");
+ * the whole name where it is of no layer. NULL: not wanted. */
 xlm_layer xlm_layer_of(const char *parameter, const char **rest);
 
-/* "encoder/layer.3/attention", the name of a block of the layer; layer.shared where all have the same weights. [out] name: [size]. */
+/* "encoder/layer.3/attention", the name of a block of the layer; layer.shared where all have the same weights.
+ * [out] name: [size]. */
 void xlm_layer_name(const xlm_model_config *config, xlm_layer layer, const char *block, char *name, size_t size);
 /* The name of the stack: "encoder", or "" of what is none. */
 const char *xlm_stack_name(xlm_stack stack);

@@ -28,8 +28,8 @@ static void *give_cooccurrence(const char *path, const xlm_resource_origin *orig
 
 static void keep(void *resource) { (void)resource; }
 
-static const xlm_resource_reader dictionaries = {.kind = "dictionary", .folder = "dictionaries", .read = give_dictionary, .free = keep},
-                                 tables = {.kind = "cooccurrence", .folder = "cooccurrence", .read = give_cooccurrence, .free = keep};
+static const xlm_resource_reader dictionaries = {.kind = "dictionary", .read = give_dictionary, .free = keep},
+                                 tables = {.kind = "cooccurrence", .read = give_cooccurrence, .free = keep};
 static const xlm_resource_reader *const readers[] = {&dictionaries, &tables, NULL};
 
 /* ---- what is given ---- */

@@ -23,8 +23,8 @@
 /* Has the job an objective of that name (NULL: all are meant)? EX_USAGE. */
 bool xlm_check_gradients_has(const xlm_job *job, const char *name, GError **error);
 
-/* Of the step that follows `step` updates, of all objectives or the one called `name`, which is there (NULL: all). Collective: ranks share the
- * parameters. Tables on standard output of rank 0. EX_SOFTWARE when a gradient is further from the differences than 0.5 %, when
+/* Of the step that follows `step` updates, of all objectives or the one called `name`, which is there (NULL: all). Collective:
+ * ranks share the parameters. Tables on standard output of rank 0. EX_SOFTWARE when a gradient is further from the differences than 0.5 %, when
  * two passes over the same batch give two losses, and when an objective could not be checked: it begins later, has no terms or no
  * gradient, or rounding hides all of its gradients. Errors of reading. */
 bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int64_t step, const char *name, GError **error);

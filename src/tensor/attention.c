@@ -27,7 +27,7 @@ enum {
     PREFIX_BLOCK = 48, /* where queries see only the first keys: shorter blocks leave out more products */
     LINE = 16,         /* reals that rows of scratch are multiples of */
     HEAD_SHIFT = 20,   /* of a counter's first two words: below are keys and sites */
-    HEAD_BITS = 4      /* of a head that are in the second word, where the bits above tell encodings apart; the rest, in the first */
+    HEAD_BITS = 4      /* of a head in the second word, whose bits above tell encodings apart; the rest are in the first */
 };
 
 /* Columns of a variable that hold queries, keys or values. */

@@ -130,7 +130,7 @@ logged both.out xlm_eval qa-1/best --test en:dev.json --test xx:xx.json --predic
     --csv both.csv
 [ -s both.en.json ] && [ -s both.xx.json ] && [ -s odds.xx.json ] && grep -q '^xx,measure,f1,' both.csv ||
     fail "$(ls; cat both.csv)"
-expect 64 'gives n_best=FILE' xlm_eval qa-1/best --test dev.json --output nothing=x
+expect 64 'has n_best=FILE' xlm_eval qa-1/best --test dev.json --output nothing=x
 expect 78 'xx.json: rules = mlqa' xlm_eval qa-1/best --test xx:xx.json --set rules=mlqa --csv none.csv
 
 # ---- the share of the answers that subwords reproduce, once for each file ----

@@ -346,7 +346,7 @@ expect 65 'other.tsv:1: neither the tag "B-VP"' ranks 2 xlm_eval tag-1/best --te
 expect 64 'no language "zz"' xlm_eval tag-1/best --test dev.tsv --language zz
 expect 64 'did you mean "column"' xlm_eval tag-1/best --test dev.tsv --set colum=upos
 expect 73 'no-such-directory' xlm_eval tag-1/best --test dev.tsv --csv no-such-directory/a.csv
-expect 65 'no head for words' xlm_fill tag-1/best --language en 'the <mask>'
+expect 65 'no language-modelling head' xlm_fill tag-1/best --language en 'the <mask>'
 # Training starts from the encoder of a fine-tuned model; the head of the task is left, one for words is drawn.
 trained job.conf warm 1 --set train.start=tag-1/best --set train.steps=1
 grep -q 'drawn: lm_head/' warm.log && grep -q 'left: objectives/tagging' warm.log &&

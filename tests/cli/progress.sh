@@ -27,7 +27,7 @@ tail -n 1 ranks.log | grep '^finished: 30 steps in [0-9.]* [a-z]*, [0-9.]*k toke
 # In fine-tuning and when stopped the last line sums up too (tune.sh, train_resume.sh); without progress it still does.
 logged none.log $run --progress=none
 ! grep -q '^step ' none.log && grep -q '^finished: ' none.log || fail "--progress=none: $(cat none.log)"
-expect 64 'auto, line, log, none' $run --progress=often
+expect 64 'must be auto, line, log or none' $run --progress=often
 
 # A terminal, made by script(1) from util-linux.
 command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/null 2>&1 ||

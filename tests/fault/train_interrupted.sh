@@ -62,7 +62,7 @@ ends() {
 # told_of_snapshot NAME: Open MPI's user has read what becomes of the run, and where it is.
 told_of_snapshot() {
     grep -q '^signal noted .*finishing the step; .*'"$1/stopped.log" "$1.log" || fail "$1: nothing is reported: $(cat "$1.log")"
-    grep -q "^xlm_train: $1/$(checkpoint $reached) is there; the same command continues" "$1.log" ||
+    grep -q "^xlm_train: $1/$(checkpoint $reached) is there; the same command resumes from it" "$1.log" ||
         fail "$1: no news of the checkpoint: $(cat "$1.log" "$1/stopped.log")"
     rm "$1/stopped.log" || fail "$1: no stopped.log"
 }

@@ -43,8 +43,8 @@ bool xlm_store_check_unchanged(xlm_store *store, GError **error)
                              "again (another file may take the name of one that is being read, as mv does it, but not be written "
                              "into it, as cp does)", store->path, (int64_t)store->opened.st_size, (int64_t)now.st_size);
     if (now.st_mtim.tv_sec != store->opened.st_mtim.tv_sec || now.st_mtim.tv_nsec != store->opened.st_mtim.tv_nsec)
-        xlm_log_warn("%s: somebody has touched this file while it is being read, or written into it; if it is not what it was, "
-                     "neither is what was read since", store->path);
+        xlm_log_warn("%s: this file has been modified or touched while it is being read; if it is not what it was, neither is "
+                     "what was read since", store->path);
     store->opened = now;
     return true;
 }

@@ -131,7 +131,8 @@ bool xlm_parallel_items_find(xlm_parallel_items *parallel, const xlm_parallel_it
 {
     pairing p = {.item = item, .items = items, .file = file, .files = files, .pivot = pivot, .number = g_new0(int32_t, files)};
     *parallel = (xlm_parallel_items){.partner = g_new(int64_t, items)};
-    memset(parallel->partner, -1, sizeof(int64_t) * (size_t)items);
+    for (int64_t i = 0; i < items; i++)
+        parallel->partner[i] = -1;
     number_files(&p);
     bool good = check_languages(&p, error);
     g_autoptr(GError) why = NULL;

@@ -258,13 +258,15 @@ typedef struct xlm_published {
 } xlm_published;
 
 /* The order of calls is: open, declare; in each step label or count for all micro-batches, loss for all micro-batches, the update
- * of the parameters, publish, after_update; at the end close. */
+ * of the parameters, publish, after_update; at the end close. Before the first step all but open, declare and close are also called
+ * to estimate memory, on a tape whose operators compute nothing (xlm/tape.h: xlm_var_read), with any number as step; declared states
+ * are restored afterwards. */
 struct xlm_loss_class {
     uint32_t abi;              /* XLM_LOSS_ABI */
     const char *name;          /* "mlm" */
     const char *summary;       /* one line for --help-job */
     bool needs_stream;         /* true: a job must give it a stream; false: it must not */
-    const xlm_option *options; /* the keys of its section in addition to plugin, stream and weight; NULL: none */
+    const xlm_option *options; /* the keys of its section in addition to plugin, stream, weight and begin; NULL: none */
     size_t state_size;
     /* All hooks except `loss` are optional.
      *

@@ -48,7 +48,8 @@ typedef struct xlm_loss_check {
  * objective; of large ones, for 64 elements. Parameters are drawn, and averaged weights are others than the live ones. Constants
  * (xlm_constant) are held at what they are, and declared state is put back before each pass.
  *
- * [out] table: a row for each parameter; NULL: none. Returns true when all agree to 1e-6 of their size. False, with why in
+ * [out] table: a row for each parameter; NULL: none. Returns true when all agree to 1e-6 of their size, or of
+ * a tenth of the largest gradient of their parameter where that is more. False, with why in
  * message[size]: the first gradient that is wrong, what an objective or an option refuses, a loss that is another one in the
  * second pass, no terms, no gradient, or a batch that does not fit. */
 bool xlm_loss_check_gradients(const xlm_loss_check *check, FILE *table, char *message, size_t size);

@@ -67,17 +67,18 @@ typedef struct xlm_stage_pass xlm_stage_pass;
 
 /* A span: tokens that follow one another in the text. The layout ends each with </s>, and puts <s> before the first. */
 typedef struct xlm_stage_span {
-    int32_t number;               /* [in] which span of its sequence it is in the text: 0, 1, … */
+    int32_t number;               /* [in] which span of its sequence it is, as the stage before left them: 0, 1, … */
     int32_t tokens;               /* [in] special tokens not counted */
     int32_t language;             /* [in] id */
-    int32_t side;                 /* [in, out] 0 or 1: the type of its tokens; 0 at first */
+    int32_t side;                 /* [in, out] 0 or 1: the type of its tokens; 0 before the first stage */
 } xlm_stage_span;
 
 /* What `arrange` gets. */
 typedef struct xlm_stage_text {
     int32_t sequences;            /* [in] S */
     const int32_t *offsets;       /* [in] [S+1] sequence s has spans offsets[s] … offsets[s+1] − 1, one at least */
-    const xlm_row_key *keys;      /* [in] [S] of the first row that each sequence will have, for draws */
+    const xlm_row_key *keys;      /* [in] [S] of the first row that each sequence will have, for draws; `apply` gets
+                                     the same key for that row */
     xlm_stage_span *spans;        /* [in, out] [offsets[S]]: those of a sequence may change places and sides, no more */
 } xlm_stage_text;
 
@@ -90,11 +91,13 @@ typedef struct xlm_stage_batch {
                                      predicted_share */
 } xlm_stage_batch;
 
-/* The values of an annotation of the stage's class, to be filled in: [S] in `arrange` and `apply`, [T] in `apply`. −1 at first. */
+/* The values of an annotation of the stage's class, to be filled in: [S] in `arrange` and `apply`, [T] in `apply`. −1 at first. In
+ * the batches that memory is estimated with, where no text is read and no function of the stage is called, they are 0. */
 int32_t *xlm_stage_annotate(const xlm_stage_pass *pass, const char *name);
 
 /* A draw from [0, 1), 24 bits: a function of the seed, the stage's name, the step, the key (batch->keys[row], or text->keys[s] for
- * a sequence) and `number`, of which draws for several purposes take several. In every evaluation the same ones. */
+ * a sequence) and `number`, which must differ between purposes, also between a draw in `arrange` and one in `apply` with the same
+ * key. The same draws in every evaluation. */
 double xlm_stage_uniform(const xlm_stage_pass *pass, xlm_row_key key, uint32_t number);
 
 /* Functions are called in this order: open; for each batch arrange, apply; close. One of arrange and apply at least. */

@@ -34,10 +34,11 @@ typedef struct xlm_var xlm_var;
 
 int64_t xlm_var_rows(const xlm_var *x);
 int64_t xlm_var_cols(const xlm_var *x);
-/* The only element of a variable.
+/* The only element of a variable; 1 on a tape that estimates memory (xlm_var_read).
  * [in] x: 1 x 1 */
 double xlm_var_scalar(const xlm_var *x);
-/* Copies rows first to first + n - 1.
+/* Copies rows first to first + n - 1. On the tape that estimates memory before a run there are no values: numbers from [-1, 1) that
+ * look random are given instead, and zeros for gradients.
  * [in] x: rows x cols
  * [in] first: 0 to rows - n
  * [out] values: n x cols */
@@ -118,7 +119,7 @@ xlm_var *xlm_multiply(xlm_tape *tape, xlm_var *a, xlm_var *b);
 /* The end of a transformer's sublayer ("add & norm"): y = LayerNorm(x + dropout(z + b)), as
  *     xlm_layer_norm(xlm_add(x, xlm_dropout(z + b, p)), gamma, beta, epsilon)
  * with the same draws. Call the linear layer that makes z without bias: the bias costs nothing here. If z is the result of
- * xlm_linear and no operator has used it, its memory is reused: z->value is then NULL, and an operator that uses z afterwards
+ * xlm_linear and no operator has used it, its memory is reused: z can then no longer be read, and an operator that uses z afterwards
  * ends the program.
  * [in] x: n x d
  * [in] z: n x d

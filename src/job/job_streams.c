@@ -3,17 +3,24 @@
 
 #include "base/log.h"
 
-static xlm_stream *open_held_out(const xlm_job *job, const xlm_training_data *data, int s)
+/* *held_out: NULL where there is no text for it, which all ranks find alike. What a plugin refuses may differ from rank to rank, and
+ * is an error. */
+static bool open_held_out(const xlm_job *job, const xlm_training_data *data, int s, xlm_stream **held_out, GError **error)
 {
     const xlm_job_stream *stream = &job->stream[s];
-    g_autoptr(GError) why = NULL;
+    GError *why = NULL;
     if (!data->input.source->source.held_out)
-        return NULL; /* examples are validated otherwise (run/run.h) */
-    xlm_stream *held_out = xlm_stream_open(data->input, XLM_HELD_OUT, stream->name, s, &stream->config, (uint64_t)job->train.seed,
-                                           &why);
-    if (held_out == NULL)
-        xlm_log_warn("stream %s is not evaluated: %s", stream->name, why->message);
-    return held_out;
+        return true; /* examples are validated otherwise (run/run.h) */
+    *held_out = xlm_stream_open(data->input, XLM_HELD_OUT, stream->name, s, &stream->config, (uint64_t)job->train.seed, &why);
+    if (*held_out != NULL)
+        return true;
+    if (g_str_has_prefix(why->message, "[stage ")) {
+        g_propagate_error(error, why);
+        return false;
+    }
+    xlm_log_warn("stream %s is not evaluated: %s", stream->name, why->message);
+    g_error_free(why);
+    return true;
 }
 
 bool xlm_job_streams_open(xlm_job_streams *streams, const xlm_job *job, const xlm_training_data *data, int64_t positions,
@@ -36,7 +43,8 @@ bool xlm_job_streams_open(xlm_job_streams *streams, const xlm_job *job, const xl
                                  xlm_stream_positions(streams->training[s]), positions);
         g_autofree char *description = xlm_stream_describe(streams->training[s]);
         xlm_log_info("stream %s: %s", stream->name, description);
-        streams->held_out[s] = open_held_out(job, data, s);
+        if (!open_held_out(job, data, s, &streams->held_out[s], error))
+            return false;
     }
     return true;
 }

@@ -56,7 +56,7 @@ static double check_parameter(const xlm_differences *d, void *saved, const xlm_p
         if (!(apart <= TOLERANCE) && error != NULL && *error == NULL)
             xlm_error_set(error, EX_SOFTWARE, "%s[%" G_GINT64_FORMAT ", %" G_GINT64_FORMAT "]: its gradient is %.10g, differences "
                           "of the loss give %.10g", p->name, i / p->cols, i % p->cols, gradient[i], slope);
-        worst = apart <= worst ? worst : apart; /* also when it is no number */
+        worst = apart <= worst || isnan(worst) ? worst : apart; /* a NaN stays */
     }
     if (table != NULL)
         fprintf(table, "%-44s %5" G_GINT64_FORMAT " x %-6" G_GINT64_FORMAT " %5" G_GINT64_FORMAT " %9.1e%s\n", p->name, p->rows,

@@ -16,7 +16,8 @@ static bool open_objective(xlm_hosted *h, xlm_parameters *parameters, GError **e
     const xlm_loss_class *cls = h->spec.cls;
     char message[512] = "";
     if (cls->open != NULL && !cls->open(&h->loss, message, sizeof message))
-        return xlm_error_set(error, EX_CONFIG, "[objective %s]: %s", h->spec.name, message);
+        return xlm_error_set(error, EX_CONFIG, "[objective %s]: %s", h->spec.name,
+                             *message != '\0' ? message : "its open function refuses, without saying why");
     h->open = true;
     if (*message != '\0')
         xlm_log_warn("[objective %s]: %s", h->spec.name, message);

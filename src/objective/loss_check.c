@@ -47,6 +47,24 @@ static bool set_option(const xlm_loss_class *cls, const char *text, void *state,
     return good;
 }
 
+static bool is_given(const xlm_loss_check *check, const char *name)
+{
+    bool given = false;
+    for (const char *const *text = check->options; text != NULL && *text != NULL; text++) {
+        g_auto(GStrv) pair = g_strsplit(*text, "=", 2);
+        given |= strcmp(g_strstrip(pair[0]), name) == 0;
+    }
+    return given;
+}
+
+/* An option without default: any path does for a file, since what is read is the check's own. */
+static bool set_missing(const xlm_option *o, void *state, GError **error)
+{
+    return o->type == XLM_OPTION_TEXT ? xlm_option_set(o, o->name, state, error)
+                                      : xlm_error_set(error, EX_USAGE, "the option %s has no default; give \"%s=VALUE\"", o->name,
+                                                      o->name);
+}
+
 static bool set_options(const xlm_loss_check *check, void *state, GError **error)
 {
     const xlm_loss_class *cls = check->cls;
@@ -56,6 +74,9 @@ static bool set_options(const xlm_loss_check *check, void *state, GError **error
                 return false;
     for (const char *const *text = check->options; text != NULL && *text != NULL; text++)
         if (!set_option(cls, *text, state, error))
+            return false;
+    for (const xlm_option *o = cls->options; o != NULL && o->name != NULL; o++)
+        if (o->default_value == NULL && !is_given(check, o->name) && !set_missing(o, state, error))
             return false;
     return true;
 }
@@ -73,6 +94,19 @@ static bool set_model(const xlm_loss_check *check, xlm_model_config *model, GErr
     }
     model->dropout = model->attention_dropout = 0;
     return xlm_model_check(model, error);
+}
+
+/* The values of an annotation of the built-in stages: at least `least`, below `end`. */
+static bool check_annotation(const xlm_batch *b, const char *name, int32_t width, int64_t least, int64_t end, GError **error)
+{
+    const xlm_annotation *a = xlm_batch_find_annotation(b, name);
+    if (a == NULL)
+        return true;
+    bool good = a->width == width && (a->axis == XLM_AXIS_OWN) == (width > 1) && (a->axis == XLM_AXIS_OWN || a->length == b->tokens);
+    for (int64_t i = 0; i < (int64_t)a->length * a->width && good; i++)
+        good = a->values[i] >= least && a->values[i] < end;
+    return good || xlm_error_set(error, EX_USAGE, "the annotation \"%s\" of the batch has another shape or a value that is out of "
+                                 "range", name);
 }
 
 /* What would end the program, or is read out of bounds. */
@@ -97,7 +131,9 @@ static bool check_batch(const xlm_batch *b, const xlm_model_config *model, GErro
         if (b->predicted_rows[k] < (k > 0 ? b->predicted_rows[k - 1] + 1 : 0) || b->predicted_rows[k] >= b->tokens ||
             b->targets[k] < 0 || b->targets[k] >= model->vocabulary)
             return xlm_error_set(error, EX_USAGE, "predicted row %d of the batch is out of order or range, or its target is", k);
-    return true;
+    return check_annotation(b, "links", 2, 0, b->tokens, error) &&
+           check_annotation(b, "translations", 1, -1, model->vocabulary, error) &&
+           check_annotation(b, "translation_languages", 1, -1, model->languages, error);
 }
 
 /* ---- the objective in its host ---- */
@@ -114,6 +150,7 @@ typedef struct hosted {
     char **words;
     int64_t *counts;
     const char **languages;
+    GPtrArray *annotations; /* their names, NULL-terminated */
 } hosted;
 
 /* Names and counts of subwords, as open may want them. */
@@ -132,9 +169,17 @@ static void describe(hosted *h)
 
 static bool open_host(const xlm_loss_check *check, const xlm_batch *batch, void *state, hosted *h, GError **error)
 {
-    const xlm_loss_stream small = {.name = "check", .batch = batch != NULL ? batch->sequences : 0, .parallel = true, .mask = 0.15,
-                                   .alignments = true, .dictionary = xlm_check_dictionary()};
-    const xlm_loss_stream *stream = check->stream != NULL ? check->stream : &small;
+    const bool translates = batch != NULL && xlm_batch_find_annotation(batch, "translations") != NULL;
+    for (const xlm_annotation *a = batch != NULL ? batch->annotations : NULL; a != NULL; a = a->next)
+        g_ptr_array_add(h->annotations, (void *)(uintptr_t)a->name);
+    g_ptr_array_add(h->annotations, NULL);
+    const xlm_loss_stream own = {
+        .name = "check", .batch = batch != NULL ? batch->sequences : 0, .parallel = true, .mask = 0.15,
+        .alignments = batch != NULL && xlm_batch_find_annotation(batch, "links") != NULL,
+        .dictionary = check->dictionary != NULL ? check->dictionary : translates ? xlm_check_dictionary() : NULL,
+        .annotations = (const char *const *)h->annotations->pdata,
+    };
+    const xlm_loss_stream *stream = check->stream != NULL ? check->stream : &own;
     const xlm_objective_spec spec = {.name = check->cls->name, .cls = check->cls, .state = state,
                                      .stream = batch != NULL ? 0 : -1, .weight = 1};
     describe(h);
@@ -180,6 +225,7 @@ static void close_host(hosted *h)
     g_strfreev(h->words);
     g_free(h->counts);
     g_free(h->languages);
+    g_ptr_array_unref(h->annotations);
 }
 
 /* Terms and labels of the batch. */
@@ -211,7 +257,7 @@ static void make_step(const hosted *h, const xlm_batch *batch, int64_t step)
 
 static bool check_objective(const xlm_loss_check *check, void *state, FILE *table, GError **error)
 {
-    hosted h = {0};
+    hosted h = {.annotations = g_ptr_array_new()};
     const xlm_batch *batch = !check->cls->needs_stream ? NULL : check->batch != NULL ? check->batch : xlm_check_batch();
     bool good = set_model(check, &h.config, error) && (batch == NULL || check_batch(batch, &h.config, error)) &&
                 open_host(check, batch, state, &h, error);

@@ -20,16 +20,16 @@ struct xlm_stage_pass {
 
 /* ---- the kind of plugins ---- */
 
-/* What a step dump calls arrays of a batch beside its annotations. */
+/* Arrays of a batch in a step dump, and annotations of the built-in stages, which objectives read without looking at their shape. */
 static const char *const taken[] = {"ids", "original", "positions", "languages", "types", "offsets", "masked_positions", "targets",
-                                    "text_languages", "instances", NULL};
+                                    "text_languages", "instances", "links", "translations", "translation_languages", NULL};
 
 static bool check_annotation(const xlm_stage_annotation *a, const char *file, GError **error)
 {
     const size_t plain = strspn(a->name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-.");
     if (plain == 0 || a->name[plain] != '\0' || g_strv_contains(taken, a->name))
         return xlm_error_set(error, EX_CONFIG, "%s: an annotation cannot be named \"%s\"; take letters, digits and \"_-.\", and no "
-                             "name of an array of the batch", file, a->name);
+                             "name of an array of the batch or of a built-in annotation", file, a->name);
     if (a->axis != XLM_AXIS_TOKENS && a->axis != XLM_AXIS_SEQUENCES)
         return xlm_error_set(error, EX_CONFIG, "%s: the annotation \"%s\" must be of tokens or of sequences", file, a->name);
     return true;

@@ -158,7 +158,7 @@ static void run_one(const operation *o)
         xlm_grad_add(o->input[k]);
     o->backward(o->state);
     if (of_shapes(tape))
-        g_ptr_array_set_size(tape->lent, 0);
+        g_hash_table_remove_all(tape->lent);
     if (o->y->grad != NOTHING)
         tape_drop_gradient(o->y);
 }

@@ -33,7 +33,7 @@ xlm_tape *xlm_tape_new_of_shapes(xlm_parameters *parameters)
 {
     xlm_tape *tape = xlm_tape_new(parameters);
     tape->buffers = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
-    tape->lent = g_ptr_array_new_with_free_func(g_free);
+    tape->lent = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
     return tape;
 }
 
@@ -52,7 +52,7 @@ void xlm_tape_free(xlm_tape *tape)
     xlm_tape_constants(tape, XLM_CONSTANTS_FREE);
     g_free(tape->empty);
     g_clear_pointer(&tape->buffers, g_hash_table_destroy);
-    g_clear_pointer(&tape->lent, g_ptr_array_unref);
+    g_clear_pointer(&tape->lent, g_hash_table_destroy);
     g_free(tape);
 }
 
@@ -66,8 +66,10 @@ void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t
 {
     xlm_arena_reset(tape->arena);
     tape->free = NULL;
-    if (of_shapes(tape))
+    if (of_shapes(tape)) {
         g_hash_table_remove_all(tape->buffers);
+        g_hash_table_remove_all(tape->lent);
+    }
     tape->gradients = gradients;
     tape->mode = (xlm_tape_mode){.gradient = true, .training = training};
     tape->key = xlm_rng_make_key(seed, XLM_RNG_DROPOUT, step);

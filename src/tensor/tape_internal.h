@@ -62,7 +62,7 @@ struct xlm_tape {
     guint repeated;      /* of those, in this pass */
     buffer *free;
     GHashTable *buffers; /* of a tape of shapes: buffer by its address; else NULL */
-    GPtrArray *lent;     /* of a tape of shapes: arrays that the function of a plugin has asked for */
+    GHashTable *lent;    /* of a tape of shapes: gradients that the function of a plugin has asked for, by variable */
     xlm_tape_complete *complete;
     void *complete_data; /* complete's first argument */
     xlm_profile *profile;

@@ -37,11 +37,13 @@ static void pretend(int64_t first, int64_t n, xlm_real *values)
     }
 }
 
-/* Zeros for a plugin's backward function, until it returns. */
+/* Zeros for a plugin's backward function, until it returns; the same ones however often it asks. */
 static xlm_real *lend(const xlm_var *x)
 {
-    xlm_real *zeros = g_malloc0(bytes_of(x));
-    g_ptr_array_add(((const variable *)x)->tape->lent, zeros);
+    GHashTable *lent = ((const variable *)x)->tape->lent;
+    xlm_real *zeros = g_hash_table_lookup(lent, x);
+    if (zeros == NULL)
+        g_hash_table_insert(lent, (void *)(uintptr_t)x, zeros = g_malloc0(bytes_of(x)));
     return zeros;
 }
 

@@ -182,6 +182,7 @@ refused() { # SOURCE PATTERN SED: the stage changed so is refused
 refused spans 'was built for plugin ABI 2, this program has 1; .*xlm/stage.h' 's/XLM_STAGE_ABI,/2,/'
 refused spans 'its class lacks a name, a summary, or a function' '/\.name =/d'
 refused spans 'an annotation cannot be named "ids"' 's/"chosen"/"ids"/'
+refused spans 'an annotation cannot be named "links"' 's/"chosen"/"links"/'
 refused spans 'an annotation cannot be named "a/b"' 's/"chosen"/"a\/b"/'
 refused spans 'the annotation "chosen" must be of tokens or of sequences' 's/"chosen", XLM_AXIS_TOKENS/"chosen", XLM_AXIS_OWN/'
 refused spans 'it declares options but no state_size' '/\.state_size =/d'

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 
 # text SEED SENTENCES SUFFIX: source.SUFFIX, target.SUFFIX of a made language word by word, of which some words are missing, some
 # added, neighbours change places; gold.SUFFIX has the links.

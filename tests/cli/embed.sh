@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 # Some words of both languages: those in the dictionary are no candidates for themselves.
 head -n 3 text.en >>text.xx
 small_corpus --bpe 400

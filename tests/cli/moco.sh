@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 
 eight_steps 4 -e 's/^weight = 0.5/&\nbegin = 1/; s/^type = parallel/&\nform = bert\nshuffle_sides = true/' >base.conf

@@ -3,6 +3,7 @@
 # refusals. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 
 # Without gnuplot, and with one that fails: said by name, and no page. In folder bin are the programs that one in the build needs.
 mkdir bin

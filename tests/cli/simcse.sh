@@ -2,6 +2,7 @@
 # xlm-mpi: an objective from outside that encodes one text with two dropout masks. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 
 build() { # NAME [SED OPTION...]: NAME.so of simcse.c, changed

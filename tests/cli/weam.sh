@@ -2,6 +2,7 @@
 # xlm-mpi: weam in training: bits, resuming, metrics, memory, what is refused. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 # A poor one: some words have no partner.
 logged align.log xlm_align corpus.h5 --split all --method diagonal --iterations 1 --symmetrise intersection --alignment links.h5

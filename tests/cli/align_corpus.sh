@@ -2,6 +2,7 @@
 # xlm-mpi: the sentence pairs of a corpus aligned, by statistics and by a model. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 # text_of SPLIT LANGUAGE COLUMN: the sentences of the pairs, in their order, on standard output.
 text_of() {

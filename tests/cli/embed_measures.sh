@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus --para en-xx=text.en,text.xx --bpe 400
 logged train.log xlm_train job.conf --set train.steps=60
 for word in the old red small green tall quick quiet house river teacher garden window student book mountain \

@@ -2,6 +2,7 @@
 # xlm-mpi: programs, library and objectives are hardened as configure says. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 [ "$XLM_HARDENING" != no ] || { echo "configured with --disable-hardening, or the compiler knows nothing of it" >&2; exit 77; }
 command -v readelf >/dev/null || { echo "readelf is missing (Debian/Ubuntu: binutils)" >&2; exit 77; }
 

@@ -3,6 +3,7 @@
 # metrics.csv. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 
 # run NAME RANKS [OPTION...]: trains job.conf, or $job, into directory NAME.

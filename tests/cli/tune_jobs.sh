@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 xlm_prep --mono en=text.en --mono de=text.xx --words space --bpe 120 --held-out 0.1 -o corpus.h5 >prep.log 2>&1 ||
     { cat prep.log >&2; exit 99; }
 cat >model.conf <<'JOB'

@@ -2,6 +2,7 @@
 # xlm-mpi: xlm_prep without room, and stopped: message, exit code, and no file. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 
 # Text whose corpus takes some megabytes.
 awk 'BEGIN { for (i = 0; i < 60000; i++) print "sentence", i, "has", i * 7 % 1000, "more words of", i * 31 % 977, "kinds" }' \

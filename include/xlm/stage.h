@@ -92,7 +92,7 @@ typedef struct xlm_stage_batch {
 } xlm_stage_batch;
 
 /* The values of an annotation of the stage's class, to be filled in: [S] in `arrange` and `apply`, [T] in `apply`. −1 at first. In
- * the batches that memory is estimated with, where no text is read and no function of the stage is called, they are 0. */
+ * the batches that memory is estimated with, where no text is read and no function of the stage is called, they are 0 and 1 in turn. */
 int32_t *xlm_stage_annotate(const xlm_stage_pass *pass, const char *name);
 
 /* A draw from [0, 1), 24 bits: a function of the seed, the stage's name, the step, the key (batch->keys[row], or text->keys[s] for

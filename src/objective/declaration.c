@@ -182,8 +182,9 @@ int xlm_declare_mean(xlm_declaration *declaration, double weight)
 void xlm_declare_publish(xlm_declaration *declaration, int64_t cols)
 {
     xlm_hosted *hosted = declaration->hosted;
-    if (hosted->published_cols > 0 || cols < 1)
-        g_error("objective %s: it publishes twice, or rows of %" G_GINT64_FORMAT " numbers", hosted->loss.name, cols);
+    if (hosted->published_cols > 0 || cols < 1 || hosted->spec.stream < 0)
+        g_error("objective %s: it publishes twice, without a stream, or rows of %" G_GINT64_FORMAT " numbers", hosted->loss.name,
+                cols);
     hosted->published_cols = cols;
 }
 

@@ -491,10 +491,10 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *
                                      .trains = trains(options), .validates = options->validation != NULL};
     const xlm_run_size size = size_of(&r);
     xlm_hardware_prepare(&r.hardware, (int)job->train.threads, comm->local_ranks);
-    bool good = xlm_memory_check(comm, &size, &r.estimate, error);
+    /* What the job names is checked before objectives are run to estimate memory. */
+    bool good = xlm_resume_check(&resume, data->vocabulary, error) && xlm_memory_check(comm, &size, &r.estimate, error);
     if (good)
         print_memory(&r);
-    good = good && xlm_resume_check(&resume, data->vocabulary, error);
     if (good && options->dry_run) {
         open_hardware(&r);
         good = print_time(&r, error);

@@ -266,7 +266,9 @@ void xlm_plugged_stage_plan(const xlm_plugged_stage *stage, xlm_batch_layout *ba
 {
     const xlm_stage_plugin *cls = stage->self.cls;
     for (int i = 0; i < annotations_of(cls); i++) {
-        const int64_t n = cls->annotations[i].axis == XLM_AXIS_TOKENS ? batch->tokens : batch->sequences;
-        memset(xlm_batch_layout_annotate(batch, cls->annotations[i].name, cls->annotations[i].axis), 0, sizeof(int32_t) * (size_t)n);
+        const xlm_axis axis = cls->annotations[i].axis;
+        int32_t *values = xlm_batch_layout_annotate(batch, cls->annotations[i].name, axis);
+        for (int32_t at = 0; at < (axis == XLM_AXIS_TOKENS ? batch->tokens : batch->sequences); at++)
+            values[at] = at % 2;
     }
 }

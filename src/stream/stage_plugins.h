@@ -30,7 +30,7 @@ void xlm_plugged_stage_close(xlm_plugged_stage *stage);
 void xlm_plugged_stage_arrange(xlm_plugged_stage *stage, const xlm_draws *draws, xlm_arena *arena, xlm_sequences *sequences);
 /* Then this, after all built-in stages: annotate the batch, and change its input and what is predicted. */
 void xlm_plugged_stage_apply(xlm_plugged_stage *stage, const xlm_draws *draws, xlm_batch_layout *batch);
-/* For a batch that is planned before anything is read (stream/planned_batch.h): annotate it with zeros. */
+/* For a batch that is planned before anything is read (stream/planned_batch.h): annotate it with 0 and 1 in turn. */
 void xlm_plugged_stage_plan(const xlm_plugged_stage *stage, xlm_batch_layout *batch);
 /* Share of the tokens that it makes predicted. */
 double xlm_plugged_stage_predicted_share(const xlm_plugged_stage *stage);

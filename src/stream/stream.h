@@ -76,7 +76,7 @@ double xlm_stream_predicted_share(const xlm_stream *stream);
 const xlm_dictionary *xlm_stream_dictionary(const xlm_stream *stream);
 /* Names of the annotations that its batches have, NULL-terminated; valid as long as the stream. */
 const char *const *xlm_stream_annotations(const xlm_stream *stream);
-/* Annotate a planned batch (stream/planned_batch.h) with what its plugins annotate, zeros. */
+/* Annotate a planned batch (stream/planned_batch.h) with what its plugins annotate, 0 and 1 in turn. */
 void xlm_stream_plan_plugins(const xlm_stream *stream, xlm_batch_layout *batch);
 /* Positions are below this; less than xlm_stream_longest for form xlm, where they restart. */
 int64_t xlm_stream_positions(const xlm_stream *stream);

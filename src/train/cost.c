@@ -1,9 +1,9 @@
 /* xlm-mpi: what the passes of a run cost, before it begins. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/cost.h"
 
-#include "train/dump_step.h"
 #include "tensor/gemm.h"
 #include "tensor/parameters.h"
+#include "train/dump_step.h"
 #include "train/evaluate.h"
 #include "train/micro_batches.h"
 
@@ -130,33 +130,38 @@ static bool run_step(estimate *e, GError **error)
 
 /* ---- objectives that publish: their passes may grow with what they have received ---- */
 
-/* What a step delivers: rows of zeros, [objectives], NULL for those that do not publish. */
-static GByteArray **rows_of_step(const estimate *e, bool *any)
+/* What a step delivers: rows of zeros, [objectives], NULL for those that do not publish. [out] first: the first step of a run that
+ * delivers any; the number of its steps where none does. */
+static GByteArray **rows_of_step(const estimate *e, int64_t *first)
 {
     const xlm_job *job = e->size->job;
     GByteArray **rows = g_new0(GByteArray *, MAX(job->objectives, 1));
-    *any = false;
+    *first = job->train.steps;
     for (int k = 0; k < job->objectives; k++)
         if (xlm_host_publishes(e->size->host, k)) {
             rows[k] = xlm_host_published_zeros(e->size->host, k, job->stream[job->objective[k].stream].config.batch);
-            *any = true;
+            *first = MIN(*first, job->objective[k].begin);
         }
     return rows;
 }
 
 static uint64_t bytes_of(const estimate *e) { return xlm_tape_peak_bytes(e->tape) + xlm_arena_peak(e->arena); }
 
-/* As many steps as the job has may be delivered, in growing numbers, until a pass grows no more. */
+/* As many steps as the job has may be delivered: some hundred at once, since a queue may be used only when it is full, then growing
+ * numbers until a pass grows no more. */
 static bool run_steps(estimate *e, GError **error)
 {
-    bool any, good = run_step(e, error);
-    GByteArray **rows = rows_of_step(e, &any);
-    uint64_t before = 0;
-    for (int64_t step = e->step, n = 1; any && good && bytes_of(e) > before && step < e->size->job->train.steps; n *= 2) {
-        before = bytes_of(e);
-        for (int64_t i = 0; i < n && step < e->size->job->train.steps; i++)
-            xlm_host_finish_step(e->size->host, step++, rows);
+    enum { AT_ONCE = 512 };
+    const int64_t steps = e->size->job->train.steps;
+    int64_t step;
+    bool good = run_step(e, error), grows = true;
+    GByteArray **rows = rows_of_step(e, &step);
+    for (int64_t n = AT_ONCE; good && grows && step < steps; n *= 2) {
+        const uint64_t before = bytes_of(e);
+        for (const int64_t end = MIN(n, steps - step) + step; step < end; step++)
+            xlm_host_finish_step(e->size->host, step, rows);
         good = run_step(e, error);
+        grows = bytes_of(e) > before;
     }
     for (int k = 0; k < e->size->job->objectives; k++)
         if (rows[k] != NULL)

@@ -111,15 +111,9 @@ with "$text" "$pairs" "$mlm" "$tlm" | job xlm-form 1 --set model.head=xlm --set 
 with "$text" "$mlm" | job lamb 1 --set train.optimiser=lamb
 
 # Tasks, from the model of the first job.
-head -n 300 text.en | tee train.text | while read -r line; do echo "$line" >one; phrases one; done >train.tsv
+head -n 300 text.en >train.text
 tail -n 60 text.en >dev.text
-phrases dev.text >dev.tsv
-for part in train dev; do
-    awk '{ print (/ (sees|finds|opens) / ? "yes" : "no") "\t" $0 }' $part.text >$part.classes
-    jq -R -s '{version: "1.1", data: [{title: "made", paragraphs: [split("\n") | .[:-1] | to_entries[] | .value as $text |
-        ($text | split(" ")) as $words | {context: $text, qas: [{id: "q\(.key)", question: $words[1],
-            answers: [{text: $words[0], answer_start: 0}]}]}]}]}' $part.text >$part.json
-done
+for part in train dev; do task_files $part; done
 # task NAME SUFFIX [OPTION...]
 task() {
     local name=$1 suffix=$2

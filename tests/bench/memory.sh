@@ -25,24 +25,7 @@ value() {
 }
 sections() { sed -n "s/^\[$2 \(.*\)\]\$/\1/p" "$1"; } # FILE KIND
 
-cat >model.conf <<JOB
-[model]
-layers = 2
-hidden_size = $width
-attention_heads = 4
-positions = 512
-token_types = true
-[train]
-corpus = corpus.h5
-output = model
-steps = 1
-evaluate_every = 0
-[stream text]
-batch = 8
-length = 32
-[objective mlm]
-stream = text
-JOB
+one_step model.conf 2 "$width" 4
 logged model.log xlm_train model.conf
 
 # compare NAME SECTION PROGRAM...: a row of the four ways.

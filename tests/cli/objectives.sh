@@ -6,11 +6,7 @@
 long
 small_corpus
 
-for plugin in distil contrast sides; do
-    # shellcheck disable=SC2086 # compilers and flags are words
-    $XLM_CC -std=c11 -Wall -Wextra -Werror -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o $plugin.so \
-        "$XLM_SOURCE/tests/plugins/$plugin.c" || fail "$plugin does not compile"
-done
+for plugin in distil contrast sides; do build_plugin $plugin; done
 eight_steps 8 -e 's/^weight = 0.5/&\nbegin = 2/' >base.conf
 section() { printf '\n[objective %s]\nplugin = ./%s.so\nstream = %s\n' "$1" "$1" "$2"; }
 { cat base.conf; section distil text; section contrast pairs; section sides pairs; } >all.conf
@@ -72,9 +68,7 @@ for plugin in distil contrast sides; do
 done
 
 # What cannot be is refused.
-sed 's/XLM_WEIGHTS_AVERAGED, /XLM_WEIGHTS_AVERAGED, .gradient = true, /' "$XLM_SOURCE/tests/plugins/contrast.c" >contrast.c
-# shellcheck disable=SC2086
-$XLM_CC -std=c11 -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o contrast.so contrast.c
+build_plugin contrast contrast 's/XLM_WEIGHTS_AVERAGED, /XLM_WEIGHTS_AVERAGED, .gradient = true, /'
 expect 78 'objective contrast.*a view with averaged weights' xlm_train contrast.conf --set train.output=none
 expect 78 'stream text. has none; set type = parallel' xlm_train distil.conf --set 'objective distil.plugin=./sides.so' \
     --set train.output=none

@@ -11,25 +11,7 @@ export XLM_LAUNCH="env"
 cp text.xx text.de && cp text.xx text.es && cp text.xx text.zh
 xlm_prep --mono en=text.en --mono de=text.de --mono es=text.es --mono zh=text.zh --para en-de=text.en,text.de --words space \
     --bpe 300 --held-out 0.1 -o start.h5 >prep.log 2>&1 || { cat prep.log >&2; exit 99; }
-cat >start.conf <<'JOB'
-[model]
-layers = 12
-hidden_size = 16
-attention_heads = 2
-feed_forward_size = 32
-positions = 512
-token_types = true
-[train]
-corpus = start.h5
-output = start
-steps = 1
-evaluate_every = 0
-[stream text]
-batch = 8
-length = 32
-[objective mlm]
-stream = text
-JOB
+one_step start.conf 12 16 2 start.h5 'feed_forward_size = 32'
 logged start.log xlm_train start.conf
 export START=start/latest MONO="en=text.en de=text.de" PARA="en-de=text.en,text.de" PREP='--held-out 0.1'
 

@@ -5,18 +5,10 @@
 long
 small_corpus
 
-build() { # NAME [SED OPTION...]: NAME.so of simcse.c, changed
-    local name=$1
-    shift
-    sed "s/xlm_loss_simcse/xlm_loss_$name/" "$XLM_SOURCE/tests/plugins/simcse.c" | sed "$@" >"$name.c"
-    # shellcheck disable=SC2086 # compilers and flags are words
-    $XLM_CC -std=c11 -Wall -Wextra -Werror -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o "$name.so" "$name.c" ||
-        fail "$name does not compile"
-}
-build simcse ''
-build equal '/view.number = 1/d'
-build far 's/view.number = 1/view.number = 16/'
-build still 's/\.dropout = true/.dropout = false/'
+build_plugin simcse
+build_plugin equal simcse '/view.number = 1/d'
+build_plugin far simcse 's/view.number = 1/view.number = 16/'
+build_plugin still simcse 's/\.dropout = true/.dropout = false/'
 eight_steps 4 >base.conf
 section() { printf '\n[objective %s]\nplugin = ./%s.so\nstream = text\n' "$1" "$1"; }
 { cat base.conf; section simcse; } >job2.conf

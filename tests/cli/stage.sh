@@ -6,19 +6,10 @@
 long
 small_corpus
 
-build() { # NAME [SOURCE [SED OPTION...]]: NAME.so of tests/plugins/SOURCE.c, changed
-    local name=$1 source=${2-$1}
-    shift $(($# < 2 ? $# : 2))
-    sed "s/\(xlm_[a-z]*_\)${source//-/_}\([ ;]\)/\1${name//-/_}\2/" "$XLM_SOURCE/tests/plugins/$source.c" |
-        if [ $# -gt 0 ]; then sed "$@"; else cat; fi >"$name.c"
-    # shellcheck disable=SC2086 # compilers and flags are words
-    $XLM_CC -std=c11 -Wall -Wextra -Werror -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o "$name.so" "$name.c" ||
-        fail "$name does not compile"
-}
-build sentence-order
-build order-prediction
-build spans
-build second spans 's/"chosen"/"other"/g'
+build_plugin sentence-order
+build_plugin order-prediction
+build_plugin spans
+build_plugin second spans 's/"chosen"/"other"/g'
 stage() { printf '\n[stage order]\nplugin = ./sentence-order.so\nstream = text\n'; }
 objective() { printf '\n[objective order]\nplugin = ./order-prediction.so\nstream = text\n'; }
 eight_steps 4 -e 's/^language_embeddings.*/&\ntoken_types = true/' >base.conf
@@ -177,7 +168,7 @@ once 'stage spans'
 logged warns.log xlm_train spans.conf --dry-run --set 'stage spans.share=1' --set train.output=none
 [ "$(grep -c 'stage spans.: share = 1 leaves nothing' warns.log)" -eq 1 ] || fail "no warning, or twice: $(cat warns.log)"
 refused() { # SOURCE PATTERN SED: the stage changed so is refused
-    build changed "$1" "$3"
+    build_plugin changed "$1" "$3"
     none 78 "changed.so: $2" xlm_train spans.conf --set 'stage spans.plugin=./changed.so'
 }
 refused spans 'was built for plugin ABI 2, this program has 1; .*xlm/stage.h' 's/XLM_STAGE_ABI,/2,/'
@@ -190,7 +181,7 @@ refused spans 'it declares options but no state_size' '/\.state_size =/d'
 # Mistakes of its author end the program with a message.
 dies() { # PATTERN SOURCE CONF STAGE SED
     local code=0
-    build changed "$2" "$5"
+    build_plugin changed "$2" "$5"
     { (ulimit -c 0; xlm_train "$3" --set "stage $4.plugin=./changed.so" --set train.output=dies) >dies.log 2>&1 || code=$?; } \
         2>/dev/null
     [ "$code" -gt 128 ] && grep -q "$1" dies.log || fail "$5: ended with $code: $(tail -n 3 dies.log)"

@@ -30,9 +30,7 @@ static xlm_var *loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 const xlm_loss_class xlm_loss_stranger = {.abi = XLM_LOSS_ABI, .name = "stranger", .summary = "leave a file",
                                           .needs_stream = true, .declare = declare, .loss = loss};
 C
-# shellcheck disable=SC2086 # compilers and flags are words
-$XLM_CC -std=gnu11 -Wall -Wextra -Werror -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o stranger.so stranger.c ||
-    fail "the plugin does not compile"
+compile_plugin stranger -std=gnu11
 plugin=$PWD/stranger.so
 # A stage that does the same.
 { sed '/^static const xlm_view/,$d; s/loss\.h/stage.h/; s/"LOADED"/"STAGED"/' stranger.c; cat <<'C'; } >strange-stage.c
@@ -42,9 +40,7 @@ static void apply(xlm_stage *self, const xlm_stage_pass *pass, xlm_stage_batch *
 }
 const xlm_stage_plugin xlm_stage_strange_stage = {.abi = XLM_STAGE_ABI, .name = "strange", .summary = "leave a file", .apply = apply};
 C
-# shellcheck disable=SC2086
-$XLM_CC -std=gnu11 -Wall -Wextra -Werror -shared -fPIC -I "$XLM_SOURCE/include" ${XLM_SANITIZE_FLAGS:-} -o strange-stage.so \
-    strange-stage.c || fail "the stage does not compile"
+compile_plugin strange-stage -std=gnu11
 { cat job.conf; printf '\n[objective stranger]\nplugin = %s\nstream = text\n' "$plugin"
     printf '\n[stage strange]\nplugin = %s\nstream = text\n' "$PWD/strange-stage.so"; } >stranger.conf
 trained stranger.conf theirs 1 --set train.steps=4 --set train.checkpoint_every=2

@@ -6,24 +6,7 @@
 long
 xlm_prep --mono en=text.en --mono de=text.xx --words space --bpe 120 --held-out 0.1 -o corpus.h5 >prep.log 2>&1 ||
     { cat prep.log >&2; exit 99; }
-cat >model.conf <<'JOB'
-[model]
-layers = 2
-hidden_size = 16
-attention_heads = 2
-positions = 512
-token_types = true
-[train]
-corpus = corpus.h5
-output = out
-steps = 1
-evaluate_every = 0
-[stream text]
-batch = 8
-length = 32
-[objective mlm]
-stream = text
-JOB
+one_step model.conf 2 16 2
 logged model.log xlm_train model.conf
 
 # Files as the tasks read them.
@@ -32,10 +15,7 @@ phrases part >tagged
 awk -F '\t' 'NF == 0 { n = 0; print ""; next }
     { printf "%d\t%s\t_\t%s\t_\t_\t_\t_\t_\tNER=%s\n", ++n, $1, $2 == "O" ? "VERB" : "NOUN", $2 }' tagged >conllu
 awk 'BEGIN { split("entailment neutral contradiction", class, " ") } { print class[NR % 3 + 1] "\t" $0 "\t" $1 " " $2 }' part >pairs
-awk 'BEGIN { printf "{\"version\": \"1.1\", \"data\": [{\"paragraphs\": [" }
-    { printf "%s{\"context\": \"%s\", \"qas\": [{\"id\": \"q%d\", \"question\": \"what %s\", " \
-        "\"answers\": [{\"text\": \"%s\", \"answer_start\": 0}]}]}", (NR == 1 ? "" : ", "), $0, NR, $2, $1 }
-    END { print "]}]}" }' part >questions
+questions part >questions
 # file_for TASK NAME: makes a file of this name for the task.
 file_for() {
     mkdir -p "$(dirname "$2")"
@@ -53,7 +33,7 @@ for job in "$XLM_SOURCE"/jobs/*/*.conf; do
     task=$(sed -n 's/^\[task \(.*\)\]$/\1/p' "$job")
     for item in $(sed -n 's/^\(train\|dev\) = //p' "$job" | tr ',' ' '); do file_for "$task" "${item#*:}"; done
     name=${job#"$XLM_SOURCE/jobs/"}
-    logged dry.log xlm_tune "$job" --set tune.model=out/latest --dry-run
+    logged dry.log xlm_tune "$job" --set tune.model=model/latest --dry-run
     grep -q '^time: ' dry.log || fail "$name: $(cat dry.log)"
     checked=$((checked + 1))
 done
@@ -61,7 +41,7 @@ done
 
 # XTREME takes SQuAD's rules for XQuAD and TyDiQA in all languages; MLQA has its own, in English too.
 rules() { # JOB DEV RULES
-    logged dry.log xlm_tune "$XLM_SOURCE/jobs/$1.conf" --set tune.model=out/latest --set "tune.dev=$2" --dry-run
+    logged dry.log xlm_tune "$XLM_SOURCE/jobs/$1.conf" --set tune.model=model/latest --set "tune.dev=$2" --dry-run
     grep -q "^dev: .* by the rules of $3\$" dry.log || fail "$1: answers in $2 are not compared by $3: $(cat dry.log)"
 }
 rules xlm-align/xquad de:dev-v1.1.json SQuAD

@@ -111,13 +111,16 @@ mkdir "$root/check"
     # shellcheck disable=SC2086
     cc() { $XLM_CC -Wall -Wextra -Werror -Wl,-rpath,"$root$libdir" ${XLM_SANITIZE_FLAGS:-} "$@"; }
     pkg-config() { command pkg-config --define-variable=libdir="$root$libdir" --define-variable=includedir="$root$includedir" "$@"; }
-    # try PATTERN FACTOR [SED]: the documented objective on squares of its cosines, whose gradient has this factor, says PATTERN.
+    # try PATTERN FACTOR [SED [SED]]: the documented objective on squares of its cosines, whose gradient has this factor, says
+    # PATTERN; the program and the objective changed so.
     try() {
         block sentence-pairs.c | sed -e '/^struct pairs/,$d' >sentence-pairs.c
         block square.c | sed "s/2 \* x\[c\]/$2 * x[c]/" >>sentence-pairs.c
         block sentence-pairs.c | sed -n '/^struct pairs/,$p' | sed -e 's/xlm_scale(tape, cosines/xlm_scale(tape, square(tape, cosines)/' \
             >>sentence-pairs.c
         grep -q 'square(tape, cosines)' sentence-pairs.c && grep -q "$2 \* x\[c\]" sentence-pairs.c || fail "the example has changed"
+        [ -z "${4-}" ] || { cp sentence-pairs.c plain.c && sed -i "$4" sentence-pairs.c && ! cmp -s plain.c sentence-pairs.c; } ||
+            fail "the example cannot be changed by $4"
         block check.c | sed "${3-}" >check.c
         eval "$(block compile-check)" || fail "the example does not compile"
         code=0
@@ -133,6 +136,12 @@ mkdir "$root/check"
     try 'sentence-pairs: temperature = 0: must be' 2 's/temperature=0.2/temperature=0/'
     [ "$code" -eq 1 ] || fail "an option out of range passes"
     try 'sentence-pairs: "heat=1" is not an option' 2 's/temperature=0.2/heat=1/'
+    # It knows what the batch is annotated with; an option without default must be given.
+    asks='xlm_loss_stream_annotates(self->stream, "links") \&\& self->stream->alignments \&\& self->stream->dictionary != NULL'
+    try '' 2 '' "/^static void declare/,/^}/s/^{/&\n    if (!($asks))\n        __builtin_trap();/"
+    [ "$code" -eq 0 ] || fail "the batch's annotations are not announced"
+    try 'sentence-pairs: the option temperature has no default' 2 's/"temperature=0.2", //' '/"temperature"/s/"0[.0-9]*"/NULL/'
+    [ "$code" -eq 1 ] || fail "an option without default need not be given"
     pkg-config() { command pkg-config --define-variable=libdir="$root$libdir" --define-variable=includedir="$root$includedir" "$@" |
         sed 's/-DXLM_DOUBLE//'; }
     try 'plugin ABI .*-DXLM_DOUBLE' 2

@@ -165,6 +165,9 @@ with spans.conf '/^share/d'
 none 78 'with.conf:[0-9]*: \[stage spans\]: .*share' xlm_train with.conf
 none 78 'stage spans.: file = absent cannot be read' ranks 2 xlm_train spans.conf --set 'stage spans.file=absent'
 once 'stage spans'
+build_plugin changed spans '/^static bool spans_open/,/^}/s/^{/&\n    if (self->setup->held_out) {\n        snprintf(message, size, "not this one");\n        return false;\n    }/'
+none 78 'stage spans.: not this one' ranks 2 xlm_train spans.conf --set 'stage spans.plugin=./changed.so'
+once 'not this one'
 logged warns.log xlm_train spans.conf --dry-run --set 'stage spans.share=1' --set train.output=none
 [ "$(grep -c 'stage spans.: share = 1 leaves nothing' warns.log)" -eq 1 ] || fail "no warning, or twice: $(cat warns.log)"
 refused() { # SOURCE PATTERN SED: the stage changed so is refused

@@ -13,7 +13,7 @@
 /* The largest pass over examples that the run is validated with (run/run.h), on stream 0. */
 typedef struct xlm_planned_validation {
     xlm_planned_size size; /* zeros: none */
-    /* What is computed beside the loss, as of xlm_host_wishes. */
+    /* What is computed beside the loss, as of xlm_host_outputs. */
     void (*visit)(void *data, xlm_loss *loss, xlm_tape *tape, const xlm_pass *pass);
     const void *data;
 } xlm_planned_validation;

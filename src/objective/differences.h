@@ -20,7 +20,7 @@ typedef struct xlm_differences {
 } xlm_differences;
 
 /* Σ_k loss of objective k, and its gradient into gradient[all parameters] when that is not NULL. */
-double xlm_differences_pass(const xlm_differences *d, double *gradient, const xlm_host_wishes *wishes);
+double xlm_differences_pass(const xlm_differences *d, double *gradient, const xlm_host_outputs *outputs);
 
 /* Compare the gradient of every parameter with differences of fourth order. table: a row for each, or NULL. [out] largest: of all
  * gradients; NULL: not wanted. EX_SOFTWARE: one differs, two passes differ, or there are no terms. */

@@ -211,23 +211,23 @@ xlm_metric_sum *xlm_host_metric_sums(const xlm_host *host, double *row, int k)
 
 const xlm_model *xlm_host_model(const xlm_host *host) { return host->model; }
 
-static bool is_called(const xlm_hosted *h, const xlm_pass_input *input, const xlm_host_wishes *wishes, int k)
+static bool is_called(const xlm_hosted *h, const xlm_pass_input *input, const xlm_host_outputs *outputs, int k)
 {
-    return xlm_host_has_terms_of(h->host, k, input->terms) || (wishes->visit != NULL && takes_part(h, input, k));
+    return xlm_host_has_terms_of(h->host, k, input->terms) || (outputs->visit != NULL && takes_part(h, input, k));
 }
 
 /* The views of all whose loss is computed, and of those who are visited. */
-static xlm_encoded_views *encode(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const xlm_host_wishes *wishes)
+static xlm_encoded_views *encode(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const xlm_host_outputs *outputs)
 {
     xlm_encodings encodings = {0};
     for (int k = 0; k < host->objectives; k++)
-        if (is_called(&host->objective[k], input, wishes, k))
+        if (is_called(&host->objective[k], input, outputs, k))
             xlm_encodings_add(&encodings, &host->objective[k], false, input->shared);
-    if (wishes->hidden != NULL)
+    if (outputs->hidden != NULL)
         xlm_encodings_add_whole(&encodings, host->about.model->layers);
     xlm_encoded_views *views = xlm_views_encode(&encodings, host->model, tape, input->batch, input->shared, NULL);
-    if (wishes->hidden != NULL)
-        *wishes->hidden = xlm_views_whole(views);
+    if (outputs->hidden != NULL)
+        *outputs->hidden = xlm_views_whole(views);
     return views;
 }
 
@@ -264,10 +264,10 @@ static void run_loss(xlm_hosted *h, int k, xlm_tape *tape, const xlm_pass *pass,
 }
 
 void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const int64_t *totals, double *row,
-                  const xlm_host_wishes *wishes)
+                  const xlm_host_outputs *outputs)
 {
-    static const xlm_host_wishes none = {0};
-    const xlm_host_wishes *w = wishes != NULL ? wishes : &none;
+    static const xlm_host_outputs none = {0};
+    const xlm_host_outputs *w = outputs != NULL ? outputs : &none;
     xlm_encoded_views *views = encode(host, tape, input, w);
     struct xlm_pass_call *call = XLM_TAPE_TAKE(tape, struct xlm_pass_call, MAX(host->objectives, 1));
     /* All that views take out of the encodings is before the first loss on the tape. */

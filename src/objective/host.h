@@ -112,13 +112,13 @@ int xlm_host_numbers(const xlm_host *host);
 xlm_metric_sum *xlm_host_metric_sums(const xlm_host *host, double *row, int k);
 
 /* What else is wanted of a pass; zeros: nothing. */
-typedef struct xlm_host_wishes {
+typedef struct xlm_host_outputs {
     xlm_score *scores;  /* [batch->predicted], for the objectives to fill in */
     xlm_var ***hidden;  /* where to put H[0 … L] of the stream's batch, all rows */
     /* Called for every objective of the stream, with or without terms, when its loss is computed. */
     void (*visit)(void *data, xlm_loss *loss, xlm_tape *tape, const xlm_pass *pass);
     void *data;
-} xlm_host_wishes;
+} xlm_host_outputs;
 
 /* The model that views are encoded with. */
 const xlm_model *xlm_host_model(const xlm_host *host);
@@ -126,9 +126,9 @@ const xlm_model *xlm_host_model(const xlm_host *host);
 /* Encode the views and compute the losses, on a tape that has begun. Mean i over this pass, times its terms, is added
  * to row[i], the metrics to the row (xlm_host_numbers). totals: [means] terms over all passes of the step: then the gradient of
  * Σ_i weight_i · terms_i / totals_i · mean_i, of which the objective's weight is a factor, goes back through the tape; NULL: no
- * gradient. wishes: NULL, or what else. */
+ * gradient. outputs: NULL, or what else. */
 void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const int64_t *totals, double *row,
-                  const xlm_host_wishes *wishes);
+                  const xlm_host_outputs *outputs);
 
 /* The states of one view of a batch, for programs that look at a model without objectives: live weights, on a tape that has
  * begun. NULL when the view has no rows. */

@@ -54,7 +54,7 @@ static void score_run(void *data, const xlm_example_run *run)
     memset(row, 0, sizeof *row * (size_t)xlm_host_numbers(p->host));
     xlm_host_count(p->host, &input, run->arena);
     xlm_tape_begin(p->tape, NULL, false, 0, 0);
-    xlm_host_run(p->host, p->tape, &input, NULL, row, &(xlm_host_wishes){.visit = predict, .data = &wanted});
+    xlm_host_run(p->host, p->tape, &input, NULL, row, &(xlm_host_outputs){.visit = predict, .data = &wanted});
     s->losses[run->number] = (loss_sum){row[0], (double)input.terms[0]};
     double *into = s->predictions + xlm_examples_predictions(s->examples, run->first) * s->width;
     for (int64_t i = 0; i < n; i++)

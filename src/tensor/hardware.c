@@ -32,10 +32,10 @@ static int own_cores(int local_ranks)
     return MAX(own / MAX(sharing, 1), 1);
 }
 
-static int choose_threads(int wish, int cores)
+static int choose_threads(int wanted, int cores)
 {
-    if (wish > 0)
-        return wish;
+    if (wanted > 0)
+        return wanted;
     return g_getenv("OMP_NUM_THREADS") != NULL ? omp_get_max_threads() : cores;
 }
 

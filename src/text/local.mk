@@ -1,4 +1,4 @@
-# Floor 2: Unicode, words, segmenters, vocabulary; readers of text and of annotated text.
+# Floor 2: Unicode, lines, fields, words.
 text_sources = \
 	src/text/fields.c src/text/fields.h \
 	src/text/line_files.c src/text/line_files.h \

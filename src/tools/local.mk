@@ -1,4 +1,4 @@
-# Floor 6: the programs, one thin main each. They are built at the top of the build directory.
+# Floor 7: the programs, one thin main each. They are built at the top of the build directory.
 bin_PROGRAMS += \
 	xlm_align \
 	xlm_compare \

@@ -93,9 +93,9 @@ static void learn(estimate *e, const xlm_pass_input *input)
 {
     xlm_var **hidden = NULL;
     const bool dumps = e->size->step_dump;
-    const xlm_host_wishes wishes = {.hidden = dumps && input->batch != NULL ? &hidden : NULL};
+    const xlm_host_outputs outputs = {.hidden = dumps && input->batch != NULL ? &hidden : NULL};
     xlm_tape_begin(e->tape, XLM_NO_NUMBERS, !dumps, 0, 0);
-    xlm_host_run(e->size->host, e->tape, input, input->terms, e->numbers, &wishes);
+    xlm_host_run(e->size->host, e->tape, input, input->terms, e->numbers, &outputs);
     if (hidden != NULL)
         xlm_dump_logits(e->size->host, e->tape, input->batch, hidden);
 }
@@ -193,7 +193,7 @@ static bool evaluate(estimate *e, int s, GError **error)
             continue;
         xlm_tape_begin(e->tape, NULL, false, 0, 0);
         xlm_host_run(host, e->tape, &input, NULL, e->numbers,
-                     &(xlm_host_wishes){.scores = XLM_TAKE(e->arena, xlm_score, input.batch->predicted)});
+                     &(xlm_host_outputs){.scores = XLM_TAKE(e->arena, xlm_score, input.batch->predicted)});
     }
     return true;
 }
@@ -208,7 +208,7 @@ static bool validate(estimate *e, GError **error)
         return false;
     xlm_tape_begin(e->tape, NULL, false, 0, 0);
     xlm_host_run(e->size->host, e->tape, &input, NULL, e->numbers,
-                 &(xlm_host_wishes){.visit = validation->visit, .data = (void *)validation->data});
+                 &(xlm_host_outputs){.visit = validation->visit, .data = (void *)validation->data});
     return true;
 }
 

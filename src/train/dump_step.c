@@ -51,7 +51,7 @@ static bool dump_passes(const dumped_step *d, xlm_store *store, const xlm_pass_i
         xlm_var **hidden = NULL;
         const bool text = input[s].batch != NULL;
         xlm_tape_begin(w->tape, gradient, false, (uint64_t)d->job->train.seed, (uint64_t)d->step);
-        xlm_host_run(w->host, w->tape, &input[s], terms, sums, &(xlm_host_wishes){.hidden = text ? &hidden : NULL});
+        xlm_host_run(w->host, w->tape, &input[s], terms, sums, &(xlm_host_outputs){.hidden = text ? &hidden : NULL});
         const xlm_dump_stream stream = {
             .name = s < w->streams->n ? d->job->stream[s].name : NULL,
             .batch = input[s].batch,

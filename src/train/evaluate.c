@@ -106,7 +106,7 @@ static bool run_block(const evaluation *e, float *averaged, int k, const block *
     g_autofree double *row = g_new0(double, xlm_host_numbers(w->host));
     const guint names = xlm_host_metric_names(w->host, k)->len;
     xlm_tape_begin(w->tape, NULL, false, (uint64_t)e->job->train.seed, 0);
-    xlm_host_run(w->host, w->tape, &input, NULL, row, &(xlm_host_wishes){.scores = scores});
+    xlm_host_run(w->host, w->tape, &input, NULL, row, &(xlm_host_outputs){.scores = scores});
     sums[0].terms += (double)terms;
     sums[0].loss += row[k];
     for (int i = 0; i < xlm_host_means(w->host); i++) {

@@ -1,4 +1,4 @@
-# Floor 5: jobs, optimisers, the step, checkpoints, plans.
+# Floor 5: the engine and the step, estimates, evaluation, step dumps.
 train_sources = \
 	src/train/arithmetic.c src/train/arithmetic.h \
 	src/train/averages.c src/train/averages.h \

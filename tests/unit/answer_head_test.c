@@ -97,7 +97,7 @@ static void test_predictions(void **state)
     double row[8] = {0};
     xlm_pass_input input = job_input(&job, 0, 1);
     xlm_tape_begin(job.tape, NULL, false, 0, 0);
-    xlm_host_run(job.host, job.tape, &input, NULL, row, &(xlm_host_wishes){.visit = predict, .data = &p});
+    xlm_host_run(job.host, job.tape, &input, NULL, row, &(xlm_host_outputs){.visit = predict, .data = &p});
     static const int64_t contexts[][2] = {{3, 3}, {11, 1}, {15, 1}}; /* first row, rows */
     for (int s = 0; s < 3; s++) {
         const double *numbers = p.rows + s * 22;

@@ -96,7 +96,7 @@ static void test_heads(void **state)
         xlm_pass_input input = job_input(&job, 0, 1);
         assert_int_equal(input.terms[0], N);
         xlm_tape_begin(job.tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
-        xlm_host_run(job.host, job.tape, &input, NULL, row, &(xlm_host_wishes){.visit = predict, .data = &found});
+        xlm_host_run(job.host, job.tape, &input, NULL, row, &(xlm_host_outputs){.visit = predict, .data = &found});
         assert_true(fabs(row[0] / N - loss) < 1e-12);
         for (int i = 0; i < N * CLASSES; i++)
             assert_true(fabs(found.rows[i] - wanted[i / CLASSES][i % CLASSES]) < 1e-12);

@@ -151,10 +151,10 @@ static inline xlm_differences differences_of(struct hosted_job *job, const xlm_p
 }
 
 /* Σ_k mean of objective k; its gradient too when that is not NULL. */
-static inline double run_job(struct hosted_job *job, const xlm_pass_input *input, double *gradient, const xlm_host_wishes *wishes)
+static inline double run_job(struct hosted_job *job, const xlm_pass_input *input, double *gradient, const xlm_host_outputs *outputs)
 {
     const xlm_differences d = differences_of(job, input);
-    return xlm_differences_pass(&d, gradient, wishes);
+    return xlm_differences_pass(&d, gradient, outputs);
 }
 
 /* The gradient of every parameter, those of the objectives included, against differences of fourth order. */

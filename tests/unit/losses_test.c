@@ -161,7 +161,7 @@ static double check_prediction(struct hosted_job *job, const int32_t *labels)
     const xlm_pass_input input = job_input(job, 0, 1);
     assert_int_equal(input.terms[0], M);
     check_gradients_of(job, &input);
-    const double value = run_job(job, &input, NULL, &(xlm_host_wishes){.scores = scores});
+    const double value = run_job(job, &input, NULL, &(xlm_host_outputs){.scores = scores});
     assert_true(fabs(value - by_labels(job, labels)) < 1e-12);
     double sum = 0;
     for (int i = 0; i < M; i++)

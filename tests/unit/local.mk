@@ -8,6 +8,7 @@ unit_tests = \
 	tests/unit/aligners_test \
 	tests/unit/alignments_test \
 	tests/unit/answer_rules_test \
+	tests/unit/answer_targets_test \
 	tests/unit/answering_test \
 	tests/unit/attention_kernels_test \
 	tests/unit/causal_attention_test \
@@ -38,7 +39,10 @@ unit_tests = \
 	tests/unit/patterns_test \
 	tests/unit/permute_test \
 	tests/unit/places_test \
-	tests/unit/published_test \
+	tests/unit/published_bytes_test \
+	tests/unit/published_sentencepiece_test \
+	tests/unit/published_wordpiece_test \
+	tests/unit/published_xlm_test \
 	tests/unit/question_text_test \
 	tests/unit/options_test \
 	tests/unit/prepare_test \
@@ -48,6 +52,7 @@ unit_tests = \
 	tests/unit/safetensors_test \
 	tests/unit/sampler_test \
 	tests/unit/segmenter_test \
+	tests/unit/sentencepiece_cut_test \
 	tests/unit/store_test \
 	tests/unit/stream_properties_test \
 	tests/unit/stream_test \
@@ -67,6 +72,8 @@ unit_headers = \
 	tests/unit/host_fixture.h \
 	tests/unit/hostile.h \
 	tests/unit/model_fixture.h \
+	tests/unit/places_fixture.h \
+	tests/unit/published_fixture.h \
 	tests/unit/question_fixture.h \
 	tests/unit/stream_fixture.h \
 	tests/unit/text_fixture.h

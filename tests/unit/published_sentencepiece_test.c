@@ -1,0 +1,184 @@
+/* xlm-mpi: published models of SentencePiece, by cases worked out by hand. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "published_fixture.h"
+
+#include "subwords/sentencepiece_model.h"
+
+/* A tokenizer.json with these steps, as of XLM-R. */
+#define UNIGRAM_STEPS(NORMALIZER, SPLITTER, MORE, UNKNOWN)                                                                      \
+    "{\"added_tokens\": [{\"id\": 0, \"content\": \"<s>\"}, {\"id\": 3, \"content\": \"<unk>\"}, {\"id\": 10, \"content\": "   \
+    "\"<mask>\"}], \"normalizer\": " NORMALIZER ", \"pre_tokenizer\": " SPLITTER ", \"model\": {\"type\": \"Unigram\", "        \
+    "\"unk_id\": " UNKNOWN ", \"vocab\": [[\"<s>\", 0], [\"<pad>\", 0], [\"</s>\", 0], [\"<unk>\", 0], [\"\u2581\", -3], "   \
+    "[\"\u2581a\", -2], [\"b\", -2.5], [\"ab\", -1], [\"c\", -4], [\"bc\", -6.25]" MORE "]}}"
+#define METASPACE "{\"type\": \"Metaspace\", \"replacement\": \"\u2581\", \"add_prefix_space\": true}"
+#define SPLIT_METASPACE "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"WhitespaceSplit\"}, " METASPACE "]}"
+/* map: its character map in base64. */
+#define UNIGRAM_JSON(MAP, MORE, UNKNOWN)                                                                                        \
+    UNIGRAM_STEPS("{\"type\": \"Precompiled\", \"precompiled_charsmap\": \"" MAP "\"}", SPLIT_METASPACE, MORE, UNKNOWN)
+
+/* Best sums of scores: "abc" is _ ab c (-8) and not _a bc (-8.25) or _a b c (-8.5); "abb" is _ ab b (-6.5), not _a b b (-7). */
+static void test_unigram(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    xlm_vocabulary *v = READ(&error, "tokenizer.json", UNIGRAM_JSON("", ", [\"<mask>\", 0]", "3"));
+    if (v == NULL)
+        fail_msg("%s", error->message);
+    assert_specials(v, 0, 1, 2, 3, 10);
+    assert_int_equal(xlm_vocabulary_size(v), 11);
+    assert_line(v, "abc  abb", "▁ ab c ▁ ab b", "abc abb");
+    assert_line(v, "a bc", "▁a ▁ bc", "a bc");
+    assert_word(v, true, "a", "▁a");
+    assert_line(v, "axyc", "▁a <unk> c", "a <unk> c"); /* a run of unknown characters is one token */
+    assert_line(v, "a<s>", "▁a <unk>", NULL);          /* names of special tokens are text */
+    assert_line(v, " \u200b\t", "", "");
+    assert_places(v, "axyc  a\u200bbc", "a|xy|c|a|\u200b|bc");
+    assert_true(xlm_vocabulary_joins(v, 5, 6));
+    assert_true(xlm_vocabulary_joins(v, 4, 7));
+    assert_false(xlm_vocabulary_joins(v, 6, 5));
+    assert_false(xlm_vocabulary_joins(v, 6, 4));
+    xlm_vocabulary *loaded = text_reload(v);
+    assert_line(loaded, "abc  abb", "▁ ab c ▁ ab b", "abc abb");
+    xlm_vocabulary_free(loaded);
+    xlm_vocabulary_free(v);
+}
+
+/* A character map that writes U+FF41 (EF BD 81) as "a", in base64: a trie of 256 units, each with the exclusive or that leads
+ * to the next block, and the byte that leads to it; the value, at unit 4, is the place of the text. g_free. */
+static char *wide_a_map(void)
+{
+    uint8_t map[4 + 1024 + 2] = {0};
+    const struct {
+        uint32_t at, unit;
+    } units[] = {{0xEF, 0xEEu << 10 | 0xEF}, {0xBC, 0xBEu << 10 | 0xBD}, {0x83, 0x87u << 10 | 1 << 8 | 0x81}, {4, 1u << 31}};
+    for (size_t i = 0; i < G_N_ELEMENTS(units); i++)
+        for (int k = 0; k < 4; k++)
+            map[4 + 4 * units[i].at + k] = (uint8_t)(units[i].unit >> 8 * k);
+    map[1] = 1024 >> 8;
+    map[4 + 1024] = 'a';
+    return g_base64_encode(map, sizeof map);
+}
+
+#define STEPS(LIST) "{\"type\": \"Sequence\", \"normalizers\": [" LIST "]}"
+#define PRECOMPILED "{\"type\": \"Precompiled\", \"precompiled_charsmap\": \"@MAP@\"}"
+#define STRIP "{\"type\": \"Strip\", \"strip_left\": false, \"strip_right\": true}"
+#define ONE_SPACE(BY) "{\"type\": \"Replace\", \"pattern\": {\"Regex\": \" {2,}\"}, \"content\": \"" BY "\"}"
+
+/* The steps that are published; the map writes \uFF41 as "a"; ids are those of the library tokenizers 0.23. */
+static void test_unigram_steps(void **state)
+{
+    (void)state;
+    static const char mask[] = ", [\"<mask>\", 0]";
+    const struct {
+        const char *normalizer, *splitter, *cut;
+    } forms[] = {
+        {STEPS(PRECOMPILED), SPLIT_METASPACE, "\u2581 ab c \u2581 ab b"},
+        {STEPS(PRECOMPILED ", " STRIP ", " ONE_SPACE("\u2581")), METASPACE, "\u2581 ab c \u2581 ab b"},
+        {STEPS(PRECOMPILED ", " ONE_SPACE(" ")), SPLIT_METASPACE, "\u2581 ab c \u2581 ab b"},
+        {STEPS(PRECOMPILED ", " STRIP), METASPACE, "\u2581 ab c \u2581 \u2581 ab b"},
+        {STEPS(STRIP ", " ONE_SPACE("\u2581")), METASPACE, "\u2581 <unk> bc \u2581 ab b"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(forms); i++) {
+        GError *error = NULL;
+        char *map = wide_a_map(), *json = g_strdup_printf(UNIGRAM_STEPS("%s", "%s", "%s", "3"), forms[i].normalizer,
+                                                          forms[i].splitter, mask);
+        char **parts = g_strsplit(json, "@MAP@", -1);
+        g_free(json);
+        json = g_strjoinv(map, parts);
+        xlm_vocabulary *v = READ(&error, "tokenizer.json", json);
+        if (v == NULL)
+            fail_msg("%s", error->message);
+        assert_line(v, "\uff41bc  abb", forms[i].cut, NULL);
+        g_free(map);
+        g_free(json);
+        g_strfreev(parts);
+        xlm_vocabulary_free(v);
+    }
+    REFUSED("its pre_tokenizer is not", "tokenizer.json",
+            UNIGRAM_STEPS(STEPS(STRIP), "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"WhitespaceSplit\"}, "
+                          "{\"type\": \"Metaspace\", \"replacement\": \"\u2581\", \"prepend_scheme\": \"first\"}]}", "", "3"));
+    REFUSED("(byte_fallback)", "tokenizer.json", "{\"model\": {\"type\": \"Unigram\", \"byte_fallback\": true}}");
+}
+
+static void test_unigram_refuses(void **state)
+{
+    (void)state;
+    REFUSED("no unknown token (unk_id)", "tokenizer.json", UNIGRAM_JSON("", "", "null"));
+    REFUSED("no unknown token (unk_id)", "tokenizer.json", UNIGRAM_JSON("", "", "10"));
+    REFUSED("token 10 is not", "tokenizer.json", UNIGRAM_JSON("", ", [\"x\", \"y\"]", "3"));
+    REFUSED("SentencePiece cannot take this model", "tokenizer.json",
+            UNIGRAM_JSON("", ", [\"<mask>\", 0], [\"ab\", -1]", "3"));
+    REFUSED("neither that of SentencePiece (Precompiled", "tokenizer.json",
+            "{\"normalizer\": {\"type\": \"NFKC\"}, \"model\": {\"type\": \"Unigram\"}}");
+    REFUSED("not that of SentencePiece (Metaspace)", "tokenizer.json",
+            "{\"normalizer\": {\"type\": \"Precompiled\"}, \"model\": {\"type\": \"Unigram\"}}");
+    /* Character maps: too short; a size of 4 units, which lead out of 4; of 0. */
+    REFUSED("size of the character map", "tokenizer.json", UNIGRAM_JSON("AAAA", ", [\"<mask>\", 0]", "3"));
+    REFUSED("leads out of it", "tokenizer.json", UNIGRAM_JSON("EAAAAAD8AwAA/AMAAPwDAAD8AwAAAAAA", ", [\"<mask>\", 0]", "3"));
+    REFUSED("size of the character map", "tokenizer.json", UNIGRAM_JSON("AAAAAAAAAAA=", ", [\"<mask>\", 0]", "3"));
+    REFUSED("dir/x.model: byte 1: a field is longer", "x.model", "\x0a\x7fzz");
+    REFUSED("dir/x.model: byte 3: a piece is empty", "x.model", "\x0a\x02\x18\x01");
+    REFUSED("has 0 unknown pieces", "x.model", "\x0a\x03\x0a\x01" "a");
+    REFUSED("a CamembertTokenizer changes text", "x.model", "", "tokenizer_config.json",
+            "{\"tokenizer_class\": \"CamembertTokenizer\"}");
+}
+
+/* ---- ALBERT ---- */
+
+static xlm_vocabulary *read_albert(const char *settings)
+{
+    static const xlm_model_piece pieces[] = {
+        {"<pad>", 0, XLM_PIECE_CONTROL}, {"<unk>", 0, XLM_PIECE_UNKNOWN}, {"[CLS]", 0, XLM_PIECE_CONTROL},
+        {"[SEP]", 0, XLM_PIECE_CONTROL}, {"[MASK]", 0, XLM_PIECE_CONTROL}, {"\u2581", -2, XLM_PIECE_NORMAL},
+        {"\u2581ete", -1, XLM_PIECE_NORMAL}, {"\u25819", -3, XLM_PIECE_NORMAL}, {"9", -4, XLM_PIECE_NORMAL},
+        {",", -4, XLM_PIECE_NORMAL}, {"9,", -1, XLM_PIECE_NORMAL}, {"\u25819,", -1, XLM_PIECE_NORMAL},
+        {"\"", -3, XLM_PIECE_NORMAL}, {"\u0130", -3, XLM_PIECE_NORMAL}, {"\u00e9", -3, XLM_PIECE_NORMAL},
+        {"\u0301", -3, XLM_PIECE_NORMAL}, {"E", -3, XLM_PIECE_NORMAL}, {"te", -3, XLM_PIECE_NORMAL}};
+    GString *bytes = xlm_sentencepiece_write(pieces, G_N_ELEMENTS(pieces), NULL, 0);
+    const char *const names[] = {"spiece.model", "config.json", "tokenizer_config.json"};
+    const char *const texts[] = {bytes->str, "{\"model_type\": \"albert\"}", settings};
+    const size_t sizes[] = {bytes->len, strlen(texts[1]), strlen(settings)};
+    xlm_vocabulary *v = read_all(xlm_tokenizer_files_new("dir", 3, names, texts, sizes, NULL), NULL);
+    g_string_free(bytes, TRUE);
+    return v;
+}
+
+static void test_albert(void **state)
+{
+    (void)state;
+    xlm_vocabulary *v = read_albert("{}");
+    assert_non_null(v);
+    assert_specials(v, 2, 0, 3, 1, 4);
+    assert_line(v, " \u00c9t\u00e9\tETE\n", "\u2581ete \u2581ete", "ete ete");
+    /* A comma after a digit is apart: of a word's beginning, and of its inside. */
+    assert_line(v, "9, 99, 9", "\u25819 , \u25819 9 , \u25819", "9, 99, 9");
+    assert_line(v, "``9''", "\u2581 \" 9 \"", "\"9\"");
+    assert_line(v, "\u0301 \u200b", "", "");
+    assert_places(v, "``\u00c9t\u00e9''  99,\u00e9te", "|``|\u00c9|t\u00e9|''|9|9|,|\u00e9|te");
+    xlm_vocabulary *loaded = text_reload(v), *cased = read_albert("{\"do_lower_case\": false, \"keep_accents\": true}");
+    assert_line(loaded, "\u00c9t\u00e9 9,", "\u2581ete \u25819 ,", "ete 9,");
+    assert_true(xlm_vocabulary_digest(loaded) == xlm_vocabulary_digest(v));
+    assert_line(cased, "\u00e9te E", "\u2581 \u00e9 te \u2581 E", "\u00e9te E");
+    assert_true(xlm_vocabulary_digest(cased) != xlm_vocabulary_digest(v));
+    assert_false(xlm_segmenter_extends(xlm_vocabulary_segmenter(v), xlm_vocabulary_segmenter(cased), NULL));
+    /* What ranks tell each other. */
+    GString *text = xlm_segmenter_print(xlm_vocabulary_segmenter(cased));
+    xlm_segmenter *again = xlm_segmenter_parse(xlm_segmenter_class_of(xlm_vocabulary_segmenter(v)), "again", text->str, text->len,
+                                               NULL);
+    assert_true(xlm_segmenter_digest(again, 0) == xlm_segmenter_digest(xlm_vocabulary_segmenter(cased), 0));
+    g_string_free(text, TRUE);
+    xlm_segmenter_unref(again);
+    xlm_vocabulary_free(cased);
+    xlm_vocabulary_free(loaded);
+    xlm_vocabulary_free(v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unigram),
+        cmocka_unit_test(test_unigram_steps),
+        cmocka_unit_test(test_unigram_refuses),
+        cmocka_unit_test(test_albert),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -2,7 +2,8 @@
 # xlm-mpi: what `make install` leaves is whole, usable by others, and goes away again. SPDX-License-Identifier: GPL-3.0-or-later
 set -eu
 root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
+work=$(mktemp -d) # beside what is installed, whose prefix may have any name
+trap 'rm -rf "$root" "$work"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL PKG_CONFIG_SYSROOT_DIR
 
 fail() {
@@ -54,13 +55,13 @@ for program in "$root$bindir"/*; do
         grep -q -e "^\.SH \"*$section" "$page" || fail "$page has no section $section"
     done
     # Lines behind two blanks that are no items: what --help shows as it is to be typed.
-    "$program" --help | sed -n '/^Examples:$/,/^$/s/^  //p' >"$root/examples"
-    sed -n '/^\.nf$/,/^\.fi$/p' "$page" | sed -e 's/\\-/-/g' -e 's/\\e/\\/g' -e 's/^\\&//' >"$root/lines"
-    [ -s "$root/examples" ] || fail "$program --help has no examples"
+    "$program" --help | sed -n '/^Examples:$/,/^$/s/^  //p' >"$work/examples"
+    sed -n '/^\.nf$/,/^\.fi$/p' "$page" | sed -e 's/\\-/-/g' -e 's/\\e/\\/g' -e 's/^\\&//' >"$work/lines"
+    [ -s "$work/examples" ] || fail "$program --help has no examples"
     while IFS= read -r line; do
-        grep -qxF -e "$line" "$root/lines" || fail "$page does not keep the line: $line"
-    done <"$root/examples"
-    rm "$root/examples" "$root/lines"
+        grep -qxF -e "$line" "$work/lines" || fail "$page does not keep the line: $line"
+    done <"$work/examples"
+    rm "$work/examples" "$work/lines"
     grep -q "^complete .* $program\( \|\$\)" "$root$datadir/bash-completion/completions/$program" ||
         fail "no completion of $program"
 done
@@ -78,10 +79,10 @@ for line in "prepend-path PATH $bindir" "prepend-path PKG_CONFIG_PATH $libdir/pk
     grep -qxF "$line" "$module" || fail "$module does not say: $line"
 done
 # The demonstration as it is installed, up to where it looks for text.
-mkdir "$root/here" "$root/here/none"
-(cd "$root/here" && CORPUS=none "$root$datadir/xlm-mpi/jobs/demo/demo" 2>&1) | grep -q 'expected two line-aligned files' ||
+mkdir "$work/here" "$work/here/none"
+(cd "$work/here" && CORPUS=none "$root$datadir/xlm-mpi/jobs/demo/demo" 2>&1) | grep -q 'expected two line-aligned files' ||
     fail "the installed demonstration does not start"
-rm -r "$root/here"
+rm -r "$work/here"
 
 echo "== public headers stand alone, in strict C11 and in C++"
 for header in "$root$includedir"/xlm/*.h; do
@@ -105,7 +106,7 @@ done
 echo "== a plugin's gradients are checked in double precision, with what is installed"
 block() { awk -v name="<!-- $1 -->" '$0 == name { on = 1; next } on && /^```/ { if (inside++) exit; next } inside' \
     "$root$datadir/doc/xlm-mpi/docs/plugins.md"; }
-mkdir "$root/check"
+mkdir "$work/check"
 (
     # A compiler may be given with its first arguments, as "ccache gcc".
     # shellcheck disable=SC2086
@@ -128,7 +129,7 @@ mkdir "$root/check"
         cat table said | tail -n 4
         grep -q "$1" said || { [ -z "$1" ] && [ ! -s said ]; } || fail "factor $2: $(cat said)"
     }
-    cd "$root/check"
+    cd "$work/check"
     try '' 2
     [ "$code" -eq 0 ] && grep -q '^embeddings/word/weight  *24 x 8 ' table && ! grep -q WRONG table || fail "$(cat table)"
     try 'sentence-pairs: embeddings/word/weight.*differences of the loss give' 2.00002 # single precision hides this
@@ -147,24 +148,24 @@ mkdir "$root/check"
     try 'plugin ABI .*-DXLM_DOUBLE' 2
     [ "$code" -eq 1 ] || fail "a class in single precision passes"
 )
-rm -r "$root/check"
+rm -r "$work/check"
 
 echo "== jobs/measure and jobs/grid work where they are installed, and by a link to them"
 jobsdir=$root$(pkg-config --variable=jobsdir xlm-mpi)
 grep -qxF "setenv XLM_JOBS ${jobsdir#"$root"}" "$module" || fail "$module does not say where the scripts of jobs/ are"
-mkdir "$root/away"
+mkdir "$work/away"
 for script in measure grid; do
-    ln -s "$jobsdir/$script" "$root/away/$script"
-    for path in "$jobsdir/$script" "$root/away/$script"; do
-        (cd "$root/away" && "$path" --help) | grep -q "^ *$script " || fail "$path --help"
+    ln -s "$jobsdir/$script" "$work/away/$script"
+    for path in "$jobsdir/$script" "$work/away/$script"; do
+        (cd "$work/away" && "$path" --help) | grep -q "^ *$script " || fail "$path --help"
     done
 done
 # Without the programs in PATH they find those that were installed with them.
-echo nonsense >"$root/away/model.h5"
-(cd "$root/away" && PATH=/usr/bin:/bin LD_LIBRARY_PATH=$root$libdir ./measure model.h5 --corpus model.h5) >"$root/said" 2>&1 &&
+echo nonsense >"$work/away/model.h5"
+(cd "$work/away" && PATH=/usr/bin:/bin LD_LIBRARY_PATH=$root$libdir ./measure model.h5 --corpus model.h5) >"$work/said" 2>&1 &&
     fail "the installed measure took nonsense for a model"
-grep -q '^xlm_[a-z]*: .*model.h5' "$root/said" || fail "the installed measure called no program: $(cat "$root/said")"
-rm -r "$root/away" "$root/said"
+grep -q '^xlm_[a-z]*: .*model.h5' "$work/said" || fail "the installed measure called no program: $(cat "$work/said")"
+rm -r "$work/away" "$work/said"
 
 echo "== uninstall leaves no file and no folder, but those of others"
 mkdir "$root$datadir/xlm-mpi/jobs/others"

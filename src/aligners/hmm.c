@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 
 static const float NEGLIGIBLE = 1e-5f;
 

@@ -1,6 +1,6 @@
 /* xlm-mpi: bfloat16, the upper half of a float. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * 1 bit of sign, 8 of exponent, 7 of mantissa. Many at a time are rounded by kernels (tensor/kernels.h) where those are known. */
+ * 1 bit of sign, 8 of exponent, 7 of mantissa. Kernels (kernels/kernels.h) round many at a time where they are known. */
 #ifndef XLM_BASE_BFLOAT16_H
 #define XLM_BASE_BFLOAT16_H
 

@@ -29,7 +29,7 @@ typedef struct xlm_train_config {
     bool recompute;            /* layers in the backward pass, instead of keeping their results */
     int64_t threads;           /* of a rank; 0: its cores */
     int64_t gemm;              /* XLM_GEMM_... (train/arithmetic.h) */
-    int64_t precision;         /* an xlm_precision (tensor/packed.h) */
+    int64_t precision;         /* an xlm_precision (gemm/packed.h) */
     int64_t exchange;          /* an xlm_precision: of gradients on the wire */
     xlm_optimiser_config optimiser;
     bool head_frozen;          /* no objective uses the LM head, which stays as it is (job/rates.h) */

@@ -8,7 +8,7 @@
 
 #include "base/options.h"
 #include "base/pages.h"
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 
 /* How an algorithm differs from the others: one update of moments and weights serves all. */
 typedef struct update_rule {

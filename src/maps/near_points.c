@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/progress.h"
-#include "tensor/gemm.h"
+#include "gemm/gemm.h"
 
 enum {
     SOURCES = 256,     /* points of a block: what ranks are dealt */

@@ -1,8 +1,8 @@
 /* xlm-mpi: principal components of vectors that every rank has. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "maps/principal.h"
 
+#include "gemm/gemm.h"
 #include "matrix/algebra.h"
-#include "tensor/gemm.h"
 
 enum { ROWS = 1024 }; /* whose products are made in single precision before they are added in double */
 

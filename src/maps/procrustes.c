@@ -6,8 +6,8 @@
 
 #include "base/log.h"
 #include "base/rng.h"
+#include "gemm/gemm.h"
 #include "matrix/algebra.h"
-#include "tensor/gemm.h"
 #include "vectors/alignment.h"
 #include "vectors/cosines.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/progress.h"
 #include "base/rng.h"
+#include "gemm/gemm.h"
 #include "matrix/algebra.h"
-#include "tensor/gemm.h"
 
 enum {
     WIDTH = 64,     /* columns of a block */

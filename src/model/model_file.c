@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "gemm/gemm.h"
 #include "model/model_attributes.h"
-#include "tensor/gemm.h"
 #include "tensor/parameters.h"
 
 static const char GROUP[] = "/model";

@@ -15,10 +15,10 @@
 #define XLM_MODEL_MODEL_FILE_H
 
 #include "comm/comm.h"
+#include "gemm/packed.h"
 #include "nn/model.h"
 #include "store/store.h"
 #include "subwords/vocabulary.h"
-#include "tensor/packed.h"
 
 #define XLM_MODEL_FILE_FORMAT "xlm-mpi model"
 #define XLM_CHECKPOINT_FORMAT "xlm-mpi checkpoint"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/progress.h"
-#include "tensor/gemm.h"
-#include "tensor/kernels.h"
+#include "gemm/gemm.h"
+#include "kernels/kernels.h"
 
 enum {
     SOURCES = 256,    /* sentences of a block: what ranks are dealt */

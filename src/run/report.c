@@ -9,7 +9,7 @@
 
 #include "base/files.h"
 #include "base/log.h"
-#include "tensor/gemm.h"
+#include "gemm/gemm.h"
 
 static const char HEADER[] = "step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,"
                              "gradient_norm,tokens,seconds,score\n";

@@ -2,7 +2,7 @@
 #include "run/threads.h"
 
 #include "base/log.h"
-#include "tensor/crowding.h"
+#include "gemm/crowding.h"
 
 /* One thread a rank on all nodes, when that is faster at this moment on the whole. */
 static void try_one(const xlm_comm *comm, xlm_hardware *hardware)

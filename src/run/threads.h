@@ -3,7 +3,7 @@
 #define XLM_RUN_THREADS_H
 
 #include "comm/comm.h"
-#include "tensor/hardware.h"
+#include "gemm/hardware.h"
 
 /* Collective, after xlm_hardware_open. Warn, with what to do, where the threads of a node's ranks want more cores than there are
  * beside other processes. Where the number of threads was this program's choice on every rank, and products are faster with one a

@@ -16,9 +16,9 @@
 #include <omp.h>
 #include <string.h>
 
+#include "gemm/gemm.h"
+#include "kernels/kernels.h"
 #include "tensor/attention_element.h"
-#include "tensor/gemm.h"
-#include "tensor/kernels.h"
 #include "tensor/products.h"
 #include "tensor/tape.h"
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "tensor/kernels.h"
-#include "tensor/kernels/processor.h"
+#include "kernels/kernels.h"
+#include "kernels/processor.h"
 
 enum { LINE = 64 }; /* bytes that are fetched at a time */
 

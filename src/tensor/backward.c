@@ -1,7 +1,7 @@
 /* xlm-mpi: the backward pass of a tape. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 #include "tensor/tape_internal.h"
 
 /* Elements that a thread takes at a time. */

@@ -1,7 +1,7 @@
 /* xlm-mpi: cosine of the angle between rows. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 #include "tensor/tape.h"
 
 struct state {

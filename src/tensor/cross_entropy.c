@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 #include "tensor/rows.h"
 #include "tensor/tape.h"
 

@@ -7,7 +7,7 @@
 #ifndef XLM_TENSOR_DROPOUT_H
 #define XLM_TENSOR_DROPOUT_H
 
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 #include "tensor/tape.h"
 
 typedef struct xlm_keep_mask {

@@ -1,5 +1,5 @@
 /* xlm-mpi: sum, difference and product of two matrices; ReLU, multiple and mean of one. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 #include "tensor/tape.h"
 
 /* Elements that a thread takes at a time; a mean adds up the sums of such blocks in their order. */

@@ -1,7 +1,7 @@
 /* xlm-mpi: sum of rows of several tables. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 #include "tensor/rows.h"
 #include "tensor/tape.h"
 

@@ -10,8 +10,8 @@
 #include <omp.h>
 #include <string.h>
 
-#include "tensor/gemm.h"
-#include "tensor/kernels.h"
+#include "gemm/gemm.h"
+#include "kernels/kernels.h"
 #include "tensor/products.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* xlm-mpi: GELU (Hendrycks, Gimpel 2016) of a matrix and the bias before it. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 #include "tensor/tape.h"
 
 /* Two forms, a kernel each way. */

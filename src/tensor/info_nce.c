@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "tensor/gemm.h"
-#include "tensor/kernels.h"
+#include "gemm/gemm.h"
+#include "kernels/kernels.h"
 #include "tensor/tape.h"
 
 struct state {

@@ -1,7 +1,7 @@
 /* xlm-mpi: layer normalisation (Ba, Kiros, Hinton 2016). SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 #include "tensor/products.h"
 #include "tensor/tape.h"
 

@@ -9,7 +9,7 @@
 #include <xlm/tape.h>
 
 #include "base/arena.h"
-#include "tensor/packed.h"
+#include "gemm/packed.h"
 #include "tensor/profile.h"
 
 typedef enum { XLM_INIT_ZERO, XLM_INIT_ONE, XLM_INIT_NORMAL /* N(0, 0.02²) */ } xlm_init;

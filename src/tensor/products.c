@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "tensor/gemm.h"
-#include "tensor/kernels.h"
-#include "tensor/packed.h"
+#include "gemm/gemm.h"
+#include "gemm/packed.h"
+#include "kernels/kernels.h"
 #include "tensor/tape_internal.h"
 
 /* Up to so many multiply-adds BLIS makes a product of floats in any case: those have many shapes, for each of which oneDNN would

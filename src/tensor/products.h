@@ -1,12 +1,12 @@
 /* xlm-mpi: the products of linear layers, in the tape's precision. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * y = x Wᵀ + b and its backward pass, x: n x in, W: out x in, y: n x out, where W is a variable. Parameters are packed
- * (tensor/packed.h) once while they stay as they are, in both directions. Products with other variables, and small ones of floats,
- * are BLIS's (tensor/gemm.h), in floats. */
+ * (gemm/packed.h) once while they stay as they are, in both directions. Products with other variables, and small ones of floats,
+ * are BLIS's (gemm/gemm.h), in floats. */
 #ifndef XLM_TENSOR_PRODUCTS_H
 #define XLM_TENSOR_PRODUCTS_H
 
-#include "tensor/packed.h"
+#include "gemm/packed.h"
 #include "tensor/tape.h"
 
 /* From this row on. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "tensor/gemm.h"
+#include "gemm/gemm.h"
 
 struct xlm_profile {
     GArray *rows; /* xlm_profile_row */

@@ -1,7 +1,7 @@
 /* xlm-mpi: dot products of matching rows, rows of norm 1. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 #include "tensor/rows.h"
 #include "tensor/tape.h"
 

@@ -4,7 +4,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 #include "tensor/tape.h"
 
 struct state {

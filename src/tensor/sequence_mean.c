@@ -1,7 +1,7 @@
 /* xlm-mpi: mean of the rows of each sequence. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 #include "tensor/tape.h"
 
 struct state {

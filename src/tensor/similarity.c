@@ -4,7 +4,7 @@
 #include <string.h>
 #include <xlm/similarity.h>
 
-#include "tensor/gemm.h"
+#include "gemm/gemm.h"
 
 /* ---- similarities ---- */
 

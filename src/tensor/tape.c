@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 #include "tensor/tape_internal.h"
 
 const xlm_real tape_no_gradient[1];

@@ -6,7 +6,7 @@
 #define XLM_TENSOR_TAPE_INTERNAL_H
 
 #include "base/arena.h"
-#include "tensor/packed.h"
+#include "gemm/packed.h"
 #include "tensor/parameters.h"
 #include "tensor/tape.h"
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 #include "tensor/products.h"
 
 enum { COLUMNS = 4096 }; /* of the vocabulary that one thread sums at a time */

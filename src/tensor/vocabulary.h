@@ -7,7 +7,7 @@
 #ifndef XLM_TENSOR_VOCABULARY_H
 #define XLM_TENSOR_VOCABULARY_H
 
-#include "tensor/packed.h"
+#include "gemm/packed.h"
 #include "tensor/tape.h"
 
 /* What one row's softmax leaves after, in double: its loss is a difference of close numbers. */

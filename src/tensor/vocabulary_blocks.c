@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "tensor/gemm.h"
-#include "tensor/kernels.h"
+#include "gemm/gemm.h"
+#include "kernels/kernels.h"
 #include "tensor/products.h"
 #include "tensor/vocabulary.h"
 

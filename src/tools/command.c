@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "tensor/hardware.h"
+#include "gemm/hardware.h"
 
 char *xlm_command_line;
 

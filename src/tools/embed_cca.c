@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "gemm/gemm.h"
 #include "matrix/algebra.h"
-#include "tensor/gemm.h"
 #include "text/fields.h"
 #include "tools/embed.h"
 #include "vectors/vector_rows.h"

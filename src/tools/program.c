@@ -13,13 +13,13 @@
 #include "base/log.h"
 #include "base/signals.h"
 #include "comm/comm.h"
+#include "gemm/gemm.h"
+#include "gemm/gemm_choice.h"
+#include "gemm/hardware.h"
+#include "gemm/packed.h"
+#include "kernels/kernels.h"
 #include "model/model_file.h"
 #include "store/store.h"
-#include "tensor/gemm.h"
-#include "tensor/gemm_choice.h"
-#include "tensor/hardware.h"
-#include "tensor/kernels.h"
-#include "tensor/packed.h"
 
 static const char exit_codes[] =
     "Exit codes:\n"

@@ -5,15 +5,15 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "checkpoint/objective_arrays.h"
+#include "gemm/hardware.h"
+#include "objective/host.h"
 #include "tasks/predict.h"
 #include "tasks/results.h"
 #include "tasks/sources.h"
 #include "tasks/tune_job.h"
-#include "tensor/hardware.h"
 #include "text/fields.h"
-#include "checkpoint/objective_arrays.h"
 #include "tools/program.h"
-#include "objective/host.h"
 
 static const xlm_program program = {
     .name = "xlm_eval",

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "gemm/hardware.h"
 #include "model/model_file.h"
 #include "objective/host.h"
 #include "stream/examples.h"
 #include "subwords/tokenizer.h"
-#include "tensor/hardware.h"
 #include "text/lines.h"
 #include "tools/program.h"
 

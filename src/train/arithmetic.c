@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "tensor/gemm_choice.h"
+#include "gemm/gemm_choice.h"
 
 /* Whether oneDNN computes float32 if nothing is requested; the same on all ranks. */
 static bool is_faster(const xlm_comm *comm, const xlm_gemm_row *row)

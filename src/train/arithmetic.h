@@ -3,11 +3,11 @@
 #define XLM_TRAIN_ARITHMETIC_H
 
 #include "comm/comm.h"
+#include "gemm/packed.h"
 #include "job/job.h"
-#include "tensor/packed.h"
 
 typedef struct xlm_arithmetic {
-    bool packs; /* products with parameters are oneDNN's (tensor/packed.h); else all are BLIS's, in float32 */
+    bool packs; /* products with parameters are oneDNN's (gemm/packed.h); else all are BLIS's, in float32 */
     xlm_precision precision;
     bool unmeasured; /* BLIS was chosen because this rank's processor, which could use oneDNN too, has not been measured */
 } xlm_arithmetic;
@@ -16,7 +16,7 @@ typedef struct xlm_arithmetic {
 typedef enum { XLM_GEMM_AUTO, XLM_GEMM_BLIS, XLM_GEMM_ONEDNN } xlm_gemm_choice;
 
 /* From [train] gemm, precision and exchange; "auto" is oneDNN for bfloat16, and for float32 where the processors of all ranks
- * were measured to prefer it (tensor/gemm_choice.h), else BLIS. Collective. EX_CONFIG: they cannot be combined with each other or
+ * were measured to prefer it (gemm/gemm_choice.h), else BLIS. Collective. EX_CONFIG: they cannot be combined with each other or
  * with the number of ranks; EX_UNAVAILABLE: the processor of a rank cannot do it, or its program was built without oneDNN. */
 bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config, xlm_arithmetic *arithmetic, GError **error);
 

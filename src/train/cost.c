@@ -1,7 +1,7 @@
 /* xlm-mpi: what the passes of a run cost, before it begins. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/cost.h"
 
-#include "tensor/gemm.h"
+#include "gemm/gemm.h"
 #include "tensor/parameters.h"
 #include "train/dump_step.h"
 #include "train/evaluate.h"

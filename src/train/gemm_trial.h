@@ -5,7 +5,7 @@
 #ifndef XLM_TRAIN_GEMM_TRIAL_H
 #define XLM_TRAIN_GEMM_TRIAL_H
 
-#include "tensor/kernels/processor.h"
+#include "kernels/processor.h"
 #include "train/memory.h"
 
 /* The products of a layer, of `rows` rows. */

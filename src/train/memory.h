@@ -8,7 +8,7 @@
 /* Bytes that a rank needs: parameters, moments, gradients, and the largest pass (train/cost.h), of training, of an evaluation or of
  * a step dump. */
 typedef struct xlm_memory_estimate {
-    uint64_t parameters, packed, gradients, moments, averages, states, reduce_scatter, pass, total; /* packed: tensor/packed.h */
+    uint64_t parameters, packed, gradients, moments, averages, states, reduce_scatter, pass, total; /* packed: gemm/packed.h */
     uint64_t resources;    /* files that objectives have asked for, which were read before: in total, and taken already */
     uint64_t kept;         /* batches, labels and views that stay for a step, of all micro-batches of a rank */
     uint64_t other_pass;   /* with [train] recompute the other way; not in total; 0 where it was not asked for */

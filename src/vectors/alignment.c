@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/progress.h"
-#include "tensor/gemm.h"
-#include "tensor/kernels.h"
+#include "gemm/gemm.h"
+#include "kernels/kernels.h"
 
 /* Source tokens of a block, which ranks are dealt, and candidates that they are multiplied with at a time. A product of a few
  * hundred by many is a fifth slower than one of 1,024 by 1,024, since GEMM brings candidates into its own order each time; but

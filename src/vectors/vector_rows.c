@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/files.h"
+#include "gemm/gemm.h"
 #include "matrix/algebra.h"
-#include "tensor/gemm.h"
 #include "vectors/word_space.h"
 
 enum { BLOCK = 4096, WIDEST = 1 << 20 }; /* rows that are in hand as doubles; numbers of a vector */

@@ -6,8 +6,8 @@
 
 #include "base/log.h"
 #include "base/rng.h"
+#include "gemm/hardware.h"
 #include "vectors/alignment.h"
-#include "tensor/hardware.h"
 
 static void run(const xlm_comm *comm, int64_t n, int64_t width)
 {

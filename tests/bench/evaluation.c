@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "gemm/hardware.h"
 #include "model/model_file.h"
 #include "tasks/predict.h"
 #include "tasks/tune_job.h"
-#include "tensor/hardware.h"
 
 enum { TOKENS = 2048, MOST_ROUNDS = 99 };
 

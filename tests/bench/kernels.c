@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "tensor/gemm.h"
-#include "tensor/hardware.h"
-#include "tensor/kernels.h"
+#include "gemm/gemm.h"
+#include "gemm/hardware.h"
+#include "kernels/kernels.h"
 #include "tensor/parameters.h"
 #include "tensor/variable.h"
 

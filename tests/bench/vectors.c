@@ -9,8 +9,8 @@
 
 #include "base/log.h"
 #include "base/rng.h"
-#include "tensor/gemm.h"
-#include "tensor/hardware.h"
+#include "gemm/gemm.h"
+#include "gemm/hardware.h"
 #include "vectors/vector_file.h"
 
 enum { EXTENT = 2048, BLOCK = 1024 };

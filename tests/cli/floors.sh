@@ -8,7 +8,9 @@ floors='
 0 base
 1 comm
 1 store comm
-1 tensor
+1 kernels
+1 gemm kernels
+1 tensor kernels gemm
 2 text
 2 subwords text
 2 formats text

@@ -21,7 +21,7 @@ $(filter-out $(CXX_OBJECTS),$(OBJECTS)) $(TARGETS:%=tests/fuzz/%.o) $(SHARED): %
 	@echo "  FUZZ     $<"
 	@$(CLANG) $(FLAGS) $(SANITIZE) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 # No reader calls the kernels, and instrumented they take minutes to compile.
-src/tensor/kernels/%.o: SANITIZE =
+src/kernels/%.o: SANITIZE =
 libxlm.so.0: $(OBJECTS)
 	@echo "  FUZZLD   $@"
 	@$(CLANG) -shared -fopenmp $(SANITIZE) -Wl,-soname,$@ -o $@ $(OBJECTS) $(LIBS)

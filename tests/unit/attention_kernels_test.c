@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/bfloat16.h"
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 
 static const char *const names[] = {"portable", "avx2", "avx512"};
 enum { MOST = 70 }; /* weights of a row */

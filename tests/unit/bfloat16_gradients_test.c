@@ -21,7 +21,7 @@
 #include "tensor/parameters.h"
 
 enum { SEQUENCES = 12, LENGTH = 40, TOKENS = SEQUENCES * LENGTH, EVERY = 6, MASKED = TOKENS / EVERY };
-enum { VOCABULARY = 5000 }; /* more than one block of columns of logits (tensor/packed.h) */
+enum { VOCABULARY = 5000 }; /* more than one block of columns of logits (gemm/packed.h) */
 
 static struct {
     int32_t offsets[SEQUENCES + 1], ids[TOKENS], positions[TOKENS], zeros[TOKENS], predicted_rows[MASKED], targets[MASKED];

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <glib.h>
 
-#include "tensor/packed.h"
+#include "gemm/packed.h"
 #include "tensor/parameters.h"
 #include "tensor/variable.h"
 

@@ -9,7 +9,7 @@
 #include <omp.h>
 #include <string.h>
 
-#include "tensor/gemm.h"
+#include "gemm/gemm.h"
 #include "tensor/variable.h"
 
 #ifdef XLM_DOUBLE

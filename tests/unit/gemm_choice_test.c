@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "tensor/gemm_choice.h"
-#include "tensor/packed.h"
+#include "gemm/gemm_choice.h"
+#include "gemm/packed.h"
 #include "train/gemm_trial.h"
 
 static const xlm_gemm_row *row_of(const char *vendor, int family, int model, bool avx512)

@@ -19,9 +19,9 @@
 
 #include <cmocka.h>
 
-#include "tensor/crowding.h"
-#include "tensor/hardware.h"
-#include "tensor/kernels/processor.h"
+#include "gemm/crowding.h"
+#include "gemm/hardware.h"
+#include "kernels/processor.h"
 
 /* The check's line where it failed, or 0. */
 #define EXPECT(condition)                                                                                              \

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tensor/gemm.h"
+#include "gemm/gemm.h"
 #include "tensor/tape.h"
 
 /* ---- an objective whose views a test sets ---- */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 
 /* Lengths around every vector's width; GUARD floats after the end must stay as they are. */
 enum { MOST = 70, GUARD = 16 };

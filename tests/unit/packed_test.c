@@ -13,8 +13,8 @@
 
 #include "base/bfloat16.h"
 #include "base/rng.h"
-#include "tensor/gemm.h"
-#include "tensor/packed.h"
+#include "gemm/gemm.h"
+#include "gemm/packed.h"
 
 /* Numbers from -0.5 to 0.5; with 8 bits of mantissa where `half`. */
 static float *draw(int64_t n, uint64_t seed, bool half)

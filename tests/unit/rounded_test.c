@@ -16,8 +16,8 @@
 #include <glib.h>
 #include <omp.h>
 
+#include "gemm/packed.h"
 #include "tensor/feed_forward.h"
-#include "tensor/packed.h"
 #include "tensor/parameters.h"
 #include "tensor/products.h"
 #include "tensor/tape.h"

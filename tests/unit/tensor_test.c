@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "tensor/gemm.h"
+#include "gemm/gemm.h"
 #include "tensor/parameters.h"
 #include "tensor/variable.h"
 

@@ -14,7 +14,7 @@
 #include <glib.h>
 #include <omp.h>
 
-#include "tensor/packed.h"
+#include "gemm/packed.h"
 #include "tensor/parameters.h"
 #include "tensor/products.h"
 #include "tensor/tape.h"

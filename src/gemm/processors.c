@@ -1,6 +1,6 @@
 /* xlm-mpi: the processors that a process may run on. SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* sched_getaffinity */
-#include "tensor/processors.h"
+#include "gemm/processors.h"
 
 #include <glib.h>
 #include <omp.h>

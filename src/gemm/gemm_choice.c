@@ -1,5 +1,5 @@
 /* xlm-mpi: which library multiplies parameters faster in float32, by the processor. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/gemm_choice.h"
+#include "gemm/gemm_choice.h"
 
 #include <limits.h>
 #include <stddef.h>

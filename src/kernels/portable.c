@@ -1,5 +1,5 @@
 /* xlm-mpi: kernels for any processor, and for double precision. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -99,7 +99,7 @@ static void product_bfloat16(int64_t m, int64_t n, int64_t depth, const uint16_t
 
 static inline vec add_pairs(vec a, vec b, vec c) { return a * b + c; } /* of floats: the product of pairs is above */
 
-#include "tensor/kernels/bodies.h"
+#include "kernels/bodies.h"
 
 enum { TILE_ROWS = 4, TILE_VECTORS = 4 };
 
@@ -116,7 +116,7 @@ static void transpose_halves_square(int rows, int cols, const uint16_t *x, int64
         y[i] = x[i * ldx];
 }
 
-#include "tensor/kernels/attention.h"
+#include "kernels/attention.h"
 
 static const xlm_kernels table = KERNELS("portable");
 const xlm_kernels *const xlm_kernels_portable = &table;

@@ -1,10 +1,10 @@
 /* xlm-mpi: the processor: denormals, threads, BLIS's kernels, and what GEMM gives. SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef XLM_TENSOR_HARDWARE_H
-#define XLM_TENSOR_HARDWARE_H
+#ifndef XLM_GEMM_HARDWARE_H
+#define XLM_GEMM_HARDWARE_H
 
 #include <stdbool.h>
 
-#include "tensor/packed.h"
+#include "gemm/packed.h"
 
 typedef struct xlm_hardware {
     int threads;           /* of this rank */

@@ -2,8 +2,8 @@
  *
  * One table of functions an instruction set, all made from the same bodies (kernels/bodies.h). They run on one thread and
  * know nothing of the tape. Results of two tables may differ by rounding; random draws are the same bits in all. */
-#ifndef XLM_TENSOR_KERNELS_H
-#define XLM_TENSOR_KERNELS_H
+#ifndef XLM_KERNELS_KERNELS_H
+#define XLM_KERNELS_KERNELS_H
 
 #include <xlm/tape.h>
 

@@ -2,10 +2,10 @@
  *
  * What oneDNN does for a row must not depend on how many there are: its kernels for batch-reduced products ("brg") add up alike
  * for any number of them, its others do not, and are refused. oneDNN makes code for each shape (0.3 ms), which is kept. */
-#ifndef XLM_TENSOR_ONEDNN_H
-#define XLM_TENSOR_ONEDNN_H
+#ifndef XLM_GEMM_ONEDNN_H
+#define XLM_GEMM_ONEDNN_H
 
-#include "tensor/packed_internal.h"
+#include "gemm/packed_internal.h"
 
 #if WITH_ONEDNN
 #include <dnnl.h>

@@ -2,12 +2,12 @@
  *
  * The two libraries agree to rounding only, and the same job has the same bits on processors of one make: the choice follows a table
  * of what was measured (docs/performance.md), never a timing. */
-#ifndef XLM_TENSOR_GEMM_CHOICE_H
-#define XLM_TENSOR_GEMM_CHOICE_H
+#ifndef XLM_GEMM_GEMM_CHOICE_H
+#define XLM_GEMM_GEMM_CHOICE_H
 
 #include <stdbool.h>
 
-#include "tensor/kernels/processor.h"
+#include "kernels/processor.h"
 
 /* Processors with AVX-512, which is what oneDNN's packed products need. */
 typedef struct xlm_gemm_row {

@@ -87,12 +87,12 @@ static inline void store_rounded(uint16_t *p, int k, vec v) { store_halves(p, k,
 static inline void store_rounded_pairs(uint16_t *p, int k, vec a, vec b) { store_words(p, k, pair(rounded(a), rounded(b))); }
 #endif
 
-#include "tensor/kernels/normal.h"
+#include "kernels/normal.h"
 
 static void product_bfloat16(int64_t m, int64_t n, int64_t depth, const uint16_t *a, int64_t a_row, int64_t a_col,
                              const uint16_t *b, int64_t ldb, float *c, int64_t ldc, bool sum_c);
 
-#include "tensor/kernels/bodies.h"
+#include "kernels/bodies.h"
 
 /* In each quarter of 4 lanes: the first two of a and b, or the last two. */
 static inline vec pairs(vec a, vec b, bool high)
@@ -147,7 +147,7 @@ static void transpose_halves_square(int rows, int cols, const uint16_t *x, int64
         }
 }
 
-#include "tensor/kernels/attention.h"
+#include "kernels/attention.h"
 
 static void product_bfloat16(int64_t m, int64_t n, int64_t depth, const uint16_t *a, int64_t a_row, int64_t a_col,
                              const uint16_t *b, int64_t ldb, float *c, int64_t ldc, bool sum_c)

@@ -1,6 +1,6 @@
 /* xlm-mpi: what the processor identifies itself as, and a request to it. SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef XLM_TENSOR_KERNELS_PROCESSOR_H
-#define XLM_TENSOR_KERNELS_PROCESSOR_H
+#ifndef XLM_KERNELS_PROCESSOR_H
+#define XLM_KERNELS_PROCESSOR_H
 
 #include <stdbool.h>
 

@@ -1,11 +1,11 @@
 /* xlm-mpi: the memory of packed matrices, and what all of their files use. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/packed_internal.h"
+#include "gemm/packed_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/pages.h"
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 
 xlm_packed *xlm_packed_new(void) { return g_new0(xlm_packed, 1); }
 

@@ -1,5 +1,5 @@
 /* xlm-mpi: the processor: denormals, threads, BLIS's kernels, and what GEMM gives. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/hardware.h"
+#include "gemm/hardware.h"
 
 #include <blis.h>
 #include <glib.h>
@@ -9,9 +9,9 @@
 
 #include "base/log.h"
 #include "base/pages.h"
-#include "tensor/gemm.h"
-#include "tensor/kernels/processor.h"
-#include "tensor/processors.h"
+#include "gemm/gemm.h"
+#include "gemm/processors.h"
+#include "kernels/processor.h"
 
 /* ---- cores ---- */
 

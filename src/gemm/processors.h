@@ -1,8 +1,8 @@
 /* xlm-mpi: the processors that a process may run on. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A processor is what the system schedules on: a hardware thread, of which a core may have several. */
-#ifndef XLM_TENSOR_PROCESSORS_H
-#define XLM_TENSOR_PROCESSORS_H
+#ifndef XLM_GEMM_PROCESSORS_H
+#define XLM_GEMM_PROCESSORS_H
 
 #include <stdbool.h>
 #include <sys/types.h>

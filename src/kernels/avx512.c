@@ -1,7 +1,7 @@
 /* xlm-mpi: kernels for AVX-512. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Compiled a second time, with XLM_WITH_AVX512_BF16, for processors that multiply bfloat16 too (avx512_bfloat16.c). */
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -183,7 +183,7 @@ static inline void exchange_quarters(const vec *t, vec *r)
     r[12] = _mm512_shuffle_f32x4(odd0, odd1, 0xdd);
 }
 
-#include "tensor/kernels/x86.h"
+#include "kernels/x86.h"
 
 static const xlm_kernels table = KERNELS("avx512");
 #ifdef XLM_WITH_AVX512_BF16

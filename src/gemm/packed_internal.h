@@ -3,13 +3,13 @@
  * packed.c has their memory; packed_call.c is what others call, and the arithmetic for tests; packing.c brings a matrix into
  * oneDNN's order, packed_multiply.c cuts products into blocks and converts their left factor, onednn.c has the code for a block.
  * Without oneDNN, and in double precision, the last three are empty. */
-#ifndef XLM_TENSOR_PACKED_INTERNAL_H
-#define XLM_TENSOR_PACKED_INTERNAL_H
+#ifndef XLM_GEMM_PACKED_INTERNAL_H
+#define XLM_GEMM_PACKED_INTERNAL_H
 
 #include <glib.h>
 #include <omp.h>
 
-#include "tensor/packed.h"
+#include "gemm/packed.h"
 
 #if defined HAVE_ONEDNN && !defined XLM_DOUBLE
 #define WITH_ONEDNN 1

@@ -1,15 +1,15 @@
 /* xlm-mpi: products with a matrix that is packed beforehand, for callers. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/packed.h"
+#include "gemm/packed.h"
 
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bfloat16.h"
-#include "tensor/gemm.h"
-#include "tensor/kernels.h"
-#include "tensor/kernels/processor.h"
-#include "tensor/onednn.h"
+#include "gemm/gemm.h"
+#include "gemm/onednn.h"
+#include "kernels/kernels.h"
+#include "kernels/processor.h"
 
 const char *const xlm_precision_names[XLM_PRECISIONS] = {"float32", "bfloat16"};
 

@@ -4,8 +4,8 @@
  * often as wanted. In bfloat16 (1 bit of sign, 8 of exponent, 7 of mantissa: the upper half of a float) both factors are rounded
  * to it, to nearest and to even, and their products added up in floats. An element of C is one sum over k whose order depends on n
  * and k alone: neither on the number of threads nor on that of the rows. */
-#ifndef XLM_TENSOR_PACKED_H
-#define XLM_TENSOR_PACKED_H
+#ifndef XLM_GEMM_PACKED_H
+#define XLM_GEMM_PACKED_H
 
 #include <xlm/tape.h>
 

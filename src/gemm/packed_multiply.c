@@ -2,7 +2,7 @@
  *
  * oneDNN's code wants matrices without gaps, so rows are rounded, transposed or copied into memory of the thread, and the last
  * ones filled up to a multiple of ROW_UNIT, so that there are few shapes to make code for. */
-#include "tensor/onednn.h"
+#include "gemm/onednn.h"
 
 #if WITH_ONEDNN
 
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tensor/kernels.h"
-#include "tensor/kernels/processor.h"
+#include "kernels/kernels.h"
+#include "kernels/processor.h"
 
 enum { ROW_UNIT = XLM_PACKED_ROWS };
 

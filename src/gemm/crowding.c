@@ -1,5 +1,5 @@
 /* xlm-mpi: do threads have cores of their own? SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/crowding.h"
+#include "gemm/crowding.h"
 
 #include <glib.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tensor/processors.h"
+#include "gemm/processors.h"
 
 /* ---- processors ---- */
 

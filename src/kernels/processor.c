@@ -1,5 +1,5 @@
 /* xlm-mpi: what the processor is asked directly. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/kernels/processor.h"
+#include "kernels/processor.h"
 
 #include <stdint.h>
 #include <string.h>

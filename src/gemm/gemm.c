@@ -1,5 +1,5 @@
 /* xlm-mpi: general matrix product, by BLIS. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/gemm.h"
+#include "gemm/gemm.h"
 
 #include <blis.h>
 #include <glib.h>

@@ -1,5 +1,5 @@
 /* xlm-mpi: oneDNN's code for a block of a product with a packed matrix. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/onednn.h"
+#include "gemm/onednn.h"
 
 #if WITH_ONEDNN
 

@@ -1,5 +1,5 @@
 /* xlm-mpi: matrices brought into the order in which oneDNN's products read them. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/onednn.h"
+#include "gemm/onednn.h"
 
 #if WITH_ONEDNN
 
@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "tensor/kernels.h"
-#include "tensor/kernels/processor.h"
+#include "kernels/kernels.h"
+#include "kernels/processor.h"
 
 /* Blocks of columns in the order that oneDNN asks for, by oneDNN. */
 static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, const right *r)

@@ -1,5 +1,5 @@
 /* xlm-mpi: kernels for AVX2 with FMA. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -125,7 +125,7 @@ static inline void exchange_quarters(const vec *t, vec *r)
     r[4] = _mm256_permute2f128_ps(t[0], t[4], 0x31);
 }
 
-#include "tensor/kernels/x86.h"
+#include "kernels/x86.h"
 
 static const xlm_kernels table = KERNELS("avx2");
 const xlm_kernels *const xlm_kernels_avx2 = &table;

@@ -1,6 +1,6 @@
 /* xlm-mpi: general matrix product, by BLIS. SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef XLM_TENSOR_GEMM_H
-#define XLM_TENSOR_GEMM_H
+#ifndef XLM_GEMM_GEMM_H
+#define XLM_GEMM_GEMM_H
 
 #include <xlm/tape.h>
 

@@ -1,11 +1,11 @@
 /* xlm-mpi: which kernels this processor runs. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/kernels.h"
+#include "kernels/kernels.h"
 
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tensor/kernels/processor.h"
+#include "kernels/processor.h"
 
 enum { TABLES = 3 };
 

@@ -1,0 +1,12 @@
+# Floor 1: inner loops of the operators, a table of functions per instruction set.
+kernels_sources = \
+	src/kernels/attention.h \
+	src/kernels/avx2.c \
+	src/kernels/avx512.c \
+	src/kernels/avx512_bfloat16.c \
+	src/kernels/bodies.h \
+	src/kernels/kernels.c src/kernels/kernels.h \
+	src/kernels/normal.h \
+	src/kernels/portable.c \
+	src/kernels/processor.c src/kernels/processor.h \
+	src/kernels/x86.h

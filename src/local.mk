@@ -1,7 +1,7 @@
 # The library, and what is made of its sources for checks.
 lib_LTLIBRARIES += libxlm.la
-libxlm_la_SOURCES = $(base_sources) $(comm_sources) $(store_sources) $(kernels_sources) $(gemm_sources) $(tensor_sources) \
-	$(matrix_sources) $(nn_sources) \
+libxlm_la_SOURCES = $(base_sources) $(files_sources) $(options_sources) $(comm_sources) $(store_sources) \
+	$(kernels_sources) $(gemm_sources) $(tensor_sources) $(matrix_sources) $(nn_sources) \
 	$(text_sources) $(formats_sources) $(subwords_sources) \
 	$(corpus_sources) $(model_sources) $(stream_sources) $(lexicon_sources) $(aligners_sources) $(synthetic_sources) $(objective_sources) \
 	$(objective_file_sources) $(train_sources) $(job_sources) $(checkpoint_sources) $(run_sources) $(prep_sources) $(tasks_sources) $(model_aligner_sources) $(retrieval_sources) $(maps_sources) $(vectors_sources) \
@@ -25,8 +25,8 @@ install-exec-hook:
 # The numeric floors and the objectives in double precision, for gradient checks against differences: of our tests, and of
 # authors of plugins (xlm/loss_check.h). No MPI.
 lib_LTLIBRARIES += libxlm_double.la
-libxlm_double_la_SOURCES = $(base_sources) $(kernels_sources) $(gemm_sources) $(tensor_sources) $(nn_sources) \
-	$(objective_sources) $(objective_double_sources) $(losses_sources)
+libxlm_double_la_SOURCES = $(base_sources) $(files_sources) $(options_sources) $(kernels_sources) $(gemm_sources) \
+	$(tensor_sources) $(nn_sources) $(objective_sources) $(objective_double_sources) $(losses_sources)
 libxlm_double_la_CPPFLAGS = $(AM_CPPFLAGS) -DXLM_DOUBLE
 libxlm_double_la_LIBADD = $(BLIS_LIBS) $(SLEEF_LIBS) $(GLIB_LIBS)
 libxlm_double_la_LDFLAGS = $(libxlm_la_LDFLAGS)

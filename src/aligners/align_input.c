@@ -4,8 +4,8 @@
 
 
 #include "aligners/alignment_write.h"
-#include "base/files.h"
 #include "base/log.h"
+#include "files/files.h"
 
 bool xlm_align_is_corpus(const xlm_comm *comm, const char *path)
 {

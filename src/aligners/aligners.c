@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "aligners/aligner.h"
-#include "base/nearest.h"
+#include "options/nearest.h"
 
 static const xlm_aligner *const aligners[] = {
     &xlm_aligner_fertility, /* the first is the default */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/new_file.h"
+#include "files/new_file.h"
 
 /* ---- lines ---- */
 

@@ -7,7 +7,7 @@
 #define XLM_ALIGNERS_WORD_PAIRS_H
 
 #include "aligners/bitext.h"
-#include "base/large_array.h"
+#include "files/large_array.h"
 
 typedef struct xlm_word_pairs {
     int64_t n;          /* different pairs of words */

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/new_file.h"
 #include "checkpoint/checkpoint.h"
+#include "files/new_file.h"
 #include "job/job_record.h"
 #include "model/checkpoint_names.h"
 

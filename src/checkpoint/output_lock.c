@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "base/signals.h"
+#include "files/files.h"
 
 static const char GROUP[] = "lock";
 /* Seconds between two refreshes of the lock's modification time; from which age on a lock is stale; that replacing a stale lock

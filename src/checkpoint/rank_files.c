@@ -7,8 +7,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/files.h"
 #include "base/log.h"
+#include "files/files.h"
 #include "job/job_record.h"
 #include "model/model_attributes.h"
 

@@ -1,9 +1,9 @@
 /* xlm-mpi: architectures of other programs, and what they share. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "base/options.h"
 #include "foreign/architecture.h"
 #include "nn/layer.h"
+#include "options/options.h"
 
 /* A line each. A model is written as the first that can hold it. */
 #define ARCHITECTURES(architecture) \

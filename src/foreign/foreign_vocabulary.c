@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/new_file.h"
+#include "files/new_file.h"
 #include "subwords/published.h"
 
 /* Attribute of XLM_CONVERT_VOCABULARY: rows of the model's word embeddings, those that only tokenizer.json needs included;

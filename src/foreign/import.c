@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/files.h"
+#include "files/files.h"
 #include "foreign/architecture.h"
 #include "foreign/convert.h"
 #include "foreign/foreign_vocabulary.h"

@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#include "base/new_file.h"
+#include "files/new_file.h"
 
 enum { XLM_SAFETENSOR_MOST_DIMENSIONS = 8 };
 

@@ -3,7 +3,7 @@
 
 #include "formats/html.h"
 
-#include "base/files.h"
+#include "files/files.h"
 
 xlm_html_page *xlm_html_load(xlm_html_reader *reader, const char *path, GError **error)
 {

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/options.h"
 #include "job/rates.h"
 #include "job/warm_start_model.h"
+#include "options/options.h"
 #include "stream/stages.h"
 
 const char *const xlm_training_former_keys[] = {"granules", "micro_batches", NULL};

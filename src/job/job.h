@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "base/jobfile.h"
+#include "options/jobfile.h"
 #include "stream/stream.h"
 #include "nn/model.h"
 #include "job/optimiser.h"
@@ -73,7 +73,7 @@ typedef struct xlm_train_config {
      PLACE(exchange)},                                                                                                           \
     {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps between two lines of the log", PLACE(log_every)}
 
-/* Keys of [train], and of [tune], that had another name before (base/jobfile.h). */
+/* Keys of [train], and of [tune], that had another name before (options/jobfile.h). */
 extern const char *const xlm_training_former_keys[];
 /* The sections that a job file may have. */
 extern const xlm_jobfile_kind xlm_job_kinds[];

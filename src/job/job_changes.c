@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/options.h"
 #include "nn/model.h"
+#include "options/options.h"
 
 static const char NONE[] = "(none)";
 

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "base/files.h"
 #include "base/log.h"
-#include "base/options.h"
+#include "files/files.h"
 #include "job/job_changes.h"
+#include "options/options.h"
 #include "store/store.h"
 
 static const char FIRST_WORDS[] = "# The job as it runs, with every key.";

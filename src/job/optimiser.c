@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/options.h"
 #include "base/pages.h"
 #include "kernels/kernels.h"
+#include "options/options.h"
 
 /* How an algorithm differs from the others: one update of moments and weights serves all. */
 typedef struct update_rule {

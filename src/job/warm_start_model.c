@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/options.h"
 #include "model/checkpoint_names.h"
 #include "model/model_attributes.h"
 #include "model/model_file.h"
+#include "options/options.h"
 
 /* The checkpoint has parameters for all that the job's value of the key needs, or those that it lacks can be drawn. */
 static bool may_differ(const char *key, const xlm_model_config *job, const xlm_model_config *start)

@@ -2,8 +2,8 @@
 #ifndef XLM_JOB_WARM_START_MODEL_H
 #define XLM_JOB_WARM_START_MODEL_H
 
-#include "base/jobfile.h"
 #include "nn/model.h"
+#include "options/jobfile.h"
 
 /* Not collective; for the reader of job files. Set the keys that section [model] of the file leaves out to those of the
  * checkpoint `start`, and compare the others. A key may differ when nothing that was learned depends on it: dropout,

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/path.h"
 #include "base/progress.h"
 #include "corpus/corpus.h"
+#include "files/path.h"
 #include "lexicon/cooccurrence_write.h"
 #include "lexicon/pair_counter.h"
 

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file_digest.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/rng.h"
 #include "corpus/corpus.h"
+#include "files/file_digest.h"
 #include "lexicon/coverage.h"
 #include "lexicon/dictd.h"
 #include "lexicon/dictionary.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/path.h"
+#include "files/path.h"
 #include "maps/association.h"
 #include "maps/truncated_svd.h"
 #include "vectors/vector_file.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/files.h"
+#include "files/files.h"
 #include "lexicon/dictionary.h"
 #include "lexicon/frequency.h"
 #include "retrieval/scored_pairs.h"

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/options.h"
 #include "comm/comm.h"
+#include "options/options.h"
 
 static bool write_option(xlm_store *store, const xlm_option *option, const xlm_model_config *config, GError **error)
 {

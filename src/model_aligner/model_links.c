@@ -7,8 +7,8 @@
 
 #include "aligners/link_file.h"
 #include "base/log.h"
-#include "base/path.h"
 #include "base/progress.h"
+#include "files/path.h"
 #include "model/model_file.h"
 #include "model_aligner/matrix_file.h"
 #include "model_aligner/pair_languages.h"

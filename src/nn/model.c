@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/options.h"
 #include "nn/layer.h"
 #include "nn/model_internal.h"
+#include "options/options.h"
 
 #define OPTION(name, type, fallback, least, most, choices, help) \
     {#name, XLM_OPTION_##type, fallback, least, most, choices, help, offsetof(xlm_model_config, name)}

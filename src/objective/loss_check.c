@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "base/options.h"
 #include "base/rng.h"
 #include "objective/differences.h"
 #include "objective/loss_check_batch.h"
+#include "options/options.h"
 #include "tensor/tape.h"
 
 enum { SEED = 5, STEPS = 2 }; /* training steps before the check */

@@ -4,7 +4,7 @@
 
 #include <xlm/loss.h>
 
-#include "base/plugins.h"
+#include "options/plugins.h"
 
 /* Their classes are xlm_loss_class. */
 extern const xlm_plugin_kind xlm_loss_plugins;

@@ -1,6 +1,6 @@
 /* xlm-mpi: options of a preparation, checked before any work. SPDX-License-Identifier: GPL-3.0-or-later */
 
-#include "base/path.h"
+#include "files/path.h"
 #include "prep/like.h"
 #include "prep/options.h"
 #include "prep/segmenter_options.h"

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/options.h"
 #include "formats/conllu.h"
+#include "options/options.h"
 
 static void free_source(void *pointer)
 {

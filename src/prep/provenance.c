@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/files.h"
 #include "comm/comm.h"
 #include "corpus/corpus.h"
+#include "files/files.h"
 #include "prep/segmenter_options.h"
 
 struct input {

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/new_file.h"
 #include "base/signals.h"
+#include "files/new_file.h"
 
 /* ---- the output: rank 0 writes ---- */
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/options.h"
+#include "options/options.h"
 
 bool xlm_prep_set_segmenter(xlm_prep_options *options, const char *name, const char *value, GError **error)
 {

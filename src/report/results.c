@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/files.h"
+#include "files/files.h"
 
 /* Columns by what they say. A value column is a measure of its own, PREFIX and its name, where none has the measure's name. */
 typedef struct kind {

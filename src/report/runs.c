@@ -6,9 +6,9 @@
 
 #include <glib/gstdio.h>
 
-#include "base/files.h"
 #include "base/log.h"
 #include "checkpoint/start_record.h"
+#include "files/files.h"
 #include "job/job_record.h"
 #include "model/checkpoint_names.h"
 #include "store/store.h"

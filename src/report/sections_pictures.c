@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/files.h"
 #include "base/markup.h"
+#include "files/files.h"
 #include "maps/map.h"
 #include "model_aligner/matrix_file.h"
 #include "report/sections.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "base/path.h"
+#include "files/path.h"
 #include "model_aligner/pair_languages.h"
 #include "retrieval/mined_pairs.h"
 #include "text/fields.h"

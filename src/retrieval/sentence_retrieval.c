@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "base/path.h"
 #include "base/progress.h"
 #include "base/rng.h"
+#include "files/path.h"
 #include "model/model_file.h"
 #include "model_aligner/model_links.h"
 #include "model_aligner/pair_batches.h"

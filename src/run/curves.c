@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/files.h"
+#include "files/files.h"
 
 #include "run/run.h" /* XLM_MEAN_LANGUAGE */
 

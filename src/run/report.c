@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/files.h"
 #include "base/log.h"
+#include "files/files.h"
 #include "gemm/gemm.h"
 
 static const char HEADER[] = "step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,"

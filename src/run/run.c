@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <sys/resource.h>
 
-#include "base/files.h"
 #include "base/log.h"
 #include "base/signals.h"
 #include "checkpoint/checkpoint_mean.h"
 #include "checkpoint/rank_files.h"
+#include "files/files.h"
 #include "gemm/hardware.h"
 #include "job/job_record.h"
 #include "run/check_gradients.h"

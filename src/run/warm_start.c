@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file_digest.h"
 #include "base/log.h"
 #include "checkpoint/checkpoint_check.h"
+#include "files/file_digest.h"
 #include "model/model_attributes.h"
 #include "model/row_sources.h"
 

@@ -61,7 +61,7 @@ const char *xlm_store_library(void);
 
 /* ---- writing; all collective over the comm of xlm_store_create, except where noted ---- */
 
-/* Create `path` (under a temporary name beside it, see XLM_UNFINISHED in base/new_file.h). comm NULL: this process alone, no MPI.
+/* Create `path` (under a temporary name beside it: XLM_UNFINISHED, base/unfinished.h). comm NULL: this process alone, no MPI.
  * An existing file stays until the new one is complete. EX_CANTCREAT if it cannot be created, EX_IOERR if the disk is full. */
 xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **error);
 

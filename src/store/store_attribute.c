@@ -1,7 +1,7 @@
 /* xlm-mpi: attributes of HDF5 objects. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "base/files.h"
+#include "files/files.h"
 #include "store/store_file.h"
 
 /* ---- writing ---- */

@@ -11,8 +11,8 @@
 
 #include <glib/gstdio.h>
 
-#include "base/files.h"
-#include "base/new_file.h"
+#include "files/files.h"
+#include "files/new_file.h"
 #include "store/store_file.h"
 
 static bool is_first(const xlm_store *store) { return !store->together || store->comm.rank == 0; }

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "base/log.h"
+#include "files/files.h"
 #include "store/store_file.h"
 
 static bool can_be_read(const char *path, GError **error)

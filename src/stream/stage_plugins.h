@@ -4,7 +4,7 @@
 
 #include <xlm/stage.h>
 
-#include "base/plugins.h"
+#include "options/plugins.h"
 #include "stream/stage.h"
 
 /* Their classes are xlm_stage_plugin. */

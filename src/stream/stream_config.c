@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/options.h"
+#include "options/options.h"
 #include "stream/stages.h"
 
 enum { TYPE, FORM };

@@ -2,7 +2,7 @@
 #ifndef XLM_STREAM_STREAM_CONFIG_H
 #define XLM_STREAM_STREAM_CONFIG_H
 
-#include "base/jobfile.h"
+#include "options/jobfile.h"
 #include "stream/stage_plugins.h"
 
 enum { XLM_STREAM_MOST_BATCH = 1 << 24 }; /* a row key has 24 bits for the instance and 8 for the stream */

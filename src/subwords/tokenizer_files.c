@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/files.h"
-#include "base/lfs_pointer.h"
+#include "files/files.h"
+#include "files/lfs_pointer.h"
 #include "text/lines.h"
 #include "text/normalise.h"
 

@@ -1,7 +1,7 @@
 /* xlm-mpi: the tasks there are. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "base/nearest.h"
+#include "options/nearest.h"
 #include "tasks/task.h"
 
 /* The table: one line per task. */

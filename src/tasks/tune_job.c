@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "base/options.h"
 #include "checkpoint/checkpoint_mean.h"
 #include "job/rates.h"
+#include "options/options.h"
 
 static const xlm_jobfile_kind kinds[] = {{"tune", false, xlm_training_former_keys}, {"task", true, NULL}, {NULL, false, NULL}};
 

@@ -1,8 +1,8 @@
 /* xlm-mpi: files whose lines are fields between spaces. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "base/new_file.h"
-#include "base/files.h"
+#include "files/files.h"
+#include "files/new_file.h"
 #include "text/fields.h"
 #include "text/lines.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "base/unfinished.h"
+#include "files/files.h"
 
 static void free_file(gpointer data)
 {

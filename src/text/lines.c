@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/files.h"
+#include "files/files.h"
 #include "text/normalise.h"
 
 struct xlm_lines {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/nearest.h"
 #include "gemm/hardware.h"
+#include "options/nearest.h"
 
 char *xlm_command_line;
 

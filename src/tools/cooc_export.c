@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "base/new_file.h"
+#include "files/new_file.h"
 #include "lexicon/cooccurrence.h"
 #include "tools/cooc.h"
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/files.h"
 #include "base/log.h"
 #include "corpus/corpus.h"
+#include "files/files.h"
 #include "lexicon/dictionary.h"
 #include "maps/procrustes.h"
 #include "matrix/matrix.h"

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/exhaustion.h"
-#include "base/files.h"
 #include "base/log.h"
 #include "base/signals.h"
 #include "comm/comm.h"
+#include "files/files.h"
 #include "gemm/gemm.h"
 #include "gemm/gemm_choice.h"
 #include "gemm/hardware.h"

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/files.h"
-#include "tools/program.h"
-#include "model/checkpoint_names.h"
-#include "run/curves.h"
+#include "files/files.h"
 #include "job/job_changes.h"
 #include "job/job_record.h"
+#include "model/checkpoint_names.h"
+#include "run/curves.h"
+#include "tools/program.h"
 
 static const xlm_program program = {
     .name = "xlm_compare",

@@ -1,6 +1,6 @@
 /* xlm-mpi: xlm_convert, models of transformers and ours. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/files.h"
 #include "base/log.h"
+#include "files/files.h"
 #include "foreign/convert.h"
 #include "model/model_vocabulary.h"
 #include "subwords/vocabulary.h"

@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/files.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "checkpoint/objective_arrays.h"
+#include "files/files.h"
 #include "gemm/hardware.h"
 #include "objective/host.h"
+#include "options/options.h"
 #include "tasks/predict.h"
 #include "tasks/results.h"
 #include "tasks/sources.h"

@@ -1,8 +1,8 @@
 /* xlm-mpi: xlm_report, runs as a page of HTML. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "base/files.h"
 #include "base/log.h"
+#include "files/files.h"
 #include "maps/map.h"
 #include "model_aligner/matrix_file.h"
 #include "report/plot.h"

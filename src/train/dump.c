@@ -1,10 +1,10 @@
 /* xlm-mpi: one step with all its numbers, to be checked in another framework. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/dump.h"
 
-#include "base/options.h"
 #include "checkpoint/objective_arrays.h"
 #include "model/model_attributes.h"
 #include "objective/readers.h"
+#include "options/options.h"
 
 xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, uint64_t seed, int64_t step, GError **error)
 {

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "files/files.h"
 #include "store/store.h"
 #include "text/lines.h"
 #include "text/normalise.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/new_file.h"
+#include "files/new_file.h"
 #include "store/store.h"
 
 struct xlm_vector_file {

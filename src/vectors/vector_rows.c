@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/files.h"
+#include "files/files.h"
 #include "gemm/gemm.h"
 #include "matrix/algebra.h"
 #include "vectors/word_space.h"

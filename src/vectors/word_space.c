@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/files.h"
+#include "files/files.h"
 #include "store/store.h"
 #include "subwords/tokenizer.h"
 #include "vectors/named_vectors.h"

@@ -22,13 +22,13 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/options.h"
 #include "base/pages.h"
 #include "base/rng.h"
 #include "gemm/gemm.h"
 #include "gemm/hardware.h"
 #include "kernels/kernels.h"
 #include "nn/model.h"
+#include "options/options.h"
 #include "subwords/special_tokens.h"
 #include "tensor/parameters.h"
 #include "tensor/profile.h"

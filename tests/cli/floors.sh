@@ -6,6 +6,8 @@
 # Floor, folder, and folders of the same floor that it stands on.
 floors='
 0 base
+0 files base
+0 options base files
 1 comm
 1 store comm
 1 kernels

@@ -1,9 +1,9 @@
 /* xlm-mpi: fuzz target: config.json of models of other programs. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "base/options.h"
 #include "foreign/architecture.h"
 #include "fuzz.h"
+#include "options/options.h"
 
 /* What was read is printed and read again: the same model. */
 static void read_again(xlm_foreign_config *config)

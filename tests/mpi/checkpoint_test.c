@@ -13,7 +13,7 @@
 
 #include "checkpoint/checkpoint_mean.h"
 
-#include "base/new_file.h"
+#include "files/new_file.h"
 #include "run/warm_start.h"
 
 static bool same_numbers(const run *a, const run *b)

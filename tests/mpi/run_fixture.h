@@ -8,10 +8,10 @@
 
 #include "check.h"
 
-#include "base/options.h"
 #include "base/rng.h"
 #include "checkpoint/checkpoint.h"
 #include "model/checkpoint_names.h"
+#include "options/options.h"
 #include "subwords/bpe.h"
 
 typedef struct run {

@@ -20,7 +20,7 @@
 
 #include "check.h"
 
-#include "base/new_file.h"
+#include "files/new_file.h"
 #include "store/store.h"
 
 /* ---- a system call that fails on demand ---- */

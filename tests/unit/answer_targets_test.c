@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "base/options.h"
+#include "options/options.h"
 #include "tasks/task.h"
 #include "tasks/tune_job.h"
 

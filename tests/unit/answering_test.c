@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/options.h"
+#include "options/options.h"
 #include "subwords/bpe.h"
 #include "tasks/answer_head.h"
 #include "tasks/answer_text.h"

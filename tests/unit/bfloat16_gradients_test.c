@@ -14,9 +14,9 @@
 #include <cmocka.h>
 #include <glib.h>
 
-#include "base/options.h"
 #include "base/rng.h"
 #include "nn/model.h"
+#include "options/options.h"
 #include "subwords/special_tokens.h"
 #include "tensor/parameters.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "base/options.h"
+#include "options/options.h"
 #include "subwords/bpe.h"
 #include "tasks/labelled_text.h"
 #include "tasks/parallel_items.h"

@@ -11,10 +11,10 @@
 #include "batch_fixture.h"
 #include "gradient.h"
 
-#include "base/options.h"
 #include "nn/model.h"
 #include "objective/differences.h"
 #include "objective/host.h"
+#include "options/options.h"
 
 enum { MOST_OBJECTIVES = 4 };
 

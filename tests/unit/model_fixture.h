@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "base/options.h"
 #include "base/rng.h"
 #include "nn/model.h"
+#include "options/options.h"
 #include "subwords/special_tokens.h"
 
 enum { LANGUAGES = 2 };

@@ -3,8 +3,8 @@
 #include "batch_fixture.h"
 #include "gradient.h"
 
-#include "base/options.h"
 #include "nn/model.h"
+#include "options/options.h"
 
 enum { LANGUAGES = 2 };
 

@@ -9,11 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/options.h"
 #include "base/rng.h"
 #include "checkpoint/checkpoint_mean.h"
 #include "job/optimiser.h"
 #include "job/rates.h"
+#include "options/options.h"
 
 enum { STEPS = 25 };
 static const double TOLERANCE = 2e-5;

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/nearest.h"
-#include "base/options.h"
+#include "options/nearest.h"
+#include "options/options.h"
 
 enum { BERT, XLM };
 

@@ -4,7 +4,7 @@
 
 #include "corpus_fixture.h"
 
-#include "base/jobfile.h"
+#include "options/jobfile.h"
 #include "stream/stream.h"
 
 /* settings: what stands in section [stream s] of a job file. */

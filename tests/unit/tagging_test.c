@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/options.h"
+#include "options/options.h"
 #include "subwords/bpe.h"
 #include "tasks/tag_scores.h"
 #include "tasks/tagged_text.h"

@@ -1,10 +1,10 @@
 /* xlm-mpi: SHA-256 of files. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/file_digest.h"
+#include "files/file_digest.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/files.h"
+#include "files/files.h"
 
 bool xlm_file_sha256(const char *path, char digest[XLM_SHA256_TEXT], int64_t *bytes, GError **error)
 {

@@ -1,11 +1,11 @@
 /* xlm-mpi: files that a program reads and writes: none is both. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/files.h"
+#include "files/files.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/path.h"
+#include "files/path.h"
 
 typedef struct declared {
     char *path, *option; /* option NULL: it was opened */

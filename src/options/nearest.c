@@ -1,5 +1,5 @@
 /* xlm-mpi: the valid word that a mistyped one was probably meant to be. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/nearest.h"
+#include "options/nearest.h"
 
 #include <string.h>
 

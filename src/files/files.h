@@ -4,8 +4,8 @@
  * is opened. Files that are named elsewhere, in a job file or a directory, are compared when they are opened: every function that
  * opens a file to read it calls xlm_files_check_input, and every one that makes a file calls xlm_files_check_output. Files are
  * the same when device and inode are, whatever links lead there. Any thread may check. */
-#ifndef XLM_BASE_FILES_H
-#define XLM_BASE_FILES_H
+#ifndef XLM_FILES_FILES_H
+#define XLM_FILES_FILES_H
 
 #include "base/error.h"
 

@@ -1,5 +1,5 @@
 /* xlm-mpi: what git leaves of a large file where git-lfs is missing. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/lfs_pointer.h"
+#include "files/lfs_pointer.h"
 
 #include <string.h>
 

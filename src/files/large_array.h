@@ -2,8 +2,8 @@
  *
  * An array that is read and written from its beginning to its end, again and again, may be larger than memory: in a scratch file
  * the system keeps as much of it in memory as there is room for. The file has no name, and goes with the process. */
-#ifndef XLM_BASE_LARGE_ARRAY_H
-#define XLM_BASE_LARGE_ARRAY_H
+#ifndef XLM_FILES_LARGE_ARRAY_H
+#define XLM_FILES_LARGE_ARRAY_H
 
 #include <stddef.h>
 

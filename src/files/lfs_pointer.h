@@ -2,8 +2,8 @@
  *
  * Models are published in repositories whose large files git-lfs fetches. Without it a clone has three lines of text under each
  * of their names, which say where the file is. */
-#ifndef XLM_BASE_LFS_POINTER_H
-#define XLM_BASE_LFS_POINTER_H
+#ifndef XLM_FILES_LFS_POINTER_H
+#define XLM_FILES_LFS_POINTER_H
 
 #include "base/error.h"
 

@@ -1,5 +1,5 @@
 /* xlm-mpi: arrays too large for the heap, in memory or in a scratch file. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/large_array.h"
+#include "files/large_array.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* xlm-mpi: the valid word that a mistyped one was probably meant to be. SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef XLM_BASE_NEAREST_H
-#define XLM_BASE_NEAREST_H
+#ifndef XLM_OPTIONS_NEAREST_H
+#define XLM_OPTIONS_NEAREST_H
 
 #include <glib.h>
 

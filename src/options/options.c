@@ -1,12 +1,12 @@
 /* xlm-mpi: settings read from job files by a table. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/options.h"
+#include "options/options.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "options/nearest.h"
 
 /* Where an option's value is in the struct. */
 #define VALUE(type, option, base) (*(type *)((char *)(base) + (option)->offset))

@@ -1,6 +1,6 @@
 /* xlm-mpi: names of files that a program is to write, checked before it works. SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef XLM_BASE_PATH_H
-#define XLM_BASE_PATH_H
+#ifndef XLM_FILES_PATH_H
+#define XLM_FILES_PATH_H
 
 #include "base/error.h"
 

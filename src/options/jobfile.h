@@ -6,18 +6,18 @@
  *     [train]                   a section there is at most one of
  *     [stream mono]             a section of a kind of which there may be several, each with a name
  *     steps = 1000              key and value; blanks around both are dropped, the value is the rest of the line as it
- *                               is (no quotes, no escapes; base/options.h says where a comment may follow)
+ *                               is (no quotes, no escapes; options/options.h says where a comment may follow)
  *
  * A section or key that occurs twice is an error, and so is a section that the program does not know. What a value
- * means is decided by base/options.h. `--set SECTION.KEY=VALUE` on the command line overrides the file:
+ * means is decided by options/options.h. `--set SECTION.KEY=VALUE` on the command line overrides the file:
  *
  *     --set train.steps=100 --set "stream mono.batch=32"
  *
  * The section is what is before the last '.' ahead of the first '='. If there are two for the same key the later one wins. An
  * override may begin a plain section that the file does not have ([train]), but not a named one: that would most often
  * be a typing error. */
-#ifndef XLM_BASE_JOBFILE_H
-#define XLM_BASE_JOBFILE_H
+#ifndef XLM_OPTIONS_JOBFILE_H
+#define XLM_OPTIONS_JOBFILE_H
 
 #include "base/error.h"
 

@@ -6,8 +6,8 @@
  *
  * There are kinds of plugins: objectives (objective/loss_plugins.h) and stages of streams (stream/stage_plugins.h). A module has a
  * class of one kind, under the kind's prefix and the name of its file: my-loss.so exports `xlm_loss_my_loss`. */
-#ifndef XLM_BASE_PLUGINS_H
-#define XLM_BASE_PLUGINS_H
+#ifndef XLM_OPTIONS_PLUGINS_H
+#define XLM_OPTIONS_PLUGINS_H
 
 #include <gmodule.h>
 #include <xlm/options.h>

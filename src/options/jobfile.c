@@ -2,14 +2,14 @@
  *
  * GLib's key files hold the values. They join what occurs twice, give no line numbers and know no ';' comments, so the
  * text is walked line by line first: that finds every error with its line, and leaves a clean text that GLib takes. */
-#include "base/jobfile.h"
+#include "options/jobfile.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/files.h"
 #include "base/log.h"
-#include "base/nearest.h"
+#include "files/files.h"
+#include "options/nearest.h"
 
 struct xlm_jobfile {
     char *path;

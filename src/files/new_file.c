@@ -1,12 +1,12 @@
 /* xlm-mpi: a file that has its name when it is whole. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/new_file.h"
+#include "files/new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/files.h"
+#include "files/files.h"
 
 bool xlm_new_file_failed(const char *path, const char *what, int number, GError **error)
 {

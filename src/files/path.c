@@ -1,5 +1,5 @@
 /* xlm-mpi: names of files that a program is to write, checked before it works. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/path.h"
+#include "files/path.h"
 
 #include <errno.h>
 #include <string.h>

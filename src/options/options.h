@@ -11,12 +11,12 @@
  * no 10k; REAL as any finite decimal number; FLAG as true, false, yes, no, on or off; CHOICE as one of its words; LIST
  * as items between commas, none empty. After a number, flag or choice a comment may be, begun by a blank and '#'; a '#' in
  * a TEXT or LIST is part of it. A range that reaches 9e18 has no bound on that side. */
-#ifndef XLM_BASE_OPTIONS_H
-#define XLM_BASE_OPTIONS_H
+#ifndef XLM_OPTIONS_OPTIONS_H
+#define XLM_OPTIONS_OPTIONS_H
 
 #include <xlm/options.h>
 
-#include "base/jobfile.h"
+#include "options/jobfile.h"
 
 /* Set every option in *into to its default, those without one to zero or NULL. What was in *into is overwritten, not
  * freed. EX_SOFTWARE when a default does not fit its own type or range (a table of a foreign plugin may be wrong). */

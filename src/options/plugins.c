@@ -1,5 +1,5 @@
 /* xlm-mpi: finding and loading plugins. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/plugins.h"
+#include "options/plugins.h"
 
 #include <string.h>
 

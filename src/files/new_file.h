@@ -4,8 +4,8 @@
  * that was there before stays until then. HDF5 files do the same (store/store.h).
  *
  *   xlm_new_file_create -> write to its stream, or its descriptor -> xlm_new_file_commit | xlm_new_file_discard */
-#ifndef XLM_BASE_NEW_FILE_H
-#define XLM_BASE_NEW_FILE_H
+#ifndef XLM_FILES_NEW_FILE_H
+#define XLM_FILES_NEW_FILE_H
 
 #include <stdio.h>
 

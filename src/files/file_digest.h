@@ -1,6 +1,6 @@
 /* xlm-mpi: SHA-256 of files. SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef XLM_BASE_FILE_DIGEST_H
-#define XLM_BASE_FILE_DIGEST_H
+#ifndef XLM_FILES_FILE_DIGEST_H
+#define XLM_FILES_FILE_DIGEST_H
 
 #include <stdint.h>
 

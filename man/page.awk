@@ -1,4 +1,4 @@
-# xlm-mpi: a man page from a program's --help, whose form src/tools/program.h describes. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: a man page from a program's --help (its form: src/program/program.h). SPDX-License-Identifier: GPL-3.0-or-later
 #
 #   PROGRAM --help | awk -v version=VERSION -v others='man/NAME.1 ...' -f page.awk
 #

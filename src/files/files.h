@@ -1,9 +1,9 @@
 /* xlm-mpi: files that a program reads and writes: none is both. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The options of a program say which files it reads and which it writes (tools/program.h), and declare them here before anything
- * is opened. Files that are named elsewhere, in a job file or a directory, are compared when they are opened: every function that
- * opens a file to read it calls xlm_files_check_input, and every one that makes a file calls xlm_files_check_output. Files are
- * the same when device and inode are, whatever links lead there. Any thread may check. */
+ * The options of a program say which files it reads and which it writes (program/program.h), and declare them here before
+ * anything is opened. Files that are named elsewhere, in a job file or a directory, are compared when they are opened: every
+ * function that opens a file to read it calls xlm_files_check_input, and every one that makes a file calls
+ * xlm_files_check_output. Files are the same when device and inode are, whatever links lead there. Any thread may check. */
 #ifndef XLM_FILES_FILES_H
 #define XLM_FILES_FILES_H
 

@@ -17,38 +17,19 @@ bin_PROGRAMS += \
 pkglibexec_PROGRAMS += \
 	xlm_pair_html
 
-program_sources = src/tools/program.c src/tools/program.h
-command_sources = src/tools/command.c src/tools/command.h $(program_sources)
-job_program_sources = src/tools/job_program.c src/tools/job_program.h $(program_sources)
 program_libraries = $(LIBXLM_LDFLAGS) libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_LIBS)
 
-xlm_align_SOURCES = \
-	src/tools/xlm_align.c src/tools/align.h \
-	src/tools/align_model.c src/tools/align_score.c src/tools/align_show.c \
-	src/tools/align_symmetrise.c src/tools/align_text.c \
-	src/tools/pair_options.c src/tools/pair_options.h \
-	$(command_sources)
+xlm_align_SOURCES = src/tools/xlm_align.c $(align_commands_sources)
 xlm_align_LDADD = $(program_libraries)
 xlm_compare_SOURCES = src/tools/xlm_compare.c $(program_sources)
 xlm_compare_LDADD = $(program_libraries)
 xlm_convert_SOURCES = src/tools/xlm_convert.c $(program_sources)
 xlm_convert_LDADD = $(program_libraries)
-xlm_cooc_SOURCES = \
-	src/tools/xlm_cooc.c src/tools/cooc.h \
-	src/tools/cooc_count.c src/tools/cooc_export.c src/tools/cooc_top.c \
-	$(command_sources)
+xlm_cooc_SOURCES = src/tools/xlm_cooc.c $(cooc_commands_sources)
 xlm_cooc_LDADD = $(program_libraries)
 xlm_dict_SOURCES = src/tools/xlm_dict.c $(program_sources)
 xlm_dict_LDADD = $(program_libraries)
-xlm_embed_SOURCES = \
-	src/tools/xlm_embed.c src/tools/embed.h \
-	src/tools/embed_alignment.c src/tools/embed_cca.c src/tools/embed_dictionary.c src/tools/embed_export.c \
-	src/tools/embed_factorise.c src/tools/embed_map.c src/tools/embed_mine.c src/tools/embed_neighbours.c \
-	src/tools/embed_pca.c src/tools/embed_procrustes.c src/tools/embed_retrieval.c src/tools/embed_similarity.c \
-	src/tools/space_inputs.c src/tools/space_inputs.h \
-	src/tools/pair_options.c src/tools/pair_options.h \
-	$(command_sources) \
-	src/tools/word_inputs.c src/tools/word_inputs.h
+xlm_embed_SOURCES = src/tools/xlm_embed.c $(embed_commands_sources)
 xlm_embed_LDADD = $(program_libraries)
 xlm_eval_SOURCES = src/tools/xlm_eval.c $(program_sources)
 xlm_eval_LDADD = $(program_libraries)

@@ -7,8 +7,8 @@
 #include "job/job_changes.h"
 #include "job/job_record.h"
 #include "model/checkpoint_names.h"
+#include "program/program.h"
 #include "run/curves.h"
-#include "tools/program.h"
 
 static const xlm_program program = {
     .name = "xlm_compare",

@@ -3,8 +3,8 @@
 #include "files/files.h"
 #include "foreign/convert.h"
 #include "model/model_vocabulary.h"
+#include "program/program.h"
 #include "subwords/vocabulary.h"
-#include "tools/program.h"
 
 static const xlm_program program = {
     .name = "xlm_convert",

@@ -3,7 +3,7 @@
 
 #include "comm/comm.h"
 #include "lexicon/subword_pairs.h"
-#include "tools/program.h"
+#include "program/program.h"
 
 static const xlm_program program = {
     .name = "xlm_dict",

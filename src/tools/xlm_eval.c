@@ -8,12 +8,12 @@
 #include "gemm/hardware.h"
 #include "objective/host.h"
 #include "options/options.h"
+#include "program/program.h"
 #include "tasks/predict.h"
 #include "tasks/results.h"
 #include "tasks/sources.h"
 #include "tasks/tune_job.h"
 #include "text/fields.h"
-#include "tools/program.h"
 
 static const xlm_program program = {
     .name = "xlm_eval",

@@ -8,10 +8,10 @@
 #include "gemm/hardware.h"
 #include "model/model_file.h"
 #include "objective/host.h"
+#include "program/program.h"
 #include "stream/examples.h"
 #include "subwords/tokenizer.h"
 #include "text/lines.h"
-#include "tools/program.h"
 
 static const char MASK[] = "<mask>"; /* whatever its name in the vocabulary */
 

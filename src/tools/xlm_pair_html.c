@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "formats/html_pairs.h"
-#include "tools/program.h"
+#include "program/program.h"
 
 static const xlm_program program = {
     .name = "xlm_pair_html",

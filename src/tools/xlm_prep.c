@@ -4,7 +4,7 @@
 #include "prep/like.h"
 #include "prep/run.h"
 #include "prep/segmenter_options.h"
-#include "tools/program.h"
+#include "program/program.h"
 
 static bool writes(int argument);
 

@@ -5,11 +5,11 @@
 #include "files/files.h"
 #include "maps/map.h"
 #include "model_aligner/matrix_file.h"
+#include "program/program.h"
 #include "report/plot.h"
 #include "report/sections.h"
 #include "store/store.h"
 #include "text/fields.h"
-#include "tools/program.h"
 
 static const xlm_program program = {
     .name = "xlm_report",

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "program/program.h"
 #include "retrieval/rank_correlation.h"
-#include "tools/program.h"
 
 static const xlm_program program = {
     .name = "xlm_spearman",

@@ -1,8 +1,8 @@
 /* xlm-mpi: xlm_train, pre-training of cross-lingual language models. SPDX-License-Identifier: GPL-3.0-or-later */
 #define XLM_JOB_PART "objective, by its name or the path of its module"
+#include "program/job_program.h"
 #include "run/check_gradients.h"
 #include "run/plan.h"
-#include "tools/job_program.h"
 
 static const xlm_program program = {
     .name = "xlm_train",

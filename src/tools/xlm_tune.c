@@ -1,7 +1,7 @@
 /* xlm-mpi: xlm_tune, fine-tuning of a trained model for a task. SPDX-License-Identifier: GPL-3.0-or-later */
 #define XLM_JOB_PART "task"
+#include "program/job_program.h"
 #include "tasks/tune.h"
-#include "tools/job_program.h"
 
 static const xlm_program program = {
     .name = "xlm_tune",

@@ -38,7 +38,9 @@ floors='
 6 maps vectors retrieval
 6 foreign
 6 report maps model_aligner
-7 tools
+7 program
+7 commands program
+7 tools program commands
 '
 # Headers of libraries that a folder alone, or no other than these, may know: MPI and HDF5 stay behind comm and store.
 mpi='comm store'

@@ -183,7 +183,7 @@ table score xlm_align score gold.links gold.links
 table eval xlm_eval kinds/best --test kinds.tsv
 table languages xlm_eval kinds/best --test en:kinds.tsv --test xx:kinds.tsv
 # What programs have the option, so that none is forgotten.
-[ "$(cat "$XLM_SOURCE"/src/tools/*.c | grep -c '{"csv", ')" -eq 11 ] || fail "another --csv: read it here"
+[ "$(cat "$XLM_SOURCE"/src/{tools,commands}/*.c | grep -c '{"csv", ')" -eq 11 ] || fail "another --csv: read it here"
 for file in tables/*.csv; do
     [ "$(wc -l <"$file")" -ge 2 ] || fail "$file: $(cat "$file" "table-$(basename "$file" .csv).log")"
 done

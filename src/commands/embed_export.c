@@ -1,0 +1,523 @@
+/* xlm-mpi: xlm_embed export, vectors of words and of sentences for other programs. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ *   names of the vocabulary, or the lines of a file -> ids -> blocks of examples -> vectors -> file */
+#include <string.h>
+
+#include "base/log.h"
+#include "base/progress.h"
+#include "commands/embed.h"
+#include "lexicon/frequency.h"
+#include "model/model_file.h"
+#include "tasks/sources.h"
+#include "text/lines.h"
+#include "vectors/sentence_vectors.h"
+#include "vectors/vector_file.h"
+#include "vectors/word_vectors.h"
+
+enum { BLOCK = 2048, BLOCK_BYTES = 1 << 22 }; /* vectors computed at a time; a block also ends at this many bytes of text */
+
+static struct {
+    char *text, *words, *corpus, *language, *pooling, *output;
+    gint64 layer, length;
+    gboolean special_tokens;
+} given = {.layer = -1};
+
+static const GOptionEntry options[] = {
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
+     "file to write: HDF5 if its name ends in .h5, otherwise text (default: text on standard output)", "FILE"},
+    {"text", 't', XLM_READS, G_OPTION_ARG_FILENAME, &given.text,
+     "vectors of the lines of this file, plain or gzip, - for standard input, instead of words", "FILE"},
+    {"words", 'w', XLM_READS, G_OPTION_ARG_FILENAME, &given.words,
+     "vectors of the words in this file, one per line, instead of the vocabulary's subwords", "FILE"},
+    {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
+     "language of the text, by its name in the model; for words, the language whose embedding is added if the model has language "
+     "embeddings",
+     "LANG"},
+    {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
+     "only subwords in the training text of --language in this corpus, the most frequent first", "CORPUS.h5"},
+    {"layer", 0, 0, G_OPTION_ARG_INT64, &given.layer,
+     "layer whose hidden states are used: 0 (embeddings) to the number of layers; default: the last for a text; for words, their "
+     "rows of the word embeddings", "N"},
+    {"pooling", 0, 0, G_OPTION_ARG_STRING, &given.pooling,
+     "how the hidden states of a line are pooled into one vector: mean (default), first or max", "HOW"},
+    {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens,
+     "also pool over <s> and </s>; for the vocabulary, also list the special tokens", NULL},
+    {"length", 0, 0, G_OPTION_ARG_INT64, &given.length,
+     "maximum number of tokens in a line, including <s> and </s>; longer lines are cut (default: the model's positions)", "N"},
+    {.long_name = NULL}};
+
+static int pooling; /* XLM_POOL_... */
+
+/* What is exported, and the numbers of lines that were cut or empty. */
+typedef struct work {
+    const xlm_comm *comm;
+    const char *path;         /* of the checkpoint */
+    xlm_loaded_model *loaded;
+    xlm_tokenizer *tokenizer;
+    xlm_tape *tape;
+    int language;             /* id, or -1 */
+    int64_t length;
+    int pooling;
+    bool encoded;             /* hidden states; else rows of the word embeddings */
+    xlm_vector_file *file;    /* of rank 0 */
+    int64_t done, cut, empty, passed_over;
+    xlm_progress progress;
+} work;
+
+/* A block: ids to compute vectors from, and their names. */
+typedef struct block {
+    GArray *ids;      /* int32_t */
+    GArray *offsets;  /* int64_t, one more than there are vectors */
+    GPtrArray *names; /* for words; NULL for a text */
+} block;
+
+static void open_block(block *b, bool names)
+{
+    const int64_t zero = 0;
+    b->ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    b->offsets = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    b->names = names ? g_ptr_array_new_with_free_func(g_free) : NULL;
+    g_array_append_val(b->offsets, zero);
+}
+
+static void clear_block(block *b)
+{
+    g_array_set_size(b->ids, 0);
+    g_array_set_size(b->offsets, 1);
+    if (b->names != NULL)
+        g_ptr_array_set_size(b->names, 0);
+}
+
+static void close_block(block *b)
+{
+    g_array_unref(b->ids);
+    g_array_unref(b->offsets);
+    if (b->names != NULL)
+        g_ptr_array_unref(b->names);
+}
+
+static int64_t block_size(const block *b) { return (int64_t)b->offsets->len - 1; }
+
+/* Ends a vector: the ids added to block->ids belong to one more vector. */
+static void end_vector(block *b, char *name)
+{
+    const int64_t end = b->ids->len;
+    g_array_append_val(b->offsets, end);
+    if (b->names != NULL)
+        g_ptr_array_add(b->names, name);
+}
+
+/* ---- options ---- */
+
+static bool check(int n, GError **error)
+{
+    if (n != 1)
+        return xlm_error_set(error, EX_USAGE, "export takes one checkpoint; see xlm_embed export --help");
+    if (given.text != NULL && given.words != NULL)
+        return xlm_error_set(error, EX_USAGE, "--text and --words cannot be combined");
+    if (given.corpus != NULL && (given.text != NULL || given.words != NULL))
+        return xlm_error_set(error, EX_USAGE, "--corpus selects subwords of the vocabulary; it cannot be combined with --text or "
+                                              "--words");
+    if (given.corpus != NULL && given.language == NULL)
+        return xlm_error_set(error, EX_USAGE, "--corpus needs --language, the language whose text selects the subwords");
+    if (given.layer < -1)
+        return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": must be 0 or more", given.layer);
+    const bool encoded = given.text != NULL || given.layer >= 0;
+    if (!encoded && (given.pooling != NULL || given.length != 0 || xlm_program_has_precision()))
+        return xlm_error_set(error, EX_USAGE, "--pooling, --length and --precision are for hidden states; give --text or "
+                                              "--layer");
+    if (given.words != NULL && !encoded && given.special_tokens)
+        return xlm_error_set(error, EX_USAGE, "--special-tokens: the rows of --words have none; give --layer for hidden states");
+    if (!xlm_pooling_find(given.pooling, XLM_POOL_MEAN, &pooling, error))
+        return false;
+    return given.length == 0 || given.length >= 3 ||
+           xlm_error_set(error, EX_USAGE, "--length=%" G_GINT64_FORMAT ": must be at least 3, for <s>, a token and "
+                                                                       "</s>", given.length);
+}
+
+static bool open_work(work *w, GError **error)
+{
+    if ((w->loaded = xlm_model_file_read(w->path, error)) == NULL)
+        return false;
+    const xlm_model_config *c = &w->loaded->config;
+    if (given.layer > c->layers)
+        return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": the model of %s has %" G_GINT64_FORMAT
+                             " layers; 0 is the embeddings", given.layer, w->path, c->layers);
+    if (given.length > c->positions)
+        return xlm_error_set(error, EX_USAGE, "--length=%" G_GINT64_FORMAT ": the model of %s has %" G_GINT64_FORMAT " positions",
+                             given.length, w->path, c->positions);
+    w->encoded = given.text != NULL || given.layer >= 0;
+    w->length = given.length > 0 ? given.length : c->positions;
+    w->pooling = pooling;
+    if (given.layer < 0)
+        given.layer = w->encoded ? c->layers : -1;
+    return xlm_task_language(w->loaded->vocabulary, given.language, w->encoded && c->language_embeddings, "--language NAME",
+                             EX_USAGE, &w->language, error) &&
+           (w->tokenizer = xlm_tokenizer_new(w->loaded->vocabulary, error)) != NULL &&
+           (w->tape = xlm_model_file_tape(w->loaded)) != NULL;
+}
+
+static void close_work(work *w)
+{
+    xlm_vector_file_discard(w->file);
+    xlm_tape_free(w->tape);
+    xlm_tokenizer_free(w->tokenizer);
+    xlm_model_file_free(w->loaded);
+}
+
+/* ---- vectors ---- */
+
+static int64_t width(const work *w) { return w->encoded ? w->loaded->config.hidden_size : w->loaded->config.embedding_size; }
+
+/* `<s> ids </s>` for each vector, cut to the length; to be freed. */
+static xlm_examples *make_examples(work *w, const block *b)
+{
+    xlm_examples *examples = xlm_examples_new(xlm_vocabulary_specials(w->loaded->vocabulary));
+    const int32_t language = MAX(w->language, 0);
+    for (int64_t i = 0; i < block_size(b); i++) {
+        const int64_t first = g_array_index(b->offsets, int64_t, i), end = g_array_index(b->offsets, int64_t, i + 1);
+        const int64_t last = MIN(end, first + w->length - 2);
+        w->cut += last < end;
+        w->empty += first == end;
+        xlm_examples_add_special(examples, XLM_BOS, language, 0);
+        for (int64_t k = first; k < last; k++)
+            xlm_examples_add(examples, g_array_index(b->ids, int32_t, k), language, 0);
+        xlm_examples_add_special(examples, XLM_EOS, language, 0);
+        xlm_examples_end(examples);
+    }
+    return examples;
+}
+
+static bool make_vectors(work *w, const block *b, float *vectors, GError **error)
+{
+    if (!w->encoded) {
+        xlm_word_vectors(&w->loaded->config, w->loaded->parameters, w->language, block_size(b),
+                         (const int64_t *)(const void *)b->offsets->data, (const int32_t *)(const void *)b->ids->data, vectors);
+        return true;
+    }
+    const xlm_sentence_encoder encoder = {.comm = w->comm, .model = w->loaded->model, .tape = w->tape, .layer = given.layer,
+                                          .pooling = w->pooling, .special_tokens = given.special_tokens};
+    xlm_examples *examples = make_examples(w, b);
+    const bool good = xlm_sentence_vectors(&encoder, examples, vectors, error);
+    xlm_examples_free(examples);
+    return good;
+}
+
+/* Collective. The vectors of a block, appended to the file by rank 0; then the block is empty. */
+static bool export_block(work *w, block *b, GError **error)
+{
+    const int64_t n = block_size(b);
+    g_autofree float *vectors = g_new(float, MAX(n * width(w), 1));
+    bool good = n == 0 || make_vectors(w, b, vectors, error);
+    if (good && n > 0) {
+        GError *failure = NULL;
+        if (w->comm->rank == 0)
+            xlm_vector_file_add(w->file, n, b->names != NULL ? (const char *const *)b->names->pdata : NULL, vectors, &failure);
+        good = xlm_comm_agree_on(w->comm, failure, error);
+    }
+    w->done += n;
+    xlm_progress_show(&w->progress, (double)w->done);
+    clear_block(b);
+    return good;
+}
+
+static bool describe(const work *w, GError **error)
+{
+    xlm_vector_file *f = w->file;
+    return xlm_vector_file_describe(f, "command", xlm_command_line, error) &&
+           xlm_vector_file_describe(f, "model", w->path, error) &&
+           xlm_vector_file_describe_number(f, "step", w->loaded->step, error) &&
+           xlm_vector_file_describe(f, "content", given.text != NULL ? "sentences" : "words", error) &&
+           xlm_vector_file_describe(f, "language", given.language != NULL ? given.language : "", error) &&
+           xlm_vector_file_describe(f, "vectors", w->encoded ? "hidden states" : "word embeddings", error) &&
+           (!w->encoded || (xlm_vector_file_describe_number(f, "layer", given.layer, error) &&
+                            xlm_vector_file_describe(f, "pooling", xlm_pooling_name(w->pooling), error) &&
+                            xlm_vector_file_describe(f, "special_tokens", given.special_tokens ? "true" : "false", error)));
+}
+
+/* Collective. Rank 0 creates the file; n: as for xlm_vector_file_create. */
+static bool create_file(work *w, int64_t n, GError **error)
+{
+    GError *failure = NULL;
+    if (w->comm->rank == 0 && (w->file = xlm_vector_file_create(given.output, n, width(w), &failure)) != NULL)
+        describe(w, &failure);
+    w->progress = xlm_progress_begin("exporting", (double)MAX(n, 0), given.text != NULL ? "lines" : "words");
+    return xlm_comm_agree_on(w->comm, failure, error);
+}
+
+/* ---- the vocabulary ---- */
+
+/* Ids of the subwords that are exported. */
+static GArray *choose_subwords(const work *w, GError **error)
+{
+    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t)), *list = NULL;
+    xlm_corpus *corpus = NULL;
+    for (int32_t id = 0; id < w->loaded->config.vocabulary; id++)
+        if (xlm_vocabulary_is_special(w->loaded->vocabulary, id) ? given.special_tokens : given.corpus == NULL)
+            g_array_append_val(ids, id);
+    if (given.corpus == NULL)
+        return ids;
+    if ((corpus = xlm_corpus_open(given.corpus, error)) != NULL) {
+        const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(corpus);
+        const xlm_corpus_text *text = xlm_corpus_find_text(corpus, XLM_TRAIN, given.language);
+        if (xlm_vocabulary_digest(vocabulary) != xlm_vocabulary_digest(w->loaded->vocabulary))
+            xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords than %s has", w->path, given.corpus);
+        else if (text == NULL)
+            xlm_error_set(error, EX_DATAERR, "%s: there is no training text of %s", given.corpus, given.language);
+        else
+            list = xlm_frequency_list(corpus, text, error);
+    }
+    for (guint i = 0; list != NULL && i < list->len; i++)
+        g_array_append_val(ids, g_array_index(list, xlm_frequency, i).id);
+    xlm_corpus_close(corpus);
+    if (list != NULL)
+        g_array_unref(list);
+    else
+        g_clear_pointer(&ids, g_array_unref);
+    return ids;
+}
+
+static bool export_vocabulary(work *w, GError **error)
+{
+    GError *failure = NULL;
+    GArray *ids = choose_subwords(w, &failure);
+    bool good = xlm_comm_agree_on(w->comm, failure, error);
+    block b;
+    open_block(&b, true);
+    good = good && create_file(w, ids->len, error);
+    for (guint i = 0; good && i < ids->len; i++) {
+        const int32_t id = g_array_index(ids, int32_t, i);
+        g_array_append_val(b.ids, id);
+        end_vector(&b, g_strdup(xlm_vocabulary_words(w->loaded->vocabulary)[id]));
+        if (block_size(&b) == BLOCK || i + 1 == ids->len)
+            good = export_block(w, &b, error);
+    }
+    close_block(&b);
+    if (ids != NULL)
+        g_array_unref(ids);
+    return good;
+}
+
+/* ---- lines ---- */
+
+/* The next lines, up to a block, each with its LF; rank 0 reads them and sends them to the others. [out] end: there are no more.
+ * NULL: *error. */
+static char *next_lines(const work *w, xlm_lines *lines, int64_t *size, bool *end, GError **error)
+{
+    GString *text = g_string_new(NULL);
+    GError *failure = NULL;
+    int64_t numbers[2] = {0, 0}; /* bytes; 1 at the end */
+    if (w->comm->rank == 0) {
+        const char *line;
+        size_t length;
+        int got = 1;
+        for (int64_t n = 0; n < BLOCK && text->len < BLOCK_BYTES; n++) {
+            if ((got = xlm_lines_next(lines, &line, &length, &failure)) != 1)
+                break;
+            if (memchr(line, '\0', length) != NULL) {
+                xlm_error_set(&failure, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a byte 0; is this a text file?",
+                              xlm_lines_path(lines), xlm_lines_number(lines));
+                break;
+            }
+            g_string_append_len(text, line, (gssize)length);
+            g_string_append_c(text, '\n');
+        }
+        numbers[0] = (int64_t)text->len;
+        numbers[1] = got == 0;
+    }
+    if (!xlm_comm_agree_on(w->comm, failure, error)) {
+        g_string_free(text, TRUE);
+        return NULL;
+    }
+    xlm_comm_broadcast(w->comm, 0, numbers, sizeof numbers);
+    g_string_set_size(text, (gsize)numbers[0]);
+    xlm_comm_broadcast(w->comm, 0, text->str, (size_t)numbers[0]);
+    *size = numbers[0];
+    *end = numbers[1] != 0;
+    return g_string_free(text, FALSE);
+}
+
+/* The next line of *text, with *number of the last one; its size. */
+static const char *take_line(const char **text, size_t *size, int64_t *number)
+{
+    const char *line = *text;
+    *size = strcspn(line, "\n");
+    *text = line + *size + 1;
+    (*number)++;
+    return line;
+}
+
+/* Its name in messages. */
+static const char *name_of(const char *path) { return strcmp(path, "-") == 0 ? "standard input" : path; }
+
+/* Appends a line's ids to those of the block. */
+static bool encode_line(work *w, block *b, const char *line, size_t size, int64_t number, const char *path, GError **error)
+{
+    if (xlm_tokenizer_encode(w->tokenizer, w->language, line, size, b->ids, NULL, error))
+        return true;
+    g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", name_of(path), number);
+    return false;
+}
+
+static xlm_lines *open_lines(const work *w, const char *path, GError **error)
+{
+    GError *failure = NULL;
+    xlm_lines *lines = NULL;
+    if (w->comm->rank == 0)
+        lines = strcmp(path, "-") == 0 ? xlm_lines_open_input(&failure) : xlm_lines_open(path, &failure);
+    xlm_comm_agree_on(w->comm, failure, error);
+    return lines;
+}
+
+/* Adds a line of text to a block. */
+typedef bool add_line(work *w, block *b, const char *line, size_t size, int64_t number, GError **error);
+
+/* Collective. Adds every line of a text, in order, to the block, which is exported whenever it is full. */
+static bool read_text(work *w, const char *path, add_line *add, bool export, block *b, GError **error)
+{
+    GError *failure = NULL;
+    xlm_lines *lines = open_lines(w, path, &failure);
+    bool good = failure == NULL && (!export || create_file(w, -1, &failure)), end = false;
+    int64_t number = 0;
+    while (good && !end) {
+        int64_t size = 0;
+        g_autofree char *text = next_lines(w, lines, &size, &end, &failure);
+        const char *at = text, *stop = text != NULL ? text + size : NULL;
+        good = text != NULL;
+        while (good && at < stop) {
+            size_t length;
+            const char *line = take_line(&at, &length, &number);
+            good = add(w, b, line, length, number, &failure);
+        }
+        good = good && (!export || export_block(w, b, &failure));
+    }
+    xlm_lines_close(lines);
+    if (failure != NULL)
+        g_propagate_error(error, failure);
+    return good;
+}
+
+static bool add_sentence(work *w, block *b, const char *line, size_t size, int64_t number, GError **error)
+{
+    const bool good = encode_line(w, b, line, size, number, given.text, error);
+    end_vector(b, NULL);
+    return good;
+}
+
+static bool export_text(work *w, GError **error)
+{
+    block b;
+    open_block(&b, false);
+    const bool good = read_text(w, given.text, add_sentence, true, &b, error);
+    close_block(&b);
+    return good;
+}
+
+/* Adds a line that is one word, without the blanks around it. Other lines, and words without subwords, are skipped. */
+static bool add_word(work *w, block *b, const char *line, size_t size, int64_t number, GError **error)
+{
+    const guint before = b->ids->len;
+    char *word = g_strstrip(g_strndup(line, size));
+    bool good = true;
+    if (*word != '\0' && strpbrk(word, " \t\r\v\f") == NULL)
+        good = encode_line(w, b, word, strlen(word), number, given.words, error);
+    if (b->ids->len > before) {
+        end_vector(b, word);
+        return good;
+    }
+    w->passed_over += *word != '\0';
+    g_free(word);
+    return good;
+}
+
+static bool export_words(work *w, GError **error)
+{
+    block all, b;
+    open_block(&all, true);
+    open_block(&b, true);
+    /* All words are read first: the file begins with their number. */
+    bool good = read_text(w, given.words, add_word, false, &all, error) && create_file(w, block_size(&all), error);
+    for (int64_t i = 0; good && i < block_size(&all); i++) {
+        const int64_t first = g_array_index(all.offsets, int64_t, i), end = g_array_index(all.offsets, int64_t, i + 1);
+        g_array_append_vals(b.ids, &g_array_index(all.ids, int32_t, first), (guint)(end - first));
+        end_vector(&b, g_strdup(all.names->pdata[i]));
+        if (block_size(&b) == BLOCK || i + 1 == block_size(&all))
+            good = export_block(w, &b, error);
+    }
+    close_block(&b);
+    close_block(&all);
+    return good;
+}
+
+/* ---- the command ---- */
+
+static void report(const work *w)
+{
+    if (w->cut > 0)
+        xlm_log_warn("%" G_GINT64_FORMAT " lines of more than %" G_GINT64_FORMAT " tokens, <s> and </s> included, were cut",
+                     w->cut, w->length);
+    if (w->empty > 0 && !given.special_tokens)
+        xlm_log_warn("%" G_GINT64_FORMAT " lines have no subword; their vectors are zeros", w->empty);
+    if (w->passed_over > 0)
+        xlm_log_warn("%" G_GINT64_FORMAT " lines of %s skipped: more than one word, or no subword", w->passed_over,
+                     given.words);
+    if (!w->encoded && w->language < 0 && w->loaded->config.language_embeddings)
+        xlm_log_info("no language embedding is added; --language adds one");
+    char layer[32];
+    g_snprintf(layer, sizeof layer, "layer %" G_GINT64_FORMAT, (int64_t)given.layer);
+    xlm_log_info("%" G_GINT64_FORMAT " %s x %" G_GINT64_FORMAT ", %s of step %" G_GINT64_FORMAT "%s%s", w->done,
+                 given.text != NULL ? "lines" : "words", width(w), w->encoded ? layer : "word embeddings", w->loaded->step,
+                 given.output != NULL ? ", written to " : "", given.output != NULL ? given.output : "");
+}
+
+static bool finish(work *w, GError **error)
+{
+    GError *failure = NULL;
+    xlm_progress_end(&w->progress);
+    if (w->comm->rank == 0 && xlm_vector_file_describe_number(w->file, "cut", w->cut, &failure))
+        xlm_vector_file_commit(g_steal_pointer(&w->file), &failure);
+    return xlm_comm_agree_on(w->comm, failure, error);
+}
+
+static void run(const xlm_comm *comm, char *const *arguments, GError **error)
+{
+    work w = {.comm = comm, .path = arguments[0], .language = -1};
+    GError *failure = NULL;
+    open_work(&w, &failure);
+    if (xlm_comm_agree_on(comm, failure, error) &&
+        (given.text != NULL ? export_text : given.words != NULL ? export_words : export_vocabulary)(&w, error) &&
+        finish(&w, error))
+        report(&w);
+    close_work(&w);
+}
+
+static void free_options(void)
+{
+    char **const texts[] = {&given.text, &given.words, &given.corpus, &given.language, &given.pooling, &given.output};
+    for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
+        g_clear_pointer(texts[i], g_free);
+}
+
+const xlm_command xlm_embed_export = {
+    .name = "export",
+    .arguments = "export CHECKPOINT",
+    .purpose = "Write vectors of words or sentences for other programs",
+    .notes =
+        "export: writes the rows of the word embeddings as word2vec's text (a line \"N d\", then lines of a word and its "
+        "numbers), which gensim and MUSE read: for all subwords, for those of a language (--corpus), or for whole words "
+        "(--words), which are the mean of their subwords. A subword that ends in @@ is continued by the next. With --text it "
+        "writes a vector for each line of a text, in order: the hidden states of a layer, pooled over the line's tokens. The "
+        "last line of the log says what was written. The result does not depend on the number of ranks. A file named .h5 has "
+        "/vectors, /words and attributes for model, layer and pooling.\n\n",
+    .examples =
+        "  xlm_embed export run1/latest --language en --corpus corpus.h5 -o en.vec\n"
+        "  xlm_embed export run1/latest --language de --words words.de -o de.vec\n"
+        "  mpiexec -n 4 xlm_embed export run1/latest --language de --text text.de.gz --layer 6 -o de.h5\n"
+        "  echo 'The house is red.' | xlm_embed export run1/latest --language en --text - --pooling first --special-tokens\n",
+    .title = "Options of export",
+    .options = options,
+    .precision = true,
+    .check = check,
+    .run = run,
+    .free_options = free_options,
+};

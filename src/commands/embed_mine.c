@@ -1,0 +1,130 @@
+/* xlm-mpi: xlm_embed mine, translations found among sentences. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "commands/embed.h"
+#include "program/pair_options.h"
+#include "retrieval/sentence_mining.h"
+#include "vectors/sentence_vectors.h"
+
+enum { MOST_NEIGHBOURS = 1000 };
+
+static struct {
+    char *gold, *training, *languages, *score, *pooling, *output, *csv, *threshold;
+    gint64 layer, neighbours;
+    gboolean special_tokens;
+} given = {.layer = -1, .neighbours = 4};
+
+static char *languages[2], **training;
+static xlm_mining_options chosen;
+
+static const GOptionEntry options[] = {
+    {"gold", 'g', XLM_READS, G_OPTION_ARG_FILENAME, &given.gold,
+     "gold pairs to score against, one line source id<tab>target id each", "FILE"},
+    {"training", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.training,
+     "other sentences and gold pairs, on which the threshold is chosen (default: on --gold itself)", "SOURCE,TARGET,GOLD"},
+    {"threshold", 0, 0, G_OPTION_ARG_STRING, &given.threshold, "take pairs with at least this score instead", "X"},
+    {"score", 0, 0, G_OPTION_ARG_STRING, &given.score, "score of pairs: margin (default) or cosine", "HOW"},
+    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours,
+     "number of nearest sentences on the other side that are candidates, and whose mean cosine the margin uses (default 4)", "K"},
+    {"layer", 0, 0, G_OPTION_ARG_INT64, &given.layer,
+     "layer whose hidden states are used: 0 (embeddings) to the number of layers, the default", "N"},
+    {"pooling", 0, 0, G_OPTION_ARG_STRING, &given.pooling,
+     "how the hidden states of a sentence are pooled into one vector: mean (default), first or max", "HOW"},
+    {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens, "also pool over <s> and </s>", NULL},
+    {"languages", 0, 0, G_OPTION_ARG_STRING, &given.languages,
+     "names of the languages in the model (default: the endings of the files' names)", "SOURCE,TARGET"},
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
+     "write the pairs to this file: score<tab>source id<tab>target id, in descending order of score", "OUT.tsv"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
+    {.long_name = NULL}};
+
+static bool read_threshold(GError **error)
+{
+    chosen.threshold = NAN;
+    if (given.threshold == NULL)
+        return true;
+    char *end;
+    chosen.threshold = g_ascii_strtod(given.threshold, &end);
+    return (*given.threshold != '\0' && *end == '\0' && isfinite(chosen.threshold)) ||
+           xlm_error_set(error, EX_USAGE, "--threshold=%s: is not a number", given.threshold);
+}
+
+static bool read_training(GError **error)
+{
+    if (given.training == NULL)
+        return true;
+    training = g_strsplit(given.training, ",", -1);
+    if (g_strv_length(training) != 3)
+        return xlm_error_set(error, EX_USAGE, "--training=%s: must be three files separated by commas, SOURCE,TARGET,GOLD",
+                             given.training);
+    for (int i = 0; i < 3; i++)
+        chosen.training[i] = training[i];
+    return true;
+}
+
+static bool check(int n, GError **error)
+{
+    if (n != 3)
+        return xlm_error_set(error, EX_USAGE, "mine takes a checkpoint and two files of sentences; see xlm_embed mine --help");
+    if (given.score != NULL && strcmp(given.score, "margin") != 0 && strcmp(given.score, "cosine") != 0)
+        return xlm_error_set(error, EX_USAGE, "--score=%s: must be margin or cosine", given.score);
+    if (given.neighbours < 1 || given.neighbours > MOST_NEIGHBOURS)
+        return xlm_error_set(error, EX_USAGE, "--neighbours=%" G_GINT64_FORMAT ": is not in 1 to %d", given.neighbours,
+                             MOST_NEIGHBOURS);
+    if (given.layer < -1)
+        return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": must be 0 or more", given.layer);
+    if (given.training != NULL && given.threshold != NULL)
+        return xlm_error_set(error, EX_USAGE, "--training and --threshold cannot be combined: both set the threshold");
+    if (given.gold == NULL && given.training == NULL && given.threshold == NULL)
+        return xlm_error_set(error, EX_USAGE, "give gold pairs (--gold FILE), or the threshold (--threshold X, --training "
+                             "SOURCE,TARGET,GOLD)");
+    chosen = (xlm_mining_options){
+        .gold = given.gold, .layer = given.layer, .special_tokens = given.special_tokens,
+        .margin = given.score == NULL || strcmp(given.score, "margin") == 0, .neighbours = (int)given.neighbours,
+        .output = given.output, .csv = given.csv,
+    };
+    return xlm_pooling_find(given.pooling, XLM_POOL_MEAN, &chosen.pooling, error) && read_threshold(error) &&
+           read_training(error) && xlm_pair_options_languages(given.languages, languages, error);
+}
+
+static void run(const xlm_comm *comm, char *const *arguments, GError **error)
+{
+    chosen.checkpoint = arguments[0];
+    for (int s = 0; s < 2; s++) {
+        chosen.files[s] = arguments[1 + s];
+        chosen.languages[s] = languages[s];
+    }
+    xlm_sentence_mining(comm, &chosen, error);
+}
+
+static void free_options(void)
+{
+    char *const texts[] = {given.gold, given.training, given.languages, given.score, given.pooling, given.output, given.csv,
+                           given.threshold,
+                           languages[0], languages[1]};
+    for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
+        g_free(texts[i]);
+    g_strfreev(training);
+}
+
+const xlm_command xlm_embed_mine = {
+    .name = "mine",
+    .arguments = "mine CHECKPOINT SOURCE.tsv TARGET.tsv",
+    .purpose = "Find translations among the sentences of two texts, and score them as in BUCC",
+    .notes =
+        "mine: finds which sentences of two files of lines id<tab>sentence, plain or gzip, are translations of each other. The "
+        "vector of a sentence is computed from a layer's hidden states. Pairs are scored by the ratio margin (Artetxe & Schwenk "
+        "2019), the cosine divided by the mean cosine of both with their K nearest, or by the cosine; each sentence is in at "
+        "most one pair. Pairs from a threshold on are taken, which is chosen on the training files of the task. The result does "
+        "not depend on the number of ranks.\n\n",
+    .examples =
+        "  mpiexec -n 4 xlm_embed mine run1/latest de-en.test.de de-en.test.en --gold de-en.test.gold --layer 8 \\\n"
+        "      --training de-en.training.de,de-en.training.en,de-en.training.gold -o pairs.tsv\n",
+    .title = "Options of mine",
+    .options = options,
+    .precision = true,
+    .check = check,
+    .run = run,
+    .free_options = free_options,
+};

@@ -1,0 +1,501 @@
+/* xlm-mpi: xlm_embed procrustes, which maps one language's vectors onto another's. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ *   spaces, dictionary -> words of both sides -> vectors, normalised -> W from the pairs, refined -> mapped vectors, measures */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "commands/embed.h"
+#include "corpus/corpus.h"
+#include "files/files.h"
+#include "lexicon/dictionary.h"
+#include "maps/procrustes.h"
+#include "matrix/matrix.h"
+#include "program/space_inputs.h"
+#include "retrieval/scored_pairs.h"
+#include "text/fields.h"
+#include "vectors/alignment.h"
+#include "vectors/vector_file.h"
+
+static struct {
+    char *languages, *corpus, *evaluate, *normalise, *output, *target_output, *csv;
+    gint64 most, refine, refine_words, csls_words, neighbours;
+} given = {.refine = 5, .refine_words = 15000, .csls_words = 20000, .neighbours = 10};
+
+static int paths;        /* how many */
+static char **languages; /* of --languages, or of the dictionary */
+
+static const GOptionEntry options[] = {
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
+     "write the mapped vectors of the source, and the map (HDF5)", "FILE.h5"},
+    {"target-output", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.target_output,
+     "write the target's vectors, normalised as they were used",
+     "FILE.h5"},
+    {"evaluate", 'e', XLM_READS, G_OPTION_ARG_FILENAME, &given.evaluate,
+     "pairs of words to evaluate on (default: those that xlm_dict --share left out, otherwise those that the map is learned "
+     "from)",
+     "DICTIONARY"},
+    {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages,
+     "names of the languages of source and target in the model (default: those of DICT.h5)", "SOURCE,TARGET"},
+    {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
+     "for a checkpoint, the words of a language are the subwords of its training text in this corpus (default: "
+     "all)", "CORPUS.h5"},
+    {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read only the first N words of a file of vectors (default: all)", "N"},
+    {"normalise", 0, 0, G_OPTION_ARG_STRING, &given.normalise,
+     "how the vectors of each side are normalised, in order: unit (length 1), centre (mean 0); none (default: unit)",
+     "HOW[,HOW]"},
+    {"refine", 0, 0, G_OPTION_ARG_INT64, &given.refine,
+     "number of times that the map is learned again, from words that are each other's nearest by CSLS; the best is kept (default "
+     "5)", "N"},
+    {"refine-words", 0, 0, G_OPTION_ARG_INT64, &given.refine_words,
+     "refine with the first N words of both sides (default 15000)", "N"},
+    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours, "number of nearest words that CSLS averages over (default "
+                                                                  "10)", "K"},
+    {"csls-words", 0, 0, G_OPTION_ARG_INT64, &given.csls_words,
+     "CSLS searches for them among the first N words of the source (default 20000; 0: all)", "N"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
+    {.long_name = NULL}};
+
+static bool at_least(const char *option, gint64 value, gint64 least, GError **error)
+{
+    return value >= least ||
+           xlm_error_set(error, EX_USAGE, "%s=%" G_GINT64_FORMAT ": is at least %" G_GINT64_FORMAT, option, value, least);
+}
+
+static bool check(int n, GError **error)
+{
+    paths = n;
+    if (n != 2 && n != 3)
+        return xlm_error_set(error, EX_USAGE, "procrustes takes a checkpoint, or vectors of the source and of the target, and a "
+                             "dictionary; see xlm_embed procrustes --help");
+    g_auto(GStrv) how = g_strsplit(given.normalise != NULL ? given.normalise : "unit", ",", -1);
+    bool good = true;
+    for (int i = 0; how[i] != NULL && good; i++)
+        good = strcmp(how[i], "unit") == 0 || strcmp(how[i], "centre") == 0 || strcmp(how[i], "none") == 0 ||
+               xlm_error_set(error, EX_USAGE, "--normalise=%s: must be unit, centre or none", given.normalise);
+    return good && at_least("--most", given.most, 0, error) && at_least("--refine", given.refine, 0, error) &&
+           at_least("--refine-words", given.refine_words, 1, error) && at_least("--csls-words", given.csls_words, 0, error) &&
+           at_least("--neighbours", given.neighbours, 1, error) &&
+           xlm_space_inputs_languages(given.languages, "--languages", &languages, error);
+}
+
+/* ---- what is read ---- */
+
+typedef struct work {
+    const xlm_comm *comm;
+    const char *dictionary;
+    xlm_space_inputs in;
+    xlm_word_set set[2];
+    GArray *pairs, *tested;   /* int32_t source, target, ...: for learning; for evaluation */
+    int64_t read, tests_read; /* pairs in the files */
+    float *vectors[2];
+    bool joint;               /* one space */
+    GString *csv;
+} work;
+
+static void add_rows(work *w, int s)
+{
+    const xlm_word_side *side = &w->in.sides.side[s];
+    xlm_word_set_open(&w->set[s], side->space, side->language);
+    const GArray *rows = w->in.rows[s];
+    const int64_t n = rows != NULL ? rows->len : xlm_word_space_rows(side->space);
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t row = rows != NULL ? g_array_index(rows, int32_t, i) : (int32_t)i;
+        if (xlm_word_space_row_is_word(side->space, row))
+            xlm_word_set_add_row(&w->set[s], row);
+    }
+}
+
+static void add_pair(GArray *pairs, int64_t source, int64_t target)
+{
+    const int32_t pair[2] = {(int32_t)source, (int32_t)target};
+    if (source >= 0 && target >= 0)
+        g_array_append_vals(pairs, pair, 2);
+}
+
+static bool read_text(work *w, const char *path, GArray *pairs, int64_t *read, GError **error)
+{
+    xlm_pair_list list = {{NULL}, NULL};
+    if (!xlm_pair_list_read_dictionary(path, &list, error))
+        return false;
+    *read = list.words[0]->len;
+    for (guint i = 0; i < list.words[0]->len; i++)
+        add_pair(pairs, xlm_word_set_add(&w->set[0], list.words[0]->pdata[i]),
+                 xlm_word_set_add(&w->set[1], list.words[1]->pdata[i]));
+    xlm_pair_list_close(&list);
+    return true;
+}
+
+static bool read_part(work *w, const char *path, const char *part, GArray *pairs, int64_t *read, GError **error)
+{
+    const xlm_loaded_model *loaded = xlm_word_space_model(w->in.spaces[0]);
+    xlm_dictionary *d = xlm_dictionary_read(path, part, loaded->vocabulary, xlm_corpus_digest_of(loaded->vocabulary), error);
+    if (d == NULL)
+        return false;
+    const int reverse = d->language[0] != w->in.sides.side[0].language;
+    const bool good = (d->language[reverse] == w->in.sides.side[0].language &&
+                       d->language[!reverse] == w->in.sides.side[1].language) ||
+                      xlm_error_set(error, EX_DATAERR, "%s: has other languages than --languages=%s", path, given.languages);
+    *read = d->pairs;
+    for (int64_t i = 0; i < d->pairs && good; i++)
+        add_pair(pairs, xlm_word_set_add_row(&w->set[0], d->token[reverse][i]),
+                 xlm_word_set_add_row(&w->set[1], d->token[!reverse][i]));
+    xlm_dictionary_free(d);
+    return good;
+}
+
+static bool read_pairs(work *w, const char *path, GArray *pairs, int64_t *read, GArray *left_out, int64_t *left_out_read,
+                       GError **error)
+{
+    if (!xlm_files_is_hdf5(path))
+        return read_text(w, path, pairs, read, error);
+    if (!w->joint || xlm_word_space_model(w->in.spaces[0]) == NULL)
+        return xlm_error_set(error, EX_USAGE, "%s: its pairs are subwords of a vocabulary, which files of vectors do not have; "
+                             "use a checkpoint, or a dictionary in text form", path);
+    return read_part(w, path, XLM_DICTIONARY_PAIRS, pairs, read, error) &&
+           (left_out == NULL || read_part(w, path, XLM_DICTIONARY_LEFT_OUT, left_out, left_out_read, error));
+}
+
+/* The languages of a dictionary of xlm_dict, if none were named. */
+static bool find_languages(const char *path, GError **error)
+{
+    if (languages != NULL || !xlm_files_is_hdf5(path))
+        return true;
+    g_autoptr(xlm_store) store = xlm_store_open(path, error);
+    if (store == NULL)
+        return false;
+    languages = g_new0(char *, 3);
+    return (languages[0] = xlm_store_get_text(store, "/", "source", error)) != NULL &&
+           (languages[1] = xlm_store_get_text(store, "/", "target", error)) != NULL;
+}
+
+static bool check_pairs(const work *w, const char *path, const GArray *pairs, int64_t read, GError **error)
+{
+    if (pairs->len == 0)
+        return xlm_error_set(error, EX_DATAERR, "%s: of its %" G_GINT64_FORMAT " pairs, none has both words in the vectors; is "
+                             "it for these languages, in this order?", path, read);
+    if (w->comm->rank == 0)
+        xlm_log_info("%s: %u of %" G_GINT64_FORMAT " pairs have vectors", path, pairs->len / 2, read);
+    return true;
+}
+
+static bool read_all(work *w, char *const *arguments, GError **error)
+{
+    const char *const dictionary = arguments[paths - 1];
+    const char *const spaces[] = {arguments[0], paths == 3 ? arguments[1] : NULL};
+    if (!find_languages(dictionary, error))
+        return false;
+    const char *const names[] = {languages != NULL ? languages[0] : NULL, languages != NULL ? languages[1] : NULL};
+    if (!xlm_space_inputs_open(&w->in, spaces, names, given.corpus, given.most, error))
+        return false;
+    w->joint = paths == 2;
+    w->dictionary = dictionary;
+    add_rows(w, 0);
+    add_rows(w, 1);
+    if (!read_pairs(w, dictionary, w->pairs, &w->read, given.evaluate == NULL ? w->tested : NULL, &w->tests_read, error) ||
+        !check_pairs(w, dictionary, w->pairs, w->read, error))
+        return false;
+    if (given.evaluate != NULL && (!read_pairs(w, given.evaluate, w->tested, &w->tests_read, NULL, NULL, error) ||
+                                   !check_pairs(w, given.evaluate, w->tested, w->tests_read, error)))
+        return false;
+    if (w->tested->len == 0)
+        g_array_append_vals(w->tested, w->pairs->data, w->pairs->len);
+    return true;
+}
+
+static void normalise(const char *how, int64_t n, int64_t width, float *x)
+{
+    if (strcmp(how, "centre") == 0) {
+        g_autofree double *mean = g_new0(double, width);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t c = 0; c < width; c++)
+                mean[c] += (double)x[i * width + c];
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t c = 0; c < width; c++)
+                x[i * width + c] -= (float)(mean[c] / (double)n);
+        return;
+    }
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        double square = 0;
+        for (int64_t c = 0; c < width; c++)
+            square += (double)x[i * width + c] * (double)x[i * width + c];
+        for (int64_t c = 0; c < width && square > 0; c++)
+            x[i * width + c] = (float)((double)x[i * width + c] / sqrt(square));
+    }
+}
+
+static void make_vectors(work *w)
+{
+    g_auto(GStrv) how = g_strsplit(given.normalise != NULL ? given.normalise : "unit", ",", -1);
+    const int64_t width = xlm_word_space_width(w->in.sides.side[0].space);
+    for (int s = 0; s < 2; s++) {
+        const int64_t n = xlm_word_set_count(&w->set[s]);
+        w->vectors[s] = xlm_word_set_vectors(&w->set[s], 0, n);
+        for (int i = 0; how[i] != NULL; i++)
+            if (strcmp(how[i], "none") != 0)
+                normalise(how[i], n, width, w->vectors[s]);
+    }
+}
+
+/* ---- measures ---- */
+
+/* Translations of the words to evaluate on, each source word once. */
+typedef struct tests {
+    int64_t n;
+    int32_t *source;   /* [n] rows */
+    int64_t *first;    /* [n + 1] */
+    int32_t *translations, *self;
+} tests;
+
+static gint by_pair(gconstpointer a, gconstpointer b)
+{
+    const int32_t *x = a, *y = b;
+    return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+static tests make_tests(const work *w)
+{
+    const int64_t pairs = w->tested->len / 2;
+    int32_t *sorted = g_memdup2(w->tested->data, sizeof *sorted * (size_t)(2 * pairs));
+    qsort(sorted, (size_t)pairs, 2 * sizeof *sorted, by_pair);
+    tests t = {.source = g_new(int32_t, pairs), .first = g_new0(int64_t, pairs + 1), .translations = g_new(int32_t, pairs),
+               .self = g_new(int32_t, pairs)};
+    for (int64_t i = 0; i < pairs; i++) {
+        if (i == 0 || sorted[2 * i] != sorted[2 * i - 2])
+            t.source[t.n++] = sorted[2 * i];
+        t.translations[i] = sorted[2 * i + 1];
+        t.first[t.n] = i + 1;
+    }
+    g_free(sorted);
+    for (int64_t i = 0; i < t.n; i++) {
+        t.self[i] = w->joint ? (int32_t)xlm_word_set_find_rows(&w->set[1], &w->set[0], t.source[i]) : -1;
+        for (int64_t k = t.first[i]; k < t.first[i + 1]; k++)
+            if (t.translations[k] == t.self[i])
+                t.self[i] = -1;
+    }
+    return t;
+}
+
+static void free_tests(tests *t)
+{
+    g_free(t->source);
+    g_free(t->first);
+    g_free(t->translations);
+    g_free(t->self);
+}
+
+/* Number of source words among which CSLS searches for neighbours. */
+static int64_t csls_words(const xlm_procrustes *p) { return given.csls_words > 0 ? MIN(given.csls_words, p->n[0]) : p->n[0]; }
+
+/* Precision at 1, 5 and 10. asked: vectors of the words to evaluate on [t->n x width]; frequent: those of the first source words,
+ * among which CSLS searches for neighbours [csls_words x width]. */
+static void measure(work *w, const tests *t, const char *when, const xlm_procrustes *p, const float *asked, const float *frequent)
+{
+    static const char *const by[] = {"cosine", "CSLS"};
+    const int64_t d = p->width;
+    g_autofree float *hubness = g_new(float, p->n[1]);
+    g_autofree int64_t *rank = g_new(int64_t, t->n);
+    for (int score = 0; score < 2; score++) {
+        xlm_alignment a = {.width = d, .source_vectors = p->vectors[1], .candidate_vectors = frequent, .n = p->n[1],
+                           .candidates = csls_words(p)};
+        if (score == 1)
+            xlm_alignment_neighbours(w->comm, &a, p->neighbours, hubness);
+        a = (xlm_alignment){.width = d, .source_vectors = asked, .candidate_vectors = p->vectors[1], .n = t->n,
+                            .candidates = p->n[1], .first = t->first, .translations = t->translations, .self = t->self,
+                            .hubness = score == 1 ? hubness : NULL};
+        xlm_alignment_ranks(w->comm, &a, rank);
+        const xlm_alignment_score s = xlm_alignment_summary(t->n, rank, NULL);
+        if (w->comm->rank == 0)
+            printf("%-8s %-8s %8" G_GINT64_FORMAT " %10" G_GINT64_FORMAT " %8.2f%% %8.2f%% %8.2f%% %9.4f\n", when, by[score],
+                   s.tokens, p->n[1], 100 * s.top1, 100 * s.top5, 100 * s.top10, s.reciprocal);
+        g_string_append_printf(w->csv, "%s,%s,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f\n", when, by[score],
+                               s.tokens, p->n[1], s.top1, s.top5, s.top10, s.reciprocal);
+    }
+}
+
+/* The same under a map, only for these words; NULL: without a map. */
+static void measure_under(work *w, const tests *t, const xlm_procrustes *p, const double *map)
+{
+    const int64_t d = p->width;
+    g_autofree float *asked = g_new(float, t->n * d + 1);
+    for (int64_t i = 0; i < t->n; i++)
+        memcpy(asked + i * d, p->vectors[0] + t->source[i] * d, sizeof *asked * (size_t)d);
+    if (map == NULL) {
+        measure(w, t, "before", p, asked, p->vectors[0]);
+    } else {
+        g_autofree float *asked_mapped = xlm_procrustes_map_all(w->comm, d, map, t->n, asked);
+        g_autofree float *frequent_mapped = xlm_procrustes_map_all(w->comm, d, map, csls_words(p), p->vectors[0]);
+        measure(w, t, "after", p, asked_mapped, frequent_mapped);
+    }
+}
+
+/* ---- the map ---- */
+
+/* On rank 0, if the pairs do not determine the whole map. pairs: which pairs, for the message. */
+static void print_rank(const work *w, const char *pairs, const xlm_rotation *r)
+{
+    if (r->rank < r->width && w->comm->rank == 0)
+        printf("%" G_GINT64_FORMAT " %s determine %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " dimensions (singular values above "
+               "%g of the largest); in the others the map is the one nearest to the "
+               "identity\n", r->pairs, pairs, r->rank, r->width,
+               XLM_ROTATION_THRESHOLD);
+}
+
+static bool learn(const work *w, const xlm_procrustes *p, xlm_rotation *r, GError **error)
+{
+    const double begin = xlm_clock();
+    if (!xlm_procrustes_fit(p, w->pairs->len / 2, (const int32_t *)(const void *)w->pairs->data, r, error))
+        return false;
+    xlm_log_info("map from %u pairs, which determine %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " dimensions: %.2f s",
+                 w->pairs->len / 2, r->rank, r->width, xlm_clock() - begin);
+    print_rank(w, "pairs of the dictionary", r);
+    if (r->rank < r->width && w->comm->rank == 0)
+        xlm_log_warn("%s: the vectors of its pairs have %" G_GINT64_FORMAT " dimensions of %" G_GINT64_FORMAT "; in the others "
+                     "the map is the nearest to the identity", w->dictionary, r->rank, r->width);
+    if (given.refine == 0)
+        return true;
+    if (!xlm_procrustes_refine(p, given.refine, given.refine_words, r, error))
+        return false;
+    print_rank(w, "pairs of the map that is kept", r);
+    return true;
+}
+
+/* ---- what is written ---- */
+
+/* Each rank maps and writes its own rows, some at a time; NULL: unchanged. */
+static bool write_rows(const work *w, xlm_store *store, int64_t n, int64_t d, const float *vectors, const double *map,
+                       GError **error)
+{
+    enum { BLOCK = 8192 };
+    int64_t first, own;
+    double mapping = 0;
+    xlm_matrix_share(w->comm, n, &first, &own);
+    const int64_t most = (n + w->comm->ranks - 1) / w->comm->ranks; /* of any rank: all write as often */
+    g_autofree float *mapped = map != NULL ? g_new(float, MIN(most, BLOCK) * d) : NULL;
+    bool good = true;
+    for (int64_t at = 0; at < most && good; at += BLOCK) {
+        const int64_t begin = MIN(at, own), now = MIN(own - begin, BLOCK);
+        const float *rows = vectors + (first + begin) * d;
+        if (map != NULL) {
+            xlm_comm_barrier(w->comm); /* measure the time of all ranks, which may share cores */
+            const double start = xlm_clock();
+            xlm_procrustes_map(d, map, now, rows, mapped);
+            xlm_comm_barrier(w->comm);
+            mapping += xlm_clock() - start;
+            rows = mapped;
+        }
+        good = xlm_store_write(store, "/vectors", (uint64_t)(first + begin), (uint64_t)now, rows, error);
+    }
+    if (map != NULL)
+        xlm_log_info("%" G_GINT64_FORMAT " words mapped: %.2f s", n, mapping);
+    return good;
+}
+
+/* W, and the singular values that show how well the pairs determine it. */
+static bool write_rotation(const work *w, xlm_store *store, const xlm_rotation *r, GError **error)
+{
+    const uint64_t dims[2] = {(uint64_t)r->width, (uint64_t)r->width};
+    int64_t first, own;
+    xlm_matrix_share(w->comm, r->width, &first, &own);
+    return xlm_store_dataset(store, "/map", XLM_F64, 2, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, "/map", (uint64_t)first, (uint64_t)own, r->map + first * r->width, error) &&
+           xlm_store_write_array(store, "/", "singular_values", XLM_F64, (uint64_t)r->width, r->values, error) &&
+           xlm_store_set_int(store, "/singular_values", "pairs", r->pairs, error) &&
+           xlm_store_set_int(store, "/singular_values", "rank", r->rank, error) &&
+           xlm_store_set_real(store, "/singular_values", "threshold", XLM_ROTATION_THRESHOLD, error);
+}
+
+/* The vectors of a side, under a map or, if that is NULL, unchanged. */
+static bool write_side(const work *w, int s, const char *path, int64_t d, const xlm_rotation *r, GError **error)
+{
+    const int64_t n = xlm_word_set_count(&w->set[s]);
+    g_auto(GStrv) words = g_new0(char *, n + 1);
+    for (int64_t i = 0; i < n; i++)
+        words[i] = xlm_word_set_name(&w->set[s], i);
+    xlm_store *store = xlm_vector_store_create(w->comm, path, n, d, (const char *const *)words, xlm_command_line, error);
+    const bool good = store != NULL && xlm_store_set_text(store, "/", "content", "words", error) &&
+                xlm_store_set_text(store, "/", "vectors", s == 0 ? "mapped" : "normalised", error) &&
+                xlm_store_set_text(store, "/", "dictionary", w->dictionary, error) &&
+                xlm_store_set_text(store, "/", "normalise", given.normalise != NULL ? given.normalise : "unit", error) &&
+                write_rows(w, store, n, d, w->vectors[s], r != NULL ? r->map : NULL, error) &&
+                (r == NULL || write_rotation(w, store, r, error));
+    return xlm_store_end(store, good, error);
+}
+
+static bool work_out(work *w, GError **error)
+{
+    xlm_grid *grid = xlm_grid_open(w->comm);
+    const xlm_procrustes p = {.grid = grid, .width = xlm_word_space_width(w->in.sides.side[0].space),
+                              .n = {xlm_word_set_count(&w->set[0]), xlm_word_set_count(&w->set[1])},
+                              .vectors = {w->vectors[0], w->vectors[1]}, .neighbours = (int)given.neighbours};
+    xlm_rotation *r = xlm_rotation_new(p.width);
+    tests t = make_tests(w);
+    if (w->comm->rank == 0)
+        printf("%-8s %-8s %8s %10s %9s %9s %9s %9s\n", "map", "by", "words", "candidates", "P@1", "P@5", "P@10", "MRR");
+    measure_under(w, &t, &p, NULL);
+    bool good = learn(w, &p, r, error);
+    if (good)
+        measure_under(w, &t, &p, r->map);
+    free_tests(&t);
+    xlm_grid_close(grid);
+    GError *failure = NULL;
+    if (good && w->comm->rank == 0 && xlm_program_flush(&failure) && given.csv != NULL)
+        xlm_fields_write(given.csv, g_steal_pointer(&w->csv), &failure);
+    good = good && xlm_comm_agree_on(w->comm, failure, error);
+    good = good && (given.output == NULL || write_side(w, 0, given.output, p.width, r, error)) &&
+           (given.target_output == NULL || write_side(w, 1, given.target_output, p.width, NULL, error));
+    xlm_rotation_free(r);
+    return good;
+}
+
+static void run(const xlm_comm *comm, char *const *arguments, GError **error)
+{
+    work w = {.comm = comm, .pairs = g_array_new(FALSE, FALSE, sizeof(int32_t)),
+              .tested = g_array_new(FALSE, FALSE, sizeof(int32_t)),
+              .csv = g_string_new("map,by,words,candidates,p1,p5,p10,mrr\n")};
+    GError *failure = NULL;
+    read_all(&w, arguments, &failure);
+    if (xlm_comm_agree_on(comm, failure, error)) {
+        make_vectors(&w);
+        work_out(&w, error);
+    }
+    for (int s = 0; s < 2; s++) {
+        xlm_word_set_close(&w.set[s]);
+        g_free(w.vectors[s]);
+    }
+    g_array_unref(w.pairs);
+    g_array_unref(w.tested);
+    if (w.csv != NULL)
+        g_string_free(w.csv, TRUE);
+    xlm_space_inputs_close(&w.in);
+}
+
+static void free_options(void)
+{
+    char *const texts[] = {given.languages, given.corpus, given.evaluate, given.normalise, given.output, given.target_output,
+                           given.csv};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        g_free(texts[i]);
+    g_strfreev(languages);
+}
+
+const xlm_command xlm_embed_procrustes = {
+    .name = "procrustes",
+    .arguments = "procrustes CHECKPOINT | VECTORS VECTORS DICTIONARY",
+    .purpose = "Map the word vectors of one language onto those of another by a rotation learned from a dictionary",
+    .notes =
+        "procrustes: computes the orthogonal map W that brings the source's vectors of a dictionary's pairs (MUSE's text, or for "
+        "a checkpoint xlm_dict's DICT.h5) closest to the target's, refined as in MUSE (Conneau et al. 2018). Two files of "
+        "vectors are two spaces, a checkpoint is one space with both languages. The table shows how often a translation is the "
+        "nearest of all target words, or among the nearest 5 and 10, by cosine and by CSLS, before and after.\n\n",
+    .examples =
+        "  mpiexec -n 2 xlm_embed procrustes de.vec en.vec de-en.0-5000.txt --evaluate de-en.5000-6500.txt -o de-mapped.h5\n"
+        "  mpiexec -n 2 xlm_embed procrustes run1/latest en-de.h5 --corpus corpus.h5\n",
+    .title = "Options of procrustes",
+    .options = options,
+    .check = check,
+    .run = run,
+    .free_options = free_options,
+};

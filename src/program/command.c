@@ -1,0 +1,120 @@
+/* xlm-mpi: programs of several commands, such as `xlm_embed alignment`. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "program/command.h"
+
+#include <string.h>
+
+#include "gemm/hardware.h"
+#include "options/nearest.h"
+
+char *xlm_command_line;
+
+static gint64 threads;
+
+static const GOptionEntry shared_options[] = {
+    {"threads", 0, 0, G_OPTION_ARG_INT64, &threads,
+     "threads of each rank (default: the node's cores divided among its ranks)", "N"},
+    {.long_name = NULL}};
+
+static const xlm_command *find_command(const xlm_command_program *program, const char *name, GError **error)
+{
+    const char **names = g_new0(const char *, program->n);
+    const xlm_command *found = NULL;
+    for (int i = 0; i < program->n; i++) {
+        names[i] = program->commands[i]->name;
+        if (strcmp(names[i], name) == 0)
+            found = program->commands[i];
+    }
+    if (found == NULL && program->unnamed) {
+        found = program->commands[0];
+    } else if (found == NULL) {
+        g_autofree char *advice = xlm_nearest_advice(name, names, (size_t)program->n);
+        xlm_error_set(error, EX_USAGE, "%s: there is no such command; %s", name, advice);
+    }
+    g_free(names);
+    return found;
+}
+
+/* Texts of all commands, or of the one that is called. g_free. */
+static char *join_texts(const xlm_command_program *program, const xlm_command *only, const char *between, size_t member)
+{
+    GString *all = g_string_new(NULL);
+    for (int i = 0; i < program->n; i++)
+        if (only == NULL || program->commands[i] == only) {
+            const char *text = *(const char *const *)(const void *)((const char *)program->commands[i] + member);
+            g_string_append_printf(all, "%s%s", all->len > 0 ? between : "", text);
+        }
+    return g_string_free(all, FALSE);
+}
+
+/* Options of the command that is called; of all commands if none is called, for --help. */
+static bool parse(const xlm_command_program *p, const xlm_command *called, int *argc, char ***argv, GError **error)
+{
+    xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{NULL, NULL}};
+    int n = 0;
+    bool precision = false;
+    for (int i = 0; i < p->n; i++)
+        if (called == NULL || p->commands[i] == called) {
+            const xlm_command *c = p->commands[i];
+            precision = precision || c->precision;
+            g_assert(n + 3 < XLM_PROGRAM_GROUPS);
+            groups[n++] = (xlm_program_group){c->title, c->options};
+            if (c->more_options != NULL)
+                groups[n++] = (xlm_program_group){c->more_title, c->more_options};
+        }
+    groups[n++] = (xlm_program_group){"Options of every command", shared_options};
+    g_autofree char *arguments = join_texts(p, called, " | ", offsetof(xlm_command, arguments));
+    g_autofree char *texts = join_texts(p, called, "", offsetof(xlm_command, notes));
+    g_autofree char *examples = join_texts(p, called, "", offsetof(xlm_command, examples));
+    g_autofree char *notes = g_strconcat(texts, "Examples:\n", examples, "\n", NULL);
+    const xlm_program program = {
+        .name = p->name,
+        .arguments = arguments,
+        .precision = precision,
+        .progress = true,
+        .purpose = called != NULL ? called->purpose : p->purpose,
+        .notes = notes,
+        .files = p->files,
+    };
+    return xlm_program_parse(&program, groups, argc, argv, error);
+}
+
+/* The command, with its options read; NULL with EX_USAGE. [out] first: index of its first argument in argv. */
+static const xlm_command *read_command(const xlm_command_program *program, int *argc, char ***argv, int *first, GError **error)
+{
+    /* --help alone shows all commands; other options before any name belong to the unnamed command. */
+    const char *word = *argc > 1 ? (*argv)[1] : NULL;
+    const bool named = word != NULL && word[0] != '-';
+    const bool options = program->unnamed && *argc > 2 && word[0] == '-';
+    const xlm_command *called = named ? find_command(program, word, error) : options ? program->commands[0] : NULL;
+    if ((named && called == NULL) || !parse(program, called, argc, argv, error))
+        return NULL;
+    if (called == NULL) {
+        g_autofree char *names = join_texts(program, NULL, ", ", offsetof(xlm_command, name));
+        xlm_error_set(error, EX_USAGE, "give a command first: %s; see %s --help", names, program->name);
+        return NULL;
+    }
+    if (threads < 0) {
+        xlm_error_set(error, EX_USAGE, "--threads=%" G_GINT64_FORMAT ": at least 1", threads);
+        return NULL;
+    }
+    *first = named && strcmp(called->name, word) == 0 ? 2 : 1;
+    return called->check(*argc - *first, error) ? called : NULL;
+}
+
+int xlm_command_main(const xlm_command_program *program, int argc, char **argv)
+{
+    GError *error = NULL;
+    int first = 0;
+    xlm_command_line = xlm_program_command(&(xlm_program){.name = program->name}, argv);
+    const xlm_command *command = read_command(program, &argc, &argv, &first, &error);
+    xlm_comm comm;
+    if (xlm_program_open(program->name, &comm, &argc, &argv, &error)) {
+        xlm_hardware hardware;
+        xlm_hardware_open(&hardware, (int)threads, comm.local_ranks);
+        command->run(&comm, argv + first, &error);
+    }
+    for (int i = 0; i < program->n; i++)
+        program->commands[i]->free_options();
+    g_free(xlm_command_line);
+    return xlm_comm_close(&comm, error);
+}

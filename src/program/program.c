@@ -1,0 +1,354 @@
+/* xlm-mpi: command line, help and standard output of every xlm_* program. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "program/program.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exhaustion.h"
+#include "base/log.h"
+#include "base/signals.h"
+#include "comm/comm.h"
+#include "files/files.h"
+#include "gemm/gemm.h"
+#include "gemm/gemm_choice.h"
+#include "gemm/hardware.h"
+#include "gemm/packed.h"
+#include "kernels/kernels.h"
+#include "model/model_file.h"
+#include "store/store.h"
+
+static const char exit_codes[] =
+    "Exit codes:\n"
+    "  0   done\n"
+    "  64  wrong use of options\n"
+    "  65  an input is damaged or has the wrong form\n"
+    "  66  an input is missing or cannot be read\n"
+    "  69  MPI or a rank was lost, or a node has too little memory for the job\n"
+    "  70  a bug in the program itself\n"
+    "  71  the system has no more memory or threads\n"
+    "  73  an output cannot be created\n"
+    "  74  reading or writing failed, for example because the disk is full\n"
+    "  129, 130, 141, 143\n"
+    "      ended by SIGHUP, SIGINT, SIGPIPE (the reader of its output, such as head, has closed it) or SIGTERM, with\n"
+    "      the exit code that shells use; unfinished files are removed\n";
+
+static const char environment[] =
+    "Environment:\n"
+    "  OMP_NUM_THREADS    threads of a rank, if neither the job file nor --threads sets them\n"
+    "  XLM_KERNELS        avx512, avx2 or portable: the inner loops to use; by default the best for the processor.\n"
+    "                     Their results differ by rounding\n"
+    "  BLIS_ARCH_TYPE     the kernels for matrix products, by BLIS's numbers; results differ by rounding\n"
+    "  XLM_STORE_WRITERS  ranks of a node that write a file together (4)\n"
+    "  XLM_STORE_TIMEOUT  seconds (600) that ranks wait for each other while a file is being closed\n"
+    "  OMPI_ALLOW_RUN_AS_ROOT, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM\n"
+    "                     both 1: mpiexec of Open MPI starts ranks as root, for example in a container\n"
+    "  OMPI_MCA_rmaps_base_oversubscribe\n"
+    "                     1: mpiexec of Open MPI 4 starts more ranks than slots, like --oversubscribe\n";
+
+static gboolean help, version;
+static char *progress;
+static const GOptionEntry standard_options[] = {
+    {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "show this help and exit", NULL},
+    {"version", 0, 0, G_OPTION_ARG_NONE, &version, "show the version, those of the libraries, and the kernels used on this "
+                                                   "processor", NULL},
+    {.long_name = NULL}};
+
+static const GOptionEntry progress_options[] = {
+    {"progress", 0, 0, G_OPTION_ARG_STRING, &progress,
+     "how progress is shown: a live line if messages go to a terminal, otherwise one line per interval (auto, the default); a "
+     "live line on the terminal, even if messages go to a file (line); one line per interval (log); not at all (none)",
+     "auto|line|log|none"},
+    {.long_name = NULL}};
+
+static char *precision;
+static bool precision_given;
+
+static const GOptionEntry precision_options[] = {
+    {"precision", 0, 0, G_OPTION_ARG_STRING, &precision,
+     "precision of the factors of matrix products, with parameters and in attention (default: float32); bfloat16 halves their "
+     "time on processors with AVX512_BF16 or AMX, and changes results slightly",
+     "float32|bfloat16"},
+    {.long_name = NULL}};
+
+static bool set_precision(GError **error)
+{
+    int which = 0;
+    while (precision != NULL && which < XLM_PRECISIONS && strcmp(precision, xlm_precision_names[which]) != 0)
+        which++;
+    precision_given = precision != NULL;
+    const char *lacks = which == XLM_BFLOAT16 ? xlm_packed_lacks(XLM_BFLOAT16) : NULL;
+    if (which == XLM_PRECISIONS)
+        xlm_error_set(error, EX_USAGE, "--precision=%s: must be float32 or bfloat16", precision);
+    else if (lacks != NULL)
+        xlm_error_set(error, EX_UNAVAILABLE, "--precision=bfloat16: %s; use float32", lacks);
+    else
+        xlm_model_file_set_precision((xlm_precision)which);
+    g_clear_pointer(&precision, g_free);
+    return *error == NULL;
+}
+
+bool xlm_program_has_precision(void) { return precision_given; }
+
+static bool set_progress(GError **error)
+{
+    static const char *const words[] = {"auto", "line", "log", "none"};
+    size_t mode = 0;
+    while (progress != NULL && mode < G_N_ELEMENTS(words) && strcmp(progress, words[mode]) != 0)
+        mode++;
+    if (mode == G_N_ELEMENTS(words))
+        xlm_error_set(error, EX_USAGE, "--progress=%s: must be auto, line, log or none", progress);
+    else
+        xlm_log_set_progress((xlm_progress_mode)mode);
+    g_clear_pointer(&progress, g_free);
+    return mode < G_N_ELEMENTS(words);
+}
+
+/* ---- files ---- */
+
+enum { FILE_FLAGS = XLM_READS | XLM_WRITES | XLM_DIRECTORY | XLM_REPLACES };
+
+static bool is_array(const GOptionEntry *e)
+{
+    return e->arg == G_OPTION_ARG_FILENAME_ARRAY || e->arg == G_OPTION_ARG_STRING_ARRAY;
+}
+
+static void check_entry(const GOptionEntry *e)
+{
+    const bool names_file = e->arg == G_OPTION_ARG_FILENAME || e->arg == G_OPTION_ARG_FILENAME_ARRAY;
+    if (names_file && !(e->flags & (XLM_READS | XLM_WRITES | XLM_DIRECTORY)))
+        g_error("--%s: its table does not say whether the file is read or written", e->long_name);
+}
+
+/* Is it one of the files that a run keeps in its directory? Options must not replace these. */
+static bool is_of_run(const char *path)
+{
+    static const char *const own[] = {"metrics.csv", "job.conf", "job-as-run.conf", "latest", "best", "lock", "average.h5"};
+    g_autofree char *name = g_path_get_basename(path), *directory = g_path_get_dirname(path);
+    g_autofree char *metrics = g_build_filename(directory, own[0], NULL), *latest = g_build_filename(directory, "latest", NULL);
+    bool is = g_str_has_prefix(name, "checkpoint-") && g_str_has_suffix(name, ".h5");
+    for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
+        is = is || g_str_equal(name, own[i]);
+    is = is && g_file_test(path, G_FILE_TEST_EXISTS) && g_file_test(metrics, G_FILE_TEST_EXISTS) &&
+         g_file_test(latest, G_FILE_TEST_IS_SYMLINK);
+    return is;
+}
+
+static bool declare_file(const char *path, const char *option, int flags, GError **error)
+{
+    const int role = (flags & XLM_WRITES ? XLM_FILE_WRITTEN : XLM_FILE_READ) | (flags & XLM_REPLACES ? XLM_FILE_REPLACED : 0);
+    if (flags & XLM_WRITES && is_of_run(path))
+        return xlm_error_set(error, EX_USAGE, "%s: is a file that a run keeps in its directory, and %s would replace it; choose "
+                             "another name", path, option);
+    return xlm_files_declare(path, option, role, error);
+}
+
+/* FILE, or the part after the sign in LANG=FILE[,FILE] and LANG:FILE. */
+static bool declare_value(const GOptionEntry *e, const char *value, GError **error)
+{
+    g_autofree char *option = g_strconcat("--", e->long_name, NULL);
+    const char *sign = is_array(e) ? strpbrk(value, "=:") : NULL;
+    g_auto(GStrv) files = g_strsplit(sign != NULL ? sign + 1 : "", ",", -1);
+    bool good = (sign != NULL && e->flags & XLM_WRITES) || declare_file(value, option, e->flags, error);
+    for (char **file = files; good && *file != NULL; file++)
+        good = **file == '\0' || declare_file(*file, option, e->flags, error);
+    return good;
+}
+
+static bool declare_option(const GOptionEntry *e, GError **error)
+{
+    if (!(e->flags & (XLM_READS | XLM_WRITES)))
+        return true;
+    char *single[] = {is_array(e) ? NULL : *(char **)e->arg_data, NULL};
+    for (char **value = is_array(e) ? *(char ***)e->arg_data : single; value != NULL && *value != NULL; value++)
+        if (!declare_value(e, *value, error))
+            return false;
+    return true;
+}
+
+/* Files that options and arguments name; those that are read come first. */
+static bool declare_files(const xlm_program *program, const xlm_program_group *groups, int argc, char *const *argv,
+                          GError **error)
+{
+    for (int i = 1; i < argc; i++) {
+        const bool writes = program->writes != NULL && program->writes(i);
+        if (!declare_file(argv[i], "an argument", writes ? XLM_WRITES : XLM_READS, error))
+            return false;
+    }
+    for (int pass = 0; pass < 2; pass++)
+        for (const xlm_program_group *g = groups; g != NULL && g->title != NULL; g++)
+            for (const GOptionEntry *e = g->entries; e->long_name != NULL; e++)
+                if ((pass == 1) == ((e->flags & XLM_WRITES) != 0) && !declare_option(e, error))
+                    return false;
+    return true;
+}
+
+bool xlm_program_open(const char *name, xlm_comm *comm, int *argc, char ***argv, GError **error)
+{
+    xlm_comm_open(comm, name, argc, argv);
+    if (comm->rank == 0 && *error == NULL)
+        xlm_files_check_declared(error);
+    return xlm_comm_agree(comm, error);
+}
+
+/* ---- options ---- */
+
+static void add_group(GOptionContext *context, const xlm_program_group *added)
+{
+    g_autofree char *heading = g_strconcat(added->title, ":", NULL);
+    GOptionGroup *group = g_option_group_new(added->title, heading, added->title, NULL, NULL);
+    /* In the help of several commands, an option that two of them share keeps its name: only one of them is ever called. */
+    for (const GOptionEntry *e = added->entries; e->long_name != NULL; e++) {
+        GOptionEntry entries[] = {*e, {.long_name = NULL}};
+        entries[0].flags = (e->flags & ~FILE_FLAGS) | G_OPTION_FLAG_NOALIAS;
+        check_entry(e);
+        g_option_group_add_entries(group, entries);
+    }
+    g_option_context_add_group(context, group);
+}
+
+static GOptionContext *make_context(const xlm_program *program, const xlm_program_group *groups)
+{
+    GOptionContext *context = g_option_context_new(program->arguments);
+    g_option_context_set_help_enabled(context, FALSE);
+    g_option_context_set_summary(context, program->purpose);
+    g_option_context_set_main_group(context, g_option_group_new("main", "", "", NULL, NULL));
+    for (; groups != NULL && groups->title != NULL; groups++)
+        add_group(context, groups);
+    if (program->precision)
+        add_group(context, &(const xlm_program_group){"Precision", precision_options});
+    if (program->progress)
+        add_group(context, &(const xlm_program_group){"Progress", progress_options});
+    add_group(context, &(const xlm_program_group){"Other options", standard_options});
+    return context;
+}
+
+static void print_help(const xlm_program *program, GOptionContext *context)
+{
+    g_set_prgname(program->name);
+    g_autofree char *text = g_option_context_get_help(context, FALSE, NULL);
+    /* GOption puts the synopsis on a line of its own and marks options with one character for three dots. */
+    const char *synopsis = strstr(text, program->name);
+    fputs("Usage: ", stdout);
+    fputs(synopsis != NULL ? synopsis : text, stdout);
+    /* One empty line before what follows, however the notes end. */
+    g_autofree char *notes = g_strchomp(g_strdup(program->notes));
+    printf("%s\n\n", notes);
+    if (program->files != NULL)
+        printf("Files:\n%s\n", program->files);
+    printf("%s%s\n%s%s", environment, program->environment != NULL ? program->environment : "", exit_codes,
+           program->exit_codes != NULL ? program->exit_codes : "");
+}
+
+/* Checks environment variables of the libraries below, which read them when it is too late for an error of use. */
+static bool check_environment(GError **error)
+{
+    static const char *const numbers[] = {"XLM_STORE_WRITERS", "XLM_STORE_TIMEOUT"};
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+        const char *given = g_getenv(numbers[i]);
+        if (given != NULL && *given != '\0' && !g_ascii_string_to_signed(given, 10, 1, G_MAXINT32, NULL, NULL))
+            return xlm_error_set(error, EX_USAGE, "%s=%s: must be an integer, at least 1", numbers[i], given);
+    }
+    return xlm_kernels_check(error);
+}
+
+/* The libraries that were loaded, and the kernels used on this processor. */
+static void print_version(const xlm_program *program)
+{
+    printf("%s (xlm-mpi) %s\nLicence GPL-3.0-or-later; there is no warranty.\n\n", program->name, PACKAGE_VERSION);
+    xlm_hardware hardware;
+    xlm_hardware_open(&hardware, 0, 1);
+    const xlm_processor processor = xlm_processor_identify();
+    const char *lacks = xlm_packed_lacks(XLM_FLOAT32), *lacks_bfloat16 = xlm_packed_lacks(XLM_BFLOAT16);
+    const xlm_gemm_row *row = xlm_gemm_row_of(&processor);
+    g_autoptr(GError) wrong = NULL;
+    printf("%s\n%s\n%s (%s)\n", xlm_comm_library(), xlm_store_library(), xlm_gemm_library(), hardware.choice);
+    printf("%s%s%s\n", lacks != NULL ? "no oneDNN: " : "", lacks != NULL ? lacks : xlm_packed_library(),
+           lacks == NULL && lacks_bfloat16 == NULL ? ", bfloat16 too" : "");
+    printf("kernels: %s\n", xlm_kernels_check(&wrong) ? xlm_kernels_get()->name : wrong->message);
+    printf("gemm = auto in float32: %s\n", row == NULL || !row->packs || lacks != NULL ? "BLIS" : "oneDNN");
+    if (*processor.vendor != '\0')
+        printf("processor: %s, family %d, model %d%s%s\n", processor.vendor, processor.family, processor.model,
+               row != NULL ? ", " : "", row != NULL ? row->name : "");
+}
+
+bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    xlm_signals_end_cleanly();
+    xlm_files_guard();
+    xlm_exhaustion_watch(program->name);
+    GOptionContext *context = make_context(program, groups);
+    g_autoptr(GError) wrong = NULL;
+    const bool good = g_option_context_parse(context, argc, argv, &wrong);
+    if (good && help)
+        print_help(program, context);
+    else if (good && version)
+        print_version(program);
+    if (good && (help || version))
+        exit(xlm_program_printed(program));
+    g_option_context_free(context);
+    if (!good)
+        xlm_error_set(error, EX_USAGE, "%s; see %s --help", wrong->message, program->name);
+    return good && check_environment(error) && set_precision(error) && set_progress(error) &&
+           declare_files(program, groups, *argc, *argv, error);
+}
+
+char *xlm_program_command(const xlm_program *program, char *const *argv)
+{
+    char *rest = g_strjoinv(" ", (char **)argv + 1), *command = g_strjoin(" ", program->name, rest, NULL);
+    g_free(rest);
+    return command;
+}
+
+const char *xlm_program_argument(const xlm_program *program, int argc, char *const *argv, const char *what, GError **error)
+{
+    if (argc == 2)
+        return argv[1];
+    xlm_error_set(error, EX_USAGE, "one %s is needed; see %s --help", what, program->name);
+    return NULL;
+}
+
+bool xlm_program_is_one_of(const char *option, const char *word, const char *const *words, GError **error)
+{
+    if (word == NULL || g_strv_contains(words, word))
+        return true;
+    g_autofree char *all = g_strjoinv(", ", (char **)words);
+    return xlm_error_set(error, EX_USAGE, "--%s=%s: must be one of %s", option, word, all);
+}
+
+bool xlm_program_read_bytes(const char *option, const char *text, int64_t *bytes, GError **error)
+{
+    static const char units[] = "KMG";
+    if (text == NULL)
+        return true;
+    char *end;
+    const double number = g_ascii_strtod(text, &end);
+    const char *unit = *end != '\0' ? strchr(units, g_ascii_toupper(*end)) : NULL;
+    const double value = number * (unit != NULL ? ldexp(1, 10 * (int)(unit - units + 1)) : 1);
+    if (end == text || (*end != '\0' && (unit == NULL || end[1] != '\0')) || !(value >= 1 << 20 && value < 1e15))
+        return xlm_error_set(error, EX_USAGE, "--%s=%s: must be a number of bytes such as 512M or 4G, at least 1M", option, text);
+    *bytes = (int64_t)value;
+    return true;
+}
+
+bool xlm_program_flush(GError **error)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    /* Output may have been dropped earlier: then nothing is left to flush, and the reason is lost. */
+    return xlm_error_set(error, EX_IOERR, "standard output: %s", errno != 0 ? g_strerror(errno) : "not all output could be "
+                                                                                                  "written");
+}
+
+int xlm_program_printed(const xlm_program *program)
+{
+    GError *error = NULL;
+    xlm_log_open(program->name, true);
+    xlm_program_flush(&error);
+    return xlm_error_exit(error);
+}

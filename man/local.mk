@@ -21,13 +21,9 @@ MAINTAINERCLEANFILES += $(man_pages)
 $(man_pages): man/%.1: $(srcdir)/src/tools/%.c | %$(EXEEXT)
 	$(write_page)
 man/xlm_train.1 man/xlm_tune.1: $(srcdir)/src/program/job_program.h
-man/xlm_align.1: $(srcdir)/src/commands/align_model.c $(srcdir)/src/commands/align_score.c $(srcdir)/src/commands/align_show.c
-man/xlm_align.1: $(srcdir)/src/commands/align_symmetrise.c $(srcdir)/src/commands/align_text.c
-man/xlm_cooc.1: $(srcdir)/src/commands/cooc_count.c $(srcdir)/src/commands/cooc_export.c $(srcdir)/src/commands/cooc_top.c
-man/xlm_align.1 man/xlm_cooc.1 man/xlm_embed.1: $(srcdir)/src/program/command.c
-man/xlm_embed.1: $(srcdir)/src/commands/embed_alignment.c $(srcdir)/src/commands/embed_dictionary.c
-man/xlm_embed.1: $(srcdir)/src/commands/embed_export.c $(srcdir)/src/commands/embed_mine.c $(srcdir)/src/commands/embed_retrieval.c
-man/xlm_embed.1: $(srcdir)/src/commands/embed_map.c $(srcdir)/src/commands/embed_neighbours.c $(srcdir)/src/commands/embed_similarity.c
+man/xlm_align.1: $(align_commands_sources)
+man/xlm_cooc.1: $(cooc_commands_sources)
+man/xlm_embed.1: $(embed_commands_sources)
 $(man_pages): $(srcdir)/src/program/program.c $(srcdir)/man/page.awk $(srcdir)/configure.ac
 
 write_page = $(AM_V_GEN)$(MKDIR_P) man && ASAN_OPTIONS=detect_leaks=0 ./$(@F:.1=) --help >$@.help && \

@@ -270,8 +270,8 @@ bool xlm_foreign_vocabulary_complete(const xlm_vocabulary *v, xlm_vocabulary **l
 {
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(v));
     g_autoptr(xlm_word_counts) added = xlm_word_counts_new();
-    if (cls->publish_needs != NULL)
-        cls->publish_needs(v, added);
+    if (cls->exchange != NULL && cls->exchange->publish_needs != NULL)
+        cls->exchange->publish_needs(v, added);
     *larger = NULL;
     return xlm_word_counts_size(added) == 0 || (*larger = append_subwords(v, added, error)) != NULL;
 }
@@ -293,7 +293,7 @@ bool xlm_foreign_vocabulary_write(const xlm_vocabulary *own, const xlm_vocabular
     if (!write_own(own, xlm_vocabulary_size(v), directory, error))
         return false;
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(v));
-    if (cls->publish == NULL) {
+    if (cls->exchange == NULL) {
         xlm_log_warn("transformers have no tokenizer of the kind %s: tokenise with xlm-mpi, and give them the ids", cls->name);
         g_string_append_printf(notes, "Transformers have no tokenizer of the kind %s: tokenise with xlm-mpi, and give them the "
                                "ids.\n", cls->name);
@@ -301,7 +301,7 @@ bool xlm_foreign_vocabulary_write(const xlm_vocabulary *own, const xlm_vocabular
     }
     json_t *files = json_object(), *settings = json_object();
     const gsize before = notes->len;
-    cls->publish(v, files, settings, notes);
+    cls->exchange->publish(v, files, settings, notes);
     note_added(xlm_vocabulary_size(v) - xlm_vocabulary_size(own), notes);
     note_made(own, notes);
     g_auto(GStrv) lines = g_strsplit(notes->str + before, "\n", -1);

@@ -122,7 +122,7 @@ static bool check_like(const xlm_prep_options *o, GError **error)
         }
     g_free(segmenter);
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(o->like));
-    if (o->add_subwords > 0 && cls->learn_more == NULL)
+    if (o->add_subwords > 0 && !xlm_segmenter_class_learns_more(cls))
         return xlm_error_set(error, EX_USAGE, "--add-subwords: the segmenter of %s is %s, which cannot continue learning; "
                                               "leave it "
                              "out", o->like_path, cls->name);
@@ -139,7 +139,7 @@ static bool check_subwords(const xlm_prep_options *o, GError **error)
     if (asked->amount == 0 && asked->file == NULL && o->like == NULL)
         good = xlm_error_set(error, EX_USAGE, "no subwords; learn them with %s or give them with %s, --like=FILE or "
                              "--tokenizer=DIR", learn, read);
-    else if (asked->amount > 0 && cls->list != NULL && (o->min_count != 1 || o->max_vocabulary != 0))
+    else if (asked->amount > 0 && xlm_segmenter_class_lists(cls) && (o->min_count != 1 || o->max_vocabulary != 0))
         good = xlm_error_set(error, EX_USAGE, "--min-count and --max-vocab choose subwords of a text; --%s says how many there "
                              "are", xlm_segmenter_option_name(cls, offsetof(xlm_segmenter_options, amount)));
     else if (o->vocabulary != NULL && asked->file == NULL)

@@ -210,7 +210,7 @@ static xlm_word_counts *choose_subwords(const xlm_prep_options *options, const x
                                         const struct counting *counting, GError **error)
 {
     xlm_word_counts *words = join_words(counting);
-    xlm_word_counts *subwords = xlm_segmenter_lists(segmenter)
+    xlm_word_counts *subwords = xlm_segmenter_class_lists(xlm_segmenter_class_of(segmenter))
                                     ? xlm_segmenter_list(segmenter, words)
                                     : xlm_vocabulary_choose(segmenter, words, options->min_count, options->max_vocabulary);
     xlm_word_counts_free(words);
@@ -316,8 +316,8 @@ static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prep_options *optio
         g_free(bytes[0]);
         g_free(bytes[1]);
     }
-    xlm_vocabulary_settings settings = {.in_order = options->like != NULL || cls->list != NULL, .words = options->words,
-                                        .lowercase = options->lower,
+    xlm_vocabulary_settings settings = {.in_order = options->like != NULL || xlm_segmenter_class_lists(cls),
+                                        .words = options->words, .lowercase = options->lower,
                                         .languages = (int)options->languages->len,
                                         .language_names = (const char *const *)options->languages->pdata};
     const char *names[XLM_SPECIAL_TOKENS];

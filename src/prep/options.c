@@ -20,14 +20,14 @@ static xlm_segmenter_options **new_segmenters(void)
     const int n = xlm_segmenters_count();
     xlm_segmenter_options **asked = g_new(xlm_segmenter_options *, n);
     for (int i = 0; i < n; i++)
-        asked[i] = g_malloc0(xlm_segmenter_class_at(i)->options_size);
+        asked[i] = g_new0(xlm_segmenter_options, 1);
     return asked;
 }
 
 static void free_segmenters(xlm_segmenter_options **asked)
 {
     for (int i = 0; i < xlm_segmenters_count(); i++) {
-        xlm_options_free(xlm_segmenter_class_at(i)->options, asked[i]);
+        xlm_options_free(xlm_segmenter_class_options(xlm_segmenter_class_at(i)), asked[i]);
         g_free(asked[i]);
     }
     g_free(asked);

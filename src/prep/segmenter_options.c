@@ -8,7 +8,7 @@
 bool xlm_prep_set_segmenter(xlm_prep_options *options, const char *name, const char *value, GError **error)
 {
     for (int i = 0; i < xlm_segmenters_count(); i++)
-        for (const xlm_option *option = xlm_segmenter_class_at(i)->options; option->name != NULL; option++) {
+        for (const xlm_option *option = xlm_segmenter_class_options(xlm_segmenter_class_at(i)); option->name != NULL; option++) {
             g_autoptr(GError) wrong = NULL;
             if (strcmp(option->name, name) != 0)
                 continue;

@@ -43,13 +43,11 @@ xlm_bpe *xlm_bpe_learn(const xlm_word_counts *words, uint32_t merges);
  * count as characters, in order of their bytes. A merge whose text a code of base has already is skipped. */
 xlm_bpe *xlm_bpe_extend(const xlm_bpe *base, const xlm_word_counts *words, uint32_t merges);
 
-/* Codes files of fastBPE: a line `left right count` for each code, by rank; count is the count of the pair when it
- * was merged. EX_NOINPUT when the file cannot be read; EX_DATAERR with file and line for lines of another form and
- * for a second code with the same pair or with the same result. A carriage return before the line end is skipped. */
-xlm_bpe *xlm_bpe_read(const char *path, GError **error);
-/* The same from bytes; name: for messages. */
+/* The text of a codes file of fastBPE: a line `left right count` for each code, by rank; count is the count of the pair when it
+ * was merged. name: for messages. EX_DATAERR with file and line for lines of another form and for a second code with the same
+ * pair or with the same result. A carriage return before the line end is skipped. */
 xlm_bpe *xlm_bpe_parse(const char *name, const char *text, size_t size, GError **error);
-/* The text of such a file. g_string_free. */
+/* Such a text. g_string_free. */
 GString *xlm_bpe_print(const xlm_bpe *bpe);
 /* NULL is allowed. */
 void xlm_bpe_free(xlm_bpe *bpe);
@@ -74,8 +72,7 @@ const char *xlm_bpe_cutter_word(xlm_bpe_cutter *cutter, const char *word, size_t
 
 /* ---- class ---- */
 
-/* recognises and adopt of the class: the tokenizer.json that publish makes. */
-bool xlm_bpe_recognises(const xlm_tokenizer_files *files);
+/* adopt of the class: the tokenizer.json that publish makes. */
 void *xlm_bpe_adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error);
 /* publish and publish_needs of the class: tokenizer.json. */
 void xlm_bpe_publish(const xlm_vocabulary *vocabulary, json_t *files, json_t *settings, GString *notes);

@@ -52,7 +52,7 @@ static bool read_steps(const xlm_tokenizer_files *files, bool *lowercase, xlm_wo
            read_splitter(xlm_tokenizer_value(files, TOKENIZER, "pre_tokenizer", NULL), mode);
 }
 
-bool xlm_bpe_recognises(const xlm_tokenizer_files *files)
+static bool is_ours(const xlm_tokenizer_files *files)
 {
     const json_t *model = xlm_tokenizer_value(files, TOKENIZER, "model", NULL);
     bool lowercase;
@@ -115,6 +115,8 @@ void *xlm_bpe_adopt(const xlm_tokenizer_files *files, xlm_published_tokens *toke
     static const char *const bos[] = {"<s>", NULL}, *const pad[] = {"<pad>", NULL}, *const eos[] = {"</s>", NULL},
                       *const unk[] = {"<unk>", NULL}, *const mask[] = {"<mask>", NULL};
     static const char *const *const usual[XLM_SPECIAL_TOKENS] = {bos, pad, eos, unk, mask};
+    if (!is_ours(files))
+        return NULL;
     xlm_bpe *bpe = bpe_new();
     read_steps(files, &tokens->lowercase, &tokens->words);
     if (read_merges(bpe, files, error) && read_tokens(tokens, files, error)) {

@@ -25,8 +25,6 @@ static const char TOKENIZER[] = "tokenizer.json", VOCABULARY[] = "vocab.json", M
 
 typedef xlm_byte_merges merges;
 
-static const xlm_option options[] = {XLM_OPTION_END};
-
 static merges *new_merges(bool space_first)
 {
     merges *m = g_new(merges, 1);
@@ -178,7 +176,7 @@ static xlm_normaliser *new_normaliser(const void *model)
 
 /* ---- published tokenizers ---- */
 
-static bool recognises(const xlm_tokenizer_files *files)
+static bool is_ours(const xlm_tokenizer_files *files)
 {
     size_t size;
     const char *type = json_string_value(xlm_tokenizer_value(files, TOKENIZER, "model", "type", NULL));
@@ -230,6 +228,8 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
                       *const eos[] = {"</s>", "<|endoftext|>", NULL}, *const unk[] = {"<unk>", NULL},
                       *const mask[] = {"<mask>", NULL};
     static const char *const *const usual[XLM_SPECIAL_TOKENS] = {bos, pad, eos, unk, mask};
+    if (!is_ours(files))
+        return NULL;
     merges *m = new_merges(xlm_tokenizer_flag(files, "add_prefix_space", false));
     const bool good = xlm_tokenizer_json(files, TOKENIZER) != NULL ? adopt_json(m, files, tokens, error)
                                                                    : adopt_text(m, files, tokens, error);
@@ -306,19 +306,10 @@ static void *load(const xlm_store *store, const char *path, GError **error)
 
 static uint32_t size_of(const void *model) { return ((const merges *)model)->pairs->len; }
 
-static bool joins(const void *model, const char *subword, const char *next)
-{
-    (void)model;
-    (void)subword;
-    return !g_str_has_prefix(next, SPACE);
-}
-
 /* As bytes where these are characters; a subword that cuts one stays in the letters of its bytes. */
-static void spell(const void *model, const char *subword, GString *out)
+static void spell_bytes(const char *text, GString *out)
 {
-    (void)model;
     const size_t before = out->len;
-    const char *text = subword + (g_str_has_prefix(subword, SPACE) ? strlen(SPACE) : 0);
     bool good = true;
     for (const char *at = text; *at != '\0' && good; at = g_utf8_next_char(at)) {
         const int byte = byte_of((UChar32)g_utf8_get_char(at));
@@ -329,6 +320,15 @@ static void spell(const void *model, const char *subword, GString *out)
         return;
     g_string_truncate(out, before);
     g_string_append(out, text);
+}
+
+static xlm_word_mark spell(const void *model, const char *subword, GString *out)
+{
+    (void)model;
+    const bool begins = g_str_has_prefix(subword, SPACE);
+    if (out != NULL)
+        spell_bytes(subword + (begins ? strlen(SPACE) : 0), out);
+    return begins ? XLM_MARKS_BEGIN : XLM_MARKS_NOTHING;
 }
 
 /* ---- segmenting ---- */
@@ -453,14 +453,16 @@ static void merge_all(cutter *c, const char *word, size_t size, const xlm_word_c
     }
 }
 
-static const char *segment(void *pointer, const char *word, size_t size, size_t *n)
+static const char *segment(void *pointer, const char *word, size_t size, GArray *places, size_t *n, GError **error)
 {
+    (void)error;
     cutter *c = pointer;
     merge_all(c, word, size, NULL, NULL);
     g_string_truncate(c->segmented, 0);
     for (guint i = 0; i < c->ends->len; i++) {
         g_string_append(c->segmented, i > 0 ? " " : "");
         g_string_append_len(c->segmented, word + begin_of(c, i), end_of(c, i) - begin_of(c, i));
+        xlm_origins_add(places, 1, begin_of(c, i), end_of(c, i));
     }
     *n = c->segmented->len;
     return c->segmented->str;
@@ -468,23 +470,13 @@ static const char *segment(void *pointer, const char *word, size_t size, size_t 
 
 static const char *segment_subword(void *pointer, const char *subword, size_t *n)
 {
-    return segment(pointer, subword, strlen(subword), n);
-}
-
-static const char *segment_located(void *pointer, const char *word, size_t size, GArray *places, size_t *n, GError **error)
-{
-    const cutter *c = pointer;
-    (void)error;
-    segment(pointer, word, size, n);
-    for (guint i = 0; i < c->ends->len; i++)
-        xlm_origins_add(places, 1, begin_of(c, i), end_of(c, i));
-    return c->segmented->str;
+    return segment(pointer, subword, strlen(subword), NULL, n, NULL);
 }
 
 /* ---- vocabularies made of others ---- */
 
 /* All bytes, so that no text is unknown; and what merges make on the way to a subword. */
-static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
+static void keep_needed(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
     g_autoptr(GString) byte = g_string_new(NULL);
     for (int i = 0; i < 256; i++) {
@@ -502,11 +494,12 @@ static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_c
 }
 
 /* The merges of which both parts and the result are kept. */
-static void *reduce(const void *model, const xlm_word_counts *kept, GError **error)
+static void *reduce(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept, GError **error)
 {
     const merges *all = model;
     merges *m = new_merges(all->space_first);
     (void)error;
+    keep_needed(model, subwords, kept);
     for (guint i = 0; i < all->pairs->len; i++) {
         const char *pair = all->pairs->pdata[i], *right = strchr(pair, ' ') + 1;
         const size_t left_size = (size_t)(right - pair) - 1, right_size = strlen(right);
@@ -532,7 +525,7 @@ static bool learn_word(cutter *c, merges *m, const char *word, const xlm_word_co
                        GError **error)
 {
     size_t n;
-    g_auto(GStrv) symbols = g_strsplit(segment(c, word, strlen(word), &n), " ", -1);
+    g_auto(GStrv) symbols = g_strsplit(segment(c, word, strlen(word), NULL, &n, NULL), " ", -1);
     g_autoptr(GString) text = g_string_new(symbols[0]);
     for (char **symbol = symbols + 1; *symbol != NULL; symbol++) {
         g_autofree char *pair = g_strconcat(text->str, " ", *symbol, NULL);
@@ -541,7 +534,7 @@ static bool learn_word(cutter *c, merges *m, const char *word, const xlm_word_co
         if (xlm_word_counts_index(subwords, text->str, text->len) == UINT32_MAX)
             xlm_word_counts_add(added, text->str, text->len, 0);
     }
-    segment(c, word, strlen(word), &n);
+    segment(c, word, strlen(word), NULL, &n, NULL);
     return n == strlen(word) || xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: its parts merge otherwise", word);
 }
 
@@ -568,14 +561,16 @@ static void *enlarge(const void *model, const xlm_word_counts *subwords, const x
     return NULL;
 }
 
+static const xlm_segmenter_change change = {.reduce = reduce, .whole = whole, .enlarge = enlarge};
+static const xlm_segmenter_exchange exchange = {.adopt = adopt, .publish = xlm_byte_merges_publish,
+                                                .publish_needs = xlm_byte_merges_publish_needs};
+
 const xlm_segmenter_class xlm_segmenter_bpe_bytes = {
     .name = "bpe_bytes", .unit = "merges", .marks = "bytes written as characters; U+0120, a space, in front: a word begins",
-    .input = XLM_SEGMENTS_WORDS, .normaliser = new_normaliser,
+    .input = XLM_SEGMENTS_WORDS,
     .normalisation = "valid UTF-8, then words as GPT-2 finds them, their bytes written as characters",
-    .recognises = recognises, .adopt = adopt, .publish = xlm_byte_merges_publish,
-    .publish_needs = xlm_byte_merges_publish_needs, .options = options, .options_size = sizeof(xlm_segmenter_options),
-    .print = print, .parse = parse, .save = save, .load = load, .free = free_merges, .needs = needs, .reduce = reduce, .whole = whole,
-    .enlarge = enlarge, .size = size_of, .joins = joins, .spell = spell, .open = open_cutter, .close = close_cutter,
-    .segment = segment,
-    .segment_located = segment_located, .segment_subword = segment_subword,
+    .normaliser = new_normaliser,
+    .print = print, .parse = parse, .save = save, .load = load, .free = free_merges, .size = size_of, .spell = spell,
+    .open = open_cutter, .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
+    .change = &change, .exchange = &exchange,
 };

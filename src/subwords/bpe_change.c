@@ -52,7 +52,7 @@ static uint8_t *find_used(const xlm_bpe *bpe, const xlm_word_counts *subwords)
     return used;
 }
 
-void bpe_strict_needs(const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_word_counts *kept)
+static void keep_needed(const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
     g_autofree uint8_t *used = find_used(bpe, kept);
     g_autoptr(GString) result = g_string_new(NULL);
@@ -65,8 +65,9 @@ void bpe_strict_needs(const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_w
     }
 }
 
-xlm_bpe *bpe_strict_reduce(const xlm_bpe *bpe, const xlm_word_counts *kept)
+xlm_bpe *bpe_strict_reduce(const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
+    keep_needed(bpe, subwords, kept);
     g_autofree uint8_t *used = find_used(bpe, kept);
     return bpe_copy(bpe, used);
 }

@@ -15,9 +15,8 @@ char **bpe_symbols(const xlm_bpe *bpe, const char *word);
 
 /* ---- of XLM, whose subwords are written as symbols are ---- */
 
-/* needs, reduce and enlarge of the class (subwords/segmenter.h). */
-void bpe_strict_needs(const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_word_counts *kept);
-xlm_bpe *bpe_strict_reduce(const xlm_bpe *bpe, const xlm_word_counts *kept);
+/* reduce and enlarge of the class (subwords/segmenter.h). */
+xlm_bpe *bpe_strict_reduce(const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_word_counts *kept);
 xlm_bpe *bpe_strict_enlarge(const xlm_bpe *bpe, const xlm_word_counts *subwords, const xlm_word_counts *wanted,
                          xlm_word_counts *added, GError **error);
 

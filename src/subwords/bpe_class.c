@@ -57,8 +57,6 @@ static void *parse(const char *name, const char *bytes, size_t size, GError **er
     return xlm_bpe_parse(name, bytes, size, error);
 }
 
-static void *read_file(const char *path, GError **error) { return xlm_bpe_read(path, error); }
-
 static bool save_notes(xlm_store *store, const char *path, GError **error)
 {
     static const struct {
@@ -124,31 +122,23 @@ static void free_model(void *model) { xlm_bpe_free(model); }
 
 /* ---- marks ---- */
 
-static bool joins(const void *model, const char *subword, const char *next)
+static xlm_word_mark spell(const void *model, const char *subword, GString *out)
 {
     (void)model;
-    (void)next;
-    return g_str_has_suffix(subword, BPE_CONTINUED);
-}
-
-static void spell(const void *model, const char *subword, GString *out)
-{
-    g_string_append_len(out, subword, (gssize)(strlen(subword) - (joins(model, subword, NULL) ? BPE_CONTINUED_SIZE : 0)));
+    const bool continued = g_str_has_suffix(subword, BPE_CONTINUED);
+    if (out != NULL)
+        g_string_append_len(out, subword, (gssize)(strlen(subword) - (continued ? BPE_CONTINUED_SIZE : 0)));
+    return continued ? XLM_MARKS_NOTHING : XLM_MARKS_END;
 }
 
 /* ---- vocabularies made of others ---- */
 
 /* Merges stay as they are: a result that is left out of the vocabulary is taken apart into what it was merged from. */
-static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
+static void *reduce(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept, GError **error)
 {
+    (void)error;
     xlm_segmenter_keep_characters(spell, model, subwords, "", "", kept);
     xlm_segmenter_keep_characters(spell, model, subwords, "", BPE_CONTINUED, kept);
-}
-
-static void *reduce(const void *model, const xlm_word_counts *kept, GError **error)
-{
-    (void)kept;
-    (void)error;
     return bpe_copy(model, NULL);
 }
 
@@ -254,8 +244,10 @@ static bool extends(const void *model, const void *larger, GError **error)
 static void *open_cutter(const void *model, const xlm_word_counts *allowed) { return xlm_bpe_cutter_new(model, allowed); }
 static void close_cutter(void *cutter) { xlm_bpe_cutter_free(cutter); }
 
-static const char *segment(void *cutter, const char *word, size_t size, size_t *n)
+static const char *segment(void *cutter, const char *word, size_t size, GArray *places, size_t *n, GError **error)
 {
+    (void)places;
+    (void)error;
     return xlm_bpe_cutter_word(cutter, word, size, n);
 }
 
@@ -264,13 +256,16 @@ static const char *segment_subword(void *cutter, const char *subword, size_t *n)
     return bpe_segment_subword(&xlm_segmenter_bpe, cutter, subword, n);
 }
 
+static const xlm_segmenter_learning learning = {.options = options, .learn = learn, .learn_more = learn_more, .check = check};
+static const xlm_segmenter_change change = {.reduce = reduce, .whole = whole, .enlarge = enlarge};
+static const xlm_segmenter_exchange exchange = {.adopt = xlm_bpe_adopt, .publish = xlm_bpe_publish,
+                                                .publish_needs = xlm_bpe_publish_needs};
+static const xlm_segmenter_comparison comparison = {.digest = digest_of, .extends = extends};
+
 const xlm_segmenter_class xlm_segmenter_bpe = {
     .name = "bpe", .is_default = true, .unit = "merges", .marks = "@@ at the end: the word continues in the next subword",
     .input = XLM_SEGMENTS_WORDS,
-    .recognises = xlm_bpe_recognises, .adopt = xlm_bpe_adopt, .publish = xlm_bpe_publish,
-    .publish_needs = xlm_bpe_publish_needs, .options = options, .options_size = sizeof(xlm_segmenter_options),
-    .learn = learn, .learn_more = learn_more, .print = print, .parse = parse, .read = read_file, .save = save, .load = load,
-    .free = free_model, .needs = needs, .reduce = reduce, .whole = whole, .enlarge = enlarge, .size = size_of,
-    .check = check, .digest = digest_of, .extends = extends, .joins = joins, .spell = spell,
+    .print = print, .parse = parse, .save = save, .load = load, .free = free_model, .size = size_of, .spell = spell,
     .open = open_cutter, .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
+    .learning = &learning, .change = &change, .exchange = &exchange, .comparison = &comparison,
 };

@@ -3,7 +3,6 @@
 
 #include "subwords/bpe_codes.h"
 #include "text/fields.h"
-#include "text/lines.h"
 
 static void make_pairs(xlm_bpe *bpe, uint64_t size)
 {
@@ -129,16 +128,6 @@ xlm_bpe *xlm_bpe_parse(const char *name, const char *text, size_t size, GError *
         return bpe;
     xlm_bpe_free(bpe);
     return NULL;
-}
-
-xlm_bpe *xlm_bpe_read(const char *path, GError **error)
-{
-    size_t size;
-    g_autofree char *text = xlm_fields_load(path, &size, error);
-    if (text == NULL)
-        return NULL;
-    const size_t mark = xlm_lines_mark(text, size);
-    return xlm_bpe_parse(path, text + mark, size - mark, error);
 }
 
 GString *xlm_bpe_print(const xlm_bpe *bpe)

@@ -77,7 +77,7 @@ void bpe_put_key(GArray *heap, uint64_t key);
 uint64_t bpe_take_key(GArray *heap);
 
 /* segment_subword of a class of BPE (subwords/segmenter.h): what does not end a word is cut in front of BPE_BEHIND, which then is
- * last, and is unknown to every vocabulary. cls: whose spell, joins and segment are asked; cutter: of it. */
+ * last, and is unknown to every vocabulary. cls: whose spell and segment are asked; cutter: of it. */
 const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n);
 
 /* Set used[rank], of all codes, where a word is cut by this one from now on; NULL: no longer. */

@@ -247,8 +247,7 @@ const char *xlm_bpe_cutter_word(xlm_bpe_cutter *s, const char *word, size_t size
 const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n)
 {
     g_autoptr(GString) text = g_string_new(NULL);
-    cls->spell(NULL, subword, text);
-    if (cls->joins(NULL, subword, NULL))
+    if ((cls->spell(NULL, subword, text) & XLM_MARKS_END) == 0)
         g_string_append(text, BPE_BEHIND);
-    return cls->segment(cutter, text->str, text->len, n);
+    return cls->segment(cutter, text->str, text->len, NULL, n, NULL);
 }

@@ -27,8 +27,6 @@ typedef struct bpe_xlm {
     GPtrArray *abbreviations; /* char * */
 } bpe_xlm;
 
-static const xlm_option options[] = {XLM_OPTION_END};
-
 static bpe_xlm *new_model(bool lower)
 {
     bpe_xlm *m = g_new(bpe_xlm, 1);
@@ -75,7 +73,7 @@ static const char *add_merge(bpe_xlm *m, const char *line, size_t size, bool fir
 
 /* ---- published tokenizers ---- */
 
-static bool recognises(const xlm_tokenizer_files *files)
+static bool is_ours(const xlm_tokenizer_files *files)
 {
     size_t size;
     return xlm_tokenizer_ends_words(files) && xlm_tokenizer_file(files, MERGES, &size) != NULL &&
@@ -141,6 +139,8 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
     static const char *const none[] = {NULL}, *const pad[] = {"<pad>", NULL}, *const eos[] = {"</s>", NULL},
                       *const unk[] = {"<unk>", NULL}, *const mask[] = {"<special1>", NULL};
     static const char *const *const usual[XLM_SPECIAL_TOKENS] = {none, pad, eos, unk, mask};
+    if (!is_ours(files))
+        return NULL;
     bpe_xlm *m = new_model(xlm_tokenizer_flag(files, "do_lowercase_and_remove_accent", true));
     if (check_kind(files, error) && xlm_tokenizer_merges(files, add_line, m, error) && read_abbreviations(m, files, error) &&
         xlm_published_tokens_add_object(tokens, files, VOCABULARY, xlm_tokenizer_json(files, VOCABULARY), error) &&
@@ -339,26 +339,16 @@ static void *load(const xlm_store *store, const char *path, GError **error)
 
 /* ---- marks ---- */
 
-static bool joins(const void *model, const char *subword, const char *next)
+static xlm_word_mark spell(const void *model, const char *subword, GString *out)
 {
     (void)model;
-    (void)next;
-    return !g_str_has_suffix(subword, BPE_END);
-}
-
-static void spell(const void *model, const char *subword, GString *out)
-{
-    g_string_append_len(out, subword, (gssize)(strlen(subword) - (joins(model, subword, NULL) ? 0 : BPE_END_SIZE)));
+    const bool ends = g_str_has_suffix(subword, BPE_END);
+    if (out != NULL)
+        g_string_append_len(out, subword, (gssize)(strlen(subword) - (ends ? BPE_END_SIZE : 0)));
+    return ends ? XLM_MARKS_END : XLM_MARKS_NOTHING;
 }
 
 /* ---- vocabularies made of others ---- */
-
-static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
-{
-    xlm_segmenter_keep_characters(spell, model, subwords, "", "", kept);
-    xlm_segmenter_keep_characters(spell, model, subwords, "", BPE_END, kept);
-    bpe_strict_needs(((const bpe_xlm *)model)->merges, subwords, kept);
-}
 
 /* Takes over merges, NULL is passed on. */
 static void *with_merges(const bpe_xlm *from, xlm_bpe *merges)
@@ -374,11 +364,13 @@ static void *with_merges(const bpe_xlm *from, xlm_bpe *merges)
     return m;
 }
 
-static void *reduce(const void *model, const xlm_word_counts *kept, GError **error)
+static void *reduce(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept, GError **error)
 {
     const bpe_xlm *m = model;
     (void)error;
-    return with_merges(m, bpe_strict_reduce(m->merges, kept));
+    xlm_segmenter_keep_characters(spell, model, subwords, "", "", kept);
+    xlm_segmenter_keep_characters(spell, model, subwords, "", BPE_END, kept);
+    return with_merges(m, bpe_strict_reduce(m->merges, subwords, kept));
 }
 
 static char *whole(const void *model, const char *word)
@@ -422,8 +414,10 @@ static void close_cutter(void *pointer)
 }
 
 /* All subwords but the last have @@ after them there, and the last has </w> here. */
-static const char *segment(void *pointer, const char *word, size_t size, size_t *n)
+static const char *segment(void *pointer, const char *word, size_t size, GArray *places, size_t *n, GError **error)
 {
+    (void)places;
+    (void)error;
     cutter *c = pointer;
     size_t all;
     const char *subwords = xlm_bpe_cutter_word(c->merging, word, size, &all);
@@ -443,14 +437,15 @@ static const char *segment_subword(void *pointer, const char *subword, size_t *n
     return bpe_segment_subword(&xlm_segmenter_bpe_xlm, pointer, subword, n);
 }
 
+static const xlm_segmenter_change change = {.reduce = reduce, .whole = whole, .enlarge = enlarge};
+static const xlm_segmenter_exchange exchange = {.adopt = adopt, .publish = publish};
+
 const xlm_segmenter_class xlm_segmenter_bpe_xlm = {
     .name = "bpe_xlm", .unit = "merges", .marks = "</w> at the end: the word ends", .input = XLM_SEGMENTS_WORDS,
-    .normaliser = new_normaliser,
     .normalisation = "valid UTF-8, then words as Moses finds them by the rules of the language, in lower case without accents if "
                      "xlm_lowercase is 1; Chinese, Japanese and Thai: words as ICU finds them",
-    .recognises = recognises, .adopt = adopt, .publish = publish, .options = options,
-    .options_size = sizeof(xlm_segmenter_options), .print = print, .parse = parse, .save = save, .load = load, .free = free_model,
-    .needs = needs, .reduce = reduce, .whole = whole, .enlarge = enlarge, .size = size_of, .joins = joins, .spell = spell,
-    .open = open_cutter,
-    .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
+    .normaliser = new_normaliser,
+    .print = print, .parse = parse, .save = save, .load = load, .free = free_model, .size = size_of, .spell = spell,
+    .open = open_cutter, .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
+    .change = &change, .exchange = &exchange,
 };

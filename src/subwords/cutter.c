@@ -49,7 +49,7 @@ void xlm_cutter_free(xlm_cutter *c)
 
 const char *xlm_cutter_word(xlm_cutter *c, const char *word, size_t size, size_t *n)
 {
-    return c->cls->segment(c->cutter, word, size, n);
+    return c->cls->segment(c->cutter, word, size, NULL, n, NULL);
 }
 
 /* Bytes of a subword at the beginning of text[size]: as it is spelled, or as it is. The last of a word is all that is left. */
@@ -63,9 +63,10 @@ static size_t match(const xlm_cutter *c, const char *subword, bool last, const c
 
 const char *xlm_cutter_locate(xlm_cutter *c, const char *word, size_t size, GArray *places, size_t *n, GError **error)
 {
-    if (c->cls->segment_located != NULL)
-        return c->cls->segment_located(c->cutter, word, size, places, n, error);
-    const char *segmented = xlm_cutter_word(c, word, size, n);
+    const guint before = places->len;
+    const char *segmented = c->cls->segment(c->cutter, word, size, places, n, error);
+    if (segmented == NULL || places->len > before)
+        return segmented;
     g_autoptr(GString) subword = g_string_new(NULL), spelled = g_string_new(NULL);
     for (size_t at = 0, begin = 0, end; begin < *n; begin = end + 1) {
         const char *space = memchr(segmented + begin, ' ', *n - begin);
@@ -163,7 +164,7 @@ xlm_word_counts *xlm_segmenter_count_subwords(const xlm_segmenter *segmenter, co
 xlm_word_counts *xlm_segmenter_list(const xlm_segmenter *s, const xlm_word_counts *words)
 {
     xlm_word_counts *all = xlm_word_counts_new(), *counted = xlm_word_counts_new();
-    xlm_segmenter_class_of(s)->list(xlm_segmenter_model(s), all);
+    xlm_segmenter_class_of(s)->learning->list(xlm_segmenter_model(s), all);
     g_autoptr(xlm_word_counts) parts = xlm_segmenter_count_subwords(s, words, all);
     for (uint32_t i = 0; i < xlm_word_counts_size(all); i++) {
         size_t size;

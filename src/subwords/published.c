@@ -3,12 +3,19 @@
 
 #include <string.h>
 
-static const xlm_segmenter_class *find_class(const xlm_tokenizer_files *files, GError **error)
+/* By the first class whose files these are. */
+static xlm_segmenter *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
-    for (int i = 0; i < xlm_segmenters_count(); i++) {
+    g_autoptr(GError) failure = NULL;
+    for (int i = 0; i < xlm_segmenters_count() && failure == NULL; i++) {
         const xlm_segmenter_class *cls = xlm_segmenter_class_at(i);
-        if (cls->recognises != NULL && cls->recognises(files))
-            return cls;
+        void *model = cls->exchange != NULL ? cls->exchange->adopt(files, tokens, &failure) : NULL;
+        if (model != NULL)
+            return xlm_segmenter_new(cls, model);
+    }
+    if (failure != NULL) {
+        g_propagate_error(error, g_steal_pointer(&failure));
+        return NULL;
     }
     const char *type = json_string_value(xlm_tokenizer_value(files, "tokenizer.json", "model", "type", NULL));
     xlm_error_set(error, EX_DATAERR, "%s: no tokenizer that is known%s%s; it is read from tokenizer.json, vocab.txt, *.model, or "
@@ -94,17 +101,13 @@ static xlm_vocabulary *make_vocabulary(const xlm_published_tokens *tokens, const
 
 xlm_vocabulary *xlm_published_vocabulary(const xlm_tokenizer_files *files, int *added, GError **error)
 {
-    const xlm_segmenter_class *cls = find_class(files, error);
-    if (cls == NULL)
-        return NULL;
     xlm_published_tokens tokens;
     xlm_published_tokens_init(&tokens);
     int unused;
-    void *model = cls->adopt(files, &tokens, error);
-    xlm_vocabulary *vocabulary = model == NULL ? NULL
-                                               : make_vocabulary(&tokens, xlm_tokenizer_files_path(files),
-                                                                 xlm_segmenter_new(cls, model), added != NULL ? added : &unused,
-                                                                 error);
+    xlm_segmenter *segmenter = adopt(files, &tokens, error);
+    xlm_vocabulary *vocabulary = segmenter == NULL ? NULL
+                                                   : make_vocabulary(&tokens, xlm_tokenizer_files_path(files), segmenter,
+                                                                     added != NULL ? added : &unused, error);
     xlm_published_tokens_clear(&tokens);
     return vocabulary;
 }

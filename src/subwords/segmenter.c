@@ -1,9 +1,9 @@
 /* xlm-mpi: what a class of segmenters has learned. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "subwords/segmenter.h"
 
-
 #include "base/rng.h"
 #include "text/fields.h"
+#include "text/lines.h"
 
 struct xlm_segmenter {
     const xlm_segmenter_class *cls;
@@ -46,13 +46,13 @@ static xlm_segmenter *wrap(const xlm_segmenter_class *cls, void *model)
 xlm_segmenter *xlm_segmenter_learn(const xlm_segmenter_class *cls, const xlm_segmenter_options *options,
                                    const xlm_word_counts *words, GError **error)
 {
-    return wrap(cls, cls->learn(options, words, error));
+    return wrap(cls, cls->learning->learn(options, words, error));
 }
 
 xlm_segmenter *xlm_segmenter_learn_more(const xlm_segmenter *s, const xlm_word_counts *words, uint32_t amount,
                                         xlm_word_counts *added)
 {
-    return wrap(s->cls, s->cls->learn_more(s->model, words, amount, added));
+    return wrap(s->cls, s->cls->learning->learn_more(s->model, words, amount, added));
 }
 
 GString *xlm_segmenter_print(const xlm_segmenter *s) { return s->cls->print(s->model); }
@@ -65,7 +65,12 @@ xlm_segmenter *xlm_segmenter_parse(const xlm_segmenter_class *cls, const char *n
 
 xlm_segmenter *xlm_segmenter_read(const xlm_segmenter_class *cls, const char *path, GError **error)
 {
-    return wrap(cls, cls->read(path, error));
+    size_t size;
+    g_autofree char *bytes = xlm_fields_load(path, &size, error);
+    if (bytes == NULL)
+        return NULL;
+    const size_t mark = xlm_lines_mark(bytes, size);
+    return xlm_segmenter_parse(cls, path, bytes + mark, size - mark, error);
 }
 
 bool xlm_segmenter_write(const xlm_segmenter *s, const char *path, GError **error)
@@ -82,26 +87,22 @@ bool xlm_segmenter_save(const xlm_segmenter *s, xlm_store *store, const char *pa
 
 bool xlm_segmenter_can_change(const xlm_segmenter *s, const char *what, GError **error)
 {
-    return s->cls->needs != NULL ||
+    return s->cls->change != NULL ||
            xlm_error_set(error, EX_DATAERR, "%s: subwords of the segmenter %s cannot be left out or added", what, s->cls->name);
 }
 
-void xlm_segmenter_needs(const xlm_segmenter *s, const xlm_word_counts *subwords, xlm_word_counts *kept)
+xlm_segmenter *xlm_segmenter_reduce(const xlm_segmenter *s, const xlm_word_counts *subwords, xlm_word_counts *kept,
+                                    GError **error)
 {
-    s->cls->needs(s->model, subwords, kept);
+    return wrap(s->cls, s->cls->change->reduce(s->model, subwords, kept, error));
 }
 
-xlm_segmenter *xlm_segmenter_reduce(const xlm_segmenter *s, const xlm_word_counts *kept, GError **error)
-{
-    return wrap(s->cls, s->cls->reduce(s->model, kept, error));
-}
-
-char *xlm_segmenter_whole(const xlm_segmenter *s, const char *word) { return s->cls->whole(s->model, word); }
+char *xlm_segmenter_whole(const xlm_segmenter *s, const char *word) { return s->cls->change->whole(s->model, word); }
 
 xlm_segmenter *xlm_segmenter_enlarge(const xlm_segmenter *s, const xlm_word_counts *subwords, const xlm_word_counts *wanted,
                                      xlm_word_counts *added, GError **error)
 {
-    return wrap(s->cls, s->cls->enlarge(s->model, subwords, wanted, added, error));
+    return wrap(s->cls, s->cls->change->enlarge(s->model, subwords, wanted, added, error));
 }
 
 void xlm_segmenter_keep(const xlm_word_counts *subwords, const char *subword, size_t size, xlm_word_counts *kept)
@@ -130,22 +131,19 @@ void xlm_segmenter_keep_characters(xlm_segmenter_spelling *spell, const void *mo
 
 /* ---- asking ---- */
 
-bool xlm_segmenter_lists(const xlm_segmenter *s) { return s->cls->list != NULL; }
-
 uint32_t xlm_segmenter_size(const xlm_segmenter *s) { return s->cls->size(s->model); }
 
 bool xlm_segmenter_check(const xlm_segmenter *s, GError **error)
 {
-    return s->cls->check == NULL || s->cls->check(s->model, error);
+    return s->cls->learning == NULL || s->cls->learning->check == NULL || s->cls->learning->check(s->model, error);
 }
 
 uint64_t xlm_segmenter_digest(const xlm_segmenter *s, uint64_t digest)
 {
-    if (s->cls->digest != NULL)
-        return s->cls->digest(s->model, digest);
+    if (s->cls->comparison != NULL && s->cls->comparison->digest != NULL)
+        return s->cls->comparison->digest(s->model, digest);
     g_autoptr(GString) text = s->cls->print(s->model);
-    digest = xlm_digest(text->str, text->len, digest);
-    return digest;
+    return xlm_digest(text->str, text->len, digest);
 }
 
 xlm_normaliser *xlm_segmenter_normaliser(const xlm_segmenter *s, bool lower, GError **error)
@@ -155,7 +153,8 @@ xlm_normaliser *xlm_segmenter_normaliser(const xlm_segmenter *s, bool lower, GEr
 
 bool xlm_segmenter_joins(const xlm_segmenter *s, const char *subword, const char *next)
 {
-    return s->cls->joins(s->model, subword, next);
+    return (s->cls->spell(s->model, subword, NULL) & XLM_MARKS_END) == 0 &&
+           (s->cls->spell(s->model, next, NULL) & XLM_MARKS_BEGIN) == 0;
 }
 
 void xlm_segmenter_spell(const xlm_segmenter *s, const char *subword, GString *out) { s->cls->spell(s->model, subword, out); }
@@ -164,8 +163,8 @@ bool xlm_segmenter_extends(const xlm_segmenter *s, const xlm_segmenter *larger, 
 {
     if (s->cls != larger->cls)
         return xlm_error_set(error, EX_DATAERR, "its segmenter is %s, there it is %s", s->cls->name, larger->cls->name);
-    if (s->cls->extends != NULL)
-        return s->cls->extends(s->model, larger->model, error);
+    if (s->cls->comparison != NULL)
+        return s->cls->comparison->extends(s->model, larger->model, error);
     GString *text[2] = {s->cls->print(s->model), s->cls->print(larger->model)};
     const bool same = g_string_equal(text[0], text[1]);
     for (int i = 0; i < 2; i++)

@@ -49,13 +49,26 @@ static const xlm_segmenter_class *find_class(const char *name, GError **error)
     return NULL;
 }
 
+const xlm_option *xlm_segmenter_class_options(const xlm_segmenter_class *cls)
+{
+    static const xlm_option none[] = {XLM_OPTION_END};
+    return cls->learning != NULL ? cls->learning->options : none;
+}
+
 const char *xlm_segmenter_option_name(const xlm_segmenter_class *cls, size_t offset)
 {
-    const xlm_option *option = cls->options;
+    const xlm_option *option = xlm_segmenter_class_options(cls);
     while (option->name != NULL && option->offset != offset)
         option++;
     return option->name;
 }
+
+bool xlm_segmenter_class_learns_more(const xlm_segmenter_class *cls)
+{
+    return cls->learning != NULL && cls->learning->learn_more != NULL;
+}
+
+bool xlm_segmenter_class_lists(const xlm_segmenter_class *cls) { return cls->learning != NULL && cls->learning->list != NULL; }
 
 bool xlm_segmenter_class_takes_words(const xlm_segmenter_class *cls, const char *what, GError **error)
 {

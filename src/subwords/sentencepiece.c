@@ -188,13 +188,6 @@ static uint32_t size_of(const void *model)
     return xlm_word_counts_size(subwords);
 }
 
-static bool joins(const void *model, const char *subword, const char *next)
-{
-    (void)model;
-    (void)subword;
-    return !g_str_has_prefix(next, SPACE);
-}
-
 /* ---- segmenting ---- */
 
 typedef struct cutter {
@@ -235,28 +228,19 @@ static bool cut_line(const cutter *c, const char *line, size_t size, xlm_cut *cu
     return cut_text(c->model, line, size, cut) && (!again || xlm_albert_cut_commas(cut, cut_text, c->model));
 }
 
-static const char *segment(void *pointer, const char *line, size_t size, size_t *n)
+static const char *segment(void *pointer, const char *line, size_t size, GArray *places, size_t *n, GError **error)
 {
     cutter *c = pointer;
-    cut_line(c, line, size, c->cut);
-    *n = c->cut->pieces->len;
-    return c->cut->pieces->str;
-}
-
-static const char *segment_located(void *pointer, const char *line, size_t size, GArray *places, size_t *n, GError **error)
-{
-    cutter *c = pointer;
-    xlm_cut *cut = c->located;
+    xlm_cut *cut = places != NULL ? c->located : c->cut;
     if (!cut_line(c, line, size, cut)) {
         xlm_error_set(error, EX_SOFTWARE, "the places of subwords are not known: the library SentencePiece has normalised this "
                                           "text "
                       "otherwise than the model's map of characters says; please report it with the library's version");
         return NULL;
     }
-    const xlm_origin *origins = (const xlm_origin *)(const void *)cut->origins->data;
-    for (uint32_t i = 0, start = 0, end; i < cut->ends->len; i++, start = end) {
+    for (uint32_t i = 0, start = 0, end; places != NULL && i < cut->ends->len; i++, start = end) {
         end = g_array_index(cut->ends, uint32_t, i);
-        const xlm_origin place = xlm_origins_join(origins + start, end - start);
+        const xlm_origin place = xlm_origins_join(&g_array_index(cut->origins, xlm_origin, start), end - start);
         g_array_append_val(places, place);
     }
     *n = cut->pieces->len;
@@ -268,21 +252,23 @@ static const char *segment_subword(void *pointer, const char *subword, size_t *n
 {
     cutter *c = pointer;
     if (g_str_has_prefix(subword, SPACE) && strlen(subword) > strlen(SPACE))
-        return segment(c, subword + strlen(SPACE), strlen(subword) - strlen(SPACE), n);
+        return segment(c, subword + strlen(SPACE), strlen(subword) - strlen(SPACE), NULL, n, NULL);
     g_string_assign(c->segmented, subword);
     *n = c->segmented->len;
     return c->segmented->str;
 }
 
+static const xlm_segmenter_learning learning = {.options = options, .learn = learn, .list = list_subwords};
+static const xlm_segmenter_change change = {.reduce = xlm_sentencepiece_reduce, .whole = xlm_sentencepiece_whole,
+                                            .enlarge = xlm_sentencepiece_enlarge};
+static const xlm_segmenter_exchange exchange = {.adopt = xlm_sentencepiece_adopt, .publish = xlm_sentencepiece_publish};
+
 const xlm_segmenter_class xlm_segmenter_sentencepiece = {
     .name = "sentencepiece", .unit = "subwords", .marks = "U+2581 in front: a word begins", .input = XLM_SEGMENTS_LINES,
-    .normaliser = new_normaliser,
     .normalisation = "valid UTF-8; with the attributes albert_... quotes, accents and case as of ALBERT's tokenizer; then as the "
                      "model of SentencePiece says",
-    .recognises = xlm_sentencepiece_recognises, .adopt = xlm_sentencepiece_adopt, .publish = xlm_sentencepiece_publish,
-    .options = options, .options_size = sizeof(xlm_segmenter_options), .learn = learn, .list = list_subwords, .print = print,
-    .parse = parse, .save = save, .load = load, .free = xlm_pieces_free, .needs = xlm_sentencepiece_needs,
-    .reduce = xlm_sentencepiece_reduce, .whole = xlm_sentencepiece_whole, .enlarge = xlm_sentencepiece_enlarge, .size = size_of,
-    .joins = joins, .spell = xlm_pieces_spell, .open = open_cutter, .close = close_cutter, .segment = segment,
-    .segment_located = segment_located, .segment_subword = segment_subword,
+    .normaliser = new_normaliser,
+    .print = print, .parse = parse, .save = save, .load = load, .free = xlm_pieces_free, .size = size_of,
+    .spell = xlm_pieces_spell, .open = open_cutter, .close = close_cutter, .segment = segment,
+    .segment_subword = segment_subword, .learning = &learning, .change = &change, .exchange = &exchange,
 };

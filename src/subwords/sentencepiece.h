@@ -41,11 +41,9 @@ static inline const xlm_model_piece *xlm_pieces_at(const xlm_pieces *model, guin
 }
 
 /* Functions of the class (subwords/segmenter.h). */
-bool xlm_sentencepiece_recognises(const xlm_tokenizer_files *files);
 void *xlm_sentencepiece_adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error);
 void xlm_sentencepiece_publish(const xlm_vocabulary *vocabulary, json_t *files, json_t *settings, GString *notes);
-void xlm_sentencepiece_needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept);
-void *xlm_sentencepiece_reduce(const void *model, const xlm_word_counts *kept, GError **error);
+void *xlm_sentencepiece_reduce(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept, GError **error);
 char *xlm_sentencepiece_whole(const void *model, const char *word);
 void *xlm_sentencepiece_enlarge(const void *model, const xlm_word_counts *subwords, const xlm_word_counts *wanted,
                                 xlm_word_counts *added, GError **error);

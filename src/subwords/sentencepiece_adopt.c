@@ -13,7 +13,7 @@ static bool is_unigram(const xlm_tokenizer_files *files)
     return g_strcmp0(json_string_value(xlm_tokenizer_value(files, TOKENIZER, "model", "type", NULL)), "Unigram") == 0;
 }
 
-bool xlm_sentencepiece_recognises(const xlm_tokenizer_files *files)
+static bool is_ours(const xlm_tokenizer_files *files)
 {
     return xlm_tokenizer_file_ending(files, ".model") != NULL || is_unigram(files);
 }
@@ -268,6 +268,8 @@ void *xlm_sentencepiece_adopt(const xlm_tokenizer_files *files, xlm_published_to
                       *const eos[] = {"</s>", "[SEP]", NULL}, *const unk[] = {"<unk>", "[UNK]", NULL},
                       *const mask[] = {"<mask>", "[MASK]", NULL};
     static const char *const *const usual[XLM_SPECIAL_TOKENS] = {bos, pad, eos, unk, mask};
+    if (!is_ours(files))
+        return NULL;
     void *m = xlm_tokenizer_file_ending(files, ".model") != NULL ? adopt_model(files, tokens, error)
                                                                  : adopt_json(files, tokens, error);
     if (m != NULL)

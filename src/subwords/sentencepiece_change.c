@@ -64,9 +64,8 @@ static void keep_parts(GHashTable *by_text, const char *piece, const xlm_word_co
 
 /* Whatever is not normal (bytes, pieces that users gave) stays too, and what ALBERT's rules cut again, which no text has
  * whole. */
-void xlm_sentencepiece_needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
+static void keep_needed(const xlm_pieces *m, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
-    const xlm_pieces *m = model;
     for (guint i = 0; i < m->pieces->len; i++) {
         const xlm_model_piece *piece = xlm_pieces_at(m, i);
         const size_t size = strlen(piece->text);
@@ -75,8 +74,8 @@ void xlm_sentencepiece_needs(const void *model, const xlm_word_counts *subwords,
     }
     keep_extremes(m, subwords, kept);
     xlm_segmenter_keep(subwords, SPACE, strlen(SPACE), kept);
-    xlm_segmenter_keep_characters(xlm_pieces_spell, model, subwords, "", "", kept);
-    xlm_segmenter_keep_characters(xlm_pieces_spell, model, subwords, SPACE, "", kept);
+    xlm_segmenter_keep_characters(xlm_pieces_spell, m, subwords, "", "", kept);
+    xlm_segmenter_keep_characters(xlm_pieces_spell, m, subwords, SPACE, "", kept);
     if (xlm_sentencepiece_type(m->bytes->str, m->bytes->len) == 1)
         return;
     g_autoptr(GHashTable) by_text = index_pieces(m);
@@ -94,9 +93,10 @@ static void *with_rules_of(const xlm_pieces *from, xlm_pieces *m)
     return m;
 }
 
-void *xlm_sentencepiece_reduce(const void *model, const xlm_word_counts *kept, GError **error)
+void *xlm_sentencepiece_reduce(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept, GError **error)
 {
     const xlm_pieces *m = model;
+    keep_needed(m, subwords, kept);
     g_autofree uint8_t *keep = g_new(uint8_t, m->pieces->len);
     for (guint i = 0; i < m->pieces->len; i++) {
         const xlm_model_piece *piece = xlm_pieces_at(m, i);

@@ -31,8 +31,11 @@ xlm_pieces *xlm_pieces_new(GString *bytes, GError **error)
 }
 
 /* A word of several pieces begins with the mark, which stands nowhere else but in runs of spaces. */
-void xlm_pieces_spell(const void *model, const char *subword, GString *out)
+xlm_word_mark xlm_pieces_spell(const void *model, const char *subword, GString *out)
 {
     (void)model;
-    g_string_append(out, subword + (g_str_has_prefix(subword, XLM_PIECE_SPACE) ? strlen(XLM_PIECE_SPACE) : 0));
+    const bool begins = g_str_has_prefix(subword, XLM_PIECE_SPACE);
+    if (out != NULL)
+        g_string_append(out, subword + (begins ? strlen(XLM_PIECE_SPACE) : 0));
+    return begins ? XLM_MARKS_BEGIN : XLM_MARKS_NOTHING;
 }

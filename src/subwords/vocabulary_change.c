@@ -33,8 +33,8 @@ static void use_originals(const xlm_vocabulary *v, uint8_t *used)
     }
 }
 
-/* Subwords that are used or needed, in no order. */
-static xlm_word_counts *find_kept(const xlm_vocabulary *v, const uint8_t *used)
+/* Subwords that are used, in no order. */
+static xlm_word_counts *find_used(const xlm_vocabulary *v, const uint8_t *used)
 {
     const xlm_word_counts *subwords = xlm_vocabulary_subwords(v);
     xlm_word_counts *kept = xlm_word_counts_new();
@@ -44,7 +44,6 @@ static xlm_word_counts *find_kept(const xlm_vocabulary *v, const uint8_t *used)
         if (used[xlm_ordinary_id(xlm_vocabulary_specials(v), (int32_t)i)])
             xlm_word_counts_add(kept, subword, size, 0);
     }
-    xlm_segmenter_needs(xlm_vocabulary_segmenter(v), subwords, kept);
     return kept;
 }
 
@@ -92,9 +91,10 @@ static xlm_vocabulary_made *renumber_made(const xlm_vocabulary *v, const int32_t
     return made;
 }
 
-static xlm_vocabulary *make_reduced(const xlm_vocabulary *v, const xlm_word_counts *kept, GError **error)
+/* kept: the subwords that are used; what they need is appended. */
+static xlm_vocabulary *make_reduced(const xlm_vocabulary *v, xlm_word_counts *kept, GError **error)
 {
-    xlm_segmenter *segmenter = xlm_segmenter_reduce(xlm_vocabulary_segmenter(v), kept, error);
+    xlm_segmenter *segmenter = xlm_segmenter_reduce(xlm_vocabulary_segmenter(v), xlm_vocabulary_subwords(v), kept, error);
     if (segmenter == NULL)
         return NULL;
     g_autoptr(xlm_word_counts) ordered = xlm_word_counts_new();
@@ -121,7 +121,7 @@ xlm_vocabulary *xlm_vocabulary_reduce(const xlm_vocabulary *v, const uint8_t *us
         return NULL;
     g_autofree uint8_t *all = g_memdup2(used, (gsize)xlm_vocabulary_size(v));
     use_originals(v, all);
-    g_autoptr(xlm_word_counts) kept = find_kept(v, all);
+    g_autoptr(xlm_word_counts) kept = find_used(v, all);
     return make_reduced(v, kept, error);
 }
 

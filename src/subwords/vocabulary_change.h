@@ -1,7 +1,7 @@
 /* xlm-mpi: vocabularies that are made of others. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A published vocabulary holds a hundred languages, and a study reads a few. A reduced one has the special tokens, the subwords
- * that a text has become, and those that the segmenter needs besides (xlm_segmenter_needs), in their order; so that text becomes
+ * that a text has become, and those that the segmenter needs besides (xlm_segmenter_reduce), in their order; so that text becomes
  * the same subwords as before, other text in the same letters subwords that are there, and all else is unknown. An enlarged one
  * has words more, each a subword after the others; text in which they are is cut otherwise then. Which row of a model belongs
  * to which subword is found by spelling (model/row_sources.h), so a reduced vocabulary needs no table of where it came from.

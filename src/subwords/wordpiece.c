@@ -52,8 +52,6 @@ static int64_t value_of(const wordpiece *m, int i)
     return *(const int64_t *)(const void *)((const char *)m + numbers[i].offset);
 }
 
-static const xlm_option options[] = {XLM_OPTION_END};
-
 static void free_model(void *model)
 {
     g_free(((wordpiece *)model)->prefix);
@@ -298,7 +296,7 @@ static xlm_normaliser *new_normaliser(const void *model)
 
 static const char VOCABULARY[] = "vocab.txt", TOKENIZER[] = "tokenizer.json";
 
-static bool recognises(const xlm_tokenizer_files *files)
+static bool is_ours(const xlm_tokenizer_files *files)
 {
     size_t size;
     const char *type = json_string_value(xlm_tokenizer_value(files, TOKENIZER, "model", "type", NULL));
@@ -374,6 +372,8 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
     static const char *const bos[] = {"[CLS]", NULL}, *const pad[] = {"[PAD]", NULL}, *const eos[] = {"[SEP]", NULL},
                       *const unk[] = {"[UNK]", NULL}, *const mask[] = {"[MASK]", NULL};
     static const char *const *const usual[XLM_SPECIAL_TOKENS] = {bos, pad, eos, unk, mask};
+    if (!is_ours(files))
+        return NULL;
     wordpiece *m = g_new0(wordpiece, 1);
     m->longest = LONGEST_USUAL;
     m->prefix = g_strdup("##");
@@ -466,6 +466,8 @@ static void *load(const xlm_store *store, const char *path, GError **error)
     good = good && (m->prefix = xlm_store_get_text(store, path, "continuation", error)) != NULL;
     if (good && (*m->prefix == '\0' || m->longest == 0))
         good = xlm_word_store_refuse(store, path, "a setting of WordPiece is out of range", error);
+    if (good && xlm_utf8_check(m->prefix, strlen(m->prefix)) < strlen(m->prefix))
+        good = xlm_word_store_refuse(store, path, "a prefix of WordPiece is not UTF-8", error);
     if (good)
         return m;
     free_model(m);
@@ -474,27 +476,16 @@ static void *load(const xlm_store *store, const char *path, GError **error)
 
 /* ---- marks ---- */
 
-static bool joins(const void *model, const char *subword, const char *next)
-{
-    (void)subword;
-    return g_str_has_prefix(next, ((const wordpiece *)model)->prefix);
-}
-
-static void spell(const void *model, const char *subword, GString *out)
+static xlm_word_mark spell(const void *model, const char *subword, GString *out)
 {
     const char *prefix = ((const wordpiece *)model)->prefix;
-    g_string_append(out, subword + (g_str_has_prefix(subword, prefix) ? strlen(prefix) : 0));
+    const bool continues = g_str_has_prefix(subword, prefix);
+    if (out != NULL)
+        g_string_append(out, subword + (continues ? strlen(prefix) : 0));
+    return continues ? XLM_MARKS_NOTHING : XLM_MARKS_BEGIN;
 }
 
 /* ---- vocabularies made of others ---- */
-
-/* The longest subword at a place is kept wherever it is one that text has become, so that a shorter one does not come instead. */
-static void needs(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
-{
-    const char *prefix = ((const wordpiece *)model)->prefix;
-    xlm_segmenter_keep_characters(spell, model, subwords, "", "", kept);
-    xlm_segmenter_keep_characters(spell, model, subwords, prefix, "", kept);
-}
 
 static wordpiece *copy(const wordpiece *m)
 {
@@ -503,10 +494,12 @@ static wordpiece *copy(const wordpiece *m)
     return same;
 }
 
-static void *reduce(const void *model, const xlm_word_counts *kept, GError **error)
+/* The longest subword at a place is kept wherever it is one that text has become, so that a shorter one does not come instead. */
+static void *reduce(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept, GError **error)
 {
-    (void)kept;
     (void)error;
+    xlm_segmenter_keep_characters(spell, model, subwords, "", "", kept);
+    xlm_segmenter_keep_characters(spell, model, subwords, ((const wordpiece *)model)->prefix, "", kept);
     return copy(model);
 }
 
@@ -535,12 +528,6 @@ static uint32_t size_of(const void *model)
 {
     (void)model;
     return NUMBERS + 1;
-}
-
-static bool check(const void *model, GError **error)
-{
-    const char *prefix = ((const wordpiece *)model)->prefix;
-    return xlm_utf8_require("prefix", prefix, strlen(prefix), error);
 }
 
 static bool extends(const void *model, const void *larger, GError **error)
@@ -620,8 +607,10 @@ static const char *segment_from(cutter *c, const char *text, size_t size, bool f
     return out->str;
 }
 
-static const char *segment(void *pointer, const char *word, size_t size, size_t *n)
+static const char *segment(void *pointer, const char *word, size_t size, GArray *places, size_t *n, GError **error)
 {
+    (void)places;
+    (void)error;
     return segment_from(pointer, word, size, true, n);
 }
 
@@ -633,15 +622,17 @@ static const char *segment_subword(void *pointer, const char *subword, size_t *n
     return segment_from(c, text, strlen(text), first, n);
 }
 
+static const xlm_segmenter_change change = {.reduce = reduce, .whole = whole, .enlarge = enlarge};
+static const xlm_segmenter_exchange exchange = {.adopt = adopt, .publish = publish};
+static const xlm_segmenter_comparison comparison = {.extends = extends};
+
 const xlm_segmenter_class xlm_segmenter_wordpiece = {
     .name = "wordpiece", .unit = "settings", .marks = "## in front: the subword continues with the word",
     .input = XLM_SEGMENTS_WORDS,
-    .normaliser = new_normaliser,
     .normalisation = "valid UTF-8, then as BERT: characters of categories C left out, ideographs apart, case and accents as "
                      "the attributes wordpiece_... say, words between white space, punctuation marks apart",
-    .recognises = recognises, .adopt = adopt, .publish = publish,
-    .options = options, .options_size = sizeof(xlm_segmenter_options), .print = print, .parse = parse, .save = save,
-    .load = load, .free = free_model, .needs = needs, .reduce = reduce, .whole = whole, .enlarge = enlarge,
-    .size = size_of, .check = check, .extends = extends, .joins = joins,
-    .spell = spell, .open = open_cutter, .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
+    .normaliser = new_normaliser,
+    .print = print, .parse = parse, .save = save, .load = load, .free = free_model, .size = size_of, .spell = spell,
+    .open = open_cutter, .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
+    .change = &change, .exchange = &exchange, .comparison = &comparison,
 };

@@ -146,7 +146,7 @@ static GArray *list_subword_options(void)
 {
     GArray *entries = g_array_new(TRUE, FALSE, sizeof(GOptionEntry));
     for (int i = 0; i < xlm_segmenters_count(); i++)
-        for (const xlm_option *option = xlm_segmenter_class_at(i)->options; option->name != NULL; option++) {
+        for (const xlm_option *option = xlm_segmenter_class_options(xlm_segmenter_class_at(i)); option->name != NULL; option++) {
             const bool file = option->type == XLM_OPTION_TEXT;
             const GOptionEntry entry = {option->name, 0, file ? G_OPTION_FLAG_FILENAME : 0, G_OPTION_ARG_CALLBACK,
                                         (void *)take_segmenter_option, option->help, file ? "FILE" : "N"};

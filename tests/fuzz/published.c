@@ -65,10 +65,9 @@ static void publish(const xlm_vocabulary *v)
     json_t *files = json_object(), *settings = json_object();
     GString *notes = g_string_new(NULL);
     xlm_word_counts *added = xlm_word_counts_new();
-    if (cls->publish_needs != NULL)
-        cls->publish_needs(v, added);
-    if (cls->publish != NULL)
-        cls->publish(v, files, settings, notes);
+    if (cls->exchange->publish_needs != NULL)
+        cls->exchange->publish_needs(v, added);
+    cls->exchange->publish(v, files, settings, notes);
     const char *name;
     json_t *content;
     json_object_foreach(files, name, content)

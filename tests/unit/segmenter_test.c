@@ -66,13 +66,6 @@ static void *load(const xlm_store *store, const char *path, GError **error)
 
 static uint32_t size_of(const void *m) { return (uint32_t)((const model *)m)->group; }
 
-static bool check(const void *m, GError **error)
-{
-    (void)m;
-    (void)error;
-    return true;
-}
-
 static uint64_t digest_of(const void *m, uint64_t digest) { return xlm_digest(m, sizeof(model), digest); }
 
 static bool extends(const void *m, const void *larger, GError **error)
@@ -81,17 +74,12 @@ static bool extends(const void *m, const void *larger, GError **error)
                                                           size_of(larger));
 }
 
-static bool joins(const void *m, const char *subword, const char *next)
+static xlm_word_mark spell(const void *m, const char *subword, GString *out)
 {
     (void)m;
-    (void)subword;
-    return *next == '~';
-}
-
-static void spell(const void *m, const char *subword, GString *out)
-{
-    (void)m;
-    g_string_append(out, subword + (*subword == '~'));
+    if (out != NULL)
+        g_string_append(out, subword + (*subword == '~'));
+    return *subword == '~' ? XLM_MARKS_NOTHING : XLM_MARKS_BEGIN;
 }
 
 static void *open_grouper(const void *m, const xlm_word_counts *allowed)
@@ -129,7 +117,12 @@ static const char *segment_from(grouper *g, const char *text, size_t size, bool 
     return g->segmented->str;
 }
 
-static const char *segment(void *g, const char *word, size_t size, size_t *n) { return segment_from(g, word, size, true, n); }
+static const char *segment(void *g, const char *word, size_t size, GArray *places, size_t *n, GError **error)
+{
+    (void)places;
+    (void)error;
+    return segment_from(g, word, size, true, n);
+}
 
 static const char *segment_subword(void *g, const char *subword, size_t *n)
 {
@@ -137,12 +130,15 @@ static const char *segment_subword(void *g, const char *subword, size_t *n)
     return segment_from(g, subword + !first, strlen(subword + !first), first, n);
 }
 
+static const xlm_segmenter_learning learning = {.options = group_options, .learn = learn};
+static const xlm_segmenter_comparison comparison = {digest_of, extends};
+
 #define GROUPS(NAME, INPUT)                                                                                                     \
     {                                                                                                                           \
-        .name = NAME, .unit = "characters", .marks = "~ in front: the word continues", .input = INPUT, .options = group_options,  \
-        .options_size = sizeof(xlm_segmenter_options), .learn = learn, .print = print, .parse = parse, .save = save,            \
-        .load = load, .free = g_free, .size = size_of, .check = check, .digest = digest_of, .extends = extends, .joins = joins, \
-        .spell = spell, .open = open_grouper, .close = close_grouper, .segment = segment, .segment_subword = segment_subword    \
+        .name = NAME, .unit = "characters", .marks = "~ in front: the word continues", .input = INPUT, .print = print,          \
+        .parse = parse, .save = save, .load = load, .free = g_free, .size = size_of, .spell = spell, .open = open_grouper,      \
+        .close = close_grouper, .segment = segment, .segment_subword = segment_subword, .learning = &learning,                  \
+        .comparison = &comparison                                                                                               \
     }
 static const xlm_segmenter_class groups = GROUPS("groups", XLM_SEGMENTS_WORDS), lines = GROUPS("lines", XLM_SEGMENTS_LINES),
                                  unregistered = GROUPS("unregistered", XLM_SEGMENTS_WORDS);

@@ -11,16 +11,71 @@ struct xlm_piece_rules {
     size_t map_size;
     GPtrArray *given;       /* char *, borrowed: pieces that the user gave */
     bool begins_given[256]; /* first bytes of these */
-    GHashTable *known;      /* characters of pieces */
+    GHashTable *single;     /* characters that are pieces */
+    GPtrArray *longer;      /* char *, sorted: pieces of several characters that are not all in `single`, folded (fold_marks) */
     bool bytes;             /* unknown characters become pieces of their bytes */
 };
+
+/* Bytes of a mark at the beginning of text[size], a space or U+2581; 0: there is none. */
+static size_t mark_size(const char *text, size_t size)
+{
+    return size > 0 && *text == ' ' ? 1 : size >= SPACE_SIZE && memcmp(text, SPACE, SPACE_SIZE) == 0 ? SPACE_SIZE : 0;
+}
+
+/* Append text[size] with all marks in a row as one U+2581, also with those that are there already. */
+static void fold_marks(const char *text, size_t size, GString *out)
+{
+    for (size_t i = 0, mark; i < size; i += mark > 0 ? mark : 1) {
+        mark = mark_size(text + i, size - i);
+        if (mark == 0)
+            g_string_append_c(out, text[i]);
+        else if (out->len < SPACE_SIZE || memcmp(out->str + out->len - SPACE_SIZE, SPACE, SPACE_SIZE) != 0)
+            g_string_append_len(out, SPACE, SPACE_SIZE);
+    }
+}
+
+static bool is_single(const xlm_piece_rules *r, const char *at)
+{
+    return g_hash_table_contains(r->single, GUINT_TO_POINTER(g_utf8_get_char(at)));
+}
+
+static int compare_texts(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Which characters the pieces know, alone and beside others. */
+static void read_characters(xlm_piece_rules *r, const GArray *pieces, bool unigram)
+{
+    GPtrArray *used = g_ptr_array_new(); /* char * */
+    for (guint i = 0; i < pieces->len; i++) {
+        const xlm_model_piece *piece = &g_array_index(pieces, xlm_model_piece, i);
+        if (piece->kind == XLM_PIECE_NORMAL || piece->kind == XLM_PIECE_GIVEN || (piece->kind == XLM_PIECE_UNUSED && !unigram))
+            g_ptr_array_add(used, piece->text);
+    }
+    for (guint i = 0; i < used->len; i++) {
+        const char *text = used->pdata[i];
+        if (*text != '\0' && *g_utf8_next_char(text) == '\0')
+            g_hash_table_add(r->single, GUINT_TO_POINTER(g_utf8_get_char(text)));
+    }
+    for (guint i = 0; i < used->len; i++) {
+        const char *text = used->pdata[i], *at = text;
+        while (*at != '\0' && is_single(r, at))
+            at = g_utf8_next_char(at);
+        if (*at == '\0')
+            continue;
+        GString *folded = g_string_new(NULL);
+        fold_marks(text, strlen(text), folded);
+        g_ptr_array_add(r->longer, g_string_free(folded, FALSE));
+    }
+    g_ptr_array_sort(r->longer, compare_texts);
+    g_ptr_array_unref(used);
+}
 
 xlm_piece_rules *xlm_piece_rules_new(const char *bytes, size_t size, const GArray *pieces)
 {
     xlm_piece_rules *r = g_new0(xlm_piece_rules, 1);
     r->map = xlm_sentencepiece_map(bytes, size, &r->map_size);
     r->given = g_ptr_array_new();
-    r->known = g_hash_table_new(NULL, NULL);
+    r->single = g_hash_table_new(NULL, NULL);
+    r->longer = g_ptr_array_new_with_free_func(g_free);
     for (guint i = 0; i < pieces->len; i++) {
         const xlm_model_piece *piece = &g_array_index(pieces, xlm_model_piece, i);
         r->bytes = r->bytes || piece->kind == XLM_PIECE_BYTE;
@@ -28,11 +83,8 @@ xlm_piece_rules *xlm_piece_rules_new(const char *bytes, size_t size, const GArra
             g_ptr_array_add(r->given, piece->text);
             r->begins_given[(unsigned char)*piece->text] = true;
         }
-        if (piece->kind == XLM_PIECE_UNKNOWN || piece->kind == XLM_PIECE_CONTROL || piece->kind == XLM_PIECE_BYTE)
-            continue;
-        for (const char *at = piece->text; *at != '\0'; at = g_utf8_next_char(at))
-            g_hash_table_add(r->known, GUINT_TO_POINTER(g_utf8_get_char(at)));
     }
+    read_characters(r, pieces, xlm_sentencepiece_type(bytes, size) == 1);
     return r;
 }
 
@@ -41,7 +93,8 @@ void xlm_piece_rules_free(xlm_piece_rules *r)
     if (r == NULL)
         return;
     g_ptr_array_unref(r->given);
-    g_hash_table_unref(r->known);
+    g_hash_table_unref(r->single);
+    g_ptr_array_unref(r->longer);
     g_free(r);
 }
 
@@ -72,39 +125,113 @@ static size_t step(const xlm_piece_rules *r, const char *text, size_t size, cons
     return *n = taken;
 }
 
-/* Bytes of a mark at the beginning of text[size], a space or U+2581; 0: there is none. */
-static size_t mark_size(const char *text, size_t size)
-{
-    return size > 0 && *text == ' ' ? 1 : size >= SPACE_SIZE && memcmp(text, SPACE, SPACE_SIZE) == 0 ? SPACE_SIZE : 0;
-}
+/* ---- unknown characters ---- */
 
-/* Is output[n] not empty, and all of it characters that no piece has, and no marks? */
-static bool is_unknown(const xlm_piece_rules *r, const char *output, size_t n)
+/* The first of the sorted pieces [low, high), all of which have k bytes and more, whose byte k is `byte` or more. */
+static guint first_from(const GPtrArray *pieces, guint low, guint high, size_t k, int byte)
 {
-    for (const char *at = output; at < output + n; at = g_utf8_next_char(at))
-        if (mark_size(at, (size_t)(output + n - at)) > 0 ||
-            g_hash_table_contains(r->known, GUINT_TO_POINTER(g_utf8_get_char(at))))
-            return false;
-    return n > 0;
-}
-
-size_t xlm_cut_part(const xlm_piece_rules *r, const char *text, size_t size, size_t longest)
-{
-    if (size <= longest || r->bytes)
-        return size;
-    for (size_t at = 0, run = 0; at < size;) {
-        const char *output;
-        size_t n;
-        const size_t taken = step(r, text + at, size - at, &output, &n);
-        if (!is_unknown(r, output, n))
-            run = 0;
-        else if (run >= longest)
-            return at;
+    while (low < high) {
+        const guint middle = low + (high - low) / 2;
+        if ((unsigned char)((const char *)pieces->pdata[middle])[k] < byte)
+            low = middle + 1;
         else
-            run += n;
-        at += taken;
+            high = middle;
     }
-    return size;
+    return low;
+}
+
+/* Bytes at the beginning of text[size] of the longest piece of r->longer; 0: there is none. after_mark: of those that a mark
+ * begins, as if one were in front of the text. */
+static size_t match_longer(const xlm_piece_rules *r, bool after_mark, const char *text, size_t size)
+{
+    const size_t front = after_mark ? SPACE_SIZE : 0;
+    size_t longest = 0;
+    guint low = 0, high = r->longer->len;
+    for (size_t k = 0; low < high; k++) {
+        for (; low < high && ((const char *)r->longer->pdata[low])[k] == '\0'; low++)
+            longest = k;
+        if (k == front + size)
+            break;
+        const int byte = (unsigned char)(k < front ? SPACE[k] : text[k - front]);
+        low = first_from(r->longer, low, high, k, byte);
+        high = first_from(r->longer, low, high, k, byte + 1);
+    }
+    return longest - MIN(longest, front);
+}
+
+/* Is there a character in `folded` from `at` to `end`, and no piece that any of them could be part of? *covered: how far the
+ * pieces reach that begin before `at`, and then those that begin before `end`. */
+static bool is_unknown(const xlm_piece_rules *r, const GString *folded, size_t at, size_t end, size_t *covered)
+{
+    bool unknown = at < end;
+    for (size_t n; at < end; at += n) {
+        const char *text = folded->str + at;
+        n = (size_t)g_utf8_skip[(guchar)*text];
+        const size_t longest = match_longer(r, false, text, folded->len - at);
+        *covered = MAX(*covered, at + (is_single(r, text) ? MAX(longest, n) : longest));
+        unknown = unknown && *covered <= at;
+    }
+    return unknown;
+}
+
+/* ---- parts ---- */
+
+/* A step of normalising: where in the text it begins, and where in what that becomes, folded. */
+typedef struct text_step {
+    size_t at, folded;
+} text_step;
+
+/* The steps of a text, and one more at its end. A mark goes in front, as the library may put one there. */
+static GArray *read_steps(const xlm_piece_rules *r, const char *text, size_t size, GString *folded)
+{
+    GArray *steps = g_array_new(FALSE, FALSE, sizeof(text_step));
+    fold_marks(SPACE, SPACE_SIZE, folded);
+    for (size_t at = 0; at <= size;) {
+        const text_step now = {at, folded->len};
+        const char *output;
+        size_t n = 0;
+        g_array_append_val(steps, now);
+        at += at < size ? step(r, text + at, size - at, &output, &n) : 1;
+        if (n > 0)
+            fold_marks(output, n, folded);
+    }
+    return steps;
+}
+
+GArray *xlm_cut_places(const xlm_piece_rules *r, const char *text, size_t size, size_t longest)
+{
+    GArray *places = g_array_new(FALSE, FALSE, sizeof(xlm_cut_place));
+    if (size <= longest || r->bytes)
+        return places;
+    g_autoptr(GString) folded = g_string_new(NULL);
+    g_autoptr(GArray) steps = read_steps(r, text, size, folded);
+    size_t run = 0, covered = 0; /* run: bytes of unknown characters since the last place */
+    const text_step *start = NULL; /* where the next part is going to begin */
+    bool inside = false;           /* the character before is unknown, and no mark */
+    is_unknown(r, folded, 0, SPACE_SIZE, &covered);
+    for (guint i = 0; i + 1 < steps->len; i++) {
+        const text_step *now = &g_array_index(steps, text_step, i);
+        const size_t n = now[1].folded - now->folded;
+        if (n == 0)
+            continue;
+        const bool unknown = is_unknown(r, folded, now->folded, now[1].folded, &covered);
+        const bool mark = g_strstr_len(folded->str + now->folded, (gssize)n, SPACE) != NULL;
+        if (!unknown || mark)
+            start = NULL;
+        else if (start == NULL && inside && run >= longest)
+            start = now;
+        /* A mark in front of the part must not make a piece with what comes after the place. */
+        if (start != NULL && now->folded >= start->folded + match_longer(r, true, folded->str + start->folded,
+                                                                         folded->len - start->folded)) {
+            const xlm_cut_place place = {now->at, start->at, now->folded - start->folded};
+            g_array_append_val(places, place);
+            start = NULL;
+            run = 0;
+        }
+        run = unknown ? run + n : 0;
+        inside = unknown && !mark;
+    }
+    return places;
 }
 
 /* ---- cuts ---- */
@@ -144,19 +271,25 @@ void xlm_cut_clear(xlm_cut *cut)
     g_array_set_size(cut->origins, 0);
 }
 
-/* Append a part that continues within a run of unknown characters. The library may have put the mark of a word's beginning in
- * front of it; what then begins it is more of the last piece. */
-static void append_part(xlm_cut *cut, const xlm_cut *part)
+/* Append a part without what it makes of its first `skip` bytes of normalised text, and without the mark of a word's beginning
+ * that the library may have put in front of them. What is then first is more of the last piece. */
+static void append_part(xlm_cut *cut, const xlm_cut *part, size_t skip)
 {
-    const size_t mark = g_str_has_prefix(part->pieces->str, SPACE) ? SPACE_SIZE : 0;
-    const bool apart = mark > 0 && part->pieces->str[mark] == ' '; /* the mark is a piece */
-    g_string_append_len(cut->pieces, part->pieces->str + mark + apart, (gssize)(part->pieces->len - mark - apart));
+    const size_t left_out = skip + (g_str_has_prefix(part->pieces->str, SPACE) ? SPACE_SIZE : 0);
+    const char *rest = part->pieces->str;
+    guint pieces = 0; /* of these, which are left out whole */
+    for (size_t n = 0; *rest != '\0' && (n < left_out || *rest == ' '); rest++)
+        if (*rest == ' ')
+            pieces++;
+        else
+            n++;
+    g_string_append(cut->pieces, rest);
     if (cut->normal == NULL)
         return;
-    const uint32_t before = (uint32_t)(cut->normal->len - mark);
-    g_string_append_len(cut->normal, part->normal->str + mark, (gssize)(part->normal->len - mark));
+    const uint32_t before = (uint32_t)(cut->normal->len - left_out);
+    g_string_append_len(cut->normal, part->normal->str + left_out, (gssize)(part->normal->len - left_out));
     g_array_set_size(cut->ends, cut->ends->len - 1);
-    for (guint i = apart; i < part->ends->len; i++) {
+    for (guint i = pieces; i < part->ends->len; i++) {
         const uint32_t end = before + g_array_index(part->ends, uint32_t, i);
         g_array_append_val(cut->ends, end);
     }
@@ -165,14 +298,15 @@ static void append_part(xlm_cut *cut, const xlm_cut *part)
 void xlm_cut_text(const xlm_piece_rules *r, const xlm_sentencepiece *library, const char *text, size_t size, size_t longest,
                   xlm_cut *cut)
 {
-    size_t end = xlm_cut_part(r, text, size, longest);
-    xlm_sentencepiece_encode(library, text, end, cut->pieces, cut->normal, cut->ends);
-    xlm_cut *part = end < size ? xlm_cut_new(cut->normal != NULL) : NULL;
-    for (size_t start = end; start < size; start = end) {
-        end = start + xlm_cut_part(r, text + start, size - start, longest);
+    g_autoptr(GArray) places = xlm_cut_places(r, text, size, longest);
+    const xlm_cut_place *place = (const xlm_cut_place *)(const void *)places->data;
+    xlm_sentencepiece_encode(library, text, places->len > 0 ? place->end : size, cut->pieces, cut->normal, cut->ends);
+    xlm_cut *part = places->len > 0 ? xlm_cut_new(cut->normal != NULL) : NULL;
+    for (guint i = 0; i < places->len; i++, place++) {
+        const size_t end = i + 1 < places->len ? place[1].end : size;
         xlm_cut_clear(part);
-        xlm_sentencepiece_encode(library, text + start, end - start, part->pieces, part->normal, part->ends);
-        append_part(cut, part);
+        xlm_sentencepiece_encode(library, text + place->start, end - place->start, part->pieces, part->normal, part->ends);
+        append_part(cut, part, place->skip);
     }
     xlm_cut_free(part);
 }

@@ -5,9 +5,9 @@
  * the library does it: at each place the longest piece that was given by the user stays as it is; else the longest text of the
  * model's character map is replaced; else a character is copied. Spaces are then folded, which moves no other character.
  *
- * A run of unknown characters is one unknown piece. The library puts it together in time that grows with the square of its length,
- * so runs that are longer than XLM_PIECES_RUN bytes are given to it in parts, and put together here: no piece has an unknown
- * character, so the pieces are the same. */
+ * A run of unknown characters is one unknown piece. The library puts it together in time that grows with the square of its
+ * length, so a line with a run of more than XLM_PIECES_RUN bytes is given to it in parts, which are put together here. A part ends
+ * between two characters that are in no piece of the model where it occurs in the line, so the pieces are the same. */
 #ifndef XLM_SUBWORDS_SENTENCEPIECE_CUT_H
 #define XLM_SUBWORDS_SENTENCEPIECE_CUT_H
 
@@ -17,7 +17,7 @@
 
 enum { XLM_PIECES_RUN = 4096 };
 
-/* How a model normalises text, and which characters it knows. */
+/* How a model normalises text, and which characters its pieces know. */
 typedef struct xlm_piece_rules xlm_piece_rules;
 /* bytes[size], a model that xlm_sentencepiece_pieces has read, and its pieces, are borrowed. */
 xlm_piece_rules *xlm_piece_rules_new(const char *bytes, size_t size, const GArray *pieces);
@@ -37,9 +37,16 @@ xlm_cut *xlm_cut_new(bool located);
 void xlm_cut_free(xlm_cut *cut);
 void xlm_cut_clear(xlm_cut *cut);
 
-/* How many bytes of text[size] go to the library at once: up to a place in a run of unknown characters, `longest` bytes of which
- * or a little more go before it. */
-size_t xlm_cut_part(const xlm_piece_rules *rules, const char *text, size_t size, size_t longest);
+/* Where a part ends, and where the next one begins: there, or a little before, since the mark that the library puts in front of
+ * it may make a piece with its first characters. */
+typedef struct xlm_cut_place {
+    size_t end, start; /* bytes of the text */
+    size_t skip;       /* bytes of normalised text from start to end */
+} xlm_cut_place;
+
+/* The parts of text[size], as the places between them: in a run of unknown characters one after every `longest` bytes or a few
+ * more. g_array_unref. */
+GArray *xlm_cut_places(const xlm_piece_rules *rules, const char *text, size_t size, size_t longest);
 /* Cut text[size], part by part, into an empty `cut`. */
 void xlm_cut_text(const xlm_piece_rules *rules, const xlm_sentencepiece *library, const char *text, size_t size, size_t longest,
                   xlm_cut *cut);

@@ -2,7 +2,7 @@
 lib_LTLIBRARIES += libxlm.la
 libxlm_la_SOURCES = $(base_sources) $(files_sources) $(options_sources) $(comm_sources) $(store_sources) \
 	$(kernels_sources) $(gemm_sources) $(tensor_sources) $(matrix_sources) $(nn_sources) \
-	$(text_sources) $(formats_sources) $(subwords_sources) \
+	$(text_sources) $(formats_sources) $(bpe_sources) $(sentencepiece_sources) $(subwords_sources) \
 	$(corpus_sources) $(model_sources) $(stream_sources) $(lexicon_sources) $(aligners_sources) $(synthetic_sources) $(objective_sources) \
 	$(objective_file_sources) $(train_sources) $(job_sources) $(checkpoint_sources) $(run_sources) $(prep_sources) $(tasks_sources) $(model_aligner_sources) $(retrieval_sources) $(maps_sources) $(vectors_sources) \
 	$(foreign_sources) $(report_sources)

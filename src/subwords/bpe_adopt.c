@@ -5,7 +5,8 @@
  * not ours. */
 #include <string.h>
 
-#include "subwords/bpe_codes.h"
+#include "bpe/codes.h"
+#include "subwords/bpe_class.h"
 #include "text/patterns.h"
 
 static const char TOKENIZER[] = "tokenizer.json";

@@ -5,7 +5,7 @@
  * Lines are cut into words by the first of these that fits: 's 't 're 've 'm 'll 'd; an optional space and then letters (category
  * L), or numbers (N), or what is neither, nor white space; white space, without the last of it where something follows. A word is
  * then its bytes, each written as a character that can be seen: those of ASCII and Latin-1 that can are themselves, the others
- * U+0100 and on, in their order; so a space is U+0120, which begins a word. Neighbours are merged as in subwords/bpe.h, the merge of
+ * U+0100 and on, in their order; so a space is U+0120, which begins a word. Neighbours are merged as in bpe/bpe.h, the merge of
  * the lowest rank first, and no mark ends a word.
  *
  * In a file, beside /vocabulary/words:
@@ -17,7 +17,7 @@
 
 #include "base/rng.h"
 #include "subwords/bpe_bytes.h"
-#include "subwords/bpe_codes.h"
+#include "bpe/codes.h"
 #include "subwords/word_store.h"
 
 static const char SPACE[] = "\xc4\xa0"; /* U+0120 */
@@ -343,7 +343,7 @@ typedef struct symbol_link {
 typedef struct cutter {
     const merges *model;
     GArray *links;   /* symbol_link */
-    GArray *heap;    /* uint64_t: rank << 32 | link (subwords/bpe_codes.h) */
+    GArray *heap;    /* uint64_t: rank << 32 | link (bpe/codes.h) */
     GArray *pending; /* the same: put in when the present rank is through */
     GArray *ends;    /* uint32_t: of each symbol, in the word */
     GString *pair, *segmented;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "subwords/segmenter.h"
+
 xlm_bpe *bpe_copy(const xlm_bpe *bpe, const uint8_t *keep)
 {
     xlm_bpe *same = bpe_new();

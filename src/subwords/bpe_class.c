@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "subwords/bpe_change.h"
+#include "subwords/bpe_class.h"
 #include "subwords/word_store.h"
 #include "text/normalise.h"
 
@@ -249,6 +250,14 @@ static const char *segment(void *cutter, const char *word, size_t size, GArray *
     (void)places;
     (void)error;
     return xlm_bpe_cutter_word(cutter, word, size, n);
+}
+
+const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    if ((cls->spell(NULL, subword, text) & XLM_MARKS_END) == 0)
+        g_string_append(text, BPE_BEHIND);
+    return cls->segment(cutter, text->str, text->len, NULL, n, NULL);
 }
 
 static const char *segment_subword(void *cutter, const char *subword, size_t *n)

@@ -8,7 +8,8 @@
 #include <unicode/uscript.h>
 
 #include "base/log.h"
-#include "subwords/bpe_codes.h"
+#include "bpe/codes.h"
+#include "subwords/bpe_class.h"
 #include "subwords/tokenizer_print.h"
 #include "subwords/vocabulary.h"
 #include "text/patterns.h"

@@ -3,7 +3,7 @@
  * Source: Lample, Conneau, "Cross-lingual Language Model Pretraining", NeurIPS 2019, and the tokenizer published with it.
  *
  * Words are those of Moses (text/moses.h). A word is its characters, the last one with `</w>` after it, which are merged as in
- * subwords/bpe.h; what no merge makes larger is as it is, and is unknown where the vocabulary does not have it.
+ * bpe/bpe.h; what no merge makes larger is as it is, and is unknown where the vocabulary does not have it.
  *
  * In a file, beside /vocabulary/words:
  *   /vocabulary                attributes: xlm_lowercase = 0 | 1, lower case without accents; merge_counts = 0 | 1: are there any
@@ -14,6 +14,7 @@
 
 #include "base/rng.h"
 #include "subwords/bpe_change.h"
+#include "subwords/bpe_class.h"
 #include "subwords/vocabulary.h"
 #include "subwords/word_store.h"
 #include "text/moses.h"

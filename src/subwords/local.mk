@@ -1,15 +1,11 @@
-# Floor 2: segmenters, the vocabulary, tokenizers of others.
+# Floor 2: classes of segmenters, the vocabulary, tokenizers of others.
 subwords_sources = \
-	src/subwords/bpe.h \
 	src/subwords/bpe_adopt.c \
 	src/subwords/bpe_bytes.c src/subwords/bpe_bytes.h \
 	src/subwords/bpe_bytes_publish.c \
 	src/subwords/bpe_change.c src/subwords/bpe_change.h \
-	src/subwords/bpe_class.c \
-	src/subwords/bpe_codes.c src/subwords/bpe_codes.h \
-	src/subwords/bpe_learn.c \
+	src/subwords/bpe_class.c src/subwords/bpe_class.h \
 	src/subwords/bpe_publish.c \
-	src/subwords/bpe_segment.c \
 	src/subwords/bpe_xlm.c \
 	src/subwords/cutter.c \
 	src/subwords/published.c src/subwords/published.h \
@@ -17,12 +13,7 @@ subwords_sources = \
 	src/subwords/segmenters.c \
 	src/subwords/sentencepiece.c src/subwords/sentencepiece.h \
 	src/subwords/sentencepiece_adopt.c \
-	src/subwords/sentencepiece_albert.c src/subwords/sentencepiece_albert.h \
 	src/subwords/sentencepiece_change.c \
-	src/subwords/sentencepiece_cut.c src/subwords/sentencepiece_cut.h \
-	src/subwords/sentencepiece_library.cc src/subwords/sentencepiece_library.h \
-	src/subwords/sentencepiece_model.c src/subwords/sentencepiece_model.h \
-	src/subwords/sentencepiece_pieces.c \
 	src/subwords/sentencepiece_publish.c \
 	src/subwords/special_tokens.c src/subwords/special_tokens.h \
 	src/subwords/tokenizer.c src/subwords/tokenizer.h \

@@ -234,7 +234,8 @@ void xlm_cutter_free(xlm_cutter *cutter);
 /* The subwords of one word (size > 0, no space, no line end; of a line, where the class takes lines) between single spaces: "lo@@
  * west". *n bytes, valid until the next call. Nothing is remembered. */
 const char *xlm_cutter_word(xlm_cutter *cutter, const char *word, size_t size, size_t *n);
-/* The same, and append to `places` for each subword which bytes of the word, or line, it is (xlm_origin). NULL with EX_SOFTWARE. */
+/* The same, and append to `places` for each subword which bytes of the word, or line, it is (xlm_origin). NULL with
+ * EX_SOFTWARE. */
 const char *xlm_cutter_locate(xlm_cutter *cutter, const char *word, size_t size, GArray *places, size_t *n, GError **error);
 /* xlm_cutter_word for the text of a subword of another vocabulary of the class, as it would be cut where in a word it is. */
 const char *xlm_cutter_subword(xlm_cutter *cutter, const char *subword, size_t *n);

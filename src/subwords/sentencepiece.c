@@ -8,7 +8,7 @@
  * In a file, beside /vocabulary/words:
  *   /vocabulary/sentencepiece_model   [bytes] u8: the model's file, of which there are libraries in many languages
  *   /vocabulary                       attributes albert_lowercase, albert_keep_accents, albert_remove_space, albert_fast = 0 | 1,
- *                                     of ALBERT's tokenizer (subwords/sentencepiece_albert.h) */
+ *                                     of ALBERT's tokenizer (sentencepiece/albert.h) */
 #include <string.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>

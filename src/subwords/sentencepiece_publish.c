@@ -61,7 +61,7 @@ static json_t *print_vocabulary(const xlm_vocabulary *v, const xlm_pieces *m)
     return all;
 }
 
-/* The rules of ALBERT's tokenizer, nearly (subwords/sentencepiece_albert.h). */
+/* The rules of ALBERT's tokenizer, nearly (sentencepiece/albert.h). */
 static void print_albert(const xlm_albert_text *rules, json_t *steps)
 {
     static const char *const quotes[] = {"``", "''"};

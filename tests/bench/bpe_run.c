@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "subwords/bpe.h"
+#include "subwords/bpe_class.h"
 
 enum { BLOCK = 1 << 20 }; /* bytes read at once; longer when a line is */
 

@@ -14,7 +14,9 @@ floors='
 1 gemm kernels
 1 tensor kernels gemm
 2 text
-2 subwords text
+2 bpe text
+2 sentencepiece text
+2 subwords text bpe sentencepiece
 2 formats text
 2 corpus subwords
 2 nn
@@ -141,7 +143,7 @@ mkdir -p units/text && echo '#include "text/b.h"' | tee units/text/a.c >units/te
 # Segmenters are known by their class alone: their own files, the table and the help of programs name them, nobody else. Files of
 # tokenizers have names that others gave them.
 names() { # NAME FOLDER
-    (cd "$2" && find . -name '*.[ch]' | sed 's#^\./##' | grep -vE "^(subwords/$1[a-z_]*\.[ch]|subwords/segmenters\.c|tools/.*)$" |
+    (cd "$2" && find . -name '*.[ch]' | sed 's#^\./##' | grep -vE "^(subwords/$1[a-z_]*\.[ch]|$1/.*|subwords/segmenters\.c|tools/.*)$" |
         xargs grep -iF "$1" | grep -vF 'sentencepiece.bpe.model' | cut -d: -f1 | sort -u)
 }
 segmenters=$(sed -n 's/^    segmenter(\([a-z_]*\)).*/\1/p' "$XLM_SOURCE/src/subwords/segmenters.c")

@@ -3,7 +3,7 @@
 
 #include "fuzz.h"
 
-#include "subwords/bpe.h"
+#include "subwords/bpe_class.h"
 #include "subwords/vocabulary_change.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

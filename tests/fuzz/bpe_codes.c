@@ -1,6 +1,6 @@
 /* xlm-mpi: fuzz target: BPE codes, then text that they segment. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fuzz.h"
-#include "subwords/bpe.h"
+#include "subwords/bpe_class.h"
 
 static void read_again(const xlm_bpe *bpe)
 {

@@ -5,7 +5,7 @@
 
 #include "fuzz.h"
 
-#include "subwords/bpe.h"
+#include "subwords/bpe_class.h"
 #include "vectors/numbered_sentences.h"
 
 static xlm_tokenizer *make_tokenizer(void)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "hdf5_change.h"
-#include "subwords/bpe.h"
+#include "subwords/bpe_class.h"
 #include "subwords/tokenizer.h"
 
 static const char line[] = "low lower house . Haus";

@@ -12,7 +12,7 @@
 #include "checkpoint/checkpoint.h"
 #include "model/checkpoint_names.h"
 #include "options/options.h"
-#include "subwords/bpe.h"
+#include "subwords/bpe_class.h"
 
 typedef struct run {
     xlm_model_config config;

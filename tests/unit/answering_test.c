@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "options/options.h"
-#include "subwords/bpe.h"
+#include "subwords/bpe_class.h"
 #include "tasks/answer_head.h"
 #include "tasks/answer_text.h"
 #include "tasks/task.h"

@@ -8,7 +8,7 @@
 
 #include "base/names.h"
 #include "options/options.h"
-#include "subwords/bpe.h"
+#include "subwords/bpe_class.h"
 #include "tasks/labelled_text.h"
 #include "tasks/parallel_items.h"
 #include "tasks/tune_job.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "corpus/corpus.h"
-#include "subwords/bpe.h"
+#include "subwords/bpe_class.h"
 
 enum { SUBWORDS = 1000, VOCABULARY = SUBWORDS + XLM_SPECIALS };
 

@@ -1,7 +1,7 @@
 /* xlm-mpi: published models of SentencePiece, by cases worked out by hand. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "published_fixture.h"
 
-#include "subwords/sentencepiece_model.h"
+#include "sentencepiece/model.h"
 
 /* A tokenizer.json with these steps, as of XLM-R. */
 #define UNIGRAM_STEPS(NORMALIZER, SPLITTER, MORE, UNKNOWN)                                                                      \

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "options/options.h"
-#include "subwords/bpe.h"
+#include "subwords/bpe_class.h"
 #include "tasks/tag_scores.h"
 #include "tasks/tagged_text.h"
 #include "tasks/tune_job.h"

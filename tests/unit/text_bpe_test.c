@@ -1,7 +1,7 @@
 /* xlm-mpi: byte-pair encoding against worked examples and a slow, plain reference. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "text_fixture.h"
 
-#include "subwords/bpe.h"
+#include "subwords/bpe_class.h"
 
 /* ---- the reference: words are lists of texts, every step looks at everything ---- */
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "subwords/bpe.h"
+#include "subwords/bpe_class.h"
 #include "subwords/vocabulary.h"
 
 /* The k-th draw of a test, below n. */

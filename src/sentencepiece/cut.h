@@ -6,13 +6,13 @@
  * model's character map is replaced; else a character is copied. Spaces are then folded, which moves no other character.
  *
  * A run of unknown characters is one unknown piece. The library puts it together in time that grows with the square of its
- * length, so a line with a run of more than XLM_PIECES_RUN bytes is given to it in parts, which are put together here. A part ends
- * between two characters that are in no piece of the model where it occurs in the line, so the pieces are the same. */
-#ifndef XLM_SUBWORDS_SENTENCEPIECE_CUT_H
-#define XLM_SUBWORDS_SENTENCEPIECE_CUT_H
+ * length, so a line with a run of more than XLM_PIECES_RUN bytes is given to it in parts, which are put together here. A part
+ * ends between two characters that are in no piece of the model where it occurs in the line, so the pieces are the same. */
+#ifndef XLM_SENTENCEPIECE_CUT_H
+#define XLM_SENTENCEPIECE_CUT_H
 
-#include "subwords/sentencepiece_library.h"
-#include "subwords/sentencepiece_model.h"
+#include "sentencepiece/library.h"
+#include "sentencepiece/model.h"
 #include "text/normalise.h"
 
 enum { XLM_PIECES_RUN = 4096 };

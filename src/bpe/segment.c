@@ -1,6 +1,6 @@
 /* xlm-mpi: segmentation of words by byte-pair codes. SPDX-License-Identifier: GPL-3.0-or-later */
 
-#include "subwords/bpe_codes.h"
+#include "bpe/codes.h"
 
 /* A symbol of the word at hand. The first of a word is links[0]; `next` of the last is 0. */
 typedef struct symbol_link {
@@ -242,12 +242,4 @@ const char *xlm_bpe_cutter_word(xlm_bpe_cutter *s, const char *word, size_t size
     }
     *n = s->word->len;
     return s->word->str;
-}
-
-const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n)
-{
-    g_autoptr(GString) text = g_string_new(NULL);
-    if ((cls->spell(NULL, subword, text) & XLM_MARKS_END) == 0)
-        g_string_append(text, BPE_BEHIND);
-    return cls->segment(cutter, text->str, text->len, NULL, n, NULL);
 }

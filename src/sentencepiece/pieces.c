@@ -1,7 +1,5 @@
 /* xlm-mpi: a model of SentencePiece in memory. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <string.h>
-
-#include "subwords/sentencepiece.h"
+#include "sentencepiece/pieces.h"
 
 void xlm_pieces_free(void *model)
 {
@@ -28,14 +26,4 @@ xlm_pieces *xlm_pieces_new(GString *bytes, GError **error)
     }
     xlm_pieces_free(m);
     return NULL;
-}
-
-/* A word of several pieces begins with the mark, which stands nowhere else but in runs of spaces. */
-xlm_word_mark xlm_pieces_spell(const void *model, const char *subword, GString *out)
-{
-    (void)model;
-    const bool begins = g_str_has_prefix(subword, XLM_PIECE_SPACE);
-    if (out != NULL)
-        g_string_append(out, subword + (begins ? strlen(XLM_PIECE_SPACE) : 0));
-    return begins ? XLM_MARKS_BEGIN : XLM_MARKS_NOTHING;
 }

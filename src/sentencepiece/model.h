@@ -10,8 +10,8 @@
  * The library takes all this as it is, and reads beyond the ends of a character map that lies; so files are checked here first. A
  * character map is a 32-bit size, a trie of 32-bit units (a double array of Darts-clone), and 0-terminated texts that its leaves
  * point to. */
-#ifndef XLM_SUBWORDS_SENTENCEPIECE_MODEL_H
-#define XLM_SUBWORDS_SENTENCEPIECE_MODEL_H
+#ifndef XLM_SENTENCEPIECE_MODEL_H
+#define XLM_SENTENCEPIECE_MODEL_H
 
 #include <stdint.h>
 

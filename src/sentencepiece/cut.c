@@ -1,5 +1,5 @@
 /* xlm-mpi: text cut into pieces by SentencePiece, with places. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "subwords/sentencepiece_cut.h"
+#include "sentencepiece/cut.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* xlm-mpi: what learning and segmentation know about codes. SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef XLM_SUBWORDS_BPE_CODES_H
-#define XLM_SUBWORDS_BPE_CODES_H
+#ifndef XLM_BPE_CODES_H
+#define XLM_BPE_CODES_H
 
 #include <string.h>
 
-#include "subwords/bpe.h"
+#include "bpe/bpe.h"
 #include "text/strings.h"
 
 #define BPE_END "</w>"
@@ -75,10 +75,6 @@ bool bpe_add_pair(xlm_bpe *bpe, const char *left, size_t left_size, const char *
 /* A heap of numbers, uint64_t, the smallest first: put one in, take the smallest out of one that is not empty. */
 void bpe_put_key(GArray *heap, uint64_t key);
 uint64_t bpe_take_key(GArray *heap);
-
-/* segment_subword of a class of BPE (subwords/segmenter.h): what does not end a word is cut in front of BPE_BEHIND, which then is
- * last, and is unknown to every vocabulary. cls: whose spell and segment are asked; cutter: of it. */
-const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n);
 
 /* Set used[rank], of all codes, where a word is cut by this one from now on; NULL: no longer. */
 void xlm_bpe_cutter_record(xlm_bpe_cutter *cutter, uint8_t *used);

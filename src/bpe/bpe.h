@@ -1,7 +1,7 @@
 /* xlm-mpi: byte-pair encoding of words, in the form of fastBPE. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Source: Sennrich, Haddow, Birch, "Neural machine translation of rare words with subword units", ACL 2016. Programs use it by
- * way of its class (subwords/segmenter.h).
+ * way of its class (subwords/bpe_class.h).
  *
  * A word is a sequence of symbols: at first one for each character (a byte that does not continue a UTF-8 sequence and
  * those that do), the last one with `</w>` after it. A code (left, right) merges the two symbols wherever they occur
@@ -24,10 +24,11 @@
  *   - a last line without line end is segmented too (applybpe leaves its last word out)
  *   - a symbol that no code makes is never taken apart (matters for words with a literal `</w>` inside, and for
  *     invalid UTF-8). */
-#ifndef XLM_SUBWORDS_BPE_H
-#define XLM_SUBWORDS_BPE_H
+#ifndef XLM_BPE_BPE_H
+#define XLM_BPE_BPE_H
 
-#include "subwords/segmenter.h"
+#include "base/error.h"
+#include "text/word_counts.h"
 
 /* ---- codes ---- */
 
@@ -69,15 +70,5 @@ void xlm_bpe_cutter_free(xlm_bpe_cutter *cutter);
 /* The subwords of one word (size > 0, no space, no line end) between single spaces: "lo@@ west". *n bytes, valid until
  * the next call. */
 const char *xlm_bpe_cutter_word(xlm_bpe_cutter *cutter, const char *word, size_t size, size_t *n);
-
-/* ---- class ---- */
-
-/* adopt of the class: the tokenizer.json that publish makes. */
-void *xlm_bpe_adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error);
-/* publish and publish_needs of the class: tokenizer.json. */
-void xlm_bpe_publish(const xlm_vocabulary *vocabulary, json_t *files, json_t *settings, GString *notes);
-void xlm_bpe_publish_needs(const xlm_vocabulary *vocabulary, xlm_word_counts *added);
-
-extern const xlm_segmenter_class xlm_segmenter_bpe;
 
 #endif

@@ -1,5 +1,5 @@
 /* xlm-mpi: the rules of text of ALBERT's tokenizer around SentencePiece. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "subwords/sentencepiece_albert.h"
+#include "sentencepiece/albert.h"
 
 #include <string.h>
 #include <unicode/uchar.h>

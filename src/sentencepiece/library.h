@@ -1,8 +1,8 @@
 /* xlm-mpi: what is used of the library SentencePiece, in C. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The library is C++; sentencepiece_library.cc is the only file of this project that is, and this is all that others see. */
-#ifndef XLM_SUBWORDS_SENTENCEPIECE_LIBRARY_H
-#define XLM_SUBWORDS_SENTENCEPIECE_LIBRARY_H
+ * The library is C++; library.cc is the only file of this project that is, and this is all that others see. */
+#ifndef XLM_SENTENCEPIECE_LIBRARY_H
+#define XLM_SENTENCEPIECE_LIBRARY_H
 
 #include <glib.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@ extern "C" {
 
 typedef struct xlm_sentencepiece xlm_sentencepiece; /* does not change once made: any number of threads may use it */
 
-/* A model from the bytes of its file, which subwords/sentencepiece_model.h has found sound: the library does not look. NULL with
+/* A model from the bytes of its file, which sentencepiece/model.h has found sound: the library does not look. NULL with
  * *message, which is the caller's, g_free. */
 xlm_sentencepiece *xlm_sentencepiece_new(const char *bytes, size_t size, char **message);
 /* NULL is allowed. */

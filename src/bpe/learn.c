@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/progress.h"
-#include "subwords/bpe_codes.h"
+#include "bpe/codes.h"
 
 /* Symbols: characters by bytes, then merges by rank. In places also: */
 enum { GAP = UINT32_MAX, INSIDE = UINT32_MAX - 1 }; /* between words; a former first place, now within a symbol */

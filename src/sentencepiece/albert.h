@@ -9,10 +9,10 @@
  *
  * The "fast" one, in tokenizer.json, differs: it leaves out all marks (category M), lower-cases character by character, without
  * the final sigma, and nothing is cut again; its pieces with a comma behind a digit have XLM_ALBERT_PENALTY less instead. */
-#ifndef XLM_SUBWORDS_SENTENCEPIECE_ALBERT_H
-#define XLM_SUBWORDS_SENTENCEPIECE_ALBERT_H
+#ifndef XLM_SENTENCEPIECE_ALBERT_H
+#define XLM_SENTENCEPIECE_ALBERT_H
 
-#include "subwords/sentencepiece_cut.h"
+#include "sentencepiece/cut.h"
 
 typedef struct xlm_albert_text {
     int64_t lower, keep_accents, remove_space; /* 0 or 1 */

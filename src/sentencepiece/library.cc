@@ -1,5 +1,5 @@
 // xlm-mpi: what is used of the library SentencePiece, in C. SPDX-License-Identifier: GPL-3.0-or-later
-#include "subwords/sentencepiece_library.h"
+#include "sentencepiece/library.h"
 
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>

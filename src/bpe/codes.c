@@ -1,7 +1,7 @@
 /* xlm-mpi: BPE codes and their files. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "subwords/bpe_codes.h"
+#include "bpe/codes.h"
 #include "text/fields.h"
 
 static void make_pairs(xlm_bpe *bpe, uint64_t size)

@@ -1,5 +1,5 @@
 /* xlm-mpi: model files of SentencePiece. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "subwords/sentencepiece_model.h"
+#include "sentencepiece/model.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,0 +1,36 @@
+/* xlm-mpi: a model of SentencePiece in memory. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ *   model.c     the file of a model
+ *   library.cc  the library, which is C++
+ *   cut.c       text into pieces, and where in it they are
+ *   albert.c    ALBERT's rules of text around it */
+#ifndef XLM_SENTENCEPIECE_PIECES_H
+#define XLM_SENTENCEPIECE_PIECES_H
+
+#include "sentencepiece/albert.h"
+#include "sentencepiece/cut.h"
+#include "sentencepiece/library.h"
+#include "sentencepiece/model.h"
+
+#define XLM_PIECE_SPACE "\xe2\x96\x81" /* U+2581, in front of a word */
+
+typedef struct xlm_pieces {
+    GString *bytes;
+    GArray *pieces; /* xlm_model_piece, by its own ids */
+    xlm_sentencepiece *library;
+    xlm_piece_rules *rules;
+    bool is_albert; /* text is brought into another form before, by these rules */
+    xlm_albert_text albert;
+} xlm_pieces;
+
+/* Takes over bytes. NULL with EX_DATAERR, without the name of a file. */
+xlm_pieces *xlm_pieces_new(GString *bytes, GError **error);
+/* An xlm_pieces, not NULL. */
+void xlm_pieces_free(void *model);
+
+static inline const xlm_model_piece *xlm_pieces_at(const xlm_pieces *model, guint i)
+{
+    return &g_array_index(model->pieces, xlm_model_piece, i);
+}
+
+#endif

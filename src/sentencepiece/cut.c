@@ -284,8 +284,8 @@ static void append_part(xlm_cut *cut, const xlm_cut *part, size_t skip)
         else
             n++;
     g_string_append(cut->pieces, rest);
-    if (cut->normal == NULL)
-        return;
+    if (cut->normal == NULL || cut->ends->len == 0 || part->normal->len < left_out)
+        return; /* the library has failed, or has normalised the text otherwise: xlm_cut_locate finds that */
     const uint32_t before = (uint32_t)(cut->normal->len - left_out);
     g_string_append_len(cut->normal, part->normal->str + left_out, (gssize)(part->normal->len - left_out));
     g_array_set_size(cut->ends, cut->ends->len - 1);

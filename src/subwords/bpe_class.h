@@ -15,8 +15,8 @@ void *xlm_bpe_adopt(const xlm_tokenizer_files *files, xlm_published_tokens *toke
 void xlm_bpe_publish(const xlm_vocabulary *vocabulary, json_t *files, json_t *settings, GString *notes);
 void xlm_bpe_publish_needs(const xlm_vocabulary *vocabulary, xlm_word_counts *added);
 
-/* segment_subword of a class of BPE: what does not end a word is cut in front of BPE_BEHIND (bpe/codes.h), which then is last, and
- * is unknown to every vocabulary. cls: whose spell and segment are asked; cutter: of it. */
+/* segment_subword of a class of BPE: what does not end a word is cut in front of BPE_BEHIND (bpe/codes.h), which then is last,
+ * and is unknown to every vocabulary. cls: whose spell and segment are asked; cutter: of it. */
 const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n);
 
 extern const xlm_segmenter_class xlm_segmenter_bpe;

@@ -50,12 +50,12 @@ void xlm_comm_gather_all(const xlm_comm *comm, const void *bytes, size_t size, v
  * record. */
 void *xlm_comm_exchange(const xlm_comm *comm, const void *send, const int64_t *numbers, size_t size, int64_t *received);
 
-void xlm_comm_sum_int64(const xlm_comm *comm, int64_t *values, int n);
-void xlm_comm_max_int64(const xlm_comm *comm, int64_t *values, int n);
+void xlm_comm_sum_int64(const xlm_comm *comm, int64_t *values, int64_t n);
+void xlm_comm_max_int64(const xlm_comm *comm, int64_t *values, int64_t n);
 /* Sum of values over ranks in a fixed order of additions (rank 0 + rank 1 + ...): same bits on every rank and run. */
-void xlm_comm_sum_double(const xlm_comm *comm, double *values, int n);
+void xlm_comm_sum_double(const xlm_comm *comm, double *values, int64_t n);
 /* The same for many values, in an order that MPI chooses: exact when at most one rank's value is not 0. */
-void xlm_comm_merge_double(const xlm_comm *comm, double *values, int n);
+void xlm_comm_merge_double(const xlm_comm *comm, double *values, int64_t n);
 /* Sum over all lower ranks (0 on rank 0). */
 int64_t xlm_comm_sum_below(const xlm_comm *comm, int64_t value);
 /* Sum over the ranks of this node. */

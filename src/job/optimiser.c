@@ -106,7 +106,7 @@ double xlm_gradient_norm(const xlm_shards *shards, const float *gradient)
     for (int64_t c = 0; c < chunks; c++)
         if (is_own(shards, c * CHUNK))
             part[c] = kernel->sum_of_squares(MIN(CHUNK, shards->size - c * CHUNK), gradient + c * CHUNK);
-    xlm_comm_merge_double(shards->comm, part, (int)chunks);
+    xlm_comm_merge_double(shards->comm, part, chunks);
     for (int64_t c = 0; c < chunks; c++)
         total += part[c];
     g_free(part);
@@ -173,7 +173,7 @@ static void apply_directions(const xlm_optimiser *o, float *values, const float 
         part[2 * i] = kernel->sum_of_squares(s->n, values + s->start);
         part[2 * i + 1] = kernel->sum_of_squares(s->n, direction + s->start);
     }
-    xlm_comm_merge_double(o->shards.comm, part, (int)(2 * n));
+    xlm_comm_merge_double(o->shards.comm, part, 2 * n);
     for (int64_t i = 0; i < n; i++)
         for (int k = 0; k < 2; k++)
             norm[2 * stretch_at(o, i)->parameter + k] += part[2 * i + k];

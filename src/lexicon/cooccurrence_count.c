@@ -396,9 +396,7 @@ static int64_t tokens_to_count(const struct counting *c)
 static void sum_occurrences(struct counting *c, const int64_t *earlier)
 {
     const int64_t n = c->size * c->languages;
-    enum { MOST = 1 << 24 };
-    for (int64_t at = 0; at < n; at += MOST)
-        xlm_comm_sum_int64(c->comm, c->occurrences + at, (int)MIN(MOST, n - at));
+    xlm_comm_sum_int64(c->comm, c->occurrences, n);
     for (int64_t i = 0; i < n && earlier != NULL; i++)
         c->occurrences[i] += earlier[i];
 }

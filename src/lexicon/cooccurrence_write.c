@@ -156,13 +156,6 @@ static bool look_at_counts(const struct writing *w, int language, bool *wide, in
     return xlm_pair_merge_free(merge, error);
 }
 
-static void sum_over_ranks(const struct writing *w, int64_t *values, int64_t n)
-{
-    enum { MOST = 1 << 24 };
-    for (int64_t at = 0; at < n; at += MOST)
-        xlm_comm_sum_int64(w->comm, values + at, (int)MIN(MOST, n - at));
-}
-
 static void add_totals(struct writing *w, int language, const int64_t *sums)
 {
     const int64_t width = w->record->rule.window;
@@ -204,7 +197,7 @@ static bool write_language(struct writing *w, int language, GError **error)
     if (good) {
         wide = wide_here;
         xlm_comm_max_int64(w->comm, &wide, 1);
-        sum_over_ranks(w, sums, w->vocabulary * width);
+        xlm_comm_sum_int64(w->comm, sums, w->vocabulary * width);
         add_totals(w, language, sums);
         good = begin_matrix(w, &m, group, wide != 0 ? XLM_U64 : XLM_U32, width, true,
                             xlm_pair_runs_records(w->record->counts[language]), error) &&

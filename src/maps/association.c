@@ -158,7 +158,7 @@ static bool count_entries(const reading *r, int64_t *counts, GError **error)
     xlm_progress_end(&progress);
     if (!xlm_comm_agree_on(r->comm, failure, error))
         return false;
-    xlm_comm_sum_int64(r->comm, counts, (int)r->a->vocabulary);
+    xlm_comm_sum_int64(r->comm, counts, r->a->vocabulary);
     return true;
 }
 

@@ -96,8 +96,7 @@ void xlm_near_points(const xlm_comm *comm, int64_t n, int64_t width, const float
         xlm_progress_show(&progress, (double)first);
     }
     xlm_progress_end(&progress);
-    for (int64_t at = 0; at < n * 2 * k; at += 1 << 24)
-        xlm_comm_merge_double(comm, found + at, (int)MIN(1 << 24, n * 2 * k - at));
+    xlm_comm_merge_double(comm, found, n * 2 * k);
     for (int64_t i = 0; i < n; i++)
         for (int j = 0; j < k; j++) {
             nearest[i * k + j] = (int32_t)found[i * 2 * k + j];

@@ -30,7 +30,7 @@ static void correlate(const xlm_procrustes *p, int64_t count, const int32_t *pai
                     side[s][i * d + c] = (double)p->vectors[s][pairs[2 * (at + i) + s] * d + c];
         xlm_gemm_double(true, false, d, d, n, 1, side[1], d, side[0], d, 1, m, d);
     }
-    xlm_comm_sum_double(comm, m, (int)(d * d));
+    xlm_comm_sum_double(comm, m, d * d);
     g_free(side[0]);
     g_free(side[1]);
 }

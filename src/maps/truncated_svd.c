@@ -86,7 +86,7 @@ static void multiply_twice(struct basis *b, int64_t columns, const double *x, do
 static void project(const struct basis *b, int64_t columns, int64_t n, const double *x, double *h)
 {
     xlm_gemm_double(true, false, columns, n, b->of->rows, 1, b->q, b->stride, x, n, 0, h, n);
-    xlm_comm_sum_double(b->comm, h, (int)(columns * n));
+    xlm_comm_sum_double(b->comm, h, columns * n);
 }
 
 /* x −= q h. */

@@ -81,8 +81,7 @@ static void find_gradient(const xlm_comm *comm, sums *s, const xlm_affinities *a
 #pragma omp parallel for schedule(dynamic)
     for (int64_t chunk = comm->rank; chunk < s->chunks; chunk += comm->ranks)
         sum_chunk(s, chunk, a, theta, divergence != NULL, y);
-    for (int64_t at = 0; comm->ranks > 1 && at < size; at += 1 << 24)
-        xlm_comm_merge_double(comm, s->values + at, (int)MIN(1 << 24, size - at));
+    xlm_comm_merge_double(comm, s->values, size);
     double weights = 0, all = 0;
     for (int64_t chunk = 0; chunk < s->chunks; chunk++)
         weights += s->weights[chunk], all += s->divergence[chunk];

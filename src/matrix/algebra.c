@@ -40,7 +40,7 @@ static void take_triangle(const xlm_matrix *a, double *r)
             if (row <= column)
                 r[row * n + column] = a->values[j * a->stride + i];
         }
-    xlm_comm_merge_double(a->grid->comm, r, (int)(n * n));
+    xlm_comm_merge_double(a->grid->comm, r, n * n);
 }
 
 /* Q and R with the signs that make the diagonal of R positive. */

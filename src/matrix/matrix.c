@@ -77,8 +77,7 @@ void xlm_matrix_get(const xlm_matrix *matrix, double *values)
         for (int64_t i = 0; i < matrix->own_rows; i++)
             values[xlm_matrix_row_at(matrix, i) * matrix->columns + xlm_matrix_column_at(matrix, j)] =
                 matrix->values[j * matrix->stride + i];
-    for (int64_t at = 0; at < n; at += G_MAXINT32)
-        xlm_comm_merge_double(matrix->grid->comm, values + at, (int)MIN(G_MAXINT32, n - at));
+    xlm_comm_merge_double(matrix->grid->comm, values, n);
 }
 
 void xlm_matrix_copy(const xlm_matrix *from, xlm_matrix *to)

@@ -54,7 +54,7 @@ int64_t *xlm_prep_used_subwords(const xlm_comm *comm, const xlm_prep_options *op
             const char *subword = xlm_word_counts_word(subwords, i, &size);
             used[i] = xlm_word_counts_find(parts, subword, size) > 0;
         }
-        xlm_comm_max_int64(comm, used, (int)n);
+        xlm_comm_max_int64(comm, used, n);
     }
     xlm_splitter_free(splitter);
     return used;

@@ -48,14 +48,6 @@ static void insert(double *cosine, double *rows, int64_t k, double value, int64_
     rows[at] = (double)row;
 }
 
-/* Collective: what every rank has of some blocks, zeros elsewhere. */
-static void merge(const xlm_comm *comm, double *values, int64_t n)
-{
-    enum { MOST = 1 << 24 };
-    for (int64_t done = 0; done < n; done += MOST)
-        xlm_comm_merge_double(comm, values + done, (int)MIN(MOST, n - done));
-}
-
 /* Those of side `from` among the other. */
 static neighbours find_neighbours(const xlm_comm *comm, const xlm_mining *m, int from)
 {
@@ -84,8 +76,8 @@ static neighbours find_neighbours(const xlm_comm *comm, const xlm_mining *m, int
         xlm_progress_show(&progress, (double)first);
     }
     xlm_progress_end(&progress);
-    merge(comm, found.cosine, n * k);
-    merge(comm, found.row, n * k);
+    xlm_comm_merge_double(comm, found.cosine, n * k);
+    xlm_comm_merge_double(comm, found.row, n * k);
     for (int64_t i = 0; i < n; i++) {
         int64_t number = 0;
         for (; number < k && found.row[i * k + number] >= 0; number++)

@@ -61,14 +61,6 @@ static void score_run(void *data, const xlm_example_run *run)
         into[i] = wanted.predictions[i] + 0.0; /* no −0, which a sum over ranks does not keep */
 }
 
-/* Bring together what each rank has made a part of, 0 elsewhere. */
-static void merge(const xlm_comm *comm, double *values, int64_t n)
-{
-    enum { MOST = 1 << 24 };
-    for (int64_t done = 0; done < n; done += MOST)
-        xlm_comm_merge_double(comm, values + done, (int)MIN(MOST, n - done));
-}
-
 bool xlm_predict(const xlm_predictor *p, const xlm_examples *examples, double *predictions, xlm_measure *loss,
                  GError **error)
 {
@@ -80,8 +72,8 @@ bool xlm_predict(const xlm_predictor *p, const xlm_examples *examples, double *p
     const bool good = xlm_examples_pass_over(p->comm, examples, "scoring", score_run, &s, error);
     if (good) {
         loss_sum all = {0};
-        merge(p->comm, predictions, n);
-        merge(p->comm, (double *)s.losses, 2 * count);
+        xlm_comm_merge_double(p->comm, predictions, n);
+        xlm_comm_merge_double(p->comm, (double *)s.losses, 2 * count);
         for (int64_t r = 0; r < count; r++) {
             all.sum += s.losses[r].sum;
             all.terms += s.losses[r].terms;

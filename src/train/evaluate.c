@@ -156,7 +156,7 @@ static void add_metric(GArray *rows, int objective, const char *name, const xlm_
 /* Sums of each block apart, brought together and added in the order of the blocks: the same for any number of ranks. */
 static void add_blocks(const xlm_comm *comm, double *sums, int64_t n, int64_t width)
 {
-    xlm_comm_sum_double(comm, sums, (int)(n * width));
+    xlm_comm_sum_double(comm, sums, n * width);
     for (int64_t i = 1; i < n; i++)
         for (int64_t w = 0; w < width; w++)
             sums[w] += sums[i * width + w];

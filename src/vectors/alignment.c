@@ -159,8 +159,7 @@ void xlm_alignment_ranks(const xlm_comm *comm, const xlm_alignment *alignment, i
         xlm_progress_show(&progress, (double)(b.first + b.n));
     }
     xlm_progress_end(&progress);
-    for (int64_t at = 0; at < a->n; at += G_MAXINT32)
-        xlm_comm_sum_int64(comm, rank + at, (int)MIN(G_MAXINT32, a->n - at));
+    xlm_comm_sum_int64(comm, rank, a->n);
     close_work(&w);
 }
 
@@ -310,8 +309,7 @@ void xlm_alignment_neighbours(const xlm_comm *comm, const xlm_alignment *alignme
         for (int64_t i = 0; i < b.n; i++)
             means[b.first + i] = mean_of_kept(best + i);
     }
-    for (int64_t at = 0; at < a.n; at += G_MAXINT32)
-        xlm_comm_merge_double(comm, means + at, (int)MIN(G_MAXINT32, a.n - at));
+    xlm_comm_merge_double(comm, means, a.n);
     for (int64_t i = 0; i < a.n; i++)
         mean[i] = (float)means[i];
     close_work(&w);
@@ -338,8 +336,7 @@ void xlm_alignment_nearest(const xlm_comm *comm, const xlm_alignment *alignment,
             }
         }
     }
-    for (int64_t at = 0; at < 2 * a->n * k; at += G_MAXINT32)
-        xlm_comm_merge_double(comm, found + at, (int)MIN(G_MAXINT32, 2 * a->n * k - at));
+    xlm_comm_merge_double(comm, found, 2 * a->n * k);
     for (int64_t i = 0; i < a->n * k; i++) {
         nearest[i] = (int32_t)found[2 * i] - 1;
         score[i] = nearest[i] >= 0 ? (float)found[2 * i + 1] : -INFINITY;

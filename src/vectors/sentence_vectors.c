@@ -66,8 +66,7 @@ bool xlm_sentence_vectors(const xlm_sentence_encoder *encoder, const xlm_example
     sentence_sums v = {.encoder = encoder, .values = g_new0(double, MAX(size, 1))};
     const bool good = xlm_examples_pass_over(encoder->comm, examples, NULL, encode_run, &v, error);
     if (good) {
-        for (int64_t first = 0; first < size; first += G_MAXINT32)
-            xlm_comm_merge_double(encoder->comm, v.values + first, (int)MIN(G_MAXINT32, size - first));
+        xlm_comm_merge_double(encoder->comm, v.values, size);
         for (int64_t i = 0; i < size; i++)
             vectors[i] = (float)v.values[i];
     }

@@ -108,7 +108,7 @@ void xlm_vector_rows_mean(const xlm_vector_rows *rows, double *mean)
     for (int64_t i = 0; i < rows->own; i++)
         for (int64_t c = 0; c < rows->width; c++)
             mean[c] += (double)rows->values[i * rows->width + c];
-    xlm_comm_sum_double(rows->comm, mean, (int)rows->width);
+    xlm_comm_sum_double(rows->comm, mean, rows->width);
     for (int64_t c = 0; c < rows->width; c++)
         mean[c] /= (double)rows->n;
 }
@@ -135,7 +135,7 @@ void xlm_vector_rows_product(const xlm_vector_rows *x, const double *mean_x, con
             centre(y, mean_y, from, n, b);
         xlm_gemm_double(true, false, x->width, y->width, n, 1, a, x->width, b, y->width, 1, product, y->width);
     }
-    xlm_comm_sum_double(x->comm, product, (int)(x->width * y->width));
+    xlm_comm_sum_double(x->comm, product, x->width * y->width);
     if (x != y)
         g_free(b);
     g_free(a);

@@ -216,31 +216,22 @@ static void answering_decide(xlm_loss *self, int64_t n, void *const *texts, cons
         answering->null_threshold = best_threshold(answering, results_of(results), results->len);
 }
 
-static void add_measure(xlm_task_scores *scores, const char *name, double value, int64_t n)
-{
-    const xlm_measure measure = {name, value, n};
-    g_array_append_val(scores->measures, measure);
-}
-
-static void add_row(xlm_task_scores *scores, const char *name, int64_t gold, int64_t predicted, int64_t right)
-{
-    const xlm_task_row row = {.kind = "question", .name = g_strdup(name), .gold = gold, .predicted = predicted, .right = right};
-    g_array_append_val(scores->rows, row);
-}
-
 /* What SQuAD 2.0 measures besides. */
 static void score_unanswerable(const xlm_answer_means *means, const GArray *results, xlm_task_scores *scores)
 {
     const xlm_answer_mean *with = &means->answerable, *without = &means->unanswerable;
     const xlm_answer_threshold f1 = xlm_answer_best_threshold(results->len, results_of(results), true),
                                exact = xlm_answer_best_threshold(results->len, results_of(results), false);
-    add_measure(scores, "has_ans_f1", with->match.f1, with->n);
-    add_measure(scores, "has_ans_exact", with->match.exact, with->n);
-    add_measure(scores, "no_ans_f1", without->match.f1, without->n);
-    add_measure(scores, "best_f1", f1.mean, results->len);
-    add_measure(scores, "best_exact", exact.mean, results->len);
-    add_row(scores, "answerable", with->n, with->answered + without->answered, with->answered);
-    add_row(scores, "unanswerable", without->n, means->all.n - means->all.answered, without->n - without->answered);
+    xlm_task_scores_add(scores, "has_ans_f1", with->match.f1, with->n);
+    xlm_task_scores_add(scores, "has_ans_exact", with->match.exact, with->n);
+    xlm_task_scores_add(scores, "no_ans_f1", without->match.f1, without->n);
+    xlm_task_scores_add(scores, "best_f1", f1.mean, results->len);
+    xlm_task_scores_add(scores, "best_exact", exact.mean, results->len);
+    xlm_task_scores_add_row(scores, "question", "answerable",
+                            &(xlm_task_row){.gold = with->n, .predicted = means->all.answered, .right = with->answered});
+    xlm_task_scores_add_row(scores, "question", "unanswerable",
+                            &(xlm_task_row){.gold = without->n, .predicted = means->all.n - means->all.answered,
+                                            .right = without->n - without->answered});
 }
 
 static void answering_score(const xlm_loss *self, const void *text, const double *predictions, xlm_task_scores *scores)
@@ -250,8 +241,8 @@ static void answering_score(const xlm_loss *self, const void *text, const double
     append_results(self, text, predictions, results);
     const xlm_answer_means means = xlm_answer_average(results->len, results_of(results), threshold_of(answering));
     const bool by_f1 = answering->choose_by == BY_F1;
-    add_measure(scores, by_f1 ? "f1" : "exact_match", by_f1 ? means.all.match.f1 : means.all.match.exact, means.all.n);
-    add_measure(scores, by_f1 ? "exact_match" : "f1", by_f1 ? means.all.match.exact : means.all.match.f1, means.all.n);
+    xlm_task_scores_add(scores, by_f1 ? "f1" : "exact_match", by_f1 ? means.all.match.f1 : means.all.match.exact, means.all.n);
+    xlm_task_scores_add(scores, by_f1 ? "exact_match" : "f1", by_f1 ? means.all.match.exact : means.all.match.f1, means.all.n);
     if (means.unanswerable.n > 0)
         score_unanswerable(&means, results, scores);
 }

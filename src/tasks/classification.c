@@ -136,8 +136,6 @@ static void *classification_read(const xlm_loss *self, const xlm_task_source *so
 
 static void classification_read_free(void *text) { xlm_labelled_text_free(text); }
 
-static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(a, b); }
-
 static char **classification_labels(const xlm_loss *self, const void *pointer, GError **error)
 {
     (void)self;
@@ -147,18 +145,11 @@ static char **classification_labels(const xlm_loss *self, const void *pointer, G
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < text->items->len; i++)
         g_hash_table_add(seen, (char *)item_at(text, i)->label);
-    GList *sorted = g_list_sort(g_hash_table_get_keys(seen), by_name);
-    GPtrArray *labels = g_ptr_array_new();
-    for (GList *at = sorted; at != NULL; at = at->next)
-        g_ptr_array_add(labels, g_strdup(at->data));
-    g_ptr_array_add(labels, NULL);
-    g_list_free(sorted);
-    char **all = (char **)g_ptr_array_free(labels, FALSE);
-    if (all[1] != NULL)
-        return all;
+    g_auto(GStrv) labels = xlm_task_names(seen);
+    if (labels[1] != NULL)
+        return g_steal_pointer(&labels);
     xlm_error_set(error, EX_DATAERR, "%s: all items have the same label, %s; there is nothing to learn",
-                  xlm_labelled_file_of(text, item_at(text, 0))->path, all[0]);
-    g_strfreev(all);
+                  xlm_labelled_file_of(text, item_at(text, 0))->path, labels[0]);
     return NULL;
 }
 
@@ -273,9 +264,8 @@ static bool find_parallel(const encoding *e, xlm_parallel_items *parallel, GErro
         const xlm_labelled_file *file = &g_array_index(text->files, xlm_labelled_file, f);
         files[f] = (xlm_parallel_file){.path = file->path, .language = file->language_name};
     }
-    const bool good = xlm_parallel_items_find(parallel, items, text->items->len, files, (int32_t)text->files->len,
-                                        e->task->code_switching, (xlm_pairing)e->task->pair_by, error);
-    return good;
+    return xlm_parallel_items_find(parallel, items, text->items->len, files, (int32_t)text->files->len,
+                                   e->task->code_switching, (xlm_pairing)e->task->pair_by, error);
 }
 
 /* What could not be paired, and why the first could not. */
@@ -426,12 +416,6 @@ static int32_t most_probable(const double *probability, int64_t classes)
     return best;
 }
 
-static void add_measure(xlm_task_scores *scores, const char *name, double value, int64_t terms)
-{
-    const xlm_measure m = {name, value, terms};
-    g_array_append_val(scores->measures, m);
-}
-
 static void classification_score(const xlm_loss *self, const void *pointer, const double *predictions, xlm_task_scores *scores)
 {
     const struct classification *c = self->state;
@@ -439,32 +423,27 @@ static void classification_score(const xlm_loss *self, const void *pointer, cons
     const int64_t n = text->items->len, classes = c->of.classes;
     g_autofree int32_t *gold = g_new(int32_t, n), *predicted = g_new(int32_t, n);
     g_autoptr(GHashTable) labels = xlm_names_index(c->of.labels, classes);
-    g_autofree xlm_task_row *row = g_new0(xlm_task_row, classes);
     int64_t right = 0, counted = 0;
     double f1 = 0;
     for (int64_t i = 0; i < n; i++) {
         gold[i] = xlm_names_find(labels, item_at(text, i)->label);
         predicted[i] = most_probable(predictions + i * classes, classes);
-        row[gold[i]].gold++;
-        row[predicted[i]].predicted++;
-        row[gold[i]].right += gold[i] == predicted[i];
-        right += gold[i] == predicted[i];
     }
+    g_autofree xlm_task_row *row = xlm_task_count(classes, n, gold, predicted);
     for (int64_t k = 0; k < classes; k++) {
         if (row[k].gold + row[k].predicted == 0)
             continue;
         f1 += xlm_task_f1(&row[k]);
+        right += row[k].right;
         counted++;
-        row[k].kind = "class";
-        row[k].name = g_strdup(c->of.labels[k]);
-        g_array_append_val(scores->rows, row[k]);
+        xlm_task_scores_add_row(scores, "class", c->of.labels[k], &row[k]);
     }
     const double accuracy = (double)right / (double)n, macro = f1 / (double)counted;
     if (c->choose_by == ACCURACY)
-        add_measure(scores, "accuracy", accuracy, n);
-    add_measure(scores, "macro_f1", macro, counted);
+        xlm_task_scores_add(scores, "accuracy", accuracy, n);
+    xlm_task_scores_add(scores, "macro_f1", macro, counted);
     if (c->choose_by == MACRO_F1)
-        add_measure(scores, "accuracy", accuracy, n);
+        xlm_task_scores_add(scores, "accuracy", accuracy, n);
     xlm_task_scores_confuse(scores, c->of.labels, n, gold, predicted);
 }
 

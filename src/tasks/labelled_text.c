@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/json_file.h"
+#include "tasks/task.h"
 #include "text/lines.h"
 
 /* What is read of an item. */
@@ -66,14 +67,13 @@ static bool check_file_labels(const xlm_labelled_text *text, int32_t number, GEr
 {
     const xlm_labelled_file *file = &g_array_index(text->files, xlm_labelled_file, number);
     const xlm_labelled_item *new = NULL; /* with a label that no item before has, the last */
-    GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < text->items->len; i++) {
         const xlm_labelled_item *item = &g_array_index(text->items, xlm_labelled_item, i);
         if (item->file == number && g_hash_table_add(seen, (char *)item->label))
             new = item;
     }
     const int64_t different = g_hash_table_size(seen);
-    g_hash_table_unref(seen);
     if (!((different > 64 && different > file->items / 10) || (different > 8 && different > file->items / 2)))
         return true;
     const int shown = (int)(g_utf8_offset_to_pointer(new->label, MIN(g_utf8_strlen(new->label, -1), 40)) - new->label);
@@ -415,14 +415,10 @@ static bool refuse_emptiness(const reader *r, GError **error)
 {
     if (g_hash_table_size(r->languages) == 0 || r->rows > 0)
         return xlm_error_set(error, EX_DATAERR, "%s: there is no item with a label in it", r->file.path);
-    GList *sorted = g_list_sort(g_hash_table_get_keys(r->languages), (GCompareFunc)strcmp);
-    g_autoptr(GString) names = g_string_new(NULL);
-    for (GList *at = sorted; at != NULL; at = at->next)
-        g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", (const char *)at->data);
-    xlm_error_set(error, EX_DATAERR, "%s: there is no line of language %s in it; it has %s", r->file.path,
-                  r->file.language_name, names->str);
-    g_list_free(sorted);
-    return false;
+    g_auto(GStrv) names = xlm_task_names(r->languages);
+    g_autofree char *list = g_strjoinv(", ", names);
+    return xlm_error_set(error, EX_DATAERR, "%s: there is no line of language %s in it; it has %s", r->file.path,
+                         r->file.language_name, list);
 }
 
 static bool read_lines(reader *r, GError **error)

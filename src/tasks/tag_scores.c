@@ -17,32 +17,10 @@ bool xlm_tags_are_bio(char *const *labels)
 
 /* ---- tags ---- */
 
-static xlm_task_row *count_tags(const xlm_tag_pairs *p)
-{
-    xlm_task_row *tag = g_new0(xlm_task_row, p->classes);
-    for (int64_t i = 0; i < p->words; i++) {
-        tag[p->gold[i]].gold++;
-        tag[p->predicted[i]].predicted++;
-        tag[p->gold[i]].right += p->gold[i] == p->predicted[i];
-    }
-    return tag;
-}
-
-static void add_measure(xlm_task_scores *scores, const char *name, double value, int64_t terms)
-{
-    const xlm_measure m = {name, value, terms};
-    g_array_append_val(scores->measures, m);
-}
-
 static void add_row(xlm_task_scores *scores, const char *kind, const char *name, const xlm_task_row *counts)
 {
-    xlm_task_row row = *counts;
-    row.kind = kind;
-    row.name = g_strdup(name);
-    if (row.gold > 0 || row.predicted > 0)
-        g_array_append_val(scores->rows, row);
-    else
-        g_free(row.name);
+    if (counts->gold > 0 || counts->predicted > 0)
+        xlm_task_scores_add_row(scores, kind, name, counts);
 }
 
 static void score_tags(const xlm_tag_pairs *p, const xlm_task_row *tag, xlm_task_scores *scores)
@@ -58,9 +36,9 @@ static void score_tags(const xlm_tag_pairs *p, const xlm_task_row *tag, xlm_task
         f1 += xlm_task_f1(&tag[c]);
         tags++;
     }
-    add_measure(scores, "accuracy", p->words > 0 ? (double)right / (double)p->words : 0, p->words);
-    add_measure(scores, "micro_f1", xlm_task_f1(&all), all.gold);
-    add_measure(scores, "macro_f1", tags > 0 ? f1 / (double)tags : 0, tags);
+    xlm_task_scores_add(scores, "accuracy", p->words > 0 ? (double)right / (double)p->words : 0, p->words);
+    xlm_task_scores_add(scores, "micro_f1", xlm_task_f1(&all), all.gold);
+    xlm_task_scores_add(scores, "macro_f1", tags > 0 ? f1 / (double)tags : 0, tags);
 }
 
 /* ---- spans ---- */
@@ -132,7 +110,8 @@ static void count_spans(const xlm_tag_pairs *p, int64_t first, int64_t end, cons
 static void score_spans(const xlm_tag_pairs *p, xlm_task_scores *scores)
 {
     g_autoptr(GPtrArray) types = types_of(p->labels);
-    xlm_task_row *rows = g_new0(xlm_task_row, types->len), all = {0};
+    g_autofree xlm_task_row *rows = g_new0(xlm_task_row, types->len);
+    xlm_task_row all = {0};
     int64_t first = 0;
     for (int64_t s = 0; s < p->sentences; first = p->ends[s++])
         count_spans(p, first, p->ends[s], types, rows);
@@ -140,14 +119,13 @@ static void score_spans(const xlm_tag_pairs *p, xlm_task_scores *scores)
         all.gold += rows[i].gold, all.predicted += rows[i].predicted, all.right += rows[i].right;
         add_row(scores, "span", types->pdata[i], &rows[i]);
     }
-    add_measure(scores, "span_f1", xlm_task_f1(&all), all.gold);
+    xlm_task_scores_add(scores, "span_f1", xlm_task_f1(&all), all.gold);
     add_row(scores, "span", "all", &all);
-    g_free(rows);
 }
 
 void xlm_tag_scores(const xlm_tag_pairs *pairs, xlm_task_scores *scores)
 {
-    g_autofree xlm_task_row *tag = count_tags(pairs);
+    g_autofree xlm_task_row *tag = xlm_task_count(pairs->classes, pairs->words, pairs->gold, pairs->predicted);
     score_tags(pairs, tag, scores);
     if (pairs->bio)
         score_spans(pairs, scores);

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/names.h"
+#include "tasks/class_head.h"
 #include "tasks/tag_scores.h"
 #include "tasks/tagged_text.h"
 
@@ -37,12 +38,8 @@ static const xlm_option tagging_options[] = {
 
 static void tagging_declare(xlm_loss *self, xlm_declaration *declaration)
 {
-    static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED,
-                                    .gradient = true, .dropout = true};
     const struct tagging *tagging = self->state;
-    xlm_declare_view(declaration, &masked);
-    xlm_declare_weight(declaration, "weight", tagging->of.classes, self->setup->model->hidden_size);
-    xlm_declare_bias(declaration, "bias", tagging->of.classes);
+    xlm_class_declare(self, declaration, tagging->of.classes, false);
 }
 
 /* Words whose tag is one of the labels. */
@@ -123,35 +120,26 @@ static void *tagging_read(const xlm_loss *self, const xlm_task_source *sources, 
 
 static void tagging_read_free(void *text) { xlm_tagged_text_free(text); }
 
-static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(a, b); }
-
-/* The tags of a text that are not among the labels, sorted, none twice; those of labels and text. g_list_free. */
-static GList *other_tags(const xlm_task_state *of, const xlm_tagged_text *text)
+/* The tags of a text that are not among the labels, sorted, none twice. g_strfreev. */
+static char **other_tags(const xlm_task_state *of, const xlm_tagged_text *text)
 {
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < text->words->len; i++)
         g_hash_table_add(seen, (char *)g_array_index(text->words, xlm_tagged_word, i).tag);
     for (int64_t c = 0; c < of->classes; c++)
         g_hash_table_remove(seen, of->labels[c]);
-    return g_list_sort(g_hash_table_get_keys(seen), by_name);
+    return xlm_task_names(seen);
 }
 
 static char **tagging_labels(const xlm_loss *self, const void *pointer, GError **error)
 {
     (void)self;
     const xlm_tagged_text *text = pointer;
-    GList *sorted = other_tags(&(xlm_task_state){0}, text);
-    GPtrArray *labels = g_ptr_array_new();
-    for (GList *at = sorted; at != NULL; at = at->next)
-        g_ptr_array_add(labels, g_strdup(at->data));
-    g_ptr_array_add(labels, NULL);
-    g_list_free(sorted);
-    char **all = (char **)g_ptr_array_free(labels, FALSE);
-    if (all[1] != NULL)
-        return all;
+    g_auto(GStrv) labels = other_tags(&(xlm_task_state){0}, text);
+    if (labels[1] != NULL)
+        return g_steal_pointer(&labels);
     xlm_error_set(error, EX_DATAERR, "%s: all words have the same tag, %s; there is nothing to learn",
-                  g_array_index(text->words, xlm_tagged_word, 0).path, all[0]);
-    g_strfreev(all);
+                  g_array_index(text->words, xlm_tagged_word, 0).path, labels[0]);
     return NULL;
 }
 
@@ -239,15 +227,10 @@ static bool check_tags(const xlm_task_state *of, GHashTable *labels, const xlm_t
                       first->word, known);
         return false;
     }
-    GList *others = other_tags(of, text);
-    g_autoptr(GPtrArray) names = g_ptr_array_new();
-    for (GList *at = others; at != NULL; at = at->next)
-        g_ptr_array_add(names, at->data);
-    g_ptr_array_add(names, NULL);
-    g_autofree char *list = xlm_names_some((char *const *)names->pdata);
+    g_auto(GStrv) others = other_tags(of, text);
+    g_autofree char *list = xlm_names_some(others);
     xlm_log_warn("tags that the training text does not have count as wrong: %" G_GINT64_FORMAT " of %u words, with %s (first at "
                  "%s:%" G_GINT64_FORMAT ")", words, text->words->len, list, first->path, first->line);
-    g_list_free(others);
     return true;
 }
 
@@ -266,15 +249,13 @@ static bool tagging_encode(const xlm_loss *self, void *pointer, const xlm_task_e
     const xlm_tagged_text *text = pointer;
     if (!check_measure(tagging, error))
         return false;
-    GHashTable *labels = xlm_names_index(tagging->of.labels, tagging->of.classes);
-    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    g_autoptr(GHashTable) labels = xlm_names_index(tagging->of.labels, tagging->of.classes);
+    g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
     tally seen = {0};
     bool good = check_tags(&tagging->of, labels, text, error);
     for (guint s = 0, first = 0; s < text->ends->len && good; first = g_array_index(text->ends, guint, s++))
         good = encode_sentence(labels, encoder, &g_array_index(text->words, xlm_tagged_word, first),
                                g_array_index(text->ends, guint, s) - first, ids, examples, &seen, error);
-    g_array_unref(ids);
-    g_hash_table_unref(labels);
     g_string_append_printf(description, "%u sentences, %u words, %" G_GINT64_FORMAT " tokens", text->ends->len, text->words->len,
                            xlm_examples_tokens(examples, xlm_examples_count(examples)));
     if (text->document_lines > 0)
@@ -314,12 +295,12 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const doubl
     const xlm_tagged_text *text = pointer;
     const guint n = text->words->len;
     g_autofree int32_t *gold = g_new(int32_t, n), *predicted = g_new(int32_t, n);
-    GList *others = other_tags(&tagging->of, text);
-    GPtrArray *labels = g_ptr_array_new(); /* those of the model, and then the others of the text */
+    g_auto(GStrv) others = other_tags(&tagging->of, text);
+    g_autoptr(GPtrArray) labels = g_ptr_array_new(); /* those of the model, and then the others of the text */
     for (int64_t c = 0; c < tagging->of.classes; c++)
         g_ptr_array_add(labels, tagging->of.labels[c]);
-    for (GList *at = others; at != NULL; at = at->next)
-        g_ptr_array_add(labels, at->data);
+    for (char **name = others; *name != NULL; name++)
+        g_ptr_array_add(labels, *name);
     const int64_t classes = labels->len;
     g_autoptr(GHashTable) index = xlm_names_index((char *const *)labels->pdata, classes);
     int64_t unseen = 0;
@@ -337,12 +318,8 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const doubl
     xlm_tag_scores(&pairs, scores);
     xlm_task_scores_confuse(scores, pairs.labels, n, gold, predicted);
     put_first(tagging, scores->measures);
-    if (unseen > 0) {
-        const xlm_measure share = {"unseen_tags", (double)unseen / n, unseen};
-        g_array_append_val(scores->measures, share);
-    }
-    g_list_free(others);
-    g_ptr_array_unref(labels);
+    if (unseen > 0)
+        xlm_task_scores_add(scores, "unseen_tags", (double)unseen / n, unseen);
 }
 
 /* token<tab>gold<tab>predicted, an empty line after each sentence. */

@@ -76,6 +76,11 @@ typedef struct xlm_task_scores {
 xlm_task_scores *xlm_task_scores_new(void);
 /* NULL is allowed. */
 void xlm_task_scores_free(xlm_task_scores *scores);
+void xlm_task_scores_add(xlm_task_scores *scores, const char *measure, double value, int64_t terms);
+/* A row with the counts of another. kind: borrowed. */
+void xlm_task_scores_add_row(xlm_task_scores *scores, const char *kind, const char *name, const xlm_task_row *counts);
+/* For each class, of n things: gold, predicted, right. gold, predicted: [n]. [classes]; g_free. */
+xlm_task_row *xlm_task_count(int64_t classes, int64_t n, const int32_t *gold, const int32_t *predicted);
 /* Count n things for the table, which gets copies of the names. gold, predicted: [n] indices into names. */
 void xlm_task_scores_confuse(xlm_task_scores *scores, char *const *names, int64_t n, const int32_t *gold,
                              const int32_t *predicted);
@@ -85,6 +90,9 @@ const xlm_measure *xlm_task_measure(const GArray *measures, const char *name);
 /* The mean over languages of each measure that all of them have, in the order of the first language; terms: of all together.
  * languages: GArray of xlm_measure for each. GArray of xlm_measure, g_array_unref. */
 GArray *xlm_task_means(const GPtrArray *languages);
+
+/* The members of a set of names, sorted. NULL-terminated copies; g_strfreev. */
+char **xlm_task_names(GHashTable *set);
 
 /* Append what a file is to say of predictions. */
 typedef void xlm_task_print(const xlm_loss *self, const void *text, const double *predictions, GString *out);

@@ -1,4 +1,5 @@
 /* xlm-mpi: measures of the predictions for a task. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tasks/task.h"
@@ -28,6 +29,31 @@ xlm_task_scores *xlm_task_scores_new(void)
     return s;
 }
 
+void xlm_task_scores_add(xlm_task_scores *scores, const char *measure, double value, int64_t terms)
+{
+    const xlm_measure m = {measure, value, terms};
+    g_array_append_val(scores->measures, m);
+}
+
+void xlm_task_scores_add_row(xlm_task_scores *scores, const char *kind, const char *name, const xlm_task_row *counts)
+{
+    xlm_task_row row = *counts;
+    row.kind = kind;
+    row.name = g_strdup(name);
+    g_array_append_val(scores->rows, row);
+}
+
+xlm_task_row *xlm_task_count(int64_t classes, int64_t n, const int32_t *gold, const int32_t *predicted)
+{
+    xlm_task_row *row = g_new0(xlm_task_row, classes);
+    for (int64_t i = 0; i < n; i++) {
+        row[gold[i]].gold++;
+        row[predicted[i]].predicted++;
+        row[gold[i]].right += gold[i] == predicted[i];
+    }
+    return row;
+}
+
 void xlm_task_scores_confuse(xlm_task_scores *scores, char *const *names, int64_t n, const int32_t *gold,
                              const int32_t *predicted)
 {
@@ -39,6 +65,16 @@ void xlm_task_scores_confuse(xlm_task_scores *scores, char *const *names, int64_
     }
     for (int64_t i = 0; i < n; i++)
         c->counts[gold[i] * classes + predicted[i]]++;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+char **xlm_task_names(GHashTable *set)
+{
+    guint n;
+    g_autofree char **borrowed = (char **)g_hash_table_get_keys_as_array(set, &n);
+    qsort(borrowed, n, sizeof *borrowed, by_name);
+    return g_strdupv(borrowed);
 }
 
 const xlm_measure *xlm_task_measure(const GArray *measures, const char *name)

@@ -26,39 +26,12 @@ struct xlm_output_lock {
     bool lost;
 };
 
-/* ---- who holds a lock ---- */
-
-typedef struct holder {
-    char *text;
-    char *program, *host, *boot, *namespace, *job, *cluster, *restarts, *since;
-    pid_t process, writer;
-    uint64_t started, writer_started;
-} holder;
-
-static void clear_holder(holder *h)
-{
-    char *const texts[] = {h->text, h->program, h->host, h->boot, h->namespace, h->job, h->cluster, h->restarts, h->since};
-    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-        g_free(texts[i]);
-    *h = (holder){0};
-}
+/* ---- who holds a lock: a run, as keys of a file ---- */
 
 static char *first_line(const char *path)
 {
     char *text = NULL;
     return xlm_files_load(path, &text, NULL, NULL) ? g_strchomp(text) : g_strdup("");
-}
-
-static char *variable(const char *name)
-{
-    const char *value = g_getenv(name);
-    return g_strdup(value != NULL ? value : "");
-}
-
-static char *process_namespace(void)
-{
-    char *link = g_file_read_link("/proc/self/ns/pid", NULL);
-    return link != NULL ? link : g_strdup("");
 }
 
 static uint64_t started(pid_t process)
@@ -67,80 +40,65 @@ static uint64_t started(pid_t process)
     return process > 0 && xlm_process_look_up(process, &found) ? found.started : 0;
 }
 
+static void set_text(GKeyFile *holder, const char *key, const char *text)
+{
+    g_key_file_set_string(holder, GROUP, key, text != NULL ? text : "");
+}
+
 /* process: 0 when nothing but the writer is there. */
-static holder this_run(pid_t process, pid_t writer)
+static GKeyFile *this_run(pid_t process, pid_t writer)
 {
-    GDateTime *now = g_date_time_new_now_local();
-    const holder h = {
-        .program = g_strdup(g_get_prgname()), .host = g_strdup(g_get_host_name()),
-        .boot = first_line("/proc/sys/kernel/random/boot_id"), .namespace = process_namespace(),
-        .job = variable("SLURM_JOB_ID"), .cluster = variable("SLURM_CLUSTER_NAME"), .restarts = variable("SLURM_RESTART_COUNT"),
-        .since = g_date_time_format(now, "%F %T"), .process = process, .started = started(process),
-        .writer = writer, .writer_started = started(writer),
-    };
-    g_date_time_unref(now);
-    return h;
+    g_autoptr(GDateTime) now = g_date_time_new_now_local();
+    g_autofree char *since = g_date_time_format(now, "%F %T"), *boot = first_line("/proc/sys/kernel/random/boot_id"),
+                    *namespace = g_file_read_link("/proc/self/ns/pid", NULL);
+    GKeyFile *us = g_key_file_new();
+    set_text(us, "program", g_get_prgname());
+    set_text(us, "host", g_get_host_name());
+    g_key_file_set_int64(us, GROUP, "process", process);
+    set_text(us, "since", since);
+    g_key_file_set_uint64(us, GROUP, "started", started(process));
+    set_text(us, "boot", boot);
+    set_text(us, "namespace", namespace);
+    set_text(us, "slurm_job", g_getenv("SLURM_JOB_ID"));
+    set_text(us, "slurm_cluster", g_getenv("SLURM_CLUSTER_NAME"));
+    set_text(us, "slurm_restarts", g_getenv("SLURM_RESTART_COUNT"));
+    g_key_file_set_int64(us, GROUP, "writer", writer);
+    g_key_file_set_uint64(us, GROUP, "writer_started", started(writer));
+    return us;
 }
 
-static char *describe_in_file(const holder *h)
+/* The texts of a lock that is empty or cut short, for lack of room, are empty. g_free. */
+static char *get_text(GKeyFile *holder, const char *key)
 {
-    GKeyFile *file = g_key_file_new();
-    g_key_file_set_string(file, GROUP, "program", h->program);
-    g_key_file_set_string(file, GROUP, "host", h->host);
-    g_key_file_set_int64(file, GROUP, "process", h->process);
-    g_key_file_set_string(file, GROUP, "since", h->since);
-    g_key_file_set_uint64(file, GROUP, "started", h->started);
-    g_key_file_set_string(file, GROUP, "boot", h->boot);
-    g_key_file_set_string(file, GROUP, "namespace", h->namespace);
-    g_key_file_set_string(file, GROUP, "slurm_job", h->job);
-    g_key_file_set_string(file, GROUP, "slurm_cluster", h->cluster);
-    g_key_file_set_string(file, GROUP, "slurm_restarts", h->restarts);
-    g_key_file_set_int64(file, GROUP, "writer", h->writer);
-    g_key_file_set_uint64(file, GROUP, "writer_started", h->writer_started);
-    char *text = g_key_file_to_data(file, NULL, NULL);
-    g_key_file_unref(file);
-    return text;
-}
-
-static char *get_text(GKeyFile *file, const char *key)
-{
-    char *value = g_key_file_get_string(file, GROUP, key, NULL);
+    char *value = g_key_file_get_string(holder, GROUP, key, NULL);
     return value != NULL ? value : g_strdup("");
 }
 
-/* A lock that is empty or cut short, for lack of room, has empty texts. Errors are GLib's, of reading. */
-static bool read_holder(const char *path, holder *h, GError **error)
+static bool same(GKeyFile *holder, GKeyFile *us, const char *key)
 {
-    *h = (holder){0};
-    if (!xlm_files_load(path, &h->text, NULL, error))
-        return false;
-    GKeyFile *file = g_key_file_new();
-    g_key_file_load_from_data(file, h->text, (gsize)-1, G_KEY_FILE_NONE, NULL);
-    h->program = get_text(file, "program");
-    h->host = get_text(file, "host");
-    h->boot = get_text(file, "boot");
-    h->namespace = get_text(file, "namespace");
-    h->job = get_text(file, "slurm_job");
-    h->cluster = get_text(file, "slurm_cluster");
-    h->restarts = get_text(file, "slurm_restarts");
-    h->since = get_text(file, "since");
-    h->process = (pid_t)g_key_file_get_int64(file, GROUP, "process", NULL);
-    h->started = g_key_file_get_uint64(file, GROUP, "started", NULL);
-    h->writer = (pid_t)g_key_file_get_int64(file, GROUP, "writer", NULL);
-    h->writer_started = g_key_file_get_uint64(file, GROUP, "writer_started", NULL);
-    g_key_file_unref(file);
-    return true;
+    g_autofree char *theirs = get_text(holder, key), *ours = get_text(us, key);
+    return strcmp(theirs, ours) == 0;
+}
+
+static pid_t process_of(GKeyFile *holder, const char *key) { return (pid_t)g_key_file_get_int64(holder, GROUP, key, NULL); }
+
+/* Is the process there, and no other that has its number now? */
+static bool is_alive(GKeyFile *holder, const char *process, const char *since)
+{
+    const uint64_t then = g_key_file_get_uint64(holder, GROUP, since, NULL);
+    return then != 0 && started(process_of(holder, process)) == then;
 }
 
 /* Whether Slurm knows that the job is over; false where there is no Slurm. */
-static bool slurm_has_ended(const holder *h, const holder *us)
+static bool slurm_has_ended(GKeyFile *holder, GKeyFile *us)
 {
-    if (*h->job == '\0' || strcmp(h->cluster, us->cluster) != 0)
+    g_autofree char *job = get_text(holder, "slurm_job");
+    if (*job == '\0' || !same(holder, us, "slurm_cluster"))
         return false;
-    if (strcmp(h->job, us->job) == 0)
-        return strcmp(h->restarts, us->restarts) != 0; /* this job, before it was queued again */
+    if (same(holder, us, "slurm_job"))
+        return !same(holder, us, "slurm_restarts"); /* this job, before it was queued again */
     g_autofree char *squeue = g_find_program_in_path("squeue"), *output = NULL, *errors = NULL;
-    char *command[] = {squeue, (char *)"-h", (char *)"-o", (char *)"%T", (char *)"-j", h->job, NULL};
+    char *command[] = {squeue, (char *)"-h", (char *)"-o", (char *)"%T", (char *)"-j", job, NULL};
     int status = 0;
     const bool asked = squeue != NULL && g_spawn_sync(NULL, command, NULL, G_SPAWN_DEFAULT, NULL, NULL, &output, &errors, &status,
                                                       NULL);
@@ -150,19 +108,17 @@ static bool slurm_has_ended(const holder *h, const holder *us)
 typedef enum { HELD, STALE, FINISHING } lock_state;
 
 /* age: seconds since the lock was refreshed. */
-static lock_state state_of(const holder *h, int64_t age)
+static lock_state state_of(GKeyFile *holder, int64_t age)
 {
-    holder us = this_run(getpid(), 0);
-    const bool here = strcmp(h->host, us.host) == 0 && strcmp(h->boot, us.boot) == 0 && strcmp(h->namespace, us.namespace) == 0;
-    lock_state state = age > STALE_AFTER || slurm_has_ended(h, &us) ? STALE : HELD;
-    if (here && (h->process > 0 || h->writer > 0)) {
-        /* On this host the table of processes is surer than the age of the lock. */
-        const bool there = started(h->process) == h->started && h->started != 0;
-        const bool writes = started(h->writer) == h->writer_started && h->writer_started != 0;
-        state = there ? HELD : writes && h->writer != us.process ? FINISHING : STALE;
-    }
-    clear_holder(&us);
-    return state;
+    g_autoptr(GKeyFile) us = this_run(getpid(), 0);
+    const bool here = same(holder, us, "host") && same(holder, us, "boot") && same(holder, us, "namespace");
+    const pid_t writer = process_of(holder, "writer");
+    if (!here || (process_of(holder, "process") <= 0 && writer <= 0))
+        return age > STALE_AFTER || slurm_has_ended(holder, us) ? STALE : HELD;
+    /* On this host the table of processes is surer than the age of the lock. */
+    if (is_alive(holder, "process", "started"))
+        return HELD;
+    return is_alive(holder, "writer", "writer_started") && writer != getpid() ? FINISHING : STALE;
 }
 
 /* ---- files ---- */
@@ -189,12 +145,10 @@ static bool write_text(const char *path, int flags, const char *text)
 
 static bool write_temporary(const xlm_output_lock *lock, pid_t process, pid_t writer)
 {
-    holder us = this_run(process, writer);
-    g_autofree char *text = describe_in_file(&us);
+    g_autoptr(GKeyFile) us = this_run(process, writer);
+    g_autofree char *text = g_key_file_to_data(us, NULL, NULL);
     g_unlink(lock->temporary);
-    const bool good = write_text(lock->temporary, O_EXCL, text);
-    clear_holder(&us);
-    return good;
+    return write_text(lock->temporary, O_EXCL, text);
 }
 
 /* Give the temporary file the lock's name if there is none. errno as of link(). */
@@ -237,22 +191,15 @@ static bool replace(const xlm_output_lock *lock, const char *found, bool *ours, 
 
 /* ---- taking ---- */
 
-static char *name_holder(const holder *h)
+static char *name_holder(GKeyFile *holder)
 {
-    g_autofree char *job = *h->job != '\0' ? g_strdup_printf(", Slurm job %s", h->job) : g_strdup("");
-    return *h->host == '\0' ? g_strdup("a program that did not say its name")
-                            : g_strdup_printf("%s, process %ld on host %s since %s%s", h->program,
-                                              (long)(h->process > 0 ? h->process : h->writer), h->host,
-                                              h->since, job);
-}
-
-static bool refuse(const xlm_output_lock *lock, const char *directory, const holder *h, int64_t age, GError **error)
-{
-    g_autofree char *name = name_holder(h);
-    xlm_error_set(error, EX_CANTCREAT, "%s: another run writes there: %s, last active %" G_GINT64_FORMAT " s ago; wait for "
-                  "it, stop it, or take another output directory (if it is certainly gone, remove %s)", directory, name,
-                  MAX(age, 0), lock->path);
-    return false;
+    g_autofree char *program = get_text(holder, "program"), *host = get_text(holder, "host"), *since = get_text(holder, "since"),
+                    *job = get_text(holder, "slurm_job");
+    const pid_t process = process_of(holder, "process");
+    return *host == '\0' ? g_strdup("a program that did not say its name")
+                         : g_strdup_printf("%s, process %ld on host %s since %s%s%s", program,
+                                           (long)(process > 0 ? process : process_of(holder, "writer")), host, since,
+                                           *job != '\0' ? ", Slurm job " : "", job);
 }
 
 /* Whether taking the lock is tried again: when it was released between being found and being read. One that is there and cannot
@@ -274,32 +221,34 @@ static bool try_again(const xlm_output_lock *lock, GError *why, GError **error)
  * error. */
 static bool handle_existing(const xlm_output_lock *lock, const char *directory, bool *ours, bool *waits, GError **error)
 {
-    holder h;
+    g_autofree char *text = NULL;
     GError *why = NULL;
-    if (!read_holder(lock->path, &h, &why))
+    if (!xlm_files_load(lock->path, &text, NULL, &why))
         return try_again(lock, why, error);
+    g_autoptr(GKeyFile) holder = g_key_file_new();
+    g_key_file_load_from_data(holder, text, (gsize)-1, G_KEY_FILE_NONE, NULL);
     const int64_t age = modified(lock->temporary) - modified(lock->path);
-    const lock_state state = state_of(&h, age);
-    g_autofree char *name = name_holder(&h);
-    bool good = true;
-    if (state == HELD) {
-        good = refuse(lock, directory, &h, age, error);
-    } else if (state == STALE) {
-        good = replace(lock, h.text, ours, error);
-        if (*ours && h.writer != getpid())
+    const lock_state state = state_of(holder, age);
+    const pid_t writer = process_of(holder, "writer");
+    g_autofree char *name = name_holder(holder);
+    if (state == HELD)
+        return xlm_error_set(error, EX_CANTCREAT, "%s: another run writes there: %s, last active %" G_GINT64_FORMAT " s ago; wait "
+                             "for it, stop it, or take another output directory (if it is certainly gone, remove %s)", directory,
+                             name, MAX(age, 0), lock->path);
+    if (state == STALE) {
+        const bool good = replace(lock, text, ours, error);
+        if (*ours && writer != getpid())
             xlm_log_info("%s: taken over from a run that is gone: %s", directory, name);
-    } else {
-        if (!*waits)
-            xlm_log_info("%s: waiting for process %ld, which still writes the checkpoint of a run that was stopped (%s)",
-                         directory, (long)h.writer, name);
-        *waits = true;
-        g_usleep(200000);
-        good = xlm_signals_noted() == 0 ||
-               xlm_error_set(error, EX_TEMPFAIL, "%s: stopped by a signal while another process writes a checkpoint there",
-                             directory);
+        return good;
     }
-    clear_holder(&h);
-    return good;
+    if (!*waits)
+        xlm_log_info("%s: waiting for process %ld, which still writes the checkpoint of a run that was stopped (%s)",
+                     directory, (long)writer, name);
+    *waits = true;
+    g_usleep(200000);
+    return xlm_signals_noted() == 0 ||
+           xlm_error_set(error, EX_TEMPFAIL, "%s: stopped by a signal while another process writes a checkpoint there",
+                         directory);
 }
 
 static bool take(xlm_output_lock *lock, const char *directory, bool finishes, GError **error)

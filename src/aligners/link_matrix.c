@@ -170,7 +170,7 @@ static void append_word(GString *out, char *const *labels, int64_t i)
 void xlm_link_list_append(GString *out, const xlm_link_picture *picture)
 {
     const xlm_link_picture *p = picture;
-    char **source = make_labels(p->source, p->sources), **target = make_labels(p->target, p->targets);
+    g_auto(GStrv) source = make_labels(p->source, p->sources), target = make_labels(p->target, p->targets);
     bool *linked = g_new0(bool, p->targets + 1), any = false;
     for (int64_t i = 0, at = 0; i < p->sources; i++) {
         append_word(out, source, i);
@@ -193,6 +193,4 @@ void xlm_link_list_append(GString *out, const xlm_link_picture *picture)
     if (any)
         g_string_append_c(out, '\n');
     g_free(linked);
-    g_strfreev(source);
-    g_strfreev(target);
 }

@@ -224,7 +224,7 @@ static bool check_outputs(const xlm_prep_options *o, const GPtrArray *inputs, GE
 
 static bool check_files(const xlm_prep_options *o, GError **error)
 {
-    GPtrArray *inputs = g_ptr_array_new();
+    g_autoptr(GPtrArray) inputs = g_ptr_array_new();
     for (guint i = 0; i < o->sources->len; i++)
         for (int side = 0; side < source_at(o, i)->sides; side++)
             g_ptr_array_add(inputs, source_at(o, i)->path[side]);
@@ -244,7 +244,6 @@ static bool check_files(const xlm_prep_options *o, GError **error)
     for (guint i = 0; i < o->like_files->len; i++) /* no text, and open already */
         g_ptr_array_add(inputs, o->like_files->pdata[i]);
     good = good && check_outputs(o, inputs, error);
-    g_ptr_array_free(inputs, TRUE);
     return good && check_texts(o, error);
 }
 

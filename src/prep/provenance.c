@@ -113,7 +113,7 @@ static bool write_inputs(xlm_provenance *provenance, const xlm_comm *comm, const
     for (guint i = 0; i < options->sources->len; i++)
         for (int side = 0; side < ((xlm_prep_source *)options->sources->pdata[i])->sides; side++)
             g_array_index(provenance->inputs, struct input, n++).lines = lines[i];
-    GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
     for (guint i = 0; i < provenance->inputs->len; i++) {
         struct input *input = &g_array_index(provenance->inputs, struct input, i);
         const int owner = (int)(i % (guint)comm->ranks);
@@ -124,10 +124,8 @@ static bool write_inputs(xlm_provenance *provenance, const xlm_comm *comm, const
                                                input->bytes, of_lines, input->digest));
         g_free(of_lines);
     }
-    const bool done = xlm_store_write_strings(store, "/inputs", texts->len, (const char *const *)texts->pdata, error) &&
-                      xlm_store_set_text(store, "/inputs", "description", "the files that the corpus was made of", error);
-    g_ptr_array_free(texts, TRUE);
-    return done;
+    return xlm_store_write_strings(store, "/inputs", texts->len, (const char *const *)texts->pdata, error) &&
+           xlm_store_set_text(store, "/inputs", "description", "the files that the corpus was made of", error);
 }
 
 bool xlm_provenance_write(xlm_provenance *provenance, const xlm_comm *comm, const xlm_prep_options *options,

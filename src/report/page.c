@@ -134,12 +134,11 @@ GString *xlm_page_end(xlm_page *page, const char *title, const char *command)
         }
         g_string_append(out, "</ul>\n</section>\n");
     }
-    GDateTime *now = g_date_time_new_now_local();
+    g_autoptr(GDateTime) now = g_date_time_new_now_local();
     g_autofree char *when = g_date_time_format(now, "%Y-%m-%d %H:%M");
     g_string_append_printf(out, "</main>\n<footer>\n<p>Written by xlm-mpi %s on <time>%s</time>: <code>", PACKAGE_VERSION, when);
     xlm_markup_append(out, command);
     g_string_append(out, "</code></p>\n</footer>\n</body>\n</html>\n");
-    g_date_time_unref(now);
     return out;
 }
 

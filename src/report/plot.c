@@ -250,10 +250,9 @@ static bool run_gnuplot(const GString *script, char **svg, GError **error)
 
 static void replace_all(GString *text, const char *pattern, const char *with)
 {
-    GRegex *regex = g_regex_new(pattern, 0, 0, NULL);
+    g_autoptr(GRegex) regex = g_regex_new(pattern, 0, 0, NULL);
     g_autofree char *changed = g_regex_replace_literal(regex, text->str, (gssize)text->len, 0, with, 0, NULL);
     g_string_assign(text, changed);
-    g_regex_unref(regex);
 }
 
 static gboolean make_class(const GMatchInfo *match, GString *out, gpointer data G_GNUC_UNUSED)
@@ -277,10 +276,9 @@ static gboolean name_line(const GMatchInfo *match, GString *out, gpointer data)
 
 static void replace_each(GString *text, const char *pattern, GRegexEvalCallback with, const xlm_plot *plot)
 {
-    GRegex *regex = g_regex_new(pattern, 0, 0, NULL);
+    g_autoptr(GRegex) regex = g_regex_new(pattern, 0, 0, NULL);
     g_autofree char *changed = g_regex_replace_eval(regex, text->str, (gssize)text->len, 0, 0, with, (gpointer)plot, NULL);
     g_string_assign(text, changed);
-    g_regex_unref(regex);
 }
 
 /* Only what is drawn: no head, no definitions, which have ids that would come twice in a page, and no empty groups. */

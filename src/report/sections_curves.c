@@ -255,7 +255,7 @@ static bool draw_by_language(const xlm_sections *s, const GPtrArray *names, GErr
 static void write_last(const xlm_sections *s, const char *caption, const GPtrArray *names)
 {
     const int n = s->runs->n;
-    char **cells = g_new0(char *, n + 1);
+    g_autofree char **cells = g_new0(char *, n + 1);
     xlm_page_table(s->page, caption, NULL, n, (const char *const *)s->runs->labels, s->runs->styles);
     for (guint k = 0; k < names->len; k++) {
         const xlm_curve *any = find_curve(s, names->pdata[k]);
@@ -279,7 +279,6 @@ static void write_last(const xlm_sections *s, const char *caption, const GPtrArr
             g_clear_pointer(&cells[i], g_free);
     }
     xlm_page_table_end(s->page);
-    g_free(cells);
 }
 
 static bool is_held_out(const xlm_curve *c) { return strcmp(c->split, "held_out") == 0; }

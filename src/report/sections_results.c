@@ -123,9 +123,9 @@ void xlm_sections_write_results(const xlm_sections *s, const char *id)
 {
     const GArray *rows = s->results->rows;
     g_autofree int *place = g_new(int, s->runs->n), *styles = g_new(int, s->runs->n);
-    const char **labels = g_new(const char *, s->runs->n);
+    g_autofree const char **labels = g_new(const char *, s->runs->n);
     const int n = choose_columns(s, id, false, place, labels, styles);
-    char **cells = g_new0(char *, n + 1);
+    g_autofree char **cells = g_new0(char *, n + 1);
     bool *done = g_new0(bool, rows->len + 1), any = false;
     for (guint i = 0; i < rows->len; i++) {
         const xlm_result *r = &g_array_index(rows, xlm_result, i);
@@ -152,9 +152,7 @@ void xlm_sections_write_results(const xlm_sections *s, const char *id)
     }
     if (any)
         xlm_page_table_end(s->page);
-    g_free(cells);
     g_free(done);
-    g_free(labels);
 }
 
 /* Is q what r is, of another layer, run or direction? */
@@ -243,7 +241,7 @@ static bool draw_layers(const xlm_sections *s, const xlm_result *r, bool *done, 
 static void write_best(const xlm_sections *s, const char *id, const GArray *rows)
 {
     g_autofree int *place = g_new(int, s->runs->n), *styles = g_new(int, s->runs->n);
-    const char **labels = g_new(const char *, s->runs->n), **cells = g_new(const char *, s->runs->n);
+    g_autofree const char **labels = g_new(const char *, s->runs->n), **cells = g_new(const char *, s->runs->n);
     const int n = choose_columns(s, id, true, place, labels, styles);
     xlm_page_table(s->page, "The best layer of each", NULL, n, labels, styles);
     for (guint i = 0; i < rows->len; i++) {
@@ -254,8 +252,6 @@ static void write_best(const xlm_sections *s, const char *id, const GArray *rows
         xlm_page_row(s->page, b->title, n, cells, true);
     }
     xlm_page_table_end(s->page);
-    g_free(labels);
-    g_free(cells);
 }
 
 static void clear_best(gpointer data)

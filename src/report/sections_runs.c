@@ -18,7 +18,7 @@ bool xlm_section_runs(const xlm_sections *s, GError **error G_GNUC_UNUSED)
 {
     const xlm_runs *runs = s->runs;
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    const char **cells = g_new(const char *, runs->n);
+    g_autofree const char **cells = g_new(const char *, runs->n);
     xlm_page_section(s->page, "runs", runs->n > 1 ? "Runs" : "Run");
     xlm_page_table(s->page, "What was run, and its result", NULL, runs->n, (const char *const *)runs->labels, runs->styles);
     for (int i = 0; i < runs->n; i++)
@@ -30,13 +30,12 @@ bool xlm_section_runs(const xlm_sections *s, GError **error G_GNUC_UNUSED)
                 xlm_page_row(s->page, name, runs->n, cells, false);
         }
     xlm_page_table_end(s->page);
-    g_free(cells);
     return true;
 }
 
 static void write_differences(const xlm_sections *s, GPtrArray *differences, int jobs, const int *place)
 {
-    const char **cells = g_new(const char *, jobs), **labels = g_new(const char *, jobs);
+    g_autofree const char **cells = g_new(const char *, jobs), **labels = g_new(const char *, jobs);
     g_autofree int *styles = g_new(int, jobs);
     for (int i = 0; i < s->runs->n; i++)
         if (place[i] >= 0) {
@@ -53,13 +52,11 @@ static void write_differences(const xlm_sections *s, GPtrArray *differences, int
         xlm_page_row(s->page, key, jobs, cells, false);
     }
     xlm_page_table_end(s->page);
-    g_free(cells);
-    g_free(labels);
 }
 
 bool xlm_section_job(const xlm_sections *s, GError **error G_GNUC_UNUSED)
 {
-    const char **text = g_new(const char *, s->runs->n);
+    g_autofree const char **text = g_new(const char *, s->runs->n);
     int *place = g_new(int, s->runs->n), jobs = 0;
     for (int i = 0; i < s->runs->n; i++) {
         place[i] = s->runs->run[i].job != NULL ? jobs : -1;
@@ -87,7 +84,6 @@ bool xlm_section_job(const xlm_sections *s, GError **error G_GNUC_UNUSED)
         }
     if (jobs > 1)
         g_string_append(s->page->body, "</details>\n");
-    g_free(text);
     g_free(place);
     return true;
 }

@@ -54,7 +54,7 @@ static void report_reproduced(const xlm_answer_text *text, const reproduced *of,
 
 void xlm_answer_reach_report(const xlm_answer_text *text)
 {
-    reproduced *all = g_new0(reproduced, text->questions->sources->len);
+    g_autofree reproduced *all = g_new0(reproduced, text->questions->sources->len);
     for (guint q = 0; q < text->questions->questions->len; q++) {
         const xlm_question *question = xlm_answer_text_question(text, q);
         for (guint i = 0; i < question->answers; i++)
@@ -67,5 +67,4 @@ void xlm_answer_reach_report(const xlm_answer_text *text)
         g_free(all[s].right);
         g_free(all[s].instead);
     }
-    g_free(all);
 }

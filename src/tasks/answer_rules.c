@@ -147,7 +147,7 @@ static guint count_shared(char *const *a, guint n, char *const *b, guint m)
 {
     if (n == 0 || m == 0)
         return 0;
-    const char **x = g_memdup2(a, sizeof *a * n), **y = g_memdup2(b, sizeof *b * m);
+    g_autofree const char **x = g_memdup2(a, sizeof *a * n), **y = g_memdup2(b, sizeof *b * m);
     qsort(x, n, sizeof *x, by_text);
     qsort(y, m, sizeof *y, by_text);
     guint shared = 0;
@@ -157,8 +157,6 @@ static guint count_shared(char *const *a, guint n, char *const *b, guint m)
         i += order <= 0;
         j += order >= 0;
     }
-    g_free(x);
-    g_free(y);
     return shared;
 }
 

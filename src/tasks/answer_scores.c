@@ -63,7 +63,7 @@ static int by_odds(const void *pa, const void *pb)
 
 xlm_answer_threshold xlm_answer_best_threshold(int64_t n, const xlm_answer_result *results, bool of_f1)
 {
-    const xlm_answer_result **order = g_new(const xlm_answer_result *, n);
+    g_autofree const xlm_answer_result **order = g_new(const xlm_answer_result *, n);
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
         order[i] = &results[i];
@@ -81,6 +81,5 @@ xlm_answer_threshold xlm_answer_best_threshold(int64_t n, const xlm_answer_resul
             best = (xlm_answer_threshold){r->null_odds, sum};
     }
     best.mean /= (double)n;
-    g_free(order);
     return best;
 }

@@ -476,7 +476,7 @@ static bool is_second_edition(const xlm_question_source *source)
 xlm_answer_result xlm_answer_text_result(const xlm_answer_text *text, guint question, const xlm_answer_candidates *candidates)
 {
     const xlm_question *q = xlm_answer_text_question(text, question);
-    const char **right = g_new(const char *, MAX(q->answers, 1));
+    g_autofree const char **right = g_new(const char *, MAX(q->answers, 1));
     for (guint i = 0; i < q->answers; i++)
         right[i] = g_array_index(text->questions->answers, xlm_answer, q->first_answer + i).text;
     json_t *best = xlm_answer_text_best(text, question, candidates);
@@ -485,6 +485,5 @@ xlm_answer_result xlm_answer_text_result(const xlm_answer_text *text, guint ques
                                                     q->answers, right);
     result.null_odds = candidates->null_odds;
     json_decref(best);
-    g_free(right);
     return result;
 }

@@ -240,14 +240,13 @@ static void decide(const tuning *t)
 {
     const guint n = t->development->len;
     g_autofree void **texts = g_new(void *, n);
-    const double **predictions = g_new(const double *, n);
+    g_autofree const double **predictions = g_new(const double *, n);
     for (guint i = 0; i < n; i++) {
         texts[i] = g_array_index(t->development, development, i).text;
         predictions[i] = g_array_index(t->development, development, i).predictions;
     }
     xlm_loss self = t->self;
     t->task->decide(&self, n, texts, predictions);
-    g_free(predictions);
 }
 
 static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GArray *measures, GError **error)

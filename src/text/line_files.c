@@ -91,7 +91,7 @@ static bool rename_all(guint n, char *const *temporary, char *const *final, GErr
 
 static bool write_all(const GPtrArray *files, const char *directory, GError **error)
 {
-    char **temporary = g_new0(char *, files->len + 1), **final = g_new0(char *, files->len + 1);
+    g_auto(GStrv) temporary = g_new0(char *, files->len + 1), final = g_new0(char *, files->len + 1);
     bool good = true;
     guint written = 0;
     for (; good && written < files->len; written += good) {
@@ -104,8 +104,6 @@ static bool write_all(const GPtrArray *files, const char *directory, GError **er
     else
         for (guint i = 0; i < written; i++)
             xlm_unfinished_remove(temporary[i]);
-    g_strfreev(temporary);
-    g_strfreev(final);
     return good;
 }
 

@@ -155,7 +155,7 @@ static bool run_steps(estimate *e, GError **error)
     const int64_t steps = e->size->job->train.steps;
     int64_t step;
     bool good = run_step(e, error), grows = true;
-    GByteArray **rows = rows_of_step(e, &step);
+    g_autofree GByteArray **rows = rows_of_step(e, &step);
     for (int64_t n = AT_ONCE; good && grows && step < steps; n *= 2) {
         const uint64_t before = bytes_of(e);
         for (const int64_t end = MIN(n, steps - step) + step; step < end; step++)
@@ -166,7 +166,6 @@ static bool run_steps(estimate *e, GError **error)
     for (int k = 0; k < e->size->job->objectives; k++)
         if (rows[k] != NULL)
             g_byte_array_unref(rows[k]);
-    g_free(rows);
     return good;
 }
 

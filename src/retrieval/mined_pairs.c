@@ -2,89 +2,52 @@
 #include "retrieval/mined_pairs.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "base/progress.h"
-#include "gemm/gemm.h"
 #include "kernels/kernels.h"
-
-enum {
-    SOURCES = 256,    /* sentences of a block: what ranks are dealt */
-    CANDIDATES = 4096 /* that they are multiplied with at a time */
-};
+#include "vectors/alignment.h"
 
 /* The nearest sentences of the other side, of each sentence of one. */
 typedef struct neighbours {
     int64_t n, k;
-    double *cosine, *row; /* [n x k], from the nearest on; row -1: there are no more */
-    double *mean;         /* [n] r(x) */
+    float *cosine; /* [n x k], from the nearest on */
+    int32_t *row;  /* [n x k] -1: there are no more */
+    double *mean;  /* [n] r(x) */
 } neighbours;
 
-/* Rows of length 1; false in `there` for rows of zeros. g_free. */
-static float *normalise(int64_t n, int64_t width, const float *x, bool *there)
+/* [n] infinite for rows of zeros, which are not found with such a hubness, and 0 for others. g_free. */
+static float *find_zeros(int64_t n, int64_t width, const float *x)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
-    float *y = g_new(float, MAX(n * width, 1));
+    float *zeros = g_new(float, MAX(n, 1));
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < n; i++) {
-        const double length = sqrt((double)kernel->dot(width, x + i * width, x + i * width));
-        there[i] = length > 0;
-        kernel->scale(width, length > 0 ? (float)(1 / length) : 0, x + i * width, y + i * width, false);
-    }
-    return y;
-}
-
-/* Candidate `row` into the k nearest so far, of equal ones after those that are there. */
-static void insert(double *cosine, double *rows, int64_t k, double value, int64_t row)
-{
-    int64_t at = k;
-    while (at > 0 && (rows[at - 1] < 0 || value > cosine[at - 1]))
-        at--;
-    if (at == k)
-        return;
-    memmove(cosine + at + 1, cosine + at, sizeof *cosine * (size_t)(k - 1 - at));
-    memmove(rows + at + 1, rows + at, sizeof *rows * (size_t)(k - 1 - at));
-    cosine[at] = value;
-    rows[at] = (double)row;
+    for (int64_t i = 0; i < n; i++)
+        zeros[i] = kernel->dot(width, x + i * width, x + i * width) > 0 ? 0 : INFINITY;
+    return zeros;
 }
 
 /* Those of side `from` among the other. */
 static neighbours find_neighbours(const xlm_comm *comm, const xlm_mining *m, int from)
 {
-    const int64_t n = m->n[from], candidates = m->n[!from], width = m->width, k = m->neighbours;
-    neighbours found = {.n = n, .k = k, .cosine = g_new0(double, MAX(n * k, 1)), .row = g_new0(double, MAX(n * k, 1)),
+    const int64_t n = m->n[from], candidates = m->n[!from], k = m->neighbours;
+    neighbours found = {.n = n, .k = k, .cosine = g_new(float, MAX(n * k, 1)), .row = g_new(int32_t, MAX(n * k, 1)),
                         .mean = g_new0(double, MAX(n, 1))};
-    bool *there = g_new(bool, MAX(candidates, 1)), own[SOURCES];
-    g_autofree float *to = normalise(candidates, width, m->vectors[!from], there), *product = g_new(float, SOURCES * CANDIDATES);
-    xlm_progress progress = xlm_progress_begin(from == 0 ? "nearest targets" : "nearest sources", (double)n, "sentences");
-    for (int64_t first = comm->rank * SOURCES; first < n; first += comm->ranks * SOURCES) {
-        const int64_t rows = MIN(SOURCES, n - first);
-        g_autofree float *x = normalise(rows, width, m->vectors[from] + first * width, own);
-        for (int64_t i = 0; i < rows * k; i++)
-            found.row[first * k + i] = -1;
-        for (int64_t begin = 0; begin < candidates; begin += CANDIDATES) {
-            const int64_t cols = MIN(CANDIDATES, candidates - begin);
-            xlm_gemm(false, true, rows, cols, width, 1, x, width, to + begin * width, width, 0, product, cols);
-#pragma omp parallel for schedule(static)
-            for (int64_t i = 0; i < rows; i++) {
-                double *cosine = found.cosine + (first + i) * k, *row = found.row + (first + i) * k;
-                for (int64_t j = 0; j < cols && own[i]; j++)
-                    if (there[begin + j] && (row[k - 1] < 0 || product[i * cols + j] > cosine[k - 1]))
-                        insert(cosine, row, k, product[i * cols + j] + 0.0, begin + j); /* no −0, which a sum does not keep */
-            }
-        }
-        xlm_progress_show(&progress, (double)first);
-    }
-    xlm_progress_end(&progress);
-    xlm_comm_merge_double(comm, found.cosine, n * k);
-    xlm_comm_merge_double(comm, found.row, n * k);
+    g_autofree float *own = find_zeros(n, m->width, m->vectors[from]);
+    g_autofree float *hubness = find_zeros(candidates, m->width, m->vectors[!from]);
+    const xlm_alignment a = {.width = m->width, .source_vectors = m->vectors[from], .candidate_vectors = m->vectors[!from],
+                             .n = n, .candidates = candidates, .hubness = hubness};
+    xlm_alignment_nearest(comm, &a, m->neighbours, found.row, found.cosine);
     for (int64_t i = 0; i < n; i++) {
+        float *cosine = found.cosine + i * k;
+        int32_t *row = found.row + i * k;
         int64_t number = 0;
-        for (; number < k && found.row[i * k + number] >= 0; number++)
-            found.mean[i] += found.cosine[i * k + number];
+        if (own[i] > 0)
+            row[0] = -1;
+        for (; number < k && row[number] >= 0; number++) {
+            cosine[number] /= 2; /* of 2 cos(x, y) */
+            found.mean[i] += (double)cosine[number];
+        }
         found.mean[i] /= (double)MAX(number, 1);
     }
-    g_free(there);
     return found;
 }
 
@@ -102,9 +65,9 @@ static void add_best(const xlm_mining *m, const neighbours *of, int from, GArray
     for (int64_t i = 0; i < here->n; i++) {
         xlm_mined_pair best = {.source = -1};
         for (int64_t c = 0; c < here->k && here->row[i * here->k + c] >= 0; c++) {
-            const int64_t j = (int64_t)here->row[i * here->k + c];
+            const int64_t j = here->row[i * here->k + c];
             const double between = (here->mean[i] + there->mean[j]) / 2;
-            double score = here->cosine[i * here->k + c];
+            double score = (double)here->cosine[i * here->k + c];
             if (m->margin)
                 score = between > 0 ? score / between : 0;
             if (best.source < 0 || score > best.score)

@@ -30,7 +30,7 @@ typedef struct xlm_mining {
 } xlm_mining;
 
 /* Collective. All pairs, from the highest score down, of equal ones the first source first; g_array_unref. The same on any number
- * of ranks, which share the work. Memory beside the arguments: a copy of the vectors of one side at a time, and 2 k numbers a
+ * of ranks, which share the work. Memory beside the arguments: blocks of vectors and of products of some MB, and 6 k numbers a
  * sentence. */
 GArray *xlm_mine_pairs(const xlm_comm *comm, const xlm_mining *mining);
 

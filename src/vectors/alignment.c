@@ -322,8 +322,9 @@ void xlm_alignment_nearest(const xlm_comm *comm, const xlm_alignment *alignment,
     struct work w;
     struct block b = {0};
     kept *best = open_kept(sources_of_block(a->n), k);
-    double *found = g_new0(double, MAX(a->n * k, 1) * 2); /* row + 1, 0: none; score */
+    g_autofree double *found = g_new0(double, MAX(a->n * k, 1) * 2); /* row + 1, 0: none; score */
     open_work(&w, a);
+    xlm_progress progress = xlm_progress_begin("looking for nearest vectors", (double)a->n, "vectors");
     while (next_block(comm, a, &b)) {
         normalise(b.n, a->width, a->source_vectors + b.first * a->width, w.sources);
         keep_block(a, &b, k, &w, best);
@@ -335,7 +336,9 @@ void xlm_alignment_nearest(const xlm_comm *comm, const xlm_alignment *alignment,
                 to[1] = (double)score_of(best[i].keys[j]);
             }
         }
+        xlm_progress_show(&progress, (double)(b.first + b.n));
     }
+    xlm_progress_end(&progress);
     xlm_comm_merge_double(comm, found, 2 * a->n * k);
     for (int64_t i = 0; i < a->n * k; i++) {
         nearest[i] = (int32_t)found[2 * i] - 1;
@@ -343,7 +346,6 @@ void xlm_alignment_nearest(const xlm_comm *comm, const xlm_alignment *alignment,
     }
     close_work(&w);
     close_kept(best);
-    g_free(found);
 }
 
 xlm_alignment_score xlm_alignment_summary(int64_t n, const int64_t *rank, const bool *include)

@@ -75,7 +75,8 @@ static double *make_whitening(work *w, int s, GError **error)
 {
     const int64_t d = w->rows[s].width;
     double *values = g_new(double, d), *vectors = g_new(double, d * d), all = 0, sum = 0, *map = NULL;
-    if (xlm_symmetric_eigen(w->comm, d, w->own[s], values, vectors, error)) {
+    g_autoptr(xlm_grid) grid = xlm_grid_open(w->comm);
+    if (xlm_symmetric_eigen(grid, d, w->own[s], values, vectors, error)) {
         for (int64_t i = 0; i < d; i++)
             all += fmax(values[i], 0);
         int64_t k = 0;

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "commands/embed.h"
+#include "matrix/algebra.h"
 #include "text/fields.h"
 #include "vectors/cosines.h"
 #include "vectors/vector_file.h"
@@ -96,7 +97,8 @@ static bool open_work(work *w, const xlm_comm *comm, const char *path, GError **
     for (int64_t i = 0; i < d * d; i++)
         covariance[i] /= (double)(w->rows.n - 1);
     const double middle = xlm_clock();
-    const bool good = xlm_symmetric_eigen(comm, d, covariance, w->values, w->vectors, error);
+    g_autoptr(xlm_grid) grid = xlm_grid_open(comm);
+    const bool good = xlm_symmetric_eigen(grid, d, covariance, w->values, w->vectors, error);
     if (!good)
         return false;
     xlm_log_info("%" G_GINT64_FORMAT " vectors of %" G_GINT64_FORMAT " numbers: covariance %.2f s, eigenvectors %.2f s",

@@ -61,7 +61,7 @@ static bool find_factors(work *w, GError **error)
 {
     const xlm_association *a = &w->association;
     const double begin = xlm_clock();
-    int64_t *numbers = g_new(int64_t, a->rows);
+    g_autofree int64_t *numbers = g_new(int64_t, a->rows);
     for (int64_t i = 0; i < a->rows; i++) {
         numbers[i] = i * w->comm->ranks + w->comm->rank;
         if (numbers[i] >= a->vocabulary)
@@ -69,11 +69,8 @@ static bool find_factors(work *w, GError **error)
     }
     const xlm_linear_map of = {.n = a->vocabulary, .rows = a->rows, .numbers = numbers, .multiply = multiply, .data = a};
     w->svd = (xlm_truncated_svd){.rank = w->o->rank, .seed = w->o->seed, .tolerance = w->o->tolerance};
-    xlm_grid *grid = xlm_grid_open(w->comm);
-    const bool good = xlm_truncated_svd_find(grid, &of, &w->svd, error);
-    xlm_grid_close(grid);
-    g_free(numbers);
-    if (!good)
+    g_autoptr(xlm_grid) grid = xlm_grid_open(w->comm);
+    if (!xlm_truncated_svd_find(grid, &of, &w->svd, error))
         return false;
     const double *s = w->svd.values;
     xlm_log_info("singular values %.6g to %.6g, residual %.1e, %" G_GINT64_FORMAT " products with vectors: %.1f s", s[0],

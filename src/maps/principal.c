@@ -33,33 +33,12 @@ static void find_covariance(int64_t n, int64_t width, const float *y, double *co
     }
 }
 
-/* Eigenvalues and -vectors of a, [n x n], by this process alone: values [n] falling; vectors [n x n], a column each. */
-static bool decompose(const xlm_comm *comm, int64_t n, const double *a, double *values, double *vectors, GError **error)
-{
-    const xlm_comm own = xlm_comm_alone(comm);
-    xlm_grid *grid = xlm_grid_open(&own);
-    xlm_matrix *from = xlm_matrix_new(grid, XLM_BY_BLOCKS, n, n, error);
-    xlm_matrix *to = from != NULL ? xlm_matrix_new(grid, XLM_BY_BLOCKS, n, n, error) : NULL;
-    bool good = to != NULL;
-    if (good) {
-        xlm_matrix_set(from, a);
-        good = xlm_matrix_eigen(from, values, to, error);
-    }
-    if (good) {
-        xlm_matrix_fix_signs(to, false, NULL, false);
-        xlm_matrix_get(to, vectors);
-    }
-    xlm_matrix_free(from);
-    xlm_matrix_free(to);
-    xlm_grid_close(grid);
-    return good;
-}
-
 bool xlm_principal_components(const xlm_comm *comm, int64_t n, int64_t width, const float *x, int64_t k, float *scores,
                               double *share, GError **error)
 {
     g_autofree float *centred = g_new(float, n * width), *axes = g_new(float, width * k);
-    double *covariance = g_new(double, width * width), *values = g_new(double, width), total = 0;
+    g_autofree double *covariance = g_new(double, width * width), *values = g_new(double, width);
+    double total = 0;
     GError *failure = NULL;
     centre(n, width, x, centred);
     find_covariance(n, width, centred, covariance);
@@ -67,7 +46,9 @@ bool xlm_principal_components(const xlm_comm *comm, int64_t n, int64_t width, co
         total += covariance[c * width + c];
     if (total > 0) {
         g_autofree double *vectors = g_new(double, width * width);
-        if (decompose(comm, width, covariance, values, vectors, &failure))
+        const xlm_comm own = xlm_comm_alone(comm);
+        g_autoptr(xlm_grid) grid = xlm_grid_open(&own);
+        if (xlm_symmetric_eigen(grid, width, covariance, values, vectors, &failure))
             for (int64_t i = 0; i < width * k; i++)
                 axes[i] = (float)vectors[i / k * width + i % k];
     } else {
@@ -78,7 +59,5 @@ bool xlm_principal_components(const xlm_comm *comm, int64_t n, int64_t width, co
         xlm_gemm(false, false, n, k, width, 1, centred, width, axes, k, 0, scores, k);
     for (int64_t c = 0; c < k && good && share != NULL; c++)
         share[c] = values[c] / total;
-    g_free(covariance);
-    g_free(values);
     return good;
 }

@@ -190,8 +190,8 @@ bool xlm_procrustes_fit(const xlm_procrustes *procrustes, int64_t count, const i
     double *s = rotation->values;
     bool done = false;
     correlate(procrustes, count, pairs, rotation->map);
-    xlm_matrix *m = xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error);
-    xlm_matrix *w = m != NULL ? xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error) : NULL;
+    g_autoptr(xlm_matrix) m = xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error);
+    g_autoptr(xlm_matrix) w = m != NULL ? xlm_matrix_new(grid, XLM_BY_BLOCKS, d, d, error) : NULL;
     bool good = w != NULL;
     if (good) {
         xlm_matrix_set(m, rotation->map);
@@ -204,8 +204,6 @@ bool xlm_procrustes_fit(const xlm_procrustes *procrustes, int64_t count, const i
     rotation->pairs = count;
     for (rotation->rank = 0; rotation->rank < d && s[rotation->rank] > XLM_ROTATION_THRESHOLD * s[0];)
         rotation->rank++;
-    xlm_matrix_free(m);
-    xlm_matrix_free(w);
     return good;
 }
 

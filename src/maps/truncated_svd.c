@@ -98,7 +98,7 @@ static void remove_projection(const struct basis *b, int64_t columns, int64_t n,
 /* x[rows x n] = Q, orthonormal over all ranks; r: [n x n]. */
 static bool orthonormalise(struct basis *b, int64_t n, double *x, double *r)
 {
-    xlm_matrix *m = xlm_matrix_new(b->grid, XLM_BY_ROWS, b->of->rows * b->comm->ranks, n, b->error);
+    g_autoptr(xlm_matrix) m = xlm_matrix_new(b->grid, XLM_BY_ROWS, b->of->rows * b->comm->ranks, n, b->error);
     if (m == NULL)
         return false;
     int64_t first, own, stride;
@@ -110,7 +110,6 @@ static bool orthonormalise(struct basis *b, int64_t n, double *x, double *r)
     for (int64_t i = 0; i < own; i++)
         for (int64_t j = 0; j < n; j++)
             x[i * n + j] = values[j * stride + i];
-    xlm_matrix_free(m);
     return good;
 }
 
@@ -203,18 +202,7 @@ static bool decompose(struct basis *b, double *theta, double *y)
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             h[i * n + j] = (b->h[i * b->stride + j] + b->h[j * b->stride + i]) / 2;
-    xlm_matrix *a = xlm_matrix_new(b->grid, XLM_BY_BLOCKS, n, n, b->error);
-    xlm_matrix *vectors = a != NULL ? xlm_matrix_new(b->grid, XLM_BY_BLOCKS, n, n, b->error) : NULL;
-    bool good = vectors != NULL;
-    if (good) {
-        xlm_matrix_set(a, h);
-        good = xlm_matrix_eigen(a, theta, vectors, b->error);
-    }
-    if (good)
-        xlm_matrix_get(vectors, y);
-    xlm_matrix_free(a);
-    xlm_matrix_free(vectors);
-    return good;
+    return xlm_symmetric_eigen(b->grid, n, h, theta, y, b->error);
 }
 
 /* The largest |R y'| / θ of the first k; of what is rounding, as a share of what rounding is. */

@@ -142,6 +142,19 @@ bool xlm_matrix_eigen(xlm_matrix *a, double *values, xlm_matrix *vectors, GError
     return true;
 }
 
+bool xlm_symmetric_eigen(const xlm_grid *grid, int64_t n, const double *matrix, double *values, double *vectors, GError **error)
+{
+    g_autoptr(xlm_matrix) a = xlm_matrix_new(grid, XLM_BY_BLOCKS, n, n, error);
+    g_autoptr(xlm_matrix) v = a != NULL ? xlm_matrix_new(grid, XLM_BY_BLOCKS, n, n, error) : NULL;
+    if (v == NULL)
+        return false;
+    xlm_matrix_set(a, matrix);
+    if (!xlm_matrix_eigen(a, values, v, error))
+        return false;
+    xlm_matrix_get(v, vectors);
+    return true;
+}
+
 /* ---- signs ---- */
 
 static int64_t line_of(const xlm_matrix *m, bool by_row, int64_t i, int64_t j)

@@ -24,6 +24,9 @@ bool xlm_matrix_svd(xlm_matrix *a, double *s, xlm_matrix *u, xlm_matrix *vt, GEr
  * vectors: n x n, a column each. A is overwritten. EX_SOFTWARE: it did not converge. */
 bool xlm_matrix_eigen(xlm_matrix *a, double *values, xlm_matrix *vectors, GError **error);
 
+/* The same of a symmetric matrix [n x n] that all ranks have. vectors: [n x n] on every rank, a column each. Collective. */
+bool xlm_symmetric_eigen(const xlm_grid *grid, int64_t n, const double *matrix, double *values, double *vectors, GError **error);
+
 /* Columns of a (rows, with by_row) times ±1 so that of each the element of largest magnitude is positive; of several of that
  * magnitude, to 1e-6 of it, the first counts. other: its columns (rows, with other_by_row) get the same signs; NULL: there is
  * none. */

@@ -23,5 +23,6 @@ typedef struct xlm_grid {
 xlm_grid *xlm_grid_open(const xlm_comm *comm);
 /* Collective, after the last of its matrices has been freed. NULL is allowed. */
 void xlm_grid_close(xlm_grid *grid);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_grid, xlm_grid_close)
 
 #endif

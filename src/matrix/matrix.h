@@ -20,6 +20,7 @@ typedef struct xlm_matrix xlm_matrix;
 xlm_matrix *xlm_matrix_new(const xlm_grid *grid, xlm_layout layout, int64_t rows, int64_t columns, GError **error);
 /* Not collective. NULL is allowed. */
 void xlm_matrix_free(xlm_matrix *matrix);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_matrix, xlm_matrix_free)
 int64_t xlm_matrix_rows(const xlm_matrix *matrix);
 
 /* For a matrix by rows; not collective: this rank's rows are *first … *first + *n. Element (*first + i, j) is number

@@ -156,21 +156,3 @@ void xlm_vector_rows_image(const xlm_vector_rows *rows, const double *mean, int6
         xlm_gemm(false, false, n, k, d, 1, x, d, m, k, 0, image + from * k, k);
     }
 }
-
-bool xlm_symmetric_eigen(const xlm_comm *comm, int64_t n, const double *matrix, double *values, double *vectors, GError **error)
-{
-    xlm_grid *grid = xlm_grid_open(comm);
-    xlm_matrix *a = xlm_matrix_new(grid, XLM_BY_BLOCKS, n, n, error);
-    xlm_matrix *v = a != NULL ? xlm_matrix_new(grid, XLM_BY_BLOCKS, n, n, error) : NULL;
-    bool good = v != NULL;
-    if (good) {
-        xlm_matrix_set(a, matrix);
-        good = xlm_matrix_eigen(a, values, v, error);
-    }
-    if (good)
-        xlm_matrix_get(v, vectors);
-    xlm_matrix_free(a);
-    xlm_matrix_free(v);
-    xlm_grid_close(grid);
-    return good;
-}

@@ -29,8 +29,5 @@ void xlm_vector_rows_product(const xlm_vector_rows *x, const double *mean_x, con
                              double *product);
 /* [out] image: [own x k] (x_i − mean) A, A: [width x k]. Not collective. */
 void xlm_vector_rows_image(const xlm_vector_rows *rows, const double *mean, int64_t k, const double *a, float *image);
-/* Eigenvalues, falling, and vectors, a column each, of a symmetric matrix [n x n] that all ranks have. Collective.
- * EX_SOFTWARE. */
-bool xlm_symmetric_eigen(const xlm_comm *comm, int64_t n, const double *matrix, double *values, double *vectors, GError **error);
 
 #endif

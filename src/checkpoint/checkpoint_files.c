@@ -124,7 +124,7 @@ static bool update_latest(const char *directory, const GArray *steps, int64_t af
 /* Left by a run that was killed while writing. */
 static void remove_unfinished(const char *directory)
 {
-    GDir *folder = g_dir_open(directory, 0, NULL);
+    g_autoptr(GDir) folder = g_dir_open(directory, 0, NULL);
     const char *entry;
     while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
         if (!g_str_has_prefix(entry, "checkpoint-") || strstr(entry, ".h5" XLM_UNFINISHED) == NULL)
@@ -133,8 +133,6 @@ static void remove_unfinished(const char *directory)
         if (g_unlink(path) == 0)
             xlm_log_info("%s: removed; a run was killed while it wrote this", path);
     }
-    if (folder != NULL)
-        g_dir_close(folder);
 }
 
 static int set_aside(const char *directory, int64_t after, GError **error)

@@ -64,13 +64,11 @@ int xlm_rank_files_remove(const char *directory)
 {
     int removed = 0;
     const char *entry;
-    GDir *folder = g_dir_open(directory, 0, NULL);
+    g_autoptr(GDir) folder = g_dir_open(directory, 0, NULL);
     while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
         g_autofree char *path = g_build_filename(directory, entry, NULL);
         removed += is_part(entry) && g_unlink(path) == 0;
     }
-    if (folder != NULL)
-        g_dir_close(folder);
     return removed;
 }
 
@@ -79,7 +77,7 @@ static int64_t find_step(const char *directory, bool *any)
 {
     int64_t highest = 0;
     const char *entry;
-    GDir *folder = g_dir_open(directory, 0, NULL);
+    g_autoptr(GDir) folder = g_dir_open(directory, 0, NULL);
     *any = false;
     while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
         if (!is_part(entry))
@@ -88,8 +86,6 @@ static int64_t find_step(const char *directory, bool *any)
         if (g_str_has_suffix(entry, ".0.part"))
             highest = MAX(highest, g_ascii_strtoll(entry + strlen("stopped-"), NULL, 10));
     }
-    if (folder != NULL)
-        g_dir_close(folder);
     return highest;
 }
 

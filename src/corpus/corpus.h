@@ -57,6 +57,7 @@ bool xlm_split_find(const char *name, xlm_split *split);
  * next, each id is in the vocabulary, each link leads to a sentence. EX_NOINPUT, EX_DATAERR. */
 xlm_corpus *xlm_corpus_open(const char *path, GError **error);
 void xlm_corpus_close(xlm_corpus *corpus);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_corpus, xlm_corpus_close)
 /* As xlm_store_check_unchanged() of its file. */
 bool xlm_corpus_check_unchanged(const xlm_corpus *corpus, GError **error);
 

@@ -148,12 +148,10 @@ bool xlm_foreign_config_parse(const char *path, const char *bytes, size_t size, 
     *config = (xlm_foreign_config){.pad = -1};
     if (!xlm_options_defaults(xlm_model_options, &config->model, error))
         return false;
-    json_t *json = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &wrong);
+    json_auto_t *json = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &wrong);
     if (json == NULL)
         return xlm_error_set(error, EX_DATAERR, "%s:%d: not JSON: %s", path, wrong.line, wrong.text);
-    const bool good = read_config(json, path, config, error);
-    json_decref(json);
-    return good;
+    return read_config(json, path, config, error);
 }
 
 void xlm_foreign_config_clear(xlm_foreign_config *config)

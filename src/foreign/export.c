@@ -345,22 +345,18 @@ static bool write_files(exporter *ex, const char *directory, GError **error)
 /* What was written there is removed; it has no directories in it. */
 static void remove_directory(const char *path)
 {
-    GDir *directory = g_dir_open(path, 0, NULL);
+    g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
     for (const char *name; directory != NULL && (name = g_dir_read_name(directory)) != NULL;) {
         g_autofree char *file = g_build_filename(path, name, NULL);
         g_unlink(file);
     }
-    if (directory != NULL)
-        g_dir_close(directory);
     g_rmdir(path);
 }
 
 static bool check_free(const char *output, GError **error)
 {
-    GDir *directory = g_dir_open(output, 0, NULL);
+    g_autoptr(GDir) directory = g_dir_open(output, 0, NULL);
     const bool empty = directory != NULL && g_dir_read_name(directory) == NULL;
-    if (directory != NULL)
-        g_dir_close(directory);
     return empty || !g_file_test(output, G_FILE_TEST_EXISTS) ||
            xlm_error_set(error, EX_CANTCREAT, "%s: is there already; give a new directory", output);
 }

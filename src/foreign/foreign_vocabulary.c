@@ -182,18 +182,13 @@ bool xlm_foreign_write_json(const char *directory, const char *name, json_t *jso
 
 static bool write_own(const xlm_vocabulary *v, int64_t rows, const char *directory, GError **error)
 {
-    char *path = g_build_filename(directory, XLM_CONVERT_VOCABULARY, NULL);
+    g_autofree char *path = g_build_filename(directory, XLM_CONVERT_VOCABULARY, NULL);
     xlm_store *store = xlm_store_create(NULL, path, error);
-    g_free(path);
-    if (store == NULL)
-        return false;
-    if (xlm_store_set_text(store, "/", "format", XLM_CONVERT_VOCABULARY_FORMAT, error) &&
-        xlm_store_set_int(store, "/", "format_version", XLM_CONVERT_VOCABULARY_VERSION, error) &&
-        xlm_store_set_int(store, "/", ROWS, rows, error) &&
-        xlm_vocabulary_save(v, store, "/vocabulary", 0, error))
-        return xlm_store_commit(store, error);
-    xlm_store_discard(store);
-    return false;
+    const bool good = store != NULL && xlm_store_set_text(store, "/", "format", XLM_CONVERT_VOCABULARY_FORMAT, error) &&
+                      xlm_store_set_int(store, "/", "format_version", XLM_CONVERT_VOCABULARY_VERSION, error) &&
+                      xlm_store_set_int(store, "/", ROWS, rows, error) &&
+                      xlm_vocabulary_save(v, store, "/vocabulary", 0, error);
+    return xlm_store_end(store, good, error);
 }
 
 static void name_specials(const xlm_vocabulary *v, json_t *json)

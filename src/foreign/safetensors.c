@@ -161,15 +161,14 @@ static bool read_bytes(const weight_file *file, uint64_t at, void *bytes, size_t
 static json_t *parse(const char *path, const char *text, size_t size, GError **error)
 {
     json_error_t why;
-    json_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
+    json_auto_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
+    if (json_is_object(json))
+        return g_steal_pointer(&json);
     if (json == NULL)
         xlm_error_set(error, EX_DATAERR, "%s: invalid JSON, line %d, column %d: %s", path, why.line, why.column, why.text);
-    else if (!json_is_object(json)) {
+    else
         xlm_error_set(error, EX_DATAERR, "%s: its JSON is not an object", path);
-        json_decref(json);
-        json = NULL;
-    }
-    return json;
+    return NULL;
 }
 
 /* Size of a regular file that can be read. */
@@ -234,7 +233,7 @@ static bool add_file(xlm_safetensors *tensors, const char *path, GPtrArray *entr
     uint64_t room = 0;
     file->descriptor = -1;
     g_ptr_array_add(tensors->files, file);
-    json_t *head = read_head(file, path, &room, error);
+    json_auto_t *head = read_head(file, path, &room, error);
     if (head == NULL)
         return false;
     g_autoptr(GPtrArray) own = g_ptr_array_new();
@@ -255,9 +254,7 @@ static bool add_file(xlm_safetensors *tensors, const char *path, GPtrArray *entr
         g_ptr_array_add(own, e);
         good = read_entry(about, e, room, path, error);
     }
-    good = good && check_places(own, room, path, error);
-    json_decref(head);
-    return good;
+    return good && check_places(own, room, path, error);
 }
 
 static json_t *read_table(const char *path, GError **error)
@@ -293,8 +290,8 @@ static bool take_by_table(xlm_safetensors *tensors, const json_t *map, GPtrArray
     g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
     for (guint i = 0; i < all->len; i++) {
         entry *e = all->pdata[i];
-        char *base = g_path_get_basename(e->file->path), *key = g_strconcat(base, "/", e->name, NULL);
-        g_free(base);
+        g_autofree char *base = g_path_get_basename(e->file->path);
+        char *key = g_strconcat(base, "/", e->name, NULL);
         g_ptr_array_add(keys, key);
         g_hash_table_insert(places, key, e);
     }
@@ -314,7 +311,7 @@ static bool take_by_table(xlm_safetensors *tensors, const json_t *map, GPtrArray
 
 static bool open_table(xlm_safetensors *tensors, const char *path, GPtrArray *all, GError **error)
 {
-    json_t *table = read_table(path, error);
+    json_auto_t *table = read_table(path, error);
     if (table == NULL)
         return false;
     const json_t *map = json_object_get(table, "weight_map");
@@ -335,9 +332,7 @@ static bool open_table(xlm_safetensors *tensors, const char *path, GPtrArray *al
             good = add_file(tensors, where, all, error);
         }
     }
-    good = good && take_by_table(tensors, map, all, path, error);
-    json_decref(table);
-    return good;
+    return good && take_by_table(tensors, map, all, path, error);
 }
 
 /* The first of these names that a directory has, or NULL. */
@@ -373,7 +368,7 @@ static char *find_in_directory(const char *path, GError **error)
 
 xlm_safetensors *xlm_safetensors_open(const char *path, GError **error)
 {
-    char *file = g_file_test(path, G_FILE_TEST_IS_DIR) ? find_in_directory(path, error) : g_strdup(path);
+    g_autofree char *file = g_file_test(path, G_FILE_TEST_IS_DIR) ? find_in_directory(path, error) : g_strdup(path);
     if (file == NULL)
         return NULL;
     xlm_safetensors *tensors = g_new(xlm_safetensors, 1);
@@ -388,7 +383,6 @@ xlm_safetensors *xlm_safetensors_open(const char *path, GError **error)
         for (guint i = 0; i < tensors->entries->len; i++)
             g_hash_table_insert(tensors->by_name, ((entry *)tensors->entries->pdata[i])->name, tensors->entries->pdata[i]);
     }
-    g_free(file);
     if (!good) {
         xlm_safetensors_close(tensors);
         return NULL;

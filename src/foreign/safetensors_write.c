@@ -7,7 +7,7 @@
 
 static char *print_head(const xlm_safetensor *tensors, int64_t n, int64_t *elements)
 {
-    json_t *head = json_object();
+    json_auto_t *head = json_object();
     uint64_t at = 0;
     json_object_set_new(head, "__metadata__", json_pack("{s:s}", "format", "pt"));
     for (int64_t i = 0; i < n; i++) {
@@ -21,10 +21,8 @@ static char *print_head(const xlm_safetensor *tensors, int64_t n, int64_t *eleme
                                                              "data_offsets", (json_int_t)at, (json_int_t)(at + size)));
         at += size;
     }
-    char *text = json_dumps(head, JSON_COMPACT);
-    json_decref(head);
     *elements = (int64_t)(at / sizeof(float));
-    return text;
+    return json_dumps(head, JSON_COMPACT);
 }
 
 static bool put(xlm_safetensors_writer *writer, const void *bytes, size_t size, GError **error)

@@ -154,7 +154,7 @@ void xlm_task_head_free(xlm_model_task *task)
 
 void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, json_t *json)
 {
-    json_t *names = json_object(), *ids = json_object();
+    json_auto_t *names = json_object(), *ids = json_object();
     for (int i = 0; head->labels && task->labels[i] != NULL; i++) {
         char number[16];
         g_snprintf(number, sizeof number, "%d", i);
@@ -162,11 +162,8 @@ void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, 
         json_object_set_new(ids, task->labels[i], json_integer(i));
     }
     if (head->labels) {
-        json_object_set_new(json, "id2label", names);
-        json_object_set_new(json, "label2id", ids);
-    } else {
-        json_decref(names);
-        json_decref(ids);
+        json_object_set(json, "id2label", names);
+        json_object_set(json, "label2id", ids);
     }
     if (strcmp(head->task, "classification") == 0)
         json_object_set_new(json, "problem_type", json_string("single_label_classification"));

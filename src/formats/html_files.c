@@ -34,7 +34,7 @@ static bool list_folder(const char *root, const char *folder, GPtrArray *pages, 
 {
     g_autofree char *path = g_build_filename(root, folder, NULL);
     g_autoptr(GError) cause = NULL;
-    GDir *entries = g_dir_open(path, 0, &cause);
+    g_autoptr(GDir) entries = g_dir_open(path, 0, &cause);
     if (entries == NULL)
         xlm_error_set(error, EX_NOINPUT, "%s: cannot be read: %s", path, cause->message);
     bool good = entries != NULL;
@@ -45,8 +45,6 @@ static bool list_folder(const char *root, const char *folder, GPtrArray *pages, 
         else if (is_page(name))
             g_ptr_array_add(pages, g_strdup(relative));
     }
-    if (entries != NULL)
-        g_dir_close(entries);
     return good;
 }
 

@@ -101,23 +101,18 @@ bool xlm_warm_start_model(const char *start, const char *output, const xlm_jobfi
                       "own", place, start);
         return false;
     }
-    GError *why = NULL;
-    xlm_loaded_model *there = xlm_model_file_read_header(start, &why);
+    g_autoptr(GError) why = NULL;
+    g_autoptr(xlm_loaded_model) there = xlm_model_file_read_header(start, &why);
     const bool gone = there == NULL && xlm_error_exit_code(why) == EX_NOINPUT;
-    if (gone && gives_all_keys(file)) {
-        g_error_free(why);
+    if (gone && gives_all_keys(file))
         return true;
-    }
     if (gone)
         there = load_newest(output);
     if (there == NULL) {
         g_autofree char *place = xlm_jobfile_place(file, "train", "start");
         g_prefix_error(&why, "%s: ", place);
-        g_propagate_error(error, why);
+        g_propagate_error(error, g_steal_pointer(&why));
         return false;
     }
-    g_clear_error(&why);
-    const bool good = merge_keys(start, file, &there->config, !gone, model, error);
-    xlm_model_file_free(there);
-    return good;
+    return merge_keys(start, file, &there->config, !gone, model, error);
 }

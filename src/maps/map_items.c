@@ -120,7 +120,7 @@ static void add_pairs(xlm_map_items *items, const xlm_dictionary *d, const xlm_v
 static bool read_subwords(xlm_map_items *items, const char *path, const char *checkpoint, int64_t most, GError **error)
 {
     open_items(items, path, true);
-    xlm_loaded_model *loaded = xlm_model_file_read_header(checkpoint, error);
+    g_autoptr(xlm_loaded_model) loaded = xlm_model_file_read_header(checkpoint, error);
     if (loaded == NULL)
         return false;
     const uint64_t digest = xlm_corpus_digest_of(loaded->vocabulary);
@@ -141,7 +141,6 @@ static bool read_subwords(xlm_map_items *items, const char *path, const char *ch
         good = xlm_error_set(error, EX_DATAERR, "%s: has no pairs", path);
     for (int s = 0; s < 2; s++)
         g_hash_table_unref(numbers[s]);
-    xlm_model_file_free(loaded);
     return good;
 }
 
@@ -187,7 +186,7 @@ static bool add_frequent(xlm_map_items *items, const xlm_corpus *corpus, const c
 bool xlm_map_items_read_words(xlm_map_items *items, const char *corpus, char *const *languages, int64_t most, GError **error)
 {
     open_items(items, corpus, true);
-    xlm_corpus *c = xlm_corpus_open(corpus, error);
+    g_autoptr(xlm_corpus) c = xlm_corpus_open(corpus, error);
     if (c == NULL)
         return false;
     int n = 0;
@@ -198,7 +197,6 @@ bool xlm_map_items_read_words(xlm_map_items *items, const char *corpus, char *co
         good = add_frequent(items, c, languages[i], most, error);
     for (int i = 0; good && languages == NULL && i < n; i++)
         good = texts[i].tokens == 0 || add_frequent(items, c, texts[i].language, most, error);
-    xlm_corpus_close(c);
     return good;
 }
 
@@ -242,7 +240,7 @@ bool xlm_map_items_read_sentences(xlm_map_items *items, const char *corpus, char
 {
     open_items(items, corpus, true);
     items->sentences = true;
-    xlm_corpus *c = xlm_corpus_open(corpus, error);
+    g_autoptr(xlm_corpus) c = xlm_corpus_open(corpus, error);
     if (c == NULL)
         return false;
     items->vocabulary = xlm_vocabulary_digest(xlm_corpus_vocabulary(c));
@@ -261,7 +259,6 @@ bool xlm_map_items_read_sentences(xlm_map_items *items, const char *corpus, char
     }
     for (int64_t i = 0; i < n && good; i++)
         add_link(items, i, n + i);
-    xlm_corpus_close(c);
     return good;
 }
 
@@ -383,7 +380,8 @@ bool xlm_map_items_vectors(const xlm_comm *comm, const xlm_map_items *items, con
 void xlm_map_items_keep(xlm_map_items *items, const bool *covered)
 {
     const int64_t n = items->labels->len;
-    int64_t *number = g_new(int64_t, MAX(n, 1)), kept = 0;
+    g_autofree int64_t *number = g_new(int64_t, MAX(n, 1));
+    int64_t kept = 0;
     GPtrArray *labels = g_ptr_array_new_with_free_func(g_free);
     GArray *links = g_array_new(FALSE, FALSE, sizeof(int64_t));
     for (int64_t i = 0; i < n; i++) {
@@ -404,5 +402,4 @@ void xlm_map_items_keep(xlm_map_items *items, const bool *covered)
     g_array_unref(items->links);
     items->labels = labels;
     items->links = links;
-    g_free(number);
 }

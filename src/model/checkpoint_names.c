@@ -21,7 +21,7 @@ static gint by_step(gconstpointer a, gconstpointer b)
 GArray *xlm_checkpoint_steps(const char *directory)
 {
     GArray *steps = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    GDir *folder = g_dir_open(directory, 0, NULL);
+    g_autoptr(GDir) folder = g_dir_open(directory, 0, NULL);
     const char *entry;
     while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
         if (!g_str_has_prefix(entry, "checkpoint-"))
@@ -31,8 +31,6 @@ GArray *xlm_checkpoint_steps(const char *directory)
         if (strcmp(name, entry) == 0)
             g_array_append_val(steps, step);
     }
-    if (folder != NULL)
-        g_dir_close(folder);
     g_array_sort(steps, by_step);
     return steps;
 }

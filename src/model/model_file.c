@@ -59,18 +59,16 @@ static const int64_t MOST_STEPS = 1000000000000;
 /* Format and version of the file. [out] *of_run: it has the state of a run. */
 static xlm_file_condition check_version(const xlm_store *store, bool needs_run, bool *of_run, GError **error)
 {
-    char *format = xlm_store_get_text(store, "/", "format", error);
+    g_autofree char *format = xlm_store_get_text(store, "/", "format", error);
     int64_t version = 0;
     if (format == NULL)
         return XLM_FILE_DAMAGED;
     *of_run = strcmp(format, XLM_CHECKPOINT_FORMAT) == 0;
-    const bool known = *of_run || (!needs_run && strcmp(format, XLM_MODEL_FILE_FORMAT) == 0);
-    if (!known)
+    if (!*of_run && (needs_run || strcmp(format, XLM_MODEL_FILE_FORMAT) != 0)) {
         xlm_error_set(error, EX_DATAERR, "%s: is \"%s\", not a checkpoint%s", xlm_store_path(store), format,
                       needs_run ? "" : " or model");
-    g_free(format);
-    if (!known)
         return XLM_FILE_UNFIT;
+    }
     if (!xlm_store_get_int(store, "/", "format_version", &version, error))
         return XLM_FILE_DAMAGED;
     if (version == XLM_MODEL_FILE_VERSION)
@@ -231,16 +229,11 @@ static bool check_shapes(const xlm_store *store, const xlm_parameters *parameter
     bool good = true;
     for (int i = 0; i < xlm_parameters_count(parameters) && good; i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
-        GError *why = NULL;
         g_autofree char *path = xlm_parameter_path(GROUP, p);
-        const xlm_file_condition condition = xlm_model_file_check_shape(store, path, p, &why);
+        const xlm_file_condition condition = xlm_model_file_check_shape(store, path, p, error);
         good = condition == XLM_FILE_GOOD;
-        if (condition == XLM_FILE_UNFIT) {
-            xlm_error_set(error, EX_DATAERR, "%s: %s", xlm_store_path(store), why->message);
-            g_error_free(why);
-        } else if (!good) {
-            g_propagate_error(error, why);
-        }
+        if (condition == XLM_FILE_UNFIT)
+            g_prefix_error(error, "%s: ", xlm_store_path(store));
     }
     return good;
 }
@@ -269,16 +262,9 @@ static bool load_values(const xlm_store *store, xlm_parameters *parameters, GErr
 
 xlm_loaded_model *xlm_model_file_read_header(const char *path, GError **error)
 {
-    xlm_store *store = xlm_store_open(path, error);
-    if (store == NULL)
-        return NULL;
-    xlm_loaded_model *loaded = g_new0(xlm_loaded_model, 1);
-    const bool good = load_header(loaded, store, error);
-    xlm_store_close(store);
-    if (good)
-        return loaded;
-    xlm_model_file_free(loaded);
-    return NULL;
+    g_autoptr(xlm_store) store = xlm_store_open(path, error);
+    g_autoptr(xlm_loaded_model) loaded = g_new0(xlm_loaded_model, 1);
+    return store != NULL && load_header(loaded, store, error) ? g_steal_pointer(&loaded) : NULL;
 }
 
 bool xlm_model_file_read_values(const char *path, xlm_loaded_model *loaded, GError **error)
@@ -296,11 +282,8 @@ bool xlm_model_file_read_values(const char *path, xlm_loaded_model *loaded, GErr
 
 xlm_loaded_model *xlm_model_file_read(const char *path, GError **error)
 {
-    xlm_loaded_model *loaded = xlm_model_file_read_header(path, error);
-    if (loaded == NULL || xlm_model_file_read_values(path, loaded, error))
-        return loaded;
-    xlm_model_file_free(loaded);
-    return NULL;
+    g_autoptr(xlm_loaded_model) loaded = xlm_model_file_read_header(path, error);
+    return loaded != NULL && xlm_model_file_read_values(path, loaded, error) ? g_steal_pointer(&loaded) : NULL;
 }
 
 static xlm_precision precision = XLM_FLOAT32;

@@ -70,6 +70,7 @@ xlm_tape *xlm_model_file_tape(const xlm_loaded_model *loaded);
 void xlm_model_file_set_precision(xlm_precision precision);
 /* NULL is allowed. */
 void xlm_model_file_free(xlm_loaded_model *loaded);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_loaded_model, xlm_model_file_free)
 
 /* ---- checks, of an open file ---- */
 

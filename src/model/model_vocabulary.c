@@ -42,7 +42,7 @@ static bool check_same(const xlm_vocabulary *vocabulary, const char *path, const
 
 static bool mark_corpus(const xlm_vocabulary *vocabulary, const char *path, const char *name, uint8_t *used, GError **error)
 {
-    xlm_corpus *corpus = xlm_corpus_open(name, error);
+    g_autoptr(xlm_corpus) corpus = xlm_corpus_open(name, error);
     if (corpus == NULL)
         return false;
     bool good = check_same(vocabulary, path, corpus, error);
@@ -54,7 +54,6 @@ static bool mark_corpus(const xlm_vocabulary *vocabulary, const char *path, cons
             good = mark_text(corpus, &texts[i], ids, used, error);
     }
     xlm_row_sources_free(ids);
-    xlm_corpus_close(corpus);
     return good;
 }
 
@@ -128,30 +127,25 @@ static xlm_vocabulary *change(const xlm_vocabulary *v, const char *path, const x
 /* Text must be found as before. */
 static xlm_vocabulary *restore(const xlm_vocabulary *v, const char *path, const char *original, GError **error)
 {
-    xlm_loaded_model *whole = xlm_model_file_read_header(original, error);
+    g_autoptr(xlm_loaded_model) whole = xlm_model_file_read_header(original, error);
     if (whole == NULL)
         return NULL;
     const xlm_segmenter_class *here = xlm_segmenter_class_of(xlm_vocabulary_segmenter(v)),
                               *there = xlm_segmenter_class_of(xlm_vocabulary_segmenter(whole->vocabulary));
-    xlm_vocabulary *united = NULL;
-    if (here != there || xlm_vocabulary_word_mode(v) != xlm_vocabulary_word_mode(whole->vocabulary) ||
-        xlm_vocabulary_lowercase(v) != xlm_vocabulary_lowercase(whole->vocabulary))
-        xlm_error_set(error, EX_DATAERR, "%s: has another segmenter or other words than %s, which is not made of it", original,
-                      path);
-    else
-        united = xlm_vocabulary_unite(whole->vocabulary, v, "--restore", error);
-    xlm_model_file_free(whole);
-    return united;
+    if (here == there && xlm_vocabulary_word_mode(v) == xlm_vocabulary_word_mode(whole->vocabulary) &&
+        xlm_vocabulary_lowercase(v) == xlm_vocabulary_lowercase(whole->vocabulary))
+        return xlm_vocabulary_unite(whole->vocabulary, v, "--restore", error);
+    xlm_error_set(error, EX_DATAERR, "%s: has another segmenter or other words than %s, which is not made of it", original, path);
+    return NULL;
 }
 
 bool xlm_model_vocabulary_change(const char *path, const xlm_model_vocabulary_options *o, const char *output, GError **error)
 {
-    xlm_loaded_model *model = xlm_model_file_read_header(path, error);
+    g_autoptr(xlm_loaded_model) model = xlm_model_file_read_header(path, error);
     if (model == NULL)
         return false;
     xlm_vocabulary *v = o->restore != NULL ? restore(model->vocabulary, path, o->restore, error)
                                            : change(model->vocabulary, path, o, error);
-    xlm_model_file_free(model);
     const xlm_model_rows rows = {o->restore, o->average && o->restore == NULL, (uint64_t)o->seed};
     const bool good = v != NULL && xlm_model_rows_write(path, v, &rows, output, error);
     xlm_vocabulary_free(v);

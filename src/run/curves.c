@@ -173,18 +173,17 @@ void xlm_curves_free(xlm_curves *curves)
     g_free(curves);
 }
 
+static gint by_step(gconstpointer a, gconstpointer b)
+{
+    const int64_t x = ((const xlm_curve_point *)a)->step, y = ((const xlm_curve_point *)b)->step;
+    return (x > y) - (x < y);
+}
+
 int xlm_curve_find(const xlm_curve *curve, int64_t step)
 {
-    const xlm_curve_point *p = (const xlm_curve_point *)(const void *)curve->points->data;
-    int low = 0, high = (int)curve->points->len;
-    while (low < high) {
-        const int middle = low + (high - low) / 2;
-        if (p[middle].step < step)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < (int)curve->points->len && p[low].step == step ? low : -1;
+    const xlm_curve_point wanted = {.step = step};
+    guint at;
+    return g_array_binary_search(curve->points, &wanted, by_step, &at) ? (int)at : -1;
 }
 
 xlm_curve_point xlm_curve_best(const xlm_curve *curve)

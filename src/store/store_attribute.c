@@ -33,12 +33,12 @@ static bool check_replaced(xlm_store *store, const char *format, GError **error)
 {
     GError *mine = NULL;
     const bool first = store->descriptor >= 0; /* it gives the file its name */
-    xlm_store *there = first && xlm_files_is_hdf5(store->path) ? store_open(store->path, store->path, false, NULL) : NULL;
+    g_autoptr(xlm_store) there =
+        first && xlm_files_is_hdf5(store->path) ? store_open(store->path, store->path, false, NULL) : NULL;
     g_autofree char *found = there != NULL ? xlm_store_get_text(there, "/", "format", NULL) : NULL;
     if (found != NULL && strcmp(found, format) != 0)
         xlm_error_set(&mine, EX_CANTCREAT, "%s: is there already, and of another kind (%s; this is %s); choose another name, or "
                       "remove it first", store->path, found, format);
-    xlm_store_close(there);
     return store_settle(store, mine, error);
 }
 
@@ -180,10 +180,8 @@ bool xlm_store_check_format(const xlm_store *store, const char *format, int vers
                             GError **error)
 {
     const char *path = xlm_store_path(store);
-    char *found = xlm_store_get_text(store, "/", "format", NULL);
-    const bool ours = g_strcmp0(found, format) == 0;
-    g_free(found);
-    if (!ours)
+    g_autofree char *found = xlm_store_get_text(store, "/", "format", NULL);
+    if (g_strcmp0(found, format) != 0)
         return xlm_error_set(error, EX_DATAERR, "%s: not %s of %s", path, kind, program);
     int64_t number;
     if (!xlm_store_get_int(store, "/", "format_version", &number, error))

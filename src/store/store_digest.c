@@ -246,7 +246,8 @@ bool store_check_digest(xlm_store *store, GError **error)
     if (attribute >= 0)
         H5Aclose(attribute);
     H5Tclose(type);
-    char *digest = compute(store, error); /* first: a header that cannot be read is damaged, whatever it seems to lack */
+    /* First: a header that cannot be read is damaged, whatever it seems to lack. */
+    g_autofree char *digest = compute(store, error);
     bool good = digest != NULL;
     if (good && !read)
         good = xlm_error_set(error, EX_DATAERR, "%s: has no %s; it was written by another program, or by a version of this one "
@@ -255,6 +256,5 @@ bool store_check_digest(xlm_store *store, GError **error)
         good = xlm_error_set(error, EX_DATAERR, "%s: its header is not as it was written (%s %.8s..., now %.8s...); the file or "
                              "the disk is damaged, or another program has changed it", store->path, NAME, there, digest);
     H5Eclear2(H5E_DEFAULT);
-    g_free(digest);
     return good;
 }

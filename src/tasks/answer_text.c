@@ -479,11 +479,10 @@ xlm_answer_result xlm_answer_text_result(const xlm_answer_text *text, guint ques
     g_autofree const char **right = g_new(const char *, MAX(q->answers, 1));
     for (guint i = 0; i < q->answers; i++)
         right[i] = g_array_index(text->questions->answers, xlm_answer, q->first_answer + i).text;
-    json_t *best = xlm_answer_text_best(text, question, candidates);
+    json_auto_t *best = xlm_answer_text_best(text, question, candidates);
     const xlm_answer_rules rules = g_array_index(text->rules, xlm_answer_rules, q->source);
     xlm_answer_result result = xlm_answer_result_of(rules, is_second_edition(source_at(text, q->source)), json_string_value(best),
                                                     q->answers, right);
     result.null_odds = candidates->null_odds;
-    json_decref(best);
     return result;
 }

@@ -371,12 +371,10 @@ static bool read_members(reader *r, const json_t *object, GError **error)
 static bool read_object(reader *r, const char *line, size_t size, GError **error)
 {
     json_error_t why;
-    json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &why);
+    json_auto_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &why);
     if (object == NULL)
         return refuse(r, error, "byte %d: invalid JSON: %s", why.position, why.text);
-    const bool good = read_members(r, object, error);
-    json_decref(object);
-    return good;
+    return read_members(r, object, error);
 }
 
 /* ---- lines ---- */

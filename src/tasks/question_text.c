@@ -71,12 +71,9 @@ char *xlm_context_place(const xlm_question_text *text, const xlm_context *contex
 
 char *xlm_question_place(const xlm_question_text *text, const xlm_question *question)
 {
-    char *place = g_strdup_printf("%s.qas[%u]", g_array_index(text->contexts, xlm_context, question->context).place,
-                                  question->number),
-         *described = describe_place(g_array_index(text->sources, xlm_question_source, question->source).path, place,
-                                     question->id);
-    g_free(place);
-    return described;
+    g_autofree char *place = g_strdup_printf("%s.qas[%u]", g_array_index(text->contexts, xlm_context, question->context).place,
+                                             question->number);
+    return describe_place(g_array_index(text->sources, xlm_question_source, question->source).path, place, question->id);
 }
 
 G_GNUC_PRINTF(3, 4) static bool refuse(const reader *r, GError **error, const char *format, ...)
@@ -319,13 +316,11 @@ static bool read_articles(reader *r, const json_t *root, GError **error)
 
 bool xlm_question_text_read(xlm_question_text *text, const char *path, const char *language, int language_id, GError **error)
 {
-    json_t *root = xlm_json_read(path, error);
+    json_auto_t *root = xlm_json_read(path, error);
     if (root == NULL)
         return false;
     reader r = {.text = text, .paragraph = -1, .question = -1,
                 .source = {.path = g_string_chunk_insert_const(text->strings, path), .language_id = language_id,
                            .language = language != NULL ? g_string_chunk_insert_const(text->strings, language) : NULL}};
-    const bool good = read_articles(&r, root, error);
-    json_decref(root);
-    return good;
+    return read_articles(&r, root, error);
 }

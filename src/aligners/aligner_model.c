@@ -102,9 +102,7 @@ static bool write_pairs(xlm_store *store, const xlm_comm *comm, const xlm_aligne
 
 static bool write_attributes(xlm_store *store, const xlm_aligner_record *r, GError **error)
 {
-    return xlm_store_set_text(store, "/", "format", XLM_ALIGNER_FORMAT, error) &&
-           xlm_store_set_int(store, "/", "format_version", XLM_ALIGNER_VERSION, error) &&
-           xlm_store_set_text(store, "/", "program_version", "xlm_align " PACKAGE_VERSION, error) &&
+    return xlm_store_set_format(store, XLM_ALIGNER_FORMAT, XLM_ALIGNER_VERSION, "xlm_align", error) &&
            xlm_store_set_text(store, "/", "command", r->command, error) &&
            xlm_store_set_text(store, "/", "method", r->aligner->name, error) &&
            xlm_store_set_text(store, "/", "words", xlm_word_mode_name(r->words), error) &&
@@ -217,10 +215,8 @@ static bool check_counts(const xlm_store *store, const xlm_table *table, const i
 {
     for (int64_t i = 0; i < n; i++)
         if (counts[i] < 0 || counts[i] > MOST) {
-            char *what = g_strdup_printf("/%s/%s: has a count that is negative or too large", groups[table->of], table->name);
-            refuse(store, what, error);
-            g_free(what);
-            return false;
+            g_autofree char *what = g_strdup_printf("/%s/%s: has a count that is negative or too large", groups[table->of], table->name);
+            return refuse(store, what, error);
         }
     return true;
 }
@@ -247,17 +243,13 @@ xlm_aligner_model *xlm_aligner_model_read(const xlm_comm *comm, const char *path
 {
     GError *failure = NULL;
     xlm_aligner_model *m = g_new0(xlm_aligner_model, 1);
-    xlm_store *store = xlm_store_open(path, &failure);
+    g_autoptr(xlm_store) store = xlm_store_open(path, &failure);
     if (store != NULL && xlm_store_check_format(store, XLM_ALIGNER_FORMAT, XLM_ALIGNER_VERSION, "a model of a word aligner",
                                                 "xlm_align --save", &failure) &&
         read_attributes(store, m, &failure) && read_words(store, m, 0, &failure) && read_words(store, m, 1, &failure))
         read_tables(store, comm, m, &failure);
-    if (store != NULL)
-        xlm_store_close(store);
-    if (!xlm_comm_agree_on(comm, failure, error)) {
-        xlm_aligner_model_free(m);
-        return NULL;
-    }
+    if (!xlm_comm_agree_on(comm, failure, error))
+        g_clear_pointer(&m, xlm_aligner_model_free);
     return m;
 }
 

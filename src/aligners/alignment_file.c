@@ -77,19 +77,15 @@ static bool check_corpus_pairs(const xlm_alignment_file *file, const xlm_alignme
         if (!xlm_store_get_int(file->store, p->path, numbers[i].name, &value, error))
             return false;
         if (value != numbers[i].value) {
-            char *what = g_strdup_printf("%s of %s are %" G_GINT64_FORMAT ", in the corpus %" G_GINT64_FORMAT, numbers[i].name,
-                                         p->path, value, numbers[i].value);
-            other_corpus(file, corpus, what, error);
-            g_free(what);
-            return false;
+            g_autofree char *what = g_strdup_printf("%s of %s are %" G_GINT64_FORMAT ", in the corpus %" G_GINT64_FORMAT, numbers[i].name,
+                                                    p->path, value, numbers[i].value);
+            return other_corpus(file, corpus, what, error);
         }
     }
-    g_autofree char *written = xlm_store_get_text(file->store, p->path, "sample_digest", error);
-    uint64_t digest;
-    bool good = written != NULL && xlm_alignment_sample(corpus, pairs, &digest, error);
-    if (good && digest != g_ascii_strtoull(written, NULL, 16))
-        good = other_corpus(file, corpus, "it has other sentences, or in another order", error);
-    return good;
+    uint64_t written, digest;
+    return xlm_store_get_digest(file->store, p->path, "sample_digest", &written, error) &&
+           xlm_alignment_sample(corpus, pairs, &digest, error) &&
+           (digest == written || other_corpus(file, corpus, "it has other sentences, or in another order", error));
 }
 
 /* ---- opening ---- */
@@ -104,11 +100,8 @@ static bool read_origin(xlm_alignment_file *file, GError **error)
             return false;
         *texts[i] = file->texts[i];
     }
-    g_autofree char *digest = xlm_store_get_text(file->store, "/", "corpus_digest", error);
-    if (digest == NULL)
-        return false;
-    file->corpus_digest = g_ascii_strtoull(digest, NULL, 16);
-    return xlm_store_get_int(file->store, "/", "layer", &origin->layer, error) &&
+    return xlm_store_get_digest(file->store, "/", "corpus_digest", &file->corpus_digest, error) &&
+           xlm_store_get_int(file->store, "/", "layer", &origin->layer, error) &&
            xlm_store_get_int(file->store, "/", "seed", &origin->seed, error);
 }
 
@@ -134,9 +127,8 @@ static bool read_shapes(const xlm_alignment_file *file, xlm_alignment_pairs *p, 
         !read_extent(file, p, "source", XLM_U32, &p->links, error) ||
         !read_extent(file, p, "target", XLM_U32, &targets, error))
         return false;
-    char *score = member(p, "score");
+    g_autofree char *score = member(p, "score");
     p->scored = xlm_store_has(file->store, score);
-    g_free(score);
     scores = p->links;
     if (p->scored && !read_extent(file, p, "score", XLM_F32, &scores, error))
         return false;
@@ -245,9 +237,8 @@ static bool bad_pair(const xlm_alignment_file *file, const xlm_alignment_pairs *
 static bool read_offsets(const xlm_alignment_file *file, const xlm_alignment_pairs *p, int64_t first, int64_t n,
                          const int64_t (*sizes)[2], uint64_t *offsets, uint64_t *begin, GError **error)
 {
-    char *path = member(p, "offsets");
+    g_autofree char *path = member(p, "offsets");
     bool good = xlm_store_read(file->store, path, offsets_of(p), (uint64_t)first, (uint64_t)n + 1, offsets, error);
-    g_free(path);
     for (int64_t i = 0; i < n && good; i++) {
         if (offsets[i + 1] < offsets[i] || offsets[i + 1] > (uint64_t)p->links)
             good = bad_pair(file, p, first + i, "has offsets that are out of order", error);

@@ -9,23 +9,14 @@ struct xlm_alignment_writer {
     xlm_store *store;
 };
 
-static bool set_digest(xlm_store *store, const char *path, const char *name, uint64_t value, GError **error)
-{
-    char digest[17];
-    g_snprintf(digest, sizeof digest, "%016" G_GINT64_MODIFIER "x", value);
-    return xlm_store_set_text(store, path, name, digest, error);
-}
-
 static bool write_origin(const xlm_alignment_writer *w, const xlm_alignment_origin *origin, GError **error)
 {
-    return xlm_store_set_text(w->store, "/", "format", XLM_ALIGNMENT_FORMAT, error) &&
-           xlm_store_set_int(w->store, "/", "format_version", XLM_ALIGNMENT_VERSION, error) &&
+    return xlm_store_set_format(w->store, XLM_ALIGNMENT_FORMAT, XLM_ALIGNMENT_VERSION, "xlm_align", error) &&
            xlm_store_set_text(w->store, "/", "description",
                               "which subwords of two sentences are translations, for each sentence pair of a corpus", error) &&
-           xlm_store_set_text(w->store, "/", "program_version", "xlm_align " PACKAGE_VERSION, error) &&
            xlm_store_set_text(w->store, "/", "command", origin->command, error) &&
            xlm_store_set_text(w->store, "/", "corpus", origin->corpus, error) &&
-           set_digest(w->store, "/", "corpus_digest", xlm_corpus_digest(w->corpus), error) &&
+           xlm_store_set_digest(w->store, "/", "corpus_digest", xlm_corpus_digest(w->corpus), error) &&
            xlm_store_set_text(w->store, "/", "method", origin->method, error) &&
            xlm_store_set_text(w->store, "/", "model", origin->model, error) &&
            xlm_store_set_int(w->store, "/", "layer", origin->layer, error) &&
@@ -61,7 +52,7 @@ static bool describe_pairs(const xlm_alignment_writer *w, const char *group, con
            xlm_store_set_int(w->store, group, "target_sentences", pairs->target->sentences, error) &&
            xlm_store_set_int(w->store, group, "source_tokens", pairs->source->tokens, error) &&
            xlm_store_set_int(w->store, group, "target_tokens", pairs->target->tokens, error) &&
-           set_digest(w->store, group, "sample_digest", digest, error);
+           xlm_store_set_digest(w->store, group, "sample_digest", digest, error);
 }
 
 /* All ranks' rows of a dataset of one extent. */

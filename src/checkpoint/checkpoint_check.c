@@ -65,16 +65,16 @@ static xlm_file_condition check_task(const xlm_store *store, const xlm_model_tas
 static xlm_file_condition check_origin(const xlm_store *store, const xlm_run_state *s, GError **error)
 {
     int64_t seed = 0;
-    g_autofree char *digest = xlm_store_get_text(store, "/", "corpus_digest", error);
-    xlm_file_condition condition = XLM_FILE_GOOD;
-    if (digest == NULL || !xlm_store_get_int(store, "/generator", "seed", &seed, error))
-        condition = XLM_FILE_DAMAGED;
-    else if (g_ascii_strtoull(digest, NULL, 16) != s->corpus_digest)
-        condition = unfit(error, "its corpus has other subwords or languages (digest %s, here %016" G_GINT64_MODIFIER "x)",
-                        digest, s->corpus_digest);
-    else if ((uint64_t)seed != s->seed)
-        condition = unfit(error, "its seed is %" G_GINT64_FORMAT ", the job's %" G_GUINT64_FORMAT, seed, s->seed);
-    return condition;
+    uint64_t digest;
+    if (!xlm_store_get_digest(store, "/", "corpus_digest", &digest, error) ||
+        !xlm_store_get_int(store, "/generator", "seed", &seed, error))
+        return XLM_FILE_DAMAGED;
+    if (digest != s->corpus_digest)
+        return unfit(error, "its corpus has other subwords or languages (digest %016" G_GINT64_MODIFIER "x, here %016"
+                     G_GINT64_MODIFIER "x)", digest, s->corpus_digest);
+    if ((uint64_t)seed != s->seed)
+        return unfit(error, "its seed is %" G_GINT64_FORMAT ", the job's %" G_GUINT64_FORMAT, seed, s->seed);
+    return XLM_FILE_GOOD;
 }
 
 /* Checks that the model computes the same: parameters also fit other models, for example with another number of heads. */

@@ -16,10 +16,9 @@ static const float *whole_array(const xlm_run_state *state, int array)
 
 static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)
 {
-    g_autofree char *digest = g_strdup_printf("%016" G_GINT64_MODIFIER "x", s->corpus_digest);
     return xlm_model_file_write_origin(store, comm, XLM_CHECKPOINT_FORMAT, s->parameters, error) &&
            xlm_store_set_int(store, "/", "step", s->step, error) &&
-           xlm_store_set_text(store, "/", "corpus_digest", digest, error) &&
+           xlm_store_set_digest(store, "/", "corpus_digest", s->corpus_digest, error) &&
            xlm_store_set_text(store, "/generator", "algorithm", "Philox4x32-10", error) &&
            xlm_store_set_int(store, "/generator", "seed", (int64_t)s->seed, error) &&
            xlm_store_set_int(store, "/generator", "step", s->step, error) &&

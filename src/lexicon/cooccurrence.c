@@ -31,12 +31,8 @@ static bool read_attributes(xlm_cooccurrence *t, GError **error)
 {
     xlm_store *store = t->store;
     xlm_cooccurrence_rule *rule = &t->rule;
-    char *digest = xlm_store_get_text(store, "/", "corpus_digest", error);
-    if (digest == NULL)
-        return false;
-    t->corpus_digest = g_ascii_strtoull(digest, NULL, 16);
-    g_free(digest);
-    if (!xlm_store_get_int(store, "/", "vocabulary", &t->vocabulary, error) ||
+    if (!xlm_store_get_digest(store, "/", "corpus_digest", &t->corpus_digest, error) ||
+        !xlm_store_get_int(store, "/", "vocabulary", &t->vocabulary, error) ||
         !xlm_store_get_int(store, "/", "window", &rule->window, error) ||
         !xlm_store_get_int(store, "/", "min_count", &rule->min_count, error) ||
         !xlm_store_get_int(store, "/", "max_vocabulary", &rule->max_vocabulary, error) ||

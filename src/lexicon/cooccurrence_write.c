@@ -293,14 +293,10 @@ static bool write_words(struct writing *w, GError **error)
 static bool write_attributes(struct writing *w, GError **error)
 {
     const xlm_cooccurrence_record *r = w->record;
-    char digest[17];
-    g_snprintf(digest, sizeof digest, "%016" G_GINT64_MODIFIER "x", r->corpus_digest);
-    return xlm_store_set_text(w->store, "/", "format", XLM_COOCCURRENCE_FORMAT, error) &&
-           xlm_store_set_int(w->store, "/", "format_version", XLM_COOCCURRENCE_VERSION, error) &&
+    return xlm_store_set_format(w->store, XLM_COOCCURRENCE_FORMAT, XLM_COOCCURRENCE_VERSION, "xlm_cooc", error) &&
            xlm_store_set_text(w->store, "/", "description", "how often subwords occur near one another", error) &&
-           xlm_store_set_text(w->store, "/", "program_version", "xlm_cooc " PACKAGE_VERSION, error) &&
            xlm_store_set_text(w->store, "/", "command", r->command, error) &&
-           xlm_store_set_text(w->store, "/", "corpus_digest", digest, error) &&
+           xlm_store_set_digest(w->store, "/", "corpus_digest", r->corpus_digest, error) &&
            xlm_store_set_int(w->store, "/", "vocabulary", w->vocabulary, error) &&
            xlm_store_set_int(w->store, "/", "window", r->rule.window, error) &&
            xlm_store_set_text(w->store, "/", "weights", r->rule.weights, error) &&

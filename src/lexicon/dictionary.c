@@ -15,20 +15,16 @@ static bool write_pairs(xlm_store *store, const char *path, const GArray *pairs,
 
 static bool write_all(xlm_store *store, const xlm_dictionary_record *r, GError **error)
 {
-    char digest[17];
-    g_snprintf(digest, sizeof digest, "%016" G_GINT64_MODIFIER "x", r->corpus_digest);
-    return xlm_store_set_text(store, "/", "format", XLM_DICTIONARY_FORMAT, error) &&
-           xlm_store_set_int(store, "/", "format_version", XLM_DICTIONARY_VERSION, error) &&
+    return xlm_store_set_format(store, XLM_DICTIONARY_FORMAT, XLM_DICTIONARY_VERSION, "xlm_dict", error) &&
            xlm_store_set_text(store, "/", "description", "pairs of subwords of one vocabulary that translate one another",
                               error) &&
-           xlm_store_set_text(store, "/", "program_version", "xlm_dict " PACKAGE_VERSION, error) &&
            xlm_store_set_text(store, "/", "command", r->command, error) &&
            xlm_store_set_text(store, "/", "source", r->language[0], error) &&
            xlm_store_set_text(store, "/", "target", r->language[1], error) &&
            xlm_store_set_text(store, "/", "subwords", r->subwords, error) &&
            xlm_store_set_real(store, "/", "share", r->share, error) &&
            xlm_store_set_int(store, "/", "seed", r->seed, error) &&
-           xlm_store_set_text(store, "/", "corpus_digest", digest, error) &&
+           xlm_store_set_digest(store, "/", "corpus_digest", r->corpus_digest, error) &&
            xlm_store_set_int(store, "/", "vocabulary", r->vocabulary, error) &&
            xlm_store_write_strings(store, "/inputs", g_strv_length(r->inputs), (const char *const *)r->inputs, error) &&
            xlm_store_set_text(store, "/inputs", "description", "the files that the dictionary was made of", error) &&
@@ -47,14 +43,13 @@ bool xlm_dictionary_write(const char *path, const xlm_dictionary_record *record,
 
 static bool check_digest(const xlm_store *store, uint64_t wanted, GError **error)
 {
-    g_autofree char *digest = xlm_store_get_text(store, "/", "corpus_digest", error);
-    if (digest == NULL)
+    uint64_t digest;
+    if (!xlm_store_get_digest(store, "/", "corpus_digest", &digest, error))
         return false;
-    const bool fits = g_ascii_strtoull(digest, NULL, 16) == wanted;
-    if (!fits)
-        xlm_error_set(error, EX_DATAERR, "%s: made for a corpus with other subwords or languages (digest %s, here %016"
-                      G_GINT64_MODIFIER "x); make it for this corpus with xlm_dict", xlm_store_path(store), digest, wanted);
-    return fits;
+    return digest == wanted ||
+           xlm_error_set(error, EX_DATAERR, "%s: made for a corpus with other subwords or languages (digest %016"
+                         G_GINT64_MODIFIER "x, here %016" G_GINT64_MODIFIER "x); make it for this corpus with xlm_dict",
+                         xlm_store_path(store), digest, wanted);
 }
 
 static bool check_size(const xlm_store *store, const xlm_vocabulary *vocabulary, GError **error)

@@ -86,9 +86,8 @@ static char *short_name(const char *name)
 {
     if (g_utf8_strlen(name, -1) <= LABEL_LETTERS)
         return g_strdup(name);
-    char *begin = g_utf8_substring(name, 0, LABEL_LETTERS - 1), *cut = g_strconcat(begin, "…", NULL);
-    g_free(begin);
-    return cut;
+    g_autofree char *begin = g_utf8_substring(name, 0, LABEL_LETTERS - 1);
+    return g_strconcat(begin, "…", NULL);
 }
 
 /* Beside its point, to the right or, near the edge, to the left. False: something is there. */
@@ -127,17 +126,13 @@ static void draw_names(GString *svg, const xlm_map *map, const frame *f, const d
 static char *fit_title(const char *title)
 {
     const int most = (int)(SIDE / (0.55 * LETTERS));
-    char *valid = g_utf8_make_valid(title, -1), *fitted = NULL;
-    if (xlm_terminal_columns(valid, strlen(valid)) > most) {
-        const char *at = valid;
-        while (xlm_terminal_columns(at, strlen(at)) >= most)
-            at = g_utf8_next_char(at);
-        fitted = g_strconcat("…", at, NULL);
-    }
-    if (fitted == NULL)
-        return valid;
-    g_free(valid);
-    return fitted;
+    g_autofree char *valid = g_utf8_make_valid(title, -1);
+    if (xlm_terminal_columns(valid, strlen(valid)) <= most)
+        return g_steal_pointer(&valid);
+    const char *at = valid;
+    while (xlm_terminal_columns(at, strlen(at)) >= most)
+        at = g_utf8_next_char(at);
+    return g_strconcat("…", at, NULL);
 }
 
 static void draw_panel(GString *svg, const xlm_map *map, const xlm_tsne_options *o, const xlm_map_panel *panel, double left,
@@ -147,17 +142,16 @@ static void draw_panel(GString *svg, const xlm_map *map, const xlm_tsne_options 
     double kept = 0;
     for (int64_t c = 0; c < panel->components; c++)
         kept += panel->variance[c];
-    char *title = fit_title(panel->title);
+    g_autofree char *title = fit_title(panel->title);
     xlm_svg_text(svg, left, top + TITLE - 8, "start", 0, title);
-    g_free(title);
     xlm_svg_box(svg, left, f.top, SIDE, SIDE, "none", NULL);
     draw_links(svg, map, &f, panel->y);
     draw_points(svg, map, &f, panel->y);
     draw_names(svg, map, &f, panel->y, labelled);
-    char *caption = g_strdup_printf("%" G_GINT64_FORMAT " components, %.0f%% of variance; t-SNE, perplexity %g, KL %.2f",
-                                    panel->components, 100 * kept, o->perplexity, panel->divergence);
+    g_autofree char *caption =
+        g_strdup_printf("%" G_GINT64_FORMAT " components, %.0f%% of variance; t-SNE, perplexity %g, KL %.2f", panel->components,
+                        100 * kept, o->perplexity, panel->divergence);
     xlm_svg_text(svg, left, f.top + SIDE + CAPTION - 8, "start", SMALL, caption);
-    g_free(caption);
 }
 
 static void draw_legend(GString *svg, const xlm_map *map, double y)
@@ -218,9 +212,7 @@ static bool write_panel(xlm_store *store, const xlm_map *map, int number, GError
 
 static bool write_origin(xlm_store *store, const xlm_map *map, const xlm_tsne_options *o, const char *command, GError **error)
 {
-    return xlm_store_set_text(store, "/", "format", XLM_MAP_FORMAT, error) &&
-           xlm_store_set_int(store, "/", "format_version", XLM_MAP_VERSION, error) &&
-           xlm_store_set_text(store, "/", "program_version", PACKAGE_VERSION, error) &&
+    return xlm_store_set_format(store, XLM_MAP_FORMAT, XLM_MAP_VERSION, NULL, error) &&
            xlm_store_set_text(store, "/", "command", command, error) &&
            xlm_store_set_text(store, "/", "content", map->content, error) &&
            xlm_store_set_real(store, "/", "perplexity", o->perplexity, error) &&
@@ -341,9 +333,8 @@ static bool read_all(const xlm_store *store, xlm_map *map, xlm_tsne_options *opt
 bool xlm_map_read(const char *path, xlm_map *map, xlm_tsne_options *options, GError **error)
 {
     *map = (xlm_map){0};
-    xlm_store *store = xlm_store_open(path, error);
+    g_autoptr(xlm_store) store = xlm_store_open(path, error);
     const bool good = store != NULL && read_all(store, map, options, error);
-    xlm_store_close(store);
     if (!good)
         xlm_map_free(map);
     return good;

@@ -357,9 +357,8 @@ bool xlm_map_items_vectors(const xlm_comm *comm, const xlm_map_items *items, con
     xlm_word_space *space = xlm_word_space_open(path, how->most, &failure);
     const xlm_loaded_model *loaded = space != NULL ? xlm_word_space_model(space) : NULL;
     if (space != NULL && check_vocabulary(items, loaded, path, &failure) &&
-        find_languages(items, space, languages, &failure) && items->sentences && how->layer > loaded->config.layers)
-        xlm_error_set(&failure, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": the model of %s has %" G_GINT64_FORMAT
-                      " layers; 0 are the embeddings", how->layer, path, loaded->config.layers);
+        find_languages(items, space, languages, &failure) && items->sentences)
+        xlm_model_file_has_layer(loaded, path, how->layer, &failure);
     bool good = xlm_comm_agree_on(comm, failure, error);
     if (good) {
         *width = items->sentences ? loaded->config.hidden_size : xlm_word_space_width(space);

@@ -16,9 +16,7 @@ static const char GROUP[] = "/model";
 bool xlm_model_file_write_origin(xlm_store *store, const xlm_comm *comm, const char *format, const xlm_parameters *parameters,
                                  GError **error)
 {
-    return xlm_store_set_text(store, "/", "format", format, error) &&
-           xlm_store_set_int(store, "/", "format_version", XLM_MODEL_FILE_VERSION, error) &&
-           xlm_store_set_text(store, "/", "program_version", PACKAGE_VERSION, error) &&
+    return xlm_store_set_format(store, format, XLM_MODEL_FILE_VERSION, NULL, error) &&
            xlm_store_set_text(store, "/", "mpi_version", xlm_comm_library(), error) &&
            xlm_store_set_text(store, "/", "hdf5_version", xlm_store_library(), error) &&
            xlm_store_set_text(store, "/", "blis_version", xlm_gemm_library(), error) &&
@@ -278,6 +276,13 @@ bool xlm_model_file_read_values(const char *path, xlm_loaded_model *loaded, GErr
         good = load_values(store, loaded->parameters, error);
     }
     return good;
+}
+
+bool xlm_model_file_has_layer(const xlm_loaded_model *loaded, const char *path, int64_t layer, GError **error)
+{
+    return layer <= loaded->config.layers ||
+           xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": the model of %s has %" G_GINT64_FORMAT
+                         " layers; 0 are the embeddings", layer, path, loaded->config.layers);
 }
 
 xlm_loaded_model *xlm_model_file_read(const char *path, GError **error)

@@ -64,6 +64,8 @@ xlm_loaded_model *xlm_model_file_read(const char *path, GError **error);
  * these. */
 xlm_loaded_model *xlm_model_file_read_header(const char *path, GError **error);
 bool xlm_model_file_read_values(const char *path, xlm_loaded_model *loaded, GError **error);
+/* Is a layer, 0 being the embeddings, one of the model's, which was read from `path`? EX_USAGE, which names --layer. */
+bool xlm_model_file_has_layer(const xlm_loaded_model *loaded, const char *path, int64_t layer, GError **error);
 /* A tape for passes over the model, whose parameters stay as they are from now on; to be freed. Products with parameters are made
  * in float32, or in what was set last (xlm_packed_lacks must be NULL for it). */
 xlm_tape *xlm_model_file_tape(const xlm_loaded_model *loaded);

@@ -124,9 +124,7 @@ xlm_matrix_file *xlm_matrix_file_create(const xlm_comm *comm, const char *path, 
     for (int64_t l = 0; l < layers; l++)
         f->values[l] = g_array_new(FALSE, FALSE, sizeof(float));
     uint64_t base, all;
-    if (xlm_store_set_text(store, "/", "format", XLM_MATRIX_FILE_FORMAT, error) &&
-        xlm_store_set_int(store, "/", "format_version", XLM_MATRIX_FILE_VERSION, error) &&
-        xlm_store_set_text(store, "/", "program_version", PACKAGE_VERSION, error) &&
+    if (xlm_store_set_format(store, XLM_MATRIX_FILE_FORMAT, XLM_MATRIX_FILE_VERSION, NULL, error) &&
         xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error) &&
         write_side(comm, store, text, 0, vocabulary, error) && write_side(comm, store, text, 1, vocabulary, error) &&
         write_shapes(comm, store, text, form, positions, &base, &all, error) && make_layers(f, base, all, error))

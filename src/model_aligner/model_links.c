@@ -63,9 +63,8 @@ struct aligner {
 static bool choose_layers(struct aligner *a, GError **error)
 {
     const int64_t asked = a->options->layer, most = a->loaded->config.layers;
-    if (asked > most)
-        return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": the model of %s has %" G_GINT64_FORMAT
-                             " layers; 0 are the embeddings", asked, a->options->checkpoint, most);
+    if (!xlm_model_file_has_layer(a->loaded, a->options->checkpoint, asked, error))
+        return false;
     a->first_layer = asked == XLM_LAYER_ALL ? 0 : asked == XLM_LAYER_DEFAULT ? (2 * most + 1) / 3 : asked;
     a->layers = asked == XLM_LAYER_ALL ? most + 1 : 1;
     a->layer = g_new0(struct layer_links, a->layers);

@@ -138,11 +138,9 @@ bool xlm_provenance_write(xlm_provenance *provenance, const xlm_comm *comm, cons
         return false;
     }
     const bool done =
-        xlm_store_set_text(store, "/", "format", XLM_CORPUS_FORMAT, error) &&
-        xlm_store_set_int(store, "/", "format_version", XLM_CORPUS_VERSION, error) &&
+        xlm_store_set_format(store, XLM_CORPUS_FORMAT, XLM_CORPUS_VERSION, "xlm_prep", error) &&
         xlm_store_set_text(store, "/", "description", "text encoded as subwords of one vocabulary, in parts to train "
                            "on and to evaluate on", error) &&
-        xlm_store_set_text(store, "/", "program_version", "xlm_prep " PACKAGE_VERSION, error) &&
         xlm_store_set_text(store, "/", "command", options->command, error) &&
         xlm_store_set_int(store, "/", "seed", options->seed, error) &&
         xlm_store_set_real(store, "/", "held_out_share", options->held_out, error) &&

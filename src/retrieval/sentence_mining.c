@@ -55,13 +55,10 @@ static bool open_miner(miner *m, GError **error)
 {
     const xlm_mining_options *o = m->options;
     const xlm_align_source source = {.files = {o->files[0], o->files[1]}, .languages = {o->languages[0], o->languages[1]}};
-    if ((m->comm->rank == 0 && !check_outputs(o, error)) || (m->loaded = xlm_model_file_read(o->checkpoint, error)) == NULL)
+    if ((m->comm->rank == 0 && !check_outputs(o, error)) || (m->loaded = xlm_model_file_read(o->checkpoint, error)) == NULL ||
+        !xlm_model_file_has_layer(m->loaded, o->checkpoint, o->layer, error))
         return false;
-    const int64_t most = m->loaded->config.layers;
-    if (o->layer > most)
-        return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": the model of %s has %" G_GINT64_FORMAT
-                             " layers; 0 are the embeddings", o->layer, o->checkpoint, most);
-    m->layer = o->layer >= 0 ? o->layer : most;
+    m->layer = o->layer >= 0 ? o->layer : m->loaded->config.layers;
     m->tape = xlm_model_file_tape(m->loaded);
     return xlm_pair_languages_of_text(m->loaded, &source, m->languages, error) &&
            (m->tokenizer = xlm_tokenizer_new(m->loaded->vocabulary, error)) != NULL &&

@@ -45,14 +45,11 @@ static bool open_model(struct retrieval *r, GError **error)
 {
     const xlm_retrieval_options *o = r->options;
     const char *const inputs[] = {o->checkpoint, o->source.files[0], o->source.files[1]};
-    if ((r->loaded = xlm_model_file_read(o->checkpoint, error)) == NULL)
+    if ((r->loaded = xlm_model_file_read(o->checkpoint, error)) == NULL ||
+        !xlm_model_file_has_layer(r->loaded, o->checkpoint, o->layer, error))
         return false;
-    const int64_t most = r->loaded->config.layers;
-    if (o->layer > most)
-        return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": the model of %s has %" G_GINT64_FORMAT
-                             " layers; 0 are the embeddings", o->layer, o->checkpoint, most);
     r->first_layer = o->layer == XLM_LAYER_ALL ? 0 : o->layer;
-    r->layers = o->layer == XLM_LAYER_ALL ? most + 1 : 1;
+    r->layers = o->layer == XLM_LAYER_ALL ? r->loaded->config.layers + 1 : 1;
     return (o->source.corpus || xlm_pair_languages_of_text(r->loaded, &o->source, r->languages, error)) &&
            (r->comm->rank != 0 || xlm_path_check_outputs(&o->csv, 1, inputs, G_N_ELEMENTS(inputs), error));
 }

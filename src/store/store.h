@@ -88,6 +88,10 @@ bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, con
 bool xlm_store_set_text(xlm_store *store, const char *path, const char *name, const char *value, GError **error);
 bool xlm_store_set_int(xlm_store *store, const char *path, const char *name, int64_t value, GError **error);
 bool xlm_store_set_real(xlm_store *store, const char *path, const char *name, double value, GError **error);
+/* A number of 64 bits as hexadecimal text. */
+bool xlm_store_set_digest(xlm_store *store, const char *path, const char *name, uint64_t value, GError **error);
+/* The attributes `format`, `format_version` and `program_version` of /. program: "xlm_dict", or NULL. */
+bool xlm_store_set_format(xlm_store *store, const char *format, int version, const char *program, GError **error);
 
 /* Flush, close, and give the file its final name. The store is gone afterwards, also when this fails (then nothing
  * stays under either name). */
@@ -135,5 +139,6 @@ bool xlm_store_check_format(const xlm_store *store, const char *format, int vers
 /* Integers are signed; reals are floats: the one instead of the other is EX_DATAERR. */
 bool xlm_store_get_int(const xlm_store *store, const char *path, const char *name, int64_t *value, GError **error);
 bool xlm_store_get_real(const xlm_store *store, const char *path, const char *name, double *value, GError **error);
+bool xlm_store_get_digest(const xlm_store *store, const char *path, const char *name, uint64_t *value, GError **error);
 
 #endif

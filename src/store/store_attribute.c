@@ -85,6 +85,20 @@ bool xlm_store_set_real(xlm_store *store, const char *path, const char *name, do
     return set(store, path, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value, error);
 }
 
+bool xlm_store_set_digest(xlm_store *store, const char *path, const char *name, uint64_t value, GError **error)
+{
+    g_autofree char *digest = g_strdup_printf("%016" G_GINT64_MODIFIER "x", value);
+    return xlm_store_set_text(store, path, name, digest, error);
+}
+
+bool xlm_store_set_format(xlm_store *store, const char *format, int version, const char *program, GError **error)
+{
+    g_autofree char *made = program != NULL ? g_strconcat(program, " ", PACKAGE_VERSION, NULL) : g_strdup(PACKAGE_VERSION);
+    return xlm_store_set_text(store, "/", "format", format, error) &&
+           xlm_store_set_int(store, "/", "format_version", version, error) &&
+           xlm_store_set_text(store, "/", "program_version", made, error);
+}
+
 /* ---- reading ---- */
 
 /* One value of the class, as ours are; numbers have a sign. */
@@ -174,6 +188,13 @@ bool xlm_store_get_real(const xlm_store *store, const char *path, const char *na
     hid_t attribute = open_attribute(store, path, name, H5T_FLOAT, "a floating-point number", error);
     return attribute >= 0 &&
            finish(store, path, attribute, H5Aread(attribute, H5T_NATIVE_DOUBLE, value), error);
+}
+
+bool xlm_store_get_digest(const xlm_store *store, const char *path, const char *name, uint64_t *value, GError **error)
+{
+    g_autofree char *digest = xlm_store_get_text(store, path, name, error);
+    *value = digest != NULL ? g_ascii_strtoull(digest, NULL, 16) : 0;
+    return digest != NULL;
 }
 
 bool xlm_store_check_format(const xlm_store *store, const char *format, int version, const char *kind, const char *program,

@@ -11,9 +11,7 @@ xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, uint
     xlm_store *store = xlm_store_create(NULL, path, error);
     if (store == NULL)
         return NULL;
-    if (xlm_store_set_text(store, "/", "format", "xlm-mpi step dump", error) &&
-        xlm_store_set_int(store, "/", "format_version", 2, error) &&
-        xlm_store_set_text(store, "/", "program_version", PACKAGE_VERSION, error) &&
+    if (xlm_store_set_format(store, "xlm-mpi step dump", 2, NULL, error) &&
         xlm_store_set_int(store, "/", "seed", (int64_t)seed, error) && xlm_store_set_int(store, "/", "step", step, error) &&
         xlm_model_attributes_write(store, model, error))
         return store;

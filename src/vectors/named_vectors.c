@@ -8,9 +8,9 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "files/files.h"
-#include "store/store.h"
 #include "text/lines.h"
 #include "text/normalise.h"
+#include "vectors/vector_file.h"
 
 enum { WIDEST = 1 << 20, ROOM = 1 << 18 }; /* numbers of a vector; that memory is taken for at first */
 
@@ -29,14 +29,13 @@ static bool add_name(reader *r, const char *name, size_t size)
         r->unreadable++;
         return false;
     }
-    char *copy = g_strndup(name, size);
+    g_autofree char *copy = g_strndup(name, size);
     if (g_hash_table_contains(r->to->numbers, copy)) {
         r->repeated++;
-        g_free(copy);
         return false;
     }
-    g_ptr_array_add(r->to->names, copy);
-    g_hash_table_insert(r->to->numbers, copy, GSIZE_TO_POINTER((gsize)r->to->names->len));
+    g_hash_table_insert(r->to->numbers, copy, GSIZE_TO_POINTER((gsize)r->to->names->len + 1));
+    g_ptr_array_add(r->to->names, g_steal_pointer(&copy));
     r->to->n++;
     return true;
 }
@@ -102,11 +101,9 @@ static bool add_numbers(reader *r, const xlm_lines *lines, const char *at, GErro
         char *end;
         to[c] = (float)g_ascii_strtod(at, &end);
         if (end == at || (*end != '\0' && !xlm_is_blank(*end))) {
-            char *what = g_strdup_printf("number %" G_GINT64_FORMAT " of its %" G_GINT64_FORMAT " is none; a line is a word and "
-                                         "as many numbers as in the first", c + 1, width);
-            refuse(lines, what, error);
-            g_free(what);
-            return false;
+            g_autofree char *what = g_strdup_printf("number %" G_GINT64_FORMAT " of its %" G_GINT64_FORMAT " is none; a line is a word and "
+                                                    "as many numbers as in the first", c + 1, width);
+            return refuse(lines, what, error);
         }
         if (!isfinite(to[c]))
             return refuse(lines, "has a number that is not finite", error);
@@ -130,8 +127,7 @@ static bool add_line(reader *r, const xlm_lines *lines, const char *line, size_t
         end--;
     if (end == 0) {
         g_autofree char *what = g_strdup_printf("has no word and %" G_GINT64_FORMAT " numbers", r->to->width);
-        refuse(lines, what, error);
-        return false;
+        return refuse(lines, what, error);
     }
     return !add_name(r, line, end) || add_numbers(r, lines, line + begin, error);
 }
@@ -178,30 +174,22 @@ static bool check_finite(const xlm_named_vectors *v, const char *path, GError **
 static bool read_store(reader *r, const char *path, GError **error)
 {
     xlm_named_vectors *v = r->to;
-    g_autoptr(xlm_store) store = xlm_store_open(path, error);
+    xlm_array array;
+    g_auto(GStrv) words = NULL;
+    g_autoptr(xlm_store) store = xlm_vector_store_open(path, &array, &words, error);
     if (store == NULL)
         return false;
-    xlm_array array = {XLM_F32, XLM_ANY, XLM_UP_TO(WIDEST)};
-    g_auto(GStrv) words = NULL;
-    bool good = xlm_store_check_format(store, "xlm-mpi vectors", 1, "a file of vectors", "xlm_embed export", error);
-    if (good && !xlm_store_has(store, "/words"))
-        good = xlm_error_set(error, EX_DATAERR, "%s: its vectors are of sentences, which have no names; words are needed", path);
-    uint64_t names;
-    good = good && xlm_store_shape(store, "/vectors", &array, error) &&
-           (words = xlm_store_read_strings(store, "/words", INT32_MAX, &names, error)) != NULL;
-    if (good && names != array.rows)
-        good = xlm_error_set(error, EX_DATAERR, "%s: /vectors and /words are not of the same number", path);
-    if (good) {
-        const int64_t n = r->most > 0 ? MIN((int64_t)array.rows, r->most) : (int64_t)array.rows;
-        v->width = (int64_t)array.columns;
-        v->values = g_new(float, MAX(n * v->width, 1));
-        good = xlm_store_read(store, "/vectors", array, 0, (uint64_t)n, v->values, error);
-        for (int64_t i = 0; i < n && good; i++)
-            if (add_name(r, words[i], strlen(words[i])))
-                memmove(v->values + (v->n - 1) * v->width, v->values + i * v->width, sizeof(float) * (size_t)v->width);
-        good = good && check_finite(v, path, error);
-    }
-    return good;
+    if (words == NULL)
+        return xlm_error_set(error, EX_DATAERR, "%s: its vectors are of sentences, which have no names; words are needed", path);
+    const int64_t n = r->most > 0 ? MIN((int64_t)array.rows, r->most) : (int64_t)array.rows;
+    v->width = (int64_t)array.columns;
+    v->values = g_new(float, MAX(n * v->width, 1));
+    if (!xlm_store_read(store, "/vectors", array, 0, (uint64_t)n, v->values, error))
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        if (add_name(r, words[i], strlen(words[i])))
+            memmove(v->values + (v->n - 1) * v->width, v->values + i * v->width, sizeof(float) * (size_t)v->width);
+    return check_finite(v, path, error);
 }
 
 /* ---- all ---- */

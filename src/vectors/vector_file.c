@@ -4,8 +4,12 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "files/files.h"
 #include "files/new_file.h"
 #include "store/store.h"
+
+static const char FORMAT[] = "xlm-mpi vectors";
+enum { WIDEST = 1 << 20 }; /* numbers of a vector */
 
 struct xlm_vector_file {
     char *path;         /* NULL: standard output */
@@ -31,9 +35,7 @@ static xlm_store *open_store(const xlm_comm *comm, const char *path, int64_t n, 
     xlm_store *store = xlm_store_create(comm, path, error);
     if (store == NULL)
         return NULL;
-    if (xlm_store_set_text(store, "/", "format", "xlm-mpi vectors", error) &&
-        xlm_store_set_int(store, "/", "format_version", 1, error) &&
-        xlm_store_set_text(store, "/", "program_version", PACKAGE_VERSION, error) &&
+    if (xlm_store_set_format(store, FORMAT, 1, NULL, error) &&
         xlm_store_dataset(store, "/vectors", XLM_F32, 2, dims, flags | XLM_STORE_CHECKED, error))
         return store;
     xlm_store_discard(store);
@@ -56,6 +58,31 @@ xlm_store *xlm_vector_store_create(const xlm_comm *comm, const char *path, int64
         (words == NULL || xlm_store_write_strings(store, "/words", (uint64_t)n, words, error)))
         return store;
     xlm_store_discard(store);
+    return NULL;
+}
+
+bool xlm_vector_store_is(const char *path)
+{
+    g_autoptr(xlm_store) store = xlm_files_is_hdf5(path) ? xlm_store_open(path, NULL) : NULL;
+    g_autofree char *format = store != NULL ? xlm_store_get_text(store, "/", "format", NULL) : NULL;
+    return g_strcmp0(format, FORMAT) == 0;
+}
+
+xlm_store *xlm_vector_store_open(const char *path, xlm_array *array, char ***words, GError **error)
+{
+    g_autoptr(xlm_store) store = xlm_store_open(path, error);
+    uint64_t names = 0;
+    *array = (xlm_array){XLM_F32, XLM_ANY, XLM_UP_TO(WIDEST)};
+    *words = NULL;
+    if (store == NULL || !xlm_store_check_format(store, FORMAT, 1, "a file of vectors", "xlm_embed export", error) ||
+        !xlm_store_shape(store, "/vectors", array, error))
+        return NULL;
+    if (xlm_store_has(store, "/words") && (*words = xlm_store_read_strings(store, "/words", INT32_MAX, &names, error)) == NULL)
+        return NULL;
+    if (*words == NULL || names == array->rows)
+        return g_steal_pointer(&store);
+    xlm_error_set(error, EX_DATAERR, "%s: /vectors and /words are not of the same number; the file is damaged", path);
+    g_clear_pointer(words, g_strfreev);
     return NULL;
 }
 

@@ -38,6 +38,11 @@ bool xlm_vector_file_commit(xlm_vector_file *file, GError **error);
 /* Remove what was written. NULL is allowed. */
 void xlm_vector_file_discard(xlm_vector_file *file);
 
+/* Is a file HDF5 of vectors? */
+bool xlm_vector_store_is(const char *path);
+/* Open one. *array: the shape of /vectors; *words: [rows] of /words (g_strfreev), NULL where they have no names. EX_DATAERR. */
+xlm_store *xlm_vector_store_open(const char *path, xlm_array *array, char ***words, GError **error);
+
 /* Collective: the same in HDF5 for vectors that ranks have between them: the file with all but /vectors' rows, n of them, which
  * each rank writes by xlm_store_write. words: [n], the same on every rank; NULL: vectors without names. command: the program's
  * command line. EX_CANTCREAT, EX_IOERR. */

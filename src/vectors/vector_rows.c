@@ -4,38 +4,28 @@
 #include <math.h>
 #include <string.h>
 
-#include "files/files.h"
 #include "gemm/gemm.h"
 #include "matrix/algebra.h"
+#include "vectors/vector_file.h"
 #include "vectors/word_space.h"
 
-enum { BLOCK = 4096, WIDEST = 1 << 20 }; /* rows that are in hand as doubles; numbers of a vector */
+enum { BLOCK = 4096 }; /* rows that are in hand as doubles */
 
 /* ---- reading ---- */
 
 static bool read_store(xlm_vector_rows *r, const char *path, int64_t most, GError **error)
 {
-    xlm_array array = {XLM_F32, XLM_ANY, XLM_UP_TO(WIDEST)};
-    uint64_t words = 0;
-    g_autoptr(xlm_store) store = xlm_store_open(path, error);
-    bool good = store != NULL &&
-                xlm_store_check_format(store, "xlm-mpi vectors", 1, "a file of vectors", "xlm_embed export", error);
-    good = good && xlm_store_shape(store, "/vectors", &array, error);
-    if (good && xlm_store_has(store, "/words")) {
-        good = (r->words = xlm_store_read_strings(store, "/words", INT32_MAX, &words, error)) != NULL;
-        if (good && words != array.rows)
-            good = xlm_error_set(error, EX_DATAERR, "%s: has other numbers of words and of vectors; the file is damaged", path);
-    }
-    if (good) {
-        r->n = most > 0 ? MIN(most, (int64_t)array.rows) : (int64_t)array.rows;
-        r->width = (int64_t)array.columns;
-        for (uint64_t i = (uint64_t)r->n; i < words; i++)
-            g_clear_pointer(&r->words[i], g_free);
-        xlm_matrix_share(r->comm, r->n, &r->first, &r->own);
-        r->values = g_new(float, r->own * r->width + 1);
-        good = xlm_store_read(store, "/vectors", array, (uint64_t)r->first, (uint64_t)r->own, r->values, error);
-    }
-    return good;
+    xlm_array array;
+    g_autoptr(xlm_store) store = xlm_vector_store_open(path, &array, &r->words, error);
+    if (store == NULL)
+        return false;
+    r->n = most > 0 ? MIN(most, (int64_t)array.rows) : (int64_t)array.rows;
+    r->width = (int64_t)array.columns;
+    for (uint64_t i = (uint64_t)r->n; i < array.rows && r->words != NULL; i++)
+        g_clear_pointer(&r->words[i], g_free);
+    xlm_matrix_share(r->comm, r->n, &r->first, &r->own);
+    r->values = g_new(float, r->own * r->width + 1);
+    return xlm_store_read(store, "/vectors", array, (uint64_t)r->first, (uint64_t)r->own, r->values, error);
 }
 
 static bool read_space(xlm_vector_rows *r, const char *path, const char *language, int64_t most, GError **error)
@@ -62,13 +52,6 @@ static bool read_space(xlm_vector_rows *r, const char *path, const char *languag
     return good;
 }
 
-static bool is_vector_store(const char *path)
-{
-    g_autoptr(xlm_store) store = xlm_files_is_hdf5(path) ? xlm_store_open(path, NULL) : NULL;
-    g_autofree char *format = store != NULL ? xlm_store_get_text(store, "/", "format", NULL) : NULL;
-    return g_strcmp0(format, "xlm-mpi vectors") == 0;
-}
-
 static bool check_values(const xlm_vector_rows *r, const char *path, GError **error)
 {
     for (int64_t i = 0; i < r->own; i++)
@@ -86,8 +69,8 @@ bool xlm_vector_rows_open(const xlm_comm *comm, const char *path, const char *la
 {
     GError *failure = NULL;
     *rows = (xlm_vector_rows){.comm = comm};
-    const bool good = is_vector_store(path) ? read_store(rows, path, most, &failure)
-                                            : read_space(rows, path, language, most, &failure);
+    const bool good = xlm_vector_store_is(path) ? read_store(rows, path, most, &failure)
+                                                : read_space(rows, path, language, most, &failure);
     if (good)
         check_values(rows, path, &failure);
     return xlm_comm_agree_on(comm, failure, error);

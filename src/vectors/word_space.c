@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "files/files.h"
-#include "store/store.h"
 #include "subwords/tokenizer.h"
 #include "vectors/named_vectors.h"
+#include "vectors/vector_file.h"
 #include "vectors/word_vectors.h"
 
 struct xlm_word_space {
@@ -18,22 +18,12 @@ struct xlm_word_space {
 
 /* ---- the space ---- */
 
-/* Is a file one of vectors? Text is; HDF5 by its format. */
-static bool has_vectors(const char *path)
-{
-    g_autoptr(xlm_store) store = xlm_files_is_hdf5(path) ? xlm_store_open(path, NULL) : NULL;
-    if (store == NULL)
-        return !xlm_files_is_hdf5(path);
-    g_autofree char *format = xlm_store_get_text(store, "/", "format", NULL);
-    return g_strcmp0(format, "xlm-mpi vectors") == 0;
-}
-
 xlm_word_space *xlm_word_space_open(const char *path, int64_t most, GError **error)
 {
     xlm_word_space *space = g_new0(xlm_word_space, 1);
     space->path = g_strdup(path);
     bool good;
-    if (has_vectors(path))
+    if (!xlm_files_is_hdf5(path) || xlm_vector_store_is(path))
         good = (space->vectors = xlm_named_vectors_read(path, most, error)) != NULL;
     else
         good = (space->loaded = xlm_model_file_read(path, error)) != NULL &&

@@ -107,25 +107,20 @@ static bool check_like(const xlm_prep_options *o, GError **error)
     if (o->like == NULL)
         return o->add_subwords == 0 ||
                xlm_error_set(error, EX_USAGE, "--add-subwords adds to the vocabulary of --like=FILE, which is not given");
-    char *segmenter = xlm_prep_given_segmenter(o);
+    g_autofree char *segmenter = xlm_prep_given_segmenter(o);
     const struct {
         const char *option;
         bool given;
     } others[] = {{segmenter, segmenter != NULL}, {"--vocab", o->vocabulary != NULL}, {"--min-count", o->min_count != 1},
                   {"--max-vocab", o->max_vocabulary != 0}, {"--shared", o->shared != 0}};
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
-        if (others[i].given) {
-            xlm_error_set(error, EX_USAGE, "%s cannot be combined with %s, which sets the vocabulary of %s; leave it out",
-                          others[i].option, o->like_option, o->like_path);
-            g_free(segmenter);
-            return false;
-        }
-    g_free(segmenter);
+        if (others[i].given)
+            return xlm_error_set(error, EX_USAGE, "%s cannot be combined with %s, which sets the vocabulary of %s; leave it out",
+                                 others[i].option, o->like_option, o->like_path);
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(o->like));
     if (o->add_subwords > 0 && !xlm_segmenter_class_learns_more(cls))
         return xlm_error_set(error, EX_USAGE, "--add-subwords: the segmenter of %s is %s, which cannot continue learning; "
-                                              "leave it "
-                             "out", o->like_path, cls->name);
+                             "leave it out", o->like_path, cls->name);
     return xlm_prep_check_like(o, error);
 }
 
@@ -169,8 +164,7 @@ static bool check_combination(const xlm_prep_options *o, GError **error)
 /* A file that can be opened. */
 static bool check_input(const char *path, GError **error)
 {
-    xlm_lines *lines = xlm_lines_open(path, error);
-    xlm_lines_close(lines);
+    g_autoptr(xlm_lines) lines = xlm_lines_open(path, error);
     return lines != NULL;
 }
 

@@ -11,25 +11,17 @@
 
 /* ---- pairs ---- */
 
+static void add_pair(void *assignments, const xlm_prep_source *source G_GNUC_UNUSED, const xlm_sentence *sentence)
+{
+    xlm_assignments_add_pair(assignments, sentence->digest[0], sentence->digest[1]);
+}
+
 bool xlm_prep_pairs(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                     GError **error)
 {
-    const guint first = (guint)options->monolingual_sources;
-    xlm_prep_progress progress = xlm_prep_progress_begin(options, first, "looking for held-out pairs");
-    for (guint i = first; i < options->sources->len; i++) {
-        const xlm_prep_source *source = options->sources->pdata[i];
-        xlm_scan *scan = xlm_scan_open(comm, source);
-        xlm_sentence sentence;
-        while (xlm_scan_block(scan)) {
-            while (xlm_scan_sentence(scan, reader, &sentence))
-                if (!sentence.empty)
-                    xlm_assignments_add_pair(reader->assignments, sentence.digest[0], sentence.digest[1]);
-            xlm_prep_progress_show(&progress, xlm_scan_position(scan));
-        }
-        if (!xlm_scan_finish(scan, comm, NULL, error))
-            return false;
-        xlm_prep_progress_next(&progress, source);
-    }
+    if (!xlm_scan_sources(comm, options, (guint)options->monolingual_sources, -1, "looking for held-out pairs", reader, add_pair,
+                          reader->assignments, error))
+        return false;
     xlm_assignments_finish(reader->assignments, comm);
     return true;
 }
@@ -76,9 +68,10 @@ static struct counting *new_counting(const xlm_prep_options *options, GError **e
     return NULL;
 }
 
-static void count_sentence(struct counting *counting, const xlm_prep_source *source, const xlm_sentence *sentence)
+static void count_sentence(void *data, const xlm_prep_source *source, const xlm_sentence *sentence)
 {
-    for (int side = 0; side < source->sides; side++) {
+    struct counting *counting = data;
+    for (int side = 0; side < source->sides && sentence->assignment == XLM_ASSIGNED_TRAIN; side++) {
         const int language = source->language[side];
         size_t n;
         if (counting->cutter != NULL) {
@@ -91,27 +84,6 @@ static void count_sentence(struct counting *counting, const xlm_prep_source *sou
         for (size_t i = 0; i < n; i++)
             xlm_word_counts_add(counting->counts[language], sentence->text[side] + word[i].start, word[i].size, 1);
     }
-}
-
-static bool count_words(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
-                        struct counting *counting, GError **error)
-{
-    xlm_prep_progress progress = xlm_prep_progress_begin(options, 0, "counting words");
-    for (guint i = 0; i < options->sources->len; i++) {
-        const xlm_prep_source *source = options->sources->pdata[i];
-        xlm_scan *scan = xlm_scan_open(comm, source);
-        xlm_sentence sentence;
-        while (xlm_scan_block(scan)) {
-            while (xlm_scan_sentence(scan, reader, &sentence))
-                if (!sentence.empty && sentence.assignment == XLM_ASSIGNED_TRAIN)
-                    count_sentence(counting, source, &sentence);
-            xlm_prep_progress_show(&progress, xlm_scan_position(scan));
-        }
-        if (!xlm_scan_finish(scan, comm, NULL, error))
-            return false;
-        xlm_prep_progress_next(&progress, source);
-    }
-    return true;
 }
 
 /* All ranks' counts of one language on rank 0; the others are left with an empty table. One rank after another, so that
@@ -209,14 +181,13 @@ static void take_like(const xlm_prep_options *options, const struct counting *co
 static xlm_word_counts *choose_subwords(const xlm_prep_options *options, const xlm_segmenter *segmenter,
                                         const struct counting *counting, GError **error)
 {
-    xlm_word_counts *words = join_words(counting);
-    xlm_word_counts *subwords = xlm_segmenter_class_lists(xlm_segmenter_class_of(segmenter))
-                                    ? xlm_segmenter_list(segmenter, words)
-                                    : xlm_vocabulary_choose(segmenter, words, options->min_count, options->max_vocabulary);
-    xlm_word_counts_free(words);
+    g_autoptr(xlm_word_counts) words = join_words(counting);
+    g_autoptr(xlm_word_counts) subwords =
+        xlm_segmenter_class_lists(xlm_segmenter_class_of(segmenter))
+            ? xlm_segmenter_list(segmenter, words)
+            : xlm_vocabulary_choose(segmenter, words, options->min_count, options->max_vocabulary);
     if (xlm_word_counts_size(subwords) > 0)
-        return subwords;
-    xlm_word_counts_free(subwords);
+        return g_steal_pointer(&subwords);
     xlm_error_set(error, EX_USAGE, "--min-count=%" G_GINT64_FORMAT ": no subword occurs so often", options->min_count);
     return NULL;
 }
@@ -363,7 +334,8 @@ static bool make_missing(const xlm_comm *comm, const xlm_prep_options *options, 
 {
     GError *failure = NULL;
     struct counting *counting = new_counting(options, &failure);
-    bool good = xlm_comm_agree(comm, &failure) && count_words(comm, options, reader, counting, &failure);
+    bool good = xlm_comm_agree(comm, &failure) &&
+                xlm_scan_sources(comm, options, 0, -1, "counting words", reader, count_sentence, counting, &failure);
     for (int i = 0; good && i < counting->languages; i++)
         good = gather_counts(comm, &counting->counts[i], &failure);
     if (good && comm->rank == 0 && has_words(counting, &failure)) {

@@ -48,13 +48,9 @@ bool xlm_prep_set_tokenizer(xlm_prep_options *options, const char *path, GError 
 
 bool xlm_prep_set_like(xlm_prep_options *options, const char *path, GError **error)
 {
-    xlm_store *store = xlm_store_open(path, error);
-    if (store == NULL)
-        return false;
-    if (check_format(store, error))
-        options->like = xlm_vocabulary_load(store, "/vocabulary", error);
-    xlm_store_close(store);
-    if (options->like == NULL)
+    g_autoptr(xlm_store) store = xlm_store_open(path, error);
+    if (store == NULL || !check_format(store, error) ||
+        (options->like = xlm_vocabulary_load(store, "/vocabulary", error)) == NULL)
         return false;
     g_ptr_array_add(options->like_files, g_strdup(path));
     set_like(options, path, "--like");
@@ -88,14 +84,13 @@ static char *weights_digests(const char *weights)
 static bool compare_steps(const xlm_synthetic *asked, const xlm_vocabulary_made *there, bool *same, GError **error)
 {
     xlm_synthetic *steps = xlm_synthetic_parse(there->steps, error);
-    char *weights = steps != NULL ? xlm_synthetic_weights(asked, error) : NULL;
+    g_autofree char *weights = steps != NULL ? xlm_synthetic_weights(asked, error) : NULL;
     if (weights != NULL) {
         g_autofree char *digests = weights_digests(weights), *others = weights_digests(there->weights);
         *same = asked->transliterates == steps->transliterates && asked->orders == steps->orders &&
                 memcmp(asked->order, steps->order, sizeof *steps->order * (size_t)steps->orders) == 0 &&
                 strcmp(digests, others) == 0;
     }
-    g_free(weights);
     xlm_synthetic_free(steps);
     return weights != NULL;
 }
@@ -155,7 +150,7 @@ static xlm_word_counts *copy_counts(const xlm_word_counts *counts)
 static xlm_word_counts *find_characters(const xlm_vocabulary *like, const xlm_word_counts *words, uint32_t n)
 {
     const xlm_word_counts *known = xlm_vocabulary_subwords(like);
-    xlm_word_counts *cut = xlm_segmenter_count_subwords(xlm_vocabulary_segmenter(like), words, known);
+    g_autoptr(xlm_word_counts) cut = xlm_segmenter_count_subwords(xlm_vocabulary_segmenter(like), words, known);
     xlm_word_counts *characters = xlm_word_counts_new();
     for (uint32_t i = 0; i < xlm_word_counts_size(cut); i++) {
         size_t size;
@@ -163,7 +158,6 @@ static xlm_word_counts *find_characters(const xlm_vocabulary *like, const xlm_wo
         if (xlm_word_counts_index(known, subword, size) == UINT32_MAX)
             xlm_word_counts_add(characters, subword, size, xlm_word_counts_count(cut, i));
     }
-    xlm_word_counts_free(cut);
     xlm_word_counts_sort(characters);
     xlm_word_counts_cut(characters, n);
     return characters;
@@ -188,7 +182,8 @@ static xlm_segmenter *learn_more(const xlm_vocabulary *like, int64_t add, const 
 static xlm_word_counts *order_subwords(const xlm_word_counts *known, const xlm_word_counts *allowed,
                                        const xlm_word_counts *counted)
 {
-    xlm_word_counts *ordered = xlm_word_counts_new(), *added = xlm_word_counts_new();
+    xlm_word_counts *ordered = xlm_word_counts_new();
+    g_autoptr(xlm_word_counts) added = xlm_word_counts_new();
     for (uint32_t i = 0; i < xlm_word_counts_size(allowed); i++) {
         size_t size;
         const char *subword = xlm_word_counts_word(allowed, i, &size);
@@ -200,7 +195,6 @@ static xlm_word_counts *order_subwords(const xlm_word_counts *known, const xlm_w
     }
     xlm_word_counts_sort(added);
     xlm_word_counts_add_all(ordered, added, 1);
-    xlm_word_counts_free(added);
     return ordered;
 }
 

@@ -84,7 +84,7 @@ static int intern_language(xlm_prep_options *options, const char *name)
     return (int)options->languages->len - 1;
 }
 
-/* Split "NAME=FILE,FILE" into its name and NULL-terminated files. */
+/* Split "NAME=FILE,FILE" into its name and files, which are set on errors, too. */
 static bool split_specification(const char *option, const char *form, const char *specification, char **name,
                                 char ***files, GError **error)
 {
@@ -94,16 +94,11 @@ static bool split_specification(const char *option, const char *form, const char
                              option, form);
     if (equals == NULL || equals == specification)
         return xlm_error_set(error, EX_USAGE, "%s=%s: the form is %s=%s", option, specification, option, form);
-    char **parts = g_strsplit(equals + 1, ",", -1);
-    for (char **part = parts; *part != NULL; part++)
-        if (**part == '\0') {
-            g_strfreev(parts);
-            return xlm_error_set(error, EX_USAGE, "%s=%s: a name of a file is empty; the form is %s=%s", option,
-                                 specification, option, form);
-        }
     *name = g_strndup(specification, (gsize)(equals - specification));
-    *files = parts;
-    return true;
+    *files = g_strsplit(equals + 1, ",", -1);
+    return !g_strv_contains((const char *const *)*files, "") ||
+           xlm_error_set(error, EX_USAGE, "%s=%s: a name of a file is empty; the form is %s=%s", option, specification, option,
+                         form);
 }
 
 static const xlm_prep_source *source_at(const xlm_prep_options *options, guint i)
@@ -134,13 +129,10 @@ static bool add_monolingual(xlm_prep_options *options, const char *specification
 
 bool xlm_prep_add_monolingual(xlm_prep_options *options, const char *specification, GError **error)
 {
-    char *name, **files;
-    if (!split_specification("--mono", "LANG=FILE[,FILE...]", specification, &name, &files, error))
-        return false;
-    const bool done = add_monolingual(options, specification, name, files, error);
-    g_strfreev(files);
-    g_free(name);
-    return done;
+    g_autofree char *name = NULL;
+    g_auto(GStrv) files = NULL;
+    return split_specification("--mono", "LANG=FILE[,FILE...]", specification, &name, &files, error) &&
+           add_monolingual(options, specification, name, files, error);
 }
 
 static bool add_parallel(xlm_prep_options *options, const char *specification, char *const *names,
@@ -172,14 +164,12 @@ static bool add_parallel(xlm_prep_options *options, const char *specification, c
 
 bool xlm_prep_add_parallel(xlm_prep_options *options, const char *specification, GError **error)
 {
-    char *name, **files;
+    g_autofree char *name = NULL;
+    g_auto(GStrv) files = NULL;
     if (!split_specification("--para", "A-B=FILE_A,FILE_B", specification, &name, &files, error))
         return false;
     g_auto(GStrv) names = g_strsplit(name, "-", -1);
-    const bool done = add_parallel(options, specification, names, files, error);
-    g_strfreev(files);
-    g_free(name);
-    return done;
+    return add_parallel(options, specification, names, files, error);
 }
 
 /* ---- synthetic languages ---- */

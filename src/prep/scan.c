@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "prep/report.h"
 #include "text/lines.h"
 
 enum { LEAST_BLOCK = 512, MOST_BLOCK = 32768, BLOCKS_A_RANK = 8, BYTES_A_LINE = 64, BYTES_A_TREE = 1024 };
@@ -240,4 +241,29 @@ bool xlm_scan_finish(xlm_scan *scan, const xlm_comm *comm, int64_t *lines, GErro
         g_propagate_error(error, g_steal_pointer(&scan->failure));
     xlm_scan_close(scan);
     return xlm_comm_agree(comm, error);
+}
+
+static bool has_language(const xlm_prep_source *source, int language)
+{
+    return language < 0 || source->language[0] == language || (source->sides == 2 && source->language[1] == language);
+}
+
+bool xlm_scan_sources(const xlm_comm *comm, const xlm_prep_options *options, guint first, int language, const char *what,
+                      const xlm_sentence_reader *reader, xlm_sentence_visit *visit, void *data, GError **error)
+{
+    xlm_prep_progress progress = xlm_prep_progress_begin(options, first, what);
+    for (guint i = first; i < options->sources->len; i++) {
+        const xlm_prep_source *source = options->sources->pdata[i];
+        xlm_scan *scan = has_language(source, language) ? xlm_scan_open(comm, source) : NULL;
+        while (scan != NULL && xlm_scan_block(scan)) {
+            for (xlm_sentence sentence; xlm_scan_sentence(scan, reader, &sentence);)
+                if (!sentence.empty)
+                    visit(data, source, &sentence);
+            xlm_prep_progress_show(&progress, xlm_scan_position(scan));
+        }
+        if (scan != NULL && !xlm_scan_finish(scan, comm, NULL, error))
+            return false;
+        xlm_prep_progress_next(&progress, source);
+    }
+    return true;
 }

@@ -71,6 +71,12 @@ int64_t xlm_scan_position(const xlm_scan *scan);
 /* End; collective. When ranks met errors, *error is on every rank that of the earliest line. Two files of different
  * length are an error (EX_DATAERR). [out] *lines: of the source; may be NULL. The scan is gone afterwards. */
 bool xlm_scan_finish(xlm_scan *scan, const xlm_comm *comm, int64_t *lines, GError **error);
+/* A sentence that is not empty. */
+typedef void xlm_sentence_visit(void *data, const xlm_prep_source *source, const xlm_sentence *sentence);
+/* Collective: visit this rank's sentences of the sources from `first` on that have text of a language; -1: of all. what: for the
+ * display of progress. */
+bool xlm_scan_sources(const xlm_comm *comm, const xlm_prep_options *options, guint first, int language, const char *what,
+                      const xlm_sentence_reader *reader, xlm_sentence_visit *visit, void *data, GError **error);
 /* End without a check; not collective. NULL is allowed. */
 void xlm_scan_close(xlm_scan *scan);
 

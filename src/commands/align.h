@@ -19,6 +19,5 @@ bool xlm_align_model_asked(void);
 bool xlm_align_model_check(const xlm_align_given *g, GError **error);
 /* Collective. *error: agreed on. */
 void xlm_align_model_run(const xlm_comm *comm, const xlm_align_given *g, GError **error);
-void xlm_align_model_free_options(void);
 
 #endif

@@ -29,13 +29,6 @@ const GOptionEntry xlm_align_model_options[] = {
 
 bool xlm_align_model_asked(void) { return given.checkpoint != NULL; }
 
-void xlm_align_model_free_options(void)
-{
-    char **const texts[] = {&given.checkpoint, &given.layer, &given.encode, &given.gold, &given.matrices};
-    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-        g_clear_pointer(texts[i], g_free);
-}
-
 /* ---- options ---- */
 
 /* [out] o: all settings of the command line. */

@@ -167,8 +167,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     xlm_comm_agree(comm, error);
 }
 
-static void free_options(void) { g_free(given.csv); }
-
 const xlm_command xlm_align_score = {
     .name = "score",
     .arguments = "score LINKS GOLD",
@@ -185,5 +183,4 @@ const xlm_command xlm_align_score = {
     .options = options,
     .check = check,
     .run = run,
-    .free_options = free_options,
 };

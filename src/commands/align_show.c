@@ -261,13 +261,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     xlm_comm_agree(comm, error);
 }
 
-static void free_options(void)
-{
-    g_free(given.corpus);
-    g_free(given.languages);
-    g_free(given.split);
-}
-
 const xlm_command xlm_align_show = {
     .name = "show",
     .arguments = "show A.h5",
@@ -281,5 +274,4 @@ const xlm_command xlm_align_show = {
     .options = options,
     .check = check,
     .run = run,
-    .free_options = free_options,
 };

@@ -119,12 +119,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
         xlm_link_file_write(comm, given.output, lines->str, lines->len, error);
 }
 
-static void free_options(void)
-{
-    g_free(given.output);
-    g_free(given.how);
-}
-
 const xlm_command xlm_align_symmetrise = {
     .name = "symmetrise",
     .arguments = "symmetrise FORWARD REVERSE -o LINKS",
@@ -139,5 +133,4 @@ const xlm_command xlm_align_symmetrise = {
     .options = options,
     .check = check,
     .run = run,
-    .free_options = free_options,
 };

@@ -188,14 +188,10 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     xlm_align_words(comm, &o, error);
 }
 
-static void free_options(void)
+static void free_chosen(void)
 {
-    char *const texts[] = {given.output, given.forward, given.reverse, given.scores, given.alignment, given.split, given.method,
-                           given.symmetrise, given.words, given.languages, languages[0], languages[1], given.save, given.model,
-                           given.memory, given.scratch};
-    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-        g_free(texts[i]);
-    xlm_align_model_free_options();
+    for (int s = 0; s < 2; s++)
+        g_free(languages[s]);
 }
 
 const xlm_command xlm_align_text = {
@@ -226,5 +222,5 @@ const xlm_command xlm_align_text = {
     .precision = true,
     .check = check,
     .run = run,
-    .free_options = free_options,
+    .free_chosen = free_chosen,
 };

@@ -68,13 +68,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     xlm_cooccurrence_count(comm, &o, error);
 }
 
-static void free_options(void)
-{
-    char *const texts[] = {given.weights, given.factors, given.split, given.memory, given.scratch, given.add, given.output};
-    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-        g_free(texts[i]);
-}
-
 const xlm_command xlm_cooc_count = {
     .name = "count",
     .arguments = "[count] CORPUS.h5 -o COOC.h5",
@@ -91,5 +84,4 @@ const xlm_command xlm_cooc_count = {
     .options = options,
     .check = check,
     .run = run,
-    .free_options = free_options,
 };

@@ -93,12 +93,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     xlm_comm_agree(comm, error);
 }
 
-static void free_options(void)
-{
-    g_free(given.output);
-    g_free(given.vocabulary);
-}
-
 const xlm_command xlm_cooc_export = {
     .name = "export",
     .arguments = "export COOC.h5 -o FILE",
@@ -112,5 +106,4 @@ const xlm_command xlm_cooc_export = {
     .options = options,
     .check = check,
     .run = run,
-    .free_options = free_options,
 };

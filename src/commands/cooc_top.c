@@ -120,8 +120,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     xlm_comm_agree(comm, error);
 }
 
-static void free_options(void) { g_free(given.by); }
-
 const xlm_command xlm_cooc_top = {
     .name = "top",
     .arguments = "top SUBWORD COOC.h5",
@@ -135,5 +133,4 @@ const xlm_command xlm_cooc_top = {
     .options = options,
     .check = check,
     .run = run,
-    .free_options = free_options,
 };

@@ -81,8 +81,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     xlm_word_inputs_close(&w);
 }
 
-static void free_options(void) { g_free(given.csv); }
-
 const xlm_command xlm_embed_alignment = {
     .name = "alignment",
     .arguments = "alignment CHECKPOINT DICT.h5 CORPUS.h5",
@@ -101,5 +99,4 @@ const xlm_command xlm_embed_alignment = {
     .options = options,
     .check = check,
     .run = run,
-    .free_options = free_options,
 };

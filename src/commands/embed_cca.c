@@ -192,12 +192,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     g_free(w.correlations);
 }
 
-static void free_options(void)
-{
-    g_clear_pointer(&given.language, g_free);
-    g_clear_pointer(&given.csv, g_free);
-}
-
 const xlm_command xlm_embed_cca = {
     .name = "cca",
     .arguments = "cca VECTORS VECTORS | CHECKPOINT CHECKPOINT",
@@ -215,5 +209,4 @@ const xlm_command xlm_embed_cca = {
     .options = options,
     .check = check,
     .run = run,
-    .free_options = free_options,
 };

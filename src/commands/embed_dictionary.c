@@ -109,8 +109,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     xlm_word_inputs_close(&w);
 }
 
-static void free_options(void) { g_free(given.csv); }
-
 const xlm_command xlm_embed_dictionary = {
     .name = "dictionary",
     .arguments = "dictionary CHECKPOINT DICT.h5 [CORPUS.h5]",
@@ -127,5 +125,4 @@ const xlm_command xlm_embed_dictionary = {
     .options = options,
     .check = check,
     .run = run,
-    .free_options = free_options,
 };

@@ -491,13 +491,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     close_work(&w);
 }
 
-static void free_options(void)
-{
-    char **const texts[] = {&given.text, &given.words, &given.corpus, &given.language, &given.pooling, &given.output};
-    for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
-        g_clear_pointer(texts[i], g_free);
-}
-
 const xlm_command xlm_embed_export = {
     .name = "export",
     .arguments = "export CHECKPOINT",
@@ -519,5 +512,4 @@ const xlm_command xlm_embed_export = {
     .precision = true,
     .check = check,
     .run = run,
-    .free_options = free_options,
 };

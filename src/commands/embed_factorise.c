@@ -61,12 +61,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     xlm_factorise(comm, &o, error);
 }
 
-static void free_options(void)
-{
-    g_free(given.output);
-    g_free(given.memory);
-}
-
 const xlm_command xlm_embed_factorise = {
     .name = "factorise",
     .arguments = "factorise COOC.h5 -o VECTORS.h5",
@@ -81,5 +75,4 @@ const xlm_command xlm_embed_factorise = {
     .options = options,
     .check = check,
     .run = run,
-    .free_options = free_options,
 };

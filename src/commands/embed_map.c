@@ -268,15 +268,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     xlm_map_items_close(&w.items);
 }
 
-static void free_options(void)
-{
-    char *const texts[] = {given.output, given.coordinates, given.dictionary, given.corpus, given.sentences, given.languages,
-                           given.heading};
-    for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
-        g_free(texts[i]);
-    g_strfreev(given.titles);
-    g_strfreev(languages);
-}
+static void free_chosen(void) { g_strfreev(languages); }
 
 const xlm_command xlm_embed_map = {
     .name = "map",
@@ -299,5 +291,5 @@ const xlm_command xlm_embed_map = {
     .precision = true,
     .check = check,
     .run = run,
-    .free_options = free_options,
+    .free_chosen = free_chosen,
 };

@@ -98,13 +98,10 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     xlm_sentence_mining(comm, &chosen, error);
 }
 
-static void free_options(void)
+static void free_chosen(void)
 {
-    char *const texts[] = {given.gold, given.training, given.languages, given.score, given.pooling, given.output, given.csv,
-                           given.threshold,
-                           languages[0], languages[1]};
-    for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
-        g_free(texts[i]);
+    for (int s = 0; s < 2; s++)
+        g_free(languages[s]);
     g_strfreev(training);
 }
 
@@ -126,5 +123,5 @@ const xlm_command xlm_embed_mine = {
     .precision = true,
     .check = check,
     .run = run,
-    .free_options = free_options,
+    .free_chosen = free_chosen,
 };

@@ -233,13 +233,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     close_work(&w);
 }
 
-static void free_options(void)
-{
-    char *const texts[] = {given.language, given.word_language, given.word_vectors, given.words, given.corpus, given.csv};
-    for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
-        g_free(texts[i]);
-}
-
 const xlm_command xlm_embed_neighbours = {
     .name = "neighbours",
     .arguments = "neighbours CHECKPOINT|VECTORS WORD...",
@@ -258,5 +251,4 @@ const xlm_command xlm_embed_neighbours = {
     .options = options,
     .check = check,
     .run = run,
-    .free_options = free_options,
 };

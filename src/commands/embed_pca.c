@@ -315,13 +315,6 @@ static void run_whiten(const xlm_comm *comm, char *const *arguments, GError **er
     close_work(&w);
 }
 
-static void free_options(void)
-{
-    g_clear_pointer(&given.output, g_free);
-    g_clear_pointer(&given.language, g_free);
-    g_clear_pointer(&given.csv, g_free);
-}
-
 const xlm_command xlm_embed_pca = {
     .name = "pca",
     .arguments = "pca VECTORS | CHECKPOINT [-o OUT.h5]",
@@ -336,7 +329,6 @@ const xlm_command xlm_embed_pca = {
     .options = pca_options,
     .check = check_pca,
     .run = run_pca,
-    .free_options = free_options,
 };
 
 const xlm_command xlm_embed_whiten = {
@@ -352,5 +344,4 @@ const xlm_command xlm_embed_whiten = {
     .options = whiten_options,
     .check = check_whiten,
     .run = run_whiten,
-    .free_options = free_options,
 };

@@ -472,14 +472,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     xlm_space_inputs_close(&w.in);
 }
 
-static void free_options(void)
-{
-    char *const texts[] = {given.languages, given.corpus, given.evaluate, given.normalise, given.output, given.target_output,
-                           given.csv};
-    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-        g_free(texts[i]);
-    g_strfreev(languages);
-}
+static void free_chosen(void) { g_strfreev(languages); }
 
 const xlm_command xlm_embed_procrustes = {
     .name = "procrustes",
@@ -497,5 +490,5 @@ const xlm_command xlm_embed_procrustes = {
     .options = options,
     .check = check,
     .run = run,
-    .free_options = free_options,
+    .free_chosen = free_chosen,
 };

@@ -86,11 +86,10 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     xlm_sentence_retrieval(comm, &chosen, error);
 }
 
-static void free_options(void)
+static void free_chosen(void)
 {
-    char *const texts[] = {given.layer, given.languages, given.split, given.pooling, given.csv, languages[0], languages[1]};
-    for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
-        g_free(texts[i]);
+    for (int s = 0; s < 2; s++)
+        g_free(languages[s]);
 }
 
 const xlm_command xlm_embed_retrieval = {
@@ -113,5 +112,5 @@ const xlm_command xlm_embed_retrieval = {
     .precision = true,
     .check = check,
     .run = run,
-    .free_options = free_options,
+    .free_chosen = free_chosen,
 };

@@ -273,15 +273,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     close_work(&w);
 }
 
-static void free_options(void)
-{
-    char **const lists[] = {given.pairs, given.keys, given.dictionaries, given.analogies, languages};
-    char *const texts[] = {given.languages, given.corpus, given.csv};
-    for (guint i = 0; i < G_N_ELEMENTS(lists); i++)
-        g_strfreev(lists[i]);
-    for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
-        g_free(texts[i]);
-}
+static void free_chosen(void) { g_strfreev(languages); }
 
 const xlm_command xlm_embed_similarity = {
     .name = "similarity",
@@ -304,5 +296,5 @@ const xlm_command xlm_embed_similarity = {
     .options = options,
     .check = check,
     .run = run,
-    .free_options = free_options,
+    .free_chosen = free_chosen,
 };

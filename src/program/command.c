@@ -17,7 +17,7 @@ static const GOptionEntry shared_options[] = {
 
 static const xlm_command *find_command(const xlm_command_program *program, const char *name, GError **error)
 {
-    const char **names = g_new0(const char *, program->n);
+    g_autofree const char **names = g_new0(const char *, program->n);
     const xlm_command *found = NULL;
     for (int i = 0; i < program->n; i++) {
         names[i] = program->commands[i]->name;
@@ -30,7 +30,6 @@ static const xlm_command *find_command(const xlm_command_program *program, const
         g_autofree char *advice = xlm_nearest_advice(name, names, (size_t)program->n);
         xlm_error_set(error, EX_USAGE, "%s: there is no such command; %s", name, advice);
     }
-    g_free(names);
     return found;
 }
 
@@ -113,8 +112,13 @@ int xlm_command_main(const xlm_command_program *program, int argc, char **argv)
         xlm_hardware_open(&hardware, (int)threads, comm.local_ranks);
         command->run(&comm, argv + first, &error);
     }
-    for (int i = 0; i < program->n; i++)
-        program->commands[i]->free_options();
+    for (int i = 0; i < program->n; i++) {
+        const xlm_command *c = program->commands[i];
+        const xlm_program_group groups[] = {{c->title, c->options}, {c->more_title, c->more_options}, {NULL, NULL}};
+        xlm_program_free_options(groups);
+        if (c->free_chosen != NULL)
+            c->free_chosen();
+    }
     g_free(xlm_command_line);
     return xlm_comm_close(&comm, error);
 }

@@ -24,7 +24,7 @@ typedef struct xlm_command {
     bool (*check)(int n, GError **error);
     /* Collective. The program's command line is in xlm_command_line. *error: agreed on. */
     void (*run)(const xlm_comm *comm, char *const *arguments, GError **error);
-    void (*free_options)(void);
+    void (*free_chosen)(void); /* what `check` has made of the options; NULL: nothing */
 } xlm_command;
 
 typedef struct xlm_command_program {

@@ -69,37 +69,33 @@ static xlm_run_options make_options(const xlm_job_command_line *given)
 
 static char *directory_of(const char *path)
 {
-    char *folder = g_path_get_dirname(path), *absolute = g_canonicalize_filename(folder, NULL);
-    g_free(folder);
-    return absolute;
+    g_autofree char *folder = g_path_get_dirname(path);
+    return g_canonicalize_filename(folder, NULL);
 }
 
 /* A file that a job names and that does not exist, taken from the error message, which names it between colons; NULL if there is
  * none, or its path is absolute. g_free. */
 static char *find_missing(const char *job, char *const *overrides, const char *message)
 {
-    char *text = NULL, **part = g_strsplit(message, ": ", -1), *missing = NULL;
-    char *set = overrides != NULL ? g_strjoinv("\n", (char **)overrides) : g_strdup("");
+    g_auto(GStrv) part = g_strsplit(message, ": ", -1);
+    g_autofree char *text = NULL, *set = overrides != NULL ? g_strjoinv("\n", (char **)overrides) : g_strdup("");
     /* A job from a pipe cannot be read again, and reading another pipe would wait for its writer. */
     if (!g_file_test(job, G_FILE_TEST_IS_REGULAR) || !g_file_get_contents(job, &text, NULL, NULL))
         text = g_strdup("");
-    for (char **at = part; *at != NULL && missing == NULL; at++)
+    for (char **at = part; *at != NULL; at++)
         if (**at != '\0' && **at != '[' && !g_path_is_absolute(*at) && !g_file_test(*at, G_FILE_TEST_EXISTS) &&
             (strstr(text, *at) != NULL || strstr(set, *at) != NULL))
-            missing = g_strdup(*at);
-    g_free(set);
-    g_free(text);
-    g_strfreev(part);
-    return missing;
+            return g_strdup(*at);
+    return NULL;
 }
 
 /* Adds to the error where a file was searched for that the job names by a relative path. */
 static void explain_missing(const char *job, char *const *overrides, GError **error)
 {
-    char *missing = find_missing(job, overrides, (*error)->message);
+    g_autofree char *missing = find_missing(job, overrides, (*error)->message);
     if (missing == NULL)
         return;
-    char *here = g_get_current_dir(), *folder = directory_of(job), *beside = g_build_filename(folder, missing, NULL);
+    g_autofree char *here = g_get_current_dir(), *folder = directory_of(job), *beside = g_build_filename(folder, missing, NULL);
     GString *text = g_string_new((*error)->message);
     g_string_append_printf(text, "; relative paths in a job file and in --set are relative to the working directory, %s", here);
     if (g_file_test(beside, G_FILE_TEST_EXISTS))
@@ -107,20 +103,14 @@ static void explain_missing(const char *job, char *const *overrides, GError **er
                                "that folder, or give that path", beside);
     g_free((*error)->message);
     (*error)->message = g_string_free(text, FALSE);
-    g_free(beside);
-    g_free(folder);
-    g_free(here);
-    g_free(missing);
 }
 
 /* Once, if the user may expect another folder. */
 static void say_where(const char *job)
 {
-    char *here = g_get_current_dir(), *folder = directory_of(job);
+    g_autofree char *here = g_get_current_dir(), *folder = directory_of(job);
     if (strcmp(here, folder) != 0)
         xlm_log_info("job: %s; relative paths in it are relative to the working directory, %s", job, here);
-    g_free(folder);
-    g_free(here);
 }
 
 static void run_job(const xlm_job_program *self, const char *path, const xlm_comm *comm, bool *interrupted, GError **error)
@@ -156,9 +146,7 @@ int xlm_job_program_main(const xlm_job_program *self, int argc, char **argv)
         xlm_snapshot_print_on_terminal(line);
         g_free(line);
     }
-    g_strfreev(self->given->overrides);
-    g_free(self->given->resume);
-    g_free(self->given->dump_step);
+    xlm_program_free_options(self->groups);
     const int code = xlm_comm_close(&comm, error);
     return code == EX_OK && interrupted ? EX_TEMPFAIL : code;
 }

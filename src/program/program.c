@@ -297,11 +297,20 @@ bool xlm_program_parse(const xlm_program *program, const xlm_program_group *grou
            declare_files(program, groups, *argc, *argv, error);
 }
 
+void xlm_program_free_options(const xlm_program_group *groups)
+{
+    for (const xlm_program_group *g = groups; g->title != NULL; g++)
+        for (const GOptionEntry *e = g->entries; e->long_name != NULL; e++)
+            if (is_array(e))
+                g_clear_pointer((char ***)e->arg_data, g_strfreev);
+            else if (e->arg == G_OPTION_ARG_STRING || e->arg == G_OPTION_ARG_FILENAME)
+                g_clear_pointer((char **)e->arg_data, g_free);
+}
+
 char *xlm_program_command(const xlm_program *program, char *const *argv)
 {
-    char *rest = g_strjoinv(" ", (char **)argv + 1), *command = g_strjoin(" ", program->name, rest, NULL);
-    g_free(rest);
-    return command;
+    g_autofree char *rest = g_strjoinv(" ", (char **)argv + 1);
+    return g_strjoin(" ", program->name, rest, NULL);
 }
 
 const char *xlm_program_argument(const xlm_program *program, int argc, char *const *argv, const char *what, GError **error)

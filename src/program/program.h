@@ -49,6 +49,9 @@ typedef struct xlm_program_group {
  * those that options and arguments read, and with those that a run keeps in its directory. EX_USAGE. */
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error);
 
+/* Frees the texts that options have set; once more is allowed. */
+void xlm_program_free_options(const xlm_program_group *groups);
+
 /* Starts MPI after the options are read; rank 0 checks that the files that options name can be created. error: that of parsing,
  * which is agreed on. Collective; EX_CANTCREAT. */
 bool xlm_program_open(const char *name, xlm_comm *comm, int *argc, char ***argv, GError **error);

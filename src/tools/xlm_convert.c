@@ -153,15 +153,8 @@ int main(int argc, char **argv)
         xlm_error_set(&error, EX_USAGE, "no output given; give -o OUTPUT");
     else if (model != NULL)
         convert(model, &error);
-    g_strfreev(given.vocabulary.keep);
+    xlm_program_free_options(groups);
     g_strfreev(given.vocabulary.languages);
-    g_free(given.vocabulary.words);
-    g_free(given.vocabulary.restore);
-    g_free(given.add_languages);
-    g_free(given.new_rows);
     g_strfreev(given.convert.languages);
-    g_free(given.convert.tokenizer);
-    g_free(given.languages);
-    g_free(given.output);
     return xlm_error_exit(error);
 }

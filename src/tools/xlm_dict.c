@@ -123,13 +123,8 @@ static bool read_options(xlm_lexicon_options *o, GArray *sources, int *argc, cha
 
 static void free_options(xlm_lexicon_options *o, GArray *sources)
 {
-    char *const texts[] = {given.language[0], given.language[1], given.translations, given.subwords, given.output,
-                           (char *)o->command};
-    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-        g_free(texts[i]);
-    g_strfreev(given.text);
-    g_strfreev(given.dictd);
-    g_strfreev(given.twins);
+    xlm_program_free_options(option_groups);
+    g_free((char *)o->command);
     g_array_unref(sources);
 }
 

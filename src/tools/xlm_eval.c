@@ -410,12 +410,6 @@ int main(int argc, char **argv)
     if (xlm_comm_agree(&comm, &error))
         evaluate(&comm, &w, argv[1], &error);
     close_work(&w);
-    g_strfreev(given.test);
-    g_strfreev(given.outputs);
-    g_strfreev(given.overrides);
-    g_free(given.language);
-    g_free(given.predictions);
-    g_free(given.csv);
-    g_free(given.chart);
+    xlm_program_free_options(option_groups);
     return xlm_comm_close(&comm, error);
 }

@@ -273,6 +273,6 @@ int main(int argc, char **argv)
     if (good && argc == 2)
         good = fill_lines(&f, stdin, &error);
     close_filler(&f);
-    g_free(given.language);
+    xlm_program_free_options(option_groups);
     return xlm_error_exit(error);
 }

@@ -97,7 +97,6 @@ int main(int argc, char **argv)
         xlm_html_pairs_write(pairs, given.directory, &error))
         print_report(pairs, &error);
     xlm_html_pairs_free(pairs);
-    g_free(given.directory);
-    g_free(given.original);
+    xlm_program_free_options(option_groups);
     return xlm_error_exit(error);
 }

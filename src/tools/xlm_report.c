@@ -223,10 +223,6 @@ int main(int argc, char **argv)
     xlm_log_open(program.name, true);
     if (read_command_line(&argc, &argv, &error) && report(argv + 1, argc - 1, command, &error))
         xlm_log_info("%s: %d %s", given.output, argc - 1, argc == 2 ? "run" : "runs");
-    g_free(given.output);
-    g_free(given.title);
-    g_strfreev(given.measures);
-    g_strfreev(given.matrices);
-    g_strfreev(given.maps);
+    xlm_program_free_options(groups);
     return xlm_error_exit(error);
 }

@@ -172,7 +172,5 @@ int main(int argc, char **argv)
         .free = close_work,
         .run = run,
     };
-    const int code = xlm_job_program_main(&self, argc, argv);
-    g_free(given.ranks);
-    return code;
+    return xlm_job_program_main(&self, argc, argv);
 }

@@ -323,15 +323,14 @@ static bool read_model(struct training *t, GError **error)
 
 static void log_unaligned(const xlm_bitext *b, const xlm_sentence_pairs *pairs, int64_t longest)
 {
-    char *empty = xlm_sentence_pairs_place(pairs, b->first_empty), *long_one = xlm_sentence_pairs_place(pairs, b->first_long);
+    g_autofree char *empty = xlm_sentence_pairs_place(pairs, b->first_empty);
+    g_autofree char *long_one = xlm_sentence_pairs_place(pairs, b->first_long);
     if (b->empty > 0)
         xlm_log_warn("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " pairs have an empty side, the first is %s; they get no links",
                      b->empty, b->total, empty);
     if (b->long_ones > 0)
         xlm_log_warn("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " pairs have a side of more than %" G_GINT64_FORMAT
                      " words, the first is %s; they get no links (see --longest)", b->long_ones, b->total, longest, long_one);
-    g_free(empty);
-    g_free(long_one);
 }
 
 static bool read_text(struct training *t, GError **error)

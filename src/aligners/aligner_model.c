@@ -33,11 +33,8 @@ static char **gather_words(const xlm_comm *comm, const xlm_word_numbers *numbers
 
 static bool write_words(xlm_store *store, const xlm_comm *comm, const xlm_word_numbers *numbers, const char *path, GError **error)
 {
-    char *bytes, **words = gather_words(comm, numbers, &bytes);
-    const bool good = xlm_store_write_strings(store, path, (uint64_t)numbers->all, (const char *const *)words, error);
-    g_free(words);
-    g_free(bytes);
-    return good;
+    g_autofree char *bytes = NULL, **words = gather_words(comm, numbers, &bytes);
+    return xlm_store_write_strings(store, path, (uint64_t)numbers->all, (const char *const *)words, error);
 }
 
 static bool write_table(xlm_store *store, const xlm_table *table, int64_t all, int64_t first, int64_t rows, const int64_t *counts,

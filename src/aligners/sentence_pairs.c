@@ -185,16 +185,13 @@ static struct part *find_parts(const xlm_comm *comm, xlm_sentence_pairs *pairs, 
 {
     struct blocks blocks = {g_array_new(FALSE, FALSE, sizeof(struct part)), g_array_new(FALSE, FALSE, sizeof(double)), unit,
                             work};
-    struct part *parts = g_new0(struct part, comm->ranks + 1);
+    g_autofree struct part *parts = g_new0(struct part, comm->ranks + 1);
     GError *failure = NULL;
     if (comm->rank == 0 && (pairs->files == 0 ? look_through_corpus : look_through_files)(pairs, &blocks, &failure))
         share_out(&blocks, pairs->total, comm->ranks, parts);
     g_array_unref(blocks.begin);
     g_array_unref(blocks.work);
-    if (xlm_comm_agree_on(comm, failure, error))
-        return parts;
-    g_free(parts);
-    return NULL;
+    return xlm_comm_agree_on(comm, failure, error) ? g_steal_pointer(&parts) : NULL;
 }
 
 /* Find this rank's part, and go to its beginning. */

@@ -15,15 +15,11 @@
 /* A link cannot be replaced in place, but a new one can take its name. */
 static bool set_link(const char *directory, const char *name, int64_t step, GError **error)
 {
-    char *target = xlm_checkpoint_name(step), *link = g_build_filename(directory, name, NULL), *fresh = g_strconcat(link, ".new", NULL);
+    g_autofree char *target = xlm_checkpoint_name(step), *link = g_build_filename(directory, name, NULL),
+                    *fresh = g_strconcat(link, ".new", NULL);
     g_unlink(fresh);
-    bool good = symlink(target, fresh) == 0 && g_rename(fresh, link) == 0;
-    if (!good)
-        xlm_error_set(error, EX_IOERR, "%s: cannot be made to point at %s: %s", link, target, g_strerror(errno));
-    g_free(target);
-    g_free(link);
-    g_free(fresh);
-    return good;
+    return (symlink(target, fresh) == 0 && g_rename(fresh, link) == 0) ||
+           xlm_error_set(error, EX_IOERR, "%s: cannot be made to point at %s: %s", link, target, g_strerror(errno));
 }
 
 /* Is it kept however old it is? */
@@ -83,25 +79,21 @@ bool xlm_checkpoint_point_best(const xlm_comm *comm, const char *directory, int6
 static char *make_previous(const char *directory, GError **error)
 {
     for (int n = 1;; n++) {
-        char *path = g_strdup_printf("%s/previous-%d", directory, n);
+        g_autofree char *path = g_strdup_printf("%s/previous-%d", directory, n);
         if (g_mkdir(path, 0777) == 0)
-            return path;
+            return g_steal_pointer(&path);
         if (errno != EEXIST) {
             xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", path, g_strerror(errno));
-            g_free(path);
             return NULL;
         }
-        g_free(path);
     }
 }
 
 static bool move(const char *directory, const char *name, const char *into, GError **error)
 {
     g_autofree char *from = g_build_filename(directory, name, NULL), *to = g_build_filename(into, name, NULL);
-    bool good = g_rename(from, to) == 0 || errno == ENOENT;
-    if (!good)
-        xlm_error_set(error, EX_IOERR, "%s: cannot be moved to %s: %s", from, to, g_strerror(errno));
-    return good;
+    return g_rename(from, to) == 0 || errno == ENOENT ||
+           xlm_error_set(error, EX_IOERR, "%s: cannot be moved to %s: %s", from, to, g_strerror(errno));
 }
 
 /* After checkpoints have gone: `latest` points at the newest of those that stay, or is gone too. */

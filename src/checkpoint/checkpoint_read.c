@@ -78,29 +78,23 @@ bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *
 static char *find_newest(const char *directory, const xlm_run_state *state, GError **error)
 {
     g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
-    char *found = NULL;
-    for (guint i = steps->len; i-- > 0 && found == NULL;) {
-        char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
-        GError *why = NULL;
+    for (guint i = steps->len; i-- > 0;) {
+        g_autofree char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
+        g_autoptr(GError) why = NULL;
         const xlm_file_condition condition = checkpoint_check_file(path, state, &why);
-        if (condition == XLM_FILE_GOOD) {
-            found = path;
-            break;
-        }
+        if (condition == XLM_FILE_GOOD)
+            return g_steal_pointer(&path);
         if (condition == XLM_FILE_UNFIT) {
             advise(why, "; use the job that it belongs to, another output directory, or --resume never");
-            g_propagate_error(error, why);
-            g_free(path);
-            break;
+            g_propagate_error(error, g_steal_pointer(&why));
+            return NULL;
         }
         xlm_log_warn("%s; trying the checkpoint before it", why->message);
         if (i == 0)
             xlm_error_set(error, EX_DATAERR, "%s: none of its %u checkpoints is good (%s); use --resume never to start anew",
                           directory, steps->len, why->message);
-        g_error_free(why);
-        g_free(path);
     }
-    return found;
+    return NULL;
 }
 
 bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_state *state, char **found, GError **error)

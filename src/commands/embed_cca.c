@@ -74,7 +74,8 @@ static double norm(int64_t n, const double *x)
 static double *make_whitening(work *w, int s, GError **error)
 {
     const int64_t d = w->rows[s].width;
-    double *values = g_new(double, d), *vectors = g_new(double, d * d), all = 0, sum = 0, *map = NULL;
+    g_autofree double *values = g_new(double, d), *vectors = g_new(double, d * d);
+    double all = 0, sum = 0, *map = NULL;
     g_autoptr(xlm_grid) grid = xlm_grid_open(w->comm);
     if (xlm_symmetric_eigen(grid, d, w->own[s], values, vectors, error)) {
         for (int64_t i = 0; i < d; i++)
@@ -91,8 +92,6 @@ static double *make_whitening(work *w, int s, GError **error)
                 map[i * k + j] = vectors[i * d + j] / sqrt(values[j]);
         w->kept[s] = k;
     }
-    g_free(values);
-    g_free(vectors);
     return map;
 }
 
@@ -120,8 +119,8 @@ static bool correlate(work *w, GError **error)
         xlm_gemm_double(false, false, d, l, e, 1, w->cross, e, map[1], l, 0, half, l);
         xlm_gemm_double(true, false, k, l, d, 1, map[0], k, half, l, 0, all, l);
         w->correlations = g_new0(double, MIN(k, l));
-        xlm_grid *grid = xlm_grid_open(w->comm);
-        xlm_matrix *m = xlm_matrix_new(grid, XLM_BY_BLOCKS, k, l, error);
+        g_autoptr(xlm_grid) grid = xlm_grid_open(w->comm);
+        g_autoptr(xlm_matrix) m = xlm_matrix_new(grid, XLM_BY_BLOCKS, k, l, error);
         good = m != NULL;
         if (good) {
             xlm_matrix_set(m, all);
@@ -129,8 +128,6 @@ static bool correlate(work *w, GError **error)
         }
         for (int64_t i = 0; i < MIN(k, l) && good; i++)
             w->svcca += fmin(w->correlations[i], 1) / (double)MIN(k, l);
-        xlm_matrix_free(m);
-        xlm_grid_close(grid);
     }
     g_free(map[0]);
     g_free(map[1]);

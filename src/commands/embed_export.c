@@ -250,13 +250,13 @@ static bool create_file(work *w, int64_t n, GError **error)
 /* Ids of the subwords that are exported. */
 static GArray *choose_subwords(const work *w, GError **error)
 {
-    GArray *ids = g_array_new(FALSE, FALSE, sizeof(int32_t)), *list = NULL;
-    xlm_corpus *corpus = NULL;
+    g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int32_t)), list = NULL;
+    g_autoptr(xlm_corpus) corpus = NULL;
     for (int32_t id = 0; id < w->loaded->config.vocabulary; id++)
         if (xlm_vocabulary_is_special(w->loaded->vocabulary, id) ? given.special_tokens : given.corpus == NULL)
             g_array_append_val(ids, id);
     if (given.corpus == NULL)
-        return ids;
+        return g_steal_pointer(&ids);
     if ((corpus = xlm_corpus_open(given.corpus, error)) != NULL) {
         const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(corpus);
         const xlm_corpus_text *text = xlm_corpus_find_text(corpus, XLM_TRAIN, given.language);
@@ -269,18 +269,13 @@ static GArray *choose_subwords(const work *w, GError **error)
     }
     for (guint i = 0; list != NULL && i < list->len; i++)
         g_array_append_val(ids, g_array_index(list, xlm_frequency, i).id);
-    xlm_corpus_close(corpus);
-    if (list != NULL)
-        g_array_unref(list);
-    else
-        g_clear_pointer(&ids, g_array_unref);
-    return ids;
+    return list != NULL ? g_steal_pointer(&ids) : NULL;
 }
 
 static bool export_vocabulary(work *w, GError **error)
 {
     GError *failure = NULL;
-    GArray *ids = choose_subwords(w, &failure);
+    g_autoptr(GArray) ids = choose_subwords(w, &failure);
     bool good = xlm_comm_agree_on(w->comm, failure, error);
     block b;
     open_block(&b, true);
@@ -293,8 +288,6 @@ static bool export_vocabulary(work *w, GError **error)
             good = export_block(w, &b, error);
     }
     close_block(&b);
-    if (ids != NULL)
-        g_array_unref(ids);
     return good;
 }
 
@@ -304,7 +297,7 @@ static bool export_vocabulary(work *w, GError **error)
  * NULL: *error. */
 static char *next_lines(const work *w, xlm_lines *lines, int64_t *size, bool *end, GError **error)
 {
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     GError *failure = NULL;
     int64_t numbers[2] = {0, 0}; /* bytes; 1 at the end */
     if (w->comm->rank == 0) {
@@ -325,16 +318,14 @@ static char *next_lines(const work *w, xlm_lines *lines, int64_t *size, bool *en
         numbers[0] = (int64_t)text->len;
         numbers[1] = got == 0;
     }
-    if (!xlm_comm_agree_on(w->comm, failure, error)) {
-        g_string_free(text, TRUE);
+    if (!xlm_comm_agree_on(w->comm, failure, error))
         return NULL;
-    }
     xlm_comm_broadcast(w->comm, 0, numbers, sizeof numbers);
     g_string_set_size(text, (gsize)numbers[0]);
     xlm_comm_broadcast(w->comm, 0, text->str, (size_t)numbers[0]);
     *size = numbers[0];
     *end = numbers[1] != 0;
-    return g_string_free(text, FALSE);
+    return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
 /* The next line of *text, with *number of the last one; its size. */
@@ -376,7 +367,7 @@ typedef bool add_line(work *w, block *b, const char *line, size_t size, int64_t 
 static bool read_text(work *w, const char *path, add_line *add, bool export, block *b, GError **error)
 {
     GError *failure = NULL;
-    xlm_lines *lines = open_lines(w, path, &failure);
+    g_autoptr(xlm_lines) lines = open_lines(w, path, &failure);
     bool good = failure == NULL && (!export || create_file(w, -1, &failure)), end = false;
     int64_t number = 0;
     while (good && !end) {
@@ -391,7 +382,6 @@ static bool read_text(work *w, const char *path, add_line *add, bool export, blo
         }
         good = good && (!export || export_block(w, b, &failure));
     }
-    xlm_lines_close(lines);
     if (failure != NULL)
         g_propagate_error(error, failure);
     return good;
@@ -417,16 +407,15 @@ static bool export_text(work *w, GError **error)
 static bool add_word(work *w, block *b, const char *line, size_t size, int64_t number, GError **error)
 {
     const guint before = b->ids->len;
-    char *word = g_strstrip(g_strndup(line, size));
+    g_autofree char *word = g_strstrip(g_strndup(line, size));
     bool good = true;
     if (*word != '\0' && strpbrk(word, " \t\r\v\f") == NULL)
         good = encode_line(w, b, word, strlen(word), number, given.words, error);
     if (b->ids->len > before) {
-        end_vector(b, word);
+        end_vector(b, g_steal_pointer(&word));
         return good;
     }
     w->passed_over += *word != '\0';
-    g_free(word);
     return good;
 }
 

@@ -90,7 +90,7 @@ static bool open_text(xlm_corpus *corpus, xlm_split split, int language, GError 
 {
     const xlm_store *store = corpus->store;
     const char *name = xlm_vocabulary_language_names(corpus->vocabulary)[language];
-    char *group = g_strdup_printf("/%s/text/%s", split_names[split], name);
+    g_autofree char *group = g_strdup_printf("/%s/text/%s", split_names[split], name);
     xlm_corpus_text text = {.language = name, .language_id = language,
                             .tokens_path = g_strconcat(group, "/tokens", NULL),
                             .offsets_path = g_strconcat(group, "/offsets", NULL)};
@@ -103,7 +103,6 @@ static bool open_text(xlm_corpus *corpus, xlm_split split, int language, GError 
                xlm_store_get_int(store, group, "monolingual_sentences", &text.monolingual_sentences, error) &&
                check_text(store, &text, offsets, error);
     }
-    g_free(group);
     if (good && text.sentences > 0) {
         corpus->text[split][corpus->text_count[split]++] = text;
         return true;
@@ -116,7 +115,7 @@ static bool open_text(xlm_corpus *corpus, xlm_split split, int language, GError 
 static bool open_pair(xlm_corpus *corpus, xlm_split split, const char *name, const char *group, GError **error)
 {
     const xlm_store *store = corpus->store;
-    char *links = g_strconcat(group, "/links", NULL);
+    g_autofree char *links = g_strconcat(group, "/links", NULL);
     g_autofree char *source = xlm_store_get_text(store, group, "source", error);
     g_autofree char *target = source != NULL ? xlm_store_get_text(store, group, "target", error) : NULL;
     int64_t pairs, rows = -1;
@@ -138,7 +137,6 @@ static bool open_pair(xlm_corpus *corpus, xlm_split split, const char *name, con
             corpus->pairs[split][corpus->pair_count[split]++] =
                 (xlm_corpus_pairs){g_strdup(name), a, b, pairs, g_steal_pointer(&links)};
     }
-    g_free(links);
     return good;
 }
 
@@ -179,15 +177,14 @@ xlm_corpus *xlm_corpus_open(const char *path, GError **error)
     xlm_store *store = xlm_store_open(path, error);
     if (store == NULL)
         return NULL;
-    xlm_corpus *corpus = g_new0(xlm_corpus, 1);
+    g_autoptr(xlm_corpus) corpus = g_new0(xlm_corpus, 1);
     corpus->store = store;
     if (xlm_store_check_format(store, XLM_CORPUS_FORMAT, XLM_CORPUS_VERSION, "a corpus", "xlm_prep", error) &&
         (corpus->vocabulary = xlm_vocabulary_load(store, "/vocabulary", error)) != NULL &&
         open_split(corpus, XLM_TRAIN, error) && open_split(corpus, XLM_HELD_OUT, error)) {
         corpus->digest = xlm_corpus_digest_of(corpus->vocabulary);
-        return corpus;
+        return g_steal_pointer(&corpus);
     }
-    xlm_corpus_close(corpus);
     return NULL;
 }
 

@@ -241,12 +241,11 @@ static bool declare_task(exporter *ex, GError **error)
     const xlm_model_task *task = ex->loaded->task;
     if (task == NULL)
         return true;
-    xlm_store *store = xlm_store_open(ex->path, error);
+    g_autoptr(xlm_store) store = xlm_store_open(ex->path, error);
     if (store == NULL)
         return false;
     ex->head = xlm_task_head_of_task(ex->config.architecture, task->name,
                                      xlm_store_has(store, "/objectives/classification/dense_weight"));
-    xlm_store_close(store);
     if (ex->head != NULL)
         xlm_task_head_declare(ex->head, ex->loaded->parameters, ex->head->labels ? g_strv_length(task->labels) : 2,
                               ex->loaded->config.hidden_size);
@@ -335,11 +334,10 @@ static bool write_files(exporter *ex, const char *directory, GError **error)
         !xlm_foreign_vocabulary_write(ex->loaded->vocabulary, ex->larger, &ex->config.model, directory, ex->notes, error))
         return false;
     g_autofree char *tokenizer = g_build_filename(directory, "tokenizer_config.json", NULL);
-    char *card = xlm_foreign_model_card(ex->loaded, ex->class_name, g_file_test(tokenizer, G_FILE_TEST_EXISTS), ex->notes->str);
-    const bool good = xlm_foreign_write_text(directory, "README.md", card, error) &&
-                      xlm_foreign_write_json(directory, "config.json", json_incref(ex->json), error);
-    g_free(card);
-    return good;
+    g_autofree char *card = xlm_foreign_model_card(ex->loaded, ex->class_name, g_file_test(tokenizer, G_FILE_TEST_EXISTS),
+                                                   ex->notes->str);
+    return xlm_foreign_write_text(directory, "README.md", card, error) &&
+           xlm_foreign_write_json(directory, "config.json", json_incref(ex->json), error);
 }
 
 /* What was written there is removed; it has no directories in it. */

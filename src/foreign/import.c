@@ -101,18 +101,13 @@ static bool check_shape(const importer *im, const xlm_safetensor *t, int64_t row
 
 static bool read_config(importer *im, GError **error)
 {
-    char *path = g_build_filename(im->directory, "config.json", NULL), *bytes;
+    g_autofree char *path = g_build_filename(im->directory, "config.json", NULL), *bytes = NULL;
     gsize size;
     g_autoptr(GError) failure = NULL;
-    bool good = xlm_files_load(path, &bytes, &size, &failure);
-    if (good) {
-        good = xlm_foreign_config_parse(path, bytes, size, &im->config, error);
-        im->json = good ? json_loadb(bytes, size, 0, NULL) : NULL;
-        g_free(bytes);
-    } else {
-        xlm_error_set(error, EX_NOINPUT, "%s", failure->message);
-    }
-    g_free(path);
+    if (!xlm_files_load(path, &bytes, &size, &failure))
+        return xlm_error_set(error, EX_NOINPUT, "%s", failure->message);
+    const bool good = xlm_foreign_config_parse(path, bytes, size, &im->config, error);
+    im->json = good ? json_loadb(bytes, size, 0, NULL) : NULL;
     return good;
 }
 
@@ -145,11 +140,10 @@ static void find_task(importer *im)
     const xlm_task_head *head = xlm_task_head_of_class(im->config.architecture, name);
     if (head == NULL)
         return;
-    char *out = g_strconcat(head->out, ".weight", NULL);
+    g_autofree char *out = g_strconcat(head->out, ".weight", NULL);
     const xlm_safetensor *t = xlm_safetensors_find(im->tensors, out);
     const int64_t classes = t != NULL && t->dimensions == 2 ? CLAMP(t->dims[0], 0, G_MAXINT32 / 4) : 0;
     g_autoptr(GError) why = NULL;
-    g_free(out);
     if (classes > 0)
         im->task = xlm_task_head_read(head, im->json, im->directory, classes, im->config.model.positions, &why);
     if (im->task != NULL) {
@@ -391,14 +385,9 @@ static bool write_parameter(const importer *im, xlm_store *store, int index, con
 
 static bool write_content(const importer *im, xlm_store *store, GError **error)
 {
-    float *types = NULL;
-    if (im->types != NULL) {
-        types = g_new(float, (gsize)im->types->elements);
-        if (!xlm_safetensors_read(im->tensors, im->types, 0, im->types->elements, types, error)) {
-            g_free(types);
-            return false;
-        }
-    }
+    g_autofree float *types = im->types != NULL ? g_new(float, (gsize)im->types->elements) : NULL;
+    if (types != NULL && !xlm_safetensors_read(im->tensors, im->types, 0, im->types->elements, types, error))
+        return false;
     int64_t widest = 1;
     for (int i = 0; i < xlm_parameters_count(im->parameters); i++)
         if (xlm_parameters_get(im->parameters, i)->rows > 1)
@@ -408,7 +397,6 @@ static bool write_content(const importer *im, xlm_store *store, GError **error)
                 xlm_model_attributes_write(store, xlm_model_get_config(im->model), error);
     for (int i = 0; i < xlm_parameters_count(im->parameters) && good; i++)
         good = write_parameter(im, store, i, types, block, error);
-    g_free(types);
     if (im->head != NULL && strcmp(im->head->task, "answering") == 0) {
         const double never = INFINITY; /* as a model has it that was trained where every question has an answer */
         good = good && xlm_store_write_array(store, "/objectives/answering", "null_threshold", XLM_F64, 1, &never, error);

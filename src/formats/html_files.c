@@ -52,15 +52,13 @@ static gint compare_paths(gconstpointer a, gconstpointer b) { return strcmp(*(ch
 
 GPtrArray *xlm_html_list_pages(const char *root, GError **error)
 {
-    GPtrArray *pages = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) pages = g_ptr_array_new_with_free_func(g_free);
     bool good = list_folder(root, "", pages, error);
     if (good && pages->len == 0)
         good = xlm_error_set(error, EX_DATAERR, "%s: no page (.html, .htm, .xhtml, .xht) in it; name the directory of the pages",
                              root);
-    if (good) {
-        g_ptr_array_sort(pages, compare_paths);
-        return pages;
-    }
-    g_ptr_array_unref(pages);
-    return NULL;
+    if (!good)
+        return NULL;
+    g_ptr_array_sort(pages, compare_paths);
+    return g_steal_pointer(&pages);
 }

@@ -164,9 +164,8 @@ static bool load_page(xlm_html_reader *reader, language *l, const char *path, GE
     l->page = NULL;
     if (l->next == l->paths->len || strcmp(l->paths->pdata[l->next], path) != 0)
         return true;
-    char *file = g_build_filename(l->root, path, NULL);
+    g_autofree char *file = g_build_filename(l->root, path, NULL);
     l->page = xlm_html_load(reader, file, error);
-    g_free(file);
     if (l->page == NULL)
         return false;
     l->next++;

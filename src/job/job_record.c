@@ -35,23 +35,22 @@ const char *xlm_job_record_name(const char *directory)
 
 bool xlm_job_record_write(const xlm_comm *comm, const char *directory, const char *text, GError **error)
 {
-    GError *failure = NULL, *why = NULL;
+    GError *failure = NULL;
+    g_autoptr(GError) why = NULL;
     if (comm->rank == 0) {
         const bool taken = is_there(directory, names[0]) && !is_record(directory, names[0]);
         const char *name = names[taken];
         g_autofree char *path = g_build_filename(directory, name, NULL);
-        char *whole = g_strdup_printf("%s Written by %s (xlm-mpi %s), anew whenever the run is started;\n# %s %s runs it "
-                                      "again.\n\n%s", FIRST_WORDS, g_get_prgname(), PACKAGE_VERSION, g_get_prgname(), path, text);
+        g_autofree char *whole =
+            g_strdup_printf("%s Written by %s (xlm-mpi %s), anew whenever the run is started;\n# %s %s runs it again.\n\n%s",
+                            FIRST_WORDS, g_get_prgname(), PACKAGE_VERSION, g_get_prgname(), path, text);
         if (taken)
             xlm_log_info("%s/%s is not this program's and stays as it is; the job with every key is in %s", directory, names[0],
                          path);
         /* A record of before is replaced, also where it is the job that runs. */
         if ((is_record(directory, name) || xlm_files_check_output(path, false, &failure)) &&
-            !g_file_set_contents(path, whole, -1, &why)) {
+            !g_file_set_contents(path, whole, -1, &why))
             xlm_error_set(&failure, EX_CANTCREAT, "%s: cannot be written: %s", path, why->message);
-            g_error_free(why);
-        }
-        g_free(whole);
     }
     return xlm_comm_agree_on(comm, failure, error);
 }
@@ -87,15 +86,13 @@ static void log_changes(const char *written, const char *source, const xlm_job *
 {
     g_autofree char *complete = job->complete != NULL ? job->complete(job, written) : NULL;
     const char *const text[] = {complete != NULL ? complete : written, job->text};
-    GPtrArray *differences = xlm_job_differences(text, 2);
+    g_autoptr(GPtrArray) differences = xlm_job_differences(text, 2);
     if (differences == NULL)
         xlm_log_warn("keys of the job that have changed since cannot be listed: the job in %s is damaged", source);
     else if (differences->len > 0)
         xlm_log_info("the job has changed since (then -> now):");
     for (guint i = 0; differences != NULL && i < differences->len; i++)
         log_difference(differences->pdata[i]);
-    if (differences != NULL)
-        g_ptr_array_unref(differences);
 }
 
 /* Takes the text, or the error. */
@@ -119,9 +116,9 @@ void xlm_job_record_log_changes(const char *checkpoint, const xlm_job *job)
 void xlm_job_record_log_changes_in(const char *directory, const xlm_job *job)
 {
     const char *name = xlm_job_record_name(directory);
-    char *path = g_build_filename(directory, name != NULL ? name : names[0], NULL), *written = NULL;
+    g_autofree char *path = g_build_filename(directory, name != NULL ? name : names[0], NULL);
+    char *written = NULL;
     GError *why = NULL;
     xlm_files_load(path, &written, NULL, &why);
     log_changes_or_error(written, why, path, job);
-    g_free(path);
 }

@@ -205,14 +205,12 @@ bool xlm_cooccurrence_scan(const xlm_cooccurrence *table, xlm_cooccurrence_visit
         for (last = first + 1; last < rows && ends[last + 1] - ends[first] <= ENTRIES;)
             last++;
         g_autofree uint64_t *offsets = g_new(uint64_t, last - first + 1);
-        uint32_t *columns;
-        double *counts;
+        g_autofree uint32_t *columns = NULL;
+        g_autofree double *counts = NULL;
         good = xlm_cooccurrence_read(table, first, last, offsets, &columns, &counts, error);
         for (int64_t i = 0; i < last - first && good; i++)
             if (offsets[i + 1] > offsets[i])
                 good = visit(first + i, (int64_t)(offsets[i + 1] - offsets[i]), columns + offsets[i], counts + offsets[i], data);
-        g_free(columns);
-        g_free(counts);
     }
     return good;
 }
@@ -237,7 +235,8 @@ bool xlm_cooccurrence_read_language(const xlm_cooccurrence *table, int language,
 {
     const int width = (int)table->rule.window;
     const char *name = table->language_names[language];
-    char *group = xlm_cooccurrence_language_path(name, ""), *counts_path = xlm_cooccurrence_language_path(name, "counts");
+    g_autofree char *group = xlm_cooccurrence_language_path(name, "");
+    g_autofree char *counts_path = xlm_cooccurrence_language_path(name, "counts");
     g_autofree uint64_t *offsets = g_new(uint64_t, last - first + 1), *counts = NULL;
     g_autofree uint32_t *columns = NULL;
     *words = NULL;
@@ -261,8 +260,6 @@ bool xlm_cooccurrence_read_language(const xlm_cooccurrence *table, int language,
         if (!good)
             g_clear_pointer(words, g_free);
     }
-    g_free(group);
-    g_free(counts_path);
     return good;
 }
 

@@ -41,11 +41,11 @@ bool xlm_dictd_find(const char *path, char **index, char **text, GError **error)
 static GByteArray *load(const char *path, GError **error)
 {
     enum { BLOCK = 1 << 20 };
-    xlm_lines *lines = xlm_lines_open(path, error);
+    g_autoptr(xlm_lines) lines = xlm_lines_open(path, error);
     if (lines == NULL)
         return NULL;
     xlm_lines_keep_bytes(lines);
-    GByteArray *bytes = g_byte_array_new();
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
     int64_t got;
     do {
         const guint before = bytes->len;
@@ -55,11 +55,7 @@ static GByteArray *load(const char *path, GError **error)
     } while (got > 0 && bytes->len < G_MAXINT32);
     if (got > 0)
         xlm_error_set(error, EX_DATAERR, "%s: more than 2 GiB of text", path);
-    xlm_lines_close(lines);
-    if (got == 0)
-        return bytes;
-    g_byte_array_unref(bytes);
-    return NULL;
+    return got == 0 ? g_steal_pointer(&bytes) : NULL;
 }
 
 /* ---- index ---- */
@@ -228,21 +224,16 @@ static bool read_line(xlm_entries *entries, const xlm_lines *index, const char *
 
 bool xlm_dictd_read(xlm_entries *entries, const char *path, GError **error)
 {
-    char *index_path, *text_path;
+    g_autofree char *index_path = NULL, *text_path = NULL;
     if (!xlm_dictd_find(path, &index_path, &text_path, error))
         return false;
-    GByteArray *text = load(text_path, error);
-    xlm_lines *index = text != NULL ? xlm_lines_open(index_path, error) : NULL;
+    g_autoptr(GByteArray) text = load(text_path, error);
+    g_autoptr(xlm_lines) index = text != NULL ? xlm_lines_open(index_path, error) : NULL;
     const char *line;
     size_t size;
     int more = index != NULL ? 1 : -1;
     while (more == 1 && (more = xlm_lines_next(index, &line, &size, error)) == 1)
         if (!read_line(entries, index, line, size, text, error))
             more = -1;
-    xlm_lines_close(index);
-    if (text != NULL)
-        g_byte_array_unref(text);
-    g_free(index_path);
-    g_free(text_path);
     return more == 0;
 }

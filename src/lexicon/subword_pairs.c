@@ -221,7 +221,8 @@ static GArray *draw_sources(const builder *m)
 
 static void sample(builder *m)
 {
-    GArray *sources = draw_sources(m), *kept = g_array_new(FALSE, FALSE, sizeof(xlm_dictionary_pair));
+    g_autoptr(GArray) sources = draw_sources(m);
+    GArray *kept = g_array_new(FALSE, FALSE, sizeof(xlm_dictionary_pair));
     const guint all = m->pairs->len, n = (guint)MAX(1, llround(m->options->share * sources->len));
     g_autofree bool *in = g_new0(bool, xlm_vocabulary_size(m->vocabulary));
     for (guint i = 0; i < n; i++)
@@ -235,7 +236,6 @@ static void sample(builder *m)
                  m->left_out->len);
     g_array_unref(m->pairs);
     m->pairs = kept;
-    g_array_unref(sources);
 }
 
 /* ---- report ---- */
@@ -245,11 +245,10 @@ static double percent(int64_t part, int64_t all) { return all > 0 ? 100.0 * (dou
 static bool report_coverage(const builder *m, int side, GError **error)
 {
     xlm_coverage bands[XLM_FREQUENCY_BANDS];
-    bool *known = g_new0(bool, xlm_vocabulary_size(m->vocabulary));
+    g_autofree bool *known = g_new0(bool, xlm_vocabulary_size(m->vocabulary));
     for (guint i = 0; i < m->pairs->len; i++)
         known[g_array_index(m->pairs, xlm_dictionary_pair, i).token[side]] = true;
     const bool good = xlm_coverage_measure(m->corpus, m->text[side], known, bands, error);
-    g_free(known);
     for (int b = 0; b < XLM_FREQUENCY_BANDS && good; b++) {
         char name[32] = "all";
         if (xlm_frequency_bands[b] < 1)
@@ -279,13 +278,9 @@ static bool add_inputs(GPtrArray *inputs, const xlm_lexicon_source *source, GErr
 {
     if (source->form != XLM_ENTRIES_DICTD)
         return add_input(inputs, source->path, error);
-    char *index, *text;
-    if (!xlm_dictd_find(source->path, &index, &text, error))
-        return false;
-    const bool good = add_input(inputs, index, error) && add_input(inputs, text, error);
-    g_free(index);
-    g_free(text);
-    return good;
+    g_autofree char *index = NULL, *text = NULL;
+    return xlm_dictd_find(source->path, &index, &text, error) && add_input(inputs, index, error) &&
+           add_input(inputs, text, error);
 }
 
 static const char *subwords_of(const xlm_lexicon_options *o)

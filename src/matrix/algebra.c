@@ -64,11 +64,14 @@ bool xlm_matrix_qr(xlm_matrix *a, double *r, GError **error)
     g_assert(a->rows >= a->columns && (int64_t)a->columns * a->columns <= G_MAXINT32);
     const int ask = -1;
     int info, size;
-    double wanted[2], *tau = g_new0(double, a->own_columns + a->column_block);
+    double wanted[2];
+    g_autofree double *tau = g_new0(double, a->own_columns + a->column_block);
     pdgeqrf_(&a->rows, &a->columns, a->values, &ONE, &ONE, a->desc, tau, &wanted[0], &ask, &info);
     pdorgqr_(&a->rows, &a->columns, &a->columns, a->values, &ONE, &ONE, a->desc, tau, &wanted[1], &ask, &info);
     size = (int)MAX(wanted[0], wanted[1]) + 1;
-    double *work = g_new(double, size), *triangle = r != NULL ? r : g_new(double, (size_t)a->columns * (size_t)a->columns);
+    g_autofree double *work = g_new(double, size);
+    g_autofree double *own = r == NULL ? g_new(double, (size_t)a->columns * (size_t)a->columns) : NULL;
+    double *triangle = r != NULL ? r : own;
     pdgeqrf_(&a->rows, &a->columns, a->values, &ONE, &ONE, a->desc, tau, work, &size, &info);
     bool good = succeeded("pdgeqrf", info, error);
     if (good) {
@@ -78,10 +81,6 @@ bool xlm_matrix_qr(xlm_matrix *a, double *r, GError **error)
     }
     if (good)
         make_diagonal_positive(a, triangle);
-    if (triangle != r)
-        g_free(triangle);
-    g_free(work);
-    g_free(tau);
     return good;
 }
 
@@ -98,10 +97,9 @@ bool xlm_matrix_svd(xlm_matrix *a, double *s, xlm_matrix *u, xlm_matrix *vt, GEr
     pdgesvd_(job, job, &a->rows, &a->columns, a->values, &ONE, &ONE, a->desc, s, left->values, &ONE, &ONE, left->desc,
              right->values, &ONE, &ONE, right->desc, &wanted, &ask, &info);
     size = (int)wanted + 1;
-    double *work = g_new(double, size);
+    g_autofree double *work = g_new(double, size);
     pdgesvd_(job, job, &a->rows, &a->columns, a->values, &ONE, &ONE, a->desc, s, left->values, &ONE, &ONE, left->desc,
              right->values, &ONE, &ONE, right->desc, work, &size, &info);
-    g_free(work);
     /* min(rows, columns) + 1: processes of unlike arithmetic have found other singular values, to rounding. */
     if (info == MIN(a->rows, a->columns) + 1)
         info = 0;
@@ -127,12 +125,10 @@ bool xlm_matrix_eigen(xlm_matrix *a, double *values, xlm_matrix *vectors, GError
     /* pdsyevd asks for less than its pdormtr wants where there is one block alone. */
     size = (int)wanted + (a->own_rows + a->own_columns + 3 * a->row_block) * a->row_block;
     int_size = int_wanted + 1;
-    double *work = g_new(double, size);
-    int *int_work = g_new(int, int_size);
+    g_autofree double *work = g_new(double, size);
+    g_autofree int *int_work = g_new(int, int_size);
     pdsyevd_("V", "L", &a->rows, a->values, &ONE, &ONE, a->desc, values, vectors->values, &ONE, &ONE, vectors->desc, work, &size,
              int_work, &int_size, &info);
-    g_free(work);
-    g_free(int_work);
     if (!succeeded("pdsyevd", info, error))
         return false;
     xlm_comm_broadcast(a->grid->comm, 0, values, sizeof *values * (size_t)a->rows);

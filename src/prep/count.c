@@ -62,10 +62,9 @@ static struct counting *new_counting(const xlm_prep_options *options, GError **e
         counting->splitter[i] = xlm_splitter_new(options->words, options->languages->pdata[i], error);
         good = counting->splitter[i] != NULL;
     }
-    if (good)
-        return counting;
-    free_counting(counting);
-    return NULL;
+    if (!good)
+        g_clear_pointer(&counting, free_counting);
+    return counting;
 }
 
 static void count_sentence(void *data, const xlm_prep_source *source, const xlm_sentence *sentence)

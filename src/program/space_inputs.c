@@ -38,7 +38,7 @@ static bool choose_by_corpus(xlm_space_inputs *in, const char *path, GError **er
                              "vectors", path);
     if (in->sides.side[0].name == NULL)
         return xlm_error_set(error, EX_USAGE, "--corpus=%s: give the languages whose training text selects the subwords", path);
-    xlm_corpus *corpus = xlm_corpus_open(path, error);
+    g_autoptr(xlm_corpus) corpus = xlm_corpus_open(path, error);
     if (corpus == NULL)
         return false;
     bool good = xlm_vocabulary_digest(xlm_corpus_vocabulary(corpus)) == xlm_vocabulary_digest(loaded->vocabulary) ||
@@ -46,7 +46,6 @@ static bool choose_by_corpus(xlm_space_inputs *in, const char *path, GError **er
                               xlm_word_space_path(in->spaces[0]), path);
     for (int s = 0; s < in->sides.n && good; s++)
         good = choose_rows(&in->sides.side[s], corpus, &in->rows[s], error);
-    xlm_corpus_close(corpus);
     if (good && in->sides.n == 1)
         in->rows[1] = g_array_ref(in->rows[0]);
     return good;

@@ -225,7 +225,7 @@ static void take_row(table *t, const GPtrArray *row)
 
 bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *runs, int run, xlm_page *page, GError **error)
 {
-    char *text = NULL;
+    g_autofree char *text = NULL;
     g_autoptr(GError) why = NULL;
     if (!xlm_files_load(path, &text, NULL, &why))
         return xlm_error_set(error, EX_NOINPUT, "%s", why->message);
@@ -260,6 +260,5 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
         g_strfreev(t.head);
         g_free(t.name);
     }
-    g_free(text);
     return good;
 }

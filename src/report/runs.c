@@ -112,14 +112,13 @@ static void add_training_facts(xlm_run *run)
 static void add_lock(xlm_run *run)
 {
     g_autofree char *path = g_build_filename(run->directory, "lock", NULL);
-    GKeyFile *lock = g_key_file_new();
+    g_autoptr(GKeyFile) lock = g_key_file_new();
     if (g_key_file_load_from_file(lock, path, G_KEY_FILE_NONE, NULL)) {
         g_autofree char *host = g_key_file_get_string(lock, "lock", "host", NULL);
         g_autofree char *since = g_key_file_get_string(lock, "lock", "since", NULL);
         if (host != NULL && since != NULL)
             add_fact(run, "Not ended", g_strdup_printf("on %s since %s: at work, or killed", host, since));
     }
-    g_key_file_free(lock);
 }
 
 static void add_model_facts(xlm_run *run, const xlm_store *store)
@@ -129,10 +128,9 @@ static void add_model_facts(xlm_run *run, const xlm_store *store)
         {"Attention heads", "/model", "attention_heads"}, {"Vocabulary", "/model", "vocabulary"},
         {"Parameters", "/", "parameters"}, {"Seed", "/generator", "seed"}, {"Ranks", "/", "ranks"}};
     uint64_t n;
-    char **languages = xlm_store_read_strings(store, "/languages", INT32_MAX, &n, NULL);
+    g_auto(GStrv) languages = xlm_store_read_strings(store, "/languages", INT32_MAX, &n, NULL);
     if (languages != NULL)
         add_fact(run, "Languages", g_strjoinv(", ", languages));
-    g_strfreev(languages);
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
         add_integer(run, numbers[i].name, store, numbers[i].path, numbers[i].attribute);
     xlm_start_record start = {0};
@@ -162,13 +160,12 @@ static xlm_store *open_checkpoint(xlm_run *run, xlm_page *page)
     xlm_store *store = NULL;
     for (guint i = steps->len; i-- > 0 && store == NULL;) {
         g_autoptr(GError) why = NULL;
-        char *path = xlm_checkpoint_path(run->directory, g_array_index(steps, int64_t, i));
+        g_autofree char *path = xlm_checkpoint_path(run->directory, g_array_index(steps, int64_t, i));
         store = xlm_store_open(path, &why);
         if (store != NULL)
             run->checkpoint = g_steal_pointer(&path);
         else
             xlm_page_note(page, "%s", why->message);
-        g_free(path);
     }
     return store;
 }
@@ -211,7 +208,7 @@ static bool read_run(xlm_run *run, xlm_page *page, GError **error)
         return false;
     add_fact(run, "Directory", g_strdup(run->directory));
     read_record(run);
-    xlm_store *store = open_checkpoint(run, page);
+    g_autoptr(xlm_store) store = open_checkpoint(run, page);
     if (store != NULL && run->job == NULL)
         run->job = xlm_store_get_text(store, "/job", "text", NULL);
     if (!run->metrics && run->job == NULL && store == NULL)
@@ -237,7 +234,6 @@ static bool read_run(xlm_run *run, xlm_page *page, GError **error)
         add_versions(run, store);
     }
     add_fact(run, "Command", g_strdup(run->command));
-    xlm_store_close(store);
     return true;
 }
 
@@ -296,7 +292,8 @@ void xlm_runs_clear(xlm_runs *runs)
 
 int xlm_runs_find(const xlm_runs *runs, const char *path)
 {
-    char *directory = g_path_get_dirname(path), *place = realpath(directory, NULL), *name = g_path_get_basename(directory);
+    g_autofree char *directory = g_path_get_dirname(path), *name = g_path_get_basename(directory);
+    char *place = realpath(directory, NULL);
     int found = -1, named = 0;
     for (int i = 0; i < runs->n && found < 0; i++) {
         /* jobs/measure writes paths without commas. */
@@ -309,8 +306,6 @@ int xlm_runs_find(const xlm_runs *runs, const char *path)
         if (strcmp(g_strdelimit(last, ",", '_'), g_strdelimit(name, ",", '_')) == 0)
             named = named == 0 ? i + 1 : -1;
     }
-    g_free(directory);
-    g_free(name);
     free(place);
     return found >= 0 ? found : MAX(named, 0) - 1;
 }

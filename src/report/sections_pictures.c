@@ -101,7 +101,8 @@ static void clear_matrix(matrix *x)
 
 static bool read_labels(const matrices *m, uint64_t pair, int side, matrix *x, GError **error)
 {
-    char *offsets = g_strconcat("/", sides[side], "/offsets", NULL), *subwords = g_strconcat("/", sides[side], "/subwords", NULL);
+    g_autofree char *offsets = g_strconcat("/", sides[side], "/offsets", NULL);
+    g_autofree char *subwords = g_strconcat("/", sides[side], "/subwords", NULL);
     const uint32_t n = x->size[side];
     xlm_array all = {XLM_I32, XLM_ANY, 0};
     uint64_t ends[2];
@@ -115,8 +116,6 @@ static bool read_labels(const matrices *m, uint64_t pair, int side, matrix *x, G
            xlm_store_read(m->store, subwords, all, ends[0], n, id, error);
     for (uint32_t i = 0; i < n && good; i++)
         x->label[side][i] = id[i] >= 0 && (uint64_t)id[i] < m->words ? m->vocabulary[id[i]] : "?";
-    g_free(offsets);
-    g_free(subwords);
     return good;
 }
 
@@ -181,12 +180,10 @@ static void write_matrix(xlm_page *page, const matrices *m, uint64_t pair, const
 static bool write_matrices(const xlm_sections *s, const matrices *m, GError **error)
 {
     const int run = xlm_runs_find(s->runs, m->model);
-    char *title = run >= 0 ? g_strdup_printf("%s, step %" G_GINT64_FORMAT, s->runs->labels[run], m->step)
-                           : g_strdup_printf("%s, step %" G_GINT64_FORMAT, m->model, m->step);
+    g_autofree char *title = g_strdup_printf("%s, step %" G_GINT64_FORMAT, run >= 0 ? s->runs->labels[run] : m->model, m->step);
     xlm_page_heading(s->page, title);
     xlm_page_paragraph(s->page, "%s. Layers in the file: %s. The stronger the colour, the larger among the values of a pair.",
                        m->values, m->layers);
-    g_free(title);
     const xlm_array sizes = {XLM_U32, m->pairs, 0};
     bool good = true;
     int shown = 0;
@@ -221,16 +218,15 @@ typedef bool file_writer(const xlm_sections *s, const char *path, GError **error
 static bool write_file(const xlm_sections *s, const char *path, bool found, file_writer *write, GError **error)
 {
     const gsize before = s->page->body->len;
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     if (write(s, path, &why))
         return true;
     if (!found) {
-        g_propagate_error(error, why);
+        g_propagate_error(error, g_steal_pointer(&why));
         return false;
     }
     g_string_truncate(s->page->body, before);
     xlm_page_note(s->page, "%s", why->message);
-    g_error_free(why);
     return true;
 }
 

@@ -86,9 +86,8 @@ static const char *show(const measure *m, double value, char text[32])
 static char *describe_row(const xlm_result *r)
 {
     const measure m = measure_of(r);
-    char *object = describe_object(r, false), *text = g_strdup_printf("%s%s%s", m.title, *object != '\0' ? ": " : "", object);
-    g_free(object);
-    return text;
+    g_autofree char *object = describe_object(r, false);
+    return g_strdup_printf("%s%s%s", m.title, *object != '\0' ? ": " : "", object);
 }
 
 bool xlm_sections_have_results(const xlm_sections *s, const char *id)
@@ -126,7 +125,8 @@ void xlm_sections_write_results(const xlm_sections *s, const char *id)
     g_autofree const char **labels = g_new(const char *, s->runs->n);
     const int n = choose_columns(s, id, false, place, labels, styles);
     g_autofree char **cells = g_new0(char *, n + 1);
-    bool *done = g_new0(bool, rows->len + 1), any = false;
+    g_autofree bool *done = g_new0(bool, rows->len + 1);
+    bool any = false;
     for (guint i = 0; i < rows->len; i++) {
         const xlm_result *r = &g_array_index(rows, xlm_result, i);
         const measure m = measure_of(r);
@@ -152,7 +152,6 @@ void xlm_sections_write_results(const xlm_sections *s, const char *id)
     }
     if (any)
         xlm_page_table_end(s->page);
-    g_free(done);
 }
 
 /* Is q what r is, of another layer, run or direction? */
@@ -265,11 +264,10 @@ static void clear_best(gpointer data)
 static bool write_results(const xlm_sections *s, const char *id, const char *title, const char *about, GError **error)
 {
     const GArray *rows = s->results->rows;
-    bool *done = g_new0(bool, rows->len + 1), good = true;
-    if (!xlm_sections_have_results(s, id)) {
-        g_free(done);
+    g_autofree bool *done = g_new0(bool, rows->len + 1);
+    bool good = true;
+    if (!xlm_sections_have_results(s, id))
         return true;
-    }
     g_autoptr(GArray) layers = g_array_new(FALSE, FALSE, sizeof(best));
     g_array_set_clear_func(layers, clear_best);
     xlm_page_section(s->page, id, title);
@@ -289,7 +287,6 @@ static bool write_results(const xlm_sections *s, const char *id, const char *tit
         write_best(s, id, layers);
     }
     xlm_sections_write_results(s, id);
-    g_free(done);
     return good;
 }
 

@@ -57,7 +57,8 @@ static void write_differences(const xlm_sections *s, GPtrArray *differences, int
 bool xlm_section_job(const xlm_sections *s, GError **error G_GNUC_UNUSED)
 {
     g_autofree const char **text = g_new(const char *, s->runs->n);
-    int *place = g_new(int, s->runs->n), jobs = 0;
+    g_autofree int *place = g_new(int, s->runs->n);
+    int jobs = 0;
     for (int i = 0; i < s->runs->n; i++) {
         place[i] = s->runs->run[i].job != NULL ? jobs : -1;
         if (place[i] >= 0)
@@ -65,15 +66,13 @@ bool xlm_section_job(const xlm_sections *s, GError **error G_GNUC_UNUSED)
     }
     if (jobs > 0) {
         xlm_page_section(s->page, "job", jobs > 1 ? "Jobs" : "Job");
-        GPtrArray *differences = jobs > 1 ? xlm_job_differences(text, jobs) : NULL;
+        g_autoptr(GPtrArray) differences = jobs > 1 ? xlm_job_differences(text, jobs) : NULL;
         if (jobs > 1 && differences == NULL)
             xlm_page_note(s->page, "the jobs are not compared: one of them is damaged");
         else if (jobs > 1 && differences->len == 0)
             xlm_page_paragraph(s->page, "The jobs are the same.");
         else if (jobs > 1)
             write_differences(s, differences, jobs, place);
-        if (differences != NULL)
-            g_ptr_array_unref(differences);
     }
     if (jobs > 1)
         g_string_append(s->page->body, "<details><summary>Every key of each job</summary>\n");
@@ -84,7 +83,6 @@ bool xlm_section_job(const xlm_sections *s, GError **error G_GNUC_UNUSED)
         }
     if (jobs > 1)
         g_string_append(s->page->body, "</details>\n");
-    g_free(place);
     return true;
 }
 

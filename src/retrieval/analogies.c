@@ -68,13 +68,12 @@ static bool take_line(void *data, const xlm_lines *lines, char *line, GError **e
         g_autofree char *name = g_path_get_basename(xlm_lines_path(lines));
         begin_section(r, name);
     }
-    char **fields = xlm_fields_split(line, false);
+    g_auto(GStrv) fields = xlm_fields_split(line, false);
     const guint n = g_strv_length(fields);
     if (n == 4)
         add_question(r, fields[0], fields[1], fields[2], fields[3]);
     else if (n == 2 && fields[1][0] != '/')
         g_ptr_array_add(r->pairs, g_steal_pointer(&fields));
-    g_strfreev(fields);
     if (r->pairs->len > MOST_PAIRS)
         return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": more than %d words with answers in one section, which "
                              "are asked in pairs; is it a dictionary?", xlm_lines_path(lines), xlm_lines_number(lines),
@@ -269,7 +268,7 @@ void xlm_analogies_measure(const xlm_comm *comm, const xlm_analogies *analogies,
     measure m;
     open_measure(&m, sides, rows);
     g_autofree question *questions = g_new(question, n);
-    const question **block = g_new(const question *, QUESTIONS);
+    g_autofree const question **block = g_new(const question *, QUESTIONS);
     memset(scores, 0, sizeof *scores * (sections + 1));
     for (guint i = 0; i < n; i++) {
         questions[i] = find_question(&m, analogies->questions->pdata[i]);
@@ -295,6 +294,5 @@ void xlm_analogies_measure(const xlm_comm *comm, const xlm_analogies *analogies,
         }
         s->cosine = s->covered > 0 ? s->cosine / (double)s->covered : NAN;
     }
-    g_free(block);
     close_measure(&m);
 }

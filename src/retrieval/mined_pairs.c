@@ -91,7 +91,8 @@ static gint by_score(gconstpointer a, gconstpointer b)
 GArray *xlm_mine_pairs(const xlm_comm *comm, const xlm_mining *mining)
 {
     neighbours of[2] = {find_neighbours(comm, mining, 0), find_neighbours(comm, mining, 1)};
-    GArray *all = g_array_new(FALSE, FALSE, sizeof(xlm_mined_pair)), *pairs = g_array_new(FALSE, FALSE, sizeof(xlm_mined_pair));
+    g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(xlm_mined_pair));
+    GArray *pairs = g_array_new(FALSE, FALSE, sizeof(xlm_mined_pair));
     bool *taken[2] = {g_new0(bool, MAX(mining->n[0], 1)), g_new0(bool, MAX(mining->n[1], 1))};
     add_best(mining, of, 0, all);
     add_best(mining, of, 1, all);
@@ -107,7 +108,6 @@ GArray *xlm_mine_pairs(const xlm_comm *comm, const xlm_mining *mining)
         g_free(taken[s]);
         free_neighbours(&of[s]);
     }
-    g_array_unref(all);
     return pairs;
 }
 

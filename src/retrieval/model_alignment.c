@@ -71,8 +71,8 @@ bool xlm_alignment_measure(const xlm_comm *comm, const xlm_alignment_input *inpu
     const xlm_alignment_input *in = input;
     const int from = in->in->language[in->reverse], to = in->in->language[!in->reverse];
     GError *failure = NULL;
-    GArray *source_list = xlm_token_frequencies(in->corpus, from, &failure);
-    GArray *target_list = failure == NULL ? xlm_token_frequencies(in->corpus, to, &failure) : NULL;
+    g_autoptr(GArray) source_list = xlm_token_frequencies(in->corpus, from, &failure);
+    g_autoptr(GArray) target_list = failure == NULL ? xlm_token_frequencies(in->corpus, to, &failure) : NULL;
     const bool good = xlm_comm_agree_on(comm, failure, error);
     if (good) {
         xlm_token_set source, target;
@@ -86,9 +86,5 @@ bool xlm_alignment_measure(const xlm_comm *comm, const xlm_alignment_input *inpu
         xlm_token_set_close(&source);
         xlm_token_set_close(&target);
     }
-    if (source_list != NULL)
-        g_array_unref(source_list);
-    if (target_list != NULL)
-        g_array_unref(target_list);
     return good;
 }

@@ -205,16 +205,14 @@ static void print(const measurements *m, const xlm_plan_options *options, const 
 /* Of a rank, for each number of ranks: g_free. NULL on errors. */
 static uint64_t *memory_of(const xlm_run_size *size, const xlm_plan_options *options, GError **error)
 {
-    uint64_t *memory = g_new(uint64_t, MAX(options->n, 1));
+    g_autofree uint64_t *memory = g_new(uint64_t, MAX(options->n, 1));
     for (int i = 0; i < options->n; i++) {
         xlm_memory_estimate estimate;
-        if (!xlm_memory_of_rank(size, options->ranks[i], &estimate, error)) {
-            g_free(memory);
+        if (!xlm_memory_of_rank(size, options->ranks[i], &estimate, error))
             return NULL;
-        }
         memory[i] = estimate.total;
     }
-    return memory;
+    return g_steal_pointer(&memory);
 }
 
 bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, const xlm_plan_options *options,

@@ -207,7 +207,7 @@ static bool validate(run *r, bool *best, GError **error)
 
 static bool evaluate(run *r, GError **error)
 {
-    xlm_evaluation *rows;
+    g_autofree xlm_evaluation *rows = NULL;
     int n;
     const xlm_workspace workspace = xlm_engine_workspace(r->engine);
     xlm_report_pause(r->report);
@@ -215,7 +215,6 @@ static bool evaluate(run *r, GError **error)
         return false;
     xlm_report_resume(r->report);
     xlm_report_evaluation(r->report, rows, n);
-    g_free(rows);
     return true;
 }
 
@@ -387,13 +386,13 @@ static void print_finished(const run *r)
 {
     const char *output = r->job->train.output;
     const int64_t step = r->progress.step;
-    char *line = step > 0 ? g_strdup_printf("%s/checkpoint-%08" G_GINT64_FORMAT ".h5 is there; the same command resumes from it",
-                                            output, step)
-                          : g_strdup_printf("%s: nothing is left to finish", output);
+    g_autofree char *line =
+        step > 0 ? g_strdup_printf("%s/checkpoint-%08" G_GINT64_FORMAT ".h5 is there; the same command resumes from it", output,
+                                   step)
+                 : g_strdup_printf("%s: nothing is left to finish", output);
     xlm_log_info("%s", line);
     if (r->comm->rank == 0)
         xlm_snapshot_print_on_terminal(line);
-    g_free(line);
 }
 
 /* From where the run was resumed to its last step. */

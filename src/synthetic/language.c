@@ -56,10 +56,9 @@ xlm_synthetic *xlm_synthetic_parse(const char *steps, GError **error)
     bool good = *parts != NULL || xlm_error_set(error, EX_USAGE, "no step is given");
     for (char **step = parts; good && *step != NULL; step++)
         good = take_step(made, *step, error);
-    if (good)
-        return made;
-    xlm_synthetic_free(made);
-    return NULL;
+    if (!good)
+        g_clear_pointer(&made, xlm_synthetic_free);
+    return made;
 }
 
 void xlm_synthetic_free(xlm_synthetic *made)
@@ -74,19 +73,16 @@ void xlm_synthetic_free(xlm_synthetic *made)
 
 char *xlm_synthetic_weights(const xlm_synthetic *made, GError **error)
 {
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
     for (int i = 0; i < 2 && made->weights[0] != NULL; i++) {
         size_t size;
-        char *bytes = xlm_fields_load(made->weights[i], &size, error);
-        if (bytes == NULL) {
-            g_string_free(text, TRUE);
+        g_autofree char *bytes = xlm_fields_load(made->weights[i], &size, error);
+        if (bytes == NULL)
             return NULL;
-        }
         g_autofree char *digest = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)bytes, size);
         g_string_append_printf(text, "%s%s: SHA-256 %s", i > 0 ? "; " : "", made->weights[i], digest);
-        g_free(bytes);
     }
-    return g_string_free(text, FALSE);
+    return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
 /* ---- inversion ---- */

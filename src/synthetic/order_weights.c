@@ -144,18 +144,15 @@ static bool read_all(xlm_order_weights *w, xlm_lines *lines, GError **error)
 
 xlm_order_weights *xlm_order_weights_read(const char *path, GError **error)
 {
-    xlm_lines *lines = xlm_lines_open(path, error);
+    g_autoptr(xlm_lines) lines = xlm_lines_open(path, error);
     if (lines == NULL)
         return NULL;
     xlm_order_weights *w = g_new0(xlm_order_weights, 1);
     w->symbols = xlm_strings_new();
     grow(w);
-    const bool good = read_all(w, lines, error);
-    xlm_lines_close(lines);
-    if (good)
-        return w;
-    xlm_order_weights_free(w);
-    return NULL;
+    if (!read_all(w, lines, error))
+        g_clear_pointer(&w, xlm_order_weights_free);
+    return w;
 }
 
 void xlm_order_weights_free(xlm_order_weights *w)

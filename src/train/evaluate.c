@@ -214,18 +214,18 @@ static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError 
 bool xlm_evaluate(const xlm_job *job, const xlm_workspace *workspace, int64_t step, xlm_evaluation **rows, int *n, GError **error)
 {
     const evaluation e = {.job = job, .workspace = workspace, .step = step};
-    GArray *all = g_array_new(FALSE, FALSE, sizeof(xlm_evaluation));
+    g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(xlm_evaluation));
     GError *failure = NULL;
     for (int k = 0; k < job->objectives && failure == NULL; k++) {
         const xlm_job_objective *objective = &job->objective[k];
         if (objective->stream >= 0 && workspace->streams->held_out[objective->stream] != NULL && step >= objective->begin)
             evaluate_objective(&e, k, all, &failure);
     }
+    if (failure != NULL) {
+        g_propagate_error(error, failure);
+        return false;
+    }
     *n = (int)all->len;
-    *rows = (xlm_evaluation *)g_array_free(all, FALSE);
-    if (failure == NULL)
-        return true;
-    g_free(*rows);
-    g_propagate_error(error, failure);
-    return false;
+    *rows = (xlm_evaluation *)g_array_free(g_steal_pointer(&all), FALSE);
+    return true;
 }

@@ -79,8 +79,7 @@ static bool add_sentence(xlm_numbered_sentences *s, const text_index *texts, con
     g_hash_table_insert(s->numbers, id, GINT_TO_POINTER((int)s->ids->len));
     g_autoptr(GError) why = NULL;
     if (!xlm_tokenizer_encode(tokenizer, language, sentence, length - (size_t)(sentence - line), s->subwords, NULL, &why)) {
-        refuse(lines, error, "%s", why->message);
-        return false;
+        return refuse(lines, error, "%s", why->message);
     }
     const int64_t end = s->subwords->len;
     g_array_append_val(s->ends, end);
@@ -167,15 +166,11 @@ static bool add_pair(GHashTable *pairs, xlm_numbered_sentences *const sides[2], 
     const size_t rest = second != NULL ? length - (size_t)(second - line) : 0;
     if (rest == 0 || memchr(second, '\t', rest) != NULL || memchr(line, '\0', length) != NULL)
         return refuse(lines, error, "a line must have the form source id<tab>target id");
-    char *id[2] = {g_strndup(line, (gsize)(second - 1 - line)), g_strndup(second, rest)};
-    const int64_t source = find(lines, sides, 0, id[0], error);
-    const int64_t target = source >= 0 ? find(lines, sides, 1, id[1], error) : -1;
-    bool good = target >= 0;
-    if (good && !g_hash_table_add(pairs, pair_key(source, target, xlm_numbered_sentences_count(sides[1]))))
-        good = refuse(lines, error, "the pair of \"%s\" and \"%s\" occurs there twice", id[0], id[1]);
-    g_free(id[0]);
-    g_free(id[1]);
-    return good;
+    g_autofree char *first = g_strndup(line, (gsize)(second - 1 - line)), *other = g_strndup(second, rest);
+    const int64_t source = find(lines, sides, 0, first, error);
+    const int64_t target = source >= 0 ? find(lines, sides, 1, other, error) : -1;
+    return target >= 0 && (g_hash_table_add(pairs, pair_key(source, target, xlm_numbered_sentences_count(sides[1]))) ||
+                           refuse(lines, error, "the pair of \"%s\" and \"%s\" occurs there twice", first, other));
 }
 
 GHashTable *xlm_numbered_pairs_read(const char *path, xlm_numbered_sentences *const sides[2], GError **error)

@@ -212,7 +212,8 @@ static bool check_counts(const xlm_store *store, const xlm_table *table, const i
 {
     for (int64_t i = 0; i < n; i++)
         if (counts[i] < 0 || counts[i] > MOST) {
-            g_autofree char *what = g_strdup_printf("/%s/%s: has a count that is negative or too large", groups[table->of], table->name);
+            g_autofree char *what = g_strdup_printf("/%s/%s: has a count that is negative or too large", groups[table->of],
+                                                    table->name);
             return refuse(store, what, error);
         }
     return true;

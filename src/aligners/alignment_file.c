@@ -77,8 +77,8 @@ static bool check_corpus_pairs(const xlm_alignment_file *file, const xlm_alignme
         if (!xlm_store_get_int(file->store, p->path, numbers[i].name, &value, error))
             return false;
         if (value != numbers[i].value) {
-            g_autofree char *what = g_strdup_printf("%s of %s are %" G_GINT64_FORMAT ", in the corpus %" G_GINT64_FORMAT, numbers[i].name,
-                                                    p->path, value, numbers[i].value);
+            g_autofree char *what = g_strdup_printf("%s of %s are %" G_GINT64_FORMAT ", in the corpus %" G_GINT64_FORMAT,
+                                                    numbers[i].name, p->path, value, numbers[i].value);
             return other_corpus(file, corpus, what, error);
         }
     }

@@ -232,8 +232,8 @@ static bool handle_existing(const xlm_output_lock *lock, const char *directory, 
     const pid_t writer = process_of(holder, "writer");
     g_autofree char *name = name_holder(holder);
     if (state == HELD)
-        return xlm_error_set(error, EX_CANTCREAT, "%s: another run writes there: %s, last active %" G_GINT64_FORMAT " s ago; wait "
-                             "for it, stop it, or take another output directory (if it is certainly gone, remove %s)", directory,
+        return xlm_error_set(error, EX_CANTCREAT, "%s: another run writes there: %s, last active %" G_GINT64_FORMAT " s ago; "
+                             "wait for it, stop it, or take another output directory (if it is certainly gone, remove %s)", directory,
                              name, MAX(age, 0), lock->path);
     if (state == STALE) {
         const bool good = replace(lock, text, ours, error);

@@ -133,7 +133,8 @@ static bool had_objective(const xlm_jobfile *there, const xlm_job_objective *o)
     bool had = there != NULL && xlm_jobfile_has(there, section);
     if (had) {
         g_autofree char *plugin = xlm_jobfile_value(there, section, "plugin");
-        g_autofree char *name = plugin_name(plugin != NULL && *plugin != '\0' ? plugin : o->name), *wanted = plugin_name(o->plugin);
+        g_autofree char *name = plugin_name(plugin != NULL && *plugin != '\0' ? plugin : o->name);
+        g_autofree char *wanted = plugin_name(o->plugin);
         had = strcmp(name, wanted) == 0;
     }
     return had;

@@ -101,8 +101,8 @@ static bool add_numbers(reader *r, const xlm_lines *lines, const char *at, GErro
         char *end;
         to[c] = (float)g_ascii_strtod(at, &end);
         if (end == at || (*end != '\0' && !xlm_is_blank(*end))) {
-            g_autofree char *what = g_strdup_printf("number %" G_GINT64_FORMAT " of its %" G_GINT64_FORMAT " is none; a line is a word and "
-                                                    "as many numbers as in the first", c + 1, width);
+            g_autofree char *what = g_strdup_printf("number %" G_GINT64_FORMAT " of its %" G_GINT64_FORMAT " is none; a line is a "
+                                                    "word and as many numbers as in the first", c + 1, width);
             return refuse(lines, what, error);
         }
         if (!isfinite(to[c]))

@@ -1,12 +1,16 @@
-/* xlm-mpi: a packed batch, what the encoder reads in one pass. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: packed texts, and the batch of texts that a pass is made over. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The real tokens of several sequences stand one after another without padding: sequence s is rows
- * offsets[s] .. offsets[s+1) of every array with one entry a token. */
+ * A text (xlm_text) holds the tokens of several sequences one after another, without padding: sequence s is rows
+ * offsets[s] … offsets[s+1] − 1 of every array with one entry per token.
+ *
+ * A batch (xlm_batch) holds its sequences twice: as they were read (original), and as noise and masking left them (corrupted).
+ * Views (xlm/loss.h) also take one side of pairs alone out of these, and objectives make texts of their own. */
 #ifndef XLM_BATCH_H
 #define XLM_BATCH_H
 
 #include <xlm/special_tokens.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -23,7 +27,7 @@ typedef struct xlm_row_key {
 
 /* What an annotation has one number of. */
 typedef enum {
-    XLM_AXIS_TOKENS,         /* [T] */
+    XLM_AXIS_TOKENS,         /* [T] of the corrupted text */
     XLM_AXIS_PREDICTED_ROWS, /* [M] */
     XLM_AXIS_SEQUENCES,      /* [S] */
     XLM_AXIS_OWN             /* [length], the annotation's own */
@@ -39,23 +43,37 @@ typedef struct xlm_annotation {
     int32_t width;  /* numbers an entry: values is [length x width] */
 } xlm_annotation;
 
-typedef struct xlm_batch {
+/* What an encoder reads. */
+typedef struct xlm_text {
     int32_t tokens;              /* T */
     int32_t sequences;           /* S */
-    int32_t predicted;           /* M, rows that are predicted */
     const int32_t *offsets;      /* [S+1] */
-    const int32_t *ids;          /* [T] input, masking applied */
-    const int32_t *original;     /* [T] before masking */
+    const int32_t *ids;          /* [T] */
+    const int32_t *unmasked;     /* [T] ids before masking and switching; the same memory as ids if nothing was changed */
     const int32_t *positions;    /* [T] from 0; restarts at the target half of xlm pairs */
-    const int32_t *languages;    /* [T] language id of the corpus; of a token that was switched, its translation's */
-    const int32_t *text_languages; /* [T] before switching; the same memory where nothing can be switched */
+    const int32_t *languages;    /* [T] language ids; of a token that was switched, its translation's */
+    const int32_t *unswitched;   /* [T] languages before switching; the same memory as languages if nothing was switched */
     const int32_t *types;        /* [T] 0, or 1 on the second side of a pair */
     const xlm_row_key *keys;     /* [T] */
-    const int32_t *predicted_rows; /* [M] ascending */
-    const int32_t *targets;      /* [M] original token of each predicted row; of a labelled example, its label */
     const xlm_special_tokens *specials; /* of the vocabulary that the ids are of */
-    const xlm_annotation *annotations; /* the first of them; NULL: none */
+} xlm_text;
+
+typedef struct xlm_batch {
+    xlm_text original;           /* as it was read: ids and unmasked are the same, languages and unswitched too */
+    xlm_text corrupted;          /* after noise, masking and switching. Without noise it has the rows of the original, and
+                                    unmasked is original.ids; noise changes the number of rows (xlm_loss_stream.noise) */
+    int32_t predicted;           /* M, rows that are predicted */
+    const int32_t *predicted_rows; /* [M] ascending, of the corrupted text */
+    const int32_t *targets;      /* [M] unmasked token of each predicted row; of a labelled example, its label */
+    const xlm_annotation *annotations; /* of the corrupted text; the first of them; NULL: none */
 } xlm_batch;
+
+/* Does this text of the batch have the rows that predicted_rows and annotations name? The corrupted text has them, and without noise
+ * the original text. */
+static inline bool xlm_batch_has_rows_of(const xlm_batch *batch, const xlm_text *text)
+{
+    return text->offsets == batch->corrupted.offsets;
+}
 
 /* The annotation of that name; NULL when the batch has none. */
 static inline const xlm_annotation *xlm_batch_find_annotation(const xlm_batch *batch, const char *name)

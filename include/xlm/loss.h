@@ -29,7 +29,7 @@ extern "C" {
 
 /* Increased when the layout or the meaning of anything here changes; a module with another number is refused. What is compiled in
  * double precision has a number of its own (xlm/loss_check.h). */
-#define XLM_LOSS_ABI_FLOAT 7
+#define XLM_LOSS_ABI_FLOAT 8
 #define XLM_LOSS_ABI_DOUBLE 1000 /* and above */
 #ifdef XLM_DOUBLE
 #define XLM_LOSS_ABI (XLM_LOSS_ABI_DOUBLE + XLM_LOSS_ABI_FLOAT)
@@ -60,6 +60,7 @@ typedef struct xlm_loss_stream {
     bool several_pairs;               /* a sequence can hold more than one pair */
     double mask;                      /* share of the ordinary tokens that is predicted; in labelled examples, of all tokens */
     double switching;                 /* share of the predicted tokens that the dictionary switches to another language */
+    bool noise;                       /* the corrupted text has other rows than the original one */
     bool alignments;                  /* it has word alignments: its batches have the annotation "links" */
     const xlm_dictionary *dictionary; /* if not NULL, its batches have the annotation "translations" */
     const char *const *annotations;   /* names of all annotations of its batches, NULL-terminated; NULL: none */
@@ -86,13 +87,24 @@ typedef struct xlm_loss {
 
 /* ---- views: what the encoder computes for an objective ---- */
 
-typedef enum xlm_view_input {
-    XLM_INPUT_CORRUPTED, /* the batch as the stream gives it */
-    XLM_INPUT_ORIGINAL,  /* the same before corruption: ids = original, languages = text_languages */
-    XLM_INPUT_FIRST,     /* only the first side of the pairs of each sequence (types = 0), before corruption: a separate batch
-                            with positions from 0 and all types 0. Only for parallel streams. */
-    XLM_INPUT_SECOND     /* likewise the second side; <s> is added at its beginning if it has none */
-} xlm_view_input;
+typedef enum xlm_view_text {
+    XLM_TEXT_CORRUPTED, /* of the batch: as noise and masking left it */
+    XLM_TEXT_ORIGINAL,  /* of the batch: as it was read */
+    XLM_TEXT_MADE       /* what this objective's `label` made (xlm_pass_make_text); for `loss` */
+} xlm_view_text;
+
+/* One side of pairs alone is a separate text with positions from 0 and all types 0; <s> is added at the beginning of a side that
+ * has none. Only for parallel streams. */
+typedef enum xlm_view_side {
+    XLM_SIDE_BOTH,
+    XLM_SIDE_FIRST,     /* types = 0 */
+    XLM_SIDE_SECOND     /* types = 1 */
+} xlm_view_side;
+
+typedef enum xlm_view_stack {
+    XLM_VIEW_ENCODER,
+    XLM_VIEW_DECODER   /* refused: no model has a decoder yet */
+} xlm_view_stack;
 
 typedef enum xlm_view_weights {
     XLM_WEIGHTS_LIVE,
@@ -109,8 +121,8 @@ typedef enum xlm_view_rows {
 
 enum { XLM_MOST_VIEW_NUMBER = 15 };
 
-/* One layer of an encoding. Views with the same input, weights, gradient, dropout and number share one encoding, up to the
- * highest layer that any of them asks for; that layer is computed only for the rows that some view asks for.
+/* One layer of an encoding. Views with the same text, side, stack, memory, weights, gradient, dropout and number share one
+ * encoding, up to the highest layer that any of them asks for; that layer is computed only for the rows that some view asks for.
  *
  * The number separates draws of dropout: views of the same text with numbers 0 and 1 have different dropout masks (SimCSE,
  * R-Drop). It is part of the random key, so view 1 of one objective is view 1 of another. An objective that declares the same
@@ -119,10 +131,13 @@ enum { XLM_MOST_VIEW_NUMBER = 15 };
  * A view without gradient is encoded for `label` if the class has it, otherwise for `loss`. If a view of the live weights is
  * encoded for a label and requested again, by another label or a loss, it is kept until the end of the step. */
 typedef struct xlm_view {
-    xlm_view_input input;
+    xlm_view_text text;
+    xlm_view_side side;
+    xlm_view_stack stack;
+    int memory;         /* of a decoder: the objective's view that it attends to, declared before; an encoder has none, and 0 */
     xlm_view_weights weights;
     int64_t layer;      /* 0 (embeddings) … L, or XLM_TOP_LAYER */
-    xlm_view_rows rows;
+    xlm_view_rows rows; /* of a made text: all, or the first of each sequence */
     bool gradient;      /* false: the states are constants */
     bool dropout;       /* in training */
     int64_t reach;      /* for XLM_ROWS_NEAR: rows, >= 0 */
@@ -131,9 +146,10 @@ typedef struct xlm_view {
 
 /* An encoded view. */
 typedef struct xlm_encoded {
-    const xlm_batch *batch; /* what the encoder read: pass->batch for the corrupted input; without annotations for one side */
+    const xlm_text *text;   /* what was encoded */
     xlm_var *states;        /* rows x d: H[layer] at the view's rows; NULL if there are none */
-    const int32_t *rows;    /* [rows] the rows of the batch that these are, ascending; NULL: all */
+    const int32_t *rows;    /* [rows] the rows of the text that these are, ascending; NULL: all */
+    const int32_t *targets; /* [rows] for XLM_ROWS_PREDICTED: their targets; otherwise NULL */
 } xlm_encoded;
 
 /* ---- a pass: one micro-batch ---- */
@@ -156,15 +172,23 @@ const xlm_encoded *xlm_pass_view(const xlm_pass *pass, int view);
 /* For `label`: memory for this objective and this micro-batch, valid until the end of the step. Not cleared. */
 void *xlm_pass_keep(const xlm_pass *pass, uint64_t bytes);
 
+/* For `label`: makes a text that views of XLM_TEXT_MADE encode in `loss`: one sequence for each sequence of the batch, in the same
+ * order. Its positions count from 0, its types are 0, and its row keys have the instance of the batch's sequence, so that the
+ * text may depend on the batch, the state and draws of xlm_pass_uniform alone. Once per call of `label`.
+ * [in] offsets: [S+1] of S = batch->corrupted.sequences sequences, each of 1 to max_tokens tokens (xlm_declare_text)
+ * [in] ids: [offsets[S]] of the vocabulary, with special tokens as the text shall have them; copied, as is all
+ * [in] languages: [offsets[S]] ids */
+void xlm_pass_make_text(const xlm_pass *pass, const int32_t *offsets, const int32_t *ids, const int32_t *languages);
+
 /* For `label` and `loss`: sends a row of this sequence of the batch to all ranks, once per sequence and step. Does nothing
  * outside training steps (in evaluation, dumps and gradient checks).
- * [in] sequence: 0 to batch->sequences - 1
- * [in] values: [cols] of xlm_declare_publish, copied */
-void xlm_pass_publish(const xlm_pass *pass, int32_t sequence, const xlm_real *values);
+ * [in] sequence: 0 to batch->corrupted.sequences − 1
+ * [in] row: [bytes] of xlm_declare_publish, copied */
+void xlm_pass_publish(const xlm_pass *pass, int32_t sequence, const void *row);
 
 /* A random number in [0, 1) with 24 bits: a function of the seed, the objective's name, the step, the key and the number. The
  * same on any number of ranks.
- * [in] key: for a row, batch->keys[row]
+ * [in] key: for a row, its text's keys[row]
  * [in] number: a different one for each purpose */
 double xlm_pass_uniform(const xlm_pass *pass, xlm_row_key key, uint32_t number);
 
@@ -178,12 +202,12 @@ void xlm_loss_normal(const xlm_loss *loss, uint32_t number, int64_t n, xlm_real 
 
 typedef struct xlm_declaration xlm_declaration;
 /* Declares a view that `label` or `loss` needs. Returns its index: 0, 1, … in the order of the calls. An objective with a stream
- * that declares none has one view, index 0: corrupted input, top layer, all rows, with gradient and dropout. A layer that the
+ * that declares none has one view, index 0: corrupted text, top layer, all rows, with gradient and dropout. A layer that the
  * model does not have, sides of a stream without pairs, and the same view with dropout twice are refused.
  * [in] view: copied */
 int xlm_declare_view(xlm_declaration *declaration, const xlm_view *view);
-/* The names of an objective's parameters and states must be different, and not "loss", "average" or "average/...", which files
- * also use; a name that breaks this rule ends the program.
+/* The names of an objective's parameters and states must be different, and not "loss", "average", "average/...",
+ * "made_text" or "made_text/...", which files also use; a name that breaks this rule ends the program.
  *
  * Declares a trained parameter "objectives/<objective>/<name>", initialised to N(0, 0.02²) for weights (rows x cols), to 0 for
  * biases (1 x cols) and to 1 for gains of normalisations (1 x cols). */
@@ -209,9 +233,13 @@ void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state
  * are encoded with it.
  * [in] momentum: in [0, 1) */
 void xlm_declare_average(xlm_declaration *declaration, double momentum);
-/* Declares rows of `cols` numbers that `label` or `loss` publishes and `publish` receives. At most once per objective, which must
- * have a stream. */
-void xlm_declare_publish(xlm_declaration *declaration, int64_t cols);
+/* Declares that `label` makes a text (xlm_pass_make_text). At most once per objective, which must have a stream and a label
+ * function. Views of the text are declared as others are.
+ * [in] max_tokens: of a sequence, at least 1; more than the model has positions is refused */
+void xlm_declare_text(xlm_declaration *declaration, int64_t max_tokens);
+/* Declares rows of `bytes` bytes that `label` or `loss` publishes and `publish` receives. At most once per objective, which must
+ * have a stream. The bytes must not contain addresses, nor padding that nobody has set. */
+void xlm_declare_publish(xlm_declaration *declaration, size_t bytes);
 /* For a loss that is a sum of means over different terms, mean_0 + Σ_i weight_i · mean_i: declares one of the means after the
  * first. The terms and value of the first are returned by `count` or `label` and by `loss`. Each mean is a global mean over its
  * own terms in all micro-batches of all ranks. Returns i: 1, 2, … in the order of the calls. The sum is reported, with the number
@@ -251,9 +279,10 @@ const void *xlm_loss_resource(xlm_loss *loss, const char *kind, const char *path
 
 /* All rows that were published in a step: on every rank the same, in the order of the instances, whatever the number of ranks. */
 typedef struct xlm_published {
-    int64_t rows, cols;
+    int64_t rows;
+    size_t bytes;              /* of a row */
     const uint32_t *instances; /* [rows] ascending */
-    const float *values;       /* [rows x cols] */
+    const void *values;        /* [rows x bytes] one row after another, the first aligned for any type */
     int64_t step;              /* number of updates before this step */
 } xlm_published;
 

@@ -44,15 +44,15 @@ const xlm_model_config *xlm_model_get_config(const xlm_model *model);
 
 enum { XLM_TOP_LAYER = -1 }; /* layer L of any model */
 
-/* Encodes a batch: H[0 … highest], where H[0] is the output of the embeddings and H[l] that of layer l. If rows are given,
+/* Encodes a text: H[0 … highest], where H[0] is the output of the embeddings and H[l] that of layer l. If rows are given,
  * H[highest] is computed only for them: keys and values are computed for all rows, everything else only for these, with the same
  * values up to rounding. Objectives do not call this function; they declare views (xlm/loss.h), which all objectives of a stream
  * share.
- * [in] batch: T tokens
+ * [in] text: T tokens
  * [in] highest: 0 to L, or XLM_TOP_LAYER; layers above are not computed
- * [in] rows: [n] rows of the batch, ascending, valid until the pass has ended; NULL: all
+ * [in] rows: [n] rows of the text, ascending, valid until the pass has ended; NULL: all
  * Returns [highest + 1] variables, T x d (the last n x d if rows are given), memory of the tape. */
-xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch, int64_t highest, const int32_t *rows,
+xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_text *text, int64_t highest, const int32_t *rows,
                            int32_t n);
 
 /* The functions below end the program if the model has XLM_HEAD_NONE.

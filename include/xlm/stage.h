@@ -9,13 +9,14 @@
  * '_': my-stage.so exports `xlm_stage_my_stage`. A section [stage NAME] of a job file names it with `plugin = ./my-stage.so`, and
  * the stream with `stream = NAME`. Stages of one stream work in the order of their sections.
  *
- * A stage can work at two places:
+ * A stage can work at three places:
  *
- *     source ▸ spans ▸ arrange ▸ layout ▸ (translations, links, masking, switching) ▸ apply
+ *     source ▸ spans ▸ arrange ▸ (noise of the stream) ▸ noise ▸ layout ▸ (translations, links, masking, switching) ▸ apply
  *
  * `arrange` puts the spans of each sequence (sentences, or parts of them) into another order and says which side they are on,
- * before they are laid out. `apply` gets the packed batch: it may change the input, choose rows that are predicted, and annotate
- * tokens. Both can annotate sequences. Objectives find the annotations by xlm_batch_annotation.
+ * before they are laid out. `noise` changes the tokens of a span and their number; the batch has the text before noise as its original
+ * text, and the text after it, which is then masked, as its corrupted one (xlm/batch.h). `apply` gets the packed batch: it may change the input, choose rows that are predicted, and annotate
+ * tokens. `arrange` and `apply` can annotate sequences. Objectives find the annotations by xlm_batch_annotation.
  *
  * A batch is a part of a step, which depends on the job alone, but not of the same size in training and in evaluation: what a
  * stage does to a sequence must depend on this sequence and on draws of xlm_stage_uniform alone. Then the same bits come out on
@@ -31,7 +32,7 @@ extern "C" {
 #endif
 
 /* Raised when the layout or the meaning of anything here changes; a module with another number is refused. */
-#define XLM_STAGE_ABI 1
+#define XLM_STAGE_ABI 2
 
 typedef struct xlm_stage_plugin xlm_stage_plugin;
 
@@ -82,12 +83,20 @@ typedef struct xlm_stage_text {
     xlm_stage_span *spans;        /* [in, out] [offsets[S]]: those of a sequence may change places and sides, no more */
 } xlm_stage_text;
 
+/* What `noise` gets: the tokens of one span. */
+typedef struct xlm_stage_noise {
+    xlm_row_key key;              /* [in] for draws: instance of the sequence, and how many tokens it has before this span */
+    int32_t language, side;       /* [in] of the span */
+    int32_t *ids;                 /* [in, out] [tokens] */
+    int32_t tokens;               /* [in, out] afterwards not more than before, and 1 at least */
+} xlm_stage_noise;
+
 /* What `apply` gets. */
 typedef struct xlm_stage_batch {
-    const xlm_batch *batch;       /* [in] as it is now; its ids and languages are those below */
+    const xlm_batch *batch;       /* [in] as it is now; ids and languages of its corrupted text, which has T rows, are those below */
     int32_t *ids;                 /* [in, out] [T] the input */
     int32_t *languages;           /* [in, out] [T] language ids of the input */
-    bool *predicted;              /* [in, out] [T] is the row predicted? Targets are the original tokens. NULL: the class has no
+    bool *predicted;              /* [in, out] [T] is the row predicted? Targets are the unmasked tokens. NULL: the class has no
                                      predicted_share */
 } xlm_stage_batch;
 
@@ -100,7 +109,8 @@ int32_t *xlm_stage_annotate(const xlm_stage_pass *pass, const char *name);
  * key. The same draws in every evaluation. */
 double xlm_stage_uniform(const xlm_stage_pass *pass, xlm_row_key key, uint32_t number);
 
-/* Functions are called in this order: open; for each batch arrange, apply; close. One of arrange and apply at least. */
+/* Functions are called in this order: open; for each batch arrange, noise of each span, apply; close. One of arrange, noise and apply at
+ * least. */
 struct xlm_stage_plugin {
     uint32_t abi;                 /* XLM_STAGE_ABI */
     const char *name;             /* "sentence-order" */
@@ -113,6 +123,7 @@ struct xlm_stage_plugin {
     bool (*open)(xlm_stage *self, char *message, size_t size);
     /* Of monolingual streams alone: the sentences of a pair keep their places. */
     void (*arrange)(xlm_stage *self, const xlm_stage_pass *pass, xlm_stage_text *text);
+    void (*noise)(xlm_stage *self, const xlm_stage_pass *pass, xlm_stage_noise *noise);
     void (*apply)(xlm_stage *self, const xlm_stage_pass *pass, xlm_stage_batch *batch);
     /* Mean share of the tokens that `apply` makes predicted beyond those that were before, for estimates and as a part of what
      * objectives know as the stream's `mask`. NULL: it leaves that alone. */

@@ -211,16 +211,16 @@ xlm_var *xlm_row_normalise(xlm_tape *tape, xlm_var *x);
 
 /* y_s = mean of the wanted rows of sequence s, which are among offsets[s] to offsets[s + 1] − 1; zeros if there are none. The
  * mean over the text of each sentence, without special tokens, is
- *     xlm_sequence_mean(tape, view->states, view->batch->offsets, view->batch->sequences, xlm_text_rows(tape, view->batch))
+ *     xlm_sequence_mean(tape, view->states, view->text->offsets, view->text->sequences, xlm_text_rows(tape, view->text))
  * [in] x: T x d, T = offsets[sequences]
  * [in] offsets: [sequences + 1], copied
  * [in] wanted: [T], copied; NULL: all rows
  * [out] y: sequences x d, without keys */
 xlm_var *xlm_sequence_mean(xlm_tape *tape, xlm_var *x, const int32_t *offsets, int32_t sequences, const bool *wanted);
-/* Which rows of a batch are text: all except those of special tokens; predicted rows are text. The caller may change the result:
- * `&= batch->types[i] == 1` leaves only the second side of pairs. Returns [T], memory of the tape.
- * [in] batch: T tokens */
-bool *xlm_text_rows(xlm_tape *tape, const xlm_batch *batch);
+/* Which rows are words: all except those of special tokens; masked rows are words. The caller may change the result:
+ * `&= text->types[i] == 1` leaves only the second side of pairs. Returns [T], memory of the tape.
+ * [in] text: T tokens */
+bool *xlm_text_rows(xlm_tape *tape, const xlm_text *text);
 
 /* Mean over rows of −log softmax(z_i)[target_i]. For a large table of candidates, such as a vocabulary, use
  * xlm_vocab_cross_entropy.

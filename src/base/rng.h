@@ -33,7 +33,8 @@ typedef enum {
     XLM_RNG_MAP,             /* where points of a map begin */
     XLM_RNG_ROTATION,        /* what a rotation is near to where nothing else determines it */
     XLM_RNG_OBJECTIVE_START, /* what objective plugins begin with */
-    XLM_RNG_STAGE            /* draws of stage plugins */
+    XLM_RNG_STAGE,           /* draws of stage plugins */
+    XLM_RNG_NOISE            /* tokens that are moved, left out or blanked */
 } xlm_rng_purpose;
 
 /* The key of all draws for one purpose at one step (or epoch, or 0). */

@@ -30,7 +30,7 @@ enum { DRAW_UNMASKED, DRAW_SIDE };
  * two sets have the same least hash with a probability of |A ∩ B| / |A ∪ B| (MinHash, Broder 1997). So the share of equal numbers
  * in the signatures of the links of a pair now and the last time is an unbiased estimate of their Jaccard index, whatever the
  * length of the pair. Numbers have 24 bits, for they are published as floats. */
-enum { HASHES = 8, KEY_NUMBERS = 2, PUBLISHED = KEY_NUMBERS + HASHES, STATE_NUMBERS = 1 + HASHES / 2 };
+enum { HASHES = 8, STATE_NUMBERS = 1 + HASHES / 2 };
 
 struct dwa {
     int64_t label_layer, layer, queries, filter, sinkhorn_iterations, itermax_iterations;
@@ -69,6 +69,9 @@ static bool dwa_open(xlm_loss *self, char *message, size_t size)
     if (!stream->parallel)
         snprintf(message, size, "it aligns the two sides of pairs, and [stream %s] has none; set type = parallel there",
                  stream->name);
+    else if (stream->noise)
+        snprintf(message, size, "its labels are of the original text, and [stream %s] has noise, after which rows are others; set its "
+                 "noise to 0", stream->name);
     else if (dwa->label_layer > layers)
         snprintf(message, size, "label_layer = %lld, but the model has %lld layers; set label_layer to one of 0 to %lld",
                  (long long)dwa->label_layer, (long long)layers, (long long)layers);
@@ -96,8 +99,8 @@ static void dwa_declare(xlm_loss *self, xlm_declaration *declaration)
 {
     struct dwa *dwa = self->state;
     const int64_t d = self->setup->model->hidden_size;
-    const xlm_view label = {.input = XLM_INPUT_ORIGINAL, .layer = dwa->label_layer, .rows = XLM_ROWS_ALL};
-    const xlm_view pointer = {.input = XLM_INPUT_CORRUPTED, .layer = dwa->layer, .rows = XLM_ROWS_ALL, .gradient = true,
+    const xlm_view label = {.text = XLM_TEXT_ORIGINAL, .layer = dwa->label_layer, .rows = XLM_ROWS_ALL};
+    const xlm_view pointer = {.text = XLM_TEXT_CORRUPTED, .layer = dwa->layer, .rows = XLM_ROWS_ALL, .gradient = true,
                               .dropout = true};
     xlm_declare_view(declaration, &label);
     xlm_declare_view(declaration, &pointer);
@@ -109,7 +112,7 @@ static void dwa_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_metric(declaration, "accuracy");
     if (dwa->remembered == 0)
         return;
-    xlm_declare_publish(declaration, PUBLISHED);
+    xlm_declare_publish(declaration, sizeof(int64_t) * STATE_NUMBERS);
     xlm_declare_state(declaration, "remembered", XLM_STATE_I64, dwa->memory, dwa->remembered * STATE_NUMBERS);
     xlm_declare_metric(declaration, "agreement");
 }
@@ -122,13 +125,13 @@ struct sentence {
 };
 
 /* The next sentence of this type in sequence s, from *row on; false: there is none. <unk> is a word like others. */
-static bool next_sentence(const xlm_batch *batch, int32_t s, int32_t type, int32_t *row, struct sentence *found)
+static bool next_sentence(const xlm_text *text, int32_t s, int32_t type, int32_t *row, struct sentence *found)
 {
-    const int32_t *id = batch->specials->id;
+    const int32_t *id = text->specials->id;
     *found = (struct sentence){0};
-    for (; *row < batch->offsets[s + 1]; ++*row) {
-        const int32_t token = batch->original[*row];
-        const bool inside = batch->types[*row] == type && token != id[XLM_BOS] && token != id[XLM_EOS] && token != id[XLM_PAD];
+    for (; *row < text->offsets[s + 1]; ++*row) {
+        const int32_t token = text->unmasked[*row];
+        const bool inside = text->types[*row] == type && token != id[XLM_BOS] && token != id[XLM_EOS] && token != id[XLM_PAD];
         if (!inside && found->n > 0)
             return true;
         if (inside && found->n++ == 0)
@@ -146,14 +149,14 @@ struct pair {
 };
 
 /* All pairs, [*n], memory of the tape, in the order of the sequences. */
-static struct pair *find_pairs(xlm_tape *tape, const xlm_batch *batch, int64_t *n)
+static struct pair *find_pairs(xlm_tape *tape, const xlm_text *text, int64_t *n)
 {
-    struct pair *pairs = xlm_tape_take(tape, sizeof *pairs * ((uint64_t)batch->tokens / 2 + 1));
+    struct pair *pairs = xlm_tape_take(tape, sizeof *pairs * ((uint64_t)text->tokens / 2 + 1));
     *n = 0;
-    for (int32_t s = 0; s < batch->sequences; s++) {
-        int32_t row[2] = {batch->offsets[s], batch->offsets[s]};
+    for (int32_t s = 0; s < text->sequences; s++) {
+        int32_t row[2] = {text->offsets[s], text->offsets[s]};
         struct pair pair = {.sequence = s, .first = true};
-        while (next_sentence(batch, s, 0, &row[0], &pair.side[0]) && next_sentence(batch, s, 1, &row[1], &pair.side[1])) {
+        while (next_sentence(text, s, 0, &row[0], &pair.side[0]) && next_sentence(text, s, 1, &row[1], &pair.side[1])) {
             pairs[(*n)++] = pair;
             pair.first = false;
         }
@@ -181,21 +184,22 @@ static int64_t link_pair(const struct dwa *dwa, xlm_tape *tape, const xlm_real *
 static bool *choose_queries(const struct dwa *dwa, xlm_tape *tape, const xlm_pass *pass, const struct pair *pairs, int64_t n)
 {
     const xlm_batch *batch = pass->batch;
-    bool *masked = xlm_tape_take(tape, sizeof *masked * (uint64_t)batch->tokens);
-    memset(masked, 0, sizeof *masked * (size_t)batch->tokens);
+    const xlm_text *text = &batch->corrupted;
+    bool *masked = xlm_tape_take(tape, sizeof *masked * (uint64_t)text->tokens);
+    memset(masked, 0, sizeof *masked * (size_t)text->tokens);
     for (int32_t i = 0; i < batch->predicted; i++)
         masked[batch->predicted_rows[i]] = true;
     if (dwa->queries == QUERIES_MASKED)
         return masked;
-    bool *chosen = xlm_tape_take(tape, sizeof *chosen * (uint64_t)batch->tokens);
-    for (int32_t i = 0; i < batch->tokens; i++)
-        chosen[i] = dwa->queries == QUERIES_UNMASKED && !masked[i] && xlm_pass_uniform(pass, batch->keys[i], DRAW_UNMASKED) < 0.15;
+    bool *chosen = xlm_tape_take(tape, sizeof *chosen * (uint64_t)text->tokens);
+    for (int32_t i = 0; i < text->tokens; i++)
+        chosen[i] = dwa->queries == QUERIES_UNMASKED && !masked[i] && xlm_pass_uniform(pass, text->keys[i], DRAW_UNMASKED) < 0.15;
     for (int64_t p = 0; p < n && dwa->queries == QUERIES_ALL_ALIGNED; p++) {
         const struct sentence *source = &pairs[p].side[0], *target = &pairs[p].side[1];
         for (int32_t i = 0; i < source->n; i++)
             for (int32_t j = 0; j < target->n; j++)
                 if (pairs[p].links[i * target->n + j]) {
-                    const double draw = xlm_pass_uniform(pass, batch->keys[source->first + i], (uint32_t)(DRAW_SIDE + j));
+                    const double draw = xlm_pass_uniform(pass, text->keys[source->first + i], (uint32_t)(DRAW_SIDE + j));
                     chosen[draw < 0.5 ? source->first + i : target->first + j] = true;
                 }
     }
@@ -239,7 +243,7 @@ static void add_group(const struct pair *pair, int asking, const bool *chosen, i
 /* All groups, in the order of their keys: the first side of a sequence, which the second asks for, then the second. */
 static struct labels *make_labels(const xlm_pass *pass, const struct pair *pairs, int64_t n, int64_t links, const bool *chosen)
 {
-    const uint64_t rows = (uint64_t)pass->batch->tokens, number = sizeof(int32_t);
+    const uint64_t rows = (uint64_t)pass->batch->corrupted.tokens, number = sizeof(int32_t);
     struct labels *labels = xlm_pass_keep(pass, sizeof *labels);
     *labels = (struct labels){.pairs = n, .links = links, .rows = xlm_pass_keep(pass, number * rows)};
     int32_t *queries = xlm_pass_keep(pass, number * (uint64_t)(2 * n + 1)), *first = xlm_pass_keep(pass, number * (uint64_t)(2 * n));
@@ -272,14 +276,14 @@ static uint64_t mix(uint64_t x)
 static const uint64_t number_mask = (1u << 24) - 1;
 
 /* Of the text of a pair, 48 bits; not 0. */
-static uint64_t key_of(const xlm_batch *batch, const struct pair *pair)
+static uint64_t key_of(const xlm_text *text, const struct pair *pair)
 {
     uint64_t hash = 0;
     for (int side = 0; side < 2; side++) {
         const struct sentence *s = &pair->side[side];
         hash = mix(hash + 1 + (uint64_t)s->n);
         for (int32_t i = 0; i < s->n; i++)
-            hash = mix(hash ^ (uint64_t)batch->original[s->first + i]);
+            hash = mix(hash ^ (uint64_t)text->unmasked[s->first + i]);
     }
     hash >>= 16;
     return hash != 0 ? hash : 1;
@@ -305,7 +309,7 @@ static int64_t *place_of(const struct dwa *dwa, uint64_t key)
 /* The first pair of each sequence is compared, for a sequence publishes once. */
 static void compare_and_publish(const struct dwa *dwa, const xlm_pass *pass, const struct pair *pair, struct labels *labels)
 {
-    const uint64_t key = key_of(pass->batch, pair);
+    const uint64_t key = key_of(&pass->batch->corrupted, pair);
     const int64_t *last = place_of(dwa, key);
     uint32_t signature[HASHES];
     sign(pair, signature);
@@ -313,23 +317,18 @@ static void compare_and_publish(const struct dwa *dwa, const xlm_pass *pass, con
         labels->compared++;
         labels->agreed += ((uint64_t)last[1 + h / 2] >> h % 2 * 24 & number_mask) == signature[h];
     }
-    xlm_real published[PUBLISHED] = {(xlm_real)(key >> 24), (xlm_real)(key & number_mask)};
+    int64_t next[STATE_NUMBERS] = {(int64_t)key};
     for (int h = 0; h < HASHES; h++)
-        published[KEY_NUMBERS + h] = (xlm_real)signature[h];
-    xlm_pass_publish(pass, pair->sequence, published);
+        next[1 + h / 2] |= (int64_t)signature[h] << h % 2 * 24;
+    xlm_pass_publish(pass, pair->sequence, next);
 }
 
 static void dwa_publish(xlm_loss *self, const xlm_published *published)
 {
     const struct dwa *dwa = self->state;
-    for (int64_t i = 0; i < published->rows; i++) {
-        const float *row = published->values + i * published->cols;
-        const uint64_t key = (uint64_t)row[0] << 24 | (uint64_t)row[1];
-        int64_t *place = place_of(dwa, key);
-        place[0] = (int64_t)key;
-        for (int h = 0; h < HASHES / 2; h++)
-            place[1 + h] = (int64_t)((uint64_t)row[KEY_NUMBERS + 2 * h] | (uint64_t)row[KEY_NUMBERS + 2 * h + 1] << 24);
-    }
+    const int64_t *row = published->values;
+    for (int64_t i = 0; i < published->rows; i++, row += STATE_NUMBERS)
+        memcpy(place_of(dwa, (uint64_t)row[0]), row, published->bytes);
 }
 
 /* ---- the hooks of a step ---- */
@@ -340,9 +339,9 @@ static int64_t dwa_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     const xlm_var *h = xlm_pass_view(pass, LABEL_VIEW)->states; /* T x d */
     const int64_t d = xlm_var_cols(h);
     int64_t n, links = 0;
-    struct pair *pairs = find_pairs(tape, pass->batch, &n);
-    xlm_real *states = xlm_tape_take(tape, sizeof *states * (uint64_t)(pass->batch->tokens * d));
-    xlm_var_read(h, 0, pass->batch->tokens, states);
+    struct pair *pairs = find_pairs(tape, &pass->batch->corrupted, &n);
+    xlm_real *states = xlm_tape_take(tape, sizeof *states * (uint64_t)(pass->batch->corrupted.tokens * d));
+    xlm_var_read(h, 0, pass->batch->corrupted.tokens, states);
     for (int64_t p = 0; p < n; p++)
         links += link_pair(dwa, tape, states, d, &pairs[p]);
     struct labels *labels = make_labels(pass, pairs, n, links, choose_queries(dwa, tape, pass, pairs, n));

@@ -70,7 +70,7 @@ static void gc_declare(xlm_loss *self, xlm_declaration *declaration)
 {
     const struct gc *gc = self->state;
     const xlm_view view = {
-        .input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .gradient = true, .dropout = true,
+        .text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .gradient = true, .dropout = true,
         .rows = gc->form == HIDDEN ? XLM_ROWS_NEAR : XLM_ROWS_PREDICTED, .reach = gc->form == HIDDEN ? gc->window : 0,
     };
     xlm_declare_view(declaration, &view);
@@ -97,21 +97,22 @@ static void add_pair(const struct gc *gc, struct neighbours *to, int32_t masked,
 }
 
 /* From the row on to one side, -1 or 1, within sequence s, until a sentence or the window ends. */
-static void walk(const struct gc *gc, struct neighbours *to, const xlm_batch *batch, const int32_t *place, int32_t row, int32_t s,
+static void walk(const struct gc *gc, struct neighbours *to, const xlm_text *text, const int32_t *place, int32_t row, int32_t s,
                  int32_t side)
 {
-    const int32_t bos = batch->specials->id[XLM_BOS], eos = batch->specials->id[XLM_EOS];
+    const int32_t bos = text->specials->id[XLM_BOS], eos = text->specials->id[XLM_EOS];
     for (int32_t r = 1; r <= gc->window; r++) {
         const int32_t k = row + side * r;
-        if (k < batch->offsets[s] || k >= batch->offsets[s + 1] || batch->original[k] == bos || batch->original[k] == eos)
+        if (k < text->offsets[s] || k >= text->offsets[s + 1] || text->unmasked[k] == bos || text->unmasked[k] == eos)
             return;
-        add_pair(gc, to, place[row], gc->form == HIDDEN ? place[k] : batch->original[k], batch->original[row], batch->original[k]);
+        add_pair(gc, to, place[row], gc->form == HIDDEN ? place[k] : text->unmasked[k], text->unmasked[row], text->unmasked[k]);
     }
 }
 
 /* place: [T] numbers of the view's rows. */
 static struct neighbours find_neighbours(const struct gc *gc, xlm_tape *tape, const xlm_batch *batch, const int32_t *place)
 {
+    const xlm_text *text = &batch->corrupted;
     const uint64_t most = (uint64_t)(2 * gc->window * batch->predicted);
     struct neighbours found = {
         .masked = xlm_tape_take(tape, sizeof(int32_t) * most), .near = xlm_tape_take(tape, sizeof(int32_t) * most),
@@ -119,10 +120,10 @@ static struct neighbours find_neighbours(const struct gc *gc, xlm_tape *tape, co
     };
     for (int32_t i = 0, s = 0; i < batch->predicted; i++) {
         const int32_t row = batch->predicted_rows[i];
-        while (batch->offsets[s + 1] <= row)
+        while (text->offsets[s + 1] <= row)
             s++;
-        walk(gc, &found, batch, place, row, s, -1);
-        walk(gc, &found, batch, place, row, s, 1);
+        walk(gc, &found, text, place, row, s, -1);
+        walk(gc, &found, text, place, row, s, 1);
     }
     return found;
 }
@@ -133,7 +134,7 @@ static xlm_var *gc_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     const xlm_batch *batch = pass->batch;
     const xlm_encoded *view = xlm_pass_view(pass, 0);
     xlm_var *h = view->states; /* rows x d */
-    int32_t *place = xlm_tape_take(tape, sizeof *place * (uint64_t)batch->tokens);
+    int32_t *place = xlm_tape_take(tape, sizeof *place * (uint64_t)batch->corrupted.tokens);
     for (int32_t i = 0; i < xlm_var_rows(h); i++)
         place[view->rows != NULL ? view->rows[i] : i] = i;
     const struct neighbours pairs = find_neighbours(gc, tape, batch, place);

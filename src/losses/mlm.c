@@ -15,7 +15,7 @@ static bool mlm_open(xlm_loss *self, char *message, size_t size)
 
 static void mlm_declare(xlm_loss *self, xlm_declaration *declaration)
 {
-    static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED,
+    static const xlm_view masked = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED,
                                     .gradient = true, .dropout = true};
     (void)self;
     xlm_declare_view(declaration, &masked);

@@ -110,8 +110,10 @@ static void moco_declare(xlm_loss *self, xlm_declaration *declaration)
 {
     struct moco *moco = self->state;
     const int64_t d = self->setup->model->hidden_size, layer = moco->layer < 0 ? XLM_TOP_LAYER : moco->layer;
-    const xlm_view query = {.input = XLM_INPUT_FIRST, .layer = layer, .rows = XLM_ROWS_FIRST, .gradient = true, .dropout = true};
-    const xlm_view key = {.input = XLM_INPUT_SECOND, .weights = XLM_WEIGHTS_AVERAGED, .layer = layer, .rows = XLM_ROWS_FIRST};
+    const xlm_view query = {.text = XLM_TEXT_ORIGINAL, .side = XLM_SIDE_FIRST, .layer = layer, .rows = XLM_ROWS_FIRST,
+                            .gradient = true, .dropout = true};
+    const xlm_view key = {.text = XLM_TEXT_ORIGINAL, .side = XLM_SIDE_SECOND, .weights = XLM_WEIGHTS_AVERAGED, .layer = layer,
+                          .rows = XLM_ROWS_FIRST};
     xlm_declare_view(declaration, &query);
     xlm_declare_view(declaration, &key);
     xlm_declare_average(declaration, moco->momentum);
@@ -119,7 +121,7 @@ static void moco_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_weight(declaration, OUTPUT, moco->width, d);
     xlm_declare_state(declaration, "queue", XLM_STATE_REAL, moco->queue, moco->size * moco->width);
     xlm_declare_state(declaration, "appended", XLM_STATE_I64, &moco->appended, 1);
-    xlm_declare_publish(declaration, moco->width);
+    xlm_declare_publish(declaration, sizeof(xlm_real) * (size_t)moco->width);
     xlm_declare_metric(declaration, "accuracy");
     xlm_declare_metric(declaration, "key_norm");
 }
@@ -135,7 +137,7 @@ static xlm_var *project(const struct moco *moco, xlm_tape *tape, xlm_var *states
 static int64_t moco_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     const struct moco *moco = self->state;
-    const int32_t n = pass->batch->sequences;
+    const int32_t n = pass->batch->corrupted.sequences;
     const xlm_var *z = project(moco, tape, xlm_pass_view(pass, KEY)->states, xlm_loss_averaged_param(self, tape, HIDDEN),
                                xlm_loss_averaged_param(self, tape, OUTPUT));
     xlm_real *keys = xlm_pass_keep(pass, sizeof *keys * (uint64_t)(n * moco->width));
@@ -148,7 +150,7 @@ static int64_t moco_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 static xlm_var *moco_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     const struct moco *moco = self->state;
-    const int32_t n = pass->batch->sequences;
+    const int32_t n = pass->batch->corrupted.sequences;
     const int64_t k = moco->width, filled = moco->appended < moco->size ? moco->appended : moco->size;
     const xlm_real *keys = pass->labels;
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
@@ -167,11 +169,9 @@ static xlm_var *moco_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 static void moco_publish(xlm_loss *self, const xlm_published *published)
 {
     struct moco *moco = self->state;
-    for (int64_t i = 0; i < published->rows; i++) {
-        xlm_real *key = moco->queue + moco->appended++ % moco->size * moco->width;
-        for (int64_t c = 0; c < moco->width; c++)
-            key[c] = published->values[i * moco->width + c];
-    }
+    const xlm_real *keys = published->values;
+    for (int64_t i = 0; i < published->rows; i++)
+        memcpy(moco->queue + moco->appended++ % moco->size * moco->width, keys + i * moco->width, published->bytes);
 }
 
 static void moco_close(xlm_loss *self)

@@ -73,7 +73,7 @@ static void weam_declare(xlm_loss *self, xlm_declaration *declaration)
 {
     struct weam *weam = self->state;
     const xlm_model_config *model = self->setup->model;
-    xlm_view view = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_LINKED, .gradient = true,
+    xlm_view view = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_LINKED, .gradient = true,
                      .dropout = true};
     xlm_declare_view(declaration, &view);
     view.rows = XLM_ROWS_PREDICTED;
@@ -108,10 +108,10 @@ static struct partners *find_partners(xlm_tape *tape, const xlm_pass *pass)
     struct partners *p = xlm_pass_keep(pass, sizeof *p);
     *p = (struct partners){.masked = xlm_pass_keep(pass, number * masked), .offsets = xlm_pass_keep(pass, number * (masked + 1)),
                            .rows = xlm_pass_keep(pass, number * 2 * (uint64_t)links->length)};
-    int32_t *place = xlm_tape_take(tape, number * (uint64_t)batch->tokens); /* of a row in *p; -1: it is not asked for */
-    int32_t *count = xlm_tape_take(tape, number * (uint64_t)batch->tokens);
-    memset(count, 0, number * (size_t)batch->tokens);
-    for (int32_t i = 0; i < batch->tokens; i++)
+    int32_t *place = xlm_tape_take(tape, number * (uint64_t)batch->corrupted.tokens); /* of a row in *p; -1: it is not asked for */
+    int32_t *count = xlm_tape_take(tape, number * (uint64_t)batch->corrupted.tokens);
+    memset(count, 0, number * (size_t)batch->corrupted.tokens);
+    for (int32_t i = 0; i < batch->corrupted.tokens; i++)
         place[i] = -1;
     for (int32_t e = 0; e < 2 * links->length; e++)
         count[links->values[e]]++;
@@ -165,7 +165,7 @@ static const int32_t *number_rows(xlm_tape *tape, const xlm_encoded *view, const
 {
     if (view->rows == NULL)
         return rows;
-    int32_t *number = xlm_tape_take(tape, sizeof *number * (uint64_t)view->batch->tokens);
+    int32_t *number = xlm_tape_take(tape, sizeof *number * (uint64_t)view->text->tokens);
     int32_t *numbers = xlm_tape_take(tape, sizeof *numbers * (uint64_t)n);
     for (int32_t i = 0; i < xlm_var_rows(view->states); i++)
         number[view->rows[i]] = i;

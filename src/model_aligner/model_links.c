@@ -251,11 +251,11 @@ static void add_pair(struct aligner *a, int64_t layer, int64_t pair, const GArra
 /* ---- passes ---- */
 
 /* H[first_layer …] of a batch: [layers] variables. */
-static xlm_var **encode(struct aligner *a, const xlm_batch *batch)
+static xlm_var **encode(struct aligner *a, const xlm_text *text)
 {
     const double begin = xlm_clock();
     xlm_tape_begin(a->tape, NULL, false, 0, 0);
-    xlm_var **hidden = xlm_model_encode(a->loaded->model, a->tape, batch, a->first_layer + a->layers - 1, NULL, 0);
+    xlm_var **hidden = xlm_model_encode(a->loaded->model, a->tape, text, a->first_layer + a->layers - 1, NULL, 0);
     a->encoding += xlm_clock() - begin;
     return hidden + a->first_layer;
 }
@@ -271,9 +271,9 @@ struct shape {
 static void align_batch(struct aligner *a, int64_t layer, const xlm_pair_batch *b, const xlm_var *hidden, GArray **found)
 {
     const int64_t d = a->loaded->config.hidden_size;
-    float *states = XLM_TAKE(a->arena, float, b->batch.tokens * d);
+    float *states = XLM_TAKE(a->arena, float, b->text.tokens * d);
     struct shape *shape = XLM_TAKE(a->arena, struct shape, b->n);
-    xlm_var_read(hidden, 0, b->batch.tokens, states);
+    xlm_var_read(hidden, 0, b->text.tokens, states);
     for (int64_t i = 0; i < b->n; i++) {
         struct shape *p = &shape[i];
         p->first[0] = xlm_pair_text_subwords(a->text, 0, b->pair[i], &p->n);
@@ -301,7 +301,7 @@ static void align_pass(struct aligner *a, int64_t *next, GArray **found)
     xlm_arena_reset(a->arena);
     xlm_pair_batch_next(a->text, a->form, a->loaded->config.positions, xlm_vocabulary_specials(a->loaded->vocabulary), next,
                         a->arena, &b);
-    xlm_var **hidden = b.n > 0 ? encode(a, &b.batch) : NULL;
+    xlm_var **hidden = b.n > 0 ? encode(a, &b.text) : NULL;
     for (int64_t l = 0; l < a->layers; l++) {
         if (b.n > 0)
             align_batch(a, l, &b, hidden[l], found);

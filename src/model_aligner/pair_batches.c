@@ -61,9 +61,9 @@ struct place {
 static void put(xlm_batch_layout *l, struct place *at, int32_t id)
 {
     const int32_t row = at->row++;
-    l->original[row] = id;
+    l->unmasked[row] = id;
     l->positions[row] = at->position++;
-    l->text_languages[row] = at->language;
+    l->unswitched[row] = at->language;
     l->types[row] = at->type;
     l->keys[row] = (xlm_row_key){at->instance, (uint32_t)(row - at->first)};
 }
@@ -118,8 +118,7 @@ static void lay_out(const xlm_pair_text *text, xlm_pair_form form, const xlm_spe
         row[0][i] = rows[0];
         row[1][i] = rows[1];
     }
-    xlm_batch_layout_copy_original(&layout);
-    *batch = (xlm_pair_batch){.n = n, .pair = pairs, .row = {row[0], row[1]}, .batch = xlm_batch_of_layout(&layout)};
+    *batch = (xlm_pair_batch){.n = n, .pair = pairs, .row = {row[0], row[1]}, .text = xlm_batch_layout_original(&layout)};
 }
 
 void xlm_pair_batch_next(const xlm_pair_text *text, xlm_pair_form form, int64_t positions, const xlm_special_tokens *specials,

@@ -21,7 +21,7 @@ typedef struct xlm_pair_batch {
     int64_t n;
     const int64_t *pair;    /* [n] numbers of pairs in the text */
     const int32_t *row[2];  /* [n] of the first subword of each side */
-    xlm_batch batch;
+    xlm_text text;
 } xlm_pair_batch;
 
 /* Parts of ranks begin at multiples of so many pairs: then the passes are the same on any number of ranks. */

@@ -8,7 +8,7 @@
 #include "tensor/tape.h"
 
 /* H[0]: dropout(LayerNorm(word + position + language + token type)), T x d. */
-static xlm_var *embed(const xlm_model *m, xlm_tape *tape, const xlm_batch *batch)
+static xlm_var *embed(const xlm_model *m, xlm_tape *tape, const xlm_text *text)
 {
     const xlm_model_config *c = &m->config;
     xlm_var *table[4];
@@ -16,23 +16,23 @@ static xlm_var *embed(const xlm_model *m, xlm_tape *tape, const xlm_batch *batch
     int tables = 0;
 
     table[tables] = xlm_param(tape, "embeddings/word/weight");
-    index[tables++] = batch->ids;
-    int32_t *rows = xlm_tape_take(tape, sizeof *rows * (uint64_t)MAX(batch->tokens, 1));
-    for (int32_t i = 0; i < batch->tokens; i++)
-        rows[i] = batch->positions[i] + (int32_t)c->position_offset;
+    index[tables++] = text->ids;
+    int32_t *rows = xlm_tape_take(tape, sizeof *rows * (uint64_t)MAX(text->tokens, 1));
+    for (int32_t i = 0; i < text->tokens; i++)
+        rows[i] = text->positions[i] + (int32_t)c->position_offset;
     table[tables] = m->sinusoids != NULL
                         ? xlm_constant(tape, c->positions + c->position_offset, c->embedding_size, m->sinusoids)
                         : xlm_param(tape, "embeddings/position/weight");
     index[tables++] = rows;
     if (c->language_embeddings) {
         table[tables] = xlm_param(tape, "embeddings/language/weight");
-        index[tables++] = batch->languages;
+        index[tables++] = text->languages;
     }
     if (c->token_types) {
         table[tables] = xlm_param(tape, "embeddings/token_type/weight");
-        index[tables++] = batch->types;
+        index[tables++] = text->types;
     }
-    xlm_var *x = xlm_embedding_sum(tape, tables, table, index, batch->tokens, batch->keys); /* T x e */
+    xlm_var *x = xlm_embedding_sum(tape, tables, table, index, text->tokens, text->keys); /* T x e */
     x = xlm_dropout(tape, xlm_model_layer_norm(m, tape, "embeddings/layer_norm", x), c->dropout);
     return c->embedding_size == c->hidden_size ? x : xlm_model_linear(tape, "embeddings/projection", x);
 }
@@ -98,36 +98,36 @@ static xlm_var *run_segment(xlm_tape *tape, xlm_var *x, const struct layer *laye
 }
 
 /* How many of the ascending rows are before each sequence: [sequences + 1]. */
-static const int32_t *offsets_of_rows(xlm_tape *tape, const xlm_batch *batch, const int32_t *rows, int32_t n)
+static const int32_t *offsets_of_rows(xlm_tape *tape, const xlm_text *text, const int32_t *rows, int32_t n)
 {
-    int32_t *offsets = xlm_tape_take(tape, sizeof *offsets * (uint64_t)(batch->sequences + 1));
+    int32_t *offsets = xlm_tape_take(tape, sizeof *offsets * (uint64_t)(text->sequences + 1));
     int32_t row = 0;
-    for (int32_t s = 0; s < batch->sequences; s++) {
+    for (int32_t s = 0; s < text->sequences; s++) {
         offsets[s] = row;
-        while (row < n && rows[row] < batch->offsets[s + 1])
+        while (row < n && rows[row] < text->offsets[s + 1])
             row++;
     }
-    offsets[batch->sequences] = row;
+    offsets[text->sequences] = row;
     return offsets;
 }
 
-xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch, int64_t highest, const int32_t *rows,
+xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_text *text, int64_t highest, const int32_t *rows,
                            int32_t n)
 {
     const int64_t layers = highest == XLM_TOP_LAYER ? model->config.layers : highest;
     g_assert(layers >= 0 && layers <= model->config.layers);
     xlm_var **hidden = xlm_tape_take(tape, sizeof *hidden * (uint64_t)(layers + 1));
-    hidden[0] = embed(model, tape, batch);
+    hidden[0] = embed(model, tape, text);
     if (layers == 0 && rows != NULL)
         hidden[0] = xlm_rows(tape, hidden[0], rows, n);
     for (int64_t l = 0; l < layers; l++) {
         struct layer *layer = xlm_tape_take(tape, sizeof *layer);
         *layer = (struct layer){.model = model, .number = l,
-                                .rows = {.offsets = batch->offsets, .sequences = batch->sequences}};
+                                .rows = {.offsets = text->offsets, .sequences = text->sequences}};
         if (l == layers - 1 && rows != NULL) {
             /* Few results, and the first that the backward pass needs: not worth recomputing. */
             layer->rows.wanted = rows, layer->rows.n = n;
-            layer->rows.wanted_offsets = offsets_of_rows(tape, batch, rows, n);
+            layer->rows.wanted_offsets = offsets_of_rows(tape, text, rows, n);
             hidden[layers] = run_layer(tape, hidden[l], layer);
         } else {
             hidden[l + 1] = run_segment(tape, hidden[l], layer);

@@ -13,6 +13,27 @@ struct xlm_declaration {
 
 /* ---- views ---- */
 
+static bool check_text(const xlm_hosted *hosted, const xlm_view *view, GError **error)
+{
+    const bool some = view->rows != XLM_ROWS_ALL && view->rows != XLM_ROWS_FIRST;
+    if (view->text == XLM_TEXT_ORIGINAL && some && hosted->loss.stream->noise)
+        return xlm_error_set(error, EX_CONFIG, "it reads predicted rows of the original text, and [stream %s] has noise, after which "
+                             "rows are others; set its noise to 0", hosted->loss.stream->name);
+    if (view->text != XLM_TEXT_MADE)
+        return true;
+    if (hosted->max_made == 0)
+        return xlm_error_set(error, EX_CONFIG, "a view of a text that its label makes, which it has not declared (xlm_declare_text)");
+    return (view->side == XLM_SIDE_BOTH && !some && view->weights == XLM_WEIGHTS_LIVE) ||
+           xlm_error_set(error, EX_CONFIG, "a view of the text that its label makes has no sides and no predicted rows, and is for live "
+                         "weights");
+}
+
+static bool check_stack(const xlm_view *view, GError **error)
+{
+    return (view->stack == XLM_VIEW_ENCODER && view->memory == 0) ||
+           xlm_error_set(error, EX_CONFIG, "it asks for a decoder, which no model has in this version, or an encoder with a memory");
+}
+
 static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **error)
 {
     const int64_t layers = hosted->loss.setup->model->layers;
@@ -31,9 +52,11 @@ static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **
     if (view->rows == XLM_ROWS_NEAR && view->reach < 0)
         return xlm_error_set(error, EX_CONFIG, "a view that reaches %" G_GINT64_FORMAT " rows around the predicted ones",
                              view->reach);
-    if ((view->input == XLM_INPUT_FIRST || view->input == XLM_INPUT_SECOND) && !stream->parallel)
+    if (view->side != XLM_SIDE_BOTH && !stream->parallel)
         return xlm_error_set(error, EX_CONFIG, "it reads the two sides of pairs, and [stream %s] has none; set type = "
                              "parallel there", stream->name);
+    if (!check_text(hosted, view, error) || !check_stack(view, error))
+        return false;
     if (view->weights == XLM_WEIGHTS_AVERAGED && (view->gradient || hosted->loss.cls->label == NULL || !hosted->averaged))
         return xlm_error_set(error, EX_CONFIG, "a view with averaged weights is for a class that has an average and a label "
                              "function, and has no gradient");
@@ -45,7 +68,7 @@ static bool check_distinct(const xlm_hosted *hosted, guint i, GError **error)
 {
     const xlm_view *view = &g_array_index(hosted->views, xlm_view, i);
     for (guint k = 0; k < i && view->dropout; k++)
-        if (xlm_view_is_same(&g_array_index(hosted->views, xlm_view, k), view))
+        if (xlm_view_is_same((xlm_view_use){hosted, &g_array_index(hosted->views, xlm_view, k)}, (xlm_view_use){hosted, view}))
             return xlm_error_set(error, EX_CONFIG, "its views %u and %u are equal, so that both have the same dropout mask; give them "
                                  "different numbers (xlm_view.number), or declare one", k, i);
     return true;
@@ -57,7 +80,12 @@ static bool check(const xlm_hosted *hosted, GError **error)
     for (guint i = 0; i < hosted->views->len; i++)
         if (!check_view(hosted, &g_array_index(hosted->views, xlm_view, i), error) || !check_distinct(hosted, i, error))
             return false;
-    if (hosted->published_cols > 0 && (cls->publish == NULL || hosted->loss.stream == NULL))
+    if (hosted->max_made > 0 && (cls->label == NULL || hosted->loss.stream == NULL))
+        return xlm_error_set(error, EX_CONFIG, "it makes a text in label, but the class has no label function, or no stream");
+    if (hosted->max_made > hosted->loss.setup->model->positions)
+        return xlm_error_set(error, EX_CONFIG, "it makes a text of up to %" G_GINT64_FORMAT " tokens a sequence, and the model has "
+                             "%" G_GINT64_FORMAT " positions", hosted->max_made, hosted->loss.setup->model->positions);
+    if (hosted->published_bytes > 0 && (cls->publish == NULL || hosted->loss.stream == NULL))
         return xlm_error_set(error, EX_CONFIG, "it publishes rows of sequences, but the class has no publish function, or no "
                              "stream");
     return true;
@@ -65,7 +93,7 @@ static bool check(const xlm_hosted *hosted, GError **error)
 
 bool xlm_declare(xlm_hosted *hosted, xlm_parameters *parameters, GError **error)
 {
-    static const xlm_view whole = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL,
+    static const xlm_view whole = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL,
                                    .gradient = true, .dropout = true};
     xlm_declaration declaration = {hosted, parameters};
     if (hosted->loss.cls->declare != NULL)
@@ -95,10 +123,11 @@ static char *parameter_name(const xlm_loss *loss, const char *name)
 /* What is under "objectives/<name>/" in checkpoints and step dumps beside this. */
 static bool is_reserved(const char *name)
 {
-    return strcmp(name, "loss") == 0 || strcmp(name, "average") == 0 || g_str_has_prefix(name, "average/");
+    return strcmp(name, "loss") == 0 || strcmp(name, "average") == 0 || g_str_has_prefix(name, "average/") ||
+           strcmp(name, "made_text") == 0 || g_str_has_prefix(name, "made_text/");
 }
 
-static bool is_state(const xlm_host *host, const char *full)
+static bool is_state(const struct xlm_host *host, const char *full)
 {
     for (guint i = 0; i < host->states->len; i++)
         if (strcmp(g_array_index(host->states, xlm_saved_state, i).path + 1, full) == 0)
@@ -179,13 +208,20 @@ int xlm_declare_mean(xlm_declaration *declaration, double weight)
     return (int)declaration->hosted->means->len;
 }
 
-void xlm_declare_publish(xlm_declaration *declaration, int64_t cols)
+void xlm_declare_text(xlm_declaration *declaration, int64_t max_tokens)
 {
     xlm_hosted *hosted = declaration->hosted;
-    if (hosted->published_cols > 0 || cols < 1 || hosted->spec.stream < 0)
-        g_error("objective %s: it publishes twice, without a stream, or rows of %" G_GINT64_FORMAT " numbers", hosted->loss.name,
-                cols);
-    hosted->published_cols = cols;
+    if (hosted->max_made > 0 || max_tokens < 1)
+        g_error("objective %s: it makes a second text, or one of %" G_GINT64_FORMAT " tokens", hosted->loss.name, max_tokens);
+    hosted->max_made = max_tokens;
+}
+
+void xlm_declare_publish(xlm_declaration *declaration, size_t bytes)
+{
+    xlm_hosted *hosted = declaration->hosted;
+    if (hosted->published_bytes > 0 || bytes < 1 || hosted->spec.stream < 0)
+        g_error("objective %s: it publishes twice, without a stream, or rows of %zu bytes", hosted->loss.name, bytes);
+    hosted->published_bytes = bytes;
 }
 
 void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state_type type, void *values, int64_t n)

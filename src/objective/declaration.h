@@ -2,7 +2,7 @@
 #ifndef XLM_OBJECTIVE_DECLARATION_H
 #define XLM_OBJECTIVE_DECLARATION_H
 
-#include "objective/host_internal.h"
+#include "objective/hosted.h"
 
 /* Call the objective's `declare`, if it has one: its parameters "objectives/<name>/..." are added to `parameters`, its states to
  * those of the host, its views and metrics to itself. EX_CONFIG for a view that cannot be. */

@@ -10,12 +10,13 @@ static const double STRIDE = 1e-4, TOLERANCE = 1e-6;
 
 double xlm_differences_pass(const xlm_differences *d, double *gradient, const xlm_host_outputs *outputs)
 {
-    double *row = g_new0(double, xlm_host_numbers(d->host)), sum = 0;
+    xlm_sums sums = xlm_host_sums_new(d->host);
+    double sum = 0;
     xlm_tape_begin(d->tape, gradient, true, d->seed, (uint64_t)d->input->step);
-    xlm_host_run(d->host, d->tape, d->input, gradient != NULL ? d->input->terms : NULL, row, outputs);
+    xlm_host_run(d->host, d->tape, d->input, gradient != NULL ? d->input->terms : NULL, &sums, outputs);
     for (int k = 0; k < xlm_host_objectives(d->host); k++)
-        sum += xlm_host_has_terms_of(d->host, k, d->input->terms) ? xlm_host_mean_loss(d->host, k, row, d->input->terms) : 0;
-    g_free(row);
+        sum += xlm_host_has_terms_of(d->host, k, d->input->terms) ? xlm_host_mean_loss(d->host, k, &sums, d->input->terms) : 0;
+    xlm_sums_free(&sums);
     return sum;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "objective/declaration.h"
+#include "objective/hosted.h"
 #include "objective/views.h"
 #include "tensor/tape.h"
 
@@ -142,11 +143,13 @@ void xlm_host_count(xlm_host *host, xlm_pass_input *input, xlm_arena *arena)
     input->terms = XLM_TAKE(arena, int64_t, MAX(host->means, 1));
     memset(input->terms, 0, sizeof *input->terms * (size_t)host->means);
     input->labels = XLM_TAKE(arena, void *, MAX(host->objectives, 1));
+    input->made = XLM_TAKE(arena, const xlm_text *, MAX(host->objectives, 1));
     for (int k = 0; k < host->objectives; k++) {
         xlm_hosted *h = &host->objective[k];
         if (takes_part(h, input, k) && h->spec.cls->label == NULL)
             input->terms[k] = count(h, input);
         input->labels[k] = NULL;
+        input->made[k] = NULL;
     }
 }
 
@@ -167,14 +170,14 @@ bool xlm_host_has_terms_of(const xlm_host *host, int k, const int64_t *terms)
     return any;
 }
 
-double xlm_host_mean_loss(const xlm_host *host, int k, const double *row, const int64_t *totals)
+double xlm_host_mean_loss(const xlm_host *host, int k, const xlm_sums *sums, const int64_t *totals)
 {
     const xlm_hosted *h = &host->objective[k];
-    double loss = totals[k] > 0 ? row[k] / (double)totals[k] : 0;
+    double loss = totals[k] > 0 ? sums->mean[k] / (double)totals[k] : 0;
     for (guint i = 0; i < h->means->len; i++) {
         const int mean = h->first_mean + (int)i;
         if (totals[mean] > 0)
-            loss += g_array_index(h->means, double, i) * row[mean] / (double)totals[mean];
+            loss += g_array_index(h->means, double, i) * sums->mean[mean] / (double)totals[mean];
     }
     return xlm_host_has_terms_of(host, k, totals) ? loss : NAN;
 }
@@ -192,16 +195,13 @@ void xlm_pass_terms(const xlm_pass *pass, int mean, int64_t terms)
     pass->call->input->terms[number_of_mean(pass->call->hosted, mean)] = terms;
 }
 
-/* ---- rows of numbers ---- */
+/* ---- sums ---- */
 
-int xlm_host_numbers(const xlm_host *host)
-{
-    return host->means + host->metrics * (int)(sizeof(xlm_metric_sum) / sizeof(double));
-}
+xlm_sums xlm_host_sums_new(const xlm_host *host) { return xlm_sums_new(host->means, host->metrics); }
 
-xlm_metric_sum *xlm_host_metric_sums(const xlm_host *host, double *row, int k)
+xlm_metric_sum *xlm_host_metric_sums(const xlm_host *host, const xlm_sums *sums, int k)
 {
-    xlm_metric_sum *first = (xlm_metric_sum *)(row + host->means);
+    xlm_metric_sum *first = sums->metric;
     for (int before = 0; before < k; before++)
         first += host->objective[before].metrics->names->len;
     return first;
@@ -216,16 +216,18 @@ static bool is_called(const xlm_hosted *h, const xlm_pass_input *input, const xl
     return xlm_host_has_terms_of(h->host, k, input->terms) || (outputs->visit != NULL && takes_part(h, input, k));
 }
 
+static xlm_texts texts_of(const xlm_pass_input *input) { return (xlm_texts){.batch = input->batch, .made = input->made}; }
+
 /* The views of all whose loss is computed, and of those who are visited. */
 static xlm_encoded_views *encode(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const xlm_host_outputs *outputs)
 {
-    xlm_encodings encodings = {0};
+    xlm_encodings encodings = {.tape = tape};
     for (int k = 0; k < host->objectives; k++)
         if (is_called(&host->objective[k], input, outputs, k))
             xlm_encodings_add(&encodings, &host->objective[k], false, input->shared);
     if (outputs->hidden != NULL)
         xlm_encodings_add_whole(&encodings, host->about.model->layers);
-    xlm_encoded_views *views = xlm_views_encode(&encodings, host->model, tape, input->batch, input->shared, NULL);
+    xlm_encoded_views *views = xlm_views_encode(&encodings, host->model, texts_of(input), input->shared, NULL);
     if (outputs->hidden != NULL)
         *outputs->hidden = xlm_views_whole(views);
     return views;
@@ -236,7 +238,7 @@ static void add_mean(const xlm_hosted *h, const xlm_pass_input *input, int i, xl
 {
     const struct xlm_loss_run *run = h->run;
     const int64_t terms = input->terms[i];
-    run->row[i] += xlm_var_scalar(mean) * (double)terms;
+    run->sums->mean[i] += xlm_var_scalar(mean) * (double)terms;
     if (run->totals != NULL)
         xlm_tape_seed(run->tape, mean, weight * (double)terms / (double)run->totals[i]);
 }
@@ -251,10 +253,10 @@ void xlm_pass_mean(const xlm_pass *pass, int mean, xlm_var *value)
 }
 
 /* The loss of objective k, which has terms. */
-static void run_loss(xlm_hosted *h, int k, xlm_tape *tape, const xlm_pass *pass, const int64_t *totals, double *row)
+static void run_loss(xlm_hosted *h, int k, xlm_tape *tape, const xlm_pass *pass, const int64_t *totals, xlm_sums *sums)
 {
-    struct xlm_loss_run run = {.tape = tape, .totals = totals, .row = row};
-    h->metrics->sums = xlm_host_metric_sums(h->host, row, k);
+    struct xlm_loss_run run = {.tape = tape, .totals = totals, .sums = sums};
+    h->metrics->sums = xlm_host_metric_sums(h->host, sums, k);
     h->run = &run;
     xlm_var *mean = h->spec.cls->loss(&h->loss, tape, pass);
     if (pass->call->input->terms[k] > 0)
@@ -263,7 +265,7 @@ static void run_loss(xlm_hosted *h, int k, xlm_tape *tape, const xlm_pass *pass,
     h->metrics->sums = NULL;
 }
 
-void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const int64_t *totals, double *row,
+void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const int64_t *totals, xlm_sums *sums,
                   const xlm_host_outputs *outputs)
 {
     static const xlm_host_outputs none = {0};
@@ -283,7 +285,7 @@ void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, c
         pass.scores = w->scores;
         pass.labels = input->labels[k];
         if (xlm_host_has_terms_of(host, k, input->terms))
-            run_loss(h, k, tape, &pass, totals, row);
+            run_loss(h, k, tape, &pass, totals, sums);
         if (w->visit != NULL && takes_part(h, input, k))
             w->visit(w->data, &h->loss, tape, &pass);
     }
@@ -326,9 +328,9 @@ bool xlm_host_has_labels(const xlm_host *host, int average)
 
 /* What is encoded for the labels of this input with this average; what passes after it need of that is added to its shared
  * views. */
-static xlm_encodings encodings_of_labels(const xlm_host *host, xlm_pass_input *input, int average)
+static xlm_encodings encodings_of_labels(const xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int average)
 {
-    xlm_encodings encodings = {0};
+    xlm_encodings encodings = {.tape = tape};
     for (int k = 0; k < host->objectives; k++)
         if (labels_with(host, k, average) && takes_part(&host->objective[k], input, k))
             xlm_encodings_add(&encodings, &host->objective[k], true, input->shared);
@@ -343,8 +345,8 @@ static xlm_encodings encodings_of_labels(const xlm_host *host, xlm_pass_input *i
 
 void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int average, xlm_real *averaged)
 {
-    const xlm_encodings encodings = encodings_of_labels(host, input, average);
-    xlm_encoded_views *views = xlm_views_encode(&encodings, host->model, tape, input->batch, input->shared, averaged);
+    xlm_encodings encodings = encodings_of_labels(host, tape, input, average);
+    xlm_encoded_views *views = xlm_views_encode(&encodings, host->model, texts_of(input), input->shared, averaged);
     for (int k = 0; k < host->objectives; k++) {
         xlm_hosted *h = &host->objective[k];
         if (!labels_with(host, k, average) || !takes_part(h, input, k))

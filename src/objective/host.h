@@ -14,24 +14,14 @@
 #include <glib.h>
 #include <xlm/loss.h>
 
-#include "base/arena.h"
 #include "base/error.h"
 #include "nn/model.h"
-#include "objective/metrics.h"
+#include "objective/pass_input.h"
 #include "objective/resources.h"
 #include "objective/state.h"
+#include "objective/sums.h"
 
 typedef struct xlm_host xlm_host;
-
-/* One objective of a job. */
-typedef struct xlm_objective_spec {
-    const char *name;
-    const xlm_loss_class *cls;
-    void *state;    /* cls->state_size bytes, options filled in */
-    int stream;     /* index, or -1 */
-    double weight;
-    int64_t begin;  /* first step it takes part in */
-} xlm_objective_spec;
 
 /* All borrowed, as long as the host lives; the arrays themselves are copied. */
 typedef struct xlm_host_setup {
@@ -55,8 +45,9 @@ xlm_loss *xlm_host_loss(xlm_host *host, int k);
 /* Means of all objectives together. Number k is the first mean of objective k; after these are the others
  * (xlm_declare_mean), one objective's after another's. Terms and totals have a number for each. */
 int xlm_host_means(const xlm_host *host);
-/* The loss of objective k, the weighted sum of its means, by a row (xlm_host_numbers) and totals; NAN when it has no terms. */
-double xlm_host_mean_loss(const xlm_host *host, int k, const double *row, const int64_t *totals);
+/* The loss of objective k, the weighted sum of its means, by sums of passes and their terms; NAN when it has no terms.
+ * totals: [xlm_host_means] */
+double xlm_host_mean_loss(const xlm_host *host, int k, const xlm_sums *sums, const int64_t *totals);
 bool xlm_host_has_terms_of(const xlm_host *host, int k, const int64_t *terms);
 /* Metrics of all objectives together, one objective's after another's; names (char *) of those of objective k. */
 int xlm_host_metrics(const xlm_host *host);
@@ -69,22 +60,6 @@ size_t xlm_host_states_bytes(const xlm_host *host);
 void xlm_host_copy_states(const xlm_host *host, void *saved, bool back);
 
 /* ---- passes ---- */
-
-/* What a pass is over: stream `stream` with its batch, or (stream -1, batch NULL) part `part` of the objectives that read
- * none. */
-typedef struct xlm_pass_input {
-    int stream;
-    const xlm_batch *batch;
-    int64_t part, parts;
-    int64_t step;     /* updates made before */
-    bool held_out;    /* draws are the same at every step */
-    int only;         /* the one objective that takes part, or -1: all that have begun */
-    /* Filled in by xlm_host_count and xlm_host_label. */
-    int64_t *terms;   /* [means] 0 of objectives that take no part */
-    void **labels;    /* [objectives] what label has made; NULL: nothing */
-    struct xlm_shared_view *shared; /* views that were encoded for labels and are asked for again */
-    xlm_arena *arena;
-} xlm_pass_input;
 
 /* Ask the objectives for their terms in this input, once; those that have labels are asked by xlm_host_label. arena: memory
  * for what lasts as long as the input. */
@@ -106,10 +81,10 @@ void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int a
 /* Some objective has terms. */
 bool xlm_host_has_terms(const xlm_host *host, const xlm_pass_input *input);
 
-/* A pass adds to a row of so many numbers; rows of several passes are added number by number. */
-int xlm_host_numbers(const xlm_host *host);
-/* In it, Σ mean · terms of mean i is number i; this is where the sums of its metrics begin, as many as it declared. */
-xlm_metric_sum *xlm_host_metric_sums(const xlm_host *host, double *row, int k);
+/* For this host's passes to add to. xlm_sums_free. */
+xlm_sums xlm_host_sums_new(const xlm_host *host);
+/* The sums of the metrics of objective k among them, as many as it declared. */
+xlm_metric_sum *xlm_host_metric_sums(const xlm_host *host, const xlm_sums *sums, int k);
 
 /* What else is wanted of a pass; zeros: nothing. */
 typedef struct xlm_host_outputs {
@@ -124,15 +99,11 @@ typedef struct xlm_host_outputs {
 const xlm_model *xlm_host_model(const xlm_host *host);
 
 /* Encode the views and compute the losses, on a tape that has begun. Mean i over this pass, times its terms, is added
- * to row[i], the metrics to the row (xlm_host_numbers). totals: [means] terms over all passes of the step: then the gradient of
+ * to sums->mean[i], the metrics to their sums. totals: [means] terms over all passes of the step: then the gradient of
  * Σ_i weight_i · terms_i / totals_i · mean_i, of which the objective's weight is a factor, goes back through the tape; NULL: no
  * gradient. outputs: NULL, or what else. */
-void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const int64_t *totals, double *row,
+void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const int64_t *totals, xlm_sums *sums,
                   const xlm_host_outputs *outputs);
-
-/* The states of one view of a batch, for programs that look at a model without objectives: live weights, on a tape that has
- * begun. NULL when the view has no rows. */
-xlm_var *xlm_host_encode_view(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch, const xlm_view *view);
 
 /* ---- around a step of training ---- */
 

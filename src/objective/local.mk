@@ -3,12 +3,12 @@
 objective_sources = \
 	src/objective/declaration.c src/objective/declaration.h \
 	src/objective/host.c src/objective/host.h \
-	src/objective/host_internal.h \
-	src/objective/metrics.c src/objective/metrics.h \
+	src/objective/hosted.h src/objective/pass_input.h \
+	src/objective/metrics.c src/objective/metrics.h src/objective/sums.c src/objective/sums.h \
 	src/objective/resources.c src/objective/resources.h \
 	src/objective/state.h \
 	src/objective/step_hooks.c \
-	src/objective/view_batch.c \
+	src/objective/view_text.c \
 	src/objective/views.c src/objective/views.h
 objective_file_sources = \
 	src/objective/cooccurrence_reader.c \

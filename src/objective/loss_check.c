@@ -102,36 +102,51 @@ static bool check_annotation(const xlm_batch *b, const char *name, int32_t width
     const xlm_annotation *a = xlm_batch_find_annotation(b, name);
     if (a == NULL)
         return true;
-    bool good = a->width == width && (a->axis == XLM_AXIS_OWN) == (width > 1) && (a->axis == XLM_AXIS_OWN || a->length == b->tokens);
+    bool good = a->width == width && (a->axis == XLM_AXIS_OWN) == (width > 1) &&
+                (a->axis == XLM_AXIS_OWN || a->length == b->corrupted.tokens);
     for (int64_t i = 0; i < (int64_t)a->length * a->width && good; i++)
         good = a->values[i] >= least && a->values[i] < end;
     return good || xlm_error_set(error, EX_USAGE, "the annotation \"%s\" of the batch has another shape or a value that is out of "
                                  "range", name);
 }
 
-/* What would end the program, or is read out of bounds. */
+/* What would end the program, or is read out of bounds. name: of the text, for messages. */
+static bool check_text(const xlm_text *t, const char *name, const xlm_model_config *model, GError **error)
+{
+    if (t->offsets == NULL || t->ids == NULL || t->unmasked == NULL || t->positions == NULL || t->languages == NULL ||
+        t->unswitched == NULL || t->types == NULL || t->keys == NULL || t->specials == NULL || t->sequences < 1 ||
+        t->offsets[0] != 0 || t->offsets[t->sequences] != t->tokens)
+        return xlm_error_set(error, EX_USAGE, "the %s text of the batch lacks an array, or its offsets do not run from 0 to its "
+                             "tokens", name);
+    for (int32_t s = 0; s < t->sequences; s++)
+        if (t->offsets[s] >= t->offsets[s + 1])
+            return xlm_error_set(error, EX_USAGE, "sequence %d of the %s text of the batch is empty", s, name);
+    const struct {
+        const int32_t *values;
+        int64_t end;
+    } arrays[] = {{t->ids, model->vocabulary},       {t->unmasked, model->vocabulary},  {t->positions, model->positions},
+                  {t->languages, model->languages}, {t->unswitched, model->languages}, {t->types, 2}};
+    for (size_t k = 0; k < G_N_ELEMENTS(arrays); k++)
+        for (int32_t i = 0; i < t->tokens; i++)
+            if (arrays[k].values[i] < 0 || arrays[k].values[i] >= arrays[k].end)
+                return xlm_error_set(error, EX_USAGE, "token %d of the %s text of the batch has an id, position, language or type that "
+                                     "the model does not have", i, name);
+    return true;
+}
+
 static bool check_batch(const xlm_batch *b, const xlm_model_config *model, GError **error)
 {
-    const bool whole = b->offsets != NULL && b->ids != NULL && b->original != NULL && b->positions != NULL && b->languages != NULL &&
-                       b->text_languages != NULL && b->types != NULL && b->keys != NULL && b->specials != NULL &&
-                       (b->predicted == 0 || (b->predicted_rows != NULL && b->targets != NULL));
-    if (!whole || b->sequences < 1 || b->predicted < 0 || b->offsets[0] != 0 || b->offsets[b->sequences] != b->tokens)
-        return xlm_error_set(error, EX_USAGE, "the batch lacks an array, or its offsets do not run from 0 to its tokens");
-    for (int32_t s = 0; s < b->sequences; s++)
-        if (b->offsets[s] >= b->offsets[s + 1])
-            return xlm_error_set(error, EX_USAGE, "sequence %d of the batch is empty", s);
-    for (int32_t i = 0; i < b->tokens; i++)
-        if (b->ids[i] < 0 || b->ids[i] >= model->vocabulary || b->original[i] < 0 || b->original[i] >= model->vocabulary ||
-            b->positions[i] < 0 || b->positions[i] >= model->positions || b->languages[i] < 0 ||
-            b->languages[i] >= model->languages || b->text_languages[i] < 0 || b->text_languages[i] >= model->languages ||
-            b->types[i] < 0 || b->types[i] > 1)
-            return xlm_error_set(error, EX_USAGE, "token %d of the batch has an id, position, language or type that the model does "
-                                 "not have", i);
+    if (!check_text(&b->original, "original", model, error) || !check_text(&b->corrupted, "corrupted", model, error))
+        return false;
+    const int32_t tokens = b->corrupted.tokens;
+    if (b->original.sequences != b->corrupted.sequences || b->predicted < 0 ||
+        (b->predicted > 0 && (b->predicted_rows == NULL || b->targets == NULL)))
+        return xlm_error_set(error, EX_USAGE, "the texts of the batch have different numbers of sequences, or it lacks an array");
     for (int32_t k = 0; k < b->predicted; k++)
-        if (b->predicted_rows[k] < (k > 0 ? b->predicted_rows[k - 1] + 1 : 0) || b->predicted_rows[k] >= b->tokens ||
+        if (b->predicted_rows[k] < (k > 0 ? b->predicted_rows[k - 1] + 1 : 0) || b->predicted_rows[k] >= tokens ||
             b->targets[k] < 0 || b->targets[k] >= model->vocabulary)
             return xlm_error_set(error, EX_USAGE, "predicted row %d of the batch is out of order or range, or its target is", k);
-    return check_annotation(b, "links", 2, 0, b->tokens, error) &&
+    return check_annotation(b, "links", 2, 0, tokens, error) &&
            check_annotation(b, "translations", 1, -1, model->vocabulary, error) &&
            check_annotation(b, "translation_languages", 1, -1, model->languages, error);
 }
@@ -174,7 +189,7 @@ static bool open_host(const xlm_loss_check *check, const xlm_batch *batch, void 
         g_ptr_array_add(h->annotations, (void *)(uintptr_t)a->name);
     g_ptr_array_add(h->annotations, NULL);
     const xlm_loss_stream own = {
-        .name = "check", .batch = batch != NULL ? batch->sequences : 0, .parallel = true, .mask = 0.15,
+        .name = "check", .batch = batch != NULL ? batch->corrupted.sequences : 0, .parallel = true, .mask = 0.15,
         .alignments = batch != NULL && xlm_batch_find_annotation(batch, "links") != NULL,
         .dictionary = check->dictionary != NULL ? check->dictionary : translates ? xlm_check_dictionary() : NULL,
         .annotations = (const char *const *)h->annotations->pdata,
@@ -189,7 +204,7 @@ static bool open_host(const xlm_loss_check *check, const xlm_batch *batch, void 
     const xlm_host_setup setup = {
         .model = h->model, .resources = h->resources, .streams = batch != NULL, .stream = stream, .objectives = 1, .objective = &spec,
         .about = {.model = &h->config, .words = (const char *const *)h->words, .counts = h->counts,
-                  .specials = batch != NULL ? batch->specials : xlm_check_batch()->specials, .languages = h->languages, .seed = SEED,
+                  .specials = batch != NULL ? batch->corrupted.specials : xlm_check_batch()->corrupted.specials, .languages = h->languages, .seed = SEED,
                   .steps = 100, .warmup = 10},
     };
     h->host = xlm_host_open(&setup, h->parameters, error);

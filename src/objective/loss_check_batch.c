@@ -21,7 +21,7 @@ static xlm_batch batch;
 
 static void add_token(int32_t sequence, int32_t position, int32_t type, int32_t id)
 {
-    const int32_t row = batch.tokens++;
+    const int32_t row = batch.corrupted.tokens++;
     const bool word = id >= FIRST;
     ids[row] = original[row] = id;
     positions[row] = position;
@@ -46,16 +46,16 @@ static void add_pair(int32_t s)
 {
     const int32_t length[2] = {2 + s % 3, 3 + s % 2};
     int32_t first[2];
-    offsets[s] = batch.tokens;
+    offsets[s] = batch.corrupted.tokens;
     for (int32_t side = 0, position = 0; side < 2; side++, position = 0) {
         if (side == 0)
             add_token(s, position++, side, xlm_own_special_tokens.id[XLM_BOS]);
-        first[side] = batch.tokens;
+        first[side] = batch.corrupted.tokens;
         for (int32_t i = 0; i < length[side]; i++)
             add_token(s, position++, side, FIRST + (5 * s + 3 * i + 4 * side) % WORDS);
         add_token(s, position, side, xlm_own_special_tokens.id[XLM_EOS]);
     }
-    offsets[s + 1] = batch.tokens;
+    offsets[s + 1] = batch.corrupted.tokens;
     mask(first[0] + s % 2);
     mask(first[1] + 1);
     for (int32_t i = 0; i < MIN(length[0], length[1]); i++, annotations[2].length++) {
@@ -66,21 +66,26 @@ static void add_pair(int32_t s)
 
 const xlm_batch *xlm_check_batch(void)
 {
-    if (batch.tokens > 0)
+    if (batch.corrupted.tokens > 0)
         return &batch;
     for (int32_t s = 0; s < S; s++)
         add_pair(s);
     annotations[0] = (xlm_annotation){.name = "translations", .axis = XLM_AXIS_TOKENS, .values = translations,
-                                      .next = &annotations[1], .length = batch.tokens, .width = 1};
+                                      .next = &annotations[1], .length = batch.corrupted.tokens, .width = 1};
     annotations[1] = (xlm_annotation){.name = "translation_languages", .axis = XLM_AXIS_TOKENS, .values = translation_languages,
-                                      .next = &annotations[2], .length = batch.tokens, .width = 1};
+                                      .next = &annotations[2], .length = batch.corrupted.tokens, .width = 1};
     annotations[2] = (xlm_annotation){.name = "links", .axis = XLM_AXIS_OWN, .values = *links, .length = annotations[2].length,
                                       .width = 2};
-    batch = (xlm_batch){
-        .tokens = batch.tokens, .sequences = S, .predicted = batch.predicted, .offsets = offsets, .ids = ids, .original = original,
-        .positions = positions, .languages = languages, .text_languages = languages, .types = types, .keys = keys,
-        .predicted_rows = predicted_rows, .targets = targets, .specials = &xlm_own_special_tokens, .annotations = annotations,
+    const xlm_text text = {
+        .tokens = batch.corrupted.tokens, .sequences = S, .offsets = offsets, .ids = original, .unmasked = original,
+        .positions = positions, .languages = languages, .unswitched = languages, .types = types, .keys = keys,
+        .specials = &xlm_own_special_tokens,
     };
+    batch.original = batch.corrupted = text;
+    batch.corrupted.ids = ids;
+    batch.predicted_rows = predicted_rows;
+    batch.targets = targets;
+    batch.annotations = annotations;
     return &batch;
 }
 

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "objective/host_internal.h"
-
 xlm_metrics *xlm_metrics_new(const char *objective)
 {
     xlm_metrics *metrics = g_new0(xlm_metrics, 1);
@@ -21,7 +19,7 @@ void xlm_metrics_free(xlm_metrics *metrics)
     g_free(metrics);
 }
 
-static int find(const xlm_metrics *metrics, const char *name)
+int xlm_metrics_find(const xlm_metrics *metrics, const char *name)
 {
     for (guint i = 0; i < metrics->names->len; i++)
         if (strcmp(metrics->names->pdata[i], name) == 0)
@@ -42,19 +40,7 @@ void xlm_metrics_add(xlm_metrics *metrics, const char *name)
 {
     if (!is_name(name))
         g_error("objective %s: a metric named \"%s\"; letters, digits and \"_-.\" are allowed", metrics->objective, name);
-    if (find(metrics, name) >= 0)
+    if (xlm_metrics_find(metrics, name) >= 0)
         g_error("objective %s: the metric \"%s\" is declared twice", metrics->objective, name);
     g_ptr_array_add(metrics->names, g_strdup(name));
-}
-
-void xlm_loss_metric(xlm_loss *loss, const char *name, double sum, int64_t count)
-{
-    xlm_metrics *metrics = loss->hosted->metrics;
-    const int i = find(metrics, name);
-    if (i < 0)
-        g_error("objective %s: the metric \"%s\" was not declared", metrics->objective, name);
-    if (metrics->sums == NULL)
-        return;
-    metrics->sums[i].sum += sum;
-    metrics->sums[i].count += (double)count;
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "objective/host_internal.h"
 
 struct xlm_resources {
     const xlm_resource_reader *const *readers;
@@ -87,14 +86,4 @@ int xlm_resources_list(const xlm_resources *resources, xlm_resource **list)
     if (n > 0)
         qsort(*list, n, sizeof **list, by_kind_and_path);
     return (int)n;
-}
-
-const void *xlm_loss_resource(xlm_loss *loss, const char *kind, const char *path, char *message, size_t size)
-{
-    GError *error = NULL;
-    const void *found = xlm_resources_get(loss->hosted->host->resources, kind, path, &error);
-    if (found == NULL)
-        g_strlcpy(message, error->message, size);
-    g_clear_error(&error);
-    return found;
 }

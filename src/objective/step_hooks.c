@@ -1,9 +1,34 @@
-/* xlm-mpi: what objectives keep, draw and publish within a step. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: what objectives call: files, metrics, and what they keep, make, draw and publish within a step. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
-#include "objective/host_internal.h"
+#include "objective/host.h"
+#include "objective/hosted.h"
+
+/* ---- files and metrics ---- */
+
+const void *xlm_loss_resource(xlm_loss *loss, const char *kind, const char *path, char *message, size_t size)
+{
+    GError *error = NULL;
+    const void *found = xlm_resources_get(loss->hosted->host->resources, kind, path, &error);
+    if (found == NULL)
+        g_strlcpy(message, error->message, size);
+    g_clear_error(&error);
+    return found;
+}
+
+void xlm_loss_metric(xlm_loss *loss, const char *name, double sum, int64_t count)
+{
+    xlm_metrics *metrics = loss->hosted->metrics;
+    const int i = xlm_metrics_find(metrics, name);
+    if (i < 0)
+        g_error("objective %s: the metric \"%s\" was not declared", metrics->objective, name);
+    if (metrics->sums == NULL)
+        return;
+    metrics->sums[i].sum += sum;
+    metrics->sums[i].count += (double)count;
+}
 
 /* ---- memory and draws ---- */
 
@@ -17,6 +42,60 @@ void *xlm_pass_keep(const xlm_pass *pass, uint64_t bytes)
     if (call->input->labels[k] == NULL)
         call->input->labels[k] = memory;
     return memory;
+}
+
+/* Of the objective's own, until the end of the step. */
+static void *keep_copy(const xlm_pass *pass, const void *from, size_t bytes)
+{
+    return memcpy(xlm_arena_take(pass->call->input->arena, bytes), from, bytes);
+}
+
+/* What is wrong with a made text; NULL: nothing. */
+static const char *check_made(const xlm_hosted *h, const xlm_batch *batch, const int32_t *offsets, const int32_t *ids,
+                              const int32_t *languages)
+{
+    const xlm_model_config *model = h->loss.setup->model;
+    bool good = offsets[0] == 0;
+    for (int32_t s = 0; s < batch->corrupted.sequences; s++) {
+        const int64_t tokens = (int64_t)offsets[s + 1] - offsets[s];
+        if (!good || tokens < 1 || tokens > h->max_made)
+            return "its offsets do not rise from 0 by 1 to as many tokens as were declared";
+        for (int32_t i = offsets[s]; i < offsets[s + 1]; i++)
+            good &= ids[i] >= 0 && ids[i] < model->vocabulary && languages[i] >= 0 && languages[i] < model->languages;
+    }
+    return good ? NULL : "it has ids or languages that do not exist";
+}
+
+void xlm_pass_make_text(const xlm_pass *pass, const int32_t *offsets, const int32_t *ids, const int32_t *languages)
+{
+    const xlm_hosted *h = pass->call->hosted;
+    const int k = (int)(h - h->host->objective);
+    if (!pass->call->label || h->max_made == 0 || pass->call->input->made[k] != NULL)
+        g_error("objective %s: it makes a text outside of label, twice, or without having declared it", h->loss.name);
+    const char *wrong = check_made(h, pass->batch, offsets, ids, languages);
+    if (wrong != NULL)
+        g_error("objective %s: the text that its label makes is wrong: %s", h->loss.name, wrong);
+    const xlm_text *of = &pass->batch->corrupted;
+    const int32_t tokens = offsets[of->sequences];
+    xlm_arena *arena = pass->call->input->arena;
+    int32_t *positions = XLM_TAKE(arena, int32_t, tokens), *types = XLM_TAKE(arena, int32_t, tokens);
+    xlm_row_key *keys = XLM_TAKE(arena, xlm_row_key, tokens);
+    for (int32_t s = 0; s < of->sequences; s++)
+        for (int32_t i = offsets[s]; i < offsets[s + 1]; i++) {
+            positions[i] = i - offsets[s];
+            types[i] = 0;
+            keys[i] = (xlm_row_key){of->keys[of->offsets[s]].instance, (uint32_t)positions[i]};
+        }
+    xlm_text *text = XLM_TAKE(arena, xlm_text, 1);
+    *text = (xlm_text){
+        .tokens = tokens, .sequences = of->sequences, .positions = positions, .types = types, .keys = keys, .specials = of->specials,
+        .offsets = keep_copy(pass, offsets, sizeof *offsets * ((size_t)of->sequences + 1)),
+        .ids = keep_copy(pass, ids, sizeof *ids * (size_t)tokens),
+        .languages = keep_copy(pass, languages, sizeof *languages * (size_t)tokens),
+    };
+    text->unmasked = text->ids;
+    text->unswitched = text->languages;
+    pass->call->input->made[k] = text;
 }
 
 double xlm_pass_uniform(const xlm_pass *pass, xlm_row_key key, uint32_t number)
@@ -44,24 +123,21 @@ void xlm_loss_normal(const xlm_loss *loss, uint32_t number, int64_t n, xlm_real 
 
 /* ---- publishing ---- */
 
-bool xlm_host_publishes(const xlm_host *host, int k) { return host->objective[k].published_cols > 0; }
+bool xlm_host_publishes(const xlm_host *host, int k) { return host->objective[k].published_bytes > 0; }
 
-static size_t row_bytes(const xlm_hosted *h) { return sizeof(uint32_t) + sizeof(float) * (size_t)h->published_cols; }
+static size_t row_bytes(const xlm_hosted *h) { return sizeof(uint32_t) + h->published_bytes; }
 
-void xlm_pass_publish(const xlm_pass *pass, int32_t sequence, const xlm_real *values)
+void xlm_pass_publish(const xlm_pass *pass, int32_t sequence, const void *row)
 {
     xlm_hosted *h = pass->call->hosted;
-    if (h->published_cols == 0 || sequence < 0 || sequence >= pass->batch->sequences)
+    if (h->published_bytes == 0 || sequence < 0 || sequence >= pass->batch->corrupted.sequences)
         g_error("objective %s: it publishes sequence %d of %d, without having declared it or out of range", h->loss.name,
-                sequence, pass->batch->sequences);
+                sequence, pass->batch->corrupted.sequences);
     if (!h->host->publishing)
         return;
-    const uint32_t instance = pass->batch->keys[pass->batch->offsets[sequence]].instance;
+    const uint32_t instance = pass->batch->corrupted.keys[pass->batch->corrupted.offsets[sequence]].instance;
     g_array_append_vals(h->published, &instance, sizeof instance);
-    for (int64_t c = 0; c < h->published_cols; c++) {
-        const float value = (float)values[c];
-        g_array_append_vals(h->published, &value, sizeof value);
-    }
+    g_array_append_vals(h->published, row, (guint)h->published_bytes);
 }
 
 void xlm_host_begin_step(xlm_host *host)
@@ -103,16 +179,16 @@ static void deliver(xlm_hosted *h, int64_t step, GByteArray *all)
 {
     const size_t size = row_bytes(h), n = all->len / size;
     uint32_t *instances = g_new(uint32_t, MAX(n, 1));
-    float *values = g_new(float, MAX(n * (size_t)h->published_cols, 1));
+    char *values = g_malloc(MAX(n * h->published_bytes, 1));
     if (n > 0)
         qsort(all->data, n, size, by_instance);
     for (size_t i = 0; i < n; i++) {
         memcpy(&instances[i], all->data + i * size, sizeof *instances);
-        memcpy(values + i * (size_t)h->published_cols, all->data + i * size + sizeof *instances, size - sizeof *instances);
+        memcpy(values + i * h->published_bytes, all->data + i * size + sizeof *instances, h->published_bytes);
         if (i > 0 && instances[i] == instances[i - 1])
             g_error("objective %s: it has published a sequence twice", h->loss.name);
     }
-    const xlm_published published = {.rows = (int64_t)n, .cols = h->published_cols, .instances = instances, .values = values,
+    const xlm_published published = {.rows = (int64_t)n, .bytes = h->published_bytes, .instances = instances, .values = values,
                                      .step = step};
     h->spec.cls->publish(&h->loss, &published);
     g_free(instances);

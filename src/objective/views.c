@@ -17,55 +17,62 @@ static bool has_rows(xlm_row_set set, xlm_view_rows rows) { return (set.kinds & 
 static xlm_row_set both(xlm_row_set a, xlm_row_set b) { return (xlm_row_set){a.kinds | b.kinds, MAX(a.reach, b.reach)}; }
 
 /* wanted[row] for the predicted rows, and as far as the set reaches around them. */
-static void mark_near(const xlm_batch *batch, int64_t reach, bool *wanted)
+static void mark_near(const xlm_view_source *source, int64_t reach, bool *wanted)
 {
-    for (int32_t i = 0, s = 0; i < batch->predicted; i++) {
-        const int32_t row = batch->predicted_rows[i];
-        while (batch->offsets[s + 1] <= row)
+    const int32_t *offsets = source->text->offsets;
+    for (int32_t i = 0, s = 0; i < source->predicted; i++) {
+        const int32_t row = source->predicted_rows[i];
+        while (offsets[s + 1] <= row)
             s++;
-        const int64_t first = MAX(row - reach, batch->offsets[s]), last = MIN(row + reach, batch->offsets[s + 1] - 1);
+        const int64_t first = MAX(row - reach, offsets[s]), last = MIN(row + reach, offsets[s + 1] - 1);
         for (int64_t near = first; near <= last; near++)
             wanted[near] = true;
     }
 }
 
-/* wanted[row] for rows that are linked to predicted ones. */
-static void mark_linked(xlm_tape *tape, const xlm_batch *batch, bool *wanted)
+static bool *take_marks(xlm_tape *tape, int32_t n)
 {
-    const xlm_annotation *links = xlm_batch_find_annotation(batch, "links");
-    bool *predicted = XLM_TAPE_TAKE(tape, bool, batch->tokens);
-    memset(predicted, 0, sizeof *predicted * (size_t)batch->tokens);
-    for (int32_t i = 0; i < batch->predicted; i++)
-        predicted[batch->predicted_rows[i]] = true;
+    bool *marks = XLM_TAPE_TAKE(tape, bool, n);
+    memset(marks, 0, sizeof *marks * (size_t)n);
+    return marks;
+}
+
+/* wanted[row] for rows that are linked to predicted ones. */
+static void mark_linked(xlm_tape *tape, const xlm_view_source *source, bool *wanted)
+{
+    const xlm_annotation *links = source->links;
+    bool *predicted = take_marks(tape, source->text->tokens);
+    for (int32_t i = 0; i < source->predicted; i++)
+        predicted[source->predicted_rows[i]] = true;
     for (int32_t l = 0; links != NULL && l < links->length; l++)
         for (int side = 0; side < 2; side++)
             if (predicted[links->values[2 * l + side]])
                 wanted[links->values[2 * l + 1 - side]] = true;
 }
 
-/* Which rows of a batch those are, ascending, and how many; NULL: all. */
-static const int32_t *rows_of(xlm_tape *tape, const xlm_batch *batch, xlm_row_set set, int32_t *n)
+/* Which rows of a text those are, ascending, and how many; NULL: all. */
+static const int32_t *rows_of(xlm_tape *tape, const xlm_view_source *source, xlm_row_set set, int32_t *n)
 {
-    *n = batch->tokens;
+    const xlm_text *text = source->text;
+    *n = text->tokens;
     if (has_rows(set, XLM_ROWS_ALL))
         return NULL;
-    *n = batch->predicted;
+    *n = source->predicted;
     if (set.kinds == 1U << XLM_ROWS_PREDICTED)
-        return batch->predicted_rows;
-    *n = batch->sequences;
+        return source->predicted_rows;
+    *n = text->sequences;
     if (set.kinds == 1U << XLM_ROWS_FIRST)
-        return batch->offsets;
-    bool *wanted = XLM_TAPE_TAKE(tape, bool, batch->tokens);
-    memset(wanted, 0, sizeof *wanted * (size_t)batch->tokens);
+        return text->offsets;
+    bool *wanted = take_marks(tape, text->tokens);
     if (has_rows(set, XLM_ROWS_PREDICTED) || has_rows(set, XLM_ROWS_NEAR) || has_rows(set, XLM_ROWS_LINKED))
-        mark_near(batch, set.reach, wanted);
+        mark_near(source, set.reach, wanted);
     if (has_rows(set, XLM_ROWS_LINKED))
-        mark_linked(tape, batch, wanted);
-    for (int32_t s = 0; has_rows(set, XLM_ROWS_FIRST) && s < batch->sequences; s++)
-        wanted[batch->offsets[s]] = true;
-    int32_t *rows = XLM_TAPE_TAKE(tape, int32_t, batch->tokens);
+        mark_linked(tape, source, wanted);
+    for (int32_t s = 0; has_rows(set, XLM_ROWS_FIRST) && s < text->sequences; s++)
+        wanted[text->offsets[s]] = true;
+    int32_t *rows = XLM_TAPE_TAKE(tape, int32_t, text->tokens);
     *n = 0;
-    for (int32_t row = 0; row < batch->tokens; row++)
+    for (int32_t row = 0; row < text->tokens; row++)
         if (wanted[row])
             rows[(*n)++] = row;
     return rows;
@@ -73,186 +80,215 @@ static const int32_t *rows_of(xlm_tape *tape, const xlm_batch *batch, xlm_row_se
 
 /* ---- which ---- */
 
-static bool is_main(const xlm_encoding *e)
+static bool is_main(const xlm_view *v)
 {
-    return e->input == XLM_INPUT_CORRUPTED && e->weights == XLM_WEIGHTS_LIVE && e->gradient && e->dropout && e->number == 0;
+    return v->text == XLM_TEXT_CORRUPTED && v->side == XLM_SIDE_BOTH && v->stack == XLM_VIEW_ENCODER &&
+           v->weights == XLM_WEIGHTS_LIVE && v->gradient && v->dropout && v->number == 0;
 }
 
 /* An objective needs the view for its label, or for its loss. */
 static bool is_for(const xlm_hosted *hosted, const xlm_view *view, bool label)
 {
-    const bool by_label = !view->gradient && hosted->loss.cls->label != NULL;
+    const bool by_label = !view->gradient && view->text != XLM_TEXT_MADE && hosted->loss.cls->label != NULL;
     return by_label == label;
 }
 
-static int find(const xlm_encodings *encodings, const xlm_view *view)
+static xlm_view_use use_of(const xlm_hosted *hosted, int view)
 {
-    for (int i = 0; i < encodings->n; i++) {
-        const xlm_encoding *e = &encodings->encoding[i];
-        if (e->input == view->input && e->weights == view->weights && e->gradient == view->gradient &&
-            e->dropout == view->dropout && e->number == view->number)
-            return i;
-    }
-    return -1;
+    return (xlm_view_use){hosted, &g_array_index(hosted->views, xlm_view, view)};
 }
 
-static void add_view(xlm_encodings *encodings, const xlm_view *view)
+/* They are made by one encoding. */
+static bool share_encoding(xlm_view_use a, xlm_view_use b)
 {
-    const int found = find(encodings, view);
-    if (found >= 0) {
-        xlm_encoding *e = &encodings->encoding[found];
-        if (view->layer > e->layer)
-            e->layer = view->layer, e->rows = row_set(view);
-        else if (view->layer == e->layer)
-            e->rows = both(e->rows, row_set(view));
-        return;
-    }
-    const xlm_encoding e = {.input = view->input, .weights = view->weights, .gradient = view->gradient, .dropout = view->dropout,
-                            .number = view->number, .layer = view->layer, .rows = row_set(view)};
-    g_assert(encodings->n < (int)G_N_ELEMENTS(encodings->encoding));
-    const int at = encodings->n++;
-    encodings->encoding[at] = e;
-    if (is_main(&e)) {
-        encodings->encoding[at] = encodings->encoding[0];
-        encodings->encoding[0] = e;
-    }
+    const xlm_view *v = a.view, *w = b.view;
+    if (v->text != w->text || v->side != w->side || v->stack != w->stack || v->weights != w->weights ||
+        v->gradient != w->gradient || v->dropout != w->dropout || v->number != w->number)
+        return false;
+    if (v->text == XLM_TEXT_MADE && a.hosted != b.hosted)
+        return false;
+    return v->stack == XLM_VIEW_ENCODER || xlm_view_is_same(use_of(a.hosted, v->memory), use_of(b.hosted, w->memory));
 }
 
-bool xlm_view_is_same(const xlm_view *a, const xlm_view *b)
+bool xlm_view_is_same(xlm_view_use a, xlm_view_use b)
 {
-    return a->input == b->input && a->weights == b->weights && a->layer == b->layer && a->rows == b->rows &&
-           row_set(a).reach == row_set(b).reach && a->gradient == b->gradient && a->dropout == b->dropout &&
-           a->number == b->number;
+    return share_encoding(a, b) && a.view->layer == b.view->layer && a.view->rows == b.view->rows &&
+           row_set(a.view).reach == row_set(b.view).reach;
 }
 
-static const xlm_shared_view *find_shared(const xlm_shared_view *shared, const xlm_view *view)
+static xlm_encoding *find(const xlm_encodings *encodings, xlm_view_use use)
 {
-    while (shared != NULL && !xlm_view_is_same(&shared->view, view))
+    xlm_encoding *e = encodings->first;
+    while (e != NULL && !share_encoding(e->use, use))
+        e = e->next;
+    return e;
+}
+
+static void insert(xlm_encodings *encodings, xlm_encoding *e)
+{
+    xlm_encoding **place = &encodings->first;
+    while (!is_main(e->use.view) && *place != NULL)
+        place = &(*place)->next;
+    e->next = *place;
+    *place = e;
+}
+
+xlm_encoding *xlm_encodings_add_view(xlm_encodings *encodings, xlm_view_use use)
+{
+    const xlm_view *view = use.view;
+    xlm_encoding *e = find(encodings, use);
+    if (e == NULL) {
+        xlm_encoding *memory = NULL;
+        if (view->stack == XLM_VIEW_DECODER)
+            memory = xlm_encodings_add_view(encodings, use_of(use.hosted, view->memory));
+        e = XLM_TAPE_TAKE(encodings->tape, xlm_encoding, 1);
+        *e = (xlm_encoding){.use = use, .memory = memory, .layer = view->layer, .rows = row_set(view)};
+        insert(encodings, e);
+    } else if (view->layer > e->layer) {
+        e->layer = view->layer;
+        e->rows = row_set(view);
+    } else if (view->layer == e->layer) {
+        e->rows = both(e->rows, row_set(view));
+    }
+    return e;
+}
+
+static const xlm_shared_view *find_shared(const xlm_shared_view *shared, xlm_view_use use)
+{
+    while (shared != NULL && !xlm_view_is_same(shared->use, use))
         shared = shared->next;
     return shared;
 }
 
-static bool is_made(const xlm_shared_view *shared, const xlm_view *view)
+static bool is_made(const xlm_shared_view *shared, xlm_view_use use)
 {
-    const xlm_shared_view *found = find_shared(shared, view);
+    const xlm_shared_view *found = find_shared(shared, use);
     return found != NULL && found->made;
 }
 
 void xlm_encodings_add(xlm_encodings *encodings, const xlm_hosted *hosted, bool label, const xlm_shared_view *shared)
 {
-    for (guint i = 0; i < hosted->views->len; i++) {
-        const xlm_view *view = &g_array_index(hosted->views, xlm_view, i);
-        if (is_for(hosted, view, label) && !is_made(shared, view))
-            add_view(encodings, view);
+    for (int i = 0; i < (int)hosted->views->len; i++) {
+        const xlm_view_use use = use_of(hosted, i);
+        if (is_for(hosted, use.view, label) && !is_made(shared, use))
+            xlm_encodings_add_view(encodings, use);
     }
 }
 
 void xlm_encodings_share(xlm_encodings *encodings, const xlm_hosted *hosted, bool label, xlm_arena *arena,
                          xlm_shared_view **shared)
 {
-    for (guint i = 0; i < hosted->views->len; i++) {
-        const xlm_view *view = &g_array_index(hosted->views, xlm_view, i);
-        if (view->gradient || view->weights != XLM_WEIGHTS_LIVE || !is_for(hosted, view, label) || find(encodings, view) < 0 ||
-            find_shared(*shared, view) != NULL)
+    for (int i = 0; i < (int)hosted->views->len; i++) {
+        const xlm_view_use use = use_of(hosted, i);
+        if (use.view->gradient || use.view->weights != XLM_WEIGHTS_LIVE || !is_for(hosted, use.view, label) ||
+            find(encodings, use) == NULL || find_shared(*shared, use) != NULL)
             continue;
-        add_view(encodings, view);
+        xlm_encodings_add_view(encodings, use);
         xlm_shared_view *one = XLM_TAKE(arena, xlm_shared_view, 1);
-        *one = (xlm_shared_view){.view = *view, .next = *shared};
+        *one = (xlm_shared_view){.use = use, .next = *shared};
         *shared = one;
     }
 }
 
 void xlm_encodings_add_whole(xlm_encodings *encodings, int64_t layers)
 {
-    const xlm_view whole = {.input = XLM_INPUT_CORRUPTED, .layer = layers, .rows = XLM_ROWS_ALL, .gradient = true,
-                            .dropout = true};
-    add_view(encodings, &whole);
+    xlm_view *whole = XLM_TAPE_TAKE(encodings->tape, xlm_view, 1);
+    *whole = (xlm_view){.text = XLM_TEXT_CORRUPTED, .layer = layers, .rows = XLM_ROWS_ALL, .gradient = true, .dropout = true};
+    xlm_encodings_add_view(encodings, (xlm_view_use){.view = whole});
 }
 
 /* ---- encoding ---- */
 
 /* A view, made once for all who declare it. */
 struct taken {
-    xlm_view view;
+    xlm_view_use use;
     xlm_encoded encoded;
     struct taken *next;
 };
 
-struct done {
-    const xlm_batch *batch;
-    xlm_var **hidden;    /* [layer + 1] */
-    const int32_t *rows; /* [n] of the last; NULL: all */
-    int32_t n;
-};
-
 struct xlm_encoded_views {
     xlm_tape *tape;
-    const xlm_batch *batch; /* the stream's */
+    xlm_texts texts;
     const xlm_shared_view *shared;
     int64_t hidden_size;
     xlm_encodings encodings;
-    struct done done[G_N_ELEMENTS(((xlm_encodings *)NULL)->encoding)];
     struct taken *taken;
 };
 
-/* Calls that draw are numbered apart in each encoding but the stream's own batch's, whose numbers begin with 0; those of views
- * with other numbers than 0 draw with keys of their own. */
-static uint32_t first_site(const xlm_encoding *e)
+/* Number of a text among those of a batch. */
+static uint32_t number_of_text(const xlm_view *v)
+{
+    static const uint32_t number[][3] = {[XLM_TEXT_CORRUPTED] = {0, 4, 5}, [XLM_TEXT_ORIGINAL] = {1, 2, 3}, [XLM_TEXT_MADE] = {6, 6, 6}};
+    return number[v->text][v->side];
+}
+
+/* Calls that draw are numbered apart in each encoding but that of the stream's corrupted text, whose numbers begin with 0; those
+ * of views with other numbers than 0, and of made texts, draw with keys of their own. */
+static uint32_t first_site(const xlm_view *v)
 {
     enum { APART = 1 << 24 };
-    return is_main(e) ? 0 : (uint32_t)(1 + e->input * 8 + e->weights * 4 + e->gradient * 2 + e->dropout) * APART;
+    return is_main(v) ? 0 : (1 + number_of_text(v) * 8 + v->weights * 4U + v->gradient * 2U + v->dropout) * APART;
 }
 
-static struct done encode(const xlm_encoding *e, const xlm_model *model, xlm_tape *tape, const xlm_batch *batch)
+static uint32_t draws_of(xlm_view_use use)
 {
-    struct done done = {.batch = xlm_view_batch(tape, batch, e->input)};
-    done.rows = rows_of(tape, done.batch, e->rows, &done.n);
-    if (done.n == 0)
-        done.rows = NULL;
-    done.hidden = xlm_model_encode(model, tape, done.batch, e->layer, done.rows, done.n);
-    return done;
+    const uint32_t number = (uint32_t)use.view->number;
+    if (use.view->text != XLM_TEXT_MADE)
+        return number;
+    return number + (XLM_MOST_VIEW_NUMBER + 1) * (1 + (uint32_t)(use.hosted - use.hosted->host->objective));
 }
 
-xlm_encoded_views *xlm_views_encode(const xlm_encodings *encodings, const xlm_model *model, xlm_tape *tape,
-                                    const xlm_batch *batch, const xlm_shared_view *shared, xlm_real *averaged)
+static void encode(xlm_encoding *e, const xlm_model *model, xlm_tape *tape, xlm_texts texts)
 {
+    g_assert(e->use.view->stack == XLM_VIEW_ENCODER); /* declarations of others are refused */
+    e->source = xlm_view_find_source(tape, texts, e->use);
+    e->computed = rows_of(tape, &e->source, e->rows, &e->n);
+    if (e->n == 0)
+        e->computed = NULL;
+    e->hidden = xlm_model_encode(model, tape, e->source.text, e->layer, e->computed, e->n);
+}
+
+xlm_encoded_views *xlm_views_encode(xlm_encodings *encodings, const xlm_model *model, xlm_texts texts,
+                                    const xlm_shared_view *shared, xlm_real *averaged)
+{
+    xlm_tape *tape = encodings->tape;
     xlm_encoded_views *views = XLM_TAPE_TAKE(tape, xlm_encoded_views, 1);
-    *views = (xlm_encoded_views){.tape = tape, .batch = batch, .shared = shared, .encodings = *encodings,
+    *views = (xlm_encoded_views){.tape = tape, .texts = texts, .shared = shared, .encodings = *encodings,
                                  .hidden_size = xlm_model_get_config(model)->hidden_size};
     xlm_tape_mode before = xlm_tape_get_mode(tape);
-    for (int i = 0; i < encodings->n; i++) {
-        const xlm_encoding *e = &encodings->encoding[i];
+    for (xlm_encoding *e = encodings->first; e != NULL; e = e->next) {
+        const xlm_view *view = e->use.view;
         xlm_tape_mode mode = before;
-        mode.values = e->weights == XLM_WEIGHTS_AVERAGED ? averaged : NULL;
-        mode.gradient = before.gradient && e->gradient;
-        mode.training = before.training && e->dropout;
-        mode.draws = (uint32_t)e->number;
-        if (!is_main(e))
-            mode.site = first_site(e);
+        mode.values = view->weights == XLM_WEIGHTS_AVERAGED ? averaged : NULL;
+        mode.gradient = before.gradient && view->gradient;
+        mode.training = before.training && view->dropout;
+        mode.draws = draws_of(e->use);
+        if (!is_main(view))
+            mode.site = first_site(view);
         xlm_tape_set_mode(tape, mode);
-        views->done[i] = encode(e, model, tape, batch);
-        if (is_main(e))
+        encode(e, model, tape, texts);
+        if (is_main(view))
             before.site = xlm_tape_get_mode(tape).site;
     }
     xlm_tape_set_mode(tape, before);
     return views;
 }
 
-xlm_var **xlm_views_whole(const xlm_encoded_views *views) { return views->done[0].hidden; }
+xlm_var **xlm_views_whole(const xlm_encoded_views *views) { return views->encodings.first->hidden; }
 
 /* ---- for an objective ---- */
 
 struct xlm_pass_views {
     int n;
-    xlm_encoded *view; /* [n]; batch NULL: not encoded now */
+    xlm_encoded *view; /* [n]; text NULL: not encoded now */
 };
 
-/* rows[n] of the batch by their numbers among those of the last layer that were computed. */
-static const int32_t *places_of(xlm_tape *tape, const struct done *done, const int32_t *rows, int32_t n)
+/* rows[n] of the text by their numbers among those of the last layer that were computed. */
+static const int32_t *places_of(xlm_tape *tape, const xlm_encoding *e, const int32_t *rows, int32_t n)
 {
     int32_t *places = XLM_TAPE_TAKE(tape, int32_t, n);
     for (int32_t i = 0, place = 0; i < n; i++) {
-        while (done->rows[place] < rows[i])
+        while (e->computed[place] < rows[i])
             place++;
         places[i] = place;
     }
@@ -260,66 +296,67 @@ static const int32_t *places_of(xlm_tape *tape, const struct done *done, const i
 }
 
 /* rows[n]: of the view, n > 0. */
-static xlm_var *take_out(xlm_encoded_views *views, int encoding, const xlm_view *view, const int32_t *rows, int32_t n)
+static xlm_var *take_out(xlm_tape *tape, const xlm_encoding *e, const xlm_view *view, const int32_t *rows, int32_t n)
 {
-    const struct done *done = &views->done[encoding];
-    xlm_var *states = done->hidden[view->layer];
-    if (view->layer == views->encodings.encoding[encoding].layer && done->rows != NULL) {
-        if (n < done->n)
-            states = xlm_rows(views->tape, states, places_of(views->tape, done, rows, n), n);
+    xlm_var *states = e->hidden[view->layer];
+    if (view->layer == e->layer && e->computed != NULL) {
+        if (n < e->n)
+            states = xlm_rows(tape, states, places_of(tape, e, rows, n), n);
     } else if (rows != NULL) {
-        states = xlm_rows(views->tape, states, rows, n);
+        states = xlm_rows(tape, states, rows, n);
     }
-    return view->gradient ? states : xlm_tape_hold(views->tape, states);
+    return view->gradient ? states : xlm_tape_hold(tape, states);
 }
 
 /* The variable of states that a pass before has shared. */
-static xlm_var *take_shared(xlm_tape *tape, const xlm_shared_view *shared, const xlm_batch *batch, const int32_t *rows, int32_t n,
+static xlm_var *take_shared(xlm_tape *tape, const xlm_shared_view *shared, const xlm_text *text, const int32_t *rows, int32_t n,
                             int64_t cols)
 {
     xlm_var *states = xlm_constant(tape, n, cols, shared->states);
     xlm_row_key *keys = rows != NULL ? XLM_TAPE_TAKE(tape, xlm_row_key, n) : NULL;
     for (int32_t i = 0; keys != NULL && i < n; i++)
-        keys[i] = batch->keys[rows[i]];
-    states->keys = keys != NULL ? keys : batch->keys;
+        keys[i] = text->keys[rows[i]];
+    states->keys = keys != NULL ? keys : text->keys;
     return states;
 }
 
-static xlm_encoded make_view(xlm_encoded_views *views, const xlm_view *view)
+static xlm_encoded make_view(xlm_encoded_views *views, xlm_view_use use)
 {
-    const xlm_shared_view *shared = find_shared(views->shared, view);
+    xlm_tape *tape = views->tape;
+    const xlm_shared_view *shared = find_shared(views->shared, use);
     const bool made = shared != NULL && shared->made;
-    const int encoding = made ? -1 : find(&views->encodings, view);
-    xlm_encoded encoded = {
-        .batch = made ? xlm_view_batch(views->tape, views->batch, view->input) : views->done[encoding].batch,
-    };
+    const xlm_encoding *e = made ? NULL : find(&views->encodings, use);
+    const xlm_view_source source = made ? xlm_view_find_source(tape, views->texts, use) : e->source;
     int32_t n;
-    encoded.rows = rows_of(views->tape, encoded.batch, row_set(view), &n);
+    xlm_encoded encoded = {.text = source.text, .rows = rows_of(tape, &source, row_set(use.view), &n)};
+    if (use.view->rows == XLM_ROWS_PREDICTED)
+        encoded.targets = source.targets;
     if (n > 0)
-        encoded.states = made ? take_shared(views->tape, shared, encoded.batch, encoded.rows, n, views->hidden_size)
-                              : take_out(views, encoding, view, encoded.rows, n);
+        encoded.states = made ? take_shared(tape, shared, source.text, encoded.rows, n, views->hidden_size)
+                              : take_out(tape, e, use.view, encoded.rows, n);
     return encoded;
 }
 
-static xlm_encoded find_view(xlm_encoded_views *views, const xlm_view *view)
+static xlm_encoded find_view(xlm_encoded_views *views, xlm_view_use use)
 {
     for (const struct taken *t = views->taken; t != NULL; t = t->next)
-        if (xlm_view_is_same(&t->view, view))
+        if (xlm_view_is_same(t->use, use))
             return t->encoded;
     struct taken *t = XLM_TAPE_TAKE(views->tape, struct taken, 1);
-    *t = (struct taken){*view, make_view(views, view), views->taken};
+    *t = (struct taken){use, make_view(views, use), views->taken};
     views->taken = t;
     return t->encoded;
 }
 
-xlm_var *xlm_host_encode_view(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch, const xlm_view *view)
+xlm_var *xlm_encode_view(const xlm_model *model, xlm_tape *tape, const xlm_batch *batch, const xlm_view *view)
 {
-    xlm_encodings encodings = {0};
+    xlm_encodings encodings = {.tape = tape};
     xlm_view resolved = *view;
     if (resolved.layer == XLM_TOP_LAYER)
         resolved.layer = xlm_model_get_config(model)->layers;
-    add_view(&encodings, &resolved);
-    return find_view(xlm_views_encode(&encodings, model, tape, batch, NULL, NULL), &resolved).states;
+    const xlm_view_use use = {.view = &resolved};
+    xlm_encodings_add_view(&encodings, use);
+    return find_view(xlm_views_encode(&encodings, model, (xlm_texts){.batch = batch}, NULL, NULL), use).states;
 }
 
 void xlm_views_share(xlm_encoded_views *views, xlm_arena *arena, xlm_shared_view *shared)
@@ -327,7 +364,7 @@ void xlm_views_share(xlm_encoded_views *views, xlm_arena *arena, xlm_shared_view
     for (; shared != NULL; shared = shared->next) {
         if (shared->made)
             continue;
-        const xlm_var *states = find_view(views, &shared->view).states;
+        const xlm_var *states = find_view(views, shared->use).states;
         const int64_t rows = states != NULL ? xlm_var_rows(states) : 0;
         shared->made = true;
         shared->states = XLM_TAKE(arena, xlm_real, MAX(rows, 1) * views->hidden_size);
@@ -342,10 +379,10 @@ const struct xlm_pass_views *xlm_views_of(xlm_encoded_views *views, const xlm_ho
     *own = (struct xlm_pass_views){.n = (int)hosted->views->len};
     own->view = XLM_TAPE_TAKE(views->tape, xlm_encoded, MAX(own->n, 1));
     for (int i = 0; i < own->n; i++) {
-        const xlm_view *view = &g_array_index(hosted->views, xlm_view, i);
-        own->view[i] = (xlm_encoded){.batch = NULL};
-        if (is_for(hosted, view, label))
-            own->view[i] = find_view(views, view);
+        const xlm_view_use use = use_of(hosted, i);
+        own->view[i] = (xlm_encoded){.text = NULL};
+        if (is_for(hosted, use.view, label))
+            own->view[i] = find_view(views, use);
     }
     return own;
 }
@@ -357,8 +394,8 @@ const xlm_encoded *xlm_pass_view(const xlm_pass *pass, int view)
     const int n = (int)call->hosted->views->len;
     if (view < 0 || view >= n)
         g_error("objective %s: it asks for view %d, and has declared %d", name, view, n);
-    if (call->views == NULL || call->views->view[view].batch == NULL)
-        g_error("objective %s: view %d is not encoded here; count sees none, label those without gradient, loss the others", name,
-                view);
+    if (call->views == NULL || call->views->view[view].text == NULL)
+        g_error("objective %s: view %d is not encoded here; count sees none, label those without gradient of texts that are not "
+                "made, loss the others", name, view);
     return &call->views->view[view];
 }

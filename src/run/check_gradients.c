@@ -31,7 +31,7 @@ typedef struct checker {
     int objective;
     xlm_pass_input input;
     int64_t terms, *totals; /* of the objective's first mean; [means] */
-    double *numbers;        /* of a pass */
+    xlm_sums sums;          /* of a pass */
     char *saved;            /* values of all declared state before the passes, one after another */
     const float *gradient;
     float *nudged;          /* the gradient at another of the neighbours, by which its own rounding is measured */
@@ -47,10 +47,10 @@ static double pass(checker *c, float *gradient)
 {
     const xlm_workspace *w = c->workspace;
     xlm_host_copy_states(c->workspace->host, c->saved, true);
-    memset(c->numbers, 0, sizeof(double) * (size_t)xlm_host_numbers(w->host));
+    xlm_sums_clear(&c->sums);
     xlm_tape_begin(w->tape, gradient, false, (uint64_t)c->job->train.seed, (uint64_t)c->step);
-    xlm_host_run(w->host, w->tape, &c->input, gradient != NULL ? c->totals : NULL, c->numbers, NULL);
-    return c->job->objective[c->objective].weight * xlm_host_mean_loss(w->host, c->objective, c->numbers, c->totals);
+    xlm_host_run(w->host, w->tape, &c->input, gradient != NULL ? c->totals : NULL, &c->sums, NULL);
+    return c->job->objective[c->objective].weight * xlm_host_mean_loss(w->host, c->objective, &c->sums, c->totals);
 }
 
 /* The first micro-batch in which the objective has terms. All ranks look through the same ones. */
@@ -453,7 +453,7 @@ bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int
         checker c = {
             .job = job, .workspace = workspace, .step = step, .objective = k,
             .totals = g_new0(int64_t, xlm_host_means(workspace->host)),
-            .numbers = g_new0(double, xlm_host_numbers(workspace->host)),
+            .sums = xlm_host_sums_new(workspace->host),
             .saved = g_malloc0(MAX(xlm_host_states_bytes(workspace->host), 1)),
             .nudged = g_new0(float, xlm_parameters_size(workspace->parameters)),
             .key = xlm_rng_make_key((uint64_t)job->train.seed, XLM_RNG_CHECK, (uint64_t)k),
@@ -470,7 +470,7 @@ bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int
         }
         g_free(c.nudged);
         g_free(c.totals);
-        g_free(c.numbers);
+        xlm_sums_free(&c.sums);
         g_free(c.saved);
     }
     if (first != NULL)

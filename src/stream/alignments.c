@@ -106,6 +106,9 @@ static bool open_alignments(xlm_opening *opening, const void *pointer, void **st
         return true;
     if (!opening->spans->spans.pairs)
         return xlm_error_set(error, EX_CONFIG, "[stream %s]: alignments are of pairs; set type = parallel", opening->stream);
+    if (opening->noise)
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: alignments name tokens that noise moves and leaves out; take one of the "
+                             "two away", opening->stream);
     aligned *a = g_new0(aligned, 1);
     *a = (aligned){g_ptr_array_new_with_free_func(close_file), g_array_new(FALSE, FALSE, sizeof(linked_pairs))};
     bool good = true;

@@ -12,24 +12,41 @@ bool xlm_batch_layout_take(xlm_batch_layout *layout, xlm_arena *arena, const xlm
     *layout = (xlm_batch_layout){
         .arena = arena, .tokens = (int32_t)tokens, .sequences = (int32_t)sequences, .specials = specials,
         .offsets = XLM_TAKE(arena, int32_t, sequences + 1), .ids = XLM_TAKE(arena, int32_t, tokens),
-        .original = XLM_TAKE(arena, int32_t, tokens),       .positions = XLM_TAKE(arena, int32_t, tokens),
-        .text_languages = XLM_TAKE(arena, int32_t, tokens), .types = XLM_TAKE(arena, int32_t, tokens),
+        .unmasked = XLM_TAKE(arena, int32_t, tokens),   .positions = XLM_TAKE(arena, int32_t, tokens),
+        .unswitched = XLM_TAKE(arena, int32_t, tokens), .types = XLM_TAKE(arena, int32_t, tokens),
         .keys = XLM_TAKE(arena, xlm_row_key, tokens),       .predicted_rows = XLM_TAKE(arena, int32_t, predicted),
         .targets = XLM_TAKE(arena, int32_t, predicted),
     };
-    layout->languages = layout->text_languages;
+    layout->languages = layout->unswitched;
     layout->offsets[0] = 0;
     return true;
 }
 
 static void copy(int32_t *to, const int32_t *from, int32_t n) { memcpy(to, from, sizeof *to * (size_t)n); }
 
-void xlm_batch_layout_copy_original(xlm_batch_layout *layout) { copy(layout->ids, layout->original, layout->tokens); }
+/* With these ids and languages. */
+static xlm_text text_of(const xlm_batch_layout *layout, const int32_t *ids, const int32_t *languages)
+{
+    return (xlm_text){
+        .tokens = layout->tokens,       .sequences = layout->sequences,   .offsets = layout->offsets,
+        .ids = ids,                     .unmasked = layout->unmasked,     .positions = layout->positions,
+        .languages = languages,         .unswitched = layout->unswitched, .types = layout->types,
+        .keys = layout->keys,           .specials = layout->specials,
+    };
+}
+
+xlm_text xlm_batch_layout_original(const xlm_batch_layout *layout) { return text_of(layout, layout->unmasked, layout->unswitched); }
+
+void xlm_batch_layout_begin_corruption(xlm_batch_layout *layout, const xlm_text *original)
+{
+    copy(layout->ids, layout->unmasked, layout->tokens);
+    layout->original = original != NULL ? *original : xlm_batch_layout_original(layout);
+}
 
 void xlm_batch_layout_switch(xlm_batch_layout *layout)
 {
     layout->languages = XLM_TAKE(layout->arena, int32_t, layout->tokens);
-    copy(layout->languages, layout->text_languages, layout->tokens);
+    copy(layout->languages, layout->unswitched, layout->tokens);
 }
 
 static void attach(xlm_batch_layout *layout, const char *name, xlm_axis axis, const int32_t *values, int32_t length, int32_t width)
@@ -66,10 +83,11 @@ int32_t *xlm_batch_layout_annotate_own(xlm_batch_layout *layout, const char *nam
 xlm_batch xlm_batch_of_layout(const xlm_batch_layout *layout)
 {
     return (xlm_batch){
-        .tokens = layout->tokens,       .sequences = layout->sequences, .predicted = layout->predicted,
-        .offsets = layout->offsets,     .ids = layout->ids,             .original = layout->original,
-        .positions = layout->positions, .languages = layout->languages, .text_languages = layout->text_languages,
-        .types = layout->types,         .keys = layout->keys,           .predicted_rows = layout->predicted_rows,
-        .targets = layout->targets,     .specials = layout->specials,   .annotations = layout->annotations,
+        .original = layout->original,
+        .corrupted = text_of(layout, layout->ids, layout->languages),
+        .predicted = layout->predicted,
+        .predicted_rows = layout->predicted_rows,
+        .targets = layout->targets,
+        .annotations = layout->annotations,
     };
 }

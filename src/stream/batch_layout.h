@@ -10,19 +10,20 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-/* The arrays are those of xlm_batch. */
+/* The arrays are those of the corrupted text. */
 typedef struct xlm_batch_layout {
     xlm_arena *arena;        /* everything is in it */
+    xlm_text original;       /* since xlm_batch_layout_begin_corruption */
     int32_t tokens;          /* T */
     int32_t sequences;       /* S */
     int32_t predicted;       /* M, 0 at first */
     const xlm_special_tokens *specials; /* of the vocabulary that the ids are of */
     int32_t *offsets;        /* [S+1] */
-    int32_t *ids;            /* [T] of the input */
-    int32_t *original;       /* [T] */
+    int32_t *ids;            /* [T] */
+    int32_t *unmasked;       /* [T] */
     int32_t *positions;      /* [T] */
-    int32_t *languages;      /* [T] of the input: the same memory as text_languages, unless xlm_batch_layout_switch is called */
-    int32_t *text_languages; /* [T] */
+    int32_t *languages;      /* [T] the same memory as unswitched, unless xlm_batch_layout_switch is called */
+    int32_t *unswitched;     /* [T] */
     int32_t *types;          /* [T] */
     xlm_row_key *keys;       /* [T] */
     int32_t *predicted_rows; /* [as many as can be predicted] */
@@ -34,9 +35,12 @@ typedef struct xlm_batch_layout {
  * predicted rows than a batch can count. */
 bool xlm_batch_layout_take(xlm_batch_layout *layout, xlm_arena *arena, const xlm_special_tokens *specials, int64_t sequences,
                            int64_t tokens, int64_t predicted, GError **error);
-/* Let the input be the original; later stages change it. */
-void xlm_batch_layout_copy_original(xlm_batch_layout *layout);
-/* Give the input languages of its own, which begin as those of the text. */
+/* The text is whole, in all arrays but ids: ids are copied from unmasked, and later stages change them. original: the text before
+ * noise; NULL: there is no noise, and it is this one. */
+void xlm_batch_layout_begin_corruption(xlm_batch_layout *layout, const xlm_text *original);
+/* What the layout has laid out, before it is masked and switched; borrows its arrays. */
+xlm_text xlm_batch_layout_original(const xlm_batch_layout *layout);
+/* Give the corrupted text languages of its own, which begin as the unswitched ones. */
 void xlm_batch_layout_switch(xlm_batch_layout *layout);
 /* Add an annotation and return its values, [T], [M] as it is now, or [S], to be filled in. name is borrowed. */
 int32_t *xlm_batch_layout_annotate(xlm_batch_layout *layout, const char *name, xlm_axis axis);

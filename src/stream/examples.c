@@ -124,8 +124,8 @@ static void lay_example(const xlm_examples *e, int64_t example, uint32_t instanc
     const end *from = end_of(e, example), *to = end_of(e, example + 1);
     const token *t = &g_array_index(e->tokens, token, from->tokens);
     for (int32_t i = 0; i < to->tokens - from->tokens; i++) {
-        l->original[row + i] = t[i].id;
-        l->text_languages[row + i] = t[i].language;
+        l->unmasked[row + i] = t[i].id;
+        l->unswitched[row + i] = t[i].language;
         l->types[row + i] = t[i].type;
         l->positions[row + i] = i;
         l->keys[row + i] = (xlm_row_key){instance, (uint32_t)i};
@@ -162,7 +162,7 @@ bool xlm_examples_read(const xlm_examples *examples, int64_t n, const int64_t *e
     xlm_batch_layout layout;
     if (!xlm_examples_lay_out(examples, n, example, instances, arena, &layout, error))
         return false;
-    xlm_batch_layout_copy_original(&layout);
+    xlm_batch_layout_begin_corruption(&layout, NULL);
     *batch = xlm_batch_of_layout(&layout);
     return true;
 }

@@ -8,6 +8,7 @@ stream_sources = \
 	src/stream/layouts.c \
 	src/stream/masking.c src/stream/masking.h \
 	src/stream/monolingual.c src/stream/monolingual.h \
+	src/stream/noise.c \
 	src/stream/packing.c src/stream/packing.h \
 	src/stream/parallel.c src/stream/parallel.h \
 	src/stream/planned_batch.c src/stream/planned_batch.h \

@@ -20,8 +20,8 @@ static int32_t replace(const xlm_masking *m, const xlm_special_tokens *specials,
 static void choose(const xlm_masking *m, xlm_rng_block chance, int32_t row, xlm_batch_layout *batch)
 {
     batch->predicted_rows[batch->predicted] = row;
-    batch->targets[batch->predicted++] = batch->original[row];
-    batch->ids[row] = replace(m, batch->specials, chance, batch->original[row]);
+    batch->targets[batch->predicted++] = batch->unmasked[row];
+    batch->ids[row] = replace(m, batch->specials, chance, batch->unmasked[row]);
 }
 
 static void mask_sequence(const xlm_masking *m, const xlm_draws *draws, xlm_rng_key key, int32_t sequence,
@@ -31,7 +31,7 @@ static void mask_sequence(const xlm_masking *m, const xlm_draws *draws, xlm_rng_
     int32_t smallest = -1; /* row of the smallest draw */
     xlm_rng_block chance_there = {{0}};
     for (int32_t row = first; row < end; row++) {
-        if (xlm_is_special(batch->specials, batch->original[row]))
+        if (xlm_is_special(batch->specials, batch->unmasked[row]))
             continue;
         const xlm_rng_block chance = xlm_draws_of_token(draws, key, sequence, row - first);
         if (xlm_rng_unit(chance.v[0]) < m->mask) {

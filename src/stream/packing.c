@@ -15,14 +15,14 @@ static int32_t pack_span(xlm_batch_layout *batch, const xlm_span *span, const in
 {
     const int32_t end = row + open + span->tokens + 1;
     if (open) {
-        batch->original[row] = batch->specials->id[XLM_BOS];
+        batch->unmasked[row] = batch->specials->id[XLM_BOS];
         *position = 0;
     }
-    memcpy(batch->original + row + open, tokens, sizeof *tokens * (size_t)span->tokens);
-    batch->original[end - 1] = batch->specials->id[XLM_EOS];
+    memcpy(batch->unmasked + row + open, tokens, sizeof *tokens * (size_t)span->tokens);
+    batch->unmasked[end - 1] = batch->specials->id[XLM_EOS];
     for (; row < end; row++) {
         batch->positions[row] = (*position)++;
-        batch->text_languages[row] = span->language;
+        batch->unswitched[row] = span->language;
         batch->types[row] = span->side;
         batch->keys[row] = (xlm_row_key){instance, (uint32_t)(row - first_of_sequence)};
     }
@@ -50,19 +50,15 @@ static void pack(const xlm_sequences *sequences, bool restart, const int32_t *to
 bool xlm_pack(const xlm_source *source, const xlm_sequences *sequences, bool restart, xlm_arena *arena, xlm_batch_layout *batch,
               GError **error)
 {
-    int64_t text = 0, rows = 0; /* tokens without and with specials */
+    int64_t rows = 0;
     guint i = 0;
     for (guint s = 0; s < sequences->ends->len; s++)
         for (const guint first = i; i < g_array_index(sequences->ends, guint, s); i++) {
             const xlm_span *span = span_at(sequences, i);
-            text += span->tokens;
             rows += span->tokens + opens(span, i == first, restart) + 1;
         }
     if (!xlm_batch_layout_take(batch, arena, source->specials, sequences->ends->len, rows, rows, error))
         return false;
-    int32_t *tokens = XLM_TAKE(arena, int32_t, text);
-    if (!source->cls->source.read(source->stage, sequences->spans, tokens, error))
-        return false;
-    pack(sequences, restart, tokens, batch);
+    pack(sequences, restart, sequences->tokens, batch);
     return true;
 }

@@ -62,10 +62,10 @@ static void fill_sequence(const text *t, int32_t s, int32_t n, xlm_batch_layout 
     for (int32_t i = 0; i < n; i++) {
         const int32_t row = first + i, side = i >= half;
         const bool opens = i == 0 || (t->restarts && i == half), closes = i == n - 1 || i == half - 1;
-        batch->original[row] = opens ? t->specials->id[XLM_BOS] : closes ? t->specials->id[XLM_EOS] : t->word[i % t->words];
+        batch->unmasked[row] = opens ? t->specials->id[XLM_BOS] : closes ? t->specials->id[XLM_EOS] : t->word[i % t->words];
         batch->positions[row] = t->restarts && side ? i - half : i;
         batch->types[row] = side;
-        batch->text_languages[row] = t->languages > 1 ? side : 0;
+        batch->unswitched[row] = t->languages > 1 ? side : 0;
         batch->keys[row] = (xlm_row_key){(uint32_t)s, (uint32_t)i};
     }
     batch->offsets[s + 1] = first + n;
@@ -79,16 +79,16 @@ static void predict(const text *t, int32_t s, int64_t k, bool labelled, xlm_batc
     static const xlm_rng_key key = {{1, 2}};
     int64_t words = 0;
     for (int32_t row = batch->offsets[s]; row < batch->offsets[s + 1]; row++)
-        words += !xlm_is_special(t->specials, batch->original[row]);
+        words += !xlm_is_special(t->specials, batch->unmasked[row]);
     const bool any = words < k;
     int64_t left = any ? batch->offsets[s + 1] - batch->offsets[s] : words;
     for (int32_t row = batch->offsets[s]; row < batch->offsets[s + 1] && k > 0; row++) {
-        if (!any && xlm_is_special(t->specials, batch->original[row]))
+        if (!any && xlm_is_special(t->specials, batch->unmasked[row]))
             continue;
         if (xlm_rng_unit(xlm_rng_draw(key, (uint32_t)row, 0, 0, 0).v[0]) * (double)left-- >= (double)k)
             continue;
         batch->predicted_rows[batch->predicted] = row;
-        batch->targets[batch->predicted++] = labelled ? 0 : batch->original[row];
+        batch->targets[batch->predicted++] = labelled ? 0 : batch->unmasked[row];
         k--;
     }
 }
@@ -101,7 +101,7 @@ static void link_words(const text *t, xlm_batch_layout *batch)
     for (int32_t s = 0; s < batch->sequences; s++) {
         const int32_t first = batch->offsets[s], half = (batch->offsets[s + 1] - first) / 2;
         for (int32_t row = first; row < first + half; row++)
-            if (!xlm_is_special(t->specials, batch->original[row]) && !xlm_is_special(t->specials, batch->original[row + half])) {
+            if (!xlm_is_special(t->specials, batch->unmasked[row]) && !xlm_is_special(t->specials, batch->unmasked[row + half])) {
                 pairs[2 * n] = row;
                 pairs[2 * n++ + 1] = row + half;
             }
@@ -142,7 +142,7 @@ bool xlm_plan_batch(const xlm_stream *stream, const xlm_vocabulary *vocabulary, 
         predict(&t, (int32_t)s, (s + 1) * size->predicted / sequences - s * size->predicted / sequences,
                 xlm_stream_is_labelled(stream), &layout);
     }
-    xlm_batch_layout_copy_original(&layout);
+    xlm_batch_layout_begin_corruption(&layout, NULL);
     if (g_strv_contains(xlm_stream_annotations(stream), "links"))
         link_words(&t, &layout);
     if (g_strv_contains(xlm_stream_annotations(stream), "translations"))

@@ -6,6 +6,7 @@ void xlm_sequences_init(xlm_sequences *sequences)
     sequences->spans = g_array_new(FALSE, FALSE, sizeof(xlm_span));
     sequences->ends = g_array_new(FALSE, FALSE, sizeof(guint));
     sequences->instances = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    sequences->tokens = NULL;
 }
 
 void xlm_sequences_clear(xlm_sequences *sequences)
@@ -20,6 +21,7 @@ void xlm_sequences_reset(xlm_sequences *sequences)
     g_array_set_size(sequences->spans, 0);
     g_array_set_size(sequences->ends, 0);
     g_array_set_size(sequences->instances, 0);
+    sequences->tokens = NULL;
 }
 
 void xlm_sequences_end(xlm_sequences *sequences, uint32_t instance)

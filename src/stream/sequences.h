@@ -21,6 +21,7 @@ typedef struct xlm_sequences {
     GArray *spans;     /* xlm_span */
     GArray *ends;      /* guint */
     GArray *instances; /* uint32_t: what the row keys of each sequence get */
+    int32_t *tokens;   /* of all spans, one span after another; NULL: not read, or the layout reads them. Borrowed */
 } xlm_sequences;
 
 void xlm_sequences_init(xlm_sequences *sequences);

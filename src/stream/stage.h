@@ -2,12 +2,13 @@
  *
  *   source    what is read: text of a corpus, labelled examples
  *   spans     which sentences make an instance
+ *   noise     which tokens of them are encoded, in which order
  *   layout    how they are in the rows of a batch
  *   annotate  named arrays beside the tokens (xlm_annotation)
  *   corrupt   which rows are predicted, and what the encoder reads there
  *
  * A stage is a file with an xlm_stage_class, and a line in the table of stages.c. What section [stream NAME] of a job can say is
- * what the tables of all stages have. A stream has one source, spans and layout, and, after them, all stages of the kinds
+ * what the tables of all stages have. A stream has one source, spans and layout, and all stages of the kinds noise,
  * annotate and corrupt that are not off by their options, in the order of the table. What a class opens is passed to its
  * functions as `stage`. Stages that are plugins work beside these (stage_plugins.h). Nothing here is collective. */
 #ifndef XLM_STREAM_STAGE_H
@@ -27,6 +28,7 @@ typedef struct xlm_stage_class xlm_stage_class;
 typedef enum {
     XLM_STAGE_SOURCE,
     XLM_STAGE_SPANS,
+    XLM_STAGE_NOISE,
     XLM_STAGE_LAYOUT,
     XLM_STAGE_ANNOTATE,
     XLM_STAGE_CORRUPT
@@ -56,6 +58,7 @@ typedef struct xlm_opening {
     uint64_t digest;         /* xlm_corpus_digest */
     char *const *languages;  /* NULL-terminated: the components that are asked for; NULL: all */
     double alpha;            /* components are drawn in proportion to their shares to this power */
+    bool noise;              /* stages opened before change the number of tokens */
     GArray *annotations;     /* const char *: names that the stages opened before add to batches; of the stream */
 } xlm_opening;
 
@@ -118,10 +121,16 @@ typedef struct xlm_layout_functions {
     /* Is there room for this many tokens on either side, the </s> of each sentence included, <s> not? NULL: always. */
     bool (*fits)(const int64_t tokens[2], int64_t length);
     int64_t (*longest)(int64_t length); /* most tokens of an instance; NULL: length. Positions are below length. */
-    /* Take a batch in the arena and fill in the text, and, of labelled instances, the predicted rows. */
+    /* Take a batch in the arena and fill in the text (unmasked) of sequences->tokens, and, of labelled instances, the predicted rows. */
     bool (*lay_out)(const xlm_source *source, const xlm_sequences *sequences, xlm_arena *arena, xlm_batch_layout *batch,
                     GError **error);
 } xlm_layout_functions;
+
+typedef struct xlm_noise_functions {
+    /* Change the tokens of a span, ids[*n], of which there may be fewer afterwards, and one at least. Number `sequence` of the batch
+     * had `first` tokens before the span. */
+    void (*change)(const void *stage, const xlm_draws *draws, int32_t sequence, int32_t first, int32_t *ids, int32_t *n);
+} xlm_noise_functions;
 
 typedef struct xlm_annotate_functions {
     const char *const *names; /* NULL-terminated, of what it adds */
@@ -147,13 +156,14 @@ struct xlm_stage_class {
     /* What the table cannot see. chosen: it is in the stream, or may be; if not, its keys should not have been set. May be
      * NULL. */
     bool (*check)(const void *options, bool chosen, const char *stream, GError **error);
-    /* [out] stage: what the functions are given. NULL of annotate and corrupt: it is off. options are not borrowed. The function
+    /* [out] stage: what the functions are given. NULL of noise, annotate and corrupt: it is off. options are not borrowed. The function
      * may be NULL where stage is always NULL. */
     bool (*open)(xlm_opening *opening, const void *options, void **stage, GError **error);
     void (*close)(void *stage);
     union {
         xlm_source_functions source;
         xlm_spans_functions spans;
+        xlm_noise_functions noise;
         xlm_layout_functions layout;
         xlm_annotate_functions annotate;
         xlm_corrupt_functions corrupt;

@@ -38,8 +38,8 @@ static bool check_annotation(const xlm_stage_annotation *a, const char *file, GE
 static bool describe(const void *class, const char *file, xlm_plugin *plugin, GError **error)
 {
     const xlm_stage_plugin *cls = class;
-    if (cls->name == NULL || cls->summary == NULL || (cls->arrange == NULL && cls->apply == NULL))
-        return xlm_error_set(error, EX_CONFIG, "%s: its class lacks a name, a summary, or a function (arrange or apply)", file);
+    if (cls->name == NULL || cls->summary == NULL || (cls->arrange == NULL && cls->noise == NULL && cls->apply == NULL))
+        return xlm_error_set(error, EX_CONFIG, "%s: its class lacks a name, a summary, or a function (arrange, noise or apply)", file);
     for (const xlm_stage_annotation *a = cls->annotations; a != NULL && a->name != NULL; a++)
         if (!check_annotation(a, file, error))
             return false;
@@ -208,6 +208,28 @@ void xlm_plugged_stage_arrange(xlm_plugged_stage *stage, const xlm_draws *draws,
         put_spans(stage, arranged + offsets[s], before + offsets[s], offsets[s + 1] - offsets[s], spans + offsets[s], seen);
 }
 
+bool xlm_plugged_stage_has_noise(const xlm_plugged_stage *stage) { return stage->self.cls->noise != NULL; }
+
+/* A mistake here would reach beyond the embeddings. */
+static void check_tokens(const xlm_plugged_stage *stage, const int32_t *ids, int32_t n, int32_t before)
+{
+    bool good = n <= before && (n >= 1 || before == 0);
+    for (int32_t i = 0; i < n && good; i++)
+        good = ids[i] >= 0 && ids[i] < stage->setup.vocabulary;
+    if (!good)
+        g_error("stage %s: noise must leave 1 to %d tokens of a span of as many, all of the vocabulary", stage->self.name, before);
+}
+
+void xlm_plugged_stage_noise(const xlm_plugged_stage *stage, const xlm_draws *draws, xlm_row_key key, const xlm_span *span, int32_t *ids,
+                             int32_t *n)
+{
+    const xlm_stage_pass pass = begin_pass(stage, draws);
+    xlm_stage_noise noise = {.key = key, .language = span->language, .side = span->side, .ids = ids, .tokens = *n};
+    stage->self.cls->noise((xlm_stage *)&stage->self, &pass, &noise);
+    check_tokens(stage, ids, noise.tokens, *n);
+    *n = noise.tokens;
+}
+
 /* [T] */
 static bool *predicted_of(const xlm_batch_layout *batch)
 {
@@ -224,7 +246,7 @@ static void set_predicted(const bool *predicted, xlm_batch_layout *batch)
     for (int32_t row = 0; row < batch->tokens; row++)
         if (predicted[row]) {
             batch->predicted_rows[batch->predicted] = row;
-            batch->targets[batch->predicted++] = batch->original[row];
+            batch->targets[batch->predicted++] = batch->unmasked[row];
         }
 }
 
@@ -243,7 +265,7 @@ void xlm_plugged_stage_apply(xlm_plugged_stage *stage, const xlm_draws *draws, x
     const xlm_stage_plugin *cls = stage->self.cls;
     take_values(stage, XLM_AXIS_TOKENS, batch->tokens, batch->arena);
     if (cls->apply != NULL) {
-        if (batch->languages == batch->text_languages)
+        if (batch->languages == batch->unswitched)
             xlm_batch_layout_switch(batch);
         const xlm_batch seen = xlm_batch_of_layout(batch);
         const xlm_stage_pass pass = begin_pass(stage, draws);

@@ -28,6 +28,12 @@ void xlm_plugged_stage_close(xlm_plugged_stage *stage);
 
 /* For each batch, first this, before it is laid out: change the order and the sides of its spans. */
 void xlm_plugged_stage_arrange(xlm_plugged_stage *stage, const xlm_draws *draws, xlm_arena *arena, xlm_sequences *sequences);
+/* It changes tokens of spans. */
+bool xlm_plugged_stage_has_noise(const xlm_plugged_stage *stage);
+/* Then it changes those of each span, ids[*n], of which fewer may be left. key: instance, and how many tokens the sequence had before
+ * the span. */
+void xlm_plugged_stage_noise(const xlm_plugged_stage *stage, const xlm_draws *draws, xlm_row_key key, const xlm_span *span, int32_t *ids,
+                             int32_t *n);
 /* Then this, after all built-in stages: annotate the batch, and change its input and what is predicted. */
 void xlm_plugged_stage_apply(xlm_plugged_stage *stage, const xlm_draws *draws, xlm_batch_layout *batch);
 /* For a batch that is planned before anything is read (stream/planned_batch.h): annotate it with 0 and 1 in turn. */

@@ -12,6 +12,7 @@
     stage(xlm_layout)                                                                                                  \
     stage(bert_layout)                                                                                                 \
     stage(examples_layout)                                                                                             \
+    stage(noise)                                                                                                       \
     stage(alignments)                                                                                                  \
     stage(translations)                                                                                                \
     stage(masking)                                                                                                     \

@@ -2,6 +2,7 @@
 #include "stream/stream.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "stream/sampler.h"
 #include "stream/stages.h"
@@ -23,7 +24,8 @@ struct xlm_stream {
     GArray *components;      /* xlm_component */
     int64_t together;        /* instances that are drawn one after another */
     xlm_sampler *sampler;    /* of the components */
-    GArray *stages;          /* opened_stage behind the layout */
+    bool noise;              /* there are stages of this kind */
+    GArray *stages;          /* opened_stage of the kinds noise, annotate and corrupt */
     GPtrArray *plugged;      /* xlm_plugged_stage, after all of these */
     GArray *annotations;     /* const char *: what they all add, NULL-terminated */
     xlm_sequences sequences; /* scratch of a read */
@@ -84,11 +86,13 @@ static bool open_stages(xlm_stream *stream, xlm_stage_kind kind, const xlm_strea
         opened_stage next = {.cls = xlm_stage_at(i)};
         if (next.cls->kind != kind)
             continue;
+        opening->noise = stream->noise;
         if (!next.cls->open(opening, xlm_stream_config_options(config, next.cls), &next.stage, error))
             return false;
         if (next.stage == NULL)
             continue;
         g_array_append_val(stream->stages, next);
+        stream->noise |= kind == XLM_STAGE_NOISE;
         for (const char *const *name = kind == XLM_STAGE_ANNOTATE ? next.cls->annotate.names : NULL;
              name != NULL && *name != NULL; name++)
             g_array_append_val(opening->annotations, *name);
@@ -118,10 +122,13 @@ static bool open_all(xlm_stream *stream, const xlm_stream_config *config, xlm_op
         return false;
     stream->source.specials = opening->vocabulary != NULL ? xlm_vocabulary_specials(opening->vocabulary) : NULL;
     return open_components(stream, opening, error) &&
-           (source->source.labelled || (open_stages(stream, XLM_STAGE_ANNOTATE, config, opening, error) &&
+           (source->source.labelled || (open_stages(stream, XLM_STAGE_NOISE, config, opening, error) &&
+                                        open_stages(stream, XLM_STAGE_ANNOTATE, config, opening, error) &&
                                         open_stages(stream, XLM_STAGE_CORRUPT, config, opening, error))) &&
            open_plugins(stream, config, opening, error);
 }
+
+bool xlm_stream_has_noise(const xlm_stream *stream) { return stream->noise; }
 
 static void close_plugged(void *stage) { xlm_plugged_stage_close(stage); }
 
@@ -150,6 +157,8 @@ xlm_stream *xlm_stream_open(xlm_stream_input input, xlm_split split, const char 
         .layout = stream->layout, .spans_options = xlm_stream_config_options(config, stream->spans),
         .annotations = stream->annotations,
     };
+    for (int i = 0; i < config->plugins; i++)
+        stream->noise |= config->plugin[i].cls->noise != NULL;
     if (!check(stream, config, name, error) || !open_all(stream, config, &opening, error))
         g_clear_pointer(&stream, xlm_stream_close);
     return stream;
@@ -325,6 +334,74 @@ static bool add_sequence(xlm_stream *stream, uint64_t step, uint64_t number, int
     return true;
 }
 
+/* The tokens of all spans, where the layout does not read them itself. */
+static bool read_tokens(xlm_stream *stream, xlm_arena *arena, GError **error)
+{
+    const xlm_source_functions *source = &stream->source.cls->source;
+    const GArray *spans = stream->sequences.spans;
+    int64_t tokens = 0;
+    if (source->read == NULL)
+        return true;
+    for (guint i = 0; i < spans->len; i++)
+        tokens += g_array_index(spans, xlm_span, i).tokens;
+    stream->sequences.tokens = XLM_TAKE(arena, int32_t, tokens);
+    return source->read(stream->source.stage, spans, stream->sequences.tokens, error);
+}
+
+/* One span, ids[*n], with `first` tokens of its sequence before it. */
+static void change_span(const xlm_stream *stream, const xlm_draws *draws, int32_t sequence, int32_t first, const xlm_span *span,
+                        int32_t *ids, int32_t *n)
+{
+    for (guint i = 0; i < stream->stages->len; i++) {
+        const opened_stage *s = &g_array_index(stream->stages, opened_stage, i);
+        if (s->cls->kind == XLM_STAGE_NOISE)
+            s->cls->noise.change(s->stage, draws, sequence, first, ids, n);
+    }
+    const xlm_row_key key = {g_array_index(stream->sequences.instances, uint32_t, sequence), (uint32_t)first};
+    for (guint i = 0; i < stream->plugged->len; i++)
+        if (xlm_plugged_stage_has_noise(stream->plugged->pdata[i]))
+            xlm_plugged_stage_noise(stream->plugged->pdata[i], draws, key, span, ids, n);
+}
+
+/* Change the tokens of all spans. */
+static void make_noise(xlm_stream *stream, const xlm_draws *draws)
+{
+    xlm_sequences *sequences = &stream->sequences;
+    int32_t *from = sequences->tokens, *to = sequences->tokens;
+    guint i = 0;
+    for (guint s = 0; s < sequences->ends->len; s++)
+        for (int32_t first = 0; i < g_array_index(sequences->ends, guint, s); i++) {
+            xlm_span *span = &g_array_index(sequences->spans, xlm_span, i);
+            const int32_t before = span->tokens;
+            if (before > 0)
+                change_span(stream, draws, (int32_t)s, first, span, from, &span->tokens);
+            memmove(to, from, sizeof *to * (size_t)span->tokens);
+            to += span->tokens;
+            from += before;
+            first += before;
+        }
+}
+
+static bool lay_out(xlm_stream *stream, xlm_arena *arena, xlm_batch_layout *layout, GError **error)
+{
+    return stream->layout->layout.lay_out(&stream->source, &stream->sequences, arena, layout, error);
+}
+
+/* Lay out the text as it was read and, where there is noise, as noise leaves it. */
+static bool lay_out_texts(xlm_stream *stream, const xlm_draws *draws, xlm_arena *arena, xlm_batch_layout *layout, GError **error)
+{
+    if (!read_tokens(stream, arena, error) || !lay_out(stream, arena, layout, error))
+        return false;
+    const xlm_text original = xlm_batch_layout_original(layout);
+    if (stream->noise) {
+        make_noise(stream, draws);
+        if (!lay_out(stream, arena, layout, error))
+            return false;
+    }
+    xlm_batch_layout_begin_corruption(layout, &original);
+    return true;
+}
+
 /* Lay out the sequences, the first of which is number `first` of its step, annotate and corrupt them. */
 static bool make_batch(xlm_stream *stream, uint64_t step, uint64_t first, xlm_arena *arena, xlm_batch *batch, GError **error)
 {
@@ -332,9 +409,8 @@ static bool make_batch(xlm_stream *stream, uint64_t step, uint64_t first, xlm_ar
     xlm_batch_layout layout;
     for (guint i = 0; i < stream->plugged->len; i++)
         xlm_plugged_stage_arrange(stream->plugged->pdata[i], &draws, arena, &stream->sequences);
-    if (!stream->layout->layout.lay_out(&stream->source, &stream->sequences, arena, &layout, error))
+    if (!lay_out_texts(stream, &draws, arena, &layout, error))
         return false;
-    xlm_batch_layout_copy_original(&layout);
     if (step != in_order_step && stream->source.cls->source.corrupt != NULL)
         stream->source.cls->source.corrupt(stream->source.stage, &draws, &stream->sequences, &layout);
     bool good = true;
@@ -342,7 +418,7 @@ static bool make_batch(xlm_stream *stream, uint64_t step, uint64_t first, xlm_ar
         const opened_stage *s = &g_array_index(stream->stages, opened_stage, i);
         if (s->cls->kind == XLM_STAGE_ANNOTATE)
             good = s->cls->annotate.annotate(s->stage, &draws, &stream->sequences, &layout, error);
-        else
+        else if (s->cls->kind == XLM_STAGE_CORRUPT)
             s->cls->corrupt.corrupt(s->stage, &draws, &layout);
     }
     if (!good)

@@ -10,7 +10,7 @@
  * instances. Both permutations are computed; no list of instances is stored. Every 64th or so is, to find the others.
  *
  * What comes from where: the stages of stream/stage.h. Monolingual text is divided into instances as stream/monolingual.h says,
- * parallel text as stream/parallel.h; stream/layouts.c has the layouts, stream/masking.h which tokens are predicted. Labelled
+ * parallel text as stream/parallel.h; stream/noise.c has noise, stream/layouts.c the layouts, stream/masking.h which tokens are predicted. Labelled
  * examples (stream/examples.h), for fine-tuning, are a source of their own, read from memory in the same order of epochs. */
 #ifndef XLM_STREAM_STREAM_H
 #define XLM_STREAM_STREAM_H
@@ -51,6 +51,8 @@ char *xlm_stream_describe(const xlm_stream *stream);
 bool xlm_stream_has_pairs(const xlm_stream *stream);
 /* Can an instance hold several of them? */
 bool xlm_stream_packs_pairs(const xlm_stream *stream);
+/* Has its corrupted text other rows than the original one? */
+bool xlm_stream_has_noise(const xlm_stream *stream);
 /* Do its instances come with what is predicted (stream/examples.h)? */
 bool xlm_stream_is_labelled(const xlm_stream *stream);
 /* Distinct instances: one epoch over all languages. */

@@ -20,8 +20,8 @@ void xlm_switch(double switching, const xlm_draws *draws, xlm_batch_layout *batc
         if (xlm_rng_unit(chance.v[0]) >= switching)
             continue;
         const bool known = translation[row] >= 0;
-        batch->ids[row] = known ? translation[row] : batch->original[row];
-        batch->languages[row] = known ? language[row] : batch->text_languages[row];
+        batch->ids[row] = known ? translation[row] : batch->unmasked[row];
+        batch->languages[row] = known ? language[row] : batch->unswitched[row];
     }
 }
 

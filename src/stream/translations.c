@@ -15,7 +15,7 @@ void xlm_annotate_translations(const xlm_translations *translations, const xlm_d
         for (int32_t first = batch->offsets[s], row = first; row < batch->offsets[s + 1]; row++) {
             const int32_t *list;
             int32_t other;
-            const int32_t n = xlm_translations_find(translations, batch->original[row], batch->text_languages[row], &list,
+            const int32_t n = xlm_translations_find(translations, batch->unmasked[row], batch->unswitched[row], &list,
                                                     &other);
             translation[row] = language[row] = -1;
             if (n > 0) { /* word 0 of the draw decides whether the token is switched (switching.c) */

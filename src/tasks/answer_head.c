@@ -6,7 +6,7 @@
 
 void xlm_answer_declare(xlm_loss *self, xlm_declaration *declaration)
 {
-    static const xlm_view all = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL,
+    static const xlm_view all = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL,
                                  .gradient = true, .dropout = true};
     xlm_declare_view(declaration, &all);
     xlm_declare_weight(declaration, "weight", 2, self->setup->model->hidden_size);
@@ -17,7 +17,7 @@ void xlm_answer_declare(xlm_loss *self, xlm_declaration *declaration)
 xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double dropout)
 {
     const xlm_batch *batch = pass->batch;
-    const int32_t n = batch->sequences, queries = 2 * n;
+    const int32_t n = batch->corrupted.sequences, queries = 2 * n;
     g_assert(batch->predicted == queries);
     int32_t *which = xlm_tape_take(tape, sizeof *which * (uint64_t)queries),
             *ends = xlm_tape_take(tape, sizeof *ends * ((uint64_t)queries + 1)),
@@ -30,8 +30,8 @@ xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, d
     for (int32_t s = 0; s <= n; s++)
         groups[s] = 2 * s;
     for (int32_t s = 0; s < n; s++)
-        keys[s] = batch->offsets[s + 1] - batch->offsets[s];
-    const xlm_pointer_targets targets = {.groups = n, .queries = groups, .first = batch->offsets, .keys = keys, .offsets = ends,
+        keys[s] = batch->corrupted.offsets[s + 1] - batch->corrupted.offsets[s];
+    const xlm_pointer_targets targets = {.groups = n, .queries = groups, .first = batch->corrupted.offsets, .keys = keys, .offsets = ends,
                                          .labels = batch->predicted_rows};
     xlm_var *states = xlm_dropout(tape, xlm_pass_view(pass, 0)->states, dropout); /* T x d */
     xlm_var *weight = xlm_scale(tape, xlm_loss_param(self, tape, "weight"), sqrt((double)xlm_var_cols(states)));
@@ -47,25 +47,25 @@ int64_t xlm_answer_width(int64_t most) { return FIRST_SPAN + SPAN_NUMBERS * most
 /* Rows [*first, *first + *n) of sequence s are its context. */
 static void find_context(const xlm_batch *batch, int32_t s, int64_t *first, int64_t *n)
 {
-    int64_t at = batch->offsets[s];
-    while (at + 1 < batch->offsets[s + 1] && batch->types[at] == 0)
+    int64_t at = batch->corrupted.offsets[s];
+    while (at + 1 < batch->corrupted.offsets[s + 1] && batch->corrupted.types[at] == 0)
         at++;
     *first = at;
-    *n = batch->offsets[s + 1] - 1 - at;
+    *n = batch->corrupted.offsets[s + 1] - 1 - at;
 }
 
 void xlm_answer_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, int64_t longest, int64_t most, double *predictions)
 {
     const xlm_batch *batch = pass->batch;
     const xlm_var *z = xlm_linear(tape, xlm_pass_view(pass, 0)->states, xlm_loss_param(self, tape, "weight"), NULL); /* T x 2 */
-    xlm_real *logits = xlm_tape_take(tape, sizeof *logits * 2 * (uint64_t)batch->tokens);
+    xlm_real *logits = xlm_tape_take(tape, sizeof *logits * 2 * (uint64_t)batch->corrupted.tokens);
     xlm_answer_span *best = xlm_tape_take(tape, sizeof *best * (uint64_t)most);
     const int64_t width = xlm_answer_width(most);
-    xlm_var_read(z, 0, batch->tokens, logits);
-    for (int32_t s = 0; s < batch->sequences; s++) {
+    xlm_var_read(z, 0, batch->corrupted.tokens, logits);
+    for (int32_t s = 0; s < batch->corrupted.sequences; s++) {
         int64_t first, n;
         find_context(batch, s, &first, &n);
-        const xlm_real *of_null = logits + 2 * batch->offsets[s];
+        const xlm_real *of_null = logits + 2 * batch->corrupted.offsets[s];
         double *row = predictions + 2 * s * width;
         const int64_t found = xlm_answer_best_spans(logits, first, n, longest, most, best);
         row[NULL_SCORE] = (double)of_null[0] + (double)of_null[1];

@@ -5,7 +5,7 @@
 
 void xlm_class_declare(xlm_loss *self, xlm_declaration *declaration, int64_t classes, bool dense)
 {
-    static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED,
+    static const xlm_view masked = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED,
                                     .gradient = true, .dropout = true};
     const int64_t d = self->setup->model->hidden_size;
     xlm_declare_view(declaration, &masked);

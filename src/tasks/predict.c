@@ -50,12 +50,12 @@ static void score_run(void *data, const xlm_example_run *run)
     struct wanted wanted = {.task = p->task, .predictions = XLM_TAKE(run->arena, double, n)};
     memset(wanted.predictions, 0, sizeof(double) * (size_t)n);
     xlm_pass_input input = {.batch = batch, .parts = 1, .step = p->step, .only = -1};
-    double *row = XLM_TAKE(run->arena, double, xlm_host_numbers(p->host));
-    memset(row, 0, sizeof *row * (size_t)xlm_host_numbers(p->host));
+    xlm_sums sums = xlm_host_sums_new(p->host);
     xlm_host_count(p->host, &input, run->arena);
     xlm_tape_begin(p->tape, NULL, false, 0, 0);
-    xlm_host_run(p->host, p->tape, &input, NULL, row, &(xlm_host_outputs){.visit = predict, .data = &wanted});
-    s->losses[run->number] = (loss_sum){row[0], (double)input.terms[0]};
+    xlm_host_run(p->host, p->tape, &input, NULL, &sums, &(xlm_host_outputs){.visit = predict, .data = &wanted});
+    s->losses[run->number] = (loss_sum){sums.mean[0], (double)input.terms[0]};
+    xlm_sums_free(&sums);
     double *into = s->predictions + xlm_examples_predictions(s->examples, run->first) * s->width;
     for (int64_t i = 0; i < n; i++)
         into[i] = wanted.predictions[i] + 0.0; /* no −0, which a sum over ranks does not keep */

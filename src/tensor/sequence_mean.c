@@ -73,10 +73,10 @@ xlm_var *xlm_sequence_mean(xlm_tape *tape, xlm_var *x, const int32_t *offsets, i
     return y;
 }
 
-bool *xlm_text_rows(xlm_tape *tape, const xlm_batch *batch)
+bool *xlm_text_rows(xlm_tape *tape, const xlm_text *text)
 {
-    bool *text = XLM_TAPE_TAKE(tape, bool, batch->tokens);
-    for (int32_t i = 0; i < batch->tokens; i++)
-        text[i] = !xlm_is_special(batch->specials, batch->original[i]);
-    return text;
+    bool *wanted = XLM_TAPE_TAKE(tape, bool, text->tokens);
+    for (int32_t i = 0; i < text->tokens; i++)
+        wanted[i] = !xlm_is_special(text->specials, text->unmasked[i]);
+    return wanted;
 }

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "gemm/hardware.h"
 #include "model/model_file.h"
-#include "objective/host.h"
+#include "objective/views.h"
 #include "program/program.h"
 #include "stream/examples.h"
 #include "subwords/tokenizer.h"
@@ -138,7 +138,7 @@ static const float *predict(filler *f, const GArray *ids, const GArray *rows, GE
     xlm_arena_reset(f->arena);
     if (xlm_examples_read(example, 1, &(int64_t){0}, &(uint32_t){0}, f->arena, &batch, error)) {
         xlm_tape_begin(f->tape, NULL, false, 0, 0);
-        xlm_var *hidden = xlm_host_encode_view(f->loaded->model, f->tape, &batch, &masked);
+        xlm_var *hidden = xlm_encode_view(f->loaded->model, f->tape, &batch, &masked);
         const xlm_var *z = xlm_lm_logits(f->loaded->model, f->tape, hidden);
         logits = xlm_tape_take(f->tape, sizeof *logits * (uint64_t)(xlm_var_rows(z) * xlm_var_cols(z)));
         xlm_var_read(z, 0, xlm_var_rows(z), logits);

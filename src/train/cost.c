@@ -15,14 +15,14 @@ typedef struct estimate {
     int64_t step;     /* in which all objectives take part */
     xlm_tape *tape;
     xlm_arena *arena; /* batches, and what labels keep */
-    double *numbers;  /* of a pass, which mean nothing */
+    xlm_sums sums;    /* of passes, which mean nothing */
     double flops;     /* of a step */
 } estimate;
 
 static estimate open_estimate(const xlm_run_size *size, int64_t micro_batches, bool recompute)
 {
     estimate e = {.size = size, .micro_batches = micro_batches, .tape = xlm_tape_new_of_shapes(size->parameters),
-                  .arena = xlm_arena_new(), .numbers = g_new0(double, xlm_host_numbers(size->host))};
+                  .arena = xlm_arena_new(), .sums = xlm_host_sums_new(size->host)};
     for (int k = 0; k < size->job->objectives; k++)
         if (size->job->objective[k].begin < size->job->train.steps)
             e.step = MAX(e.step, size->job->objective[k].begin);
@@ -35,7 +35,7 @@ static void close_estimate(estimate *e)
 {
     xlm_tape_free(e->tape);
     xlm_arena_free(e->arena);
-    g_free(e->numbers);
+    xlm_sums_free(&e->sums);
 }
 
 /* A batch of the stream, counted by the objectives. */
@@ -95,7 +95,7 @@ static void learn(estimate *e, const xlm_pass_input *input)
     const bool dumps = e->size->step_dump;
     const xlm_host_outputs outputs = {.hidden = dumps && input->batch != NULL ? &hidden : NULL};
     xlm_tape_begin(e->tape, XLM_NO_NUMBERS, !dumps, 0, 0);
-    xlm_host_run(e->size->host, e->tape, input, input->terms, e->numbers, &outputs);
+    xlm_host_run(e->size->host, e->tape, input, input->terms, &e->sums, &outputs);
     if (hidden != NULL)
         xlm_dump_logits(e->size->host, e->tape, input->batch, hidden);
 }
@@ -191,7 +191,7 @@ static bool evaluate(estimate *e, int s, GError **error)
         if (!xlm_host_has_terms_of(host, k, input.terms))
             continue;
         xlm_tape_begin(e->tape, NULL, false, 0, 0);
-        xlm_host_run(host, e->tape, &input, NULL, e->numbers,
+        xlm_host_run(host, e->tape, &input, NULL, &e->sums,
                      &(xlm_host_outputs){.scores = XLM_TAKE(e->arena, xlm_score, input.batch->predicted)});
     }
     return true;
@@ -206,7 +206,7 @@ static bool validate(estimate *e, GError **error)
     if (!plan_input(e, e->size->streams->training[0], &validation->size, &input, error))
         return false;
     xlm_tape_begin(e->tape, NULL, false, 0, 0);
-    xlm_host_run(e->size->host, e->tape, &input, NULL, e->numbers,
+    xlm_host_run(e->size->host, e->tape, &input, NULL, &e->sums,
                  &(xlm_host_outputs){.visit = validation->visit, .data = (void *)validation->data});
     return true;
 }

@@ -65,24 +65,43 @@ static bool write_annotations(xlm_store *store, const char *folder, const xlm_ba
 /* Numbers of the sequences within the step, a part of the keys of their rows. */
 static bool write_instances(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
 {
-    g_autofree int32_t *instances = g_new(int32_t, MAX(b->sequences, 1));
-    for (int32_t s = 0; s < b->sequences; s++)
-        instances[s] = (int32_t)b->keys[b->offsets[s]].instance;
-    return xlm_store_write_array(store, folder, "instances", XLM_I32, (uint64_t)b->sequences, instances, error);
+    const xlm_text *t = &b->corrupted;
+    g_autofree int32_t *instances = g_new(int32_t, MAX(t->sequences, 1));
+    for (int32_t s = 0; s < t->sequences; s++)
+        instances[s] = (int32_t)t->keys[t->offsets[s]].instance;
+    return xlm_store_write_array(store, folder, "instances", XLM_I32, (uint64_t)t->sequences, instances, error);
+}
+
+static bool write_numbers(xlm_store *store, const char *folder, const char *name, int32_t n, const int32_t *values, GError **error)
+{
+    return xlm_store_write_array(store, folder, name, XLM_I32, (uint64_t)n, values, error);
+}
+
+/* A text that has rows of its own, in a folder of its own. */
+static bool write_text(xlm_store *store, const char *folder, const char *name, const xlm_text *t, GError **error)
+{
+    g_autofree char *own = g_strdup_printf("%s/%s", folder, name);
+    return write_numbers(store, own, "ids", t->tokens, t->ids, error) &&
+           write_numbers(store, own, "positions", t->tokens, t->positions, error) &&
+           write_numbers(store, own, "languages", t->tokens, t->languages, error) &&
+           write_numbers(store, own, "types", t->tokens, t->types, error) &&
+           write_numbers(store, own, "offsets", t->sequences + 1, t->offsets, error);
 }
 
 static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
 {
-    return xlm_store_write_array(store, folder, "ids", XLM_I32, (uint64_t)b->tokens, b->ids, error) &&
-           xlm_store_write_array(store, folder, "original", XLM_I32, (uint64_t)b->tokens, b->original, error) &&
-           xlm_store_write_array(store, folder, "positions", XLM_I32, (uint64_t)b->tokens, b->positions, error) &&
-           xlm_store_write_array(store, folder, "languages", XLM_I32, (uint64_t)b->tokens, b->languages, error) &&
-           xlm_store_write_array(store, folder, "types", XLM_I32, (uint64_t)b->tokens, b->types, error) &&
-           xlm_store_write_array(store, folder, "offsets", XLM_I32, (uint64_t)(b->sequences + 1), b->offsets, error) &&
-           xlm_store_write_array(store, folder, "masked_positions", XLM_I32, (uint64_t)b->predicted, b->predicted_rows, error) &&
-           xlm_store_write_array(store, folder, "targets", XLM_I32, (uint64_t)b->predicted, b->targets, error) &&
-           xlm_store_write_array(store, folder, "text_languages", XLM_I32, (uint64_t)b->tokens, b->text_languages, error) &&
-           write_instances(store, folder, b, error) && write_annotations(store, folder, b, error);
+    const xlm_text *t = &b->corrupted;
+    return write_numbers(store, folder, "ids", t->tokens, t->ids, error) &&
+           write_numbers(store, folder, "original", t->tokens, t->unmasked, error) &&
+           write_numbers(store, folder, "positions", t->tokens, t->positions, error) &&
+           write_numbers(store, folder, "languages", t->tokens, t->languages, error) &&
+           write_numbers(store, folder, "types", t->tokens, t->types, error) &&
+           write_numbers(store, folder, "offsets", t->sequences + 1, t->offsets, error) &&
+           write_numbers(store, folder, "masked_positions", b->predicted, b->predicted_rows, error) &&
+           write_numbers(store, folder, "targets", b->predicted, b->targets, error) &&
+           write_numbers(store, folder, "text_languages", t->tokens, t->unswitched, error) &&
+           write_instances(store, folder, b, error) && write_annotations(store, folder, b, error) &&
+           (xlm_batch_has_rows_of(b, &b->original) || write_text(store, folder, "original_text", &b->original, error));
 }
 
 static bool write_variable(xlm_store *store, const char *path, const xlm_var *v, GError **error)
@@ -92,6 +111,12 @@ static bool write_variable(xlm_store *store, const char *path, const xlm_var *v,
     xlm_var_read(v, 0, (int64_t)dims[0], values);
     return xlm_store_dataset(store, path, XLM_F32, 2, dims, XLM_STORE_CHECKED, error) &&
            xlm_store_write(store, path, 0, dims[0], values, error);
+}
+
+bool xlm_dump_write_made(xlm_store *store, const char *objective, const xlm_text *text, GError **error)
+{
+    g_autofree char *folder = g_strdup_printf("/objectives/%s", objective);
+    return write_text(store, folder, "made_text", text, error);
 }
 
 bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error)

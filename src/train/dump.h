@@ -10,11 +10,14 @@
  *                              its sequence the key of its draws) masked_positions [M] (rows of the packed batch) targets [M];
  *                              annotations by their names (xlm/batch.h), with a dictionary translations [T]
  *                              and translation_languages [T] (-1: none), with alignments links [n x 2] (rows); all i32
+ *   /streams/<stream>/batch/original_text/   of a stream with noise, after which rows are others: ids, positions, languages,
+ *                              types [T'] offsets [S+1] of the text before it; all else is of the text after it
  *   /streams/<stream>/dictionary   [n x 2] i32, with a dictionary: its pairs; attributes: first, second (their language ids)
  *   /streams/<stream>/hidden/<l>   H[l] f32 [T x d], l = 0 … L
  *   /streams/<stream>/logits   f32 [m x V], of the first predicted rows, at most XLM_DUMP_LOGITS; if there are a head and such
  *   /objectives/<name>/loss    f64 [1], the mean over its terms; attributes: plugin, stream, weight, terms, options (all of the
  *                              plugin's, a line `key = value` each)
+ *   /objectives/<name>/made_text/   the text that its label makes (xlm_pass_make_text): as original_text
  *   /objectives/<name>/<state>   f32, f64 or i64 [n]: what the objective has declared with xlm_declare_state, as it is before the
  *                              step
  *   /objectives/<name>/average/<parameter>   f32, of an objective with an average: the momentum average of the model's and of
@@ -56,6 +59,8 @@ typedef struct xlm_dump_objective {
 /* Not collective: called by one rank. A stream is written as soon as it is encoded (its variables live only till the next
  * pass). */
 xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, uint64_t seed, int64_t step, GError **error);
+/* The text that an objective has made. */
+bool xlm_dump_write_made(xlm_store *store, const char *objective, const xlm_text *text, GError **error);
 bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error);
 /* A file that an objective has requested; number: 0, 1, ... of its kind. */
 bool xlm_dump_write_resource(xlm_store *store, int number, const xlm_resource *resource, GError **error);

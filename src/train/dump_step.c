@@ -41,7 +41,7 @@ const xlm_var *xlm_dump_logits(const xlm_host *host, xlm_tape *tape, const xlm_b
     return xlm_lm_logits(model, tape, xlm_rows(tape, hidden[config->layers], batch->predicted_rows, n));
 }
 
-static bool dump_passes(const dumped_step *d, xlm_store *store, const xlm_pass_input *input, const int64_t *terms, double *sums,
+static bool dump_passes(const dumped_step *d, xlm_store *store, const xlm_pass_input *input, const int64_t *terms, xlm_sums *sums,
                         GError **error)
 {
     const xlm_workspace *w = d->workspace;
@@ -61,6 +61,9 @@ static bool dump_passes(const dumped_step *d, xlm_store *store, const xlm_pass_i
         };
         if (text && !xlm_dump_write_stream(store, w->model->layers, &stream, error))
             return false;
+        for (int k = 0; k < d->job->objectives; k++)
+            if (input[s].made[k] != NULL && !xlm_dump_write_made(store, d->job->objective[k].name, input[s].made[k], error))
+                return false;
     }
     return true;
 }
@@ -114,25 +117,26 @@ static bool dump(const dumped_step *d, xlm_store *store, const xlm_pass_input *i
     g_autofree xlm_dump_objective *rows = g_new0(xlm_dump_objective, objectives);
     const int means = xlm_host_means(w->host);
     g_autofree int64_t *terms = g_new0(int64_t, MAX(means, 1));
-    double *sums = g_new0(double, xlm_host_numbers(w->host)), loss = 0;
+    xlm_sums sums = xlm_host_sums_new(w->host);
+    double loss = 0;
 
     for (int s = 0; s <= w->streams->n; s++)
         for (int k = 0; k < means; k++)
             terms[k] += input[s].terms[k];
-    bool good = dump_passes(d, store, input, terms, sums, error);
+    bool good = dump_passes(d, store, input, terms, &sums, error);
     if (!good)
         xlm_store_discard(store);
     for (int k = 0; k < objectives; k++) {
         const xlm_job_objective *o = &d->job->objective[k];
         rows[k] = (xlm_dump_objective){o->name, o->plugin, o->stream_name, o->weight,
-                                       xlm_host_has_terms_of(w->host, k, terms) ? xlm_host_mean_loss(w->host, k, sums, terms) : 0,
+                                       xlm_host_has_terms_of(w->host, k, terms) ? xlm_host_mean_loss(w->host, k, &sums, terms) : 0,
                                        terms[k], o->cls->options, o->use.state};
         loss += rows[k].weight * rows[k].loss;
     }
     good = good && xlm_dump_finish(store, objectives, rows, loss, w->parameters, w->gradient, error);
     if (good)
         xlm_log_info("step %" G_GINT64_FORMAT " written to %s: loss %.6f", d->step, d->path, loss);
-    g_free(sums);
+    xlm_sums_free(&sums);
     return good;
 }
 

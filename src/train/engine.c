@@ -18,6 +18,7 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
         stream[s] = (xlm_loss_stream){
             .name = job->stream[s].name, .batch = job->stream[s].config.batch,
             .parallel = xlm_stream_has_pairs(e->streams.training[s]),
+            .noise = xlm_stream_has_noise(e->streams.training[s]),
             .drawn_sides = xlm_stream_config_flag(&job->stream[s].config, "shuffle_sides"),
             .several_pairs = xlm_stream_packs_pairs(e->streams.training[s]),
             .mask = xlm_stream_predicted_share(e->streams.training[s]),

@@ -6,6 +6,7 @@
 
 #include "base/progress.h"
 #include "train/averages.h"
+#include "train/hooks.h"
 
 /* Sums over the predicted tokens of one language. */
 typedef struct tally {
@@ -65,7 +66,7 @@ static GArray *choose_blocks(const xlm_job *job, const xlm_workspace *w, int s)
 static void add_scores(const xlm_batch *batch, const xlm_score *scores, tally *by_language)
 {
     for (int32_t i = 0; i < batch->predicted; i++) {
-        tally *sum = &by_language[batch->text_languages[batch->predicted_rows[i]]];
+        tally *sum = &by_language[batch->corrupted.unswitched[batch->predicted_rows[i]]];
         sum->terms++;
         sum->loss += scores[i].loss;
         sum->correct += scores[i].correct;
@@ -79,11 +80,10 @@ typedef struct evaluation {
     int64_t step;
 } evaluation;
 
-/* One block of its stream for objective k: row 0 of `sums` is all languages, row 1 + l language l. means: [2 x xlm_host_means],
- * sums over terms, then terms. metrics: of the objective.
- * averaged: the average that its labels need, or NULL. */
-static bool run_block(const evaluation *e, float *averaged, int k, const block *b, tally *sums, double *means,
-                      xlm_metric_sum *metrics, GError **error)
+/* One block of its stream for objective k: row 0 of `sums` is all languages, row 1 + l language l. pass: what the pass adds its
+ * sums to; terms: [xlm_host_means], to which its terms are added. averaged: the average that its labels need, or NULL. */
+static bool run_block(const evaluation *e, float *averaged, int k, const block *b, tally *sums, xlm_sums *pass, int64_t *terms,
+                      GError **error)
 {
     const xlm_workspace *w = e->workspace;
     const int s = e->job->objective[k].stream;
@@ -97,24 +97,17 @@ static bool run_block(const evaluation *e, float *averaged, int k, const block *
         xlm_tape_begin(w->tape, NULL, false, (uint64_t)e->job->train.seed, 0);
         xlm_host_label(w->host, w->tape, &input, xlm_host_average_of(w->host, k), averaged);
     }
-    const int64_t terms = input.terms[k];
     if (!xlm_host_has_terms_of(w->host, k, input.terms))
         return true;
     xlm_score *scores = XLM_TAKE(w->arena, xlm_score, batch.predicted);
     for (int32_t i = 0; i < batch.predicted; i++)
         scores[i] = (xlm_score){.loss = NAN};
-    g_autofree double *row = g_new0(double, xlm_host_numbers(w->host));
-    const guint names = xlm_host_metric_names(w->host, k)->len;
     xlm_tape_begin(w->tape, NULL, false, (uint64_t)e->job->train.seed, 0);
-    xlm_host_run(w->host, w->tape, &input, NULL, row, &(xlm_host_outputs){.scores = scores});
-    sums[0].terms += (double)terms;
-    sums[0].loss += row[k];
-    for (int i = 0; i < xlm_host_means(w->host); i++) {
-        means[i] = row[i];
-        means[xlm_host_means(w->host) + i] = (double)input.terms[i];
-    }
-    if (names > 0)
-        memcpy(metrics, xlm_host_metric_sums(w->host, row, k), sizeof *metrics * names);
+    xlm_host_run(w->host, w->tape, &input, NULL, pass, &(xlm_host_outputs){.scores = scores});
+    sums[0].terms += (double)input.terms[k];
+    sums[0].loss += pass->mean[k];
+    for (int i = 0; i < xlm_host_means(w->host); i++)
+        terms[i] += input.terms[i];
     if (batch.predicted > 0 && !isnan(scores[0].loss)) {
         add_scores(&batch, scores, sums + 1);
         for (int32_t i = 0; i < batch.predicted; i++)
@@ -153,7 +146,7 @@ static void add_metric(GArray *rows, int objective, const char *name, const xlm_
     g_array_append_val(rows, row);
 }
 
-/* Sums of each block apart, brought together and added in the order of the blocks: the same for any number of ranks. */
+/* Tallies of each block apart, brought together and added in the order of the blocks: the same for any number of ranks. */
 static void add_blocks(const xlm_comm *comm, double *sums, int64_t n, int64_t width)
 {
     xlm_comm_sum_double(comm, sums, n * width);
@@ -163,34 +156,34 @@ static void add_blocks(const xlm_comm *comm, double *sums, int64_t n, int64_t wi
 }
 
 /* The row of objective k, from the sums of its means over all blocks. */
-static void add_objective(GArray *rows, const xlm_host *host, int k, const tally *sum, const double *means)
+static void add_objective(GArray *rows, const xlm_host *host, int k, const tally *sum, const xlm_sums *sums, const int64_t *totals)
 {
-    const int n = xlm_host_means(host);
-    int64_t *totals = g_new(int64_t, n), terms = 0;
-    for (int i = 0; i < n; i++)
-        terms += totals[i] = llround(means[n + i]);
-    add_row(rows, k, -1, sum, terms, xlm_host_mean_loss(host, k, means, totals));
-    g_free(totals);
+    int64_t terms = 0;
+    for (int i = 0; i < xlm_host_means(host); i++)
+        terms += totals[i];
+    add_row(rows, k, -1, sum, terms, xlm_host_mean_loss(host, k, sums, totals));
 }
 
 static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError **error)
 {
     const xlm_workspace *w = e->workspace;
-    const int width = 1 + (int)w->model->languages, of_means = 2 * xlm_host_means(w->host);
+    const int width = 1 + (int)w->model->languages, means = xlm_host_means(w->host);
     GArray *blocks = choose_blocks(e->job, w, e->job->objective[k].stream);
     const int64_t n = blocks->len;
     const GPtrArray *names = xlm_host_metric_names(w->host, k);
     g_autofree tally *sums = g_new0(tally, n * width);
-    g_autofree double *means = g_new0(double, n * of_means);
-    g_autofree xlm_metric_sum *metrics = g_new0(xlm_metric_sum, MAX(n * names->len, 1)); /* NULL takes no offset */
+    g_autofree xlm_sums *passes = g_new(xlm_sums, n);
+    g_autofree int64_t *terms = g_new0(int64_t, MAX(means, 1));
+    for (int64_t i = 0; i < n; i++)
+        passes[i] = xlm_host_sums_new(w->host);
     const int average = xlm_host_average_of(w->host, k);
     float *averaged = average >= 0 ? xlm_averages_gather(w->averages, average, w->gradient) : NULL;
     xlm_progress progress = xlm_progress_begin("evaluating", (double)n, "blocks");
     xlm_tape_hold_parameters(w->tape, true);
     for (int64_t i = w->comm->rank; i < n && *error == NULL; i += w->comm->ranks) {
         xlm_progress_show(&progress, (double)i);
-        run_block(e, averaged, k, &g_array_index(blocks, block, i), sums + i * width, means + i * of_means,
-                  metrics + i * names->len, error);
+        run_block(e, averaged, k, &g_array_index(blocks, block, i), sums + i * width, &passes[i], terms,
+                  error);
     }
     xlm_tape_hold_parameters(w->tape, false);
     xlm_progress_end(&progress);
@@ -198,16 +191,20 @@ static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError 
     const bool good = xlm_comm_agree(w->comm, error);
     if (good) {
         add_blocks(w->comm, (double *)sums, n, width * TALLY);
-        add_blocks(w->comm, means, n, of_means);
-        add_blocks(w->comm, (double *)metrics, n, 2 * (int64_t)names->len);
-        add_objective(rows, w->host, k, &sums[0], means);
+        xlm_exchange_sums(w->comm, passes, n, NULL, 0);
+        xlm_comm_sum_int64(w->comm, terms, means);
+        for (int64_t i = 1; i < n; i++)
+            xlm_sums_add(&passes[0], &passes[i]);
+        add_objective(rows, w->host, k, &sums[0], &passes[0], terms);
         for (int language = 0; language < w->model->languages; language++) {
             const tally *sum = &sums[1 + language];
             add_row(rows, k, language, sum, llround(sum->terms), sum->loss / sum->terms);
         }
         for (guint i = 0; i < names->len; i++)
-            add_metric(rows, k, names->pdata[i], &metrics[i]);
+            add_metric(rows, k, names->pdata[i], xlm_host_metric_sums(w->host, &passes[0], k) + i);
     }
+    for (int64_t i = 0; i < n; i++)
+        xlm_sums_free(&passes[i]);
     return good;
 }
 

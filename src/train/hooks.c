@@ -50,3 +50,18 @@ void xlm_free_published(const xlm_host *host, GByteArray **published)
             g_byte_array_unref(published[k]);
     g_free(published);
 }
+
+void xlm_exchange_sums(const xlm_comm *comm, xlm_sums *sums, int64_t n, bool *flags, int count)
+{
+    const int each = n > 0 ? xlm_sums_numbers(&sums[0]) : 0, all = (int)n * each;
+    g_autofree double *numbers = g_new(double, MAX(all + count, 1));
+    for (int64_t i = 0; i < n; i++)
+        xlm_sums_write(&sums[i], numbers + i * each);
+    for (int i = 0; i < count; i++)
+        numbers[all + i] = flags[i];
+    xlm_comm_sum_double(comm, numbers, all + count);
+    for (int64_t i = 0; i < n; i++)
+        xlm_sums_read(&sums[i], numbers + i * each);
+    for (int i = 0; i < count; i++)
+        flags[i] = numbers[all + i] != 0;
+}

@@ -25,4 +25,8 @@ void xlm_workspace_label(const xlm_workspace *workspace, uint64_t seed, int64_t 
 GByteArray **xlm_gather_published(const xlm_comm *comm, const xlm_host *host, bool alike);
 void xlm_free_published(const xlm_host *host, GByteArray **published);
 
+/* The sums of n passes, each made by one rank and 0 on the others, become known to all ranks; and whether any rank has set a flag.
+ * Collective, one message. flags: [count] */
+void xlm_exchange_sums(const xlm_comm *comm, xlm_sums *sums, int64_t n, bool *flags, int count);
+
 #endif

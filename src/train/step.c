@@ -102,7 +102,7 @@ static bool agree_on_step(const xlm_engine *e, const xlm_pass_input *inputs, int
             continue;
         for (int k = 0; k < means; k++)
             sum[k] += inputs[i].terms[k];
-        sum[means + TOKENS] += inputs[i].batch != NULL ? inputs[i].batch->tokens : 0;
+        sum[means + TOKENS] += inputs[i].batch != NULL ? inputs[i].batch->corrupted.tokens : 0;
     }
     xlm_comm_sum_int64(e->comm, sum, means + EXTRAS);
     memcpy(report->terms, sum, sizeof *sum * (size_t)means);
@@ -150,7 +150,7 @@ static int last_input(const xlm_engine *e, const xlm_pass_input *input)
     return -1;
 }
 
-static void run_micro_batch(const step *made, const xlm_pass_input *input, const int64_t *totals, double *sums,
+static void run_micro_batch(const step *made, const xlm_pass_input *input, const int64_t *totals, xlm_sums *sums,
                             struct accumulation *accumulation)
 {
     xlm_engine *e = made->engine;
@@ -178,8 +178,8 @@ static int buffers_to_add(int64_t i, int64_t own, int depth)
 }
 
 /* All micro-batches of this rank, and the reduce-scatter with all others: the sums end in the owners' buckets of buffer[0]. sums:
- * [micro_batches x xlm_host_numbers], own micro-batches' rows filled in. */
-static void run_micro_batches(const step *made, const xlm_pass_input *inputs, const int64_t *totals, double *sums)
+ * [micro_batches], of which those of own micro-batches are added to. */
+static void run_micro_batches(const step *made, const xlm_pass_input *inputs, const int64_t *totals, xlm_sums *sums)
 {
     xlm_engine *e = made->engine;
     const bool reproducible = e->job->train.reproducible;
@@ -196,7 +196,7 @@ static void run_micro_batches(const step *made, const xlm_pass_input *inputs, co
         depth -= n - 1;
         struct accumulation accumulation = {.engine = e, .buffer = e->buffer + depth - 1, .n = n, .last = i == own - 1,
                                             .done = size};
-        run_micro_batch(made, inputs + j * inputs_of(e), totals, sums + micro_batch * xlm_host_numbers(e->host), &accumulation);
+        run_micro_batch(made, inputs + j * inputs_of(e), totals, sums + micro_batch, &accumulation);
     }
     if (own == 0) {
         xlm_tape_clear(e->tape, e->buffer[0]);
@@ -225,27 +225,26 @@ void xlm_step_report_clear(xlm_step_report *report)
 }
 
 /* Global means and metrics, from the sums of each micro-batch in the order of the micro-batches; and whether a rank was asked to
- * stop since the step began: a run ends with the step in which it was asked to. sums: [micro_batches x xlm_host_numbers + 2]. */
-static void report_losses(const step *made, double *sums, xlm_step_report *report)
+ * stop since the step began: a run ends with the step in which it was asked to. sums: [micro_batches]; the first becomes the
+ * total. */
+static void report_losses(const step *made, xlm_sums *sums, xlm_step_report *report)
 {
     const xlm_engine *e = made->engine;
-    const int objectives = e->job->objectives, metrics = xlm_host_metrics(e->host), numbers = xlm_host_numbers(e->host);
-    const int n = (int)e->micro_batches * numbers;
-    sums[n + 1] = xlm_snapshot_hold(made->snapshot);
-    sums[n] = xlm_signals_noted() != 0;
-    xlm_comm_sum_double(e->comm, sums, n + 2);
-    report->stop = sums[n] != 0;
-    /* No rank updates before this sum is there, so a snapshot can still be of the step before. */
-    if (sums[n + 1] != 0)
+    const int objectives = e->job->objectives, metrics = xlm_host_metrics(e->host);
+    enum { STOPPING, HOLDING, FLAGS };
+    bool flags[FLAGS] = {[STOPPING] = xlm_signals_noted() != 0, [HOLDING] = xlm_snapshot_hold(made->snapshot)};
+    xlm_exchange_sums(e->comm, sums, e->micro_batches, flags, FLAGS);
+    report->stop = flags[STOPPING];
+    /* No rank updates before the sums are there, so a snapshot can still be of the step before. */
+    if (flags[HOLDING])
         xlm_snapshot_join(made->snapshot);
     for (int64_t g = 1; g < e->micro_batches; g++)
-        for (int i = 0; i < numbers; i++)
-            sums[i] += sums[g * numbers + i];
+        xlm_sums_add(&sums[0], &sums[g]);
     if (metrics > 0)
-        memcpy(report->metric, xlm_host_metric_sums(e->host, sums, 0), sizeof *report->metric * (size_t)metrics);
+        memcpy(report->metric, sums[0].metric, sizeof *report->metric * (size_t)metrics);
     report->loss = 0;
     for (int k = 0; k < objectives; k++) {
-        report->objective_loss[k] = xlm_host_mean_loss(e->host, k, sums, report->terms);
+        report->objective_loss[k] = xlm_host_mean_loss(e->host, k, &sums[0], report->terms);
         if (xlm_host_has_terms_of(e->host, k, report->terms))
             report->loss += e->job->objective[k].weight * report->objective_loss[k];
     }
@@ -301,9 +300,13 @@ static bool make(const step *made, xlm_step_report *report, GError **error)
     good = good && agree_on_step(e, inputs, own * inputs_of(e), report, &failure);
     report->updated = good && !report->stop;
     if (report->updated) {
-        g_autofree double *sums = g_new0(double, e->micro_batches * xlm_host_numbers(e->host) + 2);
+        g_autofree xlm_sums *sums = g_new(xlm_sums, e->micro_batches);
+        for (int64_t g = 0; g < e->micro_batches; g++)
+            sums[g] = xlm_host_sums_new(e->host);
         run_micro_batches(made, inputs, report->terms, sums);
         report_losses(made, sums, report);
+        for (int64_t g = 0; g < e->micro_batches; g++)
+            xlm_sums_free(&sums[g]);
         GByteArray **published = xlm_gather_published(e->comm, e->host, made->sample >= 0);
         good = update(made, published, report, &failure);
         xlm_free_published(e->host, published);

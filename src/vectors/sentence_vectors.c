@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "objective/host.h"
+#include "objective/views.h"
 #include "stream/example_passes.h"
 #include "tensor/parameters.h"
 
@@ -51,9 +51,9 @@ static void encode_run(void *data, const xlm_example_run *run)
     const sentence_sums *v = data;
     const xlm_sentence_encoder *e = v->encoder;
     const int64_t d = xlm_model_get_config(e->model)->hidden_size;
-    const int32_t *offsets = run->batch->offsets;
+    const int32_t *offsets = run->batch->corrupted.offsets;
     xlm_tape_begin(e->tape, NULL, false, 0, 0);
-    const xlm_var *h = xlm_host_encode_view(e->model, e->tape, run->batch, &(xlm_view){.layer = e->layer});
+    const xlm_var *h = xlm_encode_view(e->model, e->tape, run->batch, &(xlm_view){.layer = e->layer});
     xlm_real *x = XLM_TAKE(run->arena, xlm_real, d);
     for (int64_t i = 0; i < run->n; i++)
         xlm_sentence_pool(e->pooling, h, offsets[i] + !e->special_tokens, offsets[i + 1] - !e->special_tokens, x,

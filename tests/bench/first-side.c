@@ -6,7 +6,8 @@
 
 static void declare(xlm_loss *self, xlm_declaration *declaration)
 {
-    static const xlm_view view = {.input = XLM_INPUT_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true,
+    static const xlm_view view = {.text = XLM_TEXT_ORIGINAL, .side = XLM_SIDE_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST,
+                                  .gradient = true,
                                   .dropout = true};
     (void)self;
     xlm_declare_view(declaration, &view);

@@ -110,9 +110,12 @@ static void make_batch(struct batch *b, const struct test *t)
         b->ids[b->predicted_rows[i]] = XLM_ID_MASK;
     }
     b->batch = (xlm_batch){
-        .tokens = n, .sequences = sequences, .predicted = masked, .offsets = b->offsets, .ids = b->ids, .original = b->ids,
-        .positions = b->positions, .languages = b->zeros, .types = b->zeros, .keys = b->keys, .predicted_rows = b->predicted_rows,
-        .targets = b->targets, .specials = &xlm_own_special_tokens,
+        .corrupted = {
+            .tokens = n, .sequences = sequences, .offsets = b->offsets, .ids = b->ids, .unmasked = b->ids,
+            .positions = b->positions, .languages = b->zeros, .unswitched = b->zeros, .types = b->zeros, .keys = b->keys,
+            .specials = &xlm_own_special_tokens,
+        },
+        .predicted = masked, .predicted_rows = b->predicted_rows, .targets = b->targets,
     };
 }
 
@@ -147,7 +150,7 @@ static void add_linear(struct yardstick *y, int64_t n, int64_t in, int64_t out, 
 
 static void make_yardstick(struct yardstick *y, const xlm_model_config *c, const struct batch *b)
 {
-    const int64_t t = b->batch.tokens, m = b->batch.predicted, d = c->hidden_size, f = c->feed_forward_size, v = c->vocabulary;
+    const int64_t t = b->batch.corrupted.tokens, m = b->batch.predicted, d = c->hidden_size, f = c->feed_forward_size, v = c->vocabulary;
     y->linears = 0;
     float *x = numbers(t * d, 1);
     for (int64_t l = 0; l < c->layers; l++) {
@@ -249,7 +252,7 @@ static void run_rounded(const struct rounded_linear *all, int n, float *dx)
 
 static xlm_var *forward_pass(const xlm_model *model, xlm_tape *tape, const xlm_batch *b)
 {
-    xlm_var **hidden = xlm_model_encode(model, tape, b, XLM_TOP_LAYER, b->predicted_rows, b->predicted);
+    xlm_var **hidden = xlm_model_encode(model, tape, &b->corrupted, XLM_TOP_LAYER, b->predicted_rows, b->predicted);
     return xlm_lm_cross_entropy(model, tape, hidden[xlm_model_get_config(model)->layers], b->targets, NULL);
 }
 

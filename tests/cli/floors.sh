@@ -125,14 +125,12 @@ called_units() { # FOLDER OF THE SOURCES, FOLDER OF THE OBJECTS: functions and d
             }
         }'
 }
-# Still to be taken apart: no line may be added here.
-left='^objective/(host|declaration|views|metrics|resources) '
-broken=$(included_units "$XLM_SOURCE/src" | in_circles | grep -vE "$left")
+broken=$(included_units "$XLM_SOURCE/src" | in_circles)
 [ -z "$broken" ] || fail "files include one another in a circle:
 $broken"
 called_units "$XLM_SOURCE/src" "$XLM_BUILD/src" >called
 [ "$(wc -l <called)" -gt 500 ] || fail "calls were not found"
-broken=$(in_circles <called | grep -vE "$left")
+broken=$(in_circles <called)
 [ -z "$broken" ] || fail "files call one another in a circle:
 $broken"
 [ "$(printf '%s\n' 'a b' 'b c' 'c b' 'c d' 'd d' 'e a' | in_circles | tr '\n' ' ')" = 'b -> c c -> b ' ] || fail "circles are not found"

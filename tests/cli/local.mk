@@ -70,6 +70,8 @@ test_scripts += \
 	tests/cli/prep_like.sh \
 	tests/cli/progress.sh \
 	tests/cli/report.sh \
+	tests/cli/made_text.sh \
+	tests/cli/noise.sh \
 	tests/cli/simcse.sh \
 	tests/cli/spearman.sh \
 	tests/cli/stage.sh \
@@ -98,6 +100,8 @@ EXTRA_DIST += tests/plugins/contrast.c tests/plugins/distil.c tests/plugins/side
 EXTRA_DIST += tests/plugins/simcse.c
 # Stages of streams and what reads their annotations, compiled by stage.sh.
 EXTRA_DIST += tests/plugins/sentence-order.c tests/plugins/order-prediction.c tests/plugins/spans.c
+# Noise that changes the number of tokens, and an objective that makes a text, compiled by noise.sh and made_text.sh.
+EXTRA_DIST += tests/plugins/echo.c tests/plugins/muffle.c
 
 # `make install` links programs and objectives again for their places, and each is missing in the build for a moment meanwhile:
 # it is tested when all others have ended.

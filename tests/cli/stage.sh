@@ -174,7 +174,7 @@ refused() { # SOURCE PATTERN SED: the stage changed so is refused
     build_plugin changed "$1" "$3"
     none 78 "changed.so: $2" xlm_train spans.conf --set 'stage spans.plugin=./changed.so'
 }
-refused spans 'was built for plugin ABI 2, this program has 1; .*xlm/stage.h' 's/XLM_STAGE_ABI,/2,/'
+refused spans 'was built for plugin ABI 3, this program has 2; .*xlm/stage.h' 's/XLM_STAGE_ABI,/3,/'
 refused spans 'its class lacks a name, a summary, or a function' '/\.name =/d'
 refused spans 'an annotation cannot be named "ids"' 's/"chosen"/"ids"/'
 refused spans 'an annotation cannot be named "links"' 's/"chosen"/"links"/'
@@ -193,7 +193,7 @@ dies() { # PATTERN SOURCE CONF STAGE SED
 dies 'stage order: arrange must leave each span' sentence-order order.conf order 's/span\[i\] = span\[n - 1 - i\]/(void)other/'
 dies 'stage order: arrange must leave each span' sentence-order order.conf order 's/side = 1/side = 2/'
 dies 'stage spans: "chosed" is no annotation' spans spans.conf spans 's/(pass, "chosen")/(pass, "chosed")/'
-dies 'stage spans: token -5 of language' spans spans.conf spans 's/= b->specials->id\[XLM_UNK\]/= -5/'
+dies 'stage spans: token -5 of language' spans spans.conf spans 's/= text->specials->id\[XLM_UNK\]/= -5/'
 [ ! -e none ] || fail "something was written"
 # Labelled examples have no stages.
 cat >tune.conf <<JOB

@@ -15,7 +15,7 @@ __attribute__((constructor)) static void loaded(void)
     if (file != NULL)
         fclose(file);
 }
-static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED, .gradient = true,
+static const xlm_view masked = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED, .gradient = true,
                                 .dropout = true};
 static void declare(xlm_loss *self, xlm_declaration *declaration)
 {

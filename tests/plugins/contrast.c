@@ -11,7 +11,7 @@ enum { WIDTH = 8, MOST = 64 };
 
 struct contrast {
     double momentum, temperature;
-    float queue[MOST * WIDTH];
+    xlm_real queue[MOST * WIDTH];
     int64_t place[2]; /* rows written so far, steps */
     double sum;       /* of all keys there were */
 };
@@ -27,9 +27,10 @@ enum { QUERY, KEY };
 static void contrast_declare(xlm_loss *self, xlm_declaration *declaration)
 {
     struct contrast *contrast = self->state;
-    const xlm_view query = {.input = XLM_INPUT_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true,
+    const xlm_view query = {.text = XLM_TEXT_ORIGINAL, .side = XLM_SIDE_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST,
+                            .gradient = true,
                             .dropout = true};
-    const xlm_view key = {.input = XLM_INPUT_SECOND, .weights = XLM_WEIGHTS_AVERAGED, .layer = XLM_TOP_LAYER,
+    const xlm_view key = {.text = XLM_TEXT_ORIGINAL, .side = XLM_SIDE_SECOND, .weights = XLM_WEIGHTS_AVERAGED, .layer = XLM_TOP_LAYER,
                           .rows = XLM_ROWS_FIRST};
     xlm_declare_view(declaration, &query);
     xlm_declare_view(declaration, &key);
@@ -38,14 +39,14 @@ static void contrast_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_state(declaration, "queue", XLM_STATE_F32, contrast->queue, MOST * WIDTH);
     xlm_declare_state(declaration, "place", XLM_STATE_I64, contrast->place, 2);
     xlm_declare_state(declaration, "sum", XLM_STATE_F64, &contrast->sum, 1);
-    xlm_declare_publish(declaration, WIDTH);
+    xlm_declare_publish(declaration, sizeof(xlm_real) * WIDTH);
     xlm_declare_metric(declaration, "accuracy");
 }
 
 /* Keys of norm 1, [S x WIDTH]. */
 static int64_t contrast_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
-    const int32_t n = pass->batch->sequences;
+    const int32_t n = pass->batch->corrupted.sequences;
     xlm_var *z = xlm_linear(tape, xlm_pass_view(pass, KEY)->states, xlm_loss_averaged_param(self, tape, "projection"), NULL);
     xlm_real *keys = xlm_pass_keep(pass, sizeof *keys * (uint64_t)(n * WIDTH));
     xlm_var_read(xlm_row_normalise(tape, z), 0, n, keys);
@@ -57,7 +58,7 @@ static int64_t contrast_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pa
 static xlm_var *contrast_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     const struct contrast *contrast = self->state;
-    const int32_t n = pass->batch->sequences;
+    const int32_t n = pass->batch->corrupted.sequences;
     const int64_t negatives = contrast->place[0] < MOST ? contrast->place[0] : MOST;
     xlm_real *queue = xlm_tape_take(tape, sizeof *queue * MOST * WIDTH);
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
@@ -74,12 +75,13 @@ static xlm_var *contrast_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pa
 static void contrast_publish(xlm_loss *self, const xlm_published *published)
 {
     struct contrast *contrast = self->state;
+    const xlm_real *keys = published->values;
     for (int64_t i = 0; i < published->rows; i++) {
-        if (published->cols != WIDTH || (i > 0 && published->instances[i] <= published->instances[i - 1]))
+        if (published->bytes != sizeof *keys * WIDTH || (i > 0 && published->instances[i] <= published->instances[i - 1]))
             abort();
-        memcpy(contrast->queue + contrast->place[0]++ % MOST * WIDTH, published->values + i * WIDTH, sizeof(float) * WIDTH);
+        memcpy(contrast->queue + contrast->place[0]++ % MOST * WIDTH, keys + i * WIDTH, published->bytes);
         for (int c = 0; c < WIDTH; c++)
-            contrast->sum += (double)published->values[i * WIDTH + c];
+            contrast->sum += (double)keys[i * WIDTH + c];
     }
 }
 

@@ -29,9 +29,9 @@ enum { CORRUPTED, ORIGINAL };
 static void distil_declare(xlm_loss *self, xlm_declaration *declaration)
 {
     const struct distil *distil = self->state;
-    const xlm_view corrupted = {.input = XLM_INPUT_CORRUPTED, .layer = distil->layer, .rows = XLM_ROWS_PREDICTED, .gradient = true,
+    const xlm_view corrupted = {.text = XLM_TEXT_CORRUPTED, .layer = distil->layer, .rows = XLM_ROWS_PREDICTED, .gradient = true,
                                 .dropout = true};
-    const xlm_view original = {.input = XLM_INPUT_ORIGINAL, .layer = distil->layer, .rows = XLM_ROWS_PREDICTED};
+    const xlm_view original = {.text = XLM_TEXT_ORIGINAL, .layer = distil->layer, .rows = XLM_ROWS_PREDICTED};
     xlm_declare_view(declaration, &corrupted);
     xlm_declare_view(declaration, &original);
 }
@@ -47,7 +47,7 @@ static int64_t distil_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass
     labels->rows = xlm_pass_keep(pass, sizeof *labels->rows * (uint64_t)(batch->predicted + 1));
     labels->targets = xlm_pass_keep(pass, sizeof *labels->targets * (uint64_t)((batch->predicted + 1) * d));
     for (int32_t i = 0; i < batch->predicted; i++) {
-        if (xlm_pass_uniform(pass, batch->keys[batch->predicted_rows[i]], 0) >= distil->share)
+        if (xlm_pass_uniform(pass, batch->corrupted.keys[batch->predicted_rows[i]], 0) >= distil->share)
             continue;
         labels->rows[labels->n] = i;
         xlm_var_read(xlm_pass_view(pass, ORIGINAL)->states, i, 1, labels->targets + labels->n++ * d);

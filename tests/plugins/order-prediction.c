@@ -18,7 +18,7 @@ static bool order_open(xlm_loss *self, char *message, size_t size)
 
 static void order_declare(xlm_loss *self, xlm_declaration *declaration)
 {
-    const xlm_view first = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true,
+    const xlm_view first = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true,
                             .dropout = true};
     xlm_declare_view(declaration, &first);
     xlm_declare_weight(declaration, "weight", 2, self->setup->model->hidden_size);
@@ -31,7 +31,7 @@ static int64_t order_count(xlm_loss *self, const xlm_pass *pass)
     const int32_t *swapped = xlm_batch_annotation(pass->batch, "swapped");
     int64_t n = 0;
     (void)self;
-    for (int32_t s = 0; s < pass->batch->sequences; s++)
+    for (int32_t s = 0; s < pass->batch->corrupted.sequences; s++)
         n += swapped[s] >= 0;
     return n;
 }
@@ -39,11 +39,11 @@ static int64_t order_count(xlm_loss *self, const xlm_pass *pass)
 static xlm_var *order_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     const int32_t *swapped = xlm_batch_annotation(pass->batch, "swapped");
-    const uint64_t most = (uint64_t)pass->batch->sequences;
+    const uint64_t most = (uint64_t)pass->batch->corrupted.sequences;
     int32_t *sequence = xlm_tape_take(tape, sizeof *sequence * most), *label = xlm_tape_take(tape, sizeof *label * most);
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * most);
     int32_t n = 0;
-    for (int32_t s = 0; s < pass->batch->sequences; s++)
+    for (int32_t s = 0; s < pass->batch->corrupted.sequences; s++)
         if (swapped[s] >= 0) {
             sequence[n] = s;
             label[n++] = swapped[s];

@@ -38,7 +38,7 @@ static void pull_declare(xlm_loss *self, xlm_declaration *declaration)
     struct pull *pull = self->state;
     const xlm_model_config *model = self->setup->model;
     const int64_t e = model->embedding_size;
-    const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = pull->layer < 0 ? XLM_TOP_LAYER : pull->layer,
+    const xlm_view masked = {.text = XLM_TEXT_CORRUPTED, .layer = pull->layer < 0 ? XLM_TOP_LAYER : pull->layer,
                              .rows = XLM_ROWS_PREDICTED, .gradient = true, .dropout = true};
     xlm_declare_view(declaration, &masked);
     xlm_declare_weight(declaration, "projection/weight", e, model->hidden_size);

@@ -8,23 +8,24 @@ enum { FIRST, SECOND };
 
 static void sides_declare(xlm_loss *self, xlm_declaration *declaration)
 {
-    xlm_view view = {.input = XLM_INPUT_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL, .gradient = true, .dropout = true};
+    xlm_view view = {.text = XLM_TEXT_ORIGINAL, .side = XLM_SIDE_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL,
+                     .gradient = true, .dropout = true};
     (void)self;
     xlm_declare_view(declaration, &view);
-    view.input = XLM_INPUT_SECOND;
+    view.side = XLM_SIDE_SECOND;
     xlm_declare_view(declaration, &view);
 }
 
 static int64_t sides_count(xlm_loss *self, const xlm_pass *pass)
 {
     (void)self;
-    return pass->batch->sequences;
+    return pass->batch->corrupted.sequences;
 }
 
 static xlm_var *mean_of_side(xlm_tape *tape, const xlm_encoded *side)
 {
-    const xlm_batch *batch = side->batch;
-    return xlm_sequence_mean(tape, side->states, batch->offsets, batch->sequences, xlm_text_rows(tape, batch));
+    const xlm_text *text = side->text;
+    return xlm_sequence_mean(tape, side->states, text->offsets, text->sequences, xlm_text_rows(tape, text));
 }
 
 static xlm_var *sides_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)

@@ -18,7 +18,7 @@ enum { ONE, OTHER };
 
 static void simcse_declare(xlm_loss *self, xlm_declaration *declaration)
 {
-    xlm_view view = {.input = XLM_INPUT_ORIGINAL, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true,
+    xlm_view view = {.text = XLM_TEXT_ORIGINAL, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true,
                      .dropout = true};
     (void)self;
     xlm_declare_view(declaration, &view);
@@ -30,13 +30,13 @@ static void simcse_declare(xlm_loss *self, xlm_declaration *declaration)
 static int64_t simcse_count(xlm_loss *self, const xlm_pass *pass)
 {
     (void)self;
-    return pass->batch->sequences > 1 ? pass->batch->sequences : 0;
+    return pass->batch->corrupted.sequences > 1 ? pass->batch->corrupted.sequences : 0;
 }
 
 static xlm_var *simcse_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     const struct simcse *simcse = self->state;
-    const int32_t n = pass->batch->sequences;
+    const int32_t n = pass->batch->corrupted.sequences;
     int32_t *own = xlm_tape_take(tape, sizeof *own * (uint64_t)n);
     for (int32_t i = 0; i < n; i++)
         own[i] = i;

@@ -39,17 +39,17 @@ static bool spans_open(xlm_stage *self, char *message, size_t size)
 static void spans_apply(xlm_stage *self, const xlm_stage_pass *pass, xlm_stage_batch *batch)
 {
     const struct spans *spans = self->state;
-    const xlm_batch *b = batch->batch;
+    const xlm_text *text = &batch->batch->corrupted;
     int32_t *chosen = xlm_stage_annotate(pass, "chosen");
-    for (int32_t s = 0; s < b->sequences; s++)
-        for (int32_t row = b->offsets[s], next; row < b->offsets[s + 1]; row = next) {
-            next = row + 2 < b->offsets[s + 1] ? row + 2 : b->offsets[s + 1];
-            const bool taken = xlm_stage_uniform(pass, b->keys[row], 0) < spans->share;
+    for (int32_t s = 0; s < text->sequences; s++)
+        for (int32_t row = text->offsets[s], next; row < text->offsets[s + 1]; row = next) {
+            next = row + 2 < text->offsets[s + 1] ? row + 2 : text->offsets[s + 1];
+            const bool taken = xlm_stage_uniform(pass, text->keys[row], 0) < spans->share;
             for (int32_t i = row; i < next; i++) {
-                chosen[i] = taken && !xlm_is_special(b->specials, b->original[i]);
+                chosen[i] = taken && !xlm_is_special(text->specials, text->unmasked[i]);
                 if (chosen[i]) {
                     batch->predicted[i] = true;
-                    batch->ids[i] = b->specials->id[XLM_UNK];
+                    batch->ids[i] = text->specials->id[XLM_UNK];
                 }
             }
         }

@@ -21,7 +21,7 @@ static const xlm_option still_options[] = {
 
 static void still_declare(xlm_loss *self, xlm_declaration *declaration)
 {
-    static const xlm_view masked = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED,
+    static const xlm_view masked = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED,
                                     .gradient = true, .dropout = true};
     struct still *still = self->state;
     xlm_declare_view(declaration, &masked);

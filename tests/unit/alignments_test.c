@@ -102,12 +102,12 @@ static char *spell(const xlm_batch *b, int32_t s)
     const xlm_annotation *links = xlm_batch_find_annotation(b, "links");
     assert_true(links != NULL && links->axis == XLM_AXIS_OWN && links->width == 2);
     for (int32_t l = 0; l < links->length; l++)
-        if (links->values[2 * l] >= b->offsets[s] && links->values[2 * l] < b->offsets[s + 1])
+        if (links->values[2 * l] >= b->corrupted.offsets[s] && links->values[2 * l] < b->corrupted.offsets[s + 1])
             for (int side = 0; side < 2; side++) {
-                const int32_t row = links->values[2 * l + side], language = b->text_languages[row];
-                assert_true(row >= b->offsets[s] && row < b->offsets[s + 1] && b->types[row] == side);
+                const int32_t row = links->values[2 * l + side], language = b->corrupted.unswitched[row];
+                assert_true(row >= b->corrupted.offsets[s] && row < b->corrupted.offsets[s + 1] && b->corrupted.types[row] == side);
                 g_string_append_printf(out, "%s%d%s", languages[language],
-                                       (b->original[row] - token_at(language, 0) + SUBWORDS) % SUBWORDS, side == 0 ? "-" : " ");
+                                       (b->corrupted.unmasked[row] - token_at(language, 0) + SUBWORDS) % SUBWORDS, side == 0 ? "-" : " ");
             }
     return g_strchomp(g_string_free(out, FALSE));
 }
@@ -163,10 +163,10 @@ static void sides_are_shuffled(void **state)
     xlm_arena *arena = xlm_arena_new();
     const xlm_batch b = read_step(stream, 3, 0, 60, arena);
     int seen[2] = {0};
-    for (int32_t s = 0; s < b.sequences; s++) {
-        const int32_t first = b.offsets[s];
-        const bool turned = b.text_languages[first] == EN;
-        if (b.offsets[s + 1] - first != 8 || b.original[first + 1] != token_at(turned ? EN : DE, turned ? 1 : 0))
+    for (int32_t s = 0; s < b.corrupted.sequences; s++) {
+        const int32_t first = b.corrupted.offsets[s];
+        const bool turned = b.corrupted.unswitched[first] == EN;
+        if (b.corrupted.offsets[s + 1] - first != 8 || b.corrupted.unmasked[first + 1] != token_at(turned ? EN : DE, turned ? 1 : 0))
             continue; /* of the pair of 2 and 3 subwords alone */
         seen[turned]++;
         expect_links(&b, s, turned ? "en1-de1 en3-de0" : "de0-en3 de1-en1");

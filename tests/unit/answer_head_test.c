@@ -24,22 +24,25 @@ static xlm_batch make_batch(void)
     for (int32_t i = 0; i < N_TOKENS; i++)
         qa_keys[i] = (xlm_row_key){3, (uint32_t)i};
     return (xlm_batch){
-        .tokens = N_TOKENS, .sequences = 3, .predicted = N_PREDICTED, .offsets = qa_offsets, .ids = qa_ids, .original = qa_ids,
-        .positions = qa_positions, .languages = qa_languages, .text_languages = qa_languages, .types = qa_types, .keys = qa_keys,
-        .predicted_rows = qa_masked, .targets = qa_targets, .specials = &xlm_own_special_tokens,
+        .corrupted = {
+            .tokens = N_TOKENS, .sequences = 3, .offsets = qa_offsets, .ids = qa_ids, .unmasked = qa_ids,
+            .positions = qa_positions, .languages = qa_languages, .unswitched = qa_languages, .types = qa_types,
+            .keys = qa_keys, .specials = &xlm_own_special_tokens,
+        },
+        .predicted = N_PREDICTED, .predicted_rows = qa_masked, .targets = qa_targets,
     };
 }
 
 /* Logit of an end of each row. */
 static void read_logits(struct hosted_job *job, double logits[N_TOKENS][2])
 {
-    const xlm_view view = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL};
+    const xlm_view view = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL};
     const xlm_parameter *p =
         xlm_parameters_get(job->parameters, xlm_parameters_find(job->parameters, "objectives/answers/weight"));
     const double *weight = xlm_parameters_values(job->parameters) + p->start;
     double h[N_TOKENS * 6];
     xlm_tape_begin(job->tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
-    xlm_var_read(xlm_host_encode_view(job->model, job->tape, job->batch, &view), 0, N_TOKENS, h);
+    xlm_var_read(xlm_encode_view(job->model, job->tape, job->batch, &view), 0, N_TOKENS, h);
     for (int t = 0; t < N_TOKENS; t++)
         for (int end = 0; end < 2; end++) {
             logits[t][end] = 0;
@@ -63,12 +66,13 @@ static void test_loss(void **state)
             sum += exp(logits[t][i % 2]);
         wanted -= log(exp(logits[qa_masked[i]][i % 2]) / sum) / N_PREDICTED;
     }
-    double row[8] = {0};
+    xlm_sums sums = xlm_host_sums_new(job.host);
     xlm_pass_input input = job_input(&job, 0, 1);
     assert_int_equal(input.terms[0], N_PREDICTED);
     xlm_tape_begin(job.tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
-    xlm_host_run(job.host, job.tape, &input, NULL, row, NULL);
-    assert_true(fabs(row[0] / N_PREDICTED - wanted) < 1e-12);
+    xlm_host_run(job.host, job.tape, &input, NULL, &sums, NULL);
+    assert_true(fabs(sums.mean[0] / N_PREDICTED - wanted) < 1e-12);
+    xlm_sums_free(&sums);
     check_gradients_of(&job, &input);
     close_job(&job);
 }
@@ -94,10 +98,11 @@ static void test_predictions(void **state)
     double logits[N_TOKENS][2];
     read_logits(&job, logits);
     struct prediction p = {{0}};
-    double row[8] = {0};
+    xlm_sums sums = xlm_host_sums_new(job.host);
     xlm_pass_input input = job_input(&job, 0, 1);
     xlm_tape_begin(job.tape, NULL, false, 0, 0);
-    xlm_host_run(job.host, job.tape, &input, NULL, row, &(xlm_host_outputs){.visit = predict, .data = &p});
+    xlm_host_run(job.host, job.tape, &input, NULL, &sums, &(xlm_host_outputs){.visit = predict, .data = &p});
+    xlm_sums_free(&sums);
     static const int64_t contexts[][2] = {{3, 3}, {11, 1}, {15, 1}}; /* first row, rows */
     for (int s = 0; s < 3; s++) {
         const double *numbers = p.rows + s * 22;

@@ -68,7 +68,7 @@ static void check_target(const char *name, const xlm_vocabulary *v, form f, cons
     for (int32_t m = 0; m < b->predicted; m++)
         rows[b->targets[m]] = b->predicted_rows[m];
     assert_true(rows[0] > 0 && rows[1] >= rows[0]);
-    const int32_t *ids = b->ids + rows[0];
+    const int32_t *ids = b->corrupted.ids + rows[0];
     const size_t n = (size_t)(rows[1] - rows[0]) + 1;
     if (!has_answer(v, f, ids, n, answer) || has_answer(v, f, ids + 1, n - 1, answer) || has_answer(v, f, ids, n - 1, answer))
         fail_msg("%s: \"%s\" is learned as %zu subwords from %s", name, answer, n, xlm_vocabulary_words(v)[*ids]);

@@ -46,10 +46,10 @@ static char *show(const xlm_examples *e)
         const uint32_t instance = 0;
         xlm_batch b;
         assert_true(xlm_examples_read(e, 1, &i, &instance, arena, &b, NULL));
-        for (int32_t k = 0, m = 0; k < b.tokens; k++) {
-            g_string_append_printf(out, "%s%d", k > 0 ? " " : i > 0 ? " | " : "", b.ids[k]);
-            if (k == 0 || b.languages[k] != b.languages[k - 1] || b.types[k] != b.types[k - 1])
-                g_string_append_printf(out, ":%d:%d", b.languages[k], b.types[k]);
+        for (int32_t k = 0, m = 0; k < b.corrupted.tokens; k++) {
+            g_string_append_printf(out, "%s%d", k > 0 ? " " : i > 0 ? " | " : "", b.corrupted.ids[k]);
+            if (k == 0 || b.corrupted.languages[k] != b.corrupted.languages[k - 1] || b.corrupted.types[k] != b.corrupted.types[k - 1])
+                g_string_append_printf(out, ":%d:%d", b.corrupted.languages[k], b.corrupted.types[k]);
             for (; m < b.predicted && b.predicted_rows[m] == k; m++)
                 g_string_append_printf(out, "*%d", b.targets[m]);
         }

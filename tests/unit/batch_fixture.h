@@ -16,9 +16,11 @@ static const xlm_row_key keys[T] = {{7, 0}, {8, 0}, {8, 1}, {8, 2}, {8, 3}, {9, 
                                     {9, 6}};
 
 static const xlm_batch batch = {
-    .tokens = T, .sequences = 3, .predicted = M, .offsets = offsets, .ids = ids, .original = ids, .positions = positions,
-    .languages = languages, .types = types, .keys = keys, .predicted_rows = predicted_rows, .targets = targets,
-    .specials = &xlm_own_special_tokens,
+    .corrupted = {
+        .tokens = T, .sequences = 3, .offsets = offsets, .ids = ids, .unmasked = ids, .positions = positions,
+        .languages = languages, .unswitched = languages, .types = types, .keys = keys, .specials = &xlm_own_special_tokens,
+    },
+    .predicted = M, .predicted_rows = predicted_rows, .targets = targets,
 };
 
 #endif

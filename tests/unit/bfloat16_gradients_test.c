@@ -44,10 +44,14 @@ static xlm_batch make_batch(void)
         text.targets[i] = text.ids[i * EVERY];
         text.ids[i * EVERY] = XLM_ID_MASK;
     }
-    return (xlm_batch){.tokens = TOKENS, .sequences = SEQUENCES, .predicted = MASKED, .offsets = text.offsets, .ids = text.ids,
-                       .original = text.ids, .positions = text.positions, .languages = text.zeros, .types = text.zeros,
-                       .keys = text.keys, .predicted_rows = text.predicted_rows, .targets = text.targets,
-                       .specials = &xlm_own_special_tokens};
+    return (xlm_batch){
+        .corrupted = {
+            .tokens = TOKENS, .sequences = SEQUENCES, .offsets = text.offsets, .ids = text.ids, .unmasked = text.ids,
+            .positions = text.positions, .languages = text.zeros, .unswitched = text.zeros, .types = text.zeros,
+            .keys = text.keys, .specials = &xlm_own_special_tokens,
+        },
+        .predicted = MASKED, .predicted_rows = text.predicted_rows, .targets = text.targets,
+    };
 }
 
 static float *gradients_in(xlm_precision precision, const xlm_model *model, xlm_parameters *parameters, const xlm_batch *batch)
@@ -56,7 +60,7 @@ static float *gradients_in(xlm_precision precision, const xlm_model *model, xlm_
     xlm_tape *tape = xlm_tape_new(parameters);
     xlm_tape_multiply_by(tape, precision == XLM_BFLOAT16, precision);
     xlm_tape_begin(tape, gradients, true, 1, 0);
-    xlm_var **hidden = xlm_model_encode(model, tape, batch, XLM_TOP_LAYER, batch->predicted_rows, batch->predicted);
+    xlm_var **hidden = xlm_model_encode(model, tape, &batch->corrupted, XLM_TOP_LAYER, batch->predicted_rows, batch->predicted);
     xlm_var *h = hidden[xlm_model_get_config(model)->layers];
     xlm_tape_seed(tape, xlm_lm_cross_entropy(model, tape, h, batch->targets, NULL), 1);
     xlm_tape_backward(tape);

@@ -23,10 +23,12 @@ static const int32_t nli_offsets[] = {0, 6, 9, 12}, nli_ids[N_TOKENS] = {0, 5, 6
 static xlm_row_key nli_keys[N_TOKENS];
 
 static const xlm_batch nli_batch = {
-    .tokens = N_TOKENS, .sequences = N, .predicted = N, .offsets = nli_offsets, .ids = nli_ids, .original = nli_ids,
-    .positions = nli_positions, .languages = nli_languages, .text_languages = nli_languages, .types = nli_types,
-    .keys = nli_keys, .predicted_rows = nli_masked, .targets = nli_targets,
-    .specials = &xlm_own_special_tokens,
+    .corrupted = {
+        .tokens = N_TOKENS, .sequences = N, .offsets = nli_offsets, .ids = nli_ids, .unmasked = nli_ids,
+        .positions = nli_positions, .languages = nli_languages, .unswitched = nli_languages, .types = nli_types,
+        .keys = nli_keys, .specials = &xlm_own_special_tokens,
+    },
+    .predicted = N, .predicted_rows = nli_masked, .targets = nli_targets,
 };
 
 static const double *values_of(const struct hosted_job *job, const char *name)
@@ -50,10 +52,10 @@ static void linear(int rows, const double *weight, const double *bias, const dou
 /* Probabilities of the classes, plainly. */
 static void probabilities(const struct hosted_job *job, bool dense, double p[N][CLASSES])
 {
-    const xlm_view view = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL};
+    const xlm_view view = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL};
     double h[N_TOKENS * D];
     xlm_tape_begin(job->tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
-    xlm_var_read(xlm_host_encode_view(job->model, job->tape, job->batch, &view), 0, N_TOKENS, h);
+    xlm_var_read(xlm_encode_view(job->model, job->tape, job->batch, &view), 0, N_TOKENS, h);
     for (int n = 0; n < N; n++) {
         double x[D], sum = 0;
         memcpy(x, h + nli_masked[n] * D, sizeof x);
@@ -88,7 +90,8 @@ static void test_heads(void **state)
         struct hosted_job job = {.batch = &nli_batch, .stream = {.name = "train"}};
         add_objective(&job, "classes", &heads[dense], NULL);
         assert_true(open_job(&job));
-        double wanted[N][CLASSES], loss = 0, row[8] = {0};
+        double wanted[N][CLASSES], loss = 0;
+        xlm_sums sums = xlm_host_sums_new(job.host);
         probabilities(&job, dense, wanted);
         for (int n = 0; n < N; n++)
             loss -= log(wanted[n][nli_targets[n]]) / N;
@@ -96,8 +99,9 @@ static void test_heads(void **state)
         xlm_pass_input input = job_input(&job, 0, 1);
         assert_int_equal(input.terms[0], N);
         xlm_tape_begin(job.tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
-        xlm_host_run(job.host, job.tape, &input, NULL, row, &(xlm_host_outputs){.visit = predict, .data = &found});
-        assert_true(fabs(row[0] / N - loss) < 1e-12);
+        xlm_host_run(job.host, job.tape, &input, NULL, &sums, &(xlm_host_outputs){.visit = predict, .data = &found});
+        assert_true(fabs(sums.mean[0] / N - loss) < 1e-12);
+        xlm_sums_free(&sums);
         for (int i = 0; i < N * CLASSES; i++)
             assert_true(fabs(found.rows[i] - wanted[i / CLASSES][i % CLASSES]) < 1e-12);
         check_gradients_of(&job, &input);

@@ -351,10 +351,10 @@ static char *show(const xlm_examples *e)
         assert_true(xlm_examples_read(e, 1, &i, &instance, arena, &b, NULL));
         assert_true(b.predicted == 1 && b.predicted_rows[0] == 0);
         g_string_append_printf(out, "%d(", b.targets[0]);
-        for (int32_t k = 0; k < b.tokens; k++) {
-            g_string_append_printf(out, "%s%d", k > 0 ? " " : "", b.ids[k]);
-            if (k == 0 || b.languages[k] != b.languages[k - 1] || b.types[k] != b.types[k - 1])
-                g_string_append_printf(out, "/%d,%d", b.languages[k], b.types[k]);
+        for (int32_t k = 0; k < b.corrupted.tokens; k++) {
+            g_string_append_printf(out, "%s%d", k > 0 ? " " : "", b.corrupted.ids[k]);
+            if (k == 0 || b.corrupted.languages[k] != b.corrupted.languages[k - 1] || b.corrupted.types[k] != b.corrupted.types[k - 1])
+                g_string_append_printf(out, "/%d,%d", b.corrupted.languages[k], b.corrupted.types[k]);
         }
         g_string_append(out, ")");
     }

@@ -245,24 +245,24 @@ static void streams_switch(void **state)
         const int32_t *translations = xlm_batch_annotation(&b, "translations");
         const int32_t *others = xlm_batch_annotation(&b, "translation_languages");
         int32_t k = 0;
-        for (int32_t i = 0; i < b.tokens; i++) {
-            const int32_t language = b.text_languages[i];
+        for (int32_t i = 0; i < b.corrupted.tokens; i++) {
+            const int32_t language = b.corrupted.unswitched[i];
             /* By the dictionary above. */
-            const bool has = b.original[i] >= XLM_SPECIALS && b.original[i] % 2 == 1 && language != FR;
-            ordinary += b.original[i] >= XLM_SPECIALS;
-            assert_int_equal(translations[i], !has ? -1 : language == DE ? b.original[i] - 400 : b.original[i] + 400);
+            const bool has = b.corrupted.unmasked[i] >= XLM_SPECIALS && b.corrupted.unmasked[i] % 2 == 1 && language != FR;
+            ordinary += b.corrupted.unmasked[i] >= XLM_SPECIALS;
+            assert_int_equal(translations[i], !has ? -1 : language == DE ? b.corrupted.unmasked[i] - 400 : b.corrupted.unmasked[i] + 400);
             assert_int_equal(others[i], !has ? -1 : DE + EN - language);
             if (k == b.predicted || b.predicted_rows[k] != i) {
-                assert_int_equal(b.ids[i], b.original[i]);
-                assert_int_equal(b.languages[i], language);
+                assert_int_equal(b.corrupted.ids[i], b.corrupted.unmasked[i]);
+                assert_int_equal(b.corrupted.languages[i], language);
                 continue;
             }
-            assert_int_equal(b.targets[k], b.original[i]);
-            assert_true(b.languages[i] == language || (has && b.languages[i] == DE + EN - language));
-            if (b.languages[i] != language)
-                assert_int_equal(b.ids[i], translations[i]);
+            assert_int_equal(b.targets[k], b.corrupted.unmasked[i]);
+            assert_true(b.corrupted.languages[i] == language || (has && b.corrupted.languages[i] == DE + EN - language));
+            if (b.corrupted.languages[i] != language)
+                assert_int_equal(b.corrupted.ids[i], translations[i]);
             known[language] += has;
-            switched[language] += b.languages[i] != language;
+            switched[language] += b.corrupted.languages[i] != language;
             k++;
         }
         assert_int_equal(k, b.predicted);
@@ -289,15 +289,15 @@ static void slices_are_the_whole(void **state)
         for (int slice = 0; slice < slices; slice++) {
             const int64_t first = BATCH * slice / slices;
             const xlm_batch b = read_step(s->stream, 7, first, BATCH * (slice + 1) / slices - first, s->arena);
-            same(whole.ids + row, b.ids, b.tokens);
-            same(whole.languages + row, b.languages, b.tokens);
-            same(whole.text_languages + row, b.text_languages, b.tokens);
+            same(whole.corrupted.ids + row, b.corrupted.ids, b.corrupted.tokens);
+            same(whole.corrupted.languages + row, b.corrupted.languages, b.corrupted.tokens);
+            same(whole.corrupted.unswitched + row, b.corrupted.unswitched, b.corrupted.tokens);
             same(whole.targets + masked, b.targets, b.predicted);
-            same(xlm_batch_annotation(&whole, "translations") + row, xlm_batch_annotation(&b, "translations"), b.tokens);
-            row += b.tokens;
+            same(xlm_batch_annotation(&whole, "translations") + row, xlm_batch_annotation(&b, "translations"), b.corrupted.tokens);
+            row += b.corrupted.tokens;
             masked += b.predicted;
         }
-        assert_int_equal(row, whole.tokens);
+        assert_int_equal(row, whole.corrupted.tokens);
         assert_int_equal(masked, whole.predicted);
     }
 }
@@ -311,11 +311,11 @@ static void without_switching_nothing_changes(void **state)
     assert_null(xlm_stream_dictionary(plain));
     assert_int_equal(xlm_stream_dictionary(annotated)->pairs, 200);
     const xlm_batch a = read_step(plain, 1, 0, BATCH, s->arena), b = read_step(annotated, 1, 0, BATCH, s->arena);
-    assert_ptr_equal(a.languages, a.text_languages);
+    assert_ptr_equal(a.corrupted.languages, a.corrupted.unswitched);
     assert_null(a.annotations);
     assert_int_equal(a.predicted, b.predicted);
-    same(a.ids, b.ids, a.tokens);
-    same(a.languages, b.languages, a.tokens);
+    same(a.corrupted.ids, b.corrupted.ids, a.corrupted.tokens);
+    same(a.corrupted.languages, b.corrupted.languages, a.corrupted.tokens);
     xlm_stream_close(plain);
     xlm_stream_close(annotated);
 }

@@ -46,14 +46,14 @@ static xlm_model_config tiny(int options)
 
 static xlm_var *loss(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_score *scores)
 {
-    xlm_var *h = xlm_model_encode(s->model, tape, b, XLM_TOP_LAYER, b->predicted_rows, b->predicted)[s->config.layers];
+    xlm_var *h = xlm_model_encode(s->model, tape, &b->corrupted, XLM_TOP_LAYER, b->predicted_rows, b->predicted)[s->config.layers];
     return xlm_lm_cross_entropy(s->model, tape, h, b->targets, scores);
 }
 
 /* The same with all of the last layer. */
 static xlm_var *loss_of_all(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_score *scores)
 {
-    xlm_var **hidden = xlm_model_encode(s->model, tape, b, XLM_TOP_LAYER, NULL, 0);
+    xlm_var **hidden = xlm_model_encode(s->model, tape, &b->corrupted, XLM_TOP_LAYER, NULL, 0);
     xlm_var *h = xlm_rows(tape, hidden[s->config.layers], b->predicted_rows, b->predicted);
     return xlm_lm_cross_entropy(s->model, tape, h, b->targets, scores);
 }
@@ -113,7 +113,7 @@ static void gelu(const struct setup *s, int n, double *x)
 static void attention(const double *q, const double *k, const double *v, double *out)
 {
     const int w = D / HEADS;
-    for (int s = 0; s < batch.sequences; s++)
+    for (int s = 0; s < batch.corrupted.sequences; s++)
         for (int h = 0; h < HEADS; h++)
             for (int i = offsets[s]; i < offsets[s + 1]; i++) {
                 double e[T], sum = 0;
@@ -232,7 +232,7 @@ static void test_encoder_follows_the_textbook(void **state)
         struct setup s = open_setup(tiny(options), 0.5);
         xlm_tape *tape = xlm_tape_new(s.parameters);
         xlm_tape_begin(tape, NULL, false, 1, 1);
-        xlm_var **hidden = xlm_model_encode(s.model, tape, &batch, XLM_TOP_LAYER, NULL, 0);
+        xlm_var **hidden = xlm_model_encode(s.model, tape, &batch.corrupted, XLM_TOP_LAYER, NULL, 0);
         double x[T * D], wanted[M];
         embeddings(&s, x);
         for (int l = 0; l <= L; l++) {
@@ -261,7 +261,7 @@ static void test_logits_agree_with_the_loss(void **state)
         xlm_tape_begin(tape, NULL, false, 1, 1);
         xlm_score scores[M];
         loss(&s, tape, &batch, scores);
-        xlm_var *h = xlm_model_encode(s.model, tape, &batch, XLM_TOP_LAYER, predicted_rows, M)[L];
+        xlm_var *h = xlm_model_encode(s.model, tape, &batch.corrupted, XLM_TOP_LAYER, predicted_rows, M)[L];
         const xlm_var *z = xlm_lm_logits(s.model, tape, h);
         assert_int_equal(z->rows, M);
         assert_int_equal(z->cols, V);
@@ -362,16 +362,18 @@ static void test_sequences_do_not_see_one_another(void **state)
     struct big b = make_big(700, 150, 1200);
     xlm_tape *together = xlm_tape_new(s.parameters), *alone = xlm_tape_new(s.parameters);
     xlm_tape_begin(together, NULL, true, 1, 1);
-    xlm_var **all = xlm_model_encode(s.model, together, &b.batch, XLM_TOP_LAYER, NULL, 0);
-    for (int q = 0; q < b.batch.sequences; q++) {
+    xlm_var **all = xlm_model_encode(s.model, together, &b.batch.corrupted, XLM_TOP_LAYER, NULL, 0);
+    for (int q = 0; q < b.batch.corrupted.sequences; q++) {
         const int32_t first = b.offsets[q], n = b.offsets[q + 1] - first, own[] = {0, n};
         const xlm_batch single = {
-            .tokens = n, .sequences = 1, .offsets = own, .ids = b.ids + first, .original = b.ids + first,
-            .positions = b.positions + first, .languages = b.languages + first, .types = b.types + first, .keys = b.keys + first,
-            .specials = &xlm_own_special_tokens,
+            .corrupted = {
+                .tokens = n, .sequences = 1, .offsets = own, .ids = b.ids + first, .unmasked = b.ids + first,
+                .positions = b.positions + first, .languages = b.languages + first, .unswitched = b.languages + first,
+                .types = b.types + first, .keys = b.keys + first, .specials = &xlm_own_special_tokens,
+            },
         };
         xlm_tape_begin(alone, NULL, true, 1, 1);
-        xlm_var **h = xlm_model_encode(s.model, alone, &single, XLM_TOP_LAYER, NULL, 0);
+        xlm_var **h = xlm_model_encode(s.model, alone, &single.corrupted, XLM_TOP_LAYER, NULL, 0);
         const int64_t d = s.config.hidden_size;
         for (int l = 0; l <= s.config.layers; l++)
             for (int64_t i = 0; i < n * d; i++)

@@ -46,16 +46,16 @@ static void test_counts(void **state)
 
 static void check_row(const xlm_batch *b, int32_t s, int32_t i)
 {
-    const int32_t first = b->offsets[s], n = b->offsets[s + 1] - first;
+    const int32_t first = b->corrupted.offsets[s], n = b->corrupted.offsets[s + 1] - first;
     assert_int_equal(n, tokens_of(i));
     for (int32_t k = 0; k < n; k++) {
-        assert_int_equal(b->ids[first + k], 100 * i + k);
-        assert_int_equal(b->original[first + k], 100 * i + k);
-        assert_int_equal(b->positions[first + k], k);
-        assert_int_equal(b->languages[first + k], i % 2);
-        assert_int_equal(b->text_languages[first + k], i % 2);
-        assert_int_equal(b->types[first + k], k > 1);
-        assert_int_equal(b->keys[first + k].position, k);
+        assert_int_equal(b->corrupted.ids[first + k], 100 * i + k);
+        assert_int_equal(b->corrupted.unmasked[first + k], 100 * i + k);
+        assert_int_equal(b->corrupted.positions[first + k], k);
+        assert_int_equal(b->corrupted.languages[first + k], i % 2);
+        assert_int_equal(b->corrupted.unswitched[first + k], i % 2);
+        assert_int_equal(b->corrupted.types[first + k], k > 1);
+        assert_int_equal(b->corrupted.keys[first + k].position, k);
     }
 }
 
@@ -66,14 +66,14 @@ static void test_batch(void **state)
     xlm_arena *arena = xlm_arena_new();
     xlm_batch b;
     assert_true(xlm_examples_read(e, 3, (int64_t[]){9, 2, 9}, (uint32_t[]){7, 8, 70}, arena, &b, NULL));
-    assert_true(b.sequences == 3 && b.tokens == 3 + 4 + 3 && b.predicted == 5);
+    assert_true(b.corrupted.sequences == 3 && b.corrupted.tokens == 3 + 4 + 3 && b.predicted == 5);
     check_row(&b, 0, 9);
     check_row(&b, 1, 2);
     check_row(&b, 2, 9);
     static const int32_t rows[] = {0, 2, 6, 7, 9}, targets[] = {90, 92, 23, 90, 92};
     assert_memory_equal(b.predicted_rows, rows, sizeof rows);
     assert_memory_equal(b.targets, targets, sizeof targets);
-    assert_true(b.keys[0].instance == 7 && b.keys[3].instance == 8 && b.keys[9].instance == 70);
+    assert_true(b.corrupted.keys[0].instance == 7 && b.corrupted.keys[3].instance == 8 && b.corrupted.keys[9].instance == 70);
     assert_null(b.annotations);
     xlm_arena_free(arena);
     xlm_examples_free(e);
@@ -95,11 +95,11 @@ static void read_step(xlm_stream *stream, int64_t step, int64_t count, int32_t *
         const int64_t n = MIN(count, BATCH - first);
         xlm_batch b;
         assert_true(xlm_stream_read(stream, step, first, n, arena, &b, NULL));
-        assert_int_equal(b.sequences, n);
-        for (int32_t s = 0; s < b.sequences; s++) {
-            found[first + s] = b.ids[b.offsets[s]] / 100;
+        assert_int_equal(b.corrupted.sequences, n);
+        for (int32_t s = 0; s < b.corrupted.sequences; s++) {
+            found[first + s] = b.corrupted.ids[b.corrupted.offsets[s]] / 100;
             check_row(&b, s, found[first + s]);
-            assert_int_equal(b.keys[b.offsets[s]].instance, 3u << 24 | (uint32_t)(first + s));
+            assert_int_equal(b.corrupted.keys[b.corrupted.offsets[s]].instance, 3u << 24 | (uint32_t)(first + s));
         }
     }
     xlm_arena_free(arena);
@@ -221,33 +221,33 @@ static void test_switched_words(void **state)
         xlm_arena_reset(arena);
         assert_true(xlm_stream_read(stream, step, 0, BATCH, arena, &b, NULL));
         assert_true(xlm_stream_read(stream, step, 2, 1, arena, &one, NULL)); /* as another rank reads it */
-        assert_memory_equal(one.ids, b.ids + 2 * (WORDS + 1), (WORDS + 1) * sizeof *b.ids);
-        assert_memory_equal(one.languages, b.languages + 2 * (WORDS + 1), (WORDS + 1) * sizeof *b.ids);
-        for (int32_t row = 0; row < b.tokens; row++) {
+        assert_memory_equal(one.corrupted.ids, b.corrupted.ids + 2 * (WORDS + 1), (WORDS + 1) * sizeof *b.corrupted.ids);
+        assert_memory_equal(one.corrupted.languages, b.corrupted.languages + 2 * (WORDS + 1), (WORDS + 1) * sizeof *b.corrupted.ids);
+        for (int32_t row = 0; row < b.corrupted.tokens; row++) {
             const int32_t k = row % (WORDS + 1);
-            assert_int_equal(b.original[row], k < WORDS ? FIRST + k : OTHER + 6);
-            assert_int_equal(b.text_languages[row], k == WORDS);
-            changes += row >= WORDS + 1 && b.ids[row] != b.ids[row - WORDS - 1];
-            if (b.ids[row] == b.original[row]) {
-                assert_int_equal(b.languages[row], b.text_languages[row]);
+            assert_int_equal(b.corrupted.unmasked[row], k < WORDS ? FIRST + k : OTHER + 6);
+            assert_int_equal(b.corrupted.unswitched[row], k == WORDS);
+            changes += row >= WORDS + 1 && b.corrupted.ids[row] != b.corrupted.ids[row - WORDS - 1];
+            if (b.corrupted.ids[row] == b.corrupted.unmasked[row]) {
+                assert_int_equal(b.corrupted.languages[row], b.corrupted.unswitched[row]);
                 continue;
             }
-            assert_int_equal(b.languages[row], k < WORDS);
+            assert_int_equal(b.corrupted.languages[row], k < WORDS);
             if (k == WORDS) {
-                assert_int_equal(b.ids[row], FIRST + 6);
+                assert_int_equal(b.corrupted.ids[row], FIRST + 6);
                 back++;
                 continue;
             }
             assert_true(k % 2 == 0 && k != 4);
-            assert_true(b.ids[row] == OTHER + k || (k == 2 && b.ids[row] == OTHER + 3));
-            second += b.ids[row] == OTHER + 3;
+            assert_true(b.corrupted.ids[row] == OTHER + k || (k == 2 && b.corrupted.ids[row] == OTHER + 3));
+            second += b.corrupted.ids[row] == OTHER + 3;
             switched++;
         }
     }
     assert_true(abs(switched - STEPS * BATCH * 31 / 4) < 600 && abs(second - STEPS * BATCH / 8) < 50 &&
                 abs(back - STEPS * BATCH / 4) < 70 && changes > STEPS * BATCH);
     assert_true(xlm_stream_read_in_order(stream, 0, 1, arena, &b, NULL));
-    assert_memory_equal(b.ids, b.original, (WORDS + 1) * sizeof *b.ids);
+    assert_memory_equal(b.corrupted.ids, b.corrupted.unmasked, (WORDS + 1) * sizeof *b.corrupted.ids);
     xlm_arena_free(arena);
     xlm_stream_close(stream);
     xlm_examples_free(e);

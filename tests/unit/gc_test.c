@@ -62,9 +62,17 @@ static xlm_batch text_batch(void)
     for (int32_t i = 0; i < TEXT_T; i++)
         text_keys[i] = (xlm_row_key){3, (uint32_t)i};
     return (xlm_batch){
-        .tokens = TEXT_T, .sequences = 3, .predicted = TEXT_M, .offsets = text_offsets, .ids = text_ids, .original = text_original,
-        .positions = text_positions, .languages = text_languages, .text_languages = text_languages, .types = text_types,
-        .keys = text_keys, .predicted_rows = text_masked, .targets = text_targets, .specials = &xlm_own_special_tokens,
+        .original = {
+            .tokens = TEXT_T, .sequences = 3, .offsets = text_offsets, .ids = text_original, .unmasked = text_original,
+            .positions = text_positions, .languages = text_languages, .unswitched = text_languages, .types = text_types,
+            .keys = text_keys, .specials = &xlm_own_special_tokens,
+        },
+        .corrupted = {
+            .tokens = TEXT_T, .sequences = 3, .offsets = text_offsets, .ids = text_ids, .unmasked = text_original,
+            .positions = text_positions, .languages = text_languages, .unswitched = text_languages, .types = text_types,
+            .keys = text_keys, .specials = &xlm_own_special_tokens,
+        },
+        .predicted = TEXT_M, .predicted_rows = text_masked, .targets = text_targets,
     };
 }
 
@@ -101,11 +109,11 @@ struct settings {
 
 static double by_hand(struct hosted_job *job, const struct settings *s, int64_t *known, int64_t *all)
 {
-    const xlm_view view = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL};
+    const xlm_view view = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL};
     const xlm_parameter *p = xlm_parameters_get(job->parameters, xlm_parameters_find(job->parameters, "embeddings/word/weight"));
     double h[TEXT_T * 6], sum = 0;
     xlm_tape_begin(job->tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
-    xlm_var_read(xlm_host_encode_view(job->model, job->tape, job->batch, &view), 0, TEXT_T, h);
+    xlm_var_read(xlm_encode_view(job->model, job->tape, job->batch, &view), 0, TEXT_T, h);
     *known = *all = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
         const struct pair *pair = &pairs[i];
@@ -144,14 +152,14 @@ static void test_gc(void **state)
         assert_int_equal(input.terms[0], TEXT_M);
         int64_t known, neighbours;
         const double wanted = by_hand(&job, &all[i], &known, &neighbours);
-        double *row = g_new0(double, xlm_host_numbers(job.host));
+        xlm_sums sums = xlm_host_sums_new(job.host);
         xlm_tape_begin(job.tape, NULL, true, GRADIENT_SEED, GRADIENT_STEP);
-        xlm_host_run(job.host, job.tape, &input, NULL, row, NULL);
-        if (!(fabs(row[0] / TEXT_M - wanted) < 1e-12) || !(wanted > 0))
-            fail_msg("settings %d: %.15g, by hand %.15g", (int)i, row[0] / TEXT_M, wanted);
-        const xlm_metric_sum *metric = xlm_host_metric_sums(job.host, row, 0);
+        xlm_host_run(job.host, job.tape, &input, NULL, &sums, NULL);
+        if (!(fabs(sums.mean[0] / TEXT_M - wanted) < 1e-12) || !(wanted > 0))
+            fail_msg("settings %d: %.15g, by hand %.15g", (int)i, sums.mean[0] / TEXT_M, wanted);
+        const xlm_metric_sum *metric = xlm_host_metric_sums(job.host, &sums, 0);
         assert_true(metric->sum == (double)known && metric->count == (double)neighbours);
-        g_free(row);
+        xlm_sums_free(&sums);
         check_gradients_of(&job, &input);
         close_gc(&job);
     }
@@ -166,18 +174,21 @@ static void test_beside_mlm(void **state)
     struct hosted_job job = gc_job(&of, options);
     add_objective(&job, "mlm", &xlm_loss_mlm, NULL);
     assert_true(open_job(&job));
-    double *row = g_new0(double, 3 * xlm_host_numbers(job.host));
+    xlm_sums sums[3];
+    for (int i = 0; i < 3; i++)
+        sums[i] = xlm_host_sums_new(job.host);
     for (int only = -1; only < 2; only++) {
         xlm_pass_input input = {.stream = 0, .batch = &of, .parts = 1, .step = GRADIENT_STEP, .only = only};
         xlm_host_count(job.host, &input, job.arena);
         xlm_tape_begin(job.tape, NULL, true, GRADIENT_SEED, GRADIENT_STEP);
-        xlm_host_run(job.host, job.tape, &input, NULL, row + (only + 1) * xlm_host_numbers(job.host), NULL);
+        xlm_host_run(job.host, job.tape, &input, NULL, &sums[only + 1], NULL);
         if (only < 0)
             check_gradients_of(&job, &input);
     }
-    assert_true(fabs(row[0] - row[xlm_host_numbers(job.host)]) < 1e-10);
-    assert_true(fabs(row[1] - row[2 * xlm_host_numbers(job.host) + 1]) < 1e-10);
-    g_free(row);
+    assert_true(fabs(sums[0].mean[0] - sums[1].mean[0]) < 1e-10);
+    assert_true(fabs(sums[0].mean[1] - sums[2].mean[1]) < 1e-10);
+    for (int i = 0; i < 3; i++)
+        xlm_sums_free(&sums[i]);
     close_gc(&job);
 }
 
@@ -188,7 +199,7 @@ static void test_nothing_known(void **state)
     static const char *const options[] = {"cooccurrence=cooc.h5", NULL};
     static const int32_t strange[TEXT_T] = {0, 12, 12, 12, 12, 2, 12, 12, 2, 0, 12, 12, 12, 12, 12, 2, 0, 12, 2};
     xlm_batch of = text_batch();
-    of.original = strange;
+    of.corrupted.unmasked = of.original.ids = of.original.unmasked = strange;
     struct hosted_job job = gc_job(&of, options);
     assert_true(open_job(&job));
     const xlm_pass_input input = job_input(&job, 0, 1);

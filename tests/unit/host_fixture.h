@@ -14,6 +14,7 @@
 #include "nn/model.h"
 #include "objective/differences.h"
 #include "objective/host.h"
+#include "objective/views.h"
 #include "options/options.h"
 
 enum { MOST_OBJECTIVES = 4 };

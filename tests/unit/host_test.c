@@ -10,7 +10,7 @@
 
 /* ---- an objective whose views a test sets ---- */
 
-enum { MOST_VIEWS = 4 };
+enum { MOST_VIEWS = 6 };
 
 struct looker {
     int views;
@@ -32,7 +32,7 @@ static int64_t look_count(xlm_loss *self, const xlm_pass *pass)
 {
     struct looker *looker = self->state;
     looker->counted++;
-    return pass->batch->sequences;
+    return pass->batch->corrupted.sequences;
 }
 
 /* Mean over views of the mean of (h Wᵀ)². */
@@ -81,9 +81,17 @@ static xlm_batch pair_batch(void)
     for (int i = 0; i < TOKENS; i++)
         pair_keys[i] = i < 6 ? (xlm_row_key){20, (uint32_t)i} : (xlm_row_key){21, (uint32_t)(i - 6)};
     return (xlm_batch){
-        .tokens = TOKENS, .sequences = 2, .predicted = 3, .offsets = pair_offsets, .ids = pair_ids, .original = pair_original,
-        .positions = pair_positions, .languages = pair_languages, .text_languages = pair_text_languages, .types = pair_types,
-        .keys = pair_keys, .predicted_rows = pair_masked, .targets = pair_targets, .specials = &xlm_own_special_tokens,
+        .original = {
+            .tokens = TOKENS, .sequences = 2, .offsets = pair_offsets, .ids = pair_original, .unmasked = pair_original,
+            .positions = pair_positions, .languages = pair_text_languages, .unswitched = pair_text_languages,
+            .types = pair_types, .keys = pair_keys, .specials = &xlm_own_special_tokens,
+        },
+        .corrupted = {
+            .tokens = TOKENS, .sequences = 2, .offsets = pair_offsets, .ids = pair_ids, .unmasked = pair_original,
+            .positions = pair_positions, .languages = pair_languages, .unswitched = pair_text_languages, .types = pair_types,
+            .keys = pair_keys, .specials = &xlm_own_special_tokens,
+        },
+        .predicted = 3, .predicted_rows = pair_masked, .targets = pair_targets,
     };
 }
 
@@ -107,32 +115,33 @@ static void test_inputs(void **state)
     const xlm_batch of = pair_batch();
     struct hosted_job job = pair_job(&of);
     const xlm_view views[] = {
-        {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .gradient = true, .dropout = true},
-        {.input = XLM_INPUT_ORIGINAL, .layer = 1, .rows = XLM_ROWS_PREDICTED, .gradient = true},
-        {.input = XLM_INPUT_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true},
-        {.input = XLM_INPUT_SECOND, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED, .gradient = true},
+        {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .gradient = true, .dropout = true},
+        {.text = XLM_TEXT_ORIGINAL, .layer = 1, .rows = XLM_ROWS_PREDICTED, .gradient = true},
+        {.text = XLM_TEXT_ORIGINAL, .side = XLM_SIDE_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true},
+        {.text = XLM_TEXT_ORIGINAL, .side = XLM_SIDE_SECOND, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED, .gradient = true},
+        {.text = XLM_TEXT_ORIGINAL, .side = XLM_SIDE_FIRST, .layer = 1, .rows = XLM_ROWS_PREDICTED, .gradient = true},
+        {.text = XLM_TEXT_CORRUPTED, .side = XLM_SIDE_SECOND, .layer = 1, .rows = XLM_ROWS_PREDICTED, .gradient = true},
     };
-    struct looker *looker = add_looker(&job, "look", 4, views);
+    struct looker *looker = add_looker(&job, "look", 6, views);
     assert_true(open_job(&job));
     const xlm_pass_input input = job_input(&job, 0, 1);
     run_job(&job, &input, NULL, NULL);
-    assert_true(looker->seen[0]->batch == &of);
+    assert_true(looker->seen[0]->text == &of.corrupted && looker->seen[0]->targets == NULL);
     assert_int_equal(looker->seen[0]->states->rows, TOKENS);
 
-    const xlm_batch *b = looker->seen[1]->batch;
+    const xlm_text *b = looker->seen[1]->text;
     assert_true(b->ids == pair_original && b->languages == pair_text_languages && b->tokens == TOKENS);
     assert_int_equal(looker->seen[1]->states->rows, 3);
 
-    b = looker->seen[2]->batch;
+    b = looker->seen[2]->text;
     static const int32_t first_ids[] = {0, 7, 2, 0, 5, 2}, first_offsets[] = {0, 3, 6}, thirds[] = {0, 1, 2, 0, 1, 2};
     assert_int_equal(b->tokens, 6);
     same_ints("ids of the first side", b->ids, first_ids, 6);
     same_ints("offsets of the first side", b->offsets, first_offsets, 3);
     same_ints("positions of the first side", b->positions, thirds, 6);
-    assert_true(b->predicted == 1 && b->predicted_rows[0] == 1 && b->targets[0] == 7);
     assert_int_equal(looker->seen[2]->states->rows, 2);
 
-    b = looker->seen[3]->batch;
+    b = looker->seen[3]->text;
     static const int32_t second_ids[] = {0, 8, 6, 2, 0, 9, 10, 2}, second_offsets[] = {0, 4, 8};
     static const int32_t fourths[] = {0, 1, 2, 3, 0, 1, 2, 3};
     static const int32_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1}, zeros[] = {0, 0, 0, 0, 0, 0, 0, 0};
@@ -143,7 +152,18 @@ static void test_inputs(void **state)
     same_ints("languages of the second side", b->languages, ones, 8);
     same_ints("types of the second side", b->types, zeros, 8);
     assert_true(b->keys[0].instance == 20 && b->keys[3].position == 3 && b->keys[4].instance == 21 && b->keys[4].position == 0);
-    assert_true(b->predicted == 2 && b->predicted_rows[0] == 1 && b->predicted_rows[1] == 6 && b->targets[1] == 10);
+    const xlm_encoded *e = looker->seen[3];
+    assert_true(e->states->rows == 2 && e->rows[0] == 1 && e->rows[1] == 6 && e->targets[0] == 8 && e->targets[1] == 10);
+    e = looker->seen[4];
+    assert_true(e->states->rows == 1 && e->rows[0] == 1 && e->targets[0] == 7 && e->text->ids[1] == 7);
+
+    e = looker->seen[5];
+    static const int32_t corrupted_ids[] = {0, 4, 12, 2, 0, 9, 4, 2}, corrupted_languages[] = {1, 1, 0, 1, 1, 1, 1, 1};
+    same_ints("ids of the corrupted second side", e->text->ids, corrupted_ids, 8);
+    same_ints("its ids before masking", e->text->unmasked, second_ids, 8);
+    same_ints("its languages", e->text->languages, corrupted_languages, 8);
+    same_ints("its languages before switching", e->text->unswitched, ones, 8);
+    assert_true(e->states->rows == 2 && e->rows[0] == 1 && e->rows[1] == 6 && e->targets[1] == 10);
     close_job(&job);
 }
 
@@ -155,13 +175,13 @@ static void test_gradients(void **state)
     const xlm_batch of = pair_batch();
     struct hosted_job job = pair_job(&of);
     const xlm_view one[] = {
-        {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED, .gradient = true, .dropout = true},
-        {.input = XLM_INPUT_ORIGINAL, .layer = 1, .rows = XLM_ROWS_ALL},                            /* no gradient */
-        {.input = XLM_INPUT_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true},
+        {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED, .gradient = true, .dropout = true},
+        {.text = XLM_TEXT_ORIGINAL, .layer = 1, .rows = XLM_ROWS_ALL},                            /* no gradient */
+        {.text = XLM_TEXT_ORIGINAL, .side = XLM_SIDE_FIRST, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_FIRST, .gradient = true},
     };
     const xlm_view two[] = {
-        {.input = XLM_INPUT_SECOND, .layer = 0, .rows = XLM_ROWS_FIRST, .gradient = true, .dropout = true},
-        {.input = XLM_INPUT_CORRUPTED, .layer = 1, .rows = XLM_ROWS_PREDICTED, .gradient = true, .dropout = true},
+        {.text = XLM_TEXT_ORIGINAL, .side = XLM_SIDE_SECOND, .layer = 0, .rows = XLM_ROWS_FIRST, .gradient = true, .dropout = true},
+        {.text = XLM_TEXT_CORRUPTED, .layer = 1, .rows = XLM_ROWS_PREDICTED, .gradient = true, .dropout = true},
     };
     add_looker(&job, "one", 3, one);
     add_looker(&job, "two", 2, two);
@@ -288,7 +308,7 @@ static int64_t spender_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pas
     xlm_var_read(h, 0, xlm_var_rows(h), values);
     for (int64_t i = 0; i < n; i++)
         kept[i] = values[i] * values[i];
-    return pass->batch->sequences;
+    return pass->batch->corrupted.sequences;
 }
 
 struct triple {
@@ -323,8 +343,8 @@ static xlm_var *spender_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pas
 static void spender_declare(xlm_loss *self, xlm_declaration *declaration)
 {
     (void)self;
-    const xlm_view label = {.input = XLM_INPUT_ORIGINAL, .layer = 1, .rows = XLM_ROWS_PREDICTED};
-    const xlm_view learnt = {.input = XLM_INPUT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED, .gradient = true,
+    const xlm_view label = {.text = XLM_TEXT_ORIGINAL, .layer = 1, .rows = XLM_ROWS_PREDICTED};
+    const xlm_view learnt = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED, .gradient = true,
                              .dropout = true};
     xlm_declare_view(declaration, &label);
     xlm_declare_view(declaration, &learnt);
@@ -345,15 +365,15 @@ static struct step_cost cost_on(struct hosted_job *job, xlm_tape *tape, double *
 {
     xlm_arena *arena = xlm_arena_new();
     xlm_pass_input input = {.stream = 0, .batch = job->batch, .parts = 1, .step = GRADIENT_STEP, .only = -1};
-    double *row = g_new0(double, xlm_host_numbers(job->host));
+    xlm_sums sums = xlm_host_sums_new(job->host);
     const double before = xlm_gemm_flops();
     xlm_host_count(job->host, &input, arena);
     xlm_tape_begin(tape, NULL, true, GRADIENT_SEED, GRADIENT_STEP);
     xlm_host_label(job->host, tape, &input, -1, NULL);
     xlm_tape_begin(tape, gradient, true, GRADIENT_SEED, GRADIENT_STEP);
-    xlm_host_run(job->host, tape, &input, input.terms, row, NULL);
+    xlm_host_run(job->host, tape, &input, input.terms, &sums, NULL);
     const struct step_cost cost = {xlm_tape_peak_bytes(tape), xlm_arena_peak(arena), xlm_gemm_flops() - before};
-    g_free(row);
+    xlm_sums_free(&sums);
     xlm_arena_free(arena);
     return cost;
 }
@@ -404,9 +424,9 @@ static void test_draws(void **state)
     (void)state;
     const xlm_batch of = pair_batch();
     const xlm_view views[] = {
-        {.input = XLM_INPUT_CORRUPTED, .layer = 0, .gradient = true, .dropout = true},
-        {.input = XLM_INPUT_CORRUPTED, .layer = 0, .dropout = true},
-        {.input = XLM_INPUT_CORRUPTED, .layer = 0, .gradient = true},
+        {.text = XLM_TEXT_CORRUPTED, .layer = 0, .gradient = true, .dropout = true},
+        {.text = XLM_TEXT_CORRUPTED, .layer = 0, .dropout = true},
+        {.text = XLM_TEXT_CORRUPTED, .layer = 0, .gradient = true},
     };
     double *first = NULL;
     for (int views_in_all = 1; views_in_all <= 3; views_in_all++) {
@@ -541,10 +561,10 @@ static struct step_of_views take_step(int who, const xlm_view *labelled, const x
 static void test_labels_share_views_with_losses(void **state)
 {
     (void)state;
-    const xlm_view all = {.input = XLM_INPUT_ORIGINAL, .layer = XLM_TOP_LAYER}, half = {.input = XLM_INPUT_ORIGINAL, .layer = 1};
+    const xlm_view all = {.text = XLM_TEXT_ORIGINAL, .layer = XLM_TOP_LAYER}, half = {.text = XLM_TEXT_ORIGINAL, .layer = 1};
     xlm_view masked = all, second = all, dropped = all;
     masked.rows = XLM_ROWS_PREDICTED;
-    second.input = XLM_INPUT_SECOND;
+    second.side = XLM_SIDE_SECOND;
     dropped.dropout = true;
     const double loss = projection(TOKENS); /* all that a looker does beside encoding */
 
@@ -606,7 +626,7 @@ static void test_refusals(void **state)
            "[objective look]: it reads rows that are linked, and [stream pairs] has no word alignments; give it "
            "alignments = FILE.h5");
     refuse((xlm_view){.layer = -2}, true, "[objective look]: layer = -2, but the model has 2 layers");
-    refuse((xlm_view){.input = XLM_INPUT_SECOND}, false,
+    refuse((xlm_view){.text = XLM_TEXT_ORIGINAL, .side = XLM_SIDE_SECOND}, false,
            "[objective look]: it reads the two sides of pairs, and [stream pairs] has none; set type = parallel there");
 }
 

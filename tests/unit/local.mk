@@ -92,7 +92,8 @@ double_tests = \
 	tests/unit/model_test \
 	tests/unit/recompute_test \
 	tests/unit/row_operators_test \
-	tests/unit/similarity_test
+	tests/unit/similarity_test \
+	tests/unit/views_test
 double_flags = $(AM_CPPFLAGS) -DXLM_DOUBLE
 double_libraries = libxlm_double.la $(BLIS_LIBS) $(GLIB_LIBS) $(CMOCKA_LIBS)
 
@@ -136,3 +137,5 @@ tests_unit_row_operators_test_CPPFLAGS = $(double_flags)
 tests_unit_row_operators_test_LDADD = $(double_libraries)
 tests_unit_similarity_test_CPPFLAGS = $(double_flags)
 tests_unit_similarity_test_LDADD = $(double_libraries)
+tests_unit_views_test_CPPFLAGS = $(double_flags)
+tests_unit_views_test_LDADD = $(double_libraries)

@@ -149,7 +149,7 @@ static struct hosted_job text_job(const xlm_batch *of, double switching, const x
 static double by_labels(struct hosted_job *job, const int32_t *labels)
 {
     xlm_tape_begin(job->tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
-    xlm_var **hidden = xlm_model_encode(job->model, job->tape, job->batch, XLM_TOP_LAYER, job->batch->predicted_rows,
+    xlm_var **hidden = xlm_model_encode(job->model, job->tape, &job->batch->corrupted, XLM_TOP_LAYER, job->batch->predicted_rows,
                                         job->batch->predicted);
     return xlm_var_scalar(xlm_lm_cross_entropy(job->model, job->tape, hidden[2], labels, NULL));
 }
@@ -228,9 +228,17 @@ static const int32_t pair_offsets[] = {0, 13, 21},
     pair_masked[PAIR_M] = {1, 7, 11, 15, 19}, pair_targets[PAIR_M] = {5, 8, 10, 7, 8};
 static xlm_row_key pair_keys[PAIR_T];
 static const xlm_batch pair_batch = {
-    .tokens = PAIR_T, .sequences = 2, .predicted = PAIR_M, .offsets = pair_offsets, .ids = pair_ids, .original = pair_original,
-    .positions = pair_positions, .languages = pair_languages, .text_languages = pair_languages, .types = pair_types,
-    .keys = pair_keys, .predicted_rows = pair_masked, .targets = pair_targets, .specials = &xlm_own_special_tokens,
+    .original = {
+        .tokens = PAIR_T, .sequences = 2, .offsets = pair_offsets, .ids = pair_original, .unmasked = pair_original,
+        .positions = pair_positions, .languages = pair_languages, .unswitched = pair_languages, .types = pair_types,
+        .keys = pair_keys, .specials = &xlm_own_special_tokens,
+    },
+    .corrupted = {
+        .tokens = PAIR_T, .sequences = 2, .offsets = pair_offsets, .ids = pair_ids, .unmasked = pair_original,
+        .positions = pair_positions, .languages = pair_languages, .unswitched = pair_languages, .types = pair_types,
+        .keys = pair_keys, .specials = &xlm_own_special_tokens,
+    },
+    .predicted = PAIR_M, .predicted_rows = pair_masked, .targets = pair_targets,
 };
 /* Which rows its pairs are: source and target, first row and number. */
 enum { PAIRS_OF_BATCH = 3 };
@@ -250,11 +258,11 @@ static struct hosted_job pair_job(const char *const *options)
 static void link_rows(struct hosted_job *job, int64_t layer, bool filter, bool linked[PAIR_T][PAIR_T])
 {
     const int64_t d = job->config.hidden_size;
-    const xlm_view view = {.input = XLM_INPUT_ORIGINAL, .layer = layer, .rows = XLM_ROWS_ALL};
+    const xlm_view view = {.text = XLM_TEXT_ORIGINAL, .layer = layer, .rows = XLM_ROWS_ALL};
     double states[PAIR_T * 6], a[9];
     bool links[9];
     xlm_tape_begin(job->tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
-    xlm_var_read(xlm_host_encode_view(job->model, job->tape, &pair_batch, &view), 0, PAIR_T, states);
+    xlm_var_read(xlm_encode_view(job->model, job->tape, &pair_batch, &view), 0, PAIR_T, states);
     memset(linked, 0, sizeof(bool) * PAIR_T * PAIR_T);
     for (int p = 0; p < PAIRS_OF_BATCH; p++) {
         const int32_t *r = pair_rows[p];
@@ -290,10 +298,10 @@ static void project(struct hosted_job *job, const char *which, const double *x, 
 /* Mean over these queries of the cross-entropy of their links, from the corrupted batch; [out] their number. */
 static double by_pointer(struct hosted_job *job, int64_t layer, bool linked[PAIR_T][PAIR_T], const bool *queries, int *n)
 {
-    const xlm_view view = {.input = XLM_INPUT_CORRUPTED, .layer = layer, .rows = XLM_ROWS_ALL};
+    const xlm_view view = {.text = XLM_TEXT_CORRUPTED, .layer = layer, .rows = XLM_ROWS_ALL};
     double h[PAIR_T * 6], sum = 0;
     xlm_tape_begin(job->tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
-    xlm_var_read(xlm_host_encode_view(job->model, job->tape, &pair_batch, &view), 0, PAIR_T, h);
+    xlm_var_read(xlm_encode_view(job->model, job->tape, &pair_batch, &view), 0, PAIR_T, h);
     *n = 0;
     for (int p = 0; p < PAIRS_OF_BATCH; p++)
         for (int side = 0; side < 2; side++) {
@@ -419,13 +427,13 @@ static void test_dwa_refuses(void **state)
 static double agreement_of(struct hosted_job *job, int64_t step, double *count)
 {
     xlm_pass_input input = {.stream = 0, .batch = &pair_batch, .parts = 1, .step = step, .only = -1};
-    double *row = g_new0(double, xlm_host_numbers(job->host));
+    xlm_sums sums = xlm_host_sums_new(job->host);
     xlm_host_begin_step(job->host);
     xlm_host_count(job->host, &input, job->arena);
     label_job(job, &input);
     xlm_tape_begin(job->tape, NULL, true, GRADIENT_SEED, GRADIENT_STEP);
-    xlm_host_run(job->host, job->tape, &input, NULL, row, NULL);
-    const xlm_metric_sum agreement = xlm_host_metric_sums(job->host, row, 0)[2];
+    xlm_host_run(job->host, job->tape, &input, NULL, &sums, NULL);
+    const xlm_metric_sum agreement = xlm_host_metric_sums(job->host, &sums, 0)[2];
     assert_string_equal(xlm_host_metric_names(job->host, 0)->pdata[2], "agreement");
     GByteArray *published = g_byte_array_new();
     size_t bytes;
@@ -433,7 +441,7 @@ static double agreement_of(struct hosted_job *job, int64_t step, double *count)
     g_byte_array_append(published, rows, (guint)bytes);
     xlm_host_finish_step(job->host, step, &published);
     g_byte_array_unref(published);
-    g_free(row);
+    xlm_sums_free(&sums);
     *count = agreement.count;
     return agreement.count > 0 ? agreement.sum / agreement.count : -1;
 }
@@ -471,9 +479,17 @@ static const xlm_annotation weam_annotation = {.name = "links", .axis = XLM_AXIS
                                                .width = 2},
                             no_links = {.name = "links", .axis = XLM_AXIS_OWN, .values = weam_links, .width = 2};
 static const xlm_batch weam_batch = {
-    .tokens = WEAM_T, .sequences = 1, .predicted = WEAM_M, .offsets = weam_offsets, .ids = weam_ids, .original = weam_original,
-    .positions = weam_positions, .languages = weam_types, .text_languages = weam_types, .types = weam_types, .keys = weam_keys,
-    .predicted_rows = weam_masked, .targets = weam_targets, .specials = &xlm_own_special_tokens, .annotations = &weam_annotation,
+    .original = {
+        .tokens = WEAM_T, .sequences = 1, .offsets = weam_offsets, .ids = weam_original, .unmasked = weam_original,
+        .positions = weam_positions, .languages = weam_types, .unswitched = weam_types, .types = weam_types,
+        .keys = weam_keys, .specials = &xlm_own_special_tokens,
+    },
+    .corrupted = {
+        .tokens = WEAM_T, .sequences = 1, .offsets = weam_offsets, .ids = weam_ids, .unmasked = weam_original,
+        .positions = weam_positions, .languages = weam_types, .unswitched = weam_types, .types = weam_types,
+        .keys = weam_keys, .specials = &xlm_own_special_tokens,
+    },
+    .predicted = WEAM_M, .predicted_rows = weam_masked, .targets = weam_targets, .annotations = &weam_annotation,
 };
 /* Partners of masked row i of the batch: 1 has 5, 2 has 3 and 5, 5 has 1, 2 and 3; 6 none. */
 static const int32_t weam_partners[WEAM_M][4] = {{5, -1}, {3, 5, -1}, {1, 2, 3, -1}, {-1}};
@@ -531,10 +547,10 @@ static double by_head(struct hosted_job *job, const char *prefix, const double *
 /* [out] both: Σ −log p of all masked positions by themselves, of those with partners by these. */
 static void by_hand(struct hosted_job *job, double both[2])
 {
-    const xlm_view view = {.input = XLM_INPUT_CORRUPTED, .layer = 2, .rows = XLM_ROWS_ALL};
+    const xlm_view view = {.text = XLM_TEXT_CORRUPTED, .layer = 2, .rows = XLM_ROWS_ALL};
     double h[WEAM_T * 6];
     xlm_tape_begin(job->tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
-    xlm_var_read(xlm_host_encode_view(job->model, job->tape, &weam_batch, &view), 0, WEAM_T, h);
+    xlm_var_read(xlm_encode_view(job->model, job->tape, &weam_batch, &view), 0, WEAM_T, h);
     both[0] = both[1] = 0;
     const double *w = own(job, "exchange/weight"), *b = own(job, "exchange/bias");
     for (int i = 0; i < WEAM_M; i++) {
@@ -576,9 +592,10 @@ static void test_weam_means(void **state)
     xlm_batch unlinked = weam_batch;
     unlinked.annotations = &no_links;
     struct hosted_job job = weam_job(&weam_batch, (const char *const[]){"lambda=0.7", NULL});
-    double both[2], row[20] = {0};
+    double both[2];
     assert_true(open_job(&job));
-    assert_true(xlm_host_numbers(job.host) <= 20 && xlm_host_means(job.host) == 2);
+    assert_int_equal(xlm_host_means(job.host), 2);
+    xlm_sums sums = xlm_host_sums_new(job.host);
     by_hand(&job, both);
     xlm_pass_input input[2];
     int64_t totals[2] = {0};
@@ -595,13 +612,14 @@ static void test_weam_means(void **state)
     const int64_t at = xlm_parameters_get(job.parameters, xlm_parameters_find(job.parameters, "embeddings/word/weight"))->start + 9;
     for (int nudge = 0; nudge < 3; nudge++) {
         x[at] += nudge == 1 ? 1e-5 : nudge == 2 ? -2e-5 : 0;
-        memset(row, 0, sizeof row);
+        xlm_sums_clear(&sums);
         for (int m = 0; m < 2; m++) {
             xlm_tape_begin(job.tape, nudge == 0 ? gradient : NULL, true, GRADIENT_SEED, GRADIENT_STEP);
-            xlm_host_run(job.host, job.tape, &input[m], nudge == 0 ? totals : NULL, row, NULL);
+            xlm_host_run(job.host, job.tape, &input[m], nudge == 0 ? totals : NULL, &sums, NULL);
         }
-        losses[nudge] = xlm_host_mean_loss(job.host, 0, row, totals);
+        losses[nudge] = xlm_host_mean_loss(job.host, 0, &sums, totals);
     }
+    xlm_sums_free(&sums);
     assert_true(fabs(losses[0] - 2 * both[0] / totals[0] - 0.7 * both[1] / totals[1]) < 1e-12);
     const double difference = (losses[1] - losses[2]) / 2e-5;
     assert_true(fabs(difference) > 1e-3 && fabs(gradient[at] - difference) < 1e-7);

@@ -48,10 +48,10 @@ static masked run_in(const settings *s, uint64_t instance, int32_t n, const int3
     xlm_arena_reset(arena);
     assert_true(xlm_batch_layout_take(&batch, arena, &xlm_own_special_tokens, 1, n, n, NULL));
     batch.offsets[1] = n;
-    copy(batch.original, original, n);
+    copy(batch.unmasked, original, n);
     for (int32_t i = 0; i < n; i++)
-        batch.text_languages[i] = language;
-    xlm_batch_layout_copy_original(&batch);
+        batch.unswitched[i] = language;
+    xlm_batch_layout_begin_corruption(&batch, NULL);
     if (s->translations != NULL)
         xlm_annotate_translations(s->translations, &draws, &batch);
     xlm_mask(&s->masking, &draws, &batch);
@@ -60,13 +60,13 @@ static masked run_in(const settings *s, uint64_t instance, int32_t n, const int3
     const xlm_batch done = xlm_batch_of_layout(&batch);
     const int32_t *translations = xlm_batch_annotation(&done, "translations");
     m.n = done.predicted;
-    copy(m.ids, done.ids, n);
+    copy(m.ids, done.corrupted.ids, n);
     copy(m.rows, done.predicted_rows, m.n);
     copy(m.targets, done.targets, m.n);
-    copy(m.languages, done.languages, n);
-    assert_memory_equal(done.original, original, sizeof *original * (size_t)n);
+    copy(m.languages, done.corrupted.languages, n);
+    assert_memory_equal(done.corrupted.unmasked, original, sizeof *original * (size_t)n);
     for (int32_t i = 0; i < n; i++)
-        assert_int_equal(done.text_languages[i], language);
+        assert_int_equal(done.corrupted.unswitched[i], language);
     if (s->translations != NULL)
         copy(m.translations, translations, n);
     else

@@ -89,9 +89,12 @@ static inline struct big make_big(int32_t tokens, int32_t longest, int32_t vocab
         b.offsets[sequences + 1] = row;
     }
     b.batch = (xlm_batch){
-        .tokens = tokens, .sequences = sequences, .predicted = masked, .offsets = b.offsets, .ids = b.ids, .original = b.ids,
-        .positions = b.positions, .languages = b.languages, .types = b.types, .keys = b.keys, .predicted_rows = b.predicted_rows,
-        .targets = b.targets, .specials = &xlm_own_special_tokens,
+        .corrupted = {
+            .tokens = tokens, .sequences = sequences, .offsets = b.offsets, .ids = b.ids, .unmasked = b.ids,
+            .positions = b.positions, .languages = b.languages, .unswitched = b.languages, .types = b.types, .keys = b.keys,
+            .specials = &xlm_own_special_tokens,
+        },
+        .predicted = masked, .predicted_rows = b.predicted_rows, .targets = b.targets,
     };
     return b;
 }

@@ -57,12 +57,11 @@ static void assert_numbers(const int32_t *values, const int32_t *expected, int32
 
 static void assert_batch(const xlm_pair_batch *b, const struct expected *e)
 {
-    assert_numbers(b->batch.offsets, e->offsets, b->batch.sequences + 1);
-    assert_numbers(b->batch.ids, e->ids, b->batch.tokens);
-    assert_numbers(b->batch.positions, e->positions, b->batch.tokens);
-    assert_numbers(b->batch.types, e->types, b->batch.tokens);
-    assert_numbers(b->batch.languages, e->languages, b->batch.tokens);
-    assert_int_equal(b->batch.predicted, 0);
+    assert_numbers(b->text.offsets, e->offsets, b->text.sequences + 1);
+    assert_numbers(b->text.ids, e->ids, b->text.tokens);
+    assert_numbers(b->text.positions, e->positions, b->text.tokens);
+    assert_numbers(b->text.types, e->types, b->text.tokens);
+    assert_numbers(b->text.languages, e->languages, b->text.tokens);
     for (int64_t i = 0; i < b->n; i++)
         for (int s = 0; s < 2; s++)
             assert_int_equal(b->row[s][i], e->rows[2 * i + s]);

@@ -51,7 +51,7 @@ static void seed(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_
 /* The second pass of a tape, so that memory of the first is there to be misused. */
 static struct outcome run(const struct setup *s, const xlm_batch *b, bool recompute, int objectives, bool with_gradients)
 {
-    const size_t size = (size_t)xlm_parameters_size(s->parameters), states = (size_t)(b->tokens * s->config.hidden_size);
+    const size_t size = (size_t)xlm_parameters_size(s->parameters), states = (size_t)(b->corrupted.tokens * s->config.hidden_size);
     struct outcome o = {.hidden = g_new(xlm_real, states * (LAYERS + 1)),
                         .gradients = with_gradients ? g_new(xlm_real, size) : NULL};
     xlm_tape *tape = xlm_tape_new(s->parameters);
@@ -60,7 +60,7 @@ static struct outcome run(const struct setup *s, const xlm_batch *b, bool recomp
         if (with_gradients)
             memset(o.gradients, 0, size * sizeof *o.gradients);
         xlm_tape_begin(tape, o.gradients, true, 7, step);
-        xlm_var **hidden = xlm_model_encode(s->model, tape, b, XLM_TOP_LAYER, NULL, 0);
+        xlm_var **hidden = xlm_model_encode(s->model, tape, &b->corrupted, XLM_TOP_LAYER, NULL, 0);
         seed(s, tape, b, hidden, objectives, &o.loss);
         if (with_gradients)
             xlm_tape_backward(tape);
@@ -79,7 +79,7 @@ static void compare(const struct setup *s, const xlm_batch *b, int objectives, b
     struct outcome stored = run(s, b, false, objectives, with_gradients), again = run(s, b, true, objectives, with_gradients);
     assert_memory_equal(&again.loss, &stored.loss, sizeof stored.loss);
     assert_memory_equal(again.hidden, stored.hidden,
-                        sizeof *stored.hidden * (size_t)(b->tokens * s->config.hidden_size * (LAYERS + 1)));
+                        sizeof *stored.hidden * (size_t)(b->corrupted.tokens * s->config.hidden_size * (LAYERS + 1)));
     if (with_gradients) {
         double largest = 0;
         for (int64_t i = 0; i < xlm_parameters_size(s->parameters); i++)
@@ -89,7 +89,7 @@ static void compare(const struct setup *s, const xlm_batch *b, int objectives, b
                             sizeof *stored.gradients * (size_t)xlm_parameters_size(s->parameters));
     }
     /* A layer makes 16 d and more a token, and d of them are stored. */
-    const uint64_t saved = sizeof(xlm_real) * (uint64_t)(b->tokens * s->config.hidden_size) * (15 * (LAYERS - 1) - 1);
+    const uint64_t saved = sizeof(xlm_real) * (uint64_t)(b->corrupted.tokens * s->config.hidden_size) * (15 * (LAYERS - 1) - 1);
     if (again.peak + saved > stored.peak)
         fail_msg("%.0f bytes with recomputing, %.0f without", (double)again.peak, (double)stored.peak);
     free_outcome(&stored);

@@ -495,12 +495,19 @@ static void test_text_rows(void **state)
     (void)state;
     static const int32_t original[] = {XLM_ID_BOS, 7, 9, XLM_ID_UNK, XLM_ID_EOS};
     static const int32_t ids[] = {XLM_ID_BOS, XLM_ID_MASK, 9, XLM_ID_UNK, XLM_ID_EOS};
-    const xlm_batch batch = {.tokens = 5, .ids = ids, .original = original, .specials = &xlm_own_special_tokens};
+    const xlm_batch batch = {
+        .original = {
+            .tokens = 5, .ids = original, .unmasked = original, .specials = &xlm_own_special_tokens,
+        },
+        .corrupted = {
+            .tokens = 5, .ids = ids, .unmasked = original, .specials = &xlm_own_special_tokens,
+        },
+    };
     xlm_parameters *p = make_parameters(&sizes[0]);
     xlm_tape *tape = xlm_tape_new(p);
     xlm_tape_begin(tape, NULL, true, 1, 1);
     const bool wanted[] = {false, true, true, false, false};
-    assert_memory_equal(xlm_text_rows(tape, &batch), wanted, sizeof wanted);
+    assert_memory_equal(xlm_text_rows(tape, &batch.corrupted), wanted, sizeof wanted);
     xlm_tape_free(tape);
     xlm_parameters_free(p);
 }

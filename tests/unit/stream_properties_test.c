@@ -279,16 +279,16 @@ static xlm_batch read_part(const fixture *f, xlm_stream *stream, int64_t step, i
 /* Is `part` the sequences first, first + 1, ... of `whole`? Returns where its predicted rows end. */
 static int32_t same_part(const xlm_batch *whole, const xlm_batch *part, int32_t first, int32_t masked)
 {
-    const int32_t row = whole->offsets[first];
-    const size_t tokens = (size_t)part->tokens;
-    for (int32_t s = 0; s <= part->sequences; s++)
-        assert_int_equal(part->offsets[s] + row, whole->offsets[first + s]);
-    assert_memory_equal(part->ids, whole->ids + row, tokens * sizeof *part->ids);
-    assert_memory_equal(part->original, whole->original + row, tokens * sizeof *part->original);
-    assert_memory_equal(part->positions, whole->positions + row, tokens * sizeof *part->positions);
-    assert_memory_equal(part->languages, whole->languages + row, tokens * sizeof *part->languages);
-    assert_memory_equal(part->types, whole->types + row, tokens * sizeof *part->types);
-    assert_memory_equal(part->keys, whole->keys + row, tokens * sizeof *part->keys);
+    const int32_t row = whole->corrupted.offsets[first];
+    const size_t tokens = (size_t)part->corrupted.tokens;
+    for (int32_t s = 0; s <= part->corrupted.sequences; s++)
+        assert_int_equal(part->corrupted.offsets[s] + row, whole->corrupted.offsets[first + s]);
+    assert_memory_equal(part->corrupted.ids, whole->corrupted.ids + row, tokens * sizeof *part->corrupted.ids);
+    assert_memory_equal(part->corrupted.unmasked, whole->corrupted.unmasked + row, tokens * sizeof *part->corrupted.unmasked);
+    assert_memory_equal(part->corrupted.positions, whole->corrupted.positions + row, tokens * sizeof *part->corrupted.positions);
+    assert_memory_equal(part->corrupted.languages, whole->corrupted.languages + row, tokens * sizeof *part->corrupted.languages);
+    assert_memory_equal(part->corrupted.types, whole->corrupted.types + row, tokens * sizeof *part->corrupted.types);
+    assert_memory_equal(part->corrupted.keys, whole->corrupted.keys + row, tokens * sizeof *part->corrupted.keys);
     for (int32_t k = 0; k < part->predicted; k++) {
         assert_int_equal(part->predicted_rows[k] + row, whole->predicted_rows[masked + k]);
         assert_int_equal(part->targets[k], whole->targets[masked + k]);
@@ -337,7 +337,7 @@ static void step_across_runs(void **state)
 
 static bool same_ids(const xlm_batch *a, const xlm_batch *b)
 {
-    return a->tokens == b->tokens && memcmp(a->ids, b->ids, sizeof *a->ids * (size_t)a->tokens) == 0;
+    return a->corrupted.tokens == b->corrupted.tokens && memcmp(a->corrupted.ids, b->corrupted.ids, sizeof *a->corrupted.ids * (size_t)a->corrupted.tokens) == 0;
 }
 
 static void what_draws_depend_on(void **state)
@@ -349,7 +349,7 @@ static void what_draws_depend_on(void **state)
     const xlm_batch other = read_part(f, b, 1, 0, 8);
     assert_false(same_ids(&base, &next));
     assert_false(same_ids(&base, &other));
-    assert_int_equal(other.keys[0].instance, 1u << 24);
+    assert_int_equal(other.corrupted.keys[0].instance, 1u << 24);
     const xlm_batch order = read_part(f, a, -1, 0, 8), again = read_part(f, a, -1, 0, 8);
     assert_true(same_ids(&order, &again));
     xlm_stream_close(a);
@@ -369,7 +369,7 @@ static void an_epoch_is_the_whole_corpus(void **state)
             const xlm_batch b = pass == 0 ? read_part(f, stream, -1, i, 1)
                                           : read_part(f, stream, (n + i) / 8, (n + i) % 8, 1);
             uint64_t *digest = g_new(uint64_t, 1);
-            *digest = xlm_digest(b.ids, sizeof *b.ids * (size_t)b.tokens, 0);
+            *digest = xlm_digest(b.corrupted.ids, sizeof *b.corrupted.ids * (size_t)b.corrupted.tokens, 0);
             if (pass == 0)
                 g_hash_table_add(seen, digest);
             else {

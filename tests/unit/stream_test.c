@@ -41,18 +41,18 @@ static void describes(const xlm_stream *stream, const char *expected)
 static void check_batch(const xlm_batch *b, int number, int64_t first)
 {
     int32_t masked = 0;
-    assert_int_equal(b->offsets[0], 0);
-    assert_int_equal(b->offsets[b->sequences], b->tokens);
-    for (int32_t s = 0; s < b->sequences; s++)
-        for (int32_t i = b->offsets[s]; i < b->offsets[s + 1]; i++) {
-            assert_int_equal(b->keys[i].instance, (uint32_t)number << 24 | (uint32_t)(first + s));
-            assert_int_equal(b->keys[i].position, i - b->offsets[s]);
-            assert_true(b->original[i] >= 0 && b->original[i] < VOCABULARY);
+    assert_int_equal(b->corrupted.offsets[0], 0);
+    assert_int_equal(b->corrupted.offsets[b->corrupted.sequences], b->corrupted.tokens);
+    for (int32_t s = 0; s < b->corrupted.sequences; s++)
+        for (int32_t i = b->corrupted.offsets[s]; i < b->corrupted.offsets[s + 1]; i++) {
+            assert_int_equal(b->corrupted.keys[i].instance, (uint32_t)number << 24 | (uint32_t)(first + s));
+            assert_int_equal(b->corrupted.keys[i].position, i - b->corrupted.offsets[s]);
+            assert_true(b->corrupted.unmasked[i] >= 0 && b->corrupted.unmasked[i] < VOCABULARY);
             if (masked < b->predicted && b->predicted_rows[masked] == i) {
-                assert_true(b->original[i] >= XLM_SPECIALS);
-                assert_int_equal(b->targets[masked++], b->original[i]);
+                assert_true(b->corrupted.unmasked[i] >= XLM_SPECIALS);
+                assert_int_equal(b->targets[masked++], b->corrupted.unmasked[i]);
             } else
-                assert_int_equal(b->ids[i], b->original[i]);
+                assert_int_equal(b->corrupted.ids[i], b->corrupted.unmasked[i]);
         }
     assert_int_equal(masked, b->predicted);
 }
@@ -68,8 +68,8 @@ static void expect_numbers(const int32_t *got, int n, const int *expected)
 static char *spell(const xlm_batch *b, int32_t s)
 {
     GString *out = g_string_new(NULL);
-    for (int32_t i = b->offsets[s]; i < b->offsets[s + 1]; i++) {
-        const int id = b->original[i], language = b->languages[i];
+    for (int32_t i = b->corrupted.offsets[s]; i < b->corrupted.offsets[s + 1]; i++) {
+        const int id = b->corrupted.unmasked[i], language = b->corrupted.languages[i];
         if (id == XLM_ID_BOS)
             g_string_append(out, "( ");
         else if (id == XLM_ID_EOS)
@@ -108,12 +108,12 @@ static void special_tokens_are_the_vocabularys(void **state)
     xlm_arena *arena = xlm_arena_new();
     for (int64_t step = 0; step < 4; step++) {
         const xlm_batch a = read_step(streams[0], step, 0, 16, arena), b = read_step(streams[1], step, 0, 16, arena);
-        assert_int_equal(a.tokens, b.tokens);
+        assert_int_equal(a.corrupted.tokens, b.corrupted.tokens);
         assert_int_equal(a.predicted, b.predicted);
-        assert_memory_equal(b.specials->id, ids, sizeof ids);
-        for (int32_t i = 0; i < a.tokens; i++) {
-            assert_int_equal(b.original[i], id_in(&elsewhere, a.original[i]));
-            assert_int_equal(b.ids[i], id_in(&elsewhere, a.ids[i]));
+        assert_memory_equal(b.corrupted.specials->id, ids, sizeof ids);
+        for (int32_t i = 0; i < a.corrupted.tokens; i++) {
+            assert_int_equal(b.corrupted.unmasked[i], id_in(&elsewhere, a.corrupted.unmasked[i]));
+            assert_int_equal(b.corrupted.ids[i], id_in(&elsewhere, a.corrupted.ids[i]));
         }
         for (int32_t k = 0; k < a.predicted; k++)
             assert_int_equal(b.targets[k], id_in(&elsewhere, a.targets[k]));
@@ -144,7 +144,7 @@ static void sentences_are_joined_and_cut(void **state)
     assert_false(xlm_stream_has_pairs(stream));
     const xlm_batch b = read_all(stream, arena);
     check_batch(&b, 0, 0);
-    assert_int_equal(b.sequences, 7);
+    assert_int_equal(b.corrupted.sequences, 7);
     assert_int_equal(b.predicted, 0);
     expect_text(&b, 0, "( en0 en1 en2 ) en3 en4 )");
     expect_text(&b, 1, "( en5 en6 en7 en8 ) en9 )"); /* the empty sentence between them leaves nothing */
@@ -153,11 +153,11 @@ static void sentences_are_joined_and_cut(void **state)
     expect_text(&b, 4, "( en22 en23 en24 en25 en26 en27 )");
     expect_text(&b, 5, "( en28 en29 ) en30 en31 )");
     expect_text(&b, 6, "( en32 )");
-    for (int32_t s = 0; s < b.sequences; s++)
-        for (int32_t i = b.offsets[s]; i < b.offsets[s + 1]; i++) {
-            assert_int_equal(b.positions[i], i - b.offsets[s]);
-            assert_int_equal(b.languages[i], EN);
-            assert_int_equal(b.types[i], 0);
+    for (int32_t s = 0; s < b.corrupted.sequences; s++)
+        for (int32_t i = b.corrupted.offsets[s]; i < b.corrupted.offsets[s + 1]; i++) {
+            assert_int_equal(b.corrupted.positions[i], i - b.corrupted.offsets[s]);
+            assert_int_equal(b.corrupted.languages[i], EN);
+            assert_int_equal(b.corrupted.types[i], 0);
         }
     describes(stream, "7 instances (en 7, 100.0 % of the draws); sentences cut into pieces: 1");
     xlm_arena_free(arena);
@@ -172,9 +172,9 @@ static void all_languages_when_none_is_named(void **state)
     xlm_stream *stream = open_stream(corpus, "length=4\nalpha=1\nmask=0\n");
     xlm_arena *arena = xlm_arena_new();
     xlm_batch b = read_all(stream, arena);
-    assert_int_equal(b.languages[b.tokens - 1], DE); /* in order: one language after the other */
-    expect_text(&b, b.sequences - 2, "( de0 )");
-    expect_text(&b, b.sequences - 1, "( de1 )");
+    assert_int_equal(b.corrupted.languages[b.corrupted.tokens - 1], DE); /* in order: one language after the other */
+    expect_text(&b, b.corrupted.sequences - 2, "( de0 )");
+    expect_text(&b, b.corrupted.sequences - 1, "( de1 )");
     /* en has 33 monolingual tokens and de 2: 94.29 % and 5.71 % of the draws. Sentences of 3, 2, 4, 1, 20, 2, 1 in twos
      * are 2 + 1 + 2 + 1 + 10 + 1 + 1 instances; none has room for a second sentence. */
     describes(stream, "20 instances (en 18, 94.3 % of the draws; de 2, 5.7 % of the draws); sentences cut into "
@@ -185,7 +185,7 @@ static void all_languages_when_none_is_named(void **state)
     describes(stream, "20 instances (de 2, 50.0 % of the draws; en 18, 50.0 % of the draws); sentences cut into "
                       "pieces: 3");
     b = read_all(stream, arena);
-    assert_int_equal(b.languages[0], DE);
+    assert_int_equal(b.corrupted.languages[0], DE);
     xlm_stream_close(stream);
     xlm_arena_free(arena);
     xlm_corpus_close(corpus);
@@ -203,16 +203,16 @@ static void corpus_of_one_token(void **state)
     for (int64_t step = 0; step < 3; step++) {
         const xlm_batch b = read_step(stream, step, 0, 5, arena);
         check_batch(&b, 0, 0);
-        assert_int_equal(b.tokens, 15);
+        assert_int_equal(b.corrupted.tokens, 15);
         assert_int_equal(b.predicted, 5); /* one of one */
         for (int32_t s = 0; s < 5; s++)
             expect_text(&b, s, "( fr0 )");
     }
     const xlm_batch none = read_step(stream, 0, 2, 0, arena);
-    assert_int_equal(none.sequences, 0);
-    assert_int_equal(none.tokens, 0);
+    assert_int_equal(none.corrupted.sequences, 0);
+    assert_int_equal(none.corrupted.tokens, 0);
     assert_int_equal(none.predicted, 0);
-    assert_int_equal(none.offsets[0], 0);
+    assert_int_equal(none.corrupted.offsets[0], 0);
     xlm_arena_free(arena);
     xlm_stream_close(stream);
     xlm_corpus_close(corpus);
@@ -238,15 +238,15 @@ static void form_xlm(void **state)
     assert_true(xlm_stream_has_pairs(stream));
     const xlm_batch b = read_all(stream, arena);
     check_batch(&b, 0, 0);
-    assert_int_equal(b.sequences, 4);
+    assert_int_equal(b.corrupted.sequences, 4);
     expect_text(&b, 0, "( de0 de1 ) de2 de3 de4 ) ( en1 en2 en3 ) en0 )"); /* halves of 8 and 7 */
     expect_text(&b, 1, "( de5 ) ( en4 )");
     expect_text(&b, 2, "( de13 de14 de15 de16 de17 de18 ) ( en5 en6 en7 en8 en9 en10 )"); /* 8 and 8 */
     expect_text(&b, 3, "( de19 ) ( en14 en15 )");
-    expect_numbers(b.positions, 15 + 6,
+    expect_numbers(b.corrupted.positions, 15 + 6,
                    (const int[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 0, 1, 2});
-    expect_numbers(b.types, 15 + 6, (const int[]){0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1});
-    expect_numbers(b.languages, 15 + 6, (const int[]){DE, DE, DE, DE, DE, DE, DE, DE, EN, EN, EN, EN, EN, EN, EN,
+    expect_numbers(b.corrupted.types, 15 + 6, (const int[]){0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1});
+    expect_numbers(b.corrupted.languages, 15 + 6, (const int[]){DE, DE, DE, DE, DE, DE, DE, DE, EN, EN, EN, EN, EN, EN, EN,
                                                       DE, DE, DE, EN, EN, EN});
     describes(stream, "4 instances (de-en 4, 100.0 % of the draws), 5 pairs; left out: 1 too long, 1 by the bounds on "
                       "their sides");
@@ -272,14 +272,14 @@ static void form_bert(void **state)
     assert_int_equal(xlm_stream_longest(stream), 8);
     const xlm_batch b = read_all(stream, arena);
     check_batch(&b, 0, 0);
-    assert_int_equal(b.sequences, 4);
+    assert_int_equal(b.corrupted.sequences, 4);
     expect_text(&b, 0, "( de0 de1 ) en1 en2 en3 )"); /* 8 tokens */
     expect_text(&b, 1, "( de2 de3 de4 ) en0 )");
     expect_text(&b, 2, "( de5 ) en4 )");
     expect_text(&b, 3, "( de19 ) en14 en15 )");
-    expect_numbers(b.positions, 8, (const int[]){0, 1, 2, 3, 4, 5, 6, 7});
-    expect_numbers(b.types, 8, (const int[]){0, 0, 0, 0, 1, 1, 1, 1});
-    expect_numbers(b.languages, 8, (const int[]){DE, DE, DE, DE, EN, EN, EN, EN});
+    expect_numbers(b.corrupted.positions, 8, (const int[]){0, 1, 2, 3, 4, 5, 6, 7});
+    expect_numbers(b.corrupted.types, 8, (const int[]){0, 0, 0, 0, 1, 1, 1, 1});
+    expect_numbers(b.corrupted.languages, 8, (const int[]){DE, DE, DE, DE, EN, EN, EN, EN});
     describes(stream, "4 instances (de-en 4, 100.0 % of the draws), 4 pairs; left out: 2 too long, 1 by the bounds on "
                       "their sides");
     xlm_stream_close(stream);
@@ -310,19 +310,19 @@ static void sides_are_shuffled(void **state)
         xlm_stream *stream = open_stream(corpus, forms[f].settings);
         const xlm_batch b = read_step(stream, 5, 0, 400, arena);
         int turned = 0;
-        for (int32_t s = 0; s < b.sequences; s++) {
-            const int32_t first = b.offsets[s], last = b.offsets[s + 1] - 1;
-            const bool turn = b.languages[first] == EN;
+        for (int32_t s = 0; s < b.corrupted.sequences; s++) {
+            const int32_t first = b.corrupted.offsets[s], last = b.corrupted.offsets[s + 1] - 1;
+            const bool turn = b.corrupted.languages[first] == EN;
             turned += turn;
             expect_text(&b, s, turn ? forms[f].turned : forms[f].plain);
-            assert_int_equal(b.types[first], 0);
-            assert_int_equal(b.types[last], 1);
-            assert_int_equal(b.positions[first], 0);
-            assert_int_equal(b.positions[last], f == 0 ? 6 : 7);
+            assert_int_equal(b.corrupted.types[first], 0);
+            assert_int_equal(b.corrupted.types[last], 1);
+            assert_int_equal(b.corrupted.positions[first], 0);
+            assert_int_equal(b.corrupted.positions[last], f == 0 ? 6 : 7);
         }
         assert_in_range(turned, 160, 240); /* 200 expected, deviation 10 */
         const xlm_batch same = read_step(stream, 5, 100, 1, arena);
-        assert_int_equal(same.languages[0], b.languages[b.offsets[100]]);
+        assert_int_equal(same.corrupted.languages[0], b.corrupted.languages[b.corrupted.offsets[100]]);
         xlm_stream_close(stream);
     }
     xlm_arena_free(arena);
@@ -343,7 +343,7 @@ static void specials_in_text(void **state)
     xlm_stream *stream = open_stream(corpus, "length=4\nmask=1\n");
     xlm_arena *arena = xlm_arena_new();
     const xlm_batch b = read_all(stream, arena);
-    assert_int_equal(b.sequences, 2);
+    assert_int_equal(b.corrupted.sequences, 2);
     assert_int_equal(b.predicted, 1); /* the second has nothing to predict */
     assert_int_equal(b.predicted_rows[0], 2);
     assert_int_equal(b.targets[0], 17);
@@ -429,7 +429,7 @@ static void nth_corrupt(const void *stage, const xlm_draws *draws, xlm_batch_lay
         for (int32_t row = batch->offsets[s] + (int32_t)o->step - 1; row < batch->offsets[s + 1]; row += (int32_t)o->step) {
             batch->ids[row] = XLM_ID_UNK;
             batch->predicted_rows[batch->predicted] = row;
-            batch->targets[batch->predicted++] = batch->original[row];
+            batch->targets[batch->predicted++] = batch->unmasked[row];
         }
 }
 
@@ -490,13 +490,13 @@ static void stages_are_registered(void **state)
     assert_int_equal(xlm_stream_most_predicted(stream, 2, 2 * 16, 3), 2 * 16 / 3);
     assert_true(xlm_stream_predicted_share(stream) == 1.0 / 3);
     const xlm_batch b = read_all(stream, arena);
-    assert_int_equal(b.sequences, 5); /* form xlm has the first two pairs together */
+    assert_int_equal(b.corrupted.sequences, 5); /* form xlm has the first two pairs together */
     expect_text(&b, 0, "( de0 de1 ) ( en1 en2 en3 )");
     expect_text(&b, 1, "( de2 de3 de4 ) ( en0 )");
     expect_numbers(b.predicted_rows, 4, (const int[]){2, 5, 8, 9 + 2});
-    assert_int_equal(b.ids[2], XLM_ID_UNK);
-    assert_int_equal(b.targets[0], b.original[2]);
-    assert_int_equal(b.ids[0], b.original[0]);
+    assert_int_equal(b.corrupted.ids[2], XLM_ID_UNK);
+    assert_int_equal(b.targets[0], b.corrupted.unmasked[2]);
+    assert_int_equal(b.corrupted.ids[0], b.corrupted.unmasked[0]);
     xlm_stream_close(stream);
     has_instances(corpus, "type=parallel\nlength=8\n", 4); /* others are as before */
     GError *error = NULL;

@@ -326,10 +326,10 @@ static char *show(const xlm_examples *e)
         const uint32_t instance = 0;
         xlm_batch b;
         assert_true(xlm_examples_read(e, 1, &i, &instance, arena, &b, NULL));
-        g_string_append_printf(out, "%d(", b.languages[0]);
-        for (int32_t k = 0, m = 0; k < b.tokens; k++) {
-            assert_int_equal(b.languages[k], b.languages[0]);
-            g_string_append_printf(out, "%s%d", k > 0 ? " " : "", b.ids[k]);
+        g_string_append_printf(out, "%d(", b.corrupted.languages[0]);
+        for (int32_t k = 0, m = 0; k < b.corrupted.tokens; k++) {
+            assert_int_equal(b.corrupted.languages[k], b.corrupted.languages[0]);
+            g_string_append_printf(out, "%s%d", k > 0 ? " " : "", b.corrupted.ids[k]);
             if (m < b.predicted && b.predicted_rows[m] == k)
                 g_string_append_printf(out, "*%d", b.targets[m++]);
         }

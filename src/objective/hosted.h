@@ -1,8 +1,12 @@
-/* xlm-mpi: what the files of this folder know of the host. SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef XLM_OBJECTIVE_HOST_INTERNAL_H
-#define XLM_OBJECTIVE_HOST_INTERNAL_H
+/* xlm-mpi: the objectives of a host, as the files of this folder know them. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_OBJECTIVE_HOSTED_H
+#define XLM_OBJECTIVE_HOSTED_H
 
-#include "objective/host.h"
+#include "nn/model.h"
+#include "objective/metrics.h"
+#include "objective/pass_input.h"
+#include "objective/resources.h"
+#include "objective/state.h"
 #include "tensor/parameters.h"
 
 /* One objective, open. */
@@ -16,18 +20,19 @@ typedef struct xlm_hosted {
     bool averaged;          /* it has an average, */
     double momentum;        /* with this momentum */
     xlm_real *average;      /* while its label runs: the flat array of averages */
-    int64_t published_cols; /* 0: it publishes nothing */
+    int64_t max_made;       /* tokens of a sequence of the text that its label makes; 0: it makes none */
+    size_t published_bytes; /* of a row; 0: it publishes nothing */
     GArray *means;          /* double: weights of its means but the first */
     int first_mean;         /* number of its mean 1 among the host's */
     struct xlm_loss_run *run; /* while its loss runs */
-    GArray *published;      /* bytes: an instance (u32) and its row (f32), one after another */
+    GArray *published;      /* bytes: an instance (u32) and its row, one after another */
 } xlm_hosted;
 
 /* A call of `loss`. */
 struct xlm_loss_run {
     xlm_tape *tape;
     const int64_t *totals; /* NULL: no gradient */
-    double *row;
+    xlm_sums *sums;
 };
 
 /* What a function of the class is called for. */

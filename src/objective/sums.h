@@ -1,0 +1,33 @@
+/* xlm-mpi: what passes add their losses and metrics to. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_OBJECTIVE_SUMS_H
+#define XLM_OBJECTIVE_SUMS_H
+
+#include <glib.h>
+
+/* Sum and count; the metric's value is their quotient. */
+typedef struct xlm_metric_sum {
+    double sum, count;
+} xlm_metric_sum;
+
+/* Of all objectives of a job together; which is whose, the host knows (objective/host.h). Sums of several passes are added, so that
+ * in a fixed order of the passes the result has the same bits on any number of ranks. */
+typedef struct xlm_sums {
+    int means, metrics;
+    double *mean;           /* [means] Σ mean · terms */
+    xlm_metric_sum *metric; /* [metrics] */
+} xlm_sums;
+
+/* All 0. */
+xlm_sums xlm_sums_new(int means, int metrics);
+void xlm_sums_free(xlm_sums *sums);
+void xlm_sums_clear(xlm_sums *sums);
+/* to += from; both are of one job. */
+void xlm_sums_add(xlm_sums *to, const xlm_sums *from);
+
+/* For the exchange between ranks: how many numbers they are, */
+int xlm_sums_numbers(const xlm_sums *sums);
+/* and these. [out] numbers: [xlm_sums_numbers] */
+void xlm_sums_write(const xlm_sums *sums, double *numbers);
+void xlm_sums_read(xlm_sums *sums, const double *numbers);
+
+#endif

@@ -1,0 +1,85 @@
+/* xlm-mpi: noise, which changes the order and the number of the tokens of a sentence. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The noise of denoising auto-encoders (Lample et al. 2018, as XLM's word_shuffle, word_dropout and word_blank), token by token,
+ * in this order:
+ *
+ *   shuffle  tokens are sorted by i + U(0, k), so that none moves k places or more
+ *   drop     each token is left out with this probability; one at least stays
+ *   blank    each becomes <mask> with this probability */
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "stream/stage.h"
+
+typedef struct noise {
+    double shuffle, drop, blank;
+    int32_t mask; /* id of <mask> */
+} noise;
+
+static const xlm_option noise_options[] = {
+    {"noise_shuffle", XLM_OPTION_REAL, "0", 0, 1000, NULL,
+     "tokens of a sentence move by fewer places than this before it is encoded (XLM's denoising: 3); 0: none moves",
+     offsetof(noise, shuffle)},
+    {"noise_drop", XLM_OPTION_REAL, "0", 0, 1, NULL, "share of the tokens that is left out (XLM's denoising: 0.1)",
+     offsetof(noise, drop)},
+    {"noise_blank", XLM_OPTION_REAL, "0", 0, 1, NULL,
+     "share of the tokens that becomes <mask>, without being predicted (XLM's denoising: 0.1)", offsetof(noise, blank)},
+    XLM_OPTION_END,
+};
+
+static bool open_noise(xlm_opening *opening, const void *pointer, void **stage, GError **error)
+{
+    (void)error;
+    const noise *o = pointer;
+    if (o->shuffle <= 0 && o->drop <= 0 && o->blank <= 0)
+        return true;
+    noise *n = g_memdup2(o, sizeof *o);
+    n->mask = xlm_vocabulary_specials(opening->vocabulary)->id[XLM_MASK];
+    *stage = n;
+    return true;
+}
+
+typedef struct moved_token {
+    double place;
+    int32_t id, number; /* number: in the sentence as it was */
+} moved_token;
+
+static int by_place(const void *a, const void *b)
+{
+    const moved_token *x = a, *y = b;
+    return x->place != y->place ? (x->place > y->place) - (x->place < y->place) : (x->number > y->number) - (x->number < y->number);
+}
+
+static void change(const void *stage, const xlm_draws *draws, int32_t sequence, int32_t first, int32_t *ids, int32_t *n)
+{
+    const noise *o = stage;
+    const xlm_rng_key key = xlm_draws_key(draws, XLM_RNG_NOISE);
+    g_autofree moved_token *tokens = g_new(moved_token, MAX(*n, 1));
+    g_autofree xlm_rng_block *chance = g_new(xlm_rng_block, MAX(*n, 1));
+    for (int32_t i = 0; i < *n; i++) {
+        chance[i] = xlm_draws_of_token(draws, key, sequence, first + i);
+        tokens[i] = (moved_token){i + o->shuffle * xlm_rng_unit(chance[i].v[0]), ids[i], i};
+    }
+    qsort(tokens, (size_t)*n, sizeof *tokens, by_place);
+    int32_t kept = 0, last = 0; /* last: the one that is dropped last of all */
+    for (int32_t i = 0; i < *n; i++) {
+        const xlm_rng_block *c = &chance[tokens[i].number];
+        if (c->v[1] > chance[tokens[last].number].v[1])
+            last = i;
+        if (xlm_rng_unit(c->v[1]) < o->drop)
+            continue;
+        ids[kept++] = xlm_rng_unit(c->v[2]) < o->blank ? o->mask : tokens[i].id;
+    }
+    if (kept == 0 && *n > 0)
+        ids[kept++] = xlm_rng_unit(chance[tokens[last].number].v[2]) < o->blank ? o->mask : tokens[last].id;
+    *n = kept;
+}
+
+const xlm_stage_class xlm_stage_noise = {
+    .kind = XLM_STAGE_NOISE,
+    .options = noise_options,
+    .options_size = sizeof(noise),
+    .open = open_noise,
+    .close = g_free,
+    .noise = {.change = change},
+};

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# xlm-mpi: a text that an objective's label makes and its loss encodes. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+long
+small_corpus
+
+build_plugin echo
+build_plugin second echo
+eight_steps 8 >base.conf
+section() { printf '\n[objective %s]\nplugin = ./%s.so\nstream = %s\nhow = %s\n' "$1" "$1" "$2" "$3"; }
+dry=(--set model.dropout=0 --set model.attention_dropout=0)
+
+# ---- the same bits on any number of ranks and resumed, beside others ----
+{ cat base.conf; section echo pairs reverse; section second text shorten; } >both.conf
+reproduced both.conf out 2 4 8
+trained both.conf recomputed 1 --set train.recompute=true
+same_bits out-1 recomputed
+is_between 1e-6 "$(value out-1 8 train echo loss)" 10 || fail "nothing is reversed: $(values out-1 train echo loss)"
+is_near "$(value out-1 8 train echo/kept score)" 1 1e-9 || fail "a reversed text has another length: $(values out-1 train echo/kept score)"
+is_between 0.6 "$(value out-1 8 train second/kept score)" 0.9 || fail "shortened to $(values out-1 train second/kept score)"
+is_between 0 "$(value out-1 8 held_out second loss all)" 10 || fail "not evaluated: $(grep held_out out-1/metrics.csv)"
+# What others draw does not depend on it.
+{ cat base.conf; section echo pairs reverse; printf 'weight = 0\n'; } >idle.conf
+trained idle.conf idle 1
+trained base.conf base 1
+cmp <(values base train mlm loss) <(values idle train mlm loss) || fail "a made text changes the draws of others"
+
+# ---- a copy has the states of the text, and other dropout masks ----
+{ sed '/^.stream pairs/,$d' base.conf; section echo text copy; } >copy.conf
+trained copy.conf copied 1 "${dry[@]}"
+is_between 0 "$(value copied 8 train echo loss)" 1e-10 || fail "a copy is encoded differently: $(values copied train echo loss)"
+trained copy.conf masked 1
+is_between 1e-5 "$(value masked 8 train echo loss)" 10 || fail "a copy has the same dropout masks: $(values masked train echo loss)"
+
+# ---- gradients, dumps, memory ----
+{ sed '/^.stream pairs/,$d' base.conf; section echo text shorten; } >alone.conf
+trained alone.conf alone 1 --set train.learning_rate=5e-3
+right_gradients alone.conf --set train.output=alone
+for n in 1 2; do
+    logged "dump-$n.log" ranks $n xlm_train both.conf --dump-step "dump-$n.h5" --set "train.output=dump-$n" --set train.seed=3
+done
+h5diff dump-1.h5 dump-2.h5 >diff.log 2>&1 || fail "dumps of 1 and 2 ranks differ: $(tail -n 3 diff.log)"
+made() { numbers "/objectives/$1/made_text/$2" dump-1.h5; }
+original() { numbers "/streams/$1/batch/$2" dump-1.h5; }
+cmp <(made echo offsets) <(original pairs offsets) || fail "reversed sequences have other lengths"
+cmp -s <(made echo ids) <(original pairs original) && fail "nothing was reversed in the dump"
+cmp <(made echo ids | sort -n) <(original pairs original | sort -n) || fail "a reversed text has other words"
+[ "$(made second ids | wc -l)" -eq "$(made second offsets | tail -n 1)" ] || fail "its offsets are of another text"
+made second positions | awk -v n="$(made second offsets | wc -l)" '$1 == 0 { zeros++ } END { exit zeros != n - 1 }' ||
+    fail "positions do not begin anew in each sequence"
+trained alone.conf memory 1 --set train.steps=3 --set train.micro_batches=1 --set 'stream text.batch=16' --set 'objective echo.how=copy'
+estimated memory.log 0.1
+
+# ---- refused by name ----
+none() { # PATTERN CONF [OPTION...]
+    local pattern=$1
+    shift
+    expect 78 "$pattern" ranks 2 xlm_train "$@" --set train.output=none
+    once "$pattern"
+    [ ! -e none ] || fail "something was written"
+}
+none 'objective echo.: it makes a text of up to 100000 tokens.*the model has [0-9]* positions' both.conf --set 'objective echo.max_tokens=100000'
+refused() { # PATTERN SED
+    build_plugin changed echo "$2"
+    none "objective echo.: $1" both.conf --set 'objective echo.plugin=./changed.so'
+}
+refused 'a view of a text that its label makes, which it has not declared' 's/xlm_declare_text(.*;/(void)echo;/'
+refused 'it makes a text in label, but the class has no label' '/\.label =/d; s/^static int64_t echo_label/__attribute__((unused)) &/'
+refused 'a view of the text that its label makes has no sides and no predicted rows' 's/.rows = XLM_ROWS_FIRST}/.rows = XLM_ROWS_PREDICTED}/'
+refused 'it asks for a decoder, which no model has' 's/view.text = XLM_TEXT_MADE;/&\n    view.stack = XLM_VIEW_DECODER;/'
+# Mistakes of its author end the program with a message.
+dies() { # PATTERN SED
+    local code=0
+    build_plugin changed echo "$2"
+    { (ulimit -c 0; xlm_train both.conf --set 'objective echo.plugin=./changed.so' --set train.output=dies "${@:3}" >dies.log 2>&1) || code=$?; } \
+        2>/dev/null
+    [ "$code" -gt 128 ] && grep -q "$1" dies.log || fail "$2: ended with $code: $(tail -n 3 dies.log)"
+    rm -rf dies
+}
+dies 'echo: the text that its label makes is wrong: its offsets' 's/offsets\[s + 1\] = n;/offsets[s + 1] = 0;/'
+dies 'echo: the text that its label makes is wrong: its offsets' '' --set 'objective echo.max_tokens=3'
+dies 'echo: the text that its label makes is wrong: it has ids' 's/ids\[n\] = .*/ids[n] = -1;/'
+dies 'echo: it views the text that its label makes, and its label has made none' 's/^    xlm_pass_make_text.*/    (void)offsets;/'
+dies 'echo: it makes a text outside of label, twice' 's/^    xlm_pass_make_text.*/&\n&/'
+finish

@@ -103,7 +103,7 @@ typedef enum xlm_view_side {
 
 typedef enum xlm_view_stack {
     XLM_VIEW_ENCODER,
-    XLM_VIEW_DECODER   /* refused: no model has a decoder yet */
+    XLM_VIEW_DECODER    /* only for models that have one: decoder_layers in [model] */
 } xlm_view_stack;
 
 typedef enum xlm_view_weights {
@@ -121,7 +121,7 @@ typedef enum xlm_view_rows {
 
 enum { XLM_MOST_VIEW_NUMBER = 15 };
 
-/* One layer of an encoding. Views with the same text, side, stack, memory, weights, gradient, dropout and number share one
+/* One layer of an encoding. Views with the same text, side, stack, memory, causality, weights, gradient, dropout and number share one
  * encoding, up to the highest layer that any of them asks for; that layer is computed only for the rows that some view asks for.
  *
  * The number separates draws of dropout: views of the same text with numbers 0 and 1 have different dropout masks (SimCSE,
@@ -134,9 +134,11 @@ typedef struct xlm_view {
     xlm_view_text text;
     xlm_view_side side;
     xlm_view_stack stack;
-    int memory;         /* of a decoder: the objective's view that it attends to, declared before; an encoder has none, and 0 */
+    int memory;         /* of a decoder: the objective's view that it attends to, declared before, all of whose rows are encoded; of
+                           an encoder 0 */
+    bool causal;        /* an encoder in which each token attends to itself and to those before it; a decoder's always do: false */
     xlm_view_weights weights;
-    int64_t layer;      /* 0 (embeddings) … L, or XLM_TOP_LAYER */
+    int64_t layer;      /* 0 (embeddings) … L, of a decoder … D, or XLM_TOP_LAYER */
     xlm_view_rows rows; /* of a made text: all, or the first of each sequence */
     bool gradient;      /* false: the states are constants */
     bool dropout;       /* in training */

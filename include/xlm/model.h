@@ -1,4 +1,4 @@
-/* xlm-mpi: the encoder and its heads, for objectives and embedding programs. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the encoder, the decoder and their head, for objectives and embedding programs. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_MODEL_H
 #define XLM_MODEL_H
 
@@ -17,7 +17,8 @@ enum { XLM_HEAD_BERT, XLM_HEAD_XLM, XLM_HEAD_NONE /* as in a fine-tuned model */
 
 /* Section [model] of a job file, and the sizes that the corpus gives. */
 typedef struct xlm_model_config {
-    int64_t layers;              /* L */
+    int64_t layers;              /* L, of the encoder */
+    int64_t decoder_layers;      /* D; 0: there is no decoder */
     int64_t hidden_size;         /* d */
     int64_t attention_heads;     /* divides d */
     int64_t feed_forward_size;   /* 0: 4 d */
@@ -42,18 +43,26 @@ typedef struct xlm_model xlm_model;
 
 const xlm_model_config *xlm_model_get_config(const xlm_model *model);
 
-enum { XLM_TOP_LAYER = -1 }; /* layer L of any model */
+enum { XLM_TOP_LAYER = -1 }; /* layer L of any encoder, D of any decoder */
 
-/* Encodes a text: H[0 … highest], where H[0] is the output of the embeddings and H[l] that of layer l. If rows are given,
+/* Encodes a text with the encoder's layers: H[0 … highest], where H[0] is the output of the embeddings and H[l] that of layer l. If rows are given,
  * H[highest] is computed only for them: keys and values are computed for all rows, everything else only for these, with the same
  * values up to rounding. Objectives do not call this function; they declare views (xlm/loss.h), which all objectives of a stream
  * share.
  * [in] text: T tokens
+ * [in] causal: each token attends to itself and to those before it in its sequence; otherwise to its whole sequence
  * [in] highest: 0 to L, or XLM_TOP_LAYER; layers above are not computed
  * [in] rows: [n] rows of the text, ascending, valid until the pass has ended; NULL: all
  * Returns [highest + 1] variables, T x d (the last n x d if rows are given), memory of the tape. */
-xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_text *text, int64_t highest, const int32_t *rows,
-                           int32_t n);
+xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_text *text, bool causal, int64_t highest,
+                           const int32_t *rows, int32_t n);
+/* The same with the decoder's layers, whose attention is causal; the embeddings are those of the encoder. Ends the program if the
+ * model has no decoder.
+ * [in] memory: states that it attends to, each sequence to those of the same number
+ * [in] memory_offsets: [sequences + 1] of the memory, at least one row in each; valid until the pass has ended
+ * [in] highest: 0 to D, or XLM_TOP_LAYER */
+xlm_var **xlm_model_decode(const xlm_model *model, xlm_tape *tape, const xlm_text *text, xlm_var *memory,
+                           const int32_t *memory_offsets, int64_t highest, const int32_t *rows, int32_t n);
 
 /* The functions below end the program if the model has XLM_HEAD_NONE.
  *
@@ -70,6 +79,13 @@ xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_var *h);
  * Returns 1 x 1. */
 xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_var *h, const int32_t *targets,
                               xlm_score *scores);
+
+/* The mean of −log p(id of the next row | h) over all rows of a text but the last of each sequence.
+ * [in] text: T tokens
+ * [in] h: T x d, causal states: those of the rows before a row must not depend on its id
+ * [out] scores: [T − S], or NULL
+ * Returns 1 x 1; NULL if no sequence has two tokens. */
+xlm_var *xlm_lm_next_tokens(const xlm_model *model, xlm_tape *tape, const xlm_text *text, xlm_var *h, xlm_score *scores);
 
 /* The logits of the LM head, without gradient, for filling in words.
  * [in] h: M x d

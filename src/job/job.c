@@ -28,6 +28,10 @@ const xlm_option xlm_train_options[] = {
      "with start: how rows of subwords and languages that the checkpoint does not have begin: drawn, or as the mean of the "
      "subwords that it cuts them into, and of all its languages",
      TRAIN(start_rows)},
+    {"start_decoder", XLM_OPTION_CHOICE, "encoder", 0, 0, "draw|encoder|copy",
+     "with start, of a checkpoint without decoder: how the layers of the decoder begin: drawn; as the layers of the encoder, with "
+     "attention to the encoder's states drawn; or with this, too, a copy of the layer's self-attention",
+     TRAIN(start_decoder)},
     {"steps", XLM_OPTION_INT, NULL, 1, 1e12, NULL, "number of updates in all", TRAIN(steps)},
     XLM_TRAINING_OPTIONS(TRAIN),
     XLM_OPTIMISER_OPTIONS(OPTIMISER, "1e-4"),
@@ -215,9 +219,12 @@ static bool inherit_model(xlm_job *job, const xlm_jobfile *file, GError **error)
     const xlm_train_config *c = &job->train;
     if (c->start != NULL)
         return xlm_warm_start_model(c->start, c->output, file, &job->model, error);
-    return c->start_rows == XLM_START_DRAW ||
-           xlm_jobfile_refuse(file, "train", "start_rows", error, "start_rows = average is for a run that starts from a model; "
-                         "name it with start = CHECKPOINT");
+    if (c->start_rows != XLM_START_DRAW)
+        return xlm_jobfile_refuse(file, "train", "start_rows", error, "start_rows = average is for a run that starts from a model; "
+                                  "name it with start = CHECKPOINT");
+    return c->start_decoder == XLM_START_DECODER_ENCODER ||
+           xlm_jobfile_refuse(file, "train", "start_decoder", error, "start_decoder is for a run that starts from a model; name it with "
+                              "start = CHECKPOINT");
 }
 
 static bool check_freeze(const xlm_job *job, const xlm_jobfile *file, GError **error)

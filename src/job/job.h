@@ -15,12 +15,15 @@
 
 /* Rows of subwords and languages that the checkpoint of [train] start does not have: the choices of start_rows, in order. */
 enum { XLM_START_DRAW, XLM_START_AVERAGE };
+/* Layers of the decoder, when it has none: the choices of start_decoder. */
+enum { XLM_START_DECODER_DRAW, XLM_START_DECODER_ENCODER, XLM_START_DECODER_COPY };
 
 /* Section [train]. */
 typedef struct xlm_train_config {
     char *corpus;              /* corpus.h5 */
     char *start;               /* checkpoint whose model the run begins with; NULL: parameters are drawn */
     int64_t start_rows;        /* of subwords and languages that it does not have: XLM_START_... */
+    int64_t start_decoder;     /* XLM_START_DECODER_... */
     char *output;              /* directory of checkpoints and metrics */
     int64_t steps;
     int64_t seed;

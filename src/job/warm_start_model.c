@@ -18,6 +18,8 @@ static bool may_differ(const char *key, const xlm_model_config *job, const xlm_m
         return job->language_embeddings;
     if (strcmp(key, "token_types") == 0)
         return job->token_types;
+    if (strcmp(key, "decoder_layers") == 0)
+        return job->decoder_layers == 0 || start->decoder_layers == 0;
     return strcmp(key, "head") == 0 && (job->head == XLM_HEAD_NONE || start->head == XLM_HEAD_NONE);
 }
 

@@ -1,11 +1,13 @@
 # Floor 4: objectives, one file and one loadable module each. A new one, src/losses/NAME.c, needs its line in losses_LTLIBRARIES.
 losses_LTLIBRARIES += \
 	src/losses/align.la \
+	src/losses/clm.la \
 	src/losses/dict-mlm.la \
 	src/losses/dwa.la \
 	src/losses/gc.la \
 	src/losses/mlm.la \
 	src/losses/moco.la \
+	src/losses/seq2seq.la \
 	src/losses/weam.la
 losses_sources = $(losses_LTLIBRARIES:.la=.c)
 

@@ -255,7 +255,7 @@ static xlm_var **encode(struct aligner *a, const xlm_text *text)
 {
     const double begin = xlm_clock();
     xlm_tape_begin(a->tape, NULL, false, 0, 0);
-    xlm_var **hidden = xlm_model_encode(a->loaded->model, a->tape, text, a->first_layer + a->layers - 1, NULL, 0);
+    xlm_var **hidden = xlm_model_encode(a->loaded->model, a->tape, text, false, a->first_layer + a->layers - 1, NULL, 0);
     a->encoding += xlm_clock() - begin;
     return hidden + a->first_layer;
 }

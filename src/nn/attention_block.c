@@ -1,8 +1,8 @@
-/* xlm-mpi: self-attention as a block of a layer. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: attention to the text itself, or to a memory, as a block of a layer. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <glib.h>
 
 #include "nn/block.h"
-#include "nn/model_internal.h"
+#include "nn/model_parts.h"
 #include "tensor/products.h"
 
 static const char *const parts[] = {"query", "key", "value"};
@@ -40,28 +40,52 @@ static xlm_var *project(xlm_tape *tape, const char *block, xlm_var *x, int first
                                  xlm_param_stack(tape, name_part(block, first, "bias", bias), n));
 }
 
-/* at: the rows of x that attend. */
-static xlm_var *attend(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, xlm_var *at,
-                       const xlm_block_rows *rows)
+/* Rows attend to rows of the same sequence. */
+struct sides {
+    xlm_var *at, *to;                     /* to: at itself where all rows attend to one another */
+    const int32_t *at_offsets, *to_offsets; /* [sequences + 1] */
+    const int32_t *visible;               /* [rows of at], or NULL */
+};
+
+static xlm_var *attend(const xlm_model *model, xlm_tape *tape, const char *block, const struct sides *s, int32_t sequences)
 {
     const xlm_model_config *c = &model->config;
     xlm_attention_inputs inputs = {
-        .width = c->hidden_size, .heads = c->attention_heads, .offsets = rows->offsets, .query_offsets = rows->wanted_offsets,
-        .sequences = rows->sequences, .dropout = c->attention_dropout,
+        .width = c->hidden_size, .heads = c->attention_heads, .offsets = s->to_offsets, .query_offsets = s->at_offsets,
+        .visible = s->visible, .sequences = sequences, .dropout = c->attention_dropout,
     };
-    inputs.query = project(tape, block, at, 0, at == x ? PARTS : 1);
-    inputs.key = inputs.value = at == x ? inputs.query : project(tape, block, x, 1, 2);
+    const bool one = s->at == s->to;
+    inputs.query = project(tape, block, s->at, 0, one ? PARTS : 1);
+    inputs.key = inputs.value = one ? inputs.query : project(tape, block, s->to, 1, 2);
     inputs.value_column = inputs.key->cols - c->hidden_size;
     inputs.key_column = inputs.value_column - c->hidden_size;
     return xlm_attention(tape, &inputs);
 }
 
-static xlm_var *apply(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, const xlm_block_rows *rows)
+static xlm_var *finish(const xlm_model *model, xlm_tape *tape, const char *block, const struct sides *s, int32_t sequences)
 {
-    xlm_var *at = rows->wanted != NULL ? xlm_rows(tape, x, rows->wanted, rows->n) : x;
-    xlm_var *attended = attend(model, tape, block, x, at, rows);
+    xlm_var *attended = attend(model, tape, block, s, sequences);
     xlm_var *z = xlm_linear(tape, attended, xlm_model_parameter(tape, block, "output/weight"), NULL);
-    return xlm_block_add_and_norm(model, tape, block, at, z);
+    return xlm_block_add_and_norm(model, tape, block, s->at, z);
 }
 
-const xlm_block_class xlm_self_attention = {"attention", declare, apply};
+static xlm_var *apply_to_itself(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, const xlm_block_rows *rows)
+{
+    const struct sides sides = {
+        .at = rows->wanted != NULL ? xlm_rows(tape, x, rows->wanted, rows->n) : x, .to = x,
+        .at_offsets = rows->wanted_offsets, .to_offsets = rows->offsets, .visible = rows->visible,
+    };
+    return finish(model, tape, block, &sides, rows->sequences);
+}
+
+static xlm_var *apply_to_memory(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, const xlm_block_rows *rows)
+{
+    const struct sides sides = {
+        .at = x, .to = rows->memory, .at_offsets = rows->wanted != NULL ? rows->wanted_offsets : rows->offsets,
+        .to_offsets = rows->memory_offsets,
+    };
+    return finish(model, tape, block, &sides, rows->sequences);
+}
+
+const xlm_block_class xlm_self_attention = {"attention", declare, apply_to_itself};
+const xlm_block_class xlm_memory_attention = {"memory_attention", declare, apply_to_memory};

@@ -20,6 +20,9 @@ typedef struct xlm_block_rows {
     const int32_t *wanted;  /* [n], ascending; NULL: all rows */
     int32_t n;
     const int32_t *wanted_offsets; /* [sequences + 1], of `wanted`; NULL with it */
+    const int32_t *visible; /* of each row that is computed: how many of its sequence it sees, from the first on; NULL: all */
+    xlm_var *memory;        /* of a decoder: what it attends to beside x; NULL: none */
+    const int32_t *memory_offsets; /* [sequences + 1], of the memory's rows: one at least in each sequence */
 } xlm_block_rows;
 
 typedef struct xlm_block_class {
@@ -32,6 +35,8 @@ typedef struct xlm_block_class {
 /* W_o attention(x W_q, x W_k, x W_v) + b_o, within each sequence; weights of d x d:
  * NAME/{query,key,value,output}/{weight,bias}, NAME/layer_norm/{weight,bias}. */
 extern const xlm_block_class xlm_self_attention;
+/* The same with keys and values of the memory: W_o attention(x W_q, m W_k, m W_v) + b_o; x are the wanted rows. */
+extern const xlm_block_class xlm_memory_attention;
 /* W₂ GELU(W₁ x + b₁) + b₂, row by row; weights F x d and d x F:
  * NAME/{intermediate,output}/{weight,bias}, NAME/layer_norm/{weight,bias}. */
 extern const xlm_block_class xlm_feed_forward_block;

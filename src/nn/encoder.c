@@ -1,137 +1,15 @@
-/* xlm-mpi: post-LN transformer encoder (Vaswani et al. 2017, Devlin et al. 2019). SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the encoder. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <glib.h>
 
-#include "nn/block.h"
-#include "nn/layer.h"
-#include "nn/model_internal.h"
-#include "tensor/parameters.h"
-#include "tensor/tape.h"
+#include "nn/model_parts.h"
+#include "nn/stack.h"
 
-/* H[0]: dropout(LayerNorm(word + position + language + token type)), T x d. */
-static xlm_var *embed(const xlm_model *m, xlm_tape *tape, const xlm_text *text)
+xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_text *text, bool causal, int64_t highest,
+                           const int32_t *rows, int32_t n)
 {
-    const xlm_model_config *c = &m->config;
-    xlm_var *table[4];
-    const int32_t *index[4];
-    int tables = 0;
-
-    table[tables] = xlm_param(tape, "embeddings/word/weight");
-    index[tables++] = text->ids;
-    int32_t *rows = xlm_tape_take(tape, sizeof *rows * (uint64_t)MAX(text->tokens, 1));
-    for (int32_t i = 0; i < text->tokens; i++)
-        rows[i] = text->positions[i] + (int32_t)c->position_offset;
-    table[tables] = m->sinusoids != NULL
-                        ? xlm_constant(tape, c->positions + c->position_offset, c->embedding_size, m->sinusoids)
-                        : xlm_param(tape, "embeddings/position/weight");
-    index[tables++] = rows;
-    if (c->language_embeddings) {
-        table[tables] = xlm_param(tape, "embeddings/language/weight");
-        index[tables++] = text->languages;
-    }
-    if (c->token_types) {
-        table[tables] = xlm_param(tape, "embeddings/token_type/weight");
-        index[tables++] = text->types;
-    }
-    xlm_var *x = xlm_embedding_sum(tape, tables, table, index, text->tokens, text->keys); /* T x e */
-    x = xlm_dropout(tape, xlm_model_layer_norm(m, tape, "embeddings/layer_norm", x), c->dropout);
-    return c->embedding_size == c->hidden_size ? x : xlm_model_linear(tape, "embeddings/projection", x);
-}
-
-/* ---- layers ---- */
-
-/* The sublayers of a layer, from the lowest on. */
-static const xlm_block_class *const blocks[] = {&xlm_self_attention, &xlm_feed_forward_block};
-
-static const char *name_block(const xlm_model_config *config, int64_t layer, const xlm_block_class *block,
-                              char name[XLM_BLOCK_NAME])
-{
-    xlm_layer_name(config, (xlm_layer){XLM_STACK_ENCODER, layer}, block->name, name, XLM_BLOCK_NAME);
-    return name;
-}
-
-void xlm_model_add_layer(const xlm_model_config *config, int64_t layer, xlm_parameters *parameters)
-{
-    char name[XLM_BLOCK_NAME];
-    for (size_t i = 0; i < G_N_ELEMENTS(blocks); i++)
-        blocks[i]->declare(config, name_block(config, layer, blocks[i], name), parameters);
-}
-
-/* What a layer needs beside its input. */
-struct layer {
-    const xlm_model *model;
-    int64_t number;
-    xlm_block_rows rows;
-};
-
-static xlm_var *run_layer(xlm_tape *tape, xlm_var *x, const void *data)
-{
-    const struct layer *layer = data;
-    char name[XLM_BLOCK_NAME];
-    for (size_t i = 0; i < G_N_ELEMENTS(blocks); i++)
-        x = blocks[i]->apply(layer->model, tape, name_block(&layer->model->config, layer->number, blocks[i], name), x,
-                             &layer->rows);
-    return x;
-}
-
-static bool is_frozen(xlm_tape *tape, const struct layer *layer)
-{
-    char name[XLM_BLOCK_NAME], weight[XLM_BLOCK_NAME + 16];
-    g_snprintf(weight, sizeof weight, "%s/query/weight", name_block(&layer->model->config, layer->number, blocks[0], name));
-    return xlm_tape_is_frozen(tape, weight);
-}
-
-/* A layer that is frozen with all below it (tensor/parameters.h) is computed as in a pass without gradient: nothing of it is
- * kept for the backward pass, which ends above it. */
-static xlm_var *run_segment(xlm_tape *tape, xlm_var *x, const struct layer *layer)
-{
-    xlm_tape_mode mode = xlm_tape_get_mode(tape);
-    const bool gradient = mode.gradient;
-    if (gradient && x->grad == NULL && is_frozen(tape, layer)) {
-        mode.gradient = false;
-        xlm_tape_set_mode(tape, mode);
-    }
-    xlm_var *y = xlm_tape_segment(tape, x, run_layer, layer);
-    mode = xlm_tape_get_mode(tape);
-    mode.gradient = gradient;
-    xlm_tape_set_mode(tape, mode);
-    return y;
-}
-
-/* How many of the ascending rows are before each sequence: [sequences + 1]. */
-static const int32_t *offsets_of_rows(xlm_tape *tape, const xlm_text *text, const int32_t *rows, int32_t n)
-{
-    int32_t *offsets = xlm_tape_take(tape, sizeof *offsets * (uint64_t)(text->sequences + 1));
-    int32_t row = 0;
-    for (int32_t s = 0; s < text->sequences; s++) {
-        offsets[s] = row;
-        while (row < n && rows[row] < text->offsets[s + 1])
-            row++;
-    }
-    offsets[text->sequences] = row;
-    return offsets;
-}
-
-xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_text *text, int64_t highest, const int32_t *rows,
-                           int32_t n)
-{
-    const int64_t layers = highest == XLM_TOP_LAYER ? model->config.layers : highest;
-    g_assert(layers >= 0 && layers <= model->config.layers);
-    xlm_var **hidden = xlm_tape_take(tape, sizeof *hidden * (uint64_t)(layers + 1));
-    hidden[0] = embed(model, tape, text);
-    if (layers == 0 && rows != NULL)
-        hidden[0] = xlm_rows(tape, hidden[0], rows, n);
-    for (int64_t l = 0; l < layers; l++) {
-        struct layer *layer = xlm_tape_take(tape, sizeof *layer);
-        *layer = (struct layer){.model = model, .number = l,
-                                .rows = {.offsets = text->offsets, .sequences = text->sequences}};
-        if (l == layers - 1 && rows != NULL) {
-            /* Few results, and the first that the backward pass needs: not worth recomputing. */
-            layer->rows.wanted = rows, layer->rows.n = n;
-            layer->rows.wanted_offsets = offsets_of_rows(tape, text, rows, n);
-            hidden[layers] = run_layer(tape, hidden[l], layer);
-        } else {
-            hidden[l + 1] = run_segment(tape, hidden[l], layer);
-        }
-    }
-    return hidden;
+    const int64_t layers = model->config.layers;
+    const xlm_stack_pass pass = {.stack = XLM_STACK_ENCODER, .text = text, .causal = causal,
+                                 .highest = highest == XLM_TOP_LAYER ? layers : highest, .rows = rows, .n = n};
+    g_assert(pass.highest >= 0 && pass.highest <= layers);
+    return xlm_stack_run(model, tape, &pass);
 }

@@ -4,7 +4,7 @@
 #include <glib.h>
 
 #include "nn/block.h"
-#include "nn/model_internal.h"
+#include "nn/model_parts.h"
 #include "tensor/products.h"
 
 static void declare(const xlm_model_config *config, const char *block, xlm_parameters *p)

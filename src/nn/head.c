@@ -1,5 +1,5 @@
 /* xlm-mpi: the language modelling head, its decoder tied to the word embeddings. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "nn/model_internal.h"
+#include "nn/model_parts.h"
 #include "tensor/parameters.h"
 
 xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_var *h)
@@ -20,4 +20,19 @@ xlm_var *xlm_lm_logits(const xlm_model *model, xlm_tape *tape, xlm_var *h)
 {
     return xlm_linear(tape, xlm_lm_transform(model, tape, h), xlm_param(tape, "embeddings/word/weight"),
                       xlm_param(tape, "lm_head/bias"));
+}
+
+xlm_var *xlm_lm_next_tokens(const xlm_model *model, xlm_tape *tape, const xlm_text *text, xlm_var *h, xlm_score *scores)
+{
+    const int32_t n = text->tokens - text->sequences; /* no sequence is empty */
+    if (n <= 0)
+        return NULL;
+    int32_t *rows = xlm_tape_take(tape, sizeof *rows * (uint64_t)n), *targets = xlm_tape_take(tape, sizeof *targets * (uint64_t)n);
+    int32_t k = 0;
+    for (int32_t s = 0; s < text->sequences; s++)
+        for (int32_t i = text->offsets[s]; i + 1 < text->offsets[s + 1]; i++) {
+            rows[k] = i;
+            targets[k++] = text->unmasked[i + 1];
+        }
+    return xlm_lm_cross_entropy(model, tape, xlm_rows(tape, h, rows, n), targets, scores);
 }

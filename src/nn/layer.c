@@ -6,20 +6,27 @@
 
 static const char layer_prefix[] = "/layer.", shared[] = "shared";
 
-const char *xlm_stack_name(xlm_stack stack) { return stack == XLM_STACK_ENCODER ? "encoder" : ""; }
+const char *xlm_stack_name(xlm_stack stack)
+{
+    return stack == XLM_STACK_ENCODER ? "encoder" : stack == XLM_STACK_DECODER ? "decoder" : "";
+}
 
 int64_t xlm_layers_of(const xlm_model_config *config, xlm_stack stack)
 {
-    return stack != XLM_STACK_ENCODER ? 0 : config->share_layers ? 1 : config->layers;
+    const int64_t layers = stack == XLM_STACK_ENCODER ? config->layers : stack == XLM_STACK_DECODER ? config->decoder_layers : 0;
+    return config->share_layers ? MIN(layers, 1) : layers;
 }
 
 int64_t xlm_layers_above(const xlm_model_config *config, xlm_layer layer)
 {
+    const int64_t encoder = xlm_layers_of(config, XLM_STACK_ENCODER), decoder = xlm_layers_of(config, XLM_STACK_DECODER);
     switch (layer.stack) {
     case XLM_STACK_EMBEDDINGS:
-        return xlm_layers_of(config, XLM_STACK_ENCODER);
+        return encoder + decoder;
     case XLM_STACK_ENCODER:
-        return xlm_layers_of(config, layer.stack) - 1 - layer.number;
+        return encoder - 1 - layer.number + decoder;
+    case XLM_STACK_DECODER:
+        return decoder - 1 - layer.number;
     default:
         return 0;
     }
@@ -34,13 +41,14 @@ static const char *skip(const char *text, const char *prefix)
 xlm_layer xlm_layer_of(const char *parameter, const char **rest)
 {
     xlm_layer layer = {XLM_STACK_NONE, 0};
-    const char *after = skip(parameter, xlm_stack_name(XLM_STACK_ENCODER));
+    const xlm_stack stack = g_str_has_prefix(parameter, xlm_stack_name(XLM_STACK_DECODER)) ? XLM_STACK_DECODER : XLM_STACK_ENCODER;
+    const char *after = skip(parameter, xlm_stack_name(stack));
     if (rest != NULL)
         *rest = parameter;
     if (g_str_has_prefix(parameter, "embeddings/")) {
         layer.stack = XLM_STACK_EMBEDDINGS;
     } else if (after != NULL && (after = skip(after, layer_prefix)) != NULL) {
-        layer = (xlm_layer){XLM_STACK_ENCODER, g_str_has_prefix(after, shared) ? 0 : g_ascii_strtoll(after, NULL, 10)};
+        layer = (xlm_layer){stack, g_str_has_prefix(after, shared) ? 0 : g_ascii_strtoll(after, NULL, 10)};
         if (rest != NULL)
             *rest = after + strcspn(after, "/") + (strchr(after, '/') != NULL);
     }

@@ -9,7 +9,8 @@
 typedef enum xlm_stack {
     XLM_STACK_NONE,       /* above all stacks: the head for words, and what objectives and tasks declare */
     XLM_STACK_EMBEDDINGS, /* below all stacks; no layers, the number is 0 */
-    XLM_STACK_ENCODER
+    XLM_STACK_ENCODER,
+    XLM_STACK_DECODER     /* above the encoder, whose states it attends to */
 } xlm_stack;
 
 /* A layer that has weights of its own. */
@@ -18,9 +19,9 @@ typedef struct xlm_layer {
     int64_t number; /* from 0; 0 where all layers share their weights */
 } xlm_layer;
 
-/* How many layers of a stack have weights of their own: L, or 1 when all share theirs; 0 of what is no stack. */
+/* How many layers of a stack have weights of their own: L or D, or 1 when all share theirs; 0 of what is no stack. */
 int64_t xlm_layers_of(const xlm_model_config *config, xlm_stack stack);
-/* How many of these are above it: 0 of the topmost and of XLM_STACK_NONE, all of the encoder above the embeddings. */
+/* How many of these, of both stacks, are above it: 0 of the topmost and of XLM_STACK_NONE, all above the embeddings. */
 int64_t xlm_layers_above(const xlm_model_config *config, xlm_layer layer);
 
 /* The layer that a parameter is of, by its name. [out] rest: of the name, what is after the layer's ("attention/query/weight");
@@ -30,7 +31,7 @@ xlm_layer xlm_layer_of(const char *parameter, const char **rest);
 /* "encoder/layer.3/attention", the name of a block of the layer; layer.shared where all have the same weights.
  * [out] name: [size]. */
 void xlm_layer_name(const xlm_model_config *config, xlm_layer layer, const char *block, char *name, size_t size);
-/* The name of the stack: "encoder", or "" of what is none. */
+/* The name of the stack: "encoder", "decoder", or "" of what is none. */
 const char *xlm_stack_name(xlm_stack stack);
 
 #endif

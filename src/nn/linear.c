@@ -1,7 +1,7 @@
 /* xlm-mpi: linear layers and norms by the names of their parameters. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <glib.h>
 
-#include "nn/model_internal.h"
+#include "nn/model_parts.h"
 #include "tensor/parameters.h"
 
 enum { NAME_SIZE = 256 };

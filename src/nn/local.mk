@@ -1,11 +1,13 @@
-# Floor 2: the encoder and its heads. Compiled a second time in double precision for gradient checks.
+# Floor 2: the encoder, the decoder and their heads. Compiled a second time in double precision for gradient checks.
 nn_sources = \
 	src/nn/attention_block.c \
 	src/nn/block.h \
+	src/nn/decoder.c \
 	src/nn/encoder.c \
 	src/nn/feed_forward_block.c \
 	src/nn/head.c \
 	src/nn/layer.c src/nn/layer.h \
 	src/nn/linear.c \
 	src/nn/model.c src/nn/model.h \
-	src/nn/model_internal.h
+	src/nn/model_parts.h \
+	src/nn/stack.c src/nn/stack.h

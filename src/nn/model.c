@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "nn/layer.h"
-#include "nn/model_internal.h"
+#include "nn/model_parts.h"
+#include "nn/stack.h"
 #include "options/options.h"
 
 #define OPTION(name, type, fallback, least, most, choices, help) \
@@ -15,6 +15,8 @@
 /* Defaults are ALIGN-MLM's roberta-8. */
 const xlm_option xlm_model_options[] = {
     OPTION(layers, INT, "8", 1, XLM_MOST_LAYERS, NULL, "number of transformer layers, L"),
+    OPTION(decoder_layers, INT, "0", 0, XLM_MOST_LAYERS, NULL,
+           "number of layers of the decoder, D, which shares the embeddings and the head with the encoder; 0: there is none"),
     OPTION(hidden_size, INT, "512", 1, 1 << 20, NULL, "width of the hidden states, d"),
     OPTION(attention_heads, INT, "8", 1, 4096, NULL, "number of attention heads; must divide hidden_size"),
     OPTION(feed_forward_size, INT, "0", 0, 1 << 22, NULL, "width of the feed-forward layers; 0: 4 x hidden_size"),
@@ -141,8 +143,8 @@ xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *paramet
     if (config->position_type == XLM_POSITIONS_SINUSOIDAL)
         m->sinusoids = sinusoids(config);
     add_embeddings(config, parameters);
-    for (int64_t l = 0; l < xlm_layers_of(config, XLM_STACK_ENCODER); l++)
-        xlm_model_add_layer(config, l, parameters);
+    xlm_stack_declare(config, XLM_STACK_ENCODER, parameters);
+    xlm_stack_declare(config, XLM_STACK_DECODER, parameters);
     add_head(config, parameters);
     return m;
 }

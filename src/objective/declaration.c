@@ -28,21 +28,31 @@ static bool check_text(const xlm_hosted *hosted, const xlm_view *view, GError **
                          "weights");
 }
 
-static bool check_stack(const xlm_view *view, GError **error)
+static bool check_stack(const xlm_hosted *hosted, const xlm_view *view, GError **error)
 {
-    return (view->stack == XLM_VIEW_ENCODER && view->memory == 0) ||
-           xlm_error_set(error, EX_CONFIG, "it asks for a decoder, which no model has in this version, or an encoder with a memory");
+    const int number = (int)(view - &g_array_index(hosted->views, xlm_view, 0));
+    if (view->stack == XLM_VIEW_ENCODER)
+        return view->memory == 0 || xlm_error_set(error, EX_CONFIG, "a view of the encoder with a memory, which decoders have alone");
+    if (hosted->loss.setup->model->decoder_layers == 0)
+        return xlm_error_set(error, EX_CONFIG, "it needs a decoder, and the model has none; set decoder_layers in [model]");
+    if (view->memory < 0 || view->memory >= number || view->causal)
+        return xlm_error_set(error, EX_CONFIG, "view %d is of a decoder, whose memory must be a view declared before it, and which "
+                             "is causal by itself", number);
+    const xlm_view *memory = &g_array_index(hosted->views, xlm_view, view->memory);
+    return memory->rows == XLM_ROWS_ALL || xlm_error_set(error, EX_CONFIG, "view %d, which is the memory of a decoder, must encode all "
+                                                         "rows", view->memory);
 }
 
 static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **error)
 {
-    const int64_t layers = hosted->loss.setup->model->layers;
+    const bool decoder = view->stack == XLM_VIEW_DECODER;
+    const int64_t layers = decoder ? hosted->loss.setup->model->decoder_layers : hosted->loss.setup->model->layers;
     const xlm_loss_stream *stream = hosted->loss.stream;
     if (stream == NULL)
         return xlm_error_set(error, EX_CONFIG, "it asks for a view, but reads no stream; the class lacks needs_stream");
     if (view->layer < 0 || view->layer > layers)
-        return xlm_error_set(error, EX_CONFIG, "layer = %" G_GINT64_FORMAT ", but the model has %" G_GINT64_FORMAT " layers",
-                             view->layer, layers);
+        return xlm_error_set(error, EX_CONFIG, "layer = %" G_GINT64_FORMAT ", but the %s has %" G_GINT64_FORMAT " layers",
+                             view->layer, decoder ? "decoder" : "model", layers);
     if (view->rows == XLM_ROWS_LINKED && !stream->alignments)
         return xlm_error_set(error, EX_CONFIG, "it reads rows that are linked, and [stream %s] has no word alignments; give it "
                              "alignments = FILE.h5", stream->name);
@@ -55,7 +65,7 @@ static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **
     if (view->side != XLM_SIDE_BOTH && !stream->parallel)
         return xlm_error_set(error, EX_CONFIG, "it reads the two sides of pairs, and [stream %s] has none; set type = "
                              "parallel there", stream->name);
-    if (!check_text(hosted, view, error) || !check_stack(view, error))
+    if (!check_text(hosted, view, error) || !check_stack(hosted, view, error))
         return false;
     if (view->weights == XLM_WEIGHTS_AVERAGED && (view->gradient || hosted->loss.cls->label == NULL || !hosted->averaged))
         return xlm_error_set(error, EX_CONFIG, "a view with averaged weights is for a class that has an average and a label "
@@ -107,8 +117,9 @@ int xlm_declare_view(xlm_declaration *declaration, const xlm_view *view)
 {
     xlm_hosted *hosted = declaration->hosted;
     xlm_view resolved = *view;
+    const xlm_model_config *model = hosted->loss.setup->model;
     if (resolved.layer == XLM_TOP_LAYER)
-        resolved.layer = hosted->loss.setup->model->layers;
+        resolved.layer = resolved.stack == XLM_VIEW_DECODER ? model->decoder_layers : model->layers;
     g_array_append_val(hosted->views, resolved);
     return (int)hosted->views->len - 1;
 }

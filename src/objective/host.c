@@ -81,6 +81,16 @@ void xlm_host_close(xlm_host *host)
 }
 
 int xlm_host_objectives(const xlm_host *host) { return host->objectives; }
+
+bool xlm_host_uses_decoder(const xlm_host *host)
+{
+    bool used = false;
+    for (int k = 0; k < host->objectives; k++)
+        for (guint i = 0; i < host->objective[k].views->len; i++)
+            used |= g_array_index(host->objective[k].views, xlm_view, i).stack == XLM_VIEW_DECODER;
+    return used;
+}
+
 xlm_loss *xlm_host_loss(xlm_host *host, int k) { return &host->objective[k].loss; }
 int xlm_host_means(const xlm_host *host) { return host->means; }
 int xlm_host_metrics(const xlm_host *host) { return host->metrics; }

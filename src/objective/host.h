@@ -40,6 +40,8 @@ xlm_host *xlm_host_open(const xlm_host_setup *setup, xlm_parameters *parameters,
 void xlm_host_close(xlm_host *host);
 
 int xlm_host_objectives(const xlm_host *host);
+/* Does an objective view the decoder? */
+bool xlm_host_uses_decoder(const xlm_host *host);
 /* As its class's functions get it. */
 xlm_loss *xlm_host_loss(xlm_host *host, int k);
 /* Means of all objectives together. Number k is the first mean of objective k; after these are the others

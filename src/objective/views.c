@@ -83,7 +83,7 @@ static const int32_t *rows_of(xlm_tape *tape, const xlm_view_source *source, xlm
 static bool is_main(const xlm_view *v)
 {
     return v->text == XLM_TEXT_CORRUPTED && v->side == XLM_SIDE_BOTH && v->stack == XLM_VIEW_ENCODER &&
-           v->weights == XLM_WEIGHTS_LIVE && v->gradient && v->dropout && v->number == 0;
+           !v->causal && v->weights == XLM_WEIGHTS_LIVE && v->gradient && v->dropout && v->number == 0;
 }
 
 /* An objective needs the view for its label, or for its loss. */
@@ -102,8 +102,8 @@ static xlm_view_use use_of(const xlm_hosted *hosted, int view)
 static bool share_encoding(xlm_view_use a, xlm_view_use b)
 {
     const xlm_view *v = a.view, *w = b.view;
-    if (v->text != w->text || v->side != w->side || v->stack != w->stack || v->weights != w->weights ||
-        v->gradient != w->gradient || v->dropout != w->dropout || v->number != w->number)
+    if (v->text != w->text || v->side != w->side || v->stack != w->stack || v->causal != w->causal ||
+        v->weights != w->weights || v->gradient != w->gradient || v->dropout != w->dropout || v->number != w->number)
         return false;
     if (v->text == XLM_TEXT_MADE && a.hosted != b.hosted)
         return false;
@@ -227,7 +227,8 @@ static uint32_t number_of_text(const xlm_view *v)
 static uint32_t first_site(const xlm_view *v)
 {
     enum { APART = 1 << 24 };
-    return is_main(v) ? 0 : (1 + number_of_text(v) * 8 + v->weights * 4U + v->gradient * 2U + v->dropout) * APART;
+    const uint32_t kind = v->stack == XLM_VIEW_DECODER ? 2 : v->causal;
+    return is_main(v) ? 0 : (1 + kind * 64 + number_of_text(v) * 8 + v->weights * 4U + v->gradient * 2U + v->dropout) * APART;
 }
 
 static uint32_t draws_of(xlm_view_use use)
@@ -240,12 +241,17 @@ static uint32_t draws_of(xlm_view_use use)
 
 static void encode(xlm_encoding *e, const xlm_model *model, xlm_tape *tape, xlm_texts texts)
 {
-    g_assert(e->use.view->stack == XLM_VIEW_ENCODER); /* declarations of others are refused */
     e->source = xlm_view_find_source(tape, texts, e->use);
     e->computed = rows_of(tape, &e->source, e->rows, &e->n);
     if (e->n == 0)
         e->computed = NULL;
-    e->hidden = xlm_model_encode(model, tape, e->source.text, e->layer, e->computed, e->n);
+    if (e->memory == NULL) {
+        e->hidden = xlm_model_encode(model, tape, e->source.text, e->use.view->causal, e->layer, e->computed, e->n);
+        return;
+    }
+    const xlm_view *memory = use_of(e->use.hosted, e->use.view->memory).view;
+    e->hidden = xlm_model_decode(model, tape, e->source.text, e->memory->hidden[memory->layer], e->memory->source.text->offsets,
+                                 e->layer, e->computed, e->n);
 }
 
 xlm_encoded_views *xlm_views_encode(xlm_encodings *encodings, const xlm_model *model, xlm_texts texts,

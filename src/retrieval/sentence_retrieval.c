@@ -127,7 +127,7 @@ static void add_batch(struct retrieval *r, xlm_tape *tape, xlm_arena *arena, con
 {
     xlm_tape_begin(tape, NULL, false, 0, 0);
     xlm_var **hidden =
-        xlm_model_encode(r->loaded->model, tape, &b->text, r->first_layer + r->layers - 1, NULL, 0) + r->first_layer;
+        xlm_model_encode(r->loaded->model, tape, &b->text, false, r->first_layer + r->layers - 1, NULL, 0) + r->first_layer;
     xlm_real *x = XLM_TAKE(arena, xlm_real, width(r));
     double *y = XLM_TAKE(arena, double, width(r));
     for (int64_t i = 0; i < b->n; i++)

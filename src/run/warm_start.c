@@ -10,6 +10,8 @@
 #include "files/file_digest.h"
 #include "model/model_attributes.h"
 #include "model/row_sources.h"
+#include "nn/block.h"
+#include "nn/layer.h"
 
 /* A checkpoint that parameters are taken from, and which were taken, drawn and left. */
 typedef struct source {
@@ -18,7 +20,7 @@ typedef struct source {
     xlm_loaded_model *loaded; /* without values */
     xlm_store *store;
     xlm_row_sources *subwords, *languages;
-    int64_t taken;            /* parameters */
+    int64_t taken, copied;    /* parameters; copied: of these, for the decoder from the encoder */
     GPtrArray *drawn, *left;  /* char *: names */
     GPtrArray *objectives;    /* const char *: that parameters were taken of */
 } source;
@@ -106,9 +108,31 @@ static bool take(source *s, const xlm_parameter *there, const xlm_parameter *her
     return good;
 }
 
+/* The encoder's parameter that one of the decoder, which the checkpoint does not have, begins as. g_free; NULL: it is drawn. */
+static char *find_like(const source *s, const char *name)
+{
+    static const char memory[] = "memory_attention/", self[] = "attention/";
+    const char *rest;
+    const xlm_layer layer = xlm_layer_of(name, &rest);
+    const int64_t how = s->job->train.start_decoder;
+    const bool to_memory = g_str_has_prefix(rest, memory);
+    if (layer.stack != XLM_STACK_DECODER || s->loaded->config.decoder_layers > 0 || how == XLM_START_DECODER_DRAW ||
+        (to_memory && how != XLM_START_DECODER_COPY))
+        return NULL;
+    char like[XLM_BLOCK_NAME];
+    g_autofree char *block = to_memory ? g_strconcat(self, rest + strlen(memory), NULL) : g_strdup(rest);
+    xlm_layer_name(&s->loaded->config, (xlm_layer){XLM_STACK_ENCODER, layer.number}, block, like, sizeof like);
+    return g_strdup(like);
+}
+
 static bool take_of_model(source *s, const xlm_parameter *here, float *values, GError **error)
 {
-    const int at = xlm_parameters_find(s->loaded->parameters, here->name);
+    int at = xlm_parameters_find(s->loaded->parameters, here->name);
+    if (at < 0) {
+        g_autofree char *like = find_like(s, here->name);
+        at = like != NULL ? xlm_parameters_find(s->loaded->parameters, like) : -1;
+        s->copied += at >= 0;
+    }
     if (at >= 0)
         return take(s, xlm_parameters_get(s->loaded->parameters, at), here, values, error);
     g_ptr_array_add(s->drawn, g_strdup(here->name));
@@ -235,6 +259,8 @@ static void log_start(const source *s, const xlm_parameters *parameters)
 {
     xlm_log_info("started from the model of %s, step %" G_GINT64_FORMAT ": %" G_GINT64_FORMAT " of %d parameters taken",
                  s->job->train.start, s->loaded->step, s->taken, xlm_parameters_count(parameters));
+    if (s->copied > 0)
+        xlm_log_info("  %" G_GINT64_FORMAT " of them are the encoder's, for the decoder", s->copied);
     log_names("drawn", s->drawn);
     log_names("left", s->left);
     log_rows("subwords", s->subwords);

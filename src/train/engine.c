@@ -72,8 +72,12 @@ static bool open_rank(xlm_engine *e, const xlm_training_data *data, GError **err
         e->used.head = XLM_HEAD_NONE;
     e->parameters = xlm_parameters_new();
     e->model = xlm_model_new(&e->config, e->parameters);
-    return xlm_job_streams_open(&e->streams, e->job, data, e->config.positions, error) && open_objectives(e, data, error) &&
-           xlm_rates_set(&e->job->train.optimiser, &e->config, e->job->train.head_frozen, e->parameters, error);
+    if (!xlm_job_streams_open(&e->streams, e->job, data, e->config.positions, error) || !open_objectives(e, data, error))
+        return false;
+    if (e->config.decoder_layers > 0 && !xlm_host_uses_decoder(e->host))
+        xlm_log_warn("[model]: decoder_layers = %" G_GINT64_FORMAT ", and no objective of the job uses the decoder",
+                     e->config.decoder_layers);
+    return xlm_rates_set(&e->job->train.optimiser, &e->config, e->job->train.head_frozen, e->parameters, error);
 }
 
 xlm_engine *xlm_engine_open(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, GError **error)

@@ -106,7 +106,7 @@ static double encode(const measured *m)
     for (guint i = 0; i < m->batches->len; i++) {
         const xlm_batch *batch = m->batches->pdata[i];
         xlm_tape_begin(m->tape, NULL, false, 0, 0);
-        xlm_model_encode(m->loaded->model, m->tape, &batch->corrupted, XLM_TOP_LAYER, batch->predicted_rows, batch->predicted);
+        xlm_model_encode(m->loaded->model, m->tape, &batch->corrupted, false, XLM_TOP_LAYER, batch->predicted_rows, batch->predicted);
     }
     return xlm_clock() - begin;
 }

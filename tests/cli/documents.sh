@@ -50,7 +50,7 @@ logged cooc.log xlm_cooc corpus.h5 -o cooc.h5
 awk '/^## / { recipes = $0 == "## Recipes"; next } !recipes { next }
     /^[^ ]/ { text = 1; next } /^    / { if (text) n++; text = 0; print substr($0, 5) >("recipe" n) }' "$XLM_SOURCE/docs/jobs.md"
 for recipe in recipe*; do
-    { printf '[model]\nlayers = 12\nhidden_size = 32\nattention_heads = 2\n[train]\ncorpus = corpus.h5\noutput = out\nsteps = 2\n'
+    { printf '[model]\nlayers = 12\ndecoder_layers = 2\nhidden_size = 32\nattention_heads = 2\n[train]\ncorpus = corpus.h5\noutput = out\nsteps = 2\n'
       cat "$recipe"; } >recipe.conf
     expect 0 '' xlm_train recipe.conf --dry-run
 done

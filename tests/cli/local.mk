@@ -72,6 +72,7 @@ test_scripts += \
 	tests/cli/report.sh \
 	tests/cli/made_text.sh \
 	tests/cli/noise.sh \
+	tests/cli/seq2seq.sh \
 	tests/cli/simcse.sh \
 	tests/cli/spearman.sh \
 	tests/cli/stage.sh \

@@ -68,7 +68,7 @@ refused() { # PATTERN SED
 refused 'a view of a text that its label makes, which it has not declared' 's/xlm_declare_text(.*;/(void)echo;/'
 refused 'it makes a text in label, but the class has no label' '/\.label =/d; s/^static int64_t echo_label/__attribute__((unused)) &/'
 refused 'a view of the text that its label makes has no sides and no predicted rows' 's/.rows = XLM_ROWS_FIRST}/.rows = XLM_ROWS_PREDICTED}/'
-refused 'it asks for a decoder, which no model has' 's/view.text = XLM_TEXT_MADE;/&\n    view.stack = XLM_VIEW_DECODER;/'
+refused 'it needs a decoder, and the model has none; set decoder_layers' 's/view.text = XLM_TEXT_MADE;/&\n    view.stack = XLM_VIEW_DECODER;/'
 # Mistakes of its author end the program with a message.
 dies() { # PATTERN SED
     local code=0

@@ -23,6 +23,7 @@ struct hosted_job {
     const xlm_batch *batch;    /* of the stream; NULL: the objectives read none */
     xlm_loss_stream stream;    /* name NULL: there is none */
     bool languages;            /* the model has language embeddings */
+    int decoder_layers;
     const xlm_resource_reader *const *readers;
     int objectives;
     xlm_objective_spec objective[MOST_OBJECTIVES];
@@ -64,7 +65,7 @@ static inline bool open_job(struct hosted_job *job)
     xlm_model_config *c = &job->config;
     assert_true(xlm_options_defaults(xlm_model_options, c, NULL));
     c->layers = 2, c->hidden_size = 6, c->attention_heads = 2, c->feed_forward_size = 7, c->positions = 7, c->vocabulary = V,
-    c->languages = 2, c->vocabulary_chunk = 3, c->language_embeddings = job->languages, c->dropout = c->attention_dropout = 0;
+    c->languages = 2, c->vocabulary_chunk = 3, c->language_embeddings = job->languages, c->decoder_layers = job->decoder_layers, c->dropout = c->attention_dropout = 0;
     assert_true(xlm_model_check(c, NULL));
     job->parameters = xlm_parameters_new();
     job->model = xlm_model_new(c, job->parameters);

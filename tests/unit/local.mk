@@ -76,12 +76,14 @@ unit_headers = \
 	tests/unit/published_fixture.h \
 	tests/unit/question_fixture.h \
 	tests/unit/stream_fixture.h \
-	tests/unit/text_fixture.h
+	tests/unit/text_fixture.h \
+	tests/unit/textbook.h
 # Tests of the numeric floors in double precision: gradients against central differences. Two more lines each.
 double_tests = \
 	tests/unit/answer_head_test \
 	tests/unit/class_head_test \
 	tests/unit/attention_test \
+	tests/unit/decoder_test \
 	tests/unit/encoder_test \
 	tests/unit/fused_test \
 	tests/unit/gc_test \
@@ -115,6 +117,8 @@ tests_unit_class_head_test_CPPFLAGS = $(double_flags)
 tests_unit_class_head_test_LDADD = $(double_libraries)
 tests_unit_attention_test_CPPFLAGS = $(double_flags)
 tests_unit_attention_test_LDADD = $(double_libraries)
+tests_unit_decoder_test_CPPFLAGS = $(double_flags)
+tests_unit_decoder_test_LDADD = $(double_libraries)
 tests_unit_encoder_test_CPPFLAGS = $(double_flags)
 tests_unit_encoder_test_LDADD = $(double_libraries)
 tests_unit_fused_test_CPPFLAGS = $(double_flags)

@@ -60,7 +60,7 @@ static struct outcome run(const struct setup *s, const xlm_batch *b, bool recomp
         if (with_gradients)
             memset(o.gradients, 0, size * sizeof *o.gradients);
         xlm_tape_begin(tape, o.gradients, true, 7, step);
-        xlm_var **hidden = xlm_model_encode(s->model, tape, &b->corrupted, XLM_TOP_LAYER, NULL, 0);
+        xlm_var **hidden = xlm_model_encode(s->model, tape, &b->corrupted, false, XLM_TOP_LAYER, NULL, 0);
         seed(s, tape, b, hidden, objectives, &o.loss);
         if (with_gradients)
             xlm_tape_backward(tape);

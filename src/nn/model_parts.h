@@ -1,6 +1,6 @@
-/* xlm-mpi: what the files of this floor know of a model. SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef XLM_NN_MODEL_INTERNAL_H
-#define XLM_NN_MODEL_INTERNAL_H
+/* xlm-mpi: a model, and its linear layers and norms, as the files of this floor know them. SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef XLM_NN_MODEL_PARTS_H
+#define XLM_NN_MODEL_PARTS_H
 
 #include <xlm/model.h>
 
@@ -10,9 +10,6 @@ struct xlm_model {
     xlm_model_config config;
     xlm_real *sinusoids; /* [(positions + offset) x e], or NULL */
 };
-
-/* Declare the parameters of a layer of the encoder, from 0; where all share their weights, number 0 is theirs. */
-void xlm_model_add_layer(const xlm_model_config *config, int64_t layer, xlm_parameters *parameters);
 
 /* Declare a parameter prefix/name; a linear layer's prefix/weight, out x in, and prefix/bias; those of a LayerNorm. */
 void xlm_model_add(xlm_parameters *p, const char *prefix, const char *name, int64_t rows, int64_t cols, xlm_init init,

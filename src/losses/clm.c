@@ -1,0 +1,51 @@
+/* xlm-mpi: causal language modelling (Conneau & Lample 2019). SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * L = −mean_t log p(w_t+1 | H[L]_t) over all tokens of a sequence but the last: H[L] is of the encoder with causal attention, so that
+ * each token is predicted from those before it alone. The text is read as it is, without masks. */
+#include <xlm/loss.h>
+
+#include <stdio.h>
+
+static bool clm_open(xlm_loss *self, char *message, size_t size)
+{
+    if (self->setup->model->head == XLM_HEAD_NONE)
+        snprintf(message, size, "the model has no head for words; set head = bert or xlm in [model]");
+    return self->setup->model->head != XLM_HEAD_NONE;
+}
+
+static void clm_declare(xlm_loss *self, xlm_declaration *declaration)
+{
+    static const xlm_view causal = {.text = XLM_TEXT_ORIGINAL, .causal = true, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL,
+                                    .gradient = true, .dropout = true};
+    (void)self;
+    xlm_declare_view(declaration, &causal);
+    xlm_declare_metric(declaration, "accuracy");
+}
+
+static int64_t clm_count(xlm_loss *self, const xlm_pass *pass)
+{
+    (void)self;
+    return pass->batch->original.tokens - pass->batch->original.sequences;
+}
+
+static xlm_var *clm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    const xlm_encoded *view = xlm_pass_view(pass, 0);
+    const int64_t n = clm_count(self, pass);
+    xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
+    xlm_var *mean = xlm_lm_next_tokens(pass->model, tape, view->text, view->states, scores);
+    for (int64_t i = 0; i < n; i++)
+        xlm_loss_metric(self, "accuracy", scores[i].correct, 1);
+    return mean;
+}
+
+const xlm_loss_class xlm_loss_clm = {
+    .abi = XLM_LOSS_ABI,
+    .name = "clm",
+    .summary = "causal language modelling: each token from those before it",
+    .needs_stream = true,
+    .open = clm_open,
+    .declare = clm_declare,
+    .count = clm_count,
+    .loss = clm_loss,
+};

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# xlm-mpi: a decoder: translation, denoising and causal language modelling, as a user trains them. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+long
+small_corpus
+
+# top [SED OPTION...]: [model] and [train]; then streams and objectives.
+top() { eight_steps 4 -e '/^.stream text/,$d' "$@"; }
+text() { printf '[stream text]\nbatch = 8\nlength = 48\n'; }
+pairs() { printf '[stream pairs]\ntype = parallel\nform = bert\nshuffle_sides = true\nbatch = 8\nlength = 32\n'; }
+objective() { printf '[objective %s]\nplugin = %s\nstream = %s\n' "$@"; }
+three='s/^layers = .*/&\ndecoder_layers = 3/'
+{ top -e "$three"; text; pairs; objective clm clm text; objective seq2seq seq2seq pairs; } >job2.conf
+
+# ---- the same bits on any number of ranks, resumed, recomputed; evaluated; estimated ----
+reproduced job2.conf out 2 4
+is_between 1 "$(value out-1 8 held_out seq2seq loss all)" 6 || fail "not evaluated: $(grep held_out out-1/metrics.csv)"
+trained job2.conf recomputed 2 --set train.recompute=true
+same_bits out-1 recomputed
+trained job2.conf memory 1 --set train.steps=3 --set train.micro_batches=1 --set 'stream pairs.batch=32'
+estimated memory.log
+right_gradients job2.conf --set train.output=out-1
+grep -q '^decoder/layer.2/memory_attention/key/weight' check.txt || fail "the decoder's gradients were not checked: $(cat check.txt)"
+for n in 1 2; do logged "dump-$n.log" ranks $n xlm_train job2.conf --dump-step "dump-$n.h5" --set "train.output=dump-$n"; done
+h5diff dump-1.h5 dump-2.h5 >diff.log 2>&1 || fail "dumps of 1 and 2 ranks differ: $(tail -n 3 diff.log)"
+XLM_BF16_EMULATE=1 trained job2.conf rounded 1 --set train.precision=bfloat16
+agree out-1 rounded 0.02
+trained job2.conf shared 1 --set model.share_layers=true
+trained job2.conf frozen 1 --set train.freeze=1
+same() { cmp -s <(numbers "$1" "$2") <(numbers "$3" "$4"); } # PATH FILE PATH FILE
+weight=/model/encoder/layer.0/attention/query/weight
+h5ls -r out-1/latest | grep -q '/model/decoder/layer.2/memory_attention/value/bias' || fail "no decoder in the checkpoint: $(h5ls -r out-1/latest)"
+
+# ---- it learns to translate, both ways, and to undo noise ----
+bare() {
+    top -e "$three" | sed 's/^steps = .*/steps = 150/; s/^warmup = .*/warmup = 20/; s/^learning_rate = .*/learning_rate = 3e-3/
+        s/^hidden_size = .*/hidden_size = 32/; s/^\(checkpoint_every\|evaluate_every\) = .*/\1 = 0/'
+}
+dry=(--set model.dropout=0 --set model.attention_dropout=0)
+{ bare; pairs; objective nmt seq2seq pairs; } >nmt.conf
+trained nmt.conf nmt 2 "${dry[@]}"
+is_between 0.5 "$(value nmt 150 train nmt/accuracy score)" 1 || fail "it does not learn to translate: $(values nmt train nmt/accuracy score | tail -n 3)"
+{ bare; text; objective denoise seq2seq text; } >denoise.conf
+noise=(--set 'stream text.mask=0' --set 'stream text.noise_shuffle=3' --set 'stream text.noise_drop=0.1' --set 'stream text.noise_blank=0.1')
+trained denoise.conf denoise 1 "${dry[@]}" "${noise[@]}"
+first=$(value denoise 1 train denoise loss) last=$(value denoise 150 train denoise loss)
+is_between 0 "$last" "$(awk -v f="$first" 'BEGIN { print f / 2 }')" || fail "it does not learn to undo noise: from $first to $last"
+
+# ---- a start without decoder: its layers begin as the encoder's ----
+{ top -e 's/^layers = .*/layers = 3/'; text; objective mlm mlm text; } >encoder.conf
+trained encoder.conf encoder 1
+{ top -e 's/^layers = .*/decoder_layers = 3/'; pairs; objective seq2seq seq2seq pairs; } >start.conf
+begin() { # NAME CHOICE
+    logged "$1.log" xlm_train start.conf --dump-step "$1.h5" --set train.start=encoder/latest --set "train.start_decoder=$2" --set "train.output=$1"
+}
+decoder=/parameters/decoder/layer.1
+begin drawn draw
+begin begun encoder
+begin copied copy
+for part in attention/query/weight attention/output/bias feed_forward/intermediate/weight; do
+    same "$decoder/$part" begun.h5 "/parameters/encoder/layer.1/$part" begun.h5 || fail "$part does not begin as the encoder's"
+    same "$decoder/$part" drawn.h5 "/parameters/encoder/layer.1/$part" drawn.h5 && fail "$part was not drawn"
+done
+same "/parameters/encoder/layer.1/attention/query/weight" begun.h5 "/model/encoder/layer.1/attention/query/weight" encoder/latest ||
+    fail "the encoder was not taken"
+same $decoder/memory_attention/query/weight begun.h5 $decoder/attention/query/weight begun.h5 && fail "attention to the memory was not drawn"
+same $decoder/memory_attention/query/weight copied.h5 $decoder/attention/query/weight copied.h5 || fail "attention to the memory was not copied"
+grep -q 'of them are the encoder.s, for the decoder' begun.log || fail "it does not say what it has taken: $(cat begun.log)"
+trained start.conf started 2 --set train.start=encoder/latest
+trained start.conf again 2 --set train.start=out-1/latest --set train.steps=1 --set train.warmup=0
+grep -q 'of them are the encoder.s' again.log && fail "a decoder that is there was not taken"
+
+# ---- what reads the model ----
+expect 65 'it has a decoder of 3 layers' xlm_convert out-1/latest -o there
+[ ! -e there ] || fail "an export was left"
+logged embed.log xlm_embed neighbours out-1/latest the
+head -n 60 text.en >tune.text && task_files tune
+printf '%s\n' '[tune]' 'model = out-1/latest' 'train = en:tune.classes' 'dev = en:tune.classes' 'output = tuned' 'epochs = 1' \
+    'batch = 8' 'length = 24' 'learning_rate = 1e-3' '[task classification]' >tune.conf
+logged tune.log ranks 2 xlm_tune tune.conf
+grep -q 'left: decoder/layer' tune.log || fail "it does not say that the decoder is left: $(cat tune.log)"
+h5ls -r tuned/latest 2>/dev/null | grep -q /model/decoder && fail "a tuned model has a decoder"
+{ top -e "$three"; text; objective clm clm text; } >unused.conf
+logged unused.log xlm_train unused.conf --dry-run --set train.output=none
+grep -q 'decoder_layers = 3, and no objective of the job uses the decoder' unused.log || fail "no warning: $(cat unused.log)"
+rm -rf none
+
+# ---- refused by name ----
+refused() { # PATTERN CONF [OPTION...]
+    local pattern=$1
+    shift
+    expect 78 "$pattern" ranks 2 xlm_train "$@" --set train.output=none
+    once "$pattern"
+    [ ! -e none ] || fail "something was written"
+}
+refused 'objective nmt.: it needs a decoder, and the model has none; set decoder_layers' nmt.conf --set model.decoder_layers=0
+refused 'objective denoise.: .stream text. has neither pairs to translate nor noise' denoise.conf
+refused 'objective denoise.: .*which has masks beside noise' denoise.conf --set 'stream text.noise_drop=0.1'
+refused 'start_decoder is for a run that starts from a model' nmt.conf --set train.start_decoder=copy
+refused 'decoder_layers = 2, but the model of .* has 3' nmt.conf --set train.start=out-1/latest --set model.decoder_layers=2 --set model.hidden_size=16
+finish

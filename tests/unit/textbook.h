@@ -1,0 +1,225 @@
+/* xlm-mpi: a textbook version of the model, in double, for tests. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * It computes from the parameters of a model, and shares no code with the library. */
+#ifndef XLM_TESTS_TEXTBOOK_H
+#define XLM_TESTS_TEXTBOOK_H
+
+#include "batch_fixture.h"
+#include "model_fixture.h"
+
+#include <math.h>
+#include <string.h>
+
+#ifdef XLM_DOUBLE
+static const double TOLERANCE = 1e-10;
+#else
+static const double TOLERANCE = 2e-5;
+#endif
+
+enum { L = 2, D = 6, F = 10, HEADS = 2 };
+
+/* ---- models ---- */
+
+enum { LANGUAGE = 1, TYPE = 2, SHARE = 4, FACTORISE = 8, XLM_HEAD = 16, SINUSOIDAL = 32, TANH = 64, ALL_OPTIONS = 128 };
+
+static xlm_model_config tiny(int options)
+{
+    xlm_model_config c = defaults();
+    c.layers = L;
+    c.hidden_size = D;
+    c.attention_heads = HEADS;
+    c.feed_forward_size = F;
+    c.positions = 5;
+    c.vocabulary = V;
+    c.vocabulary_chunk = 3;
+    c.language_embeddings = options & LANGUAGE;
+    c.token_types = options & TYPE;
+    c.share_layers = options & SHARE;
+    c.embedding_size = options & FACTORISE ? 4 : 0;
+    c.head = options & XLM_HEAD ? XLM_HEAD_XLM : XLM_HEAD_BERT;
+    c.activation = options & TANH ? XLM_GELU_TANH : XLM_GELU;
+    c.position_type = options & SINUSOIDAL ? XLM_POSITIONS_SINUSOIDAL : XLM_POSITIONS_LEARNED;
+    return c;
+}
+
+/* ---- the textbook ---- */
+
+static const xlm_real *value(const struct setup *s, const char *name)
+{
+    const int k = xlm_parameters_find(s->parameters, name);
+    if (k < 0)
+        fail_msg("no parameter %s", name);
+    return xlm_parameters_values(s->parameters) + xlm_parameters_get(s->parameters, k)->start;
+}
+
+static const xlm_real *part(const struct setup *s, const char *prefix, const char *name)
+{
+    char full[128];
+    g_snprintf(full, sizeof full, "%s/%s", prefix, name);
+    return value(s, full);
+}
+
+static void linear(const struct setup *s, const char *prefix, int n, int in, int out, const double *x, double *y)
+{
+    const xlm_real *w = part(s, prefix, "weight"), *b = part(s, prefix, "bias");
+    for (int i = 0; i < n; i++)
+        for (int o = 0; o < out; o++) {
+            y[i * out + o] = b[o];
+            for (int c = 0; c < in; c++)
+                y[i * out + o] += x[i * in + c] * w[o * in + c];
+        }
+}
+
+static void norm(const struct setup *s, const char *prefix, int n, int d, double *x)
+{
+    const xlm_real *gamma = part(s, prefix, "weight"), *beta = part(s, prefix, "bias");
+    for (int i = 0; i < n; i++) {
+        double mean = 0, variance = 0;
+        for (int c = 0; c < d; c++)
+            mean += x[i * d + c] / d;
+        for (int c = 0; c < d; c++)
+            variance += (x[i * d + c] - mean) * (x[i * d + c] - mean) / d;
+        for (int c = 0; c < d; c++)
+            x[i * d + c] = gamma[c] * (x[i * d + c] - mean) / sqrt(variance + s->config.layer_norm_epsilon) + beta[c];
+    }
+}
+
+static void gelu(const struct setup *s, int n, double *x)
+{
+    for (int i = 0; i < n; i++)
+        x[i] = x[i] / 2 * (1 + (s->config.activation == XLM_GELU_TANH
+                                    ? tanh(sqrt(2 / M_PI) * (x[i] + 0.044715 * pow(x[i], 3)))
+                                    : erf(x[i] / sqrt(2))));
+}
+
+/* Keys are in rows to[s] … to[s + 1] − 1 of sequence s; causal: of those of the sequence itself a query sees none after its own. */
+static void attention(const double *q, const double *k, const double *v, const int32_t *to, bool causal, double *out)
+{
+    const int w = D / HEADS;
+    for (int s = 0; s < batch.corrupted.sequences; s++)
+        for (int h = 0; h < HEADS; h++)
+            for (int i = offsets[s]; i < offsets[s + 1]; i++) {
+                const int end = causal ? i + 1 : to[s + 1];
+                double e[T], sum = 0;
+                for (int j = to[s]; j < end; j++) {
+                    double dot = 0;
+                    for (int c = h * w; c < (h + 1) * w; c++)
+                        dot += q[i * D + c] * k[j * D + c];
+                    sum += e[j] = exp(dot / sqrt(w));
+                }
+                for (int c = h * w; c < (h + 1) * w; c++) {
+                    out[i * D + c] = 0;
+                    for (int j = to[s]; j < end; j++)
+                        out[i * D + c] += e[j] / sum * v[j * D + c];
+                }
+            }
+}
+
+static void sublayer(const struct setup *s, const char *layer, const char *name, int in, const double *input, double *x)
+{
+    char prefix[128], after[128];
+    g_snprintf(prefix, sizeof prefix, "%s/%s/output", layer, name);
+    g_snprintf(after, sizeof after, "%s/%s/layer_norm", layer, name);
+    double y[T * D];
+    linear(s, prefix, T, in, D, input, y);
+    for (int i = 0; i < T * D; i++)
+        x[i] += y[i];
+    norm(s, after, T, D, x);
+}
+
+/* A block of attention: x to itself, or to m rows of a memory with these offsets. */
+static void attention_block(const struct setup *s, const char *layer, const char *block, bool causal, const double *memory, int m,
+                            const int32_t *to, double *x)
+{
+    static const char *const names[] = {"query", "key", "value"};
+    char prefix[128];
+    double qkv[3][T * D], a[T * D];
+    for (int i = 0; i < 3; i++) {
+        g_snprintf(prefix, sizeof prefix, "%s/%s/%s", layer, block, names[i]);
+        linear(s, prefix, i == 0 ? T : m, D, D, i == 0 ? x : memory, qkv[i]);
+    }
+    attention(qkv[0], qkv[1], qkv[2], to, causal, a);
+    sublayer(s, layer, block, D, a, x);
+}
+
+/* memory: of the decoder, with its offsets, of no more than T rows; else NULL. */
+static void layer(const struct setup *s, const char *stack, int number_of_layer, bool causal, const double *memory,
+                  const int32_t *memory_offsets, double *x)
+{
+    char name[64], prefix[128];
+    double wide[T * F];
+    if (s->config.share_layers)
+        g_snprintf(name, sizeof name, "%s/layer.shared", stack);
+    else
+        g_snprintf(name, sizeof name, "%s/layer.%d", stack, number_of_layer);
+    attention_block(s, name, "attention", causal, x, T, offsets, x);
+    if (memory != NULL)
+        attention_block(s, name, "memory_attention", false, memory, memory_offsets[batch.corrupted.sequences], memory_offsets, x);
+    g_snprintf(prefix, sizeof prefix, "%s/feed_forward/intermediate", name);
+    linear(s, prefix, T, D, F, x, wide);
+    gelu(s, T * F, wide);
+    sublayer(s, name, "feed_forward", F, wide, x);
+}
+
+static double position_value(const struct setup *s, int row, int c, int e)
+{
+    if (s->config.position_type == XLM_POSITIONS_LEARNED)
+        return value(s, "embeddings/position/weight")[row * e + c];
+    const double angle = row * exp(-log(10000) * (c - c % 2) / e);
+    return c % 2 == 0 ? sin(angle) : cos(angle);
+}
+
+static void embeddings(const struct setup *s, double *out)
+{
+    const int e = (int)s->config.embedding_size;
+    double x[T * D];
+    for (int i = 0; i < T; i++)
+        for (int c = 0; c < e; c++) {
+            x[i * e + c] = value(s, "embeddings/word/weight")[ids[i] * e + c] + position_value(s, positions[i] + 2, c, e);
+            if (s->config.language_embeddings)
+                x[i * e + c] += value(s, "embeddings/language/weight")[languages[i] * e + c];
+            if (s->config.token_types)
+                x[i * e + c] += value(s, "embeddings/token_type/weight")[types[i] * e + c];
+        }
+    norm(s, "embeddings/layer_norm", T, e, x);
+    if (e != D)
+        linear(s, "embeddings/projection", T, e, D, x, out);
+    else
+        memcpy(out, x, sizeof x);
+}
+
+/* scores: [M] losses; returns their mean. */
+static inline double cross_entropy(const struct setup *s, const double *x, double *scores)
+{
+    const int e = (int)s->config.embedding_size;
+    const xlm_real *word = value(s, "embeddings/word/weight"), *bias = value(s, "lm_head/bias");
+    double h[M * D], y[M * D], sum = 0;
+    for (int i = 0; i < M; i++)
+        memcpy(h + i * D, x + predicted_rows[i] * D, sizeof(double) * D);
+    memcpy(y, h, sizeof h);
+    if (s->config.head == XLM_HEAD_BERT || e != D)
+        linear(s, "lm_head/dense", M, D, e, h, y);
+    if (s->config.head == XLM_HEAD_BERT) {
+        gelu(s, M * e, y);
+        norm(s, "lm_head/layer_norm", M, e, y);
+    }
+    for (int i = 0; i < M; i++) {
+        double z[V], total = 0;
+        for (int v = 0; v < V; v++) {
+            z[v] = bias[v];
+            for (int c = 0; c < e; c++)
+                z[v] += y[i * e + c] * word[v * e + c];
+            total += exp(z[v]);
+        }
+        sum += scores[i] = log(total) - z[targets[i]];
+    }
+    return sum / M;
+}
+
+static void near(const char *what, int options, double got, double wanted)
+{
+    if (!(fabs(got - wanted) <= TOLERANCE * fmax(1, fabs(wanted))))
+        fail_msg("%s with options %d: %.12g, not %.12g", what, options, got, wanted);
+}
+
+#endif

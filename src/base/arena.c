@@ -89,11 +89,11 @@ void xlm_arena_reserve(xlm_arena *arena, size_t size)
 void xlm_arena_reset(xlm_arena *arena)
 {
     if (arena->top != NULL && arena->top->below != NULL) {
-        /* The old blocks are freed first: both at once could need twice the memory of the step. Room beyond the peak is not
-         * touched, and so takes no memory, until a step that is a little larger needs it, which then need not touch all pages
-         * for the first time again. */
+        /* Free the old blocks first: together with the new one they could need twice the memory of the step. Room beyond the peak
+         * is not touched, so it takes no memory until a slightly larger step needs it; that step need not touch all pages for the
+         * first time again. */
         free_blocks(arena->top);
-        const size_t held = arena->in_use - arena->counted; /* more than ever before, or there were not several blocks */
+        const size_t held = arena->in_use - arena->counted; /* more than before, otherwise there would be one block */
         arena->top = add_block(NULL, held + held / 8);
     }
     if (arena->top != NULL)

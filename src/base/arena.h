@@ -11,20 +11,20 @@ typedef struct xlm_arena xlm_arena;
 
 xlm_arena *xlm_arena_new(void);
 void xlm_arena_free(xlm_arena *arena);
-/* size bytes at an address divisible by 64, not cleared, valid until the next reset. Never NULL: the program ends with
- * a message when the machine has no more memory. */
+/* size bytes at an address divisible by 64, not cleared, valid until the next reset. Never NULL: when the machine has no more
+ * memory, the program ends with a message. */
 void *xlm_arena_take(xlm_arena *arena, size_t size);
-/* As xlm_arena_take, but without memory: an address that cannot be read or written, and that nothing else has until the next
- * reset. It is in the peak. */
+/* Like xlm_arena_take, but takes no memory: returns an address that cannot be read or written, and that nothing else gets until
+ * the next reset. Its bytes count towards the peak. */
 void *xlm_arena_count(xlm_arena *arena, size_t size);
-/* Before anything is taken: room for size bytes in one block. Pages that are never used take no memory. */
+/* Make room for size bytes in one block. Call it before anything is taken. Pages that are never used take no memory. */
 void xlm_arena_reserve(xlm_arena *arena, size_t size);
-/* Give everything back; the pages stay with the arena, joined into one block if there were several. */
+/* Release everything. The arena keeps the pages, joined into one block if there were several. */
 void xlm_arena_reset(xlm_arena *arena);
-/* Most bytes ever in use between two resets, counted ones among them. */
+/* Maximum number of bytes ever in use between two resets, including those that were only counted. */
 size_t xlm_arena_peak(const xlm_arena *arena);
 
-/* Where no memory is, on any machine with addresses of 48 or 57 bits: the first address that is counted. */
+/* The first address of bytes that are only counted. No machine with addresses of 48 or 57 bits has memory there. */
 #define XLM_NOWHERE ((void *)(uintptr_t)UINT64_C(0x4200000000000000))
 
 #define XLM_TAKE(arena, type, n) ((type *)xlm_arena_take((arena), sizeof(type) * (size_t)(n)))

@@ -15,8 +15,7 @@ static inline float xlm_bfloat16_value(uint16_t half)
     return x;
 }
 
-/* To nearest, and to even in the middle; infinities stay, and so does what is not a number. Denormals stay too, which kernels
- * make zero. */
+/* Round to nearest, ties to even. Infinities and NaNs are kept. Denormals are kept too; kernels make them zero. */
 static inline uint16_t xlm_bfloat16_of(float x)
 {
     uint32_t bits;

@@ -2,8 +2,7 @@
  *
  * A function that can fail takes `GError **error` last and returns false or NULL when it does. The code of the error is the exit
  *     code of the program; the message is shown to the user: FILE:LINE: what is wrong; what to do
- * Errors met by one rank alone are made known to all by xlm_comm_agree_on() (comm/comm.h), and printed once, by
- * xlm_error_exit(). */
+ * xlm_comm_agree_on() (comm/comm.h) tells all ranks about an error of one rank, and xlm_error_exit() prints it once. */
 #ifndef XLM_BASE_ERROR_H
 #define XLM_BASE_ERROR_H
 
@@ -19,11 +18,11 @@ GQuark xlm_error_quark(void);
  * write `return xlm_error_set(error, EX_DATAERR, ...);`. */
 bool xlm_error_set(GError **error, int exit_code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-/* The same of EX_DATAERR, with "PATH:LINE: " in front. */
+/* The same with EX_DATAERR and "PATH:LINE: " before the message. */
 bool xlm_error_at(GError **error, const char *path, int64_t line, const char *format, ...) G_GNUC_PRINTF(4, 5);
 
-/* The exit code that an error asks for: its own when it is ours, EX_SOFTWARE otherwise (EX_USAGE for GOption errors,
- * EX_IOERR for GFile errors). */
+/* The exit code of an error: its own code when the error is ours, EX_SOFTWARE otherwise (EX_USAGE for GOption errors, EX_IOERR
+ * for GFile errors). */
 int xlm_error_exit_code(const GError *error);
 
 /* The end of a program: EX_OK for NULL; else log the error, free it, and give its exit code. */

@@ -1,4 +1,4 @@
-/* xlm-mpi: memory and threads that the system does not give. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: what happens when the system has no more memory or threads. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/exhaustion.h"
 
 #include <glib.h>

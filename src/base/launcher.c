@@ -11,16 +11,17 @@
 
 xlm_launcher xlm_launcher_find(void)
 {
-    static const char *const in_front[] = {"mpiexec", "mpirun", "orterun", "prterun", "mpiexec.openmpi", "mpirun.openmpi", NULL};
-    static const char *const behind[] = {"orted", "prted", NULL};
+    static const char *const started_by_user[] = {"mpiexec", "mpirun", "orterun", "prterun", "mpiexec.openmpi",
+                                                  "mpirun.openmpi", NULL};
+    static const char *const daemons[] = {"orted", "prted", NULL};
     xlm_launcher found = {0};
-    /* Other launchers' mpiexec has the same name; the variable is there for ranks of Open MPI's alone. */
+    /* The mpiexec of other launchers has the same name; only Open MPI sets this variable for its ranks. */
     if (g_getenv("OMPI_COMM_WORLD_RANK") == NULL)
         return found;
     xlm_process ancestor;
     for (pid_t at = getppid(); at > 1 && found.daemon == 0 && xlm_process_look_up(at, &ancestor); at = ancestor.parent) {
-        found.in_front = g_strv_contains(in_front, ancestor.name);
-        if (found.in_front || g_strv_contains(behind, ancestor.name))
+        found.in_front = g_strv_contains(started_by_user, ancestor.name);
+        if (found.in_front || g_strv_contains(daemons, ancestor.name))
             found.daemon = at;
     }
     found.hidden = found.daemon == 0;
@@ -43,8 +44,8 @@ static bool is_below_hydra(void)
     return false;
 }
 
-/* In the child, which inherits standard output and error. The manager looks for ranks that have ended whenever one of the two is
- * closed, unless it was the last: closing standard error after the parent's end makes it look in time. */
+/* Runs in the child, which inherits standard output and error. Whenever one of the two is closed, unless it is the last one, the
+ * manager looks for ranks that have ended. So closing standard error after the parent has ended makes it look in time. */
 static void keep_output_open(pid_t parent)
 {
     const struct timespec while_parent_ends = {.tv_nsec = 5000000}, while_manager_looks = {.tv_nsec = 500000000};

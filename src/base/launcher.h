@@ -11,19 +11,19 @@
 #include <sys/types.h>
 
 typedef struct xlm_launcher {
-    pid_t daemon;     /* Open MPI's daemon above this process, 0 when there is none in sight */
-    bool hidden;      /* there is one, but not in sight: the rank is in a container of its own */
-    bool in_front;    /* it is mpiexec itself, whose standard error the user reads */
+    pid_t daemon;     /* the ancestor of this process that is Open MPI's daemon; 0 if none was found */
+    bool hidden;      /* there is a daemon, but it was not found: the rank is in a container of its own */
+    bool in_front;    /* the daemon is mpiexec itself, whose standard error the user reads */
     bool waits;       /* odls_base_sigkill_timeout makes it wait longer than by default before each signal */
 } xlm_launcher;
 
-/* Looked for among the ancestors of this process, so that wrappers (a shell, numactl, valgrind) may be between. */
+/* Looks at all ancestors of this process, because wrappers (a shell, numactl, valgrind) may be in between. */
 xlm_launcher xlm_launcher_find(void);
 
-/* By one rank of each node, just before it ends, after a signal: makes sure that MPICH's mpiexec ends with the rank's exit code.
- * MPICH 4.0 and earlier, once they have passed on a signal, count a rank as ended with 0 when they learn of its end only after
- * the output of all ranks of the node was closed. So a child process keeps this rank's output open a little longer than the rank
- * lives. Nothing happens under other launchers. */
+/* Makes sure that MPICH's mpiexec ends with the exit code of this rank. One rank of each node calls it after a signal, just
+ * before it ends. After MPICH 4.0 or earlier has passed on a signal, it takes the exit code to be 0 if it learns of the rank's
+ * end only after the output of all ranks of the node was closed. So a child process keeps this rank's output open a little longer
+ * than the rank lives. Under other launchers this does nothing. */
 void xlm_launcher_secure_exit_code(void);
 
 #endif

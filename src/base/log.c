@@ -8,7 +8,7 @@
 
 #include "base/terminal.h"
 
-/* Seconds: between two live lines; and after a message that a launcher has yet to hand on to the terminal. */
+/* Seconds between two live lines, and seconds to wait after a message that the launcher has yet to pass on to the terminal. */
 static const double LIVE_INTERVAL = 0.1, HANDED_ON = 0.3;
 
 static struct {
@@ -32,7 +32,7 @@ static void print(const char *kind, const char *format, va_list arguments)
     if (!log_state.speaks)
         return;
     g_autofree char *text = g_strdup_vprintf(format, arguments), *shown = xlm_terminal_escape(text);
-    flockfile(stderr); /* lines of several threads stay whole */
+    flockfile(stderr); /* keeps lines of several threads apart */
     xlm_log_end_live();
     if (kind != NULL)
         fprintf(stderr, "%s: %s", log_state.program, kind);
@@ -89,7 +89,7 @@ void xlm_log_live(const char *format, ...)
     va_start(arguments, format);
     g_autofree char *text = g_strdup_vprintf(format, arguments), *line = xlm_terminal_escape(text);
     va_end(arguments);
-    /* The last column stays free: some terminals go on to the next line when it is filled. */
+    /* Leave the last column empty: some terminals wrap to the next line when it is filled. */
     g_autofree char *shown = xlm_terminal_cut(line, xlm_terminal_width(&log_state.terminal) - 1);
     g_autofree char *drawn = g_strconcat("\r\033[K", shown, NULL);
     flockfile(stderr);
@@ -138,7 +138,7 @@ const char *xlm_log_duration(double seconds, char text[16])
 const char *xlm_log_time(double seconds, char text[16])
 {
     static const struct {
-        double seconds, from; /* the unit is used from so many seconds on */
+        double seconds, from; /* seconds of one unit; number of seconds from which the unit is used */
         const char *name;
     } units[] = {{86400, 48 * 3600, "days"}, {3600, 90 * 60, "h"}, {60, 90, "min"}, {1, 0, "s"}};
     size_t u = 0;

@@ -1,7 +1,7 @@
 /* xlm-mpi: untrusted text inside XML and HTML. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/markup.h"
 
-/* Characters that XML does not allow, or that change how text after them is shown. */
+/* Is it a character that XML does not allow, or that changes how the text after it is shown? */
 static gboolean is_harmful(gunichar c)
 {
     return c < ' ' || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||

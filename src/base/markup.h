@@ -4,8 +4,9 @@
 
 #include <glib.h>
 
-/* Append the text so that it is read as text, between tags and in quoted attributes: & < > " ' escaped; line ends and tabs are
- * blanks; what is not UTF-8, control characters, and those that turn the direction of what follows are U+FFFD. */
+/* Append text so that XML and HTML read it as text, between tags and in quoted attributes. & < > " ' are escaped, and line ends
+ * and tabs become blanks. Bytes that are not UTF-8, control characters and characters that change the direction of the following
+ * text become U+FFFD. */
 void xlm_markup_append(GString *out, const char *text);
 
 #endif

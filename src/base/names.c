@@ -1,7 +1,7 @@
-/* xlm-mpi: lists of names: where one is, and what of a long list is shown. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: lists of names: finding a name, and shortening long lists for messages. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/names.h"
 
-enum { MOST_SHOWN = 20 };
+enum { MAX_SHOWN = 20 };
 
 GHashTable *xlm_names_index(char *const *names, int64_t n)
 {
@@ -18,9 +18,9 @@ char *xlm_names_some(char *const *names)
     GString *out = g_string_new(NULL);
     guint n = 0;
     for (; names[n] != NULL; n++)
-        if (n < MOST_SHOWN)
+        if (n < MAX_SHOWN)
             g_string_append_printf(out, "%s%s", n > 0 ? ", " : "", names[n]);
-    if (n > MOST_SHOWN)
-        g_string_append_printf(out, " and %u other%s", n - MOST_SHOWN, n - MOST_SHOWN == 1 ? "" : "s");
+    if (n > MAX_SHOWN)
+        g_string_append_printf(out, " and %u other%s", n - MAX_SHOWN, n - MAX_SHOWN == 1 ? "" : "s");
     return g_string_free(out, FALSE);
 }

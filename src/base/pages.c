@@ -17,8 +17,8 @@ void *xlm_pages_take(size_t size, const char *purpose)
     if (posix_memalign(&taken, alignment, MAX(size, LINE)) != 0)
         xlm_exhaustion_no_memory(size, purpose);
 #ifdef MADV_HUGEPAGE
-    /* Whole large pages only, or the last one would be there in full for the sake of its first bytes. A system that cannot
-     * do it returns an error and leaves the pages as they are. */
+    /* Ask for whole large pages only, or the last one would be allocated in full for the sake of its first bytes. A system that
+     * cannot do this returns an error and leaves the pages as they are. */
     if (size >= LARGE)
         (void)madvise(taken, size / LARGE * LARGE, MADV_HUGEPAGE);
 #endif
@@ -28,7 +28,7 @@ void *xlm_pages_take(size_t size, const char *purpose)
 void xlm_pages_keep_from_children(void *taken, size_t size, bool keep)
 {
 #ifdef MADV_DONTFORK
-    static const size_t OWN_MAPPING = (size_t)64 << 20; /* from 32 MiB on malloc() maps, and unmaps, each by itself */
+    static const size_t OWN_MAPPING = (size_t)64 << 20; /* malloc() maps and unmaps an array of 32 MiB or more by itself */
     if (size >= OWN_MAPPING)
         (void)madvise(taken, size / LARGE * LARGE, keep ? MADV_DONTFORK : MADV_DOFORK);
 #else

@@ -5,14 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* size bytes at an address divisible by 64, not cleared, on pages of 2 MiB as far as the system has them to give: matrix
- * products walk down columns, and on pages of 4 KiB every row of a wide matrix is another page. free() it. Never NULL: the
- * program ends with a message that says what the memory was for ("the parameters"). */
+/* Allocate size bytes at an address divisible by 64, not cleared, on pages of 2 MiB where the system has them: matrix products
+ * walk down columns, and with pages of 4 KiB every row of a wide matrix is on another page. free() it. Never NULL: without memory
+ * the program ends with a message that says what it was for ("the parameters"). */
 void *xlm_pages_take(size_t size, const char *purpose);
 
-/* keep: leave an array of xlm_pages_take() out of processes that this one forks, which must not touch it; else no more, as it
- * should be before it is freed. A child that has a copy of other memory (checkpoint/snapshot.h) then costs none of the copying that
- * writing to this array would mean. Arrays of less than 64 MiB, whose pages malloc() may use again, always stay as they are. */
+/* keep true: child processes that this process forks do not get a copy of this array of xlm_pages_take(), and must not touch it;
+ * so writing to it does not copy its pages while a child has a copy of the other memory (checkpoint/snapshot.h). keep false: they
+ * get a copy again; call this before the array is freed. Does nothing for arrays of less than 64 MiB, whose pages malloc() may
+ * use again. */
 void xlm_pages_keep_from_children(void *taken, size_t size, bool keep);
 
 #endif

@@ -15,8 +15,8 @@ bool xlm_process_look_up(pid_t process, xlm_process *found)
     g_snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
     if (!g_file_get_contents(path, &text, NULL, NULL))
         return false;
-    /* "17 (name) S 1 ...": state, parent, group, session, terminal, its foreground; the 22nd field is the time of the start. A
-     * name may have blanks and brackets. */
+    /* "17 (name) S 1 ...": state, parent, group, session, terminal and its foreground group; the 22nd field is the start time. A
+     * name may contain blanks and brackets. */
     const char *open = strchr(text, '('), *close = strrchr(text, ')');
     long parent = 0, group = 0, foreground = -1;
     int terminal = 0;
@@ -45,7 +45,7 @@ pid_t xlm_process_fork(void)
 void xlm_process_close_files(int first)
 {
     struct rlimit limit;
-    const rlim_t most = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? limit.rlim_cur : 65536;
-    for (int file = first; file < (int)most; file++)
+    const rlim_t max_files = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? limit.rlim_cur : 65536;
+    for (int file = first; file < (int)max_files; file++)
         close(file);
 }

@@ -9,19 +9,20 @@
 typedef struct xlm_process {
     char name[17];     /* of the program, its first 15 bytes */
     pid_t parent, group;
-    unsigned terminal; /* the device number of the one it belongs to; 0: none */
-    pid_t foreground;  /* the group in the foreground of that terminal; -1: none */
-    /* Clock ticks after the system's start: distinguishes processes that had the same number one after another. */
+    unsigned terminal; /* device number of its terminal; 0: none */
+    pid_t foreground;  /* the foreground process group of that terminal; -1: none */
+    /* Clock ticks from the start of the system to that of the process: distinguishes processes that had the same number one after
+     * another. */
     uint64_t started;
 } xlm_process;
 
-/* fork() that runs no handlers of other libraries (pthread_atfork), which may wait for locks that threads of the parent hold. The
- * child may call nothing but what is allowed in a signal handler. */
+/* Like fork(), but does not run the handlers of other libraries (pthread_atfork), which may wait for locks that threads of the
+ * parent hold. The child may only call what is allowed in a signal handler. */
 pid_t xlm_process_fork(void);
-/* Close the file descriptors from `first` on; allowed in such a child. */
+/* Close all file descriptors from `first` on. Allowed in such a child. */
 void xlm_process_close_files(int first);
 
-/* false: there is no such process on this system, or it has ended and only waits for its parent. */
+/* Returns false if there is no such process on this system, or if it has ended and only waits for its parent. */
 bool xlm_process_look_up(pid_t process, xlm_process *found);
 
 #endif

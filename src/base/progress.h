@@ -4,8 +4,8 @@
  *     for (...) xlm_progress_show(&p, done);
  *     xlm_progress_end(&p);
  *
- * On a terminal a live line, `scoring: 42 %  1.2k examples/s  0:12 left`, elsewhere a line every half minute (base/log.h says
- * which). Work that is done before the first is due shows nothing. Rank 0 shows what it has done of its own share. */
+ * Shows a live line on a terminal, `scoring: 42 % 1.2k examples/s 0:12 left`, and a line every half minute elsewhere (base/log.h
+ * decides). Work that ends before the first line is due shows nothing. Rank 0 shows the progress of its own share. */
 #ifndef XLM_BASE_PROGRESS_H
 #define XLM_BASE_PROGRESS_H
 
@@ -15,15 +15,15 @@ typedef struct xlm_progress {
     double begin, shown; /* seconds (xlm_clock) */
 } xlm_progress;
 
-/* what: the work, "counting words". total: all there is to do, in units; 0 when it is not known. unit: "sentences"; "B" for
+/* what: the work, such as "counting words". total: all the work, in units; 0 if unknown. unit: such as "sentences"; "B" for
  * bytes. Both texts are borrowed. */
 xlm_progress xlm_progress_begin(const char *what, double total, const char *unit);
 /* done: units so far. Call as often as you like. */
 void xlm_progress_show(xlm_progress *progress, double done);
-/* The live line goes. */
+/* Removes the live line. */
 void xlm_progress_end(xlm_progress *progress);
 
-/* The line after `seconds`. g_free. */
+/* The line that is shown after `seconds`. g_free. */
 char *xlm_progress_line(const xlm_progress *progress, double done, double seconds);
 
 #endif

@@ -37,8 +37,8 @@ uint64_t xlm_rng_permute(xlm_rng_key key, uint64_t index, uint64_t n)
     unsigned half_bits = 1;
     while ((UINT64_C(1) << (2 * half_bits)) < n)
         half_bits++;
-    /* The domain is less than four times n, so the walk takes under four steps on average. It ends because the
-     * permutation's cycle through `index` returns to `index`, which is below n. */
+    /* The domain is less than four times n, so the walk takes fewer than four steps on average. It ends because the permutation's
+     * cycle through `index` returns to `index`, which is below n. */
     do
         index = feistel(key, index, half_bits);
     while (index >= n);

@@ -1,8 +1,8 @@
 /* xlm-mpi: counter-based random numbers (Philox4x32-10). SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Every draw of the program is a pure function of (seed, purpose, step, ...): there is no generator state to carry, so a
- * draw does not depend on how many ranks or threads share the work, nor on whether the run was resumed.
- * Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011. */
+ * Every draw of the program is a pure function of (seed, purpose, step, ...). There is no generator state, so a draw depends
+ * neither on how many ranks or threads share the work nor on whether the run was resumed. Source: Salmon, Moraes, Dror, Shaw,
+ * "Parallel random numbers: as easy as 1, 2, 3", SC 2011. */
 #ifndef XLM_BASE_RNG_H
 #define XLM_BASE_RNG_H
 
@@ -11,13 +11,13 @@
 typedef struct { uint32_t v[2]; } xlm_rng_key;
 typedef struct { uint32_t v[4]; } xlm_rng_block;
 
-/* What a draw is for; one number space per purpose, so that two uses never share a draw. Append only: the numbers are
- * part of what makes an old run repeatable. */
+/* What a draw is for. Each purpose has numbers of its own, so that two uses never share a draw. Append only: changing a number
+ * would change what old runs draw. */
 typedef enum {
     XLM_RNG_INITIALISE = 1,  /* parameters */
     XLM_RNG_ORDER,           /* order of the instances of an epoch */
     XLM_RNG_LANGUAGE,        /* language of an instance */
-    XLM_RNG_MASK,            /* positions masked and what is there */
+    XLM_RNG_MASK,            /* masked positions, and what replaces their tokens */
     XLM_RNG_DROPOUT,
     XLM_RNG_PAIR,            /* which side of a pair comes first */
     XLM_RNG_SHARE,           /* which instances belong to a share of a corpus */
@@ -28,11 +28,11 @@ typedef enum {
     XLM_RNG_TWINS,           /* which subwords a synthetic language shares with its base */
     XLM_RNG_SYNTAX,          /* orders of words in synthetic languages */
     XLM_RNG_CHECK,           /* which elements of a gradient are checked, and along which directions */
-    XLM_RNG_FACTORS,         /* where the factors of a matrix begin */
+    XLM_RNG_FACTORS,         /* initial factors of a matrix */
     XLM_RNG_VECTOR_PAIRS,    /* random pairs of vectors */
-    XLM_RNG_MAP,             /* where points of a map begin */
-    XLM_RNG_ROTATION,        /* what a rotation is near to where nothing else determines it */
-    XLM_RNG_OBJECTIVE_START, /* what objective plugins begin with */
+    XLM_RNG_MAP,             /* initial points of a map */
+    XLM_RNG_ROTATION,        /* the part of a rotation that nothing else determines */
+    XLM_RNG_OBJECTIVE_START, /* initial state of objective plugins */
     XLM_RNG_STAGE,           /* draws of stage plugins */
     XLM_RNG_NOISE            /* tokens that are moved, left out or blanked */
 } xlm_rng_purpose;
@@ -65,9 +65,9 @@ static inline uint32_t xlm_rng_below(uint32_t word, uint64_t n) { return (uint32
 /* A pair of independent N(0,1) draws from two words (Box-Muller). */
 void xlm_rng_normal(uint32_t w0, uint32_t w1, double out[2]);
 
-/* Image of `index` under a pseudo-random permutation of [0, n), 1 <= n < 2^62, that the key selects: a Feistel network on
- * the next even power of two, walked until it falls below n. Needs no memory and O(1) expected time, so an epoch's
- * order can be read by index. */
+/* The image of `index` under a pseudo-random permutation of [0, n), 1 <= n < 2^62, that the key selects: a Feistel network on the
+ * next even power of two, applied until the result is below n. Needs no memory and O(1) expected time, so an epoch's order can be
+ * read by index. */
 uint64_t xlm_rng_permute(xlm_rng_key key, uint64_t index, uint64_t n);
 
 /* 64-bit digest of bytes (FNV-1a with a final mix); for provenance and hashing, not for security. */

@@ -21,7 +21,7 @@ static pthread_t main_thread;
 static struct {
     const xlm_signals_listener *listener;
     GThread *thread;
-    int pipe[2]; /* from the handler, which may run in any thread, to the listening one; -1: not listening yet */
+    int pipe[2]; /* from the handler, which may run in any thread, to the listening thread; -1: not listening yet */
     int poll;
 } listening = {.pipe = {-1, -1}};
 
@@ -31,7 +31,7 @@ void xlm_signals_note(int number)
         noted = number;
 }
 
-/* Only what is allowed in a handler. A full pipe already has enough notices. */
+/* Calls only what is allowed in a handler. If the pipe is full, there are enough notices in it already. */
 static void handle(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -58,8 +58,8 @@ static bool is_ignored(int number)
     return sigaction(number, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_IGN;
 }
 
-/* Files are noted by the main thread, so it alone may look at the list. The signal is blocked in its own handler; once it is let
- * through, its default action ends the process. */
+/* The main thread notes the files, so only the main thread may look at the list. The signal is blocked in its own handler; once
+ * it is unblocked, its default action ends the process. */
 static void end(int number, siginfo_t *info, void *context)
 {
     (void)info, (void)context;
@@ -106,7 +106,7 @@ void xlm_signals_watch(void)
     if (!is_ignored(SIGHUP))
         install(SIGHUP, handle);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is reported as an error of writing */
-    signal(SIGPIPE, SIG_IGN); /* work continues, or ends in order, even if the messages are no longer read */
+    signal(SIGPIPE, SIG_IGN); /* work continues, or ends cleanly, even if nobody reads the messages any longer */
 }
 
 int xlm_signals_noted(void) { return noted; }
@@ -117,12 +117,13 @@ bool xlm_signals_none(GError **error)
            xlm_error_set(error, EX_TEMPFAIL, "stopped by a signal (%s); nothing was written", g_strsignal(noted));
 }
 
-/* All signals are blocked in this thread, so nothing interrupts its waiting but being stopped with the whole process:
- * epoll_wait() then fails with EINTR when the process continues, and the SIGCONT which made it do so is read after that. */
+/* All signals are blocked in this thread, so only stopping the whole process can interrupt its wait: when the process continues,
+ * epoll_wait() fails with EINTR, and the SIGCONT that made it continue is read after that. */
 static void *listen_to_signals(void *nothing)
 {
     (void)nothing;
-    int stopped = 0; /* ticks for which a SIGCONT is taken for that of the last stop; debuggers stop and continue without */
+    int stopped = 0; /* ticks during which a SIGCONT is taken to be that of the last stop; debuggers stop and continue without
+                      * one */
     for (;;) {
         struct epoll_event event;
         const int n = epoll_wait(listening.poll, &event, 1, TICK);
@@ -140,7 +141,7 @@ static void *listen_to_signals(void *nothing)
     }
 }
 
-/* Once, for good: a handler may be about to write when listening ends. */
+/* Opened once and never closed: a handler may be about to write when listening ends. */
 static void open_pipe(void)
 {
     if (listening.pipe[1] >= 0)

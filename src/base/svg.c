@@ -10,7 +10,7 @@ static const char *const colours[XLM_SVG_COLOURS] = {"#0072b2", "#e69f00", "#009
 
 const char *xlm_svg_colour(guint number) { return colours[number % XLM_SVG_COLOURS]; }
 
-/* The end of an element that has opened and is called `name`, with a tip or without. */
+/* Ends the open element `name`, with a tip if there is one. */
 static void close_element(GString *svg, const char *name, const char *tip)
 {
     if (tip == NULL) {

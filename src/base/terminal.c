@@ -14,7 +14,7 @@
 
 #include "base/process.h"
 
-/* The process that shows what this rank writes, mpiexec or the like, on this node; 0: it was not started as a rank. */
+/* The process on this node that shows what this rank writes, such as mpiexec; 0: this process was not started as a rank. */
 static pid_t find_launcher(xlm_process *found)
 {
     static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
@@ -23,7 +23,7 @@ static pid_t find_launcher(xlm_process *found)
         launched |= g_getenv(variables[i]) != NULL;
     pid_t launcher = launched ? getppid() : 0;
     bool known = launched && xlm_process_look_up(launcher, found);
-    /* Between MPICH's mpiexec and its ranks there are proxies, which belong to no terminal. */
+    /* MPICH has proxies between mpiexec and the ranks; they have no terminal. */
     while (known && g_str_has_prefix(found->name, "hydra_")) {
         launcher = found->parent;
         known = xlm_process_look_up(launcher, found);
@@ -31,12 +31,12 @@ static pid_t find_launcher(xlm_process *found)
     return known ? launcher : 0;
 }
 
-/* Opens a standard file of the launcher's where it is the terminal that the launcher belongs to, else -1. */
+/* Opens a standard file of the launcher that is the launcher's terminal; -1 if there is none. */
 static int open_of_launcher(pid_t process, const xlm_process *launcher, int file)
 {
     char path[64];
     struct stat status;
-    const unsigned number = launcher->terminal; /* as proc(5) has it */
+    const unsigned number = launcher->terminal; /* in the form of proc(5) */
     g_snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)process, file);
     if (number == 0 || stat(path, &status) != 0 || !S_ISCHR(status.st_mode) || major(status.st_rdev) != (number >> 8 & 0xfff) ||
         minor(status.st_rdev) != ((number & 0xff) | (number >> 12 & 0xfff00)))
@@ -63,7 +63,7 @@ xlm_terminal xlm_terminal_find(bool anywhere)
         found.fd = open_of_launcher(found.launcher, &launcher, file);
     if (found.fd < 0 && anywhere)
         found.fd = open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    /* A rank is in the background of its launcher's terminal, which may stop those who write from there. */
+    /* A rank is in the background of its launcher's terminal, which may stop background processes that write to it. */
     if (found.fd >= 0)
         signal(SIGTTOU, SIG_IGN);
     return found;
@@ -117,7 +117,7 @@ char *xlm_terminal_cut(const char *line, int width)
     return g_strndup(line, (gsize)((fits != NULL ? fits : end) - line));
 }
 
-/* Not for a terminal: it would obey them. */
+/* Not shown on a terminal: it would obey them. */
 static bool is_control(gunichar c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||

@@ -1,8 +1,9 @@
 /* xlm-mpi: the terminal that a live line can be drawn on. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A program that was started by hand has it as standard error. A rank has a pipe there, which its launcher reads; but where the
- * launcher runs in the foreground of this node's terminal, and hands messages on to it, that terminal is the rank's too, even of
- * ranks in a session of their own (MPICH's). Where messages go into a file, a pipe or a batch system, there is none. */
+ * In a program that was started by hand, it is standard error. The standard error of a rank is a pipe that its launcher reads. If
+ * the launcher runs in the foreground of a terminal of this node and passes messages on to it, that terminal is the rank's too,
+ * even if the rank has a session of its own (as with MPICH). If messages go into a file, a pipe or a batch system, there is
+ * none. */
 #ifndef XLM_BASE_TERMINAL_H
 #define XLM_BASE_TERMINAL_H
 
@@ -12,29 +13,29 @@
 
 typedef struct xlm_terminal {
     int fd;         /* -1: there is none */
-    bool messages;  /* what is written to standard error is shown there too */
-    bool launched;  /* messages get there, if they do, through another process */
-    pid_t launcher; /* whose terminal it is; 0: the process's own */
+    bool messages;  /* it also shows what is written to standard error */
+    bool launched;  /* messages reach it, if at all, through another process */
+    pid_t launcher; /* the process whose terminal it is; 0: this process */
 } xlm_terminal;
 
-/* anywhere: also where messages go elsewhere, the one that the process belongs to. */
+/* anywhere: return the terminal of the process even if messages go elsewhere. */
 xlm_terminal xlm_terminal_find(bool anywhere);
-/* The process, or its launcher, is what the terminal's user works with; it was not sent into the background. */
+/* Is the process, or its launcher, in the foreground of the terminal? */
 bool xlm_terminal_in_foreground(const xlm_terminal *terminal);
-/* Columns, at this moment. */
+/* Columns at this moment. */
 int xlm_terminal_width(const xlm_terminal *terminal);
-/* Write all of a text; what fails is not drawn. */
+/* Write a whole text. Errors are ignored. */
 void xlm_terminal_write(const xlm_terminal *terminal, const char *text);
 
-/* Columns that UTF-8 text takes on a terminal: a letter of East Asian scripts two, a mark on the letter before it none. */
+/* Columns that UTF-8 text takes on a terminal: two for a wide East Asian character, none for a combining mark. */
 int xlm_terminal_columns(const char *text, size_t size);
 
-/* Text as it may be shown on a terminal: control characters, a line end too, marks that turn the direction of text, and bytes
- * that are no UTF-8 as \n, \x1b, \u202e. g_free. */
+/* Text that is safe on a terminal: control characters (also line ends), marks that change the direction of text, and bytes that
+ * are not UTF-8 are written as \n, \x1b or \u202e. g_free. */
 char *xlm_terminal_escape(const char *text);
 
-/* A line of fields with two blanks between them, cut to `width` characters: fields at its end that do not fit whole are left out;
- * only a first one that does not is cut. g_free. */
+/* A line of fields with two blanks between them, at most `width` characters long. Fields at the end that do not fit are left out;
+ * the first field is cut if it does not fit. g_free. */
 char *xlm_terminal_cut(const char *line, int width);
 
 #endif

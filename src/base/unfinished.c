@@ -1,4 +1,4 @@
-/* xlm-mpi: files that are being written, and what a signal does to them. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: files that are being written, which a signal removes. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/unfinished.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ typedef struct noted {
 static noted *newest;
 static pid_t owner; /* a child of this process has a copy of the list, but not the files */
 
-/* The list changes while no signal can look at it: handlers read it in the main thread alone. */
+/* The list changes only while no signal can read it: handlers read it in the main thread alone. */
 static void hold_signals(sigset_t *before)
 {
     sigset_t all;
@@ -104,7 +104,7 @@ bool xlm_unfinished_make_directory(const char *path, char **name)
     return good;
 }
 
-/* Files of a directory that has its final name now are no longer noted. */
+/* Forget the files of a directory that now has its final name. */
 static void forget_inside(const char *directory)
 {
     const size_t size = strlen(directory);

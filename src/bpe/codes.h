@@ -15,7 +15,7 @@ enum { BPE_END_SIZE = 4, BPE_CONTINUED_SIZE = 2 };
 
 /* What no text has (a control, text/normalise.h), and no code: the end of a word, after a subword that does not end its own, so
  * that nothing in that is taken for the end. */
-#define BPE_BEHIND "\001"
+#define BPE_WORD_GOES_ON "\001"
 
 typedef struct bpe_code {
     uint32_t left, right, result; /* symbols */

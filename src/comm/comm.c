@@ -227,9 +227,9 @@ void *xlm_comm_exchange(const xlm_comm *comm, const void *send, const int64_t *n
 /* In parts, for MPI counts in int. */
 static void reduce(const xlm_comm *comm, void *values, int64_t n, MPI_Datatype type, MPI_Op operation)
 {
-    enum { MOST = 1 << 24, SIZE = 8 };
-    for (int64_t done = 0; done < n; done += MOST)
-        MPI_Allreduce(MPI_IN_PLACE, (char *)values + done * SIZE, (int)MIN(MOST, n - done), type, operation, comm->mpi);
+    enum { MAX_VALUES = 1 << 24, SIZE = 8 };
+    for (int64_t done = 0; done < n; done += MAX_VALUES)
+        MPI_Allreduce(MPI_IN_PLACE, (char *)values + done * SIZE, (int)MIN(MAX_VALUES, n - done), type, operation, comm->mpi);
 }
 
 void xlm_comm_sum_int64(const xlm_comm *comm, int64_t *values, int64_t n) { reduce(comm, values, n, MPI_INT64_T, MPI_SUM); }
@@ -238,10 +238,10 @@ void xlm_comm_max_int64(const xlm_comm *comm, int64_t *values, int64_t n) { redu
 
 void xlm_comm_sum_double(const xlm_comm *comm, double *values, int64_t n)
 {
-    enum { MOST = 4096 }; /* values of all ranks are in memory at once */
-    g_autofree double *all = g_new(double, (size_t)MIN(n, MOST) *comm->ranks);
-    for (int64_t done = 0; done < n; done += MOST) {
-        const int now = (int)MIN(MOST, n - done);
+    enum { MAX_VALUES = 4096 }; /* values of all ranks are in memory at once */
+    g_autofree double *all = g_new(double, (size_t)MIN(n, MAX_VALUES) *comm->ranks);
+    for (int64_t done = 0; done < n; done += MAX_VALUES) {
+        const int now = (int)MIN(MAX_VALUES, n - done);
         double *sum = values + done;
         MPI_Allgather(sum, now, MPI_DOUBLE, all, now, MPI_DOUBLE, comm->mpi);
         for (int i = 0; i < now; i++) {

@@ -4,12 +4,12 @@
 #include <string.h>
 
 /* Large enough for the network, small enough that every rank has some buckets and few elements are more than another's. */
-enum { BUCKETS_A_RANK = 8, MOST_UNITS = 16 };
+enum { BUCKETS_A_RANK = 8, MAX_UNITS = 16 };
 
 int64_t xlm_shards_bucket(int64_t size, int ranks)
 {
     const int64_t wanted = size / BUCKETS_A_RANK / ranks / XLM_SHARD_UNIT;
-    return XLM_SHARD_UNIT * CLAMP(wanted, 1, MOST_UNITS);
+    return XLM_SHARD_UNIT * CLAMP(wanted, 1, MAX_UNITS);
 }
 
 static int64_t count_buckets(int64_t size, int64_t bucket) { return (size + bucket - 1) / bucket; }

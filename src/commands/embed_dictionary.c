@@ -7,7 +7,7 @@
 #include "retrieval/dictionary_pairs.h"
 #include "text/fields.h"
 
-enum { MOST_NEIGHBOURS = 1000 };
+enum { MAX_NEIGHBOURS = 1000 };
 
 static struct {
     gint64 neighbours;
@@ -32,9 +32,9 @@ static bool check(int n, GError **error)
     if (n != 2 && n != 3)
         return xlm_error_set(error, EX_USAGE, "dictionary takes a checkpoint, a dictionary and, unless the candidates are those "
                              "of the dictionary, a corpus; see xlm_embed --help");
-    return (given.neighbours >= 1 && given.neighbours <= MOST_NEIGHBOURS) ||
+    return (given.neighbours >= 1 && given.neighbours <= MAX_NEIGHBOURS) ||
            xlm_error_set(error, EX_USAGE, "--neighbours=%" G_GINT64_FORMAT ": is not in 1 to %d", given.neighbours,
-                         MOST_NEIGHBOURS);
+                         MAX_NEIGHBOURS);
 }
 
 /* path: of the checkpoint, the dictionary, and perhaps a corpus. */

@@ -9,7 +9,7 @@
 #include "maps/principal.h"
 #include "text/fields.h"
 
-enum { FEWEST = 4, MOST_ITERATIONS = 1000000 };
+enum { MIN_POINTS = 4, MAX_ITERATIONS = 1000000 };
 
 static struct {
     char *output, *coordinates, *dictionary, *corpus, *sentences, *languages, *heading;
@@ -71,9 +71,9 @@ static bool check_numbers(GError **error)
         return xlm_error_set(error, EX_USAGE, "--count=%" G_GINT64_FORMAT ": at least 1", given.count);
     if (given.components < 2)
         return xlm_error_set(error, EX_USAGE, "--components=%" G_GINT64_FORMAT ": at least 2", given.components);
-    if (given.iterations < 1 || given.iterations > MOST_ITERATIONS)
+    if (given.iterations < 1 || given.iterations > MAX_ITERATIONS)
         return xlm_error_set(error, EX_USAGE, "--iterations=%" G_GINT64_FORMAT ": is not in 1 to %d", given.iterations,
-                             MOST_ITERATIONS);
+                             MAX_ITERATIONS);
     if (given.labels < 0 || given.most < 0 || given.layer < -1)
         return xlm_error_set(error, EX_USAGE, "--labels, --most and --layer must be 0 or more");
     if (!(given.perplexity >= 2) || isinf(given.perplexity))
@@ -178,13 +178,13 @@ static bool keep_covered(work *w, GError **error)
     if (kept < all)
         xlm_log_warn("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " %s have no vector and are left out", all - kept, all,
                      w->items.sentences ? "sentences" : "words");
-    if (kept < FEWEST)
+    if (kept < MIN_POINTS)
         return xlm_error_set(error, EX_DATAERR, "%s: there are %" G_GINT64_FORMAT " points that all models have; a map takes %d",
-                             w->items.path, kept, FEWEST);
-    const double most = xlm_tsne_most_perplexity(kept);
-    return given.perplexity <= most ||
+                             w->items.path, kept, MIN_POINTS);
+    const double max = xlm_tsne_most_perplexity(kept);
+    return given.perplexity <= max ||
            xlm_error_set(error, EX_USAGE, "--perplexity=%g: %" G_GINT64_FORMAT " points have a perplexity of at most %.4g",
-                         given.perplexity, kept, floor(100 * most) / 100);
+                         given.perplexity, kept, floor(100 * max) / 100);
 }
 
 /* ---- maps ---- */

@@ -7,7 +7,7 @@
 #include "retrieval/sentence_mining.h"
 #include "vectors/sentence_vectors.h"
 
-enum { MOST_NEIGHBOURS = 1000 };
+enum { MAX_NEIGHBOURS = 1000 };
 
 static struct {
     char *gold, *training, *languages, *score, *pooling, *output, *csv, *threshold;
@@ -69,9 +69,9 @@ static bool check(int n, GError **error)
         return xlm_error_set(error, EX_USAGE, "mine takes a checkpoint and two files of sentences; see xlm_embed mine --help");
     if (given.score != NULL && strcmp(given.score, "margin") != 0 && strcmp(given.score, "cosine") != 0)
         return xlm_error_set(error, EX_USAGE, "--score=%s: must be margin or cosine", given.score);
-    if (given.neighbours < 1 || given.neighbours > MOST_NEIGHBOURS)
+    if (given.neighbours < 1 || given.neighbours > MAX_NEIGHBOURS)
         return xlm_error_set(error, EX_USAGE, "--neighbours=%" G_GINT64_FORMAT ": is not in 1 to %d", given.neighbours,
-                             MOST_NEIGHBOURS);
+                             MAX_NEIGHBOURS);
     if (given.layer < -1)
         return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": must be 0 or more", given.layer);
     if (given.training != NULL && given.threshold != NULL)

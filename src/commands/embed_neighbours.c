@@ -10,7 +10,7 @@
 #include "text/fields.h"
 #include "text/lines.h"
 
-enum { MOST_NEIGHBOURS = 1000 };
+enum { MAX_NEIGHBOURS = 1000 };
 
 static struct {
     char *language, *word_language, *word_vectors, *words, *corpus, *csv;
@@ -38,11 +38,11 @@ static const GOptionEntry options[] = {
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
     {.long_name = NULL}};
 
-static bool check_range(const char *what, gint64 value, gint64 least, GError **error)
+static bool check_range(const char *what, gint64 value, gint64 min, GError **error)
 {
-    return (value >= least && value <= MOST_NEIGHBOURS) ||
-           xlm_error_set(error, EX_USAGE, "%s=%" G_GINT64_FORMAT ": is not in %" G_GINT64_FORMAT " to %d", what, value, least,
-                         MOST_NEIGHBOURS);
+    return (value >= min && value <= MAX_NEIGHBOURS) ||
+           xlm_error_set(error, EX_USAGE, "%s=%" G_GINT64_FORMAT ": is not in %" G_GINT64_FORMAT " to %d", what, value, min,
+                         MAX_NEIGHBOURS);
 }
 
 static bool check(int n, GError **error)

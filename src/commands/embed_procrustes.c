@@ -57,10 +57,10 @@ static const GOptionEntry options[] = {
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
     {.long_name = NULL}};
 
-static bool at_least(const char *option, gint64 value, gint64 least, GError **error)
+static bool at_least(const char *option, gint64 value, gint64 min, GError **error)
 {
-    return value >= least ||
-           xlm_error_set(error, EX_USAGE, "%s=%" G_GINT64_FORMAT ": is at least %" G_GINT64_FORMAT, option, value, least);
+    return value >= min ||
+           xlm_error_set(error, EX_USAGE, "%s=%" G_GINT64_FORMAT ": is at least %" G_GINT64_FORMAT, option, value, min);
 }
 
 static bool check(int n, GError **error)
@@ -372,10 +372,10 @@ static bool write_rows(const work *w, xlm_store *store, int64_t n, int64_t d, co
     int64_t first, own;
     double mapping = 0;
     xlm_matrix_share(w->comm, n, &first, &own);
-    const int64_t most = (n + w->comm->ranks - 1) / w->comm->ranks; /* of any rank: all write as often */
-    g_autofree float *mapped = map != NULL ? g_new(float, MIN(most, BLOCK) * d) : NULL;
+    const int64_t max_rows = (n + w->comm->ranks - 1) / w->comm->ranks; /* of any rank: all write as often */
+    g_autofree float *mapped = map != NULL ? g_new(float, MIN(max_rows, BLOCK) * d) : NULL;
     bool good = true;
-    for (int64_t at = 0; at < most && good; at += BLOCK) {
+    for (int64_t at = 0; at < max_rows && good; at += BLOCK) {
         const int64_t begin = MIN(at, own), now = MIN(own - begin, BLOCK);
         const float *rows = vectors + (first + begin) * d;
         if (map != NULL) {

@@ -6,7 +6,7 @@
 #include "retrieval/sentence_retrieval.h"
 #include "vectors/sentence_vectors.h"
 
-enum { MOST_NEIGHBOURS = 1000 };
+enum { MAX_NEIGHBOURS = 1000 };
 
 static struct {
     char *layer, *languages, *split, *pooling, *csv;
@@ -49,9 +49,9 @@ static bool check(int n, GError **error)
         return xlm_error_set(error, EX_USAGE, "retrieval takes a checkpoint, and a corpus or two texts; see xlm_embed --help");
     if (given.pool < 0)
         return xlm_error_set(error, EX_USAGE, "--pool=%" G_GINT64_FORMAT ": is not a number of pairs", given.pool);
-    if (given.neighbours < 1 || given.neighbours > MOST_NEIGHBOURS)
+    if (given.neighbours < 1 || given.neighbours > MAX_NEIGHBOURS)
         return xlm_error_set(error, EX_USAGE, "--neighbours=%" G_GINT64_FORMAT ": is not in 1 to %d", given.neighbours,
-                             MOST_NEIGHBOURS);
+                             MAX_NEIGHBOURS);
     return xlm_pooling_find(given.pooling, -1, &chosen.pooling, error) &&
            xlm_pair_options_layer(given.layer, XLM_LAYER_ALL, &chosen.layer, error) &&
            xlm_pair_options_languages(given.languages, languages, error) &&

@@ -130,12 +130,12 @@ static void print_name(const char *name, int width)
 /* Columns of a table of file names. */
 static int widest(char **files)
 {
-    int most = 24;
+    int width = 24;
     for (guint i = 0; i < count(files); i++) {
         g_autofree char *name = g_path_get_basename(files[i]);
-        most = MAX(most, xlm_terminal_columns(name, strlen(name)));
+        width = MAX(width, xlm_terminal_columns(name, strlen(name)));
     }
-    return most;
+    return width;
 }
 
 static void print_count(int64_t items, int64_t covered)

@@ -31,15 +31,15 @@ static double quota_of(const char *text)
 static double group_quota(void)
 {
     char *text = NULL;
-    double least = INFINITY;
+    double quota = INFINITY;
     if (!g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL))
-        return least;
+        return quota;
     const char *line = g_strstr_len(text, -1, "0::/");
     char *group = line != NULL ? g_strndup(line + 3, strcspn(line + 3, "\n")) : g_strdup("");
     for (char *slash = group; slash != NULL;) {
         char *path = g_strconcat("/sys/fs/cgroup", group, "/cpu.max", NULL), *found = NULL;
         if (g_file_get_contents(path, &found, NULL, NULL))
-            least = MIN(least, quota_of(found));
+            quota = MIN(quota, quota_of(found));
         g_free(found);
         g_free(path);
         if ((slash = strrchr(group, '/')) != NULL)
@@ -47,7 +47,7 @@ static double group_quota(void)
     }
     g_free(group);
     g_free(text);
-    return least;
+    return quota;
 }
 
 static int within_quota(int processors)
@@ -68,18 +68,18 @@ int xlm_crowding_node_processors(void)
 int xlm_crowding_others(int own)
 {
     enum { LOOKS = 6, APART = 10000 /* microseconds */ };
-    int least = G_MAXINT;
+    int lowest_running = G_MAXINT;
     for (int i = 0; i < LOOKS; i++) {
         char *text = NULL;
         int running = 0;
         if (!g_file_get_contents("/proc/loadavg", &text, NULL, NULL) || sscanf(text, "%*s %*s %*s %d/", &running) != 1)
             running = 0;
         g_free(text);
-        least = MIN(least, running);
+        lowest_running = MIN(lowest_running, running);
         if (i + 1 < LOOKS)
             g_usleep(APART);
     }
     /* They may run where this job may not. */
     const int elsewhere = (int)sysconf(_SC_NPROCESSORS_ONLN) - xlm_crowding_node_processors();
-    return MAX(least - own - MAX(elsewhere, 0), 0);
+    return MAX(lowest_running - own - MAX(elsewhere, 0), 0);
 }

@@ -59,13 +59,13 @@ static int64_t extent_of_part(int64_t extent, int64_t parts)
 /* The blocks, at most one a thread. What a thread packs grows with the rows and columns of its block: as few as possible. */
 static void choose_blocks(const product *p, int threads, int64_t *rows, int64_t *cols)
 {
-    int64_t least = INT64_MAX;
+    int64_t min_sum = INT64_MAX;
     for (int down = 1; down <= threads; down++) {
         if (threads % down != 0)
             continue;
         const int64_t r = extent_of_part(p->m, down), c = extent_of_part(p->n, threads / down);
-        if (r + c < least) {
-            least = r + c;
+        if (r + c < min_sum) {
+            min_sum = r + c;
             *rows = r;
             *cols = c;
         }

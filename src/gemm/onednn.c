@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <string.h>
 
-enum { MOST_SHAPES = 1024 };
+enum { MAX_SHAPES = 1024 };
 
 typedef struct shape {
     int64_t m, n, k;
@@ -244,7 +244,7 @@ static onednn_product *find(const shape *s)
     }
     onednn_product *c = g_hash_table_lookup(library.shapes, s);
     if (c == NULL) {
-        if (g_hash_table_size(library.shapes) >= MOST_SHAPES)
+        if (g_hash_table_size(library.shapes) >= MAX_SHAPES)
             g_hash_table_remove_all(library.shapes);
         const int threads = omp_get_max_threads();
         omp_set_num_threads(1);
@@ -290,7 +290,7 @@ static void run(dnnl_primitive_t primitive, int n, const dnnl_exec_arg_t *argume
 
 size_t onednn_block_bytes(const xlm_packed *p, int64_t cols)
 {
-    onednn_product *c = onednn_find(p, MOST_ROWS, cols, false, false);
+    onednn_product *c = onednn_find(p, MAX_ROWS, cols, false, false);
     const size_t bytes = aligned(dnnl_memory_desc_get_size(c->b));
     onednn_release(c);
     return bytes;
@@ -298,7 +298,7 @@ size_t onednn_block_bytes(const xlm_packed *p, int64_t cols)
 
 void onednn_pack(const xlm_packed *p, int64_t cols, const right *r, int64_t first, void *packed)
 {
-    onednn_product *c = onednn_find(p, MOST_ROWS, cols, false, false);
+    onednn_product *c = onednn_find(p, MAX_ROWS, cols, false, false);
     const dnnl_dims_t dims = {p->k, cols}, strides = {r->transpose ? 1 : r->apart, r->transpose ? r->apart : 1};
     const int64_t start = first * (r->transpose ? r->apart : 1);
     const void *b = r->rounded != NULL ? (const void *)(r->rounded + start) : r->b + start;

@@ -218,8 +218,8 @@ xlm_packed_blocks xlm_packed_divide(const xlm_packed *p, int64_t rows)
 #endif
     (void)p;
     /* Blocks are the same whatever the threads: what BLIS does for a row might depend on how many there are. */
-    const int64_t count = (rows + MOST_ROWS - 1) / MOST_ROWS;
-    return (xlm_packed_blocks){.rows = rows, .count = count, .unit = MOST_ROWS, .units = count};
+    const int64_t count = (rows + MAX_ROWS - 1) / MAX_ROWS;
+    return (xlm_packed_blocks){.rows = rows, .count = count, .unit = MAX_ROWS, .units = count};
 }
 
 void xlm_packed_multiply_and_transpose(const xlm_packed *p, int64_t m, xlm_factor a, bool add, xlm_real *c,

@@ -57,16 +57,16 @@ typedef struct right {
 /* C is cut into blocks of rows, which the threads share out. Many columns, those of a vocabulary, are cut too, and so is a long
  * sum over k. */
 enum {
-    MOST_ROWS = XLM_PACKED_MOST_ROWS,
+    MAX_ROWS = XLM_PACKED_MOST_ROWS,
     LONG = 1 << 14,      /* more rows of B */
     PART_OF_LONG = 2048, /* are multiplied by so many at a time, which stay in a cache for all rows of A */
-    MOST_COLUMNS = 4096, /* more are cut */
+    MAX_COLUMNS = 4096, /* more are cut */
     COLUMNS = 2048,      /* into blocks of so many */
     LINE = 64            /* bytes */
 };
 
 /* Columns of each block but the last. */
-static inline int64_t columns_of_block(int64_t n) { return n > MOST_COLUMNS ? COLUMNS : n; }
+static inline int64_t columns_of_block(int64_t n) { return n > MAX_COLUMNS ? COLUMNS : n; }
 static inline size_t aligned(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
 static inline int threads_for(void) { return omp_in_parallel() ? 1 : omp_get_max_threads(); }
 
@@ -80,7 +80,7 @@ void packed_room(xlm_packed *p, size_t bytes);
 void packed_pack(xlm_packed *p, const right *r);
 /* B and its transpose, B being read once. */
 void packed_pack_both(xlm_packed *transposed, xlm_packed *straight, const xlm_real *b);
-/* A, m x k, into blocks of at most MOST_ROWS rows, fewer where these are long; for C of so many blocks of columns. */
+/* A, m x k, into blocks of at most MAX_ROWS rows, fewer where these are long; for C of so many blocks of columns. */
 xlm_packed_blocks packed_divide(int64_t m, int64_t k, int64_t across);
 void packed_product(const left *l, const xlm_real *bias, bool add, xlm_real *c);
 #endif

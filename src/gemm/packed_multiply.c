@@ -114,15 +114,15 @@ static void take_rows(const left *l, int64_t row, int64_t rows, int64_t padded, 
     const size_t line = xlm_packed_bytes(l->p->precision, 1, k), each = xlm_packed_bytes(l->p->precision, 1, 1);
     for (int64_t i = 0; i < rows; i += l->transpose ? TOGETHER : 1) {
         void *to = (char *)y + line * (size_t)i;
-        const int64_t most = MIN(TOGETHER, rows - i);
-        for (int64_t r = 0; l->transpose && l->p->rows < k && r < most; r++)
+        const int64_t count = MIN(TOGETHER, rows - i);
+        for (int64_t r = 0; l->transpose && l->p->rows < k && r < count; r++)
             memset((char *)to + line * (size_t)r + each * (size_t)l->p->rows, 0, each * (size_t)(k - l->p->rows));
         if (l->transpose && l->p->precision == XLM_FLOAT32)
-            transpose_floats(l, row + i, most, to);
+            transpose_floats(l, row + i, count, to);
         else if (l->transpose && l->rounded != NULL)
-            transpose_rounded(l, row + i, most, to);
+            transpose_rounded(l, row + i, count, to);
         else if (l->transpose)
-            transpose_and_round(l, row + i, most, to);
+            transpose_and_round(l, row + i, count, to);
         else if (l->p->precision == XLM_FLOAT32)
             memcpy(to, l->a + (row + i) * l->apart, line);
         else if (l->rounded != NULL)
@@ -149,7 +149,7 @@ static void execute_by_copy(const onednn_product *made, const void *a, const voi
         memcpy(c + i * n, copy + i * cols, sizeof *c * (size_t)cols);
 }
 
-static int64_t least_rows(const xlm_packed_blocks *b) { return b->units / b->count * b->unit; }
+static int64_t min_rows(const xlm_packed_blocks *b) { return b->units / b->count * b->unit; }
 
 /* A product cut into blocks. */
 typedef struct blocks {
@@ -169,7 +169,7 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
     const left *l = q->l;
     const xlm_packed *p = l->p;
     const int64_t row = xlm_packed_block_start(&q->down, i), rows = xlm_packed_block_start(&q->down, i + 1) - row;
-    const onednn_product *made = q->made[padded_rows(rows) > least_rows(&q->down)][j == q->across - 1];
+    const onednn_product *made = q->made[padded_rows(rows) > min_rows(&q->down)][j == q->across - 1];
     const int64_t padded = made->m, cols = made->n;
     const bool ready = p->precision == XLM_FLOAT32 || l->rounded != NULL;
     const bool copies = l->use != NULL || q->across > 1 || padded != rows;
@@ -202,15 +202,15 @@ xlm_packed_blocks packed_divide(int64_t m, int64_t k, int64_t across)
 {
     enum { READING = 16 };    /* a block is as much work as so many rows more, for the matrix that is read for it */
     enum { NUMBERS = 1 << 20 }; /* of A in a block at most */
-    const int64_t most = CLAMP(NUMBERS / k / ROW_UNIT * ROW_UNIT, ROW_UNIT, MOST_ROWS);
-    const int64_t units = padded_rows(m) / ROW_UNIT, fewest = (m + most - 1) / most, threads = threads_for();
+    const int64_t max_rows = CLAMP(NUMBERS / k / ROW_UNIT * ROW_UNIT, ROW_UNIT, MAX_ROWS);
+    const int64_t units = padded_rows(m) / ROW_UNIT, fewest = (m + max_rows - 1) / max_rows, threads = threads_for();
     xlm_packed_blocks best = {.rows = m, .count = fewest, .unit = ROW_UNIT, .units = units};
-    double least = INFINITY;
+    double min_work = INFINITY;
     for (int64_t count = MAX(fewest, 1); count <= MIN(units, fewest + threads); count++) {
         const double each = (double)units / (double)count * ROW_UNIT + READING;
         const double work = (double)((count * across + threads - 1) / threads) * each; /* of the busiest thread */
-        if (work < least) {
-            least = work;
+        if (work < min_work) {
+            min_work = work;
             best.count = count;
         }
     }
@@ -225,7 +225,7 @@ static void multiply_whole(const left *l, const float *bias, bool add, float *c)
                 .stride = onednn_block_bytes(p, cols), .bias = bias, .add = add, .c = c};
     const bool uneven = q.down.units % q.down.count != 0;
     for (int i = 0; i < 4; i++)
-        q.made[i / 2][i % 2] = onednn_find(p, least_rows(&q.down) + (i / 2 == 1 && uneven ? ROW_UNIT : 0),
+        q.made[i / 2][i % 2] = onednn_find(p, min_rows(&q.down) + (i / 2 == 1 && uneven ? ROW_UNIT : 0),
                                            i % 2 == 0 ? cols : p->n - (across - 1) * cols, bias != NULL, add);
     const int threads = threads_for();
     /* The rows of a block of columns one after the other, while B's part is in a cache. */

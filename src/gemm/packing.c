@@ -146,14 +146,14 @@ static void place_rows(const panels *p, int64_t start, int64_t there, int64_t co
  * as rows too. */
 static void pack_columns(const panels *p, int64_t column, const panels *straight, int64_t start)
 {
-    const int64_t cols = columns_of_panel(p, column), numbers = numbers_of_word(p), most = p->floats ? PART_FLOATS : PART_ROUNDED;
+    const int64_t cols = columns_of_panel(p, column), numbers = numbers_of_word(p), step = p->floats ? PART_FLOATS : PART_ROUNDED;
     _Alignas(LINE) bfloat16 memory[PANEL * PART_ROUNDED];
     if (cols < p->width || (p->floats && p->rows < p->depth))
         memset(panel_of(p, column, 0), 0, sizeof(float) * (size_t)(p->depth / numbers * p->width));
-    for (int64_t row = 0; row < p->depth; row += most) {
-        const int64_t rows = MIN(most, p->depth - row), there = MAX(0, MIN(rows, p->rows - row));
-        const bool more = row + most < p->rows;
-        const float *b = p->b + column * p->apart + row, *next = more ? b + most : p->b + (column + cols) * p->apart;
+    for (int64_t row = 0; row < p->depth; row += step) {
+        const int64_t rows = MIN(step, p->depth - row), there = MAX(0, MIN(rows, p->rows - row));
+        const bool more = row + step < p->rows;
+        const float *b = p->b + column * p->apart + row, *next = more ? b + step : p->b + (column + cols) * p->apart;
         const part from = p->floats ? (part){.words = b, .apart = p->apart} : round_part(p, b, there, cols, next, memory);
         xlm_kernels_get()->transpose(cols, p->floats ? there : rows / numbers, (const xlm_real *)from.words, from.apart,
                                      panel_of(p, column, row), p->width);
@@ -168,8 +168,8 @@ static panels prepare(xlm_packed *p, const right *r)
     const int64_t cols = columns_of_block(p->n), blocks = (p->n + cols - 1) / cols, last = p->n - (blocks - 1) * cols;
     const size_t stride = onednn_block_bytes(p, cols);
     packed_room(p, stride * (size_t)(blocks - 1) + onednn_block_bytes(p, last));
-    onednn_product *whole = onednn_find(p, MOST_ROWS, cols, false, false);
-    onednn_product *rest = onednn_find(p, MOST_ROWS, last, false, false);
+    onednn_product *whole = onednn_find(p, MAX_ROWS, cols, false, false);
+    onednn_product *rest = onednn_find(p, MAX_ROWS, last, false, false);
     panels q = {.b = r->b, .rounded = r->rounded, .floats = p->precision == XLM_FLOAT32, .apart = r->apart, .rows = r->rows,
                 .n = p->n, .depth = whole->depth, .cols = cols, .width = whole->panel_width, .stride = stride,
                 .to = p->bytes};

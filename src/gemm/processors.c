@@ -6,20 +6,20 @@
 #include <omp.h>
 #include <sched.h>
 
-enum { MOST = 1 << 14 };
+enum { MAX_PROCESSORS = 1 << 14 };
 
 struct xlm_processors {
     cpu_set_t *set; /* of MOST */
 };
 
-static size_t bytes(void) { return CPU_ALLOC_SIZE(MOST); }
+static size_t bytes(void) { return CPU_ALLOC_SIZE(MAX_PROCESSORS); }
 
 xlm_processors *xlm_processors_of(pid_t process)
 {
     xlm_processors *p = g_new(xlm_processors, 1);
-    p->set = CPU_ALLOC(MOST);
+    p->set = CPU_ALLOC(MAX_PROCESSORS);
     if (p->set == NULL)
-        g_error("no memory for a set of %d processors", MOST);
+        g_error("no memory for a set of %d processors", MAX_PROCESSORS);
     CPU_ZERO_S(bytes(), p->set);
     if (sched_getaffinity(process, bytes(), p->set) != 0)
         CPU_ZERO_S(bytes(), p->set);
@@ -35,7 +35,7 @@ static void add_places(xlm_processors *p)
         int *id = g_new(int, n);
         omp_get_place_proc_ids(place, id);
         for (int i = 0; i < n; i++)
-            if (id[i] >= 0 && id[i] < MOST)
+            if (id[i] >= 0 && id[i] < MAX_PROCESSORS)
                 CPU_SET_S((size_t)id[i], bytes(), p->set);
         g_free(id);
     }
@@ -61,7 +61,7 @@ int xlm_processors_cores(const xlm_processors *processors)
 {
     /* Hardware threads of one core have the same list of siblings. */
     GHashTable *siblings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    for (size_t cpu = 0; cpu < MOST; cpu++) {
+    for (size_t cpu = 0; cpu < MAX_PROCESSORS; cpu++) {
         if (!CPU_ISSET_S(cpu, bytes(), processors->set))
             continue;
         char *path = g_strdup_printf("/sys/devices/system/cpu/cpu%zu/topology/thread_siblings_list", cpu), *list = NULL;

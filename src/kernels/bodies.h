@@ -90,10 +90,10 @@ static xlm_real maximum(int64_t n, const xlm_real *x)
     int64_t i = 0;
     for (; i + W <= n; i += W)
         m = larger(m, load(x + i, W));
-    xlm_real most = largest_of(m);
+    xlm_real largest = largest_of(m);
     for (; i < n; i++)
-        most = x[i] > most ? x[i] : most;
-    return most;
+        largest = x[i] > largest ? x[i] : largest;
+    return largest;
 }
 
 /* What becomes of results i … i + k. */

@@ -27,11 +27,11 @@ int xlm_edit_distance(const char *a, const char *b)
 const char *xlm_nearest(const char *word, const char *const *candidates, guint n)
 {
     const char *nearest = NULL;
-    int least = (int)strlen(word) / 2 + 1;
+    int smallest = (int)strlen(word) / 2 + 1;
     for (guint i = 0; i < n; i++) {
         const int distance = xlm_edit_distance(word, candidates[i]);
-        if (distance < least) {
-            least = distance;
+        if (distance < smallest) {
+            smallest = distance;
             nearest = candidates[i];
         }
     }

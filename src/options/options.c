@@ -355,7 +355,7 @@ bool xlm_options_check(const xlm_option *table, const void *from, GError **error
 
 /* ---- help ---- */
 
-enum { COLUMNS = 4, LINE_WIDTH = 118, LEAST_MEANING = 40 };
+enum { COLUMNS = 4, LINE_WIDTH = 118, MIN_MEANING = 40 };
 
 /* Name, type, default, range of an option. */
 static void print_columns(const xlm_option *option, char *columns[COLUMNS])
@@ -411,6 +411,6 @@ void xlm_options_help(const xlm_option *table, GString *out)
             g_string_append_printf(out, "%-*s  ", widths[i], columns[i]);
             g_free(columns[i]);
         }
-        append_wrapped(out, option->help, indent, MAX(LINE_WIDTH - indent, LEAST_MEANING));
+        append_wrapped(out, option->help, indent, MAX(LINE_WIDTH - indent, MIN_MEANING));
     }
 }

@@ -52,11 +52,11 @@ static bool choose_by_corpus(xlm_space_inputs *in, const char *path, GError **er
 }
 
 bool xlm_space_inputs_open(xlm_space_inputs *inputs, const char *const paths[2], const char *const languages[2],
-                           const char *corpus, int64_t most, GError **error)
+                           const char *corpus, int64_t max_words, GError **error)
 {
     xlm_space_inputs *in = inputs;
     for (int s = 0; s < 2; s++)
-        if (paths[s] != NULL && (in->spaces[s] = xlm_word_space_open(paths[s], most, error)) == NULL)
+        if (paths[s] != NULL && (in->spaces[s] = xlm_word_space_open(paths[s], max_words, error)) == NULL)
             return false;
     for (int s = 0; s < 2; s++) {
         xlm_word_side *side = &in->sides.side[s];

@@ -11,11 +11,11 @@ typedef struct xlm_space_inputs {
 } xlm_space_inputs;
 
 /* paths: of a checkpoint or a file of vectors, and that of the second side or NULL. languages: of the sides; NULL: none. corpus:
- * the rows are those in its training texts of the languages; or NULL. most: maximum number of words of a file; 0: all. Not
+ * the rows are those in its training texts of the languages; or NULL. max_words: maximum number of words of a file; 0: all. Not
  * collective; *inputs must be zero before, and must be closed also after a failure. EX_NOINPUT; EX_DATAERR: vectors of different
  * widths, a corpus with other subwords; EX_USAGE: languages that the model does not have, a corpus for a file of vectors. */
 bool xlm_space_inputs_open(xlm_space_inputs *inputs, const char *const paths[2], const char *const languages[2],
-                           const char *corpus, int64_t most, GError **error);
+                           const char *corpus, int64_t max_words, GError **error);
 void xlm_space_inputs_close(xlm_space_inputs *inputs);
 /* The languages in "LANG" or "LANG,LANG"; none for NULL. what: the option, for messages. EX_USAGE. *languages: g_strfreev. */
 bool xlm_space_inputs_languages(const char *text, const char *what, char ***languages, GError **error);

@@ -44,13 +44,14 @@ bool xlm_examples_pass_over(const xlm_comm *comm, const xlm_examples *examples, 
 xlm_example_run_size xlm_examples_largest_run(const xlm_examples *examples)
 {
     GArray *cuts = xlm_examples_cut(examples);
-    xlm_example_run_size most = {0};
+    xlm_example_run_size largest = {0};
     for (guint r = 0; r + 1 < cuts->len; r++) {
         const int64_t first = g_array_index(cuts, int64_t, r), end = g_array_index(cuts, int64_t, r + 1);
-        most.examples = MAX(most.examples, end - first);
-        most.tokens = MAX(most.tokens, xlm_examples_tokens(examples, end) - xlm_examples_tokens(examples, first));
-        most.predicted = MAX(most.predicted, xlm_examples_predictions(examples, end) - xlm_examples_predictions(examples, first));
+        largest.examples = MAX(largest.examples, end - first);
+        largest.tokens = MAX(largest.tokens, xlm_examples_tokens(examples, end) - xlm_examples_tokens(examples, first));
+        largest.predicted = MAX(largest.predicted,
+                                xlm_examples_predictions(examples, end) - xlm_examples_predictions(examples, first));
     }
     g_array_unref(cuts);
-    return most;
+    return largest;
 }

@@ -22,7 +22,7 @@ struct xlm_examples {
     const xlm_special_tokens *specials;
     GArray *tokens, *predictions;
     GArray *ends; /* one more than there are examples; the first is 0, 0 */
-    int64_t longest, most_predictions; /* of one */
+    int64_t longest, max_predictions; /* of one */
     int64_t together;
     xlm_translations *translations; /* words are switched by; NULL: none */
     double share;                   /* of them that are */
@@ -87,7 +87,7 @@ void xlm_examples_end(xlm_examples *examples)
     const end e = {examples->tokens->len, examples->predictions->len};
     g_assert(begun(examples) > 0);
     examples->longest = MAX(examples->longest, begun(examples));
-    examples->most_predictions = MAX(examples->most_predictions,
+    examples->max_predictions = MAX(examples->max_predictions,
                                      e.predictions - end_of(examples, xlm_examples_count(examples))->predictions);
     g_array_append_val(examples->ends, e);
 }
@@ -97,18 +97,18 @@ int64_t xlm_examples_together(const xlm_examples *examples) { return examples->t
 
 int64_t xlm_examples_count(const xlm_examples *examples) { return (int64_t)examples->ends->len - 1; }
 int64_t xlm_examples_longest(const xlm_examples *examples) { return examples->longest; }
-int64_t xlm_examples_most_predictions(const xlm_examples *examples) { return examples->most_predictions; }
+int64_t xlm_examples_max_predictions(const xlm_examples *examples) { return examples->max_predictions; }
 int64_t xlm_examples_tokens(const xlm_examples *examples, int64_t example) { return end_of(examples, example)->tokens; }
 int64_t xlm_examples_predictions(const xlm_examples *examples, int64_t example) { return end_of(examples, example)->predictions; }
 
 GArray *xlm_examples_cut(const xlm_examples *examples)
 {
-    enum { TOKENS = 512, MOST = 64 };
+    enum { TOKENS = 512, MAX_EXAMPLES = 64 };
     GArray *cuts = g_array_new(FALSE, FALSE, sizeof(int64_t));
     const int64_t count = xlm_examples_count(examples);
     for (int64_t first = 0, next; first < count; first = next) {
         g_array_append_val(cuts, first);
-        for (next = first + 1; next < count && next < first + MOST; next++)
+        for (next = first + 1; next < count && next < first + MAX_EXAMPLES; next++)
             if (xlm_examples_tokens(examples, next + 1) - xlm_examples_tokens(examples, first) > TOKENS)
                 break;
     }

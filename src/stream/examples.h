@@ -52,7 +52,7 @@ int64_t xlm_examples_count(const xlm_examples *examples);
 /* Tokens of the longest. */
 int64_t xlm_examples_longest(const xlm_examples *examples);
 /* Predicted rows of the one that has most. */
-int64_t xlm_examples_most_predictions(const xlm_examples *examples);
+int64_t xlm_examples_max_predictions(const xlm_examples *examples);
 /* Tokens, and predicted rows, of examples 0 … example − 1: where those of `example` begin, which may be the count. */
 int64_t xlm_examples_tokens(const xlm_examples *examples, int64_t example);
 int64_t xlm_examples_predictions(const xlm_examples *examples, int64_t example);

@@ -39,10 +39,10 @@ static bool examples_component(void *stage, const xlm_opening *opening, GArray *
     return true;
 }
 
-static int64_t most_predicted(const void *stage, int64_t instances)
+static int64_t max_predicted(const void *stage, int64_t instances)
 {
     const labelled *l = stage;
-    return instances * xlm_examples_most_predictions(l->examples);
+    return instances * xlm_examples_max_predictions(l->examples);
 }
 
 static double predicted_share(const void *stage)
@@ -72,7 +72,7 @@ const xlm_stage_class xlm_stage_examples_source = {
     .kind = XLM_STAGE_SOURCE,
     .open = examples_open,
     .close = g_free,
-    .source = {.labelled = true, .unit = "examples", .components = examples_component, .most_predicted = most_predicted,
+    .source = {.labelled = true, .unit = "examples", .components = examples_component, .max_predicted = max_predicted,
                .predicted_share = predicted_share, .corrupt = corrupt},
 };
 

@@ -94,7 +94,7 @@ static bool open_masking(xlm_opening *opening, const void *pointer, void **stage
 static void corrupt(const void *stage, const xlm_draws *draws, xlm_batch_layout *batch) { xlm_mask(stage, draws, batch); }
 
 /* Each instance has one at least. */
-static int64_t most_predicted(const void *stage, int64_t instances, int64_t tokens, double deviations)
+static int64_t max_predicted(const void *stage, int64_t instances, int64_t tokens, double deviations)
 {
     const xlm_masking *masking = stage;
     const double mask = masking->mask, n = (double)instances, all = (double)tokens;
@@ -115,5 +115,5 @@ const xlm_stage_class xlm_stage_masking = {
     .check = check,
     .open = open_masking,
     .close = g_free,
-    .corrupt = {.corrupt = corrupt, .most_predicted = most_predicted, .predicted_share = predicted_share},
+    .corrupt = {.corrupt = corrupt, .max_predicted = max_predicted, .predicted_share = predicted_share},
 };

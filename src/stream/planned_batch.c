@@ -20,7 +20,7 @@ xlm_planned_size xlm_plan_size(const xlm_stream *stream, int64_t instances, doub
     const xlm_stream_size size = xlm_stream_expect(stream, instances, tokens);
     return (xlm_planned_size){
         .sequences = instances, .tokens = size.tokens, .length = MIN(size.longest, size.tokens),
-        .predicted = MIN(size.tokens, xlm_stream_most_predicted(stream, instances, size.words, predicted)),
+        .predicted = MIN(size.tokens, xlm_stream_max_predicted(stream, instances, size.words, predicted)),
     };
 }
 

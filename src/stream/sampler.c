@@ -26,19 +26,19 @@ static const double rounding = 1e-6;
 static void distribute_rest(int n, int32_t *quota, double *remainder, int64_t left)
 {
     for (; left > 0; left--) {
-        int most = 0;
+        int largest = 0;
         for (int i = 1; i < n; i++)
-            if (remainder[i] > remainder[most] + rounding)
-                most = i;
-        quota[most]++;
-        remainder[most] = -1;
+            if (remainder[i] > remainder[largest] + rounding)
+                largest = i;
+        quota[largest]++;
+        remainder[largest] = -1;
     }
     for (; left < 0; left++) {
-        int most = 0;
+        int largest = 0;
         for (int i = 1; i < n; i++)
-            if (quota[i] > quota[most])
-                most = i;
-        quota[most]--;
+            if (quota[i] > quota[largest])
+                largest = i;
+        quota[largest]--;
     }
 }
 

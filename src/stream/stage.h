@@ -90,7 +90,7 @@ typedef struct xlm_source_functions {
     /* False when what is read has changed since it was opened, so that whatever was read is worth nothing. NULL: it cannot. */
     bool (*check_unchanged)(const void *stage, GError **error);
     /* For labelled ones: most rows that are predicted of so many instances, and share of the tokens. */
-    int64_t (*most_predicted)(const void *stage, int64_t instances);
+    int64_t (*max_predicted)(const void *stage, int64_t instances);
     double (*predicted_share)(const void *stage);
     /* Change the input of what was drawn for training; NULL: it stays. */
     void (*corrupt)(const void *stage, const xlm_draws *draws, const xlm_sequences *sequences, xlm_batch_layout *batch);
@@ -144,7 +144,7 @@ typedef struct xlm_corrupt_functions {
     void (*corrupt)(const void *stage, const xlm_draws *draws, xlm_batch_layout *batch);
     /* NULL: it chooses no rows. Rows that it chooses of so many instances and tokens, with so many standard deviations more than
      * on average; the mean share of the tokens. */
-    int64_t (*most_predicted)(const void *stage, int64_t instances, int64_t tokens, double deviations);
+    int64_t (*max_predicted)(const void *stage, int64_t instances, int64_t tokens, double deviations);
     double (*predicted_share)(const void *stage);
 } xlm_corrupt_functions;
 

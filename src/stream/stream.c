@@ -7,7 +7,7 @@
 #include "stream/sampler.h"
 #include "stream/stages.h"
 
-enum { MOST_STREAMS = 256 };
+enum { MAX_STREAMS = 256 };
 
 /* A stage that annotates or corrupts, and what it has opened. */
 typedef struct opened_stage {
@@ -135,8 +135,8 @@ static void close_plugged(void *stage) { xlm_plugged_stage_close(stage); }
 xlm_stream *xlm_stream_open(xlm_stream_input input, xlm_split split, const char *name, int number,
                             const xlm_stream_config *config, uint64_t seed, GError **error)
 {
-    if (number < 0 || number >= MOST_STREAMS) {
-        xlm_error_set(error, EX_CONFIG, "[stream %s]: a job has at most %d streams; join some", name, MOST_STREAMS);
+    if (number < 0 || number >= MAX_STREAMS) {
+        xlm_error_set(error, EX_CONFIG, "[stream %s]: a job has at most %d streams; join some", name, MAX_STREAMS);
         return NULL;
     }
     xlm_stream *stream = g_new0(xlm_stream, 1);
@@ -248,7 +248,7 @@ static const opened_stage *find_predictor(const xlm_stream *stream)
 {
     for (guint i = 0; i < stream->stages->len; i++) {
         const opened_stage *s = &g_array_index(stream->stages, opened_stage, i);
-        if (s->cls->kind == XLM_STAGE_CORRUPT && s->cls->corrupt.most_predicted != NULL)
+        if (s->cls->kind == XLM_STAGE_CORRUPT && s->cls->corrupt.max_predicted != NULL)
             return s;
     }
     return NULL;
@@ -262,15 +262,16 @@ static double share_of_plugins(const xlm_stream *stream)
     return share;
 }
 
-int64_t xlm_stream_most_predicted(const xlm_stream *stream, int64_t instances, int64_t words, double deviations)
+int64_t xlm_stream_max_predicted(const xlm_stream *stream, int64_t instances, int64_t words, double deviations)
 {
     const opened_stage *predictor = find_predictor(stream);
     if (stream->source.cls->source.labelled)
-        return stream->source.cls->source.most_predicted(stream->source.stage, instances);
-    const int64_t most = predictor == NULL ? 0 : predictor->cls->corrupt.most_predicted(predictor->stage, instances, words, deviations);
+        return stream->source.cls->source.max_predicted(stream->source.stage, instances);
+    const int64_t max = predictor == NULL ? 0 :
+                        predictor->cls->corrupt.max_predicted(predictor->stage, instances, words, deviations);
     const double share = share_of_plugins(stream);
     const int64_t tokens = instances * xlm_stream_longest(stream);
-    return share > 0 ? MIN(most + (int64_t)((double)words * share * 1.1) + instances, tokens) : most;
+    return share > 0 ? MIN(max + (int64_t)((double)words * share * 1.1) + instances, tokens) : max;
 }
 
 /* Tokens are a sum of n draws, about normal; where there are more than on average, the longest instance may be among them. */
@@ -289,8 +290,8 @@ xlm_stream_size xlm_stream_expect(const xlm_stream *stream, int64_t n, double de
     }
     const double more = deviations * sqrt(MAX(squares - tokens * tokens, 0) * (double)n);
     const double with_longest = deviations > 0 ? (double)longest - tokens : 0;
-    const double most = MIN((double)n * tokens + MAX(more, MIN(with_longest, 2 * more)), (double)(n * longest));
-    return (xlm_stream_size){.tokens = (int64_t)ceil(most), .words = (int64_t)ceil(most * words / MAX(tokens, 1)),
+    const double max_tokens = MIN((double)n * tokens + MAX(more, MIN(with_longest, 2 * more)), (double)(n * longest));
+    return (xlm_stream_size){.tokens = (int64_t)ceil(max_tokens), .words = (int64_t)ceil(max_tokens * words / MAX(tokens, 1)),
                              .longest = longest};
 }
 
@@ -330,7 +331,7 @@ static bool add_sequence(xlm_stream *stream, uint64_t step, uint64_t number, int
     const xlm_draws draws = {.seed = stream->seed, .step = step, .stream = stream->number, .first = number};
     if (!stream->spans->spans.find(component_at(stream, component)->spans, instance, &draws, stream->sequences.spans, error))
         return false;
-    xlm_sequences_end(&stream->sequences, stream->number << 24 | (uint32_t)(number % XLM_STREAM_MOST_BATCH));
+    xlm_sequences_end(&stream->sequences, stream->number << 24 | (uint32_t)(number % XLM_STREAM_MAX_BATCH));
     return true;
 }
 

@@ -65,7 +65,7 @@ int64_t xlm_stream_component_instances(const xlm_stream *stream, int component);
 int64_t xlm_stream_longest(const xlm_stream *stream);
 /* Rows that are predicted of so many instances with so many tokens, special ones excluded: of examples the most that there may be,
  * else with so many standard deviations more than on average; with three, chance hardly ever chooses more. */
-int64_t xlm_stream_most_predicted(const xlm_stream *stream, int64_t instances, int64_t words, double deviations);
+int64_t xlm_stream_max_predicted(const xlm_stream *stream, int64_t instances, int64_t words, double deviations);
 /* Tokens of a batch of n instances that are drawn at random, with so many standard deviations more than on average. */
 typedef struct xlm_stream_size {
     int64_t tokens, words; /* at most those of n of the longest instances; without special tokens */

@@ -18,7 +18,7 @@ static const xlm_option *own_options(void)
         [FORM] = {"form", XLM_OPTION_CHOICE, "xlm", 0, 0, NULL,
                   "type parallel: how pairs are laid out: several in an instance, a half of sources and a half of targets with "
                   "positions of their own (xlm); one, <s> S </s> T </s> (bert)", offsetof(xlm_stream_config, form)},
-        {"batch", XLM_OPTION_INT, "32", 1, XLM_STREAM_MOST_BATCH, NULL, "number of instances in a step, over all ranks",
+        {"batch", XLM_OPTION_INT, "32", 1, XLM_STREAM_MAX_BATCH, NULL, "number of instances in a step, over all ranks",
          offsetof(xlm_stream_config, batch)},
         {"length", XLM_OPTION_INT, "128", 4, 65536, NULL,
          "most tokens of an instance, special tokens included; for form xlm of each half", offsetof(xlm_stream_config, length)},

@@ -5,7 +5,7 @@
 #include "options/jobfile.h"
 #include "stream/stage_plugins.h"
 
-enum { XLM_STREAM_MOST_BATCH = 1 << 24 }; /* a row key has 24 bits for the instance and 8 for the stream */
+enum { XLM_STREAM_MAX_BATCH = 1 << 24 }; /* a row key has 24 bits for the instance and 8 for the stream */
 
 typedef struct xlm_stream_config {
     int64_t batch;  /* instances per step, over all ranks */

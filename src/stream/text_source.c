@@ -127,7 +127,7 @@ static bool text_components(void *stage, const xlm_opening *o, GArray *component
 /* ---- tokens ---- */
 
 /* Tokens between two spans that are read with them rather than left out, and the most that are read at a time. */
-enum { GAP = 1024, MOST = 1 << 20 };
+enum { GAP = 1024, MAX_TOKENS = 1 << 20 };
 
 static const xlm_span *span_at(const GArray *spans, guint i) { return &g_array_index(spans, xlm_span, i); }
 
@@ -139,7 +139,7 @@ static guint end_of_run(const GArray *spans, guint first)
     for (; next < spans->len; next++, last++) {
         const xlm_span *span = span_at(spans, next);
         const int64_t gap = span->start - (last->start + last->tokens);
-        if (span->text != start->text || gap < 0 || gap > GAP || span->start + span->tokens - start->start > MOST)
+        if (span->text != start->text || gap < 0 || gap > GAP || span->start + span->tokens - start->start > MAX_TOKENS)
             break;
     }
     return next;

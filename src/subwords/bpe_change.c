@@ -47,7 +47,7 @@ static uint8_t *find_used(const xlm_bpe *bpe, const xlm_word_counts *subwords)
         if (bpe_ends_word(text->str, text->len))
             g_string_truncate(text, text->len - BPE_END_SIZE);
         else
-            g_string_append(text, BPE_BEHIND);
+            g_string_append(text, BPE_WORD_GOES_ON);
         xlm_bpe_cutter_word(cutter, text->str, text->len, &n);
     }
     xlm_bpe_cutter_free(cutter);

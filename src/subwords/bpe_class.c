@@ -256,7 +256,7 @@ const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, co
 {
     g_autoptr(GString) text = g_string_new(NULL);
     if ((cls->spell(NULL, subword, text) & XLM_MARKS_END) == 0)
-        g_string_append(text, BPE_BEHIND);
+        g_string_append(text, BPE_WORD_GOES_ON);
     return cls->segment(cutter, text->str, text->len, NULL, n, NULL);
 }
 

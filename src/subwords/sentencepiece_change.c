@@ -18,20 +18,20 @@ static GHashTable *index_pieces(const xlm_pieces *m)
  * pieces that are given. */
 static void keep_extremes(const xlm_pieces *m, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
-    const xlm_model_piece *least = NULL, *most = NULL;
+    const xlm_model_piece *lowest = NULL, *highest = NULL;
     for (guint i = 0; i < m->pieces->len; i++) {
         const xlm_model_piece *piece = xlm_pieces_at(m, i);
         if (piece->kind != XLM_PIECE_NORMAL)
             continue;
-        if (least == NULL || piece->score < least->score)
-            least = piece;
-        if (most == NULL || piece->score > most->score)
-            most = piece;
+        if (lowest == NULL || piece->score < lowest->score)
+            lowest = piece;
+        if (highest == NULL || piece->score > highest->score)
+            highest = piece;
     }
-    if (least == NULL)
+    if (lowest == NULL)
         return;
-    xlm_segmenter_keep(subwords, least->text, strlen(least->text), kept);
-    xlm_segmenter_keep(subwords, most->text, strlen(most->text), kept);
+    xlm_segmenter_keep(subwords, lowest->text, strlen(lowest->text), kept);
+    xlm_segmenter_keep(subwords, highest->text, strlen(highest->text), kept);
 }
 
 /* Byte pairs: append what is made on the way to a piece. Neighbours whose text is the piece of the highest score are merged
@@ -146,11 +146,11 @@ char *xlm_sentencepiece_whole(const void *model, const char *word)
 /* What an unknown character counts in the library: 10 less than the least of all normal pieces. */
 static double score_of_unknown(const xlm_pieces *m)
 {
-    double least = 0;
+    double lowest = 0;
     for (guint i = 0; i < m->pieces->len; i++)
         if (xlm_pieces_at(m, i)->kind == XLM_PIECE_NORMAL)
-            least = MIN(least, (double)xlm_pieces_at(m, i)->score);
-    return least - 10;
+            lowest = MIN(lowest, (double)xlm_pieces_at(m, i)->score);
+    return lowest - 10;
 }
 
 /* log p of the best pieces of a word, and a little more: so it becomes one where it is alone, and other words that begin with

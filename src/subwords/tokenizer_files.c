@@ -255,10 +255,10 @@ bool xlm_tokenizer_ends_words(const xlm_tokenizer_files *files)
     return false;
 }
 
-bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool fallback)
+bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool default_value)
 {
     const json_t *value = xlm_tokenizer_value(files, "tokenizer_config.json", key, NULL);
-    return json_is_boolean(value) ? json_is_true(value) : fallback;
+    return json_is_boolean(value) ? json_is_true(value) : default_value;
 }
 
 /* The text of a token that stands in JSON as "text" or {"content": "text"}; NULL for neither. */
@@ -282,7 +282,7 @@ void xlm_published_tokens_clear(xlm_published_tokens *tokens)
 }
 
 /* Every token takes bytes in a file, so no id is larger than all files together: a wrong one must not take memory. */
-static int64_t most_tokens(const xlm_tokenizer_files *files)
+static int64_t max_tokens(const xlm_tokenizer_files *files)
 {
     int64_t bytes = 0;
     for (guint i = 0; i < files->files->len; i++)
@@ -293,7 +293,7 @@ static int64_t most_tokens(const xlm_tokenizer_files *files)
 bool xlm_published_tokens_set(xlm_published_tokens *tokens, const xlm_tokenizer_files *files, const char *file, int64_t id,
                               const char *text, GError **error)
 {
-    if (id < 0 || id >= most_tokens(files))
+    if (id < 0 || id >= max_tokens(files))
         return xlm_tokenizer_refuse(files, file, 0, error, "token `%s` has the id %" G_GINT64_FORMAT ", which cannot be", text,
                                     id);
     if (*text == '\0')

@@ -58,8 +58,8 @@ bool xlm_tokenizer_merges(const xlm_tokenizer_files *files, const char *(*add)(v
 /* Is there a vocab.json with a token that ends in </w>, the end of a word? */
 bool xlm_tokenizer_ends_words(const xlm_tokenizer_files *files);
 
-/* A flag of tokenizer_config.json, or `fallback`. null is not a flag. */
-bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool fallback);
+/* A flag of tokenizer_config.json, or `default_value`. null is not a flag. */
+bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool default_value);
 /* The token that has a role, "mask_token", by special_tokens_map.json or tokenizer_config.json; NULL: they do not say. */
 const char *xlm_tokenizer_role(const xlm_tokenizer_files *files, const char *role);
 

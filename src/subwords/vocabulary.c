@@ -299,8 +299,8 @@ static const char *find_subword(const xlm_vocabulary *v, int32_t id, size_t *mar
 bool xlm_vocabulary_joins(const xlm_vocabulary *v, int32_t id, int32_t next)
 {
     size_t mark;
-    const char *subword = find_subword(v, id, &mark), *behind = find_subword(v, next, &mark);
-    return subword != NULL && behind != NULL && xlm_segmenter_joins(v->segmenter, subword, behind);
+    const char *subword = find_subword(v, id, &mark), *following = find_subword(v, next, &mark);
+    return subword != NULL && following != NULL && xlm_segmenter_joins(v->segmenter, subword, following);
 }
 
 uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)

@@ -35,15 +35,15 @@ typedef struct wordpiece {
     char *prefix;                            /* "##" */
 } wordpiece;
 
-enum { NUMBERS = 5, LONGEST_USUAL = 100, LONGEST_MOST = 1000000 };
+enum { NUMBERS = 5, LONGEST_DEFAULT = 100, LONGEST_MAX = 1000000 };
 static const struct {
     const char *name;
     size_t offset;
-    int64_t most;
+    int64_t max;
 } numbers[NUMBERS] = {
     {"wordpiece_lowercase", offsetof(wordpiece, lower), 1},          {"wordpiece_strip_accents", offsetof(wordpiece, strip), 1},
     {"wordpiece_ideographs", offsetof(wordpiece, ideographs), 1},    {"wordpiece_clean", offsetof(wordpiece, clean), 1},
-    {"wordpiece_longest", offsetof(wordpiece, longest), LONGEST_MOST},
+    {"wordpiece_longest", offsetof(wordpiece, longest), LONGEST_MAX},
 };
 
 static int64_t *number_of(wordpiece *m, int i) { return (int64_t *)(void *)((char *)m + numbers[i].offset); }
@@ -330,10 +330,10 @@ static bool adopt_lines(const xlm_tokenizer_files *files, xlm_published_tokens *
 }
 
 /* A flag of tokenizer.json's normalizer; null: `fallback`. */
-static int64_t flag_of(const json_t *normalizer, const char *key, int64_t fallback)
+static int64_t flag_of(const json_t *normalizer, const char *key, int64_t default_value)
 {
     const json_t *value = json_object_get(normalizer, key);
-    return json_is_boolean(value) ? json_is_true(value) : fallback;
+    return json_is_boolean(value) ? json_is_true(value) : default_value;
 }
 
 static bool adopt_json(wordpiece *m, const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
@@ -355,8 +355,8 @@ static bool adopt_json(wordpiece *m, const xlm_tokenizer_files *files, xlm_publi
         json_string_value(xlm_tokenizer_value(files, TOKENIZER, "model", "continuing_subword_prefix", NULL));
     if (json_is_integer(longest))
         m->longest = json_integer_value(longest);
-    if (m->longest < 1 || m->longest > LONGEST_MOST)
-        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "max_input_chars_per_word is not from 1 to %d", LONGEST_MOST);
+    if (m->longest < 1 || m->longest > LONGEST_MAX)
+        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "max_input_chars_per_word is not from 1 to %d", LONGEST_MAX);
     if (prefix != NULL) {
         g_free(m->prefix);
         m->prefix = g_strdup(prefix);
@@ -375,7 +375,7 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
     if (!is_ours(files))
         return NULL;
     wordpiece *m = g_new0(wordpiece, 1);
-    m->longest = LONGEST_USUAL;
+    m->longest = LONGEST_DEFAULT;
     m->prefix = g_strdup("##");
     m->clean = 1;
     m->lower = xlm_tokenizer_flag(files, "do_lower_case", true);
@@ -404,7 +404,7 @@ static void publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GS
     json_object_set_new(settings, "do_lower_case", json_boolean(m->lower));
     json_object_set_new(settings, "strip_accents", json_boolean(m->strip));
     json_object_set_new(settings, "tokenize_chinese_chars", json_boolean(m->ideographs));
-    if (strcmp(m->prefix, "##") != 0 || !m->clean || m->longest != LONGEST_USUAL)
+    if (strcmp(m->prefix, "##") != 0 || !m->clean || m->longest != LONGEST_DEFAULT)
         g_string_append(notes, "The tokenizer's cleaning of text, mark of continuation, or limit of a word's length is not "
                         "that of BERT's class.\n");
 }
@@ -428,7 +428,7 @@ static void *parse(const char *name, const char *bytes, size_t size, GError **er
     for (int i = 0; i < NUMBERS && good; i++) {
         const char *value = g_str_has_prefix(lines[i], numbers[i].name) ? lines[i] + strlen(numbers[i].name) : "";
         gint64 number = 0;
-        good = *value == ' ' && g_ascii_string_to_signed(value + 1, 10, 0, numbers[i].most, &number, NULL);
+        good = *value == ' ' && g_ascii_string_to_signed(value + 1, 10, 0, numbers[i].max, &number, NULL);
         *number_of(m, i) = number;
     }
     if (good)
@@ -460,7 +460,7 @@ static void *load(const xlm_store *store, const char *path, GError **error)
     bool good = true;
     for (int i = 0; i < NUMBERS && good; i++) {
         good = xlm_store_get_int(store, path, numbers[i].name, number_of(m, i), error);
-        if (good && (value_of(m, i) < 0 || value_of(m, i) > numbers[i].most))
+        if (good && (value_of(m, i) < 0 || value_of(m, i) > numbers[i].max))
             good = xlm_word_store_refuse(store, path, "a setting of WordPiece is out of range", error);
     }
     good = good && (m->prefix = xlm_store_get_text(store, path, "continuation", error)) != NULL;

@@ -69,9 +69,9 @@ static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {
 };
 
 /* Parses "first" or the other word. [out] first: the value, or the default if nothing is given. */
-static bool take_choice(const char *option, const char *word, const char *other, bool fallback, bool *first, GError **error)
+static bool take_choice(const char *option, const char *word, const char *other, bool default_first, bool *first, GError **error)
 {
-    *first = word != NULL ? strcmp(word, "first") == 0 : fallback;
+    *first = word != NULL ? strcmp(word, "first") == 0 : default_first;
     return word == NULL || *first || strcmp(word, other) == 0 ||
            xlm_error_set(error, EX_USAGE, "--%s=%s: must be first or %s", option, word, other);
 }

@@ -15,7 +15,7 @@
 #include "tasks/predict.h"
 #include "tasks/tune_job.h"
 
-enum { TOKENS = 2048, MOST_ROUNDS = 99 };
+enum { TOKENS = 2048, MAX_ROUNDS = 99 };
 
 typedef struct measured {
     xlm_loaded_model *loaded;
@@ -122,8 +122,8 @@ int main(int argc, char **argv)
     GError *error = NULL;
     measured m = {0};
     xlm_hardware hardware;
-    double scored[MOST_ROUNDS], encoded[MOST_ROUNDS];
-    const int rounds = argc > 4 ? CLAMP(atoi(argv[4]), 1, MOST_ROUNDS) : 3;
+    double scored[MAX_ROUNDS], encoded[MAX_ROUNDS];
+    const int rounds = argc > 4 ? CLAMP(atoi(argv[4]), 1, MAX_ROUNDS) : 3;
     xlm_comm comm;
     if (argc < 3)
         return EXIT_FAILURE;

@@ -99,8 +99,8 @@ static void make_batch(struct batch *b, const struct test *t)
     };
     int32_t sequences = 0;
     for (int32_t first = 0; first < n; sequences++) {
-        const int32_t least = t->longest / 32,
-            length = t->mixed ? least + (int32_t)draw(1, sequences, (uint32_t)(t->longest - least + 1)) : t->longest;
+        const int32_t min_length = t->longest / 32,
+            length = t->mixed ? min_length + (int32_t)draw(1, sequences, (uint32_t)(t->longest - min_length + 1)) : t->longest;
         add_sequence(b, t, sequences, first, MIN(length, n - first));
         first = b->offsets[sequences + 1];
     }

@@ -8,7 +8,7 @@
 
 #include "../unit/hostile.h"
 
-enum { MOST_CHANGES = 8, MOST_ELEMENTS = 4096 };
+enum { MAX_CHANGES = 8, MAX_ELEMENTS = 4096 };
 
 struct fuzz_original {
     char *name, *bytes;
@@ -88,9 +88,9 @@ static bool parse_real(char *text, double *number)
 
 static char **split_lines(const uint8_t *data, size_t size)
 {
-    char *text = g_strndup((const char *)data, size), **lines = g_strsplit(text, "\n", MOST_CHANGES + 1);
-    if (g_strv_length(lines) > MOST_CHANGES)
-        g_clear_pointer(&lines[MOST_CHANGES], g_free);
+    char *text = g_strndup((const char *)data, size), **lines = g_strsplit(text, "\n", MAX_CHANGES + 1);
+    if (g_strv_length(lines) > MAX_CHANGES)
+        g_clear_pointer(&lines[MAX_CHANGES], g_free);
     g_free(text);
     return lines;
 }
@@ -151,7 +151,7 @@ static bool parse_shape(char *text, change *c)
     if (!parse_integer(&text, &c->i) || (*text != '\0' && !parse_integer(&text, &c->j)))
         return false;
     if (c->kind == RESHAPE)
-        return c->i >= 0 && c->i <= MOST_ELEMENTS && c->j >= 0 && c->i * MAX(c->j, 1) <= MOST_ELEMENTS;
+        return c->i >= 0 && c->i <= MAX_ELEMENTS && c->j >= 0 && c->i * MAX(c->j, 1) <= MAX_ELEMENTS;
     return c->i >= 0 && c->j >= 0;
 }
 

@@ -9,7 +9,7 @@
 
 #include "hdf5_change.h"
 
-enum { MOST_VALUES = 64 /* elements of a dataset that are looked at */, MOST_LINES = 4 };
+enum { MAX_VALUES = 64 /* elements of a dataset that are looked at */, MAX_LINES = 4 };
 
 typedef struct attribute {
     char *name;
@@ -41,12 +41,12 @@ static void take_values(fuzz_structure *s, hid_t type, void *values, int64_t n)
     const size_t size = H5Tget_size(type);
     const H5T_class_t class = H5Tget_class(type);
     if (class == H5T_STRING && H5Tis_variable_str(type) <= 0) {
-        for (int64_t i = 0; i < MIN(n, MOST_VALUES); i++)
+        for (int64_t i = 0; i < MIN(n, MAX_VALUES); i++)
             g_ptr_array_add(s->texts, g_strndup((char *)values + (size_t)i * size, size));
     } else if (class == H5T_INTEGER && H5Tconvert(type, H5T_NATIVE_INT64, (size_t)n, values, NULL, H5P_DEFAULT) >= 0) {
-        g_array_append_vals(s->numbers, values, (guint)MIN(n, MOST_VALUES));
+        g_array_append_vals(s->numbers, values, (guint)MIN(n, MAX_VALUES));
     } else if (class == H5T_FLOAT && H5Tconvert(type, H5T_NATIVE_DOUBLE, (size_t)n, values, NULL, H5P_DEFAULT) >= 0) {
-        g_array_append_vals(s->reals, values, (guint)MIN(n, MOST_VALUES));
+        g_array_append_vals(s->reals, values, (guint)MIN(n, MAX_VALUES));
     }
 }
 
@@ -259,7 +259,7 @@ size_t fuzz_structure_mutate(fuzz_structure *const *structures, int n, uint8_t *
     int64_t kept = 0;
     for (int64_t i = 0; i < count; i++) {
         const bool chooses = g_str_has_prefix(lines[i], "choose ");
-        if (*lines[i] != '\0' && (chooses || (!fresh && i != victim && kept++ < MOST_LINES)))
+        if (*lines[i] != '\0' && (chooses || (!fresh && i != victim && kept++ < MAX_LINES)))
             g_string_append_printf(out, "%s\n", lines[i]);
     }
     if (below(draw, 64) == 0)

@@ -8,7 +8,7 @@
 #include "checkpoint/rank_files.h"
 #include "fuzz.h"
 
-enum { STEP = 20, MOST_RANKS = 32 };
+enum { STEP = 20, MAX_RANKS = 32 };
 
 static const xlm_comm *comm;
 static run *resumed;
@@ -47,7 +47,7 @@ static void write_others(const GByteArray *first)
 {
     xlm_rank_file_header header;
     memcpy(&header, first->data, sizeof header);
-    if (header.ranks > MOST_RANKS || header.share < header.size)
+    if (header.ranks > MAX_RANKS || header.share < header.size)
         return;
     header.states = 0;
     for (header.rank = 1; header.rank < header.ranks; header.rank++) {

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "tasks/tune_job.h"
 
-enum { MOST = 8 };
+enum { MAX_OVERRIDES = 8 };
 
 static void complete_again(const xlm_tune_job *job)
 {
@@ -19,8 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t length;
     const char *text = fuzz_cut(&data, &size, &length);
     const char *path = fuzz_write("job.conf", text, length);
-    char *overrides[MOST + 1] = {NULL};
-    for (int n = 0; n < MOST && size > 0; n++) {
+    char *overrides[MAX_OVERRIDES + 1] = {NULL};
+    for (int n = 0; n < MAX_OVERRIDES && size > 0; n++) {
         const char *override = fuzz_cut(&data, &size, &length);
         overrides[n] = g_strndup(override, length);
     }

@@ -23,25 +23,25 @@ static fuzz_original *make_original(void)
     return fuzz_original_read(path);
 }
 
-static void read_named(const char *path, int64_t most)
+static void read_named(const char *path, int64_t max_words)
 {
     GError *error = NULL;
-    xlm_named_vectors *v = xlm_named_vectors_read(path, most, &error);
+    xlm_named_vectors *v = xlm_named_vectors_read(path, max_words, &error);
     fuzz_check(v != NULL, error);
     for (int64_t i = 0; v != NULL && i < v->n; i++) {
         fuzz_require(xlm_named_vectors_find(v, v->names->pdata[i]) == i, "a word is found");
         for (int64_t c = 0; c < v->width; c++)
             fuzz_require(isfinite(v->values[i * v->width + c]), "numbers are finite");
     }
-    fuzz_require(v == NULL || most == 0 || v->n <= most, "no more words than are wanted");
+    fuzz_require(v == NULL || max_words == 0 || v->n <= max_words, "no more words than are wanted");
     xlm_named_vectors_free(v);
 }
 
-static void read_rows(const char *path, int64_t most)
+static void read_rows(const char *path, int64_t max_words)
 {
     GError *error = NULL;
     xlm_vector_rows rows;
-    const bool good = xlm_vector_rows_open(fuzz_comm(), path, NULL, most, &rows, &error);
+    const bool good = xlm_vector_rows_open(fuzz_comm(), path, NULL, max_words, &rows, &error);
     fuzz_check(good, error);
     fuzz_require(!good || (rows.n >= 2 && rows.own == rows.n && rows.width > 0), "there are vectors");
     for (int64_t i = 0; good && i < rows.n * rows.width; i++)

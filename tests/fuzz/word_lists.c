@@ -10,16 +10,16 @@
 #include "retrieval/scored_pairs.h"
 #include "vectors/named_vectors.h"
 
-static void read_vectors(const char *path, int64_t most)
+static void read_vectors(const char *path, int64_t max_words)
 {
     GError *error = NULL;
-    xlm_named_vectors *v = xlm_named_vectors_read(path, most, &error);
+    xlm_named_vectors *v = xlm_named_vectors_read(path, max_words, &error);
     fuzz_check(v != NULL, error);
     for (int64_t i = 0; v != NULL && i < v->n; i++) {
         fuzz_require(xlm_named_vectors_find(v, v->names->pdata[i]) == i, "a word is found");
         fuzz_require(isfinite(v->values[(i + 1) * v->width - 1]), "a number is finite");
     }
-    fuzz_require(v == NULL || most == 0 || v->n <= most, "no more words than are wanted");
+    fuzz_require(v == NULL || max_words == 0 || v->n <= max_words, "no more words than are wanted");
     xlm_named_vectors_free(v);
 }
 

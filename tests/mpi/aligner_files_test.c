@@ -82,14 +82,14 @@ static bool is_sentence(int side, int64_t i, const char *text, size_t size)
     return same;
 }
 
-/* This rank's pairs, up to `most`, are those of their numbers. Returns their work. */
-static double read_own(const xlm_comm *comm, xlm_sentence_pairs *pairs, int64_t most)
+/* This rank's pairs, up to `max_pairs`, are those of their numbers. Returns their work. */
+static double read_own(const xlm_comm *comm, xlm_sentence_pairs *pairs, int64_t max_pairs)
 {
     const char *text[2];
     size_t size[2];
     double work = 0;
     int64_t number = -1, n = 0;
-    while (n < most) {
+    while (n < max_pairs) {
         int got = 0;
         GOOD((got = xlm_sentence_pairs_next(pairs, text, size, &number, &error)) >= 0);
         if (got == 0)
@@ -99,7 +99,7 @@ static double read_own(const xlm_comm *comm, xlm_sentence_pairs *pairs, int64_t 
         work += (double)(size[0] + 1) * (double)(size[1] + 1);
         n++;
     }
-    CHECK(n == MIN(most, xlm_sentence_pairs_count(pairs)));
+    CHECK(n == MIN(max_pairs, xlm_sentence_pairs_count(pairs)));
     return work;
 }
 

@@ -200,9 +200,9 @@ static void numbers_add_up(const xlm_comm *comm)
     int64_t counts[2] = {comm->rank, 1};
     xlm_comm_sum_int64(comm, counts, 2);
     CHECK(counts[0] == (int64_t)comm->ranks * (comm->ranks - 1) / 2 && counts[1] == comm->ranks);
-    int64_t most = -comm->rank;
-    xlm_comm_max_int64(comm, &most, 1);
-    CHECK(most == 0);
+    int64_t largest = -comm->rank;
+    xlm_comm_max_int64(comm, &largest, 1);
+    CHECK(largest == 0);
     double sums[2] = {0.1 * comm->rank, 1e16}, expected = 0;
     for (int r = 0; r < comm->ranks; r++)
         expected += 0.1 * r;

@@ -49,10 +49,10 @@ static xlm_matrix *matrix(const xlm_grid *grid, xlm_layout layout, int64_t rows,
 
 static double difference(int64_t n, const double *a, const double *b)
 {
-    double most = 0;
+    double largest = 0;
     for (int64_t i = 0; i < n; i++)
-        most = fmax(most, fabs(a[i] - b[i]));
-    return most;
+        largest = fmax(largest, fabs(a[i] - b[i]));
+    return largest;
 }
 
 /* op(a) b, a: m x k or, transposed, k x m. */
@@ -161,10 +161,10 @@ static void svd_is_right(const xlm_comm *comm, const xlm_grid *grid)
         xlm_matrix_get(left, u);
         xlm_matrix_get(right, vt);
         for (int64_t j = 0; j < k; j++) {
-            double most = 0, at = 0;
+            double largest = 0, at = 0;
             for (int64_t i = 0; i < m; i++)
-                if (fabs(u[i * k + j]) > most * (1 + 2e-6))
-                    most = fabs(u[i * k + j]), at = u[i * k + j];
+                if (fabs(u[i * k + j]) > largest * (1 + 2e-6))
+                    largest = fabs(u[i * k + j]), at = u[i * k + j];
             CHECK(at > 0 && s[j] >= 0 && (j == 0 || s[j] <= s[j - 1]));
             for (int64_t i = 0; i < m; i++)
                 u[i * k + j] *= s[j];

@@ -47,15 +47,15 @@ static void one_pair_is_a_turn(const xlm_comm *comm, const xlm_grid *grid)
 static double distance_from_orthogonal(const xlm_rotation *r)
 {
     const int64_t d = r->width;
-    double most = 0;
+    double largest = 0;
     for (int64_t i = 0; i < d; i++)
         for (int64_t j = 0; j < d; j++) {
             double sum = 0;
             for (int64_t k = 0; k < d; k++)
                 sum += r->map[k * d + i] * r->map[k * d + j];
-            most = fmax(most, fabs(sum - (i == j)));
+            largest = fmax(largest, fabs(sum - (i == j)));
         }
-    return most;
+    return largest;
 }
 
 /* At 90 degrees there are two answers; W is one of them, and sends e_2 to e_1 or to −e_1. */

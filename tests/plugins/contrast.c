@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 8, MOST = 64 };
+enum { WIDTH = 8, QUEUE_ROWS = 64 };
 
 struct contrast {
     double momentum, temperature;
-    xlm_real queue[MOST * WIDTH];
+    xlm_real queue[QUEUE_ROWS * WIDTH];
     int64_t place[2]; /* rows written so far, steps */
     double sum;       /* of all keys there were */
 };
@@ -36,7 +36,7 @@ static void contrast_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_view(declaration, &key);
     xlm_declare_average(declaration, contrast->momentum);
     xlm_declare_weight(declaration, "projection", WIDTH, self->setup->model->hidden_size);
-    xlm_declare_state(declaration, "queue", XLM_STATE_F32, contrast->queue, MOST * WIDTH);
+    xlm_declare_state(declaration, "queue", XLM_STATE_F32, contrast->queue, QUEUE_ROWS * WIDTH);
     xlm_declare_state(declaration, "place", XLM_STATE_I64, contrast->place, 2);
     xlm_declare_state(declaration, "sum", XLM_STATE_F64, &contrast->sum, 1);
     xlm_declare_publish(declaration, sizeof(xlm_real) * WIDTH);
@@ -59,10 +59,10 @@ static xlm_var *contrast_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pa
 {
     const struct contrast *contrast = self->state;
     const int32_t n = pass->batch->corrupted.sequences;
-    const int64_t negatives = contrast->place[0] < MOST ? contrast->place[0] : MOST;
-    xlm_real *queue = xlm_tape_take(tape, sizeof *queue * MOST * WIDTH);
+    const int64_t negatives = contrast->place[0] < QUEUE_ROWS ? contrast->place[0] : QUEUE_ROWS;
+    xlm_real *queue = xlm_tape_take(tape, sizeof *queue * QUEUE_ROWS * WIDTH);
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
-    for (int i = 0; i < MOST * WIDTH; i++)
+    for (int i = 0; i < QUEUE_ROWS * WIDTH; i++)
         queue[i] = contrast->queue[i];
     xlm_var *q = xlm_linear(tape, xlm_pass_view(pass, QUERY)->states, xlm_loss_param(self, tape, "projection"), NULL);
     xlm_var *mean = xlm_info_nce(tape, xlm_row_normalise(tape, q), xlm_constant(tape, n, WIDTH, pass->labels),
@@ -79,7 +79,7 @@ static void contrast_publish(xlm_loss *self, const xlm_published *published)
     for (int64_t i = 0; i < published->rows; i++) {
         if (published->bytes != sizeof *keys * WIDTH || (i > 0 && published->instances[i] <= published->instances[i - 1]))
             abort();
-        memcpy(contrast->queue + contrast->place[0]++ % MOST * WIDTH, keys + i * WIDTH, published->bytes);
+        memcpy(contrast->queue + contrast->place[0]++ % QUEUE_ROWS * WIDTH, keys + i * WIDTH, published->bytes);
         for (int c = 0; c < WIDTH; c++)
             contrast->sum += (double)keys[i * WIDTH + c];
     }

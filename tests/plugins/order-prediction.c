@@ -39,9 +39,10 @@ static int64_t order_count(xlm_loss *self, const xlm_pass *pass)
 static xlm_var *order_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     const int32_t *swapped = xlm_batch_annotation(pass->batch, "swapped");
-    const uint64_t most = (uint64_t)pass->batch->corrupted.sequences;
-    int32_t *sequence = xlm_tape_take(tape, sizeof *sequence * most), *label = xlm_tape_take(tape, sizeof *label * most);
-    xlm_score *scores = xlm_tape_take(tape, sizeof *scores * most);
+    const uint64_t max_sequences = (uint64_t)pass->batch->corrupted.sequences;
+    int32_t *sequence = xlm_tape_take(tape, sizeof *sequence * max_sequences);
+    int32_t *label = xlm_tape_take(tape, sizeof *label * max_sequences);
+    xlm_score *scores = xlm_tape_take(tape, sizeof *scores * max_sequences);
     int32_t n = 0;
     for (int32_t s = 0; s < pass->batch->corrupted.sequences; s++)
         if (swapped[s] >= 0) {

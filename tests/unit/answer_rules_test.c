@@ -105,7 +105,7 @@ static void test_windows(void **state)
 static void test_spans(void **state)
 {
     (void)state;
-    enum { N = 9, MOST = 60 };
+    enum { N = 9, MAX_SPANS = 60 };
     for (uint32_t test = 0; test < 500; test++) {
         xlm_real logits[2 * N];
         const xlm_rng_key key = xlm_rng_make_key(3, XLM_RNG_SAMPLE, test);
@@ -113,15 +113,15 @@ static void test_spans(void **state)
             logits[i] = (xlm_real)xlm_rng_below(xlm_rng_draw(key, i, 0, 0, 0).v[0], 5);
         const int64_t first = xlm_rng_below(xlm_rng_draw(key, 90, 0, 0, 0).v[0], 3), n = N - first - 1,
                       longest = 1 + xlm_rng_below(xlm_rng_draw(key, 91, 0, 0, 0).v[0], 6),
-                      most = 1 + xlm_rng_below(xlm_rng_draw(key, 92, 0, 0, 0).v[0], MOST);
-        xlm_answer_span all[N * N], best[MOST];
+                      max = 1 + xlm_rng_below(xlm_rng_draw(key, 92, 0, 0, 0).v[0], MAX_SPANS);
+        xlm_answer_span all[N * N], best[MAX_SPANS];
         int64_t count = 0;
         for (int64_t i = first; i < first + n; i++)
             for (int64_t j = i; j < first + n && j - i + 1 <= longest; j++)
                 all[count++] = (xlm_answer_span){i, j, (double)logits[2 * i] + (double)logits[2 * j + 1]};
         qsort(all, (size_t)count, sizeof *all, xlm_answer_span_order);
-        assert_int_equal(xlm_answer_best_spans(logits, first, n, longest, most, best), MIN(count, most));
-        for (int64_t i = 0; i < MIN(count, most); i++)
+        assert_int_equal(xlm_answer_best_spans(logits, first, n, longest, max, best), MIN(count, max));
+        for (int64_t i = 0; i < MIN(count, max); i++)
             assert_true(best[i].start == all[i].start && best[i].end == all[i].end && best[i].score == all[i].score);
     }
     xlm_answer_span best[2];

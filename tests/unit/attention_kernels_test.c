@@ -14,7 +14,7 @@
 #include "kernels/kernels.h"
 
 static const char *const names[] = {"portable", "avx2", "avx512"};
-enum { MOST = 70 }; /* weights of a row */
+enum { MAX_WIDTH = 70 }; /* weights of a row */
 static const float UNTOUCHED = 12345.0f;
 
 static float number(uint32_t which, int64_t i)
@@ -195,10 +195,10 @@ static void check_one_softmax(const xlm_kernels *kernel, int64_t n, bool drops, 
 {
     const float factor = 0.35f, keep_scale = drops ? 1.5f : 1, mean = 0.3f;
     uint8_t *bits = make_bits(n), *given = drops ? bits : NULL;
-    float *x = matrix(1, 1, n, n), *dy = matrix(2, 1, n, n), back[MOST];
+    float *x = matrix(1, 1, n, n), *dy = matrix(2, 1, n, n), back[MAX_WIDTH];
     for (int64_t j = 0; j < n; j++)
         back[j] = x[j] += (float)shift;
-    double sum = 0, p[MOST];
+    double sum = 0, p[MAX_WIDTH];
     for (int64_t j = 0; j < n; j++)
         sum += p[j] = exp((double)factor * (x[j] - shift));
     const double log_sum = log(sum) + (double)factor * shift;
@@ -225,7 +225,7 @@ static void check_one_softmax(const xlm_kernels *kernel, int64_t n, bool drops, 
 
 static void check_softmax(const xlm_kernels *kernel)
 {
-    for (int64_t n = 1; n <= MOST; n++)
+    for (int64_t n = 1; n <= MAX_WIDTH; n++)
         for (int drops = 0; drops < 2; drops++) {
             check_one_softmax(kernel, n, drops, 0);
             check_one_softmax(kernel, n, drops, 1000); /* exp(350) is beyond single precision */

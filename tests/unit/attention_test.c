@@ -285,18 +285,18 @@ static void test_cross_entropy_by_definition(void **state)
         const xlm_var *y = xlm_vocab_cross_entropy(tape, (xlm_var *)h, (xlm_var *)table, (xlm_var *)bias, targets, chunk, scores);
         double mean = 0;
         for (int i = 0; i < 7; i++) {
-            double z[11], sum = 0, most = -INFINITY;
+            double z[11], sum = 0, largest = -INFINITY;
             for (int v = 0; v < 11; v++) {
                 z[v] = bias->value[v];
                 for (int c = 0; c < 5; c++)
                     z[v] += h->value[i * 5 + c] * table->value[v * 5 + c];
                 sum += exp(z[v]);
-                most = fmax(most, z[v]);
+                largest = fmax(largest, z[v]);
             }
             const double loss = log(sum) - z[targets[i]];
             mean += loss / 7;
             assert_true(fabs(scores[i].loss - loss) < 1e-5);
-            assert_int_equal(scores[i].correct, z[targets[i]] == most);
+            assert_int_equal(scores[i].correct, z[targets[i]] == largest);
         }
         assert_true(fabs(y->value[0] - mean) < 1e-12);
     }

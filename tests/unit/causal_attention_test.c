@@ -19,8 +19,8 @@
 #include "tensor/parameters.h"
 #include "tensor/variable.h"
 
-enum { HEADS = 2, MOST = 130 };
-static const int32_t LENGTHS[] = {1, 2, 15, 16, 17, 48, 49, 64, 65, MOST};
+enum { HEADS = 2, MAX_LENGTH = 130 };
+static const int32_t LENGTHS[] = {1, 2, 15, 16, 17, 48, 49, 64, 65, MAX_LENGTH};
 
 struct results {
     float *y, *gradient; /* [n x d]; of the parameter qkv, [n x 3 d] */
@@ -61,12 +61,12 @@ static struct results attend(xlm_parameters *p, xlm_precision precision, int32_t
     return r;
 }
 
-static void check_part(const struct results *got, const struct results *wanted, int32_t n, int64_t d, int part, double most)
+static void check_part(const struct results *got, const struct results *wanted, int32_t n, int64_t d, int part, double tolerance)
 {
     for (int32_t i = 0; i < n; i++)
         for (int64_t c = part * d; c < (part + 1) * d; c++) {
             const float a = got->gradient[i * 3 * d + c], b = wanted->gradient[i * 3 * d + c];
-            if (!(fabs((double)a - (double)b) <= most))
+            if (!(fabs((double)a - (double)b) <= tolerance))
                 fail_msg("%d tokens, gradient of row %d, column %d: %.9g, not %.9g", n, i, (int)c, (double)a, (double)b);
         }
 }
@@ -110,15 +110,15 @@ static void later_keys_have_no_effect(void **state)
     (void)state;
     const int64_t d = HEADS * 16;
     xlm_parameters *p = xlm_parameters_new();
-    xlm_parameters_add(p, "qkv", MOST, 3 * d, XLM_INIT_NORMAL, false);
+    xlm_parameters_add(p, "qkv", MAX_LENGTH, 3 * d, XLM_INIT_NORMAL, false);
     xlm_parameters_seal(p);
     xlm_parameters_initialise(p, 3);
-    struct results before = attend(p, XLM_FLOAT32, MOST, d, false);
-    for (int64_t i = MOST / 2 * 3 * d; i < xlm_parameters_size(p); i++)
+    struct results before = attend(p, XLM_FLOAT32, MAX_LENGTH, d, false);
+    for (int64_t i = MAX_LENGTH / 2 * 3 * d; i < xlm_parameters_size(p); i++)
         xlm_parameters_values(p)[i] = 1e6f * (float)(i % 7);
-    struct results after = attend(p, XLM_FLOAT32, MOST, d, false);
-    assert_memory_equal(before.y, after.y, sizeof *before.y * (size_t)(MOST / 2 * d));
-    assert_true(memcmp(before.y + MOST / 2 * d, after.y + MOST / 2 * d, sizeof *before.y * (size_t)d) != 0);
+    struct results after = attend(p, XLM_FLOAT32, MAX_LENGTH, d, false);
+    assert_memory_equal(before.y, after.y, sizeof *before.y * (size_t)(MAX_LENGTH / 2 * d));
+    assert_true(memcmp(before.y + MAX_LENGTH / 2 * d, after.y + MAX_LENGTH / 2 * d, sizeof *before.y * (size_t)d) != 0);
     g_free(before.y);
     g_free(before.gradient);
     g_free(after.y);

@@ -221,9 +221,9 @@ static void test_names(void **state)
     char *names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t", NULL,
                      NULL, NULL};
     static const char twenty[] = "a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t";
-    const char *behind[] = {"", " and 1 other", " and 2 others"};
+    const char *ending[] = {"", " and 1 other", " and 2 others"};
     for (int more = 0; more < 3; more++) {
-        char *expected = g_strconcat(twenty, behind[more], NULL), *got = xlm_names_some(names);
+        char *expected = g_strconcat(twenty, ending[more], NULL), *got = xlm_names_some(names);
         assert_string_equal(got, expected);
         g_free(expected);
         g_free(got);

@@ -29,12 +29,12 @@ typedef struct split_pairs {
     const int64_t *links; /* [pairs x 2] */
 } split_pairs;
 
-enum { LANGUAGES = 4, MOST_PAIRS = 3 };
+enum { LANGUAGES = 4, MAX_PAIRS = 3 };
 static const char *const languages[LANGUAGES] = {"en", "de", "fr", "cs"};
 
 typedef struct corpus_plan {
     split_text text[2][LANGUAGES]; /* by xlm_split; no sentences: the split has none */
-    split_pairs pairs[2][MOST_PAIRS];
+    split_pairs pairs[2][MAX_PAIRS];
     int32_t (*token)(int language, int64_t index); /* NULL: token_at; ids as in vocabularies of our own */
     const xlm_special_tokens *specials;            /* NULL: our own */
 } corpus_plan;
@@ -154,7 +154,7 @@ static char *write_corpus(const corpus_plan *plan)
             if (plan->text[split][i].sentences > 0)
                 write_text(store, splits[split], i, &plan->text[split][i],
                            plan->token != NULL ? plan->token : token_at, plan->specials);
-        for (int i = 0; i < MOST_PAIRS; i++)
+        for (int i = 0; i < MAX_PAIRS; i++)
             if (plan->pairs[split][i].pairs > 0)
                 write_pairs(store, splits[split], &plan->pairs[split][i]);
     }

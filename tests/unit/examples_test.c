@@ -261,7 +261,7 @@ static void test_in_order(void **state)
     xlm_arena *arena = xlm_arena_new();
     xlm_batch b;
     assert_int_equal(xlm_stream_instances(stream), EXAMPLES);
-    assert_int_equal(xlm_stream_most_predicted(stream, 5, 100, 0), 10); /* two of an example at most */
+    assert_int_equal(xlm_stream_max_predicted(stream, 5, 100, 0), 10); /* two of an example at most */
     assert_true(fabs(xlm_stream_predicted_share(stream) - (EXAMPLES + 4.0) / (2 * EXAMPLES + 15)) < 1e-12);
     assert_true(xlm_stream_read_in_order(stream, 6, 5, arena, &b, NULL));
     for (int32_t s = 0; s < 5; s++)

@@ -83,11 +83,11 @@ static float *run(const problem *q, way made, int threads)
 static void compare(const problem *q, const char *what, int64_t n, const float *found, const float *wanted)
 {
     const double part = q->precision == XLM_BFLOAT16 ? 0.02 : 1e-5;
-    double most = 0;
+    double largest = 0;
     for (int64_t i = 0; i < n; i++)
-        most = fmax(most, fabs((double)wanted[i]));
+        largest = fmax(largest, fabs((double)wanted[i]));
     for (int64_t i = 0; i < n; i++)
-        if (!(fabs((double)found[i] - (double)wanted[i]) <= part * most))
+        if (!(fabs((double)found[i] - (double)wanted[i]) <= part * largest))
             fail_msg("%s, %d rows, %s: %s %d is %g, not %g", xlm_precision_names[q->precision], (int)q->rows,
                      q->tanh ? "tanh" : "exact", what, (int)i, (double)found[i], (double)wanted[i]);
 }

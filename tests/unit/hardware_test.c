@@ -68,7 +68,7 @@ static int denormals(void)
     return 0;
 }
 
-static int wished_threads(void)
+static int requested_threads(void)
 {
     xlm_hardware h;
     xlm_hardware_open(&h, 3, 1);
@@ -156,21 +156,21 @@ static int shared(void)
 /* More threads of others than processors are noticed. */
 static int crowded(void)
 {
-    enum { MOST = 256 };
+    enum { MAX_CHILDREN = 256 };
     const int n = (int)sysconf(_SC_NPROCESSORS_ONLN) + 1;
-    pid_t child[MOST];
+    pid_t child[MAX_CHILDREN];
     EXPECT(xlm_crowding_own_processors() >= 1 && xlm_crowding_node_processors() >= xlm_crowding_own_processors());
-    for (int i = 0; i < MIN(n, MOST); i++)
+    for (int i = 0; i < MIN(n, MAX_CHILDREN); i++)
         if ((child[i] = fork()) == 0)
             for (volatile unsigned turns = 0;; turns++)
                 ;
     g_usleep(50000);
     const int others = xlm_crowding_others(1);
-    for (int i = 0; i < MIN(n, MOST); i++) {
+    for (int i = 0; i < MIN(n, MAX_CHILDREN); i++) {
         kill(child[i], SIGKILL);
         waitpid(child[i], NULL, 0);
     }
-    EXPECT(n > MOST || others >= 1);
+    EXPECT(n > MAX_CHILDREN || others >= 1);
     EXPECT(xlm_crowding_others(1 << 20) == 0);
     return 0;
 }
@@ -227,7 +227,7 @@ static int whole_avx512(void)
 }
 
 static void test_denormals(void **state) { (void)state; in_child(denormals); }
-static void test_wished_threads(void **state) { (void)state; in_child(wished_threads); }
+static void test_requested_threads(void **state) { (void)state; in_child(requested_threads); }
 static void test_threads_of_environment(void **state) { (void)state; in_child(threads_of_environment); }
 static void test_bound(void **state) { (void)state; in_child(bound); }
 static void test_bound_by_openmp(void **state) { (void)state; in_child(bound_by_openmp); }
@@ -244,7 +244,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "counts") == 0)
         return print_counts();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_denormals), cmocka_unit_test(test_wished_threads),
+        cmocka_unit_test(test_denormals), cmocka_unit_test(test_requested_threads),
         cmocka_unit_test(test_threads_of_environment), cmocka_unit_test(test_bound),
         cmocka_unit_test(test_bound_by_openmp), cmocka_unit_test(test_shared),
         cmocka_unit_test(test_crowded), cmocka_unit_test(test_fewer_threads), cmocka_unit_test(test_users_kernels),

@@ -17,7 +17,7 @@
 #include "objective/views.h"
 #include "options/options.h"
 
-enum { MOST_OBJECTIVES = 4 };
+enum { MAX_OBJECTIVES = 4 };
 
 struct hosted_job {
     const xlm_batch *batch;    /* of the stream; NULL: the objectives read none */
@@ -26,7 +26,7 @@ struct hosted_job {
     int decoder_layers;
     const xlm_resource_reader *const *readers;
     int objectives;
-    xlm_objective_spec objective[MOST_OBJECTIVES];
+    xlm_objective_spec objective[MAX_OBJECTIVES];
 
     xlm_model_config config;
     xlm_parameters *parameters;
@@ -135,7 +135,7 @@ static inline void label_job_averaged(struct hosted_job *job, xlm_pass_input *in
 /* The hooks of the objectives after an update: what they have published since xlm_host_begin_step is handed out. */
 static inline void finish_job_step(struct hosted_job *job, int64_t step)
 {
-    GByteArray *published[MOST_OBJECTIVES] = {NULL};
+    GByteArray *published[MAX_OBJECTIVES] = {NULL};
     for (int k = 0; k < job->objectives; k++) {
         size_t bytes;
         const void *own = xlm_host_published(job->host, k, &bytes);

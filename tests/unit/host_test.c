@@ -10,13 +10,13 @@
 
 /* ---- an objective whose views a test sets ---- */
 
-enum { MOST_VIEWS = 6 };
+enum { MAX_VIEWS = 6 };
 
 struct looker {
     int views;
-    xlm_view view[MOST_VIEWS];
+    xlm_view view[MAX_VIEWS];
     int counted;
-    const xlm_encoded *seen[MOST_VIEWS];
+    const xlm_encoded *seen[MAX_VIEWS];
 };
 
 static void look_declare(xlm_loss *self, xlm_declaration *declaration)

@@ -82,7 +82,7 @@ static bool replace(hid_t file, const char *path, hid_t type, hid_t space, hid_t
 }
 
 /* More elements than a small file has, as an earlier change may say, are not for this. */
-enum { MOST_ELEMENTS_CHANGED = 1 << 20 };
+enum { MAX_ELEMENTS_CHANGED = 1 << 20 };
 
 static bool change_elements(hid_t file, const change *c)
 {
@@ -91,7 +91,7 @@ static bool change_elements(hid_t file, const change *c)
         return false;
     const hid_t space = H5Dget_space(d), type = H5Dget_type(d);
     const hssize_t elements = H5Sget_simple_extent_npoints(space);
-    if (elements < 0 || elements > MOST_ELEMENTS_CHANGED) {
+    if (elements < 0 || elements > MAX_ELEMENTS_CHANGED) {
         H5Tclose(type);
         H5Sclose(space);
         H5Dclose(d);

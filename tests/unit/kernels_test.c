@@ -12,7 +12,7 @@
 #include "kernels/kernels.h"
 
 /* Lengths around every vector's width; GUARD floats after the end must stay as they are. */
-enum { MOST = 70, GUARD = 16 };
+enum { MAX_SIZE = 70, GUARD = 16 };
 static const float UNTOUCHED = 12345.0f;
 
 static const char *const names[] = {"portable", "avx2", "avx512"};
@@ -31,10 +31,10 @@ static float *numbers(uint32_t which, int64_t n)
     return x;
 }
 
-static void start_output(float y[MOST + GUARD], float value)
+static void start_output(float y[MAX_SIZE + GUARD], float value)
 {
-    for (int i = 0; i < MOST + GUARD; i++)
-        y[i] = i < MOST ? value : UNTOUCHED;
+    for (int i = 0; i < MAX_SIZE + GUARD; i++)
+        y[i] = i < MAX_SIZE ? value : UNTOUCHED;
 }
 
 static void expect(const xlm_kernels *kernel, const char *what, int64_t n, double got, double wanted)
@@ -45,14 +45,14 @@ static void expect(const xlm_kernels *kernel, const char *what, int64_t n, doubl
 
 static void expect_untouched(const xlm_kernels *kernel, const char *what, int64_t n, const float *y, float value)
 {
-    for (int64_t i = n; i < MOST + GUARD; i++)
-        if (y[i] != (i < MOST ? value : UNTOUCHED))
+    for (int64_t i = n; i < MAX_SIZE + GUARD; i++)
+        if (y[i] != (i < MAX_SIZE ? value : UNTOUCHED))
             fail_msg("%s %s, n = %d: wrote element %d", kernel->name, what, (int)n, (int)i);
 }
 
 static void check_elementwise(const xlm_kernels *kernel, int64_t n)
 {
-    float *a = numbers(1, n), *b = numbers(2, n), y[MOST + GUARD];
+    float *a = numbers(1, n), *b = numbers(2, n), y[MAX_SIZE + GUARD];
     for (int sum = 0; sum < 2; sum++) {
         const double before = sum ? 0.5 : 0;
         start_output(y, 0.5f);
@@ -82,12 +82,12 @@ static void check_elementwise(const xlm_kernels *kernel, int64_t n)
 
 static void check_reductions(const xlm_kernels *kernel, int64_t n)
 {
-    float *a = numbers(3, n), *b = numbers(4, n), y[MOST + GUARD];
-    double sum = 0, dot = 0, most = a[0], exponentials = 0;
+    float *a = numbers(3, n), *b = numbers(4, n), y[MAX_SIZE + GUARD];
+    double sum = 0, dot = 0, largest = a[0], exponentials = 0;
     for (int64_t i = 0; i < n; i++) {
         sum += a[i];
         dot += (double)a[i] * b[i];
-        most = fmax(most, a[i]);
+        largest = fmax(largest, a[i]);
     }
     expect(kernel, "sum", n, kernel->sum(n, a), sum);
     double squares = 0;
@@ -98,15 +98,15 @@ static void check_reductions(const xlm_kernels *kernel, int64_t n)
         fail_msg("%s sum_of_squares, n = %d: %.17g, %.17g in the portable table, wanted %.17g", kernel->name, (int)n, found,
                  portable, squares);
     expect(kernel, "dot", n, kernel->dot(n, a, b), dot);
-    assert_true(kernel->maximum(n, a) == (float)most);
+    assert_true(kernel->maximum(n, a) == (float)largest);
     start_output(y, 0.5f);
-    const float total = kernel->exp_sum(n, a, (float)most, y);
+    const float total = kernel->exp_sum(n, a, (float)largest, y);
     for (int64_t i = 0; i < n; i++) {
-        expect(kernel, "exp_sum", n, y[i], exp((double)a[i] - (float)most));
-        exponentials += exp((double)a[i] - (float)most);
+        expect(kernel, "exp_sum", n, y[i], exp((double)a[i] - (float)largest));
+        exponentials += exp((double)a[i] - (float)largest);
     }
     expect(kernel, "exp_sum", n, total, exponentials);
-    assert_true(kernel->exp_sum(n, a, (float)most, NULL) == total);
+    assert_true(kernel->exp_sum(n, a, (float)largest, NULL) == total);
     expect_untouched(kernel, "exp_sum", n, y, 0.5f);
     /* All below zero: lanes past the end must not count as zeros. */
     for (int64_t i = 0; i < n; i++)
@@ -120,7 +120,7 @@ static void check_column_sums(const xlm_kernels *kernel, int64_t cols)
 {
     enum { ROWS = 5 };
     const int64_t stride = cols + 3;
-    float *x = numbers(5, ROWS * stride), y[MOST + GUARD];
+    float *x = numbers(5, ROWS * stride), y[MAX_SIZE + GUARD];
     start_output(y, 0.5f);
     kernel->column_sums(ROWS, cols, x, stride, y);
     for (int64_t c = 0; c < cols; c++) {
@@ -165,13 +165,13 @@ static gelu_form tanh_form(const xlm_kernels *kernel)
 /* Without a bias, with one; its gradient wanted or not, and that of x. */
 static void check_gelu(const xlm_kernels *kernel, gelu_form gelu, int64_t n, bool with_bias)
 {
-    float *x = numbers(6, n), *dy = numbers(7, n), *b = numbers(13, n), y[MOST + GUARD], dbias[MOST + GUARD];
+    float *x = numbers(6, n), *dy = numbers(7, n), *b = numbers(13, n), y[MAX_SIZE + GUARD], dbias[MAX_SIZE + GUARD];
     const float *bias = with_bias ? b : NULL;
-    double u[MOST];
+    double u[MAX_SIZE];
     for (int64_t i = 0; i < n; i++)
         u[i] = with_bias ? (double)x[i] + b[i] : x[i];
     for (int with_slope = 0; with_slope < 2; with_slope++) {
-        float slope[MOST + GUARD];
+        float slope[MAX_SIZE + GUARD];
         start_output(y, 0.5f);
         start_output(slope, 0.25f);
         gelu.forward(n, x, bias, y, with_slope ? slope : NULL);
@@ -207,7 +207,7 @@ static void check_gelu(const xlm_kernels *kernel, gelu_form gelu, int64_t n, boo
 
 static void check_slope(const xlm_kernels *kernel, int64_t n)
 {
-    float *slope = numbers(6, n), *x = numbers(7, n), y[MOST + GUARD], dbias[MOST + GUARD];
+    float *slope = numbers(6, n), *x = numbers(7, n), y[MAX_SIZE + GUARD], dbias[MAX_SIZE + GUARD];
     for (int in_place = 0; in_place < 2; in_place++) {
         start_output(y, 0.5f);
         start_output(dbias, 0.25f);
@@ -228,7 +228,7 @@ static void check_slope(const xlm_kernels *kernel, int64_t n)
 static void check_copy_past(const xlm_kernels *kernel, int64_t n)
 {
     float *x = numbers(14, n + 1);
-    _Alignas(64) float y[MOST + GUARD];
+    _Alignas(64) float y[MAX_SIZE + GUARD];
     start_output(y, 0.5f);
     kernel->copy_past(n, x + 1, y); /* x at any place */
     for (int64_t i = 0; i < n; i++)
@@ -252,8 +252,8 @@ static void check_gelu_far_out(const xlm_kernels *kernel, gelu_form gelu)
 
 static void check_layer_norm(const xlm_kernels *kernel, int64_t n)
 {
-    float *x = numbers(8, n), *gamma = numbers(9, n), *beta = numbers(10, n), *dy = numbers(11, n), y[MOST + GUARD], stats[2];
-    double mean = 0, variance = 0, sum_g = 0, sum_gs = 0, s[MOST];
+    float *x = numbers(8, n), *gamma = numbers(9, n), *beta = numbers(10, n), *dy = numbers(11, n), y[MAX_SIZE + GUARD], stats[2];
+    double mean = 0, variance = 0, sum_g = 0, sum_gs = 0, s[MAX_SIZE];
     for (int64_t i = 0; i < n; i++)
         mean += (x[i] += 3) / (double)n;
     for (int64_t i = 0; i < n; i++)
@@ -271,7 +271,7 @@ static void check_layer_norm(const xlm_kernels *kernel, int64_t n)
     }
     expect_untouched(kernel, "layer_norm", n, y, 0.5f);
     for (int sum = 0; sum < 2; sum++) {
-        float dgamma[MOST + GUARD], dbeta[MOST + GUARD];
+        float dgamma[MAX_SIZE + GUARD], dbeta[MAX_SIZE + GUARD];
         start_output(y, 0.5f);
         start_output(dgamma, 0.25f);
         start_output(dbeta, 0.125f);
@@ -294,7 +294,7 @@ static void check_layer_norm(const xlm_kernels *kernel, int64_t n)
 
 static void check_keep(const xlm_kernels *kernel, int64_t n)
 {
-    float *x = numbers(12, n), y[MOST + GUARD];
+    float *x = numbers(12, n), y[MAX_SIZE + GUARD];
     uint8_t *bits = g_new(uint8_t, (n + 7) / 8);
     for (int64_t i = 0; i < (n + 7) / 8; i++)
         bits[i] = (uint8_t)(i * 37 + 0x59);
@@ -312,7 +312,7 @@ static void check_keep(const xlm_kernels *kernel, int64_t n)
 /* Of a row: bias or none, bits or none, in place or not. */
 static void check_residual(const xlm_kernels *kernel, int64_t n, bool with_bias, const uint8_t *bits)
 {
-    float *x = numbers(14, n), *z = numbers(15, n), *b = numbers(16, n), y[MOST + GUARD];
+    float *x = numbers(14, n), *z = numbers(15, n), *b = numbers(16, n), y[MAX_SIZE + GUARD];
     for (int in_place = 0; in_place <= 1; in_place++) {
         start_output(y, 0.5f);
         if (in_place)
@@ -333,7 +333,7 @@ static void check_residual(const xlm_kernels *kernel, int64_t n, bool with_bias,
 static void check_residual_back(const xlm_kernels *kernel, int64_t n, const uint8_t *bits)
 {
     enum { ASSIGN, ADD, IN_PLACE, NONE, FORMS };
-    float *ds = numbers(17, n), dz[MOST + GUARD], dbias[MOST + GUARD];
+    float *ds = numbers(17, n), dz[MAX_SIZE + GUARD], dbias[MAX_SIZE + GUARD];
     for (int form = 0; form < 2 * FORMS; form++) {
         const int way = form % FORMS;
         start_output(dz, 0.5f);
@@ -386,7 +386,7 @@ static void check_bfloat16(const xlm_kernels *kernel, int64_t n)
     float *x = numbers(12, n), *z = numbers(13, n);
     for (int64_t i = 0; i < MIN(n, SPECIAL); i++)
         x[i] = z[n - 1 - i] = special[(i + n) % SPECIAL];
-    uint16_t y[2 * MOST + 2];
+    uint16_t y[2 * MAX_SIZE + 2];
     for (int form = 0; form < 3; form++) {
         const int64_t each = form == 0 ? 1 : 2;
         for (int64_t i = 0; i < (int64_t)G_N_ELEMENTS(y); i++)
@@ -424,7 +424,7 @@ static void check_rounded_gelu(const xlm_kernels *kernel, bool tanh, int64_t n)
         tanh ? kernel->gelu_tanh_bfloat16 : kernel->gelu_bfloat16;
     enum { LOW = 0x1234 };
     float *x = numbers(6, n), *bias = numbers(13, n);
-    uint16_t y[MOST + 1], slope[MOST + 1], alone[MOST + 1];
+    uint16_t y[MAX_SIZE + 1], slope[MAX_SIZE + 1], alone[MAX_SIZE + 1];
     y[n] = slope[n] = alone[n] = LOW;
     gelu(n, x, bias, y, slope);
     gelu(n, x, bias, alone, NULL);
@@ -436,7 +436,7 @@ static void check_rounded_gelu(const xlm_kernels *kernel, bool tanh, int64_t n)
     }
     assert_int_equal(y[n], LOW);
     assert_int_equal(slope[n], LOW);
-    float dbias[MOST + GUARD];
+    float dbias[MAX_SIZE + GUARD];
     start_output(dbias, 0.25f);
     for (int64_t i = 0; i < n; i++)
         slope[i] = bfloat16_of(bias[i]);
@@ -460,8 +460,8 @@ static void check_rounded_gelu(const xlm_kernels *kernel, bool tanh, int64_t n)
 static void check_rounded_exponentials(const xlm_kernels *kernel, int64_t n)
 {
     enum { LOW = 0x1234 };
-    float *x = numbers(15, n), plain[MOST + GUARD], scaled[MOST + GUARD];
-    uint16_t y[MOST + 1];
+    float *x = numbers(15, n), plain[MAX_SIZE + GUARD], scaled[MAX_SIZE + GUARD];
+    uint16_t y[MAX_SIZE + 1];
     start_output(plain, 0.5f);
     const float sum = kernel->exp_sum(n, x, 1.5f, plain);
     y[n] = LOW;
@@ -515,7 +515,7 @@ static void check_pairs_of_rounded(const xlm_kernels *kernel, int64_t n)
 {
     enum { LOW = 0x1234 };
     uint16_t *x = g_new(uint16_t, n), *z = g_new(uint16_t, n);
-    _Alignas(64) uint16_t y[2 * MOST + 1];
+    _Alignas(64) uint16_t y[2 * MAX_SIZE + 1];
     for (int64_t i = 0; i < n; i++) {
         x[i] = (uint16_t)(40000 + 13 * i);
         z[i] = (uint16_t)(7 * i + 1);
@@ -542,7 +542,7 @@ static void test_against_loops(void **state)
             continue;
         assert_string_equal(kernel->name, names[k]);
         tables++;
-        for (int64_t n = 1; n <= MOST; n++) {
+        for (int64_t n = 1; n <= MAX_SIZE; n++) {
             check_elementwise(kernel, n);
             check_reductions(kernel, n);
             check_column_sums(kernel, n);

@@ -326,7 +326,7 @@ static double by_pointer(struct hosted_job *job, int64_t layer, bool linked[PAIR
     return sum / *n;
 }
 
-static void check_dwa(const char *const *options, int64_t label_layer, int64_t layer, bool filter, const bool *queries, int least)
+static void check_dwa(const char *const *options, int64_t label_layer, int64_t layer, bool filter, const bool *queries, int min)
 {
     struct hosted_job job = pair_job(options);
     bool linked[PAIR_T][PAIR_T];
@@ -334,7 +334,7 @@ static void check_dwa(const char *const *options, int64_t label_layer, int64_t l
     assert_true(open_job(&job));
     link_rows(&job, label_layer, filter, linked);
     const double wanted = by_pointer(&job, layer, linked, queries, &n);
-    assert_true(n >= least);
+    assert_true(n >= min);
     xlm_pass_input input = job_input(&job, 0, 1);
     label_job(&job, &input);
     assert_int_equal(input.terms[0], n);
@@ -371,7 +371,7 @@ static void test_dwa_queries(void **state)
     for (int form = 0; form < 2; form++) {
         struct hosted_job job = pair_job((const char *const[]){"label_layer=2", "filter=off", forms[form], NULL});
         bool linked[PAIR_T][PAIR_T];
-        int64_t terms = 0, least = INT64_MAX, most = 0, links = 0;
+        int64_t terms = 0, min = INT64_MAX, max = 0, links = 0;
         assert_true(open_job(&job));
         link_rows(&job, 2, false, linked);
         for (int i = 0; i < PAIR_T; i++)
@@ -382,15 +382,15 @@ static void test_dwa_queries(void **state)
             xlm_host_count(job.host, &input, job.arena);
             label_job(&job, &input);
             terms += input.terms[0];
-            least = MIN(least, input.terms[0]), most = MAX(most, input.terms[0]);
+            min = MIN(min, input.terms[0]), max = MAX(max, input.terms[0]);
             if (step < 8 && input.terms[0] > 0)
                 check_gradients_of(&job, &input);
         }
         const double mean = (double)terms / STEPS;
         if (form == 0) /* of 12 tokens 5 are masked */
-            assert_true(fabs(mean - 0.15 * 7) < 0.2 && least == 0);
+            assert_true(fabs(mean - 0.15 * 7) < 0.2 && min == 0);
         else /* at least one token of each pair, at most one of each link */
-            assert_true(least >= PAIRS_OF_BATCH && most <= links && mean > 0.5 * (double)links && least < most);
+            assert_true(min >= PAIRS_OF_BATCH && max <= links && mean > 0.5 * (double)links && min < max);
         close_job(&job);
     }
 }
@@ -454,15 +454,15 @@ static void test_dwa_agreement(void **state)
     assert_true(open_job(&job));
     assert_true(agreement_of(&job, 0, &count) == -1); /* nothing to compare with */
     assert_true(agreement_of(&job, 1, &count) == 1 && count == 16); /* 8 numbers of the first pair of two sequences */
-    double *x = xlm_parameters_values(job.parameters), least = 1;
+    double *x = xlm_parameters_values(job.parameters), min = 1;
     for (int64_t step = 2; step < 10; step++) {
         for (int64_t i = 0; i < xlm_parameters_size(job.parameters); i++)
             x[i] = 0.7 * gradient_number((uint32_t)step + 20, i);
         const double now = agreement_of(&job, step, &count);
-        least = MIN(least, now);
+        min = MIN(min, now);
         assert_true(agreement_of(&job, step, &count) == 1);
     }
-    assert_true(least < 0.8 && least >= 0);
+    assert_true(min < 0.8 && min >= 0);
     close_job(&job);
 }
 

@@ -8,12 +8,12 @@
 
 #include "train/micro_batches.h"
 
-enum { MOST_MICRO_BATCHES = 64, MOST_INSTANCES = 200 };
+enum { MAX_MICRO_BATCHES = 64, MAX_INSTANCES = 200 };
 
 /* Every instance is some micro-batch's, once, and micro-batches differ by at most one. */
 static void check_cut(int64_t batch, int64_t micro_batches)
 {
-    int met[MOST_INSTANCES] = {0};
+    int met[MAX_INSTANCES] = {0};
     for (int64_t g = 0; g < micro_batches; g++) {
         const xlm_micro_batch_slice slice = xlm_micro_batch_of_batch(batch, micro_batches, g);
         assert_true(slice.n >= batch / micro_batches && slice.n <= (batch + micro_batches - 1) / micro_batches);
@@ -38,8 +38,8 @@ static void check_deal(int64_t batch, int64_t micro_batches, int64_t ranks)
 static void test_instances_are_spread_evenly_over_ranks(void **state)
 {
     (void)state;
-    for (int64_t micro_batches = 1; micro_batches <= MOST_MICRO_BATCHES; micro_batches *= 2)
-        for (int64_t batch = 1; batch <= MOST_INSTANCES; batch++) {
+    for (int64_t micro_batches = 1; micro_batches <= MAX_MICRO_BATCHES; micro_batches *= 2)
+        for (int64_t batch = 1; batch <= MAX_INSTANCES; batch++) {
             check_cut(batch, micro_batches);
             for (int64_t ranks = 1; ranks <= micro_batches; ranks *= 2)
                 check_deal(batch, micro_batches, ranks);

@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "retrieval/near_words.h"
 
-enum { N = 3000, WIDTH = 6, MOST = 300, ASKED = 5 };
+enum { N = 3000, WIDTH = 6, MAX_NEAREST = 300, ASKED = 5 };
 
 static const xlm_comm alone = {.ranks = 1};
 static double x[2][N][WIDTH]; /* of length 1 */
@@ -61,7 +61,7 @@ static double cosine(int s, int i, int t, int j)
 /* The mean cosine of a word with its n nearest of a side, but for itself. */
 static double mean_nearest(int s, int i, int t, int n)
 {
-    double largest[MOST], sum = 0;
+    double largest[MAX_NEAREST], sum = 0;
     for (int k = 0; k < n; k++)
         largest[k] = -2;
     for (int j = 0; j < N; j++) {
@@ -129,7 +129,7 @@ static void test_near_words(void **state)
     }
     for (int t = 0; t < 2; t++) {
         check(spaces, t, 4, 10);
-        check(spaces, t, 70, MOST);
+        check(spaces, t, 70, MAX_NEAREST);
     }
     for (int s = 0; s < 2; s++)
         xlm_word_space_free(spaces[s]);

@@ -230,7 +230,7 @@ static void what_is_frozen_has_no_rate(void **state)
     assert_true(xlm_rates_read_freeze(NULL, 3, &layers, NULL) && layers == -1);
 }
 
-static void layers_are_told_by_their_names(void **state)
+static void layer_of_a_name(void **state)
 {
     (void)state;
     static const struct {
@@ -350,7 +350,7 @@ int main(void)
         cmocka_unit_test(norm_is_the_root_of_the_sum_of_squares),
         cmocka_unit_test(rates_fall_from_layer_to_layer),
         cmocka_unit_test(what_is_frozen_has_no_rate),
-        cmocka_unit_test(layers_are_told_by_their_names),
+        cmocka_unit_test(layer_of_a_name),
         cmocka_unit_test(updates_go_by_the_rate),
         cmocka_unit_test(the_last_or_the_best_are_averaged),
     };

@@ -320,7 +320,7 @@ static void values_of_every_type(void **state)
     xlm_jobfile_free(job);
 }
 
-static void comments_behind_values(void **state)
+static void comments_after_values(void **state)
 {
     (void)state;
     xlm_jobfile *job = parse_good("[train]\nsteps = 600 # note\nrate=0.25\t#note\nverbose = yes  # = no\n"
@@ -550,7 +550,7 @@ int main(void)
         cmocka_unit_test(files_that_cannot_be_read),
         cmocka_unit_test(defaults),
         cmocka_unit_test(values_of_every_type),
-        cmocka_unit_test(comments_behind_values),
+        cmocka_unit_test(comments_after_values),
         cmocka_unit_test(a_whole_section_survives_printing),
         cmocka_unit_test(numbers_survive_printing),
         cmocka_unit_test(setting_again_frees_what_was_there),

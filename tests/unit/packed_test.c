@@ -265,16 +265,16 @@ static void rounding(void **state)
 static void rows_alone(void **state)
 {
     (void)state;
-    enum { MOST = 700 };
+    enum { MAX_ROWS = 700 };
     static const int64_t shapes[][2] = {{768, 768}, {3072, 768}, {768, 3072}, {128, 128}, {1000, 72}, {5000, 64}, {16, 20000}};
-    static const int64_t rows[] = {MOST, 300, 257, 256, 255, 130, 64, 65, 17, 16, 1};
+    static const int64_t rows[] = {MAX_ROWS, 300, 257, 256, 255, 130, 64, 65, 17, 16, 1};
     for (int precision = 0; precision < XLM_PRECISIONS; precision++)
         for (size_t s = 0; s < G_N_ELEMENTS(shapes); s++) {
             if (xlm_packed_lacks((xlm_precision)precision) != NULL)
                 continue;
             const int64_t n = shapes[s][0], k = shapes[s][1];
-            float *a = draw(MOST * k, 5, false), *b = draw(n * k, 6, false);
-            float *whole = g_new(float, MOST * n), *c = g_new(float, MOST * n);
+            float *a = draw(MAX_ROWS * k, 5, false), *b = draw(n * k, 6, false);
+            float *whole = g_new(float, MAX_ROWS * n), *c = g_new(float, MAX_ROWS * n);
             xlm_packed *packed = xlm_packed_new();
             xlm_packed_set(packed, (xlm_precision)precision, true, k, n, b);
             for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -283,7 +283,7 @@ static void rows_alone(void **state)
                 xlm_packed_multiply(packed, rows[i], false, xlm_floats(a), NULL, false, out);
                 if (memcmp(out, whole, sizeof *c * (size_t)(rows[i] * n)) != 0)
                     fail_msg("%s, n %d, k %d: %d rows differ from the first of %d", xlm_precision_names[precision], (int)n,
-                             (int)k, (int)rows[i], MOST);
+                             (int)k, (int)rows[i], MAX_ROWS);
             }
             omp_set_num_threads(1);
             xlm_packed_free(packed);
@@ -300,7 +300,7 @@ static void check_blocks(const xlm_packed *packed, int64_t m, int threads)
     const xlm_packed_blocks blocks = xlm_packed_divide(packed, m);
     assert_int_equal(xlm_packed_block_start(&blocks, 0), 0);
     assert_int_equal(xlm_packed_block_start(&blocks, blocks.count), m);
-    int64_t most = 0, least = m;
+    int64_t max = 0, min = m;
     for (int64_t k = 0; k < blocks.count; k++) {
         const int64_t rows = xlm_packed_block_start(&blocks, k + 1) - xlm_packed_block_start(&blocks, k);
         assert_true(rows > 0 && rows <= XLM_PACKED_MOST_ROWS && xlm_packed_block_start(&blocks, k) % XLM_PACKED_ROWS == 0);
@@ -309,11 +309,11 @@ static void check_blocks(const xlm_packed *packed, int64_t m, int threads)
         const int64_t each = blocks.count / threads, more = blocks.count % threads, first = t * each + MIN(t, more);
         const int64_t end = first + each + (t < more);
         const int64_t rows = xlm_packed_block_start(&blocks, end) - xlm_packed_block_start(&blocks, first);
-        most = MAX(most, rows);
-        least = MIN(least, rows);
+        max = MAX(max, rows);
+        min = MIN(min, rows);
     }
-    if (m >= threads * XLM_PACKED_ROWS && most - least > XLM_PACKED_ROWS)
-        fail_msg("%d rows, %d threads: one has %d of them, another %d", (int)m, threads, (int)most, (int)least);
+    if (m >= threads * XLM_PACKED_ROWS && max - min > XLM_PACKED_ROWS)
+        fail_msg("%d rows, %d threads: one has %d of them, another %d", (int)m, threads, (int)max, (int)min);
 }
 
 static void blocks_of_rows(void **state)

@@ -38,16 +38,16 @@ static uint64_t (*count_plainly(const int32_t *ids))[WORDS][WINDOW]
 }
 
 /* Count in blocks, spilling after some of them. */
-static void count_into(xlm_pair_runs *runs, const int32_t *ids, int block, int64_t most)
+static void count_into(xlm_pair_runs *runs, const int32_t *ids, int block, int64_t max_bytes)
 {
     GError *error = NULL;
     xlm_pair_counter *counter = xlm_pair_counter_new(WORDS, WINDOW, 0, 0, runs);
     for (int at = 0; at < TOKENS; at += block) {
         const int before = MIN(at, WINDOW), n = MIN(block, TOKENS - at);
-        assert_true(xlm_pair_counter_add(counter, ids + at - before, before, before + n, most, &error));
+        assert_true(xlm_pair_counter_add(counter, ids + at - before, before, before + n, max_bytes, &error));
         if (at / block % 3 == 1 || block < 100) {
             xlm_pair_counter_flush(counter);
-            assert_true(xlm_pair_runs_bytes(runs) <= most || xlm_pair_runs_spill(runs, &error));
+            assert_true(xlm_pair_runs_bytes(runs) <= max_bytes || xlm_pair_runs_spill(runs, &error));
         }
     }
     xlm_pair_counter_flush(counter);

@@ -294,7 +294,7 @@ static GArray *make_features(GString *text)
     GArray *features = g_array_new(FALSE, FALSE, sizeof(feature));
     const xlm_rng_key key = xlm_rng_make_key(6, XLM_RNG_SAMPLE, 0);
     static const char *const kinds[] = {"PRE", "BI", "BFR", "BTW", "AFT", "HI", "HI", "HI"};
-    static const double most[] = {2, 2, 1, 1, 1, 2.5, 2.5, 2.5};
+    static const double scale[] = {2, 2, 1, 1, 1, 2.5, 2.5, 2.5};
     GHashTable *known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (uint32_t i = 0; i < 260; i++) {
         const xlm_rng_block b = xlm_rng_draw(key, i, 0, 0, 0), c = xlm_rng_draw(key, i, 1, 0, 0);
@@ -309,7 +309,7 @@ static GArray *make_features(GString *text)
                 item = ITEMS + 1;
             g_string_append_printf(name, "_%s", looks[look][item]);
         }
-        const double weight = most[kind] * (2 * xlm_rng_unit(c.v[3]) - 1);
+        const double weight = scale[kind] * (2 * xlm_rng_unit(c.v[3]) - 1);
         if (g_hash_table_add(known, g_strdup(name->str))) {
             const feature f = parse_feature(name->str, weight);
             g_array_append_val(features, f);
@@ -398,16 +398,16 @@ static void draws_from_both_peaks(void **state)
         sum += binomial * z[k] * z[M - k] * exp(-v * k * (M - k));
         binomial = binomial * (M - k) / (k + 1);
     }
-    int all_before = 0, all_behind = 0;
+    int all_before = 0, all_after = 0;
     for (int64_t number = 0; number < DRAWS; number++) {
         draw(p, s, number, text);
         all_before += text->str[M] == 'V';
-        all_behind += text->str[0] == 'V';
+        all_after += text->str[0] == 'V';
     }
     const double share = z[M] / sum, bound = 4 * sqrt(share * (1 - share) / DRAWS);
     assert_true(share > 0.4);
-    if (fabs((double)all_before / DRAWS - share) > bound || fabs((double)all_behind / DRAWS - share) > bound)
-        fail_msg("all before: %d, all behind: %d of %d, expected %g each", all_before, all_behind, DRAWS, share * DRAWS);
+    if (fabs((double)all_before / DRAWS - share) > bound || fabs((double)all_after / DRAWS - share) > bound)
+        fail_msg("all before: %d, all behind: %d of %d, expected %g each", all_before, all_after, DRAWS, share * DRAWS);
     xlm_permuter_free(p);
     xlm_conllu_free(s);
     g_string_free(text, TRUE);

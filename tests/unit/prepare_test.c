@@ -63,7 +63,7 @@ static void reads(xlm_lines *lines, const char *expected)
 }
 
 /* Line ends and the byte order mark of the file are no text; a mark within it is. */
-static void lines_are_as_they_stand(void **state)
+static void lines_are_unchanged(void **state)
 {
     (void)state;
     static const char text[] = "\xef\xbb\xbfone\n\n\xef\xbb\xbftwo\r\n thr\ree";
@@ -249,7 +249,7 @@ int main(int argc, char **argv)
     xlm_comm comm;
     xlm_comm_open(&comm, "prepare_test", &argc, &argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_as_they_stand),
+        cmocka_unit_test(lines_are_unchanged),
         cmocka_unit_test(lines_cross_buffers),
         cmocka_unit_test(skipping_ends_at_the_end),
         cmocka_unit_test_prestate(translations_of_drawn_sentences_are_held_out, &comm),

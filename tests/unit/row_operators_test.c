@@ -90,7 +90,7 @@ static xlm_var *row_dot(xlm_tape *tape, void *context)
 }
 
 /* Rows of a and of c, some twice, some never; then of a alone. */
-enum { MOST_ROW_PAIRS = 600 };
+enum { MAX_ROW_PAIRS = 600 };
 
 static int64_t choose_row_pairs(const xlm_var *a, const xlm_var *b, int32_t *of_a, int32_t *of_b)
 {
@@ -105,7 +105,7 @@ static int64_t choose_row_pairs(const xlm_var *a, const xlm_var *b, int32_t *of_
 static xlm_var *row_pairs_dot(xlm_tape *tape, void *context)
 {
     (void)context;
-    int32_t of_a[MOST_ROW_PAIRS], of_b[MOST_ROW_PAIRS];
+    int32_t of_a[MAX_ROW_PAIRS], of_b[MAX_ROW_PAIRS];
     xlm_var *a = xlm_scale(tape, in(tape, "a"), 1.5), *c = in(tape, "c");
     int64_t n = choose_row_pairs(a, c, of_a, of_b);
     xlm_var *y = xlm_row_pairs_dot(tape, a, of_a, c, of_b, n);
@@ -396,7 +396,7 @@ static void check_rows(xlm_tape *tape, const struct size *size)
         near("subtract", (double)difference->value[i], (double)a[i] - (double)b[i]);
         near("multiply", (double)product->value[i], (double)a[i] * (double)b[i]);
     }
-    int32_t of_a[MOST_ROW_PAIRS], of_c[MOST_ROW_PAIRS];
+    int32_t of_a[MAX_ROW_PAIRS], of_c[MAX_ROW_PAIRS];
     const xlm_real *c = in(tape, "c")->value;
     const int64_t pairs = choose_row_pairs(in(tape, "a"), in(tape, "c"), of_a, of_c);
     const xlm_var *of_pairs = xlm_row_pairs_dot(tape, in(tape, "a"), of_a, in(tape, "c"), of_c, pairs);

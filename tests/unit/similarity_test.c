@@ -21,11 +21,11 @@ static const double TOLERANCE = 1e-7;
 static const xlm_transport transport = XLM_TRANSPORT_DEFAULTS;
 static const xlm_itermax itermax = XLM_ITERMAX_DEFAULTS;
 
-enum { MOST = 64 };
+enum { MAX_LINKS = 64 };
 
-static void assert_near(double a, double b, double most)
+static void assert_near(double a, double b, double tolerance)
 {
-    if (!(fabs(a - b) <= most))
+    if (!(fabs(a - b) <= tolerance))
         fail_msg("%.17g is not %.17g", a, b);
 }
 
@@ -47,7 +47,7 @@ static void assert_links(int64_t n, int64_t m, const bool *links, int64_t count,
 
 static void assert_argmax(int64_t n, int64_t m, const xlm_real *s, bool either, const char *expected)
 {
-    bool links[MOST];
+    bool links[MAX_LINKS];
     memset(links, 1, sizeof links);
     const int64_t count = xlm_similarity_argmax(n, m, s, either, links);
     assert_links(n, m, links, count, expected);
@@ -58,7 +58,7 @@ typedef int64_t search(const xlm_itermax *settings, int64_t n, int64_t m, const 
 static void assert_rounds(search *by, double discount, int rounds, int64_t n, int64_t m, const xlm_real *s, const char *expected)
 {
     const xlm_itermax settings = {.discount = discount, .rounds = rounds};
-    bool links[MOST];
+    bool links[MAX_LINKS];
     memset(links, 1, sizeof links);
     const int64_t count = by(&settings, n, m, s, links);
     assert_links(n, m, links, count, expected);
@@ -120,7 +120,7 @@ static void transport_of_3_by_4(void **state)
 }
 
 /* Products of 0 and less are ε. With K = [1 ε; ε 1] rows and columns add up to the same, so A* = K / (1 + ε). */
-static void least_similarity(void **state)
+static void min_similarity(void **state)
 {
     (void)state;
     xlm_real s[] = {1, -3, 0, 1};
@@ -253,7 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(similarities),
         cmocka_unit_test(transport_of_3_by_4),
-        cmocka_unit_test(least_similarity),
+        cmocka_unit_test(min_similarity),
         cmocka_unit_test(filter_of_3_by_4),
         cmocka_unit_test(itermax_of_3_by_4),
         cmocka_unit_test(linked_to_others),

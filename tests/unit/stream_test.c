@@ -364,11 +364,11 @@ static void predicted_rows_are_bounded(void **state)
         xlm_stream *stream = open_stream(corpus, settings[i]);
         for (int64_t step = 0; step < 20; step++)
             assert_true(read_step(stream, step, 0, 32, arena).predicted <=
-                        xlm_stream_most_predicted(stream, 32, 32 * xlm_stream_longest(stream), 3));
+                        xlm_stream_max_predicted(stream, 32, 32 * xlm_stream_longest(stream), 3));
         xlm_stream_close(stream);
     }
     xlm_stream *none = open_stream(corpus, "mask=0\n");
-    assert_int_equal(xlm_stream_most_predicted(none, 100, 1000, 3), 0);
+    assert_int_equal(xlm_stream_max_predicted(none, 100, 1000, 3), 0);
     xlm_stream_close(none);
     xlm_arena_free(arena);
     xlm_corpus_close(corpus);
@@ -433,7 +433,7 @@ static void nth_corrupt(const void *stage, const xlm_draws *draws, xlm_batch_lay
         }
 }
 
-static int64_t nth_most_predicted(const void *stage, int64_t instances, int64_t tokens, double deviations)
+static int64_t nth_max_predicted(const void *stage, int64_t instances, int64_t tokens, double deviations)
 {
     (void)deviations;
     (void)instances;
@@ -449,7 +449,7 @@ static double nth_predicted_share(const void *stage)
 
 static const xlm_stage_class every_nth = {
     .kind = XLM_STAGE_CORRUPT, .options = nth_options, .options_size = sizeof(nth), .open = nth_open, .close = g_free,
-    .corrupt = {.corrupt = nth_corrupt, .most_predicted = nth_most_predicted, .predicted_share = nth_predicted_share},
+    .corrupt = {.corrupt = nth_corrupt, .max_predicted = nth_max_predicted, .predicted_share = nth_predicted_share},
 };
 
 /* A layout: like form xlm, but with one pair an instance. */
@@ -487,7 +487,7 @@ static void stages_are_registered(void **state)
     xlm_corpus *corpus = make_corpus(&one_pair);
     xlm_arena *arena = xlm_arena_new();
     xlm_stream *stream = open_stream(corpus, "type=parallel\nform=apart\nlength=8\nmask=0\nreplace_every=3\n");
-    assert_int_equal(xlm_stream_most_predicted(stream, 2, 2 * 16, 3), 2 * 16 / 3);
+    assert_int_equal(xlm_stream_max_predicted(stream, 2, 2 * 16, 3), 2 * 16 / 3);
     assert_true(xlm_stream_predicted_share(stream) == 1.0 / 3);
     const xlm_batch b = read_all(stream, arena);
     assert_int_equal(b.corrupted.sequences, 5); /* form xlm has the first two pairs together */

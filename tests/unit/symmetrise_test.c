@@ -75,16 +75,16 @@ static void test_rounds(void **state)
 
 /* ---- the definition, on a matrix ---- */
 
-enum { MOST = 24 };
+enum { MAX_WORDS = 24 };
 
 struct matrix {
-    bool at[MOST + 2][MOST + 2]; /* from 1, with a border */
+    bool at[MAX_WORDS + 2][MAX_WORDS + 2]; /* from 1, with a border */
 };
 
 static bool linked(const struct matrix *a, int i, int j, bool *row, bool *column)
 {
     *row = *column = false;
-    for (int k = 1; k <= MOST; k++) {
+    for (int k = 1; k <= MAX_WORDS; k++) {
         *row |= a->at[i][k];
         *column |= a->at[k][j];
     }
@@ -103,20 +103,20 @@ static bool beside(const struct matrix *a, int i, int j)
 static void symmetrise_plainly(xlm_symmetrisation how, const struct matrix direction[2], struct matrix *a)
 {
     bool row, column, more = how >= XLM_GROW_DIAG;
-    for (int i = 1; i <= MOST; i++)
-        for (int j = 1; j <= MOST; j++)
+    for (int i = 1; i <= MAX_WORDS; i++)
+        for (int j = 1; j <= MAX_WORDS; j++)
             a->at[i][j] = direction[0].at[i][j] && direction[1].at[i][j];
     while (more) {
         more = false;
-        for (int i = 1; i <= MOST; i++)
-            for (int j = 1; j <= MOST; j++)
+        for (int i = 1; i <= MAX_WORDS; i++)
+            for (int j = 1; j <= MAX_WORDS; j++)
                 if ((direction[0].at[i][j] || direction[1].at[i][j]) && !a->at[i][j] && beside(a, i, j) &&
                     !linked(a, i, j, &row, &column))
                     more = a->at[i][j] = true;
     }
     for (int d = 0; d < 2 && how >= XLM_GROW_DIAG_FINAL; d++)
-        for (int i = 1; i <= MOST; i++)
-            for (int j = 1; j <= MOST; j++)
+        for (int i = 1; i <= MAX_WORDS; i++)
+            for (int j = 1; j <= MAX_WORDS; j++)
                 if (direction[d].at[i][j] && !linked(a, i, j, &row, &column) &&
                     (how == XLM_GROW_DIAG_FINAL || (!row && !column)))
                     a->at[i][j] = true;
@@ -142,8 +142,8 @@ static void test_beside_definition(void **state)
     (void)state;
     uint32_t seed = 7;
     for (int trial = 0; trial < 3000; trial++) {
-        const int n = 1 + (int)draw(&seed, MOST), m = 1 + (int)draw(&seed, MOST);
-        int32_t forward[MOST], reverse[MOST];
+        const int n = 1 + (int)draw(&seed, MAX_WORDS), m = 1 + (int)draw(&seed, MAX_WORDS);
+        int32_t forward[MAX_WORDS], reverse[MAX_WORDS];
         draw_direction(&seed, forward, m, n);
         draw_direction(&seed, reverse, n, m);
         struct matrix direction[2] = {0}, expected = {0};
@@ -154,12 +154,12 @@ static void test_beside_definition(void **state)
             if (reverse[i] >= 0)
                 direction[1].at[i + 1][reverse[i] + 1] = true;
         for (xlm_symmetrisation how = XLM_GROW_DIAG; (int)how < XLM_SYMMETRISATIONS; how++) {
-            xlm_link links[2 * MOST];
+            xlm_link links[2 * MAX_WORDS];
             const int64_t found = xlm_symmetrise(how, forward, m, reverse, n, links);
             symmetrise_plainly(how, direction, &expected);
             int64_t at = 0;
-            for (int i = 1; i <= MOST; i++)
-                for (int j = 1; j <= MOST; j++)
+            for (int i = 1; i <= MAX_WORDS; i++)
+                for (int j = 1; j <= MAX_WORDS; j++)
                     if (expected.at[i][j]) {
                         assert_true(at < found && links[at].source == i - 1 && links[at].target == j - 1);
                         assert_false(links[at].possible);

@@ -10,7 +10,7 @@
 #include "tensor/parameters.h"
 #include "tensor/tape.h"
 
-enum { MOST = 8 };
+enum { MAX_NODES = 8 };
 
 static const xlm_loss_class without_label = {.name = "looks"};
 
@@ -58,10 +58,10 @@ static xlm_view decoder(int memory)
 /* The nodes, in their order; *n of them. */
 static const xlm_encoding **list(const fixture *f, int *n)
 {
-    static const xlm_encoding *nodes[MOST];
+    static const xlm_encoding *nodes[MAX_NODES];
     *n = 0;
     for (const xlm_encoding *e = f->encodings.first; e != NULL; e = e->next) {
-        assert_true(*n < MOST);
+        assert_true(*n < MAX_NODES);
         nodes[(*n)++] = e;
     }
     return nodes;

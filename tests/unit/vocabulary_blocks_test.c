@@ -69,19 +69,19 @@ static void solve(problem *q)
     const float *h = values_of(q, H), *table = values_of(q, TABLE);
     q->p = g_new(double, ROWS * q->v);
     for (int i = 0; i < ROWS; i++) {
-        double *z = q->p + i * q->v, most = -INFINITY, sum = 0;
+        double *z = q->p + i * q->v, largest = -INFINITY, sum = 0;
         for (int64_t v = 0; v < q->v; v++) {
             z[v] = q->bias ? (double)values_of(q, BIAS)[v] : 0;
             for (int c = 0; c < WIDTH; c++)
                 z[v] += (double)h[i * WIDTH + c] * (double)table[v * WIDTH + c];
-            most = fmax(most, z[v]);
+            largest = fmax(largest, z[v]);
         }
         for (int64_t v = 0; v < q->v; v++)
-            sum += exp(z[v] - most);
-        q->loss[i] = log(sum) + most - z[q->targets[i]];
-        q->correct[i] = z[q->targets[i]] == most;
+            sum += exp(z[v] - largest);
+        q->loss[i] = log(sum) + largest - z[q->targets[i]];
+        q->correct[i] = z[q->targets[i]] == largest;
         for (int64_t v = 0; v < q->v; v++)
-            z[v] = exp(z[v] - most) / sum;
+            z[v] = exp(z[v] - largest) / sum;
     }
 }
 

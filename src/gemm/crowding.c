@@ -11,7 +11,7 @@
 
 /* ---- processors ---- */
 
-/* Of processors that are freed. */
+/* The number of processors of a set, which is freed. */
 static int count_of(xlm_processors *processors)
 {
     const int n = xlm_processors_count(processors);
@@ -19,8 +19,8 @@ static int count_of(xlm_processors *processors)
     return n;
 }
 
-/* The quota that a file of a control group sets, in processors; INFINITY without one. `text` is what is in cpu.max, "200000
- * 100000" or "max 100000". */
+/* The quota of a control group in processors; INFINITY if it sets none. `text` is the content of cpu.max, "200000 100000" or "max
+ * 100000". */
 static double quota_of(const char *text)
 {
     double quota, period;
@@ -79,7 +79,7 @@ int xlm_crowding_others(int own)
         if (i + 1 < LOOKS)
             g_usleep(APART);
     }
-    /* They may run where this job may not. */
+    /* They may run on processors that this job may not use. */
     const int elsewhere = (int)sysconf(_SC_NPROCESSORS_ONLN) - xlm_crowding_node_processors();
     return MAX(lowest_running - own - MAX(elsewhere, 0), 0);
 }

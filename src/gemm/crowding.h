@@ -1,18 +1,18 @@
 /* xlm-mpi: do threads have cores of their own? SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The threads of a rank wait for one another at the end of each operator. Where one of them has to wait for a core, because other
- * ranks or other processes run there, all others have to wait for it: they sleep when that lasts (src/gemm/gemm.c says what was
- * done for it), but two threads on two busy cores are still slower than one. Fewer threads help.
+ * The threads of a rank wait for one another at the end of each operator. If one of them has to wait for a core because other
+ * ranks or processes run there, all others wait for it. They sleep when the wait is long (see src/gemm/gemm.c), but two threads
+ * on two busy cores are still slower than one. Fewer threads help.
  */
 #ifndef XLM_GEMM_CROWDING_H
 #define XLM_GEMM_CROWDING_H
 
-/* Processors that this process may run on, or fewer where a control group (a container) sets a quota. At least 1. */
+/* Number of processors that this process may run on, or fewer if a control group (a container) sets a quota. At least 1. */
 int xlm_crowding_own_processors(void);
-/* Those that all ranks of this node together may run on: the launcher's, which deals them out. */
+/* Number of processors that all ranks of this node together may run on: those of the launcher, which distributes them. */
 int xlm_crowding_node_processors(void);
-/* Threads of others that want one of these processors at this moment, beside `own` of this job: the least of some looks within a
- * twentieth of a second. 0 where the system does not show it. */
+/* Number of threads of other jobs that want one of these processors at this moment, besides the `own` threads of this job: the
+ * minimum of several samples within a twentieth of a second. 0 if the system does not show it. */
 int xlm_crowding_others(int own);
 
 #endif

@@ -6,14 +6,15 @@
 #include <omp.h>
 #include <stdatomic.h>
 
-/* Threads divide C into blocks, one each, and each calls BLIS for its block alone. BLIS could do it, but its threads meet at
- * barriers within a product, where they wait by spinning: where one of them has no core for a moment the others burn theirs, and
- * two threads on two busy cores were seven times slower than one. Here they meet once, at OpenMP's barrier, which sleeps when the
- * wait is long. Each thread packs what it multiplies, so some of it is packed twice.
+/* C is divided into one block per thread, and each thread calls BLIS for its own block. BLIS has threads too, but they spin at
+ * barriers within a product: when one of them has no core for a moment, the others burn theirs, and two threads on two busy cores
+ * were seven times slower than one. Here the threads meet once, at OpenMP's barrier, which sleeps when the wait is long. Each
+ * thread packs what it multiplies, so some of it is packed twice.
  *
- * k is never divided, so the sum of each element is the same however C is cut; but only in BLIS's ordinary way. Its way for small
- * matrices takes kernels that add up in another order at the edges of a block, and only some processors have it. So products of
- * up to SMALL multiply-adds are made by one thread in any case and may go the small way, the others never do. */
+ * k is never divided, so the sum of each element is the same however C is divided, but only with BLIS's ordinary algorithm. Its
+ * algorithm for small matrices uses kernels that add up in another order at the edges of a block, and only some processors have
+ * it. So products of up to SMALL multiply-adds always run on one thread and may use the small algorithm; all others never use
+ * it. */
 static const int64_t SMALL = 1 << 18;
 
 static atomic_uint_fast64_t operations;
@@ -28,7 +29,7 @@ typedef struct product {
     bool single, small;
 } product;
 
-/* C[row … row + rows, col … col + cols], by the thread that calls. */
+/* Compute C[row … row + rows, col … col + cols] on the calling thread. */
 static void multiply_block(const product *p, int64_t row, int64_t rows, int64_t col, int64_t cols)
 {
     rntm_t one_thread = BLIS_RNTM_INITIALIZER;
@@ -56,7 +57,8 @@ static int64_t extent_of_part(int64_t extent, int64_t parts)
     return ((extent + parts - 1) / parts + UNIT - 1) / UNIT * UNIT;
 }
 
-/* The blocks, at most one a thread. What a thread packs grows with the rows and columns of its block: as few as possible. */
+/* Choose the blocks, at most one per thread. What a thread packs grows with the rows plus the columns of its block, so their sum
+ * is minimised. */
 static void choose_blocks(const product *p, int threads, int64_t *rows, int64_t *cols)
 {
     int64_t min_sum = INT64_MAX;

@@ -9,13 +9,13 @@
 void xlm_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, double alpha, const xlm_real *a,
               int64_t lda, const xlm_real *b, int64_t ldb, double beta, xlm_real *c, int64_t ldc);
 
-/* The same of doubles. */
+/* The same for doubles. */
 void xlm_gemm_double(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, double alpha, const double *a,
                      int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc);
 
 /* Floating-point operations of all products so far in this process (2 m n k each). */
 double xlm_gemm_flops(void);
-/* Operations of products made elsewhere (attention's), to be counted with them. */
+/* Add operations of products that are computed elsewhere (in attention) to this number. */
 void xlm_gemm_count(double flops);
 
 /* "BLIS 0.9.0, skx kernels" */

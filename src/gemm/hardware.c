@@ -1,4 +1,5 @@
-/* xlm-mpi: the processor: denormals, threads, BLIS's kernels, and what GEMM gives. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the processor: denormals, threads, BLIS's kernels, and the speed of matrix products.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "gemm/hardware.h"
 
 #include <blis.h>
@@ -15,7 +16,7 @@
 
 /* ---- cores ---- */
 
-/* Cores of processors that are freed. */
+/* The number of cores of a set of processors, which is freed. */
 static int cores_of(xlm_processors *processors)
 {
     const int cores = xlm_processors_cores(processors);
@@ -23,8 +24,8 @@ static int cores_of(xlm_processors *processors)
     return cores;
 }
 
-/* The share of this rank. A launcher that binds gives each rank fewer cores than it has itself; it cuts its own into
- * domains of equal size (cores, sockets, ...) and deals the ranks out to them evenly. */
+/* The number of cores for this rank. A launcher that binds ranks gives each of them fewer cores than it has itself: it divides
+ * its own cores into domains of equal size (cores, sockets, ...) and distributes the ranks evenly over them. */
 static int own_cores(int local_ranks)
 {
     const int own = MAX(cores_of(xlm_processors_own()), 1), launcher = MAX(cores_of(xlm_processors_of(getppid())), own);
@@ -92,8 +93,8 @@ void xlm_hardware_set_threads(xlm_hardware *hardware, int threads)
     omp_set_num_threads(threads);
 }
 
-/* Square products of all threads for `duration` seconds, with `packed`, or by BLIS where it is NULL; GFLOP/s of the fastest, *mean:
- * of all together. */
+/* Compute square products on all threads for `duration` seconds, with `packed`, or by BLIS if that is NULL. Returns the GFLOP/s
+ * of the fastest product. [out] mean: of all products together. */
 static double time_products(double duration, xlm_packed *packed, xlm_precision precision, double *mean)
 {
     enum { N = 1024 };

@@ -19,7 +19,7 @@ static struct {
     GHashTable *shapes; /* shape -> onednn_product */
 } library;
 
-/* oneDNN refuses nothing that we ask for but for lack of memory. */
+/* What we ask oneDNN for fails only for lack of memory. */
 static void insist(dnnl_status_t status, const char *what)
 {
     if (status != dnnl_success)
@@ -31,7 +31,7 @@ static void insist(dnnl_status_t status, const char *what)
 /* The order in which a matrix of two dimensions is stored. */
 typedef struct storage {
     bool blocked;
-    int blocks; /* innermost, of which there is the size of each and the dimension that it divides */
+    int blocks; /* number of innermost blocks; `size` and `divides` have the size of each and the dimension that it divides */
     dnnl_dims_t size, divides;
     dnnl_dims_t strides, padded; /* of the blocks, in numbers; of the matrix, with what fills it up */
 } storage;
@@ -169,7 +169,7 @@ static void release(gpointer pointer) { onednn_release(pointer); }
 
 static dnnl_data_type_t type_of(xlm_precision precision) { return precision == XLM_BFLOAT16 ? dnnl_bf16 : dnnl_f32; }
 
-/* Several threads run one primitive at a time, so memory for what it does is the caller's. */
+/* Several threads run the same primitive at once, so the caller provides its scratch memory. */
 static dnnl_primitive_attr_t make_attributes(bool add)
 {
     dnnl_primitive_attr_t attributes;
@@ -186,7 +186,7 @@ static dnnl_primitive_attr_t make_attributes(bool add)
 }
 
 /* The width of the panels in which a k x n matrix is stored (packing.c writes them): tiles of PANEL_DEPTH rows, in bfloat16 two
- * by two, one below the other, panel after panel. Zero when the order is another. */
+ * by two, one below the other, panel after panel. Zero if the order is a different one. */
 static int64_t width_of_panels(const storage *s, xlm_precision precision, size_t bytes)
 {
     const bool two = precision == XLM_BFLOAT16;
@@ -234,7 +234,7 @@ static onednn_product *compile(const shape *s)
     return c;
 }
 
-/* oneDNN divides its work by the number of threads that there are when it compiles. */
+/* oneDNN divides its work by the number of threads at the time when it generates code. */
 static onednn_product *find(const shape *s)
 {
     g_mutex_lock(&library.lock);

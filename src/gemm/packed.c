@@ -1,4 +1,4 @@
-/* xlm-mpi: the memory of packed matrices, and what all of their files use. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the memory of packed matrices, and functions that their other files use. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "gemm/packed_internal.h"
 
 #include <stdlib.h>

@@ -180,7 +180,7 @@ void xlm_packed_multiply(const xlm_packed *p, int64_t m, bool transpose, xlm_fac
 
 int64_t xlm_packed_block_columns(int64_t n) { return columns_of_block(n); }
 
-/* C as a whole, where it does not come in such blocks. */
+/* Computes C as a whole if it is not computed in such blocks. */
 static void use_whole(const left *l, const xlm_real *bias)
 {
     const int64_t n = l->p->n, cols = columns_of_block(n);
@@ -217,7 +217,7 @@ xlm_packed_blocks xlm_packed_divide(const xlm_packed *p, int64_t rows)
         return packed_divide(rows, p->k, 1);
 #endif
     (void)p;
-    /* Blocks are the same whatever the threads: what BLIS does for a row might depend on how many there are. */
+    /* Blocks do not depend on the number of threads: BLIS's result for a row might depend on the number of rows. */
     const int64_t count = (rows + MAX_ROWS - 1) / MAX_ROWS;
     return (xlm_packed_blocks){.rows = rows, .count = count, .unit = MAX_ROWS, .units = count};
 }

@@ -1,7 +1,7 @@
 /* xlm-mpi: products with a packed matrix, block by block. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * oneDNN's code wants matrices without gaps, so rows are rounded, transposed or copied into memory of the thread, and the last
- * ones filled up to a multiple of ROW_UNIT, so that there are few shapes to make code for. */
+ * oneDNN's code needs matrices without gaps, so rows are rounded, transposed or copied into memory of the thread. The last rows
+ * are padded to a multiple of ROW_UNIT, so that code is generated for few shapes. */
 #include "gemm/onednn.h"
 
 #if WITH_ONEDNN
@@ -47,8 +47,8 @@ static char *take(size_t bytes)
     return w->bytes;
 }
 
-/* Columns of A that are transposed together, through memory that stays in the first-level cache. The functions that do so take
- * the rows that A has, l->p->rows, and leave what is after them in the rows of y as it is. */
+/* Number of columns of A that are transposed together, through memory that stays in the first-level cache. The functions that
+ * transpose read the l->p->rows rows that A has, and leave the rest of each row of y unchanged. */
 enum { TOGETHER = 128 };
 
 /* Numbers that are rounded, two rows of A at a time: their elements side by side are transposed, as floats. */
@@ -86,8 +86,8 @@ static void transpose_and_round(const left *l, int64_t row, int64_t rows, bfloat
     }
 }
 
-/* Floats. Rows of A are pages apart, and the processor does not foresee which part of them is read, so the next ones are
- * fetched. */
+/* Transpose floats. Rows of A are pages apart, and the processor cannot predict which part of them is read next, so the code
+ * prefetches it. */
 static void transpose_floats(const left *l, int64_t row, int64_t rows, float *y)
 {
     enum { DEPTH = 64, IN_LINE = LINE / sizeof *y };
@@ -133,7 +133,7 @@ static void take_rows(const left *l, int64_t row, int64_t rows, int64_t padded, 
     memset((char *)y + line * (size_t)rows, 0, line * (size_t)(padded - rows));
 }
 
-/* Into C, whose rows are n apart, through `copy`, whose rows have no gaps. */
+/* Compute into C, whose rows are n apart, through `copy`, whose rows have no gaps. */
 static void execute_by_copy(const onednn_product *made, const void *a, const void *b, const float *bias, bool add, int64_t rows,
                             int64_t n, float *c, float *copy, void *scratch)
 {
@@ -151,7 +151,7 @@ static void execute_by_copy(const onednn_product *made, const void *a, const voi
 
 static int64_t min_rows(const xlm_packed_blocks *b) { return b->units / b->count * b->unit; }
 
-/* A product cut into blocks. */
+/* A product divided into blocks. */
 typedef struct blocks {
     const left *l;
     xlm_packed_blocks down;
@@ -163,7 +163,7 @@ typedef struct blocks {
     float *c;
 } blocks;
 
-/* Block (i, j) of C, by the thread that calls. */
+/* Compute block (i, j) of C on the calling thread. */
 static void multiply_block(const blocks *q, int64_t i, int64_t j)
 {
     const left *l = q->l;
@@ -200,8 +200,8 @@ static void multiply_block(const blocks *q, int64_t i, int64_t j)
 
 xlm_packed_blocks packed_divide(int64_t m, int64_t k, int64_t across)
 {
-    enum { READING = 16 };    /* a block is as much work as so many rows more, for the matrix that is read for it */
-    enum { NUMBERS = 1 << 20 }; /* of A in a block at most */
+    enum { READING = 16 };    /* cost of a block, in rows, for reading the other matrix */
+    enum { NUMBERS = 1 << 20 }; /* maximum number of elements of A in a block */
     const int64_t max_rows = CLAMP(NUMBERS / k / ROW_UNIT * ROW_UNIT, ROW_UNIT, MAX_ROWS);
     const int64_t units = padded_rows(m) / ROW_UNIT, fewest = (m + max_rows - 1) / max_rows, threads = threads_for();
     xlm_packed_blocks best = {.rows = m, .count = fewest, .unit = ROW_UNIT, .units = units};
@@ -228,7 +228,7 @@ static void multiply_whole(const left *l, const float *bias, bool add, float *c)
         q.made[i / 2][i % 2] = onednn_find(p, min_rows(&q.down) + (i / 2 == 1 && uneven ? ROW_UNIT : 0),
                                            i % 2 == 0 ? cols : p->n - (across - 1) * cols, bias != NULL, add);
     const int threads = threads_for();
-    /* The rows of a block of columns one after the other, while B's part is in a cache. */
+    /* Blocks of rows of one block of columns run one after another, while that part of B is in a cache. */
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < q.down.count * across; i++)
         multiply_block(&q, i % q.down.count, i / q.down.count);

@@ -10,7 +10,7 @@
 #include "kernels/kernels.h"
 #include "kernels/processor.h"
 
-/* Blocks of columns in the order that oneDNN asks for, by oneDNN. */
+/* oneDNN reorders blocks of columns itself. */
 static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, const right *r)
 {
     const int threads = threads_for();
@@ -30,15 +30,15 @@ static void pack_by_library(const xlm_packed *p, size_t stride, int64_t cols, co
     g_free(copy);
 }
 
-/* The usual orders: panels of `width` columns; in float32 a panel's rows one after the other, in bfloat16 two by two, of which
- * the elements of a column are side by side; columns and rows filled up with zeros, as oneDNN asks for, though its products have
- * not been seen to read them. oneDNN takes twice as long to make them. */
+/* The usual orders: panels of `width` columns. In float32 the rows of a panel follow one another; in bfloat16 rows are
+ * interleaved in pairs, so that two elements of a column are side by side. Columns and rows are padded with zeros, as oneDNN
+ * requires, although its products do not seem to read them. oneDNN itself takes twice as long for this. */
 typedef struct panels {
     const float *b;
     const bfloat16 *rounded; /* NULL: b */
     bool floats;             /* in float32 */
     int64_t apart;
-    int64_t rows, n, depth; /* of b; depth: rows there are with those of zeros */
+    int64_t rows, n, depth; /* of b; depth: rows including the rows of zeros */
     int64_t cols, width; /* of a block, of a panel */
     size_t stride;       /* bytes of a block */
     char *to;
@@ -48,20 +48,20 @@ enum { DEPTH_UNIT = 2 * PANEL_DEPTH, PANEL = PANEL_COLUMNS };
 
 static char *start_of_block(const panels *p, int64_t column) { return p->to + p->stride * (size_t)(column / p->cols); }
 
-/* The panel that begins with this column, from this row on. */
+/* The panel that begins at this column, from this row on. */
 static void *panel_of(const panels *p, int64_t column, int64_t row)
 {
     const size_t number = p->floats ? sizeof(float) : sizeof(bfloat16);
     return start_of_block(p, column) + number * (size_t)(column % p->cols * p->depth + row * p->width);
 }
 
-/* Columns of the panel that begins with this one; those up to its width are zeros. */
+/* Number of columns of b in the panel that begins at this column; the others of its width are zeros. */
 static int64_t columns_of_panel(const panels *p, int64_t column)
 {
     return MIN(p->width, MIN(p->n, (column / p->cols + 1) * p->cols) - column);
 }
 
-/* Rows row … row + DEPTH_UNIT of all columns, in float32. */
+/* Pack rows row … row + DEPTH_UNIT of all columns, in float32. */
 static void pack_float_rows(const panels *p, int64_t row)
 {
     for (int64_t i = row; i < MIN(p->depth, row + DEPTH_UNIT); i++)
@@ -73,7 +73,7 @@ static void pack_float_rows(const panels *p, int64_t row)
         }
 }
 
-/* Rows row … row + DEPTH_UNIT of all columns, two by two, so that b is read in its order. */
+/* Pack rows row … row + DEPTH_UNIT of all columns, two rows at a time, so that b is read in order. */
 static void pack_rows(const panels *p, int64_t row)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
@@ -93,11 +93,11 @@ static void pack_rows(const panels *p, int64_t row)
         }
 }
 
-/* Rows of b are packed in both directions a part at a time: so many numbers of each row in float32, and in bfloat16. Both are
+/* Rows of b are packed in both directions, a part of each row at a time: this many numbers in float32 and in bfloat16. Both are
  * multiples of a panel's width, and divide PART_OF_LONG. */
 enum { PART_FLOATS = 512, PART_ROUNDED = 128 };
 
-/* A word has 4 bytes: in float32 one number, in bfloat16 two. */
+/* Numbers in a word of 4 bytes: one in float32, two in bfloat16. */
 static int64_t numbers_of_word(const panels *p) { return p->floats ? 1 : 2; }
 
 typedef struct part {
@@ -105,8 +105,8 @@ typedef struct part {
     int64_t apart; /* from row to row */
 } part;
 
-/* So many rows of b from `at` on, `there` numbers of each, rounded and filled up with zeros. Such parts of rows lie pages apart,
- * so the processor does not foresee which is next: it is fetched from `next` on, where there need be nothing. */
+/* Round `rows` rows of b from `at` on, `there` numbers of each, and pad them with zeros. Such parts of rows lie pages apart, so
+ * the processor cannot predict the next one; it is prefetched from `next` on, which need not be a valid address. */
 static part round_part(const panels *p, const float *at, int64_t there, int64_t rows, const float *next, bfloat16 *memory)
 {
     for (int64_t j = 0; j < rows; j++) {
@@ -119,8 +119,8 @@ static part round_part(const panels *p, const float *at, int64_t there, int64_t 
     return (part){.words = (const float *)(const void *)memory, .apart = PART_ROUNDED / 2};
 }
 
-/* The rows of `from`, `there` of them, become rows of p from `start` on, in columns column … column + cols. Only the backward
- * pass reads them. */
+/* Pack the first `there` rows of `from` as rows of p from `start` on, in columns column … column + cols. Only the backward pass
+ * reads them. */
 static void place_rows(const panels *p, int64_t start, int64_t there, int64_t column, int64_t cols, const part *from)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
@@ -142,8 +142,8 @@ static void place_rows(const panels *p, int64_t start, int64_t there, int64_t co
         }
 }
 
-/* The panel from this column on, a row of b each column. straight: NULL, or where the same rows of b, from `start` on, are packed
- * as rows too. */
+/* Pack the panel that begins at this column; each of its columns is a row of b. straight: NULL, or where the same rows of b are
+ * also packed as rows, from `start` on. */
 static void pack_columns(const panels *p, int64_t column, const panels *straight, int64_t start)
 {
     const int64_t cols = columns_of_panel(p, column), numbers = numbers_of_word(p), step = p->floats ? PART_FLOATS : PART_ROUNDED;
@@ -162,7 +162,7 @@ static void pack_columns(const panels *p, int64_t column, const panels *straight
     }
 }
 
-/* Makes room in p, which is not a long one, for r; width: 0 when oneDNN's order is not the usual one. */
+/* Make room for r in p, which must not be long. width: 0 if oneDNN's order is not a usual one. */
 static panels prepare(xlm_packed *p, const right *r)
 {
     const int64_t cols = columns_of_block(p->n), blocks = (p->n + cols - 1) / cols, last = p->n - (blocks - 1) * cols;
@@ -201,7 +201,7 @@ static void pack_whole(xlm_packed *p, const right *r)
     }
 }
 
-/* A long one's parts, and what of r is in each. */
+/* The parts of a long matrix, and the part of r that is in each. */
 static void divide(xlm_packed *p)
 {
     if (p->parts == NULL)
@@ -261,7 +261,7 @@ void packed_pack_both(xlm_packed *transposed, xlm_packed *straight, const xlm_re
 #pragma omp for schedule(static) nowait
             for (int64_t j = 0; j < to.n; j += PANEL)
                 pack_columns(&to, j, &part_of[j / rows_of_each], j / rows_of_each * rows_of_each);
-            atomic_thread_fence(memory_order_seq_cst); /* no weaker one waits for what went past the caches */
+            atomic_thread_fence(memory_order_seq_cst); /* no weaker fence waits for stores that bypass the caches */
         }
     } else {
         packed_pack(transposed, &columns);

@@ -9,7 +9,7 @@
 enum { MAX_PROCESSORS = 1 << 14 };
 
 struct xlm_processors {
-    cpu_set_t *set; /* of MOST */
+    cpu_set_t *set; /* of MAX_PROCESSORS */
 };
 
 static size_t bytes(void) { return CPU_ALLOC_SIZE(MAX_PROCESSORS); }
@@ -26,8 +26,8 @@ xlm_processors *xlm_processors_of(pid_t process)
     return p;
 }
 
-/* OpenMP's places are the processors that the process had when the library was loaded, or those of them that OMP_PLACES names. There
- * are none where threads are not bound. */
+/* OpenMP's places are the processors that the process had when the library was loaded, or those of them that OMP_PLACES names. If
+ * threads are not bound, there are no places. */
 static void add_places(xlm_processors *p)
 {
     for (int place = 0; place < omp_get_num_places(); place++) {

@@ -13,7 +13,7 @@
 #pragma GCC target("avx2,fma")
 #endif
 
-/* exp(x), 1 ulp, of SLEEF, whose header shows it only where the whole compilation is for such processors. */
+/* SLEEF's exp(x), 1 ulp. SLEEF's header declares it only if the whole file is compiled for such processors. */
 __m256 Sleef_expf8_u10avx2(__m256 x);
 
 enum { W = 8 };
@@ -89,7 +89,7 @@ static inline words where_nan(vec x, words a, words b)
     return _mm256_blendv_epi8(b, a, _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)));
 }
 
-/* Where bits are those of a denormal or zero: a zero of their sign; else w. */
+/* A zero with the same sign where bits are those of a denormal or zero; else w. */
 static inline words without_denormals(words bits, words w)
 {
     const words exponent = both(bits, _mm256_set1_epi32(0x7f800000)), sign = both(bits, _mm256_set1_epi32((int)0x80000000u));

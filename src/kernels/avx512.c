@@ -63,8 +63,9 @@ static inline vec chosen(const uint8_t *bits, int64_t i, int k, vec v)
 }
 
 /* exp(x), within 1.1 ulp: 2^n exp(r), r = x − n ln 2 in two steps, n = x / ln 2 rounded. The polynomial of degree 6 interpolates
- * exp at the Chebyshev nodes of |r| <= ln(2) / 2. SLEEF's takes three times as long, since loops must call it. Where exp(x) is 0
- * or infinite in a float x is brought near; the second operand of min and max is what is not a number. */
+ * exp at the Chebyshev nodes of |r| <= ln(2) / 2. SLEEF's function takes three times as long, because loops must call it. x is
+ * clamped to slightly beyond the range in which exp(x) is finite and not 0 as a float; the second operand of min and max keeps a
+ * NaN. */
 static inline vec exponential(vec x)
 {
     static const float P[] = {1, 1, 0.5f, 0.16666415f, 0.04166635f, 0.008375134f, 0.0013941119f};
@@ -155,7 +156,7 @@ static inline words where_nan(vec x, words a, words b)
     return _mm512_mask_blend_epi32(_mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), b, a);
 }
 
-/* Where bits are those of a denormal or zero: a zero of their sign; else w. */
+/* A zero with the same sign where bits are those of a denormal or zero; else w. */
 static inline words without_denormals(words bits, words w)
 {
     const __mmask16 small = _mm512_testn_epi32_mask(bits, _mm512_set1_epi32(0x7f800000));

@@ -1,6 +1,6 @@
 /* xlm-mpi: the inner loops, written once over a vector type. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Included by avx512.c, avx2.c and portable.c after they have defined
+ * avx512.c, avx2.c and portable.c include this file after they have defined
  *     W, vec                            lanes, vector
  *     load(p, k), store(p, k, v)        the first k <= W elements; the other lanes are zero, and not stored
  *     all(value), plus, times, fma(a, b, c) = a b + c, larger, exponential
@@ -17,10 +17,10 @@
  *     INTERLEAVED                       there is store_interleaved(p, a, b, past): 2 W numbers of 16 bits of a and b in turn,
  *                                       past the caches or not
  *     PAST                              there is store_past(p, v): a vector past the caches
- * Macros and functions here are seen by one translation unit only. */
+ * Each translation unit has its own macros and functions. */
 
 #define INLINE static inline __attribute__((always_inline))
-/* Before a loop over an array of vectors that has to live in registers. */
+/* Put it before a loop over an array of vectors that must stay in registers. */
 #ifdef __clang__
 #define UNROLL _Pragma("unroll")
 #else
@@ -96,7 +96,7 @@ static xlm_real maximum(int64_t n, const xlm_real *x)
     return largest;
 }
 
-/* What becomes of results i … i + k. */
+/* Stores results i … i + k in its own way, or not at all. */
 typedef void keep_values(void *y, int64_t i, int k, vec values);
 INLINE void as_floats(void *y, int64_t i, int k, vec values) { store((xlm_real *)y + i, k, values); }
 INLINE void as_bfloat16(void *y, int64_t i, int k, vec values) { store_rounded((uint16_t *)y + i, k, values); }
@@ -115,7 +115,7 @@ INLINE xlm_real sum_exponentials(int64_t n, const xlm_real *x, xlm_real shift, k
     }
     if (i < n) {
         const int k = (int)(n - i);
-        xlm_real last[W]; /* of which the other lanes do not count */
+        xlm_real last[W]; /* the other lanes are ignored */
         store(last, W, exponential(plus(load(x + i, k), minus_shift)));
         keep(y, i, k, load(last, k));
         s = plus(s, load(last, k));
@@ -161,7 +161,7 @@ static void column_sums(int64_t rows, int64_t cols, const xlm_real *x, int64_t l
     }
 }
 
-/* x + bias, of which there may be none. */
+/* x + bias; without a bias, x. */
 static inline vec biased(const xlm_real *x, const xlm_real *bias, int64_t i, int k)
 {
     return bias != NULL ? plus(load(x + i, k), load(bias + i, k)) : load(x + i, k);
@@ -211,14 +211,14 @@ static void gelu_back(int64_t n, const xlm_real *x, const xlm_real *bias, const 
     gelu_back_of(normal_distribution, n, x, bias, dy, dx, sum_dx, dbias);
 }
 
-/* GELU with S(u) = (1 + tanh z) / 2 = 1 / (1 + exp(-2z)), z = √(2/π) (u + 0.044715 u³), in the place of Φ(u) (Hendrycks, Gimpel
- * 2016), and in that of φ(u) its derivative S(u) S(-u) 2z'. */
+/* GELU with S(u) = (1 + tanh z) / 2 = 1 / (1 + exp(-2z)), z = √(2/π) (u + 0.044715 u³), instead of Φ(u) (Hendrycks, Gimpel 2016),
+ * and its derivative S(u) S(-u) 2z' instead of φ(u). */
 static inline vec tanh_distribution(vec u, vec *density)
 {
     const vec squares = times(u, u), two_root = all((xlm_real)1.5957691216057307117); /* 2 √(2/π) */
     const vec twice_z = times(times(two_root, u), fma(squares, all((xlm_real)0.044715), all(1)));
     const vec e = exponential(minus(magnitude(twice_z))), t = divide(all(1), plus(all(1), e)), rest = times(e, t);
-    /* e falls faster than z' grows: squares are held where both are finite and e is 0. */
+    /* e falls faster than z' grows, so squares are clamped to where both are finite and e is 0. */
     const vec held = smaller(squares, all((xlm_real)1e18));
     *density = times(times(times(t, rest), two_root), fma(held, all((xlm_real)0.134145), all(1)));
     return where_negative(twice_z, rest, t);
@@ -386,7 +386,7 @@ static void slope_back_bfloat16(int64_t n, const uint16_t *slope, const xlm_real
     }
 }
 
-/* Of floats the squares are exact in double, so the bits depend neither on W nor on whether they are fused with the additions. */
+/* Squares of floats are exact in double, so the bits depend neither on W nor on whether additions are fused with them. */
 static double sum_of_squares(int64_t n, const xlm_real *x)
 {
     enum { SUMS = 16 };

@@ -9,7 +9,7 @@
 
 enum { TABLES = 3 };
 
-/* Tables that this processor runs, the best first, then NULL. */
+/* The tables that this processor can run, the best first, then NULL. */
 static void list_runnable(const xlm_kernels *runnable[TABLES + 1])
 {
     const xlm_kernels *const table[TABLES] = {

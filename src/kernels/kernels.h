@@ -1,7 +1,7 @@
 /* xlm-mpi: inner loops of the operators, for the instruction set of this processor. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * One table of functions an instruction set, all made from the same bodies (kernels/bodies.h). They run on one thread and
- * know nothing of the tape. Results of two tables may differ by rounding; random draws are the same bits in all. */
+ * There is one table of functions per instruction set, all compiled from the same bodies (kernels/bodies.h). They run on one
+ * thread and know nothing of the tape. Results of two tables may differ by rounding; random draws have the same bits in all. */
 #ifndef XLM_KERNELS_KERNELS_H
 #define XLM_KERNELS_KERNELS_H
 
@@ -13,26 +13,26 @@
 typedef struct xlm_kernels {
     const char *name; /* "avx512", "avx2", "portable" */
 
-    /* Where `add`: out += result, else out = result; out may then be one of the inputs. */
+    /* With `add`: out += result; otherwise out = result, and out may be one of the inputs. */
     void (*add)(int64_t n, const xlm_real *a, const xlm_real *b, xlm_real *y);                    /* y = a + b */
     void (*multiply)(int64_t n, const xlm_real *a, const xlm_real *b, xlm_real *y, bool add);     /* y_i = a_i b_i */
     void (*scale)(int64_t n, xlm_real factor, const xlm_real *x, xlm_real *y, bool add);          /* y = factor x */
-    /* y = x. y, at a multiple of 64 bytes, is not read soon, and may go past the caches; other threads see it after
-     * atomic_thread_fence(memory_order_seq_cst), no weaker one. */
+    /* y = x. y is at a multiple of 64 bytes and is not read soon, so the stores may bypass the caches; other threads see them
+     * after atomic_thread_fence(memory_order_seq_cst); a weaker fence does not suffice. */
     void (*copy_past)(int64_t n, const xlm_real *x, xlm_real *y);
     void (*fill)(int64_t n, xlm_real value, xlm_real *y, bool add);
     xlm_real (*sum)(int64_t n, const xlm_real *x);
     double (*sum_of_squares)(int64_t n, const xlm_real *x); /* of floats: the same bits in all tables */
     xlm_real (*dot)(int64_t n, const xlm_real *a, const xlm_real *b);
     xlm_real (*maximum)(int64_t n, const xlm_real *x);                                            /* n >= 1 */
-    /* y = exp(x - shift), not kept where y is NULL; Σ y. */
+    /* y = exp(x - shift), not stored if y is NULL; returns Σ y. */
     xlm_real (*exp_sum)(int64_t n, const xlm_real *x, xlm_real shift, xlm_real *y);
 
     /* out[c] += Σ_r x[r, c] over a chunk of rows. */
     void (*column_sums)(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *out);
 
-    /* Of x + bias; bias: [n], or NULL for none. slope: the derivative there, or NULL. y or slope may be x. dx: may be NULL.
-     * dbias: [n], added to, or NULL. */
+    /* The function of x + bias; bias: [n], or NULL for none. slope: the derivative at x + bias, or NULL. y or slope may be x. dx:
+     * may be NULL. dbias: [n], added to, or NULL. */
     void (*gelu)(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y, xlm_real *slope);
     void (*gelu_back)(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool add,
                       xlm_real *dbias);
@@ -49,8 +49,8 @@ typedef struct xlm_kernels {
     void (*layer_norm_back)(int64_t cols, const xlm_real *x, const xlm_real *gamma, const xlm_real stats[2],
                             const xlm_real *dy, xlm_real *dx, bool add, xlm_real *dgamma, xlm_real *dbeta);
 
-    /* Decisions to keep, 8 a draw: bits[i], i < draws, from the block of counter (c0 + i, c1, c2, c3). Bit j is
-     * u_j >= threshold, u_2k and u_2k+1 the low and the high half of word k. */
+    /* Decisions to keep an element, 8 per draw: bits[i], i < draws, from the block of counter (c0 + i, c1, c2, c3). Bit j is u_j
+     * >= threshold, u_2k and u_2k+1 the low and the high half of word k. */
     void (*keep_bits)(xlm_rng_key key, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, int64_t draws,
                       uint32_t threshold, uint8_t *bits);
     /* y_i = factor x_i where bit i, else 0. */
@@ -63,16 +63,16 @@ typedef struct xlm_kernels {
     void (*residual_back)(int64_t cols, const xlm_real *ds, const uint8_t *bits, xlm_real keep_scale, xlm_real *dz, bool add,
                           xlm_real *dbias);
 
-    /* bfloat16: upper halves of floats, rounded to nearest and to even. Infinities stay, and so does what is not a number;
-     * denormals become zero, as AVX512_BF16 has it. All tables give the same bits. */
+    /* bfloat16: upper halves of floats, rounded to nearest, ties to even. Infinities and NaNs are kept; denormals become zero, as
+     * with AVX512_BF16. All tables give the same bits. */
     void (*to_bfloat16)(int64_t n, const xlm_real *x, uint16_t *y);
-    /* Of two rows in turn: y_2i of x_i, y_2i+1 of z_i; z may be NULL, for zeros. */
+    /* Round and interleave two rows: y_2i is x_i, y_2i+1 is z_i; z NULL: zeros. */
     void (*to_bfloat16_pairs)(int64_t n, const xlm_real *x, const xlm_real *z, uint16_t *y);
-    /* The same of rows that are rounded already. past: as copy_past. */
+    /* The same for rows that are rounded already. past: like copy_past. */
     void (*bfloat16_pairs)(int64_t n, const uint16_t *x, const uint16_t *z, uint16_t *y, bool past);
     xlm_real (*exp_sum_bfloat16)(int64_t n, const xlm_real *x, xlm_real shift, uint16_t *y); /* the same, y rounded */
     void (*scale_bfloat16)(int64_t n, xlm_real factor, const uint16_t *x, xlm_real *y);      /* y = factor x */
-    /* GELU of x + bias, in its two forms, and its derivative there, both rounded; slope: may be NULL. */
+    /* GELU of x + bias in its two forms, and its derivative there, both rounded. slope may be NULL. */
     void (*gelu_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
     void (*gelu_tanh_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
     /* y_i = slope_i x_i, rounded; dbias_i += slope_i x_i, not rounded. */
@@ -81,34 +81,35 @@ typedef struct xlm_kernels {
     /* y = xᵀ; x: rows x cols with rows ldx apart, y: cols x rows with rows ldy apart. */
     void (*transpose)(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *y, int64_t ldy);
     void (*transpose_bfloat16)(int64_t rows, int64_t cols, const uint16_t *x, int64_t ldx, uint16_t *y, int64_t ldy);
-    /* c = a b for matrices that are small, or that one thread has for itself. Element (i, l) of a, m x depth, is
-     * a[i a_row + l a_col]; rows of b, depth x n, and of c, m x n, are ldb and ldc apart. */
+    /* c = a b for small matrices, or matrices of one thread. Element (i, l) of a, m x depth, is a[i a_row + l a_col]; rows of b,
+     * depth x n, and of c, m x n, are ldb and ldc apart. */
     void (*product)(int64_t m, int64_t n, int64_t depth, const xlm_real *a, int64_t a_row, int64_t a_col, const xlm_real *b,
                     int64_t ldb, xlm_real *c, int64_t ldc, bool add);
-    /* The same of bfloat16, two and two along the depth, which is that of pairs: an element of a and b is a pair, and all
-     * distances count pairs. Sums are floats. */
+    /* The same for bfloat16, in pairs along the depth: an element of a and b is a pair, and depth and all distances count pairs.
+     * Sums are floats. */
     void (*product_bfloat16)(int64_t m, int64_t n, int64_t depth, const uint16_t *a, int64_t a_row, int64_t a_col,
                              const uint16_t *b, int64_t ldb, xlm_real *c, int64_t ldc, bool add);
     xlm_real (*dot_bfloat16)(int64_t n, const uint16_t *a, const xlm_real *b);
-    /* A row of attention weights. x: q·k_j becomes p_j = exp(factor x_j) / Σ exp(factor x), factor > 0, of which, when bits
-     * is not NULL, only those with bit j remain, times keep_scale. Returns log Σ exp(factor x). n >= 1. */
+    /* A row of attention weights. x: q·k_j becomes p_j = exp(factor x_j) / Σ exp(factor x), factor > 0. If bits is not NULL, p_j
+     * is multiplied by keep_scale where bit j is set, and else becomes 0. Returns log Σ exp(factor x). n >= 1. */
     xlm_real (*softmax)(int64_t n, xlm_real factor, xlm_real *x, const uint8_t *bits, xlm_real keep_scale);
-    /* Its backward pass, p recomputed from q·k. y: what softmax left. x: q·k_j becomes y_j. dy: dL/dy_j becomes dL/d(q·k_j) =
+    /* Its backward pass, p recomputed from q·k. y: the result of softmax. x: q·k_j becomes y_j. dy: dL/dy_j becomes dL/d(q·k_j) =
      * factor p_j (dL/dp_j − mean). mean: Σ y_j dL/dy_j, which is the product of the row's result and its gradient. */
     void (*softmax_back)(int64_t n, xlm_real factor, xlm_real log_sum, xlm_real mean, xlm_real *x, xlm_real *dy,
                          const uint8_t *bits, xlm_real keep_scale);
 } xlm_kernels;
 
-/* Whether XLM_KERNELS, when it is set, names a table that this processor runs: EX_USAGE. Programs ask before they work. */
+/* EX_USAGE if XLM_KERNELS is set and does not name a table that this processor can run. Programs call it before they start
+ * working. */
 bool xlm_kernels_check(GError **error);
-/* The best table for this processor, or the one that the environment variable XLM_KERNELS names; without such a table, which
- * xlm_kernels_check finds out, the program ends. */
+/* The best table for this processor, or the one that the environment variable XLM_KERNELS names. If there is no such table (see
+ * xlm_kernels_check) the program ends. */
 const xlm_kernels *xlm_kernels_get(void);
 /* The table of that name; NULL when there is none or the processor cannot run it. */
 const xlm_kernels *xlm_kernels_find(const char *name);
 
-/* Tables as compiled; NULL where the compiler or the machine's kind does not have the instruction set. */
+/* The compiled tables; NULL if the compiler or the machine's architecture does not have the instruction set. */
 extern const xlm_kernels *const xlm_kernels_avx512, *const xlm_kernels_avx2, *const xlm_kernels_portable;
-extern const xlm_kernels *const xlm_kernels_avx512_bfloat16; /* "avx512" too, for processors that multiply bfloat16 */
+extern const xlm_kernels *const xlm_kernels_avx512_bfloat16; /* also called "avx512", for processors that multiply bfloat16 */
 
 #endif

@@ -1,11 +1,11 @@
 /* xlm-mpi: the normal distribution function and its density, for vectors of floats. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * GELU and its derivative need Φ(x) and φ(x) of the same x. A vector error function gives the first at six times the cost
- * of an exponential, and the exponential comes on top; from the exponential alone:
+ * GELU and its derivative need Φ(x) and φ(x) of the same x. A vector error function computes Φ at six times the cost of an
+ * exponential, and φ needs the exponential too. Both can be computed from the exponential alone:
  *     φ(x) = exp(-x²/2) / √2π,    Φ(-|x|) = exp(-x²/2) t P(t),    t = 1 / (1 + 0.35 |x|),    Φ(|x|) = 1 - Φ(-|x|).
- * P, of degree 8, interpolates erfcx(|x|/√2) / 2t at the Chebyshev nodes of t for 0 <= |x| <= 14.5, beyond which the
- * exponential is zero; relative error below 5e-8 before rounding. (The form is that of Hastings 1955, made known by
- * Abramowitz and Stegun 7.1.26; the coefficients are our own.) */
+ * P, of degree 8, interpolates erfcx(|x|/√2) / 2t at the Chebyshev nodes of t for 0 <= |x| <= 14.5, beyond which the exponential
+ * is zero; relative error below 5e-8 before rounding. (The form is that of Hastings 1955, known from Abramowitz and Stegun
+ * 7.1.26; the coefficients are our own.) */
 static inline vec normal_distribution(vec x, vec *density)
 {
     static const float P[] = {0.139618635f,   0.1399143339f,  0.1194250927f, 0.1072124994f,  -0.02732191058f,

@@ -1,4 +1,4 @@
-/* xlm-mpi: what the processor is asked directly. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the processor, identified by its own instructions. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "kernels/processor.h"
 
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 bool xlm_processor_has_avx512(void)
 {
-    /* These look at what the operating system saves (XCR0) too. */
+    /* These also check what the operating system saves (XCR0). */
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma") &&
            __builtin_cpu_supports("bmi2");
@@ -31,8 +31,8 @@ void xlm_processor_flush_denormals(void)
     _mm_setcsr(_mm_getcsr() | flush_to_zero | denormals_are_zero);
 }
 
-/* The leaf 0 has the name in EBX, EDX, ECX; leaf 1 the family, to which the extended one is added where it is 15, and the model, of
- * which the extended one is the upper half in families 6 and 15. */
+/* Leaf 0 has the vendor's name in EBX, EDX, ECX. Leaf 1 has the family and the model: if the family is 15, the extended family is
+ * added to it; in families 6 and 15 the extended model is the upper half of the model. */
 xlm_processor xlm_processor_identify(void)
 {
     unsigned a = 0, b = 0, c = 0, d = 0;

@@ -1,10 +1,10 @@
-/* xlm-mpi: what the processor identifies itself as, and a request to it. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the processor's identity and features, and prefetching. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_KERNELS_PROCESSOR_H
 #define XLM_KERNELS_PROCESSOR_H
 
 #include <stdbool.h>
 
-/* Who made the processor, and which one it is, by itself: "AuthenticAMD", 25, 17. */
+/* Vendor, family and model that the processor reports: "AuthenticAMD", 25, 17. */
 typedef struct xlm_processor {
     char vendor[16]; /* empty on machines other than x86 */
     int family, model;
@@ -12,7 +12,7 @@ typedef struct xlm_processor {
 } xlm_processor;
 xlm_processor xlm_processor_identify(void);
 
-/* Ask for the line of memory at an address, which need not be there, before it is read. */
+/* Prefetch the cache line at an address, which need not be valid. */
 static inline void xlm_processor_fetch(const void *at)
 {
 #ifdef __GNUC__
@@ -22,17 +22,18 @@ static inline void xlm_processor_fetch(const void *at)
 #endif
 }
 
-/* The instructions our kernels use, by processor and operating system: F, BW, DQ, VL, CD, FMA, BMI2; AVX2 and FMA. False
- * on other kinds of machine. */
+/* Do the processor and the operating system support the instructions that our kernels use: F, BW, DQ, VL, CD, FMA and BMI2; AVX2
+ * and FMA? False on other architectures. */
 bool xlm_processor_has_avx512(void);
 bool xlm_processor_has_avx2(void);
-/* Products of bfloat16 that are added to floats: AVX512_BF16 (AMX comes with it). */
+/* Does it multiply bfloat16 and add the products as floats: AVX512_BF16 (processors with AMX have it too)? */
 bool xlm_processor_has_bfloat16(void);
-/* AVX-512 with units of 512 bits, by the processor's maker and family: AMD's before Zen 5 compute in halves. */
+/* Does it have AVX-512 with units of 512 bits? Depends on vendor and family: AMD's processors before Zen 5 compute in two
+ * halves. */
 bool xlm_processor_has_whole_avx512(void);
 
-/* Denormal numbers are taken and given as zero by the calling thread, and by threads it creates from now on. No effect on
- * machines other than x86. */
+/* From now on the calling thread, and threads that it creates, read and write denormal numbers as zero. No effect on machines
+ * other than x86. */
 void xlm_processor_flush_denormals(void);
 
 #endif

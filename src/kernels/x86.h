@@ -1,6 +1,6 @@
 /* xlm-mpi: what AVX2 and AVX-512 have in common, written once. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Included by avx2.c and avx512.c after they have defined
+ * avx2.c and avx512.c include this file after they have defined
  *     W, vec, pairs_of_floats, words    lanes; vectors of W floats, of W / 2 doubles, of W / 2 64-bit integers
  *     OF(name)                          the intrinsic of that name for this width: _mm256_name or _mm512_name
  *     load, store, chosen, magnitude, where_negative, sum_of, largest_of, exponential   as bodies.h and normal.h want them
@@ -19,7 +19,7 @@
  *     store_halves(p, k, words)         the lower halves of the first k 32-bit lanes
  *     TILE_ROWS, TILE_VECTORS           as attention.h wants them
  *     exchange_quarters(t, r)           the last stage of a transposition, below
- * and compiles them to the whole table of kernels. */
+ * and it defines the whole table of kernels. */
 
 static inline vec all(float value) { return OF(set1_ps)(value); }
 static inline vec plus(vec a, vec b) { return OF(add_ps)(a, b); }
@@ -36,7 +36,7 @@ static inline vec smaller(vec a, vec b) { return OF(min_ps)(a, b); }
 enum { DRAWS = W / 2 }; /* as many counters as there are 64-bit lanes */
 _Static_assert(sizeof(decisions) == DRAWS, "a byte of decisions each draw");
 
-/* Philox on DRAWS counters, one in the lower half of each 64-bit lane; what gathers in the upper halves is never read. */
+/* Philox on DRAWS counters, one in the lower half of each 64-bit lane; the upper halves are never read. */
 static inline decisions keep_draws(xlm_rng_key key, words c0, uint32_t word1, uint32_t word2, uint32_t word3, words threshold)
 {
     words c1 = wide(word1), c2 = wide(word2), c3 = wide(word3);

@@ -1,8 +1,8 @@
 /* xlm-mpi: a batch of pairs annotated with word alignments. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Links are in the file by numbers of pairs and of subwords. A batch has them as pairs of its rows, whichever side is first,
- * wherever the layout has put the sentences and however many pairs a sequence has. Of the file, what a batch needs is read,
- * when it is laid out. */
+ * The file has links as numbers of pairs and of subwords. A batch has them as pairs of its rows, whichever side is first,
+ * wherever the layout puts the sentences and however many pairs a sequence has. When a batch is laid out, only the links that it
+ * needs are read from the file. */
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static const xlm_option alignment_options[] = {
     XLM_OPTION_END,
 };
 
-/* Pairs of two texts of the corpus, and their links, of the same source and target (alignment_file.c sees to that). */
+/* The pairs of two texts of the corpus and their links, with the same source and target (alignment_file.c ensures this). */
 typedef struct linked_pairs {
     const xlm_corpus_pairs *pairs;
     const xlm_alignment_file *file;
@@ -65,7 +65,7 @@ static bool refuse_absent(const xlm_opening *o, const aligned *a, const xlm_corp
 static bool add_pairs(const xlm_opening *o, aligned *a, const char *name, GError **error)
 {
     linked_pairs p = {.pairs = xlm_corpus_find_pairs(o->from, o->split, name, NULL)};
-    if (p.pairs == NULL) /* so rare that none were held out: the source leaves them out */
+    if (p.pairs == NULL) /* so few pairs that none were held out: the source skips them */
         return true;
     for (guint f = 0; f < a->files->len; f++) {
         xlm_alignment_file *file = a->files->pdata[f];
@@ -143,7 +143,7 @@ static int by_rows(const void *x, const void *y)
 
 static const xlm_span *span_at(const xlm_sequences *sequences, guint i) { return &g_array_index(sequences->spans, xlm_span, i); }
 
-/* Pairs of the texts of two spans; [out] source_first: the source is the first. NULL: there are none. */
+/* The pairs of the texts of two spans; NULL if there are none. [out] source_first: the first span is in the source language. */
 static const linked_pairs *find_pairs(const aligned *a, const xlm_span *first, const xlm_span *second, bool *source_first)
 {
     for (guint i = 0; i < a->pairs->len; i++) {
@@ -183,7 +183,7 @@ static bool add_links(const aligned *a, const xlm_span *first, const xlm_span *s
     return good;
 }
 
-/* Of one sequence, spans [begin, end): its first side, then as many of its second side. */
+/* Append the links of one sequence. spans [begin, end): those of its first side, then as many of its second side. */
 static bool add_sequence(const aligned *a, const xlm_sequences *sequences, guint begin, guint end, GArray *links, GError **error)
 {
     const guint n = (end - begin) / 2;

@@ -1,4 +1,4 @@
-/* xlm-mpi: a batch while the stages of a stream fill it in. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: a batch that the stages of a stream are filling in. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/batch_layout.h"
 
 bool xlm_batch_layout_take(xlm_batch_layout *layout, xlm_arena *arena, const xlm_special_tokens *specials, int64_t sequences,

@@ -4,14 +4,14 @@
 
 #include "base/rng.h"
 
-/* What the draws of one batch depend on, beside their purpose. */
+/* What the draws of one batch depend on, besides their purpose. */
 typedef struct xlm_draws {
     uint64_t seed, step;
     uint32_t stream; /* its number in the job */
-    uint64_t first;  /* number within the step of the batch's first sequence */
+    uint64_t first;  /* number of the batch's first sequence in the step */
 } xlm_draws;
 
-/* The key of a purpose; take it once a batch. */
+/* The key of a purpose; compute it once per batch. */
 static inline xlm_rng_key xlm_draws_key(const xlm_draws *draws, xlm_rng_purpose purpose)
 {
     return xlm_rng_make_key(draws->seed, purpose, draws->step);

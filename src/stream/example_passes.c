@@ -1,4 +1,4 @@
-/* xlm-mpi: passes over examples, shared out among ranks. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: passes over examples, distributed over ranks. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/example_passes.h"
 
 #include "base/progress.h"

@@ -1,19 +1,19 @@
-/* xlm-mpi: labelled examples in memory, what fine-tuning reads. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: labelled examples in memory, for fine-tuning. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/examples.h"
 
 #include "lexicon/translations.h"
 
-/* What there is a token, and a predicted row. Training text in fifteen languages has some hundred million tokens. */
+/* What is stored for each token and each predicted row. Training text in fifteen languages has several hundred million tokens. */
 typedef struct token {
     int32_t id;
     uint16_t language;
     uint8_t type;
-    bool word; /* by itself */
+    bool word; /* it is a word by itself */
 } token;
 typedef struct prediction {
     int32_t position, target;
 } prediction;
-/* Where an example ends in both arrays. */
+/* The end of an example in both arrays. */
 typedef struct end {
     int64_t tokens, predictions;
 } end;
@@ -21,11 +21,11 @@ typedef struct end {
 struct xlm_examples {
     const xlm_special_tokens *specials;
     GArray *tokens, *predictions;
-    GArray *ends; /* one more than there are examples; the first is 0, 0 */
+    GArray *ends; /* number of examples + 1; the first is 0, 0 */
     int64_t longest, max_predictions; /* of one */
     int64_t together;
-    xlm_translations *translations; /* words are switched by; NULL: none */
-    double share;                   /* of them that are */
+    xlm_translations *translations; /* for switching words; NULL: none */
+    double share;                   /* share of the words that are switched */
 };
 
 xlm_examples *xlm_examples_new(const xlm_special_tokens *specials)
@@ -118,7 +118,7 @@ GArray *xlm_examples_cut(const xlm_examples *examples)
 
 /* ---- reading ---- */
 
-/* One example into the rows from `row` on, its predictions after those that the batch has. */
+/* Put one example into the rows from `row` on, and its predictions after those that the batch already has. */
 static void lay_example(const xlm_examples *e, int64_t example, uint32_t instance, int32_t row, xlm_batch_layout *l)
 {
     const end *from = end_of(e, example), *to = end_of(e, example + 1);

@@ -1,7 +1,7 @@
 /* xlm-mpi: the source that reads labelled examples. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * An example is an instance as it is, special tokens included, and has the list of its predicted rows. It is one span, which
- * begins at the example's number. */
+ * An example is an instance, already with its special tokens, and has a list of predicted rows. It is one span whose start is the
+ * example's number. */
 #include "stream/examples.h"
 #include "stream/stream.h"
 

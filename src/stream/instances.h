@@ -1,30 +1,30 @@
 /* xlm-mpi: instances as stretches of text, and their sparse index. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Text is cut into instances by walking over its units (sentences, or pairs of them) from the front, so where instance
- * i begins is only known by walking there. The index keeps the beginning of about every 64th: a block. To find instance
- * i, walk from the beginning of its block. Memory: half a byte an instance. */
+ * Text is divided into instances by walking over its units (sentences, or pairs of them) from the front, so the beginning of
+ * instance i is known only by walking there. The index stores the beginning of about every 64th instance: a block. To find
+ * instance i, walk from the beginning of its block. Memory: half a byte per instance. */
 #ifndef XLM_STREAM_INSTANCES_H
 #define XLM_STREAM_INSTANCES_H
 
 #include "corpus/corpus.h"
 #include "stream/sequences.h"
 
-/* Where an instance is. */
+/* The place of an instance. */
 typedef struct xlm_extent {
-    int64_t unit;  /* it begins in this one */
-    int64_t token; /* at this token of it */
+    int64_t unit;  /* it begins in this unit */
+    int64_t token; /* at this token of the unit */
     int64_t end;   /* it ends before this unit */
-    int64_t tokens, words; /* in a batch, and without special tokens */
+    int64_t tokens, words; /* number of tokens in a batch, and without special tokens */
 } xlm_extent;
 
-/* Instances [instance, instance of the next block), which reach over units [unit, end). */
+/* Instances [instance, instance of the next block), which cover units [unit, end). */
 typedef struct xlm_block {
     int64_t instance;
     int64_t unit, token;
     int64_t end;
 } xlm_block;
 
-/* How long instances are. */
+/* The lengths of instances. */
 typedef struct xlm_lengths {
     int64_t longest;
     double tokens, squares; /* Σ tokens of an instance, Σ of its square */
@@ -47,9 +47,9 @@ typedef struct xlm_instances {
 
 void xlm_instances_init(xlm_instances *instances);
 void xlm_instances_clear(xlm_instances *instances);
-/* Put the next instance in. A block ends after 64 instances or 4,096 units, so that few are walked to find one. */
+/* Add the next instance. A block ends after 64 instances or 4,096 units, so that finding an instance is a short walk. */
 void xlm_instances_add(xlm_instances *instances, const xlm_extent *extent);
-/* The block that an instance (0 <= instance < count) is in. */
+/* The block of an instance (0 <= instance < count). */
 const xlm_block *xlm_instances_find(const xlm_instances *instances, int64_t instance);
 
 #endif

@@ -1,4 +1,4 @@
-/* xlm-mpi: which tokens are predicted and what is in their place. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: which tokens are predicted, and what replaces them. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/masking.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "stream/stage.h"
 
-/* What is in the place of a chosen token. Words 1 and 2 of the draw; word 0 has chosen it. */
+/* The token that replaces a chosen one, by words 1 and 2 of the draw; word 0 has chosen it. */
 static int32_t replace(const xlm_masking *m, const xlm_special_tokens *specials, xlm_rng_block chance, int32_t original)
 {
     const double unit = xlm_rng_unit(chance.v[1]);
@@ -93,7 +93,7 @@ static bool open_masking(xlm_opening *opening, const void *pointer, void **stage
 
 static void corrupt(const void *stage, const xlm_draws *draws, xlm_batch_layout *batch) { xlm_mask(stage, draws, batch); }
 
-/* Each instance has one at least. */
+/* Each instance has at least one. */
 static int64_t max_predicted(const void *stage, int64_t instances, int64_t tokens, double deviations)
 {
     const xlm_masking *masking = stage;

@@ -3,7 +3,7 @@
 
 #include "stream/stage.h"
 
-/* Sentences whose offsets are read at a time, when all are walked over and when one instance is looked for. */
+/* Number of sentences whose offsets are read at a time: for a walk over all of them, and to find one instance. */
 enum { PASS = 65536, LOOK = 512 };
 
 /* A walk over sentences [sentence, end). */
@@ -22,7 +22,7 @@ static walk begin(const xlm_monolingual *of, int64_t sentence, int64_t token, in
                   .offsets = g_new(uint64_t, capacity + 1)};
 }
 
-/* Read on, from the sentence that the walk has come to. */
+/* Read more offsets, from the present sentence of the walk on. */
 static bool refill(walk *w, GError **error)
 {
     const xlm_corpus_text *text = w->of->text;
@@ -31,7 +31,7 @@ static bool refill(walk *w, GError **error)
     return xlm_corpus_read_offsets(w->of->corpus, text, w->first, w->held + 1, w->offsets, error);
 }
 
-/* Tokens of the sentence that are not in an instance yet; -1 on error. */
+/* Number of tokens of the sentence that are not in an instance yet; -1 on error. */
 static inline int64_t remaining(walk *w, GError **error)
 {
     if (w->sentence >= w->first + w->held && !refill(w, error))
@@ -47,8 +47,8 @@ static void add_span(const walk *w, int64_t tokens, GArray *spans)
     g_array_append_val(spans, span);
 }
 
-/* Walk over one instance. [out] extent: where it is; a `unit` of -1: there was none left. [out] spans: its
- * spans are appended, unless NULL. */
+/* Walk over one instance. [out] extent: its place; `unit` is -1 if there was none left. [out] spans: its spans are appended,
+ * unless NULL. */
 static bool walk_instance(walk *w, xlm_extent *extent, GArray *spans, GError **error)
 {
     const int64_t length = w->of->length;

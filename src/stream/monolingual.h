@@ -1,9 +1,8 @@
 /* xlm-mpi: instances of one language's monolingual text. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Sentences are joined, <s> A </s> B </s>, until the next one no longer fits. A sentence that does not fit by itself is
- * cut: it begins an instance of its own and fills as many as it takes; what is left of it in the last one is joined
- * with the sentences after it. No token is lost. Sentences without tokens are skipped. Positions run on through
- * the instance. */
+ * Sentences are joined, <s> A </s> B </s>, until the next one no longer fits. A sentence that does not fit into one instance is
+ * cut: it begins a new instance and fills as many as it needs; its rest, in the last one, is joined with the sentences after it.
+ * No token is lost. Sentences without tokens are skipped. Positions run on through the instance. */
 #ifndef XLM_STREAM_MONOLINGUAL_H
 #define XLM_STREAM_MONOLINGUAL_H
 
@@ -12,14 +11,14 @@
 typedef struct xlm_monolingual {
     const xlm_corpus *corpus;
     const xlm_corpus_text *text;
-    int64_t length; /* most tokens of an instance, specials included; at least 3 */
+    int64_t length; /* maximum number of tokens of an instance, including special tokens; at least 3 */
     xlm_instances instances;
-    int64_t tokens; /* of the monolingual text, without specials */
+    int64_t tokens; /* of the monolingual text, without special tokens */
     int64_t cut;    /* sentences that were cut */
 } xlm_monolingual;
 
-/* A pass over the offsets of the text's monolingual sentences. corpus and text are borrowed. Errors: EX_DATAERR when
- * offsets go backwards, and errors of reading the corpus. On failure there is nothing to close. */
+/* Makes the index by a pass over the offsets of the text's monolingual sentences. corpus and text are borrowed. Errors:
+ * EX_DATAERR when offsets go backwards, and errors of reading the corpus. On failure there is nothing to close. */
 bool xlm_monolingual_open(xlm_monolingual *monolingual, const xlm_corpus *corpus, const xlm_corpus_text *text,
                           int64_t length, GError **error);
 void xlm_monolingual_close(xlm_monolingual *monolingual);

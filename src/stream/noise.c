@@ -3,8 +3,8 @@
  * The noise of denoising auto-encoders (Lample et al. 2018, as XLM's word_shuffle, word_dropout and word_blank), token by token,
  * in this order:
  *
- *   shuffle  tokens are sorted by i + U(0, k), so that none moves k places or more
- *   drop     each token is left out with this probability; one at least stays
+ *   shuffle tokens are sorted by i + U(0, k), so none moves k places or more
+ *   drop each token is left out with this probability; at least one is kept
  *   blank    each becomes <mask> with this probability */
 #include <stddef.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static bool open_noise(xlm_opening *opening, const void *pointer, void **stage, 
 
 typedef struct moved_token {
     double place;
-    int32_t id, number; /* number: in the sentence as it was */
+    int32_t id, number; /* number: in the sentence before noise */
 } moved_token;
 
 static int by_place(const void *a, const void *b)
@@ -61,7 +61,7 @@ static void change(const void *stage, const xlm_draws *draws, int32_t sequence, 
         tokens[i] = (moved_token){i + o->shuffle * xlm_rng_unit(chance[i].v[0]), ids[i], i};
     }
     qsort(tokens, (size_t)*n, sizeof *tokens, by_place);
-    int32_t kept = 0, last = 0; /* last: the one that is dropped last of all */
+    int32_t kept = 0, last = 0; /* last: the token with the highest draw, kept if all others are dropped */
     for (int32_t i = 0; i < *n; i++) {
         const xlm_rng_block *c = &chance[tokens[i].number];
         if (c->v[1] > chance[tokens[last].number].v[1])

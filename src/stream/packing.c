@@ -3,13 +3,13 @@
 
 static xlm_span *span_at(const xlm_sequences *sequences, guint i) { return &g_array_index(sequences->spans, xlm_span, i); }
 
-/* Is <s> before a span? */
+/* Does <s> come before a span? */
 static bool opens(const xlm_span *span, bool first, bool restart)
 {
     return first || (restart && span->side != span[-1].side);
 }
 
-/* One span and the specials around it, from `row` on. Returns the row after them. */
+/* Write one span and the special tokens around it, from `row` on. Returns the row after them. */
 static int32_t pack_span(xlm_batch_layout *batch, const xlm_span *span, const int32_t *tokens, bool open, int32_t row,
                          int32_t first_of_sequence, uint32_t instance, int32_t *position)
 {

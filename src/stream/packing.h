@@ -4,9 +4,9 @@
 
 #include "stream/stage.h"
 
-/* Take a batch in the arena and fill in the text of the tokens that were read: <s> before each sequence, </s> after each span, positions
- * from 0 on; all of it may be predicted. restart: the second side of a pair has an <s> and positions of its own. Errors: those of
- * xlm_batch_layout_take. */
+/* Allocate a batch in the arena and fill in the text of the tokens that were read: <s> before each sequence, </s> after each
+ * span, positions from 0 on. Any row may be predicted. restart: the second side of a pair has its own <s> and positions from 0.
+ * Errors: those of xlm_batch_layout_take. */
 bool xlm_pack(const xlm_source *source, const xlm_sequences *sequences, bool restart, xlm_arena *arena, xlm_batch_layout *batch,
               GError **error);
 

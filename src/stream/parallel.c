@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "corpus/sentence_offsets.h"
 
-/* Pairs that are read at a time, when all are walked over and when one instance is looked for. */
+/* Number of pairs that are read at a time: for a walk over all of them, and to find one instance. */
 enum { PASS = 65536, LOOK = 512 };
 
 /* A walk over pairs [next, end). */
@@ -14,9 +14,9 @@ typedef struct walk {
     const xlm_parallel *of;
     int64_t next, end;
     int64_t taken, too_long, excluded, undrawn;
-    int64_t first, held, capacity;     /* pairs [first, first + held) are at hand: */
+    int64_t first, held, capacity;     /* pairs [first, first + held) are in memory: */
     int64_t *links;                    /* [held x 2] */
-    int64_t *starts[2], *tokens[2];    /* [held] where their sides lie */
+    int64_t *starts[2], *tokens[2];    /* [held] first token and number of tokens of their sides */
 } walk;
 
 static walk begin(const xlm_parallel *of, int64_t first, int64_t end, int64_t capacity)
@@ -31,7 +31,7 @@ static walk begin(const xlm_parallel *of, int64_t first, int64_t end, int64_t ca
     return w;
 }
 
-/* Read on, from the pair that the walk has come to. */
+/* Read more pairs, from the present pair of the walk on. */
 static bool refill(walk *w, GError **error)
 {
     const xlm_parallel *of = w->of;
@@ -46,7 +46,7 @@ static bool refill(walk *w, GError **error)
     return true;
 }
 
-/* Is a pair of the file in the share? */
+/* Does a pair of the file belong to the share? */
 static bool is_drawn(const xlm_parallel *of, int64_t pair)
 {
     if (of->rules.share >= 1)
@@ -57,13 +57,13 @@ static bool is_drawn(const xlm_parallel *of, int64_t pair)
     return xlm_rng_unit(block.v[0]) < of->rules.share;
 }
 
-/* Is there room for these tokens on either side, and a </s> for each of the sentences? */
+/* Is there room for these tokens on both sides, and for the </s> of each sentence? */
 static bool fits(const xlm_parallel_rules *rules, int64_t source, int64_t target, int64_t pairs)
 {
     return rules->layout->layout.fits((const int64_t[]){source + pairs, target + pairs}, rules->length);
 }
 
-/* May the pair that the walk has come to be in an instance? Counts why not. */
+/* May the present pair of the walk be in an instance? If not, counts the reason. */
 static bool is_wanted(walk *w, int64_t source, int64_t target)
 {
     const xlm_parallel_rules *rules = &w->of->rules;
@@ -83,8 +83,8 @@ static bool is_wanted(walk *w, int64_t source, int64_t target)
     return true;
 }
 
-/* Go to the next pair that is wanted, without taking it: 1; 0 when there is none, -1 on error. [out] i: its place in the
- * arrays of the walk. */
+/* Go to the next usable pair without taking it. Returns 1; 0 if there is none; -1 on error. [out] i: its index in the arrays of
+ * the walk. */
 static int seek(walk *w, int64_t *i, GError **error)
 {
     for (; w->next < w->end; w->next++) {
@@ -105,8 +105,8 @@ static void add_span(const walk *w, int64_t i, int side, GArray *spans)
     g_array_append_val(spans, span);
 }
 
-/* Walk over one instance. [out] extent: where it is; a `unit` of -1: there was none left. [out] sides: the
- * spans of source and target are appended, unless NULL. */
+/* Walk over one instance. [out] extent: its place; `unit` is -1 if there was none left. [out] sides: the spans of source and
+ * target are appended, unless NULL. */
 static bool walk_instance(walk *w, xlm_extent *extent, GArray *sides[2], GError **error)
 {
     const xlm_parallel_rules *rules = &w->of->rules;
@@ -158,7 +158,7 @@ bool xlm_parallel_open(xlm_parallel *parallel, const xlm_corpus *corpus, const x
 
 void xlm_parallel_close(xlm_parallel *parallel) { xlm_instances_clear(&parallel->instances); }
 
-/* Append the spans of one side, which is first or second. */
+/* Append the spans of one side as the first or the second side. */
 static void append_side(const GArray *side, bool second, GArray *spans)
 {
     for (guint i = 0; i < side->len; i++) {

@@ -26,7 +26,7 @@ xlm_planned_size xlm_plan_size(const xlm_stream *stream, int64_t instances, doub
 
 /* ---- text ---- */
 
-/* Words that stand in the text in turn: objectives look up pairs of them, and frequent ones are found. */
+/* Words that the text repeats in turn. They are frequent, so that objectives which look up pairs of them find some. */
 enum { WORDS = 16 };
 
 typedef struct text {
@@ -37,7 +37,7 @@ typedef struct text {
     bool pairs, restarts; /* sequences have two sides; the second one begins with <s>, at position 0 */
 } text;
 
-/* The words with the highest counts, of which there may be fewer. */
+/* The words with the highest counts; there may be fewer than asked for. */
 static void choose_words(const xlm_vocabulary *vocabulary, text *t)
 {
     const int64_t *counts = xlm_vocabulary_counts(vocabulary);
@@ -73,7 +73,7 @@ static void fill_sequence(const text *t, int32_t s, int32_t n, xlm_batch_layout 
 
 /* ---- what is predicted and annotated ---- */
 
-/* k rows of sequence s at random, words if there are enough of them. labelled: targets are classes, not words. */
+/* Choose k rows of sequence s at random, rows of words if there are enough of them. labelled: targets are classes, not words. */
 static void predict(const text *t, int32_t s, int64_t k, bool labelled, xlm_batch_layout *batch)
 {
     static const xlm_rng_key key = {{1, 2}};
@@ -93,7 +93,7 @@ static void predict(const text *t, int32_t s, int64_t k, bool labelled, xlm_batc
     }
 }
 
-/* Word i of the first side with word i of the second. */
+/* Link word i of the first side with word i of the second. */
 static void link_words(const text *t, xlm_batch_layout *batch)
 {
     int32_t n = 0;
@@ -124,7 +124,7 @@ static void translate(const text *t, xlm_batch_layout *batch)
 bool xlm_plan_batch(const xlm_stream *stream, const xlm_vocabulary *vocabulary, const xlm_planned_size *size, xlm_arena *arena,
                     xlm_batch *batch, GError **error)
 {
-    /* The numbers of a size may be of several batches: there is room for what is predicted. */
+    /* The numbers of a size may come from different batches, so make room for all predicted rows. */
     const int64_t sequences = size->sequences, each = MAX(1, (size->predicted + sequences - 1) / sequences);
     const int64_t others = MAX(size->tokens - size->length, (sequences - 1) * each);
     text t = {.specials = xlm_vocabulary_specials(vocabulary), .languages = xlm_vocabulary_languages(vocabulary),

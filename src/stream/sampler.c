@@ -12,17 +12,17 @@ struct xlm_sampler {
     int32_t *quota;
     uint64_t seed;
     uint32_t stream;
-    int64_t run;      /* whose order is at hand; -1: none */
+    int64_t run;      /* run whose order is in memory; -1: none */
     uint16_t *component; /* [RUN] of each draw of that run */
-    uint16_t *rank;   /* [RUN] how many draws before it in the run are of the same component */
+    uint16_t *rank;   /* [RUN] how many earlier draws of the run are from the same component */
 };
 
 /* ---- quotas ---- */
 
-/* Below this, differences are rounding: quotas are the same whatever the last bit of pow() is on a machine. */
+/* Smaller differences are due to rounding. So quotas are the same on all machines, whatever the last bit of pow() is. */
 static const double rounding = 1e-6;
 
-/* Give out what is left to the largest remainders, or take back from the largest quotas what "at least one" cost. */
+/* Distribute the rest to the largest remainders, or take from the largest quotas what "at least one" cost. */
 static void distribute_rest(int n, int32_t *quota, double *remainder, int64_t left)
 {
     for (; left > 0; left--) {
@@ -66,7 +66,7 @@ static void set_quotas(int n, const double *share, const int64_t *instances, dou
 
 /* ---- orders ---- */
 
-/* The key for draws of one purpose in one run or epoch, of this stream and (when there is one) component. */
+/* The key for draws of one purpose in one run or epoch, for this stream and, if there is one, this component. */
 static xlm_rng_key key_of(const xlm_sampler *s, xlm_rng_purpose purpose, int64_t number, int component)
 {
     const xlm_rng_key key = xlm_rng_make_key(s->seed, purpose, (uint64_t)number);
@@ -74,7 +74,7 @@ static xlm_rng_key key_of(const xlm_sampler *s, xlm_rng_purpose purpose, int64_t
     return (xlm_rng_key){{b.v[0], b.v[1]}};
 }
 
-/* Lay out the run: slots of a permutation are dealt to the components by quota, then draws of each component are counted. */
+/* Compute the order of the run: assign slots of a permutation to components by quota, then count the draws of each component. */
 static void lay_out(xlm_sampler *s, int64_t run)
 {
     const xlm_rng_key key = key_of(s, XLM_RNG_LANGUAGE, run, 0);

@@ -1,10 +1,10 @@
 /* xlm-mpi: which instance of which component comes when. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A stream reads several components (languages, or pairs of them). Its endless list of draws falls into runs of 65,536.
- * Each run has the same quota of every component, ∝ p_i^α, in an order permuted anew. The m-th draw of a component (m = 0, 1,
- * ... over all runs) is the instance at place m mod n of a permutation of its n instances that belongs to epoch m / n:
- * every instance once an epoch. All of this is a function of the seed, the stream's number and the index of the draw;
- * the order of the run last asked for stays in memory (256 KiB). */
+ * A stream reads several components (languages, or pairs of them). Its endless list of draws is divided into runs of 65,536. Each
+ * run has the same quota of every component, ∝ p_i^α, in a new random order. The m-th draw of a component (m = 0, 1, ... over all
+ * runs) is the instance at place m mod n of a permutation of its n instances for epoch m / n, so every instance comes once per
+ * epoch. All of this is a function of the seed, the stream's number and the index of the draw; the order of the last run is kept
+ * in memory (256 KiB). */
 #ifndef XLM_STREAM_SAMPLER_H
 #define XLM_STREAM_SAMPLER_H
 
@@ -15,13 +15,15 @@ enum { XLM_SAMPLER_RUN = 65536 };
 typedef struct xlm_sampler xlm_sampler;
 
 /* [in] components: at least one and at most XLM_SAMPLER_RUN. [in] share: [components] p_i, up to a factor. [in] instances:
- * [components] n_i; a component without any is never drawn, at least one has some. [in] stream: its number. */
+ * [components] n_i; a component without instances is never drawn; at least one component must have some. [in] stream: its
+ * number. */
 xlm_sampler *xlm_sampler_new(int components, const double *share, const int64_t *instances, double alpha, uint64_t seed,
                              uint32_t stream);
 /* NULL is allowed. */
 void xlm_sampler_free(xlm_sampler *sampler);
 
-/* [components], the sampler's: draws of each component in a run, RUN · p_i^α / Σ p_j^α by largest remainder, at least one. */
+/* [components], owned by the sampler: draws of each component in a run, RUN · p_i^α / Σ p_j^α by largest remainder, at least
+ * one. */
 const int32_t *xlm_sampler_quotas(const xlm_sampler *sampler);
 
 /* [out] component and instance of draw k >= 0. */

@@ -5,30 +5,30 @@
 #include <glib.h>
 #include <stdint.h>
 
-/* Tokens that are together in the source, and will in a sequence: a sentence, a part of one, or an example. */
+/* Tokens that are contiguous in the source and will be in a sequence: a sentence, a part of one, or an example. */
 typedef struct xlm_span {
-    const void *text; /* that it is of, for the source */
+    const void *text; /* its text, for the source */
     int64_t start;    /* first token in the text; of labelled examples, the number of the example */
     int32_t tokens;
     int32_t language; /* id */
-    int32_t side;     /* token type: 0, or 1 on the side of a pair that is second */
-    int64_t pair;     /* number of its pair in the corpus, counted for these two languages; -1: of none */
-    int32_t row;      /* of a batch, of its first token: for stages after the layout, which sets it */
+    int32_t side;     /* token type: 0, or 1 on the second side of a pair */
+    int64_t pair;     /* number of its pair among those of these two languages in the corpus; -1: it has no pair */
+    int32_t row;      /* row of its first token in the batch; set by the layout for later stages */
 } xlm_span;
 
 /* Sequence s has spans [ends[s-1], ends[s]). */
 typedef struct xlm_sequences {
     GArray *spans;     /* xlm_span */
     GArray *ends;      /* guint */
-    GArray *instances; /* uint32_t: what the row keys of each sequence get */
-    int32_t *tokens;   /* of all spans, one span after another; NULL: not read, or the layout reads them. Borrowed */
+    GArray *instances; /* uint32_t: the instance in the row keys of each sequence */
+    int32_t *tokens;   /* of all spans, one span after another; NULL: not read, or read by the layout. Borrowed */
 } xlm_sequences;
 
 void xlm_sequences_init(xlm_sequences *sequences);
 void xlm_sequences_clear(xlm_sequences *sequences);
 /* Remove all sequences, keep the memory. */
 void xlm_sequences_reset(xlm_sequences *sequences);
-/* The spans appended since the last call are a sequence. */
+/* End a sequence: the spans appended since the last call. */
 void xlm_sequences_end(xlm_sequences *sequences, uint32_t instance);
 
 #endif

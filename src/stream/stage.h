@@ -7,10 +7,10 @@
  *   annotate  named arrays beside the tokens (xlm_annotation)
  *   corrupt   which rows are predicted, and what the encoder reads there
  *
- * A stage is a file with an xlm_stage_class, and a line in the table of stages.c. What section [stream NAME] of a job can say is
- * what the tables of all stages have. A stream has one source, spans and layout, and all stages of the kinds noise,
- * annotate and corrupt that are not off by their options, in the order of the table. What a class opens is passed to its
- * functions as `stage`. Stages that are plugins work beside these (stage_plugins.h). Nothing here is collective. */
+ * A stage is a file with an xlm_stage_class and a line in the table of stages.c. The keys of section [stream NAME] of a job are
+ * the options of all stages. A stream has one source, one spans and one layout stage, and all stages of the kinds noise, annotate
+ * and corrupt that their options do not turn off, in the order of the table. The functions of a class get what its `open` made as
+ * `stage`. Stages that are plugins work beside these (stage_plugins.h). Nothing here is collective. */
 #ifndef XLM_STREAM_STAGE_H
 #define XLM_STREAM_STAGE_H
 
@@ -34,35 +34,36 @@ typedef enum {
     XLM_STAGE_CORRUPT
 } xlm_stage_kind;
 
-/* What the source reads has components: languages, or pairs of languages, each with instances of its own. */
+/* A component of what the source reads: a language or a pair of languages, with its own instances. */
 typedef struct xlm_component {
-    char *name;        /* "en", "de-en"; NULL: the only one needs none */
+    char *name;        /* "en", "de-en"; NULL: there is only one, without a name */
     int64_t instances;
-    double share;      /* of the draws, up to a factor */
-    void *spans;       /* what its spans are found by, of the spans class */
+    double share;      /* share of the draws, up to a factor */
+    void *spans;       /* state of the spans class, which finds its spans */
     xlm_lengths lengths; /* of its instances */
-    int64_t together;  /* so many instances, side by side, are drawn one after another and stand in one step; 0: each by itself */
+    int64_t together;  /* number of consecutive instances that are drawn one after another into the same step; 0: 1 */
 } xlm_component;
 
-/* What stages are opened with. */
+/* What the `open` functions of stages get. */
 typedef struct xlm_opening {
     const char *stream;      /* its name, for messages */
     uint64_t seed;
-    int64_t length;          /* key of the stream: most tokens of an instance, or of each half */
+    int64_t length;          /* key of the stream: maximum number of tokens of an instance, or of each half */
     const void *from;        /* what the source reads, see xlm_stream_input */
     xlm_split split;
     const xlm_stage_class *spans, *layout; /* of the stream */
     const void *spans_options;
-    /* Set by the source, for the stages after it. */
+    /* Set by the source for later stages. */
     const xlm_vocabulary *vocabulary;
     uint64_t digest;         /* xlm_corpus_digest */
-    char *const *languages;  /* NULL-terminated: the components that are asked for; NULL: all */
+    char *const *languages;  /* NULL-terminated: the requested components; NULL: all */
     double alpha;            /* components are drawn in proportion to their shares to this power */
-    bool noise;              /* stages opened before change the number of tokens */
-    GArray *annotations;     /* const char *: names that the stages opened before add to batches; of the stream */
+    bool noise;              /* stages that were opened before change the number of tokens */
+    GArray *annotations;     /* const char *: names of the annotations that stages opened before add to batches; owned by the
+                              * stream */
 } xlm_opening;
 
-/* Will batches have an annotation when the stage that is being opened gets them? */
+/* Will batches have this annotation when the stage that is being opened gets them? */
 static inline bool xlm_opening_has_annotation(const xlm_opening *opening, const char *name)
 {
     for (guint i = 0; i < opening->annotations->len; i++)
@@ -71,93 +72,94 @@ static inline bool xlm_opening_has_annotation(const xlm_opening *opening, const 
     return false;
 }
 
-/* A source as layouts see it. */
+/* What layouts see of a source. */
 typedef struct xlm_source {
     const xlm_stage_class *cls;
     void *stage;
-    const xlm_special_tokens *specials; /* of its vocabulary; NULL: it has none */
+    const xlm_special_tokens *specials; /* of its vocabulary; NULL: there are none */
 } xlm_source;
 
 typedef struct xlm_source_functions {
     bool held_out;  /* it has a held-out split */
-    bool labelled;  /* its instances come with what is predicted: they are not annotated, and corrupted by the source alone */
+    bool labelled;  /* its instances have their own predicted rows: they are not annotated, and only the source corrupts them */
     const char *unit; /* what an instance is called in the log */
-    /* Append the components (xlm_component), in the order of a plain pass, one at least and none twice, and open the spans of
+    /* Append the components (xlm_component), at least one and none twice, in the order of a plain pass, and open the spans of
      * each. */
     bool (*components)(void *stage, const xlm_opening *opening, GArray *components, GError **error);
-    /* The tokens of all spans (GArray of xlm_span), one span after another. NULL: only a layout of its own can read it. */
+    /* The tokens of all spans (GArray of xlm_span), one span after another. NULL: only its own layout can read it. */
     bool (*read)(void *stage, const GArray *spans, int32_t *tokens, GError **error);
-    /* False when what is read has changed since it was opened, so that whatever was read is worth nothing. NULL: it cannot. */
+    /* False when the input has changed since it was opened, so that whatever was read is useless. NULL: it cannot change. */
     bool (*check_unchanged)(const void *stage, GError **error);
-    /* For labelled ones: most rows that are predicted of so many instances, and share of the tokens. */
+    /* For labelled sources: maximum number of predicted rows of `instances` instances, and their share of the tokens. */
     int64_t (*max_predicted)(const void *stage, int64_t instances);
     double (*predicted_share)(const void *stage);
-    /* Change the input of what was drawn for training; NULL: it stays. */
+    /* Change the input of instances that were drawn for training; NULL: it is not changed. */
     void (*corrupt)(const void *stage, const xlm_draws *draws, const xlm_sequences *sequences, xlm_batch_layout *batch);
 } xlm_source_functions;
 
 typedef struct xlm_spans_functions {
-    const xlm_stage_class *source; /* that it reads */
+    const xlm_stage_class *source; /* the source that it reads */
     bool pairs;                    /* instances are pairs: tokens of types 0 and 1 are translations of each other */
-    /* Of text: the names of all components that a split of the corpus has (NULL-terminated, g_strfreev); and whether it has
+    /* For text: the names of all components of a split of the corpus (NULL-terminated, g_strfreev), and whether it has a given
      * one. */
     char **(*list)(const xlm_corpus *corpus, xlm_split split);
     bool (*has)(const xlm_corpus *corpus, xlm_split split, const char *name);
-    const char *absent;  /* what to do when there are none, */
-    const char *empty;   /* or none makes an instance */
-    /* Fill in all of a component but its name. */
+    const char *absent;  /* advice when there are no components, */
+    const char *empty;   /* and when no component has an instance */
+    /* Fill in everything of a component except its name. */
     bool (*open)(const xlm_opening *opening, const char *name, xlm_component *component, GError **error);
     void (*close)(void *spans);
-    /* Append the spans (xlm_span) of an instance, 0 <= instance < component's instances. draws->first is the number of the draw
-     * in its step. */
+    /* Append the spans (xlm_span) of an instance, 0 <= instance < component's instances. draws->first: number of the draw in its
+     * step. */
     bool (*find)(const void *spans, int64_t instance, const xlm_draws *draws, GArray *into, GError **error);
-    /* Append to a line of the log what the components (xlm_component) are made of. */
+    /* Append a description of the components (xlm_component) to a line of the log. */
     void (*describe)(const GArray *components, GString *out);
 } xlm_spans_functions;
 
 typedef struct xlm_layout_functions {
-    const xlm_stage_class *spans;  /* that it lays out */
-    bool several;                  /* pairs: as many in an instance as there is room for, or one */
-    /* Is there room for this many tokens on either side, the </s> of each sentence included, <s> not? NULL: always. */
+    const xlm_stage_class *spans;  /* the spans that it lays out */
+    bool several;                  /* pairs: an instance has as many as there is room for, not just one */
+    /* Is there room for this many tokens on each side, counting the </s> of each sentence but not <s>? NULL: always. */
     bool (*fits)(const int64_t tokens[2], int64_t length);
-    int64_t (*longest)(int64_t length); /* most tokens of an instance; NULL: length. Positions are below length. */
-    /* Take a batch in the arena and fill in the text (unmasked) of sequences->tokens, and, of labelled instances, the predicted rows. */
+    int64_t (*longest)(int64_t length); /* maximum number of tokens of an instance; NULL: length. Positions are below length. */
+    /* Allocate a batch in the arena and fill in the text (unmasked) of sequences->tokens and, for labelled instances, the
+     * predicted rows. */
     bool (*lay_out)(const xlm_source *source, const xlm_sequences *sequences, xlm_arena *arena, xlm_batch_layout *batch,
                     GError **error);
 } xlm_layout_functions;
 
 typedef struct xlm_noise_functions {
-    /* Change the tokens of a span, ids[*n], of which there may be fewer afterwards, and one at least. Number `sequence` of the batch
-     * had `first` tokens before the span. */
+    /* Change the tokens of a span, ids[*n]. There may be fewer afterwards, but at least one. Sequence `sequence` of the batch had
+     * `first` tokens before the span. */
     void (*change)(const void *stage, const xlm_draws *draws, int32_t sequence, int32_t first, int32_t *ids, int32_t *n);
 } xlm_noise_functions;
 
 typedef struct xlm_annotate_functions {
-    const char *const *names; /* NULL-terminated, of what it adds */
-    /* sequences: what the batch is laid out of, with the rows of their spans. Errors of reading. */
+    const char *const *names; /* NULL-terminated: names of the annotations that it adds */
+    /* sequences: the sequences of the batch, with the rows of their spans. Errors of reading. */
     bool (*annotate)(const void *stage, const xlm_draws *draws, const xlm_sequences *sequences, xlm_batch_layout *batch,
                      GError **error);
-    const xlm_dictionary *(*dictionary)(const void *stage); /* what it annotates by; NULL: it has none */
+    const xlm_dictionary *(*dictionary)(const void *stage); /* the dictionary that it uses; NULL: it has none */
 } xlm_annotate_functions;
 
 typedef struct xlm_corrupt_functions {
     void (*corrupt)(const void *stage, const xlm_draws *draws, xlm_batch_layout *batch);
-    /* NULL: it chooses no rows. Rows that it chooses of so many instances and tokens, with so many standard deviations more than
-     * on average; the mean share of the tokens. */
+    /* Number of rows that it chooses from that many instances and tokens, `deviations` standard deviations above the mean; and
+     * the mean share of the tokens. NULL: it chooses no rows. */
     int64_t (*max_predicted)(const void *stage, int64_t instances, int64_t tokens, double deviations);
     double (*predicted_share)(const void *stage);
 } xlm_corrupt_functions;
 
 struct xlm_stage_class {
     xlm_stage_kind kind;
-    const char *name;          /* the word of the job's keys type (spans) and form (layout) that chooses it; NULL: no word does */
+    const char *name;          /* the value of the job's key type (spans) or form (layout) that chooses it; NULL: none */
     const xlm_option *options; /* keys of [stream NAME], into a struct of options_size bytes; NULL: none */
     size_t options_size;
-    /* What the table cannot see. chosen: it is in the stream, or may be; if not, its keys should not have been set. May be
-     * NULL. */
+    /* Checks that the table of options cannot make. chosen: the stage is, or may be, in the stream; otherwise none of its keys
+     * should be set. May be NULL. */
     bool (*check)(const void *options, bool chosen, const char *stream, GError **error);
-    /* [out] stage: what the functions are given. NULL of noise, annotate and corrupt: it is off. options are not borrowed. The function
-     * may be NULL where stage is always NULL. */
+    /* [out] stage: the argument `stage` of the other functions. NULL for noise, annotate and corrupt means that the stage is off.
+     * options are not borrowed. The function may be NULL if stage is always NULL. */
     bool (*open)(xlm_opening *opening, const void *options, void **stage, GError **error);
     void (*close)(void *stage);
     union {

@@ -20,7 +20,8 @@ struct xlm_stage_pass {
 
 /* ---- the kind of plugins ---- */
 
-/* Arrays of a batch in a step dump, and annotations of the built-in stages, which objectives read without looking at their shape. */
+/* Names of the arrays of a batch in a step dump, and of annotations of built-in stages, which objectives read without checking
+ * their shape. */
 static const char *const taken[] = {"ids", "original", "positions", "languages", "types", "offsets", "masked_positions", "targets",
                                     "text_languages", "instances", "links", "translations", "translation_languages", NULL};
 
@@ -167,7 +168,7 @@ static void *take_copy(xlm_arena *arena, const void *from, size_t bytes)
     return memcpy(XLM_TAKE(arena, char, (int64_t)bytes), from, bytes);
 }
 
-/* Spans of a sequence as the stage has put them: each once, none changed but for its side. */
+/* Checks the spans of a sequence after the stage has reordered them: each occurs once, and only its side has changed. */
 static void put_spans(const xlm_plugged_stage *stage, const xlm_stage_span *arranged, const xlm_span *before, int32_t n, xlm_span *to,
                       bool *seen)
 {

@@ -7,7 +7,7 @@
 #include "options/plugins.h"
 #include "stream/stage.h"
 
-/* Their classes are xlm_stage_plugin. */
+/* The kind of plugins whose classes are xlm_stage_plugin. */
 extern const xlm_plugin_kind xlm_stage_plugins;
 
 /* A section [stage NAME] of a job. */
@@ -19,26 +19,26 @@ typedef struct xlm_stage_use {
 
 typedef struct xlm_plugged_stage xlm_plugged_stage;
 
-/* Open a stage, after all others of the stream that come before it; what it annotates is added to opening->annotations. What *use
- * points to is borrowed. NULL with EX_CONFIG: a stream that it cannot work on, an annotation that another stage makes, and what it
- * refuses itself. */
+/* Open a stage after all others of the stream that come before it; adds its annotations to opening->annotations. What *use points
+ * to is borrowed. NULL with EX_CONFIG for a stream that it cannot work on, an annotation that another stage makes, and whatever
+ * the plugin refuses. */
 xlm_plugged_stage *xlm_plugged_stage_open(const xlm_stage_use *use, const xlm_opening *opening, GError **error);
 /* NULL is allowed. */
 void xlm_plugged_stage_close(xlm_plugged_stage *stage);
 
-/* For each batch, first this, before it is laid out: change the order and the sides of its spans. */
+/* Called first for each batch, before it is laid out: change the order and the sides of its spans. */
 void xlm_plugged_stage_arrange(xlm_plugged_stage *stage, const xlm_draws *draws, xlm_arena *arena, xlm_sequences *sequences);
-/* It changes tokens of spans. */
+/* Does it change tokens of spans? */
 bool xlm_plugged_stage_has_noise(const xlm_plugged_stage *stage);
-/* Then it changes those of each span, ids[*n], of which fewer may be left. key: instance, and how many tokens the sequence had before
- * the span. */
+/* Called next: change the tokens of each span, ids[*n]; fewer may be left. key: the instance, and the number of tokens of the
+ * sequence before the span. */
 void xlm_plugged_stage_noise(const xlm_plugged_stage *stage, const xlm_draws *draws, xlm_row_key key, const xlm_span *span, int32_t *ids,
                              int32_t *n);
-/* Then this, after all built-in stages: annotate the batch, and change its input and what is predicted. */
+/* Called last, after all built-in stages: annotate the batch, and change its input and the predicted rows. */
 void xlm_plugged_stage_apply(xlm_plugged_stage *stage, const xlm_draws *draws, xlm_batch_layout *batch);
-/* For a batch that is planned before anything is read (stream/planned_batch.h): annotate it with 0 and 1 in turn. */
+/* For a planned batch (stream/planned_batch.h): annotate it with 0 and 1 in turn. */
 void xlm_plugged_stage_plan(const xlm_plugged_stage *stage, xlm_batch_layout *batch);
-/* Share of the tokens that it makes predicted. */
+/* Share of the tokens that it predicts. */
 double xlm_plugged_stage_predicted_share(const xlm_plugged_stage *stage);
 
 #endif

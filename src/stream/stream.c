@@ -1,4 +1,4 @@
-/* xlm-mpi: streams, what the encoder reads at each step. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: streams, the input of the encoder at each step. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/stream.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { MAX_STREAMS = 256 };
 
-/* A stage that annotates or corrupts, and what it has opened. */
+/* A stage of the kind noise, annotate or corrupt, and its state. */
 typedef struct opened_stage {
     const xlm_stage_class *cls;
     void *stage;
@@ -27,11 +27,11 @@ struct xlm_stream {
     bool noise;              /* there are stages of this kind */
     GArray *stages;          /* opened_stage of the kinds noise, annotate and corrupt */
     GPtrArray *plugged;      /* xlm_plugged_stage, after all of these */
-    GArray *annotations;     /* const char *: what they all add, NULL-terminated */
+    GArray *annotations;     /* const char *: names of the annotations that they add, NULL-terminated */
     xlm_sequences sequences; /* scratch of a read */
 };
 
-/* Evaluation draws as a step that training never comes to. */
+/* Evaluation draws with the number of a step that training never reaches. */
 static const uint64_t in_order_step = UINT64_MAX;
 
 static const xlm_component *component_at(const xlm_stream *stream, int i)
@@ -41,7 +41,7 @@ static const xlm_component *component_at(const xlm_stream *stream, int i)
 
 /* ---- opening ---- */
 
-/* What the tables of options cannot see. Options that a stream without them could not have set are not looked at. */
+/* Checks that the tables of options cannot make. Skips options that this stream could not have set. */
 static bool check(const xlm_stream *stream, const xlm_stream_config *config, const char *name, GError **error)
 {
     for (int i = 0; i < xlm_stages_count(); i++) {
@@ -243,7 +243,7 @@ int64_t xlm_stream_longest(const xlm_stream *stream)
     return layout->longest != NULL ? layout->longest(stream->length) : stream->length;
 }
 
-/* The stage that chooses the rows that are predicted; NULL: none does. */
+/* The stage that chooses the predicted rows; NULL: there is none. */
 static const opened_stage *find_predictor(const xlm_stream *stream)
 {
     for (guint i = 0; i < stream->stages->len; i++) {
@@ -274,7 +274,7 @@ int64_t xlm_stream_max_predicted(const xlm_stream *stream, int64_t instances, in
     return share > 0 ? MIN(max + (int64_t)((double)words * share * 1.1) + instances, tokens) : max;
 }
 
-/* Tokens are a sum of n draws, about normal; where there are more than on average, the longest instance may be among them. */
+/* The number of tokens is a sum of n draws, so it is about normal. Above the mean, the longest instance may be among them. */
 xlm_stream_size xlm_stream_expect(const xlm_stream *stream, int64_t n, double deviations)
 {
     const int32_t *quotas = xlm_sampler_quotas(stream->sampler);
@@ -325,7 +325,7 @@ char *xlm_stream_describe(const xlm_stream *stream)
 
 /* ---- reading ---- */
 
-/* Append the spans of an instance of a component as a sequence. number: of the draw within its step. */
+/* Append the spans of an instance of a component as a sequence. number: of the draw in its step. */
 static bool add_sequence(xlm_stream *stream, uint64_t step, uint64_t number, int component, int64_t instance, GError **error)
 {
     const xlm_draws draws = {.seed = stream->seed, .step = step, .stream = stream->number, .first = number};
@@ -335,7 +335,7 @@ static bool add_sequence(xlm_stream *stream, uint64_t step, uint64_t number, int
     return true;
 }
 
-/* The tokens of all spans, where the layout does not read them itself. */
+/* Read the tokens of all spans, unless the layout reads them itself. */
 static bool read_tokens(xlm_stream *stream, xlm_arena *arena, GError **error)
 {
     const xlm_source_functions *source = &stream->source.cls->source;
@@ -349,7 +349,7 @@ static bool read_tokens(xlm_stream *stream, xlm_arena *arena, GError **error)
     return source->read(stream->source.stage, spans, stream->sequences.tokens, error);
 }
 
-/* One span, ids[*n], with `first` tokens of its sequence before it. */
+/* Apply noise to one span, ids[*n], which has `first` tokens of its sequence before it. */
 static void change_span(const xlm_stream *stream, const xlm_draws *draws, int32_t sequence, int32_t first, const xlm_span *span,
                         int32_t *ids, int32_t *n)
 {
@@ -388,7 +388,7 @@ static bool lay_out(xlm_stream *stream, xlm_arena *arena, xlm_batch_layout *layo
     return stream->layout->layout.lay_out(&stream->source, &stream->sequences, arena, layout, error);
 }
 
-/* Lay out the text as it was read and, where there is noise, as noise leaves it. */
+/* Lay out the text that was read and, if there is noise, the text after noise. */
 static bool lay_out_texts(xlm_stream *stream, const xlm_draws *draws, xlm_arena *arena, xlm_batch_layout *layout, GError **error)
 {
     if (!read_tokens(stream, arena, error) || !lay_out(stream, arena, layout, error))
@@ -403,7 +403,7 @@ static bool lay_out_texts(xlm_stream *stream, const xlm_draws *draws, xlm_arena 
     return true;
 }
 
-/* Lay out the sequences, the first of which is number `first` of its step, annotate and corrupt them. */
+/* Lay out, annotate and corrupt the sequences; the first of them is number `first` of its step. */
 static bool make_batch(xlm_stream *stream, uint64_t step, uint64_t first, xlm_arena *arena, xlm_batch *batch, GError **error)
 {
     const xlm_draws draws = {.seed = stream->seed, .step = step, .stream = stream->number, .first = first};
@@ -430,7 +430,7 @@ static bool make_batch(xlm_stream *stream, uint64_t step, uint64_t first, xlm_ar
     return true;
 }
 
-/* After reading, which was good or not: where the source has changed, whatever else is wrong comes from that. */
+/* After reading, whether it failed or not: if the source has changed, this is the cause of any other error. */
 static bool check_unchanged(const xlm_stream *stream, bool good, GError **error)
 {
     GError *changed = NULL;
@@ -464,7 +464,7 @@ bool xlm_stream_read_in_order(xlm_stream *stream, int64_t first, int64_t n, xlm_
 {
     g_assert(first >= 0 && n >= 0 && first + n <= xlm_stream_instances(stream));
     int component = 0;
-    int64_t before = 0; /* instances of the components before */
+    int64_t before = 0; /* instances of earlier components */
     bool good = true;
     xlm_sequences_reset(&stream->sequences);
     for (int64_t i = first; i < first + n && good; i++) {

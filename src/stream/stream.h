@@ -1,17 +1,18 @@
-/* xlm-mpi: streams, what the encoder reads at each step. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: streams, the input of the encoder at each step. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A stream is an endless list of instances, a pure function of (corpus, settings, seed): instance k of the run is found
- * by index, so a rank reads its own instances only, and a resumed run continues where it stopped without any state. Step
- * s of a stream with `batch` instances per step has the instances s·batch ... (s+1)·batch − 1.
+ * A stream is an endless list of instances, a pure function of (corpus, settings, seed). Instances are found by their index in
+ * the list, so a rank reads only its own instances, and a resumed run continues where it stopped without any state. Step s of a
+ * stream with `batch` instances per step has the instances s·batch ... (s+1)·batch − 1.
  *
- * Which language (or pair of languages) instance k is of: runs of 65,536 instances have exact quotas of each, ∝ p_i^α
- * (largest remainder, at least one; p_i is its share of the tokens, for pairs its share of the pairs), in an order
- * permuted anew for each run. Instance m of a language is in epoch m / n at place m mod n of a permutation of its n
- * instances. Both permutations are computed; no list of instances is stored. Every 64th or so is, to find the others.
+ * The language (or pair of languages) of instance k: each run of 65,536 instances has exact quotas of all languages, ∝ p_i^α
+ * (largest remainder, at least one; p_i is the language's share of the tokens, or the pair's share of the pairs), in a new random
+ * order. Instance m of a language is in epoch m / n, at place m mod n of a permutation of its n instances. Both permutations are
+ * computed, so no list of instances is stored, except for about every 64th, to find the others.
  *
- * What comes from where: the stages of stream/stage.h. Monolingual text is divided into instances as stream/monolingual.h says,
- * parallel text as stream/parallel.h; stream/noise.c has noise, stream/layouts.c the layouts, stream/masking.h which tokens are predicted. Labelled
- * examples (stream/examples.h), for fine-tuning, are a source of their own, read from memory in the same order of epochs. */
+ * A stream is a chain of stages (stream/stage.h). stream/monolingual.h says how monolingual text is divided into instances, and
+ * stream/parallel.h how parallel text is; stream/noise.c has the noise, stream/layouts.c the layouts, and stream/masking.h
+ * chooses the predicted tokens. Labelled examples (stream/examples.h), for fine-tuning, are another source; they are in memory,
+ * and have epochs in the same way. */
 #ifndef XLM_STREAM_STREAM_H
 #define XLM_STREAM_STREAM_H
 
@@ -20,7 +21,7 @@
 #include "stream/examples.h"
 #include "stream/stream_config.h"
 
-/* What a stream reads, and the source that can. */
+/* What a stream reads, and the source that reads it. */
 typedef struct xlm_stream_input {
     const xlm_stage_class *source;
     const void *from;
@@ -32,64 +33,64 @@ xlm_stream_input xlm_stream_labelled(const xlm_examples *examples);
 
 typedef struct xlm_stream xlm_stream;
 
-/* Open on one split of the input. Makes the index of instances (for text a pass over links and sentence offsets, not the tokens).
- * Not collective; every rank gets the same. number: of the stream in the job (0 to 255), part of its row keys; name: for
- * messages. config is not borrowed. For labelled examples, batch and length count, and length is not below the longest example.
- * Errors: EX_CONFIG for settings that contradict one another, a language or pair that the corpus does not have (the
- * message lists what it has), no instance at all, a dictionary of other languages; EX_DATAERR for a damaged corpus and when there
- * are not examples; those of xlm_dictionary_read. A language that has text in the training part but none in the held-out part is
- * left out of a stream on the latter, with a warning in the log. */
+/* Open a stream on one split of the input. Makes the index of instances (for text, by a pass over links and sentence offsets, not
+ * over tokens). Not collective; every rank gets the same. number: of the stream in the job (0 to 255), part of its row keys;
+ * name: for messages. config is not borrowed. For labelled examples only batch and length are used, and length must not be below
+ * the longest example. Errors: EX_CONFIG for settings that contradict one another, a language or pair that the corpus does not
+ * have (the message lists what it has), no instance at all, a dictionary of other languages; EX_DATAERR for a damaged corpus and
+ * when there are not examples; those of xlm_dictionary_read. A language that has text in the training part but none in the
+ * held-out part is left out of a stream on the latter, with a warning in the log. */
 xlm_stream *xlm_stream_open(xlm_stream_input input, xlm_split split, const char *name, int number,
                             const xlm_stream_config *config, uint64_t seed, GError **error);
 /* NULL is allowed. */
 void xlm_stream_close(xlm_stream *stream);
 
-/* One line for the log, without the stream's name: instances and share of the draws by language or pair, how many pairs
- * were left out and sentences cut. g_free. */
+/* One line for the log, without the stream's name: instances and share of the draws by language or pair, and how many pairs were
+ * left out and sentences cut. g_free. */
 char *xlm_stream_describe(const xlm_stream *stream);
 /* Are its instances pairs of texts that are translations of each other? */
 bool xlm_stream_has_pairs(const xlm_stream *stream);
-/* Can an instance hold several of them? */
+/* Can an instance have several pairs? */
 bool xlm_stream_packs_pairs(const xlm_stream *stream);
-/* Has its corrupted text other rows than the original one? */
+/* Does its corrupted text have different rows from the original? */
 bool xlm_stream_has_noise(const xlm_stream *stream);
-/* Do its instances come with what is predicted (stream/examples.h)? */
+/* Do its instances have their own predicted rows (stream/examples.h)? */
 bool xlm_stream_is_labelled(const xlm_stream *stream);
-/* Distinct instances: one epoch over all languages. */
+/* Number of distinct instances: one epoch over all languages. */
 int64_t xlm_stream_instances(const xlm_stream *stream);
-/* Its components: languages or pairs, those named in `languages` in that order; one when it reads examples. */
+/* The number of components: languages or pairs, in the order of `languages`; one if it reads examples. */
 int xlm_stream_components(const xlm_stream *stream);
 /* Instances of a component. xlm_stream_read_in_order goes through the components one after another. */
 int64_t xlm_stream_component_instances(const xlm_stream *stream, int component);
-/* Most tokens that an instance can have. */
+/* Maximum number of tokens of an instance. */
 int64_t xlm_stream_longest(const xlm_stream *stream);
-/* Rows that are predicted of so many instances with so many tokens, special ones excluded: of examples the most that there may be,
- * else with so many standard deviations more than on average; with three, chance hardly ever chooses more. */
+/* Number of predicted rows of `instances` instances with `words` tokens, not counting special tokens: for examples the maximum,
+ * otherwise `deviations` standard deviations above the mean. With three, there are hardly ever more. */
 int64_t xlm_stream_max_predicted(const xlm_stream *stream, int64_t instances, int64_t words, double deviations);
-/* Tokens of a batch of n instances that are drawn at random, with so many standard deviations more than on average. */
+/* Tokens of a batch of n instances drawn at random, `deviations` standard deviations above the mean. */
 typedef struct xlm_stream_size {
-    int64_t tokens, words; /* at most those of n of the longest instances; without special tokens */
-    int64_t longest;       /* tokens of the longest instance that there is */
+    int64_t tokens, words; /* at most those of n copies of the longest instance; words: without special tokens */
+    int64_t longest;       /* tokens of the longest instance */
 } xlm_stream_size;
 xlm_stream_size xlm_stream_expect(const xlm_stream *stream, int64_t n, double deviations);
-/* Share of the tokens that is predicted in the mean, specials not counted where text is masked. */
+/* Mean share of predicted tokens; special tokens of masked text are not counted. */
 double xlm_stream_predicted_share(const xlm_stream *stream);
-/* The dictionary that tokens are switched by, valid as long as the stream; NULL: none. */
+/* The dictionary for switching tokens, valid as long as the stream; NULL: none. */
 const xlm_dictionary *xlm_stream_dictionary(const xlm_stream *stream);
-/* Names of the annotations that its batches have, NULL-terminated; valid as long as the stream. */
+/* Names of the annotations of its batches, NULL-terminated; valid as long as the stream. */
 const char *const *xlm_stream_annotations(const xlm_stream *stream);
-/* Annotate a planned batch (stream/planned_batch.h) with what its plugins annotate, 0 and 1 in turn. */
+/* Add the annotations of its plugins to a planned batch (stream/planned_batch.h), with values 0 and 1 in turn. */
 void xlm_stream_plan_plugins(const xlm_stream *stream, xlm_batch_layout *batch);
 /* Positions are below this; less than xlm_stream_longest for form xlm, where they restart. */
 int64_t xlm_stream_positions(const xlm_stream *stream);
 
-/* Read and mask instances first .. first+n of step `step`'s list (0 <= first, first + n <= batch) into one packed batch
- * in the arena. Training: the endless list. What is read does not depend on how a step is cut into calls. n may be 0.
+/* Read and mask instances first .. first+n of step `step`'s list (0 <= first, first + n <= batch) into one packed batch in the
+ * arena. For training: reads from the endless list. The result does not depend on how a step is divided into calls. n may be 0.
  * Not for two threads at once. Errors: EX_DATAERR and EX_IOERR from reading the corpus. */
 bool xlm_stream_read(xlm_stream *stream, int64_t step, int64_t first, int64_t n, xlm_arena *arena, xlm_batch *batch,
                      GError **error);
-/* The same for instances first .. first+n of one plain pass in file order over all components, with masks that do not
- * change from one evaluation to the next. first + n <= xlm_stream_instances. */
+/* The same for evaluation: instances first .. first+n of one plain pass in file order over all components, with the same masks in
+ * every evaluation. first + n <= xlm_stream_instances. */
 bool xlm_stream_read_in_order(xlm_stream *stream, int64_t first, int64_t n, xlm_arena *arena, xlm_batch *batch,
                               GError **error);
 

@@ -29,7 +29,7 @@ static const xlm_option *own_options(void)
     return table;
 }
 
-/* A key may be of the stream or of any stage. */
+/* A key may belong to the stream or to any stage. */
 static bool check_keys(const xlm_jobfile *job, const char *section, GError **error)
 {
     const xlm_option **tables = g_new0(const xlm_option *, xlm_stages_count() + 2); /* NULL-terminated */
@@ -104,7 +104,7 @@ const void *xlm_stream_config_options(const xlm_stream_config *config, const xlm
     return NULL;
 }
 
-/* Where the value of a stage's key is; NULL when no stage has one of that type. */
+/* The address of the value of a stage's key; NULL when no stage has a key of that name and type. */
 static const void *find_value(const xlm_stream_config *config, const char *key, xlm_option_type type)
 {
     for (int i = 0; config->options != NULL && i < xlm_stages_count(); i++)

@@ -9,32 +9,32 @@ enum { XLM_STREAM_MAX_BATCH = 1 << 24 }; /* a row key has 24 bits for the instan
 
 typedef struct xlm_stream_config {
     int64_t batch;  /* instances per step, over all ranks */
-    int64_t length; /* most tokens of an instance, specials included; of each half for form xlm */
-    int64_t type;   /* number of the spans' name among xlm_stage_choices */
-    int64_t form;   /* of the layout's */
-    /* [xlm_stages_count()] of each stage, NULL where it has none; NULL: for a source and stages without options. */
+    int64_t length; /* maximum number of tokens of an instance, including special tokens; of each half for form xlm */
+    int64_t type;   /* index of the spans' name in xlm_stage_choices */
+    int64_t form;   /* the same for the layout */
+    /* [xlm_stages_count()] options of each stage, NULL if it has none. NULL: for a source and stages without options. */
     void **options;
-    int plugins; /* sections [stage NAME] of the stream, */
-    xlm_stage_use *plugin; /* [plugins] in their order: by xlm_stream_config_plug */
+    int plugins; /* number of sections [stage NAME] of the stream */
+    xlm_stage_use *plugin; /* [plugins] in their order, added by xlm_stream_config_plug */
 } xlm_stream_config;
 
-/* Read the section: keys of the stream and of all stages, those left out have their defaults. *config is overwritten; on failure
+/* Read the section: keys of the stream and of all stages; missing keys get their defaults. *config is overwritten; on failure
  * nothing in it needs freeing. Errors as xlm_options_parse. */
 bool xlm_stream_config_read(xlm_stream_config *config, const xlm_jobfile *job, const char *section, GError **error);
 void xlm_stream_config_clear(xlm_stream_config *config);
-/* Add a stage that is a plugin, after those that were added before. What *use points to is borrowed, and outlives the streams that
- * are opened with the config. */
+/* Add a stage that is a plugin, after those added before. What *use points to is borrowed, and must outlive the streams that are
+ * opened with the config. */
 void xlm_stream_config_plug(xlm_stream_config *config, const xlm_stage_use *use);
 /* Append all keys with their values, as xlm_options_print. */
 void xlm_stream_config_print(const xlm_stream_config *config, GString *out);
-/* Append all keys with what they mean, as xlm_options_help. */
+/* Append all keys with their meanings, as xlm_options_help. */
 void xlm_stream_config_help(GString *out);
 
 /* The options of a stage; NULL when it has none. */
 const void *xlm_stream_config_options(const xlm_stream_config *config, const xlm_stage_class *cls);
 /* The value of a key that is a number (type REAL); 0 when no stage has it or the config has no options. */
 double xlm_stream_config_real(const xlm_stream_config *config, const char *key);
-/* The same of a flag; false when no stage has it. */
+/* The same for a flag; false when no stage has it. */
 bool xlm_stream_config_flag(const xlm_stream_config *config, const char *key);
 
 #endif

@@ -1,4 +1,4 @@
-/* xlm-mpi: predicted tokens that are switched to another language. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: predicted tokens are switched to another language. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/switching.h"
 
 #include <stddef.h>

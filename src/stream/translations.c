@@ -51,7 +51,7 @@ static void close_annotator(void *stage)
     g_free(a);
 }
 
-/* Is a language the one that a stream reads under this name, or one of the pair? */
+/* Is it the language that a stream reads under this name, or one of the pair? */
 static bool reads(const char *name, const char *language)
 {
     char **sides = g_strsplit(name, "-", 2); /* no language has a "-" in its name */
@@ -60,7 +60,7 @@ static bool reads(const char *name, const char *language)
     return found;
 }
 
-/* Does the stream read a language of its dictionary? It reads all languages when none is named. */
+/* Does the stream read a language of its dictionary? If no language is named, it reads all. */
 static bool check_languages(const xlm_opening *opening, const char *path, const xlm_dictionary *dictionary, GError **error)
 {
     const char *const *known = xlm_vocabulary_language_names(opening->vocabulary);

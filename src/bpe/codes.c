@@ -77,7 +77,7 @@ static void append_code(xlm_bpe *bpe, bpe_code code)
 
 bool bpe_add(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count)
 {
-    /* Equal pairs have equal results. */
+    /* Equal pairs have equal results, so a code with a new result has a new pair. */
     const bpe_code code = make_code(bpe, left, left_size, right, right_size, count);
     const bool is_new = g_array_index(bpe->made_by, uint32_t, code.result) == BPE_NONE;
     if (is_new)

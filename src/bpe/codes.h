@@ -1,4 +1,4 @@
-/* xlm-mpi: what learning and segmentation know about codes. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: codes as learning and segmentation see them. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_BPE_CODES_H
 #define XLM_BPE_CODES_H
 
@@ -13,8 +13,8 @@ enum { BPE_END_SIZE = 4, BPE_CONTINUED_SIZE = 2 };
 
 #define BPE_NONE UINT32_MAX
 
-/* What no text has (a control, text/normalise.h), and no code: the end of a word, after a subword that does not end its own, so
- * that nothing in that is taken for the end. */
+/* A control character, which occurs in no text (text/normalise.h) and no code. It is appended to a subword that does not end its
+ * word, so that no symbol of the subword is taken for the end of the word. */
 #define BPE_WORD_GOES_ON "\001"
 
 typedef struct bpe_code {
@@ -67,20 +67,21 @@ static inline bool bpe_ends_word(const char *symbol, size_t size)
 }
 
 xlm_bpe *bpe_new(void);
-/* Give the next rank to a code. False when it has the pair or the result of an earlier one, and is not taken. */
+/* Give the next rank to a code. Returns false, and does not add it, if an earlier code has the same pair or result. */
 bool bpe_add(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count);
-/* The same; false when it has the pair of an earlier one. If several codes have the same result, the first one splits it. */
+/* The same, but returns false only if an earlier code has the same pair. If several codes have the same result, it is split by
+ * the first. */
 bool bpe_add_pair(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count);
 
-/* A heap of numbers, uint64_t, the smallest first: put one in, take the smallest out of one that is not empty. */
+/* A heap of numbers, uint64_t, the smallest first: insert one; remove the smallest (the heap must not be empty). */
 void bpe_put_key(GArray *heap, uint64_t key);
 uint64_t bpe_take_key(GArray *heap);
 
-/* Set used[rank], of all codes, where a word is cut by this one from now on; NULL: no longer. */
+/* From now on set used[rank] (of all codes) for each code that the cutter applies. NULL: stop doing so. */
 void xlm_bpe_cutter_record(xlm_bpe_cutter *cutter, uint8_t *used);
 
-/* Bytes of the character at at[0..size), size > 0, as codes see it: the first byte and those after it that continue a
- * UTF-8 sequence. As in fastBPE, a byte 0 and all after it belong to the character before. */
+/* Number of bytes of the character at the beginning of at[0..size), size > 0: the first byte and those after it that continue a
+ * UTF-8 sequence. As in fastBPE, a byte 0 and all bytes after it belong to the character before. */
 static inline size_t bpe_character(const char *at, size_t size)
 {
     size_t n = 1;

@@ -1,12 +1,12 @@
 /* xlm-mpi: learning byte-pair codes. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * All different words are in one array of places, one place per character, with an empty place between words (where codes
- * are extended: a place a symbol that these make). A symbol covers as many places as it has characters; its number
- * is at its first and at its last place, so both its neighbours are found without links.
+ * All distinct words are in one array of places, with one place per character (per symbol of the given codes when codes are
+ * extended) and an empty place between words. A symbol covers as many places as it has characters. Its number is at its first and
+ * at its last place, so both its neighbours are found without links.
  *
- * Every pair of neighbours has a count and the list of places where its left symbol begins. A merge visits only the
- * list of its pair. It makes a symbol that was not there before, so pairs are of two kinds: those with the new
- * symbol, which get their whole lists in this one merge, and older ones, whose counts can only fall. Hence
+ * Every pair of neighbours has a count and a list of the places where its left symbol begins. A merge visits only the list of its
+ * pair. It makes a new symbol, so there are two kinds of pairs: pairs with the new symbol, which get their whole lists in this
+ * merge, and older pairs, whose counts can only fall. Hence
  *   - a list is written once, in order of place (so visiting it is going from left to right), and what is no longer
  *     true in it shows when the place is read;
  *   - a heap of pairs by count needs no updates: a pair whose count has fallen since it was put in is put in again. */
@@ -16,16 +16,16 @@
 #include "bpe/codes.h"
 
 /* Symbols: characters by bytes, then merges by rank. In places also: */
-enum { GAP = UINT32_MAX, INSIDE = UINT32_MAX - 1 }; /* between words; a former first place, now within a symbol */
+enum { GAP = UINT32_MAX, INSIDE = UINT32_MAX - 1 }; /* a place between words; a former first place that is now inside a symbol */
 
 typedef struct pair {
     uint32_t left, right;
     int64_t count;
-    uint32_t *places; /* [listed] from left to right; some no longer have the pair */
+    uint32_t *places; /* [listed] from left to right; some of them no longer have the pair */
     uint32_t listed;
 } pair;
 
-typedef struct candidate { /* of the heap; the pair's symbols are there to break ties without a visit */
+typedef struct candidate { /* of the heap; it has the pair's symbols, to break ties without looking up the pair */
     int64_t count;
     uint32_t left, right, pair;
 } candidate;
@@ -36,9 +36,9 @@ typedef struct sighting {
 } sighting;
 
 typedef struct learner {
-    xlm_bpe_cutter *cutter; /* into the symbols of the codes that are extended; NULL: words are characters at first */
+    xlm_bpe_cutter *cutter; /* segments words by the codes that are extended; NULL: words begin as characters */
     GString *initial;       /* the symbols of a word, a line end after each */
-    xlm_strings *texts; /* of symbols; the number is the symbol */
+    xlm_strings *texts; /* of symbols; the index is the symbol */
     GArray *lengths;    /* uint32_t by symbol: characters in it */
     uint32_t *symbols;  /* [places] */
     uint32_t *word;     /* [places] the word that a place is in */
@@ -76,7 +76,7 @@ static void cut_into_characters(const char *word, size_t size, GString *initial)
     }
 }
 
-/* initial <- what the codes make of a word. All but the last of its subwords have a mark of two bytes after them. */
+/* initial <- the symbols of a word that the codes make. All its subwords but the last have a mark of two bytes after them. */
 static void cut_by_codes(xlm_bpe_cutter *cutter, const char *word, size_t size, GString *initial)
 {
     size_t n;
@@ -89,7 +89,7 @@ static void cut_by_codes(xlm_bpe_cutter *cutter, const char *word, size_t size, 
     g_string_append(initial, BPE_END "\n");
 }
 
-/* The symbols that a word begins as, a line end after each. */
+/* The initial symbols of a word, a line end after each. */
 static const char *cut(learner *l, const char *word, size_t size)
 {
     g_string_truncate(l->initial, 0);
@@ -100,7 +100,7 @@ static const char *cut(learner *l, const char *word, size_t size)
     return l->initial->str;
 }
 
-/* The text of the next symbol, whose size is *size; NULL after the last. */
+/* The text of the next symbol, of *size bytes; NULL after the last. */
 static const char *next_symbol(const char **at, size_t *size)
 {
     const char *symbol = *at, *end = strchr(symbol, '\n');
@@ -120,7 +120,7 @@ static int compare_texts(gconstpointer a, gconstpointer b, gpointer strings)
     return order != 0 ? order : (m > n) - (m < n);
 }
 
-/* Number the symbols that words begin as, by bytes. */
+/* Number the initial symbols of words, in the order of their bytes. */
 static void collect_symbols(learner *l, const xlm_word_counts *words)
 {
     size_t size;
@@ -247,7 +247,7 @@ static uint32_t take_best(learner *l)
         const candidate best = heap[0];
         const int64_t count = get_pair(l, best.pair)->count;
         if (count == best.count)
-            return best.pair; /* it sinks when it is met again: merging leaves it with a count of 0 */
+            return best.pair; /* it stays in the heap: merging leaves it with a count of 0, so it sinks when it is seen again */
         if (count > 0) {
             heap[0].count = count;
         } else {
@@ -260,8 +260,8 @@ static uint32_t take_best(learner *l)
     return BPE_NONE;
 }
 
-/* Sightings, which are in order of place, into the lists of their pairs, all of them made since pair `first`; these
- * become candidates. */
+/* Move the sightings, which are in order of place, into the lists of their pairs, all of which were made since pair `first`.
+ * These pairs become candidates. */
 static void make_lists(learner *l, uint32_t first)
 {
     const guint n = l->sightings->len;
@@ -285,7 +285,7 @@ static void make_lists(learner *l, uint32_t first)
 
 /* ---- merges ---- */
 
-/* The pair (left, right) is seen at a place. */
+/* Count the pair (left, right) at a place. */
 static void gain_pair(learner *l, uint32_t left, uint32_t right, size_t place)
 {
     uint32_t i = l->slots[find_pair_slot(l, left, right)];
@@ -297,7 +297,7 @@ static void gain_pair(learner *l, uint32_t left, uint32_t right, size_t place)
     g_array_append_val(l->sightings, s);
 }
 
-/* A place of the pair (left, right) is no more. */
+/* Remove one place of the pair (left, right) from its count. */
 static void lose_pair(learner *l, uint32_t left, uint32_t right, int64_t count)
 {
     get_pair(l, l->slots[find_pair_slot(l, left, right)])->count -= count;
@@ -342,7 +342,7 @@ static void merge_pair(learner *l, uint32_t i)
         if (l->symbols[place] == p.left && l->symbols[place + length_of(l, p.left)] == p.right)
             merge_at(l, place, p.left, p.right, n);
     }
-    get_pair(l, i)->count = 0; /* no such neighbours are left; some were counted twice (a a a) */
+    get_pair(l, i)->count = 0; /* no such neighbours are left, although some were counted twice (a a a) */
     make_lists(l, first);
 }
 
@@ -382,8 +382,8 @@ static void close_learner(learner *l)
     g_free(l);
 }
 
-/* The next code and the text of its symbol, which no symbol had before: where no merge crosses its ends, the same
- * characters are merged in the same way everywhere. False when a code that was given has this text, out of its order. */
+/* Add the next code and the text of its symbol. No earlier symbol has this text, because the same characters are merged in the
+ * same way everywhere unless a merge crosses their ends. Returns false when a given code has this text. */
 static bool add_code(learner *l, xlm_bpe *bpe, const pair *p)
 {
     size_t left_size, right_size;
@@ -399,7 +399,7 @@ static bool add_code(learner *l, xlm_bpe *bpe, const pair *p)
     return true;
 }
 
-/* Up to so many codes more. */
+/* Learn up to `merges` more codes. */
 static void learn(learner *l, xlm_bpe *bpe, uint32_t merges)
 {
     xlm_progress progress = xlm_progress_begin("learning merges", merges, "merges");

@@ -2,12 +2,12 @@
 
 #include "bpe/codes.h"
 
-/* A symbol of the word at hand. The first of a word is links[0]; `next` of the last is 0. */
+/* A symbol of the current word. links[0] is the first symbol of the word; `next` of the last is 0. */
 typedef struct symbol_link {
-    uint32_t symbol; /* of the codes, or BPE_NONE for a character that they do not have */
+    uint32_t symbol; /* a symbol of the codes, or BPE_NONE for a character that they do not have */
     uint32_t start;  /* byte in the word */
     uint32_t previous, next;
-    uint32_t rank;   /* of the code for this symbol and the next; BPE_NONE: there is none, or the symbol is gone */
+    uint32_t rank;   /* of the code for this symbol and the next; BPE_NONE: there is none, or the symbol was merged */
 } symbol_link;
 
 struct xlm_bpe_cutter {
@@ -18,12 +18,12 @@ struct xlm_bpe_cutter {
 
     GArray *links;   /* symbol_link */
     GArray *heap;    /* uint64_t: rank << 32 | link; the smallest first */
-    GArray *pending; /* the same: put in when the present rank is through */
-    GArray *stack;   /* of symbols to be taken apart */
-    GString *word;   /* the segmented form of the word at hand */
+    GArray *pending; /* the same: inserted when the present rank is done */
+    GArray *stack;   /* symbols to be split */
+    GString *word;   /* the segmented form of the current word */
 };
 
-enum { INNER = 1, FINAL = 2 }; /* allowed in front of another subword; allowed at the end of a word */
+enum { INNER = 1, FINAL = 2 }; /* allowed before another subword; allowed at the end of a word */
 
 /* ---- making ---- */
 
@@ -177,8 +177,7 @@ static void merge_all(xlm_bpe_cutter *s)
         const uint32_t rank = (uint32_t)(key >> 32), i = (uint32_t)key;
         if (links[i].rank == rank)
             merge_link(s, links, i);
-        /* A code is applied in all places before another, even if that has a lower rank and has only now become
-         * possible. */
+        /* Apply a code in all places before any other code, even if one of a lower rank has just become possible. */
         if (s->heap->len == 0 || g_array_index(s->heap, uint64_t, 0) >> 32 != rank) {
             for (guint k = 0; k < s->pending->len; k++)
                 bpe_put_key(s->heap, g_array_index(s->pending, uint64_t, k));
@@ -189,13 +188,13 @@ static void merge_all(xlm_bpe_cutter *s)
 
 /* ---- writing ---- */
 
-/* Append a symbol of a word, `size` bytes of it, taken apart as far as needed. last: it is the end of the word. */
+/* Append a symbol of a word, `size` bytes, split as far as needed. last: it is the end of the word. */
 static void write_symbol(xlm_bpe_cutter *s, uint32_t symbol, const char *at, size_t size, bool last)
 {
     g_array_set_size(s->stack, 0);
     for (;;) {
         uint32_t maker = BPE_NONE;
-        const bool ends = last && s->stack->len == 0; /* what is left of the symbol is its end */
+        const bool ends = last && s->stack->len == 0; /* the rest of the symbol is its end */
         if (s->allowed != NULL && symbol != BPE_NONE && !(s->allowed[symbol] & (ends ? FINAL : INNER)))
             maker = g_array_index(s->bpe->made_by, uint32_t, symbol);
         if (maker != BPE_NONE) {

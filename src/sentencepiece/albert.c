@@ -1,4 +1,4 @@
-/* xlm-mpi: the rules of text of ALBERT's tokenizer around SentencePiece. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the text rules of ALBERT's tokenizer, before and after SentencePiece. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sentencepiece/albert.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
-static const char SPACE[] = "\xe2\x96\x81"; /* U+2581, in front of a word */
+static const char SPACE[] = "\xe2\x96\x81"; /* U+2581, before a word */
 
 /* ---- lines ---- */
 
@@ -17,7 +17,7 @@ typedef struct writer {
     int32_t size;
     GString *out;
     GArray *origins; /* NULL: not needed */
-    bool visible;    /* a character was written that can be seen */
+    bool visible;    /* a visible character was written */
 } writer;
 
 static void put(writer *w, UChar32 c, xlm_origin origin)
@@ -28,7 +28,7 @@ static void put(writer *w, UChar32 c, xlm_origin origin)
     xlm_origins_add(w->origins, U8_LENGTH(c), white ? origin.end : origin.start, origin.end);
 }
 
-/* Unicode's Final_Sigma, of the character at text[at] of `length` bytes. */
+/* Is Unicode's condition Final_Sigma true for the character of `length` bytes at text[at]? */
 static bool is_final(const writer *w, int32_t at, int32_t length)
 {
     int32_t before = at, after = at + length;
@@ -61,7 +61,7 @@ static void put_lower(writer *w, UChar32 c, xlm_origin origin)
         put(w, DOT, origin);
 }
 
-/* Does the character stay where accents go? */
+/* Is the character kept when accents are removed? */
 static bool is_base(const writer *w, UChar32 c)
 {
     return w->rules->fast ? (U_GET_GC_MASK(c) & U_GC_M_MASK) == 0 : u_getCombiningClass(c) == 0;
@@ -95,7 +95,7 @@ static void append_line(void *state, const char *text, size_t size, GString *out
     while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r'))
         size--;
     writer w = {state, text, (int32_t)size, out, origins, false};
-    bool space = false; /* one is due before the next character */
+    bool space = false; /* write a space before the next character */
     for (int32_t at = 0; at < w.size;) {
         xlm_origin origin = {.start = (uint32_t)at};
         UChar32 c;
@@ -129,7 +129,7 @@ xlm_normaliser *xlm_albert_normaliser(const xlm_albert_text *rules)
 
 /* ---- pieces ---- */
 
-/* Does a digit, and then a comma, end the piece? What Python calls one: superscripts, too. */
+/* Does the piece end in a digit and a comma? Digits are Python's, which include superscripts. */
 bool xlm_albert_cuts_again(const char *piece, size_t size)
 {
     if (size < 2 || piece[size - 1] != ',')
@@ -141,7 +141,7 @@ bool xlm_albert_cuts_again(const char *piece, size_t size)
     return type == U_NT_DECIMAL || type == U_NT_DIGIT;
 }
 
-/* Append to `all` what a piece, bytes [start, end) of normal, becomes. */
+/* Append to `all` the pieces that a piece, bytes [start, end) of normal, becomes. */
 static void append_piece(xlm_cut *all, const char *piece, size_t size, const char *normal, const xlm_origin *origins, uint32_t n)
 {
     if (all->pieces->len > 0)
@@ -178,7 +178,7 @@ static rest rest_of(const char *piece, size_t size, const xlm_origin *origins)
     return r;
 }
 
-/* Bytes of the rest become those of the line that it is of. */
+/* Convert bytes of the rest to bytes of its line. */
 static void move_origins(const rest *r, GArray *origins)
 {
     const xlm_origin *from = (const xlm_origin *)(const void *)r->origins->data;
@@ -193,7 +193,7 @@ static void move_origins(const rest *r, GArray *origins)
     }
 }
 
-/* Append a piece without its comma, cut again; what stood within a word gets no mark of a word's beginning. */
+/* Append a piece without its comma, cut again. A piece inside a word gets no mark of the beginning of a word. */
 static bool cut_again(const char *piece, size_t size, const xlm_origin *origins, xlm_albert_cut *cut_text, const void *model,
                       xlm_cut *all)
 {

@@ -1,28 +1,28 @@
-/* xlm-mpi: text cut into pieces by SentencePiece, with places. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: cutting text into pieces by SentencePiece, with their places. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sentencepiece/cut.h"
 
 #include <string.h>
 
-static const char SPACE[] = "\xe2\x96\x81"; /* U+2581, in front of a word */
+static const char SPACE[] = "\xe2\x96\x81"; /* U+2581, before a word */
 enum { SPACE_SIZE = sizeof SPACE - 1 };
 
 struct xlm_piece_rules {
     const char *map; /* borrowed */
     size_t map_size;
-    GPtrArray *given;       /* char *, borrowed: pieces that the user gave */
+    GPtrArray *given;       /* char *, borrowed: user-defined pieces */
     bool begins_given[256]; /* first bytes of these */
     GHashTable *single;     /* characters that are pieces */
     GPtrArray *longer;      /* char *, sorted: pieces of several characters that are not all in `single`, folded (fold_marks) */
     bool bytes;             /* unknown characters become pieces of their bytes */
 };
 
-/* Bytes of a mark at the beginning of text[size], a space or U+2581; 0: there is none. */
+/* Number of bytes of the mark (a space or U+2581) at the beginning of text[size]; 0: there is none. */
 static size_t mark_size(const char *text, size_t size)
 {
     return size > 0 && *text == ' ' ? 1 : size >= SPACE_SIZE && memcmp(text, SPACE, SPACE_SIZE) == 0 ? SPACE_SIZE : 0;
 }
 
-/* Append text[size] with all marks in a row as one U+2581, also with those that are there already. */
+/* Append text[size], with consecutive marks folded into one U+2581, together with marks at the end of the existing text. */
 static void fold_marks(const char *text, size_t size, GString *out)
 {
     for (size_t i = 0, mark; i < size; i += mark > 0 ? mark : 1) {
@@ -41,7 +41,7 @@ static bool is_single(const xlm_piece_rules *r, const char *at)
 
 static int compare_texts(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* Which characters the pieces know, alone and beside others. */
+/* Find out which characters the pieces have, alone and next to others. */
 static void read_characters(xlm_piece_rules *r, const GArray *pieces, bool unigram)
 {
     GPtrArray *used = g_ptr_array_new(); /* char * */
@@ -111,7 +111,7 @@ static size_t match_given(const xlm_piece_rules *r, const char *text, size_t siz
     return longest;
 }
 
-/* What the library normalises in one step: text[0 .. result) becomes output[*n]. size > 0. */
+/* One step of the library's normalisation: text[0 .. result) becomes output[*n]. size > 0. */
 static size_t step(const xlm_piece_rules *r, const char *text, size_t size, const char **output, size_t *n)
 {
     size_t taken = match_given(r, text, size);
@@ -127,7 +127,7 @@ static size_t step(const xlm_piece_rules *r, const char *text, size_t size, cons
 
 /* ---- unknown characters ---- */
 
-/* The first of the sorted pieces [low, high), all of which have k bytes and more, whose byte k is `byte` or more. */
+/* The first of the sorted pieces [low, high), all longer than k bytes, whose byte k is at least `byte`. */
 static guint first_from(const GPtrArray *pieces, guint low, guint high, size_t k, int byte)
 {
     while (low < high) {
@@ -140,8 +140,8 @@ static guint first_from(const GPtrArray *pieces, guint low, guint high, size_t k
     return low;
 }
 
-/* Bytes at the beginning of text[size] of the longest piece of r->longer; 0: there is none. after_mark: of those that a mark
- * begins, as if one were in front of the text. */
+/* Number of bytes at the beginning of text[size] that the longest matching piece of r->longer has; 0: none matches. after_mark:
+ * compare with pieces that begin with a mark, as if a mark came before the text. */
 static size_t match_longer(const xlm_piece_rules *r, bool after_mark, const char *text, size_t size)
 {
     const size_t front = after_mark ? SPACE_SIZE : 0;
@@ -159,8 +159,8 @@ static size_t match_longer(const xlm_piece_rules *r, bool after_mark, const char
     return longest - MIN(longest, front);
 }
 
-/* Is there a character in `folded` from `at` to `end`, and no piece that any of them could be part of? *covered: how far the
- * pieces reach that begin before `at`, and then those that begin before `end`. */
+/* Are there characters in `folded` from `at` to `end`, none of which could be part of a piece? [in, out] covered: the end of the
+ * pieces that begin before `at`, then of those that begin before `end`. */
 static bool is_unknown(const xlm_piece_rules *r, const GString *folded, size_t at, size_t end, size_t *covered)
 {
     bool unknown = at < end;
@@ -176,12 +176,12 @@ static bool is_unknown(const xlm_piece_rules *r, const GString *folded, size_t a
 
 /* ---- parts ---- */
 
-/* A step of normalising: where in the text it begins, and where in what that becomes, folded. */
+/* A normalisation step: where it begins in the text, and in the normalised and folded text. */
 typedef struct text_step {
     size_t at, folded;
 } text_step;
 
-/* The steps of a text, and one more at its end. A mark goes in front, as the library may put one there. */
+/* The steps of a text, and one more at its end. A mark comes first, because the library may put one there. */
 static GArray *read_steps(const xlm_piece_rules *r, const char *text, size_t size, GString *folded)
 {
     GArray *steps = g_array_new(FALSE, FALSE, sizeof(text_step));
@@ -206,8 +206,8 @@ GArray *xlm_cut_places(const xlm_piece_rules *r, const char *text, size_t size, 
     g_autoptr(GString) folded = g_string_new(NULL);
     g_autoptr(GArray) steps = read_steps(r, text, size, folded);
     size_t run = 0, covered = 0; /* run: bytes of unknown characters since the last place */
-    const text_step *start = NULL; /* where the next part is going to begin */
-    bool inside = false;           /* the character before is unknown, and no mark */
+    const text_step *start = NULL; /* where the next part will begin */
+    bool inside = false;           /* the previous character is unknown, and not a mark */
     is_unknown(r, folded, 0, SPACE_SIZE, &covered);
     for (guint i = 0; i + 1 < steps->len; i++) {
         const text_step *now = &g_array_index(steps, text_step, i);
@@ -220,7 +220,7 @@ GArray *xlm_cut_places(const xlm_piece_rules *r, const char *text, size_t size, 
             start = NULL;
         else if (start == NULL && inside && run >= longest)
             start = now;
-        /* A mark in front of the part must not make a piece with what comes after the place. */
+        /* A mark before the part must not form a piece with the characters after the place. */
         if (start != NULL && now->folded >= start->folded + match_longer(r, true, folded->str + start->folded,
                                                                          folded->len - start->folded)) {
             const xlm_cut_place place = {now->at, start->at, now->folded - start->folded};
@@ -271,13 +271,13 @@ void xlm_cut_clear(xlm_cut *cut)
     g_array_set_size(cut->origins, 0);
 }
 
-/* Append a part without what it makes of its first `skip` bytes of normalised text, and without the mark of a word's beginning
- * that the library may have put in front of them. What is then first is more of the last piece. */
+/* Append the pieces of a part without its first `skip` bytes of normalised text, and without the mark that the library may have
+ * put before them. The first of these pieces continues the last piece. */
 static void append_part(xlm_cut *cut, const xlm_cut *part, size_t skip)
 {
     const size_t left_out = skip + (g_str_has_prefix(part->pieces->str, SPACE) ? SPACE_SIZE : 0);
     const char *rest = part->pieces->str;
-    guint pieces = 0; /* of these, which are left out whole */
+    guint pieces = 0; /* number of pieces that are left out whole */
     for (size_t n = 0; *rest != '\0' && (n < left_out || *rest == ' '); rest++)
         if (*rest == ' ')
             pieces++;
@@ -285,7 +285,7 @@ static void append_part(xlm_cut *cut, const xlm_cut *part, size_t skip)
             n++;
     g_string_append(cut->pieces, rest);
     if (cut->normal == NULL || cut->ends->len == 0 || part->normal->len < left_out)
-        return; /* the library has failed, or has normalised the text otherwise: xlm_cut_locate finds that */
+        return; /* the library has failed or has normalised the text differently, which xlm_cut_locate detects */
     const uint32_t before = (uint32_t)(cut->normal->len - left_out);
     g_string_append_len(cut->normal, part->normal->str + left_out, (gssize)(part->normal->len - left_out));
     g_array_set_size(cut->ends, cut->ends->len - 1);
@@ -313,7 +313,7 @@ void xlm_cut_text(const xlm_piece_rules *r, const xlm_sentencepiece *library, co
 
 /* ---- places ---- */
 
-/* Note origins of the marks that begin at normal[at]. Returns what comes after them. */
+/* Add the origins of the marks that begin at normal[at]. Returns the index after them. */
 static size_t pass_marks(const GString *normal, size_t at, size_t origin, GArray *origins)
 {
     for (size_t n; (n = mark_size(normal->str + at, normal->len - at)) > 0; at += n)

@@ -81,8 +81,8 @@ static uint32_t unit_at(const unsigned char *units, size_t i)
 
 static uint32_t offset_of(uint32_t unit) { return unit >> 10 << ((unit & (1u << 9)) >> 6); }
 
-/* Units are reached from another one, or from the first, by an exclusive or with its offset, and then with a byte; a bit of one
- * says that it holds a value. So all places that can be reached are those of blocks of 256. */
+/* A unit is reached from another one, or from the first, by an exclusive or with its offset and then with a byte; a bit of a unit
+ * says whether it holds a value. So the reachable places are those of blocks of 256. */
 static bool check_map(const message *m, GError **error)
 {
     const size_t size = m->end - m->at, at = m->at;

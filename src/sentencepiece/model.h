@@ -1,13 +1,13 @@
 /* xlm-mpi: model files of SentencePiece. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A model is a message of Protocol Buffers (sentencepiece_model.proto), of which these fields are read here:
+ * A model is a message of Protocol Buffers (sentencepiece_model.proto). These of its fields are read here:
  *
  *   1  pieces (repeated): 1 text, 2 score (f32), 3 kind (1 normal, 2 unknown, 3 control, 4 given by the user, 5 unused, 6 byte)
  *   2  trainer: 3 type (1 unigram, 2 byte pairs, 3 word, 4 character), 24 white space as suffix
  *   3  normaliser: 2 character map, 5 escape white space (as U+2581)
  *   5  the same of what turns pieces into text
  *
- * The library takes all this as it is, and reads beyond the ends of a character map that lies; so files are checked here first. A
+ * The library checks none of this, and reads beyond the ends of a wrong character map, so files are checked here first. A
  * character map is a 32-bit size, a trie of 32-bit units (a double array of Darts-clone), and 0-terminated texts that its leaves
  * point to. */
 #ifndef XLM_SENTENCEPIECE_MODEL_H
@@ -25,25 +25,25 @@ typedef struct xlm_model_piece {
     int kind;
 } xlm_model_piece;
 
-/* The pieces (xlm_model_piece, by id) of a model that the library may have. g_array_unref. EX_DATAERR, "byte 17: ...", or what is
- * wrong with the model, to be prefixed with the file. */
+/* The pieces (xlm_model_piece, by id) of a model that is safe for the library. g_array_unref. EX_DATAERR, "byte 17: ..." or what
+ * is wrong with the model; the caller puts the file's name before it. */
 GArray *xlm_sentencepiece_pieces(const char *bytes, size_t size, GError **error);
 GArray *xlm_sentencepiece_new_pieces(void);
 
 /* The character map, [*map_size] within `bytes`, of a model that xlm_sentencepiece_pieces has read; 0 bytes for none. */
 const char *xlm_sentencepiece_map(const char *bytes, size_t size, size_t *map_size);
-/* How many bytes at the beginning of text[size] such a map replaces, the most that it can; 0: none. [out] output: by what,
+/* Maximum number of bytes at the beginning of text[size] that such a map replaces; 0: none. [out] output: the replacement,
  * 0-terminated. */
 size_t xlm_sentencepiece_map_match(const char *map, size_t map_size, const char *text, size_t size, const char **output);
 /* 1: unigram, 2: byte pairs; of a model that xlm_sentencepiece_pieces has read. */
 int64_t xlm_sentencepiece_type(const char *bytes, size_t size);
-/* The same model with those of its pieces alone that keep[pieces] says, and n more after them; all else is copied as it is.
+/* The same model with only those of its pieces that keep[pieces] selects, and n more after them; everything else is copied.
  * g_string_free. */
 GString *xlm_sentencepiece_change(const char *bytes, size_t size, const uint8_t *keep, const xlm_model_piece *more, size_t n);
 
 /* The file of a unigram model of n pieces. map[map_size]: its character map, not checked. g_string_free. */
 GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size);
-/* The same; one_space: there is no more than one space between words, and none at the ends. */
+/* The same. one_space: the model allows at most one space between words, and none at the ends. */
 GString *xlm_sentencepiece_write_spaces(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size,
                                         bool one_space);
 

@@ -12,18 +12,18 @@
 #include "sentencepiece/library.h"
 #include "sentencepiece/model.h"
 
-#define XLM_PIECE_SPACE "\xe2\x96\x81" /* U+2581, in front of a word */
+#define XLM_PIECE_SPACE "\xe2\x96\x81" /* U+2581, before a word */
 
 typedef struct xlm_pieces {
     GString *bytes;
-    GArray *pieces; /* xlm_model_piece, by its own ids */
+    GArray *pieces; /* xlm_model_piece, by the model's own ids */
     xlm_sentencepiece *library;
     xlm_piece_rules *rules;
-    bool is_albert; /* text is brought into another form before, by these rules */
+    bool is_albert; /* text is first changed by these rules */
     xlm_albert_text albert;
 } xlm_pieces;
 
-/* Takes over bytes. NULL with EX_DATAERR, without the name of a file. */
+/* Takes ownership of bytes. NULL with EX_DATAERR, without the name of a file. */
 xlm_pieces *xlm_pieces_new(GString *bytes, GError **error);
 /* An xlm_pieces, not NULL. */
 void xlm_pieces_free(void *model);

@@ -1,8 +1,8 @@
 /* xlm-mpi: our BPE from tokenizer.json, as subwords/bpe_publish.c writes it. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Where a model has been in other hands and comes back without our own file of its vocabulary. All merges make subwords then,
- * those too that only tokenizer.json needed, so text is cut as there. Other tokenizers of this type have other rules and are
- * not ours. */
+ * For a model that others have changed and that comes back without our own vocabulary file. All merges then make subwords, even
+ * those that only tokenizer.json needed, so text is cut as with tokenizer.json. Other tokenizers of this type have other rules
+ * and are refused. */
 #include <string.h>
 
 #include "bpe/codes.h"
@@ -16,7 +16,7 @@ static bool is_type(const json_t *step, const char *type)
     return g_strcmp0(json_string_value(json_object_get(step, "type")), type) == 0;
 }
 
-/* Does the step replace one character of a set by this? */
+/* Does the step replace one character of a set by `by`? */
 static bool replaces_characters(const json_t *step, const char *by)
 {
     const char *pattern = json_string_value(json_object_get(json_object_get(step, "pattern"), "Regex"));
@@ -87,7 +87,7 @@ static bool read_merges(xlm_bpe *bpe, const xlm_tokenizer_files *files, GError *
     return true;
 }
 
-/* Tokens that the file adds are special, and as they are; all others get our marks. */
+/* Tokens that the file adds are special and are copied; all others get our marks. */
 static bool read_tokens(xlm_published_tokens *tokens, const xlm_tokenizer_files *files, GError **error)
 {
     const json_t *vocabulary = xlm_tokenizer_value(files, TOKENIZER, "model", "vocab", NULL);

@@ -2,11 +2,11 @@
  *
  * Source: Radford et al., "Language Models are Unsupervised Multitask Learners", 2019, and the encoder published with it.
  *
- * Lines are cut into words by the first of these that fits: 's 't 're 've 'm 'll 'd; an optional space and then letters (category
- * L), or numbers (N), or what is neither, nor white space; white space, without the last of it where something follows. A word is
- * then its bytes, each written as a character that can be seen: those of ASCII and Latin-1 that can are themselves, the others
- * U+0100 and on, in their order; so a space is U+0120, which begins a word. Neighbours are merged as in bpe/bpe.h, the merge of
- * the lowest rank first, and no mark ends a word.
+ * Lines are cut into words by the first of these patterns that matches: 's 't 're 've 'm 'll 'd; an optional space and then
+ * letters (category L), or numbers (N), or characters that are neither these nor white space; white space, without its last
+ * character if something follows. A word becomes its bytes, each written as a visible character: visible characters of ASCII and
+ * Latin-1 are kept, the other bytes become U+0100 and following, in their order. So a space is U+0120, which begins a word.
+ * Neighbours are merged as in bpe/bpe.h, the merge of the lowest rank first, and no mark ends a word.
  *
  * In a file, beside /vocabulary/words:
  *   /vocabulary         attribute bytes_space_first = 0 | 1: a line is read as if a space stood before it
@@ -40,7 +40,7 @@ static void free_merges(void *model)
     g_free(m);
 }
 
-/* NULL, or what is wrong with the pair. A pair that occurs twice has its first rank. */
+/* Returns NULL, or what is wrong with the pair. A pair that occurs twice has its first rank. */
 static const char *add_pair(merges *m, const char *pair, size_t size)
 {
     const char *space = memchr(pair, ' ', size);
@@ -85,7 +85,7 @@ static int byte_of(UChar32 c)
 
 typedef enum { NOTHING, WHITE, LETTER, NUMBER, OTHER } kind;
 
-/* [out] end: after the character at `at`. */
+/* [out] end: the byte after the character at `at`. */
 static kind kind_at(const char *text, int32_t size, int32_t at, int32_t *end)
 {
     UChar32 c;
@@ -97,7 +97,7 @@ static kind kind_at(const char *text, int32_t size, int32_t at, int32_t *end)
     return u_isUWhiteSpace(c) ? WHITE : category & U_GC_L_MASK ? LETTER : category & U_GC_N_MASK ? NUMBER : OTHER;
 }
 
-/* After the run of characters of the kind of the one at `at`; *last: where its last one begins. */
+/* The end of the run of characters of the same kind as the one at `at`. [out] last: where its last character begins. */
 static int32_t skip(const char *text, int32_t size, int32_t at, int32_t *last)
 {
     int32_t end;
@@ -129,7 +129,7 @@ static int32_t word_end(const char *text, int32_t size, int32_t at)
     return end < size && last > at ? last : end;
 }
 
-/* Append a byte as a character. `at` is where it is in text[size]; -1: in front of it. */
+/* Append a byte as a character. at: its index in text[size]; -1: before the text. */
 static void put_byte(unsigned char byte, int32_t at, const char *text, int32_t size, GString *out, GArray *origins)
 {
     const UChar32 c = character_of(byte);
@@ -236,7 +236,8 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
     if (good && xlm_published_tokens_add_added(tokens, files, error)) {
         xlm_published_tokens_find_special(tokens, files, usual);
         if (tokens->special[XLM_UNK] != NULL && g_strcmp0(tokens->special[XLM_UNK], tokens->special[XLM_BOS]) == 0)
-            g_clear_pointer(&tokens->special[XLM_UNK], g_free); /* GPT-2 has one token for all, and needs no unknown one */
+            g_clear_pointer(&tokens->special[XLM_UNK], g_free); /* GPT-2 has one token for all special roles, and needs no unknown
+                                                                 * token */
         return m;
     }
     free_merges(m);
@@ -306,7 +307,7 @@ static void *load(const xlm_store *store, const char *path, GError **error)
 
 static uint32_t size_of(const void *model) { return ((const merges *)model)->pairs->len; }
 
-/* As bytes where these are characters; a subword that cuts one stays in the letters of its bytes. */
+/* Writes the bytes of a subword as text if they are whole characters; otherwise the subword keeps the letters of its bytes. */
 static void spell_bytes(const char *text, GString *out)
 {
     const size_t before = out->len;
@@ -333,25 +334,25 @@ static xlm_word_mark spell(const void *model, const char *subword, GString *out)
 
 /* ---- segmenting ---- */
 
-/* A symbol of the word at hand, its bytes [start, end). The first of a word is links[0]; `next` of the last is 0. */
+/* A symbol of the current word, its bytes [start, end). links[0] is the first symbol of the word; `next` of the last is 0. */
 typedef struct symbol_link {
     uint32_t start, end;
     uint32_t previous, next;
-    guint rank; /* of the merge with the next one; G_MAXUINT: there is none, or the symbol is gone */
+    guint rank; /* of the merge with the next symbol; G_MAXUINT: there is none, or the symbol was merged */
 } symbol_link;
 
 typedef struct cutter {
     const merges *model;
     GArray *links;   /* symbol_link */
     GArray *heap;    /* uint64_t: rank << 32 | link (bpe/codes.h) */
-    GArray *pending; /* the same: put in when the present rank is through */
-    GArray *ends;    /* uint32_t: of each symbol, in the word */
+    GArray *pending; /* the same: inserted when the present rank is done */
+    GArray *ends;    /* uint32_t: end of each symbol in the word */
     GString *pair, *segmented;
 } cutter;
 
 static void *open_cutter(const void *model, const xlm_word_counts *allowed)
 {
-    (void)allowed; /* a vocabulary of this class has all that its merges make */
+    (void)allowed; /* a vocabulary of this class has everything that its merges make */
     cutter *c = g_new(cutter, 1);
     *c = (cutter){.model = model, .links = g_array_new(FALSE, FALSE, sizeof(symbol_link)),
                   .heap = g_array_new(FALSE, FALSE, sizeof(uint64_t)), .pending = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
@@ -424,7 +425,7 @@ static void merge_link(cutter *c, const char *word, uint32_t i)
         rank_pair(c, word, links[i].previous, false);
 }
 
-/* As long as there is a merge, that of the lowest rank in all places from left to right. kept: NULL, or append those of
+/* As long as there is a merge, apply the one of the lowest rank in all places, from left to right. kept: NULL, or append those of
  * `subwords` that merges make. */
 static void merge_all(cutter *c, const char *word, size_t size, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
@@ -475,7 +476,7 @@ static const char *segment_subword(void *pointer, const char *subword, size_t *n
 
 /* ---- vocabularies made of others ---- */
 
-/* All bytes, so that no text is unknown; and what merges make on the way to a subword. */
+/* Keep all bytes, so that no text is unknown, and everything that merges make on the way to a subword. */
 static void keep_needed(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
     g_autoptr(GString) byte = g_string_new(NULL);
@@ -493,7 +494,7 @@ static void keep_needed(const void *model, const xlm_word_counts *subwords, xlm_
     close_cutter(c);
 }
 
-/* The merges of which both parts and the result are kept. */
+/* The merges whose parts and result are all kept. */
 static void *reduce(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept, GError **error)
 {
     const merges *all = model;
@@ -512,7 +513,7 @@ static void *reduce(const void *model, const xlm_word_counts *subwords, xlm_word
     return m;
 }
 
-/* As it comes after a space. */
+/* The subword as it is after a space. */
 static char *whole(const void *model, const char *word)
 {
     (void)model;

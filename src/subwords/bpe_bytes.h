@@ -1,4 +1,4 @@
-/* xlm-mpi: what the files of the segmenter of byte-level BPE share. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: functions shared by the files of the segmenter of byte-level BPE. SPDX-License-Identifier: GPL-3.0-or-later
  *
  *   bpe_bytes.c          the class: tokenizers as they are published, words, segmenting, changed vocabularies
  *   bpe_bytes_publish.c  back to files of transformers */
@@ -9,9 +9,9 @@
 
 /* The `model` of the class. */
 typedef struct xlm_byte_merges {
-    bool space_first;  /* a line is read as if a space stood before it */
+    bool space_first;  /* a line is read as if there were a space before it */
     GPtrArray *pairs;  /* char *: "left right", by rank */
-    GHashTable *ranks; /* of these -> rank */
+    GHashTable *ranks; /* pair -> rank */
 } xlm_byte_merges;
 
 /* Functions of the class (subwords/segmenter.h). */

@@ -1,8 +1,8 @@
 /* xlm-mpi: byte-level BPE as files of transformers. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * vocab.json and merges.txt, as they are published with RoBERTa and GPT-2, and tokenizer.json, which has the same. In the last
- * every merge must make a token; what one makes that the vocabulary does not have, which is unknown here, becomes a token
- * besides. */
+ * Writes vocab.json and merges.txt as published with RoBERTa and GPT-2, and tokenizer.json with the same contents. In
+ * tokenizer.json every merge must make a token, so a result that is not in the vocabulary, and is unknown here, becomes an
+ * additional token. */
 #include <string.h>
 
 #include "base/log.h"
@@ -29,7 +29,7 @@ void xlm_byte_merges_publish_needs(const xlm_vocabulary *v, xlm_word_counts *add
     }
 }
 
-/* A subword may be spelled like a special token, which is the one that such text becomes there. */
+/* A subword may be spelled like a special token; in that tokenizer such text becomes the special token. */
 static json_t *print_vocabulary(const xlm_vocabulary *v)
 {
     const char *const *words = xlm_vocabulary_words(v);

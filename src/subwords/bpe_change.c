@@ -33,8 +33,8 @@ char **bpe_symbols(const xlm_bpe *bpe, const char *word)
 
 /* ---- of XLM ---- */
 
-/* [codes], 1 for those that are on the way to one of these subwords. What a word becomes is merged in each of its subwords as if
- * that stood alone, so text that becomes these subwords needs no other codes, and becomes them without the others too. */
+/* [codes] 1 for those that are needed on the way to one of these subwords. The subwords of a word are merged independently of one
+ * another, so text that becomes these subwords needs no other codes, and becomes the same subwords without the others. */
 static uint8_t *find_used(const xlm_bpe *bpe, const xlm_word_counts *subwords)
 {
     uint8_t *used = g_new0(uint8_t, MAX(xlm_bpe_size(bpe), 1));
@@ -74,7 +74,7 @@ xlm_bpe *bpe_strict_reduce(const xlm_bpe *bpe, const xlm_word_counts *subwords, 
     return bpe_copy(bpe, used);
 }
 
-/* Merge the last two symbols of a word until there is one, so that nothing is merged otherwise but ends of words. */
+/* Merge the last two symbols of a word until one is left, so that only ends of words are merged differently. */
 static void learn_word(xlm_bpe *bpe, const char *word, const xlm_word_counts *subwords, xlm_word_counts *added)
 {
     for (bool whole = false; !whole;) {

@@ -26,7 +26,7 @@ static void *learn(const xlm_segmenter_options *asked, const xlm_word_counts *wo
     return xlm_bpe_learn(words, (uint32_t)asked->amount);
 }
 
-/* What the merges from rank `first` on make, as it is in segmented text. */
+/* The results of the merges from rank `first` on, as in segmented text. */
 static void add_results(const xlm_bpe *bpe, uint32_t first, xlm_word_counts *subwords)
 {
     g_autoptr(GString) result = g_string_new(NULL);
@@ -93,7 +93,7 @@ static bool save(const void *model, xlm_store *store, const char *path, int rank
            save_notes(store, path, error);
 }
 
-/* Codes through their file form, which is checked on reading. */
+/* Make codes from the text of their file, whose reader checks them. */
 static xlm_bpe *parse_codes(const xlm_store *store, const char *path, char *const *codes, const int64_t *counts, uint64_t n,
                             GError **error)
 {
@@ -134,7 +134,7 @@ static xlm_word_mark spell(const void *model, const char *subword, GString *out)
 
 /* ---- vocabularies made of others ---- */
 
-/* Merges stay as they are: a result that is left out of the vocabulary is taken apart into what it was merged from. */
+/* Merges are kept: a result that is left out of the vocabulary is split into the parts that it was merged from. */
 static void *reduce(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept, GError **error)
 {
     (void)error;
@@ -149,7 +149,7 @@ static char *whole(const void *model, const char *word)
     return strstr(word, BPE_END) != NULL || g_str_has_suffix(word, BPE_CONTINUED) ? NULL : g_strdup(word);
 }
 
-/* Merge the symbols of a word one by one, from its beginning or from its end. False: another merge makes such a text already. */
+/* Merge the symbols of a word one by one, from its beginning or from its end. False: another merge already makes such a text. */
 static bool fold(xlm_bpe *bpe, char **symbols, bool from_end)
 {
     const guint n = g_strv_length(symbols);

@@ -1,4 +1,4 @@
-/* xlm-mpi: what the files of the segmenter BPE share. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: functions shared by the files of the segmenter BPE. SPDX-License-Identifier: GPL-3.0-or-later
  *
  *   bpe_class.c    the class; its `model` is an xlm_bpe (bpe/bpe.h)
  *   bpe_adopt.c    tokenizers that transformers read, into models
@@ -10,13 +10,13 @@
 #include "bpe/bpe.h"
 #include "subwords/segmenter.h"
 
-/* Functions of the class (subwords/segmenter.h), for tokenizer.json as publish makes it. */
+/* Functions of the class (subwords/segmenter.h) for a tokenizer.json that publish has written. */
 void *xlm_bpe_adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error);
 void xlm_bpe_publish(const xlm_vocabulary *vocabulary, json_t *files, json_t *settings, GString *notes);
 void xlm_bpe_publish_needs(const xlm_vocabulary *vocabulary, xlm_word_counts *added);
 
-/* segment_subword of a class of BPE: what does not end a word is cut in front of BPE_BEHIND (bpe/codes.h), which then is last,
- * and is unknown to every vocabulary. cls: whose spell and segment are asked; cutter: of it. */
+/* segment_subword of a class of BPE. A subword that does not end its word is segmented with BPE_WORD_GOES_ON (bpe/codes.h) after
+ * it; that comes last, and no vocabulary has it. cls: the class whose spell and segment are called; cutter: of that class. */
 const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n);
 
 extern const xlm_segmenter_class xlm_segmenter_bpe;

@@ -1,9 +1,9 @@
 /* xlm-mpi: our BPE as tokenizer.json, of the library tokenizers of Hugging Face. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Both merge symbols by rank, the last of a word with </w> after it, so a vocabulary is theirs when `lo@@` is written "lo" and
- * `west` "west</w>". There every merge must make a token, and what is merged is not taken apart again. So merges are left out
- * that are not on the way to a subword; what others make on the way, if the vocabulary does not have it, becomes a token besides
- * (xlm_bpe_publish_needs). It differs from ours where a word has such a token left over. */
+ * Both tokenizers merge symbols by rank, with </w> after the last symbol of a word. So a vocabulary fits theirs when `lo@@` is
+ * written "lo" and `west` "west</w>". In theirs every merge must make a token, and no token is split again. So merges that are
+ * not on the way to a subword are left out, and the results of the others become additional tokens if the vocabulary does not
+ * have them (xlm_bpe_publish_needs). The tokenizers differ where such a token is left in a word. */
 #include <string.h>
 #include <unicode/uscript.h>
 
@@ -16,7 +16,7 @@
 
 /* ---- merges ---- */
 
-/* A subword in their marks. g_free. */
+/* A subword with their marks. g_free. */
 static char *spell(const char *subword)
 {
     const size_t size = strlen(subword);
@@ -24,7 +24,7 @@ static char *spell(const char *subword)
                                                                                  : g_strconcat(subword, BPE_END, NULL);
 }
 
-/* A symbol as a subword of ours. */
+/* A symbol as our subword. */
 static GString *as_subword(const xlm_bpe *bpe, uint32_t symbol)
 {
     size_t size;
@@ -40,12 +40,12 @@ static bool has(const xlm_word_counts *subwords, const xlm_bpe *bpe, uint32_t sy
     return xlm_word_counts_index(subwords, subword->str, subword->len) != UINT32_MAX;
 }
 
-/* [codes], 1 for those that make a subword, and those that make what these are made of. A symbol is made by one code alone. */
+/* [codes] 1 for those that make a subword, and for those that make its parts. Each symbol is made by only one code. */
 static uint8_t *find_used(const xlm_bpe *bpe, const xlm_word_counts *subwords)
 {
     const uint32_t n = xlm_bpe_size(bpe);
     uint8_t *used = g_new0(uint8_t, MAX(n, 1));
-    g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(uint32_t)); /* codes whose parts are still to be looked at */
+    g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(uint32_t)); /* codes whose parts have not been visited yet */
     for (uint32_t i = 0; i < n; i++)
         if ((used[i] = has(subwords, bpe, bpe_get(bpe, i)->result)))
             g_array_append_val(open, i);
@@ -80,7 +80,7 @@ void xlm_bpe_publish_needs(const xlm_vocabulary *v, xlm_word_counts *added)
     }
 }
 
-/* Those on the way to a subword. */
+/* The merges on the way to a subword. */
 static json_t *print_merges(const xlm_vocabulary *v)
 {
     const xlm_bpe *bpe = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
@@ -116,7 +116,7 @@ static json_t *replace(const char *pattern, const char *by)
     return json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern", "Regex", pattern, "content", by);
 }
 
-/* Expressions that are the same for all vocabularies, made once: each takes a look at all characters. */
+/* Expressions that are the same for all vocabularies. They are made once, because each takes a pass over all characters. */
 static gpointer make_removed(gpointer unused)
 {
     (void)unused;
@@ -135,10 +135,10 @@ static gpointer make_words(gpointer unused)
     return xlm_pattern_words("", NULL);
 }
 
-/* As text/normalise.h has it; white space is what words are split at. */
+/* As in text/normalise.h; words are split at white space. */
 static json_t *print_normaliser(const xlm_vocabulary *v)
 {
-    /* Theirs lower-cases by characters. */
+    /* Their tokenizer lower-cases character by character. */
     static const char FINAL_SIGMA[] = "(?<=[\\p{L}\\p{M}])\xCE\xA3(?![\\p{M}'.:\xC2\xB7\xE2\x80\x98\xE2\x80\x99]*\\p{L})";
     static GOnce removed = G_ONCE_INIT, blank = G_ONCE_INIT;
     json_t *steps = json_array();
@@ -153,7 +153,7 @@ static json_t *print_normaliser(const xlm_vocabulary *v)
     return json_pack("{s:s, s:o}", "type", "Sequence", "normalizers", steps);
 }
 
-/* That of the languages if they all have the same, else the general one. g_free. */
+/* The expression of the languages if all have the same, else the general one. g_free. */
 static char *find_pattern(const xlm_vocabulary *v, bool *same)
 {
     static GOnce root = G_ONCE_INIT;
@@ -190,7 +190,7 @@ static json_t *print_splitter(const xlm_vocabulary *v, GString *notes)
     return splitter;
 }
 
-/* Has a subword a letter of a script in which ICU finds words by a dictionary? */
+/* Does a subword have a letter of a script in which ICU finds words with a dictionary? */
 static bool needs_dictionary(const xlm_word_counts *subwords)
 {
     static const UScriptCode scripts[] = {USCRIPT_HAN, USCRIPT_HIRAGANA, USCRIPT_KATAKANA, USCRIPT_THAI, USCRIPT_LAO,

@@ -1,9 +1,9 @@
-/* xlm-mpi: BPE of XLM, with its tokenizer's rules of text. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: BPE of XLM, with the text rules of its tokenizer. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Source: Lample, Conneau, "Cross-lingual Language Model Pretraining", NeurIPS 2019, and the tokenizer published with it.
  *
- * Words are those of Moses (text/moses.h). A word is its characters, the last one with `</w>` after it, which are merged as in
- * bpe/bpe.h; what no merge makes larger is as it is, and is unknown where the vocabulary does not have it.
+ * Words are those of Moses (text/moses.h). The symbols of a word are its characters, the last one with `</w>` after it; they are
+ * merged as in bpe/bpe.h. Results are not split again; those that the vocabulary does not have are unknown.
  *
  * In a file, beside /vocabulary/words:
  *   /vocabulary                attributes: xlm_lowercase = 0 | 1, lower case without accents; merge_counts = 0 | 1: are there any
@@ -49,7 +49,7 @@ static xlm_normaliser *new_normaliser(const void *model)
     return xlm_moses_normaliser(m->lower, m->abbreviations);
 }
 
-/* A line "left right" or "left right count". NULL, or what is wrong with it. first: it is the first one. */
+/* Read a line "left right" or "left right count". Returns NULL, or what is wrong with it. first: it is the first line. */
 static const char *add_merge(bpe_xlm *m, const char *line, size_t size, bool first)
 {
     const char *wrong = NULL;
@@ -81,7 +81,7 @@ static bool is_ours(const xlm_tokenizer_files *files)
            xlm_tokenizer_json(files, "tokenizer.json") == NULL;
 }
 
-/* Others have vocabularies of this form, and other rules of text: GPT, FlauBERT, CLIP. */
+/* Other tokenizers have vocabularies of this form and other text rules: GPT, FlauBERT, CLIP. */
 static bool check_kind(const xlm_tokenizer_files *files, GError **error)
 {
     const char *kind = json_string_value(xlm_tokenizer_value(files, SETTINGS, "tokenizer_class", NULL));
@@ -123,7 +123,7 @@ static bool read_abbreviations(bpe_xlm *m, const xlm_tokenizer_files *files, GEr
     return true;
 }
 
-/* Sequences begin with the token for that, whatever stands for cls_token, which XLM's classes do not put anywhere. */
+/* Sequences begin with the bos token, whatever cls_token is, because XLM's classes do not use cls_token. */
 static void find_first(const xlm_tokenizer_files *files, xlm_published_tokens *tokens)
 {
     const char *named = xlm_tokenizer_role(files, "bos_token");
@@ -181,7 +181,7 @@ static void publish_abbreviations(const bpe_xlm *m, json_t *files)
     }
 }
 
-/* All tokens but those that stand for rows without one; the names <specialN> among them. */
+/* All tokens, including the names <specialN>, but not the placeholders of rows without a token. */
 static void publish_tokens(const xlm_vocabulary *v, json_t *files, json_t *settings)
 {
     json_t *tokens = json_object(), *others = json_array();
@@ -351,7 +351,7 @@ static xlm_word_mark spell(const void *model, const char *subword, GString *out)
 
 /* ---- vocabularies made of others ---- */
 
-/* Takes over merges, NULL is passed on. */
+/* Takes ownership of merges; NULL returns NULL. */
 static void *with_merges(const bpe_xlm *from, xlm_bpe *merges)
 {
     if (merges == NULL)
@@ -400,7 +400,7 @@ typedef struct cutter {
 
 static void *open_cutter(const void *model, const xlm_word_counts *allowed)
 {
-    (void)allowed; /* what merges make is not taken apart again */
+    (void)allowed; /* results of merges are not split again */
     cutter *c = g_new(cutter, 1);
     *c = (cutter){xlm_bpe_cutter_new(((const bpe_xlm *)model)->merges, NULL), g_string_new(NULL)};
     return c;
@@ -414,7 +414,7 @@ static void close_cutter(void *pointer)
     g_free(c);
 }
 
-/* All subwords but the last have @@ after them there, and the last has </w> here. */
+/* There all subwords but the last have @@ after them; here the last has </w> after it. */
 static const char *segment(void *pointer, const char *word, size_t size, GArray *places, size_t *n, GError **error)
 {
     (void)places;

@@ -1,10 +1,10 @@
-/* xlm-mpi: text cut by a segmenter. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: cutting text by a segmenter. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
 #include "subwords/segmenter.h"
 #include "text/strings.h"
 
-/* The segmented form of a word that was met before: where in `text`. */
+/* The segmented form of a word that was seen before: its place in `text`. */
 typedef struct answer {
     size_t start;
     uint32_t size;
@@ -52,7 +52,8 @@ const char *xlm_cutter_word(xlm_cutter *c, const char *word, size_t size, size_t
     return c->cls->segment(c->cutter, word, size, NULL, n, NULL);
 }
 
-/* Bytes of a subword at the beginning of text[size]: as it is spelled, or as it is. The last of a word is all that is left. */
+/* Number of bytes of a subword at the beginning of text[size], by its spelling or its own text. The last subword of a word takes
+ * all the rest. */
 static size_t match(const xlm_cutter *c, const char *subword, bool last, const char *text, size_t size, GString *spelled)
 {
     g_string_truncate(spelled, 0);
@@ -87,7 +88,7 @@ const char *xlm_cutter_subword(xlm_cutter *c, const char *subword, size_t *n)
 
 /* ---- text ---- */
 
-/* What xlm_cutter_word gives, from memory when the word was met before. */
+/* The result of xlm_cutter_word, from memory if the word was seen before. */
 static const char *answer_for(xlm_cutter *c, const char *word, size_t size, size_t *n)
 {
     if (size > SEEN_LONGEST)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* By the first class whose files these are. */
+/* Read the files by the first class that recognises them. */
 static xlm_segmenter *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
     g_autoptr(GError) failure = NULL;
@@ -24,7 +24,7 @@ static xlm_segmenter *adopt(const xlm_tokenizer_files *files, xlm_published_toke
     return NULL;
 }
 
-/* The ids of the special tokens, after all others for those that there are none of. */
+/* The ids of the special tokens; missing ones get ids after all others. */
 static bool number_specials(const xlm_published_tokens *tokens, const char *path, xlm_special_tokens *specials,
                             const char *names[XLM_SPECIAL_TOKENS], int *added, GError **error)
 {
@@ -76,7 +76,7 @@ static bool check_all_there(const xlm_published_tokens *tokens, const char *path
     return tokens->text->len > 0 || xlm_error_set(error, EX_DATAERR, "%s: has no tokens", path);
 }
 
-/* Takes over the segmenter. */
+/* Takes ownership of the segmenter. */
 static xlm_vocabulary *make_vocabulary(const xlm_published_tokens *tokens, const char *path, xlm_segmenter *segmenter, int *added,
                                        GError **error)
 {

@@ -1,4 +1,4 @@
-/* xlm-mpi: what a class of segmenters has learned. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: segmenters: what a class has learned. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "subwords/segmenter.h"
 
 #include "base/rng.h"
@@ -20,7 +20,7 @@ xlm_segmenter *xlm_segmenter_new(const xlm_segmenter_class *cls, void *model)
 
 xlm_segmenter *xlm_segmenter_ref(const xlm_segmenter *segmenter)
 {
-    xlm_segmenter *s = (xlm_segmenter *)(uintptr_t)segmenter; /* the number of references is not what users see of it */
+    xlm_segmenter *s = (xlm_segmenter *)(uintptr_t)segmenter; /* users do not see the number of references */
     g_atomic_int_inc(&s->references);
     return s;
 }

@@ -3,7 +3,7 @@
 
 #include "subwords/segmenter.h"
 
-/* A line each. */
+/* One line per class. */
 #define SEGMENTERS(segmenter) \
     segmenter(bpe) \
     segmenter(bpe_bytes) \
@@ -34,7 +34,7 @@ void xlm_segmenter_register(const xlm_segmenter_class *cls)
     g_ptr_array_add(registered, (void *)(uintptr_t)cls);
 }
 
-/* NULL with EX_DATAERR when there is none of this name; the message names those that there are. name NULL: the default. */
+/* NULL with EX_DATAERR when there is no class of this name; the message lists the classes. name NULL: the default. */
 static const xlm_segmenter_class *find_class(const char *name, GError **error)
 {
     g_autoptr(GString) names = g_string_new(NULL);

@@ -2,11 +2,10 @@
  *
  * Sources: Kudo, "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword Candidates", ACL 2018
  * (unigram); Kudo, Richardson, "SentencePiece: A simple and language independent subword tokenizer and detokenizer for Neural
- * Text Processing", EMNLP 2018. Lines go to the library of that name whole, and it normalises and segments them as the model
- * says, to the byte.
+ * Text Processing", EMNLP 2018. The library SentencePiece gets whole lines, and normalises and segments them as the model says.
  *
  * In a file, beside /vocabulary/words:
- *   /vocabulary/sentencepiece_model   [bytes] u8: the model's file, of which there are libraries in many languages
+ *   /vocabulary/sentencepiece_model   [bytes] u8: the model's file, which libraries in many languages read
  *   /vocabulary                       attributes albert_lowercase, albert_keep_accents, albert_remove_space, albert_fast = 0 | 1,
  *                                     of ALBERT's tokenizer (sentencepiece/albert.h) */
 #include <string.h>
@@ -34,7 +33,7 @@ static const xlm_option options[] = {
 
 /* ---- lines ---- */
 
-/* As it is, for the model normalises it; but lines without a character that can be seen are empty. */
+/* Lines are not changed, because the model normalises them; but lines without a visible character become empty. */
 static void append_line(void *state, const char *text, size_t size, GString *out, GArray *origins)
 {
     (void)state;
@@ -60,7 +59,7 @@ static void append_line(void *state, const char *text, size_t size, GString *out
 static xlm_normaliser *new_normaliser(const void *model)
 {
     static const xlm_normaliser_form form = {.append = append_line};
-    const xlm_pieces *m = model; /* NULL: one that is still to be learned */
+    const xlm_pieces *m = model; /* NULL: a model that has not been learned yet */
     return m != NULL && m->is_albert ? xlm_albert_normaliser(&m->albert) : xlm_normaliser_new_with(&form, NULL);
 }
 
@@ -92,7 +91,7 @@ static void *learn(const xlm_segmenter_options *asked, const xlm_word_counts *wo
     return NULL;
 }
 
-/* Those that text can become. */
+/* The pieces that text can become. */
 static void list_subwords(const void *model, xlm_word_counts *subwords)
 {
     const GArray *pieces = ((const xlm_pieces *)model)->pieces;
@@ -105,7 +104,7 @@ static void list_subwords(const void *model, xlm_word_counts *subwords)
 
 /* ---- files ---- */
 
-/* Rules go before the model's bytes, of which the first is never this one. */
+/* Rules come before the bytes of the model, whose first byte is never this one. */
 static const char RULES_FIRST = '#';
 
 static GString *print(const void *model)
@@ -221,7 +220,7 @@ static bool cut_text(const void *model, const char *text, size_t size, xlm_cut *
     return cut->normal == NULL || xlm_cut_locate(m->rules, text, size, cut);
 }
 
-/* Into `cut`. False when places are asked for and cannot be found. */
+/* Cut into `cut`. False when places are requested and cannot be found. */
 static bool cut_line(const cutter *c, const char *line, size_t size, xlm_cut *cut)
 {
     const bool again = c->model->is_albert && !c->model->albert.fast;
@@ -247,7 +246,7 @@ static const char *segment(void *pointer, const char *line, size_t size, GArray 
     return cut->pieces->str;
 }
 
-/* What does not begin a word stays whole, for the model puts the mark in front of what it is given. */
+/* A subword that does not begin a word is not cut, because the model would put a mark before it. */
 static const char *segment_subword(void *pointer, const char *subword, size_t *n)
 {
     cutter *c = pointer;

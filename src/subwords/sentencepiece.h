@@ -1,4 +1,4 @@
-/* xlm-mpi: what the files of the segmenter SentencePiece share. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: functions shared by the files of the segmenter SentencePiece. SPDX-License-Identifier: GPL-3.0-or-later
  *
  *   sentencepiece.c          the class: lines, learning, files, segmenting; its `model` is an xlm_pieces (sentencepiece/pieces.h)
  *   sentencepiece_adopt.c    tokenizers as they are published, into models
@@ -14,7 +14,7 @@
 
 /* Functions of the class (subwords/segmenter.h). */
 
-/* A word of several pieces begins with the mark, which is nowhere else except in runs of spaces. */
+/* A word of several pieces begins with the mark, which occurs elsewhere only in runs of spaces. */
 static inline xlm_word_mark xlm_pieces_spell(const void *model, const char *subword, GString *out)
 {
     (void)model;

@@ -1,7 +1,7 @@
 /* xlm-mpi: published models of SentencePiece. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A file of the library (.model), whose ids are its own or those of fairseq; or tokenizer.json of the type Unigram, which has the
- * pieces with their scores, a character map, and as steps what the library does by itself. */
+ * Reads a file of the library (.model), with its own ids or those of fairseq; or a tokenizer.json of the type Unigram, which has
+ * the pieces with their scores, a character map, and steps for what the library does by itself. */
 #include <string.h>
 
 #include "subwords/sentencepiece.h"
@@ -18,8 +18,8 @@ static bool is_ours(const xlm_tokenizer_files *files)
     return xlm_tokenizer_file_ending(files, ".model") != NULL || is_unigram(files);
 }
 
-/* The ids of a .model's pieces in models of fairseq, such as XLM-R: four special tokens first, which the model's own first three
- * become, all others one further on, and the mask after them. */
+/* The ids of a .model's pieces in models of fairseq, such as XLM-R: first four special tokens, which replace the model's first
+ * three; then all other pieces, one further on; then the mask. */
 static bool number_as_fairseq(const GArray *pieces, const xlm_tokenizer_files *files, const char *name,
                               xlm_published_tokens *tokens, GError **error)
 {
@@ -44,7 +44,7 @@ static bool number_as_they_are(const GArray *pieces, const xlm_tokenizer_files *
     return xlm_published_tokens_add_added(tokens, files, error);
 }
 
-/* fairseq puts the name of an algorithm in the middle; other files are called sentencepiece.model or spiece.model. */
+/* The names of fairseq's files have the algorithm in the middle; other files are called sentencepiece.model or spiece.model. */
 static bool has_fairseq_name(const char *name)
 {
     return g_str_has_prefix(name, "sentencepiece.") && strcmp(name, "sentencepiece.model") != 0;
@@ -59,7 +59,7 @@ static bool is_fairseq(const xlm_tokenizer_files *files, const char *name)
     return model != NULL ? g_str_has_prefix(model, "xlm-roberta") : has_fairseq_name(name);
 }
 
-/* Rules of a tokenizer in Python around the library, which these files do not hold. */
+/* Rules that a tokenizer in Python adds to the library and that these files do not contain. */
 static bool refuse_others(const xlm_tokenizer_files *files, GError **error)
 {
     static const char *const others[] = {"XLNet", "Camembert", "MBart", "DebertaV2", "BigBird", "Rembert", NULL};
@@ -102,7 +102,7 @@ static void *adopt_model(const xlm_tokenizer_files *files, xlm_published_tokens 
     return NULL;
 }
 
-/* The single steps of one, or of a sequence; g_ptr_array_unref. sequence: "normalizers". */
+/* The steps of a single one, or of a sequence; g_ptr_array_unref. sequence: "normalizers". */
 static void list_steps(const json_t *step, const char *sequence, GPtrArray *steps)
 {
     const json_t *one;
@@ -129,17 +129,17 @@ static bool replaces(const json_t *step, const char *kind, const char *pattern, 
            g_strcmp0(json_string_value(json_object_get(step, "content")), by) == 0;
 }
 
-/* A normalizer is what the library does by itself: a character map, runs of spaces made one, none at the ends; and before that
- * maybe ALBERT's rules of text: quotation marks, Form KD without marks, lower case. All in this order, and any may be missing.
- * map: its step, or NULL. */
+/* A normalizer does what the library does by itself: a character map, runs of spaces folded, no spaces at the ends; before that
+ * possibly ALBERT's text rules: quotation marks, Form KD without marks, lower case. The steps have this order, and any may be
+ * missing. [out] map: its step, or NULL. */
 typedef struct text_steps {
     const json_t *map;
-    bool one_space; /* runs of spaces are made one, by the normalizer or by splitting at white space */
+    bool one_space; /* runs of spaces are folded, by the normalizer or by splitting at white space */
     bool is_albert;
     xlm_albert_text albert;
 } text_steps;
 
-/* ALBERT's rules. Returns the step after them; NULL: not as its tokenizer has them. */
+/* ALBERT's rules. Returns the step after them; NULL: they differ from those of its tokenizer. */
 static const json_t *const *read_albert_steps(const json_t *const *step, text_steps *read)
 {
     if (!replaces(*step, "String", "``", "\""))
@@ -176,7 +176,7 @@ static bool read_normalizer(const json_t *normalizer, text_steps *read)
     return good;
 }
 
-/* U+2581 before every word, which may be split at white space before. */
+/* U+2581 before every word, perhaps after splitting at white space. */
 static bool read_splitter(const json_t *splitter, text_steps *read)
 {
     g_autoptr(GPtrArray) steps = g_ptr_array_new();
@@ -205,7 +205,7 @@ static bool read_steps(const xlm_tokenizer_files *files, text_steps *steps, GErr
                                 "the directory with the .model instead");
 }
 
-/* All tokens with their scores; those that the file adds are no text. */
+/* All tokens with their scores; added tokens are not text. */
 static bool read_pieces(const xlm_tokenizer_files *files, GArray *pieces, xlm_published_tokens *tokens, GError **error)
 {
     const json_t *vocabulary = xlm_tokenizer_value(files, TOKENIZER, "model", "vocab", NULL), *entry;

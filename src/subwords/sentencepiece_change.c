@@ -5,7 +5,7 @@
 
 static const char SPACE[] = XLM_PIECE_SPACE;
 
-/* Pieces by their texts. */
+/* Text -> piece. */
 static GHashTable *index_pieces(const xlm_pieces *m)
 {
     GHashTable *by_text = g_hash_table_new(g_str_hash, g_str_equal);
@@ -14,8 +14,8 @@ static GHashTable *index_pieces(const xlm_pieces *m)
     return by_text;
 }
 
-/* The normal pieces with the lowest score, on which that of unknown characters depends, and with the highest, on which that of
- * pieces that are given. */
+/* Keep the normal pieces with the lowest score, on which the score of unknown characters depends, and with the highest score, on
+ * which the score of user-defined pieces depends. */
 static void keep_extremes(const xlm_pieces *m, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
     const xlm_model_piece *lowest = NULL, *highest = NULL;
@@ -34,8 +34,8 @@ static void keep_extremes(const xlm_pieces *m, const xlm_word_counts *subwords, 
     xlm_segmenter_keep(subwords, highest->text, strlen(highest->text), kept);
 }
 
-/* Byte pairs: append what is made on the way to a piece. Neighbours whose text is the piece of the highest score are merged
- * first, of equal ones the first. */
+/* For byte pairs: append the intermediate results on the way to a piece. Neighbours whose joined text is the piece of the highest
+ * score are merged first; of equal ones, the first. */
 static void keep_parts(GHashTable *by_text, const char *piece, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
     GPtrArray *symbols = g_ptr_array_new_with_free_func(g_free);
@@ -62,8 +62,8 @@ static void keep_parts(GHashTable *by_text, const char *piece, const xlm_word_co
     g_ptr_array_unref(symbols);
 }
 
-/* Whatever is not normal (bytes, pieces that users gave) stays too, and what ALBERT's rules cut again, which no text has
- * whole. */
+/* Also keep pieces that are not normal (bytes, user-defined pieces) and those that ALBERT's rules cut again, which never occur in
+ * segmented text. */
 static void keep_needed(const xlm_pieces *m, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
     for (guint i = 0; i < m->pieces->len; i++) {
@@ -83,7 +83,7 @@ static void keep_needed(const xlm_pieces *m, const xlm_word_counts *subwords, xl
         keep_parts(by_text, xlm_word_counts_word(kept, i, NULL), subwords, kept);
 }
 
-/* A model of other pieces has the rules of the one that it was made of. NULL is passed on. */
+/* A changed model has the rules of the original. NULL returns NULL. */
 static void *with_rules_of(const xlm_pieces *from, xlm_pieces *m)
 {
     if (m != NULL) {
@@ -120,7 +120,7 @@ static int byte_of(const xlm_pieces *m, const char *text)
     return g_ascii_xdigit_value(text[3]) << 4 | g_ascii_xdigit_value(text[4]);
 }
 
-/* The pieces of a line together are its text as the model normalises it. */
+/* The pieces of a line together are its normalised text. */
 char *xlm_sentencepiece_whole(const void *model, const char *word)
 {
     const xlm_pieces *m = model;
@@ -143,7 +143,7 @@ char *xlm_sentencepiece_whole(const void *model, const char *word)
     return NULL;
 }
 
-/* What an unknown character counts in the library: 10 less than the least of all normal pieces. */
+/* The library's score of an unknown character: 10 less than the lowest of all normal pieces. */
 static double score_of_unknown(const xlm_pieces *m)
 {
     double lowest = 0;
@@ -153,8 +153,8 @@ static double score_of_unknown(const xlm_pieces *m)
     return lowest - 10;
 }
 
-/* log p of the best pieces of a word, and a little more: so it becomes one where it is alone, and other words that begin with
- * it change as little as can be. */
+/* log p of the best pieces of a word, and a little more, so that the word by itself becomes one piece and other words that begin
+ * with it change as little as possible. */
 static float score_above_parts(const xlm_pieces *m, GHashTable *by_text, double unknown, const char *word)
 {
     static const double ABOVE = 0.01;
@@ -171,7 +171,7 @@ static float score_above_parts(const xlm_pieces *m, GHashTable *by_text, double 
     return (float)score;
 }
 
-/* Unigram models get normal pieces; those of byte pairs pieces as users give them, which are never cut. */
+/* Unigram models get normal pieces; byte-pair models get user-defined pieces, which are never cut. */
 void *xlm_sentencepiece_enlarge(const void *model, const xlm_word_counts *subwords, const xlm_word_counts *wanted,
                                 xlm_word_counts *added, GError **error)
 {

@@ -1,10 +1,10 @@
 /* xlm-mpi: models of SentencePiece as files of transformers. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * By the ids of the vocabulary:
+ * The kind of file depends on the ids of the vocabulary:
  *
- *   fairseq's     four special tokens, the pieces from the fourth on, <mask>: sentencepiece.bpe.model, XLMRobertaTokenizer
- *   the model's   with ALBERT's rules of text: spiece.model, AlbertTokenizer
- *   others        of a unigram model: tokenizer.json, PreTrainedTokenizerFast; of byte pairs: transformers have no class */
+ *   fairseq's     four special tokens, pieces from the fourth on, <mask>: sentencepiece.bpe.model, XLMRobertaTokenizer
+ *   the model's   with ALBERT's text rules: spiece.model, AlbertTokenizer
+ *   others        unigram model: tokenizer.json, PreTrainedTokenizerFast; byte pairs: transformers have no class */
 #include <string.h>
 
 #include "base/log.h"
@@ -14,7 +14,7 @@
 
 /* ---- whose ids ---- */
 
-/* Has the vocabulary the pieces from `first` on, `shift` ids further on? */
+/* Does the vocabulary have the pieces from `first` on, `shift` ids further on? */
 static bool has_pieces(const xlm_vocabulary *v, const xlm_pieces *m, guint first, guint shift)
 {
     if (xlm_vocabulary_size(v) < (int64_t)m->pieces->len + shift)
@@ -41,7 +41,7 @@ static bool is_fairseq(const xlm_vocabulary *v, const xlm_pieces *m)
 
 /* ---- tokenizer.json ---- */
 
-/* [text, score] of each id. What is not a piece of text is never the best. */
+/* [text, score] of each id. The score of tokens that are not text is so low that they are never chosen. */
 static json_t *print_vocabulary(const xlm_vocabulary *v, const xlm_pieces *m)
 {
     static const double NEVER = -1e6;
@@ -61,7 +61,7 @@ static json_t *print_vocabulary(const xlm_vocabulary *v, const xlm_pieces *m)
     return all;
 }
 
-/* The rules of ALBERT's tokenizer, nearly (sentencepiece/albert.h). */
+/* Approximately the rules of ALBERT's tokenizer (sentencepiece/albert.h). */
 static void print_albert(const xlm_albert_text *rules, json_t *steps)
 {
     static const char *const quotes[] = {"``", "''"};
@@ -76,7 +76,7 @@ static void print_albert(const xlm_albert_text *rules, json_t *steps)
         json_array_append_new(steps, json_pack("{s:s}", "type", "Lowercase"));
 }
 
-/* What the library does before it cuts: the map of characters, and one space for several. */
+/* What the library does before it cuts: map characters, and fold spaces. */
 static json_t *print_normaliser(const xlm_pieces *m)
 {
     size_t size;

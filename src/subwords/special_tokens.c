@@ -11,7 +11,7 @@ const char *xlm_special_name(xlm_special special)
     return names[special];
 }
 
-/* Put an id in its place among the different ids. False when it is there already. */
+/* Insert an id into the sorted distinct ids. False if it is there already. */
 static bool insert(xlm_special_tokens *specials, int32_t id)
 {
     int32_t at = specials->distinct;

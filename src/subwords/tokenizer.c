@@ -4,7 +4,7 @@
 #include "subwords/tokenizer.h"
 #include "text/strings.h"
 
-/* Ids of a word in memory: where they are in `ids`. */
+/* The ids of a remembered word: their place in `ids`. */
 typedef struct answer {
     size_t start;
     uint32_t n;
@@ -15,13 +15,13 @@ struct xlm_tokenizer {
     bool lines; /* the segmenter takes lines: each is cut as one word */
     xlm_word line;
     xlm_normaliser *normaliser;
-    xlm_splitter **splitters; /* [languages + 1], the first for no language; made when first wanted */
+    xlm_splitter **splitters; /* [languages + 1], the first for no language; made when first needed */
     xlm_cutter *cutter;
 
     xlm_strings *seen;
     GArray *answers; /* answer, by number of the word in `seen` */
     GArray *ids;     /* int32_t */
-    GString *word;   /* one that is given singly, with its space */
+    GString *word;   /* a word that is given by itself, with its space */
 };
 
 static const size_t SEEN_LONGEST = 256;            /* longer words are not remembered */
@@ -88,7 +88,7 @@ static void segment(xlm_tokenizer *t, const char *word, size_t size, GArray *ids
     }
 }
 
-/* Lines that are normalised from now on are of this language, or of what it is made of. */
+/* Lines that are normalised from now on are in this language, or in its base language. */
 static bool set_language(xlm_tokenizer *t, int language, GError **error)
 {
     const int base = xlm_vocabulary_base_language(t->vocabulary, language);
@@ -197,7 +197,7 @@ bool xlm_tokenizer_encode_word(xlm_tokenizer *t, int language, bool inside, cons
 
 /* ---- with places ---- */
 
-/* Append the subwords of a word, or of a line, with their places in `line`. */
+/* Append the subwords of a word or line with their places in `line`. */
 static bool place_subwords(xlm_tokenizer *t, const char *line, const xlm_word *word, GArray *places, GArray *subwords,
                            GError **error)
 {

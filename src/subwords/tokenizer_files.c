@@ -78,7 +78,7 @@ bool xlm_tokenizer_refuse(const xlm_tokenizer_files *files, const char *name, in
     return false;
 }
 
-/* A text may begin with a byte order mark, which is not a part of its first token. */
+/* A text may begin with a byte order mark, which does not belong to its first token. */
 static bool add_file(xlm_tokenizer_files *files, const char *name, const char *bytes, size_t size, GError **error)
 {
     char *path = path_of(files, name);
@@ -261,7 +261,7 @@ bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool 
     return json_is_boolean(value) ? json_is_true(value) : default_value;
 }
 
-/* The text of a token that stands in JSON as "text" or {"content": "text"}; NULL for neither. */
+/* The text of a token, which is "text" or {"content": "text"} in JSON; NULL for anything else. */
 static const char *token_text(const json_t *value)
 {
     return json_string_value(json_is_object(value) ? json_object_get(value, "content") : value);
@@ -281,7 +281,8 @@ void xlm_published_tokens_clear(xlm_published_tokens *tokens)
         g_free(tokens->special[i]);
 }
 
-/* Every token takes bytes in a file, so no id is larger than all files together: a wrong one must not take memory. */
+/* Every token takes bytes in a file, so no id is larger than the size of all files. A wrong id must not make us allocate
+ * memory. */
 static int64_t max_tokens(const xlm_tokenizer_files *files)
 {
     int64_t bytes = 0;

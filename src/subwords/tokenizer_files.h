@@ -4,13 +4,13 @@
  *
  *   tokenizer.json                             everything, as the library tokenizers of Hugging Face writes it
  *   vocab.txt                                  one token per line, its id is the number of the line, from 0
- *   *.model                                    the model of a library, which holds all
+ *   *.model                                    the model of a library, which has everything
  *   vocab.json, merges.txt                     tokens with their ids, and merges
  *   nonbreaking_prefix.LANGUAGE                abbreviations of a language (text/moses.h)
  *   tokenizer_config.json, special_tokens_map.json, added_tokens.json, config.json
  *                                              which tokens are special, lower case or not, kind of model
  *
- * Classes of segmenters say which of these they read (subwords/segmenter.h). */
+ * Each segmenter class knows which of these it reads (subwords/segmenter.h). */
 #ifndef XLM_SUBWORDS_TOKENIZER_FILES_H
 #define XLM_SUBWORDS_TOKENIZER_FILES_H
 
@@ -25,20 +25,20 @@ typedef struct xlm_tokenizer_files xlm_tokenizer_files;
 
 #define XLM_TOKENIZER_ABBREVIATIONS "nonbreaking_prefix."
 
-/* path: the directory, or one of the files that hold a tokenizer, which is then taken alone. JSON is parsed here. EX_NOINPUT;
- * EX_DATAERR with file and line. */
+/* path: the directory, or a file that has the whole tokenizer, which is then the only one that is read. JSON is parsed here.
+ * EX_NOINPUT; EX_DATAERR with file and line. */
 xlm_tokenizer_files *xlm_tokenizer_files_read(const char *path, GError **error);
-/* Reads files in memory, which are copied: n names, and their bytes. path: for messages. */
+/* The same from n names and the bytes of the files, which are copied. path: for messages. */
 xlm_tokenizer_files *xlm_tokenizer_files_new(const char *path, size_t n, const char *const *names, const char *const *bytes,
                                              const size_t *sizes, GError **error);
 /* NULL is allowed. */
 void xlm_tokenizer_files_free(xlm_tokenizer_files *files);
 const char *xlm_tokenizer_files_path(const xlm_tokenizer_files *files);
-/* Append the paths of all files that were read to `paths` (of char *, the array's). */
+/* Append the paths of all files that were read to `paths` (of char *, owned by the array). */
 void xlm_tokenizer_files_list(const xlm_tokenizer_files *files, GPtrArray *paths);
 
-/* A file by its name, NULL when there is none; its bytes, 0-terminated; or the name of the first that ends so (".model"). Valid
- * as long as the files. */
+/* The bytes of a file by its name, 0-terminated; NULL when there is none. The name of the first file with this ending (".model").
+ * Valid as long as the files. */
 const char *xlm_tokenizer_file(const xlm_tokenizer_files *files, const char *name, size_t *size);
 const char *xlm_tokenizer_file_ending(const xlm_tokenizer_files *files, const char *ending);
 /* The name of file i, from 0; NULL when there are no more. */
@@ -47,12 +47,12 @@ const char *xlm_tokenizer_file_at(const xlm_tokenizer_files *files, size_t i);
 const json_t *xlm_tokenizer_json(const xlm_tokenizer_files *files, const char *name);
 /* The value after keys that end with NULL: ("tokenizer.json", "model", "type", NULL). NULL when there is none. */
 const json_t *xlm_tokenizer_value(const xlm_tokenizer_files *files, const char *name, ...) G_GNUC_NULL_TERMINATED;
-/* EX_DATAERR: "DIR/vocab.txt: what". Returns false. line: 0 for none. */
+/* Set an error of EX_DATAERR, "DIR/vocab.txt: what". Returns false. line: 0 for none. */
 bool xlm_tokenizer_refuse(const xlm_tokenizer_files *files, const char *name, int64_t line, GError **error, const char *format,
                           ...) G_GNUC_PRINTF(5, 6);
 
-/* Give each line of merges.txt, without its end, to `add`, which returns NULL, or what is wrong with it; no empty ones, and not
- * the first where it says the version of the form. EX_DATAERR with the line. */
+/* Call `add` for each line of merges.txt, without its end; it returns NULL, or what is wrong with the line. Empty lines, and a
+ * first line that gives the version of the format, are skipped. EX_DATAERR with the line. */
 bool xlm_tokenizer_merges(const xlm_tokenizer_files *files, const char *(*add)(void *model, const char *line, size_t size),
                           void *model, GError **error);
 /* Is there a vocab.json with a token that ends in </w>, the end of a word? */
@@ -60,29 +60,31 @@ bool xlm_tokenizer_ends_words(const xlm_tokenizer_files *files);
 
 /* A flag of tokenizer_config.json, or `default_value`. null is not a flag. */
 bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool default_value);
-/* The token that has a role, "mask_token", by special_tokens_map.json or tokenizer_config.json; NULL: they do not say. */
+/* The token that has a role such as "mask_token", from special_tokens_map.json or tokenizer_config.json; NULL: they do not give
+ * one. */
 const char *xlm_tokenizer_role(const xlm_tokenizer_files *files, const char *role);
 
 /* All tokens by id, and which of them are special. */
 typedef struct xlm_published_tokens {
     GPtrArray *text;                   /* char *, by id; NULL where no token has the id */
     char *special[XLM_SPECIAL_TOKENS]; /* their texts; NULL: the tokenizer has no such token */
-    xlm_word_mode words;               /* of a class that has no normaliser of its own */
+    xlm_word_mode words;               /* for a class without its own normaliser */
     bool lowercase;
 } xlm_published_tokens;
 
 void xlm_published_tokens_init(xlm_published_tokens *tokens);
 void xlm_published_tokens_clear(xlm_published_tokens *tokens);
-/* Give a token its id. EX_DATAERR: negative, larger than any vocabulary of so many bytes could have, or another token's. */
+/* Give a token its id. EX_DATAERR: the id is negative, larger than files of this size could have, or another token's. */
 bool xlm_published_tokens_set(xlm_published_tokens *tokens, const xlm_tokenizer_files *files, const char *file, int64_t id,
                               const char *text, GError **error);
-/* All of a JSON object {"token": id}, such as vocab.json. */
+/* Add all tokens of a JSON object {"token": id}, such as vocab.json. */
 bool xlm_published_tokens_add_object(xlm_published_tokens *tokens, const xlm_tokenizer_files *files, const char *file,
                                      const json_t *object, GError **error);
-/* Those that are added by tokenizer.json ("added_tokens") or added_tokens.json. */
+/* Add the tokens that tokenizer.json ("added_tokens") or added_tokens.json adds. */
 bool xlm_published_tokens_add_added(xlm_published_tokens *tokens, const xlm_tokenizer_files *files, GError **error);
-/* Which are special: as special_tokens_map.json or tokenizer_config.json say; else the first that there is of the class's usual
- * ones, lists of names that end with NULL, by xlm_special. cls_token goes before bos_token, sep_token before eos_token. */
+/* Determine the special tokens: those in special_tokens_map.json or tokenizer_config.json; otherwise the first existing token of
+ * the class's usual names, lists that end with NULL, by xlm_special. cls_token has priority over bos_token, and sep_token over
+ * eos_token. */
 void xlm_published_tokens_find_special(xlm_published_tokens *tokens, const xlm_tokenizer_files *files,
                                        const char *const *const usual[XLM_SPECIAL_TOKENS]);
 

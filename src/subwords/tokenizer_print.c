@@ -12,7 +12,7 @@ json_t *xlm_tokenizer_print_specials(const xlm_vocabulary *v)
     return added;
 }
 
-/* Between the tokens that open and close sequences. */
+/* Puts the tokens that open and close sequences around a sequence. */
 json_t *xlm_tokenizer_print_template(const xlm_vocabulary *v)
 {
     const char *const *words = xlm_vocabulary_words(v);

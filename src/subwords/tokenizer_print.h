@@ -4,7 +4,7 @@
 
 #include "subwords/vocabulary.h"
 
-/* New references: the tokens that are special, "added_tokens"; and what puts them around sequences, "post_processor". */
+/* The special tokens, "added_tokens"; and the rule that puts them around sequences, "post_processor". New references. */
 json_t *xlm_tokenizer_print_specials(const xlm_vocabulary *vocabulary);
 json_t *xlm_tokenizer_print_template(const xlm_vocabulary *vocabulary);
 

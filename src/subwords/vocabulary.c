@@ -284,8 +284,8 @@ int32_t xlm_vocabulary_find(const xlm_vocabulary *v, const char *subword, size_t
     return i == UINT32_MAX ? find_twin(v, subword, size) : xlm_ordinary_id(&v->specials, (int32_t)i);
 }
 
-/* The subword that an id stands for: of a twin, without the name of its language, whose size is *mark. NULL when there is none:
- * of special tokens, and where there is no such id. */
+/* The subword of an id; that of a twin, without the name of its language, whose size is *mark. NULL for special tokens and for
+ * ids that do not exist. */
 static const char *find_subword(const xlm_vocabulary *v, int32_t id, size_t *mark)
 {
     *mark = 0;
@@ -311,7 +311,7 @@ uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
     digest = xlm_digest(v->counts, sizeof(int64_t) * (size_t)v->size, digest);
     if (memcmp(v->specials.id, xlm_own_special_tokens.id, sizeof v->specials.id) != 0)
         digest = xlm_digest(v->specials.id, sizeof v->specials.id, digest);
-    for (uint32_t i = 0; i < n; i++) { /* each text with its final 0, so that none runs into the next */
+    for (uint32_t i = 0; i < n; i++) { /* each text with its final 0, so that they stay separate */
         size_t size;
         const char *word = xlm_word_counts_word(v->subwords, i, &size);
         digest = xlm_digest(word, size + 1, digest);
@@ -328,7 +328,7 @@ uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
 
 void xlm_vocabulary_decode(const xlm_vocabulary *v, const int32_t *ids, size_t n, GString *out)
 {
-    bool joined = false; /* to the one before */
+    bool joined = false; /* to the previous subword */
     for (size_t i = 0; i < n; i++) {
         size_t mark;
         const char *subword = find_subword(v, ids[i], &mark);

@@ -1,4 +1,4 @@
-/* xlm-mpi: vocabularies that are made of others. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: vocabularies that are made from others. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "subwords/vocabulary_change.h"
 
 #include <string.h>
@@ -6,7 +6,8 @@
 #include "subwords/tokenizer.h"
 #include "text/lines.h"
 
-/* All but the subwords, the special tokens and the languages: of a vocabulary that stays. names: [XLM_SPECIAL_TOKENS]. */
+/* Settings of a new vocabulary that are copied from the old one: all but the subwords, the special tokens and the languages.
+ * names: [XLM_SPECIAL_TOKENS]. */
 static xlm_vocabulary_settings settings_of(const xlm_vocabulary *v, const char **names)
 {
     for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
@@ -21,7 +22,7 @@ static xlm_vocabulary_settings settings_of(const xlm_vocabulary *v, const char *
 
 /* ---- fewer subwords ---- */
 
-/* Where a twin is used, so is its original. */
+/* If a twin is used, so is its original. */
 static void use_originals(const xlm_vocabulary *v, uint8_t *used)
 {
     int n;
@@ -33,7 +34,7 @@ static void use_originals(const xlm_vocabulary *v, uint8_t *used)
     }
 }
 
-/* Subwords that are used, in no order. */
+/* Used subwords, in no particular order. */
 static xlm_word_counts *find_used(const xlm_vocabulary *v, const uint8_t *used)
 {
     const xlm_word_counts *subwords = xlm_vocabulary_subwords(v);
@@ -47,7 +48,7 @@ static xlm_word_counts *find_used(const xlm_vocabulary *v, const uint8_t *used)
     return kept;
 }
 
-/* Ids in the reduced vocabulary, [size], -1 for those that go; and the subwords that stay, in their order. */
+/* Ids in the reduced vocabulary, [size], -1 for removed ones; and the subwords that are kept, in their order. */
 static int32_t *renumber(const xlm_vocabulary *v, const xlm_word_counts *kept, xlm_word_counts *ordered)
 {
     const int32_t size = (int32_t)xlm_vocabulary_size(v);
@@ -91,7 +92,7 @@ static xlm_vocabulary_made *renumber_made(const xlm_vocabulary *v, const int32_t
     return made;
 }
 
-/* kept: the subwords that are used; what they need is appended. */
+/* kept: the used subwords; appends the subwords that they need. */
 static xlm_vocabulary *make_reduced(const xlm_vocabulary *v, xlm_word_counts *kept, GError **error)
 {
     xlm_segmenter *segmenter = xlm_segmenter_reduce(xlm_vocabulary_segmenter(v), xlm_vocabulary_subwords(v), kept, error);
@@ -104,7 +105,7 @@ static xlm_vocabulary *make_reduced(const xlm_vocabulary *v, xlm_word_counts *ke
     xlm_vocabulary_settings settings = settings_of(v, names);
     for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
         special[i] = ids[xlm_vocabulary_special(v, (xlm_special)i)];
-    xlm_special_tokens_set(&specials, special, NULL); /* as different as they were */
+    xlm_special_tokens_set(&specials, special, NULL); /* they are still distinct */
     g_autofree xlm_vocabulary_made *made = renumber_made(v, ids, &settings.made_languages);
     settings.made = made;
     settings.specials = &specials;
@@ -129,12 +130,12 @@ xlm_vocabulary *xlm_vocabulary_reduce(const xlm_vocabulary *v, const uint8_t *us
 
 typedef struct word_reader {
     const xlm_segmenter *segmenter;
-    xlm_tokenizer *tokenizer; /* which splits lines */
+    xlm_tokenizer *tokenizer; /* splits lines */
     xlm_normaliser *normaliser;
     xlm_word_counts *words;
 } word_reader;
 
-/* One line. An empty one says nothing. */
+/* Read one line. Empty lines are ignored. */
 static bool read_word(word_reader *r, const char *line, size_t size, GError **error)
 {
     const char *normal;
@@ -193,7 +194,8 @@ xlm_word_counts *xlm_vocabulary_read_words(const xlm_vocabulary *v, const char *
 
 /* ---- more subwords ---- */
 
-/* Does the new segmenter make each of these whole? Parts that it merges otherwise in one word would be no use. */
+/* Does the new segmenter make one subword of each of these? If it merged parts differently within a word, adding them would be
+ * useless. */
 static bool check_whole(const xlm_segmenter *segmenter, const xlm_word_counts *subwords, const xlm_word_counts *wanted,
                         GError **error)
 {

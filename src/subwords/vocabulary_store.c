@@ -7,7 +7,7 @@
 #include "subwords/vocabulary.h"
 #include "subwords/word_store.h"
 
-/* Each version can hold what the one before it cannot, and is written where that is needed:
+/* Each version can hold something that earlier ones cannot. A file has the lowest version that it needs:
  *   1   special tokens are the first five words, the segmenter is the first of the table
  *   2   special tokens have any ids
  *   3   any segmenter */
@@ -124,7 +124,7 @@ bool xlm_vocabulary_save(const xlm_vocabulary *v, xlm_store *store, const char *
 
 /* ---- loading ---- */
 
-/* Those of words[all] that are neither special nor twins, which are the last. NULL when one is missing or occurs twice. */
+/* Those of words[all] that are neither special tokens nor twins, which come last. NULL when one is missing or occurs twice. */
 static xlm_word_counts *pick_subwords(const xlm_special_tokens *specials, uint64_t twins, char *const *words,
                                       const int64_t *counts, uint64_t all)
 {
@@ -272,7 +272,7 @@ static int by_language(const void *a, const void *b)
     return ((const xlm_vocabulary_made *)a)->language - ((const xlm_vocabulary_made *)b)->language;
 }
 
-/* [out] settings->made, by id of the language, and how many: to be freed also when this fails. */
+/* [out] settings->made, by id of the language, and their number; the caller must free them also on failure. */
 static bool load_all_made(const xlm_store *store, const char *path, char **languages, xlm_vocabulary_settings *settings,
                           GError **error)
 {
@@ -300,7 +300,7 @@ static uint64_t count_twins(const xlm_vocabulary_settings *settings)
     return twins;
 }
 
-/* Does an id of a twin's original lie after the subwords? */
+/* Is an id of a twin's original beyond the subwords? */
 static bool has_strange_twins(const xlm_vocabulary_settings *settings, const xlm_word_counts *subwords)
 {
     for (int i = 0; i < settings->made_languages; i++) {
@@ -319,7 +319,7 @@ static char **load_languages(const xlm_store *store, const char *path, uint64_t 
     return languages;
 }
 
-/* Names of languages, each its own and none empty. */
+/* Names of languages, distinct and not empty. */
 static bool check_languages(const xlm_store *store, char **names, uint64_t n, GError **error)
 {
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
@@ -330,7 +330,7 @@ static bool check_languages(const xlm_store *store, char **names, uint64_t n, GE
     return good || xlm_word_store_refuse(store, "/languages", "are not names of different languages, or too many", error);
 }
 
-/* Ids of twins follow from the originals; the file must say the same. */
+/* The ids of twins follow from the originals; the file must agree. */
 static bool check_twins(const xlm_store *store, const char *path, const xlm_vocabulary *v, GError **error)
 {
     int n;

@@ -3,7 +3,7 @@
  * Source: Devlin, Chang, Lee, Toutanova, "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding",
  * NAACL 2019, and the tokenization.py published with it.
  *
- * Lines, in this order (each step but the last two can be off in a tokenizer.json):
+ * Lines are processed in this order (a tokenizer.json can turn off each step but the last two):
  *   1. characters of the categories C (controls, formats, private use, unassigned), 0 and U+FFFD are left out, but for tab and
  *      line ends, which are white space
  *   2. each ideograph of the CJK blocks becomes a word
@@ -12,8 +12,9 @@
  *   5. words between white space
  *   6. each punctuation mark (category P, and what is neither letter nor digit in ASCII) becomes a word
  *
- * Words: the longest subword at the beginning, then the longest with "##" in front that continues, and so on. Where none does, or
- * the word has more than 100 characters, all of it is one unknown token. A special token's name in a text is text.
+ * A word becomes the longest subword at its beginning, then the longest that continues it with "##" before it, and so on. If
+ * there is none, or if the word has more than 100 characters, the whole word is one unknown token. The name of a special token in
+ * a text is text.
  *
  * In a file, attributes of /vocabulary: wordpiece_lowercase, wordpiece_strip_accents, wordpiece_ideographs, wordpiece_clean (0 or
  * 1), wordpiece_longest (characters), continuation = "##". */
@@ -65,7 +66,7 @@ typedef struct folding {
     GArray *text, *other; /* UChar */
     GArray *from;         /* xlm_origin of each unit of `text`, when `located` */
     bool located;
-    bool space;           /* one is due before the next character of the output */
+    bool space;           /* write a space before the next character of the output */
 } folding;
 
 static UChar *units(GArray *text) { return (UChar *)(void *)text->data; }
@@ -125,7 +126,7 @@ static void fold_ascii(folding *f, const char *text, size_t size, GString *out, 
 
 static void demand_success(UErrorCode status)
 {
-    if (U_FAILURE(status)) /* no memory: text that is valid and buffers that are large enough leave nothing else */
+    if (U_FAILURE(status)) /* no memory: with valid text and large enough buffers, nothing else can fail */
         g_error("ICU: %s", u_errorName(status));
 }
 
@@ -160,8 +161,8 @@ static void take_other(folding *f)
     f->other = text;
 }
 
-/* How many units a character becomes. Lower case depends on what is around it in one case, the final sigma, which has as many
- * as the other. */
+/* The number of units that a character becomes. Lower case depends on the context only for the final sigma, which has as many
+ * units as the other. */
 static int32_t lower_size(UChar32 c)
 {
     UErrorCode status = U_ZERO_ERROR;
@@ -182,7 +183,7 @@ static int32_t decomposed_size(UChar32 c)
     return size >= 0 ? size : U16_LENGTH(c);
 }
 
-/* f->from becomes that of what f->text is about to become. */
+/* Update f->from for what f->text is about to become. */
 static void spread_origins(folding *f, int32_t (*size_of_result)(UChar32 c))
 {
     const UChar *unit = units(f->text);
@@ -199,7 +200,7 @@ static void spread_origins(folding *f, int32_t (*size_of_result)(UChar32 c))
     f->from = from;
 }
 
-/* Form D puts the marks of a character in an order of its own: each has the bytes of all. */
+/* Form D reorders the marks of a character, so each gets the bytes of all. */
 static void join_marks(folding *f)
 {
     const UChar *unit = units(f->text);
@@ -208,7 +209,7 @@ static void join_marks(folding *f)
     for (int32_t start = 0, i = 0; i < n; start = i) {
         UChar32 c;
         U16_NEXT_UNSAFE(unit, i, c);
-        const bool space = u_isUWhiteSpace(c); /* marks after it are of no letter */
+        const bool space = u_isUWhiteSpace(c); /* marks after it belong to no letter */
         for (int32_t next = i; next < n && !space; i = next) {
             U16_NEXT_UNSAFE(unit, next, c);
             if (u_getCombiningClass(c) == 0)
@@ -236,7 +237,7 @@ static void fold_case(folding *f)
     if (f->model->strip) {
         const int32_t n = (int32_t)f->text->len;
         spread_origins(f, decomposed_size);
-        g_array_set_size(f->other, 4 * (guint)n + 1); /* a unit becomes 4 at most in Form D */
+        g_array_set_size(f->other, 4 * (guint)n + 1); /* a unit becomes at most 4 in Form D */
         const int32_t made =
             unorm2_normalize(unorm2_getNFDInstance(&status), units(f->text), n, units(f->other), (int32_t)f->other->len, &status);
         demand_success(status);
@@ -329,7 +330,7 @@ static bool adopt_lines(const xlm_tokenizer_files *files, xlm_published_tokens *
     return true;
 }
 
-/* A flag of tokenizer.json's normalizer; null: `fallback`. */
+/* A flag of tokenizer.json's normalizer; null: `default_value`. */
 static int64_t flag_of(const json_t *normalizer, const char *key, int64_t default_value)
 {
     const json_t *value = json_object_get(normalizer, key);
@@ -494,7 +495,7 @@ static wordpiece *copy(const wordpiece *m)
     return same;
 }
 
-/* The longest subword at a place is kept wherever it is one that text has become, so that a shorter one does not come instead. */
+/* Wherever text became the longest subword at a place, that subword is kept, so that no shorter one replaces it. */
 static void *reduce(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept, GError **error)
 {
     (void)error;

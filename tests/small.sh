@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 #
 # After `. "$XLM_SOURCE/tests/small.sh"` the shell is in a fresh directory (removed on exit) with
-#   text.en, text.xx   600 line-aligned sentences of a made grammar; xx has the same words with other letters, turned round
-#   small_corpus       makes corpus.h5 of them; options given to it stand in place of the pairs and their 120 merges
-#   job.conf           a tiny model on both, mlm and tlm
+#   text.en, text.xx 600 line-aligned sentences of a made grammar; xx has the same words with other letters, turned round
+#   small_corpus makes corpus.h5 of them; options given to it replace the pairs and their 120 merges job.conf a tiny model on
+#   both, mlm and tlm
 set -u
 scratch=$(mktemp -d) || exit 99
 launcher=
@@ -71,7 +71,7 @@ expect() {
     [ -z "$pattern" ] || grep -q -e "$pattern" expect.err || fail "$*: no '$pattern' in: $(head -5 expect.err)"
 }
 
-# once PATTERN: stands on exactly one line of what the last command of `expect` printed on standard error.
+# once PATTERN: matches exactly one line of what the last command of `expect` printed on standard error.
 once() { [ "$(grep -c -e "$1" expect.err)" -eq 1 ] || fail "not once: $1: $(cat expect.err)"; }
 # nothing_in DIR: no file was left there; what was, goes.
 nothing_in() { [ -z "$(ls -A "$1")" ] || { fail "left in $1: $(ls -A "$1")"; rm -rf "$1"; mkdir "$1"; }; }
@@ -126,7 +126,7 @@ small_resources() {
     logged cooc.log xlm_cooc corpus.h5 -o cooc.h5
 }
 
-# phrases FILE: token<tab>tag, a noun and the adjectives before it (behind it, where sentences are turned round) being a span NP.
+# phrases FILE: token<tab>tag, a noun and the adjectives before it (after it, in inverted sentences) are a span NP.
 phrases() {
     awk '{ inside = 0
         for (i = 1; i <= NF; i++) {

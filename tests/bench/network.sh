@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Two ranks of one thread, each on a "host" of its own: a namespace with one veth pair to a bridge in a third, from where mpiexec
-# starts Open MPI's daemons through tests/bench/netns_agent.sh. What a host sends is shaped. The kernel is the same for all,
-# so this has the bandwidth of such a network, not its latency. Beside it stands what `xlm_train --plan` predicts for two nodes of
-# one rank, measured on one.
+# starts Open MPI's daemons through tests/bench/netns_agent.sh. What a host sends is shaped. The kernel is the same for all, so
+# this has the bandwidth of such a network, not its latency. It also shows what `xlm_train --plan` predicts for two nodes of one
+# rank, measured on one.
 #
 # XLM_BENCH_STEPS  steps of a run (6); the first two do not count
 set -euo pipefail

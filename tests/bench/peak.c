@@ -1,4 +1,4 @@
-/* xlm-mpi: what the processor can do at most. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: the maximum speed of the processor. SPDX-License-Identifier: GPL-3.0-or-later
  *
  *     peak [THREADS]     GFLOP/s in single precision of fused multiply-adds in registers, of all threads together: the best of
  *                        several rounds */

@@ -312,12 +312,12 @@ static void free_trained(struct trained *m)
     xlm_parameters_free(m->parameters);
 }
 
-/* Of a model: seconds of a step, bytes of its pass. */
+/* For a model: seconds of a step, bytes of its pass. */
 struct cost {
     double seconds, bytes;
 };
 
-/* Of a step, of which the forward pass is a third. What layers that are computed again cost is not counted. */
+/* Operations of a step; the forward pass is a third of it. Recomputing layers is not counted. */
 static double count_flops(const struct trained *m)
 {
     xlm_tape *shapes = xlm_tape_new_of_shapes(m->parameters);

@@ -5,12 +5,12 @@
 # XLM_BENCH_STEPS   steps of a run (5), the first of which does not count
 # XLM_BENCH_ROUNDS  rounds, in which the shapes take turns (2); medians over rounds are shown
 #
-# Where oneDNN is, 1 x 2 is run with gemm = onednn too, in the same rounds; and of 1 x 2 it is shown how much of the processor's
-# peak a step takes (tests/bench/peak.c, measured after each run).
+# With oneDNN, 1 x 2 also runs with gemm = onednn, in the same rounds; and for 1 x 2 it is shown how much of the processor's peak
+# a step takes (tests/bench/peak.c, measured after each run).
 #
-# Beside each run, and in turn with it, stands the yardstick of tests/bench/step.c: the model's own matrix products with nothing
-# between them, on as many cores in the same way (one process of two threads, two of one). Attention's products are not in the
-# yardstick, but count in the run's rate.
+# Each run takes turns with the yardstick of tests/bench/step.c: the model's own matrix products with nothing between them, on as
+# many cores in the same way (one process of two threads, two of one). Attention's products are not in the yardstick, but count in
+# the run's rate.
 set -euo pipefail
 . "$XLM_SOURCE/tests/bench/table.sh"
 # shellcheck source=tests/bench/roberta-8.sh

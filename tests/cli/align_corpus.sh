@@ -52,7 +52,7 @@ by_hand() {
           offset[NR] = lines + 0 }
         END { for (p = 0; p <= NR; p++) print offset[p]; for (i = 1; i <= lines; i++) print line[i] }'
 }
-# in_file SPLIT FILE: the same, as it stands there.
+# in_file SPLIT FILE: the same, in the order of the file.
 in_file() {
     local path=/pairs/en-xx/$1
     numbers "$path/offsets" "$2"
@@ -60,7 +60,7 @@ in_file() {
         <(h5dump -y -w 1 -m '%.9g' -d "$path/score" "$2" | sed -n '/ATTRIBUTE/q; s/^ *\([-0-9][-0-9.e+]*\),\{0,1\}$/\1/p') |
         awk '{ print $1, $2, sprintf("%.4g", $3) }'
 }
-# same_links FILE LINKS SCORES: what the alignment has in both splits is what stands in the lines.
+# same_links FILE LINKS SCORES: the alignment has, in both splits, what the lines have.
 same_links() {
     local split
     for split in train held_out; do

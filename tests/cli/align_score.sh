@@ -3,8 +3,8 @@
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 
-# Three sentences; of the last there is no gold. |A| = 5, |S| = 3, |P| = 5, |A and S| = 2, |A and P| = 4, so
-# AER = 1 - 6/8, precision 4/5, recall 2/3, F1 = 2 (4/5) (2/3) / (4/5 + 2/3) = 8/11.
+# Three sentences; the last has no gold links. |A| = 5, |S| = 3, |P| = 5, |A and S| = 2, |A and P| = 4, so AER = 1 - 6/8,
+# precision 4/5, recall 2/3, F1 = 2 (4/5) (2/3) / (4/5 + 2/3) = 8/11.
 wanted='aer,precision,recall,f1,sentences,links,sure,possible
 0.250000,0.800000,0.666667,0.727273,2,5,3,5'
 printf '0-0 2-1 3-3\n1-1 0-0\n5-5\n' >links

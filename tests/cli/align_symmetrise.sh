@@ -26,7 +26,7 @@ xlm_align symmetrise f turned --reverse-turned | cmp - two || fail "--reverse-tu
 gzip -k f
 xlm_align symmetrise f.gz r | cmp - two || fail "gzip"
 
-# By hand: 1-1 is in both; 0-0 and 2-2 stand beside it; 5-4 beside nothing, with words that have no link.
+# By hand: 1-1 is in both; 0-0 and 2-2 are next to it; 5-4 is next to nothing, and its words have no link.
 printf '0-0 1-1 1-2 5-4\n\n' >hand.f
 printf '1-1 2-2\n\n' >hand.r
 check() {

@@ -120,7 +120,7 @@ for method in fertility diagonal; do
     logged m.log xlm_align new.source target.b --model new.h5 --scores new.scores
     ! grep -q nan new.scores || fail "scores of new words"
 done
-# Rare words that stand with frequent ones alone: probabilities below what a float has.
+# Rare words that occur only with frequent ones: their probabilities are smaller than a float can hold.
 printf 's0 s1\ns0\n' >rare.source
 printf 'neu1 neu2\nneu1 neu3\n' >rare.target
 logged m.log xlm_align source.c target.c --method diagonal --save often.h5

@@ -147,7 +147,7 @@ resumed pairs-1 $both --set 'task classification.code_switching=en' --set tune.k
 grep -q "^train: 401 pairs of sentences; code-switched with en: $((201 - unpaired)) pairs, by line, two examples each" \
     pairs-1.log && grep -q "warning: code-switching: $unpaired items could not be paired .* first of them short.xx.tsv:$first (its translation" \
         pairs-1.log || fail "code-switching: $(cat pairs-1.log)"
-# An id that stands twice: lines are taken, and a warning says so.
+# An id occurs twice: the lines are matched by their order, and a warning says so.
 for language in en xx; do
     awk -F '\t' 'NR == 1 { print "id\tsentence1\tsentence2\tlabel" } { print NR "\t" $2 "\t" $3 "\t" $1 }' train.$language.tsv \
         >ids.$language.tsv
@@ -156,8 +156,7 @@ sed -i '4s/^3\t/2\t/' ids.xx.tsv
 tune 1 twice --set tune.train=en:ids.en.tsv,xx:ids.xx.tsv --set tune.epochs=1 --set 'task classification.code_switching=en'
 grep -q 'warning: ids.xx.tsv:4: id "2" is on ids.xx.tsv:3, too.* (pair_by = line)$' twice.log &&
     grep -q '^train: .*, by line,' twice.log || fail "an id that occurs twice: $(cat twice.log)"
-# Each pair stands in one batch: both halves of it, in both languages.
-# shellcheck disable=SC2086 # options
+# Each pair is in one batch: both halves of it, in both languages. shellcheck disable=SC2086 # options
 logged dump.log ranks 2 xlm_tune tune.conf --set tune.output=dump $both --set 'task classification.code_switching=en' \
     --dump-step step.h5
 numbers /streams/train/batch/targets step.h5 | paste -d ' ' - - | awk '$1 != $2 { exit 1 } END { exit NR != 8 }' &&

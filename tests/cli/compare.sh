@@ -29,7 +29,7 @@ KEYS
 curve() { awk -v name="$2" '$0 == name { on = 1; next } on && /^$/ { exit } on' "$1" | sed 's/  */ /g'; }
 # near A B: the same to the five digits of a table.
 near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; exit !(b != "" && d * d < 1e-8 * b * b) }'; }
-# Losses of training are means since the line above, the others as they stand in metrics.csv.
+# Training losses are means since the line above; the others are those in metrics.csv.
 [ "$(curve two.out 'train total loss' | awk '$1 + 0 > 0 { printf "%s ", $1 }')" = '5 10 15 20 ' ] || fail "steps: $(cat two.out)"
 column=2
 for run in a b; do

@@ -40,7 +40,7 @@ for program in compare dict embed eval fill prep report spearman train tune; do
     [ "$(wc -l <options.txt)" -ge 2 ] || fail "xlm_$program --help has no options"
     completed "xlm_$program" -- | sed 's/[= ]*$//' | sort | diff options.txt - || fail "options of xlm_$program"
 done
-# Every key stands in --help-job behind two blanks and before its type.
+# In --help-job every key comes after two blanks and before its type.
 for section in train.train model.train tune.tune; do
     program=xlm_${section#*.} section=${section%.*}
     "$program" --help-job | awk -v section="[$section]" '/^\[/ { here = $0 == section }

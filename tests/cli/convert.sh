@@ -139,7 +139,7 @@ task bert answering answers.json BertForQuestionAnswering
 task roberta answering answers.json XLMRobertaForQuestionAnswering
 task albert answering answers.json AlbertForQuestionAnswering
 task xlm answering answers.json XLMForQuestionAnsweringSimple
-# Of other heads the model is kept, and the log and the card say what is not.
+# A model with another head is converted without it; the log and the card say so.
 tune bert classification classes.tsv
 tune xlm classification classes.tsv 'head = dense'
 for name in bert.classification xlm.classification.dense; do
@@ -154,7 +154,7 @@ grep -q '"0": "with' bert.classification.dense/config.json || fail "id2label: $(
 grep -q '^pipeline_tag: text-classification' bert.classification.dense/README.md ||
     fail "card: $(cat bert.classification.dense/README.md)"
 
-# What is refused, with nothing left behind.
+# Input that is refused; no file is left.
 mkdir none
 # change FILE EXPRESSION PATTERN [CODE]: of bert/FILE, to be refused.
 change() {

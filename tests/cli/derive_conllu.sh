@@ -117,7 +117,7 @@ wrong "$third: 9 columns" "$third s/\t_\tNER/\tNER/"
 wrong "$third: 11 columns" "$third s/\$/\tmore/"
 wrong "$third: an empty column" "$third s/\t1\tdep/\t\tdep/"
 wrong "$second: ID" "$second s/.*/just text/; $second s/ /\t/g; $second s/text/text\t_\t_\t_\t_\t_\t_\t_\t_/"
-# Of two errors the first counts.
+# The first of two errors is reported.
 ranks_to_try='1 2 4' wrong "$second: two roots" "$second s/\t1\tdep/\t0\tdep/; \$! { $((line + 4000)) s/^.*$/x/ }"
 
 printf '# only a comment\n' >comment.conllu

@@ -5,7 +5,7 @@
 
 sentences() { grep -v '^#' "$1" | awk -F '\t' 'NF == 0 { print substr(line, 2); line = ""; next } { line = line " " $2 }'; }
 
-# ---- weights: objects before verbs (nearly always), adjectives behind nouns 4 times of 5 ----
+# ---- weights: objects before verbs (nearly always), adjectives after nouns 4 times out of 5 ----
 printf 'PRE_dobj_@ 12\nPRE_@_punct 20\nPRE_nsubj_@ 20\nPRE_nsubj_dobj 20\n' >verbs
 printf 'PRE_det_@ 20\nPRE_DET_ADJ 20\nPRE_@NOUN&@_ADJ&amod %.15f\nBI_@NOUN_ADJ 0\n' "$(awk 'BEGIN { print log(4) }')" |
     gzip -c >nouns.gz
@@ -32,7 +32,7 @@ for n in 1 2 4; do
 done
 sentences syntax.1 >made.txt
 [ "$(wc -l <made.txt)" = 4000 ] || fail "sentences are missing"
-# Object before verb in all but e^-12; four of five adjectives behind their nouns, within 4 standard deviations.
+# Objects before verbs in all but e^-12; four of five adjectives after their nouns, within 4 standard deviations.
 awk '{
         for (i = 1; i <= NF; i++) {
             if ($i ~ /^(sees|finds|likes)$/) verb = i

@@ -57,7 +57,7 @@ done
 [ -s recipe4 ] || fail "docs/jobs.md has fewer than four recipes"
 cd "$XLM_SOURCE" || exit 99
 
-# What is broken is found.
+# Broken links are found.
 printf '# A heading, here\n[a](#a-heading-here) [b](#none) [c](none.md)\n' >"$scratch/page.md"
 [ "$(broken "$scratch/page.md" | wc -l)" -eq 2 ] || fail "of three links two are broken: $(broken "$scratch/page.md")"
 finish

@@ -55,7 +55,7 @@ for more in '' '--set train.recompute=true' '--set model.dropout=0 --set model.h
     estimated memory.log
 done
 
-# What cannot be is refused before training.
+# Impossible settings are refused before training.
 refused() { # PATTERN OPTION...
     local pattern=$1
     shift

@@ -142,7 +142,7 @@ xlm_embed export out/latest --special-tokens --language xx 2>export.log >all.vec
 sed -n 9p all.vec | cut -d' ' -f2- >got
 added=1 weights 7 >wanted
 close got wanted || fail "the language's embedding is not added"
-# Of one language, by frequency; whole words, and what is none.
+# Subwords of one language, by frequency; only whole words, and all.
 xlm_embed export out/latest --language xx --corpus corpus.h5 -o xx.vec 2>export.log || fail "$(cat export.log)"
 numbers /train/text/xx/tokens corpus.h5 | awk '$1 > 4' | sort -n | uniq -c | sort -k1,1nr -k2,2n | awk '{ print $2 }' >ids
 strings /vocabulary/words out/latest >words

@@ -76,7 +76,7 @@ here() {
         $1 == layer && $2 == vector { printf "%s%s,%s", (n++ ? " " : ""), $7, $8 } END { print "" }' "$1"
 }
 
-# ---- sentences of two texts, some of which stand twice ----
+# ---- sentences of two texts, some of which occur twice ----
 { sed -n '1,70p;3p;5p' text.en; } >test.en
 { sed -n '1,70p;3p;6p' text.xx; } >test.xx
 for n in 1 2 4; do

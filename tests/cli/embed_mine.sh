@@ -128,8 +128,8 @@ for how in first max; do
 done
 cmp -s first.tsv max.tsv && fail "--pooling changes nothing"
 
-# Sentences that stand there again, as XTREME's script has them: they are mined once, and pairs of theirs are not scored, though
-# they keep other pairs from their sentences and are gold; so are such as differ by white space at their ends alone.
+# Sentences that occur again, as in XTREME's script: they are mined once, and pairs of theirs are not scored, though they keep
+# other pairs from their sentences and are gold; so are such as differ by white space at their ends alone.
 cp test.gold twice.gold
 {
     cat test.en

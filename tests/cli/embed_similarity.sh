@@ -120,7 +120,7 @@ done
 [ "$(row a1.csv analogies analogies.txt family accuracy)" = '4 3 0.666667' ] || fail "family: $(cat a1.csv)"
 [ "$(row a1.csv analogies analogies.txt pairs accuracy)" = '2 2 1' ] || fail "pairs: $(cat a1.csv)"
 [ "$(row a1.csv analogies analogies.txt all accuracy)" = '6 5 0.8' ] || fail "all: $(cat a1.csv)"
-# Of two languages, as in table 3 of MLM-GC: king - man + Frau; x/|x| by hand.
+# In two languages, as in table 3 of MLM-GC: king - man + Frau; x/|x| by hand.
 printf ': mixed\nman king Frau Königin\nman king de:Frau de:Königin\n' >mixed.txt
 xlm_embed similarity one.vec two.vec --languages en,de --analogies mixed.txt --csv m.csv >m.out 2>m.log || fail "$(cat m.log)"
 wanted=$(awk 'BEGIN { l = sqrt(5); f = sqrt(2.01); x = 1 / l - 1 + 1 / f; y = 1 / f; z = 2 / l + 0.1 / f

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # xlm-mpi: a file of src/ includes only headers of its own folder, of floors below, and of the folders of its own floor that the
-# table names (HACKING.md); files stand in no circle. SPDX-License-Identifier: GPL-3.0-or-later
+# table names (HACKING.md); files do not include one another in circles.
+# SPDX-License-Identifier: GPL-3.0-or-later
 . "$XLM_SOURCE/tests/small.sh"
 
-# Floor, folder, and folders of the same floor that it stands on.
+# Floor, folder, and folders of the same floor that it may include.
 floors='
 0 base
 0 files base
@@ -44,7 +45,7 @@ floors='
 7 commands program
 7 tools program commands
 '
-# Headers of libraries that a folder alone, or no other than these, may know: MPI and HDF5 stay behind comm and store.
+# Only these folders may include the headers of MPI and HDF5; others use comm and store.
 mpi='comm store'
 hdf5='comm store'
 
@@ -87,8 +88,8 @@ broken=$(includes "$XLM_SOURCE/src" | complaints)
 $broken"
 [ "$(includes "$XLM_SOURCE/src" | wc -l)" -gt 500 ] || fail "includes were not found"
 
-# Files stand in no circle. A unit is NAME.c, NAME.h and NAME_internal.h together. None may include its own way round to itself, nor
-# call functions whose files call back.
+# No file includes itself through others. A unit is NAME.c, NAME.h and NAME_internal.h together. No unit may include itself
+# through others, nor call functions whose files call back.
 in_circles() { # of lines `UNIT UNIT`, the first needs the second: those from which one comes back
     awk '
         function leads(from, to,    i) {
@@ -154,13 +155,13 @@ done
 mkdir -p other/train && echo '/* bpe */' >other/train/new.c && echo '/* bpe */' | tee other/text.c >/dev/null
 [ "$(names bpe other | sort | tr '\n' ' ')" = 'text.c train/new.c ' ] || fail "not found: $(names bpe other)"
 
-# The public headers stand on themselves.
+# The public headers include only one another.
 public=("$XLM_SOURCE"/include/xlm/*.h)
 broken=$(grep -HnE '^#include "' "${public[@]}"; grep -HoE '^#include <(mpi|hdf5|glib)[^>]*>' "${public[@]}")
 [ -z "$broken" ] || fail "public headers include what plugins need not have:
 $broken"
 
-# What breaks a floor is found.
+# Violations are found.
 finds() { # FILE INCLUDE
     [ -n "$(echo "$1:$2" | complaints)" ] || fail "$1 may include $2"
 }

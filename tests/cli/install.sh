@@ -54,7 +54,7 @@ for program in "$root$bindir"/*; do
     for section in NAME SYNOPSIS DESCRIPTION OPTIONS EXAMPLES FILES ENVIRONMENT 'EXIT STATUS' 'SEE ALSO'; do
         grep -q -e "^\.SH \"*$section" "$page" || fail "$page has no section $section"
     done
-    # Lines behind two blanks that are no items: what --help shows as it is to be typed.
+    # Lines after two blanks that are not items: what --help shows for typing as it is.
     "$program" --help | sed -n '/^Examples:$/,/^$/s/^  //p' >"$work/examples"
     sed -n '/^\.nf$/,/^\.fi$/p' "$page" | sed -e 's/\\-/-/g' -e 's/\\e/\\/g' -e 's/^\\&//' >"$work/lines"
     [ -s "$work/examples" ] || fail "$program --help has no examples"

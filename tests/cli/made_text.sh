@@ -20,7 +20,7 @@ is_between 1e-6 "$(value out-1 8 train echo loss)" 10 || fail "nothing is revers
 is_near "$(value out-1 8 train echo/kept score)" 1 1e-9 || fail "a reversed text has another length: $(values out-1 train echo/kept score)"
 is_between 0.6 "$(value out-1 8 train second/kept score)" 0.9 || fail "shortened to $(values out-1 train second/kept score)"
 is_between 0 "$(value out-1 8 held_out second loss all)" 10 || fail "not evaluated: $(grep held_out out-1/metrics.csv)"
-# What others draw does not depend on it.
+# The draws of other objectives do not depend on it.
 { cat base.conf; section echo pairs reverse; printf 'weight = 0\n'; } >idle.conf
 trained idle.conf idle 1
 trained base.conf base 1

@@ -64,7 +64,7 @@ paste -d '\t' clean.txt blank.txt | awk -F '\t' '
     { n = split($1, a, " "); m = split($2, b, " "); if (n != m) bad = 1
       for (i = 1; i <= n; i++) { all++; if (b[i] == 4) blanks++; else if (a[i] != b[i]) bad = 1 } }
     END { exit bad || blanks / all < 0.07 || blanks / all > 0.13 }' || fail "blanked wrongly: $(paste clean.txt blank.txt | head -n 2)"
-# Of a sentence something is left; a stage from outside halves about half of the sentences.
+# Something is left of each sentence; a plugin stage halves about half of the sentences.
 dump gone 1 quiet.conf "${unmasked[@]}" --set 'stream text.noise_drop=1'
 words gone ids | awk 'NF != 1 { bad = 1 } END { exit bad || NR < 128 }' || fail "not one token is left of each sentence"
 { sed '/^noise/d' quiet.conf; printf '\n[stage muffle]\nplugin = ./muffle.so\nstream = text\n'; } >halves.conf

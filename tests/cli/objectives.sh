@@ -67,7 +67,7 @@ for plugin in distil contrast sides; do
     done
 done
 
-# What cannot be is refused.
+# Impossible settings are refused.
 build_plugin contrast contrast 's/XLM_WEIGHTS_AVERAGED, /XLM_WEIGHTS_AVERAGED, .gradient = true, /'
 expect 78 'objective contrast.*a view with averaged weights' xlm_train contrast.conf --set train.output=none
 expect 78 'stream text. has none; set type = parallel' xlm_train distil.conf --set 'objective distil.plugin=./sides.so' \

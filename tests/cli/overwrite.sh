@@ -113,7 +113,8 @@ cp setup.log out/table.csv
 logged setup.log xlm_embed alignment out/latest dict.h5 corpus.h5 --csv out/table.csv
 keeps out/table.csv xlm_report out -o out/table.csv
 
-# What a run writes into its directory is compared with what it has read, too, but for its own files, which it goes on with.
+# Files that a run writes into its directory are also compared with those that it has read, except for its own files, which it
+# continues.
 mkdir own && cp few.tsv own/metrics.csv
 keeps own/metrics.csv xlm_tune tune.conf --set tune.train=own/metrics.csv --set tune.output=own
 rm -r own && mkdir own && cp few.tsv own/job-as-run.conf && cp tune.conf own/job.conf
@@ -125,7 +126,7 @@ logged again.log xlm_tune tag/job.conf --set tune.epochs=3
 expect 64 'corpus.h5: is both input and output' ranks 2 xlm_dict corpus.h5 --source en --target xx --text dict.txt -o corpus.h5
 [ "$(grep -c 'both input and output' expect.err)" -eq 1 ] || fail "not one message: $(cat expect.err)"
 
-# What a program has made it makes again in place of the first; a model may be trained on in its own file.
+# A program may replace a file that it has made; a model may continue training in its own file.
 for i in 1 2; do
     logged again.log xlm_align few.en few.xx -o links.txt --save aligner.h5
     logged again.log xlm_align few.en few.xx --model aligner.h5 --iterations 1 --save aligner.h5

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# xlm-mpi: the studies of papers: every run's job is checked (--dry-run), some are trained and stand in the table, and each can be
-# handed to Slurm. SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck source=tests/small.sh
+# xlm-mpi: the studies of papers: every run's job is checked (--dry-run), some are trained and are in the table, and each can be
+# handed to Slurm.
+# SPDX-License-Identifier: GPL-3.0-or-later shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 long
 jobs=$XLM_SOURCE/jobs
@@ -15,7 +15,7 @@ one_step start.conf 12 16 2 start.h5 'feed_forward_size = 32'
 logged start.log xlm_train start.conf
 export START=start/latest MONO="en=text.en de=text.de" PARA="en-de=text.en,text.de" PREP='--held-out 0.1'
 
-# checked LOG NUMBER: so many runs were shown, and xlm_train has found their jobs good.
+# checked LOG NUMBER: that many runs were shown, and xlm_train has accepted their jobs.
 checked() {
     [ "$(grep -c '^xlm_train ' "$1")" -eq "$2" ] && [ "$(grep -c '^time: ' "$1")" -eq "$2" ] ||
         fail "$1: not $2 good jobs: $(grep -c '^time: ' "$1"), $(grep '^xlm_train: ' "$1"; tail -n 3 "$1")"
@@ -84,7 +84,7 @@ RUNS='de-en/gc-0.5:3 de-en/xlm:1 xnli/tlm:2' SBATCH='-N 4 -t 1:00:00' PATH=$PWD/
 [ "$(wc -l <submitted)" -eq 2 ] && grep -q '^<-N><4><-t><1:00:00><--job-name><mlm-gc-xnli-tlm-2><.*/xlm_train.sbatch>' submitted &&
     grep -q '<--set><stream text.batch=4>' submitted || fail "submitted: $(cat submitted)"
 
-# What is wrong.
+# Errors.
 unset RUNS
 expect 64 'START: name the checkpoint of XLM-R base' env -u START "$jobs/xlm-align/study" --dry-run xlm-align
 expect 64 'START: name the checkpoint of mBERT' env -u START "$jobs/weam/study" weam

@@ -85,7 +85,7 @@ refuse 65 'invisible: empty' --mono en=text.en,invisible --words space --bpe 50 
 refuse 65 'all .* held out' --mono en=text.en --bpe 50 --held-out 0.9999999 -o out/c.h5
 ranks_to_try='1 3'
 
-# ---- damage far behind, in blocks of different ranks: the first counts, on any number of ranks ----
+# ---- damage near the end, in blocks of different ranks: the first error counts, on any number of ranks ----
 cat text.en text.en text.en text.en text.en >long.en
 cat text.xx text.xx text.xx text.xx text.xx >long.xx
 sed '1700s/.*/na\xefve/; 2900s/.*/\xc3\xa9\xff/' long.en >latin.en

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# xlm-mpi: xlm_report: what stands on the page, that it is well-formed and needs nothing else, names and damage of all kinds,
-# refusals. SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck source=tests/small.sh
+# xlm-mpi: xlm_report: the contents of the page, that it is well-formed and self-contained, names and damage of all kinds,
+# refusals.
+# SPDX-License-Identifier: GPL-3.0-or-later shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 long
 
@@ -37,7 +37,7 @@ reported() {
     logged report.log xlm_report "$@" -o "$file"
     page "$file"
 }
-# has FILE TEXT...: stands there.
+# has FILE TEXT...: the page has the text.
 has() {
     local file=$1 text
     shift
@@ -72,7 +72,7 @@ has two.html 'Loss of mlm</b>' 'Loss of tlm</b>' 'Norm of the gradient</b>' 'Lea
     'Perplexity of tlm, xx</b>' '[objective tlm]' 'role="img" aria-labelledby="t1 d1"' '<title id="t1">' \
     '<html lang="en"' 'prefers-color-scheme:dark'
 hasnt two.html 'id="alignment"' 'id="maps"' 'Each point is'
-# Of one run a line for each language, and what is in words is in metrics.csv.
+# One run has a line for each language, and what the page says in words is in metrics.csv.
 reported one.html a
 has one.html 'Perplexity of mlm</b>' '<title>xx</title>' 'hidden_size = 32'
 hasnt one.html 'Perplexity of mlm, xx'
@@ -182,7 +182,7 @@ table pca xlm_embed pca a/latest
 table score xlm_align score gold.links gold.links
 table eval xlm_eval kinds/best --test kinds.tsv
 table languages xlm_eval kinds/best --test en:kinds.tsv --test xx:kinds.tsv
-# What programs have the option, so that none is forgotten.
+# Programs that have the option, so that none is forgotten.
 [ "$(cat "$XLM_SOURCE"/src/{tools,commands}/*.c | grep -c '{"csv", ')" -eq 11 ] || fail "another --csv: read it here"
 for file in tables/*.csv; do
     [ "$(wc -l <"$file")" -ge 2 ] || fail "$file: $(cat "$file" "table-$(basename "$file" .csv).log")"

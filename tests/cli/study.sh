@@ -77,7 +77,7 @@ model=small/trans-inv/align-mlm@100-7-2/latest
 h5dump -a /job/text "$model" >text
 grep -q 'hidden_size = 128$' text && grep -q 'small/trans-inv/dictionary.h5' text || fail "small: not its job: $(cat text)"
 
-# What is finished is not made again; what is not is gone on with.
+# Finished parts are not made again; unfinished ones are continued.
 cp out/results.csv before.csv
 study "$runs" >log 2>&1 || fail "again: $(tail -n 3 log)"
 ! grep -q 'pre-training' log && cmp before.csv out/results.csv || fail "finished runs were made again"

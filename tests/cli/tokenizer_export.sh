@@ -58,7 +58,7 @@ cmp three.model albert.dir/spiece.model || fail "spiece.model is another one"
 grep -q '"do_lower_case": true' albert.dir/tokenizer_config.json &&
     grep -q '"keep_accents": true' albert.dir/tokenizer_config.json ||
     fail "rules: $(cat albert.dir/tokenizer_config.json)"
-# With a word more, behind the mask, it has other ids, and gets tokenizer.json, with these rules as steps; the card says so.
+# With one more word, after the mask, it has other ids, and gets tokenizer.json, with these rules as steps; the card says so.
 echo redhouse >word.txt
 logged more.log xlm_convert albert.back.h5 --add-words word.txt -o more.h5
 logged more.log xlm_convert more.h5 -o more
@@ -101,7 +101,7 @@ R=$(sed -n 's/.*"vocab_size": \([0-9]*\).*/\1/p' bpe.dir/config.json)
     grep -q "The last $((R - V)) subwords" bpe.dir/README.md || fail "bpe: $R rows of $V subwords: $(cat bpe.export)"
 grep -q 'copy those\|unfinished' bpe.export && fail "bpe: $(cat bpe.export)"
 [ ! -e bpe.dir/merges.txt ] && grep -q PreTrainedTokenizerFast bpe.dir/tokenizer_config.json || fail "bpe: $(ls bpe.dir)"
-# In their marks: ids of all rows, those of ours first; of a merge both parts and the result are there.
+# With their marks: ids of all rows, ours first; both parts and the result of every merge are there.
 sed -n '/"vocab": {/,/}/s/^ *"\(.*\)": \([0-9]*\),*$/\2 \1/p' bpe.dir/tokenizer.json | sort -n >bpe.ids
 [ "$(cut -d' ' -f1 bpe.ids)" = "$(seq 0 $((R - 1)))" ] || fail "bpe: ids: $(head -n 3 bpe.ids)"
 strings /vocabulary/words bpe.h5 | awk 'NR > 5 && !sub(/@@$/, "") { $0 = $0 "</w>" } { print NR - 1, $0 }' |

@@ -19,7 +19,7 @@ dump() { # RANKS FILE [OPTION...]
     ranks "$n" xlm_train job.conf --dump-step "$file" "$@" >dump.log 2>&1 || fail "--dump-step: $(tail -n 3 dump.log)"
 }
 
-# Of the first step too, which leaves nothing else.
+# A dump of the first step too, and no other file is written.
 dump 1 first.h5
 [ ! -e out ] || fail "--dump-step made the output directory"
 [ "$(number first.h5 /step)" = 0 ] || fail "step of the first step: $(number first.h5 /step)"

@@ -95,7 +95,7 @@ checks shared 2 job.conf
 cmp right.txt shared.txt || fail "another table on 2 ranks: $(diff right.txt shared.txt | head -n 4)"
 
 # Its own backward pass wrong by a factor, in one element of what it hands on, in one element of its weight's gradient: found.
-# What it takes for constant is no mistake. What it remembers in secret is.
+# Values that it treats as constants are no error. State that it hides is.
 sed '/^.stream pairs/,/^.objective pull/ { /^.objective pull/!d }; s/hidden_size = 32/hidden_size = 16/' job.conf >pull.conf
 wrong() { # NAME RC PATTERN SED-SCRIPT
     sed "$4" "$XLM_SOURCE/tests/plugins/pull-together.c" >"$1.c"

@@ -75,7 +75,7 @@ logged back.log train 1 back --resume "back/$(checkpoint 20)" --set train.steps=
 [ -e "back/previous-1/$(checkpoint 25)" ] && [ "$(readlink back/latest)" = "$(checkpoint 21)" ] ||
     fail "--resume FILE: $(ls -lR back)"
 
-# What has changed in the job is listed, defaults and sections too, and nothing else: the same number may be written otherwise.
+# Changes of the job are listed, also defaults and sections, and nothing else: the same number may be written differently.
 listed() { sed -n 's/^  \(\[.*\)/\1/p' "$1"; }
 cp -r kept changed
 sed 's/^learning_rate = 2e-3/learning_rate = 0.0020 # as before/; /^\[objective tlm\]/,$d; /^\[stream pairs\]/,/^length/d' \

@@ -36,7 +36,7 @@ done
 # Moments are zero and the seed is the job's: the first update is another one than the next of base.
 trained start.conf seed 1 --set train.seed=2 --set train.steps=1
 cmp -s <(losses start-1 | head -n 1) <(losses seed) && fail "the seed of the new run changes nothing"
-# What may differ; and objectives of its own.
+# Settings that may differ; and its own objectives.
 trained start.conf other 1 --set train.steps=2 --set model.dropout=0 --set model.vocabulary_chunk=7 --set 'objective tlm.weight=2'
 begins other base 30
 trained start.conf types 1 --set train.steps=1 --set model.token_types=true

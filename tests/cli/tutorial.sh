@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# xlm-mpi: the commands of docs/tutorial.md, in order, in an empty directory, as they stand there; and what the page says comes
-# out. SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck source=tests/small.sh
+# xlm-mpi: the commands of docs/tutorial.md, in order, in an empty directory, exactly as in the page; and what the page says comes
+# out.
+# SPDX-License-Identifier: GPL-3.0-or-later shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 page=$XLM_SOURCE/docs/tutorial.md
 
@@ -24,7 +24,7 @@ awk '/^```/ { inside = !inside && $0 == "```sh"; next } inside' "$page" >command
 cd empty || exit 99
 log=$scratch/tutorial.log
 
-# What head shows of the text is what the page shows.
+# head shows the text that the page shows.
 awk '/^```/ { inside = !inside && $0 == "```text"; next } inside' "$page" >"$scratch/shown"
 head -n 2 pairs.en pairs.de | cmp - "$scratch/shown" || fail "the text is not the page's: $(head -n 2 pairs.en pairs.de)"
 

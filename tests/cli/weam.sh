@@ -50,7 +50,7 @@ for more in '' '--set train.recompute=true' '--set model.dropout=0 --set model.h
     estimated memory.log
 done
 
-# What cannot be is refused before training.
+# Impossible settings are refused before training.
 refused() { # CODE PATTERN OPTION...
     local code=$1 pattern=$2
     shift 2

@@ -39,7 +39,7 @@ stops() {
     done
     [ "$n" != 1 ] || [ "$code" -eq "$wanted" ] || fail "$signal: $*: exit code $code instead of $wanted: $(tail -n 2 log)"
     [ "$code" -ne 0 ] || fail "$signal, $n ranks: $*: never stopped while it wrote, $try tries"
-    # What came too late has left a whole file.
+    # A signal that came too late leaves a complete file.
     ! is_writing || fail "$signal, $n ranks: $*: left $(ls -A new)"
 }
 for n in 1 2; do

@@ -23,8 +23,8 @@ signalled() {
 is_writing() { [ -n "$(find "$name" -name 'checkpoint-*.h5.*')" ] || [ "$(readlink "$name/latest")" != "$(newest_of "$name")" ]; }
 newest_of() { (cd "$1" && printf '%s\n' checkpoint-*.h5 | tail -n 1); }
 
-# between COMMAND...: is done between two checkpoints, while the ranks stand still. (What fails in the middle of writing a
-# file is for store.sh.)
+# between COMMAND...: is run between two checkpoints, while the ranks are stopped. (What fails in the middle of writing a file is
+# for store.sh.)
 between() {
     local code
     until signalled STOP && ! is_writing; do

@@ -59,7 +59,7 @@ ends() {
         is_free "$1" || fail "$1: still locked"
     fi
 }
-# told_of_snapshot NAME: Open MPI's user has read what becomes of the run, and where it is.
+# told_of_snapshot NAME: the user of Open MPI has been told what will happen to the run, and where it is.
 told_of_snapshot() {
     grep -q '^signal noted .*finishing the step; .*'"$1/stopped.log" "$1.log" || fail "$1: nothing is reported: $(cat "$1.log")"
     grep -q "^xlm_train: $1/$(checkpoint $reached) is there; the same command resumes from it" "$1.log" ||
@@ -118,7 +118,7 @@ if command -v script >/dev/null; then
     saved keys-out 4
 fi
 
-# Ctrl-Z and fg of mpiexec, and SIGCONT out of nothing, stop nobody.
+# Ctrl-Z and fg of mpiexec, and a SIGCONT without a stop, do not end the run.
 begin going 2
 lasts going
 kill -TSTP "$launcher"
@@ -146,8 +146,8 @@ logged lost-resumed.log ranks 1 xlm_train job.conf --set train.output=lost "${co
 same_bits whole lost
 is_open_mpi || finish
 
-# What finishes the run cannot: the parts stay, and the next start begins with them, on any number of ranks; damaged, or not of
-# one step, they are never taken.
+# The process that finishes the run fails: the parts are kept, and the next start begins with them, on any number of ranks;
+# damaged, or not of one step, they are never taken.
 begin parts 4 --set train.checkpoint_every=3
 lasts parts
 mv corpus.h5 elsewhere.h5

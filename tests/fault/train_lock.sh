@@ -21,7 +21,7 @@ expect 73 "another run writes there: xlm_train, process $(rank_processes | head 
 expect 0 '' quick --dry-run
 expect 0 '' quick --dump-step step.h5
 [ -e out/lock ] || fail "the lock is gone"
-# Killed, it leaves a lock of nobody.
+# Killed, it leaves a lock without an owner.
 end_all
 expect 0 'out: taken over from a run that is gone: xlm_train, process' quick
 [ ! -e out/lock ] || fail "a run that has ended leaves its lock"
@@ -61,7 +61,7 @@ mkdir bin
 printf '#!/bin/sh\necho "$*" >>squeue.log\n' >bin/squeue
 chmod +x bin/squeue
 by_hand slurm_job=4711
-# Without mpiexec, which puts its own folder in front of PATH when it is started by an absolute path.
+# Without mpiexec, which puts its own folder first in PATH when it is started by an absolute path.
 alone() { PATH=$PWD/bin:$PATH xlm_train job.conf --set train.steps=3 --set train.schedule=constant; }
 expect 0 'taken over .*Slurm job 4711' alone
 grep -q 4711 squeue.log || fail "squeue was not asked"
@@ -73,7 +73,7 @@ expect 73 'another run writes there: .*Slurm job 4711' alone
 expect 73 'a program that did not say its name' quick
 touch -d '-10 minutes' out/lock
 expect 0 'taken over' quick
-# What cannot be read is not waited for.
+# A lock that cannot be read is not waited for.
 mkdir out/lock
 expect 73 'out/lock: cannot be read (.*), and may be another run' quick
 rmdir out/lock

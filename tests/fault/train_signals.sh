@@ -35,7 +35,7 @@ rank_processes | while read -r process; do kill -USR1 "$process"; done
 stopped early
 
 # In the middle of a step, which is made long by stopping a rank: the signal is spoken of at once, and the run ends with that
-# step, not with the next. SIGCONT asks nobody to stop.
+# step, not with the next. SIGCONT is no request to stop.
 for which in 1 2 3; do
     begin "held$which" --set train.checkpoint_every=1000000
     until_true has_steps "held$which" 5

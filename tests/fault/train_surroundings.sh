@@ -23,7 +23,7 @@ failed() {
 }
 trained job.conf whole 1 "${steps[@]}"
 
-# A rank stands still for a while, as on a node that swaps: the others wait, and it is no request to stop.
+# A rank is stopped for a while, as on a node that swaps: the others wait, and it is no request to stop.
 for rank in 1 2; do
     begin "held$rank" 2 "${steps[@]}"
     until_true has_steps "held$rank" 2
@@ -110,7 +110,7 @@ if [ "${XLM_SANITIZERS-}" != yes ]; then
         fail "a model larger than the limit: $code: $(head -n 5 limited.log)"
     limited 40000000 2
     [ "$code" -eq 0 ] || fail "a limit that leaves enough: $code: $(head -n 5 limited.log)"
-    # Where it begins to be too little depends on the libraries.
+    # The limit below which it is too little depends on the libraries.
     for kib in 230000 260000 300000 350000 400000; do
         limited $kib 1
         case $code in

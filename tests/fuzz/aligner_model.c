@@ -46,7 +46,7 @@ static fuzz_original *make_original(const xlm_aligner *aligner)
     return fuzz_original_read(path);
 }
 
-/* What those who use it rely on. */
+/* Properties that its users rely on. */
 static void check_model(const xlm_aligner_model *m)
 {
     fuzz_require(m->aligner != NULL && m->sentence_pairs >= 0, "a model has a method");

@@ -1,4 +1,4 @@
-/* xlm-mpi: fuzz target: dictd databases, the index and, behind a byte 0, the text, plain or compressed.
+/* xlm-mpi: fuzz target: dictd databases: the index and, after a byte 0, the text, plain or compressed.
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fuzz.h"
 #include "lexicon/dictd.h"

@@ -6,7 +6,7 @@
 
 #include "fuzz.h"
 
-/* Of libFuzzer, where that is. */
+/* A function of libFuzzer, if linked. */
 #pragma weak LLVMFuzzerMutate
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room);
 

@@ -52,7 +52,7 @@ void fuzz_begin(void)
     atexit(remove_directory);
 }
 
-/* Of LeakSanitizer, where that is. */
+/* A function of LeakSanitizer, if linked. */
 #pragma weak __lsan_disable
 #pragma weak __lsan_enable
 void __lsan_disable(void);

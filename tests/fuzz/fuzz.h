@@ -27,7 +27,7 @@ void fuzz_check(bool good, GError *error);
 /* Abort, with a message: `what` does not hold. */
 void fuzz_require(bool holds, const char *what);
 
-/* What a reader said about the input that began last: a line for each fuzz_check that got an error, without the directory of
+/* The messages of readers about the last input: a line for each fuzz_check that got an error, without the directory of
  * fuzz_write, and for each fuzz_note; "" when all was read. */
 const char *fuzz_outcome(void);
 void fuzz_note(const char *what, const char *detail);

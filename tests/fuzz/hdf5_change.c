@@ -51,7 +51,7 @@ typedef struct line {
     char *place, *rest; /* rest: what follows the place, "" when nothing does */
 } line;
 
-/* Of a line without its end, which is cut into its parts. */
+/* Splits a line, without its end, into its parts. */
 static bool parse_line(char *text, line *l)
 {
     *l = (line){.place = strchr(text, ' '), .rest = text + strlen(text)};

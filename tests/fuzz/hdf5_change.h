@@ -26,10 +26,11 @@ typedef struct fuzz_original fuzz_original;
 
 /* The good file, which stays as it is. With several, all are read before the first is changed, in the order of `choose`. */
 fuzz_original *fuzz_original_read(const char *path);
-/* What the input chooses: below n, 0 when it says nothing. */
+/* A number below n that the input chooses; 0 when the input is used up. */
 int fuzz_choose(const uint8_t *data, size_t size, int n);
-/* The good file with the changes. The path, valid as long as the process; of each original the same. A change that cannot be
- * made is added to the outcome (fuzz.h); with XLM_FUZZ_SHOW in the environment all are printed. */
+/* The valid file with the changes. Returns its path, valid as long as the process, and the same for each call with the same
+ * original. A change that cannot be made is added to the outcome (fuzz.h); with XLM_FUZZ_SHOW in the environment all are
+ * printed. */
 const char *fuzz_original_change(const fuzz_original *original, const uint8_t *data, size_t size);
 
 /* Used by the mutator: what there is to change in a file. hdf5_mutate.c */

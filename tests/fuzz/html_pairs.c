@@ -1,4 +1,5 @@
-/* xlm-mpi: fuzz target: a manual in two languages, a page each with a byte 0 between them, and behind another the original's.
+/* xlm-mpi: fuzz target: a manual in two languages: one page each with a byte 0 between them, and after another byte 0 the
+ * original's.
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fuzz.h"
 

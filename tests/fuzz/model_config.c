@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "options/options.h"
 
-/* What was read is printed and read again: the same model. */
+/* A model that was read, printed and read again is the same. */
 static void read_again(xlm_foreign_config *config)
 {
     xlm_foreign_config again;

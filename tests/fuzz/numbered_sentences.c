@@ -1,6 +1,6 @@
 /* xlm-mpi: fuzz target: sentences with ids and pairs of ids, as BUCC has them. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Source sentences, behind a byte 0 target sentences, behind another the pairs. */
+ * Source sentences; after a byte 0, target sentences; after another, the pairs. */
 #include <string.h>
 
 #include "fuzz.h"

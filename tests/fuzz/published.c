@@ -47,7 +47,7 @@ static void normalise(const xlm_vocabulary *v, const char *language, const uint8
     xlm_normaliser_free(n);
 }
 
-/* What was learned is printed, for other ranks, and read again. */
+/* A segmenter is printed, for other ranks, and read again. */
 static void print_again(const xlm_vocabulary *v)
 {
     const xlm_segmenter *segmenter = xlm_vocabulary_segmenter(v);

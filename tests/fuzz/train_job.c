@@ -1,4 +1,4 @@
-/* xlm-mpi: fuzz target: job files of xlm_train, and behind a byte 0 each an argument of --set.
+/* xlm-mpi: fuzz target: job files of xlm_train; after each byte 0, an argument of --set.
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fuzz.h"
 #include "job/job.h"

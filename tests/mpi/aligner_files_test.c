@@ -236,7 +236,7 @@ static int files_with(const char *prefix)
     return n;
 }
 
-/* Lines of pairs [rank * each, (rank + 1) * each): pair i has links k-i for k < i % 4; of rank 1 none. */
+/* Lines of pairs [rank * each, (rank + 1) * each): pair i has links k-i for k < i % 4; rank 1 has none. */
 static GString *own_lines(int rank, int each)
 {
     GString *lines = g_string_new("");

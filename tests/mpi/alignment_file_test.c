@@ -282,7 +282,8 @@ static void check_corpus_pairs(const xlm_comm *comm, int n)
     drop(comm, corpus, path);
 }
 
-/* Word 0 of the source has subwords 0 and 1, word 1 has 2; of the target word 0 has 0, word 1 has 1 and 2, word 2 has 3. */
+/* In the source, word 0 has subwords 0 and 1, and word 1 has 2; in the target, word 0 has 0, word 1 has 1 and 2, and word 2 has
+ * 3. */
 static void check_subwords(const xlm_comm *comm)
 {
     static const int32_t source[] = {0, 0, 1}, target[] = {0, 1, 1, 2};

@@ -138,7 +138,7 @@ static void check_ties(const xlm_comm *comm)
     free_words(&w);
 }
 
-/* Known answers: token 0 stands between its translation (cosine 0.8) and itself, token 1 is its own translation, token 2 is no
+/* Known answers: token 0 is between its translation (cosine 0.8) and itself, token 1 is its own translation, token 2 is no
  * candidate, and the others are nearer to it than its translation. */
 static void check_self(const xlm_comm *comm)
 {
@@ -155,7 +155,7 @@ static void check_self(const xlm_comm *comm)
     CHECK(rank[0] == 2 && rank[1] == 1 && rank[2] == 4);
 }
 
-/* Of directions, in degrees. */
+/* A unit vector at an angle in degrees. */
 static void directions(int n, const double *degrees, float *vectors)
 {
     for (int i = 0; i < n; i++) {

@@ -1,7 +1,7 @@
 /* xlm-mpi: checks of tests that run on several ranks, where cmocka, which leaves a test by a jump, would leave the others
  * waiting. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Where they stand there is `const xlm_comm *comm`. A program fails when `failures` is not 0 on any rank. */
+ * They use `const xlm_comm *comm` of the place where they are. A program fails when `failures` is not 0 on any rank. */
 #ifndef XLM_TESTS_MPI_CHECK_H
 #define XLM_TESTS_MPI_CHECK_H
 

@@ -42,7 +42,7 @@ static bool is_at(const xlm_comm *comm, const run *r, int64_t step)
 
 static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* "a b c": the names in a directory, in order; what links point at behind "->". */
+/* "a b c": the names in a directory, in order; the targets of links after "->". */
 static char *list(const char *directory)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -118,7 +118,7 @@ static void flip(const xlm_comm *comm, const char *directory, int64_t step, uint
     xlm_comm_barrier(comm);
 }
 
-/* What rank 0 says on standard error while `resume` runs. */
+/* What rank 0 writes to standard error while `resume` runs. */
 static bool resume(const xlm_comm *comm, const char *directory, run *r, char **found, char **logged, GError **error)
 {
     char *path = g_build_filename(g_get_tmp_dir(), "xlm-logged-XXXXXX", NULL);
@@ -172,7 +172,7 @@ static void any_number_of_ranks_writes_and_reads(const xlm_comm *comm)
     }
 }
 
-/* What is written is readable without this program: names, shapes, provenance. */
+/* Checkpoints are readable without this program: names, shapes, provenance. */
 static void the_layout_is_as_documented(const xlm_comm *comm)
 {
     char *directory = make_directory(comm), *path = xlm_checkpoint_path(directory, 5);
@@ -402,7 +402,7 @@ static void damage_is_named_and_passed_over(const xlm_comm *comm)
     remove_directory(comm, directory);
 }
 
-/* Where a text stands in bytes; -1: nowhere. */
+/* The index of a text in bytes; -1: it does not occur. */
 static gssize find_text(const char *bytes, gsize size, const char *text)
 {
     const gsize n = strlen(text);
@@ -431,7 +431,7 @@ static void a_damaged_header_is_passed_over(const xlm_comm *comm)
     for (uint32_t flip = 0; flip < FLIPS; flip++) {
         char *found = NULL, *logged = NULL;
         if (comm->rank == 0) {
-            /* In the text itself, then within 64 bytes before and behind it. */
+            /* In the text itself, then within 64 bytes before and after it. */
             const char *place = places[flip / 3];
             const uint32_t *draw = xlm_rng_draw(xlm_rng_make_key(5, XLM_RNG_SAMPLE, flip), 0, 0, 0, 0).v;
             const gssize at = find_text(bytes, size, place);

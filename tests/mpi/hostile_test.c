@@ -20,7 +20,7 @@
 
 enum { V = SUBWORDS + XLM_SPECIALS };
 
-/* What a tool that reads the model must refuse. */
+/* Changes that a tool which reads the model must refuse. */
 static const change model_changes[] = {
     {"/model", "layers", SET_INT, -1, .expected = "/model: layers = -1: must be an integer from 1 to 1000"},
     {"/model", "layers", SET_INT, 0, .expected = "layers = 0"},
@@ -131,7 +131,7 @@ static const change model_changes[] = {
     {"/task/languages", NULL, ELEMENT_TEXT, 0, .text = "en", .expected = "/task/languages: en occurs there twice"},
 };
 
-/* What a run that resumes must refuse. */
+/* Changes that a resuming run must refuse. */
 static const change run_changes[] = {
     {"/", "step", SET_INT, -1, .expected = "step = -1"},
     {"/", "corpus_digest", SET_INT, 1, .expected = "'corpus_digest' is not a text"},
@@ -231,7 +231,7 @@ static void keys_have_defaults(const xlm_comm *comm, const char *path, const cha
     }
 }
 
-/* What /task says is looked at by the task. */
+/* The task checks what /task says. */
 static void tasks_are_refused(const xlm_comm *comm)
 {
     static const char *const options[] = {"columm = upos\n", "choose_by = luck\n", "[model]\nlayers = -1\n", "column\n",

@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "matrix/algebra.h"
 
-/* What a test has made; it goes when the test has ended. */
+/* The objects of a test; freed when the test ends. */
 static GPtrArray *arrays, *matrices;
 
 static double *array(int64_t n)

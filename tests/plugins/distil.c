@@ -11,7 +11,7 @@ struct distil {
     int64_t layer;
 };
 
-/* What label makes for loss. */
+/* The results of label for loss. */
 struct labels {
     int64_t n;
     int32_t *rows;     /* [n] numbers of masked positions */

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
  * L = −(1/M) Σ_i cos(P h_i + b, E[w_i]): a projection of its own pulls the masked positions' states towards the embeddings of the
- * words that stood there. Shows options, own parameters, state in the checkpoint, a metric, a custom operator, and how to refuse
- * a job. */
+ * words that were there. Shows options, own parameters, state in the checkpoint, a metric, a custom operator, and how to refuse a
+ * job. */
 #include <xlm/loss.h>
 
 #include <stddef.h>

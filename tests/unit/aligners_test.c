@@ -112,7 +112,7 @@ static void test_hmm_beside_all_paths(void **state)
             check_hmm(sizes[i][0], sizes[i][1], (float[]){0.1f, 0.5f, 0.9f}[k]);
 }
 
-/* Sentences longer than the jumps that are told apart, sharp and flat, one side of one word. */
+/* Sentences longer than the jumps that are distinguished, sharp and flat, one side with one word. */
 static void test_hmm_long(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void test_spelling(void **state)
         double similarity;
     } cases[] = {
         {"a", "a", 1}, {",", ".", 0}, {"der", "des", 0}, {"und", "und", 1},
-        {"haus", "maus", 0.75}, {"haus", "house", 0.6},       /* o put before u, e behind s */
+        {"haus", "maus", 0.75}, {"haus", "house", 0.6},       /* o before u, e after s */
         {"kitten", "sitting", 1 - 3.0 / 7}, {"saturday", "sunday", 1 - 3.0 / 8},
         {"gar\xc3\xa7on", "garcon", 1 - 1.0 / 6},            /* one character, two bytes */
         {"\xd0\xbc\xd0\xb8\xd1\x80\xd0\xb0", "\xd0\xbc\xd0\xb8\xd1\x80\xd1\x83", 0.75},

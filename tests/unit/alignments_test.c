@@ -6,7 +6,7 @@
 enum { EN, DE, FR, CS };
 enum { SEED = 77 };
 
-/* As in stream_test.c: pairs of de and en of (2,3) (3,1) (1,1) (7,1) (0,2) (6,6) (1,2) subwords; en stands in another order in its
+/* As in stream_test.c: pairs of de and en of (2,3) (3,1) (1,1) (7,1) (0,2) (6,6) (1,2) subwords; en is in another order in its
  * file. */
 static const int pair_de[] = {2, 3, 1, 7, 0, 6, 1};
 static const int pair_en[] = {1, 3, 1, 6, 1, 2, 2};

@@ -42,10 +42,10 @@ static void test_rules(void **state)
     has_words(XLM_ANSWERS_DE, "the ein", "the");
     has_words(XLM_ANSWERS_VI, "Những ngôi nhà của là", "ngôi|nhà");
     has_words(XLM_ANSWERS_HI, "एक घर।", "एक|घर"); /* danda is punctuation */
-    /* The article's letters go wherever they stand, and leave a space. */
+    /* The article is removed wherever it is, and leaves a space. */
     has_words(XLM_ANSWERS_AR, "البيت خالد،", "بيت|خ|د");
     has_words(XLM_ANSWERS_ZH, "北京，2008年 abc def", "北|京|2008|年|abc|def");
-    has_words(XLM_ANSWERS_ZH, "\xE9\xBE\xA6x", "\xE9\xBE\xA6x"); /* U+9FA6, behind the last that stands alone */
+    has_words(XLM_ANSWERS_ZH, "\xE9\xBE\xA6x", "\xE9\xBE\xA6x"); /* U+9FA6, after the last ideograph that is a word by itself */
     has_words(XLM_ANSWERS_SQUAD, "ΟΔΟΣ İ", "οδος|i\xCC\x87");
     has_words(XLM_ANSWERS_SQUAD, "a\x1f" "b\xC2\xA0" "c\xE3\x80\x80" "d\xE2\x80\x8B" "e", "b|c|d\xE2\x80\x8B" "e");
     has_words(XLM_ANSWERS_SQUAD, "the ...", "");

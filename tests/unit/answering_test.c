@@ -159,7 +159,7 @@ static void test_examples(void **state)
     g_string_free(description, TRUE);
 }
 
-/* What a model could have found in the five windows of test_examples, of which every other row counts. */
+/* Logits of a model for the five windows of test_examples; every other row counts. */
 enum { WIDTH = 8 };
 static const double found[10][WIDTH] = {
     {5, 2, 2, 4, 7, 0, 0, 6.5}, {0}, /* q1: "low  w2", "W1" */
@@ -207,7 +207,7 @@ static void test_predictions(void **state)
     f.task->outputs[1].print(&f.self, f.text, found[0], out);
     assert_string_equal(out->str, "{\n \"q1\": -4.0,\n \"q2\": -1.0\n}\n");
 
-    /* q1 right by its second answer, q2 answered, which is wrong; of the other file F1 4/5. */
+    /* q1 is right by its second answer, q2 is answered and therefore wrong; the other file has F1 4/5. */
     xlm_task_scores *s = xlm_task_scores_new();
     f.task->score(&f.self, f.text, found[0], s);
     assert_string_equal(g_array_index(s->measures, xlm_measure, 0).name, "f1");
@@ -280,7 +280,7 @@ static void refuses_to_encode(const char *json, int64_t length, int code, const 
     close_fixture(&f);
 }
 
-/* Of a file that says this version, in this language. */
+/* For a file with this version, in this language. */
 static xlm_answer_rules rules_of(const char *version, const char *language)
 {
     char *json = g_strdup_printf("{%s \"data\": [{\"paragraphs\": ["
@@ -315,7 +315,7 @@ static void test_automatic_rules(void **state)
 
 static const char invisible[] = ONE("w1 \\u200b w2", ANSWERS(ANSWER("\\u200b", "3")));
 
-/* Where nothing is learned an answer without a subword is one that is not found. */
+/* Without training, an answer without a subword counts as not found. */
 static void test_invisible_answer(void **state)
 {
     (void)state;
@@ -368,7 +368,7 @@ static void test_refused(void **state)
     g_free(path);
 }
 
-/* Question 1 of de with the context of en, and the other way round, two windows at a time; question 2 stands in en alone. */
+/* Question 1 of de with the context of en, and the other way round, two windows at a time; question 2 is only in en. */
 static void test_switched(void **state)
 {
     (void)state;
@@ -385,7 +385,7 @@ static void test_switched(void **state)
     g_free(got);
     xlm_examples_free(e);
     close_fixture(&f);
-    /* Of all questions none has a translation. */
+    /* No question has a translation. */
     f = open_fixture("code_switching = de\nstride = 3\nquestion_length = 1\n");
     g_array_index(((xlm_answer_text *)f.text)->questions->questions, xlm_question, 2).id = "other";
     GError *error = NULL;

@@ -239,7 +239,7 @@ static void test_softmax(void **state)
     each_table(check_softmax);
 }
 
-/* What is not a number must be seen in the end, wherever it stands. */
+/* A NaN must reach the result, wherever it is. */
 static void check_nan(const xlm_kernels *kernel)
 {
     for (int64_t n = 1; n <= 40; n++)

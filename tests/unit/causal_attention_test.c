@@ -104,7 +104,7 @@ static void prefixes_are_sequences(void **state)
     g_unsetenv("XLM_BF16_EMULATE");
 }
 
-/* What a query does not see does not reach it, whatever it holds. */
+/* Keys that a query does not see do not affect it, whatever their values. */
 static void later_keys_have_no_effect(void **state)
 {
     (void)state;

@@ -98,7 +98,7 @@ static void test_tables(void **state)
     /* PAWS-X, of whose columns one is an id; a label of this name stays elsewhere. */
     reads("test_2k.tsv", "id\tsentence1\tsentence2\tlabel\n1\tA\tB\t0\n7\tC\tD\tcontradictory\n", NULL, NULL,
           "2.0:0(A|B)1 3.1:contradictory(C|D)7 columns label, sentence1, sentence2; 0 left out, 0 empty");
-    /* MultiNLI, whose lines may end before the columns that are not needed, or have empty ones behind them. */
+    /* MultiNLI, whose lines may end before the unused columns, or have empty columns after them. */
     reads("train.txt", "gold_label\tsentence1\tsentence2\tpairID\tlabel1\tlabel2\n"
           "-\tA\tB\t1e\tx\nx\tC\tD\t2e\ny\tE\tF\t3e\t\t\t\t",
           NULL, NULL, "3.1:x(C|D)2e 4.2:y(E|F)3e columns gold_label, sentence1, sentence2; 1 left out, 0 empty");
@@ -155,7 +155,7 @@ static void test_plain(void **state)
     assert_non_null(strstr(error->message, "zero.tsv:1: a byte 0"));
     g_clear_error(&error);
     g_free(path);
-    /* A file of single sentences behind one of pairs. */
+    /* A file of single sentences after one of pairs. */
     char *pairs = write_file("pairs.tsv", "x\tA\tB\n"), *single = write_file("single.tsv", "x\tA\n");
     assert_true(xlm_labelled_text_read(t, pairs, NULL, -1, &(xlm_labelled_options){0}, NULL));
     assert_false(xlm_labelled_text_read(t, single, NULL, -1, &(xlm_labelled_options){0}, &error));
@@ -340,7 +340,7 @@ static xlm_vocabulary *make_vocabulary(void)
     return v;
 }
 
-/* "target(id id/language,type ...)": a language or type stands where it changes. g_free. */
+/* "target(id id/language,type ...)": a language or type is printed where it changes. g_free. */
 static char *show(const xlm_examples *e)
 {
     GString *out = g_string_new(NULL);
@@ -399,7 +399,7 @@ static void tear_down(fixture *f)
     g_free(f->of);
 }
 
-/* What is made of the text; expected NULL: an error with code and message, or else the end of the description. */
+/* Reads the text; expected NULL: an error with code and message, else the end of the description. */
 static void encodes(const fixture *f, bool training, int64_t length, const char *expected, int code, const char *message)
 {
     const xlm_task_encoder encoder = {.tokenizer = f->tokenizer, .length = length, .training = training};
@@ -553,7 +553,7 @@ static void test_scores(void **state)
                                   "4\tz\tz\t0.000000\t0.250000\t0.750000\ta\tb\n9\ty\ty\t0.000000\t1.000000\t0.000000\ta\tc\n");
     g_string_free(out, TRUE);
     tear_down(&f);
-    /* A class that neither stands in the text nor is predicted does not count for the mean. */
+    /* A class that is neither in the text nor predicted does not count for the mean. */
     set_up(&f, "", &(xlm_task_source){0, "en", path}, 1);
     static const double others[4][3] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
     xlm_labelled_item *items = (xlm_labelled_item *)(void *)((xlm_labelled_text *)f.text)->items->data;

@@ -1,4 +1,4 @@
-/* xlm-mpi: the inner layer in one operator beside those that it stands for. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the inner layer in one operator against the operators that it replaces. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -53,7 +53,7 @@ static xlm_parameters *make_parameters(const struct size *size)
     return p;
 }
 
-/* What is built, in one operator or in those that it stands for. */
+/* Builds the computation from one operator, or from those that it replaces. */
 struct form {
     bool fused, training, bias;
     double p; /* of dropout */
@@ -101,7 +101,7 @@ static void near(const char *what, const struct size *size, int64_t n, const xlm
                      (double)wanted[i]);
 }
 
-/* As the operators that it stands for, up to rounding; with one and several threads, to the bit. */
+/* Equal to the operators that it replaces up to rounding; with one and several threads, equal to the bit. */
 static void compare(const struct size *size, build *make, struct form form)
 {
     xlm_parameters *p = make_parameters(size);

@@ -42,7 +42,7 @@ static void test_find(void **state)
             assert_true(xlm_cooccurrence_find(&table, a, b) == wanted);
             sum += wanted;
         }
-    assert_true(sum == 2 * 1206.5 - 4); /* all but 6 6 stand on both sides of the diagonal */
+    assert_true(sum == 2 * 1206.5 - 4); /* all but 6 6 are on both sides of the diagonal */
 }
 
 /* ---- a batch ---- */
@@ -192,7 +192,7 @@ static void test_beside_mlm(void **state)
     close_gc(&job);
 }
 
-/* Words that nobody met: no pair at all, and no gradient. */
+/* Words without any co-occurrence: no pair, and no gradient. */
 static void test_nothing_known(void **state)
 {
     (void)state;

@@ -109,7 +109,7 @@ static inline double gradient_difference(xlm_tape *tape, gradient_build *build, 
     *x = before - 2 * GRADIENT_STRIDE;
     const double far_below = gradient_value(tape, build, context);
     *x = before;
-    /* Of fourth order, so that the stride can be large and rounding small. */
+    /* Differences of fourth order, so that the step can be large and rounding small. */
     return (8 * (above - below) - (far_above - far_below)) / (12 * GRADIENT_STRIDE);
 }
 
@@ -131,7 +131,7 @@ static inline void gradient_check_one(const xlm_parameters *p, const xlm_paramet
     }
 }
 
-/* What a pass costs: bytes of the tape, operations of products. */
+/* The cost of a pass: bytes of the tape, operations of products. */
 struct gradient_cost {
     uint64_t bytes;
     double flops;

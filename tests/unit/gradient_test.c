@@ -92,7 +92,7 @@ static xlm_var *gelu_tanh_of_sum(xlm_tape *tape, void *context)
     return xlm_gelu_tanh(tape, xlm_scale(tape, in(tape, "x"), 3), in(tape, "bias"));
 }
 
-/* Of operators that make sums over rows beside their results: rows around a chunk, columns around vectors, each with one of the
+/* For operators that make sums over rows besides their results: rows around a chunk, columns around vectors, each with one of the
  * other, since rows and columns are cut independently; and one with several chunks of several vectors. */
 static struct { int rows, cols; } shapes[] = {{1, 7},  {7, 7},  {33, 7},  {65, 7},  {130, 7}, {33, 1},
                                               {33, 16}, {33, 33}, {33, 80}, {65, 33}};
@@ -192,7 +192,7 @@ static xlm_var *cosine(xlm_tape *tape, void *context)
     return xlm_cosine(tape, in(tape, "a"), in(tape, "b"));
 }
 
-/* Of a variable with itself the gradient is zero; of two that share a source both ways add up. */
+/* For a variable with itself the gradient is zero; for two that share a source, both paths add up. */
 static xlm_var *cosine_of_kin(xlm_tape *tape, void *context)
 {
     (void)context;

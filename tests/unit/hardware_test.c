@@ -214,7 +214,7 @@ static int chosen_kernels(void)
     return 0;
 }
 
-/* What the operating system reads of the processor, where it shows it. */
+/* Compare with what the operating system shows of the processor, if it does. */
 static int whole_avx512(void)
 {
     g_autofree char *text = NULL;

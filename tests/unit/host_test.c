@@ -507,9 +507,9 @@ static const xlm_loss_class labeller_class = {
     .state_size = sizeof(struct labeller), .declare = labeller_declare, .label = labeller_label, .loss = labeller_loss,
 };
 
-/* What labels and losses over one micro-batch do, with two labellers, of which the second has an average, and a looker. */
+/* Labels and losses of one micro-batch, with two labellers, the second of which has an average, and a looker. */
 struct step_of_views {
-    double flops, sum[2];    /* of products; of each labeller's view */
+    double flops, sum[2];    /* operations of products; sums of each labeller's view */
     double states[TOKENS * 6];
     xlm_row_key keys[TOKENS];
     int64_t rows;            /* of the looker's view */
@@ -630,7 +630,7 @@ static void test_refusals(void **state)
            "[objective look]: it reads the two sides of pairs, and [stream pairs] has none; set type = parallel there");
 }
 
-/* ---- names, which stand side by side in files ---- */
+/* ---- names, which are side by side in files ---- */
 
 struct named {
     const char *state, *weight; /* NULL: none */

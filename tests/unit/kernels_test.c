@@ -133,7 +133,7 @@ static void check_column_sums(const xlm_kernels *kernel, int64_t cols)
     g_free(x);
 }
 
-/* The two forms of GELU: Φ, or what stands for it, and its derivative. */
+/* The two forms of GELU: Φ, or its approximation, and its derivative. */
 static double normal(double u) { return 0.5 * erfc(-u * M_SQRT1_2); }
 static double normal_density(double u) { return exp(-0.5 * u * u) / sqrt(2 * M_PI); }
 static double tanh_argument(double u) { return sqrt(2 / M_PI) * (u + 0.044715 * u * u * u); }
@@ -309,7 +309,7 @@ static void check_keep(const xlm_kernels *kernel, int64_t n)
     g_free(bits);
 }
 
-/* Of a row: bias or none, bits or none, in place or not. */
+/* One row: with or without bias, with or without bits, in place or not. */
 static void check_residual(const xlm_kernels *kernel, int64_t n, bool with_bias, const uint8_t *bits)
 {
     float *x = numbers(14, n), *z = numbers(15, n), *b = numbers(16, n), y[MAX_SIZE + GUARD];
@@ -407,7 +407,7 @@ static void check_bfloat16(const xlm_kernels *kernel, int64_t n)
     g_free(z);
 }
 
-/* What x is when it is rounded may be one step beside that of a result that differs by rounding: 2^-8 of it. */
+/* Rounding x may give a value one step, 2^-8 of it, away from that of a result that differs by rounding. */
 static void expect_rounded(const xlm_kernels *kernel, const char *what, int64_t n, uint16_t got, double wanted)
 {
     const uint32_t bits = (uint32_t)got << 16;

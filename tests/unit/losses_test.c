@@ -133,7 +133,7 @@ static void test_resources(void **state)
 
 /* ---- mlm and dict-mlm ---- */
 
-/* Of the four targets 5, 11, 12, 9 the second and the last have a translation. */
+/* The second and the last of the targets 5, 11, 12, 9 have a translation. */
 static const int32_t translations[T] = {-1, 3, 6, -1, -1, -1, 4, -1, -1, -1, 10, 8}, translated[M] = {5, 6, 12, 10};
 static const xlm_annotation annotation = {.name = "translations", .axis = XLM_AXIS_TOKENS, .values = translations};
 
@@ -585,7 +585,7 @@ static void test_weam(void **state)
     close_job(&job);
 }
 
-/* Of two micro-batches, one without links: each mean is over all terms of both. */
+/* Two micro-batches, one without links: each mean is over all terms of both. */
 static void test_weam_means(void **state)
 {
     (void)state;

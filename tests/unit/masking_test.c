@@ -16,7 +16,7 @@
 
 enum { VOCABULARY = 105, LENGTH = 100, STREAM = 3 };
 
-/* What becomes of one sequence that stands alone in its batch. */
+/* Masks one sequence, the only one of its batch. */
 typedef struct masked {
     int32_t n, ids[LENGTH], rows[LENGTH], targets[LENGTH], languages[LENGTH], translations[LENGTH];
 } masked;
@@ -196,7 +196,7 @@ static void draws_depend_on(void **state)
                              run(&masking, 5 + (UINT64_C(1) << 32), LENGTH, original)};
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
         assert_memory_not_equal(&a, &others[i], sizeof a);
-    const masked front = run(&masking, 5, 50, original); /* what comes behind does not matter */
+    const masked front = run(&masking, 5, 50, original); /* the tokens after it do not matter */
     for (int i = 0; i < front.n; i++)
         assert_int_equal(front.rows[i], a.rows[i]);
     assert_memory_equal(front.ids, a.ids, 50 * sizeof *a.ids);
@@ -206,7 +206,7 @@ static void draws_depend_on(void **state)
 
 enum { EN, XX, YY };
 
-/* Of the ordinary ids 5 ... 104: 20 ... 49 have one translation, 50 ... 59 three; 60 ... 109 are nobody's source. */
+/* Of the ordinary ids 5 ... 104, 20 ... 49 have one translation and 50 ... 59 three; 60 ... 109 have none. */
 static xlm_translations *make_translations(void)
 {
     enum { PAIRS = 30 + 3 * 10 };
@@ -345,7 +345,7 @@ static void switching_extremes(void **state)
             assert_int_equal(s.translations[i], id);
             assert_true(language == XX ? is_translation(id, original[i]) : is_translation(original[i], id));
         }
-        assert_int_equal(known, language == XX ? 39 : language == EN ? 40 : 0); /* of 20 ... 59 one stands at <unk>; 60 ... 99 */
+        assert_int_equal(known, language == XX ? 39 : language == EN ? 40 : 0); /* one of 20 ... 59 is at <unk>; 60 ... 99 */
     }
     xlm_translations_free(translations);
 }

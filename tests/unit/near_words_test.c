@@ -15,8 +15,8 @@ enum { N = 3000, WIDTH = 6, MAX_NEAREST = 300, ASKED = 5 };
 static const xlm_comm alone = {.ranks = 1};
 static double x[2][N][WIDTH]; /* of length 1 */
 
-/* Words of a side gather in the direction of a few hubs, the more the later they stand: what the first of them are near to says
- * little of what all are near to. */
+/* Words of a side gather around a few hubs, the more so the later they come, so the neighbours of the first words say little
+ * about those of all words. */
 static void make_vectors(void)
 {
     for (uint32_t s = 0; s < 2; s++)

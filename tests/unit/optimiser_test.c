@@ -331,7 +331,7 @@ static void the_last_or_the_best_are_averaged(void **state)
         members_are(by_score, best[i]);
         assert_int_equal(xlm_checkpoint_mean_members(by_score, 3), MIN(i + 1, 3));
     }
-    /* Of equal ones the newest goes, and so does a new one. */
+    /* The newest of equal checkpoints is removed, and so is a new one. */
     xlm_best_score equal[3] = {{0}};
     for (int i = 0; i < 4; i++)
         xlm_checkpoint_mean_add(equal, 3, true, (xlm_best_score){0.5, i + 1});

@@ -49,8 +49,7 @@ static xlm_jobfile *parse_good(const char *text, char *const *overrides)
     return job;
 }
 
-/* The place, the key and what is allowed or near are tested, not the sentence around them: a '*' in the pattern stands for
- * that. */
+/* The place, the key and what is allowed or near are tested, not the sentence around them: a '*' in the pattern matches that. */
 static void expect(GError *error, int code, const char *pattern)
 {
     assert_non_null(error);
@@ -95,7 +94,7 @@ static const char sample[] = "# what this is\n"
                              "[stream para.de-en]\n"
                              "empty =\n";
 
-/* A key's former name stands for its present one, in the file and on the command line, and both at once are one key twice. */
+/* A key's former name means its present one, in the file and on the command line; both at once are the same key twice. */
 static void former_keys(void **state)
 {
     (void)state;
@@ -339,7 +338,7 @@ static void comments_after_values(void **state)
                  "job.conf:3: [train]: steps = 6#7: *integer*1*100000*");
 }
 
-/* What a section is printed as reads again as the same, with nothing left to defaults. */
+/* A printed section is read again with the same values, and gives every key. */
 static void a_whole_section_survives_printing(void **state)
 {
     (void)state;

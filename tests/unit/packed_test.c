@@ -160,7 +160,7 @@ static void check_depth(const form *f, xlm_packed *packed)
     for (int64_t i = 0; i < m * k; i++)
         padded[f->transpose_a ? i : i / k * depth + i % k] = a[i];
     if (f->transpose_a)
-        padded = g_renew(float, padded, m * k); /* a sanitizer finds what is read behind */
+        padded = g_renew(float, padded, m * k); /* a sanitizer finds reads beyond the end */
     xlm_packed_set_rows(packed, XLM_FLOAT32, k, n, xlm_floats(b));
     xlm_packed_multiply(packed, m, f->transpose_a, xlm_floats(padded), NULL, f->add, c);
     expect(f, a, b, NULL, before, c);

@@ -1,4 +1,5 @@
-/* xlm-mpi: how pairs stand in the batches that are encoded for word alignment. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: how pairs are laid out in the batches that are encoded for word alignment.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +44,7 @@ static void add_pair(xlm_pair_text *t, int32_t n, int32_t m)
     t->pairs++;
 }
 
-/* What a batch is to hold, -1 at the end of arrays. */
+/* The expected contents of a batch, -1 at the end of arrays. */
 struct expected {
     int32_t offsets[8], ids[32], positions[32], types[32], rows[4], languages[32];
 };

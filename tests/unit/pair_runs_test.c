@@ -26,7 +26,7 @@ static int32_t *make_ids(void)
     return ids;
 }
 
-/* n[i][j][r - 1]: how often j stands r before or after i, with i <= j. */
+/* n[i][j][r - 1]: how often j is r tokens before or after i, with i <= j. */
 static uint64_t (*count_plainly(const int32_t *ids))[WORDS][WINDOW]
 {
     uint64_t(*n)[WORDS][WINDOW] = g_malloc0(sizeof(uint64_t) * WORDS * WORDS * WINDOW);

@@ -1,4 +1,4 @@
-/* xlm-mpi: regular expressions against what they stand for: words of ICU, rules of the normaliser. SPDX-License-Identifier:
+/* xlm-mpi: regular expressions against what they replace: words of ICU, rules of the normaliser. SPDX-License-Identifier:
  * GPL-3.0-or-later */
 #include "text_fixture.h"
 
@@ -6,13 +6,13 @@
 #include "text/patterns.h"
 #include "text/words.h"
 
-/* What characters of every kind that the rules know, but those of dictionaries, come together in. */
+/* Strings of characters of every kind in the rules, except those of dictionaries. */
 static const char *const pieces[] = {
     " ", "a", "B", "\u00e9", "\u03a3", "1", "2", "\u0663", "_", "'", "\u2019", ".", ",", ";", ":", "\u00b7", "\"", "-", "@", "/",
     "\u05d0", "\u05d1", "\u05f4", "\u0301", "\u200d", "\u200c", "\u0600", "\u0915", "\u093e", "\u094d", "\u1100", "\U0001F469",
     "\u2764", "\ufe0f", "\U0001F3FD", "\U0001F1E9", "\U0001F1EA", "\u00bd", "\u2026", "\uff0c", "\U00010400", "\u066b"};
 
-/* What the expression matches between spaces, a '|' between two. */
+/* The matches of the expression between spaces, separated by '|'. */
 static char *match_all(const GRegex *regex, const char *line)
 {
     char **parts = g_strsplit(line, " ", -1);
@@ -42,7 +42,7 @@ static char *split_all(xlm_splitter *splitter, const char *line)
     return g_string_free(out, FALSE);
 }
 
-/* Of lines in a language: how many are matched otherwise than they are split; the first is shown. */
+/* The number of lines in a language that are matched and split differently; the first is shown. */
 static int count_different(const char *language, uint32_t test, int lines)
 {
     GError *error = NULL;

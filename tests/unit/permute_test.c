@@ -198,7 +198,7 @@ typedef struct feature {
     char kind[4];
     int n;
     double weight;
-    uint32_t look[LOOKS][5]; /* which items each symbol stands for, as bits */
+    uint32_t look[LOOKS][5]; /* which items each symbol matches, as bits */
 } feature;
 
 static feature parse_feature(const char *text, double weight)
@@ -371,11 +371,11 @@ static void draws_eight_as_all_orders_say(void **state)
     g_string_free(out, TRUE);
 }
 
-/* More items than are worked out exactly, and two peaks with a valley between them: all m dependents before the head in the
- * order in which they are, or all behind it the other way round. With the weight w for each two of one side in that order, and
- * -v for each two on both sides, k of them are before the head with a probability proportional to
- * C(m, k) Z(k) Z(m - k) exp(-v k (m - k)), Z(k) = prod for i = 1 ... k of (1 + e^w + ... + e^(w (i - 1))): the same for
- * k = 0 and k = m. So the order in which a draw begins must be forgotten. */
+/* More items than are worked out exactly, and two peaks with a valley between them: all m dependents before the head in the order
+ * in which they are, or all after it in reverse order. With the weight w for each two of one side in that order, and -v for each
+ * two on both sides, k of them are before the head with a probability proportional to C(m, k) Z(k) Z(m - k) exp(-v k (m - k)),
+ * Z(k) = prod for i = 1 ... k of (1 + e^w + ... + e^(w (i - 1))): the same for k = 0 and k = m. So the order in which a draw
+ * begins must be forgotten. */
 static void draws_from_both_peaks(void **state)
 {
     (void)state;
@@ -472,7 +472,7 @@ static void orders_are_projective(void **state)
                     words++;
                 }
             assert_int_equal(last - first + 1, words);
-            /* Under an adjective all stand as they stood. */
+            /* Under an adjective the order does not change. */
             if (strcmp(xlm_conllu_word_at(s, (size_t)above)->column[XLM_CONLLU_UPOS], "ADJ") == 0)
                 for (int32_t i = 0; i < N; i++)
                     if (xlm_conllu_word_at(s, (size_t)i)->head == above)

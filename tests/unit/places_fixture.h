@@ -187,7 +187,7 @@ static GPtrArray *characters(form f)
     return all;
 }
 
-/* Of files in memory: name, text, ..., NULL. */
+/* From files in memory: name, text, ..., NULL. */
 static xlm_vocabulary *publish(const char *name, const char *text, const char *name_2, const char *text_2, const char *name_3,
                                const char *text_3)
 {

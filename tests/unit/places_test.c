@@ -86,7 +86,7 @@ static void test_scripts(void **state)
 
 /* ---- by hand ---- */
 
-/* What in a text its subwords are, "|" between. */
+/* The parts of a text that are its subwords, separated by "|". */
 static void assert_places(xlm_vocabulary *(*make)(void), const char *text, const char *expected)
 {
     xlm_vocabulary *v = make();

@@ -77,7 +77,7 @@ static inline void assert_word(const xlm_vocabulary *v, bool inside, const char 
     xlm_tokenizer_free(t);
 }
 
-/* What in a text its subwords are, "|" between. */
+/* The parts of a text that are its subwords, separated by "|". */
 static inline void assert_places(const xlm_vocabulary *v, const char *text, const char *places)
 {
     xlm_tokenizer *t = xlm_tokenizer_new(v, NULL);

@@ -160,7 +160,7 @@ static void test_albert(void **state)
     assert_line(cased, "\u00e9te E", "\u2581 \u00e9 te \u2581 E", "\u00e9te E");
     assert_true(xlm_vocabulary_digest(cased) != xlm_vocabulary_digest(v));
     assert_false(xlm_segmenter_extends(xlm_vocabulary_segmenter(v), xlm_vocabulary_segmenter(cased), NULL));
-    /* What ranks tell each other. */
+    /* The form in which ranks exchange it. */
     GString *text = xlm_segmenter_print(xlm_vocabulary_segmenter(cased));
     xlm_segmenter *again = xlm_segmenter_parse(xlm_segmenter_class_of(xlm_vocabulary_segmenter(v)), "again", text->str, text->len,
                                                NULL);

@@ -107,7 +107,7 @@ static void test_reader(void **state)
     refuses("{\"data\": {}}", "a.json: \"data\", which should be an array, is an object");
     refuses("{}", "a.json: \"data\", which should be an array, is missing");
     refuses("[]", "a.json: is an array; SQuAD's files are");
-    /* The line of the question's id; of a context, that of the paragraph. */
+    /* The line of the question's id; for a context, that of the paragraph. */
     refuses("{\"data\":\n[{\"paragraphs\": [\n{\"context\": \"a\",\n\"qas\": [\n{\n\"question\": \"w\",\n\"id\":\n\"q\"}]}]}]}",
             "a.json:8: data[0].paragraphs[0].qas[0] (id q): \"answers\" is missing");
     refuses("{\"data\":\n[{\"paragraphs\": [\n{\"context\": \" \",\n\"qas\": []}]}]}",

@@ -13,7 +13,7 @@
 
 enum { TOKENS = 300, LONGEST = 60, LAYERS = 5 };
 
-/* What a pass made of a model: bits to compare. */
+/* The results of a pass of a model: bits to compare. */
 struct outcome {
     xlm_real loss;
     xlm_real *hidden;    /* [(L + 1) x T x d] values */

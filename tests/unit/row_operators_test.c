@@ -489,7 +489,7 @@ static void test_rows_of_zeros(void **state)
     xlm_parameters_free(p);
 }
 
-/* Masked positions are text, whatever stands there; specials are not. */
+/* Masked positions are text, whatever token is there; special tokens are not. */
 static void test_text_rows(void **state)
 {
     (void)state;

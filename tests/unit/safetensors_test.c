@@ -43,7 +43,7 @@ static void check_values(const xlm_safetensors *tensors, const char *name, int64
     }
 }
 
-/* Each type by bytes that were written down by hand: 1, −2, the least half, and so on. */
+/* Each type by bytes that were written by hand: 1, −2, the smallest half, and so on. */
 static void test_types(void **state)
 {
     (void)state;
@@ -254,7 +254,7 @@ static void test_directories(void **state)
     g_free(home);
 }
 
-/* What was written is read again, and its values begin at a multiple of eight bytes. */
+/* A written file is read again, and its values begin at a multiple of eight bytes. */
 static void test_writing(void **state)
 {
     (void)state;

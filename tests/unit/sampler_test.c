@@ -115,7 +115,7 @@ static int same_draws(xlm_sampler *a, xlm_sampler *b, int64_t shift)
     return same;
 }
 
-/* What is drawn depends on seed, stream and place alone, not on what was drawn before. */
+/* Draws depend only on seed, stream and place, not on earlier draws. */
 static void orders(void **state)
 {
     (void)state;

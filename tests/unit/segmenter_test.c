@@ -1,7 +1,7 @@
 /* xlm-mpi: a segmenter that the program does not have, by the same interface. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * It cuts words into groups of up to `model->group` characters (of one byte), and marks the second and later ones of a word by
- * "~" in front: "lowest" is "low ~est". So nothing that works with it takes a mark at the end for granted. */
+ * "~" in front: "lowest" is "low ~est". So code that works with it does not rely on marks at the end. */
 #include "text_fixture.h"
 
 #include "model/row_sources.h"

@@ -29,7 +29,7 @@ static void assert_near(double a, double b, double tolerance)
         fail_msg("%.17g is not %.17g", a, b);
 }
 
-/* links are `expected`, "0-1 1-0 2-2", in this order, and so many. */
+/* The links are exactly `expected`, "0-1 1-0 2-2", in this order. */
 static void assert_links(int64_t n, int64_t m, const bool *links, int64_t count, const char *expected)
 {
     GString *text = g_string_new(NULL);
@@ -228,7 +228,7 @@ static void edges(void **state)
     /* A side of at most two tokens: SimAlign has one round. XLM-Align's second finds .63 in the row beside the link. */
     assert_rounds(xlm_similarity_itermax, .9, 2, 1, 4, row, "0-1");
     assert_rounds(xlm_similarity_filter, .9, 2, 1, 4, row, "0-1 0-2");
-    /* All equal: the linked row and column are behind in the second round. */
+    /* All equal: the linked row and column lose in the second round. */
     xlm_real equal[9];
     for (int e = 0; e < 9; e++)
         equal[e] = .5f;

@@ -7,7 +7,7 @@
 #include "options/jobfile.h"
 #include "stream/stream.h"
 
-/* settings: what stands in section [stream s] of a job file. */
+/* settings: the contents of section [stream s] of a job file. */
 static inline xlm_stream_config read_config(const char *settings)
 {
     static const xlm_jobfile_kind kinds[] = {{"stream", true, NULL}, {NULL, false, NULL}};

@@ -39,7 +39,7 @@ typedef struct fixture {
     xlm_arena *arena;
 } fixture;
 
-/* Links in which the target wanders: neighbours stand near one another, whole stretches of sentences far away. */
+/* Links in which the target wanders: neighbours are near one another, whole stretches of sentences far away. */
 static int set_up(void **state)
 {
     fixture *f = g_new0(fixture, 1);

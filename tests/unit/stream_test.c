@@ -37,7 +37,7 @@ static void describes(const xlm_stream *stream, const char *expected)
     g_free(description);
 }
 
-/* What every batch must be, whatever is in it. */
+/* Properties of every batch, whatever is in it. */
 static void check_batch(const xlm_batch *b, int number, int64_t first)
 {
     int32_t masked = 0;
@@ -220,7 +220,7 @@ static void corpus_of_one_token(void **state)
 
 /* ---- parallel ---- */
 
-/* Pairs of de and en: (2,3) (3,1) (1,1) (7,1) (0,2) (6,6) (1,2); en stands in another order in its file. */
+/* Pairs of de and en: (2,3) (3,1) (1,1) (7,1) (0,2) (6,6) (1,2); en is in another order in its file. */
 static const int pair_de[] = {2, 3, 1, 7, 0, 6, 1};
 static const int pair_en[] = {1, 3, 1, 6, 1, 2, 2};
 static const int64_t pair_links[] = {0, 1, 1, 0, 2, 2, 3, 4, 4, 5, 5, 3, 6, 6};

@@ -27,8 +27,8 @@ static void check(const char *name, const int32_t *forward, int64_t m, const int
     g_free(links);
 }
 
-/*      0 1 2 3 4 5    b: both directions, f: forward alone, r: reverse alone. 1-2 stands beside 1-1, and its target has no
- *   0  b . . . . .    link; then 2-3 stands beside 1-2. 3-0 and 4-5 stand beside nothing. One word of 3-0 has no link, both words
+/*      0 1 2 3 4 5    b: both directions, f: forward alone, r: reverse alone. 1-2 is next to 1-1, and its target has no
+ *   0  b . . . . .    link; then 2-3 is next to 1-2. 3-0 and 4-5 are next to nothing. One word of 3-0 has no link, both words
  *   1  . b f . . .    of 4-5 have none. */
 static void test_by_hand(void **state)
 {
@@ -51,7 +51,7 @@ static void test_by_hand(void **state)
     assert_false(xlm_symmetrisation_find("grow", &how));
 }
 
-/* Around 1-1 stand 0-0 and 0-1. 0-0, first in order, takes both words of 0-1; the other way round both would be taken. */
+/* 0-0 and 0-1 are next to 1-1. 0-0, the first in order, takes both words of 0-1; in the opposite order both would be taken. */
 static void test_order(void **state)
 {
     (void)state;
@@ -60,7 +60,7 @@ static void test_order(void **state)
     check("union", forward, 2, reverse, 2, "0-0 0-1 1-1");
 }
 
-/* What is beside the link taken only after it was passed waits for the next round. */
+/* A place that was passed before the link next to it was taken waits for the next round. */
 static void test_rounds(void **state)
 {
     (void)state;

@@ -95,7 +95,7 @@ static void draws_twins(void **state)
             assert_true(ids[i] >= 5 && ids[i] < 5 + N && (i == 0 || ids[i] > ids[i - 1]));
             has[ids[i] - 5] = true;
         }
-        /* What a smaller share leaves as it is, a larger one leaves too. */
+        /* Whatever a smaller share leaves unchanged, a larger one also leaves unchanged. */
         for (int i = 0; i < N; i++)
             assert_true(has[i] || !had[i]);
         memcpy(had, has, sizeof has);

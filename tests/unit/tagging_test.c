@@ -370,7 +370,7 @@ static void test_examples(void **state)
                         "words without a subword, read as <unk>: 1");
     assert_int_equal(xlm_examples_longest(e), 8);
 
-    /* What is printed, and scored: predictions in the order of words. */
+    /* Printed and scored predictions are in the order of words. */
     const double predictions[9][2] = {{0, 1}, {0, 1}, {2, 1}, {0, 1}, {0, 1}, {1, 1}, {2, 1}, {1, 1}, {1, 1}};
     GString *out = g_string_new(NULL);
     assert_int_equal(task->width(&self), 2);

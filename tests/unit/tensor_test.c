@@ -303,7 +303,7 @@ static const float *drop_twice(xlm_tape *t, uint64_t step, int n, const xlm_row_
     return y->value;
 }
 
-/* A row's draws depend on its key, not on where it stands and what stands beside it. */
+/* A row's draws depend on its key, not on its place or its neighbours. */
 static void test_dropout_follows_tokens(void **state)
 {
     (void)state;
@@ -384,7 +384,7 @@ static float run_network(xlm_tape *t, float *gradient, int layers)
     return *loss->value;
 }
 
-/* What comes first to a parameter's gradient is assigned, whatever stood there; the rest and the gaps become zeros. */
+/* The first contribution to a parameter's gradient is assigned, whatever was there before; the rest and the gaps become zeros. */
 static void test_first_gradient_is_assigned(void **state)
 {
     (void)state;
@@ -450,7 +450,7 @@ static void test_first_gradient_of_a_stack(void **state)
     xlm_parameters_free(p);
 }
 
-/* A callback may stop where a parameter ends: the gap behind it, as that behind the last one, is zeros then. */
+/* A callback may stop where a parameter ends: the gap after it, like that after the last one, is zeros then. */
 static void test_gaps_are_cleared(void **state)
 {
     (void)state;

@@ -244,7 +244,7 @@ static void assert_segmented(const xlm_bpe *bpe, const xlm_word_counts *allowed,
 
 /* ---- learning ---- */
 
-/* The codes that so many merges of the words make; the words are freed. */
+/* The codes of that many merges of the words; the words are freed. */
 static void assert_learnt(xlm_word_counts *words, uint32_t merges, const char *expected)
 {
     xlm_bpe *bpe = xlm_bpe_learn(words, merges);
@@ -394,7 +394,7 @@ static void test_extends_like_reference(void **state)
     }
 }
 
-/* Words of other text are merged behind what the codes make of them; what they had a code for is not made again. */
+/* Words of other text are merged further than the codes merge them; existing codes are not made again. */
 static void test_extends_by_other_words(void **state)
 {
     (void)state;
@@ -407,7 +407,7 @@ static void test_extends_by_other_words(void **state)
     bpe = xlm_bpe_extend(base, words, 0);
     assert_codes(bpe, "l o 7\nlo w</w> 5\n");
     xlm_bpe_free(bpe);
-    /* `b c` and `ab c` stand in the wrong order: nothing that is learnt makes `abc</w>` twice. */
+    /* `b c` and `ab c` are in the wrong order: nothing that is learnt makes `abc</w>` twice. */
     xlm_bpe *odd = parse("b c</w> 1\na b 1\nab c</w> 1\n");
     xlm_word_counts_free(words);
     words = text_count("abc abc");

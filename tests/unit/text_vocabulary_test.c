@@ -111,7 +111,7 @@ static void test_reads_words(void **state)
     assert_bad_words("a 1\nb -1\n", "vocab:2: ");
     assert_bad_words("a 1\nb 99999999999999999999\n", "vocab:2: ");
     assert_bad_words("a 1\nb 1\na 1\n", "vocab:3: `a`");
-    /* Counts are added up: neither those of two words nor those of one that stands twice may be more than a number holds. */
+    /* Counts are added up: the sum must not overflow, neither for two words nor for a word that occurs twice. */
     assert_bad_words("a 9223372036854775807\nb 1\n", "vocab:2: the counts are too large to be added up");
     assert_bad_words("a 9223372036854775807\na 1\n", "vocab:2: `a` occurs a second time");
     char *line = g_strnfill(XLM_FIELDS_LONGEST + 1, 'a');
@@ -233,7 +233,7 @@ static void test_chooses_subwords(void **state)
     assert_counts(chosen, "low 5\nest 4\n");
     xlm_word_counts_free(chosen);
 
-    /* Where low (5 times) is left out, it is lo@@ w: lo@@ then stands 5 times more often, and comes first. */
+    /* If low (5 times) is left out, it becomes lo@@ w: lo@@ then occurs 5 times more often, and comes first. */
     xlm_word_counts_add(words, "lol", 3, 4);
     xlm_word_counts_add(words, "l", 1, 6);
     chosen = xlm_vocabulary_choose(segmenter, words, 1, 0);

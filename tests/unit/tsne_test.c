@@ -23,9 +23,9 @@ static double number(uint32_t which, int64_t i)
 
 /* ---- perplexity ---- */
 
-/* Of squared distances 0, 0 and a, p = (1, 1, e) / (2 + e) with e = exp(−β a), and its entropy is
- * H = ln(2 + e) − e ln e / (2 + e). Perplexity 2.5 wants H = ln 2.5 = 0.916291: at e = 0.1732 H = 0.776201 + 0.139735
- * = 0.915936, at e = 0.1742 H = 0.776661 + 0.140016 = 0.916677; so e is between the two. */
+/* For squared distances 0, 0 and a, p = (1, 1, e) / (2 + e) with e = exp(−β a), and its entropy is H = ln(2 + e) − e ln e / (2 +
+ * e). Perplexity 2.5 wants H = ln 2.5 = 0.916291: at e = 0.1732 H = 0.776201 + 0.139735 = 0.915936, at e = 0.1742 H = 0.776661 +
+ * 0.140016 = 0.916677; so e is between the two. */
 static void test_perplexity_by_hand(void **state)
 {
     (void)state;

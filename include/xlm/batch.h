@@ -3,8 +3,8 @@
  * A text (xlm_text) holds the tokens of several sequences one after another, without padding: sequence s is rows
  * offsets[s] … offsets[s+1] − 1 of every array with one entry per token.
  *
- * A batch (xlm_batch) holds its sequences twice: as they were read (original), and as noise and masking left them (corrupted).
- * Views (xlm/loss.h) also take one side of pairs alone out of these, and objectives make texts of their own. */
+ * A batch (xlm_batch) holds its sequences twice: as they were read (original), and after noise and masking (corrupted). Views
+ * (xlm/loss.h) can also take one side of the pairs, and objectives can make their own texts. */
 #ifndef XLM_BATCH_H
 #define XLM_BATCH_H
 
@@ -25,7 +25,7 @@ typedef struct xlm_row_key {
     uint32_t position; /* number of the token within its sequence */
 } xlm_row_key;
 
-/* What an annotation has one number of. */
+/* The axis of an annotation: what it has one entry for. */
 typedef enum {
     XLM_AXIS_TOKENS,         /* [T] of the corrupted text */
     XLM_AXIS_PREDICTED_ROWS, /* [M] */
@@ -51,11 +51,11 @@ typedef struct xlm_text {
     const int32_t *ids;          /* [T] */
     const int32_t *unmasked;     /* [T] ids before masking and switching; the same memory as ids if nothing was changed */
     const int32_t *positions;    /* [T] from 0; restarts at the target half of xlm pairs */
-    const int32_t *languages;    /* [T] language ids; of a token that was switched, its translation's */
+    const int32_t *languages;    /* [T] language ids; a switched token has its translation's */
     const int32_t *unswitched;   /* [T] languages before switching; the same memory as languages if nothing was switched */
     const int32_t *types;        /* [T] 0, or 1 on the second side of a pair */
     const xlm_row_key *keys;     /* [T] */
-    const xlm_special_tokens *specials; /* of the vocabulary that the ids are of */
+    const xlm_special_tokens *specials; /* of the vocabulary of the ids */
 } xlm_text;
 
 typedef struct xlm_batch {
@@ -64,11 +64,11 @@ typedef struct xlm_batch {
                                     unmasked is original.ids; noise changes the number of rows (xlm_loss_stream.noise) */
     int32_t predicted;           /* M, rows that are predicted */
     const int32_t *predicted_rows; /* [M] ascending, of the corrupted text */
-    const int32_t *targets;      /* [M] unmasked token of each predicted row; of a labelled example, its label */
+    const int32_t *targets;      /* [M] unmasked token of each predicted row; in labelled examples, its label */
     const xlm_annotation *annotations; /* of the corrupted text; the first of them; NULL: none */
 } xlm_batch;
 
-/* Does this text of the batch have the rows that predicted_rows and annotations name? The corrupted text has them, and without noise
+/* Do predicted_rows and annotations refer to rows of this text of the batch? True for the corrupted text and, without noise, for
  * the original text. */
 static inline bool xlm_batch_has_rows_of(const xlm_batch *batch, const xlm_text *text)
 {

@@ -49,10 +49,10 @@ typedef struct xlm_text {
     int32_t sequences;           /* S */
     const int32_t *offsets;      /* [S+1] */
     const int32_t *ids;          /* [T] */
-    const int32_t *unmasked;     /* [T] ids before masking and switching; the same memory as ids if nothing was changed */
+    const int32_t *unmasked;     /* [T] ids before masking and switching, but after noise */
     const int32_t *positions;    /* [T] from 0; restarts at the target half of xlm pairs */
     const int32_t *languages;    /* [T] language ids; a switched token has its translation's */
-    const int32_t *unswitched;   /* [T] languages before switching; the same memory as languages if nothing was switched */
+    const int32_t *unswitched;   /* [T] languages before switching */
     const int32_t *types;        /* [T] 0, or 1 on the second side of a pair */
     const xlm_row_key *keys;     /* [T] */
     const xlm_special_tokens *specials; /* of the vocabulary of the ids */
@@ -61,7 +61,8 @@ typedef struct xlm_text {
 typedef struct xlm_batch {
     xlm_text original;           /* as it was read: ids and unmasked are the same, languages and unswitched too */
     xlm_text corrupted;          /* after noise, masking and switching. Without noise it has the rows of the original, and
-                                    unmasked is original.ids; noise changes the number of rows (xlm_loss_stream.noise) */
+                                    unmasked are original.ids */
+    bool noise;                  /* noise has changed the order or the number of rows */
     int32_t predicted;           /* M, rows that are predicted */
     const int32_t *predicted_rows; /* [M] ascending, of the corrupted text */
     const int32_t *targets;      /* [M] unmasked token of each predicted row; in labelled examples, its label */
@@ -72,7 +73,7 @@ typedef struct xlm_batch {
  * the original text. */
 static inline bool xlm_batch_has_rows_of(const xlm_batch *batch, const xlm_text *text)
 {
-    return text->offsets == batch->corrupted.offsets;
+    return !batch->noise || text != &batch->original;
 }
 
 /* The annotation of that name; NULL when the batch has none. */

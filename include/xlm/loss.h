@@ -101,11 +101,6 @@ typedef enum xlm_view_side {
     XLM_SIDE_SECOND     /* types = 1 */
 } xlm_view_side;
 
-typedef enum xlm_view_stack {
-    XLM_VIEW_ENCODER,
-    XLM_VIEW_DECODER    /* only for models that have one: decoder_layers in [model] */
-} xlm_view_stack;
-
 typedef enum xlm_view_weights {
     XLM_WEIGHTS_LIVE,
     XLM_WEIGHTS_AVERAGED /* the objective's average (xlm_declare_average); for `label`, without gradient */
@@ -128,12 +123,12 @@ enum { XLM_MOST_VIEW_NUMBER = 15 };
  * R-Drop). It is part of the random key, so view 1 of one objective is view 1 of another. An objective that declares the same
  * view with dropout twice, with the same number, is refused: both would be one encoding.
  *
- * A view without gradient is encoded for `label` if the class has it, otherwise for `loss`. If a view of the live weights is
+ * A view without gradient is encoded for `label` if the class has it, otherwise for `loss`; a made text always for `loss`. If a view of the live weights is
  * encoded for a label and requested again, by another label or a loss, it is kept until the end of the step. */
 typedef struct xlm_view {
     xlm_view_text text;
     xlm_view_side side;
-    xlm_view_stack stack;
+    xlm_stack stack;    /* encoder, or decoder if the model has one (decoder_layers in [model]) */
     int memory;         /* of a decoder: the objective's view that it attends to, declared before, all of whose rows are encoded; of
                            an encoder 0 */
     bool causal;        /* an encoder in which each token attends to itself and to those before it; a decoder's always do: false */
@@ -163,11 +158,12 @@ typedef struct xlm_pass {
     int64_t part, parts;          /* an objective without a stream computes part `part` of `parts` of its terms */
     xlm_score *scores;            /* [batch->predicted] to fill in during evaluation, for perplexity and accuracy; else NULL */
     void *labels;                 /* in `loss`: the first memory that `label` took with xlm_pass_keep, or NULL */
+    bool planned;                 /* in `label` and `loss`: this is an estimate, on a tape that computes nothing */
     const struct xlm_pass_call *call;
 } xlm_pass;
 
-/* An encoded view. Ends the program if the view is not encoded: in `count`; in `label` if the view has a gradient; in `loss` if
- * it has none and the class has a `label`.
+/* An encoded view. Ends the program if the view is not encoded: in `count`; in `label` if the view has a gradient or is of a made
+ * text; in `loss` if it has no gradient, the class has a `label` and the text is not made.
  * [in] view: the index that xlm_declare_view returned; 0 if no view was declared */
 const xlm_encoded *xlm_pass_view(const xlm_pass *pass, int view);
 
@@ -176,7 +172,9 @@ void *xlm_pass_keep(const xlm_pass *pass, uint64_t bytes);
 
 /* For `label`: makes a text that views of XLM_TEXT_MADE encode in `loss`: one sequence for each sequence of the batch, in the same
  * order. Its positions count from 0, its types are 0, and its row keys have the instance of the batch's sequence, so that the
- * text may depend on the batch, the state and draws of xlm_pass_uniform alone. Once per call of `label`.
+ * text may depend on the batch, the parameters, the state and draws of xlm_pass_uniform alone. At most once per call of `label`, and
+ * not at all only if there are no terms. What is made in an estimate (pass->planned) is what memory is estimated with: where the length
+ * depends on words or values, make the longest text there.
  * [in] offsets: [S+1] of S = batch->corrupted.sequences sequences, each of 1 to max_tokens tokens (xlm_declare_text)
  * [in] ids: [offsets[S]] of the vocabulary, with special tokens as the text shall have them; copied, as is all
  * [in] languages: [offsets[S]] ids */

@@ -32,12 +32,13 @@ extern "C" {
  *
  * Without a batch it is a small one of four pairs of sentences as a stream with `layout = xlm` gives them, subwords 5 … 23 of
  * languages 0 and 1, with predicted rows and the annotations "translations", "translation_languages" and "links". The small
- * model has 2 layers of 8 numbers for it, language embeddings and token types. */
+ * model has 2 layers of 8 numbers for it, a decoder of one layer, 16 positions, language embeddings and token types. */
 typedef struct xlm_loss_check {
     const xlm_loss_class *cls;
     const char *const *options;                 /* "key=value", …, NULL; other options have their defaults */
     const xlm_model_config *model;              /* for a given batch; dropout is always off */
-    const xlm_batch *batch;                     /* its ids, languages and positions must fit the model */
+    const xlm_batch *batch;                     /* its ids, languages and positions must fit the model; both texts have
+                                                 * the same rows, unless its noise is set */
     const xlm_loss_stream *stream;              /* what the objective knows of its stream; NULL: a parallel stream with all of the
                                                  * above */
     const xlm_dictionary *dictionary;           /* used for every dictionary that the objective requests; NULL: a small one */

@@ -11,6 +11,14 @@ extern "C" {
 /* Maximum number of languages of a model, and so of a vocabulary. */
 enum { XLM_MOST_LANGUAGES = 65535 };
 
+/* What a layer belongs to. A stack has layers; views (xlm/loss.h) are of a stack. */
+typedef enum xlm_stack {
+    XLM_STACK_ENCODER,
+    XLM_STACK_DECODER,    /* above the encoder, whose states it attends to */
+    XLM_STACK_EMBEDDINGS, /* below both; no layers */
+    XLM_STACK_NONE        /* above all: the head for words, and what objectives and tasks declare */
+} xlm_stack;
+
 enum { XLM_POSITIONS_LEARNED, XLM_POSITIONS_SINUSOIDAL };
 enum { XLM_GELU, XLM_GELU_TANH };
 enum { XLM_HEAD_BERT, XLM_HEAD_XLM, XLM_HEAD_NONE /* as in a fine-tuned model */ };

@@ -131,6 +131,8 @@ struct xlm_stage_plugin {
     /* Mean share of the tokens that `apply` predicts in addition to those already predicted, for estimates and as a part of the
      * stream's `mask` that objectives know. NULL: it does not change the predicted rows. */
     double (*predicted_share)(const xlm_stage *self);
+    /* Mean share of the tokens that `noise` keeps, for estimates. NULL: all of them. */
+    double (*kept_share)(const xlm_stage *self);
     void (*close)(xlm_stage *self);
 };
 

@@ -29,7 +29,7 @@ enum { DRAW_UNMASKED, DRAW_SIDE };
  * The links of a pair are the set of its (i, j). For each of HASHES hash functions the signature has the least hash of any link:
  * two sets have the same least hash with a probability of |A ∩ B| / |A ∪ B| (MinHash, Broder 1997). So the share of equal numbers
  * in the signatures of the links of a pair now and the last time is an unbiased estimate of their Jaccard index, whatever the
- * length of the pair. Numbers have 24 bits, for they are published as floats. */
+ * length of the pair. Numbers have 24 bits, two of them in a number of the state. */
 enum { HASHES = 8, STATE_NUMBERS = 1 + HASHES / 2 };
 
 struct dwa {
@@ -70,8 +70,8 @@ static bool dwa_open(xlm_loss *self, char *message, size_t size)
         snprintf(message, size, "it aligns the two sides of pairs, and [stream %s] has none; set type = parallel there",
                  stream->name);
     else if (stream->noise)
-        snprintf(message, size, "its labels are of the original text, and [stream %s] has noise, after which rows are others; set its "
-                 "noise to 0", stream->name);
+        snprintf(message, size, "its labels are of the original text, and [stream %s] has noise (noise_shuffle, noise_drop, "
+                 "noise_blank, or a stage), after which rows are others", stream->name);
     else if (dwa->label_layer > layers)
         snprintf(message, size, "label_layer = %lld, but the model has %lld layers; set label_layer to one of 0 to %lld",
                  (long long)dwa->label_layer, (long long)layers, (long long)layers);

@@ -46,7 +46,7 @@ static void seq2seq_declare(xlm_loss *self, xlm_declaration *declaration)
         .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL, .gradient = true, .dropout = true,
     };
     const xlm_view target = {
-        .text = XLM_TEXT_ORIGINAL, .side = pairs ? XLM_SIDE_SECOND : XLM_SIDE_BOTH, .stack = XLM_VIEW_DECODER, .memory = SOURCE,
+        .text = XLM_TEXT_ORIGINAL, .side = pairs ? XLM_SIDE_SECOND : XLM_SIDE_BOTH, .stack = XLM_STACK_DECODER, .memory = SOURCE,
         .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL, .gradient = true, .dropout = true,
     };
     xlm_declare_view(declaration, &source);

@@ -6,13 +6,6 @@
 
 #include <xlm/model.h>
 
-typedef enum xlm_stack {
-    XLM_STACK_NONE,       /* above all stacks: the head for words, and what objectives and tasks declare */
-    XLM_STACK_EMBEDDINGS, /* below all stacks; no layers, the number is 0 */
-    XLM_STACK_ENCODER,
-    XLM_STACK_DECODER     /* above the encoder, whose states it attends to */
-} xlm_stack;
-
 /* A layer that has weights of its own. */
 typedef struct xlm_layer {
     xlm_stack stack;

@@ -17,11 +17,11 @@ static bool check_text(const xlm_hosted *hosted, const xlm_view *view, GError **
 {
     const bool some = view->rows != XLM_ROWS_ALL && view->rows != XLM_ROWS_FIRST;
     if (view->text == XLM_TEXT_ORIGINAL && some && hosted->loss.stream->noise)
-        return xlm_error_set(error, EX_CONFIG, "it reads predicted rows of the original text, and [stream %s] has noise, after which "
-                             "rows are others; set its noise to 0", hosted->loss.stream->name);
+        return xlm_error_set(error, EX_CONFIG, "it reads predicted rows of the original text, and [stream %s] has noise "
+                             "(noise_shuffle, noise_drop, noise_blank, or a stage), after which rows are others", hosted->loss.stream->name);
     if (view->text != XLM_TEXT_MADE)
         return true;
-    if (hosted->max_made == 0)
+    if (!hosted->makes_text)
         return xlm_error_set(error, EX_CONFIG, "a view of a text that its label makes, which it has not declared (xlm_declare_text)");
     return (view->side == XLM_SIDE_BOTH && !some && view->weights == XLM_WEIGHTS_LIVE) ||
            xlm_error_set(error, EX_CONFIG, "a view of the text that its label makes has no sides and no predicted rows, and is for live "
@@ -31,7 +31,7 @@ static bool check_text(const xlm_hosted *hosted, const xlm_view *view, GError **
 static bool check_stack(const xlm_hosted *hosted, const xlm_view *view, GError **error)
 {
     const int number = (int)(view - &g_array_index(hosted->views, xlm_view, 0));
-    if (view->stack == XLM_VIEW_ENCODER)
+    if (view->stack == XLM_STACK_ENCODER)
         return view->memory == 0 || xlm_error_set(error, EX_CONFIG, "a view of the encoder with a memory, which decoders have alone");
     if (hosted->loss.setup->model->decoder_layers == 0)
         return xlm_error_set(error, EX_CONFIG, "it needs a decoder, and the model has none; set decoder_layers in [model]");
@@ -43,9 +43,19 @@ static bool check_stack(const xlm_hosted *hosted, const xlm_view *view, GError *
                                                          "rows", view->memory);
 }
 
+/* Numbers that are none of the choices, as of a plugin that fills in a view of another version. */
+static bool check_choices(const xlm_view *view, GError **error)
+{
+    const bool good = view->text <= XLM_TEXT_MADE && view->side <= XLM_SIDE_SECOND && view->stack <= XLM_STACK_DECODER &&
+                      view->weights <= XLM_WEIGHTS_AVERAGED && view->rows <= XLM_ROWS_LINKED;
+    return good || xlm_error_set(error, EX_CONFIG, "a view whose text, side, stack, weights or rows is none of xlm/loss.h");
+}
+
 static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **error)
 {
-    const bool decoder = view->stack == XLM_VIEW_DECODER;
+    if (!check_choices(view, error))
+        return false;
+    const bool decoder = view->stack == XLM_STACK_DECODER;
     const int64_t layers = decoder ? hosted->loss.setup->model->decoder_layers : hosted->loss.setup->model->layers;
     const xlm_loss_stream *stream = hosted->loss.stream;
     if (stream == NULL)
@@ -65,6 +75,8 @@ static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **
     if (view->side != XLM_SIDE_BOTH && !stream->parallel)
         return xlm_error_set(error, EX_CONFIG, "it reads the two sides of pairs, and [stream %s] has none; set type = "
                              "parallel there", stream->name);
+    if (view->side != XLM_SIDE_BOTH && view->rows == XLM_ROWS_LINKED)
+        return xlm_error_set(error, EX_CONFIG, "it reads linked rows of one side alone, and links are between the two sides");
     if (!check_text(hosted, view, error) || !check_stack(hosted, view, error))
         return false;
     if (view->weights == XLM_WEIGHTS_AVERAGED && (view->gradient || hosted->loss.cls->label == NULL || !hosted->averaged))
@@ -90,11 +102,12 @@ static bool check(const xlm_hosted *hosted, GError **error)
     for (guint i = 0; i < hosted->views->len; i++)
         if (!check_view(hosted, &g_array_index(hosted->views, xlm_view, i), error) || !check_distinct(hosted, i, error))
             return false;
-    if (hosted->max_made > 0 && (cls->label == NULL || hosted->loss.stream == NULL))
+    if (hosted->makes_text && (cls->label == NULL || hosted->loss.stream == NULL))
         return xlm_error_set(error, EX_CONFIG, "it makes a text in label, but the class has no label function, or no stream");
-    if (hosted->max_made > hosted->loss.setup->model->positions)
-        return xlm_error_set(error, EX_CONFIG, "it makes a text of up to %" G_GINT64_FORMAT " tokens a sequence, and the model has "
-                             "%" G_GINT64_FORMAT " positions", hosted->max_made, hosted->loss.setup->model->positions);
+    const int64_t positions = hosted->loss.setup->model->positions;
+    if (hosted->makes_text && (hosted->max_made < 1 || hosted->max_made > positions))
+        return xlm_error_set(error, EX_CONFIG, "it makes a text of up to %" G_GINT64_FORMAT " tokens a sequence; the model has "
+                             "%" G_GINT64_FORMAT " positions", hosted->max_made, positions);
     if (hosted->published_bytes > 0 && (cls->publish == NULL || hosted->loss.stream == NULL))
         return xlm_error_set(error, EX_CONFIG, "it publishes rows of sequences, but the class has no publish function, or no "
                              "stream");
@@ -119,7 +132,7 @@ int xlm_declare_view(xlm_declaration *declaration, const xlm_view *view)
     xlm_view resolved = *view;
     const xlm_model_config *model = hosted->loss.setup->model;
     if (resolved.layer == XLM_TOP_LAYER)
-        resolved.layer = resolved.stack == XLM_VIEW_DECODER ? model->decoder_layers : model->layers;
+        resolved.layer = resolved.stack == XLM_STACK_DECODER ? model->decoder_layers : model->layers;
     g_array_append_val(hosted->views, resolved);
     return (int)hosted->views->len - 1;
 }
@@ -222,8 +235,9 @@ int xlm_declare_mean(xlm_declaration *declaration, double weight)
 void xlm_declare_text(xlm_declaration *declaration, int64_t max_tokens)
 {
     xlm_hosted *hosted = declaration->hosted;
-    if (hosted->max_made > 0 || max_tokens < 1)
-        g_error("objective %s: it makes a second text, or one of %" G_GINT64_FORMAT " tokens", hosted->loss.name, max_tokens);
+    if (hosted->makes_text)
+        g_error("objective %s: it declares a second text", hosted->loss.name);
+    hosted->makes_text = true;
     hosted->max_made = max_tokens;
 }
 

@@ -87,7 +87,7 @@ bool xlm_host_uses_decoder(const xlm_host *host)
     bool used = false;
     for (int k = 0; k < host->objectives; k++)
         for (guint i = 0; i < host->objective[k].views->len; i++)
-            used |= g_array_index(host->objective[k].views, xlm_view, i).stack == XLM_VIEW_DECODER;
+            used |= g_array_index(host->objective[k].views, xlm_view, i).stack == XLM_STACK_DECODER;
     return used;
 }
 
@@ -128,7 +128,7 @@ static xlm_pass make_pass(const struct xlm_pass_call *call)
 {
     const xlm_pass_input *input = call->input;
     return (xlm_pass){.model = call->hosted->host->model, .batch = input->batch, .step = input->step, .part = input->part,
-                      .parts = input->parts, .call = call};
+                      .parts = input->parts, .planned = call->planned, .call = call};
 }
 
 static bool takes_part(const xlm_hosted *h, const xlm_pass_input *input, int k)
@@ -285,7 +285,7 @@ void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, c
     /* All that views take out of the encodings is before the first loss on the tape. */
     for (int k = 0; k < host->objectives; k++) {
         xlm_hosted *h = &host->objective[k];
-        call[k] = (struct xlm_pass_call){.hosted = h, .input = input};
+        call[k] = (struct xlm_pass_call){.hosted = h, .input = input, .planned = xlm_tape_has_shapes_alone(tape)};
         if (is_called(h, input, w, k))
             call[k].views = xlm_views_of(views, h, false);
     }
@@ -361,7 +361,8 @@ void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int a
         xlm_hosted *h = &host->objective[k];
         if (!labels_with(host, k, average) || !takes_part(h, input, k))
             continue;
-        const struct xlm_pass_call call = {.hosted = h, .input = input, .label = true, .views = xlm_views_of(views, h, true)};
+        const struct xlm_pass_call call = {.hosted = h, .input = input, .label = true,
+                                           .planned = xlm_tape_has_shapes_alone(tape), .views = xlm_views_of(views, h, true)};
         const xlm_pass pass = make_pass(&call);
         h->average = averaged;
         input->terms[k] = h->spec.cls->label(&h->loss, tape, &pass);

@@ -20,7 +20,8 @@ typedef struct xlm_hosted {
     bool averaged;          /* it has an average, */
     double momentum;        /* with this momentum */
     xlm_real *average;      /* while its label runs: the flat array of averages */
-    int64_t max_made;       /* tokens of a sequence of the text that its label makes; 0: it makes none */
+    bool makes_text;        /* its label does, */
+    int64_t max_made;       /* of up to so many tokens a sequence */
     size_t published_bytes; /* of a row; 0: it publishes nothing */
     GArray *means;          /* double: weights of its means but the first */
     int first_mean;         /* number of its mean 1 among the host's */
@@ -40,6 +41,7 @@ struct xlm_pass_call {
     xlm_hosted *hosted;
     const xlm_pass_input *input;
     bool label;                         /* it is `label` */
+    bool planned;                       /* for an estimate, on a tape of shapes */
     const struct xlm_pass_views *views; /* NULL: nothing is encoded */
 };
 

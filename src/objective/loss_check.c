@@ -88,7 +88,7 @@ static bool set_model(const xlm_loss_check *check, xlm_model_config *model, GErr
     } else {
         if (!xlm_options_defaults(xlm_model_options, model, error))
             return false;
-        model->layers = 2, model->hidden_size = 8, model->attention_heads = 2, model->feed_forward_size = 12;
+        model->layers = 2, model->decoder_layers = 1, model->hidden_size = 8, model->attention_heads = 2, model->feed_forward_size = 12;
         model->positions = 2 * XLM_CHECK_POSITIONS, model->vocabulary = XLM_CHECK_VOCABULARY, model->vocabulary_chunk = 7;
         model->languages = XLM_CHECK_LANGUAGES, model->language_embeddings = model->token_types = true;
     }
@@ -139,6 +139,9 @@ static bool check_batch(const xlm_batch *b, const xlm_model_config *model, GErro
     if (!check_text(&b->original, "original", model, error) || !check_text(&b->corrupted, "corrupted", model, error))
         return false;
     const int32_t tokens = b->corrupted.tokens;
+    if (!b->noise && (b->original.tokens != tokens || memcmp(b->original.offsets, b->corrupted.offsets,
+                                                             sizeof *b->original.offsets * ((size_t)b->original.sequences + 1)) != 0))
+        return xlm_error_set(error, EX_USAGE, "the texts of the batch have different rows, which noise alone can do; set its noise");
     if (b->original.sequences != b->corrupted.sequences || b->predicted < 0 ||
         (b->predicted > 0 && (b->predicted_rows == NULL || b->targets == NULL)))
         return xlm_error_set(error, EX_USAGE, "the texts of the batch have different numbers of sequences, or it lacks an array");
@@ -189,12 +192,14 @@ static bool open_host(const xlm_loss_check *check, const xlm_batch *batch, void 
         g_ptr_array_add(h->annotations, (void *)(uintptr_t)a->name);
     g_ptr_array_add(h->annotations, NULL);
     const xlm_loss_stream own = {
-        .name = "check", .batch = batch != NULL ? batch->corrupted.sequences : 0, .parallel = true, .mask = 0.15,
+        .name = "check", .noise = batch != NULL && batch->noise, .batch = batch != NULL ? batch->corrupted.sequences : 0, .parallel = true, .mask = 0.15,
         .alignments = batch != NULL && xlm_batch_find_annotation(batch, "links") != NULL,
         .dictionary = check->dictionary != NULL ? check->dictionary : translates ? xlm_check_dictionary() : NULL,
         .annotations = (const char *const *)h->annotations->pdata,
     };
     const xlm_loss_stream *stream = check->stream != NULL ? check->stream : &own;
+    if (stream->noise != own.noise)
+        return xlm_error_set(error, EX_USAGE, "the batch and the stream of the check must both have noise, or both none");
     const xlm_objective_spec spec = {.name = check->cls->name, .cls = check->cls, .state = state,
                                      .stream = batch != NULL ? 0 : -1, .weight = 1};
     describe(h);

@@ -54,23 +54,26 @@ static void *keep_copy(const xlm_pass *pass, const void *from, size_t bytes)
 static const char *check_made(const xlm_hosted *h, const xlm_batch *batch, const int32_t *offsets, const int32_t *ids,
                               const int32_t *languages)
 {
+    static const char wrong_offsets[] = "its offsets do not rise from 0 by 1 to as many tokens as were declared";
     const xlm_model_config *model = h->loss.setup->model;
-    bool good = offsets[0] == 0;
+    if (offsets[0] != 0)
+        return wrong_offsets;
     for (int32_t s = 0; s < batch->corrupted.sequences; s++) {
         const int64_t tokens = (int64_t)offsets[s + 1] - offsets[s];
-        if (!good || tokens < 1 || tokens > h->max_made)
-            return "its offsets do not rise from 0 by 1 to as many tokens as were declared";
+        if (tokens < 1 || tokens > h->max_made)
+            return wrong_offsets;
         for (int32_t i = offsets[s]; i < offsets[s + 1]; i++)
-            good &= ids[i] >= 0 && ids[i] < model->vocabulary && languages[i] >= 0 && languages[i] < model->languages;
+            if (ids[i] < 0 || ids[i] >= model->vocabulary || languages[i] < 0 || languages[i] >= model->languages)
+                return "it has ids or languages that do not exist";
     }
-    return good ? NULL : "it has ids or languages that do not exist";
+    return NULL;
 }
 
 void xlm_pass_make_text(const xlm_pass *pass, const int32_t *offsets, const int32_t *ids, const int32_t *languages)
 {
     const xlm_hosted *h = pass->call->hosted;
     const int k = (int)(h - h->host->objective);
-    if (!pass->call->label || h->max_made == 0 || pass->call->input->made[k] != NULL)
+    if (!pass->call->label || !h->makes_text || pass->call->input->made[k] != NULL)
         g_error("objective %s: it makes a text outside of label, twice, or without having declared it", h->loss.name);
     const char *wrong = check_made(h, pass->batch, offsets, ids, languages);
     if (wrong != NULL)

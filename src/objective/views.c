@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/rng.h"
 #include "tensor/tape.h"
 
 /* ---- rows ---- */
@@ -82,7 +83,7 @@ static const int32_t *rows_of(xlm_tape *tape, const xlm_view_source *source, xlm
 
 static bool is_main(const xlm_view *v)
 {
-    return v->text == XLM_TEXT_CORRUPTED && v->side == XLM_SIDE_BOTH && v->stack == XLM_VIEW_ENCODER &&
+    return v->text == XLM_TEXT_CORRUPTED && v->side == XLM_SIDE_BOTH && v->stack == XLM_STACK_ENCODER &&
            !v->causal && v->weights == XLM_WEIGHTS_LIVE && v->gradient && v->dropout && v->number == 0;
 }
 
@@ -107,7 +108,7 @@ static bool share_encoding(xlm_view_use a, xlm_view_use b)
         return false;
     if (v->text == XLM_TEXT_MADE && a.hosted != b.hosted)
         return false;
-    return v->stack == XLM_VIEW_ENCODER || xlm_view_is_same(use_of(a.hosted, v->memory), use_of(b.hosted, w->memory));
+    return v->stack == XLM_STACK_ENCODER || xlm_view_is_same(use_of(a.hosted, v->memory), use_of(b.hosted, w->memory));
 }
 
 bool xlm_view_is_same(xlm_view_use a, xlm_view_use b)
@@ -139,7 +140,7 @@ xlm_encoding *xlm_encodings_add_view(xlm_encodings *encodings, xlm_view_use use)
     xlm_encoding *e = find(encodings, use);
     if (e == NULL) {
         xlm_encoding *memory = NULL;
-        if (view->stack == XLM_VIEW_DECODER)
+        if (view->stack == XLM_STACK_DECODER)
             memory = xlm_encodings_add_view(encodings, use_of(use.hosted, view->memory));
         e = XLM_TAPE_TAKE(encodings->tape, xlm_encoding, 1);
         *e = (xlm_encoding){.use = use, .memory = memory, .layer = view->layer, .rows = row_set(view)};
@@ -227,16 +228,18 @@ static uint32_t number_of_text(const xlm_view *v)
 static uint32_t first_site(const xlm_view *v)
 {
     enum { APART = 1 << 24 };
-    const uint32_t kind = v->stack == XLM_VIEW_DECODER ? 2 : v->causal;
+    const uint32_t kind = v->stack == XLM_STACK_DECODER ? 2 : v->causal;
     return is_main(v) ? 0 : (1 + kind * 64 + number_of_text(v) * 8 + v->weights * 4U + v->gradient * 2U + v->dropout) * APART;
 }
 
+G_STATIC_ASSERT(XLM_MOST_VIEW_NUMBER < 1 << 4);
 static uint32_t draws_of(xlm_view_use use)
 {
     const uint32_t number = (uint32_t)use.view->number;
     if (use.view->text != XLM_TEXT_MADE)
         return number;
-    return number + (XLM_MOST_VIEW_NUMBER + 1) * (1 + (uint32_t)(use.hosted - use.hosted->host->objective));
+    const char *name = use.hosted->loss.name;
+    return (uint32_t)xlm_digest(name, strlen(name), 0) << 4 | 1U << 31 | number;
 }
 
 static void encode(xlm_encoding *e, const xlm_model *model, xlm_tape *tape, xlm_texts texts)

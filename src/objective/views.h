@@ -64,7 +64,7 @@ void xlm_encodings_add(xlm_encodings *encodings, const xlm_hosted *hosted, bool 
  * *shared, and the encodings changed so that they do. Memory of the arena. */
 void xlm_encodings_share(xlm_encodings *encodings, const xlm_hosted *hosted, bool label, xlm_arena *arena,
                          xlm_shared_view **shared);
-/* All rows and all layers of the stream's corrupted text, with gradient and dropout, are wanted too. whole: memory of the tape. */
+/* All rows and all layers of the stream's corrupted text, with gradient and dropout, are wanted too. */
 void xlm_encodings_add_whole(xlm_encodings *encodings, int64_t layers);
 /* Add one view, and the view that is its memory. Returns its node. */
 xlm_encoding *xlm_encodings_add_view(xlm_encodings *encodings, xlm_view_use use);

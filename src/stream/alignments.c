@@ -107,8 +107,8 @@ static bool open_alignments(xlm_opening *opening, const void *pointer, void **st
     if (!opening->spans->spans.pairs)
         return xlm_error_set(error, EX_CONFIG, "[stream %s]: alignments are of pairs; set type = parallel", opening->stream);
     if (opening->noise)
-        return xlm_error_set(error, EX_CONFIG, "[stream %s]: alignments name tokens that noise moves and leaves out; take one of the "
-                             "two away", opening->stream);
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: alignments name tokens that noise moves and leaves out; leave "
+                             "alignments out, or noise (noise_shuffle, noise_drop, noise_blank, or a stage)", opening->stream);
     aligned *a = g_new0(aligned, 1);
     *a = (aligned){g_ptr_array_new_with_free_func(close_file), g_array_new(FALSE, FALSE, sizeof(linked_pairs))};
     bool good = true;

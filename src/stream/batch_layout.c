@@ -41,6 +41,7 @@ void xlm_batch_layout_begin_corruption(xlm_batch_layout *layout, const xlm_text 
 {
     copy(layout->ids, layout->unmasked, layout->tokens);
     layout->original = original != NULL ? *original : xlm_batch_layout_original(layout);
+    layout->noise = original != NULL;
 }
 
 void xlm_batch_layout_switch(xlm_batch_layout *layout)
@@ -84,6 +85,7 @@ xlm_batch xlm_batch_of_layout(const xlm_batch_layout *layout)
 {
     return (xlm_batch){
         .original = layout->original,
+        .noise = layout->noise,
         .corrupted = text_of(layout, layout->ids, layout->languages),
         .predicted = layout->predicted,
         .predicted_rows = layout->predicted_rows,

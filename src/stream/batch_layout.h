@@ -14,6 +14,7 @@
 typedef struct xlm_batch_layout {
     xlm_arena *arena;        /* all memory comes from it */
     xlm_text original;       /* set by xlm_batch_layout_begin_corruption */
+    bool noise;              /* likewise */
     int32_t tokens;          /* T */
     int32_t sequences;       /* S */
     int32_t predicted;       /* M, initially 0 */

@@ -75,11 +75,17 @@ static void change(const void *stage, const xlm_draws *draws, int32_t sequence, 
     *n = kept;
 }
 
+static double kept_share(const void *stage)
+{
+    const noise *o = stage;
+    return 1 - o->drop;
+}
+
 const xlm_stage_class xlm_stage_noise = {
     .kind = XLM_STAGE_NOISE,
     .options = noise_options,
     .options_size = sizeof(noise),
     .open = open_noise,
     .close = g_free,
-    .noise = {.change = change},
+    .noise = {.change = change, .kept_share = kept_share},
 };

@@ -121,28 +121,51 @@ static void translate(const text *t, xlm_batch_layout *batch)
 
 /* ---- the whole ---- */
 
-bool xlm_plan_batch(const xlm_stream *stream, const xlm_vocabulary *vocabulary, const xlm_planned_size *size, xlm_arena *arena,
-                    xlm_batch *batch, GError **error)
+static bool plan_text(const text *t, bool labelled, const xlm_planned_size *size, xlm_arena *arena, xlm_batch_layout *layout,
+                      GError **error)
 {
     /* The numbers of a size may come from different batches, so make room for all predicted rows. */
     const int64_t sequences = size->sequences, each = MAX(1, (size->predicted + sequences - 1) / sequences);
     const int64_t others = MAX(size->tokens - size->length, (sequences - 1) * each);
+    if (!xlm_batch_layout_take(layout, arena, t->specials, sequences, sequences > 1 ? size->length + others : size->tokens,
+                               size->predicted, error))
+        return false;
+    for (int64_t s = 0; s < sequences; s++) {
+        const int64_t own = s == 0 ? MIN(size->length, layout->tokens)
+                                   : s * others / (sequences - 1) - (s - 1) * others / (sequences - 1);
+        fill_sequence(t, (int32_t)s, (int32_t)own, layout);
+        predict(t, (int32_t)s, (s + 1) * size->predicted / sequences - s * size->predicted / sequences, labelled, layout);
+    }
+    return true;
+}
+
+/* What noise leaves: two special tokens of each sequence, and a share of the others. */
+static xlm_planned_size after_noise(const xlm_planned_size *size, double share)
+{
+    const int64_t special = MIN(2 * size->sequences, size->tokens);
+    xlm_planned_size left = *size;
+    left.tokens = special + (int64_t)((double)(size->tokens - special) * share);
+    left.length = MIN(size->length, MIN(2, size->length) + (int64_t)((double)MAX(size->length - 2, 0) * share));
+    left.predicted = MIN((int64_t)((double)size->predicted * share) + 1, MIN(size->predicted, left.tokens));
+    return left;
+}
+
+bool xlm_plan_batch(const xlm_stream *stream, const xlm_vocabulary *vocabulary, const xlm_planned_size *size, xlm_arena *arena,
+                    xlm_batch *batch, GError **error)
+{
+    const bool labelled = xlm_stream_is_labelled(stream);
     text t = {.specials = xlm_vocabulary_specials(vocabulary), .languages = xlm_vocabulary_languages(vocabulary),
               .pairs = xlm_stream_has_pairs(stream),
               .restarts = xlm_stream_positions(stream) < xlm_stream_longest(stream)};
     xlm_batch_layout layout;
-    if (!xlm_batch_layout_take(&layout, arena, t.specials, sequences, sequences > 1 ? size->length + others : size->tokens,
-                               size->predicted, error))
-        return false;
     choose_words(vocabulary, &t);
-    for (int64_t s = 0; s < sequences; s++) {
-        const int64_t own = s == 0 ? MIN(size->length, layout.tokens)
-                                   : s * others / (sequences - 1) - (s - 1) * others / (sequences - 1);
-        fill_sequence(&t, (int32_t)s, (int32_t)own, &layout);
-        predict(&t, (int32_t)s, (s + 1) * size->predicted / sequences - s * size->predicted / sequences,
-                xlm_stream_is_labelled(stream), &layout);
-    }
-    xlm_batch_layout_begin_corruption(&layout, NULL);
+    if (!plan_text(&t, labelled, size, arena, &layout, error))
+        return false;
+    const xlm_text original = xlm_batch_layout_original(&layout);
+    const xlm_planned_size left = after_noise(size, xlm_stream_kept_share(stream));
+    if (xlm_stream_has_noise(stream) && !plan_text(&t, labelled, &left, arena, &layout, error))
+        return false;
+    xlm_batch_layout_begin_corruption(&layout, xlm_stream_has_noise(stream) ? &original : NULL);
     if (g_strv_contains(xlm_stream_annotations(stream), "links"))
         link_words(&t, &layout);
     if (g_strv_contains(xlm_stream_annotations(stream), "translations"))

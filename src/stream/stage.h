@@ -132,6 +132,7 @@ typedef struct xlm_noise_functions {
     /* Change the tokens of a span, ids[*n]. There may be fewer afterwards, but at least one. Sequence `sequence` of the batch had
      * `first` tokens before the span. */
     void (*change)(const void *stage, const xlm_draws *draws, int32_t sequence, int32_t first, int32_t *ids, int32_t *n);
+    double (*kept_share)(const void *stage); /* mean share of the tokens that are kept */
 } xlm_noise_functions;
 
 typedef struct xlm_annotate_functions {

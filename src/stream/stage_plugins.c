@@ -23,7 +23,8 @@ struct xlm_stage_pass {
 /* Names of the arrays of a batch in a step dump, and of annotations of built-in stages, which objectives read without checking
  * their shape. */
 static const char *const taken[] = {"ids", "original", "positions", "languages", "types", "offsets", "masked_positions", "targets",
-                                    "text_languages", "instances", "links", "translations", "translation_languages", NULL};
+                                    "text_languages", "instances", "links", "translations", "translation_languages",
+                                    "original_text", NULL};
 
 static bool check_annotation(const xlm_stage_annotation *a, const char *file, GError **error)
 {
@@ -221,12 +222,12 @@ static void check_tokens(const xlm_plugged_stage *stage, const int32_t *ids, int
         g_error("stage %s: noise must leave 1 to %d tokens of a span of as many, all of the vocabulary", stage->self.name, before);
 }
 
-void xlm_plugged_stage_noise(const xlm_plugged_stage *stage, const xlm_draws *draws, xlm_row_key key, const xlm_span *span, int32_t *ids,
+void xlm_plugged_stage_noise(xlm_plugged_stage *stage, const xlm_draws *draws, xlm_row_key key, const xlm_span *span, int32_t *ids,
                              int32_t *n)
 {
     const xlm_stage_pass pass = begin_pass(stage, draws);
     xlm_stage_noise noise = {.key = key, .language = span->language, .side = span->side, .ids = ids, .tokens = *n};
-    stage->self.cls->noise((xlm_stage *)&stage->self, &pass, &noise);
+    stage->self.cls->noise(&stage->self, &pass, &noise);
     check_tokens(stage, ids, noise.tokens, *n);
     *n = noise.tokens;
 }
@@ -283,6 +284,11 @@ void xlm_plugged_stage_apply(xlm_plugged_stage *stage, const xlm_draws *draws, x
 double xlm_plugged_stage_predicted_share(const xlm_plugged_stage *stage)
 {
     return stage->self.cls->predicted_share != NULL ? CLAMP(stage->self.cls->predicted_share(&stage->self), 0, 1) : 0;
+}
+
+double xlm_plugged_stage_kept_share(const xlm_plugged_stage *stage)
+{
+    return stage->self.cls->kept_share != NULL ? CLAMP(stage->self.cls->kept_share(&stage->self), 0, 1) : 1;
 }
 
 void xlm_plugged_stage_plan(const xlm_plugged_stage *stage, xlm_batch_layout *batch)

@@ -32,7 +32,7 @@ void xlm_plugged_stage_arrange(xlm_plugged_stage *stage, const xlm_draws *draws,
 bool xlm_plugged_stage_has_noise(const xlm_plugged_stage *stage);
 /* Called next: change the tokens of each span, ids[*n]; fewer may be left. key: the instance, and the number of tokens of the
  * sequence before the span. */
-void xlm_plugged_stage_noise(const xlm_plugged_stage *stage, const xlm_draws *draws, xlm_row_key key, const xlm_span *span, int32_t *ids,
+void xlm_plugged_stage_noise(xlm_plugged_stage *stage, const xlm_draws *draws, xlm_row_key key, const xlm_span *span, int32_t *ids,
                              int32_t *n);
 /* Called last, after all built-in stages: annotate the batch, and change its input and the predicted rows. */
 void xlm_plugged_stage_apply(xlm_plugged_stage *stage, const xlm_draws *draws, xlm_batch_layout *batch);
@@ -40,5 +40,7 @@ void xlm_plugged_stage_apply(xlm_plugged_stage *stage, const xlm_draws *draws, x
 void xlm_plugged_stage_plan(const xlm_plugged_stage *stage, xlm_batch_layout *batch);
 /* Share of the tokens that it predicts. */
 double xlm_plugged_stage_predicted_share(const xlm_plugged_stage *stage);
+/* Share of the tokens that its noise keeps. */
+double xlm_plugged_stage_kept_share(const xlm_plugged_stage *stage);
 
 #endif

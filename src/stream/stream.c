@@ -295,6 +295,19 @@ xlm_stream_size xlm_stream_expect(const xlm_stream *stream, int64_t n, double de
                              .longest = longest};
 }
 
+double xlm_stream_kept_share(const xlm_stream *stream)
+{
+    double share = 1;
+    for (guint i = 0; i < stream->stages->len; i++) {
+        const opened_stage *s = &g_array_index(stream->stages, opened_stage, i);
+        if (s->cls->kind == XLM_STAGE_NOISE)
+            share *= s->cls->noise.kept_share(s->stage);
+    }
+    for (guint i = 0; i < stream->plugged->len; i++)
+        share *= xlm_plugged_stage_kept_share(stream->plugged->pdata[i]);
+    return share;
+}
+
 double xlm_stream_predicted_share(const xlm_stream *stream)
 {
     const opened_stage *predictor = find_predictor(stream);
@@ -399,7 +412,7 @@ static bool lay_out_texts(xlm_stream *stream, const xlm_draws *draws, xlm_arena 
         if (!lay_out(stream, arena, layout, error))
             return false;
     }
-    xlm_batch_layout_begin_corruption(layout, &original);
+    xlm_batch_layout_begin_corruption(layout, stream->noise ? &original : NULL);
     return true;
 }
 

@@ -62,6 +62,8 @@ xlm_tape *xlm_tape_new(xlm_parameters *parameters);
  * xlm_profile). Functions of plugins get numbers that mean nothing: variables are read as numbers in [-1, 1) that look random,
  * scores as 0, gradients as 0. */
 xlm_tape *xlm_tape_new_of_shapes(xlm_parameters *parameters);
+/* It is such a tape, whose operators compute nothing. */
+bool xlm_tape_has_shapes_alone(const xlm_tape *tape);
 bool xlm_tape_is_of_shapes(const xlm_tape *tape);
 /* For a tape of shapes, in place of an array of the parameters' layout: gradients, averages. */
 #define XLM_NO_NUMBERS ((xlm_real *)XLM_NOWHERE)

@@ -94,6 +94,7 @@ void xlm_tape_set_mode(xlm_tape *tape, xlm_tape_mode mode)
 
 void xlm_tape_reserve(xlm_tape *tape, uint64_t bytes) { xlm_arena_reserve(tape->arena, bytes); }
 void xlm_tape_recompute(xlm_tape *tape, bool recompute) { tape->recompute = recompute; }
+bool xlm_tape_has_shapes_alone(const xlm_tape *tape) { return of_shapes(tape); }
 bool xlm_tape_training(const xlm_tape *tape) { return tape->mode.training; }
 void xlm_tape_profile(xlm_tape *tape, xlm_profile *profile) { tape->profile = profile; }
 void *xlm_tape_take(xlm_tape *tape, uint64_t bytes) { return xlm_arena_take(tape->taking, bytes); }

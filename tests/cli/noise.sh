@@ -80,6 +80,16 @@ paste <(numbers_of masked masked_positions) <(numbers_of masked targets) >target
 numbers_of masked original | awk 'NR == FNR { target[$1] = $2; n++; next } FNR - 1 in target && target[FNR - 1] != $1 { bad = 1 }
     END { exit bad || n < 100 }' targets - || fail "targets are of other rows"
 
+# What a pass takes is estimated with the share of the tokens that noise keeps.
+memory=(--set train.steps=3 --set train.micro_batches=1 --set 'stream text.batch=64' --set train.evaluate_every=0)
+for keep in 0.1 0.5; do
+    trained noisy.conf "memory-$keep" 1 "${memory[@]}" --set "stream text.noise_drop=$keep"
+    estimated "memory-$keep.log" 0.1
+done
+# An annotation of a stage cannot take the place of the original text in a dump.
+build_plugin named muffle 's/\.state_size =/.annotations = (const xlm_stage_annotation[]){{"original_text", XLM_AXIS_SEQUENCES}, {NULL, XLM_AXIS_SEQUENCES}}, &/'
+expect 78 'an annotation cannot be named "original_text"' xlm_train muffled.conf --set 'stage muffle.plugin=./named.so' --set train.output=none
+
 # ---- refused by name ----
 refused() { # PATTERN CONF [OPTION...]
     local pattern=$1

@@ -19,6 +19,12 @@ static void muffle_noise(xlm_stage *self, const xlm_stage_pass *pass, xlm_stage_
         noise->tokens = (noise->tokens + 1) / 2;
 }
 
+static double muffle_kept(const xlm_stage *self)
+{
+    const struct muffle *muffle = self->state;
+    return 1 - 0.45 * muffle->share; /* of short sentences, more than half stays */
+}
+
 const xlm_stage_plugin xlm_stage_muffle = {
     .abi = XLM_STAGE_ABI,
     .name = "muffle",
@@ -26,4 +32,5 @@ const xlm_stage_plugin xlm_stage_muffle = {
     .options = muffle_options,
     .state_size = sizeof(struct muffle),
     .noise = muffle_noise,
+    .kept_share = muffle_kept,
 };

@@ -32,6 +32,7 @@ unit_tests = \
 	tests/unit/synthetic_test \
 	tests/unit/link_matrix_test \
 	tests/unit/masking_test \
+	tests/unit/noise_test \
 	tests/unit/near_words_test \
 	tests/unit/optimiser_test \
 	tests/unit/pair_batches_test \

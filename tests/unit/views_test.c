@@ -52,7 +52,7 @@ static const xlm_view source = {.text = XLM_TEXT_CORRUPTED, .layer = 2, .gradien
 
 static xlm_view decoder(int memory)
 {
-    return (xlm_view){.text = XLM_TEXT_ORIGINAL, .stack = XLM_VIEW_DECODER, .memory = memory, .layer = 2, .gradient = true};
+    return (xlm_view){.text = XLM_TEXT_ORIGINAL, .stack = XLM_STACK_DECODER, .memory = memory, .layer = 2, .gradient = true};
 }
 
 /* The nodes, in their order; *n of them. */
@@ -78,8 +78,8 @@ static void test_memory_comes_first(void **state)
                            (xlm_view_use){&f->objective[0], &g_array_index(f->objective[0].views, xlm_view, 1)});
     const xlm_encoding **nodes = list(f, &n);
     assert_int_equal(n, 2);
-    assert_true(nodes[0]->use.view->stack == XLM_VIEW_ENCODER && nodes[0]->memory == NULL);
-    assert_true(nodes[1]->use.view->stack == XLM_VIEW_DECODER && nodes[1]->memory == nodes[0]);
+    assert_true(nodes[0]->use.view->stack == XLM_STACK_ENCODER && nodes[0]->memory == NULL);
+    assert_true(nodes[1]->use.view->stack == XLM_STACK_DECODER && nodes[1]->memory == nodes[0]);
     xlm_encodings_add(&f->encodings, &f->objective[0], false, NULL);
     list(f, &n);
     assert_int_equal(n, 2);

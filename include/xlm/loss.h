@@ -116,15 +116,17 @@ typedef enum xlm_view_rows {
 
 enum { XLM_MOST_VIEW_NUMBER = 15 };
 
-/* One layer of an encoding. Views with the same text, side, stack, memory, causality, weights, gradient, dropout and number share one
- * encoding, up to the highest layer that any of them asks for; that layer is computed only for the rows that some view asks for.
+/* One layer of an encoding. Views with the same text, side, stack, memory, causality, weights, gradient, dropout and number
+ * share one encoding, up to the highest layer that any of them asks for; that layer is computed only for the rows that some
+ * view asks for.
  *
  * The number separates draws of dropout: views of the same text with numbers 0 and 1 have different dropout masks (SimCSE,
  * R-Drop). It is part of the random key, so view 1 of one objective is view 1 of another. An objective that declares the same
  * view with dropout twice, with the same number, is refused: both would be one encoding.
  *
- * A view without gradient is encoded for `label` if the class has it, otherwise for `loss`; a made text always for `loss`. If a view of the live weights is
- * encoded for a label and requested again, by another label or a loss, it is kept until the end of the step. */
+ * A view without gradient is encoded for `label` if the class has it, otherwise for `loss`; a made text always for `loss`. If a
+ * view of the live weights is encoded for a label and requested again, by another label or a loss, it is kept until the end of
+ * the step. */
 typedef struct xlm_view {
     xlm_view_text text;
     xlm_view_side side;
@@ -170,11 +172,11 @@ const xlm_encoded *xlm_pass_view(const xlm_pass *pass, int view);
 /* For `label`: memory for this objective and this micro-batch, valid until the end of the step. Not cleared. */
 void *xlm_pass_keep(const xlm_pass *pass, uint64_t bytes);
 
-/* For `label`: makes a text that views of XLM_TEXT_MADE encode in `loss`: one sequence for each sequence of the batch, in the same
- * order. Its positions count from 0, its types are 0, and its row keys have the instance of the batch's sequence, so that the
- * text may depend on the batch, the parameters, the state and draws of xlm_pass_uniform alone. At most once per call of `label`, and
- * not at all only if there are no terms. What is made in an estimate (pass->planned) is what memory is estimated with: where the length
- * depends on words or values, make the longest text there.
+/* For `label`: makes a text that views of XLM_TEXT_MADE encode in `loss`: one sequence for each sequence of the batch, in the
+ * same order. Its positions count from 0, its types are 0, and its row keys have the instance of the batch's sequence, so that
+ * the text may depend on the batch, the parameters, the state and draws of xlm_pass_uniform alone. At most once per call of
+ * `label`, and not at all only if there are no terms. What is made in an estimate (pass->planned) is what memory is estimated
+ * with: where the length depends on words or values, make the longest text there.
  * [in] offsets: [S+1] of S = batch->corrupted.sequences sequences, each of 1 to max_tokens tokens (xlm_declare_text)
  * [in] ids: [offsets[S]] of the vocabulary, with special tokens as the text shall have them; copied, as is all
  * [in] languages: [offsets[S]] ids */

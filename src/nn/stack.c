@@ -1,4 +1,5 @@
-/* xlm-mpi: a stack of post-LN transformer layers (Vaswani et al. 2017, Devlin et al. 2019). SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: a stack of post-LN transformer layers (Vaswani et al. 2017, Devlin et al. 2019).
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "nn/stack.h"
 
 #include <glib.h>

@@ -18,14 +18,16 @@ static bool check_text(const xlm_hosted *hosted, const xlm_view *view, GError **
     const bool some = view->rows != XLM_ROWS_ALL && view->rows != XLM_ROWS_FIRST;
     if (view->text == XLM_TEXT_ORIGINAL && some && hosted->loss.stream->noise)
         return xlm_error_set(error, EX_CONFIG, "it reads predicted rows of the original text, and [stream %s] has noise "
-                             "(noise_shuffle, noise_drop, noise_blank, or a stage), after which rows are others", hosted->loss.stream->name);
+                             "(noise_shuffle, noise_drop, noise_blank, or a stage), after which rows are others",
+                             hosted->loss.stream->name);
     if (view->text != XLM_TEXT_MADE)
         return true;
     if (!hosted->makes_text)
-        return xlm_error_set(error, EX_CONFIG, "a view of a text that its label makes, which it has not declared (xlm_declare_text)");
+        return xlm_error_set(error, EX_CONFIG, "a view of a text that its label makes, which it has not declared "
+                             "(xlm_declare_text)");
     return (view->side == XLM_SIDE_BOTH && !some && view->weights == XLM_WEIGHTS_LIVE) ||
-           xlm_error_set(error, EX_CONFIG, "a view of the text that its label makes has no sides and no predicted rows, and is for live "
-                         "weights");
+           xlm_error_set(error, EX_CONFIG, "a view of the text that its label makes has no sides and no predicted rows, and is for "
+                         "live weights");
 }
 
 static bool check_stack(const xlm_hosted *hosted, const xlm_view *view, GError **error)
@@ -36,11 +38,11 @@ static bool check_stack(const xlm_hosted *hosted, const xlm_view *view, GError *
     if (hosted->loss.setup->model->decoder_layers == 0)
         return xlm_error_set(error, EX_CONFIG, "it needs a decoder, and the model has none; set decoder_layers in [model]");
     if (view->memory < 0 || view->memory >= number || view->causal)
-        return xlm_error_set(error, EX_CONFIG, "view %d is of a decoder, whose memory must be a view declared before it, and which "
-                             "is causal by itself", number);
+        return xlm_error_set(error, EX_CONFIG, "view %d is of a decoder, whose memory must be a view declared before it, and "
+                             "which is causal by itself", number);
     const xlm_view *memory = &g_array_index(hosted->views, xlm_view, view->memory);
-    return memory->rows == XLM_ROWS_ALL || xlm_error_set(error, EX_CONFIG, "view %d, which is the memory of a decoder, must encode all "
-                                                         "rows", view->memory);
+    return memory->rows == XLM_ROWS_ALL ||
+           xlm_error_set(error, EX_CONFIG, "view %d, which is the memory of a decoder, must encode all rows", view->memory);
 }
 
 /* Numbers that are none of the choices, as of a plugin that fills in a view of another version. */

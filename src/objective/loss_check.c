@@ -88,7 +88,8 @@ static bool set_model(const xlm_loss_check *check, xlm_model_config *model, GErr
     } else {
         if (!xlm_options_defaults(xlm_model_options, model, error))
             return false;
-        model->layers = 2, model->decoder_layers = 1, model->hidden_size = 8, model->attention_heads = 2, model->feed_forward_size = 12;
+        model->layers = 2, model->decoder_layers = 1, model->hidden_size = 8, model->attention_heads = 2;
+        model->feed_forward_size = 12;
         model->positions = 2 * XLM_CHECK_POSITIONS, model->vocabulary = XLM_CHECK_VOCABULARY, model->vocabulary_chunk = 7;
         model->languages = XLM_CHECK_LANGUAGES, model->language_embeddings = model->token_types = true;
     }
@@ -192,7 +193,8 @@ static bool open_host(const xlm_loss_check *check, const xlm_batch *batch, void 
         g_ptr_array_add(h->annotations, (void *)(uintptr_t)a->name);
     g_ptr_array_add(h->annotations, NULL);
     const xlm_loss_stream own = {
-        .name = "check", .noise = batch != NULL && batch->noise, .batch = batch != NULL ? batch->corrupted.sequences : 0, .parallel = true, .mask = 0.15,
+        .name = "check", .batch = batch != NULL ? batch->corrupted.sequences : 0, .noise = batch != NULL && batch->noise,
+        .parallel = true, .mask = 0.15,
         .alignments = batch != NULL && xlm_batch_find_annotation(batch, "links") != NULL,
         .dictionary = check->dictionary != NULL ? check->dictionary : translates ? xlm_check_dictionary() : NULL,
         .annotations = (const char *const *)h->annotations->pdata,
@@ -209,7 +211,8 @@ static bool open_host(const xlm_loss_check *check, const xlm_batch *batch, void 
     const xlm_host_setup setup = {
         .model = h->model, .resources = h->resources, .streams = batch != NULL, .stream = stream, .objectives = 1, .objective = &spec,
         .about = {.model = &h->config, .words = (const char *const *)h->words, .counts = h->counts,
-                  .specials = batch != NULL ? batch->corrupted.specials : xlm_check_batch()->corrupted.specials, .languages = h->languages, .seed = SEED,
+                  .specials = (batch != NULL ? batch : xlm_check_batch())->corrupted.specials, .languages = h->languages,
+                  .seed = SEED,
                   .steps = 100, .warmup = 10},
     };
     h->host = xlm_host_open(&setup, h->parameters, error);

@@ -1,4 +1,5 @@
-/* xlm-mpi: what objectives call: files, metrics, and what they keep, make, draw and publish within a step. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: what objectives call: files and metrics, and what they keep, make, draw and publish within a step.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
 

@@ -219,7 +219,8 @@ struct xlm_encoded_views {
 /* Number of a text among those of a batch. */
 static uint32_t number_of_text(const xlm_view *v)
 {
-    static const uint32_t number[][3] = {[XLM_TEXT_CORRUPTED] = {0, 4, 5}, [XLM_TEXT_ORIGINAL] = {1, 2, 3}, [XLM_TEXT_MADE] = {6, 6, 6}};
+    static const uint32_t number[][3] = {
+        [XLM_TEXT_CORRUPTED] = {0, 4, 5}, [XLM_TEXT_ORIGINAL] = {1, 2, 3}, [XLM_TEXT_MADE] = {6, 6, 6}};
     return number[v->text][v->side];
 }
 

@@ -31,7 +31,8 @@ xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, d
         groups[s] = 2 * s;
     for (int32_t s = 0; s < n; s++)
         keys[s] = batch->corrupted.offsets[s + 1] - batch->corrupted.offsets[s];
-    const xlm_pointer_targets targets = {.groups = n, .queries = groups, .first = batch->corrupted.offsets, .keys = keys, .offsets = ends,
+    const xlm_pointer_targets targets = {.groups = n, .queries = groups, .first = batch->corrupted.offsets, .keys = keys,
+                                         .offsets = ends,
                                          .labels = batch->predicted_rows};
     xlm_var *states = xlm_dropout(tape, xlm_pass_view(pass, 0)->states, dropout); /* T x d */
     xlm_var *weight = xlm_scale(tape, xlm_loss_param(self, tape, "weight"), sqrt((double)xlm_var_cols(states)));

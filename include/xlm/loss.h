@@ -114,7 +114,7 @@ typedef enum xlm_view_rows {
     XLM_ROWS_LINKED     /* the predicted rows, and the rows that the batch's "links" link to one; of a stream with alignments */
 } xlm_view_rows;
 
-enum { XLM_MOST_VIEW_NUMBER = 15 };
+enum { XLM_MAX_VIEW_NUMBER = 15 };
 
 /* One layer of an encoding. Views with the same text, side, stack, memory, causality, weights, gradient, dropout and number
  * share one encoding, up to the highest layer that any of them asks for; that layer is computed only for the rows that some
@@ -140,7 +140,7 @@ typedef struct xlm_view {
     bool gradient;      /* false: the states are constants */
     bool dropout;       /* in training */
     int64_t reach;      /* for XLM_ROWS_NEAR: rows, >= 0 */
-    int64_t number;     /* of the draws of dropout: 0 to XLM_MOST_VIEW_NUMBER; 0 without dropout */
+    int64_t number;     /* of the draws of dropout: 0 to XLM_MAX_VIEW_NUMBER; 0 without dropout */
 } xlm_view;
 
 /* An encoded view. */

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* Maximum number of languages of a model, and so of a vocabulary. */
-enum { XLM_MOST_LANGUAGES = 65535 };
+enum { XLM_MAX_LANGUAGES = 65535 };
 
 /* What a layer belongs to. A stack has layers; views (xlm/loss.h) are of a stack. */
 typedef enum xlm_stack {

@@ -26,7 +26,7 @@ struct training {
     xlm_alignment_run run;
     int64_t *sums[XLM_ALIGNER_TABLES]; /* of what this rank owns, after the last iteration; for the model that is saved */
     size_t workspace;              /* bytes that a thread needs for the largest sentence pair of this rank */
-    int64_t most_cells;
+    int64_t max_cells;
 };
 
 /* ---- words and pairs of all ranks ---- */
@@ -265,7 +265,7 @@ static void decode_all(struct training *t, xlm_progress *progress, GString *cons
         #pragma omp parallel
         {
             g_autofree void *workspace = g_malloc(t->workspace);
-            xlm_decoded decoded = new_decoded(t->most_cells);
+            xlm_decoded decoded = new_decoded(t->max_cells);
             #pragma omp for schedule(dynamic, 8)
             for (int64_t s = from; s < to; s++)
                 found[s - from] = find_links(t, s, &decoded, workspace);
@@ -370,7 +370,7 @@ static bool make_arrays(struct training *t, GError **error)
         if (cells_of(t, s) > 0) {
             const int n = xlm_bitext_length(&b->side[0], s), m = xlm_bitext_length(&b->side[1], s);
             t->workspace = MAX(t->workspace, t->aligner->workspace(n, m));
-            t->most_cells = MAX(t->most_cells, cells_of(t, s));
+            t->max_cells = MAX(t->max_cells, cells_of(t, s));
         }
     if (!xlm_comm_agree_on(t->comm, failure, error))
         return false;

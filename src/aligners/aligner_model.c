@@ -5,7 +5,7 @@
 
 #include "store/store.h"
 
-static const int64_t MOST = (int64_t)1 << 60; /* of a count, far from overflow of what is added */
+static const int64_t MAX_COUNT = (int64_t)1 << 60; /* of a count, far from overflow of what is added */
 static const char *const groups[] = {"pairs", "source", "target", "whole"}; /* by xlm_table_of */
 
 /* "/source/links"; g_free. */
@@ -147,7 +147,7 @@ static bool read_attributes(const xlm_store *store, xlm_aligner_model *m, GError
         m->aligner = xlm_aligner_find(method, NULL);
         m->lower = lower != 0;
         good = m->aligner != NULL && xlm_word_mode_find(words, &m->words) && unit == XLM_COUNT_UNIT &&
-               m->sentence_pairs >= 0 && m->sentence_pairs <= MOST;
+               m->sentence_pairs >= 0 && m->sentence_pairs <= MAX_COUNT;
         if (!good)
             refuse(store, "method, words, unit or sentence pairs are none that this version knows", error);
     }
@@ -211,7 +211,7 @@ static bool read_pairs(const xlm_store *store, const xlm_comm *comm, xlm_aligner
 static bool check_counts(const xlm_store *store, const xlm_table *table, const int64_t *counts, int64_t n, GError **error)
 {
     for (int64_t i = 0; i < n; i++)
-        if (counts[i] < 0 || counts[i] > MOST) {
+        if (counts[i] < 0 || counts[i] > MAX_COUNT) {
             g_autofree char *what = g_strdup_printf("/%s/%s: has a count that is negative or too large", groups[table->of],
                                                     table->name);
             return refuse(store, what, error);

@@ -97,18 +97,18 @@ bool xlm_alignment_write(xlm_alignment_writer *writer, xlm_split split, const xl
                          const uint64_t *offsets, const xlm_link *links, const float *scores, GError **error)
 {
     const int64_t own = (int64_t)offsets[n], first = xlm_comm_sum_below(writer->comm, own);
-    int64_t all[2] = {own, n}, most[2] = {0, scores != NULL};
+    int64_t all[2] = {own, n}, max[2] = {0, scores != NULL};
     xlm_comm_sum_int64(writer->comm, all, 2);
     g_assert(all[1] == pairs->pairs);
     for (int64_t l = 0; l < own; l++)
-        most[0] = MAX(most[0], MAX(links[l].source, links[l].target));
-    xlm_comm_max_int64(writer->comm, most, 2);
+        max[0] = MAX(max[0], MAX(links[l].source, links[l].target));
+    xlm_comm_max_int64(writer->comm, max, 2);
     g_autofree char *group = xlm_alignment_path(pairs->name, split);
-    const bool wide = most[0] > UINT16_MAX;
+    const bool wide = max[0] > UINT16_MAX;
     return write_offsets(writer, group, pairs, n, offsets, first, error) &&
            write_side(writer, group, true, wide, all[0], first, own, links, error) &&
            write_side(writer, group, false, wide, all[0], first, own, links, error) &&
-           (most[1] == 0 || write_rows(writer, group, "score", XLM_F32, all[0], first, own, scores, error)) &&
+           (max[1] == 0 || write_rows(writer, group, "score", XLM_F32, all[0], first, own, scores, error)) &&
            describe_pairs(writer, group, pairs, error);
 }
 

@@ -201,10 +201,10 @@ static void take_side(xlm_bitext_side *side, struct reader *r)
 /* The number of the first such pair of all ranks: the lowest rank's that has one. */
 static void sum_unaligned(const xlm_comm *comm, int64_t *n, int64_t *first)
 {
-    int64_t least = *n > 0 ? -*first : -G_MAXINT64;
-    xlm_comm_max_int64(comm, &least, 1);
+    int64_t negated_first = *n > 0 ? -*first : -G_MAXINT64;
+    xlm_comm_max_int64(comm, &negated_first, 1);
     xlm_comm_sum_int64(comm, n, 1);
-    *first = *n > 0 ? -least : -1;
+    *first = *n > 0 ? -negated_first : -1;
 }
 
 xlm_bitext *xlm_bitext_read(const xlm_comm *comm, xlm_sentence_pairs *pairs, const xlm_bitext_options *options, GError **error)

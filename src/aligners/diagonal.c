@@ -36,7 +36,7 @@ static const xlm_table tables[] = {
                "tension", XLM_TABLE_WHOLE, WHOLE_WIDTH},
     {.name = NULL}};
 
-static const double ALPHA = 0.01, P_EMPTY = 0.08, FIRST_TENSION = 4, LEAST_TENSION = 0.1, MOST_TENSION = 14, STEP = 20;
+static const double ALPHA = 0.01, P_EMPTY = 0.08, FIRST_TENSION = 4, MIN_TENSION = 0.1, MAX_TENSION = 14, STEP = 20;
 enum { STEPS = 8 };
 /* Translations of rare words are below e^-100, where a float has no digits left: they are kept times e^SCALE. In a sentence only
  * their ratios matter. */
@@ -110,7 +110,7 @@ static void climb(const xlm_alignment_run *run, struct state *s, int d)
         sum[1] = words;
         xlm_comm_sum_int64(run->bitext->comm, sum, 2);
         const double of_model = ldexp((double)sum[0], -24) / (double)MAX(sum[1], 1);
-        s->tension[d] = CLAMP(s->tension[d] + STEP * (of_model - of_links), LEAST_TENSION, MOST_TENSION);
+        s->tension[d] = CLAMP(s->tension[d] + STEP * (of_model - of_links), MIN_TENSION, MAX_TENSION);
     }
 }
 
@@ -149,7 +149,7 @@ static void open_state(xlm_alignment_run *run)
         s->translation[d] = g_new(float, run->pairs->n);
         s->by_empty[d] = g_new(float, run->bitext->side[1 - d].types);
         s->given_tension[d] = run->informed ? (double)run->counts[WHOLE][TENSION + d] / XLM_COUNT_UNIT : 0;
-        s->tension[d] = run->informed ? CLAMP(s->given_tension[d], LEAST_TENSION, MOST_TENSION) : FIRST_TENSION;
+        s->tension[d] = run->informed ? CLAMP(s->given_tension[d], MIN_TENSION, MAX_TENSION) : FIRST_TENSION;
     }
     s->lengths = find_lengths(run->bitext);
     run->state = s;

@@ -22,7 +22,7 @@
 #include "aligners/spelling.h"
 
 enum { LINKS, SOURCE_LINKS, TARGET_LINKS, EMPTY_TARGET, EMPTY_SOURCE, EMPTY_ALL, SOURCE_FERTILITY, TARGET_FERTILITY, JUMPS };
-enum { MOST = 6 /* fertilities 0 … 4, and 5 or more */ };
+enum { FERTILITIES = 6 /* fertilities 0 … 4, and 5 or more */ };
 
 static const xlm_table tables[] = {
     [LINKS] = {"links", "links of two words", XLM_TABLE_PAIRS, 1},
@@ -31,8 +31,9 @@ static const xlm_table tables[] = {
     [EMPTY_TARGET] = {"target_empty", "target words without a link", XLM_TABLE_TARGET, 1},
     [EMPTY_SOURCE] = {"source_empty", "source words without a link", XLM_TABLE_SOURCE, 1},
     [EMPTY_ALL] = {"empty", "target words, source words without a link", XLM_TABLE_WHOLE, 2},
-    [SOURCE_FERTILITY] = {"source_fertility", "how often a source word has 0, 1, … 5 or more links", XLM_TABLE_SOURCE, MOST},
-    [TARGET_FERTILITY] = {"target_fertility", "the same of a target word", XLM_TABLE_TARGET, MOST},
+    [SOURCE_FERTILITY] = {"source_fertility", "how often a source word has 0, 1, … 5 or more links", XLM_TABLE_SOURCE,
+                          FERTILITIES},
+    [TARGET_FERTILITY] = {"target_fertility", "the same of a target word", XLM_TABLE_TARGET, FERTILITIES},
     [JUMPS] = {"jumps", "jumps of -512 … 512 source positions, then of target positions", XLM_TABLE_WHOLE, 2 * XLM_HMM_JUMPS},
     {.name = NULL}};
 
@@ -49,7 +50,7 @@ struct state {
     float *of_word[2];   /* [types] c(e) of source words; of target words */
     float *by_empty[2];  /* [types] target words; source words */
     float empty_all[2];
-    float *ratio[2];     /* [types x MOST] P(k + 1) / P(k) of source words; of target words */
+    float *ratio[2];     /* [types x FERTILITIES] P(k + 1) / P(k) of source words; of target words */
     xlm_hmm hmm[2];      /* positions of source words, for forward; of target words */
 };
 
@@ -87,7 +88,7 @@ static void open_state(xlm_alignment_run *run)
         const int32_t types = run->bitext->side[d].types;
         s->of_word[d] = g_new(float, types);
         s->by_empty[1 - d] = g_new(float, types);
-        s->ratio[d] = g_new(float, (gsize)types * MOST);
+        s->ratio[d] = g_new(float, (gsize)types * FERTILITIES);
     }
     find_alike(run, s);
     run->state = s;
@@ -118,10 +119,10 @@ static void copy_counts(const int64_t *total, int64_t n, float *to)
 /* P(k + 1) / P(k) for each k, where the last, which stands for many, is hardly exceeded. */
 static void find_ratios(const int64_t *total, int64_t types, float *ratio)
 {
-    for (int64_t w = 0; w < types; w++, total += MOST, ratio += MOST) {
-        for (int k = 0; k + 1 < MOST; k++)
+    for (int64_t w = 0; w < types; w++, total += FERTILITIES, ratio += FERTILITIES) {
+        for (int k = 0; k + 1 < FERTILITIES; k++)
             ratio[k] = (count(total[k + 1]) + ALPHA_FERTILITY) / (count(total[k]) + ALPHA_FERTILITY);
-        ratio[MOST - 1] = 1e-10f;
+        ratio[FERTILITIES - 1] = 1e-10f;
     }
 }
 
@@ -163,7 +164,7 @@ struct pair {
     uint16_t *own_empty[2];    /* of target words; of source words */
     float *emission[2], *posterior[2], *by_empty[2], *empty[2];
     float *weighted;          /* emission with fertility */
-    float *counts;            /* [(words + 1) x MOST] */
+    float *counts;            /* [(words + 1) x FERTILITIES] */
     float *jumps, *hmm;
     int32_t *list;
 };
@@ -172,8 +173,8 @@ static size_t room(size_t n) { return (n + 15) / 16 * 16; }
 
 static size_t workspace_floats(int n, int m)
 {
-    const size_t both = (size_t)n * (size_t)m, most = (size_t)MAX(n, m);
-    return 5 * room(both) + 4 * room(most) + room((most + 1) * MOST) + room(2 * most + 1) + room(most) +
+    const size_t both = (size_t)n * (size_t)m, longer = (size_t)MAX(n, m);
+    return 5 * room(both) + 4 * room(longer) + room((longer + 1) * FERTILITIES) + room(2 * longer + 1) + room(longer) +
            MAX(xlm_hmm_workspace(n, m), xlm_hmm_workspace(m, n));
 }
 
@@ -200,18 +201,18 @@ static struct pair look_at(const xlm_alignment_run *run, int64_t sentence, void 
         p.own_empty[0] = run->own + cells + b->side[1].offsets[sentence];
         p.own_empty[1] = run->own + cells + target_words + b->side[0].offsets[sentence];
     }
-    const size_t both = (size_t)p.size[0] * (size_t)p.size[1], most = (size_t)MAX(p.size[0], p.size[1]);
+    const size_t both = (size_t)p.size[0] * (size_t)p.size[1], longer = (size_t)MAX(p.size[0], p.size[1]);
     float *at = memory;
     for (int d = 0; d < 2; d++) {
         p.emission[d] = take(&at, both);
         p.posterior[d] = take(&at, both);
-        p.by_empty[d] = take(&at, most);
-        p.empty[d] = take(&at, most);
+        p.by_empty[d] = take(&at, longer);
+        p.empty[d] = take(&at, longer);
     }
     p.weighted = take(&at, both);
-    p.counts = take(&at, (most + 1) * MOST);
-    p.jumps = take(&at, 2 * most + 1);
-    p.list = (int32_t *)(void *)take(&at, most);
+    p.counts = take(&at, (longer + 1) * FERTILITIES);
+    p.jumps = take(&at, 2 * longer + 1);
+    p.list = (int32_t *)(void *)take(&at, longer);
     p.hmm = at;
     return p;
 }
@@ -275,33 +276,33 @@ static void lexical_posterior(const struct pair *p, int d)
 }
 
 /* Distribution of the number of links after one more that is there with probability p. */
-static void add_link(const float from[MOST], float p, float to[MOST])
+static void add_link(const float from[FERTILITIES], float p, float to[FERTILITIES])
 {
-    const float many = from[MOST - 1];
-    for (int k = MOST - 1; k > 0; k--)
+    const float many = from[FERTILITIES - 1];
+    for (int k = FERTILITIES - 1; k > 0; k--)
         to[k] = from[k] * (1 - p) + from[k - 1] * p;
     to[0] = from[0] * (1 - p);
-    to[MOST - 1] += many * p;
+    to[FERTILITIES - 1] += many * p;
 }
 
 /* Σ_{k, l} a(k) b(l) ratio(k + l) */
-static float expected_ratio(const float a[MOST], const float b[MOST], const float ratio[MOST])
+static float expected_ratio(const float a[FERTILITIES], const float b[FERTILITIES], const float ratio[FERTILITIES])
 {
     float sum = 0;
-    for (int k = 0; k < MOST; k++)
-        for (int l = 0; l < MOST; l++)
-            sum += a[k] * b[l] * ratio[MIN(k + l, MOST - 1)];
+    for (int k = 0; k < FERTILITIES; k++)
+        for (int l = 0; l < FERTILITIES; l++)
+            sum += a[k] * b[l] * ratio[MIN(k + l, FERTILITIES - 1)];
     return sum;
 }
 
 /* Emissions of word i weighted by its fertility, given posteriors without it. */
 static void weigh_word(const struct state *s, const struct pair *p, int d, int i)
 {
-    static const float nothing[MOST] = {1};
+    static const float nothing[FERTILITIES] = {1};
     const int n = p->size[d], m = p->size[1 - d];
-    const float *ratio = s->ratio[d] + (size_t)p->words[d][i] * MOST, *posterior = p->posterior[d] + i;
+    const float *ratio = s->ratio[d] + (size_t)p->words[d][i] * FERTILITIES, *posterior = p->posterior[d] + i;
     const float *emission = p->emission[d] + i;
-    float *weighted = p->weighted + i, (*before)[MOST] = (float (*)[MOST])(void *)p->counts;
+    float *weighted = p->weighted + i, (*before)[FERTILITIES] = (float (*)[FERTILITIES])(void *)p->counts;
     int links = 0;
     memcpy(before[0], nothing, sizeof nothing);
     for (int j = 0; j < m; j++)
@@ -312,12 +313,12 @@ static void weigh_word(const struct state *s, const struct pair *p, int d, int i
     const float others = expected_ratio(before[links], nothing, ratio);
     for (int j = 0; j < m; j++)
         weighted[(size_t)j * n] = emission[(size_t)j * n] * others;
-    float after[MOST];
+    float after[FERTILITIES];
     memcpy(after, nothing, sizeof nothing);
     while (links-- > 0) {
         const size_t at = (size_t)p->list[links] * n;
         weighted[at] = emission[at] * expected_ratio(before[links], after, ratio);
-        float next[MOST];
+        float next[FERTILITIES];
         add_link(after, posterior[at], next);
         memcpy(after, next, sizeof next);
     }
@@ -403,17 +404,18 @@ static void add_fertilities(const xlm_alignment_run *run, const struct pair *p, 
     const size_t step = d == 0 ? (size_t)n : 1;
     for (int i = 0; i < p->size[d]; i++) {
         const float *agreed = p->posterior[0] + (d == 0 ? (size_t)i : (size_t)i * n);
-        float counts[2][MOST] = {{1}};
+        float counts[2][FERTILITIES] = {{1}};
         int now = 0;
         for (int j = 0; j < others; j++)
             if (agreed[(size_t)j * step] > 1e-4f) {
                 add_link(counts[now], agreed[(size_t)j * step], counts[1 - now]);
                 now = 1 - now;
             }
-        for (int k = 0; k < MOST; k++) {
+        for (int k = 0; k < FERTILITIES; k++) {
             const int64_t expected = llrintf(counts[now][k] * XLM_COUNT_UNIT);
             if (expected > 0)
-                xlm_table_add(run, d == 0 ? SOURCE_FERTILITY : TARGET_FERTILITY, (int64_t)p->words[d][i] * MOST + k, expected);
+                xlm_table_add(run, d == 0 ? SOURCE_FERTILITY : TARGET_FERTILITY, (int64_t)p->words[d][i] * FERTILITIES + k,
+                              expected);
         }
     }
 }

@@ -122,14 +122,14 @@ static void step_back(struct model *h, int j, const float *restrict beta, float 
     const int n = h->n;
     const float *emission = h->emission + (size_t)j * n, stay = h->p0 * h->by_empty[j];
     const float *alpha = h->alpha + (size_t)(j - 1) * n, *at_empty = h->at_empty + (size_t)(j - 1) * n;
-    float most = 0;
+    float largest = 0;
     memset(before, 0, sizeof *before * (size_t)n);
     for (int k = 0; k < n; k++) {
         h->ahead[k] = emission[k] * beta[k];
-        most = h->ahead[k] > most ? h->ahead[k] : most;
+        largest = h->ahead[k] > largest ? h->ahead[k] : largest;
     }
     for (int k = 0; k < n; k++)
-        if (h->ahead[k] > NEGLIGIBLE * most)
+        if (h->ahead[k] > NEGLIGIBLE * largest)
             h->kernels->scale(n, h->ahead[k], h->backwards + n - k, before, true);
         else
             h->ahead[k] = 0; /* nor are there jumps to it: they would be more than one a word */

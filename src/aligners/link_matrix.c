@@ -5,7 +5,7 @@
 
 #include "base/terminal.h"
 
-enum { MOST_LABEL = 24, MOST_HEIGHT = 16, RULER = 5 }; /* columns, letters, words */
+enum { MAX_LABEL = 24, MAX_HEIGHT = 16, RULER = 5 }; /* columns, letters, words */
 
 static const char cut[] = "…";
 
@@ -80,7 +80,7 @@ static int count_letters(const char *label)
 /* Letter `number` of a label, from 0, in two columns; of a long one the last is a sign that it was cut. */
 static void append_letter(GString *out, const char *label, int letters, int number)
 {
-    if (letters > MOST_HEIGHT && number == MOST_HEIGHT - 1) {
+    if (letters > MAX_HEIGHT && number == MAX_HEIGHT - 1) {
         append_padded(out, cut, 2);
         return;
     }
@@ -105,12 +105,12 @@ static void append_header(GString *out, char *const *labels, int64_t n, int marg
     int *letters = g_new(int, n + 1), height = 0;
     for (int64_t j = 0; j < n; j++) {
         letters[j] = count_letters(labels[j]);
-        height = MAX(height, MIN(letters[j], MOST_HEIGHT));
+        height = MAX(height, MIN(letters[j], MAX_HEIGHT));
     }
     for (int line = height; line > 0; line--) {
         append_blanks(out, margin);
         for (int64_t j = 0; j < n; j++) {
-            const int shown = MIN(letters[j], MOST_HEIGHT);
+            const int shown = MIN(letters[j], MAX_HEIGHT);
             if (line <= shown)
                 append_letter(out, labels[j], letters[j], shown - line);
             else
@@ -142,7 +142,7 @@ bool xlm_link_matrix_append(GString *out, const xlm_link_picture *picture, int w
     g_auto(GStrv) source = make_labels(p->source, p->sources);
     int label = 0, digits = 1;
     for (int64_t i = 0; i < p->sources; i++)
-        label = MAX(label, MIN(xlm_terminal_columns(source[i], strlen(source[i])), MOST_LABEL));
+        label = MAX(label, MIN(xlm_terminal_columns(source[i], strlen(source[i])), MAX_LABEL));
     for (int64_t i = p->sources; i > 10; i = (i + 9) / 10)
         digits++;
     const int margin = digits + 1 + label + 2;

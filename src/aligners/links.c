@@ -19,7 +19,7 @@ struct reading {
     GArray *entries;        /* struct entry */
     int64_t sentence_lines; /* of the form `lines` */
     bool numbered, any;     /* the form, once a line has shown it */
-    int64_t least_word, least_sentence;
+    int64_t min_word, min_sentence;
     int64_t unlinked, first_unlinked; /* lines of words without a link, and the number of the first */
 };
 
@@ -32,12 +32,12 @@ static bool bad(const struct reading *r, const char *what, GError **error)
 static bool is_space(char c) { return c == ' ' || c == '\t'; }
 
 /* A number at *at, which moves after it; -1 when there is none, or it is above `most`. */
-static int64_t take_number(const char **at, const char *end, int64_t most)
+static int64_t take_number(const char **at, const char *end, int64_t max)
 {
     int64_t number = 0;
     const char *begin = *at;
     for (; *at < end && g_ascii_isdigit(**at); ++*at)
-        if ((number = 10 * number + (**at - '0')) > most)
+        if ((number = 10 * number + (**at - '0')) > max)
             return -1;
     return *at > begin ? number : -1;
 }
@@ -52,17 +52,17 @@ static void keep(struct reading *r, int64_t sentence, int64_t source, int64_t ta
 {
     const struct entry entry = {sentence, {(int32_t)source, (int32_t)target, possible}};
     g_array_append_val(r->entries, entry);
-    r->least_word = MIN(r->least_word, MIN(source, target));
-    r->least_sentence = MIN(r->least_sentence, sentence);
+    r->min_word = MIN(r->min_word, MIN(source, target));
+    r->min_sentence = MIN(r->min_sentence, sentence);
 }
 
 /* `0-0 1-2 3?4`, or nothing. */
 static bool read_sentence(struct reading *r, const char *at, const char *end, GError **error)
 {
     for (skip_spaces(&at, end); at < end; skip_spaces(&at, end)) {
-        const int64_t source = take_number(&at, end, XLM_LINK_MOST_WORD);
+        const int64_t source = take_number(&at, end, XLM_LINK_MAX_WORD);
         const char mark = source >= 0 && at < end ? *at++ : '\0';
-        const int64_t target = mark == '-' || mark == '?' || mark == 'p' ? take_number(&at, end, XLM_LINK_MOST_WORD) : -1;
+        const int64_t target = mark == '-' || mark == '?' || mark == 'p' ? take_number(&at, end, XLM_LINK_MAX_WORD) : -1;
         if (target < 0 || (at < end && !is_space(*at)))
             return bad(r, "not a line of links like `0-0 1-2`, or in gold alignments `3?4` and `3p4`", error);
         keep(r, r->sentence_lines, source, target, mark != '-');
@@ -84,7 +84,7 @@ static bool read_numbered(struct reading *r, const char *at, const char *end, GE
             at++;
             unlinked = true;
         }
-        number[i] = take_number(&at, end, i == 0 ? XLM_LINK_MOST_SENTENCE : XLM_LINK_MOST_WORD);
+        number[i] = take_number(&at, end, i == 0 ? XLM_LINK_MAX_SENTENCE : XLM_LINK_MAX_WORD);
         if (number[i] < 0 || (at < end && !is_space(*at)))
             return bad(r, "not a line `sentence source target [S|P]`", error);
         skip_spaces(&at, end);
@@ -129,11 +129,11 @@ static bool read_lines(struct reading *r, GError **error)
 }
 
 /* How a file counts, by the least number in it. */
-static bool settle(const struct reading *r, const char *what, xlm_count_from asked, int64_t least, xlm_count_from *from,
+static bool settle(const struct reading *r, const char *what, xlm_count_from asked, int64_t min, xlm_count_from *from,
                    GError **error)
 {
-    *from = asked != XLM_COUNT_FOUND ? asked : least == 0 ? XLM_COUNT_FROM_0 : XLM_COUNT_FROM_1;
-    return *from == XLM_COUNT_FROM_0 || least > 0 ||
+    *from = asked != XLM_COUNT_FOUND ? asked : min == 0 ? XLM_COUNT_FROM_0 : XLM_COUNT_FROM_1;
+    return *from == XLM_COUNT_FROM_0 || min > 0 ||
            xlm_error_set(error, EX_DATAERR, "%s: has %s 0, so they are not counted from 1", xlm_lines_path(r->lines), what);
 }
 
@@ -184,14 +184,14 @@ static xlm_links *make_links(struct reading *r, xlm_count_from words, xlm_count_
 
 xlm_links *xlm_links_read(const char *path, xlm_count_from words, xlm_count_from sentences, GError **error)
 {
-    struct reading r = {.lines = xlm_lines_open(path, error), .least_word = G_MAXINT64, .least_sentence = G_MAXINT64};
+    struct reading r = {.lines = xlm_lines_open(path, error), .min_word = G_MAXINT64, .min_sentence = G_MAXINT64};
     if (r.lines == NULL)
         return NULL;
     r.entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
     xlm_count_from word, sentence = XLM_COUNT_FROM_0;
     xlm_links *links = NULL;
-    if (read_lines(&r, error) && settle(&r, "word", words, r.least_word, &word, error) &&
-        (!r.numbered || settle(&r, "sentence", sentences, r.least_sentence, &sentence, error)))
+    if (read_lines(&r, error) && settle(&r, "word", words, r.min_word, &word, error) &&
+        (!r.numbered || settle(&r, "sentence", sentences, r.min_sentence, &sentence, error)))
         links = make_links(&r, word, sentence);
     g_array_unref(r.entries);
     xlm_lines_close(r.lines);

@@ -34,7 +34,7 @@ typedef struct xlm_links {
     int64_t unlinked, first_unlinked;     /* lines that say that a word has no link, and the number of the first of them */
 } xlm_links;
 
-enum { XLM_LINK_MOST_WORD = 1 << 24, XLM_LINK_MOST_SENTENCE = 1 << 22 }; /* numbers that are taken */
+enum { XLM_LINK_MAX_WORD = 1 << 24, XLM_LINK_MAX_SENTENCE = 1 << 22 }; /* numbers that are taken */
 
 /* words, sentences: how the file counts. Sentences without links have none; a numbered file ends with the last that has some.
  * EX_NOINPUT; EX_DATAERR with file and line: neither form, a number out of range, a 0 in a file that counts from 1.

@@ -79,7 +79,7 @@ struct blocks {
     xlm_pair_work kind;
 };
 
-enum { MOST_BLOCKS = 1 << 18 };
+enum { MAX_BLOCKS = 1 << 18 };
 
 static void join_blocks(struct blocks *blocks)
 {
@@ -102,7 +102,7 @@ static void note_pair(xlm_sentence_pairs *pairs, struct blocks *blocks, const in
 {
     const double a = (double)source + 1, b = (double)target + 1;
     if (pairs->total % blocks->pairs == 0) {
-        if (blocks->begin->len == MOST_BLOCKS)
+        if (blocks->begin->len == MAX_BLOCKS)
             join_blocks(blocks);
         const double none = 0;
         const struct part here = {pairs->total, {offset[0], offset[1]}};

@@ -24,9 +24,9 @@
  *                              far, by step; zeros for those to come (checkpoint/checkpoint_mean.h)
  * Every dataset carries Fletcher-32 checksums; header_digest covers the rest.
  *
- * A directory holds checkpoint-<step, 8 digits>.h5, and `latest`, a relative symbolic link to the newest complete one; and, of a
- * fine-tuned model, `best`, one to that which did best on the development set, and average.h5, the mean of several, if there is
- * to be one: a checkpoint as others, with the mean of their parameters and all else of the last one. */
+ * A directory holds checkpoint-<step, 8 digits>.h5, and `latest`, a relative symbolic link to the newest complete one; for a
+ * fine-tuned model also `best`, a link to the checkpoint with the highest score on the development set, and, if the job asks for
+ * it, average.h5: a checkpoint with the mean of the parameters of several others and everything else from the last of them. */
 #ifndef XLM_CHECKPOINT_CHECKPOINT_H
 #define XLM_CHECKPOINT_CHECKPOINT_H
 
@@ -39,14 +39,14 @@
 #include "store/store.h"
 #include "subwords/vocabulary.h"
 
-/* The state that holds the highest score on the development set so far, and the step that had it. */
+/* Name of the state with the highest score on the development set so far and its step. */
 #define XLM_CHECKPOINT_BEST "/task/best"
-/* The one that holds the members of the mean of checkpoints. */
+/* Name of the state with the members of the mean of checkpoints. */
 #define XLM_CHECKPOINT_AVERAGED "/task/averaged"
 /* The file of the mean, in the directory of the others. */
 #define XLM_CHECKPOINT_MEAN "average.h5"
 
-/* An average of parameters that an objective has declared. */
+/* A momentum average of parameters that an objective has declared. */
 typedef struct xlm_saved_average {
     const char *objective;
     float *own; /* [shards->own] */
@@ -56,7 +56,7 @@ typedef struct xlm_saved_average {
 typedef struct xlm_run_state {
     const xlm_model_config *model;
     xlm_parameters *parameters;
-    const xlm_shards *shards;            /* which buckets of the moments this rank has */
+    const xlm_shards *shards;            /* the buckets of the moments that this rank has */
     float *first_moment, *second_moment; /* [shards->own] */
     float *scratch;                      /* [size of the parameters], for the checkpoint's use */
     const char *optimiser;               /* "adamw" */
@@ -67,8 +67,8 @@ typedef struct xlm_run_state {
     const xlm_vocabulary *vocabulary;
     const xlm_model_task *task; /* NULL: none */
     int64_t best; /* `best` points at the checkpoint of this step, and it is not removed; 0: none */
-    const xlm_best_score *members; /* [most_members] of the mean of checkpoints, which are not removed either */
-    int64_t most_members;
+    const xlm_best_score *members; /* [max_members] members of the mean of checkpoints; they are not removed either */
+    int64_t max_members;
     xlm_start_record *start; /* the origin of the first parameters; NULL: not needed */
     int saved_states;
     xlm_saved_state *saved_state;
@@ -76,31 +76,29 @@ typedef struct xlm_run_state {
     const xlm_saved_average *average;
 } xlm_run_state;
 
-/* Collective. Write directory/checkpoint-<step>.h5 (each rank its share of the rows of every dataset), let `latest` point at it,
- * and `best` at state->best, remove all but the newest `keep` (>= 1) complete ones, the best, and the members of the mean.
- * Nothing under the final name on failure; older ones stay. */
+/* Collective. Write directory/checkpoint-<step>.h5 (each rank writes its share of the rows of every dataset), let `latest` point
+ * at it and `best` at state->best, and remove all but the newest `keep` (>= 1) complete checkpoints, the best one, and the
+ * members of the mean. On failure there is no file with the final name, and older checkpoints are kept. */
 bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep,
                           GError **error);
 
-/* Collective. Write directory/average.h5, state->parameters being the mean; links and other checkpoints stay as they are. */
+/* Collective. Write directory/average.h5; state->parameters must be the mean. Does not change links and other checkpoints. */
 bool xlm_checkpoint_write_mean(const xlm_comm *comm, const char *directory, const xlm_run_state *state, GError **error);
 
 /* Collective. Read parameters, moments, step and saved states into `state`, whose layout (parameters, states) must be that of the
- * file: a missing or differently shaped parameter, another corpus digest, seed or format is EX_DATAERR, in words that
- * say which and both values; so are parameters and moments that are not finite. Nothing in state is changed unless the whole
- * file is good (checksums included). */
+ * file: a missing or differently shaped parameter, a different corpus digest, seed or format is EX_DATAERR with both values; so
+ * are parameters and moments that are not finite. state is changed only if the whole file is valid (including checksums). */
 bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error);
 
-/* Collective. The newest good checkpoint of a directory. A damaged one is named in a warning and the one before it is tried.
- * *found is the path (g_free), or NULL when the directory has none at all. It is an error (EX_DATAERR) when there are
- * checkpoints but none is good, or when one is whole but does not fit the job. */
+/* Collective. Read the newest valid checkpoint of a directory. If one is damaged, a warning names it and the one before it is
+ * tried. [out] found: its path (g_free), or NULL if the directory has no checkpoints. EX_DATAERR if there are checkpoints but
+ * none is valid, or if a valid one does not fit the job. */
 bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_state *state, char **found,
                            GError **error);
 
-/* Collective. Move checkpoints of later steps than `after` aside into directory/previous-<n>/; with -1 all of them, and `latest`,
- * `best`, average.h5, metrics.csv and job.conf (job/job_record.h) with them; else `latest` is left pointing at the newest that
- * stays.
- * Half-written files of a run that was killed are removed. *moved: how many checkpoints. */
+/* Collective. Move checkpoints of later steps than `after` to directory/previous-<n>/, and let `latest` point at the newest that
+ * is left. With -1 move all of them, together with `latest`, `best`, average.h5, metrics.csv and job.conf (job/job_record.h).
+ * Removes incomplete files of a run that was killed. [out] moved: number of checkpoints. */
 bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error);
 
 #endif

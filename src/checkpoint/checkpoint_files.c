@@ -26,7 +26,7 @@ static bool set_link(const char *directory, const char *name, int64_t step, GErr
 static bool is_kept(const xlm_checkpoint_kept *kept, int64_t step)
 {
     bool is = step == kept->best;
-    for (int64_t i = 0; i < kept->most_members; i++)
+    for (int64_t i = 0; i < kept->max_members; i++)
         is |= step == (int64_t)kept->members[i].step;
     return is;
 }

@@ -7,19 +7,19 @@
 #include "model/checkpoint_names.h"
 #include "model/model_file.h"
 
-int64_t xlm_checkpoint_mean_members(const xlm_best_score *members, int64_t most)
+int64_t xlm_checkpoint_mean_members(const xlm_best_score *members, int64_t max_members)
 {
     int64_t n = 0;
-    while (n < most && members[n].step > 0)
+    while (n < max_members && members[n].step > 0)
         n++;
     return n;
 }
 
-void xlm_checkpoint_mean_add(xlm_best_score *members, int64_t most, bool by_score, xlm_best_score validated)
+void xlm_checkpoint_mean_add(xlm_best_score *members, int64_t max_members, bool by_score, xlm_best_score validated)
 {
-    const int64_t n = xlm_checkpoint_mean_members(members, most);
+    const int64_t n = xlm_checkpoint_mean_members(members, max_members);
     int64_t out = n;
-    if (n == most) {
+    if (n == max_members) {
         out = 0;
         for (int64_t i = 1; by_score && i < n; i++)
             if (members[i].score <= members[out].score)
@@ -33,10 +33,11 @@ void xlm_checkpoint_mean_add(xlm_best_score *members, int64_t most, bool by_scor
 }
 
 /* Append the members whose files are there to stores, open. */
-static bool open_members(const char *directory, const xlm_best_score *members, int64_t most, GPtrArray *stores, GError **error)
+static bool open_members(const char *directory, const xlm_best_score *members, int64_t max_members, GPtrArray *stores,
+                         GError **error)
 {
     bool good = true;
-    for (int64_t i = 0; i < xlm_checkpoint_mean_members(members, most) && good; i++) {
+    for (int64_t i = 0; i < xlm_checkpoint_mean_members(members, max_members) && good; i++) {
         g_autofree char *path = xlm_checkpoint_path(directory, (int64_t)members[i].step);
         if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
             xlm_log_warn("%s is gone, and is left out of the mean of checkpoints", path);
@@ -70,7 +71,7 @@ static bool average(const GPtrArray *stores, xlm_parameters *parameters, GError 
     return good;
 }
 
-bool xlm_checkpoint_mean(const xlm_comm *comm, const char *directory, const xlm_best_score *members, int64_t most,
+bool xlm_checkpoint_mean(const xlm_comm *comm, const char *directory, const xlm_best_score *members, int64_t max_members,
                          xlm_parameters *parameters, int64_t *averaged, GError **error)
 {
     float *values = xlm_parameters_values(parameters);
@@ -78,7 +79,7 @@ bool xlm_checkpoint_mean(const xlm_comm *comm, const char *directory, const xlm_
     *averaged = 0;
     if (comm->rank == 0) {
         g_autoptr(GPtrArray) stores = g_ptr_array_new();
-        if (open_members(directory, members, most, stores, &failure) && average(stores, parameters, &failure))
+        if (open_members(directory, members, max_members, stores, &failure) && average(stores, parameters, &failure))
             *averaged = stores->len;
         for (guint k = 0; k < stores->len; k++)
             xlm_store_close(stores->pdata[k]);

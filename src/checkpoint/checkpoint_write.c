@@ -63,7 +63,7 @@ bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm
 {
     g_autofree char *path = xlm_checkpoint_path(directory, state->step);
     const xlm_checkpoint_kept kept = {.newest = keep, .best = state->best, .members = state->members,
-                                      .most_members = state->most_members};
+                                      .max_members = state->max_members};
     return write_file(comm, path, state, error) &&
            xlm_checkpoint_point_latest(comm, directory, state->step, &kept, error);
 }

@@ -104,7 +104,7 @@ static bool read_header(FILE *file, const char *path, xlm_rank_file_header *h, G
         h->rank >= h->ranks ||
         h->size > INT64_MAX / 16 || h->ranks > 1 << 24 || h->share > INT64_MAX / 16 / h->ranks || h->states < 0 ||
         h->states > INT64_MAX / 16 ||
-        h->arrays < XLM_RANK_FILE_ARRAYS || h->arrays > XLM_RANK_FILE_MOST_ARRAYS || h->size > INT64_MAX / 16 / h->arrays)
+        h->arrays < XLM_RANK_FILE_ARRAYS || h->arrays > XLM_RANK_FILE_MAX_ARRAYS || h->size > INT64_MAX / 16 / h->arrays)
         return xlm_error_set(error, EX_DATAERR, "%s: is damaged, or of another kind of processor", path);
     return true;
 }

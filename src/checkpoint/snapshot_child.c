@@ -140,10 +140,10 @@ struct output {
 
 static void put(struct output *o, const void *data, int64_t size)
 {
-    enum { MOST = 1 << 22 };
+    enum { MAX_WRITE = 1 << 22 };
     const unsigned char *at = data;
     while (o->good && size > 0) {
-        const ssize_t written = write(o->file, at, (size_t)(size < MOST ? size : MOST));
+        const ssize_t written = write(o->file, at, (size_t)(size < MAX_WRITE ? size : MAX_WRITE));
         if (written < 0 && errno == EINTR)
             continue;
         o->good = written > 0;

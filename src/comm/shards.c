@@ -14,7 +14,7 @@ int64_t xlm_shards_bucket(int64_t size, int ranks)
 
 static int64_t count_buckets(int64_t size, int64_t bucket) { return (size + bucket - 1) / bucket; }
 
-int64_t xlm_shards_most(int64_t size, int ranks)
+int64_t xlm_shards_max_own(int64_t size, int ranks)
 {
     const int64_t bucket = xlm_shards_bucket(size, ranks);
     return (count_buckets(size, bucket) + ranks - 1) / ranks * bucket;

@@ -31,7 +31,7 @@ typedef struct xlm_shards {
 xlm_shards xlm_shards_of(const xlm_comm *comm, int64_t size);
 /* The size of a bucket, and the largest `own`, of a job on that many ranks. */
 int64_t xlm_shards_bucket(int64_t size, int ranks);
-int64_t xlm_shards_most(int64_t size, int ranks);
+int64_t xlm_shards_max_own(int64_t size, int ranks);
 
 static inline int xlm_shards_owner(const xlm_shards *shards, int64_t element)
 {

@@ -45,9 +45,9 @@ static bool check(int n, GError **error)
                              n == 0 ? "no corpus to count" : "count takes one corpus; --add adds the table of another one");
     if (given.output == NULL)
         return xlm_error_set(error, EX_USAGE, "no file to write; give -o FILE");
-    if (given.window != -1 && (given.window < 1 || given.window > XLM_COOCCURRENCE_MOST_WINDOW))
+    if (given.window != -1 && (given.window < 1 || given.window > XLM_COOCCURRENCE_MAX_WINDOW))
         return xlm_error_set(error, EX_USAGE, "--window=%" G_GINT64_FORMAT ": is not in 1 to %d", given.window,
-                             XLM_COOCCURRENCE_MOST_WINDOW);
+                             XLM_COOCCURRENCE_MAX_WINDOW);
     if (given.min_count < -1 || given.max_vocabulary < -1)
         return xlm_error_set(error, EX_USAGE, "--min-count and --max-vocab must not be negative");
     return xlm_program_is_one_of("weights", given.weights, weights, error) &&

@@ -151,7 +151,8 @@ static bool read_all(work *w, GError **error)
     if (!xlm_comm_agree_on(w->comm, failure, error))
         return false;
     const guint n = w->items.labels->len;
-    const xlm_map_vectors how = {.layer = given.layer, .words_alone = given.words_alone, .unit = given.unit, .most = given.most};
+    const xlm_map_vectors how = {.layer = given.layer, .words_alone = given.words_alone, .unit = given.unit,
+                                 .max_words = given.most};
     w->covered = g_new(bool, n + 1);
     for (guint i = 0; i < n; i++)
         w->covered[i] = true;
@@ -181,7 +182,7 @@ static bool keep_covered(work *w, GError **error)
     if (kept < MIN_POINTS)
         return xlm_error_set(error, EX_DATAERR, "%s: there are %" G_GINT64_FORMAT " points that all models have; a map takes %d",
                              w->items.path, kept, MIN_POINTS);
-    const double max = xlm_tsne_most_perplexity(kept);
+    const double max = xlm_tsne_max_perplexity(kept);
     return given.perplexity <= max ||
            xlm_error_set(error, EX_USAGE, "--perplexity=%g: %" G_GINT64_FORMAT " points have a perplexity of at most %.4g",
                          given.perplexity, kept, floor(100 * max) / 100);

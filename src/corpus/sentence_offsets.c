@@ -5,7 +5,7 @@
 
 /* Offsets between two sentences that are read over rather than passed by (a read costs as much as some thousand
  * numbers), and the most that are held at a time. */
-enum { GAP = 4096, MOST = 1 << 20 };
+enum { GAP = 4096, MAX_OFFSETS = 1 << 20 };
 
 typedef struct wanted {
     int64_t sentence, slot;
@@ -57,7 +57,7 @@ bool xlm_corpus_sentence_offsets(const xlm_corpus *corpus, const xlm_corpus_text
     for (int64_t i = 0, next; i < n && good; i = next) {
         next = i + 1;
         while (next < n && list[next].sentence - list[next - 1].sentence <= GAP &&
-               list[next].sentence - list[i].sentence < MOST)
+               list[next].sentence - list[i].sentence < MAX_OFFSETS)
             next++;
         good = locate_run(corpus, text, next - i, list + i, buffer, starts, tokens, error);
     }

@@ -36,7 +36,7 @@ typedef struct xlm_config_number {
     const char *theirs;
     bool real;
     size_t offset;        /* in xlm_model_config */
-    const char *fallback; /* where config.json has no such key; NULL: it must have it */
+    const char *default_value; /* where config.json has no such key; NULL: it must have it */
 } xlm_config_number;
 
 /* Names without /weight and /bias, .weight and .bias. # stands for the number of the layer. */
@@ -80,21 +80,21 @@ json_t *xlm_foreign_config_print(xlm_foreign_config *config);
 
 /* ---- for the files of architectures (config_values.c): values of config.json, checked; EX_DATAERR ---- */
 
-bool xlm_config_int(const json_t *json, const char *path, const char *key, int64_t fallback, int64_t *value, GError **error);
-bool xlm_config_flag(const json_t *json, const char *path, const char *key, bool fallback, bool *value, GError **error);
+bool xlm_config_int(const json_t *json, const char *path, const char *key, int64_t default_value, int64_t *value, GError **error);
+bool xlm_config_flag(const json_t *json, const char *path, const char *key, bool default_value, bool *value, GError **error);
 /* NULL with an error. */
-const char *xlm_config_text(const json_t *json, const char *path, const char *key, const char *fallback, GError **error);
+const char *xlm_config_text(const json_t *json, const char *path, const char *key, const char *default_value, GError **error);
 /* "path: "key": what". Returns false. */
 bool xlm_config_refuse(const char *path, const char *key, GError **error, const char *format, ...) G_GNUC_PRINTF(4, 5);
 
-/* What BERT and those that came of it share: "hidden_act" (fallback: without it), types of tokens (likewise), kinds of position
- * embeddings, decoders. */
+/* What BERT and its successors share: "hidden_act" (default_value: the value if it is missing), types of tokens (the same), kinds
+ * of position embeddings, decoders. */
 bool xlm_config_read_bert(const json_t *json, xlm_foreign_config *config, const char *path, const char *activation,
                           GError **error);
 void xlm_config_write_bert(json_t *json, xlm_foreign_config *config);
 extern const char *const xlm_bert_unused[];
 extern const xlm_tensor_name xlm_bert_body[]; /* of BERT, RoBERTa, XLM-R */
-/* Keys of config.json of which BERT and its like have the same, with the fallback of `eps`, for tables. */
+/* Keys of config.json of which BERT and its like have the same, with the default_value of `eps`, for tables. */
 #define XLM_BERT_NUMBERS(eps, dropout_rate) \
     {"vocab_size", false, offsetof(xlm_model_config, vocabulary), NULL}, \
     {"hidden_size", false, offsetof(xlm_model_config, hidden_size), NULL}, \

@@ -91,12 +91,13 @@ static bool read_number(const json_t *json, const char *path, const xlm_config_n
 {
     void *value = (char *)model + number->offset;
     const json_t *found = json_object_get(json, number->theirs);
-    if (found == NULL && number->fallback == NULL)
+    if (found == NULL && number->default_value == NULL)
         return xlm_config_refuse(path, number->theirs, error, "is missing");
     if (!number->real)
-        return xlm_config_int(json, path, number->theirs, number->fallback != NULL ? g_ascii_strtoll(number->fallback, NULL, 10)
-                                                                                   : -1, value, error);
-    *(double *)value = found != NULL ? json_number_value(found) : g_ascii_strtod(number->fallback, NULL);
+        return xlm_config_int(json, path, number->theirs,
+                              number->default_value != NULL ? g_ascii_strtoll(number->default_value, NULL, 10) : -1,
+                              value, error);
+    *(double *)value = found != NULL ? json_number_value(found) : g_ascii_strtod(number->default_value, NULL);
     return found == NULL || json_is_number(found) || xlm_config_refuse(path, number->theirs, error, "is not a number");
 }
 

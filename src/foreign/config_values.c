@@ -14,29 +14,29 @@ bool xlm_config_refuse(const char *path, const char *key, GError **error, const 
     return xlm_error_set(error, EX_DATAERR, "%s: \"%s\" %s", path, key, what);
 }
 
-bool xlm_config_int(const json_t *json, const char *path, const char *key, int64_t fallback, int64_t *value, GError **error)
+bool xlm_config_int(const json_t *json, const char *path, const char *key, int64_t default_value, int64_t *value, GError **error)
 {
     const json_t *found = json_object_get(json, key);
     const bool whole = xlm_json_whole(found, value);
     if (!whole)
-        *value = fallback;
+        *value = default_value;
     return whole || found == NULL || json_is_null(found) ||
            xlm_config_refuse(path, key, error, "is not a whole number");
 }
 
-bool xlm_config_flag(const json_t *json, const char *path, const char *key, bool fallback, bool *value, GError **error)
+bool xlm_config_flag(const json_t *json, const char *path, const char *key, bool default_value, bool *value, GError **error)
 {
     const json_t *found = json_object_get(json, key);
-    *value = json_is_boolean(found) ? json_is_true(found) : fallback;
+    *value = json_is_boolean(found) ? json_is_true(found) : default_value;
     return found == NULL || json_is_null(found) || json_is_boolean(found) ||
            xlm_config_refuse(path, key, error, "is neither true nor false");
 }
 
-const char *xlm_config_text(const json_t *json, const char *path, const char *key, const char *fallback, GError **error)
+const char *xlm_config_text(const json_t *json, const char *path, const char *key, const char *default_value, GError **error)
 {
     const json_t *found = json_object_get(json, key);
     if (found == NULL || json_is_null(found))
-        return fallback;
+        return default_value;
     if (!json_is_string(found))
         xlm_config_refuse(path, key, error, "is not text");
     return json_string_value(found);

@@ -45,9 +45,9 @@ static const struct {
 static bool read_shape(const json_t *shape, entry *e, const char *path, GError **error)
 {
     const size_t n = json_array_size(shape);
-    if (!json_is_array(shape) || n > XLM_SAFETENSOR_MOST_DIMENSIONS)
+    if (!json_is_array(shape) || n > XLM_SAFETENSOR_MAX_DIMENSIONS)
         return xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\": its shape is not a list of at most %d extents", path, e->name,
-                             XLM_SAFETENSOR_MOST_DIMENSIONS);
+                             XLM_SAFETENSOR_MAX_DIMENSIONS);
     e->tensor.dimensions = (int)n;
     e->tensor.elements = 1;
     for (size_t i = 0; i < n; i++) {

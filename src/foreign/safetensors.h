@@ -19,13 +19,13 @@
 
 #include "files/new_file.h"
 
-enum { XLM_SAFETENSOR_MOST_DIMENSIONS = 8 };
+enum { XLM_SAFETENSOR_MAX_DIMENSIONS = 8 };
 
 typedef struct xlm_safetensor {
     const char *name;
     const char *type; /* "F32", "F16", "BF16", "F64"; others, as "I64", cannot be read as numbers */
     int dimensions;   /* 0: one number */
-    int64_t dims[XLM_SAFETENSOR_MOST_DIMENSIONS];
+    int64_t dims[XLM_SAFETENSOR_MAX_DIMENSIONS];
     int64_t elements;
 } xlm_safetensor;
 

@@ -39,7 +39,7 @@ static bool check_flags(const json_t *json, const char *path, GError **error)
 {
     static const struct {
         const char *key;
-        bool fallback, right;
+        bool default_value, right;
         const char *what;
     } flags[] = {{"gelu_activation", true, true, "the activation is ReLU"},
                  {"asm", false, false, "the softmax is adaptive"},
@@ -47,7 +47,7 @@ static bool check_flags(const json_t *json, const char *path, GError **error)
                  {"is_encoder", true, true, "it is a decoder"}};
     for (size_t i = 0; i < G_N_ELEMENTS(flags); i++) {
         bool value;
-        if (!xlm_config_flag(json, path, flags[i].key, flags[i].fallback, &value, error))
+        if (!xlm_config_flag(json, path, flags[i].key, flags[i].default_value, &value, error))
             return false;
         if (value != flags[i].right)
             return xlm_config_refuse(path, flags[i].key, error, "is %s: %s, which is not known here", value ? "true" : "false",
@@ -62,7 +62,7 @@ static bool read_languages(const json_t *json, xlm_foreign_config *config, const
     const int64_t n = config->model.languages;
     const json_t *object = json_object_get(json, "lang2id"), *id;
     const char *name;
-    if (!json_is_object(object) || n < 1 || n > XLM_MOST_LANGUAGES || json_object_size(object) != (size_t)n)
+    if (!json_is_object(object) || n < 1 || n > XLM_MAX_LANGUAGES || json_object_size(object) != (size_t)n)
         return object == NULL || json_is_null(object) ||
                xlm_config_refuse(path, "lang2id", error, "does not name n_langs = %" G_GINT64_FORMAT " languages", n);
     config->languages = g_new0(char *, (size_t)n + 1);

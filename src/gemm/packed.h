@@ -10,7 +10,7 @@
 #include <xlm/tape.h>
 
 typedef enum { XLM_FLOAT32, XLM_BFLOAT16, XLM_PRECISIONS } xlm_precision;
-enum { XLM_PACKED_ROWS = 16, XLM_PACKED_MOST_ROWS = 256 };
+enum { XLM_PACKED_ROWS = 16, XLM_PACKED_MAX_ROWS = 256 };
 extern const char *const xlm_precision_names[XLM_PRECISIONS]; /* "float32", "bfloat16" */
 
 /* Why this machine has no such products, for messages: "this processor has no instructions for bfloat16 (AVX512_BF16 or AMX)";
@@ -61,7 +61,7 @@ void xlm_packed_set_rows(xlm_packed *p, xlm_precision precision, int64_t k, int6
  * another product. [out] sums: NULL, or k column sums of A's floats for each chunk of XLM_PACKED_ROWS rows. */
 void xlm_packed_multiply_and_transpose(const xlm_packed *p, int64_t m, xlm_factor a, bool add, xlm_real *c,
                                        uint16_t *transposed, int64_t apart, xlm_real *sums);
-/* Rows divided into blocks of at most XLM_PACKED_MOST_ROWS rows so that the threads share them evenly, for callers that compute
+/* Rows divided into blocks of at most XLM_PACKED_MAX_ROWS rows so that the threads share them evenly, for callers that compute
  * several products of one block in a thread. Block i begins at row xlm_packed_block_start(&b, i), a multiple of XLM_PACKED_ROWS,
  * and ends where the next one begins. Without rows there are no blocks. */
 typedef struct xlm_packed_blocks {

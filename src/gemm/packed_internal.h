@@ -58,7 +58,7 @@ typedef struct right {
 /* C is divided into blocks of rows, which the threads share. Many columns, such as those of a vocabulary, are divided too, and so
  * is a long sum over k. */
 enum {
-    MAX_ROWS = XLM_PACKED_MOST_ROWS,
+    MAX_ROWS = XLM_PACKED_MAX_ROWS,
     LONG = 1 << 14,      /* if B has more rows, */
     PART_OF_LONG = 2048, /* this many are multiplied at a time, which stay in a cache for all rows of A */
     MAX_COLUMNS = 4096,  /* if C has more columns, */

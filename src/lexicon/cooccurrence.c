@@ -20,7 +20,7 @@ char *xlm_cooccurrence_language_path(const char *language, const char *what)
 
 /* ---- opening ---- */
 
-static const int64_t MOST_TOKENS = (int64_t)1 << 56; /* sums of counts are then below 2^63 */
+static const int64_t MAX_TOKENS = (int64_t)1 << 56; /* sums of counts are then below 2^63 */
 
 static bool damaged(const xlm_store *store, GError **error, const char *what)
 {
@@ -44,9 +44,9 @@ static bool read_attributes(xlm_cooccurrence *t, GError **error)
     rule->factors = t->texts[1];
     if (t->vocabulary < 1 || t->vocabulary > INT32_MAX)
         return damaged(store, error, "vocabulary is out of range");
-    if (rule->window < 1 || rule->window > XLM_COOCCURRENCE_MOST_WINDOW)
+    if (rule->window < 1 || rule->window > XLM_COOCCURRENCE_MAX_WINDOW)
         return damaged(store, error, "window is out of range");
-    if (rule->min_count < 0 || rule->max_vocabulary < 0 || t->tokens < 0 || t->tokens > MOST_TOKENS)
+    if (rule->min_count < 0 || rule->max_vocabulary < 0 || t->tokens < 0 || t->tokens > MAX_TOKENS)
         return damaged(store, error, "a count is out of range");
     if (isnan(xlm_cooccurrence_weight(rule->weights, 1)) ||
         (strcmp(rule->factors, "largest") != 0 && strcmp(rule->factors, "none") != 0))
@@ -157,8 +157,8 @@ static bool read_rows(const xlm_cooccurrence *t, const char *group, int64_t firs
     for (int64_t i = 0; i < rows && good; i++)
         for (uint64_t e = offsets[i] - offsets[0]; e < offsets[i + 1] - offsets[0] && good; e++) {
             const bool leads = e == offsets[i] - offsets[0]; /* the first of its row */
-            const int64_t column = (*columns)[e], least = leads ? first + i : (int64_t)(*columns)[e - 1] + 1;
-            if (column < least || column >= t->vocabulary)
+            const int64_t column = (*columns)[e], min_column = leads ? first + i : (int64_t)(*columns)[e - 1] + 1;
+            if (column < min_column || column >= t->vocabulary)
                 good = xlm_error_set(error, EX_DATAERR, "%s: %s: row %" G_GINT64_FORMAT " has column %" G_GINT64_FORMAT " out of "
                                      "order; the file is damaged", xlm_store_path(t->store), columns_path, first + i, column);
         }
@@ -219,12 +219,12 @@ bool xlm_cooccurrence_scan(const xlm_cooccurrence *table, xlm_cooccurrence_visit
  * have been checked do not overflow. */
 static bool check_counts(const xlm_cooccurrence *t, int language, const uint64_t *counts, int64_t n, GError **error)
 {
-    const uint64_t most = 2 * (uint64_t)t->language_tokens[language];
-    uint64_t sums[XLM_COOCCURRENCE_MOST_WINDOW] = {0};
+    const uint64_t max_count = 2 * (uint64_t)t->language_tokens[language];
+    uint64_t sums[XLM_COOCCURRENCE_MAX_WINDOW] = {0};
     for (int64_t e = 0; e < n; e++)
         for (int64_t r = 0; r < t->rule.window; r++) {
             const uint64_t count = counts[e * t->rule.window + r];
-            if (count > most || (sums[r] += count) > most)
+            if (count > max_count || (sums[r] += count) > max_count)
                 return damaged(t->store, error, "pairs are counted more often than there are tokens");
         }
     return true;

@@ -34,11 +34,11 @@
 #include "store/store.h"
 
 #define XLM_COOCCURRENCE_FORMAT "xlm-mpi co-occurrence"
-enum { XLM_COOCCURRENCE_VERSION = 1, XLM_COOCCURRENCE_MOST_WINDOW = 64 };
+enum { XLM_COOCCURRENCE_VERSION = 1, XLM_COOCCURRENCE_MAX_WINDOW = 64 };
 
 /* What X is made of. */
 typedef struct xlm_cooccurrence_rule {
-    int64_t window;                     /* 1 … XLM_COOCCURRENCE_MOST_WINDOW */
+    int64_t window;                     /* 1 … XLM_COOCCURRENCE_MAX_WINDOW */
     const char *weights, *factors;      /* see above; constants */
     int64_t min_count, max_vocabulary;  /* by the counts of the vocabulary; 0: no bound */
 } xlm_cooccurrence_rule;

@@ -63,15 +63,15 @@ static void choose_subwords(struct counting *c)
 static void weigh_rows(struct counting *c)
 {
     const int64_t *counts = xlm_vocabulary_counts(c->vocabulary);
-    double behind = 0, all = 0, ids = 0;
+    double followers = 0, all = 0, ids = 0;
     for (int64_t i = 0; i < c->size; i++)
         all += c->counted[i] ? (double)counts[i] + 1 : 0;
     for (int64_t i = c->size; i-- > 0;) {
         if (c->counted[i]) {
-            behind += (double)counts[i] + 1;
+            followers += (double)counts[i] + 1;
             ids++;
         }
-        c->weight[i] = c->counted[i] ? MIN(2 * (double)c->rule.window * ((double)counts[i] + 1) * behind / all, ids) : 0;
+        c->weight[i] = c->counted[i] ? MIN(2 * (double)c->rule.window * ((double)counts[i] + 1) * followers / all, ids) : 0;
     }
 }
 
@@ -116,12 +116,12 @@ struct line_of_ids {
     xlm_pair_counter *counter;
     int32_t ids[LINE];
     int64_t first, n; /* ids before `first` were counted */
-    int64_t most;     /* bytes of runs in memory */
+    int64_t max_bytes; /* bytes of runs in memory */
 };
 
 static bool count_line(struct line_of_ids *line, int window, GError **error)
 {
-    if (!xlm_pair_counter_add(line->counter, line->ids, line->first, line->n, line->most, error))
+    if (!xlm_pair_counter_add(line->counter, line->ids, line->first, line->n, line->max_bytes, error))
         return false;
     const int64_t keep = MIN(window, line->n);
     memmove(line->ids, line->ids + line->n - keep, sizeof(int32_t) * (size_t)keep);
@@ -208,13 +208,13 @@ static bool count_language(struct counting *c, int language, xlm_pair_runs *runs
     /* Half of the memory for counting, a quarter for runs; a quarter is left for what was gathered before. */
     struct line_of_ids *line = g_new(struct line_of_ids, 1);
     line->first = line->n = 0;
-    line->most = c->options->memory / 4;
+    line->max_bytes = c->options->memory / 4;
     line->counter = xlm_pair_counter_new(c->size, (int)c->rule.window, tokens * c->rule.window, c->options->memory / 2, runs);
     bool good = true;
     for (int i = 0; i < n && good; i++)
         good = count_text(c, texts[i], line, error);
     if (good && line->n > line->first)
-        good = xlm_pair_counter_add(line->counter, line->ids, line->first, line->n, line->most, error);
+        good = xlm_pair_counter_add(line->counter, line->ids, line->first, line->n, line->max_bytes, error);
     if (good)
         xlm_pair_counter_flush(line->counter);
     xlm_pair_counter_free(line->counter);
@@ -257,20 +257,20 @@ static bool add_up(struct counting *c, int language, const uint64_t *in, const i
 {
     const int width = (int)c->rule.window;
     xlm_pair_runs *parts = xlm_pair_runs_new(width, c->scratch);
-    int64_t most = 0;
+    int64_t max_records = 0;
     for (int r = 0; r < c->comm->ranks; r++) {
         const size_t bytes = sizeof(uint64_t) * (size_t)(received[r] * (1 + width));
         xlm_pair_runs_add(parts, g_memdup2(in, bytes), received[r]);
         in += received[r] * (1 + width);
-        most += received[r];
+        max_records += received[r];
     }
     uint64_t *words = NULL;
     int64_t n = 0;
     bool good = c->table == NULL || xlm_cooccurrence_read_language(c->table, language, first, last, &words, &n, error);
     if (good) {
         xlm_pair_runs_add(parts, words, n);
-        most += n;
-        uint64_t *sums = g_new(uint64_t, most * (1 + width) + 1), *at = sums;
+        max_records += n;
+        uint64_t *sums = g_new(uint64_t, max_records * (1 + width) + 1), *at = sums;
         xlm_pair_merge *merge = xlm_pair_merge_new(width);
         xlm_pair_merge_add(merge, parts, 0, first, last);
         while (xlm_pair_merge_sum(merge, at))
@@ -289,13 +289,13 @@ static bool add_up(struct counting *c, int language, const uint64_t *in, const i
  * the memory, of which there are four copies at times. Collective, the same on all ranks. */
 static int64_t count_rounds(const struct counting *c, int language, int64_t records)
 {
-    static const int64_t LEAST = 1 << 20, LARGEST = 1 << 27, MOST_ROUNDS = 1 << 16; /* bytes, rounds */
+    static const int64_t SMALLEST = 1 << 20, LARGEST = 1 << 27, MAX_ROUNDS = 1 << 16; /* bytes, rounds */
     if (c->table != NULL)
         records += c->table->language_entries[language] / c->comm->ranks;
-    const int64_t share = CLAMP(c->options->memory / 16, LEAST, LARGEST);
+    const int64_t share = CLAMP(c->options->memory / 16, SMALLEST, LARGEST);
     int64_t rounds = records / (share / (int64_t)(sizeof(uint64_t) * (size_t)(1 + c->rule.window))) + 1;
     xlm_comm_max_int64(c->comm, &rounds, 1);
-    return MIN(rounds, MOST_ROUNDS);
+    return MIN(rounds, MAX_ROUNDS);
 }
 
 /* All runs of a language to their owners. */

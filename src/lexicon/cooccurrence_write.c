@@ -13,7 +13,7 @@ struct writing {
     int languages;
     int64_t *language_tokens; /* [languages] */
     double *factor;           /* [languages] */
-    double weight[XLM_COOCCURRENCE_MOST_WINDOW + 1]; /* by distance */
+    double weight[XLM_COOCCURRENCE_MAX_WINDOW + 1]; /* by distance */
     double *totals;           /* [V] sum of X_ij over j */
 };
 
@@ -22,16 +22,16 @@ struct writing {
 static void find_factors(struct writing *w)
 {
     const bool largest = strcmp(w->record->rule.factors, "largest") == 0;
-    int64_t most = 0;
+    int64_t largest_text = 0;
     for (int64_t i = 0; i < w->vocabulary; i++)
         for (int l = 0; l < w->languages; l++)
             w->language_tokens[l] += w->record->occurrences[i * w->languages + l];
     for (int l = 0; l < w->languages; l++) {
-        most = MAX(most, w->language_tokens[l]);
+        largest_text = MAX(largest_text, w->language_tokens[l]);
         w->tokens += w->language_tokens[l];
     }
     for (int l = 0; l < w->languages; l++)
-        w->factor[l] = largest && w->language_tokens[l] > 0 ? (double)most / (double)w->language_tokens[l] : 1;
+        w->factor[l] = largest && w->language_tokens[l] > 0 ? (double)largest_text / (double)w->language_tokens[l] : 1;
 }
 
 /* What a record of language l adds to X, without its factor. */
@@ -53,9 +53,9 @@ struct matrix {
     uint64_t base;          /* entries of the ranks before this one */
     uint64_t done;          /* entries of this rank written so far */
     uint64_t *row_entries;  /* [own rows] */
-    int64_t most;           /* entries that are written at once */
-    uint32_t *column_block; /* [most] */
-    void *count_block;      /* [most x width] of the type */
+    int64_t max_entries;           /* entries that are written at once */
+    uint32_t *column_block; /* [max_entries] */
+    void *count_block;      /* [max_entries x width] of the type */
     int64_t n;              /* in the block */
 };
 
@@ -63,14 +63,14 @@ static bool begin_matrix(struct writing *w, struct matrix *m, const char *group,
                          bool two_dimensions, int64_t entries, GError **error)
 {
     int64_t all = entries;
-    const int64_t most = BLOCK / width;
+    const int64_t max_entries = BLOCK / width;
     xlm_comm_sum_int64(w->comm, &all, 1);
     *m = (struct matrix){.offsets = g_strconcat(group, "/offsets", NULL), .columns = g_strconcat(group, "/columns", NULL),
                          .counts = g_strconcat(group, "/counts", NULL), .count_type = count_type, .width = width,
                          .base = (uint64_t)xlm_comm_sum_below(w->comm, entries),
                          .row_entries = g_new0(uint64_t, w->record->last_row - w->record->first_row + 1),
-                         .most = most, .column_block = g_new(uint32_t, most),
-                         .count_block = g_malloc(xlm_type_size(count_type) * (size_t)(most * width))};
+                         .max_entries = max_entries, .column_block = g_new(uint32_t, max_entries),
+                         .count_block = g_malloc(xlm_type_size(count_type) * (size_t)(max_entries * width))};
     const uint64_t rows[1] = {(uint64_t)w->vocabulary + 1}, columns[2] = {(uint64_t)all, (uint64_t)width};
     return xlm_store_dataset(w->store, m->offsets, XLM_U64, 1, rows, XLM_STORE_CHECKED, error) &&
            xlm_store_dataset(w->store, m->columns, XLM_U32, 1, columns, XLM_STORE_CHECKED, error) &&
@@ -171,7 +171,7 @@ static bool copy_counts(const struct writing *w, int language, struct matrix *m,
     bool good = true, any = true;
     while (good && any) {
         const uint64_t *record = NULL;
-        while (m->n < m->most && (record = xlm_pair_merge_next(merge, NULL)) != NULL) {
+        while (m->n < m->max_entries && (record = xlm_pair_merge_next(merge, NULL)) != NULL) {
             put_counts(m, record + 1);
             add_entry(w, m, record[0]);
         }
@@ -242,7 +242,7 @@ static bool copy_sums(const struct writing *w, struct matrix *m, GError **error)
     double *sums = m->count_block;
     bool good = true, any = true;
     while (good && any) {
-        while (m->n < m->most && record != NULL) {
+        while (m->n < m->max_entries && record != NULL) {
             const uint64_t pair = record[0];
             double sum = 0;
             do

@@ -144,7 +144,7 @@ static bool is_remark(const char *line, size_t size)
 }
 
 /* After the number of a sense, "1. ". */
-static char *behind_number(char *text)
+static char *after_number(char *text)
 {
     char *at = text;
     while (g_ascii_isdigit(*at))
@@ -156,7 +156,7 @@ static char *behind_number(char *text)
 static int read_translations(xlm_entries *entries, xlm_entry *entry, char *line, GError **error)
 {
     int n = 0;
-    for (char *rest = behind_number(line); rest != NULL;) {
+    for (char *rest = after_number(line); rest != NULL;) {
         char *stop = strpbrk(rest, ",;");
         if (stop != NULL)
             *stop++ = '\0';

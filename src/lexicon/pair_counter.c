@@ -54,9 +54,9 @@ int xlm_pair_counter_bits(int64_t vocabulary, int window)
  * mean more pages to be cleared; fewer than LEAST would be runs that are too short. */
 static int64_t choose_capacity(int window, int64_t pairs, int64_t bytes)
 {
-    static const int64_t LEAST = 1 << 16, LARGEST = 1 << 23;
+    static const int64_t SMALLEST = 1 << 16, LARGEST = 1 << 23;
     const int64_t affordable = bytes / ((int64_t)sizeof(uint64_t) * (2 + 1 + window));
-    return CLAMP(MIN(pairs + window + 1, affordable), LEAST, LARGEST);
+    return CLAMP(MIN(pairs + window + 1, affordable), SMALLEST, LARGEST);
 }
 
 xlm_pair_counter *xlm_pair_counter_new(int64_t vocabulary, int window, int64_t pairs, int64_t bytes, xlm_pair_runs *runs)
@@ -190,7 +190,7 @@ static void flush_counters(xlm_pair_counter *counter)
 
 /* ---- sorting ---- */
 
-enum { MOST_DIGIT_BITS = 11 }; /* that many places to write to at once fit into a first-level cache */
+enum { MAX_DIGIT_BITS = 11 }; /* that many places to write to at once fit into a first-level cache */
 
 /* One digit: keys[n] to `to`, stably, by `bits` bits from `shift` on. at: [parts x 2^bits], for the positions of each thread's
  * part. */
@@ -225,7 +225,7 @@ static void sort_digit(const uint64_t *keys, uint64_t *to, int64_t n, int shift,
 static void sort_keys(xlm_pair_counter *counter)
 {
     const int parts = omp_get_max_threads(), begin = counter->distance_bits, end = begin + 2 * counter->id_bits;
-    const int passes = MAX((end - begin + MOST_DIGIT_BITS - 1) / MOST_DIGIT_BITS, 1), bits = (end - begin + passes - 1) / passes;
+    const int passes = MAX((end - begin + MAX_DIGIT_BITS - 1) / MAX_DIGIT_BITS, 1), bits = (end - begin + passes - 1) / passes;
     g_autofree int64_t *at = g_new(int64_t, (int64_t)parts << bits);
     for (int bit = begin; bit < end; bit += bits) {
         sort_digit(counter->keys, counter->other, counter->n, bit, bits, parts, at);
@@ -287,14 +287,15 @@ static void flush_keys(xlm_pair_counter *counter)
     counter->n = 0;
 }
 
-bool xlm_pair_counter_add(xlm_pair_counter *counter, const int32_t *ids, int64_t first, int64_t n, int64_t most, GError **error)
+bool xlm_pair_counter_add(xlm_pair_counter *counter, const int32_t *ids, int64_t first, int64_t n, int64_t max_bytes,
+                          GError **error)
 {
     while (first < n) {
         /* One place more than there are keys: collecting writes over it. */
         const int64_t room = (counter->capacity - counter->n - 1) / counter->window, end = MIN(n, first + room);
         if (end < n && counter->n > counter->capacity / 2) {
             flush_keys(counter);
-            if (xlm_pair_runs_bytes(counter->runs) > most && !xlm_pair_runs_spill(counter->runs, error))
+            if (xlm_pair_runs_bytes(counter->runs) > max_bytes && !xlm_pair_runs_spill(counter->runs, error))
                 return false;
             continue;
         }

@@ -24,7 +24,8 @@ xlm_pair_counter *xlm_pair_counter_new(int64_t vocabulary, int window, int64_t p
 void xlm_pair_counter_free(xlm_pair_counter *counter); /* NULL is allowed */
 /* Count the pairs whose second token is one of ids[first … n); ids before `first` are there to be the first of a pair. Runs in
  * memory go to disk when they have more than `most` bytes. EX_CANTCREAT, EX_IOERR. */
-bool xlm_pair_counter_add(xlm_pair_counter *counter, const int32_t *ids, int64_t first, int64_t n, int64_t most, GError **error);
+bool xlm_pair_counter_add(xlm_pair_counter *counter, const int32_t *ids, int64_t first, int64_t n, int64_t max_bytes,
+                          GError **error);
 /* Make a run of what was collected since the last one. */
 void xlm_pair_counter_flush(xlm_pair_counter *counter);
 

@@ -17,7 +17,7 @@ struct run {
 };
 
 /* Runs on disk that a merge reads at once, and bytes that it reads of each: 32 MiB together. */
-enum { MOST_RUNS = 256, BUFFER = 1 << 17 };
+enum { MAX_RUNS = 256, BUFFER = 1 << 17 };
 
 struct xlm_pair_runs {
     int width;
@@ -147,15 +147,15 @@ static void join_neighbours(xlm_pair_runs *runs)
 /* All runs, which are on disk, to one run in a new scratch file. */
 static bool merge_on_disk(xlm_pair_runs *runs, GError **error)
 {
-    const int64_t most = buffer_records(runs->width);
+    const int64_t capacity = buffer_records(runs->width);
     xlm_pair_runs *merged = xlm_pair_runs_new(runs->width, runs->scratch);
     xlm_pair_merge *merge = xlm_pair_merge_new(runs->width);
     xlm_pair_merge_add(merge, runs, 0, 0, INT64_MAX);
-    uint64_t *words = g_malloc(record_size(runs->width) * (size_t)most);
+    uint64_t *words = g_malloc(record_size(runs->width) * (size_t)capacity);
     struct run run = {.words = NULL};
     bool good = true;
-    for (int64_t n = most; n == most && good;) {
-        for (n = 0; n < most && xlm_pair_merge_sum(merge, words + n * (1 + runs->width)); n++)
+    for (int64_t n = capacity; n == capacity && good;) {
+        for (n = 0; n < capacity && xlm_pair_merge_sum(merge, words + n * (1 + runs->width)); n++)
             run.last_pair = words[n * (1 + runs->width)];
         if (run.records == 0)
             run.first_pair = words[0];
@@ -189,7 +189,7 @@ bool xlm_pair_runs_spill(xlm_pair_runs *runs, GError **error)
         runs->in_memory -= run->records;
     }
     join_neighbours(runs);
-    return runs->runs->len <= MOST_RUNS || merge_on_disk(runs, error);
+    return runs->runs->len <= MAX_RUNS || merge_on_disk(runs, error);
 }
 
 /* ---- merging ---- */

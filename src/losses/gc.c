@@ -113,10 +113,10 @@ static void walk(const struct gc *gc, struct neighbours *to, const xlm_text *tex
 static struct neighbours find_neighbours(const struct gc *gc, xlm_tape *tape, const xlm_batch *batch, const int32_t *place)
 {
     const xlm_text *text = &batch->corrupted;
-    const uint64_t most = (uint64_t)(2 * gc->window * batch->predicted);
+    const uint64_t max_pairs = (uint64_t)(2 * gc->window * batch->predicted);
     struct neighbours found = {
-        .masked = xlm_tape_take(tape, sizeof(int32_t) * most), .near = xlm_tape_take(tape, sizeof(int32_t) * most),
-        .logs = xlm_tape_take(tape, sizeof(xlm_real) * most), .shares = xlm_tape_take(tape, sizeof(xlm_real) * most),
+        .masked = xlm_tape_take(tape, sizeof(int32_t) * max_pairs), .near = xlm_tape_take(tape, sizeof(int32_t) * max_pairs),
+        .logs = xlm_tape_take(tape, sizeof(xlm_real) * max_pairs), .shares = xlm_tape_take(tape, sizeof(xlm_real) * max_pairs),
     };
     for (int32_t i = 0, s = 0; i < batch->predicted; i++) {
         const int32_t row = batch->predicted_rows[i];

@@ -10,13 +10,13 @@ enum { ROUNDS = 200 };
 static const double TOLERANCE = 1e-6; /* of the entropy */
 
 /* p for a β; returns the entropy, in nats. */
-static double set_probabilities(int k, const double *squared, double least, double beta, double *p)
+static double set_probabilities(int k, const double *squared, double min, double beta, double *p)
 {
     double sum = 0, mean = 0;
     for (int j = 0; j < k; j++) {
-        p[j] = exp(-beta * (squared[j] - least));
+        p[j] = exp(-beta * (squared[j] - min));
         sum += p[j];
-        mean += p[j] * (squared[j] - least);
+        mean += p[j] * (squared[j] - min);
     }
     for (int j = 0; j < k; j++)
         p[j] /= sum;
@@ -25,14 +25,14 @@ static double set_probabilities(int k, const double *squared, double least, doub
 
 double xlm_affinities_of_point(int k, const double *squared, double perplexity, double *p)
 {
-    double least = squared[0], most = squared[0];
+    double min = squared[0], max = squared[0];
     for (int j = 1; j < k; j++)
-        least = fmin(least, squared[j]), most = fmax(most, squared[j]);
+        min = fmin(min, squared[j]), max = fmax(max, squared[j]);
     const double wanted = log(perplexity);
-    double low = 0, high = INFINITY, beta = most > least ? 1 / (most - least) : 1;
+    double low = 0, high = INFINITY, beta = max > min ? 1 / (max - min) : 1;
     for (int round = 0; round < ROUNDS; round++) {
-        const double entropy = set_probabilities(k, squared, least, beta, p);
-        if (fabs(entropy - wanted) < TOLERANCE || most == least)
+        const double entropy = set_probabilities(k, squared, min, beta, p);
+        if (fabs(entropy - wanted) < TOLERANCE || max == min)
             break;
         if (entropy > wanted)
             low = beta;

@@ -25,11 +25,11 @@ typedef struct frame {
 
 static frame make_frame(const xlm_map *map, const double *y, double left, double top)
 {
-    double least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
+    double min[2] = {INFINITY, INFINITY}, max[2] = {-INFINITY, -INFINITY};
     for (int64_t i = 0; i < 2 * map->n; i++)
-        least[i % 2] = fmin(least[i % 2], y[i]), most[i % 2] = fmax(most[i % 2], y[i]);
-    const double side = fmax(most[0] - least[0], most[1] - least[1]);
-    return (frame){.left = left, .top = top, .x = (least[0] + most[0]) / 2, .y = (least[1] + most[1]) / 2,
+        min[i % 2] = fmin(min[i % 2], y[i]), max[i % 2] = fmax(max[i % 2], y[i]);
+    const double side = fmax(max[0] - min[0], max[1] - min[1]);
+    return (frame){.left = left, .top = top, .x = (min[0] + max[0]) / 2, .y = (min[1] + max[1]) / 2,
                    .scale = side > 0 ? 0.94 * SIDE / side : 0};
 }
 
@@ -125,12 +125,12 @@ static void draw_names(GString *svg, const xlm_map *map, const frame *f, const d
 /* Titles that are wider than their picture, which paths are, keep their ends. g_free. */
 static char *fit_title(const char *title)
 {
-    const int most = (int)(SIDE / (0.55 * LETTERS));
+    const int max = (int)(SIDE / (0.55 * LETTERS));
     g_autofree char *valid = g_utf8_make_valid(title, -1);
-    if (xlm_terminal_columns(valid, strlen(valid)) <= most)
+    if (xlm_terminal_columns(valid, strlen(valid)) <= max)
         return g_steal_pointer(&valid);
     const char *at = valid;
-    while (xlm_terminal_columns(at, strlen(at)) >= most)
+    while (xlm_terminal_columns(at, strlen(at)) >= max)
         at = g_utf8_next_char(at);
     return g_strconcat("…", at, NULL);
 }

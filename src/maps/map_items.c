@@ -73,14 +73,14 @@ static void name_sides(xlm_map_items *items, char *const *languages)
         g_ptr_array_add(items->languages, g_strdup(names != NULL ? names[s] : s == 0 ? "first" : "second"));
 }
 
-static bool read_words(xlm_map_items *items, const char *path, char *const *languages, int64_t most, GError **error)
+static bool read_words(xlm_map_items *items, const char *path, char *const *languages, int64_t max_pairs, GError **error)
 {
     xlm_pair_list list = {{NULL, NULL}, NULL};
     GHashTable *numbers[2] = {g_hash_table_new(g_str_hash, g_str_equal), g_hash_table_new(g_str_hash, g_str_equal)};
     open_items(items, path, false);
     name_sides(items, languages);
     const bool good = xlm_pair_list_read_dictionary(path, &list, error);
-    const int64_t pairs = good ? (most > 0 ? MIN(most, list.words[0]->len) : list.words[0]->len) : 0;
+    const int64_t pairs = good ? (max_pairs > 0 ? MIN(max_pairs, list.words[0]->len) : list.words[0]->len) : 0;
     for (int64_t i = 0; i < pairs; i++) {
         int64_t item[2];
         for (int s = 0; s < 2; s++) {
@@ -99,10 +99,10 @@ static bool read_words(xlm_map_items *items, const char *path, char *const *lang
     return good;
 }
 
-static void add_pairs(xlm_map_items *items, const xlm_dictionary *d, const xlm_vocabulary *vocabulary, int64_t most,
+static void add_pairs(xlm_map_items *items, const xlm_dictionary *d, const xlm_vocabulary *vocabulary, int64_t max_pairs,
                       GHashTable *const numbers[2])
 {
-    for (int64_t i = 0; i < d->pairs && (most == 0 || (int64_t)items->links->len / 2 < most); i++) {
+    for (int64_t i = 0; i < d->pairs && (max_pairs == 0 || (int64_t)items->links->len / 2 < max_pairs); i++) {
         int64_t item[2];
         for (int s = 0; s < 2; s++) {
             const int32_t id = d->token[s][i];
@@ -117,7 +117,7 @@ static void add_pairs(xlm_map_items *items, const xlm_dictionary *d, const xlm_v
     }
 }
 
-static bool read_subwords(xlm_map_items *items, const char *path, const char *checkpoint, int64_t most, GError **error)
+static bool read_subwords(xlm_map_items *items, const char *path, const char *checkpoint, int64_t max_pairs, GError **error)
 {
     open_items(items, path, true);
     g_autoptr(xlm_loaded_model) loaded = xlm_model_file_read_header(checkpoint, error);
@@ -134,7 +134,7 @@ static bool read_subwords(xlm_map_items *items, const char *path, const char *ch
         for (int s = 0; s < 2 && good && p == 0; s++)
             g_ptr_array_add(items->languages, g_strdup(xlm_vocabulary_language_names(loaded->vocabulary)[d->language[s]]));
         if (good)
-            add_pairs(items, d, loaded->vocabulary, most, numbers);
+            add_pairs(items, d, loaded->vocabulary, max_pairs, numbers);
         xlm_dictionary_free(d);
     }
     if (good && items->links->len == 0)
@@ -145,10 +145,10 @@ static bool read_subwords(xlm_map_items *items, const char *path, const char *ch
 }
 
 bool xlm_map_items_read_dictionary(xlm_map_items *items, const char *path, const char *checkpoint, char *const *languages,
-                                   int64_t most, GError **error)
+                                   int64_t max_pairs, GError **error)
 {
-    return xlm_files_is_hdf5(path) ? read_subwords(items, path, checkpoint, most, error)
-                                   : read_words(items, path, languages, most, error);
+    return xlm_files_is_hdf5(path) ? read_subwords(items, path, checkpoint, max_pairs, error)
+                                   : read_words(items, path, languages, max_pairs, error);
 }
 
 /* ---- corpora ---- */
@@ -161,7 +161,7 @@ static bool has_letter(const char *word)
     return false;
 }
 
-static bool add_frequent(xlm_map_items *items, const xlm_corpus *corpus, const char *name, int64_t most, GError **error)
+static bool add_frequent(xlm_map_items *items, const xlm_corpus *corpus, const char *name, int64_t max_words, GError **error)
 {
     const xlm_corpus_text *text = xlm_corpus_find_text(corpus, XLM_TRAIN, name);
     if (text == NULL)
@@ -171,7 +171,7 @@ static bool add_frequent(xlm_map_items *items, const xlm_corpus *corpus, const c
         return false;
     const char *const *words = xlm_vocabulary_words(xlm_corpus_vocabulary(corpus));
     int64_t taken = 0;
-    for (guint i = 0; i < list->len && taken < most; i++) {
+    for (guint i = 0; i < list->len && taken < max_words; i++) {
         const int32_t id = g_array_index(list, xlm_frequency, i).id;
         if (!has_letter(words[id]))
             continue;
@@ -183,7 +183,7 @@ static bool add_frequent(xlm_map_items *items, const xlm_corpus *corpus, const c
     return true;
 }
 
-bool xlm_map_items_read_words(xlm_map_items *items, const char *corpus, char *const *languages, int64_t most, GError **error)
+bool xlm_map_items_read_words(xlm_map_items *items, const char *corpus, char *const *languages, int64_t max_words, GError **error)
 {
     open_items(items, corpus, true);
     g_autoptr(xlm_corpus) c = xlm_corpus_open(corpus, error);
@@ -194,9 +194,9 @@ bool xlm_map_items_read_words(xlm_map_items *items, const char *corpus, char *co
     bool good = true;
     items->vocabulary = xlm_vocabulary_digest(xlm_corpus_vocabulary(c));
     for (int i = 0; good && languages != NULL && languages[i] != NULL; i++)
-        good = add_frequent(items, c, languages[i], most, error);
+        good = add_frequent(items, c, languages[i], max_words, error);
     for (int i = 0; good && languages == NULL && i < n; i++)
-        good = texts[i].tokens == 0 || add_frequent(items, c, texts[i].language, most, error);
+        good = texts[i].tokens == 0 || add_frequent(items, c, texts[i].language, max_words, error);
     return good;
 }
 
@@ -235,7 +235,7 @@ static bool add_sentence(xlm_map_items *items, const xlm_corpus *c, const xlm_co
     return true;
 }
 
-bool xlm_map_items_read_sentences(xlm_map_items *items, const char *corpus, char *const *languages, int64_t most,
+bool xlm_map_items_read_sentences(xlm_map_items *items, const char *corpus, char *const *languages, int64_t max_pairs,
                                   GError **error)
 {
     open_items(items, corpus, true);
@@ -246,7 +246,7 @@ bool xlm_map_items_read_sentences(xlm_map_items *items, const char *corpus, char
     items->vocabulary = xlm_vocabulary_digest(xlm_corpus_vocabulary(c));
     const xlm_corpus_pairs *pairs = choose_pairs(c, corpus, languages, error);
     bool good = pairs != NULL;
-    const int64_t n = good ? (most > 0 ? MIN(most, pairs->pairs) : pairs->pairs) : 0;
+    const int64_t n = good ? (max_pairs > 0 ? MIN(max_pairs, pairs->pairs) : pairs->pairs) : 0;
     if (good && n == 0)
         good = xlm_error_set(error, EX_DATAERR, "%s: has no held-out pairs of %s", corpus, pairs->name);
     g_autofree int64_t *links = g_new(int64_t, MAX(2 * n, 1));
@@ -319,14 +319,14 @@ static bool make_sentence_vectors(const xlm_comm *comm, const xlm_map_items *ite
                                   const int *languages, int64_t layer, float *vectors, bool *covered, GError **error)
 {
     xlm_examples *examples = xlm_examples_new(xlm_vocabulary_specials(loaded->vocabulary));
-    const int64_t n = items->labels->len, most = loaded->config.positions - 2;
+    const int64_t n = items->labels->len, max_length = loaded->config.positions - 2;
     int64_t first = 0;
     for (int64_t i = 0; i < n; i++) {
         const int64_t end = g_array_index(items->ends, int64_t, i);
         const int32_t language = MAX(languages[g_array_index(items->language, int32_t, i)], 0);
         covered[i] = covered[i] && end > first;
         xlm_examples_add_special(examples, XLM_BOS, language, 0);
-        for (int64_t k = first; k < MIN(end, first + most); k++)
+        for (int64_t k = first; k < MIN(end, first + max_length); k++)
             xlm_examples_add(examples, g_array_index(items->subwords, int32_t, k), language, 0);
         xlm_examples_add_special(examples, XLM_EOS, language, 0);
         xlm_examples_end(examples);
@@ -354,7 +354,7 @@ bool xlm_map_items_vectors(const xlm_comm *comm, const xlm_map_items *items, con
 {
     GError *failure = NULL;
     g_autofree int *languages = g_new(int, items->languages->len);
-    xlm_word_space *space = xlm_word_space_open(path, how->most, &failure);
+    xlm_word_space *space = xlm_word_space_open(path, how->max_words, &failure);
     const xlm_loaded_model *loaded = space != NULL ? xlm_word_space_model(space) : NULL;
     if (space != NULL && check_vocabulary(items, loaded, path, &failure) &&
         find_languages(items, space, languages, &failure) && items->sentences)

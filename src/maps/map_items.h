@@ -18,15 +18,16 @@ typedef struct xlm_map_items {
 } xlm_map_items;
 
 /* Pairs of a dictionary: of xlm_dict, in the subwords of `checkpoint`, or words as text. languages: what the two sides are
- * called, or NULL: what the file says in itself or, as MUSE's do, in its name, else first and second. most: pairs that are taken,
- * from the first on; 0: all. Each reader is called once, by each rank for itself; *items is closed also after a failure.
- * EX_NOINPUT, EX_DATAERR. */
+ * called, or NULL: what the file says in itself or, as MUSE's do, in its name, else first and second. max_pairs: maximum number
+ * of pairs to take, from the first on; 0: all. Each reader is called once, by each rank for itself; *items is closed also after a
+ * failure. EX_NOINPUT, EX_DATAERR. */
 bool xlm_map_items_read_dictionary(xlm_map_items *items, const char *path, const char *checkpoint, char *const *languages,
-                                   int64_t most, GError **error);
-/* The `most` most frequent subwords with a letter in them of the training text of each language; NULL: of all languages. */
-bool xlm_map_items_read_words(xlm_map_items *items, const char *corpus, char *const *languages, int64_t most, GError **error);
-/* The first `most` held-out pairs of sentences of two languages, 0: all; NULL: of the only pair. */
-bool xlm_map_items_read_sentences(xlm_map_items *items, const char *corpus, char *const *languages, int64_t most,
+                                   int64_t max_pairs, GError **error);
+/* The `max_words` most frequent subwords with a letter in them of the training text of each language; NULL: of all languages. */
+bool xlm_map_items_read_words(xlm_map_items *items, const char *corpus, char *const *languages, int64_t max_words,
+                              GError **error);
+/* The first `max_pairs` held-out pairs of sentences of two languages, 0: all; NULL: of the only pair. */
+bool xlm_map_items_read_sentences(xlm_map_items *items, const char *corpus, char *const *languages, int64_t max_pairs,
                                   GError **error);
 void xlm_map_items_close(xlm_map_items *items); /* of zeros, too */
 
@@ -35,7 +36,7 @@ typedef struct xlm_map_vectors {
     int64_t layer;    /* of sentences: hidden states; −1: the last */
     bool words_alone; /* without the embeddings of languages */
     bool unit;        /* divided by their lengths */
-    int64_t most;     /* words of a file of vectors that are read; 0: all */
+    int64_t max_words; /* words of a file of vectors that are read; 0: all */
 } xlm_map_vectors;
 
 /* [out] vectors: [n x width], g_free; covered: [n], set to false for items that have none; step: of a checkpoint. path: of a

@@ -55,7 +55,8 @@ typedef struct partial_map {
 
 /* W + Σ u_k v_kᵀ over singular vectors of A = left M right with values above *least, or above that share of the largest where
  * `share` says so; they are open no longer. s: [d] values of A. */
-static bool settle(const xlm_grid *grid, const xlm_matrix *m, double least, bool share, partial_map *p, double *s, GError **error)
+static bool settle(const xlm_grid *grid, const xlm_matrix *m, double threshold, bool share, partial_map *p, double *s,
+                   GError **error)
 {
     const int64_t d = xlm_matrix_rows(m);
     g_autofree double *x = g_new(double, d * d);
@@ -69,7 +70,7 @@ static bool settle(const xlm_grid *grid, const xlm_matrix *m, double least, bool
         good = xlm_matrix_svd(a[0], s, a[1], a[2], error);
     }
     int64_t k = 0;
-    while (good && k < d - p->rank && s[k] > least * (share ? s[0] : 1))
+    while (good && k < d - p->rank && s[k] > threshold * (share ? s[0] : 1))
         k++;
     if (k > 0) {
         keep_first(a[1], false, k, x);
@@ -264,10 +265,11 @@ static GArray *find_mutual(const xlm_procrustes *p, const int64_t n[2], const fl
     return pairs;
 }
 
-bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int64_t most, xlm_rotation *rotation, GError **error)
+bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int64_t max_words, xlm_rotation *rotation,
+                           GError **error)
 {
     const xlm_procrustes *p = procrustes;
-    const int64_t n[2] = {MIN(p->n[0], most), MIN(p->n[1], most)};
+    const int64_t n[2] = {MIN(p->n[0], max_words), MIN(p->n[1], max_words)};
     double best = -INFINITY, cosine;
     xlm_rotation *next = xlm_rotation_new(p->width);
     bool good = true;

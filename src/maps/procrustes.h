@@ -47,6 +47,7 @@ void xlm_procrustes_map(int64_t width, const double *map, int64_t n, const float
 float *xlm_procrustes_map_all(const xlm_comm *comm, int64_t width, const double *map, int64_t n, const float *x);
 /* The map learned again, so many times, from those of the first `most` words of both sides that CSLS makes nearest of each other;
  * rotation: [in, out], the one under which such pairs have the largest mean cosine. Collective. EX_SOFTWARE. */
-bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int64_t most, xlm_rotation *rotation, GError **error);
+bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int64_t max_words, xlm_rotation *rotation,
+                           GError **error);
 
 #endif

@@ -67,9 +67,9 @@ static uint32_t spread(uint32_t bits)
     return (bits | bits << 1) & 0x55555555u;
 }
 
-static uint32_t place_of(double value, double least, double side)
+static uint32_t place_of(double value, double min, double side)
 {
-    const double steps = side > 0 ? (value - least) / side * (1 << LEVELS) : 0;
+    const double steps = side > 0 ? (value - min) / side * (1 << LEVELS) : 0;
     return (uint32_t)CLAMP(steps, 0, (1 << LEVELS) - 1);
 }
 
@@ -138,13 +138,13 @@ static int32_t add_cell(xlm_quadtree *t, int32_t begin, int32_t end, int level)
 void xlm_quadtree_build(xlm_quadtree *tree, const double *y)
 {
     xlm_quadtree *t = tree;
-    double least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
+    double min[2] = {INFINITY, INFINITY}, max[2] = {-INFINITY, -INFINITY};
     for (int64_t i = 0; i < 2 * t->n; i++)
-        least[i % 2] = fmin(least[i % 2], y[i]), most[i % 2] = fmax(most[i % 2], y[i]);
-    t->side = fmax(most[0] - least[0], most[1] - least[1]);
+        min[i % 2] = fmin(min[i % 2], y[i]), max[i % 2] = fmax(max[i % 2], y[i]);
+    t->side = fmax(max[0] - min[0], max[1] - min[1]);
     for (int64_t i = 0; i < t->n; i++)
-        t->codes[i] = (coded){spread(place_of(y[2 * i], least[0], t->side)) << 1 |
-                              spread(place_of(y[2 * i + 1], least[1], t->side)), (int32_t)i};
+        t->codes[i] = (coded){spread(place_of(y[2 * i], min[0], t->side)) << 1 |
+                              spread(place_of(y[2 * i + 1], min[1], t->side)), (int32_t)i};
     sort_codes(t);
     for (int64_t i = 0; i < t->n; i++) {
         t->order[i] = t->codes[i].point;

@@ -17,9 +17,9 @@ enum {
     ROWS = 1024     /* of the basis that are turned at a time */
 };
 
-/* The extents of a basis: it has up to `most` columns, blocks of `width`, and is cut down to `kept`. */
+/* The extents of a basis: it has up to `max_columns` columns, blocks of `width`, and is cut down to `kept`. */
 struct extents {
-    int64_t width, kept, most;
+    int64_t width, kept, max_columns;
     bool whole; /* all of R^n: the unit vectors */
 };
 
@@ -27,10 +27,10 @@ static struct extents choose_extents(int64_t n, int64_t rank)
 {
     struct extents e = {.width = WIDTH};
     e.kept = rank + MAX(rank / 8, WIDTH / 2);
-    e.most = e.kept + MAX(8 * WIDTH, (2 * rank + WIDTH - 1) / WIDTH * WIDTH);
-    e.whole = n <= MAX(SMALL, e.most + WIDTH);
+    e.max_columns = e.kept + MAX(8 * WIDTH, (2 * rank + WIDTH - 1) / WIDTH * WIDTH);
+    e.whole = n <= MAX(SMALL, e.max_columns + WIDTH);
     if (e.whole)
-        e.most = n;
+        e.max_columns = n;
     return e;
 }
 
@@ -41,7 +41,7 @@ struct basis {
     const xlm_linear_map *of;
     struct extents extents;
     int64_t columns;         /* of q that are there */
-    double *q;               /* [rows x most + width] */
+    double *q;               /* [rows x max_columns + width] */
     int64_t stride;
     double *h;               /* [stride x stride], symmetric */
     double *next, *image;    /* [rows x width] */
@@ -137,12 +137,12 @@ static bool make_next(struct basis *b)
     project(b, b->columns, n, b->next, h);
     remove_projection(b, b->columns, n, h, b->next);
     bool good = orthonormalise(b, n, b->next, b->r);
-    double least = INFINITY, most = 0;
+    double smallest = INFINITY, largest = 0;
     for (int64_t i = 0; i < n; i++) {
-        least = fmin(least, b->r[i * n + i]);
-        most = fmax(most, b->h[i * b->stride + i]);
+        smallest = fmin(smallest, b->r[i * n + i]);
+        largest = fmax(largest, b->h[i * b->stride + i]);
     }
-    if (good && least < 1e-9 * most) {
+    if (good && smallest < 1e-9 * largest) {
         for (int again = 0; again < 2 && good; again++) {
             project(b, b->columns, n, b->next, h);
             remove_projection(b, b->columns, n, h, b->next);
@@ -251,7 +251,7 @@ static void restart(struct basis *b, const double *theta, const double *y)
 static bool iterate(struct basis *b, xlm_truncated_svd *svd, double *theta)
 {
     const struct extents *e = &b->extents;
-    g_autofree double *y = g_new(double, e->most * e->most);
+    g_autofree double *y = g_new(double, e->max_columns * e->max_columns);
     bool good = true, done = false;
     if (e->whole)
         take_all(b);
@@ -259,7 +259,7 @@ static bool iterate(struct basis *b, xlm_truncated_svd *svd, double *theta)
         good = start(b, svd->seed);
     xlm_progress progress = xlm_progress_begin("factorising", 0, "products");
     for (int round = 0; good && !done; round++) {
-        while (good && !e->whole && b->columns + e->width <= e->most) {
+        while (good && !e->whole && b->columns + e->width <= e->max_columns) {
             append(b, e->width, b->next);
             g_autofree double *block = g_memdup2(b->next, sizeof *block * (size_t)(b->of->rows * e->width));
             multiply_twice(b, e->width, block, b->next);
@@ -338,7 +338,7 @@ static bool take_results(struct basis *b, xlm_truncated_svd *svd, const double *
 int64_t xlm_truncated_svd_bytes(const xlm_comm *comm, int64_t n, int64_t rank)
 {
     const struct extents e = choose_extents(n, rank);
-    const int64_t rows = (n + comm->ranks - 1) / comm->ranks, stride = e.most + e.width;
+    const int64_t rows = (n + comm->ranks - 1) / comm->ranks, stride = e.max_columns + e.width;
     const int64_t working = rows * (stride + 6 * e.width) + 2 * rows * comm->ranks * e.width + 5 * stride * stride;
     return (int64_t)sizeof(double) * (working + 4 * rows * rank);
 }
@@ -353,13 +353,13 @@ bool xlm_truncated_svd_find(const xlm_grid *grid, const xlm_linear_map *map, xlm
     b->of = map;
     b->extents = e;
     b->error = error;
-    b->stride = e.most + e.width;
+    b->stride = e.max_columns + e.width;
     b->q = g_new(double, map->rows * b->stride);
     b->h = g_new0(double, b->stride * b->stride);
     b->next = g_new(double, map->rows * e.width);
     b->image = g_new(double, map->rows * e.width);
     b->all = g_new(double, map->rows * e.width * comm->ranks);
-    double *theta = g_new(double, e.most);
+    double *theta = g_new(double, e.max_columns);
     const bool good = iterate(b, svd, theta) && take_results(b, svd, theta);
     g_free(theta);
     g_free(b->q);

@@ -19,7 +19,7 @@ xlm_tsne_options xlm_tsne_defaults(void)
                               .seed = 1};
 }
 
-double xlm_tsne_most_perplexity(int64_t n) { return (double)(n - 1) / 3; }
+double xlm_tsne_max_perplexity(int64_t n) { return (double)(n - 1) / 3; }
 
 /* ---- the gradient ---- */
 

@@ -24,7 +24,7 @@ typedef struct xlm_tsne_options {
 /* Perplexity 30, θ 0.5, 1000 iterations, the first 250 exaggerated 12 times, seed 1. */
 xlm_tsne_options xlm_tsne_defaults(void);
 /* The largest perplexity that n points can have. */
-double xlm_tsne_most_perplexity(int64_t n);
+double xlm_tsne_max_perplexity(int64_t n);
 
 /* [out] y: [n x 2], with mean 0. x: [n x width], by falling variance of the columns, as principal components are: the first
  * two, scaled to a deviation of 1e-4, with a hundredth of that drawn from the seed added, are where the points begin. Returns

@@ -14,9 +14,9 @@ xlm_matrix *xlm_matrix_new(const xlm_grid *grid, xlm_layout layout, int64_t rows
     const xlm_process_grid *g = &grid->by[layout];
     const int64_t row_block = layout == XLM_BY_ROWS ? rows_each(g->rows, rows) : BLOCK;
     /* The most that any rank has, so that all find the same. */
-    const int64_t most_rows = (rows / row_block / g->rows + 1) * row_block;
-    const int64_t most_columns = (columns / BLOCK / g->columns + 1) * BLOCK;
-    if (rows > G_MAXINT32 || columns > G_MAXINT32 || most_rows * most_columns > G_MAXINT32) {
+    const int64_t max_rows = (rows / row_block / g->rows + 1) * row_block;
+    const int64_t max_columns = (columns / BLOCK / g->columns + 1) * BLOCK;
+    if (rows > G_MAXINT32 || columns > G_MAXINT32 || max_rows * max_columns > G_MAXINT32) {
         xlm_error_set(error, EX_DATAERR, "a matrix of %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " is too large for %d ranks: "
                       "each may have 2^31 elements; take more ranks", rows, columns, grid->comm->ranks);
         return NULL;

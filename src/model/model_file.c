@@ -52,7 +52,7 @@ bool xlm_model_file_write_content(xlm_store *store, const xlm_comm *comm, const 
 /* ---- checks ---- */
 
 /* A step that the draws of streams can be numbered by, as many as an option `steps` allows. */
-static const int64_t MOST_STEPS = 1000000000000;
+static const int64_t MAX_STEPS = 1000000000000;
 
 /* Format and version of the file. [out] *of_run: it has the state of a run. */
 static xlm_file_condition check_version(const xlm_store *store, bool needs_run, bool *of_run, GError **error)
@@ -85,10 +85,10 @@ xlm_file_condition xlm_model_file_check_format(const xlm_store *store, bool need
         return condition;
     if (!xlm_store_get_int(store, "/", "step", step, error))
         return XLM_FILE_DAMAGED;
-    if (*step >= 0 && *step <= MOST_STEPS)
+    if (*step >= 0 && *step <= MAX_STEPS)
         return XLM_FILE_GOOD;
     xlm_error_set(error, EX_DATAERR, "%s: step = %" G_GINT64_FORMAT ": must be from 0 to %" G_GINT64_FORMAT "; the file is "
-                  "damaged", xlm_store_path(store), *step, MOST_STEPS);
+                  "damaged", xlm_store_path(store), *step, MAX_STEPS);
     return XLM_FILE_DAMAGED;
 }
 
@@ -139,7 +139,7 @@ bool xlm_model_file_read_array(const xlm_store *store, const char *group, const 
 /* ---- reading ---- */
 
 /* <s>, a token, </s>. */
-enum { LEAST_LENGTH = 3 };
+enum { MIN_LENGTH = 3 };
 
 static bool refuse(const xlm_store *store, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
 static bool refuse(const xlm_store *store, GError **error, const char *format, ...)
@@ -200,9 +200,9 @@ static bool load_task(xlm_loaded_model *m, const xlm_store *store, GError **erro
         (task->labels = xlm_store_read_strings(store, "/task/labels", INT32_MAX, &n, error)) == NULL ||
         !check_labels(store, task->labels, n, error))
         return false;
-    if (task->length < LEAST_LENGTH || task->length > m->config.positions)
+    if (task->length < MIN_LENGTH || task->length > m->config.positions)
         return refuse(store, error, "/task: length = %" G_GINT64_FORMAT ": must be from %d to the model's "
-                      "%" G_GINT64_FORMAT " positions", task->length, LEAST_LENGTH, m->config.positions);
+                      "%" G_GINT64_FORMAT " positions", task->length, MIN_LENGTH, m->config.positions);
     if (*task->language != '\0' && xlm_vocabulary_find_language(m->vocabulary, task->language) < 0)
         return refuse(store, error, "/task: language = %s, which is not one of /languages", task->language);
     return load_task_languages(m, store, error);

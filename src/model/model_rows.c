@@ -117,11 +117,11 @@ static int64_t single(const xlm_row_sources *s, int64_t i)
 
 /* How many new rows from `row` on, at most `most`, have their single sources within `range` rows of the old array; these are
  * [*low, *low + *n). */
-static int64_t reach(const xlm_row_sources *s, int64_t row, int64_t most, int64_t range, int64_t *low, int64_t *n)
+static int64_t reach(const xlm_row_sources *s, int64_t row, int64_t max_rows, int64_t range, int64_t *low, int64_t *n)
 {
     int64_t high = -1, rows = 0;
     *low = 0;
-    for (; rows < most; rows++) {
+    for (; rows < max_rows; rows++) {
         const int64_t at = single(s, row + rows);
         if (at < 0)
             continue;

@@ -62,11 +62,11 @@ struct aligner {
 
 static bool choose_layers(struct aligner *a, GError **error)
 {
-    const int64_t asked = a->options->layer, most = a->loaded->config.layers;
+    const int64_t asked = a->options->layer, top = a->loaded->config.layers;
     if (!xlm_model_file_has_layer(a->loaded, a->options->checkpoint, asked, error))
         return false;
-    a->first_layer = asked == XLM_LAYER_ALL ? 0 : asked == XLM_LAYER_DEFAULT ? (2 * most + 1) / 3 : asked;
-    a->layers = asked == XLM_LAYER_ALL ? most + 1 : 1;
+    a->first_layer = asked == XLM_LAYER_ALL ? 0 : asked == XLM_LAYER_DEFAULT ? (2 * top + 1) / 3 : asked;
+    a->layers = asked == XLM_LAYER_ALL ? top + 1 : 1;
     a->layer = g_new0(struct layer_links, a->layers);
     for (int64_t l = 0; l < a->layers; l++)
         a->layer[l] = (struct layer_links){.lines = g_string_new(NULL), .scores = g_string_new(NULL)};

@@ -9,13 +9,13 @@
 #include "nn/stack.h"
 #include "options/options.h"
 
-#define OPTION(name, type, fallback, least, most, choices, help) \
-    {#name, XLM_OPTION_##type, fallback, least, most, choices, help, offsetof(xlm_model_config, name)}
+#define OPTION(name, type, default_value, minimum, maximum, choices, help) \
+    {#name, XLM_OPTION_##type, default_value, minimum, maximum, choices, help, offsetof(xlm_model_config, name)}
 
 /* Defaults are ALIGN-MLM's roberta-8. */
 const xlm_option xlm_model_options[] = {
-    OPTION(layers, INT, "8", 1, XLM_MOST_LAYERS, NULL, "number of transformer layers, L"),
-    OPTION(decoder_layers, INT, "0", 0, XLM_MOST_LAYERS, NULL,
+    OPTION(layers, INT, "8", 1, XLM_MAX_LAYERS, NULL, "number of transformer layers, L"),
+    OPTION(decoder_layers, INT, "0", 0, XLM_MAX_LAYERS, NULL,
            "number of layers of the decoder, D, which shares the embeddings and the head with the encoder; 0: there is none"),
     OPTION(hidden_size, INT, "512", 1, 1 << 20, NULL, "width of the hidden states, d"),
     OPTION(attention_heads, INT, "8", 1, 4096, NULL, "number of attention heads; must divide hidden_size"),
@@ -54,7 +54,7 @@ static int64_t nearest_divisor(int64_t d, int64_t heads)
 }
 
 /* Most entries of a table of sinusoids, which no file holds: 65,536 positions of width 2048. */
-static const int64_t MOST_SINUSOIDS = (int64_t)1 << 27;
+static const int64_t MAX_SINUSOIDS = (int64_t)1 << 27;
 
 static bool check_sizes(const xlm_model_config *c, GError **error)
 {
@@ -62,17 +62,17 @@ static bool check_sizes(const xlm_model_config *c, GError **error)
     if (d % heads != 0)
         return xlm_error_set(error, EX_CONFIG, "attention_heads = %" G_GINT64_FORMAT " does not divide hidden_size = %"
                              G_GINT64_FORMAT "; take attention_heads = %" G_GINT64_FORMAT, heads, d, nearest_divisor(d, heads));
-    if (c->position_type == XLM_POSITIONS_SINUSOIDAL && (c->positions + c->position_offset) * e > MOST_SINUSOIDS)
+    if (c->position_type == XLM_POSITIONS_SINUSOIDAL && (c->positions + c->position_offset) * e > MAX_SINUSOIDS)
         return xlm_error_set(error, EX_CONFIG, "positions = %" G_GINT64_FORMAT " sinusoids of width %" G_GINT64_FORMAT
                              " are too many; take at most %" G_GINT64_FORMAT " positions", c->positions, e,
-                             MOST_SINUSOIDS / e - c->position_offset);
+                             MAX_SINUSOIDS / e - c->position_offset);
     if (c->vocabulary <= XLM_SPECIAL_TOKENS || c->vocabulary > G_MAXINT32)
         return xlm_error_set(error, EX_DATAERR, "vocabulary = %" G_GINT64_FORMAT ": must be from %d, of which %d are special "
                              "tokens, to %d; prepare the corpus again", c->vocabulary, XLM_SPECIAL_TOKENS + 1, XLM_SPECIAL_TOKENS,
                              G_MAXINT32);
-    if (c->languages < 1 || c->languages > XLM_MOST_LANGUAGES)
+    if (c->languages < 1 || c->languages > XLM_MAX_LANGUAGES)
         return xlm_error_set(error, EX_DATAERR, "languages = %" G_GINT64_FORMAT ": must be from 1 to %d; prepare the corpus "
-                             "again", c->languages, XLM_MOST_LANGUAGES);
+                             "again", c->languages, XLM_MAX_LANGUAGES);
     return true;
 }
 

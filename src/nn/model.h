@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "tensor/parameters.h"
 
-enum { XLM_MOST_LAYERS = 1000 };
+enum { XLM_MAX_LAYERS = 1000 };
 
 /* Options of section [model]; offsets in xlm_model_config. */
 extern const xlm_option xlm_model_options[];

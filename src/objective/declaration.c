@@ -68,9 +68,9 @@ static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **
     if (view->rows == XLM_ROWS_LINKED && !stream->alignments)
         return xlm_error_set(error, EX_CONFIG, "it reads rows that are linked, and [stream %s] has no word alignments; give it "
                              "alignments = FILE.h5", stream->name);
-    if (view->number < 0 || view->number > XLM_MOST_VIEW_NUMBER || (view->number != 0 && !view->dropout))
+    if (view->number < 0 || view->number > XLM_MAX_VIEW_NUMBER || (view->number != 0 && !view->dropout))
         return xlm_error_set(error, EX_CONFIG, "a view with number %" G_GINT64_FORMAT "; it separates draws of dropout, and is 0 to "
-                             "%d, without dropout 0", view->number, XLM_MOST_VIEW_NUMBER);
+                             "%d, without dropout 0", view->number, XLM_MAX_VIEW_NUMBER);
     if (view->rows == XLM_ROWS_NEAR && view->reach < 0)
         return xlm_error_set(error, EX_CONFIG, "a view that reaches %" G_GINT64_FORMAT " rows around the predicted ones",
                              view->reach);

@@ -5,7 +5,7 @@
 
 #include "tensor/tape.h"
 
-enum { MOST = 64 }; /* elements of a parameter */
+enum { MAX_ELEMENTS = 64 }; /* elements of a parameter */
 static const double STRIDE = 1e-4, TOLERANCE = 1e-6;
 
 double xlm_differences_pass(const xlm_differences *d, double *gradient, const xlm_host_outputs *outputs)
@@ -42,17 +42,17 @@ static double difference(const xlm_differences *d, void *saved, double *x)
 }
 
 /* Of one parameter; the first element that differs becomes the error, unless there is one already. Returns the largest gradient. */
-static double check_parameter(const xlm_differences *d, void *saved, const xlm_parameter *p, const double *gradient, double least,
-                              FILE *table, GError **error)
+static double check_parameter(const xlm_differences *d, void *saved, const xlm_parameter *p, const double *gradient,
+                              double threshold, FILE *table, GError **error)
 {
     const int64_t n = p->rows * p->cols;
     double largest = 0, worst = 0;
     for (int64_t i = 0; i < n; i++)
         largest = fmax(largest, fabs(gradient[i]));
-    for (int64_t k = 0; k < MIN(n, MOST); k++) {
-        const int64_t i = n <= MOST ? k : (int64_t)((uint64_t)k * 2654435761u % (uint64_t)n);
+    for (int64_t k = 0; k < MIN(n, MAX_ELEMENTS); k++) {
+        const int64_t i = n <= MAX_ELEMENTS ? k : (int64_t)((uint64_t)k * 2654435761u % (uint64_t)n);
         const double slope = difference(d, saved, xlm_parameters_values(d->parameters) + p->start + i);
-        const double scale = fmax(fmax(fabs(slope), fabs(gradient[i])), 0.1 * fmax(largest, least));
+        const double scale = fmax(fmax(fabs(slope), fabs(gradient[i])), 0.1 * fmax(largest, threshold));
         const double apart = fabs(slope - gradient[i]) / scale;
         if (!(apart <= TOLERANCE) && error != NULL && *error == NULL)
             xlm_error_set(error, EX_SOFTWARE, "%s[%" G_GINT64_FORMAT ", %" G_GINT64_FORMAT "]: its gradient is %.10g, differences "
@@ -61,7 +61,7 @@ static double check_parameter(const xlm_differences *d, void *saved, const xlm_p
     }
     if (table != NULL)
         fprintf(table, "%-44s %5" G_GINT64_FORMAT " x %-6" G_GINT64_FORMAT " %5" G_GINT64_FORMAT " %9.1e%s\n", p->name, p->rows,
-                p->cols, MIN(n, MOST), worst, !(worst <= TOLERANCE) ? "  WRONG" : largest == 0 ? "  none" : "");
+                p->cols, MIN(n, MAX_ELEMENTS), worst, !(worst <= TOLERANCE) ? "  WRONG" : largest == 0 ? "  none" : "");
     return largest;
 }
 
@@ -86,8 +86,8 @@ bool xlm_differences_check(const xlm_differences *d, FILE *table, double *larges
         double all = 0;
         for (int i = 0; i < xlm_parameters_count(d->parameters); i++) {
             const xlm_parameter *p = xlm_parameters_get(d->parameters, i);
-            const double least = 1e-3 * fmax(1, fabs(loss));
-            all = fmax(all, check_parameter(d, saved, p, gradient + p->start, least, table, &failure));
+            const double threshold = 1e-3 * fmax(1, fabs(loss));
+            all = fmax(all, check_parameter(d, saved, p, gradient + p->start, threshold, table, &failure));
         }
         if (largest != NULL)
             *largest = all;

@@ -97,8 +97,8 @@ static bool set_model(const xlm_loss_check *check, xlm_model_config *model, GErr
     return xlm_model_check(model, error);
 }
 
-/* The values of an annotation of the built-in stages: at least `least`, below `end`. */
-static bool check_annotation(const xlm_batch *b, const char *name, int32_t width, int64_t least, int64_t end, GError **error)
+/* The values of an annotation of the built-in stages: at least `min`, below `end`. */
+static bool check_annotation(const xlm_batch *b, const char *name, int32_t width, int64_t min, int64_t end, GError **error)
 {
     const xlm_annotation *a = xlm_batch_find_annotation(b, name);
     if (a == NULL)
@@ -106,7 +106,7 @@ static bool check_annotation(const xlm_batch *b, const char *name, int32_t width
     bool good = a->width == width && (a->axis == XLM_AXIS_OWN) == (width > 1) &&
                 (a->axis == XLM_AXIS_OWN || a->length == b->corrupted.tokens);
     for (int64_t i = 0; i < (int64_t)a->length * a->width && good; i++)
-        good = a->values[i] >= least && a->values[i] < end;
+        good = a->values[i] >= min && a->values[i] < end;
     return good || xlm_error_set(error, EX_USAGE, "the annotation \"%s\" of the batch has another shape or a value that is out of "
                                  "range", name);
 }

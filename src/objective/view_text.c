@@ -54,14 +54,14 @@ static void append_sequence(struct side *to, const xlm_view_source *whole, int32
 static xlm_view_source side_alone(xlm_tape *tape, const xlm_view_source *whole, int32_t type)
 {
     const xlm_text *text = whole->text;
-    const int64_t most = (int64_t)text->tokens + text->sequences;
+    const int64_t max_rows = (int64_t)text->tokens + text->sequences;
     struct side to = {
         .offsets = XLM_TAPE_TAKE(tape, int32_t, text->sequences + 1),
-        .ids = XLM_TAPE_TAKE(tape, int32_t, most), .unmasked = XLM_TAPE_TAKE(tape, int32_t, most),
-        .positions = XLM_TAPE_TAKE(tape, int32_t, most), .languages = XLM_TAPE_TAKE(tape, int32_t, most),
-        .unswitched = XLM_TAPE_TAKE(tape, int32_t, most), .types = XLM_TAPE_TAKE(tape, int32_t, most),
-        .predicted_rows = XLM_TAPE_TAKE(tape, int32_t, most), .targets = XLM_TAPE_TAKE(tape, int32_t, most),
-        .keys = XLM_TAPE_TAKE(tape, xlm_row_key, most),
+        .ids = XLM_TAPE_TAKE(tape, int32_t, max_rows), .unmasked = XLM_TAPE_TAKE(tape, int32_t, max_rows),
+        .positions = XLM_TAPE_TAKE(tape, int32_t, max_rows), .languages = XLM_TAPE_TAKE(tape, int32_t, max_rows),
+        .unswitched = XLM_TAPE_TAKE(tape, int32_t, max_rows), .types = XLM_TAPE_TAKE(tape, int32_t, max_rows),
+        .predicted_rows = XLM_TAPE_TAKE(tape, int32_t, max_rows), .targets = XLM_TAPE_TAKE(tape, int32_t, max_rows),
+        .keys = XLM_TAPE_TAKE(tape, xlm_row_key, max_rows),
     };
     int32_t next = 0;
     to.offsets[0] = 0;

@@ -233,7 +233,7 @@ static uint32_t first_site(const xlm_view *v)
     return is_main(v) ? 0 : (1 + kind * 64 + number_of_text(v) * 8 + v->weights * 4U + v->gradient * 2U + v->dropout) * APART;
 }
 
-G_STATIC_ASSERT(XLM_MOST_VIEW_NUMBER < 1 << 4);
+G_STATIC_ASSERT(XLM_MAX_VIEW_NUMBER < 1 << 4);
 static uint32_t draws_of(xlm_view_use use)
 {
     const uint32_t number = (uint32_t)use.view->number;

@@ -118,13 +118,13 @@ static bool gather_counts(const xlm_comm *comm, xlm_word_counts **counts, GError
  * the others, and rounded. */
 static xlm_word_counts *weigh_words(xlm_word_counts *const *counts, int n, double alpha)
 {
-    int64_t most = 1;
+    int64_t largest = 1;
     for (int i = 0; i < n; i++)
-        most = MAX(most, xlm_word_counts_total(counts[i]));
+        largest = MAX(largest, xlm_word_counts_total(counts[i]));
     xlm_word_counts *joint = xlm_word_counts_new();
     for (int i = 0; i < n; i++) {
         const xlm_word_counts *words = counts[i];
-        const double weight = pow((double)xlm_word_counts_total(words) / (double)most, alpha - 1);
+        const double weight = pow((double)xlm_word_counts_total(words) / (double)largest, alpha - 1);
         for (uint32_t k = 0; k < xlm_word_counts_size(words); k++) {
             size_t size;
             const char *word = xlm_word_counts_word(words, k, &size);

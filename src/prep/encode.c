@@ -39,12 +39,12 @@ static void add_part(struct parts *parts, int language, int pair)
 /* Room for all parts that a source can have. */
 static void init_parts(struct parts *parts, const xlm_prep_options *options)
 {
-    const int most = 2 + (int)options->synthetic->len;
-    parts->language = g_new(int, most);
-    parts->pair = g_new(int, most);
-    parts->first = g_new(int64_t, most);
-    parts->text = g_malloc0((gsize)most * sizeof *parts->text);
-    for (int i = 0; i < most; i++)
+    const int max_parts = 2 + (int)options->synthetic->len;
+    parts->language = g_new(int, max_parts);
+    parts->pair = g_new(int, max_parts);
+    parts->first = g_new(int64_t, max_parts);
+    parts->text = g_malloc0((gsize)max_parts * sizeof *parts->text);
+    for (int i = 0; i < max_parts; i++)
         for (int split = 0; split < SPLITS; split++)
             parts->text[i][split] = (xlm_encoded_text){g_array_new(FALSE, FALSE, sizeof(int32_t)),
                                                        g_array_new(FALSE, FALSE, sizeof(uint32_t))};

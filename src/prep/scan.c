@@ -7,7 +7,7 @@
 #include "prep/report.h"
 #include "text/lines.h"
 
-enum { LEAST_BLOCK = 512, MOST_BLOCK = 32768, BLOCKS_A_RANK = 8, BYTES_A_LINE = 64, BYTES_A_TREE = 1024 };
+enum { MIN_BLOCK = 512, MAX_BLOCK = 32768, BLOCKS_A_RANK = 8, BYTES_A_LINE = 64, BYTES_A_TREE = 1024 };
 
 struct xlm_scan {
     xlm_lines *file[2];
@@ -28,7 +28,7 @@ static int64_t choose_block_lines(const char *path, int bytes_a_line, int ranks)
 {
     struct stat status;
     const int64_t bytes = stat(path, &status) == 0 ? (int64_t)status.st_size : 0;
-    return CLAMP(bytes / bytes_a_line / BLOCKS_A_RANK / ranks, LEAST_BLOCK, MOST_BLOCK);
+    return CLAMP(bytes / bytes_a_line / BLOCKS_A_RANK / ranks, MIN_BLOCK, MAX_BLOCK);
 }
 
 xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source)

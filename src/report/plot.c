@@ -76,7 +76,7 @@ static void free_plot(xlm_plot *plot)
 /* ---- axes ---- */
 
 typedef struct axis {
-    double least, most;
+    double min, max;
 } axis;
 
 static void find_axes(const xlm_plot *plot, axis *x, axis *y)
@@ -86,26 +86,26 @@ static void find_axes(const xlm_plot *plot, axis *x, axis *y)
         const GArray *points = ((const line *)plot->lines->pdata[i])->points;
         for (guint k = 0; k < points->len; k++) {
             const xlm_plot_point p = g_array_index(points, xlm_plot_point, k);
-            *x = (axis){fmin(x->least, p.x), fmax(x->most, p.x)};
-            *y = (axis){fmin(y->least, p.y), fmax(y->most, p.y)};
+            *x = (axis){fmin(x->min, p.x), fmax(x->max, p.x)};
+            *y = (axis){fmin(y->min, p.y), fmax(y->max, p.y)};
         }
     }
     if (plot->logarithmic) {
-        const double ratio = fmax(pow(y->most / y->least, 0.05), 1.1);
-        *y = (axis){y->least / ratio, y->most * ratio};
+        const double ratio = fmax(pow(y->max / y->min, 0.05), 1.1);
+        *y = (axis){y->min / ratio, y->max * ratio};
     } else {
-        const double room = fmax(0.05 * (y->most - y->least), fmax(0.02 * fabs(y->most), 1e-12));
+        const double room = fmax(0.05 * (y->max - y->min), fmax(0.02 * fabs(y->max), 1e-12));
         /* What is never below 0 has no axis that is. */
-        *y = (axis){y->least >= 0 && y->least < room ? 0 : y->least - room, y->most + room};
+        *y = (axis){y->min >= 0 && y->min < room ? 0 : y->min - room, y->max + room};
     }
-    const double room = fmax(0.01 * (x->most - x->least), x->most > x->least ? 0 : 0.5);
-    *x = (axis){x->least - room, x->most + room};
+    const double room = fmax(0.01 * (x->max - x->min), x->max > x->min ? 0 : 0.5);
+    *x = (axis){x->min - room, x->max + room};
 }
 
 /* 1, 2 or 5 times a power of 10: at most TICS of them in the range. whole: steps and layers have no fractions. */
 static double find_step(double range, bool whole)
 {
-    const double least = range / TICS, power = pow(10, floor(log10(least))), ratio = least / power;
+    const double smallest = range / TICS, power = pow(10, floor(log10(smallest))), ratio = smallest / power;
     const double step = power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
     return whole ? fmax(step, 1) : step;
 }
@@ -124,10 +124,10 @@ static void append_tic(GString *script, double value, bool *some)
 
 static void append_tics(GString *script, char name, const axis *a, bool whole)
 {
-    const double step = find_step(a->most - a->least, whole);
+    const double step = find_step(a->max - a->min, whole);
     bool some = false;
     g_string_append_printf(script, "set %ctics (", name);
-    for (double k = ceil(a->least / step - 1e-9); k * step <= a->most * (1 + 1e-12) && k < 1e15; k++)
+    for (double k = ceil(a->min / step - 1e-9); k * step <= a->max * (1 + 1e-12) && k < 1e15; k++)
         append_tic(script, k * step == 0 ? 0 : k * step, &some);
     g_string_append(script, ")\n");
 }
@@ -135,18 +135,18 @@ static void append_tics(GString *script, char name, const axis *a, bool whole)
 /* Powers of 10, so many apart that there is room; in between 2 and 5, or every whole number of the last digit. */
 static void append_logarithmic_tics(GString *script, const axis *a)
 {
-    const double decades = log10(a->most / a->least), apart = ceil(decades / TICS);
+    const double decades = log10(a->max / a->min), apart = ceil(decades / TICS);
     if (decades < 0.7) {
         append_tics(script, 'y', a, false);
         return;
     }
     bool some = false;
     g_string_append(script, "set ytics (");
-    for (double k = floor(log10(a->least)); k <= log10(a->most); k += apart)
+    for (double k = floor(log10(a->min)); k <= log10(a->max); k += apart)
         for (int digit = 1; digit < 10; digit++) {
             const double value = digit * pow(10, k);
             const bool shown = digit == 1 || (decades < 3 && (digit == 2 || digit == 5));
-            if (shown && value >= a->least && value <= a->most)
+            if (shown && value >= a->min && value <= a->max)
                 append_tic(script, value, &some);
         }
     g_string_append(script, ")\n");
@@ -163,9 +163,9 @@ static void append_number(GString *script, double value)
 static void append_range(GString *script, char name, const axis *a)
 {
     g_string_append_printf(script, "set %crange [", name);
-    append_number(script, a->least);
+    append_number(script, a->min);
     g_string_append_c(script, ':');
-    append_number(script, a->most);
+    append_number(script, a->max);
     g_string_append(script, "]\n");
 }
 

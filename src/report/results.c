@@ -12,12 +12,12 @@ typedef struct kind {
     const char *head;
     const char *prefix, *values[6];
     const char *measure, *details[3], *target; /* columns; NULL: there is none, or it has the usual name */
-    bool of_file;                          /* the file's name is of the detail too; the first MOST_ROWS are shown */
+    bool of_file;                          /* the file's name is of the detail too; the first MAX_ROWS are shown */
     bool may_lack;                         /* values are empty where there was nothing to measure them by */
     const char *only;                      /* rows whose column `kind` is this word alone */
 } kind;
 
-enum { MOST_ROWS = 500 };
+enum { MAX_ROWS = 500 };
 
 static const kind kinds[] = {
     {.head = "checkpoint,step,measure,layer,detail,source,target,value", .values = {"value"}, .measure = "measure",
@@ -244,9 +244,9 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
         const char *at = text;
         for (bool head = true; *at != '\0'; head = false) {
             g_autoptr(GPtrArray) row = next_row(&at);
-            const bool more = t.kind->of_file && t.taken == MOST_ROWS;
+            const bool more = t.kind->of_file && t.taken == MAX_ROWS;
             if (more)
-                xlm_page_note(page, "%s: has more than %d lines; the first of them are shown", path, MOST_ROWS);
+                xlm_page_note(page, "%s: has more than %d lines; the first of them are shown", path, MAX_ROWS);
             else if (!head)
                 take_row(&t, row);
             if (more)

@@ -173,11 +173,11 @@ static xlm_store *open_checkpoint(xlm_run *run, xlm_page *page)
 /* The job of the record, with the command that its comment names. */
 static void read_record(xlm_run *run)
 {
-    static const char before[] = "\n# ", behind[] = " runs it again.";
+    static const char before[] = "\n# ", after[] = " runs it again.";
     const char *name = xlm_job_record_name(run->directory);
     g_autofree char *path = name != NULL ? g_build_filename(run->directory, name, NULL) : NULL;
     if (path != NULL && xlm_files_load(path, &run->job, NULL, NULL)) {
-        const char *begin = strstr(run->job, before), *end = begin != NULL ? strstr(begin, behind) : NULL;
+        const char *begin = strstr(run->job, before), *end = begin != NULL ? strstr(begin, after) : NULL;
         if (end != NULL && memchr(begin + 1, '\n', (size_t)(end - begin - 1)) == NULL)
             run->command = g_strndup(begin + strlen(before), (gsize)(end - begin) - strlen(before));
         add_fact(run, "Last started", time_of(path));

@@ -6,7 +6,7 @@
 #include "report/page.h"
 #include "run/curves.h"
 
-enum { XLM_RUNS_MOST = 24 }; /* beside one another */
+enum { XLM_MAX_RUNS = 24 }; /* beside one another */
 
 typedef struct xlm_run {
     const char *directory; /* as given */

@@ -71,7 +71,7 @@ static const xlm_curve *find_curve(const xlm_sections *s, const char *name)
 /* Does a curve of losses, perplexities or norms ask for a logarithmic axis? */
 static bool spans_decades(const xlm_sections *s, const char *name)
 {
-    double least = INFINITY, most = 0;
+    double lowest = INFINITY, highest = 0;
     const char *quantity = find_curve(s, name)->quantity;
     if (strcmp(quantity, "loss") != 0 && strcmp(quantity, "perplexity") != 0 && strcmp(quantity, "gradient_norm") != 0)
         return false;
@@ -79,11 +79,11 @@ static bool spans_decades(const xlm_sections *s, const char *name)
         const xlm_curve *c = xlm_curves_find(s->runs->run[i].curves, name);
         for (guint k = 0; c != NULL && k < c->points->len; k++) {
             const double value = g_array_index(c->points, xlm_curve_point, k).value;
-            least = fmin(least, value);
-            most = fmax(most, value);
+            lowest = fmin(lowest, value);
+            highest = fmax(highest, value);
         }
     }
-    return least > 0 && most > 20 * least;
+    return lowest > 0 && highest > 20 * lowest;
 }
 
 /* One curve, a line for each run. */

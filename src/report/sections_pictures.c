@@ -133,9 +133,9 @@ static bool read_matrix(const matrices *m, uint64_t pair, matrix *x, GError **er
 }
 
 /* A cell: its value in hundredths, on a ground the stronger the larger it is among those of its matrix. */
-static void append_cell(GString *out, double value, double least, double most)
+static void append_cell(GString *out, double value, double lowest, double highest)
 {
-    const double shade = most > least ? (value - least) / (most - least) : 0;
+    const double shade = highest > lowest ? (value - lowest) / (highest - lowest) : 0;
     g_string_append_printf(out, "<td%s style=\"background:rgba(var(--heat),%.2f)\">%.0f</td>",
                            shade > 0.5 ? " class=\"high\"" : "", shade, 100 * value);
 }
@@ -143,10 +143,10 @@ static void append_cell(GString *out, double value, double least, double most)
 static void write_matrix(xlm_page *page, const matrices *m, uint64_t pair, const matrix *x)
 {
     GString *out = page->body;
-    double least = INFINITY, most = -INFINITY;
+    double lowest = INFINITY, highest = -INFINITY;
     for (uint32_t i = 0; i < x->size[0] * x->size[1]; i++)
         if (isfinite(x->values[i]))
-            least = fmin(least, x->values[i]), most = fmax(most, x->values[i]);
+            lowest = fmin(lowest, x->values[i]), highest = fmax(highest, x->values[i]);
     g_autofree char *caption = g_strdup_printf("Pair %" G_GUINT64_FORMAT ": %s down, %s to the right, layer %" G_GINT64_FORMAT
                                                ", in hundredths", pair, m->language[0], m->language[1], m->layer);
     g_string_append(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
@@ -167,7 +167,7 @@ static void write_matrix(xlm_page *page, const matrices *m, uint64_t pair, const
         for (uint32_t j = 0; j < x->size[1]; j++) {
             const double value = x->values[i * x->size[1] + j];
             if (isfinite(value))
-                append_cell(out, value, least, most);
+                append_cell(out, value, lowest, highest);
             else
                 g_string_append(out, "<td>–</td>");
         }

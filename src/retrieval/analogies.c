@@ -11,7 +11,7 @@
 
 enum {
     QUESTIONS = 1 << 15, /* whose vectors are in memory at a time */
-    MOST_PAIRS = 1000    /* of a section, all of which are asked with all others */
+    MAX_PAIRS = 1000    /* of a section, all of which are asked with all others */
 };
 
 /* ---- files ---- */
@@ -74,10 +74,10 @@ static bool take_line(void *data, const xlm_lines *lines, char *line, GError **e
         add_question(r, fields[0], fields[1], fields[2], fields[3]);
     else if (n == 2 && fields[1][0] != '/')
         g_ptr_array_add(r->pairs, g_steal_pointer(&fields));
-    if (r->pairs->len > MOST_PAIRS)
+    if (r->pairs->len > MAX_PAIRS)
         return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": more than %d words with answers in one section, which "
                              "are asked in pairs; is it a dictionary?", xlm_lines_path(lines), xlm_lines_number(lines),
-                             MOST_PAIRS);
+                             MAX_PAIRS);
     return n == 4 || n == 2 ||
            xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": has %u words; a line is \": section\", the four words of "
                          "an analogy, or a word and its answers", xlm_lines_path(lines), xlm_lines_number(lines), n);
@@ -132,7 +132,7 @@ typedef struct measure {
 } measure;
 
 /* Where "LANG:" ends, of the language of a side; NULL: it does not begin so. */
-static const char *behind_language(const xlm_word_side *side, const char *word)
+static const char *after_language(const xlm_word_side *side, const char *word)
 {
     const size_t size = side->name != NULL ? strlen(side->name) : 0;
     const bool named = size > 0 && strncmp(word, side->name, size) == 0 && word[size] == ':' && word[size + 1] != '\0';
@@ -142,7 +142,7 @@ static const char *behind_language(const xlm_word_side *side, const char *word)
 static place find_place(measure *m, const char *word)
 {
     for (int s = 0; s < m->sides->n; s++) {
-        const char *rest = behind_language(&m->sides->side[s], word);
+        const char *rest = after_language(&m->sides->side[s], word);
         const int64_t number = rest != NULL ? xlm_word_set_add(&m->set[s], rest) : -1;
         if (number >= 0)
             return (place){s, number};
@@ -195,7 +195,7 @@ static void leave_out(const measure *m, const question *q, GArray *out)
         const place *given = &q->given[i];
         int64_t number = given->number;
         if (given->side != q->side) {
-            const char *rest = behind_language(&m->sides->side[given->side], q->text->words[i]);
+            const char *rest = after_language(&m->sides->side[given->side], q->text->words[i]);
             number = m->set[given->side].space == m->set[q->side].space
                          ? xlm_word_set_find(&m->set[q->side], rest != NULL ? rest : q->text->words[i]) : -1;
         }

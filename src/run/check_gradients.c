@@ -146,12 +146,12 @@ typedef struct comparison {
     bool clear, wrong;
 } comparison;
 
-static comparison compare_once(const motion *m, double foretold, double step)
+static comparison compare_once(const motion *m, double predicted, double step)
 {
     const checker *c = m->checker;
-    const double first = fmin(step, LARGEST_CHANGE / fmax(fabs(foretold), DBL_MIN));
+    const double first = fmin(step, LARGEST_CHANGE / fmax(fabs(predicted), DBL_MIN));
     const xlm_derivative d = xlm_derivative_at_zero(moved_loss, (void *)m, first, c->rounding);
-    const double scale = fmax(fabs(d.value), fabs(foretold)), apart = fabs(d.value - foretold);
+    const double scale = fmax(fabs(d.value), fabs(predicted)), apart = fabs(d.value - predicted);
     const double error = d.error + 2 * c->gradient_rounding;
     const bool clear = 2 * error <= 0.5 * TOLERANCE * scale;
     return (comparison){
@@ -162,13 +162,13 @@ static comparison compare_once(const motion *m, double foretold, double step)
 
 /* Extrapolations may agree by chance, so values that are not close are compared again with shorter steps. A clear agreement
  * counts at once, a disagreement only if it occurs twice. */
-static comparison compare_again(const motion *m, double foretold, comparison first)
+static comparison compare_again(const motion *m, double predicted, comparison first)
 {
     comparison best = first;
     int wrong = first.wrong;
     double step = FIRST_STEP;
     for (int trial = 1; trial < TRIALS; trial++) {
-        const comparison v = compare_once(m, foretold, step *= SHORTER);
+        const comparison v = compare_once(m, predicted, step *= SHORTER);
         wrong += v.wrong;
         if (v.clear && !v.wrong && (best.wrong || v.error < best.error))
             best = v;
@@ -179,14 +179,14 @@ static comparison compare_again(const motion *m, double foretold, comparison fir
 }
 
 /* Compare the derivative along the motion with what the gradient gives. */
-static void compare(const motion *m, double foretold, result *r)
+static void compare(const motion *m, double predicted, result *r)
 {
     static const double others[] = {0.2, 0.04, 6, 36}; /* times the first step: where the loss bends more, or rounding is more */
-    comparison v = compare_once(m, foretold, FIRST_STEP);
-    for (size_t trial = 0; trial < G_N_ELEMENTS(others) && !v.clear && !v.wrong && foretold != 0; trial++)
-        v = compare_once(m, foretold, FIRST_STEP * others[trial]);
+    comparison v = compare_once(m, predicted, FIRST_STEP);
+    for (size_t trial = 0; trial < G_N_ELEMENTS(others) && !v.clear && !v.wrong && predicted != 0; trial++)
+        v = compare_once(m, predicted, FIRST_STEP * others[trial]);
     if (v.wrong || (v.clear && v.error > CLOSE))
-        v = compare_again(m, foretold, v);
+        v = compare_again(m, predicted, v);
     r->unclear += !v.clear && !v.wrong;
     r->wrong += v.wrong;
     if ((v.clear || v.wrong) && v.error >= r->largest) {
@@ -194,7 +194,7 @@ static void compare(const motion *m, double foretold, result *r)
         if (v.wrong) {
             r->at = (double)m->index[0];
             r->of = (double)m->n;
-            r->tape = foretold;
+            r->tape = predicted;
             r->difference = v.difference;
         }
     }
@@ -210,9 +210,9 @@ static int by_magnitude(const void *a, const void *b)
 
 /* Every element of a small parameter; of a large one those with the largest gradients and as many drawn, none twice. index:
  * [most]. */
-static int choose_alone(const checker *c, int number, const float *gradient, int64_t n, int most, int64_t *index)
+static int choose_alone(const checker *c, int number, const float *gradient, int64_t n, int max_elements, int64_t *index)
 {
-    if (n <= most) {
+    if (n <= max_elements) {
         for (int64_t i = 0; i < n; i++)
             index[i] = i;
         return (int)n;
@@ -222,10 +222,10 @@ static int choose_alone(const checker *c, int number, const float *gradient, int
         sorted[i] = gradient + i;
     qsort(sorted, (size_t)n, sizeof *sorted, by_magnitude);
     int chosen = 0;
-    for (; chosen < most / 2; chosen++)
+    for (; chosen < max_elements / 2; chosen++)
         index[chosen] = sorted[chosen] - gradient;
     g_free(sorted);
-    for (uint32_t draw = 0; chosen < most; draw++) {
+    for (uint32_t draw = 0; chosen < max_elements; draw++) {
         const xlm_rng_block random = xlm_rng_draw(c->key, draw, (uint32_t)number, 0, 2);
         index[chosen] = (int64_t)(((uint64_t)random.v[0] << 32 | random.v[1]) % (uint64_t)n);
         bool there = false;
@@ -241,7 +241,7 @@ static void compare_group(checker *c, int number, const xlm_parameter *p, int64_
 {
     const int64_t n = end - begin;
     g_autofree int64_t *index = g_new(int64_t, n);
-    double *direction = g_new(double, n), length = 0, foretold = 0;
+    double *direction = g_new(double, n), length = 0, predicted = 0;
     for (int64_t i = 0; i < n; i++) {
         const int64_t at = begin + i;
         const xlm_rng_block random = xlm_rng_draw(c->key, (uint32_t)at, (uint32_t)(at >> 32), (uint32_t)number, 3);
@@ -253,10 +253,10 @@ static void compare_group(checker *c, int number, const xlm_parameter *p, int64_
     }
     for (int64_t i = 0; i < n; i++) {
         direction[i] /= sqrt(length);
-        foretold += direction[i] * (double)c->gradient[p->start + begin + i];
+        predicted += direction[i] * (double)c->gradient[p->start + begin + i];
     }
     const motion m = {c, xlm_parameters_values(c->workspace->parameters) + p->start, n, index, direction};
-    compare(&m, foretold, r);
+    compare(&m, predicted, r);
     r->groups++;
     g_free(direction);
 }

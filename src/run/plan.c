@@ -75,14 +75,14 @@ static double work_of_all(const xlm_run_size *size, int64_t micro_batches)
 /* For the rank that has most, which all wait for: instances are not divided. */
 static double work_of_busiest(const xlm_run_size *size, int64_t micro_batches, int ranks)
 {
-    double most = 0;
+    double max_work = 0;
     for (int r = 0; r < ranks; r++) {
         double work = 0;
         for (int64_t g = r; g < micro_batches; g += ranks)
             work += work_of(size, micro_batches, g);
-        most = MAX(most, work);
+        max_work = MAX(max_work, work);
     }
-    return most;
+    return max_work;
 }
 
 static int64_t largest_micro_batch(const xlm_run_size *size, int64_t micro_batches)

@@ -42,7 +42,7 @@ typedef struct run {
 /* Other things that are done with the next step leave the output directory alone. */
 static bool trains(const xlm_run_options *options) { return options->dump_step == NULL && !options->check_gradients; }
 
-static int64_t most_members(const run *r) { return r->options->validation != NULL ? r->options->validation->average : 0; }
+static int64_t max_members(const run *r) { return r->options->validation != NULL ? r->options->validation->average : 0; }
 
 static xlm_run_state state_of(run *r)
 {
@@ -55,7 +55,7 @@ static xlm_run_state state_of(run *r)
     state.task = r->data->task;
     state.best = (int64_t)r->progress.best.step;
     state.members = r->members;
-    state.most_members = most_members(r);
+    state.max_members = max_members(r);
     state.start = &r->start;
     state.saved_states = (int)r->saved_states->len;
     state.saved_state = (xlm_saved_state *)r->saved_states->data;
@@ -73,10 +73,10 @@ static void collect_saved_states(run *r)
     G_STATIC_ASSERT(sizeof r->progress.best == 2 * sizeof(double));
     const xlm_saved_state best = {XLM_CHECKPOINT_BEST, XLM_STATE_F64, &r->progress.best, 2};
     g_array_append_val(r->saved_states, best);
-    if (most_members(r) == 0)
+    if (max_members(r) == 0)
         return;
-    r->members = g_new0(xlm_best_score, most_members(r));
-    const xlm_saved_state averaged = {XLM_CHECKPOINT_AVERAGED, XLM_STATE_F64, r->members, 2 * most_members(r)};
+    r->members = g_new0(xlm_best_score, max_members(r));
+    const xlm_saved_state averaged = {XLM_CHECKPOINT_AVERAGED, XLM_STATE_F64, r->members, 2 * max_members(r)};
     g_array_append_val(r->saved_states, averaged);
 }
 
@@ -286,7 +286,7 @@ static bool is_finished(const run *r) { return r->progress.step >= r->job->train
 static bool lacks_mean(const run *r)
 {
     g_autofree char *path = g_build_filename(r->job->train.output, XLM_CHECKPOINT_MEAN, NULL);
-    int64_t there = most_members(r) == 0 || g_file_test(path, G_FILE_TEST_EXISTS);
+    int64_t there = max_members(r) == 0 || g_file_test(path, G_FILE_TEST_EXISTS);
     xlm_comm_max_int64(r->comm, &there, 1);
     return there == 0;
 }
@@ -296,7 +296,7 @@ static bool write_mean(run *r, GError **error)
 {
     int64_t n;
     xlm_snapshot_hold(xlm_stopping_snapshot(r->stopping));
-    if (!xlm_checkpoint_mean(r->comm, r->job->train.output, r->members, most_members(r),
+    if (!xlm_checkpoint_mean(r->comm, r->job->train.output, r->members, max_members(r),
                              xlm_engine_parameters(r->engine), &n, error))
         return false;
     if (n == 0) {
@@ -367,10 +367,10 @@ static void print_peak(run *r)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    int64_t most[2] = {(int64_t)usage.ru_maxrss * 1024, (int64_t)xlm_tape_peak_bytes(xlm_engine_workspace(r->engine).tape)};
-    xlm_comm_max_int64(r->comm, most, 2);
-    xlm_log_info("peak memory: %.2f GiB in the largest rank; a pass %.3f MiB, estimated %.3f", gib((uint64_t)most[0]),
-                 (double)most[1] / (1 << 20), (double)r->estimate.pass / (1 << 20));
+    int64_t max[2] = {(int64_t)usage.ru_maxrss * 1024, (int64_t)xlm_tape_peak_bytes(xlm_engine_workspace(r->engine).tape)};
+    xlm_comm_max_int64(r->comm, max, 2);
+    xlm_log_info("peak memory: %.2f GiB in the largest rank; a pass %.3f MiB, estimated %.3f", gib((uint64_t)max[0]),
+                 (double)max[1] / (1 << 20), (double)r->estimate.pass / (1 << 20));
 }
 
 static void print_best(const run *r)
@@ -413,7 +413,7 @@ static bool run_steps(run *r, bool resumed, bool *interrupted, GError **error)
                      "continues");
     const int64_t first = r->progress.step;
     bool good = train(r, interrupted, error);
-    if (good && !*interrupted && most_members(r) > 0 && (r->progress.step > first || lacks_mean(r)))
+    if (good && !*interrupted && max_members(r) > 0 && (r->progress.step > first || lacks_mean(r)))
         good = write_mean(r, error);
     if (good) {
         print_best(r);

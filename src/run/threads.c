@@ -25,34 +25,34 @@ void xlm_threads_settle(const xlm_comm *comm, xlm_hardware *hardware)
 {
     enum { TOO_MANY, OTHERS, OWN, THREADS, ASKED_FOR, KINDS };
     const int64_t node_threads = xlm_comm_sum_node(comm, hardware->threads), own = xlm_crowding_own_processors();
-    int64_t most[KINDS] = {[OWN] = hardware->threads - own, [THREADS] = hardware->threads,
+    int64_t max[KINDS] = {[OWN] = hardware->threads - own, [THREADS] = hardware->threads,
                            [ASKED_FOR] = !hardware->chosen}; /* by OMP_NUM_THREADS, which not every node may have */
     /* While one rank of a node looks around, the others wait for it, which looks like work. */
     xlm_comm_barrier(comm);
     if (comm->local_rank == 0) {
-        most[OTHERS] = xlm_crowding_others(comm->local_ranks);
-        most[TOO_MANY] = node_threads - xlm_crowding_node_processors();
+        max[OTHERS] = xlm_crowding_others(comm->local_ranks);
+        max[TOO_MANY] = node_threads - xlm_crowding_node_processors();
     }
-    xlm_comm_max_int64(comm, most, KINDS);
-    if (most[THREADS] == 1) {
-        if (most[TOO_MANY] > 0)
+    xlm_comm_max_int64(comm, max, KINDS);
+    if (max[THREADS] == 1) {
+        if (max[TOO_MANY] > 0)
             xlm_log_info("cores: the ranks of a node are %" G_GINT64_FORMAT " more than its processors; fewer ranks are faster",
-                         most[TOO_MANY]);
+                         max[TOO_MANY]);
         return;
     }
-    if (most[OWN] > 0)
+    if (max[OWN] > 0)
         xlm_log_warn("a rank has more threads (%d) than processors it may run on (%" G_GINT64_FORMAT "), and they wait for one "
                      "another: start with mpiexec --bind-to none or --map-by socket, or set threads in the job",
                      hardware->threads, own);
-    else if (most[TOO_MANY] > 0)
+    else if (max[TOO_MANY] > 0)
         xlm_log_warn("the ranks of a node have %" G_GINT64_FORMAT " more threads than it has processors, and wait for one "
-                     "another: start fewer ranks, or set threads in the job", most[TOO_MANY]);
-    else if (most[TOO_MANY] + most[OTHERS] > 0)
+                     "another: start fewer ranks, or set threads in the job", max[TOO_MANY]);
+    else if (max[TOO_MANY] + max[OTHERS] > 0)
         xlm_log_warn("other processes want %" G_GINT64_FORMAT " of the processors that this job's threads run on; threads wait "
                      "for the slowest: where that lasts, set threads = 1 or fewer ranks, or OMP_WAIT_POLICY=passive",
-                     most[OTHERS]);
+                     max[OTHERS]);
     else
         return;
-    if (most[ASKED_FOR] == 0)
+    if (max[ASKED_FOR] == 0)
         try_one(comm, hardware);
 }

@@ -244,14 +244,14 @@ static void log_rows(const char *what, const xlm_row_sources *rows)
 
 static void log_names(const char *what, const GPtrArray *names)
 {
-    enum { MOST = 8 };
+    enum { MAX_SHOWN = 8 };
     if (names->len == 0)
         return;
     g_autoptr(GString) text = g_string_new(NULL);
-    for (guint i = 0; i < MIN(names->len, MOST); i++)
+    for (guint i = 0; i < MIN(names->len, MAX_SHOWN); i++)
         g_string_append_printf(text, "%s%s", i > 0 ? ", " : "", (const char *)names->pdata[i]);
-    if (names->len > MOST)
-        g_string_append_printf(text, " and %u more", names->len - MOST);
+    if (names->len > MAX_SHOWN)
+        g_string_append_printf(text, " and %u more", names->len - MAX_SHOWN);
     xlm_log_info("  %s: %s", what, text->str);
 }
 

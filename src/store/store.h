@@ -126,7 +126,7 @@ bool xlm_store_read(const xlm_store *store, const char *path, xlm_array array, u
 /* All of the dataset, and *array as xlm_store_shape sets it; g_free. */
 void *xlm_store_read_all(const xlm_store *store, const char *path, xlm_array *array, GError **error);
 /* A 1-d dataset of at most `most` strings; NULL-terminated (g_strfreev). *n (may be NULL): how many. */
-char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t most, uint64_t *n, GError **error);
+char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t max_strings, uint64_t *n, GError **error);
 /* Names of the members of a group in alphabetical order; NULL-terminated (g_strfreev). */
 char **xlm_store_list(const xlm_store *store, const char *path, GError **error);
 /* Names of the attributes of an object in alphabetical order; NULL-terminated (g_strfreev). */

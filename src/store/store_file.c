@@ -179,9 +179,9 @@ static bool check_filters(const xlm_store *store, const char *path, hid_t proper
 }
 
 /* *size *= factor, unless the result exceeds the maximum. */
-static bool multiply(uint64_t *size, uint64_t factor, uint64_t most)
+static bool multiply(uint64_t *size, uint64_t factor, uint64_t max_size)
 {
-    if (factor > 0 && *size > most / factor)
+    if (factor > 0 && *size > max_size / factor)
         return false;
     *size *= factor;
     return true;

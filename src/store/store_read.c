@@ -198,7 +198,7 @@ void *xlm_store_read_all(const xlm_store *store, const char *path, xlm_array *ar
 
 /* ---- strings ---- */
 
-char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t most, uint64_t *n, GError **error)
+char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t max_strings, uint64_t *n, GError **error)
 {
     const store_dataset *d = store_find(store, path, error);
     if (d == NULL)
@@ -207,8 +207,8 @@ char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t
         xlm_error_set(error, EX_DATAERR, "%s: %s: is not a list of fixed-length strings", store->path, path);
         return NULL;
     }
-    if (d->dims[0] > most) {
-        refuse_shape(store, path, d, &(xlm_array){.rows = XLM_UP_TO(most)}, error);
+    if (d->dims[0] > max_strings) {
+        refuse_shape(store, path, d, &(xlm_array){.rows = XLM_UP_TO(max_strings)}, error);
         return NULL;
     }
     const hid_t type = H5Dget_type(d->id);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xlm/model.h> /* XLM_MOST_LANGUAGES */
+#include <xlm/model.h> /* XLM_MAX_LANGUAGES */
 
 #include "subwords/vocabulary.h"
 #include "subwords/word_store.h"
@@ -314,7 +314,7 @@ static bool has_strange_twins(const xlm_vocabulary_settings *settings, const xlm
 
 static char **load_languages(const xlm_store *store, const char *path, uint64_t *n, GError **error)
 {
-    char *whole = languages_path(path), **languages = xlm_store_read_strings(store, whole, XLM_MOST_LANGUAGES, n, error);
+    char *whole = languages_path(path), **languages = xlm_store_read_strings(store, whole, XLM_MAX_LANGUAGES, n, error);
     g_free(whole);
     return languages;
 }

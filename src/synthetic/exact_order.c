@@ -103,15 +103,15 @@ static double sum_orders(struct node *node, uint32_t placed, const int *last)
     const double known = g_array_index(node->sums, double, state);
     if (!isnan(known))
         return known;
-    double score[XLM_PERMUTE_EXACT], most = -INFINITY, sum = 0;
+    double score[XLM_PERMUTE_EXACT], largest = -INFINITY, sum = 0;
     if (count_items(placed) == node->n)
         return g_array_index(node->sums, double, state) = look_up_rows(node, last, node->n + 1);
     score_items(node, placed, last, score);
     for (int item = 0; item < node->n; item++)
-        most = fmax(most, score[item]);
+        largest = fmax(largest, score[item]);
     for (int item = 0; item < node->n; item++)
-        sum += score[item] > -INFINITY ? exp(score[item] - most) : 0;
-    return g_array_index(node->sums, double, state) = most + log(sum);
+        sum += score[item] > -INFINITY ? exp(score[item] - largest) : 0;
+    return g_array_index(node->sums, double, state) = largest + log(sum);
 }
 
 static void set_unknown(GArray *values, size_t n)

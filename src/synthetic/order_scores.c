@@ -29,12 +29,12 @@ void permute_look_up(struct node *node)
         }
 }
 
-int permute_longest_row(const struct node *node) { return MIN(node->n, XLM_ORDER_MOST_ROW); }
+int permute_longest_row(const struct node *node) { return MIN(node->n, XLM_ORDER_MAX_ROW); }
 
 double permute_rows_to(const struct node *node, int end)
 {
     double sum = 0;
-    for (int n = XLM_ORDER_LEAST_ROW; n <= permute_longest_row(node); n++)
+    for (int n = XLM_ORDER_MIN_ROW; n <= permute_longest_row(node); n++)
         sum += xlm_order_weights_get(node->weights, XLM_ORDER_HI, node->row + end - n + 1, n);
     return sum;
 }
@@ -82,12 +82,12 @@ double permute_score_order(struct node *node)
 
 int permute_draw(double *score, int n, double *u)
 {
-    double most = score[0], sum = 0;
+    double largest = score[0], sum = 0;
     int drawn = -1;
     for (int i = 1; i < n; i++)
-        most = fmax(most, score[i]);
+        largest = fmax(largest, score[i]);
     for (int i = 0; i < n; i++)
-        sum += score[i] = exp(score[i] - most);
+        sum += score[i] = exp(score[i] - largest);
     double left = *u * sum;
     for (int i = 0; i < n && (drawn < 0 || left >= 0); i++)
         if (score[i] > 0) {

@@ -8,8 +8,8 @@
 #include "text/strings.h"
 
 /* A feature is one number: its kind in 3 bits, symbols in 12 bits each. Symbols count from 1, so no feature is 0. */
-enum { SYMBOL_BITS = 12, MOST_SYMBOLS = (1 << SYMBOL_BITS) - 1 };
-static const double MOST_WEIGHT = 1e6;
+enum { SYMBOL_BITS = 12, MAX_SYMBOLS = (1 << SYMBOL_BITS) - 1 };
+static const double MAX_WEIGHT = 1e6;
 
 struct xlm_order_weights {
     xlm_strings *symbols;
@@ -21,17 +21,17 @@ struct xlm_order_weights {
 
 static const struct {
     const char *name;
-    int least, most; /* symbols */
+    int min, max; /* symbols */
 } kinds[] = {[XLM_ORDER_BI] = {"BI", 2, 2},   [XLM_ORDER_PRE] = {"PRE", 2, 2}, [XLM_ORDER_BFR] = {"BFR", 2, 2},
              [XLM_ORDER_BTW] = {"BTW", 2, 2}, [XLM_ORDER_AFT] = {"AFT", 2, 2},
-             [XLM_ORDER_HI] = {"HI", XLM_ORDER_LEAST_ROW, XLM_ORDER_MOST_ROW}};
+             [XLM_ORDER_HI] = {"HI", XLM_ORDER_MIN_ROW, XLM_ORDER_MAX_ROW}};
 
 /* ---- the table ---- */
 
 /* HI has a number for each length, so that the symbols of a shorter row are not those of a longer one. */
 static uint64_t make_key(xlm_order_feature feature, const uint32_t *symbols, int n)
 {
-    uint64_t key = (uint64_t)feature + (feature == XLM_ORDER_HI ? (uint64_t)(n - XLM_ORDER_LEAST_ROW) : 0);
+    uint64_t key = (uint64_t)feature + (feature == XLM_ORDER_HI ? (uint64_t)(n - XLM_ORDER_MIN_ROW) : 0);
     for (int i = 0; i < n; i++)
         key = key << SYMBOL_BITS | symbols[i];
     return key;
@@ -92,16 +92,16 @@ static uint64_t read_feature(xlm_order_weights *w, const char *feature, const ch
 {
     g_auto(GStrv) parts = g_strsplit(feature, "_", -1);
     const int n = (int)g_strv_length(parts) - 1, kind = n < 0 ? -1 : find_kind(parts[0]);
-    uint32_t symbols[XLM_ORDER_MOST_ROW];
+    uint32_t symbols[XLM_ORDER_MAX_ROW];
     *what = kind < 0 ? "a feature is of the kind BI, PRE, BFR, BTW, AFT or HI"
-            : n < kinds[kind].least || n > kinds[kind].most ? "not as many symbols as its kind has" : NULL;
+            : n < kinds[kind].min || n > kinds[kind].max ? "not as many symbols as its kind has" : NULL;
     for (int i = 0; i < n && *what == NULL; i++) {
         if (*parts[i + 1] == '\0')
             *what = "an empty symbol";
         else
             symbols[i] = xlm_strings_add(w->symbols, parts[i + 1], strlen(parts[i + 1])) + 1;
     }
-    if (*what == NULL && xlm_strings_count(w->symbols) > MOST_SYMBOLS)
+    if (*what == NULL && xlm_strings_count(w->symbols) > MAX_SYMBOLS)
         *what = "more different symbols than a model can have (4095)";
     return *what == NULL ? make_key((xlm_order_feature)kind, symbols, n) : 0;
 }
@@ -116,7 +116,7 @@ static const char *read_line(xlm_order_weights *w, char *line)
     const double weight = g_ascii_strtod(space + 1, &end);
     if (end == space + 1 || *end != '\0' || !isfinite(weight))
         return "the weight is not a number";
-    if (fabs(weight) > MOST_WEIGHT)
+    if (fabs(weight) > MAX_WEIGHT)
         return "the weight is not between -1e6 and 1e6"; /* so that no sum of weights overflows */
     const char *what;
     const uint64_t key = read_feature(w, line, &what);

@@ -21,7 +21,7 @@
 typedef struct xlm_order_weights xlm_order_weights; /* does not change once read */
 
 typedef enum { XLM_ORDER_BI, XLM_ORDER_PRE, XLM_ORDER_BFR, XLM_ORDER_BTW, XLM_ORDER_AFT, XLM_ORDER_HI } xlm_order_feature;
-enum { XLM_ORDER_LEAST_ROW = 3, XLM_ORDER_MOST_ROW = 5 }; /* symbols of HI */
+enum { XLM_ORDER_MIN_ROW = 3, XLM_ORDER_MAX_ROW = 5 }; /* symbols of HI */
 
 /* EX_NOINPUT; EX_DATAERR with file and line for anything that is not such a line, and for a feature that occurs twice. */
 xlm_order_weights *xlm_order_weights_read(const char *path, GError **error);

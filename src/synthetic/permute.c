@@ -77,7 +77,7 @@ static void draw_by_sampling(struct node *node, xlm_rng_key key, uint32_t word)
     for (int round = 0; round < XLM_PERMUTE_ROUNDS; round++)
         for (int item = 0; item < node->n; item++) {
             const double share = fmin(1, 2.0 * (round + 1) / XLM_PERMUTE_ROUNDS);
-            double score[MOST], u = permute_uniform(key, word, counter++);
+            double score[MAX_ITEMS], u = permute_uniform(key, word, counter++);
             int place = 0;
             while (node->at[place] != item)
                 place++;
@@ -148,7 +148,7 @@ static void permute(xlm_permuter *p, xlm_rng_key key, uint32_t word, uint32_t *i
 {
     struct node *node = &p->node;
     node->weights = weights_for(p, g_array_index(p->view, xlm_ud1_word, word).tag);
-    if (node->weights == NULL || n < 2 || n > MOST)
+    if (node->weights == NULL || n < 2 || n > MAX_ITEMS)
         return;
     describe(p, word, items, n);
     permute_look_up(node);
@@ -156,7 +156,7 @@ static void permute(xlm_permuter *p, xlm_rng_key key, uint32_t word, uint32_t *i
         permute_draw_exactly(node, key, word);
     else
         draw_by_sampling(node, key, word);
-    uint32_t before[MOST];
+    uint32_t before[MAX_ITEMS];
     memcpy(before, items, sizeof *items * (size_t)n);
     for (int i = 0; i < n; i++)
         items[i] = before[node->at[i]];

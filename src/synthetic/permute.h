@@ -16,7 +16,7 @@
  * taken out and put back at a place drawn from its n places, with scores that count little at first and in full in the second
  * half, so that the order that there was is forgotten. For 25 verbs and nouns of 8 items of English-EWT with the weights of
  * French, the distribution that this gives differs from the exact one by 0.0009 in total variation on average, 0.0097 at
- * most. Above XLM_PERMUTE_MOST items (lists, tables) the order stays. The authors' program mixes 5 % of the weights of the
+ * most. Above XLM_PERMUTE_MAX items (lists, tables) the order stays. The authors' program mixes 5 % of the weights of the
  * language itself into those of the other; here the weights are those given and no more.
  *
  * Draws depend on seed, number of the sentence in its file, word, and nothing else. */
@@ -25,7 +25,7 @@
 
 #include "formats/conllu.h"
 
-enum { XLM_PERMUTE_EXACT = 9, XLM_PERMUTE_ROUNDS = 100, XLM_PERMUTE_MOST = 64 };
+enum { XLM_PERMUTE_EXACT = 9, XLM_PERMUTE_ROUNDS = 100, XLM_PERMUTE_MAX = 64 };
 
 typedef struct xlm_permuter xlm_permuter;
 

@@ -11,7 +11,7 @@
 #include "synthetic/order_weights.h"
 #include "synthetic/permute.h"
 
-enum { VIEWS = 3, BOTH = 0, MOST = XLM_PERMUTE_MOST, CONTEXT = XLM_ORDER_MOST_ROW - 1 };
+enum { VIEWS = 3, BOTH = 0, MAX_ITEMS = XLM_PERMUTE_MAX, CONTEXT = XLM_ORDER_MAX_ROW - 1 };
 /* Where two items are: before the head, on both sides of it, after it. */
 enum { BEFORE, ACROSS, AFTER, REGIONS };
 
@@ -19,11 +19,11 @@ enum { BEFORE, ACROSS, AFTER, REGIONS };
 struct node {
     const xlm_order_weights *weights;
     int n, head;                         /* items; which of them is the head */
-    uint32_t symbol[VIEWS][MOST + 2];
-    double next[MOST + 2][MOST + 2];     /* BI: item, item after it */
-    double pair[REGIONS][MOST][MOST];    /* PRE, and BFR, BTW or AFT: item, item somewhere after it */
-    int at[MOST];                        /* the order at hand: at[place] = item */
-    uint32_t row[MOST + 2 * (XLM_ORDER_MOST_ROW - 1)]; /* symbols in that order, with BOS and EOS, for HI */
+    uint32_t symbol[VIEWS][MAX_ITEMS + 2];
+    double next[MAX_ITEMS + 2][MAX_ITEMS + 2];     /* BI: item, item after it */
+    double pair[REGIONS][MAX_ITEMS][MAX_ITEMS];    /* PRE, and BFR, BTW or AFT: item, item somewhere after it */
+    int at[MAX_ITEMS];                        /* the order at hand: at[place] = item */
+    uint32_t row[MAX_ITEMS + 2 * (XLM_ORDER_MAX_ROW - 1)]; /* symbols in that order, with BOS and EOS, for HI */
     /* For exact draws; NAN: not computed yet. */
     GArray *begin; /* uint32_t [2^n]: first state of each set of placed items */
     GArray *sums;  /* double [states]: log of the sum over the orders of the items still to come */

@@ -43,7 +43,7 @@ xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, d
 
 enum { NULL_SCORE, SPANS, FIRST_SPAN, SPAN_NUMBERS = 3 };
 
-int64_t xlm_answer_width(int64_t most) { return FIRST_SPAN + SPAN_NUMBERS * most; }
+int64_t xlm_answer_width(int64_t max_spans) { return FIRST_SPAN + SPAN_NUMBERS * max_spans; }
 
 /* Rows [*first, *first + *n) of sequence s are its context. */
 static void find_context(const xlm_batch *batch, int32_t s, int64_t *first, int64_t *n)
@@ -55,20 +55,21 @@ static void find_context(const xlm_batch *batch, int32_t s, int64_t *first, int6
     *n = batch->corrupted.offsets[s + 1] - 1 - at;
 }
 
-void xlm_answer_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, int64_t longest, int64_t most, double *predictions)
+void xlm_answer_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, int64_t longest, int64_t max_spans,
+                        double *predictions)
 {
     const xlm_batch *batch = pass->batch;
     const xlm_var *z = xlm_linear(tape, xlm_pass_view(pass, 0)->states, xlm_loss_param(self, tape, "weight"), NULL); /* T x 2 */
     xlm_real *logits = xlm_tape_take(tape, sizeof *logits * 2 * (uint64_t)batch->corrupted.tokens);
-    xlm_answer_span *best = xlm_tape_take(tape, sizeof *best * (uint64_t)most);
-    const int64_t width = xlm_answer_width(most);
+    xlm_answer_span *best = xlm_tape_take(tape, sizeof *best * (uint64_t)max_spans);
+    const int64_t width = xlm_answer_width(max_spans);
     xlm_var_read(z, 0, batch->corrupted.tokens, logits);
     for (int32_t s = 0; s < batch->corrupted.sequences; s++) {
         int64_t first, n;
         find_context(batch, s, &first, &n);
         const xlm_real *of_null = logits + 2 * batch->corrupted.offsets[s];
         double *row = predictions + 2 * s * width;
-        const int64_t found = xlm_answer_best_spans(logits, first, n, longest, most, best);
+        const int64_t found = xlm_answer_best_spans(logits, first, n, longest, max_spans, best);
         row[NULL_SCORE] = (double)of_null[0] + (double)of_null[1];
         row[SPANS] = (double)found;
         for (int64_t i = 0; i < found; i++) {

@@ -27,9 +27,10 @@ xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, d
 /* ---- predictions: of each sequence a row with the null score and its best spans, and after it one that is not used ---- */
 
 /* Numbers of a row for `most` spans. */
-int64_t xlm_answer_width(int64_t most);
+int64_t xlm_answer_width(int64_t max_spans);
 /* predictions: [2 x sequences x width]. longest: most rows of a span. */
-void xlm_answer_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, int64_t longest, int64_t most, double *predictions);
+void xlm_answer_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, int64_t longest, int64_t max_spans,
+                        double *predictions);
 double xlm_answer_null_score(const double *row);
 /* The i-th best span of a row, in rows of the context, from 0; false when there are fewer. */
 bool xlm_answer_span_at(const double *row, int64_t i, xlm_answer_span *span);

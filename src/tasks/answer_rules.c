@@ -116,7 +116,7 @@ static void remove_articles(xlm_answer_rules rules, GString *text)
 }
 
 /* Is the character a word by itself? */
-static bool stands_alone(xlm_answer_rules rules, gunichar c) { return rules == XLM_ANSWERS_ZH && c >= 0x4E00 && c <= 0x9FA5; }
+static bool is_word(xlm_answer_rules rules, gunichar c) { return rules == XLM_ANSWERS_ZH && c >= 0x4E00 && c <= 0x9FA5; }
 
 char **xlm_answer_words(xlm_answer_rules rules, const char *answer)
 {
@@ -126,9 +126,9 @@ char **xlm_answer_words(xlm_answer_rules rules, const char *answer)
     GPtrArray *words = g_ptr_array_new();
     for (const char *at = text->str; *at != '\0';) {
         const char *end = at;
-        while (*end != '\0' && !is_blank(g_utf8_get_char(end)) && !stands_alone(rules, g_utf8_get_char(end)))
+        while (*end != '\0' && !is_blank(g_utf8_get_char(end)) && !is_word(rules, g_utf8_get_char(end)))
             end = g_utf8_next_char(end);
-        if (end == at && stands_alone(rules, g_utf8_get_char(at)))
+        if (end == at && is_word(rules, g_utf8_get_char(at)))
             end = g_utf8_next_char(at);
         if (end > at)
             g_ptr_array_add(words, g_strndup(at, (gsize)(end - at)));

@@ -22,7 +22,7 @@ int xlm_answer_span_order(const void *pa, const void *pb)
     return a->end < b->end ? -1 : a->end > b->end;
 }
 
-int64_t xlm_answer_best_spans(const xlm_real *logits, int64_t first, int64_t n, int64_t longest, int64_t most,
+int64_t xlm_answer_best_spans(const xlm_real *logits, int64_t first, int64_t n, int64_t longest, int64_t max_spans,
                               xlm_answer_span *best)
 {
     int64_t found = 0;
@@ -30,9 +30,9 @@ int64_t xlm_answer_best_spans(const xlm_real *logits, int64_t first, int64_t n, 
         const double of_start = (double)logits[2 * start];
         for (int64_t end = start; end < MIN(first + n, start + longest); end++) {
             const double score = of_start + (double)logits[2 * end + 1];
-            if (!(score == score) || (found == most && score <= best[most - 1].score)) /* an earlier one goes first */
+            if (!(score == score) || (found == max_spans && score <= best[max_spans - 1].score)) /* an earlier one goes first */
                 continue;
-            int64_t at = found < most ? found++ : most - 1;
+            int64_t at = found < max_spans ? found++ : max_spans - 1;
             for (; at > 0 && best[at - 1].score < score; at--)
                 best[at] = best[at - 1];
             best[at] = (xlm_answer_span){start, end, score};

@@ -30,7 +30,7 @@ int xlm_answer_span_order(const void *a, const void *b);
 
 /* The `most` best spans, in their order, of rows first … first + n − 1 with first <= start <= end < start + longest.
  * logits: [rows x 2], start and end logit of each row. best: [most]. Returns how many there are. Not-a-numbers are in none. */
-int64_t xlm_answer_best_spans(const xlm_real *logits, int64_t first, int64_t n, int64_t longest, int64_t most,
+int64_t xlm_answer_best_spans(const xlm_real *logits, int64_t first, int64_t n, int64_t longest, int64_t max_spans,
                               xlm_answer_span *best);
 
 #endif

@@ -181,10 +181,10 @@ static bool encode_ids(const xlm_answer_text *text, const xlm_question *question
         prefix_place(error, xlm_question_place(text->questions, question));
         return false;
     }
-    const int64_t most = MIN(how->question_length, room_of(how) / 2);
+    const int64_t max_length = MIN(how->question_length, room_of(how) / 2);
     seen->empty_questions += ids->len == 0;
-    seen->cut_questions += ids->len > most;
-    g_array_set_size(ids, (guint)MIN((int64_t)ids->len, most));
+    seen->cut_questions += ids->len > max_length;
+    g_array_set_size(ids, (guint)MIN((int64_t)ids->len, max_length));
     return true;
 }
 

@@ -131,10 +131,10 @@ static bool answering_encode(const xlm_loss *self, void *text, const xlm_task_en
                              GString *description, GError **error)
 {
     const struct answering *answering = self->state;
-    const int64_t least = 4 + answering->separators;
-    if (encoder->length < least)
+    const int64_t min_length = 4 + answering->separators;
+    if (encoder->length < min_length)
         return xlm_error_set(error, EX_CONFIG, "length = %" G_GINT64_FORMAT " has no room for the special tokens and a token of "
-                             "question and context each; it must be at least %" G_GINT64_FORMAT, encoder->length, least);
+                             "question and context each; it must be at least %" G_GINT64_FORMAT, encoder->length, min_length);
     const xlm_answer_sequences sequences = {.tokenizer = encoder->tokenizer, .length = encoder->length,
                                             .separators = answering->separators, .stride = answering->stride,
                                             .question_length = answering->question_length, .training = encoder->training,

@@ -70,12 +70,12 @@ void xlm_class_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, boo
     const int64_t rows = xlm_var_rows(z), classes = xlm_var_cols(z);
     xlm_real *row = xlm_tape_take(tape, sizeof *row * (uint64_t)classes);
     for (int64_t i = 0; i < rows; i++, predictions += classes) {
-        double most = -INFINITY, sum = 0;
+        double largest = -INFINITY, sum = 0;
         xlm_var_read(z, i, 1, row);
         for (int64_t k = 0; k < classes; k++)
-            most = fmax(most, (double)row[k]);
+            largest = fmax(largest, (double)row[k]);
         for (int64_t k = 0; k < classes; k++)
-            sum += predictions[k] = exp((double)row[k] - most);
+            sum += predictions[k] = exp((double)row[k] - largest);
         for (int64_t k = 0; k < classes; k++)
             predictions[k] /= sum;
     }

@@ -383,10 +383,10 @@ static bool classification_encode(const xlm_loss *self, void *pointer, const xlm
     const struct classification *c = self->state;
     encoding e = {.task = c, .text = pointer, .encoder = encoder, .examples = examples};
     const bool pairs = item_at(e.text, 0)->sentence[1] != NULL;
-    const int64_t least = 3 + (pairs ? e.task->separators + 1 : 0);
-    if (encoder->length < least)
+    const int64_t min_length = 3 + (pairs ? e.task->separators + 1 : 0);
+    if (encoder->length < min_length)
         return xlm_error_set(error, EX_CONFIG, "length = %" G_GINT64_FORMAT " has no room for the special tokens and a token of "
-                             "each sentence; it must be at least %" G_GINT64_FORMAT, encoder->length, least);
+                             "each sentence; it must be at least %" G_GINT64_FORMAT, encoder->length, min_length);
     e.labels = xlm_names_index(c->of.labels, c->of.classes);
     for (int side = 0; side < 2; side++)
         e.ids[side] = g_array_new(FALSE, FALSE, sizeof(int32_t));

@@ -122,10 +122,10 @@ static bool is_blank(const char *text)
 
 char *xlm_question_excerpt(const char *text)
 {
-    enum { MOST = 60 };
-    if (g_utf8_strlen(text, -1) <= MOST)
+    enum { MAX_CHARACTERS = 60 };
+    if (g_utf8_strlen(text, -1) <= MAX_CHARACTERS)
         return g_strdup(text);
-    g_autofree char *beginning = g_utf8_substring(text, 0, MOST);
+    g_autofree char *beginning = g_utf8_substring(text, 0, MAX_CHARACTERS);
     return g_strconcat(beginning, "...", NULL);
 }
 

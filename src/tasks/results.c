@@ -60,9 +60,9 @@ static double gap_of(const xlm_task_results *r, const xlm_measure *mean)
 /* The table of a few classes; that of many is in the csv. */
 static void print_confusion(const xlm_task_confusion *c, FILE *out)
 {
-    enum { MOST = 20 };
+    enum { MAX_CLASSES = 20 };
     const int64_t classes = c->names != NULL ? g_strv_length(c->names) : 0;
-    if (classes == 0 || classes > MOST)
+    if (classes == 0 || classes > MAX_CLASSES)
         return;
     fprintf(out, "\n%-15s", "gold, predicted");
     for (int64_t p = 0; p < classes; p++)

@@ -285,16 +285,16 @@ static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GA
 /* The largest passes over development text of any language. */
 static xlm_planned_validation largest_passes(const tuning *t)
 {
-    xlm_planned_size most = {0};
+    xlm_planned_size largest = {0};
     for (guint i = 0; i < t->development->len; i++) {
         const xlm_examples *examples = g_array_index(t->development, development, i).examples;
         const xlm_example_run_size run = xlm_examples_largest_run(examples);
-        most.tokens = MAX(most.tokens, run.tokens);
-        most.sequences = MAX(most.sequences, run.examples);
-        most.predicted = MAX(most.predicted, run.predicted);
-        most.length = MAX(most.length, xlm_examples_longest(examples));
+        largest.tokens = MAX(largest.tokens, run.tokens);
+        largest.sequences = MAX(largest.sequences, run.examples);
+        largest.predicted = MAX(largest.predicted, run.predicted);
+        largest.length = MAX(largest.length, xlm_examples_longest(examples));
     }
-    return (xlm_planned_validation){.size = most, .visit = xlm_predict_planned, .data = t->task};
+    return (xlm_planned_validation){.size = largest, .visit = xlm_predict_planned, .data = t->task};
 }
 
 /* The language of files that come without one, as those who use the model will read them. */

@@ -50,7 +50,7 @@ static const xlm_option tune_options[] = {
      "early stopping: number of evaluations in a row without a better score after which the run ends; 0: it continues to its "
      "last "
      "step", TUNE(patience)},
-    {"average", XLM_OPTION_INT, "0", 0, XLM_CHECKPOINT_MEAN_MOST, NULL,
+    {"average", XLM_OPTION_INT, "0", 0, XLM_CHECKPOINT_MEAN_MAX, NULL,
      "number of evaluated checkpoints whose parameters are averaged in the end, in OUTPUT/average.h5; they stay too; 0: none",
      TUNE(average)},
     {"average_of", XLM_OPTION_CHOICE, "last", 0, 0, "last|best",
@@ -92,7 +92,7 @@ static bool check_freeze(const xlm_tune_config *c, const xlm_jobfile *file, GErr
 {
     int64_t layers;
     g_autoptr(GError) why = NULL;
-    if (xlm_rates_read_freeze(c->train.optimiser.freeze, XLM_MOST_LAYERS, &layers, &why))
+    if (xlm_rates_read_freeze(c->train.optimiser.freeze, XLM_MAX_LAYERS, &layers, &why))
         return true;
     xlm_jobfile_refuse(file, "tune", "freeze", error, "%s", why->message);
     return false;

@@ -104,10 +104,11 @@ static int64_t round_up(int64_t n) { return (n + LINE - 1) / LINE * LINE; }
 
 static int64_t longest(const struct state *s)
 {
-    int64_t most = 0;
+    int64_t length = 0;
     for (int32_t i = 0; i < s->sequences; i++)
-        most = MAX(most, MAX((int64_t)s->offsets[i + 1] - s->offsets[i], (int64_t)s->query_offsets[i + 1] - s->query_offsets[i]));
-    return most;
+        length = MAX(length, MAX((int64_t)s->offsets[i + 1] - s->offsets[i],
+                                 (int64_t)s->query_offsets[i + 1] - s->query_offsets[i]));
+    return length;
 }
 
 /* The next `reals` of the memory (NULL: only count). */
@@ -237,12 +238,12 @@ static void forward_head(const struct head *h)
     const struct state *s = h->s;
     const xlm_attention_element *e = s->element;
     const struct scratch *scratch = h->scratch;
-    const int64_t w = s->w, ld = scratch->ld, d = s->y->cols, most = block_rows(s);
+    const int64_t w = s->w, ld = scratch->ld, d = s->y->cols, block = block_rows(s);
     const struct weights *p = &scratch->p;
     load_transposed(h, &s->key, false, scratch->key_t);
     const xlm_attention_block value = load(h, rows_of(h, &s->value, h->row), h->n, scratch->keys, true);
-    for (int64_t first = 0; first < h->m; first += most) {
-        const int64_t rows = MIN(most, h->m - first), keys = seen_by(h, first + rows - 1);
+    for (int64_t first = 0; first < h->m; first += block) {
+        const int64_t rows = MIN(block, h->m - first), keys = seen_by(h, first + rows - 1);
         const xlm_attention_block query = load(h, rows_of(h, &s->query, h->query_row + first), rows, scratch->query, false);
         e->product(rows, keys, units(h, w), query.across, query.apart, 1, scratch->key_t, ld, p->x, ld, false);
         for (int64_t i = 0; i < rows; i++) {
@@ -321,13 +322,13 @@ static int64_t backward_rows(const struct head *h, int64_t first, int64_t rows, 
 static void backward_head(const struct head *h)
 {
     const struct state *s = h->s;
-    const int64_t most = block_rows(s);
+    const int64_t block = block_rows(s);
     int64_t seen = 0;
     if (h->m > 0) {
         load_transposed(h, &s->value, false, h->scratch->value_t);
         const xlm_attention_block key = load_transposed(h, &s->key, true, h->scratch->key_t); /* last: the room keeps keys */
-        for (int64_t first = 0; first < h->m; first += most)
-            seen = backward_rows(h, first, MIN(most, h->m - first), seen, &key);
+        for (int64_t first = 0; first < h->m; first += block)
+            seen = backward_rows(h, first, MIN(block, h->m - first), seen, &key);
     }
     clear_unused(h, &s->key, seen);
     clear_unused(h, &s->value, seen);
@@ -338,8 +339,8 @@ static void each_head(const struct state *s, void (*work)(const struct head *))
     struct scratch *scratch = borrow_scratch(s);
     const int64_t heads = s->sequences * s->heads, threads = omp_get_max_threads();
     /* Those of a sequence, but no more than leave four parts a thread, were all sequences as long as the longest. */
-    const double most = (double)longest(s) * (double)longest(s), share = (double)s->heads * s->pairs / (double)(4 * threads);
-    const int64_t together = CLAMP((int64_t)(share / MAX(most, 1)), 1, s->heads);
+    const double square = (double)longest(s) * (double)longest(s), share = (double)s->heads * s->pairs / (double)(4 * threads);
+    const int64_t together = CLAMP((int64_t)(share / MAX(square, 1)), 1, s->heads);
     const int64_t made = xlm_var_has_numbers(s->y) ? heads : 0;
 #pragma omp parallel for schedule(dynamic, together) if (s->pairs * (double)s->y->cols > XLM_PARALLEL)
     for (int64_t k = 0; k < made; k++) {

@@ -15,7 +15,7 @@
 #include "tensor/products.h"
 
 enum {
-    MOST_ROWS = XLM_PACKED_MOST_ROWS, /* of a block */
+    MAX_ROWS = XLM_PACKED_MAX_ROWS, /* of a block */
     CHUNK = XLM_PACKED_ROWS           /* rows summed without interruption, however many a block has */
 };
 
@@ -36,13 +36,13 @@ static void *rows_of(const struct state *s, void *kept, int64_t row)
 
 static xlm_factor factor_of(const struct state *s, const void *kept) { return s->rounds ? xlm_rounded(kept) : xlm_floats(kept); }
 
-/* What a thread works in where products are made in bfloat16: [MOST_ROWS x width] each. */
+/* What a thread works in where products are made in bfloat16: [MAX_ROWS x width] each. */
 struct part {
     xlm_real *z;
     uint16_t *rounded;
 };
 
-static uint64_t part_bytes(int64_t width) { return (sizeof(xlm_real) + sizeof(uint16_t)) * (uint64_t)(MOST_ROWS * width); }
+static uint64_t part_bytes(int64_t width) { return (sizeof(xlm_real) + sizeof(uint16_t)) * (uint64_t)(MAX_ROWS * width); }
 
 /* Of z and dz; and where dx is not wanted, of it. */
 static int64_t width_of(const struct state *s) { return MAX(s->inner->rows, s->x->cols); }
@@ -62,7 +62,7 @@ static void return_parts(const struct state *s, void *parts)
 static struct part own_part(void *parts, int64_t width)
 {
     xlm_real *z = (xlm_real *)(void *)((char *)parts + part_bytes(width) * (uint64_t)omp_get_thread_num());
-    return (struct part){.z = z, .rounded = (uint16_t *)(void *)(z + MOST_ROWS * width)};
+    return (struct part){.z = z, .rounded = (uint16_t *)(void *)(z + MAX_ROWS * width)};
 }
 
 /* On a tape of shapes: what is borrowed for the blocks, and their two products. */

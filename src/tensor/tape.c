@@ -280,7 +280,7 @@ int64_t tape_end_of_last(const xlm_tape *tape)
 }
 
 /* How an operator is recorded. */
-struct manner {
+struct recording {
     bool opens_inputs; /* for backward, which does not do it itself */
     xlm_tape_rounded rounded;
 };
@@ -292,20 +292,20 @@ static uint64_t bytes_there(const xlm_var *x)
 }
 
 static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
-                       struct manner manner, xlm_backward *backward, void *state)
+                       struct recording options, xlm_backward *backward, void *state)
 {
-    double bytes = (double)(manner.rounded.result ? sizeof(uint16_t) : sizeof(xlm_real)) * (double)(rows * cols);
+    double bytes = (double)(options.rounded.result ? sizeof(uint16_t) : sizeof(xlm_real)) * (double)(rows * cols);
     for (int i = 0; i < n; i++) {
         if (inputs[i]->value == NULL && inputs[i]->rounded == NULL)
             xlm_tape_fail(name, "the value of input %d was given up to the operator that took it before", i);
-        if (inputs[i]->value == NULL && !manner.rounded.inputs)
+        if (inputs[i]->value == NULL && !options.rounded.inputs)
             xlm_tape_fail(name, "input %d is there in bfloat16 alone", i);
         inner(inputs[i])->uses++;
         bytes += (double)bytes_there(inputs[i]);
     }
     xlm_profile_enter(tape->profile, name, false, bytes);
     xlm_var *y = new_variable(tape, tape->taking, rows, cols);
-    if (manner.rounded.result)
+    if (options.rounded.result)
         y->rounded = XLM_TAPE_NUMBERS(tape, uint16_t, rows * cols);
     else
         y->value = XLM_TAPE_NUMBERS(tape, xlm_real, rows * cols);
@@ -323,7 +323,7 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
     for (int i = 0; i < n; i++)
         end = MAX(end, inner(inputs[i])->end);
     operation o = {.end = end, .name = name, .bytes = bytes, .backward = backward, .state = state, .y = y};
-    if (manner.opens_inputs) {
+    if (options.opens_inputs) {
         o.inputs = n;
         o.input = XLM_TAPE_TAKE(tape, xlm_var *, n);
         memcpy(o.input, inputs, sizeof(xlm_var *) * (size_t)n);
@@ -344,7 +344,7 @@ xlm_var *xlm_tape_record_rounded(xlm_tape *tape, const char *name, int64_t rows,
     for (int i = 0; i < n; i++)
         if (inner(inputs[i])->tape != tape)
             xlm_tape_fail(name, "input %d is from another tape", i);
-    return record(tape, name, rows, cols, n, inputs, (struct manner){.rounded = rounded}, backward, state);
+    return record(tape, name, rows, cols, n, inputs, (struct recording){.rounded = rounded}, backward, state);
 }
 
 void xlm_tape_moves(xlm_tape *tape, double bytes)
@@ -358,7 +358,7 @@ void xlm_tape_moves(xlm_tape *tape, double bytes)
 xlm_var *xlm_operator(xlm_tape *tape, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
                       xlm_backward *backward, void *state)
 {
-    return record(tape, "plugin's operator", rows, cols, n, inputs, (struct manner){.opens_inputs = true}, backward, state);
+    return record(tape, "plugin's operator", rows, cols, n, inputs, (struct recording){.opens_inputs = true}, backward, state);
 }
 
 /* ---- values taken over ---- */

@@ -104,8 +104,8 @@ static inline size_t read_character(const unsigned char *at, size_t left, uint32
             return 0;
         value = value << 6 | (at[i] & 0x3Fu);
     }
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (value < least[n] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF))
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (value < smallest[n] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF))
         return 0;
     *character = value;
     return n;

@@ -71,8 +71,8 @@ static bool read_command_line(int *argc, char ***argv, GError **error)
         return false;
     if (*argc < 2)
         return xlm_error_set(error, EX_USAGE, "at least one run is needed; see %s --help", program.name);
-    if (*argc - 1 > XLM_RUNS_MOST)
-        return xlm_error_set(error, EX_USAGE, "there are %d runs; at most %d can be distinguished", *argc - 1, XLM_RUNS_MOST);
+    if (*argc - 1 > XLM_MAX_RUNS)
+        return xlm_error_set(error, EX_USAGE, "there are %d runs; at most %d can be distinguished", *argc - 1, XLM_MAX_RUNS);
     if (given.output == NULL)
         return xlm_error_set(error, EX_USAGE, "there is no page to write; give -o FILE.html");
     if (given.pairs < 0 || given.pairs > 1000)

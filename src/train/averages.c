@@ -67,5 +67,5 @@ float *xlm_averages_gather(const xlm_averages *averages, int average, float *scr
 
 uint64_t xlm_averages_bytes(const xlm_host *host, int64_t size, int ranks)
 {
-    return sizeof(float) * (uint64_t)xlm_host_averages(host) * (uint64_t)xlm_shards_most(size, ranks);
+    return sizeof(float) * (uint64_t)xlm_host_averages(host) * (uint64_t)xlm_shards_max_own(size, ranks);
 }

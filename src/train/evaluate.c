@@ -41,7 +41,7 @@ static GArray *choose_blocks(const xlm_job *job, const xlm_workspace *w, int s)
 {
     const xlm_stream *stream = w->streams->held_out[s];
     const int components = xlm_stream_components(stream);
-    const int64_t most = job->train.evaluate_instances, run = xlm_evaluation_block(job, s);
+    const int64_t max_instances = job->train.evaluate_instances, run = xlm_evaluation_block(job, s);
     GArray *blocks = g_array_new(FALSE, FALSE, sizeof(block));
     int64_t more = 0, one = 0; /* blocks that there are besides the first of each component; components with any */
     for (int i = 0; i < components; i++) {
@@ -49,7 +49,7 @@ static GArray *choose_blocks(const xlm_job *job, const xlm_workspace *w, int s)
         more += n > 0 ? (n - 1) / run : 0;
         one += n > 0;
     }
-    const int64_t shared_out = CLAMP(most / run - one, 0, more);
+    const int64_t shared_out = CLAMP(max_instances / run - one, 0, more);
     for (int64_t i = 0, first = 0, passed = 0; i < components; i++) {
         const int64_t n = xlm_stream_component_instances(stream, (int)i);
         if (n == 0)

@@ -12,7 +12,7 @@
 
 enum { WEIGHTS = 6 };
 static const double SECONDS = 0.8;
-static const double MOST_FLOPS = 1e10; /* of one pass by one library */
+static const double MAX_FLOPS = 1e10; /* of one pass by one library */
 
 /* Operations of the forward and the backward pass, for each row. */
 static double flops_of_row(const xlm_gemm_trial *trial)
@@ -22,7 +22,7 @@ static double flops_of_row(const xlm_gemm_trial *trial)
 
 xlm_gemm_trial xlm_gemm_trial_of(const xlm_run_size *size, int64_t micro_batches)
 {
-    enum { LEAST = 128 };
+    enum { MIN_ROWS = 128 };
     const xlm_model_config *c = xlm_model_get_config(xlm_host_model(size->host));
     xlm_gemm_trial trial = {.hidden = c->hidden_size,
                             .inner = c->feed_forward_size > 0 ? c->feed_forward_size : 4 * c->hidden_size};
@@ -30,7 +30,7 @@ xlm_gemm_trial xlm_gemm_trial_of(const xlm_run_size *size, int64_t micro_batches
         const int64_t instances = xlm_micro_batch_of_batch(size->job->stream[s].config.batch, micro_batches, 0).n;
         trial.rows = MAX(trial.rows, instances * xlm_stream_longest(size->streams->training[s]));
     }
-    trial.rows = CLAMP((int64_t)(MOST_FLOPS / flops_of_row(&trial)), LEAST, MAX(trial.rows, LEAST));
+    trial.rows = CLAMP((int64_t)(MAX_FLOPS / flops_of_row(&trial)), MIN_ROWS, MAX(trial.rows, MIN_ROWS));
     return trial;
 }
 

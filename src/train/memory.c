@@ -39,16 +39,16 @@ static uint64_t group_number(const char *group, const char *name)
 static uint64_t group_memory(void)
 {
     char *text = NULL;
-    uint64_t least = UINT64_MAX;
+    uint64_t lowest = UINT64_MAX;
     if (!g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL))
-        return least;
+        return lowest;
     char *line = g_strstr_len(text, -1, "0::/");
     if (line != NULL) {
         g_autofree char *group = g_strndup(line + 3, strcspn(line + 3, "\n"));
         for (;;) {
             const uint64_t limit = group_number(group, "memory.max"), used = group_number(group, "memory.current");
             if (limit != UINT64_MAX && used != UINT64_MAX)
-                least = MIN(least, limit > used ? limit - used : 0);
+                lowest = MIN(lowest, limit > used ? limit - used : 0);
             char *slash = strrchr(group, '/');
             if (slash == NULL)
                 break;
@@ -56,7 +56,7 @@ static uint64_t group_memory(void)
         }
     }
     g_free(text);
-    return least;
+    return lowest;
 }
 
 /* Address space of the threads that a rank will have, most of which is never touched: stacks, and what malloc sets aside for those
@@ -95,7 +95,7 @@ bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate
         .parameters = flat,
         .packed = packed_bytes(size, micro_batches),
         .gradients = flat * (uint64_t)xlm_gradient_buffers(c->reproducible, micro_batches, ranks),
-        .moments = 2 * sizeof(float) * (uint64_t)xlm_shards_most(parameters, ranks),
+        .moments = 2 * sizeof(float) * (uint64_t)xlm_shards_max_own(parameters, ranks),
         .averages = xlm_averages_bytes(size->host, parameters, ranks),
         .states = 2 * xlm_host_states_bytes(size->host), /* another copy is for snapshots (checkpoint/snapshot.h) */
         .resources = xlm_host_resource_bytes(size->host),

@@ -12,7 +12,7 @@
 /* Source tokens of a block, which ranks are dealt, and candidates that they are multiplied with at a time. A product of a few
  * hundred by many is a fifth slower than one of 1,024 by 1,024, since GEMM brings candidates into its own order each time; but
  * of few sources several ranks should have some. */
-enum { LEAST_SOURCES = 256, MOST_SOURCES = 1024, SHARES = 8, CANDIDATES = 1024 };
+enum { MIN_SOURCES = 256, MAX_SOURCES = 1024, SHARES = 8, CANDIDATES = 1024 };
 
 static const float MARGIN = 1e-6f; /* between two ways of adding up a product of unit vectors */
 
@@ -57,7 +57,7 @@ struct block {
 static int64_t sources_of_block(int64_t n)
 {
     const int64_t share = (n + SHARES - 1) / SHARES;
-    return CLAMP(share, LEAST_SOURCES, MOST_SOURCES);
+    return CLAMP(share, MIN_SOURCES, MAX_SOURCES);
 }
 
 /* The next block that this rank is dealt; of zeros before the first. */
@@ -123,10 +123,10 @@ static void score_block(const xlm_alignment *a, const struct block *b, int64_t b
 /* The ranks of a block's source tokens: rank [n of the block]. */
 static void rank_block(const xlm_alignment *a, const struct block *b, struct work *w, int64_t *rank)
 {
-    float least[MOST_SOURCES];
+    float lowest[MAX_SOURCES];
     for (int64_t i = 0; i < b->n; i++) {
-        least[i] = nearest_translation(a, b->first + i, w->sources + i * a->width, w->candidates /* not in use yet */);
-        least[i] -= a->hubness != NULL ? 2 * MARGIN : MARGIN;
+        lowest[i] = nearest_translation(a, b->first + i, w->sources + i * a->width, w->candidates /* not in use yet */);
+        lowest[i] -= a->hubness != NULL ? 2 * MARGIN : MARGIN;
         rank[i] = 1;
     }
     for (int64_t begin = b->begin; begin < b->end; begin += CANDIDATES) {
@@ -139,7 +139,7 @@ static void rank_block(const xlm_alignment *a, const struct block *b, struct wor
             int32_t nearer = 0;
 #pragma omp simd reduction(+ : nearer)
             for (int64_t j = 0; j < width; j++)
-                nearer += row[j] >= least[i];
+                nearer += row[j] >= lowest[i];
             rank[i] += nearer;
         }
     }
@@ -217,7 +217,7 @@ static void select_largest(int64_t n, int64_t k, uint64_t *keys)
 typedef struct kept {
     uint64_t *keys;
     int64_t n;
-    float least; /* of the k best when they were cut down; later rows must be above it */
+    float lowest; /* of the k best when they were cut down; later rows must be above it */
 } kept;
 
 enum { ROOM = 64 };
@@ -230,14 +230,14 @@ static void cut_down(int k, kept *to)
         return;
     select_largest(to->n, k, to->keys);
     to->n = k;
-    to->least = score_of(to->keys[k - 1]);
+    to->lowest = score_of(to->keys[k - 1]);
 }
 
 /* Scores of rows first … first + n, which come in their order. */
 static void keep(const float *score, int64_t first, int64_t n, int k, kept *to)
 {
     for (int64_t j = 0; j < n; j++)
-        if (score[j] > to->least) {
+        if (score[j] > to->lowest) {
             to->keys[to->n++] = key_of(score[j], first + j);
             if (to->n == places_for(k))
                 cut_down(k, to);
@@ -277,7 +277,7 @@ static void close_kept(kept *all)
 static void keep_block(const xlm_alignment *a, const struct block *b, int k, struct work *w, kept *best)
 {
     for (int64_t i = 0; i < b->n; i++)
-        best[i].n = 0, best[i].least = -INFINITY;
+        best[i].n = 0, best[i].lowest = -INFINITY;
     for (int64_t begin = b->begin; begin < b->end; begin += CANDIDATES) {
         const int64_t width = MIN(CANDIDATES, b->end - begin);
         score_block(a, b, begin, width, w);

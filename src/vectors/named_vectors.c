@@ -18,7 +18,7 @@ enum { WIDEST = 1 << 20, ROOM = 1 << 18 }; /* numbers of a vector; that memory i
 typedef struct reader {
     xlm_named_vectors *to;
     int64_t room;               /* vectors that `to` has memory for, of text */
-    int64_t said, most;         /* words: as the first line of text says, −1: it does not; that are wanted, 0: all */
+    int64_t said, max_words;         /* words: as the first line of text says, −1: it does not; that are wanted, 0: all */
     int64_t repeated, unreadable;
 } reader;
 
@@ -143,7 +143,7 @@ static bool read_text(reader *r, const char *path, GError **error)
     int more = 0;
     bool good = true;
     xlm_progress progress = xlm_progress_begin("reading vectors", 0, "words");
-    while (good && (r->most == 0 || r->to->n < r->most) && (more = xlm_lines_next(lines, &line, &size, error)) > 0) {
+    while (good && (r->max_words == 0 || r->to->n < r->max_words) && (more = xlm_lines_next(lines, &line, &size, error)) > 0) {
         while (size > 0 && xlm_is_blank(line[size - 1]))
             size--;
         g_string_truncate(copy, 0);
@@ -154,7 +154,7 @@ static bool read_text(reader *r, const char *path, GError **error)
     xlm_progress_end(&progress);
     good = good && more >= 0;
     const int64_t all = r->to->n + r->repeated + r->unreadable;
-    if (good && more == 0 && r->said >= 0 && all < r->said && (r->most == 0 || r->to->n < r->most))
+    if (good && more == 0 && r->said >= 0 && all < r->said && (r->max_words == 0 || r->to->n < r->max_words))
         good = xlm_error_set(error, EX_DATAERR, "%s: its first line says %" G_GINT64_FORMAT " words, and there are %"
                              G_GINT64_FORMAT "; it is cut short", path, r->said, all);
     return good;
@@ -181,7 +181,7 @@ static bool read_store(reader *r, const char *path, GError **error)
         return false;
     if (words == NULL)
         return xlm_error_set(error, EX_DATAERR, "%s: its vectors are of sentences, which have no names; words are needed", path);
-    const int64_t n = r->most > 0 ? MIN((int64_t)array.rows, r->most) : (int64_t)array.rows;
+    const int64_t n = r->max_words > 0 ? MIN((int64_t)array.rows, r->max_words) : (int64_t)array.rows;
     v->width = (int64_t)array.columns;
     v->values = g_new(float, MAX(n * v->width, 1));
     if (!xlm_store_read(store, "/vectors", array, 0, (uint64_t)n, v->values, error))
@@ -194,12 +194,12 @@ static bool read_store(reader *r, const char *path, GError **error)
 
 /* ---- all ---- */
 
-xlm_named_vectors *xlm_named_vectors_read(const char *path, int64_t most, GError **error)
+xlm_named_vectors *xlm_named_vectors_read(const char *path, int64_t max_words, GError **error)
 {
     xlm_named_vectors *v = g_new0(xlm_named_vectors, 1);
     v->names = g_ptr_array_new_with_free_func(g_free);
     v->numbers = g_hash_table_new(g_str_hash, g_str_equal);
-    reader r = {.to = v, .said = -1, .most = most};
+    reader r = {.to = v, .said = -1, .max_words = max_words};
     bool good = (xlm_files_is_hdf5(path) ? read_store : read_text)(&r, path, error);
     if (good && v->n == 0)
         good = xlm_error_set(error, EX_DATAERR, "%s: there is no word with a vector", path);

@@ -24,7 +24,7 @@ typedef struct xlm_named_vectors {
  * and words that are not UTF-8 are skipped, both with a warning. Not collective. EX_NOINPUT; EX_DATAERR with file and line: no
  * number, one that is not finite, another number of them than in the first line, fewer words than the first line says, vectors
  * without names. */
-xlm_named_vectors *xlm_named_vectors_read(const char *path, int64_t most, GError **error);
+xlm_named_vectors *xlm_named_vectors_read(const char *path, int64_t max_words, GError **error);
 /* NULL is allowed. */
 void xlm_named_vectors_free(xlm_named_vectors *vectors);
 /* The number of a word, −1 when there is none of this name. */

@@ -13,13 +13,13 @@ enum { BLOCK = 4096 }; /* rows that are in hand as doubles */
 
 /* ---- reading ---- */
 
-static bool read_store(xlm_vector_rows *r, const char *path, int64_t most, GError **error)
+static bool read_store(xlm_vector_rows *r, const char *path, int64_t max_vectors, GError **error)
 {
     xlm_array array;
     g_autoptr(xlm_store) store = xlm_vector_store_open(path, &array, &r->words, error);
     if (store == NULL)
         return false;
-    r->n = most > 0 ? MIN(most, (int64_t)array.rows) : (int64_t)array.rows;
+    r->n = max_vectors > 0 ? MIN(max_vectors, (int64_t)array.rows) : (int64_t)array.rows;
     r->width = (int64_t)array.columns;
     for (uint64_t i = (uint64_t)r->n; i < array.rows && r->words != NULL; i++)
         g_clear_pointer(&r->words[i], g_free);
@@ -28,16 +28,16 @@ static bool read_store(xlm_vector_rows *r, const char *path, int64_t most, GErro
     return xlm_store_read(store, "/vectors", array, (uint64_t)r->first, (uint64_t)r->own, r->values, error);
 }
 
-static bool read_space(xlm_vector_rows *r, const char *path, const char *language, int64_t most, GError **error)
+static bool read_space(xlm_vector_rows *r, const char *path, const char *language, int64_t max_vectors, GError **error)
 {
     int id;
-    xlm_word_space *space = xlm_word_space_open(path, most, error);
+    xlm_word_space *space = xlm_word_space_open(path, max_vectors, error);
     xlm_word_set set = {0};
     bool good = space != NULL && xlm_word_space_language(space, language, &id, error);
     if (good) {
         xlm_word_set_open(&set, space, id);
         for (int64_t i = 0; i < xlm_word_space_rows(space); i++)
-            if (xlm_word_space_row_is_word(space, (int32_t)i) && (most == 0 || xlm_word_set_count(&set) < most))
+            if (xlm_word_space_row_is_word(space, (int32_t)i) && (max_vectors == 0 || xlm_word_set_count(&set) < max_vectors))
                 xlm_word_set_add_row(&set, (int32_t)i);
         r->n = xlm_word_set_count(&set);
         r->width = xlm_word_space_width(space);
@@ -64,13 +64,14 @@ static bool check_values(const xlm_vector_rows *r, const char *path, GError **er
            xlm_error_set(error, EX_DATAERR, "%s: has %" G_GINT64_FORMAT " vectors; at least 2 are needed", path, r->n);
 }
 
-bool xlm_vector_rows_open(const xlm_comm *comm, const char *path, const char *language, int64_t most, xlm_vector_rows *rows,
+bool xlm_vector_rows_open(const xlm_comm *comm, const char *path, const char *language, int64_t max_vectors,
+                          xlm_vector_rows *rows,
                           GError **error)
 {
     GError *failure = NULL;
     *rows = (xlm_vector_rows){.comm = comm};
-    const bool good = xlm_vector_store_is(path) ? read_store(rows, path, most, &failure)
-                                                : read_space(rows, path, language, most, &failure);
+    const bool good = xlm_vector_store_is(path) ? read_store(rows, path, max_vectors, &failure)
+                                                : read_space(rows, path, language, max_vectors, &failure);
     if (good)
         check_values(rows, path, &failure);
     return xlm_comm_agree_on(comm, failure, error);

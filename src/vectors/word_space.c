@@ -18,13 +18,13 @@ struct xlm_word_space {
 
 /* ---- the space ---- */
 
-xlm_word_space *xlm_word_space_open(const char *path, int64_t most, GError **error)
+xlm_word_space *xlm_word_space_open(const char *path, int64_t max_words, GError **error)
 {
     xlm_word_space *space = g_new0(xlm_word_space, 1);
     space->path = g_strdup(path);
     bool good;
     if (!xlm_files_is_hdf5(path) || xlm_vector_store_is(path))
-        good = (space->vectors = xlm_named_vectors_read(path, most, error)) != NULL;
+        good = (space->vectors = xlm_named_vectors_read(path, max_words, error)) != NULL;
     else
         good = (space->loaded = xlm_model_file_read(path, error)) != NULL &&
                (space->tokenizer = xlm_tokenizer_new(space->loaded->vocabulary, error)) != NULL;

@@ -19,7 +19,7 @@ typedef struct xlm_word_space xlm_word_space;
 
 /* path: of a checkpoint, or of a file of vectors. most: of a file, words that are read; 0: all. Not collective. EX_NOINPUT,
  * EX_DATAERR. */
-xlm_word_space *xlm_word_space_open(const char *path, int64_t most, GError **error);
+xlm_word_space *xlm_word_space_open(const char *path, int64_t max_words, GError **error);
 /* NULL is allowed. */
 void xlm_word_space_free(xlm_word_space *space);
 

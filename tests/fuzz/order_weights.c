@@ -13,8 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (weights == NULL)
         return 0;
     const uint32_t noun = xlm_order_weights_symbol(weights, "NOUN", 4), verb = xlm_order_weights_symbol(weights, "@VERB", 5);
-    const uint32_t row[XLM_ORDER_MOST_ROW] = {noun, verb, noun, verb, noun};
-    for (int n = XLM_ORDER_LEAST_ROW; n <= XLM_ORDER_MOST_ROW; n++)
+    const uint32_t row[XLM_ORDER_MAX_ROW] = {noun, verb, noun, verb, noun};
+    for (int n = XLM_ORDER_MIN_ROW; n <= XLM_ORDER_MAX_ROW; n++)
         fuzz_require(isfinite(xlm_order_weights_get(weights, XLM_ORDER_HI, row, n)), "weights are finite");
     xlm_order_weights_free(weights);
     return 0;

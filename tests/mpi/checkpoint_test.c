@@ -525,7 +525,7 @@ static void members_are_averaged(const xlm_comm *comm)
         fill(r, 10 * (i + 1));
         for (int k = 0; k < 3; k++)
             x[at[k]] = values[i] * (float)(k + 1);
-        r->state.most_members = MIN(i, 2); /* the first and the second so far */
+        r->state.max_members = MIN(i, 2); /* the first and the second so far */
         GOOD(xlm_checkpoint_write(comm, directory, &r->state, 1, &error));
     }
     CHECK_LIST(directory, "checkpoint-00000010.h5 checkpoint-00000020.h5 checkpoint-00000040.h5 latest->checkpoint-00000040.h5");

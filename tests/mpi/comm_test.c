@@ -107,7 +107,7 @@ static void buckets_are_owned_and_gathered(const xlm_comm *comm, int64_t n)
     const xlm_shards shards = xlm_shards_of(comm, n);
     float *whole = g_new0(float, n + 1), *own = g_new0(float, shards.own + 1);
     int64_t owned = 0, all;
-    CHECK(shards.own <= xlm_shards_most(n, comm->ranks));
+    CHECK(shards.own <= xlm_shards_max_own(n, comm->ranks));
     for (int64_t i = 0; i < n; i++) {
         whole[i] = drawn(1, (size_t)i);
         CHECK(xlm_shards_owner(&shards, i) == xlm_shards_owner(&shards, i / XLM_SHARD_UNIT * XLM_SHARD_UNIT));

@@ -303,7 +303,7 @@ static void check_blocks(const xlm_packed *packed, int64_t m, int threads)
     int64_t max = 0, min = m;
     for (int64_t k = 0; k < blocks.count; k++) {
         const int64_t rows = xlm_packed_block_start(&blocks, k + 1) - xlm_packed_block_start(&blocks, k);
-        assert_true(rows > 0 && rows <= XLM_PACKED_MOST_ROWS && xlm_packed_block_start(&blocks, k) % XLM_PACKED_ROWS == 0);
+        assert_true(rows > 0 && rows <= XLM_PACKED_MAX_ROWS && xlm_packed_block_start(&blocks, k) % XLM_PACKED_ROWS == 0);
     }
     for (int t = 0; t < threads; t++) { /* as schedule(static) shares them out */
         const int64_t each = blocks.count / threads, more = blocks.count % threads, first = t * each + MIN(t, more);

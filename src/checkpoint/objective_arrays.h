@@ -1,4 +1,4 @@
-/* xlm-mpi: what objectives declare of their own, in HDF5 files. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: the states and averages of objectives in HDF5 files. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * In checkpoints and step dumps alike: states as /objectives/<objective>/<name>, momentum averages as
  * /objectives/<objective>/average/<parameter>. Trained parameters are written with the model's (model/model_attributes.h). */
@@ -10,19 +10,19 @@
 #include "store/store.h"
 #include "tensor/parameters.h"
 
-/* As numbers of a state are written. */
+/* The type of a state in a file. */
 xlm_type xlm_state_store_type(const xlm_saved_state *state);
-/* A state as a dataset. comm: of the store, each rank writes its share; NULL when the store is of one process. */
+/* Write a state as a dataset. comm: of the store, each rank writes its share; NULL if the store belongs to one process. */
 bool xlm_state_write(xlm_store *store, const xlm_comm *comm, const xlm_saved_state *state, GError **error);
-/* Its values from the file; EX_DATAERR when they are of another number or type. */
+/* Read its values; EX_DATAERR when their number or type differs. */
 bool xlm_state_read(const xlm_store *store, const xlm_saved_state *state, void *values, GError **error);
 
-/* n states from a checkpoint, by a process that has no run. EX_DATAERR with the file where it has none. */
+/* Read n states from a checkpoint, by a process without a run. EX_DATAERR with the file if one is missing. */
 bool xlm_states_read(const char *path, int n, const xlm_saved_state *states, GError **error);
 
 /* The group of an objective's average; g_free. */
 char *xlm_average_group(const char *objective);
-/* An objective's average has this parameter: it has the model's and those of the objective itself. */
+/* Does an objective's average have this parameter? It has those of the model and of the objective itself. */
 bool xlm_average_has(const char *objective, const xlm_parameter *parameter);
 
 #endif

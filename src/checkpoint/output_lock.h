@@ -1,13 +1,13 @@
 /* xlm-mpi: one run at a time in an output directory. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * DIRECTORY/lock names the run that writes there: program, host, process, when it was started, the batch system's job. It is made
- * under another name and linked into place, which is exclusive on network file systems too, and its modification time is set anew
- * every half minute to show that it is active. A run finds the lock of another one
+ * DIRECTORY/lock names the run that writes there: program, host, process, when it was started, the batch system's job. It is
+ * created under another name and linked into place, which is exclusive also on network file systems. Its modification time is
+ * updated every half minute to show that the run is active. Another run finds the lock
  *   held      when that process is there on this host, or when it runs elsewhere and was active within five minutes;
  *   stale     when the process is gone (or its number was given to another one since), when it ran elsewhere and gave no sign for
  *             five minutes, or when Slurm does not have its job any more: it is taken over, and the log says from whom;
  *   finishing when the run's ranks were killed but a process still writes its checkpoint (checkpoint/snapshot.h): it is waited for.
- * Times are compared as the file server's clock gives them, hosts' clocks may differ. */
+ * All times are those of the file server's clock, because the clocks of hosts may differ. */
 #ifndef XLM_CHECKPOINT_OUTPUT_LOCK_H
 #define XLM_CHECKPOINT_OUTPUT_LOCK_H
 
@@ -17,16 +17,16 @@
 
 typedef struct xlm_output_lock xlm_output_lock;
 
-/* Collective. finishes: this process only finishes what a stopped run left, and others wait for it. By rank 0; the others hold
- * nothing, and what follows does nothing there. NULL with EX_CANTCREAT when another run holds the directory or the lock cannot be
- * made, read or replaced, with EX_TEMPFAIL when this run was asked to stop while it waited. */
+/* Collective. finishes: this process only finishes the checkpoint of a stopped run, and others wait for it. Rank 0 takes the
+ * lock; on other ranks the functions below do nothing. NULL with EX_CANTCREAT when another run holds the directory or the lock
+ * cannot be made, read or replaced; with EX_TEMPFAIL when this run was asked to stop while it waited. */
 xlm_output_lock *xlm_output_lock_take(const xlm_comm *comm, const char *directory, bool finishes, GError **error);
 /* Remove the lock if it still is this run's. NULL is allowed. */
 void xlm_output_lock_release(xlm_output_lock *lock);
 
-/* To be called often: renews the lock if the last renewal was half a minute ago. */
+/* Call it often: it renews the lock if the last renewal was half a minute ago. */
 void xlm_output_lock_refresh(xlm_output_lock *lock);
-/* Whether another run has taken the lock over, as when this one was stopped for minutes: then it must not write any more. */
+/* Has another run taken the lock over, for example after this one was stopped for minutes? Then it must not write any more. */
 bool xlm_output_lock_is_lost(xlm_output_lock *lock);
 /* The process that finishes the run's checkpoint when this one is killed; 0: none. */
 void xlm_output_lock_name_writer(xlm_output_lock *lock, pid_t writer);

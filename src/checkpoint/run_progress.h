@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-/* A score on the development set, as checkpoints store it: the two numbers of /task/best, the highest, and those of
+/* A score on the development set, as in checkpoints: the two numbers of /task/best, the highest score, and those of
  * /task/averaged (checkpoint/checkpoint.h). */
 typedef struct xlm_best_score {
     double score;
-    double step; /* that had it; 0: none yet */
+    double step; /* the step with this score; 0: none yet */
 } xlm_best_score;
 
 typedef struct xlm_run_progress {

@@ -1,7 +1,7 @@
 /* xlm-mpi: the process that outlives a killed rank. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Inside of checkpoint/snapshot.h. What the child does after the fork may call nothing but what is allowed in a signal handler: other
- * threads may have held any lock at that moment. So everything it needs is prepared before. */
+ * Internals of checkpoint/snapshot.h. After the fork the child may only call what is allowed in a signal handler, because other
+ * threads may have held any lock at that moment. So everything that it needs is prepared before. */
 #ifndef XLM_CHECKPOINT_SNAPSHOT_INTERNAL_H
 #define XLM_CHECKPOINT_SNAPSHOT_INTERNAL_H
 
@@ -30,11 +30,11 @@ typedef struct xlm_snapshot_child {
 /* states: [header.states] bytes, borrowed like all in setup. */
 void xlm_snapshot_child_plan(xlm_snapshot_child *child, const xlm_snapshot_setup *setup, const char *states);
 void xlm_snapshot_child_unplan(xlm_snapshot_child *child);
-/* Just before the fork. */
+/* Called just before the fork. */
 void xlm_snapshot_child_prepare(xlm_snapshot_child *child, const xlm_rank_file_header *header);
 /* The child from the fork to its end. */
 noreturn void xlm_snapshot_child_run(const xlm_snapshot_child *child);
-/* By the parent, after the child's end: remove its files. */
+/* Called by the parent after the child has ended: remove its files. */
 void xlm_snapshot_child_clean(const xlm_snapshot_child *child);
 
 #endif

@@ -5,18 +5,18 @@
 #include "comm/comm.h"
 #include "store/store.h"
 
-/* In a checkpoint: attributes of the group /start, which a run that drew its parameters does not have. */
+/* In a checkpoint these are attributes of the group /start, which is missing if the run drew its parameters. */
 typedef struct xlm_start_record {
     char *path;   /* as the job gives it; NULL: parameters were drawn */
     char *sha256; /* of the file */
-    int64_t step; /* updates that had made it */
+    int64_t step; /* number of updates that it had */
 } xlm_start_record;
 
-/* Collective as the store is. */
+/* Collective over the ranks of the store. */
 bool xlm_start_record_write(const xlm_start_record *record, xlm_store *store, GError **error);
-/* Not collective. *record is overwritten and what was there is freed, also when the file has none. */
+/* Not collective. Frees and overwrites *record, also when the file has no record. */
 bool xlm_start_record_read(xlm_start_record *record, const xlm_store *store, GError **error);
-/* Collective: rank 0's on all. */
+/* Collective: copies rank 0's record to all ranks. */
 void xlm_start_record_share(xlm_start_record *record, const xlm_comm *comm);
 void xlm_start_record_clear(xlm_start_record *record);
 

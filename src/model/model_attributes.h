@@ -5,28 +5,28 @@
 #include "nn/model.h"
 #include "store/store.h"
 
-/* Attributes of the group /model: every key of section [model], vocabulary, languages. Collective as the store is. */
+/* Attributes of the group /model: every key of section [model], vocabulary, languages. Collective over the ranks of the store. */
 bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config, GError **error);
-/* Not collective. A key that files of before it do not have is its default. The configuration is checked by xlm_model_check.
- * EX_DATAERR: another key is missing, one is not known, of another type or out of range. */
+/* Not collective. A key that older files do not have gets its default. Calls xlm_model_check. EX_DATAERR: another key is missing,
+ * or a key is unknown, has another type or is out of range. */
 bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config, GError **error);
 
-/* A key of [model] whose value changes neither parameters nor what the model computes of a text: rates of dropout, and what only
- * costs memory or bounds the length. */
+/* Is it a key of [model] that changes neither the parameters nor the function that the model computes, such as dropout rates, or
+ * keys that only affect memory or bound the length? */
 bool xlm_model_key_is_free(const char *key, const xlm_model_config *config);
-/* False when a run that continues would compute another function of its parameters: a key of [model] that is not free differs.
- * EX_DATAERR with the key, its value `then` and `now`. Both are checked (xlm_model_check). */
+/* Returns false if a run that continues would compute another function of its parameters, because a key of [model] that is not
+ * free differs. EX_DATAERR with the key and its values `then` and `now`. Both must have passed xlm_model_check. */
 bool xlm_model_same_function(const xlm_model_config *then, const xlm_model_config *now, GError **error);
 
 /* Path of a parameter's array: prefix/name. With the prefix "/model", names "objectives/..." are at the top instead. g_free. */
 char *xlm_parameter_path(const char *prefix, const xlm_parameter *parameter);
 
-/* Write flat[size] as one dataset a parameter under prefix, f32 [rows x cols] or [cols], with checksums. comm: of the store,
- * each rank writes its share of the rows; NULL when the store is of one process. */
+/* Write flat[size] as one dataset a parameter under prefix, f32 [rows x cols] or [cols], with checksums. comm: of the store, each
+ * rank writes its share of the rows; NULL if the store belongs to one process. */
 bool xlm_parameter_arrays_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters,
                                 const float *flat, GError **error);
 
-/* The same for parameter number `index` alone. */
+/* The same for only parameter number `index`. */
 bool xlm_parameter_array_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters,
                                int index, const float *flat, GError **error);
 

@@ -1,7 +1,8 @@
 /* xlm-mpi: a model in a file: configuration, vocabulary, parameters. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What is needed to use a model, and nothing of how it was trained. A checkpoint (checkpoint/checkpoint.h) is such a file with the
- * state of a run beside it, so all readers of models accept either: tools, [train] start, fine-tuning, xlm_prep --like. Layout:
+ * A model file has everything that is needed to use a model, and nothing about how it was trained. A checkpoint
+ * (checkpoint/checkpoint.h) is such a file that also has the state of a run, so all readers of models accept both: tools, [train]
+ * start, fine-tuning, xlm_prep --like. Layout:
  *   /                          format = "xlm-mpi model" ("xlm-mpi checkpoint" with the state of a run), format_version,
  *                              program_version, library versions (MPI, HDF5, BLIS), ranks (that wrote it), parameters (their
  *                              number of elements)
@@ -24,10 +25,10 @@
 #define XLM_CHECKPOINT_FORMAT "xlm-mpi checkpoint"
 enum { XLM_MODEL_FILE_VERSION = 1 }; /* of both */
 
-/* What a fine-tuned model knows of its task, beside parameters named "objectives/<name>/...". */
+/* What a fine-tuned model has for its task, besides parameters named "objectives/<name>/...". */
 typedef struct xlm_model_task {
     char *name;     /* "tagging" */
-    char *language;   /* of files that come without one; "": none in particular */
+    char *language;   /* the language of files that do not name one; "": none in particular */
     char **languages; /* of training, in the order in which the job names them; NULL-terminated; NULL: none in particular */
     int64_t length;
     char *options;  /* "column = upos\n..." */
@@ -36,9 +37,9 @@ typedef struct xlm_model_task {
 
 /* ---- writing: collective over the ranks of comm ---- */
 
-/* The parts of a model's file: attributes of / that say what the file is (comm NULL: of one process); all the rest. Parameters
- * must be sealed, their values the same on all ranks, and config theirs; config and vocabulary must agree on their numbers of
- * subwords and languages. Each rank writes its share of the rows. task: NULL: none. */
+/* Write the parts of a model file: the attributes of / that identify the file (comm NULL: of one process), and everything else.
+ * Parameters must be sealed, have the same values on all ranks, and belong to config; config and vocabulary must agree on the
+ * numbers of subwords and languages. Each rank writes its share of the rows. task: NULL: none. */
 bool xlm_model_file_write_origin(xlm_store *store, const xlm_comm *comm, const char *format, const xlm_parameters *parameters,
                                  GError **error);
 bool xlm_model_file_write_content(xlm_store *store, const xlm_comm *comm, const xlm_model_config *config,
@@ -49,45 +50,45 @@ bool xlm_model_file_write_task(xlm_store *store, const xlm_model_task *task, GEr
 
 /* ---- reading: not collective ---- */
 
-/* A model with its parameters and vocabulary, ready to encode. The file may be untrusted: everything in it is checked, against
- * one another and against what the file has room for, before memory is taken. EX_NOINPUT; EX_DATAERR. */
+/* A model with its parameters and vocabulary, ready to encode. The file may be untrusted: before memory is allocated, everything
+ * in it is checked for consistency and against the size of the file. EX_NOINPUT; EX_DATAERR. */
 typedef struct xlm_loaded_model {
     xlm_model_config config;
     xlm_parameters *parameters;
     xlm_model *model;
     xlm_vocabulary *vocabulary;
     xlm_model_task *task; /* NULL: not fine-tuned */
-    int64_t step;         /* of the run whose checkpoint it is; 0: of none */
+    int64_t step;         /* of the checkpoint; 0: it is not a checkpoint */
 } xlm_loaded_model;
 xlm_loaded_model *xlm_model_file_read(const char *path, GError **error);
-/* The same in two steps, between which more parameters may be declared, as of an objective: all but the parameters' values, and
- * these. */
+/* The same in two steps, between which more parameters may be declared, such as those of an objective: first everything but the
+ * values of the parameters, then these. */
 xlm_loaded_model *xlm_model_file_read_header(const char *path, GError **error);
 bool xlm_model_file_read_values(const char *path, xlm_loaded_model *loaded, GError **error);
-/* Is a layer, 0 being the embeddings, one of the model's, which was read from `path`? EX_USAGE, which names --layer. */
+/* Does the model, which was read from `path`, have this layer (0: embeddings)? EX_USAGE, which names --layer. */
 bool xlm_model_file_has_layer(const xlm_loaded_model *loaded, const char *path, int64_t layer, GError **error);
-/* A tape for passes over the model, whose parameters stay as they are from now on; to be freed. Products with parameters are made
- * in float32, or in what was set last (xlm_packed_lacks must be NULL for it). */
+/* A tape for passes over the model, whose parameters must not change from now on; the caller frees it. Products with parameters
+ * are computed in float32, or in the precision that was set last (xlm_packed_lacks must be NULL for it). */
 xlm_tape *xlm_model_file_tape(const xlm_loaded_model *loaded);
 void xlm_model_file_set_precision(xlm_precision precision);
 /* NULL is allowed. */
 void xlm_model_file_free(xlm_loaded_model *loaded);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_loaded_model, xlm_model_file_free)
 
-/* ---- checks, of an open file ---- */
+/* ---- checks of an open file ---- */
 
-/* A file that is damaged may be skipped for another one; one that is whole but not what is wanted is the user's to change. */
+/* A damaged file may be skipped for another one; a valid file that does not fit is for the user to change. */
 typedef enum { XLM_FILE_GOOD, XLM_FILE_DAMAGED, XLM_FILE_UNFIT } xlm_file_condition;
 
-/* Format and version are this program's (else XLM_FILE_UNFIT), and *step is one that a run can come to. needs_run: a model
- * without the state of a run will not do; else its step is 0. */
+/* Are format and version those of this program (else XLM_FILE_UNFIT), and can a run reach *step? needs_run: a model without the
+ * state of a run is refused; otherwise its step is 0. */
 xlm_file_condition xlm_model_file_check_format(const xlm_store *store, bool needs_run, int64_t *step, GError **error);
-/* What a parameter is in a file: one row is a vector. */
+/* The type and shape of a parameter in a file: a single row is a vector. */
 xlm_array xlm_model_file_array(const xlm_parameter *p);
-/* The array of a parameter is there and has its shape. The message of XLM_FILE_UNFIT does not name the file. */
+/* Does the array of a parameter exist with the right shape? The message of XLM_FILE_UNFIT does not name the file. */
 xlm_file_condition xlm_model_file_check_shape(const xlm_store *store, const char *path, const xlm_parameter *p, GError **error);
-/* values[rows * cols] of the array of one parameter under a group, "/model". EX_DATAERR for values that are not finite or, where
- * they are to be positive, below 0. */
+/* Read values[rows * cols] of one parameter under a group such as "/model". EX_DATAERR for values that are not finite or, if they
+ * must not be negative, below 0. */
 bool xlm_model_file_read_array(const xlm_store *store, const char *group, const xlm_parameter *p, bool positive, float *values,
                                GError **error);
 

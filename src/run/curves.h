@@ -12,34 +12,34 @@ typedef struct xlm_curve_point {
 /* One number over the steps of a run. */
 typedef struct xlm_curve {
     char *name;      /* "train total loss", "held_out mlm perplexity", "dev accuracy"; of several languages "dev accuracy de" */
-    char *split, *objective, *language; /* as they are in the rows; language: "" where there is none */
+    char *split, *objective, *language; /* as in the rows; language: "" if there is none */
     const char *quantity; /* the column: "loss", "perplexity", "accuracy", "score", "learning_rate", "gradient_norm", "tokens",
                              "seconds" */
-    bool detail;     /* of one language of held-out text; or how training went, and not what it learned */
-    bool more;       /* more is better: accuracies and scores; of losses and perplexities less is */
+    bool detail;     /* of one language of held-out text; or about the course of training, not about what it learned */
+    bool more;       /* higher is better (accuracies and scores), not lower (losses and perplexities) */
     bool every_step; /* has one value per step, of training */
     GArray *points;  /* xlm_curve_point, steps ascending */
 } xlm_curve;
 
 typedef struct xlm_curves {
     GPtrArray *curves; /* xlm_curve, in the order of the file */
-    bool several;      /* scores are of several languages, and of their mean */
-    GHashTable *names; /* of the curves */
-    int64_t bad;       /* lines cut short, or with something else where numbers belong, which is skipped */
+    bool several;      /* there are scores of several languages and of their mean */
+    GHashTable *names; /* names of the curves */
+    int64_t bad;       /* number of lines that are cut short, or that have something else instead of numbers; they are skipped */
 } xlm_curves;
 
 /* Losses of training, losses, perplexities and accuracies of held-out text, scores; learning rates, norms of gradients, tokens
- * and seconds. Columns are found by their names; one that is not there has no values. What is damaged is skipped, and so are
- * numbers that are not finite. path NULL: no curves. EX_NOINPUT when there is no such file. */
+ * and seconds. Columns are found by their names; a missing column has no values. Damaged values and numbers that are not finite
+ * are skipped. path NULL: no curves. EX_NOINPUT when there is no such file. */
 xlm_curves *xlm_curves_read(const char *path, GError **error);
 /* NULL is allowed. */
 void xlm_curves_free(xlm_curves *curves);
-/* NULL: there is none of this name. */
+/* The curve of that name; NULL: there is none. */
 const xlm_curve *xlm_curves_find(const xlm_curves *curves, const char *name);
 
-/* The place of a step in the points; -1. */
+/* The index of a step in the points; -1: it is not there. */
 int xlm_curve_find(const xlm_curve *curve, int64_t step);
-/* The first of the best. There must be points. */
+/* The best point, the first of several. There must be points. */
 xlm_curve_point xlm_curve_best(const xlm_curve *curve);
 
 #endif

@@ -7,8 +7,8 @@ typedef double xlm_function(void *data, double h);
 
 typedef struct xlm_derivative {
     double value;
-    double error; /* estimated: twice what two orders of extrapolation differ by, what rounding makes of it, or how far the
-                     shortest steps are from it, whichever is most */
+    double error; /* estimated: the largest of twice the difference between two orders of extrapolation, the effect of rounding,
+                     and the distance of the shortest steps */
 } xlm_derivative;
 
 /* f'(0) from central differences (f(h) − f(−h)) / 2h with h, h/2, h/4, …, extrapolated to 0 (Ridders 1982): the extrapolation

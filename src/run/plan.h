@@ -1,8 +1,8 @@
-/* xlm-mpi: what a job needs and how long it takes, from rates measured on the spot. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: what a job needs and how long it takes, from rates measured on this machine. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The ranks that are there, taken for those of one node of the cluster, each compute the largest micro-batch of the job a few
- * times, reduce-scatter the gradients and update; nothing is written. For R ranks of P a node, with G micro-batches (more when
- * R > G), N parameters and a network of B bytes/s into and out of each node, a step takes
+ * The running ranks, which represent one node of the cluster, each compute the largest micro-batch of the job a few times,
+ * reduce-scatter the gradients and update; nothing is written. For R ranks with P per node, G micro-batches (more when R > G), N
+ * parameters and a network of B bytes/s into and out of each node, a step takes
  *   (pass and read of the micro-batches of the rank with most instances) + G/R · clear + (G/R − 1) additions of N
  *   + norm and update of N/R + agree
  *   + reduce-scatter that is not hidden + all-gather of parameters,

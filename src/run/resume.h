@@ -1,4 +1,4 @@
-/* xlm-mpi: what a run starts from: a checkpoint, what stopped ranks left, or another run's model.
+/* xlm-mpi: what a run starts from: a checkpoint, files of stopped ranks, or another run's model.
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_RUN_RESUME_H
 #define XLM_RUN_RESUME_H
@@ -18,12 +18,12 @@ typedef struct xlm_resume_setup {
     bool validates;   /* checkpoints are compared, and one is the best */
 } xlm_resume_setup;
 
-/* Collective. Before anything is allocated: could a run that resumes nothing start from the model that its job names? */
+/* Collective. Called before anything is allocated: if the run does not resume, can it start from the model that its job names? */
 bool xlm_resume_check(const xlm_resume_setup *setup, const xlm_vocabulary *vocabulary, GError **error);
 
-/* Collective. Read parameters, moments, saved states and the record of the start into `state`, and set progress; without anything
- * to resume from, the parameters of the job's start. progress->saved != progress->step: from rank files, of which there is no
- * checkpoint yet. *resumed: from a checkpoint or rank files. Errors of reading. */
+/* Collective. Read parameters, moments, saved states and the record of the start into `state`, and set progress; if there is
+ * nothing to resume from, read the parameters of the job's start. progress->saved != progress->step means that they came from
+ * rank files, and there is no checkpoint of them yet. [out] resumed: from a checkpoint or rank files. Errors of reading. */
 bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_progress *progress, bool *resumed, GError **error);
 
 #endif

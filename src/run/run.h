@@ -11,15 +11,16 @@ typedef struct xlm_run_options {
     const char *resume_file; /* of XLM_RESUME_FILE */
     const xlm_validation *validation;  /* NULL: none */
     bool dry_run;            /* check, estimate, print, and stop before anything is allocated */
-    bool finish;             /* make the checkpoint of a run whose ranks were killed (checkpoint/snapshot.h); resume is auto */
-    bool profile;            /* count where the time of a step goes, and print it in the end */
+    bool finish;             /* only make the checkpoint of a run whose ranks were killed (checkpoint/snapshot.h); resume is
+                              * auto */
+    bool profile;            /* measure how steps spend their time, and print it at the end */
     bool check_gradients;    /* compare the next step's gradients with differences (run/check_gradients.h); train nothing */
-    const char *check_only;  /* those of this objective; NULL: of all */
+    const char *check_only;  /* only this objective; NULL: all */
     const char *dump_step;   /* write the next step to this file instead of training; NULL: train */
 } xlm_run_options;
 
-/* Collective. data: what is read. *interrupted: the run stopped early because a rank was asked to (SIGTERM, SIGINT, SIGUSR1);
- * its checkpoint is written. */
+/* Collective. data: the input of the run. *interrupted: the run stopped early because a rank was asked to (SIGTERM, SIGINT,
+ * SIGUSR1); its checkpoint is written. */
 bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, const xlm_run_options *options,
              bool *interrupted, GError **error);
 

@@ -1,10 +1,9 @@
-/* xlm-mpi: what a run does from the moment it is asked to stop. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: what a run does after it was asked to stop. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * SIGINT, SIGTERM and SIGUSR1 to any rank end the run after the step under way, with a checkpoint (run/run.c). Here is what
- * cannot wait for the end of the step: a thread that hears signals at once (base/signals.h), so that the user reads in the same
- * moment that the signal has come, and so that a snapshot of the state is taken where the launcher will kill the ranks before
- * the step is done (checkpoint/snapshot.h). The same thread gives the signs of life of the output directory's lock, which is held
- * here. */
+ * SIGINT, SIGTERM and SIGUSR1 to any rank end the run after the current step, with a checkpoint (run/run.c). This module does
+ * what cannot wait for the end of the step: a thread receives signals immediately (base/signals.h), tells the user, and has a
+ * snapshot of the state taken if the launcher will kill the ranks before the step ends (checkpoint/snapshot.h). The same thread
+ * renews the lock of the output directory, which this module holds. */
 #ifndef XLM_RUN_STOPPING_H
 #define XLM_RUN_STOPPING_H
 
@@ -13,20 +12,19 @@
 
 typedef struct xlm_stopping xlm_stopping;
 
-/* Collective. Lock the output directory, which exists, and start the thread; after xlm_signals_watch(). finishes: as
- * xlm_output_lock_take(). NULL with EX_CANTCREAT or
- * EX_TEMPFAIL as xlm_output_lock_take(). */
+/* Collective. Lock the output directory, which must exist, and start the thread. Call it after xlm_signals_watch(). finishes, and
+ * NULL with EX_CANTCREAT or EX_TEMPFAIL: as xlm_output_lock_take(). */
 xlm_stopping *xlm_stopping_open(const xlm_comm *comm, const char *directory, bool finishes, GError **error);
-/* Give the directory free. NULL is allowed. */
+/* Unlock the directory. NULL is allowed. */
 void xlm_stopping_close(xlm_stopping *stopping);
 
-/* Collective. From now on the rank may be killed at any time by its launcher: the state, whose pointers are borrowed, is what a
- * run resumes from. validated: as in xlm_snapshot_open(). */
+/* Collective. From now on the launcher may kill the rank at any time, and a run can resume from this state, whose pointers are
+ * borrowed. validated: as in xlm_snapshot_open(). */
 void xlm_stopping_protect(xlm_stopping *stopping, const xlm_run_state *state, int64_t validated);
-/* The snapshot that the main thread has to keep informed; NULL: none is ever taken. stopping may be NULL. */
+/* The snapshot that the main thread must keep informed; NULL: no snapshots are taken. stopping may be NULL. */
 xlm_snapshot *xlm_stopping_snapshot(xlm_stopping *stopping);
 
-/* Collective. EX_CANTCREAT when another run has taken the directory over, so that nothing may be written there any more. */
+/* Collective. EX_CANTCREAT when another run has taken the directory over, so that this run must not write there any more. */
 bool xlm_stopping_may_write(xlm_stopping *stopping, GError **error);
 
 #endif

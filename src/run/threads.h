@@ -5,9 +5,9 @@
 #include "comm/comm.h"
 #include "gemm/hardware.h"
 
-/* Collective, after xlm_hardware_open. Warn, with what to do, where the threads of a node's ranks want more cores than there are
- * beside other processes. Where the number of threads was this program's choice on every rank, and products are faster with one a
- * rank, it is one from now on, which changes no bit. */
+/* Collective, after xlm_hardware_open. Warn, with the remedy, if the threads of a node's ranks need more cores than other
+ * processes leave. If this program chose the number of threads on every rank, and products are faster with one thread per rank,
+ * use one from now on; this does not change any bits. */
 void xlm_threads_settle(const xlm_comm *comm, xlm_hardware *hardware);
 
 #endif

@@ -1,17 +1,17 @@
-/* xlm-mpi: what measures the model of a run, in place of its losses. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: measures of the model during a run, in place of losses. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_RUN_VALIDATION_H
 #define XLM_RUN_VALIDATION_H
 
 #include "train/workspace.h"
 
-/* In place of a language: means over all languages of a set. */
+/* Used instead of a language for means over all languages of a set. */
 #define XLM_MEAN_LANGUAGE "mean"
 
 /* A measure of how good a model is. */
 typedef struct xlm_measure {
     const char *name; /* "accuracy", lives as long as the program */
     double value;
-    int64_t terms;    /* it is the mean of, or sums over */
+    int64_t terms;    /* that it is the mean of, or sums over */
 } xlm_measure;
 
 /* The same for text of one language of a set. */
@@ -20,17 +20,17 @@ typedef struct xlm_language_measure {
     const char *language; /* NULL: the whole set */
 } xlm_language_measure;
 
-/* What measures the model during a run, in place of the losses on held-out text. By the first of its measures (more is better)
- * checkpoints are compared, and `best` (checkpoint/checkpoint.h) points at the first of those with the highest. */
+/* Measures the model during a run, in place of the losses on held-out text. The first measure (higher is better) compares
+ * checkpoints; `best` (checkpoint/checkpoint.h) points at the one with the highest, the first of several. */
 typedef struct xlm_validation {
-    /* The model after `step` updates. Collective; the same on all ranks. Append to measures (GArray of
+    /* Measure the model after `step` updates. Collective; the results are the same on all ranks. Append to measures (GArray of
      * xlm_language_measure), those of the whole set first. */
     bool (*measure)(void *data, const xlm_workspace *workspace, int64_t step, GArray *measures, GError **error);
     void *data;
-    const char *split;    /* what metrics.csv calls the set: "dev" */
+    const char *split;    /* the name of the set in metrics.csv: "dev" */
     const char *language; /* of the set; XLM_MEAN_LANGUAGE: measures that name no language are means over several */
-    int64_t patience;     /* the run ends after so many measurements in a row without a new best; 0: never */
-    int64_t average;      /* number of checkpoints whose mean is written in the end (checkpoint/checkpoint_mean.h); 0: none */
+    int64_t patience;     /* the run ends after this many consecutive measurements without a new best; 0: never */
+    int64_t average;      /* number of checkpoints whose mean is written at the end (checkpoint/checkpoint_mean.h); 0: none */
     bool average_best;    /* those with the highest scores; false: the last ones */
 } xlm_validation;
 

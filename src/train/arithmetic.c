@@ -1,4 +1,4 @@
-/* xlm-mpi: how a run multiplies: library and precision. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the library and precision of a run's matrix products. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/arithmetic.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* xlm-mpi: how a run multiplies: library and precision. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the library and precision of a run's matrix products. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_TRAIN_ARITHMETIC_H
 #define XLM_TRAIN_ARITHMETIC_H
 
@@ -7,7 +7,7 @@
 #include "job/job.h"
 
 typedef struct xlm_arithmetic {
-    bool packs; /* products with parameters are oneDNN's (gemm/packed.h); else all are BLIS's, in float32 */
+    bool packs; /* oneDNN computes products with parameters (gemm/packed.h); else BLIS computes all, in float32 */
     xlm_precision precision;
     bool unmeasured; /* BLIS was chosen because this rank's processor, which could use oneDNN too, has not been measured */
 } xlm_arithmetic;
@@ -20,7 +20,7 @@ typedef enum { XLM_GEMM_AUTO, XLM_GEMM_BLIS, XLM_GEMM_ONEDNN } xlm_gemm_choice;
  * with the number of ranks; EX_UNAVAILABLE: the processor of a rank cannot do it, or its program was built without oneDNN. */
 bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config, xlm_arithmetic *arithmetic, GError **error);
 
-/* Bytes that packed parameters take, of `elements` in all. */
+/* Bytes of packed parameters with `elements` elements in total. */
 uint64_t xlm_arithmetic_bytes(xlm_arithmetic arithmetic, int64_t elements);
 
 /* "oneDNN 2.6.3 in bfloat16"; "BLIS in float32" */

@@ -1,4 +1,4 @@
-/* xlm-mpi: one step with all its numbers, to be checked in another framework. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: one step with all its numbers, for checks in another framework. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Layout of the file of `xlm_train --dump-step FILE.h5` and `xlm_tune --dump-step FILE.h5` (T tokens, S sequences, M predicted
  * rows, d hidden size; dropout is off, the whole batch of each stream is one pass, no update is made):
@@ -56,7 +56,7 @@ typedef struct xlm_dump_objective {
     const void *state;
 } xlm_dump_objective;
 
-/* Not collective: called by one rank. A stream is written as soon as it is encoded (its variables live only till the next
+/* Not collective: called by one rank. A stream is written as soon as it is encoded (its variables live only until the next
  * pass). */
 xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, uint64_t seed, int64_t step, GError **error);
 /* The text that an objective has made. */
@@ -68,7 +68,7 @@ bool xlm_dump_write_resource(xlm_store *store, int number, const xlm_resource *r
 bool xlm_dump_write_states(xlm_store *store, int n, const xlm_saved_state *state, GError **error);
 bool xlm_dump_write_average(xlm_store *store, const char *objective, const xlm_parameters *parameters, const float *whole,
                             GError **error);
-/* The rest; then the file is committed. On failure nothing is left. */
+/* Write the rest and commit the file. On failure no file is left. */
 bool xlm_dump_finish(xlm_store *store, int objectives, const xlm_dump_objective *objective, double loss,
                      const xlm_parameters *parameters, const float *gradients, GError **error);
 

@@ -1,11 +1,11 @@
-/* xlm-mpi: the engine of a training run: all that makes a step. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: the engine of a training run: everything that computes a step. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * It has the model and its parameters, the streams, the host of the objectives, gradients, their reduce-scatter and the sharded
  * optimiser. It knows neither the progress of a run (checkpoint/run_progress.h) nor checkpoints or logs (run/run.h):
  *
  *   xlm_engine_open -> xlm_memory_check(xlm_engine_size) -> xlm_engine_allocate -> xlm_engine_step ... -> xlm_engine_close
  *
- * What a step computes and in which order it adds: train/micro_batches.h. */
+ * train/micro_batches.h says what a step computes and in which order it adds. */
 #ifndef XLM_TRAIN_ENGINE_H
 #define XLM_TRAIN_ENGINE_H
 
@@ -18,13 +18,13 @@
 
 typedef struct xlm_engine xlm_engine;
 
-/* Open streams, model and objectives of a job, and declare the parameters; nothing large is allocated yet. What is given is
+/* Open streams, model and objectives of a job, and declare the parameters; nothing large is allocated yet. The arguments are
  * borrowed as long as the engine lives. Collective. */
 xlm_engine *xlm_engine_open(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, GError **error);
 /* NULL is allowed. */
 void xlm_engine_close(xlm_engine *engine);
 
-/* For estimates; before xlm_engine_allocate too, as are the next three. */
+/* For estimates; this and the next three may be called before xlm_engine_allocate. */
 xlm_run_size xlm_engine_size(const xlm_engine *engine);
 xlm_arithmetic xlm_engine_arithmetic(const xlm_engine *engine);
 /* The job's, with the vocabulary's size and languages. */
@@ -32,11 +32,11 @@ const xlm_model_config *xlm_engine_model(const xlm_engine *engine);
 xlm_parameters *xlm_engine_parameters(xlm_engine *engine);
 const xlm_host *xlm_engine_host(const xlm_engine *engine);
 
-/* Allocate everything and draw the initial parameters. pass: bytes that a pass takes, estimated (train/memory.h). profile: count
- * where the time of steps goes. */
+/* Allocate everything and draw the initial parameters. pass: estimated bytes of a pass (train/memory.h). profile: measure how
+ * steps spend their time. */
 void xlm_engine_allocate(xlm_engine *engine, uint64_t pass, bool profile);
 
-/* To be called after a run that does not resume has set the parameters: averages start as copies. */
+/* Call it after a run that does not resume has set the parameters: averages start as copies. */
 void xlm_engine_begin_averages(xlm_engine *engine);
 
 /* ---- steps ---- */
@@ -58,19 +58,19 @@ typedef struct xlm_step_report {
 xlm_step_report xlm_step_report_new(const xlm_engine *engine);
 void xlm_step_report_clear(xlm_step_report *report);
 
-/* The update that follows `step` updates, or none when a rank has been asked to stop before. snapshot: of the run's state, which
- * learns when it changes; NULL: none. Collective. Returns false on an error of reading (agreed on), or when loss or gradient are
- * not finite: EX_SOFTWARE, the parameters then are those before the step. */
+/* Compute the update that follows `step` updates, or none if a rank was asked to stop before. snapshot: of the run's state, is
+ * told when the state changes; NULL: none. Collective. Returns false on an error of reading (agreed on), or when loss or gradient
+ * are not finite: EX_SOFTWARE, with the parameters from before the step. */
 bool xlm_engine_step(xlm_engine *engine, int64_t step, xlm_snapshot *snapshot, xlm_step_report *report, GError **error);
-/* For measurements: the same, but every rank computes this one micro-batch and no other. */
+/* For measurements: the same, but every rank computes only this micro-batch. */
 bool xlm_engine_sample_step(xlm_engine *engine, int64_t step, int64_t micro_batch, xlm_step_report *report, GError **error);
 
 /* ---- between steps ---- */
 
 /* For passes without an update. */
 xlm_workspace xlm_engine_workspace(xlm_engine *engine);
-/* Its part of the state that checkpoints read and write: model, parameters, moments, averages and how they are sharded. The rest
- * is 0. */
+/* The engine's part of the state that checkpoints read and write: model, parameters, moments, averages and their sharding. The
+ * rest is 0. */
 xlm_run_state xlm_engine_state(xlm_engine *engine);
 
 /* ---- measurements ---- */

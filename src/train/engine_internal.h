@@ -12,24 +12,24 @@ struct xlm_engine {
     xlm_job_streams streams;
     const xlm_training_data *data;
     xlm_model_config config;
-    xlm_model_config used; /* as objectives see it: without a head that none of them uses */
+    xlm_model_config used; /* the configuration that objectives see: without a head that none of them uses */
     xlm_parameters *parameters;
     xlm_model *model;
-    xlm_resources *resources; /* files that objectives ask for */
+    xlm_resources *resources; /* files that objectives request */
     xlm_host *host;           /* of the job's objectives, in their order */
     xlm_arithmetic arithmetic;
     int64_t micro_batches;    /* G of this run: the job's, or more when there are more ranks */
 
     /* from xlm_engine_allocate on */
-    xlm_shards shards;        /* which buckets of the flat arrays this rank updates */
+    xlm_shards shards;        /* the buckets of the flat arrays that this rank updates */
     xlm_reduce_scatter *reduce_scatter;
     xlm_optimiser *optimiser;
-    xlm_averages *averages;   /* of parameters, which objectives ask for */
+    xlm_averages *averages;   /* of parameters, for objectives that request them */
     xlm_tape *tape;
     xlm_arena *arena;         /* the batches of a step */
     int buffers;
     float **buffer;           /* [buffers] gradients, layout of the parameters; the step's sum ends in own buckets of buffer[0] */
-    xlm_profile *profile;     /* NULL: not asked for */
+    xlm_profile *profile;     /* NULL: not requested */
 };
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "train/workspace.h"
 
-/* One objective on held-out text. language -1: all languages, else a language id. perplexity and accuracy are of the predicted
- * tokens, and NAN for objectives that give no scores (then there is a row for all languages only). */
+/* One objective on held-out text. language -1: all languages, else a language id. perplexity and accuracy are those of the
+ * predicted tokens, and NAN for objectives without scores (then the only row is that of all languages). */
 typedef struct xlm_evaluation {
     int objective, language;
     int64_t terms;
@@ -14,7 +14,7 @@ typedef struct xlm_evaluation {
     double score;       /* of the metric */
 } xlm_evaluation;
 
-/* Instances of stream s that one pass of an evaluation is over, at most. */
+/* Maximum number of instances of stream s in one pass of an evaluation. */
 int64_t xlm_evaluation_block(const xlm_job *job, int s);
 
 /* Collective. Evaluate every objective on the held-out part of its stream after `step` updates, dropout off, with at most [train]

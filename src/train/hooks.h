@@ -1,10 +1,10 @@
-/* xlm-mpi: the hooks of objectives around a step, where ranks have to speak. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the hooks of objectives around a step that need communication. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_TRAIN_HOOKS_H
 #define XLM_TRAIN_HOOKS_H
 
 #include "train/workspace.h"
 
-/* What labels are made with. */
+/* What is needed to compute labels. */
 typedef struct xlm_label_setup {
     xlm_host *host;
     xlm_tape *tape;
@@ -14,14 +14,14 @@ typedef struct xlm_label_setup {
     uint64_t seed, step; /* of the draws */
 } xlm_label_setup;
 
-/* Collective where there are averages. Labels of those of input[n] that have been counted. */
+/* Compute labels of those of input[n] that have been counted. Collective if there are averages. */
 void xlm_make_labels(const xlm_label_setup *setup, xlm_pass_input *input, int64_t n);
 
-/* The same outside of steps, dropout off; what stood in the workspace's gradient is lost. */
+/* The same outside of steps, with dropout off; overwrites the workspace's gradient. */
 void xlm_workspace_label(const xlm_workspace *workspace, uint64_t seed, int64_t step, xlm_pass_input *input, int64_t n);
 
-/* Collective. What objectives have published in this step on all ranks, [objectives]: for xlm_host_finish_step. alike: all ranks
- * have computed the same micro-batch, whose rows are taken once. */
+/* Collective. Gathers the rows that objectives have published in this step on all ranks, [objectives], for xlm_host_finish_step.
+ * alike: all ranks have computed the same micro-batch, so its rows are taken only once. */
 GByteArray **xlm_gather_published(const xlm_comm *comm, const xlm_host *host, bool alike);
 void xlm_free_published(const xlm_host *host, GByteArray **published);
 

@@ -9,15 +9,17 @@
  * a step dump. */
 typedef struct xlm_memory_estimate {
     uint64_t parameters, packed, gradients, moments, averages, states, reduce_scatter, pass, total; /* packed: gemm/packed.h */
-    uint64_t resources;    /* files that objectives have asked for, which were read before: in total, and taken already */
-    uint64_t kept;         /* batches, labels and views that stay for a step, of all micro-batches of a rank */
-    uint64_t other_pass;   /* with [train] recompute the other way; not in total; 0 where it was not asked for */
-    uint64_t node_needed, node_available; /* all ranks of this node; what it can still give */
+    uint64_t resources;    /* files that objectives have requested and that were read before: counted in total, and already
+                            * allocated */
+    uint64_t kept;         /* batches, labels and views of all micro-batches of a rank that are kept during a step */
+    uint64_t other_pass;   /* a pass with the opposite [train] recompute; not in total; 0 if not requested */
+    uint64_t node_needed, node_available; /* by all ranks of this node; still available on it */
 } xlm_memory_estimate;
 
-/* Of a rank of so many; other_pass and the node are not filled in. Not collective. EX_CONFIG when a batch is too large. */
+/* The memory of one rank if there are `ranks`; does not fill in other_pass and the node. Not collective. EX_CONFIG when a batch
+ * is too large. */
 bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate *estimate, GError **error);
-/* The same for the ranks that there are, with all of it; the number of threads must be set (xlm_hardware_prepare). Collective;
+/* The same for the running ranks, with all members; the number of threads must be set (xlm_hardware_prepare). Collective;
  * EX_UNAVAILABLE when a node cannot hold its ranks. */
 bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory_estimate *estimate, GError **error);
 

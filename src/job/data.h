@@ -10,10 +10,10 @@
 #include "stream/planned_batch.h"
 #include "stream/stream.h"
 
-/* The largest pass over examples that the run is validated with (run/run.h), on stream 0. */
+/* The largest validation pass over examples (run/run.h), on stream 0. */
 typedef struct xlm_planned_validation {
     xlm_planned_size size; /* zeros: none */
-    /* What is computed beside the loss, as of xlm_host_outputs. */
+    /* Computed besides the loss, as in xlm_host_outputs. */
     void (*visit)(void *data, xlm_loss *loss, xlm_tape *tape, const xlm_pass *pass);
     const void *data;
 } xlm_planned_validation;
@@ -24,7 +24,7 @@ typedef struct xlm_training_data {
     uint64_t digest;                  /* xlm_corpus_digest_of the vocabulary: checkpoints fit data with the same */
     xlm_stream_input input;           /* of the streams */
     xlm_planned_validation validation;
-    const xlm_model_task *task;       /* what checkpoints say of fine-tuning; NULL: nothing */
+    const xlm_model_task *task;       /* what checkpoints record about fine-tuning; NULL: nothing */
 } xlm_training_data;
 
 #endif

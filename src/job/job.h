@@ -21,13 +21,13 @@ enum { XLM_START_DECODER_DRAW, XLM_START_DECODER_ENCODER, XLM_START_DECODER_COPY
 /* Section [train]. */
 typedef struct xlm_train_config {
     char *corpus;              /* corpus.h5 */
-    char *start;               /* checkpoint whose model the run begins with; NULL: parameters are drawn */
+    char *start;               /* checkpoint with the model that the run begins with; NULL: parameters are drawn */
     int64_t start_rows;        /* of subwords and languages that it does not have: XLM_START_... */
     int64_t start_decoder;     /* XLM_START_DECODER_... */
     char *output;              /* directory of checkpoints and metrics */
     int64_t steps;
     int64_t seed;
-    int64_t micro_batches;          /* passes a step is cut into, a power of two */
+    int64_t micro_batches;          /* passes that a step is divided into, a power of two */
     bool reproducible;         /* gradients are added along one fixed tree */
     bool recompute;            /* layers in the backward pass, instead of keeping their results */
     int64_t threads;           /* of a rank; 0: its cores */
@@ -35,7 +35,7 @@ typedef struct xlm_train_config {
     int64_t precision;         /* an xlm_precision (gemm/packed.h) */
     int64_t exchange;          /* an xlm_precision: of gradients on the wire */
     xlm_optimiser_config optimiser;
-    bool head_frozen;          /* no objective uses the LM head, which stays as it is (job/rates.h) */
+    bool head_frozen;          /* no objective uses the LM head, so it does not change (job/rates.h) */
     int64_t log_every;
     int64_t evaluate_every, evaluate_instances;
     int64_t checkpoint_every, keep;
@@ -87,11 +87,11 @@ typedef struct xlm_job_stream {
     xlm_stream_config config;
 } xlm_job_stream;
 
-/* What a section that names a plugin makes of it. */
+/* The plugin that a section names, with its options. */
 typedef struct xlm_job_plugin {
-    xlm_plugin loaded;         /* cls NULL: it is not known (xlm_job_complete) */
+    xlm_plugin loaded;         /* cls NULL: it is unknown (xlm_job_complete) */
     void *state;               /* its state_size bytes, options filled in; NULL: it has none */
-    char *as_written;          /* the section where the plugin is not known; else NULL */
+    char *as_written;          /* the text of the section if the plugin is unknown; else NULL */
 } xlm_job_plugin;
 
 typedef struct xlm_job_stage {
@@ -114,8 +114,8 @@ typedef struct xlm_job_objective {
 
 typedef struct xlm_job xlm_job;
 struct xlm_job {
-    char *text;                /* the job as it runs: a job file with every key, overrides applied */
-    /* xlm_job_complete, or what is the same for another program's jobs. */
+    char *text;                /* the job that runs: a job file with every key, with overrides applied */
+    /* xlm_job_complete, or the corresponding function for jobs of another program. */
     char *(*complete)(const xlm_job *job, const char *text);
     xlm_model_config model;
     xlm_train_config train;
@@ -130,13 +130,13 @@ struct xlm_job {
 xlm_job *xlm_job_load(const char *path, char *const *overrides, GError **error);
 void xlm_job_free(xlm_job *job);
 
-/* The text of another job file with every key, so that equal jobs have equal texts. No module is loaded and no file is read, since
- * the text may come from a checkpoint: options are completed of the plugins that `job` has; a section with any other plugin stays as
- * it is written. NULL when the text cannot be read. g_free. */
+/* The text of another job file with every key, so that equal jobs have equal texts. No module is loaded and no file is read,
+ * because the text may come from a checkpoint: options are completed only for plugins that `job` has; a section with any other
+ * plugin is not changed. NULL when the text cannot be read. g_free. */
 char *xlm_job_complete(const xlm_job *job, const char *text);
 
 /* Every section and key with type, default, range and meaning, installed plugins' options included; with the name or path of a
- * plugin, its alone. Errors as xlm_plugin_load. */
+ * plugin, only its options. Errors as xlm_plugin_load. */
 bool xlm_job_print_help(const char *plugin, FILE *out, GError **error);
 
 #endif

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
  * When a run starts or is resumed, its job is written into the output directory as job.conf, with every key; the file runs the
- * same job again. It begins with a comment by which it is known. A job.conf without that, which is a user's own, is not touched,
- * and the record is job-as-run.conf. */
+ * same job again. It begins with a comment that identifies it. A job.conf without this comment belongs to the user and is not
+ * changed; the record is then job-as-run.conf. */
 #ifndef XLM_JOB_JOB_RECORD_H
 #define XLM_JOB_JOB_RECORD_H
 
@@ -20,13 +20,13 @@ const char *xlm_job_record_name(const char *directory);
  * collective. */
 bool xlm_job_record_model(const char *directory, xlm_model_config *model);
 
-/* The text of the job that a checkpoint is of; NULL with EX_DATAERR or EX_NOINPUT. Not collective. g_free. */
+/* The text of a checkpoint's job; NULL with EX_DATAERR or EX_NOINPUT. Not collective. g_free. */
 char *xlm_job_record_of_checkpoint(const char *path, GError **error);
 
-/* For a run that resumes from a checkpoint: list in the log every key that its job has now and had not, or otherwise, when the
- * checkpoint was written. By rank 0; not collective. */
+/* For a run that resumes from a checkpoint: list in the log every key of its job that is new or has changed since the checkpoint
+ * was written. Called by rank 0; not collective. */
 void xlm_job_record_log_changes(const char *checkpoint, const xlm_job *job);
-/* The same where there is no checkpoint yet, from the record in the directory, before it is written anew. */
+/* The same if there is no checkpoint yet, from the record in the directory, before it is overwritten. */
 void xlm_job_record_log_changes_in(const char *directory, const xlm_job *job);
 
 #endif

@@ -1,8 +1,8 @@
 /* xlm-mpi: optimisers, learning-rate schedules and clipping. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A rank holds the moments of the elements it owns (comm/shards.h), and updates these. Sums run over fixed chunks of the flat
- * array of parameters, each made by its owner, and are added up in the order of the chunks, so any number of ranks and threads
- * makes the same update from the same gradient. */
+ * array of parameters, each computed by its owner, and are added up in the order of the chunks, so the same gradient gives the
+ * same update on any number of ranks and threads. */
 #ifndef XLM_JOB_OPTIMISER_H
 #define XLM_JOB_OPTIMISER_H
 
@@ -13,7 +13,7 @@
 #include "comm/shards.h"
 #include "tensor/parameters.h"
 
-/* What there is to choose from, in the order of the words in XLM_OPTIMISER_OPTIONS. */
+/* The choices, in the order of the words in XLM_OPTIMISER_OPTIONS. */
 enum { XLM_OPTIMISER_ADAMW, XLM_OPTIMISER_ADAM, XLM_OPTIMISER_LAMB };
 enum { XLM_SCHEDULE_LINEAR, XLM_SCHEDULE_INVERSE_SQRT, XLM_SCHEDULE_CONSTANT };
 
@@ -26,12 +26,12 @@ typedef struct xlm_optimiser_config {
     double beta1, beta2, epsilon;
     double weight_decay;
     double clip; /* largest global L2 norm of the gradient; 0: none */
-    double layer_decay; /* these two say which rates parameters have: job/rates.h */
+    double layer_decay; /* these two determine the rates of parameters: job/rates.h */
     char *freeze;
 } xlm_optimiser_config;
 
-/* Rows of an option table for xlm_optimiser_config, but for its warmup, which not all jobs give in steps. PLACE(member) is the
- * offset of that member of it in the table's struct, rate the default of the learning rate. */
+/* Rows of an option table for xlm_optimiser_config, except its warmup, which not all jobs give in steps. PLACE(member) is the
+ * offset of that member in the table's struct; rate is the default of the learning rate. */
 #define XLM_OPTIMISER_OPTIONS(PLACE, rate)                                                                                       \
     {"optimiser", XLM_OPTION_CHOICE, "adamw", 0, 0, "adamw|adam|lamb", "rule by which parameters are updated",                   \
      PLACE(algorithm)},                                                                                                          \
@@ -55,14 +55,14 @@ typedef struct xlm_optimiser_config {
 
 typedef struct xlm_optimiser {
     xlm_optimiser_config config;
-    char *name;                          /* the algorithm's, as in a job */
+    char *name;                          /* name of the algorithm in a job */
     xlm_parameters *parameters;
     xlm_shards shards;
     float *first_moment, *second_moment; /* [shards.own] */
     GArray *stretches;                   /* of the parameters, chunk by chunk; see optimiser.c */
 } xlm_optimiser;
 
-/* Moments of zero. shards: of an array with the layout of the parameters. */
+/* Creates moments of zero. shards: of an array with the layout of the parameters. */
 xlm_optimiser *xlm_optimiser_new(const xlm_optimiser_config *config, xlm_parameters *parameters, const xlm_shards *shards);
 void xlm_optimiser_free(xlm_optimiser *optimiser);
 
@@ -72,7 +72,7 @@ void xlm_optimiser_free(xlm_optimiser *optimiser);
  *   constant      peak */
 double xlm_learning_rate(const xlm_optimiser_config *config, int64_t step, int64_t steps);
 
-/* L2 norm of the flat gradient, in double, each rank over its own buckets. NaN or infinite when the gradient is
+/* L2 norm of the flat gradient, in double precision; each rank sums over its own buckets. NaN or infinite when the gradient is
  * not finite. Collective. */
 double xlm_gradient_norm(const xlm_shards *shards, const float *gradient);
 
@@ -83,8 +83,8 @@ double xlm_gradient_norm(const xlm_shards *shards, const float *gradient);
  *   adamw  w ← w − lr (u + λ w)                         Loshchilov & Hutter 2019
  *   adam   the same with g + λ w instead of g, w ← w − lr u     Kingma & Ba 2015
  *   lamb   r = u + λ w, w ← w − lr (|w| / |r|) r, norms of each parameter; ratio 1 where one is 0    You et al. 2020
- * λ is 0 for parameters without decay (biases and LayerNorm); lr is the learning rate times the parameter's own rate, and
- * parameters whose rate is 0 stay as they are, as do their moments (tensor/parameters.h). */
+ * λ is 0 for parameters without decay (biases and LayerNorm); lr is the learning rate times the parameter's own rate. Parameters
+ * whose rate is 0, and their moments, do not change (tensor/parameters.h). */
 void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double factor, int64_t step, double learning_rate);
 
 #endif

@@ -1,8 +1,8 @@
-/* xlm-mpi: blocks, of which layers are lists. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: blocks; a layer is a list of them. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A block is a sublayer f with its residual connection and norm (post-LN, Vaswani et al. 2017):
  *     y = LayerNorm(x + dropout(f(x))).
- * A class has what differs between kinds of blocks. A block's parameters are known by its name, (stack, layer, block): that of
+ * A class describes one kind of block. The parameters of a block begin with its name, (stack, layer, block):
  * "encoder/layer.3/attention" has encoder/layer.3/attention/query/weight and others. */
 #ifndef XLM_NN_BLOCK_H
 #define XLM_NN_BLOCK_H
@@ -13,22 +13,23 @@
 
 enum { XLM_BLOCK_NAME = 96 }; /* bytes of a block's name */
 
-/* Which rows of a packed batch there are, and which a layer computes. */
+/* The rows of a packed batch, and those that a layer computes. */
 typedef struct xlm_block_rows {
     const int32_t *offsets; /* [sequences + 1] of x */
     int32_t sequences;
     const int32_t *wanted;  /* [n], ascending; NULL: all rows */
     int32_t n;
     const int32_t *wanted_offsets; /* [sequences + 1], of `wanted`; NULL with it */
-    const int32_t *visible; /* of each row that is computed: how many of its sequence it sees, from the first on; NULL: all */
-    xlm_var *memory;        /* of a decoder: what it attends to beside x; NULL: none */
-    const int32_t *memory_offsets; /* [sequences + 1], of the memory's rows: one at least in each sequence */
+    const int32_t *visible; /* for each computed row, the number of rows of its sequence that it sees, from the first on; NULL:
+                             * all */
+    xlm_var *memory;        /* for a decoder: states that it attends to besides x; NULL: none */
+    const int32_t *memory_offsets; /* [sequences + 1] of the memory's rows: at least one in each sequence */
 } xlm_block_rows;
 
 typedef struct xlm_block_class {
-    const char *name; /* in the names of its parameters, within a layer */
+    const char *name; /* part of the names of its parameters, within a layer */
     void (*declare)(const xlm_model_config *config, const char *block, xlm_parameters *parameters);
-    /* x: T x d. The block that is the first of a layer returns the rows that are wanted; the others get these. */
+    /* x: T x d. The first block of a layer returns the wanted rows; the other blocks get these. */
     xlm_var *(*apply)(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, const xlm_block_rows *rows);
 } xlm_block_class;
 

@@ -24,12 +24,12 @@ enum { XLM_MAX_LAYERS = 1000 };
 /* Options of section [model]; offsets in xlm_model_config. */
 extern const xlm_option xlm_model_options[];
 
-/* Check a configuration, whoever made it (a job file, a checkpoint, a caller), and fill in the defaults that depend on others:
- * every number in the range of its option, heads divide d, a vocabulary and languages. With that no size computed of it
- * overflows: the largest product, of the ranges of layers, hidden_size and feed_forward_size, is 2^54 elements. EX_CONFIG;
- * EX_DATAERR where the vocabulary is to blame. */
+/* Check a configuration from any origin (a job file, a checkpoint, a caller), and fill in the defaults that depend on other
+ * values: every number must be in the range of its option, heads must divide d, and there must be a vocabulary and languages.
+ * Then no size computed from it overflows: the largest product, of the ranges of layers, hidden_size and feed_forward_size, is
+ * 2^54 elements. EX_CONFIG; EX_DATAERR if the vocabulary is the cause. */
 bool xlm_model_check(xlm_model_config *config, GError **error);
-/* Sizes that are 0 in a job file follow from others: feed_forward_size and embedding_size. */
+/* Set sizes that are 0 in a job file and follow from others: feed_forward_size and embedding_size. */
 void xlm_model_fill_in_sizes(xlm_model_config *config);
 /* Declare the model's parameters. config must be checked; it is copied. */
 xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *parameters);

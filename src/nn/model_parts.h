@@ -1,5 +1,4 @@
-/* xlm-mpi: a model, and its linear layers and norms, as the files of this floor know them.
- * SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: a model, and its linear layers and norms, shared by the files of src/nn. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_NN_MODEL_PARTS_H
 #define XLM_NN_MODEL_PARTS_H
 

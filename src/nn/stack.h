@@ -10,21 +10,21 @@
 #include "nn/block.h"
 #include "nn/layer.h"
 
-/* What a stack reads and computes. */
+/* The input and output of a stack. */
 typedef struct xlm_stack_pass {
     xlm_stack stack;
     const xlm_text *text;
-    bool causal;              /* a token attends to itself and those before it in its sequence; a decoder's always does */
-    xlm_var *memory;          /* of a decoder: rows of the states that it attends to; else NULL */
+    bool causal;              /* a token attends only to itself and to tokens before it in its sequence; always so in a decoder */
+    xlm_var *memory;          /* for a decoder: rows of the states that it attends to; else NULL */
     const int32_t *memory_offsets; /* [sequences + 1] */
     int64_t highest;          /* layers above are not computed */
-    const int32_t *rows;      /* [n] rows of H[highest] that are computed, ascending; NULL: all */
+    const int32_t *rows;      /* [n] rows of H[highest] to compute, ascending; NULL: all */
     int32_t n;
 } xlm_stack_pass;
 
 /* Declare the parameters of all layers of a stack. */
 void xlm_stack_declare(const xlm_model_config *config, xlm_stack stack, xlm_parameters *parameters);
-/* H[0 … highest], H[0] being the embeddings of the text. Memory of the tape. */
+/* Computes H[0 … highest]; H[0] is the embeddings of the text. Memory of the tape. */
 xlm_var **xlm_stack_run(const xlm_model *model, xlm_tape *tape, const xlm_stack_pass *pass);
 
 #endif

@@ -10,7 +10,7 @@
 #error "differences need the double-precision build"
 #endif
 
-/* What is run again and again. */
+/* What is computed repeatedly. */
 typedef struct xlm_differences {
     xlm_host *host;
     xlm_parameters *parameters;
@@ -19,7 +19,7 @@ typedef struct xlm_differences {
     uint64_t seed;
 } xlm_differences;
 
-/* Σ_k loss of objective k, and its gradient into gradient[all parameters] when that is not NULL. */
+/* Computes Σ_k loss of objective k, and its gradient into gradient[all parameters] unless that is NULL. */
 double xlm_differences_pass(const xlm_differences *d, double *gradient, const xlm_host_outputs *outputs);
 
 /* Compare the gradient of every parameter with differences of fourth order. table: a row for each, or NULL. [out] largest: of all

@@ -1,7 +1,7 @@
 /* xlm-mpi: the host of objectives. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * It has the objectives of a job, encodes what they ask for and calls them. Training, evaluation, step dumps, the check of
- * gradients, predictions of tasks and the estimate of memory all go through it; nothing else encodes for an objective.
+ * It has the objectives of a job, encodes the views that they request, and calls them. Training, evaluation, step dumps, gradient
+ * checks, predictions of tasks and memory estimates all use it; nothing else encodes for an objective.
  *
  *   xlm_host_open -> step ... -> xlm_host_close
  *   step: xlm_host_count of all inputs -> { xlm_tape_begin -> xlm_host_label } of all inputs
@@ -42,86 +42,86 @@ void xlm_host_close(xlm_host *host);
 int xlm_host_objectives(const xlm_host *host);
 /* Does an objective view the decoder? */
 bool xlm_host_uses_decoder(const xlm_host *host);
-/* As its class's functions get it. */
+/* The objective as the functions of its class get it. */
 xlm_loss *xlm_host_loss(xlm_host *host, int k);
-/* Means of all objectives together. Number k is the first mean of objective k; after these are the others
- * (xlm_declare_mean), one objective's after another's. Terms and totals have a number for each. */
+/* Number of means of all objectives together. Mean k is the first mean of objective k; the others (xlm_declare_mean) follow,
+ * objective by objective. Terms and totals have one number for each. */
 int xlm_host_means(const xlm_host *host);
-/* The loss of objective k, the weighted sum of its means, by sums of passes and their terms; NAN when it has no terms.
+/* The loss of objective k, the weighted sum of its means, from sums over passes and their terms; NAN when it has no terms.
  * totals: [xlm_host_means] */
 double xlm_host_mean_loss(const xlm_host *host, int k, const xlm_sums *sums, const int64_t *totals);
 bool xlm_host_has_terms_of(const xlm_host *host, int k, const int64_t *terms);
-/* Metrics of all objectives together, one objective's after another's; names (char *) of those of objective k. */
+/* Number of metrics of all objectives together, objective by objective; names (char *) of those of objective k. */
 int xlm_host_metrics(const xlm_host *host);
 const GPtrArray *xlm_host_metric_names(const xlm_host *host, int k);
 /* Declared states: *n of them. */
 const xlm_saved_state *xlm_host_states(const xlm_host *host, int *n);
-/* Bytes of the numbers of them all. */
+/* Bytes of the values of all states. */
 size_t xlm_host_states_bytes(const xlm_host *host);
-/* These numbers, one state's after another's, into saved[bytes], or back. */
+/* Copy these values, state by state, to saved[bytes], or back. */
 void xlm_host_copy_states(const xlm_host *host, void *saved, bool back);
 
 /* ---- passes ---- */
 
-/* Ask the objectives for their terms in this input, once; those that have labels are asked by xlm_host_label. arena: memory
- * for what lasts as long as the input. */
+/* Get the terms of the objectives in this input, once; for those with labels xlm_host_label does this. arena: for memory that
+ * lasts as long as the input. */
 void xlm_host_count(xlm_host *host, xlm_pass_input *input, xlm_arena *arena);
 
-/* Objectives with an average of weights, numbers 0, 1, … of averages. */
+/* Number of averages: objectives with an average have the numbers 0, 1, … */
 int xlm_host_averages(const xlm_host *host);
 const xlm_objective_spec *xlm_host_average(const xlm_host *host, int average, double *momentum);
 
 /* The average of objective k; -1: it has none. */
 int xlm_host_average_of(const xlm_host *host, int k);
 
-/* There are objectives with labels that need this average; -1: none. */
+/* Are there objectives with labels that need this average (-1: no average)? */
 bool xlm_host_has_labels(const xlm_host *host, int average);
-/* Make their labels of this input, on a tape that has begun without gradients. averaged: the flat array of the average's
- * weights, in the parameters' layout; NULL with -1. */
+/* Compute their labels of this input, on a tape that has begun without gradients. averaged: the flat array of the average's
+ * weights, in the layout of the parameters; NULL with -1. */
 void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int average, xlm_real *averaged);
 
-/* Some objective has terms. */
+/* Does any objective have terms? */
 bool xlm_host_has_terms(const xlm_host *host, const xlm_pass_input *input);
 
-/* For this host's passes to add to. xlm_sums_free. */
+/* New sums for passes of this host. xlm_sums_free. */
 xlm_sums xlm_host_sums_new(const xlm_host *host);
-/* The sums of the metrics of objective k among them, as many as it declared. */
+/* The sums of the metrics that objective k declared. */
 xlm_metric_sum *xlm_host_metric_sums(const xlm_host *host, const xlm_sums *sums, int k);
 
-/* What else is wanted of a pass; zeros: nothing. */
+/* Additional outputs of a pass; zeros: none. */
 typedef struct xlm_host_outputs {
     xlm_score *scores;  /* [batch->predicted], for the objectives to fill in */
-    xlm_var ***hidden;  /* where to put H[0 … L] of the stream's batch, all rows */
+    xlm_var ***hidden;  /* receives H[0 … L] of the stream's batch, all rows */
     /* Called for every objective of the stream, with or without terms, when its loss is computed. */
     void (*visit)(void *data, xlm_loss *loss, xlm_tape *tape, const xlm_pass *pass);
     void *data;
 } xlm_host_outputs;
 
-/* The model that views are encoded with. */
+/* The model that encodes views. */
 const xlm_model *xlm_host_model(const xlm_host *host);
 
-/* Encode the views and compute the losses, on a tape that has begun. Mean i over this pass, times its terms, is added
- * to sums->mean[i], the metrics to their sums. totals: [means] terms over all passes of the step: then the gradient of
- * Σ_i weight_i · terms_i / totals_i · mean_i, of which the objective's weight is a factor, goes back through the tape; NULL: no
- * gradient. outputs: NULL, or what else. */
+/* Encode the views and compute the losses, on a tape that has begun. Mean i over this pass, times its terms, is added to
+ * sums->mean[i], and the metrics to their sums. totals: [means] terms over all passes of the step; the backward pass then
+ * computes the gradient of Σ_i weight_i · terms_i / totals_i · mean_i, where weight_i includes the objective's weight; NULL: no
+ * gradient. outputs: additional outputs, or NULL. */
 void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const int64_t *totals, xlm_sums *sums,
                   const xlm_host_outputs *outputs);
 
 /* ---- around a step of training ---- */
 
-/* From here to xlm_host_finish_step, or the next call, rows that objectives publish are kept. */
+/* From this call to xlm_host_finish_step, or to the next call, keep the rows that objectives publish. */
 void xlm_host_begin_step(xlm_host *host);
-/* What objective k has published on this rank, for all ranks to bring together in any order; *bytes may be 0. */
+/* The rows that objective k has published on this rank, for an exchange in any order; *bytes may be 0. */
 const void *xlm_host_published(const xlm_host *host, int k, size_t *bytes);
-/* For estimates: n rows of zeros, as objective k, which publishes, might have published them in a step. g_byte_array_unref. */
+/* For estimates: n rows of zeros in place of those that objective k publishes in a step. g_byte_array_unref. */
 GByteArray *xlm_host_published_zeros(const xlm_host *host, int k, int64_t n);
-/* Objective k publishes. */
+/* Does objective k publish rows? */
 bool xlm_host_publishes(const xlm_host *host, int k);
-/* After the update that follows `step` updates: hand objectives the rows of all ranks, and call their after_update. published:
- * [objectives] GByteArray of all ranks' bytes; NULL for those that do not publish. */
+/* After the update that follows `step` updates: pass the rows of all ranks to the objectives, and call their after_update.
+ * published: [objectives] GByteArray of all ranks' bytes; NULL for those that do not publish. */
 void xlm_host_finish_step(xlm_host *host, int64_t step, GByteArray *const *published);
 
-/* Bytes of the files that objectives have asked for (xlm_loss_resource), in memory since they were opened. */
+/* Bytes of the files that objectives have requested (xlm_loss_resource), which are in memory since then. */
 uint64_t xlm_host_resource_bytes(const xlm_host *host);
 
 #endif

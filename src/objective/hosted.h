@@ -1,4 +1,4 @@
-/* xlm-mpi: the objectives of a host, as the files of this folder know them. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the objectives of a host, shared by the files of src/objective. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_OBJECTIVE_HOSTED_H
 #define XLM_OBJECTIVE_HOSTED_H
 
@@ -17,11 +17,11 @@ typedef struct xlm_hosted {
     bool open;
     xlm_metrics *metrics;
     GArray *views;          /* xlm_view, in the order of their declaration; layers are 0 … L */
-    bool averaged;          /* it has an average, */
-    double momentum;        /* with this momentum */
+    bool averaged;          /* it has an average */
+    double momentum;        /* of the average */
     xlm_real *average;      /* while its label runs: the flat array of averages */
-    bool makes_text;        /* its label does, */
-    int64_t max_made;       /* of up to so many tokens a sequence */
+    bool makes_text;        /* its label makes a text */
+    int64_t max_made;       /* maximum number of tokens of a sequence of this text */
     size_t published_bytes; /* of a row; 0: it publishes nothing */
     GArray *means;          /* double: weights of its means but the first */
     int first_mean;         /* number of its mean 1 among the host's */
@@ -36,11 +36,11 @@ struct xlm_loss_run {
     xlm_sums *sums;
 };
 
-/* What a function of the class is called for. */
+/* The context of a call of a function of the class. */
 struct xlm_pass_call {
     xlm_hosted *hosted;
     const xlm_pass_input *input;
-    bool label;                         /* it is `label` */
+    bool label;                         /* the function is `label` */
     bool planned;                       /* for an estimate, on a tape of shapes */
     const struct xlm_pass_views *views; /* NULL: nothing is encoded */
 };

@@ -1,4 +1,5 @@
-/* xlm-mpi: a small batch of pairs, and what belongs to it, for checks of objectives. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: a small batch of pairs, with its stream and resources, for checks of objectives.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_OBJECTIVE_LOSS_CHECK_BATCH_H
 #define XLM_OBJECTIVE_LOSS_CHECK_BATCH_H
 

@@ -6,7 +6,7 @@
 
 #include "options/plugins.h"
 
-/* Their classes are xlm_loss_class. */
+/* The kind of plugins whose classes are xlm_loss_class. */
 extern const xlm_plugin_kind xlm_loss_plugins;
 
 #endif

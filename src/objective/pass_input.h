@@ -1,4 +1,4 @@
-/* xlm-mpi: what objectives are opened with, and what a pass is over. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the specification of objectives, and the input of a pass. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_OBJECTIVE_PASS_INPUT_H
 #define XLM_OBJECTIVE_PASS_INPUT_H
 
@@ -10,26 +10,26 @@
 typedef struct xlm_objective_spec {
     const char *name;
     const xlm_loss_class *cls;
-    void *state;    /* cls->state_size bytes, options filled in */
+    void *state;    /* cls->state_size bytes with the options filled in */
     int stream;     /* index, or -1 */
     double weight;
     int64_t begin;  /* first step it takes part in */
 } xlm_objective_spec;
 
-/* What a pass is over: stream `stream` with its batch, or (stream -1, batch NULL) part `part` of the objectives that read
- * none. */
+/* The input of a pass: stream `stream` with its batch, or (stream -1, batch NULL) part `part` of the objectives without a
+ * stream. */
 typedef struct xlm_pass_input {
     int stream;
     const xlm_batch *batch;
     int64_t part, parts;
     int64_t step;     /* updates made before */
     bool held_out;    /* draws are the same at every step */
-    int only;         /* the one objective that takes part, or -1: all that have begun */
+    int only;         /* the only objective that takes part, or -1: all that have begun */
     /* Filled in by xlm_host_count and xlm_host_label. */
-    int64_t *terms;   /* [means] 0 of objectives that take no part */
-    void **labels;    /* [objectives] what label has made; NULL: nothing */
+    int64_t *terms;   /* [means] 0 for objectives that do not take part */
+    void **labels;    /* [objectives] results of label; NULL: none */
     const xlm_text **made; /* [objectives] texts that label has made; NULL: none */
-    struct xlm_shared_view *shared; /* views that were encoded for labels and are asked for again */
+    struct xlm_shared_view *shared; /* views that were encoded for labels and are requested again */
     xlm_arena *arena;
 } xlm_pass_input;
 

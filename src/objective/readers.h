@@ -1,4 +1,4 @@
-/* xlm-mpi: the kinds of files that objectives can ask for. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the kinds of files that objectives can request. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_OBJECTIVE_READERS_H
 #define XLM_OBJECTIVE_READERS_H
 
@@ -7,7 +7,7 @@
 #include "objective/resources.h"
 #include "store/store.h"
 
-/* All, NULL-terminated. */
+/* All readers, NULL-terminated. */
 extern const xlm_resource_reader *const xlm_resource_readers[];
 
 /* "cooccurrence": cooccurrence_reader.c. Dumped as offsets, columns and counts of xlm_cooccurrence_table. */

@@ -1,6 +1,7 @@
-/* xlm-mpi: files that objectives ask for, each read once. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: files that objectives request, each read once. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A kind of file is a row of a table of readers. A new kind is a file with its xlm_resource_reader and a line in readers.c. */
+ * Each kind of file is a row in the table of readers. To add a kind, write a file with its xlm_resource_reader and a line in
+ * readers.c. */
 #ifndef XLM_OBJECTIVE_RESOURCES_H
 #define XLM_OBJECTIVE_RESOURCES_H
 
@@ -18,11 +19,11 @@ typedef struct xlm_resource_origin {
 } xlm_resource_origin;
 
 typedef struct xlm_resource_reader {
-    const char *kind;   /* as in xlm_loss_resource */
+    const char *kind;   /* the kind in xlm_loss_resource */
     const char *folder; /* of step dumps: "dictionaries" */
     void *(*read)(const char *path, const xlm_resource_origin *origin, GError **error);
     void (*free)(void *resource);
-    uint64_t (*bytes)(const void *resource); /* of memory; NULL: not worth counting */
+    uint64_t (*bytes)(const void *resource); /* bytes of memory; NULL: negligible */
     /* For step dumps: a dataset, or a group of several. */
     bool (*write)(struct xlm_store *store, const char *dataset, const void *resource, GError **error);
 } xlm_resource_reader;
@@ -33,19 +34,20 @@ typedef struct xlm_resources xlm_resources;
 xlm_resources *xlm_resources_new(const xlm_resource_reader *const *readers, const xlm_resource_origin *origin);
 /* NULL is allowed. */
 void xlm_resources_free(xlm_resources *resources);
-/* What a file of this kind holds, read at the first call. EX_CONFIG for a kind without reader; the reader's errors. NULL then. */
+/* The contents of a file of this kind, which is read at the first call. NULL with EX_CONFIG for a kind without a reader, or with
+ * the reader's errors. */
 const void *xlm_resources_get(xlm_resources *resources, const char *kind, const char *path, GError **error);
 
-/* Bytes of memory of all that were read. */
+/* Bytes of memory of all files that were read. */
 uint64_t xlm_resources_bytes(const xlm_resources *resources);
 
-/* One that was read. */
+/* A file that was read. */
 typedef struct xlm_resource {
     const xlm_resource_reader *reader;
     const char *path;
     const void *contents;
 } xlm_resource;
-/* All that were read so far, by kind, then by path. Their number; the array is new: g_free. */
+/* All files that were read so far, sorted by kind, then by path. Returns their number; g_free the array. */
 int xlm_resources_list(const xlm_resources *resources, xlm_resource **list);
 
 #endif

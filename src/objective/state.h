@@ -1,4 +1,4 @@
-/* xlm-mpi: numbers of an objective that checkpoints keep. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the state of an objective that checkpoints save. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_OBJECTIVE_STATE_H
 #define XLM_OBJECTIVE_STATE_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <xlm/loss.h>
 
-/* Numbers of an objective plugin (xlm_declare_state), the same on all ranks. */
+/* State of an objective plugin (xlm_declare_state), the same on all ranks. */
 typedef struct xlm_saved_state {
     const char *path; /* "/objectives/<objective>/<name>" */
     xlm_state_type type;

@@ -1,4 +1,4 @@
-/* xlm-mpi: what passes add their losses and metrics to. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: sums that passes add their losses and metrics to. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_OBJECTIVE_SUMS_H
 #define XLM_OBJECTIVE_SUMS_H
 
@@ -9,8 +9,8 @@ typedef struct xlm_metric_sum {
     double sum, count;
 } xlm_metric_sum;
 
-/* Of all objectives of a job together; which is whose, the host knows (objective/host.h). Sums of several passes are added, so that
- * in a fixed order of the passes the result has the same bits on any number of ranks. */
+/* Sums of all objectives of a job; the host knows which belong to which (objective/host.h). Sums of several passes are added in a
+ * fixed order, so that the result has the same bits on any number of ranks. */
 typedef struct xlm_sums {
     int means, metrics;
     double *mean;           /* [means] Σ mean · terms */
@@ -21,12 +21,12 @@ typedef struct xlm_sums {
 xlm_sums xlm_sums_new(int means, int metrics);
 void xlm_sums_free(xlm_sums *sums);
 void xlm_sums_clear(xlm_sums *sums);
-/* to += from; both are of one job. */
+/* to += from; both belong to the same job. */
 void xlm_sums_add(xlm_sums *to, const xlm_sums *from);
 
-/* For the exchange between ranks: how many numbers they are, */
+/* For the exchange between ranks: the number of values, */
 int xlm_sums_numbers(const xlm_sums *sums);
-/* and these. [out] numbers: [xlm_sums_numbers] */
+/* and the values. [out] numbers: [xlm_sums_numbers] */
 void xlm_sums_write(const xlm_sums *sums, double *numbers);
 void xlm_sums_read(xlm_sums *sums, const double *numbers);
 

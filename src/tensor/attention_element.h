@@ -1,7 +1,7 @@
-/* xlm-mpi: rows of attention in the type that its products take. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: rows of attention in the type of its products. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Attention counts in units along the sum of a product: a number, or in bfloat16 a pair of numbers that follow one another. A
- * unit is as large as a real. An xlm_attention_element has what differs between the two types. */
+ * Attention counts in units along the sum of a product: a unit is one number, or in bfloat16 a pair of consecutive numbers, and
+ * is as large as a real. An xlm_attention_element has the functions that differ between the two types. */
 #ifndef XLM_TENSOR_ATTENTION_ELEMENT_H
 #define XLM_TENSOR_ATTENTION_ELEMENT_H
 
@@ -15,12 +15,12 @@ typedef struct xlm_attention_room {
 
 /* Rows of a head's columns in a wider matrix, from one on. */
 typedef struct xlm_attention_source {
-    const xlm_real *value;   /* NULL where there is only the rounded form */
+    const xlm_real *value;   /* NULL if there is only the rounded form */
     const uint16_t *rounded; /* NULL: not rounded yet */
     int64_t apart;           /* numbers from row to row */
 } xlm_attention_source;
 
-/* Rows that products take. */
+/* Rows in the form that products read. */
 typedef struct xlm_attention_block {
     const void *across; /* for sums over the columns: [rows x units(w)], rows of `apart` units */
     int64_t apart;
@@ -46,9 +46,9 @@ extern const xlm_attention_element xlm_attention_reals, xlm_attention_bfloat16;
 /* The place of unit `number` of a matrix of units. */
 static inline void *xlm_attention_unit(const void *matrix, int64_t number) { return (xlm_real *)matrix + number; }
 
-/* For a row of a head's columns: the columns after them are the next head's, which the same thread reads next. Rows lie pages
- * apart, so the processor does not foresee it. One row at a time, between reads: more requests at once wait for one another.
- * After the last head it is of no use and does no harm. */
+/* Prefetches, for a row of a head's columns, the columns of the next head, which the same thread reads next. Rows are pages
+ * apart, so the processor cannot predict this. Call it for one row at a time, between reads, because more requests at once wait
+ * for one another. After the last head it is useless and harmless. */
 void xlm_attention_fetch_next(const void *row, size_t bytes);
 
 #endif

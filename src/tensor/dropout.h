@@ -2,8 +2,8 @@
  *
  * The decision for column c of a row is the 16-bit number c mod 8 of the draw with counter
  *     (c / 8, site, instance, position),
- * so that it depends on the token, not on where its row is. One bit each is kept: 1/32 of the memory of a result, and
- * reading them is faster than drawing again. */
+ * so that it depends on the token, not on the place of its row. One bit per decision is kept: 1/32 of the memory of a result, and
+ * faster to read than to draw again. */
 #ifndef XLM_TENSOR_DROPOUT_H
 #define XLM_TENSOR_DROPOUT_H
 
@@ -17,7 +17,7 @@ typedef struct xlm_keep_mask {
     uint8_t *bits; /* [rows x bytes]; NULL: everything is kept */
 } xlm_keep_mask;
 
-/* A place to draw at and memory for the bits; neither when the tape is not training or p = 0. */
+/* Takes a site for draws and memory for the bits; neither if the tape is not training or p = 0. */
 static inline xlm_keep_mask xlm_keep_mask_new(xlm_tape *tape, int64_t rows, int64_t cols, double p)
 {
     xlm_keep_mask m = {.rate = xlm_keep_rate(p), .bytes = (cols + 7) / 8};
@@ -34,7 +34,7 @@ static inline uint8_t *xlm_keep_mask_row(const xlm_keep_mask *m, int64_t i)
     return m->bits != NULL ? m->bits + i * m->bytes : NULL;
 }
 
-/* Draws those of row i of x, and returns them. */
+/* Draws the bits of row i of x, and returns them. */
 static inline const uint8_t *xlm_keep_mask_draw(const xlm_keep_mask *m, const xlm_kernels *kernel, const xlm_var *x, int64_t i)
 {
     uint8_t *bits = xlm_keep_mask_row(m, i);

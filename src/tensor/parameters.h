@@ -1,8 +1,8 @@
 /* xlm-mpi: the named parameters of a model, in one flat array. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * All parameters are in one flat array of `size` reals, in the order of their declaration, each block of them starting
- * at a multiple of 16 reals (the gaps hold zeros and stay zero). A gradient, or an optimiser's moment, is an array of the same
- * layout, so that exchange and update run over one array. */
+ * All parameters are in one flat array of `size` reals, in the order of their declaration; each block of them starts at a
+ * multiple of 16 reals (the gaps are always zero). A gradient or a moment of the optimiser is an array of the same layout, so
+ * that exchange and update run over one array. */
 #ifndef XLM_TENSOR_PARAMETERS_H
 #define XLM_TENSOR_PARAMETERS_H
 
@@ -30,17 +30,17 @@ void xlm_parameters_free(xlm_parameters *p);
 
 /* Declare a parameter; all before xlm_parameters_seal. Returns its index. A name declared twice ends the program. */
 int xlm_parameters_add(xlm_parameters *p, const char *name, int64_t rows, int64_t cols, xlm_init init, bool decay);
-/* Declare n parameters of one shape that are without gaps, so that xlm_param_stack can see them as one matrix. */
+/* Declare n parameters of the same shape without gaps between them, so that xlm_param_stack can treat them as one matrix. */
 int xlm_parameters_add_stack(xlm_parameters *p, int n, const char *const *names, int64_t rows, int64_t cols,
                              xlm_init init, bool decay);
-/* Set the rate of one, which is 1 at first; those of a stack must be frozen together. Before the first pass. */
+/* Set the rate of a parameter, which is 1 by default; those of a stack must be frozen together. Call it before the first pass. */
 void xlm_parameters_set_rate(xlm_parameters *p, int index, double rate);
 /* Allocate the values (zeros). */
 void xlm_parameters_seal(xlm_parameters *p);
 /* Initial values from the seed; each parameter's draws depend on its name and element alone. */
 void xlm_parameters_initialise(xlm_parameters *p, uint64_t seed);
 
-/* Elements [first, first + n) of the initial values of one, which need not be sealed. */
+/* Elements [first, first + n) of the initial values of a parameter; need not be sealed. */
 void xlm_parameter_draw(const xlm_parameter *parameter, uint64_t seed, int64_t first, int64_t n, xlm_real *values);
 
 int xlm_parameters_count(const xlm_parameters *p);
@@ -57,10 +57,10 @@ xlm_var *xlm_param_stack(xlm_tape *tape, const char *first, int n);
 /* ---- the trainer's side of the tape ---- */
 
 xlm_tape *xlm_tape_new(xlm_parameters *parameters);
-/* A tape that runs the same operators on shapes alone: memory for numbers is counted (xlm_tape_peak_bytes) and never taken, kernels
- * are not called, and parameters need not be sealed. What products would cost is counted as if they were made (xlm_gemm_flops,
- * xlm_profile). Functions of plugins get numbers that mean nothing: variables are read as numbers in [-1, 1) that look random,
- * scores as 0, gradients as 0. */
+/* A tape that runs the same operators on shapes alone: memory for numbers is counted (xlm_tape_peak_bytes) but not allocated,
+ * kernels are not called, and parameters need not be sealed. The cost of products is counted as if they were computed
+ * (xlm_gemm_flops, xlm_profile). Functions of plugins get meaningless numbers: variables are read as pseudo-random numbers in
+ * [-1, 1), scores as 0, gradients as 0. */
 xlm_tape *xlm_tape_new_of_shapes(xlm_parameters *parameters);
 /* It is such a tape, whose operators compute nothing. */
 bool xlm_tape_has_shapes_alone(const xlm_tape *tape);

@@ -1,4 +1,4 @@
-/* xlm-mpi: annotated text brought into a synthetic language. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: converting annotated text to a synthetic language. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * CoNLL-U in, CoNLL-U out, the same words in the order of the synthetic language:
  *   words      move with all their columns; ID is counted anew and HEAD follows
@@ -10,16 +10,16 @@
  *              and an entity that is torn apart becomes several
  *   comments   stay; `# text` is written anew; `# xlm_derivation = NAME=BASE:STEPS; seed N` is added
  *
- * FORM stays in the letters of the base, because letters change after segmentation only. A program that reads such a file reads
- * it as text of the synthetic language: xlm_tokenizer_encode with that language of the corpus or the model gives twins. */
+ * FORM keeps the letters of the base, because letters change only after segmentation. Programs read such a file as text of the
+ * synthetic language: xlm_tokenizer_encode with that language of the corpus or the model gives twins. */
 #ifndef XLM_PREP_DERIVE_H
 #define XLM_PREP_DERIVE_H
 
 #include "comm/comm.h"
 #include "prep/options.h"
 
-/* Bring derive_input into the one synthetic language and write derive_output. A sentence gets the order that it gets in a corpus
- * made with the same steps and seed of the same file. Collective. Errors: as xlm_conllu_next and xlm_prep_rewrite. */
+/* Convert derive_input to the only synthetic language and write derive_output. A sentence gets the same order as in a corpus made
+ * from the same file with the same steps and seed. Collective. Errors: as xlm_conllu_next and xlm_prep_rewrite. */
 bool xlm_prep_derive(const xlm_comm *comm, const xlm_prep_options *options, GError **error);
 
 #endif

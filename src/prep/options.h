@@ -11,31 +11,31 @@ typedef struct xlm_prep_source {
     int sides;       /* 1: monolingual, 2: parallel */
     int language[2]; /* index into `languages` */
     char *path[2];
-    bool conllu;      /* sentences are those of CoNLL-U (monolingual only) */
-    bool needs_trees; /* and have trees */
-    bool as_is;       /* lines are read to the byte, line ends and byte order mark too */
+    bool conllu;      /* the file is CoNLL-U (monolingual only) */
+    bool needs_trees; /* its sentences must have trees */
+    bool as_is;       /* lines are read without any change, including line ends and byte order mark */
 } xlm_prep_source;
 
 typedef struct xlm_prep_options {
     GPtrArray *languages; /* char *: names in the order in which they were first given */
     GPtrArray *sources;   /* xlm_prep_source *: the monolingual ones first, each kind in the order given */
     int monolingual_sources;
-    GPtrArray *synthetic; /* xlm_synthetic *: languages to make of those with monolingual text */
-    double shared;   /* share of the vocabulary that transliteration leaves as it is, [0, 1] */
+    GPtrArray *synthetic; /* xlm_synthetic *: synthetic languages to make from languages with monolingual text */
+    double shared;   /* share of the vocabulary that transliteration does not change, [0, 1] */
 
-    char *like_path;            /* corpus, checkpoint or published tokenizer whose vocabulary is taken (prep/like.h), or NULL */
-    const char *like_option;    /* what gives it: "--like" or "--tokenizer" */
-    GPtrArray *like_files;      /* char *: the files that this is: one, or those of a tokenizer's directory */
-    xlm_vocabulary *like;       /* its vocabulary; its languages are the first of `languages`, and words and lower are its */
-    int64_t add_subwords;       /* at most so many more */
+    char *like_path;            /* corpus, checkpoint or published tokenizer with the vocabulary to use (prep/like.h), or NULL */
+    const char *like_option;    /* the option that gives it: "--like" or "--tokenizer" */
+    GPtrArray *like_files;      /* char *: its files: one, or those of a tokenizer's directory */
+    xlm_vocabulary *like;       /* its vocabulary; `languages` begins with its languages, and words and lower come from it */
+    int64_t add_subwords;       /* maximum number of added subwords */
 
     xlm_word_mode words;
     bool lower;
-    xlm_segmenter_options **segmenters; /* what is asked of each class (prep/segmenter_options.h) */
+    xlm_segmenter_options **segmenters; /* the options of each class (prep/segmenter_options.h) */
     double alpha;               /* exponent of the share of a language in the text that a segmenter is learned from */
     char *vocabulary;           /* file to read, or NULL */
-    int64_t min_count;          /* of a subword, to be in the vocabulary */
-    int64_t max_vocabulary;     /* subwords besides the special ones; 0: as many as there are */
+    int64_t min_count;          /* minimum count of a subword of the vocabulary */
+    int64_t max_vocabulary;     /* maximum number of subwords without special tokens; 0: no limit */
     double held_out;            /* share of sentences, [0, 1) */
     int64_t seed;
 
@@ -46,7 +46,7 @@ typedef struct xlm_prep_options {
 } xlm_prep_options;
 
 xlm_prep_options *xlm_prep_options_new(void);
-/* Frees everything the options point at. NULL is allowed. */
+/* Free everything that the options point to. NULL is allowed. */
 void xlm_prep_options_free(xlm_prep_options *options);
 
 /* Take "LANG=FILE[,FILE...]". EX_USAGE when it has another form or the language has text already. */
@@ -58,11 +58,11 @@ bool xlm_prep_add_parallel(xlm_prep_options *options, const char *specification,
  * was made before. */
 bool xlm_prep_add_synthetic(xlm_prep_options *options, const char *specification, GError **error);
 
-/* Check numbers, options that need or exclude one another (EX_USAGE), that inputs can be read (EX_NOINPUT) and hold
- * text (EX_DATAERR), and that outputs are not inputs (EX_USAGE) and can be made (EX_CANTCREAT). */
+/* Check numbers, options that require or exclude one another (EX_USAGE), that inputs can be read (EX_NOINPUT) and have text
+ * (EX_DATAERR), and that outputs are not inputs (EX_USAGE) and can be created (EX_CANTCREAT). */
 bool xlm_prep_options_check(const xlm_prep_options *options, GError **error);
 
-/* Pairs of languages: those given as text, in their order, then each base with what is made of it. */
+/* Pairs of languages: those given as text, in their order, then each base with its synthetic languages. */
 int xlm_prep_pairs_count(const xlm_prep_options *options);
 /* [out] languages: of pair i. */
 void xlm_prep_pair_languages(const xlm_prep_options *options, int i, int languages[2]);

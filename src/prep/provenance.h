@@ -1,4 +1,4 @@
-/* xlm-mpi: what a corpus was made of, for its attributes. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: what a corpus was made from, for its attributes. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_PREP_PROVENANCE_H
 #define XLM_PREP_PROVENANCE_H
 
@@ -7,8 +7,8 @@
 
 typedef struct xlm_provenance xlm_provenance;
 
-/* Start to work out the SHA-256 of every input beside the other work, in a thread of this rank; inputs are dealt to
- * ranks. Not collective. */
+/* Start computing the SHA-256 of every input in the background, in a thread of this rank; inputs are distributed over ranks. Not
+ * collective. */
 xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prep_options *options);
 /* Wait for all digests and write /inputs and the attributes of the root of a corpus file; collective. lines[i]: of source i. The
  * provenance is gone afterwards. */

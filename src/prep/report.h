@@ -6,30 +6,30 @@
 #include "comm/comm.h"
 #include "prep/options.h"
 
-/* ---- while it works: a live line on a terminal, a line every half minute in a log ---- */
+/* ---- during the work: a live line on a terminal, a line every half minute in a log ---- */
 
 typedef struct xlm_prep_progress {
     xlm_progress bytes; /* of all inputs */
-    int64_t done;       /* of those passed */
+    int64_t done;       /* of the sources that were read */
 } xlm_prep_progress;
 
-/* Begin to read all sources from number `first` on. what: "counting words". */
+/* Begin reading all sources from number `first` on. what: such as "counting words". */
 xlm_prep_progress xlm_prep_progress_begin(const xlm_prep_options *options, guint first, const char *what);
 /* position: bytes read of the present source. Call as often as you like. */
 void xlm_prep_progress_show(xlm_prep_progress *progress, int64_t position);
-/* The present source is at its end. */
+/* The present source has ended. */
 void xlm_prep_progress_next(xlm_prep_progress *progress, const xlm_prep_source *source);
 
 /* ---- at its end ---- */
 
-/* How many sentences or pairs are trained on, held out, left aside or empty. */
+/* Number of sentences or pairs for training, held out, unused or empty. */
 typedef struct xlm_split_counts {
     int64_t train, held_out, aside, empty;
 } xlm_split_counts;
 
 typedef struct xlm_language_counts {
     xlm_split_counts monolingual, parallel; /* sentences */
-    int64_t words, tokens, unknown;        /* of all sentences that are encoded */
+    int64_t words, tokens, unknown;        /* of all encoded sentences */
 } xlm_language_counts;
 
 typedef struct xlm_prep_counts {

@@ -4,14 +4,14 @@
  *   1. pairs, when sentences are held out: which sentences are held out (prep/split.h)
  *   2. words are counted; rank 0 learns the merges and makes the vocabulary (prep/count.h)
  *   3. text is encoded and written in the order in which it was read (prep/encode.h)
- * Nothing stays in memory but word counts, a digest for each side of a pair, and one block of text a rank. */
+ * Only word counts, a digest for each side of a pair, and one block of text per rank are kept in memory. */
 #ifndef XLM_PREP_RUN_H
 #define XLM_PREP_RUN_H
 
 #include "comm/comm.h"
 #include "prep/options.h"
 
-/* Prepare the text of checked options; collective. Any error leaves no file behind. */
+/* Prepare the text of checked options; collective. After an error there is no output file. */
 bool xlm_prep_run(const xlm_comm *comm, const xlm_prep_options *options, GError **error);
 
 #endif

@@ -5,8 +5,8 @@
 #include "comm/comm.h"
 #include "prep/options.h"
 
-/* Split the words of segment_input, between spaces, into subwords and write the text to segment_output; line ends and
- * blanks stay as they are. Collective. */
+/* Split the words of segment_input, separated by spaces, into subwords, and write the text to segment_output; line ends and
+ * blanks are not changed. Collective. */
 bool xlm_prep_segment(const xlm_comm *comm, const xlm_prep_options *options, GError **error);
 
 #endif

@@ -7,7 +7,7 @@
 /* The order of words of one synthetic language. */
 typedef struct xlm_word_order xlm_word_order;
 
-/* language: borrowed. seed: of orders that are drawn. Errors: those of reading the weights of a syntax. */
+/* language: borrowed. seed: of drawn orders. Errors: those of reading the weights of a syntax. */
 xlm_word_order *xlm_word_order_new(const xlm_synthetic *language, uint64_t seed, GError **error);
 /* NULL is allowed. */
 void xlm_word_order_free(xlm_word_order *word_order);

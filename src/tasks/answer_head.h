@@ -6,8 +6,8 @@
  *
  *   L = −(1/2N) Σ_n log softmax_j(w_start·h_j)[s_n] + log softmax_j(w_end·h_j)[e_n]
  *
- * over N windows; s_n and e_n are the first and last subword of the first of the right answers, and both <s> where the window
- * does not have it whole. A bias would change no softmax, so there is none.
+ * over N windows; s_n and e_n are the first and the last subword of the first right answer; both are <s> if the window does not
+ * contain the whole answer. There is no bias, because it would not change the softmax.
  *
  * The score of a span of the context, start <= end, is the sum of both logits; the null score, that of <s> and <s>, is the lowest
  * of all windows of a question. An answer is the text of the context from the first to the last character of its span. */
@@ -18,17 +18,17 @@
 
 #include "tasks/answer_spans.h"
 
-/* The view that is needed, and "weight", 2 x d: w_start, w_end. */
+/* Declares the required view, and "weight", 2 x d: w_start, w_end. */
 void xlm_answer_declare(xlm_loss *self, xlm_declaration *declaration);
-/* L, with dropout of this rate on h. Two rows of each sequence are predicted, the first and the last of the answer, with targets
+/* L, with dropout at this rate on h. Two rows of each sequence are predicted, the first and the last of the answer, with targets
  * 0 and 1. */
 xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double dropout);
 
-/* ---- predictions: of each sequence a row with the null score and its best spans, and after it one that is not used ---- */
+/* ---- predictions: for each sequence a row with the null score and its best spans, and an unused row after it ---- */
 
-/* Numbers of a row for `most` spans. */
+/* Number of values of a row for `max_spans` spans. */
 int64_t xlm_answer_width(int64_t max_spans);
-/* predictions: [2 x sequences x width]. longest: most rows of a span. */
+/* predictions: [2 x sequences x width]. longest: maximum number of rows of a span. */
 void xlm_answer_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, int64_t longest, int64_t max_spans,
                         double *predictions);
 double xlm_answer_null_score(const double *row);

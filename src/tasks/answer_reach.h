@@ -1,14 +1,13 @@
-/* xlm-mpi: how many right answers subwords can give. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: how many right answers can be given as subwords. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A predicted answer is text from the beginning of a subword to the end of one. A right answer that begins or ends within a subword
- * is out of reach, so the share of those that are not bounds the exact match of any model. */
+ * A predicted answer is text from the beginning of a subword to the end of one. A right answer that begins or ends inside a
+ * subword is out of reach, so the share of the others bounds the exact match of any model. */
 #ifndef XLM_TASKS_ANSWER_REACH_H
 #define XLM_TASKS_ANSWER_REACH_H
 
 #include "tasks/answer_text.h"
 
-/* Log the share of each source of an encoded text, by its rules; a warning, with the first answer out of reach, where it is below
- * 99 %. */
+/* Log the share for each source of an encoded text, by its rules; below 99 % as a warning, with the first answer out of reach. */
 void xlm_answer_reach_report(const xlm_answer_text *text);
 
 #endif

@@ -1,19 +1,18 @@
-/* xlm-mpi: when two answers are the same, and how near they are. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: when two answers are equal, and how similar they are. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * An answer is normalised, its words are compared:
+ * Answers are normalised, and their words are compared:
  *
  *   exact match   1 when both normalised answers are equal
  *   F1            2 P R / (P + R), P and R the share of the predicted and of the right answer's words (as often as they
  *                 are in it) that the other has, too; 0 when they share none
  *
  * By the rules of SQuAD (Rajpurkar et al. 2016) normalising is, in this order: lower case; ASCII punctuation removed; the words
- * a, an, the removed; white space folded. MLQA (Lewis et al. 2020) removes all that Unicode has as punctuation besides, and the
- * articles of each of its languages (en, es, hi, vi, de, ar, zh); in Chinese each character U+4E00 to U+9FA5 is a word.
- * SQuAD 2.0 has besides: a right answer of which nothing is left does not count as one, and F1 of two answers is 1 when nothing
- * is left of both.
+ * a, an, the removed; white space folded. MLQA (Lewis et al. 2020) also removes all punctuation of Unicode, and the articles of
+ * each of its languages (en, es, hi, vi, de, ar, zh); in Chinese each character U+4E00 to U+9FA5 is a word. In SQuAD 2.0 a right
+ * answer that becomes empty does not count, and F1 of two answers that both become empty is 1.
  *
- * Equal to the published scripts, Unicode's versions aside: lower case by full mappings of no language; \b and \w as Python has
- * them, where a combining mark is not a letter. */
+ * The results are those of the published scripts, apart from versions of Unicode: lower case by full mappings of no language; \b
+ * and \w as in Python, where a combining mark is not a letter. */
 #ifndef XLM_TASKS_ANSWER_RULES_H
 #define XLM_TASKS_ANSWER_RULES_H
 
@@ -42,7 +41,7 @@ char **xlm_answer_words(xlm_answer_rules rules, const char *answer);
 typedef struct xlm_answer_match {
     double exact, f1; /* exact: 0 or 1 */
 } xlm_answer_match;
-/* empty_is_equal: F1 of two answers without words is 1, as SQuAD 2.0 has it. */
+/* empty_is_equal: F1 of two answers without words is 1, as in SQuAD 2.0. */
 xlm_answer_match xlm_answer_compare(char *const *predicted, char *const *right, bool empty_is_equal);
 
 #endif

@@ -1,8 +1,8 @@
 /* xlm-mpi: questions as sequences, and answers cut from contexts. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Between the text of questions (question_text.h) and what the encoder reads: contexts are cut into subwords of which each keeps
- * its place in the context, so that answers, which count characters, become subwords to learn, and spans of subwords become text
- * of the context again.
+ * Between the text of questions (question_text.h) and what the encoder reads: contexts are cut into subwords that keep their
+ * places in the context, so that answers, which are given in characters, become targets, and spans of subwords become text of the
+ * context again.
  *
  *   xlm_answer_text_new -> xlm_question_text_read -> xlm_answer_text_encode -> { xlm_answer_candidates_add } ... _sort */
 #ifndef XLM_TASKS_ANSWER_TEXT_H
@@ -16,10 +16,10 @@
 #include "tasks/answer_spans.h"
 #include "tasks/question_text.h"
 
-/* The window of example i, and of rows 2i and 2i + 1 of predictions. */
+/* The window of example i, and so of rows 2i and 2i + 1 of predictions. */
 typedef struct xlm_answer_text_window {
     guint question;
-    int64_t first; /* subword of the context that it begins with */
+    int64_t first; /* the subword of the context at which it begins */
 } xlm_answer_text_window;
 
 typedef struct xlm_answer_text {
@@ -35,14 +35,14 @@ xlm_answer_text *xlm_answer_text_new(void);
 void xlm_answer_text_free(xlm_answer_text *text);
 const xlm_question *xlm_answer_text_question(const xlm_answer_text *text, guint question);
 
-/* How sequences are made. */
+/* The settings for making sequences. */
 typedef struct xlm_answer_sequences {
     xlm_tokenizer *tokenizer;
-    int64_t length;          /* most tokens of a sequence, special ones included; separators + 4 or more */
+    int64_t length;          /* maximum number of tokens of a sequence, including special tokens; at least separators + 4 */
     int64_t separators;      /* </s> between question and context */
     int64_t stride;          /* of windows, subwords */
-    int64_t question_length; /* most subwords of a question */
-    bool training;           /* the sequences are learned from; else they are scored, where an answer may have no subword */
+    int64_t question_length; /* maximum number of subwords of a question */
+    bool training;           /* the sequences are for training; else they are scored, and an answer may have no subword */
     const char *code_switching; /* NULL; or a language: instead of a question and context of another language that it has a
                                    translation of, by id, the question of either with the context of the other */
 } xlm_answer_sequences;
@@ -65,12 +65,12 @@ xlm_answer_ends xlm_answer_text_ends(const xlm_answer_text *text, const xlm_ques
 /* The text of the context from the first of them to the last, "" for none. g_free. */
 char *xlm_answer_text_between(const xlm_answer_text *text, const xlm_question *question, xlm_answer_ends ends);
 
-/* ---- what was found for a question ---- */
+/* ---- the predicted answers of a question ---- */
 
 typedef struct xlm_answer_candidates {
     GArray *spans;     /* xlm_answer_span, in bytes of the context, [start, end) */
-    double null_score; /* lowest of all windows */
-    double null_odds;  /* null_score − score of the best; DBL_MAX when there is none; set by sort */
+    double null_score; /* the lowest of all windows */
+    double null_odds;  /* null_score − score of the best span; DBL_MAX if there is none; set by sort */
 } xlm_answer_candidates;
 
 xlm_answer_candidates *xlm_answer_candidates_new(void);
@@ -84,9 +84,9 @@ void xlm_answer_candidates_sort(xlm_answer_candidates *candidates, int64_t n);
 
 /* The best answer, "" when there is none, as a string; json_decref. */
 json_t *xlm_answer_text_best(const xlm_answer_text *text, guint question, const xlm_answer_candidates *candidates);
-/* All, best first, with scores and probabilities: softmax over their scores and the null score. */
+/* All answers, best first, with scores and probabilities: softmax over their scores and the null score. */
 json_t *xlm_answer_text_list(const xlm_answer_text *text, guint question, const xlm_answer_candidates *candidates);
-/* How good the best is, with its null odds. */
+/* The score of the best answer, with its null odds. */
 xlm_answer_result xlm_answer_text_result(const xlm_answer_text *text, guint question, const xlm_answer_candidates *candidates);
 
 #endif

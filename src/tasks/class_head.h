@@ -1,4 +1,4 @@
-/* xlm-mpi: the head that tells classes apart, and its loss. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: the classification head and its loss. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * With h_n = dropout(H[L]) at the predicted rows, those of <s>, N x d,
  *
@@ -11,9 +11,9 @@
 
 #include <xlm/loss.h>
 
-/* The view that is needed, "weight" and "bias", and with `dense` "dense_weight" and "dense_bias". */
+/* Declares the required view, "weight" and "bias", and with `dense` "dense_weight" and "dense_bias". */
 void xlm_class_declare(xlm_loss *self, xlm_declaration *declaration, int64_t classes, bool dense);
-/* L, with dropout of this rate. */
+/* L, with dropout at this rate. */
 xlm_var *xlm_class_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, bool dense, double dropout);
 /* predictions: [N x classes] softmax(z). */
 void xlm_class_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, bool dense, double *predictions);

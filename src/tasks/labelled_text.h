@@ -1,13 +1,13 @@
-/* xlm-mpi: sentences, or pairs of them, with a class each. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: sentences, or pairs of them, each with a class. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Three forms of files, plain or gzip, found out by the first line:
+ * There are three forms of files, plain or gzip, recognised by the first line:
  *
  *   header      a line of names between tabs, then a line an item: XNLI, MultiNLI and PAWS-X as they are published, XNLI's
  *               machine-translated training text, GLUE
  *   no header   `label<tab>sentence` or `label<tab>sentence<tab>sentence`
  *   JSON        an object a line (XNLI, MultiNLI)
  *
- * Which columns, or members of the objects, are meant:
+ * The columns, or members of the objects, are:
  *
  *   label             first sentence   second           of
  *   gold_label        sentence1        sentence2        XNLI, MultiNLI, MNLI of GLUE
@@ -39,13 +39,13 @@ typedef struct xlm_labelled_item {
     int64_t line;            /* of the file */
 } xlm_labelled_item;
 
-/* Where items are from. */
+/* A file of items. */
 typedef struct xlm_labelled_file {
     const char *path;
-    const char *language_name; /* as it was asked for; NULL: none was */
+    const char *language_name; /* as requested; NULL: none */
     int language;              /* id; -1: none in particular */
     const char *form;          /* for the log: "columns gold_label, sentence1, sentence2; lines of de" */
-    bool guessed;              /* no header or option says which column is the label */
+    bool guessed;              /* neither a header nor an option says which column is the label */
     int64_t items, unlabelled, empty; /* taken; left out for their gold_label; left out for a sentence or label without text */
 } xlm_labelled_file;
 
@@ -55,7 +55,7 @@ typedef struct xlm_labelled_text {
     GStringChunk *strings;
 } xlm_labelled_text;
 
-/* How files are read. */
+/* Settings for reading files. */
 typedef struct xlm_labelled_options {
     char *const *columns;  /* NULL: found out; else names of the header or of members, or numbers of columns from 1, of the label
                               and of one or two sentences. NULL-terminated */
@@ -66,20 +66,20 @@ xlm_labelled_text *xlm_labelled_text_new(void);
 /* NULL is allowed. */
 void xlm_labelled_text_free(xlm_labelled_text *text);
 
-/* Append the items of a file; where it has a column `language`, those of language_name (NULL: all). EX_NOINPUT; EX_CONFIG when
- * the columns that are asked for are not there; EX_DATAERR with file and line for any other form, for an item without label or
- * text, and when there is no item. */
+/* Append the items of a file; if it has a column `language`, only those of language_name (NULL: all). EX_NOINPUT; EX_CONFIG when
+ * requested columns are missing; EX_DATAERR with file and line for any other form, for an item without label or text, and when
+ * there are no items. */
 bool xlm_labelled_text_read(xlm_labelled_text *text, const char *path, const char *language_name, int language,
                             const xlm_labelled_options *options, GError **error);
 
-/* Can the first columns of files without header be labels? They cannot, EX_DATAERR with file and line, where a file has more than
- * 64 different ones and more than one for ten items, or more than 8 and more than one for two items: sentences, then. */
+/* Can the first columns of files without header be labels? If a file has more than 64 distinct ones and more than one per ten
+ * items, or more than 8 and more than one per two items, they are probably sentences: EX_DATAERR with file and line. */
 bool xlm_labelled_text_check_labels(const xlm_labelled_text *text, GError **error);
 
-/* What to do where the first column of a file without header is not a label: "; columns = 3,1,2 ...", or "" of other files. */
+/* The remedy if the first column of a file without header is not a label: "; columns = 3,1,2 ..."; "" for other files. */
 const char *xlm_labelled_file_hint(const xlm_labelled_file *file, const xlm_labelled_item *item);
 
-/* The file that an item is of. */
+/* The file of an item. */
 const xlm_labelled_file *xlm_labelled_file_of(const xlm_labelled_text *text, const xlm_labelled_item *item);
 
 #endif

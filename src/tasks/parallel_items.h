@@ -1,11 +1,12 @@
-/* xlm-mpi: which items of files are translations of each other. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: finding items of files that are translations of each other. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Training text in several languages often is one text translated: line i of each file is the same item, or items have the same
- * number or id everywhere. Code-switching (Pan et al. 2021, section 2.3) takes one sentence of a pair from one language and the
- * other from another, for which it must know what belongs together.
+ * Training text in several languages is often one translated text: line i of each file is the same item, or items have the same
+ * number or id in all files. Code-switching (Pan et al. 2021, section 2.3) takes one sentence of a pair from one language and the
+ * other from another language, so it must know which items belong together.
  *
- * Items are paired by id when all have one and no two of a language have the same; otherwise by place, the k-th file of a
- * language with the k-th of the other, and its row r with row r there; with a warning when only ids that occur twice are why. */
+ * Items are paired by id if all have one and no two of a language have the same id. Otherwise they are paired by place: the k-th
+ * file of a language with the k-th file of the other, and row r with row r; with a warning if the only reason is that ids occur
+ * twice. */
 #ifndef XLM_TASKS_PARALLEL_ITEMS_H
 #define XLM_TASKS_PARALLEL_ITEMS_H
 
@@ -14,7 +15,7 @@
 #include "base/error.h"
 
 typedef enum { XLM_PAIRED_AUTO, XLM_PAIRED_BY_ID, XLM_PAIRED_BY_LINE } xlm_pairing;
-/* The same as the words of an option, and what it means. */
+/* The same as words of an option, and its meaning. */
 #define XLM_PAIRING_CHOICES "auto|id|line"
 
 typedef struct xlm_parallel_item {
@@ -25,7 +26,7 @@ typedef struct xlm_parallel_item {
 } xlm_parallel_item;
 
 typedef struct xlm_parallel_file {
-    const char *path, *language; /* by its name; NULL: none in particular */
+    const char *path, *language; /* name; NULL: none in particular */
 } xlm_parallel_file;
 
 typedef struct xlm_parallel_items {
@@ -35,8 +36,8 @@ typedef struct xlm_parallel_items {
 } xlm_parallel_items;
 
 /* Pair every item that is not in the pivot language with one that is. [in] item: [items], files in order; [in] file: [files].
- * EX_CONFIG when no file is in the pivot language, or all are; EX_DATAERR, where ids are asked for, when one is missing or is
- * twice in a language (with file and line). Free with xlm_parallel_items_clear. */
+ * EX_CONFIG when no file is in the pivot language, or all are; EX_DATAERR with file and line, if ids are requested and one is
+ * missing or occurs twice in a language. Free with xlm_parallel_items_clear. */
 bool xlm_parallel_items_find(xlm_parallel_items *parallel, const xlm_parallel_item *item, int64_t items,
                              const xlm_parallel_file *file, int32_t files, const char *pivot, xlm_pairing pairing,
                              GError **error);

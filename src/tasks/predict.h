@@ -21,7 +21,7 @@ typedef struct xlm_predictor {
 bool xlm_predict(const xlm_predictor *predictor, const xlm_examples *examples, double *predictions, xlm_measure *loss,
                  GError **error);
 
-/* For estimates (xlm_planned_validation): predictions for a pass, which nobody looks at. task: of the pass's objective. */
+/* For estimates (xlm_planned_validation): computes predictions for a pass and discards them. task: of the pass's objective. */
 void xlm_predict_planned(void *task, xlm_loss *loss, xlm_tape *tape, const xlm_pass *pass);
 
 #endif

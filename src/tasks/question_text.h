@@ -1,4 +1,4 @@
-/* xlm-mpi: questions, and contexts that answer them. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: questions, and contexts with their answers. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Read from JSON in the form of SQuAD 1.1 and 2.0 (Rajpurkar et al. 2016, 2018), in which XQuAD, MLQA and TyDiQA-GoldP are
  * published too, plain or gzip:
@@ -6,8 +6,8 @@
  *   {"version": ..., "data": [{"paragraphs": [{"context": "...", "qas": [
  *     {"id": "...", "question": "...", "answers": [{"text": "...", "answer_start": 17}, ...], "is_impossible": false}]}]}]}
  *
- * answer_start counts characters (Unicode code points) of the context, from 0; the answer's text must be there. A question
- * has no answers where is_impossible is true, and there alone. Other keys ("title", "plausible_answers") are skipped. */
+ * answer_start counts characters (Unicode code points) of the context, from 0; the answer's text must be there. A question has no
+ * answers if and only if is_impossible is true. Other keys ("title", "plausible_answers") are skipped. */
 #ifndef XLM_TASKS_QUESTION_TEXT_H
 #define XLM_TASKS_QUESTION_TEXT_H
 
@@ -20,7 +20,7 @@ typedef struct xlm_question_source {
     const char *path;
     const char *language; /* name, as the user wrote it; NULL: none in particular */
     int language_id;      /* of the vocabulary, or -1 */
-    const char *version;  /* what the file says: "1.1", "v2.0"; "" when it says nothing */
+    const char *version;  /* version in the file: "1.1", "v2.0"; "" if there is none */
     bool unanswerable;    /* some of its questions have no answer */
 } xlm_question_source;
 
@@ -56,16 +56,15 @@ xlm_question_text *xlm_question_text_new(void);
 /* NULL is allowed. */
 void xlm_question_text_free(xlm_question_text *text);
 
-/* Append what is in a file. language: its name, copied, or NULL. Errors of xlm_json_read; EX_DATAERR with the file, the
- * line and the place in it (xlm_question_place) for missing or wrong values, answers that are not in the context where
- * they should be, ids that a file in the same language has had before, and a file without questions. What was appended before
- * the error stays. */
+/* Append the contents of a file. language: its name, copied, or NULL. Errors of xlm_json_read; EX_DATAERR with the file, the line
+ * and the place in it (xlm_question_place) for missing or wrong values, answers that are not in the context where they should be,
+ * ids that a file in the same language has had before, and a file without questions. What was appended before the error stays. */
 bool xlm_question_text_read(xlm_question_text *text, const char *path, const char *language, int language_id, GError **error);
 
-/* Where a question or a context is, for messages: "FILE:LINE: data[0].paragraphs[3].qas[1] (id ...)". The line is that of the
- * question's id; the file is read anew to find it, and no line is said where that fails (xlm_json_line). g_free. */
+/* The place of a question or a context, for messages: "FILE:LINE: data[0].paragraphs[3].qas[1] (id ...)". The line is that of the
+ * question's id; the file is read again to find it; if that fails, the line is omitted (xlm_json_line). g_free. */
 char *xlm_question_place(const xlm_question_text *text, const xlm_question *question);
-/* Of a text for messages: not all of a long one. g_free. */
+/* A text for messages, shortened if it is long. g_free. */
 char *xlm_question_excerpt(const char *text);
 char *xlm_context_place(const xlm_question_text *text, const xlm_context *context);
 

@@ -1,15 +1,15 @@
-/* xlm-mpi: how well words are tagged. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: scores of tagging. SPDX-License-Identifier: GPL-3.0-or-later
  *
  *   accuracy   words with the right tag
  *   micro_f1   2 Σ right / (Σ gold + Σ predicted) over tags: the accuracy, where each word has one tag and all tags count
  *   macro_f1   mean F1 of the tags that are in gold or are predicted
  *   span_f1    of BIO tags: F1 of spans with the right beginning, end and type, as conlleval counts them (CoNLL-2000 and later)
  *
- * Tags are BIO when all are "O", "B-..." or "I-...", one of the latter two at least. Then O, which is not an entity, is left out
- * of micro_f1 and macro_f1.
+ * Tags are BIO if all are "O", "B-..." or "I-...", with at least one of the latter two. Then O, which is not an entity, is left
+ * out of micro_f1 and macro_f1.
  *
- * A tag that is in gold and that the model does not have is never predicted: it is wrong in every measure. One that is not
- * BIO, where the model's are, counts as a span of one word, too. */
+ * A gold tag that the model does not have is never predicted, so it is wrong in every measure. If the model's tags are BIO, a
+ * gold tag that is not BIO also counts as a span of one word. */
 #ifndef XLM_TASKS_TAG_SCORES_H
 #define XLM_TASKS_TAG_SCORES_H
 

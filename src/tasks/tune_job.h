@@ -8,29 +8,29 @@
 
 #include "tasks/task.h"
 
-/* In the order of the words of [tune] average_of. */
+/* The choices, in the order of the words of [tune] average_of. */
 enum { XLM_AVERAGE_LAST, XLM_AVERAGE_BEST };
 
-/* Section [tune]. What the trainer takes without change is in `train` (steps, warmup, evaluate_every and checkpoint_every are
- * worked out when the examples are there). */
+/* Section [tune]. Settings that the trainer uses without change are in `train` (steps, warmup, evaluate_every and
+ * checkpoint_every are computed when the number of examples is known). */
 typedef struct xlm_tune_config {
     xlm_train_config train; /* corpus: NULL */
-    char *model;            /* checkpoint that is started from */
+    char *model;            /* checkpoint to start from */
     char **training, **development; /* FILE or LANG:FILE (tasks/sources.h) */
     char *language;         /* of files without one; NULL: none in particular */
     int64_t epochs, batch, length;
     double warmup;          /* share of the steps; above 1, their number */
     double dropout;         /* negative: the model's */
     double head_dropout;    /* negative: as that */
-    bool keep_head;         /* the LM head stays in the checkpoints */
-    int64_t patience;       /* evaluations without a better score; 0: never mind */
+    bool keep_head;         /* keep the LM head in the checkpoints */
+    int64_t patience;       /* evaluations without a better score before the run ends; 0: no limit */
     int64_t average;        /* number of checkpoints; 0: none */
     int64_t average_of;     /* XLM_AVERAGE_... */
     int64_t evaluate_every; /* steps; 0: an epoch */
 } xlm_tune_config;
 
 typedef struct xlm_tune_job {
-    char *text; /* the job as it runs: a job file with every key, overrides applied */
+    char *text; /* the job that runs: a job file with every key, with overrides applied */
     xlm_tune_config config;
     const xlm_task *task;
     void *state;        /* the task's, options filled in */
@@ -42,7 +42,7 @@ typedef struct xlm_tune_job {
 xlm_tune_job *xlm_tune_job_load(const char *path, char *const *overrides, GError **error);
 void xlm_tune_job_free(xlm_tune_job *job);
 
-/* As xlm_job_complete; what the job is completed by is all here. */
+/* As xlm_job_complete, for jobs of this program. */
 char *xlm_tune_job_complete(const xlm_job *job, const char *text);
 
 /* Every section and key with type, default, range and meaning; of a task alone, when it is named (NULL: all). EX_CONFIG when

@@ -1,13 +1,14 @@
 /* xlm-mpi: what a statistical aligner is. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * An aligner is one file with an xlm_aligner, and a line in aligners.c. It says which tables of counts it has, and works in
- * iterations: for every sentence pair of this rank `expect` adds to the tables what it expects of its words; their sums over all
- * ranks become the totals, from which `begin` makes what the next iteration needs; in the end `decode` gives the links of each
- * pair. All that is shared is in the tables: they are written to model files, and read from them, without the aligner's help.
+ * An aligner is one file with an xlm_aligner, and a line in aligners.c. It declares its tables of counts, and works in
+ * iterations: for every sentence pair of this rank `expect` adds the expected counts of its words to the tables; their sums over
+ * all ranks become the totals, from which `begin` prepares the next iteration; at the end `decode` returns the links of each
+ * pair. Everything that ranks share is in the tables, which are written to model files and read from them without the aligner's
+ * help.
  *
  * Counts are integers in units of 1 / XLM_COUNT_UNIT, so that totals do not depend on the order in which ranks and threads add.
- * For an aligner `forward` is the direction in which source words are looked for that explain the target's; in `reverse`
- * target words explain the source's. Arrays of two have forward first. */
+ * In the direction `forward` source words explain target words; in `reverse` target words explain source words. Arrays of two
+ * have forward first. */
 #ifndef XLM_ALIGNERS_ALIGNER_H
 #define XLM_ALIGNERS_ALIGNER_H
 
@@ -15,27 +16,27 @@
 
 enum { XLM_COUNT_UNIT = 1 << 16 };
 
-/* What a table has a row for: a pair of words, a source word, a target word; or it is one row. */
+/* The rows of a table: one for each pair of words, source word or target word; or a single row. */
 typedef enum { XLM_TABLE_PAIRS, XLM_TABLE_SOURCE, XLM_TABLE_TARGET, XLM_TABLE_WHOLE } xlm_table_of;
 
 typedef struct xlm_table {
-    const char *name; /* in files: "links"; what it counts is in `meaning` */
+    const char *name; /* name in files: "links"; `meaning` says what it counts */
     const char *meaning;
     xlm_table_of of;
-    int width;        /* counts of a row */
+    int width;        /* number of counts in a row */
 } xlm_table;
 
 enum { XLM_ALIGNER_TABLES = 10 }; /* at most */
 
-/* A training, or the use of a model, as an aligner sees it. */
+/* The state of a training, or of the use of a model, for an aligner. */
 typedef struct xlm_alignment_run {
     const xlm_bitext *bitext;
     const xlm_word_pairs *pairs;
-    /* [rows x width] In `begin` the totals of all ranks after the iteration before, with what a model has; between `begin` and
-     * `end` what this rank adds, 0 at first. */
+    /* [rows x width] In `begin`, the totals of all ranks after the previous iteration, including those of a model; between
+     * `begin` and `end`, what this rank adds, initially 0. */
     int64_t *counts[XLM_ALIGNER_TABLES];
-    int64_t words[2];   /* different words of source and target in all ranks' text and the model */
-    bool informed;      /* totals are not all 0: an iteration was made, or a model given */
+    int64_t words[2];   /* number of distinct source and target words in the text of all ranks and the model */
+    bool informed;      /* totals are not all 0: there was an iteration, or a model was given */
     bool started_informed; /* a model was given */
     int iteration, iterations;
     bool many_threads;
@@ -58,7 +59,7 @@ static inline void xlm_table_add(const xlm_alignment_run *run, int table, int64_
     }
 }
 
-/* The most probable of n words, the first of equals; -1 when the empty word is at least as probable. */
+/* The most probable of n words, the first of equal ones; -1 if the empty word is at least as probable. */
 static inline int32_t xlm_most_probable(const float *posterior, int n, float empty)
 {
     int32_t at = -1;
@@ -70,7 +71,7 @@ static inline int32_t xlm_most_probable(const float *posterior, int n, float emp
     return at;
 }
 
-/* What decode finds for a pair of n source and m target words. */
+/* The result of decode for a pair of n source and m target words. */
 typedef struct xlm_decoded {
     int32_t *forward;        /* [m] source word of each target word, -1 for none */
     int32_t *reverse;        /* [n] target word of each source word, -1 for none */
@@ -81,24 +82,24 @@ typedef struct xlm_decoded {
 typedef struct xlm_aligner {
     const char *name, *purpose;
     const xlm_table *tables; /* up to one without a name */
-    int iterations;          /* unless the user says */
+    int iterations;          /* default number */
     bool own;                /* wants xlm_alignment_run.own */
-    /* Make and free run->state. */
+    /* Create and free run->state. */
     void (*open)(xlm_alignment_run *run);
     void (*close)(xlm_alignment_run *run);
-    /* Collective. Before the sentence pairs of an iteration, and before decoding, which is iteration `iterations`. */
+    /* Collective. Called before the sentence pairs of an iteration, and before decoding, which is iteration `iterations`. */
     void (*begin)(xlm_alignment_run *run);
-    /* After the sentence pairs of an iteration, before sums; may be NULL. */
+    /* Called after the sentence pairs of an iteration, before sums; may be NULL. */
     void (*end)(xlm_alignment_run *run);
-    /* From any thread; workspace: bytes that this thread has, as many as `workspace` says. n, m > 0. */
+    /* Called from any thread. workspace: memory of this thread, of the size that `workspace` returns. n, m > 0. */
     void (*expect)(const xlm_alignment_run *run, int64_t sentence, void *workspace);
     void (*decode)(const xlm_alignment_run *run, int64_t sentence, void *workspace, xlm_decoded *decoded);
     size_t (*workspace)(int n, int m);
 } xlm_aligner;
 
-/* All of them; *n. */
+/* All aligners; *n: their number. */
 const xlm_aligner *const *xlm_aligners(int *n);
-/* NULL with EX_USAGE when there is none of this name; NULL stands for the first. */
+/* NULL with EX_USAGE if there is no aligner of this name; name NULL: the first. */
 const xlm_aligner *xlm_aligner_find(const char *name, GError **error);
 
 extern const xlm_aligner xlm_aligner_fertility, xlm_aligner_diagonal;

@@ -116,7 +116,7 @@ static void copy_counts(const int64_t *total, int64_t n, float *to)
         to[i] = count(total[i]);
 }
 
-/* P(k + 1) / P(k) for each k, where the last, which stands for many, is hardly exceeded. */
+/* P(k + 1) / P(k) for each k; the last k, which means many, is hardly ever exceeded. */
 static void find_ratios(const int64_t *total, int64_t types, float *ratio)
 {
     for (int64_t w = 0; w < types; w++, total += FERTILITIES, ratio += FERTILITIES) {

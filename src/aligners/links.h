@@ -1,4 +1,4 @@
-/* xlm-mpi: word alignments as text, and how good they are. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: word alignments as text, and their scores. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A link joins a word of a source sentence and a word of its translation. Files have one of two forms, plain or gzip:
  *
@@ -7,8 +7,8 @@
  *   numbered    one line per link: `sentence source target [S|P]` (NAACL 2003); S, sure, when no letter is given; lines of a
  *               sentence may be anywhere. A word whose partner has a negative number, `178 22 -99 S`, has no link
  *
- * Which of them a file has is seen from its first line that is not empty. Words are counted from 0 or from 1, and so are the
- * sentences of the numbered form; in memory always from 0. */
+ * The first line that is not empty shows which form a file has. Words, and sentences of the numbered form, are counted from 0 or
+ * from 1; in memory always from 0. */
 #ifndef XLM_ALIGNERS_LINKS_H
 #define XLM_ALIGNERS_LINKS_H
 
@@ -21,7 +21,7 @@ typedef struct xlm_link {
     bool possible;          /* not sure */
 } xlm_link;
 
-/* What the first one is called. XLM_COUNT_FOUND: 0 when a 0 occurs in the file, else 1. */
+/* The number of the first one. XLM_COUNT_FOUND: 0 if a 0 occurs in the file, else 1. */
 typedef enum { XLM_COUNT_FOUND = -1, XLM_COUNT_FROM_0, XLM_COUNT_FROM_1 } xlm_count_from;
 
 /* Links of all sentences: those of sentence s are links[offsets[s] … offsets[s + 1]), by source, then target, each pair of
@@ -31,20 +31,21 @@ typedef struct xlm_links {
     int64_t *offsets; /* [sentences + 1] */
     xlm_link *links;
     xlm_count_from words, first_sentence; /* as given or found; first_sentence: of the numbered form, else XLM_COUNT_FOUND */
-    int64_t unlinked, first_unlinked;     /* lines that say that a word has no link, and the number of the first of them */
+    int64_t unlinked, first_unlinked;     /* number of lines that say that a word has no link, and the number of the first of
+                                           * them */
 } xlm_links;
 
-enum { XLM_LINK_MAX_WORD = 1 << 24, XLM_LINK_MAX_SENTENCE = 1 << 22 }; /* numbers that are taken */
+enum { XLM_LINK_MAX_WORD = 1 << 24, XLM_LINK_MAX_SENTENCE = 1 << 22 }; /* maximum numbers */
 
-/* words, sentences: how the file counts. Sentences without links have none; a numbered file ends with the last that has some.
+/* words, sentences: how the file counts. A sentence may have no links; a numbered file ends with the last sentence that has some.
  * EX_NOINPUT; EX_DATAERR with file and line: neither form, a number out of range, a 0 in a file that counts from 1.
  * xlm_links_free. */
 xlm_links *xlm_links_read(const char *path, xlm_count_from words, xlm_count_from sentences, GError **error);
-/* Order links of a sentence as they are in xlm_links. */
+/* Sort the links of a sentence in the order of xlm_links. */
 void xlm_links_sort(xlm_link *links, int64_t n);
-/* Gold numbers may be those of a larger collection, from which these sentences were taken in order: then as many of them have
- * links as there are sentences, which are not enough for the numbers themselves. They become 0, 1, …, and the log says so.
- * path: of gold, a file of the numbered form. */
+/* Gold numbers may be those of a larger collection from which these sentences were taken in order: there are fewer sentences than
+ * the numbers require, but as many as have gold links. Then the numbers become 0, 1, …, and the log says so. path: of gold, a
+ * file of the numbered form. */
 void xlm_links_close_gaps(xlm_links *gold, const char *path, int64_t sentences);
 void xlm_links_free(xlm_links *links); /* NULL is allowed */
 
@@ -53,7 +54,7 @@ typedef struct xlm_link_score {
     int64_t links, sure, possible, links_sure, links_possible;
 } xlm_link_score;
 
-/* Add the counts of a sentence of each. */
+/* Add the counts of one sentence. */
 void xlm_link_score_add(xlm_link_score *score, const xlm_links *links, int64_t sentence, const xlm_links *gold,
                         int64_t gold_sentence);
 /* |A∩P| / |A|, |A∩S| / |S|, their harmonic mean, and 1 - (|A∩S| + |A∩P|) / (|A| + |S|) (Och and Ney 2003).

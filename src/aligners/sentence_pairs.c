@@ -29,7 +29,7 @@ struct xlm_sentence_pairs {
 
 /* ---- a pair ---- */
 
-/* The token `|||` at `at` or behind it. */
+/* The token `|||` at or after `at`. */
 static const char *find_separator(const char *at, const char *begin, const char *end)
 {
     while (end - at >= 3 && (at = memchr(at, '|', (size_t)(end - at - 2))) != NULL) {

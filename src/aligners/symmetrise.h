@@ -1,4 +1,4 @@
-/* xlm-mpi: links of two directions made one. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: combining the links of two directions. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A model from source to target gives each target word at most one source word (`forward`), one from target to source each source
  * word at most one target word (`reverse`).
@@ -10,9 +10,9 @@
  *   grow-diag-final       and then those of forward, then of reverse, of which one word has no link yet
  *   grow-diag-final-and   and then those of which both words have none
  *
- * The papers leave open in which order links are looked at, which decides between some that exclude one another. Here, as in
- * fast_align's atools, a round goes over the union by source, then target, and what it takes counts at once. (symal of Moses goes
- * over the links that are taken, and over the neighbours of each.) */
+ * The papers do not specify the order in which links are visited, which matters for links that exclude one another. Here, as in
+ * fast_align's atools, a round visits the union by source, then target, and a link that is taken counts immediately. (symal of
+ * Moses visits the links that are taken, and the neighbours of each.) */
 #ifndef XLM_ALIGNERS_SYMMETRISE_H
 #define XLM_ALIGNERS_SYMMETRISE_H
 

@@ -1,8 +1,8 @@
-/* xlm-mpi: one numbering of the words that all ranks have. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: one numbering of the words of all ranks. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Ranks read different parts of a text, so each has words of its own. Here they get numbers that all ranks use: in order of a
- * digest of their bytes, which spreads frequent and rare words evenly, and does not depend on how many ranks there are. A rank
- * owns a contiguous range of numbers, and what is counted of these words (aligners/shared_counts.h). */
+ * Ranks read different parts of a text, so each has different words. Here they get numbers that all ranks use, in the order of a
+ * digest of their bytes, which spreads frequent and rare words evenly and does not depend on the number of ranks. A rank owns a
+ * contiguous range of numbers and the counts of these words (aligners/shared_counts.h). */
 #ifndef XLM_ALIGNERS_WORD_NUMBERS_H
 #define XLM_ALIGNERS_WORD_NUMBERS_H
 
@@ -17,7 +17,8 @@ typedef struct xlm_word_numbers {
 
 /* Collective. texts: n words, as UTF-8; the same one may be there more than once. */
 xlm_word_numbers *xlm_word_numbers_new(const xlm_comm *comm, char *const *texts, int64_t n);
-/* Less than, equal to, or greater than 0, as the number of a word is that of another. */
+/* Less than, equal to, or greater than 0 if the number of the first word is less than, equal to, or greater than that of the
+ * second. */
 int xlm_word_numbers_compare(const char *a, const char *b);
 void xlm_word_numbers_free(xlm_word_numbers *numbers); /* NULL is allowed */
 

@@ -36,7 +36,7 @@ void xlm_corpus_writer_end_monolingual(xlm_corpus_writer *writer);
 
 /* Writes what is only known at the end and gives the file its name; frees the writer, also on failure. */
 bool xlm_corpus_writer_commit(xlm_corpus_writer *writer, GError **error);
-/* Leave nothing behind. NULL is allowed. */
+/* Discard the file. NULL is allowed. */
 void xlm_corpus_writer_discard(xlm_corpus_writer *writer);
 
 #endif

@@ -39,7 +39,7 @@ typedef struct xlm_config_number {
     const char *default_value; /* where config.json has no such key; NULL: it must have it */
 } xlm_config_number;
 
-/* Names without /weight and /bias, .weight and .bias. # stands for the number of the layer. */
+/* Names without /weight and /bias, .weight and .bias. # is the number of the layer. */
 typedef struct xlm_tensor_name {
     const char *ours, *theirs;
 } xlm_tensor_name;

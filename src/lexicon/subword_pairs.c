@@ -44,7 +44,7 @@ static bool refuse_specials(const builder *m, const xlm_entry *entry, GError **e
     return true;
 }
 
-/* The subword that stands for one side; the unknown token when there is none, which is counted. */
+/* The subword for one side; the unknown token if there is none, which is counted. */
 static bool find_word(builder *m, const xlm_entry *entry, int side, int32_t *id, GError **error)
 {
     size_t words;

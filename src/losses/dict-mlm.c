@@ -2,7 +2,7 @@
  *
  * L = −(1/M) Σ_t log p(y_t | H[L]_t) over the M masked positions, with either
  *
- *   predict = original      y_t = w_t, the token that stood there. The stream has switched half of the masked positions: a
+ *   predict = original      y_t = w_t, the original token. The stream has switched half of the masked positions: a
  *                           translation is there, in the other language (DICT-MLM as Tang et al. 2022 ran it)
  *   predict = translation   y_t = a translation of w_t, drawn by the stream, or w_t itself where it has none. The stream masks
  *                           as for mlm and switches nothing: the label would be in the input

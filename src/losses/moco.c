@@ -9,8 +9,8 @@
  * z_i is of the query side in the model, z⁺_i of the key side in its momentum average, without gradient and without dropout; W1
  * and W2 have averages too. q_j are the keys of former steps, the newest `queue` of them: a ring, to which the keys of a step are
  * appended in the order of the instances, on every rank alike. z is not normalised (equation 2 of PPA), unless `normalise = true`
- * divides it by its norm, as MoCo does: then dot products are cosines, and a key cannot stand out by its length alone, which
- * changes from step to step.
+ * divides it by its norm, as MoCo does: then dot products are cosines, and a key cannot win by its length alone, which changes
+ * from step to step.
  *
  * The queue is empty at first: the loss of the first step, without negatives, is 0, and it rises as the queue fills. With
  * `queue_start = random` it begins full, as MoCo's code does: Q drawn vectors of norm 1, which keys replace from the first on. */

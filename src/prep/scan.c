@@ -220,7 +220,7 @@ static int64_t lines_read(const xlm_scan *scan, int side)
     return scan->file[side] == NULL ? 0 : xlm_lines_number(scan->file[side]);
 }
 
-/* The line at which this rank's error lies, INT64_MAX for none: where the side that is behind has stopped. */
+/* The line of this rank's error, INT64_MAX for none: where the shorter side has stopped. */
 static int64_t failed_line(const xlm_scan *scan)
 {
     if (scan->failure == NULL)

@@ -12,7 +12,7 @@
 typedef struct xlm_near_words_input {
     const xlm_word_set *words;      /* n, whose neighbours are looked for */
     const xlm_word_set *candidates;
-    GArray *sources; /* int32_t: rows of the words' space that r(y) is of; NULL: all that stand for words */
+    GArray *sources; /* int32_t: rows of the words' space for r(y); NULL: all rows of words */
     int count;       /* neighbours of a word, at least 1 */
     int neighbours;  /* k; 0: by cosine alone */
 } xlm_near_words_input;

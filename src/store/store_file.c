@@ -187,7 +187,7 @@ static bool multiply(uint64_t *size, uint64_t factor, uint64_t max_size)
     return true;
 }
 
-/* Every chunk is in the file: what is not there would be read as whatever stood in memory. */
+/* Checks that every chunk is in the file: a missing one would be read as whatever was in memory. */
 static bool has_all_chunks(const store_dataset *d)
 {
 #if H5_VERSION_GE(1, 10, 5)

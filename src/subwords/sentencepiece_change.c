@@ -107,7 +107,7 @@ void *xlm_sentencepiece_reduce(const void *model, const xlm_word_counts *subword
     return with_rules_of(m, reduced);
 }
 
-/* The byte that a piece "<0x5A>" stands for; -1: it is text. */
+/* The byte of a piece such as "<0x5A>"; -1: it is text. */
 static int byte_of(const xlm_pieces *m, const char *text)
 {
     bool found = false;

@@ -9,8 +9,8 @@
  *   BTW_a_b             a before the head and b after it
  *   HI_a_b_c[_d[_e]]    three to five in a row
  *
- * A symbol stands for a dependent: its tag (NOUN), its relation (nsubj), or both (NOUN&nsubj); for the head: @NOUN, @,
- * @NOUN&@; or for what lies outside: BOS and EOS. */
+ * A symbol represents a dependent: its tag (NOUN), its relation (nsubj), or both (NOUN&nsubj); for the head: @NOUN, @, @NOUN&@;
+ * or for what lies outside: BOS and EOS. */
 #ifndef XLM_SYNTHETIC_ORDER_WEIGHTS_H
 #define XLM_SYNTHETIC_ORDER_WEIGHTS_H
 

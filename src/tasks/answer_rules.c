@@ -61,7 +61,7 @@ static bool is_punctuation(xlm_answer_rules rules, gunichar c)
 
 static bool is_blank(gunichar c) { return u_isUWhiteSpace((UChar32)c) || (c >= 0x1C && c <= 0x1F); }
 
-/* A letter, or what stands for a number; what is left of marks between words is neither. */
+/* Is it a letter or a digit? Punctuation between words is neither. */
 static bool is_of_word(gunichar c)
 {
     return c == '_' || (U_GET_GC_MASK((UChar32)c) & U_GC_L_MASK) != 0 ||

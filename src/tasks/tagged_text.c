@@ -230,7 +230,7 @@ static const char *type_of(const char *tag)
 static void rewrite_tags(xlm_tagged_text *text, guint word, guint sentence)
 {
     g_autoptr(GArray) wrong = g_array_new(FALSE, FALSE, sizeof(guint)); /* words whose I- begins a span */
-    bool bio = false;                                         /* a B- stands where IOB1 would have I- */
+    bool bio = false;                                         /* there is a B- where IOB1 would have I- */
     const char *before = "";
     for (guint i = word; i < text->words->len && !bio; i++) {
         const char *tag = g_array_index(text->words, xlm_tagged_word, i).tag, *type = type_of(tag);

@@ -27,7 +27,7 @@ static void check_rows(const char *name, const xlm_var *x, int64_t first, int64_
     check_value(name, x);
 }
 
-/* What stands for the numbers of a tape of shapes: as if drawn from [-1, 1), so that what is compared differs. */
+/* Replaces the numbers of a tape of shapes: pseudo-random numbers in [-1, 1), so that compared values differ. */
 static void pretend(int64_t first, int64_t n, xlm_real *values)
 {
     for (int64_t i = 0; i < n; i++) {

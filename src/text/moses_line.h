@@ -32,7 +32,7 @@ typedef struct moses {
     GString *bytes;
 } moses;
 
-/* A character of a word that stands for a full stop of several in a row: a control, which step 3 leaves none of. */
+/* A character that replaces each full stop of several in a row: a control, which step 3 has removed from text. */
 enum { ONE_OF_FULL_STOPS = 1 };
 
 /* ---- characters ---- */

@@ -3,7 +3,7 @@
  * What a normalised line is, in the order in which it comes about:
  *
  *   1. valid UTF-8 (RFC 3629: no surrogates, no overlong forms, nothing above U+10FFFF)
- *   2. without junk: controls (Cc), private use (Co), noncharacters, and U+FFFD, which stands for a character that was
+ *   2. without junk: controls (Cc), private use (Co), noncharacters, and U+FFFD, which replaces a character that was
  *      lost before, become a space; invisible formatting (Cf: soft hyphen, zero width space, byte order mark, direction
  *      marks, ...) is removed, since it is inside words and would make two words of one that a reader sees. Kept
  *      are the format characters that change what is read: U+200C and U+200D (Persian, Indic scripts, emoji), and those

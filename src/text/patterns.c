@@ -111,7 +111,7 @@ static void sort_into(character_set *sets, xlm_splitter *splitter, UChar32 c)
     }
 }
 
-/* {name} stands for the characters of a set. */
+/* {name} means the characters of a set. */
 static char *fill_in(const char *form, const character_set *sets)
 {
     static const struct {

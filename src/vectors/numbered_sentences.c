@@ -36,7 +36,7 @@ static GBytes *strip(const char *text, size_t length)
     return g_bytes_new(text, (gsize)(end - text));
 }
 
-/* What stands for `text` in the table, `number` when there is none before. Takes text. */
+/* The number of `text` in the table; `number` if it is new. Takes ownership of text. */
 static guint find_or_add(GHashTable *table, GBytes *text, guint number)
 {
     const guint before = GPOINTER_TO_UINT(g_hash_table_lookup(table, text));

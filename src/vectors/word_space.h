@@ -27,7 +27,7 @@ const char *xlm_word_space_path(const xlm_word_space *space);
 int64_t xlm_word_space_width(const xlm_word_space *space);
 int64_t xlm_word_space_rows(const xlm_word_space *space);
 const char *xlm_word_space_row_name(const xlm_word_space *space, int32_t row);
-/* Does the row stand for text? A special token's does not. */
+/* Is it the row of text? Rows of special tokens are not. */
 bool xlm_word_space_row_is_word(const xlm_word_space *space, int32_t row);
 /* NULL: a file of vectors. */
 const xlm_loaded_model *xlm_word_space_model(const xlm_word_space *space);

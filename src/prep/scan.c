@@ -220,7 +220,7 @@ static int64_t lines_read(const xlm_scan *scan, int side)
     return scan->file[side] == NULL ? 0 : xlm_lines_number(scan->file[side]);
 }
 
-/* The line of this rank's error, INT64_MAX for none: where the shorter side has stopped. */
+/* The line of this rank's error, INT64_MAX for none: of two files, that of the side that has read fewer lines. */
 static int64_t failed_line(const xlm_scan *scan)
 {
     if (scan->failure == NULL)

@@ -51,7 +51,7 @@ int xlm_pair_counter_bits(int64_t vocabulary, int window)
 }
 
 /* A pair takes a key, another one to sort it to, and a record when no other is equal. More keys than LARGEST at once would only
- * mean more pages to be cleared; fewer than LEAST would be runs that are too short. */
+ * mean more pages to be cleared; fewer than SMALLEST would be runs that are too short. */
 static int64_t choose_capacity(int window, int64_t pairs, int64_t bytes)
 {
     static const int64_t SMALLEST = 1 << 16, LARGEST = 1 << 23;

@@ -9,7 +9,7 @@
  * Neighbours are merged as in bpe/bpe.h, the merge of the lowest rank first, and no mark ends a word.
  *
  * In a file, beside /vocabulary/words:
- *   /vocabulary         attribute bytes_space_first = 0 | 1: a line is read as if a space stood before it
+ *   /vocabulary         attribute bytes_space_first = 0 | 1: a line is read as if there were a space before it
  *   /vocabulary/merges  [n] strings "left right", by rank */
 #include <string.h>
 #include <unicode/uchar.h>

@@ -8,7 +8,7 @@ small_corpus
 xlm_train job.conf --set train.steps=40 >train.log 2>&1 || { tail -n 3 train.log >&2; exit 99; }
 
 # questions VERSION MOST EVERY: of lines of text, up to MOST in SQuAD form: contexts of four sentences, and for each verb that
-# one of them has, and no other, the question "VERB", answered by what stands before it; EVERY > 0: every so many of the verbs
+# one of them has, and no other, the question "VERB", answered by what comes before it; EVERY > 0: every so many of the verbs
 # that no sentence has is asked for, too.
 questions() {
     awk -v version="$1" -v most="$2" -v every="$3" '

@@ -66,7 +66,7 @@ stream = pairs"
 done
 
 # One that learns only when its queue is full, and one whose terms a stage marks.
-build_plugin patient contrast '/^    return n;/s/n;/((struct contrast *)self->state)->place[0] < MOST ? 0 : n;/'
+build_plugin patient contrast '/^    return n;/s/n;/((struct contrast *)self->state)->place[0] < QUEUE_ROWS ? 0 : n;/'
 try patient "$pairs
 [objective own]
 plugin = ./patient.so

@@ -66,7 +66,7 @@ complaints() {
             if (!(own in floor)) { print $1 ": folder " own " is on no floor"; next }
             if (header ~ /^<mpi\.h>/ && index(mpi, " " own " ") == 0) print $1 ": includes " header
             if (header ~ /^<hdf5\.h>/ && index(hdf5, " " own " ") == 0) print $1 ": includes " header
-            if (header ~ /scalapack\.h/ && own != "matrix") print $1 ": includes " header "; ScaLAPACK stays behind matrix"
+            if (header ~ /scalapack\.h/ && own != "matrix") print $1 ": includes " header "; only matrix includes ScaLAPACK"
             if (header !~ /^"/) next
             gsub(/"/, "", header)
             if (split(header, part, "/") < 2) { print $1 ": includes " header ", without its folder"; next }

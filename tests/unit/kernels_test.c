@@ -22,7 +22,7 @@ static float number(uint32_t which, int64_t i)
     return (float)(4 * xlm_rng_unit(xlm_rng_draw((xlm_rng_key){{1, 2}}, (uint32_t)i, which, 0, 0).v[0]) - 2);
 }
 
-/* n <= MOST numbers, exactly as long as they may be read, so that a sanitizer sees a read beyond them. */
+/* n <= MAX_SIZE numbers, exactly as long as they may be read, so that a sanitizer sees a read beyond them. */
 static float *numbers(uint32_t which, int64_t n)
 {
     float *x = g_new(float, n);

@@ -407,7 +407,7 @@ static void draws_from_both_peaks(void **state)
     const double share = z[M] / sum, bound = 4 * sqrt(share * (1 - share) / DRAWS);
     assert_true(share > 0.4);
     if (fabs((double)all_before / DRAWS - share) > bound || fabs((double)all_after / DRAWS - share) > bound)
-        fail_msg("all before: %d, all behind: %d of %d, expected %g each", all_before, all_after, DRAWS, share * DRAWS);
+        fail_msg("all before: %d, all after: %d of %d, expected %g each", all_before, all_after, DRAWS, share * DRAWS);
     xlm_permuter_free(p);
     xlm_conllu_free(s);
     g_string_free(text, TRUE);

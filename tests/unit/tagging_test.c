@@ -195,7 +195,7 @@ static char *bio[] = {(char *)"B-LOC", (char *)"B-PER", (char *)"I-LOC", (char *
 static void test_spans(void **state)
 {
     (void)state;
-    /* Five sentences. Spans of gold: PER 0-2, LOC 3-4 | PER 0-2, PER 2-3, LOC 4-5 (an I- behind O begins one) | LOC 0-1, PER 1-2
+    /* Five sentences. Spans of gold: PER 0-2, LOC 3-4 | PER 0-2, PER 2-3, LOC 4-5 (an I- after O begins one) | LOC 0-1, PER 1-2
      * (of another type) | LOC | LOC (not across sentences): 9. Predicted: both | PER 0-3, LOC 4-5 | LOC 0-2 | LOC | LOC: 7, of
      * which 2, 1, 0, 1, 1 are right. */
     static const int32_t gold[] = {B_PER, I_PER, O, B_LOC, I_PER, I_PER, B_PER, O, I_LOC, B_LOC, I_PER, B_LOC, I_LOC};

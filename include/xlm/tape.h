@@ -217,7 +217,8 @@ xlm_var *xlm_row_normalise(xlm_tape *tape, xlm_var *x);
  * [in] wanted: [T], copied; NULL: all rows
  * [out] y: sequences x d, without keys */
 xlm_var *xlm_sequence_mean(xlm_tape *tape, xlm_var *x, const int32_t *offsets, int32_t sequences, const bool *wanted);
-/* Which rows are words: all except those of special tokens; masked rows are words. The caller may change the result:
+/* Which rows are words: all except those of special tokens; masked rows are words, rows
+ * that noise has blanked are not. The caller may change the result:
  * `&= text->types[i] == 1` leaves only the second side of pairs. Returns [T], memory of the tape.
  * [in] text: T tokens */
 bool *xlm_text_rows(xlm_tape *tape, const xlm_text *text);

@@ -23,7 +23,7 @@ void xlm_workspace_label(const xlm_workspace *workspace, uint64_t seed, int64_t 
     xlm_make_labels(&setup, input, n);
 }
 
-GByteArray **xlm_gather_published(const xlm_comm *comm, const xlm_host *host, bool alike)
+GByteArray **xlm_gather_published(const xlm_comm *comm, xlm_host *host, bool alike)
 {
     const int objectives = xlm_host_objectives(host);
     GByteArray **published = g_new0(GByteArray *, MAX(objectives, 1));
@@ -37,6 +37,8 @@ GByteArray **xlm_gather_published(const xlm_comm *comm, const xlm_host *host, bo
         xlm_comm_gather_all(comm, own, bytes, &gathered, sizes);
         for (int r = 0; r < (alike ? 1 : comm->ranks); r++)
             all += sizes[r];
+        if (all > G_MAXUINT) /* more than an array of GLib holds: 4 GiB a step */
+            g_error("objective %s: it publishes %zu bytes in a step; publish less", xlm_host_loss(host, k)->name, all);
         published[k] = g_byte_array_new();
         g_byte_array_append(published[k], gathered, (guint)all);
     }

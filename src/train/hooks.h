@@ -22,7 +22,7 @@ void xlm_workspace_label(const xlm_workspace *workspace, uint64_t seed, int64_t 
 
 /* Collective. Gathers the rows that objectives have published in this step on all ranks, [objectives], for xlm_host_finish_step.
  * alike: all ranks have computed the same micro-batch, so its rows are taken only once. */
-GByteArray **xlm_gather_published(const xlm_comm *comm, const xlm_host *host, bool alike);
+GByteArray **xlm_gather_published(const xlm_comm *comm, xlm_host *host, bool alike);
 void xlm_free_published(const xlm_host *host, GByteArray **published);
 
 /* The sums of n passes, each made by one rank and 0 on the others, become known to all ranks; and whether any rank has set a flag.

@@ -6,7 +6,8 @@ and compare.
 
 Needs Debian's python3-torch and python3-h5py. Compares every hidden state, the loss of every objective, what a dictionary put
 into the input, with a corpus and its alignment the links of streams, and the gradient of every parameter with those in the file
-(layout: src/train/dump.h). Objectives that are known here: mlm (also as tlm), dict-mlm in both forms, align, dwa, weam, gc with its table, moco with its queue and average, and the task tagging.
+(layout: src/train/dump.h). Objectives that are known here: mlm (also as tlm), clm, dict-mlm in both forms, align, dwa, weam, gc with
+its table, moco with its queue and average, seq2seq with the decoder, and the task tagging.
 
 Ends with code 0 when all was checked and is the same; 1 when something differs by more than float rounding explains; 2 when
 nothing differs, but an objective is not known here, so that its loss and all gradients could not be checked.
@@ -54,8 +55,12 @@ def parameters_of(group, prefix=""):
             yield prefix + name, item
 
 
+def read_text(group):
+    return {k: read_text(d) if isinstance(d, h5py.Group) else torch.tensor(d[...]).long() for k, d in group.items()}
+
+
 class Encoder:
-    """Post-LN encoder and LM head from named parameters."""
+    """Post-LN encoder, decoder and LM head from named parameters."""
 
     def __init__(self, attributes, parameters):
         self.a, self.p = attributes, parameters
@@ -90,26 +95,53 @@ class Encoder:
         x = self.norm(x, "embeddings/layer_norm")
         return self.linear(x, "embeddings/projection") if "embeddings/projection/weight" in self.p else x
 
-    def attend(self, x, b, prefix):
+    def attend(self, x, b, prefix, causal=False, memory=None, memory_offsets=None):
+        """Attention of each sequence of x to itself, or to the rows of memory that belong to it."""
         heads = int(self.a["attention_heads"])
-        q, k, v = (self.linear(x, prefix + "/" + part) for part in ("query", "key", "value"))
+        source, ends = (x, b["offsets"]) if memory is None else (memory, memory_offsets)
+        q, k, v = (self.linear(t, prefix + "/" + part) for t, part in ((x, "query"), (source, "key"), (source, "value")))
         out = []
         for s in range(len(b["offsets"]) - 1):
-            rows = slice(int(b["offsets"][s]), int(b["offsets"][s + 1]))
-            qs, ks, vs = (t[rows].view(-1, heads, t.shape[1] // heads).transpose(0, 1) for t in (q, k, v))
-            weights = torch.softmax(qs @ ks.transpose(1, 2) / math.sqrt(qs.shape[2]), -1)
-            out.append((weights @ vs).transpose(0, 1).reshape(-1, x.shape[1]))
+            rows, others = (slice(int(o[s]), int(o[s + 1])) for o in (b["offsets"], ends))
+            qs, ks, vs = (t[r].view(len(t[r]), heads, -1).transpose(0, 1) for t, r in ((q, rows), (k, others), (v, others)))
+            scores = qs @ ks.transpose(1, 2) / math.sqrt(qs.shape[2])
+            if causal:
+                scores = scores.masked_fill(self.hidden_from(scores.shape[1]), -math.inf)
+            out.append((torch.softmax(scores, -1) @ vs).transpose(0, 1).reshape(-1, x.shape[1]))
         return self.linear(torch.cat(out), prefix + "/output")
 
-    def encode(self, b):
+    def hidden_from(self, n):
+        """[n x n]: which tokens each does not see when attention is causal: those after it."""
+        return torch.ones(n, n, dtype=torch.bool).triu(1)
+
+    def layer(self, x, b, prefix, causal, *memory):
+        x = self.norm(x + self.attend(x, b, prefix + "/attention", causal), prefix + "/attention/layer_norm")
+        if memory:
+            attended = self.attend(x, b, prefix + "/memory_attention", False, *memory)
+            x = self.norm(x + attended, prefix + "/memory_attention/layer_norm")
+        wide = self.gelu(self.linear(x, prefix + "/feed_forward/intermediate"))
+        return self.norm(x + self.linear(wide, prefix + "/feed_forward/output"), prefix + "/feed_forward/layer_norm")
+
+    def stack(self, b, name, layers, causal, *memory):
         hidden = [self.embed(b)]
-        for l in range(int(self.a["layers"])):
-            layer = "encoder/layer." + ("shared" if self.text("share_layers") == "true" else str(l))
-            x = hidden[-1]
-            x = self.norm(x + self.attend(x, b, layer + "/attention"), layer + "/attention/layer_norm")
-            wide = self.gelu(self.linear(x, layer + "/feed_forward/intermediate"))
-            hidden.append(self.norm(x + self.linear(wide, layer + "/feed_forward/output"), layer + "/feed_forward/layer_norm"))
+        for l in range(layers):
+            prefix = f"{name}/layer." + ("shared" if self.text("share_layers") == "true" else str(l))
+            hidden.append(self.layer(hidden[-1], b, prefix, causal, *memory))
         return hidden
+
+    def encode(self, b, causal=False):
+        return self.stack(b, "encoder", int(self.a["layers"]), causal)
+
+    def decode(self, b, source):
+        """The decoder's states of text b, which attends to the encoder's last states of the source."""
+        return self.stack(b, "decoder", int(self.a["decoder_layers"]), True, self.encode(source)[-1], source["offsets"])[-1]
+
+    def next_words(self, h, b):
+        """Mean cross-entropy of each token of text b but the first of its sequence, by the state h of the token before it."""
+        before = torch.ones(len(h), dtype=torch.bool)
+        before[b["offsets"][1:] - 1] = False
+        before = torch.nonzero(before).flatten()
+        return self.words(h[before], b["ids"][before + 1]), len(before)
 
     def words(self, h, labels):
         """Mean cross-entropy of labels [M] at rows h [M x d], by the head for words."""
@@ -220,13 +252,19 @@ class Objective:
                 total = total + weight * (h[t] @ other / math.sqrt(h.shape[1]) - math.log(x)) ** 2
         return total / (2 * window * len(masked))
 
-    def side(self, kind):
-        """A batch of its own of one side of the pairs: kind is the type of its tokens."""
-        b, rows, bos = self.b, {"ids": [], "positions": [], "languages": [], "offsets": [0]}, int(self.b["original"][0])
+    def read(self):
+        """The text of the stream as it was read, before noise, masks and switching."""
+        b = self.b
+        return b["original_text"] if "original_text" in b else dict(b, ids=b["original"], languages=b["text_languages"])
+
+    def side(self, kind, text=None):
+        """A batch of its own of one side of pairs: of the text as it was read, or of another. kind is the type of its tokens."""
+        b = text or self.read()
+        rows, bos = {"ids": [], "positions": [], "languages": [], "offsets": [0]}, int(b["ids"][0])
         for first, end in zip(b["offsets"][:-1].tolist(), b["offsets"][1:].tolist()):
             own = [r for r in range(first, end) if int(b["types"][r]) == kind]
-            ids = [int(b["original"][r]) for r in own]
-            languages = [int(b["text_languages"][r]) for r in own]
+            ids = [int(b["ids"][r]) for r in own]
+            languages = [int(b["languages"][r]) for r in own]
             if ids[0] != bos:
                 ids, languages = [bos] + ids, languages[:1] + languages
             rows["ids"] += ids
@@ -251,6 +289,24 @@ class Objective:
         assert len(query) == self.terms, "every pair is a term"
         logits = torch.cat([(query * key).sum(1, keepdim=True), query @ negatives.T], 1) / float(self.options["temperature"])
         return F.cross_entropy(logits, torch.zeros(len(query)).long())
+
+    def clm(self):
+        """Each token of the text as it was read, from the encoder's state of the token before it; attention is causal."""
+        text = self.read()
+        loss, terms = self.encoder.next_words(self.encoder.encode(text, causal=True)[-1], text)
+        assert terms == self.terms, (terms, self.terms)
+        return loss
+
+    def seq2seq(self):
+        """The second side of pairs from the first, or a text from what noise has made of it."""
+        noise, pairs = "original_text" in self.b, bool((self.b["types"] == 1).any())
+        assert noise or pairs, "there is something to translate or to undo"
+        source, target = self.b if noise else self.read(), self.read()
+        if pairs:
+            source, target = self.side(0, source), self.side(1, target)
+        loss, terms = self.encoder.next_words(self.encoder.decode(target, source), target)
+        assert terms == self.terms, (terms, self.terms)
+        return loss
 
     def tagging(self):
         weight, bias = (self.encoder.p[f"objectives/{self.name}/{part}"] for part in ("weight", "bias"))
@@ -327,7 +383,7 @@ class Objective:
         return loss + float(self.options["lambda"]) * self.head("cross_lingual", exchanged[rows][linked], targets[linked])
 
     KNOWN = {"weam": weam, "dwa": dwa, "mlm": mlm, "dict-mlm": dict_mlm, "align": align, "gc": gc, "moco": moco,
-             "tagging": tagging}
+             "tagging": tagging, "clm": clm, "seq2seq": seq2seq}
 
     def loss(self):
         """None when there is no way to know it here."""
@@ -430,7 +486,7 @@ def main(path, *alignment):
     bad, states, losses, gradients = 0, [0.0], [0.0], [0.0]
     hidden, batches = {}, {}
     for name, stream in file.get("streams", {}).items():
-        batches[name] = {k: torch.tensor(d[...]).long() for k, d in stream["batch"].items()}
+        batches[name] = read_text(stream["batch"])
         hidden[name] = encoder.encode(batches[name])
         bad += check_input(name, batches[name], stream.get("dictionary"))
         if alignment and "links" in batches[name]:

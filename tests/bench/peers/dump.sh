@@ -81,6 +81,27 @@ compare weam.conf model.embedding_size=8 model.head=xlm "stream pairs.languages=
 compare dwa.conf "stream pairs.alignments=links.h5" "stream pairs.shuffle_sides=true"
 links=()
 
+# A decoder, and causal attention: pairs in both directions, pairs and text with noise; beside mlm and alone.
+{ sed 's/^layers = .*/&\ndecoder_layers = 3/; s/^type = parallel/&\nform = bert\nshuffle_sides = true/; /^.objective mlm/,$d' job.conf
+  printf '\n[objective clm]\nstream = text\n[objective translate]\nplugin = seq2seq\nstream = pairs\nweight = 0.5\n'; } >decoder.conf
+noise() { printf '%s\n' "stream $1.mask=0" "stream $1.noise_shuffle=3" "stream $1.noise_drop=0.2" "stream $1.noise_blank=0.2"; }
+mapfile -t pairs_noise < <(noise pairs)
+mapfile -t text_noise < <(noise text)
+compare decoder.conf model.dropout=0.1
+compare decoder.conf model.head=xlm model.embedding_size=8 "stream pairs.shuffle_sides=false" model.language_embeddings=false
+compare decoder.conf "stream pairs.form=xlm" model.share_layers=true model.token_types=true model.position_type=sinusoidal
+compare decoder.conf "${pairs_noise[@]}"
+compare decoder.conf "${pairs_noise[@]}" "${text_noise[@]}" "stream pairs.form=xlm" model.position_offset=0 model.attention_heads=1
+sed '/^.stream text/,/^$/d; s/^stream = text/stream = pairs/' decoder.conf >one.conf
+compare one.conf model.decoder_layers=1 "${pairs_noise[@]}"
+{ sed '/^.objective clm/,/^stream/d' decoder.conf
+  printf '\n[objective denoise]\nplugin = seq2seq\nstream = text\n'; } >denoise.conf
+compare denoise.conf "${text_noise[@]}"
+compare denoise.conf "${text_noise[@]}" model.share_layers=true model.embedding_size=8 model.activation=gelu_tanh
+{ sed 's/^layers = .*/&\ndecoder_layers = 2/' job.conf
+  printf '\n[objective nmt]\nplugin = seq2seq\nstream = pairs\n[objective clm]\nstream = text\n'; } >beside.conf
+compare beside.conf
+
 # Differences are found, and unknown objectives are reported.
 if dumped dwa.conf; then
     "$python" - <<'PYTHON' || fail "step.h5 cannot be changed"
@@ -90,6 +111,25 @@ with h5py.File("step.h5", "r+") as f:
     options["options"] = options["options"].replace(b"label_layer = 1", b"label_layer = 0")
 PYTHON
     expect 1 '' check step.h5
+fi
+# wrong CHANGE: check_dump.py with this change finds that losses and gradients of step.h5 differ.
+wrong() {
+    PYTHONPATH="$XLM_SOURCE/tests/bench/peers" PYTHONDONTWRITEBYTECODE=1 "$python" - <<PYTHON >wrong.log 2>&1
+import sys
+import torch
+import check_dump
+from check_dump import Encoder, Objective
+$1
+sys.exit(check_dump.main("step.h5"))
+PYTHON
+    [ $? -eq 1 ] && grep -q 'DIFFERS loss' wrong.log && grep -q 'DIFFERS gradient' wrong.log || fail "$1: $(tail -n 3 wrong.log)"
+}
+if dumped decoder.conf --set "${pairs_noise[0]}" --set "${pairs_noise[1]}" --set "${pairs_noise[2]}" --set "${pairs_noise[3]}"; then
+    check step.h5 || fail "decoder.conf with noise"
+    wrong 'Encoder.hidden_from = lambda self, n: torch.zeros(n, n, dtype=torch.bool)'
+    wrong 'Encoder.hidden_from = lambda self, n: torch.ones(n, n, dtype=torch.bool).triu(2)'
+    wrong 'decode = Encoder.decode; Encoder.decode = lambda self, b, source: decode(self, b, b)'
+    wrong 'side = Objective.side; Objective.side = lambda self, kind, text: side(self, kind, self.read())'
 fi
 if dumped dict.conf --set "stream text.switching=0.5"; then
     "$python" - <<'PYTHON' || fail "step.h5 cannot be changed"

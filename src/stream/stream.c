@@ -157,7 +157,7 @@ xlm_stream *xlm_stream_open(xlm_stream_input input, xlm_split split, const char 
         .layout = stream->layout, .spans_options = xlm_stream_config_options(config, stream->spans),
         .annotations = stream->annotations,
     };
-    for (int i = 0; i < config->plugins; i++)
+    for (int i = 0; i < config->plugins && !xlm_stream_is_labelled(stream); i++) /* the others are refused below */
         stream->noise |= config->plugin[i].cls->noise != NULL;
     if (!check(stream, config, name, error) || !open_all(stream, config, &opening, error))
         g_clear_pointer(&stream, xlm_stream_close);

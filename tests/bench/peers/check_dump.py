@@ -6,8 +6,8 @@ and compare.
 
 Needs Debian's python3-torch and python3-h5py. Compares every hidden state, the loss of every objective, what a dictionary put
 into the input, with a corpus and its alignment the links of streams, and the gradient of every parameter with those in the file
-(layout: src/train/dump.h). Objectives that are known here: mlm (also as tlm), clm, dict-mlm in both forms, align, dwa, weam, gc with
-its table, moco with its queue and average, seq2seq with the decoder, and the task tagging.
+(layout: src/train/dump.h). Objectives that are known here: mlm (also as tlm), clm, dict-mlm in both forms, align, dwa, weam, gc
+with its table, moco with its queue and average, seq2seq with the decoder, and the task tagging.
 
 Ends with code 0 when all was checked and is the same; 1 when something differs by more than float rounding explains; 2 when
 nothing differs, but an objective is not known here, so that its loss and all gradients could not be checked.

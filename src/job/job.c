@@ -218,7 +218,9 @@ static bool inherit_model(xlm_job *job, const xlm_jobfile *file, GError **error)
 {
     const xlm_train_config *c = &job->train;
     if (c->start != NULL)
-        return xlm_warm_start_model(c->start, c->output, file, &job->model, error);
+        return xlm_warm_start_model(c->start, c->output, file, &job->model, error) &&
+               (c->start_decoder == XLM_START_DECODER_ENCODER || job->model.decoder_layers > 0 ||
+                xlm_jobfile_refuse(file, "train", "start_decoder", error, "the model has no decoder; set decoder_layers in [model]"));
     if (c->start_rows != XLM_START_DRAW)
         return xlm_jobfile_refuse(file, "train", "start_rows", error, "start_rows = average is for a run that starts from a model; "
                                   "name it with start = CHECKPOINT");

@@ -36,7 +36,7 @@ const xlm_option xlm_model_options[] = {
     OPTION(dropout, REAL, "0.1", 0, 0.99, NULL, "dropout rate of the embeddings and of both sublayers' outputs"),
     OPTION(attention_dropout, REAL, "0.1", 0, 0.99, NULL, "dropout rate of the attention weights"),
     OPTION(head, CHOICE, "bert", 0, 0, "bert|xlm|none",
-           "what stands before the decoder, which is tied to the word embeddings: dense layer, GELU and LayerNorm (bert), or "
+           "layers before the output, which is tied to the word embeddings: dense layer, GELU and LayerNorm (bert), or "
            "nothing (xlm); the model has no head for words (none)"),
     OPTION(vocabulary_chunk, INT, "1024", 1, 1 << 30, NULL,
            "number of predicted tokens whose logits are in memory at a time; a smaller one takes less memory and more time"),

@@ -96,9 +96,11 @@ static void print_memory(const run *r)
     const xlm_model_config *c = xlm_engine_model(r->engine);
     const int64_t elements = xlm_parameters_elements(xlm_engine_parameters(r->engine));
     char parameters[16];
-    xlm_log_info("model: %" G_GINT64_FORMAT " layers x %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " heads, %" G_GINT64_FORMAT
-                 " subwords, %" G_GINT64_FORMAT " parameters (%s)", c->layers, c->hidden_size, c->attention_heads, c->vocabulary,
-                 elements, xlm_log_count((double)elements, parameters));
+    g_autofree char *decoder = c->decoder_layers > 0 ? g_strdup_printf(" and %" G_GINT64_FORMAT " of the decoder", c->decoder_layers)
+                                                     : g_strdup("");
+    xlm_log_info("model: %" G_GINT64_FORMAT " layers%s x %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " heads, %" G_GINT64_FORMAT
+                 " subwords, %" G_GINT64_FORMAT " parameters (%s)", c->layers, decoder, c->hidden_size, c->attention_heads,
+                 c->vocabulary, elements, xlm_log_count((double)elements, parameters));
     g_autofree char *packed = e->packed > 0 ? g_strdup_printf(", packed %.2f", gib(e->packed)) : g_strdup("");
     xlm_log_info("memory: %.2f GiB a rank (parameters %.2f%s, optimiser %.2f, gradients %.2f, a pass %.2f, %.2f %s recompute); "
                  "this node: %.2f of %.1f GiB free", gib(e->total), gib(e->parameters), packed, gib(e->moments),

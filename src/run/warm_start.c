@@ -259,6 +259,8 @@ static void log_start(const source *s, const xlm_parameters *parameters)
 {
     xlm_log_info("started from the model of %s, step %" G_GINT64_FORMAT ": %" G_GINT64_FORMAT " of %d parameters taken",
                  s->job->train.start, s->loaded->step, s->taken, xlm_parameters_count(parameters));
+    if (s->loaded->config.decoder_layers > 0 && s->job->train.start_decoder != XLM_START_DECODER_ENCODER)
+        xlm_log_warn("[train]: start_decoder has no effect: the checkpoint has a decoder, which is taken as it is");
     if (s->copied > 0)
         xlm_log_info("  %" G_GINT64_FORMAT " of them are the encoder's, for the decoder", s->copied);
     log_names("drawn", s->drawn);

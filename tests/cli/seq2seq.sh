@@ -69,6 +69,7 @@ same $decoder/memory_attention/query/weight copied.h5 $decoder/attention/query/w
 grep -q 'of them are the encoder.s, for the decoder' begun.log || fail "it does not say what it has taken: $(cat begun.log)"
 trained start.conf started 2 --set train.start=encoder/latest
 trained start.conf again 2 --set train.start=out-1/latest --set train.steps=1 --set train.warmup=0
+grep -q 'model: 3 layers and 3 of the decoder x 16' started.log || fail "the log does not say how deep the decoder is: $(grep model: started.log)"
 grep -q 'of them are the encoder.s' again.log && fail "a decoder that is there was not taken"
 
 # ---- what reads the model ----
@@ -98,5 +99,6 @@ refused 'objective nmt.: it needs a decoder, and the model has none; set decoder
 refused 'objective denoise.: .stream text. has neither pairs to translate nor noise' denoise.conf
 refused 'objective denoise.: .*which has masks beside noise' denoise.conf --set 'stream text.noise_drop=0.1'
 refused 'start_decoder is for a run that starts from a model' nmt.conf --set train.start_decoder=copy
+refused 'the model has no decoder; set decoder_layers' encoder.conf --set train.start=encoder/latest --set train.start_decoder=copy
 refused 'decoder_layers = 2, but the model of .* has 3' nmt.conf --set train.start=out-1/latest --set model.decoder_layers=2 --set model.hidden_size=16
 finish

@@ -83,6 +83,24 @@ refuse() {
     once '^xlm_prep: '
     nothing_in none
 }
+# job_refused PATTERN CONF [OPTION...]: xlm_train on 2 ranks refuses the job with one message of this pattern, and writes nothing.
+job_refused() {
+    local pattern=$1
+    shift
+    expect 78 "$pattern" ranks 2 xlm_train "$@" --set train.output=none
+    once "$pattern"
+    [ ! -e none ] || { fail "something was written"; rm -rf none; }
+}
+# plugin_dies PATTERN SOURCE SED "SECTION NAME" CONF [OPTION...]: a mistake of its author, made by SED in tests/plugins/SOURCE.c, ends
+# the job by a signal, with a message of this pattern.
+plugin_dies() {
+    local pattern=$1 code=0
+    build_plugin changed "$2" "$3"
+    { (ulimit -c 0; xlm_train "$5" --set "$4.plugin=./changed.so" --set train.output=dies "${@:6}" >dies.log 2>&1) || code=$?; } \
+        2>/dev/null
+    [ "$code" -gt 128 ] && grep -q "$pattern" dies.log || fail "$2, $3: ended with $code: $(tail -n 3 dies.log)"
+    rm -rf dies
+}
 # logged FILE COMMAND...: what it prints goes to the file; it must succeed.
 logged() {
     local log=$1

@@ -37,10 +37,15 @@ is_between 1e-5 "$(value masked 8 train echo loss)" 10 || fail "a copy has the s
 { sed '/^.stream pairs/,$d' base.conf; section echo text shorten; } >alone.conf
 trained alone.conf alone 1 --set train.learning_rate=5e-3
 right_gradients alone.conf --set train.output=alone
-for n in 1 2; do
+for n in 1 2 4 8; do
     logged "dump-$n.log" ranks $n xlm_train both.conf --dump-step "dump-$n.h5" --set "train.output=dump-$n" --set train.seed=3
 done
-h5diff dump-1.h5 dump-2.h5 >diff.log 2>&1 || fail "dumps of 1 and 2 ranks differ: $(tail -n 3 diff.log)"
+for n in 2 4 8; do
+    h5diff dump-1.h5 "dump-$n.h5" >diff.log 2>&1 || fail "dumps of 1 and $n ranks differ: $(tail -n 3 diff.log)"
+    ranks "$n" xlm_train alone.conf --check-gradients --set train.output=alone >"check-$n.txt" 2>"check-$n.log" ||
+        fail "gradients on $n ranks: $(tail -n 3 "check-$n.log")"
+    cmp check.txt "check-$n.txt" || fail "the check of gradients on $n ranks: $(diff check.txt "check-$n.txt" | head -n 4)"
+done
 made() { numbers "/objectives/$1/made_text/$2" dump-1.h5; }
 original() { numbers "/streams/$1/batch/$2" dump-1.h5; }
 cmp <(made echo offsets) <(original pairs offsets) || fail "reversed sequences have other lengths"
@@ -59,17 +64,11 @@ estimate() { sed -n 's/^peak memory: .*estimated \([0-9.]*\)$/\1/p' "$1"; }
 [ "$(estimate planned.log)" = "$(estimate memory.log)" ] || fail "not estimated as planned: $(estimate planned.log), $(estimate memory.log)"
 
 # ---- refused by name ----
-none() { # PATTERN CONF [OPTION...]
-    local pattern=$1
-    shift
-    expect 78 "$pattern" ranks 2 xlm_train "$@" --set train.output=none
-    once "$pattern"
-    [ ! -e none ] || fail "something was written"
-}
-none 'objective echo.: it makes a text of up to 100000 tokens.*the model has [0-9]* positions' both.conf --set 'objective echo.max_tokens=100000'
+job_refused 'objective echo.: it makes a text of up to 100000 tokens.*the model has [0-9]* positions' both.conf \
+    --set 'objective echo.max_tokens=100000'
 refused() { # PATTERN SED
     build_plugin changed echo "$2"
-    none "objective echo.: $1" both.conf --set 'objective echo.plugin=./changed.so'
+    job_refused "objective echo.: $1" both.conf --set 'objective echo.plugin=./changed.so'
 }
 refused 'a view of a text that its label makes, which it has not declared' 's/xlm_declare_text(.*;/(void)echo;/'
 refused 'it makes a text in label, but the class has no label' '/\.label =/d; s/^static int64_t echo_label/__attribute__((unused)) &/'
@@ -78,19 +77,12 @@ refused 'a view whose text, side, stack, weights or rows is none of xlm/loss.h' 
 refused 'it makes a text of up to 0 tokens a sequence' 's/xlm_declare_text(.*;/(void)echo, xlm_declare_text(declaration, 0);/'
 refused 'it needs a decoder, and the model has none; set decoder_layers' 's/view.text = XLM_TEXT_MADE;/&\n    view.stack = XLM_STACK_DECODER;/'
 # Mistakes of its author end the program with a message.
-dies() { # PATTERN SED
-    local code=0
-    build_plugin changed echo "$2"
-    { (ulimit -c 0; xlm_train both.conf --set 'objective echo.plugin=./changed.so' --set train.output=dies "${@:3}" >dies.log 2>&1) || code=$?; } \
-        2>/dev/null
-    [ "$code" -gt 128 ] && grep -q "$1" dies.log || fail "$2: ended with $code: $(tail -n 3 dies.log)"
-    rm -rf dies
-}
-dies 'echo: the text that its label makes is wrong: its offsets' 's/offsets\[s + 1\] = n;/offsets[s + 1] = 0;/'
-dies 'echo: the text that its label makes is wrong: its offsets' '' --set 'objective echo.max_tokens=3'
+dies() { plugin_dies "echo: $1" echo "$2" 'objective echo' both.conf "${@:3}"; } # PATTERN SED [OPTION...]
+dies 'the text that its label makes is wrong: its offsets' 's/offsets\[s + 1\] = n;/offsets[s + 1] = 0;/'
+dies 'the text that its label makes is wrong: its offsets' '' --set 'objective echo.max_tokens=3'
 # Of several sequences, the first has a wrong id.
-dies 'echo: the text that its label makes is wrong: it has ids' 's/^    xlm_pass_make_text/    ids[0] = -7;\n&/' --set train.micro_batches=1
-dies 'echo: the text that its label makes is wrong: it has ids' 's/ids\[n\] = .*/ids[n] = -1;/'
-dies 'echo: it views the text that its label makes, and its label has made none' 's/^    xlm_pass_make_text.*/    (void)offsets;/'
-dies 'echo: it makes a text outside of label, twice' 's/^    xlm_pass_make_text.*/&\n&/'
+dies 'the text that its label makes is wrong: it has ids' 's/^    xlm_pass_make_text/    ids[0] = -7;\n&/' --set train.micro_batches=1
+dies 'the text that its label makes is wrong: it has ids' 's/ids\[n\] = .*/ids[n] = -1;/'
+dies 'it views the text that its label makes, and its label has made none' 's/^    xlm_pass_make_text.*/    (void)offsets;/'
+dies 'it makes a text outside of label, twice' 's/^    xlm_pass_make_text.*/&\n&/'
 finish

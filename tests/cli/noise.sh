@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# xlm-mpi: noise, of a stream and of a stage from outside: other rows are encoded than were read. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: noise, of a stream and of a stage from outside: other rows are encoded than were read.
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 long
@@ -91,30 +92,15 @@ build_plugin named muffle 's/\.state_size =/.annotations = (const xlm_stage_anno
 expect 78 'an annotation cannot be named "original_text"' xlm_train muffled.conf --set 'stage muffle.plugin=./named.so' --set train.output=none
 
 # ---- refused by name ----
-refused() { # PATTERN CONF [OPTION...]
-    local pattern=$1
-    shift
-    expect 78 "$pattern" ranks 2 xlm_train "$@" --set train.output=none
-    once "$pattern"
-    [ ! -e none ] || fail "something was written"
-}
 { cat noisy.conf; printf '\n[objective distil]\nplugin = ./distil.so\nstream = text\n'; } >distil.conf
-refused 'objective distil.: it reads predicted rows of the original text, and .stream text. has noise' distil.conf
+job_refused 'objective distil.: it reads predicted rows of the original text, and .stream text. has noise' distil.conf
 small_resources
 eight_steps 4 >pairs.conf
 { cat pairs.conf; printf '\n[objective dwa]\nplugin = dwa\nstream = pairs\n'; } >dwa.conf
-refused 'objective dwa.: its labels are of the original text, and .stream pairs. has noise' dwa.conf --set 'stream pairs.noise_drop=0.1'
-refused 'stream pairs.: alignments name tokens that noise moves' pairs.conf --set 'stream pairs.noise_drop=0.1' \
+job_refused 'objective dwa.: its labels are of the original text, and .stream pairs. has noise' dwa.conf --set 'stream pairs.noise_drop=0.1'
+job_refused 'stream pairs.: alignments name tokens that noise moves' pairs.conf --set 'stream pairs.noise_drop=0.1' \
     --set 'stream pairs.alignments=alignment.h5'
-dies() { # PATTERN SED
-    local code=0
-    build_plugin changed muffle "$2"
-    { (ulimit -c 0; xlm_train muffled.conf --set 'stage muffle.plugin=./changed.so' --set train.output=dies >dies.log 2>&1) || code=$?; } \
-        2>/dev/null
-    [ "$code" -gt 128 ] && grep -q "$1" dies.log || fail "$2: ended with $code: $(tail -n 3 dies.log)"
-    rm -rf dies
-}
-dies 'stage muffle: noise must leave 1 to ' 's/noise->tokens = .*/noise->tokens = 0;/'
-dies 'stage muffle: noise must leave 1 to ' 's/noise->tokens = .*/noise->tokens += 1;/'
-dies 'stage muffle: noise must leave 1 to ' 's/noise->tokens = .*/noise->ids[0] = -1;/'
+plugin_dies 'stage muffle: noise must leave 1 to ' muffle 's/noise->tokens = .*/noise->tokens = 0;/' 'stage muffle' muffled.conf
+plugin_dies 'stage muffle: noise must leave 1 to ' muffle 's/noise->tokens = .*/noise->tokens += 1;/' 'stage muffle' muffled.conf
+plugin_dies 'stage muffle: noise must leave 1 to ' muffle 's/noise->tokens = .*/noise->ids[0] = -1;/' 'stage muffle' muffled.conf
 finish

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# xlm-mpi: a decoder: translation, denoising and causal language modelling, as a user trains them. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: a decoder: translation, denoising and causal language modelling, as a user trains them.
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 long
@@ -27,9 +28,9 @@ h5diff dump-1.h5 dump-2.h5 >diff.log 2>&1 || fail "dumps of 1 and 2 ranks differ
 XLM_BF16_EMULATE=1 trained job2.conf rounded 1 --set train.precision=bfloat16
 agree out-1 rounded 0.02
 trained job2.conf shared 1 --set model.share_layers=true
-trained job2.conf frozen 1 --set train.freeze=1
+h5ls -r shared/latest | grep -q '/model/decoder/layer.shared/memory_attention/key/weight' && ! h5ls -r shared/latest | grep -q layer.0 ||
+    fail "the layers are not shared: $(h5ls -r shared/latest | grep decoder)"
 same() { cmp -s <(numbers "$1" "$2") <(numbers "$3" "$4"); } # PATH FILE PATH FILE
-weight=/model/encoder/layer.0/attention/query/weight
 h5ls -r out-1/latest | grep -q '/model/decoder/layer.2/memory_attention/value/bias' || fail "no decoder in the checkpoint: $(h5ls -r out-1/latest)"
 
 # ---- it learns to translate, both ways, and to undo noise ----
@@ -40,9 +41,11 @@ bare() {
 dry=(--set model.dropout=0 --set model.attention_dropout=0)
 { bare; pairs; objective nmt seq2seq pairs; } >nmt.conf
 trained nmt.conf nmt 2 "${dry[@]}"
-is_between 0.5 "$(value nmt 150 train nmt/accuracy score)" 1 || fail "it does not learn to translate: $(values nmt train nmt/accuracy score | tail -n 3)"
+is_between 0.5 "$(value nmt 150 train nmt/accuracy score)" 1 ||
+    fail "it does not learn to translate: $(values nmt train nmt/accuracy score | tail -n 3)"
 { bare; text; objective denoise seq2seq text; } >denoise.conf
-noise=(--set 'stream text.mask=0' --set 'stream text.noise_shuffle=3' --set 'stream text.noise_drop=0.1' --set 'stream text.noise_blank=0.1')
+noise=(--set 'stream text.mask=0' --set 'stream text.noise_shuffle=3' --set 'stream text.noise_drop=0.1'
+    --set 'stream text.noise_blank=0.1')
 trained denoise.conf denoise 1 "${dry[@]}" "${noise[@]}"
 first=$(value denoise 1 train denoise loss) last=$(value denoise 150 train denoise loss)
 is_between 0 "$last" "$(awk -v f="$first" 'BEGIN { print f / 2 }')" || fail "it does not learn to undo noise: from $first to $last"
@@ -52,7 +55,8 @@ is_between 0 "$last" "$(awk -v f="$first" 'BEGIN { print f / 2 }')" || fail "it 
 trained encoder.conf encoder 1
 { top -e 's/^layers = .*/decoder_layers = 3/'; pairs; objective seq2seq seq2seq pairs; } >start.conf
 begin() { # NAME CHOICE
-    logged "$1.log" xlm_train start.conf --dump-step "$1.h5" --set train.start=encoder/latest --set "train.start_decoder=$2" --set "train.output=$1"
+    logged "$1.log" xlm_train start.conf --dump-step "$1.h5" --set train.start=encoder/latest --set "train.start_decoder=$2" \
+        --set "train.output=$1"
 }
 decoder=/parameters/decoder/layer.1
 begin drawn draw
@@ -69,6 +73,15 @@ same $decoder/memory_attention/query/weight copied.h5 $decoder/attention/query/w
 grep -q 'of them are the encoder.s, for the decoder' begun.log || fail "it does not say what it has taken: $(cat begun.log)"
 trained start.conf started 2 --set train.start=encoder/latest
 trained start.conf again 2 --set train.start=out-1/latest --set train.steps=1 --set train.warmup=0
+# What is frozen stays, in the encoder; the decoder learns.
+trained start.conf frozen 2 --set train.start=encoder/latest --set train.freeze=2
+for part in embeddings/word encoder/layer.1/attention/query; do
+    same "/model/$part/weight" frozen/latest "/model/$part/weight" encoder/latest || fail "$part is frozen, and has changed"
+done
+for part in encoder/layer.2 decoder/layer.0; do
+    same "/model/$part/attention/query/weight" frozen/latest "/model/encoder/layer.${part#*.}/attention/query/weight" encoder/latest &&
+        fail "$part has not learned"
+done
 grep -q 'model: 3 layers and 3 of the decoder x 16' started.log || fail "the log does not say how deep the decoder is: $(grep model: started.log)"
 grep -q 'of them are the encoder.s' again.log && fail "a decoder that is there was not taken"
 
@@ -88,17 +101,11 @@ grep -q 'decoder_layers = 3, and no objective of the job uses the decoder' unuse
 rm -rf none
 
 # ---- refused by name ----
-refused() { # PATTERN CONF [OPTION...]
-    local pattern=$1
-    shift
-    expect 78 "$pattern" ranks 2 xlm_train "$@" --set train.output=none
-    once "$pattern"
-    [ ! -e none ] || fail "something was written"
-}
-refused 'objective nmt.: it needs a decoder, and the model has none; set decoder_layers' nmt.conf --set model.decoder_layers=0
-refused 'objective denoise.: .stream text. has neither pairs to translate nor noise' denoise.conf
-refused 'objective denoise.: .*which has masks beside noise' denoise.conf --set 'stream text.noise_drop=0.1'
-refused 'start_decoder is for a run that starts from a model' nmt.conf --set train.start_decoder=copy
-refused 'the model has no decoder; set decoder_layers' encoder.conf --set train.start=encoder/latest --set train.start_decoder=copy
-refused 'decoder_layers = 2, but the model of .* has 3' nmt.conf --set train.start=out-1/latest --set model.decoder_layers=2 --set model.hidden_size=16
+job_refused 'objective nmt.: it needs a decoder, and the model has none; set decoder_layers' nmt.conf --set model.decoder_layers=0
+job_refused 'objective denoise.: .stream text. has neither pairs to translate nor noise' denoise.conf
+job_refused 'objective denoise.: .*which has masks beside noise' denoise.conf --set 'stream text.noise_drop=0.1'
+job_refused 'start_decoder is for a run that starts from a model' nmt.conf --set train.start_decoder=copy
+job_refused 'the model has no decoder; set decoder_layers' encoder.conf --set train.start=encoder/latest --set train.start_decoder=copy
+job_refused 'decoder_layers = 2, but the model of .* has 3' nmt.conf --set train.start=out-1/latest --set model.decoder_layers=2 \
+    --set model.hidden_size=16
 finish

@@ -182,14 +182,7 @@ refused spans 'an annotation cannot be named "a/b"' 's/"chosen"/"a\/b"/'
 refused spans 'the annotation "chosen" must be of tokens or of sequences' 's/"chosen", XLM_AXIS_TOKENS/"chosen", XLM_AXIS_OWN/'
 refused spans 'it declares options but no state_size' '/\.state_size =/d'
 # Mistakes of its author end the program with a message.
-dies() { # PATTERN SOURCE CONF STAGE SED
-    local code=0
-    build_plugin changed "$2" "$5"
-    { (ulimit -c 0; xlm_train "$3" --set "stage $4.plugin=./changed.so" --set train.output=dies) >dies.log 2>&1 || code=$?; } \
-        2>/dev/null
-    [ "$code" -gt 128 ] && grep -q "$1" dies.log || fail "$5: ended with $code: $(tail -n 3 dies.log)"
-    rm -rf dies
-}
+dies() { plugin_dies "$1" "$2" "$5" "stage $4" "$3"; } # PATTERN SOURCE CONF STAGE SED
 dies 'stage order: arrange must leave each span' sentence-order order.conf order 's/span\[i\] = span\[n - 1 - i\]/(void)other/'
 dies 'stage order: arrange must leave each span' sentence-order order.conf order 's/side = 1/side = 2/'
 dies 'stage spans: "chosed" is no annotation' spans spans.conf spans 's/(pass, "chosen")/(pass, "chosed")/'

@@ -107,9 +107,9 @@ typedef struct xlm_stage_batch {
  * 0 and 1 in turn. */
 int32_t *xlm_stage_annotate(const xlm_stage_pass *pass, const char *name);
 
-/* A draw from [0, 1), 24 bits: a function of the seed, the stage's name, the step, the key (batch->keys[row], or text->keys[s]
- * for a sequence) and `number`, which must differ between purposes, also between draws in `arrange` and in `apply` with the same
- * key. Draws are the same in every evaluation. */
+/* A draw from [0, 1), 24 bits: a function of the seed, the stage's name, the step, the key (corrupted.keys[row] of the batch,
+ * text->keys[s] for a sequence, or noise->key, for token i with i added to its position) and `number`, which must differ between
+ * purposes, also between draws in `arrange`, `noise` and `apply`, where keys can be equal. Draws are the same in every evaluation. */
 double xlm_stage_uniform(const xlm_stage_pass *pass, xlm_row_key key, uint32_t number);
 
 /* The functions are called in this order: open; for each batch arrange, noise for each span, apply; close. At least one of
@@ -126,6 +126,7 @@ struct xlm_stage_plugin {
     bool (*open)(xlm_stage *self, char *message, size_t size);
     /* Only for monolingual streams: the sentences of a pair keep their places. */
     void (*arrange)(xlm_stage *self, const xlm_stage_pass *pass, xlm_stage_text *text);
+    /* For each span of at least one token, of monolingual streams and of pairs. */
     void (*noise)(xlm_stage *self, const xlm_stage_pass *pass, xlm_stage_noise *noise);
     void (*apply)(xlm_stage *self, const xlm_stage_pass *pass, xlm_stage_batch *batch);
     /* Mean share of the tokens that `apply` predicts in addition to those already predicted, for estimates and as a part of the

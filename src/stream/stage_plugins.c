@@ -210,8 +210,6 @@ void xlm_plugged_stage_arrange(xlm_plugged_stage *stage, const xlm_draws *draws,
         put_spans(stage, arranged + offsets[s], before + offsets[s], offsets[s + 1] - offsets[s], spans + offsets[s], seen);
 }
 
-bool xlm_plugged_stage_has_noise(const xlm_plugged_stage *stage) { return stage->self.cls->noise != NULL; }
-
 /* A mistake here would reach beyond the embeddings. */
 static void check_tokens(const xlm_plugged_stage *stage, const int32_t *ids, int32_t n, int32_t before)
 {
@@ -225,6 +223,8 @@ static void check_tokens(const xlm_plugged_stage *stage, const int32_t *ids, int
 void xlm_plugged_stage_noise(xlm_plugged_stage *stage, const xlm_draws *draws, xlm_row_key key, const xlm_span *span, int32_t *ids,
                              int32_t *n)
 {
+    if (stage->self.cls->noise == NULL)
+        return;
     const xlm_stage_pass pass = begin_pass(stage, draws);
     xlm_stage_noise noise = {.key = key, .language = span->language, .side = span->side, .ids = ids, .tokens = *n};
     stage->self.cls->noise(&stage->self, &pass, &noise);

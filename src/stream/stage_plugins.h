@@ -28,9 +28,7 @@ void xlm_plugged_stage_close(xlm_plugged_stage *stage);
 
 /* Called first for each batch, before it is laid out: change the order and the sides of its spans. */
 void xlm_plugged_stage_arrange(xlm_plugged_stage *stage, const xlm_draws *draws, xlm_arena *arena, xlm_sequences *sequences);
-/* Does it change tokens of spans? */
-bool xlm_plugged_stage_has_noise(const xlm_plugged_stage *stage);
-/* Called next: change the tokens of each span, ids[*n]; fewer may be left. key: the instance, and the number of tokens of the
+/* Called next: change the tokens of a span, ids[*n], if the stage has noise; fewer may be left. key: the instance, and the number of tokens of the
  * sequence before the span. */
 void xlm_plugged_stage_noise(xlm_plugged_stage *stage, const xlm_draws *draws, xlm_row_key key, const xlm_span *span, int32_t *ids,
                              int32_t *n);

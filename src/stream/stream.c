@@ -373,8 +373,7 @@ static void change_span(const xlm_stream *stream, const xlm_draws *draws, int32_
     }
     const xlm_row_key key = {g_array_index(stream->sequences.instances, uint32_t, sequence), (uint32_t)first};
     for (guint i = 0; i < stream->plugged->len; i++)
-        if (xlm_plugged_stage_has_noise(stream->plugged->pdata[i]))
-            xlm_plugged_stage_noise(stream->plugged->pdata[i], draws, key, span, ids, n);
+        xlm_plugged_stage_noise(stream->plugged->pdata[i], draws, key, span, ids, n);
 }
 
 /* Change the tokens of all spans. */

@@ -7,6 +7,7 @@ xlminclude_HEADERS = \
 	include/xlm/loss_check.h \
 	include/xlm/model.h \
 	include/xlm/options.h \
+	include/xlm/search.h \
 	include/xlm/similarity.h \
 	include/xlm/special_tokens.h \
 	include/xlm/stage.h \

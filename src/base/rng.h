@@ -34,7 +34,8 @@ typedef enum {
     XLM_RNG_ROTATION,        /* the part of a rotation that nothing else determines */
     XLM_RNG_OBJECTIVE_START, /* initial state of objective plugins */
     XLM_RNG_STAGE,           /* draws of stage plugins */
-    XLM_RNG_NOISE            /* tokens that are moved, left out or blanked */
+    XLM_RNG_NOISE,           /* tokens that are moved, left out or blanked */
+    XLM_RNG_SEARCH           /* tokens that a decoder samples */
 } xlm_rng_purpose;
 
 /* The key of all draws for one purpose at one step (or epoch, or 0). */

@@ -27,6 +27,7 @@ typedef struct product {
     void *c;
     double alpha, beta;
     bool single, small;
+    bool rows_alone; /* small must not depend on m */
 } product;
 
 /* Compute C[row … row + rows, col … col + cols] on the calling thread. */
@@ -90,8 +91,9 @@ static void multiply(product *p)
 {
     if (p->m == 0 || p->n == 0)
         return;
-    p->small = p->m * p->n * p->k <= SMALL;
-    const int threads = p->small || omp_in_parallel() ? 1 : omp_get_max_threads();
+    const bool tiny = p->m * p->n * p->k <= SMALL;
+    p->small = tiny && !p->rows_alone;
+    const int threads = tiny || omp_in_parallel() ? 1 : omp_get_max_threads();
     if (threads == 1)
         multiply_block(p, 0, p->m, 0, p->n);
     else
@@ -107,6 +109,14 @@ void xlm_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t 
     multiply(&(product){.a_form = form(transpose_a), .b_form = form(transpose_b), .m = m, .n = n, .k = k, .lda = lda,
                         .ldb = ldb, .ldc = ldc, .a = a, .b = b, .c = c, .alpha = alpha, .beta = beta,
                         .single = sizeof(xlm_real) == sizeof(float)});
+}
+
+void xlm_gemm_rows_alone(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, double alpha, const xlm_real *a,
+                         int64_t lda, const xlm_real *b, int64_t ldb, double beta, xlm_real *c, int64_t ldc)
+{
+    multiply(&(product){.a_form = form(transpose_a), .b_form = form(transpose_b), .m = m, .n = n, .k = k, .lda = lda,
+                        .ldb = ldb, .ldc = ldc, .a = a, .b = b, .c = c, .alpha = alpha, .beta = beta,
+                        .single = sizeof(xlm_real) == sizeof(float), .rows_alone = true});
 }
 
 void xlm_gemm_double(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, double alpha, const double *a,

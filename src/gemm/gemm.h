@@ -9,7 +9,11 @@
 void xlm_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, double alpha, const xlm_real *a,
               int64_t lda, const xlm_real *b, int64_t ldb, double beta, xlm_real *c, int64_t ldc);
 
-/* The same for doubles. */
+/* The same, slower for small products: the bits of a row of C do not depend on the number of rows. */
+void xlm_gemm_rows_alone(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, double alpha, const xlm_real *a,
+                         int64_t lda, const xlm_real *b, int64_t ldb, double beta, xlm_real *c, int64_t ldc);
+
+/* As xlm_gemm, for doubles. */
 void xlm_gemm_double(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, double alpha, const double *a,
                      int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc);
 

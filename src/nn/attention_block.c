@@ -62,29 +62,66 @@ static xlm_var *attend(const xlm_model *model, xlm_tape *tape, const char *block
     return xlm_attention(tape, &inputs);
 }
 
-static xlm_var *finish(const xlm_model *model, xlm_tape *tape, const char *block, const struct sides *s, int32_t sequences)
+static xlm_var *finish(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, xlm_var *attended)
 {
-    xlm_var *attended = attend(model, tape, block, s, sequences);
     xlm_var *z = xlm_linear(tape, attended, xlm_model_parameter(tape, block, "output/weight"), NULL);
-    return xlm_block_add_and_norm(model, tape, block, s->at, z);
+    return xlm_block_add_and_norm(model, tape, block, x, z);
 }
+
+/* ---- with a cache ---- */
+
+static xlm_var *attend_to_cache(const xlm_model *model, xlm_tape *tape, xlm_var *query, xlm_cache_rows cache,
+                                const int32_t *const *rows, const int32_t *lengths)
+{
+    const xlm_cached_attention_inputs inputs = {.query = query, .width = model->config.hidden_size,
+                                                .heads = model->config.attention_heads, .cache = cache, .rows = rows,
+                                                .lengths = lengths};
+    return xlm_cached_attention(tape, &inputs);
+}
+
+static xlm_var *attend_to_cached_tokens(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x,
+                                        const xlm_block_cache *cache)
+{
+    const int64_t d = model->config.hidden_size;
+    xlm_var *all = project(tape, block, x, 0, PARTS);
+    xlm_cache_rows_write(cache->tokens, d, all, d, cache->step->write);
+    return attend_to_cache(model, tape, all, cache->tokens, cache->step->tokens, cache->step->token_lengths);
+}
+
+static xlm_var *attend_to_cached_memory(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x,
+                                        const xlm_block_cache *cache)
+{
+    return attend_to_cache(model, tape, project(tape, block, x, 0, 1), cache->memory, cache->step->memory,
+                           cache->step->memory_lengths);
+}
+
+xlm_var *xlm_memory_attention_keys(xlm_tape *tape, const char *block, xlm_var *memory)
+{
+    return project(tape, block, memory, 1, 2);
+}
+
+/* ---- the blocks ---- */
 
 static xlm_var *apply_to_itself(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, const xlm_block_rows *rows)
 {
+    if (rows->cache != NULL)
+        return finish(model, tape, block, x, attend_to_cached_tokens(model, tape, block, x, rows->cache));
     const struct sides sides = {
         .at = rows->wanted != NULL ? xlm_rows(tape, x, rows->wanted, rows->n) : x, .to = x,
         .at_offsets = rows->wanted_offsets, .to_offsets = rows->offsets, .visible = rows->visible,
     };
-    return finish(model, tape, block, &sides, rows->sequences);
+    return finish(model, tape, block, sides.at, attend(model, tape, block, &sides, rows->sequences));
 }
 
 static xlm_var *apply_to_memory(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, const xlm_block_rows *rows)
 {
+    if (rows->cache != NULL)
+        return finish(model, tape, block, x, attend_to_cached_memory(model, tape, block, x, rows->cache));
     const struct sides sides = {
         .at = x, .to = rows->memory, .at_offsets = rows->wanted != NULL ? rows->wanted_offsets : rows->offsets,
         .to_offsets = rows->memory_offsets,
     };
-    return finish(model, tape, block, &sides, rows->sequences);
+    return finish(model, tape, block, sides.at, attend(model, tape, block, &sides, rows->sequences));
 }
 
 const xlm_block_class xlm_self_attention = {"attention", declare, apply_to_itself};

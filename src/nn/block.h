@@ -9,9 +9,23 @@
 
 #include <xlm/model.h>
 
+#include "tensor/cached_attention.h"
 #include "tensor/parameters.h"
 
 enum { XLM_BLOCK_NAME = 96 }; /* bytes of a block's name */
+
+/* What a layer of a decoder has kept of earlier rows, for a search that computes one row of each hypothesis at a time
+ * (nn/decoder_cache.h): keys and values of tokens and of the memory; and what each of the n rows of a step is to do with them. */
+typedef struct xlm_block_cache {
+    xlm_cache_rows tokens, memory;
+    const struct xlm_cache_step {
+        const int32_t *write;               /* [n] the row of `tokens` that keeps this row's key and value */
+        const int32_t *const *tokens;       /* [n] the rows of `tokens` that it attends to, its own among them */
+        const int32_t *token_lengths;       /* [n] their number */
+        const int32_t *const *memory;       /* [n] the rows of `memory` that it attends to */
+        const int32_t *memory_lengths;      /* [n] their number */
+    } *step;
+} xlm_block_cache;
 
 /* The rows of a packed batch, and those that a layer computes. */
 typedef struct xlm_block_rows {
@@ -24,6 +38,7 @@ typedef struct xlm_block_rows {
                              * all */
     xlm_var *memory;        /* for a decoder: states that it attends to besides x; NULL: none */
     const int32_t *memory_offsets; /* [sequences + 1] of the memory's rows: at least one in each sequence */
+    const xlm_block_cache *cache; /* instead of all these: every row attends to what is kept; NULL: nothing is */
 } xlm_block_rows;
 
 typedef struct xlm_block_class {
@@ -38,6 +53,8 @@ typedef struct xlm_block_class {
 extern const xlm_block_class xlm_self_attention;
 /* The same with keys and values of the memory: W_o attention(x W_q, m W_k, m W_v) + b_o; x are the wanted rows. */
 extern const xlm_block_class xlm_memory_attention;
+/* m W_k + b_k beside m W_v + b_v, for the cache of such a block: rows of m x 2 d, rounded where products are. */
+xlm_var *xlm_memory_attention_keys(xlm_tape *tape, const char *block, xlm_var *memory);
 /* W₂ GELU(W₁ x + b₁) + b₂, row by row; weights F x d and d x F:
  * NAME/{intermediate,output}/{weight,bias}, NAME/layer_norm/{weight,bias}. */
 extern const xlm_block_class xlm_feed_forward_block;

@@ -3,6 +3,7 @@ nn_sources = \
 	src/nn/attention_block.c \
 	src/nn/block.h \
 	src/nn/decoder.c \
+	src/nn/decoder_cache.c src/nn/decoder_cache.h \
 	src/nn/encoder.c \
 	src/nn/feed_forward_block.c \
 	src/nn/head.c \
@@ -10,4 +11,5 @@ nn_sources = \
 	src/nn/linear.c \
 	src/nn/model.c src/nn/model.h \
 	src/nn/model_parts.h \
+	src/nn/search.c src/nn/search_rows.c src/nn/search_rows.h \
 	src/nn/stack.c src/nn/stack.h

@@ -22,7 +22,7 @@ static xlm_var *embed(const xlm_model *m, xlm_tape *tape, const xlm_text *text)
     for (int32_t i = 0; i < text->tokens; i++)
         rows[i] = text->positions[i] + (int32_t)c->position_offset;
     table[tables] = m->sinusoids != NULL
-                        ? xlm_constant(tape, c->positions + c->position_offset, c->embedding_size, m->sinusoids)
+                        ? xlm_constant_in_place(tape, c->positions + c->position_offset, c->embedding_size, m->sinusoids)
                         : xlm_param(tape, "embeddings/position/weight");
     index[tables++] = rows;
     if (c->language_embeddings) {
@@ -156,6 +156,7 @@ xlm_var **xlm_stack_run(const xlm_model *model, xlm_tape *tape, const xlm_stack_
     for (int64_t l = 0; l < layers; l++) {
         struct layer *layer = xlm_tape_take(tape, sizeof *layer);
         *layer = (struct layer){.model = model, .layer = {pass->stack, l}, .rows = all};
+        layer->rows.cache = pass->cache != NULL ? &pass->cache[l] : NULL;
         if (l == layers - 1 && pass->rows != NULL) {
             /* Few results, and the first that the backward pass needs: not worth recomputing. */
             want_rows(tape, pass, &layer->rows);

@@ -4,6 +4,7 @@ tensor_sources = \
 	src/tensor/attention.c \
 	src/tensor/attention_element.c src/tensor/attention_element.h \
 	src/tensor/backward.c \
+	src/tensor/cached_attention.c src/tensor/cached_attention.h \
 	src/tensor/cosine.c \
 	src/tensor/cross_entropy.c \
 	src/tensor/dropout.c src/tensor/dropout.h \

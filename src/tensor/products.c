@@ -43,7 +43,7 @@ bool xlm_product_packs(const xlm_tape *tape, int64_t n, const xlm_var *weight)
 {
     if (!tape->packs || !((const variable *)weight)->leaf)
         return false;
-    return tape->precision == XLM_BFLOAT16 || n * weight->rows * weight->cols > SMALL;
+    return tape->precision == XLM_BFLOAT16 || tape->mode.rows_alone || n * weight->rows * weight->cols > SMALL;
 }
 
 bool xlm_products_round(const xlm_tape *tape) { return tape->packs && tape->precision == XLM_BFLOAT16; }
@@ -117,7 +117,8 @@ void xlm_product(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *weight, const
         for (int64_t i = 0; i < n; i++)
             memcpy(y + i * out, bias->value, sizeof(xlm_real) * (size_t)out);
     }
-    xlm_gemm(false, true, n, out, in, 1, x.floats, in, weight->value, in, bias != NULL, y, out);
+    (tape->mode.rows_alone ? xlm_gemm_rows_alone : xlm_gemm)(false, true, n, out, in, 1, x.floats, in, weight->value, in,
+                                                             bias != NULL, y, out);
 }
 
 /* Where a product's blocks go, rounded: [rows x cols]. */

@@ -96,6 +96,7 @@ typedef struct xlm_tape_mode {
     bool training;    /* dropout is on */
     uint32_t site;    /* number of the next call that draws */
     uint32_t draws;   /* number of the key that is drawn with; 0: the one of xlm_tape_begin */
+    bool rows_alone;  /* a product of a row with a parameter has the same bits however many rows there are */
 } xlm_tape_mode;
 xlm_tape_mode xlm_tape_get_mode(const xlm_tape *tape);
 /* For all operators from now on; variables of parameters must be asked for again. The backward pass is the same in any mode. */
@@ -132,6 +133,11 @@ typedef xlm_var *xlm_segment(xlm_tape *tape, xlm_var *x, const void *data);
  * kept: it is run again in the backward pass, with the same draws, and to the same bits; y has floats alone then. data must live
  * as long as the pass. A segment inside of a segment is a part of that. */
 xlm_var *xlm_tape_segment(xlm_tape *tape, xlm_var *x, xlm_segment *run, const void *data);
+
+/* work(tape, data), without gradient: the memory of all that it takes and records is given back when it returns, so that many
+ * calls in one pass need no more memory than one. It must leave its results in memory that was taken before. */
+typedef void xlm_work(xlm_tape *tape, void *data);
+void xlm_tape_work_inside(xlm_tape *tape, xlm_work *work, void *data);
 
 /* ---- random draws ---- */
 

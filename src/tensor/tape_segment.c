@@ -62,3 +62,17 @@ xlm_var *xlm_tape_segment(xlm_tape *tape, xlm_var *x, xlm_segment *run, const vo
     give_back(tape);
     return s->y;
 }
+
+void xlm_tape_work_inside(xlm_tape *tape, xlm_work *work, void *data)
+{
+    const xlm_tape_mode mode = tape->mode;
+    xlm_tape_mode without = mode;
+    if (tape->taking == tape->inside)
+        xlm_tape_fail("tape_work_inside", "it is called inside a segment");
+    without.gradient = false;
+    xlm_tape_set_mode(tape, without);
+    tape->taking = tape->inside;
+    work(tape, data);
+    give_back(tape);
+    xlm_tape_set_mode(tape, mode);
+}

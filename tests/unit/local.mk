@@ -4,6 +4,7 @@ unit_tests = \
 	tests/unit/fused_float_test \
 	tests/unit/recompute_float_test \
 	tests/unit/row_operators_float_test \
+	tests/unit/search_float_test \
 	tests/unit/similarity_float_test \
 	tests/unit/aligners_test \
 	tests/unit/alignments_test \
@@ -95,6 +96,7 @@ double_tests = \
 	tests/unit/model_test \
 	tests/unit/recompute_test \
 	tests/unit/row_operators_test \
+	tests/unit/search_test \
 	tests/unit/similarity_test \
 	tests/unit/views_test
 double_flags = $(AM_CPPFLAGS) -DXLM_DOUBLE
@@ -109,6 +111,7 @@ tests_unit_encoder_float_test_SOURCES = tests/unit/encoder_test.c
 tests_unit_fused_float_test_SOURCES = tests/unit/fused_test.c
 tests_unit_recompute_float_test_SOURCES = tests/unit/recompute_test.c
 tests_unit_row_operators_float_test_SOURCES = tests/unit/row_operators_test.c
+tests_unit_search_float_test_SOURCES = tests/unit/search_test.c
 tests_unit_similarity_float_test_SOURCES = tests/unit/similarity_test.c
 tests_unit_answer_head_test_SOURCES = tests/unit/answer_head_test.c src/tasks/answer_head.c src/tasks/answer_spans.c
 tests_unit_answer_head_test_CPPFLAGS = $(double_flags)
@@ -140,6 +143,8 @@ tests_unit_recompute_test_CPPFLAGS = $(double_flags)
 tests_unit_recompute_test_LDADD = $(double_libraries)
 tests_unit_row_operators_test_CPPFLAGS = $(double_flags)
 tests_unit_row_operators_test_LDADD = $(double_libraries)
+tests_unit_search_test_CPPFLAGS = $(double_flags)
+tests_unit_search_test_LDADD = $(double_libraries)
 tests_unit_similarity_test_CPPFLAGS = $(double_flags)
 tests_unit_similarity_test_LDADD = $(double_libraries)
 tests_unit_views_test_CPPFLAGS = $(double_flags)

@@ -1,0 +1,30 @@
+/* xlm-mpi: a decoder that computes one token of each hypothesis at a time. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The keys and values of earlier tokens, and those of the memory, are kept for all layers. The rows of a step are the live
+ * hypotheses, packed; which hypothesis continues which is a matter of the lists of rows alone, so nothing is copied when a beam
+ * drops one hypothesis and continues another twice. */
+#ifndef XLM_NN_DECODER_CACHE_H
+#define XLM_NN_DECODER_CACHE_H
+
+#include "nn/block.h"
+
+typedef struct xlm_decoder_cache xlm_decoder_cache;
+
+/* Memory of the tape; computes the keys and values of the memory. rows: maximum number of tokens kept at a time. The tape has
+ * begun, and is not inside a segment. */
+xlm_decoder_cache *xlm_decoder_cache_new(const xlm_model *model, xlm_tape *tape, int64_t rows, xlm_var *memory);
+
+/* The input of a step: n tokens, each at the end of a hypothesis. */
+typedef struct xlm_decoder_step {
+    int32_t n;
+    const int32_t *ids, *positions, *languages; /* [n] */
+    struct xlm_cache_step rows;
+} xlm_decoder_step;
+
+/* D[top] of the tokens, n x d; their keys and values are kept. The values are those of xlm_model_decode up to rounding. */
+xlm_var *xlm_decoder_cache_step(xlm_decoder_cache *cache, const xlm_decoder_step *step);
+
+/* Bytes that a cache takes; `half`: products are computed in bfloat16. */
+uint64_t xlm_decoder_cache_bytes(const xlm_model_config *config, bool half, int64_t rows, int64_t memory_rows);
+
+#endif

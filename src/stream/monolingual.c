@@ -1,6 +1,8 @@
 /* xlm-mpi: instances of one language's monolingual text. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/monolingual.h"
 
+#include <stddef.h>
+
 #include "stream/stage.h"
 
 /* Number of sentences whose offsets are read at a time: for a walk over all of them, and to find one instance. */
@@ -59,7 +61,7 @@ static bool walk_instance(walk *w, xlm_extent *extent, GArray *spans, GError **e
         if (left < 0)
             return false;
         const bool fits = used + left + 1 <= length; /* </s> */
-        if (!fits && used > 1)
+        if (used > 1 && (!fits || !w->of->join))
             break;
         if (left > 0 && used == 1)
             *extent = (xlm_extent){.unit = w->sentence, .token = w->token};
@@ -84,9 +86,9 @@ static bool walk_instance(walk *w, xlm_extent *extent, GArray *spans, GError **e
 }
 
 bool xlm_monolingual_open(xlm_monolingual *monolingual, const xlm_corpus *corpus, const xlm_corpus_text *text,
-                          int64_t length, GError **error)
+                          int64_t length, bool join, GError **error)
 {
-    *monolingual = (xlm_monolingual){.corpus = corpus, .text = text, .length = length};
+    *monolingual = (xlm_monolingual){.corpus = corpus, .text = text, .length = length, .join = join};
     xlm_instances_init(&monolingual->instances);
     uint64_t tokens = 0;
     walk w = begin(monolingual, 0, 0, text->monolingual_sentences, PASS);
@@ -119,6 +121,24 @@ bool xlm_monolingual_find(const xlm_monolingual *monolingual, int64_t instance, 
 
 /* ---- the stage ---- */
 
+typedef struct options {
+    bool join;
+} options;
+
+static const xlm_option monolingual_options[] = {
+    {"join_sentences", XLM_OPTION_FLAG, "true", 0, 0, NULL,
+     "type monolingual: an instance has as many sentences as there is room for; false: one", offsetof(options, join)},
+    XLM_OPTION_END,
+};
+
+static bool check(const void *pointer, bool chosen, const char *stream, GError **error)
+{
+    const options *o = pointer;
+    return chosen || o->join ||
+           xlm_error_set(error, EX_CONFIG, "[stream %s]: join_sentences is about monolingual text; remove it, or set type = "
+                         "monolingual", stream);
+}
+
 static char **list(const xlm_corpus *corpus, xlm_split split)
 {
     GPtrArray *names = g_ptr_array_new();
@@ -139,8 +159,9 @@ static bool has(const xlm_corpus *corpus, xlm_split split, const char *name)
 
 static bool open_component(const xlm_opening *o, const char *name, xlm_component *component, GError **error)
 {
+    const options *own = o->spans_options;
     xlm_monolingual *m = g_new(xlm_monolingual, 1);
-    if (!xlm_monolingual_open(m, o->from, xlm_corpus_find_text(o->from, o->split, name), o->length, error)) {
+    if (!xlm_monolingual_open(m, o->from, xlm_corpus_find_text(o->from, o->split, name), o->length, own->join, error)) {
         g_free(m);
         return false;
     }
@@ -179,6 +200,9 @@ extern const xlm_stage_class xlm_stage_text_source;
 const xlm_stage_class xlm_stage_monolingual_spans = {
     .kind = XLM_STAGE_SPANS,
     .name = "monolingual",
+    .options = monolingual_options,
+    .options_size = sizeof(options),
+    .check = check,
     .spans = {.source = &xlm_stage_text_source, .list = list, .has = has,
               .absent = "give xlm_prep some with --mono, or set type = parallel", .empty = "its sentences are empty",
               .open = open_component, .close = close_component, .find = find, .describe = describe},

@@ -2,7 +2,9 @@
  *
  * Sentences are joined, <s> A </s> B </s>, until the next one no longer fits. A sentence that does not fit into one instance is
  * cut: it begins a new instance and fills as many as it needs; its rest, in the last one, is joined with the sentences after it.
- * No token is lost. Sentences without tokens are skipped. Positions run on through the instance. */
+ * No token is lost. Sentences without tokens are skipped. Positions run on through the instance.
+ *
+ * With join_sentences = false an instance is one sentence, or a part of one that is cut. */
 #ifndef XLM_STREAM_MONOLINGUAL_H
 #define XLM_STREAM_MONOLINGUAL_H
 
@@ -12,6 +14,7 @@ typedef struct xlm_monolingual {
     const xlm_corpus *corpus;
     const xlm_corpus_text *text;
     int64_t length; /* maximum number of tokens of an instance, including special tokens; at least 3 */
+    bool join;      /* an instance can have several sentences */
     xlm_instances instances;
     int64_t tokens; /* of the monolingual text, without special tokens */
     int64_t cut;    /* sentences that were cut */
@@ -20,7 +23,7 @@ typedef struct xlm_monolingual {
 /* Makes the index by a pass over the offsets of the text's monolingual sentences. corpus and text are borrowed. Errors:
  * EX_DATAERR when offsets go backwards, and errors of reading the corpus. On failure there is nothing to close. */
 bool xlm_monolingual_open(xlm_monolingual *monolingual, const xlm_corpus *corpus, const xlm_corpus_text *text,
-                          int64_t length, GError **error);
+                          int64_t length, bool join, GError **error);
 void xlm_monolingual_close(xlm_monolingual *monolingual);
 /* Append the spans of an instance (0 <= instance < instances.count) to `spans` (GArray of xlm_span). */
 bool xlm_monolingual_find(const xlm_monolingual *monolingual, int64_t instance, GArray *spans, GError **error);

@@ -165,6 +165,35 @@ static void sentences_are_joined_and_cut(void **state)
     xlm_corpus_close(corpus);
 }
 
+/* Each sentence alone; one that does not fit is cut, and its rest is an instance too. */
+static void single_sentences(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {
+        "( en0 en1 en2 )", "( en3 en4 )", "( en5 en6 en7 en8 )", "( en9 )", "( en10 en11 en12 en13 en14 en15 )",
+        "( en16 en17 en18 en19 en20 en21 )", "( en22 en23 en24 en25 en26 en27 )", "( en28 en29 )", "( en30 en31 )", "( en32 )",
+    };
+    enum { N = G_N_ELEMENTS(expected) };
+    xlm_corpus *corpus = make_corpus(&two_languages);
+    xlm_stream *stream = open_stream(corpus, "length=8\nmask=0\nlanguages=en\njoin_sentences=false\n");
+    xlm_arena *arena = xlm_arena_new();
+    const xlm_batch b = read_all(stream, arena);
+    check_batch(&b, 0, 0);
+    assert_int_equal(b.corrupted.sequences, N);
+    for (int i = 0; i < N; i++) {
+        const xlm_batch alone = read_in_order(stream, i, 1, arena);
+        expect_text(&b, i, expected[i]);
+        expect_text(&alone, 0, expected[i]);
+    }
+    describes(stream, "10 instances (en 10, 100.0 % of the draws); sentences cut into pieces: 1");
+    xlm_stream_close(stream);
+    GError *error = NULL;
+    assert_null(try_open(corpus, XLM_TRAIN, 0, "type=parallel\njoin_sentences=false\n", SEED, &error));
+    must_say(error, 78, "[stream s]: join_sentences is about monolingual text");
+    xlm_arena_free(arena);
+    xlm_corpus_close(corpus);
+}
+
 static void all_languages_when_none_is_named(void **state)
 {
     (void)state;
@@ -600,7 +629,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(special_tokens_are_the_vocabularys),
-        cmocka_unit_test(sentences_are_joined_and_cut),
+        cmocka_unit_test(sentences_are_joined_and_cut), cmocka_unit_test(single_sentences),
         cmocka_unit_test(all_languages_when_none_is_named),
         cmocka_unit_test(corpus_of_one_token),
         cmocka_unit_test(form_xlm),

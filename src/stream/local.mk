@@ -13,6 +13,7 @@ stream_sources = \
 	src/stream/parallel.c src/stream/parallel.h \
 	src/stream/planned_batch.c src/stream/planned_batch.h \
 	src/stream/sampler.c src/stream/sampler.h \
+	src/stream/selection.c src/stream/selection.h \
 	src/stream/sequences.c src/stream/sequences.h \
 	src/stream/stage.h src/stream/stage_plugins.c src/stream/stage_plugins.h src/stream/stages.c src/stream/stages.h \
 	src/stream/stream.c src/stream/stream.h \

@@ -1,12 +1,12 @@
 /* xlm-mpi: which tokens are predicted, and what replaces them. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/masking.h"
 
-#include <math.h>
+#include <glib.h>
 #include <stddef.h>
 
 #include "stream/stage.h"
 
-/* The token that replaces a chosen one, by words 1 and 2 of the draw; word 0 has chosen it. */
+/* The token that replaces a chosen one, by words 1 and 2 of its draw. */
 static int32_t replace(const xlm_masking *m, const xlm_special_tokens *specials, xlm_rng_block chance, int32_t original)
 {
     const double unit = xlm_rng_unit(chance.v[1]);
@@ -17,47 +17,68 @@ static int32_t replace(const xlm_masking *m, const xlm_special_tokens *specials,
     return original;
 }
 
-static void choose(const xlm_masking *m, xlm_rng_block chance, int32_t row, xlm_batch_layout *batch)
+/* The candidates of a sequence, and room for those of the longest one. */
+struct sequence {
+    int32_t n, sentences;
+    int32_t *rows, *ends;
+    xlm_rng_block *chance;
+    bool *chosen;
+};
+
+static void find_candidates(const xlm_draws *draws, xlm_rng_key key, int32_t number, const xlm_batch_layout *batch, struct sequence *s)
 {
-    batch->predicted_rows[batch->predicted] = row;
-    batch->targets[batch->predicted++] = batch->unmasked[row];
-    batch->ids[row] = replace(m, batch->specials, chance, batch->unmasked[row]);
+    const int32_t first = batch->offsets[number], end = batch->offsets[number + 1];
+    const int32_t bos = batch->specials->id[XLM_BOS], eos = batch->specials->id[XLM_EOS];
+    s->n = s->sentences = 0;
+    for (int32_t row = first; row < end; row++) {
+        const int32_t id = batch->unmasked[row];
+        if (!xlm_is_special(batch->specials, id)) {
+            s->rows[s->n] = row;
+            s->chosen[s->n] = false;
+            s->chance[s->n++] = xlm_draws_of_token(draws, key, number, row - first);
+        }
+        const bool ends = id == bos || id == eos || row + 1 == end;
+        if (ends && s->n > (s->sentences > 0 ? s->ends[s->sentences - 1] : 0))
+            s->ends[s->sentences++] = s->n;
+    }
 }
 
-static void mask_sequence(const xlm_masking *m, const xlm_draws *draws, xlm_rng_key key, int32_t sequence,
-                          xlm_batch_layout *batch)
+static void mask_sequence(const xlm_masking *m, const struct sequence *s, xlm_batch_layout *batch)
 {
-    const int32_t first = batch->offsets[sequence], end = batch->offsets[sequence + 1], before = batch->predicted;
-    int32_t smallest = -1; /* row of the smallest draw */
-    xlm_rng_block chance_there = {{0}};
-    for (int32_t row = first; row < end; row++) {
-        if (xlm_is_special(batch->specials, batch->unmasked[row]))
+    xlm_select(&m->selection, &(xlm_candidates){s->n, s->chance, s->sentences, s->ends}, s->chosen);
+    for (int32_t i = 0; i < s->n; i++) {
+        if (!s->chosen[i])
             continue;
-        const xlm_rng_block chance = xlm_draws_of_token(draws, key, sequence, row - first);
-        if (xlm_rng_unit(chance.v[0]) < m->mask) {
-            choose(m, chance, row, batch);
-        } else if (smallest < 0 || chance.v[0] < chance_there.v[0]) {
-            smallest = row;
-            chance_there = chance;
-        }
+        const int32_t row = s->rows[i];
+        batch->predicted_rows[batch->predicted] = row;
+        batch->targets[batch->predicted++] = batch->unmasked[row];
+        batch->ids[row] = replace(m, batch->specials, s->chance[i], batch->unmasked[row]);
     }
-    if (batch->predicted == before && smallest >= 0)
-        choose(m, chance_there, smallest, batch);
 }
 
 void xlm_mask(const xlm_masking *masking, const xlm_draws *draws, xlm_batch_layout *batch)
 {
-    if (masking->mask <= 0)
+    if (masking->selection.share <= 0)
         return;
     const xlm_rng_key key = xlm_draws_key(draws, XLM_RNG_MASK);
+    int32_t longest = 1;
     for (int32_t s = 0; s < batch->sequences; s++)
-        mask_sequence(masking, draws, key, s, batch);
+        longest = MAX(longest, batch->offsets[s + 1] - batch->offsets[s]);
+    g_autofree int32_t *rows = g_new(int32_t, longest), *ends = g_new(int32_t, longest);
+    g_autofree xlm_rng_block *chance = g_new(xlm_rng_block, longest);
+    g_autofree bool *chosen = g_new(bool, longest);
+    struct sequence sequence = {.rows = rows, .ends = ends, .chance = chance, .chosen = chosen};
+    for (int32_t s = 0; s < batch->sequences; s++) {
+        find_candidates(draws, key, s, batch, &sequence);
+        mask_sequence(masking, &sequence, batch);
+    }
 }
 
 /* ---- the stage ---- */
 
 typedef struct options {
     double mask, mask_token, mask_random;
+    int64_t masking, span;
 } options;
 
 static const xlm_option masking_options[] = {
@@ -67,6 +88,12 @@ static const xlm_option masking_options[] = {
      offsetof(options, mask_token)},
     {"mask_random", XLM_OPTION_REAL, "0.1", 0, 1, NULL,
      "share of the predicted tokens that is replaced by a random token; the rest stays as it is", offsetof(options, mask_random)},
+    {"masking", XLM_OPTION_CHOICE, "tokens", 0, 0, XLM_SELECTION_NAMES,
+     "which are predicted: each token by chance, or in each sentence of at least 5 tokens a fragment, consecutive tokens (MASS, with "
+     "mask = 0.5)", offsetof(options, masking)},
+    {"span", XLM_OPTION_INT, "0", 0, 65536, NULL,
+     "masking fragment: it is cut into spans of this many tokens, at random places of the sentence; 0: it is not cut",
+     offsetof(options, span)},
     XLM_OPTION_END,
 };
 
@@ -74,6 +101,12 @@ static bool check(const void *pointer, bool chosen, const char *stream, GError *
 {
     (void)chosen;
     const options *o = pointer;
+    if (o->span > 0 && o->masking != XLM_SELECT_FRAGMENT)
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: span cuts a fragment into spans; set masking = fragment, or remove span",
+                             stream);
+    if (o->mask <= 0 && o->masking != XLM_SELECT_TOKENS)
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: masking says which tokens are masked, and mask = 0 masks none; raise mask",
+                             stream);
     return o->mask_token + o->mask_random <= 1 + 1e-9 ||
            xlm_error_set(error, EX_CONFIG, "[stream %s]: mask_token and mask_random are more than 1 together; lower one", stream);
 }
@@ -85,7 +118,7 @@ static bool open_masking(xlm_opening *opening, const void *pointer, void **stage
     if (o->mask <= 0)
         return true;
     xlm_masking *masking = g_new(xlm_masking, 1);
-    *masking = (xlm_masking){.mask = o->mask, .mask_token = o->mask_token, .mask_random = o->mask_random,
+    *masking = (xlm_masking){.selection = {o->masking, o->mask, o->span}, .mask_token = o->mask_token, .mask_random = o->mask_random,
                              .vocabulary = (int32_t)xlm_vocabulary_size(opening->vocabulary)};
     *stage = masking;
     return true;
@@ -93,19 +126,22 @@ static bool open_masking(xlm_opening *opening, const void *pointer, void **stage
 
 static void corrupt(const void *stage, const xlm_draws *draws, xlm_batch_layout *batch) { xlm_mask(stage, draws, batch); }
 
-/* Each instance has at least one. */
 static int64_t max_predicted(const void *stage, int64_t instances, int64_t tokens, double deviations)
 {
     const xlm_masking *masking = stage;
-    const double mask = masking->mask, n = (double)instances, all = (double)tokens;
-    const double mean = all * mask + (n > 0 ? n * pow(1 - mask, all / n) : 0);
-    return MIN(tokens, (int64_t)ceil(mean + deviations * sqrt(all * mask * (1 - mask))));
+    return xlm_select_max(&masking->selection, instances, tokens, deviations);
 }
 
 static double predicted_share(const void *stage)
 {
     const xlm_masking *masking = stage;
-    return masking->mask;
+    return masking->selection.share;
+}
+
+static double mask_token_share(const void *stage)
+{
+    const xlm_masking *masking = stage;
+    return masking->mask_token;
 }
 
 const xlm_stage_class xlm_stage_masking = {
@@ -115,5 +151,6 @@ const xlm_stage_class xlm_stage_masking = {
     .check = check,
     .open = open_masking,
     .close = g_free,
-    .corrupt = {.corrupt = corrupt, .max_predicted = max_predicted, .predicted_share = predicted_share},
+    .corrupt = {.corrupt = corrupt, .max_predicted = max_predicted, .predicted_share = predicted_share,
+                .mask_token_share = mask_token_share},
 };

@@ -93,6 +93,14 @@ static void predict(const text *t, int32_t s, int64_t k, bool labelled, xlm_batc
     }
 }
 
+/* <mask> as the input of this share of the predicted rows. */
+static void mask(const text *t, double share, xlm_batch_layout *batch)
+{
+    for (int32_t k = 0; k < batch->predicted; k++)
+        if ((int64_t)(share * (k + 1)) > (int64_t)(share * k))
+            batch->ids[batch->predicted_rows[k]] = t->specials->id[XLM_MASK];
+}
+
 /* Link word i of the first side with word i of the second. */
 static void link_words(const text *t, xlm_batch_layout *batch)
 {
@@ -166,6 +174,7 @@ bool xlm_plan_batch(const xlm_stream *stream, const xlm_vocabulary *vocabulary, 
     if (xlm_stream_has_noise(stream) && !plan_text(&t, labelled, &left, arena, &layout, error))
         return false;
     xlm_batch_layout_begin_corruption(&layout, xlm_stream_has_noise(stream) ? &original : NULL);
+    mask(&t, xlm_stream_mask_token_share(stream), &layout);
     if (g_strv_contains(xlm_stream_annotations(stream), "links"))
         link_words(&t, &layout);
     if (g_strv_contains(xlm_stream_annotations(stream), "translations"))

@@ -149,6 +149,8 @@ typedef struct xlm_corrupt_functions {
      * the mean share of the tokens. NULL: it chooses no rows. */
     int64_t (*max_predicted)(const void *stage, int64_t instances, int64_t tokens, double deviations);
     double (*predicted_share)(const void *stage);
+    /* Of a stage that chooses rows: mean share of these whose input becomes <mask>. */
+    double (*mask_token_share)(const void *stage);
 } xlm_corrupt_functions;
 
 struct xlm_stage_class {

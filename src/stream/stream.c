@@ -317,6 +317,12 @@ double xlm_stream_predicted_share(const xlm_stream *stream)
     return MIN(share + share_of_plugins(stream), 1);
 }
 
+double xlm_stream_mask_token_share(const xlm_stream *stream)
+{
+    const opened_stage *predictor = find_predictor(stream);
+    return predictor == NULL ? 0 : predictor->cls->corrupt.mask_token_share(predictor->stage);
+}
+
 int64_t xlm_stream_positions(const xlm_stream *stream) { return stream->length; }
 
 char *xlm_stream_describe(const xlm_stream *stream)

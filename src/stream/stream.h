@@ -75,6 +75,8 @@ typedef struct xlm_stream_size {
 xlm_stream_size xlm_stream_expect(const xlm_stream *stream, int64_t n, double deviations);
 /* Mean share of predicted tokens; special tokens of masked text are not counted. */
 double xlm_stream_predicted_share(const xlm_stream *stream);
+/* Mean share of the predicted tokens whose input is <mask>. */
+double xlm_stream_mask_token_share(const xlm_stream *stream);
 /* Mean share of the tokens, without special ones, that noise keeps; 1 without noise. */
 double xlm_stream_kept_share(const xlm_stream *stream);
 /* The dictionary for switching tokens, valid as long as the stream; NULL: none. */

@@ -125,3 +125,9 @@ bool xlm_stream_config_flag(const xlm_stream_config *config, const char *key)
     const bool *value = find_value(config, key, XLM_OPTION_FLAG);
     return value != NULL && *value;
 }
+
+int64_t xlm_stream_config_choice(const xlm_stream_config *config, const char *key)
+{
+    const int64_t *value = find_value(config, key, XLM_OPTION_CHOICE);
+    return value != NULL ? *value : 0;
+}

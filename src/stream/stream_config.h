@@ -36,5 +36,7 @@ const void *xlm_stream_config_options(const xlm_stream_config *config, const xlm
 double xlm_stream_config_real(const xlm_stream_config *config, const char *key);
 /* The same for a flag; false when no stage has it. */
 bool xlm_stream_config_flag(const xlm_stream_config *config, const char *key);
+/* The same for a choice: its number; 0 when no stage has it. */
+int64_t xlm_stream_config_choice(const xlm_stream_config *config, const char *key);
 
 #endif

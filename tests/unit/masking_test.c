@@ -30,7 +30,7 @@ typedef struct settings {
 
 static settings make_masking(double mask, uint64_t step)
 {
-    return (settings){.masking = {.mask = mask, .mask_token = 0.8, .mask_random = 0.1, .vocabulary = VOCABULARY},
+    return (settings){.masking = {.selection = {.share = mask}, .mask_token = 0.8, .mask_random = 0.1, .vocabulary = VOCABULARY},
                       .draws = {.seed = 1, .step = step, .stream = STREAM}};
 }
 
@@ -315,7 +315,7 @@ static void switching_extremes(void **state)
     xlm_translations *translations = make_translations();
     const settings plain = make_masking(0.15, 0), never = make_switching(0, translations);
     settings always = make_switching(1, translations);
-    always.masking.mask = 1;
+    always.masking.selection.share = 1;
     /* never: masked as without a dictionary, but labelled. */
     const masked without = run(&plain, 0, LENGTH, original);
     masked s = run_in(&never, 0, LENGTH, original, XX);

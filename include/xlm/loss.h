@@ -29,7 +29,7 @@ extern "C" {
 
 /* Increased when the layout or the meaning of anything here changes; a module with another number is refused. What is compiled in
  * double precision has a number of its own (xlm/loss_check.h). */
-#define XLM_LOSS_ABI_FLOAT 8
+#define XLM_LOSS_ABI_FLOAT 9
 #define XLM_LOSS_ABI_DOUBLE 1000 /* and above */
 #ifdef XLM_DOUBLE
 #define XLM_LOSS_ABI (XLM_LOSS_ABI_DOUBLE + XLM_LOSS_ABI_FLOAT)
@@ -58,6 +58,8 @@ typedef struct xlm_loss_stream {
     bool parallel;                    /* it has pairs, whose sides can be viewed separately */
     bool drawn_sides;                 /* the side of a pair that comes first is drawn at random (shuffle_sides) */
     bool several_pairs;               /* a sequence can hold more than one pair */
+    bool joined;                      /* monolingual text: a sequence can hold more than one sentence */
+    bool fragment;                    /* the predicted tokens of a sentence are consecutive, or spans (masking = fragment) */
     double mask;                      /* share of the ordinary tokens that is predicted; in labelled examples, of all tokens */
     double switching;                 /* share of the predicted tokens that the dictionary switches to another language */
     bool noise;                       /* the corrupted text has other rows than the original one */
@@ -111,7 +113,8 @@ typedef enum xlm_view_rows {
     XLM_ROWS_PREDICTED, /* [M] batch->predicted_rows */
     XLM_ROWS_FIRST,     /* [S] the first of each sequence, <s> */
     XLM_ROWS_NEAR,      /* the predicted rows, and the rows of the same sequence at most `reach` rows away from one */
-    XLM_ROWS_LINKED     /* the predicted rows, and the rows that the batch's "links" link to one; of a stream with alignments */
+    XLM_ROWS_LINKED,    /* the predicted rows, and the rows that the batch's "links" link to one; of a stream with alignments */
+    XLM_ROWS_UNMASKED   /* the rows whose id is not <mask>; of a sequence that has no other, its first */
 } xlm_view_rows;
 
 enum { XLM_MAX_VIEW_NUMBER = 15 };
@@ -131,12 +134,12 @@ typedef struct xlm_view {
     xlm_view_text text;
     xlm_view_side side;
     xlm_stack stack;    /* encoder, or decoder if the model has one (decoder_layers in [model]) */
-    int memory;         /* of a decoder: the objective's view that it attends to, declared before, all of whose rows are encoded; of
-                           an encoder 0 */
+    int memory;         /* of a decoder: the objective's view that it attends to, declared before, of all rows or of the unmasked
+                           ones; of an encoder 0 */
     bool causal;        /* an encoder in which each token attends to itself and to those before it; a decoder's always do: false */
     xlm_view_weights weights;
     int64_t layer;      /* 0 (embeddings) … L, of a decoder … D, or XLM_TOP_LAYER */
-    xlm_view_rows rows; /* of a made text: all, or the first of each sequence */
+    xlm_view_rows rows; /* of a made text: all, the unmasked ones, or the first of each sequence */
     bool gradient;      /* false: the states are constants */
     bool dropout;       /* in training */
     int64_t reach;      /* for XLM_ROWS_NEAR: rows, >= 0 */
@@ -173,14 +176,16 @@ const xlm_encoded *xlm_pass_view(const xlm_pass *pass, int view);
 void *xlm_pass_keep(const xlm_pass *pass, uint64_t bytes);
 
 /* For `label`: makes a text that views of XLM_TEXT_MADE encode in `loss`: one sequence for each sequence of the batch, in the
- * same order. Its positions count from 0, its types are 0, and its row keys have the instance of the batch's sequence, so that
- * the text may depend on the batch, the parameters, the state and draws of xlm_pass_uniform alone. At most once per call of
- * `label`, and not at all only if there are no terms. What is made in an estimate (pass->planned) is what memory is estimated
- * with: where the length depends on words or values, make the longest text there.
+ * same order. Its types are 0, and its row keys have the instance of the batch's sequence, so that the text may depend on the
+ * batch, the parameters, the state and draws of xlm_pass_uniform alone. At most once per call of `label`, and not at all only if
+ * there are no terms. What is made in an estimate (pass->planned) is what memory is estimated with: where the length depends on
+ * words or values, make the longest text there.
  * [in] offsets: [S+1] of S = batch->corrupted.sequences sequences, each of 1 to max_tokens tokens (xlm_declare_text)
  * [in] ids: [offsets[S]] of the vocabulary, with special tokens as the text shall have them; copied, as is all
- * [in] languages: [offsets[S]] ids */
-void xlm_pass_make_text(const xlm_pass *pass, const int32_t *offsets, const int32_t *ids, const int32_t *languages);
+ * [in] languages: [offsets[S]] ids
+ * [in] positions: [offsets[S]] that the model has; NULL: they count from 0 in each sequence */
+void xlm_pass_make_text(const xlm_pass *pass, const int32_t *offsets, const int32_t *ids, const int32_t *languages,
+                        const int32_t *positions);
 
 /* For `label` and `loss`: sends a row of this sequence of the batch to all ranks, once per sequence and step. Does nothing
  * outside training steps (in evaluation, dumps and gradient checks).

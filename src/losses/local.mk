@@ -5,6 +5,7 @@ losses_LTLIBRARIES += \
 	src/losses/dict-mlm.la \
 	src/losses/dwa.la \
 	src/losses/gc.la \
+	src/losses/mass.la \
 	src/losses/mlm.la \
 	src/losses/moco.la \
 	src/losses/seq2seq.la \

@@ -104,8 +104,7 @@ static xlm_var *run_segment(xlm_tape *tape, xlm_var *x, const struct layer *laye
     return y;
 }
 
-/* How many of the ascending rows are before each sequence: [sequences + 1]. */
-static const int32_t *offsets_of_rows(xlm_tape *tape, const xlm_text *text, const int32_t *rows, int32_t n)
+const int32_t *xlm_stack_offsets_of_rows(xlm_tape *tape, const xlm_text *text, const int32_t *rows, int32_t n)
 {
     int32_t *offsets = xlm_tape_take(tape, sizeof *offsets * (uint64_t)(text->sequences + 1));
     int32_t row = 0;
@@ -132,7 +131,7 @@ static void want_rows(xlm_tape *tape, const xlm_stack_pass *pass, xlm_block_rows
 {
     rows->wanted = pass->rows;
     rows->n = pass->n;
-    rows->wanted_offsets = offsets_of_rows(tape, pass->text, pass->rows, pass->n);
+    rows->wanted_offsets = xlm_stack_offsets_of_rows(tape, pass->text, pass->rows, pass->n);
     if (rows->visible == NULL)
         return;
     int32_t *visible = xlm_tape_take(tape, sizeof *visible * (uint64_t)MAX(pass->n, 1));

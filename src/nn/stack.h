@@ -29,4 +29,7 @@ void xlm_stack_declare(const xlm_model_config *config, xlm_stack stack, xlm_para
 /* Computes H[0 … highest]; H[0] is the embeddings of the text. Memory of the tape. */
 xlm_var **xlm_stack_run(const xlm_model *model, xlm_tape *tape, const xlm_stack_pass *pass);
 
+/* How many of the ascending rows [n] of a text are before each sequence: [sequences + 1], memory of the tape. */
+const int32_t *xlm_stack_offsets_of_rows(xlm_tape *tape, const xlm_text *text, const int32_t *rows, int32_t n);
+
 #endif

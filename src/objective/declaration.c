@@ -15,7 +15,7 @@ struct xlm_declaration {
 
 static bool check_text(const xlm_hosted *hosted, const xlm_view *view, GError **error)
 {
-    const bool some = view->rows != XLM_ROWS_ALL && view->rows != XLM_ROWS_FIRST;
+    const bool some = view->rows == XLM_ROWS_PREDICTED || view->rows == XLM_ROWS_NEAR || view->rows == XLM_ROWS_LINKED;
     if (view->text == XLM_TEXT_ORIGINAL && some && hosted->loss.stream->noise)
         return xlm_error_set(error, EX_CONFIG, "it reads predicted rows of the original text, and [stream %s] has noise "
                              "(noise_shuffle, noise_drop, noise_blank, or a stage), after which rows are others",
@@ -41,15 +41,16 @@ static bool check_stack(const xlm_hosted *hosted, const xlm_view *view, GError *
         return xlm_error_set(error, EX_CONFIG, "view %d is of a decoder, whose memory must be a view declared before it, and "
                              "which is causal by itself", number);
     const xlm_view *memory = &g_array_index(hosted->views, xlm_view, view->memory);
-    return memory->rows == XLM_ROWS_ALL ||
-           xlm_error_set(error, EX_CONFIG, "view %d, which is the memory of a decoder, must encode all rows", view->memory);
+    return memory->rows == XLM_ROWS_ALL || memory->rows == XLM_ROWS_UNMASKED ||
+           xlm_error_set(error, EX_CONFIG, "view %d, which is the memory of a decoder, must be of all rows or of the unmasked ones",
+                         view->memory);
 }
 
 /* Numbers that are none of the choices, as of a plugin that fills in a view of another version. */
 static bool check_choices(const xlm_view *view, GError **error)
 {
     const bool good = view->text <= XLM_TEXT_MADE && view->side <= XLM_SIDE_SECOND && view->stack <= XLM_STACK_DECODER &&
-                      view->weights <= XLM_WEIGHTS_AVERAGED && view->rows <= XLM_ROWS_LINKED;
+                      view->weights <= XLM_WEIGHTS_AVERAGED && view->rows <= XLM_ROWS_UNMASKED;
     return good || xlm_error_set(error, EX_CONFIG, "a view whose text, side, stack, weights or rows is none of xlm/loss.h");
 }
 

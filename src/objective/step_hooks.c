@@ -53,7 +53,7 @@ static void *keep_copy(const xlm_pass *pass, const void *from, size_t bytes)
 
 /* What is wrong with a made text; NULL: nothing. */
 static const char *check_made(const xlm_hosted *h, const xlm_batch *batch, const int32_t *offsets, const int32_t *ids,
-                              const int32_t *languages)
+                              const int32_t *languages, const int32_t *positions)
 {
     static const char wrong_offsets[] = "its offsets do not rise from 0 by 1 to as many tokens as were declared";
     const xlm_model_config *model = h->loss.setup->model;
@@ -66,33 +66,37 @@ static const char *check_made(const xlm_hosted *h, const xlm_batch *batch, const
         for (int32_t i = offsets[s]; i < offsets[s + 1]; i++)
             if (ids[i] < 0 || ids[i] >= model->vocabulary || languages[i] < 0 || languages[i] >= model->languages)
                 return "it has ids or languages that do not exist";
+        for (int32_t i = offsets[s]; i < offsets[s + 1] && positions != NULL; i++)
+            if (positions[i] < 0 || positions[i] >= model->positions)
+                return "it has positions that the model does not have";
     }
     return NULL;
 }
 
-void xlm_pass_make_text(const xlm_pass *pass, const int32_t *offsets, const int32_t *ids, const int32_t *languages)
+void xlm_pass_make_text(const xlm_pass *pass, const int32_t *offsets, const int32_t *ids, const int32_t *languages,
+                        const int32_t *positions)
 {
     const xlm_hosted *h = pass->call->hosted;
     const int k = (int)(h - h->host->objective);
     if (!pass->call->label || !h->makes_text || pass->call->input->made[k] != NULL)
         g_error("objective %s: it makes a text outside of label, twice, or without having declared it", h->loss.name);
-    const char *wrong = check_made(h, pass->batch, offsets, ids, languages);
+    const char *wrong = check_made(h, pass->batch, offsets, ids, languages, positions);
     if (wrong != NULL)
         g_error("objective %s: the text that its label makes is wrong: %s", h->loss.name, wrong);
     const xlm_text *of = &pass->batch->corrupted;
     const int32_t tokens = offsets[of->sequences];
     xlm_arena *arena = pass->call->input->arena;
-    int32_t *positions = XLM_TAKE(arena, int32_t, tokens), *types = XLM_TAKE(arena, int32_t, tokens);
+    int32_t *own_positions = XLM_TAKE(arena, int32_t, tokens), *types = XLM_TAKE(arena, int32_t, tokens);
     xlm_row_key *keys = XLM_TAKE(arena, xlm_row_key, tokens);
     for (int32_t s = 0; s < of->sequences; s++)
         for (int32_t i = offsets[s]; i < offsets[s + 1]; i++) {
-            positions[i] = i - offsets[s];
+            own_positions[i] = positions != NULL ? positions[i] : i - offsets[s];
             types[i] = 0;
-            keys[i] = (xlm_row_key){of->keys[of->offsets[s]].instance, (uint32_t)positions[i]};
+            keys[i] = (xlm_row_key){of->keys[of->offsets[s]].instance, (uint32_t)(i - offsets[s])};
         }
     xlm_text *text = XLM_TAKE(arena, xlm_text, 1);
     *text = (xlm_text){
-        .tokens = tokens, .sequences = of->sequences, .positions = positions, .types = types, .keys = keys, .specials = of->specials,
+        .tokens = tokens, .sequences = of->sequences, .positions = own_positions, .types = types, .keys = keys, .specials = of->specials,
         .offsets = keep_copy(pass, offsets, sizeof *offsets * ((size_t)of->sequences + 1)),
         .ids = keep_copy(pass, ids, sizeof *ids * (size_t)tokens),
         .languages = keep_copy(pass, languages, sizeof *languages * (size_t)tokens),

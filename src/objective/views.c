@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "nn/stack.h"
 #include "tensor/tape.h"
 
 /* ---- rows ---- */
@@ -51,6 +52,19 @@ static void mark_linked(xlm_tape *tape, const xlm_view_source *source, bool *wan
                 wanted[links->values[2 * l + 1 - side]] = true;
 }
 
+/* wanted[row] for rows that are not <mask>, and for the first row of a sequence that has no other. */
+static void mark_unmasked(const xlm_text *text, bool *wanted)
+{
+    for (int32_t s = 0; s < text->sequences; s++) {
+        bool any = false;
+        for (int32_t row = text->offsets[s]; row < text->offsets[s + 1]; row++)
+            if (text->ids[row] != text->specials->id[XLM_MASK])
+                any = wanted[row] = true;
+        if (!any && text->offsets[s] < text->offsets[s + 1])
+            wanted[text->offsets[s]] = true;
+    }
+}
+
 /* Which rows of a text those are, ascending, and how many; NULL: all. */
 static const int32_t *rows_of(xlm_tape *tape, const xlm_view_source *source, xlm_row_set set, int32_t *n)
 {
@@ -69,6 +83,8 @@ static const int32_t *rows_of(xlm_tape *tape, const xlm_view_source *source, xlm
         mark_near(source, set.reach, wanted);
     if (has_rows(set, XLM_ROWS_LINKED))
         mark_linked(tape, source, wanted);
+    if (has_rows(set, XLM_ROWS_UNMASKED))
+        mark_unmasked(text, wanted);
     for (int32_t s = 0; has_rows(set, XLM_ROWS_FIRST) && s < text->sequences; s++)
         wanted[text->offsets[s]] = true;
     int32_t *rows = XLM_TAPE_TAKE(tape, int32_t, text->tokens);
@@ -243,19 +259,37 @@ static uint32_t draws_of(xlm_view_use use)
     return (uint32_t)xlm_digest(name, strlen(name), 0) << 4 | 1U << 31 | number;
 }
 
-static void encode(xlm_encoding *e, const xlm_model *model, xlm_tape *tape, xlm_texts texts)
+/* What a decoder attends to. */
+struct memory {
+    xlm_var *states;        /* NULL: it is an encoder */
+    const int32_t *offsets; /* [sequences + 1] */
+};
+
+static xlm_encoded find_view(xlm_encoded_views *views, xlm_view_use use);
+
+static struct memory find_memory(xlm_encoded_views *views, const xlm_encoding *e)
+{
+    if (e->memory == NULL)
+        return (struct memory){NULL, NULL};
+    const xlm_view_use use = use_of(e->use.hosted, e->use.view->memory);
+    const xlm_encoded view = find_view(views, use);
+    const int32_t *offsets = view.text->offsets;
+    if (view.states == NULL) /* a text without sequences */
+        return (struct memory){e->memory->hidden[use.view->layer], offsets};
+    if (view.rows != NULL)
+        offsets = xlm_stack_offsets_of_rows(views->tape, view.text, view.rows, (int32_t)xlm_var_rows(view.states));
+    return (struct memory){view.states, offsets};
+}
+
+static void encode(xlm_encoding *e, const xlm_model *model, xlm_tape *tape, xlm_texts texts, struct memory memory)
 {
     e->source = xlm_view_find_source(tape, texts, e->use);
     e->computed = rows_of(tape, &e->source, e->rows, &e->n);
     if (e->n == 0)
         e->computed = NULL;
-    if (e->memory == NULL) {
-        e->hidden = xlm_model_encode(model, tape, e->source.text, e->use.view->causal, e->layer, e->computed, e->n);
-        return;
-    }
-    const xlm_view *memory = use_of(e->use.hosted, e->use.view->memory).view;
-    e->hidden = xlm_model_decode(model, tape, e->source.text, e->memory->hidden[memory->layer], e->memory->source.text->offsets,
-                                 e->layer, e->computed, e->n);
+    e->hidden = memory.states == NULL
+                    ? xlm_model_encode(model, tape, e->source.text, e->use.view->causal, e->layer, e->computed, e->n)
+                    : xlm_model_decode(model, tape, e->source.text, memory.states, memory.offsets, e->layer, e->computed, e->n);
 }
 
 xlm_encoded_views *xlm_views_encode(xlm_encodings *encodings, const xlm_model *model, xlm_texts texts,
@@ -268,6 +302,7 @@ xlm_encoded_views *xlm_views_encode(xlm_encodings *encodings, const xlm_model *m
     xlm_tape_mode before = xlm_tape_get_mode(tape);
     for (xlm_encoding *e = encodings->first; e != NULL; e = e->next) {
         const xlm_view *view = e->use.view;
+        const struct memory memory = find_memory(views, e);
         xlm_tape_mode mode = before;
         mode.values = view->weights == XLM_WEIGHTS_AVERAGED ? averaged : NULL;
         mode.gradient = before.gradient && view->gradient;
@@ -276,11 +311,11 @@ xlm_encoded_views *xlm_views_encode(xlm_encodings *encodings, const xlm_model *m
         if (!is_main(view))
             mode.site = first_site(view);
         xlm_tape_set_mode(tape, mode);
-        encode(e, model, tape, texts);
+        encode(e, model, tape, texts, memory);
         if (is_main(view))
             before.site = xlm_tape_get_mode(tape).site;
+        xlm_tape_set_mode(tape, before);
     }
-    xlm_tape_set_mode(tape, before);
     return views;
 }
 

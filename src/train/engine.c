@@ -7,6 +7,7 @@
 #include "base/pages.h"
 #include "job/rates.h"
 #include "objective/readers.h"
+#include "stream/selection.h"
 
 static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError **error)
 {
@@ -21,6 +22,9 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
             .noise = xlm_stream_has_noise(e->streams.training[s]),
             .drawn_sides = xlm_stream_config_flag(&job->stream[s].config, "shuffle_sides"),
             .several_pairs = xlm_stream_packs_pairs(e->streams.training[s]),
+            .joined = xlm_stream_config_flag(&job->stream[s].config, "join_sentences") &&
+                      !xlm_stream_has_pairs(e->streams.training[s]),
+            .fragment = xlm_stream_config_choice(&job->stream[s].config, "masking") == XLM_SELECT_FRAGMENT,
             .mask = xlm_stream_predicted_share(e->streams.training[s]),
             .switching = xlm_stream_config_real(&job->stream[s].config, "switching"),
             .dictionary = xlm_stream_dictionary(e->streams.training[s]),

@@ -83,6 +83,9 @@ dies 'the text that its label makes is wrong: its offsets' '' --set 'objective e
 # Of several sequences, the first has a wrong id.
 dies 'the text that its label makes is wrong: it has ids' 's/^    xlm_pass_make_text/    ids[0] = -7;\n&/' --set train.micro_batches=1
 dies 'the text that its label makes is wrong: it has ids' 's/ids\[n\] = .*/ids[n] = -1;/'
+far='int32_t *far = xlm_tape_take(tape, sizeof *far * (uint64_t)n);\n    for (int32_t i = 0; i < n; i++)\n        far[i] = 96;'
+dies 'the text that its label makes is wrong: it has positions that the model does not have' \
+    "s/^    xlm_pass_make_text\\(.*\\)NULL/    $far\\n    xlm_pass_make_text\\1far/"
 dies 'it views the text that its label makes, and its label has made none' 's/^    xlm_pass_make_text.*/    (void)offsets;/'
 dies 'it makes a text outside of label, twice' 's/^    xlm_pass_make_text.*/&\n&/'
 finish

@@ -62,7 +62,7 @@ static int64_t echo_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
         }
         offsets[s + 1] = n;
     }
-    xlm_pass_make_text(pass, offsets, ids, languages);
+    xlm_pass_make_text(pass, offsets, ids, languages, NULL);
     int32_t *kept = xlm_pass_keep(pass, sizeof *kept);
     *kept = n;
     return text->sequences;

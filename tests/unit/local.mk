@@ -93,6 +93,7 @@ double_tests = \
 	tests/unit/gradient_test \
 	tests/unit/host_test \
 	tests/unit/losses_test \
+	tests/unit/mass_test \
 	tests/unit/moco_test \
 	tests/unit/model_test \
 	tests/unit/recompute_test \
@@ -136,6 +137,8 @@ tests_unit_host_test_CPPFLAGS = $(double_flags)
 tests_unit_host_test_LDADD = $(double_libraries)
 tests_unit_losses_test_CPPFLAGS = $(double_flags)
 tests_unit_losses_test_LDADD = $(double_libraries)
+tests_unit_mass_test_CPPFLAGS = $(double_flags)
+tests_unit_mass_test_LDADD = $(double_libraries)
 tests_unit_moco_test_CPPFLAGS = $(double_flags)
 tests_unit_moco_test_LDADD = $(double_libraries)
 tests_unit_model_test_CPPFLAGS = $(double_flags)

@@ -7,7 +7,7 @@ and compare.
 Needs Debian's python3-torch and python3-h5py. Compares every hidden state, the loss of every objective, what a dictionary put
 into the input, with a corpus and its alignment the links of streams, and the gradient of every parameter with those in the file
 (layout: src/train/dump.h). Objectives that are known here: mlm (also as tlm), clm, dict-mlm in both forms, align, dwa, weam, gc
-with its table, moco with its queue and average, seq2seq with the decoder, and the task tagging.
+with its table, moco with its queue and average, seq2seq and mass with the decoder, and the task tagging.
 
 Ends with code 0 when all was checked and is the same; 1 when something differs by more than float rounding explains; 2 when
 nothing differs, but an objective is not known here, so that its loss and all gradients could not be checked.
@@ -132,9 +132,12 @@ class Encoder:
     def encode(self, b, causal=False):
         return self.stack(b, "encoder", int(self.a["layers"]), causal)
 
-    def decode(self, b, source):
-        """The decoder's states of text b, which attends to the encoder's last states of the source."""
-        return self.stack(b, "decoder", int(self.a["decoder_layers"]), True, self.encode(source)[-1], source["offsets"])[-1]
+    def decode(self, b, source, seen=None):
+        """The decoder's states of text b, which attends to the encoder's last states of the source, or of its rows seen."""
+        memory, ends = self.encode(source)[-1], source["offsets"]
+        if seen is not None:
+            memory, ends = memory[seen], torch.tensor([int((seen < end).sum()) for end in ends])
+        return self.stack(b, "decoder", int(self.a["decoder_layers"]), True, memory, ends)[-1]
 
     def next_words(self, h, b):
         """Mean cross-entropy of each token of text b but the first of its sequence, by the state h of the token before it."""
@@ -308,6 +311,24 @@ class Objective:
         assert terms == self.terms, (terms, self.terms)
         return loss
 
+    def mass(self):
+        """The fragment of each sentence, from the tokens before its tokens, where they are in the sentence."""
+        b, masked = self.b, self.b["masked_positions"]
+        inside = [masked[(masked >= first) & (masked < end)] for first, end in zip(b["offsets"][:-1], b["offsets"][1:])]
+        before = [rows - 1 if len(rows) else first[None] for rows, first in zip(inside, b["offsets"][:-1])]
+        rows, sizes = torch.cat(before), torch.tensor([0] + [len(x) for x in before])
+        text = {"ids": b["original"][rows], "positions": b["positions"][rows], "languages": b["text_languages"][rows],
+                "types": torch.zeros_like(rows), "offsets": sizes.cumsum(0)}
+        made = read_text(self.file["objectives"][self.name]["made_text"])
+        assert all(torch.equal(made[k], text[k]) for k in text), "the decoder's text"
+        predicts = torch.cat([torch.full((len(x),), len(i) > 0) for x, i in zip(before, inside)])
+        assert int(predicts.sum()) == len(masked) == self.terms, "every masked position is a term"
+        return self.encoder.words(self.encoder.decode(text, b, self.seen())[predicts], b["targets"])
+
+    def seen(self):
+        """Rows of the corrupted text that are not <mask>, which has the id 4 in vocabularies of our own."""
+        return torch.nonzero(self.b["ids"] != 4).flatten()
+
     def tagging(self):
         weight, bias = (self.encoder.p[f"objectives/{self.name}/{part}"] for part in ("weight", "bias"))
         return F.cross_entropy(F.linear(self.masked(), weight, bias), self.b["targets"])
@@ -383,7 +404,7 @@ class Objective:
         return loss + float(self.options["lambda"]) * self.head("cross_lingual", exchanged[rows][linked], targets[linked])
 
     KNOWN = {"weam": weam, "dwa": dwa, "mlm": mlm, "dict-mlm": dict_mlm, "align": align, "gc": gc, "moco": moco,
-             "tagging": tagging, "clm": clm, "seq2seq": seq2seq}
+             "tagging": tagging, "clm": clm, "seq2seq": seq2seq, "mass": mass}
 
     def loss(self):
         """None when there is no way to know it here."""

@@ -104,6 +104,17 @@ compare denoise.conf "${text_noise[@]}" model.share_layers=true model.embedding_
   printf '\n[objective nmt]\nplugin = seq2seq\nstream = pairs\n[objective clm]\nstream = text\n'; } >beside.conf
 compare beside.conf
 
+# Fragments: alone, in spans, beside mlm and gc.
+{ sed 's/^layers = .*/&\ndecoder_layers = 2/; /^.stream text/,$d' job.conf
+  printf '[stream text]\nbatch = 16\nlength = 48\njoin_sentences = false\nmasking = fragment\nmask = 0.5\n'
+  printf '[objective mass]\nstream = text\n'; } >mass.conf
+compare mass.conf model.dropout=0.1
+compare mass.conf "stream text.span=2" model.head=xlm model.embedding_size=8 model.position_type=sinusoidal
+{ cat mass.conf; printf '[objective mlm]\nstream = text\nweight = 0.5\n[objective gc]\nstream = text\ncooccurrence = cooc.h5\n'; } \
+    >fragments.conf
+compare fragments.conf model.share_layers=true
+compare fragments.conf "stream text.span=1" model.token_types=true
+
 # Differences are found, and unknown objectives are reported.
 if dumped dwa.conf; then
     "$python" - <<'PYTHON' || fail "step.h5 cannot be changed"
@@ -131,6 +142,9 @@ if compare decoder.conf "${pairs_noise[@]}"; then
     wrong 'Encoder.hidden_from = lambda self, n: torch.ones(n, n, dtype=torch.bool).triu(2)'
     wrong 'decode = Encoder.decode; Encoder.decode = lambda self, b, source: decode(self, b, b)'
     wrong 'side = Objective.side; Objective.side = lambda self, kind, text: side(self, kind, self.read())'
+fi
+if compare mass.conf; then
+    wrong 'Objective.seen = lambda self: None'
 fi
 if dumped dict.conf --set "stream text.switching=0.5"; then
     "$python" - <<'PYTHON' || fail "step.h5 cannot be changed"

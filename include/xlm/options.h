@@ -26,14 +26,20 @@ typedef enum {
     XLM_OPTION_FLAG,   /* bool: true or false */
     XLM_OPTION_TEXT,   /* char *, owned by the struct's module; NULL if empty and not required */
     XLM_OPTION_CHOICE, /* int64_t: index into `choices` */
-    XLM_OPTION_LIST    /* char **, NULL-terminated: text split at commas, without blanks around items; NULL if empty */
+    XLM_OPTION_LIST,   /* char **, NULL-terminated: text split at commas, without blanks around items; NULL if empty */
+    XLM_OPTION_PIECEWISE /* xlm_piecewise *, owned by the struct's module: a number, or STEP:NUMBER,STEP:NUMBER,... */
 } xlm_option_type;
+
+/* A number that depends on the step: linear between the points of a list, constant before the first and after the last. */
+typedef struct xlm_piecewise xlm_piecewise;
+/* [in] step: number of updates made before */
+double xlm_piecewise_at(const xlm_piecewise *numbers, int64_t step);
 
 typedef struct xlm_option {
     const char *name;          /* as written in a job file; NULL only in XLM_OPTION_END */
     xlm_option_type type;
     const char *default_value; /* as written in a job file; NULL: the option must be given */
-    double minimum, maximum;   /* closed range of INT and REAL; both 0: any value */
+    double minimum, maximum;   /* closed range of INT, REAL and the numbers of PIECEWISE; both 0: any value */
     const char *choices;       /* CHOICE: "learned|sinusoidal" */
     const char *help;          /* one line: meaning, unit, source */
     size_t offset;             /* of the value in the struct, in bytes */

@@ -61,8 +61,12 @@ static const xlm_option objective_options[] = {
      "name of the objective, or path of a module of your own; default: the section's name", offsetof(xlm_job_objective, plugin)},
     {"stream", XLM_OPTION_TEXT, "", 0, 0, NULL, "name of the stream that it reads; left out for objectives without one",
      offsetof(xlm_job_objective, stream_name)},
-    {"weight", XLM_OPTION_REAL, "1", -1e9, 1e9, NULL, "factor of its loss in the sum", offsetof(xlm_job_objective, weight)},
-    {"begin", XLM_OPTION_INT, "0", 0, 1e12, NULL, "number of updates before it takes part", offsetof(xlm_job_objective, begin)},
+    {"weight", XLM_OPTION_PIECEWISE, "1", -1e9, 1e9, NULL,
+     "factor of its loss in the sum: a number; or STEP:NUMBER,STEP:NUMBER,..., linear between these steps, constant before the "
+     "first and after the last: where it is 0, the objective takes no part",
+     offsetof(xlm_job_objective, weight.numbers)},
+    {"begin", XLM_OPTION_INT, "0", 0, 1e12, NULL, "number of updates before it takes part",
+     offsetof(xlm_job_objective, weight.begin)},
     XLM_OPTION_END,
 };
 

@@ -12,6 +12,7 @@
 #include "nn/model.h"
 #include "job/optimiser.h"
 #include "objective/loss_plugins.h"
+#include "objective/loss_weight.h"
 
 /* Rows of subwords and languages that the checkpoint of [train] start does not have: the choices of start_rows, in order. */
 enum { XLM_START_DRAW, XLM_START_AVERAGE };
@@ -106,8 +107,7 @@ typedef struct xlm_job_objective {
     char *plugin;
     char *stream_name;         /* NULL: none */
     int stream;                /* index, or -1 */
-    double weight;
-    int64_t begin;             /* first step it takes part in */
+    xlm_loss_weight weight;
     const xlm_loss_class *cls;
     xlm_job_plugin use;        /* of cls */
 } xlm_job_objective;

@@ -131,9 +131,18 @@ static xlm_pass make_pass(const struct xlm_pass_call *call)
                       .parts = input->parts, .planned = call->planned, .call = call};
 }
 
+void xlm_host_estimate(xlm_host *host, bool estimating) { host->estimating = estimating; }
+
+bool xlm_host_takes_part(const xlm_host *host, int k, int64_t step)
+{
+    const xlm_loss_weight *weight = &host->objective[k].spec.weight;
+    return host->estimating ? xlm_loss_weight_first_step(weight, host->about.steps) < host->about.steps
+                            : xlm_loss_weight_takes_part(weight, step);
+}
+
 static bool takes_part(const xlm_hosted *h, const xlm_pass_input *input, int k)
 {
-    return h->spec.stream == input->stream && input->step >= h->spec.begin && (input->only < 0 || input->only == k);
+    return h->spec.stream == input->stream && (input->only < 0 || input->only == k) && xlm_host_takes_part(h->host, k, input->step);
 }
 
 static int64_t count(xlm_hosted *h, const xlm_pass_input *input)
@@ -259,7 +268,8 @@ void xlm_pass_mean(const xlm_pass *pass, int mean, xlm_var *value)
     const int i = number_of_mean(h, mean);
     if (h->run == NULL || pass->call->input->terms[i] <= 0)
         g_error("objective %s: it gives mean %d outside of loss, or without terms", h->loss.name, mean);
-    add_mean(h, pass->call->input, i, value, h->spec.weight * g_array_index(h->means, double, mean - 1));
+    const double weight = xlm_loss_weight_at(&h->spec.weight, pass->step);
+    add_mean(h, pass->call->input, i, value, weight * g_array_index(h->means, double, mean - 1));
 }
 
 /* The loss of objective k, which has terms. */
@@ -270,7 +280,7 @@ static void run_loss(xlm_hosted *h, int k, xlm_tape *tape, const xlm_pass *pass,
     h->run = &run;
     xlm_var *mean = h->spec.cls->loss(&h->loss, tape, pass);
     if (pass->call->input->terms[k] > 0)
-        add_mean(h, pass->call->input, k, mean, h->spec.weight);
+        add_mean(h, pass->call->input, k, mean, xlm_loss_weight_at(&h->spec.weight, pass->step));
     h->run = NULL;
     h->metrics->sums = NULL;
 }

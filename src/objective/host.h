@@ -61,6 +61,12 @@ size_t xlm_host_states_bytes(const xlm_host *host);
 /* Copy these values, state by state, to saved[bytes], or back. */
 void xlm_host_copy_states(const xlm_host *host, void *saved, bool back);
 
+/* Between two of these calls, with true and with false, every objective takes part in every step, if it does in any of the run's:
+ * for estimates, of passes in which all do. */
+void xlm_host_estimate(xlm_host *host, bool estimating);
+/* Does objective k take part in a step? */
+bool xlm_host_takes_part(const xlm_host *host, int k, int64_t step);
+
 /* ---- passes ---- */
 
 /* Get the terms of the objectives in this input, once; for those with labels xlm_host_label does this. arena: for memory that

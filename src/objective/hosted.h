@@ -57,6 +57,7 @@ struct xlm_host {
     GArray *states;          /* xlm_saved_state */
     GArray *averages;        /* int: objectives with an average */
     bool publishing;         /* the rows of a step are being delivered */
+    bool estimating;         /* in each step all objectives take part that do in any */
 };
 
 #endif

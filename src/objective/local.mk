@@ -4,6 +4,7 @@ objective_sources = \
 	src/objective/declaration.c src/objective/declaration.h \
 	src/objective/host.c src/objective/host.h \
 	src/objective/hosted.h src/objective/pass_input.h \
+	src/objective/loss_weight.c src/objective/loss_weight.h \
 	src/objective/metrics.c src/objective/metrics.h src/objective/sums.c src/objective/sums.h \
 	src/objective/resources.c src/objective/resources.h \
 	src/objective/state.h \

@@ -203,7 +203,7 @@ static bool open_host(const xlm_loss_check *check, const xlm_batch *batch, void 
     if (stream->noise != own.noise)
         return xlm_error_set(error, EX_USAGE, "the batch and the stream of the check must both have noise, or both none");
     const xlm_objective_spec spec = {.name = check->cls->name, .cls = check->cls, .state = state,
-                                     .stream = batch != NULL ? 0 : -1, .weight = 1};
+                                     .stream = batch != NULL ? 0 : -1};
     describe(h);
     h->parameters = xlm_parameters_new();
     h->model = xlm_model_new(&h->config, h->parameters);

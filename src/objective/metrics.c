@@ -40,6 +40,8 @@ void xlm_metrics_add(xlm_metrics *metrics, const char *name)
 {
     if (!is_name(name))
         g_error("objective %s: a metric named \"%s\"; letters, digits and \"_-.\" are allowed", metrics->objective, name);
+    if (strcmp(name, "weight") == 0)
+        g_error("objective %s: a metric named \"weight\", which reports the weight of the job file", metrics->objective);
     if (xlm_metrics_find(metrics, name) >= 0)
         g_error("objective %s: the metric \"%s\" is declared twice", metrics->objective, name);
     g_ptr_array_add(metrics->names, g_strdup(name));

@@ -5,6 +5,7 @@
 #include <xlm/loss.h>
 
 #include "base/arena.h"
+#include "objective/loss_weight.h"
 
 /* One objective of a job. */
 typedef struct xlm_objective_spec {
@@ -12,8 +13,7 @@ typedef struct xlm_objective_spec {
     const xlm_loss_class *cls;
     void *state;    /* cls->state_size bytes with the options filled in */
     int stream;     /* index, or -1 */
-    double weight;
-    int64_t begin;  /* first step it takes part in */
+    xlm_loss_weight weight;
 } xlm_objective_spec;
 
 /* The input of a pass: stream `stream` with its batch, or (stream -1, batch NULL) part `part` of the objectives without a
@@ -24,7 +24,7 @@ typedef struct xlm_pass_input {
     int64_t part, parts;
     int64_t step;     /* updates made before */
     bool held_out;    /* draws are the same at every step */
-    int only;         /* the only objective that takes part, or -1: all that have begun */
+    int only;         /* the only objective that takes part, or -1: all that do in this step */
     /* Filled in by xlm_host_count and xlm_host_label. */
     int64_t *terms;   /* [means] 0 for objectives that do not take part */
     void **labels;    /* [objectives] results of label; NULL: none */

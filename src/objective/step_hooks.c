@@ -208,7 +208,7 @@ void xlm_host_finish_step(xlm_host *host, int64_t step, GByteArray *const *publi
     host->publishing = false;
     for (int k = 0; k < host->objectives; k++) {
         xlm_hosted *h = &host->objective[k];
-        if (step < h->spec.begin)
+        if (!xlm_host_takes_part(host, k, step))
             continue;
         if (xlm_host_publishes(host, k))
             deliver(h, step, published[k]);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "options/nearest.h"
+#include "options/piecewise.h"
 
 /* Where an option's value is in the struct. */
 #define VALUE(type, option, base) (*(type *)((char *)(base) + (option)->offset))
@@ -147,6 +148,55 @@ static bool set_list(const xlm_option *option, const char *text, void *into, GEr
     return true;
 }
 
+/* One point of a list. */
+static bool read_point(const xlm_option *option, char *item, xlm_piecewise_point *point, GError **error)
+{
+    static const xlm_option step = {"step", XLM_OPTION_INT, NULL, 0, 1e12, NULL, NULL, offsetof(xlm_piecewise_point, step)};
+    const xlm_option value = {"number", XLM_OPTION_REAL, NULL, option->minimum, option->maximum, NULL, NULL,
+                              offsetof(xlm_piecewise_point, value)};
+    char *colon = strchr(item, ':');
+    if (colon == NULL)
+        return xlm_error_set(error, EX_CONFIG, "\"%s\" is not of the form STEP:NUMBER", g_strstrip(item));
+    *colon = '\0';
+    return set_int(&step, g_strstrip(item), point, error) && set_real(&value, g_strstrip(colon + 1), point, error);
+}
+
+static bool read_points(const xlm_option *option, char **items, GArray *points, GError **error)
+{
+    for (char **item = items; *item != NULL; item++) {
+        xlm_piecewise_point point;
+        if (!read_point(option, *item, &point, error))
+            return false;
+        const int64_t before = points->len > 0 ? g_array_index(points, xlm_piecewise_point, points->len - 1).step : -1;
+        if (point.step <= before)
+            return xlm_error_set(error, EX_CONFIG, "step %" PRId64 " is not after step %" PRId64, point.step, before);
+        g_array_append_val(points, point);
+    }
+    return true;
+}
+
+static bool set_piecewise(const xlm_option *option, const char *text, void *into, GError **error)
+{
+    g_autoptr(GArray) points = g_array_new(FALSE, FALSE, sizeof(xlm_piecewise_point));
+    g_autoptr(GError) wrong = NULL;
+    if (strpbrk(text, ":,") == NULL) {
+        const xlm_option value = {option->name, XLM_OPTION_REAL, NULL, option->minimum, option->maximum, NULL, NULL,
+                                  offsetof(xlm_piecewise_point, value)};
+        xlm_piecewise_point point = {0};
+        if (!set_real(&value, text, &point, error))
+            return false;
+        g_array_append_val(points, point);
+    } else {
+        g_auto(GStrv) items = g_strsplit(text, ",", -1);
+        if (!read_points(option, items, points, &wrong))
+            return xlm_error_set(error, EX_CONFIG, "%s = %s: %s; write a number, or STEP:NUMBER,STEP:NUMBER,... that is linear "
+                                 "between these steps", option->name, text, wrong->message);
+    }
+    g_free(VALUE(xlm_piecewise *, option, into));
+    VALUE(xlm_piecewise *, option, into) = xlm_piecewise_new((xlm_piecewise_point *)(void *)points->data, points->len);
+    return true;
+}
+
 /* Text up to a comment after it: the first '#' after a blank. g_free. */
 static char *without_comment(const char *text)
 {
@@ -161,6 +211,7 @@ bool xlm_option_set(const xlm_option *option, const char *text, void *into, GErr
     static bool (*const set[])(const xlm_option *, const char *, void *, GError **) = {
         [XLM_OPTION_INT] = set_int,   [XLM_OPTION_REAL] = set_real,     [XLM_OPTION_FLAG] = set_flag,
         [XLM_OPTION_TEXT] = set_text, [XLM_OPTION_CHOICE] = set_choice, [XLM_OPTION_LIST] = set_list,
+        [XLM_OPTION_PIECEWISE] = set_piecewise,
     };
     if (option->type == XLM_OPTION_TEXT || option->type == XLM_OPTION_LIST)
         return set[option->type](option, text, into, error);
@@ -178,6 +229,18 @@ static char *print_real(double value)
             break;
     }
     return g_strdup(text);
+}
+
+static char *print_piecewise(const xlm_piecewise *numbers)
+{
+    if (xlm_piecewise_is_constant(numbers))
+        return print_real(numbers->point[0].value);
+    GString *out = g_string_new(NULL);
+    for (int64_t i = 0; i < numbers->points; i++) {
+        g_autofree char *value = print_real(numbers->point[i].value);
+        g_string_append_printf(out, "%s%" PRId64 ":%s", i > 0 ? "," : "", numbers->point[i].step, value);
+    }
+    return g_string_free(out, FALSE);
 }
 
 char *xlm_option_print(const xlm_option *option, const void *from)
@@ -201,6 +264,8 @@ char *xlm_option_print(const xlm_option *option, const void *from)
         char **items = VALUE(char **const, option, from);
         return items != NULL ? g_strjoinv(",", items) : g_strdup("");
     }
+    case XLM_OPTION_PIECEWISE:
+        return print_piecewise(VALUE(xlm_piecewise *const, option, from));
     }
     g_assert_not_reached();
 }
@@ -220,7 +285,7 @@ static void clear(const xlm_option *table, void *into)
     static const size_t sizes[] = {
         [XLM_OPTION_INT] = sizeof(int64_t),    [XLM_OPTION_REAL] = sizeof(double), [XLM_OPTION_FLAG] = sizeof(bool),
         [XLM_OPTION_TEXT] = sizeof(char *),    [XLM_OPTION_LIST] = sizeof(char **),
-        [XLM_OPTION_CHOICE] = sizeof(int64_t),
+        [XLM_OPTION_CHOICE] = sizeof(int64_t), [XLM_OPTION_PIECEWISE] = sizeof(xlm_piecewise *),
     };
     EACH_OPTION(option, table)
         memset((char *)into + option->offset, 0, sizes[option->type]);
@@ -233,6 +298,8 @@ void xlm_options_free(const xlm_option *table, void *from)
             g_clear_pointer(&VALUE(char *, option, from), g_free);
         else if (option->type == XLM_OPTION_LIST)
             g_clear_pointer(&VALUE(char **, option, from), g_strfreev);
+        else if (option->type == XLM_OPTION_PIECEWISE)
+            g_clear_pointer(&VALUE(xlm_piecewise *, option, from), g_free);
     }
 }
 
@@ -363,6 +430,7 @@ static void print_columns(const xlm_option *option, char *columns[COLUMNS])
     static const char *const types[] = {
         [XLM_OPTION_INT] = "integer", [XLM_OPTION_REAL] = "number",   [XLM_OPTION_FLAG] = "flag",
         [XLM_OPTION_TEXT] = "text",   [XLM_OPTION_CHOICE] = "choice", [XLM_OPTION_LIST] = "list",
+        [XLM_OPTION_PIECEWISE] = "piecewise",
     };
     columns[0] = g_strdup(option->name);
     columns[1] = g_strdup(types[option->type]);

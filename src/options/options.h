@@ -9,8 +9,8 @@
  *
  * How values are written: INT as decimal digits with an optional sign, '_' between digits allowed (100_000), no 1e5 and
  * no 10k; REAL as any finite decimal number; FLAG as true, false, yes, no, on or off; CHOICE as one of its words; LIST
- * as items between commas, none empty. After a number, flag or choice a comment may be, begun by a blank and '#'; a '#' in
- * a TEXT or LIST is part of it. A range that reaches 9e18 has no bound on that side. */
+ * as items between commas, none empty; PIECEWISE as a REAL, or as items STEP:NUMBER whose steps rise. After all but a TEXT or
+ * LIST a comment may be, begun by a blank and '#'; a '#' in a TEXT or LIST is part of it. A range that reaches 9e18 has no bound on that side. */
 #ifndef XLM_OPTIONS_OPTIONS_H
 #define XLM_OPTIONS_OPTIONS_H
 

@@ -42,6 +42,8 @@ typedef struct checker {
 
 /* ---- passes ---- */
 
+static double weight_of(const checker *c) { return xlm_loss_weight_at(&c->job->objective[c->objective].weight, c->step); }
+
 /* The loss times its weight, and its gradient in `gradient` if that is not NULL. */
 static double pass(checker *c, float *gradient)
 {
@@ -50,7 +52,7 @@ static double pass(checker *c, float *gradient)
     xlm_sums_clear(&c->sums);
     xlm_tape_begin(w->tape, gradient, false, (uint64_t)c->job->train.seed, (uint64_t)c->step);
     xlm_host_run(w->host, w->tape, &c->input, gradient != NULL ? c->totals : NULL, &c->sums, NULL);
-    return c->job->objective[c->objective].weight * xlm_host_mean_loss(w->host, c->objective, &c->sums, c->totals);
+    return weight_of(c) * xlm_host_mean_loss(w->host, c->objective, &c->sums, c->totals);
 }
 
 /* The first micro-batch in which the objective has terms. All ranks look through the same ones. */
@@ -333,7 +335,7 @@ static summary print_table(const checker *c, const result *results)
     summary s = {0};
     double largest = 0;
     printf("objective %s (plugin %s): loss %.6f of %" G_GINT64_FORMAT " terms, rounding %.1e\n", o->name, o->plugin,
-           c->loss / o->weight, c->terms, c->rounding / fabs(o->weight));
+           c->loss / weight_of(c), c->terms, c->rounding / fabs(weight_of(c)));
     printf("%-44s %14s %6s %7s %8s %9s\n", "gradient", "shape", "alone", "groups", "unclear", "error");
     for (int i = 0; i < xlm_parameters_count(parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
@@ -388,10 +390,10 @@ static bool prepare(checker *c, GError **error)
     const xlm_job_objective *o = &c->job->objective[c->objective];
     if (!find_input(c, error))
         return false;
-    if (c->terms == 0 || o->weight == 0)
+    if (c->terms == 0 || weight_of(c) == 0)
         return xlm_error_set(error, EX_SOFTWARE, "objective %s was not checked: %s at step %" G_GINT64_FORMAT "%s", o->name,
-                             o->weight == 0 ? "it has a weight of 0" : "it has no terms", c->step + 1,
-                             c->step < o->begin ? "; set its begin = 0" : "");
+                             weight_of(c) == 0 ? "it has a weight of 0" : "it has no terms", c->step + 1,
+                             c->step < o->weight.begin ? "; set its begin = 0" : "");
     float *gradient = w->gradient;
     memset(gradient, 0, sizeof *gradient * (size_t)xlm_parameters_size(w->parameters));
     xlm_tape_constants(w->tape, XLM_CONSTANTS_KEEP);

@@ -94,19 +94,31 @@ static int64_t largest_micro_batch(const xlm_run_size *size, int64_t micro_batch
     return largest;
 }
 
-/* The step from which on all objectives take part that ever do: most of a job is like it. */
-static int64_t first_whole_step(const xlm_job *job)
+/* How many objectives take part in the steps to be measured from this one on, added up. */
+static int64_t count_parts(const xlm_job *job, int64_t step)
 {
-    int64_t first = 0;
+    int64_t n = 0;
     for (int k = 0; k < job->objectives; k++)
-        if (job->objective[k].begin < job->train.steps)
-            first = MAX(first, job->objective[k].begin);
-    return first;
+        for (int i = 0; i <= ROUNDS; i++)
+            n += xlm_loss_weight_takes_part(&job->objective[k].weight, step + i);
+    return n;
+}
+
+/* A step from which on as many objectives take part as in any: most of a job is like it, where no weight falls to 0. */
+static int64_t busiest_step(const xlm_job *job)
+{
+    int64_t best = 0;
+    for (int k = 0; k < job->objectives; k++) {
+        const int64_t first = xlm_loss_weight_first_step(&job->objective[k].weight, job->train.steps);
+        if (first < job->train.steps && count_parts(job, first) > count_parts(job, best))
+            best = first;
+    }
+    return best;
 }
 
 static bool measure(const xlm_comm *comm, const xlm_job *job, xlm_engine *engine, int64_t micro_batch, rates *r, GError **error)
 {
-    const int64_t first = first_whole_step(job);
+    const int64_t first = busiest_step(job);
     xlm_step_report report = xlm_step_report_new(engine);
     int64_t tokens = 0;
     bool good = true;

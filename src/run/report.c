@@ -162,6 +162,14 @@ static void write_metric(const xlm_report *r, const char *split, const char *obj
             objective, metric, language, count, value);
 }
 
+/* The weight of objective k in the step that is reported; 0 when it has taken no part. */
+static double weight_in_step(const xlm_report *r, int k)
+{
+    const xlm_loss_weight *weight = &r->of.job->objective[k].weight;
+    const int64_t step = r->of.progress->step - 1;
+    return xlm_loss_weight_takes_part(weight, step) ? xlm_loss_weight_at(weight, step) : 0;
+}
+
 static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
 {
     fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,total,,,%.10g,,,%.9g,%.9g,%" G_GINT64_FORMAT ",%.4g,\n", r->of.progress->step,
@@ -170,6 +178,9 @@ static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
         if (s->terms[k] > 0)
             fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,%s,,%" G_GINT64_FORMAT ",%.10g,,,,,,,\n", r->of.progress->step,
                     r->of.job->objective[k].name, s->terms[k], s->objective_loss[k]);
+    for (int k = 0; k < r->of.job->objectives; k++)
+        if (xlm_loss_weight_changes(&r->of.job->objective[k].weight))
+            write_metric(r, "train", r->of.job->objective[k].name, "weight", "", s->terms[k], weight_in_step(r, k));
     const xlm_metric_sum *sum = s->metric;
     for (int k = 0; k < r->of.job->objectives; k++) {
         const GPtrArray *names = xlm_host_metric_names(r->of.host, k);
@@ -195,9 +206,12 @@ static void describe_losses(const xlm_report *r, GString *line)
     g_string_append(line, strcmp(before, ", ") == 0 ? ")" : "");
 }
 
-/* Metrics since the last line: "  pairs/accuracy 0.5123". */
+/* Weights that change, as they are now, and metrics since the last line: "  denoise/weight 0.55  pairs/accuracy 0.5123". */
 static void describe_metrics(const xlm_report *r, GString *line)
 {
+    for (int k = 0; k < r->of.job->objectives; k++)
+        if (xlm_loss_weight_changes(&r->of.job->objective[k].weight))
+            g_string_append_printf(line, "  %s/weight %.4g", r->of.job->objective[k].name, weight_in_step(r, k));
     const xlm_metric_sum *sum = r->metric;
     for (int k = 0; k < r->of.job->objectives; k++) {
         const GPtrArray *names = xlm_host_metric_names(r->of.host, k);
@@ -332,7 +346,7 @@ static void note_held_out(xlm_report *r, const xlm_evaluation *rows, int n)
     int objectives = 0;
     for (int i = 0; i < n; i++)
         if (rows[i].language < 0 && rows[i].metric == NULL) {
-            loss += r->of.job->objective[rows[i].objective].weight * rows[i].loss;
+            loss += xlm_loss_weight_at(&r->of.job->objective[rows[i].objective].weight, r->of.progress->step) * rows[i].loss;
             objectives++;
         }
     if (objectives > 0)

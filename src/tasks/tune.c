@@ -196,7 +196,7 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
     stream->config.batch = c->batch;
     stream->config.length = xlm_examples_longest(t->training_examples);
     *objective = (xlm_job_objective){.name = (char *)t->task->loss.name, .plugin = (char *)t->task->loss.name,
-                                     .stream_name = stream->name, .weight = 1, .cls = &t->task->loss,
+                                     .stream_name = stream->name, .cls = &t->task->loss,
                                      .use.state = t->self.state};
     xlm_job job = {.text = t->job->text, .complete = xlm_tune_job_complete, .model = t->loaded->config, .train = c->train,
                    .streams = 1, .objectives = 1, .stream = stream, .objective = objective};

@@ -251,7 +251,7 @@ static bool open_work(work *w, const char *path, GError **error)
     if ((w->loaded = xlm_model_file_read_header(path, error)) == NULL || !open_task(w, path, error) || !open_text(w, error))
         return false;
     const xlm_loss_stream stream = {.name = "test"};
-    const xlm_objective_spec objective = {.name = w->self.name, .cls = w->self.cls, .state = w->self.state, .weight = 1};
+    const xlm_objective_spec objective = {.name = w->self.name, .cls = w->self.cls, .state = w->self.state};
     const xlm_host_setup setup = {.model = w->loaded->model, .about = {.model = &w->loaded->config,
                                             .specials = xlm_vocabulary_specials(w->loaded->vocabulary)},
                                   .streams = 1, .stream = &stream, .objectives = 1, .objective = &objective};

@@ -12,7 +12,7 @@ typedef struct estimate {
     const xlm_run_size *size;
     int64_t micro_batches;
     double tokens, predicted; /* how far those of a batch are from the mean, as a share of those of the largest batch */
-    int64_t step;     /* in which all objectives take part */
+    int64_t step;     /* that objectives are given */
     xlm_tape *tape;
     xlm_arena *arena; /* batches, and what labels keep */
     xlm_sums sums;    /* of passes, which mean nothing */
@@ -23,9 +23,12 @@ static estimate open_estimate(const xlm_run_size *size, int64_t micro_batches, b
 {
     estimate e = {.size = size, .micro_batches = micro_batches, .tape = xlm_tape_new_of_shapes(size->parameters),
                   .arena = xlm_arena_new(), .sums = xlm_host_sums_new(size->host)};
-    for (int k = 0; k < size->job->objectives; k++)
-        if (size->job->objective[k].begin < size->job->train.steps)
-            e.step = MAX(e.step, size->job->objective[k].begin);
+    for (int k = 0; k < size->job->objectives; k++) {
+        const int64_t first = xlm_loss_weight_first_step(&size->job->objective[k].weight, size->job->train.steps);
+        if (first < size->job->train.steps)
+            e.step = MAX(e.step, first);
+    }
+    xlm_host_estimate(size->host, true);
     xlm_tape_recompute(e.tape, recompute);
     xlm_tape_multiply_by(e.tape, size->arithmetic.packs, size->arithmetic.precision);
     return e;
@@ -36,6 +39,7 @@ static void close_estimate(estimate *e)
     xlm_tape_free(e->tape);
     xlm_arena_free(e->arena);
     xlm_sums_free(&e->sums);
+    xlm_host_estimate(e->size->host, false);
 }
 
 /* A batch of the stream, counted by the objectives. */
@@ -140,7 +144,7 @@ static GByteArray **rows_of_step(const estimate *e, int64_t *first)
     for (int k = 0; k < job->objectives; k++)
         if (xlm_host_publishes(e->size->host, k)) {
             rows[k] = xlm_host_published_zeros(e->size->host, k, job->stream[job->objective[k].stream].config.batch);
-            *first = MIN(*first, job->objective[k].begin);
+            *first = MIN(*first, xlm_loss_weight_first_step(&job->objective[k].weight, job->train.steps));
         }
     return rows;
 }

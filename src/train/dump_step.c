@@ -128,7 +128,7 @@ static bool dump(const dumped_step *d, xlm_store *store, const xlm_pass_input *i
         xlm_store_discard(store);
     for (int k = 0; k < objectives; k++) {
         const xlm_job_objective *o = &d->job->objective[k];
-        rows[k] = (xlm_dump_objective){o->name, o->plugin, o->stream_name, o->weight,
+        rows[k] = (xlm_dump_objective){o->name, o->plugin, o->stream_name, xlm_loss_weight_at(&o->weight, d->step),
                                        xlm_host_has_terms_of(w->host, k, terms) ? xlm_host_mean_loss(w->host, k, &sums, terms) : 0,
                                        terms[k], o->cls->options, o->use.state};
         loss += rows[k].weight * rows[k].loss;

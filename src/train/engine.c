@@ -9,6 +9,15 @@
 #include "objective/readers.h"
 #include "stream/selection.h"
 
+static void warn_of_idle(const xlm_job_objective *o, int64_t steps)
+{
+    if (o->weight.begin >= steps)
+        xlm_log_warn("[objective %s]: begin = %" G_GINT64_FORMAT ", and the run has %" G_GINT64_FORMAT
+                     " steps, so it never takes part", o->name, o->weight.begin, steps);
+    else
+        xlm_log_warn("[objective %s]: its weight is 0 in every step of the run, so it never takes part", o->name);
+}
+
 static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError **error)
 {
     const xlm_job *job = e->job;
@@ -34,11 +43,10 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
     }
     for (int k = 0; k < job->objectives; k++) {
         const xlm_job_objective *o = &job->objective[k];
-        if (o->begin >= job->train.steps)
-            xlm_log_warn("[objective %s]: begin = %" G_GINT64_FORMAT ", and the run has %" G_GINT64_FORMAT
-                         " steps, so it never takes part", o->name, o->begin, job->train.steps);
+        if (xlm_loss_weight_first_step(&o->weight, job->train.steps) == job->train.steps)
+            warn_of_idle(o, job->train.steps);
         objective[k] = (xlm_objective_spec){.name = o->name, .cls = o->cls, .state = o->use.state, .stream = o->stream,
-                                            .weight = o->weight, .begin = o->begin};
+                                            .weight = o->weight};
     }
     const xlm_resource_origin origin = {.vocabulary = vocabulary, .digest = data->digest};
     e->resources = xlm_resources_new(xlm_resource_readers, &origin);

@@ -215,7 +215,8 @@ bool xlm_evaluate(const xlm_job *job, const xlm_workspace *workspace, int64_t st
     GError *failure = NULL;
     for (int k = 0; k < job->objectives && failure == NULL; k++) {
         const xlm_job_objective *objective = &job->objective[k];
-        if (objective->stream >= 0 && workspace->streams->held_out[objective->stream] != NULL && step >= objective->begin)
+        if (objective->stream >= 0 && workspace->streams->held_out[objective->stream] != NULL &&
+            xlm_loss_weight_takes_part(&objective->weight, step))
             evaluate_objective(&e, k, all, &failure);
     }
     if (failure != NULL) {

@@ -246,7 +246,7 @@ static void report_losses(const step *made, xlm_sums *sums, xlm_step_report *rep
     for (int k = 0; k < objectives; k++) {
         report->objective_loss[k] = xlm_host_mean_loss(e->host, k, &sums[0], report->terms);
         if (xlm_host_has_terms_of(e->host, k, report->terms))
-            report->loss += e->job->objective[k].weight * report->objective_loss[k];
+            report->loss += xlm_loss_weight_at(&e->job->objective[k].weight, made->number) * report->objective_loss[k];
     }
 }
 

@@ -48,7 +48,7 @@ static void open_model(measured *m, const char *checkpoint, GError **error)
     state->classes = g_strv_length(task->labels);
     m->self = (xlm_loss){.cls = &m->task->loss, .name = m->task->loss.name, .state = state};
     const xlm_loss_stream stream = {.name = "test"};
-    const xlm_objective_spec objective = {.name = m->self.name, .cls = m->self.cls, .state = m->self.state, .weight = 1};
+    const xlm_objective_spec objective = {.name = m->self.name, .cls = m->self.cls, .state = m->self.state};
     const xlm_host_setup setup = {.model = m->loaded->model, .about = {.model = &m->loaded->config,
                                             .specials = xlm_vocabulary_specials(m->loaded->vocabulary)},
                                   .streams = 1, .stream = &stream, .objectives = 1, .objective = &objective};

@@ -79,6 +79,7 @@ test_scripts += \
 	tests/cli/stage.sh \
 	tests/cli/train_dump.sh \
 	tests/cli/trust.sh \
+	tests/cli/weights.sh \
 	tests/cli/weam.sh
 # What fastBPE makes of a text: by default, and with a vocabulary. Read by tests/unit/text_bpe_test.c too.
 EXTRA_DIST += \

@@ -54,7 +54,7 @@ static inline void add_objective(struct hosted_job *job, const char *name, const
                 assert_true(xlm_option_set(o, pair[1], state, &error));
         g_strfreev(pair);
     }
-    job->objective[job->objectives++] = (xlm_objective_spec){.name = name, .cls = cls, .state = state, .weight = 1,
+    job->objective[job->objectives++] = (xlm_objective_spec){.name = name, .cls = cls, .state = state,
                                                              .stream = job->stream.name != NULL ? 0 : -1};
 }
 

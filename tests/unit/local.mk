@@ -41,6 +41,7 @@ unit_tests = \
 	tests/unit/pair_runs_test \
 	tests/unit/patterns_test \
 	tests/unit/permute_test \
+	tests/unit/piecewise_test \
 	tests/unit/places_test \
 	tests/unit/published_bytes_test \
 	tests/unit/published_sentencepiece_test \

@@ -164,8 +164,17 @@ typedef struct xlm_pass {
     xlm_score *scores;            /* [batch->predicted] to fill in during evaluation, for perplexity and accuracy; else NULL */
     void *labels;                 /* in `loss`: the first memory that `label` took with xlm_pass_keep, or NULL */
     bool planned;                 /* in `label` and `loss`: this is an estimate, on a tape that computes nothing */
+    bool held_out;                /* this is an evaluation on held-out text: losses are without label smoothing */
     const struct xlm_pass_call *call;
 } xlm_pass;
+
+/* An option for objectives that predict words: ε of label smoothing. place: the offset of a double in the objective's state. */
+#define XLM_LABEL_SMOOTHING_OPTION(place)                                                                                        \
+    {"label_smoothing", XLM_OPTION_REAL, "0", 0, 1, NULL,                                                                        \
+     "share of the probability of each target that is spread evenly over the whole vocabulary (Vaswani et al. 2017: 0.1); the "  \
+     "loss without it is reported as cross_entropy, and is the loss on held-out text", place}
+/* ε in this pass: none on held-out text, whose loss and perplexity can then be compared whatever ε is in training. */
+static inline double xlm_pass_label_smoothing(const xlm_pass *pass, double smoothing) { return pass->held_out ? 0 : smoothing; }
 
 /* An encoded view. Ends the program if the view is not encoded: in `count`; in `label` if the view has a gradient or is of a made
  * text; in `loss` if it has no gradient, the class has a `label` and the text is not made.

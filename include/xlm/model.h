@@ -81,20 +81,28 @@ xlm_var **xlm_model_decode(const xlm_model *model, xlm_tape *tape, const xlm_tex
  * Returns M x e. */
 xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_var *h);
 
+/* How words are predicted. */
+typedef struct xlm_lm_settings {
+    double label_smoothing; /* ε, 0 to 1 (xlm_vocab_smoothed_cross_entropy) */
+} xlm_lm_settings;
+
 /* The mean over rows of −log p(target | h), with the LM head and the decoder tied to the word embeddings.
  * [in] h: M x d
  * [in] targets: [M] ids, copied
- * [out] scores: [M], or NULL
+ * [in] settings: NULL: zeros
+ * [out] scores: [M], without label smoothing; or NULL
  * Returns 1 x 1. */
 xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_var *h, const int32_t *targets,
-                              xlm_score *scores);
+                              const xlm_lm_settings *settings, xlm_score *scores);
 
 /* The mean of −log p(id of the next row | h) over all rows of a text but the last of each sequence.
  * [in] text: T tokens
  * [in] h: T x d, causal states: those of the rows before a row must not depend on its id
- * [out] scores: [T − S], or NULL
+ * [in] settings: NULL: zeros
+ * [out] scores: [T − S], without label smoothing; or NULL
  * Returns 1 x 1; NULL if no sequence has two tokens. */
-xlm_var *xlm_lm_next_tokens(const xlm_model *model, xlm_tape *tape, const xlm_text *text, xlm_var *h, xlm_score *scores);
+xlm_var *xlm_lm_next_tokens(const xlm_model *model, xlm_tape *tape, const xlm_text *text, xlm_var *h,
+                            const xlm_lm_settings *settings, xlm_score *scores);
 
 /* The logits of the LM head, without gradient, for filling in words.
  * [in] h: M x d

@@ -183,6 +183,12 @@ typedef struct xlm_score {
 xlm_var *xlm_vocab_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *table, xlm_var *bias, const int32_t *targets,
                                  int64_t chunk, xlm_score *scores);
 
+/* The same with label smoothing (Szegedy et al. 2016, Vaswani et al. 2017): the target distribution is (1 − ε) onehot + ε/V, and the
+ * mean over rows of −(1 − ε) log p(target) − ε/V Σ_v log p(v) is returned. Scores are those without smoothing.
+ * [in] smoothing: ε, 0 to 1 */
+xlm_var *xlm_vocab_smoothed_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *table, xlm_var *bias, const int32_t *targets,
+                                          double smoothing, int64_t chunk, xlm_score *scores);
+
 /* y_i = a_i·b_i / (|a_i| |b_i|); 0 (and no gradient) if a norm is below 1e-12.
  * [in] a: n x d
  * [in] b: n x d

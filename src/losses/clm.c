@@ -1,10 +1,15 @@
 /* xlm-mpi: causal language modelling (Conneau & Lample 2019). SPDX-License-Identifier: GPL-3.0-or-later
  *
  * L = −mean_t log p(w_t+1 | H[L]_t) over all tokens of a sequence but the last: H[L] is of the encoder with causal attention, so that
- * each token is predicted from those before it alone. The text is read as it is, without masks. */
+ * each token is predicted from those before it alone. The text is read as it is, without masks. With label smoothing the loss is
+ * xlm_vocab_smoothed_cross_entropy's. */
 #include <xlm/loss.h>
 
 #include <stdio.h>
+
+struct clm { double label_smoothing; };
+
+static const xlm_option clm_options[] = {XLM_LABEL_SMOOTHING_OPTION(offsetof(struct clm, label_smoothing)), XLM_OPTION_END};
 
 static bool clm_open(xlm_loss *self, char *message, size_t size)
 {
@@ -17,9 +22,11 @@ static void clm_declare(xlm_loss *self, xlm_declaration *declaration)
 {
     static const xlm_view causal = {.text = XLM_TEXT_ORIGINAL, .causal = true, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL,
                                     .gradient = true, .dropout = true};
-    (void)self;
+    const struct clm *clm = self->state;
     xlm_declare_view(declaration, &causal);
     xlm_declare_metric(declaration, "accuracy");
+    if (clm->label_smoothing > 0)
+        xlm_declare_metric(declaration, "cross_entropy");
 }
 
 static int64_t clm_count(xlm_loss *self, const xlm_pass *pass)
@@ -30,12 +37,17 @@ static int64_t clm_count(xlm_loss *self, const xlm_pass *pass)
 
 static xlm_var *clm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
+    const struct clm *clm = self->state;
     const xlm_encoded *view = xlm_pass_view(pass, 0);
+    const xlm_lm_settings settings = {.label_smoothing = xlm_pass_label_smoothing(pass, clm->label_smoothing)};
     const int64_t n = clm_count(self, pass);
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
-    xlm_var *mean = xlm_lm_next_tokens(pass->model, tape, view->text, view->states, scores);
-    for (int64_t i = 0; i < n; i++)
+    xlm_var *mean = xlm_lm_next_tokens(pass->model, tape, view->text, view->states, &settings, scores);
+    for (int64_t i = 0; i < n; i++) {
         xlm_loss_metric(self, "accuracy", scores[i].correct, 1);
+        if (settings.label_smoothing > 0)
+            xlm_loss_metric(self, "cross_entropy", scores[i].loss, 1);
+    }
     return mean;
 }
 
@@ -44,6 +56,8 @@ const xlm_loss_class xlm_loss_clm = {
     .name = "clm",
     .summary = "causal language modelling: each token from those before it",
     .needs_stream = true,
+    .options = clm_options,
+    .state_size = sizeof(struct clm),
     .open = clm_open,
     .declare = clm_declare,
     .count = clm_count,

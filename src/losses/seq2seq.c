@@ -7,10 +7,16 @@
  *                             the source is the first side after it
  *   type monolingual, noise   source: the text after noise; target: the text (Lample et al. 2018)
  *
- * The target's language embeddings tell the decoder into which language. */
+ * The target's language embeddings tell the decoder into which language. With label smoothing the loss is
+ * xlm_vocab_smoothed_cross_entropy's. */
 #include <xlm/loss.h>
 
 #include <stdio.h>
+
+struct seq2seq { double label_smoothing; };
+
+static const xlm_option seq2seq_options[] = {XLM_LABEL_SMOOTHING_OPTION(offsetof(struct seq2seq, label_smoothing)),
+                                             XLM_OPTION_END};
 
 enum { SOURCE, TARGET };
 
@@ -52,6 +58,8 @@ static void seq2seq_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_view(declaration, &source);
     xlm_declare_view(declaration, &target);
     xlm_declare_metric(declaration, "accuracy");
+    if (((const struct seq2seq *)self->state)->label_smoothing > 0)
+        xlm_declare_metric(declaration, "cross_entropy");
 }
 
 /* The target's tokens but <s>, which begins each sequence of it. */
@@ -74,12 +82,17 @@ static int64_t seq2seq_count(xlm_loss *self, const xlm_pass *pass)
 
 static xlm_var *seq2seq_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
+    const struct seq2seq *seq2seq = self->state;
     const xlm_encoded *target = xlm_pass_view(pass, TARGET);
+    const xlm_lm_settings settings = {.label_smoothing = xlm_pass_label_smoothing(pass, seq2seq->label_smoothing)};
     const int64_t n = seq2seq_count(self, pass);
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
-    xlm_var *mean = xlm_lm_next_tokens(pass->model, tape, target->text, target->states, scores);
-    for (int64_t i = 0; i < n; i++)
+    xlm_var *mean = xlm_lm_next_tokens(pass->model, tape, target->text, target->states, &settings, scores);
+    for (int64_t i = 0; i < n; i++) {
         xlm_loss_metric(self, "accuracy", scores[i].correct, 1);
+        if (settings.label_smoothing > 0)
+            xlm_loss_metric(self, "cross_entropy", scores[i].loss, 1);
+    }
     return mean;
 }
 
@@ -88,6 +101,8 @@ const xlm_loss_class xlm_loss_seq2seq = {
     .name = "seq2seq",
     .summary = "the decoder translates the first side of pairs into the second, or undoes the noise of a text",
     .needs_stream = true,
+    .options = seq2seq_options,
+    .state_size = sizeof(struct seq2seq),
     .open = seq2seq_open,
     .declare = seq2seq_declare,
     .count = seq2seq_count,

@@ -10,10 +10,12 @@ xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_var *h)
     return xlm_model_layer_norm(model, tape, "lm_head/layer_norm", xlm_model_gelu(model, tape, "lm_head/dense", h));
 }
 
-xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_var *h, const int32_t *targets, xlm_score *scores)
+xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_var *h, const int32_t *targets,
+                              const xlm_lm_settings *settings, xlm_score *scores)
 {
-    return xlm_vocab_cross_entropy(tape, xlm_lm_transform(model, tape, h), xlm_param(tape, "embeddings/word/weight"),
-                                   xlm_param(tape, "lm_head/bias"), targets, model->config.vocabulary_chunk, scores);
+    return xlm_vocab_smoothed_cross_entropy(tape, xlm_lm_transform(model, tape, h), xlm_param(tape, "embeddings/word/weight"),
+                                            xlm_param(tape, "lm_head/bias"), targets, settings != NULL ? settings->label_smoothing : 0,
+                                            model->config.vocabulary_chunk, scores);
 }
 
 xlm_var *xlm_lm_logits(const xlm_model *model, xlm_tape *tape, xlm_var *h)
@@ -22,7 +24,8 @@ xlm_var *xlm_lm_logits(const xlm_model *model, xlm_tape *tape, xlm_var *h)
                       xlm_param(tape, "lm_head/bias"));
 }
 
-xlm_var *xlm_lm_next_tokens(const xlm_model *model, xlm_tape *tape, const xlm_text *text, xlm_var *h, xlm_score *scores)
+xlm_var *xlm_lm_next_tokens(const xlm_model *model, xlm_tape *tape, const xlm_text *text, xlm_var *h,
+                            const xlm_lm_settings *settings, xlm_score *scores)
 {
     const int32_t n = text->tokens - text->sequences; /* no sequence is empty */
     if (n <= 0)
@@ -34,5 +37,5 @@ xlm_var *xlm_lm_next_tokens(const xlm_model *model, xlm_tape *tape, const xlm_te
             rows[k] = i;
             targets[k++] = text->unmasked[i + 1];
         }
-    return xlm_lm_cross_entropy(model, tape, xlm_rows(tape, h, rows, n), targets, scores);
+    return xlm_lm_cross_entropy(model, tape, xlm_rows(tape, h, rows, n), targets, settings, scores);
 }

@@ -128,7 +128,7 @@ static xlm_pass make_pass(const struct xlm_pass_call *call)
 {
     const xlm_pass_input *input = call->input;
     return (xlm_pass){.model = call->hosted->host->model, .batch = input->batch, .step = input->step, .part = input->part,
-                      .parts = input->parts, .planned = call->planned, .call = call};
+                      .parts = input->parts, .planned = call->planned, .held_out = input->held_out, .call = call};
 }
 
 void xlm_host_estimate(xlm_host *host, bool estimating) { host->estimating = estimating; }

@@ -2,7 +2,8 @@
  *
  * L = (1/M) Σ_i [log Σ_v exp z_iv − z_i,target(i)], z = h Eᵀ + b, M x V. Logits live in a block of at most `chunk` rows, in which
  * exp(z − max) replaces them; 1 / Σ exp is kept a row. The backward pass is dz = (softmax z − onehot) dL / M,
- * dh = dz E, dE = dzᵀ h, db = column sums of dz. Where E is packed the work is that of vocabulary_blocks.c. */
+ * dh = dz E, dE = dzᵀ h, db = column sums of dz. Label smoothing adds ε (z_target − mean z) to a row's loss, since the log of Σ exp
+ * is in both terms, and dz becomes (softmax z − (1 − ε) onehot − ε/V) dL / M. Where E is packed the work is that of vocabulary_blocks.c. */
 #include "tensor/vocabulary.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@ struct state {
     xlm_tape *tape;
     xlm_var *h, *table, *bias, *y; /* M x e, V x e, 1 x V or NULL, 1 x 1 */
     const int32_t *targets;        /* [M] */
+    double smoothing;              /* ε */
     int64_t chunk;
     bool packs;                    /* the table; rows are exponentiated block by block then (vocabulary.h) */
     xlm_real *inverse;             /* [M] 1 / Σ exp(z − max); NULL where it packs */
@@ -36,13 +38,21 @@ static xlm_vocabulary_rows rows_of(const struct state *s, int64_t first, int64_t
 {
     return (xlm_vocabulary_rows){.tape = s->tape, .table = s->table, .bias = s->bias, .rows = rows,
                                  .h = xlm_factor_of(s->h, first), .targets = s->targets + first, .weights = s->weights,
-                                 .share = s->share};
+                                 .share = s->share, .smoothing = s->smoothing};
 }
 
 /* z[rows x V] of rows first ... of h. */
 static void make_logits(const struct state *s, int64_t first, int64_t rows, xlm_real *z)
 {
     xlm_product(s->tape, rows, xlm_factor_of(s->h, first), s->table, s->bias, z);
+}
+
+static double mean_of(int64_t n, const xlm_real *x)
+{
+    double sum = 0;
+    for (int64_t c = 0; c < n; c += COLUMNS)
+        sum += (double)xlm_kernels_get()->sum(MIN(COLUMNS, n - c), x + c);
+    return sum / (double)n;
 }
 
 /* exp(z − max) in place; inverse sums; losses when outcome is not NULL. */
@@ -54,10 +64,11 @@ static void exponentiate(const struct state *s, int64_t first, int64_t rows, xlm
     for (int64_t i = 0; i < made; i++) {
         xlm_real *row = z + i * v;
         const xlm_real highest = kernel->maximum(v, row), target = row[s->targets[first + i]];
+        const double above = s->smoothing > 0 && outcome != NULL ? (double)target - mean_of(v, row) : 0;
         const xlm_real sum = kernel->exp_sum(v, row, highest, row);
         s->inverse[first + i] = 1 / sum;
         if (outcome != NULL)
-            outcome[i] = (xlm_vocabulary_outcome){log((double)sum) + ((double)highest - (double)target), target >= highest};
+            outcome[i] = (xlm_vocabulary_outcome){log((double)sum) + ((double)highest - (double)target), target >= highest, above};
     }
 }
 
@@ -70,7 +81,9 @@ static void differentiate(const struct state *s, int64_t first, int64_t rows, xl
     for (int64_t i = 0; i < made; i++) {
         xlm_real *row = z + i * v;
         kernel->scale(v, factor * s->inverse[first + i], row, row, false);
-        row[s->targets[first + i]] -= factor;
+        if (s->smoothing > 0)
+            kernel->fill(v, -factor * (xlm_real)(s->smoothing / (double)v), row, true);
+        row[s->targets[first + i]] -= factor * (xlm_real)(1 - s->smoothing);
     }
 }
 
@@ -144,6 +157,8 @@ static void check(const struct state *s)
                       s->table->cols);
     if (s->bias != NULL && (s->bias->rows != 1 || s->bias->cols != v))
         xlm_tape_fail("vocab_cross_entropy", "the bias is not 1 x %" G_GINT64_FORMAT, v);
+    if (!(s->smoothing >= 0 && s->smoothing <= 1))
+        xlm_tape_fail("vocab_cross_entropy", "label smoothing of %g is not from 0 to 1", s->smoothing);
     if (s->h->rows < 1 || s->chunk < 1)
         xlm_tape_fail("vocab_cross_entropy", "rows and chunk must be at least 1");
     for (int64_t i = 0; i < s->h->rows; i++)
@@ -188,7 +203,7 @@ static double forward(struct state *s, bool keep, xlm_score *scores)
         }
         for (int64_t i = 0; i < rows; i++) {
             const xlm_vocabulary_outcome one = xlm_var_has_numbers(s->y) ? outcome[i] : (xlm_vocabulary_outcome){0};
-            total += one.loss;
+            total += one.loss + s->smoothing * one.above;
             if (scores != NULL)
                 scores[first + i] = (xlm_score){.loss = (float)one.loss, .correct = one.correct};
         }
@@ -204,12 +219,18 @@ static double forward(struct state *s, bool keep, xlm_score *scores)
 xlm_var *xlm_vocab_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *table, xlm_var *bias, const int32_t *targets,
                                  int64_t chunk, xlm_score *scores)
 {
+    return xlm_vocab_smoothed_cross_entropy(tape, h, table, bias, targets, 0, chunk, scores);
+}
+
+xlm_var *xlm_vocab_smoothed_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *table, xlm_var *bias, const int32_t *targets,
+                                          double smoothing, int64_t chunk, xlm_score *scores)
+{
     const int64_t m = h->rows, v = table->rows;
     struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
     xlm_var *const inputs[] = {h, table, bias};
     xlm_var *y = xlm_tape_record(tape, "vocab_cross_entropy", 1, 1, bias != NULL ? 3 : 2, inputs, backward, s);
     y->keys = NULL;
-    *s = (struct state){.tape = tape, .h = h, .table = table, .bias = bias, .y = y, .chunk = MIN(chunk, m),
+    *s = (struct state){.tape = tape, .h = h, .table = table, .bias = bias, .y = y, .chunk = MIN(chunk, m), .smoothing = smoothing,
                         .targets = copy_targets(tape, targets, m), .packs = xlm_product_packs(tape, MIN(chunk, m), table)};
     check(s);
     if (!s->packs)

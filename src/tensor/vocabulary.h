@@ -14,6 +14,7 @@
 typedef struct xlm_vocabulary_outcome {
     double loss;
     bool correct;
+    double above; /* z_target − mean z, with label smoothing; else 0 */
 } xlm_vocabulary_outcome;
 
 typedef struct xlm_vocabulary_rows {
@@ -22,6 +23,7 @@ typedef struct xlm_vocabulary_rows {
     int64_t rows;
     xlm_factor h;           /* [rows x e] */
     const int32_t *targets; /* [rows] */
+    double smoothing;       /* ε of label smoothing */
     void *weights;          /* [rows x V], uint16_t where xlm_product_rounds, else xlm_real; NULL: they are not kept */
     xlm_real *share;        /* [rows x xlm_vocabulary_blocks] */
 } xlm_vocabulary_rows;
@@ -30,7 +32,7 @@ typedef struct xlm_vocabulary_rows {
 int64_t xlm_vocabulary_blocks(int64_t columns);
 /* Fills weights, share and outcome, [rows] or NULL. */
 void xlm_vocabulary_forward(const xlm_vocabulary_rows *v, xlm_vocabulary_outcome *outcome);
-/* dz = factor (p − onehot); dh = dz E, [rows x e], de = dzᵀ h where they are wanted, db += column sums of dz where it is not
+/* dz = factor (p − (1 − ε) onehot − ε/V); dh = dz E, [rows x e], de = dzᵀ h where they are wanted, db += column sums of dz where it is not
  * NULL. */
 void xlm_vocabulary_backward(const xlm_vocabulary_rows *v, xlm_real factor, xlm_grad dh, xlm_grad de, xlm_real *db);
 

@@ -22,6 +22,7 @@ typedef struct softmax {
     xlm_real *highest;    /* [rows x blocks]: in share */
     xlm_real *sum;        /* [rows x blocks] Σ exp(z − highest) */
     xlm_real *target;     /* [rows] z of the target */
+    xlm_real *plain;      /* [rows x blocks] Σ z, for label smoothing; else NULL */
 } softmax;
 
 /* w of columns from this one on of a row. */
@@ -42,6 +43,8 @@ static void use_block(void *data, int64_t row, int64_t rows, int64_t column, int
         if (target >= 0 && target < cols)
             s->target[i] = z[target];
         s->highest[at] = kernel->maximum(cols, z);
+        if (s->plain != NULL)
+            s->plain[at] = kernel->sum(cols, z);
         s->sum[at] = rounds ? kernel->exp_sum_bfloat16(cols, z, s->highest[at], weights_at(v, i, column))
                             : kernel->exp_sum(cols, z, s->highest[at], weights_at(v, i, column));
     }
@@ -58,7 +61,11 @@ static xlm_vocabulary_outcome join_blocks(const softmax *s, int64_t row)
         total += (double)sum[b] * exp((double)share[b] - highest);
     for (int64_t b = 0; b < s->blocks; b++)
         share[b] = (xlm_real)(exp((double)share[b] - highest) / total);
-    return (xlm_vocabulary_outcome){log(total) + (highest - target), target >= highest};
+    double plain = 0;
+    for (int64_t b = 0; b < s->blocks && s->plain != NULL; b++)
+        plain += (double)s->plain[row * s->blocks + b];
+    const double above = s->plain != NULL ? target - plain / (double)s->v->table->rows : 0;
+    return (xlm_vocabulary_outcome){log(total) + (highest - target), target >= highest, above};
 }
 
 static double product_flops(const xlm_vocabulary_rows *v)
@@ -71,8 +78,10 @@ void xlm_vocabulary_forward(const xlm_vocabulary_rows *v, xlm_vocabulary_outcome
     const xlm_packed *table = xlm_product_parameter(v->tape, v->table, true);
     softmax s = {.v = v, .blocks = xlm_vocabulary_blocks(v->table->rows), .cols = xlm_packed_block_columns(v->table->rows),
                  .highest = v->share};
-    s.sum = XLM_TAPE_BORROW(v->tape, xlm_real, v->rows * (s.blocks + 1));
+    const bool smooths = v->smoothing > 0;
+    s.sum = XLM_TAPE_BORROW(v->tape, xlm_real, v->rows * (s.blocks + 1 + (smooths ? s.blocks : 0)));
     s.target = s.sum + v->rows * s.blocks;
+    s.plain = smooths ? s.target + v->rows : NULL;
     if (!xlm_var_has_numbers(v->table)) {
         xlm_gemm_count(product_flops(v));
         xlm_tape_return(v->tape, s.sum);
@@ -112,8 +121,10 @@ static void make_row(const gradients *g, int64_t row, int64_t column, int64_t co
         kernel->scale_bfloat16(cols, factor, weights_at(v, row, column), dz);
     else
         kernel->scale(cols, factor, weights_at(v, row, column), dz, false);
+    if (v->smoothing > 0)
+        kernel->fill(cols, -g->factor * (xlm_real)(v->smoothing / (double)v->table->rows), dz, true);
     if (target >= 0 && target < cols)
-        dz[target] -= g->factor;
+        dz[target] -= g->factor * (xlm_real)(1 - v->smoothing);
 }
 
 static void make_tile(const gradients *g, int64_t row, int64_t column, int64_t cols)

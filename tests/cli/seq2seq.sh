@@ -50,6 +50,24 @@ trained denoise.conf denoise 1 "${dry[@]}" "${noise[@]}"
 first=$(value denoise 1 train denoise loss) last=$(value denoise 150 train denoise loss)
 is_between 0 "$last" "$(awk -v f="$first" 'BEGIN { print f / 2 }')" || fail "it does not learn to undo noise: from $first to $last"
 
+# ---- label smoothing: of training's loss alone; before the first update both models are the same ----
+smooth=(--set 'objective clm.label_smoothing=0.1' --set 'objective seq2seq.label_smoothing=0.1')
+trained job2.conf smooth 1 "${smooth[@]}"
+trained job2.conf smooth-2 2 "${smooth[@]}"
+same_bits smooth smooth-2
+for name in clm seq2seq; do
+    [ "$(value smooth 0 held_out $name loss all)" = "$(value out-1 0 held_out $name loss all)" ] || fail "$name: held-out text is smoothed"
+    [ "$(value smooth 1 train $name loss)" != "$(value out-1 1 train $name loss)" ] || fail "$name: training is not smoothed"
+    is_near "$(value smooth 1 train $name/cross_entropy score)" "$(value out-1 1 train $name loss)" ||
+        fail "$name: the loss without smoothing: $(grep "$name/cross_entropy" smooth/metrics.csv)"
+    [ -z "$(values out-1 train $name/cross_entropy score)" ] || fail "$name: a loss without smoothing is reported twice"
+done
+right_gradients job2.conf --set train.output=out-1 "${smooth[@]}"
+XLM_BF16_EMULATE=1 trained job2.conf smooth-rounded 1 --set train.precision=bfloat16 "${smooth[@]}"
+agree smooth smooth-rounded 0.02
+expect 64 'objective clm.*label_smoothing = 1.5: must be a number from 0 to 1' \
+    xlm_train job2.conf --set 'objective clm.label_smoothing=1.5' --set train.output=none
+
 # ---- a start without decoder: its layers begin as the encoder's ----
 { top -e 's/^layers = .*/layers = 3/'; text; objective mlm mlm text; } >encoder.conf
 trained encoder.conf encoder 1

@@ -251,6 +251,7 @@ static void test_draws_of_heads_differ(void **state)
 struct prediction {
     int64_t chunk;
     bool bias;
+    double smoothing;
 };
 
 static const int32_t targets[] = {2, 0, 10, 10, 5, 7, 1};
@@ -258,14 +259,15 @@ static const int32_t targets[] = {2, 0, 10, 10, 5, 7, 1};
 static xlm_var *cross_entropy(xlm_tape *tape, void *context)
 {
     const struct prediction *c = context;
-    return xlm_vocab_cross_entropy(tape, xlm_scale(tape, xlm_param(tape, "h"), 3), xlm_param(tape, "table"),
-                                   c->bias ? xlm_param(tape, "bias") : NULL, targets, c->chunk, NULL);
+    return xlm_vocab_smoothed_cross_entropy(tape, xlm_scale(tape, xlm_param(tape, "h"), 3), xlm_param(tape, "table"),
+                                            c->bias ? xlm_param(tape, "bias") : NULL, targets, c->smoothing, c->chunk, NULL);
 }
 
 static void test_cross_entropy_gradients(void **state)
 {
     (void)state;
-    const struct prediction cases[] = {{1, true}, {3, true}, {7, true}, {1000, true}, {3, false}, {100, false}};
+    const struct prediction cases[] = {{1, true, 0}, {3, true, 0}, {7, true, 0}, {1000, true, 0}, {3, false, 0}, {100, false, 0},
+                                       {1, true, 0.1}, {3, true, 0.1}, {7, false, 0.1}, {1000, true, 0.4}, {3, true, 1}};
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         xlm_parameters *p = gradient_inputs("h", 7, 5, "table", 11, 5, "bias", 1, 11, NULL);
         gradient_check(p, cross_entropy, (void *)&cases[i]);
@@ -279,10 +281,12 @@ static void test_cross_entropy_by_definition(void **state)
     xlm_parameters *p = gradient_inputs("h", 7, 5, "table", 11, 5, "bias", 1, 11, NULL);
     xlm_tape *tape = xlm_tape_new(p);
     for (int64_t chunk = 1; chunk < 10; chunk++) {
+        const double smoothing = chunk % 2 == 0 ? 0.3 : 0;
         xlm_tape_begin(tape, NULL, false, 1, 1);
         const xlm_var *h = xlm_param(tape, "h"), *table = xlm_param(tape, "table"), *bias = xlm_param(tape, "bias");
         xlm_score scores[7];
-        const xlm_var *y = xlm_vocab_cross_entropy(tape, (xlm_var *)h, (xlm_var *)table, (xlm_var *)bias, targets, chunk, scores);
+        const xlm_var *y = xlm_vocab_smoothed_cross_entropy(tape, (xlm_var *)h, (xlm_var *)table, (xlm_var *)bias, targets,
+                                                            smoothing, chunk, scores);
         double mean = 0;
         for (int i = 0; i < 7; i++) {
             double z[11], sum = 0, largest = -INFINITY;
@@ -294,7 +298,9 @@ static void test_cross_entropy_by_definition(void **state)
                 largest = fmax(largest, z[v]);
             }
             const double loss = log(sum) - z[targets[i]];
-            mean += loss / 7;
+            mean += (1 - smoothing) * loss / 7;
+            for (int v = 0; v < 11; v++)
+                mean += smoothing / 11 * (log(sum) - z[v]) / 7;
             assert_true(fabs(scores[i].loss - loss) < 1e-5);
             assert_int_equal(scores[i].correct, z[targets[i]] == largest);
         }

@@ -102,7 +102,7 @@ static xlm_var *loss_of(const struct setup *s, xlm_tape *tape)
 {
     xlm_var *memory = xlm_model_encode(s->model, tape, &batch.corrupted, false, XLM_TOP_LAYER, NULL, 0)[L];
     xlm_var *h = xlm_model_decode(s->model, tape, &batch.corrupted, memory, offsets, XLM_TOP_LAYER, NULL, 0)[3];
-    return xlm_lm_next_tokens(s->model, tape, &batch.corrupted, h, NULL);
+    return xlm_lm_next_tokens(s->model, tape, &batch.corrupted, h, NULL, NULL);
 }
 
 static uint64_t take_pass(const struct setup *s, xlm_tape *tape, xlm_real *gradients, bool recompute)
@@ -170,7 +170,7 @@ static xlm_batch pair_batch(bool noise)
 }
 
 /* The mean over rows of −log p(next), from logits. */
-static double next_tokens(struct hosted_job *job, const xlm_text *text, xlm_var *h)
+static double next_tokens(struct hosted_job *job, const xlm_text *text, xlm_var *h, double smoothing)
 {
     const xlm_var *z = xlm_lm_logits(job->model, job->tape, h);
     double sum = 0;
@@ -180,26 +180,48 @@ static double next_tokens(struct hosted_job *job, const xlm_text *text, xlm_var 
             double total = 0;
             for (int v = 0; v < V; v++)
                 total += exp(z->value[i * V + v]);
-            sum += log(total) - z->value[i * V + text->ids[i + 1]];
+            sum += (1 - smoothing) * (log(total) - z->value[i * V + text->ids[i + 1]]);
+            for (int v = 0; v < V; v++)
+                sum += smoothing / V * (log(total) - z->value[i * V + v]);
         }
     return sum / n;
+}
+
+/* Whether the labels of an objective are smoothed: its options, and ε. */
+static const char *const smoothed[][2] = {{NULL}, {"label_smoothing=0.2", NULL}};
+static const double smoothings[] = {0, 0.2};
+
+/* The loss of the only objective; on held-out text it is without smoothing. */
+static void check_loss(struct hosted_job *job, xlm_pass_input *input, double wanted, double plain)
+{
+    assert_true(fabs(run_job(job, input, NULL, NULL) - wanted) < 1e-12);
+    input->held_out = true;
+    assert_true(fabs(run_job(job, input, NULL, NULL) - plain) < 1e-12);
+    input->held_out = false;
+    check_gradients_of(job, input);
+}
+
+static void check_clm(int smooth)
+{
+    const xlm_batch of = pair_batch(false);
+    struct hosted_job job = {.batch = &of, .languages = true, .stream = {.name = "text"}};
+    add_objective(&job, "clm", &xlm_loss_clm, smoothed[smooth]);
+    assert_true(open_job(&job));
+    xlm_pass_input input = job_input(&job, 0, 1);
+    assert_int_equal(input.terms[0], TOKENS - 2);
+    xlm_tape_begin(job.tape, NULL, false, 1, 1);
+    xlm_var *h = xlm_model_encode(job.model, job.tape, &of.original, true, XLM_TOP_LAYER, NULL, 0)[2];
+    const double plain = next_tokens(&job, &of.original, h, 0), wanted = next_tokens(&job, &of.original, h, smoothings[smooth]);
+    assert_true((fabs(wanted - plain) > 1e-3) == (smooth == 1));
+    check_loss(&job, &input, wanted, plain);
+    close_job(&job);
 }
 
 static void test_clm(void **state)
 {
     (void)state;
-    const xlm_batch of = pair_batch(false);
-    struct hosted_job job = {.batch = &of, .languages = true, .stream = {.name = "text"}};
-    add_objective(&job, "clm", &xlm_loss_clm, NULL);
-    assert_true(open_job(&job));
-    const xlm_pass_input input = job_input(&job, 0, 1);
-    assert_int_equal(input.terms[0], TOKENS - 2);
-    const double got = run_job(&job, &input, NULL, NULL);
-    xlm_tape_begin(job.tape, NULL, false, 1, 1);
-    xlm_var *h = xlm_model_encode(job.model, job.tape, &of.original, true, XLM_TOP_LAYER, NULL, 0)[2];
-    assert_true(fabs(got - next_tokens(&job, &of.original, h)) < 1e-12);
-    check_gradients_of(&job, &input);
-    close_job(&job);
+    check_clm(0);
+    check_clm(1);
 }
 
 /* The sides as texts of their own. */
@@ -207,22 +229,21 @@ static const int32_t source_offsets[] = {0, 3, 6}, source_ids[] = {0, 7, 2, 0, 5
 static const int32_t target_offsets[] = {0, 4, 8}, target_ids[] = {0, 8, 6, 2, 0, 9, 10, 2};
 static const int32_t target_positions[] = {0, 1, 2, 3, 0, 1, 2, 3}, ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
 
-static double by_hand(struct hosted_job *job, const xlm_text *source, const xlm_text *target)
+static double by_hand(struct hosted_job *job, const xlm_text *source, const xlm_text *target, double smoothing)
 {
     xlm_tape_begin(job->tape, NULL, false, 1, 1);
     xlm_var *memory = xlm_model_encode(job->model, job->tape, source, false, XLM_TOP_LAYER, NULL, 0)[2];
     xlm_var *h = xlm_model_decode(job->model, job->tape, target, memory, source->offsets, XLM_TOP_LAYER, NULL, 0)[2];
-    return next_tokens(job, target, h);
+    return next_tokens(job, target, h, smoothing);
 }
 
-static void test_seq2seq_translates(void **state)
+static void check_translation(int smooth)
 {
-    (void)state;
     const xlm_batch of = pair_batch(false);
     struct hosted_job job = {.batch = &of, .languages = true, .decoder_layers = 2, .stream = {.name = "pairs", .parallel = true}};
-    add_objective(&job, "seq2seq", &xlm_loss_seq2seq, NULL);
+    add_objective(&job, "seq2seq", &xlm_loss_seq2seq, smoothed[smooth]);
     assert_true(open_job(&job));
-    const xlm_pass_input input = job_input(&job, 0, 1);
+    xlm_pass_input input = job_input(&job, 0, 1);
     assert_int_equal(input.terms[0], 6);
     const xlm_text source = {
         .tokens = 6, .sequences = 2, .offsets = source_offsets, .ids = source_ids, .unmasked = source_ids,
@@ -234,10 +255,16 @@ static void test_seq2seq_translates(void **state)
         .positions = target_positions, .languages = ones, .unswitched = ones, .types = zeros, .keys = pair_keys,
         .specials = &xlm_own_special_tokens,
     };
-    const double got = run_job(&job, &input, NULL, NULL);
-    assert_true(fabs(got - by_hand(&job, &source, &target)) < 1e-12);
-    check_gradients_of(&job, &input);
+    const double plain = by_hand(&job, &source, &target, 0), wanted = by_hand(&job, &source, &target, smoothings[smooth]);
+    check_loss(&job, &input, wanted, plain);
     close_job(&job);
+}
+
+static void test_seq2seq_translates(void **state)
+{
+    (void)state;
+    check_translation(0);
+    check_translation(1);
 }
 
 static void test_seq2seq_undoes_noise(void **state)
@@ -250,7 +277,7 @@ static void test_seq2seq_undoes_noise(void **state)
     const xlm_pass_input input = job_input(&job, 0, 1);
     assert_int_equal(input.terms[0], TOKENS - 2);
     const double got = run_job(&job, &input, NULL, NULL);
-    assert_true(fabs(got - by_hand(&job, &of.corrupted, &of.original)) < 1e-12);
+    assert_true(fabs(got - by_hand(&job, &of.corrupted, &of.original, 0)) < 1e-12);
     check_gradients_of(&job, &input);
     close_job(&job);
 }

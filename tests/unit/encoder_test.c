@@ -15,7 +15,7 @@
 static xlm_var *loss(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_score *scores)
 {
     xlm_var *h = xlm_model_encode(s->model, tape, &b->corrupted, false, XLM_TOP_LAYER, b->predicted_rows, b->predicted)[s->config.layers];
-    return xlm_lm_cross_entropy(s->model, tape, h, b->targets, scores);
+    return xlm_lm_cross_entropy(s->model, tape, h, b->targets, NULL, scores);
 }
 
 /* The same with all of the last layer. */
@@ -23,7 +23,7 @@ static xlm_var *loss_of_all(const struct setup *s, xlm_tape *tape, const xlm_bat
 {
     xlm_var **hidden = xlm_model_encode(s->model, tape, &b->corrupted, false, XLM_TOP_LAYER, NULL, 0);
     xlm_var *h = xlm_rows(tape, hidden[s->config.layers], b->predicted_rows, b->predicted);
-    return xlm_lm_cross_entropy(s->model, tape, h, b->targets, scores);
+    return xlm_lm_cross_entropy(s->model, tape, h, b->targets, NULL, scores);
 }
 
 typedef xlm_var *loss_function(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_score *scores);

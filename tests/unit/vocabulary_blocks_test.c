@@ -27,8 +27,9 @@ typedef struct problem {
     int64_t v;
     bool bias;
     int32_t targets[ROWS];
+    double smoothing; /* of labels */
     double *p; /* [ROWS x v] softmax z */
-    double loss[ROWS];
+    double loss[ROWS], smoothed[ROWS];
     bool correct[ROWS];
 } problem;
 
@@ -79,15 +80,18 @@ static void solve(problem *q)
         for (int64_t v = 0; v < q->v; v++)
             sum += exp(z[v] - largest);
         q->loss[i] = log(sum) + largest - z[q->targets[i]];
+        q->smoothed[i] = (1 - q->smoothing) * q->loss[i];
+        for (int64_t v = 0; v < q->v; v++)
+            q->smoothed[i] += q->smoothing / (double)q->v * (log(sum) + largest - z[v]);
         q->correct[i] = z[q->targets[i]] == largest;
         for (int64_t v = 0; v < q->v; v++)
             z[v] = exp(z[v] - largest) / sum;
     }
 }
 
-static problem make_problem(xlm_precision precision, int64_t v, bool bias, bool far)
+static problem make_problem(xlm_precision precision, int64_t v, bool bias, bool far, double smoothing)
 {
-    problem q = {.precision = precision, .parameters = xlm_parameters_new(), .v = v, .bias = bias};
+    problem q = {.precision = precision, .parameters = xlm_parameters_new(), .v = v, .bias = bias, .smoothing = smoothing};
     xlm_parameters_add(q.parameters, "h", ROWS, WIDTH, XLM_INIT_ZERO, false);
     xlm_parameters_add(q.parameters, "table", v, WIDTH, XLM_INIT_ZERO, false);
     if (bias)
@@ -106,8 +110,9 @@ static result run(const problem *q, int64_t chunk, bool gradients, int threads)
     xlm_tape_multiply_by(tape, true, q->precision);
     xlm_tape_begin(tape, r.gradients, gradients, 1, 1);
     assert_true(xlm_product_packs(tape, MIN(chunk, ROWS), xlm_param(tape, "table")));
-    xlm_var *y = xlm_vocab_cross_entropy(tape, xlm_scale(tape, xlm_param(tape, "h"), 1), xlm_param(tape, "table"),
-                                         q->bias ? xlm_param(tape, "bias") : NULL, q->targets, chunk, r.score);
+    xlm_var *y = xlm_vocab_smoothed_cross_entropy(tape, xlm_scale(tape, xlm_param(tape, "h"), 1), xlm_param(tape, "table"),
+                                                  q->bias ? xlm_param(tape, "bias") : NULL, q->targets, q->smoothing, chunk,
+                                                  r.score);
     r.mean = y->value[0];
     if (gradients) {
         xlm_tape_seed(tape, y, 1);
@@ -130,6 +135,12 @@ static void compare(const problem *q, const char *what, int64_t n, const float *
             fail_msg("%s, element %d: %g, not %g", what, (int)i, (double)found[i], wanted[i]);
 }
 
+/* Of word v in the target distribution of a row. */
+static double wanted_share(const problem *q, int row, int64_t v)
+{
+    return (v == q->targets[row] ? 1 - q->smoothing : 0) + q->smoothing / (double)q->v;
+}
+
 static void check_gradients(const problem *q, const result *r)
 {
     const float *h = values_of(q, H), *table = values_of(q, TABLE);
@@ -137,7 +148,8 @@ static void check_gradients(const problem *q, const result *r)
     double *dh_size = g_new0(double, ROWS * WIDTH), *de_size = g_new0(double, q->v * WIDTH), *db_size = g_new0(double, q->v);
     for (int i = 0; i < ROWS; i++)
         for (int64_t v = 0; v < q->v; v++) {
-            const double p = q->p[i * q->v + v], dz = (p - (v == q->targets[i])) / ROWS, size = p / ROWS + fabs(dz);
+            const double p = q->p[i * q->v + v], dz = (p - wanted_share(q, i, v)) / ROWS;
+            const double size = p / ROWS + fabs(dz);
             db[v] += dz;
             db_size[v] += size;
             for (int c = 0; c < WIDTH; c++) {
@@ -158,7 +170,7 @@ static void check_scores(const problem *q, const result *r)
 {
     double mean = 0;
     for (int i = 0; i < ROWS; i++) {
-        mean += q->loss[i] / ROWS;
+        mean += q->smoothed[i] / ROWS;
         if (!(fabs((double)r->score[i].loss - q->loss[i]) <= 1e-5 * fmax(1, q->loss[i])))
             fail_msg("%d words, row %d: loss %g, not %g", (int)q->v, i, (double)r->score[i].loss, q->loss[i]);
         assert_int_equal(r->score[i].correct, q->correct[i]);
@@ -181,7 +193,7 @@ static void check_frozen(const problem *q, int frozen, const result *whole)
 }
 
 /* In float32 small products are made in another way, which has other bits: such vocabularies are tested in bfloat16. */
-static void check_all(xlm_precision precision)
+static void check_all(xlm_precision precision, double smoothing)
 {
     static const int64_t vocabularies[] = {5, 300, 4096, 4099, 6500};
     static const struct { int64_t chunk; bool gradients; int threads; } runs[] = {
@@ -189,7 +201,7 @@ static void check_all(xlm_precision precision)
         {ROWS, false, 1}, {ROWS - 1, true, 2}, /* its last chunk is small */
     };
     for (size_t k = precision == XLM_BFLOAT16 ? 0 : 8; k < 4 * G_N_ELEMENTS(vocabularies); k++) {
-        problem q = make_problem(precision, vocabularies[k / 4], k & 1, k & 2);
+        problem q = make_problem(precision, vocabularies[k / 4], k & 1, k & 2, smoothing);
         const result first = run(&q, ROWS, true, 1), chunked = run(&q, CHUNK, true, 1);
         for (size_t i = 0; i < G_N_ELEMENTS(runs); i++) {
             result r = run(&q, runs[i].chunk, runs[i].gradients, runs[i].threads);
@@ -213,13 +225,16 @@ static void check_all(xlm_precision precision)
 
 static void by_definition(void **state)
 {
+    static const double smoothings[] = {0, 0.1};
     (void)state;
     g_unsetenv("XLM_BF16_EMULATE");
     for (int precision = 0; precision < XLM_PRECISIONS; precision++)
         if (xlm_packed_lacks((xlm_precision)precision) == NULL)
-            check_all((xlm_precision)precision);
+            for (int i = 0; i < 2; i++)
+                check_all((xlm_precision)precision, smoothings[i]);
     g_setenv("XLM_BF16_EMULATE", "1", TRUE);
-    check_all(XLM_BFLOAT16);
+    for (int i = 0; i < 2; i++)
+        check_all(XLM_BFLOAT16, smoothings[i]);
     g_unsetenv("XLM_BF16_EMULATE");
 }
 

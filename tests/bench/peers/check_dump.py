@@ -139,20 +139,21 @@ class Encoder:
             memory, ends = memory[seen], torch.tensor([int((seen < end).sum()) for end in ends])
         return self.stack(b, "decoder", int(self.a["decoder_layers"]), True, memory, ends)[-1]
 
-    def next_words(self, h, b):
+    def next_words(self, h, b, smoothing):
         """Mean cross-entropy of each token of text b but the first of its sequence, by the state h of the token before it."""
         before = torch.ones(len(h), dtype=torch.bool)
         before[b["offsets"][1:] - 1] = False
         before = torch.nonzero(before).flatten()
-        return self.words(h[before], b["ids"][before + 1]), len(before)
+        return self.words(h[before], b["ids"][before + 1], smoothing), len(before)
 
-    def words(self, h, labels):
+    def words(self, h, labels, smoothing=0.0):
         """Mean cross-entropy of labels [M] at rows h [M x d], by the head for words."""
         if "lm_head/dense/weight" in self.p:
             h = self.linear(h, "lm_head/dense")
         if self.text("head") == "bert":
             h = self.norm(self.gelu(h), "lm_head/layer_norm")
-        return F.cross_entropy(F.linear(h, self.p["embeddings/word/weight"], self.p["lm_head/bias"]), labels)
+        return F.cross_entropy(F.linear(h, self.p["embeddings/word/weight"], self.p["lm_head/bias"]), labels,
+                               label_smoothing=smoothing)
 
 
 def sentence_pairs(b):
@@ -212,8 +213,11 @@ class Objective:
     def masked(self):
         return self.h[-1][self.b["masked_positions"]]
 
+    def smoothing(self):
+        return float(self.options.get("label_smoothing", 0))
+
     def mlm(self):
-        return self.encoder.words(self.masked(), self.b["targets"])
+        return self.encoder.words(self.masked(), self.b["targets"], self.smoothing())
 
     def dict_mlm(self):
         if self.options["predict"] == "original":
@@ -296,7 +300,7 @@ class Objective:
     def clm(self):
         """Each token of the text as it was read, from the encoder's state of the token before it; attention is causal."""
         text = self.read()
-        loss, terms = self.encoder.next_words(self.encoder.encode(text, causal=True)[-1], text)
+        loss, terms = self.encoder.next_words(self.encoder.encode(text, causal=True)[-1], text, self.smoothing())
         assert terms == self.terms, (terms, self.terms)
         return loss
 
@@ -307,7 +311,7 @@ class Objective:
         source, target = self.b if noise else self.read(), self.read()
         if pairs:
             source, target = self.side(0, source), self.side(1, target)
-        loss, terms = self.encoder.next_words(self.encoder.decode(target, source), target)
+        loss, terms = self.encoder.next_words(self.encoder.decode(target, source), target, self.smoothing())
         assert terms == self.terms, (terms, self.terms)
         return loss
 

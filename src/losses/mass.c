@@ -9,9 +9,14 @@
  * corrupted text where this is not <mask>. A sentence in which nothing is masked, as of fewer than 5 tokens, has no terms. */
 #include <xlm/loss.h>
 
+#include <stddef.h>
 #include <stdio.h>
 
 enum { SOURCE, TARGET };
+
+struct mass { double label_smoothing; };
+
+static const xlm_option mass_options[] = {XLM_LABEL_SMOOTHING_OPTION(offsetof(struct mass, label_smoothing)), XLM_OPTION_END};
 
 static bool mass_open(xlm_loss *self, char *message, size_t size)
 {
@@ -47,6 +52,8 @@ static void mass_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_view(declaration, &source);
     xlm_declare_view(declaration, &target);
     xlm_declare_metric(declaration, "accuracy");
+    if (((const struct mass *)self->state)->label_smoothing > 0)
+        xlm_declare_metric(declaration, "cross_entropy");
 }
 
 /* What is predicted. */
@@ -101,13 +108,18 @@ static int64_t mass_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 
 static xlm_var *mass_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
+    const struct mass *mass = self->state;
     const struct terms *terms = pass->labels;
+    const xlm_lm_settings settings = {.label_smoothing = xlm_pass_label_smoothing(pass, mass->label_smoothing)};
     const xlm_encoded *target = xlm_pass_view(pass, TARGET);
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)terms->n);
     xlm_var *h = terms->n < target->text->tokens ? xlm_rows(tape, target->states, terms->rows, terms->n) : target->states;
-    xlm_var *mean = xlm_lm_cross_entropy(pass->model, tape, h, terms->targets, scores);
-    for (int32_t i = 0; i < terms->n; i++)
+    xlm_var *mean = xlm_lm_cross_entropy(pass->model, tape, h, terms->targets, &settings, scores);
+    for (int32_t i = 0; i < terms->n; i++) {
         xlm_loss_metric(self, "accuracy", scores[i].correct, 1);
+        if (settings.label_smoothing > 0)
+            xlm_loss_metric(self, "cross_entropy", scores[i].loss, 1);
+    }
     return mean;
 }
 
@@ -116,6 +128,8 @@ const xlm_loss_class xlm_loss_mass = {
     .name = "mass",
     .summary = "the decoder predicts a masked fragment of each sentence (MASS)",
     .needs_stream = true,
+    .options = mass_options,
+    .state_size = sizeof(struct mass),
     .open = mass_open,
     .declare = mass_declare,
     .label = mass_label,

@@ -327,7 +327,7 @@ class Objective:
         assert all(torch.equal(made[k], text[k]) for k in text), "the decoder's text"
         predicts = torch.cat([torch.full((len(x),), len(i) > 0) for x, i in zip(before, inside)])
         assert int(predicts.sum()) == len(masked) == self.terms, "every masked position is a term"
-        return self.encoder.words(self.encoder.decode(text, b, self.seen())[predicts], b["targets"])
+        return self.encoder.words(self.encoder.decode(text, b, self.seen())[predicts], b["targets"], self.smoothing())
 
     def seen(self):
         """Rows of the corrupted text that are not <mask>, which has the id 4 in vocabularies of our own."""

@@ -117,6 +117,7 @@ compare fragments.conf "stream text.span=1" model.token_types=true
 # Label smoothing.
 compare job.conf "objective mlm.label_smoothing=0.1" "objective tlm.label_smoothing=0.3"
 compare decoder.conf "objective clm.label_smoothing=0.1" "objective translate.label_smoothing=0.1"
+compare mass.conf "objective mass.label_smoothing=0.2"
 compare decoder.conf "objective translate.label_smoothing=1" model.head=xlm model.vocabulary_chunk=7
 
 # Differences are found, and unknown objectives are reported.

@@ -73,8 +73,8 @@ static void emulate(const left *l, const xlm_real *bias, bool add, xlm_real *c)
         packed_sum_rows(l, 0, m);
     for (int64_t i = 0; l->transposed != NULL && i < m * p->k; i++)
         l->transposed[i % p->k * l->transposed_apart + i / p->k] = xlm_bfloat16_of(copy[i]);
-    xlm_gemm(transpose, p->transpose, m, p->n, p->k, 1, copy, transpose ? m : p->k, p->bytes, p->transpose ? p->k : p->n,
-             bias != NULL || add, c, p->n);
+    xlm_gemm_rows_alone(transpose, p->transpose, m, p->n, p->k, 1, copy, transpose ? m : p->k, p->bytes,
+                        p->transpose ? p->k : p->n, bias != NULL || add, c, p->n);
     g_free(copy);
 #else
     (void)l, (void)bias, (void)add, (void)c;

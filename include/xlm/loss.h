@@ -54,8 +54,8 @@ typedef struct xlm_loss_setup {
 /* What an objective knows about its stream. Valid until close. */
 typedef struct xlm_loss_stream {
     const char *name;                 /* of the job file's section */
-    const char *const *components;    /* what it is drawn from: codes of languages, or of pairs of languages ("de-en") as the corpus
-                                         has them; NULL-terminated; NULL: the languages are not known */
+    const char *const *components;    /* what it is drawn from: codes of languages, or of pairs of languages ("de-en") as the
+                                         corpus has them; NULL-terminated; NULL: labelled examples */
     int64_t batch;                    /* sequences of a step, over all ranks */
     bool parallel;                    /* it has pairs, whose sides can be viewed separately */
     bool drawn_sides;                 /* the side of a pair that comes first is drawn at random (shuffle_sides) */

@@ -1,4 +1,5 @@
-/* xlm-mpi: translation of the model's own translations (Sennrich et al. 2016; Lample et al. 2018). SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: translation of the model's own translations (Sennrich et al. 2016; Lample et al. 2018).
+ * SPDX-License-Identifier: GPL-3.0-or-later
  *
  * `label` translates each sentence y of the stream into another language with the present parameters, without dropout or
  * gradient: greedily, or by a sample. The translation x has at most 1.3 |y| + 5 tokens. From it the model learns to write y:
@@ -25,10 +26,11 @@ struct back_translation {
 
 static const xlm_option back_translation_options[] = {
     {"source_languages", XLM_OPTION_LIST, NULL, 0, 0, NULL,
-     "languages that the sentences are translated into, to be translated back: for each sentence one is drawn that is not its own",
+     "languages that the sentences are translated into, to be translated back; one is drawn for each, not its own",
      offsetof(struct back_translation, source_languages)},
     {"temperature", XLM_OPTION_REAL, "0", 0, 100, NULL,
-     "translate by samples from p^(1/temperature); 0: greedily, the most probable token each time", offsetof(struct back_translation, temperature)},
+     "translate by samples from p^(1/temperature); 0: greedily, the most probable token each time",
+     offsetof(struct back_translation, temperature)},
     {"top_k", XLM_OPTION_INT, "0", 0, 1e9, NULL, "sample among this many tokens, the most probable ones; 0: among all",
      offsetof(struct back_translation, top_k)},
     XLM_LABEL_SMOOTHING_OPTION(offsetof(struct back_translation, label_smoothing)), XLM_OPTION_END};
@@ -91,10 +93,11 @@ static bool back_translation_open(xlm_loss *self, char *message, size_t size)
         snprintf(message, size, "without language embeddings the decoder cannot know into which language to translate; set "
                  "language_embeddings = true in [model]");
     else if (stream->parallel)
-        snprintf(message, size, "[stream %s] has pairs, and back-translation is of text without translation; set type = monolingual "
-                 "there, or plugin = seq2seq here", stream->name);
+        snprintf(message, size, "[stream %s] has pairs, and back-translation is of text without translation; set type = "
+                 "monolingual there, or plugin = seq2seq here", stream->name);
     else if (stream->joined)
-        snprintf(message, size, "a sequence of [stream %s] can hold several sentences; set join_sentences = false there", stream->name);
+        snprintf(message, size, "a sequence of [stream %s] can hold several sentences; set join_sentences = false there",
+                 stream->name);
     else if (b->top_k > 0 && b->temperature == 0)
         snprintf(message, size, "top_k is for samples, and temperature = 0 makes none; set temperature = 1");
     else

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# xlm-mpi: unsupervised translation by denoising and back-translation, as a user trains it. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: unsupervised translation by denoising and back-translation, as a user trains it.
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 long
@@ -11,7 +12,8 @@ noise() { printf 'noise_shuffle = 3\nnoise_drop = 0.1\nnoise_blank = 0.1\n'; }
 denoise() { printf '[objective noise-%s]\nplugin = seq2seq\nstream = noisy-%s\nweight = 0:1,4:0.5,7:0\n' "$1" "$1"; }
 back() { printf '[objective back-%s]\nplugin = back-translation\nstream = %s\nsource_languages = %s\n' "$1" "$1" "$2"; }
 top() { eight_steps 4 -e '/^.stream text/,$d' -e 's/^layers = .*/&\ndecoder_layers = 2/' "$@"; }
-{ top; for l in en xx; do text noisy-$l $l; noise; text $l $l; denoise $l; done; back en xx; back xx en; echo temperature = 0.8; } >unmt.conf
+{ top; for l in en xx; do text noisy-$l $l; noise; text $l $l; denoise $l; done
+  back en xx; back xx en; echo temperature = 0.8; } >unmt.conf
 
 reproduced unmt.conf out 2 4
 for name in back-en back-xx; do
@@ -27,7 +29,8 @@ h5diff dump-1.h5 dump-2.h5 >diff.log 2>&1 || fail "dumps of 1 and 2 ranks differ
 made() { numbers "/objectives/back-en/made_text/$1" dump-1.h5; }
 [ "$(made languages | sort -u)" = 1 ] || fail "the translations of en are not in xx: $(made languages | sort | uniq -c)"
 XLM_BF16_EMULATE=1 trained unmt.conf rounded 1 --set train.precision=bfloat16 --set train.steps=2
-is_near "$(value rounded 1 train noise-en loss)" "$(value out-1 1 train noise-en loss)" 0.05 || fail "bfloat16: $(cat rounded/metrics.csv)"
+is_near "$(value rounded 1 train noise-en loss)" "$(value out-1 1 train noise-en loss)" 0.05 ||
+    fail "bfloat16: $(cat rounded/metrics.csv)"
 
 # ---- from a few pairs and much text: it learns from its own translations, and these get a length ----
 { top | sed 's/^steps = .*/steps = 90/; s/^warmup = .*/warmup = 20/; s/^learning_rate = .*/learning_rate = 3e-3/
@@ -46,7 +49,8 @@ estimated memory.log
 
 # ---- refused by name ----
 expect 78 'objective back-en.*source_languages' xlm_train <(grep -v '^source_languages' unmt.conf) --dry-run
-job_refused 'objective back-en.: source_languages: the corpus has no language fr' unmt.conf --set 'objective back-en.source_languages=fr'
+job_refused 'objective back-en.: source_languages: the corpus has no language fr' unmt.conf \
+    --set 'objective back-en.source_languages=fr'
 job_refused 'objective back-en.: .stream en. has text in en, and source_languages has no other' unmt.conf \
     --set 'objective back-en.source_languages=en'
 job_refused 'objective back.: .stream text. has text in xx, and source_languages has no other' learn.conf \

@@ -64,8 +64,8 @@ struct translation {
 static xlm_text beginning(const int32_t starts[2], const int32_t *tokens, const int32_t *into)
 {
     static const int32_t counting[POSITIONS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    return (xlm_text){.tokens = starts[1], .sequences = 1, .offsets = starts, .ids = tokens, .unmasked = tokens, .positions = counting,
-                      .languages = into, .unswitched = into, .types = sentence_zeros, .keys = sentence_keys,
+    return (xlm_text){.tokens = starts[1], .sequences = 1, .offsets = starts, .ids = tokens, .unmasked = tokens,
+                      .positions = counting, .languages = into, .unswitched = into, .types = sentence_zeros, .keys = sentence_keys,
                       .specials = &xlm_own_special_tokens};
 }
 
@@ -228,6 +228,8 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_greedy), cmocka_unit_test(test_samples), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_greedy), cmocka_unit_test(test_samples), cmocka_unit_test(test_refusals),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

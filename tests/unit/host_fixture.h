@@ -75,7 +75,8 @@ static inline bool open_job(struct hosted_job *job)
     job->model = xlm_model_new(c, job->parameters);
     job->resources = xlm_resources_new(job->readers != NULL ? job->readers : none, &(xlm_resource_origin){0});
     const xlm_host_setup setup = {
-        .model = job->model, .about = {.model = c, .specials = &xlm_own_special_tokens, .languages = job_languages, .seed = GRADIENT_SEED},
+        .model = job->model,
+        .about = {.model = c, .specials = &xlm_own_special_tokens, .languages = job_languages, .seed = GRADIENT_SEED},
         .resources = job->resources,
         .streams = job->stream.name != NULL, .stream = &job->stream, .objectives = job->objectives, .objective = job->objective,
     };

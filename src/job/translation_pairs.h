@@ -1,15 +1,19 @@
-/* xlm-mpi: what a job trains a model to translate. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: what a job trains a model to translate. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Checkpoints record it (attribute `translations` of /job), so that who translates with a model can be told about a pair of languages
+ * that it has never been trained on. */
 #ifndef XLM_JOB_TRANSLATION_PAIRS_H
 #define XLM_JOB_TRANSLATION_PAIRS_H
 
-#include "job/job.h"
+#include "job/job_streams.h"
 
-/* UNKNOWN: the job reads all pairs of a corpus, or text of all its languages, and the corpus is not where the job says. */
-typedef enum { XLM_TRANSLATES, XLM_DOES_NOT_TRANSLATE, XLM_TRANSLATES_UNKNOWN } xlm_job_translates;
+/* The pairs that objectives translate, "en-de,de-en", source first, each once: seq2seq those of its stream, back-translation from
+ * each of its languages into those of its stream. Empty if there are none; plugins from elsewhere are not known. g_free. */
+char *xlm_job_translations(const xlm_job *job, const xlm_job_streams *streams);
 
-/* Does a job train translations from one language into another: by seq2seq on pairs in this direction, or by back-translation?
- * [in] text: of a checkpoint (job/job_record.h), with every key; it need not be true: no module is loaded
- * [in] digest: of the checkpoint's vocabulary (xlm_corpus_digest_of), which the corpus of the job must have. Not collective. */
-xlm_job_translates xlm_job_translates_pair(const char *text, uint64_t digest, const char *from, const char *to);
+/* Is the pair one of these? */
+bool xlm_job_translates(const char *translations, const char *from, const char *to);
+/* Those of a checkpoint; NULL: it does not say. Not collective. g_free. */
+char *xlm_job_translations_of_checkpoint(const char *path);
 
 #endif

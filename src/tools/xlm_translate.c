@@ -12,11 +12,9 @@
 #include "base/log.h"
 #include "base/memory_left.h"
 #include "base/progress.h"
-#include "corpus/corpus.h"
 #include "files/files.h"
 #include "files/new_file.h"
 #include "gemm/hardware.h"
-#include "job/job_record.h"
 #include "job/translation_pairs.h"
 #include "model/model_file.h"
 #include "program/program.h"
@@ -264,10 +262,10 @@ static bool open_translator(work *w, GError **error)
 /* Of rank 0. */
 static void warn_of_pair(const work *w)
 {
-    g_autofree char *text = given.from != NULL && given.to != NULL ? xlm_job_record_of_checkpoint(w->path, NULL) : NULL;
-    if (text != NULL && xlm_job_translates_pair(text, xlm_corpus_digest_of(w->loaded->vocabulary), given.from, given.to) ==
-                            XLM_DOES_NOT_TRANSLATE)
-        xlm_log_warn("%s: its job does not train translation from %s to %s; expect poor translations", w->path, given.from, given.to);
+    g_autofree char *trained = given.from != NULL && given.to != NULL ? xlm_job_translations_of_checkpoint(w->path) : NULL;
+    if (trained != NULL && !xlm_job_translates(trained, given.from, given.to))
+        xlm_log_warn("%s: the run that it is of was not trained to translate %s into %s%s%s; expect poor translations", w->path,
+                     given.from, given.to, *trained != '\0' ? ", only " : "", trained);
 }
 
 /* Collective. Is there memory for the largest batch, on each node? The tape gets room for it. */

@@ -295,18 +295,12 @@ static xlm_precision precision = XLM_FLOAT32;
 
 void xlm_model_file_set_precision(xlm_precision of_tapes) { precision = of_tapes; }
 
-static xlm_tape *prepare_tape(xlm_tape *tape)
+xlm_tape *xlm_model_file_tape(const xlm_loaded_model *loaded)
 {
+    xlm_tape *tape = xlm_tape_new(loaded->parameters);
     xlm_tape_multiply_by(tape, precision != XLM_FLOAT32, precision);
     xlm_tape_hold_parameters(tape, true);
     return tape;
-}
-
-xlm_tape *xlm_model_file_tape(const xlm_loaded_model *loaded) { return prepare_tape(xlm_tape_new(loaded->parameters)); }
-
-xlm_tape *xlm_model_file_tape_of_shapes(const xlm_loaded_model *loaded)
-{
-    return prepare_tape(xlm_tape_new_of_shapes(loaded->parameters));
 }
 
 void xlm_model_file_free(xlm_loaded_model *loaded)

@@ -70,8 +70,6 @@ bool xlm_model_file_has_layer(const xlm_loaded_model *loaded, const char *path, 
 /* A tape for passes over the model, whose parameters must not change from now on; the caller frees it. Products with parameters
  * are computed in float32, or in the precision that was set last (xlm_packed_lacks must be NULL for it). */
 xlm_tape *xlm_model_file_tape(const xlm_loaded_model *loaded);
-/* The same, but a tape of shapes, to count what passes would take. */
-xlm_tape *xlm_model_file_tape_of_shapes(const xlm_loaded_model *loaded);
 void xlm_model_file_set_precision(xlm_precision precision);
 /* NULL is allowed. */
 void xlm_model_file_free(xlm_loaded_model *loaded);

@@ -274,10 +274,9 @@ static bool check_memory(work *w, GError **error)
     xlm_line_translator *l = &w->lines;
     const double gib = 1 << 30;
     GError *failure = NULL;
-    l->translator.tape = xlm_model_file_tape_of_shapes(w->loaded);
+    w->tape = l->translator.tape = xlm_model_file_tape(w->loaded);
     const uint64_t bytes = xlm_translation_bytes(&l->translator, l->encoder.longest), left = xlm_memory_left();
     const uint64_t node = (uint64_t)xlm_comm_sum_node(w->comm, (int64_t)bytes), space = xlm_address_space_left();
-    xlm_tape_free(l->translator.tape);
     if ((left > 0 && node > left) || bytes > space)
         xlm_error_set(&failure, EX_UNAVAILABLE, "a batch of --batch-tokens %" G_GINT64_FORMAT ", or of the longest sentence, with %"
                       G_GINT64_FORMAT " hypotheses takes about %.2f GiB on each rank, and %.2f GiB are free; lower --batch-tokens, "
@@ -285,7 +284,6 @@ static bool check_memory(work *w, GError **error)
                       (double)MIN(left / (uint64_t)w->comm->local_ranks, space) / gib);
     if (!xlm_comm_agree_on(w->comm, failure, error))
         return false;
-    w->tape = l->translator.tape = xlm_model_file_tape(w->loaded);
     xlm_tape_reserve(w->tape, bytes);
     return true;
 }

@@ -38,6 +38,9 @@ bool xlm_translation_check(const xlm_model *model, const xlm_special_tokens *spe
     if (options->search.beam > ordinary && !(options->search.temperature > 0))
         return xlm_error_set(error, EX_USAGE, "a beam of %" G_GINT64_FORMAT " is larger than the vocabulary, which has %"
                              G_GINT64_FORMAT " tokens that are not special", options->search.beam, ordinary);
+    if (options->search.top_k > c->vocabulary)
+        return xlm_error_set(error, EX_USAGE, "the %" G_GINT64_FORMAT " most probable tokens are more than the vocabulary has, %"
+                             G_GINT64_FORMAT, options->search.top_k, c->vocabulary);
     if (options->n_best > options->search.beam)
         return xlm_error_set(error, EX_USAGE, "%" G_GINT64_FORMAT " translations of a sentence are more than the beam, %"
                              G_GINT64_FORMAT, options->n_best, options->search.beam);
@@ -214,9 +217,11 @@ static uint64_t plan_batch(const xlm_translator *t, int64_t ids)
 
 uint64_t xlm_translation_bytes(const xlm_translator *translator, int64_t longest)
 {
-    g_assert(xlm_tape_is_of_shapes(translator->tape));
-    const uint64_t shortest = plan_batch(translator, 1);
-    return MAX(shortest, plan_batch(translator, longest));
+    xlm_translator planned = *translator;
+    planned.tape = xlm_tape_new_of_shapes_like(translator->tape);
+    const uint64_t shortest = plan_batch(&planned, 1), bytes = MAX(shortest, plan_batch(&planned, longest));
+    xlm_tape_free(planned.tape);
+    return bytes;
 }
 
 xlm_translation_set *xlm_translate(const xlm_translator *t, const xlm_translation_sources *sources)

@@ -27,6 +27,7 @@ floors='
 3 stream lexicon aligners
 3 synthetic
 3 model
+3 translation aligners
 4 objective
 4 losses
 5 job

@@ -4,11 +4,13 @@
  * are visited, the most probable first: one that ends with </s> becomes a finished hypothesis, one that does not is kept, until K
  * are kept. The score of a hypothesis y of n tokens and </s> is
  *     log p(y) / (n + 1)^α,
- * and the K finished hypotheses with the highest scores are remembered. The search of a sentence ends when no unfinished hypothesis
- * can reach the score of the worst of them, or, with early_stopping, as soon as there are K. With K = 1 it is greedy: the most
- * probable token each time, until that is </s>. Special tokens other than </s> are never written; they keep their probability.
+ * and the K finished hypotheses with the highest scores are remembered. The search of a sentence ends when no unfinished
+ * hypothesis can reach the score of the worst of them, or, with early_stopping, as soon as there are K. With K = 1 it is greedy:
+ * the most probable token each time, until that is </s>. Special tokens other than </s> are never written; they keep their
+ * probability.
  *
- * The results of a sentence depend on its memory, on the options and, when sampling, on its key, but not on the other sentences. */
+ * The results of a sentence depend on its memory, on the options and, when sampling, on its key, but not on the other
+ * sentences. What is not as described here ends the program with a message: check what users say before. */
 #ifndef XLM_SEARCH_H
 #define XLM_SEARCH_H
 
@@ -21,23 +23,23 @@ extern "C" {
 enum { XLM_MAX_BEAM = 1000 };
 
 typedef struct xlm_search_options {
-    int64_t beam;          /* K, 1 to XLM_MAX_BEAM; when sampling, the number of independent samples */
-    double length_penalty; /* α */
+    int64_t beam;          /* K, 1 to XLM_MAX_BEAM, at most the vocabulary; when sampling, the number of independent samples */
+    double length_penalty; /* α, finite */
     bool early_stopping;
     double temperature;    /* > 0: sample from p^(1/temperature); 0: search */
-    int64_t top_k;         /* sample among this many tokens, the most probable ones; 0: among all */
+    int64_t top_k;         /* sample among this many tokens, the most probable ones, at most the vocabulary; 0: among all */
     uint64_t seed;         /* of the samples */
     uint64_t step;         /* a different one for each step of training */
 } xlm_search_options;
 
 /* The sentences to be written. */
 typedef struct xlm_search_input {
-    int32_t sentences;             /* S */
+    int32_t sentences;             /* S, at least 1 */
     xlm_var *memory;               /* rows x d: the states that the decoder attends to */
-    const int32_t *memory_offsets; /* [S+1] of the memory's rows, at least one in each */
+    const int32_t *memory_offsets; /* [S+1] of the memory's rows, at least one in each; all of them */
     const int32_t *languages;      /* [S] of what is written */
     const int32_t *max_tokens;     /* [S] maximum number of tokens before </s>: 0 to the positions of the model − 1 */
-    const xlm_row_key *keys;       /* [S] of the draws; NULL: when none are made */
+    const xlm_row_key *keys;       /* [S] of the draws when sampling; else they are not read */
 } xlm_search_input;
 
 typedef struct xlm_hypothesis {
@@ -57,6 +59,12 @@ typedef struct xlm_search_result {
  * Returns [S] results, memory of the tape. */
 const xlm_search_result *xlm_search(const xlm_model *model, xlm_tape *tape, const xlm_special_tokens *specials,
                                     const xlm_search_options *options, const xlm_search_input *input);
+/* The most bytes that xlm_search would take of the tape, if texts became as long as they may. The packed copies of the parameters
+ *, which all passes share, and the memory itself are not counted.
+ * [in] tape: as it would search; it is not changed
+ * [in] input: its memory is not read */
+uint64_t xlm_search_bytes(const xlm_model *model, const xlm_tape *tape, const xlm_special_tokens *specials,
+                          const xlm_search_options *options, const xlm_search_input *input);
 
 #ifdef __cplusplus
 }

@@ -67,10 +67,3 @@ xlm_var *xlm_decoder_cache_step(xlm_decoder_cache *cache, const xlm_decoder_step
     const xlm_stack_pass pass = {.stack = XLM_STACK_DECODER, .text = &text, .cache = cache->layer, .highest = c->decoder_layers};
     return xlm_stack_run(cache->model, cache->tape, &pass)[c->decoder_layers];
 }
-
-uint64_t xlm_decoder_cache_bytes(const xlm_model_config *config, bool half, int64_t rows, int64_t memory_rows)
-{
-    const int64_t layers = config->decoder_layers, memories = config->share_layers ? 1 : layers;
-    const uint64_t number = half ? sizeof(uint16_t) : sizeof(xlm_real);
-    return 2 * number * (uint64_t)config->hidden_size * (uint64_t)(layers * rows + memories * memory_rows);
-}

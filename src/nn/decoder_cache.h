@@ -24,7 +24,4 @@ typedef struct xlm_decoder_step {
 /* D[top] of the tokens, n x d; their keys and values are kept. The values are those of xlm_model_decode up to rounding. */
 xlm_var *xlm_decoder_cache_step(xlm_decoder_cache *cache, const xlm_decoder_step *step);
 
-/* Bytes that a cache takes; `half`: products are computed in bfloat16. */
-uint64_t xlm_decoder_cache_bytes(const xlm_model_config *config, bool half, int64_t rows, int64_t memory_rows);
-
 #endif

@@ -11,5 +11,7 @@ nn_sources = \
 	src/nn/linear.c \
 	src/nn/model.c src/nn/model.h \
 	src/nn/model_parts.h \
-	src/nn/search.c src/nn/search_rows.c src/nn/search_rows.h \
+	src/nn/search.c \
+	src/nn/search_input.c src/nn/search_input.h \
+	src/nn/search_rows.c src/nn/search_rows.h \
 	src/nn/stack.c src/nn/stack.h

@@ -1,7 +1,7 @@
 /* xlm-mpi: greedy search, beam search, sampling. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * All unfinished hypotheses of all sentences are the rows of a step, those of a sentence next to one another. A hypothesis has the
- * list of its tokens and, for each of its inputs (<s> and the tokens), the row of the cache that keeps its keys and values.
+ * All unfinished hypotheses of all sentences are the rows of a step, those of a sentence next to one another. A hypothesis has
+ * the list of its tokens and, for each of its inputs (<s> and the tokens), the row of the cache that keeps its keys and values.
  * Hypotheses with the same beginning have the same rows; a row that no list names is used again. */
 #include <xlm/search.h>
 
@@ -11,6 +11,7 @@
 
 #include "nn/decoder_cache.h"
 #include "nn/model_parts.h"
+#include "nn/search_input.h"
 #include "nn/search_rows.h"
 #include "tensor/tape.h"
 #include "tensor/variable.h"
@@ -281,15 +282,6 @@ static struct rows take_rows(xlm_tape *tape, int64_t n, int64_t room)
                          .kept = XLM_TAPE_TAKE(tape, int32_t, n * room)};
 }
 
-/* Each hypothesis may keep <s> and all of its tokens. */
-static int64_t count_cache_rows(const struct search *s)
-{
-    int64_t rows = 0;
-    for (int32_t i = 0; i < s->input->sentences; i++)
-        rows += s->options->beam * (s->input->max_tokens[i] + 1);
-    return rows;
-}
-
 static void take_memory(struct search *s)
 {
     const int32_t sentences = s->input->sentences;
@@ -298,7 +290,7 @@ static void take_memory(struct search *s)
     for (int32_t i = 0; i < sentences; i++)
         longest = MAX(longest, s->input->max_tokens[i]);
     s->room = longest + 1;
-    s->cache_rows = count_cache_rows(s);
+    s->cache_rows = xlm_search_cache_rows(s->options, s->input);
     s->used = XLM_TAPE_TAKE(s->tape, bool, s->cache_rows);
     s->now = take_rows(s->tape, rows, s->room);
     s->next = take_rows(s->tape, rows, s->room);
@@ -341,6 +333,7 @@ static const xlm_search_result *results_of(const struct search *s)
 const xlm_search_result *xlm_search(const xlm_model *model, xlm_tape *tape, const xlm_special_tokens *specials,
                                     const xlm_search_options *options, const xlm_search_input *input)
 {
+    xlm_search_check(model, specials, options, input);
     const bool samples = options->temperature > 0;
     struct search s = {.model = model, .tape = tape, .options = options, .input = input, .specials = specials,
                        .choice = {.specials = specials, .options = options,
@@ -356,4 +349,18 @@ const xlm_search_result *xlm_search(const xlm_model *model, xlm_tape *tape, cons
         make_step(&s);
     xlm_tape_set_mode(tape, before);
     return results_of(&s);
+}
+
+uint64_t xlm_search_bytes(const xlm_model *model, const xlm_tape *tape, const xlm_special_tokens *specials,
+                          const xlm_search_options *options, const xlm_search_input *input)
+{
+    xlm_tape *shapes = xlm_tape_new_of_shapes_like(tape);
+    xlm_search_input planned = *input;
+    xlm_tape_begin(shapes, NULL, false, 0, 0);
+    planned.memory = xlm_constant_in_place(shapes, input->memory_offsets[input->sentences], model->config.hidden_size,
+                                           XLM_NO_NUMBERS);
+    xlm_search(model, shapes, specials, options, &planned);
+    const uint64_t bytes = xlm_tape_peak_bytes(shapes);
+    xlm_tape_free(shapes);
+    return bytes;
 }

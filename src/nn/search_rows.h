@@ -30,7 +30,7 @@ typedef struct xlm_row_choice {
  * [in,out] logits: [vocabulary]
  * [out] found: [n]
  * Returns their number. */
-int64_t xlm_search_continue_row(const xlm_row_choice *choice, const xlm_row_request *request, int64_t vocabulary, xlm_real *logits,
-                                xlm_continuation *found);
+int64_t xlm_search_continue_row(const xlm_row_choice *choice, const xlm_row_request *request, int64_t vocabulary,
+                                xlm_real *logits, xlm_continuation *found);
 
 #endif

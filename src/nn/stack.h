@@ -18,8 +18,8 @@ typedef struct xlm_stack_pass {
     xlm_var *memory;          /* for a decoder: rows of the states that it attends to; else NULL */
     const int32_t *memory_offsets; /* [sequences + 1] */
     int64_t highest;          /* layers above are not computed */
-    const xlm_block_cache *cache; /* [highest] of each layer, for a step of a search: instead of the memory and of causality, which
-                                 follow from the lists of rows; else NULL */
+    const xlm_block_cache *cache; /* [highest] of each layer, for a step of a search: instead of the memory and of causality,
+                                   * which follow from the lists of rows; else NULL */
     const int32_t *rows;      /* [n] rows of H[highest] to compute, ascending; NULL: all */
     int32_t n;
 } xlm_stack_pass;

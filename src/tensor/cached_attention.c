@@ -1,7 +1,7 @@
 /* xlm-mpi: attention of single rows to a cache of keys and values. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A row of the cache is read from its beginning to its end, for all heads, and each row once for the keys and once for the values:
- * a search spends its time here on memory. */
+ * A row of the cache is read from its beginning to its end, for all heads, and each row once for the keys and once for the
+ * values: a search spends its time here on memory. */
 #include "tensor/cached_attention.h"
 
 #include <math.h>
@@ -80,7 +80,8 @@ static void attend_all(const xlm_cached_attention_inputs *in, const xlm_var *y, 
 #pragma omp parallel for schedule(dynamic, 1) if (y->rows * room > XLM_PARALLEL)
     for (int64_t i = 0; i < y->rows; i++) {
         xlm_real *own = scratch + omp_get_thread_num() * room;
-        const xlm_real *q = read_row(d, in->query->value, in->cache.rounded != NULL ? in->query->rounded : NULL, i * in->query->cols + in->query_column, own);
+        const uint16_t *rounded = in->cache.rounded != NULL ? in->query->rounded : NULL;
+        const xlm_real *q = read_row(d, in->query->value, rounded, i * in->query->cols + in->query_column, own);
         attend(&(struct query){.in = in, .rows = in->rows[i], .keys = in->lengths[i], .q = q, .row = own + d,
                                .p = own + 2 * d, .y = y->value + i * d});
     }

@@ -1,8 +1,9 @@
-/* xlm-mpi: attention of single rows to keys and values that earlier passes have computed. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: attention of single rows to keys and values that earlier passes have computed.
+ * SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A search decodes one token of each hypothesis at a time. The keys and values of earlier tokens are kept in a cache: a row of it
- * has the d columns of a key, then the d columns of a value. A query attends to the rows that a list names, so that hypotheses with
- * the same beginning share its rows, and none is ever copied. */
+ * has the d columns of a key, then the d columns of a value. A query attends to the rows that a list names, so that hypotheses
+ * with the same beginning share its rows, and none is ever copied. */
 #ifndef XLM_TENSOR_CACHED_ATTENTION_H
 #define XLM_TENSOR_CACHED_ATTENTION_H
 

@@ -62,6 +62,8 @@ xlm_tape *xlm_tape_new(xlm_parameters *parameters);
  * (xlm_gemm_flops, xlm_profile). Functions of plugins get meaningless numbers: variables are read as pseudo-random numbers in
  * [-1, 1), scores as 0, gradients as 0. */
 xlm_tape *xlm_tape_new_of_shapes(xlm_parameters *parameters);
+/* One with the parameters of a tape, and their products made as there. */
+xlm_tape *xlm_tape_new_of_shapes_like(const xlm_tape *tape);
 /* It is such a tape, whose operators compute nothing. */
 bool xlm_tape_has_shapes_alone(const xlm_tape *tape);
 bool xlm_tape_is_of_shapes(const xlm_tape *tape);

@@ -37,6 +37,14 @@ xlm_tape *xlm_tape_new_of_shapes(xlm_parameters *parameters)
     return tape;
 }
 
+xlm_tape *xlm_tape_new_of_shapes_like(const xlm_tape *tape)
+{
+    xlm_tape *shapes = xlm_tape_new_of_shapes(tape->parameters);
+    shapes->packs = tape->packs;
+    shapes->precision = tape->precision;
+    return shapes;
+}
+
 bool xlm_tape_is_of_shapes(const xlm_tape *tape) { return of_shapes(tape); }
 
 void xlm_tape_free(xlm_tape *tape)

@@ -5,7 +5,10 @@
 #include "model_fixture.h"
 
 #include <math.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <xlm/search.h>
 
 #include "gemm/packed.h"
@@ -96,8 +99,9 @@ static void next_token(const struct setup *s, int32_t sentence, const int32_t *i
         positions[i] = i;
         language[i] = languages[sentence];
     }
-    const xlm_text text = {.tokens = tokens, .sequences = 1, .offsets = offsets, .ids = row, .unmasked = row, .positions = positions,
-                           .languages = language, .unswitched = language, .types = types, .specials = &specials};
+    const xlm_text text = {.tokens = tokens, .sequences = 1, .offsets = offsets, .ids = row, .unmasked = row,
+                           .positions = positions, .languages = language, .unswitched = language, .types = types,
+                           .specials = &specials};
     xlm_tape *tape = xlm_tape_new(s->parameters);
     xlm_tape_begin(tape, NULL, false, 1, 1);
     xlm_var *m = xlm_constant(tape, rows, D, memory + memory_offsets[sentence] * D);
@@ -188,7 +192,8 @@ static void expect_same(const struct text *wanted, const xlm_hypothesis *found)
 static void favour_end(const struct setup *s, double amount)
 {
     const int bias = xlm_parameters_find(s->parameters, "lm_head/bias");
-    xlm_parameters_values(s->parameters)[xlm_parameters_get(s->parameters, bias)->start + specials.id[XLM_EOS]] += (xlm_real)amount;
+    const int64_t start = xlm_parameters_get(s->parameters, bias)->start;
+    xlm_parameters_values(s->parameters)[start + specials.id[XLM_EOS]] += (xlm_real)amount;
 }
 
 static const int32_t in_order[SENTENCES] = {0, 1, 2, 3, 4, 5}, backwards[SENTENCES] = {5, 4, 3, 2, 1, 0};
@@ -212,7 +217,8 @@ static void test_searches_find_what_the_definition_finds(void **state)
 {
     (void)state;
     static const struct { int64_t beam; double penalty; bool early; } cases[] = {
-        {1, 1, false}, {2, 1, false}, {5, 1, false}, {5, 0, false}, {5, 2.5, false}, {3, -0.5, false}, {5, 1, true}, {8, 0.6, true},
+        {1, 1, false}, {2, 1, false}, {5, 1, false}, {5, 0, false}, {5, 2.5, false}, {3, -0.5, false}, {5, 1, true},
+        {8, 0.6, true},
     };
     for (int model = 0; model < 4; model++) {
         struct setup s = open_setup(make_config(model == 1, model != 2, model == 2 ? XLM_HEAD_XLM : XLM_HEAD_BERT), 0.5);
@@ -260,6 +266,19 @@ static void compare_batches(const struct setup *s, const xlm_search_options *o, 
         xlm_tape_free(tapes[i]);
 }
 
+/* With all kinds of products that there are. */
+static void compare_products(const struct setup *s, const xlm_search_options *o)
+{
+    compare_batches(s, o, false, XLM_FLOAT32);
+    for (xlm_precision precision = XLM_FLOAT32; precision < XLM_PRECISIONS; precision++)
+        if (xlm_packed_lacks(precision) == NULL)
+            compare_batches(s, o, true, precision);
+    g_setenv("XLM_BF16_EMULATE", "1", TRUE);
+    if (xlm_packed_lacks(XLM_BFLOAT16) == NULL)
+        compare_batches(s, o, true, XLM_BFLOAT16);
+    g_unsetenv("XLM_BF16_EMULATE");
+}
+
 static void test_a_sentence_does_not_depend_on_the_others(void **state)
 {
     (void)state;
@@ -270,15 +289,10 @@ static void test_a_sentence_does_not_depend_on_the_others(void **state)
     xlm_model_config large = make_config(false, true, XLM_HEAD_BERT);
     large.feed_forward_size = 8000; /* so that a row is a small product, and two are not */
     const xlm_model_config config[] = {make_config(false, true, XLM_HEAD_BERT), large};
-    g_setenv("XLM_BF16_EMULATE", "1", TRUE);
     for (size_t m = 0; m < G_N_ELEMENTS(config); m++) {
         struct setup s = open_setup(config[m], 0.5);
-        for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
-            compare_batches(&s, &options[i], false, XLM_FLOAT32);
-            for (xlm_precision precision = XLM_FLOAT32; precision < XLM_PRECISIONS; precision++)
-                if (sizeof(xlm_real) == sizeof(float) && xlm_packed_lacks(precision) == NULL)
-                    compare_batches(&s, &options[i], true, precision);
-        }
+        for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
+            compare_products(&s, &options[i]);
         close_setup(&s);
     }
 }
@@ -288,7 +302,7 @@ static void test_a_sentence_does_not_depend_on_the_others(void **state)
 /* The frequencies of first tokens, and the probabilities of whole texts. */
 static void compare_samples(const struct setup *s, double temperature, int64_t top_k)
 {
-    enum { SAMPLES = 1000, ROUNDS = 20 };
+    enum { SAMPLES = 1000, ROUNDS = 8 };
     const int32_t sentence = 1;
     const struct packed p = pack(1, &sentence);
     double log_p[V], weight[V], sum = 0, counts[V + 1] = {0};
@@ -352,16 +366,129 @@ static void test_an_estimate_takes_what_the_longest_texts_take(void **state)
         xlm_tape_begin(shapes, NULL, false, 1, 1);
         const xlm_search_result *planned = search(&s, shapes, &p, &o);
         assert_int_equal(planned[0].best[0].tokens, max_tokens[0]);
-        assert_int_equal(xlm_tape_peak_bytes(tape), xlm_tape_peak_bytes(shapes));
+        const uint64_t peak = xlm_tape_peak_bytes(tape);
+        assert_int_equal(peak, xlm_tape_peak_bytes(shapes));
+        const xlm_search_input input = {.sentences = p.n, .memory_offsets = p.offsets, .languages = p.languages,
+                                        .max_tokens = p.max_tokens};
+        const uint64_t bytes = xlm_search_bytes(s.model, tape, &specials, &o, &input), memory = sizeof(xlm_real) * MEMORY * D;
+        assert_in_range(bytes, peak - memory - 64, peak - memory);
     }
     xlm_tape_free(tape);
     xlm_tape_free(shapes);
     close_setup(&s);
 }
 
+/* ---- what is refused ---- */
+
+/* A change of what is right, and a part of the message. */
+struct mistake {
+    const char *message;
+    void (*change)(xlm_model_config *, xlm_search_options *, xlm_search_input *);
+};
+
+static xlm_special_tokens of_mistakes;
+
+#define MISTAKE(name, change) \
+    static void name(xlm_model_config *config, xlm_search_options *options, xlm_search_input *input) \
+    { \
+        (void)config, (void)options, (void)input; \
+        change; \
+    }
+static const int32_t gap[] = {0, 3, 3}, other_start[] = {1, 3, 5}, other_end[] = {0, 3, 4}, far[] = {0, LANGUAGES},
+                     before[] = {-1, 0}, long_text[] = {3, LONGEST + 1}, negative[] = {-1, 3};
+MISTAKE(no_decoder, config->decoder_layers = 0)
+MISTAKE(no_head, config->head = XLM_HEAD_NONE)
+MISTAKE(no_sentence, input->sentences = 0)
+MISTAKE(no_beam, options->beam = 0)
+MISTAKE(wide_beam, options->beam = XLM_MAX_BEAM + 1)
+MISTAKE(beam_of_vocabulary, options->beam = V + 1)
+MISTAKE(cold, options->temperature = -1)
+MISTAKE(no_temperature, options->temperature = (double)NAN)
+MISTAKE(negative_top, options->top_k = -1)
+MISTAKE(large_top, options->top_k = V + 1)
+MISTAKE(no_penalty, options->length_penalty = (double)INFINITY)
+MISTAKE(no_keys, options->temperature = 1)
+MISTAKE(empty_memory, input->memory_offsets = gap)
+MISTAKE(late_memory, input->memory_offsets = other_start)
+MISTAKE(short_memory, input->memory_offsets = other_end)
+MISTAKE(far_language, input->languages = far)
+MISTAKE(early_language, input->languages = before)
+MISTAKE(beyond_positions, input->max_tokens = long_text)
+MISTAKE(negative_length, input->max_tokens = negative)
+MISTAKE(other_special, of_mistakes.id[XLM_MASK] = V)
+
+/* So many that the rows of the cache cannot be numbered. */
+static void many_sentences(xlm_model_config *config, xlm_search_options *options, xlm_search_input *input)
+{
+    const int32_t n = G_MAXINT32 / XLM_MAX_BEAM / LONGEST + 1;
+    int32_t *numbers = g_new0(int32_t, 3 * n + 1), *in = numbers + n + 1, *longest = in + n;
+    for (int32_t i = 0; i < n; i++) {
+        numbers[i + 1] = i + 1;
+        longest[i] = LONGEST - 1;
+    }
+    (void)config;
+    options->beam = XLM_MAX_BEAM;
+    options->temperature = 1;
+    *input = (xlm_search_input){.sentences = n, .memory_offsets = numbers, .languages = in, .max_tokens = longest,
+                                .keys = g_new0(xlm_row_key, n)};
+}
+
+static const struct mistake mistakes[] = {
+    {"no decoder", no_decoder}, {"no head", no_head}, {"0 sentences", no_sentence}, {"beam is 0", no_beam},
+    {"from 1 to 1000", wide_beam}, {"vocabulary has 37", beam_of_vocabulary}, {"temperature", cold},
+    {"temperature", no_temperature}, {"special token 37", other_special}, {"fewer sentences", many_sentences},
+    {"top_k is -1", negative_top}, {"top_k is 38", large_top}, {"length penalty", no_penalty}, {"no keys", no_keys},
+    {"rows 3 to 3", empty_memory}, {"rows 1 to 5", late_memory}, {"rows 0 to 4", short_memory}, {"language 2", far_language},
+    {"language -1", early_language}, {"13 tokens", beyond_positions}, {"-1 tokens", negative_length},
+};
+
+static void make_mistake(const struct mistake *mistake)
+{
+    static const int32_t offsets[] = {0, 3, 5}, in[] = {0, 1}, longest[] = {3, 4};
+    of_mistakes = specials;
+    xlm_model_config config = make_config(false, true, XLM_HEAD_BERT);
+    xlm_search_options options = {.beam = 2, .length_penalty = 1};
+    xlm_search_input input = {.sentences = 2, .memory_offsets = offsets, .languages = in, .max_tokens = longest};
+    mistake->change(&config, &options, &input);
+    struct setup s = open_setup(config, 0.5);
+    xlm_tape *tape = xlm_tape_new(s.parameters);
+    xlm_tape_begin(tape, NULL, false, 1, 1);
+    const int32_t rows = input.sentences > 2 ? input.sentences : 5;
+    input.memory = xlm_constant_in_place(tape, rows, D, g_new0(xlm_real, rows * D));
+    xlm_search(s.model, tape, &of_mistakes, &options, &input);
+}
+
+static void test_what_cannot_be_searched_for_ends_the_program(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(mistakes); i++) {
+        int ends[2], status = 0;
+        char text[1000] = "";
+        assert_int_equal(pipe(ends), 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            signal(SIGTRAP, SIG_DFL);
+            signal(SIGABRT, SIG_DFL);
+            dup2(ends[1], STDERR_FILENO);
+            make_mistake(&mistakes[i]);
+            _exit(0);
+        }
+        close(ends[1]);
+        ssize_t n, all = 0;
+        while ((n = read(ends[0], text + all, sizeof text - 1 - (size_t)all)) > 0)
+            all += n;
+        close(ends[0]);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status) && (WTERMSIG(status) == SIGTRAP || WTERMSIG(status) == SIGABRT));
+        assert_non_null(strstr(text, "xlm_search: "));
+        assert_non_null(strstr(text, mistakes[i].message));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_cannot_be_searched_for_ends_the_program), /* children have no threads of OpenMP */
         cmocka_unit_test(test_searches_find_what_the_definition_finds),
         cmocka_unit_test(test_a_sentence_does_not_depend_on_the_others),
         cmocka_unit_test(test_samples_have_the_probabilities),

@@ -22,6 +22,7 @@ struct xlm_stream {
     xlm_source source;
     const xlm_stage_class *spans, *layout;
     GArray *components;      /* xlm_component */
+    const char **names;      /* [components + 1] their names, NULL-terminated */
     int64_t together;        /* instances that are drawn one after another */
     xlm_sampler *sampler;    /* of the components */
     bool noise;              /* there are stages of this kind */
@@ -65,10 +66,12 @@ static bool open_components(xlm_stream *stream, const xlm_opening *opening, GErr
         return xlm_error_set(error, EX_CONFIG, "[stream %s]: %" G_GINT64_FORMAT " %s each stand in one step together, so batch "
                              "must be a multiple of that, not %" G_GINT64_FORMAT, opening->stream, stream->together,
                              stream->source.cls->source.unit, stream->batch);
+    stream->names = g_new0(const char *, n + 1);
     double *share = g_new(double, n);
     int64_t *instances = g_new(int64_t, n);
     for (int i = 0; i < n; i++) {
         g_assert(MAX(component_at(stream, i)->together, 1) == stream->together);
+        stream->names[i] = component_at(stream, i)->name;
         share[i] = component_at(stream, i)->share;
         instances[i] = component_at(stream, i)->instances / stream->together;
     }
@@ -182,6 +185,7 @@ void xlm_stream_close(xlm_stream *stream)
     }
     if (stream->source.stage != NULL && stream->source.cls->close != NULL)
         stream->source.cls->close(stream->source.stage);
+    g_free(stream->names);
     xlm_sampler_free(stream->sampler);
     xlm_sequences_clear(&stream->sequences);
     g_array_unref(stream->stages);
@@ -231,6 +235,11 @@ int64_t xlm_stream_instances(const xlm_stream *stream)
 }
 
 int xlm_stream_components(const xlm_stream *stream) { return (int)stream->components->len; }
+
+const char *const *xlm_stream_component_names(const xlm_stream *stream)
+{
+    return component_at(stream, 0)->name != NULL ? stream->names : NULL;
+}
 
 int64_t xlm_stream_component_instances(const xlm_stream *stream, int component)
 {

@@ -318,7 +318,7 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
         .input = xlm_stream_labelled(t->training_examples), .task = &task, .validation = largest_passes(t),
     };
     const xlm_validation validation = {
-        .measure = measure, .data = t, .split = "dev",
+        .measure = measure, .data = t, .split = "dev", .state = XLM_CHECKPOINT_BEST,
         .language = t->development->len > 1 ? XLM_MEAN_LANGUAGE : dev->name != NULL ? dev->name : "",
         .patience = c->patience, .average = c->average, .average_best = c->average_of == XLM_AVERAGE_BEST,
     };

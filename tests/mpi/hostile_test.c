@@ -164,7 +164,7 @@ static run *make_tuned(const xlm_comm *comm)
 {
     run *r = make_run(comm, 16, true);
     g_free(r->saved[1].values);
-    r->saved[1] = (xlm_saved_state){XLM_CHECKPOINT_BEST, XLM_STATE_F64, g_new0(double, 2), 2};
+    r->saved[1] = (xlm_saved_state){.path = XLM_CHECKPOINT_BEST, .type = XLM_STATE_F64, .values = g_new0(double, 2), .n = 2};
     r->state.task = &task;
     fill(r, 20);
     ((double *)r->saved[1].values)[0] = 0.75;

@@ -29,7 +29,7 @@ extern "C" {
 
 /* Increased when the layout or the meaning of anything here changes; a module with another number is refused. What is compiled in
  * double precision has a number of its own (xlm/loss_check.h). */
-#define XLM_LOSS_ABI_FLOAT 9
+#define XLM_LOSS_ABI_FLOAT 10
 #define XLM_LOSS_ABI_DOUBLE 1000 /* and above */
 #ifdef XLM_DOUBLE
 #define XLM_LOSS_ABI (XLM_LOSS_ABI_DOUBLE + XLM_LOSS_ABI_FLOAT)
@@ -54,6 +54,8 @@ typedef struct xlm_loss_setup {
 /* What an objective knows about its stream. Valid until close. */
 typedef struct xlm_loss_stream {
     const char *name;                 /* of the job file's section */
+    const char *const *components;    /* what it is drawn from: codes of languages, or of pairs of languages ("de-en") as the
+                                         corpus has them; NULL-terminated; NULL: labelled examples */
     int64_t batch;                    /* sequences of a step, over all ranks */
     bool parallel;                    /* it has pairs, whose sides can be viewed separately */
     bool drawn_sides;                 /* the side of a pair that comes first is drawn at random (shuffle_sides) */
@@ -269,6 +271,24 @@ void xlm_declare_metric(xlm_declaration *declaration, const char *name);
  * count as terms) and each evaluation (split "held_out"), and in the log as the mean over the steps of an interval. Nothing is
  * reported if the count is 0. In dumps and gradient checks the call does nothing. */
 void xlm_loss_metric(xlm_loss *loss, const char *name, double sum, int64_t count);
+
+/* For objectives that predict words: declares the metric "accuracy", and with label smoothing "cross_entropy", the loss without
+ * it; and, in `loss`, adds to them.
+ * [in] scores: [n] of the predicted words */
+static inline void xlm_declare_word_metrics(xlm_declaration *declaration, double label_smoothing)
+{
+    xlm_declare_metric(declaration, "accuracy");
+    if (label_smoothing > 0)
+        xlm_declare_metric(declaration, "cross_entropy");
+}
+static inline void xlm_loss_word_metrics(xlm_loss *loss, const xlm_score *scores, int64_t n, double label_smoothing)
+{
+    for (int64_t i = 0; i < n; i++) {
+        xlm_loss_metric(loss, "accuracy", scores[i].correct, 1);
+        if (label_smoothing > 0)
+            xlm_loss_metric(loss, "cross_entropy", scores[i].loss, 1);
+    }
+}
 
 /* For `count` or `label`: sets the number of terms of a mean of xlm_declare_mean; 0 without a call.
  * [in] mean: the index that xlm_declare_mean returned */

@@ -24,9 +24,7 @@ static void clm_declare(xlm_loss *self, xlm_declaration *declaration)
                                     .gradient = true, .dropout = true};
     const struct clm *clm = self->state;
     xlm_declare_view(declaration, &causal);
-    xlm_declare_metric(declaration, "accuracy");
-    if (clm->label_smoothing > 0)
-        xlm_declare_metric(declaration, "cross_entropy");
+    xlm_declare_word_metrics(declaration, clm->label_smoothing);
 }
 
 static int64_t clm_count(xlm_loss *self, const xlm_pass *pass)
@@ -43,11 +41,7 @@ static xlm_var *clm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     const int64_t n = clm_count(self, pass);
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
     xlm_var *mean = xlm_lm_next_tokens(pass->model, tape, view->text, view->states, &settings, scores);
-    for (int64_t i = 0; i < n; i++) {
-        xlm_loss_metric(self, "accuracy", scores[i].correct, 1);
-        if (settings.label_smoothing > 0)
-            xlm_loss_metric(self, "cross_entropy", scores[i].loss, 1);
-    }
+    xlm_loss_word_metrics(self, scores, n, settings.label_smoothing);
     return mean;
 }
 

@@ -1,6 +1,7 @@
 # Floor 4: objectives, one file and one loadable module each. A new one, src/losses/NAME.c, needs its line in losses_LTLIBRARIES.
 losses_LTLIBRARIES += \
 	src/losses/align.la \
+	src/losses/back-translation.la \
 	src/losses/clm.la \
 	src/losses/dict-mlm.la \
 	src/losses/dwa.la \

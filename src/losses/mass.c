@@ -51,9 +51,7 @@ static void mass_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_text(declaration, self->setup->model->positions);
     xlm_declare_view(declaration, &source);
     xlm_declare_view(declaration, &target);
-    xlm_declare_metric(declaration, "accuracy");
-    if (((const struct mass *)self->state)->label_smoothing > 0)
-        xlm_declare_metric(declaration, "cross_entropy");
+    xlm_declare_word_metrics(declaration, ((const struct mass *)self->state)->label_smoothing);
 }
 
 /* What is predicted. */
@@ -115,11 +113,7 @@ static xlm_var *mass_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)terms->n);
     xlm_var *h = terms->n < target->text->tokens ? xlm_rows(tape, target->states, terms->rows, terms->n) : target->states;
     xlm_var *mean = xlm_lm_cross_entropy(pass->model, tape, h, terms->targets, &settings, scores);
-    for (int32_t i = 0; i < terms->n; i++) {
-        xlm_loss_metric(self, "accuracy", scores[i].correct, 1);
-        if (settings.label_smoothing > 0)
-            xlm_loss_metric(self, "cross_entropy", scores[i].loss, 1);
-    }
+    xlm_loss_word_metrics(self, scores, terms->n, settings.label_smoothing);
     return mean;
 }
 

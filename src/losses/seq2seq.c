@@ -57,9 +57,7 @@ static void seq2seq_declare(xlm_loss *self, xlm_declaration *declaration)
     };
     xlm_declare_view(declaration, &source);
     xlm_declare_view(declaration, &target);
-    xlm_declare_metric(declaration, "accuracy");
-    if (((const struct seq2seq *)self->state)->label_smoothing > 0)
-        xlm_declare_metric(declaration, "cross_entropy");
+    xlm_declare_word_metrics(declaration, ((const struct seq2seq *)self->state)->label_smoothing);
 }
 
 /* The target's tokens but <s>, which begins each sequence of it. */
@@ -88,11 +86,7 @@ static xlm_var *seq2seq_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pas
     const int64_t n = seq2seq_count(self, pass);
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
     xlm_var *mean = xlm_lm_next_tokens(pass->model, tape, target->text, target->states, &settings, scores);
-    for (int64_t i = 0; i < n; i++) {
-        xlm_loss_metric(self, "accuracy", scores[i].correct, 1);
-        if (settings.label_smoothing > 0)
-            xlm_loss_metric(self, "cross_entropy", scores[i].loss, 1);
-    }
+    xlm_loss_word_metrics(self, scores, n, settings.label_smoothing);
     return mean;
 }
 

@@ -50,7 +50,9 @@ logged cooc.log xlm_cooc corpus.h5 -o cooc.h5
 awk '/^## / { recipes = $0 == "## Recipes"; next } !recipes { next }
     /^[^ ]/ { text = 1; next } /^    / { if (text) n++; text = 0; print substr($0, 5) >("recipe" n) }' "$XLM_SOURCE/docs/jobs.md"
 for recipe in recipe*; do
-    { printf '[model]\nlayers = 12\ndecoder_layers = 2\nhidden_size = 32\nattention_heads = 2\n[train]\ncorpus = corpus.h5\noutput = out\nsteps = 2\n'
+    { printf '%s\n' '[model]' 'layers = 12' 'decoder_layers = 2' 'hidden_size = 32' 'attention_heads = 2' \
+        'language_embeddings = true' \
+        '[train]' 'corpus = corpus.h5' 'output = out' 'steps = 2'
       cat "$recipe"; } >recipe.conf
     expect 0 '' xlm_train recipe.conf --dry-run
 done

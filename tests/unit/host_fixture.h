@@ -24,6 +24,7 @@ struct hosted_job {
     xlm_loss_stream stream;    /* name NULL: there is none */
     bool languages;            /* the model has language embeddings */
     int decoder_layers;
+    int positions;             /* of the model; 0: 7 */
     const xlm_resource_reader *const *readers;
     int objectives;
     xlm_objective_spec objective[MAX_OBJECTIVES];
@@ -58,20 +59,24 @@ static inline void add_objective(struct hosted_job *job, const char *name, const
                                                              .stream = job->stream.name != NULL ? 0 : -1};
 }
 
+static const char *const job_languages[] = {"aa", "bb"};
+
 /* Two layers of 6 numbers; false, with job->message, when an objective refuses. */
 static inline bool open_job(struct hosted_job *job)
 {
     static const xlm_resource_reader *const none[] = {NULL};
     xlm_model_config *c = &job->config;
     assert_true(xlm_options_defaults(xlm_model_options, c, NULL));
-    c->layers = 2, c->hidden_size = 6, c->attention_heads = 2, c->feed_forward_size = 7, c->positions = 7, c->vocabulary = V,
-    c->languages = 2, c->vocabulary_chunk = 3, c->language_embeddings = job->languages, c->decoder_layers = job->decoder_layers, c->dropout = c->attention_dropout = 0;
+    c->layers = 2, c->hidden_size = 6, c->attention_heads = 2, c->feed_forward_size = 7, c->vocabulary = V,
+    c->languages = 2, c->vocabulary_chunk = 3, c->language_embeddings = job->languages, c->decoder_layers = job->decoder_layers,
+    c->positions = job->positions > 0 ? job->positions : 7, c->dropout = c->attention_dropout = 0;
     assert_true(xlm_model_check(c, NULL));
     job->parameters = xlm_parameters_new();
     job->model = xlm_model_new(c, job->parameters);
     job->resources = xlm_resources_new(job->readers != NULL ? job->readers : none, &(xlm_resource_origin){0});
     const xlm_host_setup setup = {
-        .model = job->model, .about = {.model = c, .specials = &xlm_own_special_tokens, .seed = GRADIENT_SEED},
+        .model = job->model,
+        .about = {.model = c, .specials = &xlm_own_special_tokens, .languages = job_languages, .seed = GRADIENT_SEED},
         .resources = job->resources,
         .streams = job->stream.name != NULL, .stream = &job->stream, .objectives = job->objectives, .objective = job->objective,
     };
@@ -100,6 +105,15 @@ static inline void close_job(struct hosted_job *job)
     xlm_parameters_free(job->parameters);
     for (int k = 0; k < job->objectives; k++)
         g_free(job->objective[k].state);
+}
+
+/* The job is refused, with these words in the message; closes it. */
+static inline void refuse_job(struct hosted_job *job, const char *message)
+{
+    assert_false(open_job(job));
+    if (strstr(job->message, message) == NULL)
+        fail_msg("no '%s' in: %s", message, job->message);
+    close_job(job);
 }
 
 static inline xlm_pass_input job_input(struct hosted_job *job, int64_t part, int64_t parts)

@@ -611,9 +611,7 @@ static void refuse(xlm_view view, bool parallel, const char *message)
     struct hosted_job job = pair_job(&of);
     job.stream.parallel = parallel;
     add_looker(&job, "look", 1, &view);
-    assert_false(open_job(&job));
-    assert_string_equal(job.message, message);
-    close_job(&job);
+    refuse_job(&job, message);
 }
 
 static void test_refusals(void **state)

@@ -87,6 +87,7 @@ double_tests = \
 	tests/unit/answer_head_test \
 	tests/unit/class_head_test \
 	tests/unit/attention_test \
+	tests/unit/back_translation_test \
 	tests/unit/decoder_test \
 	tests/unit/encoder_test \
 	tests/unit/fused_test \
@@ -124,6 +125,8 @@ tests_unit_class_head_test_CPPFLAGS = $(double_flags)
 tests_unit_class_head_test_LDADD = $(double_libraries)
 tests_unit_attention_test_CPPFLAGS = $(double_flags)
 tests_unit_attention_test_LDADD = $(double_libraries)
+tests_unit_back_translation_test_CPPFLAGS = $(double_flags)
+tests_unit_back_translation_test_LDADD = $(double_libraries)
 tests_unit_decoder_test_CPPFLAGS = $(double_flags)
 tests_unit_decoder_test_LDADD = $(double_libraries)
 tests_unit_encoder_test_CPPFLAGS = $(double_flags)

@@ -209,9 +209,7 @@ static void refuse_moco(const char *option, bool parallel, const char *message)
     struct hosted_job job = moco_job(&of);
     job.stream.parallel = parallel;
     add_objective(&job, "moco", &xlm_loss_moco, options);
-    assert_false(open_job(&job));
-    assert_string_equal(job.message, message);
-    close_job(&job);
+    refuse_job(&job, message);
 }
 
 static void test_moco_refuses(void **state)

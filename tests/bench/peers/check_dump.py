@@ -7,7 +7,7 @@ and compare.
 Needs Debian's python3-torch and python3-h5py. Compares every hidden state, the loss of every objective, what a dictionary put
 into the input, with a corpus and its alignment the links of streams, and the gradient of every parameter with those in the file
 (layout: src/train/dump.h). Objectives that are known here: mlm (also as tlm), clm, dict-mlm in both forms, align, dwa, weam, gc
-with its table, moco with its queue and average, seq2seq and mass with the decoder, and the task tagging.
+with its table, moco with its queue and average, seq2seq, mass and back-translation with the decoder, and the task tagging.
 
 Ends with code 0 when all was checked and is the same; 1 when something differs by more than float rounding explains; 2 when
 nothing differs, but an objective is not known here, so that its loss and all gradients could not be checked.
@@ -146,14 +146,17 @@ class Encoder:
         before = torch.nonzero(before).flatten()
         return self.words(h[before], b["ids"][before + 1], smoothing), len(before)
 
-    def words(self, h, labels, smoothing=0.0):
-        """Mean cross-entropy of labels [M] at rows h [M x d], by the head for words."""
+    def logits(self, h):
+        """[M x V] of the head for words at rows h [M x d]."""
         if "lm_head/dense/weight" in self.p:
             h = self.linear(h, "lm_head/dense")
         if self.text("head") == "bert":
             h = self.norm(self.gelu(h), "lm_head/layer_norm")
-        return F.cross_entropy(F.linear(h, self.p["embeddings/word/weight"], self.p["lm_head/bias"]), labels,
-                               label_smoothing=smoothing)
+        return F.linear(h, self.p["embeddings/word/weight"], self.p["lm_head/bias"])
+
+    def words(self, h, labels, smoothing=0.0):
+        """Mean cross-entropy of labels [M] at rows h [M x d], by the head for words."""
+        return F.cross_entropy(self.logits(h), labels, label_smoothing=smoothing)
 
 
 def sentence_pairs(b):
@@ -315,6 +318,30 @@ class Objective:
         assert terms == self.terms, (terms, self.terms)
         return loss
 
+    def back_translation(self):
+        """The text from the model's translation of it. A greedy one has the most probable token everywhere, and ends when it is
+        too long: 1.3 times the words of the text, and 5."""
+        text = self.read()
+        made = read_text(self.file["objectives"][self.name]["made_text"])
+        if float(self.options["temperature"]) == 0:
+            with torch.no_grad():
+                z = self.encoder.logits(self.encoder.decode(made, text))
+            z[:, [0, 1, 3, 4]] = -math.inf  # special tokens but </s>, in vocabularies of our own
+            for s in range(len(made["offsets"]) - 1):
+                first, end = int(made["offsets"][s]), int(made["offsets"][s + 1])
+                words = int((text["ids"][text["offsets"][s]:text["offsets"][s + 1]] > 4).sum())
+                longest = min(words * 13 // 10 + 5, int(self.encoder.a["positions"]) - 2)
+                chosen = z[torch.arange(first, end - 1), made["ids"][first + 1:end]]
+                lost = z[first:end - 1].max(1).values - chosen
+                if end - first - 2 == longest:
+                    lost = lost[:-1]  # </s> comes whatever its probability
+                assert end - first - 2 <= longest and (lost < 1e-4).all(), "the translation is the greedy one"
+        languages = [made["languages"][made["offsets"][:-1]] != text["languages"][text["offsets"][:-1]]]
+        assert torch.cat(languages).all(), "translations are in other languages"
+        loss, terms = self.encoder.next_words(self.encoder.decode(text, made), text, self.smoothing())
+        assert terms == self.terms, (terms, self.terms)
+        return loss
+
     def mass(self):
         """The fragment of each sentence, from the tokens before its tokens, where they are in the sentence."""
         b, masked = self.b, self.b["masked_positions"]
@@ -408,7 +435,8 @@ class Objective:
         return loss + float(self.options["lambda"]) * self.head("cross_lingual", exchanged[rows][linked], targets[linked])
 
     KNOWN = {"weam": weam, "dwa": dwa, "mlm": mlm, "dict-mlm": dict_mlm, "align": align, "gc": gc, "moco": moco,
-             "tagging": tagging, "clm": clm, "seq2seq": seq2seq, "mass": mass}
+             "tagging": tagging, "clm": clm, "seq2seq": seq2seq, "mass": mass,
+             "back-translation": back_translation}
 
     def loss(self):
         """None when there is no way to know it here."""

@@ -114,6 +114,14 @@ compare mass.conf "stream text.span=2" model.head=xlm model.embedding_size=8 mod
     >fragments.conf
 compare fragments.conf model.share_layers=true
 compare fragments.conf "stream text.span=1" model.token_types=true
+# Translations of the model's own translations, greedy and sampled, beside denoising.
+{ sed 's/^layers = .*/&\ndecoder_layers = 2/; /^.stream text/,$d' job.conf
+  printf '[stream text]\nbatch = 16\nlength = 48\njoin_sentences = false\nmask = 0\n'
+  printf '[objective back]\nplugin = back-translation\nstream = text\nsource_languages = en,xx\n'; } >back.conf
+compare back.conf
+compare back.conf model.head=xlm model.embedding_size=8 model.share_layers=true "objective back.label_smoothing=0.1"
+{ cat back.conf; printf '[objective denoise]\nplugin = seq2seq\nstream = text\n'; } >both.conf
+compare both.conf "${text_noise[@]}" "objective back.temperature=0.7" "objective back.top_k=10"
 # Label smoothing.
 compare job.conf "objective mlm.label_smoothing=0.1" "objective tlm.label_smoothing=0.3"
 compare decoder.conf "objective clm.label_smoothing=0.1" "objective translate.label_smoothing=0.1"
@@ -147,6 +155,9 @@ if compare decoder.conf "${pairs_noise[@]}"; then
     wrong 'Encoder.hidden_from = lambda self, n: torch.ones(n, n, dtype=torch.bool).triu(2)'
     wrong 'decode = Encoder.decode; Encoder.decode = lambda self, b, source: decode(self, b, b)'
     wrong 'side = Objective.side; Objective.side = lambda self, kind, text: side(self, kind, self.read())'
+fi
+if compare back.conf; then
+    wrong 'decode = Encoder.decode; Encoder.decode = lambda self, b, source: decode(self, b, b)'
 fi
 if compare mass.conf; then
     wrong 'Objective.seen = lambda self: None'

@@ -2,6 +2,7 @@
 completiondir = $(datadir)/bash-completion/completions
 completion_DATA = \
 	completions/xlm_align \
+	completions/xlm_bleu \
 	completions/xlm_compare \
 	completions/xlm_convert \
 	completions/xlm_cooc \

@@ -2,6 +2,7 @@
 # program must exist to print it, but the pages in a tarball are newer than their sources.
 man_pages = \
 	man/xlm_align.1 \
+	man/xlm_bleu.1 \
 	man/xlm_compare.1 \
 	man/xlm_convert.1 \
 	man/xlm_cooc.1 \

@@ -35,7 +35,8 @@ typedef enum {
     XLM_RNG_OBJECTIVE_START, /* initial state of objective plugins */
     XLM_RNG_STAGE,           /* draws of stage plugins */
     XLM_RNG_NOISE,           /* tokens that are moved, left out or blanked */
-    XLM_RNG_SEARCH           /* tokens that a decoder samples */
+    XLM_RNG_SEARCH,          /* tokens that a decoder samples */
+    XLM_RNG_BOOTSTRAP        /* sentences of a sample that is drawn from a text */
 } xlm_rng_purpose;
 
 /* The key of all draws for one purpose at one step (or epoch, or 0). */

@@ -5,6 +5,8 @@
 #include <unicode/uchar.h>
 #include <unicode/ustring.h>
 
+#include "text/words.h"
+
 /* What MLQA removes in each language: words, between spaces; of Arabic, the article wherever its letters occur. */
 static const struct {
     const char *name, *language, *articles;
@@ -58,8 +60,6 @@ static bool is_punctuation(xlm_answer_rules rules, gunichar c)
     return (c < 0x80 && g_ascii_ispunct((char)c)) ||
            (rules != XLM_ANSWERS_SQUAD && c >= 0x80 && (U_GET_GC_MASK((UChar32)c) & U_GC_P_MASK) != 0);
 }
-
-static bool is_blank(gunichar c) { return u_isUWhiteSpace((UChar32)c) || (c >= 0x1C && c <= 0x1F); }
 
 /* Is it a letter or a digit? Punctuation between words is neither. */
 static bool is_of_word(gunichar c)
@@ -126,7 +126,7 @@ char **xlm_answer_words(xlm_answer_rules rules, const char *answer)
     GPtrArray *words = g_ptr_array_new();
     for (const char *at = text->str; *at != '\0';) {
         const char *end = at;
-        while (*end != '\0' && !is_blank(g_utf8_get_char(end)) && !is_word(rules, g_utf8_get_char(end)))
+        while (*end != '\0' && !xlm_is_white_space(g_utf8_get_char(end)) && !is_word(rules, g_utf8_get_char(end)))
             end = g_utf8_next_char(end);
         if (end == at && is_word(rules, g_utf8_get_char(at)))
             end = g_utf8_next_char(at);

@@ -209,6 +209,8 @@ const xlm_word *xlm_splitter_split(xlm_splitter *s, const char *line, size_t siz
     return (const xlm_word *)(const void *)s->words->data;
 }
 
+bool xlm_is_white_space(uint32_t c) { return u_isUWhiteSpace((UChar32)c) || (c >= 0x1C && c <= 0x1F); }
+
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
 size_t xlm_word_between_blanks(const char *line, size_t size, size_t *at, const char **word)

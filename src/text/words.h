@@ -25,6 +25,10 @@ typedef struct xlm_word {
     uint32_t start, size;
 } xlm_word;
 
+/* Is a character white space as Python's str.split() has it: property White_Space, and U+001C ... U+001F? Metrics that scripts in
+ * Python define part words there. */
+bool xlm_is_white_space(uint32_t character);
+
 /* The next word of a line as it is written, between blanks (space, tab, CR, vertical tab, form feed), from byte *at on, which
  * becomes the end of the word. Returns its size, 0 when there is none. [out] *word */
 size_t xlm_word_between_blanks(const char *line, size_t size, size_t *at, const char **word);

@@ -1,6 +1,7 @@
 # Floor 7: the programs, one thin main each. They are built at the top of the build directory.
 bin_PROGRAMS += \
 	xlm_align \
+	xlm_bleu \
 	xlm_compare \
 	xlm_convert \
 	xlm_cooc \
@@ -22,6 +23,8 @@ program_libraries = $(LIBXLM_LDFLAGS) libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_
 
 xlm_align_SOURCES = src/tools/xlm_align.c $(align_commands_sources)
 xlm_align_LDADD = $(program_libraries)
+xlm_bleu_SOURCES = src/tools/xlm_bleu.c $(program_sources)
+xlm_bleu_LDADD = $(program_libraries) $(JANSSON_LIBS)
 xlm_compare_SOURCES = src/tools/xlm_compare.c $(program_sources)
 xlm_compare_LDADD = $(program_libraries)
 xlm_convert_SOURCES = src/tools/xlm_convert.c $(program_sources)

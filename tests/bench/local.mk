@@ -10,6 +10,7 @@ BENCHMARKS = \
 	tests/bench/ranks.sh \
 	tests/bench/crowded.sh \
 	tests/bench/peers/train.sh \
+	tests/bench/peers/bleu.sh \
 	tests/bench/peers/simalign.sh \
 	tests/bench/peers/tsne.sh \
 	tests/bench/network.sh \
@@ -51,6 +52,8 @@ EXTRA_DIST += \
 	tests/bench/peers/analysis.py \
 	tests/bench/peers/answers.py \
 	tests/bench/peers/answers.sh \
+	tests/bench/peers/bleu.py \
+	tests/bench/peers/bleu.sh \
 	tests/bench/peers/check_dump.py \
 	tests/bench/peers/segmenters.py \
 	tests/bench/peers/dump.sh \

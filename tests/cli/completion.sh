@@ -34,7 +34,7 @@ stream = text
 plugin = align
 JOB
 
-for program in compare dict embed eval fill prep report spearman train tune; do
+for program in bleu compare dict embed eval fill prep report spearman train tune; do
     complete -p "xlm_$program" | grep -q -e "-F _xlm " || fail "nothing for xlm_$program"
     "xlm_$program" --help | grep -o -e '^  \(-., \)\?--[a-z-]*' | sed 's/.*--/--/' | sort >options.txt
     [ "$(wc -l <options.txt)" -ge 2 ] || fail "xlm_$program --help has no options"

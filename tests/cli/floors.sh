@@ -26,6 +26,7 @@ floors='
 3 aligners
 3 stream lexicon aligners
 3 synthetic
+3 translation_scores
 3 model
 3 translation aligners
 4 objective

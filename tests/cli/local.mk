@@ -43,6 +43,7 @@ test_scripts += \
 	tests/cli/align_symmetrise.sh \
 	tests/cli/align_text.sh \
 	tests/cli/answer.sh \
+	tests/cli/bleu.sh \
 	tests/cli/bootstrap.sh \
 	tests/cli/completion.sh \
 	tests/cli/convert.sh \

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# xlm-mpi: xlm_bleu: known answers, kinds of files, systems side by side, bad input. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+printf '%s\n' 'The cat sat on the mat.' '' 'Ein kleiner Hund' 'the the the the the the the' 'a b c d e' >out
+printf '%s\n' 'The cat sat on a mat.' 'x' 'Ein großer Hund bellt laut.' 'the cat is on the mat' 'a b c d e' >ref.0
+printf '%s\n' 'A cat was sitting on the mat.' '' 'Ein kleiner Hund' 'there is a cat on the mat' 'a b c x e f' >ref.1
+version=$(xlm_bleu --version | sed -n '1s/^xlm_bleu (xlm-mpi) //p')
+# is LINE... -- ARGUMENT...: what xlm_bleu prints.
+is() {
+    local wanted=()
+    while [ "$1" != -- ]; do wanted+=("$1"); shift; done
+    shift
+    xlm_bleu "$@" >is.out 2>&1
+    printf '%s\n' "${wanted[@]}" | cmp -s - is.out || fail "xlm_bleu $*: $(cat is.out)"
+}
+
+# ---- scores that sacreBLEU 2 gives ----
+bleu="BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:xlm-mpi-$version"
+line="$bleu = 37.04 68.2/44.4/35.7/30.0 (BP = 0.873 ratio = 0.880 hyp_len = 22 ref_len = 25)"
+is "$line" -- out ref.0
+is "BLEU|nrefs:2${bleu#*nrefs:1} = 58.5786 77.3/66.7/57.1/40.0 (BP = 1.000 ratio = 1.000 hyp_len = 22 ref_len = 22)" -- \
+    out ref.0 ref.1 --width 4
+is "chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:xlm-mpi-$version = 37.61" \
+    "chrF2++|nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:xlm-mpi-$version = 41.00" -- out ref.0 -m chrf,chrf++
+is "chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:yes|version:xlm-mpi-$version = 47.15" -- out ref.0 -m chrf --chrf-whitespace
+is "chrF2++|nrefs:1|case:mixed|eff:no|nc:6|nw:2|space:no|version:xlm-mpi-$version = 40.99" -- \
+    out ref.0 -m chrf++ --chrf-eps-smoothing
+# prints PATTERN ARGUMENT...: a line of what xlm_bleu prints.
+prints() {
+    xlm_bleu "${@:2}" >prints.out 2>&1
+    grep -q -e "$1" prints.out || fail "xlm_bleu ${*:2}: no '$1' in $(cat prints.out)"
+}
+prints '|smooth:add-k\[1.00]|version:.* = 40.62 ' out ref.0 --smooth add-k
+# Words as they are cut, and letters: 1-gram precisions of one line.
+echo 'It costs 3.5-4 KM, 中文x' >line
+for row in '13a:It costs 3.5 - 4 km , 中文x:87.5' 'zh:it costs 3.5 - 4 KM , 中 文 x:90.0' 'intl:it costs 3.5-4 KM , 中文x:83.3' \
+    'char:i t c o s t s 3 . 5 - 4 K M , 中 文 x:94.4' 'none:it costs 3.5-4 KM, 中文x:80.0'; do
+    IFS=: read -r words text precision <<<"$row"
+    echo "$text" >line.ref
+    prints "tok:$words|.* $precision/" line line.ref --tokenize "$words"
+    prints 'case:lc.* = 100.00 ' line line.ref --tokenize "$words" --lowercase
+done
+# What multi-bleu.perl prints.
+is 'BLEU = 39.38, 66.7/41.2/38.5/33.3 (BP=0.909, ratio=0.913, hyp_len=21, ref_len=23)' -- out ref.0 --metric multi-bleu
+
+# ---- kinds of files ----
+gzip -k ref.0 && gzip -c out >packed
+is "$line" -- out ref.0.gz
+is "$line" -- - ref.0 <out
+is "$line" -- - ref.0 <packed
+is "$line" -- out - <ref.0
+{ printf '\357\273\277'; sed 's/$/\r/' out; } >windows
+is "$line" -- windows ref.0
+
+# ---- several systems ----
+sed 's/^the the.*/the cat is on a mat/' out >better
+logged two.out xlm_bleu out ref.0 ref.1 --system better=better --system same=ref.1 -m bleu,chrf --sentences two.tsv
+logged again.out xlm_bleu out ref.0 ref.1 --system better=better --system same=ref.1 -m bleu,chrf
+logged other.out xlm_bleu out ref.0 ref.1 --system better=better --system same=ref.1 -m bleu,chrf --seed 2
+cmp two.out again.out || fail "not the same twice"
+cmp -s two.out other.out && fail "the seed changes nothing"
+# field FILE SYSTEM FIELD: of the table of BLEU.
+field() { awk -v name="$2" -v field="$3" '$1 == name { print $field; exit }' "$1"; }
+[ "$(field two.out out 2)" = 58.58 ] && [ "$(field two.out same 2)" = 100.00 ] || fail "scores of systems: $(cat two.out)"
+grep -qF "BLEU|nrefs:2|bs:1000|seed:1|case" two.out || fail "no samples in the signature: $(cat two.out)"
+# The interval of the difference has the difference, and p is below 0.05 where it does not have 0.
+read -r score low high difference dlow dhigh p < <(awk '$1 == "better" { print $2, $4, $6, $7, $8, $10, $11; exit }' two.out)
+is_between "$low" "$score" "$high" && is_between "$dlow" "$difference" "$dhigh" && is_between 0.001 "$p" 1 ||
+    fail "intervals of a system: $(cat two.out)"
+is_near "$difference" "$(awk -v a="$score" 'BEGIN { print a - 58.58 }')" 0.011 || fail "difference: $(cat two.out)"
+# A system beside itself: no difference, and no star.
+prints '^twin .* +0.00  *+0.00 to +0.00  1.0000 $' out ref.0 --system twin=out
+cmp <(sed 1d two.tsv | cut -f 1,2) <(for i in 1 2 3 4 5; do printf "$i\t%s\n" out better same; done) &&
+    head -n 1 two.tsv | grep -q '^sentence.system.BLEU|nrefs:2|case:mixed|eff:yes|tok:13a|[^|]*|[^|]*.chrF2|nrefs:2|' &&
+    [ "$(awk '$2 == "out" && $1 ~ /1|4/ { print $3, $4 }' two.tsv | tr '\n' ' ')" = '79.53 71.42 7.81 14.23 ' ] ||
+    fail "sentences: $(cat two.tsv)"
+# One system: its interval, if it is asked for.
+prints 'bs:200|seed:1|.* = 37.04 (μ = [0-9.]* ± [0-9.]*) 68.2/' out ref.0 --bootstrap 200
+prints '^better  *[0-9.]*  *+[0-9.]*$' out ref.0 --system better --bootstrap 0
+
+# ---- JSON: the same numbers ----
+xlm_bleu out ref.0 ref.1 --system better=better --system same=ref.1 -m bleu,chrf --json >two.json
+# value NAME N: the N-th value of a name in it.
+value_of() { sed -n "s/^ *\"$1\": \(.*[^,]\),\{0,1\}$/\1/p" two.json | sed -n "$2p"; }
+[ "$(value_of metric 2)" = '"chrf"' ] && [ "$(value_of name 2)" = '"better"' ] && [ "$(value_of sentences 1)" = 5 ] &&
+    is_near "$(value_of score 1)" 58.57863 1e-4 && is_near "$(value_of precision_4 1)" 40 1e-4 &&
+    is_near "$(value_of reference_words 1)" 22 && is_near "$(value_of p 1)" "$p" 1e-4 &&
+    is_near "$(value_of score 2)" "$score" 0.0051 && is_near "$(value_of low 1)" "$(field two.out out 4)" 0.0051 &&
+    is_near "$(value_of half_width 1)" "$(awk '$1 == "out" { print ($6 - $4) / 2; exit }' two.out)" 0.0051 || fail "JSON: $(cat two.json)"
+
+# ---- bad input ----
+expect 64 'no translations' xlm_bleu
+expect 64 'no reference' xlm_bleu out
+expect 64 'no such metric.*"chrf"' xlm_bleu out ref.0 --metric chfr
+expect 64 'twice' xlm_bleu out ref.0 --metric bleu,chrf,bleu
+expect 64 'tokenize=15' xlm_bleu out ref.0 --tokenize 15
+expect 64 'smooth=log' xlm_bleu out ref.0 --smooth log
+expect 64 'smooth-value' xlm_bleu out ref.0 --smooth-value 1
+expect 64 'smooth-value=-1' xlm_bleu out ref.0 --smooth floor --smooth-value=-1
+expect 64 'bootstrap=-1' xlm_bleu out ref.0 --bootstrap=-1
+expect 64 'two systems are named out' xlm_bleu out ref.0 --system out
+expect 64 'is empty' xlm_bleu out ref.0 --system =better
+expect 64 'width=16' xlm_bleu out ref.0 --width 16
+expect 64 'standard input' xlm_bleu - - <out
+expect 64 'both input and output' xlm_bleu out ref.0 --sentences ref.0
+expect 66 'none: No such file' xlm_bleu out none
+expect 66 'none: No such file' xlm_bleu out ref.0 --system x=none
+expect 73 '' xlm_bleu out ref.0 --sentences none/x.tsv
+head -n 4 ref.1 >short
+expect 65 'out has 5 lines, and short has 4' xlm_bleu out ref.0 short
+expect 65 'short has 4 lines, and ref.0 has 5' xlm_bleu short ref.0
+expect 65 'out has 5 lines, and short has 4' xlm_bleu out ref.0 --system short
+: >empty
+expect 65 'empty: is empty' xlm_bleu empty empty
+expect 65 'empty has 0' xlm_bleu out empty
+printf 'a\nb\xff\nc\nd\ne\n' >latin
+expect 65 'latin:2: byte 2: not UTF-8' xlm_bleu latin ref.0
+expect 65 'latin:2: byte 2: not UTF-8' xlm_bleu out ref.0 latin
+printf 'a\nb\0\nc\nd\ne\n' >zero
+expect 65 'zero:2: a byte 0' xlm_bleu zero ref.0
+# Nothing but empty lines is text, with the score 0.
+printf '\n\n' >blank
+is "$bleu = 0.00 0.0/0.0/0.0/0.0 (BP = 1.000 ratio = 0.000 hyp_len = 0 ref_len = 0)" -- blank blank
+is 'BLEU = 0, 0/0/0/0 (BP=0, ratio=0, hyp_len=0, ref_len=0)' -- blank blank -m multi-bleu
+finish

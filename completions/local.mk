@@ -14,6 +14,7 @@ completion_DATA = \
 	completions/xlm_report \
 	completions/xlm_spearman \
 	completions/xlm_train \
+	completions/xlm_translate \
 	completions/xlm_tune
 EXTRA_DIST += completions/xlm-mpi.bash
 CLEANFILES += $(completion_DATA)

@@ -133,4 +133,4 @@ _xlm() {
         fi
     done
 }
-complete -o default -F _xlm xlm_align xlm_bleu xlm_compare xlm_convert xlm_cooc xlm_dict xlm_embed xlm_eval xlm_fill xlm_prep xlm_report xlm_spearman xlm_train xlm_tune
+complete -o default -F _xlm xlm_align xlm_bleu xlm_compare xlm_convert xlm_cooc xlm_dict xlm_embed xlm_eval xlm_fill xlm_prep xlm_report xlm_spearman xlm_train xlm_translate xlm_tune

@@ -24,5 +24,6 @@ nobase_dist_doc_DATA = \
 	docs/troubleshooting.md \
 	docs/trust.md \
 	docs/transformers.md \
+	docs/translation.md \
 	docs/tutorial.md \
 	docs/word-alignment.md

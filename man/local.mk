@@ -14,6 +14,7 @@ man_pages = \
 	man/xlm_report.1 \
 	man/xlm_spearman.1 \
 	man/xlm_train.1 \
+	man/xlm_translate.1 \
 	man/xlm_tune.1
 man1_MANS += $(man_pages)
 EXTRA_DIST += $(man_pages) man/page.awk

@@ -5,7 +5,7 @@ libxlm_la_SOURCES = $(base_sources) $(files_sources) $(options_sources) $(comm_s
 	$(text_sources) $(formats_sources) $(bpe_sources) $(sentencepiece_sources) $(subwords_sources) \
 	$(corpus_sources) $(model_sources) $(stream_sources) $(lexicon_sources) $(aligners_sources) $(synthetic_sources) $(objective_sources) \
 	$(objective_file_sources) $(train_sources) $(job_sources) $(checkpoint_sources) $(run_sources) $(prep_sources) $(tasks_sources) $(model_aligner_sources) $(retrieval_sources) $(maps_sources) $(vectors_sources) \
-	$(foreign_sources) $(report_sources) $(translation_scores_sources)
+	$(foreign_sources) $(report_sources) $(translation_sources) $(translation_scores_sources)
 # BLIS before ScaLAPACK: the BLAS that ScaLAPACK and LAPACK call is then BLIS, whichever libblas.so.3 the system has.
 libxlm_la_LIBADD = $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(SCALAPACK_LIBS) $(ONEDNN_LIBS) $(SLEEF_LIBS) $(GLIB_LIBS) $(ICU_LIBS) \
 	$(JANSSON_LIBS) $(LIBXML_LIBS) $(ZLIB_LIBS) $(GSL_LIBS) $(SENTENCEPIECE_LIBS)

@@ -192,6 +192,28 @@ stream = pairs
 weight = 0.5
 JOB
 
+# commands_of PAGE: what a page of docs/ tells its reader to paste into a terminal.
+commands_of() { awk '/^```/ { inside = !inside && $0 == "```sh"; next } inside' "$1"; }
+# pasted PAGE DIRECTORY LOG: these commands, run in a new directory. Only mpiexec is not the page's: it is that of the tests, which
+# takes root and more ranks than cores.
+pasted() {
+    local words
+    mkdir "$2" .bin
+    cat >.bin/mpiexec <<'WRAPPER'
+#!/bin/sh
+[ "$1" = -n ] || { echo "mpiexec of the test: expected -n N PROGRAM" >&2; exit 64; }
+ranks=$2
+shift 2
+exec sh "$XLM_SOURCE/tests/mpirun.sh" "$ranks" "$@"
+WRAPPER
+    chmod +x .bin/mpiexec
+    read -ra words <<<"${XLM_MPIEXEC:-mpiexec}"
+    commands_of "$1" >.commands
+    # The launcher by its path: the wrapper has its name.
+    (cd "$2" && XLM_MPIEXEC="$(command -v "${words[0]}") ${words[*]:1}" PATH=$scratch/.bin:$PATH sh -eux ../.commands) >"$3" 2>&1 ||
+        fail "$1: $(tail -n 20 "$3")"
+}
+
 # strings PATH FILE: a dataset of strings, a line each. h5dump writes bytes above 127 as \37777777703.
 strings() {
     h5dump -y -w 1 -d "$1" "$2" | sed -n '/ATTRIBUTE/q; s/^ *"\(.*\)",\{0,1\}$/\1/p' | sed 's/\\37777777\([0-7]\{3\}\)/\\0\1/g' |

@@ -15,17 +15,27 @@ xlm_progress xlm_progress_begin(const char *what, double total, const char *unit
     return (xlm_progress){.what = what, .unit = unit, .total = total, .begin = now, .shown = now};
 }
 
+/* The field of the other count; g_free. */
+static char *other_rate(const xlm_progress *p, double seconds)
+{
+    char speed[16];
+    if (p->other_unit == NULL)
+        return g_strdup("");
+    return g_strdup_printf("  %s %s/s", xlm_log_count(seconds > 0 ? p->other / seconds : 0, speed), p->other_unit);
+}
+
 char *xlm_progress_line(const xlm_progress *progress, double done, double seconds)
 {
     const xlm_progress *p = progress;
     const double rate = seconds > 0 ? done / seconds : 0, total = MAX(p->total, done);
     const char *gap = strcmp(p->unit, "B") == 0 ? "" : " ";
     char amount[16], speed[16], left[16];
+    g_autofree char *other = other_rate(p, seconds);
     xlm_log_count(done, amount);
     xlm_log_count(rate, speed);
     if (p->total <= 0)
-        return g_strdup_printf("%s: %s%s%s  %s%s%s/s", p->what, amount, gap, p->unit, speed, gap, p->unit);
-    return g_strdup_printf("%s: %.0f %%  %s%s%s/s  %s left", p->what, 100 * done / total, speed, gap, p->unit,
+        return g_strdup_printf("%s: %s%s%s  %s%s%s/s%s", p->what, amount, gap, p->unit, speed, gap, p->unit, other);
+    return g_strdup_printf("%s: %.0f %%  %s%s%s/s%s  %s left", p->what, 100 * done / total, speed, gap, p->unit, other,
                            rate > 0 ? xlm_log_duration((total - done) / rate, left) : "?");
 }
 

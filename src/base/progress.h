@@ -13,6 +13,8 @@ typedef struct xlm_progress {
     const char *what, *unit;
     double total;        /* 0: not known */
     double begin, shown; /* seconds (xlm_clock) */
+    const char *other_unit; /* borrowed: the rate of another count is shown too, such as "tokens"; NULL, at first: of none */
+    double other;        /* units of it so far */
 } xlm_progress;
 
 /* what: the work, such as "counting words". total: all the work, in units; 0 if unknown. unit: such as "sentences"; "B" for

@@ -6,7 +6,8 @@
  *                              BLIS), step (updates made), corpus_digest, ranks (that wrote it), parameters (their number of
  *                              elements)
  *   /generator                 algorithm = "Philox4x32-10", seed, step: the whole state of the random numbers
- *   /job                       text (the job as it ran: a job file with every key, overrides applied)
+ *   /job                       text (the job as it ran: a job file with every key, overrides applied), translations (pairs of
+ *                              languages that its objectives translate, "en-de,de-en"; not in older files)
  *   /start                     of a run that began with the model of another one: path, sha256 and step of its checkpoint
  *   /model                     attributes: one for each key of section [model], and vocabulary, languages
  *   /model/<parameter>         f32 [rows x cols]; [cols] when rows = 1 (biases, LayerNorm)
@@ -64,6 +65,7 @@ typedef struct xlm_run_state {
     uint64_t seed;
     uint64_t corpus_digest;
     const char *job_text;
+    const char *translations;  /* pairs of languages that the job translates (job/translation_pairs.h); NULL: not known */
     const xlm_vocabulary *vocabulary;
     const xlm_model_task *task; /* NULL: none */
     int64_t best; /* `best` points at the checkpoint of this step, and it is not removed; 0: none */

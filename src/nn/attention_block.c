@@ -3,6 +3,7 @@
 
 #include "nn/block.h"
 #include "nn/model_parts.h"
+#include "tensor/attention_weights.h"
 #include "tensor/products.h"
 
 static const char *const parts[] = {"query", "key", "value"};
@@ -47,7 +48,8 @@ struct sides {
     const int32_t *visible;               /* [rows of at], or NULL */
 };
 
-static xlm_var *attend(const xlm_model *model, xlm_tape *tape, const char *block, const struct sides *s, int32_t sequences)
+static xlm_var *attend(const xlm_model *model, xlm_tape *tape, const char *block, const struct sides *s, int32_t sequences,
+                       xlm_real *weights)
 {
     const xlm_model_config *c = &model->config;
     xlm_attention_inputs inputs = {
@@ -59,6 +61,8 @@ static xlm_var *attend(const xlm_model *model, xlm_tape *tape, const char *block
     inputs.key = inputs.value = one ? inputs.query : project(tape, block, s->to, 1, 2);
     inputs.value_column = inputs.key->cols - c->hidden_size;
     inputs.key_column = inputs.value_column - c->hidden_size;
+    if (weights != NULL)
+        xlm_attention_weights(&inputs, weights);
     return xlm_attention(tape, &inputs);
 }
 
@@ -110,7 +114,7 @@ static xlm_var *apply_to_itself(const xlm_model *model, xlm_tape *tape, const ch
         .at = rows->wanted != NULL ? xlm_rows(tape, x, rows->wanted, rows->n) : x, .to = x,
         .at_offsets = rows->wanted_offsets, .to_offsets = rows->offsets, .visible = rows->visible,
     };
-    return finish(model, tape, block, sides.at, attend(model, tape, block, &sides, rows->sequences));
+    return finish(model, tape, block, sides.at, attend(model, tape, block, &sides, rows->sequences, NULL));
 }
 
 static xlm_var *apply_to_memory(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, const xlm_block_rows *rows)
@@ -121,7 +125,7 @@ static xlm_var *apply_to_memory(const xlm_model *model, xlm_tape *tape, const ch
         .at = x, .to = rows->memory, .at_offsets = rows->wanted != NULL ? rows->wanted_offsets : rows->offsets,
         .to_offsets = rows->memory_offsets,
     };
-    return finish(model, tape, block, sides.at, attend(model, tape, block, &sides, rows->sequences));
+    return finish(model, tape, block, sides.at, attend(model, tape, block, &sides, rows->sequences, rows->memory_weights));
 }
 
 const xlm_block_class xlm_self_attention = {"attention", declare, apply_to_itself};

@@ -39,6 +39,8 @@ typedef struct xlm_block_rows {
     xlm_var *memory;        /* for a decoder: states that it attends to besides x; NULL: none */
     const int32_t *memory_offsets; /* [sequences + 1] of the memory's rows: at least one in each sequence */
     const xlm_block_cache *cache; /* instead of all these: every row attends to what is kept; NULL: nothing is */
+    xlm_real *memory_weights; /* for a decoder, of all rows: the attention to the memory, as xlm_memory_weights returns it, is stored
+                               * here; NULL: nowhere */
 } xlm_block_rows;
 
 typedef struct xlm_block_class {

@@ -9,6 +9,7 @@ nn_sources = \
 	src/nn/head.c \
 	src/nn/layer.c src/nn/layer.h \
 	src/nn/linear.c \
+	src/nn/memory_weights.c src/nn/memory_weights.h \
 	src/nn/model.c src/nn/model.h \
 	src/nn/model_parts.h \
 	src/nn/search.c \

@@ -156,6 +156,7 @@ xlm_var **xlm_stack_run(const xlm_model *model, xlm_tape *tape, const xlm_stack_
         struct layer *layer = xlm_tape_take(tape, sizeof *layer);
         *layer = (struct layer){.model = model, .layer = {pass->stack, l}, .rows = all};
         layer->rows.cache = pass->cache != NULL ? &pass->cache[l] : NULL;
+        layer->rows.memory_weights = l == layers - 1 ? pass->memory_weights : NULL;
         if (l == layers - 1 && pass->rows != NULL) {
             /* Few results, and the first that the backward pass needs: not worth recomputing. */
             want_rows(tape, pass, &layer->rows);

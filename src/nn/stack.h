@@ -20,6 +20,8 @@ typedef struct xlm_stack_pass {
     int64_t highest;          /* layers above are not computed */
     const xlm_block_cache *cache; /* [highest] of each layer, for a step of a search: instead of the memory and of causality,
                                    * which follow from the lists of rows; else NULL */
+    xlm_real *memory_weights; /* for a decoder, of all rows: where the attention of layer `highest` to the memory is stored; else
+                               * NULL */
     const int32_t *rows;      /* [n] rows of H[highest] to compute, ascending; NULL: all */
     int32_t n;
 } xlm_stack_pass;

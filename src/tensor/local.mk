@@ -3,6 +3,7 @@
 tensor_sources = \
 	src/tensor/attention.c \
 	src/tensor/attention_element.c src/tensor/attention_element.h \
+	src/tensor/attention_weights.c src/tensor/attention_weights.h \
 	src/tensor/backward.c \
 	src/tensor/cached_attention.c src/tensor/cached_attention.h \
 	src/tensor/cosine.c \

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unicode/ubrk.h>
 #include <unicode/uchar.h>
-#include <unicode/uloc.h>
 #include <unicode/ustring.h>
 
+#include "text/breaks.h"
 #include "text/words.h"
 
 /* Sorts of characters. Marks are sorted by what they join in the splitter's language, which is asked of ICU. */
@@ -77,29 +77,10 @@ static uint8_t sort_of(UBreakIterator *breaks, UChar c)
     }
 }
 
-static UBreakIterator *open_breaks(const char *language, GError **error)
-{
-    UErrorCode status = U_ZERO_ERROR;
-    char locale[ULOC_FULLNAME_CAPACITY];
-    int32_t read = 0;
-    if (language == NULL)
-        language = "";
-    uloc_forLanguageTag(language, locale, sizeof locale, &read, &status);
-    if (U_FAILURE(status) || status == U_STRING_NOT_TERMINATED_WARNING || (size_t)read != strlen(language))
-        g_strlcpy(locale, language, sizeof locale);
-    status = U_ZERO_ERROR;
-    UBreakIterator *breaks = ubrk_open(UBRK_WORD, locale, NULL, 0, &status);
-    if (U_SUCCESS(status))
-        return breaks;
-    xlm_error_set(error, EX_SOFTWARE, "ICU has no word breaks for language `%s` (%s); is its data installed?", language,
-                  u_errorName(status));
-    return NULL;
-}
-
 xlm_splitter *xlm_splitter_new(xlm_word_mode mode, const char *language, GError **error)
 {
     UBreakIterator *breaks = NULL;
-    if (mode == XLM_WORDS_ICU && (breaks = open_breaks(language, error)) == NULL)
+    if (mode == XLM_WORDS_ICU && (breaks = xlm_breaks_open(UBRK_WORD, language, error)) == NULL)
         return NULL;
     xlm_splitter *s = g_new0(xlm_splitter, 1);
     s->mode = mode;

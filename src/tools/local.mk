@@ -13,6 +13,7 @@ bin_PROGRAMS += \
 	xlm_report \
 	xlm_spearman \
 	xlm_train \
+	xlm_translate \
 	xlm_tune
 # Called by jobs/corpora.
 pkglibexec_PROGRAMS += \
@@ -48,5 +49,7 @@ xlm_report_SOURCES = src/tools/xlm_report.c $(program_sources)
 xlm_report_LDADD = $(program_libraries)
 xlm_train_SOURCES = src/tools/xlm_train.c $(job_program_sources)
 xlm_train_LDADD = $(program_libraries)
+xlm_translate_SOURCES = src/tools/xlm_translate.c $(program_sources)
+xlm_translate_LDADD = $(program_libraries)
 xlm_tune_SOURCES = src/tools/xlm_tune.c $(job_program_sources)
 xlm_tune_LDADD = $(program_libraries)

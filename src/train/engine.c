@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/pages.h"
 #include "job/rates.h"
+#include "job/translation_pairs.h"
 #include "objective/readers.h"
 #include "stream/selection.h"
 
@@ -86,6 +87,7 @@ static bool open_rank(xlm_engine *e, const xlm_training_data *data, GError **err
     e->model = xlm_model_new(&e->config, e->parameters);
     if (!xlm_job_streams_open(&e->streams, e->job, data, e->config.positions, error) || !open_objectives(e, data, error))
         return false;
+    e->translations = xlm_job_translations(e->job, &e->streams);
     if (e->config.decoder_layers > 0 && !xlm_host_uses_decoder(e->host))
         xlm_log_warn("[model]: decoder_layers = %" G_GINT64_FORMAT ", and no objective of the job uses the decoder",
                      e->config.decoder_layers);
@@ -159,6 +161,7 @@ void xlm_engine_close(xlm_engine *engine)
     xlm_model_free(e->model);
     xlm_parameters_free(e->parameters);
     xlm_job_streams_close(&e->streams);
+    g_free(e->translations);
     g_free(e);
 }
 
@@ -215,6 +218,7 @@ xlm_run_state xlm_engine_state(xlm_engine *engine)
         .first_moment = engine->optimiser->first_moment,
         .second_moment = engine->optimiser->second_moment,
         .optimiser = engine->optimiser->name,
+        .translations = engine->translations,
         .averages = engine->averages->n,
         .average = engine->averages->average,
     };

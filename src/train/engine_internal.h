@@ -10,6 +10,7 @@ struct xlm_engine {
     const xlm_comm *comm;
     const xlm_job *job;
     xlm_job_streams streams;
+    char *translations;      /* xlm_job_translations */
     const xlm_training_data *data;
     xlm_model_config config;
     xlm_model_config used; /* the configuration that objectives see: without a head that none of them uses */

@@ -1,63 +1,15 @@
 /* xlm-mpi: how much memory a run will need, and whether its node has it. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <omp.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "base/exhaustion.h"
+#include "base/memory_left.h"
 #include "comm/shards.h"
 #include "job/rates.h"
 #include "train/averages.h"
 #include "train/cost.h"
 #include "train/memory.h"
 #include "train/micro_batches.h"
-
-/* "MemAvailable: 123 kB" of /proc/meminfo in bytes; 0 when there is no such line. */
-static uint64_t node_memory(void)
-{
-    g_autofree char *text = NULL;
-    uint64_t kib = 0;
-    if (g_file_get_contents("/proc/meminfo", &text, NULL, NULL)) {
-        const char *line = strstr(text, "MemAvailable:");
-        if (line != NULL)
-            kib = g_ascii_strtoull(line + strlen("MemAvailable:"), NULL, 10);
-    }
-    return kib * 1024;
-}
-
-/* A number in a file of the control group; UINT64_MAX when there is none or it says "max". */
-static uint64_t group_number(const char *group, const char *name)
-{
-    g_autofree char *path = g_strconcat("/sys/fs/cgroup", group, "/", name, NULL), *text = NULL;
-    uint64_t number = UINT64_MAX;
-    if (g_file_get_contents(path, &text, NULL, NULL) && g_ascii_isdigit(*text))
-        number = g_ascii_strtoull(text, NULL, 10);
-    return number;
-}
-
-/* What the control group (a Slurm step, a container) still lets its processes have; UINT64_MAX without a limit. Version 2
- * of control groups; each level up to the root may set a limit. */
-static uint64_t group_memory(void)
-{
-    char *text = NULL;
-    uint64_t lowest = UINT64_MAX;
-    if (!g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL))
-        return lowest;
-    char *line = g_strstr_len(text, -1, "0::/");
-    if (line != NULL) {
-        g_autofree char *group = g_strndup(line + 3, strcspn(line + 3, "\n"));
-        for (;;) {
-            const uint64_t limit = group_number(group, "memory.max"), used = group_number(group, "memory.current");
-            if (limit != UINT64_MAX && used != UINT64_MAX)
-                lowest = MIN(lowest, limit > used ? limit - used : 0);
-            char *slash = strrchr(group, '/');
-            if (slash == NULL)
-                break;
-            *slash = '\0';
-        }
-    }
-    g_free(text);
-    return lowest;
-}
 
 /* Address space of the threads that a rank will have, most of which is never touched: stacks, and what malloc sets aside for those
  * that allocate. */
@@ -138,7 +90,7 @@ bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory
         return false;
     failure = NULL;
     e.node_needed = (uint64_t)xlm_comm_sum_node(comm, (int64_t)e.total);
-    e.node_available = MIN(node_memory(), group_memory());
+    e.node_available = xlm_memory_left();
     if (e.node_available > 0)
         e.node_available += (uint64_t)xlm_comm_sum_node(comm, (int64_t)e.resources);
     *estimate = e;

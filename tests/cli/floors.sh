@@ -28,6 +28,7 @@ floors='
 3 synthetic
 3 translation_scores
 3 model
+3 translation aligners
 4 objective
 4 losses
 5 job

@@ -79,6 +79,7 @@ test_scripts += \
 	tests/cli/simcse.sh \
 	tests/cli/spearman.sh \
 	tests/cli/stage.sh \
+	tests/cli/translate.sh \
 	tests/cli/train_dump.sh \
 	tests/cli/trust.sh \
 	tests/cli/weights.sh \

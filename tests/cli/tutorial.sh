@@ -5,22 +5,8 @@
 . "$XLM_SOURCE/tests/small.sh"
 page=$XLM_SOURCE/docs/tutorial.md
 
-# The only thing that is not the page's: mpiexec is that of the tests, which takes root and more ranks than cores.
-mkdir bin empty
-cat >bin/mpiexec <<'WRAPPER'
-#!/bin/sh
-[ "$1" = -n ] || { echo "mpiexec of the test: expected -n N PROGRAM" >&2; exit 64; }
-ranks=$2
-shift 2
-exec sh "$XLM_SOURCE/tests/mpirun.sh" "$ranks" "$@"
-WRAPPER
-chmod +x bin/mpiexec
-read -ra words <<<"${XLM_MPIEXEC:-mpiexec}"
-XLM_MPIEXEC="$(command -v "${words[0]}") ${words[*]:1}" # by its path: the wrapper has its name
-
-awk '/^```/ { inside = !inside && $0 == "```sh"; next } inside' "$page" >commands
-[ "$(grep -c '^mpiexec -n 2 ' commands)" -ge 4 ] || fail "$page: its commands were not found"
-(cd empty && PATH=$scratch/bin:$PATH sh -eux ../commands) >tutorial.log 2>&1 || fail "$page: $(tail -n 20 tutorial.log)"
+[ "$(commands_of "$page" | grep -c '^mpiexec -n 2 ')" -ge 4 ] || fail "$page: its commands were not found"
+pasted "$page" empty tutorial.log
 cd empty || exit 99
 log=$scratch/tutorial.log
 

@@ -1,0 +1,19 @@
+/* xlm-mpi: what a job trains a model to translate. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Checkpoints record it (attribute `translations` of /job), so that who translates with a model can be told about a pair of languages
+ * that it has never been trained on. */
+#ifndef XLM_JOB_TRANSLATION_PAIRS_H
+#define XLM_JOB_TRANSLATION_PAIRS_H
+
+#include "job/job_streams.h"
+
+/* The pairs that objectives translate, "en-de,de-en", source first, each once: seq2seq those of its stream, back-translation from
+ * each of its languages into those of its stream. Empty if there are none; plugins from elsewhere are not known. g_free. */
+char *xlm_job_translations(const xlm_job *job, const xlm_job_streams *streams);
+
+/* Is the pair one of these? */
+bool xlm_job_translates(const char *translations, const char *from, const char *to);
+/* Those of a checkpoint; NULL: it does not say. Not collective. g_free. */
+char *xlm_job_translations_of_checkpoint(const char *path);
+
+#endif

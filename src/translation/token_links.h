@@ -1,0 +1,24 @@
+/* xlm-mpi: translations linked with their sentences by a decoder's attention. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A pass over the finished translations gives the attention weights of a layer (nn/memory_weights.h), mean over the heads. Token t
+ * of a translation is linked with the id of the sentence that gets the largest weight from the decoder's row that predicts t, or
+ * with all that get a given weight. Weights of <s> and </s> are left out. */
+#ifndef XLM_TRANSLATION_TOKEN_LINKS_H
+#define XLM_TRANSLATION_TOKEN_LINKS_H
+
+#include "translation/translation.h"
+
+/* Translations of sentences, and the states that the decoder attends to. */
+typedef struct xlm_link_input {
+    int32_t translations;          /* n */
+    xlm_translation *translation;  /* [n] whose links are set, memory of the tape */
+    const int32_t *sentence;       /* [n] ascending: which of the sentences each is of */
+    const int32_t *languages;      /* [sentences] of the translations */
+    xlm_var *memory;               /* rows x d */
+    const int32_t *memory_offsets; /* [sentences + 1]; a sentence has the rows <s>, its ids, </s> */
+} xlm_link_input;
+
+void xlm_token_links_find(const xlm_model *model, xlm_tape *tape, const xlm_special_tokens *specials,
+                          const xlm_translation_options *options, const xlm_link_input *input);
+
+#endif

@@ -30,8 +30,9 @@ const xlm_option xlm_train_options[] = {
      "subwords that it cuts them into, and of all its languages",
      TRAIN(start_rows)},
     {"start_decoder", XLM_OPTION_CHOICE, "encoder", 0, 0, "draw|encoder|copy",
-     "with start, of a checkpoint without decoder: how the layers of the decoder begin: drawn; as the layers of the encoder, with "
-     "attention to the encoder's states drawn; or with this, too, a copy of the layer's self-attention",
+     "with start, of a checkpoint without decoder: how the decoder begins: drawn; with its layers, and its own "
+     "embeddings and head (share_embeddings), as the encoder's, and attention to the encoder's states drawn; or with this, too, a "
+     "copy of the layer's self-attention",
      TRAIN(start_decoder)},
     {"steps", XLM_OPTION_INT, NULL, 1, 1e12, NULL, "number of updates in all", TRAIN(steps)},
     XLM_TRAINING_OPTIONS(TRAIN),

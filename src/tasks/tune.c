@@ -201,6 +201,7 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
     xlm_job job = {.text = t->job->text, .complete = xlm_tune_job_complete, .model = t->loaded->config, .train = c->train,
                    .streams = 1, .objectives = 1, .stream = stream, .objective = objective};
     job.model.decoder_layers = 0; /* tasks look at the encoder alone */
+    job.model.share_embeddings = true;
     if (c->keep_head)
         job.train.head_frozen = true;
     else

@@ -48,7 +48,8 @@ static run *make_run(const xlm_comm *comm, int64_t hidden, bool with_queue)
     run *r = g_new0(run, 1);
     GOOD(xlm_options_defaults(xlm_model_options, &r->config, &error));
     r->vocabulary = make_vocabulary(comm);
-    r->config.layers = 1;
+    r->config.layers = r->config.decoder_layers = 1;
+    r->config.share_embeddings = false;
     r->config.hidden_size = hidden;
     r->config.attention_heads = 2;
     r->config.feed_forward_size = 0;

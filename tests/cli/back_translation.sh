@@ -22,6 +22,18 @@ for name in back-en back-xx; do
 done
 trained unmt.conf recomputed 2 --set train.recompute=true
 same_bits out-1 recomputed
+# A rank is killed: the last checkpoint goes on to what a run through is.
+long_run=(--set train.schedule=constant --set train.steps)
+start 2 xlm_train unmt.conf --set train.output=killed "${long_run[@]}=100000" >killed.log 2>&1
+until_true has_steps killed 5
+kill -KILL "$(rank_processes | tail -n 1)"
+ended
+[ "$code" -ne 0 ] || fail "killed, and well: $(tail -n 3 killed.log)"
+from=$(readlink killed/latest | tr -dc 0-9)
+logged go-on.log ranks 2 xlm_train unmt.conf --set train.output=killed "${long_run[@]}=$((10#$from + 2))"
+logged through.log ranks 1 xlm_train unmt.conf --set train.output=through "${long_run[@]}=$((10#$from + 2))"
+grep -q 'resum' go-on.log || fail "not resumed: $(cat go-on.log)"
+same_bits through killed
 { top; text en en; back en xx; } >one.conf
 right_gradients one.conf --set train.output=shallow --set model.layers=1 --set model.decoder_layers=1
 for n in 1 2; do logged "dump-$n.log" ranks $n xlm_train unmt.conf --dump-step "dump-$n.h5" --set "train.output=dump-$n"; done

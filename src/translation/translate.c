@@ -15,8 +15,6 @@ const xlm_translation_options xlm_translation_defaults = {
     .search = {.beam = 1, .length_penalty = 1}, .n_best = 1, .length_ratio = 1.5, .length_constant = 10, .batch_tokens = 16384,
 };
 
-enum { PLANNED_SENTENCES = 64 };
-
 /* ---- before it starts ---- */
 
 int64_t xlm_translation_longest(const xlm_model *model) { return xlm_model_get_config(model)->positions - 2; }
@@ -196,11 +194,10 @@ static int64_t translate_batch(const xlm_translator *t, const xlm_translation_so
 
 /* ---- all ---- */
 
-/* Bytes of a batch that is as large as they become, of sentences of so many ids. */
-static uint64_t plan_batch(const xlm_translator *t, int64_t ids)
+/* Bytes of a pass over n sentences of so many ids. */
+static uint64_t plan_sentences(const xlm_translator *translator, int64_t n, int64_t ids)
 {
-    /* What a pass takes does not grow faster than its number of sentences, so that some tell enough of very many. */
-    const int64_t all = MAX(t->options->batch_tokens / cost_of(t, ids), 1), n = MIN(all, PLANNED_SENTENCES);
+    xlm_translator t = *translator;
     g_autofree int64_t *offsets = g_new(int64_t, n + 1), *numbers = g_new(int64_t, n);
     g_autofree int32_t *id = g_new(int32_t, n * ids), *language = g_new0(int32_t, n);
     offsets[0] = 0;
@@ -209,19 +206,34 @@ static uint64_t plan_batch(const xlm_translator *t, int64_t ids)
         offsets[i + 1] = offsets[i] + ids;
     }
     for (int64_t i = 0; i < n * ids; i++)
-        id[i] = t->specials->id[XLM_UNK];
+        id[i] = t.specials->id[XLM_UNK];
     const xlm_translation_sources sources = {.sentences = n, .offsets = offsets, .ids = id, .from = language, .to = language};
-    translate_batch(t, &sources, n, numbers, NULL);
-    return xlm_tape_peak_bytes(t->tape) / (uint64_t)n * (uint64_t)all;
+    t.tape = xlm_tape_new_of_shapes_like(translator->tape);
+    translate_batch(&t, &sources, n, numbers, NULL);
+    const uint64_t bytes = xlm_tape_peak_bytes(t.tape);
+    xlm_tape_free(t.tape);
+    return bytes;
+}
+
+/* Bytes of a batch that is as large as they become, of sentences of so many ids. What a pass takes does not grow faster than its
+ * number of sentences, so that of very many some tell enough. */
+static uint64_t plan_batch(const xlm_translator *t, int64_t ids)
+{
+    enum { SOME = 64 };
+    const int64_t n = MAX(t->options->batch_tokens / cost_of(t, ids), 1);
+    const uint64_t bytes = plan_sentences(t, MIN(n, SOME), ids);
+    if (n <= SOME)
+        return bytes;
+    return bytes + (bytes - plan_sentences(t, SOME / 2, ids)) / (SOME / 2) * (uint64_t)(n - SOME);
 }
 
 uint64_t xlm_translation_bytes(const xlm_translator *translator, int64_t longest)
 {
-    xlm_translator planned = *translator;
-    planned.tape = xlm_tape_new_of_shapes_like(translator->tape);
-    const uint64_t shortest = plan_batch(&planned, 1), bytes = MAX(shortest, plan_batch(&planned, longest));
-    xlm_tape_free(planned.tape);
-    return bytes;
+    /* Few long sentences take more of some things, many short ones of others. */
+    uint64_t bytes = plan_batch(translator, longest);
+    for (int64_t ids = 1; ids < longest; ids *= 2)
+        bytes = MAX(bytes, plan_batch(translator, ids));
+    return bytes + bytes / 16;
 }
 
 xlm_translation_set *xlm_translate(const xlm_translator *t, const xlm_translation_sources *sources)

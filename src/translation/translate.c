@@ -194,8 +194,8 @@ static int64_t translate_batch(const xlm_translator *t, const xlm_translation_so
 
 /* ---- all ---- */
 
-/* Bytes of a pass over n sentences of so many ids. */
-static uint64_t plan_sentences(const xlm_translator *translator, int64_t n, int64_t ids)
+/* A pass over n sentences of so many ids on a tape of shapes. Returns its bytes, or those of a pass before that took more. */
+static uint64_t plan_sentences(const xlm_translator *translator, xlm_tape *shapes, int64_t n, int64_t ids)
 {
     xlm_translator t = *translator;
     g_autofree int64_t *offsets = g_new(int64_t, n + 1), *numbers = g_new(int64_t, n);
@@ -208,32 +208,37 @@ static uint64_t plan_sentences(const xlm_translator *translator, int64_t n, int6
     for (int64_t i = 0; i < n * ids; i++)
         id[i] = t.specials->id[XLM_UNK];
     const xlm_translation_sources sources = {.sentences = n, .offsets = offsets, .ids = id, .from = language, .to = language};
-    t.tape = xlm_tape_new_of_shapes_like(translator->tape);
+    t.tape = shapes;
     translate_batch(&t, &sources, n, numbers, NULL);
-    const uint64_t bytes = xlm_tape_peak_bytes(t.tape);
-    xlm_tape_free(t.tape);
-    return bytes;
+    return xlm_tape_peak_bytes(shapes);
 }
 
-/* Bytes of a batch that is as large as they become, of sentences of so many ids. What a pass takes does not grow faster than its
- * number of sentences, so that of very many some tell enough. */
-static uint64_t plan_batch(const xlm_translator *t, int64_t ids)
+enum { PLANNED_SENTENCES = 64 };
+
+/* Bytes of the sentences of a batch beyond PLANNED_SENTENCES. What a pass takes does not grow faster than their number. */
+static uint64_t plan_others(const xlm_translator *t, int64_t n, int64_t ids)
 {
-    enum { SOME = 64 };
-    const int64_t n = MAX(t->options->batch_tokens / cost_of(t, ids), 1);
-    const uint64_t bytes = plan_sentences(t, MIN(n, SOME), ids);
-    if (n <= SOME)
-        return bytes;
-    return bytes + (bytes - plan_sentences(t, SOME / 2, ids)) / (SOME / 2) * (uint64_t)(n - SOME);
+    const int64_t some = PLANNED_SENTENCES, half = some / 2;
+    if (n <= some)
+        return 0;
+    xlm_tape *shapes = xlm_tape_new_of_shapes_like(t->tape);
+    const uint64_t fewer = plan_sentences(t, shapes, half, ids), more = plan_sentences(t, shapes, some, ids);
+    xlm_tape_free(shapes);
+    return (more - fewer) / (uint64_t)half * (uint64_t)(n - some);
 }
 
-uint64_t xlm_translation_bytes(const xlm_translator *translator, int64_t longest)
+uint64_t xlm_translation_bytes(const xlm_translator *t, int64_t longest)
 {
-    /* Few long sentences take more of some things, many short ones of others. */
-    uint64_t bytes = plan_batch(translator, longest);
-    for (int64_t ids = 1; ids < longest; ids *= 2)
-        bytes = MAX(bytes, plan_batch(translator, ids));
-    return bytes + bytes / 16;
+    /* Few long sentences take more of some memory, many short ones of other. */
+    xlm_tape *shapes = xlm_tape_new_of_shapes_like(t->tape);
+    uint64_t some = 0, others = 0;
+    for (int64_t ids = 1; some == 0 || ids / 2 < longest; ids *= 2) {
+        const int64_t length = MIN(ids, longest), n = MAX(t->options->batch_tokens / cost_of(t, length), 1);
+        some = plan_sentences(t, shapes, MIN(n, PLANNED_SENTENCES), length);
+        others = MAX(others, plan_others(t, n, length));
+    }
+    xlm_tape_free(shapes);
+    return (some + others) / 16 * 17;
 }
 
 xlm_translation_set *xlm_translate(const xlm_translator *t, const xlm_translation_sources *sources)

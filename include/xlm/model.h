@@ -16,8 +16,8 @@ enum { XLM_MAX_LANGUAGES = 65535 };
 typedef enum xlm_stack {
     XLM_STACK_ENCODER,
     XLM_STACK_DECODER,    /* above the encoder, whose states it attends to */
-    XLM_STACK_EMBEDDINGS, /* below both; no layers */
-    XLM_STACK_NONE        /* above all: the head for words, and what objectives and tasks declare */
+    XLM_STACK_EMBEDDINGS, /* below the encoder, and below the decoder if it has none of its own; no layers */
+    XLM_STACK_NONE        /* above all: the heads for words, and what objectives and tasks declare */
 } xlm_stack;
 
 enum { XLM_POSITIONS_LEARNED, XLM_POSITIONS_SINUSOIDAL };
@@ -28,6 +28,7 @@ enum { XLM_HEAD_BERT, XLM_HEAD_XLM, XLM_HEAD_NONE /* as in a fine-tuned model */
 typedef struct xlm_model_config {
     int64_t layers;              /* L, of the encoder */
     int64_t decoder_layers;      /* D; 0: there is no decoder */
+    bool share_embeddings;       /* the decoder's embeddings and head are the encoder's; true without decoder */
     int64_t hidden_size;         /* d */
     int64_t attention_heads;     /* divides d */
     int64_t feed_forward_size;   /* 0: 4 d */
@@ -65,8 +66,8 @@ enum { XLM_TOP_LAYER = -1 }; /* layer L of any encoder, D of any decoder */
  * Returns [highest + 1] variables, T x d (the last n x d if rows are given), memory of the tape. */
 xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_text *text, bool causal, int64_t highest,
                            const int32_t *rows, int32_t n);
-/* The same with the decoder's layers, whose attention is causal; the embeddings are those of the encoder. Ends the program if the
- * model has no decoder.
+/* The same with the decoder's layers, whose attention is causal; H[0] is the output of the encoder's embeddings, or of the
+ * decoder's own (share_embeddings). Ends the program if the model has no decoder.
  * [in] memory: states that it attends to, each sequence to those of the same number
  * [in] memory_offsets: [sequences + 1] of the memory, at least one row in each; valid until the pass has ended
  * [in] highest: 0 to D, or XLM_TOP_LAYER */
@@ -74,25 +75,27 @@ xlm_var **xlm_model_decode(const xlm_model *model, xlm_tape *tape, const xlm_tex
                            const int32_t *memory_offsets, int64_t highest, const int32_t *rows, int32_t n);
 
 /* The functions below end the program if the model has XLM_HEAD_NONE.
+ * [in] stack: whose states are given, XLM_STACK_ENCODER or, of a model with one, XLM_STACK_DECODER: a decoder with embeddings of
+ * its own (share_embeddings) also has a head of its own, which is tied to them
  *
  * The transform of the head before the decoder: LayerNorm(GELU(h Wᵀ + b)) for `bert`, with the GELU of the configuration; h for
  * `xlm`.
  * [in] h: M x d
  * Returns M x e. */
-xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_var *h);
+xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h);
 
 /* How words are predicted. */
 typedef struct xlm_lm_settings {
     double label_smoothing; /* ε, 0 to 1 (xlm_vocab_smoothed_cross_entropy) */
 } xlm_lm_settings;
 
-/* The mean over rows of −log p(target | h), with the LM head and the decoder tied to the word embeddings.
+/* The mean over rows of −log p(target | h), with the LM head of the stack, tied to its word embeddings.
  * [in] h: M x d
  * [in] targets: [M] ids, copied
  * [in] settings: NULL: zeros
  * [out] scores: [M], without label smoothing; or NULL
  * Returns 1 x 1. */
-xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_var *h, const int32_t *targets,
+xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h, const int32_t *targets,
                               const xlm_lm_settings *settings, xlm_score *scores);
 
 /* The mean of −log p(id of the next row | h) over all rows of a text but the last of each sequence.
@@ -101,13 +104,13 @@ xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_var *h
  * [in] settings: NULL: zeros
  * [out] scores: [T − S], without label smoothing; or NULL
  * Returns 1 x 1; NULL if no sequence has two tokens. */
-xlm_var *xlm_lm_next_tokens(const xlm_model *model, xlm_tape *tape, const xlm_text *text, xlm_var *h,
+xlm_var *xlm_lm_next_tokens(const xlm_model *model, xlm_tape *tape, xlm_stack stack, const xlm_text *text, xlm_var *h,
                             const xlm_lm_settings *settings, xlm_score *scores);
 
-/* The logits of the LM head, without gradient, for filling in words.
+/* The logits of the LM head of the stack, without gradient, for filling in words and for searches.
  * [in] h: M x d
  * Returns M x V. */
-xlm_var *xlm_lm_logits(const xlm_model *model, xlm_tape *tape, xlm_var *h);
+xlm_var *xlm_lm_logits(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h);
 
 #ifdef __cplusplus
 }

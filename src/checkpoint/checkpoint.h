@@ -21,6 +21,7 @@
  *                              an example), options (a line `key = value` each)
  *   /task/labels               [n] strings; index = class, row of the head's weight
  *   /task/best                 [2] f64: the highest score on the development set so far, and the step that had it
+ *   /translation/best          [2] f64: the same of translations of held-out pairs, if the job has [evaluate]
  *   /task/averaged             [2 k] f64: with [tune] average = k, score and step of each checkpoint that the mean is of so
  *                              far, by step; zeros for those to come (checkpoint/checkpoint_mean.h)
  * Every dataset carries Fletcher-32 checksums; header_digest covers the rest.
@@ -42,6 +43,8 @@
 
 /* Name of the state with the highest score on the development set so far and its step. */
 #define XLM_CHECKPOINT_BEST "/task/best"
+/* The same of a run that is scored by its translations ([evaluate] in job/job.h); checkpoints of before may not have it. */
+#define XLM_CHECKPOINT_BEST_TRANSLATION "/translation/best"
 /* Name of the state with the members of the mean of checkpoints. */
 #define XLM_CHECKPOINT_AVERAGED "/task/averaged"
 /* The file of the mean, in the directory of the others. */

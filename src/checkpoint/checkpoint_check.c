@@ -90,7 +90,7 @@ static xlm_file_condition check_saved_state(const xlm_store *store, const xlm_sa
 {
     xlm_array array = {xlm_state_store_type(saved), XLM_ANY, 0};
     if (!xlm_store_has(store, saved->path))
-        return unfit(error, "it has no %s", saved->path);
+        return saved->optional ? XLM_FILE_GOOD : unfit(error, "it has no %s", saved->path);
     if (!xlm_store_shape(store, saved->path, &array, error))
         return XLM_FILE_DAMAGED;
     if (array.rows != (uint64_t)saved->n)
@@ -132,12 +132,17 @@ bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *s, int a
     return good;
 }
 
+static bool is_best(const xlm_saved_state *saved)
+{
+    return strcmp(saved->path, XLM_CHECKPOINT_BEST) == 0 || strcmp(saved->path, XLM_CHECKPOINT_BEST_TRANSLATION) == 0;
+}
+
 /* The highest score, and the step that had it. */
-static bool check_best(const xlm_store *store, const double best[2], int64_t step, GError **error)
+static bool check_best(const xlm_store *store, const char *path, const double best[2], int64_t step, GError **error)
 {
     return (isfinite(best[0]) && best[1] >= 0 && best[1] <= (double)step && best[1] == floor(best[1])) ||
-           xlm_error_set(error, EX_DATAERR, "%s: " XLM_CHECKPOINT_BEST ": a score of %g at step %g in a checkpoint of step %"
-                         G_GINT64_FORMAT "; the file is damaged", xlm_store_path(store), best[0], best[1], step);
+           xlm_error_set(error, EX_DATAERR, "%s: %s: a score of %g at step %g in a checkpoint of step %" G_GINT64_FORMAT
+                         "; the file is damaged", xlm_store_path(store), path, best[0], best[1], step);
 }
 
 /* Scores and steps of checkpoints, in the order of the steps. */
@@ -158,6 +163,10 @@ static bool check_members(const xlm_store *store, const double *member, int64_t 
 
 bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *saved, void *values, GError **error)
 {
+    if (saved->optional && !xlm_store_has(store, saved->path)) {
+        memset(values, 0, xlm_state_bytes(saved));
+        return true;
+    }
     return xlm_state_read(store, saved, values, error);
 }
 
@@ -165,7 +174,7 @@ static bool check_saved_numbers(const xlm_store *store, const xlm_saved_state *s
 {
     g_autofree void *numbers = g_malloc(MAX(xlm_state_bytes(saved), 1));
     return checkpoint_read_state(store, saved, numbers, error) &&
-           (strcmp(saved->path, XLM_CHECKPOINT_BEST) != 0 || check_best(store, numbers, step, error)) &&
+           (!is_best(saved) || check_best(store, saved->path, numbers, step, error)) &&
            (strcmp(saved->path, XLM_CHECKPOINT_AVERAGED) != 0 ||
             check_members(store, numbers, saved->n, step, error));
 }

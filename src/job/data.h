@@ -10,12 +10,14 @@
 #include "stream/planned_batch.h"
 #include "stream/stream.h"
 
-/* The largest validation pass over examples (run/run.h), on stream 0. */
+/* The largest validation pass (run/run.h): over examples, on stream 0, or another. */
 typedef struct xlm_planned_validation {
-    xlm_planned_size size; /* zeros: none */
+    xlm_planned_size size; /* of examples; zeros: none */
     /* Computed besides the loss, as in xlm_host_outputs. */
     void (*visit)(void *data, xlm_loss *loss, xlm_tape *tape, const xlm_pass *pass);
-    const void *data;
+    /* Another pass: bytes that it takes of a tape like `tape`; NULL: none. */
+    uint64_t (*bytes)(const void *data, const xlm_model *model, xlm_tape *tape);
+    const void *data; /* of both */
 } xlm_planned_validation;
 
 /* Everything is borrowed, and must outlive the run. */

@@ -12,6 +12,7 @@
 const char *const xlm_training_former_keys[] = {"granules", "micro_batches", NULL};
 
 const xlm_jobfile_kind xlm_job_kinds[] = {{"model", false, NULL}, {"train", false, xlm_training_former_keys},
+                                          {"evaluate", false, NULL},
                                           {"stream", true, NULL}, {"stage", true, NULL},
                                           {"objective", true, NULL}, {NULL, false, NULL}};
 
@@ -29,8 +30,9 @@ const xlm_option xlm_train_options[] = {
      "subwords that it cuts them into, and of all its languages",
      TRAIN(start_rows)},
     {"start_decoder", XLM_OPTION_CHOICE, "encoder", 0, 0, "draw|encoder|copy",
-     "with start, of a checkpoint without decoder: how the layers of the decoder begin: drawn; as the layers of the encoder, with "
-     "attention to the encoder's states drawn; or with this, too, a copy of the layer's self-attention",
+     "with start, of a checkpoint without decoder: how the decoder begins: drawn; with its layers, and its own "
+     "embeddings and head (share_embeddings), as the encoder's, and attention to the encoder's states drawn; or with this, too, a "
+     "copy of the layer's self-attention",
      TRAIN(start_decoder)},
     {"steps", XLM_OPTION_INT, NULL, 1, 1e12, NULL, "number of updates in all", TRAIN(steps)},
     XLM_TRAINING_OPTIONS(TRAIN),
@@ -45,6 +47,26 @@ const xlm_option xlm_train_options[] = {
     {"checkpoint_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL, "steps between two checkpoints; 0: at the end only",
      TRAIN(checkpoint_every)},
     {"keep", XLM_OPTION_INT, "3", 1, 1e6, NULL, "number of the newest checkpoints that stay", TRAIN(keep)},
+    XLM_OPTION_END,
+};
+
+#define EVALUATE(member) offsetof(xlm_evaluate_config, member)
+
+const xlm_option xlm_evaluate_options[] = {
+    {"translate", XLM_OPTION_LIST, NULL, 0, 0, NULL,
+     "directions, such as en-de,de-en, in which held-out pairs are translated and scored with each evaluation but the first; the "
+     "checkpoint with the best mean score of all is kept, as OUTPUT/best", EVALUATE(translate)},
+    {"sentences", XLM_OPTION_INT, "500", 0, 1e12, NULL, "maximum number of held-out pairs of each direction; 0: all",
+     EVALUATE(sentences)},
+    {"beam", XLM_OPTION_INT, "1", 1, 1000, NULL, "number of hypotheses of a sentence; 1: greedy search", EVALUATE(beam)},
+    {"length_penalty", XLM_OPTION_REAL, "1", -100, 100, NULL, "exponent of the length by which log-probabilities are divided",
+     EVALUATE(length_penalty)},
+    {"metric", XLM_OPTION_CHOICE, "bleu", 0, 0, "bleu|chrf|chrf++", "score of translations, as of xlm_bleu", EVALUATE(metric)},
+    {"words", XLM_OPTION_CHOICE, "13a", 0, 0, "13a|intl|zh|char|none", "what BLEU takes for words, as of xlm_bleu", EVALUATE(words)},
+    {"patience", XLM_OPTION_INT, "0", 0, 1e9, NULL,
+     "the run ends when the score has not risen in this many evaluations; 0: it does not", EVALUATE(patience)},
+    {"examples", XLM_OPTION_INT, "8", 0, 1e6, NULL,
+     "number of translations of each direction that OUTPUT/translations.tsv shows beside their references", EVALUATE(examples)},
     XLM_OPTION_END,
 };
 
@@ -288,6 +310,10 @@ static char *print_job(const xlm_job *job)
     xlm_options_print(xlm_model_options, &job->model, out);
     g_string_append(out, "\n[train]\n");
     xlm_options_print(xlm_train_options, &job->train, out);
+    if (job->evaluate.translate != NULL) {
+        g_string_append(out, "\n[evaluate]\n");
+        xlm_options_print(xlm_evaluate_options, &job->evaluate, out);
+    }
     for (int s = 0; s < job->streams; s++) {
         g_string_append_printf(out, "\n[stream %s]\n", job->stream[s].name);
         xlm_stream_config_print(&job->stream[s].config, out);
@@ -309,6 +335,8 @@ static xlm_job *read_job(xlm_jobfile *file, const xlm_job *known, GError **error
     job->complete = xlm_job_complete;
     const bool good = xlm_options_parse(xlm_model_options, file, "model", &job->model, error) &&
                       xlm_options_parse(xlm_train_options, file, "train", &job->train, error) &&
+                      (!xlm_jobfile_has(file, "evaluate") ||
+                       xlm_options_parse(xlm_evaluate_options, file, "evaluate", &job->evaluate, error)) &&
                       (known != NULL || inherit_model(job, file, error)) && read_streams(job, file, error) &&
                       read_stages(job, file, known, error) && read_objectives(job, file, known, error) && check_job(job, file, error);
     xlm_jobfile_free(file);
@@ -358,6 +386,7 @@ void xlm_job_free(xlm_job *job)
     for (int k = 0; k < job->objectives; k++)
         free_plugin(&job->objective[k].name, objective_options, &job->objective[k], &job->objective[k].use);
     xlm_options_free(xlm_train_options, &job->train);
+    xlm_options_free(xlm_evaluate_options, &job->evaluate);
     xlm_options_free(xlm_model_options, &job->model);
     g_free(job->stream);
     g_free(job->stage);
@@ -400,6 +429,8 @@ bool xlm_job_print_help(const char *plugin, FILE *out, GError **error)
     } else {
         help_section(text, "model", "the model: its encoder and head", xlm_model_options);
         help_section(text, "train", "the run: corpus, optimiser, reports", xlm_train_options);
+        help_section(text, "evaluate", "translations of held-out pairs that are scored during the run; none without this section",
+                     xlm_evaluate_options);
         help_heading(text, "stream NAME", "what the encoder reads; any number of them");
         xlm_stream_config_help(text);
         g_string_append_c(text, '\n');

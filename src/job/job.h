@@ -1,6 +1,6 @@
 /* xlm-mpi: a training job, read from a job file. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Sections: [model] (nn/model.h), [train] (below), any number of [stream NAME] (stream/stream.h), of [stage NAME]: plugin, stream,
+ * Sections: [model] (nn/model.h), [train] and [evaluate] (below), any number of [stream NAME] (stream/stream.h), of [stage NAME]: plugin, stream,
  * and the plugin's own options, and of [objective NAME]: plugin, stream, weight, begin, and the plugin's own options. */
 #ifndef XLM_JOB_JOB_H
 #define XLM_JOB_JOB_H
@@ -77,11 +77,27 @@ typedef struct xlm_train_config {
      PLACE(exchange)},                                                                                                           \
     {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps between two lines of the log", PLACE(log_every)}
 
+/* Section [evaluate]: held-out pairs that are translated, and score the model, while it is trained (run/dev_translations.h). */
+typedef struct xlm_evaluate_config {
+    char **translate;          /* directions, "en-de", NULL-terminated; NULL: there is no such section */
+    int64_t sentences;         /* maximum number of pairs of each; 0: all */
+    int64_t beam;
+    double length_penalty;
+    int64_t metric;            /* XLM_EVALUATE_BLEU ... */
+    int64_t words;             /* of BLEU: XLM_EVALUATE_13A ... */
+    int64_t patience;          /* evaluations without a better score after which the run ends; 0: it does not */
+    int64_t examples;          /* translations of each direction that are written */
+} xlm_evaluate_config;
+
+/* The choices of metric and of words, in order. */
+enum { XLM_EVALUATE_BLEU, XLM_EVALUATE_CHRF, XLM_EVALUATE_CHRF_WORDS };
+enum { XLM_EVALUATE_13A, XLM_EVALUATE_INTL, XLM_EVALUATE_ZH, XLM_EVALUATE_CHAR, XLM_EVALUATE_NONE };
+
 /* Keys of [train], and of [tune], that had another name before (options/jobfile.h). */
 extern const char *const xlm_training_former_keys[];
 /* The sections that a job file may have. */
 extern const xlm_jobfile_kind xlm_job_kinds[];
-extern const xlm_option xlm_train_options[];
+extern const xlm_option xlm_train_options[], xlm_evaluate_options[];
 
 typedef struct xlm_job_stream {
     char *name;
@@ -119,6 +135,7 @@ struct xlm_job {
     char *(*complete)(const xlm_job *job, const char *text);
     xlm_model_config model;
     xlm_train_config train;
+    xlm_evaluate_config evaluate;
     int streams, stages, objectives;
     xlm_job_stream *stream;
     xlm_job_stage *stage;

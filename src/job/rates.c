@@ -34,6 +34,16 @@ static void log_frozen(int64_t layers, int64_t frozen, int64_t elements)
     xlm_log_info("frozen: %s, %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " parameters", what->str, frozen, elements);
 }
 
+static void log_decay(const xlm_optimiser_config *config, const xlm_model_config *model)
+{
+    const xlm_layer shared = {.stack = XLM_STACK_EMBEDDINGS}, own = {XLM_STACK_DECODER, XLM_OWN_EMBEDDINGS};
+    const double all = config->learning_rate * pow(config->layer_decay, (double)xlm_layers_above(model, shared));
+    const double some = config->learning_rate * pow(config->layer_decay, (double)xlm_layers_above(model, own));
+    g_autofree char *decoder = model->share_embeddings ? g_strdup("") : g_strdup_printf(", %g in the decoder's own", some);
+    xlm_log_info("learning rates: %g in the topmost layer and above, times %g for each layer below, %g in the embeddings%s",
+                 config->learning_rate, config->layer_decay, all, decoder);
+}
+
 bool xlm_rates_set(const xlm_optimiser_config *config, const xlm_model_config *model, bool head_frozen,
                    xlm_parameters *parameters, GError **error)
 {
@@ -44,15 +54,13 @@ bool xlm_rates_set(const xlm_optimiser_config *config, const xlm_model_config *m
     for (int i = 0; i < xlm_parameters_count(parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
         const xlm_layer layer = xlm_layer_of(p->name, NULL);
-        const bool still = is_frozen(layer, layers) || (head_frozen && g_str_has_prefix(p->name, "lm_head/"));
+        const bool still = is_frozen(layer, layers) || (head_frozen && g_str_has_prefix(xlm_part_of(p->name), "lm_head/"));
         xlm_parameters_set_rate(parameters, i, still ? 0 : pow(decay, (double)xlm_layers_above(model, layer)));
         frozen += still ? p->rows * p->cols : 0;
     }
     if (frozen > 0)
         log_frozen(layers, frozen, xlm_parameters_elements(parameters));
-    const int64_t below = xlm_layers_above(model, (xlm_layer){.stack = XLM_STACK_EMBEDDINGS});
     if (decay < 1)
-        xlm_log_info("learning rates: %g in the topmost layer and above, times %g for each layer below, %g in the embeddings",
-                     config->learning_rate, decay, config->learning_rate * pow(decay, (double)below));
+        log_decay(config, model);
     return true;
 }

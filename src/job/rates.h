@@ -5,12 +5,13 @@
  * parameters of objectives and tasks is 1. (Layer-wise decay as in ULMFiT, Howard & Ruder 2018, eq. 1, where d = 1 / 2.6, and for
  * BERT in Zhang et al. 2021, "Revisiting few-sample BERT fine-tuning", section 5; some programs give the top layer d and the
  * embeddings d^(L+1), which is the same with another learning rate for the head.) Layers that share their weights count as one
- * layer. Weight decay is scaled by the rate too.
+ * layer. A decoder's D layers are above the encoder's: d^(L+D) in the embeddings, d^D in a decoder's own. Weight decay is
+ * scaled by the rate too.
  *
  * A frozen parameter has rate 0: its bits do not change, no gradient is computed for it, weight decay does not apply to it, and
  * it does not count in the norm for clipping. The embeddings, or the embeddings and the lowest n layers, can be frozen. The
  * backward pass ends above them, and nothing of frozen layers is kept for it. Dropout in them stays on. Frozen word embeddings
- * are also frozen as the decoder of the LM head, which is tied to them. */
+ * are also frozen as the decoder of the LM head, which is tied to them. A decoder, its own embeddings too, is never frozen. */
 #ifndef XLM_JOB_RATES_H
 #define XLM_JOB_RATES_H
 

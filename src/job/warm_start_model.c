@@ -20,6 +20,8 @@ static bool may_differ(const char *key, const xlm_model_config *job, const xlm_m
         return job->token_types;
     if (strcmp(key, "decoder_layers") == 0)
         return job->decoder_layers == 0 || start->decoder_layers == 0;
+    if (strcmp(key, "share_embeddings") == 0)
+        return job->decoder_layers == 0 || start->share_embeddings;
     return strcmp(key, "head") == 0 && (job->head == XLM_HEAD_NONE || start->head == XLM_HEAD_NONE);
 }
 
@@ -56,6 +58,9 @@ static bool merge_keys(const char *start, const xlm_jobfile *file, const xlm_mod
         if (given == NULL && !own)
             good = take_key(option, there, model, error);
     }
+    g_autofree char *shared = xlm_jobfile_value(file, "model", "share_embeddings");
+    if (model->decoder_layers == 0 && shared == NULL) /* the run leaves the decoder */
+        model->share_embeddings = true;
     for (const xlm_option *option = xlm_model_options; option->name != NULL && good && check; option++) {
         g_autofree char *given = xlm_jobfile_value(file, "model", option->name);
         if (given != NULL)

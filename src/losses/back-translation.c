@@ -215,7 +215,7 @@ static xlm_var *back_translation_loss(xlm_loss *self, xlm_tape *tape, const xlm_
     const xlm_lm_settings settings = {.label_smoothing = xlm_pass_label_smoothing(pass, b->label_smoothing)};
     const int64_t n = target->text->tokens - target->text->sequences;
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
-    xlm_var *mean = xlm_lm_next_tokens(pass->model, tape, target->text, target->states, &settings, scores);
+    xlm_var *mean = xlm_lm_next_tokens(pass->model, tape, XLM_STACK_DECODER, target->text, target->states, &settings, scores);
     xlm_loss_word_metrics(self, scores, n, settings.label_smoothing);
     xlm_loss_metric(self, "length_ratio", source->text->tokens - source->text->sequences, n);
     return mean;

@@ -40,7 +40,7 @@ static xlm_var *clm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     const xlm_lm_settings settings = {.label_smoothing = xlm_pass_label_smoothing(pass, clm->label_smoothing)};
     const int64_t n = clm_count(self, pass);
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
-    xlm_var *mean = xlm_lm_next_tokens(pass->model, tape, view->text, view->states, &settings, scores);
+    xlm_var *mean = xlm_lm_next_tokens(pass->model, tape, XLM_STACK_ENCODER, view->text, view->states, &settings, scores);
     xlm_loss_word_metrics(self, scores, n, settings.label_smoothing);
     return mean;
 }

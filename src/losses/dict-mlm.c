@@ -57,14 +57,14 @@ static xlm_var *dict_mlm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pa
     const xlm_batch *batch = pass->batch;
     xlm_var *h = xlm_pass_view(pass, 0)->states; /* M x d */
     if (dict_mlm->predict == ORIGINAL)
-        return xlm_lm_cross_entropy(pass->model, tape, h, batch->targets, NULL, pass->scores);
+        return xlm_lm_cross_entropy(pass->model, tape, XLM_STACK_ENCODER, h, batch->targets, NULL, pass->scores);
     int32_t *labels = xlm_tape_take(tape, sizeof *labels * (uint64_t)batch->predicted); /* [M] */
     const int32_t *translations = xlm_batch_annotation(batch, "translations"); /* [T] */
     for (int32_t i = 0; i < batch->predicted; i++) {
         const int32_t translation = translations[batch->predicted_rows[i]];
         labels[i] = translation >= 0 ? translation : batch->targets[i];
     }
-    return xlm_lm_cross_entropy(pass->model, tape, h, labels, NULL, pass->scores);
+    return xlm_lm_cross_entropy(pass->model, tape, XLM_STACK_ENCODER, h, labels, NULL, pass->scores);
 }
 
 const xlm_loss_class xlm_loss_dict_mlm = {

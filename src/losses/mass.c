@@ -112,7 +112,7 @@ static xlm_var *mass_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     const xlm_encoded *target = xlm_pass_view(pass, TARGET);
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)terms->n);
     xlm_var *h = terms->n < target->text->tokens ? xlm_rows(tape, target->states, terms->rows, terms->n) : target->states;
-    xlm_var *mean = xlm_lm_cross_entropy(pass->model, tape, h, terms->targets, &settings, scores);
+    xlm_var *mean = xlm_lm_cross_entropy(pass->model, tape, XLM_STACK_DECODER, h, terms->targets, &settings, scores);
     xlm_loss_word_metrics(self, scores, terms->n, settings.label_smoothing);
     return mean;
 }

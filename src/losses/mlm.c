@@ -36,7 +36,8 @@ static xlm_var *mlm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     xlm_score *scores = pass->scores;
     if (scores == NULL && settings.label_smoothing > 0)
         scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
-    xlm_var *mean = xlm_lm_cross_entropy(pass->model, tape, xlm_pass_view(pass, 0)->states, pass->batch->targets, &settings, scores);
+    xlm_var *mean = xlm_lm_cross_entropy(pass->model, tape, XLM_STACK_ENCODER, xlm_pass_view(pass, 0)->states,
+                                         pass->batch->targets, &settings, scores);
     for (int32_t i = 0; i < n && settings.label_smoothing > 0; i++)
         xlm_loss_metric(self, "cross_entropy", scores[i].loss, 1);
     return mean;

@@ -202,7 +202,7 @@ static xlm_var *weam_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     xlm_var *h = xlm_pass_view(pass, MASKED_ROWS)->states; /* M x d */
     xlm_var *mean = weam->multilingual == HEAD_OWN
                         ? predict(self, tape, pass, "multilingual", h, batch->targets, pass->scores)
-                        : xlm_lm_cross_entropy(pass->model, tape, h, batch->targets, NULL, pass->scores);
+                        : xlm_lm_cross_entropy(pass->model, tape, XLM_STACK_ENCODER, h, batch->targets, NULL, pass->scores);
     xlm_loss_metric(self, "multilingual", xlm_var_scalar(mean) * batch->predicted, batch->predicted);
     xlm_loss_metric(self, "with_partner", partners->n, batch->predicted);
     if (partners->n > 0)

@@ -76,10 +76,16 @@ static bool read_options(const xlm_store *store, char **keys, xlm_model_config *
     return true;
 }
 
+/* What every model of before has is not written, so that earlier versions, too, read models that do without the key. */
+static bool is_written(const xlm_option *option, const xlm_model_config *config)
+{
+    return strcmp(option->name, "share_embeddings") != 0 || !config->share_embeddings;
+}
+
 bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config, GError **error)
 {
     for (const xlm_option *option = xlm_model_options; option->name != NULL; option++)
-        if (!write_option(store, option, config, error))
+        if (is_written(option, config) && !write_option(store, option, config, error))
             return false;
     return xlm_store_set_int(store, "/model", "vocabulary", config->vocabulary, error) &&
            xlm_store_set_int(store, "/model", "languages", config->languages, error);

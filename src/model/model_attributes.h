@@ -5,7 +5,8 @@
 #include "nn/model.h"
 #include "store/store.h"
 
-/* Attributes of the group /model: every key of section [model], vocabulary, languages. Collective over the ranks of the store. */
+/* Attributes of the group /model: every key of section [model], but share_embeddings only when it is false; vocabulary, languages.
+ * Collective over the ranks of the store. */
 bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config, GError **error);
 /* Not collective. A key that older files do not have gets its default. Calls xlm_model_check. EX_DATAERR: another key is missing,
  * or a key is unknown, has another type or is out of range. */

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "model/model_attributes.h"
 #include "model/row_sources.h"
+#include "nn/layer.h"
 
 enum { BLOCK = 1 << 22 }; /* elements that are in memory at a time, a few times over */
 
@@ -57,9 +58,10 @@ static const xlm_parameter *find_old(const old_model *old, const xlm_parameter *
 /* Which rows of a parameter are of subwords or languages; NULL: none. */
 static const xlm_row_sources *rows_of(const old_model *old, const xlm_parameter *p)
 {
-    if (strcmp(p->name, "embeddings/language/weight") == 0)
+    const char *part = xlm_part_of(p->name);
+    if (strcmp(part, "embeddings/language/weight") == 0)
         return old->languages;
-    const bool words = strcmp(p->name, "embeddings/word/weight") == 0 || strcmp(p->name, "lm_head/bias") == 0;
+    const bool words = strcmp(part, "embeddings/word/weight") == 0 || strcmp(part, "lm_head/bias") == 0;
     return words ? old->subwords : NULL;
 }
 
@@ -215,7 +217,7 @@ static bool copy_rows(const changed_model *c, xlm_store *store, const char *path
 
 static bool write_parameter(const changed_model *c, xlm_store *store, const xlm_parameter *p, GError **error)
 {
-    const bool languages = strcmp(p->name, "embeddings/language/weight") == 0, vector = p->rows == 1 && !languages;
+    const bool languages = strcmp(xlm_part_of(p->name), "embeddings/language/weight") == 0, vector = p->rows == 1 && !languages;
     const int64_t rows = vector ? p->cols : p->rows, width = vector ? 1 : p->cols;
     const uint64_t dims[2] = {(uint64_t)(p->rows == 1 ? p->cols : p->rows), (uint64_t)p->cols};
     g_autofree char *path = xlm_parameter_path("/model", p);

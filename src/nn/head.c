@@ -1,30 +1,55 @@
 /* xlm-mpi: the language modelling head, its decoder tied to the word embeddings. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <glib.h>
+
+#include "nn/layer.h"
 #include "nn/model_parts.h"
 #include "tensor/parameters.h"
 
-xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_var *h)
+static xlm_var *parameter_of(const xlm_model *model, xlm_tape *tape, xlm_stack stack, const char *part, const char *parameter)
+{
+    char name[XLM_PART_NAME];
+    return xlm_model_parameter(tape, xlm_part_name(&model->config, stack, part, name), parameter);
+}
+
+/* E [V x e] and b [V] of the stack: logits are y Eᵀ + b. */
+static xlm_var *words_of(const xlm_model *model, xlm_tape *tape, xlm_stack stack)
+{
+    return parameter_of(model, tape, stack, "embeddings/word", "weight");
+}
+
+static xlm_var *bias_of(const xlm_model *model, xlm_tape *tape, xlm_stack stack)
+{
+    return parameter_of(model, tape, stack, "lm_head", "bias");
+}
+
+xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h)
 {
     const xlm_model_config *c = &model->config;
+    char dense[XLM_PART_NAME], norm[XLM_PART_NAME];
+    g_assert(stack == XLM_STACK_ENCODER || (stack == XLM_STACK_DECODER && c->decoder_layers > 0));
+    xlm_part_name(c, stack, "lm_head/dense", dense);
+    xlm_part_name(c, stack, "lm_head/layer_norm", norm);
     if (c->head == XLM_HEAD_XLM)
-        return c->embedding_size == c->hidden_size ? h : xlm_model_linear(tape, "lm_head/dense", h);
-    return xlm_model_layer_norm(model, tape, "lm_head/layer_norm", xlm_model_gelu(model, tape, "lm_head/dense", h));
+        return c->embedding_size == c->hidden_size ? h : xlm_model_linear(tape, dense, h);
+    return xlm_model_layer_norm(model, tape, norm, xlm_model_gelu(model, tape, dense, h));
 }
 
-xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_var *h, const int32_t *targets,
+xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h, const int32_t *targets,
                               const xlm_lm_settings *settings, xlm_score *scores)
 {
-    return xlm_vocab_smoothed_cross_entropy(tape, xlm_lm_transform(model, tape, h), xlm_param(tape, "embeddings/word/weight"),
-                                            xlm_param(tape, "lm_head/bias"), targets, settings != NULL ? settings->label_smoothing : 0,
-                                            model->config.vocabulary_chunk, scores);
+    xlm_var *y = xlm_lm_transform(model, tape, stack, h);
+    return xlm_vocab_smoothed_cross_entropy(tape, y, words_of(model, tape, stack), bias_of(model, tape, stack), targets,
+                                            settings != NULL ? settings->label_smoothing : 0, model->config.vocabulary_chunk,
+                                            scores);
 }
 
-xlm_var *xlm_lm_logits(const xlm_model *model, xlm_tape *tape, xlm_var *h)
+xlm_var *xlm_lm_logits(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h)
 {
-    return xlm_linear(tape, xlm_lm_transform(model, tape, h), xlm_param(tape, "embeddings/word/weight"),
-                      xlm_param(tape, "lm_head/bias"));
+    xlm_var *y = xlm_lm_transform(model, tape, stack, h);
+    return xlm_linear(tape, y, words_of(model, tape, stack), bias_of(model, tape, stack));
 }
 
-xlm_var *xlm_lm_next_tokens(const xlm_model *model, xlm_tape *tape, const xlm_text *text, xlm_var *h,
+xlm_var *xlm_lm_next_tokens(const xlm_model *model, xlm_tape *tape, xlm_stack stack, const xlm_text *text, xlm_var *h,
                             const xlm_lm_settings *settings, xlm_score *scores)
 {
     const int32_t n = text->tokens - text->sequences; /* no sequence is empty */
@@ -37,5 +62,5 @@ xlm_var *xlm_lm_next_tokens(const xlm_model *model, xlm_tape *tape, const xlm_te
             rows[k] = i;
             targets[k++] = text->unmasked[i + 1];
         }
-    return xlm_lm_cross_entropy(model, tape, xlm_rows(tape, h, rows, n), targets, settings, scores);
+    return xlm_lm_cross_entropy(model, tape, stack, xlm_rows(tape, h, rows, n), targets, settings, scores);
 }

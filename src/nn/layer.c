@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
-static const char layer_prefix[] = "/layer.", shared[] = "shared";
+static const char layer_prefix[] = "/layer.", shared[] = "shared", embeddings[] = "embeddings/", head[] = "lm_head/";
 
 const char *xlm_stack_name(xlm_stack stack)
 {
@@ -38,6 +38,19 @@ static const char *skip(const char *text, const char *prefix)
     return g_str_has_prefix(text, prefix) ? text + strlen(prefix) : NULL;
 }
 
+const char *xlm_part_name(const xlm_model_config *config, xlm_stack stack, const char *part, char name[XLM_PART_NAME])
+{
+    const bool own = stack == XLM_STACK_DECODER && !config->share_embeddings;
+    g_snprintf(name, XLM_PART_NAME, "%s%s%s", own ? xlm_stack_name(stack) : "", own ? "/" : "", part);
+    return name;
+}
+
+const char *xlm_part_of(const char *parameter)
+{
+    const char *after = skip(parameter, xlm_stack_name(XLM_STACK_DECODER)), *part = after != NULL ? skip(after, "/") : NULL;
+    return part != NULL && (g_str_has_prefix(part, embeddings) || g_str_has_prefix(part, head)) ? part : parameter;
+}
+
 xlm_layer xlm_layer_of(const char *parameter, const char **rest)
 {
     xlm_layer layer = {XLM_STACK_NONE, 0};
@@ -45,8 +58,9 @@ xlm_layer xlm_layer_of(const char *parameter, const char **rest)
     const char *after = skip(parameter, xlm_stack_name(stack));
     if (rest != NULL)
         *rest = parameter;
-    if (g_str_has_prefix(parameter, "embeddings/")) {
-        layer.stack = XLM_STACK_EMBEDDINGS;
+    if (g_str_has_prefix(xlm_part_of(parameter), embeddings)) {
+        const bool own = xlm_part_of(parameter) != parameter;
+        layer = own ? (xlm_layer){XLM_STACK_DECODER, XLM_OWN_EMBEDDINGS} : (xlm_layer){XLM_STACK_EMBEDDINGS, 0};
     } else if (after != NULL && (after = skip(after, layer_prefix)) != NULL) {
         layer = (xlm_layer){stack, g_str_has_prefix(after, shared) ? 0 : g_ascii_strtoll(after, NULL, 10)};
         if (rest != NULL)

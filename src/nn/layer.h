@@ -6,15 +6,19 @@
 
 #include <xlm/model.h>
 
+/* The number of the decoder's own embeddings (share_embeddings = false), which are below its layer 0. */
+enum { XLM_OWN_EMBEDDINGS = -1 };
+
 /* A layer with its own weights. */
 typedef struct xlm_layer {
     xlm_stack stack;
-    int64_t number; /* from 0; 0 if all layers share their weights */
+    int64_t number; /* from 0; 0 if all layers share their weights; XLM_OWN_EMBEDDINGS */
 } xlm_layer;
 
 /* Number of layers of a stack with their own weights: L or D, or 1 if all layers share theirs; 0 if it is not a stack. */
 int64_t xlm_layers_of(const xlm_model_config *config, xlm_stack stack);
-/* Number of such layers of both stacks above a layer: 0 for the top layer and for XLM_STACK_NONE, all for the embeddings. */
+/* Number of such layers of both stacks above a layer: 0 for the top layer and for XLM_STACK_NONE, all for the embeddings, those
+ * of the decoder for its own embeddings. */
 int64_t xlm_layers_above(const xlm_model_config *config, xlm_layer layer);
 
 /* The layer of a parameter, by its name. [out] rest: the part of the name after the layer ("attention/query/weight"), or the
@@ -24,6 +28,14 @@ xlm_layer xlm_layer_of(const char *parameter, const char **rest);
 /* The name of a block of the layer, "encoder/layer.3/attention"; layer.shared if all layers have the same weights. [out] name:
  * [size]. */
 void xlm_layer_name(const xlm_model_config *config, xlm_layer layer, const char *block, char *name, size_t size);
+/* The name of a part that both stacks read, "embeddings/word" or "lm_head", for a stack: "decoder/embeddings/word" for a decoder
+ * that has its own (share_embeddings = false). [out] name: [XLM_PART_NAME], returned. */
+enum { XLM_PART_NAME = 64 };
+const char *xlm_part_name(const xlm_model_config *config, xlm_stack stack, const char *part, char name[XLM_PART_NAME]);
+/* Whose such part a parameter is of, by its name without the decoder's: "embeddings/word/weight" for
+ * "decoder/embeddings/word/weight". All other names as they are; within the name, not to be freed. */
+const char *xlm_part_of(const char *parameter);
+
 /* The name of the stack: "encoder", "decoder", or "" if it is none. */
 const char *xlm_stack_name(xlm_stack stack);
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "nn/layer.h"
 #include "nn/model_parts.h"
 #include "nn/stack.h"
 #include "options/options.h"
@@ -16,7 +17,9 @@
 const xlm_option xlm_model_options[] = {
     OPTION(layers, INT, "8", 1, XLM_MAX_LAYERS, NULL, "number of transformer layers, L"),
     OPTION(decoder_layers, INT, "0", 0, XLM_MAX_LAYERS, NULL,
-           "number of layers of the decoder, D, which shares the embeddings and the head with the encoder; 0: there is none"),
+           "number of layers of the decoder, D; 0: there is none"),
+    OPTION(share_embeddings, FLAG, "true", 0, 0, NULL,
+           "the decoder's embeddings of words, positions and languages and its head are the encoder's; false: it has its own"),
     OPTION(hidden_size, INT, "512", 1, 1 << 20, NULL, "width of the hidden states, d"),
     OPTION(attention_heads, INT, "8", 1, 4096, NULL, "number of attention heads; must divide hidden_size"),
     OPTION(feed_forward_size, INT, "0", 0, 1 << 22, NULL, "width of the feed-forward layers; 0: 4 x hidden_size"),
@@ -56,6 +59,13 @@ static int64_t nearest_divisor(int64_t d, int64_t heads)
 /* Most entries of a table of sinusoids, which no file holds: 65,536 positions of width 2048. */
 static const int64_t MAX_SINUSOIDS = (int64_t)1 << 27;
 
+static bool check_decoder(const xlm_model_config *c, GError **error)
+{
+    return c->share_embeddings || c->decoder_layers > 0 ||
+           xlm_error_set(error, EX_CONFIG, "share_embeddings = false is for a decoder, and decoder_layers = 0; set "
+                         "decoder_layers, or leave share_embeddings out");
+}
+
 static bool check_sizes(const xlm_model_config *c, GError **error)
 {
     const int64_t d = c->hidden_size, heads = c->attention_heads, e = c->embedding_size > 0 ? c->embedding_size : d;
@@ -86,7 +96,7 @@ void xlm_model_fill_in_sizes(xlm_model_config *config)
 
 bool xlm_model_check(xlm_model_config *config, GError **error)
 {
-    if (!xlm_options_check(xlm_model_options, config, error) || !check_sizes(config, error))
+    if (!xlm_options_check(xlm_model_options, config, error) || !check_decoder(config, error) || !check_sizes(config, error))
         return false;
     xlm_model_fill_in_sizes(config);
     return true;
@@ -94,31 +104,35 @@ bool xlm_model_check(xlm_model_config *config, GError **error)
 
 /* ---- parameters ---- */
 
-static void add_embeddings(const xlm_model_config *c, xlm_parameters *p)
+/* Of a stack: the encoder, or a decoder that has its own. */
+static void add_embeddings(const xlm_model_config *c, xlm_stack stack, xlm_parameters *p)
 {
     const int64_t e = c->embedding_size;
-    xlm_model_add(p, "embeddings/word", "weight", c->vocabulary, e, XLM_INIT_NORMAL, true);
+    char name[XLM_PART_NAME];
+    xlm_model_add(p, xlm_part_name(c, stack, "embeddings/word", name), "weight", c->vocabulary, e, XLM_INIT_NORMAL, true);
     if (c->position_type == XLM_POSITIONS_LEARNED)
-        xlm_model_add(p, "embeddings/position", "weight", c->positions + c->position_offset, e, XLM_INIT_NORMAL, true);
+        xlm_model_add(p, xlm_part_name(c, stack, "embeddings/position", name), "weight", c->positions + c->position_offset, e,
+                      XLM_INIT_NORMAL, true);
     if (c->language_embeddings)
-        xlm_model_add(p, "embeddings/language", "weight", c->languages, e, XLM_INIT_NORMAL, true);
+        xlm_model_add(p, xlm_part_name(c, stack, "embeddings/language", name), "weight", c->languages, e, XLM_INIT_NORMAL, true);
     if (c->token_types)
-        xlm_model_add(p, "embeddings/token_type", "weight", 2, e, XLM_INIT_NORMAL, true);
-    xlm_model_add_layer_norm(p, "embeddings/layer_norm", e);
+        xlm_model_add(p, xlm_part_name(c, stack, "embeddings/token_type", name), "weight", 2, e, XLM_INIT_NORMAL, true);
+    xlm_model_add_layer_norm(p, xlm_part_name(c, stack, "embeddings/layer_norm", name), e);
     if (e != c->hidden_size)
-        xlm_model_add_linear(p, "embeddings/projection", c->hidden_size, e);
+        xlm_model_add_linear(p, xlm_part_name(c, stack, "embeddings/projection", name), c->hidden_size, e);
 }
 
-static void add_head(const xlm_model_config *c, xlm_parameters *p)
+static void add_head(const xlm_model_config *c, xlm_stack stack, xlm_parameters *p)
 {
     const int64_t e = c->embedding_size;
+    char name[XLM_PART_NAME];
     if (c->head == XLM_HEAD_NONE)
         return;
     if (c->head == XLM_HEAD_BERT || e != c->hidden_size)
-        xlm_model_add_linear(p, "lm_head/dense", e, c->hidden_size);
+        xlm_model_add_linear(p, xlm_part_name(c, stack, "lm_head/dense", name), e, c->hidden_size);
     if (c->head == XLM_HEAD_BERT)
-        xlm_model_add_layer_norm(p, "lm_head/layer_norm", e);
-    xlm_model_add(p, "lm_head", "bias", 1, c->vocabulary, XLM_INIT_ZERO, false);
+        xlm_model_add_layer_norm(p, xlm_part_name(c, stack, "lm_head/layer_norm", name), e);
+    xlm_model_add(p, xlm_part_name(c, stack, "lm_head", name), "bias", 1, c->vocabulary, XLM_INIT_ZERO, false);
 }
 
 /* Vaswani et al. 2017, §3.5: sin and cos of pos / 10000^(2i/e) in turn. */
@@ -142,10 +156,14 @@ xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *paramet
     m->config = *config;
     if (config->position_type == XLM_POSITIONS_SINUSOIDAL)
         m->sinusoids = sinusoids(config);
-    add_embeddings(config, parameters);
+    add_embeddings(config, XLM_STACK_ENCODER, parameters);
     xlm_stack_declare(config, XLM_STACK_ENCODER, parameters);
+    if (!config->share_embeddings)
+        add_embeddings(config, XLM_STACK_DECODER, parameters);
     xlm_stack_declare(config, XLM_STACK_DECODER, parameters);
-    add_head(config, parameters);
+    add_head(config, XLM_STACK_ENCODER, parameters);
+    if (!config->share_embeddings)
+        add_head(config, XLM_STACK_DECODER, parameters);
     return m;
 }
 

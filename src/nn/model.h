@@ -9,7 +9,8 @@
  *   encoder/layer.i/feed_forward/{intermediate [F x d],output [d x F]}/{weight,bias} · .../feed_forward/layer_norm/{weight,bias}
  *   decoder/layer.i/attention/..., decoder/layer.i/memory_attention/..., decoder/layer.i/feed_forward/... as the encoder's (D > 0)
  *   lm_head/dense/{weight [e x d],bias [e]}, lm_head/layer_norm/{weight,bias} [e] (bert; dense alone when e != d and
- *   head = xlm) · lm_head/bias [V] */
+ *   head = xlm) · lm_head/bias [V]
+ *   decoder/embeddings/..., decoder/lm_head/... as the encoder's (share_embeddings = false) */
 #ifndef XLM_NN_MODEL_H
 #define XLM_NN_MODEL_H
 

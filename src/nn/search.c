@@ -234,7 +234,7 @@ static void find_continuations(xlm_tape *tape, void *data)
     struct search *s = data;
     const int64_t n = logit_rows(s), d = s->model->config.hidden_size, v = s->model->config.vocabulary;
     xlm_var *h = xlm_constant_in_place(tape, n, d, s->states + s->first * d);
-    xlm_var *logits = xlm_lm_logits(s->model, tape, h);
+    xlm_var *logits = xlm_lm_logits(s->model, tape, XLM_STACK_DECODER, h);
     if (xlm_tape_is_of_shapes(tape))
         return;
 #pragma omp parallel for schedule(dynamic, 1) if (n * v > XLM_PARALLEL)

@@ -8,34 +8,43 @@
 #include "tensor/parameters.h"
 #include "tensor/tape.h"
 
+static xlm_var *table_of(const xlm_model *m, xlm_tape *tape, xlm_stack stack, const char *part)
+{
+    char name[XLM_PART_NAME];
+    return xlm_model_parameter(tape, xlm_part_name(&m->config, stack, part, name), "weight");
+}
+
 /* H[0]: dropout(LayerNorm(word + position + language + token type)), T x d. */
-static xlm_var *embed(const xlm_model *m, xlm_tape *tape, const xlm_text *text)
+static xlm_var *embed(const xlm_model *m, xlm_tape *tape, xlm_stack stack, const xlm_text *text)
 {
     const xlm_model_config *c = &m->config;
+    char name[XLM_PART_NAME];
     xlm_var *table[4];
     const int32_t *index[4];
     int tables = 0;
 
-    table[tables] = xlm_param(tape, "embeddings/word/weight");
+    table[tables] = table_of(m, tape, stack, "embeddings/word");
     index[tables++] = text->ids;
     int32_t *rows = xlm_tape_take(tape, sizeof *rows * (uint64_t)MAX(text->tokens, 1));
     for (int32_t i = 0; i < text->tokens; i++)
         rows[i] = text->positions[i] + (int32_t)c->position_offset;
     table[tables] = m->sinusoids != NULL
                         ? xlm_constant_in_place(tape, c->positions + c->position_offset, c->embedding_size, m->sinusoids)
-                        : xlm_param(tape, "embeddings/position/weight");
+                        : table_of(m, tape, stack, "embeddings/position");
     index[tables++] = rows;
     if (c->language_embeddings) {
-        table[tables] = xlm_param(tape, "embeddings/language/weight");
+        table[tables] = table_of(m, tape, stack, "embeddings/language");
         index[tables++] = text->languages;
     }
     if (c->token_types) {
-        table[tables] = xlm_param(tape, "embeddings/token_type/weight");
+        table[tables] = table_of(m, tape, stack, "embeddings/token_type");
         index[tables++] = text->types;
     }
     xlm_var *x = xlm_embedding_sum(tape, tables, table, index, text->tokens, text->keys); /* T x e */
-    x = xlm_dropout(tape, xlm_model_layer_norm(m, tape, "embeddings/layer_norm", x), c->dropout);
-    return c->embedding_size == c->hidden_size ? x : xlm_model_linear(tape, "embeddings/projection", x);
+    x = xlm_dropout(tape, xlm_model_layer_norm(m, tape, xlm_part_name(c, stack, "embeddings/layer_norm", name), x), c->dropout);
+    if (c->embedding_size == c->hidden_size)
+        return x;
+    return xlm_model_linear(tape, xlm_part_name(c, stack, "embeddings/projection", name), x);
 }
 
 /* ---- layers ---- */
@@ -149,7 +158,7 @@ xlm_var **xlm_stack_run(const xlm_model *model, xlm_tape *tape, const xlm_stack_
         .memory = pass->memory, .memory_offsets = pass->memory_offsets,
     };
     xlm_var **hidden = xlm_tape_take(tape, sizeof *hidden * (uint64_t)(layers + 1));
-    hidden[0] = embed(model, tape, pass->text);
+    hidden[0] = embed(model, tape, pass->stack, pass->text);
     if (layers == 0 && pass->rows != NULL)
         hidden[0] = xlm_rows(tape, hidden[0], pass->rows, pass->n);
     for (int64_t l = 0; l < layers; l++) {

@@ -12,6 +12,7 @@ typedef struct xlm_saved_state {
     xlm_state_type type;
     void *values;
     int64_t n;
+    bool optional;    /* files of before do not have it: then it is all zeros */
 } xlm_saved_state;
 
 static inline size_t xlm_state_bytes(const xlm_saved_state *state)

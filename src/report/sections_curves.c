@@ -329,7 +329,7 @@ bool xlm_section_validation(const xlm_sections *s, GError **error)
     g_autoptr(GPtrArray) names = choose(s, is_validation);
     bool good = true;
     if (names->len > 0) {
-        xlm_page_section(s->page, "dev", "Fine-tuning: scores of dev text");
+        xlm_page_section(s->page, "dev", "Scores of dev text");
         put_together(s, names);
         good = draw_by_language(s, names, error);
         write_last(s, "Last validation; in brackets the best, where it was another", names);

@@ -71,12 +71,14 @@ static void collect_saved_states(run *r)
     if (r->options->validation == NULL)
         return;
     G_STATIC_ASSERT(sizeof r->progress.best == 2 * sizeof(double));
-    const xlm_saved_state best = {XLM_CHECKPOINT_BEST, XLM_STATE_F64, &r->progress.best, 2};
+    const xlm_saved_state best = {.path = r->options->validation->state, .type = XLM_STATE_F64, .values = &r->progress.best,
+                                  .n = 2, .optional = r->options->validation->losses};
     g_array_append_val(r->saved_states, best);
     if (max_members(r) == 0)
         return;
     r->members = g_new0(xlm_best_score, max_members(r));
-    const xlm_saved_state averaged = {XLM_CHECKPOINT_AVERAGED, XLM_STATE_F64, r->members, 2 * max_members(r)};
+    const xlm_saved_state averaged = {.path = XLM_CHECKPOINT_AVERAGED, .type = XLM_STATE_F64, .values = r->members,
+                                      .n = 2 * max_members(r)};
     g_array_append_val(r->saved_states, averaged);
 }
 
@@ -251,18 +253,22 @@ static bool save(run *r, GError **error)
     return good;
 }
 
+/* Its evaluations are of losses on held-out text, alone or beside other measures. */
+static bool has_losses(const run *r) { return r->options->validation == NULL || r->options->validation->losses; }
+
 /* What is due after an update, and the checkpoint. */
 static bool finish_step(run *r, bool interrupted, GError **error)
 {
     const xlm_train_config *c = &r->job->train;
     const int64_t step = r->progress.step;
     const bool last = step == c->steps;
+    const bool evaluation = last || due(step, c->evaluate_every);
     bool good = true, best = false;
     /* Held-out losses change nothing that follows, and can be left out when there is haste. */
-    if ((last || due(step, c->evaluate_every)) && r->options->validation != NULL)
-        good = r->progress.validated == step || validate(r, &best, error);
-    else if ((last || due(step, c->evaluate_every)) && !interrupted)
+    if (evaluation && !interrupted && has_losses(r))
         good = evaluate(r, error);
+    if (good && evaluation && r->options->validation != NULL)
+        good = r->progress.validated == step || validate(r, &best, error);
     if (good && (last || best || interrupted || due(step, c->checkpoint_every)))
         good = save(r, error);
     return good;
@@ -335,7 +341,7 @@ static bool train(run *r, bool *interrupted, GError **error)
     const int64_t first = progress->step + 1;
     bool good = progress->step == progress->saved || save_rank_files(r, error);
     *interrupted = asked_to_stop(r->comm) || r->options->finish;
-    good = good && (*interrupted || progress->step > 0 || r->options->validation != NULL || evaluate(r, error));
+    good = good && (*interrupted || progress->step > 0 || !has_losses(r) || evaluate(r, error));
     while (good && !is_finished(r) && !*interrupted) {
         good = xlm_engine_step(r->engine, progress->step, xlm_stopping_snapshot(r->stopping), &step, error);
         if (good && !step.updated) {

@@ -1,7 +1,8 @@
-/* xlm-mpi: measures of the model during a run, in place of losses. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: measures of the model during a run, in place of losses or beside them. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_RUN_VALIDATION_H
 #define XLM_RUN_VALIDATION_H
 
+#include "checkpoint/checkpoint.h"
 #include "train/workspace.h"
 
 /* Used instead of a language for means over all languages of a set. */
@@ -20,13 +21,15 @@ typedef struct xlm_language_measure {
     const char *language; /* NULL: the whole set */
 } xlm_language_measure;
 
-/* Measures the model during a run, in place of the losses on held-out text. The first measure (higher is better) compares
+/* Measures the model during a run, in place of the losses on held-out text or beside them. The first measure (higher is better) compares
  * checkpoints; `best` (checkpoint/checkpoint.h) points at the one with the highest, the first of several. */
 typedef struct xlm_validation {
     /* Measure the model after `step` updates. Collective; the results are the same on all ranks. Append to measures (GArray of
      * xlm_language_measure), those of the whole set first. */
     bool (*measure)(void *data, const xlm_workspace *workspace, int64_t step, GArray *measures, GError **error);
     void *data;
+    bool losses;          /* losses on held-out text are computed too */
+    const char *state;    /* XLM_CHECKPOINT_BEST..., in checkpoints: the best score and its step */
     const char *split;    /* the name of the set in metrics.csv: "dev" */
     const char *language; /* of the set; XLM_MEAN_LANGUAGE: measures that name no language are means over several */
     int64_t patience;     /* the run ends after this many consecutive measurements without a new best; 0: never */

@@ -82,12 +82,13 @@ bool xlm_warm_start_check(const xlm_job *job, const xlm_vocabulary *vocabulary, 
 static const xlm_row_sources *rows_of(const source *s, const xlm_parameter *here, int64_t *cols)
 {
     *cols = here->cols;
-    if (strcmp(here->name, "embeddings/language/weight") == 0)
+    const char *part = xlm_part_of(here->name);
+    if (strcmp(part, "embeddings/language/weight") == 0)
         return s->languages;
-    if (strcmp(here->name, "embeddings/word/weight") == 0)
+    if (strcmp(part, "embeddings/word/weight") == 0)
         return s->subwords;
     *cols = 1;
-    return strcmp(here->name, "lm_head/bias") == 0 ? s->subwords : NULL;
+    return strcmp(part, "lm_head/bias") == 0 ? s->subwords : NULL;
 }
 
 static bool take(source *s, const xlm_parameter *there, const xlm_parameter *here, float *values, GError **error)
@@ -114,9 +115,12 @@ static char *find_like(const source *s, const char *name)
     static const char memory[] = "memory_attention/", self[] = "attention/";
     const char *rest;
     const xlm_layer layer = xlm_layer_of(name, &rest);
+    const bool decoder = s->loaded->config.decoder_layers > 0;
     const int64_t how = s->job->train.start_decoder;
+    if (xlm_part_of(name) != name) /* a decoder that is there reads the encoder's */
+        return decoder || how != XLM_START_DECODER_DRAW ? g_strdup(xlm_part_of(name)) : NULL;
     const bool to_memory = g_str_has_prefix(rest, memory);
-    if (layer.stack != XLM_STACK_DECODER || s->loaded->config.decoder_layers > 0 || how == XLM_START_DECODER_DRAW ||
+    if (layer.stack != XLM_STACK_DECODER || decoder || how == XLM_START_DECODER_DRAW ||
         (to_memory && how != XLM_START_DECODER_COPY))
         return NULL;
     char like[XLM_BLOCK_NAME];

@@ -201,6 +201,7 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
     xlm_job job = {.text = t->job->text, .complete = xlm_tune_job_complete, .model = t->loaded->config, .train = c->train,
                    .streams = 1, .objectives = 1, .stream = stream, .objective = objective};
     job.model.decoder_layers = 0; /* tasks look at the encoder alone */
+    job.model.share_embeddings = true;
     if (c->keep_head)
         job.train.head_frozen = true;
     else
@@ -318,7 +319,7 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
         .input = xlm_stream_labelled(t->training_examples), .task = &task, .validation = largest_passes(t),
     };
     const xlm_validation validation = {
-        .measure = measure, .data = t, .split = "dev",
+        .measure = measure, .data = t, .split = "dev", .state = XLM_CHECKPOINT_BEST,
         .language = t->development->len > 1 ? XLM_MEAN_LANGUAGE : dev->name != NULL ? dev->name : "",
         .patience = c->patience, .average = c->average, .average_best = c->average_of == XLM_AVERAGE_BEST,
     };

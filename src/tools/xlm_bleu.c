@@ -187,6 +187,19 @@ static bool read_options(work *w, int *argc, char ***argv, GError **error)
     return open_metrics(w, error);
 }
 
+/* sacreBLEU's rule: scores of bleu are compared between papers, which only those of detokenised text can be. */
+static void warn_of_tokens(const work *w)
+{
+    enum { MANY = 100 };
+    const bool matters = given.words == NULL || strcmp(given.words, "none") != 0;
+    int m = 0;
+    while (m < n_metrics(w) && strcmp(class_of(w, m)->name, "bleu") != 0)
+        m++;
+    if (matters && m < n_metrics(w) && w->counts.apart >= MANY)
+        xlm_log_warn("%" G_GINT64_FORMAT " translations end in \" .\", as tokenised text does; BLEU is of detokenised text, or of text "
+                     "tokenised elsewhere with --tokenize=none or --metric=multi-bleu", w->counts.apart);
+}
+
 /* ---- scores ---- */
 
 static void find_results(work *w)
@@ -395,6 +408,7 @@ int main(int argc, char **argv)
         xlm_translation_metric *const *metrics = (xlm_translation_metric *const *)(void *)w.metrics->pdata;
         const xlm_scored_files files = {systems, w.references, n_systems(&w), w.n_references};
         if (xlm_scored_files_count(&files, metrics, n_metrics(&w), &w.counts, &error)) {
+            warn_of_tokens(&w);
             find_results(&w);
             print_results(&w, &error);
         }

@@ -139,7 +139,7 @@ static const float *predict(filler *f, const GArray *ids, const GArray *rows, GE
     if (xlm_examples_read(example, 1, &(int64_t){0}, &(uint32_t){0}, f->arena, &batch, error)) {
         xlm_tape_begin(f->tape, NULL, false, 0, 0);
         xlm_var *hidden = xlm_encode_view(f->loaded->model, f->tape, &batch, &masked);
-        const xlm_var *z = xlm_lm_logits(f->loaded->model, f->tape, hidden);
+        const xlm_var *z = xlm_lm_logits(f->loaded->model, f->tape, XLM_STACK_ENCODER, hidden);
         logits = xlm_tape_take(f->tape, sizeof *logits * (uint64_t)(xlm_var_rows(z) * xlm_var_cols(z)));
         xlm_var_read(z, 0, xlm_var_rows(z), logits);
     }

@@ -2,6 +2,7 @@
 #define XLM_JOB_PART "objective, by its name or the path of its module"
 #include "program/job_program.h"
 #include "run/check_gradients.h"
+#include "run/dev_translations.h"
 #include "run/plan.h"
 
 static const xlm_program program = {
@@ -25,7 +26,9 @@ static const xlm_program program = {
         "  OUTPUT/checkpoint-STEP.h5  model, optimiser and vocabulary after STEP updates; h5dump shows them\n"
         "  OUTPUT/latest              link to the newest checkpoint\n"
         "  OUTPUT/job.conf            all keys of the run, defaults included\n"
-        "  OUTPUT/metrics.csv         losses, perplexities and times of the run\n",
+        "  OUTPUT/best                with [evaluate]: link to the checkpoint with the best translations\n"
+        "  OUTPUT/metrics.csv         losses, perplexities, scores and times of the run\n"
+        "  OUTPUT/translations.tsv    with [evaluate]: the newest translations of some held-out pairs, beside their references\n",
     .environment =
         "  XLM_PLUGIN_PATH    folders, separated by colons, that are searched for objectives first\n",
     .exit_codes =
@@ -126,11 +129,13 @@ static bool plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_da
 typedef struct work {
     xlm_job *job;
     xlm_corpus *corpus;
+    xlm_dev_translations *dev; /* NULL: none are asked for */
 } work;
 
 static void close_work(void *data)
 {
     work *w = data;
+    xlm_dev_translations_close(w->dev);
     xlm_corpus_close(w->corpus);
     xlm_job_free(w->job);
     g_free(w);
@@ -142,7 +147,9 @@ static void *open_work(const char *path, char *const *overrides, GError **error)
     w->job = xlm_job_load(path, overrides, error);
     if (w->job != NULL && xlm_check_gradients_has(w->job, given.check_only, error))
         w->corpus = xlm_corpus_open(w->job->train.corpus, error);
-    if (w->corpus != NULL)
+    if (w->corpus != NULL && w->job->evaluate.translate != NULL)
+        w->dev = xlm_dev_translations_open(w->job, w->corpus, error);
+    if (w->corpus != NULL && (w->dev != NULL || w->job->evaluate.translate == NULL))
         return w;
     close_work(w);
     return NULL;
@@ -154,7 +161,10 @@ static bool run(const xlm_comm *comm, void *data, xlm_run_options options, bool 
     const xlm_training_data text = {
         .vocabulary = xlm_corpus_vocabulary(w->corpus), .digest = xlm_corpus_digest(w->corpus),
         .input = xlm_stream_text(w->corpus),
+        .validation = w->dev != NULL ? xlm_dev_translations_plan(w->dev) : (xlm_planned_validation){.data = NULL},
     };
+    const xlm_validation validation = w->dev != NULL ? xlm_dev_translations_validation(w->dev) : (xlm_validation){.data = NULL};
+    options.validation = w->dev != NULL ? &validation : NULL;
     options.check_gradients = given.check_gradients;
     options.check_only = given.check_only;
     return given.plan ? plan(comm, w->job, &text, error) : xlm_run(comm, w->job, &text, &options, interrupted, error);

@@ -249,6 +249,8 @@ bool xlm_run_cost_of(const xlm_run_size *size, int64_t micro_batches, bool recom
     if (good && size->validation.size.tokens > 0)
         good = validate(&e, error);
     cost->pass = xlm_tape_peak_bytes(e.tape);
+    if (good && size->validation.bytes != NULL)
+        cost->pass = MAX(cost->pass, size->validation.bytes(size->validation.data, xlm_host_model(size->host), e.tape));
     restore_states(size->host, saved);
     close_estimate(&e);
     return good;

@@ -38,7 +38,7 @@ const xlm_var *xlm_dump_logits(const xlm_host *host, xlm_tape *tape, const xlm_b
     const int32_t n = MIN(batch->predicted, XLM_DUMP_LOGITS);
     if (n == 0 || config->head == XLM_HEAD_NONE)
         return NULL;
-    return xlm_lm_logits(model, tape, xlm_rows(tape, hidden[config->layers], batch->predicted_rows, n));
+    return xlm_lm_logits(model, tape, XLM_STACK_ENCODER, xlm_rows(tape, hidden[config->layers], batch->predicted_rows, n));
 }
 
 static bool dump_passes(const dumped_step *d, xlm_store *store, const xlm_pass_input *input, const int64_t *terms, xlm_sums *sums,

@@ -59,13 +59,15 @@ static void count_sentence(const column *columns, const xlm_scored_files *files,
 {
     for (int r = 0; r < files->n_references; r++)
         references[r] = columns[files->n_systems + r].line->str;
-    for (int s = 0; s < files->n_systems; s++)
+    for (int s = 0; s < files->n_systems; s++) {
+        counts->apart += g_str_has_suffix(columns[s].line->str, " .");
         for (int m = 0; m < counts->metrics; m++) {
             int64_t of[XLM_METRIC_COUNTS] = {0};
             xlm_translation_metric_add(metrics[m], columns[s].line->str, references, files->n_references, of);
             g_array_append_vals(counts->counts[s * counts->metrics + m], of,
                                 (guint)xlm_translation_metric_class(metrics[m])->counts);
         }
+    }
     counts->sentences++;
 }
 

@@ -15,6 +15,7 @@ typedef struct xlm_scored_files {
 
 typedef struct xlm_sentence_counts {
     int64_t sentences;
+    int64_t apart; /* translations that end with a space and a full stop, as tokenised ones do */
     int systems, metrics;
     GArray **counts; /* [systems x metrics] int64_t: [sentences x the counts of the metric] */
 } xlm_sentence_counts;

@@ -11,6 +11,7 @@ BENCHMARKS = \
 	tests/bench/crowded.sh \
 	tests/bench/peers/train.sh \
 	tests/bench/peers/bleu.sh \
+	tests/bench/peers/xlm_code.sh \
 	tests/bench/peers/simalign.sh \
 	tests/bench/peers/tsne.sh \
 	tests/bench/network.sh \
@@ -66,6 +67,8 @@ EXTRA_DIST += \
 	tests/bench/peers/transformers_models.py \
 	tests/bench/peers/tsne.py \
 	tests/bench/peers/tsne.sh \
+	tests/bench/peers/xlm_code.py \
+	tests/bench/peers/xlm_code.sh \
 	tests/bench/ranks.sh \
 	tests/bench/roberta-8.sh \
 	tests/bench/run.sh \

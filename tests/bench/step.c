@@ -253,7 +253,8 @@ static void run_rounded(const struct rounded_linear *all, int n, float *dx)
 static xlm_var *forward_pass(const xlm_model *model, xlm_tape *tape, const xlm_batch *b)
 {
     xlm_var **hidden = xlm_model_encode(model, tape, &b->corrupted, false, XLM_TOP_LAYER, b->predicted_rows, b->predicted);
-    return xlm_lm_cross_entropy(model, tape, hidden[xlm_model_get_config(model)->layers], b->targets, NULL, NULL);
+    return xlm_lm_cross_entropy(model, tape, XLM_STACK_ENCODER, hidden[xlm_model_get_config(model)->layers], b->targets,
+                                NULL, NULL);
 }
 
 static void run_step(const xlm_model *model, xlm_tape *tape, const xlm_batch *b, float *gradients, uint64_t step)

@@ -73,6 +73,7 @@ test_scripts += \
 	tests/cli/report.sh \
 	tests/cli/made_text.sh \
 	tests/cli/back_translation.sh \
+	tests/cli/train_translate.sh \
 	tests/cli/mass.sh \
 	tests/cli/noise.sh \
 	tests/cli/seq2seq.sh \

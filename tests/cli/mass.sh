@@ -13,7 +13,9 @@ logged cooc.log xlm_cooc corpus.h5 -o cooc.h5
 top() { eight_steps 4 -e '/^.stream text/,$d' -e 's/^layers = .*/&\ndecoder_layers = 3/' "$@"; }
 text() { printf '[stream text]\nbatch = 8\nlength = 32\njoin_sentences = false\nmasking = fragment\nmask = 0.5\n'; }
 objective() { printf '[objective %s]\nstream = text\n' "$1"; }
-{ top; text; objective mass; objective mlm; objective gc; printf 'cooccurrence = cooc.h5\n'; } >all.conf
+# Beside mlm, with embeddings and a head of the decoder's own.
+{ top | sed 's/^decoder_layers = .*/&\nshare_embeddings = false/'
+  text; objective mass; objective mlm; objective gc; printf 'cooccurrence = cooc.h5\n'; } >all.conf
 { top; text; objective mass; } >mass.conf
 
 # ---- the same bits on any number of ranks, resumed, recomputed; beside mlm and gc, and alone; evaluated; estimated ----
@@ -22,15 +24,19 @@ reproduced mass.conf alone 2 4
 for name in out alone; do
     is_between 1 "$(value $name-1 8 held_out mass loss all)" 6 || fail "not evaluated: $(grep held_out $name-1/metrics.csv)"
 done
+for part in embeddings/word/weight embeddings/position/weight embeddings/language/weight lm_head/dense/weight lm_head/bias; do
+    cmp -s <(numbers /model/$part out-1/latest) <(numbers /model/decoder/$part out-1/latest) && fail "both stacks have the same $part"
+    [ "$(numbers /model/decoder/$part out-1/latest | sort -u | wc -l)" -gt 9 ] || fail "the decoder's $part does not learn"
+done
 is_between 0 "$(value out-1 8 train gc loss)" 100 || fail "no gc: $(tail -n 5 out-1/metrics.csv)"
 trained all.conf recomputed 2 --set train.recompute=true
 same_bits out-1 recomputed
 XLM_BF16_EMULATE=1 trained all.conf rounded 1 --set train.precision=bfloat16
 agree out-1 rounded 0.02
-right_gradients mass.conf --set train.output=alone-1
-grep -q '^decoder/layer.2/memory_attention/key/weight' check.txt || fail "the decoder's gradients were not checked: $(cat check.txt)"
+right_gradients all.conf --set train.output=shallow --set model.layers=1 --set model.decoder_layers=1
+grep -q '^decoder/layer.0/memory_attention/key/weight' check.txt && grep -q '^decoder/lm_head/bias' check.txt || fail "the decoder's gradients were not checked: $(cat check.txt)"
 large=(--set train.steps=3 --set train.micro_batches=1 --set 'stream text.batch=64')
-for more in '' '--set train.recompute=true' '--set model.hidden_size=64'; do
+for more in '' '--set train.recompute=true' '--set model.hidden_size=64 --set model.share_embeddings=false'; do
     # shellcheck disable=SC2086 # options are words
     trained mass.conf memory 1 "${large[@]}" $more --resume never
     estimated memory.log 0.1

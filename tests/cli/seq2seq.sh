@@ -21,8 +21,9 @@ trained job2.conf recomputed 2 --set train.recompute=true
 same_bits out-1 recomputed
 trained job2.conf memory 1 --set train.steps=3 --set train.micro_batches=1 --set 'stream pairs.batch=32'
 estimated memory.log
-right_gradients job2.conf --set train.output=out-1
-grep -q '^decoder/layer.2/memory_attention/key/weight' check.txt || fail "the decoder's gradients were not checked: $(cat check.txt)"
+shallow=(--set train.output=shallow --set model.layers=1 --set model.decoder_layers=1) # many passes are made of it
+right_gradients job2.conf "${shallow[@]}"
+grep -q '^decoder/layer.0/memory_attention/key/weight' check.txt || fail "the decoder's gradients were not checked: $(cat check.txt)"
 for n in 1 2; do logged "dump-$n.log" ranks $n xlm_train job2.conf --dump-step "dump-$n.h5" --set "train.output=dump-$n"; done
 h5diff dump-1.h5 dump-2.h5 >diff.log 2>&1 || fail "dumps of 1 and 2 ranks differ: $(tail -n 3 diff.log)"
 XLM_BF16_EMULATE=1 trained job2.conf rounded 1 --set train.precision=bfloat16
@@ -62,7 +63,7 @@ for name in clm seq2seq; do
         fail "$name: the loss without smoothing: $(grep "$name/cross_entropy" smooth/metrics.csv)"
     [ -z "$(values out-1 train $name/cross_entropy score)" ] || fail "$name: a loss without smoothing is reported twice"
 done
-right_gradients job2.conf --set train.output=out-1 "${smooth[@]}"
+right_gradients job2.conf "${shallow[@]}" "${smooth[@]}"
 XLM_BF16_EMULATE=1 trained job2.conf smooth-rounded 1 --set train.precision=bfloat16 "${smooth[@]}"
 agree smooth smooth-rounded 0.02
 expect 64 'objective clm.*label_smoothing = 1.5: must be a number from 0 to 1' \
@@ -72,14 +73,23 @@ expect 64 'objective clm.*label_smoothing = 1.5: must be a number from 0 to 1' \
 { top -e 's/^layers = .*/layers = 3/'; text; objective mlm mlm text; } >encoder.conf
 trained encoder.conf encoder 1
 { top -e 's/^layers = .*/decoder_layers = 3/'; pairs; objective seq2seq seq2seq pairs; } >start.conf
-begin() { # NAME CHOICE
+begin() { # NAME CHOICE [OPTION...]
     logged "$1.log" xlm_train start.conf --dump-step "$1.h5" --set train.start=encoder/latest --set "train.start_decoder=$2" \
-        --set "train.output=$1"
+        --set "train.output=$1" "${@:3}"
 }
 decoder=/parameters/decoder/layer.1
-begin drawn draw
+own=(--set model.share_embeddings=false)
+begin drawn draw "${own[@]}"
 begin begun encoder
-begin copied copy
+begin copied copy "${own[@]}"
+for part in word position language; do
+    same "/parameters/decoder/embeddings/$part/weight" copied.h5 "/model/embeddings/$part/weight" encoder/latest ||
+        fail "the decoder's own $part embeddings do not begin as the encoder's"
+    same "/parameters/decoder/embeddings/$part/weight" drawn.h5 "/parameters/embeddings/$part/weight" drawn.h5 &&
+        fail "the decoder's own $part embeddings were not drawn"
+done
+same /parameters/decoder/lm_head/dense/weight copied.h5 /model/lm_head/dense/weight encoder/latest || fail "the head does not begin as the encoder's"
+h5ls -r begun.h5 | grep -q 'decoder/\(embeddings\|lm_head\)' && fail "a decoder that shares the embeddings has its own"
 for part in attention/query/weight attention/output/bias feed_forward/intermediate/weight; do
     same "$decoder/$part" begun.h5 "/parameters/encoder/layer.1/$part" begun.h5 || fail "$part does not begin as the encoder's"
     same "$decoder/$part" drawn.h5 "/parameters/encoder/layer.1/$part" drawn.h5 && fail "$part was not drawn"
@@ -89,10 +99,15 @@ same "/parameters/encoder/layer.1/attention/query/weight" begun.h5 "/model/encod
 same $decoder/memory_attention/query/weight begun.h5 $decoder/attention/query/weight begun.h5 && fail "attention to the memory was not drawn"
 same $decoder/memory_attention/query/weight copied.h5 $decoder/attention/query/weight copied.h5 || fail "attention to the memory was not copied"
 grep -q 'of them are the encoder.s, for the decoder' begun.log || fail "it does not say what it has taken: $(cat begun.log)"
-trained start.conf started 2 --set train.start=encoder/latest
-trained start.conf again 2 --set train.start=out-1/latest --set train.steps=1 --set train.warmup=0
-# What is frozen stays, in the encoder; the decoder learns.
-trained start.conf frozen 2 --set train.start=encoder/latest --set train.freeze=2
+trained start.conf started 2 --set train.start=encoder/latest "${own[@]}"
+# What a decoder has shared becomes its own, and the model is what it was.
+trained job2.conf again 2 --set train.start=out-1/latest --set train.steps=1 --set train.warmup=0 "${own[@]}"
+[ "$(value again 0 held_out seq2seq loss all)" = "$(value out-1 8 held_out seq2seq loss all)" ] ||
+    fail "with embeddings of its own it does not begin as it was: $(grep ,held_out, again/metrics.csv)"
+logged compare.log xlm_compare out-1 again
+grep -q '^\[model\] share_embeddings *true *false$' compare.log || fail "xlm_compare: $(grep share compare.log)"
+# What is frozen stays, in the encoder; the decoder learns, its own embeddings too.
+trained start.conf frozen 2 --set train.start=encoder/latest --set train.freeze=2 "${own[@]}"
 for part in embeddings/word encoder/layer.1/attention/query; do
     same "/model/$part/weight" frozen/latest "/model/$part/weight" encoder/latest || fail "$part is frozen, and has changed"
 done
@@ -100,18 +115,35 @@ for part in encoder/layer.2 decoder/layer.0; do
     same "/model/$part/attention/query/weight" frozen/latest "/model/encoder/layer.${part#*.}/attention/query/weight" encoder/latest &&
         fail "$part has not learned"
 done
+same /model/decoder/embeddings/word/weight frozen/latest /model/embeddings/word/weight encoder/latest && fail "the decoder's own words have not learned"
 grep -q 'model: 3 layers and 3 of the decoder x 16' started.log || fail "the log does not say how deep the decoder is: $(grep model: started.log)"
-grep -q 'of them are the encoder.s' again.log && fail "a decoder that is there was not taken"
+grep -q '^  10 of them are the encoder.s' again.log && ! grep -q drawn again.log || fail "a decoder that is there was not taken: $(cat again.log)"
 
 # ---- what reads the model ----
+# Fewer subwords: rows of the decoder's own tables stay with their subwords.
+head -n 20 text.en | cut -d' ' -f1-2 >few.en
+logged few.log xlm_prep --like started/latest --mono en=few.en --held-out 0 -o few.h5
+logged keep.log xlm_convert started/latest --keep few.h5 -o small.h5
+rows_of() { # PARAMETER COLUMNS FILE: subword and row, sorted
+    local columns
+    columns=$(printf -- '- %.0s' $(seq "$2"))
+    # shellcheck disable=SC2086 # columns are words
+    paste -d' ' <(strings /vocabulary/words "$3") <(numbers "/model/$1" "$3" | paste -d' ' $columns) | sort
+}
+for part in embeddings/word/weight=16 lm_head/bias=1; do
+    rows_of decoder/${part%=*} ${part#*=} started/latest >before.txt
+    rows_of decoder/${part%=*} ${part#*=} small.h5 >after.txt
+    [ "$(wc -l <after.txt)" -gt 9 ] && [ "$(wc -l <after.txt)" -lt "$(wc -l <before.txt)" ] && [ -z "$(comm -13 before.txt after.txt)" ] ||
+        fail "$part of fewer subwords: $(comm -13 before.txt after.txt | head -n 3)"
+done
 expect 65 'it has a decoder of 3 layers' xlm_convert out-1/latest -o there
 [ ! -e there ] || fail "an export was left"
 logged embed.log xlm_embed neighbours out-1/latest the
 head -n 60 text.en >tune.text && task_files tune
-printf '%s\n' '[tune]' 'model = out-1/latest' 'train = en:tune.classes' 'dev = en:tune.classes' 'output = tuned' 'epochs = 1' \
+printf '%s\n' '[tune]' 'model = started/latest' 'train = en:tune.classes' 'dev = en:tune.classes' 'output = tuned' 'epochs = 1' \
     'batch = 8' 'length = 24' 'learning_rate = 1e-3' '[task classification]' >tune.conf
 logged tune.log ranks 2 xlm_tune tune.conf
-grep -q 'left: decoder/layer' tune.log || fail "it does not say that the decoder is left: $(cat tune.log)"
+grep -q 'left: decoder/' tune.log || fail "it does not say that the decoder is left: $(cat tune.log)"
 h5ls -r tuned/latest 2>/dev/null | grep -q /model/decoder && fail "a tuned model has a decoder"
 { top -e "$three"; text; objective clm clm text; } >unused.conf
 logged unused.log xlm_train unused.conf --dry-run --set train.output=none
@@ -124,6 +156,14 @@ job_refused 'objective denoise.: .stream text. has neither pairs to translate no
 job_refused 'objective denoise.: .*which has masks beside noise' denoise.conf --set 'stream text.noise_drop=0.1'
 job_refused 'start_decoder is for a run that starts from a model' nmt.conf --set train.start_decoder=copy
 job_refused 'the model has no decoder; set decoder_layers' encoder.conf --set train.start=encoder/latest --set train.start_decoder=copy
+expect 65 'its model has share_embeddings = true, the job.s false' xlm_train job2.conf --set train.output=out-1 "${own[@]}" \
+    --set train.steps=9
+job_refused 'share_embeddings = false is for a decoder, and decoder_layers = 0' encoder.conf "${own[@]}"
+job_refused 'share_embeddings = true, but the model of .* has false' start.conf --set train.start=started/latest \
+    --set model.share_embeddings=true
+trained encoder.conf left 1 --set train.start=started/latest --set model.decoder_layers=0 --set train.steps=1 --set train.warmup=0
+h5dump -a /model/share_embeddings left/latest >left.txt 2>&1 && fail "embeddings of a decoder that is not there: $(cat left.txt)"
+[ "$(attribute /model/share_embeddings started/latest)" = '"false"' ] || fail "/model: $(h5dump -A -g /model started/latest | head -n 40)"
 job_refused 'decoder_layers = 2, but the model of .* has 3' nmt.conf --set train.start=out-1/latest --set model.decoder_layers=2 \
     --set model.hidden_size=16
 finish

@@ -69,7 +69,8 @@ rm "more-4/$(checkpoint 4)"
 trained start.conf more-4 1 "${more[@]}" --set train.start_rows=average
 same_bits more-1 more-4
 trained start.conf drawn 1 "${more[@]}" --set train.learning_rate=0
-trained start.conf mean 1 "${more[@]}" --set train.learning_rate=0 --set train.start_rows=average
+trained start.conf mean 1 "${more[@]}" --set train.learning_rate=0 --set train.start_rows=average \
+    --set model.decoder_layers=1 --set model.share_embeddings=false
 old=$(strings /vocabulary/words corpus.h5 | wc -l) all=$(strings /vocabulary/words more.h5 | wc -l)
 [ "$all" -gt "$old" ] || fail "no subwords were added: $(cat like.log)"
 grep -q "rows of subwords: $old taken, 0 new as means of others, $((all - old)) new as drawn; 0 left" drawn.log &&
@@ -98,6 +99,18 @@ for run in drawn mean; do
             }
             exit run == "mean" ? off > 0 : off < 30 || sum < 32 * 0.01 ^ 2 || sum > 32 * 0.04 ^ 2
         }' || fail "$run: the row of the new language: $(array $run embeddings/language/weight 96 | tr '\n' ' ')"
+done
+
+# A decoder's own rows begin as the encoder's; only those that are drawn are drawn again.
+for parameter in embeddings/word/weight=32 embeddings/language/weight=32 lm_head/bias=1; do
+    paste <(numbers /model/decoder/${parameter%=*} mean/latest) <(numbers /model/${parameter%=*} mean/latest) |
+        awk -v width=${parameter#*=} -v old="$old" -v parameter=$parameter '
+            $1 != $2 { differs[int((NR - 1) / width)] = 1 }
+            END {
+                for (i in differs) { n++; bad = bad || i < old }
+                exit bad || (parameter ~ /word/ ? n < 1 || n >= NR / width - old : n > 0)
+            }' ||
+        fail "the decoder's own ${parameter%=*} does not begin as the encoder's, with its new rows"
 done
 
 # ---- errors, before anything is written ----

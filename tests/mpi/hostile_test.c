@@ -15,6 +15,7 @@
 #define T62 ((int64_t)1 << 62)
 
 #define QUERY "/model/encoder/layer.0/attention/query/weight"
+#define OWN_WORDS "/model/decoder/embeddings/word/weight"
 #define FIRST "/optimiser/first_moment/encoder/layer.0/attention/query/weight"
 #define SECOND "/optimiser/second_moment/encoder/layer.0/attention/query/weight"
 
@@ -56,6 +57,14 @@ static const change model_changes[] = {
     {"/model", "activation", SET_TEXT, .text = "relu", .expected = "/model: activation = relu: is not one of"},
     {"/model", "head", SET_TEXT, .text = "gpt", .expected = "/model: head = gpt"},
     {"/model", "share_layers", SET_TEXT, .text = "perhaps", .expected = "/model: share_layers = perhaps"},
+    {"/model", "decoder_layers", SET_INT, 0, .expected = "/model: share_embeddings = false is for a decoder"},
+    {"/model", "decoder_layers", SET_INT, 2, .expected = "it has no /model/decoder/layer.1/"},
+    {"/model", "share_embeddings", SET_TEXT, .text = "perhaps", .expected = "/model: share_embeddings = perhaps"},
+    {"/model", "share_embeddings", SET_INT, 0, .expected = "attribute 'share_embeddings' is not a text"},
+    {OWN_WORDS, NULL, REMOVE, .expected = "it has no " OWN_WORDS},
+    {OWN_WORDS, NULL, RESHAPE, V + 1, 16, .expected = OWN_WORDS " is 56 x 16 there, 55 x 16 here"},
+    {OWN_WORDS, NULL, ELEMENT_REAL, 17, .r = NAN, .expected = OWN_WORDS ": element 17 is nan"},
+    {"/model/decoder/lm_head/bias", NULL, REMOVE, .expected = "it has no /model/decoder/lm_head/bias"},
     {"/model", "vocabulary_chunk", SET_INT, 0, .expected = "vocabulary_chunk = 0"},
     {"/model", "vocabulary", SET_INT, V + 1, .expected = "/model: vocabulary = 56, but there are 55 words"},
     {"/model", "vocabulary", SET_INT, V - 1, .expected = "/model: vocabulary = 54, but there are 55 words"},
@@ -164,7 +173,7 @@ static run *make_tuned(const xlm_comm *comm)
 {
     run *r = make_run(comm, 16, true);
     g_free(r->saved[1].values);
-    r->saved[1] = (xlm_saved_state){XLM_CHECKPOINT_BEST, XLM_STATE_F64, g_new0(double, 2), 2};
+    r->saved[1] = (xlm_saved_state){.path = XLM_CHECKPOINT_BEST, .type = XLM_STATE_F64, .values = g_new0(double, 2), .n = 2};
     r->state.task = &task;
     fill(r, 20);
     ((double *)r->saved[1].values)[0] = 0.75;
@@ -221,14 +230,20 @@ static void languages_are_read(const xlm_comm *comm, const char *path, const cha
 static void keys_have_defaults(const xlm_comm *comm, const char *path, const char *bytes, gsize size)
 {
     static const change other = {.object = "/model", .name = "activation", .kind = SET_TEXT, .text = "gelu_tanh"},
-                        removal = {.object = "/model", .name = "activation", .kind = REMOVE};
+                        removal = {.object = "/model", .name = "activation", .kind = REMOVE},
+                        shared = {.object = "/model", .name = "share_embeddings", .kind = REMOVE};
     for (int removed = 0; removed <= 1; removed++) {
         xlm_loaded_model *loaded;
         write_changed(comm, path, bytes, size, removed ? &removal : &other);
         GOOD((loaded = xlm_model_file_read(path, &error)) != NULL);
-        CHECK(loaded->config.activation == (removed ? XLM_GELU : XLM_GELU_TANH));
+        CHECK(loaded->config.activation == (removed ? XLM_GELU : XLM_GELU_TANH) && !loaded->config.share_embeddings);
         xlm_model_file_free(loaded);
     }
+    xlm_loaded_model *before;
+    write_changed(comm, path, bytes, size, &shared);
+    GOOD((before = xlm_model_file_read(path, &error)) != NULL);
+    CHECK(before->config.share_embeddings && xlm_parameters_find(before->parameters, "decoder/embeddings/word/weight") < 0);
+    xlm_model_file_free(before);
 }
 
 /* The task checks what /task says. */

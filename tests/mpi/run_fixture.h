@@ -48,7 +48,8 @@ static run *make_run(const xlm_comm *comm, int64_t hidden, bool with_queue)
     run *r = g_new0(run, 1);
     GOOD(xlm_options_defaults(xlm_model_options, &r->config, &error));
     r->vocabulary = make_vocabulary(comm);
-    r->config.layers = 1;
+    r->config.layers = r->config.decoder_layers = 1;
+    r->config.share_embeddings = false;
     r->config.hidden_size = hidden;
     r->config.attention_heads = 2;
     r->config.feed_forward_size = 0;
@@ -62,8 +63,9 @@ static run *make_run(const xlm_comm *comm, int64_t hidden, bool with_queue)
     r->model = xlm_model_new(&r->config, p);
     xlm_parameters_add(p, "objectives/align/projection", 3, 7, XLM_INIT_NORMAL, true);
     xlm_parameters_seal(p);
-    r->saved[0] = (xlm_saved_state){"/objectives/contrast/queue", XLM_STATE_F64, g_new0(double, QUEUE), QUEUE};
-    r->saved[1] = (xlm_saved_state){"/objectives/contrast/head", XLM_STATE_F64, g_new0(double, 1), 1};
+    r->saved[0] = (xlm_saved_state){.path = "/objectives/contrast/queue", .type = XLM_STATE_F64, .values = g_new0(double, QUEUE),
+                                      .n = QUEUE};
+    r->saved[1] = (xlm_saved_state){.path = "/objectives/contrast/head", .type = XLM_STATE_F64, .values = g_new0(double, 1), .n = 1};
     /* Every rank has the whole moments, as a job of one rank has. */
     static const xlm_comm alone = {.ranks = 1, .local_ranks = 1};
     r->shards = xlm_shards_of(&alone, xlm_parameters_size(p));

@@ -38,21 +38,21 @@ static xlm_batch batch_of(int32_t first, int32_t n)
     return (xlm_batch){.original = text, .corrupted = text};
 }
 
+static const char *const greedy[] = {"source_languages=aa,bb", NULL};
+static const char *const smooth[] = {"source_languages=bb,aa", "label_smoothing=0.1", NULL};
+static const char *const sampled[] = {"source_languages=aa,bb", "temperature=1", NULL};
+static const char *const of_top[] = {"source_languages=aa,bb", "temperature=1", "top_k=1", NULL};
+
 static struct hosted_job job_of(const xlm_batch *of, const char *const *options)
 {
     static const char *const components[] = {"aa", "bb", NULL};
     struct hosted_job job = {.batch = of, .languages = true, .decoder_layers = 2, .positions = POSITIONS,
-                             .stream = {.name = "text", .components = components}};
+                             .own_embeddings = options == smooth, .stream = {.name = "text", .components = components}};
     add_objective(&job, "back", &xlm_loss_back_translation, options);
     if (!open_job(&job))
         fail_msg("%s", job.message);
     return job;
 }
-
-static const char *const greedy[] = {"source_languages=aa,bb", NULL};
-static const char *const smooth[] = {"source_languages=bb,aa", "label_smoothing=0.1", NULL};
-static const char *const sampled[] = {"source_languages=aa,bb", "temperature=1", NULL};
-static const char *const of_top[] = {"source_languages=aa,bb", "temperature=1", "top_k=1", NULL};
 
 /* ---- by hand ---- */
 
@@ -84,7 +84,7 @@ static struct translation translate(struct hosted_job *job, int32_t sentence)
         xlm_tape_begin(job->tape, NULL, false, 1, 1);
         xlm_var *memory = xlm_model_encode(job->model, job->tape, &source, false, XLM_TOP_LAYER, NULL, 0)[2];
         xlm_var *h = xlm_model_decode(job->model, job->tape, &target, memory, source.offsets, XLM_TOP_LAYER, NULL, 0)[2];
-        const double *z = xlm_lm_logits(job->model, job->tape, h)->value + (t.n - 1) * V;
+        const double *z = xlm_lm_logits(job->model, job->tape, XLM_STACK_DECODER, h)->value + (t.n - 1) * V;
         int32_t best = XLM_ID_EOS;
         for (int32_t v = 0; v < V && t.n - 1 < longest; v++)
             if (z[v] > z[best] && !xlm_is_special(&xlm_own_special_tokens, v))
@@ -108,7 +108,7 @@ static double loss_by_hand(struct hosted_job *job, const xlm_text *source, const
     xlm_tape_begin(job->tape, NULL, false, 1, 1);
     xlm_var *memory = xlm_model_encode(job->model, job->tape, source, false, XLM_TOP_LAYER, NULL, 0)[2];
     xlm_var *h = xlm_model_decode(job->model, job->tape, target, memory, source->offsets, XLM_TOP_LAYER, NULL, 0)[2];
-    const xlm_var *z = xlm_lm_logits(job->model, job->tape, h);
+    const xlm_var *z = xlm_lm_logits(job->model, job->tape, XLM_STACK_DECODER, h);
     double sum = 0;
     for (int32_t s = 0; s < target->sequences; s++)
         for (int32_t row = target->offsets[s]; row + 1 < target->offsets[s + 1]; row++) {

@@ -16,6 +16,7 @@ static xlm_model_config with_decoder(int options)
 {
     xlm_model_config c = tiny(options);
     c.decoder_layers = 3;
+    c.share_embeddings = !(options & OWN);
     c.dropout = c.attention_dropout = 0;
     return c;
 }
@@ -32,7 +33,7 @@ static void follow(const char *what, int options, xlm_var *const *hidden, const 
                    const double *memory)
 {
     double x[T * D];
-    embeddings(s, x);
+    embeddings(s, stack, x);
     for (int l = 0; l <= layers; l++) {
         for (int i = 0; i < T * D; i++)
             near(what, options, hidden[l]->value[i], x[i]);
@@ -41,12 +42,24 @@ static void follow(const char *what, int options, xlm_var *const *hidden, const 
     }
 }
 
+/* By the head of a stack, of any states. */
+static void follow_logits(int options, const struct setup *s, xlm_tape *tape, const char *stack, xlm_stack number_of_stack, xlm_var *h)
+{
+    const xlm_var *z = xlm_lm_logits(s->model, tape, number_of_stack, h);
+    for (int i = 0; i < T; i++) {
+        double wanted[V];
+        logits_of(s, stack, h->value + i * D, wanted);
+        for (int v = 0; v < V; v++)
+            near("logits", options, z->value[i * V + v], wanted[v]);
+    }
+}
+
 static void test_stacks_follow_the_textbook(void **state)
 {
     (void)state;
     double memory[ROWS * D];
     make_memory(memory);
-    for (int options = 0; options < ALL_OPTIONS; options++) {
+    for (int options = 0; options < 2 * OWN; options++) {
         struct setup s = open_setup(with_decoder(options), 0.5);
         xlm_tape *tape = xlm_tape_new(s.parameters);
         xlm_tape_begin(tape, NULL, false, 1, 1);
@@ -62,6 +75,8 @@ static void test_stacks_follow_the_textbook(void **state)
                 for (int c = 0; c < D; c++)
                     near("row", (int)highest, some[highest]->value[i * D + c], hidden[highest]->value[predicted_rows[i] * D + c]);
         }
+        follow_logits(options, &s, tape, "encoder", XLM_STACK_ENCODER, hidden[3]);
+        follow_logits(options, &s, tape, "decoder", XLM_STACK_DECODER, hidden[3]);
         xlm_tape_free(tape);
         close_setup(&s);
     }
@@ -139,7 +154,7 @@ static xlm_var *loss_of(const struct setup *s, xlm_tape *tape)
 {
     xlm_var *memory = xlm_model_encode(s->model, tape, &batch.corrupted, false, XLM_TOP_LAYER, NULL, 0)[L];
     xlm_var *h = xlm_model_decode(s->model, tape, &batch.corrupted, memory, offsets, XLM_TOP_LAYER, NULL, 0)[3];
-    return xlm_lm_next_tokens(s->model, tape, &batch.corrupted, h, NULL, NULL);
+    return xlm_lm_next_tokens(s->model, tape, XLM_STACK_DECODER, &batch.corrupted, h, NULL, NULL);
 }
 
 static uint64_t take_pass(const struct setup *s, xlm_tape *tape, xlm_real *gradients, bool recompute)
@@ -155,7 +170,7 @@ static uint64_t take_pass(const struct setup *s, xlm_tape *tape, xlm_real *gradi
 static void test_recompute_and_shapes(void **state)
 {
     (void)state;
-    xlm_model_config c = with_decoder(0);
+    xlm_model_config c = with_decoder(OWN);
     c.dropout = c.attention_dropout = 0.2;
     struct setup s = open_setup(c, 0.5);
     const size_t n = (size_t)xlm_parameters_size(s.parameters);
@@ -206,20 +221,21 @@ static xlm_batch pair_batch(bool noise)
     return made;
 }
 
-/* The mean over rows of −log p(next), from logits. */
-static double next_tokens(struct hosted_job *job, const xlm_text *text, xlm_var *h, double smoothing)
+/* The mean over rows of −log p(next), by the head of a stack as the textbook has it. */
+static double next_tokens(struct hosted_job *job, const char *stack, const xlm_text *text, const xlm_var *h, double smoothing)
 {
-    const xlm_var *z = xlm_lm_logits(job->model, job->tape, h);
+    const struct setup setup = {.config = job->config, .parameters = job->parameters, .model = job->model};
     double sum = 0;
     int n = 0;
     for (int32_t s = 0; s < text->sequences; s++)
         for (int32_t i = text->offsets[s]; i < text->offsets[s + 1] - 1; i++, n++) {
-            double total = 0;
+            double z[V], total = 0;
+            logits_of(&setup, stack, h->value + i * D, z);
             for (int v = 0; v < V; v++)
-                total += exp(z->value[i * V + v]);
-            sum += (1 - smoothing) * (log(total) - z->value[i * V + text->ids[i + 1]]);
+                total += exp(z[v]);
+            sum += (1 - smoothing) * (log(total) - z[text->ids[i + 1]]);
             for (int v = 0; v < V; v++)
-                sum += smoothing / V * (log(total) - z->value[i * V + v]);
+                sum += smoothing / V * (log(total) - z[v]);
         }
     return sum / n;
 }
@@ -241,14 +257,17 @@ static void check_loss(struct hosted_job *job, xlm_pass_input *input, double wan
 static void check_clm(int smooth)
 {
     const xlm_batch of = pair_batch(false);
-    struct hosted_job job = {.batch = &of, .languages = true, .stream = {.name = "text"}};
+    /* Of a model with a decoder it is the encoder's. */
+    struct hosted_job job = {.batch = &of, .languages = true, .decoder_layers = smooth, .own_embeddings = smooth,
+                             .stream = {.name = "text"}};
     add_objective(&job, "clm", &xlm_loss_clm, smoothed[smooth]);
     assert_true(open_job(&job));
     xlm_pass_input input = job_input(&job, 0, 1);
     assert_int_equal(input.terms[0], TOKENS - 2);
     xlm_tape_begin(job.tape, NULL, false, 1, 1);
     xlm_var *h = xlm_model_encode(job.model, job.tape, &of.original, true, XLM_TOP_LAYER, NULL, 0)[2];
-    const double plain = next_tokens(&job, &of.original, h, 0), wanted = next_tokens(&job, &of.original, h, smoothings[smooth]);
+    const double plain = next_tokens(&job, "encoder", &of.original, h, 0);
+    const double wanted = next_tokens(&job, "encoder", &of.original, h, smoothings[smooth]);
     assert_true((fabs(wanted - plain) > 1e-3) == (smooth == 1));
     check_loss(&job, &input, wanted, plain);
     close_job(&job);
@@ -271,13 +290,14 @@ static double by_hand(struct hosted_job *job, const xlm_text *source, const xlm_
     xlm_tape_begin(job->tape, NULL, false, 1, 1);
     xlm_var *memory = xlm_model_encode(job->model, job->tape, source, false, XLM_TOP_LAYER, NULL, 0)[2];
     xlm_var *h = xlm_model_decode(job->model, job->tape, target, memory, source->offsets, XLM_TOP_LAYER, NULL, 0)[2];
-    return next_tokens(job, target, h, smoothing);
+    return next_tokens(job, "decoder", target, h, smoothing);
 }
 
 static void check_translation(int smooth)
 {
     const xlm_batch of = pair_batch(false);
-    struct hosted_job job = {.batch = &of, .languages = true, .decoder_layers = 2, .stream = {.name = "pairs", .parallel = true}};
+    struct hosted_job job = {.batch = &of, .languages = true, .decoder_layers = 2, .own_embeddings = smooth,
+                             .stream = {.name = "pairs", .parallel = true}};
     add_objective(&job, "seq2seq", &xlm_loss_seq2seq, smoothed[smooth]);
     assert_true(open_job(&job));
     xlm_pass_input input = job_input(&job, 0, 1);

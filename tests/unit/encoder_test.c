@@ -15,7 +15,7 @@
 static xlm_var *loss(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_score *scores)
 {
     xlm_var *h = xlm_model_encode(s->model, tape, &b->corrupted, false, XLM_TOP_LAYER, b->predicted_rows, b->predicted)[s->config.layers];
-    return xlm_lm_cross_entropy(s->model, tape, h, b->targets, NULL, scores);
+    return xlm_lm_cross_entropy(s->model, tape, XLM_STACK_ENCODER, h, b->targets, NULL, scores);
 }
 
 /* The same with all of the last layer. */
@@ -23,7 +23,7 @@ static xlm_var *loss_of_all(const struct setup *s, xlm_tape *tape, const xlm_bat
 {
     xlm_var **hidden = xlm_model_encode(s->model, tape, &b->corrupted, false, XLM_TOP_LAYER, NULL, 0);
     xlm_var *h = xlm_rows(tape, hidden[s->config.layers], b->predicted_rows, b->predicted);
-    return xlm_lm_cross_entropy(s->model, tape, h, b->targets, NULL, scores);
+    return xlm_lm_cross_entropy(s->model, tape, XLM_STACK_ENCODER, h, b->targets, NULL, scores);
 }
 
 typedef xlm_var *loss_function(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_score *scores);
@@ -37,7 +37,7 @@ static void test_encoder_follows_the_textbook(void **state)
         xlm_tape_begin(tape, NULL, false, 1, 1);
         xlm_var **hidden = xlm_model_encode(s.model, tape, &batch.corrupted, false, XLM_TOP_LAYER, NULL, 0);
         double x[T * D], wanted[M];
-        embeddings(&s, x);
+        embeddings(&s, "encoder", x);
         for (int l = 0; l <= L; l++) {
             for (int i = 0; i < T * D; i++)
                 near("hidden state", options, hidden[l]->value[i], x[i]);
@@ -65,7 +65,7 @@ static void test_logits_agree_with_the_loss(void **state)
         xlm_score scores[M];
         loss(&s, tape, &batch, scores);
         xlm_var *h = xlm_model_encode(s.model, tape, &batch.corrupted, false, XLM_TOP_LAYER, predicted_rows, M)[L];
-        const xlm_var *z = xlm_lm_logits(s.model, tape, h);
+        const xlm_var *z = xlm_lm_logits(s.model, tape, XLM_STACK_ENCODER, h);
         assert_int_equal(z->rows, M);
         assert_int_equal(z->cols, V);
         for (int i = 0; i < M; i++) {

@@ -24,6 +24,7 @@ struct hosted_job {
     xlm_loss_stream stream;    /* name NULL: there is none */
     bool languages;            /* the model has language embeddings */
     int decoder_layers;
+    bool own_embeddings;       /* the decoder has its own, and its own head */
     int positions;             /* of the model; 0: 7 */
     const xlm_resource_reader *const *readers;
     int objectives;
@@ -69,14 +70,17 @@ static inline bool open_job(struct hosted_job *job)
     assert_true(xlm_options_defaults(xlm_model_options, c, NULL));
     c->layers = 2, c->hidden_size = 6, c->attention_heads = 2, c->feed_forward_size = 7, c->vocabulary = V,
     c->languages = 2, c->vocabulary_chunk = 3, c->language_embeddings = job->languages, c->decoder_layers = job->decoder_layers,
-    c->positions = job->positions > 0 ? job->positions : 7, c->dropout = c->attention_dropout = 0;
+    c->positions = job->positions > 0 ? job->positions : 7, c->share_embeddings = !job->own_embeddings,
+    c->dropout = c->attention_dropout = 0;
     assert_true(xlm_model_check(c, NULL));
     job->parameters = xlm_parameters_new();
     job->model = xlm_model_new(c, job->parameters);
     job->resources = xlm_resources_new(job->readers != NULL ? job->readers : none, &(xlm_resource_origin){0});
     const xlm_host_setup setup = {
         .model = job->model,
-        .about = {.model = c, .specials = &xlm_own_special_tokens, .languages = job_languages, .seed = GRADIENT_SEED},
+        /* Not &job->config: a job may be copied when the function that opens it returns. */
+        .about = {.model = xlm_model_get_config(job->model), .specials = &xlm_own_special_tokens,
+                  .languages = job_languages, .seed = GRADIENT_SEED},
         .resources = job->resources,
         .streams = job->stream.name != NULL, .stream = &job->stream, .objectives = job->objectives, .objective = job->objective,
     };

@@ -151,7 +151,7 @@ static double by_labels(struct hosted_job *job, const int32_t *labels)
     xlm_tape_begin(job->tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
     xlm_var **hidden = xlm_model_encode(job->model, job->tape, &job->batch->corrupted, false, XLM_TOP_LAYER, job->batch->predicted_rows,
                                         job->batch->predicted);
-    return xlm_var_scalar(xlm_lm_cross_entropy(job->model, job->tape, hidden[2], labels, NULL, NULL));
+    return xlm_var_scalar(xlm_lm_cross_entropy(job->model, job->tape, XLM_STACK_ENCODER, hidden[2], labels, NULL, NULL));
 }
 
 static double check_prediction(struct hosted_job *job, const int32_t *labels)

@@ -70,9 +70,9 @@ static void draw_batch(struct drawn *d)
     d->batch.targets = d->targets;
 }
 
-static struct hosted_job open_with(const xlm_batch *of, bool beside)
+static struct hosted_job open_with(const xlm_batch *of, bool beside, bool own)
 {
-    struct hosted_job job = {.batch = of, .languages = true, .decoder_layers = 2,
+    struct hosted_job job = {.batch = of, .languages = true, .decoder_layers = 2, .own_embeddings = own,
                              .stream = {.name = "text", .mask = 0.5, .fragment = true}};
     add_objective(&job, "mass", &xlm_loss_mass, NULL);
     if (beside)
@@ -142,7 +142,7 @@ static double by_hand(struct hosted_job *job, const struct drawn *d, const struc
     xlm_tape_begin(job->tape, NULL, false, 1, 1);
     xlm_var *all = xlm_model_encode(job->model, job->tape, &d->batch.corrupted, false, XLM_TOP_LAYER, NULL, 0)[2];
     xlm_var *h = xlm_model_decode(job->model, job->tape, &text, xlm_rows(job->tape, all, rows, n), starts, XLM_TOP_LAYER, NULL, 0)[2];
-    const xlm_var *z = xlm_lm_logits(job->model, job->tape, h);
+    const xlm_var *z = xlm_lm_logits(job->model, job->tape, XLM_STACK_DECODER, h);
     double sum = 0;
     for (int32_t i = 0; i < f->terms; i++) {
         double total = 0;
@@ -176,7 +176,7 @@ static void test_loss_by_hand(void **state)
         struct fragments f;
         draw_batch(&d);
         find_fragments(&d, &f);
-        struct hosted_job job = open_with(&d.batch, false);
+        struct hosted_job job = open_with(&d.batch, false, i % 2);
         xlm_pass_input input = job_input(&job, 0, 1);
         label_job(&job, &input);
         assert_int_equal(input.terms[0], f.terms);
@@ -209,7 +209,7 @@ static void test_beside_mlm(void **state)
         } while (f.terms == 0);
         double losses[3];
         for (int k = 0; k < 2; k++) {
-            struct hosted_job job = open_with(&d.batch, k == 1);
+            struct hosted_job job = open_with(&d.batch, k == 1, i % 2);
             xlm_pass_input input = job_input(&job, 0, 1);
             label_job(&job, &input);
             losses[k] = run_job(&job, &input, NULL, NULL);
@@ -229,7 +229,7 @@ static void test_gradients(void **state)
         do
             draw_batch(&d);
         while (d.batch.predicted < 3);
-        struct hosted_job job = open_with(&d.batch, i % 2);
+        struct hosted_job job = open_with(&d.batch, i % 2, i % 3 == 1);
         xlm_pass_input input = job_input(&job, 0, 1);
         label_job(&job, &input);
         if (input.terms[0] > 0)

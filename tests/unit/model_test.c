@@ -60,8 +60,8 @@ static xlm_var *loss(xlm_tape *tape, void *context)
     const struct setup *s = context;
     const int32_t *rows = s->all_rows ? NULL : predicted_rows;
     xlm_var *last = xlm_model_encode(s->model, tape, &batch.corrupted, false, XLM_TOP_LAYER, rows, M)[s->config.layers];
-    return xlm_lm_cross_entropy(s->model, tape, s->all_rows ? xlm_rows(tape, last, predicted_rows, M) : last, targets, NULL,
-                                NULL);
+    return xlm_lm_cross_entropy(s->model, tape, XLM_STACK_ENCODER, s->all_rows ? xlm_rows(tape, last, predicted_rows, M) : last,
+                                targets, NULL, NULL);
 }
 
 static void test_gradients_of_every_option(void **state)

@@ -158,13 +158,15 @@ static double rate_of(const xlm_parameters *p, const char *name)
     return xlm_parameters_get(p, k)->rate;
 }
 
-/* The parameters of a model of three layers, and an objective's, with these settings. */
-static xlm_parameters *rated(double decay, const char *freeze, bool share, bool head_frozen)
+/* The parameters of a model of three layers and a decoder with its own embeddings, and an objective's, with these settings. */
+static xlm_parameters *rated_decoder(double decay, const char *freeze, bool share, bool head_frozen, int decoder_layers)
 {
     xlm_model_config model = {0};
     const xlm_optimiser_config config = {.learning_rate = 1, .layer_decay = decay, .freeze = (char *)freeze};
     assert_true(xlm_options_defaults(xlm_model_options, &model, NULL));
     model.layers = 3;
+    model.decoder_layers = decoder_layers;
+    model.share_embeddings = decoder_layers == 0;
     model.hidden_size = 8;
     model.attention_heads = 2;
     model.vocabulary = 20;
@@ -178,6 +180,11 @@ static xlm_parameters *rated(double decay, const char *freeze, bool share, bool 
     xlm_parameters_add(p, "objectives/tagging/weight", 3, 8, XLM_INIT_NORMAL, true);
     assert_true(xlm_rates_set(&config, &model, head_frozen, p, NULL));
     return p;
+}
+
+static xlm_parameters *rated(double decay, const char *freeze, bool share, bool head_frozen)
+{
+    return rated_decoder(decay, freeze, share, head_frozen, 0);
 }
 
 /* Powers of a half are exact. */
@@ -203,6 +210,24 @@ static void rates_fall_from_layer_to_layer(void **state)
     for (int k = 0; k < xlm_parameters_count(p); k++)
         assert_true(xlm_parameters_get(p, k)->rate == 1);
     xlm_parameters_free(p);
+}
+
+/* The encoder is below the decoder's layers, and these above their own embeddings. */
+static void a_decoder_has_rates_of_its_own(void **state)
+{
+    (void)state;
+    static const struct { const char *name; double rate, frozen; } known[] = {
+        {"embeddings/word/weight", 0.03125, 0}, {"encoder/layer.0/attention/query/weight", 0.0625, 0},
+        {"encoder/layer.2/feed_forward/output/weight", 0.25, 0.25}, {"decoder/embeddings/word/weight", 0.25, 0.25},
+        {"decoder/embeddings/projection/bias", 0.25, 0.25}, {"decoder/layer.0/memory_attention/query/weight", 0.5, 0.5},
+        {"decoder/layer.1/attention/query/weight", 1, 1}, {"lm_head/bias", 1, 0}, {"decoder/lm_head/dense/weight", 1, 0},
+        {"decoder/lm_head/bias", 1, 0},
+    };
+    xlm_parameters *all = rated_decoder(0.5, NULL, false, false, 2), *some = rated_decoder(0.5, "2", false, true, 2);
+    for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+        assert_true(rate_of(all, known[i].name) == known[i].rate && rate_of(some, known[i].name) == known[i].frozen);
+    xlm_parameters_free(all);
+    xlm_parameters_free(some);
 }
 
 static void what_is_frozen_has_no_rate(void **state)
@@ -242,6 +267,10 @@ static void layer_of_a_name(void **state)
         {"encoder/layer.shared/attention/output/bias", "attention/output/bias", {XLM_STACK_ENCODER, 0}},
         {"embeddings/word/weight", NULL, {XLM_STACK_EMBEDDINGS, 0}},
         {"lm_head/bias", NULL, {XLM_STACK_NONE, 0}},
+        {"decoder/layer.4/attention/query/weight", "attention/query/weight", {XLM_STACK_DECODER, 4}},
+        {"decoder/embeddings/word/weight", NULL, {XLM_STACK_DECODER, XLM_OWN_EMBEDDINGS}},
+        {"decoder/lm_head/bias", NULL, {XLM_STACK_NONE, 0}},
+        {"decoder/embeddingses/bias", NULL, {XLM_STACK_NONE, 0}},
         {"objectives/encoder/layer.3/weight", NULL, {XLM_STACK_NONE, 0}},
         {"encoder_layer.3/weight", NULL, {XLM_STACK_NONE, 0}},
     };
@@ -350,6 +379,7 @@ int main(void)
         cmocka_unit_test(norm_is_the_root_of_the_sum_of_squares),
         cmocka_unit_test(rates_fall_from_layer_to_layer),
         cmocka_unit_test(what_is_frozen_has_no_rate),
+        cmocka_unit_test(a_decoder_has_rates_of_its_own),
         cmocka_unit_test(layer_of_a_name),
         cmocka_unit_test(updates_go_by_the_rate),
         cmocka_unit_test(the_last_or_the_best_are_averaged),

@@ -35,8 +35,8 @@ static void seed(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_
     xlm_var *y[3];
     int n = 0;
     if (objectives & LAST)
-        y[n++] = xlm_lm_cross_entropy(s->model, tape, xlm_rows(tape, hidden[LAYERS], b->predicted_rows, b->predicted), b->targets,
-                                      NULL, NULL);
+        y[n++] = xlm_lm_cross_entropy(s->model, tape, XLM_STACK_ENCODER,
+                                      xlm_rows(tape, hidden[LAYERS], b->predicted_rows, b->predicted), b->targets, NULL, NULL);
     if (objectives & MIDDLE)
         y[n++] = xlm_mean(tape, xlm_cosine(tape, hidden[2], xlm_add(tape, hidden[2], xlm_dropout(tape, hidden[3], 0.2))));
     if (objectives & FIRST)

@@ -106,7 +106,7 @@ static void next_token(const struct setup *s, int32_t sentence, const int32_t *i
     xlm_tape_begin(tape, NULL, false, 1, 1);
     xlm_var *m = xlm_constant(tape, rows, D, memory + memory_offsets[sentence] * D);
     xlm_var **hidden = xlm_model_decode(s->model, tape, &text, m, to, XLM_TOP_LAYER, &last, 1);
-    xlm_var_read(xlm_lm_logits(s->model, tape, hidden[s->config.decoder_layers]), 0, 1, logits);
+    xlm_var_read(xlm_lm_logits(s->model, tape, XLM_STACK_DECODER, hidden[s->config.decoder_layers]), 0, 1, logits);
     double sum = 0;
     for (int i = 0; i < V; i++)
         sum += exp((double)logits[i]);
@@ -221,7 +221,9 @@ static void test_searches_find_what_the_definition_finds(void **state)
         {8, 0.6, true},
     };
     for (int model = 0; model < 4; model++) {
-        struct setup s = open_setup(make_config(model == 1, model != 2, model == 2 ? XLM_HEAD_XLM : XLM_HEAD_BERT), 0.5);
+        xlm_model_config c = make_config(model == 1, model != 2, model == 2 ? XLM_HEAD_XLM : XLM_HEAD_BERT);
+        c.share_embeddings = model != 1;
+        struct setup s = open_setup(c, 0.5);
         favour_end(&s, model); /* texts end early or late */
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
             const xlm_search_options o = {.beam = cases[i].beam, .length_penalty = cases[i].penalty,

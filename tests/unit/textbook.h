@@ -21,6 +21,8 @@ enum { L = 2, D = 6, F = 10, HEADS = 2 };
 /* ---- models ---- */
 
 enum { LANGUAGE = 1, TYPE = 2, SHARE = 4, FACTORISE = 8, XLM_HEAD = 16, SINUSOIDAL = 32, TANH = 64, ALL_OPTIONS = 128 };
+/* A decoder's, beside these. */
+enum { OWN = ALL_OPTIONS };
 
 static xlm_model_config tiny(int options)
 {
@@ -161,56 +163,77 @@ static void layer(const struct setup *s, const char *stack, int number_of_layer,
     sublayer(s, name, "feed_forward", F, wide, x);
 }
 
-static double position_value(const struct setup *s, int row, int c, int e)
+/* The name of a part of a stack: of a decoder its own, if it has embeddings of its own. */
+static const char *of_stack(const struct setup *s, const char *stack, const char *part, char name[128])
+{
+    g_snprintf(name, 128, "%s%s", strcmp(stack, "decoder") == 0 && !s->config.share_embeddings ? "decoder/" : "", part);
+    return name;
+}
+
+static const xlm_real *table(const struct setup *s, const char *stack, const char *part)
+{
+    char name[128];
+    return value(s, of_stack(s, stack, part, name));
+}
+
+static double position_value(const struct setup *s, const char *stack, int row, int c, int e)
 {
     if (s->config.position_type == XLM_POSITIONS_LEARNED)
-        return value(s, "embeddings/position/weight")[row * e + c];
+        return table(s, stack, "embeddings/position/weight")[row * e + c];
     const double angle = row * exp(-log(10000) * (c - c % 2) / e);
     return c % 2 == 0 ? sin(angle) : cos(angle);
 }
 
-static void embeddings(const struct setup *s, double *out)
+static void embeddings(const struct setup *s, const char *stack, double *out)
 {
     const int e = (int)s->config.embedding_size;
+    char name[128];
     double x[T * D];
     for (int i = 0; i < T; i++)
         for (int c = 0; c < e; c++) {
-            x[i * e + c] = value(s, "embeddings/word/weight")[ids[i] * e + c] + position_value(s, positions[i] + 2, c, e);
+            x[i * e + c] = table(s, stack, "embeddings/word/weight")[ids[i] * e + c] + position_value(s, stack, positions[i] + 2, c, e);
             if (s->config.language_embeddings)
-                x[i * e + c] += value(s, "embeddings/language/weight")[languages[i] * e + c];
+                x[i * e + c] += table(s, stack, "embeddings/language/weight")[languages[i] * e + c];
             if (s->config.token_types)
-                x[i * e + c] += value(s, "embeddings/token_type/weight")[types[i] * e + c];
+                x[i * e + c] += table(s, stack, "embeddings/token_type/weight")[types[i] * e + c];
         }
-    norm(s, "embeddings/layer_norm", T, e, x);
+    norm(s, of_stack(s, stack, "embeddings/layer_norm", name), T, e, x);
     if (e != D)
-        linear(s, "embeddings/projection", T, e, D, x, out);
+        linear(s, of_stack(s, stack, "embeddings/projection", name), T, e, D, x, out);
     else
         memcpy(out, x, sizeof x);
 }
 
-/* scores: [M] losses; returns their mean. */
-static inline double cross_entropy(const struct setup *s, const double *x, double *scores)
+/* z [V]: the logits of a state x [D] of a stack, by its head. */
+static inline void logits_of(const struct setup *s, const char *stack, const double *x, double z[V])
 {
     const int e = (int)s->config.embedding_size;
-    const xlm_real *word = value(s, "embeddings/word/weight"), *bias = value(s, "lm_head/bias");
-    double h[M * D], y[M * D], sum = 0;
-    for (int i = 0; i < M; i++)
-        memcpy(h + i * D, x + predicted_rows[i] * D, sizeof(double) * D);
-    memcpy(y, h, sizeof h);
+    const xlm_real *word = table(s, stack, "embeddings/word/weight"), *bias = table(s, stack, "lm_head/bias");
+    char name[128];
+    double y[D];
+    memcpy(y, x, sizeof y);
     if (s->config.head == XLM_HEAD_BERT || e != D)
-        linear(s, "lm_head/dense", M, D, e, h, y);
+        linear(s, of_stack(s, stack, "lm_head/dense", name), 1, D, e, x, y);
     if (s->config.head == XLM_HEAD_BERT) {
-        gelu(s, M * e, y);
-        norm(s, "lm_head/layer_norm", M, e, y);
+        gelu(s, e, y);
+        norm(s, of_stack(s, stack, "lm_head/layer_norm", name), 1, e, y);
     }
+    for (int v = 0; v < V; v++) {
+        z[v] = bias[v];
+        for (int c = 0; c < e; c++)
+            z[v] += y[c] * word[v * e + c];
+    }
+}
+
+/* By the encoder's head. scores: [M] losses; returns their mean. */
+static inline double cross_entropy(const struct setup *s, const double *x, double *scores)
+{
+    double sum = 0;
     for (int i = 0; i < M; i++) {
         double z[V], total = 0;
-        for (int v = 0; v < V; v++) {
-            z[v] = bias[v];
-            for (int c = 0; c < e; c++)
-                z[v] += y[i * e + c] * word[v * e + c];
+        logits_of(s, "encoder", x + predicted_rows[i] * D, z);
+        for (int v = 0; v < V; v++)
             total += exp(z[v]);
-        }
         sum += scores[i] = log(total) - z[targets[i]];
     }
     return sum / M;

@@ -1,0 +1,33 @@
+/* xlm-mpi: held-out pairs translated and scored while a model is trained. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Section [evaluate] of a job names directions, "en-de": with each evaluation the model translates the first sides of held-out
+ * pairs of these languages by beam search, and the second sides score the translations. The mean score of all directions compares
+ * checkpoints: `best` points at the one with the highest, and the run ends when it has not risen for a while (Conneau and Lample
+ * 2019). Translations and references are what the vocabulary spells (xlm_vocabulary_decode).
+ *
+ * The first pairs are also written to OUTPUT/translations.tsv, for people and for xlm_report: step, direction, source, reference,
+ * translation. */
+#ifndef XLM_RUN_DEV_TRANSLATIONS_H
+#define XLM_RUN_DEV_TRANSLATIONS_H
+
+#include "corpus/corpus.h"
+#include "job/data.h"
+#include "job/job.h"
+#include "run/validation.h"
+
+#define XLM_TRANSLATIONS_FILE "translations.tsv"
+#define XLM_TRANSLATIONS_HEAD "step,direction,source,reference,translation"
+
+typedef struct xlm_dev_translations xlm_dev_translations;
+
+/* The pairs of job->evaluate, which names some. Not collective. EX_CONFIG: the corpus has no such pairs; errors of reading. Both are
+ * borrowed. */
+xlm_dev_translations *xlm_dev_translations_open(const xlm_job *job, const xlm_corpus *corpus, GError **error);
+/* NULL is allowed. */
+void xlm_dev_translations_close(xlm_dev_translations *dev);
+
+/* To measure by them, and what they take; both are valid as long as they are open. */
+xlm_validation xlm_dev_translations_validation(xlm_dev_translations *dev);
+xlm_planned_validation xlm_dev_translations_plan(const xlm_dev_translations *dev);
+
+#endif

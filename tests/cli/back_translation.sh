@@ -20,6 +20,7 @@ for name in back-en back-xx; do
     is_between 1 "$(value out-1 8 held_out $name loss all)" 6 || fail "$name is not evaluated: $(grep held_out out-1/metrics.csv)"
     is_between 0.1 "$(value out-1 1 train $name/length_ratio score)" 4 || fail "no length: $(grep $name out-1/metrics.csv)"
 done
+[ "$(attribute /job/translations out-1/latest)" = '"xx-en,en-xx"' ] || fail "it translates $(attribute /job/translations out-1/latest)"
 trained unmt.conf recomputed 2 --set train.recompute=true
 same_bits out-1 recomputed
 # A rank is killed: the last checkpoint goes on to what a run through is.

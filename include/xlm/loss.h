@@ -62,7 +62,8 @@ typedef struct xlm_loss_stream {
     bool several_pairs;               /* a sequence can hold more than one pair */
     bool joined;                      /* monolingual text: a sequence can hold more than one sentence */
     bool fragment;                    /* the predicted tokens of a sentence are consecutive, or spans (masking = fragment) */
-    double mask;                      /* share of the ordinary tokens that is predicted; in labelled examples, of all tokens */
+    double mask;                      /* share of the ordinary tokens that is predicted, the largest if it depends on the step; in
+                                       * labelled examples, of all tokens */
     double switching;                 /* share of the predicted tokens that the dictionary switches to another language */
     bool noise;                       /* the corrupted text has other rows than the original one */
     bool alignments;                  /* it has word alignments: its batches have the annotation "links" */

@@ -8,10 +8,13 @@
 
 #include "stream/batch_layout.h"
 #include "stream/draws.h"
+#include "options/piecewise.h"
 #include "stream/selection.h"
 
 typedef struct xlm_masking {
     xlm_selection selection;        /* share 0: nothing is chosen */
+    const xlm_piecewise *shares;    /* the share depends on the step; NULL: it is the selection's, which is the largest */
+    const uint8_t *marks;           /* [vocabulary] xlm_word_mark of each subword; only for a selection of words */
     double mask_token, mask_random; /* of the chosen tokens */
     int32_t vocabulary;             /* ids are below this */
 } xlm_masking;

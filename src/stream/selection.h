@@ -7,6 +7,16 @@
  *              m / K spans of K tokens and one of the remaining m mod K, in a random order and at random places; the first of
  *              them begins the sentence with probability 0.2, the last one ends it with probability 0.2. In sentences of fewer
  *              than 5 tokens nothing is chosen. Halves are rounded to the even number
+ *   words      whole words, drawn one after another among those that are not chosen yet, until there are m tokens. m is mask · n for
+ *              the n tokens of the sequence, rounded up or down by chance. A last word that has more tokens than are left to choose,
+ *              r of w, is chosen with probability r / w, so that the mean number of chosen tokens is mask · n
+ *   spans      the same with spans of words that begin at the word that was drawn (SpanBERT, Joshi et al. 2020): p(length) ∝ 0.8^length
+ *              for at most 10 words
+ *   ngrams     the same with p(length) ∝ 1 / length for at most 3 words (ALBERT, Lan et al. 2020)
+ *
+ * A span ends where a word is already chosen, and before a special token, so it never crosses the end of a sentence. As with
+ * tokens, a sequence in which nothing would be chosen has its first drawn word chosen. All words of a span are replaced in one
+ * way: the draw of its first token decides.
  *
  * A selection is a function in this file's table. All of its draws are those of the tokens, of which it may use words 0 and 3. */
 #ifndef XLM_STREAM_SELECTION_H
@@ -18,10 +28,13 @@
 #include "base/rng.h"
 
 /* In the order of XLM_SELECTION_NAMES. */
-enum { XLM_SELECT_TOKENS, XLM_SELECT_FRAGMENT };
-#define XLM_SELECTION_NAMES "tokens|fragment"
+enum { XLM_SELECT_TOKENS, XLM_SELECT_WORDS, XLM_SELECT_SPANS, XLM_SELECT_NGRAMS, XLM_SELECT_FRAGMENT };
+#define XLM_SELECTION_NAMES "tokens|words|spans|ngrams|fragment"
 
 enum { XLM_FRAGMENT_MIN_TOKENS = 5 }; /* of a sentence */
+
+/* The position of a token among the candidates. */
+enum { XLM_INSIDE_WORD, XLM_BEGINS_WORD, XLM_BEGINS_RUN /* a word, and there is a special token before it */ };
 
 /* The tokens of a sequence that can be chosen, which are those that are not special. */
 typedef struct xlm_candidates {
@@ -29,6 +42,7 @@ typedef struct xlm_candidates {
     const xlm_rng_block *chance; /* [n] their draws */
     int32_t sentences;
     const int32_t *ends;         /* [sentences] sentence k has tokens [ends[k-1], ends[k]) */
+    const uint8_t *position;     /* [n] XLM_INSIDE_WORD ...; only for a selection of words (xlm_selects_words) */
 } xlm_candidates;
 
 typedef struct xlm_selection {
@@ -37,8 +51,11 @@ typedef struct xlm_selection {
     int64_t span; /* K; 0: the fragment is one span */
 } xlm_selection;
 
-/* [in, out] chosen: [n], false before */
-void xlm_select(const xlm_selection *selection, const xlm_candidates *candidates, bool *chosen);
+/* Does it choose words, so that candidates must say where these begin? */
+bool xlm_selects_words(const xlm_selection *selection);
+/* [in, out] leader: [n], -1 before; the candidate whose draw decides what replaces the chosen one: itself, or the first of its
+ * span. */
+void xlm_select(const xlm_selection *selection, const xlm_candidates *candidates, int32_t *leader);
 /* Number of tokens chosen from that many instances and tokens, `deviations` standard deviations above the mean. */
 int64_t xlm_select_max(const xlm_selection *selection, int64_t instances, int64_t tokens, double deviations);
 

@@ -151,10 +151,11 @@ xlm_normaliser *xlm_segmenter_normaliser(const xlm_segmenter *s, bool lower, GEr
     return s != NULL && s->cls->normaliser != NULL ? s->cls->normaliser(s->model) : xlm_normaliser_new(lower, error);
 }
 
+xlm_word_mark xlm_segmenter_marks(const xlm_segmenter *s, const char *subword) { return s->cls->spell(s->model, subword, NULL); }
+
 bool xlm_segmenter_joins(const xlm_segmenter *s, const char *subword, const char *next)
 {
-    return (s->cls->spell(s->model, subword, NULL) & XLM_MARKS_END) == 0 &&
-           (s->cls->spell(s->model, next, NULL) & XLM_MARKS_BEGIN) == 0;
+    return (xlm_segmenter_marks(s, subword) & XLM_MARKS_END) == 0 && (xlm_segmenter_marks(s, next) & XLM_MARKS_BEGIN) == 0;
 }
 
 void xlm_segmenter_spell(const xlm_segmenter *s, const char *subword, GString *out) { s->cls->spell(s->model, subword, out); }

@@ -220,6 +220,8 @@ uint64_t xlm_segmenter_digest(const xlm_segmenter *segmenter, uint64_t digest);
 /* The normaliser of lines for a segmenter. lower: for classes without their own normaliser. segmenter may be NULL if a class
  * without a normaliser has not learned it yet. xlm_normaliser_free, before the segmenter is freed. */
 xlm_normaliser *xlm_segmenter_normaliser(const xlm_segmenter *segmenter, bool lower, GError **error);
+/* What the marks of a subword mean. */
+xlm_word_mark xlm_segmenter_marks(const xlm_segmenter *segmenter, const char *subword);
 /* Do two consecutive subwords belong to one word? */
 bool xlm_segmenter_joins(const xlm_segmenter *segmenter, const char *subword, const char *next);
 /* Append the text of a subword without marks. */

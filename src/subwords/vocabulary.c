@@ -303,6 +303,13 @@ bool xlm_vocabulary_joins(const xlm_vocabulary *v, int32_t id, int32_t next)
     return subword != NULL && following != NULL && xlm_segmenter_joins(v->segmenter, subword, following);
 }
 
+xlm_word_mark xlm_vocabulary_marks(const xlm_vocabulary *v, int32_t id)
+{
+    size_t mark;
+    const char *subword = find_subword(v, id, &mark);
+    return subword != NULL ? xlm_segmenter_marks(v->segmenter, subword) : XLM_MARKS_BEGIN | XLM_MARKS_END;
+}
+
 uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
 {
     const uint32_t n = xlm_word_counts_size(v->subwords);

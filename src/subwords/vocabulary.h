@@ -117,6 +117,8 @@ int xlm_vocabulary_base_language(const xlm_vocabulary *vocabulary, int language)
 int32_t xlm_vocabulary_find(const xlm_vocabulary *vocabulary, const char *subword, size_t size);
 /* Do `id` and `next`, which follows it, belong to one word? False if one of them is special or not an id. */
 bool xlm_vocabulary_joins(const xlm_vocabulary *vocabulary, int32_t id, int32_t next);
+/* What the marks of a subword mean, of a twin those of its subword; a special token is a word. */
+xlm_word_mark xlm_vocabulary_marks(const xlm_vocabulary *vocabulary, int32_t id);
 
 /* A digest of the subwords, counts, segmenter, word mode, case and twins (not of the languages). */
 uint64_t xlm_vocabulary_digest(const xlm_vocabulary *vocabulary);

@@ -76,6 +76,7 @@ test_scripts += \
 	tests/cli/train_translate.sh \
 	tests/cli/mass.sh \
 	tests/cli/noise.sh \
+	tests/cli/word_masks.sh \
 	tests/cli/seq2seq.sh \
 	tests/cli/simcse.sh \
 	tests/cli/spearman.sh \

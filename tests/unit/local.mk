@@ -33,6 +33,7 @@ unit_tests = \
 	tests/unit/synthetic_test \
 	tests/unit/link_matrix_test \
 	tests/unit/fragment_test \
+	tests/unit/word_masking_test \
 	tests/unit/masking_test \
 	tests/unit/noise_test \
 	tests/unit/near_words_test \

@@ -2,7 +2,7 @@
 # xlm-mpi: search beside PyTorch, beside itself without cache, and beside memory. SPDX-License-Identifier: GPL-3.0-or-later
 #
 # XLM_BENCH_ROUNDS  rounds, in which all runs take turns (2); medians over rounds are shown
-# XLM_PEERS_BLAS    more directories with a libblas.so.3, between colons, that PyTorch is tried with
+# XLM_PEERS_BLAS    more directories with a libblas.so.3 that PyTorch is tried with
 set -euo pipefail
 . "$XLM_SOURCE/tests/bench/table.sh"
 python=/usr/bin/python3
@@ -22,7 +22,7 @@ search_torch() {
 }
 shopt -s nullglob
 libraries=(/usr/lib/*/*/libblas.so.3)
-IFS=: read -ra more <<<"${XLM_PEERS_BLAS-}"
+read -ra more <<<"${XLM_PEERS_BLAS-}"
 libraries=("${libraries[@]%/*}" "${more[@]}")
 
 section "search, 6 + 6 layers x 512, 64 sentences of 25 tokens, 1 thread"

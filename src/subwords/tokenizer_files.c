@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "files/files.h"
-#include "files/lfs_pointer.h"
 #include "text/lines.h"
 #include "text/normalise.h"
 

@@ -1,7 +1,7 @@
 /* xlm-mpi: a corpus's sentence pairs one after another. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/corpus_walk.h"
 
-#include "corpus/sentence_offsets.h"
+#include "corpus/corpus.h"
 
 enum { WINDOW = 512, SIZES = 16384 }; /* pairs at a time */
 

@@ -1,5 +1,5 @@
 /* xlm-mpi: where sentences lie in a text. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "corpus/sentence_offsets.h"
+#include "corpus/corpus.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* xlm-mpi: files that a program reads and writes: none is both. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "files/files.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -191,4 +192,37 @@ bool xlm_files_check_declared(GError **error)
 bool xlm_files_load(const char *path, char **bytes, gsize *size, GError **error)
 {
     return check_input(path, true, error) && g_file_get_contents(path, bytes, size, error);
+}
+
+bool xlm_file_sha256(const char *path, char digest[XLM_SHA256_TEXT], int64_t *bytes, const gint *stop,
+                     GError **error)
+{
+    if (!xlm_files_check_input(path, error))
+        return false;
+    FILE *file = fopen(path, "rbe");
+    if (file == NULL)
+        return xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno));
+    enum { BUFFER = 1 << 18 };
+    g_autofree guchar *buffer = g_malloc(BUFFER);
+    g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+    int64_t size = 0;
+    size_t got;
+    while ((stop == NULL || !g_atomic_int_get(stop)) && (got = fread(buffer, 1, BUFFER, file)) > 0) {
+        g_checksum_update(checksum, buffer, (gssize)got);
+        size += (int64_t)got;
+    }
+    const bool good = !ferror(file) || xlm_error_set(error, EX_IOERR, "%s: %s", path, g_strerror(errno));
+    g_strlcpy(digest, g_checksum_get_string(checksum), XLM_SHA256_TEXT);
+    if (bytes != NULL)
+        *bytes = size;
+    fclose(file);
+    return good;
+}
+
+bool xlm_lfs_pointer_refuse(const char *path, const char *bytes, size_t size, GError **error)
+{
+    static const char first[] = "version https://git-lfs";
+    return size < strlen(first) || memcmp(bytes, first, strlen(first)) != 0 ||
+           xlm_error_set(error, EX_DATAERR, "%s: only says where the file is, as git leaves it without git-lfs; fetch the file "
+                         "itself: git lfs pull", path);
 }

@@ -7,6 +7,8 @@
 #ifndef XLM_FILES_FILES_H
 #define XLM_FILES_FILES_H
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 typedef enum {
@@ -40,5 +42,14 @@ bool xlm_files_is_hdf5(const char *path);
 /* The whole of a small file, as g_file_get_contents does, after xlm_files_check_input; a pipe that is open already, as the
  * shell's <(...) is, will do. */
 bool xlm_files_load(const char *path, char **bytes, gsize *size, GError **error);
+
+enum { XLM_SHA256_TEXT = 65 };
+/* [out] digest: SHA-256 of a whole file, as sha256sum prints it; bytes: its size, may be NULL. stop: NULL, or another thread sets
+ * it to end the reading early; the digest is then of no use. EX_NOINPUT, EX_IOERR. */
+bool xlm_file_sha256(const char *path, char digest[XLM_SHA256_TEXT], int64_t *bytes, const gint *stop, GError **error);
+
+/* Where git-lfs is missing, a clone of a published model has three lines of text under the name of each large file, which say where
+ * the file is. bytes: the first of a file; path: for the message. EX_DATAERR when they are such a text. */
+bool xlm_lfs_pointer_refuse(const char *path, const char *bytes, size_t size, GError **error);
 
 #endif

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "files/files.h"
-#include "files/lfs_pointer.h"
 
 enum { BLOCK = 1 << 16 };                             /* elements that are converted at once */
 static const uint64_t LARGEST_HEAD = 100u * 1000 * 1000; /* bytes; the format's own limit */

@@ -9,7 +9,7 @@
 #include "base/progress.h"
 #include "base/rng.h"
 #include "corpus/corpus.h"
-#include "files/file_digest.h"
+#include "files/files.h"
 #include "lexicon/coverage.h"
 #include "lexicon/dictd.h"
 #include "lexicon/dictionary.h"
@@ -268,7 +268,7 @@ static bool add_input(GPtrArray *inputs, const char *path, GError **error)
 {
     char digest[XLM_SHA256_TEXT];
     int64_t bytes;
-    if (!xlm_file_sha256(path, digest, &bytes, error))
+    if (!xlm_file_sha256(path, digest, &bytes, NULL, error))
         return false;
     g_ptr_array_add(inputs, g_strdup_printf("%s: %" G_GINT64_FORMAT " bytes, SHA-256 %s", path, bytes, digest));
     return true;

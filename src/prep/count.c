@@ -1,12 +1,10 @@
 /* xlm-mpi: word counts of all text, and the vocabulary made of them. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "prep/count.h"
+#include "prep/steps.h"
 
 #include <math.h>
 
 #include "base/log.h"
 #include "prep/like.h"
-#include "prep/used_subwords.h"
-#include "prep/report.h"
 #include "prep/segmenter_options.h"
 
 /* ---- pairs ---- */

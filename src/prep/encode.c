@@ -1,5 +1,5 @@
 /* xlm-mpi: text encoded and written in the order in which it is in its files. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "prep/encode.h"
+#include "prep/steps.h"
 
 #include "base/signals.h"
 #include "prep/synthetic_text.h"

@@ -1,18 +1,19 @@
 # Floor 5: from text to a corpus file.
 prep_sources = \
 	src/prep/check_options.c \
-	src/prep/count.c src/prep/count.h \
-	src/prep/derive.c src/prep/derive.h \
-	src/prep/encode.c src/prep/encode.h \
+	src/prep/count.c \
+	src/prep/derive.c \
+	src/prep/encode.c \
 	src/prep/like.c src/prep/like.h \
 	src/prep/options.c src/prep/options.h \
-	src/prep/provenance.c src/prep/provenance.h \
+	src/prep/provenance.c \
 	src/prep/report.c src/prep/report.h \
-	src/prep/rewrite.c src/prep/rewrite.h \
+	src/prep/rewrite.c \
 	src/prep/run.c src/prep/run.h \
 	src/prep/scan.c src/prep/scan.h \
-	src/prep/segment.c src/prep/segment.h \
+	src/prep/segment.c \
 	src/prep/segmenter_options.c src/prep/segmenter_options.h \
+	src/prep/steps.h \
 	src/prep/split.c src/prep/split.h \
 	src/prep/synthetic_text.c src/prep/synthetic_text.h \
-	src/prep/used_subwords.c src/prep/used_subwords.h
+	src/prep/used_subwords.c

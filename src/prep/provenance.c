@@ -1,9 +1,5 @@
 /* xlm-mpi: what a corpus was made of, for its attributes. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "prep/provenance.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <sys/stat.h>
+#include "prep/steps.h"
 
 #include "comm/comm.h"
 #include "corpus/corpus.h"
@@ -14,7 +10,7 @@ struct input {
     char *path;
     int64_t lines; /* -1: not text */
     int64_t bytes;
-    char digest[65]; /* SHA-256, hexadecimal */
+    char digest[XLM_SHA256_TEXT];
 };
 
 struct xlm_provenance {
@@ -25,33 +21,14 @@ struct xlm_provenance {
     GError *failure; /* of the thread */
 };
 
-static bool digest_file(xlm_provenance *provenance, struct input *input, GError **error)
-{
-    if (!xlm_files_check_input(input->path, error))
-        return false;
-    FILE *file = fopen(input->path, "rbe");
-    if (file == NULL)
-        return xlm_error_set(error, EX_NOINPUT, "%s: %s", input->path, g_strerror(errno));
-    enum { BLOCK = 1 << 18 };
-    g_autofree guchar *block = g_malloc(BLOCK);
-    g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-    size_t got;
-    while (!g_atomic_int_get(&provenance->stop) && (got = fread(block, 1, BLOCK, file)) > 0) {
-        g_checksum_update(checksum, block, (gssize)got);
-        input->bytes += (int64_t)got;
-    }
-    const bool good = !ferror(file) || xlm_error_set(error, EX_IOERR, "%s: %s", input->path, g_strerror(errno));
-    g_strlcpy(input->digest, g_checksum_get_string(checksum), sizeof input->digest);
-    fclose(file);
-    return good;
-}
-
 static void *digest_inputs(void *pointer)
 {
     xlm_provenance *provenance = pointer;
-    for (guint i = (guint)provenance->rank; i < provenance->inputs->len; i += (guint)provenance->ranks)
-        if (!digest_file(provenance, &g_array_index(provenance->inputs, struct input, i), &provenance->failure))
-            break;
+    bool good = true;
+    for (guint i = (guint)provenance->rank; good && i < provenance->inputs->len; i += (guint)provenance->ranks) {
+        struct input *input = &g_array_index(provenance->inputs, struct input, i);
+        good = xlm_file_sha256(input->path, input->digest, &input->bytes, &provenance->stop, &provenance->failure);
+    }
     return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* xlm-mpi: a text file made of another one, by all ranks. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "prep/rewrite.h"
+#include "prep/steps.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,12 +5,8 @@
 
 #include "base/log.h"
 #include "base/signals.h"
-#include "prep/count.h"
-#include "prep/derive.h"
-#include "prep/encode.h"
+#include "prep/steps.h"
 #include "prep/synthetic_text.h"
-#include "prep/provenance.h"
-#include "prep/segment.h"
 #include "prep/segmenter_options.h"
 #include "text/fields.h"
 

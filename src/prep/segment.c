@@ -1,8 +1,7 @@
 /* xlm-mpi: tokenised text to segmented text. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "prep/segment.h"
+#include "prep/steps.h"
 
 #include "base/log.h"
-#include "prep/rewrite.h"
 #include "prep/segmenter_options.h"
 
 static void segment_block(xlm_scan *scan, GString *out, void *cutter)

@@ -1,5 +1,5 @@
 /* xlm-mpi: which subwords of a vocabulary a language uses. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "prep/used_subwords.h"
+#include "prep/steps.h"
 
 /* What words are counted of. */
 typedef struct words_of {

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "checkpoint/checkpoint_check.h"
-#include "files/file_digest.h"
+#include "files/files.h"
 #include "model/model_attributes.h"
 #include "model/row_sources.h"
 #include "nn/block.h"
@@ -282,7 +282,7 @@ static bool start_alone(const xlm_job *job, const xlm_vocabulary *vocabulary, bo
     source s;
     char sha256[XLM_SHA256_TEXT];
     const bool good = open_source(&s, job, vocabulary, error) && take_all(&s, objectives, parameters, error) &&
-                      xlm_file_sha256(s.path, sha256, NULL, error);
+                      xlm_file_sha256(s.path, sha256, NULL, NULL, error);
     if (good) {
         *record = (xlm_start_record){g_strdup(job->train.start), g_strdup(sha256), s.loaded->step};
         log_start(&s, parameters);

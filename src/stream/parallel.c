@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "base/rng.h"
-#include "corpus/sentence_offsets.h"
+#include "corpus/corpus.h"
 
 /* Number of pairs that are read at a time: for a walk over all of them, and to find one instance. */
 enum { PASS = 65536, LOOK = 512 };

@@ -113,9 +113,7 @@ static bool read_tokens(xlm_published_tokens *tokens, const xlm_tokenizer_files 
 
 void *xlm_bpe_adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
-    static const char *const bos[] = {"<s>", NULL}, *const pad[] = {"<pad>", NULL}, *const eos[] = {"</s>", NULL},
-                      *const unk[] = {"<unk>", NULL}, *const mask[] = {"<mask>", NULL};
-    static const char *const *const usual[XLM_SPECIAL_TOKENS] = {bos, pad, eos, unk, mask};
+    static const char *const usual[XLM_SPECIAL_TOKENS] = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
     if (!is_ours(files))
         return NULL;
     xlm_bpe *bpe = bpe_new();

@@ -224,10 +224,7 @@ static bool adopt_text(merges *m, const xlm_tokenizer_files *files, xlm_publishe
 
 static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
-    static const char *const bos[] = {"<s>", "<|endoftext|>", NULL}, *const pad[] = {"<pad>", NULL},
-                      *const eos[] = {"</s>", "<|endoftext|>", NULL}, *const unk[] = {"<unk>", NULL},
-                      *const mask[] = {"<mask>", NULL};
-    static const char *const *const usual[XLM_SPECIAL_TOKENS] = {bos, pad, eos, unk, mask};
+    static const char *const usual[XLM_SPECIAL_TOKENS] = {"<s> <|endoftext|>", "<pad>", "</s> <|endoftext|>", "<unk>", "<mask>"};
     if (!is_ours(files))
         return NULL;
     merges *m = new_merges(xlm_tokenizer_flag(files, "add_prefix_space", false));

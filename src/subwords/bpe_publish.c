@@ -117,22 +117,19 @@ static json_t *replace(const char *pattern, const char *by)
 }
 
 /* Expressions that are the same for all vocabularies. They are made once, because each takes a pass over all characters. */
-static gpointer make_removed(gpointer unused)
+enum { REMOVED, BLANK, WORDS, EXPRESSIONS };
+
+static gpointer make_expression(gpointer which)
 {
-    (void)unused;
-    return xlm_pattern_characters(xlm_normalise_removes);
+    static bool (*const holds[WORDS])(uint32_t) = {xlm_normalise_removes, xlm_normalise_blanks};
+    const int i = GPOINTER_TO_INT(which);
+    return i < WORDS ? xlm_pattern_characters(holds[i]) : xlm_pattern_words("", NULL);
 }
 
-static gpointer make_blank(gpointer unused)
+static const char *expression(int i)
 {
-    (void)unused;
-    return xlm_pattern_characters(xlm_normalise_blanks);
-}
-
-static gpointer make_words(gpointer unused)
-{
-    (void)unused;
-    return xlm_pattern_words("", NULL);
+    static GOnce made[EXPRESSIONS] = {G_ONCE_INIT, G_ONCE_INIT, G_ONCE_INIT};
+    return g_once(&made[i], make_expression, GINT_TO_POINTER(i));
 }
 
 /* As in text/normalise.h; words are split at white space. */
@@ -140,10 +137,9 @@ static json_t *print_normaliser(const xlm_vocabulary *v)
 {
     /* Their tokenizer lower-cases character by character. */
     static const char FINAL_SIGMA[] = "(?<=[\\p{L}\\p{M}])\xCE\xA3(?![\\p{M}'.:\xC2\xB7\xE2\x80\x98\xE2\x80\x99]*\\p{L})";
-    static GOnce removed = G_ONCE_INIT, blank = G_ONCE_INIT;
     json_t *steps = json_array();
-    json_array_append_new(steps, replace(g_once(&removed, make_removed, NULL), ""));
-    json_array_append_new(steps, replace(g_once(&blank, make_blank, NULL), " "));
+    json_array_append_new(steps, replace(expression(REMOVED), ""));
+    json_array_append_new(steps, replace(expression(BLANK), " "));
     json_array_append_new(steps, json_pack("{s:s}", "type", "NFC"));
     if (xlm_vocabulary_lowercase(v)) {
         json_array_append_new(steps, replace(FINAL_SIGMA, "\xCF\x82"));
@@ -156,7 +152,6 @@ static json_t *print_normaliser(const xlm_vocabulary *v)
 /* The expression of the languages if all have the same, else the general one. g_free. */
 static char *find_pattern(const xlm_vocabulary *v, bool *same)
 {
-    static GOnce root = G_ONCE_INIT;
     char *pattern = NULL;
     *same = true;
     for (int i = 0; i < xlm_vocabulary_languages(v) && *same; i++) {
@@ -168,7 +163,7 @@ static char *find_pattern(const xlm_vocabulary *v, bool *same)
     }
     if (!*same || pattern == NULL) {
         g_free(pattern);
-        pattern = g_strdup(g_once(&root, make_words, NULL));
+        pattern = g_strdup(expression(WORDS));
     }
     if (pattern == NULL)
         g_error("ICU has no word breaks; is its data installed?"); /* it had them when the vocabulary was made */

@@ -137,9 +137,7 @@ static void find_first(const xlm_tokenizer_files *files, xlm_published_tokens *t
 
 static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
-    static const char *const none[] = {NULL}, *const pad[] = {"<pad>", NULL}, *const eos[] = {"</s>", NULL},
-                      *const unk[] = {"<unk>", NULL}, *const mask[] = {"<special1>", NULL};
-    static const char *const *const usual[XLM_SPECIAL_TOKENS] = {none, pad, eos, unk, mask};
+    static const char *const usual[XLM_SPECIAL_TOKENS] = {"", "<pad>", "</s>", "<unk>", "<special1>"};
     if (!is_ours(files))
         return NULL;
     bpe_xlm *m = new_model(xlm_tokenizer_flag(files, "do_lowercase_and_remove_accent", true));

@@ -264,10 +264,8 @@ static void *adopt_json(const xlm_tokenizer_files *files, xlm_published_tokens *
 
 void *xlm_sentencepiece_adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
-    static const char *const bos[] = {"<s>", "[CLS]", NULL}, *const pad[] = {"<pad>", "[PAD]", NULL},
-                      *const eos[] = {"</s>", "[SEP]", NULL}, *const unk[] = {"<unk>", "[UNK]", NULL},
-                      *const mask[] = {"<mask>", "[MASK]", NULL};
-    static const char *const *const usual[XLM_SPECIAL_TOKENS] = {bos, pad, eos, unk, mask};
+    static const char *const usual[XLM_SPECIAL_TOKENS] = {"<s> [CLS]", "<pad> [PAD]", "</s> [SEP]",
+                                                          "<unk> [UNK]", "<mask> [MASK]"};
     if (!is_ours(files))
         return NULL;
     void *m = xlm_tokenizer_file_ending(files, ".model") != NULL ? adopt_model(files, tokens, error)

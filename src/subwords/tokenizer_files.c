@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "files/files.h"
-#include "files/lfs_pointer.h"
 #include "text/lines.h"
 #include "text/normalise.h"
 
@@ -353,7 +352,7 @@ const char *xlm_tokenizer_role(const xlm_tokenizer_files *files, const char *rol
 }
 
 void xlm_published_tokens_find_special(xlm_published_tokens *tokens, const xlm_tokenizer_files *files,
-                                       const char *const *const usual[XLM_SPECIAL_TOKENS])
+                                       const char *const usual[XLM_SPECIAL_TOKENS])
 {
     static const char *const roles[XLM_SPECIAL_TOKENS][2] = {
         {"cls_token", "bos_token"}, {"pad_token", NULL}, {"sep_token", "eos_token"}, {"unk_token", NULL}, {"mask_token", NULL}};
@@ -363,12 +362,13 @@ void xlm_published_tokens_find_special(xlm_published_tokens *tokens, const xlm_t
             g_hash_table_add(known, tokens->text->pdata[i]);
     for (int s = 0; s < XLM_SPECIAL_TOKENS; s++) {
         const char *found = NULL;
+        g_auto(GStrv) names = g_strsplit(usual[s], " ", -1);
         for (int k = 0; k < 2 && found == NULL && roles[s][k] != NULL; k++) {
             found = xlm_tokenizer_role(files, roles[s][k]);
             if (found != NULL && !g_hash_table_contains(known, found))
                 found = NULL;
         }
-        for (const char *const *name = usual[s]; found == NULL && *name != NULL; name++)
+        for (char **name = names; found == NULL && *name != NULL; name++)
             if (g_hash_table_contains(known, *name))
                 found = *name;
         tokens->special[s] = g_strdup(found);

@@ -83,9 +83,9 @@ bool xlm_published_tokens_add_object(xlm_published_tokens *tokens, const xlm_tok
 /* Add the tokens that tokenizer.json ("added_tokens") or added_tokens.json adds. */
 bool xlm_published_tokens_add_added(xlm_published_tokens *tokens, const xlm_tokenizer_files *files, GError **error);
 /* Determine the special tokens: those in special_tokens_map.json or tokenizer_config.json; otherwise the first existing token of
- * the class's usual names, lists that end with NULL, by xlm_special. cls_token has priority over bos_token, and sep_token over
+ * the class's usual names, separated by spaces, by xlm_special. cls_token has priority over bos_token, and sep_token over
  * eos_token. */
 void xlm_published_tokens_find_special(xlm_published_tokens *tokens, const xlm_tokenizer_files *files,
-                                       const char *const *const usual[XLM_SPECIAL_TOKENS]);
+                                       const char *const usual[XLM_SPECIAL_TOKENS]);
 
 #endif

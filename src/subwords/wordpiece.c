@@ -370,9 +370,7 @@ static bool adopt_json(wordpiece *m, const xlm_tokenizer_files *files, xlm_publi
 
 static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
-    static const char *const bos[] = {"[CLS]", NULL}, *const pad[] = {"[PAD]", NULL}, *const eos[] = {"[SEP]", NULL},
-                      *const unk[] = {"[UNK]", NULL}, *const mask[] = {"[MASK]", NULL};
-    static const char *const *const usual[XLM_SPECIAL_TOKENS] = {bos, pad, eos, unk, mask};
+    static const char *const usual[XLM_SPECIAL_TOKENS] = {"[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"};
     if (!is_ours(files))
         return NULL;
     wordpiece *m = g_new0(wordpiece, 1);

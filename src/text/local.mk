@@ -1,6 +1,5 @@
 # Floor 2: Unicode, lines, fields, words, sentences.
 text_sources = \
-	src/text/breaks.c src/text/breaks.h \
 	src/text/fields.c src/text/fields.h \
 	src/text/line_files.c src/text/line_files.h \
 	src/text/lines.c src/text/lines.h \
@@ -10,7 +9,6 @@ text_sources = \
 	src/text/moses_words.c \
 	src/text/normalise.c src/text/normalise.h \
 	src/text/patterns.c src/text/patterns.h \
-	src/text/sentences.c src/text/sentences.h \
 	src/text/strings.c src/text/strings.h \
 	src/text/word_counts.c src/text/word_counts.h \
 	src/text/word_counts_file.c \

@@ -6,9 +6,10 @@
 #include <string.h>
 #include <unicode/ubrk.h>
 #include <unicode/uchar.h>
+#include <unicode/uloc.h>
 #include <unicode/ustring.h>
+#include <unicode/utext.h>
 
-#include "text/breaks.h"
 #include "text/words.h"
 
 /* Sorts of characters. Marks are sorted by what they join in the splitter's language, which is asked of ICU. */
@@ -47,6 +48,27 @@ bool xlm_word_mode_find(const char *name, xlm_word_mode *mode)
 
 /* ---- making ---- */
 
+/* Boundaries of words (UBRK_WORD) or sentences (UBRK_SENTENCE) by the rules of a language, as xlm_splitter_new takes it. EX_SOFTWARE
+ * when ICU has no rules. ubrk_close. */
+static UBreakIterator *open_breaks(UBreakIteratorType type, const char *language, GError **error)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    char locale[ULOC_FULLNAME_CAPACITY];
+    int32_t read = 0;
+    if (language == NULL)
+        language = "";
+    uloc_forLanguageTag(language, locale, sizeof locale, &read, &status);
+    if (U_FAILURE(status) || status == U_STRING_NOT_TERMINATED_WARNING || (size_t)read != strlen(language))
+        g_strlcpy(locale, language, sizeof locale);
+    status = U_ZERO_ERROR;
+    UBreakIterator *breaks = ubrk_open(type, locale, NULL, 0, &status);
+    if (U_SUCCESS(status))
+        return breaks;
+    xlm_error_set(error, EX_SOFTWARE, "ICU has no %s breaks for language `%s` (%s); is its data installed?",
+                  type == UBRK_WORD ? "word" : "sentence", language, u_errorName(status));
+    return NULL;
+}
+
 /* True when ICU sees one word in `before`, c, `after`. */
 static bool is_joined(UBreakIterator *breaks, UChar before, UChar c, UChar after)
 {
@@ -80,7 +102,7 @@ static uint8_t sort_of(UBreakIterator *breaks, UChar c)
 xlm_splitter *xlm_splitter_new(xlm_word_mode mode, const char *language, GError **error)
 {
     UBreakIterator *breaks = NULL;
-    if (mode == XLM_WORDS_ICU && (breaks = xlm_breaks_open(UBRK_WORD, language, error)) == NULL)
+    if (mode == XLM_WORDS_ICU && (breaks = open_breaks(UBRK_WORD, language, error)) == NULL)
         return NULL;
     xlm_splitter *s = g_new0(xlm_splitter, 1);
     s->mode = mode;
@@ -222,4 +244,54 @@ size_t xlm_word_between_blanks(const char *line, size_t size, size_t *at, const 
         ++*at;
     *word = line + begin;
     return *at - begin;
+}
+
+/* ---- sentences ---- */
+
+struct xlm_sentence_splitter {
+    UBreakIterator *breaks;
+    GArray *sentences; /* xlm_word */
+};
+
+xlm_sentence_splitter *xlm_sentence_splitter_new(const char *language, GError **error)
+{
+    UBreakIterator *breaks = open_breaks(UBRK_SENTENCE, language, error);
+    if (breaks == NULL)
+        return NULL;
+    xlm_sentence_splitter *s = g_new(xlm_sentence_splitter, 1);
+    *s = (xlm_sentence_splitter){breaks, g_array_new(FALSE, FALSE, sizeof(xlm_word))};
+    return s;
+}
+
+void xlm_sentence_splitter_free(xlm_sentence_splitter *s)
+{
+    if (s == NULL)
+        return;
+    ubrk_close(s->breaks);
+    g_array_unref(s->sentences);
+    g_free(s);
+}
+
+const xlm_word *xlm_sentence_splitter_split(xlm_sentence_splitter *s, const char *text, size_t size, size_t *n, GError **error)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    UText bytes = UTEXT_INITIALIZER;
+    g_array_set_size(s->sentences, 0);
+    *n = 0;
+    utext_openUTF8(&bytes, text, (int64_t)size, &status);
+    ubrk_setUText(s->breaks, &bytes, &status);
+    if (U_SUCCESS(status)) {
+        int32_t start = ubrk_first(s->breaks);
+        for (int32_t end; (end = ubrk_next(s->breaks)) != UBRK_DONE; start = end) {
+            const xlm_word sentence = {(uint32_t)start, (uint32_t)(end - start)};
+            g_array_append_val(s->sentences, sentence);
+        }
+    }
+    utext_close(&bytes);
+    if (U_FAILURE(status)) {
+        xlm_error_set(error, EX_SOFTWARE, "ICU cannot find the sentences of a text: %s", u_errorName(status));
+        return NULL;
+    }
+    *n = s->sentences->len;
+    return (const xlm_word *)(void *)s->sentences->data;
 }

@@ -46,4 +46,18 @@ void xlm_splitter_free(xlm_splitter *splitter);
  * the next call. */
 const xlm_word *xlm_splitter_split(xlm_splitter *splitter, const char *line, size_t size, size_t *n);
 
+/* The sentences of a text: between sentence boundaries of Unicode (UAX #29) as ICU tailors them for the language. Abbreviations are
+ * not known: "Dr. Smith" may be two sentences. */
+typedef struct xlm_sentence_splitter xlm_sentence_splitter;
+
+/* [in] language: as xlm_splitter_new. To be used by one thread at a time. EX_SOFTWARE when ICU has no rules. */
+xlm_sentence_splitter *xlm_sentence_splitter_new(const char *language, GError **error);
+/* NULL is allowed. */
+void xlm_sentence_splitter_free(xlm_sentence_splitter *splitter);
+
+/* [in] text: UTF-8, size <= XLM_LINE_MAX. Returns the *n sentences in order, which together are the whole text, white space at their
+ * ends included; valid until the next call. EX_SOFTWARE. */
+const xlm_word *xlm_sentence_splitter_split(xlm_sentence_splitter *splitter, const char *text, size_t size, size_t *n,
+                                            GError **error);
+
 #endif

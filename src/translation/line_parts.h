@@ -1,12 +1,12 @@
 /* xlm-mpi: lines of text as sentences that a model can encode. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A line is one sentence, as in a corpus. A line that is too long for the model is divided at its sentence ends
- * (text/sentences.h), and, if asked for, a sentence that is too long for the model between two words. */
+ * (text/words.h), and, if asked for, a sentence that is too long for the model between two words. */
 #ifndef XLM_TRANSLATION_LINE_PARTS_H
 #define XLM_TRANSLATION_LINE_PARTS_H
 
 #include "subwords/tokenizer.h"
-#include "text/sentences.h"
+#include "text/words.h"
 
 /* What is done with a line that is too long: it is divided at sentence ends, and refused if a sentence is too long; the same, but
  * such a sentence is cut between words; it is refused. */

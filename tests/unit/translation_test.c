@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "text/sentences.h"
+#include "text/words.h"
 #include "translation/batches.h"
 #include "translation/translate.h"
 

@@ -22,8 +22,8 @@ typedef struct xlm_align_input {
 bool xlm_align_is_corpus(const xlm_comm *comm, const char *path);
 
 /* Collective. Pairs are shared out as xlm_sentence_pairs_open() says. Those of a corpus have the order of languages that the
- * corpus has; when this is not the one that was asked for, the log says so. Errors: of opening; EX_USAGE: the corpus has no such
- * pair of languages, or several and none was asked for. */
+ * corpus has; when this is not the one that was asked for, the log says so. Errors: those of opening; EX_USAGE: the corpus has
+ * no such pair of languages, or several and none was asked for. */
 bool xlm_align_input_open(const xlm_comm *comm, const xlm_align_source *source, xlm_pair_work work, int64_t unit,
                           xlm_align_input *input, GError **error);
 void xlm_align_input_close(xlm_align_input *input); /* also of one that was not opened, of zeros */

@@ -22,9 +22,9 @@ typedef struct xlm_hmm {
 /* Floats that xlm_hmm_posterior needs besides. */
 size_t xlm_hmm_workspace(int n, int m);
 
-/* Forward-backward algorithm. emission [m x n]: of word j by position i. by_empty [m]: by the empty word. [out] posterior
- * [m x n], empty [m]: for each j their sum is 1. jumps [2 n + 1]: expected number of jumps of distance d - n, that from before
- * the first word included; may be NULL. Probabilities below about 1e-5 of a word's whole are left out. */
+/* Forward-backward algorithm. emission [m x n]: probability of word j at position i. by_empty [m]: the same for the empty word.
+ * [out] posterior [m x n], empty [m]: for each j their sum is 1. jumps [2 n + 1]: expected number of jumps of distance d - n,
+ * including that from before the first word; may be NULL. Probabilities below about 1e-5 of a word's whole are left out. */
 void xlm_hmm_posterior(const xlm_hmm *hmm, int n, int m, const float *emission, const float *by_empty, float *posterior,
                        float *empty, float *jumps, float *workspace);
 

@@ -77,7 +77,7 @@ static int count_letters(const char *label)
     return n;
 }
 
-/* Letter `number` of a label, from 0, in two columns; of a long one the last is a sign that it was cut. */
+/* Letter `number` of a label, from 0, in two columns; for a long label the last is a mark that it was cut. */
 static void append_letter(GString *out, const char *label, int letters, int number)
 {
     if (letters > MAX_HEIGHT && number == MAX_HEIGHT - 1) {

@@ -25,13 +25,10 @@ struct reading {
 
 static bool bad(const struct reading *r, const char *what, GError **error)
 {
-    return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", xlm_lines_path(r->lines), xlm_lines_number(r->lines),
-                         what);
+    return xlm_error_at(error, xlm_lines_path(r->lines), xlm_lines_number(r->lines), "%s", what);
 }
 
-static bool is_space(char c) { return c == ' ' || c == '\t'; }
-
-/* A number at *at, which moves after it; -1 when there is none, or it is above `most`. */
+/* A number at *at, which moves after it; -1 when there is none, or it is above `max`. */
 static int64_t take_number(const char **at, const char *end, int64_t max)
 {
     int64_t number = 0;
@@ -44,7 +41,7 @@ static int64_t take_number(const char **at, const char *end, int64_t max)
 
 static void skip_spaces(const char **at, const char *end)
 {
-    while (*at < end && is_space(**at))
+    while (*at < end && xlm_is_blank(**at))
         ++*at;
 }
 
@@ -63,7 +60,7 @@ static bool read_sentence(struct reading *r, const char *at, const char *end, GE
         const int64_t source = take_number(&at, end, XLM_LINK_MAX_WORD);
         const char mark = source >= 0 && at < end ? *at++ : '\0';
         const int64_t target = mark == '-' || mark == '?' || mark == 'p' ? take_number(&at, end, XLM_LINK_MAX_WORD) : -1;
-        if (target < 0 || (at < end && !is_space(*at)))
+        if (target < 0 || (at < end && !xlm_is_blank(*at)))
             return bad(r, "not a line of links like `0-0 1-2`, or in gold alignments `3?4` and `3p4`", error);
         keep(r, r->sentence_lines, source, target, mark != '-');
     }
@@ -85,7 +82,7 @@ static bool read_numbered(struct reading *r, const char *at, const char *end, GE
             unlinked = true;
         }
         number[i] = take_number(&at, end, i == 0 ? XLM_LINK_MAX_SENTENCE : XLM_LINK_MAX_WORD);
-        if (number[i] < 0 || (at < end && !is_space(*at)))
+        if (number[i] < 0 || (at < end && !xlm_is_blank(*at)))
             return bad(r, "not a line `sentence source target [S|P]`", error);
         skip_spaces(&at, end);
     }
@@ -105,7 +102,7 @@ static bool read_numbered(struct reading *r, const char *at, const char *end, GE
 static bool looks_numbered(const char *at, const char *end)
 {
     const char *begin = at;
-    while (at < end && (g_ascii_isdigit(*at) || is_space(*at) || (*at == '-' && at > begin && is_space(at[-1]))))
+    while (at < end && (g_ascii_isdigit(*at) || xlm_is_blank(*at) || (*at == '-' && at > begin && xlm_is_blank(at[-1]))))
         at++;
     return at == end || *at == 'S' || *at == 'P';
 }

@@ -44,9 +44,8 @@ static bool split(const xlm_lines *lines, const char *line, size_t length, const
 {
     const char *end = line + length, *separator = find_separator(line, line, end);
     if (separator == NULL || find_separator(separator + 3, line, end) != NULL)
-        return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s; lines have the form `source ||| target`",
-                             xlm_lines_path(lines), xlm_lines_number(lines),
-                             separator == NULL ? "has no ` ||| `" : "has more than one ` ||| `");
+        return xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "has %s ` ||| `; lines have the form "
+                            "`source ||| target`", separator == NULL ? "no" : "more than one");
     text[0] = line;
     size[0] = (size_t)(separator - line) - (separator > line);
     text[1] = MIN(separator + 4, end);
@@ -268,7 +267,7 @@ const char *xlm_sentence_pairs_path(const xlm_sentence_pairs *pairs, int side)
     return pairs->files == 0 ? xlm_corpus_path(pairs->corpus) : xlm_lines_path(pairs->lines[pairs->files == 1 ? 0 : side]);
 }
 
-/* The part of the corpus that a pair is in; *number: of the pair in it. */
+/* The part of the corpus that a pair is in. [in,out] *number: of the pair among all, then in this part. */
 static int find_part(const xlm_sentence_pairs *pairs, int64_t *number)
 {
     int p = 0;

@@ -50,8 +50,8 @@ const xlm_corpus *xlm_sentence_pairs_corpus(const xlm_sentence_pairs *pairs);
 const xlm_corpus_part *xlm_sentence_pairs_parts(const xlm_sentence_pairs *pairs, int *n);
 
 /* The next of this rank's pairs, in order. [out] text, size: [2] source and target, not terminated, valid until the next call;
- * number: of the pair among all; may be NULL. Returns 1, 0 after the last pair, or -1 with *error: EX_DATAERR (damaged gzip data,
- * a file that has changed), EX_IOERR. Not collective. */
+ * number: the pair's number among all; may be NULL. Returns 1, 0 after the last pair, or -1 with *error: EX_DATAERR (damaged gzip
+ * data, a file that has changed), EX_IOERR. Not collective. */
 int xlm_sentence_pairs_next(xlm_sentence_pairs *pairs, const char *text[2], size_t size[2], int64_t *number, GError **error);
 /* For a corpus: the subwords of a side of the pair that was last returned, [*n], valid as long as its text. */
 const int32_t *xlm_sentence_pairs_subwords(const xlm_sentence_pairs *pairs, int side, int64_t *n);

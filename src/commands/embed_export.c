@@ -308,8 +308,7 @@ static char *next_lines(const work *w, xlm_lines *lines, int64_t *size, bool *en
             if ((got = xlm_lines_next(lines, &line, &length, &failure)) != 1)
                 break;
             if (memchr(line, '\0', length) != NULL) {
-                xlm_error_set(&failure, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": a byte 0; is this a text file?",
-                              xlm_lines_path(lines), xlm_lines_number(lines));
+                xlm_error_at(&failure, xlm_lines_path(lines), xlm_lines_number(lines), "a byte 0; is this a text file?");
                 break;
             }
             g_string_append_len(text, line, (gssize)length);

@@ -8,7 +8,7 @@
 #include "foreign/convert.h"
 #include "subwords/vocabulary.h"
 
-/* The vocabulary of a model directory, or of options->tokenizer: of xlm_vocabulary.h5 where it is there. rows: of the model's
+/* The vocabulary of a model directory, or of options->tokenizer, from xlm_vocabulary.h5 if that is there. rows: of the model's
  * word embeddings. embedded: languages that the model has embeddings of, 0 for none. named: their names by config.json, or NULL.
  * EX_DATAERR: none that is known, or not this model's. */
 xlm_vocabulary *xlm_foreign_vocabulary_read(const char *directory, const xlm_convert_options *options, int64_t rows,

@@ -5,7 +5,7 @@
 #include "model/model_file.h"
 
 /* README.md: metadata (languages, library, kind of use), what the model is, and how it is used. class_name: of transformers.
- * notes: what is otherwise than in xlm-mpi, sentences. g_free. */
+ * notes: sentences about what differs from xlm-mpi. g_free. */
 char *xlm_foreign_model_card(const xlm_loaded_model *model, const char *class_name, bool tokenizer, const char *notes);
 
 #endif

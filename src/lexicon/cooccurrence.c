@@ -56,7 +56,7 @@ static bool read_attributes(xlm_cooccurrence *t, GError **error)
 
 static xlm_array offsets_of(const xlm_cooccurrence *t) { return (xlm_array){XLM_U64, (uint64_t)t->vocabulary + 1, 0}; }
 
-/* offsets, columns and counts below a group fit one another. width: 0 when counts have one dimension. *number: of entries. */
+/* Do offsets, columns and counts below a group fit one another? width: 0 when counts have one dimension. *number: entries. */
 static bool check_matrix(const xlm_cooccurrence *t, const char *group, uint64_t width, int64_t *number, GError **error)
 {
     g_autofree char *offsets = g_strconcat(group, "/offsets", NULL), *columns = g_strconcat(group, "/columns", NULL);

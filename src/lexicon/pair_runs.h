@@ -40,10 +40,10 @@ bool xlm_pair_runs_spill(xlm_pair_runs *runs, GError **error);
 
 typedef struct xlm_pair_merge xlm_pair_merge;
 
-/* width: of all runs that it will read. */
+/* width: the width that all runs to be read have. */
 xlm_pair_merge *xlm_pair_merge_new(int width);
 /* Read the records of rows [first_row, last_row) of all runs, which must stay as they are until the merge is freed. tag: comes
- * back with each record; of records of one pair those with the lower tag come first. All additions before the first record. */
+ * back with each record; among records of one pair those with the lower tag come first. Add all runs before the first record. */
 void xlm_pair_merge_add(xlm_pair_merge *merge, const xlm_pair_runs *runs, int tag, int64_t first_row, int64_t last_row);
 /* The next record in order, valid until the next call; NULL at the end, and after an error. tag may be NULL. */
 const uint64_t *xlm_pair_merge_next(xlm_pair_merge *merge, int *tag);

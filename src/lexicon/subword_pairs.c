@@ -38,8 +38,8 @@ static bool refuse_specials(const builder *m, const xlm_entry *entry, GError **e
         for (xlm_special i = 0; i < XLM_SPECIAL_TOKENS; i++) {
             const char *name = xlm_vocabulary_words(m->vocabulary)[xlm_vocabulary_special(m->vocabulary, i)];
             if (entry->size[side] == strlen(name) && memcmp(entry->word[side], name, entry->size[side]) == 0)
-                return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s is a special token, and has no translation; "
-                                     "take the line out", entry->path, entry->line, name);
+                return xlm_error_at(error, entry->path, entry->line, "%s is a special token, and has no translation; take the "
+                                    "line out", name);
         }
     return true;
 }

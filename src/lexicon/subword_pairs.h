@@ -1,7 +1,7 @@
 /* xlm-mpi: from entries of dictionaries to pairs of subwords. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Words are processed like the corpus's text: normalisation, word breaks, segmenter. An entry is taken if each side is one word
- * of one subword (`first`: of any number, and the first subword represents the word) that is in the vocabulary. Entries of twins
+ * of one subword (`first`: any number, the first subword represents the word) that is in the vocabulary. Entries of twins
  * are looked up unchanged, and taken if each can occur in text of its side's language: a twin only in that of its synthetic
  * language. Repeated pairs are taken once; pairs of a subword with itself are left out, because they are aligned already.
  *

@@ -7,7 +7,7 @@
  *                          perplexity, theta, iterations, exaggerated, exaggeration, seed
  *   /labels                [N] strings: the words or sentences
  *   /languages             strings
- *   /language              [N] i32: of each point, an index of /languages
+ *   /language              [N] i32: for each point, an index into /languages
  *   /pairs                 [P x 2] i64: points that are translations of one another
  *   /panel.K/coordinates   [N x 2] f64: where t-SNE puts each point in picture K, from 1; attributes of the group: model (its
  *                          path), title, step, kl_divergence, variance (the share that the principal components keep)

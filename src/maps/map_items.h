@@ -12,12 +12,12 @@ typedef struct xlm_map_items {
     GPtrArray *languages; /* char * */
     bool named;           /* the languages are names that models know */
     GArray *links;        /* int64_t, two each: items that are translations */
-    GArray *subwords, *ends; /* int32_t, int64_t: of a vocabulary, those of each item, and where they end; NULL: words as text */
+    GArray *subwords, *ends; /* int32_t, int64_t: subword ids of each item, and where they end; NULL: words as text */
     uint64_t vocabulary;  /* its digest */
     bool sentences;
 } xlm_map_items;
 
-/* Pairs of a dictionary: of xlm_dict, in the subwords of `checkpoint`, or words as text. languages: what the two sides are
+/* Pairs of a dictionary: by xlm_dict, in the subwords of `checkpoint`, or of words as text. languages: what the two sides are
  * called, or NULL: what the file says in itself or, as MUSE's do, in its name, else first and second. max_pairs: maximum number
  * of pairs to take, from the first on; 0: all. Each reader is called once, by each rank for itself; *items is closed also after a
  * failure. EX_NOINPUT, EX_DATAERR. */
@@ -29,7 +29,7 @@ bool xlm_map_items_read_words(xlm_map_items *items, const char *corpus, char *co
 /* The first `max_pairs` held-out pairs of sentences of two languages, 0: all; NULL: of the only pair. */
 bool xlm_map_items_read_sentences(xlm_map_items *items, const char *corpus, char *const *languages, int64_t max_pairs,
                                   GError **error);
-void xlm_map_items_close(xlm_map_items *items); /* of zeros, too */
+void xlm_map_items_close(xlm_map_items *items); /* items of zeros are allowed */
 
 /* How vectors are made. */
 typedef struct xlm_map_vectors {

@@ -228,7 +228,7 @@ float *xlm_procrustes_map_all(const xlm_comm *comm, int64_t width, const double 
     return all;
 }
 
-/* nearest[n of from]: of the first n words of a side the nearest of the other's by CSLS. */
+/* nearest[n of from]: for each of the first n words of one side, the nearest word of the other side by CSLS. */
 static int32_t *find_nearest(const xlm_procrustes *p, const int64_t n[2], const float *const vectors[2], int from)
 {
     const xlm_comm *comm = p->grid->comm;

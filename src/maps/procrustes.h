@@ -1,14 +1,14 @@
 /* xlm-mpi: a rotation that brings the vectors of one language onto those of another. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * For pairs (x_i, y_i), the orthogonal W that minimises Σ |W x_i − y_i|² is W = U Vᵀ, where Σ y_i x_iᵀ = U S Vᵀ
- * (Schönemann 1966; Xing et al. 2015). It is refined as in MUSE (Conneau et al. 2018, §2.2): of the most frequent words of
- * both languages those that are each other's nearest by CSLS are the pairs of the next W.
+ * (Schönemann 1966; Xing et al. 2015). It is refined as in MUSE (Conneau et al. 2018, §2.2): those of the most
+ * frequent words of both languages that are each other's nearest by CSLS are the pairs of the next W.
  *
  * Pairs determine as many directions of W as S has values above XLM_ROTATION_THRESHOLD of the largest; U_r and V_r are their
  * vectors. U_0 and V_0 span the directions that are left. There every W = U_r V_rᵀ + U_0 Q V_0ᵀ with an orthogonal Q is as good,
  * and W is the one nearest to the identity in Frobenius norm: Q is the orthogonal polar factor of U_0ᵀ V_0. Where that is
- * singular too (values up to XLM_ROTATION_THRESHOLD), W is in the directions that are still left the nearest to a fixed matrix
- * of random numbers. So W depends on the pairs alone. */
+ * singular too (values up to XLM_ROTATION_THRESHOLD), W is, in the directions that are still left, the one nearest to a fixed
+ * matrix of random numbers. So W depends on the pairs alone. */
 #ifndef XLM_MAPS_PROCRUSTES_H
 #define XLM_MAPS_PROCRUSTES_H
 

@@ -205,7 +205,7 @@ static bool decompose(struct basis *b, double *theta, double *y)
     return xlm_symmetric_eigen(b->grid, n, h, theta, y, b->error);
 }
 
-/* The largest |R y'| / θ of the first k; of what is rounding, as a share of what rounding is. */
+/* The largest |R y'| / θ of the first k; for values at the level of rounding, relative to that level. */
 static double worst_residual(const struct basis *b, int64_t k, const double *theta, const double *y)
 {
     const int64_t n = b->extents.width;

@@ -75,12 +75,11 @@ static bool take_line(void *data, const xlm_lines *lines, char *line, GError **e
     else if (n == 2 && fields[1][0] != '/')
         g_ptr_array_add(r->pairs, g_steal_pointer(&fields));
     if (r->pairs->len > MAX_PAIRS)
-        return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": more than %d words with answers in one section, which "
-                             "are asked in pairs; is it a dictionary?", xlm_lines_path(lines), xlm_lines_number(lines),
-                             MAX_PAIRS);
+        return xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "more than %d words with answers in one "
+                            "section, which are asked in pairs; is it a dictionary?", MAX_PAIRS);
     return n == 4 || n == 2 ||
-           xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": has %u words; a line is \": section\", the four words of "
-                         "an analogy, or a word and its answers", xlm_lines_path(lines), xlm_lines_number(lines), n);
+           xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "has %u words; a line is \": section\", the four "
+                        "words of an analogy, or a word and its answers", n);
 }
 
 xlm_analogies *xlm_analogies_read(const char *path, GError **error)
@@ -188,7 +187,7 @@ static void make_target(const measure *m, const question *q, float *target)
     }
 }
 
-/* The candidates that are the words given: of their own side, and of another side of the same space by their text. */
+/* The candidates that are the given words: by their rows on their own side, by their text on another side of the same space. */
 static void leave_out(const measure *m, const question *q, GArray *out)
 {
     for (int i = 0; i < 3; i++) {

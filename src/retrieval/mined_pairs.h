@@ -36,7 +36,7 @@ GArray *xlm_mine_pairs(const xlm_comm *comm, const xlm_mining *mining);
 
 typedef struct xlm_mining_score {
     double threshold;
-    int64_t mined, right, gold; /* pairs of at least the threshold; of these, gold ones; all gold ones */
+    int64_t mined, right, gold; /* pairs at or above the threshold; gold pairs among them; all gold pairs */
     double precision, recall, f1; /* 0 for 0 / 0 */
 } xlm_mining_score;
 

@@ -10,7 +10,7 @@ static const char *const names[XLM_ALIGNMENT_GROUPS] = {"all", "in dictionary", 
                                                         "50-100 %"};
 _Static_assert(BANDS + XLM_FREQUENCY_BANDS == XLM_ALIGNMENT_GROUPS, "a group a band");
 
-/* include: [n] of a group. list: of the source language. */
+/* [out] include: [n] source words that are in the group. list: frequencies of the source language. */
 static void choose(int group, const xlm_alignment_input *in, const xlm_token_set *source, const GArray *list, bool *include)
 {
     const int64_t n = source->ids->len;

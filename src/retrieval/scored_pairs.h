@@ -16,7 +16,7 @@
 /* Pairs of words, with scores or without. */
 typedef struct xlm_pair_list {
     GPtrArray *words[2]; /* char * */
-    GArray *scores;      /* double; of as many, or of none */
+    GArray *scores;      /* double; as many as there are pairs, or none */
 } xlm_pair_list;
 
 /* keys: file of the scores of pairs that have none; NULL. EX_NOINPUT; EX_DATAERR with file and line. *list is closed also after a
@@ -28,7 +28,7 @@ void xlm_pair_list_close(xlm_pair_list *list);
 
 typedef struct xlm_pair_measure {
     int64_t pairs, covered;
-    double pearson, spearman, p, harmonic; /* NaN: of fewer than 3 pairs, or of values that are all one */
+    double pearson, spearman, p, harmonic; /* NaN for fewer than 3 pairs, and when all values of a side are equal */
     double cosine;     /* mean over the covered pairs; NaN without */
     double shuffled;   /* and of any of their first words with any of their second: xlm_pair_cosines */
 } xlm_pair_measure;

@@ -135,8 +135,8 @@ static bool read_all(xlm_order_weights *w, xlm_lines *lines, GError **error)
         what = read_line(w, g_strchomp(line));
     }
     if (what != NULL)
-        return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s; are these weights of an order model?",
-                             xlm_lines_path(lines), xlm_lines_number(lines), what);
+        return xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "%s; are these weights of an order model?",
+                            what);
     if (got == 0 && w->size == 0)
         return xlm_error_set(error, EX_DATAERR, "%s: empty; are these weights of an order model?", xlm_lines_path(lines));
     return got == 0;

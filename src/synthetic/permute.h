@@ -34,7 +34,7 @@ xlm_permuter *xlm_permuter_new(const char *nouns, const char *verbs, uint64_t se
 /* NULL is allowed. */
 void xlm_permuter_free(xlm_permuter *permuter);
 
-/* Order the words of a sentence that has a tree. [in] number: of the sentence. [in,out] order: indices of all words as
+/* Order the words of a sentence that has a tree. [in] number: the sentence's. [in,out] order: indices of all words as
  * they are. */
 void xlm_permuter_order(xlm_permuter *permuter, const xlm_conllu *tree, int64_t number, uint32_t *order);
 

@@ -7,7 +7,7 @@
 
 #include "text/words.h"
 
-/* What MLQA removes in each language: words, between spaces; of Arabic, the article wherever its letters occur. */
+/* What MLQA removes in each language: words between spaces; in Arabic, the article wherever its letters occur. */
 static const struct {
     const char *name, *language, *articles;
 } rules_of[] = {

@@ -4,9 +4,9 @@
  * means over questions. A question that cannot be answered has 1 in both measures if no answer is predicted, and else 0.
  *
  * No answer is predicted if the null odds, null score − score of the best answer, are greater than a threshold. The best
- * threshold is found like in SQuAD 2.0's script: of the thresholds at which the null odds of one more question are no longer
- * greater, in ascending order, the first with the highest mean; or 0, and no question is answered, if no mean is higher than
- * that. */
+ * threshold is found as in SQuAD 2.0's script: the candidates are the thresholds at which the null odds of one more question are
+ * no longer greater, in ascending order, and the first with the highest mean is taken; or 0, and no question is answered, if no
+ * mean is higher than that. */
 #ifndef XLM_TASKS_ANSWER_SCORES_H
 #define XLM_TASKS_ANSWER_SCORES_H
 

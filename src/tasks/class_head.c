@@ -32,7 +32,7 @@ static void hyperbolic_backward(void *pointer)
         dx[i] += dy[i] * (1 - h->value[i] * h->value[i]);
 }
 
-/* y = tanh(x), element by element: of one row per sequence, which is little beside the encoder. */
+/* y = tanh(x), element by element. x has only one row per sequence, so the cost is small compared with the encoder's. */
 static xlm_var *hyperbolic_tangent(xlm_tape *tape, xlm_var *x)
 {
     const int64_t rows = xlm_var_rows(x), cols = xlm_var_cols(x);

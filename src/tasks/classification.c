@@ -170,9 +170,8 @@ static bool refuse_label(const encoding *e, const xlm_labelled_item *item, GErro
 {
     const xlm_labelled_file *file = xlm_labelled_file_of(e->text, item);
     g_autofree char *known = xlm_names_some(e->task->of.labels);
-    xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": the training text has no label \"%s\"; it has %s%s", file->path,
-                  item->line, item->label, known, xlm_labelled_file_hint(file, item));
-    return false;
+    return xlm_error_at(error, file->path, item->line, "the training text has no label \"%s\"; it has %s%s", item->label, known,
+                        xlm_labelled_file_hint(file, item));
 }
 
 static bool segment(encoding *e, const xlm_labelled_item *item, int side, GArray *ids, GError **error)
@@ -302,9 +301,9 @@ static bool report_pairs(const encoding *e, const xlm_parallel_items *parallel, 
     const char *path = left->items > 0 ? xlm_labelled_file_of(e->text, left->first)->path : NULL;
     const char *why = left->label ? "its translation has another label" : "no translation";
     if (pairs == 0)
-        return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": code_switching = %s finds no pair by %s (of this item: "
-                             "%s); are these files translations of each other? (pair_by)", path, left->first->line,
-                             e->task->code_switching, parallel->by_id ? "id" : "line", why);
+        return xlm_error_at(error, path, left->first->line, "code_switching = %s finds no pair by %s (of this item: %s); are "
+                            "these files translations of each other? (pair_by)", e->task->code_switching,
+                            parallel->by_id ? "id" : "line", why);
     g_string_append_printf(description, "; code-switched with %s: %" G_GINT64_FORMAT " pairs, by %s, two examples each",
                            e->task->code_switching, pairs, parallel->by_id ? "id" : "line");
     if (left->items > 0)

@@ -77,10 +77,10 @@ static bool check_file_labels(const xlm_labelled_text *text, int32_t number, GEr
     if (!((different > 64 && different > file->items / 10) || (different > 8 && different > file->items / 2)))
         return true;
     const int shown = (int)(g_utf8_offset_to_pointer(new->label, MIN(g_utf8_strlen(new->label, -1), 40)) - new->label);
-    return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": the first column has %" G_GINT64_FORMAT " different values "
-                         "in %" G_GINT64_FORMAT " lines, the last new one \"%.*s\", which are too many to be labels%s (if they "
-                         "are labels: columns = %s)", file->path, new->line, different, file->items, shown, new->label,
-                         xlm_labelled_file_hint(file, new), new->sentence[1] != NULL ? "1,2,3" : "1,2");
+    return xlm_error_at(error, file->path, new->line, "the first column has %" G_GINT64_FORMAT " different values in %"
+                        G_GINT64_FORMAT " lines, the last new one \"%.*s\", which are too many to be labels%s (if they are "
+                        "labels: columns = %s)", different, file->items, shown, new->label, xlm_labelled_file_hint(file, new),
+                        new->sentence[1] != NULL ? "1,2,3" : "1,2");
 }
 
 bool xlm_labelled_text_check_labels(const xlm_labelled_text *text, GError **error)

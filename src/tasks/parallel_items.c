@@ -62,12 +62,10 @@ static GHashTable *index_ids(const pairing *p, GError **error)
             g_free(id);
         }
         if (item->id == NULL)
-            xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": there is no id to find its translation by", path,
-                          item->line);
+            xlm_error_at(error, path, item->line, "there is no id to find its translation by");
         else
-            xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": id \"%s\" is on %s:%" G_GINT64_FORMAT ", too, so "
-                          "translations cannot be found by ids", path, item->line, item->id, p->file[other->file].path,
-                          other->line);
+            xlm_error_at(error, path, item->line, "id \"%s\" is on %s:%" G_GINT64_FORMAT ", too, so translations cannot be found "
+                         "by ids", item->id, p->file[other->file].path, other->line);
         g_hash_table_unref(index);
         return NULL;
     }

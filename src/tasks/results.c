@@ -48,7 +48,7 @@ static GArray *means_of(const xlm_task_results *r)
 
 static bool has_gap(const xlm_task_results *r) { return r->reference >= 0 && r->n > 1; }
 
-/* Shares have a gap: what the language of training has more than the mean of the others. mean: of all. */
+/* Shares have a gap: the share of the language of training minus the mean of the others. mean: over all languages. */
 static double gap_of(const xlm_task_results *r, const xlm_measure *mean)
 {
     const double reference = find(r, r->reference, mean->name)->value;

@@ -23,7 +23,7 @@ typedef struct xlm_task_results {
 
 /* For one language, everything; for several, a line for each with its measures, their mean and the gap. */
 void xlm_task_results_print(const xlm_task_results *results, FILE *out);
-/* kind,name,precision,recall,f1,support,predicted,value; of several languages after a first column `language`, with rows
+/* kind,name,precision,recall,f1,support,predicted,value; for several languages after a first column `language`, with rows
  * `mean,measure,...`, `LANGUAGE,gap,...` and `mean,gap,...`. */
 GString *xlm_task_results_csv(const xlm_task_results *results);
 /* An SVG: a group of bars for each language, a bar for each measure that is a share. title: the model or file that was scored. */

@@ -41,9 +41,9 @@ xlm_tagged_text *xlm_tagged_text_new(void);
 /* NULL is allowed. */
 void xlm_tagged_text_free(xlm_tagged_text *text);
 
-/* Append a file in a language. column: of CoNLL-U files; of columns between blanks a number, or "upos", which is the default, for
- * the last. EX_CONFIG when it is neither, or there is no such column. EX_NOINPUT; EX_DATAERR with file and line when it has
- * another form, no tag, no word. */
+/* Append a file in a language. column: for CoNLL-U files, the name of the column or key; for columns between blanks, a number, or
+ * "upos", which is the default, for the last. EX_CONFIG when it is neither, or there is no such column. EX_NOINPUT;
+ * EX_DATAERR with file and line when it has another form, no tag, no word. */
 bool xlm_tagged_text_read(xlm_tagged_text *text, const char *path, int language, const char *column, GError **error);
 
 #endif

@@ -8,7 +8,7 @@
  *
  * What `read` makes is a text: items (sentences, pairs, questions) from files of one language or of several, each of which keeps
  * its source. All training files together are one text, so that what needs two languages at once, as code-switching, finds them
- * side by side; of development and test files each language is a text of its own, and scored on its own.
+ * side by side. In development and test files each language is a text of its own and is scored on its own.
  *
  * A prediction is a number. A task says how many of them belong to each predicted row of an example (`width`); `predict` fills
  * them in for one pass, xlm_predict (tasks/predict.h) brings those of all passes and ranks together, in the order of the
@@ -87,7 +87,7 @@ void xlm_task_scores_confuse(xlm_task_scores *scores, char *const *names, int64_
 
 /* The measure of this name; NULL. measures: GArray of xlm_measure. */
 const xlm_measure *xlm_task_measure(const GArray *measures, const char *name);
-/* The mean over languages of each measure that all of them have, in the order of the first language; terms: of all together.
+/* The mean over languages of each measure that all of them have, in the order of the first language; their terms are added up.
  * languages: GArray of xlm_measure for each. GArray of xlm_measure, g_array_unref. */
 GArray *xlm_task_means(const GPtrArray *languages);
 

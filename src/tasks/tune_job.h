@@ -45,8 +45,8 @@ void xlm_tune_job_free(xlm_tune_job *job);
 /* As xlm_job_complete, for jobs of this program. */
 char *xlm_tune_job_complete(const xlm_job *job, const char *text);
 
-/* Every section and key with type, default, range and meaning; of a task alone, when it is named (NULL: all). EX_CONFIG when
- * there is none of that name. */
+/* Every section and key with type, default, range and meaning, for one task if it is named (NULL: all). EX_CONFIG when there is
+ * no task of that name. */
 bool xlm_tune_job_print_help(const char *task, FILE *out, GError **error);
 
 /* The state of a task whose options are in a text as task_options has them, with overrides "KEY=VALUE" (NULL: none); g_free

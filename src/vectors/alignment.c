@@ -60,7 +60,7 @@ static int64_t sources_of_block(int64_t n)
     return CLAMP(share, MIN_SOURCES, MAX_SOURCES);
 }
 
-/* The next block that this rank is dealt; of zeros before the first. */
+/* Move to the next block that this rank is dealt; *b is all zeros before the first. */
 static bool next_block(const xlm_comm *comm, const xlm_alignment *a, struct block *b)
 {
     do {
@@ -165,7 +165,7 @@ void xlm_alignment_ranks(const xlm_comm *comm, const xlm_alignment *alignment, i
 
 /* ---- neighbours ---- */
 
-/* A candidate as a number: of two, the one with the larger score is larger, of equal scores the earlier row. */
+/* A candidate as a number: the larger number has the larger score or, if scores are equal, the earlier row. */
 static uint64_t key_of(float score, int64_t row)
 {
     const float x = score + 0.0f; /* no -0 */

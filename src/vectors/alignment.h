@@ -36,13 +36,13 @@ typedef struct xlm_alignment {
  * vectors and of products of some MB; never n x candidates. */
 void xlm_alignment_ranks(const xlm_comm *comm, const xlm_alignment *alignment, int64_t *rank);
 
-/* [out] mean: [n] the mean cosine of each source vector with its k nearest candidates, but for self; of all where there are
- * fewer, 0 where there is none. first, translations and hubness are not read. Collective, same bits on any number of ranks. */
+/* [out] mean: [n] the mean cosine of each source vector with its k nearest candidates, but for self; of all if there are
+ * fewer, 0 if there is none. first, translations and hubness are not read. Collective, same bits on any number of ranks. */
 void xlm_alignment_neighbours(const xlm_comm *comm, const xlm_alignment *alignment, int k, float *mean);
 
-/* [out] nearest, score: [n x k], of each source vector the rows of the k candidates with the largest scores (cosine; with hubness
- * 2 cos(x, y) − r(y)), from the largest on, of equal ones the smaller row first; −1 and −infinity after the last. A source's
- * translations, and its self, are left out; first and self may be NULL. Collective, same bits on any number of
+/* [out] nearest, score: [n x k], for each source vector the rows of the k candidates with the largest scores (cosine; with
+ * hubness 2 cos(x, y) − r(y)), from the largest on, of equal ones the smaller row first; −1 and −infinity after the last. A
+ * source's translations, and its self, are left out; first and self may be NULL. Collective, same bits on any number of
  * ranks. Memory as for xlm_alignment_ranks. */
 void xlm_alignment_nearest(const xlm_comm *comm, const xlm_alignment *alignment, int k, int32_t *nearest, float *score);
 

@@ -2,7 +2,7 @@
  *
  *   xlm_token_set_open -> { xlm_token_set_add_... } ... -> xlm_token_set_vectors -> xlm_token_set_close
  *
- * Of two sets and a dictionary between them, xlm_token_translations() makes what xlm_alignment has of translations. */
+ * xlm_token_translations() makes the translations of an xlm_alignment from two sets and a dictionary between them. */
 #ifndef XLM_VECTORS_TOKEN_SET_H
 #define XLM_VECTORS_TOKEN_SET_H
 

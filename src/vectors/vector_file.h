@@ -28,7 +28,7 @@ typedef struct xlm_vector_file xlm_vector_file;
 /* Not collective: one process writes. path NULL: text on standard output. n: how many vectors come, with names; -1: not known,
  * and they have no names. width: d. EX_CANTCREAT, EX_IOERR. */
 xlm_vector_file *xlm_vector_file_create(const char *path, int64_t n, int64_t width, GError **error);
-/* An attribute; of HDF5 alone, nothing else has a place for it. */
+/* An attribute. Only HDF5 files have one; other forms have no place for it. */
 bool xlm_vector_file_describe(xlm_vector_file *file, const char *name, const char *value, GError **error);
 bool xlm_vector_file_describe_number(xlm_vector_file *file, const char *name, int64_t value, GError **error);
 /* Append n vectors, [n x width]. names: [n], NULL in a file without. */

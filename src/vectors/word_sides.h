@@ -10,7 +10,7 @@ typedef struct xlm_word_side {
     const char *name; /* of the language; NULL: none was named */
 } xlm_word_side;
 
-/* First and second word of a pair; of one language and one space they are equal. */
+/* First and second word of a pair; the two sides are equal if there is one language and one space. */
 typedef struct xlm_word_sides {
     xlm_word_side side[2];
     int n; /* 1: they are equal */

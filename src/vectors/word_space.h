@@ -1,9 +1,9 @@
 /* xlm-mpi: vectors of words, of a model or of a file of vectors. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A space has rows: of a model those of its word embeddings, a subword each; of a file (vectors/named_vectors.h) one for each
- * of its words. The vector of a word is the mean of its rows. In a model they are its subwords', and the row of the language is
- * added where the model has language embeddings and a language is named. In a file it is the word's own, or that of the word in
- * lower case where the file does not have it as it is written; a phrase is its words joined by "_", or else the mean of its
+ * A space has rows: for a model, those of its word embeddings, one per subword; for a file (vectors/named_vectors.h), one for
+ * each of its words. The vector of a word is the mean of its rows. In a model they are its subwords', and the row of the language
+ * is added where the model has language embeddings and a language is named. In a file it is the word's own, or that of the word
+ * in lower case where the file does not have it as it is written; a phrase is its words joined by "_", or else the mean of its
  * words. A word is not covered when a part of it is unknown.
  *
  *   xlm_word_space_open -> { xlm_word_set_open -> { xlm_word_set_add } ... -> xlm_word_set_vectors -> xlm_word_set_close } ...
@@ -17,8 +17,8 @@
 
 typedef struct xlm_word_space xlm_word_space;
 
-/* path: of a checkpoint, or of a file of vectors. most: of a file, words that are read; 0: all. Not collective. EX_NOINPUT,
- * EX_DATAERR. */
+/* path: a checkpoint or a file of vectors. max_words: number of words that are read of a file; 0: all. Not collective.
+ * EX_NOINPUT, EX_DATAERR. */
 xlm_word_space *xlm_word_space_open(const char *path, int64_t max_words, GError **error);
 /* NULL is allowed. */
 void xlm_word_space_free(xlm_word_space *space);

@@ -307,29 +307,41 @@ static void *load(const xlm_store *store, const char *path, GError **error)
 
 static uint32_t size_of(const void *model) { return ((const merges *)model)->pairs->len; }
 
-/* Writes the bytes of a subword as text if they are whole characters; otherwise the subword keeps the letters of its bytes. */
-static void spell_bytes(const char *text, GString *out)
+/* Append the bytes that letters stand for; false if a letter stands for none. */
+static bool append_bytes(const char *letters, GString *out)
+{
+    for (const char *at = letters; *at != '\0'; at = g_utf8_next_char(at)) {
+        const int byte = byte_of((UChar32)g_utf8_get_char(at));
+        if (byte <= 0)
+            return false;
+        g_string_append_c(out, (char)byte);
+    }
+    return true;
+}
+
+/* Letters without the mark of a beginning. */
+static const char *skip_mark(const char *subword) { return subword + (g_str_has_prefix(subword, SPACE) ? strlen(SPACE) : 0); }
+
+/* Appends the bytes of subwords as text if they are whole characters. */
+static bool spell_word(const void *model, const char *const *subwords, size_t n, GString *out)
 {
     const size_t before = out->len;
     bool good = true;
-    for (const char *at = text; *at != '\0' && good; at = g_utf8_next_char(at)) {
-        const int byte = byte_of((UChar32)g_utf8_get_char(at));
-        good = byte > 0;
-        g_string_append_c(out, (char)byte);
-    }
-    if (good && xlm_utf8_check(out->str + before, out->len - before) == out->len - before)
-        return;
-    g_string_truncate(out, before);
-    g_string_append(out, text);
+    (void)model;
+    for (size_t i = 0; i < n && good; i++)
+        good = append_bytes(i == 0 ? skip_mark(subwords[i]) : subwords[i], out);
+    good = good && xlm_utf8_check(out->str + before, out->len - before) == out->len - before;
+    if (!good)
+        g_string_truncate(out, before);
+    return good;
 }
 
+/* A subword that is not whole characters keeps the letters of its bytes. */
 static xlm_word_mark spell(const void *model, const char *subword, GString *out)
 {
-    (void)model;
-    const bool begins = g_str_has_prefix(subword, SPACE);
-    if (out != NULL)
-        spell_bytes(subword + (begins ? strlen(SPACE) : 0), out);
-    return begins ? XLM_MARKS_BEGIN : XLM_MARKS_NOTHING;
+    if (out != NULL && !spell_word(model, &subword, 1, out))
+        g_string_append(out, skip_mark(subword));
+    return g_str_has_prefix(subword, SPACE) ? XLM_MARKS_BEGIN : XLM_MARKS_NOTHING;
 }
 
 /* ---- segmenting ---- */
@@ -572,6 +584,7 @@ const xlm_segmenter_class xlm_segmenter_bpe_bytes = {
     .normalisation = "valid UTF-8, then words as GPT-2 finds them, their bytes written as characters",
     .normaliser = new_normaliser,
     .print = print, .parse = parse, .save = save, .load = load, .free = free_merges, .size = size_of, .spell = spell,
+    .spell_word = spell_word,
     .open = open_cutter, .close = close_cutter, .segment = segment, .segment_subword = segment_subword,
     .change = &change, .exchange = &exchange,
 };

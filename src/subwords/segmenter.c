@@ -159,6 +159,14 @@ bool xlm_segmenter_joins(const xlm_segmenter *s, const char *subword, const char
 
 void xlm_segmenter_spell(const xlm_segmenter *s, const char *subword, GString *out) { s->cls->spell(s->model, subword, out); }
 
+void xlm_segmenter_spell_word(const xlm_segmenter *s, const char *const *subwords, size_t n, GString *out)
+{
+    if (s->cls->spell_word != NULL && s->cls->spell_word(s->model, subwords, n, out))
+        return;
+    for (size_t i = 0; i < n; i++)
+        s->cls->spell(s->model, subwords[i], out);
+}
+
 bool xlm_segmenter_extends(const xlm_segmenter *s, const xlm_segmenter *larger, GError **error)
 {
     if (s->cls != larger->cls)

@@ -105,8 +105,10 @@ typedef enum {
 
 /* Returns the meaning of the marks of a subword, and appends its text without them. out: NULL if the text is not needed. */
 typedef xlm_word_mark xlm_segmenter_spelling(const void *model, const char *subword, GString *out);
+/* Appends the text of subwords [n] that are one word. Returns false, with nothing appended, if they are no text together. */
+typedef bool xlm_segmenter_joining(const void *model, const char *const *subwords, size_t n, GString *out);
 
-/* All functions are mandatory except the normaliser. They get a `model` that functions of the class have returned, or the
+/* All functions are mandatory except the normaliser and spell_word. They get a `model` that functions of the class have returned, or the
  * `cutter` of open. */
 typedef struct xlm_segmenter_class {
     const char *name;          /* the name in files */
@@ -131,6 +133,8 @@ typedef struct xlm_segmenter_class {
 
     uint32_t (*size)(const void *model); /* units */
     xlm_segmenter_spelling *spell;
+    xlm_segmenter_joining *spell_word; /* for classes whose subwords may be parts of characters; NULL: the text of a word is that of
+                                        * its subwords, one after another */
 
     /* allowed: subwords that may be in the output, or NULL for all. It and model are borrowed until close. */
     void *(*open)(const void *model, const xlm_word_counts *allowed);
@@ -220,6 +224,8 @@ xlm_normaliser *xlm_segmenter_normaliser(const xlm_segmenter *segmenter, bool lo
 bool xlm_segmenter_joins(const xlm_segmenter *segmenter, const char *subword, const char *next);
 /* Append the text of a subword without marks. */
 void xlm_segmenter_spell(const xlm_segmenter *segmenter, const char *subword, GString *out);
+/* The same for subwords [n] that are one word (xlm_segmenter_joins). Subwords that are parts of characters become these. */
+void xlm_segmenter_spell_word(const xlm_segmenter *segmenter, const char *const *subwords, size_t n, GString *out);
 /* Does `larger` segment as segmenter does, except for more units? Else EX_DATAERR, also for different classes. */
 bool xlm_segmenter_extends(const xlm_segmenter *segmenter, const xlm_segmenter *larger, GError **error);
 

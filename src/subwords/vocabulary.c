@@ -326,21 +326,29 @@ uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
     return digest;
 }
 
+/* Append the text of ids [n] that are one word, or of one special token. */
+static void decode_word(const xlm_vocabulary *v, const int32_t *ids, size_t n, GString *out)
+{
+    size_t mark;
+    g_autofree const char **subwords = g_new(const char *, n);
+    for (size_t i = n; i-- > 0;)
+        subwords[i] = find_subword(v, ids[i], &mark); /* mark: at last that of the first */
+    if (subwords[0] == NULL) {
+        g_string_append(out, v->words[ids[0] >= 0 && ids[0] < v->size ? ids[0] : v->specials.id[XLM_UNK]]);
+        return;
+    }
+    g_string_append_len(out, v->words[ids[0]], (gssize)mark);
+    xlm_segmenter_spell_word(v->segmenter, subwords, n, out);
+}
+
 void xlm_vocabulary_decode(const xlm_vocabulary *v, const int32_t *ids, size_t n, GString *out)
 {
-    bool joined = false; /* to the previous subword */
-    for (size_t i = 0; i < n; i++) {
-        size_t mark;
-        const char *subword = find_subword(v, ids[i], &mark);
-        if (i > 0 && !joined)
+    for (size_t first = 0, end; first < n; first = end) {
+        end = first + 1;
+        while (end < n && xlm_vocabulary_joins(v, ids[end - 1], ids[end]))
+            end++;
+        if (first > 0)
             g_string_append_c(out, ' ');
-        if (subword == NULL) {
-            g_string_append(out, v->words[ids[i] >= 0 && ids[i] < v->size ? ids[i] : v->specials.id[XLM_UNK]]);
-        } else {
-            if (!joined)
-                g_string_append_len(out, v->words[ids[i]], (gssize)mark);
-            xlm_segmenter_spell(v->segmenter, subword, out);
-        }
-        joined = i + 1 < n && xlm_vocabulary_joins(v, ids[i], ids[i + 1]);
+        decode_word(v, ids + first, end - first, out);
     }
 }

@@ -67,8 +67,7 @@ static const GOptionEntry text_options[] = {
      "what is done with a longer line: it is divided at its sentence ends, and a sentence that is still too long is refused "
      "(split, the default), or cut between words (cut); the line is refused (refuse)", "split|cut|refuse"},
     {"block", 0, 0, G_OPTION_ARG_INT64, &given.block,
-     "number of lines that are read, sorted by length and written together (default: 1024 for each rank); 1: each line is "
-     "translated as it comes", "N"},
+     "number of lines that are read, sorted by length and written together (default: 1024 for each rank)", "N"},
     {.long_name = NULL}};
 
 static const GOptionEntry search_options[] = {

@@ -15,8 +15,6 @@ const xlm_translation_options xlm_translation_defaults = {
     .search = {.beam = 1, .length_penalty = 1}, .n_best = 1, .length_ratio = 1.5, .length_constant = 10, .batch_tokens = 16384,
 };
 
-enum { PLANNED_SENTENCES = 64 };
-
 /* ---- before it starts ---- */
 
 int64_t xlm_translation_longest(const xlm_model *model) { return xlm_model_get_config(model)->positions - 2; }
@@ -196,11 +194,10 @@ static int64_t translate_batch(const xlm_translator *t, const xlm_translation_so
 
 /* ---- all ---- */
 
-/* Bytes of a batch that is as large as they become, of sentences of so many ids. */
-static uint64_t plan_batch(const xlm_translator *t, int64_t ids)
+/* A pass over n sentences of so many ids on a tape of shapes. Returns its bytes, or those of a pass before that took more. */
+static uint64_t plan_sentences(const xlm_translator *translator, xlm_tape *shapes, int64_t n, int64_t ids)
 {
-    /* What a pass takes does not grow faster than its number of sentences, so that some tell enough of very many. */
-    const int64_t all = MAX(t->options->batch_tokens / cost_of(t, ids), 1), n = MIN(all, PLANNED_SENTENCES);
+    xlm_translator t = *translator;
     g_autofree int64_t *offsets = g_new(int64_t, n + 1), *numbers = g_new(int64_t, n);
     g_autofree int32_t *id = g_new(int32_t, n * ids), *language = g_new0(int32_t, n);
     offsets[0] = 0;
@@ -209,19 +206,39 @@ static uint64_t plan_batch(const xlm_translator *t, int64_t ids)
         offsets[i + 1] = offsets[i] + ids;
     }
     for (int64_t i = 0; i < n * ids; i++)
-        id[i] = t->specials->id[XLM_UNK];
+        id[i] = t.specials->id[XLM_UNK];
     const xlm_translation_sources sources = {.sentences = n, .offsets = offsets, .ids = id, .from = language, .to = language};
-    translate_batch(t, &sources, n, numbers, NULL);
-    return xlm_tape_peak_bytes(t->tape) / (uint64_t)n * (uint64_t)all;
+    t.tape = shapes;
+    translate_batch(&t, &sources, n, numbers, NULL);
+    return xlm_tape_peak_bytes(shapes);
 }
 
-uint64_t xlm_translation_bytes(const xlm_translator *translator, int64_t longest)
+enum { PLANNED_SENTENCES = 64 };
+
+/* Bytes of the sentences of a batch beyond PLANNED_SENTENCES. What a pass takes does not grow faster than their number. */
+static uint64_t plan_others(const xlm_translator *t, int64_t n, int64_t ids)
 {
-    xlm_translator planned = *translator;
-    planned.tape = xlm_tape_new_of_shapes_like(translator->tape);
-    const uint64_t shortest = plan_batch(&planned, 1), bytes = MAX(shortest, plan_batch(&planned, longest));
-    xlm_tape_free(planned.tape);
-    return bytes;
+    const int64_t some = PLANNED_SENTENCES, half = some / 2;
+    if (n <= some)
+        return 0;
+    xlm_tape *shapes = xlm_tape_new_of_shapes_like(t->tape);
+    const uint64_t fewer = plan_sentences(t, shapes, half, ids), more = plan_sentences(t, shapes, some, ids);
+    xlm_tape_free(shapes);
+    return (more - fewer) / (uint64_t)half * (uint64_t)(n - some);
+}
+
+uint64_t xlm_translation_bytes(const xlm_translator *t, int64_t longest)
+{
+    /* Few long sentences take more of some memory, many short ones of other. */
+    xlm_tape *shapes = xlm_tape_new_of_shapes_like(t->tape);
+    uint64_t some = 0, others = 0;
+    for (int64_t ids = 1; some == 0 || ids / 2 < longest; ids *= 2) {
+        const int64_t length = MIN(ids, longest), n = MAX(t->options->batch_tokens / cost_of(t, length), 1);
+        some = plan_sentences(t, shapes, MIN(n, PLANNED_SENTENCES), length);
+        others = MAX(others, plan_others(t, n, length));
+    }
+    xlm_tape_free(shapes);
+    return (some + others) / 16 * 17;
 }
 
 xlm_translation_set *xlm_translate(const xlm_translator *t, const xlm_translation_sources *sources)

@@ -41,7 +41,7 @@ int64_t xlm_translation_longest(const xlm_model *model);
  * name in front; that of EX_USAGE is about the options. Not collective. */
 bool xlm_translation_check(const xlm_model *model, const xlm_special_tokens *specials, const xlm_translation_options *options,
                            GError **error);
-/* The most bytes of the tape that a pass over a batch takes, if sentences have at most so many ids. Not collective. */
+/* About the most bytes of the tape that a pass over a batch takes, if sentences have at most so many ids. Not collective. */
 uint64_t xlm_translation_bytes(const xlm_translator *translator, int64_t longest);
 
 /* Collective, with the same sources on all ranks, which must have passed xlm_translation_check. All translations on every rank;

@@ -20,10 +20,11 @@ for name in back-en back-xx; do
     is_between 1 "$(value out-1 8 held_out $name loss all)" 6 || fail "$name is not evaluated: $(grep held_out out-1/metrics.csv)"
     is_between 0.1 "$(value out-1 1 train $name/length_ratio score)" 4 || fail "no length: $(grep $name out-1/metrics.csv)"
 done
+[ "$(attribute /job/translations out-1/latest)" = '"xx-en,en-xx"' ] || fail "it translates $(attribute /job/translations out-1/latest)"
 trained unmt.conf recomputed 2 --set train.recompute=true
 same_bits out-1 recomputed
 { top; text en en; back en xx; } >one.conf
-right_gradients one.conf --set train.output=out-1
+right_gradients one.conf --set train.output=shallow --set model.layers=1 --set model.decoder_layers=1
 for n in 1 2; do logged "dump-$n.log" ranks $n xlm_train unmt.conf --dump-step "dump-$n.h5" --set "train.output=dump-$n"; done
 h5diff dump-1.h5 dump-2.h5 >diff.log 2>&1 || fail "dumps of 1 and 2 ranks differ: $(tail -n 3 diff.log)"
 made() { numbers "/objectives/back-en/made_text/$1" dump-1.h5; }

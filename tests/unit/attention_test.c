@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "gradient.h"
 
+#include "tensor/attention_weights.h"
 #include "tensor/tape.h"
 
 /* ---- attention ---- */
@@ -52,6 +53,40 @@ static xlm_parameters *attention_parameters(const struct layout *c)
         return gradient_inputs("query", c->queries[c->sequences], d, "key_value", rows, 2 * d, NULL);
     return c->fused ? gradient_inputs("qkv", rows, 3 * d, NULL)
                     : gradient_inputs("query", rows, d, "key", rows, d, "value", rows, d + 3, NULL);
+}
+
+/* The weights are what attention makes of values that are the rows of an identity, in each head. */
+static void test_attention_weights(void **state)
+{
+    (void)state;
+    enum { HEADS = 3, W = 5, WIDTH = HEADS * W, QUERIES = 6, KEYS = 8 };
+    static const int32_t offsets[] = {0, 5, 6, KEYS}, queries[] = {0, 3, 4, QUERIES};
+    double values[KEYS * WIDTH] = {0}, weights[3 * 5 + 1 + 2 * 2];
+    for (int s = 0; s < 3; s++)
+        for (int j = offsets[s]; j < offsets[s + 1]; j++)
+            for (int h = 0; h < HEADS; h++)
+                values[j * WIDTH + h * W + j - offsets[s]] = 1;
+    xlm_parameters *p = gradient_inputs("query", QUERIES, WIDTH + 2, "key", KEYS, WIDTH, NULL);
+    xlm_tape *tape = xlm_tape_new(p);
+    xlm_tape_begin(tape, NULL, false, 1, 1);
+    const xlm_attention_inputs in = {
+        .query = xlm_param(tape, "query"), .query_column = 1, .key = xlm_param(tape, "key"),
+        .value = xlm_constant(tape, KEYS, WIDTH, values), .width = WIDTH, .heads = HEADS, .offsets = offsets,
+        .query_offsets = queries, .sequences = 3};
+    const xlm_var *y = xlm_attention(tape, &in);
+    xlm_attention_weights(&in, weights);
+    const double *weight = weights;
+    for (int s = 0; s < 3; s++)
+        for (int i = queries[s]; i < queries[s + 1]; i++)
+            for (int j = 0; j < offsets[s + 1] - offsets[s]; j++) {
+                double mean = 0;
+                for (int h = 0; h < HEADS; h++)
+                    mean += y->value[i * WIDTH + h * W + j] / HEADS;
+                assert_true(fabs(*weight++ - mean) < 1e-12);
+            }
+    assert_true(weight == weights + G_N_ELEMENTS(weights));
+    xlm_tape_free(tape);
+    xlm_parameters_free(p);
 }
 
 static void test_attention_gradients(void **state)
@@ -331,7 +366,7 @@ static void test_cross_entropy_of_large_logits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attention_gradients),
+        cmocka_unit_test(test_attention_gradients), cmocka_unit_test(test_attention_weights),
         cmocka_unit_test(test_gradients_of_prefixes),
         cmocka_unit_test(test_attention_by_definition),
         cmocka_unit_test(test_attention_dropout_is_on_the_weights),

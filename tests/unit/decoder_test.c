@@ -3,6 +3,7 @@
 #include "host_fixture.h"
 #include "textbook.h"
 
+#include "nn/memory_weights.h"
 #include "tensor/variable.h"
 
 extern const xlm_loss_class xlm_loss_clm, xlm_loss_seq2seq;
@@ -79,6 +80,42 @@ static void test_stacks_follow_the_textbook(void **state)
         xlm_tape_free(tape);
         close_setup(&s);
     }
+}
+
+/* The weights of a layer whose queries are zeros are even; those of the layer above it are not, and add up to 1. */
+static void test_memory_weights(void **state)
+{
+    (void)state;
+    double memory[ROWS * D];
+    make_memory(memory);
+    struct setup s = open_setup(with_decoder(LANGUAGE), 0.5);
+    static const char *const zero[] = {"decoder/layer.1/memory_attention/query/weight", "decoder/layer.1/memory_attention/query/bias"};
+    for (int k = 0; k < 2; k++) {
+        const xlm_parameter *p = xlm_parameters_get(s.parameters, xlm_parameters_find(s.parameters, zero[k]));
+        memset(xlm_parameters_values(s.parameters) + p->start, 0, sizeof(xlm_real) * (size_t)(p->rows * p->cols));
+    }
+    xlm_tape *tape = xlm_tape_new(s.parameters);
+    const xlm_text *text = &batch.corrupted;
+    for (int64_t layer = 1; layer <= 3; layer++) {
+        xlm_tape_begin(tape, NULL, false, 1, 1);
+        xlm_var *m = xlm_constant(tape, ROWS, D, memory);
+        const xlm_real *const *weights = xlm_memory_weights(s.model, tape, text, m, memory_offsets, layer);
+        double farthest = 0;
+        for (int32_t q = 0; q < text->sequences; q++) {
+            const int n = text->offsets[q + 1] - text->offsets[q], rows = memory_offsets[q + 1] - memory_offsets[q];
+            for (int i = 0; i < n; i++) {
+                double sum = 0;
+                for (int j = 0; j < rows; j++) {
+                    sum += weights[q][i * rows + j];
+                    farthest = fmax(farthest, fabs(weights[q][i * rows + j] - 1.0 / rows));
+                }
+                near("sum of weights", (int)layer, sum, 1);
+            }
+        }
+        assert_true(layer == 2 ? farthest < 1e-12 : farthest > 1e-3);
+    }
+    xlm_tape_free(tape);
+    close_setup(&s);
 }
 
 /* Nothing of a row depends on what comes after it: later ids, and other sequences of the memory, may be any. */
@@ -324,7 +361,7 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stacks_follow_the_textbook), cmocka_unit_test(test_nothing_is_seen_ahead),
+        cmocka_unit_test(test_stacks_follow_the_textbook), cmocka_unit_test(test_nothing_is_seen_ahead), cmocka_unit_test(test_memory_weights),
         cmocka_unit_test(test_recompute_and_shapes), cmocka_unit_test(test_clm), cmocka_unit_test(test_seq2seq_translates),
         cmocka_unit_test(test_seq2seq_undoes_noise), cmocka_unit_test(test_refusals),
     };

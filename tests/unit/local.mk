@@ -61,6 +61,7 @@ unit_tests = \
 	tests/unit/stream_properties_test \
 	tests/unit/stream_test \
 	tests/unit/tagging_test \
+	tests/unit/translation_test \
 	tests/unit/translation_scores_test \
 	tests/unit/tsne_test \
 	tests/unit/tensor_test \

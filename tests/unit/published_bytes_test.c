@@ -37,6 +37,11 @@ static void test_bytes(void **state)
     assert_line(v, "low low", "\u0120lo w \u0120lo w", "low low");
     assert_word(v, false, "low", "\u0120lo w");
     assert_word(v, true, "low", "\u0120lo w");
+    /* A letter whose bytes are two subwords is whole again in the text; half of one keeps the letter of its byte. */
+    assert_line(v, "l\u00e4 low", "\u0120 l \u00c3 \u00a4 \u0120lo w", "l\u00e4 low");
+    g_autoptr(GString) half = g_string_new(NULL);
+    xlm_vocabulary_decode(v, (const int32_t[]){4, 13, 10}, 3, half);
+    assert_string_equal(half->str, "l\u00c3lo");
     xlm_vocabulary_free(v);
     v = READ(NULL, "tokenizer.json",
              "{\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false}, \"model\": "

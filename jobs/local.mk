@@ -13,11 +13,15 @@ nobase_dist_pkgdata_DATA = \
 	jobs/align-mlm/xlm.conf \
 	jobs/align-mlm/xnli.conf \
 	jobs/demo/demo.conf \
+	jobs/mlm-gc/mass-gc.conf \
+	jobs/mlm-gc/mass.conf \
 	jobs/mlm-gc/mlqa.conf \
 	jobs/mlm-gc/small/gc-embedding.conf \
 	jobs/mlm-gc/small/gc.conf \
 	jobs/mlm-gc/squad1.conf \
 	jobs/mlm-gc/squad2.conf \
+	jobs/mlm-gc/unmt-mass.conf \
+	jobs/mlm-gc/unmt.conf \
 	jobs/mlm-gc/xlm-gc.conf \
 	jobs/mlm-gc/xlm-tlm-gc.conf \
 	jobs/mlm-gc/xlm-tlm.conf \
@@ -42,6 +46,25 @@ nobase_dist_pkgdata_DATA = \
 	jobs/small/stream-text.conf \
 	jobs/small/tlm.conf \
 	jobs/small/train.conf \
+	jobs/translation.sh \
+	jobs/translation/base-back.conf \
+	jobs/translation/base.conf \
+	jobs/translation/small/align.conf \
+	jobs/translation/small/back.conf \
+	jobs/translation/small/clm.conf \
+	jobs/translation/small/denoise.conf \
+	jobs/translation/small/evaluate.conf \
+	jobs/translation/small/gc.conf \
+	jobs/translation/small/mass.conf \
+	jobs/translation/small/mlm.conf \
+	jobs/translation/small/model.conf \
+	jobs/translation/small/nmt.conf \
+	jobs/translation/small/stream-fragments.conf \
+	jobs/translation/small/stream-noisy.conf \
+	jobs/translation/small/stream-pairs.conf \
+	jobs/translation/small/stream-sentences.conf \
+	jobs/translation/small/stream-text.conf \
+	jobs/translation/small/train.conf \
 	jobs/weam/mlqa.conf \
 	jobs/weam/small/weam.conf \
 	jobs/weam/tlm.conf \
@@ -79,7 +102,7 @@ dist_align_mlm_small_SCRIPTS = jobs/align-mlm/small/study
 
 # The pre-training runs of papers.
 mlm_gcdir = $(pkgdatadir)/jobs/mlm-gc
-dist_mlm_gc_SCRIPTS = jobs/mlm-gc/study
+dist_mlm_gc_SCRIPTS = jobs/mlm-gc/study jobs/mlm-gc/unmt
 ppadir = $(pkgdatadir)/jobs/ppa
 dist_ppa_SCRIPTS = jobs/ppa/study
 weamdir = $(pkgdatadir)/jobs/weam
@@ -98,6 +121,8 @@ weam_smalldir = $(weamdir)/small
 dist_weam_small_SCRIPTS = jobs/weam/small/study
 xlm_align_smalldir = $(xlm_aligndir)/small
 dist_xlm_align_small_SCRIPTS = jobs/xlm-align/small/study
+translation_smalldir = $(pkgdatadir)/jobs/translation/small
+dist_translation_small_SCRIPTS = jobs/translation/small/study
 combinationsdir = $(pkgdatadir)/jobs/combinations
 dist_combinations_SCRIPTS = jobs/combinations/study
 

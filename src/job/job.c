@@ -62,7 +62,8 @@ const xlm_option xlm_evaluate_options[] = {
     {"length_penalty", XLM_OPTION_REAL, "1", -100, 100, NULL, "exponent of the length by which log-probabilities are divided",
      EVALUATE(length_penalty)},
     {"metric", XLM_OPTION_CHOICE, "bleu", 0, 0, "bleu|chrf|chrf++", "score of translations, as of xlm_bleu", EVALUATE(metric)},
-    {"words", XLM_OPTION_CHOICE, "13a", 0, 0, "13a|intl|zh|char|none", "what BLEU takes for words, as of xlm_bleu", EVALUATE(words)},
+    {"words", XLM_OPTION_CHOICE, "13a", 0, 0, "13a|intl|zh|char|none", "what BLEU takes for words, as of xlm_bleu",
+     EVALUATE(words)},
     {"patience", XLM_OPTION_INT, "0", 0, 1e9, NULL,
      "the run ends when the score has not risen in this many evaluations; 0: it does not", EVALUATE(patience)},
     {"examples", XLM_OPTION_INT, "8", 0, 1e6, NULL,
@@ -178,8 +179,9 @@ static bool find_plugin(const xlm_plugin_kind *kind, const char *plugin, const x
 static bool check_stage_name(const xlm_jobfile *file, const char *section, const char *plugin, GError **error)
 {
     return !xlm_stages_have(plugin) ||
-           xlm_jobfile_refuse(file, section, NULL, error, "the stage \"%s\" is a part of every stream, and what it does is set in "
-                              "[stream NAME] (--help-job); a stage of your own is named by its path (plugin = ./NAME.so)", plugin);
+           xlm_jobfile_refuse(file, section, NULL, error, "the stage \"%s\" is a part of every stream, and what it does is set "
+                              "in [stream NAME] (--help-job); a stage of your own is named by its path (plugin = ./NAME.so)",
+                              plugin);
 }
 
 /* The plugin of a section, by default of the section's name, and its options. known: as for read_job. */
@@ -247,13 +249,14 @@ static bool inherit_model(xlm_job *job, const xlm_jobfile *file, GError **error)
     if (c->start != NULL)
         return xlm_warm_start_model(c->start, c->output, file, &job->model, error) &&
                (c->start_decoder == XLM_START_DECODER_ENCODER || job->model.decoder_layers > 0 ||
-                xlm_jobfile_refuse(file, "train", "start_decoder", error, "the model has no decoder; set decoder_layers in [model]"));
+                xlm_jobfile_refuse(file, "train", "start_decoder", error,
+                                   "the model has no decoder; set decoder_layers in [model]"));
     if (c->start_rows != XLM_START_DRAW)
-        return xlm_jobfile_refuse(file, "train", "start_rows", error, "start_rows = average is for a run that starts from a model; "
-                                  "name it with start = CHECKPOINT");
+        return xlm_jobfile_refuse(file, "train", "start_rows", error, "start_rows = average is for a run that starts from a "
+                                  "model; name it with start = CHECKPOINT");
     return c->start_decoder == XLM_START_DECODER_ENCODER ||
-           xlm_jobfile_refuse(file, "train", "start_decoder", error, "start_decoder is for a run that starts from a model; name it with "
-                              "start = CHECKPOINT");
+           xlm_jobfile_refuse(file, "train", "start_decoder", error, "start_decoder is for a run that starts from a model; name "
+                              "it with start = CHECKPOINT");
 }
 
 static bool check_freeze(const xlm_job *job, const xlm_jobfile *file, GError **error)
@@ -336,7 +339,8 @@ static xlm_job *read_job(xlm_jobfile *file, const xlm_job *known, GError **error
                       (!xlm_jobfile_has(file, "evaluate") ||
                        xlm_options_parse(xlm_evaluate_options, file, "evaluate", &job->evaluate, error)) &&
                       (known != NULL || inherit_model(job, file, error)) && read_streams(job, file, error) &&
-                      read_stages(job, file, known, error) && read_objectives(job, file, known, error) && check_job(job, file, error);
+                      read_stages(job, file, known, error) && read_objectives(job, file, known, error) &&
+                      check_job(job, file, error);
     xlm_jobfile_free(file);
     if (good) {
         job->text = print_job(job);

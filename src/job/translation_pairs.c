@@ -77,6 +77,15 @@ bool xlm_job_translates(const char *translations, const char *from, const char *
     return g_strv_contains((const char *const *)names, pair);
 }
 
+bool xlm_job_translates_into_several(const char *translations)
+{
+    g_auto(GStrv) names = g_strsplit(translations, ",", -1);
+    char **name = names;
+    while (*name != NULL && g_strcmp0(strchr(*name, '-'), strchr(names[0], '-')) == 0)
+        name++;
+    return *name != NULL;
+}
+
 char *xlm_job_translations_of_checkpoint(const char *path)
 {
     g_autoptr(xlm_store) store = xlm_store_open(path, NULL);

@@ -1,8 +1,8 @@
 /* xlm-mpi: causal language modelling (Conneau & Lample 2019). SPDX-License-Identifier: GPL-3.0-or-later
  *
- * L = −mean_t log p(w_t+1 | H[L]_t) over all tokens of a sequence but the last: H[L] is of the encoder with causal attention, so that
- * each token is predicted from those before it alone. The text is read as it is, without masks. With label smoothing the loss is
- * xlm_vocab_smoothed_cross_entropy's. */
+ * L = −mean_t log p(w_t+1 | H[L]_t) over all tokens of a sequence but the last: H[L] is of the encoder with causal attention, so
+ * that each token is predicted from those before it alone. The text is read as it is, without masks. With label smoothing the
+ * loss is xlm_vocab_smoothed_cross_entropy's. */
 #include <xlm/loss.h>
 
 #include <stdio.h>

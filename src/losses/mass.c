@@ -27,16 +27,17 @@ static bool mass_open(xlm_loss *self, char *message, size_t size)
         snprintf(message, size, "[stream %s] has pairs, and fragments are of single sentences; set type = monolingual there",
                  stream->name);
     else if (stream->joined)
-        snprintf(message, size, "a sequence of [stream %s] can hold several sentences; set join_sentences = false there", stream->name);
+        snprintf(message, size, "a sequence of [stream %s] can hold several sentences; set join_sentences = false there",
+                 stream->name);
     else if (stream->noise)
-        snprintf(message, size, "[stream %s] has noise, and fragments are of the text as it was read; remove noise_shuffle, noise_drop, "
-                 "noise_blank and stages with noise there", stream->name);
+        snprintf(message, size, "[stream %s] has noise, and fragments are of the text as it was read; remove noise_shuffle, "
+                 "noise_drop, noise_blank and stages with noise there", stream->name);
     else if (stream->mask == 0 || !stream->fragment)
         snprintf(message, size, "[stream %s] masks no fragments; set mask = 0.5 and masking = fragment there", stream->name);
     else {
         if (stream->mask < 0.3)
-            snprintf(message, size, "mask = %g of [stream %s] makes short fragments, less than a third of a sentence; MASS has mask = 0.5",
-                     stream->mask, stream->name);
+            snprintf(message, size, "mask = %g of [stream %s] makes short fragments, less than a third of a sentence; MASS has "
+                     "mask = 0.5", stream->mask, stream->name);
         return true;
     }
     return false;
@@ -44,8 +45,8 @@ static bool mass_open(xlm_loss *self, char *message, size_t size)
 
 static void mass_declare(xlm_loss *self, xlm_declaration *declaration)
 {
-    static const xlm_view source = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_UNMASKED, .gradient = true,
-                                    .dropout = true};
+    static const xlm_view source = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_UNMASKED,
+                                    .gradient = true, .dropout = true};
     static const xlm_view target = {.text = XLM_TEXT_MADE, .stack = XLM_STACK_DECODER, .memory = SOURCE, .layer = XLM_TOP_LAYER,
                                     .rows = XLM_ROWS_ALL, .gradient = true, .dropout = true};
     xlm_declare_text(declaration, self->setup->model->positions);
@@ -84,7 +85,8 @@ static int64_t mass_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     struct made made = {.offsets = take(tape, text->sequences + 1), .ids = take(tape, max), .languages = take(tape, max),
                         .positions = take(tape, max)};
     struct terms *terms = xlm_pass_keep(pass, sizeof *terms);
-    *terms = (struct terms){0, xlm_pass_keep(pass, sizeof(int32_t) * (uint64_t)max), xlm_pass_keep(pass, sizeof(int32_t) * (uint64_t)max)};
+    *terms = (struct terms){0, xlm_pass_keep(pass, sizeof(int32_t) * (uint64_t)max),
+                            xlm_pass_keep(pass, sizeof(int32_t) * (uint64_t)max)};
     (void)self;
     made.offsets[0] = 0;
     for (int32_t s = 0, k = 0; s < text->sequences; s++) {

@@ -1,10 +1,11 @@
 /* xlm-mpi: translation, and denoising auto-encoding, by an encoder and a decoder. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * L = −mean_t log p(y_t+1 | D[top]_t) over all tokens of the target y but the last: D are the states of the decoder, which reads the
- * target, each token with those before it, and attends to the encoder's H[L] of the source. The stream decides what they are:
+ * L = −mean_t log p(y_t+1 | D[top]_t) over all tokens of the target y but the last: D are the states of the decoder, which
+ * reads the target, each token with those before it, and attends to the encoder's H[L] of the source. The stream decides what
+ * they are:
  *
- *   type parallel             source: the first side of a pair; target: the second (Vaswani et al. 2017). With noise on the stream,
- *                             the source is the first side after it
+ *   type parallel             source: the first side of a pair; target: the second (Vaswani et al. 2017). With noise on the
+ *                             stream, the source is the first side after it
  *   type monolingual, noise   source: the text after noise; target: the text (Lample et al. 2018)
  *
  * The target's language embeddings tell the decoder into which language. With label smoothing the loss is
@@ -12,6 +13,7 @@
 #include <xlm/loss.h>
 
 #include <stdio.h>
+#include <string.h>
 
 struct seq2seq { double label_smoothing; };
 
@@ -20,6 +22,17 @@ static const xlm_option seq2seq_options[] = {XLM_LABEL_SMOOTHING_OPTION(offsetof
 
 enum { SOURCE, TARGET };
 
+/* Is the stream's text translated into more than one language? Names of pairs are "en-de". */
+static bool has_several_targets(const xlm_loss_stream *stream)
+{
+    if (!stream->parallel || stream->components == NULL || stream->components[0] == NULL)
+        return false;
+    const char *const *pair = stream->components, *target = strchr(pair[0], '-');
+    while (*pair != NULL && target != NULL && strchr(*pair, '-') != NULL && strcmp(strchr(*pair, '-'), target) == 0)
+        pair++;
+    return stream->drawn_sides || *pair != NULL;
+}
+
 static bool seq2seq_open(xlm_loss *self, char *message, size_t size)
 {
     const xlm_loss_stream *stream = self->stream;
@@ -27,18 +40,18 @@ static bool seq2seq_open(xlm_loss *self, char *message, size_t size)
     if (model->head == XLM_HEAD_NONE)
         snprintf(message, size, "the model has no head for words; set head = bert or xlm in [model]");
     else if (!stream->parallel && !stream->noise)
-        snprintf(message, size, "[stream %s] has neither pairs to translate nor noise to undo; set type = parallel, or noise_shuffle, "
-                 "noise_drop or noise_blank there", stream->name);
+        snprintf(message, size, "[stream %s] has neither pairs to translate nor noise to undo; set type = parallel, or "
+                 "noise_shuffle, noise_drop or noise_blank there", stream->name);
     else if (stream->noise && stream->mask > 0)
         snprintf(message, size, "it reads the corrupted text of [stream %s], which has masks beside noise; set mask = 0 there, and "
                  "noise_blank for blanks", stream->name);
     else {
-        if (stream->parallel && stream->drawn_sides && !model->language_embeddings)
-            snprintf(message, size, "[stream %s] has pairs in both directions, and without language embeddings the decoder cannot know "
-                     "into which language; set language_embeddings = true in [model]", stream->name);
+        if (has_several_targets(stream) && !model->language_embeddings)
+            snprintf(message, size, "[stream %s] has translations into several languages, and without language embeddings the "
+                     "decoder cannot know into which; set language_embeddings = true in [model]", stream->name);
         else if (stream->parallel && stream->several_pairs)
-            snprintf(message, size, "a sequence of [stream %s] can hold several pairs, which are translated together; set form = bert "
-                     "for one at a time", stream->name);
+            snprintf(message, size, "a sequence of [stream %s] can hold several pairs, which are translated together; set "
+                     "form = bert for one at a time", stream->name);
         return true;
     }
     return false;

@@ -121,7 +121,8 @@ static bool open_direction(xlm_dev_translations *dev, const xlm_corpus *corpus, 
                  .target = swapped ? pairs->source : pairs->target, .max_ids = dev->job->model.positions - 2};
     *d = (direction){.name = name, .from = r.source->language_id, .to = r.target->language_id,
                      .ids = g_array_new(FALSE, FALSE, sizeof(int32_t)), .offsets = g_array_new(FALSE, FALSE, sizeof(int64_t)),
-                     .languages = g_array_new(FALSE, FALSE, sizeof(int32_t)), .references = g_ptr_array_new_with_free_func(g_free)};
+                     .languages = g_array_new(FALSE, FALSE, sizeof(int32_t)),
+                     .references = g_ptr_array_new_with_free_func(g_free)};
     if (!read_pairs(dev, &r, pairs, swapped, d, error))
         return false;
     if (r.left_out > 0)
@@ -129,7 +130,8 @@ static bool open_direction(xlm_dev_translations *dev, const xlm_corpus *corpus, 
                      "positions allow", name, r.left_out);
     for (int64_t i = 0; i < d->sentences; i++)
         dev->longest = MAX(dev->longest, g_array_index(d->offsets, int64_t, i + 1) - g_array_index(d->offsets, int64_t, i));
-    return d->sentences > 0 || xlm_error_set(error, EX_CONFIG, "[evaluate]: %s has no held-out pair that is short enough", name);
+    return d->sentences > 0 ||
+           xlm_error_set(error, EX_CONFIG, "[evaluate]: %s has no held-out pair that is short enough", name);
 }
 
 static bool check_model(const xlm_job *job, GError **error)
@@ -144,7 +146,8 @@ static bool check_model(const xlm_job *job, GError **error)
         return xlm_error_set(error, EX_CONFIG, "[evaluate]: translate has %" G_GINT64_FORMAT " directions, and without language "
                              "embeddings the decoder cannot know which; set language_embeddings = true in [model]", directions);
     return job->evaluate.patience == 0 || job->train.evaluate_every > 0 ||
-           xlm_error_set(error, EX_CONFIG, "[evaluate]: patience counts evaluations, and evaluate_every = 0 makes one, at the end");
+           xlm_error_set(error, EX_CONFIG,
+                         "[evaluate]: patience counts evaluations, and evaluate_every = 0 makes one, at the end");
 }
 
 static bool open_metric(xlm_dev_translations *dev, GError **error)

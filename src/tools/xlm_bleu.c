@@ -116,6 +116,22 @@ static int find(const char *word, const char *const *words)
     return i;
 }
 
+static char **metric_names(void) { return g_strsplit(given.metrics != NULL ? given.metrics : "bleu", ",", -1); }
+
+/* Options of a metric that is not asked for are refused. */
+static bool options_are_used(GError **error)
+{
+    g_auto(GStrv) metrics = metric_names();
+    const char *const *names = (const char *const *)metrics;
+    const bool chrf = g_strv_contains(names, "chrf") || g_strv_contains(names, "chrf++");
+    const char *option = given.words != NULL ? "tokenize" : "smooth";
+    if ((given.words != NULL || given.smoothing != NULL) && !g_strv_contains(names, "bleu"))
+        return xlm_error_set(error, EX_USAGE, "--%s: only the metric bleu has it", option);
+    option = given.whitespace ? "chrf-whitespace" : "chrf-eps-smoothing";
+    return chrf || !(given.whitespace || given.epsilon) ||
+           xlm_error_set(error, EX_USAGE, "--%s: only the metrics chrf and chrf++ have it", option);
+}
+
 static bool open_metrics(work *w, GError **error)
 {
     static const char *const words[] = {"13a", "intl", "zh", "char", "none", NULL}; /* of xlm_bleu_words, but for blanks */
@@ -136,7 +152,11 @@ static bool open_metrics(work *w, GError **error)
         .whitespace = given.whitespace,
         .epsilon = given.epsilon,
     };
-    g_auto(GStrv) names = g_strsplit(given.metrics != NULL ? given.metrics : "bleu", ",", -1);
+    if (!options_are_used(error))
+        return false;
+    g_auto(GStrv) names = metric_names();
+    if (*names == NULL)
+        return xlm_error_set(error, EX_USAGE, "--metric: no metric is named");
     for (char **name = names; *name != NULL; name++) {
         if (g_strv_contains((const char *const *)names, *name) && g_strv_contains((const char *const *)(name + 1), *name))
             return xlm_error_set(error, EX_USAGE, "--metric=%s: %s is there twice", given.metrics, *name);
@@ -310,12 +330,20 @@ static json_t *json_of_interval(const xlm_bootstrap_interval *interval)
                      half(interval));
 }
 
+/* A name, which need not be UTF-8, as JSON has it. */
+static json_t *json_of_name(const char *name)
+{
+    g_autofree char *valid = g_utf8_make_valid(name, -1);
+    return json_string(valid);
+}
+
 static json_t *json_of_result(const work *w, int s, int m)
 {
     const result *r = result_at(w, s, m);
     xlm_metric_part parts[XLM_METRIC_PARTS];
     const int n = xlm_translation_metric_parts(metric_at(w, m), r->counts, parts);
-    json_t *object = json_pack("{s:s, s:s, s:f}", "name", w->names->pdata[s], "file", w->systems->pdata[s], "score", r->score);
+    json_t *object = json_pack("{s:o, s:o, s:f}", "name", json_of_name(w->names->pdata[s]), "file",
+                               json_of_name(w->systems->pdata[s]), "score", r->score);
     for (int i = 0; i < n; i++)
         json_object_set_new(object, parts[i].name, json_real(parts[i].value));
     if (r->samples != NULL)
@@ -333,7 +361,7 @@ static void print_json(const work *w)
 {
     json_t *references = json_array(), *metrics = json_array();
     for (int r = 0; r < w->n_references; r++)
-        json_array_append_new(references, json_string(w->references[r]));
+        json_array_append_new(references, json_of_name(w->references[r]));
     for (int m = 0; m < n_metrics(w); m++) {
         g_autofree char *signature = signature_of(w, m, false);
         json_t *systems = json_array();

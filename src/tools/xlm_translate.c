@@ -1,7 +1,7 @@
 /* xlm-mpi: xlm_translate, text translated by a trained encoder and decoder. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Rank 0 reads blocks of lines and sends them to the others; all ranks translate (translation/lines.h); rank 0 writes the lines of
- * the block before the next one is read. */
+ * Rank 0 reads blocks of lines and sends them to the others; all ranks translate (translation/lines.h); rank 0 writes the lines
+ * of the block before the next one is read. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -82,7 +82,8 @@ static const GOptionEntry search_options[] = {
      "A,B"},
     {"sample", 0, 0, G_OPTION_ARG_NONE, &given.sample, "draw each token instead, --n-best translations of a sentence", NULL},
     {"temperature", 0, 0, G_OPTION_ARG_DOUBLE, &given.temperature, "with --sample: draw from p^(1/T) (default 1)", "T"},
-    {"top-k", 0, 0, G_OPTION_ARG_INT64, &given.top_k, "with --sample: draw among the K most probable tokens (default: all)", "K"},
+    {"top-k", 0, 0, G_OPTION_ARG_INT64, &given.top_k,
+     "with --sample: draw among the K most probable tokens (default: all)", "K"},
     {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "with --sample: seed of the draws (default 1)", "S"},
     {"batch-tokens", 0, 0, G_OPTION_ARG_INT64, &given.batch_tokens,
      "maximum number of tokens of all hypotheses that a rank searches at a time (default 16384); more take more memory", "N"},
@@ -91,7 +92,8 @@ static const GOptionEntry search_options[] = {
     {.long_name = NULL}};
 
 static const GOptionEntry output_options[] = {
-    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "file of the translations (default: standard output)", "FILE"},
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
+     "file of the translations (default: standard output)", "FILE"},
     {"n-best", 0, 0, G_OPTION_ARG_INT64, &given.n_best,
      "number of translations of each line (default 1); from 2 on, the number of the line and a tab come before each", "N"},
     {"scores", 0, 0, G_OPTION_ARG_NONE, &given.scores, "write the score and a tab before each translation", NULL},
@@ -99,8 +101,8 @@ static const GOptionEntry output_options[] = {
      "file of the links between words of each line and of its translation, as 0-0 1-2, words being what is between blanks: each "
      "token of the translation is linked with the token that it attends to most, by the mean over the heads of a decoder's layer",
      "FILE"},
-    {"alignment-layer", 0, 0, G_OPTION_ARG_INT64, &given.alignment_layer, "that layer, 1 to the number of them (default: the last)",
-     "N"},
+    {"alignment-layer", 0, 0, G_OPTION_ARG_INT64, &given.alignment_layer,
+     "that layer, 1 to the number of them (default: the last)", "N"},
     {"alignment-threshold", 0, 0, G_OPTION_ARG_DOUBLE, &given.alignment_threshold,
      "link with all tokens that get at least this share of the attention, instead of the one that gets most", "P"},
     {.long_name = NULL}};
@@ -156,7 +158,8 @@ static bool check_options(GError **error)
         return xlm_error_set(error, EX_USAGE, "--alignment-layer and --alignment-threshold are for --alignment");
     if (!(given.alignment_threshold >= 0 && given.alignment_threshold <= 1))
         return xlm_error_set(error, EX_USAGE, "--alignment-threshold=%g: must be 0 to 1", given.alignment_threshold);
-    return check_search(error) && (given.alignment_layer == 0 || is_at_least("alignment-layer", given.alignment_layer, 1, 1000, error)) &&
+    return check_search(error) &&
+           (given.alignment_layer == 0 || is_at_least("alignment-layer", given.alignment_layer, 1, 1000, error)) &&
            (given.length == 0 || is_at_least("length", given.length, 3, G_MAXINT32, error)) &&
            (given.block == 0 || is_at_least("block", given.block, 1, G_MAXINT32, error)) &&
            is_at_least("threads", given.threads, 0, 1024, error) &&
@@ -251,8 +254,8 @@ static bool open_translator(work *w, GError **error)
         .long_lines = (xlm_long_lines)long_lines_of(given.long_lines)};
     l->from = MAX(l->from, 0);
     l->to = MAX(l->to, 0);
-    l->translator = (xlm_translator){.comm = w->comm, .model = w->loaded->model, .specials = xlm_vocabulary_specials(w->loaded->vocabulary),
-                                     .options = &w->options};
+    l->translator = (xlm_translator){.comm = w->comm, .model = w->loaded->model, .options = &w->options,
+                                     .specials = xlm_vocabulary_specials(w->loaded->vocabulary)};
     l->form = (xlm_line_form){.numbers = given.n_best > 1, .scores = given.scores};
     l->parts = xlm_line_parts_new(given.alignment != NULL);
     return true;
@@ -261,8 +264,13 @@ static bool open_translator(work *w, GError **error)
 /* Of rank 0. */
 static void warn_of_pair(const work *w)
 {
-    g_autofree char *trained = given.from != NULL && given.to != NULL ? xlm_job_translations_of_checkpoint(w->path) : NULL;
-    if (trained != NULL && !xlm_job_translates(trained, given.from, given.to))
+    g_autofree char *trained = xlm_job_translations_of_checkpoint(w->path);
+    if (trained == NULL)
+        return;
+    if (!w->loaded->config.language_embeddings && xlm_job_translates_into_several(trained))
+        xlm_log_warn("%s: it was trained to translate into several languages (%s), and without language embeddings it cannot know "
+                     "which of them is wanted; expect poor translations", w->path, trained);
+    else if (given.from != NULL && given.to != NULL && !xlm_job_translates(trained, given.from, given.to))
         xlm_log_warn("%s: the run that it is of was not trained to translate %s into %s%s%s; expect poor translations", w->path,
                      given.from, given.to, *trained != '\0' ? ", only " : "", trained);
 }

@@ -102,11 +102,19 @@ value_of() { sed -n "s/^ *\"$1\": \(.*[^,]\),\{0,1\}$/\1/p" two.json | sed -n "$
     is_near "$(value_of score 2)" "$score" 0.0051 && is_near "$(value_of low 1)" "$(field two.out out 4)" 0.0051 &&
     is_near "$(value_of half_width 1)" "$(awk '$1 == "out" { print ($6 - $4) / 2; exit }' two.out)" 0.0051 || fail "JSON: $(cat two.json)"
 
+# A name that is not UTF-8.
+cp out "$(printf 'o\xff')" && xlm_bleu "$(printf 'o\xff')" ref.0 --json >name.json
+grep -q '"file": "o�"' name.json && grep -q '"score": 37.0' name.json || fail "JSON of a name that is not UTF-8: $(cat name.json)"
+
 # ---- bad input ----
 expect 64 'no translations' xlm_bleu
 expect 64 'no reference' xlm_bleu out
 expect 64 'no such metric.*"chrf"' xlm_bleu out ref.0 --metric chfr
 expect 64 'twice' xlm_bleu out ref.0 --metric bleu,chrf,bleu
+expect 64 'no metric is named' xlm_bleu out ref.0 --metric ''
+expect 64 '--tokenize: only the metric bleu has it' xlm_bleu out ref.0 --metric chrf,multi-bleu --tokenize zh
+expect 64 '--smooth: only the metric bleu has it' xlm_bleu out ref.0 --metric chrf --smooth exp
+expect 64 '--chrf-whitespace: only the metrics chrf and chrf++ have it' xlm_bleu out ref.0 --chrf-whitespace
 expect 64 'tokenize=15' xlm_bleu out ref.0 --tokenize 15
 expect 64 'smooth=log' xlm_bleu out ref.0 --smooth log
 expect 64 'smooth-value' xlm_bleu out ref.0 --smooth-value 1

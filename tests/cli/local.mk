@@ -81,6 +81,7 @@ test_scripts += \
 	tests/cli/spearman.sh \
 	tests/cli/stage.sh \
 	tests/cli/translate.sh \
+	tests/cli/translation_jobs.sh \
 	tests/cli/train_dump.sh \
 	tests/cli/trust.sh \
 	tests/cli/weights.sh \

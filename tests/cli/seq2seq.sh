@@ -44,6 +44,22 @@ dry=(--set model.dropout=0 --set model.attention_dropout=0)
 trained nmt.conf nmt 2 "${dry[@]}"
 is_between 0.5 "$(value nmt 150 train nmt/accuracy score)" 1 ||
     fail "it does not learn to translate: $(values nmt train nmt/accuracy score | tail -n 3)"
+# Without language embeddings a decoder cannot know into which language; with one target it need not.
+logged untold.log xlm_train nmt.conf --set model.language_embeddings=false --set train.steps=1 --set train.warmup=0 \
+    --set train.output=untold
+grep -q 'stream pairs. has translations into several languages, and without language embeddings' untold.log ||
+    fail "no warning of a decoder without language: $(cat untold.log)"
+head -n 1 text.xx | xlm_translate untold/latest --from xx --to en >/dev/null 2>untold.log
+grep -q 'untold/latest: .* into several languages (en-xx,xx-en), and without language embeddings' untold.log ||
+    fail "xlm_translate does not warn of it: $(cat untold.log)"
+two=(--bpe 60 --mono en=text.en --mono xx=text.xx --mono yy=text.xx --para en-xx=text.en,text.xx)
+for pair in en-yy=text.en,text.xx yy-xx=text.xx,text.xx; do
+    logged prep.log xlm_prep "${two[@]}" --para "$pair" -o pairs.h5
+    logged ${pair%%=*}.log xlm_train nmt.conf --dry-run --set model.language_embeddings=false --set train.corpus=pairs.h5 \
+        --set 'stream pairs.shuffle_sides=false' --set train.output=none
+done
+grep -q 'translations into several languages' en-yy.log || fail "no warning of two targets: $(cat en-yy.log)"
+grep -q 'several languages' yy-xx.log && fail "a warning of one target: $(cat yy-xx.log)"
 { bare; text; objective denoise seq2seq text; } >denoise.conf
 noise=(--set 'stream text.mask=0' --set 'stream text.noise_shuffle=3' --set 'stream text.noise_drop=0.1'
     --set 'stream text.noise_blank=0.1')

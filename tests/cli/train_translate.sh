@@ -10,8 +10,8 @@ small_corpus
   printf '[stream pairs]\ntype = parallel\nform = bert\nshuffle_sides = true\nbatch = 8\nlength = 32\n'
   printf '[objective nmt]\nplugin = seq2seq\nstream = pairs\n'; } >short.conf
 sed 's/^steps = .*/steps = 90/; s/^warmup = .*/warmup = 20/; s/^learning_rate = .*/learning_rate = 3e-3/
-    s/^hidden_size = .*/hidden_size = 32/; s/^evaluate_every = .*/evaluate_every = 30/; s/^checkpoint_every = .*/checkpoint_every = 0/' \
-    short.conf >learn.conf
+    s/^hidden_size = .*/hidden_size = 32/; s/^evaluate_every = .*/evaluate_every = 30/
+    s/^checkpoint_every = .*/checkpoint_every = 0/' short.conf >learn.conf
 
 # ---- scores of each evaluation, beside losses; the best checkpoint; the same on any number of ranks, resumed ----
 reproduced short.conf out 2 4
@@ -24,8 +24,8 @@ cmp out-1/translations.tsv out-4/translations.tsv || fail "examples of 1 and 4 r
 [ "$(wc -l <out-1/translations.tsv)" -eq 7 ] &&
     head -n 1 out-1/translations.tsv | grep -q '^step	direction	source	reference	translation$' ||
     fail "not the examples: $(cat out-1/translations.tsv)"
-trained short.conf memory 1 --set train.steps=4 --set train.micro_batches=1 --set 'stream pairs.batch=1' --set evaluate.sentences=0 \
-    --set evaluate.beam=8
+trained short.conf memory 1 --set train.steps=4 --set train.micro_batches=1 --set 'stream pairs.batch=1' \
+    --set evaluate.sentences=0 --set evaluate.beam=8
 estimated memory.log
 
 # ---- what xlm_translate and xlm_bleu make of it ----
@@ -65,7 +65,7 @@ job_refused 'evaluate.: translate = en-de: .*corpus.h5 has no such held-out pair
     --set evaluate.translate=en-de
 job_refused 'evaluate.: translate has en-xx twice' short.conf --set evaluate.translate=en-xx,en-xx
 job_refused 'evaluate.: translate needs a decoder' short.conf --set model.decoder_layers=0
-job_refused 'evaluate.: translate has 2 directions, and without language embeddings' short.conf --set model.language_embeddings=false \
-    --set 'stream pairs.shuffle_sides=false'
+job_refused 'evaluate.: translate has 2 directions, and without language embeddings' short.conf \
+    --set model.language_embeddings=false --set 'stream pairs.shuffle_sides=false'
 job_refused 'evaluate.: patience counts evaluations' short.conf --set evaluate.patience=2 --set train.evaluate_every=0
 finish

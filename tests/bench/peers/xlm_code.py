@@ -27,7 +27,9 @@ SENTENCES = 200
 def names_of(layer, decoder):
     """Parameters of a layer: ours -> theirs."""
     ours, theirs = f"layer.{layer}/", {}
-    attentions = [("attention", "attentions", "layer_norm1")] + ([("memory_attention", "encoder_attn", "layer_norm15")] if decoder else [])
+    attentions = [("attention", "attentions", "layer_norm1")]
+    if decoder:
+        attentions.append(("memory_attention", "encoder_attn", "layer_norm15"))
     for own, other, norm in attentions:
         for part, lin in (("query", "q_lin"), ("key", "k_lin"), ("value", "v_lin"), ("output", "out_lin")):
             theirs[ours + f"{own}/{part}"] = f"{other}.{layer}.{lin}"
@@ -50,15 +52,16 @@ class FirstInput(nn.Module):
 
 
 def build(code, attributes, parameters, decoder):
-    n_words, languages = len(parameters["embeddings/word/weight"]), len(parameters["embeddings/language/weight"])
+    n_words = len(parameters["embeddings/word/weight"])
+    languages = len(parameters["embeddings/language/weight"])
     params = SimpleNamespace(
         n_langs=languages, n_words=n_words, eos_index=EOS, pad_index=PAD, id2lang={i: str(i) for i in range(languages)},
         lang2id={str(i): i for i in range(languages)}, emb_dim=int(attributes["hidden_size"]),
         n_heads=int(attributes["attention_heads"]), n_layers=int(attributes["decoder_layers" if decoder else "layers"]), dropout=0,
         attention_dropout=0, sinusoidal_embeddings=False, gelu_activation=True, asm=False, share_inout_emb=True)
     model = code.TransformerModel(params, range(n_words), is_encoder=not decoder, with_output=True).double()
-    names = {"embeddings/word": "embeddings", "embeddings/position": "position_embeddings", "embeddings/language": "lang_embeddings",
-             "embeddings/layer_norm": "layer_norm_emb", "lm_head": "pred_layer.proj"}
+    names = {"embeddings/word": "embeddings", "embeddings/position": "position_embeddings",
+             "embeddings/language": "lang_embeddings", "embeddings/layer_norm": "layer_norm_emb", "lm_head": "pred_layer.proj"}
     stack = "decoder/" if decoder else "encoder/"
     for layer in range(params.n_layers):
         names.update({stack + k: v for k, v in names_of(layer, decoder).items()})

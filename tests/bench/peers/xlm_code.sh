@@ -12,13 +12,15 @@ small_corpus
 { sed 's/^layers = .*/&\ndecoder_layers = 2\nhead = xlm\nposition_offset = 0\ndropout = 0\nattention_dropout = 0/
        s/^steps = .*/steps = 600/
        s/^learning_rate = .*/learning_rate = 3e-3/; /^.stream text/,$d' job.conf
-  printf '[stream text]\nbatch = 16\nlength = 48\njoin_sentences = false\nmask = 0\nnoise_shuffle = 3\nnoise_drop = 0.2\nnoise_blank = 0.2\n'
+  printf '[stream text]\nbatch = 16\nlength = 48\njoin_sentences = false\nmask = 0\n'
+  printf 'noise_shuffle = 3\nnoise_drop = 0.2\nnoise_blank = 0.2\n'
   printf '[stream pairs]\ntype = parallel\nform = bert\nshuffle_sides = true\nbatch = 32\nlength = 32\n'
-  printf '[objective nmt]\nplugin = seq2seq\nstream = pairs\n[objective denoise]\nplugin = seq2seq\nstream = text\nweight = 0.2\n'; } >nmt.conf
+  printf '[objective nmt]\nplugin = seq2seq\nstream = pairs\n'
+  printf '[objective denoise]\nplugin = seq2seq\nstream = text\nweight = 0.2\n'; } >nmt.conf
 logged train.log xlm_train nmt.conf
 logged dump.log xlm_train nmt.conf --set train.steps=601 --dump-step step.h5
 peer() { # STEP OURS BEAM PENALTY EARLY
-    "$python" "$XLM_SOURCE/tests/bench/peers/xlm_code.py" "$XLM_CODE" "$1" out/latest corpus.h5 text.200 en xx "$2" "$3" "$4" "$5" 2>peer.log |
+    "$python" "$XLM_SOURCE/tests/bench/peers/xlm_code.py" "$XLM_CODE" "$1" out/latest corpus.h5 text.200 en xx "${@:2:4}" 2>peer.log |
         while IFS=$'\t' read -r name difference goal; do row "$name" "" "" "$difference" "$goal"; done
 }
 set -o pipefail

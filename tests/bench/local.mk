@@ -8,6 +8,7 @@ BENCHMARKS = \
 	tests/bench/memory.sh \
 	tests/bench/order.sh \
 	tests/bench/ranks.sh \
+	tests/bench/search.sh \
 	tests/bench/crowded.sh \
 	tests/bench/peers/train.sh \
 	tests/bench/peers/bleu.sh \
@@ -32,6 +33,7 @@ benchmark_programs = \
 	tests/bench/evaluation \
 	tests/bench/kernels \
 	tests/bench/peak \
+	tests/bench/search \
 	tests/bench/step \
 	tests/bench/vectors
 EXTRA_PROGRAMS += $(benchmark_programs)
@@ -70,8 +72,10 @@ EXTRA_DIST += \
 	tests/bench/peers/xlm_code.py \
 	tests/bench/peers/xlm_code.sh \
 	tests/bench/ranks.sh \
+	tests/bench/peers/search.py \
 	tests/bench/roberta-8.sh \
 	tests/bench/run.sh \
+	tests/bench/search.sh \
 	tests/bench/step.sh \
 	tests/bench/table.sh \
 	tests/bench/train.sh \

@@ -70,39 +70,31 @@ static bool is_inside(const char *path)
     return false;
 }
 
-int xlm_unfinished_make(const char *path, int flags, char **name)
+/* A file, or a directory, for which the result is 0. On failure -1 with errno. */
+static int make(const char *path, int flags, bool directory, char **name)
 {
     sigset_t before;
+    int made = 0;
     *name = g_strconcat(path, XLM_UNFINISHED "XXXXXX", NULL);
     hold_signals(&before);
-    const int descriptor = g_mkstemp_full(*name, flags | O_CLOEXEC, 0666);
-    if (descriptor >= 0)
-        note(*name, false);
+    if (!directory)
+        made = g_mkstemp_full(*name, flags | O_CLOEXEC, 0666);
+    else if (g_mkdtemp_full(*name, 0777) == NULL)
+        made = -1;
+    if (made >= 0)
+        note(*name, directory);
     let_signals(&before);
-    if (descriptor < 0) {
+    if (made < 0) {
         const int number = errno;
         g_clear_pointer(name, g_free);
         errno = number;
     }
-    return descriptor;
+    return made;
 }
 
-bool xlm_unfinished_make_directory(const char *path, char **name)
-{
-    sigset_t before;
-    *name = g_strconcat(path, XLM_UNFINISHED "XXXXXX", NULL);
-    hold_signals(&before);
-    const bool good = g_mkdtemp_full(*name, 0777) != NULL;
-    if (good)
-        note(*name, true);
-    let_signals(&before);
-    if (!good) {
-        const int number = errno;
-        g_clear_pointer(name, g_free);
-        errno = number;
-    }
-    return good;
-}
+int xlm_unfinished_make(const char *path, int flags, char **name) { return make(path, flags, false, name); }
+
+bool xlm_unfinished_make_directory(const char *path, char **name) { return make(path, 0, true, name) >= 0; }
 
 /* Forget the files of a directory that now has its final name. */
 static void forget_inside(const char *directory)

@@ -2,7 +2,6 @@
 #include "checkpoint/checkpoint_check.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/names.h"
@@ -31,17 +30,24 @@ bool checkpoint_has(const xlm_run_state *state, int array, const xlm_parameter *
     return array < CHECKPOINT_AVERAGES || xlm_average_has(state->average[array - CHECKPOINT_AVERAGES].objective, p);
 }
 
-/* The file is complete but does not fit; the caller adds the name of the file. */
-static xlm_file_condition unfit(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static xlm_file_condition unfit(GError **error, const char *format, ...)
+void checkpoint_share_array(const xlm_comm *comm, const xlm_run_state *state, int array)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    g_autofree char *what = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    xlm_error_set(error, EX_DATAERR, "%s", what);
-    return XLM_FILE_UNFIT;
+    const size_t bytes = sizeof(float) * (size_t)xlm_parameters_size(state->parameters);
+    xlm_comm_broadcast(comm, 0, state->scratch, bytes);
+    if (array == CHECKPOINT_VALUES)
+        memcpy(xlm_parameters_values(state->parameters), state->scratch, bytes);
+    else
+        xlm_shards_take(state->shards, state->scratch, checkpoint_own(state, array));
 }
+
+void checkpoint_share_states(const xlm_comm *comm, const xlm_run_state *state)
+{
+    for (int k = 0; k < state->saved_states; k++)
+        xlm_comm_broadcast(comm, 0, state->saved_state[k].values, xlm_state_bytes(&state->saved_state[k]));
+}
+
+/* The file is complete but does not fit; the caller adds the name of the file. */
+#define UNFIT(error, ...) (xlm_error_set(error, EX_DATAERR, __VA_ARGS__), XLM_FILE_UNFIT)
 
 /* The classes are the same ones in the same order. */
 static xlm_file_condition check_task(const xlm_store *store, const xlm_model_task *task, GError **error)
@@ -49,14 +55,14 @@ static xlm_file_condition check_task(const xlm_store *store, const xlm_model_tas
     if (task == NULL)
         return XLM_FILE_GOOD;
     if (!xlm_store_has(store, "/task/labels"))
-        return unfit(error, "it is not fine-tuned, it has no /task/labels");
+        return UNFIT(error, "it is not fine-tuned, it has no /task/labels");
     g_auto(GStrv) labels = xlm_store_read_strings(store, "/task/labels", INT32_MAX, NULL, error);
     if (labels == NULL)
         return XLM_FILE_DAMAGED;
     xlm_file_condition condition = XLM_FILE_GOOD;
     if (!g_strv_equal((const char *const *)labels, (const char *const *)task->labels)) {
         g_autofree char *there = xlm_names_some(labels), *here = xlm_names_some(task->labels);
-        condition = unfit(error, "its labels are %s; here %s", there, here);
+        condition = UNFIT(error, "its labels are %s; here %s", there, here);
     }
     return condition;
 }
@@ -70,10 +76,10 @@ static xlm_file_condition check_origin(const xlm_store *store, const xlm_run_sta
         !xlm_store_get_int(store, "/generator", "seed", &seed, error))
         return XLM_FILE_DAMAGED;
     if (digest != s->corpus_digest)
-        return unfit(error, "its corpus has other subwords or languages (digest %016" G_GINT64_MODIFIER "x, here %016"
+        return UNFIT(error, "its corpus has other subwords or languages (digest %016" G_GINT64_MODIFIER "x, here %016"
                      G_GINT64_MODIFIER "x)", digest, s->corpus_digest);
     if ((uint64_t)seed != s->seed)
-        return unfit(error, "its seed is %" G_GINT64_FORMAT ", the job's %" G_GUINT64_FORMAT, seed, s->seed);
+        return UNFIT(error, "its seed is %" G_GINT64_FORMAT ", the job's %" G_GUINT64_FORMAT, seed, s->seed);
     return XLM_FILE_GOOD;
 }
 
@@ -90,11 +96,11 @@ static xlm_file_condition check_saved_state(const xlm_store *store, const xlm_sa
 {
     xlm_array array = {xlm_state_store_type(saved), XLM_ANY, 0};
     if (!xlm_store_has(store, saved->path))
-        return saved->optional ? XLM_FILE_GOOD : unfit(error, "it has no %s", saved->path);
+        return saved->optional ? XLM_FILE_GOOD : UNFIT(error, "it has no %s", saved->path);
     if (!xlm_store_shape(store, saved->path, &array, error))
         return XLM_FILE_DAMAGED;
     if (array.rows != (uint64_t)saved->n)
-        return unfit(error, "%s has %" G_GUINT64_FORMAT " numbers there, %" G_GINT64_FORMAT " here", saved->path, array.rows,
+        return UNFIT(error, "%s has %" G_GUINT64_FORMAT " numbers there, %" G_GINT64_FORMAT " here", saved->path, array.rows,
                      saved->n);
     return XLM_FILE_GOOD;
 }

@@ -1,6 +1,7 @@
 /* xlm-mpi: is a checkpoint valid, and does it belong to this job? SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Code shared by writing and reading checkpoints. Nothing here is collective: one process has the file open. */
+ * Code shared by writing and reading checkpoints. One process has the file open; only functions that share something are
+ * collective. */
 #ifndef XLM_CHECKPOINT_CHECKPOINT_CHECK_H
 #define XLM_CHECKPOINT_CHECKPOINT_CHECK_H
 
@@ -16,6 +17,11 @@ bool checkpoint_has(const xlm_run_state *state, int array, const xlm_parameter *
 
 /* This rank's part of an array of moments or averages. */
 float *checkpoint_own(const xlm_run_state *state, int array);
+
+/* Collective. Give all ranks an array that rank 0 has whole in the scratch memory: the values, or their own part of others. */
+void checkpoint_share_array(const xlm_comm *comm, const xlm_run_state *state, int array);
+/* Collective. Give all ranks the saved states of rank 0. */
+void checkpoint_share_states(const xlm_comm *comm, const xlm_run_state *state);
 
 /* Check a whole file: its format, whether it fits the run, and every array, by reading it into the scratch memory of `state`.
  * *error is set when the result is not XLM_FILE_GOOD. */

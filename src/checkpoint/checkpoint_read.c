@@ -20,11 +20,7 @@ static bool take_arrays(const xlm_comm *comm, const xlm_store *store, xlm_run_st
             checkpoint_read_whole(store, s, a, s->scratch, &failure);
         if (!xlm_comm_agree_on(comm, failure, error))
             return false;
-        xlm_comm_broadcast(comm, 0, s->scratch, bytes);
-        if (a == CHECKPOINT_VALUES)
-            memcpy(xlm_parameters_values(s->parameters), s->scratch, bytes);
-        else
-            xlm_shards_take(s->shards, s->scratch, checkpoint_own(s, a));
+        checkpoint_share_array(comm, s, a);
     }
     return true;
 }
@@ -40,8 +36,7 @@ static bool take_rest(const xlm_comm *comm, const xlm_store *store, xlm_run_stat
         checkpoint_read_state(store, &s->saved_state[k], s->saved_state[k].values, &failure);
     if (!xlm_comm_agree_on(comm, failure, error))
         return false;
-    for (int k = 0; k < s->saved_states; k++)
-        xlm_comm_broadcast(comm, 0, s->saved_state[k].values, xlm_state_bytes(&s->saved_state[k]));
+    checkpoint_share_states(comm, s);
     if (s->start != NULL)
         xlm_start_record_share(s->start, comm);
     xlm_comm_broadcast(comm, 0, &s->step, sizeof s->step);
@@ -103,15 +98,6 @@ bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_
     *found = comm->rank == 0 ? find_newest(directory, state, &failure) : NULL;
     if (!xlm_comm_agree_on(comm, failure, error))
         return false;
-    void *path = *found;
-    size_t size = *found != NULL ? strlen(*found) + 1 : 0;
-    xlm_comm_broadcast_bytes(comm, 0, &path, &size);
-    if (size == 0) {
-        if (comm->rank != 0)
-            g_free(path);
-        *found = NULL;
-        return true;
-    }
-    *found = path;
-    return take_file(comm, path, state, error);
+    xlm_comm_broadcast_text(comm, found);
+    return *found == NULL || take_file(comm, *found, state, error);
 }

@@ -8,13 +8,12 @@
 #include <zlib.h>
 
 #include "base/log.h"
+#include "checkpoint/checkpoint_check.h"
 #include "files/files.h"
 #include "job/job_record.h"
 #include "model/model_attributes.h"
 
 enum { BUFFER = 1 << 20 }; /* bytes read at a time to be checked */
-
-int64_t xlm_rank_files_arrays(const xlm_run_state *state) { return XLM_RANK_FILE_ARRAYS + state->averages; }
 
 int64_t xlm_rank_files_states(const xlm_run_state *state)
 {
@@ -104,7 +103,7 @@ static bool read_header(FILE *file, const char *path, xlm_rank_file_header *h, G
         h->rank >= h->ranks ||
         h->size > INT64_MAX / 16 || h->ranks > 1 << 24 || h->share > INT64_MAX / 16 / h->ranks || h->states < 0 ||
         h->states > INT64_MAX / 16 ||
-        h->arrays < XLM_RANK_FILE_ARRAYS || h->arrays > XLM_RANK_FILE_MAX_ARRAYS || h->size > INT64_MAX / 16 / h->arrays)
+        h->arrays < CHECKPOINT_AVERAGES || h->arrays > XLM_RANK_FILE_MAX_ARRAYS || h->size > INT64_MAX / 16 / h->arrays)
         return xlm_error_set(error, EX_DATAERR, "%s: is damaged, or of another kind of processor", path);
     return true;
 }
@@ -180,7 +179,7 @@ static bool find(const char *directory, int64_t newest, const xlm_run_state *sta
     if (step > newest && check_parts(directory, step, first, &why)) {
         return check_model(directory, state, error) &&
                ((first->fingerprint == xlm_rank_files_fingerprint(state) && first->size == state->shards->size &&
-                 first->states == xlm_rank_files_states(state) && first->arrays == xlm_rank_files_arrays(state)) ||
+                 first->states == xlm_rank_files_states(state) && first->arrays == checkpoint_arrays(state)) ||
                 xlm_error_set(error, EX_DATAERR, "%s: a stopped run left the parts of step %" G_GINT64_FORMAT " there, which do "
                               "not fit the job; start the job they are of, take another output directory, or --resume never",
                               directory, step));
@@ -240,36 +239,22 @@ static bool read_states(const char *directory, const xlm_rank_file_header *first
     return good;
 }
 
-/* Array number 1, 2, …, of which each rank has its own elements. */
-static float *own_array(const xlm_run_state *state, int array)
-{
-    if (array >= XLM_RANK_FILE_ARRAYS)
-        return state->average[array - XLM_RANK_FILE_ARRAYS].own;
-    return array == 1 ? state->first_moment : state->second_moment;
-}
-
 static bool take(const xlm_comm *comm, const char *directory, const xlm_rank_file_header *first, xlm_run_state *state,
                  GError **error)
 {
-    const size_t bytes = sizeof(float) * (size_t)state->shards->size;
     GError *failure = NULL;
     for (int array = 0; array < first->arrays; array++) {
         for (int rank = 0; comm->rank == 0 && rank < first->ranks && failure == NULL; rank++)
             read_array(directory, first, rank, array, state->scratch, &failure);
         if (!xlm_comm_agree_on(comm, failure, error))
             return false;
-        xlm_comm_broadcast(comm, 0, state->scratch, bytes);
-        if (array == 0)
-            memcpy(xlm_parameters_values(state->parameters), state->scratch, bytes);
-        else
-            xlm_shards_take(state->shards, state->scratch, own_array(state, array));
+        checkpoint_share_array(comm, state, array);
     }
     if (comm->rank == 0)
         read_states(directory, first, state, &failure);
     if (!xlm_comm_agree_on(comm, failure, error))
         return false;
-    for (int k = 0; k < state->saved_states; k++)
-        xlm_comm_broadcast(comm, 0, state->saved_state[k].values, xlm_state_bytes(&state->saved_state[k]));
+    checkpoint_share_states(comm, state);
     state->step = first->step;
     return true;
 }

@@ -4,7 +4,7 @@
  * ranks can make a checkpoint from the parts later. A part is DIRECTORY/stopped-<step, 8 digits>.<rank>.part, with numbers in the
  * processor's byte order:
  *   xlm_rank_file_header
- *   f32 [arrays x own]: parameters, first moment, second moment, averages of objectives: the elements this rank owns
+ *   f32 [arrays x own]: the arrays of checkpoint/checkpoint_check.h, in order: the elements this rank owns
  *   (comm/shards.h), in order
  *   [states] bytes of the saved states (checkpoint/checkpoint.h), in rank 0's part
  *   u32 CRC-32 of everything before
@@ -16,7 +16,7 @@
 #include "checkpoint/checkpoint.h"
 
 #define XLM_RANK_FILE_WRITING ".writing"
-enum { XLM_RANK_FILE_ARRAYS = 3 /* and averages */, XLM_RANK_FILE_MAX_ARRAYS = 1 << 10 };
+enum { XLM_RANK_FILE_MAX_ARRAYS = 1 << 10 };
 
 typedef struct xlm_rank_file_header {
     char format[16];      /* XLM_RANK_FILE_FORMAT */
@@ -34,8 +34,7 @@ typedef struct xlm_rank_file_header {
 #define XLM_RANK_FILE_FORMAT "xlm-mpi part 2"
 #define XLM_RANK_FILE_ORDER UINT64_C(0x0102030405060708)
 
-/* Number of arrays of a run, and bytes of its saved states. */
-int64_t xlm_rank_files_arrays(const xlm_run_state *state);
+/* Bytes of the saved states of a run. */
 int64_t xlm_rank_files_states(const xlm_run_state *state);
 /* A fingerprint of names, shapes, seed, corpus, optimiser and task of a run, to tell whether parts belong to this job. */
 uint64_t xlm_rank_files_fingerprint(const xlm_run_state *state);

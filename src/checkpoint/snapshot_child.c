@@ -14,11 +14,13 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/log.h"
 #include "base/process.h"
+#include "checkpoint/checkpoint_check.h"
 
 enum { TERMINAL = 3 };           /* the file descriptor it has in the child */
 enum { POLL = 50 };              /* milliseconds */
-enum { SIGN_OF_LIFE = 20 };      /* seconds between those of the lock */
+enum { REFRESH = 20 };           /* seconds between two refreshes of the lock */
 /* Seconds until a rank that has not even begun its part is given up: network file systems show new files late. */
 enum { PATIENCE_ONE_NODE = 3, PATIENCE_NETWORK = 60 };
 enum { PATIENCE_GROWING = 180 }; /* until a part that does not grow is given up */
@@ -44,14 +46,14 @@ static bool is_of_launcher(const char *variable)
 
 static char **make_environment(int terminal)
 {
-    GPtrArray *passed = g_ptr_array_new();
+    g_autoptr(GStrvBuilder) passed = g_strv_builder_new();
+    g_autofree char *variable = g_strdup_printf("%s=%d", XLM_SNAPSHOT_TERMINAL, TERMINAL);
     for (char **at = environ; *at != NULL; at++)
         if (!is_of_launcher(*at))
-            g_ptr_array_add(passed, g_strdup(*at));
+            g_strv_builder_add(passed, *at);
     if (terminal >= 0)
-        g_ptr_array_add(passed, g_strdup_printf("%s=%d", XLM_SNAPSHOT_TERMINAL, TERMINAL));
-    g_ptr_array_add(passed, NULL);
-    return (char **)g_ptr_array_free(passed, FALSE);
+        g_strv_builder_add(passed, variable);
+    return g_strv_builder_end(passed);
 }
 
 /* The command line of this program, and --finish. */
@@ -59,14 +61,13 @@ static char **make_arguments(void)
 {
     char *line = NULL;
     gsize size = 0;
-    GPtrArray *all = g_ptr_array_new();
+    g_autoptr(GStrvBuilder) all = g_strv_builder_new();
     g_file_get_contents("/proc/self/cmdline", &line, &size, NULL);
     for (gsize at = 0; at < size; at += strlen(line + at) + 1)
-        g_ptr_array_add(all, g_strdup(line + at));
-    g_ptr_array_add(all, g_strdup("--finish"));
-    g_ptr_array_add(all, NULL);
+        g_strv_builder_add(all, line + at);
+    g_strv_builder_add(all, "--finish");
     g_free(line);
-    return (char **)g_ptr_array_free(all, FALSE);
+    return g_strv_builder_end(all);
 }
 
 void xlm_snapshot_child_plan(xlm_snapshot_child *child, const xlm_snapshot_setup *setup, const char *states)
@@ -175,7 +176,7 @@ static bool write_part(const xlm_snapshot_child *c)
     put_array(&o, &c->header, c->values, false);
     put_array(&o, &c->header, c->moments[0], true);
     put_array(&o, &c->header, c->moments[1], true);
-    for (int64_t a = 0; a < c->header.arrays - XLM_RANK_FILE_ARRAYS; a++)
+    for (int64_t a = 0; a < c->header.arrays - CHECKPOINT_AVERAGES; a++)
         put_array(&o, &c->header, c->average[a].own, true);
     put(&o, c->states, c->header.states);
     const uint32_t sum = (uint32_t)o.sum;
@@ -189,19 +190,12 @@ static bool write_part(const xlm_snapshot_child *c)
 
 /* ---- the child of rank 0 ---- */
 
-static double clock_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void rest(const xlm_snapshot_child *c, double *sign_of_life)
+static void rest(const xlm_snapshot_child *c, double *refreshed)
 {
     const struct timespec a_while = {.tv_nsec = POLL * 1000000L};
     nanosleep(&a_while, NULL);
-    if (clock_now() - *sign_of_life > SIGN_OF_LIFE) {
-        *sign_of_life = clock_now();
+    if (xlm_clock() - *refreshed > REFRESH) {
+        *refreshed = xlm_clock();
         utimensat(AT_FDCWD, c->lock, NULL, 0);
     }
 }
@@ -216,26 +210,26 @@ static void name_part(const xlm_snapshot_child *c, int64_t rank, const char *end
 static int64_t wait_for_parts(const xlm_snapshot_child *c)
 {
     char path[4096];
-    double begun = clock_now(), sign_of_life = begun;
+    double begun = xlm_clock(), refreshed = begun;
     off_t size = -1;
     for (int64_t rank = 1; rank < c->header.ranks;) {
         struct stat is;
         name_part(c, rank, "", path);
         if (stat(path, &is) == 0) {
             rank++;
-            begun = clock_now();
+            begun = xlm_clock();
             size = -1;
             continue;
         }
         name_part(c, rank, XLM_RANK_FILE_WRITING, path);
         if (stat(path, &is) == 0 && is.st_size > size) {
             size = is.st_size;
-            begun = clock_now();
+            begun = xlm_clock();
         }
         const int patience = size >= 0 ? PATIENCE_GROWING : c->one_node ? PATIENCE_ONE_NODE : PATIENCE_NETWORK;
-        if (clock_now() - begun > patience)
+        if (xlm_clock() - begun > patience)
             return rank;
-        rest(c, &sign_of_life);
+        rest(c, &refreshed);
     }
     return -1;
 }
@@ -288,9 +282,9 @@ noreturn void xlm_snapshot_child_run(const xlm_snapshot_child *child)
     if (child->header.rank != 0)
         _exit(good ? EX_OK : EX_IOERR);
     /* A rank that lives on ends its child, so an orphan's parent was killed. */
-    double sign_of_life = clock_now();
+    double refreshed = xlm_clock();
     while (getppid() == child->parent)
-        rest(child, &sign_of_life);
+        rest(child, &refreshed);
     const int64_t missing = good ? wait_for_parts(child) : 0;
     if (missing >= 0)
         give_up(child, missing);

@@ -15,7 +15,7 @@
 
 typedef struct xlm_snapshot_child {
     const float *values, *moments[2]; /* whole; own elements, one share after the other */
-    const xlm_saved_average *average; /* [header.arrays - XLM_RANK_FILE_ARRAYS] */
+    const xlm_saved_average *average; /* [header.arrays - CHECKPOINT_AVERAGES] */
     const char *states;
     xlm_rank_file_header header;
     bool one_node;

@@ -1,8 +1,6 @@
 /* xlm-mpi: from which checkpoint a run took its first parameters. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "checkpoint/start_record.h"
 
-#include <string.h>
-
 static const char GROUP[] = "/start";
 
 bool xlm_start_record_write(const xlm_start_record *record, xlm_store *store, GError **error)
@@ -20,25 +18,10 @@ bool xlm_start_record_read(xlm_start_record *record, const xlm_store *store, GEr
                                             (record->sha256 = xlm_store_get_text(store, GROUP, "sha256", error)) != NULL);
 }
 
-static void share_text(char **text, const xlm_comm *comm)
-{
-    void *bytes = *text;
-    size_t size = *text != NULL ? strlen(*text) + 1 : 0;
-    if (comm->rank != 0)
-        g_clear_pointer(text, g_free);
-    xlm_comm_broadcast_bytes(comm, 0, &bytes, &size);
-    if (comm->rank == 0)
-        return;
-    if (size > 0)
-        *text = bytes;
-    else
-        g_free(bytes);
-}
-
 void xlm_start_record_share(xlm_start_record *record, const xlm_comm *comm)
 {
-    share_text(&record->path, comm);
-    share_text(&record->sha256, comm);
+    xlm_comm_broadcast_text(comm, &record->path);
+    xlm_comm_broadcast_text(comm, &record->sha256);
     xlm_comm_broadcast(comm, 0, &record->step, sizeof record->step);
 }
 

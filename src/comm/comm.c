@@ -120,9 +120,8 @@ const char *xlm_comm_library(void)
     return text;
 }
 
-xlm_comm xlm_comm_alone(const xlm_comm *comm)
+xlm_comm xlm_comm_alone(void)
 {
-    (void)comm;
     return (xlm_comm){.mpi = MPI_COMM_SELF, .node = MPI_COMM_SELF, .rank = 0, .ranks = 1, .local_rank = 0, .local_ranks = 1};
 }
 
@@ -168,6 +167,17 @@ void xlm_comm_broadcast_bytes(const xlm_comm *comm, int root, void **bytes, size
     if (comm->rank != root)
         *bytes = g_malloc(n);
     xlm_comm_broadcast(comm, root, *bytes, n);
+}
+
+void xlm_comm_broadcast_text(const xlm_comm *comm, char **text)
+{
+    void *bytes = *text;
+    size_t size = *text != NULL ? strlen(*text) + 1 : 0;
+    xlm_comm_broadcast_bytes(comm, 0, &bytes, &size);
+    if (comm->rank == 0)
+        return;
+    g_free(*text);
+    *text = bytes; /* NULL if there are no bytes */
 }
 
 void xlm_comm_gather_all(const xlm_comm *comm, const void *bytes, size_t size, void **all, size_t *sizes)

@@ -28,7 +28,7 @@ void xlm_comm_open(xlm_comm *comm, const char *program, int *argc, char ***argv)
 int xlm_comm_close(xlm_comm *comm, GError *error);
 
 /* A communicator of this process alone, to call collective functions without other ranks. Not collective. */
-xlm_comm xlm_comm_alone(const xlm_comm *comm);
+xlm_comm xlm_comm_alone(void);
 
 /* Make an error of any rank the error of all: true when no rank has one; else false, and *error is, on every rank, the
  * error of the lowest rank that has one. error must not be NULL. */
@@ -42,6 +42,8 @@ const char *xlm_comm_library(void);
 void xlm_comm_broadcast(const xlm_comm *comm, int root, void *bytes, size_t size);
 /* The same for bytes whose size only root knows. On the others *bytes is set to new memory (g_free). */
 void xlm_comm_broadcast_bytes(const xlm_comm *comm, int root, void **bytes, size_t *size);
+/* Rank 0's text, or NULL, to all ranks. The other ranks' *text is freed and replaced; g_free. */
+void xlm_comm_broadcast_text(const xlm_comm *comm, char **text);
 /* All ranks' bytes one after another, in rank order, on every rank: *all is new memory (g_free), sizes[ranks] in bytes. */
 void xlm_comm_gather_all(const xlm_comm *comm, const void *bytes, size_t size, void **all, size_t *sizes);
 

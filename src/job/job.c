@@ -175,22 +175,6 @@ static bool find_plugin(const xlm_plugin_kind *kind, const char *plugin, const x
     return true;
 }
 
-/* known: as for read_job. */
-static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *name, const xlm_job *known, xlm_job_objective *o,
-                           GError **error)
-{
-    g_autofree char *section = g_strdup_printf("objective %s", name);
-    o->name = g_strdup(name);
-    bool good = xlm_options_read(objective_options, file, section, o, error);
-    if (good && o->plugin == NULL)
-        o->plugin = g_strdup(name);
-    good = good && find_plugin(&xlm_loss_plugins, o->plugin, known, &o->use.loaded, error) &&
-           read_options(file, section, objective_options, &o->use, error);
-    o->cls = o->use.loaded.cls;
-    good = good && (o->cls == NULL || find_stream(job, file, section, o, error));
-    return good;
-}
-
 /* Stages that belong to every stream are not chosen by name. */
 static bool check_stage_name(const xlm_jobfile *file, const char *section, const char *plugin, GError **error)
 {
@@ -200,17 +184,34 @@ static bool check_stage_name(const xlm_jobfile *file, const char *section, const
                               plugin);
 }
 
+/* The plugin of a section, by default of the section's name, and its options. known: as for read_job. */
+static bool read_plugin(const xlm_plugin_kind *kind, const xlm_jobfile *file, const char *section, const char *name,
+                        const xlm_option *own, const xlm_job *known, char **plugin, xlm_job_plugin *use, GError **error)
+{
+    if (*plugin == NULL)
+        *plugin = g_strdup(name);
+    return (kind != &xlm_stage_plugins || check_stage_name(file, section, *plugin, error)) &&
+           find_plugin(kind, *plugin, known, &use->loaded, error) && read_options(file, section, own, use, error);
+}
+
+static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *name, const xlm_job *known, xlm_job_objective *o,
+                           GError **error)
+{
+    g_autofree char *section = g_strdup_printf("objective %s", name);
+    o->name = g_strdup(name);
+    const bool good = xlm_options_read(objective_options, file, section, o, error) &&
+                      read_plugin(&xlm_loss_plugins, file, section, name, objective_options, known, &o->plugin, &o->use, error);
+    o->cls = o->use.loaded.cls;
+    return good && (o->cls == NULL || find_stream(job, file, section, o, error));
+}
+
 static bool read_stage(xlm_job *job, const xlm_jobfile *file, const char *name, const xlm_job *known, xlm_job_stage *stage,
                        GError **error)
 {
     g_autofree char *section = g_strdup_printf("stage %s", name);
     stage->name = g_strdup(name);
-    bool good = xlm_options_read(stage_options, file, section, stage, error);
-    if (good && stage->plugin == NULL)
-        stage->plugin = g_strdup(name);
-    good = good && check_stage_name(file, section, stage->plugin, error) &&
-           find_plugin(&xlm_stage_plugins, stage->plugin, known, &stage->use.loaded, error) &&
-           read_options(file, section, stage_options, &stage->use, error);
+    const bool good = xlm_options_read(stage_options, file, section, stage, error) &&
+                      read_plugin(&xlm_stage_plugins, file, section, name, stage_options, known, &stage->plugin, &stage->use, error);
     const int s = good ? find_named(job, file, section, stage->stream_name, error) : -1;
     if (s >= 0 && stage->use.loaded.cls != NULL) {
         const xlm_stage_use use = {stage->name, stage->use.loaded.cls, stage->use.state};
@@ -262,10 +263,8 @@ static bool check_freeze(const xlm_job *job, const xlm_jobfile *file, GError **e
 {
     int64_t layers;
     g_autoptr(GError) why = NULL;
-    if (xlm_rates_read_freeze(job->train.optimiser.freeze, xlm_layers_of(&job->model, XLM_STACK_ENCODER), &layers, &why))
-        return true;
-    xlm_jobfile_refuse(file, "train", "freeze", error, "%s", why->message);
-    return false;
+    return xlm_rates_read_freeze(job->train.optimiser.freeze, xlm_layers_of(&job->model, XLM_STACK_ENCODER), &layers, &why) ||
+           xlm_jobfile_refuse(file, "train", "freeze", error, "%s", why->message);
 }
 
 /* What no single option can say. */
@@ -286,8 +285,7 @@ static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **erro
             used |= g_strcmp0(job->objective[k].stream_name, job->stream[s].name) == 0;
         if (!used) {
             g_autofree char *section = g_strdup_printf("stream %s", job->stream[s].name);
-            xlm_jobfile_refuse(file, section, NULL, error, "no objective names this stream");
-            return false;
+            return xlm_jobfile_refuse(file, section, NULL, error, "no objective names this stream");
         }
     }
     return true;

@@ -31,13 +31,9 @@ static bool compare_key(const xlm_option *option, const char *start, const xlm_j
     xlm_model_config sizes = *job;
     xlm_model_fill_in_sizes(&sizes);
     g_autofree char *here = xlm_option_print(option, &sizes), *other = xlm_option_print(option, there);
-    const bool good = strcmp(here, other) == 0 || may_differ(option->name, job, there);
-    if (!good) {
-        g_autofree char *place = xlm_jobfile_place(file, "model", option->name);
-        xlm_error_set(error, EX_CONFIG, "%s: %s = %s, but the model of %s, which the run starts from, has %s; leave the key out",
-                      place, option->name, here, start, other);
-    }
-    return good;
+    return strcmp(here, other) == 0 || may_differ(option->name, job, there) ||
+           xlm_jobfile_refuse(file, "model", option->name, error, "%s = %s, but the model of %s, which the run starts from, has %s; "
+                              "leave the key out", option->name, here, start, other);
 }
 
 static bool take_key(const xlm_option *option, const xlm_model_config *there, xlm_model_config *model, GError **error)
@@ -102,12 +98,9 @@ static xlm_loaded_model *load_newest(const char *directory)
 bool xlm_warm_start_model(const char *start, const char *output, const xlm_jobfile *file, xlm_model_config *model,
                           GError **error)
 {
-    if (lies_in(start, output)) {
-        g_autofree char *place = xlm_jobfile_place(file, "train", "start");
-        xlm_error_set(error, EX_CONFIG, "%s: %s lies in the output directory of this run; give the new run a directory of its "
-                      "own", place, start);
-        return false;
-    }
+    if (lies_in(start, output))
+        return xlm_jobfile_refuse(file, "train", "start", error, "%s lies in the output directory of this run; give the new run a "
+                                  "directory of its own", start);
     g_autoptr(GError) why = NULL;
     g_autoptr(xlm_loaded_model) there = xlm_model_file_read_header(start, &why);
     const bool gone = there == NULL && xlm_error_exit_code(why) == EX_NOINPUT;

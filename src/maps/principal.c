@@ -46,7 +46,7 @@ bool xlm_principal_components(const xlm_comm *comm, int64_t n, int64_t width, co
         total += covariance[c * width + c];
     if (total > 0) {
         g_autofree double *vectors = g_new(double, width * width);
-        const xlm_comm own = xlm_comm_alone(comm);
+        const xlm_comm own = xlm_comm_alone();
         g_autoptr(xlm_grid) grid = xlm_grid_open(&own);
         if (xlm_symmetric_eigen(grid, width, covariance, values, vectors, &failure))
             for (int64_t i = 0; i < width * k; i++)

@@ -2,7 +2,6 @@
 #include "model/model_file.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "gemm/gemm.h"
@@ -10,6 +9,10 @@
 #include "tensor/parameters.h"
 
 static const char GROUP[] = "/model";
+
+/* format: a literal. False. */
+#define REFUSE(store, error, format, ...) \
+    xlm_error_set(error, EX_DATAERR, "%s: " format "; the file is damaged", xlm_store_path(store), __VA_ARGS__)
 
 /* ---- writing ---- */
 
@@ -87,8 +90,7 @@ xlm_file_condition xlm_model_file_check_format(const xlm_store *store, bool need
         return XLM_FILE_DAMAGED;
     if (*step >= 0 && *step <= MAX_STEPS)
         return XLM_FILE_GOOD;
-    xlm_error_set(error, EX_DATAERR, "%s: step = %" G_GINT64_FORMAT ": must be from 0 to %" G_GINT64_FORMAT "; the file is "
-                  "damaged", xlm_store_path(store), *step, MAX_STEPS);
+    REFUSE(store, error, "step = %" G_GINT64_FORMAT ": must be from 0 to %" G_GINT64_FORMAT, *step, MAX_STEPS);
     return XLM_FILE_DAMAGED;
 }
 
@@ -141,17 +143,6 @@ bool xlm_model_file_read_array(const xlm_store *store, const char *group, const 
 /* <s>, a token, </s>. */
 enum { MIN_LENGTH = 3 };
 
-static bool refuse(const xlm_store *store, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
-static bool refuse(const xlm_store *store, GError **error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    g_autofree char *what = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    xlm_error_set(error, EX_DATAERR, "%s: %s; the file is damaged", xlm_store_path(store), what);
-    return false;
-}
-
 /* Classes have names, each its own. */
 static bool check_labels(const xlm_store *store, char **labels, uint64_t n, GError **error)
 {
@@ -159,7 +150,7 @@ static bool check_labels(const xlm_store *store, char **labels, uint64_t n, GErr
     bool good = true;
     for (uint64_t i = 0; i < n && good; i++)
         if (*labels[i] == '\0' || !g_utf8_validate(labels[i], -1, NULL) || !g_hash_table_add(seen, labels[i]))
-            good = refuse(store, error, "/task/labels: label %" G_GUINT64_FORMAT " is empty, not UTF-8, or the same as another",
+            good = REFUSE(store, error, "/task/labels: label %" G_GUINT64_FORMAT " is empty, not UTF-8, or the same as another",
                           i);
     return good;
 }
@@ -178,10 +169,10 @@ static bool load_task_languages(xlm_loaded_model *m, const xlm_store *store, GEr
         return false;
     for (uint64_t i = 0; i < n; i++) {
         if (xlm_vocabulary_find_language(m->vocabulary, task->languages[i]) < 0)
-            return refuse(store, error, "/task/languages: %s, which is not one of /languages", task->languages[i]);
+            return REFUSE(store, error, "/task/languages: %s, which is not one of /languages", task->languages[i]);
         for (uint64_t k = 0; k < i; k++)
             if (strcmp(task->languages[k], task->languages[i]) == 0)
-                return refuse(store, error, "/task/languages: %s occurs there twice", task->languages[i]);
+                return REFUSE(store, error, "/task/languages: %s occurs there twice", task->languages[i]);
     }
     return true;
 }
@@ -201,10 +192,10 @@ static bool load_task(xlm_loaded_model *m, const xlm_store *store, GError **erro
         !check_labels(store, task->labels, n, error))
         return false;
     if (task->length < MIN_LENGTH || task->length > m->config.positions)
-        return refuse(store, error, "/task: length = %" G_GINT64_FORMAT ": must be from %d to the model's "
+        return REFUSE(store, error, "/task: length = %" G_GINT64_FORMAT ": must be from %d to the model's "
                       "%" G_GINT64_FORMAT " positions", task->length, MIN_LENGTH, m->config.positions);
     if (*task->language != '\0' && xlm_vocabulary_find_language(m->vocabulary, task->language) < 0)
-        return refuse(store, error, "/task: language = %s, which is not one of /languages", task->language);
+        return REFUSE(store, error, "/task: language = %s, which is not one of /languages", task->language);
     return load_task_languages(m, store, error);
 }
 
@@ -213,10 +204,10 @@ static bool check_vocabulary(const xlm_loaded_model *m, const xlm_store *store, 
 {
     const int64_t words = xlm_vocabulary_size(m->vocabulary), languages = xlm_vocabulary_languages(m->vocabulary);
     if (m->config.vocabulary != words)
-        return refuse(store, error, "/model: vocabulary = %" G_GINT64_FORMAT ", but there are %" G_GINT64_FORMAT
+        return REFUSE(store, error, "/model: vocabulary = %" G_GINT64_FORMAT ", but there are %" G_GINT64_FORMAT
                       " words in /vocabulary", m->config.vocabulary, words);
     if (m->config.languages != languages)
-        return refuse(store, error, "/model: languages = %" G_GINT64_FORMAT ", but there are %" G_GINT64_FORMAT " in /languages",
+        return REFUSE(store, error, "/model: languages = %" G_GINT64_FORMAT ", but there are %" G_GINT64_FORMAT " in /languages",
                       m->config.languages, languages);
     return true;
 }

@@ -325,15 +325,14 @@ bool xlm_jobfile_has(const xlm_jobfile *job, const char *section) { return g_key
 
 char **xlm_jobfile_names(const xlm_jobfile *job, const char *kind)
 {
-    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GStrvBuilder) names = g_strv_builder_new();
     char *start = g_strconcat(kind, " ", NULL), **groups = g_key_file_get_groups(job->keys, NULL);
     for (char **group = groups; *group != NULL; group++)
         if (g_str_has_prefix(*group, start))
-            g_ptr_array_add(names, g_strdup(*group + strlen(start)));
+            g_strv_builder_add(names, *group + strlen(start));
     g_strfreev(groups);
     g_free(start);
-    g_ptr_array_add(names, NULL);
-    return (char **)g_ptr_array_free(names, FALSE);
+    return g_strv_builder_end(names);
 }
 
 char **xlm_jobfile_keys(const xlm_jobfile *job, const char *section)

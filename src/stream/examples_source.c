@@ -5,10 +5,6 @@
 #include "stream/examples.h"
 #include "stream/stream.h"
 
-typedef struct labelled {
-    const xlm_examples *examples;
-} labelled;
-
 static bool examples_open(xlm_opening *opening, const void *options, void **stage, GError **error)
 {
     (void)options;
@@ -18,9 +14,7 @@ static bool examples_open(xlm_opening *opening, const void *options, void **stag
     g_assert(xlm_examples_longest(examples) <= opening->length);
     g_assert(xlm_examples_count(examples) % xlm_examples_together(examples) == 0);
     opening->alpha = 1;
-    labelled *l = g_new(labelled, 1);
-    l->examples = examples;
-    *stage = l;
+    *stage = (void *)(uintptr_t)examples;
     return true;
 }
 
@@ -28,11 +22,11 @@ static bool examples_component(void *stage, const xlm_opening *opening, GArray *
 {
     (void)opening;
     (void)error;
-    labelled *l = stage;
-    xlm_component all = {.instances = xlm_examples_count(l->examples), .share = 1, .spans = l,
-                               .together = xlm_examples_together(l->examples)};
+    const xlm_examples *examples = stage;
+    xlm_component all = {.instances = xlm_examples_count(examples), .share = 1, .spans = stage,
+                               .together = xlm_examples_together(examples)};
     for (int64_t i = 0; i < all.instances; i++) {
-        const int64_t tokens = xlm_examples_tokens(l->examples, i + 1) - xlm_examples_tokens(l->examples, i);
+        const int64_t tokens = xlm_examples_tokens(examples, i + 1) - xlm_examples_tokens(examples, i);
         xlm_lengths_add(&all.lengths, tokens, tokens);
     }
     g_array_append_val(components, all);
@@ -41,15 +35,15 @@ static bool examples_component(void *stage, const xlm_opening *opening, GArray *
 
 static int64_t max_predicted(const void *stage, int64_t instances)
 {
-    const labelled *l = stage;
-    return instances * xlm_examples_max_predictions(l->examples);
+    const xlm_examples *examples = stage;
+    return instances * xlm_examples_max_predictions(examples);
 }
 
 static double predicted_share(const void *stage)
 {
-    const labelled *l = stage;
-    const int64_t n = xlm_examples_count(l->examples);
-    return (double)xlm_examples_predictions(l->examples, n) / (double)xlm_examples_tokens(l->examples, n);
+    const xlm_examples *examples = stage;
+    const int64_t n = xlm_examples_count(examples);
+    return (double)xlm_examples_predictions(examples, n) / (double)xlm_examples_tokens(examples, n);
 }
 
 /* [sequences] in the arena */
@@ -64,14 +58,13 @@ static int64_t *numbers_of(const xlm_sequences *sequences, xlm_arena *arena)
 
 static void corrupt(const void *stage, const xlm_draws *draws, const xlm_sequences *sequences, xlm_batch_layout *batch)
 {
-    const labelled *l = stage;
-    xlm_examples_corrupt(l->examples, numbers_of(sequences, batch->arena), draws, batch);
+    const xlm_examples *examples = stage;
+    xlm_examples_corrupt(examples, numbers_of(sequences, batch->arena), draws, batch);
 }
 
 const xlm_stage_class xlm_stage_examples_source = {
     .kind = XLM_STAGE_SOURCE,
     .open = examples_open,
-    .close = g_free,
     .source = {.labelled = true, .unit = "examples", .components = examples_component, .max_predicted = max_predicted,
                .predicted_share = predicted_share, .corrupt = corrupt},
 };
@@ -95,9 +88,9 @@ static bool find(const void *spans, int64_t instance, const xlm_draws *draws, GA
 
 static void describe(const GArray *components, GString *out)
 {
-    const labelled *l = g_array_index(components, xlm_component, 0).spans;
-    const int64_t n = xlm_examples_count(l->examples);
-    g_string_append_printf(out, " of %.1f tokens", (double)xlm_examples_tokens(l->examples, n) / (double)n);
+    const xlm_examples *examples = g_array_index(components, xlm_component, 0).spans;
+    const int64_t n = xlm_examples_count(examples);
+    g_string_append_printf(out, " of %.1f tokens", (double)xlm_examples_tokens(examples, n) / (double)n);
 }
 
 const xlm_stage_class xlm_stage_examples_spans = {
@@ -108,8 +101,8 @@ const xlm_stage_class xlm_stage_examples_spans = {
 static bool lay_out(const xlm_source *source, const xlm_sequences *sequences, xlm_arena *arena,
                     xlm_batch_layout *batch, GError **error)
 {
-    const labelled *l = source->stage;
-    return xlm_examples_lay_out(l->examples, sequences->spans->len, numbers_of(sequences, arena),
+    const xlm_examples *examples = source->stage;
+    return xlm_examples_lay_out(examples, sequences->spans->len, numbers_of(sequences, arena),
                                 (const uint32_t *)(const void *)sequences->instances->data, arena, batch, error);
 }
 

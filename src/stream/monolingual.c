@@ -141,14 +141,13 @@ static bool check(const void *pointer, bool chosen, const char *stream, GError *
 
 static char **list(const xlm_corpus *corpus, xlm_split split)
 {
-    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GStrvBuilder) names = g_strv_builder_new();
     int n;
     const xlm_corpus_text *texts = xlm_corpus_texts(corpus, split, &n);
     for (int i = 0; i < n; i++)
         if (texts[i].monolingual_sentences > 0)
-            g_ptr_array_add(names, g_strdup(texts[i].language));
-    g_ptr_array_add(names, NULL);
-    return (char **)g_ptr_array_free(names, FALSE);
+            g_strv_builder_add(names, texts[i].language);
+    return g_strv_builder_end(names);
 }
 
 static bool has(const xlm_corpus *corpus, xlm_split split, const char *name)

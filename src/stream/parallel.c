@@ -223,13 +223,12 @@ static bool check(const void *pointer, bool chosen, const char *stream, GError *
 
 static char **list(const xlm_corpus *corpus, xlm_split split)
 {
-    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GStrvBuilder) names = g_strv_builder_new();
     int n;
     const xlm_corpus_pairs *pairs = xlm_corpus_all_pairs(corpus, split, &n);
     for (int i = 0; i < n; i++)
-        g_ptr_array_add(names, g_strdup(pairs[i].name));
-    g_ptr_array_add(names, NULL);
-    return (char **)g_ptr_array_free(names, FALSE);
+        g_strv_builder_add(names, pairs[i].name);
+    return g_strv_builder_end(names);
 }
 
 static bool has(const xlm_corpus *corpus, xlm_split split, const char *name)

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "../mpi/run_fixture.h"
+#include "checkpoint/checkpoint_check.h"
 #include "checkpoint/rank_files.h"
 #include "fuzz.h"
 
@@ -23,7 +24,7 @@ static void begin(void)
     const xlm_rank_file_header header = {.format = XLM_RANK_FILE_FORMAT, .byte_order = XLM_RANK_FILE_ORDER, .run = 1,
                                     .fingerprint = xlm_rank_files_fingerprint(&resumed->state), .step = STEP, .ranks = 1,
                                     .size = resumed->shards.size, .share = 64,
-                                    .arrays = xlm_rank_files_arrays(&resumed->state),
+                                    .arrays = checkpoint_arrays(&resumed->state),
                                     .states = xlm_rank_files_states(&resumed->state)};
     const guint bytes = (guint)(sizeof(float) * (size_t)header.size);
     original = g_byte_array_new();

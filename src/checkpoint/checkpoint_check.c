@@ -8,7 +8,7 @@
 #include "checkpoint/objective_arrays.h"
 #include "model/model_attributes.h"
 
-int checkpoint_arrays(const xlm_run_state *state) { return CHECKPOINT_AVERAGES + state->averages; }
+int xlm_checkpoint_arrays(const xlm_run_state *state) { return CHECKPOINT_AVERAGES + state->averages; }
 
 float *checkpoint_own(const xlm_run_state *state, int array)
 {
@@ -112,7 +112,7 @@ static xlm_file_condition check_fit(const xlm_store *store, const xlm_run_state 
         condition = check_task(store, s->task, error);
     if (condition == XLM_FILE_GOOD)
         condition = check_model(store, s, error);
-    for (int a = 0; a < checkpoint_arrays(s); a++) {
+    for (int a = 0; a < xlm_checkpoint_arrays(s); a++) {
         g_autofree char *group = checkpoint_group(s, a);
         for (int i = 0; i < xlm_parameters_count(s->parameters) && condition == XLM_FILE_GOOD; i++) {
             const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
@@ -189,7 +189,7 @@ static bool check_saved_numbers(const xlm_store *store, const xlm_saved_state *s
 static bool check_sums(const xlm_store *store, const xlm_run_state *s, int64_t step, GError **error)
 {
     bool good = true;
-    for (int a = 0; a < checkpoint_arrays(s) && good; a++)
+    for (int a = 0; a < xlm_checkpoint_arrays(s) && good; a++)
         good = checkpoint_read_whole(store, s, a, s->scratch, error);
     for (int k = 0; k < s->saved_states && good; k++)
         good = check_saved_numbers(store, &s->saved_state[k], step, error);

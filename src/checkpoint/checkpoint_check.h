@@ -7,9 +7,9 @@
 
 #include "checkpoint/checkpoint.h"
 
-/* The flat arrays of a run, checkpoint_arrays of them; from CHECKPOINT_AVERAGES on, those of averages. */
+/* The flat arrays of a run, xlm_checkpoint_arrays of them; from CHECKPOINT_AVERAGES on, those of averages. */
 enum { CHECKPOINT_VALUES, CHECKPOINT_FIRST_MOMENT, CHECKPOINT_SECOND_MOMENT, CHECKPOINT_AVERAGES };
-int checkpoint_arrays(const xlm_run_state *state);
+int xlm_checkpoint_arrays(const xlm_run_state *state);
 /* The group of an array; g_free. */
 char *checkpoint_group(const xlm_run_state *state, int array);
 /* Does the file have this parameter in the array? Averages have the parameters of the model and of their own objective. */

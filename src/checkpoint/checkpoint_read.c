@@ -12,7 +12,7 @@
 static bool take_arrays(const xlm_comm *comm, const xlm_store *store, xlm_run_state *s, GError **error)
 {
     const size_t bytes = sizeof(float) * (size_t)xlm_parameters_size(s->parameters);
-    for (int a = 0; a < checkpoint_arrays(s); a++) {
+    for (int a = 0; a < xlm_checkpoint_arrays(s); a++) {
         GError *failure = NULL;
         /* The gaps between parameters are zeros, and no file has them. */
         memset(s->scratch, 0, bytes);

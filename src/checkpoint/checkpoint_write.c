@@ -45,7 +45,7 @@ static bool write_all(xlm_store *store, const xlm_comm *comm, const xlm_run_stat
     if (!write_provenance(store, comm, s, error) ||
         !xlm_model_file_write_content(store, comm, s->model, s->parameters, s->vocabulary, s->task, error))
         return false;
-    for (int a = CHECKPOINT_FIRST_MOMENT; a < checkpoint_arrays(s); a++)
+    for (int a = CHECKPOINT_FIRST_MOMENT; a < xlm_checkpoint_arrays(s); a++)
         if (!write_array(store, comm, s, a, error))
             return false;
     for (int k = 0; k < s->saved_states; k++)

@@ -52,7 +52,7 @@ xlm_snapshot *xlm_snapshot_open(const xlm_snapshot_setup *setup, int64_t validat
         .fingerprint = xlm_rank_files_fingerprint(state),
         .step = state->step, .validated = validated, .ranks = shards->comm->ranks, .rank = shards->comm->rank,
         .size = shards->size,
-        .share = shards->bucket, .arrays = checkpoint_arrays(state), .states = states,
+        .share = shards->bucket, .arrays = xlm_checkpoint_arrays(state), .states = states,
     };
     copy_states(s);
     xlm_snapshot_child_plan(&s->plan, setup, s->states);

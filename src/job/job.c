@@ -11,9 +11,10 @@
 
 const char *const xlm_training_former_keys[] = {"granules", "micro_batches", NULL};
 
+static const char *const stream_former_keys[] = {"masking", "mask_unit", NULL};
 const xlm_jobfile_kind xlm_job_kinds[] = {{"model", false, NULL}, {"train", false, xlm_training_former_keys},
                                           {"evaluate", false, NULL},
-                                          {"stream", true, NULL}, {"stage", true, NULL},
+                                          {"stream", true, stream_former_keys}, {"stage", true, NULL},
                                           {"objective", true, NULL}, {NULL, false, NULL}};
 
 #define TRAIN(member) offsetof(xlm_train_config, member)

@@ -1,6 +1,6 @@
 /* xlm-mpi: masked sequence to sequence pre-training (MASS, Song et al. 2019). SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The stream masks a fragment of each sentence (masking = fragment, mask = 0.5), in one span or in several. The decoder predicts
+ * The stream masks a fragment of each sentence (mask_unit = fragment, mask = 0.5), in one span or in several. The decoder predicts
  * the tokens of the fragment w_t from the tokens before them, w_t−1, and from what the encoder reads of the rest of the sentence:
  *
  *     L = −(1/M) Σ_t log p(w_t | D[top]_t)
@@ -33,7 +33,7 @@ static bool mass_open(xlm_loss *self, char *message, size_t size)
         snprintf(message, size, "[stream %s] has noise, and fragments are of the text as it was read; remove noise_shuffle, "
                  "noise_drop, noise_blank and stages with noise there", stream->name);
     else if (stream->mask == 0 || !stream->fragment)
-        snprintf(message, size, "[stream %s] masks no fragments; set mask = 0.5 and masking = fragment there", stream->name);
+        snprintf(message, size, "[stream %s] masks no fragments; set mask = 0.5 and mask_unit = fragment there", stream->name);
     else {
         if (stream->mask < 0.3)
             snprintf(message, size, "mask = %g of [stream %s] makes short fragments, less than a third of a sentence; MASS has "

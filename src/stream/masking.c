@@ -2,7 +2,9 @@
 #include "stream/masking.h"
 
 #include <glib.h>
+#include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "stream/stage.h"
 
@@ -97,8 +99,8 @@ void xlm_mask(const xlm_masking *masking, const xlm_draws *draws, xlm_batch_layo
 
 typedef struct options {
     xlm_piecewise *mask;
-    double mask_token, mask_random;
-    int64_t masking, span;
+    char **replace;
+    int64_t mask_unit, span;
 } options;
 
 static double largest_share(const options *o)
@@ -113,31 +115,58 @@ static const xlm_option masking_options[] = {
     {"mask", XLM_OPTION_PIECEWISE, "0.15", 0, 1, NULL,
      "share of the tokens, special ones excepted, that is predicted; 0: none; a list STEP:SHARE,... is linear between its steps, and "
      "held-out text has its last share", offsetof(options, mask)},
-    {"mask_token", XLM_OPTION_REAL, "0.8", 0, 1, NULL, "share of the predicted tokens that is replaced by <mask>",
-     offsetof(options, mask_token)},
-    {"mask_random", XLM_OPTION_REAL, "0.1", 0, 1, NULL,
-     "share of the predicted tokens that is replaced by a random token; the rest stays as it is", offsetof(options, mask_random)},
-    {"masking", XLM_OPTION_CHOICE, "tokens", 0, 0, XLM_SELECTION_NAMES,
+    {"replace", XLM_OPTION_LIST, "mask:0.8,random:0.1,keep:0.1", 0, 0, NULL,
+     "shares of the predicted tokens that are replaced by <mask>, by a random token, and that stay as they are; 0 where left out",
+     offsetof(options, replace)},
+    {"mask_unit", XLM_OPTION_CHOICE, "token", 0, 0, XLM_SELECTION_NAMES,
      "which are predicted: each token by chance; whole words; spans of up to 10 words (SpanBERT); n-grams of up to 3 words (ALBERT); "
-     "or in each sentence of at least 5 tokens a fragment, consecutive tokens (MASS, with mask = 0.5)", offsetof(options, masking)},
+     "or in each sentence of at least 5 tokens a fragment, consecutive tokens (MASS, with mask = 0.5)", offsetof(options, mask_unit)},
     {"span", XLM_OPTION_INT, "0", 0, 65536, NULL,
-     "masking fragment: it is cut into spans of this many tokens, at random places of the sentence; 0: it is not cut",
+     "mask_unit fragment: it is cut into spans of this many tokens, at random places of the sentence; 0: it is not cut",
      offsetof(options, span)},
     XLM_OPTION_END,
 };
+
+/* [out] shares: by the names below, 1 together. */
+enum { BY_MASK, BY_RANDOM, KEPT, REPLACEMENTS };
+
+static bool read_replacements(char *const *items, const char *stream, double shares[REPLACEMENTS], GError **error)
+{
+    static const char *const names[] = {[BY_MASK] = "mask", [BY_RANDOM] = "random", [KEPT] = "keep"};
+    bool given[REPLACEMENTS] = {false};
+    double sum = 0;
+    for (int k = 0; k < REPLACEMENTS; k++)
+        shares[k] = 0;
+    for (; items != NULL && *items != NULL; items++) {
+        const char *colon = strchr(*items, ':');
+        int k = 0;
+        char *end = NULL;
+        while (k < REPLACEMENTS && (colon == NULL || strncmp(*items, names[k], MAX(strlen(names[k]), (size_t)(colon - *items))) != 0))
+            k++;
+        if (k < REPLACEMENTS && !given[k])
+            shares[k] = g_ascii_strtod(colon + 1, &end);
+        if (end == NULL || end == colon + 1 || *end != '\0' || !(shares[k] >= 0 && shares[k] <= 1))
+            return xlm_error_set(error, EX_CONFIG, "[stream %s]: replace has \"%s\"; write mask:SHARE,random:SHARE,keep:SHARE, each "
+                                 "once, with shares from 0 to 1", stream, *items);
+        given[k] = true;
+        sum += shares[k];
+    }
+    return fabs(sum - 1) <= 1e-9 ||
+           xlm_error_set(error, EX_CONFIG, "[stream %s]: the shares of replace are %g together; they must be 1", stream, sum);
+}
 
 static bool check(const void *pointer, bool chosen, const char *stream, GError **error)
 {
     (void)chosen;
     const options *o = pointer;
-    if (o->span > 0 && o->masking != XLM_SELECT_FRAGMENT)
-        return xlm_error_set(error, EX_CONFIG, "[stream %s]: span cuts a fragment into spans; set masking = fragment, or remove span",
+    if (o->span > 0 && o->mask_unit != XLM_SELECT_FRAGMENT)
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: span cuts a fragment into spans; set mask_unit = fragment, or remove span",
                              stream);
-    if (largest_share(o) <= 0 && o->masking != XLM_SELECT_TOKENS)
-        return xlm_error_set(error, EX_CONFIG, "[stream %s]: masking says which tokens are masked, and mask = 0 masks none; raise mask",
+    if (largest_share(o) <= 0 && o->mask_unit != XLM_SELECT_TOKENS)
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: mask_unit says which tokens are masked, and mask = 0 masks none; raise mask",
                              stream);
-    return o->mask_token + o->mask_random <= 1 + 1e-9 ||
-           xlm_error_set(error, EX_CONFIG, "[stream %s]: mask_token and mask_random are more than 1 together; lower one", stream);
+    double shares[REPLACEMENTS];
+    return read_replacements(o->replace, stream, shares, error);
 }
 
 /* [V] */
@@ -152,15 +181,17 @@ static uint8_t *marks_of(const xlm_vocabulary *vocabulary)
 
 static bool open_masking(xlm_opening *opening, const void *pointer, void **stage, GError **error)
 {
-    (void)error;
     const options *o = pointer;
+    double replaced[REPLACEMENTS];
     const bool training = opening->split == XLM_TRAIN;
     const double share = training ? largest_share(o) : o->mask->point[o->mask->points - 1].value;
     if (share <= 0)
         return true;
+    if (!read_replacements(o->replace, opening->stream, replaced, error))
+        return false;
     xlm_masking *masking = g_new(xlm_masking, 1);
-    *masking = (xlm_masking){.selection = {o->masking, share, o->span}, .mask_token = o->mask_token, .mask_random = o->mask_random,
-                             .vocabulary = (int32_t)xlm_vocabulary_size(opening->vocabulary)};
+    *masking = (xlm_masking){.selection = {o->mask_unit, share, o->span}, .mask_token = replaced[BY_MASK],
+                             .mask_random = replaced[BY_RANDOM], .vocabulary = (int32_t)xlm_vocabulary_size(opening->vocabulary)};
     if (training && !xlm_piecewise_is_constant(o->mask))
         masking->shares = xlm_piecewise_new(o->mask->point, o->mask->points);
     if (xlm_selects_words(&masking->selection))

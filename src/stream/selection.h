@@ -1,18 +1,18 @@
 /* xlm-mpi: which tokens masking chooses. SPDX-License-Identifier: GPL-3.0-or-later
  *
- *   tokens     each token independently, with probability `mask`. If no token of a sequence is chosen, the one with the smallest
+ *   token      each token independently, with probability `mask`. If no token of a sequence is chosen, the one with the smallest
  *              draw is taken, so that no sequence is encoded for nothing (Devlin et al. 2019)
  *   fragment   in each sentence of N tokens, m = round(mask · N) consecutive ones (MASS, Song et al. 2019): with probability 0.2
  *              its first ones, with probability 0.2 its last ones, otherwise from a start drawn uniformly. With span = K, they are
  *              m / K spans of K tokens and one of the remaining m mod K, in a random order and at random places; the first of
  *              them begins the sentence with probability 0.2, the last one ends it with probability 0.2. In sentences of fewer
  *              than 5 tokens nothing is chosen. Halves are rounded to the even number
- *   words      whole words, drawn one after another among those that are not chosen yet, until there are m tokens. m is mask · n for
+ *   word       whole words, drawn one after another among those that are not chosen yet, until there are m tokens. m is mask · n for
  *              the n tokens of the sequence, rounded up or down by chance. A last word that has more tokens than are left to choose,
  *              r of w, is chosen with probability r / w, so that the mean number of chosen tokens is mask · n
- *   spans      the same with spans of words that begin at the word that was drawn (SpanBERT, Joshi et al. 2020): p(length) ∝ 0.8^length
+ *   span       the same with spans of words that begin at the word that was drawn (SpanBERT, Joshi et al. 2020): p(length) ∝ 0.8^length
  *              for at most 10 words
- *   ngrams     the same with p(length) ∝ 1 / length for at most 3 words (ALBERT, Lan et al. 2020)
+ *   ngram      the same with p(length) ∝ 1 / length for at most 3 words (ALBERT, Lan et al. 2020)
  *
  * A span ends where a word is already chosen, and before a special token, so it never crosses the end of a sentence. As with
  * tokens, a sequence in which nothing would be chosen has its first drawn word chosen. All words of a span are replaced in one
@@ -29,7 +29,7 @@
 
 /* In the order of XLM_SELECTION_NAMES. */
 enum { XLM_SELECT_TOKENS, XLM_SELECT_WORDS, XLM_SELECT_SPANS, XLM_SELECT_NGRAMS, XLM_SELECT_FRAGMENT };
-#define XLM_SELECTION_NAMES "tokens|words|spans|ngrams|fragment"
+#define XLM_SELECTION_NAMES "token|word|span|ngram|fragment"
 
 enum { XLM_FRAGMENT_MIN_TOKENS = 5 }; /* of a sentence */
 

@@ -34,7 +34,7 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
             .several_pairs = xlm_stream_packs_pairs(e->streams.training[s]),
             .joined = xlm_stream_config_flag(&job->stream[s].config, "join_sentences") &&
                       !xlm_stream_has_pairs(e->streams.training[s]),
-            .fragment = xlm_stream_config_choice(&job->stream[s].config, "masking") == XLM_SELECT_FRAGMENT,
+            .fragment = xlm_stream_config_choice(&job->stream[s].config, "mask_unit") == XLM_SELECT_FRAGMENT,
             .mask = xlm_stream_predicted_share(e->streams.training[s]),
             .switching = xlm_stream_config_real(&job->stream[s].config, "switching"),
             .dictionary = xlm_stream_dictionary(e->streams.training[s]),

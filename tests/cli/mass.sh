@@ -11,7 +11,7 @@ logged cooc.log xlm_cooc corpus.h5 -o cooc.h5
 
 # top [SED OPTION...]: [model] and [train]; then the stream and objectives.
 top() { eight_steps 4 -e '/^.stream text/,$d' -e 's/^layers = .*/&\ndecoder_layers = 3/' "$@"; }
-text() { printf '[stream text]\nbatch = 8\nlength = 32\njoin_sentences = false\nmasking = fragment\nmask = 0.5\n'; }
+text() { printf '[stream text]\nbatch = 8\nlength = 32\njoin_sentences = false\nmask_unit = fragment\nmask = 0.5\n'; }
 objective() { printf '[objective %s]\nstream = text\n' "$1"; }
 # Beside mlm, with embeddings and a head of the decoder's own.
 { top | sed 's/^decoder_layers = .*/&\nshare_embeddings = false/'
@@ -117,14 +117,14 @@ is_between 0.9 "$(value learn 120 train mass/accuracy score)" 1 ||
 job_refused 'objective mass.: it needs a decoder, and the model has none; set decoder_layers' mass.conf --set model.decoder_layers=0
 job_refused 'objective mass.: a sequence of .stream text. can hold several sentences; set join_sentences = false' mass.conf \
     --set 'stream text.join_sentences=true'
-job_refused 'objective mass.: .stream text. masks no fragments; set mask = 0.5 and masking = fragment' mass.conf \
-    --set 'stream text.masking=tokens'
-job_refused 'objective mass.: .stream text. masks no fragments' mass.conf --set 'stream text.masking=tokens' --set 'stream text.mask=0'
+job_refused 'objective mass.: .stream text. masks no fragments; set mask = 0.5 and mask_unit = fragment' mass.conf \
+    --set 'stream text.mask_unit=token'
+job_refused 'objective mass.: .stream text. masks no fragments' mass.conf --set 'stream text.mask_unit=token' --set 'stream text.mask=0'
 job_refused 'objective mass.: .stream text. has noise' mass.conf --set 'stream text.noise_drop=0.1'
 job_refused 'objective mass.: .stream text. has pairs' mass.conf --set 'stream text.type=parallel' --set 'stream text.join_sentences=true'
-job_refused 'stream text.: span cuts a fragment into spans; set masking = fragment' mass.conf --set 'stream text.masking=tokens' \
+job_refused 'stream text.: span cuts a fragment into spans; set mask_unit = fragment' mass.conf --set 'stream text.mask_unit=token' \
     --set 'stream text.span=3'
-job_refused 'stream text.: masking says which tokens are masked, and mask = 0 masks none' mass.conf --set 'stream text.mask=0'
+job_refused 'stream text.: mask_unit says which tokens are masked, and mask = 0 masks none' mass.conf --set 'stream text.mask=0'
 job_refused 'stream text.: join_sentences is about monolingual text' mass.conf --set 'stream text.type=parallel'
 job_refused 'objective mass.: the model has no head' mass.conf --set model.head=none
 logged warned.log xlm_train mass.conf --dry-run --set train.output=none --set 'stream text.mask=0.15'

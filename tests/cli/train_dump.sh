@@ -92,8 +92,7 @@ close "$(next total)" "$loss" 1e-6 && close "$(next mlm)" "$mlm" 1e-6 && close "
 # ---- gradients are the slopes of the loss ----
 # A job that reads the same batch at each step, all of a language's text with every word masked. Adam's first update moves
 # each parameter by the learning rate against the sign of its gradient, so that the loss falls by the learning rate times Σ |g|.
-same=(--set "stream text.languages=en" --set "stream text.mask=1" --set "stream text.mask_token=1"
-    --set "stream text.mask_random=0"
+same=(--set "stream text.languages=en" --set "stream text.mask=1" --set "stream text.replace=mask:1"
     --set "objective tlm.weight=0" --set train.output=slope --set train.schedule=constant --set train.warmup=0 --set train.clip=0
     --set train.weight_decay=0 --set train.epsilon=1e-10 --set model.dropout=0 --set model.attention_dropout=0)
 instances=$(sed -n 's/^stream text: .*(en \([0-9]*\),.*/\1/p' train.log)

@@ -46,7 +46,7 @@ paste -d '\t' out/text/en-xx.en out/text/en-xx.xx | awk -F '\t' '
 says out/runs/unmt-mass+gc-1-2-2/latest 'source_languages = en,xx' 'start = .*/out/start/mass+gc-1-2/latest' \
     'decoder_layers = 3' 'seed = 1'
 ! grep -q 'objective denoise' job.txt || fail "mass is followed by denoising"
-says out/start/mass+gc-1-2/latest 'masking = fragment' 'plugin = gc'
+says out/start/mass+gc-1-2/latest 'mask_unit = fragment' 'plugin = gc'
 ! grep -q '^\[stream text' job.txt || fail "gc beside mass reads a stream of its own"
 says out/runs/unmt-mlm+align-1-2-2/latest 'weight = 0:1,1:0.1,2:0' 'noise_shuffle = 3'
 says out/start/mlm+align-1-2/latest 'decoder_layers = 0' 'plugin = align'

@@ -5,7 +5,7 @@
 . "$XLM_SOURCE/tests/small.sh"
 long
 small_corpus
-eight_steps 4 -e 's/^.stream text.*/&\nmasking = spans\nmask = 0:0.5,8:0.1/; s/^.stream pairs.*/&\nmasking = words/' >spans.conf
+eight_steps 4 -e 's/^.stream text.*/&\nmask_unit = span\nmask = 0:0.5,8:0.1/; s/^.stream pairs.*/&\nmask_unit = word/' >spans.conf
 reproduced spans.conf out 2 4
 is_between 1 "$(value out-1 8 held_out mlm loss all)" 6 || fail "not evaluated: $(grep held_out out-1/metrics.csv)"
 trained spans.conf memory 1 --set train.steps=3 --set train.micro_batches=1 --set 'stream text.batch=32'
@@ -39,7 +39,7 @@ dumped() { # NAME OPTION...
         --set 'stream pairs.batch=64' "${@:2}"
 }
 dumped first
-dumped ngrams --set 'stream text.masking=ngrams' --set 'stream text.mask=0.2'
+dumped ngrams --set 'stream text.mask_unit=ngram' --set 'stream text.mask=0.2'
 for row in 'first text 0.5' 'first pairs 0.15' 'ngrams text 0.2'; do
     read -r name stream share <<<"$row"
     read -r predicted several broken <<<"$(whole "$stream" "$name.h5")"
@@ -49,5 +49,5 @@ done
 logged last.log xlm_train spans.conf --dump-step last.h5 --set train.output=out-1 --set train.steps=9
 read -r predicted several broken <<<"$(whole text last.h5)"
 is_near "$predicted" 0.1 0.3 && [ "$broken" = 0 ] || fail "after the last step of the list the share is $predicted"
-job_refused 'stream text.: masking says which tokens are masked, and mask = 0 masks none' spans.conf --set 'stream text.mask=0:0,5:0'
+job_refused 'stream text.: mask_unit says which tokens are masked, and mask = 0 masks none' spans.conf --set 'stream text.mask=0:0,5:0'
 finish

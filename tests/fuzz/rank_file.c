@@ -24,7 +24,7 @@ static void begin(void)
     const xlm_rank_file_header header = {.format = XLM_RANK_FILE_FORMAT, .byte_order = XLM_RANK_FILE_ORDER, .run = 1,
                                     .fingerprint = xlm_rank_files_fingerprint(&resumed->state), .step = STEP, .ranks = 1,
                                     .size = resumed->shards.size, .share = 64,
-                                    .arrays = checkpoint_arrays(&resumed->state),
+                                    .arrays = xlm_checkpoint_arrays(&resumed->state),
                                     .states = xlm_rank_files_states(&resumed->state)};
     const guint bytes = (guint)(sizeof(float) * (size_t)header.size);
     original = g_byte_array_new();

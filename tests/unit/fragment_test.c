@@ -255,8 +255,8 @@ static void test_refusals(void **state)
     static const int lengths[] = {6};
     const corpus_plan plan = {.text = {{[EN] = {1, 1, lengths}}}};
     xlm_corpus *corpus = make_corpus(&plan);
-    refuse(corpus, "span=2\n", "[stream s]: span cuts a fragment into spans; set masking = fragment");
-    refuse(corpus, "masking=fragment\nmask=0\n", "[stream s]: masking says which tokens are masked, and mask = 0 masks none");
+    refuse(corpus, "span=2\n", "[stream s]: span cuts a fragment into spans; set mask_unit = fragment");
+    refuse(corpus, "mask_unit=fragment\nmask=0\n", "[stream s]: masking says which tokens are masked, and mask = 0 masks none");
     xlm_corpus_close(corpus);
 }
 

@@ -315,9 +315,9 @@ static void test_refusals(void **state)
     stream = good, stream.noise = true;
     refuse((struct hosted_job){.stream = stream, .decoder_layers = 1}, "[stream text] has noise");
     stream = good, stream.mask = 0;
-    refuse((struct hosted_job){.stream = stream, .decoder_layers = 1}, "masks no fragments; set mask = 0.5 and masking = fragment");
+    refuse((struct hosted_job){.stream = stream, .decoder_layers = 1}, "masks no fragments; set mask = 0.5 and mask_unit = fragment");
     stream = good, stream.fragment = false;
-    refuse((struct hosted_job){.stream = stream, .decoder_layers = 1}, "masks no fragments; set mask = 0.5 and masking = fragment");
+    refuse((struct hosted_job){.stream = stream, .decoder_layers = 1}, "masks no fragments; set mask = 0.5 and mask_unit = fragment");
 }
 
 int main(void)

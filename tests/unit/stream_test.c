@@ -103,7 +103,7 @@ static void special_tokens_are_the_vocabularys(void **state)
     xlm_corpus *ours = make_corpus(&plan);
     plan.specials = &elsewhere;
     xlm_corpus *other = make_corpus(&plan);
-    static const char options[] = "length=64\nbatch=16\nmask=0.5\nmask_token=0.5\nmask_random=0.5\nlanguages=en\n";
+    static const char options[] = "length=64\nbatch=16\nmask=0.5\nreplace=mask:0.5,random:0.5\nlanguages=en\n";
     xlm_stream *streams[2] = {open_stream(ours, options), open_stream(other, options)};
     xlm_arena *arena = xlm_arena_new();
     for (int64_t step = 0; step < 4; step++) {
@@ -583,8 +583,12 @@ static void wrong_settings(void **state)
 {
     (void)state;
     xlm_corpus *corpus = make_corpus(&two_languages), *pair = make_corpus(&one_pair);
-    refuse(corpus, XLM_TRAIN, 0, "mask_token=0.8\nmask_random=0.3\n", EX_CONFIG,
-           "[stream s]: mask_token and mask_random are more than 1 together; lower one");
+    refuse(corpus, XLM_TRAIN, 0, "replace=mask:0.8,random:0.3\n", EX_CONFIG,
+           "[stream s]: the shares of replace are 1.1 together; they must be 1");
+    refuse(corpus, XLM_TRAIN, 0, "replace=mask:0.8,mask:0.2\n", EX_CONFIG, "[stream s]: replace has \"mask:0.2\"; write mask:SHARE");
+    refuse(corpus, XLM_TRAIN, 0, "replace=masks:1\n", EX_CONFIG, "[stream s]: replace has \"masks:1\"; write mask:SHARE");
+    refuse(corpus, XLM_TRAIN, 0, "replace=keep\n", EX_CONFIG, "[stream s]: replace has \"keep\"; write mask:SHARE");
+    refuse(corpus, XLM_TRAIN, 0, "replace=keep:x\n", EX_CONFIG, "[stream s]: replace has \"keep:x\"; write mask:SHARE");
     refuse(corpus, XLM_TRAIN, 0, "shuffle_sides=true\n", EX_CONFIG,
            "[stream s]: shuffle_sides, share, least_side and most_pair are about pairs; set type = parallel");
     refuse(corpus, XLM_TRAIN, 256, "", EX_CONFIG, "[stream s]: a job has at most 256 streams; join some");

@@ -106,7 +106,7 @@ compare beside.conf
 
 # Fragments: alone, in spans, beside mlm and gc.
 { sed 's/^layers = .*/&\ndecoder_layers = 2/; /^.stream text/,$d' job.conf
-  printf '[stream text]\nbatch = 16\nlength = 48\njoin_sentences = false\nmasking = fragment\nmask = 0.5\n'
+  printf '[stream text]\nbatch = 16\nlength = 48\njoin_sentences = false\nmask_unit = fragment\nmask = 0.5\n'
   printf '[objective mass]\nstream = text\n'; } >mass.conf
 compare mass.conf model.dropout=0.1
 compare mass.conf "stream text.span=2" model.head=xlm model.embedding_size=8 model.position_type=sinusoidal

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "files/files.h"
 #include "maps/map.h"
-#include "model_aligner/matrix_file.h"
+#include "aligners/matrix_file.h"
 #include "program/program.h"
 #include "report/plot.h"
 #include "report/sections.h"

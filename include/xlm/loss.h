@@ -61,7 +61,7 @@ typedef struct xlm_loss_stream {
     bool drawn_sides;                 /* the side of a pair that comes first is drawn at random (shuffle_sides) */
     bool several_pairs;               /* a sequence can hold more than one pair */
     bool joined;                      /* monolingual text: a sequence can hold more than one sentence */
-    bool fragment;                    /* the predicted tokens of a sentence are consecutive, or spans (masking = fragment) */
+    bool fragment;                    /* the predicted tokens of a sentence are consecutive, or spans (mask_unit = fragment) */
     double mask;                      /* share of the ordinary tokens that is predicted, the largest if it depends on the step; in
                                        * labelled examples, of all tokens */
     double switching;                 /* share of the predicted tokens that the dictionary switches to another language */

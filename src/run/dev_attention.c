@@ -92,7 +92,7 @@ static void add_matrix(const xlm_dev_attention *a, int64_t sentence, const xlm_t
 
 bool xlm_dev_attention_write(const xlm_dev_attention *a, const char *path, GError **error)
 {
-    const xlm_comm alone = xlm_comm_alone(a->translator->comm);
+    const xlm_comm alone = xlm_comm_alone();
     xlm_matrix_file *file = create(a, &alone, path, error);
     bool good = file != NULL && xlm_matrix_file_describe(file, "model", a->model, error) &&
                 xlm_matrix_file_describe_number(file, "step", a->step, error) &&

@@ -213,7 +213,7 @@ static void test_fragments_of_each_sentence(void **state)
     const corpus_plan mixed = {.text = {{[EN] = {6, 6, lengths}}}, .token = with_unknown};
     xlm_corpus *corpus = make_corpus(&mixed);
     xlm_arena *arena = xlm_arena_new();
-    xlm_stream *stream = open_training(corpus, 0, "length=100\nbatch=64\nmask=0.5\nmasking=fragment\n", SEED);
+    xlm_stream *stream = open_training(corpus, 0, "length=100\nbatch=64\nmask=0.5\nmask_unit=fragment\n", SEED);
     const xlm_batch b = read_step(stream, 0, 0, 64, arena), part = read_step(stream, 0, 20, 5, arena);
     for (int32_t s = 0, k = 0; s < 64; s++) {
         int32_t candidates[32], n = 0;
@@ -256,7 +256,7 @@ static void test_refusals(void **state)
     const corpus_plan plan = {.text = {{[EN] = {1, 1, lengths}}}};
     xlm_corpus *corpus = make_corpus(&plan);
     refuse(corpus, "span=2\n", "[stream s]: span cuts a fragment into spans; set mask_unit = fragment");
-    refuse(corpus, "mask_unit=fragment\nmask=0\n", "[stream s]: masking says which tokens are masked, and mask = 0 masks none");
+    refuse(corpus, "mask_unit=fragment\nmask=0\n", "[stream s]: mask_unit says which tokens are masked, and mask = 0 masks none");
     xlm_corpus_close(corpus);
 }
 

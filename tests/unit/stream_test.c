@@ -585,10 +585,14 @@ static void wrong_settings(void **state)
     xlm_corpus *corpus = make_corpus(&two_languages), *pair = make_corpus(&one_pair);
     refuse(corpus, XLM_TRAIN, 0, "replace=mask:0.8,random:0.3\n", EX_CONFIG,
            "[stream s]: the shares of replace are 1.1 together; they must be 1");
-    refuse(corpus, XLM_TRAIN, 0, "replace=mask:0.8,mask:0.2\n", EX_CONFIG, "[stream s]: replace has \"mask:0.2\"; write mask:SHARE");
-    refuse(corpus, XLM_TRAIN, 0, "replace=masks:1\n", EX_CONFIG, "[stream s]: replace has \"masks:1\"; write mask:SHARE");
-    refuse(corpus, XLM_TRAIN, 0, "replace=keep\n", EX_CONFIG, "[stream s]: replace has \"keep\"; write mask:SHARE");
-    refuse(corpus, XLM_TRAIN, 0, "replace=keep:x\n", EX_CONFIG, "[stream s]: replace has \"keep:x\"; write mask:SHARE");
+    refuse(corpus, XLM_TRAIN, 0, "replace=mask:0.8,mask:0.2\n", EX_CONFIG, "[stream s]: replace has \"mask:0.2\"; write mask:SHARE,random:SHARE,keep:SHARE, each "
+           "once, with shares from 0 to 1");
+    refuse(corpus, XLM_TRAIN, 0, "replace=masks:1\n", EX_CONFIG, "[stream s]: replace has \"masks:1\"; write mask:SHARE,random:SHARE,keep:SHARE, each "
+           "once, with shares from 0 to 1");
+    refuse(corpus, XLM_TRAIN, 0, "replace=keep\n", EX_CONFIG, "[stream s]: replace has \"keep\"; write mask:SHARE,random:SHARE,keep:SHARE, each "
+           "once, with shares from 0 to 1");
+    refuse(corpus, XLM_TRAIN, 0, "replace=keep:x\n", EX_CONFIG, "[stream s]: replace has \"keep:x\"; write mask:SHARE,random:SHARE,keep:SHARE, each "
+           "once, with shares from 0 to 1");
     refuse(corpus, XLM_TRAIN, 0, "shuffle_sides=true\n", EX_CONFIG,
            "[stream s]: shuffle_sides, share, least_side and most_pair are about pairs; set type = parallel");
     refuse(corpus, XLM_TRAIN, 256, "", EX_CONFIG, "[stream s]: a job has at most 256 streams; join some");

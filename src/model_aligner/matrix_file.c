@@ -27,17 +27,16 @@ static bool write_offsets(const xlm_comm *comm, xlm_store *store, const char *pa
     xlm_comm_sum_int64(comm, &total, 1);
     *base = (uint64_t)xlm_comm_sum_below(comm, own);
     *all = (uint64_t)total;
-    uint64_t *offsets = g_new(uint64_t, text->pairs + 1), at = *base;
+    g_autofree uint64_t *offsets = g_new(uint64_t, text->pairs + 1);
+    uint64_t at = *base;
     for (int64_t p = 0; p < text->pairs; p++) {
         offsets[p] = at;
         at += (uint64_t)counts[p];
     }
     offsets[text->pairs] = at;
     const uint64_t dims[1] = {(uint64_t)text->all + 1};
-    const bool good = xlm_store_dataset(store, path, XLM_U64, 1, dims, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(store, path, (uint64_t)text->first, (uint64_t)(text->pairs + last), offsets, error);
-    g_free(offsets);
-    return good;
+    return xlm_store_dataset(store, path, XLM_U64, 1, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, path, (uint64_t)text->first, (uint64_t)(text->pairs + last), offsets, error);
 }
 
 static bool write_numbers(xlm_store *store, const char *group, const char *name, xlm_type type, uint64_t all, uint64_t first,
@@ -53,7 +52,7 @@ static bool write_shapes(const xlm_comm *comm, xlm_store *store, const xlm_pair_
                          uint64_t *base, uint64_t *all, GError **error)
 {
     const uint64_t pairs = (uint64_t)text->pairs, first = (uint64_t)text->first;
-    uint32_t *extent[2] = {g_new0(uint32_t, pairs + 1), g_new0(uint32_t, pairs + 1)};
+    g_autofree uint32_t *rows = g_new0(uint32_t, pairs + 1), *columns = g_new0(uint32_t, pairs + 1);
     g_autofree int64_t *counts = g_new0(int64_t, pairs + 1);
     for (int64_t p = 0; p < text->pairs; p++) {
         int64_t size[2];
@@ -62,16 +61,12 @@ static bool write_shapes(const xlm_comm *comm, xlm_store *store, const xlm_pair_
         if (size[0] == 0 || size[1] == 0 || !xlm_pair_fits(form, size[0], size[1], positions))
             continue;
         counts[p] = size[0] * size[1];
-        for (int s = 0; s < 2; s++)
-            extent[s][p] = (uint32_t)size[s];
+        rows[p] = (uint32_t)size[0];
+        columns[p] = (uint32_t)size[1];
     }
-    const bool good =
-        write_numbers(store, "", "rows", XLM_U32, (uint64_t)text->all, first, pairs, extent[0], error) &&
-        write_numbers(store, "", "columns", XLM_U32, (uint64_t)text->all, first, pairs, extent[1], error) &&
-        write_offsets(comm, store, "/offsets", text, counts, base, all, error);
-    g_free(extent[0]);
-    g_free(extent[1]);
-    return good;
+    return write_numbers(store, "", "rows", XLM_U32, (uint64_t)text->all, first, pairs, rows, error) &&
+           write_numbers(store, "", "columns", XLM_U32, (uint64_t)text->all, first, pairs, columns, error) &&
+           write_offsets(comm, store, "/offsets", text, counts, base, all, error);
 }
 
 static bool write_side(const xlm_comm *comm, xlm_store *store, const xlm_pair_text *text, int s, const xlm_vocabulary *vocabulary,
@@ -84,12 +79,10 @@ static bool write_side(const xlm_comm *comm, xlm_store *store, const xlm_pair_te
         xlm_pair_text_subwords(text, s, p, &counts[p]);
     uint64_t base, all;
     const char *language = side->language >= 0 ? xlm_vocabulary_language_names(vocabulary)[side->language] : "";
-    const bool good =
-        write_offsets(comm, store, path, text, counts, &base, &all, error) &&
-        write_numbers(store, group, "subwords", XLM_I32, all, base, side->ids->len, side->ids->data, error) &&
-        write_numbers(store, group, "words", XLM_I32, all, base, side->words->len, side->words->data, error) &&
-        xlm_store_set_text(store, group, "language", language, error);
-    return good;
+    return write_offsets(comm, store, path, text, counts, &base, &all, error) &&
+           write_numbers(store, group, "subwords", XLM_I32, all, base, side->ids->len, side->ids->data, error) &&
+           write_numbers(store, group, "words", XLM_I32, all, base, side->words->len, side->words->data, error) &&
+           xlm_store_set_text(store, group, "language", language, error);
 }
 
 /* ---- values ---- */
@@ -103,8 +96,7 @@ static bool make_layers(xlm_matrix_file *f, uint64_t base, uint64_t all, GError 
 {
     for (int64_t l = 0; l < f->layers; l++) {
         g_autofree char *path = path_of(f, l);
-        const bool good = xlm_store_dataset(f->store, path, XLM_F32, 1, &all, XLM_STORE_CHECKED, error);
-        if (!good)
+        if (!xlm_store_dataset(f->store, path, XLM_F32, 1, &all, XLM_STORE_CHECKED, error))
             return false;
         f->written[l] = base;
     }

@@ -14,6 +14,7 @@ aligners_sources = \
 	src/aligners/link_file.c src/aligners/link_file.h \
 	src/aligners/link_matrix.c src/aligners/link_matrix.h \
 	src/aligners/links.c src/aligners/links.h \
+	src/aligners/matrix_file.c src/aligners/matrix_file.h \
 	src/aligners/sentence_pairs.c src/aligners/sentence_pairs.h \
 	src/aligners/shared_counts.c src/aligners/shared_counts.h \
 	src/aligners/spelling.c src/aligners/spelling.h \

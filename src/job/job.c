@@ -67,7 +67,8 @@ const xlm_option xlm_evaluate_options[] = {
     {"patience", XLM_OPTION_INT, "0", 0, 1e9, NULL,
      "the run ends when the score has not risen in this many evaluations; 0: it does not", EVALUATE(patience)},
     {"examples", XLM_OPTION_INT, "8", 0, 1e6, NULL,
-     "number of translations of each direction that OUTPUT/translations.tsv shows beside their references", EVALUATE(examples)},
+     "number of translations of each direction that OUTPUT/translations.tsv shows beside their references, and "
+     "OUTPUT/attention-*.h5 with the decoder's attention", EVALUATE(examples)},
     XLM_OPTION_END,
 };
 

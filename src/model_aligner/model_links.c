@@ -6,11 +6,12 @@
 #include <xlm/similarity.h>
 
 #include "aligners/link_file.h"
+#include "aligners/matrix_file.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "files/path.h"
 #include "model/model_file.h"
-#include "model_aligner/matrix_file.h"
+#include "model_aligner/pair_batches.h"
 #include "model_aligner/pair_languages.h"
 #include "tensor/parameters.h"
 
@@ -163,8 +164,23 @@ static bool create_matrices(struct aligner *a, GError **error)
     const xlm_model_links_options *o = a->options;
     if (o->matrices == NULL)
         return true;
+    xlm_matrix_pairs pairs = {.pairs = a->text->pairs, .first = a->text->first, .all = a->text->all};
+    g_autofree bool *left_out = g_new(bool, pairs.pairs + 1);
+    for (int s = 0; s < 2; s++) {
+        const xlm_pair_side *side = &a->text->side[s];
+        pairs.side[s] = (xlm_matrix_side){side->language, (const int64_t *)(const void *)side->offsets->data,
+                                          (const int32_t *)(const void *)side->ids->data,
+                                          (const int32_t *)(const void *)side->words->data};
+    }
+    for (int64_t p = 0; p < pairs.pairs; p++) {
+        int64_t size[2];
+        for (int s = 0; s < 2; s++)
+            xlm_pair_text_subwords(a->text, s, p, &size[s]);
+        left_out[p] = !xlm_pair_fits(a->form, size[0], size[1], a->loaded->config.positions);
+    }
+    pairs.left_out = left_out;
     xlm_matrix_file *f = a->matrices =
-        xlm_matrix_file_create(a->comm, o->matrices, a->text, a->form, a->loaded->config.positions, a->loaded->vocabulary,
+        xlm_matrix_file_create(a->comm, o->matrices, &pairs, a->loaded->vocabulary,
                                a->first_layer, a->layers, error);
     return f != NULL && xlm_matrix_file_describe(f, "command", o->command, error) &&
            xlm_matrix_file_describe(f, "model", o->checkpoint, error) &&

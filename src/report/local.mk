@@ -8,4 +8,5 @@ report_sources = \
 	src/report/sections_curves.c \
 	src/report/sections_pictures.c \
 	src/report/sections_results.c \
-	src/report/sections_runs.c
+	src/report/sections_runs.c \
+	src/report/sections_translations.c

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/markup.h"
@@ -58,6 +59,9 @@ static const char style[] =
     "tbody th{position:sticky;left:0;background:var(--ground);min-width:min(11rem,38vw);"
     "max-width:min(26rem,45vw);color:var(--quiet)}\n"
     "td.number{text-align:right}table:has(td.number) thead th{text-align:right}table:has(td.number) svg.key{margin-left:auto}\n"
+    "table.texts{margin:.75rem 0;width:100%;max-width:60rem}\n"
+    "table.texts td{max-width:none;width:100%}table.texts tbody th{position:static;min-width:5.5rem;max-width:12rem}\n"
+    "table.texts th[scope=rowgroup]{max-width:none;padding-top:1rem;font-weight:600;color:var(--text)}\n"
     "details{margin:.5rem 0}details details{margin-left:1.25rem}summary{cursor:pointer}\n"
     "pre{background:var(--panel);padding:.75rem;overflow-x:auto;font-size:.8125rem;line-height:1.4;overflow-wrap:normal}\n"
     "table.heat{border-collapse:separate;border-spacing:1px;print-color-adjust:exact;-webkit-print-color-adjust:exact}\n"
@@ -239,6 +243,64 @@ void xlm_page_row(xlm_page *page, const char *heading, int columns, const char *
 }
 
 void xlm_page_table_end(xlm_page *page) { g_string_append(page->body, "</tbody>\n</table>\n</div>\n"); }
+
+/* ---- texts ---- */
+
+/* Characters of a text that are shown. */
+enum { LONGEST_TEXT = 2000 };
+
+/* The tag of a language, by BCP 47, from a name such as "de" or "zh_Hant"; NULL: the name is none. g_free. */
+static char *language_tag(const char *name)
+{
+    g_auto(GStrv) part = g_strsplit(name != NULL ? name : "", "_", -1);
+    for (char **at = part; *at != NULL; at++) {
+        const size_t length = strlen(*at);
+        bool good = at == part ? length == 2 || length == 3 : length >= 2 && length <= 8;
+        for (const char *c = *at; *c != '\0' && good; c++)
+            good = at == part ? g_ascii_islower(*c) : g_ascii_isalnum(*c);
+        if (!good)
+            return NULL;
+    }
+    return part[0] != NULL ? g_strjoinv("-", part) : NULL;
+}
+
+void xlm_page_texts(xlm_page *page, const char *caption)
+{
+    g_string_append(page->body, "<table class=\"texts\">\n");
+    append_element(page, "caption", caption);
+}
+
+void xlm_page_text_group(xlm_page *page, const char *heading, int n, const xlm_page_text *texts)
+{
+    GString *out = page->body;
+    g_string_append(out, "<tbody>\n<tr><th scope=\"rowgroup\" colspan=\"2\">");
+    xlm_markup_append(out, heading);
+    g_string_append(out, "</th></tr>\n");
+    for (int i = 0; i < n; i++) {
+        const xlm_page_text *t = &texts[i];
+        g_string_append(out, "<tr><th scope=\"row\">");
+        if (t->style >= 0)
+            append_key(out, t->style);
+        xlm_markup_append(out, t->heading);
+        g_string_append(out, "</th>");
+        if (t->text == NULL || *t->text == '\0') {
+            g_string_append(out, t->text == NULL ? "<td>–</td></tr>\n" : "<td class=\"note\">(empty)</td></tr>\n");
+            continue;
+        }
+        g_autofree char *valid = g_utf8_make_valid(t->text, -1), *tag = language_tag(t->language);
+        const bool whole = g_utf8_strlen(valid, -1) <= LONGEST_TEXT;
+        g_autofree char *shown = whole ? g_strdup(valid) : g_utf8_substring(valid, 0, LONGEST_TEXT);
+        g_string_append(out, "<td dir=\"auto\"");
+        if (tag != NULL)
+            g_string_append_printf(out, " lang=\"%s\"", tag);
+        g_string_append_c(out, '>');
+        xlm_markup_append(out, shown);
+        g_string_append(out, whole ? "</td></tr>\n" : "…</td></tr>\n");
+    }
+    g_string_append(out, "</tbody>\n");
+}
+
+void xlm_page_texts_end(xlm_page *page) { g_string_append(page->body, "</table>\n"); }
 
 void xlm_page_legend(xlm_page *page, int n, const char *const *labels, const int *styles)
 {

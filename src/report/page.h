@@ -45,6 +45,18 @@ void xlm_page_table(xlm_page *page, const char *caption, const char *corner, int
 void xlm_page_row(xlm_page *page, const char *heading, int columns, const char *const *cells, bool numbers);
 void xlm_page_table_end(xlm_page *page);
 
+/* A table of texts of several languages, in groups, which stays readable on a narrow page: a line for each text.
+ *   xlm_page_texts -> xlm_page_text_group ... -> xlm_page_texts_end */
+typedef struct xlm_page_text {
+    const char *heading;
+    int style;            /* of a line that is shown with the heading; -1: none */
+    const char *language; /* the name of a language, or NULL; its direction is that of its letters */
+    const char *text;     /* UTF-8, from anywhere; NULL: there is none */
+} xlm_page_text;
+void xlm_page_texts(xlm_page *page, const char *caption);
+void xlm_page_text_group(xlm_page *page, const char *heading, int n, const xlm_page_text *texts);
+void xlm_page_texts_end(xlm_page *page);
+
 /* A list of lines and what they are. */
 void xlm_page_legend(xlm_page *page, int n, const char *const *labels, const int *style);
 

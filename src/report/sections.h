@@ -23,7 +23,9 @@ xlm_section xlm_section_job;        /* keys that differ, and all */
 /* sections_curves.c */
 xlm_section xlm_section_training;   /* losses, learning rate, norm of the gradient, throughput, by step */
 xlm_section xlm_section_held_out;   /* perplexity by language */
-xlm_section xlm_section_validation; /* scores of dev text in fine-tuning */
+xlm_section xlm_section_validation; /* scores of dev text: of fine-tuning, of translations */
+/* sections_translations.c */
+xlm_section xlm_section_translations; /* examples of translations beside their references */
 /* sections_results.c */
 xlm_section xlm_section_alignment;  /* of words, by layer */
 xlm_section xlm_section_retrieval;  /* of sentences, by layer */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/plot.h"
+#include "translation_scores/metric.h"
 
 /* Points of a line at most, and lines of a figure. */
 enum { POINTS = 160, LINES = 12 };
@@ -207,6 +208,24 @@ static guint draw_languages(const xlm_sections *s, const GPtrArray *names, guint
     return end;
 }
 
+/* The metric of a score of translations; NULL: it is another score. */
+static const xlm_metric_class *metric_of(const xlm_curve *c)
+{
+    int n;
+    const xlm_metric_class *const *all = xlm_metric_classes(&n);
+    for (int i = 0; i < n && strcmp(c->quantity, "score") == 0; i++)
+        if (strcmp(all[i]->name, c->objective) == 0)
+            return all[i];
+    return NULL;
+}
+
+/* "micro_f1", "BLEU". */
+static const char *name_of_score(const xlm_curve *c)
+{
+    const xlm_metric_class *metric = metric_of(c);
+    return metric != NULL ? metric->title : c->objective;
+}
+
 /* What is said of scores of the mean of several checkpoints. */
 static const char *average_of(const xlm_curve *c)
 {
@@ -216,7 +235,7 @@ static const char *average_of(const xlm_curve *c)
 /* "Perplexity of mlm", with the language where there are several runs. */
 static char *title_by_language(const xlm_sections *s, const xlm_curve *c)
 {
-    GString *title = g_string_new(c->objective);
+    GString *title = g_string_new(name_of_score(c));
     if (strcmp(c->quantity, "score") != 0)
         g_string_printf(title, "%s of %s", strcmp(c->quantity, "perplexity") == 0 ? "Perplexity" : "Loss", c->objective);
     if (s->runs->n > 1 && *c->language != '\0')
@@ -272,7 +291,8 @@ static void write_last(const xlm_sections *s, const char *caption, const GPtrArr
                 cells[i] = g_strdup_printf("%s (%s @ %" G_GINT64_FORMAT ")", last, xlm_page_number(top.value, best), top.step);
         }
         const bool score = strcmp(any->quantity, "score") == 0;
-        g_autofree char *row = g_strdup_printf("%s%s%s%s%s%s", any->objective, score ? "" : " ", score ? "" : any->quantity,
+        g_autofree char *row = g_strdup_printf("%s%s%s%s%s%s", score ? name_of_score(any) : any->objective,
+                                               score ? "" : " ", score ? "" : any->quantity,
                                                *any->language != '\0' ? ", " : "", any->language, average_of(any));
         xlm_page_row(s->page, row, n, (const char *const *)cells, true);
         for (int i = 0; i < n; i++)
@@ -327,12 +347,19 @@ static bool is_validation(const xlm_curve *c) { return g_str_has_prefix(c->split
 bool xlm_section_validation(const xlm_sections *s, GError **error)
 {
     g_autoptr(GPtrArray) names = choose(s, is_validation);
+    guint translations = 0;
     bool good = true;
+    for (guint i = 0; i < names->len; i++)
+        translations += metric_of(find_curve(s, names->pdata[i])) != NULL;
     if (names->len > 0) {
-        xlm_page_section(s->page, "dev", "Scores of dev text");
+        xlm_page_section(s->page, "dev", translations == names->len ? "Scores of translations"
+                                         : translations == 0 ? "Scores of dev text" : "Scores of dev text and of translations");
+        if (translations > 0)
+            xlm_page_paragraph(s->page, "Translations of held-out pairs, in the words of the vocabulary, of 100. "
+                               "xlm_translate and xlm_bleu score original text.");
         put_together(s, names);
         good = draw_by_language(s, names, error);
-        write_last(s, "Last validation; in brackets the best, where it was another", names);
+        write_last(s, "Last evaluation; in brackets the best, where it was another", names);
     }
     return good;
 }

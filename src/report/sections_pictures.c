@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "aligners/matrix_file.h"
 #include "base/markup.h"
 #include "files/files.h"
 #include "maps/map.h"
-#include "model_aligner/matrix_file.h"
 #include "report/sections.h"
 #include "store/store.h"
 
@@ -75,7 +75,7 @@ static bool open_matrices(matrices *m, const char *path, GError **error)
     *m = (matrices){.store = xlm_store_open(path, error)};
     return m->store != NULL &&
            xlm_store_check_format(m->store, XLM_MATRIX_FILE_FORMAT, XLM_MATRIX_FILE_VERSION, "a file of matrices",
-                                  "xlm_align --checkpoint --matrices", error) &&
+                                  "xlm_align --checkpoint --matrices, or train with [evaluate]", error) &&
            find_layers(m, error) && xlm_store_shape(m->store, "/rows", &rows, error) && (m->pairs = rows.rows, true) &&
            (m->vocabulary = xlm_store_read_strings(m->store, "/vocabulary/words", INT32_MAX, &m->words, error)) != NULL &&
            (m->model = xlm_store_get_text(m->store, "/", "model", error)) != NULL &&
@@ -177,10 +177,12 @@ static void write_matrix(xlm_page *page, const matrices *m, uint64_t pair, const
 }
 
 /* The first pairs that were encoded and have room. */
-static bool write_matrices(const xlm_sections *s, const matrices *m, GError **error)
+static bool write_matrices(const xlm_sections *s, const matrices *m, const char *path, GError **error)
 {
-    const int run = xlm_runs_find(s->runs, m->model);
-    g_autofree char *title = g_strdup_printf("%s, step %" G_GINT64_FORMAT, run >= 0 ? s->runs->labels[run] : m->model, m->step);
+    /* By the model, or, where its directory has another name now, by where the matrices are. */
+    const int by_model = xlm_runs_find(s->runs, m->model), run = by_model >= 0 ? by_model : xlm_runs_find(s->runs, path);
+    g_autofree char *title = g_strdup_printf("%s, step %" G_GINT64_FORMAT ": %s → %s", run >= 0 ? s->runs->labels[run] : m->model,
+                                             m->step, m->language[0], m->language[1]);
     xlm_page_heading(s->page, title);
     xlm_page_paragraph(s->page, "%s. Layers in the file: %s. The stronger the colour, the larger among the values of a pair.",
                        m->values, m->layers);
@@ -207,7 +209,7 @@ static bool write_matrices(const xlm_sections *s, const matrices *m, GError **er
 static bool write_matrix_file(const xlm_sections *s, const char *path, GError **error)
 {
     matrices m;
-    const bool good = open_matrices(&m, path, error) && write_matrices(s, &m, error);
+    const bool good = open_matrices(&m, path, error) && write_matrices(s, &m, path, error);
     close_matrices(&m);
     return good;
 }
@@ -234,7 +236,7 @@ bool xlm_section_heat_maps(const xlm_sections *s, GError **error)
 {
     bool good = true;
     if (s->matrices->len > 0)
-        xlm_page_section(s->page, "heat-maps", "Alignment of a few sentences");
+        xlm_page_section(s->page, "heat-maps", "Heat maps of a few sentences");
     for (guint i = 0; i < s->matrices->len && good; i++)
         good = write_file(s, s->matrices->pdata[i], i < s->found_matrices, write_matrix_file, error);
     return good;

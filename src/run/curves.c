@@ -118,7 +118,8 @@ static bool take_row(xlm_curves *curves, const layout *l, char **field)
              .training = strcmp(text[SPLIT], "train") == 0};
     /* The means over the languages of a set are before these, which then have curves of their own. */
     curves->several |= strcmp(r.language, XLM_MEAN_LANGUAGE) == 0;
-    r.several = curves->several && !r.training && strcmp(r.split, "held_out") != 0;
+    /* A direction of translation ("en-de") always has one: names of languages have no hyphen. */
+    r.several = (curves->several || strchr(r.language, '-') != NULL) && !r.training && strcmp(r.split, "held_out") != 0;
     bool good = true;
     for (int c = LOSS; c < COLUMNS; c++) {
         bool there;

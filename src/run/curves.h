@@ -11,7 +11,8 @@ typedef struct xlm_curve_point {
 
 /* One number over the steps of a run. */
 typedef struct xlm_curve {
-    char *name;      /* "train total loss", "held_out mlm perplexity", "dev accuracy"; of several languages "dev accuracy de" */
+    char *name;      /* "train total loss", "held_out mlm perplexity", "dev accuracy"; of several languages "dev accuracy de"; of
+                         a direction of translation "dev bleu en-de" */
     char *split, *objective, *language; /* as in the rows; language: "" if there is none */
     const char *quantity; /* the column: "loss", "perplexity", "accuracy", "score", "learning_rate", "gradient_norm", "tokens",
                              "seconds" */

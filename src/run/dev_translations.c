@@ -5,6 +5,8 @@
 
 #include "base/log.h"
 #include "files/new_file.h"
+#include "model/checkpoint_names.h"
+#include "run/dev_attention.h"
 #include "translation/translate.h"
 #include "translation_scores/metric.h"
 
@@ -219,9 +221,27 @@ static void write_example(FILE *out, const xlm_dev_translations *dev, int64_t st
     write_field(out, translation, '\n');
 }
 
-/* The score of a direction. examples: written there; NULL: none. */
-static double score_direction(const xlm_dev_translations *dev, const xlm_translator *translator, const direction *d, int64_t step,
-                              FILE *examples)
+/* Examples of an evaluation; of rank 0. */
+typedef struct examples {
+    xlm_new_file text;
+    int64_t step;
+    GError *failure; /* of attention; then there are no others */
+} examples;
+
+static void write_attention(const xlm_dev_translations *dev, const xlm_translator *translator, const direction *d,
+                            const xlm_translation_sources *sources, const xlm_translation_set *set, examples *e)
+{
+    const char *output = dev->job->train.output;
+    g_autofree char *name = g_strdup_printf("attention-%s.h5", d->name), *path = g_build_filename(output, name, NULL);
+    g_autofree char *model = xlm_checkpoint_path(output, e->step);
+    const xlm_dev_attention attention = {.translator = translator, .vocabulary = dev->vocabulary, .sources = sources, .set = set,
+                                         .n = MIN(d->sentences, dev->job->evaluate.examples), .model = model, .step = e->step};
+    if (e->failure == NULL)
+        xlm_dev_attention_write(&attention, path, &e->failure);
+}
+
+/* The score of a direction. e: gets examples; NULL: none. */
+static double score_direction(const xlm_dev_translations *dev, const xlm_translator *translator, const direction *d, examples *e)
 {
     const int32_t *languages = (const int32_t *)(const void *)d->languages->data;
     const xlm_translation_sources sources = {
@@ -238,24 +258,32 @@ static double score_direction(const xlm_dev_translations *dev, const xlm_transla
             xlm_vocabulary_decode(dev->vocabulary, best->ids, (size_t)best->tokens, text);
         }
         xlm_translation_metric_add(dev->metric, text->str, &reference, 1, counts);
-        if (examples != NULL && s < dev->job->evaluate.examples)
-            write_example(examples, dev, step, d, s, text->str);
+        if (e != NULL && s < dev->job->evaluate.examples)
+            write_example(e->text.stream, dev, e->step, d, s, text->str);
     }
+    if (e != NULL)
+        write_attention(dev, translator, d, &sources, set, e);
     xlm_translation_set_free(set);
     return xlm_translation_metric_score(dev->metric, counts);
 }
 
-/* By rank 0. */
-static bool begin_examples(const xlm_dev_translations *dev, const xlm_comm *comm, xlm_new_file *file, GError **error)
+static bool begin_examples(const xlm_dev_translations *dev, xlm_new_file *file, GError **error)
 {
-    if (comm->rank != 0 || dev->job->evaluate.examples == 0)
-        return true;
     g_autofree char *path = g_build_filename(dev->job->train.output, XLM_TRANSLATIONS_FILE, NULL);
     g_autofree char *head = g_strdelimit(g_strdup(XLM_TRANSLATIONS_HEAD), ",", '\t');
     if (!xlm_new_file_create(file, path, error))
         return false;
     fprintf(file->stream, "%s\n", head);
     return true;
+}
+
+static bool end_examples(examples *e, GError **error)
+{
+    if (e->failure == NULL)
+        return xlm_new_file_commit(&e->text, error);
+    xlm_new_file_discard(&e->text);
+    g_propagate_error(error, g_steal_pointer(&e->failure));
+    return false;
 }
 
 static void add_measure(const xlm_dev_translations *dev, GArray *measures, const char *language, double value, int64_t sentences)
@@ -272,23 +300,25 @@ static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GA
     const xlm_translator translator = {.comm = workspace->comm, .model = xlm_host_model(workspace->host), .tape = workspace->tape,
                                        .specials = xlm_vocabulary_specials(dev->vocabulary), .options = &dev->options};
     GError *failure = NULL;
-    xlm_new_file file = {0};
-    begin_examples(dev, workspace->comm, &file, &failure);
+    examples e = {.step = step};
+    const bool shows = workspace->comm->rank == 0 && dev->job->evaluate.examples > 0;
+    if (shows)
+        begin_examples(dev, &e.text, &failure);
     if (!xlm_comm_agree_on(workspace->comm, failure, error))
         return false;
     g_autofree double *score = g_new(double, dev->directions);
     double sum = 0;
     int64_t sentences = 0;
     for (int i = 0; i < dev->directions; i++) {
-        score[i] = score_direction(dev, &translator, &dev->direction[i], step, file.stream);
+        score[i] = score_direction(dev, &translator, &dev->direction[i], shows ? &e : NULL);
         sum += score[i];
         sentences += dev->direction[i].sentences;
     }
     add_measure(dev, measures, NULL, sum / dev->directions, sentences);
     for (int i = 0; i < dev->directions && dev->directions > 1; i++)
         add_measure(dev, measures, dev->direction[i].name, score[i], dev->direction[i].sentences);
-    if (file.stream != NULL)
-        xlm_new_file_commit(&file, &failure);
+    if (shows)
+        end_examples(&e, &failure);
     return xlm_comm_agree_on(workspace->comm, failure, error);
 }
 
@@ -306,7 +336,9 @@ static uint64_t plan(const void *data, const xlm_model *model, xlm_tape *tape)
     const xlm_comm alone = {.ranks = 1};
     const xlm_translator translator = {.comm = &alone, .model = model, .tape = tape,
                                        .specials = xlm_vocabulary_specials(dev->vocabulary), .options = &dev->options};
-    return xlm_translation_bytes(&translator, MAX(dev->longest, 1));
+    const int64_t longest = MAX(dev->longest, 1);
+    const uint64_t attention = dev->job->evaluate.examples > 0 ? xlm_dev_attention_bytes(&translator, longest) : 0;
+    return MAX(xlm_translation_bytes(&translator, longest), attention);
 }
 
 xlm_planned_validation xlm_dev_translations_plan(const xlm_dev_translations *dev)

@@ -3,6 +3,7 @@ run_sources = \
 	src/run/check_gradients.c src/run/check_gradients.h \
 	src/run/curves.c src/run/curves.h \
 	src/run/derivative.c src/run/derivative.h \
+	src/run/dev_attention.c src/run/dev_attention.h \
 	src/run/dev_translations.c src/run/dev_translations.h \
 	src/run/plan.c src/run/plan.h \
 	src/run/report.c src/run/report.h \

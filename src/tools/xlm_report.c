@@ -1,10 +1,10 @@
 /* xlm-mpi: xlm_report, runs as a page of HTML. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
+#include "aligners/matrix_file.h"
 #include "base/log.h"
 #include "files/files.h"
 #include "maps/map.h"
-#include "model_aligner/matrix_file.h"
 #include "program/program.h"
 #include "report/plot.h"
 #include "report/sections.h"
@@ -18,11 +18,13 @@ static const xlm_program program = {
     .notes =
         "RUN is an output directory of xlm_train or xlm_tune, also of a run in progress; up to 24 are shown side by side. The\n"
         "page shows what is available: the origin of a run, keys of the jobs that differ, curves of losses, learning rate,\n"
-        "gradient norm and throughput, perplexity of held-out text by language, scores of dev text. It runs no script and loads\n"
-        "nothing, follows the reader's light or dark scheme, and can be printed.\n\n"
+        "gradient norm and throughput, perplexity of held-out text by language, scores of dev text and of translations, with\n"
+        "examples of these beside their references. It runs no script and loads nothing, follows the reader's light or dark\n"
+        "scheme, and can be printed.\n\n"
         "Further results are read from files in a run's directory and from those given by --measures, --matrices and --map,\n"
         "which are recognised by their contents: tables of jobs/measure, and of --csv of any command of xlm_embed, of xlm_align\n"
-        "score and of xlm_eval; matrices of xlm_align --checkpoint; maps of xlm_embed map. Rows of jobs/measure name their\n"
+        "score and of xlm_eval; matrices of xlm_align --checkpoint, and of the decoder's attention, which xlm_train writes; maps\n"
+        "of xlm_embed map. Rows of jobs/measure name their\n"
         "checkpoints; any other table belongs to the run in whose directory it is, or to RUN in RUN=FILE.\n\n"
         "A point of a long curve is the mean over several steps, for gradient norms the maximum; the figure says over how many.\n"
         "gnuplot draws the figures, and must be in PATH.\n\n"
@@ -34,6 +36,7 @@ static const xlm_program program = {
         "  RUN/metrics.csv        losses and scores of a run\n"
         "  RUN/job.conf           its job with every key\n"
         "  RUN/checkpoint-*.h5    the newest has versions, ranks, the model's size and the job\n"
+        "  RUN/translations.tsv   translations of held-out pairs\n"
         "  RUN/*.csv, RUN/*.h5, RUN/*.svg  tables, matrices and maps, as above\n",
     .exit_codes =
         "  69  also: gnuplot is not in PATH, or makes no picture\n",
@@ -51,7 +54,7 @@ static const GOptionEntry options[] = {
     {"measures", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.measures,
      "a table of measurements; may be repeated", "[RUN=]FILE.csv"},
     {"matrices", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.matrices,
-     "matrices of xlm_align --checkpoint, shown as heat maps; may be repeated", "FILE.h5"},
+     "matrices of xlm_align --checkpoint or of attention, shown as heat maps; may be repeated", "FILE.h5"},
     {"pairs", 0, 0, G_OPTION_ARG_INT64, &given.pairs, "number of pairs of a file of matrices to show, the first ones (default 3)",
      "N"},
     {"map", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.maps,
@@ -174,7 +177,7 @@ static bool write_sections(const xlm_sections *s, GError **error)
 {
     static xlm_section *const sections[] = {
         xlm_section_runs, xlm_section_job, xlm_section_training, xlm_section_held_out, xlm_section_alignment,
-        xlm_section_retrieval, xlm_section_words, xlm_section_validation, xlm_section_tasks,
+        xlm_section_retrieval, xlm_section_words, xlm_section_validation, xlm_section_translations, xlm_section_tasks,
         xlm_section_heat_maps, xlm_section_maps};
     for (size_t i = 0; i < G_N_ELEMENTS(sections); i++)
         if (!sections[i](s, error))

@@ -28,7 +28,8 @@ static const xlm_program program = {
         "  OUTPUT/job.conf            all keys of the run, defaults included\n"
         "  OUTPUT/best                with [evaluate]: link to the checkpoint with the best translations\n"
         "  OUTPUT/metrics.csv         losses, perplexities, scores and times of the run\n"
-        "  OUTPUT/translations.tsv    with [evaluate]: the newest translations of some held-out pairs, beside their references\n",
+        "  OUTPUT/translations.tsv    with [evaluate]: the newest translations of some held-out pairs, beside their references\n"
+        "  OUTPUT/attention-*.h5      with [evaluate]: what the decoder attended to in them, for xlm_report\n",
     .environment =
         "  XLM_PLUGIN_PATH    folders, separated by colons, that are searched for objectives first\n",
     .exit_codes =

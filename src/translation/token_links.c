@@ -71,13 +71,26 @@ static void link_translation(xlm_tape *tape, double threshold, int32_t m, const 
     t->link = links;
 }
 
+static const xlm_real *const *find_weights(const xlm_model *model, xlm_tape *tape, const xlm_special_tokens *specials, int64_t layer,
+                                           const xlm_link_input *in, struct laid_out *l)
+{
+    lay_out_text(tape, specials, in, l);
+    lay_out_memory(tape, in, l);
+    return xlm_memory_weights(model, tape, &l->text, l->memory, l->memory_offsets, layer);
+}
+
+const xlm_real *const *xlm_token_links_weights(const xlm_model *model, xlm_tape *tape, const xlm_special_tokens *specials,
+                                               int64_t layer, const xlm_link_input *in)
+{
+    struct laid_out l;
+    return find_weights(model, tape, specials, layer, in, &l);
+}
+
 void xlm_token_links_find(const xlm_model *model, xlm_tape *tape, const xlm_special_tokens *specials,
                           const xlm_translation_options *options, const xlm_link_input *in)
 {
     struct laid_out l;
-    lay_out_text(tape, specials, in, &l);
-    lay_out_memory(tape, in, &l);
-    const xlm_real *const *weights = xlm_memory_weights(model, tape, &l.text, l.memory, l.memory_offsets, options->link_layer);
+    const xlm_real *const *weights = find_weights(model, tape, specials, options->link_layer, in, &l);
     for (int32_t i = 0; i < in->translations && !xlm_tape_is_of_shapes(tape); i++)
         link_translation(tape, options->link_threshold, l.memory_offsets[i + 1] - l.memory_offsets[i], weights[i],
                          &in->translation[i]);

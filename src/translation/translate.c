@@ -267,3 +267,35 @@ xlm_translation_set *xlm_translate(const xlm_translator *t, const xlm_translatio
     xlm_own_translations_clear(&own);
     return all;
 }
+
+/* ---- attention ---- */
+
+const xlm_real *xlm_translation_attention(const xlm_translator *t, const xlm_translation_sources *sources, int64_t sentence,
+                                          const xlm_translation *translation, int64_t layer)
+{
+    struct batch b = {.translator = t};
+    xlm_translation shown = *translation;
+    const int32_t first = 0;
+    xlm_tape_begin(t->tape, NULL, false, t->options->search.seed, t->options->search.step);
+    lay_out(sources, 1, &sentence, &b);
+    const xlm_link_input input = {.translations = 1, .translation = &shown, .sentence = &first, .languages = b.to,
+                                  .memory = encode_batch(&b), .memory_offsets = b.text.offsets};
+    return xlm_token_links_weights(t->model, t->tape, t->specials, layer, &input)[0];
+}
+
+uint64_t xlm_translation_attention_bytes(const xlm_translator *translator, int64_t longest, int64_t layer)
+{
+    xlm_translator planned = *translator;
+    const int64_t offsets[2] = {0, longest};
+    const int32_t language = 0, tokens = max_tokens_of(translator, longest);
+    g_autofree int32_t *ids = g_new(int32_t, MAX(longest, tokens));
+    for (int64_t i = 0; i < MAX(longest, tokens); i++)
+        ids[i] = translator->specials->id[XLM_UNK];
+    const xlm_translation_sources sources = {.sentences = 1, .offsets = offsets, .ids = ids, .from = &language, .to = &language};
+    const xlm_translation translation = {.tokens = tokens, .ids = ids};
+    planned.tape = xlm_tape_new_of_shapes_like(translator->tape);
+    xlm_translation_attention(&planned, &sources, 0, &translation, layer);
+    const uint64_t bytes = xlm_tape_peak_bytes(planned.tape);
+    xlm_tape_free(planned.tape);
+    return bytes;
+}

@@ -47,4 +47,13 @@ uint64_t xlm_translation_bytes(const xlm_translator *translator, int64_t longest
 /* Collective, with the same sources on all ranks, which must have passed xlm_translation_check. All translations on every rank;
  * xlm_translation_set_free (translation/results.h). */
 xlm_translation_set *xlm_translate(const xlm_translator *translator, const xlm_translation_sources *sources);
+
+/* The attention of layer `layer` (1 to D) of the decoder to a sentence of the sources while it writes a translation of it, mean over
+ * the heads: [tokens + 1 x ids + 2], a row for each token and </s>, columns <s>, ids, </s>. The same bits as in any batch. Memory of
+ * the tape, until it begins again. Not collective. */
+const xlm_real *xlm_translation_attention(const xlm_translator *translator, const xlm_translation_sources *sources, int64_t sentence,
+                                          const xlm_translation *translation, int64_t layer);
+/* The most bytes of the tape that it takes, if sentences have at most so many ids. */
+uint64_t xlm_translation_attention_bytes(const xlm_translator *translator, int64_t longest, int64_t layer);
+
 #endif

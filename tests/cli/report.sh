@@ -255,6 +255,38 @@ reported tuned.html tuned
     fail "scores of dev text: $(grep -F 'micro_f1, ' tuned.html)"
 has tuned.html 'micro_f1</b>' 'xx: 0.1 at 10, 0.2 at 20'
 
+# ---- translations beside their references: scores by direction, examples of the newest evaluation, texts of any kind ----
+mkdir translated later
+{
+    cat head
+    for step in 10 20; do printf "$step,dev,bleu,%s,9,,,,,,,,1.$step\n" mean en-xx xx-en; done
+} >translated/metrics.csv
+{ cat head; echo '30,dev,bleu,en-xx,9,,,,,,,,7.5'; } >later/metrics.csv
+printf 'step\tdirection\tsource\treference\ttranslation\n' | tee later/translations.tsv >translated/translations.tsv
+{
+    printf '10\ten-xx\told\told\told\n'
+    printf '20\ten-xx\t<b>a & b</b>\tשלום "x"\tx<script>y\n20\ten-xx\tsame\tref\tfirst\n20\ten-xx\tsame\tref\tsecond\n'
+    printf '20\txx-zh_Hant\tz\t%s\t\n' "$(printf 'w%.0s' {1..2100})"
+    printf '20\ten"><i>-xx\ta\tb\tc\n20\ten-xx\ttoo\tfew\nx\ten-xx\ta\tb\tc\n20\ten-xx\t\377\tb\tc\n20\ten-xx\tcut\tof\tf'
+} >>translated/translations.tsv
+printf '30\ten-xx\tsame\tref\tthird\n' >>later/translations.tsv
+reported translated.html translated
+has translated.html 'Scores of translations</h2>' 'BLEU</b>' 'xx-en: 1.100 at 10, 1.200 at 20' '<caption>en → xx, step 20</caption>' \
+    '<td dir="auto" lang="en">&lt;b&gt;a &amp; b&lt;/b&gt;</td>' '<td dir="auto" lang="xx">שלום &quot;x&quot;</td>' \
+    '<td dir="auto" lang="xx">x&lt;script&gt;y</td>' '<td dir="auto" lang="xx">first</td>' '<td dir="auto" lang="xx">second</td>' \
+    'lang="zh-Hant">www' 'www…</td>' '<td class="note">(empty)</td>' \
+    'translated/translations.tsv: 6 lines are cut short, damaged or of an older step, and are skipped'
+hasnt translated.html '>old<' '<i>' 'cut'$'\t'
+# Of two runs, a pair has the translations of both, the first of the same with the first.
+reported both.html translated later
+has both.html 'later, step 30' 'translated, step 20'
+[ "$(grep -oE '>(first|second|third|ref)<' both.html | tr -d '\n')" = '>ref<>first<>third<>ref<>second<' ] ||
+    fail "translations of two runs: $(grep 'dir="auto"' both.html)"
+echo 'step,direction' >later/translations.tsv
+reported later.html later
+has later.html 'later/translations.tsv: is no file of translations'
+hasnt later.html 'id="translations"'
+
 # ---- refusals, which leave what was there ----
 echo before >kept.html
 mkdir nothing

@@ -24,6 +24,29 @@ cmp out-1/translations.tsv out-4/translations.tsv || fail "examples of 1 and 4 r
 [ "$(wc -l <out-1/translations.tsv)" -eq 7 ] &&
     head -n 1 out-1/translations.tsv | grep -q '^step	direction	source	reference	translation$' ||
     fail "not the examples: $(cat out-1/translations.tsv)"
+# What the decoder attended to: the same bits; a distribution over the source for each token written.
+for direction in en-xx xx-en; do
+    file=attention-$direction.h5
+    for data in /layer.2/values /rows /columns /source /target; do
+        h5diff "out-1/$file" "out-4/$file" $data || fail "$data of $file of 1 and 4 ranks differ"
+    done
+    [ "$(attribute /step "out-1/$file")" = 8 ] && [ "$(numbers /rows "out-1/$file" | wc -l)" = 3 ] ||
+        fail "not the examples: $(h5ls -r "out-1/$file")"
+    { numbers /rows "out-1/$file"; numbers /columns "out-1/$file"; numbers /layer.2/values "out-1/$file"; } | awk '
+        NR <= 3 { rows[NR] = $1; next }
+        NR <= 6 { columns[NR - 3] = $1; next }
+        { value[++n] = $1 }
+        END {
+            for (p = 1; p <= 3; p++) {
+                for (j = 1; j <= columns[p]; j++) {
+                    for (sum = i = 0; i < rows[p]; i++) { x = value[at + i * columns[p] + j]; sum += x; bad += x < 0 }
+                    bad += sum < 0.999 || sum > 1.001
+                }
+                at += rows[p] * columns[p]
+            }
+            exit !(n > 0 && at == n && bad == 0)
+        }' || fail "$file: $(h5dump -d /layer.2/values "out-1/$file" | head -n 20)"
+done
 trained short.conf memory 1 --set train.steps=4 --set train.micro_batches=1 --set 'stream pairs.batch=1' \
     --set evaluate.sentences=0 --set evaluate.beam=8
 estimated memory.log
@@ -43,6 +66,39 @@ for direction in en-xx xx-en; do
     is_near "$(value learn "$step" dev bleu score $direction)" "$score" 0.01 ||
         fail "$direction: not what xlm_bleu says: $(cat bleu.json; grep ,dev, learn/metrics.csv)"
 done
+# The heat maps of the newest evaluation are what xlm_translate links by: of each token of the translation the strongest source.
+head -n 3 pairs.en >newest.en
+logged translate.log xlm_translate "learn/$(readlink learn/latest)" --from en --to xx --beam 2 newest.en -o newest.xx \
+    --alignment newest.links
+file=learn/attention-en-xx.h5
+for data in /rows /columns /source/words /target/words /layer.2/values; do numbers $data $file | sed "s#^#$data #"; done | awk '
+    { x[$1, n[$1]++] = $2 }
+    END {
+        for (p = 0; p < 3; p++) {
+            rows = x["/rows", p]; columns = x["/columns", p]
+            for (i = 1; i < rows - 1; i++)
+                for (j = 0; j < columns - 1; j++) {
+                    for (above = k = 1; k < rows - 1; k++)
+                        above = above && x["/layer.2/values", at + k * columns + j] <= x["/layer.2/values", at + i * columns + j]
+                    link = (x["/source/words", s + i] - x["/source/words", s + 1]) "-" (x["/target/words", t + j] - x["/target/words", t])
+                    if (above && !((p, link) in seen)) { seen[p, link]; print p, link }
+                }
+            at += rows * columns; s += rows; t += columns
+        }
+    }' | sort >newest.maps
+awk '{ for (i = 1; i <= NF; i++) print NR - 1, $i }' newest.links | sort | cmp - newest.maps ||
+    fail "heat maps and links differ: $(cat newest.links newest.maps)"
+if command -v gnuplot >/dev/null; then
+    logged report.log xlm_report learn -o learn.html
+    for text in 'Scores of translations' 'Examples of translations' '<caption>Pair 0: en down, xx to the right, layer 2'; do
+        grep -qF "$text" learn.html || fail "learn.html has no $text"
+    done
+    [ "$(grep -c '<table class="heat">' learn.html)" -eq 6 ] || fail "heat maps: $(grep -c '<table class="heat">' learn.html)"
+    cut -f 5 learn/translations.tsv | sed '1d; s/&/\&amp;/g; s/"/\&quot;/g' | while read -r text; do
+        grep -qF "$text</td>" learn.html || echo "$text"
+    done >missing
+    [ ! -s missing ] || fail "learn.html has not the translations: $(cat missing)"
+fi
 is_between 0.1 "$(value learn "$step" dev bleu score mean)" 100 || fail "no scores: $(grep ,dev, learn/metrics.csv)"
 highest=$(values learn dev bleu score mean | sort -k 2 -g | tail -n 1 | cut -d ' ' -f 1)
 [ "$highest" = "$step" ] || fail "the best of learn is $best, and the highest score is of step $highest"

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "model_aligner/matrix_file.h"
+#include "aligners/matrix_file.h"
 #include "report/sections.h"
 
 enum { PAIRS = 3, SHOWN = 3, VALUES = 10, WORDS = 4 };
 
-/* As model_aligner/matrix_file.h says; the second pair was not encoded. */
+/* As aligners/matrix_file.h says; the second pair was not encoded. */
 static bool write_side(xlm_store *store, const char *group, const char *language, const uint64_t *offsets)
 {
     static const int32_t subwords[] = {0, 1, 2, 3, 1, 2}, words[] = {0, 0, 1, 0, 1, 2};

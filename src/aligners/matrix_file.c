@@ -1,5 +1,5 @@
 /* xlm-mpi: matrices of pairs' subwords in a file, for heat maps. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model_aligner/matrix_file.h"
+#include "aligners/matrix_file.h"
 
 enum { FULL = 1 << 22 /* values of all layers together that are kept before they are written */ };
 
@@ -16,7 +16,7 @@ static const char *const sides[] = {"source", "target"};
 /* ---- shapes and text ---- */
 
 /* Offsets of this rank's items; the last rank adds the end, which is the number of all. counts[n]. */
-static bool write_offsets(const xlm_comm *comm, xlm_store *store, const char *path, const xlm_pair_text *text,
+static bool write_offsets(const xlm_comm *comm, xlm_store *store, const char *path, const xlm_matrix_pairs *text,
                           const int64_t *counts, uint64_t *base, uint64_t *all, GError **error)
 {
     const bool last = comm->rank == comm->ranks - 1;
@@ -47,41 +47,45 @@ static bool write_numbers(xlm_store *store, const char *group, const char *name,
            xlm_store_write(store, path, first, n, values, error);
 }
 
+static int64_t subwords_of(const xlm_matrix_pairs *text, int side, int64_t pair)
+{
+    return text->side[side].offsets[pair + 1] - text->side[side].offsets[pair];
+}
+
 /* Shapes of the matrices, and where they begin. */
-static bool write_shapes(const xlm_comm *comm, xlm_store *store, const xlm_pair_text *text, xlm_pair_form form, int64_t positions,
-                         uint64_t *base, uint64_t *all, GError **error)
+static bool write_shapes(const xlm_comm *comm, xlm_store *store, const xlm_matrix_pairs *text, uint64_t *base, uint64_t *all,
+                         GError **error)
 {
     const uint64_t pairs = (uint64_t)text->pairs, first = (uint64_t)text->first;
     g_autofree uint32_t *rows = g_new0(uint32_t, pairs + 1), *columns = g_new0(uint32_t, pairs + 1);
     g_autofree int64_t *counts = g_new0(int64_t, pairs + 1);
     for (int64_t p = 0; p < text->pairs; p++) {
-        int64_t size[2];
-        for (int s = 0; s < 2; s++)
-            xlm_pair_text_subwords(text, s, p, &size[s]);
-        if (size[0] == 0 || size[1] == 0 || !xlm_pair_fits(form, size[0], size[1], positions))
+        const int64_t n = subwords_of(text, 0, p), m = subwords_of(text, 1, p);
+        if (n == 0 || m == 0 || (text->left_out != NULL && text->left_out[p]))
             continue;
-        counts[p] = size[0] * size[1];
-        rows[p] = (uint32_t)size[0];
-        columns[p] = (uint32_t)size[1];
+        counts[p] = n * m;
+        rows[p] = (uint32_t)n;
+        columns[p] = (uint32_t)m;
     }
     return write_numbers(store, "", "rows", XLM_U32, (uint64_t)text->all, first, pairs, rows, error) &&
            write_numbers(store, "", "columns", XLM_U32, (uint64_t)text->all, first, pairs, columns, error) &&
            write_offsets(comm, store, "/offsets", text, counts, base, all, error);
 }
 
-static bool write_side(const xlm_comm *comm, xlm_store *store, const xlm_pair_text *text, int s, const xlm_vocabulary *vocabulary,
+static bool write_side(const xlm_comm *comm, xlm_store *store, const xlm_matrix_pairs *text, int s, const xlm_vocabulary *vocabulary,
                        GError **error)
 {
-    const xlm_pair_side *side = &text->side[s];
+    const xlm_matrix_side *side = &text->side[s];
     g_autofree char *group = g_strconcat("/", sides[s], NULL), *path = g_strconcat(group, "/offsets", NULL);
     g_autofree int64_t *counts = g_new(int64_t, text->pairs + 1);
     for (int64_t p = 0; p < text->pairs; p++)
-        xlm_pair_text_subwords(text, s, p, &counts[p]);
+        counts[p] = subwords_of(text, s, p);
+    const uint64_t own = (uint64_t)side->offsets[text->pairs];
     uint64_t base, all;
     const char *language = side->language >= 0 ? xlm_vocabulary_language_names(vocabulary)[side->language] : "";
     return write_offsets(comm, store, path, text, counts, &base, &all, error) &&
-           write_numbers(store, group, "subwords", XLM_I32, all, base, side->ids->len, side->ids->data, error) &&
-           write_numbers(store, group, "words", XLM_I32, all, base, side->words->len, side->words->data, error) &&
+           write_numbers(store, group, "subwords", XLM_I32, all, base, own, side->subwords, error) &&
+           write_numbers(store, group, "words", XLM_I32, all, base, own, side->words, error) &&
            xlm_store_set_text(store, group, "language", language, error);
 }
 
@@ -103,9 +107,8 @@ static bool make_layers(xlm_matrix_file *f, uint64_t base, uint64_t all, GError 
     return true;
 }
 
-xlm_matrix_file *xlm_matrix_file_create(const xlm_comm *comm, const char *path, const xlm_pair_text *text, xlm_pair_form form,
-                                        int64_t positions, const xlm_vocabulary *vocabulary, int64_t first, int64_t layers,
-                                        GError **error)
+xlm_matrix_file *xlm_matrix_file_create(const xlm_comm *comm, const char *path, const xlm_matrix_pairs *pairs,
+                                        const xlm_vocabulary *vocabulary, int64_t first, int64_t layers, GError **error)
 {
     xlm_store *store = xlm_store_create(comm, path, error);
     if (store == NULL)
@@ -118,8 +121,8 @@ xlm_matrix_file *xlm_matrix_file_create(const xlm_comm *comm, const char *path, 
     uint64_t base, all;
     if (xlm_store_set_format(store, XLM_MATRIX_FILE_FORMAT, XLM_MATRIX_FILE_VERSION, NULL, error) &&
         xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error) &&
-        write_side(comm, store, text, 0, vocabulary, error) && write_side(comm, store, text, 1, vocabulary, error) &&
-        write_shapes(comm, store, text, form, positions, &base, &all, error) && make_layers(f, base, all, error))
+        write_side(comm, store, pairs, 0, vocabulary, error) && write_side(comm, store, pairs, 1, vocabulary, error) &&
+        write_shapes(comm, store, pairs, &base, &all, error) && make_layers(f, base, all, error))
         return f;
     xlm_matrix_file_discard(f);
     return NULL;

@@ -1,0 +1,240 @@
+/* xlm-mpi: the sections of a report on runs: translations beside their references. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/sections.h"
+
+#include <string.h>
+
+#include "run/dev_translations.h"
+#include "text/lines.h"
+
+/* Rows of a file that are read, the bytes of one that is no sentence any more, and examples of a direction that are shown. */
+enum { MOST_ROWS = 2000, LONGEST_ROW = 1 << 16, SHOWN = 50 };
+
+enum { STEP, DIRECTION, SOURCE, REFERENCE, TRANSLATION, FIELDS };
+
+/* A pair of sentences, and its translation by each run. */
+typedef struct example {
+    char *source, *reference;
+    int64_t number;     /* in the file where it was found first, from 0 */
+    char **translation; /* [runs] NULL: none */
+} example;
+
+typedef struct direction {
+    char *name, *language[2];
+    GPtrArray *examples;  /* example */
+    GHashTable *known;    /* "SOURCE\tREFERENCE\tHOW OFTEN BEFORE": example */
+} direction;
+
+typedef struct translations {
+    const xlm_sections *sections;
+    GPtrArray *directions; /* direction */
+    int64_t *step;         /* [runs] of the translations; -1: there are none */
+} translations;
+
+/* ---- memory ---- */
+
+static void free_example(gpointer data)
+{
+    example *e = data;
+    g_free(e->source);
+    g_free(e->reference);
+    g_strfreev(e->translation);
+    g_free(e);
+}
+
+static void free_direction(gpointer data)
+{
+    direction *d = data;
+    g_free(d->name);
+    g_free(d->language[0]);
+    g_free(d->language[1]);
+    g_ptr_array_unref(d->examples);
+    g_hash_table_unref(d->known);
+    g_free(d);
+}
+
+/* ---- reading ---- */
+
+/* "en-de"; no name of a language has a hyphen. */
+static bool split_direction(const char *name, char *language[2])
+{
+    g_auto(GStrv) part = g_strsplit(name, "-", 3);
+    const bool good = g_strv_length(part) == 2 && xlm_is_language_name(part[0]) && xlm_is_language_name(part[1]);
+    for (int side = 0; side < 2; side++)
+        language[side] = good ? g_strdup(part[side]) : NULL;
+    return good;
+}
+
+static direction *find_direction(translations *t, const char *name)
+{
+    for (guint i = 0; i < t->directions->len; i++) {
+        direction *d = t->directions->pdata[i];
+        if (strcmp(d->name, name) == 0)
+            return d;
+    }
+    direction *d = g_new0(direction, 1);
+    split_direction(name, d->language);
+    d->name = g_strdup(name);
+    d->examples = g_ptr_array_new_with_free_func(free_example);
+    d->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_ptr_array_add(t->directions, d);
+    return d;
+}
+
+/* The fields of a row; NULL: it is cut short or damaged. */
+static char **read_row(const xlm_lines *lines, const char *text, size_t length, int64_t *step)
+{
+    if (length > LONGEST_ROW || !xlm_lines_terminated(lines) || !xlm_lines_check_text(lines, text, length, NULL))
+        return NULL;
+    g_autofree char *line = g_strndup(text, length);
+    g_auto(GStrv) field = g_strsplit(line, "\t", FIELDS + 1);
+    char *language[2] = {NULL, NULL};
+    const bool good = g_strv_length(field) == FIELDS && g_ascii_string_to_signed(field[STEP], 10, 0, G_MAXINT64, step, NULL) &&
+                      split_direction(field[DIRECTION], language);
+    g_free(language[0]);
+    g_free(language[1]);
+    return good ? g_steal_pointer(&field) : NULL;
+}
+
+/* The rows of the newest evaluation; others, and damaged ones, count as bad. */
+static GPtrArray *read_rows(xlm_lines *lines, int64_t *newest, int64_t *bad, bool *more, GError **error)
+{
+    GPtrArray *rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
+    const char *text;
+    size_t length;
+    *newest = -1;
+    *bad = 0;
+    *more = false;
+    for (int64_t n = 0; xlm_lines_next(lines, &text, &length, error) == 1; n++) {
+        int64_t step;
+        if (n == MOST_ROWS) {
+            *more = true;
+            break;
+        }
+        char **row = read_row(lines, text, length, &step);
+        if (row != NULL && step > *newest) {
+            *bad += rows->len;
+            g_ptr_array_set_size(rows, 0);
+            *newest = step;
+        }
+        if (row != NULL && step == *newest)
+            g_ptr_array_add(rows, row);
+        else {
+            g_strfreev(row);
+            ++*bad;
+        }
+    }
+    return rows;
+}
+
+/* The same pair may come several times: the k-th in the files of two runs is one example. */
+static void add_row(translations *t, int run, char **row, GHashTable *seen)
+{
+    direction *d = find_direction(t, row[DIRECTION]);
+    g_autofree char *pair = g_strdup_printf("%s\t%s\t%s", row[DIRECTION], row[SOURCE], row[REFERENCE]);
+    const guint before = GPOINTER_TO_UINT(g_hash_table_lookup(seen, pair)), all = GPOINTER_TO_UINT(g_hash_table_lookup(seen, d->name));
+    char *key = g_strdup_printf("%s\t%s\t%u", row[SOURCE], row[REFERENCE], before);
+    g_hash_table_insert(seen, g_steal_pointer(&pair), GUINT_TO_POINTER(before + 1));
+    g_hash_table_insert(seen, g_strdup(d->name), GUINT_TO_POINTER(all + 1));
+    example *e = g_hash_table_lookup(d->known, key);
+    if (e == NULL) {
+        e = g_new(example, 1);
+        *e = (example){g_strdup(row[SOURCE]), g_strdup(row[REFERENCE]), all, g_new0(char *, t->sections->runs->n + 1)};
+        g_ptr_array_add(d->examples, e);
+        g_hash_table_insert(d->known, key, e);
+    } else
+        g_free(key);
+    e->translation[run] = g_strdup(row[TRANSLATION]);
+}
+
+static bool is_head(const char *text, size_t length)
+{
+    g_autofree char *head = g_strdelimit(g_strdup(XLM_TRANSLATIONS_HEAD), ",", '\t');
+    return strlen(head) == length && memcmp(head, text, length) == 0;
+}
+
+/* What a run has written; anything that is wrong with the file is noted. */
+static void read_file(translations *t, int run, xlm_page *page)
+{
+    g_autofree char *path = g_build_filename(t->sections->runs->run[run].directory, XLM_TRANSLATIONS_FILE, NULL);
+    g_autoptr(GError) why = NULL;
+    const char *text;
+    size_t length;
+    if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
+        return;
+    g_autoptr(xlm_lines) lines = xlm_lines_open(path, &why);
+    const int first = lines != NULL ? xlm_lines_next(lines, &text, &length, &why) : -1;
+    if (first < 1 || !is_head(text, length)) {
+        if (why != NULL)
+            xlm_page_note(page, "%s", why->message);
+        else
+            xlm_page_note(page, "%s: is no file of translations of xlm_train", path);
+        return;
+    }
+    int64_t bad;
+    bool more;
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GPtrArray) rows = read_rows(lines, &t->step[run], &bad, &more, &why);
+    for (guint i = 0; i < rows->len; i++)
+        add_row(t, run, rows->pdata[i], seen);
+    if (bad > 0)
+        xlm_page_note(page, "%s: %" G_GINT64_FORMAT " lines are cut short, damaged or of an older step, and are skipped", path, bad);
+    if (more)
+        xlm_page_note(page, "%s: has more than %d lines, and the others are left out", path, MOST_ROWS);
+    if (why != NULL)
+        xlm_page_note(page, "%s", why->message);
+}
+
+/* ---- writing ---- */
+
+static void write_example(const translations *t, const direction *d, const example *e, char *const *labels)
+{
+    const xlm_runs *runs = t->sections->runs;
+    g_autofree xlm_page_text *texts = g_new(xlm_page_text, runs->n + 2);
+    g_autofree char *heading = g_strdup_printf("Pair %" G_GINT64_FORMAT, e->number);
+    int n = 0;
+    texts[n++] = (xlm_page_text){"Source", -1, d->language[0], e->source};
+    texts[n++] = (xlm_page_text){"Reference", -1, d->language[1], e->reference};
+    for (int i = 0; i < runs->n; i++)
+        if (runs->n == 1 || e->translation[i] != NULL)
+            texts[n++] = (xlm_page_text){runs->n > 1 ? labels[i] : "Translation", runs->n > 1 ? i : -1, d->language[1],
+                                         e->translation[i]};
+    xlm_page_text_group(t->sections->page, heading, n, texts);
+}
+
+static void write_direction(const translations *t, const direction *d, char *const *labels)
+{
+    const xlm_runs *runs = t->sections->runs;
+    const guint shown = MIN(d->examples->len, SHOWN);
+    g_autoptr(GString) caption = g_string_new(NULL);
+    g_string_printf(caption, "%s → %s", d->language[0], d->language[1]);
+    if (runs->n == 1)
+        g_string_append_printf(caption, ", step %" G_GINT64_FORMAT, t->step[0]);
+    if (shown < d->examples->len)
+        g_string_append_printf(caption, "; the first %u of %u pairs", shown, d->examples->len);
+    xlm_page_texts(t->sections->page, caption->str);
+    for (guint i = 0; i < shown; i++)
+        write_example(t, d, d->examples->pdata[i], labels);
+    xlm_page_texts_end(t->sections->page);
+}
+
+bool xlm_section_translations(const xlm_sections *s, GError **error G_GNUC_UNUSED)
+{
+    const int n = s->runs->n;
+    g_autofree int64_t *step = g_new(int64_t, n + 1);
+    g_auto(GStrv) labels = g_new0(char *, n + 1);
+    translations t = {.sections = s, .directions = g_ptr_array_new_with_free_func(free_direction), .step = step};
+    for (int i = 0; i < n; i++) {
+        step[i] = -1;
+        read_file(&t, i, s->page);
+        labels[i] = g_strdup_printf("%s, step %" G_GINT64_FORMAT, s->runs->labels[i], step[i]);
+    }
+    if (t.directions->len > 0) {
+        xlm_page_section(s->page, "translations", "Examples of translations");
+        xlm_page_paragraph(s->page, "Held-out pairs, in the words of the vocabulary, as the model translated them in the newest "
+                           "evaluation.");
+    }
+    for (guint i = 0; i < t.directions->len; i++)
+        write_direction(&t, t.directions->pdata[i], labels);
+    g_ptr_array_unref(t.directions);
+    return true;
+}

@@ -39,7 +39,7 @@ typedef struct run {
     xlm_report *report;     /* NULL: nothing is trained */
 } run;
 
-/* Other things that are done with the next step leave the output directory alone. */
+/* Runs that do something else with the next step leave the output directory alone. */
 static bool trains(const xlm_run_options *options) { return options->dump_step == NULL && !options->check_gradients; }
 
 static int64_t max_members(const run *r) { return r->options->validation != NULL ? r->options->validation->average : 0; }
@@ -231,7 +231,7 @@ static bool asked_to_stop(const xlm_comm *comm)
     return asked != 0;
 }
 
-/* An objective that never has a term is an error of the job that nothing else would show. */
+/* An objective that never has a term is an error in the job that nothing else would show. */
 static void warn_of_nothing(const run *r, const xlm_step_report *step, bool *warned)
 {
     int64_t terms = 0;
@@ -282,7 +282,7 @@ static int64_t measured_since_best(const run *r)
     return r->progress.step / every - (int64_t)r->progress.best.step / every;
 }
 
-/* The score has not risen for as long as the run is to wait for that. */
+/* The score has not risen in as many measurements as the run may wait. */
 static bool is_out_of_patience(const run *r)
 {
     const int64_t patience = r->options->validation != NULL ? r->options->validation->patience : 0;

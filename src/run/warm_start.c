@@ -109,8 +109,8 @@ static bool take(source *s, const xlm_parameter *there, const xlm_parameter *her
     return good;
 }
 
-/* The name of the parameter of the encoder that a parameter of the decoder, which the checkpoint lacks, starts from. g_free; NULL:
- * it is drawn. */
+/* The name of the encoder's parameter from which one of the decoder, which the checkpoint lacks, starts. g_free; NULL: it is
+ * drawn. */
 static char *find_like(const source *s, const char *name)
 {
     static const char memory[] = "memory_attention/", self[] = "attention/";

@@ -27,17 +27,16 @@ static bool write_offsets(const xlm_comm *comm, xlm_store *store, const char *pa
     xlm_comm_sum_int64(comm, &total, 1);
     *base = (uint64_t)xlm_comm_sum_below(comm, own);
     *all = (uint64_t)total;
-    uint64_t *offsets = g_new(uint64_t, text->pairs + 1), at = *base;
+    g_autofree uint64_t *offsets = g_new(uint64_t, text->pairs + 1);
+    uint64_t at = *base;
     for (int64_t p = 0; p < text->pairs; p++) {
         offsets[p] = at;
         at += (uint64_t)counts[p];
     }
     offsets[text->pairs] = at;
     const uint64_t dims[1] = {(uint64_t)text->all + 1};
-    const bool good = xlm_store_dataset(store, path, XLM_U64, 1, dims, XLM_STORE_CHECKED, error) &&
-                      xlm_store_write(store, path, (uint64_t)text->first, (uint64_t)(text->pairs + last), offsets, error);
-    g_free(offsets);
-    return good;
+    return xlm_store_dataset(store, path, XLM_U64, 1, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, path, (uint64_t)text->first, (uint64_t)(text->pairs + last), offsets, error);
 }
 
 static bool write_numbers(xlm_store *store, const char *group, const char *name, xlm_type type, uint64_t all, uint64_t first,
@@ -101,8 +100,7 @@ static bool make_layers(xlm_matrix_file *f, uint64_t base, uint64_t all, GError 
 {
     for (int64_t l = 0; l < f->layers; l++) {
         g_autofree char *path = path_of(f, l);
-        const bool good = xlm_store_dataset(f->store, path, XLM_F32, 1, &all, XLM_STORE_CHECKED, error);
-        if (!good)
+        if (!xlm_store_dataset(f->store, path, XLM_F32, 1, &all, XLM_STORE_CHECKED, error))
             return false;
         f->written[l] = base;
     }

@@ -11,14 +11,6 @@
 
 /* ---- processors ---- */
 
-/* The number of processors of a set, which is freed. */
-static int count_of(xlm_processors *processors)
-{
-    const int n = xlm_processors_count(processors);
-    xlm_processors_free(processors);
-    return n;
-}
-
 /* The quota of a control group in processors; INFINITY if it sets none. `text` is the content of cpu.max, "200000 100000" or "max
  * 100000". */
 static double quota_of(const char *text)
@@ -30,23 +22,19 @@ static double quota_of(const char *text)
 /* Version 2 of control groups: each level up to the root may set a quota. */
 static double group_quota(void)
 {
-    char *text = NULL;
+    g_autofree char *text = NULL;
     double quota = INFINITY;
     if (!g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL))
         return quota;
     const char *line = g_strstr_len(text, -1, "0::/");
-    char *group = line != NULL ? g_strndup(line + 3, strcspn(line + 3, "\n")) : g_strdup("");
+    g_autofree char *group = line != NULL ? g_strndup(line + 3, strcspn(line + 3, "\n")) : g_strdup("");
     for (char *slash = group; slash != NULL;) {
-        char *path = g_strconcat("/sys/fs/cgroup", group, "/cpu.max", NULL), *found = NULL;
+        g_autofree char *path = g_strconcat("/sys/fs/cgroup", group, "/cpu.max", NULL), *found = NULL;
         if (g_file_get_contents(path, &found, NULL, NULL))
             quota = MIN(quota, quota_of(found));
-        g_free(found);
-        g_free(path);
         if ((slash = strrchr(group, '/')) != NULL)
             *slash = '\0';
     }
-    g_free(group);
-    g_free(text);
     return quota;
 }
 
@@ -56,11 +44,11 @@ static int within_quota(int processors)
     return MAX(quota < processors ? (int)ceil(quota) : processors, 1);
 }
 
-int xlm_crowding_own_processors(void) { return within_quota(count_of(xlm_processors_own())); }
+int xlm_crowding_own_processors(void) { return within_quota(xlm_processors_own().count); }
 
 int xlm_crowding_node_processors(void)
 {
-    return within_quota(MAX(count_of(xlm_processors_own()), count_of(xlm_processors_of(getppid()))));
+    return within_quota(MAX(xlm_processors_own().count, xlm_processors_of(getppid()).count));
 }
 
 /* ---- others ---- */
@@ -70,11 +58,10 @@ int xlm_crowding_others(int own)
     enum { LOOKS = 6, APART = 10000 /* microseconds */ };
     int lowest_running = G_MAXINT;
     for (int i = 0; i < LOOKS; i++) {
-        char *text = NULL;
+        g_autofree char *text = NULL;
         int running = 0;
         if (!g_file_get_contents("/proc/loadavg", &text, NULL, NULL) || sscanf(text, "%*s %*s %*s %d/", &running) != 1)
             running = 0;
-        g_free(text);
         lowest_running = MIN(lowest_running, running);
         if (i + 1 < LOOKS)
             g_usleep(APART);

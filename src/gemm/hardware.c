@@ -16,19 +16,11 @@
 
 /* ---- cores ---- */
 
-/* The number of cores of a set of processors, which is freed. */
-static int cores_of(xlm_processors *processors)
-{
-    const int cores = xlm_processors_cores(processors);
-    xlm_processors_free(processors);
-    return cores;
-}
-
 /* The number of cores for this rank. A launcher that binds ranks gives each of them fewer cores than it has itself: it divides
  * its own cores into domains of equal size (cores, sockets, ...) and distributes the ranks evenly over them. */
 static int own_cores(int local_ranks)
 {
-    const int own = MAX(cores_of(xlm_processors_own()), 1), launcher = MAX(cores_of(xlm_processors_of(getppid())), own);
+    const int own = MAX(xlm_processors_own().cores, 1), launcher = MAX(xlm_processors_of(getppid()).cores, own);
     const int sharing = (local_ranks * own + launcher - 1) / launcher;
     return MAX(own / MAX(sharing, 1), 1);
 }

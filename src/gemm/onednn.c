@@ -192,9 +192,9 @@ static int64_t width_of_panels(const storage *s, xlm_precision precision, size_t
     const bool two = precision == XLM_BFLOAT16;
     const int64_t unit = two ? 2 * PANEL_DEPTH : PANEL_DEPTH;
     const int64_t width = s->blocked && s->blocks == (two ? 3 : 2) ? s->size[1] : 0;
-    const bool usual = width > 0 && width <= PANEL_COLUMNS && width % 16 == 0 && s->size[0] == PANEL_DEPTH && s->divides[0] == 0 &&
-                       s->divides[1] == 1 && (!two || (s->size[2] == 2 && s->divides[2] == 0)) && s->padded[0] % unit == 0 &&
-                       s->strides[0] == unit * width && s->strides[1] == s->padded[0] * width &&
+    const bool usual = width > 0 && width <= PANEL_COLUMNS && width % 16 == 0 && s->size[0] == PANEL_DEPTH &&
+                       s->divides[0] == 0 && s->divides[1] == 1 && (!two || (s->size[2] == 2 && s->divides[2] == 0)) &&
+                       s->padded[0] % unit == 0 && s->strides[0] == unit * width && s->strides[1] == s->padded[0] * width &&
                        bytes == xlm_packed_bytes(precision, s->padded[0], s->padded[1]);
     return usual ? width : 0;
 }

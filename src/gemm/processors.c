@@ -8,69 +8,59 @@
 
 enum { MAX_PROCESSORS = 1 << 14 };
 
-struct xlm_processors {
-    cpu_set_t *set; /* of MAX_PROCESSORS */
-};
-
 static size_t bytes(void) { return CPU_ALLOC_SIZE(MAX_PROCESSORS); }
 
-xlm_processors *xlm_processors_of(pid_t process)
+/* A set of MAX_PROCESSORS, empty if the system does not show it. */
+static cpu_set_t *affinity_of(pid_t process)
 {
-    xlm_processors *p = g_new(xlm_processors, 1);
-    p->set = CPU_ALLOC(MAX_PROCESSORS);
-    if (p->set == NULL)
+    cpu_set_t *set = CPU_ALLOC(MAX_PROCESSORS);
+    if (set == NULL)
         g_error("no memory for a set of %d processors", MAX_PROCESSORS);
-    CPU_ZERO_S(bytes(), p->set);
-    if (sched_getaffinity(process, bytes(), p->set) != 0)
-        CPU_ZERO_S(bytes(), p->set);
-    return p;
+    CPU_ZERO_S(bytes(), set);
+    if (sched_getaffinity(process, bytes(), set) != 0)
+        CPU_ZERO_S(bytes(), set);
+    return set;
 }
 
 /* OpenMP's places are the processors that the process had when the library was loaded, or those of them that OMP_PLACES names. If
  * threads are not bound, there are no places. */
-static void add_places(xlm_processors *p)
+static void add_places(cpu_set_t *set)
 {
     for (int place = 0; place < omp_get_num_places(); place++) {
         const int n = omp_get_place_num_procs(place);
-        int *id = g_new(int, n);
+        g_autofree int *id = g_new(int, n);
         omp_get_place_proc_ids(place, id);
         for (int i = 0; i < n; i++)
             if (id[i] >= 0 && id[i] < MAX_PROCESSORS)
-                CPU_SET_S((size_t)id[i], bytes(), p->set);
-        g_free(id);
+                CPU_SET_S((size_t)id[i], bytes(), set);
     }
 }
 
-xlm_processors *xlm_processors_own(void)
-{
-    xlm_processors *p = xlm_processors_of(0);
-    if (omp_get_proc_bind() != omp_proc_bind_false)
-        add_places(p);
-    return p;
-}
-
-void xlm_processors_free(xlm_processors *processors)
-{
-    CPU_FREE(processors->set);
-    g_free(processors);
-}
-
-int xlm_processors_count(const xlm_processors *processors) { return CPU_COUNT_S(bytes(), processors->set); }
-
-int xlm_processors_cores(const xlm_processors *processors)
+/* Frees the set. */
+static xlm_processors count(cpu_set_t *set)
 {
     /* Hardware threads of one core have the same list of siblings. */
-    GHashTable *siblings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GHashTable) siblings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (size_t cpu = 0; cpu < MAX_PROCESSORS; cpu++) {
-        if (!CPU_ISSET_S(cpu, bytes(), processors->set))
+        if (!CPU_ISSET_S(cpu, bytes(), set))
             continue;
-        char *path = g_strdup_printf("/sys/devices/system/cpu/cpu%zu/topology/thread_siblings_list", cpu), *list = NULL;
+        g_autofree char *path = g_strdup_printf("/sys/devices/system/cpu/cpu%zu/topology/thread_siblings_list", cpu);
+        char *list = NULL;
         if (!g_file_get_contents(path, &list, NULL, NULL))
             list = g_strdup_printf("%zu", cpu);
         g_hash_table_add(siblings, list);
-        g_free(path);
     }
-    const int cores = (int)g_hash_table_size(siblings);
-    g_hash_table_destroy(siblings);
-    return cores;
+    const int processors = CPU_COUNT_S(bytes(), set);
+    CPU_FREE(set);
+    return (xlm_processors){processors, (int)g_hash_table_size(siblings)};
+}
+
+xlm_processors xlm_processors_of(pid_t process) { return count(affinity_of(process)); }
+
+xlm_processors xlm_processors_own(void)
+{
+    cpu_set_t *set = affinity_of(0);
+    if (omp_get_proc_bind() != omp_proc_bind_false)
+        add_places(set);
+    return count(set);
 }

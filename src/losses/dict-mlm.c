@@ -7,7 +7,7 @@
  *   predict = translation   y_t = a translation of w_t, drawn by the stream, or w_t itself where it has none. The stream masks
  *                           as for mlm and switches nothing: the label would be in the input
  *
- * The stream has the dictionary; labels and switched words are of one and the same draw. */
+ * The stream has the dictionary; labels and switched words come from the same draw. */
 #include <xlm/loss.h>
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* xlm-mpi: XLM-Align's denoising word alignment (Chi et al. 2021). SPDX-License-Identifier: GPL-3.0-or-later
  *
- * On a parallel stream, beside mlm (tlm), with which it shares the encoding of the corrupted pairs:
+ * On a parallel stream, next to mlm (tlm), with which it shares the encoding of the corrupted pairs:
  *
  *   label   H = H[label_layer] of the original pair, without gradient and dropout. K_ij = max(ε, h_i·h_j)^(1/μ) for source i and
  *           target j, A* = diag(u) K diag(v) by Sinkhorn's iterations, links by Itermax or, with filter = off, where a row or a
@@ -8,7 +8,7 @@
  *   loss    q_i = W_q h*_i + b_q, k_j = W_k h*_j + b_k, h* = H[layer] of the corrupted pair, and the mean over queries i, of both
  *           directions, of −(1/|A(i)|) Σ_(j in A(i)) log softmax_j(q_i·k_j / √d), j over the other side, A(i) the links of i.
  *
- * A sentence are the rows of one type between <s> and </s>. Where a sequence has several pairs (the form xlm), sentence n of the
+ * A sentence is the rows of one type between <s> and </s>. Where a sequence has several pairs (the form xlm), sentence n of
  * one side belongs to sentence n of the other: each pair has links of its own, and a query looks at its own translation alone, so
  * that a pair counts for the same however many are packed with it. */
 #include <xlm/loss.h>
@@ -26,9 +26,9 @@ enum { DRAW_UNMASKED, DRAW_SIDE };
 
 /* ---- agreement of successive labellings: signatures of links ----
  *
- * The links of a pair are the set of its (i, j). For each of HASHES hash functions the signature has the least hash of any link:
- * two sets have the same least hash with a probability of |A ∩ B| / |A ∪ B| (MinHash, Broder 1997). So the share of equal numbers
- * in the signatures of the links of a pair now and the last time is an unbiased estimate of their Jaccard index, whatever the
+ * The links of a pair are the set of its (i, j). For each of HASHES hash functions the signature has the smallest hash of any link:
+ * two sets have the same smallest hash with a probability of |A ∩ B| / |A ∪ B| (MinHash, Broder 1997). So the share of equal numbers
+ * in the signatures of a pair's links, now and the last time, is an unbiased estimate of their Jaccard index, whatever the
  * length of the pair. Numbers have 24 bits, two of them in a number of the state. */
 enum { HASHES = 8, STATE_NUMBERS = 1 + HASHES / 2 };
 
@@ -206,7 +206,7 @@ static bool *choose_queries(const struct dwa *dwa, xlm_tape *tape, const xlm_pas
     return chosen;
 }
 
-/* What `loss` shall learn, in the words of xlm_pointer_targets. */
+/* What `loss` learns, in the form of xlm_pointer_targets. */
 struct labels {
     int64_t pairs, links;
     int64_t compared, agreed; /* numbers of signatures */
@@ -246,8 +246,9 @@ static struct labels *make_labels(const xlm_pass *pass, const struct pair *pairs
     const uint64_t rows = (uint64_t)pass->batch->corrupted.tokens, number = sizeof(int32_t);
     struct labels *labels = xlm_pass_keep(pass, sizeof *labels);
     *labels = (struct labels){.pairs = n, .links = links, .rows = xlm_pass_keep(pass, number * rows)};
-    int32_t *queries = xlm_pass_keep(pass, number * (uint64_t)(2 * n + 1)), *first = xlm_pass_keep(pass, number * (uint64_t)(2 * n));
-    int32_t *keys = xlm_pass_keep(pass, number * (uint64_t)(2 * n)), *offsets = xlm_pass_keep(pass, number * (rows + 1));
+    int32_t *queries = xlm_pass_keep(pass, number * (uint64_t)(2 * n + 1));
+    int32_t *first = xlm_pass_keep(pass, number * (uint64_t)(2 * n)), *keys = xlm_pass_keep(pass, number * (uint64_t)(2 * n));
+    int32_t *offsets = xlm_pass_keep(pass, number * (rows + 1));
     int32_t *of = xlm_pass_keep(pass, number * (uint64_t)(2 * links));
     queries[0] = offsets[0] = 0;
     for (int64_t p = 0, end; p < n; p = end) {
@@ -275,7 +276,7 @@ static uint64_t mix(uint64_t x)
 
 static const uint64_t number_mask = (1u << 24) - 1;
 
-/* Of the text of a pair, 48 bits; not 0. */
+/* A hash of the text of a pair, 48 bits; not 0. */
 static uint64_t key_of(const xlm_text *text, const struct pair *pair)
 {
     uint64_t hash = 0;
@@ -306,7 +307,7 @@ static int64_t *place_of(const struct dwa *dwa, uint64_t key)
     return dwa->memory + key % (uint64_t)dwa->remembered * STATE_NUMBERS;
 }
 
-/* The first pair of each sequence is compared, for a sequence publishes once. */
+/* Only the first pair of each sequence is compared, because a sequence publishes once. */
 static void compare_and_publish(const struct dwa *dwa, const xlm_pass *pass, const struct pair *pair, struct labels *labels)
 {
     const uint64_t key = key_of(&pass->batch->corrupted, pair);

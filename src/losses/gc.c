@@ -1,6 +1,6 @@
 /* xlm-mpi: global co-occurrence modelling (MLM-GC, Ai and Fang 2023). SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Beside mlm, on its stream. X_ab says how often subwords a and b occur near one another in the corpus (xlm_cooc); w are the
+ * Next to mlm, on its stream. X_ab says how often subwords a and b occur near one another in the corpus (xlm_cooc); w are the
  * subwords before masking. Over the M masked positions t and their neighbours k = t ± 1 … t ± n in the same sentence,
  *
  *     L = (1/M) Σ_t (1/2n) Σ_k f(x) (H[L]_t · u_k / √d − log x)²,   x = X_{w_t w_k},   f(x) = min(1, (x / x_max)^exponent)
@@ -59,8 +59,8 @@ static bool gc_open(xlm_loss *self, char *message, size_t size)
                  "hidden_size = %lld; set form = hidden", (long long)model->embedding_size, (long long)model->hidden_size);
     else {
         if (self->setup->warmup == 0)
-            snprintf(message, size, "the learning rate has no warm-up, without which this objective is known to collapse; set warmup "
-                     "in [train]");
+            snprintf(message, size, "the learning rate has no warm-up, without which this objective is known to collapse; set "
+                     "warmup in [train]");
         return true;
     }
     return false;

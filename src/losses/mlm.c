@@ -1,8 +1,8 @@
 /* xlm-mpi: masked language modelling (Devlin et al. 2019), tlm on a parallel stream (Conneau & Lample 2019).
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
- * L = −(1/M) Σ_t log p(w_t | H[L]_t) over the M masked positions; the stream decides what is masked. With label smoothing the loss is
- * xlm_vocab_smoothed_cross_entropy's. */
+ * L = −(1/M) Σ_t log p(w_t | H[L]_t) over the M masked positions; the stream decides what is masked. With label smoothing the
+ * loss is xlm_vocab_smoothed_cross_entropy's. */
 #include <xlm/loss.h>
 
 #include <stdio.h>

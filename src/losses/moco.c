@@ -1,7 +1,7 @@
 /* xlm-mpi: sentence alignment by momentum contrast (PPA, Pan et al. 2021; MoCo, He et al. 2020).
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Of each pair one side is the query, the other one its key; the stream draws which (shuffle_sides = true):
+ * One side of each pair is the query, the other its key; the stream draws which (shuffle_sides = true):
  *
  *     h = H[L] of <s> / |H[L] of <s>|,   z = W2 ReLU(W1 h)            W1: d x d, W2: k x d, without biases
  *     L = −(1/n) Σ_i log [exp(z_i·z⁺_i/τ) / (exp(z_i·z⁺_i/τ) + Σ_j exp(z_i·q_j/τ))]

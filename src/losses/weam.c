@@ -108,7 +108,7 @@ static struct partners *find_partners(xlm_tape *tape, const xlm_pass *pass)
     struct partners *p = xlm_pass_keep(pass, sizeof *p);
     *p = (struct partners){.masked = xlm_pass_keep(pass, number * masked), .offsets = xlm_pass_keep(pass, number * (masked + 1)),
                            .rows = xlm_pass_keep(pass, number * 2 * (uint64_t)links->length)};
-    int32_t *place = xlm_tape_take(tape, number * (uint64_t)batch->corrupted.tokens); /* of a row in *p; -1: it is not asked for */
+    int32_t *place = xlm_tape_take(tape, number * (uint64_t)batch->corrupted.tokens); /* of a row in *p, or -1 */
     int32_t *count = xlm_tape_take(tape, number * (uint64_t)batch->corrupted.tokens);
     memset(count, 0, number * (size_t)batch->corrupted.tokens);
     for (int32_t i = 0; i < batch->corrupted.tokens; i++)
@@ -136,7 +136,7 @@ static struct partners *find_partners(xlm_tape *tape, const xlm_pass *pass)
 
 /* ---- the hooks of a step ---- */
 
-/* What has to be known before all is not learned from the model: how many of the masked positions have partners. */
+/* What has to be known in advance does not come from the model: how many of the masked positions have partners. */
 static int64_t weam_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     const struct weam *weam = self->state;
@@ -144,9 +144,9 @@ static int64_t weam_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     return pass->batch->predicted;
 }
 
-/* Mean of −log p(target | h) by a head of the objective's own.  h: n x d. */
-static xlm_var *predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, const char *prefix, xlm_var *h, const int32_t *targets,
-                        xlm_score *scores)
+/* Mean of −log p(target | h) by a head of the objective's own. h: n x d. */
+static xlm_var *predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, const char *prefix, xlm_var *h,
+                        const int32_t *targets, xlm_score *scores)
 {
     const xlm_model_config *model = xlm_model_get_config(pass->model);
     char name[64];

@@ -30,11 +30,10 @@ xlm_pair_form xlm_pair_form_of_checkpoint(const char *path)
     g_auto(GStrv) names = job != NULL ? xlm_jobfile_names(job, "stream") : NULL;
     for (char **name = names; name != NULL && *name != NULL; name++) {
         g_autofree char *section = g_strconcat("stream ", *name, NULL);
-        const bool pairs = is_value(job, section, "type", "parallel");
-        if (pairs)
+        if (is_value(job, section, "type", "parallel")) {
             form = is_value(job, section, "form", "bert") ? XLM_PAIRS_BERT : XLM_PAIRS_XLM;
-        if (pairs)
             break;
+        }
     }
     xlm_jobfile_free(job);
     return form;

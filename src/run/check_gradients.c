@@ -210,8 +210,8 @@ static int by_magnitude(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Every element of a small parameter; of a large one those with the largest gradients and as many drawn, none twice. index:
- * [most]. */
+/* Every element of a small parameter; of a large one those with the largest gradients, and the same number drawn at random, none
+ * twice. index: [max_elements]. */
 static int choose_alone(const checker *c, int number, const float *gradient, int64_t n, int max_elements, int64_t *index)
 {
     if (n <= max_elements) {
@@ -219,14 +219,13 @@ static int choose_alone(const checker *c, int number, const float *gradient, int
             index[i] = i;
         return (int)n;
     }
-    const float **sorted = g_new(const float *, n);
+    g_autofree const float **sorted = g_new(const float *, n);
     for (int64_t i = 0; i < n; i++)
         sorted[i] = gradient + i;
     qsort(sorted, (size_t)n, sizeof *sorted, by_magnitude);
     int chosen = 0;
     for (; chosen < max_elements / 2; chosen++)
         index[chosen] = sorted[chosen] - gradient;
-    g_free(sorted);
     for (uint32_t draw = 0; chosen < max_elements; draw++) {
         const xlm_rng_block random = xlm_rng_draw(c->key, draw, (uint32_t)number, 0, 2);
         index[chosen] = (int64_t)(((uint64_t)random.v[0] << 32 | random.v[1]) % (uint64_t)n);
@@ -243,7 +242,8 @@ static void compare_group(checker *c, int number, const xlm_parameter *p, int64_
 {
     const int64_t n = end - begin;
     g_autofree int64_t *index = g_new(int64_t, n);
-    double *direction = g_new(double, n), length = 0, predicted = 0;
+    g_autofree double *direction = g_new(double, n);
+    double length = 0, predicted = 0;
     for (int64_t i = 0; i < n; i++) {
         const int64_t at = begin + i;
         const xlm_rng_block random = xlm_rng_draw(c->key, (uint32_t)at, (uint32_t)(at >> 32), (uint32_t)number, 3);
@@ -260,7 +260,6 @@ static void compare_group(checker *c, int number, const xlm_parameter *p, int64_
     const motion m = {c, xlm_parameters_values(c->workspace->parameters) + p->start, n, index, direction};
     compare(&m, predicted, r);
     r->groups++;
-    g_free(direction);
 }
 
 /* Declared by the objective. */
@@ -325,7 +324,7 @@ static void print_row(const xlm_parameter *p, const result *r)
 /* Parameters of an objective's table. */
 typedef struct summary {
     int gradients, lost, wrong; /* that have a gradient; of them, in which rounding hides every derivative; that are wrong */
-    const char *worst;          /* the one that is most */
+    const char *worst;          /* the one with the largest error among these */
 } summary;
 
 static summary print_table(const checker *c, const result *results)
@@ -442,7 +441,8 @@ bool xlm_check_gradients_has(const xlm_job *job, const char *name, GError **erro
         g_string_append_printf(names, "%s%s", k > 0 ? ", " : "", job->objective[k].name);
     }
     if (!has)
-        xlm_error_set(error, EX_USAGE, "--check-gradients=%s: the job has no objective of that name; it has %s", name, names->str);
+        xlm_error_set(error, EX_USAGE, "--check-gradients=%s: the job has no objective of that name; it has %s", name,
+                      names->str);
     return has;
 }
 

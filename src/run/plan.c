@@ -14,10 +14,10 @@ enum { ROUNDS = 3 };
 
 /* Seconds, of one rank in one step with one micro-batch; the mean over ranks. */
 typedef struct rates {
-    double pass, flops, tokens; /* of a micro-batch */
+    double pass, flops; /* of a micro-batch */
     double read, agree, clear, norm, update, communication;
-    double seconds; /* of the steps that were measured, in all */
 } rates;
+enum { RATES = sizeof(rates) / sizeof(double) };
 
 static double seconds_of(const xlm_profile_row *row, int n, const char *name)
 {
@@ -27,13 +27,14 @@ static double seconds_of(const xlm_profile_row *row, int n, const char *name)
     return 0;
 }
 
-static rates rates_of(const xlm_comm *comm, xlm_profile *profile, int64_t tokens)
+static rates rates_of(const xlm_comm *comm, xlm_profile *profile)
 {
     int n;
-    rates r = {.tokens = (double)tokens / ROUNDS / comm->ranks};
+    rates r = {0};
+    double seconds = 0, *each = (double *)&r;
     const xlm_profile_row *row = xlm_profile_rows(profile, &n);
     for (int i = 0; i < n; i++) {
-        r.seconds += row[i].seconds / ROUNDS;
+        seconds += row[i].seconds / ROUNDS;
         r.flops += row[i].flops / ROUNDS;
     }
     r.read = seconds_of(row, n, XLM_PART_READ);
@@ -43,13 +44,10 @@ static rates rates_of(const xlm_comm *comm, xlm_profile *profile, int64_t tokens
     r.update = seconds_of(row, n, XLM_PART_UPDATE);
     r.communication = seconds_of(row, n, XLM_PART_REDUCE_SCATTER) + seconds_of(row, n, XLM_PART_WAIT) +
                       seconds_of(row, n, XLM_PART_ALL_GATHER);
-    r.pass = r.seconds - r.read - r.agree - r.clear - r.norm - r.update - r.communication - seconds_of(row, n, XLM_PART_ADD);
-    double all[] = {r.pass, r.flops, r.read, r.agree, r.clear, r.norm, r.update, r.communication};
-    xlm_comm_sum_double(comm, all, G_N_ELEMENTS(all));
-    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
-        all[i] /= comm->ranks;
-    r.pass = all[0], r.flops = all[1], r.read = all[2], r.agree = all[3], r.clear = all[4], r.norm = all[5], r.update = all[6],
-    r.communication = all[7];
+    r.pass = seconds - r.read - r.agree - r.clear - r.norm - r.update - r.communication - seconds_of(row, n, XLM_PART_ADD);
+    xlm_comm_sum_double(comm, each, RATES);
+    for (int i = 0; i < RATES; i++)
+        each[i] /= comm->ranks;
     return r;
 }
 
@@ -63,16 +61,7 @@ static double work_of(const xlm_run_size *size, int64_t micro_batches, int64_t m
     return work;
 }
 
-/* For a whole step. */
-static double work_of_all(const xlm_run_size *size, int64_t micro_batches)
-{
-    double work = 0;
-    for (int64_t g = 0; g < micro_batches; g++)
-        work += work_of(size, micro_batches, g);
-    return work;
-}
-
-/* For the rank that has most, which all wait for: instances are not divided. */
+/* For the rank that has most, which all wait for: instances are not divided. With one rank, for a whole step. */
 static double work_of_busiest(const xlm_run_size *size, int64_t micro_batches, int ranks)
 {
     double max_work = 0;
@@ -116,7 +105,19 @@ static int64_t busiest_step(const xlm_job *job)
     return best;
 }
 
-static bool measure(const xlm_comm *comm, const xlm_job *job, xlm_engine *engine, int64_t micro_batch, rates *r, GError **error)
+/* What predictions start from. */
+typedef struct measurements {
+    const xlm_comm *comm;
+    xlm_run_size size;
+    double sampled, whole; /* work of the micro-batch that was measured, and of a whole step */
+    int threads;
+    double gemm_gflops;
+    rates rates;
+    double tokens; /* of a micro-batch, the mean over ranks */
+} measurements;
+
+static bool measure(const xlm_comm *comm, const xlm_job *job, xlm_engine *engine, int64_t micro_batch, measurements *m,
+                    GError **error)
 {
     const int64_t first = busiest_step(job);
     xlm_step_report report = xlm_step_report_new(engine);
@@ -129,20 +130,12 @@ static bool measure(const xlm_comm *comm, const xlm_job *job, xlm_engine *engine
             xlm_profile_reset(xlm_engine_profile(engine));
     }
     xlm_step_report_clear(&report);
-    if (good)
-        *r = rates_of(comm, xlm_engine_profile(engine), tokens);
+    if (good) {
+        m->rates = rates_of(comm, xlm_engine_profile(engine));
+        m->tokens = (double)tokens / ROUNDS / comm->ranks;
+    }
     return good;
 }
-
-/* What predictions start from. */
-typedef struct measurements {
-    const xlm_comm *comm;
-    xlm_run_size size;
-    double sampled, whole; /* work of the micro-batch that was measured, and of a whole step */
-    int threads;
-    double gemm_gflops;
-    rates rates;
-} measurements;
 
 /* Elements whose gradients are complete at the very end of a backward pass. */
 static int64_t embedding_elements(const xlm_parameters *parameters)
@@ -195,7 +188,7 @@ static void print(const measurements *m, const xlm_plan_options *options, const 
     char parameters[16];
     const rates *r = &m->rates;
     const int64_t elements = xlm_parameters_elements(m->size.parameters), steps = m->size.job->train.steps;
-    const double parts = m->whole / m->sampled, tokens = r->tokens * parts, flops = r->flops * parts;
+    const double parts = m->whole / m->sampled, tokens = m->tokens * parts, flops = r->flops * parts;
     printf("parameters        %s (%" G_GINT64_FORMAT ")\n", xlm_log_count((double)elements, parameters), elements);
     printf("a step            %.0f tokens, %.1f GFLOP in products; %" G_GINT64_FORMAT " steps\n", tokens, 1e-9 * flops, steps);
     printf("measured          %d ranks x %d threads on this node: %.1f GFLOP/s a rank in passes, %.0f in GEMM alone\n",
@@ -214,7 +207,7 @@ static void print(const measurements *m, const xlm_plan_options *options, const 
     }
 }
 
-/* Of a rank, for each number of ranks: g_free. NULL on errors. */
+/* Bytes of memory of a rank, for each number of ranks: g_free. NULL on errors. */
 static uint64_t *memory_of(const xlm_run_size *size, const xlm_plan_options *options, GError **error)
 {
     g_autofree uint64_t *memory = g_new(uint64_t, MAX(options->n, 1));
@@ -238,7 +231,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data 
     const int64_t largest = largest_micro_batch(&size, micro_batches);
     measurements m = {
         .comm = comm, .size = size,
-        .sampled = work_of(&size, micro_batches, largest), .whole = work_of_all(&size, micro_batches),
+        .sampled = work_of(&size, micro_batches, largest), .whole = work_of_busiest(&size, micro_batches, 1),
     };
     xlm_memory_estimate estimate;
     xlm_hardware hardware = {0};
@@ -253,7 +246,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data 
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision);
         xlm_engine_allocate(engine, estimate.pass, true);
-        good = measure(comm, job, engine, largest, &m.rates, error);
+        good = measure(comm, job, engine, largest, &m, error);
     }
     if (good) {
         /* Once more, should others have been at work the first time. */

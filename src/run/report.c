@@ -67,11 +67,11 @@ static FILE *open_metrics(const xlm_report_setup *setup, bool resumed, GError **
     const char *text = rows != NULL && *rows != '\0' ? rows : HEADER;
     FILE *file = NULL;
     g_autoptr(GError) failure = NULL;
-    const bool good = xlm_files_check_output(path, false, error);
-    if (good && !g_file_set_contents(path, text, -1, &failure))
-        xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path, failure->message);
-    else if (good && (file = fopen(path, "a")) == NULL)
-        xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path, g_strerror(errno));
+    if (!xlm_files_check_output(path, false, error))
+        return NULL;
+    if (!g_file_set_contents(path, text, -1, &failure) || (file = fopen(path, "a")) == NULL)
+        xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path,
+                      failure != NULL ? failure->message : g_strerror(errno));
     return file;
 }
 
@@ -296,9 +296,8 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step)
     if (interval || xlm_log_is_live())
         print_line(r, step, now, interval);
     xlm_report_flush(r); /* a snapshot of this step may be what the run resumes from */
-    if (interval) {
+    if (interval)
         start_interval(r, now);
-    }
 }
 
 void xlm_report_profile(xlm_profile *profile, const char *arithmetic, const xlm_reduce_scatter_report *reduce_scatter,

@@ -22,7 +22,7 @@
 #include "train/gemm_trial.h"
 #include "train/micro_batches.h"
 
-/* What a run consists of; this file's alone. */
+/* What a run consists of; private to this file. */
 typedef struct run {
     const xlm_comm *comm;
     const xlm_job *job;
@@ -98,8 +98,9 @@ static void print_memory(const run *r)
     const xlm_model_config *c = xlm_engine_model(r->engine);
     const int64_t elements = xlm_parameters_elements(xlm_engine_parameters(r->engine));
     char parameters[16];
-    g_autofree char *decoder = c->decoder_layers > 0 ? g_strdup_printf(" and %" G_GINT64_FORMAT " of the decoder", c->decoder_layers)
-                                                     : g_strdup("");
+    g_autofree char *decoder = c->decoder_layers > 0
+                                   ? g_strdup_printf(" and %" G_GINT64_FORMAT " of the decoder", c->decoder_layers)
+                                   : g_strdup("");
     xlm_log_info("model: %" G_GINT64_FORMAT " layers%s x %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " heads, %" G_GINT64_FORMAT
                  " subwords, %" G_GINT64_FORMAT " parameters (%s)", c->layers, decoder, c->hidden_size, c->attention_heads,
                  c->vocabulary, elements, xlm_log_count((double)elements, parameters));
@@ -123,7 +124,7 @@ static void print_hardware(const run *r)
         xlm_log_info("BLIS: %s kernels (%s), %.0f GFLOP/s a rank measured", h->blis, h->choice, h->gemm_gflops);
 }
 
-/* What both libraries give on a processor that no one has measured, on rank 0; the others wait. */
+/* The rates of both libraries on a processor that no one has measured, on rank 0; the others wait. */
 static void try_libraries(const run *r)
 {
     if (!xlm_engine_arithmetic(r->engine).unmeasured || r->comm->rank != 0)
@@ -136,7 +137,7 @@ static void try_libraries(const run *r)
     xlm_log_info("%s", text);
 }
 
-/* Threads, kernels, and what GEMM gives on all ranks side by side. Collective. */
+/* Threads, kernels, and the rate of GEMM with all ranks at work. Collective. */
 static void open_hardware(run *r)
 {
     xlm_hardware_start();
@@ -148,7 +149,7 @@ static void open_hardware(run *r)
     print_hardware(r);
 }
 
-/* How long the job takes at the least: products at the rate of GEMM and nothing else. */
+/* The minimum time that the job takes: products at the rate of GEMM and nothing else. */
 static bool print_time(const run *r, GError **error)
 {
     const xlm_run_size size = xlm_engine_size(r->engine);
@@ -255,7 +256,7 @@ static bool save(run *r, GError **error)
     return good;
 }
 
-/* Its evaluations are of losses on held-out text, alone or beside other measures. */
+/* Do evaluations compute losses on held-out text, alone or with other measures? */
 static bool has_losses(const run *r) { return r->options->validation == NULL || r->options->validation->losses; }
 
 /* What is due after an update, and the checkpoint. */
@@ -266,7 +267,7 @@ static bool finish_step(run *r, bool interrupted, GError **error)
     const bool last = step == c->steps;
     const bool evaluation = last || due(step, c->evaluate_every);
     bool good = true, best = false;
-    /* Held-out losses change nothing that follows, and can be left out when there is haste. */
+    /* Held-out losses change nothing that follows, and can be left out when there is little time. */
     if (evaluation && !interrupted && has_losses(r))
         good = evaluate(r, error);
     if (good && evaluation && r->options->validation != NULL)
@@ -324,7 +325,7 @@ static bool write_mean(run *r, GError **error)
     return good;
 }
 
-/* The checkpoint of what a stopped run left, with what was still due after its last step. */
+/* Write the checkpoint of the state that a stopped run left, and do what was still due after its last step. */
 static bool save_rank_files(run *r, GError **error)
 {
     if (!finish_step(r, r->progress.step < r->job->train.steps, error))
@@ -391,7 +392,7 @@ static void print_best(const run *r)
                      r->job->train.output);
 }
 
-/* With --finish: in the log, and to the terminal of who stopped the run. */
+/* With --finish: in the log, and to the terminal of the user who stopped the run. */
 static void print_finished(const run *r)
 {
     const char *output = r->job->train.output;
@@ -405,7 +406,7 @@ static void print_finished(const run *r)
         xlm_snapshot_print_on_terminal(line);
 }
 
-/* From where the run was resumed to its last step. */
+/* From the step at which the run was resumed to its last step. */
 static bool run_steps(run *r, bool resumed, bool *interrupted, GError **error)
 {
     const xlm_run_options *options = r->options;
@@ -473,7 +474,7 @@ static bool run_allocated(run *r, const xlm_resume_setup *setup, bool *interrupt
     return xlm_job_record_write(r->comm, r->job->train.output, r->job->text, error) && run_steps(r, resumed, interrupted, error);
 }
 
-/* The output directory is there, and this run's alone. */
+/* Make the output directory, and lock it for this run alone. */
 static bool open_output(run *r, GError **error)
 {
     GError *failure = NULL;

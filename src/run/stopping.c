@@ -24,7 +24,7 @@ struct xlm_stopping {
     bool announced;         /* that a signal was noted */
 };
 
-/* A snapshot that was taken because of a SIGCONT which did not announce the end. */
+/* A snapshot this old was taken because of a SIGCONT that did not announce the end. */
 static const double FALSE_ALARM = 10; /* seconds */
 
 /* Open MPI's daemon ends this rank. SIGCONT comes first; but daemons pass on that of a user, too, who lets a stopped run
@@ -54,13 +54,13 @@ static void announce(xlm_stopping *s)
         return;
     }
     g_autofree char *directory = xlm_terminal_escape(s->directory);
-    char *line = g_strdup_printf("signal noted (%s), finishing the step; where mpiexec leaves no time for it, the checkpoint of "
-                                 "the last finished step is written in the background: see %s/stopped.log", signal, directory);
+    g_autofree char *line = g_strdup_printf("signal noted (%s), finishing the step; where mpiexec leaves no time for it, the "
+                                            "checkpoint of the last finished step is written in the background: see "
+                                            "%s/stopped.log", signal, directory);
     if (is_read_live(s->terminal))
         dprintf(s->terminal, "%s%s\n", isatty(s->terminal) ? "\n" : "", line); /* the terminal has shown ^C */
     else
         xlm_log_info("%s", line);
-    g_free(line);
 }
 
 static void on_signal(void *data, const xlm_signal *signal)

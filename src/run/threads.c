@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "gemm/crowding.h"
 
-/* One thread a rank on all nodes, when that is faster at this moment on the whole. */
+/* Use one thread per rank on all nodes if that is faster at this moment overall. */
 static void try_one(const xlm_comm *comm, xlm_hardware *hardware)
 {
     double rate[2];

@@ -1,4 +1,4 @@
-/* xlm-mpi: measures of the model during a run, in place of losses or beside them. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: measures of the model during a run, instead of losses or in addition. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_RUN_VALIDATION_H
 #define XLM_RUN_VALIDATION_H
 
@@ -21,8 +21,8 @@ typedef struct xlm_language_measure {
     const char *language; /* NULL: the whole set */
 } xlm_language_measure;
 
-/* Measures the model during a run, in place of the losses on held-out text or beside them. The first measure (higher is better) compares
- * checkpoints; `best` (checkpoint/checkpoint.h) points at the one with the highest, the first of several. */
+/* Measures the model during a run, instead of the losses on held-out text or in addition. Checkpoints are compared by the first
+ * measure (higher is better); `best` (checkpoint/checkpoint.h) points to the one with the highest, the first of several. */
 typedef struct xlm_validation {
     /* Measure the model after `step` updates. Collective; the results are the same on all ranks. Append to measures (GArray of
      * xlm_language_measure), those of the whole set first. */

@@ -216,8 +216,8 @@ static void warn_of_tokens(const work *w)
     while (m < n_metrics(w) && strcmp(class_of(w, m)->name, "bleu") != 0)
         m++;
     if (matters && m < n_metrics(w) && w->counts.apart >= MANY)
-        xlm_log_warn("%" G_GINT64_FORMAT " translations end in \" .\", as tokenised text does; BLEU is of detokenised text, or of text "
-                     "tokenised elsewhere with --tokenize=none or --metric=multi-bleu", w->counts.apart);
+        xlm_log_warn("%" G_GINT64_FORMAT " translations end in \" .\", as tokenised text does; BLEU is of detokenised text, or "
+                     "of text tokenised elsewhere with --tokenize=none or --metric=multi-bleu", w->counts.apart);
 }
 
 /* ---- scores ---- */
@@ -253,14 +253,13 @@ static void print_line(const work *w, int m)
 {
     const result *r = result_at(w, 0, m);
     g_autofree char *signature = signature_of(w, m, false);
-    GString *score = g_string_new(NULL);
-    g_string_append_printf(score, "%.*f", given.width, r->score);
+    g_autoptr(GString) score = g_string_new(NULL);
+    g_string_printf(score, "%.*f", given.width, r->score);
     if (r->samples != NULL)
         g_string_append_printf(score, " (\u03bc = %.*f \u00b1 %.*f)", given.width, r->interval.mean, given.width,
                                half(&r->interval));
     g_autofree char *line = xlm_translation_metric_line(metric_at(w, m), r->counts, score->str, signature);
     puts(line);
-    g_string_free(score, TRUE);
 }
 
 /* A cell of a table, which need not be ASCII: to the right, but to the left in the first column. */
@@ -298,7 +297,9 @@ static void print_table(const work *w, int m)
 {
     static const char *const head[COLUMNS] = {"system", "score", "mean", "95 %", "difference", "95 %", "p "};
     const int rows = n_systems(w) + 1;
-    char **cells = g_new0(char *, (gsize)rows * COLUMNS);
+    g_autoptr(GPtrArray) table = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_set_size(table, rows * COLUMNS);
+    char **cells = (char **)table->pdata;
     g_autofree char *signature = signature_of(w, m, false);
     int width[COLUMNS] = {0};
     for (int c = 0; c < COLUMNS; c++)
@@ -319,9 +320,6 @@ static void print_table(const work *w, int m)
                 print_cell(cells[COLUMNS * row + c] != NULL ? cells[COLUMNS * row + c] : "", width[c], c == 0);
         putchar('\n');
     }
-    for (int i = 0; i < rows * COLUMNS; i++)
-        g_free(cells[i]);
-    g_free(cells);
 }
 
 static json_t *json_of_interval(const xlm_bootstrap_interval *interval)

@@ -45,17 +45,14 @@ typedef struct run {
 static char *read_job(const char *directory)
 {
     const char *name = xlm_job_record_name(directory);
-    char *path = name != NULL ? g_build_filename(directory, name, NULL) : NULL, *text = NULL;
-    if (path != NULL && xlm_files_load(path, &text, NULL, NULL)) {
-        g_free(path);
+    g_autofree char *path = name != NULL ? g_build_filename(directory, name, NULL) : NULL;
+    char *text = NULL;
+    if (path != NULL && xlm_files_load(path, &text, NULL, NULL))
         return text;
-    }
-    g_free(path);
     g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
     for (guint i = steps->len; i-- > 0 && text == NULL;) {
-        path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
-        text = xlm_job_record_of_checkpoint(path, NULL);
-        g_free(path);
+        g_autofree char *checkpoint = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
+        text = xlm_job_record_of_checkpoint(checkpoint, NULL);
     }
     return text;
 }
@@ -88,26 +85,29 @@ static void print_names(const run *runs, int n, const char *first, int width)
 
 static void print_jobs(const run *runs, int n)
 {
-    const char **text = g_new(const char *, MAX(n, 1));
-    int *place = g_new(int, MAX(n, 1)), jobs = 0;
+    g_autofree const char **text = g_new(const char *, MAX(n, 1));
+    g_autofree int *place = g_new(int, MAX(n, 1));
+    int jobs = 0;
     for (int i = 0; i < n; i++) {
         place[i] = runs[i].job != NULL ? jobs : -1;
         if (runs[i].job != NULL)
             text[jobs++] = runs[i].job;
     }
-    GPtrArray *differences = jobs >= 2 ? xlm_job_differences(text, jobs) : NULL;
+    g_autoptr(GPtrArray) differences = jobs >= 2 ? xlm_job_differences(text, jobs) : NULL;
     if (jobs >= 2 && differences == NULL)
         xlm_log_warn("a job cannot be read; jobs are not compared");
+    if (differences == NULL)
+        return;
     int width = 4;
-    for (guint d = 0; differences != NULL && d < differences->len; d++) {
+    for (guint d = 0; d < differences->len; d++) {
         const xlm_job_difference *difference = differences->pdata[d];
         width = MAX(width, (int)(strlen(difference->section) + 3 + (difference->key != NULL ? strlen(difference->key) : 0)));
     }
-    if (differences != NULL && differences->len == 0)
+    if (differences->len == 0)
         printf("The jobs are the same.\n");
-    else if (differences != NULL)
+    else
         print_names(runs, n, "keys", width);
-    for (guint d = 0; differences != NULL && d < differences->len; d++) {
+    for (guint d = 0; d < differences->len; d++) {
         const xlm_job_difference *difference = differences->pdata[d];
         g_autofree char *key = g_strdup_printf("[%s]%s%s", difference->section, difference->key != NULL ? " " : "",
                                                difference->key != NULL ? difference->key : "");
@@ -118,10 +118,6 @@ static void print_jobs(const run *runs, int n)
         }
         putchar('\n');
     }
-    if (differences != NULL)
-        g_ptr_array_unref(differences);
-    g_free(place);
-    g_free(text);
 }
 
 /* ---- curves ---- */
@@ -130,7 +126,8 @@ static void print_jobs(const run *runs, int n)
  * none. */
 static GArray *common_steps(const xlm_curve *const *curve, int n)
 {
-    GArray *all = g_array_new(FALSE, FALSE, sizeof(int64_t)), *some = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    GArray *some = g_array_new(FALSE, FALSE, sizeof(int64_t));
     int first = 0;
     while (curve[first] == NULL)
         first++;
@@ -145,7 +142,6 @@ static GArray *common_steps(const xlm_curve *const *curve, int n)
     const int64_t shown = MIN(lines, (int64_t)all->len);
     for (int64_t i = 1; i <= shown; i++)
         g_array_append_val(some, g_array_index(all, int64_t, i * all->len / shown - 1));
-    g_array_unref(all);
     return some;
 }
 
@@ -179,7 +175,7 @@ static void print_extreme(const xlm_curve *const *curve, int n, const char *name
 
 static void print_curve(const run *runs, int n, const char *name)
 {
-    const xlm_curve **curve = g_new(const xlm_curve *, MAX(n, 1));
+    g_autofree const xlm_curve **curve = g_new(const xlm_curve *, MAX(n, 1));
     bool mean = false;
     for (int i = 0; i < n; i++) {
         curve[i] = xlm_curves_find(runs[i].curves, name);
@@ -202,7 +198,6 @@ static void print_curve(const run *runs, int n, const char *name)
         printf("(no step in common)\n");
     print_extreme(curve, n, "last", false);
     print_extreme(curve, n, mean ? "best step" : "best", true);
-    g_free(curve);
 }
 
 static void print_curves(const run *runs, int n)

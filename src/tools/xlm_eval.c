@@ -111,11 +111,10 @@ static bool read_options(int *argc, char ***argv, GError **error)
 static const xlm_task_output *find_output(const xlm_task *task, const char *item, const char **path, GError **error)
 {
     const char *sign = strchr(item, '=');
-    GString *known = g_string_new(NULL);
+    g_autoptr(GString) known = g_string_new(NULL);
     for (const xlm_task_output *o = task->outputs; o != NULL && o->name != NULL; o++) {
         if (sign != NULL && sign[1] != '\0' && strncmp(o->name, item, (size_t)(sign - item)) == 0 &&
             o->name[sign - item] == '\0') {
-            g_string_free(known, TRUE);
             *path = sign + 1;
             return o;
         }
@@ -125,17 +124,16 @@ static const xlm_task_output *find_output(const xlm_task *task, const char *item
         xlm_error_set(error, EX_USAGE, "--output %s: the task %s has no output except --predictions", item, task->loss.name);
     else
         xlm_error_set(error, EX_USAGE, "--output %s: the task %s has%s", item, task->loss.name, known->str);
-    g_string_free(known, TRUE);
     return NULL;
 }
 
 static bool check_outputs(const xlm_task *task, GError **error)
 {
     const char *path;
-    bool good = true;
-    for (char **item = given.outputs; good && item != NULL && *item != NULL; item++)
-        good = find_output(task, *item, &path, error) != NULL;
-    return good;
+    for (char **item = given.outputs; item != NULL && *item != NULL; item++)
+        if (find_output(task, *item, &path, error) == NULL)
+            return false;
+    return true;
 }
 
 /* The task of a checkpoint, its labels and options. */
@@ -164,7 +162,8 @@ static bool open_task(work *w, const char *path, GError **error)
  * several. */
 static int language_of_file(const work *w, const char *path)
 {
-    char *base = g_path_get_basename(path), **parts = g_strsplit_set(base, "_-.", -1);
+    g_autofree char *base = g_path_get_basename(path);
+    g_auto(GStrv) parts = g_strsplit_set(base, "_-.", -1);
     int found = -1;
     bool one = true;
     for (char **part = parts; *part != NULL; part++) {
@@ -172,8 +171,6 @@ static int language_of_file(const work *w, const char *path)
         one = one && (language < 0 || found < 0 || found == language);
         found = language >= 0 ? language : found;
     }
-    g_strfreev(parts);
-    g_free(base);
     return one ? found : -1;
 }
 
@@ -208,16 +205,14 @@ static bool open_part(const work *w, tested *p, GError **error)
         return false;
     p->examples = xlm_examples_new(xlm_vocabulary_specials(w->loaded->vocabulary));
     g_autoptr(GString) description = g_string_new(NULL);
-    const bool good = w->task->encode(&w->self, p->text, &encoder, p->examples, description, error);
-    if (good) {
-        if (p->set.unnamed)
-            report_language(w, &p->set);
-        xlm_log_info("test%s%s: %s", several ? " " : "", several ? xlm_task_source_language(p->set.sources) : "",
-                     description->str);
-        p->predictions = g_new(double, xlm_examples_predictions(p->examples, xlm_examples_count(p->examples)) *
-                                           w->task->width(&w->self));
-    }
-    return good;
+    if (!w->task->encode(&w->self, p->text, &encoder, p->examples, description, error))
+        return false;
+    if (p->set.unnamed)
+        report_language(w, &p->set);
+    xlm_log_info("test%s%s: %s", several ? " " : "", several ? xlm_task_source_language(p->set.sources) : "", description->str);
+    p->predictions = g_new(double, xlm_examples_predictions(p->examples, xlm_examples_count(p->examples)) *
+                                       w->task->width(&w->self));
+    return true;
 }
 
 /* All texts are read before anything is computed. */

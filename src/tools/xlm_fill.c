@@ -51,14 +51,6 @@ typedef struct filler {
     int language;
 } filler;
 
-/* An error in a sentence, with its place. Takes ownership of why. */
-static bool refuse(const char *place, GError *why, GError **error)
-{
-    xlm_error_set(error, xlm_error_exit_code(why), "%s: %s", place, why->message);
-    g_error_free(why);
-    return false;
-}
-
 /* The name of the mask token in the vocabulary. */
 static const char *mask_name(const filler *f)
 {
@@ -173,22 +165,21 @@ static void print_guesses(const filler *f, const float *logits, int64_t size)
 /* place: for messages. */
 static bool fill(filler *f, const char *sentence, const char *place, GError **error)
 {
-    GError *why = NULL;
     g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int32_t)), rows = g_array_new(FALSE, FALSE, sizeof(int32_t));
     g_autoptr(GString) named = g_string_new(NULL);
-    const float *logits = encode(f, sentence, ids, rows, named, &why) ? predict(f, ids, rows, &why) : NULL;
-    bool good = logits != NULL || refuse(place, why, error);
-    if (good) {
-        const int64_t size = f->loaded->config.vocabulary;
-        printf("%s\n", named->str);
-        for (guint m = 0; m < rows->len; m++) {
-            if (rows->len > 1)
-                printf(" mask %u\n", m + 1);
-            print_guesses(f, logits + m * size, size);
-        }
-        good = xlm_program_flush(error);
+    const float *logits = encode(f, sentence, ids, rows, named, error) ? predict(f, ids, rows, error) : NULL;
+    if (logits == NULL) {
+        g_prefix_error(error, "%s: ", place);
+        return false;
     }
-    return good;
+    const int64_t size = f->loaded->config.vocabulary;
+    printf("%s\n", named->str);
+    for (guint m = 0; m < rows->len; m++) {
+        if (rows->len > 1)
+            printf(" mask %u\n", m + 1);
+        print_guesses(f, logits + m * size, size);
+    }
+    return xlm_program_flush(error);
 }
 
 static bool fill_lines(filler *f, FILE *in, GError **error)

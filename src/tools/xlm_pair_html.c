@@ -44,10 +44,8 @@ static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", 
 static char **split_argument(const char *argument)
 {
     char **parts = g_strsplit(argument, "=", 2);
-    if (parts[0] != NULL && parts[1] != NULL && parts[1][0] == '\0') {
-        g_free(parts[1]);
-        parts[1] = NULL;
-    }
+    if (parts[0] != NULL && parts[1] != NULL && parts[1][0] == '\0')
+        g_clear_pointer(&parts[1], g_free);
     return parts;
 }
 

@@ -194,7 +194,7 @@ static bool validate(run *r, bool *best, GError **error)
     const xlm_validation *validation = r->options->validation;
     xlm_run_progress *progress = &r->progress;
     g_autoptr(GArray) measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
-    const bool good = measure(r, measures, error);
+    bool good = measure(r, measures, error);
     if (good) {
         const xlm_measure *first = &g_array_index(measures, xlm_language_measure, 0).measure;
         const xlm_best_score now = {.score = first->value, .step = (double)progress->step};
@@ -206,6 +206,8 @@ static bool validate(run *r, bool *best, GError **error)
         progress->validated = progress->step;
         xlm_snapshot_validated(xlm_stopping_snapshot(r->stopping), progress->validated);
         xlm_report_measures(r->report, validation, measures, *best);
+        if (*best && validation->keep_best != NULL)
+            good = validation->keep_best(validation->data, r->comm, progress->step, error);
     }
     return good;
 }

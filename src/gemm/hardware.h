@@ -10,7 +10,7 @@
 typedef struct xlm_hardware {
     int threads;           /* of this rank */
     bool chosen;           /* this program chose the number: neither the job nor OMP_NUM_THREADS sets it */
-    int cores;             /* this rank may run on */
+    int cores;             /* that this rank may run on */
     const char *blis;      /* BLIS's sub-configuration: "skx", "haswell", ... */
     const char *choice;    /* why: "the user's BLIS_ARCH_TYPE", "BLIS's own choice", "asked for skx: AVX-512" */
     double gemm_gflops;    /* of this rank, with all its threads: 2 n³ / time of the fastest of several square products */
@@ -29,8 +29,8 @@ void xlm_hardware_start(void);
  * node must call it at the same time, to measure what they get side by side. */
 void xlm_hardware_measure(xlm_hardware *hardware, bool packs, xlm_precision precision);
 
-/* GFLOP/s of such products one after another with that many threads, over all products and not of the fastest; takes a quarter of
- * a second or more. The number of threads is restored afterwards. */
+/* GFLOP/s of such products with that many threads, over all products rather than of the fastest; takes a quarter of a second or
+ * more. The number of threads is restored afterwards. */
 double xlm_hardware_rate(const xlm_hardware *hardware, int threads);
 /* Change the number of threads. This changes the speed, not the bits. */
 void xlm_hardware_set_threads(xlm_hardware *hardware, int threads);

@@ -26,10 +26,10 @@ enum { DRAW_UNMASKED, DRAW_SIDE };
 
 /* ---- agreement of successive labellings: signatures of links ----
  *
- * The links of a pair are the set of its (i, j). For each of HASHES hash functions the signature has the smallest hash of any link:
- * two sets have the same smallest hash with a probability of |A ∩ B| / |A ∪ B| (MinHash, Broder 1997). So the share of equal numbers
- * in the signatures of a pair's links, now and the last time, is an unbiased estimate of their Jaccard index, whatever the
- * length of the pair. Numbers have 24 bits, two of them in a number of the state. */
+ * The links of a pair are the set of its (i, j). For each of HASHES hash functions the signature has the smallest hash of any
+ * link: two sets have the same smallest hash with a probability of |A ∩ B| / |A ∪ B| (MinHash, Broder 1997). So the share of
+ * equal numbers in the signatures of a pair's links, now and the last time, is an unbiased estimate of their Jaccard index,
+ * whatever the length of the pair. Numbers have 24 bits, two of them in a number of the state. */
 enum { HASHES = 8, STATE_NUMBERS = 1 + HASHES / 2 };
 
 struct dwa {
@@ -166,7 +166,7 @@ static struct pair *find_pairs(xlm_tape *tape, const xlm_text *text, int64_t *n)
 
 /* ---- labels ---- */
 
-/* Links of a pair: their number. states: T x d. */
+/* Find the links of a pair; returns their number. states: T x d. */
 static int64_t link_pair(const struct dwa *dwa, xlm_tape *tape, const xlm_real *states, int64_t d, struct pair *pair)
 {
     const int64_t n = pair->side[0].n, m = pair->side[1].n;

@@ -9,7 +9,7 @@
  *   form = embedding   u_k = E[w_k], the output embedding (appendix D, equation 6)
  *
  * A pair that never met, X = 0, gives 0, as do neighbours that a sentence does not have; both leave M and n as they are. A
- * sentence ends at <s> and </s>, since X counts no pair across. λ of the paper is the objective's weight. */
+ * sentence ends at <s> and </s>, since X counts no pair across them. λ of the paper is the objective's weight. */
 #include <xlm/loss.h>
 
 #include <math.h>
@@ -79,7 +79,7 @@ static void gc_declare(xlm_loss *self, xlm_declaration *declaration)
 
 /* Pairs of a masked position and a neighbour whose X is not 0. */
 struct neighbours {
-    int64_t n, all;         /* of these, and with those of X = 0 */
+    int64_t n, all;         /* number of these; including those with X = 0 */
     int32_t *masked, *near; /* [n] rows of the view; near: with form = embedding, ids */
     xlm_real *logs, *shares; /* [n] log X, f(X) */
 };
@@ -96,7 +96,7 @@ static void add_pair(const struct gc *gc, struct neighbours *to, int32_t masked,
     to->shares[to->n++] = (xlm_real)(x < gc->x_max ? pow(x / gc->x_max, gc->exponent) : 1);
 }
 
-/* From the row on to one side, -1 or 1, within sequence s, until a sentence or the window ends. */
+/* Add the pairs of a row on one side, -1 or 1, within sequence s, up to the end of the sentence or of the window. */
 static void walk(const struct gc *gc, struct neighbours *to, const xlm_text *text, const int32_t *place, int32_t row, int32_t s,
                  int32_t side)
 {
@@ -109,7 +109,7 @@ static void walk(const struct gc *gc, struct neighbours *to, const xlm_text *tex
     }
 }
 
-/* place: [T] numbers of the view's rows. */
+/* place: [T] for each row of the batch, its number in the view. */
 static struct neighbours find_neighbours(const struct gc *gc, xlm_tape *tape, const xlm_batch *batch, const int32_t *place)
 {
     const xlm_text *text = &batch->corrupted;

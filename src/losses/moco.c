@@ -7,10 +7,10 @@
  *     L = −(1/n) Σ_i log [exp(z_i·z⁺_i/τ) / (exp(z_i·z⁺_i/τ) + Σ_j exp(z_i·q_j/τ))]
  *
  * z_i is of the query side in the model, z⁺_i of the key side in its momentum average, without gradient and without dropout; W1
- * and W2 have averages too. q_j are the keys of former steps, the newest `queue` of them: a ring, to which the keys of a step are
- * appended in the order of the instances, on every rank alike. z is not normalised (equation 2 of PPA), unless `normalise = true`
- * divides it by its norm, as MoCo does: then dot products are cosines, and a key cannot win by its length alone, which changes
- * from step to step.
+ * and W2 have averages too. q_j are the keys of earlier steps, the newest `queue` of them: a ring, to which the keys of a step
+ * are appended in the order of the instances, the same on every rank. z is not normalised (equation 2 of PPA), unless `normalise
+ * = true` divides it by its norm, as MoCo does: then dot products are cosines, and a key cannot win by its length alone, which
+ * changes from step to step.
  *
  * The queue is empty at first: the loss of the first step, without negatives, is 0, and it rises as the queue fills. With
  * `queue_start = random` it begins full, as MoCo's code does: Q drawn vectors of norm 1, which keys replace from the first on. */
@@ -26,16 +26,16 @@ struct moco {
     double temperature, momentum;
     bool normalise;
     int64_t start;                /* of the queue */
-    xlm_real *queue;              /* [Q x k] key number i of all that there were is in row i mod Q */
-    int64_t appended;             /* keys that there were, random ones included */
+    xlm_real *queue;              /* [Q x k] key number i, counted from the first, is in row i mod Q */
+    int64_t appended;             /* number of keys so far, including random ones */
 };
 
 static const xlm_option moco_options[] = {
     {"queue", XLM_OPTION_INT, "32000", 1, 1 << 24, NULL, "number of keys of former steps that are the negatives",
      offsetof(struct moco, size)},
     {"queue_start", XLM_OPTION_CHOICE, "empty", 0, 0, "empty|random",
-     "what the queue has at first: nothing, so that the first step has no negatives and a loss of 0; or random vectors of norm 1, as "
-     "many as it holds (MoCo), which the keys replace",
+     "what the queue has at first: nothing, so that the first step has no negatives and a loss of 0; or random vectors of norm "
+     "1, as many as it holds (MoCo), which the keys replace",
      offsetof(struct moco, start)},
     {"temperature", XLM_OPTION_REAL, "0.05", 1e-4, 1e4, NULL, "tau: dot products are divided by it",
      offsetof(struct moco, temperature)},
@@ -52,14 +52,16 @@ enum { EMPTY, RANDOM }; /* queue_start */
 enum { QUERY, KEY };
 static const char HIDDEN[] = "projection/hidden/weight", OUTPUT[] = "projection/output/weight";
 
-/* What the stream should be like, but need not. */
+/* Warn if the stream is not as it should be, though it may be used. */
 static void warn(const xlm_loss_stream *stream, char *message, size_t size)
 {
     const bool fixed = stream->parallel && !stream->drawn_sides, several = stream->parallel && stream->several_pairs;
     snprintf(message, size, "%s%s%s",
-             fixed ? "sources are always queries and targets keys; the paper draws which (shuffle_sides = true in its stream)" : "",
+             fixed ? "sources are always queries and targets keys; the paper draws which (shuffle_sides = true in its stream)"
+                   : "",
              fixed && several ? "; " : "",
-             several ? "a sequence of its stream can hold several pairs, of which <s> is the sentence (form = bert has one)" : "");
+             several ? "a sequence of its stream can hold several pairs, of which <s> is the sentence (form = bert has one)"
+                     : "");
 }
 
 static double norm(const xlm_real *x, int64_t n)

@@ -4,7 +4,7 @@
  *
  *   multilingual    L_mp = −(1/M) Σ_t log p_1(w_t | H[L]_t) over the M masked positions
  *   cross-lingual   H' = Aᵀ H[L], H~ = W_2 H' + b_2, L_cp = −(1/N) Σ_t log p_3(w_t | H~_t) over the N of them that have a
- *                   partner: a masked word is predicted from where its translation is; of several partners the states add up
+ *                   partner: a masked word is predicted from where its translation is; states of several partners add up
  *
  * and L = L_mp + λ L_cp, both global means. p_1 and p_3 are heads of the objective's own, of the form of BERT's:
  * softmax(E LayerNorm(GELU(W H + b)) + c), where the decoder, the word embeddings E and the bias c, is the model's for both. (The
@@ -160,7 +160,7 @@ static xlm_var *predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, co
                                    targets, model->vocabulary_chunk, scores);
 }
 
-/* Which rows of the view's states n rows of its batch are. */
+/* The numbers, in the view's states, of n rows of its batch. */
 static const int32_t *number_rows(xlm_tape *tape, const xlm_encoded *view, const int32_t *rows, int32_t n)
 {
     if (view->rows == NULL)

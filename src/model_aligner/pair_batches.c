@@ -15,7 +15,7 @@ const char *xlm_pair_form_name(xlm_pair_form form)
     return form == XLM_PAIRS_BERT ? "bert" : form == XLM_PAIRS_XLM ? "xlm" : "apart";
 }
 
-/* A key of a stream is this. */
+/* Does a key of a stream have this value? */
 static bool is_value(const xlm_jobfile *job, const char *section, const char *key, const char *wanted)
 {
     g_autofree char *value = xlm_jobfile_value(job, section, key);
@@ -51,7 +51,7 @@ bool xlm_pair_fits(xlm_pair_form form, int64_t n, int64_t m, int64_t positions)
 
 /* One sequence, or half of one, that is being laid out. */
 struct place {
-    int32_t row, first; /* the next; of the sequence */
+    int32_t row, first; /* the next row; the first of the sequence */
     int32_t position;
     uint32_t instance;
     int32_t language, type;
@@ -67,7 +67,7 @@ static void put(xlm_batch_layout *l, struct place *at, int32_t id)
     l->keys[row] = (xlm_row_key){at->instance, (uint32_t)(row - at->first)};
 }
 
-/* Subwords of a side and </s>, with <s> before. Returns the row of the first. */
+/* Put the subwords of a side and </s>, after <s> if `opens`. Returns the row of the first subword. */
 static int32_t put_side(xlm_batch_layout *l, struct place *at, const xlm_pair_text *text, int side, int64_t pair, bool opens)
 {
     int64_t n;
@@ -83,7 +83,7 @@ static int32_t put_side(xlm_batch_layout *l, struct place *at, const xlm_pair_te
     return row;
 }
 
-/* A pair from the next row on, as sequence *sequence, or this and the next. */
+/* Put a pair from the next row on, as sequence *sequence, or as this and the next one. */
 static void put_pair(xlm_batch_layout *l, const xlm_pair_text *text, xlm_pair_form form, int64_t pair, int32_t *sequence,
                      int32_t *rows)
 {
@@ -108,7 +108,7 @@ static void lay_out(const xlm_pair_text *text, xlm_pair_form form, const xlm_spe
 {
     int32_t *row[2] = {XLM_TAKE(arena, int32_t, n), XLM_TAKE(arena, int32_t, n)}, sequence = 0;
     xlm_batch_layout layout;
-    /* One pair of at most twice as many tokens as a model has positions, and others of few: it does not fail. */
+    /* A single pair has at most twice as many tokens as the model has positions, several have few: it does not fail. */
     const bool good = xlm_batch_layout_take(&layout, arena, specials, n * (form == XLM_PAIRS_APART ? 2 : 1), tokens, 0, NULL);
     g_assert(good);
     for (int64_t i = 0; i < n; i++) {

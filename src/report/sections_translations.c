@@ -11,11 +11,16 @@ enum { MOST_ROWS = 2000, LONGEST_ROW = 1 << 16, SHOWN = 50 };
 
 enum { STEP, DIRECTION, SOURCE, REFERENCE, TRANSLATION, FIELDS };
 
-/* A pair of sentences, and its translation by each run. */
+/* Of a run: number 2 · run + which. */
+enum { BEST, NEWEST, FILES };
+static const char *const files[FILES] = {XLM_BEST_TRANSLATIONS_FILE, XLM_TRANSLATIONS_FILE};
+
+/* A pair of sentences, and its translations by each run. */
 typedef struct example {
     char *source, *reference;
+    int translations;   /* FILES x runs */
     int64_t number;     /* in the file where it was found first, from 0 */
-    char **translation; /* [runs] NULL: none */
+    char **translation; /* [FILES x runs] NULL: none */
 } example;
 
 typedef struct direction {
@@ -27,7 +32,7 @@ typedef struct direction {
 typedef struct translations {
     const xlm_sections *sections;
     GPtrArray *directions; /* direction */
-    int64_t *step;         /* [runs] of the translations; -1: there are none */
+    int64_t *step;         /* [FILES x runs] of the translations; -1: there are none */
 } translations;
 
 /* ---- memory ---- */
@@ -37,7 +42,9 @@ static void free_example(gpointer data)
     example *e = data;
     g_free(e->source);
     g_free(e->reference);
-    g_strfreev(e->translation);
+    for (int i = 0; i < e->translations; i++)
+        g_free(e->translation[i]);
+    g_free(e->translation);
     g_free(e);
 }
 
@@ -127,7 +134,7 @@ static GPtrArray *read_rows(xlm_lines *lines, int64_t *newest, int64_t *bad, boo
 }
 
 /* The same pair may come several times: the k-th in the files of two runs is one example. */
-static void add_row(translations *t, int run, char **row, GHashTable *seen)
+static void add_row(translations *t, int place, char **row, GHashTable *seen)
 {
     direction *d = find_direction(t, row[DIRECTION]);
     g_autofree char *pair = g_strdup_printf("%s\t%s\t%s", row[DIRECTION], row[SOURCE], row[REFERENCE]);
@@ -138,12 +145,13 @@ static void add_row(translations *t, int run, char **row, GHashTable *seen)
     example *e = g_hash_table_lookup(d->known, key);
     if (e == NULL) {
         e = g_new(example, 1);
-        *e = (example){g_strdup(row[SOURCE]), g_strdup(row[REFERENCE]), all, g_new0(char *, t->sections->runs->n + 1)};
+        const int n = FILES * t->sections->runs->n;
+        *e = (example){g_strdup(row[SOURCE]), g_strdup(row[REFERENCE]), n, all, g_new0(char *, n)};
         g_ptr_array_add(d->examples, e);
         g_hash_table_insert(d->known, key, e);
     } else
         g_free(key);
-    e->translation[run] = g_strdup(row[TRANSLATION]);
+    e->translation[place] = g_strdup(row[TRANSLATION]);
 }
 
 static bool is_head(const char *text, size_t length)
@@ -152,10 +160,10 @@ static bool is_head(const char *text, size_t length)
     return strlen(head) == length && memcmp(head, text, length) == 0;
 }
 
-/* What a run has written; anything that is wrong with the file is noted. */
-static void read_file(translations *t, int run, xlm_page *page)
+/* What a run has written into one of its files; anything that is wrong with the file is noted. */
+static void read_file(translations *t, int run, int which, xlm_page *page)
 {
-    g_autofree char *path = g_build_filename(t->sections->runs->run[run].directory, XLM_TRANSLATIONS_FILE, NULL);
+    g_autofree char *path = g_build_filename(t->sections->runs->run[run].directory, files[which], NULL);
     g_autoptr(GError) why = NULL;
     const char *text;
     size_t length;
@@ -173,9 +181,11 @@ static void read_file(translations *t, int run, xlm_page *page)
     int64_t bad;
     bool more;
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    g_autoptr(GPtrArray) rows = read_rows(lines, &t->step[run], &bad, &more, &why);
-    for (guint i = 0; i < rows->len; i++)
-        add_row(t, run, rows->pdata[i], seen);
+    g_autoptr(GPtrArray) rows = read_rows(lines, &t->step[FILES * run + which], &bad, &more, &why);
+    /* The newest may be the best: once is enough. */
+    const int64_t *step = t->step + FILES * run;
+    for (guint i = 0; i < rows->len && (which != BEST || step[BEST] != step[NEWEST]); i++)
+        add_row(t, FILES * run + which, rows->pdata[i], seen);
     if (bad > 0)
         xlm_page_note(page, "%s: %" G_GINT64_FORMAT " lines are cut short, damaged or of an older step, and are skipped", path, bad);
     if (more)
@@ -186,29 +196,41 @@ static void read_file(translations *t, int run, xlm_page *page)
 
 /* ---- writing ---- */
 
-static void write_example(const translations *t, const direction *d, const example *e, char *const *labels)
+/* "base, best, step 20": the run where there are several, and which of its evaluations. g_free. */
+static char *label_of(const translations *t, int place)
 {
     const xlm_runs *runs = t->sections->runs;
-    g_autofree xlm_page_text *texts = g_new(xlm_page_text, runs->n + 2);
+    const int64_t *step = t->step + place / FILES * FILES;
+    GString *label = g_string_new(runs->n > 1 ? runs->labels[place / FILES] : "Translation");
+    if (place % FILES == BEST)
+        g_string_append(label, ", best");
+    else if (step[BEST] == step[NEWEST])
+        g_string_append(label, ", newest and best");
+    else
+        g_string_append(label, ", newest");
+    g_string_append_printf(label, ", step %" G_GINT64_FORMAT, t->step[place]);
+    return g_string_free(label, FALSE);
+}
+
+static void write_example(const translations *t, const direction *d, const example *e, char *const *labels)
+{
+    const bool several = t->sections->runs->n > 1;
+    g_autofree xlm_page_text *texts = g_new(xlm_page_text, e->translations + 2);
     g_autofree char *heading = g_strdup_printf("Pair %" G_GINT64_FORMAT, e->number);
     int n = 0;
     texts[n++] = (xlm_page_text){"Source", -1, d->language[0], e->source};
     texts[n++] = (xlm_page_text){"Reference", -1, d->language[1], e->reference};
-    for (int i = 0; i < runs->n; i++)
-        if (runs->n == 1 || e->translation[i] != NULL)
-            texts[n++] = (xlm_page_text){runs->n > 1 ? labels[i] : "Translation", runs->n > 1 ? i : -1, d->language[1],
-                                         e->translation[i]};
+    for (int i = 0; i < e->translations; i++)
+        if (e->translation[i] != NULL)
+            texts[n++] = (xlm_page_text){labels[i], several ? i / FILES : -1, d->language[1], e->translation[i]};
     xlm_page_text_group(t->sections->page, heading, n, texts);
 }
 
 static void write_direction(const translations *t, const direction *d, char *const *labels)
 {
-    const xlm_runs *runs = t->sections->runs;
     const guint shown = MIN(d->examples->len, SHOWN);
     g_autoptr(GString) caption = g_string_new(NULL);
     g_string_printf(caption, "%s → %s", d->language[0], d->language[1]);
-    if (runs->n == 1)
-        g_string_append_printf(caption, ", step %" G_GINT64_FORMAT, t->step[0]);
     if (shown < d->examples->len)
         g_string_append_printf(caption, "; the first %u of %u pairs", shown, d->examples->len);
     xlm_page_texts(t->sections->page, caption->str);
@@ -219,19 +241,22 @@ static void write_direction(const translations *t, const direction *d, char *con
 
 bool xlm_section_translations(const xlm_sections *s, GError **error G_GNUC_UNUSED)
 {
-    const int n = s->runs->n;
-    g_autofree int64_t *step = g_new(int64_t, n + 1);
+    const int n = FILES * s->runs->n;
+    g_autofree int64_t *step = g_new(int64_t, n);
     g_auto(GStrv) labels = g_new0(char *, n + 1);
     translations t = {.sections = s, .directions = g_ptr_array_new_with_free_func(free_direction), .step = step};
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         step[i] = -1;
-        read_file(&t, i, s->page);
-        labels[i] = g_strdup_printf("%s, step %" G_GINT64_FORMAT, s->runs->labels[i], step[i]);
+    for (int i = 0; i < s->runs->n; i++) {
+        read_file(&t, i, NEWEST, s->page);
+        read_file(&t, i, BEST, s->page);
     }
+    for (int i = 0; i < n; i++)
+        labels[i] = label_of(&t, i);
     if (t.directions->len > 0) {
         xlm_page_section(s->page, "translations", "Examples of translations");
-        xlm_page_paragraph(s->page, "Held-out pairs, in the words of the vocabulary, as the model translated them in the newest "
-                           "evaluation.");
+        xlm_page_paragraph(s->page, "Held-out pairs, in the words of the vocabulary, as the model translated them in the evaluation with the "
+                           "highest score and in the newest.");
     }
     for (guint i = 0; i < t.directions->len; i++)
         write_direction(&t, t.directions->pdata[i], labels);

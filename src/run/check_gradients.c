@@ -30,7 +30,7 @@ typedef struct checker {
     int64_t step;           /* updates made before */
     int objective;
     xlm_pass_input input;
-    int64_t terms, *totals; /* of the objective's first mean; [means] */
+    int64_t terms, *totals; /* of the objective's first mean; of all means, [means] */
     xlm_sums sums;          /* of a pass */
     char *saved;            /* values of all declared state before the passes, one after another */
     const float *gradient;
@@ -135,7 +135,7 @@ static double moved_loss(void *data, double h)
 
 /* The results for a parameter, as a row of numbers that is combined over the ranks. */
 typedef struct result {
-    double alone, groups, unclear; /* comparisons; of those, in which rounding hides the derivative */
+    double alone, groups, unclear; /* comparisons; those in which rounding hides the derivative */
     double largest;                /* relative error of those that are clear */
     double wrong;                  /* comparisons that do not agree */
     double at, of, tape, difference; /* the worst of them: first element, number of elements, both derivatives */
@@ -237,7 +237,8 @@ static int choose_alone(const checker *c, int number, const float *gradient, int
     return chosen;
 }
 
-/* Elements [begin, end), each by 0.5 to 1.5 parts, to the side where the loss rises; to one drawn where the gradient is 0. */
+/* Move elements [begin, end) together, each in proportion to a number from 0.5 to 1.5, to the side where the loss rises, or to a
+ * side drawn at random where the gradient is 0. */
 static void compare_group(checker *c, int number, const xlm_parameter *p, int64_t begin, int64_t end, result *r)
 {
     const int64_t n = end - begin;
@@ -323,7 +324,7 @@ static void print_row(const xlm_parameter *p, const result *r)
 
 /* Parameters of an objective's table. */
 typedef struct summary {
-    int gradients, lost, wrong; /* that have a gradient; of them, in which rounding hides every derivative; that are wrong */
+    int gradients, lost, wrong; /* with one; those whose derivatives are all hidden by rounding; wrong ones */
     const char *worst;          /* the one with the largest error among these */
 } summary;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "files/files.h"
 #include "files/new_file.h"
 #include "model/checkpoint_names.h"
 #include "run/dev_attention.h"
@@ -322,10 +323,29 @@ static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GA
     return xlm_comm_agree_on(workspace->comm, failure, error);
 }
 
+/* The examples that were just written are of the best model: they are in a second file too. */
+static bool keep_best(void *data, const xlm_comm *comm, int64_t step G_GNUC_UNUSED, GError **error)
+{
+    const xlm_dev_translations *dev = data;
+    GError *failure = NULL;
+    if (comm->rank == 0 && dev->job->evaluate.examples > 0) {
+        const char *output = dev->job->train.output;
+        g_autofree char *newest = g_build_filename(output, XLM_TRANSLATIONS_FILE, NULL), *text = NULL;
+        g_autofree char *best = g_build_filename(output, XLM_BEST_TRANSLATIONS_FILE, NULL);
+        gsize size;
+        xlm_new_file file;
+        if (xlm_files_load(newest, &text, &size, &failure) && xlm_new_file_create(&file, best, &failure)) {
+            fwrite(text, 1, size, file.stream);
+            xlm_new_file_commit(&file, &failure);
+        }
+    }
+    return xlm_comm_agree_on(comm, failure, error);
+}
+
 xlm_validation xlm_dev_translations_validation(xlm_dev_translations *dev)
 {
     return (xlm_validation){
-        .measure = measure, .data = dev, .losses = true, .split = "dev", .state = XLM_CHECKPOINT_BEST_TRANSLATION,
+        .measure = measure, .keep_best = keep_best, .data = dev, .losses = true, .split = "dev", .state = XLM_CHECKPOINT_BEST_TRANSLATION,
         .language = dev->directions > 1 ? XLM_MEAN_LANGUAGE : dev->direction[0].name, .patience = dev->job->evaluate.patience,
     };
 }

@@ -6,7 +6,7 @@
  * 2019). Translations and references are what the vocabulary spells (xlm_vocabulary_decode).
  *
  * The first pairs are also written to OUTPUT/translations.tsv, for people and for xlm_report: step, direction, source, reference,
- * translation; and what the decoder attended to while it wrote these translations to OUTPUT/attention-DIRECTION.h5
+ * translation; those of the best model so far are in OUTPUT/best-translations.tsv. What the decoder attended to while it wrote the newest ones is in OUTPUT/attention-DIRECTION.h5
  * (run/dev_attention.h). Pair p of that file is row p of its direction, from 0. */
 #ifndef XLM_RUN_DEV_TRANSLATIONS_H
 #define XLM_RUN_DEV_TRANSLATIONS_H
@@ -17,6 +17,7 @@
 #include "run/validation.h"
 
 #define XLM_TRANSLATIONS_FILE "translations.tsv"
+#define XLM_BEST_TRANSLATIONS_FILE "best-translations.tsv"
 #define XLM_TRANSLATIONS_HEAD "step,direction,source,reference,translation" /* between tabs */
 
 typedef struct xlm_dev_translations xlm_dev_translations;

@@ -61,7 +61,7 @@ static double work_of(const xlm_run_size *size, int64_t micro_batches, int64_t m
     return work;
 }
 
-/* For the rank that has most, which all wait for: instances are not divided. With one rank, for a whole step. */
+/* The same for the rank with the most work, for which all others wait: instances are not divided. With one rank: a whole step. */
 static double work_of_busiest(const xlm_run_size *size, int64_t micro_batches, int ranks)
 {
     double max_work = 0;
@@ -159,8 +159,8 @@ static prediction predict(const measurements *m, int ranks, double network)
     const xlm_train_config *c = &m->size.job->train;
     const double size = (double)xlm_parameters_size(m->size.parameters), local = MIN(m->comm->local_ranks, ranks);
     const int64_t micro_batches = xlm_micro_batches_on(c->micro_batches, ranks);
-    const double own = (double)((micro_batches + ranks - 1) / ranks); /* of the rank that has most */
-    /* In micro-batches as were measured. */
+    const double own = (double)((micro_batches + ranks - 1) / ranks); /* of the rank with the most */
+    /* In units of the micro-batch that was measured. */
     const double share = work_of_busiest(&m->size, micro_batches, ranks) / m->sampled;
     const double pass = r->pass * share / own;
     /* Gradients, and then parameters. */
@@ -249,7 +249,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data 
         good = measure(comm, job, engine, largest, &m, error);
     }
     if (good) {
-        /* Once more, should others have been at work the first time. */
+        /* Once more, in case other processes were running the first time. */
         const double before = hardware.gemm_gflops;
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision);

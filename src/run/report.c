@@ -14,7 +14,7 @@
 static const char HEADER[] = "step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,"
                              "gradient_norm,tokens,seconds,score\n";
 
-/* The last and the best value of what a model is compared by, and the steps that had them. */
+/* The last and the best value of what models are compared by, and the steps at which they were measured. */
 typedef struct score {
     double last, best;
     int64_t last_step, best_step; /* -1: none yet */
@@ -22,7 +22,7 @@ typedef struct score {
 
 struct xlm_report {
     xlm_report_setup of;
-    FILE *metrics; /* NULL on all ranks but 0 */
+    FILE *metrics; /* NULL except on rank 0 */
     bool write_failed, metrics_removed, directory_removed; /* each is warned of once */
     /* since the last line of the log */
     double since, flops, paused_at, paused_flops;
@@ -30,7 +30,7 @@ struct xlm_report {
     double loss, *objective_loss;
     int64_t *objective_steps;
     xlm_metric_sum *metric; /* [xlm_host_metrics] */
-    double gemm_gflops; /* what GEMM gives: as measured, or as was reached since */
+    double gemm_gflops; /* rate of GEMM: as measured, or the highest since */
     bool gemm_raised;
     /* of the run, for the time left and the summary */
     double run_seconds, opened_at;
@@ -59,7 +59,7 @@ static char *rows_up_to(const char *path, int64_t step)
     return text;
 }
 
-/* Rows of before are written to a file that takes the place of the old one, so that a full disk does not cost them. */
+/* Earlier rows are written to a new file that replaces the old one, so that they are not lost if the disk is full. */
 static FILE *open_metrics(const xlm_report_setup *setup, bool resumed, GError **error)
 {
     g_autofree char *path = g_build_filename(setup->job->train.output, "metrics.csv", NULL);
@@ -96,8 +96,8 @@ xlm_report *xlm_report_open(const xlm_report_setup *setup, bool resumed, GError 
     return r;
 }
 
-/* Rows written to a removed file are lost without an error, and without its directory no checkpoint can be made. Who removes the
- * directory removes the file first, so the one may be seen a while before the other: each is reported once. */
+/* Rows written to a removed file are lost without an error, and without its directory no checkpoint can be made. When a
+ * directory is removed, its files are removed first, so one may be seen a while before the other: each is reported once. */
 static void warn_of_removal(xlm_report *r)
 {
     const char *directory = r->of.job->train.output;
@@ -162,7 +162,7 @@ static void write_metric(const xlm_report *r, const char *split, const char *obj
             objective, metric, language, count, value);
 }
 
-/* The weight of objective k in the step that is reported; 0 when it has taken no part. */
+/* The weight of objective k in the step that is reported; 0 if it took no part. */
 static double weight_in_step(const xlm_report *r, int k)
 {
     const xlm_loss_weight *weight = &r->of.job->objective[k].weight;
@@ -222,8 +222,8 @@ static void describe_metrics(const xlm_report *r, GString *line)
     }
 }
 
-/* The rate of the products since the last line, as a share of the rate of GEMM here. The short measurement at the start gives
- * less when others were at work; so what a whole interval has reached counts too, once it is more. */
+/* The rate of the products since the last line, as a share of the rate of GEMM here. The short measurement at the start is
+ * too low if other processes were running; so the rate of a whole interval is used as soon as it is higher. */
 static double share_of_gemm(xlm_report *r, double seconds, bool interval)
 {
     const double rate = (xlm_gemm_flops() - r->flops) / seconds * 1e-9;
@@ -237,7 +237,7 @@ static double share_of_gemm(xlm_report *r, double seconds, bool interval)
     return r->gemm_gflops > 0 ? MIN(rate / r->gemm_gflops, 1) : 0;
 }
 
-/* The fields that matter most come first: a terminal shows as many as have room. */
+/* The fields that matter most come first: a terminal shows as many as fit. */
 static void print_line(xlm_report *r, const xlm_step_report *s, double now, bool interval)
 {
     const xlm_run_progress *progress = r->of.progress;

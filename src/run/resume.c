@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/resume.h"
 
-
 #include "base/log.h"
 #include "checkpoint/checkpoint_files.h"
 #include "checkpoint/rank_files.h"
@@ -22,7 +21,7 @@ bool xlm_resume_check(const xlm_resume_setup *setup, const xlm_vocabulary *vocab
     return xlm_comm_agree_on(setup->comm, failure, error);
 }
 
-/* The best checkpoint so far may be in another directory, or removed. */
+/* The best checkpoint so far may be in another directory, or may have been removed. */
 static bool find_best(const xlm_resume_setup *setup, xlm_best_score *best, GError **error)
 {
     const char *output = setup->job->train.output;
@@ -37,7 +36,7 @@ static bool find_best(const xlm_resume_setup *setup, xlm_best_score *best, GErro
     return true;
 }
 
-/* By rank 0; 0: the output directory has no checkpoint. */
+/* On rank 0, the step of the newest checkpoint; 0 if the output directory has none. */
 static int64_t newest_checkpoint(const xlm_resume_setup *setup)
 {
     if (setup->comm->rank != 0)
@@ -46,14 +45,14 @@ static int64_t newest_checkpoint(const xlm_resume_setup *setup)
     return steps->len > 0 ? g_array_index(steps, int64_t, steps->len - 1) : 0;
 }
 
-/* A fine-tuned model's head is of its own labels. */
+/* The head of a fine-tuned model has labels of its own. */
 static bool start_warm(const xlm_resume_setup *setup, xlm_run_state *state, GError **error)
 {
     return xlm_warm_start(setup->comm, setup->job, state->vocabulary, state->task == NULL, state->parameters, state->start,
                           error);
 }
 
-/* Where the first parameters came from, as the newest checkpoint records it. *known: it does. */
+/* Where the first parameters came from, as recorded in the newest checkpoint. [out] known: is it recorded? */
 static void read_start(const xlm_resume_setup *setup, xlm_start_record *start, bool *known)
 {
     const int64_t step = newest_checkpoint(setup);
@@ -100,7 +99,7 @@ static bool read_state(const xlm_resume_setup *setup, xlm_run_state *state, int6
 }
 
 /* Leave nothing in the output directory that the next resumption must not find: rank files that this run does not resume from,
- * and checkpoints that are damaged or of a course that is given up. step: that is resumed from, or -1. */
+ * and checkpoints that are damaged or belong to a course that is abandoned. step: the one resumed from, or -1. */
 static bool clear_output(const xlm_resume_setup *setup, int64_t step, GError **error)
 {
     const char *output = setup->job->train.output;

@@ -39,7 +39,7 @@ typedef struct run {
     xlm_report *report;     /* NULL: nothing is trained */
 } run;
 
-/* Other things that are done with the next step leave the output directory alone. */
+/* Runs that do something else with the next step leave the output directory alone. */
 static bool trains(const xlm_run_options *options) { return options->dump_step == NULL && !options->check_gradients; }
 
 static int64_t max_members(const run *r) { return r->options->validation != NULL ? r->options->validation->average : 0; }
@@ -194,7 +194,7 @@ static bool validate(run *r, bool *best, GError **error)
     const xlm_validation *validation = r->options->validation;
     xlm_run_progress *progress = &r->progress;
     g_autoptr(GArray) measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
-    const bool good = measure(r, measures, error);
+    bool good = measure(r, measures, error);
     if (good) {
         const xlm_measure *first = &g_array_index(measures, xlm_language_measure, 0).measure;
         const xlm_best_score now = {.score = first->value, .step = (double)progress->step};
@@ -206,6 +206,8 @@ static bool validate(run *r, bool *best, GError **error)
         progress->validated = progress->step;
         xlm_snapshot_validated(xlm_stopping_snapshot(r->stopping), progress->validated);
         xlm_report_measures(r->report, validation, measures, *best);
+        if (*best && validation->keep_best != NULL)
+            good = validation->keep_best(validation->data, r->comm, progress->step, error);
     }
     return good;
 }
@@ -231,7 +233,7 @@ static bool asked_to_stop(const xlm_comm *comm)
     return asked != 0;
 }
 
-/* An objective that never has a term is an error of the job that nothing else would show. */
+/* An objective that never has a term is an error in the job that nothing else would show. */
 static void warn_of_nothing(const run *r, const xlm_step_report *step, bool *warned)
 {
     int64_t terms = 0;
@@ -282,7 +284,7 @@ static int64_t measured_since_best(const run *r)
     return r->progress.step / every - (int64_t)r->progress.best.step / every;
 }
 
-/* The score has not risen for as long as the run is to wait for that. */
+/* The score has not risen in as many measurements as the run may wait. */
 static bool is_out_of_patience(const run *r)
 {
     const int64_t patience = r->options->validation != NULL ? r->options->validation->patience : 0;

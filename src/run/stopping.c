@@ -20,15 +20,15 @@ struct xlm_stopping {
     xlm_signals_listener listener;
     xlm_run_state state;
     xlm_snapshot *snapshot; /* set while the thread runs */
-    int terminal;           /* standard error of mpiexec, on rank 0 where it can be had; else -1 */
-    bool announced;         /* that a signal was noted */
+    int terminal;           /* standard error of mpiexec, on rank 0 if it can be opened; else -1 */
+    bool announced;         /* the user was told that a signal was noted */
 };
 
 /* A snapshot this old was taken because of a SIGCONT that did not announce the end. */
 static const double FALSE_ALARM = 10; /* seconds */
 
-/* Open MPI's daemon ends this rank. SIGCONT comes first; but daemons pass on that of a user, too, who lets a stopped run
- * continue. SIGUSR1 is passed on and no more. In a container of its own a rank does not see who sends. */
+/* Is Open MPI's daemon ending this rank? It sends SIGCONT first; but daemons also pass on the SIGCONT of a user who lets a
+ * stopped run continue. SIGUSR1 is only passed on. In a container of its own a rank does not see who sends a signal. */
 static bool is_ending(const xlm_stopping *s, const xlm_signal *signal)
 {
     if (s->launcher.daemon == 0)
@@ -44,7 +44,7 @@ static bool is_read_live(int terminal)
     return terminal >= 0 && fstat(terminal, &is) == 0 && !S_ISREG(is.st_mode);
 }
 
-/* mpiexec does not forward output any more while it ends the ranks, so the line goes to its standard error directly. */
+/* mpiexec no longer forwards output while it ends the ranks, so the line goes to its standard error directly. */
 static void announce(xlm_stopping *s)
 {
     const char *signal = g_strsignal(xlm_signals_noted());

@@ -22,7 +22,7 @@ typedef struct source {
     xlm_row_sources *subwords, *languages;
     int64_t taken, copied;    /* parameters; copied: of these, for the decoder from the encoder */
     GPtrArray *drawn, *left;  /* char *: names */
-    GPtrArray *objectives;    /* const char *: that parameters were taken of */
+    GPtrArray *objectives;    /* const char *: from which parameters were taken */
 } source;
 
 /* ---- opening ---- */
@@ -50,7 +50,7 @@ static bool check_vocabulary(const source *s, const xlm_vocabulary *vocabulary, 
     return false;
 }
 
-/* To be closed also when this fails. */
+/* The source must be closed even if this fails. */
 static bool open_source(source *s, const xlm_job *job, const xlm_vocabulary *vocabulary, GError **error)
 {
     *s = (source){.job = job, .path = realpath(job->train.start, NULL),
@@ -109,7 +109,8 @@ static bool take(source *s, const xlm_parameter *there, const xlm_parameter *her
     return good;
 }
 
-/* The encoder's parameter that one of the decoder, which the checkpoint does not have, begins as. g_free; NULL: it is drawn. */
+/* The name of the encoder's parameter from which one of the decoder, which the checkpoint lacks, starts. g_free; NULL: it is
+ * drawn. */
 static char *find_like(const source *s, const char *name)
 {
     static const char memory[] = "memory_attention/", self[] = "attention/";
@@ -145,7 +146,7 @@ static bool take_of_model(source *s, const xlm_parameter *here, float *values, G
 
 /* ---- parameters of objectives ---- */
 
-/* A module by the name that it has without its folder and ending. g_free. */
+/* The name of a module without its folder and ending. g_free. */
 static char *plugin_name(const char *plugin)
 {
     char *name = g_path_get_basename(plugin);
@@ -207,7 +208,7 @@ static bool take_of_objective(source *s, const xlm_jobfile *there, const xlm_par
 
 /* ---- all of them ---- */
 
-/* Parameters of the model, and objectives, that the run takes nothing of. */
+/* List the parameters of the model, and the objectives, from which the run takes nothing. */
 static void list_left(source *s, const xlm_parameters *parameters)
 {
     for (int i = 0; i < xlm_parameters_count(s->loaded->parameters); i++) {

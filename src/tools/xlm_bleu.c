@@ -77,7 +77,7 @@ static const GOptionEntry options[] = {
 
 static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{"Scores", metric_options}, {"Options", options}};
 
-/* What is known of a system by a metric. */
+/* The scores of a system by one metric. */
 typedef struct result {
     int64_t counts[XLM_METRIC_COUNTS];
     double score;
@@ -118,7 +118,7 @@ static int find(const char *word, const char *const *words)
 
 static char **metric_names(void) { return g_strsplit(given.metrics != NULL ? given.metrics : "bleu", ",", -1); }
 
-/* Options of a metric that is not asked for are refused. */
+/* Refuse options of a metric that is not asked for. */
 static bool options_are_used(GError **error)
 {
     g_auto(GStrv) metrics = metric_names();

@@ -36,7 +36,7 @@ static const xlm_program program = {
         "  RUN/metrics.csv        losses and scores of a run\n"
         "  RUN/job.conf           its job with every key\n"
         "  RUN/checkpoint-*.h5    the newest has versions, ranks, the model's size and the job\n"
-        "  RUN/translations.tsv   translations of held-out pairs\n"
+        "  RUN/translations.tsv, RUN/best-translations.tsv  translations of held-out pairs\n"
         "  RUN/*.csv, RUN/*.h5, RUN/*.svg  tables, matrices and maps, as above\n",
     .exit_codes =
         "  69  also: gnuplot is not in PATH, or makes no picture\n",

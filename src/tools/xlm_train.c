@@ -29,6 +29,7 @@ static const xlm_program program = {
         "  OUTPUT/best                with [evaluate]: link to the checkpoint with the best translations\n"
         "  OUTPUT/metrics.csv         losses, perplexities, scores and times of the run\n"
         "  OUTPUT/translations.tsv    with [evaluate]: the newest translations of some held-out pairs, beside their references\n"
+        "  OUTPUT/best-translations.tsv  with [evaluate]: the same of OUTPUT/best\n"
         "  OUTPUT/attention-*.h5      with [evaluate]: what the decoder attended to in them, for xlm_report\n",
     .environment =
         "  XLM_PLUGIN_PATH    folders, separated by colons, that are searched for objectives first\n",

@@ -271,7 +271,7 @@ printf 'step\tdirection\tsource\treference\ttranslation\n' | tee later/translati
 } >>translated/translations.tsv
 printf '30\ten-xx\tsame\tref\tthird\n' >>later/translations.tsv
 reported translated.html translated
-has translated.html 'Scores of translations</h2>' 'BLEU</b>' 'xx-en: 1.100 at 10, 1.200 at 20' '<caption>en → xx, step 20</caption>' \
+has translated.html 'Scores of translations</h2>' 'BLEU</b>' 'xx-en: 1.100 at 10, 1.200 at 20' '<caption>en → xx</caption>' '>Translation, newest, step 20<' \
     '<td dir="auto" lang="en">&lt;b&gt;a &amp; b&lt;/b&gt;</td>' '<td dir="auto" lang="xx">שלום &quot;x&quot;</td>' \
     '<td dir="auto" lang="xx">x&lt;script&gt;y</td>' '<td dir="auto" lang="xx">first</td>' '<td dir="auto" lang="xx">second</td>' \
     'lang="zh-Hant">www' 'www…</td>' '<td class="note">(empty)</td>' \
@@ -279,9 +279,19 @@ has translated.html 'Scores of translations</h2>' 'BLEU</b>' 'xx-en: 1.100 at 10
 hasnt translated.html '>old<' '<i>' 'cut'$'\t'
 # Of two runs, a pair has the translations of both, the first of the same with the first.
 reported both.html translated later
-has both.html 'later, step 30' 'translated, step 20'
+has both.html 'later, newest, step 30' 'translated, newest, step 20'
 [ "$(grep -oE '>(first|second|third|ref)<' both.html | tr -d '\n')" = '>ref<>first<>third<>ref<>second<' ] ||
     fail "translations of two runs: $(grep 'dir="auto"' both.html)"
+# The best ones are beside the newest, and once where they are the same.
+{ head -n 1 later/translations.tsv; printf '20\ten-xx\tsame\tref\tfourth\n'; } >later/best-translations.tsv
+reported best.html later
+has best.html '>Translation, best, step 20<' '>Translation, newest, step 30<'
+[ "$(grep -oE '>(third|fourth)<' best.html | tr -d '\n')" = '>fourth<>third<' ] || fail "the best: $(grep 'dir="auto"' best.html)"
+cp later/translations.tsv later/best-translations.tsv
+reported best.html later
+has best.html '>Translation, newest and best, step 30<'
+[ "$(grep -c '>third<' best.html)" = 1 ] || fail "the best: $(grep 'dir="auto"' best.html)"
+rm later/best-translations.tsv
 echo 'step,direction' >later/translations.tsv
 reported later.html later
 has later.html 'later/translations.tsv: is no file of translations'

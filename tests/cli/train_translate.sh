@@ -21,6 +21,7 @@ for direction in mean en-xx xx-en; do
 done
 [ -n "$(value out-1 8 held_out nmt loss all)" ] || fail "no losses beside the scores: $(cat out-1/metrics.csv)"
 cmp out-1/translations.tsv out-4/translations.tsv || fail "examples of 1 and 4 ranks differ"
+cmp out-1/best-translations.tsv out-4/best-translations.tsv || fail "best examples of 1 and 4 ranks differ"
 [ "$(wc -l <out-1/translations.tsv)" -eq 7 ] &&
     head -n 1 out-1/translations.tsv | grep -q '^step	direction	source	reference	translation$' ||
     fail "not the examples: $(cat out-1/translations.tsv)"
@@ -66,6 +67,9 @@ for direction in en-xx xx-en; do
     is_near "$(value learn "$step" dev bleu score $direction)" "$score" 0.01 ||
         fail "$direction: not what xlm_bleu says: $(cat bleu.json; grep ,dev, learn/metrics.csv)"
 done
+[ "$(cut -f 1 learn/best-translations.tsv | sort -u | paste -sd ' ')" = "$step step" ] &&
+    [ "$(awk -F '\t' '$2 == "en-xx" { print $5 }' learn/best-translations.tsv)" = "$(head -n 3 made.xx)" ] ||
+    fail "not the best translations: $(cat learn/best-translations.tsv)"
 # The heat maps of the newest evaluation are what xlm_translate links by: of each token of the translation the strongest source.
 head -n 3 pairs.en >newest.en
 logged translate.log xlm_translate "learn/$(readlink learn/latest)" --from en --to xx --beam 2 newest.en -o newest.xx \
@@ -88,6 +92,9 @@ for data in /rows /columns /source/words /target/words /layer.2/values; do numbe
     }' | sort >newest.maps
 awk '{ for (i = 1; i <= NF; i++) print NR - 1, $i }' newest.links | sort | cmp - newest.maps ||
     fail "heat maps and links differ: $(cat newest.links newest.maps)"
+# xlm_align links translations by the encoder's states.
+logged align.log xlm_align newest.en newest.xx --checkpoint learn/latest --method itermax --encode apart -o states.links
+[ "$(wc -l <states.links)" = 3 ] && ! grep -vE '^([0-9]+-[0-9]+( |$))+$' states.links || fail "links by states: $(cat states.links)"
 if command -v gnuplot >/dev/null; then
     logged report.log xlm_report learn -o learn.html
     for text in 'Scores of translations' 'Examples of translations' '<caption>Pair 0: en down, xx to the right, layer 2'; do

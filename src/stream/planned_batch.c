@@ -56,9 +56,12 @@ static void choose_words(const xlm_vocabulary *vocabulary, text *t)
         t->word[t->words++] = t->specials->id[XLM_UNK];
 }
 
+/* Tokens of the first side of a pair of n. Sides have as many words; the first also has <s>, which the second has if it restarts. */
+static int32_t first_side(const text *t, int32_t n) { return t->restarts ? n / 2 : (n + 1) / 2; }
+
 static void fill_sequence(const text *t, int32_t s, int32_t n, xlm_batch_layout *batch)
 {
-    const int32_t first = batch->offsets[s], half = t->pairs ? n / 2 : n;
+    const int32_t first = batch->offsets[s], half = t->pairs ? first_side(t, n) : n;
     for (int32_t i = 0; i < n; i++) {
         const int32_t row = first + i, side = i >= half;
         const bool opens = i == 0 || (t->restarts && i == half), closes = i == n - 1 || i == half - 1;
@@ -107,8 +110,8 @@ static void link_words(const text *t, xlm_batch_layout *batch)
     int32_t n = 0;
     int32_t *pairs = XLM_TAKE(batch->arena, int32_t, 2 * (int64_t)batch->tokens);
     for (int32_t s = 0; s < batch->sequences; s++) {
-        const int32_t first = batch->offsets[s], half = (batch->offsets[s + 1] - first) / 2;
-        for (int32_t row = first; row < first + half; row++)
+        const int32_t first = batch->offsets[s], end = batch->offsets[s + 1], half = first_side(t, end - first);
+        for (int32_t row = first; row < first + half && row + half < end; row++)
             if (!xlm_is_special(t->specials, batch->unmasked[row]) && !xlm_is_special(t->specials, batch->unmasked[row + half])) {
                 pairs[2 * n] = row;
                 pairs[2 * n++ + 1] = row + half;

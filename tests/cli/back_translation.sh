@@ -36,7 +36,7 @@ logged through.log ranks 1 xlm_train unmt.conf --set train.output=through "${lon
 grep -q 'resum' go-on.log || fail "not resumed: $(cat go-on.log)"
 same_bits through killed
 { top; text en en; back en xx; } >one.conf
-right_gradients one.conf --set train.output=shallow --set model.layers=1 --set model.decoder_layers=1
+right_gradients one.conf --set train.output=shallow --set model.layers=1 --set model.decoder_layers=2
 for n in 1 2; do logged "dump-$n.log" ranks $n xlm_train unmt.conf --dump-step "dump-$n.h5" --set "train.output=dump-$n"; done
 h5diff dump-1.h5 dump-2.h5 >diff.log 2>&1 || fail "dumps of 1 and 2 ranks differ: $(tail -n 3 diff.log)"
 made() { numbers "/objectives/back-en/made_text/$1" dump-1.h5; }

@@ -21,7 +21,7 @@ is_near "$(value out-1 1 train order loss)" 0.6931 0.02 || fail "the first loss 
 is_between 0.01 "$(value out-1 8 held_out order loss all)" 5 || fail "not evaluated: $(grep held_out out-1/metrics.csv)"
 trained order.conf recomputed 1 --set train.recompute=true
 same_bits out-1 recomputed
-right_gradients order.conf --set train.output=shallow --set model.layers=1
+right_gradients order.conf --set train.output=out-1
 grep -q '^objectives/order/weight' check.txt || fail "its weight was not checked: $(cat check.txt)"
 # A step in all, its memory as estimated.
 trained order.conf memory 1 --set train.steps=3 --set train.micro_batches=1
@@ -92,7 +92,7 @@ is_between 0 "$(value still 20 train order loss)" 0.3 || fail "nothing is swappe
 spans() { printf '\n[stage %s]\nplugin = ./%s.so\nstream = %s\nshare = 0.2\n' "$1" "$1" "$2"; }
 { cat base.conf; spans spans pairs; spans second text; stage; objective; } >spans.conf
 reproduced spans.conf spans 2 4
-right_gradients spans.conf --set train.output=shallow-spans --set model.layers=1
+right_gradients spans.conf --set train.output=spans-1
 dump chosen 1 spans.conf --set 'stream pairs.mask=0' --set 'stream pairs.batch=64'
 pairs() { numbers "/streams/pairs/batch/$1" chosen.h5; }
 paste <(pairs original) <(pairs ids) <(pairs chosen) | awk '$3 == 1 { print NR - 1, $1; if ($2 != 3) bad = 1 }

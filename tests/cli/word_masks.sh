@@ -23,7 +23,7 @@ whole() {
         $1 == "id" { id[n++] = $2 }
         $1 == "row" { chosen[$2] = 1; predicted++ }
         END {
-            special = words ? 5 : 0
+            special = 5
             for (r = 0; r < n; r++) {
                 ordinary += id[r] >= special
                 if (id[r] >= special && word[id[r]] ~ /@@$/ && r + 1 < n && id[r + 1] >= special) {

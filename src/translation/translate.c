@@ -238,7 +238,7 @@ uint64_t xlm_translation_bytes(const xlm_translator *t, int64_t longest)
         others = MAX(others, plan_others(t, n, length));
     }
     xlm_tape_free(shapes);
-    return (some + others) / 16 * 17;
+    return (some + others) / 16 * 17; /* buffers of sentences of unlike lengths serve one another less well */
 }
 
 xlm_translation_set *xlm_translate(const xlm_translator *t, const xlm_translation_sources *sources)

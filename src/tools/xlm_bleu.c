@@ -46,7 +46,7 @@ static struct {
     gboolean lowercase, whitespace, epsilon, json;
     gint64 samples, seed;
     int width;
-} given = {.smooth_value = NAN, .samples = UNSET, .seed = 1, .width = 2};
+} given = {.smooth_value = NAN, .samples = UNSET, .seed = UNSET, .width = 2};
 
 static const GOptionEntry metric_options[] = {
     {"metric", 'm', 0, G_OPTION_ARG_STRING, &given.metrics,
@@ -202,6 +202,9 @@ static bool read_options(work *w, int *argc, char ***argv, GError **error)
         given.samples = n_systems(w) > 1 ? 1000 : 0;
     if (given.samples < 0 || given.samples > 10000000)
         return xlm_error_set(error, EX_USAGE, "--bootstrap=%" G_GINT64_FORMAT ": must be from 0 to 10000000", given.samples);
+    if (given.seed != UNSET && given.samples == 0)
+        return xlm_error_set(error, EX_USAGE, "--seed is for the samples of the bootstrap, and there are none; give --bootstrap=N");
+    given.seed = given.seed == UNSET ? 1 : given.seed;
     if (given.width < 0 || given.width > 15)
         return xlm_error_set(error, EX_USAGE, "--width=%d: must be from 0 to 15", given.width);
     return open_metrics(w, error);

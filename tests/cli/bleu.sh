@@ -107,6 +107,7 @@ cp out "$(printf 'o\xff')" && xlm_bleu "$(printf 'o\xff')" ref.0 --json >name.js
 grep -q '"file": "o�"' name.json && grep -q '"score": 37.0' name.json || fail "JSON of a name that is not UTF-8: $(cat name.json)"
 
 # ---- bad input ----
+expect 64 'seed is for the samples' xlm_bleu out ref.0 --seed 2
 expect 64 'no translations' xlm_bleu
 expect 64 'no reference' xlm_bleu out
 expect 64 'no such metric.*"chrf"' xlm_bleu out ref.0 --metric chfr

@@ -13,6 +13,9 @@ nobase_dist_pkgdata_DATA = \
 	jobs/align-mlm/xlm.conf \
 	jobs/align-mlm/xnli.conf \
 	jobs/demo/demo.conf \
+	jobs/mlm-gc/albert-gc.conf \
+	jobs/mlm-gc/albert-sop.conf \
+	jobs/mlm-gc/albert.conf \
 	jobs/mlm-gc/mass-gc.conf \
 	jobs/mlm-gc/mass.conf \
 	jobs/mlm-gc/mlqa.conf \

@@ -196,7 +196,7 @@ static bool read_plugin(const xlm_plugin_kind *kind, const xlm_jobfile *file, co
            find_plugin(kind, *plugin, known, &use->loaded, error) && read_options(file, section, own, use, error);
 }
 
-/* The stage that an objective's class brings changes the objective's stream, once however many objectives of that class read it. */
+/* The stage that an objective's class brings changes its stream, once however many objectives of that class read it. */
 static void bring_stage(xlm_job *job, const xlm_job_objective *o)
 {
     xlm_stream_config *config = &job->stream[o->stream].config;

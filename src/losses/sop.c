@@ -1,14 +1,14 @@
 /* xlm-mpi: sentence-order prediction (ALBERT, Lan et al. 2020). SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Next to mlm, on its stream. A stage of this file cuts each sequence of n ≥ 2 sentences into two segments, at one of the n − 1 ends
- * of sentences inside it, all with the same probability, and swaps the segments with probability 1/2. Tokens of the segment that
- * comes first have type 0, those of the other type 1. With h_s the state H[L] of the first token of sequence s, and y_s = 1 if its
- * segments were swapped, else 0, over the S sequences of two sentences or more,
+ * Next to mlm, on its stream. A stage of this file cuts each sequence of n ≥ 2 sentences into two segments, at one of the n − 1
+ * ends of sentences inside it, all with the same probability, and swaps the segments with probability 1/2. Tokens of the segment
+ * that comes first have type 0, those of the other type 1. With h_s the state H[L] of the first token of sequence s, and y_s = 1
+ * if its segments were swapped, else 0, over the S sequences of two sentences or more,
  *
  *     L = −(1/S) Σ_s log softmax(W tanh(P h_s + p) + b)[y_s]           P: d x d, W: 2 x d
  *
- * P is BERT's and ALBERT's pooler; as in their pre-training there is no dropout after it. A sequence of one sentence has no order: it
- * is left as it is, with type 0. What other objectives of the stream read is arranged too, in training and on held-out text. */
+ * P is BERT's and ALBERT's pooler; as in their pre-training there is no dropout after it. A sequence of one sentence has no
+ * order: it is left as it is, with type 0. What other objectives of the stream read is arranged too, also on held-out text. */
 #include <xlm/loss.h>
 
 #include <stdio.h>
@@ -129,7 +129,7 @@ static xlm_var *sop_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 const xlm_loss_class xlm_loss_sop = {
     .abi = XLM_LOSS_ABI,
     .name = "sop",
-    .summary = "whether two segments of a text, which it swaps for half of the texts of its stream, are in order (ALBERT), beside mlm",
+    .summary = "whether the two segments of a text are in order, which it swaps in half of its stream's texts (ALBERT)",
     .needs_stream = true,
     .stage = &stage,
     .open = sop_open,

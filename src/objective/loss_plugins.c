@@ -14,8 +14,9 @@ static bool check_stage(const xlm_loss_class *cls, const char *file, GError **er
                              "with this version's xlm/stage.h", file, cls->stage->abi, XLM_STAGE_ABI);
     if (!xlm_stage_plugins.describe(cls->stage, file, &stage, error))
         return false;
-    return stage.options == NULL || xlm_error_set(error, EX_CONFIG, "%s: the stage that its class brings has options; they need a "
-                                                  "section of their own, [stage NAME]", file);
+    return stage.options == NULL ||
+           xlm_error_set(error, EX_CONFIG, "%s: the stage that its class brings has options, which need a section of their own, "
+                         "[stage NAME]", file);
 }
 
 static bool describe(const void *class, const char *file, xlm_plugin *plugin, GError **error)

@@ -1,7 +1,7 @@
 /* xlm-mpi: what a stage that is a plugin calls while a batch passes through it (xlm/stage.h).
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Its functions are in the library for gradient checks too, where no stream is read: the file of an objective may have a stage. */
+ * Its functions are in the library for gradient checks too, where no stream is read: an objective's file may have a stage. */
 #ifndef XLM_STREAM_STAGE_PASS_H
 #define XLM_STREAM_STAGE_PASS_H
 

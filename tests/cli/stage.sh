@@ -193,16 +193,21 @@ logged warns.log xlm_train spans.conf --dry-run --set 'stage spans.share=1' --se
 [ "$(grep -c 'stage spans.: share = 1 leaves nothing' warns.log)" -eq 1 ] || fail "no warning, or twice: $(cat warns.log)"
 none 78 'objective order.: "sop" arranges the sentences.*.stream pairs. has pairs' ranks 2 xlm_train order.conf \
     --set 'objective order.plugin=sop' --set 'objective order.stream=pairs'
-none 78 'objective order.: another stage of .stream text. annotates "swapped"' xlm_train order.conf --set 'objective order.plugin=sop'
-none 78 'objective order.: .stream text. has one sentence in a sequence' xlm_train sop.conf --set 'stream text.join_sentences=false'
+none 78 'objective order.: another stage of .stream text. annotates "swapped"' xlm_train order.conf \
+    --set 'objective order.plugin=sop'
+none 78 'objective order.: .stream text. has one sentence in a sequence' xlm_train sop.conf \
+    --set 'stream text.join_sentences=false'
 expect 0 'objective order.: without token types' xlm_train sop.conf --dry-run --set model.token_types=false
-for change in '/needs_stream/d|its class brings a stage but reads no stream' \
-    '/^static const xlm_stage_plugin/s/^/static const xlm_option none[] = {XLM_OPTION_END};\n/; /\.arrange =/s/$/ .options = none,/|the stage that its class brings has options' \
-    '/abi = XLM_STAGE_ABI/s/XLM_STAGE_ABI/3/|its stage was built for plugin ABI 3, this program has 2; .*xlm/stage.h' \
-    '0,/\.summary =/{/\.summary =/d}|its class lacks a name, a summary, or a function'; do
-    own "${change%%|*}"
-    none 78 "own.so: ${change#*|}" xlm_train own.conf
-done
+bad() { # PATTERN SED: the class changed so is refused
+    own "$2"
+    none 78 "own.so: $1" xlm_train own.conf
+}
+bad 'its class brings a stage but reads no stream' '/needs_stream/d'
+bad 'its stage was built for plugin ABI 3, this program has 2; .*xlm/stage.h' '/abi = XLM_STAGE_ABI/s/XLM_STAGE_ABI/3/'
+bad 'its class lacks a name, a summary, or a function' '0,/\.summary =/{/\.summary =/d}'
+bad 'the stage that its class brings has options' '
+    s/^static const xlm_stage_plugin.*/static const xlm_option none[] = {XLM_OPTION_END};\n&/
+    s/\.arrange = arrange,/& .options = none, .state_size = 1,/'
 refused() { # SOURCE PATTERN SED: the stage changed so is refused
     build_plugin changed "$1" "$3"
     none 78 "changed.so: $2" xlm_train spans.conf --set 'stage spans.plugin=./changed.so'

@@ -11,7 +11,7 @@ extern const xlm_loss_class xlm_loss_sop;
 
 enum { SEQUENCES = 20000, SENTENCES = 5 };
 
-/* Arrange sequences of n sentences each, number `first` to `first` + `sequences` − 1. spans: [sequences x n], swapped: [sequences] */
+/* Arrange sequences of n sentences each, their numbers from `first` on. [out] spans: [sequences x n], swapped: [sequences] */
 static void arrange(uint64_t seed, int32_t first, int32_t sequences, int32_t n, xlm_stage_span *spans, int32_t *swapped)
 {
     const xlm_stage stage = {.cls = xlm_loss_sop.stage, .name = "sop"};
@@ -103,6 +103,11 @@ static struct hosted_job sop_job(const xlm_batch *of)
     return (struct hosted_job){.batch = of, .stream = {.name = "text", .joined = true, .annotations = names}};
 }
 
+static xlm_annotation orders_of(const int32_t *swapped)
+{
+    return (xlm_annotation){.name = "swapped", .axis = XLM_AXIS_SEQUENCES, .values = swapped, .length = 3, .width = 1};
+}
+
 /* Row r of W x + b, of a parameter "objectives/sop/NAME/weight" and its bias. */
 static double row_of(const struct hosted_job *job, const char *name, int r, const double *x)
 {
@@ -143,7 +148,7 @@ static void test_loss(void **state)
     (void)state;
     static const int32_t cases[][3] = {{1, -1, 0}, {0, 1, 1}, {-1, 1, -1}};
     for (size_t k = 0; k < G_N_ELEMENTS(cases); k++) {
-        const xlm_annotation annotation = {.name = "swapped", .axis = XLM_AXIS_SEQUENCES, .values = cases[k], .length = 3, .width = 1};
+        const xlm_annotation annotation = orders_of(cases[k]);
         xlm_batch of = batch;
         of.annotations = &annotation;
         struct hosted_job job = sop_job(&of);
@@ -166,7 +171,7 @@ static void test_loss(void **state)
     }
     /* Without an order anywhere there are no terms. */
     static const int32_t none[3] = {-1, -1, -1};
-    const xlm_annotation annotation = {.name = "swapped", .axis = XLM_AXIS_SEQUENCES, .values = none, .length = 3, .width = 1};
+    const xlm_annotation annotation = orders_of(none);
     xlm_batch of = batch;
     of.annotations = &annotation;
     struct hosted_job job = sop_job(&of);
@@ -182,7 +187,7 @@ static void test_refuses(void **state)
     struct hosted_job job = sop_job(&batch);
     job.stream.joined = false;
     add_objective(&job, "sop", &xlm_loss_sop, NULL);
-    refuse_job(&job, "[objective sop]: [stream text] has one sentence in a sequence, which has no order; set join_sentences = true");
+    refuse_job(&job, "[objective sop]: [stream text] has one sentence in a sequence, which has no order; set join_sentences");
     job = sop_job(&batch);
     job.stream.annotations = NULL;
     add_objective(&job, "sop", &xlm_loss_sop, NULL);

@@ -16,6 +16,9 @@ nobase_dist_pkgdata_DATA = \
 	jobs/masks/small/mlm-ngram.conf \
 	jobs/masks/small/mlm-span.conf \
 	jobs/masks/small/mlm-word.conf \
+	jobs/mlm-gc/albert-gc.conf \
+	jobs/mlm-gc/albert-sop.conf \
+	jobs/mlm-gc/albert.conf \
 	jobs/mlm-gc/mass-gc.conf \
 	jobs/mlm-gc/mass.conf \
 	jobs/mlm-gc/mlqa.conf \

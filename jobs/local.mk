@@ -13,6 +13,12 @@ nobase_dist_pkgdata_DATA = \
 	jobs/align-mlm/xlm.conf \
 	jobs/align-mlm/xnli.conf \
 	jobs/demo/demo.conf \
+	jobs/masks/small/mlm-ngram.conf \
+	jobs/masks/small/mlm-span.conf \
+	jobs/masks/small/mlm-word.conf \
+	jobs/mlm-gc/albert-gc.conf \
+	jobs/mlm-gc/albert-sop.conf \
+	jobs/mlm-gc/albert.conf \
 	jobs/mlm-gc/mass-gc.conf \
 	jobs/mlm-gc/mass.conf \
 	jobs/mlm-gc/mlqa.conf \
@@ -113,6 +119,8 @@ dist_xlm_align_SCRIPTS = jobs/xlm-align/study
 # The studies with small models, and objectives of several papers together.
 smalldir = $(pkgdatadir)/jobs/small
 dist_small_SCRIPTS = jobs/small/study jobs/small/tasks
+masks_smalldir = $(pkgdatadir)/jobs/masks/small
+dist_masks_small_SCRIPTS = jobs/masks/small/study
 mlm_gc_smalldir = $(mlm_gcdir)/small
 dist_mlm_gc_small_SCRIPTS = jobs/mlm-gc/small/study
 ppa_smalldir = $(ppadir)/small

@@ -1,16 +1,55 @@
 # xlm-mpi: what the scripts of jobs/ have in common; sourced. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 #
-# After `. runs.sh`: functions, and
+# After `. runs.sh`: functions (say, wrong; of studies settings_of_jobs, within_hours, planned), and
 #   launcher   [array] the command that starts the ranks
 # In the environment:
 #   XLM_LAUNCH    the command that starts the ranks: "mpiexec -n 16"; by default mpiexec with one rank per core
 #   XLM_MPIEXEC   that mpiexec, if several MPIs are installed: "mpiexec.mpich"
+#   HOURS         within_hours: time limit
+#   SETTINGS      settings_of_jobs: keys of every job, separated by semicolons
 #   PATH          the programs; if not found there, those of the tree or installation that this file belongs to
 
 say() { printf '\n== %s\n' "$*"; }
 # wrong CODE MESSAGE: ends the script.
 wrong() { echo "${0##*/}: $2" >&2; exit "$1"; }
+
+# settings_of_jobs: SETTINGS as options of xlm_train, into the array settings_options.
+settings_of_jobs() {
+    local line
+    settings_options=()
+    while IFS= read -r line; do
+        line=${line#"${line%%[! ]*}"}
+        [[ -z $line ]] || settings_options+=(--set "$line")
+    done < <(tr ';' '\n' <<<"${SETTINGS-}")
+}
+# check_hours: HOURS is a number, or not given.
+check_hours() { [[ ${HOURS-1} =~ ^[0-9]*\.?[0-9]+$ ]] || wrong 64 "HOURS: $HOURS: not a number of hours"; }
+# seconds_left: until the limit of HOURS; ends the script if there are none.
+seconds_left() {
+    awk -v hours="$HOURS" -v gone="$SECONDS" 'BEGIN { s = int(hours * 3600) - gone; print s; exit s <= 0 }' || time_is_over
+}
+time_is_over() { wrong 75 "the time of HOURS=$HOURS is over; the same command continues"; }
+# within_hours COMMAND...: the command starts ranks of xlm_train, which are stopped, with a checkpoint, when the time of HOURS is
+# over.
+within_hours() {
+    local limit=() seconds code=0
+    if [[ -n ${HOURS-} ]]; then
+        seconds=$(seconds_left)
+        limit=(timeout --foreground --signal=USR1 "$seconds")
+    fi
+    "${limit[@]}" "$@" || code=$?
+    [[ $code -ne 124 ]] || time_is_over
+    return $code
+}
+# planned TITLE COMMAND...: the command calls xlm_train; the line of its --plan for as many ranks as are started.
+planned() {
+    local ranks
+    ranks=$("${launcher[@]}" sh -c 'echo' | wc -l)
+    printf '%-32s ' "$1"
+    HOURS='' "${@:2}" --plan --ranks="$ranks" 2>&1 |
+        awk -v ranks="$ranks" '$1 == ranks { sub(/^ +/, ""); print; n++ } END { exit n != 1 }'
+}
 
 find_programs() {
     local here bin

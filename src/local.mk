@@ -26,7 +26,7 @@ install-exec-hook:
 # authors of plugins (xlm/loss_check.h). No MPI.
 lib_LTLIBRARIES += libxlm_double.la
 libxlm_double_la_SOURCES = $(base_sources) $(files_sources) $(options_sources) $(kernels_sources) $(gemm_sources) \
-	$(tensor_sources) $(nn_sources) $(objective_sources) $(objective_double_sources) $(losses_sources)
+	$(tensor_sources) $(nn_sources) src/stream/stage_pass.c $(objective_sources) $(objective_double_sources) $(losses_sources)
 libxlm_double_la_CPPFLAGS = $(AM_CPPFLAGS) -DXLM_DOUBLE
 libxlm_double_la_LIBADD = $(BLIS_LIBS) $(SLEEF_LIBS) $(GLIB_LIBS)
 libxlm_double_la_LDFLAGS = $(libxlm_la_LDFLAGS)

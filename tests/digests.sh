@@ -51,6 +51,8 @@ stream = text'
 gc='[objective gc]
 stream = text
 cooccurrence = cooc.h5'
+sop='[objective sop]
+stream = text'
 dict_mlm='[objective dict-mlm]
 stream = switched'
 align='[objective align]
@@ -83,6 +85,7 @@ with "$pairs" "$tlm" "$dwa" | job dwa 1
 with "$pairs" "$weam" | job weam 1
 with "$pairs" "$moco" | job moco 1
 with "$text" "$mlm" "$gc" | job gc 1
+with "$text" "$mlm" "$sop" | job sop 1
 
 # All together: by ranks, resumed, recomputed; the free order of sums.
 with "${all[@]}" | job all-1 1 --set train.gemm=blis

@@ -21,6 +21,7 @@
 #include <xlm/dictionary.h>
 #include <xlm/model.h>
 #include <xlm/options.h>
+#include <xlm/stage.h>
 #include <xlm/tape.h>
 
 #ifdef __cplusplus
@@ -29,7 +30,7 @@ extern "C" {
 
 /* Increased when the layout or the meaning of anything here changes; a module with another number is refused. What is compiled in
  * double precision has a number of its own (xlm/loss_check.h). */
-#define XLM_LOSS_ABI_FLOAT 11
+#define XLM_LOSS_ABI_FLOAT 12
 #define XLM_LOSS_ABI_DOUBLE 1000 /* and above */
 #ifdef XLM_DOUBLE
 #define XLM_LOSS_ABI (XLM_LOSS_ABI_DOUBLE + XLM_LOSS_ABI_FLOAT)
@@ -334,6 +335,9 @@ struct xlm_loss_class {
     bool needs_stream;         /* true: a job must give it a stream; false: it must not */
     const xlm_option *options; /* the keys of its section in addition to plugin, stream, weight and begin; NULL: none */
     size_t state_size;
+    /* A stage that its stream must have, after those of the job's sections [stage NAME]; it is there once, however many objectives
+     * of a class read the stream. It has the objective's name, no options, and a state of zeros. NULL: none. */
+    const xlm_stage_plugin *stage;
     /* All hooks except `loss` are optional.
      *
      * Checks and prepares. Returns false on failure. A message on success is a warning, and is written to the log.

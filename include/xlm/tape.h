@@ -100,6 +100,11 @@ xlm_var *xlm_gelu_tanh(xlm_tape *tape, xlm_var *x, xlm_var *bias);
  * [out] y: n x d */
 xlm_var *xlm_relu(xlm_tape *tape, xlm_var *x);
 
+/* y = tanh(x), element by element, computed in double precision: for the few rows of a pooler.
+ * [in] x: n x d
+ * [out] y: n x d */
+xlm_var *xlm_tanh(xlm_tape *tape, xlm_var *x);
+
 /* y = x · m / (1−p), m ~ Bernoulli(1−p); y = x (the same variable) if the tape is not training or p = 0. The draws are a function
  * of (seed, step, position in the order of calls on the tape, row key, column), with 16 bits per element: p is rounded to 1/65536
  * and the scale is exact for the rounded p. Rows without keys are keyed by their number.

@@ -196,6 +196,16 @@ static bool read_plugin(const xlm_plugin_kind *kind, const xlm_jobfile *file, co
            find_plugin(kind, *plugin, known, &use->loaded, error) && read_options(file, section, own, use, error);
 }
 
+/* The stage that an objective's class brings changes its stream, once however many objectives of that class read it. */
+static void bring_stage(xlm_job *job, const xlm_job_objective *o)
+{
+    xlm_stream_config *config = &job->stream[o->stream].config;
+    for (int i = 0; i < config->plugins; i++)
+        if (config->plugin[i].cls == o->cls->stage)
+            return;
+    xlm_stream_config_plug(config, &(xlm_stage_use){.section = "objective", .name = o->name, .cls = o->cls->stage});
+}
+
 static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *name, const xlm_job *known, xlm_job_objective *o,
                            GError **error)
 {
@@ -204,7 +214,11 @@ static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *na
     const bool good = xlm_options_read(objective_options, file, section, o, error) &&
                       read_plugin(&xlm_loss_plugins, file, section, name, objective_options, known, &o->plugin, &o->use, error);
     o->cls = o->use.loaded.cls;
-    return good && (o->cls == NULL || find_stream(job, file, section, o, error));
+    if (!good || (o->cls != NULL && !find_stream(job, file, section, o, error)))
+        return false;
+    if (o->cls != NULL && o->cls->stage != NULL)
+        bring_stage(job, o);
+    return true;
 }
 
 static bool read_stage(xlm_job *job, const xlm_jobfile *file, const char *name, const xlm_job *known, xlm_job_stage *stage,
@@ -216,7 +230,7 @@ static bool read_stage(xlm_job *job, const xlm_jobfile *file, const char *name, 
                       read_plugin(&xlm_stage_plugins, file, section, name, stage_options, known, &stage->plugin, &stage->use, error);
     const int s = good ? find_named(job, file, section, stage->stream_name, error) : -1;
     if (s >= 0 && stage->use.loaded.cls != NULL) {
-        const xlm_stage_use use = {stage->name, stage->use.loaded.cls, stage->use.state};
+        const xlm_stage_use use = {"stage", stage->name, stage->use.loaded.cls, stage->use.state};
         xlm_stream_config_plug(&job->stream[s].config, &use);
     }
     return s >= 0;

@@ -10,6 +10,7 @@ losses_LTLIBRARIES += \
 	src/losses/mlm.la \
 	src/losses/moco.la \
 	src/losses/seq2seq.la \
+	src/losses/sop.la \
 	src/losses/weam.la
 losses_sources = $(losses_LTLIBRARIES:.la=.c)
 

@@ -46,6 +46,8 @@ static const measure measures[] = {
     {"pca_together", "words", "Share of the variance of the first directions, %", true, false},
     {"perplexity", "held-out", "Perplexity", false, true},
     {"pos_micro_f1", "tasks", "Parts of speech, micro F1, %", true, false},
+    {"answering_f1", "tasks", "Answers to questions, F1, %", true, false},
+    {"answering_exact_match", "tasks", "Answers to questions, exact match, %", true, false},
     {"micro_f1", "tasks", "Micro F1, %", true, false},
     {"accuracy", "tasks", "Accuracy, %", true, false},
     {"loss", "tasks", "Loss", false, true},

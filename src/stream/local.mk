@@ -15,6 +15,7 @@ stream_sources = \
 	src/stream/sampler.c src/stream/sampler.h \
 	src/stream/selection.c src/stream/selection.h \
 	src/stream/sequences.c src/stream/sequences.h \
+	src/stream/stage_pass.c src/stream/stage_pass.h \
 	src/stream/stage.h src/stream/stage_plugins.c src/stream/stage_plugins.h src/stream/stages.c src/stream/stages.h \
 	src/stream/stream.c src/stream/stream.h \
 	src/stream/stream_config.c src/stream/stream_config.h \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "stream/stage_pass.h"
 
 struct xlm_plugged_stage {
     xlm_stage self;
@@ -11,11 +12,6 @@ struct xlm_plugged_stage {
     uint64_t seed;
     uint32_t name;     /* digest of the section's name, a part of its draws */
     int32_t **values;  /* of each annotation in the present batch */
-};
-
-struct xlm_stage_pass {
-    const xlm_plugged_stage *stage;
-    xlm_rng_key key;
 };
 
 /* ---- the kind of plugins ---- */
@@ -58,38 +54,30 @@ const xlm_plugin_kind xlm_stage_plugins = {"stage", "xlm_stage_", "xlm/stage.h",
 static bool check_stream(const xlm_stage_use *use, const xlm_opening *o, GError **error)
 {
     if (use->cls->arrange != NULL && o->spans->spans.pairs)
-        return xlm_error_set(error, EX_CONFIG, "[stage %s]: \"%s\" arranges the sentences of a sequence, and [stream %s] has pairs, "
-                             "whose sentences keep their places; give it a stream of type monolingual", use->name, use->cls->name,
-                             o->stream);
+        return xlm_error_set(error, EX_CONFIG, "[%s %s]: \"%s\" arranges the sentences of a sequence, and [stream %s] has pairs, "
+                             "whose sentences keep their places; give it a stream of type monolingual", use->section, use->name,
+                             use->cls->name, o->stream);
     for (const xlm_stage_annotation *a = use->cls->annotations; a != NULL && a->name != NULL; a++) {
         if (xlm_opening_has_annotation(o, a->name))
-            return xlm_error_set(error, EX_CONFIG, "[stage %s]: another stage of [stream %s] annotates \"%s\" already", use->name,
-                                 o->stream, a->name);
+            return xlm_error_set(error, EX_CONFIG, "[%s %s]: another stage of [stream %s] annotates \"%s\" already", use->section,
+                                 use->name, o->stream, a->name);
         g_array_append_val(o->annotations, a->name);
     }
     return true;
 }
 
-static bool call_open(xlm_stage *self, GError **error)
+static bool call_open(xlm_stage *self, const char *section, GError **error)
 {
     char message[512] = "";
     if (self->cls->open == NULL)
         return true;
     const bool good = self->cls->open(self, message, sizeof message);
     if (!good)
-        return xlm_error_set(error, EX_CONFIG, "[stage %s]: %s", self->name,
+        return xlm_error_set(error, EX_CONFIG, "[%s %s]: %s", section, self->name,
                              *message != '\0' ? message : "its plugin refuses to open, and does not say why");
     if (*message != '\0' && !self->setup->held_out)
-        xlm_log_warn("[stage %s]: %s", self->name, message);
+        xlm_log_warn("[%s %s]: %s", section, self->name, message);
     return true;
-}
-
-static int annotations_of(const xlm_stage_plugin *cls)
-{
-    int n = 0;
-    while (cls->annotations != NULL && cls->annotations[n].name != NULL)
-        n++;
-    return n;
 }
 
 xlm_plugged_stage *xlm_plugged_stage_open(const xlm_stage_use *use, const xlm_opening *opening, GError **error)
@@ -100,7 +88,7 @@ xlm_plugged_stage *xlm_plugged_stage_open(const xlm_stage_use *use, const xlm_op
     xlm_plugged_stage *stage = g_new0(xlm_plugged_stage, 1);
     stage->seed = opening->seed;
     stage->name = (uint32_t)xlm_digest(use->name, strlen(use->name), 0);
-    stage->values = g_new0(int32_t *, annotations_of(use->cls) + 1);
+    stage->values = g_new0(int32_t *, xlm_stage_annotations(use->cls) + 1);
     stage->setup = (xlm_stage_setup){
         .stream = opening->stream, .held_out = opening->split == XLM_HELD_OUT, .pairs = opening->spans->spans.pairs,
         .length = opening->length, .vocabulary = xlm_vocabulary_size(vocabulary), .words = xlm_vocabulary_words(vocabulary),
@@ -109,8 +97,8 @@ xlm_plugged_stage *xlm_plugged_stage_open(const xlm_stage_use *use, const xlm_op
     };
     stage->self = (xlm_stage){.cls = use->cls, .name = use->name, .setup = &stage->setup};
     if (use->cls->state_size > 0)
-        stage->self.state = g_memdup2(use->options, use->cls->state_size);
-    if (call_open(&stage->self, error))
+        stage->self.state = use->options != NULL ? g_memdup2(use->options, use->cls->state_size) : g_malloc0(use->cls->state_size);
+    if (call_open(&stage->self, use->section, error))
         return stage;
     g_free(stage->self.state);
     g_free(stage->values);
@@ -129,35 +117,19 @@ void xlm_plugged_stage_close(xlm_plugged_stage *stage)
     g_free(stage);
 }
 
-/* ---- for plugins ---- */
-
-int32_t *xlm_stage_annotate(const xlm_stage_pass *pass, const char *name)
-{
-    const xlm_stage_plugin *cls = pass->stage->self.cls;
-    for (int i = 0; i < annotations_of(cls); i++)
-        if (strcmp(cls->annotations[i].name, name) == 0 && pass->stage->values[i] != NULL)
-            return pass->stage->values[i];
-    g_error("stage %s: \"%s\" is no annotation of its class, or of tokens, which arrange cannot annotate", pass->stage->self.name,
-            name);
-}
-
-double xlm_stage_uniform(const xlm_stage_pass *pass, xlm_row_key key, uint32_t number)
-{
-    return xlm_rng_unit(xlm_rng_draw(pass->key, key.instance, key.position, pass->stage->name, number).v[0]);
-}
-
 /* ---- batches ---- */
 
 static xlm_stage_pass begin_pass(const xlm_plugged_stage *stage, const xlm_draws *draws)
 {
-    return (xlm_stage_pass){stage, xlm_draws_key(draws, XLM_RNG_STAGE)};
+    return (xlm_stage_pass){.self = &stage->self, .values = stage->values, .name = stage->name,
+                            .key = xlm_draws_key(draws, XLM_RNG_STAGE)};
 }
 
 /* Take the values of annotations on an axis. */
 static void take_values(xlm_plugged_stage *stage, xlm_axis axis, int32_t n, xlm_arena *arena)
 {
     const xlm_stage_annotation *annotations = stage->self.cls->annotations;
-    for (int i = 0; i < annotations_of(stage->self.cls); i++)
+    for (int i = 0; i < xlm_stage_annotations(stage->self.cls); i++)
         if (annotations[i].axis == axis) {
             stage->values[i] = XLM_TAKE(arena, int32_t, n);
             memset(stage->values[i], 0xff, sizeof **stage->values * (size_t)n);
@@ -187,7 +159,7 @@ static void put_spans(const xlm_plugged_stage *stage, const xlm_stage_span *arra
 void xlm_plugged_stage_arrange(xlm_plugged_stage *stage, const xlm_draws *draws, xlm_arena *arena, xlm_sequences *sequences)
 {
     const int32_t n = (int32_t)sequences->ends->len, all = (int32_t)sequences->spans->len;
-    memset(stage->values, 0, sizeof *stage->values * (size_t)annotations_of(stage->self.cls));
+    memset(stage->values, 0, sizeof *stage->values * (size_t)xlm_stage_annotations(stage->self.cls));
     take_values(stage, XLM_AXIS_SEQUENCES, n, arena);
     if (stage->self.cls->arrange == NULL || n == 0)
         return;
@@ -277,7 +249,7 @@ void xlm_plugged_stage_apply(xlm_plugged_stage *stage, const xlm_draws *draws, x
             set_predicted(predicted, batch);
         check_input(stage, batch);
     }
-    for (int i = 0; i < annotations_of(cls); i++)
+    for (int i = 0; i < xlm_stage_annotations(cls); i++)
         xlm_batch_layout_attach(batch, cls->annotations[i].name, cls->annotations[i].axis, stage->values[i]);
 }
 
@@ -294,7 +266,7 @@ double xlm_plugged_stage_kept_share(const xlm_plugged_stage *stage)
 void xlm_plugged_stage_plan(const xlm_plugged_stage *stage, xlm_batch_layout *batch)
 {
     const xlm_stage_plugin *cls = stage->self.cls;
-    for (int i = 0; i < annotations_of(cls); i++) {
+    for (int i = 0; i < xlm_stage_annotations(cls); i++) {
         const xlm_axis axis = cls->annotations[i].axis;
         int32_t *values = xlm_batch_layout_annotate(batch, cls->annotations[i].name, axis);
         for (int32_t at = 0; at < (axis == XLM_AXIS_TOKENS ? batch->tokens : batch->sequences); at++)

@@ -10,11 +10,12 @@
 /* The kind of plugins whose classes are xlm_stage_plugin. */
 extern const xlm_plugin_kind xlm_stage_plugins;
 
-/* A section [stage NAME] of a job. */
+/* A stage of a job's stream: a section [stage NAME], or what a section [objective NAME] brings. */
 typedef struct xlm_stage_use {
+    const char *section; /* "stage" or "objective", for messages */
     const char *name;
     const xlm_stage_plugin *cls;
-    const void *options; /* cls->state_size bytes with the options filled in; NULL: it has none */
+    const void *options; /* cls->state_size bytes with the options filled in; NULL: it has none, and the bytes are 0 */
 } xlm_stage_use;
 
 typedef struct xlm_plugged_stage xlm_plugged_stage;

@@ -106,8 +106,8 @@ static bool open_stages(xlm_stream *stream, xlm_stage_kind kind, const xlm_strea
 static bool open_plugins(xlm_stream *stream, const xlm_stream_config *config, const xlm_opening *opening, GError **error)
 {
     if (config->plugins > 0 && stream->source.cls->source.labelled)
-        return xlm_error_set(error, EX_CONFIG, "[stage %s]: [stream %s] reads labelled examples, which no stage changes",
-                             config->plugin[0].name, opening->stream);
+        return xlm_error_set(error, EX_CONFIG, "[%s %s]: [stream %s] reads labelled examples, which no stage changes",
+                             config->plugin[0].section, config->plugin[0].name, opening->stream);
     for (int i = 0; i < config->plugins; i++) {
         xlm_plugged_stage *next = xlm_plugged_stage_open(&config->plugin[i], opening, error);
         if (next == NULL)

@@ -17,35 +17,6 @@ void xlm_class_declare(xlm_loss *self, xlm_declaration *declaration, int64_t cla
     xlm_declare_bias(declaration, "bias", classes);
 }
 
-struct hyperbolic {
-    xlm_var *x, *y;
-    xlm_real *value; /* tanh of x, n x d */
-};
-
-static void hyperbolic_backward(void *pointer)
-{
-    const struct hyperbolic *h = pointer;
-    const int64_t n = xlm_var_rows(h->y) * xlm_var_cols(h->y);
-    const xlm_real *dy = xlm_var_gradient(h->y);
-    xlm_real *dx = xlm_var_input_gradient(h->x);
-    for (int64_t i = 0; dx != NULL && i < n; i++)
-        dx[i] += dy[i] * (1 - h->value[i] * h->value[i]);
-}
-
-/* y = tanh(x), element by element. x has only one row per sequence, so the cost is small compared with the encoder's. */
-static xlm_var *hyperbolic_tangent(xlm_tape *tape, xlm_var *x)
-{
-    const int64_t rows = xlm_var_rows(x), cols = xlm_var_cols(x);
-    struct hyperbolic *h = xlm_tape_take(tape, sizeof *h);
-    *h = (struct hyperbolic){.x = x, .value = xlm_tape_take(tape, sizeof(xlm_real) * (uint64_t)(rows * cols))};
-    xlm_var_read(x, 0, rows, h->value);
-    for (int64_t i = 0; i < rows * cols; i++)
-        h->value[i] = (xlm_real)tanh((double)h->value[i]);
-    h->y = xlm_operator(tape, rows, cols, 1, &x, hyperbolic_backward, h);
-    xlm_var_write(h->y, 0, rows, h->value);
-    return h->y;
-}
-
 /* What the last layer reads, N x d. */
 static xlm_var *features(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, bool dense, double dropout)
 {
@@ -53,7 +24,7 @@ static xlm_var *features(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, b
     if (!dense)
         return h;
     xlm_var *weight = xlm_loss_param(self, tape, "dense_weight"), *bias = xlm_loss_param(self, tape, "dense_bias");
-    return xlm_dropout(tape, hyperbolic_tangent(tape, xlm_linear(tape, h, weight, bias)), dropout);
+    return xlm_dropout(tape, xlm_tanh(tape, xlm_linear(tape, h, weight, bias)), dropout);
 }
 
 xlm_var *xlm_class_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, bool dense, double dropout)

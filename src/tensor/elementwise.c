@@ -1,4 +1,7 @@
-/* xlm-mpi: sum, difference and product of two matrices; ReLU, multiple and mean of one. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: sum, difference and product of two matrices; ReLU, tanh, multiple and mean of one.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
 #include "kernels/kernels.h"
 #include "tensor/tape.h"
 
@@ -157,6 +160,41 @@ xlm_var *xlm_relu(xlm_tape *tape, xlm_var *x)
 #pragma omp parallel for simd schedule(static) if (parallel : n > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
         y->value[i] = x->value[i] > 0 ? x->value[i] : 0;
+    return y;
+}
+
+/* ---- y = tanh(x) ---- */
+
+struct tanh_state {
+    xlm_var *x, *y;
+};
+
+static void tanh_backward(void *pointer)
+{
+    const struct tanh_state *s = pointer;
+    const xlm_real *y = s->y->value, *dy = s->y->grad;
+    const int64_t n = s->y->rows * s->y->cols;
+    const xlm_grad dx = xlm_grad_open_in_place(s->x, s->y);
+    if (!xlm_var_has_numbers(s->y))
+        return;
+#pragma omp parallel for simd schedule(static) if (parallel : n > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i++) {
+        const xlm_real passed = dy[i] * (1 - y[i] * y[i]);
+        dx.at[i] = dx.add ? dx.at[i] + passed : passed;
+    }
+}
+
+xlm_var *xlm_tanh(xlm_tape *tape, xlm_var *x)
+{
+    struct tanh_state *s = XLM_TAPE_TAKE(tape, struct tanh_state, 1);
+    xlm_var *y = xlm_tape_record(tape, "tanh", x->rows, x->cols, 1, &x, tanh_backward, s);
+    *s = (struct tanh_state){.x = x, .y = y};
+    if (!xlm_var_has_numbers(y))
+        return y;
+    const int64_t n = x->rows * x->cols;
+#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i++)
+        y->value[i] = (xlm_real)tanh((double)x->value[i]);
     return y;
 }
 

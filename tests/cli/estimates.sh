@@ -44,7 +44,7 @@ projection = 16"
 try gc "$text$(objective mlm text)$(objective gc text)
 cooccurrence = cooc.h5"
 try everything "$text
-$pairs$(objective mlm text)$(objective weam pairs)$(objective dwa pairs)
+$pairs$(objective mlm text)$(objective sop text)$(objective weam pairs)$(objective dwa pairs)
 label_layer = 1$(objective moco pairs)
 queue = 64
 projection = 16

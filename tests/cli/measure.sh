@@ -5,7 +5,7 @@
 . "$XLM_SOURCE/tests/small.sh"
 small_corpus --para en-xx=text.en,text.xx --bpe 400
 logged train.log xlm_train job.conf --set train.steps=40
-logged other.log xlm_train job.conf --set train.steps=2 --set train.output=other
+logged other.log xlm_train job.conf --set train.steps=2 --set train.output=other --set 'stream text.mask_unit=span'
 for word in the old red small house river teacher; do echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g')"; done >words
 logged dict.log xlm_dict corpus.h5 --source en --target xx --text words --share 0.5 -o dict.h5
 # xx is en turned round, but for the full stop.
@@ -53,19 +53,70 @@ xlm_embed dictionary out/latest dict.h5 corpus.h5 --csv d.csv >d.out 2>&1 || fai
 awk -v a="$(row perplexity '' '' en)" -v b="$(value out 40 held_out mlm perplexity en)" '
     BEGIN { exit !(a > b / 2 && a < 2 * b) }' ||
     fail "perplexity: $(row perplexity '' '' en), the run's: $(value out 40 held_out mlm perplexity en)"
+# That of other, which was trained with spans, is by masks of tokens, which are the default.
+cat >tokens.conf <<JOB
+[train]
+corpus = corpus.h5
+start = other/latest
+output = tokens
+steps = 1
+learning_rate = 0
+evaluate_every = 0
+evaluate_instances = 512
+[stream text]
+batch = 32
+length = 48
+[objective mlm]
+stream = text
+JOB
+logged tokens.log xlm_train tokens.conf
+awk -F, -v wanted="$(value tokens 0 held_out mlm perplexity en)" '$1 == "other/latest" && $3 == "perplexity" && $6 == "en" {
+    n++; far = ($8 - wanted) ^ 2 > 1e-8 * wanted ^ 2 } END { exit far || n != 1 }' all.csv ||
+    fail "perplexity of other: $(grep 'other.*perplexity' all.csv), by tokens $(value tokens 0 held_out mlm perplexity en)"
 xlm_eval work/*out*/best --language xx --test test-xx.tsv --csv e.csv >e.out 2>&1 || fail "$(cat e.out)"
 is_near "$(row pos_micro_f1 '' test-xx.tsv en)" "$(awk -F, '$2 == "micro_f1" { print $NF }' e.csv)" || fail "POS: $(cat e.csv)"
 # The table: best layers of both.
 grep -q "^out/latest .*$(awk -F, '$1 == "out/latest" && $3 == "aer" { print $8 }' all.csv | sort -g | head -n 1 |
     awk '{ printf "%.2f@", 100 * $1 }')" log && grep -q '^other/latest ' log || fail "the table: $(tail -n 4 log)"
-grep -q '^left out: ' log && fail "left out: $(grep '^left out: ' log)"
+grep '^left out: ' log | grep -q -v -e --squad && fail "left out: $(grep '^left out: ' log)"
 
 # Parts follow from what is given; rows are appended. Without programs in the path it finds those beside it, or where installed.
 $measure out/latest --dictionary dict.h5 --csv all.csv >log2 2>&1 || fail "$(tail -n 3 log2)"
-[ "$(grep -c '^left out: ' log2)" -eq 4 ] && [ "$(grep -c dictionary_shuffled all.csv)" -eq 9 ] || fail "one part: $(cat log2)"
+[ "$(grep -c '^left out: ' log2)" -eq 5 ] && [ "$(grep -c dictionary_shuffled all.csv)" -eq 9 ] || fail "one part: $(cat log2)"
 if [ "$XLM_SOURCE" = "$XLM_BUILD" ]; then
     env -u XLM_PLUGIN_PATH PATH="${PATH#"$XLM_BUILD:"}" "$measure" out/latest --dictionary dict.h5 --csv other.csv >log2 2>&1 ||
         fail "without PATH: $(tail -n 3 log2)"
+fi
+# Questions: of three contexts, one of which is there twice, those of the letters a and c are one fold, that of b the other.
+if command -v jq >/dev/null; then
+    ask() { # ID ANSWER
+        printf '{"id": "%s", "question": "which one?", "answers": [{"text": "%s", "answer_start": 0}]}' "$@"
+    }
+    context() { printf '{"context": "%s", "qas": [%s]}' "$1 the old house sees the garden ." "$2"; }
+    file() { local IFS=,; printf '{"data": [{"paragraphs": [%s]}]}' "$*"; }
+    c=$(context c "$(ask 1 c)") b=$(context b "$(ask 2 'b the')") a=$(context a "$(ask 3 a)")
+    again=$(context c "$(ask 4 'c the old')")
+    file "$c" "$b" "$a" "$again" | gzip >questions.json.gz
+    file "$a" "$c" "$again" >fold-0.json
+    file "$b" >fold-1.json
+    XLM_LAUNCH=env $measure out/latest --squad questions.json.gz --folds 2 --squad-set epochs=2 --squad-set length=64 \
+        --csv squad.csv --work work >log2 2>&1 || fail "questions: $(tail -n 5 log2)"
+    for fold in 0 1; do
+        model=$(echo work/*out*-squad-2-$fold)
+        grep -q "^train = en:.*/fold-$((1 - fold)).json$" "$model/job.conf" || fail "fold $fold: $(grep train "$model/job.conf")"
+        logged fold.log xlm_eval "$model/latest" --language en --test fold-$fold.json --csv fold-$fold.csv
+    done
+    for score in f1 exact_match; do
+        of() { awk -F, -v m=$score '$2 == m { print $NF }' "fold-$1.csv"; }
+        wanted=$(awk -v a="$(of 0)" -v b="$(of 1)" 'BEGIN { print (3 * a + b) / 4 }')
+        is_near "$(awk -F, -v m="answering_$score" '$3 == m { print $8 }' squad.csv)" "$wanted" ||
+            fail "$score: $(cat squad.csv), not $wanted"
+    done
+    expect 65 'has fewer contexts than --folds' "$measure" out/latest --squad questions.json.gz --folds 4 --csv none.csv
+    expect 65 'words: cannot be divided' "$measure" out/latest --squad words --csv none.csv
+    : >empty.json
+    expect 65 'empty.json: cannot be divided: it is empty' "$measure" out/latest --squad empty.json --csv none.csv
+    expect 64 'take at least 2' "$measure" out/latest --squad questions.json.gz --folds 1 --csv none.csv
 fi
 # A part that fails leaves the others.
 expect 1 'failed: word alignment of out/latest' "$measure" out/latest --gold gold.en,text.xx,gold.links \

@@ -35,6 +35,9 @@ stream = text
 stream = text
 cooccurrence = cooc.h5
 
+[objective sop]
+stream = text
+
 [objective dict-mlm]
 stream = switched
 
@@ -60,7 +63,7 @@ projection = 16
 momentum = 0.9
 JOB
 } >all.conf
-objectives='mlm gc dict-mlm align tlm dwa weam moco'
+objectives='mlm gc sop dict-mlm align tlm dwa weam moco'
 reproduced all.conf out 2 4
 
 # Each has a loss in every step that it takes part in: dwa after three updates; moco's first is 0, for its queue is empty.
@@ -72,6 +75,11 @@ for objective in $objectives; do
         fail "$objective: not a loss in each of $steps steps: $(values out-1 train $objective loss | paste -s)"
 done
 estimated out-1.log
+
+# sop brings the stage of its stream: its loss begins at ln 2.
+is_near "$(value out-1 1 train sop loss)" 0.6931 0.02 || fail "the first loss of sop is not ln 2: $(value out-1 1 train sop loss)"
+is_between 0.1 "$(value out-1 12 held_out sop loss all)" 5 && is_between 0 "$(value out-1 12 held_out sop/accuracy score all)" 1 &&
+    is_between 0 "$(value out-1 12 train sop/accuracy score)" 1 || fail "sop is not evaluated: $(grep ',sop' out-1/metrics.csv)"
 
 # Their order in the job does not matter to what each is given: draws are by name. Without one of them, the first loss of the
 # others is the same.

@@ -47,14 +47,36 @@ code=0
 study mlm-gc/small RUNS='mlm+gc-embedding:1' LANGUAGE=xx || code=$?
 [ "$code" -eq 66 ] && grep -q 'no xx_gsd-ud-test.conllu' log || fail "no treebank of xx: $code: $(tail -n 3 log)"
 mv ud/de_pud-ud-test.conllu ud/xx_pud-ud-test.conllu
-study mlm-gc/small RUNS='mlm+gc-embedding:1' LANGUAGE=xx GOLD="$PWD/gold/test.xx,$PWD/gold/test.en,$PWD/gold/alignv2.txt" ||
-    fail "mlm-gc: $(tail -n 5 log)"
+# The study of masks: what it trains with, and questions where they can be divided.
+questions=''
+if command -v jq >/dev/null; then
+    questions=$PWD/questions.json
+    head -n 4 text.en | awk '
+        BEGIN { printf "{\"data\": [{\"paragraphs\": [" }
+        {
+            printf "%s{\"context\": \"%s\", \"qas\": [{", (NR > 1 ? ", " : ""), $0
+            printf "\"id\": \"%d\", \"question\": \"which %s\", ", NR, $2
+            printf "\"answers\": [{\"text\": \"%s\", \"answer_start\": 0}]}]}", $1
+        }
+        END { print "]}]}" }' >"$questions"
+fi
+study masks/small RUNS='mlm-span+gc-embedding:1' LANGUAGE=xx SETTINGS='model.feed_forward_size=64' QUESTIONS="$questions" \
+    MEASURE='--folds 2 --squad-set epochs=1' GOLD="$PWD/gold/test.xx,$PWD/gold/test.en,$PWD/gold/alignv2.txt" ||
+    fail "masks: $(tail -n 5 log)"
 grep -q '^ .* ppl-xx ' log || fail "the table names no xx: $(tail -n 5 log)"
+[ -z "$questions" ] || grep -q ',answering_f1,,questions.json in 2 folds,en,en,' $out/measures.csv ||
+    fail "no answers: $(cat $out/measures.csv)"
+awk -F'\t' -v asked="$questions" 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i } NR == 2 { f1 = $column["F1"] }
+    END { exit !(NR == 2 && (asked == "" ? f1 == "-" : f1 >= 0 && f1 <= 100 && f1 != "-")) }' $out/scores.tsv ||
+    fail "scores: $(cat $out/scores.tsv)"
 grep -q ',pos_micro_f1,.*,xx_pud-ud-test.conllu,' $out/measures.csv || fail "no parts of speech of xx: $(cat $out/measures.csv)"
 mv ud/xx_pud-ud-test.conllu ud/de_pud-ud-test.conllu
-h5dump -a /job/text $out/runs/mlm+gc-embedding-from-nothing-1-6/latest >job
+h5dump -a /job/text $out/runs/mlm-span+gc-embedding-from-nothing-1-6/latest >job
+for line in 'steps = 6' 'form = embedding' 'mask_unit = span' '^ *layers = 4' 'feed_forward_size = 64'; do
+    grep -q "$line" job || fail "masks: the job has no $line: $(cat job)"
+done
+[ "$(grep -c 'stream text\]' job)" -eq 1 ] && ! grep -q 'start = .*latest' job || fail "from nothing: $(cat job)"
 out=out
-grep -q 'steps = 6' job && grep -q 'form = embedding' job && ! grep -q 'start = .*latest' job || fail "from nothing: $(cat job)"
 
 # Objectives of all papers together, from one model; the weights are those given.
 study combinations RUNS='mlm+tlm+dwa-unfiltered@0.5+gc@2+moco+weam:3' || fail "combinations: $(tail -n 5 log)"
@@ -64,7 +86,7 @@ for line in 'weight = 0.5' 'weight = 2' 'filter = off' 'alignments = alignment.h
     'hidden_size = 128' 'seed = 3'; do
     grep -q "$line" job || fail "the job has no $line"
 done
-row $name 3 | awk '{ exit !(NF == 13) } { for (i = 3; i <= NF; i++) if ($i != $i + 0 && $i != "-") exit 1 }' ||
+row $name 3 | awk '{ exit !(NF == 15) } { for (i = 3; i <= NF; i++) if ($i != $i + 0 && $i != "-") exit 1 }' ||
     fail "row: $(row $name 3): $(tail -n 5 log)"
 for column in aer retrieval_cosine perplexity pos_micro_f1; do
     grep -q ",$column," out/measures.csv || fail "$column was not measured"
@@ -73,11 +95,36 @@ done
 # Others on the same model. What is finished is not made again; several seeds have a mean.
 study xlm-align/small RUNS='mlm+tlm:1 mlm+tlm:2' || fail "xlm-align: $(tail -n 5 log)"
 ! grep -q '^== The model that runs start from' log || fail "the first model was made twice"
-awk '$1 == "mlm+tlm" { for (i = 3; i <= 13; i++) if ($i != "-") { if ($2 == "mean") mean[i] = $i; else sum[i] += $i / 2 } }
+awk '$1 == "mlm+tlm" { for (i = 3; i <= 13; i++) if ($i != "-") {
+        if ($2 == "mean") mean[i] = $i; else if ($2 != "sd") sum[i] += $i / 2 } }
     END { for (i in sum) { d = sum[i] - mean[i]; if (d > 0.06 || d < -0.06) exit 1; n++ } exit n < 8 }' log ||
     fail "the mean: $(grep '^mlm+tlm ' log)"
+# Of two seeds the standard deviation is their distance over the root of two.
+awk -F'\t' '$1 == "mlm+tlm" { for (i = 3; i <= 13; i++) cell[$2, i] = $i }
+    END {
+        for (i = 3; i <= 13; i++) {
+            if (cell[1, i] == "-") continue
+            d = (cell[1, i] - cell[2, i]) / sqrt(2)
+            d = (d < 0 ? -d : d) - cell["sd", i]
+            if (d > 0.12 || d < -0.12) exit 1
+            n++
+        }
+        exit n < 8
+    }' out/scores.tsv || fail "the standard deviation: $(cat out/scores.tsv)"
 grep -q '^mlm+tlm  *1 .* POS 75.2$' log || fail "no figure of the paper: $(row mlm+tlm 1)"
 study xlm-align/small RUNS='mlm+tlm:1 mlm+tlm:2' || fail "again: $(tail -n 5 log)"
 ! grep -q '^step ' log || fail "a finished run was made again"
+
+# Without time nothing begins; a plan trains nothing.
+code=0
+study xlm-align/small RUNS='mlm+tlm:3' HOURS=0.0 || code=$?
+[ "$code" -eq 75 ] && grep -q 'study: the time of HOURS=0.0 is over' log && [ ! -e out/runs/mlm+tlm-3-6-4 ] ||
+    fail "no time: $code: $(tail -n 3 log)"
+RUNS='mlm-word:1 mlm-ngram+gc:2' XLM_LAUNCH=env DICTIONARY=none "$XLM_SOURCE/jobs/masks/small/study" --plan out ud >log 2>&1 ||
+    fail "plan: $(tail -n 5 log)"
+[ "$(grep -c '^mlm-[a-z+]*:[12]  *1 .* [0-9.]* \(s\|min\)$' log)" -eq 2 ] && [ ! -e out/runs/mlm-word-from-nothing-1-1500 ] ||
+    fail "the plan: $(cat log)"
+expect 64 'there is no such option' "$XLM_SOURCE/jobs/small/study" --plans out ud
+expect 66 'QUESTIONS: there is no none.json' env QUESTIONS=none.json "$XLM_SOURCE/jobs/small/study" out ud
 
 finish

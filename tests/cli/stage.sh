@@ -88,6 +88,27 @@ is_between 0.95 "$(value learn 120 train order/accuracy score)" 1 || fail "its a
 trained learn.conf still 2 --set 'stage order.swap=0' --set train.steps=20
 is_between 0 "$(value still 20 train order loss)" 0.3 || fail "nothing is swapped: $(values still train order loss | tail -n 1)"
 
+# ---- an objective that brings its stage: sop, without a section [stage NAME], and the same as a module of one's own ----
+sed '/^.stage order/,$d; s/^learning_rate = .*/learning_rate = 5e-3/' learn.conf >alone.conf
+for name in sop own; do
+    { cat alone.conf; printf '[objective order]\nplugin = %s\nstream = text\n' "${name/own/./own.so}"; } >$name.conf
+done
+own() { # SED
+    sed "s/xlm_loss_sop/xlm_loss_own/; $1" "$XLM_SOURCE/src/losses/sop.c" >own.c
+    compile_plugin own
+}
+own ''
+trained sop.conf sop 2
+is_between 0 "$(value sop 120 train order loss)" 0.1 || fail "sop does not learn: $(values sop train order loss | tail -n 1)"
+trained own.conf own 1
+same_bits sop own
+grep -q '^\[stage' sop/job.conf && fail "the stage of sop is in job.conf"
+# Two objectives of the class, one stage.
+{ cat sop.conf; printf '[objective twice]\nplugin = sop\nstream = text\nweight = 0\n'; } >twice.conf
+trained twice.conf twice 1
+cmp <(values sop train order loss) <(values twice train order loss) || fail "the stage works twice"
+trained sop.conf sop-bfloat16 1 --set train.precision=bfloat16 --set train.steps=20
+
 # ---- a stage that chooses what is predicted, beside masking or alone; two stages of one stream ----
 spans() { printf '\n[stage %s]\nplugin = ./%s.so\nstream = %s\nshare = 0.2\n' "$1" "$1" "$2"; }
 { cat base.conf; spans spans pairs; spans second text; stage; objective; } >spans.conf
@@ -170,6 +191,23 @@ none 78 'stage spans.: not this one' ranks 2 xlm_train spans.conf --set 'stage s
 once 'not this one'
 logged warns.log xlm_train spans.conf --dry-run --set 'stage spans.share=1' --set train.output=none
 [ "$(grep -c 'stage spans.: share = 1 leaves nothing' warns.log)" -eq 1 ] || fail "no warning, or twice: $(cat warns.log)"
+none 78 'objective order.: "sop" arranges the sentences.*.stream pairs. has pairs' ranks 2 xlm_train order.conf \
+    --set 'objective order.plugin=sop' --set 'objective order.stream=pairs'
+none 78 'objective order.: another stage of .stream text. annotates "swapped"' xlm_train order.conf \
+    --set 'objective order.plugin=sop'
+none 78 'objective order.: .stream text. has one sentence in a sequence' xlm_train sop.conf \
+    --set 'stream text.join_sentences=false'
+expect 0 'objective order.: without token types' xlm_train sop.conf --dry-run --set model.token_types=false
+bad() { # PATTERN SED: the class changed so is refused
+    own "$2"
+    none 78 "own.so: $1" xlm_train own.conf
+}
+bad 'its class brings a stage but reads no stream' '/needs_stream/d'
+bad 'its stage was built for plugin ABI 3, this program has 2; .*xlm/stage.h' '/abi = XLM_STAGE_ABI/s/XLM_STAGE_ABI/3/'
+bad 'its class lacks a name, a summary, or a function' '0,/\.summary =/{/\.summary =/d}'
+bad 'the stage that its class brings has options' '
+    s/^static const xlm_stage_plugin.*/static const xlm_option none[] = {XLM_OPTION_END};\n&/
+    s/\.arrange = arrange,/& .options = none, .state_size = 1,/'
 refused() { # SOURCE PATTERN SED: the stage changed so is refused
     build_plugin changed "$1" "$3"
     none 78 "changed.so: $2" xlm_train spans.conf --set 'stage spans.plugin=./changed.so'

@@ -169,7 +169,7 @@ static void test_together(void **state)
     assert_false(in_file_order);
     assert_int_equal(xlm_stream_instances(stream), 2 * PAIRS);
     xlm_stream_close(stream);
-    xlm_stage_use use = {.name = "mine"}; /* labelled examples have no stages of users */
+    xlm_stage_use use = {.section = "stage", .name = "mine"}; /* labelled examples have no stages of users */
     const xlm_stream_config plugged = {.batch = BATCH, .length = LONGEST, .plugins = 1, .plugin = &use};
     GError *refused = NULL;
     assert_null(xlm_stream_open(xlm_stream_labelled(e), XLM_TRAIN, "train", 0, &plugged, 1, &refused));

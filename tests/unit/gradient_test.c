@@ -133,6 +133,13 @@ static xlm_var *relu(xlm_tape *tape, void *context)
 }
 
 /* x goes elsewhere before and after. */
+static xlm_var *tanh_of_shared(xlm_tape *tape, void *context)
+{
+    (void)context;
+    xlm_var *x = xlm_scale(tape, in(tape, "x"), 1.3), *y = xlm_tanh(tape, x);
+    return xlm_add(tape, xlm_tanh(tape, y), xlm_add(tape, x, y));
+}
+
 static xlm_var *relu_of_shared(xlm_tape *tape, void *context)
 {
     (void)context;
@@ -157,6 +164,7 @@ static void test_elementwise(void **state)
         gradient_check(p, scale, NULL);
         gradient_check(p, relu, NULL);
         gradient_check(p, relu_of_shared, NULL);
+        gradient_check(p, tanh_of_shared, NULL);
         gradient_check(p, mean, NULL);
         for (size_t r = 0; r < G_N_ELEMENTS(rates); r++)
             gradient_check(p, dropout, &rates[r]);

@@ -105,6 +105,7 @@ double_tests = \
 	tests/unit/row_operators_test \
 	tests/unit/search_test \
 	tests/unit/similarity_test \
+	tests/unit/sop_test \
 	tests/unit/views_test
 double_flags = $(AM_CPPFLAGS) -DXLM_DOUBLE
 double_libraries = libxlm_double.la $(BLIS_LIBS) $(GLIB_LIBS) $(CMOCKA_LIBS)
@@ -158,5 +159,7 @@ tests_unit_search_test_CPPFLAGS = $(double_flags)
 tests_unit_search_test_LDADD = $(double_libraries)
 tests_unit_similarity_test_CPPFLAGS = $(double_flags)
 tests_unit_similarity_test_LDADD = $(double_libraries)
+tests_unit_sop_test_CPPFLAGS = $(double_flags)
+tests_unit_sop_test_LDADD = $(double_libraries)
 tests_unit_views_test_CPPFLAGS = $(double_flags)
 tests_unit_views_test_LDADD = $(double_libraries)

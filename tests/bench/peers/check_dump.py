@@ -7,7 +7,7 @@ and compare.
 Needs Debian's python3-torch and python3-h5py. Compares every hidden state, the loss of every objective, what a dictionary put
 into the input, with a corpus and its alignment the links of streams, and the gradient of every parameter with those in the file
 (layout: src/train/dump.h). Objectives that are known here: mlm (also as tlm), clm, dict-mlm in both forms, align, dwa, weam, gc
-with its table, moco with its queue and average, seq2seq, mass and back-translation with the decoder, and the task tagging.
+with its table, sop, moco with its queue and average, seq2seq, mass and back-translation with the decoder, and the task tagging.
 
 Ends with code 0 when all was checked and is the same; 1 when something differs by more than float rounding explains; 2 when
 nothing differs, but an objective is not known here, so that its loss and all gradients could not be checked.
@@ -360,6 +360,19 @@ class Objective:
         """Rows of the corrupted text that are not <mask>, which has the id 4 in vocabularies of our own."""
         return torch.nonzero(self.b["ids"] != 4).flatten()
 
+    def sop(self):
+        """Whether the two segments of each sequence were swapped, by a pooler of the first state."""
+        b, swapped = self.b, self.b["swapped"]
+        for first, end, order in zip(b["offsets"][:-1], b["offsets"][1:], swapped):
+            types = b["types"][first:end]
+            assert torch.equal(types, types.sort().values) and bool(types[-1] == 1) == bool(order >= 0), "two segments"
+        own = {part: self.encoder.p[f"objectives/{self.name}/{part}"] for part in
+               ("pooler/weight", "pooler/bias", "classifier/weight", "classifier/bias")}
+        h = self.h[-1][b["offsets"][:-1]][swapped >= 0]
+        assert len(h) == self.terms, "every sequence with an order is a term"
+        pooled = torch.tanh(F.linear(h, own["pooler/weight"], own["pooler/bias"]))
+        return F.cross_entropy(F.linear(pooled, own["classifier/weight"], own["classifier/bias"]), swapped[swapped >= 0])
+
     def tagging(self):
         weight, bias = (self.encoder.p[f"objectives/{self.name}/{part}"] for part in ("weight", "bias"))
         return F.cross_entropy(F.linear(self.masked(), weight, bias), self.b["targets"])
@@ -435,7 +448,7 @@ class Objective:
         return loss + float(self.options["lambda"]) * self.head("cross_lingual", exchanged[rows][linked], targets[linked])
 
     KNOWN = {"weam": weam, "dwa": dwa, "mlm": mlm, "dict-mlm": dict_mlm, "align": align, "gc": gc, "moco": moco,
-             "tagging": tagging, "clm": clm, "seq2seq": seq2seq, "mass": mass,
+             "tagging": tagging, "sop": sop, "clm": clm, "seq2seq": seq2seq, "mass": mass,
              "back-translation": back_translation}
 
     def loss(self):

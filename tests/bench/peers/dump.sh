@@ -69,6 +69,12 @@ compare gc.conf
 compare gc.conf "objective gc.form=embedding" "objective gc.window=3" "objective gc.exponent=0.4" "objective gc.weight=0.5"
 compare gc.conf "objective gc.stream=pairs" "objective gc.x_max=1000" "objective mlm.begin=31" "objective tlm.begin=31"
 
+# The order of two segments, beside mlm and gc on words and spans, and alone.
+{ cat gc.conf; printf '\n[objective sop]\nstream = text\n'; } >sop.conf
+compare sop.conf model.token_types=true "stream text.mask_unit=span"
+compare sop.conf model.token_types=true model.embedding_size=8 model.share_layers=true model.activation=gelu_tanh \
+    "stream text.mask_unit=ngram" "objective gc.begin=31" "objective sop.weight=3"
+
 # Words predicted from those aligned to them: links as the alignment has them, some masked words without.
 xlm_align corpus.h5 --split all --alignment links.h5 --method diagonal --iterations 1 --symmetrise intersection >log 2>&1 ||
     fail "$(tail -n 3 log)"

@@ -5,6 +5,7 @@
 #   weam   beside mlm on pairs: two more heads
 #   moco   beside the query side alone, encoded with gradient: the keys, the queue, the momentum average
 #   gc     beside mlm on text: pairs of neighbours
+#   sop    beside mlm on text
 #   mask_unit = word, span, ngram    beside masks of single tokens
 #   back-translation    beside seq2seq on pairs of as many sentences: the text is made first, by greedy search
 #
@@ -59,6 +60,7 @@ text=('stream text' 'batch = 16' 'length = 128')
 { cat base.conf; part "${pairs[@]}" 'shuffle_sides = true'; part 'objective moco' 'stream = pairs'; } >moco.conf
 { cat base.conf; part "${pairs[@]}"; part 'objective query' 'plugin = ./first-side.so' 'stream = pairs'; } >query.conf
 { cat base.conf; part "${text[@]}"; part 'objective mlm' 'stream = text'; } >mlm.conf
+{ cat mlm.conf; part 'objective sop' 'stream = text'; } >sop.conf
 for unit in word span ngram; do
     { cat base.conf; part "${text[@]}" "mask_unit = $unit"; part 'objective mlm' 'stream = text'; } >"$unit.conf"
 done
@@ -95,6 +97,7 @@ compare "tlm + dwa beside tlm" dwa tlm 1.45
 compare "weam beside mlm, on pairs" weam masked 1.1
 compare "moco beside its queries alone" moco query 1.4
 compare "mlm + gc beside mlm" gc mlm 1.05
+compare "mlm + sop beside mlm" sop mlm 1.05
 for unit in word span ngram; do
     compare "masks of ${unit}s beside tokens" "$unit" mlm 1.01
 done

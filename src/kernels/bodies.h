@@ -424,6 +424,68 @@ static xlm_real dot_bfloat16(int64_t n, const uint16_t *a, const xlm_real *b)
     return sum_of(s);
 }
 
+/* Numbers i … i + k of an array of floats or bfloat16. */
+typedef vec read_values(const void *x, int64_t i, int k);
+INLINE vec of_floats(const void *x, int64_t i, int k) { return load((const xlm_real *)x + i, k); }
+INLINE vec of_bfloat16(const void *x, int64_t i, int k) { return value_of(halves((const uint16_t *)x + i, k)); }
+
+/* Both go through a row from its beginning to its end, for all heads. */
+INLINE void dot_rows_of(read_values *read, int64_t n, const int32_t *rows, int64_t heads, int64_t w, const xlm_real *q,
+                        const void *keys, xlm_real *p)
+{
+    for (int64_t j = 0; j < n; j++) {
+        const int64_t key = rows[j] * heads * w;
+        for (int64_t h = 0; h < heads; h++) {
+            vec s = all(0);
+            for (int64_t i = h * w; i < h * w + w; i += W) {
+                const int k = lanes(h * w + w - i);
+                s = fma(load(q + i, k), read(keys, key + i, k), s);
+            }
+            p[h * n + j] = sum_of(s);
+        }
+    }
+}
+
+INLINE void sum_rows_of(read_values *read, int64_t n, const int32_t *rows, int64_t heads, int64_t w, const xlm_real *p,
+                        const void *values, xlm_real *y)
+{
+    fill(heads * w, 0, y, false);
+    for (int64_t j = 0; j < n; j++) {
+        const int64_t value = rows[j] * heads * w;
+        for (int64_t h = 0; h < heads; h++) {
+            const vec weight = all(p[h * n + j]);
+            for (int64_t i = h * w; i < h * w + w; i += W) {
+                const int k = lanes(h * w + w - i);
+                store(y + i, k, fma(weight, read(values, value + i, k), load(y + i, k)));
+            }
+        }
+    }
+}
+
+static void dot_rows(int64_t n, const int32_t *rows, int64_t heads, int64_t w, const xlm_real *q, const xlm_real *keys,
+                     xlm_real *p)
+{
+    dot_rows_of(of_floats, n, rows, heads, w, q, keys, p);
+}
+
+static void dot_rows_bfloat16(int64_t n, const int32_t *rows, int64_t heads, int64_t w, const xlm_real *q, const uint16_t *keys,
+                              xlm_real *p)
+{
+    dot_rows_of(of_bfloat16, n, rows, heads, w, q, keys, p);
+}
+
+static void sum_rows(int64_t n, const int32_t *rows, int64_t heads, int64_t w, const xlm_real *p, const xlm_real *values,
+                     xlm_real *y)
+{
+    sum_rows_of(of_floats, n, rows, heads, w, p, values, y);
+}
+
+static void sum_rows_bfloat16(int64_t n, const int32_t *rows, int64_t heads, int64_t w, const xlm_real *p, const uint16_t *values,
+                              xlm_real *y)
+{
+    sum_rows_of(of_bfloat16, n, rows, heads, w, p, values, y);
+}
+
 #define KERNELS(of)                                                                                                    \
     {                                                                                                                  \
         .name = of, .add = add, .multiply = multiply, .scale = scale, .fill = fill, .sum = sum, .dot = dot,            \
@@ -438,4 +500,6 @@ static xlm_real dot_bfloat16(int64_t n, const uint16_t *a, const xlm_real *b)
         .transpose = transpose, .transpose_bfloat16 = transpose_bfloat16, .product = product, .softmax = softmax,      \
         .softmax_back = softmax_back, .product_bfloat16 = product_bfloat16, .dot_bfloat16 = dot_bfloat16,              \
         .exp_sum_bfloat16 = exp_sum_bfloat16, .scale_bfloat16 = scale_bfloat16,                                        \
+        .dot_rows = dot_rows, .dot_rows_bfloat16 = dot_rows_bfloat16,                                                  \
+        .sum_rows = sum_rows, .sum_rows_bfloat16 = sum_rows_bfloat16,                                                  \
     }

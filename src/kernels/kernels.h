@@ -90,6 +90,16 @@ typedef struct xlm_kernels {
     void (*product_bfloat16)(int64_t m, int64_t n, int64_t depth, const uint16_t *a, int64_t a_row, int64_t a_col,
                              const uint16_t *b, int64_t ldb, xlm_real *c, int64_t ldc, bool add);
     xlm_real (*dot_bfloat16)(int64_t n, const uint16_t *a, const xlm_real *b);
+    /* Attention of one query to n rows of a cache, each of `heads` times w numbers: p_hj = q_h·k_rows[j],h and y_h = Σ_j p_hj
+     * v_rows[j],h. p: [heads x n]. q, y: [heads x w]. */
+    void (*dot_rows)(int64_t n, const int32_t *rows, int64_t heads, int64_t w, const xlm_real *q, const xlm_real *keys,
+                     xlm_real *p);
+    void (*dot_rows_bfloat16)(int64_t n, const int32_t *rows, int64_t heads, int64_t w, const xlm_real *q, const uint16_t *keys,
+                              xlm_real *p);
+    void (*sum_rows)(int64_t n, const int32_t *rows, int64_t heads, int64_t w, const xlm_real *p, const xlm_real *values,
+                     xlm_real *y);
+    void (*sum_rows_bfloat16)(int64_t n, const int32_t *rows, int64_t heads, int64_t w, const xlm_real *p, const uint16_t *values,
+                              xlm_real *y);
     /* A row of attention weights. x: q·k_j becomes p_j = exp(factor x_j) / Σ exp(factor x), factor > 0. If bits is not NULL, p_j
      * is multiplied by keep_scale where bit j is set, and else becomes 0. Returns log Σ exp(factor x). n >= 1. */
     xlm_real (*softmax)(int64_t n, xlm_real factor, xlm_real *x, const uint8_t *bits, xlm_real keep_scale);

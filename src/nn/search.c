@@ -40,6 +40,7 @@ struct search {
     xlm_decoder_cache *cache;
     int64_t room;              /* the longest list: maximum number of tokens, and one */
     int64_t cache_rows;
+    int64_t *first_row;        /* [S] the first row of the cache that hypotheses of a sentence may take */
     bool *used;                /* [cache_rows] */
     struct rows now, next;
     struct sentence *sentence; /* [S] */
@@ -183,7 +184,8 @@ static void continue_all(struct search *s)
 
 /* ---- a step ---- */
 
-/* A row of the cache for each input, of those that no list of an unfinished hypothesis names. */
+/* A row of the cache for each input, of those that no list of an unfinished hypothesis names. Rows of a sentence are near one
+ * another, so that attention finds them by reading ahead. */
 static void find_cache_rows(struct search *s)
 {
     memset(s->used, 0, sizeof *s->used * (size_t)s->cache_rows);
@@ -192,6 +194,8 @@ static void find_cache_rows(struct search *s)
             s->used[s->now.kept[row * s->room + i]] = true;
     int64_t next = 0;
     for (int32_t row = 0; row < s->now.n; row++) {
+        if (row == 0 || s->now.sentence[row] != s->now.sentence[row - 1])
+            next = s->first_row[s->now.sentence[row]];
         while (s->used[next])
             next++;
         s->written[row] = (int32_t)next++;
@@ -292,6 +296,9 @@ static void take_memory(struct search *s)
     s->room = longest + 1;
     s->cache_rows = xlm_search_cache_rows(s->options, s->input);
     s->used = XLM_TAPE_TAKE(s->tape, bool, s->cache_rows);
+    s->first_row = XLM_TAPE_TAKE(s->tape, int64_t, sentences);
+    for (int32_t i = 0; i < sentences; i++)
+        s->first_row[i] = i == 0 ? 0 : s->first_row[i - 1] + xlm_search_cache_rows_of(s->options, s->input, i - 1);
     s->now = take_rows(s->tape, rows, s->room);
     s->next = take_rows(s->tape, rows, s->room);
     s->sentence = XLM_TAPE_TAKE(s->tape, struct sentence, sentences);

@@ -74,10 +74,15 @@ void xlm_search_check(const xlm_model *model, const xlm_special_tokens *specials
 }
 
 /* Each hypothesis may keep <s> and all of its tokens. */
+int64_t xlm_search_cache_rows_of(const xlm_search_options *options, const xlm_search_input *input, int32_t sentence)
+{
+    return options->beam * (input->max_tokens[sentence] + 1);
+}
+
 int64_t xlm_search_cache_rows(const xlm_search_options *options, const xlm_search_input *input)
 {
     int64_t rows = 0;
     for (int32_t i = 0; i < input->sentences; i++)
-        rows += options->beam * (input->max_tokens[i] + 1);
+        rows += xlm_search_cache_rows_of(options, input, i);
     return rows;
 }

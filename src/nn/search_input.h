@@ -7,7 +7,8 @@
 /* Ends the program with a message if anything is not as xlm/search.h says. */
 void xlm_search_check(const xlm_model *model, const xlm_special_tokens *specials, const xlm_search_options *options,
                       const xlm_search_input *input);
-/* The number of tokens whose keys and values may have to be kept at a time. */
+/* The number of tokens whose keys and values may have to be kept at a time; and of those, the ones of a sentence. */
 int64_t xlm_search_cache_rows(const xlm_search_options *options, const xlm_search_input *input);
+int64_t xlm_search_cache_rows_of(const xlm_search_options *options, const xlm_search_input *input, int32_t sentence);
 
 #endif

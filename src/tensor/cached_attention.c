@@ -1,7 +1,7 @@
 /* xlm-mpi: attention of single rows to a cache of keys and values. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A row of the cache is read from its beginning to its end, for all heads, and each row once for the keys and once for the
- * values: a search spends its time here on memory. */
+ * A search spends its time here on memory, so keys, and values, of neighbouring rows lie together, and each is read once, from
+ * its beginning to its end, for all heads. */
 #include "tensor/cached_attention.h"
 
 #include <math.h>
@@ -16,8 +16,18 @@
 xlm_cache_rows xlm_cache_rows_take(xlm_tape *tape, int64_t rows, int64_t width)
 {
     if (xlm_products_round(tape))
-        return (xlm_cache_rows){.rounded = XLM_TAPE_NUMBERS(tape, uint16_t, 2 * rows * width)};
-    return (xlm_cache_rows){.reals = XLM_TAPE_NUMBERS(tape, xlm_real, 2 * rows * width)};
+        return (xlm_cache_rows){.rows = rows, .rounded = XLM_TAPE_NUMBERS(tape, uint16_t, 2 * rows * width)};
+    return (xlm_cache_rows){.rows = rows, .reals = XLM_TAPE_NUMBERS(tape, xlm_real, 2 * rows * width)};
+}
+
+/* Columns column … column + width of x to `place` on. */
+static void write_row(xlm_cache_rows cache, int64_t width, const xlm_var *x, int64_t row, int64_t column, int64_t place)
+{
+    const int64_t from = row * x->cols + column;
+    if (cache.rounded != NULL)
+        memcpy(cache.rounded + place, x->rounded + from, sizeof *cache.rounded * (size_t)width);
+    else
+        memcpy(cache.reals + place, x->value + from, sizeof *cache.reals * (size_t)width);
 }
 
 void xlm_cache_rows_write(xlm_cache_rows cache, int64_t width, xlm_var *x, int64_t column, const int32_t *rows)
@@ -27,11 +37,9 @@ void xlm_cache_rows_write(xlm_cache_rows cache, int64_t width, xlm_var *x, int64
     if (!xlm_var_has_numbers(x))
         return;
     for (int64_t i = 0; i < x->rows; i++) {
-        const int64_t to = (rows != NULL ? rows[i] : i) * 2 * width, from = i * x->cols + column;
-        if (cache.rounded != NULL)
-            memcpy(cache.rounded + to, x->rounded + from, sizeof *cache.rounded * 2 * (size_t)width);
-        else
-            memcpy(cache.reals + to, x->value + from, sizeof *cache.reals * 2 * (size_t)width);
+        const int64_t row = rows != NULL ? rows[i] : i;
+        write_row(cache, width, x, i, column, row * width);
+        write_row(cache, width, x, i, column + width, (cache.rows + row) * width);
     }
 }
 
@@ -41,37 +49,35 @@ struct query {
     const int32_t *rows; /* [keys] */
     int64_t keys;
     const xlm_real *q;   /* [d] */
-    xlm_real *row;       /* [d] a key or a value that was bfloat16 */
     xlm_real *p;         /* [heads x keys] q·k_j, then the attention weights */
     xlm_real *y;         /* [d] */
 };
-
-/* The d numbers at this place as reals; those that are bfloat16 in `to`. */
-static const xlm_real *read_row(int64_t d, const xlm_real *reals, const uint16_t *rounded, int64_t place, xlm_real *to)
-{
-    if (rounded == NULL)
-        return reals + place;
-    xlm_kernels_get()->scale_bfloat16(d, 1, rounded + place, to);
-    return to;
-}
 
 static void attend(const struct query *a)
 {
     const xlm_kernels *kernels = xlm_kernels_get();
     const xlm_cache_rows cache = a->in->cache;
-    const int64_t d = a->in->width, heads = a->in->heads, w = d / heads;
-    for (int64_t j = 0; j < a->keys; j++) {
-        const xlm_real *key = read_row(d, cache.reals, cache.rounded, a->rows[j] * 2 * d, a->row);
-        for (int64_t h = 0; h < heads; h++)
-            a->p[h * a->keys + j] = kernels->dot(w, a->q + h * w, key + h * w);
-    }
+    const int64_t heads = a->in->heads, w = a->in->width / heads, values = cache.rows * a->in->width;
+    if (cache.rounded != NULL)
+        kernels->dot_rows_bfloat16(a->keys, a->rows, heads, w, a->q, cache.rounded, a->p);
+    else
+        kernels->dot_rows(a->keys, a->rows, heads, w, a->q, cache.reals, a->p);
     for (int64_t h = 0; h < heads; h++)
         kernels->softmax(a->keys, (xlm_real)(1 / sqrt((double)w)), a->p + h * a->keys, NULL, 1);
-    for (int64_t j = 0; j < a->keys; j++) {
-        const xlm_real *value = read_row(d, cache.reals, cache.rounded, a->rows[j] * 2 * d + d, a->row);
-        for (int64_t h = 0; h < heads; h++)
-            kernels->scale(w, a->p[h * a->keys + j], value + h * w, a->y + h * w, j > 0);
-    }
+    if (cache.rounded != NULL)
+        kernels->sum_rows_bfloat16(a->keys, a->rows, heads, w, a->p, cache.rounded + values, a->y);
+    else
+        kernels->sum_rows(a->keys, a->rows, heads, w, a->p, cache.reals + values, a->y);
+}
+
+/* The query of row i; one in bfloat16 as reals in `to`. */
+static const xlm_real *query_of(const xlm_cached_attention_inputs *in, int64_t i, xlm_real *to)
+{
+    const int64_t place = i * in->query->cols + in->query_column;
+    if (in->cache.rounded == NULL)
+        return in->query->value + place;
+    xlm_kernels_get()->scale_bfloat16(in->width, 1, in->query->rounded + place, to);
+    return to;
 }
 
 static void attend_all(const xlm_cached_attention_inputs *in, const xlm_var *y, int64_t room, xlm_real *scratch)
@@ -80,10 +86,8 @@ static void attend_all(const xlm_cached_attention_inputs *in, const xlm_var *y, 
 #pragma omp parallel for schedule(dynamic, 1) if (y->rows * room > XLM_PARALLEL)
     for (int64_t i = 0; i < y->rows; i++) {
         xlm_real *own = scratch + omp_get_thread_num() * room;
-        const uint16_t *rounded = in->cache.rounded != NULL ? in->query->rounded : NULL;
-        const xlm_real *q = read_row(d, in->query->value, rounded, i * in->query->cols + in->query_column, own);
-        attend(&(struct query){.in = in, .rows = in->rows[i], .keys = in->lengths[i], .q = q, .row = own + d,
-                               .p = own + 2 * d, .y = y->value + i * d});
+        attend(&(struct query){.in = in, .rows = in->rows[i], .keys = in->lengths[i], .q = query_of(in, i, own), .p = own + d,
+                               .y = y->value + i * d});
     }
 }
 
@@ -102,7 +106,7 @@ xlm_var *xlm_cached_attention(xlm_tape *tape, const xlm_cached_attention_inputs 
         longest = MAX(longest, in->lengths[i]);
         pairs += in->lengths[i];
     }
-    const int64_t room = 2 * in->width + in->heads * longest;
+    const int64_t room = in->width + in->heads * longest;
     xlm_real *scratch = XLM_TAPE_BORROW(tape, xlm_real, omp_get_max_threads() * room);
     xlm_tape_moves(tape, (double)(in->cache.rounded != NULL ? sizeof(uint16_t) : sizeof(xlm_real)) * 2 * (double)pairs *
                              (double)in->width);

@@ -1,19 +1,19 @@
 /* xlm-mpi: attention of single rows to keys and values that earlier passes have computed.
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A search decodes one token of each hypothesis at a time. The keys and values of earlier tokens are kept in a cache: a row of it
- * has the d columns of a key, then the d columns of a value. A query attends to the rows that a list names, so that hypotheses
+ * A search decodes one token of each hypothesis at a time. The keys and values of earlier tokens are kept in a cache: first the
+ * keys of all its rows, d columns each, then the values. A query attends to the rows that a list names, so that hypotheses
  * with the same beginning share its rows, and none is ever copied. */
 #ifndef XLM_TENSOR_CACHED_ATTENTION_H
 #define XLM_TENSOR_CACHED_ATTENTION_H
 
 #include <xlm/tape.h>
 
-/* Rows of 2 d numbers. One of the two is NULL: the numbers are reals, or bfloat16 where products are computed in it
- * (xlm_products_round). */
+/* One of the two is NULL: the numbers are reals, or bfloat16 where products are computed in it (xlm_products_round). */
 typedef struct xlm_cache_rows {
-    xlm_real *reals;
-    uint16_t *rounded;
+    int64_t rows;
+    xlm_real *reals;   /* [2 x rows x d] */
+    uint16_t *rounded; /* the same */
 } xlm_cache_rows;
 
 typedef struct xlm_cached_attention_inputs {

@@ -85,12 +85,10 @@ static bool is_any(uint32_t c)
 
 typedef bool is_of(uint32_t character);
 
-/* text becomes what `spare` has, and the other way round. */
-static void exchange(GArray *text, GArray *spare)
+static void replace_by(GArray *text, const GArray *other)
 {
-    const GArray other = *spare;
-    *spare = *text;
-    *text = other;
+    g_array_set_size(text, 0);
+    g_array_append_vals(text, other->data, other->len);
 }
 
 /* Spaces around each character of a class. */
@@ -105,7 +103,7 @@ static void part_each(GArray *text, GArray *spare, is_of *class)
         if (apart)
             append(spare, ' ');
     }
-    exchange(text, spare);
+    replace_by(text, spare);
 }
 
 /* Of each pair of characters, the first of one class and the second of another: spaces around the first or the second. Pairs do
@@ -126,7 +124,7 @@ static void part_pairs(GArray *text, GArray *spare, is_of *first, is_of *second,
         if (around_second)
             append(spare, ' ');
     }
-    exchange(text, spare);
+    replace_by(text, spare);
 }
 
 /* `word` becomes `other`, which is no longer; both ASCII. */

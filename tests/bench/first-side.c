@@ -16,7 +16,7 @@ static void declare(xlm_loss *self, xlm_declaration *declaration)
 static int64_t count(xlm_loss *self, const xlm_pass *pass)
 {
     (void)self;
-    return pass->batch->sequences;
+    return pass->batch->original.sequences;
 }
 
 static xlm_var *loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)

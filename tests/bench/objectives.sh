@@ -5,12 +5,15 @@
 #   weam   beside mlm on pairs: two more heads
 #   moco   beside the query side alone, encoded with gradient: the keys, the queue, the momentum average
 #   gc     beside mlm on text: pairs of neighbours
+#   sop    beside mlm on text
+#   mask_unit = word, span, ngram    beside masks of single tokens
+#   back-translation    beside seq2seq on pairs of as many sentences: the text is made first, by greedy search
 #
 # XLM_BENCH_STEPS   steps of a run (4), the first of which does not count
 # XLM_BENCH_ROUNDS  rounds, in which the two of a comparison take turns (3); medians are shown
 #
-# A model of 12 layers of 768 with 20,000 subwords, one rank of one thread; a step of 32 pairs of two made lines of 24 words, or of
-# 16 x 128 tokens of text. Seconds are those of a step, the update included.
+# A model of 12 layers of 768 (for translation 6 + 6 of 512) with 20,000 subwords, one rank of one thread; a step of 32 pairs of two
+# made lines of 24 words, or of 16 x 128 tokens of text. Seconds are those of a step, the update included.
 set -euo pipefail
 . "$XLM_SOURCE/tests/bench/table.sh"
 # shellcheck source=tests/bench/roberta-8.sh
@@ -57,6 +60,16 @@ text=('stream text' 'batch = 16' 'length = 128')
 { cat base.conf; part "${pairs[@]}" 'shuffle_sides = true'; part 'objective moco' 'stream = pairs'; } >moco.conf
 { cat base.conf; part "${pairs[@]}"; part 'objective query' 'plugin = ./first-side.so' 'stream = pairs'; } >query.conf
 { cat base.conf; part "${text[@]}"; part 'objective mlm' 'stream = text'; } >mlm.conf
+{ cat mlm.conf; part 'objective sop' 'stream = text'; } >sop.conf
+for unit in word span ngram; do
+    { cat base.conf; part "${text[@]}" "mask_unit = $unit"; part 'objective mlm' 'stream = text'; } >"$unit.conf"
+done
+translation=(-e 's/^layers.*/layers = 6\ndecoder_layers = 6\nlanguage_embeddings = true/' -e 's/^hidden_size.*/hidden_size = 512/'
+    -e 's/^attention_heads.*/attention_heads = 8/')
+sed "${translation[@]}" base.conf >translation.conf
+{ cat translation.conf; part "${pairs[@]}"; part 'objective nmt' 'plugin = seq2seq' 'stream = pairs'; } >nmt.conf
+{ cat translation.conf; part 'stream text' 'batch = 32' 'length = 128' 'join_sentences = false' 'mask = 0'
+    part 'objective back' 'plugin = back-translation' 'stream = text' 'source_languages = aa,bb'; } >back.conf
 { cat mlm.conf; part 'objective gc' 'stream = text' 'cooccurrence = cooccurrence.h5'; } >gc.conf
 
 # step_of JOB: appends the median seconds of a step to JOB.seconds.
@@ -84,3 +97,8 @@ compare "tlm + dwa beside tlm" dwa tlm 1.45
 compare "weam beside mlm, on pairs" weam masked 1.1
 compare "moco beside its queries alone" moco query 1.4
 compare "mlm + gc beside mlm" gc mlm 1.05
+compare "mlm + sop beside mlm" sop mlm 1.05
+for unit in word span ngram; do
+    compare "masks of ${unit}s beside tokens" "$unit" mlm 1.01
+done
+compare "back-translation beside seq2seq" back nmt 2.5

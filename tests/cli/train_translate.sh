@@ -92,9 +92,6 @@ for data in /rows /columns /source/words /target/words /layer.2/values; do numbe
     }' | sort >newest.maps
 awk '{ for (i = 1; i <= NF; i++) print NR - 1, $i }' newest.links | sort | cmp - newest.maps ||
     fail "heat maps and links differ: $(cat newest.links newest.maps)"
-# xlm_align links translations by the encoder's states.
-logged align.log xlm_align newest.en newest.xx --checkpoint learn/latest --method itermax --encode apart -o states.links
-[ "$(wc -l <states.links)" = 3 ] && ! grep -vE '^([0-9]+-[0-9]+( |$))+$' states.links || fail "links by states: $(cat states.links)"
 if command -v gnuplot >/dev/null; then
     logged report.log xlm_report learn -o learn.html
     for text in 'Scores of translations' 'Examples of translations' '<caption>Pair 0: en down, xx to the right, layer 2'; do
@@ -113,6 +110,8 @@ highest=$(values learn dev bleu score mean | sort -k 2 -g | tail -n 1 | cut -d '
 # ---- patience; a run that was begun without [evaluate] ----
 trained short.conf patient 1 --set train.steps=40 --set train.learning_rate=1e-12 --set evaluate.patience=2
 grep -q 'stopped early: no better score' patient.log && [ "$(last_step patient)" = 12 ] || fail "not stopped: $(tail -n 3 patient.log)"
+grep -q '^stopped: 12 steps .*; held-out loss [^;]*; bleu \([0-9.]*\), best \1 at step 4;' patient.log ||
+    fail "not the best score in the summary: $(tail -n 1 patient.log)"
 sed '/^.evaluate/,/^examples/d' short.conf >without.conf
 trained without.conf later 1 --set train.steps=4 --set train.warmup=2
 trained short.conf later 1
@@ -130,5 +129,7 @@ job_refused 'evaluate.: translate has en-xx twice' short.conf --set evaluate.tra
 job_refused 'evaluate.: translate needs a decoder' short.conf --set model.decoder_layers=0
 job_refused 'evaluate.: translate has 2 directions, and without language embeddings' short.conf \
     --set model.language_embeddings=false --set 'stream pairs.shuffle_sides=false'
+job_refused 'evaluate.: beam = 1000 is larger than the vocabulary, which has [0-9]* tokens that are not special' short.conf \
+    --set evaluate.beam=1000
 job_refused 'evaluate.: patience counts evaluations' short.conf --set evaluate.patience=2 --set train.evaluate_every=0
 finish

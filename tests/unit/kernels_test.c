@@ -116,6 +116,47 @@ static void check_reductions(const xlm_kernels *kernel, int64_t n)
     g_free(b);
 }
 
+/* Two heads of w numbers; three rows of four, not in order; floats, and the same numbers as bfloat16. */
+static void check_cached_rows(const xlm_kernels *kernel, int64_t w)
+{
+    enum { HEADS = 2, N = 3, ROWS = 4 };
+    static const int32_t rows[N] = {2, 0, 3};
+    const int64_t d = HEADS * w;
+    float *q = numbers(30, d), *x = numbers(31, ROWS * d), *weights = numbers(32, HEADS * N), p[HEADS * N], y[MAX_SIZE + GUARD];
+    uint16_t *rounded = g_new(uint16_t, ROWS * d);
+    kernel->to_bfloat16(ROWS * d, x, rounded);
+    kernel->scale_bfloat16(ROWS * d, 1, rounded, x);
+    for (int from_rounded = 0; from_rounded < 2; from_rounded++) {
+        if (from_rounded)
+            kernel->dot_rows_bfloat16(N, rows, HEADS, w, q, rounded, p);
+        else
+            kernel->dot_rows(N, rows, HEADS, w, q, x, p);
+        for (int h = 0; h < HEADS; h++)
+            for (int j = 0; j < N; j++) {
+                double dot = 0;
+                for (int64_t i = h * w; i < h * w + w; i++)
+                    dot += (double)q[i] * x[rows[j] * d + i];
+                expect(kernel, "dot_rows", w, p[h * N + j], dot);
+            }
+        start_output(y, 0.5f);
+        if (from_rounded)
+            kernel->sum_rows_bfloat16(N, rows, HEADS, w, weights, rounded, y);
+        else
+            kernel->sum_rows(N, rows, HEADS, w, weights, x, y);
+        for (int64_t i = 0; i < d; i++) {
+            double sum = 0;
+            for (int j = 0; j < N; j++)
+                sum += (double)weights[i / w * N + j] * x[rows[j] * d + i];
+            expect(kernel, "sum_rows", w, y[i], sum);
+        }
+        expect_untouched(kernel, "sum_rows", d, y, 0.5f);
+    }
+    g_free(q);
+    g_free(x);
+    g_free(weights);
+    g_free(rounded);
+}
+
 static void check_column_sums(const xlm_kernels *kernel, int64_t cols)
 {
     enum { ROWS = 5 };
@@ -545,6 +586,8 @@ static void test_against_loops(void **state)
         for (int64_t n = 1; n <= MAX_SIZE; n++) {
             check_elementwise(kernel, n);
             check_reductions(kernel, n);
+            if (2 * n <= MAX_SIZE)
+                check_cached_rows(kernel, n);
             check_column_sums(kernel, n);
             check_slope(kernel, n);
             check_copy_past(kernel, n);

@@ -80,6 +80,34 @@ static void test_words(void **state)
     is_cut(XLM_BLEU_13A, "", "");
 }
 
+/* Lines that become shorter or longer, one after another in the same two arrays. */
+static void test_lengths(void **state)
+{
+    static const struct { const char *text, *wanted; } parts[] = {{"&amp;", "&"}, {"a.", "a."}, {"!", "!"}};
+    GArray *characters = g_array_new(FALSE, FALSE, sizeof(uint32_t)), *spare = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (size_t i = 0; i < 12; i++) {
+        const int n = 20 << i;
+        GString *line = g_string_new(NULL);
+        const char *text = parts[i % G_N_ELEMENTS(parts)].text, *wanted = parts[i % G_N_ELEMENTS(parts)].wanted;
+        const size_t size = strlen(wanted);
+        size_t seen = 0;
+        for (int k = 0; k < n; k++)
+            g_string_append(line, text);
+        xlm_bleu_read(line->str, XLM_BLEU_AS_IS, characters);
+        xlm_bleu_cut(XLM_BLEU_13A, characters, spare);
+        for (guint k = 0; k < characters->len; k++) {
+            const uint32_t c = g_array_index(characters, uint32_t, k);
+            if (c != ' ')
+                assert_int_equal(c, wanted[seen++ % size]);
+        }
+        assert_int_equal(seen, (size_t)n * size);
+        g_string_free(line, TRUE);
+    }
+    g_array_unref(characters);
+    g_array_unref(spare);
+    (void)state;
+}
+
 static void test_lower_case(void **state)
 {
     (void)state;
@@ -264,7 +292,7 @@ static void test_bootstrap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),      cmocka_unit_test(test_lower_case), cmocka_unit_test(test_scores),
+        cmocka_unit_test(test_words),      cmocka_unit_test(test_lengths),    cmocka_unit_test(test_lower_case), cmocka_unit_test(test_scores),
         cmocka_unit_test(test_counts),     cmocka_unit_test(test_multi_bleu), cmocka_unit_test(test_signatures),
         cmocka_unit_test(test_bootstrap),
     };

@@ -3,8 +3,8 @@
  * CoNLL-U in, CoNLL-U out, the same words in the order of the synthetic language:
  *   words      move with all their columns; ID is renumbered, and HEAD accordingly
  *   DEPS       becomes `_`, because enhanced graphs lead to empty nodes, which have no place in another order
- *   tokens     multiword tokens (3-4), empty nodes (8.1), and SpaceAfter=No and its like in MISC are left out, because they say how
- *              words were written together
+ *   tokens     multiword tokens (3-4), empty nodes (8.1), and items of MISC such as SpaceAfter=No are left out, because they say
+ *              how words were written together
  *   entities   BIO tags, wherever they occur from XPOS on (as a whole column, or as the value of a key of MISC, NER=B-PER), are
  *              repaired: the words of an entity keep its type; of consecutive ones the first has B- and the others I-, so an
  *              entity that is split up becomes several

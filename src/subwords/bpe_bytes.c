@@ -304,7 +304,7 @@ static void *load(const xlm_store *store, const char *path, GError **error)
 
 static uint32_t size_of(const void *model) { return ((const merges *)model)->pairs->len; }
 
-/* Append the bytes that letters stand for; false if a letter stands for none. */
+/* Append the bytes that letters stand for; false if a letter stands for no byte or for byte 0. */
 static bool append_bytes(const char *letters, GString *out)
 {
     for (const char *at = letters; *at != '\0'; at = g_utf8_next_char(at)) {
@@ -545,7 +545,7 @@ static bool learn_word(cutter *c, merges *m, const char *word, const xlm_word_co
             xlm_word_counts_add(added, text->str, text->len, 0);
     }
     segment(c, word, strlen(word), NULL, &n, NULL);
-    return n == strlen(word) || xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: its parts merge otherwise", word);
+    return n == strlen(word) || xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: its parts are merged in another way", word);
 }
 
 static void *enlarge(const void *model, const xlm_word_counts *subwords, const xlm_word_counts *wanted, xlm_word_counts *added,

@@ -108,8 +108,8 @@ typedef xlm_word_mark xlm_segmenter_spelling(const void *model, const char *subw
 /* Appends the text of subwords [n] that are one word. Returns false, with nothing appended, if they are no text together. */
 typedef bool xlm_segmenter_joining(const void *model, const char *const *subwords, size_t n, GString *out);
 
-/* All functions are mandatory except the normaliser and spell_word. They get a `model` that functions of the class have returned, or the
- * `cutter` of open. */
+/* All functions are mandatory except the normaliser and spell_word. They get a `model` that a function of the class has returned,
+ * or the `cutter` of open. */
 typedef struct xlm_segmenter_class {
     const char *name;          /* the name in files */
     bool is_default;           /* the class of old files, which do not name one; digests leave out its name too */

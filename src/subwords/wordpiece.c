@@ -95,7 +95,7 @@ static bool is_punctuation(UChar32 c)
     return c < 0x80 ? g_ascii_ispunct((char)c) : (U_GET_GC_MASK(c) & U_GC_P_MASK) != 0;
 }
 
-/* Step 5 and 6 for one character. origins: NULL if not needed. */
+/* Steps 5 and 6 for one character. origins: NULL if not needed. */
 static void put(folding *f, UChar32 c, xlm_origin from, GString *out, GArray *origins)
 {
     if (u_isUWhiteSpace(c)) {

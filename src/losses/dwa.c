@@ -42,7 +42,7 @@ struct dwa {
 static const xlm_option dwa_options[] = {
     {"label_layer", XLM_OPTION_INT, "10", 0, 1000, NULL, "layer whose hidden states are aligned; 0 are the embeddings",
      offsetof(struct dwa, label_layer)},
-    {"layer", XLM_OPTION_INT, "-1", -1, 1000, NULL, "layer that the pointer network stands on; -1: the last",
+    {"layer", XLM_OPTION_INT, "-1", -1, 1000, NULL, "layer whose states the pointer network takes; -1: the last",
      offsetof(struct dwa, layer)},
     {"queries", XLM_OPTION_CHOICE, "masked", 0, 0, "masked|unmasked|all-aligned",
      "positions that look for their partners: those masked, 15 % of the others, or one of each link, at random",

@@ -64,8 +64,7 @@ xlm_task_source *xlm_task_sources_read(const xlm_task_list *list, char *const *i
 
 /* ---- sets ---- */
 
-/* Divide sources into sets: each source with a language of its own is a set; all others are one set, in the place of the first.
- * */
+/* Divide sources into sets. A source with a language of its own is a set; all others are one set, in the place of the first. */
 static GArray *cut(char *const *items, xlm_task_source *sources, int64_t n)
 {
     GArray *sets = g_array_new(FALSE, FALSE, sizeof(xlm_task_set));

@@ -132,7 +132,7 @@ xlm_keep xlm_keep_rate(double p)
     return (xlm_keep){.threshold = threshold, .scale = (xlm_real)(65536.0 / (65536.0 - threshold))};
 }
 
-/* ---- memory used by turns ---- */
+/* ---- buffers, which are reused ---- */
 
 static buffer *new_buffer(xlm_tape *tape, uint64_t bytes)
 {

@@ -10,7 +10,7 @@
 #include "tensor/parameters.h"
 #include "tensor/tape.h"
 
-/* Memory that is used by turns within a pass: gradients, and what operators borrow. The header is right before it. */
+/* Memory that is reused within a pass: gradients, and what operators borrow. The header is right before it. */
 typedef struct buffer {
     uint64_t size;
     int32_t holders;     /* variables whose gradient this is; 0 when free */
@@ -45,7 +45,7 @@ typedef struct operation {
 } operation;
 
 struct xlm_tape {
-    xlm_arena *arena;    /* what lasts for the pass, and memory used by turns */
+    xlm_arena *arena;    /* what lasts for the pass, and the buffers */
     xlm_arena *inside;   /* results inside of the segment at hand, when segments are recomputed */
     xlm_arena *taking;   /* the one of the two that is taken from */
     bool recompute;

@@ -54,8 +54,8 @@ void xlm_provenance_free(xlm_provenance *provenance);
 bool xlm_prep_segment(const xlm_comm *comm, const xlm_prep_options *options, GError **error);
 
 /* Convert derive_input to the only synthetic language of the options, and write derive_output. A sentence gets the same order as
- * in a corpus made from the same file with the same steps and seed. Collective. Errors: as xlm_conllu_next and xlm_prep_rewrite.
- * */
+ * in a corpus made from the same file with the same steps and seed. Collective. Errors: as xlm_conllu_next and
+ * xlm_prep_rewrite. */
 bool xlm_prep_derive(const xlm_comm *comm, const xlm_prep_options *options, GError **error);
 
 #endif

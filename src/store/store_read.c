@@ -1,8 +1,8 @@
 /* xlm-mpi: reading HDF5 files, by one process. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/store_file.h"
 
-/* Bytes of the buffer in which types are converted. HDF5's default is a megabyte, and it clears the whole buffer at every read.
- * */
+/* Bytes of the buffer in which types are converted. HDF5's default is a megabyte, and it clears the whole buffer at every
+ * read. */
 enum { CONVERSION_BUFFER = 16 << 10 };
 
 /* ---- opening ---- */

@@ -144,8 +144,8 @@ static int by_rows(const void *x, const void *y)
 
 static const xlm_span *span_at(const xlm_sequences *sequences, guint i) { return &g_array_index(sequences->spans, xlm_span, i); }
 
-/* The pairs of the languages of two spans; NULL if there are none. [out] source_first: the first span is in the source language.
- * */
+/* The pairs of the languages of two spans; NULL if there are none. [out] source_first: the first span is in the source
+ * language. */
 static const linked_pairs *find_pairs(const aligned *a, const xlm_span *first, const xlm_span *second, bool *source_first)
 {
     for (guint i = 0; i < a->pairs->len; i++) {
@@ -185,8 +185,8 @@ static bool add_links(const aligned *a, const xlm_span *first, const xlm_span *s
     return good;
 }
 
-/* Append the links of one sequence, which has the spans [begin, end): those of its first side, then as many of its second side.
- * */
+/* Append the links of one sequence, which has the spans [begin, end): those of its first side, then as many of its second
+ * side. */
 static bool add_sequence(const aligned *a, const xlm_sequences *sequences, guint begin, guint end, GArray *links, GError **error)
 {
     const guint n = (end - begin) / 2;

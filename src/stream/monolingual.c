@@ -49,8 +49,8 @@ static void add_span(const walk *w, int64_t tokens, GArray *spans)
     g_array_append_val(spans, span);
 }
 
-/* Walk over one instance. [out] extent: its place; `unit` is -1 if no instance is left. spans: NULL, or its spans are appended.
- * */
+/* Walk over one instance. [out] extent: its place; `unit` is -1 if no instance is left. spans: NULL, or its spans are
+ * appended. */
 static bool walk_instance(walk *w, xlm_extent *extent, GArray *spans, GError **error)
 {
     const int64_t length = w->of->length;

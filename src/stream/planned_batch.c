@@ -138,8 +138,8 @@ static void translate(const text *t, xlm_batch_layout *batch)
 static bool plan_text(const text *t, bool labelled, const xlm_planned_size *size, xlm_arena *arena, xlm_batch_layout *layout,
                       GError **error)
 {
-    /* The numbers in a size may come from different batches, so there may be more predicted rows than tokens: make room for all.
-     * */
+    /* The numbers in a size may come from different batches, so there may be more predicted rows than tokens: make room for
+     * all. */
     const int64_t sequences = size->sequences, each = MAX(1, (size->predicted + sequences - 1) / sequences);
     const int64_t others = MAX(size->tokens - size->length, (sequences - 1) * each);
     if (!xlm_batch_layout_take(layout, arena, t->specials, sequences, sequences > 1 ? size->length + others : size->tokens,

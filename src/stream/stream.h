@@ -60,8 +60,8 @@ bool xlm_stream_is_labelled(const xlm_stream *stream);
 int64_t xlm_stream_instances(const xlm_stream *stream);
 /* The number of components: languages or pairs, in the order of `languages`; one if it reads examples. */
 int xlm_stream_components(const xlm_stream *stream);
-/* Their names, NULL-terminated: codes of languages or of pairs ("de-en"); NULL if it reads examples. Valid as long as the stream.
- * */
+/* Their names, NULL-terminated: codes of languages or of pairs ("de-en"); NULL if it reads examples. Valid as long as the
+ * stream. */
 const char *const *xlm_stream_component_names(const xlm_stream *stream);
 /* Instances of a component. xlm_stream_read_in_order goes through the components one after another. */
 int64_t xlm_stream_component_instances(const xlm_stream *stream, int component);

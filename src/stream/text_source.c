@@ -131,8 +131,8 @@ enum { GAP = 1024, MAX_TOKENS = 1 << 20 };
 
 static const xlm_span *span_at(const GArray *spans, guint i) { return &g_array_index(spans, xlm_span, i); }
 
-/* The end of the run of spans from `first` on that are read together: each is in the same text, shortly after the one before it.
- * */
+/* The end of the run of spans from `first` on that are read together: each is in the same text, shortly after the one before
+ * it. */
 static guint end_of_run(const GArray *spans, guint first)
 {
     const xlm_span *start = span_at(spans, first), *last = start;

@@ -4,8 +4,8 @@
  *
  * The null threshold is a state of the loss, "null_threshold", so that every checkpoint has it, and xlm_eval reads it from there.
  * It is chosen by the dev files each time they are scored (`decide`). It is infinite, so that all questions are answered, if all
- * questions of the dev files have an answer; it is minus infinite, so that none is answered, if that is best for the dev files.
- * */
+ * questions of the dev files have an answer; it is minus infinite, so that none is answered, if that is best for the dev
+ * files. */
 #include <math.h>
 #include <string.h>
 
@@ -198,8 +198,8 @@ static double threshold_of(const struct answering *answering)
     return answering->no_answer == NEVER ? INFINITY : answering->null_threshold;
 }
 
-/* If it is best to answer nothing, SQuAD 2.0's script returns 0, with which questions with null odds below 0 would be answered.
- * */
+/* If it is best to answer nothing, SQuAD 2.0's script returns 0, with which questions with null odds below 0 would be
+ * answered. */
 static double best_threshold(const struct answering *answering, const xlm_answer_result *results, guint n)
 {
     const xlm_answer_threshold best = xlm_answer_best_threshold(n, results, answering->choose_by == BY_F1);

@@ -221,8 +221,8 @@ static void truncate_pair(int64_t room, const GArray *const *ids, guint sides, g
         kept[kept[0] > kept[1] ? 0 : 1]--;
 }
 
-/* Add an example: the first sentence of one item and, if items are pairs, the second sentence of another item of the same class.
- * */
+/* Add an example: the first sentence of one item and, if items are pairs, the second sentence of another item of the same
+ * class. */
 static bool add_example(encoding *e, const xlm_labelled_item *first, const xlm_labelled_item *second, GError **error)
 {
     const int32_t target = xlm_names_find(e->labels, first->label);

@@ -18,8 +18,8 @@ typedef struct xlm_task_list {
 } xlm_task_list;
 
 /* The sources of a list, in its order; g_free. Their paths are borrowed from the items, their names from the vocabulary or the
- * list. items: ends with NULL; [out] n: the number of sources. Errors name the item: a language that the vocabulary does not have, an empty one, no file, no
- * language although one is needed. */
+ * list. items: ends with NULL; [out] n: the number of sources. Errors name the item: a language that the vocabulary does not have,
+ * an empty one, no file, no language although one is needed. */
 xlm_task_source *xlm_task_sources_read(const xlm_task_list *list, char *const *items, int64_t *n, GError **error);
 
 /* The sources of one text that is scored separately: those of one language. */

@@ -30,8 +30,8 @@ xlm_lines *xlm_lines_open_input(GError **error);
 void xlm_lines_close(xlm_lines *lines);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_lines, xlm_lines_close)
 
-/* Return lines as they are in the file, with CR and byte order mark, but without LF. To be called before the first line is read.
- * */
+/* Return lines as they are in the file, with CR and byte order mark, but without LF. To be called before the first line is
+ * read. */
 void xlm_lines_keep_bytes(xlm_lines *lines);
 
 /* The next line, without its line end. [out] *text: *length bytes, not terminated, valid until the next call. Returns 1, 0 at

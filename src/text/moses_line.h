@@ -53,8 +53,8 @@ void moses_note(moses *m, UChar32 c);
 bool moses_may_have(const moses *m, UChar32 c);
 /* Append to the new line a character that replaces those from `first` to `last`. */
 void moses_put(moses *m, UChar32 c, const moses_letter *first, const moses_letter *last);
-/* A character is left out of the new line: add its bytes to those of the last character that is no space, if they are adjacent.
- * */
+/* A character is left out of the new line: add its bytes to those of the last character that is no space, if they are
+ * adjacent. */
 void moses_widen(moses *m, const moses_letter *left_out);
 /* Append to the new line a space, whose place is before a character; or the characters [from, to) of the present line. */
 void moses_put_space(moses *m, const moses_letter *before);

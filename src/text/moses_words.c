@@ -91,8 +91,8 @@ static void part_apostrophes(moses *m)
         MOSES_APPLY(m, others);
 }
 
-/* Does a word keep its full stop? text[start, end): the word without it; next: the first character of the next word, 0 for none.
- * */
+/* Does a word keep its full stop? text[start, end): the word without it; next: the first character of the next word, 0 for
+ * none. */
 static bool keeps_full_stop(moses *m, guint start, guint end, UChar32 next)
 {
     const moses_letter *text = moses_letters(m);

@@ -41,8 +41,8 @@ typedef struct xlm_normaliser xlm_normaliser;
 /* lower: also convert to lower case. A normaliser may be used by one thread at a time. EX_SOFTWARE when ICU has no data. */
 xlm_normaliser *xlm_normaliser_new(bool lower, GError **error);
 /* Where in a text a character of the normalised line comes from: bytes [start, end) of the text. A letter and the marks that Form
- * C combines with it all have the bytes of the whole. The origin of white space is empty, at the beginning of the next character.
- * */
+ * C combines with it all have the bytes of the whole. The origin of white space is empty, at the beginning of the next
+ * character. */
 typedef struct xlm_origin {
     uint32_t start, end;
 } xlm_origin;

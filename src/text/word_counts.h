@@ -47,8 +47,8 @@ GByteArray *xlm_word_counts_pack(const xlm_word_counts *counts);
 /* Add what xlm_word_counts_pack wrote. EX_SOFTWARE when the bytes are not such. */
 bool xlm_word_counts_unpack(xlm_word_counts *counts, const void *bytes, size_t size, GError **error);
 
-/* Write a vocabulary file, which has a line `word count` for each word in the order of their numbers. Errors of xlm_fields_write.
- * */
+/* Write a vocabulary file, which has a line `word count` for each word in the order of their numbers. Errors of
+ * xlm_fields_write. */
 bool xlm_word_counts_write(const xlm_word_counts *counts, const char *path, GError **error);
 /* The same as text. g_string_free. */
 GString *xlm_word_counts_print(const xlm_word_counts *counts);

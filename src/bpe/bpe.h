@@ -46,7 +46,7 @@ xlm_bpe *xlm_bpe_extend(const xlm_bpe *base, const xlm_word_counts *words, uint3
  * it was merged. name: for messages. EX_DATAERR with file and line for lines of another form and for a second code with the same
  * pair or result. A carriage return before the line end is skipped. */
 xlm_bpe *xlm_bpe_parse(const char *name, const char *text, size_t size, GError **error);
-/* The codes as such a text. g_string_free. */
+/* The text of a code file with these codes. g_string_free. */
 GString *xlm_bpe_print(const xlm_bpe *bpe);
 /* NULL is allowed. */
 void xlm_bpe_free(xlm_bpe *bpe);

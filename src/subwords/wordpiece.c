@@ -4,7 +4,7 @@
  * NAACL 2019, and the tokenization.py published with it.
  *
  * Lines are processed in this order (a tokenizer.json can turn off each step but the last two):
- *   1. characters of the categories C (controls, formats, private use, unassigned), 0 and U+FFFD are left out, but for tab and
+ *   1. characters of the categories C (controls, formats, private use, unassigned), 0 and U+FFFD are left out, except tabs and
  *      line ends, which are white space
  *   2. each ideograph of the CJK blocks becomes a word
  *   3. lower case (full mapping, final sigma)

@@ -118,9 +118,11 @@ int64_t xlm_search_continue_row(const xlm_row_choice *choice, const xlm_row_requ
         k = sample_of_highest(choice, request, vocabulary, logits, found);
     else
         k = sample_of_all(choice, request, vocabulary, logits, (double)highest, found);
+    if (!isfinite(log_sum)) /* a logit is no number, or too large for one: nothing is probable */
+        k = 0;
     for (int64_t i = 0; i < k; i++)
         found[i].log_probability -= log_sum;
-    if (k == 0) { /* also where the logits are no numbers */
+    if (k == 0) {
         found[0] = (xlm_continuation){.id = end, .log_probability = isfinite(log_end) ? log_end : -(double)INFINITY};
         k = 1;
     }

@@ -287,7 +287,7 @@ static void fill_row(const work *w, int s, int m, char **cells)
 {
     const result *r = result_at(w, s, m);
     const bool other = s > 0 && r->samples != NULL;
-    cells[SYSTEM] = g_strdup(w->names->pdata[s]);
+    cells[SYSTEM] = g_utf8_make_valid(w->names->pdata[s], -1); /* its characters are counted */
     cells[SCORE] = number(r->score, false);
     cells[MEAN] = r->samples != NULL ? number(r->interval.mean, false) : NULL;
     cells[INTERVAL] = r->samples != NULL ? range(&r->interval, false) : NULL;

@@ -103,7 +103,9 @@ value_of() { sed -n "s/^ *\"$1\": \(.*[^,]\),\{0,1\}$/\1/p" two.json | sed -n "$
     is_near "$(value_of half_width 1)" "$(awk '$1 == "out" { print ($6 - $4) / 2; exit }' two.out)" 0.0051 || fail "JSON: $(cat two.json)"
 
 # A name that is not UTF-8.
-cp out "$(printf 'o\xff')" && xlm_bleu "$(printf 'o\xff')" ref.0 --json >name.json
+cp out "$(printf 'o\xff')" && cp out "$(printf 'o\xf0')" && xlm_bleu "$(printf 'o\xff')" ref.0 --json >name.json
+prints '^o�   *37.04 ' out ref.0 --system "$(printf 'o\xff')"
+prints '^o�   *37.04 ' out ref.0 --system "$(printf 'o\xf0')"
 grep -q '"file": "o�"' name.json && grep -q '"score": 37.0' name.json || fail "JSON of a name that is not UTF-8: $(cat name.json)"
 
 # ---- bad input ----

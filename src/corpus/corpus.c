@@ -62,8 +62,8 @@ static bool check_text(const xlm_store *store, const xlm_corpus_text *text, int6
     if (offsets < 1 || text->sentences != offsets - 1 || text->monolingual_sentences < 0 ||
         text->monolingual_sentences > text->sentences)
         return xlm_error_set(error, EX_DATAERR, "%s:%s: %" G_GINT64_FORMAT " offsets for %" G_GINT64_FORMAT
-                             " sentences; the corpus is damaged", xlm_store_path(store), text->offsets_path, offsets,
-                             text->sentences);
+                             " sentences, of which %" G_GINT64_FORMAT " are monolingual; the corpus is damaged",
+                             xlm_store_path(store), text->offsets_path, offsets, text->sentences, text->monolingual_sentences);
     const xlm_array array = offsets_of(text->sentences);
     if (!xlm_store_read(store, text->offsets_path, array, 0, 1, &ends[0], error) ||
         !xlm_store_read(store, text->offsets_path, array, (uint64_t)text->sentences, 1, &ends[1], error))

@@ -131,6 +131,7 @@ expect 64 'both input and output' xlm_bleu out ref.0 --sentences ref.0
 expect 66 'none: No such file' xlm_bleu out none
 expect 66 'none: No such file' xlm_bleu out ref.0 --system x=none
 expect 73 '' xlm_bleu out ref.0 --sentences none/x.tsv
+[ -z "$(xlm_bleu out ref.0 --sentences none/x.tsv 2>/dev/null)" ] || fail "scores in spite of a file that cannot be written"
 head -n 4 ref.1 >short
 expect 65 'out has 5 lines, and short has 4' xlm_bleu out ref.0 short
 expect 65 'short has 4 lines, and ref.0 has 5' xlm_bleu short ref.0

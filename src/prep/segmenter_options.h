@@ -21,8 +21,8 @@ xlm_normaliser *xlm_prep_normaliser(const xlm_prep_options *options, GError **er
 /* Is at most one segmenter requested? Else EX_USAGE. */
 bool xlm_prep_check_segmenter(const xlm_prep_options *options, GError **error);
 
-/* The options of all classes that say how much to learn ("--unigram=N"), and those that name a file ("--codes=FILE"), separated by
- * "or". g_free. */
+/* The options of all classes that say how much to learn ("--unigram=N"), and those that name a file ("--codes=FILE"), separated
+ * by "or". g_free. */
 char *xlm_prep_learn_options(void);
 char *xlm_prep_file_options(void);
 /* The first given option that chooses a segmenter ("--codes"), NULL for none. g_free. */

@@ -61,8 +61,7 @@ static const char *add_merge(bpe_xlm *m, const char *line, size_t size, bool fir
     else if (n == 3 && !g_ascii_string_to_signed(fields[2], 10, 0, G_MAXINT64 >> 24, &count, NULL))
         wrong = "its count is not a whole number";
     else if (!first && m->counted != (n == 3))
-        wrong = n == 3 ? "has a count, although the lines before it have none"
-                       : "has no count, although the lines before it have one";
+        wrong = n == 3 ? "has a count, which the lines before it do not have" : "has no count, which the lines before it have";
     else if (xlm_utf8_check(text, size) < size)
         wrong = "is not UTF-8";
     else if (!bpe_add_pair(m->merges, fields[0], strlen(fields[0]), fields[1], strlen(fields[1]), count))

@@ -67,6 +67,20 @@ int64_t xlm_similarity_itermax(const xlm_itermax *itermax, int64_t n, int64_t m,
  * [out] links: n x m */
 int64_t xlm_similarity_filter(const xlm_itermax *itermax, int64_t n, int64_t m, const xlm_real *a, bool *links);
 
+/* The three ways above, with the parameters of XLM_TRANSPORT_DEFAULTS and XLM_ITERMAX_DEFAULTS. */
+typedef enum { XLM_LINK_TRANSPORT, XLM_LINK_ARGMAX, XLM_LINK_ITERMAX } xlm_link_method;
+
+/* Their names in options of programs: "ot", "argmax", "itermax". */
+#define XLM_LINK_METHODS {"ot", "argmax", "itermax", NULL}
+
+/* From vectors to links. Returns the number of links, at most 2 min(n, m).
+ * [in] source: n x d
+ * [in] target: m x d
+ * [out] s: n x m: A*, or the similarities
+ * [out] links: n x m */
+int64_t xlm_similarity_link(xlm_link_method method, int64_t n, int64_t m, int64_t d, const xlm_real *source,
+                            const xlm_real *target, xlm_real *s, bool *links);
+
 #ifdef __cplusplus
 }
 #endif

@@ -35,6 +35,7 @@ bool xlm_align_model_asked(void) { return given.checkpoint != NULL; }
 static bool read_options(const xlm_align_given *g, xlm_model_links_options *o, GError **error)
 {
     static const char *const encodings[] = {"together", "apart", NULL}, *const modes[] = {"space", "icu", NULL};
+    static const char *const methods[] = XLM_LINK_METHODS;
     *o = (xlm_model_links_options){
         .checkpoint = given.checkpoint, .source = g->source, .apart = g_strcmp0(given.encode, "apart") == 0,
         .output = g->output, .scores = g->scores, .alignment = g->alignment, .gold = given.gold, .matrices = given.matrices,
@@ -48,8 +49,9 @@ static bool read_options(const xlm_align_given *g, xlm_model_links_options *o, G
         return xlm_error_set(error, EX_USAGE, "--alignment writes the links of one layer; choose it with --layer");
     if (g->words != NULL)
         xlm_word_mode_find(g->words, &o->words);
-    if (g->method != NULL && !xlm_link_method_find(g->method, &o->method))
+    if (g->method != NULL && !g_strv_contains(methods, g->method))
         return xlm_error_set(error, EX_USAGE, "--method=%s: with --checkpoint it must be ot, argmax or itermax", g->method);
+    o->method = (xlm_link_method)xlm_program_number_of(g->method, methods);
     return true;
 }
 

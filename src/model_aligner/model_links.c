@@ -15,17 +15,7 @@
 #include "model_aligner/pair_languages.h"
 #include "tensor/parameters.h"
 
-static const char *const methods[] = {[XLM_LINK_TRANSPORT] = "ot", [XLM_LINK_ARGMAX] = "argmax", [XLM_LINK_ITERMAX] = "itermax"};
-
-bool xlm_link_method_find(const char *name, xlm_link_method *method)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(methods); i++)
-        if (strcmp(methods[i], name) == 0) {
-            *method = (xlm_link_method)i;
-            return true;
-        }
-    return false;
-}
+static const char *const methods[] = XLM_LINK_METHODS;
 
 /* What is made of one layer, of this rank's pairs. */
 struct layer_links {
@@ -221,25 +211,6 @@ static void link_words(const int32_t *const words[2], int64_t n, int64_t m, cons
     g_array_set_size(found, kept);
 }
 
-/* s: n x m, left as A* or similarities; links: n x m. */
-static void link_subwords(xlm_link_method method, int64_t n, int64_t m, int64_t d, const float *source, const float *target,
-                          float *s, bool *links)
-{
-    static const xlm_transport transport = XLM_TRANSPORT_DEFAULTS;
-    static const xlm_itermax itermax = XLM_ITERMAX_DEFAULTS;
-    if (method == XLM_LINK_TRANSPORT) {
-        xlm_similarity_products(n, m, d, source, target, s);
-        xlm_similarity_transport(&transport, n, m, s);
-        xlm_similarity_filter(&itermax, n, m, s, links);
-        return;
-    }
-    xlm_similarity_cosines(n, m, d, source, target, s);
-    if (method == XLM_LINK_ARGMAX)
-        xlm_similarity_argmax(n, m, s, false, links);
-    else
-        xlm_similarity_itermax(&itermax, n, m, s, links);
-}
-
 /* Append the line of a pair, which has these links, none when found is NULL. */
 static void add_pair(struct aligner *a, int64_t layer, int64_t pair, const GArray *found)
 {
@@ -302,7 +273,7 @@ static void align_batch(struct aligner *a, int64_t layer, const xlm_pair_batch *
         const struct shape *p = &shape[i];
         const int32_t *const words[] = {&g_array_index(a->text->side[0].words, int32_t, p->first[0]),
                                         &g_array_index(a->text->side[1].words, int32_t, p->first[1])};
-        link_subwords(a->options->method, p->n, p->m, d, states + b->row[0][i] * d, states + b->row[1][i] * d, p->s, p->links);
+        xlm_similarity_link(a->options->method, p->n, p->m, d, states + b->row[0][i] * d, states + b->row[1][i] * d, p->s, p->links);
         link_words(words, p->n, p->m, p->s, p->links, found[i]);
     }
     for (int64_t i = 0; i < b->n && a->matrices != NULL; i++)

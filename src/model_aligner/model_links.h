@@ -5,11 +5,10 @@
 #ifndef XLM_MODEL_ALIGNER_MODEL_LINKS_H
 #define XLM_MODEL_ALIGNER_MODEL_LINKS_H
 
+#include <xlm/similarity.h>
+
 #include "aligners/align_input.h"
 #include "text/words.h"
-
-typedef enum { XLM_LINK_TRANSPORT, XLM_LINK_ARGMAX, XLM_LINK_ITERMAX } xlm_link_method;
-bool xlm_link_method_find(const char *name, xlm_link_method *method);
 
 enum { XLM_LAYER_DEFAULT = -1, XLM_LAYER_ALL = -2 };
 

@@ -329,6 +329,14 @@ bool xlm_program_is_one_of(const char *option, const char *word, const char *con
     return xlm_error_set(error, EX_USAGE, "--%s=%s: must be one of %s", option, word, all);
 }
 
+int xlm_program_number_of(const char *word, const char *const *words)
+{
+    int i = 0;
+    while (word != NULL && strcmp(words[i], word) != 0)
+        i++;
+    return i;
+}
+
 bool xlm_program_read_bytes(const char *option, const char *text, int64_t *bytes, GError **error)
 {
     static const char units[] = "KMG";

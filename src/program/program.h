@@ -68,6 +68,8 @@ const char *xlm_program_argument(const xlm_program *program, int argc, char *con
 
 /* Is the value of an option (NULL if it was not given) one of the words, an array ended by NULL? EX_USAGE. */
 bool xlm_program_is_one_of(const char *option, const char *word, const char *const *words, GError **error);
+/* The number of a word that is one of them; 0 for NULL. */
+int xlm_program_number_of(const char *word, const char *const *words);
 /* Parses a number of bytes: 512M, 4G, 1.5g, at least 1M. text NULL: *bytes is not changed. EX_USAGE. */
 bool xlm_program_read_bytes(const char *option, const char *text, int64_t *bytes, GError **error);
 

@@ -63,7 +63,7 @@ static bool open_components(xlm_stream *stream, const xlm_opening *opening, GErr
     const int n = xlm_stream_components(stream);
     stream->together = MAX(component_at(stream, 0)->together, 1);
     if (stream->batch % stream->together != 0)
-        return xlm_error_set(error, EX_CONFIG, "[stream %s]: %" G_GINT64_FORMAT " %s each stand in one step together, so batch "
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: %" G_GINT64_FORMAT " %s are always in one step together, so batch "
                              "must be a multiple of that, not %" G_GINT64_FORMAT, opening->stream, stream->together,
                              stream->source.cls->source.unit, stream->batch);
     stream->names = g_new0(const char *, n + 1);

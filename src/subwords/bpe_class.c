@@ -70,7 +70,7 @@ static bool save_notes(xlm_store *store, const char *path, GError **error)
         {"", "end_of_word", BPE_END},
         {"codes", "description", "BPE merges by rank: left and right symbol; </w> is the end of a word"},
         {"code_counts", "description",
-         "how often each pair stood in the text when it was merged; languages weighted as in learning"},
+         "how often each pair was in the text when it was merged; languages weighted as in learning"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(notes); i++)
         if (!xlm_word_store_note(store, path, notes[i].object, notes[i].name, notes[i].text, error))

@@ -198,3 +198,18 @@ int64_t xlm_similarity_filter(const xlm_itermax *itermax, int64_t n, int64_t m, 
     }
     return finish(&r);
 }
+
+int64_t xlm_similarity_link(xlm_link_method method, int64_t n, int64_t m, int64_t d, const xlm_real *source,
+                            const xlm_real *target, xlm_real *s, bool *links)
+{
+    static const xlm_transport transport = XLM_TRANSPORT_DEFAULTS;
+    static const xlm_itermax itermax = XLM_ITERMAX_DEFAULTS;
+    if (method == XLM_LINK_TRANSPORT) {
+        xlm_similarity_products(n, m, d, source, target, s);
+        xlm_similarity_transport(&transport, n, m, s);
+        return xlm_similarity_filter(&itermax, n, m, s, links);
+    }
+    xlm_similarity_cosines(n, m, d, source, target, s);
+    return method == XLM_LINK_ARGMAX ? xlm_similarity_argmax(n, m, s, false, links)
+                                     : xlm_similarity_itermax(&itermax, n, m, s, links);
+}

@@ -50,11 +50,11 @@ static const xlm_program program = {
 };
 
 static struct {
-    char *from, *to, *output, *max_length, *alignment, *long_lines;
+    char *from, *to, *output, *max_length, *alignment, *alignment_method, *long_lines;
     gint64 beam, n_best, top_k, seed, batch_tokens, block, length, alignment_layer, threads;
     double length_penalty, temperature, alignment_threshold;
     gboolean early_stopping, scores, sample;
-} given = {.n_best = 1, .seed = 1, .batch_tokens = 16384, .length_penalty = 1, .temperature = 1};
+} given = {.alignment_layer = -1, .n_best = 1, .seed = 1, .batch_tokens = 16384, .length_penalty = 1, .temperature = 1};
 
 enum { DEFAULT_BEAM = 5 };
 
@@ -98,18 +98,24 @@ static const GOptionEntry output_options[] = {
      "number of translations of each line (default 1); from 2 on, the number of the line and a tab come before each", "N"},
     {"scores", 0, 0, G_OPTION_ARG_NONE, &given.scores, "write the score and a tab before each translation", NULL},
     {"alignment", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.alignment,
-     "file of the links between words of each line and of its translation, as 0-0 1-2, words being what is between blanks: each "
-     "token of the translation is linked with the token that it attends to most, by the mean over the heads of a decoder's layer",
+     "file of the links between words of each line and of its translation, as 0-0 1-2, words being what is between blanks",
      "FILE"},
+    {"alignment-method", 0, 0, G_OPTION_ARG_STRING, &given.alignment_method,
+     "how they are found: each token of the translation is linked with the token that it attends to most, by the mean over the "
+     "heads of a layer of the decoder (attention, the default); or from the states of a layer of the encoder, which reads both, "
+     "by optimal transport, Argmax or Itermax, as xlm_align --checkpoint does", "attention|ot|argmax|itermax"},
     {"alignment-layer", 0, 0, G_OPTION_ARG_INT64, &given.alignment_layer,
-     "that layer, 1 to the number of them (default: the last)", "N"},
+     "that layer: of the decoder, 1 to the number of them (default: the last); of the encoder, 0 to the number of them (default: "
+     "two thirds of it)", "N"},
     {"alignment-threshold", 0, 0, G_OPTION_ARG_DOUBLE, &given.alignment_threshold,
-     "link with all tokens that get at least this share of the attention, instead of the one that gets most", "P"},
+     "with attention: link with all tokens that get at least this share, instead of the one that gets most", "P"},
     {.long_name = NULL}};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {
     {"Text", text_options}, {"Search", search_options}, {"Output", output_options}};
 
+/* Attention, then the names of XLM_LINK_METHODS. */
+static const char *const alignment_methods[] = {"attention", "ot", "argmax", "itermax", NULL};
 static const char *const long_lines[] = {[XLM_LONG_SPLIT] = "split", [XLM_LONG_CUT] = "cut", [XLM_LONG_REFUSE] = "refuse", NULL};
 
 /* ---- options ---- */
@@ -154,12 +160,18 @@ static bool check_search(GError **error)
 
 static bool check_options(GError **error)
 {
-    if (given.alignment == NULL && (given.alignment_layer != 0 || given.alignment_threshold > 0 || given.alignment_threshold < 0))
-        return xlm_error_set(error, EX_USAGE, "--alignment-layer and --alignment-threshold are for --alignment");
+    const bool threshold = given.alignment_threshold > 0 || given.alignment_threshold < 0;
+    if (!xlm_program_is_one_of("alignment-method", given.alignment_method, alignment_methods, error))
+        return false;
+    const bool states = xlm_program_number_of(given.alignment_method, alignment_methods) > 0;
+    if (given.alignment == NULL && (given.alignment_layer != -1 || given.alignment_method != NULL || threshold))
+        return xlm_error_set(error, EX_USAGE, "--alignment-method, --alignment-layer and --alignment-threshold are for --alignment");
+    if (states && threshold)
+        return xlm_error_set(error, EX_USAGE, "--alignment-threshold is for --alignment-method=attention");
     if (!(given.alignment_threshold >= 0 && given.alignment_threshold <= 1))
         return xlm_error_set(error, EX_USAGE, "--alignment-threshold=%g: must be 0 to 1", given.alignment_threshold);
     return check_search(error) &&
-           (given.alignment_layer == 0 || is_at_least("alignment-layer", given.alignment_layer, 1, 1000, error)) &&
+           (given.alignment_layer == -1 || is_at_least("alignment-layer", given.alignment_layer, states ? 0 : 1, 1000, error)) &&
            (given.length == 0 || is_at_least("length", given.length, 3, G_MAXINT32, error)) &&
            (given.block == 0 || is_at_least("block", given.block, 1, G_MAXINT32, error)) &&
            is_at_least("threads", given.threads, 0, 1024, error) &&
@@ -202,6 +214,16 @@ static bool find_language(const work *w, const char *option, const char *name, i
            xlm_error_set(error, EX_USAGE, "the model has language embeddings; give --%s (one of %s)", option, known);
 }
 
+static void choose_links(const xlm_model_config *config, xlm_translation_options *o)
+{
+    const int number = xlm_program_number_of(given.alignment_method, alignment_methods);
+    o->links_by = number == 0 ? XLM_LINKS_BY_ATTENTION : XLM_LINKS_BY_STATES;
+    o->link_method = (xlm_link_method)MAX(number - 1, 0);
+    o->link_layer = given.alignment_layer != -1 ? given.alignment_layer
+                    : number == 0 ? config->decoder_layers : (2 * config->layers + 1) / 3;
+    o->link_threshold = given.alignment_threshold;
+}
+
 static bool choose_options(work *w, GError **error)
 {
     xlm_translation_options *o = &w->options;
@@ -213,8 +235,7 @@ static bool choose_options(work *w, GError **error)
     o->n_best = given.n_best;
     o->batch_tokens = given.batch_tokens;
     if (given.alignment != NULL)
-        o->link_layer = given.alignment_layer != 0 ? given.alignment_layer : w->loaded->config.decoder_layers;
-    o->link_threshold = given.alignment_threshold;
+        choose_links(&w->loaded->config, o);
     return read_max_length(o, error);
 }
 
@@ -233,14 +254,6 @@ static bool check_model(work *w, GError **error)
                          (int64_t)given.length, w->path, c->positions);
 }
 
-static int32_t long_lines_of(const char *word)
-{
-    int32_t i = 0;
-    while (word != NULL && strcmp(long_lines[i], word) != 0)
-        i++;
-    return i;
-}
-
 static bool open_translator(work *w, GError **error)
 {
     xlm_line_translator *l = &w->lines;
@@ -251,7 +264,7 @@ static bool open_translator(work *w, GError **error)
     l->encoder = (xlm_line_encoder){
         .tokenizer = w->tokenizer, .sentences = w->sentences, .language = l->from,
         .longest = given.length != 0 ? given.length - 2 : xlm_translation_longest(w->loaded->model),
-        .long_lines = (xlm_long_lines)long_lines_of(given.long_lines)};
+        .long_lines = (xlm_long_lines)xlm_program_number_of(given.long_lines, long_lines)};
     l->from = MAX(l->from, 0);
     l->to = MAX(l->to, 0);
     l->translator = (xlm_translator){.comm = w->comm, .model = w->loaded->model, .options = &w->options,

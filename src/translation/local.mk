@@ -4,6 +4,7 @@ translation_sources = \
 	src/translation/line_parts.c src/translation/line_parts.h \
 	src/translation/lines.c src/translation/lines.h \
 	src/translation/results.c src/translation/results.h \
+	src/translation/state_links.c src/translation/state_links.h \
 	src/translation/token_links.c src/translation/token_links.h \
 	src/translation/translate.c src/translation/translate.h \
 	src/translation/translation.h

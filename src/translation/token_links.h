@@ -14,6 +14,7 @@ typedef struct xlm_link_input {
     xlm_translation *translation;  /* [n] whose links are set, memory of the tape */
     const int32_t *sentence;       /* [n] ascending: which of the sentences each is of */
     const int32_t *languages;      /* [sentences] of the translations */
+    const xlm_text *source;        /* the sentences as the encoder reads them, for links by states */
     xlm_var *memory;               /* rows x d */
     const int32_t *memory_offsets; /* [sentences + 1]; a sentence has the rows <s>, its ids, </s> */
 } xlm_link_input;

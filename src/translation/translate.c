@@ -9,6 +9,7 @@
 #include "tensor/variable.h"
 #include "translation/batches.h"
 #include "translation/results.h"
+#include "translation/state_links.h"
 #include "translation/token_links.h"
 
 const xlm_translation_options xlm_translation_defaults = {
@@ -42,9 +43,11 @@ bool xlm_translation_check(const xlm_model *model, const xlm_special_tokens *spe
     if (options->n_best > options->search.beam)
         return xlm_error_set(error, EX_USAGE, "%" G_GINT64_FORMAT " translations of a sentence are more than the beam, %"
                              G_GINT64_FORMAT, options->n_best, options->search.beam);
-    if (options->link_layer > c->decoder_layers)
-        return xlm_error_set(error, EX_USAGE, "layer %" G_GINT64_FORMAT ": the decoder has %" G_GINT64_FORMAT " layers",
-                             options->link_layer, c->decoder_layers);
+    const bool by_states = options->links_by == XLM_LINKS_BY_STATES;
+    const int64_t layers = by_states ? c->layers : c->decoder_layers;
+    if (options->links_by != XLM_LINKS_NONE && options->link_layer > layers)
+        return xlm_error_set(error, EX_USAGE, "layer %" G_GINT64_FORMAT ": the %s has %" G_GINT64_FORMAT " layers",
+                             options->link_layer, by_states ? "encoder" : "decoder", layers);
     return true;
 }
 
@@ -164,9 +167,11 @@ static xlm_translation *choose(const struct batch *b, const xlm_search_result *r
                                             .score = h->score};
         }
     const xlm_link_input links = {.translations = n, .translation = chosen, .sentence = *sentence, .languages = b->to,
-                                  .memory = memory, .memory_offsets = b->text.offsets};
-    if (t->options->link_layer > 0)
+                                  .source = &b->text, .memory = memory, .memory_offsets = b->text.offsets};
+    if (t->options->links_by == XLM_LINKS_BY_ATTENTION)
         xlm_token_links_find(t->model, t->tape, t->specials, t->options, &links);
+    else if (t->options->links_by == XLM_LINKS_BY_STATES)
+        xlm_state_links_find(t->model, t->tape, t->specials, t->options, &links);
     *total = n;
     return chosen;
 }

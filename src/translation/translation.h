@@ -3,6 +3,14 @@
 #define XLM_TRANSLATION_TRANSLATION_H
 
 #include <xlm/search.h>
+#include <xlm/similarity.h>
+
+/* By what translations are linked with their sentences. */
+typedef enum {
+    XLM_LINKS_NONE,
+    XLM_LINKS_BY_ATTENTION, /* of the decoder to the encoder (translation/token_links.h) */
+    XLM_LINKS_BY_STATES     /* of the encoder, which reads both (translation/state_links.h) */
+} xlm_links_by;
 
 typedef struct xlm_translation_options {
     xlm_search_options search;
@@ -10,8 +18,10 @@ typedef struct xlm_translation_options {
     double length_ratio;    /* a translation of a sentence of n ids has at most length_ratio n + length_constant ids, rounded down, */
     int64_t length_constant; /* and fits into the positions of the model with <s> */
     int64_t batch_tokens;   /* maximum number of tokens of all hypotheses of a batch, unless one sentence may have more */
-    int64_t link_layer;     /* 1 to D: link translations with their sentences by the attention of this layer; 0: no links */
+    xlm_links_by links_by;
+    int64_t link_layer;     /* by attention: of the decoder, 1 to D; by states: of the encoder, 0 to L */
     double link_threshold;  /* > 0: by all attention weights of at least this; 0: each token by the largest one */
+    xlm_link_method link_method; /* by states */
 } xlm_translation_options;
 
 /* Token `target` of a translation is linked with id `source` of its sentence. */

@@ -92,9 +92,6 @@ for data in /rows /columns /source/words /target/words /layer.2/values; do numbe
     }' | sort >newest.maps
 awk '{ for (i = 1; i <= NF; i++) print NR - 1, $i }' newest.links | sort | cmp - newest.maps ||
     fail "heat maps and links differ: $(cat newest.links newest.maps)"
-# xlm_align links translations by the encoder's states.
-logged align.log xlm_align newest.en newest.xx --checkpoint learn/latest --method itermax --encode apart -o states.links
-[ "$(wc -l <states.links)" = 3 ] && ! grep -vE '^([0-9]+-[0-9]+( |$))+$' states.links || fail "links by states: $(cat states.links)"
 if command -v gnuplot >/dev/null; then
     logged report.log xlm_report learn -o learn.html
     for text in 'Scores of translations' 'Examples of translations' '<caption>Pair 0: en down, xx to the right, layer 2'; do

@@ -33,6 +33,22 @@ paste -d'|' dev.en one.out links | awk -F'|' '{
 translate dev.en --alignment-threshold 0.2 --alignment more >/dev/null 2>&1
 [ "$(wc -w <more)" -gt "$(wc -w <links)" ] || fail "a threshold of 0.2 gives $(wc -w <more) links, and not more than $(wc -w <links)"
 
+# ---- links by the encoder's states are those of xlm_align, also of several layers and translations a line ----
+cp one.out dev.de
+for method in ot argmax itermax; do
+    translate dev.en --alignment-method $method --alignment $method.links >again.out 2>again.log || fail "$(cat again.log)"
+    cmp one.out again.out || fail "translations are others with links by $method"
+    logged align.log xlm_align dev.en dev.de --checkpoint out/latest --method $method --encode apart -o wanted.links
+    cmp wanted.links $method.links || fail "links by $method differ from xlm_align's"
+done
+cmp -s ot.links argmax.links && fail "optimal transport and Argmax give the same links"
+xlm_translate out/latest --from en --to de --n-best 2 dev.en --alignment-method itermax --alignment-layer 0 --batch-tokens 300 \
+    --alignment two.links -o two.out 2>two.log || fail "$(cat two.log)"
+cut -f2 two.out >two.de
+cut -f1 two.out | while read -r line; do sed -n "${line}p" dev.en; done >two.en
+logged align.log xlm_align two.en two.de --checkpoint out/latest --method itermax --encode apart --layer 0 -o wanted.links
+cmp wanted.links two.links || fail "links of two translations a line by layer 0 differ from xlm_align's"
+
 # ---- the same bytes on any number of ranks, in any blocks and batches; files, gzip, standard input ----
 best() { xlm_translate out/latest --from en --to de --n-best 3 --scores --beam 4 "$@"; }
 best dev.en --alignment links1 >best1.out 2>best.log || fail "$(cat best.log)"
@@ -132,6 +148,9 @@ expect 64 '--beam and --early-stopping search' translate --sample --beam 2 dev.e
 expect 64 'are for --sample' translate --top-k 2 dev.en
 expect 64 'are for --alignment' translate --alignment-layer 1 dev.en
 expect 64 'layer 2: the decoder has 1 layers' translate --alignment-layer 2 --alignment l dev.en
+expect 64 'layer 9: the encoder has' translate --alignment-layer 9 --alignment-method ot --alignment l dev.en
+expect 64 'is for --alignment-method=attention' translate --alignment-threshold 0.1 --alignment-method ot --alignment l dev.en
+expect 64 'must be one of attention, ot, argmax, itermax' translate --alignment-method x --alignment l dev.en
 expect 64 '--max-length=1.5: must be two numbers' translate --max-length 1.5 dev.en
 expect 64 '--long-lines=some: must be one of split, cut, refuse' translate --long-lines some dev.en
 expect 64 '--length=65: the model of out/latest has 64 positions' translate --length 65 dev.en

@@ -142,8 +142,12 @@ static void test_check(void **state)
     o.search.top_k = 31;
     refused(c, &o, EX_USAGE, "more than the vocabulary");
     o = xlm_translation_defaults;
+    o.links_by = XLM_LINKS_BY_ATTENTION;
     o.link_layer = 2;
     refused(c, &o, EX_USAGE, "the decoder has 1 layers");
+    o.links_by = XLM_LINKS_BY_STATES;
+    o.link_layer = c.layers + 1;
+    refused(c, &o, EX_USAGE, "the encoder has ");
 }
 
 /* ---- translations ---- */
@@ -159,9 +163,8 @@ static xlm_translation_set *translate(const struct setup *s, xlm_tape *tape, con
 }
 
 /* Each sentence has the translations that it has alone; none has more ids than it may; the pass takes what was planned. */
-static void test_translations(void **state)
+static void check_translations(xlm_links_by links_by)
 {
-    (void)state;
     enum { S = 7 };
     const int64_t offsets[S + 1] = {0, 3, 3, 4, 10, 28, 30, 33};
     int32_t ids[33], from[S] = {0}, to[S];
@@ -179,6 +182,7 @@ static void test_translations(void **state)
     o.length_ratio = 0.5;
     o.length_constant = 4;
     o.batch_tokens = 60;
+    o.links_by = links_by;
     o.link_layer = 1;
     const xlm_translation_sources all = {.sentences = S, .offsets = offsets, .ids = ids, .from = from, .to = to};
     xlm_translation_set *t = translate(&s, tape, &o, &all);
@@ -195,10 +199,11 @@ static void test_translations(void **state)
             assert_true(a->tokens == b->tokens && a->links == b->links && a->tokens <= n / 2 + 4);
             assert_true(a->score >= b->score && a->score <= b->score); /* the same bits */
             assert_true(i == 0 || a[-1].score >= a->score);
-            assert_int_equal(a->links, a->tokens);
+            assert_true(links_by == XLM_LINKS_BY_ATTENTION ? a->links == a->tokens : a->links > 0 || a->tokens == 0);
             assert_memory_equal(a->ids, b->ids, sizeof *a->ids * (size_t)a->tokens);
             for (int32_t l = 0; l < a->links; l++)
-                assert_true(a->link[l].target == l && a->link[l].source >= 0 && a->link[l].source < n &&
+                assert_true((links_by == XLM_LINKS_BY_STATES || a->link[l].target == l) && a->link[l].target < a->tokens &&
+                            a->link[l].target == b->link[l].target && a->link[l].source >= 0 && a->link[l].source < n &&
                             a->link[l].source == b->link[l].source);
         }
         xlm_translation_set_free(alone);
@@ -211,6 +216,13 @@ static void test_translations(void **state)
     xlm_translation_set_free(t);
     xlm_tape_free(tape);
     close_setup(&s);
+}
+
+static void test_translations(void **state)
+{
+    check_translations(XLM_LINKS_BY_ATTENTION);
+    check_translations(XLM_LINKS_BY_STATES);
+    (void)state;
 }
 
 int main(int argc, char **argv)

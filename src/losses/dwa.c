@@ -71,7 +71,7 @@ static bool dwa_open(xlm_loss *self, char *message, size_t size)
         snprintf(message, size, "it aligns the two sides of pairs, and [stream %s] has none; set type = parallel there",
                  stream->name);
     else if (stream->noise)
-        snprintf(message, size, "its labels are of the original text, but [stream %s] has noise (noise_shuffle, noise_drop, "
+        snprintf(message, size, "its labels are of the original text, and [stream %s] has noise (noise_shuffle, noise_drop, "
                  "noise_blank, or a stage), which changes the rows", stream->name);
     else if (dwa->label_layer > layers)
         snprintf(message, size, "label_layer = %lld, but the model has %lld layers; set label_layer to one of 0 to %lld",

@@ -17,7 +17,7 @@ static bool check_text(const xlm_hosted *hosted, const xlm_view *view, GError **
 {
     const bool some = view->rows == XLM_ROWS_PREDICTED || view->rows == XLM_ROWS_NEAR || view->rows == XLM_ROWS_LINKED;
     if (view->text == XLM_TEXT_ORIGINAL && some && hosted->loss.stream->noise)
-        return xlm_error_set(error, EX_CONFIG, "it reads predicted rows of the original text, but [stream %s] has noise "
+        return xlm_error_set(error, EX_CONFIG, "it reads predicted rows of the original text, and [stream %s] has noise "
                              "(noise_shuffle, noise_drop, noise_blank, or a stage), which changes the rows",
                              hosted->loss.stream->name);
     if (view->text != XLM_TEXT_MADE)
@@ -71,7 +71,7 @@ static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **
         return xlm_error_set(error, EX_CONFIG, "it reads rows that are linked, and [stream %s] has no word alignments; give it "
                              "alignments = FILE.h5", stream->name);
     if (view->number < 0 || view->number > XLM_MAX_VIEW_NUMBER || (view->number != 0 && !view->dropout))
-        return xlm_error_set(error, EX_CONFIG, "a view has number = %" G_GINT64_FORMAT "; it must be from 0 to %d, and 0 without "
+        return xlm_error_set(error, EX_CONFIG, "a view with number %" G_GINT64_FORMAT "; it must be from 0 to %d, and 0 without "
                              "dropout, whose draws it separates", view->number, XLM_MAX_VIEW_NUMBER);
     if (view->rows == XLM_ROWS_NEAR && view->reach < 0)
         return xlm_error_set(error, EX_CONFIG, "a view that reaches %" G_GINT64_FORMAT " rows around the predicted ones",

@@ -71,8 +71,8 @@ static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **
         return xlm_error_set(error, EX_CONFIG, "it reads rows that are linked, and [stream %s] has no word alignments; give it "
                              "alignments = FILE.h5", stream->name);
     if (view->number < 0 || view->number > XLM_MAX_VIEW_NUMBER || (view->number != 0 && !view->dropout))
-        return xlm_error_set(error, EX_CONFIG, "a view with number %" G_GINT64_FORMAT "; it must be from 0 to %d, and 0 without "
-                             "dropout, whose draws it separates", view->number, XLM_MAX_VIEW_NUMBER);
+        return xlm_error_set(error, EX_CONFIG, "a view with number %" G_GINT64_FORMAT "; it separates draws of dropout, so it must "
+                             "be from 0 to %d, and without dropout 0", view->number, XLM_MAX_VIEW_NUMBER);
     if (view->rows == XLM_ROWS_NEAR && view->reach < 0)
         return xlm_error_set(error, EX_CONFIG, "a view that reaches %" G_GINT64_FORMAT " rows around the predicted ones",
                              view->reach);

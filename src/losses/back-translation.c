@@ -29,7 +29,7 @@ static const xlm_option back_translation_options[] = {
      "languages that the sentences are translated into, to be translated back; one is drawn for each, not its own",
      offsetof(struct back_translation, source_languages)},
     {"temperature", XLM_OPTION_REAL, "0", 0, 100, NULL,
-     "translate by sampling from p^(1/temperature); 0: greedily, taking the most probable token each time",
+     "translate by sampling from p^(1/temperature), at least 0.001; 0: greedily, taking the most probable token each time",
      offsetof(struct back_translation, temperature)},
     {"top_k", XLM_OPTION_INT, "0", 0, 1e9, NULL, "sample among this many most probable tokens; 0: among all",
      offsetof(struct back_translation, top_k)},
@@ -98,6 +98,8 @@ static bool back_translation_open(xlm_loss *self, char *message, size_t size)
     else if (stream->joined)
         snprintf(message, size, "a sequence of [stream %s] can hold several sentences; set join_sentences = false there",
                  stream->name);
+    else if (b->temperature > 0 && b->temperature < 1e-3) /* logits / temperature would leave the range of float */
+        snprintf(message, size, "temperature = %g: must be 0, or from 0.001 to 100", b->temperature);
     else if (b->top_k > 0 && b->temperature == 0)
         snprintf(message, size, "top_k is for samples, and temperature = 0 makes none; set temperature = 1");
     else

@@ -273,7 +273,8 @@ static void align_batch(struct aligner *a, int64_t layer, const xlm_pair_batch *
         const struct shape *p = &shape[i];
         const int32_t *const words[] = {&g_array_index(a->text->side[0].words, int32_t, p->first[0]),
                                         &g_array_index(a->text->side[1].words, int32_t, p->first[1])};
-        xlm_similarity_link(a->options->method, p->n, p->m, d, states + b->row[0][i] * d, states + b->row[1][i] * d, p->s, p->links);
+        const float *source = states + b->row[0][i] * d, *target = states + b->row[1][i] * d;
+        xlm_similarity_link(a->options->method, p->n, p->m, d, source, target, p->s, p->links);
         link_words(words, p->n, p->m, p->s, p->links, found[i]);
     }
     for (int64_t i = 0; i < b->n && a->matrices != NULL; i++)

@@ -120,9 +120,11 @@ int64_t xlm_search_continue_row(const xlm_row_choice *choice, const xlm_row_requ
         k = sample_of_highest(choice, request, vocabulary, logits, found);
     else
         k = sample_of_all(choice, request, vocabulary, logits, found);
+    if (!isfinite(log_sum)) /* a logit is NaN or infinite, so no token has a probability */
+        k = 0;
     for (int64_t i = 0; i < k; i++)
         found[i].log_probability -= log_sum;
-    if (k == 0) { /* only </s> may follow, or the logits are NaN */
+    if (k == 0) {
         found[0] = (xlm_continuation){.id = end, .log_probability = isfinite(log_end) ? log_end : -(double)INFINITY};
         k = 1;
     }

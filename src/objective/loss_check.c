@@ -43,7 +43,7 @@ static bool set_option(const xlm_loss_class *cls, const char *text, void *state,
         o++;
     const bool known = o != NULL && o->name != NULL && pair[1] != NULL;
     const bool good = known ? xlm_option_set(o, g_strstrip(pair[1]), state, error)
-                            : xlm_error_set(error, EX_USAGE, "\"%s\" is not KEY=VALUE with an option of %s", text, cls->name);
+                            : xlm_error_set(error, EX_USAGE, "\"%s\" is not an option of %s as KEY=VALUE", text, cls->name);
     g_strfreev(pair);
     return good;
 }

@@ -137,9 +137,10 @@ static bool open_direction(xlm_dev_translations *dev, const xlm_corpus *corpus, 
            xlm_error_set(error, EX_CONFIG, "[evaluate]: %s has no held-out pair that is short enough", name);
 }
 
-static bool check_model(const xlm_job *job, GError **error)
+static bool check_model(const xlm_job *job, const xlm_vocabulary *vocabulary, GError **error)
 {
     const int64_t directions = g_strv_length(job->evaluate.translate);
+    const int64_t ordinary = xlm_vocabulary_size(vocabulary) - xlm_vocabulary_specials(vocabulary)->distinct;
     if (job->model.decoder_layers == 0)
         return xlm_error_set(error, EX_CONFIG, "[evaluate]: translate needs a decoder, and the model has none; set decoder_layers "
                              "in [model]");
@@ -148,6 +149,9 @@ static bool check_model(const xlm_job *job, GError **error)
     if (directions > 1 && !job->model.language_embeddings)
         return xlm_error_set(error, EX_CONFIG, "[evaluate]: translate has %" G_GINT64_FORMAT " directions, and without language "
                              "embeddings the decoder cannot know which; set language_embeddings = true in [model]", directions);
+    if (job->evaluate.beam > ordinary)
+        return xlm_error_set(error, EX_CONFIG, "[evaluate]: beam = %" G_GINT64_FORMAT " is larger than the vocabulary, which has %"
+                             G_GINT64_FORMAT " tokens that are not special", job->evaluate.beam, ordinary);
     return job->evaluate.patience == 0 || job->train.evaluate_every > 0 ||
            xlm_error_set(error, EX_CONFIG,
                          "[evaluate]: patience counts evaluations, and evaluate_every = 0 makes one, at the end");
@@ -166,7 +170,7 @@ static bool open_metric(xlm_dev_translations *dev, GError **error)
 
 xlm_dev_translations *xlm_dev_translations_open(const xlm_job *job, const xlm_corpus *corpus, GError **error)
 {
-    if (!check_model(job, error))
+    if (!check_model(job, xlm_corpus_vocabulary(corpus), error))
         return NULL;
     xlm_dev_translations *dev = g_new0(xlm_dev_translations, 1);
     char **names = job->evaluate.translate;

@@ -36,8 +36,9 @@ struct xlm_report {
     double run_seconds, opened_at;
     int64_t run_steps, run_tokens;
     double last_step_at;
-    score held_out; /* weighted sum of the objectives' losses; with a validation its first measure */
-    const char *held_out_name;
+    score held_out;  /* weighted sum of the objectives' losses */
+    score validated; /* the first measure of the validation */
+    const char *validated_name;
 };
 
 /* Rows up to and with `step` of an earlier run's file; NULL when there is none. */
@@ -91,7 +92,7 @@ xlm_report *xlm_report_open(const xlm_report_setup *setup, bool resumed, GError 
     }
     r->since = r->last_step_at = r->opened_at = xlm_clock();
     r->gemm_gflops = setup->gemm_gflops;
-    r->held_out.last_step = r->held_out.best_step = -1;
+    r->held_out.last_step = r->held_out.best_step = r->validated.last_step = -1;
     r->flops = xlm_gemm_flops();
     return r;
 }
@@ -327,17 +328,6 @@ void xlm_report_profile(xlm_profile *profile, const char *arithmetic, const xlm_
                      100 * (1 - MIN(x->waited / x->seconds, 1)));
 }
 
-static void note_score(xlm_report *r, const char *name, double value, bool better)
-{
-    r->held_out_name = name;
-    r->held_out.last = value;
-    r->held_out.last_step = r->of.progress->step;
-    if (r->held_out.best_step < 0 || better) {
-        r->held_out.best = value;
-        r->held_out.best_step = r->of.progress->step;
-    }
-}
-
 /* The weighted sum of the objectives' losses over all languages; rows: of an evaluation. */
 static void note_held_out(xlm_report *r, const xlm_evaluation *rows, int n)
 {
@@ -348,8 +338,25 @@ static void note_held_out(xlm_report *r, const xlm_evaluation *rows, int n)
             loss += xlm_loss_weight_at(&r->of.job->objective[rows[i].objective].weight, r->of.progress->step) * rows[i].loss;
             objectives++;
         }
-    if (objectives > 0)
-        note_score(r, "held-out loss", loss, loss < r->held_out.best);
+    if (objectives == 0)
+        return;
+    r->held_out.last = loss;
+    r->held_out.last_step = r->of.progress->step;
+    if (r->held_out.best_step < 0 || loss < r->held_out.best) {
+        r->held_out.best = loss;
+        r->held_out.best_step = r->of.progress->step;
+    }
+}
+
+static void append_score(GString *line, const char *name, const score *s, int64_t step)
+{
+    if (s->last_step < 0)
+        return;
+    g_string_append_printf(line, "; %s %.4f", name, s->last);
+    if (s->last_step != step)
+        g_string_append_printf(line, " at step %" G_GINT64_FORMAT, s->last_step);
+    if (s->best_step != s->last_step)
+        g_string_append_printf(line, ", best %.4f at step %" G_GINT64_FORMAT, s->best, s->best_step);
 }
 
 void xlm_report_summary(const xlm_report *report)
@@ -365,13 +372,8 @@ void xlm_report_summary(const xlm_report *report)
                     progress->step == c->steps ? "finished" : "stopped", r->run_steps,
                     xlm_log_time(xlm_clock() - r->opened_at, took), xlm_log_count((double)r->run_tokens, tokens),
                     xlm_log_count((double)r->run_tokens / MAX(r->run_seconds, 1e-9), rate));
-    if (r->held_out.last_step >= 0) {
-        g_string_append_printf(line, "; %s %.4f", r->held_out_name, r->held_out.last);
-        if (r->held_out.last_step != progress->step)
-            g_string_append_printf(line, " at step %" G_GINT64_FORMAT, r->held_out.last_step);
-        if (r->held_out.best_step != r->held_out.last_step)
-            g_string_append_printf(line, ", best %.4f at step %" G_GINT64_FORMAT, r->held_out.best, r->held_out.best_step);
-    }
+    append_score(line, "held-out loss", &r->held_out, progress->step);
+    append_score(line, r->validated_name, &r->validated, progress->step);
     if (progress->saved == progress->step)
         g_string_append_printf(line, "; checkpoint %s/checkpoint-%08" G_GINT64_FORMAT ".h5", c->output, progress->step);
     xlm_log_info("%s", line->str);
@@ -438,7 +440,10 @@ void xlm_report_measures(xlm_report *report, const xlm_validation *validation, c
     if (report->metrics == NULL)
         return;
     const xlm_measure *first = &g_array_index(measures, xlm_language_measure, 0).measure;
-    note_score(report, first->name, first->value, best);
+    const xlm_run_progress *progress = report->of.progress;
+    report->validated_name = first->name;
+    report->validated = (score){.last = first->value, .last_step = progress->step, .best = progress->best.score,
+                                .best_step = (int64_t)progress->best.step};
     g_autofree char *when = g_strdup_printf("step %" G_GINT64_FORMAT, report->of.progress->step);
     write_measures(report, validation->split, validation, when, measures, best);
 }

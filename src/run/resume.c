@@ -21,11 +21,14 @@ bool xlm_resume_check(const xlm_resume_setup *setup, const xlm_vocabulary *vocab
     return xlm_comm_agree_on(setup->comm, failure, error);
 }
 
-/* The best checkpoint so far may be in another directory, or may have been removed. */
-static bool find_best(const xlm_resume_setup *setup, xlm_best_score *best, GError **error)
+/* The best checkpoint so far may be in another directory, or may have been removed. unsaved: the step that rank files are of,
+ * or -1: if the best one was to be of that step, the run was killed before it was there, and writes it before anything else. */
+static bool find_best(const xlm_resume_setup *setup, int64_t unsaved, xlm_best_score *best, GError **error)
 {
     const char *output = setup->job->train.output;
     bool there;
+    if ((int64_t)best->step == unsaved)
+        return true;
     if (!xlm_checkpoint_point_best(setup->comm, output, (int64_t)best->step, &there, error))
         return false;
     if (!there && best->step > 0)
@@ -122,7 +125,7 @@ bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_pro
     *resumed = good && (found != NULL || unsaved);
     if (good && setup->trains)
         good = clear_output(setup, *resumed ? state->step : -1, error) &&
-               (!setup->validates || find_best(setup, &progress->best, error));
+               (!setup->validates || find_best(setup, unsaved ? state->step : -1, &progress->best, error));
     if (good && *resumed)
         progress->step = state->step;
     if (good && found != NULL) {

@@ -194,7 +194,8 @@ static bool validate(run *r, bool *best, GError **error)
     const xlm_validation *validation = r->options->validation;
     xlm_run_progress *progress = &r->progress;
     g_autoptr(GArray) measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
-    bool good = measure(r, measures, error);
+    /* A validation may write examples beside the checkpoints. */
+    bool good = xlm_stopping_may_write(r->stopping, error) && measure(r, measures, error);
     if (good) {
         const xlm_measure *first = &g_array_index(measures, xlm_language_measure, 0).measure;
         const xlm_best_score now = {.score = first->value, .step = (double)progress->step};

@@ -287,7 +287,7 @@ static void fill_row(const work *w, int s, int m, char **cells)
 {
     const result *r = result_at(w, s, m);
     const bool other = s > 0 && r->samples != NULL;
-    cells[SYSTEM] = g_strdup(w->names->pdata[s]);
+    cells[SYSTEM] = g_utf8_make_valid(w->names->pdata[s], -1); /* its characters are counted */
     cells[SCORE] = number(r->score, false);
     cells[MEAN] = r->samples != NULL ? number(r->interval.mean, false) : NULL;
     cells[INTERVAL] = r->samples != NULL ? range(&r->interval, false) : NULL;
@@ -400,8 +400,11 @@ static bool write_sentences(const work *w, GError **error)
     return xlm_new_file_commit(&file, error);
 }
 
-static bool print_results(const work *w, GError **error)
+/* The file comes first: if it cannot be written, nothing is printed. */
+static bool write_results(const work *w, GError **error)
 {
+    if (given.sentences != NULL && !write_sentences(w, error))
+        return false;
     if (given.json)
         print_json(w);
     for (int m = 0; !given.json && m < n_metrics(w); m++)
@@ -409,7 +412,7 @@ static bool print_results(const work *w, GError **error)
             print_table(w, m);
         else
             print_line(w, m);
-    return xlm_program_flush(error) && (given.sentences == NULL || write_sentences(w, error));
+    return xlm_program_flush(error);
 }
 
 static void close_work(work *w)
@@ -439,7 +442,7 @@ int main(int argc, char **argv)
         if (xlm_scored_files_count(&files, metrics, n_metrics(&w), &w.counts, &error)) {
             warn_of_tokens(&w);
             find_results(&w);
-            print_results(&w, &error);
+            write_results(&w, &error);
         }
     }
     close_work(&w);

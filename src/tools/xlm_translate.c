@@ -480,9 +480,8 @@ static void report(const work *w)
 static bool finish(work *w, GError **error)
 {
     GError *failure = NULL;
-    if (w->comm->rank == 0 && (given.output == NULL || xlm_new_file_commit(&w->output, &failure)))
-        (void)(given.alignment == NULL || xlm_new_file_commit(&w->alignment, &failure));
-    w->output.stream = w->alignment.stream = NULL;
+    if (w->comm->rank == 0 && (given.output == NULL || xlm_new_file_commit(&w->output, &failure)) && given.alignment != NULL)
+        xlm_new_file_commit(&w->alignment, &failure);
     return xlm_comm_agree_on(w->comm, failure, error);
 }
 

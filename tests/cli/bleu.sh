@@ -103,7 +103,9 @@ value_of() { sed -n "s/^ *\"$1\": \(.*[^,]\),\{0,1\}$/\1/p" two.json | sed -n "$
     is_near "$(value_of half_width 1)" "$(awk '$1 == "out" { print ($6 - $4) / 2; exit }' two.out)" 0.0051 || fail "JSON: $(cat two.json)"
 
 # A name that is not UTF-8.
-cp out "$(printf 'o\xff')" && xlm_bleu "$(printf 'o\xff')" ref.0 --json >name.json
+cp out "$(printf 'o\xff')" && cp out "$(printf 'o\xf0')" && xlm_bleu "$(printf 'o\xff')" ref.0 --json >name.json
+prints '^o�   *37.04 ' out ref.0 --system "$(printf 'o\xff')"
+prints '^o�   *37.04 ' out ref.0 --system "$(printf 'o\xf0')"
 grep -q '"file": "o�"' name.json && grep -q '"score": 37.0' name.json || fail "JSON of a name that is not UTF-8: $(cat name.json)"
 
 # ---- bad input ----
@@ -129,6 +131,7 @@ expect 64 'both input and output' xlm_bleu out ref.0 --sentences ref.0
 expect 66 'none: No such file' xlm_bleu out none
 expect 66 'none: No such file' xlm_bleu out ref.0 --system x=none
 expect 73 '' xlm_bleu out ref.0 --sentences none/x.tsv
+[ -z "$(xlm_bleu out ref.0 --sentences none/x.tsv 2>/dev/null)" ] || fail "scores in spite of a file that cannot be written"
 head -n 4 ref.1 >short
 expect 65 'out has 5 lines, and short has 4' xlm_bleu out ref.0 short
 expect 65 'short has 4 lines, and ref.0 has 5' xlm_bleu short ref.0

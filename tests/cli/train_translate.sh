@@ -110,6 +110,8 @@ highest=$(values learn dev bleu score mean | sort -k 2 -g | tail -n 1 | cut -d '
 # ---- patience; a run that was begun without [evaluate] ----
 trained short.conf patient 1 --set train.steps=40 --set train.learning_rate=1e-12 --set evaluate.patience=2
 grep -q 'stopped early: no better score' patient.log && [ "$(last_step patient)" = 12 ] || fail "not stopped: $(tail -n 3 patient.log)"
+grep -q '^stopped: 12 steps .*; held-out loss [^;]*; bleu \([0-9.]*\), best \1 at step 4;' patient.log ||
+    fail "not the best score in the summary: $(tail -n 1 patient.log)"
 sed '/^.evaluate/,/^examples/d' short.conf >without.conf
 trained without.conf later 1 --set train.steps=4 --set train.warmup=2
 trained short.conf later 1
@@ -127,5 +129,7 @@ job_refused 'evaluate.: translate has en-xx twice' short.conf --set evaluate.tra
 job_refused 'evaluate.: translate needs a decoder' short.conf --set model.decoder_layers=0
 job_refused 'evaluate.: translate has 2 directions, and without language embeddings' short.conf \
     --set model.language_embeddings=false --set 'stream pairs.shuffle_sides=false'
+job_refused 'evaluate.: beam = 1000 is larger than the vocabulary, which has [0-9]* tokens that are not special' short.conf \
+    --set evaluate.beam=1000
 job_refused 'evaluate.: patience counts evaluations' short.conf --set evaluate.patience=2 --set train.evaluate_every=0
 finish

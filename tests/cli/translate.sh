@@ -141,6 +141,17 @@ printf 'red\nho\0use\n' >zero.en
 expect 65 'zero.en:2: a byte of zero' translate zero.en -o none.out
 expect 73 'none/none.out' translate dev.en -o none/none.out
 [ ! -e none.out ] || fail "a file was left"
+# The directory of the translations goes meanwhile: the links do not stay unfinished.
+mkdir gone
+into_nothing() {
+    {
+        for _ in {1..600}; do [ -z "$(ls -A gone)" ] || break; sleep 0.1; done
+        rm -r gone
+        cat dev.en
+    } | translate -o gone/none.out --alignment none.links
+}
+expect 73 'gone/none.out: cannot be written: No such file' into_nothing
+[ -z "$(find . -name 'none.*')" ] || fail "left: $(ls)"
 expect 64 'a beam of 900 is larger than the vocabulary' translate --beam 900 dev.en
 expect 64 '--beam=1001: must be 1 to 1000' translate --beam 1001 dev.en
 expect 64 '3 translations of a sentence are more than the beam, 2' translate --beam 2 --n-best 3 dev.en

@@ -148,14 +148,17 @@ is_open_mpi || finish
 
 # The process that finishes the run fails: the parts are kept, and the next start begins with them, on any number of ranks;
 # damaged, or not of one step, they are never taken.
+parts_alone() { # NAME
+    mv corpus.h5 elsewhere.h5
+    kill -INT "$launcher"
+    ended
+    until grep -q corpus.h5 "$1/stopped.log" 2>/dev/null; do sleep 0.1; done
+    mv elsewhere.h5 corpus.h5
+    rm still
+}
 begin parts 4 --set train.checkpoint_every=3
 lasts parts
-mv corpus.h5 elsewhere.h5
-kill -INT "$launcher"
-ended
-until grep -q corpus.h5 parts/stopped.log 2>/dev/null; do sleep 0.1; done
-mv elsewhere.h5 corpus.h5
-rm still
+parts_alone parts
 [ "$(find parts -name 'stopped-00000005.[0-3].part' | wc -l)" -eq 4 ] || fail "parts: $(ls parts)"
 for damage in flip lack step; do
     cp -r parts "parts-$damage"
@@ -183,4 +186,15 @@ expect 0 'resumed from what a stopped run left in parts at step 5$' \
 grep -q '^  \[train\] checkpoint_every: 3 -> ' expect.err || fail "parts: changed keys are not listed: $(cat expect.err)"
 [ -z "$(find parts -name 'stopped-0*')" ] || fail "parts: left $(ls parts)"
 agree whole parts
+
+# The best score so far, of a step whose checkpoint was not there yet when all was killed: it is written, and is the best.
+best=(--set model.decoder_layers=1 --set evaluate.translate=en-xx --set evaluate.sentences=4 --set train.evaluate_every=5
+    --set train.checkpoint_every=4 --set train.learning_rate=1e-9)
+begin best 1 "${best[@]}"
+lasts best
+parts_alone best
+rm "best/$(checkpoint 5)"
+expect 0 'resumed from what a stopped run left in best at step 5$' \
+    ranks 1 xlm_train job.conf --set train.output=best "${common[@]}" "${best[@]}"
+[ "$(readlink best/best)" = "$(checkpoint 5)" ] || fail "not the best: $(ls -l best; cat expect.err)"
 finish

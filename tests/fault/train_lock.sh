@@ -106,4 +106,18 @@ ended
 [ "$code" -eq 73 ] && grep -q 'another run has taken this output directory over' lost.log ||
     fail "lost: $code: $(tail -n 3 lost.log)"
 [ ! -e lost/latest ] && grep -q elsewhere lost/lock || fail "lost: $(ls lost)"
+# Nor are examples of translations: it ends before the next evaluation.
+start 1 xlm_train job.conf --set train.output=taken --set train.steps=1000000 --set train.schedule=constant \
+    --set train.learning_rate=1e-9 --set model.decoder_layers=1 --set evaluate.translate=en-xx --set evaluate.sentences=2 \
+    --set train.evaluate_every=10 >taken.log 2>&1
+until_true has_steps taken 12
+by_hand
+mv out/lock taken/lock
+for _ in {1..200}; do
+    kill -0 "$launcher" 2>/dev/null || break
+    sleep 0.1
+done
+! kill -TERM "$launcher" 2>/dev/null || fail "taken: it goes on: $(tail -n 1 taken.log)"
+ended
+[ "$code" -eq 73 ] || fail "taken: $code: $(tail -n 3 taken.log)"
 finish

@@ -210,6 +210,7 @@ static void test_refusals(void **state)
     static const char *const unknown[] = {"source_languages=aa,cc", NULL};
     static const char *const twice[] = {"source_languages=aa,aa", NULL}, *const one[] = {"source_languages=bb", NULL};
     static const char *const top[] = {"source_languages=aa,bb", "top_k=5", NULL};
+    static const char *const cold[] = {"source_languages=aa,bb", "temperature=1e-39", NULL};
     const struct hosted_job good = {.languages = true, .decoder_layers = 1, .stream = {.name = "text", .components = components}};
     struct hosted_job job = good;
     job.decoder_layers = 0;
@@ -224,6 +225,7 @@ static void test_refusals(void **state)
     refuse(good, twice, "source_languages has aa twice");
     refuse(good, one, "[stream text] has text in bb, and source_languages has no other language");
     refuse(good, top, "top_k is for samples, and temperature = 0 makes none");
+    refuse(good, cold, "temperature = 1e-39: must be 0, or from 0.001 to 100");
 }
 
 int main(void)

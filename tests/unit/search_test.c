@@ -484,6 +484,28 @@ static void make_mistake(const struct mistake *mistake)
     xlm_search(s.model, tape, &of_mistakes, &options, &input);
 }
 
+/* As of a model that has diverged: only the end can follow, and it has no probability. */
+static void test_logits_that_are_no_numbers_end_a_text(void **state)
+{
+    (void)state;
+    static const xlm_search_options options[] = {
+        {.beam = 2, .length_penalty = 1}, {.beam = 1, .temperature = 1}, {.beam = 1, .temperature = 1, .top_k = 3}};
+    static const xlm_real wrong[] = {(xlm_real)NAN, (xlm_real)INFINITY};
+    for (size_t o = 0; o < G_N_ELEMENTS(options); o++)
+        for (size_t w = 0; w < G_N_ELEMENTS(wrong); w++)
+            for (int some = 1; some <= V; some += V - 1) {
+                const xlm_row_choice choice = {.specials = &specials, .options = &options[o], .n = 4};
+                const xlm_row_request request = {.position = 1};
+                xlm_continuation found[4];
+                xlm_real logits[V];
+                for (int i = 0; i < V; i++)
+                    logits[i] = i > V - 1 - some ? wrong[w] : (xlm_real)i / V;
+                assert_int_equal(xlm_search_continue_row(&choice, &request, V, logits, found), 1);
+                assert_int_equal(found[0].id, specials.id[XLM_EOS]);
+                assert_true(isinf(found[0].log_probability) && found[0].log_probability < 0);
+            }
+}
+
 static void test_what_cannot_be_searched_for_ends_the_program(void **state)
 {
     (void)state;
@@ -515,6 +537,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_cannot_be_searched_for_ends_the_program), /* children have no threads of OpenMP */
+        cmocka_unit_test(test_logits_that_are_no_numbers_end_a_text),
         cmocka_unit_test(test_searches_find_what_the_definition_finds),
         cmocka_unit_test(test_a_sentence_does_not_depend_on_the_others),
         cmocka_unit_test(test_samples_have_the_probabilities),

@@ -29,7 +29,8 @@ static const xlm_option back_translation_options[] = {
      "languages that the sentences are translated into, to be translated back; one is drawn for each, not its own",
      offsetof(struct back_translation, source_languages)},
     {"temperature", XLM_OPTION_REAL, "0", 0, 100, NULL,
-     "translate by sampling from p^(1/temperature), at least 0.001; 0: greedily, taking the most probable token each time",
+     "translate by sampling from p^(1/temperature), where it is at least 0.001; 0: greedily, taking the most probable token each "
+     "time",
      offsetof(struct back_translation, temperature)},
     {"top_k", XLM_OPTION_INT, "0", 0, 1e9, NULL, "sample among this many most probable tokens; 0: among all",
      offsetof(struct back_translation, top_k)},

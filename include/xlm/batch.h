@@ -40,17 +40,17 @@ typedef struct xlm_annotation {
     const int32_t *values;
     const struct xlm_annotation *next; /* NULL: the last */
     int32_t length; /* entries, on any axis */
-    int32_t width;  /* numbers an entry: values is [length x width] */
+    int32_t width;  /* numbers per entry: values is [length x width] */
 } xlm_annotation;
 
-/* What an encoder reads. */
+/* What an encoder or a decoder reads. */
 typedef struct xlm_text {
     int32_t tokens;              /* T */
     int32_t sequences;           /* S */
     const int32_t *offsets;      /* [S+1] */
     const int32_t *ids;          /* [T] */
     const int32_t *unmasked;     /* [T] ids before masking and switching, but after noise */
-    const int32_t *positions;    /* [T] from 0; restarts at the target half of xlm pairs */
+    const int32_t *positions;    /* [T] from 0 in each sequence; in pairs of the form xlm, again from 0 on the second side */
     const int32_t *languages;    /* [T] language ids; a switched token has its translation's */
     const int32_t *unswitched;   /* [T] languages before switching */
     const int32_t *types;        /* [T] 0, or 1 on the second side of a pair */
@@ -76,7 +76,7 @@ static inline bool xlm_batch_has_rows_of(const xlm_batch *batch, const xlm_text 
     return !batch->noise || text != &batch->original;
 }
 
-/* The annotation of that name; NULL when the batch has none. */
+/* The annotation of that name; NULL if the batch has none. */
 static inline const xlm_annotation *xlm_batch_find_annotation(const xlm_batch *batch, const char *name)
 {
     const xlm_annotation *a = batch->annotations;
@@ -85,12 +85,13 @@ static inline const xlm_annotation *xlm_batch_find_annotation(const xlm_batch *b
     return a;
 }
 
-/* The values of an annotation, on the axis that is stated here; NULL when the batch has none of that name.
+/* The values of an annotation, on the axis that is stated here; NULL if the batch has none of that name.
  *
  *   "translations"         per token: a translation by the stream's dictionary, drawn uniformly; -1 where there is none
  *   "translation_languages"  per token: the language of that translation; -1 where there is none
- *   "links"                own axis, two rows each, i and j: tokens that a word alignment links, i of the first side of a pair
- *                          (types 0), j of its second; ascending by i, then by j, each once. Of a pair without links, nothing */
+ *   "links"                own axis, width 2: rows i and j of the corrupted text that a word alignment links, i on the first side
+ *                          of a pair (type 0), j on its second side; ascending by i, then by j, each link once. A pair without
+ *                          links has no entries */
 static inline const int32_t *xlm_batch_annotation(const xlm_batch *batch, const char *name)
 {
     const xlm_annotation *a = xlm_batch_find_annotation(batch, name);

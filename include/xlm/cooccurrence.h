@@ -9,8 +9,9 @@ extern "C" {
 #endif
 
 /* The symmetric matrix X of a file of xlm_cooc, in compressed rows: each entry that is not 0 is stored once, in the row of the
- * smaller id. X_ij is the sum over languages and distances r = 1 … window of c_language w_r times the number of times that j
- * occurs r subwords before or after i in a sentence. Special tokens are in no pair. */
+ * smaller id. X_ij is the sum over languages l and distances r = 1 … window of c_l w_r times the number of times that j occurs r
+ * subwords before or after i in a sentence of language l, with the factors c_l and the weights w_r of the file. Special tokens
+ * are in no pair. */
 typedef struct xlm_cooccurrence_table {
     int64_t vocabulary;      /* V */
     int64_t window;          /* the largest distance counted, in subwords */

@@ -8,10 +8,10 @@
  * replaced by '_': my-loss.so exports `xlm_loss_my_loss`. A job file names it with `plugin = ./my-loss.so`; a name without a
  * slash is searched for among the installed objectives (`plugin = mlm`).
  *
- * An objective declares which views of its stream it needs: which encodings, up to which layer, which rows. The host encodes each
- * view once per micro-batch, however many objectives ask for it. An objective receives the views (an xlm_pass) and returns the
- * mean of its terms. The trainer weights the micro-batches by their numbers of terms, so that the loss of a step is the global
- * mean over all micro-batches of all ranks, whatever their number. A plugin never communicates with other ranks.
+ * An objective declares which views of its stream it needs: which encodings, which layer of them, which rows. The host encodes
+ * each view once per micro-batch, however many objectives ask for it. An objective receives the views (an xlm_pass) and returns
+ * the mean of its terms. The trainer weights the micro-batches by their numbers of terms, so that the loss of a step is the
+ * global mean over all micro-batches of all ranks, whatever their number. A plugin never communicates with other ranks.
  *
  * Parameters are marked `[in] name: meaning` or `[out] name: meaning`, one on each line, unless the type says it all. */
 #ifndef XLM_LOSS_H
@@ -44,9 +44,9 @@ typedef struct xlm_loss_class xlm_loss_class;
 typedef struct xlm_loss_setup {
     const xlm_model_config *model;
     const char *const *words;     /* [model->vocabulary] subwords by id, UTF-8 */
-    const int64_t *counts;        /* [model->vocabulary] in the corpus */
+    const int64_t *counts;        /* [model->vocabulary] how often each occurs in the corpus */
     const xlm_special_tokens *specials;
-    const char *const *languages; /* [model->languages] */
+    const char *const *languages; /* [model->languages] codes by id */
     uint64_t seed;
     int64_t steps;                /* planned number of updates */
     int64_t warmup;               /* updates during which the learning rate rises; 0: it starts at its maximum */
@@ -63,8 +63,8 @@ typedef struct xlm_loss_stream {
     bool several_pairs;               /* a sequence can hold more than one pair */
     bool joined;                      /* monolingual text: a sequence can hold more than one sentence */
     bool fragment;                    /* the predicted tokens of a sentence are consecutive, or spans (mask_unit = fragment) */
-    double mask;                      /* share of the ordinary tokens that is predicted, the largest if it depends on the step; in
-                                       * labelled examples, of all tokens */
+    double mask;                      /* share of the ordinary tokens that is predicted, its maximum if it depends on the step; in
+                                       * labelled examples, share of all tokens */
     double switching;                 /* share of the predicted tokens that the dictionary switches to another language */
     bool noise;                       /* the corrupted text has other rows than the original one */
     bool alignments;                  /* it has word alignments: its batches have the annotation "links" */
@@ -85,13 +85,13 @@ static inline bool xlm_loss_stream_annotates(const xlm_loss_stream *stream, cons
 typedef struct xlm_loss {
     const xlm_loss_class *cls;
     const char *name;              /* of the job file's section */
-    void *state;                   /* [state_size] bytes: the options are filled in, the rest is zero */
+    void *state;                   /* [state_size] bytes, owned by the host: the options are filled in, the rest is zero */
     const xlm_loss_setup *setup;
     const xlm_loss_stream *stream; /* NULL: none */
     struct xlm_hosted *hosted;     /* private to the host */
 } xlm_loss;
 
-/* ---- views: what the encoder computes for an objective ---- */
+/* ---- views: what the encoder and the decoder compute for an objective ---- */
 
 typedef enum xlm_view_text {
     XLM_TEXT_CORRUPTED, /* of the batch: as noise and masking left it */
@@ -99,8 +99,8 @@ typedef enum xlm_view_text {
     XLM_TEXT_MADE       /* what this objective's `label` made (xlm_pass_make_text); for `loss` */
 } xlm_view_text;
 
-/* One side of pairs alone is a separate text with positions from 0 and all types 0; <s> is added at the beginning of a side that
- * has none. Only for parallel streams. */
+/* One side of the pairs alone is a text of its own, with positions from 0 and all types 0; <s> is added at the beginning of a
+ * side that has none. Only for parallel streams. */
 typedef enum xlm_view_side {
     XLM_SIDE_BOTH,
     XLM_SIDE_FIRST,     /* types = 0 */
@@ -117,8 +117,8 @@ typedef enum xlm_view_rows {
     XLM_ROWS_PREDICTED, /* [M] batch->predicted_rows */
     XLM_ROWS_FIRST,     /* [S] the first of each sequence, <s> */
     XLM_ROWS_NEAR,      /* the predicted rows, and the rows of the same sequence at most `reach` rows away from one */
-    XLM_ROWS_LINKED,    /* the predicted rows, and the rows that the batch's "links" link to one; of a stream with alignments */
-    XLM_ROWS_UNMASKED   /* the rows whose id is not <mask>; of a sequence that has no other, its first */
+    XLM_ROWS_LINKED,    /* the predicted rows, and the rows that the batch's "links" link to one; the stream has alignments */
+    XLM_ROWS_UNMASKED   /* the rows whose id is not <mask>; the first row of a sequence that is all <mask> */
 } xlm_view_rows;
 
 enum { XLM_MAX_VIEW_NUMBER = 15 };
@@ -129,7 +129,8 @@ enum { XLM_MAX_VIEW_NUMBER = 15 };
  *
  * The number separates draws of dropout: views of the same text with numbers 0 and 1 have different dropout masks (SimCSE,
  * R-Drop). It is part of the random key, so view 1 of one objective is view 1 of another. An objective that declares the same
- * view with dropout twice, with the same number, is refused: both would be one encoding.
+ * view with dropout twice, with the same number, is refused: both would be one encoding. Views of the decoder that differ only in
+ * their memory have the same masks unless their numbers differ.
  *
  * A view without gradient is encoded for `label` if the class has it, otherwise for `loss`; a made text always for `loss`. If a
  * view of the live weights is encoded for a label and requested again, by another label or a loss, it is kept until the end of
@@ -138,24 +139,25 @@ typedef struct xlm_view {
     xlm_view_text text;
     xlm_view_side side;
     xlm_stack stack;    /* encoder, or decoder if the model has one (decoder_layers in [model]) */
-    int memory;         /* of a decoder: the objective's view that it attends to, declared before, of all rows or of the unmasked
-                           ones; of an encoder 0 */
-    bool causal;        /* an encoder in which each token attends to itself and to those before it; a decoder's always do: false */
+    int memory;         /* for a decoder: index of the view that it attends to, which this objective has declared before and which
+                           has all rows or the unmasked ones; 0 for an encoder */
+    bool causal;        /* for an encoder: each token attends only to itself and to those before it in its sequence. false for a
+                           decoder, whose attention to the text is always causal */
     xlm_view_weights weights;
-    int64_t layer;      /* 0 (embeddings) … L, of a decoder … D, or XLM_TOP_LAYER */
-    xlm_view_rows rows; /* of a made text: all, the unmasked ones, or the first of each sequence */
+    int64_t layer;      /* 0 (embeddings) to L, for a decoder to D; or XLM_TOP_LAYER */
+    xlm_view_rows rows; /* for a made text: all rows, the unmasked ones, or the first of each sequence */
     bool gradient;      /* false: the states are constants */
     bool dropout;       /* in training */
-    int64_t reach;      /* for XLM_ROWS_NEAR: rows, >= 0 */
+    int64_t reach;      /* for XLM_ROWS_NEAR: maximum distance in rows, >= 0 */
     int64_t number;     /* of the draws of dropout: 0 to XLM_MAX_VIEW_NUMBER; 0 without dropout */
 } xlm_view;
 
 /* An encoded view. */
 typedef struct xlm_encoded {
     const xlm_text *text;   /* what was encoded */
-    xlm_var *states;        /* rows x d: H[layer] at the view's rows; NULL if there are none */
-    const int32_t *rows;    /* [rows] the rows of the text that these are, ascending; NULL: all */
-    const int32_t *targets; /* [rows] for XLM_ROWS_PREDICTED: their targets; otherwise NULL */
+    xlm_var *states;        /* n x d: H[layer] at the n rows of the view; NULL if n = 0 */
+    const int32_t *rows;    /* [n] the rows of the text that these are, ascending; NULL: all */
+    const int32_t *targets; /* [n] for XLM_ROWS_PREDICTED: their targets; otherwise NULL */
 } xlm_encoded;
 
 /* ---- a pass: one micro-batch ---- */
@@ -189,14 +191,15 @@ const xlm_encoded *xlm_pass_view(const xlm_pass *pass, int view);
 void *xlm_pass_keep(const xlm_pass *pass, uint64_t bytes);
 
 /* For `label`: makes a text that views of XLM_TEXT_MADE encode in `loss`: one sequence for each sequence of the batch, in the
- * same order. Its types are 0, and its row keys have the instance of the batch's sequence, so that the text may depend on the
- * batch, the parameters, the state and draws of xlm_pass_uniform alone. At most once per call of `label`, and not at all only if
- * there are no terms. What is made in an estimate (pass->planned) is what memory is estimated with: where the length depends on
- * words or values, make the longest text there.
+ * same order. Its types are 0, and its row keys have the instances of the batch's sequences. It may depend only on the batch, the
+ * parameters, the declared state and draws of xlm_pass_uniform, so that it is the same on any number of ranks. Must be called
+ * once in each call of `label` that returns terms, and at most once in the others. In an estimate (pass->planned), memory is
+ * estimated for the text that is made here: if its length depends on words or values, make the longest possible text then. All
+ * arrays are copied.
  * [in] offsets: [S+1] of S = batch->corrupted.sequences sequences, each of 1 to max_tokens tokens (xlm_declare_text)
- * [in] ids: [offsets[S]] of the vocabulary, with special tokens as the text shall have them; copied, as is all
- * [in] languages: [offsets[S]] ids
- * [in] positions: [offsets[S]] that the model has; NULL: they count from 0 in each sequence */
+ * [in] ids: [offsets[S]] of the vocabulary, including any special tokens that the text is to have
+ * [in] languages: [offsets[S]] language ids
+ * [in] positions: [offsets[S]] 0 to the positions of the model − 1; NULL: they count from 0 in each sequence */
 void xlm_pass_make_text(const xlm_pass *pass, const int32_t *offsets, const int32_t *ids, const int32_t *languages,
                         const int32_t *positions);
 
@@ -207,7 +210,7 @@ void xlm_pass_make_text(const xlm_pass *pass, const int32_t *offsets, const int3
 void xlm_pass_publish(const xlm_pass *pass, int32_t sequence, const void *row);
 
 /* A random number in [0, 1) with 24 bits: a function of the seed, the objective's name, the step, the key and the number. The
- * same on any number of ranks.
+ * same on any number of ranks; on held-out text it does not depend on the step.
  * [in] key: for a row, its text's keys[row]
  * [in] number: a different one for each purpose */
 double xlm_pass_uniform(const xlm_pass *pass, xlm_row_key key, uint32_t number);
@@ -226,8 +229,8 @@ typedef struct xlm_declaration xlm_declaration;
  * model does not have, sides of a stream without pairs, and the same view with dropout twice are refused.
  * [in] view: copied */
 int xlm_declare_view(xlm_declaration *declaration, const xlm_view *view);
-/* The names of an objective's parameters and states must be different, and not "loss", "average", "average/...",
- * "made_text" or "made_text/...", which files also use; a name that breaks this rule ends the program.
+/* All parameters and states of an objective must have different names. The names "loss", "average", "average/...", "made_text"
+ * and "made_text/..." are reserved, because files use them for other data. A name that breaks these rules ends the program.
  *
  * Declares a trained parameter "objectives/<objective>/<name>", initialised to N(0, 0.02²) for weights (rows x cols), to 0 for
  * biases (1 x cols) and to 1 for gains of normalisations (1 x cols). */
@@ -261,9 +264,9 @@ void xlm_declare_text(xlm_declaration *declaration, int64_t max_tokens);
  * have a stream. The bytes must not contain addresses, nor padding that nobody has set. */
 void xlm_declare_publish(xlm_declaration *declaration, size_t bytes);
 /* For a loss that is a sum of means over different terms, mean_0 + Σ_i weight_i · mean_i: declares one of the means after the
- * first. The terms and value of the first are returned by `count` or `label` and by `loss`. Each mean is a global mean over its
- * own terms in all micro-batches of all ranks. Returns i: 1, 2, … in the order of the calls. The sum is reported, with the number
- * of terms of the first mean. */
+ * first. The number of terms of the first mean is returned by `count` or `label`, and its value by `loss`. Each mean is a global
+ * mean over its own terms in all micro-batches of all ranks. The sum is reported, with the number of terms of the first mean.
+ * Returns i: 1, 2, … in the order of the calls. */
 int xlm_declare_mean(xlm_declaration *declaration, double weight);
 /* Declares a number that is reported with the loss as "<objective>/<name>".
  * [in] name: of letters, digits and "_-."; not "weight", which reports a weight that changes */
@@ -274,8 +277,8 @@ void xlm_declare_metric(xlm_declaration *declaration, const char *name);
  * reported if the count is 0. In dumps and gradient checks the call does nothing. */
 void xlm_loss_metric(xlm_loss *loss, const char *name, double sum, int64_t count);
 
-/* For objectives that predict words: declares the metric "accuracy", and with label smoothing "cross_entropy", the loss without
- * it; and, in `loss`, adds to them.
+/* For objectives that predict words. The first declares the metric "accuracy" and, with label smoothing, "cross_entropy", which
+ * is the loss without it; the second, called in `loss`, adds to them.
  * [in] scores: [n] of the predicted words */
 static inline void xlm_declare_word_metrics(xlm_declaration *declaration, double label_smoothing)
 {
@@ -292,10 +295,10 @@ static inline void xlm_loss_word_metrics(xlm_loss *loss, const xlm_score *scores
     }
 }
 
-/* For `count` or `label`: sets the number of terms of a mean of xlm_declare_mean; 0 without a call.
+/* For `count` or `label`: sets the number of terms of a mean of xlm_declare_mean, which is 0 if this is not called.
  * [in] mean: the index that xlm_declare_mean returned */
 void xlm_pass_terms(const xlm_pass *pass, int mean, int64_t terms);
-/* For `loss`: gives the value of this mean, once if it has terms in this pass, never if it has none.
+/* For `loss`: gives the value of this mean. To be called once if it has terms in this pass, and not at all if it has none.
  * [in] mean: the index that xlm_declare_mean returned
  * [in] value: 1 x 1 */
 void xlm_pass_mean(const xlm_pass *pass, int mean, xlm_var *value);
@@ -315,7 +318,7 @@ xlm_var *xlm_loss_averaged_param(xlm_loss *loss, xlm_tape *tape, const char *nam
  * [out] message: [size] bytes, what is wrong */
 const void *xlm_loss_resource(xlm_loss *loss, const char *kind, const char *path, char *message, size_t size);
 
-/* All rows that were published in a step: on every rank the same, in the order of the instances, whatever the number of ranks. */
+/* All rows that were published in a step, the same on every rank: in the order of the instances, whatever the number of ranks. */
 typedef struct xlm_published {
     int64_t rows;
     size_t bytes;              /* of a row */
@@ -325,9 +328,9 @@ typedef struct xlm_published {
 } xlm_published;
 
 /* The order of calls is: open, declare; in each step label or count for all micro-batches, loss for all micro-batches, the update
- * of the parameters, publish, after_update; at the end close. Before the first step all but open, declare and close are also called
- * to estimate memory, on a tape whose operators compute nothing (xlm/tape.h: xlm_var_read), with any number as step; declared states
- * are restored afterwards. */
+ * of the parameters, publish, after_update; at the end close. Before the first step all but open, declare and close are also
+ * called to estimate memory, on a tape whose operators compute nothing (xlm/tape.h: xlm_var_read), with any number as step;
+ * declared states are restored afterwards. */
 struct xlm_loss_class {
     uint32_t abi;              /* XLM_LOSS_ABI */
     const char *name;          /* "mlm" */
@@ -335,8 +338,8 @@ struct xlm_loss_class {
     bool needs_stream;         /* true: a job must give it a stream; false: it must not */
     const xlm_option *options; /* the keys of its section in addition to plugin, stream, weight and begin; NULL: none */
     size_t state_size;
-    /* A stage that its stream must have, after those of the job's sections [stage NAME]; it is there once, however many objectives
-     * of a class read the stream. It has the objective's name, no options, and a state of zeros. NULL: none. */
+    /* A stage that its stream must have, after those of the job's sections [stage NAME]; it is there once, however many
+     * objectives of a class read the stream. It has the objective's name, no options, and a state of zeros. NULL: none. */
     const xlm_stage_plugin *stage;
     /* All hooks except `loss` are optional.
      *
@@ -351,7 +354,8 @@ struct xlm_loss_class {
     /* Instead of count: computes the labels for `loss` from views without gradient, and stores them with xlm_pass_keep. Called
      * for all micro-batches of a rank before any loss. Returns the number of terms. Must not change the state. */
     int64_t (*label)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
-    /* Returns the mean of the terms, 1 x 1; NULL if there are none, and it was called for a mean of xlm_declare_mean. */
+    /* Returns the mean of the terms, 1 x 1. If there are none, so that it was called only for a mean of xlm_declare_mean, the
+     * result is not used and may be NULL. */
     xlm_var *(*loss)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
     /* After the update, with the same data on all ranks: publish receives the rows of the step, even if there are none;
      * after_update follows. Both may change the state. */

@@ -17,7 +17,7 @@ typedef enum xlm_stack {
     XLM_STACK_ENCODER,
     XLM_STACK_DECODER,    /* above the encoder, whose states it attends to */
     XLM_STACK_EMBEDDINGS, /* below the encoder, and below the decoder if it has none of its own; no layers */
-    XLM_STACK_NONE        /* above all: the heads for words, and what objectives and tasks declare */
+    XLM_STACK_NONE        /* no stack: the heads for words, and the parameters of objectives and tasks, above all layers */
 } xlm_stack;
 
 enum { XLM_POSITIONS_LEARNED, XLM_POSITIONS_SINUSOIDAL };
@@ -28,7 +28,7 @@ enum { XLM_HEAD_BERT, XLM_HEAD_XLM, XLM_HEAD_NONE /* as in a fine-tuned model */
 typedef struct xlm_model_config {
     int64_t layers;              /* L, of the encoder */
     int64_t decoder_layers;      /* D; 0: there is no decoder */
-    bool share_embeddings;       /* the decoder's embeddings and head are the encoder's; true without decoder */
+    bool share_embeddings;       /* the decoder uses the encoder's embeddings and head; true if there is no decoder */
     int64_t hidden_size;         /* d */
     int64_t attention_heads;     /* divides d */
     int64_t feed_forward_size;   /* 0: 4 d */
@@ -41,8 +41,8 @@ typedef struct xlm_model_config {
     bool token_types;
     int64_t activation;          /* XLM_GELU..., in the feed-forward layers and the head */
     double layer_norm_epsilon;
-    double dropout;              /* of the embeddings and both sublayer outputs */
-    double attention_dropout;
+    double dropout;              /* rate for the embeddings and the output of each sublayer */
+    double attention_dropout;    /* rate for the attention weights */
     int64_t head;                /* XLM_HEAD_... */
     int64_t vocabulary_chunk;    /* number of rows of logits held at a time */
     int64_t vocabulary;          /* V, from the corpus */
@@ -59,32 +59,34 @@ enum { XLM_TOP_LAYER = -1 }; /* layer L of any encoder, D of any decoder */
  * l. If rows are given, H[highest] is computed only for them: keys and values are computed for all rows, everything else only
  * for these, with the same values up to rounding. Objectives do not call this function; they declare views (xlm/loss.h), which
  * all objectives of a stream share.
- * [in] text: T tokens
+ * [in] text: T tokens, valid until the pass has ended
  * [in] causal: each token attends to itself and to those before it in its sequence; otherwise to its whole sequence
  * [in] highest: 0 to L, or XLM_TOP_LAYER; layers above are not computed
  * [in] rows: [n] rows of the text, ascending, valid until the pass has ended; NULL: all
+ * [in] n: number of rows; not read if rows is NULL
  * Returns [highest + 1] variables, T x d (the last n x d if rows are given), memory of the tape. */
 xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_text *text, bool causal, int64_t highest,
                            const int32_t *rows, int32_t n);
-/* The same with the decoder's layers, whose attention is causal; H[0] is the output of the encoder's embeddings, or of the
- * decoder's own (share_embeddings). Ends the program if the model has no decoder.
- * [in] memory: states that it attends to, each sequence to those of the same number
- * [in] memory_offsets: [sequences + 1] of the memory, at least one row in each; valid until the pass has ended
+/* The same with the decoder's layers, whose attention to the text is causal; H[0] is the output of the encoder's embeddings, or
+ * of the decoder's own (share_embeddings). Ends the program if the model has no decoder.
+ * [in] memory: rows x d, the states that the decoder attends to: a sequence of the text to the sequence of the memory with the
+ *      same number
+ * [in] memory_offsets: [sequences + 1] of the memory's rows, at least one in each sequence; valid until the pass has ended
  * [in] highest: 0 to D, or XLM_TOP_LAYER */
 xlm_var **xlm_model_decode(const xlm_model *model, xlm_tape *tape, const xlm_text *text, xlm_var *memory,
                            const int32_t *memory_offsets, int64_t highest, const int32_t *rows, int32_t n);
 
 /* The functions below end the program if the model has XLM_HEAD_NONE.
- * [in] stack: whose states are given, XLM_STACK_ENCODER or, of a model with one, XLM_STACK_DECODER: a decoder with embeddings of
- * its own (share_embeddings) also has a head of its own, which is tied to them
+ * [in] stack: the stack whose states are given, XLM_STACK_ENCODER or, if the model has a decoder, XLM_STACK_DECODER: a decoder
+ *      with its own embeddings (share_embeddings = false) also has its own head, which is tied to them
  *
- * The transform of the head before the decoder: LayerNorm(GELU(h Wᵀ + b)) for `bert`, with the GELU of the configuration; h for
- * `xlm`.
+ * What the head computes before the product with the word embeddings: LayerNorm(GELU(h Wᵀ + b)) for `bert`, with the GELU of the
+ * configuration; for `xlm` h itself or, with factorised embeddings, h Wᵀ + b.
  * [in] h: M x d
  * Returns M x e. */
 xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h);
 
-/* How words are predicted. */
+/* Settings of the losses of the LM head. */
 typedef struct xlm_lm_settings {
     double label_smoothing; /* ε, 0 to 1 (xlm_vocab_smoothed_cross_entropy) */
 } xlm_lm_settings;
@@ -92,16 +94,17 @@ typedef struct xlm_lm_settings {
 /* The mean over rows of −log p(target | h), with the LM head of the stack, tied to its word embeddings.
  * [in] h: M x d
  * [in] targets: [M] ids, copied
- * [in] settings: NULL: zeros
+ * [in] settings: NULL: all zero
  * [out] scores: [M], without label smoothing; or NULL
  * Returns 1 x 1. */
 xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h, const int32_t *targets,
                               const xlm_lm_settings *settings, xlm_score *scores);
 
-/* The mean of −log p(id of the next row | h) over all rows of a text but the last of each sequence.
+/* The mean of −log p(id of the next row | h) over all rows of a text except the last of each sequence. The ids are those before
+ * masking (text->unmasked).
  * [in] text: T tokens
- * [in] h: T x d, causal states: those of the rows before a row must not depend on its id
- * [in] settings: NULL: zeros
+ * [in] h: T x d, causal states: the state of a row must not depend on the ids of later rows
+ * [in] settings: NULL: all zero
  * [out] scores: [T − S], without label smoothing; or NULL
  * Returns 1 x 1; NULL if no sequence has two tokens. */
 xlm_var *xlm_lm_next_tokens(const xlm_model *model, xlm_tape *tape, xlm_stack stack, const xlm_text *text, xlm_var *h,

@@ -24,15 +24,17 @@ typedef enum {
     XLM_OPTION_INT,    /* int64_t */
     XLM_OPTION_REAL,   /* double */
     XLM_OPTION_FLAG,   /* bool: true or false */
-    XLM_OPTION_TEXT,   /* char *, owned by the struct's module; NULL if empty and not required */
+    XLM_OPTION_TEXT,   /* char *, owned by whoever owns the struct; NULL if empty and not required */
     XLM_OPTION_CHOICE, /* int64_t: index into `choices` */
-    XLM_OPTION_LIST,   /* char **, NULL-terminated: text split at commas, without blanks around items; NULL if empty */
-    XLM_OPTION_PIECEWISE /* xlm_piecewise *, owned by the struct's module: a number, or STEP:NUMBER,STEP:NUMBER,... */
+    XLM_OPTION_LIST,   /* char **, owned in the same way, NULL-terminated: text split at commas, without blanks around the
+                          items; NULL if empty */
+    XLM_OPTION_PIECEWISE /* xlm_piecewise *, owned in the same way: a number, or STEP:NUMBER,STEP:NUMBER,... */
 } xlm_option_type;
 
 /* A number that depends on the step: linear between the points of a list, constant before the first and after the last. */
 typedef struct xlm_piecewise xlm_piecewise;
-/* [in] step: number of updates made before */
+/* The number at a step.
+ * [in] step: number of updates made before it */
 double xlm_piecewise_at(const xlm_piecewise *numbers, int64_t step);
 
 typedef struct xlm_option {

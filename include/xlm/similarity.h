@@ -7,8 +7,8 @@
  *   Itermax            xlm_similarity_cosines -> xlm_similarity_itermax                     (the same)
  *
  * Matrices are n x m, row-major. The functions work on plain numbers, without tape and gradient, so that an objective that labels
- * its pairs and a program that aligns them find the same links. If several numbers are the largest, the first one counts. n and m
- * may be 0. */
+ * its pairs and a program that aligns them find the same links. Among equal largest numbers, the first one counts. n and m may be
+ * 0. */
 #ifndef XLM_SIMILARITY_H
 #define XLM_SIMILARITY_H
 
@@ -42,10 +42,10 @@ typedef struct xlm_transport {
  * [in,out] s: n x m */
 void xlm_similarity_transport(const xlm_transport *transport, int64_t n, int64_t m, xlm_real *s);
 
-/* Links i and j if s_ij is the largest of row i and of column j. Returns the number of links, as do the functions below.
+/* Links i and j if s_ij is the largest number of row i and of column j. Returns the number of links, as do the functions below.
  * [in] s: n x m
- * [in] either: the largest of row i or of column j is sufficient
- * [out] links: n x m */
+ * [in] either: it is sufficient that s_ij is the largest of row i or of column j
+ * [out] links: n x m, true where i and j are linked */
 int64_t xlm_similarity_argmax(int64_t n, int64_t m, const xlm_real *s, bool either, bool *links);
 
 /* Parameters of Itermax: rounds of xlm_similarity_argmax, between which the similarities of linked tokens are reduced. */

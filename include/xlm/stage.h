@@ -16,12 +16,12 @@
  * `arrange` may change the order and the sides of the spans of each sequence (sentences, or parts of them) before layout. `noise`
  * may change the tokens of a span and their number; the batch has the text before noise as its original text, and the text after
  * noise, which is then masked, as its corrupted text (xlm/batch.h). `apply` gets the packed batch: it may change the input,
- * choose predicted rows, and annotate tokens. `arrange` and `apply` may annotate sequences. Objectives find annotations by
+ * choose predicted rows, and annotate tokens. `arrange` and `apply` may annotate sequences. Objectives find annotations with
  * xlm_batch_annotation.
  *
- * The size of a batch, a part of a step, differs between training and evaluation, so what a stage does to a sequence must depend
- * only on this sequence and on draws of xlm_stage_uniform. Then the results have the same bits on any number of ranks and after
- * resuming. */
+ * How sequences are divided into batches differs between training and evaluation, and with [train] micro_batches. So what a stage
+ * does to a sequence must depend only on this sequence and on draws of xlm_stage_uniform. Then the results have the same bits on
+ * any number of ranks and after resuming. */
 #ifndef XLM_STAGE_H
 #define XLM_STAGE_H
 
@@ -46,7 +46,7 @@ typedef struct xlm_stage_setup {
     int64_t vocabulary;           /* V */
     const char *const *words;     /* [V] subwords by id, UTF-8 */
     int64_t languages;            /* n */
-    const char *const *language;  /* [n] names */
+    const char *const *language;  /* [n] codes by id */
     const xlm_special_tokens *specials;
 } xlm_stage_setup;
 
@@ -102,14 +102,16 @@ typedef struct xlm_stage_batch {
                                      predicted_share */
 } xlm_stage_batch;
 
-/* The values of an annotation of the stage's class, for the stage to fill in: [S] in `arrange` and `apply`, [T] in `apply`. They
- * are initially −1. In batches for estimating memory, for which no text is read and no function of the stage is called, they are
- * 0 and 1 in turn. */
+/* The values of an annotation of the stage's class, for the stage to fill in: [S] for sequences, in `arrange` and `apply`; [T]
+ * for tokens, in `apply` alone. They are −1 at first. Memory of the stream. In batches for estimating memory, for which no text
+ * is read and no function of the stage is called, they are 0 and 1 in turn. */
 int32_t *xlm_stage_annotate(const xlm_stage_pass *pass, const char *name);
 
-/* A draw from [0, 1), 24 bits: a function of the seed, the stage's name, the step, the key (corrupted.keys[row] of the batch,
- * text->keys[s] for a sequence, or noise->key, for token i with i added to its position) and `number`, which must differ between
- * purposes, also between draws in `arrange`, `noise` and `apply`, where keys can be equal. Draws are the same in every evaluation. */
+/* A random number in [0, 1) with 24 bits: a function of the seed, the stage's name, the step, the key and the number. On held-out
+ * text it does not depend on the step.
+ * [in] key: in `arrange` text->keys[s], for a sequence; in `noise` noise->key, for token i with i added to its position; in
+ *      `apply` corrupted.keys[row] of the batch
+ * [in] number: a different one for each purpose, also in different functions of the stage, whose keys can be equal */
 double xlm_stage_uniform(const xlm_stage_pass *pass, xlm_row_key key, uint32_t number);
 
 /* The functions are called in this order: open; for each batch arrange, noise for each span, apply; close. At least one of
@@ -126,7 +128,7 @@ struct xlm_stage_plugin {
     bool (*open)(xlm_stage *self, char *message, size_t size);
     /* Only for monolingual streams: the sentences of a pair keep their places. */
     void (*arrange)(xlm_stage *self, const xlm_stage_pass *pass, xlm_stage_text *text);
-    /* For each span of at least one token, of monolingual streams and of pairs. */
+    /* For each span of at least one token, in monolingual and in parallel streams. */
     void (*noise)(xlm_stage *self, const xlm_stage_pass *pass, xlm_stage_noise *noise);
     void (*apply)(xlm_stage *self, const xlm_stage_pass *pass, xlm_stage_batch *batch);
     /* Mean share of the tokens that `apply` predicts in addition to those already predicted, for estimates and as a part of the

@@ -1,8 +1,9 @@
 /* xlm-mpi: the tape and its operators, for the forward and the backward pass. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * An operator takes variables (matrices, row-major, rows x cols), computes its result at once and records its backward pass on
- * the tape. All results are in the tape's arena until the step ends; variables are never freed one by one. Every value is a
- * matrix, including losses, which are 1 x 1. Shapes that do not match are bugs of the caller and end the program.
+ * the tape. Results are in memory of the tape, which is valid until the pass ends and is never freed piece by piece: nothing of
+ * it is left in the next pass. Every value is a matrix, including losses, which are 1 x 1. Shapes that do not match are bugs of
+ * the caller and end the program.
  *
  * Results do not depend on the number of threads: sums are computed over fixed chunks.
  *
@@ -34,18 +35,18 @@ typedef struct xlm_var xlm_var;
 
 int64_t xlm_var_rows(const xlm_var *x);
 int64_t xlm_var_cols(const xlm_var *x);
-/* The only element of a variable; 1 on a tape that estimates memory (xlm_var_read).
+/* The only element of a variable; 1 on a tape that computes nothing (xlm_var_read).
  * [in] x: 1 x 1 */
 double xlm_var_scalar(const xlm_var *x);
-/* Copies rows first to first + n - 1. On the tape that estimates memory before a run there are no values: numbers from [-1, 1) that
- * look random are given instead, and zeros for gradients.
+/* Copies rows first to first + n - 1. The tape with which memory is estimated before a run computes nothing: pseudo-random
+ * numbers in [-1, 1) are given in place of values, and zeros in place of gradients.
  * [in] x: rows x cols
  * [in] first: 0 to rows - n
  * [out] values: n x cols */
 void xlm_var_read(const xlm_var *x, int64_t first, int64_t n, xlm_real *values);
 
-/* The parameter of the model or the plugin with that name; the same variable at each call. A name that does not exist ends the
- * program.
+/* The parameter of the model or the plugin with that name; the same variable at each call in a pass. A name that does not exist
+ * ends the program.
  * [in] name: such as "embeddings/word/weight" */
 xlm_var *xlm_param(xlm_tape *tape, const char *name);
 
@@ -69,7 +70,7 @@ xlm_var *xlm_detach(xlm_tape *tape, const xlm_var *x);
  * [out] y: n x out */
 xlm_var *xlm_linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias);
 
-/* y_i = Σ_k table[k][indices[k][i]]. A row index out of range ends the program.
+/* y_i = Σ_k table[k][indices[k][i]]: row i of the result is the sum of one row of each table. A bad index ends the program.
  * [in] tables: number of tables
  * [in] table: [tables], each any x d
  * [in] indices: [tables][n], copied
@@ -124,8 +125,8 @@ xlm_var *xlm_multiply(xlm_tape *tape, xlm_var *a, xlm_var *b);
 /* The end of a transformer's sublayer ("add & norm"): y = LayerNorm(x + dropout(z + b)), as
  *     xlm_layer_norm(xlm_add(x, xlm_dropout(z + b, p)), gamma, beta, epsilon)
  * with the same draws. Call the linear layer that makes z without bias: the bias costs nothing here. If z is the result of
- * xlm_linear and no operator has used it, its memory is reused: z can then no longer be read, and an operator that uses z afterwards
- * ends the program.
+ * xlm_linear and no operator has used it, its memory is reused: z can then no longer be read, and an operator that uses z
+ * afterwards ends the program.
  * [in] x: n x d
  * [in] z: n x d
  * [in] bias: 1 x d, or NULL
@@ -145,7 +146,7 @@ xlm_var *xlm_residual_norm(xlm_tape *tape, xlm_var *x, xlm_var *z, xlm_var *bias
  * visible[q] of them: with visible[q] = 1 + the position of q in its sequence, attention is causal.
  * [out] y: query rows x d */
 typedef struct xlm_attention_inputs {
-    xlm_var *query, *key, *value; /* query rows x any; T x any; T x any */
+    xlm_var *query, *key, *value; /* query rows x any, T x any, T x any, T = offsets[sequences] */
     int64_t query_column, key_column, value_column; /* the first of d columns of each */
     int64_t width;                /* d, a multiple of heads */
     int64_t heads;
@@ -170,16 +171,16 @@ xlm_var *xlm_rows(xlm_tape *tape, xlm_var *x, const int32_t *index, int64_t n);
  * [out] y: n x d, without keys */
 xlm_var *xlm_rows_sum(xlm_tape *tape, xlm_var *x, const int32_t *offsets, const int32_t *index, int64_t n);
 
-/* How one target was predicted. */
+/* How well one target was predicted. */
 typedef struct xlm_score {
     float loss;     /* −log p(target) */
     int32_t correct; /* 1 if the target has the highest probability, else 0 */
 } xlm_score;
 
-/* Mean over rows of −log softmax(h Eᵀ + b)[target]. Logits are computed for `chunk` rows at a time. If all M fit into one chunk
- * they are kept for the backward pass, otherwise they are computed again, so that at most chunk x V logits are held.
+/* Mean over rows of −log softmax(h Eᵀ + b)[target]. Logits are computed for `chunk` rows at a time. If all M rows fit into one
+ * chunk, the logits are kept for the backward pass; otherwise they are computed again, so that at most chunk x V are held.
  * [in] h: M x e, M >= 1
- * [in] table: V x e
+ * [in] table: E, V x e
  * [in] bias: 1 x V, or NULL
  * [in] targets: [M] in [0, V), copied
  * [in] chunk: rows, >= 1
@@ -188,8 +189,8 @@ typedef struct xlm_score {
 xlm_var *xlm_vocab_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *table, xlm_var *bias, const int32_t *targets,
                                  int64_t chunk, xlm_score *scores);
 
-/* The same with label smoothing (Szegedy et al. 2016, Vaswani et al. 2017): the target distribution is (1 − ε) onehot + ε/V, and the
- * mean over rows of −(1 − ε) log p(target) − ε/V Σ_v log p(v) is returned. Scores are those without smoothing.
+/* The same with label smoothing (Szegedy et al. 2016, Vaswani et al. 2017): the target distribution is (1 − ε) onehot + ε/V, and
+ * the mean over rows of −(1 − ε) log p(target) − ε/V Σ_v log p(v) is returned. Scores are those without smoothing.
  * [in] smoothing: ε, 0 to 1 */
 xlm_var *xlm_vocab_smoothed_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *table, xlm_var *bias, const int32_t *targets,
                                           double smoothing, int64_t chunk, xlm_score *scores);
@@ -228,10 +229,10 @@ xlm_var *xlm_row_normalise(xlm_tape *tape, xlm_var *x);
  * [in] wanted: [T], copied; NULL: all rows
  * [out] y: sequences x d, without keys */
 xlm_var *xlm_sequence_mean(xlm_tape *tape, xlm_var *x, const int32_t *offsets, int32_t sequences, const bool *wanted);
-/* Which rows are words: all except those of special tokens; masked rows are words, rows
- * that noise has blanked are not. The caller may change the result:
- * `&= text->types[i] == 1` leaves only the second side of pairs. Returns [T], memory of the tape.
- * [in] text: T tokens */
+/* Which rows are words: all except those of special tokens. Masked rows are words; rows that noise has blanked are not. The
+ * caller may change the result: `words[i] &= text->types[i] == 1` leaves only the second side of pairs.
+ * [in] text: T tokens
+ * Returns [T], memory of the tape. */
 bool *xlm_text_rows(xlm_tape *tape, const xlm_text *text);
 
 /* Mean over rows of −log softmax(z_i)[target_i]. For a large table of candidates, such as a vocabulary, use
@@ -290,14 +291,15 @@ xlm_var *xlm_mean(xlm_tape *tape, xlm_var *x);
 
 /* ---- for new operators ---- */
 
-/* Memory that is valid until the step ends. Not cleared. */
+/* Memory that is valid until the pass ends. Not cleared. What `label` of an objective hands on to `loss`, which is called in
+ * another pass, needs memory of xlm_pass_keep (xlm/loss.h). */
 void *xlm_tape_take(xlm_tape *tape, uint64_t bytes);
-/* Whether the tape is for training, so that dropout is on. */
+/* Is the tape for training, so that dropout is on? */
 bool xlm_tape_training(const xlm_tape *tape);
 
 /* A new result, which the caller then fills in (xlm_var_write). It has a gradient if any of the inputs has one. backward(state)
- * is called once in the backward pass, when the gradient of y is complete (never if no root depends on y). It must add to (not
- * assign) the gradients of the inputs that are needed, and must not change that of y. The rows of y have the keys of the first
+ * is called once in the backward pass, when the gradient of y is complete, or never if no loss depends on y. It must add to (not
+ * assign) the gradients of those inputs that need one, and must not change that of y. The rows of y have the keys of the first
  * input with as many rows.
  * [in] n: number of inputs
  * [in] inputs: [n]
@@ -313,7 +315,7 @@ xlm_var *xlm_operator(xlm_tape *tape, int64_t rows, int64_t cols, int n, xlm_var
 void xlm_var_write(xlm_var *y, int64_t first, int64_t n, const xlm_real *values);
 /* For backward functions: the gradient of the result, rows x cols. */
 const xlm_real *xlm_var_gradient(const xlm_var *y);
-/* For backward functions: the gradient of an input, rows x cols, to add to; NULL if none is needed. */
+/* For backward functions: the gradient of an input, rows x cols, to add to; NULL if the input needs none. */
 xlm_real *xlm_var_input_gradient(xlm_var *x);
 
 #ifdef __cplusplus

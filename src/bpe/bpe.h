@@ -10,9 +10,9 @@
  * Learning. At each step the pair with the highest count is merged in all words, from left to right. The count of a pair is the
  * number of places where it occurs (three equal symbols in a row are two places), times the counts of the words. Of pairs with
  * equal counts the one with the older left symbol is taken, and of those the one with the older right symbol. Characters are
- * older than merges; characters are ordered by their bytes and merges by their rank. So codes depend only on the set of words
- * with their counts. fastBPE's learnbpe has the same rule, but orders characters as in a C++ hash table; both learn the same
- * codes except for such ties. Learning ends early when no two symbols are left side by side.
+ * older than merges; characters are ordered by their bytes and merges by their rank. Codes therefore depend only on the set
+ * of words with their counts. fastBPE's learnbpe has the same rule, but orders characters as in a C++ hash table; both learn the
+ * same codes except for such ties. Learning ends early when no two symbols are left side by side.
  *
  * Segmentation. As long as there is a code for two neighbours in the word, the code of the lowest rank is applied in all places,
  * from left to right. Symbols are compared by text. If there is a set of allowed subwords (fastBPE's vocabulary), each symbol of
@@ -34,19 +34,19 @@ typedef struct xlm_bpe xlm_bpe; /* never changes after it was made, so any numbe
 
 /* Learn up to `merges` codes. Skips words with counts <= 0, empty words, words with a space, a line end or a byte 0, which code
  * files cannot contain, and words that contain `</w>`, whose symbols could be mistaken for ends of words. Ends the program with a
- * message when the distinct words have more than 2^32 - 2 characters. */
+ * message when the distinct words have more than 2^32 - 2 characters, counting one more for each word. */
 xlm_bpe *xlm_bpe_learn(const xlm_word_counts *words, uint32_t merges);
 
-/* Continue learning: the result has the codes of `base`, then up to `merges` more, learned from words that base has segmented. So
- * subwords of base are merged further or kept. Ties are broken as above; symbols of base count as characters, in order of their
- * bytes. A merge whose text a code of base already has is skipped. */
+/* Continue learning: the result has the codes of `base`, then up to `merges` more, learned from words that base has segmented.
+ * Subwords of base are thus merged further or kept. Ties are broken as above; symbols of base count as characters, in order of
+ * their bytes. A merge whose text a code of base already has is skipped. */
 xlm_bpe *xlm_bpe_extend(const xlm_bpe *base, const xlm_word_counts *words, uint32_t merges);
 
 /* Parse the text of a code file of fastBPE: a line `left right count` for each code, by rank; count is the count of the pair when
  * it was merged. name: for messages. EX_DATAERR with file and line for lines of another form and for a second code with the same
  * pair or result. A carriage return before the line end is skipped. */
 xlm_bpe *xlm_bpe_parse(const char *name, const char *text, size_t size, GError **error);
-/* The codes as such a text. g_string_free. */
+/* The text of a code file with these codes. g_string_free. */
 GString *xlm_bpe_print(const xlm_bpe *bpe);
 /* NULL is allowed. */
 void xlm_bpe_free(xlm_bpe *bpe);

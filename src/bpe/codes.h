@@ -31,7 +31,7 @@ typedef struct bpe_pair {
 struct xlm_bpe {
     xlm_strings *symbols; /* texts of all symbols of codes */
     GArray *codes;        /* bpe_code by rank */
-    GArray *made_by;      /* uint32_t by symbol: rank of the code it is the result of, or BPE_NONE */
+    GArray *made_by;      /* uint32_t by symbol: rank of the code that makes it, or BPE_NONE */
     bpe_pair *pairs;      /* open addressing, at most half full */
     uint64_t mask;
 };

@@ -7,8 +7,8 @@
  * Every pair of neighbours has a count and a list of the places where its left symbol begins. A merge visits only the list of its
  * pair. It makes a new symbol, so there are two kinds of pairs: pairs with the new symbol, which get their whole lists in this
  * merge, and older pairs, whose counts can only fall. Hence
- *   - a list is written once, in order of place (so visiting it is going from left to right), and what is no longer
- *     true in it shows when the place is read;
+ *   - a list is written once, in order of place (so a visit to it goes from left to right), and entries that are no longer
+ *     true are recognised when their place is read;
  *   - a heap of pairs by count needs no updates: a pair whose count has fallen since it was put in is put in again. */
 #include <string.h>
 
@@ -147,7 +147,7 @@ static void collect_symbols(learner *l, const xlm_word_counts *words)
 static void fill_places(learner *l, const xlm_word_counts *words)
 {
     if (l->places >= INSIDE)
-        g_error("codes cannot be learned from words with %zu characters together; learn from a part of the text",
+        g_error("codes cannot be learned from words that have %zu characters in total; learn from a part of the text",
                 l->places);
     l->places++; /* a gap before the first word */
     l->symbols = g_new(uint32_t, l->places);

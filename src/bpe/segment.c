@@ -12,7 +12,7 @@ typedef struct symbol_link {
 
 struct xlm_bpe_cutter {
     const xlm_bpe *bpe;
-    uint8_t *allowed; /* by symbol: INNER, FINAL; NULL when all are */
+    uint8_t *allowed; /* by symbol: INNER, FINAL; NULL: all are allowed */
     uint8_t *used;    /* by rank: set where a code is applied; borrowed; NULL: not needed */
     uint32_t characters[2][128]; /* symbol of an ASCII character within a word and at its end */
 

@@ -42,27 +42,28 @@ bool xlm_corpus_check_unchanged(const xlm_corpus *corpus, GError **error)
 
 /* ---- opening ---- */
 
-/* What the datasets are, but for their rows. */
+/* Types and shapes of the datasets. */
 static xlm_array offsets_of(int64_t sentences) { return (xlm_array){XLM_U64, (uint64_t)sentences + 1, 0}; }
 static xlm_array tokens_of(int64_t tokens) { return (xlm_array){XLM_I32, (uint64_t)tokens, 0}; }
 static xlm_array links_of(int64_t pairs) { return (xlm_array){XLM_I64, (uint64_t)pairs, 2}; }
 
-/* Rows of a dataset, or -1. */
+/* The number of rows of a dataset that has the type and columns of `array`; -1 with an error. */
 static int64_t rows_of(const xlm_store *store, const char *path, xlm_array array, GError **error)
 {
     array.rows = XLM_ANY;
     return xlm_store_shape(store, path, &array, error) ? (int64_t)array.rows : -1;
 }
 
-/* Does the group say how many sentences there are, and do offsets lead from the first token to the last? */
+/* Check that the numbers of sentences are right, and that offsets lead from the first token to the last. offsets: their
+ * number. */
 static bool check_text(const xlm_store *store, const xlm_corpus_text *text, int64_t offsets, GError **error)
 {
     uint64_t ends[2] = {0, 0};
     if (offsets < 1 || text->sentences != offsets - 1 || text->monolingual_sentences < 0 ||
         text->monolingual_sentences > text->sentences)
         return xlm_error_set(error, EX_DATAERR, "%s:%s: %" G_GINT64_FORMAT " offsets for %" G_GINT64_FORMAT
-                             " sentences; the corpus is damaged", xlm_store_path(store), text->offsets_path, offsets,
-                             text->sentences);
+                             " sentences, of which %" G_GINT64_FORMAT " are monolingual; the corpus is damaged",
+                             xlm_store_path(store), text->offsets_path, offsets, text->sentences, text->monolingual_sentences);
     const xlm_array array = offsets_of(text->sentences);
     if (!xlm_store_read(store, text->offsets_path, array, 0, 1, &ends[0], error) ||
         !xlm_store_read(store, text->offsets_path, array, (uint64_t)text->sentences, 1, &ends[1], error))
@@ -74,7 +75,7 @@ static bool check_text(const xlm_store *store, const xlm_corpus_text *text, int6
     return true;
 }
 
-/* The group is of the language that it is named after. */
+/* Check that the attributes of the group are those of the language after which it is named. */
 static bool check_language(const xlm_store *store, const char *group, int language, const char *name, GError **error)
 {
     int64_t id;
@@ -168,7 +169,7 @@ uint64_t xlm_corpus_digest_of(const xlm_vocabulary *vocabulary)
 {
     uint64_t digest = xlm_vocabulary_digest(vocabulary);
     for (const char *const *name = xlm_vocabulary_language_names(vocabulary); *name != NULL; name++)
-        digest = xlm_digest(*name, strlen(*name) + 1, digest); /* with the final 0: names do not run into one another */
+        digest = xlm_digest(*name, strlen(*name) + 1, digest); /* with the final 0, so that names stay separate */
     return digest;
 }
 

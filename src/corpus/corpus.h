@@ -4,21 +4,21 @@
  *
  *   /                               format = "xlm-mpi corpus", format_version, program_version, command, seed,
  *                                   held_out_share
- *   /inputs                         [n] strings: path, bytes, lines and SHA-256 of every file that the corpus is made of
+ *   /inputs                         [n] strings: path, bytes, lines and SHA-256 of every file that the corpus was made from
  *   /languages, /vocabulary/...     languages, subwords, counts, segmenter (subwords/vocabulary.h)
- *   /<split>/text/<lang>/tokens     [N] u16 (u32 when the vocabulary has more than 65,536 subwords), no specials inside
+ *   /<split>/text/<lang>/tokens     [N] u16 (u32 when the vocabulary has more than 65,536 subwords), without special tokens
  *   /<split>/text/<lang>/offsets    [S+1] u64; sentence i is tokens[offsets[i] .. offsets[i+1])
  *       attributes of the group:    language, language_id, sentences, monolingual_sentences
  *   /<split>/parallel/<a>-<b>/links [P x 2] i64: sentence of <a>, sentence of <b> that are translations
  *       attributes of the group:    source, target, pairs
  *
- * A synthetic language (synthetic/language.h) has monolingual text alone: sentence by sentence that of its base, in the same
- * order and the same split. The pair <base>-<made> links sentence i of one with sentence i of the other. How it was made,
- * and the twins of subwords that are its dictionary, are with the vocabulary.
+ * A synthetic language (synthetic/language.h) has only monolingual text: that of its base, sentence by sentence, in the same
+ * order and in the same split. The pair <base>-<made> links sentence i of one with sentence i of the other. How the language was
+ * made, and the twins of subwords that are its dictionary, are stored with the vocabulary.
  *
- * The first `monolingual_sentences` sentences of a language are its monolingual text; those after them came in with
- * parallel text only. Every split has a group for every language and every pair; reading passes over those without
- * sentences. A pair of languages is named in the order in which it was given. */
+ * The first `monolingual_sentences` sentences of a language are its monolingual text; those after them are only in parallel text.
+ * Every split has a group for every language and every pair; readers skip those without sentences. A pair of languages has its
+ * name in the order in which the languages were given. */
 #ifndef XLM_CORPUS_CORPUS_H
 #define XLM_CORPUS_CORPUS_H
 
@@ -35,10 +35,10 @@ typedef struct xlm_corpus_text {
     const char *language;
     int language_id;
     int64_t sentences, monolingual_sentences, tokens;
-    char *tokens_path, *offsets_path; /* in the file */
+    char *tokens_path, *offsets_path; /* of the datasets in the file */
 } xlm_corpus_text;
 
-/* Pairs of one pair of languages in one split. */
+/* The pairs of sentences of two languages in one split. */
 typedef struct xlm_corpus_pairs {
     const char *name; /* "de-en" */
     const xlm_corpus_text *source, *target;
@@ -47,47 +47,48 @@ typedef struct xlm_corpus_pairs {
 } xlm_corpus_pairs;
 
 typedef enum { XLM_TRAIN, XLM_HELD_OUT } xlm_split;
-/* "train", "held_out": as files write it. */
+/* "train" or "held_out", as in files. */
 const char *xlm_split_name(xlm_split split);
-/* False when there is none of this name; users may write "held-out", too. */
+/* False when there is no split of this name; users may also write "held-out". */
 bool xlm_split_find(const char *name, xlm_split *split);
 
-/* Opens for reading; not collective. The file may be untrusted: header, vocabulary, shapes, and that offsets end where tokens do,
- * are checked here; numbers when they are read, so that a large corpus is not read at every start: each offset lies before the
- * next, each id is in the vocabulary, each link leads to a sentence. EX_NOINPUT, EX_DATAERR. */
+/* Open a corpus for reading; not collective. The file may be untrusted. Header, vocabulary, shapes, and that offsets end where
+ * tokens do, are checked here. Numbers are checked when they are read, so that a large corpus is not read at every start: that no
+ * offset is greater than the next one, that each id is in the vocabulary, and that each link leads to a sentence. EX_NOINPUT,
+ * EX_DATAERR. */
 xlm_corpus *xlm_corpus_open(const char *path, GError **error);
 void xlm_corpus_close(xlm_corpus *corpus);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_corpus, xlm_corpus_close)
-/* As xlm_store_check_unchanged() of its file. */
+/* xlm_store_check_unchanged() for its file. */
 bool xlm_corpus_check_unchanged(const xlm_corpus *corpus, GError **error);
 
 const char *xlm_corpus_path(const xlm_corpus *corpus);
 const xlm_vocabulary *xlm_corpus_vocabulary(const xlm_corpus *corpus);
-/* Digest of vocabulary and languages: a checkpoint only fits corpora with the same. */
+/* A digest of vocabulary and languages. A checkpoint fits only corpora that have the same digest. */
 uint64_t xlm_corpus_digest(const xlm_corpus *corpus);
-/* The same of a vocabulary that came from elsewhere. */
+/* The same for a vocabulary that is not from a corpus. */
 uint64_t xlm_corpus_digest_of(const xlm_vocabulary *vocabulary);
 
-/* NULL when the split has no such language / pair. The name of a pair may be given in either order; *swapped (may be
- * NULL): the file has it the other way round. */
+/* NULL when the split has no such language or pair. The name of a pair may be given in either order. [out] swapped: the file has
+ * it the other way round; may be NULL. */
 const xlm_corpus_text *xlm_corpus_find_text(const xlm_corpus *corpus, xlm_split split, const char *language);
 const xlm_corpus_pairs *xlm_corpus_find_pairs(const xlm_corpus *corpus, xlm_split split, const char *name, bool *swapped);
-/* All of a split; *n in all. */
+/* All texts, and all pairs of languages, of a split. [out] n: their number. */
 const xlm_corpus_text *xlm_corpus_texts(const xlm_corpus *corpus, xlm_split split, int *n);
 const xlm_corpus_pairs *xlm_corpus_all_pairs(const xlm_corpus *corpus, xlm_split split, int *n);
 
-/* offsets[first .. first+n) of a text. */
+/* Read offsets [first, first + n) of a text. */
 bool xlm_corpus_read_offsets(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
                              uint64_t *offsets, GError **error);
-/* tokens[first .. first+n) of a text as 32-bit ids. */
+/* Read tokens [first, first + n) of a text as 32-bit ids. */
 bool xlm_corpus_read_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
                             int32_t *ids, GError **error);
-/* links[first .. first+n) as n x 2. */
+/* Read the links of pairs [first, first + n). [out] links: [n x 2]. */
 bool xlm_corpus_read_links(const xlm_corpus *corpus, const xlm_corpus_pairs *pairs, int64_t first, int64_t n,
                            int64_t *links, GError **error);
-/* For n sentences in any order: the first token of each and the number of its tokens. Their offsets are read in as few
- * reads as possible: in one when the sentences occur near one another. sentences: every second number, as in the
- * rows of links as xlm_corpus_read_links gives them. */
+/* Find n sentences, in any order. Offsets of sentences that are near one another are read together. [in] sentences: [2n − 1], of
+ * which every second number is used, the first, the third and so on: a column of the links of xlm_corpus_read_links. [out]
+ * starts, tokens: [n] the first token of each sentence, and the number of its tokens. */
 bool xlm_corpus_sentence_offsets(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t n, const int64_t *sentences,
                           int64_t *starts, int64_t *tokens, GError **error);
 

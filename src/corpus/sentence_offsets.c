@@ -1,14 +1,14 @@
-/* xlm-mpi: where sentences lie in a text. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: where sentences are in a text. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "corpus/corpus.h"
 
 #include <stdlib.h>
 
-/* Offsets between two sentences that are read over rather than passed by (a read costs as much as some thousand
- * numbers), and the most that are held at a time. */
+/* GAP: offsets of two sentences are read together if there are at most so many between them, because a separate read costs as
+ * much as some thousand numbers. MAX_OFFSETS: approximate maximum number of offsets in memory. */
 enum { GAP = 4096, MAX_OFFSETS = 1 << 20 };
 
 typedef struct wanted {
-    int64_t sentence, slot;
+    int64_t sentence, slot; /* slot: its index in the caller's arrays */
 } wanted;
 
 static int compare(const void *a, const void *b)
@@ -17,7 +17,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The n sentences with their places, in the order of the text. g_free. */
+/* The n sentences with their slots, in the order of the text. g_free. */
 static wanted *sort(int64_t n, const int64_t *sentences)
 {
     wanted *list = g_new(wanted, n);
@@ -31,7 +31,7 @@ static wanted *sort(int64_t n, const int64_t *sentences)
     return list;
 }
 
-/* The same for n sentences that one read covers. */
+/* xlm_corpus_sentence_offsets for n sentences whose offsets are read together. buffer: scratch, uint64_t. */
 static bool locate_run(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t n, const wanted *list,
                        GArray *buffer, int64_t *starts, int64_t *tokens, GError **error)
 {

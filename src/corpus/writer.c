@@ -26,8 +26,8 @@ struct xlm_corpus_writer {
     bool wide; /* tokens of 32 bits */
     struct text *text[SPLITS];   /* [languages] */
     struct links *links[SPLITS]; /* [pairs] */
-    GArray *narrow;              /* uint16_t: tokens on their way to the file */
-    GArray *ends;                /* uint64_t: offsets on their way to the file */
+    GArray *narrow;              /* uint16_t, scratch: tokens that are written next */
+    GArray *ends;                /* uint64_t, scratch: offsets that are written next */
 };
 
 xlm_store *xlm_corpus_writer_store(xlm_corpus_writer *writer) { return writer->store; }

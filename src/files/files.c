@@ -1,4 +1,4 @@
-/* xlm-mpi: files that a program reads and writes: none is both. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: files that a program reads and files that it writes, none of which is both. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "files/files.h"
 
 #include <errno.h>
@@ -9,17 +9,17 @@
 #include "files/path.h"
 
 typedef struct declared {
-    char *path, *option; /* option NULL: it was opened */
-    int role;
+    char *path, *option; /* option NULL: the file was opened without having been declared */
+    int role;            /* xlm_file_role, by or */
 } declared;
 
 static GArray *all;
 static char *own;   /* directory of a run, or NULL */
-static bool guards; /* a program, whose files are compared; what is linked with the library may write what it has read */
+static bool guards; /* files are compared, as in our programs; others that use the library may write what they have read */
 static GMutex mutex;
 
-/* A file that is declared in another role, or as another output; NULL. Names are followed anew each time: a number of an inode is
- * given to another file when the first one is gone. */
+/* The same file declared in a role that excludes this one, or as another output; NULL if there is none. Paths are resolved each
+ * time, because the inode number of a removed file may be given to another file. */
 static const declared *find_other(const declared *d)
 {
     for (guint i = 0; all != NULL && i < all->len; i++) {
@@ -50,7 +50,7 @@ static void keep(const declared *d)
     g_array_append_val(all, kept);
 }
 
-/* Is it noted as read? */
+/* Has this path been noted as read? */
 static bool is_kept(const char *path)
 {
     for (guint i = 0; all != NULL && i < all->len; i++)
@@ -98,7 +98,8 @@ bool xlm_files_declare(const char *path, const char *option, int role, GError **
     return good;
 }
 
-/* Is it a file that can be read twice, or no file at all? */
+/* Can it be read twice? False for pipes and devices, except an open pipe if open_pipe; true if there is no such file, which
+ * opening it reports. */
 static bool is_plain(const char *path, bool open_pipe)
 {
     static const char *const open_already[] = {"/dev/fd/", "/dev/stdin", "/proc/self/fd/"};
@@ -120,7 +121,7 @@ static bool check_input(const char *path, bool open_pipe, GError **error)
     g_mutex_lock(&mutex);
     const declared d = {(char *)path, NULL, XLM_FILE_READ};
     const declared *other = find_other(&d);
-    /* What an option names was compared when it was declared. */
+    /* A file that is already known as read was compared before. */
     const bool good = other == NULL || (role_of(&d) & XLM_FILE_READ) || refuse(&d, other, error);
     if (!is_kept(path) && !is_own(path))
         keep(&d);
@@ -130,7 +131,6 @@ static bool check_input(const char *path, bool open_pipe, GError **error)
 
 bool xlm_files_check_input(const char *path, GError **error) { return check_input(path, false, error); }
 
-/* As HDF5 files begin. */
 bool xlm_files_is_hdf5(const char *path)
 {
     static const char signature[8] = "\211HDF\r\n\032\n";
@@ -143,7 +143,7 @@ bool xlm_files_is_hdf5(const char *path)
     return is;
 }
 
-/* What was read of this file, under its name or another; NULL. */
+/* This file, under any name, if it was read and nothing else is allowed; NULL if it was not. */
 static const declared *find_read(const declared *d)
 {
     for (guint i = 0; all != NULL && i < all->len; i++) {
@@ -168,7 +168,7 @@ bool xlm_files_check_output(const char *path, bool hdf5, GError **error)
     return good;
 }
 
-/* The name of a directory that is to be made may end in a slash. */
+/* Can a file or directory be created there? The name of a directory may end in a slash. */
 static bool check_place(const char *path, GError **error)
 {
     size_t size = strlen(path);

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A file of that size without a name; -1 with an error. */
+/* Create a file of this size without a name. Returns its descriptor, or -1 with an error. */
 static int make_file(size_t size, const char *directory, GError **error)
 {
     g_autofree char *path = g_build_filename(directory, "xlm-scratch-XXXXXX", NULL);

@@ -1,4 +1,4 @@
-/* xlm-mpi: a file that has its name when it is whole. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: a file that gets its name when it is complete. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "files/new_file.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ bool xlm_new_file_create(xlm_new_file *file, const char *path, GError **error)
 
 bool xlm_new_file_commit(xlm_new_file *file, GError **error)
 {
-    /* A write that failed earlier has left no more than its mark on the stream. */
+    /* Of a write that failed earlier, only the stream's error flag is left. */
     const bool marked = ferror(file->stream) != 0;
     errno = 0;
     bool good = fflush(file->stream) == 0 && !marked && fsync(fileno(file->stream)) == 0;
@@ -72,7 +72,7 @@ bool xlm_new_file_commit(xlm_new_file *file, GError **error)
         if (number != 0)
             xlm_new_file_failed(file->path, "cannot be written", number, error);
         else
-            xlm_error_set(error, EX_IOERR, "%s: not all could be written; look for a full or failing disk", file->path);
+            xlm_error_set(error, EX_IOERR, "%s: a part of it could not be written; look for a full or failing disk", file->path);
     }
     forget(file);
     return good;

@@ -1,7 +1,7 @@
-/* xlm-mpi: a file that has its name when it is whole. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: a file that gets its name when it is complete. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * It is written under another name beside its own and renamed at the end: a file that has its final name is complete, and one
- * that was there before stays until then. HDF5 files do the same (store/store.h).
+ * It is written under a temporary name beside its own and renamed at the end: a file that has its final name is complete, and an
+ * older file of that name stays until then. HDF5 files are written in the same way (store/store.h).
  *
  *   xlm_new_file_create -> write to its stream, or its descriptor -> xlm_new_file_commit | xlm_new_file_discard */
 #ifndef XLM_FILES_NEW_FILE_H
@@ -17,18 +17,19 @@ typedef struct xlm_new_file {
     FILE *stream;
 } xlm_new_file;
 
-/* With the rights that a new file has; xlm_new_file_heed_limit() is called. EX_CANTCREAT; then there is nothing to discard. */
+/* Create a file with the usual permissions of a new file; calls xlm_new_file_heed_limit(). EX_CANTCREAT, EX_USAGE (errors of
+ * xlm_files_check_output); then there is nothing to discard. */
 bool xlm_new_file_create(xlm_new_file *file, const char *path, GError **error);
-/* Bring all to the disk and give the file its name. EX_IOERR: also when something was not written before. The file is gone
- * afterwards, also on failure, when nothing is left on disk. */
+/* Bring all data to the disk and give the file its name. EX_IOERR, also when an earlier write has failed; EX_CANTCREAT. *file is
+ * cleared, also on failure, when the unfinished file is removed. */
 bool xlm_new_file_commit(xlm_new_file *file, GError **error);
-/* Remove what was written. */
+/* Remove the unfinished file, and clear *file. */
 void xlm_new_file_discard(xlm_new_file *file);
 
-/* From here on a limit on file sizes (ulimit -f) is an error of what is written, not the end of the program. */
+/* From now on, exceeding a limit on file sizes (ulimit -f) makes writing fail instead of ending the program. */
 void xlm_new_file_heed_limit(void);
-/* The error of a system call on a file, what: "cannot be written": why, and what to do. EX_CANTCREAT for a place where no file
- * can be made, EX_IOERR. Returns false. */
+/* Set an error for a system call on a file that has failed, with the reason and advice. what: "cannot be written"; number: errno.
+ * EX_CANTCREAT if no file can be created in this place, else EX_IOERR. Returns false. */
 bool xlm_new_file_failed(const char *path, const char *what, int number, GError **error);
 
 #endif

@@ -1,4 +1,4 @@
-/* xlm-mpi: names of files that a program is to write, checked before it works. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: names of files that a program will write, checked before it starts its work. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "files/path.h"
 
 #include <errno.h>

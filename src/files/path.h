@@ -1,17 +1,17 @@
-/* xlm-mpi: names of files that a program is to write, checked before it works. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: names of files that a program will write, checked before it starts its work. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_FILES_PATH_H
 #define XLM_FILES_PATH_H
 
 #include "base/error.h"
 
-/* True when both names lead to the same file; one or both need not exist. */
+/* Do both names lead to the same file? Neither needs to exist. */
 bool xlm_path_same_file(const char *a, const char *b);
-/* Can a regular file be made under this name, or replace the one that has it? EX_CANTCREAT. */
+/* Can a regular file be created under this name, or replace an older one? EX_CANTCREAT. */
 bool xlm_path_check_output(const char *path, GError **error);
-/* For files that a program is to write, outputs[n], and those that it reads, inputs[m], NULL for none: can each output be made,
- * and has it the name of no input and of no other output? EX_USAGE, EX_CANTCREAT. */
+/* Check that each of outputs[n] can be created and is the same file as none of inputs[m] and no other output. Elements may be
+ * NULL. EX_USAGE, EX_CANTCREAT. */
 bool xlm_path_check_outputs(const char *const *outputs, size_t n, const char *const *inputs, size_t m, GError **error);
-/* Can files be made in this directory? what: what they are for the sake of, which begins the message. EX_CANTCREAT. */
+/* Can files be created in this directory? what: the file to be created, with which the message begins. EX_CANTCREAT. */
 bool xlm_path_check_directory(const char *directory, const char *what, GError **error);
 
 #endif

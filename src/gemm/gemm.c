@@ -27,7 +27,7 @@ typedef struct product {
     void *c;
     double alpha, beta;
     bool single, small;
-    bool rows_alone; /* small must not depend on m */
+    bool rows_alone; /* the bits of a row must not depend on m, so `small` is false */
 } product;
 
 /* Compute C[row … row + rows, col … col + cols] on the calling thread. */

@@ -19,7 +19,7 @@ static struct {
     GHashTable *shapes; /* shape -> onednn_product */
 } library;
 
-/* What we ask oneDNN for fails only for lack of memory. */
+/* Ends the program if a call of oneDNN failed: those made here fail only for lack of memory. */
 static void insist(dnnl_status_t status, const char *what)
 {
     if (status != dnnl_success)
@@ -234,7 +234,7 @@ static onednn_product *compile(const shape *s)
     return c;
 }
 
-/* oneDNN divides its work by the number of threads at the time when it generates code. */
+/* oneDNN divides the work among the number of threads that is set when it generates code, so that is 1 meanwhile. */
 static onednn_product *find(const shape *s)
 {
     g_mutex_lock(&library.lock);

@@ -1,10 +1,10 @@
 /* xlm-mpi: inner loops of attention: small products, softmax rows. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Included after bodies.h, which says what must be defined, by files that also define
- *     TILE_ROWS, TILE_VECTORS a tile of the product whose sums and operands fit the registers
+ *     TILE_ROWS, TILE_VECTORS           a tile of the product whose sums and operands fit into the registers
  *     add_pairs(a, b, c)                c plus the products of the two bfloat16 in each lane of a and b
  *     transpose_square(rows, cols, x, ldx, y, ldy)   y = xᵀ for rows, cols <= W
- *     transpose_halves_square(rows, cols, x, ldx, y, ldy) the same for numbers of 16 bits, for rows <= 2 W, cols <= W
+ *     transpose_halves_square(rows, cols, x, ldx, y, ldy)   the same for numbers of 16 bits, for rows <= 2 W, cols <= W
  * BLIS takes about 10 µs for even the smallest product; these take as long for a head of 64 tokens. */
 
 static void transpose(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *y, int64_t ldy)
@@ -22,8 +22,9 @@ static void transpose_bfloat16(int64_t rows, int64_t cols, const uint16_t *x, in
                                     y + c * ldy + r, ldy);
 }
 
-/* Compute a tile of c, rows x (vectors W); only `last` lanes of the last vector count. rows and vectors are constants where it is
- * inlined. With `in_pairs` the elements of a and b are pairs of bfloat16 instead of floats, and are loaded in the same way. */
+/* Compute a tile of c, rows x (vectors W), of whose last vector only `last` lanes are used. rows and vectors are constants where
+ * this is inlined. With `in_pairs` the elements of a and b are pairs of bfloat16 instead of floats, and are loaded in the same
+ * way. */
 INLINE void tile(const bool in_pairs, const int rows, const int vectors, const int last, int64_t depth, const xlm_real *a,
                  int64_t a_row, int64_t a_col, const xlm_real *b, int64_t ldb, bool sum_c, xlm_real *c, int64_t ldc)
 {

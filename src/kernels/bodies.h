@@ -102,7 +102,7 @@ INLINE void as_floats(void *y, int64_t i, int k, vec values) { store((xlm_real *
 INLINE void as_bfloat16(void *y, int64_t i, int k, vec values) { store_rounded((uint16_t *)y + i, k, values); }
 INLINE void nowhere(void *y, int64_t i, int k, vec values) { (void)y, (void)i, (void)k, (void)values; }
 
-/* Σ exp(x − shift); the exponentials are kept in y. */
+/* Σ exp(x − shift); `keep` stores the exponentials in y. */
 INLINE xlm_real sum_exponentials(int64_t n, const xlm_real *x, xlm_real shift, keep_values *keep, void *y)
 {
     const vec minus_shift = all(-shift);
@@ -305,7 +305,7 @@ static void keep(int64_t n, const xlm_real *x, const uint8_t *bits, xlm_real fac
     }
 }
 
-/* v, or its dropout when there are bits. */
+/* v, with dropout if there are bits. */
 static inline vec dropped(const uint8_t *bits, int64_t i, int k, vec factor, vec v)
 {
     return bits != NULL ? chosen(bits, i, k, times(factor, v)) : v;
@@ -429,7 +429,7 @@ typedef vec read_values(const void *x, int64_t i, int k);
 INLINE vec of_floats(const void *x, int64_t i, int k) { return load((const xlm_real *)x + i, k); }
 INLINE vec of_bfloat16(const void *x, int64_t i, int k) { return value_of(halves((const uint16_t *)x + i, k)); }
 
-/* Both go through a row from its beginning to its end, for all heads. */
+/* This and the next function read each row from beginning to end, for all heads. */
 INLINE void dot_rows_of(read_values *read, int64_t n, const int32_t *rows, int64_t heads, int64_t w, const xlm_real *q,
                         const void *keys, xlm_real *p)
 {

@@ -52,7 +52,7 @@ bool xlm_kernels_check(GError **error)
     for (size_t i = 0; runnable[i] != NULL; i++)
         names[i] = runnable[i]->name;
     char *known = g_strjoinv(", ", (char **)names);
-    xlm_error_set(error, EX_USAGE, "XLM_KERNELS=%s: there are no such kernels for the processor of %s; leave it unset, or take "
+    xlm_error_set(error, EX_USAGE, "XLM_KERNELS=%s: there are no such kernels for the processor of %s; leave it unset, or use "
                   "one of %s", requested(), g_get_host_name(), known);
     g_free(known);
     return false;
@@ -64,7 +64,8 @@ const xlm_kernels *xlm_kernels_get(void)
     if (g_once_init_enter(&chosen)) {
         const xlm_kernels *table = xlm_kernels_find(requested());
         if (table == NULL)
-            g_error("XLM_KERNELS=%s: this processor has no such kernels; leave it unset, or take \"portable\"", requested());
+            g_error("XLM_KERNELS=%s: there are no such kernels for this processor; leave it unset, or use \"portable\"",
+                    requested());
         g_once_init_leave(&chosen, (gsize)table);
     }
     return (const xlm_kernels *)chosen;

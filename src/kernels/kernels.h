@@ -115,7 +115,7 @@ bool xlm_kernels_check(GError **error);
 /* The best table for this processor, or the one that the environment variable XLM_KERNELS names. If there is no such table (see
  * xlm_kernels_check) the program ends. */
 const xlm_kernels *xlm_kernels_get(void);
-/* The table of that name; NULL when there is none or the processor cannot run it. */
+/* The table of that name, or the best one if the name is NULL; NULL if there is none or the processor cannot run it. */
 const xlm_kernels *xlm_kernels_find(const char *name);
 
 /* The compiled tables; NULL if the compiler or the machine's architecture does not have the instruction set. */

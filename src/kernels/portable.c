@@ -97,7 +97,7 @@ static void product_bfloat16(int64_t m, int64_t n, int64_t depth, const uint16_t
         }
 }
 
-static inline vec add_pairs(vec a, vec b, vec c) { return a * b + c; } /* of floats: the product of pairs is above */
+static inline vec add_pairs(vec a, vec b, vec c) { return a * b + c; } /* never used for pairs: product_bfloat16 is above */
 
 #include "kernels/bodies.h"
 

@@ -22,9 +22,10 @@ static inline void xlm_processor_fetch(const void *at)
 #endif
 }
 
-/* Do the processor and the operating system support the instructions that our kernels use: F, BW, DQ, VL, CD, FMA and BMI2; AVX2
- * and FMA? False on other architectures. */
+/* Do the processor and the operating system support the instructions that the kernels for AVX-512 use: F, BW, DQ, VL, CD, FMA and
+ * BMI2? False on architectures other than x86, like the functions below. */
 bool xlm_processor_has_avx512(void);
+/* And those that the kernels for AVX2 use: AVX2 and FMA? */
 bool xlm_processor_has_avx2(void);
 /* Does it multiply bfloat16 and add the products as floats: AVX512_BF16 (processors with AMX have it too)? */
 bool xlm_processor_has_bfloat16(void);
@@ -32,8 +33,8 @@ bool xlm_processor_has_bfloat16(void);
  * halves. */
 bool xlm_processor_has_whole_avx512(void);
 
-/* From now on the calling thread, and threads that it creates, read and write denormal numbers as zero. No effect on machines
- * other than x86. */
+/* From now on the calling thread, and threads that it creates, treat denormal numbers as zero. No effect on machines other than
+ * x86 and 64-bit ARM. */
 void xlm_processor_flush_denormals(void);
 
 #endif

@@ -10,8 +10,9 @@
  *     bits_of(vec), both(a, b), either(a, b)   of 32-bit lanes: a & b; a | b
  *     store_words(p, k, words)          the first k 32-bit lanes
  *     xor3(a, b, c), odd_words(a, b)    a ^ b ^ c; the even 32-bit lanes of a beside the odd ones of b
- *     decisions, keep_mask(low, high, threshold)   an unsigned integer of a byte each 64-bit lane, and its value: bits 0 to 3 of
- *                                       a lane's byte say which 16-bit lanes of low are at least the threshold, 4 to 7 of high
+ *     decisions, keep_mask(low, high, threshold)   an unsigned integer with one byte for each 64-bit lane, and its value: bits 0
+ *                                       to 3 of a byte say which 16-bit lanes of low are at least the threshold, bits 4 to 7
+ *                                       which ones of high
  *     NATIVE_BFLOAT16                   where there are instructions for it, with add_pairs as attention.h wants it and
  *                                       store_rounded, store_rounded_pairs as bodies.h wants them; else instead of those
  *     where_nan(x, a, b)                of 32-bit lanes: a where x is not a number, else b
@@ -34,7 +35,7 @@ static inline vec smaller(vec a, vec b) { return OF(min_ps)(a, b); }
 #define square_root sqrtf
 
 enum { DRAWS = W / 2 }; /* as many counters as there are 64-bit lanes */
-_Static_assert(sizeof(decisions) == DRAWS, "a byte of decisions each draw");
+_Static_assert(sizeof(decisions) == DRAWS, "a byte of decisions for each draw");
 
 /* Philox on DRAWS counters, one in the lower half of each 64-bit lane; the upper halves are never read. */
 static inline decisions keep_draws(xlm_rng_key key, words c0, uint32_t word1, uint32_t word2, uint32_t word3, words threshold)

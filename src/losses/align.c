@@ -1,7 +1,7 @@
 /* xlm-mpi: ALIGN-MLM's word-embedding alignment (Tang et al. 2022). SPDX-License-Identifier: GPL-3.0-or-later
  *
- * L = −(1/n) Σ_i cos(E[a_i], E[b_i]) over all n pairs (a_i, b_i) of a bilingual dictionary, at every step; E are the word
- * embeddings. The paper's weight is 10, next to mlm. It reads no stream: part p of P has pairs [p·n/P, (p+1)·n/P). */
+ * L = −(1/n) Σ_i cos(E[a_i], E[b_i]) over all n pairs (a_i, b_i) of a bilingual dictionary, in every step; E are the word
+ * embeddings. The paper gives it the weight 10, next to mlm. It reads no stream: part p of P has pairs [p·n/P, (p+1)·n/P). */
 #include <xlm/loss.h>
 
 #include <stdio.h>

@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
  * `label` translates each sentence y of the stream into another language with the present parameters, without dropout or
- * gradient: greedily, or by a sample. The translation x has at most 1.3 |y| + 5 tokens. From it the model learns to write y:
+ * gradient: greedily, or by sampling. The translation x has at most 1.3 |y| + 5 tokens. From it the model learns to write y:
  *
  *     L = −mean_t log p(y_t+1 | D[top]_t)
  *
- * over all tokens of y but the last, where D are the states of the decoder, which reads y and attends to the encoder's H[L] of x.
- * This is the loss of seq2seq with source x and target y. Held-out sentences are always translated greedily. */
+ * over all tokens of y except the last, where D are the states of the decoder, which reads y and attends to the encoder's H[L] of
+ * x. This is the loss of seq2seq with source x and target y. Held-out sentences are always translated greedily. */
 #include <xlm/loss.h>
 #include <xlm/search.h>
 
@@ -29,9 +29,10 @@ static const xlm_option back_translation_options[] = {
      "languages that the sentences are translated into, to be translated back; one is drawn for each, not its own",
      offsetof(struct back_translation, source_languages)},
     {"temperature", XLM_OPTION_REAL, "0", 0, 100, NULL,
-     "translate by samples from p^(1/temperature), from 0.001 on; 0: greedily, the most probable token each time",
+     "translate by sampling from p^(1/temperature), where it is at least 0.001; 0: greedily, taking the most probable token each "
+     "time",
      offsetof(struct back_translation, temperature)},
-    {"top_k", XLM_OPTION_INT, "0", 0, 1e9, NULL, "sample among this many tokens, the most probable ones; 0: among all",
+    {"top_k", XLM_OPTION_INT, "0", 0, 1e9, NULL, "sample among this many most probable tokens; 0: among all",
      offsetof(struct back_translation, top_k)},
     XLM_LABEL_SMOOTHING_OPTION(offsetof(struct back_translation, label_smoothing)), XLM_OPTION_END};
 
@@ -51,7 +52,7 @@ static int list_length(char *const *list)
     return n;
 }
 
-/* Whether sentences of this language can be translated into one of the list. */
+/* Is there a language in the list that sentences of this language can be translated into? */
 static bool has_other(char *const *list, const char *language)
 {
     while (*list != NULL && strcmp(*list, language) == 0)
@@ -122,7 +123,7 @@ static void back_translation_declare(xlm_loss *self, xlm_declaration *declaratio
     xlm_declare_metric(declaration, "length_ratio");
 }
 
-/* One of the languages of the list that is not the sentence's. */
+/* Draws one of the languages of the list other than the sentence's own. */
 static int32_t draw_language(const xlm_loss *self, const xlm_pass *pass, xlm_row_key key, int32_t own)
 {
     char *const *list = ((const struct back_translation *)self->state)->source_languages;
@@ -136,19 +137,19 @@ static int32_t draw_language(const xlm_loss *self, const xlm_pass *pass, xlm_row
         if (id != own && left-- == 0)
             return id;
     }
-    return own; /* which open has refused */
+    return own; /* never reached: open refuses streams with such sentences */
 }
 
 static int32_t *take(xlm_tape *tape, int32_t n) { return xlm_tape_take(tape, sizeof(int32_t) * (uint64_t)n); }
 
-/* At most 1.3 n + 5 tokens for n words; with <s> and </s> no more than the model has positions. */
+/* Maximum length of the translation of n words: 1.3 n + 5 tokens, but with <s> and </s> no more than the model has positions. */
 static int32_t max_tokens(const xlm_loss *self, int32_t words)
 {
     const int64_t wanted = (int64_t)words * 13 / 10 + 5, room = self->setup->model->positions - 2;
     return (int32_t)(wanted < room ? wanted : room);
 }
 
-/* The ordinary tokens of a sequence. */
+/* The number of ordinary tokens of a sequence. */
 static int32_t count_words(const xlm_text *text, int32_t sequence)
 {
     int32_t n = 0;
@@ -175,7 +176,7 @@ static const xlm_search_result *translate(const xlm_loss *self, xlm_tape *tape, 
     return xlm_search(pass->model, tape, text->specials, &options, &input);
 }
 
-/* The translations as the source of a pair is laid out: <s>, the tokens, </s>. */
+/* Makes the translations a text, laid out like the source of a pair: <s>, the tokens, </s>. */
 static void make_sources(xlm_tape *tape, const xlm_pass *pass, const xlm_search_result *results, const int32_t *languages)
 {
     const xlm_text *text = &pass->batch->original;

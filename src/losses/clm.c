@@ -1,8 +1,8 @@
 /* xlm-mpi: causal language modelling (Conneau & Lample 2019). SPDX-License-Identifier: GPL-3.0-or-later
  *
- * L = −mean_t log p(w_t+1 | H[L]_t) over all tokens of a sequence but the last: H[L] is of the encoder with causal attention, so
- * that each token is predicted from those before it alone. The text is read as it is, without masks. With label smoothing the
- * loss is xlm_vocab_smoothed_cross_entropy's. */
+ * L = −mean_t log p(w_t+1 | H[L]_t) over all tokens of a sequence except the last, with H[L] of the encoder with causal
+ * attention, so that each token is predicted only from those before it. The text is read as it is, without masks. With label
+ * smoothing the loss is that of xlm_vocab_smoothed_cross_entropy. */
 #include <xlm/loss.h>
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ static xlm_var *clm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 const xlm_loss_class xlm_loss_clm = {
     .abi = XLM_LOSS_ABI,
     .name = "clm",
-    .summary = "causal language modelling: each token from those before it",
+    .summary = "causal language modelling: predict each token from those before it",
     .needs_stream = true,
     .options = clm_options,
     .state_size = sizeof(struct clm),

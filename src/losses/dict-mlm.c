@@ -2,12 +2,12 @@
  *
  * L = −(1/M) Σ_t log p(y_t | H[L]_t) over the M masked positions, with either
  *
- *   predict = original      y_t = w_t, the original token. The stream has switched half of the masked positions: a
- *                           translation is there, in the other language (DICT-MLM as Tang et al. 2022 ran it)
- *   predict = translation   y_t = a translation of w_t, drawn by the stream, or w_t itself where it has none. The stream masks
- *                           as for mlm and switches nothing: the label would be in the input
+ *   predict = original      y_t = w_t, the original token. The stream has switched half of the masked positions: their input is a
+ *                           translation of w_t into the other language (DICT-MLM as Tang et al. 2022 ran it)
+ *   predict = translation   y_t = a translation of w_t, drawn by the stream, or w_t itself if it has none. The stream masks as
+ *                           for mlm and must not switch, because the label would then be in the input
  *
- * The stream has the dictionary; labels and switched words come from the same draw. */
+ * The stream has the dictionary; it draws one translation of each token, for labels and for switching. */
 #include <xlm/loss.h>
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct dict_mlm {
 
 static const xlm_option dict_mlm_options[] = {
     {"predict", XLM_OPTION_CHOICE, "original", 0, 0, "original|translation",
-     "what is predicted: the token that was masked, on a stream with switching, or its translation, on one without",
+     "what to predict: the token that was masked, on a stream with switching; or its translation, on a stream without it",
      offsetof(struct dict_mlm, predict)},
     XLM_OPTION_END,
 };
@@ -70,7 +70,7 @@ static xlm_var *dict_mlm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pa
 const xlm_loss_class xlm_loss_dict_mlm = {
     .abi = XLM_LOSS_ABI,
     .name = "dict-mlm",
-    .summary = "masked language modelling where a stream's dictionary has switched words, or predicting translations (DICT-MLM)",
+    .summary = "masked language modelling on a stream that switches words to translations, or predicting translations (DICT-MLM)",
     .needs_stream = true,
     .options = dict_mlm_options,
     .state_size = sizeof(struct dict_mlm),

@@ -2,15 +2,15 @@
  *
  * On a parallel stream, next to mlm (tlm), with which it shares the encoding of the corrupted pairs:
  *
- *   label   H = H[label_layer] of the original pair, without gradient and dropout. K_ij = max(ε, h_i·h_j)^(1/μ) for source i and
- *           target j, A* = diag(u) K diag(v) by Sinkhorn's iterations, links by Itermax or, with filter = off, where a row or a
- *           column is the largest (xlm/similarity.h).
+ *   label   H = H[label_layer] of the original pair, without gradient and dropout. For source token i and target token j,
+ *           K_ij = max(ε, h_i·h_j)^(1/μ), and A* = diag(u) K diag(v) by Sinkhorn's iterations. Links are found by Itermax or,
+ *           with filter = off, where A*_ij is the largest number of its row or column (xlm/similarity.h).
  *   loss    q_i = W_q h*_i + b_q, k_j = W_k h*_j + b_k, h* = H[layer] of the corrupted pair, and the mean over queries i, of both
  *           directions, of −(1/|A(i)|) Σ_(j in A(i)) log softmax_j(q_i·k_j / √d), j over the other side, A(i) the links of i.
  *
- * A sentence is the rows of one type between <s> and </s>. Where a sequence has several pairs (the form xlm), sentence n of
- * one side belongs to sentence n of the other: each pair has links of its own, and a query looks at its own translation alone, so
- * that a pair counts for the same however many are packed with it. */
+ * A sentence is the rows of one type between <s> and </s>. If a sequence has several pairs (in the form xlm), sentence n of one
+ * side belongs to sentence n of the other: each pair has its own links, and a query chooses among the tokens of its own
+ * translation, so that the loss of a pair does not depend on how many pairs are packed with it. */
 #include <xlm/loss.h>
 #include <xlm/similarity.h>
 
@@ -26,38 +26,39 @@ enum { DRAW_UNMASKED, DRAW_SIDE };
 
 /* ---- agreement of successive labellings: signatures of links ----
  *
- * The links of a pair are the set of its (i, j). For each of HASHES hash functions the signature has the smallest hash of any
- * link: two sets have the same smallest hash with a probability of |A ∩ B| / |A ∪ B| (MinHash, Broder 1997). So the share of
- * equal numbers in the signatures of a pair's links, now and the last time, is an unbiased estimate of their Jaccard index,
- * whatever the length of the pair. Numbers have 24 bits, two of them in a number of the state. */
+ * The links of a pair are a set of (i, j). For each of HASHES hash functions the signature has the smallest hash of all links:
+ * two sets have the same smallest hash with a probability of |A ∩ B| / |A ∪ B| (MinHash, Broder 1997). So the share of equal
+ * hashes in the signatures of a pair's links, now and the last time, is an unbiased estimate of the Jaccard index of the two
+ * sets, whatever the length of the pair. Hashes have 24 bits; a number of the state holds two of them. */
 enum { HASHES = 8, STATE_NUMBERS = 1 + HASHES / 2 };
 
 struct dwa {
     int64_t label_layer, layer, queries, filter, sinkhorn_iterations, itermax_iterations;
     double alpha, mu, epsilon;
     int64_t remembered;
-    int64_t *memory; /* [remembered x STATE_NUMBERS] a pair's key, 0: none, and its signature, two numbers in each */
+    int64_t *memory; /* [remembered x STATE_NUMBERS] the key of a pair, 0: none; and its signature, two hashes in each number */
 };
 
 static const xlm_option dwa_options[] = {
     {"label_layer", XLM_OPTION_INT, "10", 0, 1000, NULL, "layer whose hidden states are aligned; 0 are the embeddings",
      offsetof(struct dwa, label_layer)},
-    {"layer", XLM_OPTION_INT, "-1", -1, 1000, NULL, "layer whose states the pointer network takes; -1: the last",
+    {"layer", XLM_OPTION_INT, "-1", -1, 1000, NULL, "layer whose hidden states the pointer network reads; -1: the last",
      offsetof(struct dwa, layer)},
     {"queries", XLM_OPTION_CHOICE, "masked", 0, 0, "masked|unmasked|all-aligned",
-     "positions that look for their partners: those masked, 15 % of the others, or one of each link, at random",
+     "positions that look for their partners: the masked ones, 15 % of the others, or one of each link, at random",
      offsetof(struct dwa, queries)},
-    {"filter", XLM_OPTION_CHOICE, "itermax", 0, 0, "itermax|off", "of the links; off: the largest of every row and column",
-     offsetof(struct dwa, filter)},
-    {"sinkhorn_iterations", XLM_OPTION_INT, "2", 1, 1000, NULL, "of the optimal transport",
+    {"filter", XLM_OPTION_CHOICE, "itermax", 0, 0, "itermax|off",
+     "how links are chosen: by Itermax, or (off) the largest of every row and column", offsetof(struct dwa, filter)},
+    {"sinkhorn_iterations", XLM_OPTION_INT, "2", 1, 1000, NULL, "number of iterations of the optimal transport",
      offsetof(struct dwa, sinkhorn_iterations)},
-    {"itermax_iterations", XLM_OPTION_INT, "2", 1, 1000, NULL, "of the filter", offsetof(struct dwa, itermax_iterations)},
-    {"alpha", XLM_OPTION_REAL, "0.9", 0.5, 1, NULL, "the filter's discount of what has a link already",
+    {"itermax_iterations", XLM_OPTION_INT, "2", 1, 1000, NULL, "number of iterations of Itermax",
+     offsetof(struct dwa, itermax_iterations)},
+    {"alpha", XLM_OPTION_REAL, "0.9", 0.5, 1, NULL, "factor by which Itermax reduces similarities of words that have a link",
      offsetof(struct dwa, alpha)},
     {"mu", XLM_OPTION_REAL, "1", 1e-3, 1e3, NULL, "regularisation of the optimal transport", offsetof(struct dwa, mu)},
-    {"epsilon", XLM_OPTION_REAL, "1e-6", 1e-30, 1e3, NULL, "least similarity", offsetof(struct dwa, epsilon)},
+    {"epsilon", XLM_OPTION_REAL, "1e-6", 1e-30, 1e3, NULL, "minimum similarity", offsetof(struct dwa, epsilon)},
     {"remembered", XLM_OPTION_INT, "16384", 0, 16777216, NULL,
-     "pairs whose last links are kept, for the metric agreement; 0: none", offsetof(struct dwa, remembered)},
+     "number of pairs whose last links are kept, for the metric agreement; 0: none", offsetof(struct dwa, remembered)},
     XLM_OPTION_END,
 };
 
@@ -71,7 +72,7 @@ static bool dwa_open(xlm_loss *self, char *message, size_t size)
                  stream->name);
     else if (stream->noise)
         snprintf(message, size, "its labels are of the original text, and [stream %s] has noise (noise_shuffle, noise_drop, "
-                 "noise_blank, or a stage), after which rows are others", stream->name);
+                 "noise_blank, or a stage), which changes the rows", stream->name);
     else if (dwa->label_layer > layers)
         snprintf(message, size, "label_layer = %lld, but the model has %lld layers; set label_layer to one of 0 to %lld",
                  (long long)dwa->label_layer, (long long)layers, (long long)layers);
@@ -119,12 +120,12 @@ static void dwa_declare(xlm_loss *self, xlm_declaration *declaration)
 
 /* ---- sentences ---- */
 
-/* Rows first … first + n of a batch. */
+/* n rows of a batch, from row `first` on. */
 struct sentence {
     int32_t first, n;
 };
 
-/* The next sentence of this type in sequence s, from *row on; false: there is none. <unk> is a word like others. */
+/* Finds the next sentence of this type in sequence s, from *row on; false: there is none. <unk> counts as a word. */
 static bool next_sentence(const xlm_text *text, int32_t s, int32_t type, int32_t *row, struct sentence *found)
 {
     const int32_t *id = text->specials->id;
@@ -144,7 +145,7 @@ static bool next_sentence(const xlm_text *text, int32_t s, int32_t type, int32_t
 struct pair {
     struct sentence side[2]; /* source and target, by types */
     int32_t sequence;
-    bool first;              /* of the pairs of its sequence */
+    bool first;              /* it is the first pair of its sequence */
     bool *links;             /* [n of the source x n of the target] */
 };
 
@@ -206,16 +207,16 @@ static bool *choose_queries(const struct dwa *dwa, xlm_tape *tape, const xlm_pas
     return chosen;
 }
 
-/* What `loss` learns, in the form of xlm_pointer_targets. */
+/* The labels for `loss`, in the form of xlm_pointer_targets. */
 struct labels {
-    int64_t pairs, links;
-    int64_t compared, agreed; /* numbers of signatures */
-    int32_t *rows;            /* of the batch, of the queries */
+    int64_t pairs, links;     /* numbers of these */
+    int64_t compared, agreed; /* numbers of hashes of signatures */
+    int32_t *rows;            /* rows of the batch that are queries */
     xlm_pointer_targets targets;
 };
 
-/* Queries of side `asking` of a pair, which look at the other side: those chosen that have links. Arrays as `label` takes them,
- * from where `targets` ends. */
+/* Adds the queries of side `asking` of a pair, which choose among the tokens of the other side: the chosen rows that have links.
+ * The arrays are those of xlm_pointer_targets, of which targets->groups groups are filled in. */
 static void add_group(const struct pair *pair, int asking, const bool *chosen, int32_t *rows, xlm_pointer_targets *targets,
                       int32_t *queries, int32_t *first, int32_t *keys, int32_t *offsets, int32_t *labels)
 {
@@ -240,7 +241,8 @@ static void add_group(const struct pair *pair, int asking, const bool *chosen, i
     targets->groups++;
 }
 
-/* All groups, in the order of their keys: the first side of a sequence, which the second asks for, then the second. */
+/* Makes all groups, in the order of their keys: for each sequence those of the second side, whose keys are the first side, and
+ * then those of the first side. */
 static struct labels *make_labels(const xlm_pass *pass, const struct pair *pairs, int64_t n, int64_t links, const bool *chosen)
 {
     const uint64_t rows = (uint64_t)pass->batch->corrupted.tokens, number = sizeof(int32_t);
@@ -264,7 +266,7 @@ static struct labels *make_labels(const xlm_pass *pass, const struct pair *pairs
 
 /* ---- agreement ---- */
 
-/* Bits of x, well mixed (MurmurHash3's finaliser). */
+/* A hash of x (the finaliser of MurmurHash3). */
 static uint64_t mix(uint64_t x)
 {
     x ^= x >> 33;
@@ -276,7 +278,7 @@ static uint64_t mix(uint64_t x)
 
 static const uint64_t number_mask = (1u << 24) - 1;
 
-/* A hash of the text of a pair, 48 bits; not 0. */
+/* A hash of the text of a pair, 48 bits, never 0. */
 static uint64_t key_of(const xlm_text *text, const struct pair *pair)
 {
     uint64_t hash = 0;
@@ -374,7 +376,7 @@ static xlm_var *dwa_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 const xlm_loss_class xlm_loss_dwa = {
     .abi = XLM_LOSS_ABI,
     .name = "dwa",
-    .summary = "find the aligned word of the other language, by the model's own word alignment (XLM-Align)",
+    .summary = "find the aligned word in the other language, with word alignments by the model itself (XLM-Align)",
     .needs_stream = true,
     .options = dwa_options,
     .state_size = sizeof(struct dwa),

@@ -1,15 +1,15 @@
 /* xlm-mpi: global co-occurrence modelling (MLM-GC, Ai and Fang 2023). SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Next to mlm, on its stream. X_ab says how often subwords a and b occur near one another in the corpus (xlm_cooc); w are the
+ * Next to mlm, on its stream. X_ab says how often subwords a and b occur near each other in the corpus (xlm_cooc); w are the
  * subwords before masking. Over the M masked positions t and their neighbours k = t ± 1 … t ± n in the same sentence,
  *
  *     L = (1/M) Σ_t (1/2n) Σ_k f(x) (H[L]_t · u_k / √d − log x)²,   x = X_{w_t w_k},   f(x) = min(1, (x / x_max)^exponent)
  *
- *   form = hidden      u_k = H[L]_k, with gradient too (equation 3 of the paper)
+ *   form = hidden      u_k = H[L]_k, also with gradient (equation 3 of the paper)
  *   form = embedding   u_k = E[w_k], the output embedding (appendix D, equation 6)
  *
- * A pair that never met, X = 0, gives 0, as do neighbours that a sentence does not have; both leave M and n as they are. A
- * sentence ends at <s> and </s>, since X counts no pair across them. λ of the paper is the objective's weight. */
+ * A pair that never co-occurs, X = 0, adds 0, and so do neighbours that a sentence does not have; M and n do not depend on them.
+ * A sentence ends at <s> and </s>, because X counts no pairs across them. λ of the paper is the objective's weight. */
 #include <xlm/loss.h>
 
 #include <math.h>
@@ -25,16 +25,16 @@ struct gc {
 };
 
 static const xlm_option gc_options[] = {
-    {"cooccurrence", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "file of xlm_cooc, how often subwords of this corpus are neighbours",
+    {"cooccurrence", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "file of xlm_cooc: how often subwords of this corpus are neighbours",
      offsetof(struct gc, path)},
     {"form", XLM_OPTION_CHOICE, "hidden", 0, 0, "hidden|embedding",
      "what the masked word's hidden state is compared with: the neighbour's hidden state, or its output embedding",
      offsetof(struct gc, form)},
-    {"window", XLM_OPTION_INT, "2", 1, 64, NULL, "n: neighbours on either side; no more than were counted",
+    {"window", XLM_OPTION_INT, "2", 1, 64, NULL, "n: number of neighbours on either side; at most the window of xlm_cooc",
      offsetof(struct gc, window)},
-    {"x_max", XLM_OPTION_REAL, "100", 1e-9, 1e18, NULL, "count from which on a pair has the whole weight",
+    {"x_max", XLM_OPTION_REAL, "100", 1e-9, 1e18, NULL, "pairs with at least this count X have weight 1",
      offsetof(struct gc, x_max)},
-    {"exponent", XLM_OPTION_REAL, "0.75", 0, 10, NULL, "of the weight of rarer ones: (X / x_max) to this power",
+    {"exponent", XLM_OPTION_REAL, "0.75", 0, 10, NULL, "the weight of rarer pairs is (X / x_max) to this power",
      offsetof(struct gc, exponent)},
     XLM_OPTION_END,
 };
@@ -77,10 +77,10 @@ static void gc_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_metric(declaration, "known");
 }
 
-/* Pairs of a masked position and a neighbour whose X is not 0. */
+/* The pairs of a masked position and a neighbour whose X is not 0. */
 struct neighbours {
-    int64_t n, all;         /* number of these; including those with X = 0 */
-    int32_t *masked, *near; /* [n] rows of the view; near: with form = embedding, ids */
+    int64_t n, all;         /* number of these pairs; number including those with X = 0 */
+    int32_t *masked, *near; /* [n] rows of the view; with form = embedding, near are ids */
     xlm_real *logs, *shares; /* [n] log X, f(X) */
 };
 
@@ -96,7 +96,8 @@ static void add_pair(const struct gc *gc, struct neighbours *to, int32_t masked,
     to->shares[to->n++] = (xlm_real)(x < gc->x_max ? pow(x / gc->x_max, gc->exponent) : 1);
 }
 
-/* Add the pairs of a row on one side, -1 or 1, within sequence s, up to the end of the sentence or of the window. */
+/* Adds the pairs of a row with its neighbours before (side -1) or after it (side 1) in sequence s, up to the end of the sentence
+ * or of the window. */
 static void walk(const struct gc *gc, struct neighbours *to, const xlm_text *text, const int32_t *place, int32_t row, int32_t s,
                  int32_t side)
 {
@@ -109,7 +110,7 @@ static void walk(const struct gc *gc, struct neighbours *to, const xlm_text *tex
     }
 }
 
-/* place: [T] for each row of the batch, its number in the view. */
+/* place: [T] for each row of the batch, its number among the rows of the view. */
 static struct neighbours find_neighbours(const struct gc *gc, xlm_tape *tape, const xlm_batch *batch, const int32_t *place)
 {
     const xlm_text *text = &batch->corrupted;
@@ -153,7 +154,7 @@ static xlm_var *gc_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 const xlm_loss_class xlm_loss_gc = {
     .abi = XLM_LOSS_ABI,
     .name = "gc",
-    .summary = "hidden states of masked words and of their neighbours say how often these meet (MLM-GC), beside mlm",
+    .summary = "make products of hidden states say how often masked words and their neighbours co-occur (MLM-GC), next to mlm",
     .needs_stream = true,
     .options = gc_options,
     .state_size = sizeof(struct gc),

@@ -1,12 +1,13 @@
 /* xlm-mpi: masked sequence to sequence pre-training (MASS, Song et al. 2019). SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The stream masks a fragment of each sentence (mask_unit = fragment, mask = 0.5), in one span or in several. The decoder predicts
- * the tokens of the fragment w_t from the tokens before them, w_t−1, and from what the encoder reads of the rest of the sentence:
+ * The stream masks a fragment of each sentence (mask_unit = fragment, mask = 0.5), in one span or in several. The decoder
+ * predicts the tokens w_t of the fragment from the tokens w_t−1 before them and from what the encoder reads of the rest:
  *
  *     L = −(1/M) Σ_t log p(w_t | D[top]_t)
  *
- * The decoder's text are the M tokens w_t−1, unmasked, at the positions that they have in the sentence. It attends to H[L] of the
- * corrupted text where this is not <mask>. A sentence in which nothing is masked, as of fewer than 5 tokens, has no terms. */
+ * The decoder reads the M tokens w_t−1, unmasked, at the positions that they have in the sentence. It attends to H[L] of the
+ * corrupted text at the rows that are not <mask>. A sentence in which nothing is masked, such as one of fewer than 5 tokens, has
+ * no terms. */
 #include <xlm/loss.h>
 
 #include <stddef.h>
@@ -67,7 +68,7 @@ struct made {
     int32_t n, *offsets, *ids, *languages, *positions;
 };
 
-/* The token of this row of the text as the decoder reads it. */
+/* Appends the token of a row of the text, unmasked and at its own position. */
 static void append(struct made *to, const xlm_text *text, int32_t row)
 {
     to->ids[to->n] = text->unmasked[row];

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
  * L = −(1/M) Σ_t log p(w_t | H[L]_t) over the M masked positions; the stream decides what is masked. With label smoothing the
- * loss is xlm_vocab_smoothed_cross_entropy's. */
+ * loss is that of xlm_vocab_smoothed_cross_entropy. */
 #include <xlm/loss.h>
 
 #include <stdio.h>

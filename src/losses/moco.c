@@ -6,14 +6,15 @@
  *     h = H[L] of <s> / |H[L] of <s>|,   z = W2 ReLU(W1 h)            W1: d x d, W2: k x d, without biases
  *     L = −(1/n) Σ_i log [exp(z_i·z⁺_i/τ) / (exp(z_i·z⁺_i/τ) + Σ_j exp(z_i·q_j/τ))]
  *
- * z_i is of the query side in the model, z⁺_i of the key side in its momentum average, without gradient and without dropout; W1
- * and W2 have averages too. q_j are the keys of earlier steps, the newest `queue` of them: a ring, to which the keys of a step
- * are appended in the order of the instances, the same on every rank. z is not normalised (equation 2 of PPA), unless `normalise
- * = true` divides it by its norm, as MoCo does: then dot products are cosines, and a key cannot win by its length alone, which
- * changes from step to step.
+ * z_i is computed from the query side with the model, z⁺_i from the key side with its momentum average, without gradient and
+ * without dropout; W1 and W2 have averages too. q_j are the last `queue` keys of earlier steps: a ring buffer, to which the keys
+ * of a step are appended in the order of the instances, the same on every rank. z is not normalised (equation 2 of PPA). With
+ * `normalise = true` it is divided by its norm, as in MoCo: then dot products are cosines, and a key cannot have the highest one
+ * only because of its norm, which changes from step to step.
  *
  * The queue is empty at first: the loss of the first step, without negatives, is 0, and it rises as the queue fills. With
- * `queue_start = random` it begins full, as MoCo's code does: Q drawn vectors of norm 1, which keys replace from the first on. */
+ * `queue_start = random` it is full at first, as in MoCo's code, of Q random vectors of norm 1, which keys replace, the first one
+ * first. */
 #include <xlm/loss.h>
 
 #include <math.h>
@@ -22,7 +23,7 @@
 #include <string.h>
 
 struct moco {
-    int64_t size, width, layer;   /* Q keys of k numbers; of the states */
+    int64_t size, width, layer;   /* Q keys of k numbers; layer of the states */
     double temperature, momentum;
     bool normalise;
     int64_t start;                /* of the queue */
@@ -31,20 +32,22 @@ struct moco {
 };
 
 static const xlm_option moco_options[] = {
-    {"queue", XLM_OPTION_INT, "32000", 1, 1 << 24, NULL, "number of keys of former steps that are the negatives",
+    {"queue", XLM_OPTION_INT, "32000", 1, 1 << 24, NULL, "number of keys of earlier steps that serve as negatives",
      offsetof(struct moco, size)},
     {"queue_start", XLM_OPTION_CHOICE, "empty", 0, 0, "empty|random",
-     "what the queue has at first: nothing, so that the first step has no negatives and a loss of 0; or random vectors of norm "
-     "1, as many as it holds (MoCo), which the keys replace",
+     "what the queue contains at first: nothing, so that the first step has no negatives and a loss of 0; or as many random "
+     "vectors of norm 1 as it can hold (MoCo), which keys replace",
      offsetof(struct moco, start)},
     {"temperature", XLM_OPTION_REAL, "0.05", 1e-4, 1e4, NULL, "tau: dot products are divided by it",
      offsetof(struct moco, temperature)},
     {"momentum", XLM_OPTION_REAL, "0.999", 0, 0.999999, NULL,
-     "of the average of the weights that makes the keys: m a + (1 - m) p after each update", offsetof(struct moco, momentum)},
+     "m of the average a of the weights p that computes the keys: a = m a + (1 - m) p after each update",
+     offsetof(struct moco, momentum)},
     {"projection", XLM_OPTION_INT, "300", 1, 1 << 16, NULL, "width of keys and queries", offsetof(struct moco, width)},
-    {"normalise", XLM_OPTION_FLAG, "false", 0, 0, NULL, "keys and queries are divided by their norm (MoCo; PPA does not)",
+    {"normalise", XLM_OPTION_FLAG, "false", 0, 0, NULL, "divide keys and queries by their norms (MoCo; PPA does not)",
      offsetof(struct moco, normalise)},
-    {"layer", XLM_OPTION_INT, "-1", -1, 1000, NULL, "whose <s> is the sentence; -1: the last", offsetof(struct moco, layer)},
+    {"layer", XLM_OPTION_INT, "-1", -1, 1000, NULL, "layer whose state of <s> represents the sentence; -1: the last",
+     offsetof(struct moco, layer)},
     XLM_OPTION_END,
 };
 
@@ -52,7 +55,7 @@ enum { EMPTY, RANDOM }; /* queue_start */
 enum { QUERY, KEY };
 static const char HIDDEN[] = "projection/hidden/weight", OUTPUT[] = "projection/output/weight";
 
-/* Warn if the stream is not as it should be, though it may be used. */
+/* Warns of properties of the stream that are allowed but not as in the paper. */
 static void warn(const xlm_loss_stream *stream, char *message, size_t size)
 {
     const bool fixed = stream->parallel && !stream->drawn_sides, several = stream->parallel && stream->several_pairs;
@@ -128,14 +131,14 @@ static void moco_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_metric(declaration, "key_norm");
 }
 
-/* states: n x d, of <s>. n x k. */
+/* z, n x k. states: n x d, those of <s>. */
 static xlm_var *project(const struct moco *moco, xlm_tape *tape, xlm_var *states, xlm_var *hidden, xlm_var *output)
 {
     xlm_var *z = xlm_linear(tape, xlm_relu(tape, xlm_linear(tape, xlm_row_normalise(tape, states), hidden, NULL)), output, NULL);
     return moco->normalise ? xlm_row_normalise(tape, z) : z;
 }
 
-/* The keys, [S x k]. */
+/* Computes, keeps and publishes the keys, [S x k]. */
 static int64_t moco_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     const struct moco *moco = self->state;
@@ -162,7 +165,7 @@ static xlm_var *moco_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
                                  moco->temperature, scores);
     for (int32_t s = 0; s < n; s++) {
         xlm_loss_metric(self, "key_norm", norm(keys + s * k, k), 1);
-        if (filled > 0) /* nothing is retrieved from an empty queue */
+        if (filled > 0) /* without negatives, every positive would be the best */
             xlm_loss_metric(self, "accuracy", scores[s].correct, 1);
     }
     return mean;
@@ -186,7 +189,7 @@ static void moco_close(xlm_loss *self)
 const xlm_loss_class xlm_loss_moco = {
     .abi = XLM_LOSS_ABI,
     .name = "moco",
-    .summary = "a sentence finds its translation, as a momentum encoder sees it, among those of former steps (PPA)",
+    .summary = "a sentence finds its translation, encoded by a momentum encoder, among those of earlier steps (PPA)",
     .needs_stream = true,
     .options = moco_options,
     .state_size = sizeof(struct moco),

@@ -1,15 +1,15 @@
-/* xlm-mpi: translation, and denoising auto-encoding, by an encoder and a decoder. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: translation and denoising auto-encoding with an encoder and a decoder. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * L = −mean_t log p(y_t+1 | D[top]_t) over all tokens of the target y but the last: D are the states of the decoder, which
- * reads the target, each token with those before it, and attends to the encoder's H[L] of the source. The stream decides what
- * they are:
+ * L = −mean_t log p(y_t+1 | D[top]_t) over all tokens of the target y except the last, where D are the states of the decoder,
+ * which reads the target with causal attention and attends to the encoder's H[L] of the source. The stream decides what source
+ * and target are:
  *
  *   type parallel             source: the first side of a pair; target: the second (Vaswani et al. 2017). With noise on the
  *                             stream, the source is the first side after it
  *   type monolingual, noise   source: the text after noise; target: the text (Lample et al. 2018)
  *
- * The target's language embeddings tell the decoder into which language. With label smoothing the loss is
- * xlm_vocab_smoothed_cross_entropy's. */
+ * The language embeddings of the target tell the decoder which language to write. With label smoothing the loss is that of
+ * xlm_vocab_smoothed_cross_entropy. */
 #include <xlm/loss.h>
 
 #include <stdio.h>
@@ -73,7 +73,7 @@ static void seq2seq_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_word_metrics(declaration, ((const struct seq2seq *)self->state)->label_smoothing);
 }
 
-/* The target's tokens but <s>, which begins each sequence of it. */
+/* Number of tokens of the target except <s>, with which each of its sequences begins. */
 static int64_t seq2seq_count(xlm_loss *self, const xlm_pass *pass)
 {
     const xlm_text *text = &pass->batch->original;

@@ -1,25 +1,25 @@
 /* xlm-mpi: sentence-order prediction (ALBERT, Lan et al. 2020). SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Next to mlm, on its stream. A stage of this file cuts each sequence of n ≥ 2 sentences into two segments, at one of the n − 1
- * ends of sentences inside it, all with the same probability, and swaps the segments with probability 1/2. Tokens of the segment
- * that comes first have type 0, those of the other type 1. With h_s the state H[L] of the first token of sequence s, and y_s = 1
- * if its segments were swapped, else 0, over the S sequences of two sentences or more,
+ * Next to mlm, on its stream. A stage in this file cuts each sequence of n ≥ 2 sentences into two segments, at one of the n − 1
+ * boundaries between sentences, drawn uniformly, and swaps the segments with probability 1/2. Tokens of the segment that is then
+ * first have type 0, those of the other type 1. With h_s the state H[L] of the first token of sequence s, and y_s = 1 if its
+ * segments were swapped, else 0, over the S sequences of two sentences or more,
  *
  *     L = −(1/S) Σ_s log softmax(W tanh(P h_s + p) + b)[y_s]           P: d x d, W: 2 x d
  *
- * P is BERT's and ALBERT's pooler; as in their pre-training there is no dropout after it. A sequence of one sentence has no
- * order: it is left as it is, with type 0. What other objectives of the stream read is arranged too, also on held-out text. */
+ * P is the pooler of BERT and ALBERT; as in their pre-training, there is no dropout after it. A sequence of one sentence has no
+ * order: it is left as it is, with type 0. Other objectives of the stream read the rearranged text too, also on held-out text. */
 #include <xlm/loss.h>
 
 #include <stdio.h>
 
-static const char SWAPPED[] = "swapped"; /* annotation: 0 or 1 for each sequence; −1 of one sentence */
+static const char SWAPPED[] = "swapped"; /* annotation: 0 or 1 for each sequence; −1 for one of a single sentence */
 
 /* ---- the stage ---- */
 
 enum { DRAW_SWAP, DRAW_CUT };
 
-static void turn(xlm_stage_span *span, int32_t n)
+static void reverse(xlm_stage_span *span, int32_t n)
 {
     for (int32_t i = 0; i < n / 2; i++) {
         const xlm_stage_span other = span[i];
@@ -39,11 +39,11 @@ static void arrange(xlm_stage *self, const xlm_stage_pass *pass, xlm_stage_text 
             continue; /* stays −1 */
         int32_t first = 1 + (int32_t)(xlm_stage_uniform(pass, text->keys[s], DRAW_CUT) * (n - 1)); /* sentences of segment 0 */
         swapped[s] = xlm_stage_uniform(pass, text->keys[s], DRAW_SWAP) < 0.5;
-        if (swapped[s]) { /* the whole turned round, then each segment */
-            turn(span, n);
+        if (swapped[s]) { /* reversing the whole, then each segment, swaps the segments */
+            reverse(span, n);
             first = n - first;
-            turn(span, first);
-            turn(span + first, n - first);
+            reverse(span, first);
+            reverse(span + first, n - first);
         }
         for (int32_t i = 0; i < n; i++)
             span[i].side = i >= first;
@@ -55,7 +55,7 @@ static const xlm_stage_annotation annotations[] = {{SWAPPED, XLM_AXIS_SEQUENCES}
 static const xlm_stage_plugin stage = {
     .abi = XLM_STAGE_ABI,
     .name = "sop",
-    .summary = "two segments of a text in one order or the other",
+    .summary = "cut a text into two segments, and swap them in half of the texts",
     .annotations = annotations,
     .arrange = arrange,
 };
@@ -129,7 +129,7 @@ static xlm_var *sop_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 const xlm_loss_class xlm_loss_sop = {
     .abi = XLM_LOSS_ABI,
     .name = "sop",
-    .summary = "whether the two segments of a text are in order, which it swaps in half of its stream's texts (ALBERT)",
+    .summary = "predict whether the two segments of a text, swapped in half of the stream's texts, are in order (ALBERT)",
     .needs_stream = true,
     .stage = &stage,
     .open = sop_open,

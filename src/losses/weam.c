@@ -3,13 +3,13 @@
  * On a parallel stream of the form bert with word alignments, A_ij = 1 where tokens i and j of its pairs are linked (A = Aᵀ):
  *
  *   multilingual    L_mp = −(1/M) Σ_t log p_1(w_t | H[L]_t) over the M masked positions
- *   cross-lingual   H' = Aᵀ H[L], H~ = W_2 H' + b_2, L_cp = −(1/N) Σ_t log p_3(w_t | H~_t) over the N of them that have a
- *                   partner: a masked word is predicted from where its translation is; states of several partners add up
+ *   cross-lingual   H' = Aᵀ H[L], H~ = W_2 H' + b_2, L_cp = −(1/N) Σ_t log p_3(w_t | H~_t) over the N of them that have partners:
+ *                   a masked word is predicted from the states of the words that it is aligned to; several states are added up
  *
- * and L = L_mp + λ L_cp, both global means. p_1 and p_3 are heads of the objective's own, of the form of BERT's:
- * softmax(E LayerNorm(GELU(W H + b)) + c), where the decoder, the word embeddings E and the bias c, is the model's for both. (The
- * paper writes δ(W H + b) and then "linear"; its models begin as mBERT, whose head this is. `multilingual = model` takes the
- * model's trained head instead of W_1.) */
+ * and L = L_mp + λ L_cp, both global means. p_1 and p_3 are the objective's own heads, in the form of BERT's head:
+ * softmax(E LayerNorm(GELU(W H + b)) + c); both use the model's output layer, that is its word embeddings E and its bias c. (The
+ * paper writes δ(W H + b) and then "linear"; its models start from mBERT, which has this head. With `multilingual = model`, p_1
+ * is the model's trained head instead.) */
 #include <xlm/loss.h>
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static bool weam_open(xlm_loss *self, char *message, size_t size)
         snprintf(message, size, "it exchanges the words of pairs, and [stream %s] has none; set type = parallel there",
                  stream->name);
     else if (stream->several_pairs)
-        snprintf(message, size, "it reads one pair a sequence, whose positions run on; set form = bert in [stream %s]",
+        snprintf(message, size, "it reads one pair per sequence, with consecutive positions; set form = bert in [stream %s]",
                  stream->name);
     else if (!stream->alignments)
         snprintf(message, size, "[stream %s] has no word alignments; give it alignments = FILE.h5, from xlm_align --alignment",
@@ -92,7 +92,7 @@ static void weam_declare(xlm_loss *self, xlm_declaration *declaration)
 
 /* ---- partners ---- */
 
-/* Masked positions that have partners: their rows as numbers of the batch's predicted rows, and the partners of each. */
+/* The masked positions that have partners, as indices into the batch's predicted rows, and the partners of each. */
 struct partners {
     int32_t n;
     int32_t *masked;  /* [n] */
@@ -108,7 +108,7 @@ static struct partners *find_partners(xlm_tape *tape, const xlm_pass *pass)
     struct partners *p = xlm_pass_keep(pass, sizeof *p);
     *p = (struct partners){.masked = xlm_pass_keep(pass, number * masked), .offsets = xlm_pass_keep(pass, number * (masked + 1)),
                            .rows = xlm_pass_keep(pass, number * 2 * (uint64_t)links->length)};
-    int32_t *place = xlm_tape_take(tape, number * (uint64_t)batch->corrupted.tokens); /* of a row in *p, or -1 */
+    int32_t *place = xlm_tape_take(tape, number * (uint64_t)batch->corrupted.tokens); /* index of a row in p->masked, or -1 */
     int32_t *count = xlm_tape_take(tape, number * (uint64_t)batch->corrupted.tokens);
     memset(count, 0, number * (size_t)batch->corrupted.tokens);
     for (int32_t i = 0; i < batch->corrupted.tokens; i++)
@@ -136,7 +136,7 @@ static struct partners *find_partners(xlm_tape *tape, const xlm_pass *pass)
 
 /* ---- the hooks of a step ---- */
 
-/* What has to be known in advance does not come from the model: how many of the masked positions have partners. */
+/* Counts the terms; nothing is computed with the model. Which masked positions have partners must be known before `loss`. */
 static int64_t weam_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     const struct weam *weam = self->state;
@@ -144,7 +144,7 @@ static int64_t weam_label(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     return pass->batch->predicted;
 }
 
-/* Mean of −log p(target | h) by a head of the objective's own. h: n x d. */
+/* The mean of −log p(target | h) with one of the objective's own heads. h: n x d. */
 static xlm_var *predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, const char *prefix, xlm_var *h,
                         const int32_t *targets, xlm_score *scores)
 {
@@ -160,7 +160,7 @@ static xlm_var *predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, co
                                    targets, model->vocabulary_chunk, scores);
 }
 
-/* The numbers, in the view's states, of n rows of its batch. */
+/* The indices, among the rows of the view's states, of n rows of its text. */
 static const int32_t *number_rows(xlm_tape *tape, const xlm_encoded *view, const int32_t *rows, int32_t n)
 {
     if (view->rows == NULL)

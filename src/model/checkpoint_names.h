@@ -9,7 +9,7 @@
 char *xlm_checkpoint_name(int64_t step);
 /* directory/checkpoint-<step>.h5; g_free. */
 char *xlm_checkpoint_path(const char *directory, int64_t step);
-/* Steps (int64_t) of the checkpoints in a directory, ascending; empty when there is no directory. g_array_unref. */
+/* Steps (int64_t) of the checkpoints in a directory, ascending; empty if it does not exist. g_array_unref. */
 GArray *xlm_checkpoint_steps(const char *directory);
 
 #endif

@@ -21,7 +21,7 @@ static bool write_option(xlm_store *store, const xlm_option *option, const xlm_m
     }
 }
 
-/* What is wrong with a value, led by where it is. Takes ownership of why. */
+/* Sets an error that says where a value is and why it is wrong. Takes ownership of why. */
 static bool refuse(const xlm_store *store, GError *why, GError **error)
 {
     xlm_error_set(error, EX_DATAERR, "%s: /model: %s", xlm_store_path(store), why->message);
@@ -45,14 +45,14 @@ static bool read_option(const xlm_store *store, const xlm_option *option, xlm_mo
     }
 }
 
-/* Keys that every file has. Of others, which came later, a file without them has the default: a new key of [model] gets the
- * default that means what models were before. */
+/* The keys that every file has. A file without one of the others, which are newer, has its default: the default of a new key of
+ * [model] must be what models without the key are. */
 static const char *const first_keys[] = {
     "layers", "hidden_size", "attention_heads", "feed_forward_size", "embedding_size", "share_layers", "positions",
     "position_type", "position_offset", "language_embeddings", "token_types", "layer_norm_epsilon", "dropout", "attention_dropout", "head",
     "vocabulary_chunk", NULL};
 
-/* What this version does not know may change what the model computes. */
+/* Refuses keys that this version does not know, because they may change what the model computes. */
 static bool check_keys(const xlm_store *store, char **keys, GError **error)
 {
     static const char *const sizes[] = {"vocabulary", "languages", NULL};
@@ -76,7 +76,7 @@ static bool read_options(const xlm_store *store, char **keys, xlm_model_config *
     return true;
 }
 
-/* What every model of before has is not written, so that earlier versions, too, read models that do without the key. */
+/* A value that all older models have is not written, so that older versions can still read models with this value. */
 static bool is_written(const xlm_option *option, const xlm_model_config *config)
 {
     return strcmp(option->name, "share_embeddings") != 0 || !config->share_embeddings;

@@ -5,15 +5,15 @@
 #include "nn/model.h"
 #include "store/store.h"
 
-/* Attributes of the group /model: every key of section [model], but share_embeddings only when it is false; vocabulary, languages.
- * Collective over the ranks of the store. */
+/* Write the attributes of the group /model: vocabulary, languages, and every key of section [model], but share_embeddings only if
+ * it is false. Collective over the ranks of the store. */
 bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config, GError **error);
-/* Not collective. A key that older files do not have gets its default. Calls xlm_model_check. EX_DATAERR: another key is missing,
- * or a key is unknown, has another type or is out of range. */
+/* Read them, and call xlm_model_check. A key that older files do not have gets its default. Not collective. EX_DATAERR: another
+ * key is missing, or a key is unknown, has the wrong type or is out of range. */
 bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config, GError **error);
 
-/* Is it a key of [model] that changes neither the parameters nor the function that the model computes, such as dropout rates, or
- * keys that only affect memory or bound the length? */
+/* Is it a key of [model] that changes neither the parameters nor the function that the model computes, such as a dropout rate, or
+ * a key that only affects memory or the maximum length? */
 bool xlm_model_key_is_free(const char *key, const xlm_model_config *config);
 /* Returns false if a run that continues would compute another function of its parameters, because a key of [model] that is not
  * free differs. EX_DATAERR with the key and its values `then` and `now`. Both must have passed xlm_model_check. */
@@ -22,8 +22,8 @@ bool xlm_model_same_function(const xlm_model_config *then, const xlm_model_confi
 /* Path of a parameter's array: prefix/name. With the prefix "/model", names "objectives/..." are at the top instead. g_free. */
 char *xlm_parameter_path(const char *prefix, const xlm_parameter *parameter);
 
-/* Write flat[size] as one dataset a parameter under prefix, f32 [rows x cols] or [cols], with checksums. comm: of the store, each
- * rank writes its share of the rows; NULL if the store belongs to one process. */
+/* Write flat[size] as one dataset for each parameter under prefix, f32 [rows x cols], or [cols] if rows = 1, with checksums.
+ * comm: that of the store, of which each rank writes its share of the rows; NULL if the store belongs to one process. */
 bool xlm_parameter_arrays_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters,
                                 const float *flat, GError **error);
 

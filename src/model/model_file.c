@@ -10,7 +10,7 @@
 
 static const char GROUP[] = "/model";
 
-/* format: a literal. False. */
+/* Sets an error about a damaged file. format: a string literal. The result is false. */
 #define REFUSE(store, error, format, ...) \
     xlm_error_set(error, EX_DATAERR, "%s: " format "; the file is damaged", xlm_store_path(store), __VA_ARGS__)
 
@@ -54,10 +54,10 @@ bool xlm_model_file_write_content(xlm_store *store, const xlm_comm *comm, const 
 
 /* ---- checks ---- */
 
-/* A step that the draws of streams can be numbered by, as many as an option `steps` allows. */
+/* The maximum that the option `steps` allows, so that the steps of a run can number the draws of its streams. */
 static const int64_t MAX_STEPS = 1000000000000;
 
-/* Format and version of the file. [out] *of_run: it has the state of a run. */
+/* Checks format and version of the file. [out] of_run: it has the state of a run. */
 static xlm_file_condition check_version(const xlm_store *store, bool needs_run, bool *of_run, GError **error)
 {
     g_autofree char *format = xlm_store_get_text(store, "/", "format", error);
@@ -118,7 +118,7 @@ xlm_file_condition xlm_model_file_check_shape(const xlm_store *store, const char
     return XLM_FILE_UNFIT;
 }
 
-/* What training never leaves: a file of a run that came to infinity, or a damaged one. */
+/* Refuses numbers that training never leaves in a file unless it diverged, or that come from damage. */
 static bool check_numbers(const xlm_store *store, const char *path, int64_t n, const float *values, bool positive, GError **error)
 {
     int64_t i = 0;
@@ -143,7 +143,7 @@ bool xlm_model_file_read_array(const xlm_store *store, const char *group, const 
 /* <s>, a token, </s>. */
 enum { MIN_LENGTH = 3 };
 
-/* Classes have names, each its own. */
+/* Every class has a name, which no other class has. */
 static bool check_labels(const xlm_store *store, char **labels, uint64_t n, GError **error)
 {
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
@@ -155,7 +155,7 @@ static bool check_labels(const xlm_store *store, char **labels, uint64_t n, GErr
     return good;
 }
 
-/* /task/languages, each once and one of the vocabulary's. Files of before have one language, or none in particular. */
+/* Reads /task/languages, which must be different and in the vocabulary. Older files have one language, or none in particular. */
 static bool load_task_languages(xlm_loaded_model *m, const xlm_store *store, GError **error)
 {
     xlm_model_task *task = m->task;
@@ -177,7 +177,7 @@ static bool load_task_languages(xlm_loaded_model *m, const xlm_store *store, GEr
     return true;
 }
 
-/* /task, when there is one. */
+/* Reads /task, if there is one. */
 static bool load_task(xlm_loaded_model *m, const xlm_store *store, GError **error)
 {
     if (!xlm_store_has(store, "/task"))
@@ -199,7 +199,7 @@ static bool load_task(xlm_loaded_model *m, const xlm_store *store, GError **erro
     return load_task_languages(m, store, error);
 }
 
-/* The vocabulary has the words and languages that the model has rows for. */
+/* Checks that the vocabulary has as many words and languages as the model has rows for. */
 static bool check_vocabulary(const xlm_loaded_model *m, const xlm_store *store, GError **error)
 {
     const int64_t words = xlm_vocabulary_size(m->vocabulary), languages = xlm_vocabulary_languages(m->vocabulary);
@@ -212,7 +212,7 @@ static bool check_vocabulary(const xlm_loaded_model *m, const xlm_store *store, 
     return true;
 }
 
-/* All declared parameters are there in their shapes, so that what they take is bounded by the file. */
+/* Checks that the file has all declared parameters in their shapes. Then their memory is bounded by the size of the file. */
 static bool check_shapes(const xlm_store *store, const xlm_parameters *parameters, GError **error)
 {
     bool good = true;

@@ -4,14 +4,14 @@
  * (checkpoint/checkpoint.h) is such a file that also has the state of a run, so all readers of models accept both: tools, [train]
  * start, fine-tuning, xlm_prep --like. Layout:
  *   /                          format = "xlm-mpi model" ("xlm-mpi checkpoint" with the state of a run), format_version,
- *                              program_version, library versions (MPI, HDF5, BLIS), ranks (that wrote it), parameters (their
- *                              number of elements)
+ *                              program_version, library versions (MPI, HDF5, BLIS), ranks (number of those that wrote it),
+ *                              parameters (number of their elements)
  *   /model                     attributes: one for each key of section [model], and vocabulary, languages
  *   /model/<parameter>         f32 [rows x cols]; [cols] when rows = 1 (biases, LayerNorm)
  *   /objectives/<name>/<parameter>  of objectives and tasks: parameters named "objectives/<name>/..."
  *   /vocabulary, /languages    as in corpus.h5 (subwords/vocabulary.h)
- *   /task                      of a fine-tuned model: name, language, length, options; /task/labels; /task/languages, of
- *                              training, where there are any (files of before have the one, under language) */
+ *   /task                      of a fine-tuned model: name, language, length, options; /task/labels; /task/languages, those of
+ *                              training, if there are any (older files have only one, under language) */
 #ifndef XLM_MODEL_MODEL_FILE_H
 #define XLM_MODEL_MODEL_FILE_H
 
@@ -27,12 +27,12 @@ enum { XLM_MODEL_FILE_VERSION = 1 }; /* of both */
 
 /* What a fine-tuned model has for its task, besides parameters named "objectives/<name>/...". */
 typedef struct xlm_model_task {
-    char *name;     /* "tagging" */
+    char *name;       /* "tagging" */
     char *language;   /* the language of files that do not name one; "": none in particular */
     char **languages; /* of training, in the order in which the job names them; NULL-terminated; NULL: none in particular */
-    int64_t length;
-    char *options;  /* "column = upos\n..." */
-    char **labels;  /* NULL-terminated; empty where targets are not classes */
+    int64_t length;   /* maximum number of tokens of an example */
+    char *options;    /* "column = upos\n..." */
+    char **labels;    /* NULL-terminated; empty if targets are not classes */
 } xlm_model_task;
 
 /* ---- writing: collective over the ranks of comm ---- */
@@ -61,15 +61,17 @@ typedef struct xlm_loaded_model {
     int64_t step;         /* of the checkpoint; 0: it is not a checkpoint */
 } xlm_loaded_model;
 xlm_loaded_model *xlm_model_file_read(const char *path, GError **error);
-/* The same in two steps, between which more parameters may be declared, such as those of an objective: first everything but the
- * values of the parameters, then these. */
+/* The same in two steps, between which more parameters may be declared, such as those of an objective: first everything except
+ * the values of the parameters, then these. */
 xlm_loaded_model *xlm_model_file_read_header(const char *path, GError **error);
 bool xlm_model_file_read_values(const char *path, xlm_loaded_model *loaded, GError **error);
-/* Does the model, which was read from `path`, have this layer (0: embeddings)? EX_USAGE, which names --layer. */
+/* Does the encoder of the model, which was read from `path`, have this layer (0: embeddings)? If not, EX_USAGE, with a message
+ * about the option --layer. */
 bool xlm_model_file_has_layer(const xlm_loaded_model *loaded, const char *path, int64_t layer, GError **error);
 /* A tape for passes over the model, whose parameters must not change from now on; the caller frees it. Products with parameters
- * are computed in float32, or in the precision that was set last (xlm_packed_lacks must be NULL for it). */
+ * are computed in float32, or in the precision that was set last. */
 xlm_tape *xlm_model_file_tape(const xlm_loaded_model *loaded);
+/* Set the precision of all tapes from now on; xlm_packed_lacks must be NULL for it. */
 void xlm_model_file_set_precision(xlm_precision precision);
 /* NULL is allowed. */
 void xlm_model_file_free(xlm_loaded_model *loaded);
@@ -77,15 +79,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_loaded_model, xlm_model_file_free)
 
 /* ---- checks of an open file ---- */
 
-/* A damaged file may be skipped for another one; a valid file that does not fit is for the user to change. */
+/* Instead of a damaged file another one may be tried; a valid file that does not fit is an error of the user. */
 typedef enum { XLM_FILE_GOOD, XLM_FILE_DAMAGED, XLM_FILE_UNFIT } xlm_file_condition;
 
-/* Are format and version those of this program (else XLM_FILE_UNFIT), and can a run reach *step? needs_run: a model without the
- * state of a run is refused; otherwise its step is 0. */
+/* Are format and version those of this program (else XLM_FILE_UNFIT), and is the step one that a run can reach (else
+ * XLM_FILE_DAMAGED)? needs_run: refuse a model without the state of a run. [out] step: of the run; 0 if the file has none. */
 xlm_file_condition xlm_model_file_check_format(const xlm_store *store, bool needs_run, int64_t *step, GError **error);
 /* The type and shape of a parameter in a file: a single row is a vector. */
 xlm_array xlm_model_file_array(const xlm_parameter *p);
-/* Does the array of a parameter exist with the right shape? The message of XLM_FILE_UNFIT does not name the file. */
+/* Does the array of a parameter exist with the right shape? The message of XLM_FILE_UNFIT does not begin with the file. */
 xlm_file_condition xlm_model_file_check_shape(const xlm_store *store, const char *path, const xlm_parameter *p, GError **error);
 /* Read values[rows * cols] of one parameter under a group such as "/model". EX_DATAERR for values that are not finite or, if they
  * must not be negative, below 0. */

@@ -9,7 +9,7 @@
 #include "model/row_sources.h"
 #include "nn/layer.h"
 
-enum { BLOCK = 1 << 22 }; /* elements that are in memory at a time, a few times over */
+enum { BLOCK = 1 << 22 }; /* elements of a block; up to three blocks are in memory at a time */
 
 /* ---- models ---- */
 
@@ -18,7 +18,7 @@ typedef struct old_model {
     xlm_loaded_model *loaded; /* without values */
     xlm_store *store;
     xlm_row_sources *subwords, *languages;
-    float *block; /* [BLOCK] or a row */
+    float *block; /* [max(BLOCK, a row)] */
 } old_model;
 
 typedef struct changed_model {
@@ -28,7 +28,6 @@ typedef struct changed_model {
     xlm_parameters *parameters;
     xlm_model *model;
     float *block;
-    int64_t saved; /* bytes that the new file has less in its parameters */
 } changed_model;
 
 static void close_old(old_model *old)
@@ -55,7 +54,7 @@ static const xlm_parameter *find_old(const old_model *old, const xlm_parameter *
     return at >= 0 ? xlm_parameters_get(old->loaded->parameters, at) : NULL;
 }
 
-/* Which rows of a parameter are of subwords or languages; NULL: none. */
+/* The sources of the rows of a parameter that has a row for each subword or language; NULL: it has others. */
 static const xlm_row_sources *rows_of(const old_model *old, const xlm_parameter *p)
 {
     const char *part = xlm_part_of(p->name);
@@ -65,7 +64,7 @@ static const xlm_row_sources *rows_of(const old_model *old, const xlm_parameter 
     return words ? old->subwords : NULL;
 }
 
-/* The second model must be one that the first could have been made of. */
+/* Refuses a second model of which the first cannot have been made, because shapes differ or few subwords are in both. */
 static bool check_others(const changed_model *c, const char *path, GError **error)
 {
     const old_model *others = &c->others;
@@ -74,22 +73,22 @@ static bool check_others(const changed_model *c, const char *path, GError **erro
         const bool rows = rows_of(others, here) != NULL, vector = here->rows == 1;
         if (there != NULL && ((there->rows != here->rows && !rows) || (there->cols != here->cols && !(rows && vector))))
             return xlm_error_set(error, EX_DATAERR, "%s: %s is %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " there, %"
-                                 G_GINT64_FORMAT " x %" G_GINT64_FORMAT " in %s, which is not made of it", c->rows->others,
+                                 G_GINT64_FORMAT " x %" G_GINT64_FORMAT " in %s, which was not made from it", c->rows->others,
                                  here->name, there->rows, there->cols, here->rows, here->cols, path);
     }
     const int64_t known = c->others.subwords->taken, all = xlm_vocabulary_size(c->first.loaded->vocabulary);
     const int64_t common = c->first.subwords->taken + known - xlm_vocabulary_size(c->vocabulary);
     return 2 * common >= all ||
-           xlm_error_set(error, EX_DATAERR, "%s: has %" G_GINT64_FORMAT " of the %" G_GINT64_FORMAT " subwords of %s, which is "
-                         "not made of it", c->rows->others, common, all, path);
+           xlm_error_set(error, EX_DATAERR, "%s: has %" G_GINT64_FORMAT " of the %" G_GINT64_FORMAT " subwords of %s, which was "
+                         "not made from it", c->rows->others, common, all, path);
 }
 
 /* ---- rows ---- */
 
-/* How many rows of the file a row of `width` numbers is: a parameter of one row is a vector there. */
+/* Number of rows of the file that a row of `width` numbers is there: a parameter of one row is stored as a vector. */
 static int64_t unit_of(const xlm_parameter *p, int64_t width) { return p->rows == 1 ? width : 1; }
 
-/* Rows [first, first + n) of a parameter; elements of a vector, whose width is 1. */
+/* Reads rows [first, first + n) of a parameter, each of `width` numbers; for a vector elements, with a width of 1. */
 static bool read_rows(const old_model *old, const xlm_parameter *p, int64_t first, int64_t n, int64_t width, float *values,
                       GError **error)
 {
@@ -111,14 +110,14 @@ static bool write_block(const changed_model *c, xlm_store *store, const char *pa
     return xlm_store_write(store, path, (uint64_t)(row * unit), (uint64_t)(n * unit), c->block, error);
 }
 
-/* The one row of the old array that is row i of the new one, or -1. */
+/* The row of the old array that row i of the new one is a copy of; -1: it is not a copy of one row. */
 static int64_t single(const xlm_row_sources *s, int64_t i)
 {
     return s != NULL && s->first[i + 1] - s->first[i] == 1 ? s->source[s->first[i]] : -1;
 }
 
-/* How many new rows from `row` on, at most `most`, have their single sources within `range` rows of the old array; these are
- * [*low, *low + *n). */
+/* How many new rows from `row` on, at most `max_rows`, have their single sources within `range` consecutive old rows.
+ * [out] low, n: these sources are in [*low, *low + *n); *n is 0 if there are none. */
 static int64_t reach(const xlm_row_sources *s, int64_t row, int64_t max_rows, int64_t range, int64_t *low, int64_t *n)
 {
     int64_t high = -1, rows = 0;
@@ -137,7 +136,7 @@ static int64_t reach(const xlm_row_sources *s, int64_t row, int64_t max_rows, in
     return rows;
 }
 
-/* The mean of several rows, added up in double precision in their order. */
+/* Computes row i of the new array as the mean of several old rows, added up in double precision in their order. */
 static bool average_rows(const old_model *old, const xlm_parameter *p, int64_t i, int64_t width, float *values, GError **error)
 {
     const xlm_row_sources *s = rows_of(old, p);
@@ -154,8 +153,8 @@ static bool average_rows(const old_model *old, const xlm_parameter *p, int64_t i
     return good;
 }
 
-/* Rows [row, row + n) of the new array, the blocks of old rows from low[] on being read. old[]: of the first model and the other,
- * NULL where it has no such parameter. */
+/* Fills in rows [row, row + n) of the new array. old: the parameter in the first model and in the other one, NULL if a model does
+ * not have it. low: the first of the old rows that are in the block of each model. */
 static bool fill_rows(const changed_model *c, const xlm_parameter *p, const xlm_parameter *const old[2], int64_t row, int64_t n,
                       const int64_t low[2], int64_t width, GError **error)
 {
@@ -202,7 +201,7 @@ static bool write_rows(const changed_model *c, xlm_store *store, const char *pat
     return good;
 }
 
-/* A parameter of the same shape. */
+/* Copies a parameter that has the same shape in both files. */
 static bool copy_rows(const changed_model *c, xlm_store *store, const char *path, const xlm_parameter *p, int64_t rows,
                       int64_t width, GError **error)
 {
@@ -240,7 +239,7 @@ static bool declare_array(changed_model *c, const char *path, GError **error)
     return true;
 }
 
-/* Declare the arrays of a task, as the file has them: an array, or all of a group. */
+/* Declares the arrays of a task as they are in the file: path is an array, or a group of them. */
 static bool declare_task(changed_model *c, const char *path, GError **error)
 {
     g_auto(GStrv) names = xlm_store_list(c->first.store, path, NULL);

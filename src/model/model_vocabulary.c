@@ -25,13 +25,13 @@ static bool mark_text(const xlm_corpus *corpus, const xlm_corpus_text *text, con
     return good;
 }
 
-/* Both have the same subwords, and cut text alike. */
+/* Checks that a corpus has the subwords of the model, and that both cut text in the same way. */
 static bool check_same(const xlm_vocabulary *vocabulary, const char *path, const xlm_corpus *corpus, GError **error)
 {
     const xlm_vocabulary *there = xlm_corpus_vocabulary(corpus);
     g_autoptr(GError) why = NULL;
     if (xlm_vocabulary_extends(vocabulary, there, &why) && xlm_vocabulary_size(vocabulary) != xlm_vocabulary_size(there))
-        xlm_error_set(&why, EX_DATAERR, "it has %" G_GINT64_FORMAT " subwords, there are %" G_GINT64_FORMAT " there",
+        xlm_error_set(&why, EX_DATAERR, "it has %" G_GINT64_FORMAT " subwords, the other has %" G_GINT64_FORMAT,
                       xlm_vocabulary_size(vocabulary), xlm_vocabulary_size(there));
     if (why == NULL)
         return true;
@@ -59,7 +59,7 @@ static bool mark_corpus(const xlm_vocabulary *vocabulary, const char *path, cons
 
 /* ---- the vocabulary ---- */
 
-/* Words that the whole vocabulary has are kept. */
+/* Marks those of the words to be added that the whole vocabulary already has, so that they are kept. */
 static void mark_words(const xlm_vocabulary *v, const xlm_word_counts *words, uint8_t *used)
 {
     for (uint32_t i = 0; i < xlm_word_counts_size(words); i++) {
@@ -89,7 +89,7 @@ static xlm_vocabulary *reduce(const xlm_vocabulary *v, const char *path, char *c
     return reduced;
 }
 
-/* Words and languages that are there already are not added; some must be new. */
+/* Logs which words and languages the model already has, since they are not added. At least one must be new. */
 static bool check_new(const xlm_vocabulary *v, const char *path, const xlm_word_counts *words,
                       const xlm_model_vocabulary_options *o, GError **error)
 {
@@ -124,7 +124,7 @@ static xlm_vocabulary *change(const xlm_vocabulary *v, const char *path, const x
     return changed;
 }
 
-/* Text must be found as before. */
+/* The vocabulary of the original, with what the model has besides. Both must cut text into words and subwords in the same way. */
 static xlm_vocabulary *restore(const xlm_vocabulary *v, const char *path, const char *original, GError **error)
 {
     g_autoptr(xlm_loaded_model) whole = xlm_model_file_read_header(original, error);
@@ -135,7 +135,8 @@ static xlm_vocabulary *restore(const xlm_vocabulary *v, const char *path, const 
     if (here == there && xlm_vocabulary_word_mode(v) == xlm_vocabulary_word_mode(whole->vocabulary) &&
         xlm_vocabulary_lowercase(v) == xlm_vocabulary_lowercase(whole->vocabulary))
         return xlm_vocabulary_unite(whole->vocabulary, v, "--restore", error);
-    xlm_error_set(error, EX_DATAERR, "%s: has another segmenter or other words than %s, which is not made of it", original, path);
+    xlm_error_set(error, EX_DATAERR, "%s: has another segmenter or other words than %s, which was not made from it", original,
+                  path);
     return NULL;
 }
 

@@ -38,7 +38,7 @@ bool xlm_vocabulary_extends(const xlm_vocabulary *old, const xlm_vocabulary *lar
 
 /* ---- sources ---- */
 
-/* Being filled, row after row. */
+/* Sources while they are filled in, row after row. */
 typedef struct builder {
     xlm_row_sources *sources;
     GArray *source; /* int32_t */
@@ -52,7 +52,7 @@ static builder begin(int64_t rows)
     return b;
 }
 
-/* Row i has all sources that were appended since row i - 1 ended. by_name: it is that one itself. */
+/* Ends row i, whose sources are those that were appended since row i - 1 ended. by_name: the only source has the same name. */
 static void end_row(builder *b, int64_t i, bool by_name)
 {
     xlm_row_sources *s = b->sources;
@@ -72,7 +72,7 @@ static xlm_row_sources *finish(builder *b, int64_t old_rows)
     return b->sources;
 }
 
-/* Append the subwords that `old` has for the text of a new one. */
+/* Appends the subwords into which `old` cuts the text of a new one. */
 static void append_parts(const xlm_vocabulary *old, xlm_cutter *cutter, const char *subword, GArray *source)
 {
     size_t size;

@@ -1,4 +1,4 @@
-/* xlm-mpi: attention to the text itself, or to a memory, as a block of a layer. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: attention to the text itself or to a memory, as a block of a layer. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <glib.h>
 
 #include "nn/block.h"
@@ -15,7 +15,7 @@ static const char *name_part(const char *block, int part, const char *what, char
     return name;
 }
 
-/* Query, key and value lie together, so that one product makes all three. */
+/* The weights of query, key and value are next to one another, so that one product computes all three. */
 static void declare(const xlm_model_config *config, const char *block, xlm_parameters *p)
 {
     const int64_t d = config->hidden_size;
@@ -33,7 +33,7 @@ static void declare(const xlm_model_config *config, const char *block, xlm_param
     xlm_model_add_layer_norm(p, name, d);
 }
 
-/* x times the weights of n parts from `first` on, side by side: T x n d. */
+/* The linear layers of n parts from `first` on, applied to x, side by side: T x n d. */
 static xlm_var *project(xlm_tape *tape, const char *block, xlm_var *x, int first, int n)
 {
     char weight[PART_NAME], bias[PART_NAME];
@@ -41,11 +41,11 @@ static xlm_var *project(xlm_tape *tape, const char *block, xlm_var *x, int first
                                  xlm_param_stack(tape, name_part(block, first, "bias", bias), n));
 }
 
-/* Rows attend to rows of the same sequence. */
+/* Rows of `at` attend to rows of `to` in the sequence with the same number. */
 struct sides {
-    xlm_var *at, *to;                     /* to: at itself where all rows attend to one another */
+    xlm_var *at, *to;                       /* the same variable if all rows attend to one another */
     const int32_t *at_offsets, *to_offsets; /* [sequences + 1] */
-    const int32_t *visible;               /* [rows of at], or NULL */
+    const int32_t *visible;                 /* [rows of at] (xlm_attention_inputs), or NULL */
 };
 
 static xlm_var *attend(const xlm_model *model, xlm_tape *tape, const char *block, const struct sides *s, int32_t sequences,

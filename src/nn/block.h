@@ -14,13 +14,14 @@
 
 enum { XLM_BLOCK_NAME = 96 }; /* bytes of a block's name */
 
-/* What a layer of a decoder has kept of earlier rows, for a search that computes one row of each hypothesis at a time
- * (nn/decoder_cache.h): keys and values of tokens and of the memory; and what each of the n rows of a step is to do with them. */
+/* What a layer of the decoder keeps of earlier rows, for a search that computes one row of each hypothesis at a time
+ * (nn/decoder_cache.h): keys and values of tokens and of the memory. `step` says which of them each of the n rows of the present
+ * step reads and writes. */
 typedef struct xlm_block_cache {
     xlm_cache_rows tokens, memory;
     const struct xlm_cache_step {
         const int32_t *write;               /* [n] the row of `tokens` that keeps this row's key and value */
-        const int32_t *const *tokens;       /* [n] the rows of `tokens` that it attends to, its own among them */
+        const int32_t *const *tokens;       /* [n] the rows of `tokens` that it attends to, including its own */
         const int32_t *token_lengths;       /* [n] their number */
         const int32_t *const *memory;       /* [n] the rows of `memory` that it attends to */
         const int32_t *memory_lengths;      /* [n] their number */
@@ -29,18 +30,17 @@ typedef struct xlm_block_cache {
 
 /* The rows of a packed batch, and those that a layer computes. */
 typedef struct xlm_block_rows {
-    const int32_t *offsets; /* [sequences + 1] of x */
+    const int32_t *offsets; /* [sequences + 1] of the rows of x */
     int32_t sequences;
-    const int32_t *wanted;  /* [n], ascending; NULL: all rows */
+    const int32_t *wanted;  /* [n] rows to compute, ascending; NULL: all */
     int32_t n;
-    const int32_t *wanted_offsets; /* [sequences + 1], of `wanted`; NULL with it */
-    const int32_t *visible; /* for each computed row, the number of rows of its sequence that it sees, from the first on; NULL:
-                             * all */
+    const int32_t *wanted_offsets; /* [sequences + 1] of `wanted`; NULL if that is NULL */
+    const int32_t *visible; /* for each computed row, how many rows of its sequence it sees, from the first on; NULL: all */
     xlm_var *memory;        /* for a decoder: states that it attends to besides x; NULL: none */
     const int32_t *memory_offsets; /* [sequences + 1] of the memory's rows: at least one in each sequence */
-    const xlm_block_cache *cache; /* instead of all these: every row attends to what is kept; NULL: nothing is */
-    xlm_real *memory_weights; /* for a decoder, of all rows: the attention to the memory, as xlm_memory_weights returns it, is stored
-                               * here; NULL: nowhere */
+    const xlm_block_cache *cache; /* used instead of all of these: every row attends to what is kept in it; NULL: no cache */
+    xlm_real *memory_weights; /* receives the attention of all rows to the memory, as xlm_memory_weights returns it; NULL: not
+                               * wanted */
 } xlm_block_rows;
 
 typedef struct xlm_block_class {
@@ -50,14 +50,14 @@ typedef struct xlm_block_class {
     xlm_var *(*apply)(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, const xlm_block_rows *rows);
 } xlm_block_class;
 
-/* W_o attention(x W_q, x W_k, x W_v) + b_o, within each sequence; weights of d x d:
- * NAME/{query,key,value,output}/{weight,bias}, NAME/layer_norm/{weight,bias}. */
+/* f(x) = attention(q(x), k(x), v(x)) W_oᵀ + b_o within each sequence, with q(x) = x W_qᵀ + b_q, and k and v in the same way;
+ * weights of d x d: NAME/{query,key,value,output}/{weight,bias}, NAME/layer_norm/{weight,bias}. */
 extern const xlm_block_class xlm_self_attention;
-/* The same with keys and values of the memory: W_o attention(x W_q, m W_k, m W_v) + b_o; x are the wanted rows. */
+/* The same with keys and values of the memory m: f(x) = attention(q(x), k(m), v(m)) W_oᵀ + b_o, where x are the wanted rows. */
 extern const xlm_block_class xlm_memory_attention;
-/* m W_k + b_k beside m W_v + b_v, for the cache of such a block: rows of m x 2 d, rounded where products are. */
+/* k(m) and v(m) side by side, rows of m x 2 d, for the cache of such a block; in bfloat16 if products are computed in it. */
 xlm_var *xlm_memory_attention_keys(xlm_tape *tape, const char *block, xlm_var *memory);
-/* W₂ GELU(W₁ x + b₁) + b₂, row by row; weights F x d and d x F:
+/* f(x) = GELU(x W₁ᵀ + b₁) W₂ᵀ + b₂, row by row; weights F x d and d x F:
  * NAME/{intermediate,output}/{weight,bias}, NAME/layer_norm/{weight,bias}. */
 extern const xlm_block_class xlm_feed_forward_block;
 

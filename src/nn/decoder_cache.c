@@ -1,4 +1,4 @@
-/* xlm-mpi: a decoder that computes one token of each hypothesis at a time. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the decoder, computing one token of each hypothesis at a time. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "nn/decoder_cache.h"
 
 #include <glib.h>

@@ -1,8 +1,8 @@
-/* xlm-mpi: a decoder that computes one token of each hypothesis at a time. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: the decoder, computing one token of each hypothesis at a time. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The keys and values of earlier tokens, and those of the memory, are kept for all layers. The rows of a step are the live
- * hypotheses, packed; which hypothesis continues which is a matter of the lists of rows alone, so nothing is copied when a beam
- * drops one hypothesis and continues another twice. */
+ * The keys and values of earlier tokens, and those of the memory, are kept for all layers. The rows of a step are the unfinished
+ * hypotheses, packed. Which hypothesis continues which one is determined by the lists of rows alone, so nothing is copied when a
+ * beam drops one hypothesis and continues another twice. */
 #ifndef XLM_NN_DECODER_CACHE_H
 #define XLM_NN_DECODER_CACHE_H
 
@@ -10,8 +10,9 @@
 
 typedef struct xlm_decoder_cache xlm_decoder_cache;
 
-/* Memory of the tape; computes the keys and values of the memory. rows: maximum number of tokens kept at a time. The tape has
- * begun, and is not inside a segment. */
+/* A new cache, memory of the tape, with the keys and values of the memory. The tape must have begun, and not be inside a segment.
+ * [in] rows: maximum number of tokens that are kept at a time
+ * [in] memory: rows x d, borrowed */
 xlm_decoder_cache *xlm_decoder_cache_new(const xlm_model *model, xlm_tape *tape, int64_t rows, xlm_var *memory);
 
 /* The input of a step: n tokens, each at the end of a hypothesis. */
@@ -21,7 +22,7 @@ typedef struct xlm_decoder_step {
     struct xlm_cache_step rows;
 } xlm_decoder_step;
 
-/* D[top] of the tokens, n x d; their keys and values are kept. The values are those of xlm_model_decode up to rounding. */
+/* D[top] of the n tokens, n x d, the same as by xlm_model_decode up to rounding. Their keys and values are kept. */
 xlm_var *xlm_decoder_cache_step(xlm_decoder_cache *cache, const xlm_decoder_step *step);
 
 #endif

@@ -35,7 +35,7 @@ static xlm_var *transform(const xlm_model *model, xlm_tape *tape, const char *bl
 
 static xlm_var *apply(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, const xlm_block_rows *rows)
 {
-    (void)rows; /* each row by itself */
+    (void)rows; /* each row is transformed by itself */
     return xlm_block_add_and_norm(model, tape, block, x, transform(model, tape, block, x));
 }
 

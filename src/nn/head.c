@@ -1,4 +1,5 @@
-/* xlm-mpi: the language modelling head, its decoder tied to the word embeddings. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the language modelling head, whose output layer is tied to the word embeddings.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <glib.h>
 
 #include "nn/layer.h"

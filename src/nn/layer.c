@@ -32,7 +32,7 @@ int64_t xlm_layers_above(const xlm_model_config *config, xlm_layer layer)
     }
 }
 
-/* What is after the prefix; NULL: text does not begin with it. */
+/* The text after the prefix; NULL if it does not begin with the prefix. */
 static const char *skip(const char *text, const char *prefix)
 {
     return g_str_has_prefix(text, prefix) ? text + strlen(prefix) : NULL;

@@ -17,8 +17,8 @@ typedef struct xlm_layer {
 
 /* Number of layers of a stack with their own weights: L or D, or 1 if all layers share theirs; 0 if it is not a stack. */
 int64_t xlm_layers_of(const xlm_model_config *config, xlm_stack stack);
-/* Number of such layers of both stacks above a layer: 0 for the top layer and for XLM_STACK_NONE, all for the embeddings, those
- * of the decoder for its own embeddings. */
+/* Number of such layers of both stacks above a layer, where the decoder is above the encoder: 0 for the top layer and for
+ * XLM_STACK_NONE, all for the embeddings, those of the decoder for its own embeddings. */
 int64_t xlm_layers_above(const xlm_model_config *config, xlm_layer layer);
 
 /* The layer of a parameter, by its name. [out] rest: the part of the name after the layer ("attention/query/weight"), or the
@@ -32,8 +32,8 @@ void xlm_layer_name(const xlm_model_config *config, xlm_layer layer, const char 
  * that has its own (share_embeddings = false). [out] name: [XLM_PART_NAME], returned. */
 enum { XLM_PART_NAME = 64 };
 const char *xlm_part_name(const xlm_model_config *config, xlm_stack stack, const char *part, char name[XLM_PART_NAME]);
-/* Whose such part a parameter is of, by its name without the decoder's: "embeddings/word/weight" for
- * "decoder/embeddings/word/weight". All other names as they are; within the name, not to be freed. */
+/* The name of a parameter without the prefix of the decoder's own embeddings and head: "embeddings/word/weight" for
+ * "decoder/embeddings/word/weight". Other names are returned unchanged. A pointer into `parameter`. */
 const char *xlm_part_of(const char *parameter);
 
 /* The name of the stack: "encoder", "decoder", or "" if it is none. */

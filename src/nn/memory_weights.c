@@ -1,4 +1,4 @@
-/* xlm-mpi: what a decoder attends to in its memory. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the attention of the decoder to its memory. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "nn/memory_weights.h"
 
 #include <glib.h>

@@ -17,9 +17,9 @@
 const xlm_option xlm_model_options[] = {
     OPTION(layers, INT, "8", 1, XLM_MAX_LAYERS, NULL, "number of transformer layers, L"),
     OPTION(decoder_layers, INT, "0", 0, XLM_MAX_LAYERS, NULL,
-           "number of layers of the decoder, D; 0: there is none"),
+           "number of decoder layers, D; 0: the model has no decoder"),
     OPTION(share_embeddings, FLAG, "true", 0, 0, NULL,
-           "the decoder's embeddings of words, positions and languages and its head are the encoder's; false: it has its own"),
+           "let the decoder use the encoder's embeddings and head; false: it has its own"),
     OPTION(hidden_size, INT, "512", 1, 1 << 20, NULL, "width of the hidden states, d"),
     OPTION(attention_heads, INT, "8", 1, 4096, NULL, "number of attention heads; must divide hidden_size"),
     OPTION(feed_forward_size, INT, "0", 0, 1 << 22, NULL, "width of the feed-forward layers; 0: 4 x hidden_size"),
@@ -33,16 +33,16 @@ const xlm_option xlm_model_options[] = {
     OPTION(language_embeddings, FLAG, "false", 0, 0, NULL, "add an embedding of the language to each token (XLM)"),
     OPTION(token_types, FLAG, "false", 0, 0, NULL, "add an embedding of the side of a pair to each token (BERT)"),
     OPTION(activation, CHOICE, "gelu", 0, 0, "gelu|gelu_tanh",
-           "activation of the feed-forward layers and the head: exact GELU, or with a tanh (ALBERT)"),
+           "activation of the feed-forward layers and the head: exact GELU, or its approximation by a tanh (ALBERT)"),
     OPTION(layer_norm_epsilon, REAL, "1e-5", 0, 1, NULL, "number added to variances in LayerNorm: 1e-12 in BERT, 1e-5 in "
            "RoBERTa"),
-    OPTION(dropout, REAL, "0.1", 0, 0.99, NULL, "dropout rate of the embeddings and of both sublayers' outputs"),
+    OPTION(dropout, REAL, "0.1", 0, 0.99, NULL, "dropout rate of the embeddings and of the output of each sublayer"),
     OPTION(attention_dropout, REAL, "0.1", 0, 0.99, NULL, "dropout rate of the attention weights"),
     OPTION(head, CHOICE, "bert", 0, 0, "bert|xlm|none",
            "layers before the output, which is tied to the word embeddings: dense layer, GELU and LayerNorm (bert), or "
            "nothing (xlm); the model has no head for words (none)"),
     OPTION(vocabulary_chunk, INT, "1024", 1, 1 << 30, NULL,
-           "number of predicted tokens whose logits are in memory at a time; a smaller one takes less memory and more time"),
+           "number of predicted tokens whose logits are in memory at a time; a smaller number takes less memory and more time"),
     XLM_OPTION_END};
 
 /* The divisor of d closest to `heads`. */
@@ -56,7 +56,8 @@ static int64_t nearest_divisor(int64_t d, int64_t heads)
         }
 }
 
-/* Most entries of a table of sinusoids, which no file holds: 65,536 positions of width 2048. */
+/* Maximum number of elements of the table of sinusoids, whose size no file bounds, because it is computed: 65,536 positions of
+ * width 2048. */
 static const int64_t MAX_SINUSOIDS = (int64_t)1 << 27;
 
 static bool check_decoder(const xlm_model_config *c, GError **error)
@@ -104,7 +105,7 @@ bool xlm_model_check(xlm_model_config *config, GError **error)
 
 /* ---- parameters ---- */
 
-/* Of a stack: the encoder, or a decoder that has its own. */
+/* The embeddings of the encoder, or those of a decoder that has its own. */
 static void add_embeddings(const xlm_model_config *c, xlm_stack stack, xlm_parameters *p)
 {
     const int64_t e = c->embedding_size;

@@ -7,8 +7,8 @@
  *   embeddings/layer_norm/{weight,bias} [e] · embeddings/projection/{weight [d x e],bias [d]} (when e != d)
  *   encoder/layer.i/attention/{query,key,value,output}/{weight [d x d],bias [d]} · .../attention/layer_norm/{weight,bias}
  *   encoder/layer.i/feed_forward/{intermediate [F x d],output [d x F]}/{weight,bias} · .../feed_forward/layer_norm/{weight,bias}
- *   decoder/layer.i/attention/..., decoder/layer.i/memory_attention/..., decoder/layer.i/feed_forward/... as the encoder's (D > 0)
- *   lm_head/dense/{weight [e x d],bias [e]}, lm_head/layer_norm/{weight,bias} [e] (bert; dense alone when e != d and
+ *   decoder/layer.i/attention/..., decoder/layer.i/memory_attention/..., decoder/layer.i/feed_forward/... as the encoder's (D >
+ *   0) lm_head/dense/{weight [e x d],bias [e]}, lm_head/layer_norm/{weight,bias} [e] (bert; dense alone when e != d and
  *   head = xlm) · lm_head/bias [V]
  *   decoder/embeddings/..., decoder/lm_head/... as the encoder's (share_embeddings = false) */
 #ifndef XLM_NN_MODEL_H
@@ -27,14 +27,14 @@ extern const xlm_option xlm_model_options[];
 
 /* Check a configuration from any origin (a job file, a checkpoint, a caller), and fill in the defaults that depend on other
  * values: every number must be in the range of its option, heads must divide d, and there must be a vocabulary and languages.
- * Then no size computed from it overflows: the largest product, of the ranges of layers, hidden_size and feed_forward_size, is
- * 2^54 elements. EX_CONFIG; EX_DATAERR if the vocabulary is the cause. */
+ * Then no size computed from it overflows: a model with the maximum of every range has fewer than 2^55 parameters. EX_CONFIG;
+ * EX_DATAERR if the vocabulary or the languages are the cause. */
 bool xlm_model_check(xlm_model_config *config, GError **error);
 /* Set sizes that are 0 in a job file and follow from others: feed_forward_size and embedding_size. */
 void xlm_model_fill_in_sizes(xlm_model_config *config);
-/* Declare the model's parameters. config must be checked; it is copied. */
+/* Declare the model's parameters in `parameters`. config must have passed xlm_model_check; it is copied. xlm_model_free. */
 xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *parameters);
+/* NULL is allowed. */
 void xlm_model_free(xlm_model *model);
-
 
 #endif

@@ -11,10 +11,12 @@ struct xlm_model {
     xlm_real *sinusoids; /* [(positions + offset) x e], or NULL */
 };
 
-/* Declare a parameter prefix/name; a linear layer's prefix/weight, out x in, and prefix/bias; those of a LayerNorm. */
+/* Declare the parameter prefix/name. */
 void xlm_model_add(xlm_parameters *p, const char *prefix, const char *name, int64_t rows, int64_t cols, xlm_init init,
                    bool decay);
+/* Declare those of a linear layer: prefix/weight, out x in, and prefix/bias, 1 x out. */
 void xlm_model_add_linear(xlm_parameters *p, const char *prefix, int64_t out, int64_t in);
+/* Declare those of a LayerNorm: prefix/weight and prefix/bias, 1 x width. */
 void xlm_model_add_layer_norm(xlm_parameters *p, const char *prefix, int64_t width);
 
 /* The parameter prefix/name. */

@@ -1,8 +1,8 @@
 /* xlm-mpi: greedy search, beam search, sampling. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * All unfinished hypotheses of all sentences are the rows of a step, those of a sentence next to one another. A hypothesis has
- * the list of its tokens and, for each of its inputs (<s> and the tokens), the row of the cache that keeps its keys and values.
- * Hypotheses with the same beginning have the same rows; a row that no list names is used again. */
+ * The rows of a step are all unfinished hypotheses of all sentences, those of a sentence next to one another. A hypothesis has
+ * the list of its tokens and, for each of its inputs (<s> and the tokens), the row of the cache that keeps its key and value.
+ * Hypotheses with the same beginning share rows; a row that is in no list is used again. */
 #include <xlm/search.h>
 
 #include <glib.h>
@@ -16,7 +16,7 @@
 #include "tensor/tape.h"
 #include "tensor/variable.h"
 
-/* Unfinished hypotheses; lists have `room` numbers each. */
+/* Unfinished hypotheses. Each list has room for search.room numbers. */
 struct rows {
     int32_t n;
     int32_t *sentence;        /* [n] ascending */
@@ -38,15 +38,15 @@ struct search {
     const xlm_search_input *input;
     const xlm_special_tokens *specials;
     xlm_decoder_cache *cache;
-    int64_t room;              /* the longest list: maximum number of tokens, and one */
+    int64_t room;              /* maximum length of a list: the maximum number of tokens, plus one */
     int64_t cache_rows;
     int64_t *first_row;        /* [S] the first row of the cache that hypotheses of a sentence may take */
     bool *used;                /* [cache_rows] */
     struct rows now, next;
     struct sentence *sentence; /* [S] */
-    int32_t length;            /* tokens that each unfinished hypothesis has */
+    int32_t length;            /* number of tokens that every unfinished hypothesis has so far */
     xlm_row_choice choice;
-    /* Of a step. */
+    /* For the present step. */
     int32_t *written;                /* [rows] the row of the cache for the present input */
     int32_t *positions, *inputs, *languages, *token_lengths, *memory_lengths; /* [rows] */
     const int32_t **token_rows, **memory_rows;                                /* [rows] */
@@ -54,7 +54,7 @@ struct search {
     xlm_real *states;                /* [rows x d] */
     xlm_continuation *continuations; /* [rows x choice.n] */
     int64_t *counts;                 /* [rows] number of them */
-    int32_t first;                   /* first row of the logits at hand */
+    int32_t first;                   /* row of the step that the first row of the present logits belongs to */
 };
 
 static bool is_sampling(const struct search *s) { return s->options->temperature > 0; }
@@ -62,7 +62,7 @@ static bool is_sampling(const struct search *s) { return s->options->temperature
 /* A continuation of one of the hypotheses of a sentence. */
 struct candidate {
     int32_t row, id;
-    double log_probability; /* of the whole */
+    double log_probability; /* of the whole hypothesis */
 };
 
 /* ---- finished hypotheses ---- */
@@ -93,8 +93,8 @@ static void finish(struct search *s, const struct candidate *c)
     sentence->best[at] = h;
 }
 
-/* Whether an unfinished hypothesis of this log-probability, which can only fall, can still reach a score. The length lies between
- * one more than the present one and the longest. */
+/* Can an unfinished hypothesis of the next step with this log-probability, which can only fall, still get a higher score? It will
+ * have at least one token more than now, and at most the maximum number. */
 static bool can_reach(const struct search *s, int32_t sentence, double log_probability, double score)
 {
     const int64_t longest = s->input->max_tokens[sentence], next = MIN(s->length + 1, longest);
@@ -125,7 +125,8 @@ static void keep(struct search *s, const struct candidate *c)
     next->ids[n * s->room + s->length] = c->id;
 }
 
-/* All continuations of rows first … end of one sentence, the most probable first; of samples, in the order of the rows. */
+/* Lists the continuations of rows first … end − 1, those of one sentence: the choice.n most probable ones, the most probable
+ * first; when sampling, all in the order of the rows. Returns their number. */
 static int64_t gather_candidates(const struct search *s, int32_t first, int32_t end, struct candidate *candidates)
 {
     int64_t n = 0;
@@ -140,7 +141,7 @@ static int64_t gather_candidates(const struct search *s, int32_t first, int32_t 
     return MIN(n, s->choice.n);
 }
 
-/* The search of a sentence has ended, whose unfinished hypotheses are the next rows from `start` on. */
+/* Has the search for a sentence ended, whose unfinished hypotheses are the rows of the next step from `start` on? */
 static bool is_done(const struct search *s, int32_t number, int32_t start)
 {
     const struct sentence *sentence = &s->sentence[number];
@@ -184,8 +185,8 @@ static void continue_all(struct search *s)
 
 /* ---- a step ---- */
 
-/* A row of the cache for each input, of those that no list of an unfinished hypothesis names. Rows of a sentence are near one
- * another, so that attention finds them by reading ahead. */
+/* Finds a row of the cache for each input, among those that are in no list of an unfinished hypothesis. Rows of a sentence are
+ * near one another, so that the processor can read ahead in attention. */
 static void find_cache_rows(struct search *s)
 {
     memset(s->used, 0, sizeof *s->used * (size_t)s->cache_rows);
@@ -253,7 +254,7 @@ static void find_continuations(xlm_tape *tape, void *data)
     }
 }
 
-/* In an estimate every sentence is as long as possible, with K hypotheses all the time. */
+/* In an estimate, every text becomes as long as allowed, and every sentence always has K unfinished hypotheses. */
 static void plan_continuations(struct search *s)
 {
     const int32_t ordinary = (int32_t)(s->model->config.vocabulary - s->specials->distinct);
@@ -317,7 +318,7 @@ static void take_memory(struct search *s)
     s->counts = XLM_TAPE_TAKE(s->tape, int64_t, rows);
 }
 
-/* One hypothesis of a sentence, or one for each sample, without tokens. */
+/* Begins each sentence with one hypothesis without tokens, or with one for each sample. */
 static void begin(struct search *s)
 {
     const int64_t each = is_sampling(s) ? s->options->beam : 1;

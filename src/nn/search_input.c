@@ -1,4 +1,4 @@
-/* xlm-mpi: whether a search can be made of what it is asked. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: checks of the arguments of a search, and the size of its cache. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "nn/search_input.h"
 
 #include <math.h>

@@ -14,10 +14,11 @@ static void forbid_specials(const xlm_special_tokens *specials, int64_t vocabula
             logits[specials->ascending[i]] = -(xlm_real)INFINITY;
 }
 
-/* The n highest logits, highest first; of equal ones those with the smaller ids. log_probability is the logit. */
+/* Finds the n highest logits, highest first, and among equal ones smaller ids first. Returns their number, which is less than n
+ * if the others are −∞. found[i].log_probability is the logit. */
 static int64_t find_highest(int64_t vocabulary, const xlm_real *logits, int64_t n, xlm_continuation *found)
 {
-    enum { BLOCK = 64 }; /* most blocks have none of them */
+    enum { BLOCK = 64 }; /* most blocks contain none of them and are skipped */
     const xlm_kernels *kernels = xlm_kernels_get();
     int64_t k = 0;
     for (int64_t block = 0; block < vocabulary; block += BLOCK) {
@@ -37,14 +38,15 @@ static int64_t find_highest(int64_t vocabulary, const xlm_real *logits, int64_t 
     return k;
 }
 
-/* Uniform in [0, 1), of a sample at this position. */
+/* A random number from [0, 1) for a sample at this position. */
 static double draw(const xlm_search_options *options, const xlm_row_request *request)
 {
     const xlm_rng_key key = xlm_rng_make_key(options->seed, XLM_RNG_SEARCH, options->step);
     return xlm_rng_unit(xlm_rng_draw(key, request->position, request->sample, request->key.instance, request->key.position).v[0]);
 }
 
-/* One of k weights with a sum of `total`, by a number from [0, 1); the last one that is not 0 if rounding leads beyond all. */
+/* Chooses one of k weights, whose sum is `total`, with a number u from [0, 1); because of rounding this may be the last one that
+ * is not 0. -1: no weight is above 0. */
 static int64_t choose(int64_t k, const xlm_real *weights, double total, double u)
 {
     double sum = 0;
@@ -68,11 +70,11 @@ static double sum_of(int64_t n, const xlm_real *x)
     return sum;
 }
 
-/* Sample among all. */
+/* Samples among all tokens that are not forbidden. */
 static int64_t sample_of_all(const xlm_row_choice *choice, const xlm_row_request *request, int64_t vocabulary, xlm_real *logits,
-                             double highest, xlm_continuation *found)
+                             xlm_continuation *found)
 {
-    const double temperature = choice->options->temperature;
+    const double temperature = choice->options->temperature, highest = (double)xlm_kernels_get()->maximum(vocabulary, logits);
     xlm_kernels_get()->scale(vocabulary, (xlm_real)(1 / temperature), logits, logits, false);
     xlm_kernels_get()->exp_sum(vocabulary, logits, (xlm_real)(highest / temperature), logits);
     const int64_t chosen = choose(vocabulary, logits, sum_of(vocabulary, logits), draw(choice->options, request));
@@ -83,7 +85,7 @@ static int64_t sample_of_all(const xlm_row_choice *choice, const xlm_row_request
     return 1;
 }
 
-/* Sample among the most probable. */
+/* Samples among the most probable tokens. */
 static int64_t sample_of_highest(const xlm_row_choice *choice, const xlm_row_request *request, int64_t vocabulary,
                                  const xlm_real *logits, xlm_continuation *found)
 {
@@ -117,8 +119,8 @@ int64_t xlm_search_continue_row(const xlm_row_choice *choice, const xlm_row_requ
     else if (choice->options->top_k > 0)
         k = sample_of_highest(choice, request, vocabulary, logits, found);
     else
-        k = sample_of_all(choice, request, vocabulary, logits, (double)highest, found);
-    if (!isfinite(log_sum)) /* a logit is no number, or too large for one: nothing is probable */
+        k = sample_of_all(choice, request, vocabulary, logits, found);
+    if (!isfinite(log_sum)) /* a logit is NaN or infinite, so no token has a probability */
         k = 0;
     for (int64_t i = 0; i < k; i++)
         found[i].log_probability -= log_sum;

@@ -10,7 +10,7 @@ typedef struct xlm_continuation {
     double log_probability;
 } xlm_continuation;
 
-/* What is asked for one row of logits. */
+/* What is known about one row of logits. */
 typedef struct xlm_row_request {
     bool end;              /* only </s> may follow */
     uint32_t sample;       /* number of the sample of its sentence */
@@ -25,11 +25,12 @@ typedef struct xlm_row_choice {
     int64_t n;             /* number of continuations of each row */
 } xlm_row_choice;
 
-/* The continuations of a row: the most probable first, ties by id; when sampling, the one that is drawn. Fewer than n if the
- * vocabulary has no more. Changes the logits.
- * [in,out] logits: [vocabulary]
- * [out] found: [n]
- * Returns their number. */
+/* Finds the continuations of a row: the choice->n most probable ones, the most probable first and among equal ones smaller ids
+ * first, or fewer if there are no more; when sampling, the one that is drawn. It is </s> if only that may follow, or if the
+ * logits are NaN.
+ * [in,out] logits: [vocabulary], overwritten
+ * [out] found: [choice->n]
+ * Returns their number, at least 1. */
 int64_t xlm_search_continue_row(const xlm_row_choice *choice, const xlm_row_request *request, int64_t vocabulary,
                                 xlm_real *logits, xlm_continuation *found);
 

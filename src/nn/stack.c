@@ -49,7 +49,7 @@ static xlm_var *embed(const xlm_model *m, xlm_tape *tape, xlm_stack stack, const
 
 /* ---- layers ---- */
 
-/* The sublayers of a layer, from the lowest on; the last is NULL. */
+/* The sublayers of a layer, the lowest first; NULL-terminated. */
 static const xlm_block_class *const *blocks_of(xlm_stack stack)
 {
     static const xlm_block_class *const encoder[] = {&xlm_self_attention, &xlm_feed_forward_block, NULL};
@@ -72,7 +72,7 @@ void xlm_stack_declare(const xlm_model_config *config, xlm_stack stack, xlm_para
             (*block)->declare(config, name_block(config, (xlm_layer){stack, l}, *block, name), parameters);
 }
 
-/* What a layer needs beside its input. */
+/* What a layer needs besides its input. */
 struct layer {
     const xlm_model *model;
     xlm_layer layer;
@@ -96,8 +96,8 @@ static bool is_frozen(xlm_tape *tape, const struct layer *layer)
     return xlm_tape_is_frozen(tape, weight);
 }
 
-/* A layer that is frozen with all below it (tensor/parameters.h) is computed as in a pass without gradient: nothing of it is
- * kept for the backward pass, which ends above it. */
+/* A layer that is frozen, as are all layers below it (tensor/parameters.h), is computed as in a pass without gradient: nothing of
+ * it is kept for the backward pass, which ends above it. */
 static xlm_var *run_segment(xlm_tape *tape, xlm_var *x, const struct layer *layer)
 {
     xlm_tape_mode mode = xlm_tape_get_mode(tape);
@@ -126,7 +126,7 @@ const int32_t *xlm_stack_offsets_of_rows(xlm_tape *tape, const xlm_text *text, c
     return offsets;
 }
 
-/* How many tokens each sees: 1 + its place in its sequence. */
+/* With causal attention, the number of tokens that each token sees: 1 + its place in its sequence. */
 static const int32_t *visible_of(xlm_tape *tape, const xlm_text *text)
 {
     int32_t *visible = xlm_tape_take(tape, sizeof *visible * (uint64_t)MAX(text->tokens, 1));
@@ -167,7 +167,7 @@ xlm_var **xlm_stack_run(const xlm_model *model, xlm_tape *tape, const xlm_stack_
         layer->rows.cache = pass->cache != NULL ? &pass->cache[l] : NULL;
         layer->rows.memory_weights = l == layers - 1 ? pass->memory_weights : NULL;
         if (l == layers - 1 && pass->rows != NULL) {
-            /* Few results, and the first that the backward pass needs: not worth recomputing. */
+            /* Not recomputed: it has few results, and they are the first that the backward pass needs. */
             want_rows(tape, pass, &layer->rows);
             hidden[layers] = run_layer(tape, hidden[l], layer);
         } else {

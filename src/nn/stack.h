@@ -14,13 +14,13 @@
 typedef struct xlm_stack_pass {
     xlm_stack stack;
     const xlm_text *text;
-    bool causal;              /* a token attends only to itself and to tokens before it in its sequence; always so in a decoder */
-    xlm_var *memory;          /* for a decoder: rows of the states that it attends to; else NULL */
-    const int32_t *memory_offsets; /* [sequences + 1] */
-    int64_t highest;          /* layers above are not computed */
-    const xlm_block_cache *cache; /* [highest] of each layer, for a step of a search: instead of the memory and of causality,
-                                   * which follow from the lists of rows; else NULL */
-    xlm_real *memory_weights; /* for a decoder, of all rows: where the attention of layer `highest` to the memory is stored; else
+    bool causal;              /* a token attends only to itself and to tokens before it in its sequence; true for a decoder */
+    xlm_var *memory;          /* for a decoder: the states that it attends to; else NULL */
+    const int32_t *memory_offsets; /* [sequences + 1] of the memory's rows */
+    int64_t highest;          /* number of the highest layer to compute */
+    const xlm_block_cache *cache; /* for a step of a search: [highest] one for each layer, used instead of `causal` and `memory`,
+                                   * since it lists the rows to attend to; else NULL */
+    xlm_real *memory_weights; /* for a decoder, without `rows`: receives the attention of layer `highest` to the memory; else
                                * NULL */
     const int32_t *rows;      /* [n] rows of H[highest] to compute, ascending; NULL: all */
     int32_t n;
@@ -28,10 +28,11 @@ typedef struct xlm_stack_pass {
 
 /* Declare the parameters of all layers of a stack. */
 void xlm_stack_declare(const xlm_model_config *config, xlm_stack stack, xlm_parameters *parameters);
-/* Computes H[0 … highest]; H[0] is the embeddings of the text. Memory of the tape. */
+/* Computes H[0 … highest], where H[0] is the output of the embeddings. Memory of the tape. */
 xlm_var **xlm_stack_run(const xlm_model *model, xlm_tape *tape, const xlm_stack_pass *pass);
 
-/* How many of the ascending rows [n] of a text are before each sequence: [sequences + 1], memory of the tape. */
+/* Offsets of the sequences of a text among some of its rows: how many of rows[n], ascending, are before each sequence.
+ * [sequences + 1], memory of the tape. */
 const int32_t *xlm_stack_offsets_of_rows(xlm_tape *tape, const xlm_text *text, const int32_t *rows, int32_t n);
 
 #endif

@@ -1,7 +1,7 @@
-/* xlm-mpi: tables of co-occurrence that objectives ask for. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: tables of co-occurrence that objectives request. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The file's datasets are cut into chunks with checksums, which cannot be mapped into memory; the table is read once, 8 bytes an
- * entry, by every rank. */
+ * The file's datasets are cut into chunks with checksums, which cannot be mapped into memory. So every rank reads the whole table
+ * into memory once: 8 bytes per entry. */
 #include <string.h>
 
 #include <xlm/cooccurrence.h>
@@ -10,13 +10,13 @@
 #include "objective/readers.h"
 #include "subwords/vocabulary.h"
 
-/* A table that is being read, or was. */
+/* A table while it is read and afterwards. */
 struct reading {
     xlm_cooccurrence_table table; /* first: objectives get its address */
-    uint64_t *offsets;
+    uint64_t *offsets;            /* while reading: entry row + 1 has the number of entries of the row */
     uint32_t *columns;
     float *counts;
-    int64_t done; /* entries */
+    int64_t done; /* number of entries read so far */
 };
 
 static void free_table(void *pointer)

@@ -1,4 +1,4 @@
-/* xlm-mpi: what an objective declares of its own. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the declarations of an objective. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objective/declaration.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static bool check_text(const xlm_hosted *hosted, const xlm_view *view, GError **
     const bool some = view->rows == XLM_ROWS_PREDICTED || view->rows == XLM_ROWS_NEAR || view->rows == XLM_ROWS_LINKED;
     if (view->text == XLM_TEXT_ORIGINAL && some && hosted->loss.stream->noise)
         return xlm_error_set(error, EX_CONFIG, "it reads predicted rows of the original text, and [stream %s] has noise "
-                             "(noise_shuffle, noise_drop, noise_blank, or a stage), after which rows are others",
+                             "(noise_shuffle, noise_drop, noise_blank, or a stage), which changes the rows",
                              hosted->loss.stream->name);
     if (view->text != XLM_TEXT_MADE)
         return true;
@@ -26,27 +26,28 @@ static bool check_text(const xlm_hosted *hosted, const xlm_view *view, GError **
         return xlm_error_set(error, EX_CONFIG, "a view of a text that its label makes, which it has not declared "
                              "(xlm_declare_text)");
     return (view->side == XLM_SIDE_BOTH && !some && view->weights == XLM_WEIGHTS_LIVE) ||
-           xlm_error_set(error, EX_CONFIG, "a view of the text that its label makes has no sides and no predicted rows, and is for "
-                         "live weights");
+           xlm_error_set(error, EX_CONFIG, "a view of the text that its label makes has no sides and no predicted rows, and "
+                         "needs live weights");
 }
 
 static bool check_stack(const xlm_hosted *hosted, const xlm_view *view, GError **error)
 {
     const int number = (int)(view - &g_array_index(hosted->views, xlm_view, 0));
     if (view->stack == XLM_STACK_ENCODER)
-        return view->memory == 0 || xlm_error_set(error, EX_CONFIG, "a view of the encoder with a memory, which decoders have alone");
+        return view->memory == 0 ||
+               xlm_error_set(error, EX_CONFIG, "a view of the encoder has a memory, which only the decoder attends to");
     if (hosted->loss.setup->model->decoder_layers == 0)
         return xlm_error_set(error, EX_CONFIG, "it needs a decoder, and the model has none; set decoder_layers in [model]");
     if (view->memory < 0 || view->memory >= number || view->causal)
-        return xlm_error_set(error, EX_CONFIG, "view %d is of a decoder, whose memory must be a view declared before it, and "
-                             "which is causal by itself", number);
+        return xlm_error_set(error, EX_CONFIG, "view %d is of the decoder: its memory must be a view declared before it, and its "
+                             "causal must be false", number);
     const xlm_view *memory = &g_array_index(hosted->views, xlm_view, view->memory);
     return memory->rows == XLM_ROWS_ALL || memory->rows == XLM_ROWS_UNMASKED ||
            xlm_error_set(error, EX_CONFIG, "view %d, which is the memory of a decoder, must be of all rows or of the unmasked ones",
                          view->memory);
 }
 
-/* Numbers that are none of the choices, as of a plugin that fills in a view of another version. */
+/* Refuses values that xlm/loss.h does not have, such as those of a plugin that was written for another version. */
 static bool check_choices(const xlm_view *view, GError **error)
 {
     const bool good = view->text <= XLM_TEXT_MADE && view->side <= XLM_SIDE_SECOND && view->stack <= XLM_STACK_DECODER &&
@@ -70,8 +71,8 @@ static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **
         return xlm_error_set(error, EX_CONFIG, "it reads rows that are linked, and [stream %s] has no word alignments; give it "
                              "alignments = FILE.h5", stream->name);
     if (view->number < 0 || view->number > XLM_MAX_VIEW_NUMBER || (view->number != 0 && !view->dropout))
-        return xlm_error_set(error, EX_CONFIG, "a view with number %" G_GINT64_FORMAT "; it separates draws of dropout, and is 0 to "
-                             "%d, without dropout 0", view->number, XLM_MAX_VIEW_NUMBER);
+        return xlm_error_set(error, EX_CONFIG, "a view with number %" G_GINT64_FORMAT "; it separates draws of dropout, so it must "
+                             "be from 0 to %d, and without dropout 0", view->number, XLM_MAX_VIEW_NUMBER);
     if (view->rows == XLM_ROWS_NEAR && view->reach < 0)
         return xlm_error_set(error, EX_CONFIG, "a view that reaches %" G_GINT64_FORMAT " rows around the predicted ones",
                              view->reach);
@@ -79,16 +80,16 @@ static bool check_view(const xlm_hosted *hosted, const xlm_view *view, GError **
         return xlm_error_set(error, EX_CONFIG, "it reads the two sides of pairs, and [stream %s] has none; set type = "
                              "parallel there", stream->name);
     if (view->side != XLM_SIDE_BOTH && view->rows == XLM_ROWS_LINKED)
-        return xlm_error_set(error, EX_CONFIG, "it reads linked rows of one side alone, and links are between the two sides");
+        return xlm_error_set(error, EX_CONFIG, "it reads linked rows of one side alone, but links are between the two sides");
     if (!check_text(hosted, view, error) || !check_stack(hosted, view, error))
         return false;
     if (view->weights == XLM_WEIGHTS_AVERAGED && (view->gradient || hosted->loss.cls->label == NULL || !hosted->averaged))
-        return xlm_error_set(error, EX_CONFIG, "a view with averaged weights is for a class that has an average and a label "
-                             "function, and has no gradient");
+        return xlm_error_set(error, EX_CONFIG, "a view with averaged weights must have no gradient, and its class must declare an "
+                             "average and have a label function");
     return true;
 }
 
-/* Whoever declares a view with dropout twice means two draws, and would get one. */
+/* Refuses a view with dropout that is declared twice: its author expects two dropout masks, but there would be one. */
 static bool check_distinct(const xlm_hosted *hosted, guint i, GError **error)
 {
     const xlm_view *view = &g_array_index(hosted->views, xlm_view, i);
@@ -147,7 +148,7 @@ static char *parameter_name(const xlm_loss *loss, const char *name)
     return g_strdup_printf("objectives/%s/%s", loss->name, name);
 }
 
-/* What is under "objectives/<name>/" in checkpoints and step dumps beside this. */
+/* Names that checkpoints and step dumps use for other data under "objectives/<name>/". */
 static bool is_reserved(const char *name)
 {
     return strcmp(name, "loss") == 0 || strcmp(name, "average") == 0 || g_str_has_prefix(name, "average/") ||
@@ -162,7 +163,8 @@ static bool is_state(const struct xlm_host *host, const char *full)
     return false;
 }
 
-/* In files, parameters and states of an objective are side by side. full: parameter_name. */
+/* Files have the parameters and the states of an objective in one group, so that their names must differ. full: the result of
+ * parameter_name. */
 static void check_name(const xlm_declaration *d, const char *name, const char *full)
 {
     if (is_reserved(name))
@@ -205,7 +207,7 @@ xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name)
 xlm_var *xlm_loss_averaged_param(xlm_loss *loss, xlm_tape *tape, const char *name)
 {
     if (loss->hosted->average == NULL)
-        g_error("objective %s: the average of %s is read outside of label, or none was declared", loss->name, name);
+        g_error("objective %s: the average of %s is read outside label, or no average was declared", loss->name, name);
     const xlm_tape_mode before = xlm_tape_get_mode(tape);
     xlm_tape_mode mode = before;
     mode.values = loss->hosted->average;
@@ -248,7 +250,8 @@ void xlm_declare_publish(xlm_declaration *declaration, size_t bytes)
 {
     xlm_hosted *hosted = declaration->hosted;
     if (hosted->published_bytes > 0 || bytes < 1 || hosted->spec.stream < 0)
-        g_error("objective %s: it publishes twice, without a stream, or rows of %zu bytes", hosted->loss.name, bytes);
+        g_error("objective %s: it declares that it publishes twice, or without a stream, or rows of %zu bytes", hosted->loss.name,
+                bytes);
     hosted->published_bytes = bytes;
 }
 

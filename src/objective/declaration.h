@@ -4,8 +4,9 @@
 
 #include "objective/hosted.h"
 
-/* Call the objective's `declare`, if it has one: its parameters "objectives/<name>/..." are added to `parameters`, its states to
- * those of the host, its views and metrics to itself. EX_CONFIG for an impossible view. */
+/* Call the objective's `declare`, if it has one: its parameters "objectives/<name>/..." are added to `parameters`, its states and
+ * its average to those of the host, everything else to `hosted`. EX_CONFIG if a view cannot be encoded, or a declaration lacks
+ * what it needs. */
 bool xlm_declare(xlm_hosted *hosted, xlm_parameters *parameters, GError **error);
 
 #endif

@@ -1,4 +1,4 @@
-/* xlm-mpi: dictionaries that objectives ask for. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: dictionaries that objectives request. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lexicon/dictionary.h"
 #include "objective/readers.h"
 

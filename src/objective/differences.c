@@ -1,11 +1,12 @@
-/* xlm-mpi: gradients of hosted objectives against differences, in double precision. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: gradients of hosted objectives against finite differences, in double precision.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objective/differences.h"
 
 #include <math.h>
 
 #include "tensor/tape.h"
 
-enum { MAX_ELEMENTS = 64 }; /* elements of a parameter */
+enum { MAX_ELEMENTS = 64 }; /* maximum number of elements of a parameter that are compared */
 static const double STRIDE = 1e-4, TOLERANCE = 1e-6;
 
 double xlm_differences_pass(const xlm_differences *d, double *gradient, const xlm_host_outputs *outputs)
@@ -20,14 +21,14 @@ double xlm_differences_pass(const xlm_differences *d, double *gradient, const xl
     return sum;
 }
 
-/* The same after declared state has been put back. */
+/* The same, after the declared state has been restored from `saved`. */
 static double pass(const xlm_differences *d, void *saved, double *gradient)
 {
     xlm_host_copy_states(d->host, saved, true);
     return xlm_differences_pass(d, gradient, NULL);
 }
 
-/* (8 (f(h) − f(−h)) − (f(2h) − f(−2h))) / 12h */
+/* The derivative by *x: (8 (f(x + h) − f(x − h)) − (f(x + 2h) − f(x − 2h))) / 12h, with an error of order h⁴. */
 static double difference(const xlm_differences *d, void *saved, double *x)
 {
     static const double at[] = {1, -1, 2, -2}, factor[] = {8, -8, -1, 1};
@@ -41,7 +42,8 @@ static double difference(const xlm_differences *d, void *saved, double *x)
     return sum / (12 * STRIDE);
 }
 
-/* Of one parameter; the first element that differs becomes the error, unless there is one already. Returns the largest gradient. */
+/* Compares the gradient of one parameter. The first element that differs becomes the error, unless there is one already. Returns
+ * the largest absolute gradient. threshold: gradients that are smaller count as this large when they are compared. */
 static double check_parameter(const xlm_differences *d, void *saved, const xlm_parameter *p, const double *gradient,
                               double threshold, FILE *table, GError **error)
 {

@@ -1,4 +1,5 @@
-/* xlm-mpi: gradients of hosted objectives against differences, in double precision. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: gradients of hosted objectives against finite differences, in double precision.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_OBJECTIVE_DIFFERENCES_H
 #define XLM_OBJECTIVE_DIFFERENCES_H
 
@@ -10,7 +11,7 @@
 #error "differences need the double-precision build"
 #endif
 
-/* What is computed repeatedly. */
+/* A pass that is computed repeatedly. All is borrowed. */
 typedef struct xlm_differences {
     xlm_host *host;
     xlm_parameters *parameters;
@@ -19,11 +20,13 @@ typedef struct xlm_differences {
     uint64_t seed;
 } xlm_differences;
 
-/* Computes Σ_k loss of objective k, and its gradient into gradient[all parameters] unless that is NULL. */
+/* Returns Σ_k loss of objective k, and adds its gradient to gradient[xlm_parameters_size], unless that is NULL. */
 double xlm_differences_pass(const xlm_differences *d, double *gradient, const xlm_host_outputs *outputs);
 
-/* Compare the gradient of every parameter with differences of fourth order. table: a row for each, or NULL. [out] largest: of all
- * gradients; NULL: not wanted. EX_SOFTWARE: one differs, two passes differ, or there are no terms. */
+/* Compare the gradient of every parameter with differences of fourth order. table: receives a row for each parameter, or NULL.
+ * [out] largest: the largest absolute gradient; NULL: not wanted. EX_SOFTWARE: a gradient or the loss of a second pass differs,
+ *      or
+ * there are no terms. */
 bool xlm_differences_check(const xlm_differences *d, FILE *table, double *largest, GError **error);
 
 #endif

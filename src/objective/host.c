@@ -18,7 +18,7 @@ static bool open_objective(xlm_hosted *h, xlm_parameters *parameters, GError **e
     char message[512] = "";
     if (cls->open != NULL && !cls->open(&h->loss, message, sizeof message))
         return xlm_error_set(error, EX_CONFIG, "[objective %s]: %s", h->spec.name,
-                             *message != '\0' ? message : "its open function refuses, without saying why");
+                             *message != '\0' ? message : "its open function fails without giving a reason");
     h->open = true;
     if (*message != '\0')
         xlm_log_warn("[objective %s]: %s", h->spec.name, message);
@@ -116,7 +116,7 @@ void xlm_host_copy_states(const xlm_host *host, void *saved, bool back)
     for (guint i = 0; i < host->states->len; i++) {
         const xlm_saved_state *state = &g_array_index(host->states, xlm_saved_state, i);
         const size_t bytes = xlm_state_bytes(state);
-        if (bytes > 0) /* without numbers there need be no array */
+        if (bytes > 0) /* a state of 0 numbers may have no array */
             memcpy(back ? state->values : at, back ? at : state->values, bytes);
         at += bytes;
     }
@@ -201,11 +201,12 @@ double xlm_host_mean_loss(const xlm_host *host, int k, const xlm_sums *sums, con
     return xlm_host_has_terms_of(host, k, totals) ? loss : NAN;
 }
 
-/* The host's number of a mean of xlm_declare_mean. */
+/* The number that a mean of xlm_declare_mean has among all means of the host. */
 static int number_of_mean(const xlm_hosted *h, int mean)
 {
     if (mean < 1 || mean > (int)h->means->len)
-        g_error("objective %s: it has declared %u means beside the first, and names number %d", h->loss.name, h->means->len, mean);
+        g_error("objective %s: it uses mean %d, but has declared only %u means besides the first", h->loss.name, mean,
+                h->means->len);
     return h->first_mean + mean - 1;
 }
 
@@ -237,7 +238,7 @@ static bool is_called(const xlm_hosted *h, const xlm_pass_input *input, const xl
 
 static xlm_texts texts_of(const xlm_pass_input *input) { return (xlm_texts){.batch = input->batch, .made = input->made}; }
 
-/* The views of all whose loss is computed, and of those who are visited. */
+/* Encodes the views of all objectives whose loss is computed or that are visited. */
 static xlm_encoded_views *encode(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, const xlm_host_outputs *outputs)
 {
     xlm_encodings encodings = {.tape = tape};
@@ -252,11 +253,13 @@ static xlm_encoded_views *encode(xlm_host *host, xlm_tape *tape, const xlm_pass_
     return views;
 }
 
-/* Mean i of a pass, which has terms. */
+/* Adds mean i of the host in this pass, which has terms for it, and makes it a root of the backward pass. */
 static void add_mean(const xlm_hosted *h, const xlm_pass_input *input, int i, xlm_var *mean, double weight)
 {
     const struct xlm_loss_run *run = h->run;
     const int64_t terms = input->terms[i];
+    if (mean == NULL)
+        g_error("objective %s: a mean has %" G_GINT64_FORMAT " terms, but its value is NULL", h->loss.name, terms);
     run->sums->mean[i] += xlm_var_scalar(mean) * (double)terms;
     if (run->totals != NULL)
         xlm_tape_seed(run->tape, mean, weight * (double)terms / (double)run->totals[i]);
@@ -267,7 +270,7 @@ void xlm_pass_mean(const xlm_pass *pass, int mean, xlm_var *value)
     const xlm_hosted *h = pass->call->hosted;
     const int i = number_of_mean(h, mean);
     if (h->run == NULL || pass->call->input->terms[i] <= 0)
-        g_error("objective %s: it gives mean %d outside of loss, or without terms", h->loss.name, mean);
+        g_error("objective %s: it gives mean %d outside loss, or without terms", h->loss.name, mean);
     const double weight = xlm_loss_weight_at(&h->spec.weight, pass->step);
     add_mean(h, pass->call->input, i, value, weight * g_array_index(h->means, double, mean - 1));
 }
@@ -292,10 +295,10 @@ void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, c
     const xlm_host_outputs *w = outputs != NULL ? outputs : &none;
     xlm_encoded_views *views = encode(host, tape, input, w);
     struct xlm_pass_call *call = XLM_TAPE_TAKE(tape, struct xlm_pass_call, MAX(host->objectives, 1));
-    /* All that views take out of the encodings is before the first loss on the tape. */
+    /* The rows of all views are taken out of the encodings before the first loss is recorded on the tape. */
     for (int k = 0; k < host->objectives; k++) {
         xlm_hosted *h = &host->objective[k];
-        call[k] = (struct xlm_pass_call){.hosted = h, .input = input, .planned = xlm_tape_has_shapes_alone(tape)};
+        call[k] = (struct xlm_pass_call){.hosted = h, .input = input, .planned = xlm_tape_is_of_shapes(tape)};
         if (is_called(h, input, w, k))
             call[k].views = xlm_views_of(views, h, false);
     }
@@ -332,7 +335,7 @@ int xlm_host_average_of(const xlm_host *host, int k)
     return -1;
 }
 
-/* Objective k has labels that are made with this average; -1: without one. */
+/* Does objective k make labels, with this average (-1: without one)? */
 static bool labels_with(const xlm_host *host, int k, int average)
 {
     return host->objective[k].spec.cls->label != NULL && xlm_host_average_of(host, k) == average;
@@ -346,8 +349,8 @@ bool xlm_host_has_labels(const xlm_host *host, int average)
     return any;
 }
 
-/* What is encoded for the labels of this input with this average; what passes after it need of that is added to its shared
- * views. */
+/* The encodings for the labels of this input with this average. Views of these encodings that later passes also need are added to
+ * the shared views of the input. */
 static xlm_encodings encodings_of_labels(const xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int average)
 {
     xlm_encodings encodings = {.tape = tape};
@@ -372,7 +375,7 @@ void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int a
         if (!labels_with(host, k, average) || !takes_part(h, input, k))
             continue;
         const struct xlm_pass_call call = {.hosted = h, .input = input, .label = true,
-                                           .planned = xlm_tape_has_shapes_alone(tape), .views = xlm_views_of(views, h, true)};
+                                           .planned = xlm_tape_is_of_shapes(tape), .views = xlm_views_of(views, h, true)};
         const xlm_pass pass = make_pass(&call);
         h->average = averaged;
         input->terms[k] = h->spec.cls->label(&h->loss, tape, &pass);

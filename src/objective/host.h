@@ -1,13 +1,13 @@
 /* xlm-mpi: the host of objectives. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * It has the objectives of a job, encodes the views that they request, and calls them. Training, evaluation, step dumps, gradient
- * checks, predictions of tasks and memory estimates all use it; nothing else encodes for an objective.
+ * It holds the objectives of a job, encodes the views that they request, and calls them. Training, evaluation, step dumps,
+ * gradient checks, predictions of tasks and memory estimates all use it; nothing else encodes for an objective.
  *
  *   xlm_host_open -> step ... -> xlm_host_close
  *   step: xlm_host_count of all inputs -> { xlm_tape_begin -> xlm_host_label } of all inputs
  *         -> { xlm_tape_begin -> xlm_host_run } of all inputs -> update -> xlm_host_finish_step
  *
- * It knows the model, packed batches and the tape; neither jobs nor checkpoints nor other ranks. */
+ * It knows the model, packed batches and the tape, but neither jobs nor checkpoints nor other ranks. */
 #ifndef XLM_OBJECTIVE_HOST_H
 #define XLM_OBJECTIVE_HOST_H
 
@@ -23,18 +23,18 @@
 
 typedef struct xlm_host xlm_host;
 
-/* All borrowed, as long as the host lives; the arrays themselves are copied. */
+/* Everything is borrowed as long as the host lives, except the two arrays, which are copied. */
 typedef struct xlm_host_setup {
     const xlm_model *model;
     xlm_loss_setup about;
     xlm_resources *resources;
     int streams, objectives;
-    const xlm_loss_stream *stream;
-    const xlm_objective_spec *objective;
+    const xlm_loss_stream *stream;       /* [streams] */
+    const xlm_objective_spec *objective; /* [objectives] */
 } xlm_host_setup;
 
-/* Open every objective and declare its parameters. Warnings go to the log. EX_CONFIG when one refuses; the message begins with
- * its section. Not collective. */
+/* Open every objective and declare its parameters. Warnings go to the log. EX_CONFIG if an objective refuses; the message begins
+ * with its section. Not collective. */
 xlm_host *xlm_host_open(const xlm_host_setup *setup, xlm_parameters *parameters, GError **error);
 /* NULL is allowed. */
 void xlm_host_close(xlm_host *host);
@@ -47,54 +47,57 @@ xlm_loss *xlm_host_loss(xlm_host *host, int k);
 /* Number of means of all objectives together. Mean k is the first mean of objective k; the others (xlm_declare_mean) follow,
  * objective by objective. Terms and totals have one number for each. */
 int xlm_host_means(const xlm_host *host);
-/* The loss of objective k, the weighted sum of its means, from sums over passes and their terms; NAN when it has no terms.
+/* The loss of objective k, the weighted sum of its means, from sums over passes and their terms; NAN if it has no terms.
  * totals: [xlm_host_means] */
 double xlm_host_mean_loss(const xlm_host *host, int k, const xlm_sums *sums, const int64_t *totals);
+/* Does any mean of objective k have terms? terms: [xlm_host_means] */
 bool xlm_host_has_terms_of(const xlm_host *host, int k, const int64_t *terms);
-/* Number of metrics of all objectives together, objective by objective; names (char *) of those of objective k. */
+/* Number of metrics of all objectives together. */
 int xlm_host_metrics(const xlm_host *host);
+/* Names (char *) of the metrics of objective k, in the order of their declaration. */
 const GPtrArray *xlm_host_metric_names(const xlm_host *host, int k);
-/* Declared states: *n of them. */
+/* The declared states of all objectives, *n of them; owned by the host. */
 const xlm_saved_state *xlm_host_states(const xlm_host *host, int *n);
 /* Bytes of the values of all states. */
 size_t xlm_host_states_bytes(const xlm_host *host);
-/* Copy these values, state by state, to saved[bytes], or back. */
+/* Copy the values of all states to saved[xlm_host_states_bytes], or with `back` from there. */
 void xlm_host_copy_states(const xlm_host *host, void *saved, bool back);
 
-/* Between two of these calls, with true and with false, every objective takes part in every step, if it does in any of the run's:
- * for estimates, of passes in which all do. */
+/* After a call with true, and until one with false, every objective that takes part in any step of the run takes part in every
+ * step: for estimates of passes with all objectives. */
 void xlm_host_estimate(xlm_host *host, bool estimating);
 /* Does objective k take part in a step? */
 bool xlm_host_takes_part(const xlm_host *host, int k, int64_t step);
 
 /* ---- passes ---- */
 
-/* Get the terms of the objectives in this input, once; for those with labels xlm_host_label does this. arena: for memory that
- * lasts as long as the input. */
+/* Count the terms of the objectives in this input; xlm_host_label does this for those with labels. To be called once per input,
+ * before anything else. arena: provides memory that lasts as long as the input. */
 void xlm_host_count(xlm_host *host, xlm_pass_input *input, xlm_arena *arena);
 
-/* Number of averages: objectives with an average have the numbers 0, 1, … */
+/* Number of averages, which are numbered 0, 1, … in the order of their objectives. */
 int xlm_host_averages(const xlm_host *host);
+/* The objective of an average. [out] momentum: of the average. */
 const xlm_objective_spec *xlm_host_average(const xlm_host *host, int average, double *momentum);
 
-/* The average of objective k; -1: it has none. */
+/* The number of the average of objective k; -1: it has none. */
 int xlm_host_average_of(const xlm_host *host, int k);
 
 /* Are there objectives with labels that need this average (-1: no average)? */
 bool xlm_host_has_labels(const xlm_host *host, int average);
-/* Compute their labels of this input, on a tape that has begun without gradients. averaged: the flat array of the average's
- * weights, in the layout of the parameters; NULL with -1. */
+/* Compute the labels of these objectives for this input, on a tape that has begun without gradients. averaged: the weights of the
+ * average, a flat array in the layout of the parameters; NULL if average is -1. */
 void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int average, xlm_real *averaged);
 
 /* Does any objective have terms? */
 bool xlm_host_has_terms(const xlm_host *host, const xlm_pass_input *input);
 
-/* New sums for passes of this host. xlm_sums_free. */
+/* New sums, all 0, for passes of this host. xlm_sums_free. */
 xlm_sums xlm_host_sums_new(const xlm_host *host);
 /* The sums of the metrics that objective k declared. */
 xlm_metric_sum *xlm_host_metric_sums(const xlm_host *host, const xlm_sums *sums, int k);
 
-/* Additional outputs of a pass; zeros: none. */
+/* Additional outputs of a pass; what is NULL is not wanted. */
 typedef struct xlm_host_outputs {
     xlm_score *scores;  /* [batch->predicted], for the objectives to fill in */
     xlm_var ***hidden;  /* receives H[0 … L] of the stream's batch, all rows */
@@ -117,7 +120,8 @@ void xlm_host_run(xlm_host *host, xlm_tape *tape, const xlm_pass_input *input, c
 
 /* From this call to xlm_host_finish_step, or to the next call, keep the rows that objectives publish. */
 void xlm_host_begin_step(xlm_host *host);
-/* The rows that objective k has published on this rank, for an exchange in any order; *bytes may be 0. */
+/* The rows that objective k has published on this rank, *bytes in all, maybe 0; owned by the host. The ranks may exchange them in
+ * any order, since each row contains its instance. */
 const void *xlm_host_published(const xlm_host *host, int k, size_t *bytes);
 /* For estimates: n rows of zeros in place of those that objective k publishes in a step. g_byte_array_unref. */
 GByteArray *xlm_host_published_zeros(const xlm_host *host, int k, int64_t n);
@@ -127,7 +131,7 @@ bool xlm_host_publishes(const xlm_host *host, int k);
  * published: [objectives] GByteArray of all ranks' bytes; NULL for those that do not publish. */
 void xlm_host_finish_step(xlm_host *host, int64_t step, GByteArray *const *published);
 
-/* Bytes of the files that objectives have requested (xlm_loss_resource), which are in memory since then. */
+/* Bytes of memory that the files take which objectives have requested (xlm_loss_resource). */
 uint64_t xlm_host_resource_bytes(const xlm_host *host);
 
 #endif

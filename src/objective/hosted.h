@@ -26,7 +26,7 @@ typedef struct xlm_hosted {
     GArray *means;          /* double: weights of its means but the first */
     int first_mean;         /* number of its mean 1 among the host's */
     struct xlm_loss_run *run; /* while its loss runs */
-    GArray *published;      /* bytes: an instance (u32) and its row, one after another */
+    GArray *published;      /* bytes: for each row its instance (u32) and the row itself */
 } xlm_hosted;
 
 /* A call of `loss`. */
@@ -36,7 +36,7 @@ struct xlm_loss_run {
     xlm_sums *sums;
 };
 
-/* The context of a call of a function of the class. */
+/* The context in which a function of the class is called. */
 struct xlm_pass_call {
     xlm_hosted *hosted;
     const xlm_pass_input *input;
@@ -52,12 +52,12 @@ struct xlm_host {
     int objectives;
     xlm_loss_stream *stream; /* a copy */
     xlm_hosted *objective;   /* [objectives] */
-    int means;               /* of all objectives together: the first ones, then the others */
+    int means;               /* of all objectives together: first mean 0 of each, then the others */
     int metrics;             /* of all objectives together */
     GArray *states;          /* xlm_saved_state */
     GArray *averages;        /* int: objectives with an average */
     bool publishing;         /* the rows of a step are being delivered */
-    bool estimating;         /* in each step all objectives take part that do in any */
+    bool estimating;         /* every objective that takes part in any step of the run takes part in every step */
 };
 
 #endif

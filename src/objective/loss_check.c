@@ -1,4 +1,5 @@
-/* xlm-mpi: the gradients of an objective against differences, in double precision. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: a check of an objective's gradients against finite differences, in double precision.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <xlm/loss_check.h>
 
 #include <string.h>
@@ -11,7 +12,7 @@
 
 enum { SEED = 5, STEPS = 2 }; /* training steps before the check */
 
-/* What objectives ask for by a path is the check's own, whatever the path. A reader is a row of a table of functions. */
+/* Objectives that request a file get what the check has, whatever the path. Readers have no argument for it, so it is here. */
 static const xlm_loss_check *running;
 
 static void *give_dictionary(const char *path, const xlm_resource_origin *origin, GError **error)
@@ -42,7 +43,7 @@ static bool set_option(const xlm_loss_class *cls, const char *text, void *state,
         o++;
     const bool known = o != NULL && o->name != NULL && pair[1] != NULL;
     const bool good = known ? xlm_option_set(o, g_strstrip(pair[1]), state, error)
-                            : xlm_error_set(error, EX_USAGE, "\"%s\" is not an option of %s with its value", text, cls->name);
+                            : xlm_error_set(error, EX_USAGE, "\"%s\" is not an option of %s as KEY=VALUE", text, cls->name);
     g_strfreev(pair);
     return good;
 }
@@ -57,7 +58,7 @@ static bool is_given(const xlm_loss_check *check, const char *name)
     return given;
 }
 
-/* An option without default: any path does for a file, since what is read is the check's own. */
+/* Sets an option without a default. If it names a file, any path will do, because the check provides the contents. */
 static bool set_missing(const xlm_option *o, void *state, GError **error)
 {
     return o->type == XLM_OPTION_TEXT ? xlm_option_set(o, o->name, state, error)
@@ -97,7 +98,7 @@ static bool set_model(const xlm_loss_check *check, xlm_model_config *model, GErr
     return xlm_model_check(model, error);
 }
 
-/* The values of an annotation of the built-in stages: at least `min`, below `end`. */
+/* Checks an annotation of a built-in stage, if the batch has it: its shape, and that all values are in [min, end). */
 static bool check_annotation(const xlm_batch *b, const char *name, int32_t width, int64_t min, int64_t end, GError **error)
 {
     const xlm_annotation *a = xlm_batch_find_annotation(b, name);
@@ -111,7 +112,7 @@ static bool check_annotation(const xlm_batch *b, const char *name, int32_t width
                                  "range", name);
 }
 
-/* What would end the program, or is read out of bounds. name: of the text, for messages. */
+/* Refuses texts that would end the program or be read out of bounds. name: of the text, for messages. */
 static bool check_text(const xlm_text *t, const char *name, const xlm_model_config *model, GError **error)
 {
     if (t->offsets == NULL || t->ids == NULL || t->unmasked == NULL || t->positions == NULL || t->languages == NULL ||
@@ -142,7 +143,8 @@ static bool check_batch(const xlm_batch *b, const xlm_model_config *model, GErro
     const int32_t tokens = b->corrupted.tokens;
     if (!b->noise && (b->original.tokens != tokens || memcmp(b->original.offsets, b->corrupted.offsets,
                                                              sizeof *b->original.offsets * ((size_t)b->original.sequences + 1)) != 0))
-        return xlm_error_set(error, EX_USAGE, "the texts of the batch have different rows, which noise alone can do; set its noise");
+        return xlm_error_set(error, EX_USAGE, "the texts of the batch have different rows, which only noise can cause; set its "
+                             "noise");
     if (b->original.sequences != b->corrupted.sequences || b->predicted < 0 ||
         (b->predicted > 0 && (b->predicted_rows == NULL || b->targets == NULL)))
         return xlm_error_set(error, EX_USAGE, "the texts of the batch have different numbers of sequences, or it lacks an array");
@@ -172,7 +174,7 @@ typedef struct hosted {
     GPtrArray *annotations; /* their names, NULL-terminated */
 } hosted;
 
-/* Names and counts of subwords, as open may want them. */
+/* Makes names and counts of subwords, and names of languages, which `open` may read. */
 static void describe(hosted *h)
 {
     h->words = g_new0(char *, h->config.vocabulary + 1);
@@ -251,7 +253,7 @@ static void close_host(hosted *h)
     g_ptr_array_unref(h->annotations);
 }
 
-/* Terms and labels of the batch. */
+/* The batch with its terms and labels. */
 static xlm_pass_input make_input(const hosted *h, const xlm_batch *batch, int64_t step)
 {
     xlm_pass_input input = {.stream = batch != NULL ? 0 : -1, .batch = batch, .parts = 1, .step = step, .only = -1};
@@ -264,7 +266,7 @@ static xlm_pass_input make_input(const hosted *h, const xlm_batch *batch, int64_
     return input;
 }
 
-/* The hooks of a training step, without an update. */
+/* Calls the hooks of a training step, without an update. */
 static void make_step(const hosted *h, const xlm_batch *batch, int64_t step)
 {
     xlm_host_begin_step(h->host);

@@ -1,4 +1,5 @@
-/* xlm-mpi: a small batch of pairs, and what belongs to it, for checks of objectives. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: a small batch of pairs, with a dictionary and a table of co-occurrences, for checks of objectives.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objective/loss_check_batch.h"
 
 #include <stdbool.h>
@@ -31,7 +32,7 @@ static void add_token(int32_t sequence, int32_t position, int32_t type, int32_t 
     keys[row] = (xlm_row_key){(uint32_t)sequence, (uint32_t)(row - offsets[sequence])};
 }
 
-/* Predicted, and replaced by <mask>, another word or itself. */
+/* Makes a row predicted, and replaces its token by <mask>, by another word or by itself, in turn. */
 static void mask(int32_t row)
 {
     const int32_t with[] = {xlm_own_special_tokens.id[XLM_MASK], FIRST + (original[row] + 3) % WORDS, original[row]};
@@ -100,7 +101,7 @@ const xlm_dictionary *xlm_check_dictionary(void)
     return &dictionary;
 }
 
-/* Every word has met itself and its three next ones. */
+/* Every word co-occurs with itself and with the three words after it in the vocabulary. */
 const xlm_cooccurrence_table *xlm_check_cooccurrence(void)
 {
     static uint64_t rows[V + 1];

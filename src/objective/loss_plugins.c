@@ -3,7 +3,7 @@
 
 #include "stream/stage_plugins.h"
 
-/* Of the stage that a class brings. */
+/* Checks the stage that a class brings. */
 static bool check_stage(const xlm_loss_class *cls, const char *file, GError **error)
 {
     xlm_plugin stage = {0};

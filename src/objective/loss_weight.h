@@ -13,10 +13,11 @@ typedef struct xlm_loss_weight {
 bool xlm_loss_weight_changes(const xlm_loss_weight *weight);
 /* The factor of the loss in the sum. step: number of updates made before. */
 double xlm_loss_weight_at(const xlm_loss_weight *weight, int64_t step);
-/* Nothing of an objective is computed, reported or evaluated in a step that it does not take part in: before `begin`, and where
- * a weight that changes is 0. With a constant weight of 0 it takes part, so that a loss can be observed that nothing learns from. */
+/* Does the objective take part in a step? Nothing of it is computed, reported or evaluated in the others: those before `begin`,
+ * and those where a weight that changes is 0. With a constant weight of 0 it takes part in every step, so that a loss can be
+ * observed without learning from it. */
 bool xlm_loss_weight_takes_part(const xlm_loss_weight *weight, int64_t step);
-/* The first step that it takes part in; steps: in none of so many. */
+/* The first step that it takes part in; `steps` if it takes part in none of the steps 0 … steps − 1. */
 int64_t xlm_loss_weight_first_step(const xlm_loss_weight *weight, int64_t steps);
 
 #endif

@@ -1,4 +1,4 @@
-/* xlm-mpi: named metrics of objectives, beside their losses. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: named metrics of objectives, besides their losses. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objective/metrics.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ int xlm_metrics_find(const xlm_metrics *metrics, const char *name)
     return -1;
 }
 
-/* It is in a field of metrics.csv and in a line of the log. */
+/* Names are written to a field of metrics.csv and to a line of the log. */
 static bool is_name(const char *name)
 {
     bool good = *name != '\0';

@@ -23,7 +23,7 @@ xlm_metrics *xlm_metrics_new(const char *objective);
 /* NULL is allowed. */
 void xlm_metrics_free(xlm_metrics *metrics);
 
-/* Declare a metric. Names consist of letters, digits and "_-.", and must differ; otherwise the program ends. */
+/* Declare a metric. Ends the program unless the name consists of letters, digits and "_-.", is not "weight", and is new. */
 void xlm_metrics_add(xlm_metrics *metrics, const char *name);
 /* The number of a metric; -1: it was not declared. */
 int xlm_metrics_find(const xlm_metrics *metrics, const char *name);

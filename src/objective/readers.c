@@ -1,4 +1,4 @@
-/* xlm-mpi: the kinds of files that objectives can ask for. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the kinds of files that objectives can request. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objective/readers.h"
 
 const xlm_resource_reader *const xlm_resource_readers[] = {

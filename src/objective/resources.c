@@ -1,9 +1,8 @@
-/* xlm-mpi: files that objectives ask for, each read once. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: files that objectives request, each read once. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objective/resources.h"
 
 #include <stdlib.h>
 #include <string.h>
-
 
 struct xlm_resources {
     const xlm_resource_reader *const *readers;

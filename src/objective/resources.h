@@ -20,7 +20,8 @@ typedef struct xlm_resource_origin {
 
 typedef struct xlm_resource_reader {
     const char *kind;   /* the kind in xlm_loss_resource */
-    const char *folder; /* of step dumps: "dictionaries" */
+    const char *folder; /* the folder of such files in step dumps: "dictionaries" */
+    /* Returns the contents, to be freed with `free`; NULL with an error. */
     void *(*read)(const char *path, const xlm_resource_origin *origin, GError **error);
     void (*free)(void *resource);
     uint64_t (*bytes)(const void *resource); /* bytes of memory; NULL: negligible */
@@ -34,8 +35,8 @@ typedef struct xlm_resources xlm_resources;
 xlm_resources *xlm_resources_new(const xlm_resource_reader *const *readers, const xlm_resource_origin *origin);
 /* NULL is allowed. */
 void xlm_resources_free(xlm_resources *resources);
-/* The contents of a file of this kind, which is read at the first call. NULL with EX_CONFIG for a kind without a reader, or with
- * the reader's errors. */
+/* The contents of a file of this kind, which is read at the first call; owned by the resources. NULL with EX_CONFIG for a kind
+ * without a reader, or with the reader's error. */
 const void *xlm_resources_get(xlm_resources *resources, const char *kind, const char *path, GError **error);
 
 /* Bytes of memory of all files that were read. */

@@ -10,9 +10,9 @@
 typedef struct xlm_saved_state {
     const char *path; /* "/objectives/<objective>/<name>" */
     xlm_state_type type;
-    void *values;
+    void *values;     /* [n], borrowed */
     int64_t n;
-    bool optional;    /* files of before do not have it: then it is all zeros */
+    bool optional;    /* older files do not have it; it is then all zeros */
 } xlm_saved_state;
 
 static inline size_t xlm_state_bytes(const xlm_saved_state *state)

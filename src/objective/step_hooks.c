@@ -1,4 +1,4 @@
-/* xlm-mpi: what objectives call: files and metrics, and what they keep, make, draw and publish within a step.
+/* xlm-mpi: functions that objectives call: files, metrics, memory, made texts, random draws, publishing.
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ void *xlm_pass_keep(const xlm_pass *pass, uint64_t bytes)
     return memory;
 }
 
-/* Of the objective's own, until the end of the step. */
+/* A copy that lasts until the end of the step. */
 static void *keep_copy(const xlm_pass *pass, const void *from, size_t bytes)
 {
     return memcpy(xlm_arena_take(pass->call->input->arena, bytes), from, bytes);
@@ -55,7 +55,7 @@ static void *keep_copy(const xlm_pass *pass, const void *from, size_t bytes)
 static const char *check_made(const xlm_hosted *h, const xlm_batch *batch, const int32_t *offsets, const int32_t *ids,
                               const int32_t *languages, const int32_t *positions)
 {
-    static const char wrong_offsets[] = "its offsets do not rise from 0 by 1 to as many tokens as were declared";
+    static const char wrong_offsets[] = "its offsets do not begin with 0, or a sequence is empty or longer than was declared";
     const xlm_model_config *model = h->loss.setup->model;
     if (offsets[0] != 0)
         return wrong_offsets;

@@ -1,4 +1,4 @@
-/* xlm-mpi: what passes add their losses and metrics to. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: sums that passes add their losses and metrics to. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objective/sums.h"
 
 #include <string.h>

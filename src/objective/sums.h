@@ -24,9 +24,9 @@ void xlm_sums_clear(xlm_sums *sums);
 /* to += from; both belong to the same job. */
 void xlm_sums_add(xlm_sums *to, const xlm_sums *from);
 
-/* For the exchange between ranks: the number of values, */
+/* The sums as an array of numbers, for the exchange between ranks: their number, and writing them to and reading them from
+ * numbers[xlm_sums_numbers]. */
 int xlm_sums_numbers(const xlm_sums *sums);
-/* and the values. [out] numbers: [xlm_sums_numbers] */
 void xlm_sums_write(const xlm_sums *sums, double *numbers);
 void xlm_sums_read(xlm_sums *sums, const double *numbers);
 

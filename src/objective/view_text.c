@@ -6,14 +6,15 @@
 
 /* ---- one side of pairs ---- */
 
-/* The arrays of a text, before they are const, and what is predicted of it. */
+/* The text of one side while it is filled in, with its predicted rows. */
 struct side {
     int32_t *offsets, *ids, *unmasked, *positions, *languages, *unswitched, *types, *predicted_rows, *targets;
     xlm_row_key *keys;
     int32_t rows, predicted;
 };
 
-/* Row `from` of the text; -1: <s>, before row `like`. first: of its sequence, in `to`. */
+/* Appends row `from` of the text, or <s> if that is -1. like: the row of the text that instance and language are taken from.
+ * first: the row of `to` where the sequence begins. */
 static void append(struct side *to, const xlm_text *text, int32_t from, int32_t like, int32_t first)
 {
     const int32_t row = to->rows++, position = row - first, bos = text->specials->id[XLM_BOS];
@@ -26,8 +27,8 @@ static void append(struct side *to, const xlm_text *text, int32_t from, int32_t 
     to->keys[row] = (xlm_row_key){text->keys[like].instance, (uint32_t)position};
 }
 
-/* The rows of one sequence that are of this type, after <s>. *next: number of the first predicted row that is not yet passed
- * by. */
+/* Appends the rows of sequence s that are of this type, preceded by <s>. *next: index of the first predicted row of the text that
+ * has not been reached yet. */
 static void append_sequence(struct side *to, const xlm_view_source *whole, int32_t s, int32_t type, int32_t *next)
 {
     const xlm_text *text = whole->text;

@@ -1,4 +1,4 @@
-/* xlm-mpi: the encodings that objectives' views are made of. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the encodings for the views of objectives. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objective/views.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static bool has_rows(xlm_row_set set, xlm_view_rows rows) { return (set.kinds & 
 
 static xlm_row_set both(xlm_row_set a, xlm_row_set b) { return (xlm_row_set){a.kinds | b.kinds, MAX(a.reach, b.reach)}; }
 
-/* wanted[row] for the predicted rows, and as far as the set reaches around them. */
+/* Sets wanted[row] for the predicted rows, and for the rows of the same sequence at most `reach` rows away from one. */
 static void mark_near(const xlm_view_source *source, int64_t reach, bool *wanted)
 {
     const int32_t *offsets = source->text->offsets;
@@ -39,7 +39,7 @@ static bool *take_marks(xlm_tape *tape, int32_t n)
     return marks;
 }
 
-/* wanted[row] for rows that are linked to predicted ones. */
+/* Sets wanted[row] for rows that are linked to predicted ones. */
 static void mark_linked(xlm_tape *tape, const xlm_view_source *source, bool *wanted)
 {
     const xlm_annotation *links = source->links;
@@ -52,7 +52,7 @@ static void mark_linked(xlm_tape *tape, const xlm_view_source *source, bool *wan
                 wanted[links->values[2 * l + 1 - side]] = true;
 }
 
-/* wanted[row] for rows that are not <mask>, and for the first row of a sequence that has no other. */
+/* Sets wanted[row] for rows that are not <mask>, and for the first row of a sequence that is all <mask>. */
 static void mark_unmasked(const xlm_text *text, bool *wanted)
 {
     for (int32_t s = 0; s < text->sequences; s++) {
@@ -65,7 +65,7 @@ static void mark_unmasked(const xlm_text *text, bool *wanted)
     }
 }
 
-/* Which rows of a text those are, ascending, and how many; NULL: all. */
+/* The rows of a text that are in the set, *n of them, ascending; NULL: all rows of the text. */
 static const int32_t *rows_of(xlm_tape *tape, const xlm_view_source *source, xlm_row_set set, int32_t *n)
 {
     const xlm_text *text = source->text;
@@ -95,15 +95,16 @@ static const int32_t *rows_of(xlm_tape *tape, const xlm_view_source *source, xlm
     return rows;
 }
 
-/* ---- which ---- */
+/* ---- which encodings ---- */
 
+/* Is the view one of the encoding of the stream's own corrupted text? */
 static bool is_main(const xlm_view *v)
 {
     return v->text == XLM_TEXT_CORRUPTED && v->side == XLM_SIDE_BOTH && v->stack == XLM_STACK_ENCODER &&
            !v->causal && v->weights == XLM_WEIGHTS_LIVE && v->gradient && v->dropout && v->number == 0;
 }
 
-/* An objective needs the view for its label, or for its loss. */
+/* Does the objective need the view for its label, or (label false) for its loss? */
 static bool is_for(const xlm_hosted *hosted, const xlm_view *view, bool label)
 {
     const bool by_label = !view->gradient && view->text != XLM_TEXT_MADE && hosted->loss.cls->label != NULL;
@@ -115,7 +116,7 @@ static xlm_view_use use_of(const xlm_hosted *hosted, int view)
     return (xlm_view_use){hosted, &g_array_index(hosted->views, xlm_view, view)};
 }
 
-/* They are made by one encoding. */
+/* Are both views of the same encoding? */
 static bool share_encoding(xlm_view_use a, xlm_view_use b)
 {
     const xlm_view *v = a.view, *w = b.view;
@@ -216,7 +217,7 @@ void xlm_encodings_add_whole(xlm_encodings *encodings, int64_t layers)
 
 /* ---- encoding ---- */
 
-/* A view, made once for all who declare it. */
+/* A view, made once for all objectives that declare it. */
 struct taken {
     xlm_view_use use;
     xlm_encoded encoded;
@@ -232,7 +233,7 @@ struct xlm_encoded_views {
     struct taken *taken;
 };
 
-/* Number of a text among those of a batch. */
+/* The number of the view's text, by which its draws differ from those of other texts. */
 static uint32_t number_of_text(const xlm_view *v)
 {
     static const uint32_t number[][3] = {
@@ -240,8 +241,9 @@ static uint32_t number_of_text(const xlm_view *v)
     return number[v->text][v->side];
 }
 
-/* Calls that draw are numbered apart in each encoding but that of the stream's corrupted text, whose numbers begin with 0; those
- * of views with other numbers than 0, and of made texts, draw with keys of their own. */
+/* The number of the first call that draws. Encodings that differ in text, side, stack, causality, weights, gradient or dropout
+ * have different ranges of numbers; that of the stream's own corrupted text begins with 0. Views whose number is not 0, and views
+ * of made texts, also have keys of their own (draws_of). */
 static uint32_t first_site(const xlm_view *v)
 {
     enum { APART = 1 << 24 };
@@ -249,6 +251,7 @@ static uint32_t first_site(const xlm_view *v)
     return is_main(v) ? 0 : (1 + kind * 64 + number_of_text(v) * 8 + v->weights * 4U + v->gradient * 2U + v->dropout) * APART;
 }
 
+/* The number of the key for draws (xlm_tape_mode.draws). */
 G_STATIC_ASSERT(XLM_MAX_VIEW_NUMBER < 1 << 4);
 static uint32_t draws_of(xlm_view_use use)
 {
@@ -261,7 +264,7 @@ static uint32_t draws_of(xlm_view_use use)
 
 /* What a decoder attends to. */
 struct memory {
-    xlm_var *states;        /* NULL: it is an encoder */
+    xlm_var *states;        /* NULL: the view is of the encoder */
     const int32_t *offsets; /* [sequences + 1] */
 };
 
@@ -328,7 +331,7 @@ struct xlm_pass_views {
     xlm_encoded *view; /* [n]; text NULL: not encoded now */
 };
 
-/* rows[n] of the text by their numbers among those of the last layer that were computed. */
+/* Where rows[n] of the text are among the computed rows of the highest layer. */
 static const int32_t *places_of(xlm_tape *tape, const xlm_encoding *e, const int32_t *rows, int32_t n)
 {
     int32_t *places = XLM_TAPE_TAKE(tape, int32_t, n);
@@ -340,7 +343,7 @@ static const int32_t *places_of(xlm_tape *tape, const xlm_encoding *e, const int
     return places;
 }
 
-/* rows[n]: of the view, n > 0. */
+/* Takes the states of a view out of its encoding. rows: [n] those of the view, n > 0; NULL: all. */
 static xlm_var *take_out(xlm_tape *tape, const xlm_encoding *e, const xlm_view *view, const int32_t *rows, int32_t n)
 {
     xlm_var *states = e->hidden[view->layer];
@@ -353,7 +356,7 @@ static xlm_var *take_out(xlm_tape *tape, const xlm_encoding *e, const xlm_view *
     return view->gradient ? states : xlm_tape_hold(tape, states);
 }
 
-/* The variable of states that a pass before has shared. */
+/* The states that an earlier pass has shared, as a variable. */
 static xlm_var *take_shared(xlm_tape *tape, const xlm_shared_view *shared, const xlm_text *text, const int32_t *rows, int32_t n,
                             int64_t cols)
 {
@@ -438,9 +441,9 @@ const xlm_encoded *xlm_pass_view(const xlm_pass *pass, int view)
     const char *name = call->hosted->loss.name;
     const int n = (int)call->hosted->views->len;
     if (view < 0 || view >= n)
-        g_error("objective %s: it asks for view %d, and has declared %d", name, view, n);
+        g_error("objective %s: it asks for view %d, but has declared %d views", name, view, n);
     if (call->views == NULL || call->views->view[view].text == NULL)
-        g_error("objective %s: view %d is not encoded here; count sees none, label those without gradient of texts that are not "
-                "made, loss the others", name, view);
+        g_error("objective %s: view %d is not encoded here; count has no views, label those without gradient of texts that are "
+                "not made, loss the others", name, view);
     return &call->views->view[view];
 }

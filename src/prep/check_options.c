@@ -101,7 +101,7 @@ static bool check_derive_mode(const xlm_prep_options *o, GError **error)
     return true;
 }
 
-/* What would make another vocabulary. */
+/* Refuse options that would make another vocabulary than that of --like or --tokenizer. */
 static bool check_like(const xlm_prep_options *o, GError **error)
 {
     if (o->like == NULL)
@@ -124,7 +124,7 @@ static bool check_like(const xlm_prep_options *o, GError **error)
     return xlm_prep_check_like(o, error);
 }
 
-/* Subwords come from somewhere. */
+/* Check that there is one source of subwords. */
 static bool check_subwords(const xlm_prep_options *o, GError **error)
 {
     const xlm_segmenter_class *cls;
@@ -161,14 +161,14 @@ static bool check_combination(const xlm_prep_options *o, GError **error)
 
 /* ---- files ---- */
 
-/* A file that can be opened. */
+/* Can the file be opened and read as text? */
 static bool check_input(const char *path, GError **error)
 {
     g_autoptr(xlm_lines) lines = xlm_lines_open(path, error);
     return lines != NULL;
 }
 
-/* Has the file a line with text? Reads it up to that line. comments: lines that begin with # are none. */
+/* Does the file have a line with text? Reads it up to that line. comments: lines that begin with # do not count. */
 static bool find_text(xlm_lines *lines, xlm_normaliser *normaliser, bool comments, GError **error)
 {
     const char *line, *normal;
@@ -185,7 +185,7 @@ static bool find_text(xlm_lines *lines, xlm_normaliser *normaliser, bool comment
             return true;
     }
     if (got == 0)
-        xlm_error_set(error, EX_DATAERR, "%s: empty, no line has text; take it away or give another file",
+        xlm_error_set(error, EX_DATAERR, "%s: empty, no line has text; remove it or give another file",
                       xlm_lines_path(lines));
     return false;
 }
@@ -235,7 +235,7 @@ static bool check_files(const xlm_prep_options *o, GError **error)
     bool good = true;
     for (guint i = 0; i < inputs->len && good; i++)
         good = check_input(inputs->pdata[i], error);
-    for (guint i = 0; i < o->like_files->len; i++) /* no text, and open already */
+    for (guint i = 0; i < o->like_files->len; i++) /* these are not text, and have already been read */
         g_ptr_array_add(inputs, o->like_files->pdata[i]);
     good = good && check_outputs(o, inputs, error);
     return good && check_texts(o, error);

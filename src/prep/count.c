@@ -1,4 +1,4 @@
-/* xlm-mpi: word counts of all text, and the vocabulary made of them. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: word counts of all text, and the vocabulary made from them. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/steps.h"
 
 #include <math.h>
@@ -28,9 +28,9 @@ bool xlm_prep_pairs(const xlm_comm *comm, const xlm_prep_options *options, const
 
 struct counting {
     int languages;
-    xlm_cutter *cutter; /* of a segmenter that is given and takes lines: subwords are counted, not words; else NULL */
+    xlm_cutter *cutter; /* if a segmenter of lines is given, to count its subwords instead of words; else NULL */
     xlm_splitter **splitter;  /* [languages] */
-    xlm_word_counts **counts; /* [languages] words of this rank's lines; of all, on rank 0, after gathering */
+    xlm_word_counts **counts; /* [languages] words of this rank's lines; on rank 0, after gathering, words of all lines */
 };
 
 static void free_counting(struct counting *counting)
@@ -83,8 +83,8 @@ static void count_sentence(void *data, const xlm_prep_source *source, const xlm_
     }
 }
 
-/* All ranks' counts of one language on rank 0; the others are left with an empty table. One rank after another, so that
- * no rank holds more than one table besides its own. */
+/* Gather all ranks' counts of one language on rank 0; the others are left with an empty table. Ranks send one after another, so
+ * that no rank has more than one table besides its own in memory. Collective. */
 static bool gather_counts(const xlm_comm *comm, xlm_word_counts **counts, GError **error)
 {
     GError *failure = NULL;
@@ -111,9 +111,9 @@ static bool gather_counts(const xlm_comm *comm, xlm_word_counts **counts, GError
 
 /* ---- learning, on rank 0 ---- */
 
-/* Words as a segmenter is to see them, of n languages. Language i has the share p_i of all words, and is to be seen in proportion
- * to p_i^alpha; so its counts are multiplied by w_i = (p_i / p_max)^(alpha - 1), which is 1 for the largest language and more for
- * the others, and rounded. */
+/* The words of n languages with the counts from which a segmenter learns. Language i has the share p_i of all words, and shall
+ * have a weight in proportion to p_i^alpha. So its counts are multiplied by (p_i / p_max)^(alpha − 1), which is 1 for the largest
+ * language and more for the others, and rounded. */
 static xlm_word_counts *weigh_words(xlm_word_counts *const *counts, int n, double alpha)
 {
     int64_t largest = 1;
@@ -151,7 +151,7 @@ static xlm_segmenter *learn_segmenter(const xlm_prep_options *options, const str
     return segmenter;
 }
 
-/* Words of all languages. */
+/* The words of all languages, with their counts added up. */
 static xlm_word_counts *join_words(const struct counting *counting)
 {
     xlm_word_counts *words = xlm_word_counts_new();
@@ -161,7 +161,7 @@ static xlm_word_counts *join_words(const struct counting *counting)
     return words;
 }
 
-/* Segmenter and subwords of the vocabulary that is given; more are learned from its new languages, if there are any. */
+/* Take segmenter and subwords from the given vocabulary; more are learned from new languages, or from all if none is new. */
 static void take_like(const xlm_prep_options *options, const struct counting *counting, xlm_segmenter **segmenter,
                       xlm_word_counts **subwords)
 {
@@ -200,7 +200,8 @@ static bool has_words(const struct counting *counting, GError **error)
 
 /* ---- from rank 0 to all ---- */
 
-/* Set the subwords that have twins in a synthetic language: of those that its base's text uses. Collective. */
+/* Choose the subwords that get twins in a synthetic language, among those that text of its base uses. Collective. [out] made:
+ * originals and twins. */
 static bool choose_twins(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                          const xlm_segmenter *segmenter, const xlm_word_counts *subwords, xlm_vocabulary_made *made,
                          GError **error)
@@ -220,7 +221,7 @@ static bool choose_twins(const xlm_comm *comm, const xlm_prep_options *options, 
     return true;
 }
 
-/* What the vocabulary is to know of synthetic languages; collective. [out] settings->made: to be freed by free_made. */
+/* Describe the synthetic languages for the vocabulary; collective. [out] settings->made: to be freed by free_made. */
 static bool describe_made(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                           const xlm_segmenter *segmenter, const xlm_word_counts *subwords, xlm_vocabulary_settings *settings,
                           GError **error)
@@ -259,7 +260,7 @@ static void free_made(const xlm_vocabulary_settings *settings)
     g_free((xlm_vocabulary_made *)settings->made);
 }
 
-/* Make subwords and segmenter of rank 0 (NULL elsewhere) a vocabulary on every rank. Frees both. */
+/* Make a vocabulary on every rank from the subwords and the segmenter of rank 0 (NULL on other ranks). Frees both. Collective. */
 static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                              xlm_segmenter *segmenter, xlm_word_counts *subwords, GError **error)
 {
@@ -297,7 +298,7 @@ static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prep_options *optio
     }
     xlm_vocabulary *vocabulary = NULL;
     if (xlm_comm_agree(comm, &failure) && describe_made(comm, options, reader, segmenter, subwords, &settings, &failure))
-        vocabulary = xlm_vocabulary_new(subwords, segmenter, &settings, &failure); /* gives the segmenter back when it fails */
+        vocabulary = xlm_vocabulary_new(subwords, segmenter, &settings, &failure); /* takes the segmenter, also on failure */
     else
         xlm_segmenter_unref(segmenter);
     free_made(&settings);
@@ -311,7 +312,7 @@ static xlm_vocabulary *share(const xlm_comm *comm, const xlm_prep_options *optio
     return NULL;
 }
 
-/* Segmenter and vocabulary of the files that are given, on rank 0. */
+/* On rank 0, read the segmenter and the subwords from the given files. Collective. */
 static bool read_given(const xlm_comm *comm, const xlm_prep_options *options, xlm_segmenter **segmenter,
                        xlm_word_counts **subwords, GError **error)
 {
@@ -325,7 +326,7 @@ static bool read_given(const xlm_comm *comm, const xlm_prep_options *options, xl
     return xlm_comm_agree_on(comm, failure, error);
 }
 
-/* Count, gather, and on rank 0 make what is not given. */
+/* Count and gather words, and on rank 0 make the segmenter and subwords that were not given. Collective. */
 static bool make_missing(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                          xlm_segmenter **segmenter, xlm_word_counts **subwords, GError **error)
 {

@@ -1,14 +1,14 @@
 /* xlm-mpi: annotated text brought into a synthetic language. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * CoNLL-U in, CoNLL-U out, the same words in the order of the synthetic language:
- *   words      move with all their columns; ID is counted anew and HEAD follows
- *   DEPS       becomes `_`: enhanced graphs lead to empty nodes, which have no place in another order
- *   tokens     multiword tokens (3-4) and empty nodes (8.1) are left out, and SpaceAfter=No is taken out of MISC: they say how
- *              words were written together
- *   entities   BIO tags, wherever they occur from XPOS on (the whole of a column, or the value of a key of MISC, NER=B-PER), are
- *              made anew: the words of an entity keep its type; where they are together the first has B- and the others I-,
- *              and an entity that is torn apart becomes several
- *   comments   stay; `# text` is written anew; `# xlm_derivation = NAME=BASE:STEPS; seed N` is added
+ *   words      move with all their columns; ID is renumbered, and HEAD accordingly
+ *   DEPS       becomes `_`, because enhanced graphs lead to empty nodes, which have no place in another order
+ *   tokens     multiword tokens (3-4), empty nodes (8.1), and items of MISC such as SpaceAfter=No are left out, because they say
+ *              how words were written together
+ *   entities   BIO tags, wherever they occur from XPOS on (as a whole column, or as the value of a key of MISC, NER=B-PER), are
+ *              repaired: the words of an entity keep its type; of consecutive ones the first has B- and the others I-, so an
+ *              entity that is split up becomes several
+ *   comments   are kept; `# text` is replaced; `# xlm_derivation = NAME=BASE:STEPS; seed N` is added
  *
  * FORM keeps the letters of the base, because letters change only after segmentation. Programs read such a file as text of the
  * synthetic language: xlm_tokenizer_encode with that language of the corpus or the model gives twins. */
@@ -23,16 +23,16 @@
 struct deriver {
     xlm_word_order *word_order;
     char *note;      /* "# xlm_derivation = ..." */
-    GArray *order;   /* uint32_t */
-    GArray *place;   /* uint32_t: where each word has gone */
+    GArray *order;   /* uint32_t: the word at each place of the new order */
+    GArray *place;   /* uint32_t: the place of each word in the new order */
     GArray *slots;   /* xlm_bio_slot */
-    GPtrArray *letters; /* char [words], one a slot */
-    int64_t counts[3]; /* sentences; multiword tokens and empty nodes left out */
+    GPtrArray *letters; /* for each slot, char [words] */
+    int64_t counts[3]; /* sentences; multiword tokens left out; empty nodes left out */
 };
 
 /* ---- one sentence ---- */
 
-/* slots <- where the sentence has BIO tags; letters <- what they begin with in the new order. */
+/* Set d->slots, where the sentence has BIO tags, and d->letters, the first letters of these tags in the new order. */
 static void repair_entities(struct deriver *d, const xlm_conllu *tree)
 {
     xlm_bio_slots(tree, d->slots);
@@ -44,7 +44,7 @@ static void repair_entities(struct deriver *d, const xlm_conllu *tree)
     }
 }
 
-/* Give the word that now is at `place` its new letters, in its own columns. */
+/* Change the first letters of the tags of the word that is at `place` in the new order. */
 static void set_letters(struct deriver *d, xlm_conllu_word *word, guint place)
 {
     for (guint i = 0; i < d->slots->len; i++) {
@@ -56,7 +56,7 @@ static void set_letters(struct deriver *d, xlm_conllu_word *word, guint place)
     }
 }
 
-/* MISC without the items about spaces between words. */
+/* Print MISC without the items about spaces between words. */
 static void print_misc(const char *misc, GString *out)
 {
     const gsize start = out->len;

@@ -1,4 +1,4 @@
-/* xlm-mpi: text encoded and written in the order in which it is in its files. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: text encoded and written in the order of its files. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/steps.h"
 
 #include "base/signals.h"
@@ -7,13 +7,13 @@
 
 enum { SPLITS = 2 };
 
-/* Text of one block: both sides of a pair, or monolingual text and what is made of it. */
+/* The text of one block: both sides of pairs, or monolingual text and the synthetic languages made from it. */
 struct parts {
     int n;
     int *language;                    /* [n] */
-    int *pair;                        /* [n] the pair that this part makes with part 0, -1 for none */
+    int *pair;                        /* [n] the pair of languages that this part makes with part 0, -1 for none */
     xlm_encoded_text (*text)[SPLITS]; /* [n][split] */
-    int64_t *first;                   /* [n] where this rank's sentences begin in the file */
+    int64_t *first;                   /* [n] index in the corpus of this rank's first sentence */
 };
 
 struct encoder {
@@ -36,7 +36,7 @@ static void add_part(struct parts *parts, int language, int pair)
     parts->pair[i] = pair;
 }
 
-/* Room for all parts that a source can have. */
+/* Make room for the maximum number of parts of a source. */
 static void init_parts(struct parts *parts, const xlm_prep_options *options)
 {
     const int max_parts = 2 + (int)options->synthetic->len;
@@ -72,7 +72,7 @@ static void forget_text(struct parts *parts)
         }
 }
 
-/* What source i will be read into. */
+/* Set the parts into which source i will be read. */
 static void plan_parts(struct parts *parts, const xlm_prep_options *options, int i)
 {
     const xlm_prep_source *source = options->sources->pdata[i];
@@ -136,7 +136,7 @@ static void encode_words(struct encoder *encoder, int i, xlm_split split, const 
         counts->unknown += g_array_index(out->tokens, int32_t, k) == unknown;
 }
 
-/* Encode monolingual text and what is made of it. */
+/* Encode a sentence of monolingual text, and the same in the synthetic languages made from it. */
 static bool encode_with_made(struct encoder *encoder, const xlm_sentence_reader *reader, const xlm_sentence *sentence,
                              xlm_split split, GError **error)
 {
@@ -210,7 +210,7 @@ static bool write_links(struct encoder *encoder, xlm_split split, int i, GError 
     return xlm_corpus_writer_links(encoder->writer, split, parts->pair[i], n, link, error);
 }
 
-/* Append every rank's block to the file; collective. */
+/* Append every rank's block to the corpus; collective. */
 static bool write_block(struct encoder *encoder, GError **error)
 {
     struct parts *parts = &encoder->parts;
@@ -226,8 +226,8 @@ static bool write_block(struct encoder *encoder, GError **error)
     return true;
 }
 
-/* Rounds: each rank encodes its next block, and all are written together, until no rank has more. A rank whose reading
- * failed continues with empty blocks, so that in the end the error earliest in the file is reported. */
+/* In each round, every rank encodes its next block, and all are written together, until no rank has more. A rank that fails to
+ * read continues with empty blocks, so that at the end the error that is earliest in the file is reported. Collective. */
 static bool encode_source(struct encoder *encoder, const xlm_prep_source *source, xlm_scan *scan,
                           const xlm_sentence_reader *reader, xlm_prep_progress *progress, GError **error)
 {

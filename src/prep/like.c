@@ -18,7 +18,7 @@ static bool check_format(const xlm_store *store, GError **error)
                                   "vocabulary from one of these", xlm_store_path(store));
 }
 
-/* Take over its vocabulary. */
+/* Set the options that follow from options->like. option: the option that gave it. */
 static void set_like(xlm_prep_options *options, const char *path, const char *option)
 {
     options->like_option = option;
@@ -69,7 +69,7 @@ static const xlm_vocabulary_made *find_made(const xlm_vocabulary *vocabulary, in
     return NULL;
 }
 
-/* The digests in what xlm_synthetic_weights says, without the names of files. g_free. */
+/* The digests in what xlm_synthetic_weights returns, without the names of files. g_free. */
 static char *weights_digests(const char *weights)
 {
     GString *digests = g_string_new(NULL);
@@ -80,7 +80,7 @@ static char *weights_digests(const char *weights)
     return g_string_free(digests, FALSE);
 }
 
-/* *same: the steps are those of the file, with the same weights. */
+/* [out] same: are the steps those of the file, with the same weights? */
 static bool compare_steps(const xlm_synthetic *asked, const xlm_vocabulary_made *there, bool *same, GError **error)
 {
     xlm_synthetic *steps = xlm_synthetic_parse(there->steps, error);
@@ -146,7 +146,7 @@ static xlm_word_counts *copy_counts(const xlm_word_counts *counts)
     return copy;
 }
 
-/* Subwords of the text that the vocabulary does not have: characters, most frequent first, at most n. */
+/* The subwords of the text that the vocabulary does not have, which are characters: at most n, most frequent first. */
 static xlm_word_counts *find_characters(const xlm_vocabulary *like, const xlm_word_counts *words, uint32_t n)
 {
     const xlm_word_counts *known = xlm_vocabulary_subwords(like);
@@ -163,7 +163,7 @@ static xlm_word_counts *find_characters(const xlm_vocabulary *like, const xlm_wo
     return characters;
 }
 
-/* The segmenter and candidates for N more subwords. */
+/* Learn up to `add` more subwords. Returns the segmenter, and adds the candidates for new subwords to `allowed`. */
 static xlm_segmenter *learn_more(const xlm_vocabulary *like, int64_t add, const xlm_word_counts *learn_from,
                                  xlm_word_counts *allowed)
 {
@@ -178,7 +178,8 @@ static xlm_segmenter *learn_more(const xlm_vocabulary *like, int64_t add, const 
     return segmenter;
 }
 
-/* The subwords of the file in their order, then those of `allowed` that the text has, by falling count. */
+/* The subwords of the file in their order, then the others of `allowed` that occur in the text, by falling count. counted: the
+ * counts of subwords in the text. */
 static xlm_word_counts *order_subwords(const xlm_word_counts *known, const xlm_word_counts *allowed,
                                        const xlm_word_counts *counted)
 {

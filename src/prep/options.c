@@ -14,7 +14,7 @@ static void free_source(void *pointer)
     g_free(source);
 }
 
-/* What is asked of each class of segmenters, by its number: nothing yet. */
+/* The options of each class of segmenters, by its number, with nothing set. */
 static xlm_segmenter_options **new_segmenters(void)
 {
     const int n = xlm_segmenters_count();
@@ -74,7 +74,7 @@ static bool check_language(const char *name, const char *option, const char *spe
                          "zh-cn)", option, specification, name);
 }
 
-/* The id of a language, new or known. */
+/* The id of a language, which gets the next id if it is new. */
 static int intern_language(xlm_prep_options *options, const char *name)
 {
     for (guint i = 0; i < options->languages->len; i++)
@@ -84,7 +84,7 @@ static int intern_language(xlm_prep_options *options, const char *name)
     return (int)options->languages->len - 1;
 }
 
-/* Split "NAME=FILE,FILE" into its name and files, which are set on errors, too. */
+/* Split "NAME=FILE,FILE" into its name and files. [out] name: g_free; files: g_strfreev; either may be set even on failure. */
 static bool split_specification(const char *option, const char *form, const char *specification, char **name,
                                 char ***files, GError **error)
 {
@@ -174,7 +174,7 @@ bool xlm_prep_add_parallel(xlm_prep_options *options, const char *specification,
 
 /* ---- synthetic languages ---- */
 
-/* The vocabulary that is given has it as a synthetic language. */
+/* Is it a synthetic language of the given vocabulary? */
 static bool is_made_in(const xlm_vocabulary *like, int language)
 {
     int n = 0;

@@ -13,7 +13,7 @@ typedef struct xlm_prep_source {
     char *path[2];
     bool conllu;      /* the file is CoNLL-U (monolingual only) */
     bool needs_trees; /* its sentences must have trees */
-    bool as_is;       /* lines are read without any change, including line ends and byte order mark */
+    bool as_is;       /* lines are read unchanged, with CR and byte order mark */
 } xlm_prep_source;
 
 typedef struct xlm_prep_options {
@@ -21,7 +21,7 @@ typedef struct xlm_prep_options {
     GPtrArray *sources;   /* xlm_prep_source *: the monolingual ones first, each kind in the order given */
     int monolingual_sources;
     GPtrArray *synthetic; /* xlm_synthetic *: synthetic languages to make from languages with monolingual text */
-    double shared;   /* share of the vocabulary that transliteration does not change, [0, 1] */
+    double shared;   /* share of the subwords that transliteration does not change, [0, 1] */
 
     char *like_path;            /* corpus, checkpoint or published tokenizer with the vocabulary to use (prep/like.h), or NULL */
     const char *like_option;    /* the option that gives it: "--like" or "--tokenizer" */
@@ -32,7 +32,7 @@ typedef struct xlm_prep_options {
     xlm_word_mode words;
     bool lower;
     xlm_segmenter_options **segmenters; /* the options of each class (prep/segmenter_options.h) */
-    double alpha;               /* exponent of the share of a language in the text that a segmenter is learned from */
+    double alpha;               /* exponent of a language's share of the text from which a segmenter is learned */
     char *vocabulary;           /* file to read, or NULL */
     int64_t min_count;          /* minimum count of a subword of the vocabulary */
     int64_t max_vocabulary;     /* maximum number of subwords without special tokens; 0: no limit */
@@ -40,8 +40,8 @@ typedef struct xlm_prep_options {
     int64_t seed;
 
     char *output, *write_segmenter, *write_vocabulary, *write_twins; /* files to write, or NULL */
-    char *segment_input, *segment_output;          /* both or neither */
-    char *derive_input, *derive_output;            /* both or neither: CoNLL-U to bring into a synthetic language */
+    char *segment_input, *segment_output;          /* both or neither: text to be segmented */
+    char *derive_input, *derive_output;            /* both or neither: CoNLL-U to be converted to a synthetic language */
     char *command;                                 /* the command line, for the record */
 } xlm_prep_options;
 
@@ -49,20 +49,21 @@ xlm_prep_options *xlm_prep_options_new(void);
 /* Free everything that the options point to. NULL is allowed. */
 void xlm_prep_options_free(xlm_prep_options *options);
 
-/* Take "LANG=FILE[,FILE...]". EX_USAGE when it has another form or the language has text already. */
+/* Take "LANG=FILE[,FILE...]". EX_USAGE when it has another form or the language already has monolingual text. */
 bool xlm_prep_add_monolingual(xlm_prep_options *options, const char *specification, GError **error);
 /* Take "A-B=FILE_A,FILE_B". EX_USAGE when it has another form or the pair was given before, in either order. */
 bool xlm_prep_add_parallel(xlm_prep_options *options, const char *specification, GError **error);
 
-/* Take "NAME=BASE:STEP[,STEP...]" (synthetic/language.h), after all text. EX_USAGE when it has another form or NAME has text or
- * was made before. */
+/* Take "NAME=BASE:STEP[,STEP...]" (synthetic/language.h). Call it after all text was given. EX_USAGE when it has another form,
+ * NAME has text or is given twice, or a syntax has no trees. */
 bool xlm_prep_add_synthetic(xlm_prep_options *options, const char *specification, GError **error);
 
-/* Check numbers, options that require or exclude one another (EX_USAGE), that inputs can be read (EX_NOINPUT) and have text
+/* Check numbers and options that require or exclude one another (EX_USAGE), that inputs can be read (EX_NOINPUT) and have text
  * (EX_DATAERR), and that outputs are not inputs (EX_USAGE) and can be created (EX_CANTCREAT). */
 bool xlm_prep_options_check(const xlm_prep_options *options, GError **error);
 
-/* Pairs of languages: those given as text, in their order, then each base with its synthetic languages. */
+/* The number of pairs of languages: first those given as text, in their order, then each base with each of its synthetic
+ * languages. */
 int xlm_prep_pairs_count(const xlm_prep_options *options);
 /* [out] languages: of pair i. */
 void xlm_prep_pair_languages(const xlm_prep_options *options, int i, int languages[2]);

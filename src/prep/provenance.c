@@ -1,4 +1,4 @@
-/* xlm-mpi: what a corpus was made of, for its attributes. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: what a corpus was made from, for its attributes. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/steps.h"
 
 #include "comm/comm.h"
@@ -82,7 +82,7 @@ void xlm_provenance_free(xlm_provenance *provenance)
     g_free(provenance);
 }
 
-/* A string an input: path, bytes, lines, digest. */
+/* Write /inputs, one string for each input: path, bytes, lines, digest. Collective. */
 static bool write_inputs(xlm_provenance *provenance, const xlm_comm *comm, const xlm_prep_options *options,
                          const int64_t *lines, xlm_store *store, GError **error)
 {

@@ -6,11 +6,11 @@
 #include "comm/comm.h"
 #include "prep/options.h"
 
-/* ---- during the work: a live line on a terminal, a line every half minute in a log ---- */
+/* ---- during the work: a line that is updated on a terminal, or a line every half minute in a log ---- */
 
 typedef struct xlm_prep_progress {
     xlm_progress bytes; /* of all inputs */
-    int64_t done;       /* of the sources that were read */
+    int64_t done;       /* bytes of the sources that have been read */
 } xlm_prep_progress;
 
 /* Begin reading all sources from number `first` on. what: such as "counting words". */
@@ -22,7 +22,7 @@ void xlm_prep_progress_next(xlm_prep_progress *progress, const xlm_prep_source *
 
 /* ---- at its end ---- */
 
-/* Number of sentences or pairs for training, held out, unused or empty. */
+/* Numbers of sentences or pairs for training, held out, in neither split (prep/split.h), and empty. */
 typedef struct xlm_split_counts {
     int64_t train, held_out, aside, empty;
 } xlm_split_counts;

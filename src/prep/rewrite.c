@@ -1,4 +1,4 @@
-/* xlm-mpi: a text file made of another one, by all ranks. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: a text file made from another one, by all ranks. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/steps.h"
 
 #include <errno.h>

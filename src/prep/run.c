@@ -10,7 +10,7 @@
 #include "prep/segmenter_options.h"
 #include "text/fields.h"
 
-/* Lines `subword<tab>twin`, synthetic language by synthetic language. */
+/* Write lines `subword<tab>twin`, synthetic language by synthetic language. */
 static bool write_twins(const xlm_vocabulary *vocabulary, const char *path, GError **error)
 {
     GString *text = g_string_new(NULL);
@@ -25,7 +25,7 @@ static bool write_twins(const xlm_vocabulary *vocabulary, const char *path, GErr
     return xlm_fields_write(path, text, error);
 }
 
-/* The first `n` files of write_vocabulary_files are not to stay. */
+/* Remove the first n files that write_vocabulary_files has written. */
 static void remove_vocabulary_files(const xlm_prep_options *options, int n)
 {
     const char *paths[] = {options->write_segmenter, options->write_vocabulary, options->write_twins};
@@ -34,7 +34,8 @@ static void remove_vocabulary_files(const xlm_prep_options *options, int n)
             unlink(paths[i]);
 }
 
-/* What the segmenter has learned, vocabulary and twins as files, by rank 0; collective. */
+/* Write the requested files of the segmenter, the vocabulary and the twins, by rank 0; if one fails, none of them is left.
+ * Collective. */
 static bool write_vocabulary_files(const xlm_comm *comm, const xlm_prep_options *options,
                                    const xlm_vocabulary *vocabulary, GError **error)
 {
@@ -70,7 +71,7 @@ static xlm_corpus_writer *create_writer(const xlm_comm *comm, const xlm_prep_opt
     return writer;
 }
 
-/* Encode into the writer and add what else belongs into the file. */
+/* Encode all text into the writer, and write everything else that belongs to the corpus. */
 static bool fill_corpus(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                         const xlm_vocabulary *vocabulary, xlm_corpus_writer *writer, xlm_prep_counts *counts,
                         GError **error)
@@ -87,7 +88,7 @@ static bool fill_corpus(const xlm_comm *comm, const xlm_prep_options *options, c
     return good;
 }
 
-/* Leaves files of segmenter and vocabulary too, in the end: they were made of the same text. */
+/* Write the corpus, and the files of segmenter and vocabulary, which were made from the same text. If one fails, none is left. */
 static bool write_corpus(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                          const xlm_vocabulary *vocabulary, GError **error)
 {
@@ -101,7 +102,7 @@ static bool write_corpus(const xlm_comm *comm, const xlm_prep_options *options, 
     if (!good) {
         xlm_corpus_writer_discard(writer);
     } else if (!xlm_corpus_writer_commit(writer, error)) {
-        if (comm->rank == 0) /* the corpus could not be finished: no other output is to stay */
+        if (comm->rank == 0) /* the corpus could not be finished, so no other output may be left */
             remove_vocabulary_files(options, 3);
         good = false;
     }

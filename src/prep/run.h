@@ -4,7 +4,7 @@
  *   1. pairs, when sentences are held out: which sentences are held out (prep/split.h)
  *   2. words are counted; rank 0 learns the merges and makes the vocabulary (prep/count.c)
  *   3. text is encoded and written in the order in which it was read (prep/encode.c)
- * Only word counts, a digest for each side of a pair, and one block of text per rank are kept in memory. */
+ * Only word counts, a digest of each side of each pair, and one block of text per rank are kept in memory. */
 #ifndef XLM_PREP_RUN_H
 #define XLM_PREP_RUN_H
 

@@ -17,9 +17,9 @@ struct xlm_scan {
     GString *line;    /* the words of the tree, normalised */
     GString *form;    /* one of them, as it would be in a text */
     GArray *units;    /* xlm_word: where they are in it */
-    int64_t block_lines, rank, ranks; /* sentences for lines, of CoNLL-U */
-    int64_t block;   /* index of the block begun last, -1 before the first */
-    int64_t left;    /* lines of the block not yet returned */
+    int64_t block_lines, rank, ranks; /* block_lines: lines of a block, or sentences of CoNLL-U */
+    int64_t block;   /* index of the present block, -1 before the first */
+    int64_t left;    /* number of lines of the block that were not returned yet */
     bool ended;
     GError *failure;
 };
@@ -72,7 +72,7 @@ void xlm_scan_close(xlm_scan *scan)
     g_free(scan);
 }
 
-/* Pass over n lines of every side. False when the source ended before. */
+/* Skip n lines of every side. False if the source ends before. */
 static bool skip(xlm_scan *scan, int64_t n)
 {
     for (int side = 0; side < scan->sides; side++) {
@@ -120,7 +120,7 @@ int64_t xlm_scan_number(const xlm_scan *scan) { return scan->block * scan->block
 
 bool xlm_scan_terminated(const xlm_scan *scan) { return xlm_lines_terminated(scan->file[0]); }
 
-/* Normalise a text of a line of the file. False ends the scan. */
+/* Normalise a text from line `number` of the file. On failure the scan has ended. */
 static bool normalise(xlm_scan *scan, const xlm_sentence_reader *reader, int side, int64_t number, const char *text, size_t size,
                       const char **normal, size_t *normal_size)
 {
@@ -202,7 +202,7 @@ int64_t xlm_scan_position(const xlm_scan *scan)
     return bytes;
 }
 
-/* Read what is left of both sides, so that a message can give both lengths. */
+/* Compare the numbers of lines of both sides. Reads the rest of both, so that the message can give both numbers. */
 static void compare_lengths(xlm_scan *scan)
 {
     for (int side = 0; side < 2; side++)

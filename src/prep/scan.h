@@ -1,8 +1,8 @@
 /* xlm-mpi: ranks share the lines of a source, block by block. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Every rank reads whole files, because line ends are found only by reading, and returns the lines of its own blocks: block b
- * belongs to rank b mod R. The blocks in order are the file in order, for any R. Blocks have so few lines that every rank gets
- * some even of a small file, but at least 512 and at most 32,768; this affects the work of a rank, never the result.
+ * Every rank reads whole files, because line ends are found only by reading, but returns only the lines of its own blocks: block
+ * b belongs to rank b mod R. The blocks in order are the file in order, for any R. Blocks have 512 to 32,768 lines, few enough
+ * that every rank has some even of a smaller file. This affects the work of a rank, but never the result.
  *
  * For a CoNLL-U file sentences are divided among the ranks, not lines.
  *
@@ -30,10 +30,10 @@ typedef struct xlm_sentence {
     const char *text[2];
     size_t size[2];
     uint64_t digest[2];
-    bool empty; /* a side has no text; then nothing else is set */
+    bool empty; /* a side has no text; then digest and assignment are not set */
     xlm_assignment assignment;
-    /* For CoNLL-U: the annotated words, and their positions in the text, in which they are separated by spaces; a word that
-     * normalisation makes empty has the size 0. NULL for other text. */
+    /* For CoNLL-U: the annotated words, and where they are in the text, in which spaces separate them; a word that normalisation
+     * makes empty has the size 0. NULL for other text. */
     const xlm_conllu *tree;
     const xlm_word *units; /* [words of the tree] */
     int64_t number;        /* of the line or sentence in its file, from 0 */
@@ -41,8 +41,8 @@ typedef struct xlm_sentence {
 
 /* What is needed to read sentences from lines. */
 typedef struct xlm_sentence_reader {
-    xlm_normaliser *normaliser[2]; /* one per side: its result is valid until its next use */
-    const char *const *languages;  /* their names, by xlm_prep_source.language */
+    xlm_normaliser *normaliser[2]; /* one for each side, because its result is valid only until its next use */
+    const char *const *languages;  /* names of languages, by xlm_prep_source.language */
     xlm_assignments *assignments;
     struct xlm_word_order **orders; /* one per synthetic language (prep/synthetic_text.h) */
 } xlm_sentence_reader;
@@ -57,25 +57,25 @@ bool xlm_scan_line(xlm_scan *scan, xlm_scan_text *line);
 const xlm_conllu *xlm_scan_tree(xlm_scan *scan);
 /* Number of the line or sentence last returned, from 0. */
 int64_t xlm_scan_number(const xlm_scan *scan);
-/* False when the line last returned ends the file without LF. */
+/* Did the line that was last returned end with LF? False only for the last line of a file. */
 bool xlm_scan_terminated(const xlm_scan *scan);
 /* Like xlm_scan_line or xlm_scan_tree, but returns a sentence. A line that is not UTF-8 is an error. */
 bool xlm_scan_sentence(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_sentence *sentence);
-/* True when there is nothing more to read, or when reading on is pointless. */
+/* Is there nothing more to read, or has reading failed? */
 bool xlm_scan_ended(const xlm_scan *scan);
-/* Bytes read so far, of all its files. */
+/* Number of bytes read so far from all its files. */
 int64_t xlm_scan_position(const xlm_scan *scan);
 
-/* End; collective. If ranks had errors, *error is that of the earliest line, on every rank. Two files of different length are an
- * error (EX_DATAERR). [out] *lines: of the source; may be NULL. The scan is gone afterwards. */
+/* End a scan and free it; collective. If ranks had errors, *error is that of the earliest line, on every rank. EX_DATAERR if the
+ * two files of a source have different numbers of lines. [out] lines: number of lines of the source; may be NULL. */
 bool xlm_scan_finish(xlm_scan *scan, const xlm_comm *comm, int64_t *lines, GError **error);
-/* A sentence that is not empty. */
+/* Called with each sentence that is not empty. */
 typedef void xlm_sentence_visit(void *data, const xlm_prep_source *source, const xlm_sentence *sentence);
 /* Collective: visit this rank's sentences of the sources from `first` on that have text of a language (-1: all languages). what:
  * for the progress line. */
 bool xlm_scan_sources(const xlm_comm *comm, const xlm_prep_options *options, guint first, int language, const char *what,
                       const xlm_sentence_reader *reader, xlm_sentence_visit *visit, void *data, GError **error);
-/* End without a check; not collective. NULL is allowed. */
+/* Free a scan without reporting errors; not collective. NULL is allowed. */
 void xlm_scan_close(xlm_scan *scan);
 
 #endif

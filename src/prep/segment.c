@@ -1,4 +1,4 @@
-/* xlm-mpi: tokenised text to segmented text. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: tokenised text made into segmented text. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/steps.h"
 
 #include "base/log.h"

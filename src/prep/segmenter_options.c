@@ -45,7 +45,7 @@ xlm_normaliser *xlm_prep_normaliser(const xlm_prep_options *options, GError **er
 
 /* ---- names ---- */
 
-/* Names of the options that were given and choose a segmenter. */
+/* The names of the given options that choose a segmenter: "--codes". */
 static GPtrArray *find_given(const xlm_prep_options *options)
 {
     GPtrArray *given = g_ptr_array_new_with_free_func(g_free);

@@ -8,23 +8,24 @@
 
 #include "prep/options.h"
 
-/* Take an option ("codes") of the class that has it. EX_USAGE: it is out of range, or no class has it. */
+/* Set an option ("codes") of the class that has it. EX_USAGE when it is out of range, or no class has it. */
 bool xlm_prep_set_segmenter(xlm_prep_options *options, const char *name, const char *value, GError **error);
 
-/* The options of the class that is learned or read; if there is none, of the class of the vocabulary given with --like, or else
- * of the first class. */
+/* The options of the class that is to be learned or read; if there is none, of the class of the vocabulary given with --like, or
+ * else of the first class. [out] cls: the class. */
 const xlm_segmenter_options *xlm_prep_segmenter(const xlm_prep_options *options, const xlm_segmenter_class **cls);
 
 /* The normaliser of lines for the segmenter. xlm_normaliser_free. */
 xlm_normaliser *xlm_prep_normaliser(const xlm_prep_options *options, GError **error);
 
-/* EX_USAGE when more than one segmenter is requested. */
+/* Is at most one segmenter requested? Else EX_USAGE. */
 bool xlm_prep_check_segmenter(const xlm_prep_options *options, GError **error);
 
-/* The options of all classes that say how much to learn, or that name a file ("--codes=FILE"), separated by `or`. g_free. */
+/* The options of all classes that say how much to learn ("--unigram=N"), and those that name a file ("--codes=FILE"), separated
+ * by "or". g_free. */
 char *xlm_prep_learn_options(void);
 char *xlm_prep_file_options(void);
-/* The first option of a segmenter that was given ("--codes"), NULL for none. g_free. */
+/* The first given option that chooses a segmenter ("--codes"), NULL for none. g_free. */
 char *xlm_prep_given_segmenter(const xlm_prep_options *options);
 
 #endif

@@ -1,4 +1,4 @@
-/* xlm-mpi: which sentences are trained on and which are held out. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: which sentences are used for training and which are held out. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/split.h"
 
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 
 struct xlm_assignments {
     uint64_t seed, limit; /* drawn: digest < limit */
-    GArray *pairs;        /* uint64_t x 2: this rank's, until settled */
-    GArray *held_out;     /* uint64_t, ascending: held out though not drawn */
+    GArray *pairs;        /* uint64_t x 2: this rank's pairs, until xlm_assignments_finish */
+    GArray *held_out;     /* uint64_t, ascending: digests that are held out although they are not drawn */
     GString *letters;     /* scratch */
-    GArray *aside;        /* uint64_t, ascending */
+    GArray *aside;        /* uint64_t, ascending: digests that are in neither split */
 };
 
 xlm_assignments *xlm_assignments_new(double share, uint64_t seed)
@@ -78,7 +78,7 @@ static void sort_unique(GArray *set)
     g_array_set_size(set, n);
 }
 
-/* set <- the union of all ranks' sets, ascending. */
+/* Let `set` become the union of all ranks' sets, ascending. Collective. */
 static void unite(GArray *set, const xlm_comm *comm)
 {
     sort_unique(set);

@@ -1,12 +1,12 @@
 /* xlm-mpi: which sentences are used for training and which are held out. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A sentence is identified by a digest of its normalised text without spaces, so equal text is assigned alike in any file or
- * language. Spaces do not count because splitting into words removes them: "Ctrl+ Plus" and "Ctrl+Plus" have the same words, and
- * a model that was trained on one has seen the other.
+ * A sentence is identified by a digest of its normalised text without spaces, so equal texts are assigned alike in all files and
+ * languages. Spaces do not count, because splitting into words removes them: "Ctrl+ Plus" and "Ctrl+Plus" have the same words,
+ * and a model that was trained on one has seen the other.
  *
- *   drawn      digest < share x 2^64
+ *   drawn      its digest is less than share x 2^64
  *   held out   drawn, or given as the translation of a drawn sentence
- *   neither    not held out, but given as the translation of a sentence that is
+ *   neither    not held out, but given as the translation of a sentence that is held out
  *   train      all others
  *
  * A pair is held out if both its sides are, and used for training if both sides are. So every pair with a drawn side is held out
@@ -26,12 +26,12 @@ typedef struct xlm_assignments xlm_assignments;
 xlm_assignments *xlm_assignments_new(double share, uint64_t seed);
 void xlm_assignments_free(xlm_assignments *assignments);
 
-/* The digest that determines the split of a normalised text. One thread at a time. */
+/* The digest that determines the split of a normalised text. May be called by one thread at a time. */
 uint64_t xlm_assignments_digest(xlm_assignments *assignments, const char *text, size_t length);
 /* Add a pair of digests. */
 void xlm_assignments_add_pair(xlm_assignments *assignments, uint64_t a, uint64_t b);
-/* Find the sentences that are held out and those that are in neither split from the pairs of all ranks; collective. The pairs
- * are freed. */
+/* Find the sentences that are held out and those that are in neither split, from the pairs of all ranks; collective. Frees the
+ * pairs. */
 void xlm_assignments_finish(xlm_assignments *assignments, const xlm_comm *comm);
 
 xlm_assignment xlm_assignments_of_sentence(const xlm_assignments *assignments, uint64_t digest);

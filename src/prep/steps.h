@@ -11,12 +11,13 @@
 typedef void xlm_rewrite_block(xlm_scan *scan, GString *out, void *state);
 
 /* Read the source (of one side) and write `path`, block after block in the order of the source, whatever the number of ranks. The
- * file has a temporary name until it is complete. [out] lines: number of lines of the source. Collective. Errors: those of
- * reading, EX_CANTCREAT, EX_IOERR; then there is no file. */
+ * file has a temporary name until it is complete. [out] lines: number of lines of the source; may be NULL. Collective. Errors:
+ * those of reading, EX_CANTCREAT, EX_IOERR; then there is no file. */
 bool xlm_prep_rewrite(const xlm_comm *comm, const xlm_prep_source *source, const char *path, xlm_rewrite_block *block,
                       void *state, int64_t *lines, GError **error);
 
-/* Find the sentences that are held out because others are: read all pairs, then call xlm_assignments_finish. Collective. */
+/* Find the sentences that are held out because their translations are: read all pairs, then call xlm_assignments_finish.
+ * Collective. */
 bool xlm_prep_pairs(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                     GError **error);
 
@@ -25,9 +26,9 @@ bool xlm_prep_pairs(const xlm_comm *comm, const xlm_prep_options *options, const
 xlm_vocabulary *xlm_prep_vocabulary(const xlm_comm *comm, const xlm_prep_options *options,
                                     const xlm_sentence_reader *reader, GError **error);
 
-/* The subwords of all text of a language: monolingual and parallel, training and held-out. A synthetic language needs twins of
- * only these. Reads all that text once more; collective. Returns [subwords] 1 or 0, by number, the same on every rank; g_free.
- * NULL on failure: errors of reading. */
+/* Which subwords occur in the text of a language: monolingual and parallel, training and held-out. Only these need twins in a
+ * synthetic language. Reads all this text once more; collective. Returns [subwords] 1 or 0, by number, the same on every rank;
+ * g_free. NULL on failure, with errors of reading. */
 int64_t *xlm_prep_used_subwords(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                                 int language, const xlm_segmenter *segmenter, const xlm_word_counts *subwords, GError **error);
 
@@ -41,19 +42,20 @@ typedef struct xlm_provenance xlm_provenance;
 /* Start computing the SHA-256 of every input in the background, in a thread of this rank; inputs are distributed over ranks. Not
  * collective. */
 xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prep_options *options);
-/* Wait for all digests and write /inputs and the attributes of the root of a corpus file; collective. lines[i]: of source i. The
- * provenance is gone afterwards. */
+/* Wait for all digests, and write /inputs and the attributes of the root of a corpus file; collective. lines[i]: number of lines
+ * of source i. Frees the provenance, also on failure. */
 bool xlm_provenance_write(xlm_provenance *provenance, const xlm_comm *comm, const xlm_prep_options *options,
                           const int64_t *lines, xlm_store *store, GError **error);
-/* Give up; NULL is allowed. */
+/* Stop computing digests, and free the provenance. NULL is allowed. */
 void xlm_provenance_free(xlm_provenance *provenance);
 
 /* Split the words of segment_input, separated by spaces, into subwords, and write the text to segment_output; line ends and
  * blanks are not changed. Collective. */
 bool xlm_prep_segment(const xlm_comm *comm, const xlm_prep_options *options, GError **error);
 
-/* Convert derive_input to the only synthetic language and write derive_output. A sentence gets the same order as in a corpus made
- * from the same file with the same steps and seed. Collective. Errors: as xlm_conllu_next and xlm_prep_rewrite. */
+/* Convert derive_input to the only synthetic language of the options, and write derive_output. A sentence gets the same order as
+ * in a corpus made from the same file with the same steps and seed. Collective. Errors: as xlm_conllu_next and
+ * xlm_prep_rewrite. */
 bool xlm_prep_derive(const xlm_comm *comm, const xlm_prep_options *options, GError **error);
 
 #endif

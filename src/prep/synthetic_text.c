@@ -8,8 +8,8 @@
 struct xlm_word_order {
     const xlm_synthetic *language;
     xlm_permuter *permuter; /* NULL without syntax */
-    GArray *stop;  /* bool: of each word, is it a full stop? */
-    GArray *order; /* uint32_t */
+    GArray *stop;  /* bool, scratch: is a word a full stop? */
+    GArray *order; /* uint32_t, scratch */
 };
 
 xlm_word_order *xlm_word_order_new(const xlm_synthetic *language, uint64_t seed, GError **error)
@@ -35,7 +35,7 @@ void xlm_word_order_free(xlm_word_order *word_order)
     g_free(word_order);
 }
 
-/* order <- that of the synthetic language, for as many words as there are stops. tree: NULL for plain text. */
+/* Set `order` to that of the synthetic language, for as many words as word_order->stop has. tree: NULL for plain text. */
 static void arrange(xlm_word_order *word_order, const xlm_conllu *tree, int64_t number, GArray *order)
 {
     const guint n = word_order->stop->len;
@@ -46,7 +46,7 @@ static void arrange(xlm_word_order *word_order, const xlm_conllu *tree, int64_t 
     for (int i = 0; i < word_order->language->orders; i++) {
         if (word_order->language->order[i] == XLM_SYNTHETIC_INVERT)
             xlm_synthetic_invert((const bool *)(void *)word_order->stop->data, at, n);
-        else /* then the source has trees, which prep/check_options.c ensures */
+        else /* then the source has trees, which prep/options.c ensures */
             xlm_permuter_order(word_order->permuter, tree, number, at);
     }
 }
@@ -61,7 +61,7 @@ void xlm_word_order_of_tree(xlm_word_order *word_order, const xlm_conllu *tree, 
     arrange(word_order, tree, number, order);
 }
 
-/* Words of plain text, each by itself. */
+/* xlm_word_order_apply for plain text, whose words move one by one. */
 static void order_words(xlm_word_order *word_order, const char *text, const xlm_word *words, size_t n, GArray *ordered)
 {
     g_array_set_size(word_order->stop, (guint)n);
@@ -72,7 +72,7 @@ static void order_words(xlm_word_order *word_order, const char *text, const xlm_
         g_array_append_val(ordered, words[g_array_index(word_order->order, uint32_t, i)]);
 }
 
-/* What the splitter made of each word of a tree stays together. */
+/* xlm_word_order_apply for text with trees: the words that the splitter has made from one word of a tree stay together. */
 static void order_units(xlm_word_order *word_order, const xlm_sentence *sentence, const xlm_word *words, size_t n,
                         GArray *ordered)
 {

@@ -7,13 +7,13 @@
 /* The order of words of one synthetic language. */
 typedef struct xlm_word_order xlm_word_order;
 
-/* language: borrowed. seed: of drawn orders. Errors: those of reading the weights of a syntax. */
+/* language: borrowed. seed: for orders that are drawn. Errors: those of reading the weights of a syntax. */
 xlm_word_order *xlm_word_order_new(const xlm_synthetic *language, uint64_t seed, GError **error);
 /* NULL is allowed. */
 void xlm_word_order_free(xlm_word_order *word_order);
 
-/* The words of a sentence of the base in the order of the synthetic language. [in] words: n of sentence->text[0]. [out] ordered:
- * array of xlm_word, set to the same words. */
+/* Put the words of a sentence of the base into the order of the synthetic language. [in] words: [n] of sentence->text[0]. [out]
+ * ordered: array of xlm_word, set to the same words. */
 void xlm_word_order_apply(xlm_word_order *word_order, const xlm_sentence *sentence, const xlm_word *words, size_t n,
                           GArray *ordered);
 

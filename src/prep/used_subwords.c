@@ -1,7 +1,7 @@
 /* xlm-mpi: which subwords of a vocabulary a language uses. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/steps.h"
 
-/* What words are counted of. */
+/* The language whose words are counted, and their counts. */
 typedef struct words_of {
     int language;
     xlm_splitter *splitter;

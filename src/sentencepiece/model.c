@@ -24,7 +24,7 @@ typedef struct field {
 
 static bool refuse(size_t at, const char *what, GError **error)
 {
-    return xlm_error_set(error, EX_DATAERR, "byte %zu: %s; this is not a model of SentencePiece, or it is torn", at + 1, what);
+    return xlm_error_set(error, EX_DATAERR, "byte %zu: %s; this is not a model of SentencePiece, or not all of it", at + 1, what);
 }
 
 static bool read_varint(message *m, uint64_t *value, GError **error)

@@ -5,7 +5,7 @@
  *   1  pieces (repeated): 1 text, 2 score (f32), 3 kind (1 normal, 2 unknown, 3 control, 4 given by the user, 5 unused, 6 byte)
  *   2  trainer: 3 type (1 unigram, 2 byte pairs, 3 word, 4 character), 24 white space as suffix
  *   3  normaliser: 2 character map, 5 escape white space (as U+2581)
- *   5  the same of what turns pieces into text
+ *   5  denormaliser, which turns pieces into text: the same fields
  *
  * The library checks none of this, and reads beyond the ends of a wrong character map, so files are checked here first. A
  * character map is a 32-bit size, a trie of 32-bit units (a double array of Darts-clone), and 0-terminated texts that its leaves

@@ -10,18 +10,20 @@
  * attribute belongs to any object: `path` names it, `name` the attribute; a group of that path is made when there is no
  * object yet.
  *
- * A write that fails is one error on all ranks when it can be: a directory that cannot be written, a limit on file sizes,
- * a full disk (room is set aside before anything is written, where the file system can). When a rank meets an
- * input/output error in the middle of a collective write, the job ends with a message and EX_IOERR: the other ranks are
- * caught inside MPI-IO. Either way the temporary file is removed. What several ranks wrote is read again before the file gets
- * its name, so every row and attribute should be written once. Two environment variables: XLM_STORE_TIMEOUT, how long ranks wait
- * for one another at the end, in seconds (600); XLM_STORE_WRITERS, how many ranks of a node have the file open (4, or as
- * many as it has cores), the others send them their rows. With one writer in all, files are written without MPI-IO.
+ * Most failures to write give the same error on all ranks: a directory that cannot be written, a limit on file sizes, a full disk
+ * (space is reserved before anything is written, where the file system supports this). When a rank has an input/output error in
+ * the middle of a collective write, the job ends with a message and EX_IOERR, because the other ranks are waiting inside MPI-IO.
+ * In both cases the temporary file is removed. What several ranks have written is read again before the file gets its name, so
+ * every row and attribute should be written only once. There are two environment variables: XLM_STORE_TIMEOUT, how long ranks
+ * wait for one another at the end, in seconds (default 600); XLM_STORE_WRITERS, how many ranks of a node open the file (default
+ * 4, but no more than the node has cores), to which the other ranks send their rows. If there is only one writer in all, files
+ * are written without MPI-IO.
  *
- * A file that is read may be untrusted. The reader of a dataset gives its type and shape (xlm_array), and gets either these or an
- * error that names file and dataset, so no dataset is larger than the memory that it is read into. Only what the functions below
- * write is read: no links but hard ones, no elements in other files, no filters but Fletcher-32, no types but those of xlm_type
- * and strings of fixed length, no chunks larger than the file, attributes of one value.
+ * A file that is read may be untrusted. The caller gives the expected type and shape of a dataset (xlm_array), and gets either
+ * data of this type and shape or an error that names file and dataset, so no dataset is larger than the memory that it is read
+ * into. Only what the functions below write can be read: no links except hard links, no elements in other files, no filters
+ * except Fletcher-32, no types except those of xlm_type and strings of fixed length, no chunks larger than the file, attributes
+ * of one value.
  *
  * HDF5 is not thread-safe: one thread at a time, over all stores. */
 #ifndef XLM_STORE_STORE_H
@@ -32,7 +34,7 @@
 
 #include "base/error.h"
 
-/* comm/comm.h: the ranks that write a file together. Readers need no MPI. */
+/* The ranks that write a file together (comm/comm.h). Readers need no MPI. */
 typedef struct xlm_comm xlm_comm;
 
 typedef struct xlm_store xlm_store;
@@ -43,9 +45,9 @@ typedef enum { /* element types, in memory and in the file */
 
 size_t xlm_type_size(xlm_type type);
 
-/* The expected type and shape of a dataset: `rows` of `columns` elements each; columns 0: it has one dimension. Integers are
- * converted to integers and floats to floats. An extent is one number, or XLM_UP_TO(n): 0 to n; XLM_ANY: what the file has, and
- * of columns none too. */
+/* The expected type and shape of a dataset: `rows` rows of `columns` elements each; columns 0: it has one dimension. Integers are
+ * converted to integers and floats to floats. Each extent is a number, or XLM_UP_TO(n), which means 0 to n, or XLM_ANY, which
+ * means whatever the file has; with columns = XLM_ANY the dataset may also have one dimension. */
 typedef struct xlm_array {
     xlm_type type;
     uint64_t rows, columns;
@@ -53,7 +55,7 @@ typedef struct xlm_array {
 #define XLM_UP_TO(n) ((uint64_t)1 << 63 | (uint64_t)(n))
 #define XLM_ANY UINT64_MAX
 
-/* Bytes of the longest text of an attribute. */
+/* Maximum number of bytes of the text of an attribute. */
 enum { XLM_STORE_LONGEST_TEXT = 16 << 20 };
 
 /* "HDF5 1.10.8" */
@@ -61,8 +63,9 @@ const char *xlm_store_library(void);
 
 /* ---- writing; all collective over the comm of xlm_store_create, except where noted ---- */
 
-/* Create `path` (under a temporary name beside it: XLM_UNFINISHED, base/unfinished.h). comm NULL: this process alone, no MPI.
- * An existing file stays until the new one is complete. EX_CANTCREAT if it cannot be created, EX_IOERR if the disk is full. */
+/* Create `path`, under a temporary name beside it (XLM_UNFINISHED, base/unfinished.h). comm: copied; NULL: this process writes
+ * alone, without MPI. An existing file stays until the new one is complete. EX_CANTCREAT if it cannot be created, EX_IOERR if the
+ * disk is full, EX_USAGE if the program reads this file too, EX_OSERR if there is too little memory for HDF5. */
 xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **error);
 
 enum { /* flags of xlm_store_dataset */
@@ -73,18 +76,18 @@ enum { /* flags of xlm_store_dataset */
 /* Make a dataset of `dimensions` (1 or 2) extents dims[], rows and columns. There may be 0 rows. */
 bool xlm_store_dataset(xlm_store *store, const char *path, xlm_type type, int dimensions, const uint64_t *dims,
                        int flags, GError **error);
-/* Extend the first extent of a growing dataset to `rows`. */
+/* Extend a growing dataset to `rows` rows. */
 bool xlm_store_extend(xlm_store *store, const char *path, uint64_t rows, GError **error);
-/* Write rows [first, first + rows) of the first extent; each rank its own rows (rows may be 0). data: rows x the other
- * extents, of the dataset's type. Rows that are not there are an error of all ranks, at the latest at xlm_store_commit. */
+/* Write rows [first, first + rows) of a dataset; each rank writes its own rows (rows may be 0). data: [rows x columns], of the
+ * dataset's type. If the dataset does not have these rows, all ranks get an error, at the latest from xlm_store_commit. */
 bool xlm_store_write(xlm_store *store, const char *path, uint64_t first, uint64_t rows, const void *data, GError **error);
-/* A new 1-d dataset, <group>/<name>, with checksums and values[n], the same on every rank; written by one. */
+/* Make a one-dimensional dataset <group>/<name> with checksums and write values[n], which are the same on every rank. */
 bool xlm_store_write_array(xlm_store *store, const char *group, const char *name, xlm_type type, uint64_t n, const void *values,
                            GError **error);
-/* A 1-d dataset of fixed-length UTF-8 strings, the same strings given on every rank. */
+/* Make a one-dimensional dataset of UTF-8 strings of fixed length and write strings[n], which are the same on every rank. */
 bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, const char *const *strings, GError **error);
 
-/* Attributes: the same call with the same value on every rank. path may be "/". */
+/* Set an attribute; every rank makes the same call with the same value. path: of an object; "/" for the file. */
 bool xlm_store_set_text(xlm_store *store, const char *path, const char *name, const char *value, GError **error);
 bool xlm_store_set_int(xlm_store *store, const char *path, const char *name, int64_t value, GError **error);
 bool xlm_store_set_real(xlm_store *store, const char *path, const char *name, double value, GError **error);
@@ -93,50 +96,51 @@ bool xlm_store_set_digest(xlm_store *store, const char *path, const char *name, 
 /* The attributes `format`, `format_version` and `program_version` of /. program: "xlm_dict", or NULL. */
 bool xlm_store_set_format(xlm_store *store, const char *format, int version, const char *program, GError **error);
 
-/* Flush, close, and give the file its final name. The store is gone afterwards, also when this fails (then nothing
- * stays under either name). */
+/* Flush, close, and give the file its final name. Frees the store, also on failure; then the new file is removed. */
 bool xlm_store_commit(xlm_store *store, GError **error);
-/* Close and remove the temporary file. NULL is allowed. */
+/* Close and remove the temporary file, and free the store. NULL is allowed. */
 void xlm_store_discard(xlm_store *store);
-/* Commit when `good`, else discard and return false. store NULL: false. */
+/* Commit if `good`, else discard and return false. store NULL: false. */
 bool xlm_store_end(xlm_store *store, bool good, GError **error);
 
 /* ---- reading; by one process alone, not collective ---- */
 
-/* EX_NOINPUT when missing; EX_DATAERR when it is not HDF5, is cut short, or anything in it but the elements of datasets with
- * checksums is not as it was written (the message says that it is damaged) or has no digest. */
+/* Open a file. EX_NOINPUT when it is missing; EX_DATAERR when it is not HDF5, is cut short, has no digest, or when anything in it
+ * except the elements of datasets with checksums is not as it was written (then the message says that it is damaged). */
 xlm_store *xlm_store_open(const char *path, GError **error);
-/* Set the digest of the header anew after a file was changed by other means, as tests do. EX_DATAERR, EX_IOERR. */
+/* Compute and set the digest of the header again, after a file was changed by other means, as tests do. EX_DATAERR, EX_IOERR. */
 bool xlm_store_reseal(const char *path, GError **error);
-/* Is the file still the one that was opened? EX_DATAERR when it was cut short or written over; a warning when only its time of
- * modification is another. One that has lost its name to another file is unchanged. Takes a microsecond, or a question to the
- * server. */
+/* Does the file still have the contents that it had when it was opened? EX_DATAERR when its size has changed, because it was cut
+ * short or overwritten; a warning when only its time of modification has changed. A file whose name was given to another one is
+ * unchanged. This costs about a microsecond, or a request to the server of a network file system. */
 bool xlm_store_check_unchanged(xlm_store *store, GError **error);
 void xlm_store_close(xlm_store *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_store, xlm_store_close)
 const char *xlm_store_path(const xlm_store *store);
+/* Is there a dataset or group of this path? */
 bool xlm_store_has(const xlm_store *store, const char *path);
-/* Sets *array to the actual type and shape if the dataset matches *array; else EX_DATAERR. */
+/* [in, out] array: the expected shape, which becomes the actual one. EX_DATAERR if the dataset does not match it. */
 bool xlm_store_shape(const xlm_store *store, const char *path, xlm_array *array, GError **error);
-/* Rows [first, first + rows) of the dataset, which is `array`, into data[rows x columns]. EX_DATAERR: it is another one, a
- * checksum fails, a value does not fit into the type. A random read of some hundred numbers takes about 60 us when the file is in
- * memory: one chunk of 64 KiB and its checksum. */
+/* Read rows [first, first + rows) of the dataset, which has the type and shape of `array`, into data[rows x columns]. EX_DATAERR
+ * if it has another type or shape, a checksum is wrong, or a value does not fit into the type. Whole chunks are read, which have
+ * 16 KiB in datasets of short rows; so a random read of some hundred numbers takes some tens of µs when the file is in memory. */
 bool xlm_store_read(const xlm_store *store, const char *path, xlm_array array, uint64_t first, uint64_t rows, void *data,
                     GError **error);
-/* All of the dataset, and *array as xlm_store_shape sets it; g_free. */
+/* Read the whole dataset; g_free. [in, out] array: as in xlm_store_shape. */
 void *xlm_store_read_all(const xlm_store *store, const char *path, xlm_array *array, GError **error);
-/* A 1-d dataset of at most `most` strings; NULL-terminated (g_strfreev). *n (may be NULL): how many. */
+/* Read a one-dimensional dataset of at most max_strings strings; NULL-terminated (g_strfreev). [out] n: their number; may be
+ * NULL. */
 char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t max_strings, uint64_t *n, GError **error);
 /* Names of the members of a group in alphabetical order; NULL-terminated (g_strfreev). */
 char **xlm_store_list(const xlm_store *store, const char *path, GError **error);
 /* Names of the attributes of an object in alphabetical order; NULL-terminated (g_strfreev). */
 char **xlm_store_list_attributes(const xlm_store *store, const char *path, GError **error);
 char *xlm_store_get_text(const xlm_store *store, const char *path, const char *name, GError **error); /* g_free */
-/* Are the attributes `format` and `format_version` of / these? kind ("a dictionary") and program ("xlm_dict") are for messages,
- * which say that the file is not one, or has another version and must be made again. EX_DATAERR. */
+/* Check that the attributes `format` and `format_version` of / have these values. EX_DATAERR, with a message that the file is not
+ * `kind` ("a dictionary") of `program` ("xlm_dict"), or has another version and must be made again. */
 bool xlm_store_check_format(const xlm_store *store, const char *format, int version, const char *kind, const char *program,
                             GError **error);
-/* Integers are signed; reals are floats: the one instead of the other is EX_DATAERR. */
+/* Integers must be signed; an integer where a real number is expected, or the reverse, is EX_DATAERR. */
 bool xlm_store_get_int(const xlm_store *store, const char *path, const char *name, int64_t *value, GError **error);
 bool xlm_store_get_real(const xlm_store *store, const char *path, const char *name, double *value, GError **error);
 bool xlm_store_get_digest(const xlm_store *store, const char *path, const char *name, uint64_t *value, GError **error);

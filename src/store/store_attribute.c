@@ -28,11 +28,11 @@ static bool set_here(xlm_store *store, const char *path, const char *name, hid_t
     return good;
 }
 
-/* A file does not replace one of another format. */
+/* Refuse to replace a file of another format. */
 static bool check_replaced(xlm_store *store, const char *format, GError **error)
 {
     GError *mine = NULL;
-    const bool first = store->descriptor >= 0; /* it gives the file its name */
+    const bool first = store->descriptor >= 0; /* this rank will give the file its name */
     g_autoptr(xlm_store) there =
         first && xlm_files_is_hdf5(store->path) ? store_open(store->path, store->path, false, NULL) : NULL;
     g_autofree char *found = there != NULL ? xlm_store_get_text(there, "/", "format", NULL) : NULL;
@@ -65,8 +65,8 @@ static hid_t text_type(size_t length)
 bool xlm_store_set_text(xlm_store *store, const char *path, const char *name, const char *value, GError **error)
 {
     if (strlen(value) > XLM_STORE_LONGEST_TEXT)
-        return xlm_error_set(error, EX_DATAERR, "%s: %s: attribute '%s' would have a text of %" G_GSIZE_FORMAT " bytes; the most "
-                             "are %d", store->path, path, name, strlen(value), XLM_STORE_LONGEST_TEXT);
+        return xlm_error_set(error, EX_DATAERR, "%s: %s: attribute '%s' would have a text of %" G_GSIZE_FORMAT " bytes; at most "
+                             "%d are possible", store->path, path, name, strlen(value), XLM_STORE_LONGEST_TEXT);
     if (strcmp(path, "/") == 0 && strcmp(name, "format") == 0 && !check_replaced(store, value, error))
         return false;
     hid_t type = text_type(strlen(value));
@@ -101,7 +101,7 @@ bool xlm_store_set_format(xlm_store *store, const char *format, int version, con
 
 /* ---- reading ---- */
 
-/* One value of the class, as ours are; numbers have a sign. */
+/* Is it a single value of the class, as this program writes them? Integers are signed. */
 static bool is_one(hid_t type, hid_t space, H5T_class_t wanted)
 {
     return H5Tget_class(type) == wanted && store_type_is_known(type) && H5Sget_simple_extent_type(space) == H5S_SCALAR &&
@@ -109,7 +109,7 @@ static bool is_one(hid_t type, hid_t space, H5T_class_t wanted)
            (wanted != H5T_STRING || H5Tget_size(type) <= XLM_STORE_LONGEST_TEXT);
 }
 
-/* An attribute whose type is of the given class; -1 when not. */
+/* Open an attribute whose type is of the given class. what: the class, for messages. H5I_INVALID_HID on failure. */
 static hid_t open_attribute(const xlm_store *store, const char *path, const char *name, H5T_class_t wanted, const char *what,
                             GError **error)
 {
@@ -133,7 +133,7 @@ static hid_t open_attribute(const xlm_store *store, const char *path, const char
     return attribute;
 }
 
-/* status: of H5Aread(), the last call. */
+/* Close an attribute. status: what H5Aread() has just returned. */
 static bool finish(const xlm_store *store, const char *path, hid_t attribute, herr_t status, GError **error)
 {
     bool good = status >= 0 || store_error(store, path, EX_DATAERR, "attribute cannot be read", error);

@@ -1,4 +1,4 @@
-/* xlm-mpi: HDF5 files written by all ranks together: their beginning and end. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: HDF5 files written by all ranks together: creating and finishing them. SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* fallocate */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static void system_error(const xlm_store *store, const char *what, int number, G
 static int reserve_here(int descriptor, uint64_t from, uint64_t to)
 {
     int status;
-    do /* a signal (of Slurm, before the time limit) interrupts it, on tmpfs */
+    do /* on tmpfs, a signal such as Slurm's before the time limit interrupts it */
         status = fallocate(descriptor, FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from));
     while (status != 0 && errno == EINTR);
     if (status == 0)
@@ -42,7 +42,7 @@ static int reserve_here(int descriptor, uint64_t from, uint64_t to)
     return 0;
 }
 
-/* 0, or why the file cannot grow to `to` bytes. */
+/* Returns 0, or the errno that says why the file cannot grow to `to` bytes. */
 static int try_to_reserve(const xlm_store *store, uint64_t to)
 {
     struct rlimit limit;
@@ -68,7 +68,7 @@ bool store_reserve(xlm_store *store, uint64_t bytes, GError **error)
     store->expected += bytes;
     if (store->expected <= store->reserved)
         return true;
-    /* In larger steps than asked for where there is room, because each is an exchange of all ranks. */
+    /* Reserve more than is asked for if there is room, because each reservation is an exchange of all ranks. */
     const uint64_t more = MIN(MAX(store->expected / 4, 65536), (uint64_t)64 << 20);
     if (store->refusal == NULL &&
         (reserve_to(store, store->expected + more, NULL) || reserve_to(store, store->expected, &store->refusal)))
@@ -158,7 +158,7 @@ xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **err
 
 /* ---- end ---- */
 
-/* What is left in memory, mostly the index of chunks. MPI-IO must not be left waiting: see store_watch(). */
+/* Write what is still in memory, mostly the index of chunks. If ranks wait in MPI-IO for ever, store_watch() ends the job. */
 static void flush_file(xlm_store *store, GError **error)
 {
     store_watch(store, true);
@@ -182,7 +182,7 @@ static void close_file(xlm_store *store, GError **error)
     store_forget_failures(store);
 }
 
-/* By one process, when all have closed the file. */
+/* Set the digest of the header; done by one process, after all have closed the file. */
 static void set_digest(xlm_store *store, GError **error)
 {
     g_autoptr(GError) why = NULL;
@@ -207,7 +207,7 @@ static void free_store(xlm_store *store)
     g_free(store);
 }
 
-/* Make the name of a file in its directory last. */
+/* Make sure that the name of a file is on the disk, in its directory. Returns 0 or an errno. */
 static int sync_directory(const char *path)
 {
     g_autofree char *directory = g_path_get_dirname(path);
@@ -219,7 +219,7 @@ static int sync_directory(const char *path)
     return number;
 }
 
-/* Every node has written: each brings what it holds to the disk. */
+/* Every node may have written, so one rank of each brings what its system still holds to the disk. */
 static void sync_data(xlm_store *store, GError **error)
 {
     if (store->together && store->comm.local_rank != 0 && !is_first(store))
@@ -236,8 +236,8 @@ static void sync_data(xlm_store *store, GError **error)
 static void rename_file(xlm_store *store, GError **error)
 {
     struct stat status;
+    /* Truncating to the present size frees what was reserved but not used. */
     if (fstat(store->descriptor, &status) != 0 || ftruncate(store->descriptor, status.st_size) != 0) {
-        /* The truncation frees what was reserved and not used. */
         system_error(store, "cannot be cut to its size", errno, error);
         xlm_unfinished_remove(store->temporary);
         return;
@@ -254,7 +254,7 @@ static void rename_file(xlm_store *store, GError **error)
     }
 }
 
-/* One step of committing, agreed on by all ranks. */
+/* One step of committing, on whose result all ranks agree. mine_to_do: this rank takes part in the work. */
 static bool step(xlm_store *store, void (*work)(xlm_store *, GError **), bool mine_to_do, GError **error)
 {
     GError *mine = NULL;

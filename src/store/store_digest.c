@@ -1,10 +1,10 @@
 /* xlm-mpi: the digest of a file's header. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Fletcher-32 covers the elements of datasets; the rest of a file, its header, has this: SHA-256 over all objects in the order
- * of their names, their attributes (names, types, values), the types and shapes of datasets, and the elements of those that have
- * no Fletcher-32. It is in the attribute header_digest of the root, is made when a file is whole, and is compared when the
- * file is opened, so that a damaged header is not taken for another valid one. It protects against damage, not against
- * an attacker: readers check every number all the same. */
+ * Fletcher-32 covers the elements of datasets. This digest covers the rest of a file, its header: SHA-256 over all objects in the
+ * order of their names, their attributes (names, types, values), the types and shapes of datasets, and the elements of datasets
+ * without Fletcher-32. It is in the attribute header_digest of the root, is computed when a file is complete, and is compared
+ * when the file is opened, so that a damaged header is not taken for another valid one. It protects against damage, not against
+ * attackers, so readers check every number nevertheless. */
 #include <string.h>
 
 #include "store/store_file.h"
@@ -12,19 +12,19 @@
 static const char NAME[] = "header_digest";
 enum { DIGITS = 64 };
 
-/* Bytes of a dataset without checksums that are read at a time. */
+/* Number of bytes of a dataset without checksums that are read at a time. */
 static const size_t ROUND_SIZE = (size_t)1 << 20;
 
 typedef struct walk {
     xlm_store *store;
     GChecksum *sum;
-    const char *path; /* of the object that the walk has come to */
+    const char *path; /* of the present object */
     GError *error;
 } walk;
 
 /* ---- its input ---- */
 
-/* With the final 0: texts do not run into one another. */
+/* Includes the final 0, so that texts stay separate. */
 static void add_text(walk *w, const char *text) { g_checksum_update(w->sum, (const guchar *)text, (gssize)strlen(text) + 1); }
 
 static void add_number(walk *w, int64_t number)
@@ -46,7 +46,7 @@ static bool unreadable(walk *w)
     return store_error(w->store, w->path, EX_DATAERR, "cannot be read; the file or the disk is damaged", &w->error);
 }
 
-/* name: of the attribute; NULL: type of a dataset. */
+/* name: of the attribute that has the type; NULL: a dataset has it. */
 static bool add_type(walk *w, const char *name, hid_t type)
 {
     const H5T_class_t class = H5Tget_class(type);

@@ -1,12 +1,12 @@
-/* xlm-mpi: what happens when writing together fails on one rank. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: what happens when collective writing fails on one rank. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A full disk is met by store_reserve() before anything is written, and is an ordinary error on all ranks. What is left is
- * failures in the middle of a collective write: input/output errors, lost servers, quotas that cannot be asked for. With
- * Open MPI 4.1 and HDF5 1.10 they show in four ways, and each has its guard:
- *   - ROMIO returns an error on some ranks, others wait for them for ever: stop_all(), the error handler of the MPI file;
+ * store_reserve() detects a full disk before anything is written, and makes it an ordinary error on all ranks. What remains are
+ * failures in the middle of a collective write: input/output errors, lost servers, quotas that cannot be queried. With Open MPI
+ * 4.1 and HDF5 1.10 they appear in four ways, each of which is handled by another function:
+ *   - ROMIO returns an error on some ranks, and the others wait for these for ever: stop_all(), the MPI file's error handler;
  *   - OMPIO returns success with a short count on some ranks, so that HDF5 fails there and others wait: store_give_up();
- *   - HDF5 meets the failure while flushing or closing, continues, and waits itself: store_watch();
- *   - OMPIO does not report it at all: store_verify(). */
+ *   - HDF5 has the failure while it flushes or closes the file, continues, and waits itself: store_watch();
+ *   - OMPIO does not report the failure at all: store_verify(). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
 /* Files that are being written by several ranks. */
 static GSList *written_together;
 
-/* Several ranks may meet the failure; the lowest speaks, and ends the others while they wait. */
+/* Several ranks may have the failure. The lowest of them prints the message and ends the job while the others still wait. */
 static void end_job(const xlm_store *store, const char *message)
 {
     g_usleep((gulong)MIN(store->comm.rank, 10) * 200000);
@@ -91,10 +91,10 @@ void store_forget_failures(xlm_store *store) { written_together = g_slist_remove
 
 /* ---- failures that leave ranks waiting ---- */
 
-/* Data are on the disk by then (or in the file system's hands), so this is for some megabytes at most. */
+/* Data have been given to the file system by then, so only a few megabytes are left to be written. */
 static const int64_t PATIENCE = 600; /* seconds */
-/* A file that may not grow is closed to be removed: when that hangs for lack of the same room, the refusal is the news. */
-static const int64_t PATIENCE_REFUSED = 20;
+/* A file for which there is no room is closed to be removed. If that hangs too, the lack of room is reported after this time. */
+static const int64_t PATIENCE_REFUSED = 20; /* seconds */
 
 struct store_watchdog {
     const xlm_store *store;
@@ -135,7 +135,7 @@ void store_watch(xlm_store *store, bool on)
                      : seconds != NULL && atoi(seconds) > 0 ? atoi(seconds)
                                                              : PATIENCE;
         if (store->comm.rank > 0)
-            w->seconds += 5; /* rank 0 speaks */
+            w->seconds += 5; /* so that rank 0 prints the message */
         g_mutex_init(&w->mutex);
         g_cond_init(&w->changed);
         w->thread = g_thread_new("store", wait_for_end, w);

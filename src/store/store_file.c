@@ -89,7 +89,7 @@ bool store_has_memory(const xlm_store *store, GError **error)
 
 struct reason {
     char *text;
-    int rank; /* how useful it is: 0 innermost description, 1 from MPI, 2 from the operating system */
+    int rank; /* its usefulness: 0 the innermost description, 1 from MPI, 2 from the operating system */
 };
 
 static void offer_reason(struct reason *reason, int rank, char *text)
@@ -103,7 +103,8 @@ static void offer_reason(struct reason *reason, int rank, char *text)
     }
 }
 
-/* Records come innermost first. The system's message is inside a longer text: error message = 'No space left on device'. */
+/* Called for each record, the innermost first. The operating system's message is inside a longer text: error message = 'No space
+ * left on device'. */
 static herr_t read_error_record(unsigned n, const H5E_error2_t *record, void *data)
 {
     struct reason *reason = data;
@@ -151,7 +152,7 @@ bool store_exists(hid_t file, const char *path)
         return false;
     g_autofree char *part = g_strdup(path);
     bool there = true;
-    /* HDF5 answers with an error instead of "no" when a group on the way is missing. */
+    /* HDF5 returns an error instead of "no" if a group on the way is missing, so each part of the path is checked. */
     for (char *slash = part; there && slash != NULL && slash[1] != '\0';) {
         slash = strchr(slash + 1, '/');
         if (slash != NULL)
@@ -164,7 +165,8 @@ bool store_exists(hid_t file, const char *path)
     return there;
 }
 
-/* Fletcher-32 is the only filter that this program uses. Others may make much of little, or be code from elsewhere. */
+/* Fletcher-32 is the only filter that this program uses. Others are refused: they may expand a small file without limit, or load
+ * code of plugins. */
 static bool check_filters(const xlm_store *store, const char *path, hid_t properties, GError **error)
 {
     for (int i = 0; i < H5Pget_nfilters(properties); i++) {
@@ -187,7 +189,7 @@ static bool multiply(uint64_t *size, uint64_t factor, uint64_t max_size)
     return true;
 }
 
-/* Checks that every chunk is in the file: a missing one would be read as whatever was in memory. */
+/* Is every chunk in the file? A missing one would be read as whatever was in memory. */
 static bool has_all_chunks(const store_dataset *d)
 {
 #if H5_VERSION_GE(1, 10, 5)
@@ -200,7 +202,7 @@ static bool has_all_chunks(const store_dataset *d)
 #endif
 }
 
-/* Where and how elements are stored; the extents of chunks. */
+/* Check where and how elements are stored, and set the extents of chunks. */
 static bool check_layout(const xlm_store *store, const char *path, store_dataset *d, hid_t properties, GError **error)
 {
     const H5D_layout_t layout = H5Pget_layout(properties);
@@ -219,7 +221,8 @@ static bool check_layout(const xlm_store *store, const char *path, store_dataset
                          "the file is damaged", store->path, path, store->size);
 }
 
-/* A file may say anything of its arrays, but it cannot hold more than its size. Nothing has been allocated for them yet. */
+/* A file may claim anything about its arrays, but it cannot hold more than its size. This is checked before any memory is
+ * allocated for them. */
 static bool check_storage(const xlm_store *store, const char *path, store_dataset *d, GError **error)
 {
     const hid_t properties = H5Dget_create_plist(d->id);
@@ -240,7 +243,7 @@ static bool check_storage(const xlm_store *store, const char *path, store_datase
                                  " bytes holds; the file is damaged", store->path, path, store->size);
 }
 
-/* Adds an open dataset to the table, which closes it. */
+/* Add an open dataset to the table. Takes ownership of id, also on failure. */
 static store_dataset *add_dataset(const xlm_store *store, const char *path, hid_t id, GError **error)
 {
     store_dataset *d = g_new0(store_dataset, 1);

@@ -1,4 +1,4 @@
-/* xlm-mpi: opening HDF5 files to read them, with their digest. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: opening HDF5 files to read them, and checking their digest. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static bool can_be_read(const char *path, GError **error)
                          g_strerror(number));
 }
 
-/* The file that is open, whatever has its name by now. */
+/* The state of the open file, even if another file has its name by now. */
 static bool look_at_file(const xlm_store *store, struct stat *is)
 {
     void *descriptor;
@@ -36,7 +36,7 @@ bool xlm_store_check_unchanged(xlm_store *store, GError **error)
 {
     struct stat now;
     if (!look_at_file(store, &now))
-        return true; /* the next reading reports why */
+        return true; /* the next read reports the error */
     if (now.st_size != store->opened.st_size)
         return xlm_error_set(error, EX_DATAERR, "%s: was cut short or written over while it was being read: "
                              "it had %" G_GINT64_FORMAT " bytes and has %" G_GINT64_FORMAT "; put it back as it was and start "

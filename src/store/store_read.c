@@ -1,12 +1,13 @@
-/* xlm-mpi: what is read of HDF5 files, by one process. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: reading HDF5 files, by one process. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/store_file.h"
 
-/* Bytes through which types are converted. HDF5 clears all of it at every read, and its default is a megabyte. */
+/* Bytes of the buffer in which types are converted. HDF5's default is a megabyte, and it clears the whole buffer at every
+ * read. */
 enum { CONVERSION_BUFFER = 16 << 10 };
 
 /* ---- opening ---- */
 
-/* Values that the wanted type cannot hold are an error, not the nearest value; rounding is what was asked for. */
+/* A value that the wanted type cannot hold is an error, and does not become the nearest value. Rounding is allowed. */
 static H5T_conv_ret_t refuse_overflow(H5T_conv_except_t what, hid_t from, hid_t to, void *source, void *target, void *data)
 {
     (void)from, (void)to, (void)source, (void)target;
@@ -147,8 +148,8 @@ static bool refuse_shape(const xlm_store *store, const char *path, const store_d
     return false;
 }
 
-/* The dataset, when it is what `array` says. Numbers are wanted as what they are: a float where an integer belongs was not
- * written by us. */
+/* The dataset, if it has the type and shape of `array`. Integers are not read as floats, nor floats as integers: such a file was
+ * not written by this program. */
 static const store_dataset *find_array(const xlm_store *store, const char *path, const xlm_array *array, GError **error)
 {
     const bool real = array->type == XLM_F32 || array->type == XLM_F64;

@@ -4,9 +4,10 @@
 
 #include "store/store_file.h"
 
-/* Bytes that a writer gives to HDF5 at once; chunks with checksums are held in memory a second time meanwhile. */
+/* Bytes that a writer gives to HDF5 at once; meanwhile, chunks with checksums are in memory a second time. */
 static const size_t ROUND_SIZE = (size_t)64 << 20;
-/* Ranks of a node that write, when it has the cores for them: MPI-IO keeps those that wait busy. */
+/* Maximum number of ranks of a node that write. There are fewer if it has fewer cores, because ranks that wait in MPI-IO keep a
+ * core busy. */
 enum { WRITERS_PER_NODE = 4 };
 
 /* ---- who writes ---- */
@@ -16,7 +17,7 @@ static int writers_per_node(void)
     const char *given = g_getenv("XLM_STORE_WRITERS");
     if (given != NULL && atoi(given) > 0)
         return atoi(given);
-    /* Not sched_getaffinity: a rank may be bound to one core of many. */
+    /* Not by sched_getaffinity, because a rank may be bound to one core of many. */
     return (int)CLAMP(sysconf(_SC_NPROCESSORS_ONLN), 1, WRITERS_PER_NODE);
 }
 
@@ -59,7 +60,8 @@ static int by_first_row(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Where the rows of each rank go: sizes and displs in bytes. Adjacent parts are merged. */
+/* Where the rows of each rank are put. [out] sizes, displs: [ranks] bytes. Returns the parts (store_part) in ascending order;
+ * adjacent ones are joined. */
 static GArray *lay_out(store_part *parts, int ranks, size_t row_size, int *sizes, int *displs)
 {
     g_autofree store_part **order = g_new(store_part *, ranks);
@@ -107,7 +109,7 @@ GArray *store_gather_rows(xlm_store *store, store_part mine, size_t row_size, co
 
 /* ---- writing ---- */
 
-/* Select the parts in the dataset; false on failure. */
+/* Select the parts (store_part) in the dataset; false on failure. */
 static bool select_rows(store_dataset *d, const GArray *parts)
 {
     herr_t status = H5Sselect_none(d->space);
@@ -128,7 +130,7 @@ static void note_writes(xlm_store *store, const char *path, const store_dataset 
     }
 }
 
-/* One write, collective over the writers: each takes part, also with no rows. */
+/* One write, collective over the writers: each takes part, even without rows. */
 static bool write_parts(xlm_store *store, const char *path, store_dataset *d, hid_t memory_type, const GArray *parts,
                         const void *bytes, GError **error)
 {
@@ -169,7 +171,7 @@ static void write_round(xlm_store *store, const char *path, store_dataset *d, hi
         g_array_unref(parts);
 }
 
-/* Rows of one round. Rounds end at ends of chunks, so that a writer whose rows are together writes no chunk twice. */
+/* Number of rows of one round. Rounds end where chunks end, so that a writer with contiguous rows writes no chunk twice. */
 static uint64_t rows_of_round(const xlm_store *store, const store_dataset *d)
 {
     const uint64_t rows = MAX(ROUND_SIZE / (MAX(d->row_size, 1) * (size_t)store->group_ranks), 1);
@@ -189,10 +191,10 @@ bool store_write_rows(xlm_store *store, const char *path, store_dataset *d, hid_
         first = rows = 0;
     }
     if (d->row_size == 0 || d->dims[0] == 0)
-        return store_settle_hdf5(store, NULL, error); /* HDF5 cannot write nothing to a dataset that has no room */
+        return store_settle_hdf5(store, NULL, error); /* HDF5 fails to write no rows to a dataset without elements */
 
     const uint64_t step = rows_of_round(store, d);
-    int64_t rounds = 1; /* as many for every rank */
+    int64_t rounds = 1; /* the same number on every rank */
     if (d->dims[0] > step) {
         rounds = rows == 0 ? 0 : (int64_t)((first + rows - 1) / step - first / step + 1);
         if (store->together)

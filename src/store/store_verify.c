@@ -1,8 +1,8 @@
-/* xlm-mpi: reading again what several ranks have written. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: verifying what several ranks have written. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * MPI-IO can lose a write without a word (Open MPI 4.1's "dynamic" collective component drops errors of aggregators), and
- * HDF5's own checksums do not show it: with early allocation a chunk of zeros with a good checksum is there already. So
- * each rank keeps a CRC of what it gave to HDF5, and compares before the file gets its name. */
+ * MPI-IO can lose a write without reporting it (Open MPI 4.1's "dynamic" collective component drops errors of aggregators), and
+ * HDF5's own checksums do not reveal this: with early allocation, a chunk of zeros with a correct checksum is already there. So
+ * each rank keeps a CRC of what it gave to HDF5, reads the file again, and compares, before the file gets its name. */
 #include <zlib.h>
 
 #include "store/store_file.h"
@@ -29,7 +29,7 @@ void store_free_write(void *write)
     g_free(w);
 }
 
-/* The type in memory of what a file holds: itself for texts. */
+/* The type in memory for a type of the file, which is closed. It is the same type for texts. H5Tclose. */
 static hid_t memory_type_of(hid_t file_type)
 {
     hid_t type = H5Tget_class(file_type) == H5T_STRING ? H5Tcopy(file_type) : H5Tget_native_type(file_type, H5T_DIR_ASCEND);

@@ -3,12 +3,12 @@
 
 #include "store/store_file.h"
 
-/* Bytes of a chunk: what one checksum covers, and the least that is read. Rows of a few bytes are things like tokens, which
- * are read at random, some hundred at a time; long rows are matrices, read whole. */
-enum { SHORT_ROW = 64 };
+/* Bytes of a chunk, which has one checksum and is always read as a whole. Short rows are values such as tokens, which are read at
+ * random, some hundred at a time; long rows belong to matrices, which are read as a whole. */
+enum { SHORT_ROW = 64 }; /* bytes */
 static const size_t CHUNK_OF_SHORT_ROWS = (size_t)16 << 10, CHUNK_OF_LONG_ROWS = (size_t)256 << 10;
 
-/* Make the groups above an object, and the object itself as a group when `whole`. */
+/* Make the groups above an object, and if `whole` the object itself as a group, unless they exist. */
 static bool make_groups(xlm_store *store, const char *path, bool whole, GError **error)
 {
     g_autofree char *part = g_strdup(path);
@@ -39,8 +39,8 @@ bool store_make_group(xlm_store *store, const char *path, GError **error)
     return !store->writes || make_groups(store, path, true, error);
 }
 
-/* Extents of a chunk: whole rows when they fit, else part of one row; of nearly equal size, so that little is lost in the
- * last. */
+/* Choose the extents of a chunk: whole rows if they fit, else a part of one row. Chunks have nearly equal sizes, so that little
+ * space is wasted in the last one. */
 static void choose_chunk(store_dataset *d, bool growing)
 {
     uint64_t room = MAX((d->row_size <= SHORT_ROW ? CHUNK_OF_SHORT_ROWS : CHUNK_OF_LONG_ROWS) / d->element, 1);
@@ -76,7 +76,7 @@ static hid_t creation_properties(const xlm_store *store, const store_dataset *d,
         if (flags & XLM_STORE_CHECKED)
             H5Pset_fletcher32(properties);
     }
-    /* MPI-IO needs early allocation, which writes chunks with checksums twice (first zeros). */
+    /* MPI-IO needs early allocation, which writes chunks with checksums twice, first with zeros. */
     H5Pset_alloc_time(properties, store->mpi_io || d->chunk[0] == 0 ? H5D_ALLOC_TIME_EARLY : H5D_ALLOC_TIME_INCR);
     H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER);
     return properties;
@@ -112,7 +112,7 @@ static bool create_dataset(xlm_store *store, const char *path, hid_t type, int d
         d->row_size *= i > 0 ? dims[i] : 1;
         empty = empty || dims[i] == 0;
     }
-    /* HDF5 has no chunks of extent 0; a dataset that stays empty needs none. */
+    /* HDF5 has no chunks of extent 0, and a dataset that stays empty needs no chunks. */
     if (flags & XLM_STORE_GROWING || (flags & (XLM_STORE_CHUNKED | XLM_STORE_CHECKED) && !empty))
         choose_chunk(d, flags & XLM_STORE_GROWING);
     d->storage = storage_size(d, d->dims[0]);
@@ -190,7 +190,7 @@ bool xlm_store_write_array(xlm_store *store, const char *group, const char *name
 
 bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, const char *const *strings, GError **error)
 {
-    size_t longest = 1; /* with the final 0, up to which h5dump shows a string */
+    size_t longest = 1; /* bytes with the final 0, at which h5dump ends a string */
     for (uint64_t i = 0; i < n; i++)
         longest = MAX(longest, strlen(strings[i]) + 1);
     hid_t type = H5Tcopy(H5T_C_S1);
@@ -199,7 +199,7 @@ bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, con
     H5Tset_strpad(type, H5T_STR_NULLTERM);
     bool good = create_dataset(store, path, type, 1, &n, XLM_STORE_CHECKED, error);
     if (good) {
-        /* Rank 0 writes them all: vocabularies, not corpora. */
+        /* Rank 0 writes all of them, because they are vocabularies, not corpora. */
         uint64_t rows = store->together && store->comm.rank != 0 ? 0 : n;
         g_autofree char *table = g_malloc0(MAX(rows, 1) * longest);
         for (uint64_t i = 0; i < rows; i++)

@@ -1,8 +1,8 @@
 /* xlm-mpi: a batch of pairs annotated with word alignments. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The file has links as numbers of pairs and of subwords. A batch has them as pairs of its rows, whichever side is first,
- * wherever the layout puts the sentences and however many pairs a sequence has. When a batch is laid out, only the links that it
- * needs are read from the file. */
+ * The file gives links by the numbers of pairs and of subwords. A batch gives them as pairs of its rows, whichever side comes
+ * first, wherever the layout puts the sentences and however many pairs a sequence has. Only the links that a batch needs are read
+ * from the file, after the batch has been laid out. */
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -15,7 +15,8 @@ typedef struct options {
 
 static const xlm_option alignment_options[] = {
     {"alignments", XLM_OPTION_LIST, "", 0, 0, NULL,
-     "type parallel: files of xlm_align --alignment, the links between words of the pairs, one for each two languages (WEAM)",
+     "type parallel: files of xlm_align --alignment with the links between words of the pairs, one for each pair of languages "
+     "(WEAM)",
      offsetof(options, alignments)},
     XLM_OPTION_END,
 };
@@ -143,7 +144,8 @@ static int by_rows(const void *x, const void *y)
 
 static const xlm_span *span_at(const xlm_sequences *sequences, guint i) { return &g_array_index(sequences->spans, xlm_span, i); }
 
-/* The pairs of the texts of two spans; NULL if there are none. [out] source_first: the first span is in the source language. */
+/* The pairs of the languages of two spans; NULL if there are none. [out] source_first: the first span is in the source
+ * language. */
 static const linked_pairs *find_pairs(const aligned *a, const xlm_span *first, const xlm_span *second, bool *source_first)
 {
     for (guint i = 0; i < a->pairs->len; i++) {
@@ -155,7 +157,7 @@ static const linked_pairs *find_pairs(const aligned *a, const xlm_span *first, c
     return NULL;
 }
 
-/* Append the links of n pairs whose numbers follow one another, spans first … and second … */
+/* Append the links of n pairs with consecutive numbers. first, second: [n] the spans of their first and second sides. */
 static bool add_links(const aligned *a, const xlm_span *first, const xlm_span *second, int64_t n, GArray *links, GError **error)
 {
     bool source_first;
@@ -183,7 +185,8 @@ static bool add_links(const aligned *a, const xlm_span *first, const xlm_span *s
     return good;
 }
 
-/* Append the links of one sequence. spans [begin, end): those of its first side, then as many of its second side. */
+/* Append the links of one sequence, which has the spans [begin, end): those of its first side, then as many of its second
+ * side. */
 static bool add_sequence(const aligned *a, const xlm_sequences *sequences, guint begin, guint end, GArray *links, GError **error)
 {
     const guint n = (end - begin) / 2;

@@ -24,7 +24,7 @@ bool xlm_batch_layout_take(xlm_batch_layout *layout, xlm_arena *arena, const xlm
 
 static void copy(int32_t *to, const int32_t *from, int32_t n) { memcpy(to, from, sizeof *to * (size_t)n); }
 
-/* With these ids and languages. */
+/* The text of the layout, with these ids and languages. */
 static xlm_text text_of(const xlm_batch_layout *layout, const int32_t *ids, const int32_t *languages)
 {
     return (xlm_text){

@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 
-/* What the draws of one batch depend on, besides their purpose. */
+/* What the draws of one batch depend on, besides their purpose and the token. */
 typedef struct xlm_draws {
     uint64_t seed, step;
     uint32_t stream; /* its number in the job */
@@ -17,8 +17,8 @@ static inline xlm_rng_key xlm_draws_key(const xlm_draws *draws, xlm_rng_purpose 
     return xlm_rng_make_key(draws->seed, purpose, draws->step);
 }
 
-/* 128 random bits for the token at `position` of sequence `sequence` of the batch. They do not depend on how a step is cut into
- * batches. */
+/* 128 random bits for the token at `position` of sequence `sequence` of the batch. They do not depend on how a step is divided
+ * into batches. */
 static inline xlm_rng_block xlm_draws_of_token(const xlm_draws *draws, xlm_rng_key key, int32_t sequence, int32_t position)
 {
     const uint64_t instance = draws->first + (uint64_t)sequence;

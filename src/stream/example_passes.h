@@ -7,9 +7,9 @@
 
 /* The examples of one pass. */
 typedef struct xlm_example_run {
-    int64_t number;         /* of the run: 0, 1, …, less than there are examples */
-    int64_t first, n;       /* examples first … first + n */
-    const xlm_batch *batch; /* these examples; its input is the original text, its instances are 0 … n - 1 */
+    int64_t number;         /* of the run: 0, 1, …; there are at most as many runs as examples */
+    int64_t first, n;       /* examples first … first + n − 1 */
+    const xlm_batch *batch; /* these examples; its input is the original text, its instances are 0 … n − 1 */
     xlm_arena *arena;       /* memory until the pass ends */
 } xlm_example_run;
 

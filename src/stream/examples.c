@@ -3,17 +3,18 @@
 
 #include "lexicon/translations.h"
 
-/* What is stored for each token and each predicted row. Training text in fifteen languages has several hundred million tokens. */
+/* What is stored for each token and each predicted row. It is small, because training text in fifteen languages has several
+ * hundred million tokens. */
 typedef struct token {
     int32_t id;
     uint16_t language;
     uint8_t type;
-    bool word; /* it is a word by itself */
+    bool word; /* it is a whole word that may be switched */
 } token;
 typedef struct prediction {
     int32_t position, target;
 } prediction;
-/* The end of an example in both arrays. */
+/* The ends of an example in the arrays of tokens and predictions. */
 typedef struct end {
     int64_t tokens, predictions;
 } end;
@@ -22,8 +23,8 @@ struct xlm_examples {
     const xlm_special_tokens *specials;
     GArray *tokens, *predictions;
     GArray *ends; /* number of examples + 1; the first is 0, 0 */
-    int64_t longest, max_predictions; /* of one */
-    int64_t together;
+    int64_t longest, max_predictions; /* tokens of the longest example; maximum number of predicted rows of an example */
+    int64_t together;               /* number of consecutive examples that belong to one step */
     xlm_translations *translations; /* for switching words; NULL: none */
     double share;                   /* share of the words that are switched */
 };
@@ -54,7 +55,7 @@ void xlm_examples_free(xlm_examples *examples)
 
 static const end *end_of(const xlm_examples *e, int64_t examples) { return &g_array_index(e->ends, end, examples); }
 
-/* Tokens of the example that is being made. */
+/* Number of tokens of the example that is being made. */
 static int64_t begun(const xlm_examples *e) { return e->tokens->len - end_of(e, xlm_examples_count(e))->tokens; }
 
 void xlm_examples_add(xlm_examples *examples, int32_t id, int32_t language, int32_t type)

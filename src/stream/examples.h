@@ -17,7 +17,7 @@
 
 typedef struct xlm_examples xlm_examples;
 
-/* specials: of the vocabulary of the ids; borrowed. */
+/* specials: the special tokens of the vocabulary that the ids belong to; borrowed. */
 xlm_examples *xlm_examples_new(const xlm_special_tokens *specials);
 /* NULL is allowed. */
 void xlm_examples_free(xlm_examples *examples);
@@ -38,9 +38,9 @@ void xlm_examples_end(xlm_examples *examples);
  * one of its translations with probability `share`, and gets the translation's language. vocabulary: ids are below this. The
  * dictionary is not borrowed. */
 void xlm_examples_switch_words(xlm_examples *examples, const xlm_dictionary *dictionary, int64_t vocabulary, double share);
-/* The number of marked words, and of those that have a translation. */
+/* [out] words: number of marked words; translated: how many of these have a translation. */
 void xlm_examples_count_words(const xlm_examples *examples, int64_t *words, int64_t *translated);
-/* Switch words of the laid-out examples with these numbers. draws: of the batch. */
+/* Switch words in a batch in which the examples with these numbers have been laid out. example: [batch->sequences]. */
 void xlm_examples_corrupt(const xlm_examples *examples, const int64_t *example, const xlm_draws *draws, xlm_batch_layout *batch);
 
 /* Examples g·k … g·k + g − 1, for every k, belong to one step: they are drawn one after another, and g must divide the batch. The
@@ -58,13 +58,13 @@ int64_t xlm_examples_max_predictions(const xlm_examples *examples);
 int64_t xlm_examples_tokens(const xlm_examples *examples, int64_t example);
 int64_t xlm_examples_predictions(const xlm_examples *examples, int64_t example);
 
-/* The first examples of all passes, then the number of examples (int64_t). Passes are fixed runs of consecutive examples, at most
- * 64 examples and at most 512 tokens unless a single example has more. So results do not depend on which rank computes which run.
- * g_array_unref. */
+/* Divide all examples into runs, one for each pass. Returns the first example of each run, then the number of examples (int64_t);
+ * g_array_unref. A run is at most 64 consecutive examples with at most 512 tokens together, or one example with more. Runs depend
+ * on the examples alone, so results do not depend on which rank computes which run. */
 GArray *xlm_examples_cut(const xlm_examples *examples);
 
-/* Lay out the n examples with these numbers, with their predicted rows, in a batch in the arena. instances: [n] for the row keys.
- * Errors of xlm_batch_layout_take. */
+/* Lay out the examples with the numbers example[n], with their predicted rows, in a batch in the arena. instances: [n] for the
+ * row keys. Errors of xlm_batch_layout_take. */
 bool xlm_examples_lay_out(const xlm_examples *examples, int64_t n, const int64_t *example, const uint32_t *instances,
                           xlm_arena *arena, xlm_batch_layout *batch, GError **error);
 /* The same for a batch whose input is the original text. */

@@ -1,7 +1,7 @@
 /* xlm-mpi: the source that reads labelled examples. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * An example is an instance, already with its special tokens, and has a list of predicted rows. It is one span whose start is the
- * example's number. */
+ * An example is an instance that already has its special tokens and its list of predicted rows. It has one span, whose start is
+ * the example's number. */
 #include "stream/examples.h"
 #include "stream/stream.h"
 
@@ -46,7 +46,7 @@ static double predicted_share(const void *stage)
     return (double)xlm_examples_predictions(examples, n) / (double)xlm_examples_tokens(examples, n);
 }
 
-/* [sequences] in the arena */
+/* The number of each sequence's example, [sequences] in the arena. */
 static int64_t *numbers_of(const xlm_sequences *sequences, xlm_arena *arena)
 {
     const guint n = sequences->spans->len;

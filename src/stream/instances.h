@@ -1,8 +1,8 @@
-/* xlm-mpi: instances as stretches of text, and their sparse index. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: instances as pieces of text, and their sparse index. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Text is divided into instances by walking over its units (sentences, or pairs of them) from the front, so the beginning of
- * instance i is known only by walking there. The index stores the beginning of about every 64th instance: a block. To find
- * instance i, walk from the beginning of its block. Memory: half a byte per instance. */
+ * Text is divided into instances by walking over its units (sentences, or pairs of them) from the beginning, so instance i is
+ * found only by walking to it. The index divides the instances into blocks of at most 64 and stores where each block begins. To
+ * find instance i, walk from the beginning of its block. Memory: half a byte per instance. */
 #ifndef XLM_STREAM_INSTANCES_H
 #define XLM_STREAM_INSTANCES_H
 
@@ -11,10 +11,10 @@
 
 /* The place of an instance. */
 typedef struct xlm_extent {
-    int64_t unit;  /* it begins in this unit */
-    int64_t token; /* at this token of the unit */
-    int64_t end;   /* it ends before this unit */
-    int64_t tokens, words; /* number of tokens in a batch, and without special tokens */
+    int64_t unit;  /* it begins in this unit, */
+    int64_t token; /* at this token of the unit, */
+    int64_t end;   /* and ends before this unit */
+    int64_t tokens, words; /* number of its tokens in a batch, with and without special tokens */
 } xlm_extent;
 
 /* Instances [instance, instance of the next block), which cover units [unit, end). */
@@ -24,11 +24,11 @@ typedef struct xlm_block {
     int64_t end;
 } xlm_block;
 
-/* The lengths of instances. */
+/* The lengths of instances, in tokens. */
 typedef struct xlm_lengths {
     int64_t longest;
-    double tokens, squares; /* Σ tokens of an instance, Σ of its square */
-    double words;           /* Σ tokens that are not special */
+    double tokens, squares; /* sums over instances: of the number of tokens, of its square, */
+    double words;           /* and of the number of tokens that are not special */
 } xlm_lengths;
 
 static inline void xlm_lengths_add(xlm_lengths *lengths, int64_t tokens, int64_t words)

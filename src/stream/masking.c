@@ -8,7 +8,8 @@
 
 #include "stream/stage.h"
 
-/* The token that replaces a chosen one: how, by word 1 of its leader's draw; with which random token, by word 2 of its own. */
+/* The token that replaces a chosen one. Word 1 of its leader's draw decides how it is replaced, word 2 of its own draw by which
+ * random token. */
 static int32_t replace(const xlm_masking *m, const xlm_special_tokens *specials, xlm_rng_block leader, xlm_rng_block chance,
                        int32_t original)
 {
@@ -20,7 +21,7 @@ static int32_t replace(const xlm_masking *m, const xlm_special_tokens *specials,
     return original;
 }
 
-/* The candidates of a sequence, and room for those of the longest one. */
+/* The candidates of a sequence, in arrays with room for the longest sequence: [n], and ends: [sentences]. */
 struct sequence {
     int32_t n, sentences;
     int32_t *rows, *ends;
@@ -29,7 +30,7 @@ struct sequence {
     uint8_t *position; /* of words; NULL: not needed */
 };
 
-/* The last candidate, by the one before it. */
+/* The position of the last candidate, which depends on the one before it (XLM_INSIDE_WORD ...). */
 static uint8_t find_position(const xlm_masking *m, const xlm_batch_layout *batch, const struct sequence *s)
 {
     const int32_t row = s->rows[s->n - 1];
@@ -113,23 +114,24 @@ static double largest_share(const options *o)
 
 static const xlm_option masking_options[] = {
     {"mask", XLM_OPTION_PIECEWISE, "0.15", 0, 1, NULL,
-     "share of the tokens, special ones excepted, that is predicted; 0: none; a list STEP:SHARE,... is linear between its steps, and "
-     "held-out text has its last share", offsetof(options, mask)},
+     "share of the tokens, not counting special ones, that is predicted; 0: none; a list STEP:SHARE,... is linear between its "
+     "steps, and held-out text has its last share", offsetof(options, mask)},
     {"replace", XLM_OPTION_LIST, "mask:0.8,random:0.1,keep:0.1", 0, 0, NULL,
      "shares of the predicted tokens that are replaced by <mask>, by a random token, and that stay as they are; 0 where left out",
      offsetof(options, replace)},
     {"mask_unit", XLM_OPTION_CHOICE, "token", 0, 0, XLM_SELECTION_NAMES,
-     "which are predicted: each token by chance; whole words; spans of up to 10 words (SpanBERT); n-grams of up to 3 words (ALBERT); "
-     "or in each sentence of at least 5 tokens a fragment, consecutive tokens (MASS, with mask = 0.5)", offsetof(options, mask_unit)},
+     "which are predicted: each token by chance; whole words; spans of up to 10 words (SpanBERT); n-grams of up to 3 words "
+     "(ALBERT); or in each sentence of at least 5 tokens a fragment, consecutive tokens (MASS, with mask = 0.5)",
+     offsetof(options, mask_unit)},
     {"span", XLM_OPTION_INT, "0", 0, 65536, NULL,
      "mask_unit fragment: it is cut into spans of this many tokens, at random places of the sentence; 0: it is not cut",
      offsetof(options, span)},
     XLM_OPTION_END,
 };
 
-/* [out] shares: by the names below, 1 together. */
 enum { BY_MASK, BY_RANDOM, KEPT, REPLACEMENTS };
 
+/* Read the items of `replace`. [out] shares: their sum is 1. */
 static bool read_replacements(char *const *items, const char *stream, double shares[REPLACEMENTS], GError **error)
 {
     static const char *const names[] = {[BY_MASK] = "mask", [BY_RANDOM] = "random", [KEPT] = "keep"};
@@ -169,7 +171,7 @@ static bool check(const void *pointer, bool chosen, const char *stream, GError *
     return read_replacements(o->replace, stream, shares, error);
 }
 
-/* [V] */
+/* [size of the vocabulary] The xlm_word_mark of each subword; g_free. */
 static uint8_t *marks_of(const xlm_vocabulary *vocabulary)
 {
     const int32_t n = (int32_t)xlm_vocabulary_size(vocabulary);

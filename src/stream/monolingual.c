@@ -5,15 +5,15 @@
 
 #include "stream/stage.h"
 
-/* Number of sentences whose offsets are read at a time: for a walk over all of them, and to find one instance. */
+/* Number of sentences whose offsets are read at a time: PASS in a walk over all sentences, LOOK to find one instance. */
 enum { PASS = 65536, LOOK = 512 };
 
 /* A walk over sentences [sentence, end). */
 typedef struct walk {
     const xlm_monolingual *of;
     int64_t sentence, token, end; /* the next instance begins at this token of this sentence */
-    int64_t cut;
-    uint64_t *offsets;            /* of sentences [first, first + held] */
+    int64_t cut;                  /* number of sentences that were cut so far */
+    uint64_t *offsets;            /* [capacity + 1] those of sentences [first, first + held] are in memory */
     int64_t first, held, capacity;
 } walk;
 
@@ -24,7 +24,7 @@ static walk begin(const xlm_monolingual *of, int64_t sentence, int64_t token, in
                   .offsets = g_new(uint64_t, capacity + 1)};
 }
 
-/* Read more offsets, from the present sentence of the walk on. */
+/* Read more offsets, beginning with those of the walk's present sentence. */
 static bool refill(walk *w, GError **error)
 {
     const xlm_corpus_text *text = w->of->text;
@@ -49,8 +49,8 @@ static void add_span(const walk *w, int64_t tokens, GArray *spans)
     g_array_append_val(spans, span);
 }
 
-/* Walk over one instance. [out] extent: its place; `unit` is -1 if there was none left. [out] spans: its spans are appended,
- * unless NULL. */
+/* Walk over one instance. [out] extent: its place; `unit` is -1 if no instance is left. spans: NULL, or its spans are
+ * appended. */
 static bool walk_instance(walk *w, xlm_extent *extent, GArray *spans, GError **error)
 {
     const int64_t length = w->of->length;

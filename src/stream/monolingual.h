@@ -1,10 +1,10 @@
 /* xlm-mpi: instances of one language's monolingual text. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Sentences are joined, <s> A </s> B </s>, until the next one no longer fits. A sentence that does not fit into one instance is
- * cut: it begins a new instance and fills as many as it needs; its rest, in the last one, is joined with the sentences after it.
- * No token is lost. Sentences without tokens are skipped. Positions run on through the instance.
+ * cut: it begins a new instance and fills as many as it needs; its last part is joined with the sentences after it. No token is
+ * lost. Sentences without tokens are skipped. Positions run on through the instance.
  *
- * With join_sentences = false an instance is one sentence, or a part of one that is cut. */
+ * With join_sentences = false an instance is one sentence, or one part of a sentence that is cut. */
 #ifndef XLM_STREAM_MONOLINGUAL_H
 #define XLM_STREAM_MONOLINGUAL_H
 
@@ -17,10 +17,10 @@ typedef struct xlm_monolingual {
     bool join;      /* an instance can have several sentences */
     xlm_instances instances;
     int64_t tokens; /* of the monolingual text, without special tokens */
-    int64_t cut;    /* sentences that were cut */
+    int64_t cut;    /* number of sentences that were cut */
 } xlm_monolingual;
 
-/* Makes the index by a pass over the offsets of the text's monolingual sentences. corpus and text are borrowed. Errors:
+/* Make the index by a pass over the offsets of the text's monolingual sentences. corpus and text are borrowed. Errors:
  * EX_DATAERR when offsets go backwards, and errors of reading the corpus. On failure there is nothing to close. */
 bool xlm_monolingual_open(xlm_monolingual *monolingual, const xlm_corpus *corpus, const xlm_corpus_text *text,
                           int64_t length, bool join, GError **error);

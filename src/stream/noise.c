@@ -1,10 +1,10 @@
-/* xlm-mpi: noise, which changes the order and the number of the tokens of a sentence. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: noise, which changes the order and the number of a sentence's tokens. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The noise of denoising auto-encoders (Lample et al. 2018, as XLM's word_shuffle, word_dropout and word_blank), token by token,
+ * The noise of denoising auto-encoders (Lample et al. 2018; word_shuffle, word_dropout and word_blank of XLM), applied to tokens
  * in this order:
  *
- *   shuffle tokens are sorted by i + U(0, k), so none moves k places or more
- *   drop each token is left out with this probability; at least one is kept
+ *   shuffle  token i is sorted by i + U(0, k), so none moves by k places or more
+ *   drop     each token is left out with this probability; at least one is kept
  *   blank    each becomes <mask> with this probability */
 #include <stddef.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static bool open_noise(xlm_opening *opening, const void *pointer, void **stage, 
 
 typedef struct moved_token {
     double place;
-    int32_t id, number; /* number: in the sentence before noise */
+    int32_t id, number; /* number: its index in the sentence before noise */
 } moved_token;
 
 static int by_place(const void *a, const void *b)

@@ -9,7 +9,8 @@ static bool opens(const xlm_span *span, bool first, bool restart)
     return first || (restart && span->side != span[-1].side);
 }
 
-/* Write one span and the special tokens around it, from `row` on. Returns the row after them. */
+/* Write one span and the special tokens around it, beginning at `row`. Returns the row after them. open: <s> comes first.
+ * [in, out] position: of the next token. */
 static int32_t pack_span(xlm_batch_layout *batch, const xlm_span *span, const int32_t *tokens, bool open, int32_t row,
                          int32_t first_of_sequence, uint32_t instance, int32_t *position)
 {

@@ -4,9 +4,9 @@
 
 #include "stream/stage.h"
 
-/* Allocate a batch in the arena and fill in the text of the tokens that were read: <s> before each sequence, </s> after each
- * span, positions from 0 on. Any row may be predicted. restart: the second side of a pair has its own <s> and positions from 0.
- * Errors: those of xlm_batch_layout_take. */
+/* Allocate a batch in the arena and fill in its text from sequences->tokens: <s> before each sequence, </s> after each span,
+ * positions from 0. There is room to predict every row. restart: the second side of a pair has its own <s>, and its positions
+ * begin at 0 again. Sets the row of each span. Errors: those of xlm_batch_layout_take. */
 bool xlm_pack(const xlm_source *source, const xlm_sequences *sequences, bool restart, xlm_arena *arena, xlm_batch_layout *batch,
               GError **error);
 

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "corpus/corpus.h"
 
-/* Number of pairs that are read at a time: for a walk over all of them, and to find one instance. */
+/* Number of pairs that are read at a time: PASS in a walk over all pairs, LOOK to find one instance. */
 enum { PASS = 65536, LOOK = 512 };
 
 /* A walk over pairs [next, end). */
@@ -14,8 +14,8 @@ typedef struct walk {
     const xlm_parallel *of;
     int64_t next, end;
     int64_t taken, too_long, excluded, undrawn;
-    int64_t first, held, capacity;     /* pairs [first, first + held) are in memory: */
-    int64_t *links;                    /* [held x 2] */
+    int64_t first, held, capacity;     /* pairs [first, first + held) are in memory, with */
+    int64_t *links;                    /* [held x 2] their links, and */
     int64_t *starts[2], *tokens[2];    /* [held] first token and number of tokens of their sides */
 } walk;
 
@@ -31,7 +31,7 @@ static walk begin(const xlm_parallel *of, int64_t first, int64_t end, int64_t ca
     return w;
 }
 
-/* Read more pairs, from the present pair of the walk on. */
+/* Read more pairs, beginning with the walk's present pair. */
 static bool refill(walk *w, GError **error)
 {
     const xlm_parallel *of = w->of;
@@ -46,7 +46,7 @@ static bool refill(walk *w, GError **error)
     return true;
 }
 
-/* Does a pair of the file belong to the share? */
+/* Does the pair with this number belong to the share? */
 static bool is_drawn(const xlm_parallel *of, int64_t pair)
 {
     if (of->rules.share >= 1)
@@ -83,8 +83,8 @@ static bool is_wanted(walk *w, int64_t source, int64_t target)
     return true;
 }
 
-/* Go to the next usable pair without taking it. Returns 1; 0 if there is none; -1 on error. [out] i: its index in the arrays of
- * the walk. */
+/* Go to the next pair that may be in an instance, without taking it. Returns 1; 0 if there is none; -1 on error. [out] i: its
+ * index in the walk's arrays. */
 static int seek(walk *w, int64_t *i, GError **error)
 {
     for (; w->next < w->end; w->next++) {
@@ -105,8 +105,8 @@ static void add_span(const walk *w, int64_t i, int side, GArray *spans)
     g_array_append_val(spans, span);
 }
 
-/* Walk over one instance. [out] extent: its place; `unit` is -1 if there was none left. [out] sides: the spans of source and
- * target are appended, unless NULL. */
+/* Walk over one instance. [out] extent: its place; `unit` is -1 if no instance is left. sides: NULL, or the spans of source and
+ * target are appended. */
 static bool walk_instance(walk *w, xlm_extent *extent, GArray *sides[2], GError **error)
 {
     const xlm_parallel_rules *rules = &w->of->rules;
@@ -199,14 +199,16 @@ typedef struct options {
 
 static const xlm_option parallel_options[] = {
     {"shuffle_sides", XLM_OPTION_FLAG, "false", 0, 0, NULL,
-     "type parallel: draw for each instance which side comes first (PPA); else the source", offsetof(options, shuffle_sides)},
+     "type parallel: draw for each instance which side comes first (PPA); false: always the source",
+     offsetof(options, shuffle_sides)},
     {"share", XLM_OPTION_REAL, "1", 0, 1, NULL,
      "type parallel: share of the pairs that is read in training, drawn once with the seed (ALIGN-MLM: 0.01, 0.1, 0.25, 1); a "
      "smaller one is part of a larger one", offsetof(options, share)},
     {"least_side", XLM_OPTION_INT, "0", 0, 65536, NULL,
-     "type parallel: fewest subwords of a side, else its pair is left out (PPA: 10); 0: no bound", offsetof(options, least_side)},
+     "type parallel: minimum number of subwords of each side; pairs with fewer are left out (PPA: 10); 0: no bound",
+     offsetof(options, least_side)},
     {"most_pair", XLM_OPTION_INT, "0", 0, 131072, NULL,
-     "type parallel: most subwords of both sides together, else the pair is left out (PPA: 128); 0: no bound",
+     "type parallel: maximum number of subwords of both sides together; pairs with more are left out (PPA: 128); 0: no bound",
      offsetof(options, most_pair)},
     XLM_OPTION_END,
 };

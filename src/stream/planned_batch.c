@@ -26,7 +26,8 @@ xlm_planned_size xlm_plan_size(const xlm_stream *stream, int64_t instances, doub
 
 /* ---- text ---- */
 
-/* Words that the text repeats in turn. They are frequent, so that objectives which look up pairs of them find some. */
+/* Number of words that the text repeats in turn. They are frequent words, so that objectives that look up pairs of words find
+ * some. */
 enum { WORDS = 16 };
 
 typedef struct text {
@@ -34,10 +35,10 @@ typedef struct text {
     int words;
     int32_t word[WORDS];
     int languages;
-    bool pairs, restarts; /* sequences have two sides; the second one begins with <s>, at position 0 */
+    bool pairs, restarts; /* sequences have two sides; the second side begins with <s>, at position 0 */
 } text;
 
-/* The words with the highest counts; there may be fewer than asked for. */
+/* Choose the words with the highest counts; there may be fewer than WORDS. */
 static void choose_words(const xlm_vocabulary *vocabulary, text *t)
 {
     const int64_t *counts = xlm_vocabulary_counts(vocabulary);
@@ -56,7 +57,8 @@ static void choose_words(const xlm_vocabulary *vocabulary, text *t)
         t->word[t->words++] = t->specials->id[XLM_UNK];
 }
 
-/* Tokens of the first side of a pair of n. Sides have as many words; the first also has <s>, which the second has if it restarts. */
+/* Number of tokens of the first side of a pair that has n. Both sides have equally many words; the first also has <s>, and so has
+ * the second if it restarts. */
 static int32_t first_side(const text *t, int32_t n) { return t->restarts ? n / 2 : (n + 1) / 2; }
 
 static void fill_sequence(const text *t, int32_t s, int32_t n, xlm_batch_layout *batch)
@@ -76,7 +78,8 @@ static void fill_sequence(const text *t, int32_t s, int32_t n, xlm_batch_layout 
 
 /* ---- what is predicted and annotated ---- */
 
-/* Choose k rows of sequence s at random, rows of words if there are enough of them. labelled: targets are classes, not words. */
+/* Choose k rows of sequence s at random, only rows of words if there are enough of these. labelled: targets are classes, not
+ * words. */
 static void predict(const text *t, int32_t s, int64_t k, bool labelled, xlm_batch_layout *batch)
 {
     static const xlm_rng_key key = {{1, 2}};
@@ -96,7 +99,7 @@ static void predict(const text *t, int32_t s, int64_t k, bool labelled, xlm_batc
     }
 }
 
-/* <mask> as the input of this share of the predicted rows. */
+/* Let this share of the predicted rows have <mask> as its input. */
 static void mask(const text *t, double share, xlm_batch_layout *batch)
 {
     for (int32_t k = 0; k < batch->predicted; k++)
@@ -135,7 +138,8 @@ static void translate(const text *t, xlm_batch_layout *batch)
 static bool plan_text(const text *t, bool labelled, const xlm_planned_size *size, xlm_arena *arena, xlm_batch_layout *layout,
                       GError **error)
 {
-    /* The numbers of a size may come from different batches, so make room for all predicted rows. */
+    /* The numbers in a size may come from different batches, so there may be more predicted rows than tokens: make room for
+     * all. */
     const int64_t sequences = size->sequences, each = MAX(1, (size->predicted + sequences - 1) / sequences);
     const int64_t others = MAX(size->tokens - size->length, (sequences - 1) * each);
     if (!xlm_batch_layout_take(layout, arena, t->specials, sequences, sequences > 1 ? size->length + others : size->tokens,
@@ -150,7 +154,7 @@ static bool plan_text(const text *t, bool labelled, const xlm_planned_size *size
     return true;
 }
 
-/* What noise leaves: two special tokens of each sequence, and a share of the others. */
+/* The size after noise, which keeps the two special tokens of each sequence and this share of the others. */
 static xlm_planned_size after_noise(const xlm_planned_size *size, double share)
 {
     const int64_t special = MIN(2 * size->sequences, size->tokens);

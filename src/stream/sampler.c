@@ -12,17 +12,18 @@ struct xlm_sampler {
     int32_t *quota;
     uint64_t seed;
     uint32_t stream;
-    int64_t run;      /* run whose order is in memory; -1: none */
-    uint16_t *component; /* [RUN] of each draw of that run */
-    uint16_t *rank;   /* [RUN] how many earlier draws of the run are from the same component */
+    int64_t run;      /* the run whose order is in memory; -1: none */
+    uint16_t *component; /* [XLM_SAMPLER_RUN] of each draw of that run */
+    uint16_t *rank;   /* [XLM_SAMPLER_RUN] how many earlier draws of the run are from the same component */
 };
 
 /* ---- quotas ---- */
 
-/* Smaller differences are due to rounding. So quotas are the same on all machines, whatever the last bit of pow() is. */
+/* Smaller differences between remainders are ignored, so that quotas do not depend on how a machine rounds pow(). */
 static const double rounding = 1e-6;
 
-/* Distribute the rest to the largest remainders, or take from the largest quotas what "at least one" cost. */
+/* left: the number of draws that the quotas lack. Give one to each of the largest remainders; or, if it is negative because every
+ * component gets at least one, take draws from the largest quotas. */
 static void distribute_rest(int n, int32_t *quota, double *remainder, int64_t left)
 {
     for (; left > 0; left--) {
@@ -74,7 +75,7 @@ static xlm_rng_key key_of(const xlm_sampler *s, xlm_rng_purpose purpose, int64_t
     return (xlm_rng_key){{b.v[0], b.v[1]}};
 }
 
-/* Compute the order of the run: assign slots of a permutation to components by quota, then count the draws of each component. */
+/* Compute the order of the run: assign the slots of a permutation to components by quota, and count the earlier draws of each. */
 static void lay_out(xlm_sampler *s, int64_t run)
 {
     const xlm_rng_key key = key_of(s, XLM_RNG_LANGUAGE, run, 0);

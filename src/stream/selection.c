@@ -21,7 +21,7 @@ static void select_tokens(const xlm_selection *s, const xlm_candidates *c, int32
         leader[smallest] = smallest;
 }
 
-/* Each instance has at least one. */
+/* The mean includes the tokens that are chosen because a sequence must have at least one. */
 static int64_t max_tokens(const xlm_selection *s, int64_t instances, int64_t tokens, double deviations)
 {
     const double share = s->share, n = (double)instances, all = (double)tokens;
@@ -31,7 +31,7 @@ static int64_t max_tokens(const xlm_selection *s, int64_t instances, int64_t tok
 
 /* ---- words, and spans of them ---- */
 
-/* p(length) up to a factor; 0: a span is never so long. */
+/* p(length) up to a factor; 0: no span is that long. */
 static double weight_of_length(int64_t how, int32_t length)
 {
     switch (how) {
@@ -60,8 +60,8 @@ static int32_t draw_length(int64_t how, double unit)
 typedef struct spans {
     const xlm_candidates *c;
     int32_t *leader;
-    int32_t left;  /* tokens to choose */
-    int32_t words; /* that are not chosen */
+    int32_t left;  /* number of tokens that are still to be chosen */
+    int32_t words; /* number of words that are not chosen */
 } spans;
 
 static int32_t end_of_word(const xlm_candidates *c, int32_t first)
@@ -72,7 +72,7 @@ static int32_t end_of_word(const xlm_candidates *c, int32_t first)
     return end;
 }
 
-/* The first token of one of the words that are not chosen. */
+/* The first token of word `number` among the words that are not chosen. */
 static int32_t find_word(const spans *s, int32_t number)
 {
     for (int32_t i = 0; i < s->c->n; i++)
@@ -89,8 +89,8 @@ static void choose_word(spans *s, int32_t first, int32_t end, int32_t leader)
     s->words--;
 }
 
-/* Words from token `first` on. As many draws are made as there are words at most, so word 0 of the last token's draw, which would
- * then choose among a single word, is unused. */
+/* Choose up to `length` words, beginning with the word at token `first`. At most as many words are drawn as there are, and the
+ * last draw would have a single word to choose from, so word 0 of the last token's draw is free to decide about the last word. */
 static void choose_span(spans *s, int32_t first, int32_t length)
 {
     const xlm_candidates *c = s->c;
@@ -126,7 +126,8 @@ static void select_spans(const xlm_selection *selection, const xlm_candidates *c
         choose_word(&s, word, end_of_word(c, word), word);
 }
 
-/* Each instance has at least one. What the last word has too many or too few differs from instance to instance. */
+/* The mean is that of single tokens. How far the last word exceeds or misses the wanted number differs from instance to instance;
+ * one token is taken as its standard deviation. */
 static int64_t max_spans(const xlm_selection *s, int64_t instances, int64_t tokens, double deviations)
 {
     const double share = s->share, n = (double)instances, all = (double)tokens;
@@ -136,8 +137,8 @@ static int64_t max_spans(const xlm_selection *s, int64_t instances, int64_t toke
 
 /* ---- a fragment, or spans of it ---- */
 
-/* What is left to place from token `begin` of a sentence on: spans of `length` tokens, a shorter one (0: none), and tokens between
- * them. */
+/* What is still to be placed in a sentence, from token `begin` on: spans of `length` tokens, one span of `shorter` tokens (0:
+ * none), and `between` tokens outside of them. */
 typedef struct places {
     int32_t begin, spans, length, shorter, between;
 } places;
@@ -148,7 +149,7 @@ static void mark(int32_t *leader, int32_t first, int32_t n)
         leader[i] = i;
 }
 
-/* One of the places at random after another: all orders of the spans and of the tokens between them are equally likely. */
+/* Place one item after another at random, so that all orders of the spans and of the tokens between them are equally likely. */
 static void place(places p, const xlm_rng_block *chance, int32_t *leader)
 {
     while (p.spans > 0 || p.shorter > 0) {
@@ -197,7 +198,7 @@ static void select_fragment(const xlm_selection *s, const xlm_candidates *c, int
         select_in_sentence(s, begin, c->ends[k], c->chance, leader);
 }
 
-/* A number is rounded to the nearest one for each instance. */
+/* Numbers are rounded for each sentence. Half a token is taken as the standard deviation of an instance. */
 static int64_t max_fragment(const xlm_selection *s, int64_t instances, int64_t tokens, double deviations)
 {
     return MIN(tokens, (int64_t)ceil(s->share * (double)tokens + deviations * 0.5 * sqrt((double)instances)));

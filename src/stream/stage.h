@@ -2,15 +2,16 @@
  *
  *   source    what is read: text of a corpus, labelled examples
  *   spans     which sentences make an instance
- *   noise     which tokens of them are encoded, in which order
- *   layout    how they are in the rows of a batch
+ *   noise     which of their tokens are encoded, and in which order
+ *   layout    how they are arranged in the rows of a batch
  *   annotate  named arrays beside the tokens (xlm_annotation)
  *   corrupt   which rows are predicted, and what the encoder reads there
  *
  * A stage is a file with an xlm_stage_class and a line in the table of stages.c. The keys of section [stream NAME] of a job are
- * the options of all stages. A stream has one source, one spans and one layout stage, and all stages of the kinds noise, annotate
- * and corrupt that their options do not turn off, in the order of the table. The functions of a class get what its `open` made as
- * `stage`. Stages that are plugins work beside these (stage_plugins.h). Nothing here is collective. */
+ * those of the stream itself (stream_config.c) and the options of all stages. A stream has one source, one spans and one layout
+ * stage, and all stages of the kinds noise, annotate and corrupt that their options do not turn off, in the order of the table.
+ * The functions of a class get what its `open` made as `stage`. Stages that are plugins come in addition (stage_plugins.h).
+ * Nothing here is collective. */
 #ifndef XLM_STREAM_STAGE_H
 #define XLM_STREAM_STAGE_H
 
@@ -34,14 +35,14 @@ typedef enum {
     XLM_STAGE_CORRUPT
 } xlm_stage_kind;
 
-/* A component of what the source reads: a language or a pair of languages, with its own instances. */
+/* A part of what the source reads: a language or a pair of languages, with its own instances. */
 typedef struct xlm_component {
-    char *name;        /* "en", "de-en"; NULL: there is only one, without a name */
+    char *name;        /* "en", "de-en"; NULL: there is only one component, without a name */
     int64_t instances;
-    double share;      /* share of the draws, up to a factor */
-    void *spans;       /* state of the spans class, which finds its spans */
+    double share;      /* p of the sampler: its share of the text, up to a factor */
+    void *spans;       /* state of the spans class, which finds the spans of its instances */
     xlm_lengths lengths; /* of its instances */
-    int64_t together;  /* number of consecutive instances that are drawn one after another into the same step; 0: 1 */
+    int64_t together;  /* number of consecutive instances that belong to one step and are drawn together; 0 means 1 */
 } xlm_component;
 
 /* What the `open` functions of stages get. */
@@ -52,15 +53,15 @@ typedef struct xlm_opening {
     const void *from;        /* what the source reads, see xlm_stream_input */
     xlm_split split;
     const xlm_stage_class *spans, *layout; /* of the stream */
-    const void *spans_options;
+    const void *spans_options; /* of class `spans` */
     /* Set by the source for later stages. */
     const xlm_vocabulary *vocabulary;
     uint64_t digest;         /* xlm_corpus_digest */
     char *const *languages;  /* NULL-terminated: the requested components; NULL: all */
     double alpha;            /* components are drawn in proportion to their shares to this power */
-    bool noise;              /* stages that were opened before change the number of tokens */
-    GArray *annotations;     /* const char *: names of the annotations that stages opened before add to batches; owned by the
-                              * stream */
+    bool noise;              /* the stream has noise, of stages that were opened before or of plugins */
+    GArray *annotations;     /* const char *: names of the annotations that the stages opened before add to batches; owned by
+                              * the stream */
 } xlm_opening;
 
 /* Will batches have this annotation when the stage that is being opened gets them? */
@@ -81,14 +82,15 @@ typedef struct xlm_source {
 
 typedef struct xlm_source_functions {
     bool held_out;  /* it has a held-out split */
-    bool labelled;  /* its instances have their own predicted rows: they are not annotated, and only the source corrupts them */
+    bool labelled;  /* its instances bring their predicted rows: they are not annotated, and only the source corrupts them */
     const char *unit; /* what an instance is called in the log */
-    /* Append the components (xlm_component), at least one and none twice, in the order of a plain pass, and open the spans of
+    /* Append the components (xlm_component), at least one and none twice, in the order of evaluation, and open the spans of
      * each. */
     bool (*components)(void *stage, const xlm_opening *opening, GArray *components, GError **error);
-    /* The tokens of all spans (GArray of xlm_span), one span after another. NULL: only its own layout can read it. */
+    /* [out] tokens: those of all spans (GArray of xlm_span), one span after another. NULL: only the source's own layout can read
+     * them. */
     bool (*read)(void *stage, const GArray *spans, int32_t *tokens, GError **error);
-    /* False when the input has changed since it was opened, so that whatever was read is useless. NULL: it cannot change. */
+    /* False when the input has changed since it was opened, so that what was read cannot be used. NULL: it cannot change. */
     bool (*check_unchanged)(const void *stage, GError **error);
     /* For labelled sources: maximum number of predicted rows of `instances` instances, and their share of the tokens. */
     int64_t (*max_predicted)(const void *stage, int64_t instances);
@@ -104,7 +106,7 @@ typedef struct xlm_spans_functions {
      * one. */
     char **(*list)(const xlm_corpus *corpus, xlm_split split);
     bool (*has)(const xlm_corpus *corpus, xlm_split split, const char *name);
-    const char *absent;  /* advice when there are no components, */
+    const char *absent;  /* advice to the user when there are no components, */
     const char *empty;   /* and when no component has an instance */
     /* Fill in everything of a component except its name. */
     bool (*open)(const xlm_opening *opening, const char *name, xlm_component *component, GError **error);
@@ -118,10 +120,10 @@ typedef struct xlm_spans_functions {
 
 typedef struct xlm_layout_functions {
     const xlm_stage_class *spans;  /* the spans that it lays out */
-    bool several;                  /* pairs: an instance has as many as there is room for, not just one */
+    bool several;                  /* for pairs: an instance has as many as there is room for, not just one */
     /* Is there room for this many tokens on each side, counting the </s> of each sentence but not <s>? NULL: always. */
     bool (*fits)(const int64_t tokens[2], int64_t length);
-    int64_t (*longest)(int64_t length); /* maximum number of tokens of an instance; NULL: length. Positions are below length. */
+    int64_t (*longest)(int64_t length); /* maximum number of tokens of an instance; NULL: length. Positions are below length */
     /* Allocate a batch in the arena and fill in the text (unmasked) of sequences->tokens and, for labelled instances, the
      * predicted rows. */
     bool (*lay_out)(const xlm_source *source, const xlm_sequences *sequences, xlm_arena *arena, xlm_batch_layout *batch,
@@ -129,8 +131,8 @@ typedef struct xlm_layout_functions {
 } xlm_layout_functions;
 
 typedef struct xlm_noise_functions {
-    /* Change the tokens of a span, ids[*n]. There may be fewer afterwards, but at least one. Sequence `sequence` of the batch had
-     * `first` tokens before the span. */
+    /* Change the tokens of a span, ids[*n]. There may be fewer afterwards, but at least one. The span is in sequence `sequence`
+     * of the batch, which had `first` tokens before the span when there was no noise. */
     void (*change)(const void *stage, const xlm_draws *draws, int32_t sequence, int32_t first, int32_t *ids, int32_t *n);
     double (*kept_share)(const void *stage); /* mean share of the tokens that are kept */
 } xlm_noise_functions;
@@ -145,11 +147,11 @@ typedef struct xlm_annotate_functions {
 
 typedef struct xlm_corrupt_functions {
     void (*corrupt)(const void *stage, const xlm_draws *draws, xlm_batch_layout *batch);
-    /* Number of rows that it chooses from that many instances and tokens, `deviations` standard deviations above the mean; and
-     * the mean share of the tokens. NULL: it chooses no rows. */
+    /* Number of rows that the stage chooses from so many instances and tokens, `deviations` standard deviations above the mean;
+     * and the mean share of the tokens. NULL: it chooses no rows. */
     int64_t (*max_predicted)(const void *stage, int64_t instances, int64_t tokens, double deviations);
     double (*predicted_share)(const void *stage);
-    /* Of a stage that chooses rows: mean share of these whose input becomes <mask>. */
+    /* Only for a stage that chooses rows: mean share of these rows whose input becomes <mask>. */
     double (*mask_token_share)(const void *stage);
 } xlm_corrupt_functions;
 
@@ -158,10 +160,10 @@ struct xlm_stage_class {
     const char *name;          /* the value of the job's key type (spans) or form (layout) that chooses it; NULL: none */
     const xlm_option *options; /* keys of [stream NAME], into a struct of options_size bytes; NULL: none */
     size_t options_size;
-    /* Checks that the table of options cannot make. chosen: the stage is, or may be, in the stream; otherwise none of its keys
+    /* Checks beyond those of the table of options. chosen: the stage is, or may be, in the stream; otherwise none of its keys
      * should be set. May be NULL. */
     bool (*check)(const void *options, bool chosen, const char *stream, GError **error);
-    /* [out] stage: the argument `stage` of the other functions. NULL for noise, annotate and corrupt means that the stage is off.
+    /* [out] stage: the argument `stage` of the other functions; NULL for noise, annotate and corrupt means that the stage is off.
      * options are not borrowed. The function may be NULL if stage is always NULL. */
     bool (*open)(xlm_opening *opening, const void *options, void **stage, GError **error);
     void (*close)(void *stage);

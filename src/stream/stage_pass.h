@@ -1,7 +1,8 @@
 /* xlm-mpi: what a stage that is a plugin calls while a batch passes through it (xlm/stage.h).
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Its functions are in the library for gradient checks too, where no stream is read: an objective's file may have a stage. */
+ * These functions are also in the library for gradient checks, which reads no streams, because the file of an objective may
+ * contain a stage. */
 #ifndef XLM_STREAM_STAGE_PASS_H
 #define XLM_STREAM_STAGE_PASS_H
 
@@ -11,8 +12,8 @@
 
 struct xlm_stage_pass {
     const xlm_stage *self;
-    int32_t **values;  /* of each annotation of its class, or NULL where the present function cannot annotate */
-    uint32_t name;     /* digest of the stage's name, a part of its draws */
+    int32_t **values;  /* of each annotation of its class; NULL where the present function cannot annotate */
+    uint32_t name;     /* digest of the stage's name, on which its draws depend */
     xlm_rng_key key;
 };
 

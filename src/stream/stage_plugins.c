@@ -10,14 +10,14 @@ struct xlm_plugged_stage {
     xlm_stage self;
     xlm_stage_setup setup;
     uint64_t seed;
-    uint32_t name;     /* digest of the section's name, a part of its draws */
+    uint32_t name;     /* digest of the section's name, on which its draws depend */
     int32_t **values;  /* of each annotation in the present batch */
 };
 
 /* ---- the kind of plugins ---- */
 
-/* Names of the arrays of a batch in a step dump, and of annotations of built-in stages, which objectives read without checking
- * their shape. */
+/* Names that an annotation cannot have: those of the arrays of a batch in a step dump, and those of the annotations of built-in
+ * stages, which objectives read without checking their shapes. */
 static const char *const taken[] = {"ids", "original", "positions", "languages", "types", "offsets", "masked_positions", "targets",
                                     "text_languages", "instances", "links", "translations", "translation_languages",
                                     "original_text", NULL};
@@ -125,7 +125,7 @@ static xlm_stage_pass begin_pass(const xlm_plugged_stage *stage, const xlm_draws
                             .key = xlm_draws_key(draws, XLM_RNG_STAGE)};
 }
 
-/* Take the values of annotations on an axis. */
+/* Allocate the values of the annotations on an axis, [n] each, all -1. */
 static void take_values(xlm_plugged_stage *stage, xlm_axis axis, int32_t n, xlm_arena *arena)
 {
     const xlm_stage_annotation *annotations = stage->self.cls->annotations;
@@ -141,7 +141,8 @@ static void *take_copy(xlm_arena *arena, const void *from, size_t bytes)
     return memcpy(XLM_TAKE(arena, char, (int64_t)bytes), from, bytes);
 }
 
-/* Checks the spans of a sequence after the stage has reordered them: each occurs once, and only its side has changed. */
+/* Put the spans of a sequence into the order that the stage has chosen, to[n]. Ends the program unless each span occurs once and
+ * has side 0 or 1. seen: [n] scratch. */
 static void put_spans(const xlm_plugged_stage *stage, const xlm_stage_span *arranged, const xlm_span *before, int32_t n, xlm_span *to,
                       bool *seen)
 {
@@ -182,7 +183,7 @@ void xlm_plugged_stage_arrange(xlm_plugged_stage *stage, const xlm_draws *draws,
         put_spans(stage, arranged + offsets[s], before + offsets[s], offsets[s + 1] - offsets[s], spans + offsets[s], seen);
 }
 
-/* A mistake here would reach beyond the embeddings. */
+/* Ends the program if the plugin has made a mistake, because embeddings would be read out of their bounds. */
 static void check_tokens(const xlm_plugged_stage *stage, const int32_t *ids, int32_t n, int32_t before)
 {
     bool good = n <= before && (n >= 1 || before == 0);
@@ -204,7 +205,7 @@ void xlm_plugged_stage_noise(xlm_plugged_stage *stage, const xlm_draws *draws, x
     *n = noise.tokens;
 }
 
-/* [T] */
+/* [T] Is the row predicted? */
 static bool *predicted_of(const xlm_batch_layout *batch)
 {
     bool *predicted = XLM_TAKE(batch->arena, bool, batch->tokens);
@@ -224,7 +225,7 @@ static void set_predicted(const bool *predicted, xlm_batch_layout *batch)
         }
 }
 
-/* A mistake here would reach beyond the embeddings. */
+/* Ends the program if the plugin has made a mistake, because embeddings would be read out of their bounds. */
 static void check_input(const xlm_plugged_stage *stage, const xlm_batch_layout *batch)
 {
     for (int32_t row = 0; row < batch->tokens; row++)

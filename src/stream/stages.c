@@ -1,7 +1,7 @@
 /* xlm-mpi: the table of stages. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream/stages.h"
 
-/* One line per stage. Stages of the kind corrupt run one after another. */
+/* One line per stage. Stages of one kind run in this order. */
 #define STAGES(stage)                                                                                                  \
     stage(text_source)                                                                                                 \
     stage(examples_source)                                                                                             \

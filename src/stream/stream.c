@@ -23,9 +23,9 @@ struct xlm_stream {
     const xlm_stage_class *spans, *layout;
     GArray *components;      /* xlm_component */
     const char **names;      /* [components + 1] their names, NULL-terminated */
-    int64_t together;        /* instances that are drawn one after another */
+    int64_t together;        /* number of consecutive instances that are drawn together into one step */
     xlm_sampler *sampler;    /* of the components */
-    bool noise;              /* there are stages of this kind */
+    bool noise;              /* there are stages of this kind, or plugins with noise */
     GArray *stages;          /* opened_stage of the kinds noise, annotate and corrupt */
     GPtrArray *plugged;      /* xlm_plugged_stage, after all of these */
     GArray *annotations;     /* const char *: names of the annotations that they add, NULL-terminated */
@@ -42,7 +42,7 @@ static const xlm_component *component_at(const xlm_stream *stream, int i)
 
 /* ---- opening ---- */
 
-/* Checks that the tables of options cannot make. Skips options that this stream could not have set. */
+/* Checks beyond those of the tables of options. Skips options that this stream could not have set. */
 static bool check(const xlm_stream *stream, const xlm_stream_config *config, const char *name, GError **error)
 {
     for (int i = 0; i < xlm_stages_count(); i++) {
@@ -81,7 +81,7 @@ static bool open_components(xlm_stream *stream, const xlm_opening *opening, GErr
     return true;
 }
 
-/* All stages of a kind that are not off. */
+/* Open all stages of a kind; those that are off are not kept. */
 static bool open_stages(xlm_stream *stream, xlm_stage_kind kind, const xlm_stream_config *config, xlm_opening *opening,
                         GError **error)
 {
@@ -117,7 +117,7 @@ static bool open_plugins(xlm_stream *stream, const xlm_stream_config *config, co
     return true;
 }
 
-/* In the order of the stages. */
+/* Open the stages in the order in which they work. */
 static bool open_all(xlm_stream *stream, const xlm_stream_config *config, xlm_opening *opening, GError **error)
 {
     const xlm_stage_class *source = stream->source.cls;
@@ -160,7 +160,7 @@ xlm_stream *xlm_stream_open(xlm_stream_input input, xlm_split split, const char 
         .layout = stream->layout, .spans_options = xlm_stream_config_options(config, stream->spans),
         .annotations = stream->annotations,
     };
-    for (int i = 0; i < config->plugins && !xlm_stream_is_labelled(stream); i++) /* the others are refused below */
+    for (int i = 0; i < config->plugins && !xlm_stream_is_labelled(stream); i++) /* open_plugins refuses those of examples */
         stream->noise |= config->plugin[i].cls->noise != NULL;
     if (!check(stream, config, name, error) || !open_all(stream, config, &opening, error))
         g_clear_pointer(&stream, xlm_stream_close);
@@ -283,7 +283,8 @@ int64_t xlm_stream_max_predicted(const xlm_stream *stream, int64_t instances, in
     return share > 0 ? MIN(max + (int64_t)((double)words * share * 1.1) + instances, tokens) : max;
 }
 
-/* The number of tokens is a sum of n draws, so it is about normal. Above the mean, the longest instance may be among them. */
+/* The number of tokens is a sum of n draws, so it is approximately normally distributed. Above the mean, the longest instance may
+ * be among the draws. */
 xlm_stream_size xlm_stream_expect(const xlm_stream *stream, int64_t n, double deviations)
 {
     const int32_t *quotas = xlm_sampler_quotas(stream->sampler);
@@ -353,7 +354,7 @@ char *xlm_stream_describe(const xlm_stream *stream)
 
 /* ---- reading ---- */
 
-/* Append the spans of an instance of a component as a sequence. number: of the draw in its step. */
+/* Append the spans of an instance of a component as a sequence. number: that of the draw in its step. */
 static bool add_sequence(xlm_stream *stream, uint64_t step, uint64_t number, int component, int64_t instance, GError **error)
 {
     const xlm_draws draws = {.seed = stream->seed, .step = step, .stream = stream->number, .first = number};
@@ -377,7 +378,7 @@ static bool read_tokens(xlm_stream *stream, xlm_arena *arena, GError **error)
     return source->read(stream->source.stage, spans, stream->sequences.tokens, error);
 }
 
-/* Apply noise to one span, ids[*n], which has `first` tokens of its sequence before it. */
+/* Apply noise to one span, ids[*n], before which its sequence had `first` tokens. */
 static void change_span(const xlm_stream *stream, const xlm_draws *draws, int32_t sequence, int32_t first, const xlm_span *span,
                         int32_t *ids, int32_t *n)
 {
@@ -391,7 +392,7 @@ static void change_span(const xlm_stream *stream, const xlm_draws *draws, int32_
         xlm_plugged_stage_noise(stream->plugged->pdata[i], draws, key, span, ids, n);
 }
 
-/* Change the tokens of all spans. */
+/* Apply noise to all spans, and close the gaps between their tokens. */
 static void make_noise(xlm_stream *stream, const xlm_draws *draws)
 {
     xlm_sequences *sequences = &stream->sequences;
@@ -430,7 +431,7 @@ static bool lay_out_texts(xlm_stream *stream, const xlm_draws *draws, xlm_arena 
     return true;
 }
 
-/* Lay out, annotate and corrupt the sequences; the first of them is number `first` of its step. */
+/* Lay out, annotate and corrupt the sequences, the first of which is number `first` of its step. */
 static bool make_batch(xlm_stream *stream, uint64_t step, uint64_t first, xlm_arena *arena, xlm_batch *batch, GError **error)
 {
     const xlm_draws draws = {.seed = stream->seed, .step = step, .stream = stream->number, .first = first};
@@ -457,7 +458,8 @@ static bool make_batch(xlm_stream *stream, uint64_t step, uint64_t first, xlm_ar
     return true;
 }
 
-/* After reading, whether it failed or not: if the source has changed, this is the cause of any other error. */
+/* Called after reading, whether that failed or not: if the source has changed, this is reported instead of any other error, which
+ * it has caused. */
 static bool check_unchanged(const xlm_stream *stream, bool good, GError **error)
 {
     GError *changed = NULL;

@@ -16,12 +16,13 @@ static const xlm_option *own_options(void)
         [TYPE] = {"type", XLM_OPTION_CHOICE, "monolingual", 0, 0, NULL, "kind of text that is read",
                   offsetof(xlm_stream_config, type)},
         [FORM] = {"form", XLM_OPTION_CHOICE, "xlm", 0, 0, NULL,
-                  "type parallel: how pairs are laid out: several in an instance, a half of sources and a half of targets with "
-                  "positions of their own (xlm); one, <s> S </s> T </s> (bert)", offsetof(xlm_stream_config, form)},
+                  "type parallel: how pairs are laid out: several in an instance, one half of sources and one half of targets, "
+                  "each with positions of its own (xlm); one, <s> S </s> T </s> (bert)", offsetof(xlm_stream_config, form)},
         {"batch", XLM_OPTION_INT, "32", 1, XLM_STREAM_MAX_BATCH, NULL, "number of instances in a step, over all ranks",
          offsetof(xlm_stream_config, batch)},
         {"length", XLM_OPTION_INT, "128", 4, 65536, NULL,
-         "most tokens of an instance, special tokens included; for form xlm of each half", offsetof(xlm_stream_config, length)},
+         "maximum number of tokens of an instance, including special tokens; for form xlm, of each half",
+         offsetof(xlm_stream_config, length)},
         XLM_OPTION_END,
     };
     table[TYPE].choices = xlm_stage_choices(XLM_STAGE_SPANS);

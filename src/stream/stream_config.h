@@ -10,11 +10,12 @@ enum { XLM_STREAM_MAX_BATCH = 1 << 24 }; /* a row key has 24 bits for the instan
 typedef struct xlm_stream_config {
     int64_t batch;  /* instances per step, over all ranks */
     int64_t length; /* maximum number of tokens of an instance, including special tokens; of each half for form xlm */
-    int64_t type;   /* index of the spans' name in xlm_stage_choices */
+    int64_t type;   /* number of the spans' name in xlm_stage_choices */
     int64_t form;   /* the same for the layout */
-    /* [xlm_stages_count()] options of each stage, NULL if it has none. NULL: for a source and stages without options. */
+    /* [xlm_stages_count()] the options of each stage, NULL for a stage that has none. The array itself is NULL if no stage of the
+     * stream needs options, as for labelled examples. */
     void **options;
-    int plugins; /* number of sections [stage NAME] of the stream */
+    int plugins; /* number of stages of the stream that are plugins */
     xlm_stage_use *plugin; /* [plugins] in their order, added by xlm_stream_config_plug */
 } xlm_stream_config;
 
@@ -32,7 +33,7 @@ void xlm_stream_config_help(GString *out);
 
 /* The options of a stage; NULL when it has none. */
 const void *xlm_stream_config_options(const xlm_stream_config *config, const xlm_stage_class *cls);
-/* The value of a key that is a number (type REAL); 0 when no stage has it or the config has no options. */
+/* The value of a stage's key of type REAL; 0 when no stage has such a key or the config has no options. */
 double xlm_stream_config_real(const xlm_stream_config *config, const char *key);
 /* The same for a flag; false when no stage has it. */
 bool xlm_stream_config_flag(const xlm_stream_config *config, const char *key);

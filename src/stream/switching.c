@@ -33,8 +33,8 @@ typedef struct options {
 
 static const xlm_option switching_options[] = {
     {"switching", XLM_OPTION_REAL, "0", 0, 1, NULL,
-     "with a dictionary: share of the predicted tokens that is switched instead (DICT-MLM: 0.5): a translation, drawn if there "
-     "are several, and its language take the place of token and language; a token without one stays",
+     "with a dictionary: share of the predicted tokens that is switched instead of masked (DICT-MLM: 0.5): a translation, drawn "
+     "if there are several, replaces the token, and its language that of the token; a token without a translation is kept",
      offsetof(options, switching)},
     XLM_OPTION_END,
 };

@@ -70,7 +70,7 @@ static bool refuse_absent(const xlm_opening *o, const char *wanted, GError **err
     return false;
 }
 
-/* Only the held-out part lacks this name: the language is so rare that none of its text was held out. */
+/* Does only the held-out part lack this language or pair, because it is so rare that none of its text was held out? */
 static bool is_too_rare(const xlm_opening *o, const char *name)
 {
     const xlm_spans_functions *spans = &o->spans->spans;
@@ -126,13 +126,13 @@ static bool text_components(void *stage, const xlm_opening *o, GArray *component
 
 /* ---- tokens ---- */
 
-/* Maximum number of tokens between two spans that are read with them rather than skipped, and maximum number of tokens of one
- * read. */
+/* GAP: two spans with at most this many tokens between them are read together, with these tokens. MAX_TOKENS: of one read. */
 enum { GAP = 1024, MAX_TOKENS = 1 << 20 };
 
 static const xlm_span *span_at(const GArray *spans, guint i) { return &g_array_index(spans, xlm_span, i); }
 
-/* The first span after `first` that is not in the same text shortly after the span before it. */
+/* The end of the run of spans from `first` on that are read together: each is in the same text, shortly after the one before
+ * it. */
 static guint end_of_run(const GArray *spans, guint first)
 {
     const xlm_span *start = span_at(spans, first), *last = start;
@@ -146,7 +146,7 @@ static guint end_of_run(const GArray *spans, guint first)
     return next;
 }
 
-/* Read spans [first, end), one run. Returns the address after their tokens, NULL on error. */
+/* Read the spans [first, end) of one run into `tokens`. Returns the address after them, NULL on error. */
 static int32_t *read_run(const text_source *s, const GArray *spans, guint first, guint end, int32_t *tokens, GError **error)
 {
     const xlm_span *start = span_at(spans, first), *last = span_at(spans, end - 1);
@@ -171,7 +171,7 @@ static bool text_read(void *stage, const GArray *spans, int32_t *tokens, GError 
     return tokens != NULL;
 }
 
-/* When a file has changed, some parts may still be in memory, and others are read with new contents. */
+/* If the file has changed, what was read may be partly old contents that were still in memory and partly new ones. */
 static bool text_check_unchanged(const void *stage, GError **error)
 {
     const text_source *s = stage;

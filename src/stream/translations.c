@@ -33,7 +33,7 @@ typedef struct options {
 
 static const xlm_option translation_options[] = {
     {"dictionary", XLM_OPTION_TEXT, "", 0, 0, NULL,
-     "file of xlm_dict, the dictionary by which tokens are switched to the other language (DICT-MLM)",
+     "file of xlm_dict with the dictionary by which tokens are switched to the other language (DICT-MLM)",
      offsetof(options, dictionary)},
     XLM_OPTION_END,
 };
@@ -51,7 +51,7 @@ static void close_annotator(void *stage)
     g_free(a);
 }
 
-/* Is it the language that a stream reads under this name, or one of the pair? */
+/* Is `language` the language, or one of the pair of languages, that a stream reads under this name? */
 static bool reads(const char *name, const char *language)
 {
     char **sides = g_strsplit(name, "-", 2); /* no language has a "-" in its name */
@@ -60,7 +60,7 @@ static bool reads(const char *name, const char *language)
     return found;
 }
 
-/* Does the stream read a language of its dictionary? If no language is named, it reads all. */
+/* Checks that the stream reads a language of its dictionary. If no language is named, it reads all. */
 static bool check_languages(const xlm_opening *opening, const char *path, const xlm_dictionary *dictionary, GError **error)
 {
     const char *const *known = xlm_vocabulary_language_names(opening->vocabulary);

@@ -1,7 +1,7 @@
 /* xlm-mpi: a batch annotated with translations of its tokens. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * For every token that has translations in a bilingual dictionary, one is drawn uniformly. Annotation "translations" has the
- * translation and "translation_languages" its language, per token; -1 if there is none. */
+ * For every token that has translations in a bilingual dictionary, one is drawn uniformly. For each token, annotation
+ * "translations" has the id of its translation and "translation_languages" the id of that one's language; -1 if there is none. */
 #ifndef XLM_STREAM_TRANSLATIONS_H
 #define XLM_STREAM_TRANSLATIONS_H
 

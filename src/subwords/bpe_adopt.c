@@ -82,8 +82,8 @@ static bool read_merges(xlm_bpe *bpe, const xlm_tokenizer_files *files, GError *
         return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "has no merges");
     json_array_foreach(merges, i, merge)
         if (!read_merge(bpe, merge))
-            return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "merge %zu is not two subwords, or another makes the same",
-                                        i + 1);
+            return xlm_tokenizer_refuse(files, TOKENIZER, 0, error,
+                                        "merge %zu is not two subwords, or another merge makes the same one", i + 1);
     return true;
 }
 

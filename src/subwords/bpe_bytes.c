@@ -5,7 +5,7 @@
  * Lines are cut into words by the first of these patterns that matches: 's 't 're 've 'm 'll 'd; an optional space and then
  * letters (category L), or numbers (N), or characters that are neither these nor white space; white space, without its last
  * character if something follows. A word becomes its bytes, each written as a visible character: visible characters of ASCII and
- * Latin-1 are kept, the other bytes become U+0100 and following, in their order. So a space is U+0120, which begins a word.
+ * Latin-1 are kept, the other bytes become U+0100 and following, in their order. A space is U+0120, so most words begin with it.
  * Neighbours are merged as in bpe/bpe.h, the merge of the lowest rank first, and no mark ends a word.
  *
  * In a file, beside /vocabulary/words:
@@ -304,7 +304,7 @@ static void *load(const xlm_store *store, const char *path, GError **error)
 
 static uint32_t size_of(const void *model) { return ((const merges *)model)->pairs->len; }
 
-/* Append the bytes that letters stand for; false if a letter stands for none. */
+/* Append the bytes that letters stand for; false if a letter stands for no byte or for byte 0. */
 static bool append_bytes(const char *letters, GString *out)
 {
     for (const char *at = letters; *at != '\0'; at = g_utf8_next_char(at)) {
@@ -545,7 +545,8 @@ static bool learn_word(cutter *c, merges *m, const char *word, const xlm_word_co
             xlm_word_counts_add(added, text->str, text->len, 0);
     }
     segment(c, word, strlen(word), NULL, &n, NULL);
-    return n == strlen(word) || xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: its parts merge otherwise", word);
+    return n == strlen(word) ||
+           xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: its parts are merged in another way", word);
 }
 
 static void *enlarge(const void *model, const xlm_word_counts *subwords, const xlm_word_counts *wanted, xlm_word_counts *added,

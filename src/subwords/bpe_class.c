@@ -176,7 +176,7 @@ static bool learn_word(xlm_bpe *bpe, const char *word, GError **error)
         if (!good && i < 2)
             fold(bpe, symbols, i == 1);
     }
-    return good || xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: a merge makes this text of other parts", word);
+    return good || xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: another merge makes this text from other parts", word);
 }
 
 static void *enlarge(const void *model, const xlm_word_counts *subwords, const xlm_word_counts *wanted, xlm_word_counts *added,
@@ -215,7 +215,7 @@ static bool check(const void *model, GError **error)
 
 static uint64_t digest_of(const void *model, uint64_t digest)
 {
-    for (uint32_t i = 0; i < xlm_bpe_size(model); i++) { /* each text with its final 0, so that none runs into the next */
+    for (uint32_t i = 0; i < xlm_bpe_size(model); i++) { /* each text with its final 0, so that they stay separate */
         const char *left, *right;
         xlm_bpe_code(model, i, &left, &right, NULL);
         digest = xlm_digest(left, strlen(left) + 1, digest);

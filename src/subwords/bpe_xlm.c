@@ -61,7 +61,7 @@ static const char *add_merge(bpe_xlm *m, const char *line, size_t size, bool fir
     else if (n == 3 && !g_ascii_string_to_signed(fields[2], 10, 0, G_MAXINT64 >> 24, &count, NULL))
         wrong = "its count is not a whole number";
     else if (!first && m->counted != (n == 3))
-        wrong = n == 3 ? "has a count, which the lines before have not" : "has no count, which the lines before have";
+        wrong = n == 3 ? "has a count, which the lines before it do not have" : "has no count, which the lines before it have";
     else if (xlm_utf8_check(text, size) < size)
         wrong = "is not UTF-8";
     else if (!bpe_add_pair(m->merges, fields[0], strlen(fields[0]), fields[1], strlen(fields[1]), count))
@@ -412,7 +412,8 @@ static void close_cutter(void *pointer)
     g_free(c);
 }
 
-/* There all subwords but the last have @@ after them; here the last has </w> after it. */
+/* In the text that bpe/bpe.h returns, all subwords of a word but the last have @@ after them; in that of this class the last one
+ * has </w> after it. */
 static const char *segment(void *pointer, const char *word, size_t size, GArray *places, size_t *n, GError **error)
 {
     (void)places;

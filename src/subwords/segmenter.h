@@ -105,11 +105,12 @@ typedef enum {
 
 /* Returns the meaning of the marks of a subword, and appends its text without them. out: NULL if the text is not needed. */
 typedef xlm_word_mark xlm_segmenter_spelling(const void *model, const char *subword, GString *out);
-/* Appends the text of subwords [n] that are one word. Returns false, with nothing appended, if they are no text together. */
+/* Appends the text of subwords [n] that are one word. Returns false, with nothing appended, if together they are not
+ * text. */
 typedef bool xlm_segmenter_joining(const void *model, const char *const *subwords, size_t n, GString *out);
 
-/* All functions are mandatory except the normaliser and spell_word. They get a `model` that functions of the class have returned, or the
- * `cutter` of open. */
+/* All functions are mandatory except the normaliser and spell_word. They get a `model` that a function of the class has returned,
+ * or the `cutter` of open. */
 typedef struct xlm_segmenter_class {
     const char *name;          /* the name in files */
     bool is_default;           /* the class of old files, which do not name one; digests leave out its name too */
@@ -192,7 +193,7 @@ xlm_segmenter *xlm_segmenter_parse(const xlm_segmenter_class *cls, const char *n
                                    GError **error);
 /* Read a file. Skips a byte order mark at its beginning. EX_NOINPUT when it cannot be read. */
 xlm_segmenter *xlm_segmenter_read(const xlm_segmenter_class *cls, const char *path, GError **error);
-/* Write a file, under a temporary name that is then renamed. EX_CANTCREAT. */
+/* Write a file, under a temporary name that is then renamed. Errors of xlm_fields_write. */
 bool xlm_segmenter_write(const xlm_segmenter *segmenter, const char *path, GError **error);
 /* Can the class continue learning, and does it say which subwords a vocabulary has? */
 bool xlm_segmenter_class_learns_more(const xlm_segmenter_class *cls);
@@ -226,7 +227,8 @@ xlm_word_mark xlm_segmenter_marks(const xlm_segmenter *segmenter, const char *su
 bool xlm_segmenter_joins(const xlm_segmenter *segmenter, const char *subword, const char *next);
 /* Append the text of a subword without marks. */
 void xlm_segmenter_spell(const xlm_segmenter *segmenter, const char *subword, GString *out);
-/* The same for subwords [n] that are one word (xlm_segmenter_joins). Subwords that are parts of characters become these. */
+/* The same for subwords [n] that are one word (xlm_segmenter_joins). Subwords that are parts of a character become that
+ * character. */
 void xlm_segmenter_spell_word(const xlm_segmenter *segmenter, const char *const *subwords, size_t n, GString *out);
 /* Does `larger` segment as segmenter does, except for more units? Else EX_DATAERR, also for different classes. */
 bool xlm_segmenter_extends(const xlm_segmenter *segmenter, const xlm_segmenter *larger, GError **error);

@@ -232,9 +232,8 @@ static const char *segment(void *pointer, const char *line, size_t size, GArray 
     cutter *c = pointer;
     xlm_cut *cut = places != NULL ? c->located : c->cut;
     if (!cut_line(c, line, size, cut)) {
-        xlm_error_set(error, EX_SOFTWARE, "the places of subwords are not known: the library SentencePiece has normalised this "
-                                          "text "
-                      "otherwise than the model's map of characters says; please report it with the library's version");
+        xlm_error_set(error, EX_SOFTWARE, "the places of subwords are not known: the library SentencePiece has normalised this text "
+                      "differently from what the model's character map says; please report it with the library's version");
         return NULL;
     }
     for (uint32_t i = 0, start = 0, end; places != NULL && i < cut->ends->len; i++, start = end) {

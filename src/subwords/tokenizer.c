@@ -189,7 +189,7 @@ bool xlm_tokenizer_encode_word(xlm_tokenizer *t, int language, bool inside, cons
 {
     if (!inside || size == 0 || *word == ' ' || !xlm_normaliser_keeps_space(t->normaliser))
         return xlm_tokenizer_encode(t, language, word, size, ids, words, error);
-    const size_t valid = xlm_utf8_check(word, size); /* before the space, which would count in a message */
+    const size_t valid = xlm_utf8_check(word, size); /* without the space, which messages must not count */
     g_string_assign(t->word, valid == size ? " " : "");
     g_string_append_len(t->word, word, (gssize)size);
     return xlm_tokenizer_encode(t, language, t->word->str, t->word->len, ids, words, error);

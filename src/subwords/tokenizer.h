@@ -40,9 +40,9 @@ bool xlm_tokenizer_words(xlm_tokenizer *tokenizer, int language, const char *lin
 void xlm_tokenizer_encode_words(xlm_tokenizer *tokenizer, int language, const char *line, const xlm_word *words, size_t n,
                                 GArray *ids);
 
-/* The number of words of n ids of one line that the two functions above returned. For a segmenter of lines, its marks separate
- * words. */
-size_t xlm_tokenizer_count_words(const xlm_tokenizer *tokenizer, const int32_t *ids, size_t size, size_t n);
+/* The number of words in ids [n], which one of the two functions above has made from one line of `words` words. For a segmenter
+ * of lines, its marks separate words, and `words` does not matter. */
+size_t xlm_tokenizer_count_words(const xlm_tokenizer *tokenizer, const int32_t *ids, size_t n, size_t words);
 
 /* A subword of a text, or its twin, and the bytes [start, end) of the text that it was made from. */
 typedef struct xlm_located_subword {

@@ -120,7 +120,8 @@ bool xlm_vocabulary_joins(const xlm_vocabulary *vocabulary, int32_t id, int32_t 
 /* What the marks of a subword mean, of a twin those of its subword; a special token is a word. */
 xlm_word_mark xlm_vocabulary_marks(const xlm_vocabulary *vocabulary, int32_t id);
 
-/* A digest of the subwords, counts, segmenter, word mode, case and twins (not of the languages). */
+/* A digest of the subwords, counts, segmenter, word mode, case, twins, and of special tokens with other ids than our own (not of
+ * the languages). */
 uint64_t xlm_vocabulary_digest(const xlm_vocabulary *vocabulary);
 
 /* Append the text of ids[n]: subwords of a word joined, words and special tokens (by their names) between single

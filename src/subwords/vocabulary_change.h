@@ -1,10 +1,11 @@
 /* xlm-mpi: vocabularies that are made from others. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A published vocabulary has a hundred languages, and a study reads a few. A reduced vocabulary has the special tokens, the
- * subwords of a given text, and those that the segmenter also needs (xlm_segmenter_reduce), in their order. So that text becomes
- * the same subwords as before, other text in the same letters becomes existing subwords, and all else is unknown. An enlarged
- * vocabulary has additional words, each a subword after the others; text with these words is then cut differently. The rows of a
- * model are matched to subwords by spelling (model/row_sources.h), so a reduced vocabulary needs no table of its origin.
+ * subwords of a given text, and those that the segmenter also needs (xlm_segmenter_reduce), in their order. That text
+ * therefore becomes the same subwords as before, other text in the same letters becomes existing subwords, and all else is
+ * unknown. An enlarged vocabulary has additional words, each a subword after the others; text with these words is then cut
+ * differently. The rows of a model are matched to subwords by spelling (model/row_sources.h), so a reduced vocabulary needs no
+ * table of its origin.
  *
  * All functions return EX_DATAERR for a segmenter whose class does not support this. what: the option, for messages. */
 #ifndef XLM_SUBWORDS_VOCABULARY_CHANGE_H

@@ -8,7 +8,7 @@
 #include "subwords/word_store.h"
 
 /* Each version can hold something that earlier ones cannot. A file has the lowest version that it needs:
- *   1   special tokens are the first five words, the segmenter is the first of the table
+ *   1   special tokens are the first five words, and the segmenter is of the default class
  *   2   special tokens have any ids
  *   3   any segmenter */
 enum { FORMAT_VERSION = 3 };

@@ -4,7 +4,7 @@
  * NAACL 2019, and the tokenization.py published with it.
  *
  * Lines are processed in this order (a tokenizer.json can turn off each step but the last two):
- *   1. characters of the categories C (controls, formats, private use, unassigned), 0 and U+FFFD are left out, but for tab and
+ *   1. characters of the categories C (controls, formats, private use, unassigned), 0 and U+FFFD are left out, except tabs and
  *      line ends, which are white space
  *   2. each ideograph of the CJK blocks becomes a word
  *   3. lower case (full mapping, final sigma)
@@ -95,7 +95,7 @@ static bool is_punctuation(UChar32 c)
     return c < 0x80 ? g_ascii_ispunct((char)c) : (U_GET_GC_MASK(c) & U_GC_P_MASK) != 0;
 }
 
-/* Step 5 and 6 for one character. origins: NULL if not needed. */
+/* Steps 5 and 6 for one character. origins: NULL if not needed. */
 static void put(folding *f, UChar32 c, xlm_origin from, GString *out, GArray *origins)
 {
     if (u_isUWhiteSpace(c)) {

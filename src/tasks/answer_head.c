@@ -12,8 +12,8 @@ void xlm_answer_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_weight(declaration, "weight", 2, self->setup->model->hidden_size);
 }
 
-/* Query 2s is w_start, 2s + 1 is w_end; both choose among all rows of sequence s. For each sequence two rows are predicted, in
- * this order (xlm_answer_text_encode). The operator divides products by √d. */
+/* Query 2s is w_start, and query 2s + 1 is w_end; both choose among all rows of sequence s. The two predicted rows of a sequence
+ * are in the same order (xlm_answer_text_encode). The operator divides products by √d, so the weight is multiplied by it. */
 xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double dropout)
 {
     const xlm_batch *batch = pass->batch;
@@ -39,13 +39,13 @@ xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, d
     return xlm_pointer_cross_entropy(tape, xlm_rows(tape, weight, which, queries), states, &targets, pass->scores);
 }
 
-/* ---- predictions: null score, number of spans, then start, end (rows of the context) and score of each ---- */
+/* ---- predictions: the null score, the number of spans, then start, end (subwords of the window) and score of each span ---- */
 
 enum { NULL_SCORE, SPANS, FIRST_SPAN, SPAN_NUMBERS = 3 };
 
 int64_t xlm_answer_width(int64_t max_spans) { return FIRST_SPAN + SPAN_NUMBERS * max_spans; }
 
-/* Rows [*first, *first + *n) of sequence s are its context. */
+/* Find the context of sequence s: rows [*first, *first + *n). */
 static void find_context(const xlm_batch *batch, int32_t s, int64_t *first, int64_t *n)
 {
     int64_t at = batch->corrupted.offsets[s];

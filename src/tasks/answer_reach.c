@@ -1,15 +1,15 @@
-/* xlm-mpi: how many right answers subwords can give. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: how many right answers can be given as whole subwords. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tasks/answer_reach.h"
 
 #include <string.h>
 
 #include "base/log.h"
 
-/* How many answers of a source their subwords reproduce. */
+/* How many answers of a source are reproduced by their subwords. */
 typedef struct reproduced {
     int64_t answers, equal;
-    const xlm_question *question; /* the first whose answer they do not, and what they make of it; NULL: all are equal */
-    char *right, *instead;        /* g_free */
+    const xlm_question *question; /* the first question with an answer that is not reproduced; NULL: all are */
+    char *right, *instead;        /* that answer, and the text of its subwords; g_free */
 } reproduced;
 
 static void compare_answer(const xlm_answer_text *text, const xlm_question *question, const xlm_answer *answer, reproduced *of)
@@ -33,7 +33,7 @@ static void compare_answer(const xlm_answer_text *text, const xlm_question *ques
     of->instead = xlm_question_excerpt(cut);
 }
 
-/* For the log. An answer is cut where subwords begin and end, and one that begins or ends within a subword is out of reach. */
+/* Log the result for a source. */
 static void report_reproduced(const xlm_answer_text *text, const reproduced *of, guint source)
 {
     static const double ENOUGH = 99;

@@ -1,4 +1,4 @@
-/* xlm-mpi: when two answers are the same, and how near they are. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: whether two answers are equal, and how similar they are. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tasks/answer_rules.h"
 
 #include <string.h>
@@ -7,7 +7,8 @@
 
 #include "text/words.h"
 
-/* What MLQA removes in each language: words between spaces; in Arabic, the article wherever its letters occur. */
+/* The articles that are removed in each language, separated by spaces. In Arabic, the article is removed wherever its letters
+ * occur. */
 static const struct {
     const char *name, *language, *articles;
 } rules_of[] = {
@@ -61,7 +62,7 @@ static bool is_punctuation(xlm_answer_rules rules, gunichar c)
            (rules != XLM_ANSWERS_SQUAD && c >= 0x80 && (U_GET_GC_MASK((UChar32)c) & U_GC_P_MASK) != 0);
 }
 
-/* Is it a letter or a digit? Punctuation between words is neither. */
+/* Is it a character of a word, as Python's \w: a letter, a number or an underscore? */
 static bool is_of_word(gunichar c)
 {
     return c == '_' || (U_GET_GC_MASK((UChar32)c) & U_GC_L_MASK) != 0 ||
@@ -81,7 +82,7 @@ static void remove_punctuation(xlm_answer_rules rules, GString *text)
     g_string_truncate(text, (gsize)(to - text->str));
 }
 
-/* Is word[size] in a list of words between spaces? */
+/* Is word[size] in a list of words that are separated by spaces? */
 static bool is_listed(const char *list, const char *word, size_t size)
 {
     while (*list != '\0') {
@@ -93,7 +94,7 @@ static bool is_listed(const char *list, const char *word, size_t size)
     return false;
 }
 
-/* Runs of letters and numbers that are articles become spaces. */
+/* Replace articles, which are whole words, by spaces. */
 static void remove_articles(xlm_answer_rules rules, GString *text)
 {
     const char *articles = rules_of[rules].articles;
@@ -142,7 +143,7 @@ char **xlm_answer_words(xlm_answer_rules rules, const char *answer)
 
 static gint by_text(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* The words of both, as often as both have them. */
+/* The number of words that two answers share; a word counts as often as both have it. a: [n], b: [m]. */
 static guint count_shared(char *const *a, guint n, char *const *b, guint m)
 {
     if (n == 0 || m == 0)

@@ -1,18 +1,18 @@
-/* xlm-mpi: when two answers are equal, and how similar they are. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: whether two answers are equal, and how similar they are. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Answers are normalised, and their words are compared:
  *
  *   exact match   1 when both normalised answers are equal
- *   F1            2 P R / (P + R), P and R the share of the predicted and of the right answer's words (as often as they
- *                 are in it) that the other has, too; 0 when they share none
+ *   F1            2 P R / (P + R), where P and R are the shares of the words of the predicted and of the right answer that the
+ *                 other answer has too (words count as often as they occur); 0 if they share no word
  *
- * By the rules of SQuAD (Rajpurkar et al. 2016) normalising is, in this order: lower case; ASCII punctuation removed; the words
- * a, an, the removed; white space folded. MLQA (Lewis et al. 2020) also removes all punctuation of Unicode, and the articles of
- * each of its languages (en, es, hi, vi, de, ar, zh); in Chinese each character U+4E00 to U+9FA5 is a word. In SQuAD 2.0 a right
- * answer that becomes empty does not count, and F1 of two answers that both become empty is 1.
+ * The rules of SQuAD (Rajpurkar et al. 2016) normalise in this order: lower case; ASCII punctuation removed; the words a, an, the
+ * removed; white space folded. MLQA (Lewis et al. 2020) removes all punctuation of Unicode, and the articles of each of its
+ * languages (en, es, hi, vi, de, ar, zh); in Chinese each character from U+4E00 to U+9FA5 is a word. In SQuAD 2.0 a right answer
+ * that becomes empty does not count, and F1 of two answers that both become empty is 1.
  *
- * The results are those of the published scripts, apart from versions of Unicode: lower case by full mappings of no language; \b
- * and \w as in Python, where a combining mark is not a letter. */
+ * The results are those of the published scripts, apart from differences between versions of Unicode: lower case by the full
+ * mappings that depend on no language; \b and \w as in Python, where a combining mark is not a letter. */
 #ifndef XLM_TASKS_ANSWER_RULES_H
 #define XLM_TASKS_ANSWER_RULES_H
 
@@ -35,7 +35,7 @@ bool xlm_answer_rules_find(const char *language, xlm_answer_rules *rules);
 /* "SQuAD", "MLQA de": for the log. */
 const char *xlm_answer_rules_name(xlm_answer_rules rules);
 
-/* The words of an answer, normalised; UTF-8. g_strfreev. */
+/* The words of an answer after normalisation. answer: UTF-8. NULL-terminated; g_strfreev. */
 char **xlm_answer_words(xlm_answer_rules rules, const char *answer);
 
 typedef struct xlm_answer_match {

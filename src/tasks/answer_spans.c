@@ -30,7 +30,7 @@ int64_t xlm_answer_best_spans(const xlm_real *logits, int64_t first, int64_t n, 
         const double of_start = (double)logits[2 * start];
         for (int64_t end = start; end < MIN(first + n, start + longest); end++) {
             const double score = of_start + (double)logits[2 * end + 1];
-            if (!(score == score) || (found == max_spans && score <= best[max_spans - 1].score)) /* an earlier one goes first */
+            if (!(score == score) || (found == max_spans && score <= best[max_spans - 1].score)) /* the earlier wins a tie */
                 continue;
             int64_t at = found < max_spans ? found++ : max_spans - 1;
             for (; at > 0 && best[at - 1].score < score; at--)

@@ -56,13 +56,13 @@ static const xlm_located_subword *subwords_of(const xlm_answer_text *text, guint
 
 /* ---- sequences ---- */
 
-/* What was cut, for the log. */
+/* Numbers of questions, for the log. */
 typedef struct tally {
     int64_t unanswerable, several, lost, cut_questions, empty_questions;
     int64_t pairs, unpaired; /* of code-switching */
 } tally;
 
-/* Say where the error is; place is freed. */
+/* Put the place before the message. Frees place. */
 static void prefix_place(GError **error, char *place)
 {
     g_prefix_error(error, "%s: ", place);
@@ -91,7 +91,8 @@ static bool locate_contexts(xlm_answer_text *text, xlm_tokenizer *tokenizer, GEr
     return true;
 }
 
-/* Bytes of the context from one subword to another. Marks that the segmenter has exchanged are out of order; then it is both. */
+/* The bytes of the context from one subword to another. If they are out of order, because the segmenter has exchanged two marks,
+ * the bytes of both. */
 static xlm_answer_span bytes_between(const xlm_located_subword *first, const xlm_located_subword *last)
 {
     const bool exchanged = last->end <= first->start;
@@ -123,7 +124,8 @@ char *xlm_answer_text_between(const xlm_answer_text *text, const xlm_question *q
     return g_strndup(context_of(text, question)->text + bytes.start, (gsize)(bytes.end - bytes.start));
 }
 
-/* The first right answer. One without a subword cannot be learned; where questions are scored it is one that is not found. */
+/* Find the first right answer. In training, it is an error if it overlaps no subword, because it cannot be learned; in scoring,
+ * it is an answer that is never found. */
 static bool find_answer(const xlm_answer_text *text, const xlm_question *question, bool training, xlm_answer_ends *ends,
                         GError **error)
 {
@@ -139,7 +141,7 @@ static bool find_answer(const xlm_answer_text *text, const xlm_question *questio
     return false;
 }
 
-/* Tokens of all sequences of a question. */
+/* What all sequences of a question have in common. */
 typedef struct question_tokens {
     const GArray *ids; /* int32_t, of the question */
     int32_t language, context_language;
@@ -168,10 +170,10 @@ static void encode_window(const xlm_located_subword *subwords, const xlm_answer_
     xlm_examples_end(examples);
 }
 
-/* Tokens of a sequence that are left for question and context. */
+/* The number of tokens of a sequence that are left for question and context. */
 static int64_t room_of(const xlm_answer_sequences *how) { return how->length - 2 - how->separators; }
 
-/* The question's subwords, as many as there is room for. */
+/* Set `ids` to the question's subwords, as many as there is room for. */
 static bool encode_ids(const xlm_answer_text *text, const xlm_question *question, const xlm_answer_sequences *how, GArray *ids,
                        tally *seen, GError **error)
 {
@@ -188,12 +190,12 @@ static bool encode_ids(const xlm_answer_text *text, const xlm_question *question
     return true;
 }
 
-/* A question, and the context that it is asked of: its own or that of its translation, from which the answers come then. */
+/* A question with a context: its own, or that of its translation, from which the answers are then taken too. */
 typedef struct asked {
-    guint of;        /* the question whose context and answers these are */
-    GArray *ids;     /* of the question, int32_t */
+    guint of;        /* the question that the context and the answers belong to */
+    GArray *ids;     /* int32_t: of the question */
     GArray *windows; /* xlm_answer_window */
-    guint whole;     /* the first of them that has the answer; 0: none has */
+    guint whole;     /* index of the first window with the whole answer; 0 if none has it */
     question_tokens tokens;
     xlm_answer_ends answer;
 } asked;
@@ -266,7 +268,7 @@ static bool encode_questions(xlm_answer_text *text, const xlm_answer_sequences *
 
 /* ---- code-switching ---- */
 
-/* Which questions are translations of each other: those of the same id. */
+/* Find the questions that are translations of each other, which have the same id. */
 static bool find_parallel(const xlm_answer_text *text, const char *pivot, xlm_parallel_items *parallel, GError **error)
 {
     const guint n = text->questions->questions->len, k = text->questions->sources->len;
@@ -281,8 +283,8 @@ static bool find_parallel(const xlm_answer_text *text, const char *pivot, xlm_pa
     return xlm_parallel_items_find(parallel, items, n, files, (int32_t)k, pivot, XLM_PAIRED_BY_ID, error);
 }
 
-/* The question of either language with the context of the other, in two windows at a time, which belong to one step. If one
- * context has fewer windows than the other, its window with the answer is paired with the rest. */
+/* Add examples of two questions that are translations, each with the context of the other. One window of each comes after the
+ * other, and both belong to one step. If one context has fewer windows, its window with the answer is repeated. */
 static bool encode_switched(xlm_answer_text *text, guint question, guint partner, const xlm_answer_sequences *how, asked *two,
                             xlm_examples *examples, tally *seen, GError **error)
 {
@@ -303,7 +305,7 @@ static bool encode_all_switched(xlm_answer_text *text, const xlm_answer_sequence
     asked two[2];
     for (int side = 0; side < 2; side++)
         asked_init(&two[side]);
-    const xlm_question *first = NULL; /* that has no partner */
+    const xlm_question *first = NULL; /* the first one without a partner */
     bool good = true;
     for (guint q = 0; q < text->questions->questions->len && good; q++) {
         const xlm_question *question = xlm_answer_text_question(text, q);
@@ -334,7 +336,7 @@ static bool encode_all_switched(xlm_answer_text *text, const xlm_answer_sequence
     return good;
 }
 
-/* The rules of all sources, each once. */
+/* Append the names of the rules of all sources, each once. */
 static void describe_rules(const xlm_answer_text *text, GString *out)
 {
     for (guint s = 0; s < text->rules->len; s++) {
@@ -467,7 +469,7 @@ json_t *xlm_answer_text_list(const xlm_answer_text *text, guint question, const 
     return list;
 }
 
-/* Are questions of a source compared as SQuAD 2.0 does it? */
+/* Are the questions of a source compared as in SQuAD 2.0? */
 static bool is_second_edition(const xlm_question_source *source)
 {
     return source->unanswerable || g_str_has_prefix(source->version, "v2") || g_str_has_prefix(source->version, "2");

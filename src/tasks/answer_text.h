@@ -1,8 +1,8 @@
 /* xlm-mpi: questions as sequences, and answers cut from contexts. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Between the text of questions (question_text.h) and what the encoder reads: contexts are cut into subwords that keep their
- * places in the context, so that answers, which are given in characters, become targets, and spans of subwords become text of the
- * context again.
+ * This connects the text of questions (question_text.h) with what the encoder reads. Contexts are cut into subwords that keep
+ * their places in the context. So answers, which are given in characters, can become targets, and predicted spans of subwords can
+ * become text of the context.
  *
  *   xlm_answer_text_new -> xlm_question_text_read -> xlm_answer_text_encode -> { xlm_answer_candidates_add } ... _sort */
 #ifndef XLM_TASKS_ANSWER_TEXT_H
@@ -16,7 +16,7 @@
 #include "tasks/answer_spans.h"
 #include "tasks/question_text.h"
 
-/* The window of example i, and so of rows 2i and 2i + 1 of predictions. */
+/* The window of an example; example i has rows 2i and 2i + 1 of the predictions. */
 typedef struct xlm_answer_text_window {
     guint question;
     int64_t first; /* the subword of the context at which it begins */
@@ -24,10 +24,10 @@ typedef struct xlm_answer_text_window {
 
 typedef struct xlm_answer_text {
     xlm_question_text *questions;
-    GArray *rules;    /* xlm_answer_rules, of each source */
-    GArray *subwords; /* xlm_located_subword, of all contexts, one after another; places are bytes of the context */
-    GArray *begins;   /* [contexts + 1] int64_t: the first of each in subwords */
-    GArray *windows;  /* xlm_answer_text_window */
+    GArray *rules;    /* xlm_answer_rules of each source */
+    GArray *subwords; /* xlm_located_subword: of all contexts, one after another; places are bytes of the context */
+    GArray *begins;   /* [contexts + 1] int64_t: index in subwords of the first of each context */
+    GArray *windows;  /* xlm_answer_text_window, by example */
 } xlm_answer_text;
 
 xlm_answer_text *xlm_answer_text_new(void);
@@ -43,26 +43,26 @@ typedef struct xlm_answer_sequences {
     int64_t stride;          /* of windows, subwords */
     int64_t question_length; /* maximum number of subwords of a question */
     bool training;           /* the sequences are for training; else they are scored, and an answer may have no subword */
-    const char *code_switching; /* NULL; or a language: instead of a question and context of another language that it has a
-                                   translation of, by id, the question of either with the context of the other */
+    const char *code_switching; /* NULL; or a language. Then each question of another language is paired with its translation in
+                                   this one, which has the same id, and the question of either gets the context of the other */
 } xlm_answer_sequences;
 
-/* Append the windows of all questions, <s> Q </s> C </s>, with as many </s> between Q and C as `separators` says, all of them of
- * type 0. Two rows of each are predicted, with targets 0 and 1: the first and the last subword of the first right answer, or <s>
- * twice. Once per text. description: appended, for the log, to which goes besides how many answers are in reach
- * (tasks/answer_reach.h). EX_DATAERR with file and place: a context without a subword; in training, a first right answer that no
- * subword is part of. */
+/* Append the windows of all questions to `examples`: <s> Q </s> C </s>, with `separators` times </s> between Q and C, which have
+ * type 0. For each window two rows are predicted, with targets 0 and 1: the first and the last subword of the first right answer,
+ * or twice <s> if the window does not have the whole answer. To be called once for a text. A description for the log is appended
+ * to `description`. EX_DATAERR with file and place for a context without a subword and, in training, for a first right answer
+ * that overlaps no subword. */
 bool xlm_answer_text_encode(xlm_answer_text *text, const xlm_answer_sequences *sequences, xlm_examples *examples,
                             GString *description, GError **error);
 
 /* ---- answers as subwords ---- */
 
-/* The first and last subword of the context that an answer is part of; -1, -1: there is none. Once the text is encoded. */
+/* The first and the last subword of the context that an answer overlaps; -1, -1 if there is none. For an encoded text. */
 typedef struct xlm_answer_ends {
     int64_t first, last;
 } xlm_answer_ends;
 xlm_answer_ends xlm_answer_text_ends(const xlm_answer_text *text, const xlm_question *question, const xlm_answer *answer);
-/* The text of the context from the first of them to the last, "" for none. g_free. */
+/* The text of the context from the first to the last of these subwords, "" if there are none. g_free. */
 char *xlm_answer_text_between(const xlm_answer_text *text, const xlm_question *question, xlm_answer_ends ends);
 
 /* ---- the predicted answers of a question ---- */
@@ -70,23 +70,25 @@ char *xlm_answer_text_between(const xlm_answer_text *text, const xlm_question *q
 typedef struct xlm_answer_candidates {
     GArray *spans;     /* xlm_answer_span, in bytes of the context, [start, end) */
     double null_score; /* the lowest of all windows */
-    double null_odds;  /* null_score − score of the best span; DBL_MAX if there is none; set by sort */
+    double null_odds;  /* null_score − score of the best span; DBL_MAX if there is none; set by xlm_answer_candidates_sort */
 } xlm_answer_candidates;
 
 xlm_answer_candidates *xlm_answer_candidates_new(void);
 void xlm_answer_candidates_free(xlm_answer_candidates *candidates);
+/* Add the null score of a window. */
 void xlm_answer_candidates_add_null(xlm_answer_candidates *candidates, double score);
-/* A span of subwords of a window, from 0. */
+/* Add a span. span: in subwords of the window, from 0. */
 void xlm_answer_candidates_add(xlm_answer_candidates *candidates, const xlm_answer_text *text,
                                const xlm_answer_text_window *window, const xlm_answer_span *span);
-/* Keep the n best, each once. */
+/* Sort the spans, best first, and keep the n best ones, each once. */
 void xlm_answer_candidates_sort(xlm_answer_candidates *candidates, int64_t n);
 
-/* The best answer, "" when there is none, as a string; json_decref. */
+/* The best answer as a JSON string, "" if there is none; json_decref. */
 json_t *xlm_answer_text_best(const xlm_answer_text *text, guint question, const xlm_answer_candidates *candidates);
-/* All answers, best first, with scores and probabilities: softmax over their scores and the null score. */
+/* All answers, best first, with their scores and probabilities, which are the softmax of their scores and the null score.
+ * json_decref. */
 json_t *xlm_answer_text_list(const xlm_answer_text *text, guint question, const xlm_answer_candidates *candidates);
-/* The score of the best answer, with its null odds. */
+/* The result of the best answer, with its null odds. */
 xlm_answer_result xlm_answer_text_result(const xlm_answer_text *text, guint question, const xlm_answer_candidates *candidates);
 
 #endif

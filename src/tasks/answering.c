@@ -1,10 +1,11 @@
 /* xlm-mpi: extractive question answering. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The head and its loss are in answer_head.h, what becomes of text in answer_text.h, the measures in answer_scores.h.
+ * The head and its loss are in answer_head.h, the encoding of text in answer_text.h, the measures in answer_scores.h.
  *
- * The null threshold is a state of the loss, "null_threshold", so that every checkpoint has it, and xlm_eval reads it from there:
- * the dev files decide it each time they are scored (`decide`). It is infinite, and all questions are answered, where the dev
- * files have no question without an answer; minus infinite, and none is, where they are answered best so. */
+ * The null threshold is a state of the loss, "null_threshold", so that every checkpoint has it, and xlm_eval reads it from there.
+ * It is chosen by the dev files each time they are scored (`decide`). It is infinite, so that all questions are answered, if all
+ * questions of the dev files have an answer; it is minus infinite, so that none is answered, if that is best for the dev
+ * files. */
 #include <math.h>
 #include <string.h>
 
@@ -34,9 +35,9 @@ static const xlm_option answering_options[] = {
      "number of </s> between question and context; RoBERTa and XLM-R are fine-tuned with 2",
      offsetof(struct answering, separators)},
     {"question_length", XLM_OPTION_INT, "64", 1, 65536, NULL,
-     "most subwords of a question, and at most half of what fits in `length`; longer ones are cut at the end",
+     "maximum number of subwords of a question, and at most half of what fits in `length`; longer ones are cut at the end",
      offsetof(struct answering, question_length)},
-    {"answer_length", XLM_OPTION_INT, "30", 1, 65536, NULL, "most subwords of an answer that is predicted",
+    {"answer_length", XLM_OPTION_INT, "30", 1, 65536, NULL, "maximum number of subwords of a predicted answer",
      offsetof(struct answering, answer_length)},
     {"n_best", XLM_OPTION_INT, "20", 1, 1000, NULL, "number of answers that are kept for a question",
      offsetof(struct answering, n_best)},
@@ -46,14 +47,14 @@ static const xlm_option answering_options[] = {
      "auto: MLQA's for files in these languages that say \"version\": \"1.0\", as MLQA's do, else SQuAD's",
      offsetof(struct answering, rules)},
     {"no_answer", XLM_OPTION_CHOICE, "threshold", 0, 0, "threshold|never",
-     "threshold: no answer where the null score exceeds that of the best span by more than a threshold, that at which the dev "
-     "files, when some of their questions have no answer, are answered best; never: all questions are answered",
+     "threshold: no answer is predicted if the null score exceeds that of the best span by more than a threshold, with which the "
+     "dev files are answered best if some of their questions have no answer; never: all questions are answered",
      offsetof(struct answering, no_answer)},
     {"choose_by", XLM_OPTION_CHOICE, "f1", 0, 0, "f1|exact_match",
      "measure by which the best checkpoint is chosen, and the threshold", offsetof(struct answering, choose_by)},
     {"code_switching", XLM_OPTION_TEXT, "", 0, 0, NULL,
-     "language, one of the training files': instead of each question of another language whose translation, of the same id, is "
-     "in this one, train on the question of either language with the context of the other (PPA: en)",
+     "a language of the training files: instead of each question in another language that has a translation in this one, by the "
+     "same id, train on the question in either language with the context in the other (PPA: en)",
      offsetof(struct answering, code_switching)},
     XLM_OPTION_END,
 };
@@ -197,7 +198,8 @@ static double threshold_of(const struct answering *answering)
     return answering->no_answer == NEVER ? INFINITY : answering->null_threshold;
 }
 
-/* Where it is best to answer nothing, SQuAD 2.0's script says 0, which does not do that when null odds are below 0. */
+/* If it is best to answer nothing, SQuAD 2.0's script returns 0, with which questions with null odds below 0 would be
+ * answered. */
 static double best_threshold(const struct answering *answering, const xlm_answer_result *results, guint n)
 {
     const xlm_answer_threshold best = xlm_answer_best_threshold(n, results, answering->choose_by == BY_F1);
@@ -216,7 +218,7 @@ static void answering_decide(xlm_loss *self, int64_t n, void *const *texts, cons
         answering->null_threshold = best_threshold(answering, results_of(results), results->len);
 }
 
-/* What SQuAD 2.0 measures besides. */
+/* Add the other measures of SQuAD 2.0. */
 static void score_unanswerable(const xlm_answer_means *means, const GArray *results, xlm_task_scores *scores)
 {
     const xlm_answer_mean *with = &means->answerable, *without = &means->unanswerable;
@@ -257,7 +259,7 @@ static void print_json(json_t *root, GString *out)
     json_decref(root);
 }
 
-/* {"id": "answer", ...}, as the scripts of SQuAD and MLQA read them; "" is no answer. */
+/* Print {"id": "answer", ...}, as the scripts of SQuAD and MLQA read it; "" is no answer. */
 static void answering_print(const xlm_loss *self, const void *pointer, const double *predictions, GString *out)
 {
     const xlm_answer_text *text = pointer;
@@ -272,7 +274,7 @@ static void answering_print(const xlm_loss *self, const void *pointer, const dou
     print_json(root, out);
 }
 
-/* {"id": null score − score of the best answer, ...}, as SQuAD 2.0's script reads them with --na-prob-file. */
+/* Print {"id": null score − score of the best answer, ...}, as SQuAD 2.0's script reads it with --na-prob-file. */
 static void print_null_odds(const xlm_loss *self, const void *pointer, const double *predictions, GString *out)
 {
     const xlm_answer_text *text = pointer;

@@ -1,14 +1,14 @@
-/* xlm-mpi: the head that tells classes apart, and its loss. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the classification head and its loss. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tasks/class_head.h"
 
 #include <math.h>
 
 void xlm_class_declare(xlm_loss *self, xlm_declaration *declaration, int64_t classes, bool dense)
 {
-    static const xlm_view masked = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED,
-                                    .gradient = true, .dropout = true};
+    static const xlm_view predicted = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_PREDICTED,
+                                       .gradient = true, .dropout = true};
     const int64_t d = self->setup->model->hidden_size;
-    xlm_declare_view(declaration, &masked);
+    xlm_declare_view(declaration, &predicted);
     if (dense) {
         xlm_declare_weight(declaration, "dense_weight", d, d);
         xlm_declare_bias(declaration, "dense_bias", d);

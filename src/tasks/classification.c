@@ -5,11 +5,11 @@
  * W: classes x d (Devlin et al. 2019; of [CLS] and [SEP] where the vocabulary's special tokens are called so). With head = dense,
  * h_i = dropout(tanh(P dropout(H[L]) + p)), P: d x d: the head that RoBERTa was fine-tuned with.
  *
- * A pair of more than `length` tokens is cut at the end of its longer side, token by token, until it fits. A sentence that yields
- * no subword (of invisible characters alone) is read as <unk>.
+ * A pair of more than `length` tokens is cut at the end of its longer side, token by token, until it fits. A sentence without a
+ * subword (which has only invisible characters) is read as <unk>.
  *
- * Code-switching (Pan et al. 2021, section 2.3): a pair (S, T) of language x, of which (S', T') is the translation, becomes
- * (S, T') and (S', T), which are in one batch; neither (S, T) nor (S', T') is trained on. */
+ * Code-switching (Pan et al. 2021, section 2.3): a pair (S, T) of language x that has the translation (S', T') becomes (S, T')
+ * and (S', T), which belong to one step; neither (S, T) nor (S', T') is used for training. */
 #include <string.h>
 
 #include "base/log.h"
@@ -37,8 +37,9 @@ struct classification {
 
 static const xlm_option classification_options[] = {
     {"columns", XLM_OPTION_LIST, "", 0, 0, NULL,
-     "the label and one or two sentences: names in the header or of members of JSON objects, or, of files without header, "
-     "numbers from 1; by default found out by the first line (XNLI, MultiNLI, PAWS-X, GLUE, label<tab>sentence[<tab>sentence])",
+     "columns of the label and of one or two sentences: names in the header, names of members of JSON objects, or, for files "
+     "without header, numbers from 1; by default found by the first line (XNLI, MultiNLI, PAWS-X, GLUE, "
+     "label<tab>sentence[<tab>sentence])",
      offsetof(struct classification, columns)},
     {"empty", XLM_OPTION_CHOICE, "refuse", 0, 0, "refuse|leave_out",
      "items with a sentence or label without text: refuse the file, or leave them out and say how many there are",
@@ -52,12 +53,12 @@ static const xlm_option classification_options[] = {
     {"choose_by", XLM_OPTION_CHOICE, "accuracy", 0, 0, "accuracy|macro_f1", "measure by which the best checkpoint is chosen",
      offsetof(struct classification, choose_by)},
     {"code_switching", XLM_OPTION_TEXT, "", 0, 0, NULL,
-     "language, one of the training files': train on (S, T') and (S', T) instead of each pair (S, T) of another language whose "
-     "translation (S', T') is in this one (PPA: en)",
+     "a language of the training files: train on (S, T') and (S', T) instead of each pair (S, T) in another language that has a "
+     "translation (S', T') in this one (PPA: en)",
      offsetof(struct classification, code_switching)},
     {"pair_by", XLM_OPTION_CHOICE, "auto", 0, 0, XLM_PAIRING_CHOICES,
-     "what makes items of two training files translations of each other: the same id, the same line; auto: ids where all items "
-     "have one of their own, else lines",
+     "which items of two training files are translations of each other: those with the same id, or on the same line; auto: by id "
+     "if all items have one of their own, else by line",
      offsetof(struct classification, pair_by)},
     {"dictionary", XLM_OPTION_TEXT, "", 0, 0, NULL,
      "file of xlm_dict, by which words of the training text are switched to the other language, drawn anew for each epoch",
@@ -89,7 +90,7 @@ static xlm_var *classification_loss(xlm_loss *self, xlm_tape *tape, const xlm_pa
     return xlm_class_loss(self, tape, pass, is_dense(self), c->of.head_dropout);
 }
 
-/* For an item: the probability of each class. */
+/* The predictions for an item are the probabilities of all classes. */
 static int64_t classification_width(const xlm_loss *self)
 {
     const struct classification *c = self->state;
@@ -155,15 +156,15 @@ static char **classification_labels(const xlm_loss *self, const void *pointer, G
 
 /* ---- examples ---- */
 
-/* What is made of a text. */
+/* A text that is being encoded. */
 typedef struct encoding {
     const struct classification *task;
     const xlm_labelled_text *text;
     const xlm_task_encoder *encoder;
     xlm_examples *examples;
     GHashTable *labels; /* of xlm_names_index */
-    GArray *ids[2];     /* int32_t, of the sides at hand */
-    int64_t cut, unknown;
+    GArray *ids[2];     /* int32_t: of both sides of the present item */
+    int64_t cut, unknown; /* numbers of items that were cut, and of sentences that are read as <unk> */
 } encoding;
 
 static bool refuse_label(const encoding *e, const xlm_labelled_item *item, GError **error)
@@ -192,7 +193,7 @@ static bool segment(encoding *e, const xlm_labelled_item *item, int side, GArray
     return true;
 }
 
-/* Is token i a word by itself? */
+/* Is token i a whole word? */
 static bool is_word(const xlm_vocabulary *vocabulary, const GArray *ids, guint i)
 {
     const int32_t id = g_array_index(ids, int32_t, i);
@@ -211,7 +212,7 @@ static void add_side(encoding *e, const GArray *ids, guint kept, int32_t languag
     }
 }
 
-/* Tokens of each side that are kept: the longer one is cut first, of two that are as long the second. */
+/* How many tokens of each side are kept: tokens are cut from the longer side, or from the second if both are equally long. */
 static void truncate_pair(int64_t room, const GArray *const *ids, guint sides, guint *kept)
 {
     kept[0] = ids[0]->len;
@@ -220,7 +221,8 @@ static void truncate_pair(int64_t room, const GArray *const *ids, guint sides, g
         kept[kept[0] > kept[1] ? 0 : 1]--;
 }
 
-/* The first sentence of one item and, of pairs, the second of another, which is of the same class. */
+/* Add an example: the first sentence of one item and, if items are pairs, the second sentence of another item of the same
+ * class. */
 static bool add_example(encoding *e, const xlm_labelled_item *first, const xlm_labelled_item *second, GError **error)
 {
     const int32_t target = xlm_names_find(e->labels, first->label);
@@ -249,7 +251,7 @@ static bool add_example(encoding *e, const xlm_labelled_item *first, const xlm_l
 
 /* ---- code-switching ---- */
 
-/* Which items are translations of each other. */
+/* Find the items that are translations of each other. */
 static bool find_parallel(const encoding *e, xlm_parallel_items *parallel, GError **error)
 {
     const xlm_labelled_text *text = e->text;
@@ -267,14 +269,14 @@ static bool find_parallel(const encoding *e, xlm_parallel_items *parallel, GErro
                                    e->task->code_switching, (xlm_pairing)e->task->pair_by, error);
 }
 
-/* What could not be paired, and why the first could not. */
+/* The items that could not be paired, and the reason for the first of them. */
 typedef struct unpaired {
     int64_t items;
     const xlm_labelled_item *first;
-    bool label; /* its translation has another */
+    bool label; /* its translation has another label; else it has no translation */
 } unpaired;
 
-/* Both examples of each item that has a translation of its class. */
+/* Add both examples of each item that has a translation of the same class. */
 static bool add_switched(encoding *e, const xlm_parallel_items *parallel, int64_t *pairs, unpaired *left, GError **error)
 {
     for (guint i = 0; i < e->text->items->len; i++) {
@@ -330,7 +332,7 @@ static bool encode_switched(encoding *e, GString *description, GError **error)
     return good;
 }
 
-/* Does the text have a language of the dictionary? */
+/* Is some of the text in a language of the dictionary? */
 static bool reads_language_of(const encoding *e, const xlm_dictionary *dictionary)
 {
     for (guint f = 0; f < e->text->files->len; f++) {
@@ -446,7 +448,7 @@ static void classification_score(const xlm_loss *self, const void *pointer, cons
     xlm_task_scores_confuse(scores, c->of.labels, n, gold, predicted);
 }
 
-/* A text in a column of its own. */
+/* Append a text as a column. */
 static void append_column(GString *out, const char *text)
 {
     g_string_append_c(out, '\t');
@@ -454,7 +456,7 @@ static void append_column(GString *out, const char *text)
         g_string_append_c(out, strchr("\t\r\n", *text) != NULL ? ' ' : *text);
 }
 
-/* A table with a header: id (or the line's number), gold, predicted, the probability of each class, the sentences. */
+/* Print a table with a header: id (or number of the line), gold, predicted, the probability of each class, the sentences. */
 static void classification_print(const xlm_loss *self, const void *pointer, const double *predictions, GString *out)
 {
     const struct classification *c = self->state;

@@ -1,4 +1,4 @@
-/* xlm-mpi: sentences, or pairs of them, with a class each. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: sentences or pairs of sentences, each with a class. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tasks/labelled_text.h"
 
 #include <jansson.h>
@@ -8,7 +8,7 @@
 #include "tasks/task.h"
 #include "text/lines.h"
 
-/* What is read of an item. */
+/* The values of an item; the first three must be there. */
 enum { LABEL, FIRST, SECOND, LANGUAGE, ID, VALUES, NEEDED = LANGUAGE };
 
 typedef struct naming {
@@ -66,7 +66,7 @@ const char *xlm_labelled_file_hint(const xlm_labelled_file *file, const xlm_labe
 static bool check_file_labels(const xlm_labelled_text *text, int32_t number, GError **error)
 {
     const xlm_labelled_file *file = &g_array_index(text->files, xlm_labelled_file, number);
-    const xlm_labelled_item *new = NULL; /* with a label that no item before has, the last */
+    const xlm_labelled_item *new = NULL; /* the last item whose label no earlier item has */
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < text->items->len; i++) {
         const xlm_labelled_item *item = &g_array_index(text->items, xlm_labelled_item, i);
@@ -98,16 +98,16 @@ typedef struct reader {
     xlm_lines *lines;
     xlm_labelled_file file;
     int64_t line;          /* the one being read */
-    int64_t blank;         /* a line without text, which may be at the end alone; 0: none yet */
-    int64_t rows;          /* of the language */
-    bool begun, json;      /* the first line is read; lines are objects */
-    naming naming;         /* the names that were taken, with a suffix perhaps; all NULL without header */
+    int64_t blank;         /* the first line without text, which is allowed only at the end; 0: none yet */
+    int64_t rows;          /* number of items of the language */
+    bool begun, json;      /* the first line has been read; lines are JSON objects */
+    naming naming;         /* the names that are used, some perhaps with a suffix; all NULL without header */
     const char *id_name;
     int column[VALUES];    /* of a table, from 0; -1: there is none */
-    guint columns;         /* that a table's first line has */
-    GPtrArray *fields;     /* of a line, char * */
-    GString *copy;         /* of a line */
-    GHashTable *languages; /* names in the column `language` */
+    guint columns;         /* number of columns of a table's first line */
+    GPtrArray *fields;     /* char *: of the present line */
+    GString *copy;         /* of the present line */
+    GHashTable *languages; /* the names that occur in the column `language` */
 } reader;
 
 #define refuse(r, error, ...) xlm_error_at(error, (r)->file.path, (r)->line, __VA_ARGS__)
@@ -118,7 +118,7 @@ static bool has_second(const reader *r) { return r->json ? r->naming.name[SECOND
 
 /* ---- an item ---- */
 
-/* Is a line of another language than the one that is asked for? */
+/* Is an item in another language than the requested one? */
 static bool is_foreign(reader *r, const char *language)
 {
     if (language == NULL)
@@ -127,7 +127,7 @@ static bool is_foreign(reader *r, const char *language)
     return r->file.language_name != NULL && strcmp(language, r->file.language_name) != 0;
 }
 
-/* The label as tasks know it: translations of MultiNLI have one that is spelled in another way. */
+/* The label by its usual name: XNLI's translations of MultiNLI spell one differently. */
 static const char *label_of(const reader *r, const char *label)
 {
     const bool translated = g_strcmp0(r->naming.name[SECOND], "hypo") == 0;
@@ -178,7 +178,7 @@ static bool add_item(reader *r, const char *const *value, GError **error)
 /* Is there a column or member of this name? */
 typedef bool has_name(const void *data, const char *name);
 
-/* A name that is there, as it is or with the language after it; NULL: none. */
+/* The name if a file has it, or (of_language) the name with the language after it; NULL if it has neither. */
 static const char *find_name(const reader *r, const char *name, bool of_language, has_name *has, const void *data)
 {
     if (has(data, name))
@@ -199,7 +199,7 @@ static bool try_naming(reader *r, const naming *tried, bool of_language, has_nam
     return true;
 }
 
-/* Those that are asked for, or the first naming that is there. */
+/* Choose the requested names, or the first naming that the file has. */
 static bool choose_names(reader *r, has_name *has, const void *data, GError **error)
 {
     char *const *asked = r->options->columns;
@@ -240,7 +240,7 @@ static int find_column(const reader *r, const char *name)
 
 static bool has_column(const void *data, const char *name) { return find_column(data, name) >= 0; }
 
-/* Are the columns that are asked for numbers? [out] column */
+/* Are the requested columns given by numbers? [out] column: these, from 0. */
 static bool asks_for_numbers(const reader *r, int *column)
 {
     char *const *asked = r->options->columns;
@@ -253,7 +253,7 @@ static bool asks_for_numbers(const reader *r, int *column)
     return all;
 }
 
-/* Is the first line one of names? */
+/* Is the first line a header? */
 static bool is_header(const reader *r)
 {
     static const char *const names[] = {"gold_label", "label", "sentence1", "sentence2", "premise", "hypo", "hypothesis",
@@ -264,7 +264,7 @@ static bool is_header(const reader *r)
     return r->options->columns != NULL;
 }
 
-/* Decide what the columns are. [out] *taken: the line was a header. */
+/* Determine the columns by the first line. [out] taken: it was a header. */
 static bool begin_table(reader *r, bool *taken, GError **error)
 {
     int column[VALUES] = {-1, -1, -1, -1, -1};
@@ -331,8 +331,8 @@ static bool read_row(reader *r, char *line, GError **error)
 
 static bool has_member(const void *data, const char *name) { return json_object_get(data, name) != NULL; }
 
-/* A text, or, of what is not a sentence, a whole number or truth value, which is written into number[32]; NULL for anything
- * else. */
+/* The text of a value: a string, or, if it is not a sentence, a whole number or truth value, which is written into number[32].
+ * NULL for anything else. */
 static const char *text_of(const json_t *value, bool sentence, char number[32])
 {
     int64_t whole;
@@ -379,7 +379,7 @@ static bool read_object(reader *r, const char *line, size_t size, GError **error
 
 /* ---- lines ---- */
 
-/* Tabs alone, which are a row of a table, and are left out as others without text are. */
+/* Is a line that has only tabs a row of a table, which is left out like others without text? */
 static bool is_empty_row(const reader *r)
 {
     return r->begun && !r->json && r->options->leave_out_empty && strchr(r->copy->str, '\t') != NULL;
@@ -408,7 +408,7 @@ static bool read_line(reader *r, const char *text, size_t size, GError **error)
     return true;
 }
 
-/* What a file without items has instead. */
+/* Refuse a file without items. */
 static bool refuse_emptiness(const reader *r, GError **error)
 {
     if (g_hash_table_size(r->languages) == 0 || r->rows > 0)

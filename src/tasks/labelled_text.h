@@ -1,11 +1,11 @@
-/* xlm-mpi: sentences, or pairs of them, each with a class. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: sentences or pairs of sentences, each with a class. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * There are three forms of files, plain or gzip, recognised by the first line:
  *
- *   header      a line of names between tabs, then a line an item: XNLI, MultiNLI and PAWS-X as they are published, XNLI's
- *               machine-translated training text, GLUE
+ *   header      a line of names separated by tabs, then a line for each item: XNLI, MultiNLI and PAWS-X as they are published,
+ *               XNLI's machine-translated training text, GLUE
  *   no header   `label<tab>sentence` or `label<tab>sentence<tab>sentence`
- *   JSON        an object a line (XNLI, MultiNLI)
+ *   JSON        an object on each line (XNLI, MultiNLI)
  *
  * The columns, or members of the objects, are:
  *
@@ -19,10 +19,10 @@
  *   label             question         sentence         QNLI
  *   label             sentence, text                    SST-2
  *
- * the first of these that is there; and beside it a column or member `language`, by which a file can hold several languages, and
- * `pairID`, `id`, `idx` or `index`, by which translations of an item are found. Where a table has no sentence1, but
- * sentence1_xx, xx being the language that is asked for, that is taken (myXNLI). Quotation marks are part of the text. An item
- * whose gold_label is "-", on which annotators did not agree, is left out. */
+ * The first row of this list that a file has is used; in addition, a column or member `language`, so that a file can have several
+ * languages, and `pairID`, `id`, `idx` or `index`, by which translations of an item are found. If a file has no sentence1, but
+ * has sentence1_xx, where xx is the requested language, this is used (myXNLI). Quotation marks are part of the text. An item
+ * whose gold_label is "-", because annotators did not agree, is left out. */
 #ifndef XLM_TASKS_LABELLED_TEXT_H
 #define XLM_TASKS_LABELLED_TEXT_H
 
@@ -35,8 +35,8 @@ typedef struct xlm_labelled_item {
     const char *sentence[2]; /* UTF-8, not blank; [1] is NULL when there is one sentence */
     const char *id;          /* NULL: none */
     int32_t file;            /* number of the call that read it, from 0 */
-    int64_t row;             /* among the items of its language in its file, from 0; those that were left out have one, too */
-    int64_t line;            /* of the file */
+    int64_t row;             /* number among the items of its language in its file, from 0, counting those that are left out */
+    int64_t line;            /* of the file, from 1 */
 } xlm_labelled_item;
 
 /* A file of items. */
@@ -46,7 +46,7 @@ typedef struct xlm_labelled_file {
     int language;              /* id; -1: none in particular */
     const char *form;          /* for the log: "columns gold_label, sentence1, sentence2; lines of de" */
     bool guessed;              /* neither a header nor an option says which column is the label */
-    int64_t items, unlabelled, empty; /* taken; left out for their gold_label; left out for a sentence or label without text */
+    int64_t items, unlabelled, empty; /* read; left out because of their gold_label; with a sentence or label without text */
 } xlm_labelled_file;
 
 typedef struct xlm_labelled_text {
@@ -57,9 +57,9 @@ typedef struct xlm_labelled_text {
 
 /* Settings for reading files. */
 typedef struct xlm_labelled_options {
-    char *const *columns;  /* NULL: found out; else names of the header or of members, or numbers of columns from 1, of the label
-                              and of one or two sentences. NULL-terminated */
-    bool leave_out_empty;  /* items with a sentence or label without text; else they are refused */
+    char *const *columns;  /* NULL: determined by the first line; else the columns of the label and of one or two sentences, by
+                              their names in the header, names of members, or numbers from 1. NULL-terminated */
+    bool leave_out_empty;  /* leave out items with a sentence or label without text; else they are refused */
 } xlm_labelled_options;
 
 xlm_labelled_text *xlm_labelled_text_new(void);
@@ -76,7 +76,8 @@ bool xlm_labelled_text_read(xlm_labelled_text *text, const char *path, const cha
  * items, or more than 8 and more than one per two items, they are probably sentences: EX_DATAERR with file and line. */
 bool xlm_labelled_text_check_labels(const xlm_labelled_text *text, GError **error);
 
-/* The remedy if the first column of a file without header is not a label: "; columns = 3,1,2 ..."; "" for other files. */
+/* Advice for the case that the first column of a file without header is not the label: "; ... say columns = 3,1,2"; "" for other
+ * files. */
 const char *xlm_labelled_file_hint(const xlm_labelled_file *file, const xlm_labelled_item *item);
 
 /* The file of an item. */

@@ -1,18 +1,18 @@
-/* xlm-mpi: which items of files are translations of each other. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: finding items of files that are translations of each other. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tasks/parallel_items.h"
 
 #include <string.h>
 
 #include "base/log.h"
 
-/* What is paired. */
+/* The items to be paired, and their files. */
 typedef struct pairing {
     const xlm_parallel_item *item;
     int64_t items;
     const xlm_parallel_file *file;
     int32_t files;
     const char *pivot;
-    int32_t *number; /* [files] of a file among those of its language */
+    int32_t *number; /* [files] number of each file among those of its language */
 } pairing;
 
 static bool is_pivot(const pairing *p, int32_t file) { return g_strcmp0(p->file[file].language, p->pivot) == 0; }
@@ -37,7 +37,7 @@ static void number_files(pairing *p)
 
 /* ---- by id ---- */
 
-/* The language and id of an item. */
+/* The key of an item: its language and id. g_free. */
 static char *id_of(const pairing *p, const xlm_parallel_item *item)
 {
     const char *language = p->file[item->file].language;
@@ -72,7 +72,7 @@ static GHashTable *index_ids(const pairing *p, GError **error)
     return index;
 }
 
-/* Ids that are not there say that lines are meant; such that occur twice may be a slip. */
+/* Do all items have ids? Files without ids are meant to be paired by lines, but ids that occur twice may be a mistake. */
 static bool all_have_ids(const pairing *p)
 {
     for (int64_t i = 0; i < p->items; i++)
@@ -95,7 +95,7 @@ static void pair_by_id(const pairing *p, GHashTable *index, int64_t *partner)
 /* ---- by place ---- */
 
 typedef struct place {
-    int64_t file, row; /* the file's number in its language */
+    int64_t file, row; /* file: its number among those of its language */
 } place;
 
 static guint place_hash(gconstpointer key)

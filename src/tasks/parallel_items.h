@@ -1,12 +1,12 @@
 /* xlm-mpi: finding items of files that are translations of each other. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Training text in several languages is often one translated text: line i of each file is the same item, or items have the same
- * number or id in all files. Code-switching (Pan et al. 2021, section 2.3) takes one sentence of a pair from one language and the
- * other from another language, so it must know which items belong together.
+ * id in all files. Code-switching (Pan et al. 2021, section 2.3) takes one sentence of a pair from one language and the other
+ * from another language, so it must know which items belong together.
  *
- * Items are paired by id if all have one and no two of a language have the same id. Otherwise they are paired by place: the k-th
- * file of a language with the k-th file of the other, and row r with row r; with a warning if the only reason is that ids occur
- * twice. */
+ * Items are paired by id if all have one and no two items of a language have the same. Otherwise they are paired by place: the
+ * k-th file of one language with the k-th file of the other, and row r with row r. A warning is given if all have ids, but some
+ * occur twice. */
 #ifndef XLM_TASKS_PARALLEL_ITEMS_H
 #define XLM_TASKS_PARALLEL_ITEMS_H
 
@@ -15,13 +15,13 @@
 #include "base/error.h"
 
 typedef enum { XLM_PAIRED_AUTO, XLM_PAIRED_BY_ID, XLM_PAIRED_BY_LINE } xlm_pairing;
-/* The same as words of an option, and its meaning. */
+/* The same as choices of an option. */
 #define XLM_PAIRING_CHOICES "auto|id|line"
 
 typedef struct xlm_parallel_item {
     const char *id;            /* NULL: none */
     int32_t file;              /* index of a file */
-    int64_t row;               /* in it */
+    int64_t row;               /* number of the item in the file */
     int64_t line;              /* of the file, for messages */
 } xlm_parallel_item;
 
@@ -30,9 +30,9 @@ typedef struct xlm_parallel_file {
 } xlm_parallel_file;
 
 typedef struct xlm_parallel_items {
-    int64_t *partner; /* [items] the item of the pivot language that each item is a translation of; -1: there is none, and of
+    int64_t *partner; /* [items] the item of the pivot language that each item is a translation of; -1 if there is none, and for
                          items of the pivot language itself */
-    bool by_id;
+    bool by_id;       /* they were paired by id, not by place */
 } xlm_parallel_items;
 
 /* Pair every item that is not in the pivot language with one that is. [in] item: [items], files in order; [in] file: [files].

@@ -6,7 +6,7 @@
 #include "stream/example_passes.h"
 #include "tensor/parameters.h"
 
-/* For one pass; both are 0 for a pass of another rank. */
+/* The loss of one pass; both numbers are 0 for a pass of another rank. */
 typedef struct loss_sum {
     double sum, terms;
 } loss_sum;
@@ -17,7 +17,7 @@ typedef struct scoring {
     const xlm_examples *examples;
     int64_t width;
     double *predictions; /* [predicted rows of all examples x width] */
-    loss_sum *losses;    /* [examples] of each run */
+    loss_sum *losses;    /* [examples] by run; there are at most as many runs as examples */
 } scoring;
 
 /* Where the predictions of a pass go. */
@@ -58,7 +58,7 @@ static void score_run(void *data, const xlm_example_run *run)
     xlm_sums_free(&sums);
     double *into = s->predictions + xlm_examples_predictions(s->examples, run->first) * s->width;
     for (int64_t i = 0; i < n; i++)
-        into[i] = wanted.predictions[i] + 0.0; /* no −0, which a sum over ranks does not keep */
+        into[i] = wanted.predictions[i] + 0.0; /* turns −0 into 0, because a sum over ranks does not keep −0 */
 }
 
 bool xlm_predict(const xlm_predictor *p, const xlm_examples *examples, double *predictions, xlm_measure *loss,

@@ -12,16 +12,17 @@ typedef struct xlm_predictor {
     xlm_tape *tape;
     const xlm_task *task;
     const xlm_loss *self; /* the task with its state */
-    int64_t step;         /* updates made */
+    int64_t step;         /* number of updates that the model has had */
 } xlm_predictor;
 
-/* Collective. predictions: [xlm_examples_predictions of all x width of the task]; *loss: value and terms of the task's loss over
- * all examples. Dropout is off. The same bits on every rank and for any number of ranks: passes are over fixed runs of examples,
- * which ranks share. */
+/* Collective. [out] predictions: [number of predicted rows of all examples x width of the task]; loss: value and terms of the
+ * task's loss over all examples. Dropout is off. The results have the same bits on every rank and for any number of ranks,
+ * because ranks share fixed runs of examples. Errors of xlm_examples_pass_over. */
 bool xlm_predict(const xlm_predictor *predictor, const xlm_examples *examples, double *predictions, xlm_measure *loss,
                  GError **error);
 
-/* For estimates (xlm_planned_validation): computes predictions for a pass and discards them. task: of the pass's objective. */
+/* For estimates (xlm_planned_validation): compute predictions for a pass and discard them. task: the pass's task, const xlm_task
+ * *. */
 void xlm_predict_planned(void *task, xlm_loss *loss, xlm_tape *tape, const xlm_pass *pass);
 
 #endif

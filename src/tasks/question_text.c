@@ -1,4 +1,4 @@
-/* xlm-mpi: questions, and contexts that answer them. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: questions, with contexts that have their answers. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tasks/question_text.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ void xlm_question_text_free(xlm_question_text *text)
     g_free(text);
 }
 
-/* Where the reader is: data[article].paragraphs[paragraph].qas[question], the latter two -1 outside of them. */
+/* A reader at data[article].paragraphs[paragraph].qas[question], of which the last two are -1 outside of them. */
 typedef struct reader {
     xlm_question_text *text;
     xlm_question_source source;
@@ -38,7 +38,7 @@ typedef struct reader {
     const char *id; /* of the question, once it is known */
 } reader;
 
-/* In the file: "data[0].paragraphs[3]". */
+/* The reader's place in the file: "data[0].paragraphs[3]". g_free. */
 static char *place_of(const reader *r)
 {
     GString *out = g_string_new(NULL);
@@ -50,7 +50,7 @@ static char *place_of(const reader *r)
     return g_string_free(out, FALSE);
 }
 
-/* With file, line and, unless it is NULL, id. g_free. */
+/* The place with file, line and, unless it is NULL, id. g_free. */
 static char *describe_place(const char *path, const char *place, const char *id)
 {
     GString *out = g_string_new(path);
@@ -86,7 +86,7 @@ G_GNUC_PRINTF(3, 4) static bool refuse(const reader *r, GError **error, const ch
     return xlm_error_set(error, EX_DATAERR, "%s: %s", described, what);
 }
 
-/* A value of an object, of the kind wanted (that of `like`: "an array"); NULL with an error. */
+/* The value of a key of an object; NULL with an error if it is not of the kind `kind`, as xlm_json_kind names it ("an array"). */
 static const json_t *member(const reader *r, const json_t *object, const char *key, const char *kind, GError **error)
 {
     const json_t *value = json_object_get(object, key);
@@ -129,7 +129,8 @@ char *xlm_question_excerpt(const char *text)
     return g_strconcat(beginning, "...", NULL);
 }
 
-/* place: where the answer should be, NULL: after the end of the context. */
+/* Refuse an answer that is not where it should be. place: that place in the context; NULL if it is outside of it. length:
+ * characters of the context. */
 static bool refuse_place(const reader *r, const char *text, int64_t at, const char *place, int64_t length, GError **error)
 {
     g_autofree char *answer = xlm_question_excerpt(text);
@@ -168,7 +169,7 @@ static bool add_answer(reader *r, const json_t *value, const xlm_context *contex
     return true;
 }
 
-/* Whether a question says that it cannot be answered. */
+/* [out] impossible: does the question say that it cannot be answered? */
 static bool read_impossible(const reader *r, const json_t *qa, bool *impossible, GError **error)
 {
     const json_t *value = json_object_get(qa, "is_impossible");
@@ -201,7 +202,7 @@ static bool add_answers(reader *r, const json_t *qa, xlm_question *question, GEr
 
 /* ---- questions, contexts ---- */
 
-/* The id, which no file in this language has had before. */
+/* Check an id, which must not have occurred before in a file of this language. */
 static bool check_id(reader *r, const char *id, GError **error)
 {
     if (*id == '\0')
@@ -282,7 +283,7 @@ static bool add_article(reader *r, const json_t *article, GError **error)
     return paragraphs != NULL;
 }
 
-/* What a file says of its version, which is a string or a number. */
+/* The version of a file, which is a string or a number there; "" if there is none. */
 static const char *version_of(xlm_question_text *text, const json_t *root)
 {
     const json_t *version = json_object_get(root, "version");

@@ -1,4 +1,4 @@
-/* xlm-mpi: questions, and contexts with their answers. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: questions, with contexts that have their answers. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Read from JSON in the form of SQuAD 1.1 and 2.0 (Rajpurkar et al. 2016, 2018), in which XQuAD, MLQA and TyDiQA-GoldP are
  * published too, plain or gzip:
@@ -39,8 +39,8 @@ typedef struct xlm_answer {
 typedef struct xlm_question {
     const char *id, *text;
     guint source, context;       /* of sources, contexts */
-    guint number;                /* of "qas" of the context */
-    guint first_answer, answers; /* answers 0: it cannot be answered from the context */
+    guint number;                /* index in "qas" of the context */
+    guint first_answer, answers; /* index of its first answer, and their number; 0: the context does not answer it */
 } xlm_question;
 
 typedef struct xlm_question_text {
@@ -64,8 +64,8 @@ bool xlm_question_text_read(xlm_question_text *text, const char *path, const cha
 /* The place of a question or a context, for messages: "FILE:LINE: data[0].paragraphs[3].qas[1] (id ...)". The line is that of the
  * question's id; the file is read again to find it; if that fails, the line is omitted (xlm_json_line). g_free. */
 char *xlm_question_place(const xlm_question_text *text, const xlm_question *question);
+char *xlm_context_place(const xlm_question_text *text, const xlm_context *context);
 /* A text for messages, shortened if it is long. g_free. */
 char *xlm_question_excerpt(const char *text);
-char *xlm_context_place(const xlm_question_text *text, const xlm_context *context);
 
 #endif

@@ -19,7 +19,7 @@ static const xlm_measure *find(const xlm_task_results *r, int64_t language, cons
     return xlm_task_measure(r->result[language].scores->measures, name);
 }
 
-/* The measures that some language has, each once, in the order of the tables. Elements are xlm_measure *; g_ptr_array_unref. */
+/* All measures of all languages, each once, in the order of the tables. Elements are xlm_measure *; g_ptr_array_unref. */
 static GPtrArray *all_measures(const xlm_task_results *r)
 {
     GPtrArray *all = g_ptr_array_new();
@@ -37,7 +37,7 @@ static GPtrArray *all_measures(const xlm_task_results *r)
     return all;
 }
 
-/* GArray of xlm_measure. */
+/* The means of all measures that every language has: GArray of xlm_measure; g_array_unref. */
 static GArray *means_of(const xlm_task_results *r)
 {
     g_autoptr(GPtrArray) measures = g_ptr_array_new();
@@ -48,7 +48,7 @@ static GArray *means_of(const xlm_task_results *r)
 
 static bool has_gap(const xlm_task_results *r) { return r->reference >= 0 && r->n > 1; }
 
-/* Shares have a gap: the share of the language of training minus the mean of the others. mean: over all languages. */
+/* The gap of a share: that of the training language minus the mean of the others. mean: over all languages. */
 static double gap_of(const xlm_task_results *r, const xlm_measure *mean)
 {
     const double reference = find(r, r->reference, mean->name)->value;
@@ -57,7 +57,7 @@ static double gap_of(const xlm_task_results *r, const xlm_measure *mean)
 
 /* ---- tables ---- */
 
-/* The table of a few classes; that of many is in the csv. */
+/* Print the confusion table of a few classes; that of many classes is only in the csv. */
 static void print_confusion(const xlm_task_confusion *c, FILE *out)
 {
     enum { MAX_CLASSES = 20 };
@@ -108,10 +108,10 @@ static void print_one(const xlm_task_result *result, FILE *out)
     fprintf(out, "%-15s %9s\n", "language", result->language);
 }
 
-/* A column of the table of several languages. */
+/* The width of a column in the table of several languages. */
 static int width_of(const xlm_measure *m) { return MAX(9, (int)strlen(m->name)); }
 
-/* A line; measures: GArray of xlm_measure, of which those of the columns are shown. */
+/* Print a line of the table of several languages. measures: GArray of xlm_measure, of which those of the columns are shown. */
 static void print_line(const char *name, const GPtrArray *columns, const GArray *measures, FILE *out)
 {
     fprintf(out, "%-15s", name);
@@ -158,7 +158,7 @@ void xlm_task_results_print(const xlm_task_results *results, FILE *out)
 
 /* ---- csv ---- */
 
-/* The column of the language, where there are several. */
+/* Append the column of the language, if there are several. */
 static void append_language(GString *text, const xlm_task_results *r, const char *language)
 {
     if (r->n == 1)
@@ -167,7 +167,7 @@ static void append_language(GString *text, const xlm_task_results *r, const char
     g_string_append_c(text, ',');
 }
 
-/* Rows `confusion,GOLD,,,,,PREDICTED,COUNT`. */
+/* Append rows `confusion,GOLD,,,,,PREDICTED,COUNT`. */
 static void append_confusion(GString *text, const xlm_task_results *r, const xlm_task_result *result)
 {
     const xlm_task_confusion *c = &result->scores->confusion;
@@ -202,7 +202,7 @@ static void append_result(GString *text, const xlm_task_results *all, const xlm_
     }
 }
 
-/* Means, and how much less each of the other languages, and their mean, have than the language of training. */
+/* Append the means, and the gaps of each of the other languages and of their mean to the training language. */
 static void append_summary(GString *text, const xlm_task_results *r)
 {
     g_autoptr(GArray) means = means_of(r);
@@ -257,7 +257,7 @@ static void append_axes(GString *svg, int width)
     }
 }
 
-/* The bars of one language from x on. */
+/* Append the bars of one language, beginning at x. */
 static void append_group(GString *svg, double x, const char *language, const GPtrArray *bars, const GArray *measures)
 {
     xlm_svg_text(svg, x + bars->len * BAR / 2.0, TOP + HEIGHT + 18, "middle", 0, language);

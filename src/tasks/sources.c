@@ -1,4 +1,4 @@
-/* xlm-mpi: files of texts in one language or in several, as users list them. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: lists of files in one or several languages, as users give them. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tasks/sources.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ bool xlm_task_language(const xlm_vocabulary *vocabulary, const char *name, bool 
 
 const char *xlm_task_source_language(const xlm_task_source *source) { return source->name != NULL ? source->name : "none"; }
 
-/* A colon comes before any slash. */
+/* Does an item give its language: is there a colon before any slash? */
 static bool has_language(const char *item) { return item[strcspn(item, ":/")] == ':'; }
 
 static bool read_source(const xlm_task_list *list, const char *item, xlm_task_source *source, GError **error)
@@ -64,12 +64,12 @@ xlm_task_source *xlm_task_sources_read(const xlm_task_list *list, char *const *i
 
 /* ---- sets ---- */
 
-/* Sources that have a language of their own are sets of one; the others are one set, where the first of them is. */
+/* Divide sources into sets. A source with a language of its own is a set; all others are one set, in the place of the first. */
 static GArray *cut(char *const *items, xlm_task_source *sources, int64_t n)
 {
     GArray *sets = g_array_new(FALSE, FALSE, sizeof(xlm_task_set));
     g_autofree xlm_task_source *from = g_memdup2(sources, sizeof *from * (gsize)n);
-    bool rest = false; /* those without a language are there */
+    bool rest = false; /* the set of those without a language has been made */
     int64_t at = 0;
     for (int64_t i = 0; i < n; i++) {
         const bool own = has_language(items[i]);

@@ -1,4 +1,4 @@
-/* xlm-mpi: how well words are tagged. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: scores of tagging. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tasks/tag_scores.h"
 
 #include <string.h>
@@ -43,18 +43,18 @@ static void score_tags(const xlm_tag_pairs *p, const xlm_task_row *tag, xlm_task
 
 /* ---- spans ---- */
 
-/* Words [first, end) are of a type; type NULL: no span. */
+/* A span: the words [first, end). type NULL: there is no span. */
 typedef struct span {
     int64_t first, end;
     const char *type;
-    bool foreign; /* of a tag that is not BIO */
+    bool foreign; /* it is a word with a tag that is not BIO */
 } span;
 
 static bool is_outside(const char *label) { return strcmp(label, "O") == 0; }
 static bool is_foreign(const char *label) { return (*label != 'B' && *label != 'I') || label[1] != '-'; }
 static const char *type_of(const char *label) { return is_foreign(label) ? label : label + 2; }
 
-/* The next span in tags [from, end) of one sentence. It begins with B-, or with I- of another type than what is before it, and
+/* The next span in tags [from, end) of one sentence. It begins with B-, or with I- if the word before is of another type, and
  * continues as long as I- of the same type follows. */
 static span next_span(const xlm_tag_pairs *p, const int32_t *tags, int64_t from, int64_t end)
 {
@@ -72,7 +72,7 @@ static span next_span(const xlm_tag_pairs *p, const int32_t *tags, int64_t from,
 
 static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* Names of the types, sorted; their texts are the labels'. */
+/* The names of the types of spans, sorted, char * within the labels. g_ptr_array_unref. */
 static GPtrArray *types_of(char *const *labels)
 {
     GPtrArray *types = g_ptr_array_new();

@@ -32,10 +32,10 @@ typedef struct reader {
     int language;       /* of the file */
     const char *column;
     int64_t line;       /* the one being read */
-    bool conllu, key;   /* CoNLL-U: the tag is the value of a key in FEATS or MISC, */
-    bool found;         /* and a word has it */
-    bool begun, blanks; /* else: the first line is read; its columns are between blanks */
-    guint columns;      /* between blanks: how many, */
+    bool conllu, key;   /* the file is CoNLL-U; the tag is the value of a key in FEATS or MISC, */
+    bool found;         /* which some word has */
+    bool begun, blanks; /* not CoNLL-U: the first line has been read; columns are separated by blanks */
+    guint columns;      /* the number of these columns, */
     guint tag;          /* and which of them is the tag, from 0 */
 } reader;
 
@@ -77,7 +77,7 @@ static bool read_pair(reader *r, const char *line, GError **error)
 
 /* ---- columns between blanks ---- */
 
-/* The first line has decided how many columns there are: which is the tag? */
+/* Choose the column of the tag, when the first line has given the number of columns. */
 static bool choose_column(reader *r, GError **error)
 {
     guint64 number;
@@ -218,7 +218,7 @@ static int read_sentences(reader *r, GError **error)
 
 /* ---- IOB1 ---- */
 
-/* The type of a span that the tag is of: "" for O, NULL for what is not a tag of spans. */
+/* The type of the span of a tag: "" for O, NULL if the tag is not one of spans. */
 static const char *type_of(const char *tag)
 {
     if (strcmp(tag, "O") == 0)
@@ -226,11 +226,11 @@ static const char *type_of(const char *tag)
     return (*tag == 'B' || *tag == 'I') && tag[1] == '-' ? tag + 2 : NULL;
 }
 
-/* Rewrite the tags of words from `word` on, in sentences from `sentence` on, when they are IOB1. */
+/* Rewrite the tags of the words from `word` on, which are the sentences from `sentence` on, if they are IOB1. */
 static void rewrite_tags(xlm_tagged_text *text, guint word, guint sentence)
 {
     g_autoptr(GArray) wrong = g_array_new(FALSE, FALSE, sizeof(guint)); /* words whose I- begins a span */
-    bool bio = false;                                         /* there is a B- where IOB1 would have I- */
+    bool bio = false; /* there is a B- where IOB1 would have I-, or a tag that is not one of spans */
     const char *before = "";
     for (guint i = word; i < text->words->len && !bio; i++) {
         const char *tag = g_array_index(text->words, xlm_tagged_word, i).tag, *type = type_of(tag);

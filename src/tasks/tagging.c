@@ -2,10 +2,10 @@
  *
  * L = −(1/M) Σ_t log softmax(W h_t + b)[tag of the word], h_t = dropout(H[L]) at the first subword of each word; W: tags x d.
  *
- * Words are normalised and segmented one by one as text of the corpus is; one that yields no subword (of invisible characters
- * alone) is read as <unk>, so every word is predicted. A sentence of more tokens than `length` is cut between words, and a word
- * that is longer all by itself is read as far as it fits. A tag that the training text does not have is never predicted: it
- * counts as wrong, and M leaves it out. */
+ * Words are normalised and segmented one by one, in the same way as the text of the corpus. A word without a subword (which has
+ * only invisible characters) is read as <unk>, so every word is predicted. A sentence of more tokens than `length` is cut between
+ * words, and a word that does not fit by itself is read only in part. A tag that the training text does not have is never
+ * predicted: it counts as wrong, and is not among the M words. */
 #include <math.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static void tagging_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_class_declare(self, declaration, tagging->of.classes, false);
 }
 
-/* Words whose tag is one of the labels. */
+/* The number of words whose tag is one of the labels. */
 static int64_t tagging_count(xlm_loss *self, const xlm_pass *pass)
 {
     (void)self;
@@ -75,7 +75,7 @@ static xlm_var *tagging_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pas
     return xlm_vocab_cross_entropy(tape, h, weight, bias, targets, n, n == batch->predicted ? pass->scores : NULL);
 }
 
-/* For a word: its tag, and the tag's probability. */
+/* The predictions for a word: its tag, and the tag's probability. */
 enum { TAG, PROBABILITY, WIDTH };
 
 static int64_t tagging_width(const xlm_loss *self)
@@ -154,8 +154,8 @@ static void end_piece(xlm_examples *examples, int32_t language)
     xlm_examples_end(examples);
 }
 
-/* Subwords of a word into `ids`, in the letters of the language: a synthetic language's twins are the tokenizer's business.
- * first: of its sentence. */
+/* Set `ids` to the subwords of a word; for a synthetic language the tokenizer returns twins. first: it is the first word of its
+ * sentence. */
 static bool segment(const xlm_task_encoder *encoder, const xlm_tagged_word *word, bool first, GArray *ids, tally *seen,
                     GError **error)
 {
@@ -181,7 +181,7 @@ static bool encode_sentence(GHashTable *labels, const xlm_task_encoder *encoder,
                             GArray *ids, xlm_examples *examples, tally *seen, GError **error)
 {
     const int32_t language = MAX(words[0].language, 0);
-    int64_t tokens = 0; /* of the piece; 0: none is begun */
+    int64_t tokens = 0; /* of the present piece; 0: none has begun */
     for (guint i = 0; i < n; i++) {
         if (!segment(encoder, &words[i], i == 0, ids, seen, error))
             return false;
@@ -273,7 +273,7 @@ static bool tagging_encode(const xlm_loss *self, void *pointer, const xlm_task_e
 
 /* ---- results ---- */
 
-/* Move the measure that is chosen by to the front. */
+/* Move the measure by which checkpoints are chosen to the front. */
 static void put_first(const struct tagging *tagging, GArray *measures)
 {
     static const char *const names[] = {NULL, "accuracy", "micro_f1", "macro_f1", "span_f1"};
@@ -296,7 +296,7 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const doubl
     const guint n = text->words->len;
     g_autofree int32_t *gold = g_new(int32_t, n), *predicted = g_new(int32_t, n);
     g_auto(GStrv) others = other_tags(&tagging->of, text);
-    g_autoptr(GPtrArray) labels = g_ptr_array_new(); /* those of the model, and then the others of the text */
+    g_autoptr(GPtrArray) labels = g_ptr_array_new(); /* those of the model, then the other tags of the text */
     for (int64_t c = 0; c < tagging->of.classes; c++)
         g_ptr_array_add(labels, tagging->of.labels[c]);
     for (char **name = others; *name != NULL; name++)
@@ -322,7 +322,7 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const doubl
         xlm_task_scores_add(scores, "unseen_tags", (double)unseen / n, unseen);
 }
 
-/* token<tab>gold<tab>predicted, an empty line after each sentence. */
+/* Print lines `token<tab>gold<tab>predicted`, with an empty line after each sentence. */
 static void tagging_print(const xlm_loss *self, const void *pointer, const double *predictions, GString *out)
 {
     const struct tagging *tagging = self->state;

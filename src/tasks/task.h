@@ -1,25 +1,25 @@
 /* xlm-mpi: what a model is fine-tuned for. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A task is one file of this folder and one line in tasks.c. It is an objective (xlm/loss.h: name, options, head, loss), by which
- * the trainer trains as by any other, and beside that knows four things: how its files are read, how what is in them becomes
- * examples (stream/examples.h), how predictions are made of a pass, and how good they are.
+ * A task is one file of this folder and one line in tasks.c. It is an objective (xlm/loss.h: name, options, head, loss), with
+ * which the trainer trains as with any other. In addition it knows how its files are read, how their contents become examples
+ * (stream/examples.h), how predictions are made in a pass, and how good these are.
  *
  *   read -> labels (of training text alone) -> encode -> { train, or predict -> score, print }
  *
- * What `read` makes is a text: items (sentences, pairs, questions) from files of one language or of several, each of which keeps
- * its source. All training files together are one text, so that what needs two languages at once, as code-switching, finds them
- * side by side. In development and test files each language is a text of its own and is scored on its own.
+ * `read` returns a text: items (sentences, pairs, questions) from files in one or several languages, each of which keeps its
+ * source. All training files together are one text, so that code-switching, which needs two languages at once, has both. In
+ * development and test files each language is a text of its own and is scored separately.
  *
- * A prediction is a number. A task says how many of them belong to each predicted row of an example (`width`); `predict` fills
- * them in for one pass, xlm_predict (tasks/predict.h) brings those of all passes and ranks together, in the order of the
- * examples, and `score` and `print` read them.
+ * A prediction is a number. A task says how many predictions belong to each predicted row of an example (`width`); `predict`
+ * computes them for one pass, xlm_predict (tasks/predict.h) gathers those of all passes and ranks in the order of the examples,
+ * and `score` and `print` read them.
  *
  *   task                predicted rows               targets             labels  predictions of a row
  *   tagging             first subword of each word   the tag             tags    tag, its probability
  *   classification      <s>                          the class           classes the probability of each class
- *   question answering  the two ends of the answer;  0: start, 1: end    none    on the first: score of no answer, then start,
- *                       both <s> when the window                                 end and score of the best spans
- *                       has none */
+ *   question answering  the two ends of the answer;  0: start, 1: end    none    of the first row: null score, then start, end
+ *                       both <s> if the window                                   and score of the best spans
+ *                       has no answer */
 #ifndef XLM_TASKS_TASK_H
 #define XLM_TASKS_TASK_H
 
@@ -33,7 +33,7 @@
 typedef struct xlm_task_state {
     char **labels; /* [classes], then NULL; borrowed */
     int64_t classes;
-    double head_dropout; /* rate before the head, where the loss is made of the encoder's states */
+    double head_dropout; /* dropout rate of the encoder's states before the head */
 } xlm_task_state;
 
 /* A file of a text. */
@@ -43,32 +43,32 @@ typedef struct xlm_task_source {
     const char *path;
 } xlm_task_source;
 
-/* What examples are made with. */
+/* Settings for making examples. */
 typedef struct xlm_task_encoder {
     xlm_tokenizer *tokenizer;
-    int64_t length; /* most tokens of an example, special ones included */
-    bool training;  /* the examples are learned from; else they are scored */
+    int64_t length; /* maximum number of tokens of an example, including special tokens */
+    bool training;  /* the examples are for training; else they are scored */
     uint64_t seed;  /* of the run, for random draws of training examples */
 } xlm_task_encoder;
 
-/* A line of a table: one class, or whatever a task counts apart. */
+/* A row of a table: one class, or anything else that a task counts separately. */
 typedef struct xlm_task_row {
     const char *kind;                     /* "tag", "span" */
     char *name;                           /* g_free */
-    int64_t gold, predicted, right;       /* of this class */
+    int64_t gold, predicted, right;       /* how many are of this class, are predicted as it, and are both */
 } xlm_task_row;
 double xlm_task_precision(const xlm_task_row *row); /* right / predicted, 0 when nothing was */
 double xlm_task_recall(const xlm_task_row *row);    /* right / gold, 0 when there is none */
 double xlm_task_f1(const xlm_task_row *row);        /* 2 right / (gold + predicted), 0 for 0 / 0 */
 
-/* What was predicted instead of what: counts[g * classes + p] of what is of class g and was predicted as class p. */
+/* A confusion table: counts[g * classes + p] is the number of things of class g that were predicted as class p. */
 typedef struct xlm_task_confusion {
     char **names;    /* [classes], then NULL; g_strfreev. NULL: there is no such table */
     int64_t *counts; /* [classes x classes] gold by rows; g_free */
 } xlm_task_confusion;
 
 typedef struct xlm_task_scores {
-    GArray *measures; /* xlm_measure: shares, but for those whose name ends in "loss" or "threshold"; checkpoints are compared
+    GArray *measures; /* xlm_measure: shares, except those whose name ends in "loss" or "threshold"; checkpoints are compared
                          by the first */
     GArray *rows;     /* xlm_task_row */
     xlm_task_confusion confusion;
@@ -77,65 +77,65 @@ xlm_task_scores *xlm_task_scores_new(void);
 /* NULL is allowed. */
 void xlm_task_scores_free(xlm_task_scores *scores);
 void xlm_task_scores_add(xlm_task_scores *scores, const char *measure, double value, int64_t terms);
-/* A row with the counts of another. kind: borrowed. */
+/* Add a row with the counts of `counts`. kind: borrowed; name: copied. */
 void xlm_task_scores_add_row(xlm_task_scores *scores, const char *kind, const char *name, const xlm_task_row *counts);
-/* For each class, of n things: gold, predicted, right. gold, predicted: [n]. [classes]; g_free. */
+/* Count gold, predicted and right for each class. gold, predicted: [n] classes of n things. Returns [classes]; g_free. */
 xlm_task_row *xlm_task_count(int64_t classes, int64_t n, const int32_t *gold, const int32_t *predicted);
-/* Count n things for the table, which gets copies of the names. gold, predicted: [n] indices into names. */
+/* Add n things to the confusion table, which copies the names. gold, predicted: [n] indices into names. */
 void xlm_task_scores_confuse(xlm_task_scores *scores, char *const *names, int64_t n, const int32_t *gold,
                              const int32_t *predicted);
 
-/* The measure of this name; NULL. measures: GArray of xlm_measure. */
+/* The measure of this name; NULL if there is none. measures: GArray of xlm_measure. */
 const xlm_measure *xlm_task_measure(const GArray *measures, const char *name);
-/* The mean over languages of each measure that all of them have, in the order of the first language; their terms are added up.
- * languages: GArray of xlm_measure for each. GArray of xlm_measure, g_array_unref. */
+/* The means over languages of the measures that all of them have, in the order of the first language; terms are added up.
+ * languages: elements are GArray of xlm_measure. Returns a GArray of xlm_measure; g_array_unref. */
 GArray *xlm_task_means(const GPtrArray *languages);
 
-/* The members of a set of names, sorted. NULL-terminated copies; g_strfreev. */
+/* The members of a set of names, sorted and copied. NULL-terminated; g_strfreev. */
 char **xlm_task_names(GHashTable *set);
 
-/* Append what a file is to say of predictions. */
+/* Append the contents of a file of predictions. */
 typedef void xlm_task_print(const xlm_loss *self, const void *text, const double *predictions, GString *out);
-/* A file beside that of the predictions. */
+/* A file in addition to that of the predictions. */
 typedef struct xlm_task_output {
-    const char *name, *help; /* "n_best": what xlm_eval --output calls it; one line of what is in it */
+    const char *name, *help; /* its name for xlm_eval --output ("n_best"); one line about its contents */
     xlm_task_print *print;
 } xlm_task_output;
 
 typedef struct xlm_task {
     xlm_loss_class loss; /* needs_stream; its state begins with an xlm_task_state, which is set before open */
-    bool plain_head;     /* there is no dropout before its head unless the job says head_dropout */
-    /* What is in n >= 1 files, one after another; for read_free. The sources live as long as the text. EX_NOINPUT, EX_DATAERR
+    bool plain_head;     /* there is no dropout before its head unless the job sets head_dropout */
+    /* Read n >= 1 files, one after another, into a text; read_free. The sources live as long as the text. EX_NOINPUT, EX_DATAERR
      * with file and line. */
     void *(*read)(const xlm_loss *self, const xlm_task_source *sources, int64_t n, GError **error);
     void (*read_free)(void *text);
     /* The classes of a text, sorted, NULL-terminated (g_strfreev). EX_DATAERR when there is nothing to learn. NULL for a task
      * whose targets are not classes: its state then has none. */
     char **(*labels)(const xlm_loss *self, const void *text, GError **error);
-    /* Append the examples of a text; called once for each text, which may keep what predictions are to be read by. description:
-     * one line for the log is appended, what was read, cut and replaced. Every token gets the language of its source (0 for none
-     * in particular). A class that is not a label has no target, and the log says so; EX_DATAERR when none is one, with file and
-     * line and the labels there are; EX_CONFIG for options that do not fit the labels. */
+    /* Append the examples of a text. Called once for each text, which may keep what is needed to read predictions. description:
+     * one line for the log is appended, about what was read, cut and replaced. Every token gets the language of its source (0 for
+     * none in particular). A class that is not a label has no target, and the log says so; EX_DATAERR, with file, line and the
+     * labels, when no class of the text is a label; EX_CONFIG for options that do not fit the labels. */
     bool (*encode)(const xlm_loss *self, void *text, const xlm_task_encoder *encoder, xlm_examples *examples,
                    GString *description, GError **error);
-    /* Numbers that are predicted for each predicted row, at least 1. The labels are set. */
+    /* The number of predictions for each predicted row, at least 1. The labels have been set. */
     int64_t (*width)(const xlm_loss *self);
-    /* predictions[batch->predicted x width], all 0 before, of a pass as the loss gets it. */
+    /* [out] predictions: [batch->predicted x width], initially 0. The pass is like one of the loss. */
     void (*predict)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double *predictions);
-    /* Optional: set numbers of the state that development files decide, such as a threshold, by the predictions for n texts,
-     * those of all languages. Called on all ranks alike before these are scored and a checkpoint is written; what `declare` has
-     * declared as state is in the checkpoint, and xlm_eval reads it from there. */
+    /* Optional: set numbers of the state that depend on development files, such as a threshold, by the predictions for n texts,
+     * one for each language. Called in the same way on all ranks, before these texts are scored and a checkpoint is written; what
+     * `declare` has declared as state is in the checkpoint, and xlm_eval reads it from there. */
     void (*decide)(xlm_loss *self, int64_t n, void *const *texts, const double *const *predictions);
-    /* How good are predictions [predicted rows x width], of all examples of a text? */
+    /* Score the predictions for all examples of a text, [predicted rows x width]. */
     void (*score)(const xlm_loss *self, const void *text, const double *predictions, xlm_task_scores *scores);
-    /* Append them, in the form that scorers of the task read. */
+    /* Append the predictions, in the form that scoring programs of the task read. */
     xlm_task_print *print;
-    const xlm_task_output *outputs; /* to a row without name; NULL: none */
+    const xlm_task_output *outputs; /* ended by a row without a name; NULL: none */
 } xlm_task;
 
-/* NULL when there is none of this name; with error: EX_CONFIG that lists those there are. */
+/* The task of this name. NULL with EX_CONFIG when there is none; the message gives advice. */
 const xlm_task *xlm_task_find(const char *name, GError **error);
-/* All, NULL-terminated. */
+/* All tasks, NULL-terminated. */
 const xlm_task *const *xlm_tasks(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* xlm-mpi: the tasks there are. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the table of tasks. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
 #include "options/nearest.h"

@@ -10,13 +10,13 @@
 #include "tasks/sources.h"
 #include "tensor/parameters.h"
 
-/* Development text of one language, and what is predicted for it. */
+/* Development text in one language, and the predictions for it. */
 typedef struct development {
     const xlm_task_source *source; /* the first of its files */
     void *text;
     xlm_examples *examples;
-    double *predictions;
-    xlm_measure loss; /* of the latest */
+    double *predictions; /* [predicted rows of all examples x width of the task] */
+    xlm_measure loss;    /* of the latest evaluation */
 } development;
 
 /* All that a run needs, between reading the job and training. */
@@ -24,12 +24,12 @@ typedef struct tuning {
     const xlm_tune_job *job;
     const xlm_task *task;
     xlm_loss self;            /* the task, for its functions that need no model */
-    xlm_loaded_model *loaded; /* of the checkpoint, without parameters */
+    xlm_loaded_model *loaded; /* the checkpoint, without parameters */
     xlm_tokenizer *tokenizer;
     xlm_task_source *training_sources, *development_sources;
-    char **languages;         /* of training; their names are the vocabulary's. NULL: none in particular */
+    char **languages;         /* of the training files; names are borrowed from the vocabulary. NULL: none in particular */
     xlm_examples *training_examples;
-    GArray *development;      /* development, a language each */
+    GArray *development;      /* development, one for each language */
     char **labels;
 } tuning;
 
@@ -42,7 +42,7 @@ static xlm_task_list list_of(const tuning *t, const char *what)
                            .how = "language = NAME in [tune]", .exit_code = EX_CONFIG};
 }
 
-/* Names of the languages of sources, each once, in their order; g_free. NULL: none has one. */
+/* The names of the languages of sources, each once, in their order, then NULL; g_free. NULL: no source has a language. */
 static char **languages_of(const xlm_task_source *sources, int64_t n)
 {
     GPtrArray *names = g_ptr_array_new();
@@ -92,7 +92,7 @@ static bool take_labels(tuning *t, const void *text, GError **error)
     return true;
 }
 
-/* Examples of a text. training: it has the labels; what: for the log. */
+/* Make the examples of a text. training: it is the training text, from which the labels are taken; what: for the log. */
 static xlm_examples *make_examples(tuning *t, void *text, bool training, const char *what, GError **error)
 {
     const xlm_task_encoder encoder = {.tokenizer = t->tokenizer, .length = t->job->config.length, .training = training,
@@ -132,7 +132,7 @@ static bool open_training(tuning *t, GError **error)
     return t->training_examples != NULL;
 }
 
-/* One language. named: there are several. */
+/* Open the development files of one language. named: there are several languages. */
 static bool open_development_set(tuning *t, const xlm_task_set *set, bool named, GError **error)
 {
     g_autofree char *what = named ? g_strconcat("dev ", xlm_task_source_language(set->sources), NULL) : g_strdup("dev");
@@ -187,7 +187,7 @@ static void close_tuning(tuning *t)
 
 /* ---- the job of the run ---- */
 
-/* Its texts and states belong to the tuning's job: only the arrays and names made here are freed. */
+/* Make the job that runs. All that it points to is borrowed, so nothing of it is freed. */
 static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objective *objective)
 {
     const xlm_tune_config *c = &t->job->config;
@@ -200,7 +200,7 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
                                      .use.state = t->self.state};
     xlm_job job = {.text = t->job->text, .complete = xlm_tune_job_complete, .model = t->loaded->config, .train = c->train,
                    .streams = 1, .objectives = 1, .stream = stream, .objective = objective};
-    job.model.decoder_layers = 0; /* tasks look at the encoder alone */
+    job.model.decoder_layers = 0; /* tasks use only the encoder */
     job.model.share_embeddings = true;
     if (c->keep_head)
         job.train.head_frozen = true;
@@ -226,7 +226,7 @@ static void add_measure(GArray *measures, const xlm_measure *m, const char *lang
     g_array_append_val(measures, measure);
 }
 
-/* For one language: the measures of the task, and the loss. */
+/* The measures of one language: those of the task, and the loss. GArray of xlm_measure; g_array_unref. */
 static GArray *measure_set(const tuning *t, const development *d)
 {
     xlm_task_scores *scores = xlm_task_scores_new();
@@ -237,7 +237,7 @@ static GArray *measure_set(const tuning *t, const development *d)
     return measures;
 }
 
-/* By the predictions for all languages. */
+/* Let the task set its state by the predictions for all languages. */
 static void decide(const tuning *t)
 {
     const guint n = t->development->len;
@@ -283,7 +283,7 @@ static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GA
     return true;
 }
 
-/* The largest passes over development text of any language. */
+/* The largest size of a pass over development text, of all languages. */
 static xlm_planned_validation largest_passes(const tuning *t)
 {
     xlm_planned_size largest = {0};
@@ -298,7 +298,7 @@ static xlm_planned_validation largest_passes(const tuning *t)
     return (xlm_planned_validation){.size = largest, .visit = xlm_predict_planned, .data = t->task};
 }
 
-/* The language of files that come without one, as those who use the model will read them. */
+/* The language of files that are given without one to programs that use the model. */
 static const char *default_language(const tuning *t)
 {
     if (t->job->config.language != NULL)

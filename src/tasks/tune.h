@@ -4,8 +4,8 @@
 
 #include "tasks/tune_job.h"
 
-/* Collective. Read model and files, make examples, and train as xlm_run does; the validation in options is filled in here.
- * After each epoch the development files are scored, each language by itself; if there are several, the checkpoint is chosen by
+/* Collective. Read model and files, make examples, and train as xlm_run does; options->validation is ignored and replaced. At
+ * each evaluation the development files are scored, each language by itself; if there are several, the checkpoint is chosen by
  * the mean of their first measures. */
 bool xlm_tune(const xlm_comm *comm, xlm_tune_job *job, const xlm_run_options *options, bool *interrupted, GError **error);
 

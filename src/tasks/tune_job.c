@@ -14,13 +14,13 @@ static const xlm_jobfile_kind kinds[] = {{"tune", false, xlm_training_former_key
 #define OPTIMISER(member) TRAIN(optimiser.member)
 
 static const xlm_option tune_options[] = {
-    {"model", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "checkpoint of xlm_train whose encoder, vocabulary and languages are taken",
+    {"model", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "checkpoint of xlm_train whose encoder, vocabulary and languages are used",
      TUNE(model)},
     {"train", XLM_OPTION_LIST, NULL, 0, 0, NULL,
      "files with labels to learn from, plain or gzip, each FILE or LANG:FILE (en:a.tsv,de:b.tsv); all languages together",
      TUNE(training)},
     {"dev", XLM_OPTION_LIST, NULL, 0, 0, NULL,
-     "files with labels by which the best checkpoint is chosen; of several languages, by the mean of their first measures",
+     "files with labels by which the best checkpoint is chosen; in several languages, by the mean of their first measures",
      TUNE(development)},
     {"language", XLM_OPTION_TEXT, "", 0, 0, NULL,
      "language of files without LANG:, as the model calls it; models with language embeddings need to know it", TUNE(language)},
@@ -28,12 +28,12 @@ static const xlm_option tune_options[] = {
      "number of passes over the training files; the steps of a pass are rounded up where batch does not divide the examples",
      TUNE(epochs)},
     {"batch", XLM_OPTION_INT, "32", 1, 1 << 20, NULL, "number of examples in a step, over all ranks", TUNE(batch)},
-    {"length", XLM_OPTION_INT, "128", 4, 65536, NULL, "most tokens of an example, special tokens included; longer ones are cut",
-     TUNE(length)},
+    {"length", XLM_OPTION_INT, "128", 4, 65536, NULL,
+     "maximum number of tokens of an example, including special tokens; longer ones are cut", TUNE(length)},
     {"dropout", XLM_OPTION_REAL, "-1", -1, 0.99, NULL,
      "dropout rate of embeddings, sublayers and attention weights; -1: the model's rates", TUNE(dropout)},
     {"head_dropout", XLM_OPTION_REAL, "-1", -1, 0.99, NULL,
-     "dropout rate of the encoder's states before the head of the task; -1: that of the sublayers, for answering none",
+     "dropout rate of the encoder's states before the head of the task; -1: that of the sublayers, but 0 for answering",
      TUNE(head_dropout)},
     {"keep_head", XLM_OPTION_FLAG, "false", 0, 0, NULL,
      "leave the head for words in the checkpoints as it is, so that xlm_train can start from them and xlm_fill read them; false: "
@@ -45,16 +45,15 @@ static const xlm_option tune_options[] = {
     {"evaluate_every", XLM_OPTION_INT, "0", 0, 1e12, NULL,
      "steps between two evaluations on the dev files, with a checkpoint each; 0: an epoch",
      TUNE(evaluate_every)},
-    {"keep", XLM_OPTION_INT, "1", 1, 1e6, NULL, "number of the newest checkpoints that stay, beside the best", TRAIN(keep)},
+    {"keep", XLM_OPTION_INT, "1", 1, 1e6, NULL, "number of newest checkpoints that are kept, besides the best one", TRAIN(keep)},
     {"patience", XLM_OPTION_INT, "0", 0, 1e6, NULL,
      "early stopping: number of evaluations in a row without a better score after which the run ends; 0: it continues to its "
-     "last "
-     "step", TUNE(patience)},
+     "last step", TUNE(patience)},
     {"average", XLM_OPTION_INT, "0", 0, XLM_CHECKPOINT_MEAN_MAX, NULL,
-     "number of evaluated checkpoints whose parameters are averaged in the end, in OUTPUT/average.h5; they stay too; 0: none",
+     "number of evaluated checkpoints whose parameters are averaged at the end, in OUTPUT/average.h5; they are kept too; 0: none",
      TUNE(average)},
     {"average_of", XLM_OPTION_CHOICE, "last", 0, 0, "last|best",
-     "which those are: the last ones, or those with the highest scores on the dev files", TUNE(average_of)},
+     "which checkpoints are averaged: the last ones, or those with the highest scores on the dev files", TUNE(average_of)},
     XLM_OPTION_END,
 };
 
@@ -87,7 +86,7 @@ static bool read_task(xlm_tune_job *job, const xlm_jobfile *file, GError **error
     return good;
 }
 
-/* How many layers there are is not known before the model is read. */
+/* Check `freeze` as far as possible, because the number of layers is not known before the model is read. */
 static bool check_freeze(const xlm_tune_config *c, const xlm_jobfile *file, GError **error)
 {
     int64_t layers;
@@ -114,7 +113,7 @@ static bool check(const xlm_tune_job *job, const xlm_jobfile *file, GError **err
     return check_freeze(c, file, error);
 }
 
-/* Every section with every key. */
+/* The job as a job file with every section and every key. g_free. */
 static char *print_job(const xlm_tune_job *job)
 {
     GString *out = g_string_new("[tune]\n");
@@ -123,7 +122,7 @@ static char *print_job(const xlm_tune_job *job)
     return g_string_free(out, FALSE);
 }
 
-/* Takes the file, which may be NULL. */
+/* Takes ownership of the file, which may be NULL: then an error has been set. */
 static xlm_tune_job *read_job(xlm_jobfile *file, GError **error)
 {
     if (file == NULL)
@@ -210,7 +209,7 @@ void *xlm_task_state_read(const xlm_task *task, const char *source, const char *
         g_clear_pointer(&state, g_free);
     if (state == NULL) {
         if (xlm_error_exit_code(why) != EX_USAGE)
-            why->code = EX_DATAERR; /* it is a file of data that says so, not a job */
+            why->code = EX_DATAERR; /* the options are from a file of data, not from a job file */
         g_propagate_error(error, why);
     }
     xlm_jobfile_free(file);

@@ -1,17 +1,19 @@
 /* xlm-mpi: attention over packed sequences. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * For a sequence of m queries and n keys and a head of width w:  S = Q Kᵀ / √w,  P = softmax S,  P' = dropout P,  O = P' V.
- * Only the log-sum-exp of each row of S is kept; the backward pass recomputes P and the dropout's draws:
+ * Only the log-sum-exp of each row of S is kept; the backward pass recomputes P and the decisions of dropout:
  *     dV = P'ᵀ dO,  dP' = dO Vᵀ,  dS = P ∘ (dropout dP' − D),  D_i = dO_i · O_i,  dQ = dS K / √w,  dK = dSᵀ Q / √w.
- * One thread computes a head of a sequence, a block of queries at a time, so only a block's rows of an m x n matrix exist at
- * once. The decision about the weight of key j for query i is number j mod 8 of the draw with counter (j / 8 + 2^20 (head / 16),
- * site + 2^20 (head mod 16), instance, position of i): sites are below 2^20 in each encoding, and encodings are told apart by
- * multiples of 2^24 (objective/views.c). Where a query sees only the first keys, a block's products end at the last key that one
- * of its queries sees, and the weights of keys that a query does not see are zero.
+ * One thread computes one head of one sequence, a block of queries at a time, so that only a block's rows of an m x n matrix
+ * exist at once. The decision about the weight of key j for query i is number j mod 8 of the draw with counter
+ *     (j / 8 + 2^20 (head / 16), site + 2^20 (head mod 16), instance, position of i).
+ * Sites are below 2^20 in each encoding; different encodings differ by multiples of 2^24 (objective/views.c). Where a query sees
+ * only the first keys, a block's products end at the last key that one of its queries sees, and the weights of keys that a query
+ * does not see are zero.
  *
- * In bfloat16 both factors of all products are rounded and lie in pairs along the sum (kernels.h); S, softmax, dP' and dS are
- * floats, and D is a product with the rounded dO, so that Σ_j P'_ij (dP'_ij − D_i) stays zero. The passes are the same for both
- * types: they count in units along the sum, a number or a pair of bfloat16, and attention_element.h has what differs. */
+ * In bfloat16, both factors of all products are rounded and stored in pairs along the dimension that is summed over (kernels.h);
+ * S, softmax, dP' and dS are floats, and D is a product with the rounded dO, so that Σ_j P'_ij (dP'_ij − D_i) stays zero. Both
+ * types use the same code, which counts in units along that dimension: a number, or a pair of bfloat16. What differs between
+ * the types is in attention_element.h. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -24,10 +26,11 @@
 
 enum {
     BLOCK = 96,        /* queries; with 512 keys their rows of P and dP' are 400 KB, about half of a second-level cache */
-    PREFIX_BLOCK = 48, /* where queries see only the first keys: shorter blocks leave out more products */
-    LINE = 16,         /* reals that rows of scratch are multiples of */
-    HEAD_SHIFT = 20,   /* of a counter's first two words: below are keys and sites */
-    HEAD_BITS = 4      /* of a head in the second word, whose bits above tell encodings apart; the rest are in the first */
+    PREFIX_BLOCK = 48, /* the same where queries see only the first keys: shorter blocks leave out more products */
+    LINE = 16,         /* rows of scratch memory are multiples of this many reals */
+    HEAD_SHIFT = 20,   /* position of the head in the first two words of a counter; keys and sites are below */
+    HEAD_BITS = 4      /* low bits of the head, which are in the second word, below those of the encoding; the others are in the
+                        * first word */
 };
 
 /* Columns of a variable that hold queries, keys or values. */
@@ -46,13 +49,13 @@ struct state {
     const int32_t *offsets, *query_offsets; /* [sequences + 1] */
     const int32_t *visible; /* [query rows], or NULL */
     int32_t sequences;
-    double pairs;           /* of a query and a key that it sees */
+    double pairs;           /* number of pairs of a query and a key that it sees */
     xlm_real *log_sum;      /* [heads x y->rows] */
     xlm_keep rate;          /* threshold 0: no dropout */
     xlm_site site;
 };
 
-/* Attention weights of a block of queries, or their gradients, and what products take of them. */
+/* Attention weights of a block of queries, or their gradients, and the forms in which products read them. */
 struct weights {
     xlm_real *x;   /* [BLOCK x ld] */
     void *across;  /* for sums over keys: rows of `apart` units */
@@ -60,17 +63,17 @@ struct weights {
     void *down;    /* for sums over queries: [units(BLOCK) x ld] */
 };
 
-/* What a thread works in. Transposed matrices have rows of ld reals, the others of stride. */
+/* Scratch memory of a thread. Transposed matrices have rows of ld reals, the others of stride. */
 struct scratch {
     int64_t ld, stride;
     xlm_real *key_t, *value_t; /* [units(w) x ld] */
-    xlm_attention_room keys;   /* of keys and values in turn: the forward pass keeps values, the backward pass keys */
-    xlm_attention_room query, dy; /* of a block */
+    xlm_attention_room keys;   /* for keys and values in turn: the forward pass keeps values here, the backward pass keys */
+    xlm_attention_room query, dy; /* for a block */
     struct weights p, dp;      /* in bfloat16 both have the same memory for `across` */
-    uint8_t *bits;             /* [(n + 7) / 8] of a row */
+    uint8_t *bits;             /* [(n + 7) / 8] the decisions of dropout for a row */
 };
 
-/* One head of one sequence: keys and values in rows row … row + n, queries in rows query_row … query_row + m. */
+/* One head of one sequence: n keys and values from row `row` on, m queries from row `query_row` on. */
 struct head {
     const struct state *s;
     const struct scratch *scratch;
@@ -84,7 +87,7 @@ static int64_t units(const struct head *h, int64_t n)
     return (n + in_unit - 1) / in_unit;
 }
 
-/* Columns of this head from a row on, of a matrix with the shape of part->var. */
+/* The first element of this head's columns in a row of a matrix with the shape of part->var. */
 static xlm_real *columns(const struct head *h, const struct part *part, int64_t row, xlm_real *matrix)
 {
     return matrix + row * part->var->cols + part->column + h->head * h->s->w;
@@ -111,7 +114,7 @@ static int64_t longest(const struct state *s)
     return length;
 }
 
-/* The next `reals` of the memory (NULL: only count). */
+/* Takes the next `reals` numbers of the memory; if that is NULL, only adds them to *size. */
 static void *next(xlm_real *memory, int64_t *size, int64_t reals)
 {
     void *at = memory != NULL ? memory + *size : NULL;
@@ -135,11 +138,11 @@ static struct weights divide_weights(int64_t rows, int64_t ld, bool rounds, xlm_
     return w;
 }
 
-/* Divide `memory` (NULL: only count) for sequences of at most n; returns the reals it takes. */
+/* Divides `memory` for sequences of at most n rows; if that is NULL, only counts. Returns the number of reals that it takes. */
 static int64_t divide(struct scratch *scratch, int64_t n, int64_t w, bool rounds, xlm_real *memory)
 {
     const int64_t rows = MIN(n, BLOCK), stride = round_up(w);
-    const int64_t ld = round_up(n) + LINE; /* so that rows of a power of two do not share cache sets */
+    const int64_t ld = round_up(n) + LINE; /* not a power of two: rows that far apart would share cache sets */
     const int64_t transposed = rounds ? (w + 1) / 2 * ld : w * ld;
     int64_t size = 0;
     *scratch = (struct scratch){.ld = ld, .stride = stride};
@@ -191,13 +194,13 @@ static struct head head_of(const struct state *s, const struct scratch *scratch,
 
 static int64_t block_rows(const struct state *s) { return s->visible != NULL ? PREFIX_BLOCK : BLOCK; }
 
-/* Keys that query i sees. */
+/* The number of keys that query i sees. */
 static int64_t seen_by(const struct head *h, int64_t i)
 {
     return h->s->visible != NULL ? h->s->visible[h->query_row + i] : h->n;
 }
 
-/* The decisions about the first n weights of query i; NULL without dropout. */
+/* The decisions of dropout about the first n weights of query i; NULL without dropout. */
 static const uint8_t *draw(const struct head *h, int64_t i, int64_t n)
 {
     const struct state *s = h->s;
@@ -212,20 +215,20 @@ static const uint8_t *draw(const struct head *h, int64_t i, int64_t n)
 
 static xlm_real *log_sums(const struct head *h) { return h->s->log_sum + h->head * h->s->y->rows + h->query_row; }
 
-/* Zeros from the first key that a query does not see to the last that its block sees. */
+/* Sets the weights from the first key that a query does not see to the last key that its block sees to zero. */
 static void clear_unseen(xlm_real *row, int64_t seen, int64_t keys)
 {
     if (seen < keys)
         memset(row + seen, 0, sizeof *row * (size_t)(keys - seen));
 }
 
-/* down: as in xlm_attention_block. */
+/* Rows of x in the form that products read. down: also for sums over the rows (xlm_attention_block.down). */
 static xlm_attention_block load(const struct head *h, xlm_attention_source x, int64_t rows, xlm_attention_room room, bool down)
 {
     return h->s->element->load(rows, h->s->w, x, room, h->scratch->stride, down);
 }
 
-/* Keys or values as [units(w) x n]. */
+/* Writes the transposed keys or values to `to`, [units(w) x n]; returns them as they are in scratch->keys. */
 static xlm_attention_block load_transposed(const struct head *h, const struct part *part, bool down, xlm_real *to)
 {
     const xlm_attention_block x = load(h, rows_of(h, part, h->row), h->n, h->scratch->keys, down);
@@ -258,8 +261,8 @@ static void forward_head(const struct head *h)
     }
 }
 
-/* The gradient of keys or values += aᵀ b of a block's queries; a: weights of `keys`, b: rows of queries. Earlier blocks have
- * added to the rows of the first `before` keys. */
+/* Adds aᵀ b of a block of queries to the gradient of keys or values. a: weights of the first `keys` keys, b: rows of the queries.
+ * The gradients of the first `before` keys have sums of earlier blocks; those of the others are assigned. */
 static void add_to_keys(const struct head *h, const struct part *part, int64_t before, int64_t keys, int64_t rows, const void *a,
                         const void *b)
 {
@@ -273,7 +276,7 @@ static void add_to_keys(const struct head *h, const struct part *part, int64_t b
     }
 }
 
-/* The gradient of keys or values that no query sees, from number `first` on. */
+/* Sets the gradients of keys or values that no query sees, those from number `first` on, to zero. */
 static void clear_unused(const struct head *h, const struct part *part, int64_t first)
 {
     if (part->grad.at == NULL || part->grad.add)
@@ -282,7 +285,8 @@ static void clear_unused(const struct head *h, const struct part *part, int64_t 
         memset(columns(h, part, h->row + i, part->grad.at), 0, sizeof(xlm_real) * (size_t)h->s->w);
 }
 
-/* before: keys that earlier blocks saw. key: rows of all keys. Returns how many keys these queries see. */
+/* The gradients from `rows` queries, beginning with number `first`. before: number of keys that earlier blocks saw. key: the rows
+ * of all keys. Returns how many keys these queries see. */
 static int64_t backward_rows(const struct head *h, int64_t first, int64_t rows, int64_t before, const xlm_attention_block *key)
 {
     const struct state *s = h->s;
@@ -294,7 +298,7 @@ static int64_t backward_rows(const struct head *h, int64_t first, int64_t rows, 
     const xlm_attention_block query = load(h, rows_of(h, &s->query, h->query_row + first), rows, scratch->query, true);
     const xlm_attention_source gradient = {.value = s->y->grad + start, .apart = d};
     const xlm_attention_block dy = load(h, gradient, rows, scratch->dy, true);
-    xlm_real mean[BLOCK]; /* all first, since each waits for memory that the others can wait for meanwhile */
+    xlm_real mean[BLOCK]; /* computed for all rows first, so that the processor waits for their memory at the same time */
     for (int64_t i = 0; i < rows; i++) {
         xlm_attention_fetch_next(s->y->value + start + i * d, sizeof *s->y->value * (size_t)w);
         mean[i] = e->dot(w, xlm_attention_unit(dy.across, i * dy.apart), s->y->value + start + i * d);
@@ -338,7 +342,8 @@ static void each_head(const struct state *s, void (*work)(const struct head *))
 {
     struct scratch *scratch = borrow_scratch(s);
     const int64_t heads = s->sequences * s->heads, threads = omp_get_max_threads();
-    /* Those of a sequence, but no more than leave four parts a thread, were all sequences as long as the longest. */
+    /* A thread takes several heads of a sequence together, but so few that there would be at least four parts per thread if all
+     * sequences were as long as the longest. */
     const double square = (double)longest(s) * (double)longest(s), share = (double)s->heads * s->pairs / (double)(4 * threads);
     const int64_t together = CLAMP((int64_t)(share / MAX(square, 1)), 1, s->heads);
     const int64_t made = xlm_var_has_numbers(s->y) ? heads : 0;
@@ -352,7 +357,8 @@ static void each_head(const struct state *s, void (*work)(const struct head *))
 
 /* ---- the operator ---- */
 
-/* The parts that this variable holds are all that it holds: its gradient is written once everywhere, and needs no clearing. */
+/* Is the variable nothing but those of the three parts that are in it, side by side? Then each element of its gradient is
+ * written, and the gradient need not be cleared. */
 static bool all_parts(struct part *const part[3], const xlm_var *var, int64_t d)
 {
     int64_t parts = 0;

@@ -1,4 +1,4 @@
-/* xlm-mpi: rows of attention in the type that its products take. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: rows of attention in the type of its products. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tensor/attention_element.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "kernels/kernels.h"
 #include "kernels/processor.h"
 
-enum { LINE = 64 }; /* bytes that are fetched at a time */
+enum { LINE = 64 }; /* bytes of a cache line */
 
 /* ---- products of floats, or of doubles where gradients are checked ---- */
 
@@ -16,7 +16,7 @@ void xlm_attention_fetch_next(const void *row, size_t bytes)
         xlm_processor_fetch((const char *)row + i);
 }
 
-/* Rows of a T x 3d matrix lie pages apart and evict one another from the cache: those that are read more than once are copied. */
+/* Rows of a T x 3d matrix are pages apart and evict one another from the cache, so those that are read repeatedly are copied. */
 static xlm_attention_block load_reals(int64_t rows, int64_t w, xlm_attention_source x, xlm_attention_room room, int64_t stride,
                                       bool down)
 {
@@ -29,7 +29,7 @@ static xlm_attention_block load_reals(int64_t rows, int64_t w, xlm_attention_sou
     return (xlm_attention_block){.across = room.down, .apart = stride, .down = room.down};
 }
 
-/* Weights are taken as they are. */
+/* Products read the weights as they are. */
 static void leave_row(int64_t n, const xlm_real *x, void *across) { (void)n, (void)x, (void)across; }
 
 static void leave_rows(int64_t rows, int64_t n, const xlm_real *x, void *down, int64_t ld)
@@ -49,7 +49,7 @@ const xlm_attention_element xlm_attention_reals = {1, load_reals, leave_row, lea
 
 /* ---- products of bfloat16 ---- */
 
-/* A row rounded; the last pair of an odd one is filled up. */
+/* Rounds a row. If n is odd, the last pair is padded with zero. */
 static void round_row(int64_t n, const xlm_real *x, void *across)
 {
     uint16_t *y = across;
@@ -58,7 +58,7 @@ static void round_row(int64_t n, const xlm_real *x, void *across)
         y[n] = 0;
 }
 
-/* Pairs of rows; an odd last one's are filled up. */
+/* Rounds and interleaves rows in pairs. If their number is odd, the last row is paired with zeros. */
 static void pair_rows(int64_t rows, int64_t n, const xlm_real *x, void *down, int64_t ld)
 {
     for (int64_t i = 0; i < rows; i += 2)

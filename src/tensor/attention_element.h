@@ -1,7 +1,7 @@
 /* xlm-mpi: rows of attention in the type of its products. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Attention counts in units along the sum of a product: a unit is one number, or in bfloat16 a pair of consecutive numbers, and
- * is as large as a real. An xlm_attention_element has the functions that differ between the two types. */
+ * Attention counts in units along the dimension that a product sums over: a unit is one number, or in bfloat16 a pair of
+ * consecutive numbers, and has the size of a real. An xlm_attention_element has the functions that differ between the types. */
 #ifndef XLM_TENSOR_ATTENTION_ELEMENT_H
 #define XLM_TENSOR_ATTENTION_ELEMENT_H
 
@@ -13,10 +13,10 @@ typedef struct xlm_attention_room {
     xlm_real *down;    /* [units(rows) x stride] */
 } xlm_attention_room;
 
-/* Rows of a head's columns in a wider matrix, from one on. */
+/* Rows of a head's columns in a wider matrix. */
 typedef struct xlm_attention_source {
-    const xlm_real *value;   /* NULL if there is only the rounded form */
-    const uint16_t *rounded; /* NULL: not rounded yet */
+    const xlm_real *value;   /* the first row; NULL if there is only the rounded form */
+    const uint16_t *rounded; /* the first row; NULL: not rounded yet */
     int64_t apart;           /* numbers from row to row */
 } xlm_attention_source;
 
@@ -28,11 +28,13 @@ typedef struct xlm_attention_block {
 } xlm_attention_block;
 
 typedef struct xlm_attention_element {
-    int64_t in_unit; /* numbers in a unit, which is as large as a real */
-    /* Rows of w numbers. They stay where they are, or are in the room, with rows of `stride` units where sums are over rows. */
+    int64_t in_unit; /* numbers in a unit, which has the size of a real */
+    /* Rows of w numbers in the form that products read: where they are, or copied into the room, with rows of `stride` units for
+     * sums over rows. down: whether that form is needed too. */
     xlm_attention_block (*load)(int64_t rows, int64_t w, xlm_attention_source x, xlm_attention_room room, int64_t stride,
                                 bool down);
-    /* A row of weights is complete, n of them; all rows of a block are. They become what products take. */
+    /* Brings a complete row of n weights into the form for sums over keys, and all rows of a block into that for sums over
+     * queries. */
     void (*finish_row)(int64_t n, const xlm_real *x, void *across);
     void (*finish_rows)(int64_t rows, int64_t n, const xlm_real *x, void *down, int64_t ld);
     /* As xlm_kernels.product, of units. */

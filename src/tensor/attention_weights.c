@@ -1,4 +1,4 @@
-/* xlm-mpi: the weights of attention, to be looked at. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: attention weights, for programs that examine them. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tensor/attention_weights.h"
 
 #include <glib.h>
@@ -7,7 +7,7 @@
 #include "base/bfloat16.h"
 #include "tensor/tape.h"
 
-/* d columns of a variable, in floats: of its own, or of a copy of what is there in bfloat16 alone. */
+/* d columns of a variable, in floats; of a variable that exists only in bfloat16, those of a copy. */
 struct columns {
     const xlm_real *at; /* of row 0 */
     int64_t stride;
@@ -35,7 +35,7 @@ static double dot(int64_t n, const xlm_real *a, const xlm_real *b)
     return sum;
 }
 
-/* Of one query to m keys. p: [m] to work in; mean: [m], zeros before. */
+/* Adds the mean over all heads of the weights of one query for m keys to mean[m]. p: [m] scratch. */
 static void add_heads(const xlm_attention_inputs *in, const xlm_real *query, const xlm_real *keys, int64_t stride, int64_t m,
                       double *p, double *mean)
 {

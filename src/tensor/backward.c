@@ -31,8 +31,8 @@ static void clear_parameter(xlm_tape *tape, int i)
     tape->empty[i] = false;
 }
 
-/* Whether a leaf's gradient has values to add to; the caller is about to assign or add all elements. Of a stack of which some
- * parameters have values the others are cleared. */
+/* Does a leaf's gradient have values to add to? If not, the caller must assign all elements. If only some parameters of a stack
+ * have values, the others are cleared. */
 static bool has_gradient(xlm_tape *tape, const variable *leaf)
 {
     int empty = 0;
@@ -55,7 +55,7 @@ void xlm_tape_clear(xlm_tape *tape, xlm_real *gradients)
         tape->empty[i] = true;
 }
 
-/* Where parameter i ends; -1: the beginning of all. */
+/* Where parameter i ends in the flat array; for i = -1, where the first begins. */
 static int64_t end_of(const xlm_parameters *parameters, int i)
 {
     if (i < 0)
@@ -64,7 +64,7 @@ static int64_t end_of(const xlm_parameters *parameters, int i)
     return p->start + p->rows * p->cols;
 }
 
-/* A gap is cleared with the parameter after it: `from` may be where it begins. */
+/* The gap before a parameter is cleared together with it, so `from` may also be the beginning of a gap. */
 void xlm_tape_clear_untouched(xlm_tape *tape, int64_t from)
 {
     const int n = xlm_parameters_count(tape->parameters);
@@ -175,7 +175,7 @@ void tape_run_backward(xlm_tape *tape, guint first)
         /* A copy: a segment's backward function records operations. */
         const operation o = g_array_index(tape->operations, operation, i);
         xlm_profile_enter(tape->profile, o.name, true, 2 * o.bytes);
-        /* Otherwise no loss depends on its result. */
+        /* If there is no gradient, no loss depends on the result. */
         if (o.y->grad != NOTHING)
             run_one(&o);
         if (tape->complete != NULL)

@@ -1,7 +1,7 @@
 /* xlm-mpi: attention of single rows to a cache of keys and values. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A search spends its time here on memory, so keys, and values, of neighbouring rows lie together, and each is read once, from
- * its beginning to its end, for all heads. */
+ * In a search, this is limited by the reading of memory. So the keys of all heads of a row are next to one another, as are its
+ * values, and each row is read once, from beginning to end, for all heads. */
 #include "tensor/cached_attention.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ xlm_cache_rows xlm_cache_rows_take(xlm_tape *tape, int64_t rows, int64_t width)
     return (xlm_cache_rows){.rows = rows, .reals = XLM_TAPE_NUMBERS(tape, xlm_real, 2 * rows * width)};
 }
 
-/* Columns column … column + width of x to `place` on. */
+/* Copies `width` columns of a row of x, from `column` on, to number `place` of the cache. */
 static void write_row(xlm_cache_rows cache, int64_t width, const xlm_var *x, int64_t row, int64_t column, int64_t place)
 {
     const int64_t from = row * x->cols + column;
@@ -43,7 +43,7 @@ void xlm_cache_rows_write(xlm_cache_rows cache, int64_t width, xlm_var *x, int64
     }
 }
 
-/* A query, and what a thread works in. */
+/* A query, and the scratch memory of a thread. */
 struct query {
     const xlm_cached_attention_inputs *in;
     const int32_t *rows; /* [keys] */
@@ -70,7 +70,7 @@ static void attend(const struct query *a)
         kernels->sum_rows(a->keys, a->rows, heads, w, a->p, cache.reals + values, a->y);
 }
 
-/* The query of row i; one in bfloat16 as reals in `to`. */
+/* The query of row i as reals; if it is in bfloat16, converted in `to`. */
 static const xlm_real *query_of(const xlm_cached_attention_inputs *in, int64_t i, xlm_real *to)
 {
     const int64_t place = i * in->query->cols + in->query_column;

@@ -9,7 +9,8 @@
 
 #include <xlm/tape.h>
 
-/* One of the two is NULL: the numbers are reals, or bfloat16 where products are computed in it (xlm_products_round). */
+/* Memory for keys and values. One of the two pointers is NULL: the numbers are reals, or bfloat16 if products are computed in it
+ * (xlm_products_round). */
 typedef struct xlm_cache_rows {
     int64_t rows;
     xlm_real *reals;   /* [2 x rows x d] */
@@ -26,9 +27,10 @@ typedef struct xlm_cached_attention_inputs {
     const int32_t *lengths;     /* [n] their number, at least 1 */
 } xlm_cached_attention_inputs;
 
-/* Memory for rows of a cache, of the tape, in the type of its products. */
+/* Memory of the tape for `rows` rows of keys and values of `width` numbers each, in the type of the tape's products. */
 xlm_cache_rows xlm_cache_rows_take(xlm_tape *tape, int64_t rows, int64_t width);
-/* Copies columns column … column + 2 d of row i of x to row rows[i] of the cache (NULL: to row i). */
+/* Copies 2 · width columns of row i of x, from `column` on, to row rows[i] of the cache (rows NULL: to row i): its key and its
+ * value. */
 void xlm_cache_rows_write(xlm_cache_rows cache, int64_t width, xlm_var *x, int64_t column, const int32_t *rows);
 
 /* O_i = Σ_j p_ij v_j, p_i = softmax_j(q_i·k_j / √w) for each head of w = d / heads columns; without gradient or dropout. A row's

@@ -11,7 +11,7 @@ struct state {
 
 static const double SMALLEST = 1e-12;
 
-/* With y = a·b / (|a| |b|):  da = dy (b / (|a| |b|) − y a / |a|²).  one, other: a, b or b, a; which: 0 or 1. */
+/* With y = a·b / (|a| |b|):  da = dy (b / (|a| |b|) − y a / |a|²).  one, other: a and b (which = 0), or b and a (which = 1). */
 static void backward_row(const struct state *s, const xlm_kernels *kernel, int64_t i, int which, const xlm_var *one,
                          const xlm_var *other, xlm_grad gradient)
 {

@@ -28,7 +28,7 @@ static inline xlm_keep_mask xlm_keep_mask_new(xlm_tape *tape, int64_t rows, int6
     return m;
 }
 
-/* Bits of row i once they are drawn; NULL when everything is kept. */
+/* The bits of row i, after they have been drawn; NULL if everything is kept. */
 static inline uint8_t *xlm_keep_mask_row(const xlm_keep_mask *m, int64_t i)
 {
     return m->bits != NULL ? m->bits + i * m->bytes : NULL;

@@ -1,4 +1,4 @@
-/* xlm-mpi: sum, difference and product of two matrices; ReLU, tanh, multiple and mean of one.
+/* xlm-mpi: sum, difference and product of two matrices; ReLU, tanh, scaling and mean of one.
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
@@ -60,7 +60,7 @@ struct subtract_state {
     xlm_var *a, *b, *y;
 };
 
-/* dy is read for db before it goes to a as it is. */
+/* dy is read for db first, because a may then take over its memory. */
 static void subtract_backward(void *pointer)
 {
     const struct subtract_state *s = pointer;
@@ -133,7 +133,7 @@ struct relu_state {
     xlm_var *x, *y;
 };
 
-/* The result says where the gradient goes through: where it is above 0. */
+/* The gradient passes where the result is above 0. */
 static void relu_backward(void *pointer)
 {
     const struct relu_state *s = pointer;
@@ -248,7 +248,7 @@ xlm_var *xlm_mean(xlm_tape *tape, xlm_var *x)
 {
     const int64_t n = x->rows * x->cols, blocks = (n + BLOCK - 1) / BLOCK;
     if (n == 0)
-        xlm_tape_fail("mean", "nothing has no mean");
+        xlm_tape_fail("mean", "a matrix without elements has no mean");
     struct mean_state *s = XLM_TAPE_TAKE(tape, struct mean_state, 1);
     xlm_var *y = xlm_tape_record(tape, "mean", 1, 1, 1, &x, mean_backward, s);
     *s = (struct mean_state){.x = x, .y = y};

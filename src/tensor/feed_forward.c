@@ -1,10 +1,11 @@
-/* xlm-mpi: the inner layer of a transformer in one. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: the feed-forward layer of a transformer as one operator. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * With z = x W₁ᵀ + b₁, a = GELU z, y = a W₂ᵀ the backward pass is
  *     dz = (dy W₂) ∘ GELU' z,  dx = dz W₁,  dW₁ = dzᵀ x,  dW₂ = dyᵀ a,  db₁ = column sums of dz.
- * Blocks of rows go through both products one after the other, so that z and dz are still in a cache when they are read; a and
- * GELU' z are kept. In bfloat16 these two are rounded, z and dz exist for a block a thread at a time, and dy and dz are rounded
- * once for both their products; in float32 z is where a will be, and dz is there as a whole. */
+ * Each block of rows goes through both products one after the other, so that z and dz are still in a cache when they are read. a
+ * and GELU' z are kept for the backward pass. In bfloat16 these two are rounded, each thread has z and dz of only one block at a
+ * time, and dy and dz are rounded once for their two products; in float32 z is in the memory where a will be, and dz exists as a
+ * whole. */
 #include "tensor/feed_forward.h"
 
 #include <omp.h>
@@ -16,7 +17,7 @@
 
 enum {
     MAX_ROWS = XLM_PACKED_MAX_ROWS, /* of a block */
-    CHUNK = XLM_PACKED_ROWS           /* rows summed without interruption, however many a block has */
+    CHUNK = XLM_PACKED_ROWS         /* rows of a partial sum, however many rows a block has */
 };
 
 static int64_t chunks_of(int64_t rows) { return (rows + CHUNK - 1) / CHUNK; }
@@ -28,7 +29,7 @@ struct state {
     void *active, *slope; /* [n x F] a, GELU' z; in bfloat16 where `rounds` */
 };
 
-/* From this row on. */
+/* The place of a row in one of the arrays that are kept. */
 static void *rows_of(const struct state *s, void *kept, int64_t row)
 {
     return (char *)kept + (s->rounds ? sizeof(uint16_t) : sizeof(xlm_real)) * (size_t)(row * s->inner->rows);
@@ -36,7 +37,7 @@ static void *rows_of(const struct state *s, void *kept, int64_t row)
 
 static xlm_factor factor_of(const struct state *s, const void *kept) { return s->rounds ? xlm_rounded(kept) : xlm_floats(kept); }
 
-/* What a thread works in where products are made in bfloat16: [MAX_ROWS x width] each. */
+/* Scratch memory of a thread if products are computed in bfloat16: [MAX_ROWS x width] each. */
 struct part {
     xlm_real *z;
     uint16_t *rounded;
@@ -44,10 +45,10 @@ struct part {
 
 static uint64_t part_bytes(int64_t width) { return (sizeof(xlm_real) + sizeof(uint16_t)) * (uint64_t)(MAX_ROWS * width); }
 
-/* Of z and dz; and where dx is not wanted, of it. */
+/* The width of a thread's memory: that of z and dz, and of dx, which is computed there if it is not wanted. */
 static int64_t width_of(const struct state *s) { return MAX(s->inner->rows, s->x->cols); }
 
-/* NULL in float32. */
+/* The scratch memory of all threads; NULL in float32. */
 static void *borrow_parts(const struct state *s)
 {
     return s->rounds ? xlm_tape_borrow(s->tape, part_bytes(width_of(s)) * (uint64_t)omp_get_max_threads()) : NULL;
@@ -65,7 +66,7 @@ static struct part own_part(void *parts, int64_t width)
     return (struct part){.z = z, .rounded = (uint16_t *)(void *)(z + MAX_ROWS * width)};
 }
 
-/* On a tape of shapes: what is borrowed for the blocks, and their two products. */
+/* On a tape of shapes, counts the memory that is borrowed for the blocks and their two products, and returns true. */
 static bool are_counted(const struct state *s)
 {
     if (xlm_var_has_numbers(s->y))
@@ -75,7 +76,7 @@ static bool are_counted(const struct state *s)
     return true;
 }
 
-/* a and GELU' of rows of z. */
+/* Computes a and GELU' from rows of z. */
 static void activate(const struct state *s, int64_t rows, const xlm_real *z, void *active, void *slope)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
@@ -160,7 +161,7 @@ static void backward_rows(const struct state *s, const struct gradients *g)
     return_parts(s, parts);
 }
 
-/* dW₁ and dW₂. */
+/* Computes dW₁ and dW₂. */
 static void backward_weights(const struct state *s, const struct gradients *g)
 {
     const int64_t n = s->x->rows;

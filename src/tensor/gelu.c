@@ -4,7 +4,7 @@
 #include "kernels/kernels.h"
 #include "tensor/tape.h"
 
-/* Two forms, a kernel each way. */
+/* The kernels of one of the two forms of GELU. */
 typedef void forward_kernel(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y, xlm_real *slope);
 typedef void backward_kernel(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool add,
                              xlm_real *dbias);
@@ -15,7 +15,8 @@ struct state {
     xlm_var *x, *bias, *y; /* n x d, 1 x d or NULL, n x d */
 };
 
-/* dx row by row, and the rows' sums, which are the bias's gradient, beside it: [chunks x d]. */
+/* Computes dx row by row and, at the same time, the column sums of each chunk of rows, [chunks x d], which add up to the gradient
+ * of the bias. */
 static void backward(void *pointer)
 {
     const struct state *s = pointer;

@@ -1,4 +1,4 @@
-/* xlm-mpi: InfoNCE, cross-entropy of one candidate of each row's own and many that all rows share.
+/* xlm-mpi: InfoNCE, the cross-entropy of each row's own candidate against many that all rows share.
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
  * With p_i = softmax of (q_i·k_i, q_i·z_1, …, q_i·z_m) / τ, L = −(1/n) Σ_i log p_i0, and backwards, c = dL / (n τ),
@@ -18,7 +18,7 @@ struct state {
     xlm_real *inverse;      /* [n] 1 / Σ of the row's exponentials */
 };
 
-/* Exponentials become what the gradients are made of. */
+/* Replaces the exponentials by c p_ij, and p_i0 − 1 by c (p_i0 − 1), of which the gradients are sums. */
 static void differentiate(const struct state *s)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
@@ -34,7 +34,7 @@ static void differentiate(const struct state *s)
     }
 }
 
-/* one_i += c (p_i0 − 1) other_i, or assigned. */
+/* one_i = or += c (p_i0 − 1) other_i. */
 static void add_own(const struct state *s, const xlm_var *other, xlm_grad one)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
@@ -44,7 +44,7 @@ static void add_own(const struct state *s, const xlm_var *other, xlm_grad one)
         kernel->scale(d, s->own[i], other->value + i * d, one.at + i * d, one.add);
 }
 
-/* On a tape of shapes: a product with the negatives. */
+/* On a tape of shapes, counts a product with the negatives, and returns true. */
 static bool is_counted(const struct state *s)
 {
     const bool counted = !xlm_var_has_numbers(s->y);
@@ -53,7 +53,7 @@ static bool is_counted(const struct state *s)
     return counted;
 }
 
-/* Each gradient is complete before the next is opened: inputs may be one variable. */
+/* Each gradient is complete before the next is opened, because two inputs may be the same variable. */
 static void backward(void *pointer)
 {
     const struct state *s = pointer;
@@ -84,7 +84,7 @@ static void check(const struct state *s)
         xlm_tape_fail("info_nce", "a temperature of %g", s->temperature);
 }
 
-/* Row i: its loss. The products with the negatives become their exponentials. */
+/* Returns the loss of row i, and replaces its products with the negatives by their exponentials. */
 static double finish_row(const struct state *s, int64_t i, xlm_score *score)
 {
     const xlm_kernels *kernel = xlm_kernels_get();

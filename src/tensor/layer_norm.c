@@ -11,7 +11,7 @@ struct state {
     xlm_real *stats; /* [n x 2] mean, 1 / sqrt(variance + ε) */
 };
 
-/* dx row by row; γ's and β's gradients side by side in one array of partial sums, [chunks x 2 d]. */
+/* Computes dx row by row, and the gradients of γ and β side by side in one array of partial sums, [chunks x 2 d]. */
 static void backward(void *pointer)
 {
     const struct state *s = pointer;

@@ -1,9 +1,9 @@
 /* xlm-mpi: cross-entropy of a pointer network. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * With z_ij = q_i·k_j / √d over the keys j of query i's group, p_i = softmax z_i, and t_ij = 1 / |labels(i)| for its labels, else 0,
- * L = −(1/n) Σ_i Σ_j t_ij log p_ij, and backwards, c_ij = (p_ij − t_ij) dL / (n √d),
+ * With z_ij = q_i·k_j / √d over the keys j of query i's group, p_i = softmax z_i, and t_ij = 1 / |labels(i)| for its labels, else
+ * 0, L = −(1/n) Σ_i Σ_j t_ij log p_ij, and backwards, c_ij = (p_ij − t_ij) dL / (n √d),
  *     dq_i = Σ_j c_ij k_j,  dk_j = Σ_i c_ij q_i.
- * Groups are divided among threads: each has queries and keys of its own. */
+ * Groups are divided among threads, because no two groups share queries or keys. */
 #include <math.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@
 struct state {
     xlm_var *query, *key, *y;      /* n x d, m x d, 1 x 1 */
     xlm_pointer_targets targets;   /* copied */
-    int64_t *places;               /* [groups + 1] where the numbers of a group begin in */
-    xlm_real *exponentials;        /* exp(z − max) of each query and key of its group; backwards c */
+    int64_t *places;               /* [groups + 1] where the numbers of a group begin in exponentials */
+    xlm_real *exponentials;        /* for each group queries x keys: exp(z − max); in the backward pass c */
     xlm_real *inverse;             /* [n] 1 / Σ of the query's exponentials */
 };
 
@@ -24,13 +24,13 @@ static bool is_large(const struct state *s)
     return s->targets.groups > 1 && s->places[s->targets.groups] * s->query->cols > XLM_PARALLEL;
 }
 
-/* Of all queries with the keys of their groups. */
+/* Operations of the products of all queries with the keys of their groups. */
 static double product_flops(const struct state *s)
 {
     return 2 * (double)s->places[s->targets.groups] * (double)s->query->cols;
 }
 
-/* Exponentials of query i, which begin here, become c. */
+/* Replaces the exponentials of query i, those in `row`, by c. */
 static void differentiate(const struct state *s, int64_t i, int32_t group, xlm_real *row)
 {
     const xlm_pointer_targets *t = &s->targets;
@@ -51,7 +51,7 @@ static void backward(void *pointer)
     for (int32_t g = 0; g < groups; g++)
         for (int32_t i = t->queries[g]; i < t->queries[g + 1]; i++)
             differentiate(s, i, g, s->exponentials + s->places[g] + (int64_t)(i - t->queries[g]) * t->keys[g]);
-    /* Each gradient is complete before the next is opened: inputs may be one variable. */
+    /* Each gradient is complete before the next is opened, because both inputs may be the same variable. */
     const xlm_grad dq = xlm_grad_open(s->query);
 #pragma omp parallel for schedule(static) if (is_large(s))
     for (int32_t g = 0; g < (dq.at != NULL ? groups : 0); g++)
@@ -101,7 +101,7 @@ static int32_t *copy(xlm_tape *tape, const int32_t *from, int64_t n)
     return memcpy(XLM_TAPE_TAKE(tape, int32_t, n), from, sizeof *from * (size_t)n);
 }
 
-/* Query i of a group: its loss. Its products with the keys become their exponentials. */
+/* Returns the loss of query i of a group, and replaces its products with the keys by their exponentials. */
 static double finish_row(const struct state *s, int64_t i, int32_t group, xlm_real *row, xlm_score *score)
 {
     const xlm_kernels *kernel = xlm_kernels_get();

@@ -8,21 +8,21 @@
 #include "kernels/kernels.h"
 #include "tensor/tape_internal.h"
 
-/* Up to so many multiply-adds BLIS makes a product of floats in any case: those have many shapes, for each of which oneDNN would
- * have to make code. */
+/* Products of floats with at most this many multiply-adds are always computed by BLIS: they have many shapes, and oneDNN would
+ * have to generate code for each. */
 static const int64_t SMALL = 1 << 18;
 
-/* A parameter, or a stack of them, as one of the factors. */
+/* A parameter, or a stack of them, in one of the two directions in which it is packed. */
 typedef struct key {
     const xlm_real *values;
     int64_t rows, cols;
-    int64_t transpose; /* as Wᵀ */
+    int64_t transpose; /* Wᵀ, else W; not a bool, so that the struct has no padding */
 } key;
 
 typedef struct entry {
     key key; /* first: it is the key in the table */
     xlm_packed *packed;
-    uint64_t state; /* of the parameters that were packed */
+    uint64_t state; /* tape->parameter_state when it was packed */
 } entry;
 
 static guint hash_key(gconstpointer pointer)
@@ -75,7 +75,7 @@ static entry *entry_of(xlm_tape *tape, const xlm_var *weight, bool transpose)
     return e;
 }
 
-/* Where there will be a backward pass, which wants it in the other direction, both are packed together. */
+/* If there will be a backward pass, which needs the other direction, both are packed together. */
 const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool transpose)
 {
     if (of_shapes(tape))
@@ -95,7 +95,7 @@ const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool tr
     return e->packed;
 }
 
-/* Of a tape of shapes: a product of n rows with this parameter would be made now. */
+/* On a tape of shapes, counts a product of n rows with this parameter, and returns true. */
 static bool is_counted(const xlm_tape *tape, int64_t n, const xlm_var *weight)
 {
     if (of_shapes(tape))
@@ -121,7 +121,7 @@ void xlm_product(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *weight, const
                                                              bias != NULL, y, out);
 }
 
-/* Where a product's blocks go, rounded: [rows x cols]. */
+/* Where the blocks of a product are written, rounded: [rows x cols]. */
 typedef struct rounded_result {
     uint16_t *y;
     int64_t cols;
@@ -160,7 +160,7 @@ static xlm_packed *packed_rows(xlm_tape *tape)
     return tape->packed_rows;
 }
 
-/* dW of n rows of x; dy: out x xlm_packed_depth(n), or n x out, to be transposed. */
+/* dW from n rows of x. dy: out x xlm_packed_depth(n), or with `transpose` n x out. */
 static void multiply_rows(xlm_tape *tape, int64_t n, bool transpose, xlm_factor dy, xlm_factor x, const xlm_var *weight,
                           xlm_grad dw)
 {
@@ -191,7 +191,7 @@ void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, 
     multiply_rows(tape, n, false, xlm_rounded(dy_transposed), x, weight, dw);
 }
 
-/* db += column sums of dy, n x out, made of sums of `chunk` rows. */
+/* db += column sums of dy, n x out, as sums of the sums of each `chunk` rows. */
 static void sum_gradients(xlm_tape *tape, int64_t n, int64_t out, const xlm_real *dy, int64_t chunk, xlm_real *db)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
@@ -210,7 +210,8 @@ static void sum_gradients(xlm_tape *tape, int64_t n, int64_t out, const xlm_real
     xlm_tape_return(tape, partial);
 }
 
-/* dx = dy W, and what else of dy is asked for, as xlm_packed_multiply_and_transpose; db += the sums, made of chunks. */
+/* dx = or += dy W, and dyᵀ rounded and column sums of chunks unless NULL, as in xlm_packed_multiply_and_transpose; db += the sum
+ * of these sums. */
 static void multiply_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx, uint16_t *transposed,
                               xlm_real *sums, xlm_real *db)
 {
@@ -223,7 +224,7 @@ static void multiply_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm
         xlm_sum_chunks(chunks, weight->rows, sums, db);
 }
 
-/* dx and db by way of the packed parameter, dy being read once. */
+/* dx and db with the packed parameter, in one reading of dy. */
 static void backward_input(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx, xlm_real *db)
 {
     const int64_t out = weight->rows, chunks = (n + XLM_PACKED_ROWS - 1) / XLM_PACKED_ROWS;
@@ -232,7 +233,7 @@ static void backward_input(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_va
     xlm_tape_return(tape, sums);
 }
 
-/* All of them, dy being read and rounded once. */
+/* dx, dW and db, where dy is read and rounded only once. */
 static void backward_rounded(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_factor x, xlm_var *weight, xlm_grad dx,
                              xlm_grad dw, xlm_real *db)
 {
@@ -260,7 +261,7 @@ void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_fac
         xlm_product_of_gradient(tape, n, dy, weight, dx);
     if (dw.at != NULL)
         xlm_product_of_weight(tape, n, dy, x, weight, dw);
-    if (db != NULL && !together) /* the bits do not depend on whether dx is wanted */
+    if (db != NULL && !together) /* in chunks of the same size, so that the bits do not depend on whether dx is wanted */
         sum_gradients(tape, n, weight->rows, dy, packs ? XLM_PACKED_ROWS : XLM_CHUNK, db);
 }
 

@@ -1,15 +1,15 @@
 /* xlm-mpi: the products of linear layers, in the tape's precision. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * y = x Wᵀ + b and its backward pass, x: n x in, W: out x in, y: n x out, where W is a variable. Parameters are packed
- * (gemm/packed.h) once while they stay as they are, in both directions. Products with other variables, and small ones of floats,
- * are BLIS's (gemm/gemm.h), in floats. */
+ * y = x Wᵀ + b and its backward pass, x: n x in, W: out x in, y: n x out, where W is a variable. A parameter is packed
+ * (gemm/packed.h) in both directions, and packed again only after it has changed. Products with other variables, and small ones
+ * of floats, are computed by BLIS (gemm/gemm.h), in floats. */
 #ifndef XLM_TENSOR_PRODUCTS_H
 #define XLM_TENSOR_PRODUCTS_H
 
 #include "gemm/packed.h"
 #include "tensor/tape.h"
 
-/* From this row on. */
+/* The rows of x from this one on, as a factor. */
 static inline xlm_factor xlm_factor_of(const xlm_var *x, int64_t row)
 {
     return (xlm_factor){.floats = x->value != NULL ? x->value + row * x->cols : NULL,
@@ -18,34 +18,34 @@ static inline xlm_factor xlm_factor_of(const xlm_var *x, int64_t row)
 
 /* y = x Wᵀ + b. bias: 1 x out, or NULL. */
 void xlm_product(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *weight, const xlm_var *bias, xlm_real *y);
-/* The same, rounded, where xlm_product_rounds. */
+/* The same, with y rounded to bfloat16; xlm_product_rounds must be true of the weight. */
 void xlm_product_to_rounded(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *weight, const xlm_var *bias, uint16_t *y);
-/* The operator of it for what attention reads (its queries, keys and values): as xlm_linear, but where products are made in
- * bfloat16 y is rounded, and its floats are not there. */
+/* The linear layer for queries, keys and values of attention: like xlm_linear, but if products are computed in bfloat16, y exists
+ * only in bfloat16. */
 xlm_var *xlm_linear_to_rounded(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias);
-/* dx = dy W, or dx += dy W where dx.add. */
+/* dx = dy W, or dx += dy W if dx.add. */
 void xlm_product_of_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx);
-/* dW = dyᵀ x, or dW += dyᵀ x where dw.add. */
+/* dW = dyᵀ x, or dW += dyᵀ x if dw.add. */
 void xlm_product_of_weight(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_factor x, const xlm_var *weight, xlm_grad dw);
-/* Both, and db += column sums of dy, db: [out]; where one is NULL, or its at, not that one. In bfloat16 dy is read and rounded
- * once. */
+/* Both, and db += column sums of dy, db: [out]; those of the three whose memory is NULL are left out. In bfloat16, dy is read and
+ * rounded only once. */
 void xlm_product_backward(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_factor x, xlm_var *weight, xlm_grad dx,
                           xlm_grad dw, xlm_real *db);
 
 /* Whether products are made in bfloat16 in general, those of activations among them. */
 bool xlm_products_round(const xlm_tape *tape);
-/* For an operator whose result y, recorded last, goes into products: where they are made in bfloat16, memory for y->rounded, to be
- * filled in together with y->value; else NULL. */
+/* For an operator whose result y, recorded last, goes into products: where they are made in bfloat16, memory for y->rounded, to
+ * be filled in together with y->value; else NULL. */
 uint16_t *xlm_products_take_rounded(xlm_tape *tape, xlm_var *y);
-/* For operators that make several products of one part of the rows, which are to be called when this is true: products of n rows
- * with this parameter are made from its packed form. */
+/* Are products of n rows with this variable computed with its packed form? For operators that compute several products of one
+ * block of rows, which need it. */
 bool xlm_product_packs(const xlm_tape *tape, int64_t n, const xlm_var *weight);
-/* The same, in bfloat16; it does not depend on the rows then. */
+/* Are they computed with its packed form in bfloat16? This does not depend on the number of rows. */
 bool xlm_product_rounds(const xlm_tape *tape, const xlm_var *weight);
-/* The parameter packed as it is now: Wᵀ, in x out, where `transpose`, else W. The tape's. */
+/* The parameter, packed with its present values: Wᵀ, in x out, if `transpose`, else W. Owned by the tape. */
 const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool transpose);
-/* dW = dyᵀ x, or dW += dyᵀ x; dy_transposed: out x xlm_packed_depth(n), dyᵀ rounded, of which columns from n on are filled
- * up here. */
+/* dW = dyᵀ x, or dW += dyᵀ x if dw.add. dy_transposed: dyᵀ rounded, out x xlm_packed_depth(n); the columns from n on are set to
+ * zero here. */
 void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, xlm_factor x, const xlm_var *weight,
                             xlm_grad dw);
 

@@ -31,7 +31,7 @@ void xlm_profile_free(xlm_profile *profile)
 
 static xlm_profile_row *row_at(const xlm_profile *profile, int i) { return &g_array_index(profile->rows, xlm_profile_row, i); }
 
-/* A step has some tens of rows. */
+/* A linear search: a step has a few dozen rows. */
 static int find(xlm_profile *profile, const char *name, bool backward)
 {
     for (int i = 0; i < (int)profile->rows->len; i++)

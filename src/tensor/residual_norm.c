@@ -13,13 +13,13 @@ struct state {
     xlm_real *stats; /* [n x 2] mean, 1 / sqrt(variance + ε) of its rows */
 };
 
-/* The backward pass. dy may be the memory of one of dx, dz; a row of it is read before theirs is written. */
+/* The backward pass. dy may be the memory of dx or of dz: each row of dy is read before that row of these is written. */
 struct gradients {
     const xlm_real *dy;
     xlm_grad dx, dz;
-    int64_t width;    /* of a chunk's sums: of γ's, β's and, when there is one, the bias's gradient, d each */
+    int64_t width;    /* of a chunk's sums: d each for the gradients of γ, β and, if there is one, the bias */
     xlm_real *sums;   /* [chunks x width] */
-    xlm_real *spare;  /* [chunks x d] a row's gradient of the sum, where dx may not hold it */
+    xlm_real *spare;  /* [chunks x d] the gradient of the sum for one row, if it cannot be written to dx */
 };
 
 static void chunk_backward(const struct state *s, const struct gradients *g, int64_t k)
@@ -38,7 +38,7 @@ static void chunk_backward(const struct state *s, const struct gradients *g, int
     }
 }
 
-/* The sums of all chunks to the gradient that they belong to. */
+/* Adds the sums of all chunks to the gradients of γ, β and the bias. */
 static void add_sums(const struct state *s, const struct gradients *g)
 {
     const int64_t d = s->x->cols;
@@ -57,8 +57,8 @@ static void add_sums(const struct state *s, const struct gradients *g)
     xlm_tape_return(s->tape, total);
 }
 
-/* With ds the gradient at the input of the layer normalisation: dx += ds, dz += dropout's mask of ds. Without dropout both are
- * ds, and when it is x's whole gradient so far, the two share its memory. */
+/* With ds the gradient at the input of the layer normalisation: dx += ds, dz += ds with dropout's mask. Without dropout both are
+ * ds, and if x has no other gradient yet, x and z share the memory of it. */
 static void backward(void *pointer)
 {
     const struct state *s = pointer;

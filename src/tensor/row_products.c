@@ -1,4 +1,4 @@
-/* xlm-mpi: dot products of matching rows, rows of norm 1. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: dot products of pairs of rows; normalisation of rows. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
 #include "kernels/kernels.h"
@@ -11,7 +11,7 @@ struct dot_state {
     xlm_var *a, *b, *y;
 };
 
-/* da_i = dy_i b_i; one, other: a, b or b, a. */
+/* da_i = dy_i b_i. one, other: a and b, or b and a. */
 static void dot_gradient(const struct dot_state *s, xlm_var *one, const xlm_var *other)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
@@ -50,14 +50,15 @@ xlm_var *xlm_row_dot(xlm_tape *tape, xlm_var *a, xlm_var *b)
     return y;
 }
 
-/* ---- y_i = a_j·b_k, j and k of a list ---- */
+/* ---- y_i = a_j·b_k for a list of pairs of j and k ---- */
 
 struct indexed_state {
     xlm_var *a, *b, *y;
     int32_t *of_a, *of_b; /* [n] */
 };
 
-/* da_(j of i) += dy_i b_(k of i); one, other: a, b or b, a. Columns are divided among threads: a row may be met several times. */
+/* da_j += dy_i b_k with j = of_one[i], k = of_other[i]. one, other: a and b, or b and a. Threads share the columns, not the rows,
+ * because a row may occur several times. */
 static void indexed_gradient(const struct indexed_state *s, xlm_var *one, const int32_t *of_one, const xlm_var *other,
                              const int32_t *of_other)
 {

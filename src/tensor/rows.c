@@ -12,7 +12,8 @@ struct state {
     int32_t *index;
 };
 
-/* Columns are divided among threads, not rows: a row may be met several times. One cache line of floats is the least. */
+/* Threads share the columns, not the rows, because a row may occur several times. Each takes a multiple of one cache line of
+ * floats. */
 enum { COLUMNS = 16 };
 
 void xlm_rows_scatter_add(int64_t n, int64_t cols, const int32_t *index, const xlm_real *from, xlm_real *to)

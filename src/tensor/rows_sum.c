@@ -13,7 +13,8 @@ struct state {
     int32_t *offsets, *index;
 };
 
-/* Columns are divided among threads, not rows: a row may be in several sums. One cache line of floats is the least. */
+/* Threads share the columns, not the rows, because a row may be in several sums. Each takes a multiple of one cache line of
+ * floats. */
 enum { COLUMNS = 16 };
 
 static void backward(void *pointer)

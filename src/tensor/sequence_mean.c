@@ -11,7 +11,7 @@ struct state {
     xlm_real *share;        /* [S] 1 / number of wanted rows; 0 where there are none */
 };
 
-/* Sequences are divided among threads: each row is read and written by one of them. */
+/* Threads share the sequences, so that each row is read and written by only one of them. */
 static void backward(void *pointer)
 {
     const struct state *s = pointer;

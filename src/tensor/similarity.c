@@ -1,4 +1,5 @@
-/* xlm-mpi: links of two sentences' tokens from similarities of their vectors. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: links between the tokens of two sentences, from similarities of their vectors. SPDX-License-Identifier:
+ * GPL-3.0-or-later */
 #include <glib.h>
 #include <math.h>
 #include <string.h>
@@ -14,7 +15,7 @@ void xlm_similarity_products(int64_t n, int64_t m, int64_t d, const xlm_real *so
         xlm_gemm(false, true, n, m, d, 1, source, d, target, d, 0, s, m);
 }
 
-/* [n] 1 / |x_i|, 0 for zeros; g_free. */
+/* [n] 1 / |x_i|, 0 for a vector of zeros; g_free. */
 static double *inverse_norms(int64_t n, int64_t d, const xlm_real *x)
 {
     double *inverse = g_new(double, MAX(n, 1));
@@ -76,11 +77,11 @@ void xlm_similarity_transport(const xlm_transport *transport, int64_t n, int64_t
 
 /* ---- links ---- */
 
-/* Where the largest of each row and of each column is, and which tokens are linked. */
+/* The state of a search for links: the largest number of each row and of each column, and what is linked. */
 struct search {
     int64_t n, m;
     double *values;                      /* [n x m], which rounds change */
-    int64_t *in_row, *in_column;         /* [n] column, [m] row */
+    int64_t *in_row, *in_column;         /* [n] the column of the largest number of a row, [m] the row of that of a column */
     bool *source_linked, *target_linked; /* [n], [m] */
     bool *links;                         /* [n x m] */
     int64_t count;
@@ -138,7 +139,7 @@ static void note_linked(struct search *r)
                 r->source_linked[i] = r->target_linked[j] = true;
 }
 
-/* Link what is the largest both ways; not where both tokens are linked already, if `fresh`. */
+/* Links tokens whose similarity is the largest of its row and of its column. fresh: not if both tokens are already linked. */
 static void link_mutual(struct search *r, bool fresh)
 {
     find_largest(r);

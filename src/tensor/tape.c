@@ -95,14 +95,13 @@ void xlm_tape_set_mode(xlm_tape *tape, xlm_tape_mode mode)
 {
     if (mode.values != tape->mode.values || mode.gradient != tape->mode.gradient)
         forget_leaves(tape);
-    if (mode.values != tape->mode.values && mode.values != NULL) /* others may be there than the last time */
+    if (mode.values != tape->mode.values && mode.values != NULL) /* the array may have other values than the last time */
         tape->parameter_state++;
     tape->mode = mode;
 }
 
 void xlm_tape_reserve(xlm_tape *tape, uint64_t bytes) { xlm_arena_reserve(tape->arena, bytes); }
 void xlm_tape_recompute(xlm_tape *tape, bool recompute) { tape->recompute = recompute; }
-bool xlm_tape_has_shapes_alone(const xlm_tape *tape) { return of_shapes(tape); }
 bool xlm_tape_training(const xlm_tape *tape) { return tape->mode.training; }
 void xlm_tape_profile(xlm_tape *tape, xlm_profile *profile) { tape->profile = profile; }
 void *xlm_tape_take(xlm_tape *tape, uint64_t bytes) { return xlm_arena_take(tape->taking, bytes); }
@@ -132,7 +131,7 @@ xlm_keep xlm_keep_rate(double p)
     return (xlm_keep){.threshold = threshold, .scale = (xlm_real)(65536.0 / (65536.0 - threshold))};
 }
 
-/* ---- buffers, which are reused ---- */
+/* ---- memory that is borrowed ---- */
 
 static buffer *new_buffer(xlm_tape *tape, uint64_t bytes)
 {
@@ -149,7 +148,8 @@ static buffer *new_buffer(xlm_tape *tape, uint64_t bytes)
 
 void *xlm_tape_borrow(xlm_tape *tape, uint64_t bytes)
 {
-    /* The smallest free one that is not more than twice too large. Few sizes occur in a pass, so the list is short. */
+    /* The smallest free buffer that is large enough, but at most about twice as large. A pass has few sizes, so the list is
+     * short. */
     buffer **best = NULL;
     for (buffer **at = &tape->free; *at != NULL; at = &(*at)->next)
         if ((*at)->size >= bytes && (*at)->size / 2 <= bytes && (best == NULL || (*at)->size < (*best)->size))
@@ -186,7 +186,7 @@ static xlm_var *new_variable(xlm_tape *tape, xlm_arena *arena, int64_t rows, int
 
 bool xlm_var_has_numbers(const xlm_var *x) { return !of_shapes(((const variable *)x)->tape); }
 
-/* Parameters are met again after the segment that asked for them first. */
+/* The variable is in the tape's own arena even inside a segment, because parameters may be asked for again after it. */
 static xlm_var *new_leaf(xlm_tape *tape, int first, int n, int64_t rows, int64_t cols)
 {
     xlm_var *x = new_variable(tape, tape->arena, rows, cols);
@@ -248,7 +248,7 @@ void xlm_tape_constants(xlm_tape *tape, xlm_tape_constants_mode mode)
     tape->constants = mode;
 }
 
-/* The values of the same call in the pass whose constants were kept. */
+/* The values of the constant that was made by the same call in the pass whose constants were kept. */
 static const xlm_real *repeated(xlm_tape *tape, uint64_t bytes)
 {
     GBytes *kept = tape->repeated < tape->kept->len ? tape->kept->pdata[tape->repeated++] : NULL;
@@ -289,11 +289,11 @@ int64_t tape_end_of_last(const xlm_tape *tape)
 
 /* How an operator is recorded. */
 struct recording {
-    bool opens_inputs; /* for backward, which does not do it itself */
+    bool opens_inputs; /* the gradients of the inputs are opened and cleared before `backward` is called */
     xlm_tape_rounded rounded;
 };
 
-/* Bytes of what is there of x. */
+/* Bytes of x, as floats or, if it exists only in bfloat16, in that. */
 static uint64_t bytes_there(const xlm_var *x)
 {
     return (x->value != NULL ? sizeof *x->value : sizeof *x->rounded) * (uint64_t)x->rows * (uint64_t)x->cols;
@@ -305,9 +305,9 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
     double bytes = (double)(options.rounded.result ? sizeof(uint16_t) : sizeof(xlm_real)) * (double)(rows * cols);
     for (int i = 0; i < n; i++) {
         if (inputs[i]->value == NULL && inputs[i]->rounded == NULL)
-            xlm_tape_fail(name, "the value of input %d was given up to the operator that took it before", i);
+            xlm_tape_fail(name, "the memory of input %d has been taken over by an earlier operator", i);
         if (inputs[i]->value == NULL && !options.rounded.inputs)
-            xlm_tape_fail(name, "input %d is there in bfloat16 alone", i);
+            xlm_tape_fail(name, "input %d exists only in bfloat16", i);
         inner(inputs[i])->uses++;
         bytes += (double)bytes_there(inputs[i]);
     }
@@ -373,7 +373,7 @@ xlm_var *xlm_operator(xlm_tape *tape, int64_t rows, int64_t cols, int n, xlm_var
 
 void xlm_tape_passing(xlm_var *y) { inner(y)->passing = true; }
 
-/* A segment that is run again reads what was made outside of it again. */
+/* A segment that is run again also reads what was made outside it again, so only memory of the present arena is taken over. */
 xlm_real *xlm_tape_take_over(xlm_var *z)
 {
     xlm_tape *tape = inner(z)->tape;

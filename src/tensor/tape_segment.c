@@ -1,4 +1,4 @@
-/* xlm-mpi: segments of a tape, which the backward pass computes again. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: segments of a tape, which the backward pass recomputes. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
 #include "tensor/tape_internal.h"
@@ -24,7 +24,7 @@ static void give_back(xlm_tape *tape)
     tape->taking = tape->arena;
 }
 
-/* The gradient is handed on, not shared, so that the last operation inside can work in it. */
+/* The gradient is handed over to the result inside, not shared with it, so that the last operator inside can overwrite it. */
 static void segment_backward(void *pointer)
 {
     const struct segment *s = pointer;
@@ -41,7 +41,7 @@ static void segment_backward(void *pointer)
 
 xlm_var *xlm_tape_segment(xlm_tape *tape, xlm_var *x, xlm_segment *run, const void *data)
 {
-    /* What is not needed for a gradient need not be kept either. */
+    /* Without a gradient, nothing inside has to be kept either, whether or not the tape recomputes. */
     if ((!tape->recompute && tape->mode.gradient) || tape->taking == tape->inside)
         return run(tape, x, data);
     struct segment *s = XLM_TAPE_TAKE(tape, struct segment, 1);

@@ -1,4 +1,4 @@
-/* xlm-mpi: reading and writing variables from outside of the tape. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: reading and writing variables from outside the tape. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
 #include "tensor/tape_internal.h"
@@ -16,8 +16,8 @@ double xlm_var_scalar(const xlm_var *x)
 static void check_value(const char *name, const xlm_var *x)
 {
     if (x->value == NULL)
-        xlm_tape_fail(name, x->rounded != NULL ? "the value is there in bfloat16 alone"
-                                               : "the value was given up to the operator that took it");
+        xlm_tape_fail(name, x->rounded != NULL ? "the value exists only in bfloat16"
+                                               : "the memory of the value has been taken over by an operator");
 }
 
 static void check_rows(const char *name, const xlm_var *x, int64_t first, int64_t n)
@@ -27,7 +27,7 @@ static void check_rows(const char *name, const xlm_var *x, int64_t first, int64_
     check_value(name, x);
 }
 
-/* Replaces the numbers of a tape of shapes: pseudo-random numbers in [-1, 1), so that compared values differ. */
+/* Replaces the numbers that a tape of shapes does not have by pseudo-random ones in [-1, 1), so that compared values differ. */
 static void pretend(int64_t first, int64_t n, xlm_real *values)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -37,7 +37,7 @@ static void pretend(int64_t first, int64_t n, xlm_real *values)
     }
 }
 
-/* Zeros for a plugin's backward function, until it returns; the same ones however often it asks. */
+/* Zeros for the backward function of a plugin, valid until it returns; the same memory at each call for x. */
 static xlm_real *lend(const xlm_var *x)
 {
     GHashTable *lent = ((const variable *)x)->tape->lent;

@@ -1,9 +1,10 @@
-/* xlm-mpi: cross-entropy over the vocabulary, decoder and softmax in one. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: cross-entropy over the vocabulary: output layer and softmax in one. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * L = (1/M) Σ_i [log Σ_v exp z_iv − z_i,target(i)], z = h Eᵀ + b, M x V. Logits live in a block of at most `chunk` rows, in which
  * exp(z − max) replaces them; 1 / Σ exp is kept a row. The backward pass is dz = (softmax z − onehot) dL / M,
- * dh = dz E, dE = dzᵀ h, db = column sums of dz. Label smoothing adds ε (z_target − mean z) to a row's loss, since the log of Σ exp
- * is in both terms, and dz becomes (softmax z − (1 − ε) onehot − ε/V) dL / M. Where E is packed the work is that of vocabulary_blocks.c. */
+ * dh = dz E, dE = dzᵀ h, db = column sums of dz. Label smoothing adds ε (z_target − mean z) to a row's loss, since the log of Σ
+ * exp is in both terms, and dz becomes (softmax z − (1 − ε) onehot − ε/V) dL / M. Where E is packed the work is that of
+ * vocabulary_blocks.c. */
 #include "tensor/vocabulary.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 #include "kernels/kernels.h"
 #include "tensor/products.h"
 
-enum { COLUMNS = 4096 }; /* of the vocabulary that one thread sums at a time */
+enum { COLUMNS = 4096 }; /* number of subwords that a thread sums at a time */
 
 struct state {
     xlm_tape *tape;
@@ -20,15 +21,15 @@ struct state {
     const int32_t *targets;        /* [M] */
     double smoothing;              /* ε */
     int64_t chunk;
-    bool packs;                    /* the table; rows are exponentiated block by block then (vocabulary.h) */
-    xlm_real *inverse;             /* [M] 1 / Σ exp(z − max); NULL where it packs */
-    /* Kept for the backward pass when all rows fit in one chunk, else NULL: */
-    xlm_real *kept;                /* [M x V] exp(z − max) */
-    void *weights;                 /* where it packs instead: [M x V], and */
-    xlm_real *share;               /* [M x blocks] */
+    bool packs;                    /* the table is packed; exponentials are then computed block by block (vocabulary.h) */
+    xlm_real *inverse;             /* [M] 1 / Σ exp(z − max); NULL if the table is packed */
+    /* Kept for the backward pass if all rows fit into one chunk, else NULL: */
+    xlm_real *kept;                /* [M x V] exp(z − max), if the table is not packed */
+    void *weights;                 /* [M x V] and */
+    xlm_real *share;               /* [M x blocks], if it is (vocabulary.h) */
 };
 
-/* Of weights of so many rows. */
+/* Bytes of the weights of so many rows. */
 static uint64_t weight_bytes(const struct state *s, int64_t rows)
 {
     return (xlm_product_rounds(s->tape, s->table) ? sizeof(uint16_t) : sizeof(xlm_real)) * (uint64_t)(rows * s->table->rows);
@@ -41,7 +42,7 @@ static xlm_vocabulary_rows rows_of(const struct state *s, int64_t first, int64_t
                                  .share = s->share, .smoothing = s->smoothing};
 }
 
-/* z[rows x V] of rows first ... of h. */
+/* Computes the logits of `rows` rows of h from row `first` on: z[rows x V]. */
 static void make_logits(const struct state *s, int64_t first, int64_t rows, xlm_real *z)
 {
     xlm_product(s->tape, rows, xlm_factor_of(s->h, first), s->table, s->bias, z);
@@ -55,7 +56,7 @@ static double mean_of(int64_t n, const xlm_real *x)
     return sum / (double)n;
 }
 
-/* exp(z − max) in place; inverse sums; losses when outcome is not NULL. */
+/* Replaces z by exp(z − max), and computes the inverse sums and, unless it is NULL, the outcome of each row. */
 static void exponentiate(const struct state *s, int64_t first, int64_t rows, xlm_real *z, xlm_vocabulary_outcome *outcome)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
@@ -72,7 +73,7 @@ static void exponentiate(const struct state *s, int64_t first, int64_t rows, xlm
     }
 }
 
-/* exp(z − max) becomes dz. */
+/* Replaces exp(z − max) by dz. */
 static void differentiate(const struct state *s, int64_t first, int64_t rows, xlm_real factor, xlm_real *z)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
@@ -174,7 +175,7 @@ static int32_t *copy_targets(xlm_tape *tape, const int32_t *targets, int64_t n)
     return copy;
 }
 
-/* Σ losses of all rows; scores: [M] or NULL. */
+/* Returns the sum of the losses of all rows. scores: [M] or NULL. */
 static double forward(struct state *s, bool keep, xlm_score *scores)
 {
     const int64_t m = s->h->rows, v = s->table->rows, blocks = xlm_vocabulary_blocks(v);
@@ -235,7 +236,7 @@ xlm_var *xlm_vocab_smoothed_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *t
     check(s);
     if (!s->packs)
         s->inverse = XLM_TAPE_NUMBERS(tape, xlm_real, m);
-    /* Logits are written by the product and replaced by their exponentials; where the table is packed those alone are written. */
+    /* Logits are written, read and replaced by their exponentials; if the table is packed, only the exponentials are written. */
     const double logits = xlm_product_rounds(tape, table) ? 0.5 : s->packs ? 1 : 3;
     xlm_tape_moves(tape, (double)sizeof(xlm_real) * ((double)(m * h->cols + v * h->cols) + logits * (double)(m * v)));
     const double total = forward(s, y->grad != NULL && m <= chunk, scores);

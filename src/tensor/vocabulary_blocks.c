@@ -15,17 +15,17 @@ int64_t xlm_vocabulary_blocks(int64_t columns)
 
 /* ---- forward ---- */
 
-/* Of each row and block, until the others are there. */
+/* What is known of each block of a row until all blocks have been computed. */
 typedef struct softmax {
     const xlm_vocabulary_rows *v;
-    int64_t blocks, cols; /* of the columns; of a block */
-    xlm_real *highest;    /* [rows x blocks]: in share */
+    int64_t blocks, cols; /* number of blocks of columns; columns of a block */
+    xlm_real *highest;    /* [rows x blocks], in the memory of v->share */
     xlm_real *sum;        /* [rows x blocks] Σ exp(z − highest) */
     xlm_real *target;     /* [rows] z of the target */
     xlm_real *plain;      /* [rows x blocks] Σ z, for label smoothing; else NULL */
 } softmax;
 
-/* w of columns from this one on of a row. */
+/* The place of the weight w of a column in a row; NULL if weights are not kept. */
 static void *weights_at(const xlm_vocabulary_rows *v, int64_t row, int64_t column)
 {
     const size_t each = xlm_product_rounds(v->tape, v->table) ? sizeof(uint16_t) : sizeof(xlm_real);
@@ -50,7 +50,7 @@ static void use_block(void *data, int64_t row, int64_t rows, int64_t column, int
     }
 }
 
-/* Blocks of a row put together: its outcome, and their shares. */
+/* Puts the blocks of a row together: computes their shares, and returns the outcome of the row. */
 static xlm_vocabulary_outcome join_blocks(const softmax *s, int64_t row)
 {
     xlm_real *share = s->highest + row * s->blocks;
@@ -98,19 +98,19 @@ void xlm_vocabulary_forward(const xlm_vocabulary_rows *v, xlm_vocabulary_outcome
 
 /* ---- backward ---- */
 
-/* Rows and columns of a tile that is still in the first-level cache when its last use comes. */
+/* Rows and columns of a tile that stays in the first-level cache until its last use. */
 enum { TILE_ROWS = 32, TILE_COLUMNS = 256 };
 
 typedef struct gradients {
     const xlm_vocabulary_rows *v;
     xlm_real factor;
     int64_t blocks, cols;
-    int64_t depth;    /* rows rounded up */
+    int64_t depth;    /* number of rows, rounded up (xlm_packed_depth) */
     uint16_t *turned; /* [V x depth] dzᵀ in bfloat16; NULL in float32 */
     xlm_real *db;     /* [V], added to, or NULL */
 } gradients;
 
-/* dz of columns of one block. */
+/* Computes dz of columns of one block for one row. */
 static void make_row(const gradients *g, int64_t row, int64_t column, int64_t cols, xlm_real *dz)
 {
     const xlm_vocabulary_rows *v = g->v;

@@ -11,7 +11,7 @@ xlm_fields xlm_fields_begin(const char *name, const char *text, size_t size)
     return (xlm_fields){name, text, size, 0};
 }
 
-/* Number of fields of a line; the first n of them in field[]. */
+/* Returns the number of fields of a line. [out] field: [n] the first n of them. */
 static int split_line(const char *line, size_t size, int n, xlm_field *field)
 {
     int found = 0;

@@ -1,6 +1,7 @@
 /* xlm-mpi: files whose lines are fields between spaces. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The form of codes and vocabulary files: LF or CR LF at line ends, fields between spaces, the last one a count. */
+ * This is the form of code files and vocabulary files: lines end with LF or CR LF, fields are separated by spaces, and the last
+ * field is a count. */
 #ifndef XLM_TEXT_FIELDS_H
 #define XLM_TEXT_FIELDS_H
 
@@ -15,31 +16,32 @@ typedef struct xlm_field {
 
 typedef struct xlm_fields {
     const char *name, *at;
-    size_t left;  /* bytes from `at` on */
-    int64_t line; /* the one last read, from 1 */
+    size_t left;  /* number of bytes from `at` on */
+    int64_t line; /* number of the line last read, from 1 */
 } xlm_fields;
 
-/* Longest line taken, bytes. Words come from lines of text of at most half of that (XLM_LINE_MAX), and tables of strings take no
- * more than XLM_STRING_MAX. */
+/* Maximum number of bytes of a line. Words come from lines of text of at most half this length (XLM_LINE_MAX), and tables of
+ * strings take strings of up to XLM_STRING_MAX bytes. */
 enum { XLM_FIELDS_LONGEST = 1 << 27 };
 
 /* Begin to read text[size]; name: for messages. Both are borrowed. */
 xlm_fields xlm_fields_begin(const char *name, const char *text, size_t size);
 
-/* Read a line of `n` fields, the last of which is a whole number. Returns 1, 0 at the end, or -1 with *error
- * (EX_DATAERR: file, line, and that a line should have the form `form`). */
+/* Read a line of n >= 1 fields, the last of which is a whole number. [out] field: [n], in the text; count: the last field.
+ * Returns 1, 0 at the end, or -1 with EX_DATAERR, file and line; form: what a line should be, for the message. */
 int xlm_fields_next(xlm_fields *fields, int n, const char *form, xlm_field *field, int64_t *count, GError **error);
 
-/* For files of other forms: the fields of a line, 0-terminated, between its tabs, or between blanks where it has none; without
- * blanks around them. Empty ones between tabs stay when keep_empty. g_strfreev. */
+/* For files of other forms: the fields of a 0-terminated line, which are separated by tabs or, if it has no tab, by spaces.
+ * Blanks around a field are removed. keep_empty: keep empty fields between tabs. g_strfreev. */
 char **xlm_fields_split(const char *line, bool keep_empty);
 
-/* The whole of a file. EX_NOINPUT when it cannot be read. g_free. */
+/* Read a whole file of text. [out] size: its bytes. EX_NOINPUT when it cannot be read, EX_DATAERR when it is an HDF5 file.
+ * g_free. */
 char *xlm_fields_load(const char *path, size_t *size, GError **error);
-/* Write the text under another name and rename it. EX_CANTCREAT when that fails. Frees text. */
+/* Write a file as xlm_new_file_create and xlm_new_file_commit do, with their errors. Frees text. */
 bool xlm_fields_write(const char *path, GString *text, GError **error);
 
-/* Append a field of csv, in quotes where it has to be. */
+/* Append a field to a line of csv, in quotation marks if it needs them. */
 void xlm_fields_append_csv(GString *csv, const char *field);
 
 #endif

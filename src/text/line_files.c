@@ -41,7 +41,7 @@ void xlm_line_file_append(xlm_line_file *file, const char *line)
         file->words++;
 }
 
-/* Write the file for `final` under another name. On failure there is no such file, and *temporary is NULL. */
+/* Write the contents of the file `final` under a temporary name. On failure there is no such file, and *temporary is NULL. */
 static bool write_aside(const xlm_line_file *file, const char *final, char **temporary, GError **error)
 {
     if (!xlm_files_check_output(final, false, error))
@@ -72,7 +72,7 @@ static bool write_aside(const xlm_line_file *file, const char *final, char **tem
     return false;
 }
 
-/* temporary[i] -> final[i] for all n; none is left of either when one cannot be renamed. */
+/* Rename temporary[i] to final[i], for all n. If one cannot be renamed, no file of either name is left. */
 static bool rename_all(guint n, char *const *temporary, char *const *final, GError **error)
 {
     guint done = 0;

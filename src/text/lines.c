@@ -211,7 +211,7 @@ int64_t xlm_lines_offset(const xlm_lines *lines) { return gztell(lines->file) - 
 
 bool xlm_lines_seek(xlm_lines *lines, int64_t offset, int64_t number, GError **error)
 {
-    /* Before zlib knows that a file is plain it would read up to the place. */
+    /* Let zlib find out whether the file is plain: until it knows, it would read all bytes up to the place. */
     gzdirect(lines->file);
     errno = 0;
     if (gzseek(lines->file, offset, SEEK_SET) < 0)

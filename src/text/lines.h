@@ -1,9 +1,9 @@
-/* xlm-mpi: text files a line at a time, plain or gzip. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: text files, plain or gzip, read line by line. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The reader of all text that the programs take: sentences, labelled words, dictionaries, weights. Lines end with LF or CR LF,
- * and a file may begin with a byte order mark (U+FEFF in UTF-8): readers of one form or another see neither, so that a file from
- * Windows is the same text as one without. A mark anywhere else, as where such files were joined, is a character of its line:
- * xlm_normaliser_run (text/normalise.h), which makes clean text of lines and checks that they are UTF-8, drops it; readers of
+ * Programs read all text with these functions: sentences, labelled words, dictionaries, weights. Lines end with LF or CR LF, and
+ * a file may begin with a byte order mark (U+FEFF in UTF-8). Neither is part of the lines that callers get, so a file from
+ * Windows is the same text as one without them. A byte order mark anywhere else, where such files were joined, is a character of
+ * its line: xlm_normaliser_run (text/normalise.h), which cleans lines and checks that they are UTF-8, removes it, and readers of
  * stricter forms refuse the line.
  *
  *   xlm_lines_open -> { xlm_lines_next | xlm_lines_skip | xlm_lines_seek } ... -> xlm_lines_close */
@@ -17,59 +17,62 @@
 
 typedef struct xlm_lines xlm_lines;
 
-/* Longest line taken, bytes: a file without line ends is found before it fills the memory. */
+/* Maximum number of bytes of a line, so that a file without line ends is detected before it fills the memory. */
 enum { XLM_LINES_LONGEST = 1 << 24 };
 
-/* EX_NOINPUT when there is no such file, it cannot be read or is not a regular file; EX_DATAERR when its name says
- * gzip (.gz) and its content does not. A gzip file is known by its content, whatever its name. */
+/* Open a file. Its contents decide whether it is gzip, whatever its name is. EX_NOINPUT when it does not exist, cannot be read or
+ * is not a regular file; EX_DATAERR when it is named .gz but is not gzip, and when it is an HDF5 file; EX_USAGE when the program
+ * writes it. */
 xlm_lines *xlm_lines_open(const char *path, GError **error);
-/* The same from standard input, which may be a pipe; only once. Its path is "standard input". */
+/* The same for standard input, which may be a pipe, once per process. Its path is "standard input". */
 xlm_lines *xlm_lines_open_input(GError **error);
 /* NULL is allowed. */
 void xlm_lines_close(xlm_lines *lines);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_lines, xlm_lines_close)
 
-/* Give lines as they are in the file but for the LF: with CR and byte order mark. To be called before the first is read. */
+/* Return lines as they are in the file, with CR and byte order mark, but without LF. To be called before the first line is
+ * read. */
 void xlm_lines_keep_bytes(xlm_lines *lines);
 
 /* The next line, without its line end. [out] *text: *length bytes, not terminated, valid until the next call. Returns 1, 0 at
- * the end of the file, or -1 with *error: EX_DATAERR for damaged gzip data or a line too long, EX_IOERR. */
+ * the end of the file, or -1 with *error: EX_DATAERR for damaged gzip data or a line that is too long, EX_IOERR. */
 int xlm_lines_next(xlm_lines *lines, const char **text, size_t *length, GError **error);
-/* For files whose lines mean nothing: up to n of the next bytes as they are, but for the byte order mark that the file begins
- * with. They count as no lines. Returns how many there were, 0 at the end of the file, or -1 as above. n >= 3. */
+/* For files that are not divided into lines: up to n >= 1 of the next bytes as they are, without a byte order mark at the
+ * beginning of the file. They are not counted as lines. Returns how many there were, 0 at the end of the file, or -1 as above. */
 int64_t xlm_lines_bytes(xlm_lines *lines, char *bytes, size_t n, GError **error);
-/* Pass over up to n lines. Returns how many there were, or -1 with *error. */
+/* Skip up to n lines. Returns how many there were, or -1 with *error. */
 int64_t xlm_lines_skip(xlm_lines *lines, int64_t n, GError **error);
 
-/* Where the next line begins: bytes of text, uncompressed for gzip. */
+/* Where the next line begins: bytes from the beginning of the text, which is the uncompressed text for gzip. */
 int64_t xlm_lines_offset(const xlm_lines *lines);
-/* Go to a line whose place was asked for with xlm_lines_offset() when `number` lines were read; offset 0 and number 0 lead back
- * to the first. At once in a plain file; a gzip file is decompressed up to there, from its beginning to go back. Not for standard
- * input. A file that has become shorter ends there. EX_IOERR. */
+/* Go to the line for which xlm_lines_offset() returned `offset` when `number` lines had been read; offset 0 and number 0 lead to
+ * the first line. This is fast in a plain file; a gzip file is decompressed up to the line, from the beginning if it goes back.
+ * Not for standard input. If the file has become shorter than `offset`, its end is reached. EX_IOERR. */
 bool xlm_lines_seek(xlm_lines *lines, int64_t offset, int64_t number, GError **error);
 
-/* Is the line last returned text, UTF-8 without a byte 0? Else EX_DATAERR, with file and line. */
+/* Is the line that was last returned text, which is UTF-8 without a byte 0? Else EX_DATAERR, with file and line. */
 bool xlm_lines_check_text(const xlm_lines *lines, const char *text, size_t length, GError **error);
 
-/* What is made of a line of text, terminated by 0 and its own to change; false with *error ends the reading. */
+/* Called with each line, which is 0-terminated and may be changed; returns false with *error to stop reading. */
 typedef bool xlm_lines_take(void *data, const xlm_lines *lines, char *line, GError **error);
-/* Give all lines of a file to `take`, each of which must be text: xlm_lines_open, xlm_lines_check_text. */
+/* Call `take` for all lines of a file, each of which must be text. Errors of xlm_lines_open, xlm_lines_next, xlm_lines_check_text
+ * and take. */
 bool xlm_lines_each(const char *path, xlm_lines_take *take, void *data, GError **error);
 
-/* For texts that are not read by xlm_lines: bytes of the byte order mark that a file of these bytes begins with, 3 or 0; and the
- * size of a line, given without its LF, without its CR. */
+/* For texts that are not read by xlm_lines: the size of the byte order mark at the beginning of text[size], 3 or 0; and the size
+ * without its CR of a line that is given without its LF. */
 size_t xlm_lines_mark(const char *text, size_t size);
 size_t xlm_lines_end(const char *line, size_t size);
 
-/* Between the fields of a line. */
+/* A character that separates the fields of a line. */
 static inline bool xlm_is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* False when the line last returned is the last of the file and has no LF. */
+/* Did the line that was last returned end with LF? False only for the last line of a file. */
 bool xlm_lines_terminated(const xlm_lines *lines);
 const char *xlm_lines_path(const xlm_lines *lines);
 /* Number of the line last returned or skipped, from 1; at the end of the file, the number of lines. */
 int64_t xlm_lines_number(const xlm_lines *lines);
-/* Bytes read from the file so far (compressed bytes for gzip): for progress. */
+/* Number of bytes read from the file so far (compressed bytes for gzip), for progress reports. */
 int64_t xlm_lines_position(const xlm_lines *lines);
 
 #endif

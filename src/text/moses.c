@@ -11,7 +11,8 @@
 
 static bool is_ignored_by_case(UChar32 c) { return u_hasBinaryProperty(c, UCHAR_CASE_IGNORABLE); }
 
-/* Unicode's Final_Sigma: a cased letter before it, none after it, passing over what case ignores. */
+/* Is Unicode's condition Final_Sigma true at this character: is there a cased letter before it and none after it, not counting
+ * characters that are ignored for case? */
 static bool is_final(const moses *m, guint at)
 {
     const moses_letter *text = moses_letters(m);
@@ -24,7 +25,7 @@ static bool is_final(const moses *m, guint at)
            !(after < m->text->len && u_hasBinaryProperty(text[after].c, UCHAR_CASED));
 }
 
-/* Marks go, so the order of Form D and the dot that lower case puts on a Turkish i do not matter. */
+/* Step 8. Marks are removed, so their order in Form D and the dot that lower case puts on a Turkish i do not matter. */
 static void fold(moses *m)
 {
     static const UChar32 SIGMA = 0x3A3, FINAL_SIGMA = 0x3C2;
@@ -46,7 +47,7 @@ static void fold(moses *m)
         }
     }
     moses_take_other(m);
-    moses_make_one_space(m); /* a word of marks alone is none */
+    moses_make_one_space(m); /* because nothing is left of a word that has only marks */
     moses_strip(m);
 }
 
@@ -72,7 +73,7 @@ static void append_words(void *state, const char *line, size_t size, GString *ou
     }
 }
 
-/* Words that are often written with a full stop in English; those of one capital letter are, too. */
+/* Words that are often written with a full stop in English, and single capital letters. */
 static const char ENGLISH[] =
     "Adj Adm Adv Asst Bart Bldg Brig Bros Capt Cmdr Col Comdr Con Corp Cpl DR Dr Drs Ens Gen Gov Hon Hr Hosp Insp Lt MM MR MRS "
     "MS Maj Messrs Mlle Mme Mr Mrs Ms Msgr Op Ord Pfc Ph Prof Pvt Rep Reps Res Rev Rt Sen Sens Sfc Sgt Sr St Supt Surg v vs i.e "
@@ -86,7 +87,7 @@ static void list_words(moses *m, const char *words, bool numeric)
         g_hash_table_insert(m->listed, g_strdup(*word), GINT_TO_POINTER(numeric));
 }
 
-/* False: there is no list of the language. */
+/* List the given abbreviations of a language. Returns false if there are none. */
 static bool list_given(moses *m, const char *language)
 {
     static const char NUMERIC[] = "#NUMERIC_ONLY#";

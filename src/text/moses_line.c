@@ -1,4 +1,4 @@
-/* xlm-mpi: the line that rules of Moses change, character by character. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the line that the rules of Moses change, as an array of characters. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
@@ -7,7 +7,7 @@
 
 /* ---- characters ---- */
 
-/* Viramas and nuktas, which sacremoses has among the letters, and which have not the property. */
+/* Viramas, nuktas and some others, which sacremoses counts as letters although they do not have the property Alphabetic. */
 static bool is_indic_mark(UChar32 c)
 {
     static const uint16_t marks[] = {
@@ -157,7 +157,7 @@ static bool is_kind(const moses *m, moses_kind k, UChar32 c)
     }
 }
 
-enum { LONGEST = 8 }; /* characters of a rule's text */
+enum { LONGEST = 8 }; /* maximum number of characters of a rule's text */
 
 static guint decode(const char *text, UChar32 characters[LONGEST])
 {
@@ -167,7 +167,7 @@ static guint decode(const char *text, UChar32 characters[LONGEST])
     return n;
 }
 
-/* Does the rule apply to the n characters at text[at]? taken: characters in front of it that are not free. */
+/* Does the rule match the n characters at text[at]? taken: the end of the characters that belong to earlier matches. */
 static bool applies(const moses *m, const moses_rule *r, const UChar32 *find, guint n, guint at, guint taken)
 {
     const moses_letter *text = moses_letters(m);

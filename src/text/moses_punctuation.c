@@ -4,7 +4,7 @@
 
 #include "text/moses_line.h"
 
-/* Step 1. White space after full stops of CJK becomes one space. */
+/* Step 1. White space after full stops of CJK becomes a single space. */
 static void replace_punctuation(moses *m)
 {
     static const struct {
@@ -71,7 +71,7 @@ static void put_full_stops_outside(moses *m)
             const moses_letter quote = text[end];
             memmove(&text[i + 1], &text[i], (end - i) * sizeof *text);
             text[i] = quote;
-            /* White space after it, and the character after that, are of no other such place. */
+            /* White space after it, and the character after that, belong to this match and to no other. */
             for (end++; end < n && u_isUWhiteSpace(text[end].c);)
                 end++;
             end += end < n && text[end].c != '<';

@@ -10,7 +10,7 @@ static bool stays_in_word(const moses *m, UChar32 c)
            (moses_is_digit(c) && c <= 0xFFFF);
 }
 
-/* White space becomes single spaces, none at the ends. */
+/* Let white space become single spaces, with none at the ends. */
 static void make_single_spaces(moses *m)
 {
     moses_letter *text = moses_letters(m);
@@ -91,7 +91,8 @@ static void part_apostrophes(moses *m)
         MOSES_APPLY(m, others);
 }
 
-/* Is text[start, end), a word without its full stop, one that keeps it, where `next` begins the word after it (0: none)? */
+/* Does a word keep its full stop? text[start, end): the word without it; next: the first character of the next word, 0 for
+ * none. */
 static bool keeps_full_stop(moses *m, guint start, guint end, UChar32 next)
 {
     const moses_letter *text = moses_letters(m);
@@ -108,7 +109,7 @@ static bool keeps_full_stop(moses *m, guint start, guint end, UChar32 next)
            (listed && (!GPOINTER_TO_INT(numeric) || (next >= '0' && next <= '9')));
 }
 
-/* What is left of step 6: `.'` at the end of a line. */
+/* The rest of step 6: `.'` at the end of a line. */
 static void part_last_quote(moses *m)
 {
     const guint n = m->text->len;

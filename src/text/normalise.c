@@ -1,8 +1,8 @@
 /* xlm-mpi: lines of text in one normal form. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * One pass over the bytes checks UTF-8, drops junk, folds white space and copies the rest. It also notices characters
- * that may need more (composition, lower-casing other than A-Z); lines without any, most lines in most languages, are
- * done then. */
+ * One pass over the bytes checks UTF-8, removes junk, folds white space and copies the rest. It also looks for characters that
+ * may need more (composition, lower case of letters other than A-Z). Lines without such characters, which are most lines in most
+ * languages, are finished then. */
 #include <string.h>
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>
@@ -10,15 +10,15 @@
 
 #include "text/normalise.h"
 
-/* What a character asks for. */
+/* How a character is treated. */
 enum {
     SPACE = 1,   /* becomes a space: white space, controls, ... */
     REMOVE = 2,
-    COMPOSE = 4, /* Form C may change it or what is before it */
-    LOWER = 8    /* lower-casing changes it */
+    COMPOSE = 4, /* Form C may change it or the character before it */
+    LOWER = 8    /* lower case changes it */
 };
 
-/* Flags of all characters in two steps: most blocks of 256 characters are alike. */
+/* The flags of all characters, by blocks of 256 characters; blocks with equal flags are stored once, because most are equal. */
 enum { BLOCK = 256, CHARACTERS = 0x110000, BLOCKS = CHARACTERS / BLOCK };
 typedef struct flag_table {
     uint16_t block[BLOCKS];
@@ -26,7 +26,7 @@ typedef struct flag_table {
 } flag_table;
 
 struct xlm_normaliser {
-    const xlm_normaliser_form *form; /* with the state, instead of all below but `out` and `origins`; or NULL */
+    const xlm_normaliser_form *form; /* NULL; or with its state it replaces all members below except `out` and `origins` */
     void *state;
     bool lower;
     const flag_table *table;
@@ -34,7 +34,7 @@ struct xlm_normaliser {
     uint8_t wanted; /* flags that make a line need ICU */
     char ascii[128]; /* what ASCII becomes; 0: a space */
     GString *out;
-    GArray *text, *other; /* UChar: the line at hand */
+    GArray *text, *other; /* UChar, scratch: the present line */
     GArray *origins;      /* xlm_origin, of each byte of out */
 };
 
@@ -87,7 +87,7 @@ static inline uint8_t look_up(const flag_table *table, uint32_t c)
 
 /* ---- UTF-8 ---- */
 
-/* Bytes of the sequence at at[0..left) and its character; 0 when it is not UTF-8. */
+/* Returns the number of bytes of the sequence at the beginning of at[left], 0 if it is not UTF-8. [out] its character. */
 static inline size_t read_character(const unsigned char *at, size_t left, uint32_t *character)
 {
     const uint32_t c = at[0];
@@ -201,12 +201,12 @@ bool xlm_normaliser_set_language(xlm_normaliser *n, const char *language, GError
 
 static UChar *units(GArray *text) { return (UChar *)(void *)text->data; }
 
-/* Room for as much as Form C (at most 3 times as many units) or lower-casing (at most 3 times) can need. */
+/* Make room for n units and a final 0. Form C and lower case both make at most 3 times as many units. */
 static void make_room(GArray *text, size_t n) { g_array_set_size(text, (guint)(n + 1)); }
 
 static void demand_success(UErrorCode status)
 {
-    if (U_FAILURE(status)) /* no memory: text that is valid and buffers that are large enough leave nothing else */
+    if (U_FAILURE(status)) /* lack of memory: with valid text and large enough buffers, nothing else can fail */
         g_error("ICU: %s", u_errorName(status));
 }
 
@@ -235,7 +235,7 @@ static int32_t lower_case(xlm_normaliser *n, int32_t size)
     return size;
 }
 
-/* text[size] through ICU, into n->text. Returns its size. */
+/* Convert text[bytes] with ICU into n->text. Returns its size in units. */
 static int32_t convert(xlm_normaliser *n, const char *text, size_t bytes)
 {
     UErrorCode status = U_ZERO_ERROR;
@@ -247,7 +247,8 @@ static int32_t convert(xlm_normaliser *n, const char *text, size_t bytes)
     return n->lower ? compose(n, lower_case(n, size)) : size;
 }
 
-/* Append the origins of what becomes of bytes [start, end) of n->out, which form C does not join with others. from: of n->out. */
+/* Append the origins of what bytes [start, end) of n->out become, which Form C does not combine with others. from: the origins of
+ * n->out. */
 static void convert_origins(xlm_normaliser *n, const xlm_origin *from, size_t start, size_t end, GArray *origins)
 {
     uint32_t c = 0;
@@ -266,8 +267,8 @@ static void convert_origins(xlm_normaliser *n, const xlm_origin *from, size_t st
     }
 }
 
-/* n->origins, of n->out before `finish`, become those after it. Lower case depends on what is around a character in one
- * case, the final sigma, which has as many bytes as the other. */
+/* Update n->origins, those of n->out, for what `finish` will make of it. Lower case depends on the characters around only for the
+ * final sigma, which has as many bytes as the other sigma. */
 static void finish_origins(xlm_normaliser *n)
 {
     GArray *origins = g_array_new(FALSE, FALSE, sizeof(xlm_origin));
@@ -285,7 +286,7 @@ static void finish_origins(xlm_normaliser *n)
     n->origins = origins;
 }
 
-/* n->out through ICU. */
+/* Convert n->out with ICU. */
 static void finish(xlm_normaliser *n)
 {
     UErrorCode status = U_ZERO_ERROR;
@@ -351,7 +352,7 @@ static bool run_other(xlm_normaliser *n, const char *text, size_t size, bool ori
 
 /* ---- all lines ---- */
 
-/* Into n->out. origins: note them too. */
+/* Normalise a line into n->out. origins: also set n->origins. */
 static bool run(xlm_normaliser *n, const char *text, size_t size, bool origins, GError **error)
 {
     g_array_set_size(n->origins, 0);

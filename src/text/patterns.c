@@ -1,8 +1,8 @@
 /* xlm-mpi: words and characters as regular expressions. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Rules 4 to 16 of UAX #29 as ICU tailors them, over sets of characters that are written out, so that the engine that runs the
- * expression needs to know no properties. Letters, digits and connectors join; what is between two letters or two digits
- * joins them; marks and format characters join what they follow. */
+ * These are rules 4 to 16 of UAX #29 as ICU tailors them, over sets of characters that are written out, so that the engine that
+ * runs the expression needs to know no properties of characters. Letters, digits and connectors are joined; certain characters
+ * between two letters or two digits join them; marks and format characters are joined to what they follow. */
 #include "text/patterns.h"
 
 #include <string.h>
@@ -12,15 +12,15 @@
 
 #include "text/words.h"
 
-/* Sets of characters. One may be in several. */
+/* Sets of characters. A character may be in several. */
 enum {
     LETTERS, HEBREW, DIGITS, CONNECTORS, BETWEEN_LETTERS, BETWEEN_DIGITS, MARKS, REGIONAL, PICTURES, HANGUL, HIRAGANA, KATAKANA,
     SOUTH_EAST_ASIAN, SETS
 };
 
 typedef struct character_set {
-    GString *ranges; /* as between [ and ] */
-    UChar32 first, last; /* the range that is still growing; first -1: none */
+    GString *ranges; /* the text between [ and ] */
+    UChar32 first, last; /* the range that is still growing; first is -1 if there is none */
 } character_set;
 
 static void put_character(GString *out, UChar32 c)
@@ -62,7 +62,7 @@ char *xlm_pattern_characters(bool (*holds)(uint32_t character))
     return g_string_free(set.ranges, FALSE);
 }
 
-/* Is `side`, c, `side` one word? */
+/* Is the text side, c, side one word? */
 static bool joins(xlm_splitter *splitter, char side, UChar32 c)
 {
     g_autoptr(GString) text = g_string_new(NULL);
@@ -102,7 +102,7 @@ static void sort_into(character_set *sets, xlm_splitter *splitter, UChar32 c)
     else if (property == U_WB_ALETTER && script == USCRIPT_HANGUL && !joins(splitter, 'a', c))
         add(&sets[HANGUL], c);
     else if (property == U_WB_ALETTER || (property == U_WB_OTHER && c < 0x80 && joins(splitter, 'a', c)))
-        add(&sets[LETTERS], c); /* ICU has @ for a letter */
+        add(&sets[LETTERS], c); /* ICU treats @ as a letter */
     else if (property != U_WB_OTHER && property != U_WB_WSEGSPACE) {
         if (joins(splitter, 'a', c))
             add(&sets[BETWEEN_LETTERS], c);
@@ -111,7 +111,7 @@ static void sort_into(character_set *sets, xlm_splitter *splitter, UChar32 c)
     }
 }
 
-/* {name} means the characters of a set. */
+/* Replace each {name} in `form` by the characters of a set. g_free. */
 static char *fill_in(const char *form, const character_set *sets)
 {
     static const struct {
@@ -136,7 +136,7 @@ static char *fill_in(const char *form, const character_set *sets)
 }
 
 /* Words of letters and digits (rules 5 to 13b); two regional indicators (15, 16); ideographs one by one, kana and the scripts of
- * South East Asia in runs; all else by itself, and pictures that U+200D joins (3c). */
+ * South East Asia in runs; every other character by itself, and pictures that U+200D joins (3c). */
 static const char FORM[] = "[{L}{H}{N}{_}][{L}{H}{N}{_}{M}]*"
                            "(?:(?:(?<=[{L}{H}{M}])[{l}][{M}]*(?=[{L}{H}])|(?<=[{N}{M}])[{n}][{M}]*(?=[{N}])|"
                            "(?<=[{H}])\"(?=[{H}])|(?<=[{H}])')[{L}{H}{N}{_}{M}]*)*"
@@ -163,7 +163,7 @@ char *xlm_pattern_words(const char *language, GError **error)
     return pattern;
 }
 
-/* The expression without what is in its sets. g_free. */
+/* The expression without the contents of its sets. g_free. */
 static char *shape_of(const char *pattern)
 {
     GString *out = g_string_new(NULL);

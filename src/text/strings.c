@@ -1,4 +1,4 @@
-/* xlm-mpi: byte strings, each kept once and numbered. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: byte strings, each stored once and numbered. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <glib.h>
 #include <stdbool.h>
 #include <string.h>
@@ -11,8 +11,8 @@ typedef struct entry {
     uint32_t size;
 } entry;
 
-/* Open addressing with linear probing, at most half full. The key of a string of up to 8 bytes is the string itself, so
- * that short words, which most words of a text are, are found in their slot and nowhere else. */
+/* Open addressing with linear probing, at most half full. A string of up to 8 bytes is determined by its key and size, so that
+ * short words, which are most words of a text, are found by reading their slot alone. */
 typedef struct slot {
     uint64_t key;
     uint32_t size, index; /* index XLM_NO_STRING: empty */
@@ -23,9 +23,9 @@ struct xlm_strings {
     uint32_t count, capacity;
     slot *slots;
     uint32_t mask;
-    GPtrArray *blocks; /* what strings are copied into */
-    char *free;        /* in the last block */
-    size_t room, memory;
+    GPtrArray *blocks; /* memory into which strings are copied */
+    char *free;        /* the free part of the last block, */
+    size_t room, memory; /* its bytes, and the bytes of all blocks */
 };
 
 static const size_t BLOCK_SIZE = (size_t)1 << 18;
@@ -33,7 +33,8 @@ static const uint32_t FIRST_CAPACITY = 1 << 9;
 
 static const uint64_t ODD = UINT64_C(0x9E3779B97F4A7C15);
 
-/* Different strings of one size up to 8 have different keys. Which string has which number never depends on keys. */
+/* Different strings of the same size up to 8 have different keys. The numbers of strings do not depend on keys, which differ
+ * between machines of different byte order. */
 static inline uint64_t make_key(const char *bytes, size_t size)
 {
     uint64_t word, hash = 0;
@@ -126,7 +127,7 @@ const char *xlm_strings_get(const xlm_strings *s, uint32_t i, size_t *size)
     return s->entries[i].bytes;
 }
 
-/* The slot that has the string, or else the empty one where it belongs. */
+/* The slot of the string, or else the empty slot to which it belongs. */
 static inline uint32_t find_slot(const xlm_strings *s, const char *bytes, size_t size, uint64_t key)
 {
     uint32_t at = first_slot(s, key, size);

@@ -1,8 +1,8 @@
-/* xlm-mpi: byte strings, each kept once and numbered. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: byte strings, each stored once and numbered. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The table under word counts, symbols and caches of words. Text has millions of words and each is looked up, so a
- * look-up takes bytes and their number where they are, with no copy and no terminator. Strings are numbered 0, 1,
- * 2, ... as they come. */
+ * Word counts, symbols and caches of words are built on this table. Every one of the millions of words of a text is looked up, so
+ * a look-up takes an address and a number of bytes, without a copy or a terminator. Strings are numbered 0, 1, 2, ... in the
+ * order in which they are added. */
 #ifndef XLM_TEXT_STRINGS_H
 #define XLM_TEXT_STRINGS_H
 
@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 enum { XLM_STRING_MAX = 1 << 30 }; /* bytes of one string */
-#define XLM_NO_STRING UINT32_MAX   /* more strings than this end the program with a message */
+#define XLM_NO_STRING UINT32_MAX   /* the number of no string */
 
 typedef struct xlm_strings xlm_strings;
 
 xlm_strings *xlm_strings_new(void);
 /* NULL is allowed. */
 void xlm_strings_free(xlm_strings *strings);
-/* Forget all strings; most memory is given back. */
+/* Remove all strings, and free most of the memory. */
 void xlm_strings_clear(xlm_strings *strings);
 
 uint32_t xlm_strings_count(const xlm_strings *strings);
@@ -27,9 +27,10 @@ size_t xlm_strings_memory(const xlm_strings *strings);
 const char *xlm_strings_get(const xlm_strings *strings, uint32_t i, size_t *size);
 /* Number of a string, XLM_NO_STRING when it is not in the table. */
 uint32_t xlm_strings_find(const xlm_strings *strings, const char *bytes, size_t size);
-/* Number of a string, which is put into the table (copied) when it is new. */
+/* Number of a string, which is copied into the table if it is new. Ends the program with a message when a string is longer than
+ * XLM_STRING_MAX, or when there are more than 2^30 strings. */
 uint32_t xlm_strings_add(xlm_strings *strings, const char *bytes, size_t size);
-/* Keep the strings order[0..n), all different, and number them so. */
+/* Keep only the strings with the numbers order[n], all different, and give them the numbers 0 ... n − 1 in this order. */
 void xlm_strings_reorder(xlm_strings *strings, const uint32_t *order, uint32_t n);
 
 #endif

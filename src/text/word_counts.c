@@ -1,4 +1,4 @@
-/* xlm-mpi: how often which word is in a text. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: how often each word occurs in a text. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
 #include "text/strings.h"
@@ -131,8 +131,8 @@ int64_t xlm_word_counts_find(const xlm_word_counts *c, const char *word, size_t 
     return i == XLM_NO_STRING ? -1 : c->counts[i];
 }
 
-/* Packed: for each word its count (8 bytes), its size (4 bytes), its bytes. Ranks are of one kind, so byte order is the
- * machine's. */
+/* Packed form: for each word its count (8 bytes), its size (4 bytes) and its bytes. All ranks run on machines of the same kind,
+ * so the byte order is the machine's. */
 GByteArray *xlm_word_counts_pack(const xlm_word_counts *c)
 {
     GByteArray *bytes = g_byte_array_new();

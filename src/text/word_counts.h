@@ -1,9 +1,9 @@
-/* xlm-mpi: how often which word is in a text. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: how often each word occurs in a text. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A table of byte strings and their counts, used for words (to learn merges from) and for subwords (to make a
- * vocabulary of). Words are numbered 0 ... n-1, in the order in which they came or, after xlm_word_counts_sort, by
- * falling count and then by bytes: an order that depends on the counts alone, so that tables gathered from any number
- * of ranks in any order become the same. */
+ * A table of byte strings and their counts, used for words (to learn merges) and for subwords (to make a vocabulary). Words are
+ * numbered 0 ... n − 1 in the order in which they were added or, after xlm_word_counts_sort, by falling count and then by bytes.
+ * That order depends only on the words and their counts, so that tables gathered from any number of ranks in any order become the
+ * same. */
 #ifndef XLM_TEXT_WORD_COUNTS_H
 #define XLM_TEXT_WORD_COUNTS_H
 
@@ -18,17 +18,17 @@ xlm_word_counts *xlm_word_counts_new(void);
 void xlm_word_counts_free(xlm_word_counts *counts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_word_counts, xlm_word_counts_free)
 
-/* `times` more of a word. size may be 0 and the bytes may be any. */
+/* Add `times` to the count of a word, which may be any bytes, even none. */
 void xlm_word_counts_add(xlm_word_counts *counts, const char *word, size_t size, int64_t times);
-/* `times` more of each word in a text, words being what is between ' ' and '\n'. For text
- * that comes in pieces, cut it at line ends. */
+/* Add `times` for each occurrence of a word in a text, whose words are separated by ' ' and '\n'. If text arrives in blocks,
+ * divide it at line ends. */
 void xlm_word_counts_add_text(xlm_word_counts *counts, const char *text, size_t size, int64_t times);
-/* All of `more`, each count times `times`. */
+/* Add all words of `more`, with their counts multiplied by `times`. */
 void xlm_word_counts_add_all(xlm_word_counts *counts, const xlm_word_counts *more, int64_t times);
 
 /* Number the words by falling count, words of equal count by bytes (memcmp, a prefix first). */
 void xlm_word_counts_sort(xlm_word_counts *counts);
-/* Forget all words from number n on; for a sorted table. */
+/* Remove all words from number n on; for a sorted table. */
 void xlm_word_counts_cut(xlm_word_counts *counts, uint32_t n);
 
 /* Number of different words, and the sum of their counts. */
@@ -47,13 +47,13 @@ GByteArray *xlm_word_counts_pack(const xlm_word_counts *counts);
 /* Add what xlm_word_counts_pack wrote. EX_SOFTWARE when the bytes are not such. */
 bool xlm_word_counts_unpack(xlm_word_counts *counts, const void *bytes, size_t size, GError **error);
 
-/* Vocabulary files: a line `word count` for each word, in order of number. Written under another name and
- * renamed. */
+/* Write a vocabulary file, which has a line `word count` for each word in the order of their numbers. Errors of
+ * xlm_fields_write. */
 bool xlm_word_counts_write(const xlm_word_counts *counts, const char *path, GError **error);
 /* The same as text. g_string_free. */
 GString *xlm_word_counts_print(const xlm_word_counts *counts);
-/* Read one, in the order of the file. EX_NOINPUT when it cannot be read; EX_DATAERR with file and line for lines of
- * another form, words that occur twice, counts whose sum is above 2^63 - 1, and a file without words. */
+/* Read a vocabulary file, in the order of its lines. EX_NOINPUT when it cannot be read; EX_DATAERR with file and line for lines
+ * of another form, words that occur twice, counts whose sum is above 2^63 − 1, and a file without words. */
 xlm_word_counts *xlm_word_counts_read(const char *path, GError **error);
 /* The same from bytes; name: for messages. */
 xlm_word_counts *xlm_word_counts_parse(const char *name, const char *text, size_t size, GError **error);

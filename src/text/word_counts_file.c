@@ -3,7 +3,7 @@
 #include "text/lines.h"
 #include "text/word_counts.h"
 
-/* One more word. *total: the sum of all counts, which must be a number too. */
+/* Add a word. [in, out] total: the sum of all counts, which must not exceed INT64_MAX. */
 static bool add_line(xlm_word_counts *c, const xlm_fields *fields, const xlm_field *word, int64_t count, int64_t *total,
                      GError **error)
 {

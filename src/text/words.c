@@ -1,8 +1,8 @@
 /* xlm-mpi: normalised lines split into words. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * ICU finds any boundary in any script, at some cost. Where all characters of a line are of those sorts for which the
- * rules of UAX #29 come down to "letters and digits stick together, a lone mark between two letters or two digits
- * sticks to them, all else is by itself", that is done here; the tests compare it with ICU. */
+ * ICU finds boundaries in all scripts, at some cost. For many characters, the rules of UAX #29 are simple: letters and digits are
+ * joined, a single mark between two letters or two digits joins them, and every other character is a word by itself. Lines that
+ * have only such characters are split here; tests compare the result with ICU's. */
 #include <string.h>
 #include <unicode/ubrk.h>
 #include <unicode/uchar.h>
@@ -12,18 +12,18 @@
 
 #include "text/words.h"
 
-/* Sorts of characters. Marks are sorted by what they join in the splitter's language, which is asked of ICU. */
+/* Sorts of characters. The sort of a mark says what it joins in the splitter's language, according to ICU. */
 enum {
     COMPLEX = 0, /* leave the line to ICU */
     BLANK = 1,
     ALONE = 2,
     LETTER = 4,
     DIGIT = 8,
-    LINK = 16, /* joins itself and letters and digits on both sides, like _ */
-    MARK = 32, /* joins two LETTERs with MARK | LETTER, two DIGITs with MARK | DIGIT */
+    LINK = 16, /* is joined with itself, letters and digits on both sides, like _ */
+    MARK = 32, /* MARK | LETTER joins two letters, MARK | DIGIT two digits */
 };
 
-/* Characters that are looked at: those up to before the East Asian scripts. */
+/* Only characters below this have a sort; the East Asian scripts begin here. */
 enum { LIMIT = 0x2E80 };
 
 struct xlm_splitter {
@@ -31,7 +31,7 @@ struct xlm_splitter {
     UBreakIterator *breaks;
     uint8_t sort[LIMIT];
     GArray *words; /* xlm_word */
-    GArray *text;  /* UChar: the line at hand */
+    GArray *text;  /* UChar, scratch: the present line */
 };
 
 const char *xlm_word_mode_name(xlm_word_mode mode) { return mode == XLM_WORDS_ICU ? "icu" : "space"; }
@@ -48,8 +48,8 @@ bool xlm_word_mode_find(const char *name, xlm_word_mode *mode)
 
 /* ---- making ---- */
 
-/* Boundaries of words (UBRK_WORD) or sentences (UBRK_SENTENCE) by the rules of a language, as xlm_splitter_new takes it. EX_SOFTWARE
- * when ICU has no rules. ubrk_close. */
+/* An iterator over the boundaries of words (UBRK_WORD) or sentences (UBRK_SENTENCE) by the rules of a language, which is named as
+ * in xlm_splitter_new. EX_SOFTWARE when ICU has no rules. ubrk_close. */
 static UBreakIterator *open_breaks(UBreakIteratorType type, const char *language, GError **error)
 {
     UErrorCode status = U_ZERO_ERROR;
@@ -69,7 +69,7 @@ static UBreakIterator *open_breaks(UBreakIteratorType type, const char *language
     return NULL;
 }
 
-/* True when ICU sees one word in `before`, c, `after`. */
+/* Is the text before, c, after one word to ICU? */
 static bool is_joined(UBreakIterator *breaks, UChar before, UChar c, UChar after)
 {
     UErrorCode status = U_ZERO_ERROR;
@@ -93,8 +93,8 @@ static uint8_t sort_of(UBreakIterator *breaks, UChar c)
     case U_WB_MIDNUMLET:
     case U_WB_SINGLE_QUOTE:
         return MARK | (is_joined(breaks, 'a', c, 'a') ? LETTER : 0) | (is_joined(breaks, '1', c, '1') ? DIGIT : 0);
-    case U_WB_DOUBLE_QUOTE: /* joins Hebrew letters, which are COMPLEX */
-    case U_WB_OTHER: return is_joined(breaks, 'a', c, 'a') ? LETTER : ALONE; /* ICU has @ for a letter */
+    case U_WB_DOUBLE_QUOTE: /* joins only Hebrew letters, which are COMPLEX */
+    case U_WB_OTHER: return is_joined(breaks, 'a', c, 'a') ? LETTER : ALONE; /* ICU treats @ as a letter */
     default: return COMPLEX;
     }
 }
@@ -134,7 +134,7 @@ static void add_word(xlm_splitter *s, size_t start, size_t end)
         g_array_append_val(s->words, word);
 }
 
-/* Add what is between spaces in line[start..end). */
+/* Add the words of line[start, end) that are separated by spaces. */
 static void split_at_spaces(xlm_splitter *s, const char *line, size_t start, size_t end)
 {
     for (size_t i = start; i < end; i++)
@@ -145,7 +145,7 @@ static void split_at_spaces(xlm_splitter *s, const char *line, size_t start, siz
     add_word(s, start, end);
 }
 
-/* The sort of the character at line[at], and its size in bytes when it is not COMPLEX. */
+/* The sort of the character at line[at]. [out] length: its bytes, if it is not COMPLEX. */
 static inline uint8_t read_sort(const xlm_splitter *s, const unsigned char *line, size_t at, size_t size,
                                 size_t *length)
 {
@@ -162,11 +162,11 @@ static inline uint8_t read_sort(const xlm_splitter *s, const unsigned char *line
     return character < LIMIT ? s->sort[character] : COMPLEX;
 }
 
-/* Split a line by sorts. False when it has a COMPLEX character; the words are then to be thrown away. */
+/* Split a line by sorts. False if it has a COMPLEX character; then the words that were added are wrong. */
 static bool split_by_sorts(xlm_splitter *s, const unsigned char *line, size_t size)
 {
-    size_t start = 0;     /* of the word at hand */
-    uint8_t before = 0;   /* sort of the last character of the word at hand; 0: there is none */
+    size_t start = 0;     /* of the present word */
+    uint8_t before = 0;   /* sort of the last character of the present word; 0: there is no word */
     size_t length, after_length;
     for (size_t at = 0; at < size; at += length) {
         const uint8_t sort = read_sort(s, line, at, size, &length);
@@ -211,7 +211,7 @@ static void split_by_icu(xlm_splitter *s, const char *line, size_t size)
     size_t start = 0, end = 0; /* in line */
     int32_t unit = ubrk_first(s->breaks), next;
     while ((next = ubrk_next(s->breaks)) != UBRK_DONE) {
-        for (; unit < next; unit++) /* a surrogate pair is four bytes, each half counts two */
+        for (; unit < next; unit++) /* a surrogate pair has four bytes in UTF-8, two for each half */
             end += text[unit] < 0x80 ? 1 : text[unit] < 0x800 || U16_IS_SURROGATE(text[unit]) ? 2 : 3;
         split_at_spaces(s, line, start, end);
         start = end;

@@ -352,6 +352,29 @@ static void test_samples_have_the_probabilities(void **state)
     close_setup(&s);
 }
 
+/* A special token that is far more probable than all words, at a low temperature: words are sampled as if it were not there. */
+static void test_samples_do_not_depend_on_forbidden_tokens(void **state)
+{
+    (void)state;
+    const xlm_search_options options = {.beam = 1, .temperature = 0.1, .seed = 3};
+    const xlm_row_choice choice = {.specials = &specials, .options = &options, .n = 1};
+    int words[2] = {0};
+    for (uint32_t sample = 0; sample < 200; sample++) {
+        xlm_real logits[V];
+        xlm_continuation found;
+        for (int i = 0; i < V; i++)
+            logits[i] = -300;
+        logits[specials.id[XLM_MASK]] = 200;
+        logits[7] = 1;
+        logits[9] = (xlm_real)0.9; /* e times less probable at this temperature */
+        assert_int_equal(xlm_search_continue_row(&choice, &(xlm_row_request){.sample = sample}, V, logits, &found), 1);
+        assert_true(found.id == 7 || found.id == 9);
+        assert_true(fabs(found.log_probability - ((found.id == 7 ? 1 : 0.9) - 200)) < 1e-3);
+        words[found.id == 9]++;
+    }
+    assert_in_range(words[1], 34, 74); /* 200 / (1 + e) = 53.8, three standard deviations to either side */
+}
+
 /* ---- estimates ---- */
 
 static void test_an_estimate_takes_what_the_longest_texts_take(void **state)
@@ -518,6 +541,7 @@ int main(void)
         cmocka_unit_test(test_searches_find_what_the_definition_finds),
         cmocka_unit_test(test_a_sentence_does_not_depend_on_the_others),
         cmocka_unit_test(test_samples_have_the_probabilities),
+        cmocka_unit_test(test_samples_do_not_depend_on_forbidden_tokens),
         cmocka_unit_test(test_an_estimate_takes_what_the_longest_texts_take),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

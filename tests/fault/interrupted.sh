@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # xlm-mpi: programs that a signal ends while they write leave nothing unfinished; SIGHUP makes xlm_train write its checkpoint, and is
 # ignored under nohup; pipes in place of files are refused at once. SPDX-License-Identifier: GPL-3.0-or-later
+# Under nohup, all that this starts would ignore SIGHUP.
+[[ $(trap -p HUP) != *"''"* ]] || exec env --default-signal=HUP bash "$0" "$@"
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 small_corpus

@@ -143,6 +143,7 @@ static bool read_config(const json_t *json, const char *path, xlm_foreign_config
         if (!read_number(json, path, number, &config->model, error))
             return false;
     config->model.languages = 1;
+    config->model.position_offset = 0;
     if (config->model.embedding_size == 0)
         config->model.embedding_size = config->model.hidden_size;
     return a->read(json, config, path, error);

@@ -22,8 +22,8 @@ const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, i
 {
     g_autoptr(GString) why = g_string_new(NULL);
     if (model->decoder_layers > 0) {
-        xlm_error_set(error, EX_DATAERR, "it has a decoder of %" G_GINT64_FORMAT " layers; architectures of transformers that hold "
-                      "encoders alone are known here", model->decoder_layers);
+        xlm_error_set(error, EX_DATAERR, "it has a decoder of %" G_GINT64_FORMAT " layers; architectures of transformers that "
+                      "hold encoders alone are known here", model->decoder_layers);
         return NULL;
     }
     for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {

@@ -265,8 +265,8 @@ bool xlm_foreign_vocabulary_complete(const xlm_vocabulary *v, xlm_vocabulary **l
 static void note_added(int64_t added, GString *notes)
 {
     if (added > 0)
-        g_string_append_printf(notes, "The last %" G_GINT64_FORMAT " subwords are made on the way to others. Where a word has one "
-                               "of them left over, as rare words may, xlm-mpi takes it apart again, or does not know it, and "
+        g_string_append_printf(notes, "The last %" G_GINT64_FORMAT " subwords are made on the way to others. Where a word has "
+                               "one of them left over, as rare words may, xlm-mpi takes it apart again, or does not know it, and "
                                "the tokenizer here keeps it.\n", added);
 }
 

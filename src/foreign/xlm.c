@@ -117,8 +117,8 @@ static void write_config(json_t *json, xlm_foreign_config *config)
     json_auto_t *numbers_and_flags = json_pack(
         "{s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:I}", "vocab_size", (json_int_t)m->vocabulary, "n_words",
         (json_int_t)m->vocabulary, "gelu_activation", true, "sinusoidal_embeddings",
-        m->position_type == XLM_POSITIONS_SINUSOIDAL && m->position_offset == 0, "asm", false, "causal", false, "is_encoder", true,
-        "use_lang_emb", m->language_embeddings, "n_langs", (json_int_t)m->languages);
+        m->position_type == XLM_POSITIONS_SINUSOIDAL && m->position_offset == 0, "asm", false, "causal", false, "is_encoder",
+        true, "use_lang_emb", m->language_embeddings, "n_langs", (json_int_t)m->languages);
     json_object_update(json, numbers_and_flags);
     config->token_types = 0;
     if (config->languages == NULL)

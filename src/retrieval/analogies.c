@@ -78,8 +78,8 @@ static bool take_line(void *data, const xlm_lines *lines, char *line, GError **e
         return XLM_LINES_REFUSE(lines, error, "more than %d words with answers in one section, which are asked in pairs; is it a "
                                 "dictionary?", MAX_PAIRS);
     return n == 4 || n == 2 ||
-           XLM_LINES_REFUSE(lines, error, "has %u words; a line is \": section\", the four words of an analogy, or a word and its "
-                            "answers", n);
+           XLM_LINES_REFUSE(lines, error, "has %u words; a line is \": section\", the four words of an analogy, or a word and "
+                            "its answers", n);
 }
 
 xlm_analogies *xlm_analogies_read(const char *path, GError **error)

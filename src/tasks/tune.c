@@ -200,6 +200,7 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
                    .streams = 1, .objectives = 1, .stream = stream, .objective = objective};
     job.model.decoder_layers = 0; /* tasks use only the encoder */
     job.model.share_embeddings = true;
+    job.model.language_tokens = false;
     if (c->keep_head)
         job.train.head_frozen = true;
     else

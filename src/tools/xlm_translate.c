@@ -203,15 +203,16 @@ typedef struct work {
     xlm_progress progress;
 } work;
 
-static bool find_language(const work *w, const char *option, const char *name, int32_t *id, GError **error)
+/* needed: what the model has that the language is needed for; NULL: nothing. */
+static bool find_language(const work *w, const char *option, const char *name, const char *needed, int32_t *id, GError **error)
 {
     const xlm_vocabulary *v = w->loaded->vocabulary;
     g_autofree char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(v));
     *id = name != NULL ? xlm_vocabulary_find_language(v, name) : -1;
     if (name != NULL && *id < 0)
         return xlm_error_set(error, EX_USAGE, "--%s=%s: the model has no such language; it has %s", option, name, known);
-    return name != NULL || !w->loaded->config.language_embeddings ||
-           xlm_error_set(error, EX_USAGE, "the model has language embeddings; give --%s (one of %s)", option, known);
+    return name != NULL || needed == NULL ||
+           xlm_error_set(error, EX_USAGE, "the model has %s; give --%s (one of %s)", needed, option, known);
 }
 
 static void choose_links(const xlm_model_config *config, xlm_translation_options *o)
@@ -257,7 +258,10 @@ static bool check_model(work *w, GError **error)
 static bool open_translator(work *w, GError **error)
 {
     xlm_line_translator *l = &w->lines;
-    if (!find_language(w, "from", given.from, &l->from, error) || !find_language(w, "to", given.to, &l->to, error) ||
+    const char *embeddings = w->loaded->config.language_embeddings ? "language embeddings" : NULL;
+    const char *tokens = w->loaded->config.language_tokens ? "language tokens" : embeddings;
+    if (!find_language(w, "from", given.from, embeddings, &l->from, error) ||
+        !find_language(w, "to", given.to, tokens, &l->to, error) ||
         (w->tokenizer = xlm_tokenizer_new(w->loaded->vocabulary, error)) == NULL ||
         (w->sentences = xlm_sentence_splitter_new(given.from, error)) == NULL)
         return false;
@@ -277,12 +281,13 @@ static bool open_translator(work *w, GError **error)
 /* Of rank 0. */
 static void warn_of_pair(const work *w)
 {
+    const xlm_model_config *config = &w->loaded->config;
     g_autofree char *trained = xlm_job_translations_of_checkpoint(w->path);
     if (trained == NULL)
         return;
-    if (!w->loaded->config.language_embeddings && xlm_job_translates_into_several(trained))
-        xlm_log_warn("%s: it was trained to translate into several languages (%s), and without language embeddings it cannot know "
-                     "which of them is wanted; expect poor translations", w->path, trained);
+    if (!config->language_embeddings && !config->language_tokens && xlm_job_translates_into_several(trained))
+        xlm_log_warn("%s: it was trained to translate into several languages (%s), and without language embeddings or tokens it "
+                     "cannot know which of them is wanted; expect poor translations", w->path, trained);
     else if (given.from != NULL && given.to != NULL && !xlm_job_translates(trained, given.from, given.to))
         xlm_log_warn("%s: the run that it is of was not trained to translate %s into %s%s%s; expect poor translations", w->path,
                      given.from, given.to, *trained != '\0' ? ", only " : "", trained);

@@ -176,14 +176,9 @@ static xlm_examples *make_examples(work *w, const block *b)
     const int32_t language = MAX(w->language, 0);
     for (int64_t i = 0; i < block_size(b); i++) {
         const int64_t first = g_array_index(b->offsets, int64_t, i), end = g_array_index(b->offsets, int64_t, i + 1);
-        const int64_t last = MIN(end, first + w->length - 2);
-        w->cut += last < end;
+        w->cut += end - first > w->length - 2;
         w->empty += first == end;
-        xlm_examples_add_special(examples, XLM_BOS, language, 0);
-        for (int64_t k = first; k < last; k++)
-            xlm_examples_add(examples, g_array_index(b->ids, int32_t, k), language, 0);
-        xlm_examples_add_special(examples, XLM_EOS, language, 0);
-        xlm_examples_end(examples);
+        xlm_examples_add_sentence(examples, &g_array_index(b->ids, int32_t, first), end - first, w->length - 2, language);
     }
     return examples;
 }

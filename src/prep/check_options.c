@@ -169,14 +169,17 @@ static bool check_input(const char *path, GError **error)
 }
 
 /* Does the file have a line with text? Reads it up to that line. comments: lines that begin with # do not count. */
-static bool find_text(xlm_lines *lines, xlm_normaliser *normaliser, bool comments, GError **error)
+static bool find_text(xlm_lines *lines, const xlm_line_form *form, xlm_normaliser *normaliser, bool comments, GError **error)
 {
+    g_autoptr(GString) storage = g_string_new(NULL);
     const char *line, *normal;
     size_t size, normal_size;
     int got;
     while ((got = xlm_lines_next(lines, &line, &size, error)) == 1) {
         if (comments && size > 0 && *line == '#')
             continue;
+        if (!xlm_line_form_text(form, lines, line, size, storage, &line, &size, error))
+            return false;
         if (!xlm_normaliser_run(normaliser, line, size, &normal, &normal_size, error)) {
             g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", xlm_lines_path(lines), xlm_lines_number(lines));
             return false;
@@ -190,21 +193,22 @@ static bool find_text(xlm_lines *lines, xlm_normaliser *normaliser, bool comment
     return false;
 }
 
-static bool check_text(const char *path, xlm_normaliser *normaliser, bool comments, GError **error)
+static bool check_text(const char *path, const xlm_line_form *form, xlm_normaliser *normaliser, bool comments, GError **error)
 {
     g_autoptr(xlm_lines) lines = xlm_lines_open(path, error);
-    return lines != NULL && find_text(lines, normaliser, comments, error);
+    return lines != NULL && find_text(lines, form, normaliser, comments, error);
 }
 
 static bool check_texts(const xlm_prep_options *o, GError **error)
 {
+    static const xlm_line_form trees = {.kind = XLM_FORM_LINES};
     xlm_normaliser *normaliser = xlm_prep_normaliser(o, error);
     bool good = normaliser != NULL;
     for (guint i = 0; i < o->sources->len && good; i++)
         for (int side = 0; side < source_at(o, i)->sides && good; side++)
-            good = check_text(source_at(o, i)->path[side], normaliser, source_at(o, i)->conllu, error);
+            good = check_text(source_at(o, i)->path[side], &source_at(o, i)->form[side], normaliser, source_at(o, i)->conllu, error);
     if (good && o->derive_input != NULL)
-        good = check_text(o->derive_input, normaliser, true, error);
+        good = check_text(o->derive_input, &trees, normaliser, true, error);
     xlm_normaliser_free(normaliser);
     return good;
 }

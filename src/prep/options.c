@@ -9,8 +9,10 @@
 static void free_source(void *pointer)
 {
     xlm_prep_source *source = pointer;
-    g_free(source->path[0]);
-    g_free(source->path[1]);
+    for (int side = 0; side < 2; side++) {
+        g_free(source->path[side]);
+        xlm_line_form_clear(&source->form[side]);
+    }
     g_free(source);
 }
 
@@ -106,6 +108,19 @@ static const xlm_prep_source *source_at(const xlm_prep_options *options, guint i
     return options->sources->pdata[i];
 }
 
+/* The file of a side, "FILE", "jsonl:FIELD:FILE", ... */
+static bool take_file(const char *option, const char *specification, const char *given, xlm_prep_source *source, int side,
+                      GError **error)
+{
+    const char *path;
+    if (!xlm_line_form_parse(given, &source->form[side], &path, error)) {
+        g_prefix_error(error, "%s=%s: ", option, specification);
+        return false;
+    }
+    source->path[side] = g_strdup(path);
+    return true;
+}
+
 static bool add_monolingual(xlm_prep_options *options, const char *specification, const char *name, char **files,
                             GError **error)
 {
@@ -120,9 +135,10 @@ static bool add_monolingual(xlm_prep_options *options, const char *specification
         xlm_prep_source *source = g_new0(xlm_prep_source, 1);
         source->sides = 1;
         source->language[0] = language;
-        source->path[0] = g_strdup(*files);
-        source->conllu = xlm_conllu_is_named(*files);
         g_ptr_array_insert(options->sources, options->monolingual_sources++, source);
+        if (!take_file("--mono", specification, *files, source, 0, error))
+            return false;
+        source->conllu = source->form[0].kind == XLM_FORM_TEXT && xlm_conllu_is_named(source->path[0]);
     }
     return true;
 }
@@ -157,9 +173,10 @@ static bool add_parallel(xlm_prep_options *options, const char *specification, c
                                  specification, names[0], names[1]);
     }
     xlm_prep_source *source = g_new0(xlm_prep_source, 1);
-    *source = (xlm_prep_source){.sides = 2, .language = {a, b}, .path = {g_strdup(files[0]), g_strdup(files[1])}};
+    *source = (xlm_prep_source){.sides = 2, .language = {a, b}};
     g_ptr_array_add(options->sources, source);
-    return true;
+    return take_file("--para", specification, files[0], source, 0, error) &&
+           take_file("--para", specification, files[1], source, 1, error);
 }
 
 bool xlm_prep_add_parallel(xlm_prep_options *options, const char *specification, GError **error)

@@ -2,6 +2,7 @@
 #ifndef XLM_PREP_OPTIONS_H
 #define XLM_PREP_OPTIONS_H
 
+#include "formats/line_form.h"
 #include "subwords/vocabulary.h"
 #include "synthetic/language.h"
 #include "text/words.h"
@@ -11,6 +12,7 @@ typedef struct xlm_prep_source {
     int sides;       /* 1: monolingual, 2: parallel */
     int language[2]; /* index into `languages` */
     char *path[2];
+    xlm_line_form form[2]; /* where the text is in a line */
     bool conllu;      /* the file is CoNLL-U (monolingual only) */
     bool needs_trees; /* its sentences must have trees */
     bool as_is;       /* lines are read unchanged, with CR and byte order mark */
@@ -49,9 +51,9 @@ xlm_prep_options *xlm_prep_options_new(void);
 /* Free everything that the options point to. NULL is allowed. */
 void xlm_prep_options_free(xlm_prep_options *options);
 
-/* Take "LANG=FILE[,FILE...]". EX_USAGE when it has another form or the language already has monolingual text. */
+/* Take "LANG=FILE[,FILE...]", with files as in formats/line_form.h. EX_USAGE when it has another form or the language already has monolingual text. */
 bool xlm_prep_add_monolingual(xlm_prep_options *options, const char *specification, GError **error);
-/* Take "A-B=FILE_A,FILE_B". EX_USAGE when it has another form or the pair was given before, in either order. */
+/* Take "A-B=FILE_A,FILE_B", likewise. EX_USAGE when it has another form or the pair was given before, in either order. */
 bool xlm_prep_add_parallel(xlm_prep_options *options, const char *specification, GError **error);
 
 /* Take "NAME=BASE:STEP[,STEP...]" (synthetic/language.h). Call it after all text was given. EX_USAGE when it has another form,

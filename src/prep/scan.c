@@ -12,6 +12,10 @@ enum { MIN_BLOCK = 512, MAX_BLOCK = 32768, BLOCKS_A_RANK = 8, BYTES_A_LINE = 64,
 struct xlm_scan {
     xlm_lines *file[2];
     int sides, language[2];
+    const xlm_line_form *line_form; /* [sides] */
+    GString *storage[2];
+    const char *rest; /* of a record with several lines of text, those that were not returned yet; NULL: none */
+    size_t rest_size;
     bool needs_trees;
     xlm_conllu *tree; /* NULL when the source is not CoNLL-U */
     GString *line;    /* the words of the tree, normalised */
@@ -34,6 +38,9 @@ xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source)
     xlm_scan *scan = g_new0(xlm_scan, 1);
     scan->sides = source->sides;
     memcpy(scan->language, source->language, sizeof scan->language);
+    scan->line_form = source->form;
+    for (int side = 0; side < scan->sides; side++)
+        scan->storage[side] = g_string_new(NULL);
     scan->block_lines = choose_block_lines(source->path[0], source->conllu ? BYTES_A_TREE : BYTES_A_LINE, comm->ranks);
     scan->rank = comm->rank;
     scan->ranks = comm->ranks;
@@ -58,8 +65,10 @@ void xlm_scan_close(xlm_scan *scan)
 {
     if (scan == NULL)
         return;
-    for (int side = 0; side < scan->sides; side++)
+    for (int side = 0; side < scan->sides; side++) {
         xlm_lines_close(scan->file[side]);
+        g_string_free(scan->storage[side], TRUE);
+    }
     if (scan->tree != NULL) {
         xlm_conllu_free(scan->tree);
         g_string_free(scan->line, TRUE);
@@ -131,11 +140,33 @@ static bool normalise(xlm_scan *scan, const xlm_sentence_reader *reader, int sid
     return false;
 }
 
+/* The text of a line of each side, as its form says. */
+static bool read_text(xlm_scan *scan, xlm_scan_text *line)
+{
+    if (!xlm_scan_line(scan, line))
+        return false;
+    for (int side = 0; side < scan->sides && !scan->ended; side++)
+        scan->ended = !xlm_line_form_text(&scan->line_form[side], scan->file[side], line->text[side], line->size[side],
+                                          scan->storage[side], &line->text[side], &line->size[side], &scan->failure);
+    return !scan->ended;
+}
+
+/* The next line of the text of a record: a member of JSON may have several. */
+static void divide(xlm_scan *scan, xlm_scan_text *line)
+{
+    const char *end = memchr(line->text[0], '\n', line->size[0]);
+    scan->rest = end != NULL ? end + 1 : NULL;
+    scan->rest_size = end != NULL ? line->size[0] - (size_t)(end + 1 - line->text[0]) : 0;
+    line->size[0] -= end != NULL ? scan->rest_size + 1 : 0;
+}
+
 static bool read_lines(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_sentence *sentence)
 {
-    xlm_scan_text line;
-    if (!xlm_scan_line(scan, &line))
+    xlm_scan_text line = {.text = {scan->rest}, .size = {scan->rest_size}};
+    if (scan->rest == NULL && !read_text(scan, &line))
         return false;
+    if (scan->sides == 1)
+        divide(scan, &line);
     for (int side = 0; side < scan->sides; side++)
         if (!normalise(scan, reader, side, xlm_lines_number(scan->file[side]), line.text[side], line.size[side],
                        &sentence->text[side], &sentence->size[side]))

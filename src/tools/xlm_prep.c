@@ -17,8 +17,11 @@ static const xlm_program program = {
     .progress = true,
     .purpose = "Prepare text for training: split words, learn or apply subwords, write one corpus file",
     .notes =
-        "Text is UTF-8, one sentence per line, plain or compressed. It is normalised to NFC, and control characters and empty lines\n"
-        "are left out. The result does not depend on the number of ranks.\n\n"
+        "Text is UTF-8, one sentence per line, plain or compressed (gzip, xz, bzip2, zstd, lz4), or in an archive: a.zip/NAME.\n"
+        "The text of jsonl:FIELD:FILE is the member FIELD of the JSON object in each line, and that of tsv:COLUMN:FILE a field\n"
+        "between tabs, counted from 1. JSON, XML, WARC and .tsv are refused as plain text, unless given as lines:FILE. Text is\n"
+        "normalised to NFC, and control characters and empty lines are left out. The result does not depend on the number of\n"
+        "ranks.\n\n"
         "A sentence is held out if a digest of its text and the seed falls below the share, or if it is the translation of such\n"
         "a sentence; it is then held out everywhere in the text. Other translations of held-out sentences are left out of both\n"
         "parts, so that training sees neither a held-out sentence nor a translation of one.\n\n"

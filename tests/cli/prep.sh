@@ -100,6 +100,14 @@ prep --mono en=mono.en.gz --mono xx=mono.xx --para xx-en=pairs.tar/pairs.xx,pair
     --codes 1/codes --write-vocab vocab.counted -o zipped.h5
 cmp 1/vocab vocab.counted || fail "vocabulary counted with given codes"
 same_content given.h5 zipped.h5 "compressed text and an archive"
+# In members of JSON, of which one has two lines and one is null; and in fields.
+grep -q '["\\]' mono.en && fail "mono.en has characters that JSON writes otherwise"
+{ sed -n '1,2p' mono.en | paste -sd'|' | sed 's/|/\\n/'; echo; tail -n +3 mono.en; } |
+    sed 's/.*/{"id": 1, "text": "&"}/; 2s/.*/{"text": null}/' >mono.jsonl
+paste pairs.xx pairs.en >pairs.tsv
+prep --mono en=jsonl:text:mono.jsonl --mono xx=lines:mono.xx --para xx-en=tsv:1:pairs.tsv,tsv:2:pairs.tsv --words space \
+    --held-out 0.1 --codes 1/codes --vocab 1/vocab -o fields.h5
+same_content given.h5 fields.h5 "members and fields"
 head -n 1000 mono.en >first; tail -n +1001 mono.en >second
 prep --mono en=first,second "${text[@]}" --codes 1/codes --vocab 1/vocab -o files.h5
 same_content given.h5 files.h5 "text in two files"

@@ -112,6 +112,24 @@ tar -cf some.tar long.en text.en
 refuse 65 'some.tar: is an archive .tar., .* as some.tar/NAME: long.en, text.en' --mono en=some.tar --bpe 50 -o out/c.h5
 refuse 66 'some.tar: there is no file text.xx' --mono en=some.tar/text.xx --bpe 50 -o out/c.h5
 refuse 64 'some.tar' --mono en=some.tar/text.en --bpe 50 -o some.tar
+# Formats that are more than text, and wrong forms of files.
+printf '{"text": "a b", "n": 1}\n{"text": 3}\n{"text": "x"\n' >text.jsonl
+printf 'a\tb\n\nc\n' >text.tsv
+printf '<?xml version="1.0"?>\n<tmx version="1.4">\n' >text.tmx
+printf 'WARC/1.0\r\nWARC-Type: conversion\r\n' >text.wet
+given() { ranks_to_try=1 refuse "$1" "$2" --mono "en=$3" --bpe 50 -o out/c.h5; }
+given 65 'text.jsonl: its lines are JSON; give it as jsonl:FIELD:text.jsonl, or as lines:' text.jsonl
+given 65 'text.tsv: its lines have fields between tabs; give it as tsv:COLUMN:text.tsv, or as lines:' text.tsv
+given 65 'text.tmx: is XML' text.tmx
+given 65 'text.wet: is WARC' text.wet
+given 65 'text.jsonl:2: "text" is a number, not a string' jsonl:text:text.jsonl
+given 65 'text.jsonl:1: "n" is a number, not a string' jsonl:n:text.jsonl
+given 65 'text.en:1: column [0-9]*: not JSON' jsonl:text:text.en
+given 65 'text.tsv:3: it has 1 fields between tabs, and field 2 is wanted' tsv:2:text.tsv
+given 64 'the form is jsonl:FIELD:FILE' jsonl:text
+given 64 'the form is jsonl:FIELD:FILE' jsonl::text.jsonl
+given 64 'the form is tsv:COLUMN:FILE' tsv:0:text.tsv
+given 64 'the form is lines:FILE' lines:
 head -c 20000000 /dev/zero | tr '\0' a >line.en
 ranks_to_try=1 refuse 65 'line.en:1: line of more than' --mono en=line.en --bpe 50 -o out/c.h5
 

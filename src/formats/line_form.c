@@ -1,0 +1,132 @@
+/* xlm-mpi: where the text is in the lines of a file. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "formats/line_form.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "formats/json_file.h"
+
+/* ---- what is given ---- */
+
+/* The text before the next colon, for g_free; *given moves after it. NULL: there is none, or nothing after it. */
+static char *part(const char **given)
+{
+    const char *begin = *given, *colon = strchr(begin, ':');
+    if (colon == NULL || colon == begin || colon[1] == '\0')
+        return NULL;
+    *given = colon + 1;
+    return g_strndup(begin, (gsize)(colon - begin));
+}
+
+bool xlm_line_form_parse(const char *given, xlm_line_form *form, const char **path, GError **error)
+{
+    static const char *const prefixes[] = {[XLM_FORM_LINES] = "lines:", [XLM_FORM_JSON] = "jsonl:", [XLM_FORM_FIELDS] = "tsv:"};
+    static const char *const shapes[] = {[XLM_FORM_LINES] = "lines:FILE", [XLM_FORM_JSON] = "jsonl:FIELD:FILE",
+                                         [XLM_FORM_FIELDS] = "tsv:COLUMN:FILE, with columns counted from 1"};
+    *form = (xlm_line_form){.kind = XLM_FORM_TEXT};
+    *path = given;
+    for (int kind = XLM_FORM_LINES; kind <= XLM_FORM_FIELDS; kind++)
+        if (g_str_has_prefix(given, prefixes[kind])) {
+            form->kind = (xlm_line_form_kind)kind;
+            *path += strlen(prefixes[kind]);
+        }
+    form->field = form->kind > XLM_FORM_LINES ? part(path) : NULL;
+    const bool whole = **path != '\0' && (form->kind <= XLM_FORM_LINES || form->field != NULL);
+    const bool number = form->kind != XLM_FORM_FIELDS ||
+                        (whole && g_ascii_string_to_signed(form->field, 10, 1, G_MAXINT32, &form->column, NULL));
+    if (whole && number)
+        return true;
+    xlm_line_form_clear(form);
+    return xlm_error_set(error, EX_USAGE, "%s: the form is %s", given, shapes[form->kind]);
+}
+
+void xlm_line_form_clear(xlm_line_form *form) { g_clear_pointer(&form->field, g_free); }
+
+/* ---- formats that are not text alone ---- */
+
+static bool is_json_object(const char *line, size_t length)
+{
+    json_t *value = length > 0 && *line == '{' ? json_loadb(line, length, 0, NULL) : NULL;
+    json_decref(value);
+    return value != NULL;
+}
+
+static bool begins_with(const char *line, size_t length, const char *prefix)
+{
+    return length >= strlen(prefix) && memcmp(line, prefix, strlen(prefix)) == 0;
+}
+
+static bool refuse_others(const xlm_lines *lines, const char *line, size_t length, GError **error)
+{
+    const char *path = xlm_lines_path(lines);
+    g_autofree char *plain = g_str_has_suffix(path, ".gz") ? g_strndup(path, strlen(path) - strlen(".gz")) : g_strdup(path);
+    if (is_json_object(line, length))
+        return xlm_error_set(error, EX_DATAERR, "%s: its lines are JSON; give it as jsonl:FIELD:%s, or as lines:%s if all of it is "
+                             "text", path, path, path);
+    if (begins_with(line, length, "<?xml") || begins_with(line, length, "<tmx"))
+        return xlm_error_set(error, EX_DATAERR, "%s: is XML, perhaps TMX; write its sentences into files of lines first, or give "
+                             "it as lines:%s if all of it is text", path, path);
+    if (begins_with(line, length, "WARC/"))
+        return xlm_error_set(error, EX_DATAERR, "%s: is WARC, perhaps WET, whose records have headers; write its text into a file "
+                             "of lines first, or give it as lines:%s if all of it is text", path, path);
+    return !g_str_has_suffix(plain, ".tsv") || memchr(line, '\t', length) == NULL ||
+           xlm_error_set(error, EX_DATAERR, "%s: its lines have fields between tabs; give it as tsv:COLUMN:%s, or as lines:%s "
+                         "if all of it is text", path, path, path);
+}
+
+/* ---- the text of a line ---- */
+
+static bool take_member(const char *field, const xlm_lines *lines, const char *line, size_t length, GString *storage,
+                        GError **error)
+{
+    json_error_t why;
+    json_t *object = json_loadb(line, length, JSON_REJECT_DUPLICATES, &why);
+    const json_t *value = json_object_get(object, field);
+    bool good = false;
+    if (object == NULL)
+        XLM_LINES_REFUSE(lines, error, "column %d: not JSON: %s", why.column, why.text);
+    else if (!json_is_object(object))
+        XLM_LINES_REFUSE(lines, error, "is %s, not an object", xlm_json_kind(object));
+    else if (value != NULL && !json_is_string(value) && !json_is_null(value))
+        XLM_LINES_REFUSE(lines, error, "\"%s\" is %s, not a string", field, xlm_json_kind(value));
+    else
+        good = true;
+    if (good && json_is_string(value))
+        g_string_append_len(storage, json_string_value(value), (gssize)json_string_length(value));
+    json_decref(object);
+    return good;
+}
+
+static bool take_field(int64_t column, const xlm_lines *lines, const char *line, size_t length, const char **text, size_t *size,
+                       GError **error)
+{
+    const char *end = line + length, *tab = NULL;
+    int64_t fields = 1;
+    for (*text = line; fields < column && (tab = memchr(*text, '\t', (size_t)(end - *text))) != NULL; fields++)
+        *text = tab + 1;
+    if (fields < column)
+        return XLM_LINES_REFUSE(lines, error, "it has %" G_GINT64_FORMAT " fields between tabs, and field %" G_GINT64_FORMAT
+                                " is wanted", fields, column);
+    tab = memchr(*text, '\t', (size_t)(end - *text));
+    *size = (size_t)((tab != NULL ? tab : end) - *text);
+    return true;
+}
+
+bool xlm_line_form_text(const xlm_line_form *form, const xlm_lines *lines, const char *line, size_t length, GString *storage,
+                        const char **text, size_t *size, GError **error)
+{
+    *text = line;
+    *size = length;
+    if (form->kind == XLM_FORM_TEXT)
+        return xlm_lines_number(lines) > 1 || refuse_others(lines, line, length, error);
+    if (form->kind == XLM_FORM_LINES || length == 0)
+        return true;
+    if (form->kind == XLM_FORM_FIELDS)
+        return take_field(form->column, lines, line, length, text, size, error);
+    g_string_truncate(storage, 0);
+    if (!take_member(form->field, lines, line, length, storage, error))
+        return false;
+    *text = storage->str;
+    *size = storage->len;
+    return true;
+}

@@ -1,0 +1,35 @@
+/* xlm-mpi: where the text is in the lines of a file. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A file is given as one of
+ *   FILE                 each line is text
+ *   lines:FILE           the same, whatever it looks like
+ *   jsonl:FIELD:FILE     each line is a JSON object, and the text is its member FIELD, a string; null or no member is no text
+ *   tsv:COLUMN:FILE      each line has fields between tabs, and the text is field COLUMN, from 1; a line without any field is no
+ *                        text
+ * Without `lines:`, a file that begins as a known format with more than text in it is refused: JSON, XML (TMX, XLIFF), WARC
+ * (WET), and fields between tabs in a file named .tsv. */
+#ifndef XLM_FORMATS_LINE_FORM_H
+#define XLM_FORMATS_LINE_FORM_H
+
+#include "text/lines.h"
+
+typedef enum { XLM_FORM_TEXT, XLM_FORM_LINES, XLM_FORM_JSON, XLM_FORM_FIELDS } xlm_line_form_kind;
+
+typedef struct xlm_line_form {
+    xlm_line_form_kind kind;
+    char *field;    /* FIELD, or NULL */
+    int64_t column; /* COLUMN */
+} xlm_line_form;
+
+/* Take the form from what was given. [out] form: xlm_line_form_clear; path: FILE, part of `given`. EX_USAGE if a part is missing or
+ * COLUMN is no number of at least 1. */
+bool xlm_line_form_parse(const char *given, xlm_line_form *form, const char **path, GError **error);
+void xlm_line_form_clear(xlm_line_form *form);
+
+/* The text of a line that xlm_lines_next has given. [out] text: [*size], part of the line, or of `storage`, which the caller
+ * provides; it may have line ends if it is a member of JSON. EX_DATAERR, with file and line: not JSON, no string, too few fields;
+ * for the first line also a format that is refused. */
+bool xlm_line_form_text(const xlm_line_form *form, const xlm_lines *lines, const char *line, size_t length, GString *storage,
+                        const char **text, size_t *size, GError **error);
+
+#endif

@@ -83,11 +83,9 @@ static xlm_vocabulary *remake(const xlm_vocabulary *v, const xlm_word_counts *su
                               const char *const *language_names, GError **error)
 {
     const char *names[XLM_SPECIAL_TOKENS];
-    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
-        names[i] = xlm_vocabulary_words(v)[xlm_vocabulary_special(v, (xlm_special)i)];
-    const xlm_vocabulary_settings settings = {
-        .in_order = true, .specials = xlm_vocabulary_specials(v), .special_names = names, .words = xlm_vocabulary_word_mode(v),
-        .lowercase = xlm_vocabulary_lowercase(v), .languages = languages, .language_names = language_names};
+    xlm_vocabulary_settings settings = xlm_vocabulary_settings_of(v, names);
+    settings.languages = languages;
+    settings.language_names = language_names;
     return xlm_vocabulary_new(subwords, xlm_segmenter_ref(xlm_vocabulary_segmenter(v)), &settings, error);
 }
 

@@ -283,12 +283,7 @@ static void put_piece(GString *out, const xlm_model_piece *piece)
     put_bytes(out, 1, m->str, m->len);
 }
 
-GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size)
-{
-    return xlm_sentencepiece_write_spaces(pieces, n, map, map_size, true);
-}
-
-GString *xlm_sentencepiece_write_spaces(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size, bool one_space)
+GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size, bool one_space)
 {
     GString *out = g_string_new(NULL), *trainer = g_string_new(NULL), *normaliser = g_string_new(NULL);
     uint64_t unknown = 0;

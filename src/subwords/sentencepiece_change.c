@@ -5,15 +5,6 @@
 
 static const char SPACE[] = XLM_PIECE_SPACE;
 
-/* Text -> piece. */
-static GHashTable *index_pieces(const xlm_pieces *m)
-{
-    GHashTable *by_text = g_hash_table_new(g_str_hash, g_str_equal);
-    for (guint i = 0; i < m->pieces->len; i++)
-        g_hash_table_insert(by_text, xlm_pieces_at(m, i)->text, (void *)(uintptr_t)xlm_pieces_at(m, i));
-    return by_text;
-}
-
 /* Keep the normal pieces with the lowest score, on which the score of unknown characters depends, and with the highest score, on
  * which the score of user-defined pieces depends. */
 static void keep_extremes(const xlm_pieces *m, const xlm_word_counts *subwords, xlm_word_counts *kept)
@@ -78,7 +69,7 @@ static void keep_needed(const xlm_pieces *m, const xlm_word_counts *subwords, xl
     xlm_segmenter_keep_characters(xlm_pieces_spell, m, subwords, SPACE, "", kept);
     if (xlm_sentencepiece_type(m->bytes->str, m->bytes->len) == 1)
         return;
-    g_autoptr(GHashTable) by_text = index_pieces(m);
+    g_autoptr(GHashTable) by_text = xlm_pieces_by_text(m);
     for (uint32_t i = 0; i < xlm_word_counts_size(kept); i++)
         keep_parts(by_text, xlm_word_counts_word(kept, i, NULL), subwords, kept);
 }
@@ -177,7 +168,7 @@ void *xlm_sentencepiece_enlarge(const void *model, const xlm_word_counts *subwor
 {
     const xlm_pieces *m = model;
     const bool unigram = xlm_sentencepiece_type(m->bytes->str, m->bytes->len) == 1;
-    g_autoptr(GHashTable) by_text = index_pieces(m);
+    g_autoptr(GHashTable) by_text = xlm_pieces_by_text(m);
     const double unknown = score_of_unknown(m);
     g_autoptr(GArray) more = xlm_sentencepiece_new_pieces();
     bool good = true;
@@ -194,8 +185,7 @@ void *xlm_sentencepiece_enlarge(const void *model, const xlm_word_counts *subwor
                                            unigram ? XLM_PIECE_NORMAL : XLM_PIECE_GIVEN};
             g_array_append_val(more, piece);
         }
-        if (xlm_word_counts_index(subwords, word, size) == UINT32_MAX)
-            xlm_word_counts_add(added, word, size, 0);
+        xlm_segmenter_add_missing(subwords, word, size, added);
     }
     g_autofree uint8_t *keep = g_new(uint8_t, m->pieces->len);
     memset(keep, 1, m->pieces->len);

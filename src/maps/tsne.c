@@ -9,7 +9,7 @@
 #include "maps/near_points.h"
 #include "maps/quadtree.h"
 
-enum { CHUNK = 128 }; /* points: what ranks and threads are dealt */
+enum { CHUNK = 128 }; /* points of a chunk; ranks and threads take chunks in turn */
 
 static const double START = 1e-4, NOISE = 1e-6; /* deviations of the first points */
 
@@ -23,7 +23,7 @@ double xlm_tsne_max_perplexity(int64_t n) { return (double)(n - 1) / 3; }
 
 /* ---- the gradient ---- */
 
-/* What is summed over the chunks, zeros where another rank has the chunk. */
+/* What is summed over the chunks; 0 for chunks of other ranks. */
 typedef struct sums {
     xlm_quadtree *tree;
     int64_t n, chunks;

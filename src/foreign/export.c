@@ -210,15 +210,12 @@ static bool write_tensors(const exporter *ex, const char *directory, GError **er
     }
     g_autofree char *path = g_build_filename(directory, "model.safetensors", NULL);
     xlm_safetensors_writer writer;
-    bool good = xlm_safetensors_create(&writer, path, heads, n, error);
-    if (good) {
-        good = write_all(ex, store, &writer, error);
-        if (good)
-            good = xlm_safetensors_commit(&writer, error);
-        else
-            xlm_safetensors_discard(&writer);
-    }
-    return good;
+    if (!xlm_safetensors_create(&writer, path, heads, n, error))
+        return false;
+    if (write_all(ex, store, &writer, error))
+        return xlm_safetensors_commit(&writer, error);
+    xlm_safetensors_discard(&writer);
+    return false;
 }
 
 /* ---- what the model is ---- */
@@ -363,22 +360,17 @@ static bool write_directory(exporter *ex, const char *output, GError **error)
     size_t size = strlen(output);
     while (size > 1 && output[size - 1] == G_DIR_SEPARATOR)
         size--;
-    char *name = g_strndup(output, size), *unfinished = NULL;
-    bool good = check_free(name, error);
-    if (good && !xlm_unfinished_make_directory(name, &unfinished)) {
-        good = xlm_new_file_failed(name, "cannot be made", errno, error);
-    } else if (good) {
-        good = write_files(ex, unfinished, error) &&
-               (xlm_unfinished_rename(unfinished, name) ||
-                xlm_new_file_failed(name, "cannot be made", errno, error));
-        if (!good) {
-            remove_directory(unfinished);
-            name_whole(unfinished, name, error);
-        }
-    }
-    g_free(unfinished);
-    g_free(name);
-    return good;
+    g_autofree char *name = g_strndup(output, size), *unfinished = NULL;
+    if (!check_free(name, error))
+        return false;
+    if (!xlm_unfinished_make_directory(name, &unfinished))
+        return xlm_new_file_failed(name, "cannot be made", errno, error);
+    if (write_files(ex, unfinished, error) &&
+        (xlm_unfinished_rename(unfinished, name) || xlm_new_file_failed(name, "cannot be made", errno, error)))
+        return true;
+    remove_directory(unfinished);
+    name_whole(unfinished, name, error);
+    return false;
 }
 
 bool xlm_convert_export(const char *model, const char *output, GError **error)

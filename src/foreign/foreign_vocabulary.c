@@ -164,12 +164,11 @@ bool xlm_foreign_write_json(const char *directory, const char *name, json_t *jso
 {
     /* Use as few digits as give the same numbers. */
     char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-    json_t *again = json_loads(text, 0, NULL);
+    json_auto_t *again = json_loads(text, 0, NULL);
     if (!json_equal(json, again)) {
         free(text);
         text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     }
-    json_decref(again);
     json_decref(json);
     g_autofree char *line = g_strconcat(text, "\n", NULL);
     free(text);
@@ -203,7 +202,7 @@ static void name_specials(const xlm_vocabulary *v, json_t *json)
 static bool write_settings(const xlm_vocabulary *v, const xlm_model_config *config, json_t *settings, const char *directory,
                            GError **error)
 {
-    json_t *specials = json_object();
+    json_auto_t *specials = json_object();
     json_object_set_new(settings, "model_max_length", json_integer(config->positions));
     json_object_set_new(settings, "clean_up_tokenization_spaces", json_false());
     json_object_set_new(settings, "model_input_names", config->token_types ? json_pack("[sss]", "input_ids", "token_type_ids",
@@ -211,10 +210,8 @@ static bool write_settings(const xlm_vocabulary *v, const xlm_model_config *conf
                                                                            : json_pack("[ss]", "input_ids", "attention_mask"));
     name_specials(v, settings);
     name_specials(v, specials);
-    const bool good = xlm_foreign_write_json(directory, "tokenizer_config.json", settings, error);
-    if (!good)
-        json_decref(specials);
-    return good && xlm_foreign_write_json(directory, "special_tokens_map.json", specials, error);
+    return xlm_foreign_write_json(directory, "tokenizer_config.json", settings, error) &&
+           xlm_foreign_write_json(directory, "special_tokens_map.json", json_incref(specials), error);
 }
 
 /* Note what none of their tokenizers does. */
@@ -282,7 +279,8 @@ bool xlm_foreign_vocabulary_write(const xlm_vocabulary *own, const xlm_vocabular
                                "ids.\n", cls->name);
         return true;
     }
-    json_t *files = json_object(), *settings = json_object();
+    json_auto_t *files = json_object();
+    json_t *settings = json_object();
     const gsize before = notes->len;
     cls->exchange->publish(v, files, settings, notes);
     note_added(xlm_vocabulary_size(v) - xlm_vocabulary_size(own), notes);
@@ -291,9 +289,8 @@ bool xlm_foreign_vocabulary_write(const xlm_vocabulary *own, const xlm_vocabular
     for (char **line = lines; *line != NULL; line++)
         if (**line != '\0')
             xlm_log_info("%s", *line);
-    const bool good = write_files(directory, files, error);
-    json_decref(files);
-    if (!good)
-        json_decref(settings);
-    return good && write_settings(v, config, settings, directory, error);
+    if (write_files(directory, files, error))
+        return write_settings(v, config, settings, directory, error);
+    json_decref(settings);
+    return false;
 }

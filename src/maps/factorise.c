@@ -139,15 +139,14 @@ static bool describe(const work *w, xlm_store *store, GError **error)
 static bool write_vectors(const work *w, GError **error)
 {
     int64_t first, n;
-    float *vectors = make_vectors(w), *own = deal(w, vectors, &first, &n);
+    float *vectors = make_vectors(w);
+    g_autofree float *own = deal(w, vectors, &first, &n);
     g_free(vectors);
     xlm_store *store = xlm_vector_store_create(w->comm, w->o->output, w->table->vocabulary, w->o->rank,
                                                (const char *const *)w->words, w->o->command, error);
-    bool good = store != NULL && describe(w, store, error) &&
-                xlm_store_write(store, "/vectors", (uint64_t)first, (uint64_t)n, own, error);
-    good = xlm_store_end(store, good, error);
-    g_free(own);
-    return good;
+    const bool good = store != NULL && describe(w, store, error) &&
+                      xlm_store_write(store, "/vectors", (uint64_t)first, (uint64_t)n, own, error);
+    return xlm_store_end(store, good, error);
 }
 
 bool xlm_factorise(const xlm_comm *comm, const xlm_factorise_options *options, GError **error)

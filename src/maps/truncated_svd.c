@@ -354,9 +354,8 @@ bool xlm_truncated_svd_find(const xlm_grid *grid, const xlm_linear_map *map, xlm
     b->next = g_new(double, map->rows * e.width);
     b->image = g_new(double, map->rows * e.width);
     b->all = g_new(double, map->rows * e.width * comm->ranks);
-    double *theta = g_new(double, e.max_columns);
+    g_autofree double *theta = g_new(double, e.max_columns);
     const bool good = iterate(b, svd, theta) && take_results(b, svd, theta);
-    g_free(theta);
     g_free(b->q);
     g_free(b->h);
     g_free(b->next);

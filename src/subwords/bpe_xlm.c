@@ -234,12 +234,12 @@ static void publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GS
 static GString *print(const void *model)
 {
     const bpe_xlm *m = model;
-    GString *text = g_string_new(NULL), *merges = print_merges(m);
+    g_autoptr(GString) merges = print_merges(m);
+    GString *text = g_string_new(NULL);
     g_string_printf(text, "#lowercase %d\n#abbreviations %u\n", m->lower, m->abbreviations->len);
     for (guint i = 0; i < m->abbreviations->len; i++)
         g_string_append_printf(text, "%s\n", (const char *)m->abbreviations->pdata[i]);
     g_string_append_len(text, merges->str, (gssize)merges->len);
-    g_string_free(merges, TRUE);
     return text;
 }
 

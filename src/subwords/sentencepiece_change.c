@@ -29,7 +29,7 @@ static void keep_extremes(const xlm_pieces *m, const xlm_word_counts *subwords, 
  * score are merged first; of equal ones, the first. */
 static void keep_parts(GHashTable *by_text, const char *piece, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
-    GPtrArray *symbols = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) symbols = g_ptr_array_new_with_free_func(g_free);
     for (const char *at = piece; *at != '\0'; at = g_utf8_next_char(at))
         g_ptr_array_add(symbols, g_strndup(at, (gsize)(g_utf8_next_char(at) - at)));
     for (;;) {
@@ -50,7 +50,6 @@ static void keep_parts(GHashTable *by_text, const char *piece, const xlm_word_co
         symbols->pdata[where] = g_strdup(best->text);
         xlm_segmenter_keep(subwords, best->text, strlen(best->text), kept);
     }
-    g_ptr_array_unref(symbols);
 }
 
 /* Also keep pieces that are not normal (bytes, user-defined pieces) and those that ALBERT's rules cut again, which never occur in
@@ -115,7 +114,7 @@ static int byte_of(const xlm_pieces *m, const char *text)
 char *xlm_sentencepiece_whole(const void *model, const char *word)
 {
     const xlm_pieces *m = model;
-    GString *text = g_string_new(NULL), *whole = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL), whole = g_string_new(NULL);
     xlm_sentencepiece_encode(m->library, word, strlen(word), text, NULL, NULL);
     g_auto(GStrv) parts = g_strsplit(text->str, " ", -1);
     for (char **part = parts; *part != NULL; part++) {
@@ -125,13 +124,10 @@ char *xlm_sentencepiece_whole(const void *model, const char *word)
         else
             g_string_append_c(whole, (char)byte);
     }
-    g_string_free(text, TRUE);
-    char *joined = g_string_free(whole, FALSE);
-    if (g_utf8_validate(joined, -1, NULL) && g_str_has_prefix(joined, SPACE) && joined[strlen(SPACE)] != '\0' &&
-        strstr(joined + strlen(SPACE), SPACE) == NULL)
-        return joined;
-    g_free(joined);
-    return NULL;
+    if (!g_utf8_validate(whole->str, -1, NULL) || !g_str_has_prefix(whole->str, SPACE))
+        return NULL;
+    const char *rest = whole->str + strlen(SPACE);
+    return *rest == '\0' || strstr(rest, SPACE) != NULL ? NULL : g_strdup(whole->str);
 }
 
 /* The library's score of an unknown character: 10 less than the lowest of all normal pieces. */

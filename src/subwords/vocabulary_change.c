@@ -93,7 +93,8 @@ static xlm_vocabulary *make_reduced(const xlm_vocabulary *v, xlm_word_counts *ke
     if (segmenter == NULL)
         return NULL;
     g_autoptr(xlm_word_counts) ordered = xlm_word_counts_new();
-    int32_t *ids = renumber(v, kept, ordered), special[XLM_SPECIAL_TOKENS];
+    g_autofree int32_t *ids = renumber(v, kept, ordered);
+    int32_t special[XLM_SPECIAL_TOKENS];
     xlm_special_tokens specials;
     const char *names[XLM_SPECIAL_TOKENS];
     xlm_vocabulary_settings settings = settings_of(v, names);
@@ -106,7 +107,6 @@ static xlm_vocabulary *make_reduced(const xlm_vocabulary *v, xlm_word_counts *ke
     xlm_vocabulary *reduced = xlm_vocabulary_new(ordered, segmenter, &settings, error);
     for (int i = 0; i < settings.made_languages; i++)
         g_free((int32_t *)(uintptr_t)made[i].originals);
-    g_free(ids);
     return reduced;
 }
 

@@ -230,7 +230,7 @@ static int find_name(char **names, const char *name)
 static bool load_made(const xlm_store *store, const char *group, const char *name, char **languages,
                       const xlm_special_tokens *specials, xlm_vocabulary_made *made, GError **error)
 {
-    char *base = xlm_store_get_text(store, group, "base", error);
+    g_autofree char *base = xlm_store_get_text(store, group, "base", error);
     made->language = find_name(languages, name);
     made->base = find_name(languages, base);
     made->weights = xlm_store_get_text(store, group, "weights", NULL);
@@ -239,7 +239,6 @@ static bool load_made(const xlm_store *store, const char *group, const char *nam
     bool good = base != NULL && (made->steps = xlm_store_get_text(store, group, "steps", error)) != NULL &&
                 xlm_store_get_real(store, group, "shared", &made->shared, error) &&
                 xlm_store_get_int(store, group, "seed", &made->seed, error);
-    g_free(base);
     if (good && (made->language < 0 || made->base < 0 || made->language == made->base))
         return xlm_word_store_refuse(store, group, "is of no language of this file", error);
     if (good && !(made->shared >= 0 && made->shared <= 1))

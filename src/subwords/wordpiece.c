@@ -394,11 +394,10 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
 static void publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GString *notes)
 {
     const wordpiece *m = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
-    GString *words = g_string_new(NULL);
+    g_autoptr(GString) words = g_string_new(NULL);
     for (int64_t id = 0; id < xlm_vocabulary_size(v); id++)
         g_string_append_printf(words, "%s\n", xlm_vocabulary_words(v)[id]);
     json_object_set_new(files, VOCABULARY, json_stringn(words->str, words->len));
-    g_string_free(words, TRUE);
     json_object_set_new(settings, "tokenizer_class", json_string("BertTokenizer"));
     json_object_set_new(settings, "do_lower_case", json_boolean(m->lower));
     json_object_set_new(settings, "strip_accents", json_boolean(m->strip));

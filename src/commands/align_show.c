@@ -17,8 +17,8 @@ static struct {
 
 static const GOptionEntry options[] = {
     {"pair", 'p', 0, G_OPTION_ARG_INT64, &given.pair, "number of the pair, from 0 (default 0)", "N"},
-    {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages, "its languages, if there are several pairs of languages: "
-                                                                 "de-en", "A-B"},
+    {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages,
+     "its languages, if there are several pairs of languages: de-en", "A-B"},
     {"split", 0, 0, G_OPTION_ARG_STRING, &given.split, "split of the pair: train (the default) or held_out", "SPLIT"},
     {"corpus", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
      "the corpus (default: the path that it had when it was aligned)", "FILE"},
@@ -28,17 +28,13 @@ static const GOptionEntry options[] = {
      "maximum width of a matrix in columns, beyond which a list is shown (default: that of the terminal; 80 without one)", "N"},
     {.long_name = NULL}};
 
-static bool check(int n, GError **error)
+static bool check(GError **error)
 {
     xlm_split split;
-    if (n != 1)
-        return xlm_error_set(error, EX_USAGE, "show takes one alignment; see xlm_align --help");
-    if (given.pair < 0)
-        return xlm_error_set(error, EX_USAGE, "--pair=%" G_GINT64_FORMAT ": pairs are counted from 0", given.pair);
-    if (given.width < 0)
-        return xlm_error_set(error, EX_USAGE, "--width=%" G_GINT64_FORMAT ": at least 1", given.width);
-    return given.split == NULL || xlm_split_find(given.split, &split) ||
-           xlm_error_set(error, EX_USAGE, "--split=%s: must be train or held_out", given.split);
+    return xlm_program_is_in("pair", given.pair, 0, G_MAXINT64, error) &&
+           xlm_program_is_in("width", given.width, 0, G_MAXINT, error) &&
+           (given.split == NULL || xlm_split_find(given.split, &split) ||
+            xlm_error_set(error, EX_USAGE, "--split=%s: must be train or held_out", given.split));
 }
 
 /* A sentence: its subwords, and what is shown of it: its subwords or its words. */
@@ -126,7 +122,7 @@ static bool read_side(struct side *side, const xlm_corpus *corpus, const xlm_cor
 static int find_width(void)
 {
     const xlm_terminal terminal = {.fd = STDOUT_FILENO};
-    return given.width > 0 ? (int)MIN(given.width, G_MAXINT) : xlm_terminal_width(&terminal);
+    return given.width > 0 ? (int)given.width : xlm_terminal_width(&terminal);
 }
 
 static gint by_place(gconstpointer a, gconstpointer b, gpointer links)
@@ -243,22 +239,14 @@ static xlm_corpus *open_corpus(const char *path, GError **error)
     return corpus;
 }
 
-static void show(const char *path, GError **error)
+static bool run(char *const *arguments, GError **error)
 {
-    xlm_corpus *corpus = open_corpus(path, error);
-    xlm_alignment_file *file = corpus != NULL ? xlm_alignment_file_open(path, corpus, error) : NULL;
+    g_autoptr(xlm_corpus) corpus = open_corpus(arguments[0], error);
+    xlm_alignment_file *file = corpus != NULL ? xlm_alignment_file_open(arguments[0], corpus, error) : NULL;
     const xlm_alignment_pairs *pairs = file != NULL ? choose_pairs(file, error) : NULL;
-    if (pairs != NULL)
-        show_pair(file, pairs, corpus, error);
+    const bool good = pairs != NULL && show_pair(file, pairs, corpus, error);
     xlm_alignment_file_close(file);
-    xlm_corpus_close(corpus);
-}
-
-static void run(const xlm_comm *comm, char *const *arguments, GError **error)
-{
-    if (comm->rank == 0)
-        show(arguments[0], error);
-    xlm_comm_agree(comm, error);
+    return good;
 }
 
 const xlm_command xlm_align_show = {
@@ -270,8 +258,8 @@ const xlm_command xlm_align_show = {
         "linked subwords if the matrix is wider than the terminal.\n\n",
     .examples =
         "  xlm_align show alignment.h5 --pair 17 --words\n",
-    .title = "Options of show",
     .options = options,
+    .takes = {"one alignment", 1, 1},
     .check = check,
-    .run = run,
+    .run_alone = run,
 };

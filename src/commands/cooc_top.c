@@ -14,8 +14,7 @@ static struct {
 static const GOptionEntry options[] = {
     {"number", 'n', 0, G_OPTION_ARG_INT64, &given.number, "how many to show (default 20)", "N"},
     {"by", 0, 0, G_OPTION_ARG_STRING, &given.by,
-     "order by count (count, the default) or by pointwise mutual information (pmi)",
-     "count|pmi"},
+     "order by count (count, the default) or by pointwise mutual information (pmi)", "count|pmi"},
     {.long_name = NULL}};
 
 struct neighbour {
@@ -28,14 +27,11 @@ struct search {
     GArray *found; /* struct neighbour */
 };
 
-static bool check(int n, GError **error)
+static bool check(GError **error)
 {
-    if (n != 2)
-        return xlm_error_set(error, EX_USAGE, "top takes a subword and a table; see xlm_cooc --help");
-    if (given.number < 1)
-        return xlm_error_set(error, EX_USAGE, "-n %" G_GINT64_FORMAT ": at least 1", given.number);
-    return given.by == NULL || strcmp(given.by, "count") == 0 || strcmp(given.by, "pmi") == 0 ||
-           xlm_error_set(error, EX_USAGE, "--by=%s: must be count or pmi", given.by);
+    static const char *const orders[] = {"count", "pmi", NULL};
+    return xlm_program_is_in("number", given.number, 1, G_MAXINT64, error) &&
+           xlm_program_is_one_of("by", given.by, orders, error);
 }
 
 /* An entry is in the row of the smaller id: in the subword's own row, and in its column of the rows before. */
@@ -109,15 +105,12 @@ static bool show(const xlm_cooccurrence *table, const char *word, GError **error
     return good;
 }
 
-static void run(const xlm_comm *comm, char *const *arguments, GError **error)
+static bool run(char *const *arguments, GError **error)
 {
-    if (comm->rank == 0) {
-        xlm_cooccurrence *table = xlm_cooccurrence_open(arguments[1], error);
-        if (table != NULL)
-            show(table, arguments[0], error);
-        xlm_cooccurrence_close(table);
-    }
-    xlm_comm_agree(comm, error);
+    xlm_cooccurrence *table = xlm_cooccurrence_open(arguments[1], error);
+    const bool good = table != NULL && show(table, arguments[0], error);
+    xlm_cooccurrence_close(table);
+    return good;
 }
 
 const xlm_command xlm_cooc_top = {
@@ -129,8 +122,8 @@ const xlm_command xlm_cooc_top = {
         "sum(X) / (sum(X_i) sum(X_j)).\n\n",
     .examples =
         "  xlm_cooc top house cooc.h5 -n 30 --by pmi\n",
-    .title = "Options of top",
     .options = options,
+    .takes = {"a subword and a table", 2, 2},
     .check = check,
-    .run = run,
+    .run_alone = run,
 };

@@ -27,4 +27,4 @@ embed_commands_sources = \
 	src/commands/embed_procrustes.c \
 	src/commands/embed_retrieval.c \
 	src/commands/embed_similarity.c \
-	$(command_sources) $(pair_options_sources) $(space_inputs_sources) $(word_inputs_sources)
+	$(command_sources) $(line_blocks_sources) $(pair_options_sources) $(space_inputs_sources) $(word_inputs_sources)

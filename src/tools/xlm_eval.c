@@ -1,4 +1,4 @@
-/* xlm-mpi: xlm_eval, how well a fine-tuned model does its task. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: xlm_eval, scores of a fine-tuned model. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 #include <string.h>
 
@@ -51,18 +51,14 @@ static struct {
 
 static const GOptionEntry options[] = {
     {"test", 't', XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.test,
-     "labelled file, in a language of the model; may be repeated; files without a language are scored together",
-     "[LANG:]FILE"},
+     "labelled file, in a language of the model; may be repeated; files without a language are scored together", "[LANG:]FILE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
-     "language of files without LANG:, by its name in the model (default: that of training)",
-     "LANG"},
+     "language of files without LANG:, by its name in the model (default: that of training)", "LANG"},
     {"predictions", 'p', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.predictions,
      "write predictions to this file (tags: token<tab>gold<tab>predicted; answers: JSON, by id); for several languages to "
-     "OUT.LANG.tsv",
-     "OUT.tsv"},
+     "OUT.LANG.tsv", "OUT.tsv"},
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME_ARRAY, &given.outputs,
-     "write another output of the task (answering: n_best, null_odds) to this file; may be repeated",
-     "NAME=FILE"},
+     "write another output of the task (answering: n_best, null_odds) to this file; may be repeated", "NAME=FILE"},
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the tables to this file", "FILE"},
     {"chart", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.chart, "draw the measures of each language as bars", "FILE.svg"},
     {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &given.overrides,
@@ -101,9 +97,7 @@ static bool read_options(int *argc, char ***argv, GError **error)
         return false;
     if (given.test == NULL)
         return xlm_error_set(error, EX_USAGE, "no file to score; give --test FILE");
-    if (given.threads < 0)
-        return xlm_error_set(error, EX_USAGE, "--threads=%" G_GINT64_FORMAT ": at least 1", given.threads);
-    return true;
+    return xlm_program_is_in("threads", given.threads, 0, G_MAXINT64, error);
 }
 
 /* The output in "NAME=FILE", and *path, the file. NULL with EX_USAGE if the task has no such output; the message lists those that
@@ -127,15 +121,6 @@ static const xlm_task_output *find_output(const xlm_task *task, const char *item
     return NULL;
 }
 
-static bool check_outputs(const xlm_task *task, GError **error)
-{
-    const char *path;
-    for (char **item = given.outputs; item != NULL && *item != NULL; item++)
-        if (find_output(task, *item, &path, error) == NULL)
-            return false;
-    return true;
-}
-
 /* The task of a checkpoint, its labels and options. */
 static bool open_task(work *w, const char *path, GError **error)
 {
@@ -147,8 +132,10 @@ static bool open_task(work *w, const char *path, GError **error)
         (*error)->code = EX_DATAERR; /* the file says so, not a job */
         return false;
     }
-    if (!check_outputs(w->task, error))
-        return false;
+    const char *file;
+    for (char **item = given.outputs; item != NULL && *item != NULL; item++)
+        if (find_output(w->task, *item, &file, error) == NULL)
+            return false;
     void *state = xlm_task_state_read(w->task, path, task->options, given.overrides, error);
     if (state == NULL)
         return false;
@@ -158,8 +145,7 @@ static bool open_task(work *w, const char *path, GError **error)
     return true;
 }
 
-/* The language of the model that a part of the file's name is the name of ("es" in es_gsd-ud-test.conllu.gz); -1: none or
- * several. */
+/* The language of the model that a part of the file's name names ("es" in es_gsd-ud-test.conllu.gz); -1: none or several. */
 static int language_of_file(const work *w, const char *path)
 {
     g_autofree char *base = g_path_get_basename(path);

@@ -34,8 +34,7 @@ static struct {
 static const GOptionEntry options[] = {
     {"output", 'o', XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.directory, "directory to write to; created if necessary", "DIR"},
     {"original", 0, 0, G_OPTION_ARG_STRING, &given.original,
-     "the language that the others are translated from: one of those given, or another, which is only read",
-     "LANG[=ROOT]"},
+     "the language that the others are translated from: one of those given, or another, which is only read", "LANG[=ROOT]"},
     {.long_name = NULL}};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};

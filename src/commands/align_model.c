@@ -1,5 +1,5 @@
 /* xlm-mpi: xlm_align --checkpoint, word alignment by a model's hidden states. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "commands/align.h"
+#include "commands/commands.h"
 #include "program/pair_options.h"
 
 static struct {

@@ -4,7 +4,7 @@
 
 #include "aligners/links.h"
 #include "base/log.h"
-#include "commands/align.h"
+#include "commands/commands.h"
 #include "text/fields.h"
 
 static struct {

@@ -7,7 +7,7 @@
 #include "aligners/link_matrix.h"
 #include "aligners/subword_links.h"
 #include "base/terminal.h"
-#include "commands/align.h"
+#include "commands/commands.h"
 
 static struct {
     gint64 pair, width;
@@ -119,12 +119,6 @@ static bool read_side(struct side *side, const xlm_corpus *corpus, const xlm_cor
 
 /* ---- showing ---- */
 
-static int find_width(void)
-{
-    const xlm_terminal terminal = {.fd = STDOUT_FILENO};
-    return given.width > 0 ? (int)given.width : xlm_terminal_width(&terminal);
-}
-
 static gint by_place(gconstpointer a, gconstpointer b, gpointer links)
 {
     const xlm_link *x = (const xlm_link *)links + *(const int64_t *)a, *y = (const xlm_link *)links + *(const int64_t *)b;
@@ -136,7 +130,8 @@ static int64_t join_links(const struct side side[2], xlm_link *links, float *sco
 {
     g_autofree xlm_link *joined = g_new(xlm_link, n + 1);
     g_autofree float *joined_scores = g_new(float, n + 1);
-    int64_t *order = g_new(int64_t, n + 1), count = 0;
+    g_autofree int64_t *order = g_new(int64_t, n + 1);
+    int64_t count = 0;
     for (int64_t l = 0; l < n; l++) {
         links[l].source = side[0].shown[links[l].source];
         links[l].target = side[1].shown[links[l].target];
@@ -156,7 +151,6 @@ static int64_t join_links(const struct side side[2], xlm_link *links, float *sco
     memcpy(links, joined, sizeof *links * (size_t)count);
     if (scores != NULL)
         memcpy(scores, joined_scores, sizeof *scores * (size_t)count);
-    g_free(order);
     return count;
 }
 
@@ -175,6 +169,8 @@ static void print(const xlm_alignment_file *file, const xlm_alignment_pairs *pai
                   float *scores, int64_t n)
 {
     const xlm_alignment_origin *origin = &file->origin;
+    const xlm_terminal terminal = {.fd = STDOUT_FILENO};
+    const int width = given.width > 0 ? (int)given.width : xlm_terminal_width(&terminal);
     g_autoptr(GString) out = g_string_new("");
     g_string_append_printf(out, "pair %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT ", %s %s, by %s%s%s\n", given.pair, pairs->pairs,
                            pairs->name, xlm_split_name(pairs->split), origin->method,
@@ -186,7 +182,7 @@ static void print(const xlm_alignment_file *file, const xlm_alignment_pairs *pai
         .source = (const char *const *)side[0].labels->pdata, .target = (const char *const *)side[1].labels->pdata,
         .sources = side[0].labels->len, .targets = side[1].labels->len, .links = links, .scores = scores,
         .n = join_links(side, links, scores, n)};
-    if (given.list || !xlm_link_matrix_append(out, &picture, find_width()))
+    if (given.list || !xlm_link_matrix_append(out, &picture, width))
         xlm_link_list_append(out, &picture);
     else if (scores != NULL)
         g_string_append(out, "\n■ linked, □ with a score below 0.5\n");

@@ -3,7 +3,7 @@
 
 #include "aligners/link_file.h"
 #include "aligners/symmetrise.h"
-#include "commands/align.h"
+#include "commands/commands.h"
 
 static struct {
     char *output, *how;

@@ -1,6 +1,6 @@
 /* xlm-mpi: xlm_align, word alignment of text. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/align_words.h"
-#include "commands/align.h"
+#include "commands/commands.h"
 #include "program/pair_options.h"
 
 static struct {

@@ -1,6 +1,6 @@
 /* xlm-mpi: xlm_cooc count, counting a corpus. SPDX-License-Identifier: GPL-3.0-or-later */
 
-#include "commands/cooc.h"
+#include "commands/commands.h"
 #include "lexicon/cooccurrence_count.h"
 
 static struct {

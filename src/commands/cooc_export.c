@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "commands/cooc.h"
+#include "commands/commands.h"
 #include "files/new_file.h"
 #include "lexicon/cooccurrence.h"
 

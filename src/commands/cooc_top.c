@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/cooc.h"
+#include "commands/commands.h"
 #include "lexicon/cooccurrence.h"
 
 static struct {
@@ -84,25 +84,24 @@ static bool show(const xlm_cooccurrence *table, const char *word, GError **error
 {
     g_auto(GStrv) words = xlm_cooccurrence_read_words(table, error);
     g_autofree double *totals = words != NULL ? xlm_cooccurrence_read_totals(table, error) : NULL;
-    struct search s = {.id = totals != NULL ? find_word(table, words, word, error) : -1,
-                       .found = g_array_new(FALSE, FALSE, sizeof(struct neighbour))};
+    g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(struct neighbour));
+    struct search s = {.id = totals != NULL ? find_word(table, words, word, error) : -1, .found = found};
     GError *failure = NULL;
-    if (s.id >= 0)
-        xlm_cooccurrence_scan(table, take, &s, &failure);
-    if (s.id >= 0 && failure == NULL) {
-        add_pmi(table, &s, totals);
-        g_array_sort(s.found, g_strcmp0(given.by, "pmi") == 0 ? by_pmi : by_count);
-        printf("%-24s %14s %8s\n", "subword", "count", "pmi");
-        for (guint i = 0; i < s.found->len && i < given.number; i++) {
-            const struct neighbour *f = &g_array_index(s.found, struct neighbour, i);
-            printf("%-24s %14.3f %8.3f\n", words[f->id], f->count, f->pmi);
-        }
-    }
-    const bool good = s.id >= 0 && failure == NULL && xlm_program_flush(error);
-    if (failure != NULL)
+    if (s.id < 0)
+        return false;
+    xlm_cooccurrence_scan(table, take, &s, &failure);
+    if (failure != NULL) {
         g_propagate_error(error, failure);
-    g_array_unref(s.found);
-    return good;
+        return false;
+    }
+    add_pmi(table, &s, totals);
+    g_array_sort(found, g_strcmp0(given.by, "pmi") == 0 ? by_pmi : by_count);
+    printf("%-24s %14s %8s\n", "subword", "count", "pmi");
+    for (guint i = 0; i < found->len && i < given.number; i++) {
+        const struct neighbour *f = &g_array_index(found, struct neighbour, i);
+        printf("%-24s %14.3f %8.3f\n", words[f->id], f->count, f->pmi);
+    }
+    return xlm_program_flush(error);
 }
 
 static bool run(char *const *arguments, GError **error)

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "program/word_inputs.h"
 #include "retrieval/model_alignment.h"
 

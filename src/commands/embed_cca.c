@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "gemm/gemm.h"
 #include "matrix/algebra.h"
 #include "vectors/vector_rows.h"

@@ -2,11 +2,9 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "program/word_inputs.h"
 #include "retrieval/dictionary_pairs.h"
-
-enum { MAX_NEIGHBOURS = 1000 };
 
 static struct {
     gint64 neighbours;
@@ -22,7 +20,7 @@ static const GOptionEntry options[] = {
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
     {.long_name = NULL}};
 
-static bool check(GError **error) { return xlm_program_is_in("neighbours", given.neighbours, 1, MAX_NEIGHBOURS, error); }
+static bool check(GError **error) { return xlm_program_is_in("neighbours", given.neighbours, 1, XLM_MAX_NEIGHBOURS, error); }
 
 /* path: of the checkpoint, the dictionary, and perhaps a corpus. */
 static bool open_inputs(xlm_word_inputs *w, char *const *path, GError **error)

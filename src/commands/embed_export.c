@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/progress.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "lexicon/frequency.h"
 #include "model/model_file.h"
 #include "program/line_blocks.h"

@@ -1,7 +1,7 @@
 /* xlm-mpi: xlm_embed factorise, embeddings by counting. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "maps/factorise.h"
 
 static xlm_factorise_options given = {.rank = 300, .seed = 1, .shift = 1, .smoothing = 0.75, .power = 0.5, .tolerance = 1e-4};

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "maps/map.h"
 #include "maps/map_items.h"
 #include "maps/principal.h"

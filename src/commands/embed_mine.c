@@ -1,12 +1,10 @@
 /* xlm-mpi: xlm_embed mine, translations found among sentences. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "program/pair_options.h"
 #include "retrieval/sentence_mining.h"
 #include "vectors/sentence_vectors.h"
-
-enum { MAX_NEIGHBOURS = 1000 };
 
 static struct {
     char *gold, *training, *languages, *score, *pooling, *output, *csv, *threshold;
@@ -53,7 +51,7 @@ static bool check(GError **error)
 {
     static const char *const scores[] = {"margin", "cosine", NULL};
     if (!xlm_program_is_one_of("score", given.score, scores, error) ||
-        !xlm_program_is_in("neighbours", given.neighbours, 1, MAX_NEIGHBOURS, error) ||
+        !xlm_program_is_in("neighbours", given.neighbours, 1, XLM_MAX_NEIGHBOURS, error) ||
         (given.layer != -1 && !xlm_program_is_in("layer", given.layer, 0, G_MAXINT64, error)))
         return false;
     if (given.training != NULL && given.threshold != NULL)

@@ -4,13 +4,11 @@
 
 #include "base/log.h"
 #include "base/terminal.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "program/space_inputs.h"
 #include "retrieval/near_words.h"
 #include "text/fields.h"
 #include "text/lines.h"
-
-enum { MAX_NEIGHBOURS = 1000 };
 
 static struct {
     char *language, *word_language, *word_vectors, *words, *corpus, *csv;
@@ -40,8 +38,8 @@ static bool check(GError **error)
     if (given.corpus != NULL && given.words != NULL)
         return xlm_error_set(error, EX_USAGE, "--corpus and --words cannot be combined");
     return xlm_program_is_in("most", given.most, 0, G_MAXINT64, error) &&
-           xlm_program_is_in("count", given.count, 1, MAX_NEIGHBOURS, error) &&
-           xlm_program_is_in("neighbours", given.neighbours, 0, MAX_NEIGHBOURS, error);
+           xlm_program_is_in("count", given.count, 1, XLM_MAX_NEIGHBOURS, error) &&
+           xlm_program_is_in("neighbours", given.neighbours, 0, XLM_MAX_NEIGHBOURS, error);
 }
 
 typedef struct work {
@@ -71,19 +69,14 @@ static bool open_candidates(work *w, GError **error)
 {
     const xlm_word_side *side = &w->in.sides.side[0];
     word_list list = {.set = &w->candidates};
-    xlm_word_set_open(&w->candidates, side->space, side->language);
     if (given.words != NULL) {
+        xlm_word_set_open(&w->candidates, side->space, side->language);
         if (!xlm_lines_each(given.words, take_word, &list, error))
             return false;
         if (list.left_out > 0)
             xlm_log_warn("%s: %" G_GINT64_FORMAT " words have no vector", given.words, list.left_out);
-    } else if (w->in.rows[0] != NULL) {
-        for (guint i = 0; i < w->in.rows[0]->len; i++)
-            xlm_word_set_add_row(&w->candidates, g_array_index(w->in.rows[0], int32_t, i));
     } else {
-        for (int64_t i = 0; i < xlm_word_space_rows(side->space); i++)
-            if (xlm_word_space_row_is_word(side->space, (int32_t)i))
-                xlm_word_set_add_row(&w->candidates, (int32_t)i);
+        xlm_space_inputs_add_words(&w->in, 0, &w->candidates);
     }
     return xlm_word_set_count(&w->candidates) > 0 ||
            xlm_error_set(error, EX_DATAERR, "%s: has no word with a vector",

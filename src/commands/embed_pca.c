@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "base/rng.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "matrix/algebra.h"
 #include "vectors/cosines.h"
 #include "vectors/vector_file.h"

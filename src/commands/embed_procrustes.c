@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "corpus/corpus.h"
 #include "files/files.h"
 #include "lexicon/dictionary.h"
@@ -22,7 +22,8 @@ static struct {
     gint64 most, refine, refine_words, csls_words, neighbours;
 } given = {.refine = 5, .refine_words = 15000, .csls_words = 20000, .neighbours = 10};
 
-static char **languages; /* --languages */
+static char **languages;      /* --languages */
+static char **normalisations; /* --normalise */
 
 static const GOptionEntry options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
@@ -55,11 +56,12 @@ static const GOptionEntry options[] = {
 
 static bool check(GError **error)
 {
-    g_auto(GStrv) how = g_strsplit(given.normalise != NULL ? given.normalise : "unit", ",", -1);
-    bool good = true;
-    for (int i = 0; how[i] != NULL && good; i++)
-        good = strcmp(how[i], "unit") == 0 || strcmp(how[i], "centre") == 0 || strcmp(how[i], "none") == 0 ||
-               xlm_error_set(error, EX_USAGE, "--normalise=%s: must be unit, centre or none", given.normalise);
+    static const char *const known[] = {"unit", "centre", "none", NULL};
+    if (given.normalise == NULL)
+        given.normalise = g_strdup("unit");
+    bool good = xlm_program_list("normalise", given.normalise, 1, G_MAXUINT, "unit, centre or none", &normalisations, error);
+    for (int i = 0; good && normalisations[i] != NULL; i++)
+        good = xlm_program_is_one_of("normalise", normalisations[i], known, error);
     return good && xlm_program_is_in("most", given.most, 0, G_MAXINT64, error) &&
            xlm_program_is_in("refine", given.refine, 0, G_MAXINT64, error) &&
            xlm_program_is_in("refine-words", given.refine_words, 1, G_MAXINT64, error) &&
@@ -82,19 +84,6 @@ typedef struct work {
     bool joint;               /* one space */
     GString *csv;
 } work;
-
-static void add_rows(work *w, int s)
-{
-    const xlm_word_side *side = &w->in.sides.side[s];
-    xlm_word_set_open(&w->set[s], side->space, side->language);
-    const GArray *rows = w->in.rows[s];
-    const int64_t n = rows != NULL ? rows->len : xlm_word_space_rows(side->space);
-    for (int64_t i = 0; i < n; i++) {
-        const int32_t row = rows != NULL ? g_array_index(rows, int32_t, i) : (int32_t)i;
-        if (xlm_word_space_row_is_word(side->space, row))
-            xlm_word_set_add_row(&w->set[s], row);
-    }
-}
 
 static void add_pair(GArray *pairs, int64_t source, int64_t target)
 {
@@ -176,8 +165,8 @@ static bool read_all(work *w, char *const *arguments, GError **error)
     if (!find_languages(dictionary, w->languages, error) ||
         !xlm_space_inputs_open(&w->in, spaces, (const char *const *)w->languages, given.corpus, given.most, error))
         return false;
-    add_rows(w, 0);
-    add_rows(w, 1);
+    for (int s = 0; s < 2; s++)
+        xlm_space_inputs_add_words(&w->in, s, &w->set[s]);
     if (!read_pairs(w, dictionary, w->pairs, &w->read, given.evaluate == NULL ? w->tested : NULL, &w->tests_read, error) ||
         !check_pairs(w, dictionary, w->pairs, w->read, error))
         return false;
@@ -213,14 +202,13 @@ static void normalise(const char *how, int64_t n, int64_t width, float *x)
 
 static void make_vectors(work *w)
 {
-    g_auto(GStrv) how = g_strsplit(given.normalise != NULL ? given.normalise : "unit", ",", -1);
     const int64_t width = xlm_word_space_width(w->in.sides.side[0].space);
     for (int s = 0; s < 2; s++) {
         const int64_t n = xlm_word_set_count(&w->set[s]);
         w->vectors[s] = xlm_word_set_vectors(&w->set[s], 0, n);
-        for (int i = 0; how[i] != NULL; i++)
-            if (strcmp(how[i], "none") != 0)
-                normalise(how[i], n, width, w->vectors[s]);
+        for (int i = 0; normalisations[i] != NULL; i++)
+            if (strcmp(normalisations[i], "none") != 0)
+                normalise(normalisations[i], n, width, w->vectors[s]);
     }
 }
 
@@ -401,7 +389,7 @@ static bool write_side(const work *w, int s, const char *path, int64_t d, const 
     const bool good = store != NULL && xlm_store_set_text(store, "/", "content", "words", error) &&
                 xlm_store_set_text(store, "/", "vectors", s == 0 ? "mapped" : "normalised", error) &&
                 xlm_store_set_text(store, "/", "dictionary", w->dictionary, error) &&
-                xlm_store_set_text(store, "/", "normalise", given.normalise != NULL ? given.normalise : "unit", error) &&
+                xlm_store_set_text(store, "/", "normalise", given.normalise, error) &&
                 write_rows(w, store, n, d, w->vectors[s], r != NULL ? r->map : NULL, error) &&
                 (r == NULL || write_rotation(w, store, r, error));
     return xlm_store_end(store, good, error);

@@ -1,11 +1,9 @@
 /* xlm-mpi: xlm_embed retrieval, whether translations are nearest. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "model_aligner/model_links.h"
 #include "program/pair_options.h"
 #include "retrieval/sentence_retrieval.h"
 #include "vectors/sentence_vectors.h"
-
-enum { MAX_NEIGHBOURS = 1000 };
 
 static struct {
     char *layer, *languages, *split, *pooling, *csv;
@@ -41,7 +39,7 @@ static bool check(GError **error)
     chosen = (xlm_retrieval_options){.pool = given.pool, .neighbours = (int)given.neighbours, .csv = given.csv,
                                      .special_tokens = given.special_tokens};
     return xlm_program_is_in("pool", given.pool, 0, G_MAXINT64, error) &&
-           xlm_program_is_in("neighbours", given.neighbours, 1, MAX_NEIGHBOURS, error) &&
+           xlm_program_is_in("neighbours", given.neighbours, 1, XLM_MAX_NEIGHBOURS, error) &&
            xlm_pooling_find(given.pooling, -1, &chosen.pooling, error) &&
            xlm_pair_options_layer(given.layer, XLM_LAYER_ALL, &chosen.layer, error) &&
            xlm_pair_options_languages(given.languages, &languages, error) &&

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/terminal.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "program/space_inputs.h"
 #include "retrieval/analogies.h"
 #include "retrieval/scored_pairs.h"

@@ -408,9 +408,10 @@ bool xlm_options_check(const xlm_option *table, const void *from, GError **error
 
 enum { COLUMNS = 4, LINE_WIDTH = 118, MIN_MEANING = 40 };
 
-/* Name, type, default, range of an option. */
-static void print_columns(const xlm_option *option, char *columns[COLUMNS])
+/* Name, type, default and range of an option. g_strfreev. */
+static char **print_columns(const xlm_option *option)
 {
+    char **columns = g_new0(char *, COLUMNS + 1);
     static const char *const types[] = {
         [XLM_OPTION_INT] = "integer", [XLM_OPTION_REAL] = "number",   [XLM_OPTION_FLAG] = "flag",
         [XLM_OPTION_TEXT] = "text",   [XLM_OPTION_CHOICE] = "choice", [XLM_OPTION_LIST] = "list",
@@ -424,6 +425,7 @@ static void print_columns(const xlm_option *option, char *columns[COLUMNS])
     columns[3] = option->type == XLM_OPTION_CHOICE ? g_strdup(option->choices)
                  : option->type == XLM_OPTION_FLAG ? g_strdup("true|false")
                                                    : print_range(option);
+    return columns;
 }
 
 /* Append the words of `text` in lines of at most `width`, all but the first indented by `indent` blanks. */
@@ -446,23 +448,18 @@ static void append_wrapped(GString *out, const char *text, int indent, int width
 void xlm_options_help(const xlm_option *table, GString *out)
 {
     int widths[COLUMNS] = {0}, indent = 2;
-    char *columns[COLUMNS];
     EACH_OPTION(option, table) {
-        print_columns(option, columns);
-        for (int i = 0; i < COLUMNS; i++) {
+        g_auto(GStrv) columns = print_columns(option);
+        for (int i = 0; i < COLUMNS; i++)
             widths[i] = MAX(widths[i], (int)strlen(columns[i]));
-            g_free(columns[i]);
-        }
     }
     for (int i = 0; i < COLUMNS; i++)
         indent += widths[i] + 2;
     EACH_OPTION(option, table) {
-        print_columns(option, columns);
+        g_auto(GStrv) columns = print_columns(option);
         g_string_append(out, "  ");
-        for (int i = 0; i < COLUMNS; i++) {
+        for (int i = 0; i < COLUMNS; i++)
             g_string_append_printf(out, "%-*s  ", widths[i], columns[i]);
-            g_free(columns[i]);
-        }
         append_wrapped(out, option->help, indent, MAX(LINE_WIDTH - indent, MIN_MEANING));
     }
 }

@@ -18,8 +18,8 @@ typedef struct xlm_line_blocks {
 
 /* Collective. path: borrowed; "-" is standard input. Close it also after a failure. Errors of xlm_lines_open. */
 bool xlm_line_blocks_open(xlm_line_blocks *blocks, const xlm_comm *comm, const char *path, GError **error);
-/* Collective. Read the next block: up to n lines, none of which begins after so many bytes. EX_DATAERR for a line with a byte 0, and
- * errors of xlm_lines_next. */
+/* Collective. Read the next block: up to n lines, none of which begins after so many bytes. EX_DATAERR for a line with a byte 0,
+ * and errors of xlm_lines_next. */
 bool xlm_line_blocks_next(xlm_line_blocks *blocks, int64_t n, size_t bytes, GError **error);
 void xlm_line_blocks_close(xlm_line_blocks *blocks);
 

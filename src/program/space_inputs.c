@@ -68,3 +68,16 @@ void xlm_space_inputs_close(xlm_space_inputs *inputs)
         g_clear_pointer(&inputs->rows[s], g_array_unref);
     }
 }
+
+void xlm_space_inputs_add_words(const xlm_space_inputs *inputs, int side, xlm_word_set *set)
+{
+    const xlm_word_side *of = &inputs->sides.side[side];
+    const GArray *rows = inputs->rows[side];
+    const int64_t n = rows != NULL ? rows->len : xlm_word_space_rows(of->space);
+    xlm_word_set_open(set, of->space, of->language);
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t row = rows != NULL ? g_array_index(rows, int32_t, i) : (int32_t)i;
+        if (xlm_word_space_row_is_word(of->space, row))
+            xlm_word_set_add_row(set, row);
+    }
+}

@@ -19,6 +19,9 @@ bool xlm_space_inputs_open(xlm_space_inputs *inputs, const char *const paths[2],
                            const char *corpus, int64_t max_words, GError **error);
 void xlm_space_inputs_close(xlm_space_inputs *inputs);
 
+/* Open a set of the words of a side: its rows, or all words of its space. xlm_word_set_close. */
+void xlm_space_inputs_add_words(const xlm_space_inputs *inputs, int side, xlm_word_set *set);
+
 /* Does a corpus have the subwords of a model's vocabulary? model: its path, for the message. EX_DATAERR. */
 bool xlm_space_inputs_check_corpus(const xlm_corpus *corpus, const xlm_vocabulary *vocabulary, const char *model, GError **error);
 

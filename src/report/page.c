@@ -183,21 +183,18 @@ static void append_key(GString *out, int number)
                            "stroke-width=\"2.5\" d=\"M0 4H36\"/></svg>", number % XLM_PAGE_STYLES);
 }
 
-void xlm_page_table(xlm_page *page, const char *caption, const char *corner, int columns, const char *const *headings,
-                    const int *styles)
+void xlm_page_table(xlm_page *page, const char *caption, const char *corner, int n, const xlm_page_column *columns)
 {
-    if (columns > 2) /* more than a narrow window has room for */
-        g_string_append_printf(page->body, "<p class=\"note more\">%d columns: scroll the table sideways to see all →</p>\n",
-                               columns);
+    if (n > 2) /* more than a narrow window has room for */
+        g_string_append_printf(page->body, "<p class=\"note more\">%d columns: scroll the table sideways to see all →</p>\n", n);
     xlm_page_scroll(page, caption);
     xlm_markup_wrap(page->body, "<table>\n<caption>", caption, "</caption>\n");
     xlm_markup_wrap(page->body, corner != NULL ? "<thead><tr><th scope=\"col\">" : "<thead><tr><td>",
                     corner != NULL ? corner : "", corner != NULL ? "</th>" : "</td>");
-    for (int i = 0; i < columns; i++) {
+    for (int i = 0; i < n; i++) {
         g_string_append(page->body, "<th scope=\"col\">");
-        if (styles != NULL)
-            append_key(page->body, styles[i]);
-        xlm_markup_wrap(page->body, "", headings[i], "</th>");
+        append_key(page->body, columns[i].style);
+        xlm_markup_wrap(page->body, "", columns[i].label, "</th>");
     }
     g_string_append(page->body, "</tr></thead>\n<tbody>\n");
 }
@@ -270,13 +267,13 @@ void xlm_page_text_group(xlm_page *page, const char *heading, int n, const xlm_p
 
 void xlm_page_texts_end(xlm_page *page) { g_string_append(page->body, "</table>\n"); }
 
-void xlm_page_legend(xlm_page *page, int n, const char *const *labels, const int *styles)
+void xlm_page_legend(xlm_page *page, int n, const xlm_page_column *entries)
 {
     g_string_append(page->body, "<ul class=\"legend\">");
     for (int i = 0; i < n; i++) {
         g_string_append(page->body, "<li>");
-        append_key(page->body, styles[i]);
-        xlm_markup_wrap(page->body, "<span>", labels[i], "</span></li>");
+        append_key(page->body, entries[i].style);
+        xlm_markup_wrap(page->body, "<span>", entries[i].label, "</span></li>");
     }
     g_string_append(page->body, "</ul>\n");
 }

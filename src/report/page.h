@@ -23,6 +23,12 @@ typedef struct xlm_page {
  * same colour and dashes. */
 enum { XLM_PAGE_STYLES = 30 };
 
+/* A column of a table, or an entry of a legend. */
+typedef struct xlm_page_column {
+    const char *label;
+    int style; /* of its line */
+} xlm_page_column;
+
 xlm_page *xlm_page_new(void);
 /* Finish the page, and return its text. command: how it was made, shown at the end. g_string_free. */
 GString *xlm_page_end(xlm_page *page, const char *title, const char *command);
@@ -40,11 +46,10 @@ void xlm_page_note(xlm_page *page, const char *format, ...) G_GNUC_PRINTF(2, 3);
  * what it shows. */
 void xlm_page_scroll(xlm_page *page, const char *label);
 
-/* A table: a line of column headings, and a heading before each row. caption: what it shows. corner: heading of the row headings,
- * or NULL. styles: NULL, or [columns] styles of lines that are shown with the column headings.
+/* A table: a line of n column headings with the lines of their styles, and a heading before each row. caption: what it shows.
+ * corner: heading of the row headings, or NULL.
  *   xlm_page_table -> xlm_page_row ... -> xlm_page_table_end */
-void xlm_page_table(xlm_page *page, const char *caption, const char *corner, int columns, const char *const *headings,
-                    const int *styles);
+void xlm_page_table(xlm_page *page, const char *caption, const char *corner, int n, const xlm_page_column *columns);
 /* cells: [columns]; NULL: there is nothing. numbers: align them to the right; otherwise cells that are all the same become
  * one. */
 void xlm_page_row(xlm_page *page, const char *heading, int columns, const char *const *cells, bool numbers);
@@ -63,7 +68,7 @@ void xlm_page_text_group(xlm_page *page, const char *heading, int n, const xlm_p
 void xlm_page_texts_end(xlm_page *page);
 
 /* A list of styles of lines and their labels. */
-void xlm_page_legend(xlm_page *page, int n, const char *const *labels, const int *styles);
+void xlm_page_legend(xlm_page *page, int n, const xlm_page_column *entries);
 
 /* Preformatted text that is shown when its summary is opened. */
 void xlm_page_details(xlm_page *page, const char *summary, const char *text);

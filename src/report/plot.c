@@ -319,13 +319,12 @@ static void append_figure(xlm_page *page, const xlm_plot *plot, const GString *d
     xlm_markup_wrap(page->body, "<figure>\n<figcaption><b>", plot->title, "</b></figcaption>\n");
     if (legend) {
         const guint n = plot->lines->len;
-        g_autofree const char **labels = g_new(const char *, n + 1);
-        g_autofree int *styles = g_new(int, n + 1);
+        g_autofree xlm_page_column *entries = g_new(xlm_page_column, n + 1);
         for (guint i = 0; i < n; i++) {
-            labels[i] = ((const line *)plot->lines->pdata[i])->label;
-            styles[i] = ((const line *)plot->lines->pdata[i])->style;
+            const line *l = plot->lines->pdata[i];
+            entries[i] = (xlm_page_column){l->label, l->style};
         }
-        xlm_page_legend(page, (int)n, labels, styles);
+        xlm_page_legend(page, (int)n, entries);
     }
     g_string_append_printf(page->body, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"t%d d%d\">\n"
                            "<title id=\"t%d\">", WIDTH, HEIGHT, number, number, number);

@@ -220,25 +220,21 @@ static bool read_run(xlm_run *run, xlm_page *page, GError **error)
 
 static void name_runs(xlm_runs *runs)
 {
+    g_auto(GStrv) names = g_new0(char *, runs->n + 1);
     for (int i = 0; i < runs->n; i++)
-        runs->labels[i] = g_path_get_basename(runs->run[i].place);
+        names[i] = g_path_get_basename(runs->run[i].place);
     for (int i = 0; i < runs->n; i++) {
         bool alone = true;
         for (int k = 0; k < runs->n && alone; k++)
-            alone = k == i || strcmp(runs->labels[k], runs->labels[i]) != 0;
-        runs->run[i].label = g_strdup(alone ? runs->labels[i] : runs->run[i].directory);
-        runs->styles[i] = i;
-    }
-    for (int i = 0; i < runs->n; i++) {
-        g_free(runs->labels[i]);
-        runs->labels[i] = runs->run[i].label;
+            alone = k == i || strcmp(names[k], names[i]) != 0;
+        runs->run[i].label = g_strdup(alone ? names[i] : runs->run[i].directory);
+        runs->columns[i] = (xlm_page_column){runs->run[i].label, i};
     }
 }
 
 bool xlm_runs_read(xlm_runs *runs, char *const *directories, int n, xlm_page *page, GError **error)
 {
-    *runs = (xlm_runs){.n = n, .run = g_new0(xlm_run, MAX(n, 1)), .labels = g_new0(char *, n + 1),
-                       .styles = g_new0(int, MAX(n, 1))};
+    *runs = (xlm_runs){.n = n, .run = g_new0(xlm_run, MAX(n, 1)), .columns = g_new0(xlm_page_column, MAX(n, 1))};
     for (int i = 0; i < n; i++) {
         runs->run[i].directory = directories[i];
         if (!read_run(&runs->run[i], page, error))
@@ -265,8 +261,7 @@ void xlm_runs_clear(xlm_runs *runs)
             g_ptr_array_unref(run->facts);
     }
     g_free(runs->run);
-    g_free(runs->labels);
-    g_free(runs->styles);
+    g_free(runs->columns);
 }
 
 int xlm_runs_find(const xlm_runs *runs, const char *path)

@@ -22,9 +22,8 @@ typedef struct xlm_run {
 
 typedef struct xlm_runs {
     int n;
-    xlm_run *run;  /* [n]; run i has style i (report/page.h) */
-    char **labels; /* [n], and NULL after them */
-    int *styles;   /* [n] */
+    xlm_run *run;             /* [n] */
+    xlm_page_column *columns; /* [n] the label of run i, and style i */
 } xlm_runs;
 
 /* directories: [n], borrowed. Damaged files in them are noted on the page. EX_USAGE: a directory is given twice; EX_NOINPUT: one

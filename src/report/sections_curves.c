@@ -104,7 +104,7 @@ static bool draw_curve(const xlm_sections *s, const char *title, const char *nam
     plot->marks = marks;
     for (int i = 0; i < s->runs->n; i++)
         if (points[i] != NULL)
-            xlm_plot_add(plot, s->runs->labels[i], i, points[i]);
+            xlm_plot_add(plot, s->runs->run[i].label, i, points[i]);
     return xlm_plot_end(plot, s->page, false, error);
 }
 
@@ -136,7 +136,7 @@ static bool draw_throughput(const xlm_sections *s, GError **error)
         const xlm_curve *tokens = xlm_curves_find(s->runs->run[i].curves, "train total tokens");
         const xlm_curve *seconds = xlm_curves_find(s->runs->run[i].curves, "train total seconds");
         if (tokens != NULL && seconds != NULL)
-            xlm_plot_add(plot, s->runs->labels[i], i, rate_of(tokens->points, seconds->points));
+            xlm_plot_add(plot, s->runs->run[i].label, i, rate_of(tokens->points, seconds->points));
     }
     return xlm_plot_end(plot, s->page, false, error);
 }
@@ -268,7 +268,7 @@ static void write_last(const xlm_sections *s, const char *caption, const GPtrArr
 {
     const int n = s->runs->n;
     g_autofree char **cells = g_new0(char *, n + 1);
-    xlm_page_table(s->page, caption, NULL, n, (const char *const *)s->runs->labels, s->runs->styles);
+    xlm_page_table(s->page, caption, NULL, n, s->runs->columns);
     for (guint k = 0; k < names->len; k++) {
         const xlm_curve *any = find_curve(s, names->pdata[k]);
         for (int i = 0; i < n; i++) {

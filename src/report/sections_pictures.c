@@ -173,8 +173,9 @@ static bool write_matrices(const xlm_sections *s, const matrices *m, const char 
 {
     /* The run of the model or, if its directory was renamed, of the matrices. */
     const int by_model = xlm_runs_find(s->runs, m->model), run = by_model >= 0 ? by_model : xlm_runs_find(s->runs, path);
-    g_autofree char *title = g_strdup_printf("%s, step %" G_GINT64_FORMAT ": %s → %s", run >= 0 ? s->runs->labels[run] : m->model,
-                                             m->step, m->language[0], m->language[1]);
+    g_autofree char *title = g_strdup_printf("%s, step %" G_GINT64_FORMAT ": %s → %s",
+                                             run >= 0 ? s->runs->run[run].label : m->model, m->step, m->language[0],
+                                             m->language[1]);
     xlm_page_heading(s->page, title);
     xlm_page_paragraph(s->page, "%s. Layers in the file: %s. The stronger the colour, the larger among the values of a pair.",
                        m->values, m->layers);

@@ -101,8 +101,8 @@ bool xlm_sections_have_results(const xlm_sections *s, const char *id)
 }
 
 /* Choose the runs that have results of the section, by layer or without one. [out] place: the column of each run, -1 for the
- * others; labels, styles: of the columns. Returns their number. */
-static int choose_columns(const xlm_sections *s, const char *id, bool by_layer, int *place, const char **labels, int *styles)
+ * others; columns: their columns. Returns their number. */
+static int choose_columns(const xlm_sections *s, const char *id, bool by_layer, int *place, xlm_page_column *columns)
 {
     int n = 0;
     for (int i = 0; i < s->runs->n; i++) {
@@ -112,10 +112,8 @@ static int choose_columns(const xlm_sections *s, const char *id, bool by_layer, 
             any = r->run == i && (r->layer >= 0) == by_layer && strcmp(measure_of(r).section, id) == 0;
         }
         place[i] = any ? n : -1;
-        if (any) {
-            labels[n] = s->runs->labels[i];
-            styles[n++] = s->runs->styles[i];
-        }
+        if (any)
+            columns[n++] = s->runs->columns[i];
     }
     return n;
 }
@@ -123,9 +121,9 @@ static int choose_columns(const xlm_sections *s, const char *id, bool by_layer, 
 void xlm_sections_write_results(const xlm_sections *s, const char *id)
 {
     const GArray *rows = s->results->rows;
-    g_autofree int *place = g_new(int, s->runs->n), *styles = g_new(int, s->runs->n);
-    g_autofree const char **labels = g_new(const char *, s->runs->n);
-    const int n = choose_columns(s, id, false, place, labels, styles);
+    g_autofree int *place = g_new(int, s->runs->n);
+    g_autofree xlm_page_column *columns = g_new(xlm_page_column, s->runs->n);
+    const int n = choose_columns(s, id, false, place, columns);
     g_autofree char **cells = g_new0(char *, n + 1);
     g_autofree bool *done = g_new0(bool, rows->len + 1);
     bool any = false;
@@ -135,7 +133,7 @@ void xlm_sections_write_results(const xlm_sections *s, const char *id)
         if (done[i] || r->layer >= 0 || strcmp(m.section, id) != 0)
             continue;
         if (!any)
-            xlm_page_table(s->page, "Measured on the checkpoints", NULL, n, labels, styles);
+            xlm_page_table(s->page, "Measured on the checkpoints", NULL, n, columns);
         any = true;
         for (guint k = i; k < rows->len; k++) {
             const xlm_result *q = &g_array_index(rows, xlm_result, k);
@@ -234,17 +232,18 @@ static bool draw_layers(const xlm_sections *s, const xlm_result *r, bool *done, 
     plot->marks = true;
     for (int i = 0; i < n; i++) {
         g_ptr_array_add(row->cells, best_cell(points[i], m.less));
-        xlm_plot_add(plot, s->runs->labels[i], i, points[i]);
+        xlm_plot_add(plot, s->runs->run[i].label, i, points[i]);
     }
     return xlm_plot_end(plot, s->page, false, error);
 }
 
 static void write_best(const xlm_sections *s, const char *id, const GArray *rows)
 {
-    g_autofree int *place = g_new(int, s->runs->n), *styles = g_new(int, s->runs->n);
-    g_autofree const char **labels = g_new(const char *, s->runs->n), **cells = g_new(const char *, s->runs->n);
-    const int n = choose_columns(s, id, true, place, labels, styles);
-    xlm_page_table(s->page, "The best layer of each", NULL, n, labels, styles);
+    g_autofree int *place = g_new(int, s->runs->n);
+    g_autofree xlm_page_column *columns = g_new(xlm_page_column, s->runs->n);
+    g_autofree const char **cells = g_new(const char *, s->runs->n);
+    const int n = choose_columns(s, id, true, place, columns);
+    xlm_page_table(s->page, "The best layer of each", NULL, n, columns);
     for (guint i = 0; i < rows->len; i++) {
         const best *b = &g_array_index(rows, best, i);
         for (int k = 0; k < s->runs->n; k++)

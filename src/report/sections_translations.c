@@ -192,7 +192,7 @@ static char *label_of(const translations *t, int place)
 {
     const xlm_runs *runs = t->sections->runs;
     const int64_t *step = t->step + place / FILES * FILES;
-    GString *label = g_string_new(runs->n > 1 ? runs->labels[place / FILES] : "Translation");
+    GString *label = g_string_new(runs->n > 1 ? runs->run[place / FILES].label : "Translation");
     if (place % FILES == BEST)
         g_string_append(label, ", best");
     else if (step[BEST] == step[NEWEST])

@@ -231,10 +231,9 @@ static void close_filler(filler *f)
 
 static bool read_options(int *argc, char ***argv, GError **error)
 {
-    bool good = xlm_program_parse(&program, option_groups, argc, argv, error);
-    if (good && *argc < 2)
-        good = xlm_error_set(error, EX_USAGE, "a checkpoint is needed; see xlm_fill --help");
-    return good && xlm_program_is_in("top", given.top, 1, G_MAXINT64, error);
+    return xlm_program_parse(&program, option_groups, argc, argv, error) &&
+           (*argc >= 2 || xlm_error_set(error, EX_USAGE, "a checkpoint is needed; see xlm_fill --help")) &&
+           xlm_program_is_in("top", given.top, 1, G_MAXINT64, error);
 }
 
 int main(int argc, char **argv)

@@ -136,7 +136,7 @@ static bool read_measures(const char *argument, xlm_results *results, const xlm_
     const char *path = argument, *equals = strchr(argument, '=');
     for (int i = 0; i < runs->n && equals != NULL && path == argument; i++) {
         g_autofree char *name = g_strndup(argument, (gsize)(equals - argument));
-        if (strcmp(name, runs->labels[i]) == 0 || strcmp(name, runs->run[i].directory) == 0) {
+        if (strcmp(name, runs->run[i].label) == 0 || strcmp(name, runs->run[i].directory) == 0) {
             run = i;
             path = equals + 1;
         }
@@ -178,11 +178,12 @@ static char *make_title(const xlm_runs *runs)
 {
     if (given.title != NULL)
         return g_strdup(given.title);
-    if (runs->n <= 3) {
-        g_autofree char *names = g_strjoinv(", ", runs->labels);
-        return g_strconcat("Report on ", names, NULL);
-    }
-    return g_strdup_printf("Report on %d runs", runs->n);
+    if (runs->n > 3)
+        return g_strdup_printf("Report on %d runs", runs->n);
+    GString *title = g_string_new("Report on ");
+    for (int i = 0; i < runs->n; i++)
+        g_string_append_printf(title, "%s%s", i > 0 ? ", " : "", runs->run[i].label);
+    return g_string_free(title, FALSE);
 }
 
 static bool report(char *const *directories, int n, const char *command, GError **error)

@@ -165,15 +165,10 @@ static xlm_examples *make_examples(work *w, const block *b, int64_t first, int64
     xlm_examples *examples = xlm_examples_new(xlm_vocabulary_specials(w->loaded->vocabulary));
     const int32_t language = MAX(w->language, 0);
     for (int64_t i = first; i < end; i++) {
-        const int64_t begin = g_array_index(b->offsets, int64_t, i), all = g_array_index(b->offsets, int64_t, i + 1);
-        const int64_t last = MIN(all, begin + w->length - 2);
-        w->cut += last < all;
-        w->empty += begin == all;
-        xlm_examples_add_special(examples, XLM_BOS, language, 0);
-        for (int64_t k = begin; k < last; k++)
-            xlm_examples_add(examples, g_array_index(b->ids, int32_t, k), language, 0);
-        xlm_examples_add_special(examples, XLM_EOS, language, 0);
-        xlm_examples_end(examples);
+        const int64_t begin = g_array_index(b->offsets, int64_t, i), n = g_array_index(b->offsets, int64_t, i + 1) - begin;
+        w->cut += n > w->length - 2;
+        w->empty += n == 0;
+        xlm_examples_add_sentence(examples, &g_array_index(b->ids, int32_t, begin), n, w->length - 2, language);
     }
     return examples;
 }

@@ -47,7 +47,7 @@ typedef struct xlm_tensor_name {
 struct xlm_architecture {
     const char *model_type;  /* "bert" */
     const char *class_name;  /* that names of classes begin with: "Bert" */
-    const char *bare_class, *words_class; /* "BertModel", "BertForMaskedLM"; those of tasks: foreign/task_heads.h */
+    const char *words_ending; /* of the class with a head for words: "ForMaskedLM"; those of tasks: foreign/task_heads.h */
     const char *prefix;      /* of all names in `body`, but for those of a bare model: "bert." */
     const xlm_config_number *numbers; /* theirs NULL ends */
     const xlm_tensor_name *body, *head; /* ours NULL ends */
@@ -84,6 +84,9 @@ bool xlm_config_int(const json_t *json, const char *path, const char *key, int64
 bool xlm_config_flag(const json_t *json, const char *path, const char *key, bool default_value, bool *value, GError **error);
 /* NULL with an error. */
 const char *xlm_config_text(const json_t *json, const char *path, const char *key, const char *default_value, GError **error);
+/* A sinusoidal position embedding (Vaswani et al. 2017, §3.5), as nn/model.c has it: its value at a position in one of `width`
+ * columns. */
+double xlm_foreign_sinusoid(int64_t position, int64_t column, int64_t width);
 /* "path: "key": what". Returns false. */
 bool xlm_config_refuse(const char *path, const char *key, GError **error, const char *format, ...) G_GNUC_PRINTF(4, 5);
 
@@ -93,6 +96,8 @@ bool xlm_config_read_bert(const json_t *json, xlm_foreign_config *config, const 
                           GError **error);
 void xlm_config_write_bert(json_t *json, xlm_foreign_config *config);
 extern const char *const xlm_bert_unused[];
+/* What BERT lacks (xlm_architecture.lacks), and RoBERTa too. */
+const char *xlm_bert_lacks(const xlm_model_config *model, int64_t pad);
 extern const xlm_tensor_name xlm_bert_body[]; /* of BERT, RoBERTa, XLM-R */
 /* Keys of config.json of which BERT and its like have the same, with the default_value of `eps`, for tables. */
 #define XLM_BERT_NUMBERS(eps, dropout_rate) \

@@ -20,7 +20,7 @@ bool xlm_convert_import(const char *directory, const xlm_convert_options *option
 
 /* model -> a directory, which must not be there yet, or be empty. EX_DATAERR: no architecture can hold the model; others as
  * above. The directory has its name when all is in it. */
-bool xlm_convert_export(const char *model, const xlm_convert_options *options, const char *output, GError **error);
+bool xlm_convert_export(const char *model, const char *output, GError **error);
 
 /* Is it a directory, or by its name a file of such a one, pickled too, which xlm_convert_import refuses with a message? */
 bool xlm_convert_is_theirs(const char *path);

@@ -155,24 +155,12 @@ static bool read_parameter(const exporter *ex, const xlm_store *store, const ten
     return good;
 }
 
-/* Vaswani et al. 2017, §3.5, as nn/model.c has them. */
-static void make_sinusoids(const tensor *t, int64_t row, int64_t n, float *values)
-{
-    for (int64_t c = 0; c < t->cols; c++) {
-        const double wavelength = pow(10000, (double)(c / 2 * 2) / (double)t->cols);
-        for (int64_t r = 0; r < n; r++) {
-            const double angle = (double)(t->first + row + r) / wavelength;
-            values[r * t->cols + c] = (float)(c % 2 == 0 ? sin(angle) : cos(angle));
-        }
-    }
-}
-
 /* Rows [row, row + n) of a tensor that no parameter has. */
 static void make_rows(const tensor *t, int64_t row, int64_t n, float *values)
 {
     memset(values, 0, sizeof *values * (size_t)(n * t->cols));
-    if (t->origin == OF_SINUSOIDS)
-        make_sinusoids(t, row, n, values);
+    for (int64_t i = 0; i < n * t->cols && t->origin == OF_SINUSOIDS; i++)
+        values[i] = (float)xlm_foreign_sinusoid(t->first + row + i / t->cols, i % t->cols, t->cols);
     for (int64_t r = 0; r < n && t->origin == OF_IDENTITY; r++)
         values[r * t->cols + row + r] = 1;
 }
@@ -270,9 +258,9 @@ static void describe(exporter *ex)
 {
     const xlm_architecture *a = ex->config.architecture;
     ex->json = xlm_foreign_config_print(&ex->config);
-    ex->class_name = ex->head != NULL                         ? g_strconcat(a->class_name, ex->head->ending, NULL)
-                     : ex->config.model.head == XLM_HEAD_NONE ? g_strdup(a->bare_class)
-                                                              : g_strdup(a->words_class);
+    ex->class_name = g_strconcat(a->class_name, ex->head != NULL                         ? ex->head->ending
+                                                : ex->config.model.head == XLM_HEAD_NONE ? "Model"
+                                                                                         : a->words_ending, NULL);
     json_object_set_new(ex->json, "architectures", json_pack("[s]", ex->class_name));
     json_object_set_new(ex->json, "torch_dtype", json_string("float32"));
     describe_tokens(ex);
@@ -393,10 +381,9 @@ static bool write_directory(exporter *ex, const char *output, GError **error)
     return good;
 }
 
-bool xlm_convert_export(const char *model, const xlm_convert_options *options, const char *output, GError **error)
+bool xlm_convert_export(const char *model, const char *output, GError **error)
 {
     exporter ex = {.path = model, .notes = g_string_new(NULL)};
-    (void)options;
     const bool good = open_model(&ex, error) && write_directory(&ex, output, error);
     if (ex.tensors != NULL)
         g_array_unref(ex.tensors);

@@ -1,12 +1,11 @@
 /* xlm-mpi: vocabularies and tokenizers of models of other programs. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "foreign/foreign_vocabulary.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "files/new_file.h"
 #include "subwords/published.h"
+#include "text/fields.h"
 
 /* Attribute of XLM_CONVERT_VOCABULARY: rows of the model's word embeddings, those that only tokenizer.json needs included;
  * where it is not there, as many as subwords. */
@@ -79,24 +78,30 @@ static char **choose_languages(const xlm_convert_options *options, int64_t embed
     return names;
 }
 
-/* The same vocabulary with these languages, and with subwords "[row 17]" after all others up to `rows`, for rows of embeddings
- * that no token has. */
-static xlm_vocabulary *complete(const xlm_vocabulary *v, int64_t rows, char **languages, GError **error)
+/* A vocabulary like v, of these subwords in their order, and with these languages. */
+static xlm_vocabulary *remake(const xlm_vocabulary *v, const xlm_word_counts *subwords, int languages,
+                              const char *const *language_names, GError **error)
 {
     const char *names[XLM_SPECIAL_TOKENS];
     for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
         names[i] = xlm_vocabulary_words(v)[xlm_vocabulary_special(v, (xlm_special)i)];
     const xlm_vocabulary_settings settings = {
         .in_order = true, .specials = xlm_vocabulary_specials(v), .special_names = names, .words = xlm_vocabulary_word_mode(v),
-        .lowercase = xlm_vocabulary_lowercase(v), .languages = (int)g_strv_length(languages),
-        .language_names = (const char *const *)languages};
+        .lowercase = xlm_vocabulary_lowercase(v), .languages = languages, .language_names = language_names};
+    return xlm_vocabulary_new(subwords, xlm_segmenter_ref(xlm_vocabulary_segmenter(v)), &settings, error);
+}
+
+/* The same vocabulary with these languages, and with subwords "[row 17]" after all others up to `rows`, for rows of embeddings
+ * that no token has. */
+static xlm_vocabulary *complete(const xlm_vocabulary *v, int64_t rows, char **languages, GError **error)
+{
     g_autoptr(xlm_word_counts) subwords = xlm_word_counts_new();
     xlm_word_counts_add_all(subwords, xlm_vocabulary_subwords(v), 1);
     for (int64_t id = xlm_vocabulary_size(v); id < rows; id++) {
         g_autofree char *name = g_strdup_printf("[row %" G_GINT64_FORMAT "]", id);
         xlm_word_counts_add(subwords, name, strlen(name), 0);
     }
-    return xlm_vocabulary_new(subwords, xlm_segmenter_ref(xlm_vocabulary_segmenter(v)), &settings, error);
+    return remake(v, subwords, (int)g_strv_length(languages), (const char *const *)languages, error);
 }
 
 static xlm_vocabulary *read_published(const char *place, const xlm_convert_options *options, int64_t rows, int64_t embedded,
@@ -148,15 +153,7 @@ xlm_vocabulary *xlm_foreign_vocabulary_read(const char *directory, const xlm_con
 static bool write_bytes(const char *directory, const char *name, const char *bytes, size_t size, GError **error)
 {
     g_autofree char *path = g_build_filename(directory, name, NULL);
-    xlm_new_file file;
-    bool good = xlm_new_file_create(&file, path, error);
-    if (good && fwrite(bytes, 1, size, file.stream) < size) {
-        good = xlm_new_file_failed(path, "cannot be written", errno, error);
-        xlm_new_file_discard(&file);
-    } else if (good) {
-        good = xlm_new_file_commit(&file, error);
-    }
-    return good;
+    return xlm_fields_write(path, g_string_new_len(bytes, (gssize)size), error);
 }
 
 bool xlm_foreign_write_text(const char *directory, const char *name, const char *text, GError **error)
@@ -246,19 +243,12 @@ static bool write_files(const char *directory, json_t *files, GError **error)
 /* All subwords by id, twins among them as if they were text's, and then these. */
 static xlm_vocabulary *append_subwords(const xlm_vocabulary *v, const xlm_word_counts *added, GError **error)
 {
-    const char *names[XLM_SPECIAL_TOKENS];
-    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
-        names[i] = xlm_vocabulary_words(v)[xlm_vocabulary_special(v, (xlm_special)i)];
-    const xlm_vocabulary_settings settings = {
-        .in_order = true, .specials = xlm_vocabulary_specials(v), .special_names = names, .words = xlm_vocabulary_word_mode(v),
-        .lowercase = xlm_vocabulary_lowercase(v), .languages = xlm_vocabulary_languages(v),
-        .language_names = xlm_vocabulary_language_names(v)};
     g_autoptr(xlm_word_counts) subwords = xlm_word_counts_new();
     for (int32_t id = 0; id < xlm_vocabulary_size(v); id++)
         if (!xlm_vocabulary_is_special(v, id))
             xlm_word_counts_add(subwords, xlm_vocabulary_words(v)[id], strlen(xlm_vocabulary_words(v)[id]), 0);
     xlm_word_counts_add_all(subwords, added, 1);
-    return xlm_vocabulary_new(subwords, xlm_segmenter_ref(xlm_vocabulary_segmenter(v)), &settings, error);
+    return remake(v, subwords, xlm_vocabulary_languages(v), xlm_vocabulary_language_names(v), error);
 }
 
 bool xlm_foreign_vocabulary_complete(const xlm_vocabulary *v, xlm_vocabulary **larger, GError **error)
@@ -276,8 +266,7 @@ static void note_added(int64_t added, GString *notes)
 {
     if (added > 0)
         g_string_append_printf(notes, "The last %" G_GINT64_FORMAT " subwords are made on the way to others. Where a word has "
-                                                                   "one "
-                               "of them left over, as rare words may, xlm-mpi takes it apart again, or does not know it, and "
+                               "one of them left over, as rare words may, xlm-mpi takes it apart again, or does not know it, and "
                                "the tokenizer here keeps it.\n", added);
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "files/files.h"
+#include "text/fields.h"
 
 enum { BLOCK = 1 << 16 };                             /* elements that are converted at once */
 static const uint64_t LARGEST_HEAD = 100u * 1000 * 1000; /* bytes; the format's own limit */
@@ -249,6 +250,7 @@ static bool add_file(xlm_safetensors *tensors, const char *path, GPtrArray *entr
         entry *e = g_new0(entry, 1);
         e->name = g_strdup(name);
         e->file = file;
+        e->tensor.file = file->path;
         g_ptr_array_add(entries, e);
         g_ptr_array_add(own, e);
         good = read_entry(about, e, room, path, error);
@@ -258,22 +260,9 @@ static bool add_file(xlm_safetensors *tensors, const char *path, GPtrArray *entr
 
 static json_t *read_table(const char *path, GError **error)
 {
-    weight_file file = {.descriptor = -1};
-    uint64_t size = 0;
-    json_t *table = NULL;
-    if (open_file(&file, path, &size, error)) {
-        if (size > LARGEST_HEAD) {
-            xlm_error_set(error, EX_DATAERR, "%s: is too large for a table of tensors", path);
-        } else {
-            g_autofree char *text = g_malloc(size + 1);
-            if (read_bytes(&file, 0, text, size, error))
-                table = parse(path, text, size, error);
-        }
-    }
-    if (file.descriptor >= 0)
-        close(file.descriptor);
-    g_free(file.path);
-    return table;
+    size_t size;
+    g_autofree char *text = xlm_fields_load(path, &size, error);
+    return text != NULL ? parse(path, text, size, error) : NULL;
 }
 
 /* A name of the table is that of a file beside it, never a way to another place. */
@@ -416,12 +405,6 @@ const xlm_safetensor *xlm_safetensors_find(const xlm_safetensors *tensors, const
     return e != NULL ? &e->tensor : NULL;
 }
 
-const char *xlm_safetensors_file(const xlm_safetensors *tensors, const xlm_safetensor *tensor)
-{
-    (void)tensors;
-    return ((const entry *)(const void *)tensor)->file->path;
-}
-
 /* ---- values ---- */
 
 static float from_bits(uint32_t bits)
@@ -462,11 +445,9 @@ static void convert(const char *type, const void *bytes, int64_t n, float *value
             values[i] = from_bits(GUINT32_FROM_LE(((const uint32_t *)bytes)[i]));
 }
 
-bool xlm_safetensors_read(const xlm_safetensors *tensors, const xlm_safetensor *tensor, int64_t first, int64_t n, float *values,
-                          GError **error)
+bool xlm_safetensors_read(const xlm_safetensor *tensor, int64_t first, int64_t n, float *values, GError **error)
 {
     const entry *e = (const entry *)(const void *)tensor;
-    (void)tensors;
     if (tensor->type[0] != 'F' && strcmp(tensor->type, "BF16") != 0)
         return xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\": its values are of type %s, not floating-point numbers",
                              e->file->path, tensor->name, tensor->type);

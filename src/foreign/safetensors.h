@@ -23,6 +23,7 @@ enum { XLM_SAFETENSOR_MAX_DIMENSIONS = 8 };
 
 typedef struct xlm_safetensor {
     const char *name;
+    const char *file; /* path of the file that it is in */
     const char *type; /* "F32", "F16", "BF16", "F64"; others, as "I64", cannot be read as numbers */
     int dimensions;   /* 0: one number */
     int64_t dims[XLM_SAFETENSOR_MAX_DIMENSIONS];
@@ -43,12 +44,9 @@ int64_t xlm_safetensors_count(const xlm_safetensors *tensors);
 const xlm_safetensor *xlm_safetensors_get(const xlm_safetensors *tensors, int64_t i);
 /* NULL when there is none of this name. */
 const xlm_safetensor *xlm_safetensors_find(const xlm_safetensors *tensors, const char *name);
-/* The file that a tensor is in. */
-const char *xlm_safetensors_file(const xlm_safetensors *tensors, const xlm_safetensor *tensor);
 /* Elements [first, first + n) as floats. EX_DATAERR: not of a floating-point type, values that are not finite, or too large
  * for a float (F64); EX_IOERR, also when the file has become shorter. */
-bool xlm_safetensors_read(const xlm_safetensors *tensors, const xlm_safetensor *tensor, int64_t first, int64_t n, float *values,
-                          GError **error);
+bool xlm_safetensors_read(const xlm_safetensor *tensor, int64_t first, int64_t n, float *values, GError **error);
 
 /* ---- writing one file ---- */
 

@@ -136,20 +136,8 @@ xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json
         task->options = usual_options(head);
     if (check_head(head, json, path, error) && read_labels(head, json, path, classes, task, error))
         return task;
-    xlm_task_head_free(task);
+    xlm_model_task_free(task);
     return NULL;
-}
-
-void xlm_task_head_free(xlm_model_task *task)
-{
-    if (task == NULL)
-        return;
-    g_free(task->name);
-    g_free(task->language);
-    g_free(task->options);
-    g_strfreev(task->labels);
-    g_strfreev(task->languages);
-    g_free(task);
 }
 
 void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, json_t *json)

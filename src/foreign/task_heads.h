@@ -35,10 +35,9 @@ void xlm_task_head_declare(const xlm_task_head *head, xlm_parameters *parameters
 
 /* What config.json says of the task: the names of classes in their order, LABEL_0 and on where it has none. classes: rows of the
  * tensor; length: positions of the model. NULL with EX_DATAERR: a head that computes otherwise, or labels that are
- * none. The caller frees all of it with xlm_task_head_free. */
+ * none. xlm_model_task_free. */
 xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json, const char *path, int64_t classes,
                                    int64_t length, GError **error);
-void xlm_task_head_free(xlm_model_task *task);
 /* The other way. */
 void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, json_t *json);
 

@@ -348,13 +348,9 @@ void xlm_map_free(xlm_map *map)
         g_free(map->panel[p].y);
     }
     g_free(map->panel);
-    if (map->labels != NULL)
-        g_ptr_array_unref(map->labels);
-    if (map->languages != NULL)
-        g_ptr_array_unref(map->languages);
-    if (map->language != NULL)
-        g_array_unref(map->language);
-    if (map->links != NULL)
-        g_array_unref(map->links);
+    g_clear_pointer(&map->labels, g_ptr_array_unref);
+    g_clear_pointer(&map->languages, g_ptr_array_unref);
+    g_clear_pointer(&map->language, g_array_unref);
+    g_clear_pointer(&map->links, g_array_unref);
     *map = (xlm_map){0};
 }

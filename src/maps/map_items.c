@@ -322,11 +322,7 @@ static bool make_sentence_vectors(const xlm_comm *comm, const xlm_map_items *ite
         const int64_t end = g_array_index(items->ends, int64_t, i);
         const int32_t language = MAX(languages[g_array_index(items->language, int32_t, i)], 0);
         covered[i] = covered[i] && end > first;
-        xlm_examples_add_special(examples, XLM_BOS, language, 0);
-        for (int64_t k = first; k < MIN(end, first + max_length); k++)
-            xlm_examples_add(examples, g_array_index(items->subwords, int32_t, k), language, 0);
-        xlm_examples_add_special(examples, XLM_EOS, language, 0);
-        xlm_examples_end(examples);
+        xlm_examples_add_sentence(examples, &g_array_index(items->subwords, int32_t, first), end - first, max_length, language);
         first = end;
     }
     const xlm_sentence_encoder encoder = {.comm = comm, .model = loaded->model, .tape = xlm_model_file_tape(loaded),

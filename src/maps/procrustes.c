@@ -223,8 +223,7 @@ float *xlm_procrustes_map_all(const xlm_comm *comm, int64_t width, const double 
     g_autofree float *mine = g_new(float, own * width + 1);
     xlm_procrustes_map(width, map, own, x + first * width, mine);
     void *all;
-    g_autofree size_t *sizes = g_new(size_t, comm->ranks);
-    xlm_comm_gather_all(comm, mine, sizeof *mine * (size_t)(own * width), &all, sizes);
+    xlm_comm_gather_all(comm, mine, sizeof *mine * (size_t)(own * width), &all, NULL);
     return all;
 }
 
@@ -232,13 +231,12 @@ float *xlm_procrustes_map_all(const xlm_comm *comm, int64_t width, const double 
 static int32_t *find_nearest(const xlm_procrustes *p, const int64_t n[2], const float *const vectors[2], int from)
 {
     const xlm_comm *comm = p->grid->comm;
-    xlm_alignment a = {.width = p->width, .source_vectors = vectors[!from], .candidate_vectors = vectors[from], .n = n[!from],
-                       .candidates = n[from]};
+    xlm_alignment a = xlm_alignment_between(p->width, vectors, n, !from);
     g_autofree float *hubness = g_new(float, n[!from]), *score = g_new(float, n[from]);
     int32_t *nearest = g_new(int32_t, n[from]);
     xlm_alignment_neighbours(comm, &a, p->neighbours, hubness);
-    a = (xlm_alignment){.width = p->width, .source_vectors = vectors[from], .candidate_vectors = vectors[!from], .n = n[from],
-                        .candidates = n[!from], .hubness = hubness};
+    a = xlm_alignment_between(p->width, vectors, n, from);
+    a.hubness = hubness;
     xlm_alignment_nearest(comm, &a, 1, nearest, score);
     return nearest;
 }

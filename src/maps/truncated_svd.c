@@ -56,10 +56,9 @@ struct basis {
 /* all = x of every rank, in panels. */
 static void gather(struct basis *b, const double *x, int64_t columns)
 {
-    g_autofree size_t *sizes = g_new(size_t, b->comm->ranks);
     const int64_t rows = b->of->rows * b->comm->ranks;
     void *all;
-    xlm_comm_gather_all(b->comm, x, sizeof *x * (size_t)(b->of->rows * columns), &all, sizes);
+    xlm_comm_gather_all(b->comm, x, sizeof *x * (size_t)(b->of->rows * columns), &all, NULL);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < rows; i++)
         for (int64_t c = 0; c < columns; c += PANEL)
@@ -95,21 +94,28 @@ static void remove_projection(const struct basis *b, int64_t columns, int64_t n,
     xlm_gemm_double(false, false, b->of->rows, n, columns, -1, b->q, b->stride, h, n, 1, x, n);
 }
 
+/* Copy this rank's rows, [rows x n], between x and a matrix. */
+static void copy_rows(const struct basis *b, xlm_matrix *m, int64_t n, double *x, bool into)
+{
+    int64_t first, own, stride;
+    double *values = xlm_matrix_own_rows(m, &first, &own, &stride);
+    for (int64_t i = 0; i < b->of->rows; i++)
+        for (int64_t j = 0; j < n; j++)
+            if (into)
+                values[j * stride + i] = x[i * n + j];
+            else
+                x[i * n + j] = values[j * stride + i];
+}
+
 /* x[rows x n] = Q, orthonormal over all ranks; r: [n x n]. */
 static bool orthonormalise(struct basis *b, int64_t n, double *x, double *r)
 {
     g_autoptr(xlm_matrix) m = xlm_matrix_new(b->grid, XLM_BY_ROWS, b->of->rows * b->comm->ranks, n, b->error);
     if (m == NULL)
         return false;
-    int64_t first, own, stride;
-    double *values = xlm_matrix_own_rows(m, &first, &own, &stride);
-    for (int64_t i = 0; i < own; i++)
-        for (int64_t j = 0; j < n; j++)
-            values[j * stride + i] = x[i * n + j];
+    copy_rows(b, m, n, x, true);
     const bool good = xlm_matrix_qr(m, r, b->error);
-    for (int64_t i = 0; i < own; i++)
-        for (int64_t j = 0; j < n; j++)
-            x[i * n + j] = values[j * stride + i];
+    copy_rows(b, m, n, x, false);
     return good;
 }
 
@@ -286,29 +292,17 @@ static bool iterate(struct basis *b, xlm_truncated_svd *svd, double *theta)
 /* The columns of U diag(s) and of V with fixed signs. */
 static bool fix_signs(struct basis *b, xlm_truncated_svd *svd)
 {
-    const int64_t k = svd->rank;
-    xlm_matrix *m[2];
-    double *of[2] = {svd->left, svd->right};
-    for (int s = 0; s < 2; s++)
-        m[s] = xlm_matrix_new(b->grid, XLM_BY_ROWS, b->of->rows * b->comm->ranks, k, b->error);
-    const bool good = m[0] != NULL && m[1] != NULL;
-    for (int pass = 0; pass < 2 && good; pass++) {
-        for (int s = 0; s < 2; s++) {
-            int64_t first, n, stride;
-            double *values = xlm_matrix_own_rows(m[s], &first, &n, &stride);
-            for (int64_t i = 0; i < n; i++)
-                for (int64_t j = 0; j < k; j++)
-                    if (pass == 0)
-                        values[j * stride + i] = of[s][i * k + j];
-                    else
-                        of[s][i * k + j] = values[j * stride + i];
-        }
-        if (pass == 0)
-            xlm_matrix_fix_signs(m[0], false, m[1], false);
-    }
-    xlm_matrix_free(m[0]);
-    xlm_matrix_free(m[1]);
-    return good;
+    const int64_t k = svd->rank, rows = b->of->rows * b->comm->ranks;
+    g_autoptr(xlm_matrix) left = xlm_matrix_new(b->grid, XLM_BY_ROWS, rows, k, b->error);
+    g_autoptr(xlm_matrix) right = left != NULL ? xlm_matrix_new(b->grid, XLM_BY_ROWS, rows, k, b->error) : NULL;
+    if (right == NULL)
+        return false;
+    copy_rows(b, left, k, svd->left, true);
+    copy_rows(b, right, k, svd->right, true);
+    xlm_matrix_fix_signs(left, false, right, false);
+    copy_rows(b, left, k, svd->left, false);
+    copy_rows(b, right, k, svd->right, false);
+    return true;
 }
 
 static bool take_results(struct basis *b, xlm_truncated_svd *svd, const double *theta)

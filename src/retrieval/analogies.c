@@ -75,11 +75,11 @@ static bool take_line(void *data, const xlm_lines *lines, char *line, GError **e
     else if (n == 2 && fields[1][0] != '/')
         g_ptr_array_add(r->pairs, g_steal_pointer(&fields));
     if (r->pairs->len > MAX_PAIRS)
-        return xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "more than %d words with answers in one "
-                            "section, which are asked in pairs; is it a dictionary?", MAX_PAIRS);
+        return XLM_LINES_REFUSE(lines, error, "more than %d words with answers in one section, which are asked in pairs; is it a "
+                                "dictionary?", MAX_PAIRS);
     return n == 4 || n == 2 ||
-           xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "has %u words; a line is \": section\", the four "
-                        "words of an analogy, or a word and its answers", n);
+           XLM_LINES_REFUSE(lines, error, "has %u words; a line is \": section\", the four words of an analogy, or a word and "
+                            "its answers", n);
 }
 
 xlm_analogies *xlm_analogies_read(const char *path, GError **error)
@@ -226,11 +226,10 @@ static void answer(const xlm_comm *comm, const measure *m, int side, const quest
     for (int64_t i = 0; i < n; i++) {
         const int64_t *answers = &g_array_index(m->answers, int64_t, questions[i]->first);
         xlm_analogy_score *s = &scores[questions[i]->text->section];
-        for (int64_t k = 0; k < questions[i]->answers; k++)
-            if (answers[k] == nearest[i]) {
-                s->right++;
-                break;
-            }
+        bool right = false;
+        for (int64_t k = 0; k < questions[i]->answers && !right; k++)
+            right = answers[k] == nearest[i];
+        s->right += right;
         s->covered++;
         s->cosine += xlm_vector_cosine(m->width, targets + i * m->width, m->vectors[side] + answers[0] * m->width);
     }
@@ -288,9 +287,8 @@ void xlm_analogies_measure(const xlm_comm *comm, const xlm_analogies *analogies,
     }
     for (guint i = 0; i <= sections; i++) {
         xlm_analogy_score *s = &scores[i], *all = &scores[sections];
-        if (i < sections) {
+        if (i < sections)
             all->questions += s->questions, all->covered += s->covered, all->right += s->right, all->cosine += s->cosine;
-        }
         s->cosine = s->covered > 0 ? s->cosine / (double)s->covered : NAN;
     }
     close_measure(&m);

@@ -60,14 +60,13 @@ static void retrieve(const xlm_comm *comm, const xlm_dictionary_pairs_input *in,
     g_autofree int64_t *by_cosine = g_new(int64_t, MAX(n, 1)), *by_csls = g_new(int64_t, MAX(n, 1));
     g_autofree float *hubness = g_new(float, MAX(candidates, 1));
     g_autofree bool *include = g_new(bool, MAX(n, 1));
-    xlm_alignment a = {
-        .width = s->width, .source_vectors = s->vectors[direction], .candidate_vectors = s->vectors[!direction], .n = n,
-        .candidates = candidates, .first = there.first, .translations = there.translations, .self = there.self,
-    };
-    const xlm_alignment reverse = {
-        .width = s->width, .source_vectors = s->vectors[!direction], .candidate_vectors = s->vectors[direction], .n = candidates,
-        .candidates = source->ids->len, .self = back.self,
-    };
+    const float *const vectors[2] = {s->vectors[0], s->vectors[1]};
+    const int64_t sizes[2] = {s->set[0].ids->len, s->set[1].ids->len};
+    xlm_alignment a = xlm_alignment_between(s->width, vectors, sizes, direction);
+    xlm_alignment reverse = xlm_alignment_between(s->width, vectors, sizes, !direction);
+    a.n = n;
+    a.first = there.first, a.translations = there.translations, a.self = there.self;
+    reverse.self = back.self;
     xlm_alignment_ranks(comm, &a, by_cosine);
     xlm_alignment_neighbours(comm, &reverse, in->neighbours, hubness);
     a.hubness = hubness;

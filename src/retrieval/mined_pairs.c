@@ -33,8 +33,8 @@ static neighbours find_neighbours(const xlm_comm *comm, const xlm_mining *m, int
                         .mean = g_new0(double, MAX(n, 1))};
     g_autofree float *own = find_zeros(n, m->width, m->vectors[from]);
     g_autofree float *hubness = find_zeros(candidates, m->width, m->vectors[!from]);
-    const xlm_alignment a = {.width = m->width, .source_vectors = m->vectors[from], .candidate_vectors = m->vectors[!from],
-                             .n = n, .candidates = candidates, .hubness = hubness};
+    xlm_alignment a = xlm_alignment_between(m->width, m->vectors, m->n, from);
+    a.hubness = hubness;
     xlm_alignment_nearest(comm, &a, m->neighbours, found.row, found.cosine);
     for (int64_t i = 0; i < n; i++) {
         float *cosine = found.cosine + i * k;

@@ -73,8 +73,7 @@ static void close_all(struct retrieval *r)
     for (int64_t i = 0; i < 2 * r->vectors * r->layers && r->own != NULL; i++)
         g_array_unref(r->own[i]);
     for (int s = 0; s < 2; s++) {
-        if (r->own_digests[s] != NULL)
-            g_array_unref(r->own_digests[s]);
+        g_clear_pointer(&r->own_digests[s], g_array_unref);
         g_free(r->digests[s]);
         g_free(r->right_first[s]);
         g_free(r->right_end[s]);
@@ -171,8 +170,7 @@ static void encode(struct retrieval *r)
 static void *gather(const struct retrieval *r, const GArray *own)
 {
     void *all;
-    g_autofree size_t *sizes = g_new(size_t, r->comm->ranks);
-    xlm_comm_gather_all(r->comm, own->data, own->len * g_array_get_element_size((GArray *)own), &all, sizes);
+    xlm_comm_gather_all(r->comm, own->data, own->len * g_array_get_element_size((GArray *)own), &all, NULL);
     return all;
 }
 
@@ -259,9 +257,8 @@ static void measure(const struct retrieval *r, float *const *vectors, struct fou
             .width = width(r), .source_vectors = vectors[direction], .candidate_vectors = vectors[!direction], .n = r->used,
             .candidates = r->used, .first = r->right_first[direction], .end = r->right_end[direction],
             .translations = r->right[direction], .pool = r->options->pool,
-        };
+        }, reverse = a;
         found->cosine[direction] = accuracy(r->comm, &a, rank);
-        xlm_alignment reverse = a;
         reverse.source_vectors = a.candidate_vectors;
         reverse.candidate_vectors = a.source_vectors;
         xlm_alignment_neighbours(r->comm, &reverse, r->options->neighbours, hubness);

@@ -72,6 +72,8 @@ bool xlm_lines_terminated(const xlm_lines *lines);
 const char *xlm_lines_path(const xlm_lines *lines);
 /* Number of the line last returned or skipped, from 1; at the end of the file, the number of lines. */
 int64_t xlm_lines_number(const xlm_lines *lines);
+/* Set an error of the line last read: EX_DATAERR with file and line before the message. Returns false. */
+#define XLM_LINES_REFUSE(lines, error, ...) xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), __VA_ARGS__)
 /* Number of bytes read from the file so far (compressed bytes for gzip), for progress reports. */
 int64_t xlm_lines_position(const xlm_lines *lines);
 

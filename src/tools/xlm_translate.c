@@ -19,7 +19,6 @@
 #include "model/model_file.h"
 #include "program/line_blocks.h"
 #include "program/program.h"
-#include "tasks/sources.h"
 #include "translation/lines.h"
 
 /* A block has so many lines for each rank, but no line begins after so many bytes. */
@@ -196,6 +195,18 @@ typedef struct work {
     xlm_progress progress;
 } work;
 
+/* needed: what the model has that the language is needed for; NULL: nothing. */
+static bool find_language(const work *w, const char *option, const char *name, const char *needed, int32_t *id, GError **error)
+{
+    const xlm_vocabulary *v = w->loaded->vocabulary;
+    g_autofree char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(v));
+    *id = name != NULL ? xlm_vocabulary_find_language(v, name) : -1;
+    if (name != NULL && *id < 0)
+        return xlm_error_set(error, EX_USAGE, "--%s=%s: the model has no such language; it has %s", option, name, known);
+    return name != NULL || needed == NULL ||
+           xlm_error_set(error, EX_USAGE, "the model has %s; give --%s (one of %s)", needed, option, known);
+}
+
 static void choose_links(const xlm_model_config *config, xlm_translation_options *o)
 {
     const int number = xlm_program_number_of(given.alignment_method, alignment_methods);
@@ -239,11 +250,11 @@ static bool check_model(work *w, GError **error)
 static bool open_translator(work *w, GError **error)
 {
     xlm_line_translator *l = &w->lines;
-    const xlm_vocabulary *v = w->loaded->vocabulary;
-    const bool needed = w->loaded->config.language_embeddings;
-    if (!xlm_task_language(v, given.from, needed, "--from", EX_USAGE, &l->from, error) ||
-        !xlm_task_language(v, given.to, needed, "--to", EX_USAGE, &l->to, error) ||
-        (w->tokenizer = xlm_tokenizer_new(v, error)) == NULL ||
+    const char *embeddings = w->loaded->config.language_embeddings ? "language embeddings" : NULL;
+    const char *tokens = w->loaded->config.language_tokens ? "language tokens" : embeddings;
+    if (!find_language(w, "from", given.from, embeddings, &l->from, error) ||
+        !find_language(w, "to", given.to, tokens, &l->to, error) ||
+        (w->tokenizer = xlm_tokenizer_new(w->loaded->vocabulary, error)) == NULL ||
         (w->sentences = xlm_sentence_splitter_new(given.from, error)) == NULL)
         return false;
     l->encoder = (xlm_line_encoder){
@@ -253,7 +264,7 @@ static bool open_translator(work *w, GError **error)
     l->from = MAX(l->from, 0);
     l->to = MAX(l->to, 0);
     l->translator = (xlm_translator){.comm = w->comm, .model = w->loaded->model, .options = &w->options,
-                                     .specials = xlm_vocabulary_specials(v)};
+                                     .specials = xlm_vocabulary_specials(w->loaded->vocabulary)};
     l->form = (xlm_line_form){.numbers = given.n_best > 1, .scores = given.scores};
     l->parts = xlm_line_parts_new(given.alignment != NULL);
     return true;
@@ -262,12 +273,13 @@ static bool open_translator(work *w, GError **error)
 /* Of rank 0. */
 static void warn_of_pair(const work *w)
 {
+    const xlm_model_config *config = &w->loaded->config;
     g_autofree char *trained = xlm_job_translations_of_checkpoint(w->path);
     if (trained == NULL)
         return;
-    if (!w->loaded->config.language_embeddings && xlm_job_translates_into_several(trained))
-        xlm_log_warn("%s: it was trained to translate into several languages (%s), and without language embeddings it cannot know "
-                     "which of them is wanted; expect poor translations", w->path, trained);
+    if (!config->language_embeddings && !config->language_tokens && xlm_job_translates_into_several(trained))
+        xlm_log_warn("%s: it was trained to translate into several languages (%s), and without language embeddings or tokens it "
+                     "cannot know which of them is wanted; expect poor translations", w->path, trained);
     else if (given.from != NULL && given.to != NULL && !xlm_job_translates(trained, given.from, given.to))
         xlm_log_warn("%s: its run was not trained to translate %s into %s%s%s; expect poor translations", w->path,
                      given.from, given.to, *trained != '\0' ? ", only " : "", trained);

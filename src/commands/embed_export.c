@@ -27,7 +27,7 @@ static const GOptionEntry options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
      "file to write: HDF5 if its name ends in .h5, otherwise text (default: text on standard output)", "FILE"},
     {"text", 't', XLM_READS, G_OPTION_ARG_FILENAME, &given.text,
-     "vectors of the lines of this file, plain or gzip, - for standard input, instead of words", "FILE"},
+     "vectors of the lines of this file, plain or compressed, - for standard input, instead of words", "FILE"},
     {"words", 'w', XLM_READS, G_OPTION_ARG_FILENAME, &given.words,
      "vectors of the words in this file, one per line, instead of the vocabulary's subwords", "FILE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,

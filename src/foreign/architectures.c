@@ -5,7 +5,7 @@
 #include "nn/layer.h"
 #include "options/options.h"
 
-/* A line each. A model is written as the first that can hold it. */
+/* A line each. A model is written in the first architecture that can hold it. */
 #define ARCHITECTURES(architecture) \
     architecture(roberta) \
     architecture(xlm_roberta) \

@@ -1,4 +1,4 @@
-/* xlm-mpi: values of config.json, checked, and what BERT and its like have there. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: values of config.json, checked, and those of BERT and its successors. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
 #include <string.h>
 

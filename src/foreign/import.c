@@ -17,15 +17,15 @@ typedef struct importer {
     const char *directory;
     xlm_foreign_config config;
     xlm_safetensors *tensors;
-    GHashTable *used; /* tensors that were looked for and found */
+    GHashTable *used; /* set of the tensors that have been found */
     bool bare;        /* names have no prefix */
-    const xlm_safetensor *types; /* the one type of tokens, to be added to all positions; NULL: none */
+    const xlm_safetensor *types; /* the row of a single type of tokens, which is added to all positions; NULL: none */
     xlm_vocabulary *vocabulary;
     xlm_parameters *parameters; /* declared, without values */
     xlm_model *model;
     const xlm_safetensor **source; /* of each parameter */
     json_t *json;                  /* config.json */
-    const xlm_task_head *head;     /* of a task; NULL: none that is taken */
+    const xlm_task_head *head;     /* of a task; NULL: none, or it is left out */
     xlm_model_task *task;
 } importer;
 
@@ -53,7 +53,8 @@ static char *name_of(const importer *im, const char *parameter)
                : xlm_architecture_tensor(im->config.architecture, im->bare, parameter);
 }
 
-/* The tensor of a parameter, by its name; LayerNorm by the names of old models; what is tied by the name of the decoder. */
+/* The tensor of a parameter: by its name; for LayerNorm, also by the names in old models; for tied parameters, also by those of
+ * the decoder. */
 static const xlm_safetensor *find_parameter(importer *im, const char *parameter)
 {
     g_autofree char *name = name_of(im, parameter);
@@ -120,7 +121,7 @@ static bool find_prefix(importer *im, GError **error)
     return find_parameter(im, word) != NULL || lacks(im, word, error);
 }
 
-/* A model without any tensor of the head has none. */
+/* A model without any tensor of the head has no head. */
 static void find_head(importer *im)
 {
     const xlm_architecture *a = im->config.architecture;
@@ -133,7 +134,7 @@ static void find_head(importer *im)
         im->config.model.head = XLM_HEAD_NONE;
 }
 
-/* The head of a task, where ours computes the same; else it is left out, which the log says. */
+/* Find the head of a task, if ours computes the same; otherwise it is left out, and the log says so. */
 static void find_task(importer *im)
 {
     const char *name = json_string_value(json_array_get(json_object_get(im->json, "architectures"), 0));
@@ -182,7 +183,7 @@ static bool take_vocabulary(importer *im, const xlm_convert_options *options, GE
 
 /* ---- every tensor has its place ---- */
 
-/* Rows that a parameter has there: those of subwords may be fewer than ours. */
+/* The number of rows that a parameter has there: for subwords, there may be fewer than ours. */
 static int64_t rows_there(const importer *im, const xlm_parameter *p)
 {
     return strcmp(p->name, "embeddings/word/weight") == 0 ? im->config.model.vocabulary : p->rows;
@@ -231,7 +232,7 @@ static bool check_tied(importer *im, const char *parameter, const char *ending, 
     return im->config.model.head == XLM_HEAD_NONE || there == NULL || own == there || compare(im, own, there, error);
 }
 
-/* All values of a tensor that must be there, of rows x cols. g_free. */
+/* All values of a required tensor of rows x cols. g_free. */
 static float *read_whole(importer *im, const char *parameter, int64_t rows, int64_t cols, GError **error)
 {
     const xlm_safetensor *t = find_parameter(im, parameter);
@@ -245,7 +246,7 @@ static float *read_whole(importer *im, const char *parameter, int64_t rows, int6
     return values;
 }
 
-/* A mapping from embeddings to hidden states of the same width, which our models have not, must change nothing. */
+/* Our models have no mapping from embeddings to hidden states of the same width, so such a mapping must change nothing. */
 static bool check_mapping(importer *im, GError **error)
 {
     const int64_t d = im->config.model.hidden_size;
@@ -263,7 +264,7 @@ static bool check_mapping(importer *im, GError **error)
     return good;
 }
 
-/* Where positions are sinusoids, a table of them must have these. */
+/* If positions are sinusoids, a table of them must have these values. */
 static bool check_sinusoids(importer *im, GError **error)
 {
     static const char parameter[] = "embeddings/position/weight";
@@ -289,7 +290,7 @@ static bool check_types(importer *im, GError **error)
                              : lacks(im, parameter, error);
 }
 
-/* A name that the model's own encoder could have: what is after its prefix. NULL: another. */
+/* The part after the prefix of a name that the encoder of the model could have. NULL: it could not. */
 static const char *rest_of(const importer *im, const char *name)
 {
     const xlm_architecture *a = im->config.architecture;
@@ -297,13 +298,14 @@ static const char *rest_of(const importer *im, const char *name)
         return g_str_has_prefix(name, a->prefix) ? name + strlen(a->prefix) : NULL;
     if (xlm_architecture_is_unused(a, name))
         return name;
-    for (const xlm_tensor_name *n = a->body; n->ours != NULL; n++) /* of a bare model: as long as the first part is the same */
+    for (const xlm_tensor_name *n = a->body; n->ours != NULL; n++) /* in a bare model, if the first part is the same */
         if (strncmp(name, n->theirs, strcspn(n->theirs, ".#")) == 0)
             return name;
     return NULL;
 }
 
-/* What no parameter of ours is made of: buffers, heads of tasks, poolers; anything else would be lost. */
+/* Check the tensors that become none of our parameters: buffers, heads of tasks and poolers are left out; anything else would be
+ * lost. */
 static bool check_others(const importer *im, GError **error)
 {
     g_autoptr(GPtrArray) left = g_ptr_array_new();
@@ -387,7 +389,7 @@ static bool write_content(const importer *im, xlm_store *store, GError **error)
     for (int i = 0; i < xlm_parameters_count(im->parameters) && good; i++)
         good = write_parameter(im, store, i, types, block, error);
     if (im->head != NULL && strcmp(im->head->task, "answering") == 0) {
-        const double never = INFINITY; /* as a model has it that was trained where every question has an answer */
+        const double never = INFINITY; /* as in a model that was trained on questions that all have answers */
         good = good && xlm_store_write_array(store, "/objectives/answering", "null_threshold", XLM_F64, 1, &never, error);
     }
     return good && xlm_model_file_write_task(store, im->task, error) &&

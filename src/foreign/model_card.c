@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Metadata have codes of languages, of two or three letters (ISO 639), and maybe a region or script after them. */
+/* Metadata have codes of languages: two or three letters (ISO 639), perhaps followed by a region or script. */
 static bool is_code(const char *name)
 {
     const size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz");

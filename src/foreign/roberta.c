@@ -1,7 +1,7 @@
 /* xlm-mpi: RoBERTa (Liu et al. 2019) and XLM-R (Conneau et al. 2020). SPDX-License-Identifier: GPL-3.0-or-later
  *
- * BERT's encoder, with the row of position 0 after that of the padding token's id, and another head, whose activation is exact
- * GELU whatever the layers have. */
+ * BERT's encoder, in which the row of position 0 comes after that of the padding token's id, and another head, whose activation
+ * is exact GELU whatever the layers have. */
 #include "foreign/architecture.h"
 
 static const xlm_config_number numbers[] = {XLM_BERT_NUMBERS("1e-12", "0.1"), {NULL, false, 0, NULL}};

@@ -109,7 +109,7 @@ static gint by_offset(gconstpointer a, gconstpointer b)
 
 static gint by_name(gconstpointer a, gconstpointer b) { return strcmp((*(entry *const *)a)->name, (*(entry *const *)b)->name); }
 
-/* All values belong to one tensor. */
+/* Check that every value belongs to exactly one tensor. */
 static bool check_places(GPtrArray *entries, uint64_t room, const char *path, GError **error)
 {
     uint64_t at = 0;
@@ -265,13 +265,13 @@ static json_t *read_table(const char *path, GError **error)
     return text != NULL ? parse(path, text, size, error) : NULL;
 }
 
-/* A name of the table is that of a file beside it, never a way to another place. */
+/* A name in the table is that of a file beside it, never a path to another place. */
 static bool is_plain_name(const char *name)
 {
     return name != NULL && *name != '\0' && *name != '.' && strchr(name, '/') == NULL && g_str_has_suffix(name, ".safetensors");
 }
 
-/* Only what the table names; each tensor must be in the file where it says. */
+/* Take only the tensors that the table names; each must be in the file that the table says. */
 static bool take_by_table(xlm_safetensors *tensors, const json_t *map, GPtrArray *all, const char *path, GError **error)
 {
     g_autoptr(GHashTable) places = g_hash_table_new(g_str_hash, g_str_equal); /* "file/tensor" to entry */
@@ -375,7 +375,7 @@ xlm_safetensors *xlm_safetensors_open(const char *path, GError **error)
         xlm_safetensors_close(tensors);
         return NULL;
     }
-    for (guint i = tensors->entries->len; i-- > 0;) /* what no table names */
+    for (guint i = tensors->entries->len; i-- > 0;) /* remove tensors that the table does not name */
         if (g_hash_table_lookup(tensors->by_name, ((entry *)tensors->entries->pdata[i])->name) != tensors->entries->pdata[i])
             g_ptr_array_remove_index_fast(tensors->entries, i);
     g_ptr_array_sort(tensors->entries, by_name);

@@ -75,7 +75,7 @@ void xlm_task_head_declare(const xlm_task_head *head, xlm_parameters *parameters
 
 static const char OURS[] = "xlm_mpi_task"; /* {"language": ..., "length": ..., "options": ...}, of a model that was ours */
 
-/* Two separators where the models are fine-tuned so, and the form of the head. */
+/* The form of the head, and two separators for models that are usually fine-tuned with them. */
 static char *usual_options(const xlm_task_head *head)
 {
     const bool two = strstr(head->model_type, "roberta") != NULL && strcmp(head->task, "tagging") != 0;

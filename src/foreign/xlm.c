@@ -34,7 +34,7 @@ static const xlm_tensor_name head[] = {{"lm_head", "pred_layer.proj"}, {NULL, NU
 
 static const char *const unused[] = {"position_ids", NULL};
 
-/* Settings that have one value here. */
+/* Check settings that must have one value. */
 static bool check_flags(const json_t *json, const char *path, GError **error)
 {
     static const struct {

@@ -51,7 +51,7 @@ static void add_link(xlm_map_items *items, int64_t one, int64_t other)
 
 /* ---- dictionaries ---- */
 
-/* "en" and "de" of "path/en-de.txt"; NULL: the name is not so. g_strfreev. */
+/* "en" and "de" of "path/en-de.txt"; NULL: the name does not have this form. g_strfreev. */
 static char **languages_of_name(const char *path)
 {
     g_autofree char *name = g_path_get_basename(path);

@@ -52,7 +52,7 @@ void xlm_quadtree_free(xlm_quadtree *tree)
 
 const int32_t *xlm_quadtree_order(const xlm_quadtree *tree) { return tree->order; }
 
-/* A blank bit before each of the 16. */
+/* Put a 0 before each of 16 bits. */
 static uint32_t spread(uint32_t bits)
 {
     bits = (bits | bits << 8) & 0x00FF00FFu;
@@ -74,7 +74,7 @@ static int by_code(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The end of those from `begin` on whose code has this digit at a level. */
+/* The end of the points from `begin` on whose code has at most this digit at a level. */
 static int32_t end_of_part(const xlm_quadtree *t, int32_t begin, int32_t end, int level, uint32_t digit)
 {
     const int shift = 32 + 2 * (LEVELS - 1 - level);

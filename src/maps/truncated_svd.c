@@ -1,4 +1,4 @@
-/* xlm-mpi: the largest singular values of a matrix that is known by its products. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the largest singular values of a matrix of which only products are known. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "maps/truncated_svd.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@ enum {
     WIDTH = 64,     /* columns of a block */
     PANEL = 16,     /* columns that are multiplied at a time */
     RESTARTS = 60,
-    SMALL = 512,    /* of that many columns a matrix has all vectors in its basis */
-    ROWS = 1024     /* of the basis that are turned at a time */
+    SMALL = 512,    /* a matrix of at most so many columns gets all unit vectors as its basis */
+    ROWS = 1024     /* of the basis that are rotated at a time */
 };
 
 /* The extents of a basis: it has up to `max_columns` columns, blocks of `width`, and is cut down to `kept`. */
@@ -34,13 +34,13 @@ static struct extents choose_extents(int64_t n, int64_t rank)
     return e;
 }
 
-/* What is in hand. Vectors are row-major. */
+/* The basis, and what is needed to extend it. Vectors are row-major. */
 struct basis {
     const xlm_grid *grid;
     const xlm_comm *comm;
     const xlm_linear_map *of;
     struct extents extents;
-    int64_t columns;         /* of q that are there */
+    int64_t columns;         /* of q so far */
     double *q;               /* [rows x max_columns + width] */
     int64_t stride;
     double *h;               /* [stride x stride], symmetric */
@@ -128,9 +128,9 @@ static void append(struct basis *b, int64_t n, const double *x)
     b->columns += n;
 }
 
-/* next = the block that follows: what multiply_twice has made of the last one, without what q has. Where AᵀA of the block
- * lies in q, as of a matrix of small rank, what is left is rounding: it is made orthogonal again, and r says that nothing is
- * there. */
+/* Make `next` the following block: the result of multiply_twice for the last one, minus its projection onto q. If AᵀA of the
+ * block lies in the span of q, as for a matrix of low rank, only rounding errors are left: they are made orthogonal again, and r
+ * says that they are small. */
 static bool make_next(struct basis *b)
 {
     const int64_t n = b->extents.width;
@@ -253,7 +253,8 @@ static void restart(struct basis *b, const double *theta, const double *y)
         b->h[i * b->stride + i] = theta[i];
 }
 
-/* Until the first k are within the tolerance: their theta, and q has their vectors. */
+/* Iterate until the residuals of the first k are within the tolerance. [out] theta: of all columns. Then q has the vectors of the
+ * first k. */
 static bool iterate(struct basis *b, xlm_truncated_svd *svd, double *theta)
 {
     const struct extents *e = &b->extents;
@@ -353,9 +354,8 @@ bool xlm_truncated_svd_find(const xlm_grid *grid, const xlm_linear_map *map, xlm
     b->next = g_new(double, map->rows * e.width);
     b->image = g_new(double, map->rows * e.width);
     b->all = g_new(double, map->rows * e.width * comm->ranks);
-    double *theta = g_new(double, e.max_columns);
+    g_autofree double *theta = g_new(double, e.max_columns);
     const bool good = iterate(b, svd, theta) && take_results(b, svd, theta);
-    g_free(theta);
     g_free(b->q);
     g_free(b->h);
     g_free(b->next);

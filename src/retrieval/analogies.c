@@ -11,12 +11,12 @@
 
 enum {
     QUESTIONS = 1 << 15, /* whose vectors are in memory at a time */
-    MAX_PAIRS = 1000    /* of a section, all of which are asked with all others */
+    MAX_PAIRS = 1000    /* lines of a section that are combined with one another */
 };
 
 /* ---- files ---- */
 
-/* What is read: lines of two fields wait for the end of their section. */
+/* The reader of a file. Lines of two fields are kept until their section ends. */
 typedef struct reader {
     xlm_analogies *to;
     GPtrArray *pairs; /* char ** of two */
@@ -119,7 +119,7 @@ typedef struct question {
     const xlm_analogy *text;
     place given[3];
     int side;               /* of d; −1: not covered */
-    int64_t first, answers; /* in `answers` of all: numbers in the side's set */
+    int64_t first, answers; /* in m->answers: numbers in the side's set */
 } question;
 
 typedef struct measure {
@@ -130,7 +130,7 @@ typedef struct measure {
     GArray *answers;     /* int64_t */
 } measure;
 
-/* Where "LANG:" ends, of the language of a side; NULL: it does not begin so. */
+/* The rest of a word after "LANG:", where LANG is the language of a side; NULL: it does not begin with that. */
 static const char *after_language(const xlm_word_side *side, const char *word)
 {
     const size_t size = side->name != NULL ? strlen(side->name) : 0;

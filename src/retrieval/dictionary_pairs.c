@@ -17,7 +17,7 @@ struct sides {
 
 /* ---- cosines ---- */
 
-/* Those of one dictionary's pairs, or of two. */
+/* Mean cosines of the pairs of one dictionary or of several. */
 static void measure_cosines(const struct sides *s, const xlm_dictionary *const *d, int dictionaries,
                             xlm_dictionary_pairs_score *score)
 {
@@ -35,8 +35,8 @@ static void measure_cosines(const struct sides *s, const xlm_dictionary *const *
 
 /* ---- retrieval ---- */
 
-/* The words of a group, of a direction: [words]. A word of both dictionaries is in the first alone: what training has put near it
- * says nothing of words that it did not see. */
+/* [out] include: [words] which words of a direction are in a group. A word of both dictionaries is only in the first: where
+ * training has put it says nothing about words that training has not seen. */
 static void choose(const xlm_dictionary_pairs_input *in, const struct sides *s, int direction, int group, bool *include)
 {
     const xlm_dictionary *const d[] = {in->in, in->left_out};

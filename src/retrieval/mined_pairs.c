@@ -14,7 +14,7 @@ typedef struct neighbours {
     double *mean;  /* [n] r(x) */
 } neighbours;
 
-/* [n] infinite for rows of zeros, which are not found with such a hubness, and 0 for others. g_free. */
+/* [n] infinite for rows of zeros, so that with this as hubness they are never found, and 0 for others. g_free. */
 static float *find_zeros(int64_t n, int64_t width, const float *x)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
@@ -25,7 +25,7 @@ static float *find_zeros(int64_t n, int64_t width, const float *x)
     return zeros;
 }
 
-/* Those of side `from` among the other. */
+/* The neighbours of the sentences of side `from` on the other side. */
 static neighbours find_neighbours(const xlm_comm *comm, const xlm_mining *m, int from)
 {
     const int64_t n = m->n[from], candidates = m->n[!from], k = m->neighbours;

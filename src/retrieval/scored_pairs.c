@@ -26,7 +26,7 @@ void xlm_pair_list_close(xlm_pair_list *list)
 
 /* ---- files ---- */
 
-/* A number and nothing else but blanks around it. */
+/* A number, perhaps with blanks around it, and nothing else. */
 static bool read_number(const char *text, double *number)
 {
     char *end;
@@ -53,7 +53,7 @@ static bool add_pair(xlm_pair_list *list, const xlm_lines *lines, char **fields,
     return true;
 }
 
-/* What is made of a line, 0-terminated. */
+/* What the lines of a file are read into. */
 typedef struct list_reader {
     xlm_pair_list *list;
     bool keys; /* there is a file of them */

@@ -86,8 +86,8 @@ static void close_miner(miner *m)
 
 /* ---- vectors and pairs ---- */
 
-/* `<s> subwords </s>` of each different sentence, cut to the model's positions; *cut, *empty: how many were, and how
- * many have none. */
+/* `<s> subwords </s>` of each different sentence, cut to the model's positions; [out] cut, empty: how many were cut, and how many
+ * have no subword. */
 static xlm_examples *make_examples(const miner *m, const xlm_numbered_sentences *s, int language, int64_t *cut, int64_t *empty)
 {
     xlm_examples *examples = xlm_examples_new(xlm_vocabulary_specials(m->loaded->vocabulary));
@@ -103,8 +103,8 @@ static xlm_examples *make_examples(const miner *m, const xlm_numbered_sentences 
     return examples;
 }
 
-/* Places in the files instead of numbers among the different sentences; pairs with one that occurs there again are left out,
- * though they have kept others from their sentences. */
+/* Replace numbers among the different sentences by places in the files. Pairs with a sentence that occurs there more than once
+ * are left out, although they have kept their sentences from other pairs. */
 static void number_pairs(const texts *t)
 {
     guint kept = 0;

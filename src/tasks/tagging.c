@@ -221,11 +221,8 @@ static bool check_tags(const xlm_task_state *of, GHashTable *labels, const xlm_t
         return true;
     if (words == text->words->len) {
         g_autofree char *known = xlm_names_some(of->labels);
-        xlm_error_set(error, EX_DATAERR,
-                      "%s:%" G_GINT64_FORMAT ": neither the tag \"%s\" (of \"%s\") nor any other of this text is in the "
-                      "training text, which has %s; is it the same tag set and column?", first->path, first->line, first->tag,
-                      first->word, known);
-        return false;
+        return xlm_error_at(error, first->path, first->line, "neither the tag \"%s\" (of \"%s\") nor any other of this text is in "
+                            "the training text, which has %s; is it the same tag set and column?", first->tag, first->word, known);
     }
     g_auto(GStrv) others = other_tags(of, text);
     g_autofree char *list = xlm_names_some(others);

@@ -17,7 +17,7 @@ static const xlm_option tune_options[] = {
     {"model", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "checkpoint of xlm_train whose encoder, vocabulary and languages are used",
      TUNE(model)},
     {"train", XLM_OPTION_LIST, NULL, 0, 0, NULL,
-     "files with labels to learn from, plain or gzip, each FILE or LANG:FILE (en:a.tsv,de:b.tsv); all languages together",
+     "files with labels to learn from, plain or compressed, each FILE or LANG:FILE (en:a.tsv,de:b.tsv); all languages together",
      TUNE(training)},
     {"dev", XLM_OPTION_LIST, NULL, 0, 0, NULL,
      "files with labels by which the best checkpoint is chosen; in several languages, by the mean of their first measures",

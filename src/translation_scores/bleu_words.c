@@ -75,11 +75,7 @@ static bool is_chinese(uint32_t c)
     return false;
 }
 
-static bool is_any(uint32_t c)
-{
-    (void)c;
-    return true;
-}
+static bool is_any(uint32_t c G_GNUC_UNUSED) { return true; }
 
 /* ---- cutting ---- */
 

@@ -16,14 +16,7 @@
 
 #include "base/error.h"
 
-typedef enum {
-    XLM_BLEU_13A,
-    XLM_BLEU_INTL,
-    XLM_BLEU_ZH,
-    XLM_BLEU_CHAR,
-    XLM_BLEU_NONE,
-    XLM_BLEU_BLANKS
-} xlm_bleu_words;
+typedef enum { XLM_BLEU_13A, XLM_BLEU_INTL, XLM_BLEU_ZH, XLM_BLEU_CHAR, XLM_BLEU_NONE, XLM_BLEU_BLANKS } xlm_bleu_words;
 
 /* Their names, and NULL: index xlm_bleu_words. */
 extern const char *const xlm_bleu_word_names[];

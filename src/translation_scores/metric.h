@@ -22,10 +22,7 @@
 
 #include "translation_scores/bleu_words.h"
 
-enum {
-    XLM_METRIC_COUNTS = 24, /* the most counts that a metric has */
-    XLM_METRIC_PARTS = 8    /* the most parts */
-};
+enum { XLM_METRIC_COUNTS = 24, XLM_METRIC_PARTS = 8 }; /* maximum numbers of counts and of parts that a metric has */
 
 /* What is done where a text has no n-gram of an order in common with its references (Chen and Cherry 2014). exp: the k-th such
  * order has precision 1 / (2^k total); floor: value / total; add-k: the value is added to matches and totals of n > 1. */
@@ -57,7 +54,7 @@ typedef struct xlm_metric_class {
     /* As the functions below. */
     void (*add)(void *state, const char *hypothesis, const char *const *references, int n, int64_t *counts);
     double (*score)(const void *state, const int64_t *counts, bool sentence);
-    int (*parts)(const void *state, const int64_t *counts, xlm_metric_part *parts);
+    int (*parts)(const void *state, const int64_t *counts, xlm_metric_part *parts); /* NULL: it has none */
     /* Append the settings, as sacreBLEU's signatures have them: "case:mixed|eff:no|tok:13a|smooth:exp". */
     void (*settings)(const void *state, bool sentence, GString *out);
     /* Append the line for a text. score: as text, with what belongs to it. */

@@ -155,7 +155,7 @@ bool xlm_dump_step(const xlm_job *job, const xlm_workspace *workspace, int64_t s
     bool good = xlm_comm_agree_on(w->comm, failure, error) && dump_averages(&d, store, error);
     if (good) {
         failure = NULL;
-        xlm_workspace_label(w, (uint64_t)job->train.seed, step, input, inputs);
+        xlm_make_labels(w, false, (uint64_t)job->train.seed, step, input, inputs);
         if (store != NULL)
             dump(&d, g_steal_pointer(&store), input, &failure);
         good = xlm_comm_agree_on(w->comm, failure, error);

@@ -10,7 +10,7 @@ static bool open_held_out(const xlm_job *job, const xlm_training_data *data, int
     const xlm_job_stream *stream = &job->stream[s];
     GError *why = NULL;
     if (!data->input.source->source.held_out)
-        return true; /* examples are validated otherwise (run/run.h) */
+        return true; /* examples are validated otherwise (run/validation.h) */
     *held_out = xlm_stream_open(data->input, XLM_HELD_OUT, stream->name, s, &stream->config, (uint64_t)job->train.seed, &why);
     if (*held_out != NULL)
         return true;

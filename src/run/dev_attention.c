@@ -110,8 +110,3 @@ bool xlm_dev_attention_write(const xlm_dev_attention *a, const char *path, GErro
     xlm_matrix_file_discard(file);
     return false;
 }
-
-uint64_t xlm_dev_attention_bytes(const xlm_translator *translator, int64_t longest)
-{
-    return xlm_translation_attention_bytes(translator, longest, layer_of(translator));
-}

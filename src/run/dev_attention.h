@@ -21,7 +21,4 @@ typedef struct xlm_dev_attention {
  * written, so that columns add up to 1. Sentences that have no translation have no matrix. By one rank alone. EX_CANTCREAT, EX_IOERR. */
 bool xlm_dev_attention_write(const xlm_dev_attention *attention, const char *path, GError **error);
 
-/* The most bytes of the tape that it takes, if sentences have at most so many ids. */
-uint64_t xlm_dev_attention_bytes(const xlm_translator *translator, int64_t longest);
-
 #endif

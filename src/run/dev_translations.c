@@ -273,23 +273,22 @@ static double score_direction(const xlm_dev_translations *dev, const xlm_transla
     return xlm_translation_metric_score(dev->metric, counts);
 }
 
-static bool begin_examples(const xlm_dev_translations *dev, xlm_new_file *file, GError **error)
+static void begin_examples(const xlm_dev_translations *dev, xlm_new_file *file, GError **error)
 {
     g_autofree char *path = g_build_filename(dev->job->train.output, XLM_TRANSLATIONS_FILE, NULL);
     g_autofree char *head = g_strdelimit(g_strdup(XLM_TRANSLATIONS_HEAD), ",", '\t');
-    if (!xlm_new_file_create(file, path, error))
-        return false;
-    fprintf(file->stream, "%s\n", head);
-    return true;
+    if (xlm_new_file_create(file, path, error))
+        fprintf(file->stream, "%s\n", head);
 }
 
-static bool end_examples(examples *e, GError **error)
+static void end_examples(examples *e, GError **error)
 {
-    if (e->failure == NULL)
-        return xlm_new_file_commit(&e->text, error);
+    if (e->failure == NULL) {
+        xlm_new_file_commit(&e->text, error);
+        return;
+    }
     xlm_new_file_discard(&e->text);
-    g_propagate_error(error, g_steal_pointer(&e->failure));
-    return false;
+    g_propagate_error(error, e->failure);
 }
 
 static void add_measure(const xlm_dev_translations *dev, GArray *measures, const char *language, double value, int64_t sentences)
@@ -362,8 +361,10 @@ static uint64_t plan(const void *data, const xlm_model *model, xlm_tape *tape)
     const xlm_translator translator = {.comm = &alone, .model = model, .tape = tape,
                                        .specials = xlm_vocabulary_specials(dev->vocabulary), .options = &dev->options};
     const int64_t longest = MAX(dev->longest, 1);
-    const uint64_t attention = dev->job->evaluate.examples > 0 ? xlm_dev_attention_bytes(&translator, longest) : 0;
-    return MAX(xlm_translation_bytes(&translator, longest), attention);
+    const uint64_t bytes = xlm_translation_bytes(&translator, longest);
+    if (dev->job->evaluate.examples == 0)
+        return bytes;
+    return MAX(bytes, xlm_translation_attention_bytes(&translator, longest, xlm_model_get_config(model)->decoder_layers));
 }
 
 xlm_planned_validation xlm_dev_translations_plan(const xlm_dev_translations *dev)

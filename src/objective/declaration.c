@@ -198,10 +198,8 @@ void xlm_declare_gain(xlm_declaration *declaration, const char *name, int64_t co
 
 xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name)
 {
-    char *full = parameter_name(loss, name);
-    xlm_var *var = xlm_param(tape, full);
-    g_free(full);
-    return var;
+    g_autofree char *full = parameter_name(loss, name);
+    return xlm_param(tape, full);
 }
 
 xlm_var *xlm_loss_averaged_param(xlm_loss *loss, xlm_tape *tape, const char *name)

@@ -165,13 +165,12 @@ GByteArray *xlm_host_published_zeros(const xlm_host *host, int k, int64_t n)
 {
     const size_t size = row_bytes(&host->objective[k]);
     GByteArray *rows = g_byte_array_sized_new((guint)(size * (size_t)n));
-    char *row = g_malloc0(size);
+    g_autofree char *row = g_malloc0(size);
     for (int64_t i = 0; i < n; i++) {
         const uint32_t instance = (uint32_t)i;
         memcpy(row, &instance, sizeof instance);
         g_byte_array_append(rows, (const guint8 *)row, (guint)size);
     }
-    g_free(row);
     return rows;
 }
 

@@ -1,4 +1,4 @@
-/* xlm-mpi: how much memory the system still has, and what happens without memory or threads. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the memory that is left, and the end without memory or threads. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/exhaustion.h"
 
 #include <glib.h>

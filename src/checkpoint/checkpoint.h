@@ -42,7 +42,7 @@
 
 /* Name of the state with the highest score on the development set so far and its step. */
 #define XLM_CHECKPOINT_BEST "/task/best"
-/* The same of a run that is scored by its translations ([evaluate] in job/job.h); checkpoints of before may not have it. */
+/* The same for a run that is scored by its translations ([evaluate] in job/job.h); older checkpoints may not have it. */
 #define XLM_CHECKPOINT_BEST_TRANSLATION "/translation/best"
 /* Name of the state with the members of the mean of checkpoints. */
 #define XLM_CHECKPOINT_AVERAGED "/task/averaged"

@@ -14,8 +14,8 @@
 #include "files/files.h"
 
 static const char GROUP[] = "lock";
-/* Seconds between two refreshes of the lock's modification time; from which age on a lock is stale; that replacing a stale lock
- * takes at the very most. */
+/* Seconds: between two refreshes of the lock's modification time; the age from which a lock is stale; the longest that replacing
+ * a stale lock takes. */
 static const int64_t REFRESH = 30, STALE_AFTER = 300, LONGEST_REPLACEMENT = 30;
 
 struct xlm_output_lock {
@@ -204,7 +204,7 @@ static char *name_holder(GKeyFile *holder)
 
 /* Whether taking the lock is tried again: when it was released between being found and being read. One that is there and cannot
  * be read is an error. */
-static bool try_again(const xlm_output_lock *lock, GError *why, GError **error)
+static bool try_again(const xlm_output_lock *lock, const GError *why, GError **error)
 {
     struct stat is;
     const bool gone = lstat(lock->path, &is) != 0 ||
@@ -213,7 +213,6 @@ static bool try_again(const xlm_output_lock *lock, GError *why, GError **error)
     if (!gone)
         xlm_error_set(error, EX_CANTCREAT, "%s: cannot be read (%s), and may be another run's; take another output directory, or "
                       "remove it if no run writes there", lock->path, why->message);
-    g_error_free(why);
     return gone;
 }
 
@@ -222,7 +221,7 @@ static bool try_again(const xlm_output_lock *lock, GError *why, GError **error)
 static bool handle_existing(const xlm_output_lock *lock, const char *directory, bool *ours, bool *waits, GError **error)
 {
     g_autofree char *text = NULL;
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     if (!xlm_files_load(lock->path, &text, NULL, &why))
         return try_again(lock, why, error);
     g_autoptr(GKeyFile) holder = g_key_file_new();

@@ -20,8 +20,8 @@ bool xlm_path_check_directory(const char *directory, const char *what, GError **
     struct stat status;
     const bool there = stat(directory, &status) == 0, other = there && !S_ISDIR(status.st_mode);
     return (there && !other && access(directory, W_OK | X_OK) == 0) ||
-           xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s: %s; choose a directory that is there and may be written to",
-                         what, directory, g_strerror(other ? ENOTDIR : errno));
+           xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s: %s; choose a directory that is there and may be written "
+                         "to", what, directory, g_strerror(other ? ENOTDIR : errno));
 }
 
 bool xlm_path_check_output(const char *path, GError **error)

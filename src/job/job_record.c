@@ -47,7 +47,7 @@ bool xlm_job_record_write(const xlm_comm *comm, const char *directory, const cha
         if (taken)
             xlm_log_info("%s/%s is not this program's and stays as it is; the job with every key is in %s", directory, names[0],
                          path);
-        /* A record of before is replaced, also where it is the job that runs. */
+        /* An earlier record is replaced, even if it is the job file of this run. */
         if ((is_record(directory, name) || xlm_files_check_output(path, false, &failure)) &&
             !g_file_set_contents(path, whole, -1, &why))
             xlm_error_set(&failure, EX_CANTCREAT, "%s: cannot be written: %s", path, why->message);

@@ -32,7 +32,7 @@ struct xlm_dev_translations {
     int64_t longest;   /* ids of a source */
 };
 
-/* Tokens of all hypotheses of a batch: enough for the rate of products, and little memory beside that of training. */
+/* Tokens of all hypotheses of a batch: enough for efficient products, with little memory compared to that of training. */
 enum { BATCH_TOKENS = 4096 };
 
 /* ---- pairs ---- */
@@ -206,7 +206,7 @@ void xlm_dev_translations_close(xlm_dev_translations *dev)
 
 /* ---- translations and their scores ---- */
 
-/* A field of the file: what would end it is a space. */
+/* Write a field of the file, with spaces instead of control characters, some of which would end it. */
 static void write_field(FILE *out, const char *text, char end)
 {
     for (; *text != '\0'; text++)
@@ -327,7 +327,7 @@ static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GA
     return xlm_comm_agree_on(workspace->comm, failure, error);
 }
 
-/* The examples that were just written are of the best model: they are in a second file too. */
+/* The examples that were just written are those of the best model so far: copy them to a second file. */
 static bool keep_best(void *data, const xlm_comm *comm, int64_t step G_GNUC_UNUSED, GError **error)
 {
     const xlm_dev_translations *dev = data;
@@ -349,7 +349,8 @@ static bool keep_best(void *data, const xlm_comm *comm, int64_t step G_GNUC_UNUS
 xlm_validation xlm_dev_translations_validation(xlm_dev_translations *dev)
 {
     return (xlm_validation){
-        .measure = measure, .keep_best = keep_best, .data = dev, .losses = true, .split = "dev", .state = XLM_CHECKPOINT_BEST_TRANSLATION,
+        .measure = measure, .keep_best = keep_best, .data = dev, .losses = true, .split = "dev",
+        .state = XLM_CHECKPOINT_BEST_TRANSLATION,
         .language = dev->directions > 1 ? XLM_MEAN_LANGUAGE : dev->direction[0].name, .patience = dev->job->evaluate.patience,
     };
 }

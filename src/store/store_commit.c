@@ -141,8 +141,8 @@ xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **err
         xlm_comm_broadcast_bytes(comm, 0, &name, &size);
         store->temporary = name;
         if (store->writes && g_access(store->temporary, R_OK | W_OK) != 0)
-            xlm_new_file_failed(path, "this node does not see the file that rank 0 has made; choose a directory that all nodes share",
-                                errno, &mine);
+            xlm_new_file_failed(path, "this node does not see the file that rank 0 has made; choose a directory that all nodes "
+                                "share", errno, &mine);
         good = store_settle(store, mine, error);
     }
     good = good && store_reserve(store, 4096, error);

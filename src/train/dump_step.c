@@ -71,7 +71,7 @@ static bool dump_passes(const dumped_step *d, xlm_store *store, const xlm_pass_i
 /* For each kind of file separately, numbered from 0. */
 static bool dump_resources(const xlm_resources *resources, xlm_store *store, GError **error)
 {
-    xlm_resource *list;
+    g_autofree xlm_resource *list = NULL;
     const int n = xlm_resources_list(resources, &list);
     bool good = true;
     for (int i = 0, number = 0; i < n && good; i++, number++) {
@@ -79,7 +79,6 @@ static bool dump_resources(const xlm_resources *resources, xlm_store *store, GEr
             number = 0;
         good = xlm_dump_write_resource(store, number, &list[i], error);
     }
-    g_free(list);
     return good;
 }
 

@@ -1,7 +1,8 @@
 /* xlm-mpi: the hooks of objectives around a step, where ranks have to speak. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/hooks.h"
 
-void xlm_make_labels(const xlm_workspace *workspace, bool training, uint64_t seed, int64_t step, xlm_pass_input *input, int64_t n)
+void xlm_make_labels(const xlm_workspace *workspace, bool training, uint64_t seed, int64_t step, xlm_pass_input *input,
+                     int64_t n)
 {
     const xlm_workspace *w = workspace;
     for (int a = -1; a < xlm_host_averages(w->host); a++) {

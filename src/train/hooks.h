@@ -6,7 +6,8 @@
 
 /* Compute labels of those of input[n] that have been counted. training: dropout is on. seed, step: of the draws. Overwrites the
  * workspace's gradient if there are averages, and is collective then. */
-void xlm_make_labels(const xlm_workspace *workspace, bool training, uint64_t seed, int64_t step, xlm_pass_input *input, int64_t n);
+void xlm_make_labels(const xlm_workspace *workspace, bool training, uint64_t seed, int64_t step, xlm_pass_input *input,
+                     int64_t n);
 
 /* Collective. Gathers the rows that objectives have published in this step on all ranks, [objectives], for xlm_host_finish_step.
  * alike: all ranks have computed the same micro-batch, so its rows are taken only once. */

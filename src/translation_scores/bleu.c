@@ -1,7 +1,7 @@
 /* xlm-mpi: BLEU. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Counts: words of hypotheses, words of references, then matches of 1- to 4-grams and numbers of those of hypotheses. A reference
- * is as long as the one whose length is nearest, the shorter of two. BLEU = BP exp(mean of ln p_n), p_n = matches / number,
+ * Counts: words of hypotheses, words of references, then matches of 1- to 4-grams and numbers of those of hypotheses. If there
+ * are several references, the length of the one nearest in length to the hypothesis counts, the shorter of two. BLEU = BP exp(mean of ln p_n), p_n = matches / number,
  * BP = exp(1 - r / c) if c < r. */
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* xlm-mpi: chrF2 and chrF2++. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Counts: for each order, of 1 to 6 characters and then of 1 and 2 words, the n-grams of hypotheses, those of references, and
- * matches. Of several references the one with the best score of the sentence counts. White space is no character, unless it is
- * asked for. The score is F = (1 + β²) P R / (β² P + R), β = 2, of the means P and R of precision and recall over the orders that
+ * matches. If there are several references, the one that gives the sentence its best score counts. White space is left out
+ * unless it is asked for. The score is F = (1 + β²) P R / (β² P + R), β = 2, of the means P and R of precision and recall over the orders that
  * both sides have n-grams of; with `epsilon` it is the mean of F over all orders, where what is missing counts as 1e-16. */
 #include <string.h>
 

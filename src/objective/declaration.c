@@ -1,8 +1,7 @@
 /* xlm-mpi: the declarations of an objective. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "objective/declaration.h"
-
 #include <string.h>
 
+#include "objective/hosted.h"
 #include "objective/views.h"
 #include "tensor/tape.h"
 

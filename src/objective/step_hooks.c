@@ -185,8 +185,8 @@ static int by_instance(const void *a, const void *b)
 static void deliver(xlm_hosted *h, int64_t step, GByteArray *all)
 {
     const size_t size = row_bytes(h), n = all->len / size;
-    uint32_t *instances = g_new(uint32_t, MAX(n, 1));
-    char *values = g_malloc(MAX(n * h->published_bytes, 1));
+    g_autofree uint32_t *instances = g_new(uint32_t, MAX(n, 1));
+    g_autofree char *values = g_malloc(MAX(n * h->published_bytes, 1));
     if (n > 0)
         qsort(all->data, n, size, by_instance);
     for (size_t i = 0; i < n; i++) {
@@ -198,8 +198,6 @@ static void deliver(xlm_hosted *h, int64_t step, GByteArray *all)
     const xlm_published published = {.rows = (int64_t)n, .bytes = h->published_bytes, .instances = instances, .values = values,
                                      .step = step};
     h->spec.cls->publish(&h->loss, &published);
-    g_free(instances);
-    g_free(values);
 }
 
 void xlm_host_finish_step(xlm_host *host, int64_t step, GByteArray *const *published)

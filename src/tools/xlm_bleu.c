@@ -16,7 +16,7 @@ static const xlm_program program = {
     .purpose = "Score translations by BLEU and chrF beside one or more references",
     .notes =
         "Line i of HYPOTHESES is the translation of sentence i, line i of each REFERENCE what it is compared with: detokenised\n"
-        "text, UTF-8, plain or gzip; one of the files can be standard input, -. A line may be empty.\n\n"
+        "text, UTF-8, plain or compressed; one of the files can be standard input, -. A line may be empty.\n\n"
         "Metrics:\n"
         "  bleu        BLEU as sacreBLEU 2 computes it, with its signature\n"
         "  multi-bleu  BLEU as multi-bleu.perl of Moses: words between blanks, so of text that is tokenised; no smoothing\n"

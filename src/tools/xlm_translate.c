@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "files/files.h"
 #include "files/new_file.h"
+#include "files/path.h"
 #include "gemm/hardware.h"
 #include "job/translation_pairs.h"
 #include "model/model_file.h"
@@ -32,7 +33,7 @@ static const xlm_program program = {
     .precision = true,
     .purpose = "Translate text with a trained model that has a decoder",
     .notes =
-        "Each line of the files, plain or gzip, is a sentence; without files, or for -, standard input is read. Translations are\n"
+        "Each line of the files, plain or compressed, is a sentence; without files, or for -, standard input is read. Translations are\n"
         "written in the order of the input, a line for each line, on standard output or to the file of -o; an empty line stays\n"
         "empty. They are the same on any number of ranks and for any --block and --batch-tokens. Subwords are joined into words;\n"
         "as far as the segmenter makes words of punctuation marks, these are words in the translation too.\n\n"
@@ -454,11 +455,11 @@ static bool translate_file(work *w, const char *path, GError **error)
 static int64_t bytes_of(char *const *paths)
 {
     int64_t sum = 0;
-    struct stat status;
     for (; *paths != NULL; paths++) {
-        if (stat(*paths, &status) != 0 || !S_ISREG(status.st_mode))
+        const int64_t bytes = xlm_path_bytes(*paths);
+        if (bytes == 0 && !g_file_test(*paths, G_FILE_TEST_IS_REGULAR))
             return 0;
-        sum += (int64_t)status.st_size;
+        sum += bytes;
     }
     return sum;
 }

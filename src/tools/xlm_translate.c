@@ -10,7 +10,6 @@
 
 #include "base/exhaustion.h"
 #include "base/log.h"
-#include "base/memory_left.h"
 #include "base/progress.h"
 #include "files/files.h"
 #include "files/new_file.h"

@@ -12,17 +12,17 @@ static int make_file(size_t size, const char *directory, GError **error)
 {
     g_autofree char *path = g_build_filename(directory, "xlm-scratch-XXXXXX", NULL);
     const int file = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
-    int failure = file < 0 ? errno : 0;
-    if (file < 0)
-        xlm_error_set(error, EX_CANTCREAT, "%s: making a scratch file: %s", directory, g_strerror(failure));
-    else
-        g_unlink(path);
-    if (file >= 0 && (failure = posix_fallocate(file, 0, (off_t)size)) != 0) {
-        xlm_error_set(error, EX_IOERR, "%s: a scratch file of %zu bytes: %s", directory, size, g_strerror(failure));
-        close(file);
+    if (file < 0) {
+        xlm_error_set(error, EX_CANTCREAT, "%s: making a scratch file: %s", directory, g_strerror(errno));
         return -1;
     }
-    return file;
+    g_unlink(path);
+    const int failure = posix_fallocate(file, 0, (off_t)size);
+    if (failure == 0)
+        return file;
+    xlm_error_set(error, EX_IOERR, "%s: a scratch file of %zu bytes: %s", directory, size, g_strerror(failure));
+    close(file);
+    return -1;
 }
 
 bool xlm_large_array_make(xlm_large_array *array, size_t size, const char *scratch, GError **error)

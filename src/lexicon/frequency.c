@@ -48,3 +48,12 @@ GArray *xlm_frequency_list(const xlm_corpus *corpus, const xlm_corpus_text *text
         g_array_sort(list, by_count);
     return list;
 }
+
+GArray *xlm_frequency_list_of(const xlm_corpus *corpus, const char *language, GError **error)
+{
+    const xlm_corpus_text *text = xlm_corpus_find_text(corpus, XLM_TRAIN, language);
+    if (text != NULL)
+        return xlm_frequency_list(corpus, text, error);
+    xlm_error_set(error, EX_DATAERR, "%s: there is no training text of %s", xlm_corpus_path(corpus), language);
+    return NULL;
+}

@@ -19,5 +19,7 @@ int64_t xlm_frequency_band_end(int64_t n, int b);
 /* [xlm_frequency] of all subwords that the text has, without special tokens, by falling count, ties by id. A pass over its
  * tokens. g_array_unref. EX_DATAERR for a token that is not in the vocabulary, and the errors of reading. */
 GArray *xlm_frequency_list(const xlm_corpus *corpus, const xlm_corpus_text *text, GError **error);
+/* The same for the training text of a language, by its name. EX_DATAERR also when there is none. */
+GArray *xlm_frequency_list_of(const xlm_corpus *corpus, const char *language, GError **error);
 
 #endif

@@ -1,9 +1,7 @@
-/* xlm-mpi: what is aligned, text or a corpus, and links of a corpus's pairs on their way to a file.
- * SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: what is aligned, text or a corpus. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_ALIGNERS_ALIGN_INPUT_H
 #define XLM_ALIGNERS_ALIGN_INPUT_H
 
-#include "aligners/alignment_file.h"
 #include "aligners/sentence_pairs.h"
 
 typedef struct xlm_align_source {
@@ -27,18 +25,5 @@ bool xlm_align_is_corpus(const xlm_comm *comm, const char *path);
 bool xlm_align_input_open(const xlm_comm *comm, const xlm_align_source *source, xlm_pair_work work, int64_t unit,
                           xlm_align_input *input, GError **error);
 void xlm_align_input_close(xlm_align_input *input); /* also of one that was not opened, of zeros */
-
-/* Links between the words of this rank's pairs, one pair after another. */
-typedef struct xlm_found_links {
-    GArray *offsets, *links, *scores; /* uint64_t [pairs + 1], xlm_link, float */
-} xlm_found_links;
-xlm_found_links *xlm_found_links_new(void);
-void xlm_found_links_append(xlm_found_links *found, const xlm_link *links, const float *scores, int64_t n);
-void xlm_found_links_free(xlm_found_links *found); /* NULL is allowed */
-
-/* Collective. Write the alignment of a corpus, whose path becomes the origin's. On failure nothing is left. EX_CANTCREAT,
- * EX_IOERR, EX_DATAERR. */
-bool xlm_align_input_write(const xlm_comm *comm, const xlm_align_input *input, const xlm_found_links *found, const char *path,
-                           const xlm_alignment_origin *origin, GError **error);
 
 #endif

@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "aligners/alignment_write.h"
 #include "aligners/link_file.h"
 #include "base/log.h"
 #include "base/progress.h"
@@ -284,7 +285,7 @@ static bool write_alignment(const struct training *t, GError **error)
     const xlm_alignment_origin origin = {.command = o->command, .method = t->aligner->name,
                                          .model = o->model != NULL ? o->model : "",
                                          .symmetrisation = xlm_symmetrisation_name(o->symmetrisation), .layer = -1};
-    return xlm_align_input_write(t->comm, &t->input, t->found, o->alignment, &origin, error);
+    return xlm_alignment_write_words(t->comm, o->alignment, t->input.pairs, t->found, &origin, error);
 }
 
 static bool write_links(struct training *t, xlm_progress *progress, GError **error)

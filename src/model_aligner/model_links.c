@@ -5,6 +5,7 @@
 #include <string.h>
 #include <xlm/similarity.h>
 
+#include "aligners/alignment_write.h"
 #include "aligners/link_file.h"
 #include "aligners/matrix_file.h"
 #include "base/log.h"
@@ -154,7 +155,7 @@ static bool create_matrices(struct aligner *a, GError **error)
     const xlm_model_links_options *o = a->options;
     if (o->matrices == NULL)
         return true;
-    xlm_matrix_pairs pairs = {.pairs = a->text->pairs, .first = a->text->first, .all = a->text->all};
+    xlm_matrix_pairs pairs = {.pairs = a->text->pairs};
     g_autofree bool *left_out = g_new(bool, pairs.pairs + 1);
     for (int s = 0; s < 2; s++) {
         const xlm_pair_side *side = &a->text->side[s];
@@ -169,16 +170,17 @@ static bool create_matrices(struct aligner *a, GError **error)
         left_out[p] = !xlm_pair_fits(a->form, size[0], size[1], a->loaded->config.positions);
     }
     pairs.left_out = left_out;
-    xlm_matrix_file *f = a->matrices =
-        xlm_matrix_file_create(a->comm, o->matrices, &pairs, a->loaded->vocabulary,
-                               a->first_layer, a->layers, error);
-    return f != NULL && xlm_matrix_file_describe(f, "command", o->command, error) &&
-           xlm_matrix_file_describe(f, "model", o->checkpoint, error) &&
-           xlm_matrix_file_describe_number(f, "step", a->loaded->step, error) &&
-           xlm_matrix_file_describe(f, "method", methods[o->method], error) &&
-           xlm_matrix_file_describe(f, "values", o->method == XLM_LINK_TRANSPORT ? "A* of optimal transport"
-                                                                                 : "(1 + cosine) / 2", error) &&
-           xlm_matrix_file_describe(f, "encode", xlm_pair_form_name(a->form), error);
+    a->matrices = xlm_matrix_file_create(a->comm, o->matrices, &pairs, a->loaded->vocabulary, a->first_layer, a->layers, error);
+    if (a->matrices == NULL)
+        return false;
+    const char *values = o->method == XLM_LINK_TRANSPORT ? "A* of optimal transport" : "(1 + cosine) / 2";
+    xlm_store *store = xlm_matrix_file_store(a->matrices);
+    return xlm_store_set_text(store, "/", "command", o->command, error) &&
+           xlm_store_set_text(store, "/", "model", o->checkpoint, error) &&
+           xlm_store_set_int(store, "/", "step", a->loaded->step, error) &&
+           xlm_store_set_text(store, "/", "method", methods[o->method], error) &&
+           xlm_store_set_text(store, "/", "values", values, error) &&
+           xlm_store_set_text(store, "/", "encode", xlm_pair_form_name(a->form), error);
 }
 
 /* ---- one pair ---- */
@@ -339,7 +341,7 @@ static bool write_alignment(const struct aligner *a, GError **error)
     const xlm_model_links_options *o = a->options;
     const xlm_alignment_origin origin = {.command = o->command, .method = methods[o->method], .model = o->checkpoint,
                                          .symmetrisation = "", .layer = a->first_layer};
-    return xlm_align_input_write(a->comm, &a->input, a->found, o->alignment, &origin, error);
+    return xlm_alignment_write_words(a->comm, o->alignment, a->input.pairs, a->found, &origin, error);
 }
 
 static bool write_files(struct aligner *a, GError **error)
@@ -353,7 +355,7 @@ static bool write_files(struct aligner *a, GError **error)
     }
     if (a->found != NULL && !write_alignment(a, error))
         return false;
-    return a->matrices == NULL || xlm_matrix_file_commit(g_steal_pointer(&a->matrices), error);
+    return a->matrices == NULL || xlm_matrix_file_end(g_steal_pointer(&a->matrices), true, error);
 }
 
 /* Numbers of all ranks. */
@@ -423,7 +425,7 @@ static void close_all(struct aligner *a)
         g_string_free(a->layer[l].scores, TRUE);
     }
     g_free(a->layer);
-    xlm_matrix_file_discard(a->matrices);
+    xlm_matrix_file_end(a->matrices, false, NULL);
     xlm_pair_text_free(a->text);
     xlm_links_free(a->gold);
     xlm_found_links_free(a->found);

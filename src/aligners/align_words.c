@@ -241,20 +241,6 @@ static void append_links(const struct training *t, struct found *found, GString 
     g_free(found->scores);
 }
 
-static xlm_decoded new_decoded(int64_t cells)
-{
-    /* A side has no more words than a sentence pair has cells. */
-    return (xlm_decoded){g_new(int32_t, cells), g_new(int32_t, cells), g_new(float, cells), g_new(float, cells)};
-}
-
-static void free_decoded(xlm_decoded *d)
-{
-    g_free(d->forward);
-    g_free(d->reverse);
-    g_free(d->forward_posterior);
-    g_free(d->reverse_posterior);
-}
-
 static void decode_all(struct training *t, xlm_progress *progress, GString *const *lines)
 {
     t->run.iteration = t->run.iterations;
@@ -266,11 +252,14 @@ static void decode_all(struct training *t, xlm_progress *progress, GString *cons
         #pragma omp parallel
         {
             g_autofree void *workspace = g_malloc(t->workspace);
-            xlm_decoded decoded = new_decoded(t->max_cells);
+            /* A side has no more words than a sentence pair has cells. */
+            const int64_t room = t->max_cells + 1;
+            g_autofree int32_t *words = g_new(int32_t, 2 * room);
+            g_autofree float *posteriors = g_new(float, 2 * room);
+            xlm_decoded decoded = {words, words + room, posteriors, posteriors + room};
             #pragma omp for schedule(dynamic, 8)
             for (int64_t s = from; s < to; s++)
                 found[s - from] = find_links(t, s, &decoded, workspace);
-            free_decoded(&decoded);
         }
         for (int64_t s = from; s < to; s++)
             append_links(t, &found[s - from], lines);

@@ -1,9 +1,8 @@
 /* xlm-mpi: the words of a rank's sentence pairs, as numbers. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/bitext.h"
 
-
-#include "base/progress.h"
 #include "aligners/subword_links.h"
+#include "base/progress.h"
 #include "text/normalise.h"
 #include "text/word_counts.h"
 
@@ -126,31 +125,26 @@ static bool add_subwords(struct reader *r, const int32_t *ids, int64_t n, GError
     return true;
 }
 
-/* Append the words of a sentence of a file; how many, or -1. */
-static int64_t add_sentence(struct reader *r, const char *text, size_t size, GError **error)
-{
-    const int64_t before = r->ids->len;
-    const bool good = r->options->words == XLM_WORDS_SPACE ? add_between_blanks(r, text, size, error)
-                                                           : add_by_rules(r, text, size, error);
-    return good ? (int64_t)r->ids->len - before : -1;
-}
-
-static int64_t add_sentence_of_corpus(struct reader *r, const xlm_sentence_pairs *pairs, int side, GError **error)
+/* Append the words of a side of the pair that was read last; how many, or -1. text: of a file. */
+static int64_t add_sentence(struct reader *r, const xlm_sentence_pairs *pairs, int side, const char *text, size_t size,
+                            GError **error)
 {
     const int64_t before = r->ids->len;
     int64_t n;
     const int32_t *ids = xlm_sentence_pairs_subwords(pairs, side, &n);
-    return add_subwords(r, ids, n, error) ? (int64_t)r->ids->len - before : -1;
+    const bool good = r->vocabulary != NULL                   ? add_subwords(r, ids, n, error)
+                      : r->options->words == XLM_WORDS_SPACE ? add_between_blanks(r, text, size, error)
+                                                             : add_by_rules(r, text, size, error);
+    return good ? (int64_t)r->ids->len - before : -1;
 }
 
-/* Both sides of a pair, or of one that is not aligned nothing. */
+/* Append both sides of a pair, or nothing if it is not aligned. */
 static bool add_pair(xlm_bitext *b, struct reader reader[2], xlm_sentence_pairs *pairs, int64_t number, const char *text[2],
                      const size_t size[2], GError **error)
 {
     int64_t n[2];
     for (int s = 0; s < 2; s++)
-        if ((n[s] = reader[s].vocabulary != NULL ? add_sentence_of_corpus(&reader[s], pairs, s, error)
-                                                 : add_sentence(&reader[s], text[s], size[s], error)) < 0) {
+        if ((n[s] = add_sentence(&reader[s], pairs, s, text[s], size[s], error)) < 0) {
             g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", xlm_sentence_pairs_path(pairs, s), number + 1);
             return false;
         }

@@ -134,10 +134,10 @@ static bool settle(const struct reading *r, const char *what, xlm_count_from ask
            xlm_error_set(error, EX_DATAERR, "%s: has %s 0, so they are not counted from 1", xlm_lines_path(r->lines), what);
 }
 
-/* By words. */
-static int compare(const xlm_link *a, const xlm_link *b)
+gint xlm_links_compare(gconstpointer a, gconstpointer b)
 {
-    return a->source != b->source ? (a->source < b->source ? -1 : 1) : (a->target > b->target) - (a->target < b->target);
+    const xlm_link *x = a, *y = b;
+    return x->source != y->source ? (x->source < y->source ? -1 : 1) : (x->target > y->target) - (x->target < y->target);
 }
 
 static gint by_place(gconstpointer a, gconstpointer b)
@@ -145,7 +145,7 @@ static gint by_place(gconstpointer a, gconstpointer b)
     const struct entry *x = a, *y = b;
     if (x->sentence != y->sentence)
         return x->sentence < y->sentence ? -1 : 1;
-    const int order = compare(&x->link, &y->link);
+    const int order = xlm_links_compare(&x->link, &y->link);
     return order != 0 ? order : x->link.possible - y->link.possible;
 }
 
@@ -171,7 +171,7 @@ static xlm_links *make_links(struct reading *r, xlm_count_from words, xlm_count_
         const int64_t own = entries[i].sentence - (r->numbered ? (int64_t)first_sentence : 0);
         while (sentence < own)
             links->offsets[++sentence] = count;
-        if (count == links->offsets[sentence] || compare(&links->links[count - 1], &link) != 0)
+        if (count == links->offsets[sentence] || xlm_links_compare(&links->links[count - 1], &link) != 0)
             links->links[count++] = link;
     }
     while (sentence < links->sentences)
@@ -198,7 +198,7 @@ xlm_links *xlm_links_read(const char *path, xlm_count_from words, xlm_count_from
 static gint by_words(gconstpointer a, gconstpointer b, gpointer data)
 {
     (void)data;
-    return compare(a, b);
+    return xlm_links_compare(a, b);
 }
 
 void xlm_links_sort(xlm_link *links, int64_t n) { g_qsort_with_data(links, (gint)n, sizeof *links, by_words, NULL); }
@@ -238,7 +238,7 @@ void xlm_link_score_add(xlm_link_score *score, const xlm_links *links, int64_t s
     score->links += a_end - a;
     score->possible += g_end - g;
     while (a < a_end || g < g_end) {
-        const int order = a == a_end ? 1 : g == g_end ? -1 : compare(a, g);
+        const int order = a == a_end ? 1 : g == g_end ? -1 : xlm_links_compare(a, g);
         if (order >= 0)
             score->sure += !g->possible;
         if (order == 0) {

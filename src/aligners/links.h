@@ -41,7 +41,9 @@ enum { XLM_LINK_MAX_WORD = 1 << 24, XLM_LINK_MAX_SENTENCE = 1 << 22 }; /* maximu
  * EX_NOINPUT; EX_DATAERR with file and line: neither form, a number out of range, a 0 in a file that counts from 1.
  * xlm_links_free. */
 xlm_links *xlm_links_read(const char *path, xlm_count_from words, xlm_count_from sentences, GError **error);
-/* Sort the links of a sentence in the order of xlm_links. */
+/* The order of links in a sentence: by source, then target. A GCompareFunc of xlm_link. */
+gint xlm_links_compare(gconstpointer a, gconstpointer b);
+/* Sort the links of a sentence in this order. */
 void xlm_links_sort(xlm_link *links, int64_t n);
 /* Gold numbers may be those of a larger collection from which these sentences were taken in order: there are fewer sentences than
  * the numbers require, but as many as have gold links. Then the numbers become 0, 1, …, and the log says so. path: of gold, a

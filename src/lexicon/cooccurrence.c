@@ -13,10 +13,7 @@ double xlm_cooccurrence_weight(const char *weights, int64_t r)
     return strcmp(weights, "even") == 0 ? 1 : NAN;
 }
 
-char *xlm_cooccurrence_language_path(const char *language, const char *what)
-{
-    return g_strdup_printf("/by_language/%s%s%s", language, what[0] != '\0' ? "/" : "", what);
-}
+char *xlm_cooccurrence_group(const char *language) { return g_strconcat("/by_language/", language, NULL); }
 
 /* ---- opening ---- */
 
@@ -85,7 +82,7 @@ static bool read_languages(xlm_cooccurrence *t, GError **error)
     t->language_entries = g_new0(int64_t, n);
     int64_t sum = 0;
     for (int l = 0; l < t->languages; l++) {
-        g_autofree char *group = xlm_cooccurrence_language_path(t->language_names[l], "");
+        g_autofree char *group = xlm_cooccurrence_group(t->language_names[l]);
         bool good = true;
         if (xlm_store_has(t->store, group)) {
             good = xlm_store_get_int(t->store, group, "tokens", &t->language_tokens[l], error) &&
@@ -234,9 +231,8 @@ bool xlm_cooccurrence_read_language(const xlm_cooccurrence *table, int language,
                                     int64_t *n, GError **error)
 {
     const int width = (int)table->rule.window;
-    const char *name = table->language_names[language];
-    g_autofree char *group = xlm_cooccurrence_language_path(name, "");
-    g_autofree char *counts_path = xlm_cooccurrence_language_path(name, "counts");
+    g_autofree char *group = xlm_cooccurrence_group(table->language_names[language]);
+    g_autofree char *counts_path = g_strconcat(group, "/counts", NULL);
     g_autofree uint64_t *offsets = g_new(uint64_t, last - first + 1), *counts = NULL;
     g_autofree uint32_t *columns = NULL;
     *words = NULL;

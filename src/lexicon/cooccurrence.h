@@ -85,7 +85,7 @@ int64_t *xlm_cooccurrence_read_occurrences(const xlm_cooccurrence *table, GError
 double *xlm_cooccurrence_read_totals(const xlm_cooccurrence *table, GError **error);
 char **xlm_cooccurrence_read_words(const xlm_cooccurrence *table, GError **error);
 
-/* Where things are in the file. g_free. what: "offsets", "columns", "counts", or "" for the group. */
-char *xlm_cooccurrence_language_path(const char *language, const char *what);
+/* The path of a language's group in the file. g_free. */
+char *xlm_cooccurrence_group(const char *language);
 
 #endif

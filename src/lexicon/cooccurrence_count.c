@@ -5,9 +5,9 @@
 
 #include "base/log.h"
 #include "base/progress.h"
-#include "corpus/corpus.h"
 #include "files/path.h"
 #include "lexicon/cooccurrence_write.h"
+#include "lexicon/frequency.h"
 #include "lexicon/pair_counter.h"
 
 struct counting {
@@ -31,31 +31,20 @@ struct counting {
 
 /* ---- which subwords, which rows ---- */
 
-struct ranked {
-    int64_t count;
-    int32_t id;
-};
-
-static gint by_count(gconstpointer a, gconstpointer b)
-{
-    const struct ranked *x = a, *y = b;
-    return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->id > y->id) - (x->id < y->id);
-}
-
 /* By the counts of the vocabulary, so that another corpus of the same vocabulary has the same subwords. */
 static void choose_subwords(struct counting *c)
 {
     const int64_t *counts = xlm_vocabulary_counts(c->vocabulary);
-    g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(struct ranked));
+    g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(xlm_frequency));
     for (int32_t id = 0; id < c->size; id++)
         if (!xlm_vocabulary_is_special(c->vocabulary, id) && counts[id] >= c->rule.min_count) {
-            const struct ranked entry = {counts[id], id};
+            const xlm_frequency entry = {id, counts[id]};
             g_array_append_val(list, entry);
         }
-    g_array_sort(list, by_count);
+    xlm_frequency_sort(list);
     const guint n = c->rule.max_vocabulary > 0 && c->rule.max_vocabulary < list->len ? (guint)c->rule.max_vocabulary : list->len;
     for (guint i = 0; i < n; i++)
-        c->counted[g_array_index(list, struct ranked, i).id] = true;
+        c->counted[g_array_index(list, xlm_frequency, i).id] = true;
 }
 
 /* About how many records the rows have: an occurrence meets a subword of a larger id, which is the column, as often as such

@@ -125,6 +125,14 @@ static bool more_on_any_rank(const struct writing *w, bool more)
     return any != 0;
 }
 
+/* Collective: the end of a merge whose records were written. good: writing did not fail. */
+static bool end_merge(const struct writing *w, xlm_pair_merge *merge, bool good, GError **error)
+{
+    GError *failure = NULL;
+    xlm_pair_merge_free(merge, &failure);
+    return xlm_comm_agree_on(w->comm, failure, good ? error : NULL) && good;
+}
+
 /* ---- one language ---- */
 
 /* The counts of an entry in the type of the file. */
@@ -178,16 +186,14 @@ static bool copy_counts(const struct writing *w, int language, struct matrix *m,
         any = more_on_any_rank(w, record != NULL);
         good = write_block(w, m, error);
     }
-    GError *failure = NULL;
-    xlm_pair_merge_free(merge, &failure);
-    return xlm_comm_agree_on(w->comm, failure, good ? error : NULL) && good;
+    return end_merge(w, merge, good, error);
 }
 
 static bool write_language(struct writing *w, int language, GError **error)
 {
     const int64_t width = w->record->rule.window;
     const char *name = xlm_vocabulary_language_names(w->record->vocabulary)[language];
-    g_autofree char *group = xlm_cooccurrence_language_path(name, "");
+    g_autofree char *group = xlm_cooccurrence_group(name);
     int64_t *sums = g_new0(int64_t, w->vocabulary * width), wide = 0;
     bool wide_here = false;
     GError *failure = NULL;
@@ -254,9 +260,7 @@ static bool copy_sums(const struct writing *w, struct matrix *m, GError **error)
         any = more_on_any_rank(w, record != NULL);
         good = write_block(w, m, error);
     }
-    GError *failure = NULL;
-    xlm_pair_merge_free(merge, &failure);
-    return xlm_comm_agree_on(w->comm, failure, good ? error : NULL) && good;
+    return end_merge(w, merge, good, error);
 }
 
 static bool write_sums(struct writing *w, int64_t *entries, GError **error)
@@ -280,14 +284,12 @@ static bool write_sums(struct writing *w, int64_t *entries, GError **error)
 static bool write_words(struct writing *w, GError **error)
 {
     const xlm_vocabulary *v = w->record->vocabulary;
-    const uint64_t shape[2] = {(uint64_t)w->vocabulary, (uint64_t)w->languages};
-    const uint64_t rows = w->comm->rank == 0 ? shape[0] : 0;
-    return xlm_store_write_strings(w->store, "/languages", shape[1], xlm_vocabulary_language_names(v), error) &&
-           xlm_store_write_strings(w->store, "/words/subwords", shape[0], xlm_vocabulary_words(v), error) &&
-           xlm_store_dataset(w->store, "/words/occurrences", XLM_I64, 2, shape, XLM_STORE_CHECKED, error) &&
-           xlm_store_write(w->store, "/words/occurrences", 0, rows, w->record->occurrences, error) &&
-           xlm_store_dataset(w->store, "/words/totals", XLM_F64, 1, shape, XLM_STORE_CHECKED, error) &&
-           xlm_store_write(w->store, "/words/totals", 0, rows, w->totals, error);
+    const uint64_t languages = (uint64_t)w->languages;
+    const int64_t rows = w->comm->rank == 0 ? w->vocabulary : 0;
+    return xlm_store_write_strings(w->store, "/languages", languages, xlm_vocabulary_language_names(v), error) &&
+           xlm_store_write_strings(w->store, "/words/subwords", (uint64_t)w->vocabulary, xlm_vocabulary_words(v), error) &&
+           xlm_store_write_parts(w->store, "/words/occurrences", XLM_I64, languages, rows, w->record->occurrences, error) &&
+           xlm_store_write_parts(w->store, "/words/totals", XLM_F64, 0, rows, w->totals, error);
 }
 
 static bool write_attributes(struct writing *w, GError **error)

@@ -75,15 +75,11 @@ static int64_t read_number(const char *digits, size_t n)
 /* Offset and length of a line `headword<tab>offset<tab>length[<tab>...]`. */
 static bool split_index(const char *line, size_t size, int64_t *offset, int64_t *length)
 {
-    const char *end = line + size, *first = memchr(line, '\t', size);
-    if (first == NULL)
-        return false;
-    const char *second = memchr(first + 1, '\t', (size_t)(end - first - 1));
-    if (second == NULL)
-        return false;
-    const char *third = memchr(second + 1, '\t', (size_t)(end - second - 1));
-    *offset = read_number(first + 1, (size_t)(second - first - 1));
-    *length = read_number(second + 1, (size_t)((third != NULL ? third : end) - second - 1));
+    g_autofree char *copy = g_strndup(line, size);
+    g_auto(GStrv) fields = g_strsplit(copy, "\t", 4);
+    const bool whole = g_strv_length(fields) >= 3;
+    *offset = whole ? read_number(fields[1], strlen(fields[1])) : -1;
+    *length = whole ? read_number(fields[2], strlen(fields[2])) : -1;
     return *offset >= 0 && *length >= 0;
 }
 

@@ -60,17 +60,14 @@ static const char *split_twins(const char *text, size_t size, xlm_entry *entry)
     return NULL;
 }
 
-static bool is_empty(const char *text, size_t size)
-{
-    trim(&text, &size);
-    return size == 0;
-}
-
 static bool read_line(xlm_entries *entries, xlm_entries_form form, const xlm_lines *lines, const char *text, size_t size,
                       GError **error)
 {
     xlm_entry entry = {.path = xlm_lines_path(lines), .line = xlm_lines_number(lines)};
-    if (is_empty(text, size))
+    const char *at = text;
+    size_t left = size;
+    trim(&at, &left);
+    if (left == 0)
         return true;
     const char *wrong = xlm_utf8_check(text, size) < size ? "not UTF-8"
                         : form == XLM_ENTRIES_TWINS       ? split_twins(text, size, &entry)

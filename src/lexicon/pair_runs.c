@@ -1,11 +1,11 @@
 /* xlm-mpi: sorted counts of pairs of subwords, in memory or on disk. SPDX-License-Identifier: GPL-3.0-or-later */
-#define _GNU_SOURCE /* O_TMPFILE */
 #include "lexicon/pair_runs.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "files/large_array.h"
 
 /* ---- runs ---- */
 
@@ -68,19 +68,6 @@ int64_t xlm_pair_runs_bytes(const xlm_pair_runs *runs) { return runs->in_memory 
 
 int64_t xlm_pair_runs_records(const xlm_pair_runs *runs) { return runs->in_memory + runs->on_disk; }
 
-/* A file without a name; where the file system has no such files, one whose name is taken from it at once. */
-static int open_scratch(const char *directory)
-{
-    int file = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
-        return file;
-    g_autofree char *path = g_build_filename(directory, "xlm-scratch-XXXXXX", NULL);
-    file = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
-    if (file >= 0)
-        unlink(path);
-    return file;
-}
-
 static bool write_all(int file, const char *bytes, size_t size, off_t at)
 {
     while (size > 0) {
@@ -117,7 +104,7 @@ static bool read_all(int file, char *bytes, size_t size, off_t at)
 static bool append(xlm_pair_runs *runs, const uint64_t *words, int64_t records, GError **error)
 {
     const size_t size = record_size(runs->width);
-    if (runs->file < 0 && (runs->file = open_scratch(runs->scratch)) < 0)
+    if (runs->file < 0 && (runs->file = xlm_scratch_open(runs->scratch)) < 0)
         return xlm_error_set(error, EX_CANTCREAT, "%s: no scratch file can be made there: %s; name another directory with "
                              "--scratch", runs->scratch, g_strerror(errno));
     if (!write_all(runs->file, (const char *)words, size * (size_t)records, (off_t)(size * (size_t)runs->on_disk)))

@@ -10,9 +10,9 @@
 #include "base/rng.h"
 #include "corpus/corpus.h"
 #include "files/files.h"
-#include "lexicon/coverage.h"
 #include "lexicon/dictd.h"
 #include "lexicon/dictionary.h"
+#include "lexicon/frequency.h"
 #include "subwords/tokenizer.h"
 
 typedef struct builder {

@@ -10,8 +10,28 @@
 #ifndef XLM_MATRIX_MATRIX_H
 #define XLM_MATRIX_MATRIX_H
 
-#include "base/error.h"
-#include "matrix/grid.h"
+#include "comm/comm.h"
+
+typedef enum { XLM_BY_BLOCKS, XLM_BY_ROWS, XLM_LAYOUTS } xlm_layout;
+
+/* The ranks as a grid of processes, for each layout. */
+typedef struct xlm_process_grid {
+    int context; /* of BLACS */
+    int rows, columns, row, column; /* of processes; of this one */
+} xlm_process_grid;
+
+typedef struct xlm_grid {
+    const xlm_comm *comm;
+    int system; /* BLACS's handle of the communicator */
+    xlm_process_grid by[XLM_LAYOUTS];
+} xlm_grid;
+
+/* Collective. For XLM_BY_BLOCKS the ranks form R rows and C columns of processes, R being the largest divisor of their number that
+ * is at most C: 1 x 1, 1 x 2, 1 x 3, 2 x 2, 1 x 7, 2 x 4. comm is borrowed. */
+xlm_grid *xlm_grid_open(const xlm_comm *comm);
+/* Collective, after the last of its matrices has been freed. NULL is allowed. */
+void xlm_grid_close(xlm_grid *grid);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_grid, xlm_grid_close)
 
 typedef struct xlm_matrix xlm_matrix;
 

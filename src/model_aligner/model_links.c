@@ -27,7 +27,7 @@ struct layer_links {
 
 /* A link of words, and the largest value of its subwords. */
 struct word_link {
-    xlm_link link;
+    xlm_link link; /* first, so that xlm_links_compare compares these */
     float score;
 };
 
@@ -131,10 +131,8 @@ static void count_too_long(struct aligner *a)
 {
     int64_t first = G_MAXINT64;
     for (int64_t p = 0; p < a->text->pairs; p++) {
-        int64_t size[2];
-        for (int s = 0; s < 2; s++)
-            xlm_pair_text_subwords(a->text, s, p, &size[s]);
-        if (size[0] == 0 || size[1] == 0 || xlm_pair_fits(a->form, size[0], size[1], a->loaded->config.positions))
+        const int64_t n = xlm_pair_size(a->text, p, 0), m = xlm_pair_size(a->text, p, 1);
+        if (n == 0 || m == 0 || xlm_pair_fits(a->form, n, m, a->loaded->config.positions))
             continue;
         first = MIN(first, a->text->first + p);
         a->too_long++;
@@ -163,12 +161,9 @@ static bool create_matrices(struct aligner *a, GError **error)
                                           (const int32_t *)(const void *)side->ids->data,
                                           (const int32_t *)(const void *)side->words->data};
     }
-    for (int64_t p = 0; p < pairs.pairs; p++) {
-        int64_t size[2];
-        for (int s = 0; s < 2; s++)
-            xlm_pair_text_subwords(a->text, s, p, &size[s]);
-        left_out[p] = !xlm_pair_fits(a->form, size[0], size[1], a->loaded->config.positions);
-    }
+    for (int64_t p = 0; p < pairs.pairs; p++)
+        left_out[p] = !xlm_pair_fits(a->form, xlm_pair_size(a->text, p, 0), xlm_pair_size(a->text, p, 1),
+                                     a->loaded->config.positions);
     pairs.left_out = left_out;
     a->matrices = xlm_matrix_file_create(a->comm, o->matrices, &pairs, a->loaded->vocabulary, a->first_layer, a->layers, error);
     if (a->matrices == NULL)
@@ -185,13 +180,6 @@ static bool create_matrices(struct aligner *a, GError **error)
 
 /* ---- one pair ---- */
 
-static gint by_link(gconstpointer a, gconstpointer b)
-{
-    const struct word_link *x = a, *y = b;
-    return x->link.source != y->link.source ? (x->link.source < y->link.source ? -1 : 1)
-                                            : (x->link.target > y->link.target) - (x->link.target < y->link.target);
-}
-
 /* Links of subwords become those of words: each once, in order, with its largest value. */
 static void link_words(const int32_t *const words[2], int64_t n, int64_t m, const float *s, const bool *links, GArray *found)
 {
@@ -202,11 +190,11 @@ static void link_words(const int32_t *const words[2], int64_t n, int64_t m, cons
                 const struct word_link link = {{words[0][i], words[1][j], false}, s[i * m + j]};
                 g_array_append_val(found, link);
             }
-    g_array_sort(found, by_link);
+    g_array_sort(found, xlm_links_compare);
     struct word_link *w = (struct word_link *)(void *)found->data;
     guint kept = 0;
     for (guint k = 0; k < found->len; k++)
-        if (kept > 0 && by_link(&w[kept - 1], &w[k]) == 0)
+        if (kept > 0 && xlm_links_compare(&w[kept - 1].link, &w[k].link) == 0)
             w[kept - 1].score = MAX(w[kept - 1].score, w[k].score);
         else
             w[kept++] = w[k];
@@ -249,9 +237,9 @@ static xlm_var **encode(struct aligner *a, const xlm_text *text)
     return hidden + a->first_layer;
 }
 
-/* A pair of a pass: subwords of both sides, where they begin in the text, its matrices. */
+/* A pair of a pass: numbers of source and target subwords, and its matrices. */
 struct shape {
-    int64_t n, m, first[2];
+    int64_t n, m;
     float *s;
     bool *links;
 };
@@ -265,16 +253,17 @@ static void align_batch(struct aligner *a, int64_t layer, const xlm_pair_batch *
     xlm_var_read(hidden, 0, b->text.tokens, states);
     for (int64_t i = 0; i < b->n; i++) {
         struct shape *p = &shape[i];
-        p->first[0] = xlm_pair_text_subwords(a->text, 0, b->pair[i], &p->n);
-        p->first[1] = xlm_pair_text_subwords(a->text, 1, b->pair[i], &p->m);
+        p->n = xlm_pair_size(a->text, b->pair[i], 0);
+        p->m = xlm_pair_size(a->text, b->pair[i], 1);
         p->s = XLM_TAKE(a->arena, float, p->n * p->m);
         p->links = XLM_TAKE(a->arena, bool, p->n * p->m);
     }
 #pragma omp parallel for schedule(dynamic)
     for (int64_t i = 0; i < b->n; i++) {
         const struct shape *p = &shape[i];
-        const int32_t *const words[] = {&g_array_index(a->text->side[0].words, int32_t, p->first[0]),
-                                        &g_array_index(a->text->side[1].words, int32_t, p->first[1])};
+        const int32_t *words[2];
+        for (int s = 0; s < 2; s++)
+            words[s] = &g_array_index(a->text->side[s].words, int32_t, xlm_pair_start(a->text, b->pair[i], s));
         const float *source = states + b->row[0][i] * d, *target = states + b->row[1][i] * d;
         xlm_similarity_link(a->options->method, p->n, p->m, d, source, target, p->s, p->links);
         link_words(words, p->n, p->m, p->s, p->links, found[i]);

@@ -30,7 +30,8 @@ xlm_pair_text *xlm_pair_text_read(const xlm_comm *comm, xlm_sentence_pairs *pair
 /* NULL is allowed. */
 void xlm_pair_text_free(xlm_pair_text *text);
 
-/* Subwords of a side of this rank's pair `pair`, from 0: *n of them begin at the number that is returned. */
-int64_t xlm_pair_text_subwords(const xlm_pair_text *text, int side, int64_t pair, int64_t *n);
+/* Where the subwords of a side of this rank's pair number `pair` begin in `ids`, and how many there are. */
+int64_t xlm_pair_start(const xlm_pair_text *text, int64_t pair, int side);
+int64_t xlm_pair_size(const xlm_pair_text *text, int64_t pair, int side);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef XLM_PROGRAM_SPACE_INPUTS_H
 #define XLM_PROGRAM_SPACE_INPUTS_H
 
-#include "vectors/word_sides.h"
+#include "vectors/word_space.h"
 
 typedef struct xlm_space_inputs {
     xlm_word_space *spaces[2];

@@ -65,8 +65,7 @@ static bool check_values(const xlm_vector_rows *r, const char *path, GError **er
 }
 
 bool xlm_vector_rows_open(const xlm_comm *comm, const char *path, const char *language, int64_t max_vectors,
-                          xlm_vector_rows *rows,
-                          GError **error)
+                          xlm_vector_rows *rows, GError **error)
 {
     GError *failure = NULL;
     *rows = (xlm_vector_rows){.comm = comm};

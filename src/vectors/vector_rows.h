@@ -17,8 +17,7 @@ typedef struct xlm_vector_rows {
  * added, of a checkpoint; NULL. most: vectors that are read; 0: all. *rows is closed also after a failure. EX_NOINPUT;
  * EX_DATAERR: fewer than two vectors, or one with a number that is not finite, which is named. */
 bool xlm_vector_rows_open(const xlm_comm *comm, const char *path, const char *language, int64_t max_vectors,
-                          xlm_vector_rows *rows,
-                          GError **error);
+                          xlm_vector_rows *rows, GError **error);
 /* After zeros, too. */
 void xlm_vector_rows_close(xlm_vector_rows *rows);
 

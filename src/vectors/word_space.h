@@ -60,4 +60,18 @@ char *xlm_word_set_name(const xlm_word_set *set, int64_t number);
 /* [n x width] of words first … first + n; g_free. */
 float *xlm_word_set_vectors(const xlm_word_set *set, int64_t first, int64_t n);
 
+/* ---- pairs of words ---- */
+
+typedef struct xlm_word_side {
+    xlm_word_space *space;
+    int language;     /* −1: none */
+    const char *name; /* of the language; NULL: none was named */
+} xlm_word_side;
+
+/* The first and the second words of pairs, in one language or in two. */
+typedef struct xlm_word_sides {
+    xlm_word_side side[2];
+    int n; /* 1: they are equal */
+} xlm_word_sides;
+
 #endif

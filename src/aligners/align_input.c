@@ -13,7 +13,7 @@ bool xlm_align_is_corpus(const xlm_comm *comm, const char *path)
 
 /* ---- which pairs of a corpus ---- */
 
-/* "de-en, en-fr": the pairs of languages that any of the splits has; *only: one of them, *n: how many. g_free. */
+/* "de-en, en-fr": the pairs of languages in any of the splits. *only: one of them; *n: their number. g_free. */
 static char *name_pairs(const xlm_corpus *corpus, const bool splits[2], const char **only, int *n)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new();
@@ -35,7 +35,7 @@ static const char *which_split(const bool splits[2])
     return splits[XLM_TRAIN] && splits[XLM_HELD_OUT] ? "it" : splits[XLM_TRAIN] ? "train" : "held_out";
 }
 
-/* [out] parts; returns how many, 0 with *error. */
+/* [out] parts. Returns their number, 0 with *error. */
 static int find_parts(const xlm_corpus *corpus, const xlm_align_source *source, xlm_corpus_part *parts, GError **error)
 {
     const char *const *languages = source->languages, *only;

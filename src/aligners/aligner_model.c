@@ -5,15 +5,15 @@
 
 #include "store/store.h"
 
-static const int64_t MAX_COUNT = (int64_t)1 << 60; /* of a count, far from overflow of what is added */
-static const char *const groups[] = {"pairs", "source", "target", "whole"}; /* by xlm_table_of */
+static const int64_t MAX_COUNT = (int64_t)1 << 60; /* of a count, so that sums do not overflow */
+static const char *const groups[] = {"pairs", "source", "target", "whole"}; /* [xlm_table_of] */
 
 /* "/source/links"; g_free. */
 static char *path_of(const xlm_table *table) { return g_strconcat("/", groups[table->of], "/", table->name, NULL); }
 
 /* ---- writing ---- */
 
-/* Words of all owners in order, as one array on every rank. */
+/* The words of all owners in order, the same array on every rank. *bytes: g_free after it. */
 static char **gather_words(const xlm_comm *comm, const xlm_word_numbers *numbers, char **bytes)
 {
     g_autoptr(GString) own = g_string_new(NULL);
@@ -45,7 +45,7 @@ static bool write_table(xlm_store *store, const xlm_table *table, int64_t rows, 
            xlm_store_set_text(store, path, "meaning", table->meaning, error);
 }
 
-/* Counts of the pairs of a table that are not left out. */
+/* The rows of a table for the pairs that are used. */
 static int64_t *select_rows(const bool *used, int64_t n, const int64_t *counts, int width)
 {
     int64_t *selected = g_new(int64_t, n * width + 1), *to = selected;
@@ -161,7 +161,7 @@ static bool read_words(const xlm_store *store, xlm_aligner_model *m, int side, G
     return true;
 }
 
-/* Row r of R ranks' parts of n rows. */
+/* This rank's part of n rows. */
 static void take_part(const xlm_comm *comm, int64_t n, int64_t *first, int64_t *rows)
 {
     *first = n / comm->ranks * comm->rank + MIN(comm->rank, n % comm->ranks);
@@ -196,7 +196,7 @@ static bool read_pairs(const xlm_store *store, const xlm_comm *comm, xlm_aligner
     return good && (fits || refuse(store, "/pairs: offsets or targets do not fit the words", error));
 }
 
-/* Counts are not negative, nor too large to be added to. */
+/* Counts must not be negative or so large that sums might overflow. */
 static bool check_counts(const xlm_store *store, const xlm_table *table, const int64_t *counts, int64_t n, GError **error)
 {
     for (int64_t i = 0; i < n; i++)

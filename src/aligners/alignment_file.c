@@ -42,7 +42,7 @@ bool xlm_alignment_sample(const xlm_corpus *corpus, const xlm_corpus_pairs *pair
     const int64_t samples = MIN(pairs->pairs, SAMPLES);
     for (int64_t s = 0; s < samples; s++) {
         int64_t link[2];
-        /* From the first to the last. */
+        /* Evenly spread, from the first pair to the last. */
         const int64_t pair = samples > 1 ? (int64_t)((double)s * (double)(pairs->pairs - 1) / (double)(samples - 1)) : 0;
         if (!xlm_corpus_read_links(corpus, pairs, pair, 1, link, error) ||
             !sample_sentence(corpus, pairs->source, link[0], digest, error) ||
@@ -58,7 +58,7 @@ static bool other_corpus(const xlm_alignment_file *file, const xlm_corpus *corpu
                          xlm_store_path(file->store), xlm_corpus_path(corpus), file->origin.corpus, what);
 }
 
-/* The corpus has these pairs, of the same sentences. */
+/* Check that the corpus has these pairs, of the same sentences. */
 static bool check_corpus_pairs(const xlm_alignment_file *file, const xlm_alignment_pairs *p, const xlm_corpus *corpus,
                                GError **error)
 {
@@ -105,7 +105,7 @@ static bool read_origin(xlm_alignment_file *file, GError **error)
            xlm_store_get_int(file->store, "/", "seed", &origin->seed, error);
 }
 
-/* How many numbers a list has. */
+/* The number of elements of a list. */
 static bool read_extent(const xlm_alignment_file *file, const xlm_alignment_pairs *p, const char *name, xlm_type type, int64_t *n,
                         GError **error)
 {

@@ -6,15 +6,15 @@
 #include "text/normalise.h"
 #include "text/word_counts.h"
 
-/* What reads the words of one side. */
+/* Reads the words of one side. */
 struct reader {
     const xlm_bitext_options *options;
     xlm_normaliser *normaliser;
     xlm_splitter *splitter;
     xlm_word_counts *words;    /* normalised */
     xlm_word_counts *as_given; /* words between blanks, as they are in the text */
-    GArray *normal;            /* int32_t: for each of `as_given`, its number among `words` */
-    GArray *ids;               /* int32_t: words of all pairs so far */
+    GArray *normal;            /* int32_t: the number in `words` of each word in `as_given` */
+    GArray *ids;               /* int32_t: the words of all pairs so far */
     GArray *offsets;           /* int64_t */
     const xlm_vocabulary *vocabulary; /* of a corpus; NULL: text */
     GArray *word;              /* int32_t: of each subword of a sentence of a corpus */
@@ -60,7 +60,7 @@ static int32_t number_of(xlm_word_counts *words, const char *text, size_t size)
     return (int32_t)xlm_word_counts_size(words) - 1;
 }
 
-/* A word between blanks: one word, whatever normalisation makes of it. */
+/* A word between blanks counts as one word, whatever normalisation makes of it. */
 static bool add_as_given(struct reader *r, const char *text, size_t size, GError **error)
 {
     const uint32_t known = xlm_word_counts_index(r->as_given, text, size);
@@ -85,7 +85,7 @@ static bool add_between_blanks(struct reader *r, const char *text, size_t size, 
     const char *word;
     for (size_t at = 0, n; (n = xlm_word_between_blanks(text, size, &at, &word)) > 0;)
         if (!add_as_given(r, word, n, error)) {
-            /* The same again, of the whole line, to say at which of its bytes. */
+            /* Normalise the whole line, so that the error says at which of its bytes. */
             const char *normal;
             size_t normal_size;
             g_clear_error(error);
@@ -108,7 +108,7 @@ static bool add_by_rules(struct reader *r, const char *text, size_t size, GError
     return true;
 }
 
-/* The words that the corpus has, whatever is in them. */
+/* The words of a corpus, whatever characters they have. */
 static bool add_subwords(struct reader *r, const int32_t *ids, int64_t n, GError **error)
 {
     g_array_set_size(r->word, (guint)n + 1);
@@ -181,7 +181,7 @@ static bool read_pairs(xlm_bitext *b, struct reader reader[2], xlm_sentence_pair
     return got == 0;
 }
 
-/* Words leave the reader for the bitext. */
+/* Move the words from the reader to the bitext. */
 static void take_side(xlm_bitext_side *side, struct reader *r)
 {
     side->types = (int32_t)xlm_word_counts_size(r->words);
@@ -192,7 +192,7 @@ static void take_side(xlm_bitext_side *side, struct reader *r)
     side->offsets = (int64_t *)(void *)g_array_free(g_steal_pointer(&r->offsets), FALSE);
 }
 
-/* The number of the first such pair of all ranks: the lowest rank's that has one. */
+/* Over all ranks: the number of such pairs, and the first of them. */
 static void sum_unaligned(const xlm_comm *comm, int64_t *n, int64_t *first)
 {
     int64_t negated_first = *n > 0 ? -*first : -G_MAXINT64;

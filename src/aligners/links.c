@@ -1,4 +1,4 @@
-/* xlm-mpi: word alignments as text, and how good they are. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: word alignments as text, and measures of their quality. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/links.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static bool bad(const struct reading *r, const char *what, GError **error)
     return xlm_error_at(error, xlm_lines_path(r->lines), xlm_lines_number(r->lines), "%s", what);
 }
 
-/* A number at *at, which moves after it; -1 when there is none, or it is above `max`. */
+/* The number at *at, which moves past it; -1 if there is none, or it is greater than `max`. */
 static int64_t take_number(const char **at, const char *end, int64_t max)
 {
     int64_t number = 0;
@@ -98,7 +98,7 @@ static bool read_numbered(struct reading *r, const char *at, const char *end, GE
     return true;
 }
 
-/* Numbers between spaces and nothing that joins two of them. */
+/* Numbers separated by blanks, with nothing that joins two of them. */
 static bool looks_numbered(const char *at, const char *end)
 {
     const char *begin = at;
@@ -125,7 +125,7 @@ static bool read_lines(struct reading *r, GError **error)
     return got == 0;
 }
 
-/* How a file counts, by the least number in it. */
+/* How a file counts, by the smallest number in it. */
 static bool settle(const struct reading *r, const char *what, xlm_count_from asked, int64_t min, xlm_count_from *from,
                    GError **error)
 {
@@ -149,7 +149,7 @@ static gint by_place(gconstpointer a, gconstpointer b)
     return order != 0 ? order : x->link.possible - y->link.possible;
 }
 
-/* Entries in order, the same words of a sentence once; the sure one comes first. */
+/* Sort the entries, and keep each link of a sentence once; a sure link sorts before a possible one. */
 static xlm_links *make_links(struct reading *r, xlm_count_from words, xlm_count_from first_sentence)
 {
     const guint n = r->entries->len;

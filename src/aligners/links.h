@@ -1,10 +1,10 @@
-/* xlm-mpi: word alignments as text, and their scores. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: word alignments as text, and measures of their quality. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A link joins a word of a source sentence and a word of its translation. Files have one of two forms, plain or gzip:
  *
- *   lines       one line per sentence pair, links between spaces: `0-0 1-2` (Pharaoh). In gold alignments `i-j` is a sure link,
- *               `i?j` and `ipj` are possible ones
- *   numbered    one line per link: `sentence source target [S|P]` (NAACL 2003); S, sure, when no letter is given; lines of a
+ *   lines       one line per sentence pair, links separated by spaces: `0-0 1-2` (Pharaoh). In gold alignments `i-j` is a sure
+ *               link, `i?j` and `ipj` are possible ones
+ *   numbered    one line per link: `sentence source target [S|P]` (NAACL 2003); without a letter: S, sure. The lines of a
  *               sentence may be anywhere. A word whose partner has a negative number, `178 22 -99 S`, has no link
  *
  * The first line that is not empty shows which form a file has. Words, and sentences of the numbered form, are counted from 0 or
@@ -21,7 +21,7 @@ typedef struct xlm_link {
     bool possible;          /* not sure */
 } xlm_link;
 
-/* The number of the first one. XLM_COUNT_FOUND: 0 if a 0 occurs in the file, else 1. */
+/* The number of the first one. XLM_COUNT_FOUND: 0 if there is a 0 in the file, else 1. */
 typedef enum { XLM_COUNT_FOUND = -1, XLM_COUNT_FROM_0, XLM_COUNT_FROM_1 } xlm_count_from;
 
 /* Links of all sentences: those of sentence s are links[offsets[s] … offsets[s + 1]), by source, then target, each pair of

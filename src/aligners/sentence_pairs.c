@@ -1,4 +1,4 @@
-/* xlm-mpi: pairs of sentences that are to be aligned. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: pairs of sentences for alignment. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/sentence_pairs.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ static bool split(const xlm_lines *lines, const char *line, size_t length, const
     return true;
 }
 
-/* 1, 0 at the end of a file, -1. *longer: the file that has a line when the other has not, else -1. */
+/* Returns 1, 0 at the end of a file, or -1. *longer: the file that still has a line if only one has, else -1. */
 static int read_pair(xlm_lines *const *lines, int files, const char *text[2], size_t size[2], int *longer, GError **error)
 {
     int got[2] = {0};
@@ -70,7 +70,7 @@ static int read_pair(xlm_lines *const *lines, int files, const char *text[2], si
 
 /* ---- sharing out, on rank 0 ---- */
 
-/* Blocks of pairs, all of `pairs` of them but the last. When there are many each two become one. */
+/* Blocks of `pairs` pairs each, except the last. If there are too many blocks, each two become one. */
 struct blocks {
     GArray *begin; /* struct part */
     GArray *work;  /* double */
@@ -96,7 +96,7 @@ static void join_blocks(struct blocks *blocks)
 
 static bool count_rest(xlm_lines *lines, GError **error) { return xlm_lines_skip(lines, G_MAXINT64, error) >= 0; }
 
-/* A pair of these sizes that begins at these offsets of the files. */
+/* Count a pair of these sizes that begins at these offsets of the files. */
 static void note_pair(xlm_sentence_pairs *pairs, struct blocks *blocks, const int64_t offset[2], int64_t source, int64_t target)
 {
     const double a = (double)source + 1, b = (double)target + 1;
@@ -150,7 +150,7 @@ static bool look_through_files(xlm_sentence_pairs *pairs, struct blocks *blocks,
            xlm_error_set(error, EX_DATAERR, "%s: is empty; give pairs of sentences", xlm_lines_path(lines[0]));
 }
 
-/* parts[ranks + 1]: the block at whose beginning the work before it is nearest to a rank's share. */
+/* parts[ranks + 1]: a rank begins with the block before which the work is nearest to the share of the ranks below it. */
 static void share_out(const struct blocks *blocks, int64_t total, int ranks, struct part *parts)
 {
     const struct part *begin = (const struct part *)(const void *)blocks->begin->data;

@@ -1,4 +1,4 @@
-/* xlm-mpi: pairs of words that meet in a sentence pair. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: pairs of words that occur in a sentence pair. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/word_pairs.h"
 
 #include <omp.h>
@@ -36,7 +36,7 @@ static void free_occurrences(struct occurrences *o)
     g_free(o->position);
 }
 
-/* Different target words in the sentence pairs of source word e: their number, and when `out` is not NULL the words. */
+/* The number of different target words in the sentence pairs of source word e. [out] out: these words; may be NULL. */
 static int64_t meet(const xlm_bitext *b, const struct occurrences *o, int32_t e, int32_t *marks, int32_t mark, int32_t *out)
 {
     const xlm_bitext_side *target = &b->side[1];
@@ -86,7 +86,8 @@ static void find_pairs(xlm_word_pairs *p, const xlm_bitext *b)
     free_occurrences(&o);
 }
 
-/* Cells of sentence pairs [from, to), word by word: the numbers of its pairs are looked up in an array while it lasts. */
+/* Fill the cells of sentence pairs [from, to), source word by source word: the numbers of a word's pairs are looked up in an
+ * array. */
 static void fill_cells(const xlm_word_pairs *p, const xlm_bitext *b, int64_t from, int64_t to)
 {
     const xlm_bitext_side *source = &b->side[0], *target = &b->side[1];

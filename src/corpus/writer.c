@@ -26,8 +26,8 @@ struct xlm_corpus_writer {
     bool wide; /* tokens of 32 bits */
     struct text *text[SPLITS];   /* [languages] */
     struct links *links[SPLITS]; /* [pairs] */
-    GArray *narrow;              /* uint16_t, scratch: tokens that are written next */
-    GArray *ends;                /* uint64_t, scratch: offsets that are written next */
+    GArray *narrow;              /* uint16_t, scratch: tokens to be written */
+    GArray *ends;                /* uint64_t, scratch: offsets to be written */
     GStringChunk *paths;         /* of groups and datasets */
 };
 

@@ -53,7 +53,7 @@ static bool read_attributes(xlm_cooccurrence *t, GError **error)
 
 static xlm_array offsets_of(const xlm_cooccurrence *t) { return (xlm_array){XLM_U64, (uint64_t)t->vocabulary + 1, 0}; }
 
-/* Do offsets, columns and counts below a group fit one another? width: 0 when counts have one dimension. *number: entries. */
+/* Check that offsets, columns and counts of a group match. width: 0 if counts have one dimension. *number: of entries. */
 static bool check_matrix(const xlm_cooccurrence *t, const char *group, uint64_t width, int64_t *number, GError **error)
 {
     g_autofree char *offsets = g_strconcat(group, "/offsets", NULL), *columns = g_strconcat(group, "/columns", NULL);
@@ -132,7 +132,7 @@ void xlm_cooccurrence_close(xlm_cooccurrence *table)
 
 /* ---- rows ---- */
 
-/* offsets[last - first + 1] as the file has them, and columns of rows [first, last), checked. */
+/* offsets[last - first + 1] as in the file, and the columns of rows [first, last), both checked. */
 static bool read_rows(const xlm_cooccurrence *t, const char *group, int64_t first, int64_t last, uint64_t *offsets,
                       uint32_t **columns, GError **error)
 {
@@ -212,8 +212,8 @@ bool xlm_cooccurrence_scan(const xlm_cooccurrence *table, xlm_cooccurrence_visit
     return good;
 }
 
-/* At one distance a token is the first of one pair, and the sum of all pairs is at most twice the tokens: so sums of counts that
- * have been checked do not overflow. */
+/* At each distance a token is the first of at most one pair, and so the counts of all pairs sum to at most twice the number of
+ * tokens. Sums of checked counts do not overflow. */
 static bool check_counts(const xlm_cooccurrence *t, int language, const uint64_t *counts, int64_t n, GError **error)
 {
     const uint64_t max_count = 2 * (uint64_t)t->language_tokens[language];

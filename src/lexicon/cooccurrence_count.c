@@ -15,7 +15,7 @@ struct counting {
     const xlm_cooccurrence_options *options;
     xlm_cooccurrence_rule rule;
     xlm_corpus *corpus;
-    xlm_cooccurrence *table; /* that is added to; NULL for none */
+    xlm_cooccurrence *table; /* an earlier one that is added; NULL: none */
     const xlm_vocabulary *vocabulary;
     int64_t size; /* of the vocabulary */
     int languages;
@@ -31,7 +31,7 @@ struct counting {
 
 /* ---- which subwords, which rows ---- */
 
-/* By the counts of the vocabulary, so that another corpus of the same vocabulary has the same subwords. */
+/* By the counts in the vocabulary, so that all corpora of one vocabulary have the same subwords. */
 static void choose_subwords(struct counting *c)
 {
     const int64_t *counts = xlm_vocabulary_counts(c->vocabulary);
@@ -47,8 +47,8 @@ static void choose_subwords(struct counting *c)
         c->counted[g_array_index(list, xlm_frequency, i).id] = true;
 }
 
-/* About how many records the rows have: an occurrence meets a subword of a larger id, which is the column, as often as such
- * subwords occur, and meets each of them once at most as a new one. */
+/* Estimate the number of records of each row: an occurrence has a subword with a larger id, which is the column, near it as often
+ * as such subwords occur, and a row has at most one record for each of them. */
 static void weigh_rows(struct counting *c)
 {
     const int64_t *counts = xlm_vocabulary_counts(c->vocabulary);
@@ -82,7 +82,7 @@ static void cut_rows(const struct counting *c, int64_t first, int64_t last, int 
 
 /* ---- counting this rank's part of a text ---- */
 
-/* The sentence in which token `token` lies, or the first after it. -1 with an error. */
+/* The first sentence that begins at or after token `token`. -1 with an error. */
 static int64_t find_sentence(const struct counting *c, const xlm_corpus_text *text, int64_t token, GError **error)
 {
     int64_t low = 0, high = text->sentences;
@@ -99,7 +99,7 @@ static int64_t find_sentence(const struct counting *c, const xlm_corpus_text *te
     return low;
 }
 
-/* Ids on their way to the counter: sentences with `window` places that are not counted between them. */
+/* Ids for the counter: sentences, with `window` uncounted places between them. */
 enum { LINE = 1 << 20 };
 struct line_of_ids {
     xlm_pair_counter *counter;
@@ -213,7 +213,7 @@ static bool count_language(struct counting *c, int language, xlm_pair_runs *runs
 
 /* ---- from all ranks to the owners of rows ---- */
 
-/* This rank's records of rows [first, last), appended to `send`; their number. */
+/* Append this rank's records of rows [first, last) to `send`. Returns their number. */
 static int64_t take_rows(const struct counting *c, const xlm_pair_runs *runs, int64_t first, int64_t last, GByteArray *send,
                          GError **error)
 {
@@ -228,7 +228,7 @@ static int64_t take_rows(const struct counting *c, const xlm_pair_runs *runs, in
     return n;
 }
 
-/* To disk with the results when those of all languages together take more than an eighth of the memory. */
+/* Move the results to disk if those of all languages take more than an eighth of the memory. */
 static bool spill_results(struct counting *c, GError **error)
 {
     int64_t bytes = 0;
@@ -240,7 +240,7 @@ static bool spill_results(struct counting *c, GError **error)
     return good;
 }
 
-/* The records that came in, each sender's in order, and those of the table, added up: a run of the results. */
+/* Add up the records received, each sender's in order, and those of the table, as a run of the results. */
 static bool add_up(struct counting *c, int language, const uint64_t *in, const int64_t *received, int64_t first, int64_t last,
                    GError **error)
 {
@@ -274,8 +274,8 @@ static bool add_up(struct counting *c, int language, const uint64_t *in, const i
     return good;
 }
 
-/* In how many rounds a language is gathered: what a rank sends, receives and reads from the table at once is about a sixteenth of
- * the memory, of which there are four copies at times. Collective, the same on all ranks. */
+/* The number of rounds in which a language is gathered: what a rank sends, receives and reads from the table at once takes about
+ * a sixteenth of the memory; at times there are four copies. Collective, the same on all ranks. */
 static int64_t count_rounds(const struct counting *c, int language, int64_t records)
 {
     static const int64_t SMALLEST = 1 << 20, LARGEST = 1 << 27, MAX_ROUNDS = 1 << 16; /* bytes, rounds */
@@ -287,7 +287,7 @@ static int64_t count_rounds(const struct counting *c, int language, int64_t reco
     return MIN(rounds, MAX_ROUNDS);
 }
 
-/* All runs of a language to their owners. */
+/* Send all runs of a language to their owners. */
 static bool gather(struct counting *c, int language, const xlm_pair_runs *runs, GError **error)
 {
     const int ranks = c->comm->ranks;
@@ -347,7 +347,7 @@ static void settle_rule(struct counting *c)
                                       given->max_vocabulary >= 0 ? given->max_vocabulary : other->max_vocabulary};
 }
 
-/* What would be in vain after hours of counting is refused before. */
+/* Refuse now what would fail after hours of counting. */
 static bool check_places(const struct counting *c, GError **error)
 {
     const xlm_cooccurrence_options *o = c->options;

@@ -34,7 +34,7 @@ static void find_factors(struct writing *w)
         w->factor[l] = largest && w->language_tokens[l] > 0 ? (double)largest_text / (double)w->language_tokens[l] : 1;
 }
 
-/* What a record of language l adds to X, without its factor. */
+/* What a record adds to X, before it is multiplied by the factor of its language. */
 static double weigh(const struct writing *w, const uint64_t *record)
 {
     double sum = 0;
@@ -45,7 +45,7 @@ static double weigh(const struct writing *w, const uint64_t *record)
 
 /* ---- matrices ---- */
 
-/* Entries of one matrix on their way into the file, a block at a time. */
+/* A matrix that is written to the file a block at a time. */
 struct matrix {
     char *offsets, *columns, *counts; /* paths */
     xlm_type count_type;
@@ -117,7 +117,7 @@ static void add_entry(const struct writing *w, struct matrix *m, uint64_t pair)
     m->row_entries[xlm_pair_row(pair) - w->record->first_row]++;
 }
 
-/* Collective: has any rank more to write? One whose reading failed has not. */
+/* Collective: has any rank more to write? A rank whose reading failed has not. */
 static bool more_on_any_rank(const struct writing *w, bool more)
 {
     int64_t any = more;
@@ -145,7 +145,7 @@ static void put_counts(struct matrix *m, const uint64_t *counts)
             ((uint64_t *)m->count_block)[m->n * m->width + r] = counts[r];
 }
 
-/* A pass over the records of this rank: do counts need 64 bits? What they add to the rows' totals: [V x window]. */
+/* Read the records of this rank. [out] wide: counts need 64 bits; sums: [V x window] what they add to the rows' totals. */
 static bool look_at_counts(const struct writing *w, int language, bool *wide, int64_t *sums, GError **error)
 {
     const int width = (int)w->record->rule.window;
@@ -228,7 +228,7 @@ static xlm_pair_merge *merge_languages(const struct writing *w)
     return merge;
 }
 
-/* Pairs that any language has. */
+/* Count the pairs that occur in any language. */
 static bool count_entries(const struct writing *w, int64_t *entries, GError **error)
 {
     xlm_pair_merge *merge = merge_languages(w);
@@ -239,7 +239,8 @@ static bool count_entries(const struct writing *w, int64_t *entries, GError **er
     return xlm_pair_merge_free(merge, error);
 }
 
-/* X in blocks. Records of one pair come in the order of languages, so the sum is the same however rows are shared. */
+/* Write X in blocks. The records of a pair come in the order of languages, so the sum does not depend on which rank has the row.
+ * */
 static bool copy_sums(const struct writing *w, struct matrix *m, GError **error)
 {
     xlm_pair_merge *merge = merge_languages(w);

@@ -60,7 +60,7 @@ static GByteArray *load(const char *path, GError **error)
 
 /* ---- index ---- */
 
-/* A number in base 64, most significant digit first; -1 when it is none. */
+/* A number in base 64, most significant digit first; -1 if it is not one. */
 static int64_t read_number(const char *digits, size_t n)
 {
     static const char base[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -124,7 +124,7 @@ static void strip(const char *line, size_t size, GString *out)
     out->len = strlen(out->str);
 }
 
-/* Is it one of an entry's other lines: an example, "Note: ...", " see: ..."? */
+/* Is it a line without translations: an example, "Note: ...", " see: ..."? */
 static bool is_remark(const char *line, size_t size)
 {
     size_t i = 0;
@@ -148,7 +148,7 @@ static char *after_number(char *text)
     return at > text && at[0] == '.' && at[1] == ' ' ? at + 2 : text;
 }
 
-/* Hands the translations of one line on. Returns how many, -1 on error. */
+/* Pass on the translations of a line. Returns their number, -1 on error. */
 static int read_translations(xlm_entries *entries, xlm_entry *entry, char *line, GError **error)
 {
     int n = 0;
@@ -171,7 +171,7 @@ static int read_translations(xlm_entries *entries, xlm_entry *entry, char *line,
     return n;
 }
 
-/* Hands the entry at text[size] on. Returns how many translations it has, -1 on error. */
+/* Pass on the entry at text[size]. Returns its number of translations, -1 on error. */
 static int read_entry(xlm_entries *entries, xlm_entry *entry, const char *text, size_t size, GError **error)
 {
     g_autoptr(GString) head = g_string_new(NULL), line = g_string_new(NULL);

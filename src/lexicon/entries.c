@@ -1,4 +1,4 @@
-/* xlm-mpi: the entries of bilingual dictionaries, in the forms in which they come. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the entries of bilingual dictionaries in different formats. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lexicon/entries.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static void trim(const char **text, size_t *size)
         ++*text, --*size;
 }
 
-/* The two fields of a line; what is wrong with it, or NULL. */
+/* Find the two fields of a line. Returns NULL, or what is wrong with it. */
 static const char *split_text(const char *text, size_t size, xlm_entry *entry)
 {
     trim(&text, &size);

@@ -16,7 +16,7 @@ struct run {
     uint64_t first_pair, last_pair;
 };
 
-/* Runs on disk that a merge reads at once, and bytes that it reads of each: 32 MiB together. */
+/* How many runs on disk a merge reads at once, and how many bytes of each: 32 MiB together. */
 enum { MAX_RUNS = 256, BUFFER = 1 << 17 };
 
 struct xlm_pair_runs {
@@ -100,7 +100,7 @@ static bool read_all(int file, char *bytes, size_t size, off_t at)
     return true;
 }
 
-/* Append records to the scratch file, which is made when there is none. */
+/* Append records to the scratch file, which is created if necessary. */
 static bool append(xlm_pair_runs *runs, const uint64_t *words, int64_t records, GError **error)
 {
     const size_t size = record_size(runs->width);
@@ -114,7 +114,7 @@ static bool append(xlm_pair_runs *runs, const uint64_t *words, int64_t records, 
     return true;
 }
 
-/* Two runs that lie after each other on disk, the second of which has only greater pairs, are one. */
+/* Join runs that follow each other on disk if all pairs of the second are greater. */
 static void join_neighbours(xlm_pair_runs *runs)
 {
     struct run *all = (struct run *)(void *)runs->runs->data;
@@ -131,7 +131,7 @@ static void join_neighbours(xlm_pair_runs *runs)
     g_array_set_size(runs->runs, n);
 }
 
-/* All runs, which are on disk, to one run in a new scratch file. */
+/* Merge all runs, which are on disk, into one in a new scratch file. */
 static bool merge_on_disk(xlm_pair_runs *runs, GError **error)
 {
     const int64_t capacity = buffer_records(runs->width);
@@ -181,7 +181,7 @@ bool xlm_pair_runs_spill(xlm_pair_runs *runs, GError **error)
 
 /* ---- merging ---- */
 
-/* Records of one run from `at` on. Those on disk come through a buffer. */
+/* The records of a run from `at` on; those on disk are read into a buffer. */
 struct source {
     const uint64_t *at, *end;
     int tag;
@@ -192,15 +192,15 @@ struct source {
 
 struct xlm_pair_merge {
     int width;
-    GArray *sources; /* struct source: a heap, the one with the least pair (and of these the least tag) first */
+    GArray *sources; /* struct source: a heap; the one with the smallest pair, then the smallest tag, is first */
     bool ready;      /* the heap is in order */
-    bool moved;      /* the first has given its record and has to continue */
+    bool moved;      /* the record of the first was returned, and it must continue */
     GError *error;
 };
 
 static const uint64_t *record_of(const struct run *run, int64_t i, int width) { return run->words + i * (1 + width); }
 
-/* The first record of a run whose row is not below `row`; -1 with an error. */
+/* The first record of a run whose row is at least `row`; -1 with an error. */
 static int64_t find_row(const xlm_pair_runs *runs, const struct run *run, int64_t row, GError **error)
 {
     const size_t size = record_size(runs->width);
@@ -230,7 +230,7 @@ xlm_pair_merge *xlm_pair_merge_new(int width)
     return merge;
 }
 
-/* More of a run on disk into the buffer. */
+/* Read more of a run on disk into the buffer. */
 static bool refill(struct source *source, int width, GError **error)
 {
     const size_t size = record_size(width);

@@ -1,4 +1,4 @@
-/* xlm-mpi: matrices of doubles that all ranks hold together. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: matrices of doubles that are distributed over the ranks. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "matrix/matrix_internal.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ xlm_matrix *xlm_matrix_new(const xlm_grid *grid, xlm_layout layout, int64_t rows
 {
     const xlm_process_grid *g = &grid->by[layout];
     const int64_t row_block = layout == XLM_BY_ROWS ? rows_each(g->rows, rows) : BLOCK;
-    /* The most that any rank has, so that all find the same. */
+    /* The maximum over ranks, so that all get the same result. */
     const int64_t max_rows = (rows / row_block / g->rows + 1) * row_block;
     const int64_t max_columns = (columns / BLOCK / g->columns + 1) * BLOCK;
     if (rows > G_MAXINT32 || columns > G_MAXINT32 || max_rows * max_columns > G_MAXINT32) {

@@ -18,11 +18,11 @@
 
 static const char *const methods[] = XLM_LINK_METHODS;
 
-/* What is made of one layer, of this rank's pairs. */
+/* The links of one layer for this rank's pairs. */
 struct layer_links {
-    GString *lines, *scores; /* of the files */
+    GString *lines, *scores; /* for the files */
     int64_t links;
-    xlm_link_score score;    /* beside gold */
+    xlm_link_score score;    /* against gold */
 };
 
 /* A link of words, and the largest value of its subwords. */
@@ -38,13 +38,13 @@ struct aligner {
     xlm_tape *tape;
     xlm_arena *arena;
     xlm_align_input input;
-    xlm_found_links *found; /* for an alignment of a corpus; NULL: not asked for */
+    xlm_found_links *found; /* for an alignment of a corpus; NULL: not wanted */
     xlm_pair_text *text;
     xlm_pair_form form;
     int64_t first_layer, layers; /* layers first … first + layers - 1 */
     struct layer_links *layer;   /* [layers] */
     xlm_links *gold;
-    int64_t scored;              /* sentences of gold that have links, of all ranks */
+    int64_t scored;              /* number of sentences with gold links, of all ranks */
     int64_t too_long;            /* pairs of all ranks */
     xlm_matrix_file *matrices;
     double encoding;             /* seconds */
@@ -65,7 +65,7 @@ static bool choose_layers(struct aligner *a, GError **error)
     return true;
 }
 
-/* The links' file of a layer; NULL: none is written. g_free. */
+/* The name of a layer's file; NULL: none is written. g_free. */
 static char *path_of_layer(const struct aligner *a, const char *path, int64_t l)
 {
     if (path == NULL)
@@ -126,7 +126,7 @@ static bool open_model(struct aligner *a, int languages[2], GError **error)
     return true;
 }
 
-/* Pairs that do not fit, of all ranks. */
+/* Count the pairs that are too long, on all ranks. */
 static void count_too_long(struct aligner *a)
 {
     int64_t first = G_MAXINT64;
@@ -180,7 +180,7 @@ static bool create_matrices(struct aligner *a, GError **error)
 
 /* ---- one pair ---- */
 
-/* Links of subwords become those of words: each once, in order, with its largest value. */
+/* Turn links of subwords into links of words, each once, in order, with its largest value. */
 static void link_words(const int32_t *const words[2], int64_t n, int64_t m, const float *s, const bool *links, GArray *found)
 {
     g_array_set_size(found, 0);
@@ -201,7 +201,7 @@ static void link_words(const int32_t *const words[2], int64_t n, int64_t m, cons
     g_array_set_size(found, kept);
 }
 
-/* Append the line of a pair, which has these links, none when found is NULL. */
+/* Append the line of a pair with these links; found NULL: none. */
 static void add_pair(struct aligner *a, int64_t layer, int64_t pair, const GArray *found)
 {
     struct layer_links *l = &a->layer[layer];
@@ -272,7 +272,7 @@ static void align_batch(struct aligner *a, int64_t layer, const xlm_pair_batch *
         xlm_matrix_file_add(a->matrices, layer, shape[i].n * shape[i].m, shape[i].s);
 }
 
-/* The pass that begins with pair *next: lines of all its pairs. */
+/* The pass that begins with pair *next. Appends the lines of all its pairs. */
 static void align_pass(struct aligner *a, int64_t *next, GArray **found)
 {
     const int64_t begin = *next;
@@ -292,7 +292,7 @@ static void align_pass(struct aligner *a, int64_t *next, GArray **found)
     }
 }
 
-/* Collective. All passes; matrices are written whenever there are many, by all ranks together. */
+/* Collective. All passes. Matrices are written by all ranks together whenever there are many. */
 static bool align_all(struct aligner *a, GError **error)
 {
     GArray *found[XLM_PAIRS_UNIT];
@@ -347,7 +347,7 @@ static bool write_files(struct aligner *a, GError **error)
     return a->matrices == NULL || xlm_matrix_file_end(g_steal_pointer(&a->matrices), true, error);
 }
 
-/* Numbers of all ranks. */
+/* Sum the numbers of all ranks. */
 static void add_up(struct aligner *a)
 {
     for (int64_t l = 0; l < a->layers; l++) {

@@ -1,4 +1,4 @@
-/* xlm-mpi: pairs of sentences as a model's subwords, word by word. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: pairs of sentences as subwords of a model. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model_aligner/pair_text.h"
 
 #include "aligners/subword_links.h"
@@ -14,7 +14,7 @@ struct reading {
 
 /* ---- a line ---- */
 
-/* The subwords added since there were `before` are of this word. */
+/* The subwords from number `before` on belong to this word. */
 static void number_word(xlm_pair_side *side, guint before, int32_t word)
 {
     for (guint i = before; i < side->ids->len; i++)

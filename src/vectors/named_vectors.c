@@ -1,4 +1,4 @@
-/* xlm-mpi: files of words with their vectors, read. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: reading files of words with their vectors. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "vectors/named_vectors.h"
 
 #include <math.h>
@@ -14,17 +14,17 @@
 
 #define refuse(lines, error, ...) xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), __VA_ARGS__)
 
-enum { WIDEST = 1 << 20, ROOM = 1 << 18 }; /* numbers of a vector; that memory is taken for at first */
+enum { WIDEST = 1 << 20, ROOM = 1 << 18 }; /* maximum width; numbers for which memory is taken at first */
 
 /* A file that is being read. */
 typedef struct reader {
     xlm_named_vectors *to;
-    int64_t room;               /* vectors that `to` has memory for, of text */
-    int64_t said, max_words;         /* words: as the first line of text says, −1: it does not; that are wanted, 0: all */
+    int64_t room;               /* number of vectors for which `to` has memory, when text is read */
+    int64_t said, max_words;    /* numbers of words: in the first line of text, −1: none there; wanted, 0: all */
     int64_t repeated, unreadable;
 } reader;
 
-/* A new word. False: it is there already, or is not text. */
+/* Add a word. False if it is already there or is not text. */
 static bool add_name(reader *r, const char *name, size_t size)
 {
     if (memchr(name, '\0', size) != NULL || xlm_utf8_check(name, size) < size) {
@@ -44,7 +44,7 @@ static bool add_name(reader *r, const char *name, size_t size)
 
 /* ---- text ---- */
 
-/* Fields between blanks. */
+/* The number of fields between blanks. */
 static int64_t count_fields(const char *line, size_t size)
 {
     int64_t n = 0;
@@ -85,7 +85,7 @@ static bool read_head(reader *r, const char *line)
     return true;
 }
 
-/* The numbers of a vector from `at` on, at the end of what there is. */
+/* Append the numbers of a vector, which begin at `at`. */
 static bool add_numbers(reader *r, const xlm_lines *lines, const char *at, GError **error)
 {
     const int64_t width = r->to->width;

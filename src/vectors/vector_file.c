@@ -28,7 +28,7 @@ static void free_file(xlm_vector_file *file)
     g_free(file);
 }
 
-/* n: of vectors; with XLM_STORE_GROWING in flags more come. NULL: nothing is left. */
+/* n: number of vectors; with XLM_STORE_GROWING in flags more may follow. On failure nothing is left. */
 static xlm_store *open_store(const xlm_comm *comm, const char *path, int64_t n, int64_t width, int flags, GError **error)
 {
     const uint64_t dims[2] = {(uint64_t)n, (uint64_t)width};

@@ -13,8 +13,8 @@ static char *path_of(const xlm_table *table) { return g_strconcat("/", groups[ta
 
 /* ---- writing ---- */
 
-/* The words of all owners in order, the same array on every rank. *bytes: g_free after it. */
-static char **gather_words(const xlm_comm *comm, const xlm_word_numbers *numbers, char **bytes)
+/* Write the words of all owners in order. */
+static bool write_words(xlm_store *store, const xlm_comm *comm, const xlm_word_numbers *numbers, const char *path, GError **error)
 {
     g_autoptr(GString) own = g_string_new(NULL);
     for (guint i = 0; i < numbers->texts->len; i++) {
@@ -24,16 +24,9 @@ static char **gather_words(const xlm_comm *comm, const xlm_word_numbers *numbers
     void *all;
     g_autofree size_t *sizes = g_new(size_t, comm->ranks);
     xlm_comm_gather_all(comm, own->str, own->len, &all, sizes);
-    char **words = g_new0(char *, numbers->all + 1), *at = all;
-    for (int64_t i = 0; i < numbers->all; i++, at += strlen(at) + 1)
-        words[i] = at;
-    *bytes = all;
-    return words;
-}
-
-static bool write_words(xlm_store *store, const xlm_comm *comm, const xlm_word_numbers *numbers, const char *path, GError **error)
-{
-    g_autofree char *bytes = NULL, **words = gather_words(comm, numbers, &bytes);
+    g_autofree char *bytes = all, **words = g_new0(char *, numbers->all + 1);
+    for (int64_t i = 0, at = 0; i < numbers->all; i++, at += (int64_t)strlen(bytes + at) + 1)
+        words[i] = bytes + at;
     return xlm_store_write_strings(store, path, (uint64_t)numbers->all, (const char *const *)words, error);
 }
 

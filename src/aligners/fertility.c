@@ -155,8 +155,7 @@ static void begin(xlm_alignment_run *run)
 
 /* ---- one sentence pair ---- */
 
-/* In direction 0, source words explain target words; in 1 it is the other way round. Matrices are [words explained x words that
- * explain]. */
+/* In direction 0, source words explain target words; in 1 it is the other way round. Matrices are [explained x explaining]. */
 struct pair {
     int64_t sentence;
     int size[2];              /* source words, target words */

@@ -40,11 +40,7 @@ static size_t letter_size(const char *at)
     return (size_t)(end - at);
 }
 
-static void append_blanks(GString *out, int n)
-{
-    for (int i = 0; i < n; i++)
-        g_string_append_c(out, ' ');
-}
+static void append_blanks(GString *out, int n) { g_string_append_printf(out, "%*s", MAX(n, 0), ""); }
 
 /* Append text, cut or filled with blanks to so many columns. */
 static void append_padded(GString *out, const char *text, int columns)

@@ -31,8 +31,7 @@ typedef struct xlm_links {
     int64_t *offsets; /* [sentences + 1] */
     xlm_link *links;
     xlm_count_from words, first_sentence; /* as given or found; first_sentence: of the numbered form, else XLM_COUNT_FOUND */
-    int64_t unlinked, first_unlinked;     /* number of lines that say that a word has no link, and the number of the first of
-                                           * them */
+    int64_t unlinked, first_unlinked;     /* how many lines say that a word has no link; the number of the first */
 } xlm_links;
 
 enum { XLM_LINK_MAX_WORD = 1 << 24, XLM_LINK_MAX_SENTENCE = 1 << 22 }; /* maximum numbers */

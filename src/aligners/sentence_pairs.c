@@ -94,8 +94,6 @@ static void join_blocks(struct blocks *blocks)
     blocks->pairs *= 2;
 }
 
-static bool count_rest(xlm_lines *lines, GError **error) { return xlm_lines_skip(lines, G_MAXINT64, error) >= 0; }
-
 /* Count a pair of these sizes that begins at these offsets of the files. */
 static void note_pair(xlm_sentence_pairs *pairs, struct blocks *blocks, const int64_t offset[2], int64_t source, int64_t target)
 {
@@ -141,7 +139,7 @@ static bool look_through_files(xlm_sentence_pairs *pairs, struct blocks *blocks,
     if (got < 0)
         return false;
     if (longer >= 0)
-        return count_rest(lines[longer], error) &&
+        return xlm_lines_skip(lines[longer], G_MAXINT64, error) >= 0 &&
                xlm_error_set(error, EX_DATAERR, "%s has %" G_GINT64_FORMAT " lines, %s %" G_GINT64_FORMAT
                              "; each line of one must be the translation of that line of the other",
                              xlm_lines_path(lines[0]), xlm_lines_number(lines[0]), xlm_lines_path(lines[1]),

@@ -1,5 +1,4 @@
-/* xlm-mpi: counts that are summed over ranks, each of which has those for its own text. SPDX-License-Identifier: GPL-3.0-or-later
- * */
+/* xlm-mpi: counts that are summed over ranks, each of which has its own text's. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/shared_counts.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* xlm-mpi: counts that are summed over ranks, each of which has those for its own text. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: counts that are summed over ranks, each of which has its own text's. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Counts are of words, or of pairs of words, by their numbers (aligners/word_numbers.h). The rank that owns the (first) word owns
  * the count. So the counts of a large text are divided among the ranks, and apart from its share a rank has only the counts for

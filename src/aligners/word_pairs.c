@@ -86,8 +86,7 @@ static void find_pairs(xlm_word_pairs *p, const xlm_bitext *b)
     free_occurrences(&o);
 }
 
-/* Fill the cells of sentence pairs [from, to), source word by source word: the numbers of a word's pairs are looked up in an
- * array. */
+/* Fill the cells of sentence pairs [from, to), source word by source word, for which an array has the numbers of its pairs. */
 static void fill_cells(const xlm_word_pairs *p, const xlm_bitext *b, int64_t from, int64_t to)
 {
     const xlm_bitext_side *source = &b->side[0], *target = &b->side[1];

@@ -55,8 +55,7 @@ static int64_t rows_of(const xlm_store *store, const char *path, xlm_array array
     return xlm_store_shape(store, path, &array, error) ? (int64_t)array.rows : -1;
 }
 
-/* Check that the numbers of sentences are right, and that offsets lead from the first token to the last. offsets: their
- * number. */
+/* Check that numbers of sentences are right, and that offsets, so many, lead from the first token to the last. */
 static bool check_text(const xlm_store *store, const xlm_corpus_text *text, int64_t offsets, GError **error)
 {
     uint64_t ends[2] = {0, 0};

@@ -92,8 +92,7 @@ static bool create_groups(xlm_corpus_writer *writer, const char *const *language
             if (!create_links(writer, split, i, languages[pairs[i][0]], languages[pairs[i][1]], error))
                 return false;
         g_autofree char *group = g_strconcat("/", xlm_split_name(split), NULL);
-        const bool done = describe(writer->store, group, split_descriptions[split], error);
-        if (!done)
+        if (!describe(writer->store, group, split_descriptions[split], error))
             return false;
     }
     return true;

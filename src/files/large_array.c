@@ -27,9 +27,11 @@ static int make_file(size_t size, const char *directory, GError **error)
     const int file = xlm_scratch_open(directory);
     int failure = file < 0 ? errno : 0;
     if (file < 0)
-        xlm_error_set(error, EX_CANTCREAT, "%s: making a scratch file: %s", directory, g_strerror(failure));
+        xlm_error_set(error, EX_CANTCREAT, "%s: making a scratch file: %s; name another directory with --scratch", directory,
+                      g_strerror(failure));
     if (file >= 0 && (failure = posix_fallocate(file, 0, (off_t)size)) != 0) {
-        xlm_error_set(error, EX_IOERR, "%s: a scratch file of %zu bytes: %s", directory, size, g_strerror(failure));
+        xlm_error_set(error, EX_IOERR, "%s: a scratch file of %zu bytes: %s; give more --memory, or name another directory with "
+                      "--scratch", directory, size, g_strerror(failure));
         close(file);
         return -1;
     }

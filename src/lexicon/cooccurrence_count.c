@@ -214,8 +214,7 @@ static bool count_language(struct counting *c, int language, xlm_pair_runs *runs
 /* ---- from all ranks to the owners of rows ---- */
 
 /* Append this rank's records of rows [first, last) to `send`. Returns their number. */
-static int64_t take_rows(const struct counting *c, const xlm_pair_runs *runs, int64_t first, int64_t last, GByteArray *send,
-                         GError **error)
+static int64_t take_rows(const struct counting *c, const xlm_pair_runs *runs, int64_t first, int64_t last, GByteArray *send)
 {
     const guint size = (guint)(sizeof(uint64_t) * (size_t)(1 + c->rule.window));
     g_autofree uint64_t *record = g_malloc(size);
@@ -224,7 +223,7 @@ static int64_t take_rows(const struct counting *c, const xlm_pair_runs *runs, in
     xlm_pair_merge_add(merge, runs, 0, first, last);
     for (; xlm_pair_merge_sum(merge, record); n++)
         g_byte_array_append(send, (const guint8 *)record, size);
-    xlm_pair_merge_free(merge, error);
+    xlm_pair_merge_free(merge);
     return n;
 }
 
@@ -264,7 +263,7 @@ static bool add_up(struct counting *c, int language, const uint64_t *in, const i
         xlm_pair_merge_add(merge, parts, 0, first, last);
         while (xlm_pair_merge_sum(merge, at))
             at += 1 + width;
-        xlm_pair_merge_free(merge, NULL);
+        xlm_pair_merge_free(merge);
         const int64_t records = (at - sums) / (1 + width);
         sums = g_renew(uint64_t, sums, records * (1 + width) + 1);
         xlm_pair_runs_add(c->results[language], sums, records);
@@ -300,19 +299,15 @@ static bool gather(struct counting *c, int language, const xlm_pair_runs *runs, 
     bool good = true;
     for (int64_t round = 0; round < rounds && good; round++) {
         g_autoptr(GByteArray) send = g_byte_array_new();
-        GError *failure = NULL;
         for (int r = 0; r < ranks; r++) {
             const int64_t *cut = cuts + r * (rounds + 1) + round;
-            numbers[r] = failure == NULL ? take_rows(c, runs, cut[0], cut[1], send, &failure) : 0;
+            numbers[r] = take_rows(c, runs, cut[0], cut[1], send);
         }
+        g_autofree void *in = xlm_comm_exchange(c->comm, send->data, numbers, size, received);
+        const int64_t *own = cuts + c->comm->rank * (rounds + 1) + round;
+        GError *failure = NULL;
+        add_up(c, language, in, received, own[0], own[1], &failure);
         good = xlm_comm_agree_on(c->comm, failure, error);
-        if (good) {
-            g_autofree void *in = xlm_comm_exchange(c->comm, send->data, numbers, size, received);
-            const int64_t *own = cuts + c->comm->rank * (rounds + 1) + round;
-            GError *trouble = NULL;
-            add_up(c, language, in, received, own[0], own[1], &trouble);
-            good = xlm_comm_agree_on(c->comm, trouble, error);
-        }
     }
     return good;
 }

@@ -34,8 +34,7 @@ typedef struct xlm_entries {
     int64_t read, bad; /* numbers of entries taken and lines skipped; readers add to them */
 } xlm_entries;
 
-/* Read one dictionary of text or twins. Errors: EX_NOINPUT when a file is missing; EX_DATAERR for damaged gzip data; those of
- * `take`. */
+/* Read a dictionary of text or twins. EX_NOINPUT if the file is missing; EX_DATAERR for damaged gzip data; errors of `take`. */
 bool xlm_entries_read(xlm_entries *entries, xlm_entries_form form, const char *path, GError **error);
 
 /* For readers of one form: give an entry to `take`; skip a line and say why. */

@@ -84,9 +84,7 @@ static bool check_outputs(const struct aligner *a, GError **error)
         g_ptr_array_add(outputs, path_of_layer(a, o->output, l));
         g_ptr_array_add(outputs, path_of_layer(a, o->scores, l));
     }
-    const bool good = xlm_path_check_outputs((const char *const *)outputs->pdata, outputs->len, inputs, G_N_ELEMENTS(inputs),
-                                             error);
-    return good;
+    return xlm_path_check_outputs((const char *const *)outputs->pdata, outputs->len, inputs, G_N_ELEMENTS(inputs), error);
 }
 
 static bool read_gold(struct aligner *a, GError **error)

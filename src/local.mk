@@ -8,7 +8,7 @@ libxlm_la_SOURCES = $(base_sources) $(files_sources) $(options_sources) $(comm_s
 	$(foreign_sources) $(report_sources) $(translation_sources) $(translation_scores_sources)
 # BLIS before ScaLAPACK: the BLAS that ScaLAPACK and LAPACK call is then BLIS, whichever libblas.so.3 the system has.
 libxlm_la_LIBADD = $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(SCALAPACK_LIBS) $(ONEDNN_LIBS) $(SLEEF_LIBS) $(GLIB_LIBS) $(ICU_LIBS) \
-	$(JANSSON_LIBS) $(LIBXML_LIBS) $(ZLIB_LIBS) $(GSL_LIBS) $(SENTENCEPIECE_LIBS)
+	$(JANSSON_LIBS) $(LIBXML_LIBS) $(ZLIB_LIBS) $(LIBARCHIVE_LIBS) $(GSL_LIBS) $(SENTENCEPIECE_LIBS)
 # By the C compiler, although one file is C++.
 libxlm_la_LINK = $(LIBTOOL) $(AM_V_lt) --tag=CC $(AM_LIBTOOLFLAGS) $(LIBTOOLFLAGS) --mode=link $(CCLD) $(AM_CFLAGS) $(CFLAGS) \
 	$(libxlm_la_LDFLAGS) $(LDFLAGS) -o $@

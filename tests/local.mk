@@ -12,7 +12,7 @@ SH_LOG_COMPILER = $(BASH)
 # Test programs unless they say otherwise.
 AM_DEFAULT_SOURCE_EXT = .c
 LDADD = tests/fuzz/libfuzz.la libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(GLIB_LIBS) $(ICU_LIBS) $(JANSSON_LIBS) \
-	$(ZLIB_LIBS) $(CMOCKA_LIBS)
+	$(ZLIB_LIBS) $(LIBARCHIVE_LIBS) $(CMOCKA_LIBS)
 
 dist_check_SCRIPTS = \
 	tests/digests.sh \

@@ -38,6 +38,7 @@ typedef struct xlm_model_config {
     int64_t position_type;       /* XLM_POSITIONS_... */
     int64_t position_offset;     /* row of position 0; RoBERTa: id of <pad> + 1 = 2 */
     bool language_embeddings;
+    bool language_tokens;        /* the decoder's first input, at position 0, is a token of the language instead of <s> */
     bool token_types;
     int64_t activation;          /* XLM_GELU..., in the feed-forward layers and the head */
     double layer_norm_epsilon;
@@ -68,7 +69,7 @@ enum { XLM_TOP_LAYER = -1 }; /* layer L of any encoder, D of any decoder */
 xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_text *text, bool causal, int64_t highest,
                            const int32_t *rows, int32_t n);
 /* The same with the decoder's layers, whose attention to the text is causal; H[0] is the output of the encoder's embeddings, or
- * of the decoder's own (share_embeddings). Ends the program if the model has no decoder.
+ * of the decoder's own (share_embeddings), but at position 0 of language_tokens. Ends the program if the model has no decoder.
  * [in] memory: rows x d, the states that the decoder attends to: a sequence of the text to the sequence of the memory with the
  *      same number
  * [in] memory_offsets: [sequences + 1] of the memory's rows, at least one in each sequence; valid until the pass has ended

@@ -70,7 +70,8 @@ xlm_var *xlm_detach(xlm_tape *tape, const xlm_var *x);
  * [out] y: n x out */
 xlm_var *xlm_linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias);
 
-/* y_i = Σ_k table[k][indices[k][i]]: row i of the result is the sum of one row of each table. A bad index ends the program.
+/* y_i = Σ_k table[k][indices[k][i]]: row i of the result is the sum of one row of each table, or of none of table k if
+ * indices[k][i] is -1. Another bad index ends the program.
  * [in] tables: number of tables
  * [in] table: [tables], each any x d
  * [in] indices: [tables][n], copied

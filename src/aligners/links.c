@@ -23,11 +23,6 @@ struct reading {
     int64_t unlinked, first_unlinked; /* lines of words without a link, and the number of the first */
 };
 
-static bool bad(const struct reading *r, const char *what, GError **error)
-{
-    return xlm_error_at(error, xlm_lines_path(r->lines), xlm_lines_number(r->lines), "%s", what);
-}
-
 /* The number at *at, which moves past it; -1 if there is none, or it is greater than `max`. */
 static int64_t take_number(const char **at, const char *end, int64_t max)
 {
@@ -61,7 +56,7 @@ static bool read_sentence(struct reading *r, const char *at, const char *end, GE
         const char mark = source >= 0 && at < end ? *at++ : '\0';
         const int64_t target = mark == '-' || mark == '?' || mark == 'p' ? take_number(&at, end, XLM_LINK_MAX_WORD) : -1;
         if (target < 0 || (at < end && !xlm_is_blank(*at)))
-            return bad(r, "not a line of links like `0-0 1-2`, or in gold alignments `3?4` and `3p4`", error);
+            return XLM_LINES_REFUSE(r->lines, error, "not a line of links like `0-0 1-2`, or in gold alignments `3?4` and `3p4`");
         keep(r, r->sentence_lines, source, target, mark != '-');
     }
     r->sentence_lines++;
@@ -83,14 +78,14 @@ static bool read_numbered(struct reading *r, const char *at, const char *end, GE
         }
         number[i] = take_number(&at, end, i == 0 ? XLM_LINK_MAX_SENTENCE : XLM_LINK_MAX_WORD);
         if (number[i] < 0 || (at < end && !xlm_is_blank(*at)))
-            return bad(r, "not a line `sentence source target [S|P]`", error);
+            return XLM_LINES_REFUSE(r->lines, error, "not a line `sentence source target [S|P]`");
         skip_spaces(&at, end);
     }
     const char letter = at < end ? *at++ : 'S';
     skip_spaces(&at, end);
     /* A probability may follow, which is not used. */
     if ((letter != 'S' && letter != 'P') || (at < end && !g_ascii_isdigit(*at)))
-        return bad(r, "not a line `sentence source target [S|P]`", error);
+        return XLM_LINES_REFUSE(r->lines, error, "not a line `sentence source target [S|P]`");
     if (!unlinked)
         keep(r, number[0], number[1], number[2], letter == 'P');
     else if (r->unlinked++ == 0)

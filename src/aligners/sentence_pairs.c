@@ -44,8 +44,8 @@ static bool split(const xlm_lines *lines, const char *line, size_t length, const
 {
     const char *end = line + length, *separator = find_separator(line, line, end);
     if (separator == NULL || find_separator(separator + 3, line, end) != NULL)
-        return xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "has %s ` ||| `; lines have the form "
-                            "`source ||| target`", separator == NULL ? "no" : "more than one");
+        return XLM_LINES_REFUSE(lines, error, "has %s ` ||| `; lines have the form `source ||| target`",
+                                separator == NULL ? "no" : "more than one");
     text[0] = line;
     size[0] = (size_t)(separator - line) - (separator > line);
     text[1] = MIN(separator + 4, end);

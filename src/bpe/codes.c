@@ -4,19 +4,23 @@
 #include "bpe/codes.h"
 #include "text/fields.h"
 
+static void put_pair(xlm_bpe *bpe, uint32_t rank)
+{
+    const bpe_code *code = bpe_get(bpe, rank);
+    uint64_t key = bpe_key(code->left, code->right), at = bpe_hash(key) & bpe->mask;
+    while (bpe->pairs[at].rank != BPE_NONE)
+        at = (at + 1) & bpe->mask;
+    bpe->pairs[at] = (bpe_pair){key, rank};
+}
+
 static void make_pairs(xlm_bpe *bpe, uint64_t size)
 {
     g_free(bpe->pairs);
     bpe->pairs = g_new(bpe_pair, size);
     bpe->mask = size - 1;
     memset(bpe->pairs, 0xff, size * sizeof(bpe_pair));
-    for (uint32_t rank = 0; rank < bpe->codes->len; rank++) {
-        const bpe_code *code = bpe_get(bpe, rank);
-        uint64_t key = bpe_key(code->left, code->right), at = bpe_hash(key) & bpe->mask;
-        while (bpe->pairs[at].rank != BPE_NONE)
-            at = (at + 1) & bpe->mask;
-        bpe->pairs[at] = (bpe_pair){key, rank};
-    }
+    for (uint32_t rank = 0; rank < bpe->codes->len; rank++)
+        put_pair(bpe, rank);
 }
 
 xlm_bpe *bpe_new(void)
@@ -65,14 +69,10 @@ static void append_code(xlm_bpe *bpe, bpe_code code)
     if (*made_by == BPE_NONE)
         *made_by = rank;
     g_array_append_val(bpe->codes, code);
-    if (2 * (uint64_t)bpe->codes->len > bpe->mask) {
+    if (2 * (uint64_t)bpe->codes->len > bpe->mask)
         make_pairs(bpe, 4 * (bpe->mask + 1));
-    } else {
-        uint64_t key = bpe_key(code.left, code.right), at = bpe_hash(key) & bpe->mask;
-        while (bpe->pairs[at].rank != BPE_NONE)
-            at = (at + 1) & bpe->mask;
-        bpe->pairs[at] = (bpe_pair){key, rank};
-    }
+    else
+        put_pair(bpe, rank);
 }
 
 bool bpe_add(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count)
@@ -94,6 +94,19 @@ bool bpe_add_pair(xlm_bpe *bpe, const char *left, size_t left_size, const char *
     return is_new;
 }
 
+xlm_bpe *bpe_copy(const xlm_bpe *bpe, const uint8_t *keep)
+{
+    xlm_bpe *same = bpe_new();
+    for (uint32_t i = 0; i < xlm_bpe_size(bpe); i++) {
+        const char *left, *right;
+        int64_t count;
+        xlm_bpe_code(bpe, i, &left, &right, &count);
+        if (keep == NULL || keep[i])
+            bpe_add_pair(same, left, strlen(left), right, strlen(right), count);
+    }
+    return same;
+}
+
 uint32_t xlm_bpe_size(const xlm_bpe *bpe) { return bpe->codes->len; }
 
 void xlm_bpe_code(const xlm_bpe *bpe, uint32_t i, const char **left, const char **right, int64_t *count)
@@ -105,6 +118,19 @@ void xlm_bpe_code(const xlm_bpe *bpe, uint32_t i, const char **left, const char 
         *right = xlm_strings_get(bpe->symbols, code->right, NULL);
     if (count != NULL)
         *count = code->count;
+}
+
+char **bpe_strings(const xlm_bpe *bpe, int64_t **counts)
+{
+    const uint32_t n = xlm_bpe_size(bpe);
+    char **strings = g_new0(char *, (size_t)n + 1);
+    *counts = g_new(int64_t, (size_t)n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *left, *right;
+        xlm_bpe_code(bpe, i, &left, &right, &(*counts)[i]);
+        strings[i] = g_strconcat(left, " ", right, NULL);
+    }
+    return strings;
 }
 
 /* ---- files ---- */

@@ -73,10 +73,14 @@ bool bpe_add(xlm_bpe *bpe, const char *left, size_t left_size, const char *right
  * the first. */
 bool bpe_add_pair(xlm_bpe *bpe, const char *left, size_t left_size, const char *right, size_t right_size, int64_t count);
 
-/* A heap of numbers, uint64_t, the smallest first: insert one; remove the smallest (the heap must not be empty). */
-void bpe_put_key(GArray *heap, uint64_t key);
-uint64_t bpe_take_key(GArray *heap);
+/* The same codes in the same order. keep: [codes] 0 for those that are left out; NULL: none is. xlm_bpe_free. */
+xlm_bpe *bpe_copy(const xlm_bpe *bpe, const uint8_t *keep);
+/* The codes as strings "left right", [codes] and then NULL (g_strfreev), and their counts, [codes], g_free. */
+char **bpe_strings(const xlm_bpe *bpe, int64_t **counts);
 
+/* The ends of the symbols that a word becomes when no symbol marks the end of a word and none is split again, as in byte-level BPE.
+ * [out] ends: uint32_t, in bytes of the word. */
+void xlm_bpe_cutter_unmarked(xlm_bpe_cutter *cutter, const char *word, size_t size, GArray *ends);
 /* From now on set used[rank] (of all codes) for each code that the cutter applies. NULL: stop doing so. */
 void xlm_bpe_cutter_record(xlm_bpe_cutter *cutter, uint8_t *used);
 

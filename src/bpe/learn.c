@@ -426,13 +426,7 @@ xlm_bpe *xlm_bpe_learn(const xlm_word_counts *words, uint32_t merges)
 
 xlm_bpe *xlm_bpe_extend(const xlm_bpe *base, const xlm_word_counts *words, uint32_t merges)
 {
-    xlm_bpe *bpe = bpe_new();
-    for (uint32_t i = 0; i < xlm_bpe_size(base); i++) {
-        const char *left, *right;
-        int64_t count;
-        xlm_bpe_code(base, i, &left, &right, &count);
-        bpe_add(bpe, left, strlen(left), right, strlen(right), count);
-    }
+    xlm_bpe *bpe = bpe_copy(base, NULL);
     learner *l = open_learner(words, base);
     learn(l, bpe, merges);
     close_learner(l);

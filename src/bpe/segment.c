@@ -96,13 +96,13 @@ static uint32_t find_character(xlm_bpe_cutter *s, const char *at, size_t size, b
     return xlm_strings_find(s->bpe->symbols, s->word->str, s->word->len);
 }
 
-static void read_characters(xlm_bpe_cutter *s, const char *word, size_t size)
+static void read_characters(xlm_bpe_cutter *s, const char *word, size_t size, bool marked)
 {
     g_array_set_size(s->links, 0);
     for (size_t at = 0; at < size;) {
         const size_t n = bpe_character(word + at, size - at);
         const uint32_t i = s->links->len;
-        const uint32_t symbol = find_character(s, word + at, n, at + n == size);
+        const uint32_t symbol = find_character(s, word + at, n, marked && at + n == size);
         const symbol_link character = {symbol, (uint32_t)at, i - 1, i + 1, BPE_NONE};
         g_array_append_val(s->links, character);
         at += n;
@@ -110,7 +110,8 @@ static void read_characters(xlm_bpe_cutter *s, const char *word, size_t size)
     get_links(s)[s->links->len - 1].next = 0;
 }
 
-void bpe_put_key(GArray *heap, uint64_t key)
+/* Insert into a heap of numbers, the smallest first. */
+static void put_key(GArray *heap, uint64_t key)
 {
     g_array_append_val(heap, key);
     uint64_t *keys = (uint64_t *)(void *)heap->data;
@@ -120,7 +121,8 @@ void bpe_put_key(GArray *heap, uint64_t key)
     keys[at] = key;
 }
 
-uint64_t bpe_take_key(GArray *heap)
+/* Remove the smallest number of a heap that is not empty. */
+static uint64_t take_key(GArray *heap)
 {
     uint64_t *keys = (uint64_t *)(void *)heap->data;
     const uint64_t first = keys[0], last = keys[heap->len - 1];
@@ -147,7 +149,7 @@ static void rank_pair(xlm_bpe_cutter *s, symbol_link *links, uint32_t i, GArray 
         return;
     const uint64_t key = (uint64_t)links[i].rank << 32 | i;
     if (into == s->heap)
-        bpe_put_key(into, key);
+        put_key(into, key);
     else
         g_array_append_val(into, key);
 }
@@ -173,14 +175,14 @@ static void merge_all(xlm_bpe_cutter *s)
     for (uint32_t i = 0; i + 1 < s->links->len; i++)
         rank_pair(s, links, i, s->heap);
     while (s->heap->len > 0) {
-        const uint64_t key = bpe_take_key(s->heap);
+        const uint64_t key = take_key(s->heap);
         const uint32_t rank = (uint32_t)(key >> 32), i = (uint32_t)key;
         if (links[i].rank == rank)
             merge_link(s, links, i);
         /* Apply a code in all places before any other code, even if one of a lower rank has just become possible. */
         if (s->heap->len == 0 || g_array_index(s->heap, uint64_t, 0) >> 32 != rank) {
             for (guint k = 0; k < s->pending->len; k++)
-                bpe_put_key(s->heap, g_array_index(s->pending, uint64_t, k));
+                put_key(s->heap, g_array_index(s->pending, uint64_t, k));
             g_array_set_size(s->pending, 0);
         }
     }
@@ -227,7 +229,7 @@ const char *xlm_bpe_cutter_word(xlm_bpe_cutter *s, const char *word, size_t size
 {
     if (size > XLM_STRING_MAX)
         g_error("a word of %zu bytes; at most %d are possible", size, XLM_STRING_MAX);
-    read_characters(s, word, size);
+    read_characters(s, word, size, true);
     merge_all(s);
     g_string_truncate(s->word, 0);
     const symbol_link *links = get_links(s);
@@ -241,4 +243,21 @@ const char *xlm_bpe_cutter_word(xlm_bpe_cutter *s, const char *word, size_t size
     }
     *n = s->word->len;
     return s->word->str;
+}
+
+void xlm_bpe_cutter_unmarked(xlm_bpe_cutter *s, const char *word, size_t size, GArray *ends)
+{
+    g_array_set_size(ends, 0);
+    if (size == 0)
+        return;
+    read_characters(s, word, size, false);
+    merge_all(s);
+    const symbol_link *links = get_links(s);
+    for (uint32_t i = 0, next;; i = next) {
+        next = links[i].next;
+        const uint32_t end = next == 0 ? (uint32_t)size : links[next].start;
+        g_array_append_val(ends, end);
+        if (next == 0)
+            break;
+    }
 }

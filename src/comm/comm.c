@@ -182,20 +182,23 @@ void xlm_comm_broadcast_text(const xlm_comm *comm, char **text)
 
 void xlm_comm_gather_all(const xlm_comm *comm, const void *bytes, size_t size, void **all, size_t *sizes)
 {
-    uint64_t mine = size, *every = g_new(uint64_t, comm->ranks);
+    g_autofree uint64_t *every = g_new(uint64_t, comm->ranks);
+    const uint64_t mine = size;
     MPI_Allgather(&mine, 1, MPI_UINT64_T, every, 1, MPI_UINT64_T, comm->mpi);
     size_t total = 0;
-    for (int r = 0; r < comm->ranks; r++)
-        total += sizes[r] = every[r];
+    for (int r = 0; r < comm->ranks; r++) {
+        total += every[r];
+        if (sizes != NULL)
+            sizes[r] = every[r];
+    }
     char *out = g_malloc(total + 1);
     /* One broadcast per rank: sizes may exceed MPI_Allgatherv's int displacements. */
-    for (size_t r = 0, at = 0; r < (size_t)comm->ranks; at += sizes[r++]) {
+    for (size_t r = 0, at = 0; r < (size_t)comm->ranks; at += every[r++]) {
         if ((int)r == comm->rank && size > 0)
             memcpy(out + at, bytes, size);
-        xlm_comm_broadcast(comm, (int)r, out + at, sizes[r]);
+        xlm_comm_broadcast(comm, (int)r, out + at, every[r]);
     }
     *all = out;
-    g_free(every);
 }
 
 static int64_t sum_before(const int64_t *numbers, int end)

@@ -200,7 +200,7 @@ const xlm_command xlm_align_text = {
     .purpose = "Align the words of sentence pairs",
     .notes =
         "text: finds which word of a sentence is a translation of which word of the other. SOURCE and TARGET are two texts,\n"
-        "plain or gzip, where line i of one is the translation of line i of the other; or one text of lines `source |||\n"
+        "plain or compressed, where line i of one is the translation of line i of the other; or one text of lines `source |||\n"
         "target`; or a corpus (recognised by its first bytes), whose sentence pairs are aligned, in its order of languages:\n"
         "--alignment writes their links by number of the pair, --output as lines. By default words are aligned with statistics\n"
         "of the sentence pairs themselves, in both directions, which --symmetrise combines. With --checkpoint they are aligned\n"

@@ -26,7 +26,7 @@ static const GOptionEntry options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
      "file to write: HDF5 if its name ends in .h5, otherwise text (default: text on standard output)", "FILE"},
     {"text", 't', XLM_READS, G_OPTION_ARG_FILENAME, &given.text,
-     "vectors of the lines of this file, plain or gzip, - for standard input, instead of words", "FILE"},
+     "vectors of the lines of this file, plain or compressed, - for standard input, instead of words", "FILE"},
     {"words", 'w', XLM_READS, G_OPTION_ARG_FILENAME, &given.words,
      "vectors of the words in this file, one per line, instead of the vocabulary's subwords", "FILE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
@@ -176,14 +176,9 @@ static xlm_examples *make_examples(work *w, const block *b)
     const int32_t language = MAX(w->language, 0);
     for (int64_t i = 0; i < block_size(b); i++) {
         const int64_t first = g_array_index(b->offsets, int64_t, i), end = g_array_index(b->offsets, int64_t, i + 1);
-        const int64_t last = MIN(end, first + w->length - 2);
-        w->cut += last < end;
+        w->cut += end - first > w->length - 2;
         w->empty += first == end;
-        xlm_examples_add_special(examples, XLM_BOS, language, 0);
-        for (int64_t k = first; k < last; k++)
-            xlm_examples_add(examples, g_array_index(b->ids, int32_t, k), language, 0);
-        xlm_examples_add_special(examples, XLM_EOS, language, 0);
-        xlm_examples_end(examples);
+        xlm_examples_add_sentence(examples, &g_array_index(b->ids, int32_t, first), end - first, w->length - 2, language);
     }
     return examples;
 }

@@ -110,8 +110,8 @@ const xlm_command xlm_embed_mine = {
     .arguments = "mine CHECKPOINT SOURCE.tsv TARGET.tsv",
     .purpose = "Find translations among the sentences of two texts, and score them as in BUCC",
     .notes =
-        "mine: finds which sentences of two files of lines id<tab>sentence, plain or gzip, are translations of each other. The "
-        "vector of a sentence is computed from a layer's hidden states. Pairs are scored by the ratio margin (Artetxe & Schwenk "
+        "mine: finds which sentences of two files of lines id<tab>sentence, plain or compressed, are translations of each other. "
+        "The vector of a sentence is computed from a layer's hidden states. Pairs are scored by the ratio margin (Artetxe & Schwenk "
         "2019), the cosine divided by the mean cosine of both with their K nearest, or by the cosine; each sentence is in at "
         "most one pair. Pairs from a threshold on are taken, which is chosen on the training files of the task. The result does "
         "not depend on the number of ranks.\n\n",

@@ -97,8 +97,8 @@ const xlm_command xlm_embed_retrieval = {
     .arguments = "retrieval CHECKPOINT CORPUS.h5 | SOURCE TARGET",
     .purpose = "Measure how often a sentence's translation is the nearest sentence of the other language",
     .notes =
-        "retrieval: tests for each sentence of the held-out pairs of a corpus, or of two texts, plain or gzip, where line i of "
-        "one is the translation of line i of the other, whether its translation is the nearest of all sentences of the other "
+        "retrieval: tests for each sentence of the held-out pairs of a corpus, or of two texts, plain or compressed, where line i "
+        "of one is the translation of line i of the other, whether its translation is the nearest of all sentences of the other "
         "side: in both directions, for every layer, with the mean of the hidden states of the sentence's subwords (mean) and "
         "with the state of <s> as its vector; by cosine, and by CSLS (Conneau et al. 2018), which subtracts from the cosine how "
         "close both sentences are to their neighbours. Sentences are encoded separately. If a sentence occurs several times, any "

@@ -197,9 +197,11 @@ bool xlm_files_load(const char *path, char **bytes, gsize *size, GError **error)
 bool xlm_file_sha256(const char *path, char digest[XLM_SHA256_TEXT], int64_t *bytes, const gint *stop,
                      GError **error)
 {
-    if (!xlm_files_check_input(path, error))
+    g_autofree char *whole = NULL;
+    xlm_path_member(path, &whole);
+    if (!xlm_files_check_input(whole, error))
         return false;
-    FILE *file = fopen(path, "rbe");
+    FILE *file = fopen(whole, "rbe");
     if (file == NULL)
         return xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno));
     enum { BUFFER = 1 << 18 };

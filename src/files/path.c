@@ -53,3 +53,25 @@ bool xlm_path_check_outputs(const char *const *outputs, size_t n, const char *co
     }
     return true;
 }
+
+const char *xlm_path_member(const char *path, char **file)
+{
+    struct stat status;
+    *file = g_strdup(path);
+    if (stat(path, &status) == 0 || errno != ENOTDIR)
+        return NULL;
+    for (char *slash; (slash = strrchr(*file, '/')) != NULL && slash > *file;) {
+        *slash = '\0';
+        if (stat(*file, &status) == 0)
+            return S_ISREG(status.st_mode) ? path + strlen(*file) + 1 : NULL;
+    }
+    return NULL;
+}
+
+int64_t xlm_path_bytes(const char *path)
+{
+    g_autofree char *file = NULL;
+    struct stat status;
+    xlm_path_member(path, &file);
+    return stat(file, &status) == 0 && S_ISREG(status.st_mode) ? (int64_t)status.st_size : 0;
+}

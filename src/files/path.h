@@ -2,6 +2,8 @@
 #ifndef XLM_FILES_PATH_H
 #define XLM_FILES_PATH_H
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 /* Do both names lead to the same file? Neither needs to exist. */
@@ -13,5 +15,11 @@ bool xlm_path_check_output(const char *path, GError **error);
 bool xlm_path_check_outputs(const char *const *outputs, size_t n, const char *const *inputs, size_t m, GError **error);
 /* Can files be created in this directory? what: the file to be created, with which the message begins. EX_CANTCREAT. */
 bool xlm_path_check_directory(const char *directory, const char *what, GError **error);
+
+/* A path of a file, or of a member of an archive, ARCHIVE/MEMBER. [out] file: the file on disk, g_free. Returns the member's name,
+ * a part of path; NULL: the path is that of a file, or of nothing that is there. */
+const char *xlm_path_member(const char *path, char **file);
+/* Size of the file, or of the archive that it is in; 0 if it is no regular file. */
+int64_t xlm_path_bytes(const char *path);
 
 #endif

@@ -44,7 +44,6 @@ static bool read_config(const json_t *json, xlm_foreign_config *config, const ch
         return xlm_config_refuse(path, "num_hidden_groups", error, "is %" G_GINT64_FORMAT "; layers share one set of weights (1) "
                                  "or none (%" G_GINT64_FORMAT ")", groups, m->layers);
     m->share_layers = groups == 1 && m->layers > 1;
-    m->position_offset = 0;
     config->mapping = true;
     return xlm_config_read_bert(json, config, path, "gelu_new", error);
 }
@@ -67,8 +66,7 @@ static void write_config(json_t *json, xlm_foreign_config *config)
 }
 
 const xlm_architecture xlm_architecture_albert = {
-    .model_type = "albert", .class_name = "Albert",
-    .bare_class = "AlbertModel", .words_class = "AlbertForMaskedLM",
+    .model_type = "albert", .class_name = "Albert", .words_ending = "ForMaskedLM",
     .prefix = "albert.", .numbers = numbers, .body = body, .head = head, .decoder = "predictions.decoder",
     .unused = xlm_bert_unused, .read = read_config, .lacks = lacks, .write = write_config,
 };

@@ -8,7 +8,7 @@
  *   theirs to ours   xlm_foreign_config_parse -> xlm_foreign_config.model -> { xlm_architecture_tensor } of each parameter
  *   ours to theirs   xlm_architecture_choose -> xlm_foreign_config_print, { xlm_architecture_tensor } of each parameter
  *
- * What our encoder does not compute is refused by name. */
+ * Anything that our encoder does not compute is refused with its name. */
 #ifndef XLM_FOREIGN_ARCHITECTURE_H
 #define XLM_FOREIGN_ARCHITECTURE_H
 
@@ -21,11 +21,12 @@ typedef struct xlm_architecture xlm_architecture;
 /* A model as config.json has it. */
 typedef struct xlm_foreign_config {
     const xlm_architecture *architecture;
-    xlm_model_config model;  /* as ours, vocabulary and languages included; not checked (xlm_model_check) */
-    int64_t token_types;     /* rows of their table; model.token_types is set for two, one is added to the positions */
+    xlm_model_config model;  /* as our configuration, including vocabulary and languages; not checked (xlm_model_check) */
+    int64_t token_types;     /* number of rows of their table; model.token_types is set if there are two, and a single row is
+                                added to the positions */
     bool mapping;            /* embeddings are projected even where embedding_size = hidden_size */
     int64_t pad;             /* id of the padding token, or -1 */
-    char **languages;        /* names by id, ended by NULL, or NULL where config.json names none */
+    char **languages;        /* names by id, then NULL; NULL if config.json names none */
 } xlm_foreign_config;
 void xlm_foreign_config_clear(xlm_foreign_config *config);
 
@@ -36,7 +37,7 @@ typedef struct xlm_config_number {
     const char *theirs;
     bool real;
     size_t offset;        /* in xlm_model_config */
-    const char *default_value; /* where config.json has no such key; NULL: it must have it */
+    const char *default_value; /* if config.json does not have the key; NULL: it must have it */
 } xlm_config_number;
 
 /* Names without /weight and /bias, .weight and .bias. # is the number of the layer. */
@@ -47,16 +48,16 @@ typedef struct xlm_tensor_name {
 struct xlm_architecture {
     const char *model_type;  /* "bert" */
     const char *class_name;  /* that names of classes begin with: "Bert" */
-    const char *bare_class, *words_class; /* "BertModel", "BertForMaskedLM"; those of tasks: foreign/task_heads.h */
-    const char *prefix;      /* of all names in `body`, but for those of a bare model: "bert." */
+    const char *words_ending; /* of the class with a head for words: "ForMaskedLM"; those of tasks: foreign/task_heads.h */
+    const char *prefix;      /* before all names in `body`, except in a bare model: "bert." */
     const xlm_config_number *numbers; /* theirs NULL ends */
     const xlm_tensor_name *body, *head; /* ours NULL ends */
     const char *decoder;     /* of the head, its weight tied to the word embeddings, its bias to lm_head/bias */
-    const char *const *unused; /* what else the body may have: beginnings of names after the prefix. NULL ends */
+    const char *const *unused; /* other tensors that the body may have: beginnings of their names after the prefix, then NULL */
 
     /* The rest of config.json. EX_DATAERR. */
     bool (*read)(const json_t *json, xlm_foreign_config *config, const char *path, GError **error);
-    /* What of such a model it has not, in words for a message: "token types"; NULL: it can hold it. */
+    /* What the model has and this architecture does not, for a message: "token types"; NULL: it can hold the model. */
     const char *(*lacks)(const xlm_model_config *model, int64_t pad);
     /* The rest of config.json, and config->token_types, mapping. */
     void (*write)(json_t *json, xlm_foreign_config *config);
@@ -64,12 +65,12 @@ struct xlm_architecture {
 
 /* ---- all of them (architectures.c) ---- */
 
-/* The first that can hold a model; pad: id of its padding token. NULL with EX_DATAERR: what each lacks. */
+/* The first that can hold a model. pad: id of its padding token. NULL with EX_DATAERR, which says what each one lacks. */
 const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, int64_t pad, GError **error);
 
-/* Their name of one of our parameters, without the prefix where `bare`; NULL when there is none. g_free. */
+/* Their name of one of our parameters, without the prefix if `bare`; NULL if there is none. g_free. */
 char *xlm_architecture_tensor(const xlm_architecture *architecture, bool bare, const char *parameter);
-/* Is a tensor, by its name, one that the body may have beside those that we know? rest: after the prefix. */
+/* May the body have a tensor of this name besides those that we know? rest: the name after the prefix. */
 bool xlm_architecture_is_unused(const xlm_architecture *architecture, const char *rest);
 
 /* The bytes of a config.json; path: for messages. The caller clears *config. EX_DATAERR: not JSON, an architecture or setting
@@ -84,6 +85,9 @@ bool xlm_config_int(const json_t *json, const char *path, const char *key, int64
 bool xlm_config_flag(const json_t *json, const char *path, const char *key, bool default_value, bool *value, GError **error);
 /* NULL with an error. */
 const char *xlm_config_text(const json_t *json, const char *path, const char *key, const char *default_value, GError **error);
+/* A sinusoidal position embedding (Vaswani et al. 2017, §3.5), as nn/model.c has it: its value at a position in one of `width`
+ * columns. */
+double xlm_foreign_sinusoid(int64_t position, int64_t column, int64_t width);
 /* "path: "key": what". Returns false. */
 bool xlm_config_refuse(const char *path, const char *key, GError **error, const char *format, ...) G_GNUC_PRINTF(4, 5);
 
@@ -93,8 +97,10 @@ bool xlm_config_read_bert(const json_t *json, xlm_foreign_config *config, const 
                           GError **error);
 void xlm_config_write_bert(json_t *json, xlm_foreign_config *config);
 extern const char *const xlm_bert_unused[];
+/* What BERT lacks (xlm_architecture.lacks), and RoBERTa too. */
+const char *xlm_bert_lacks(const xlm_model_config *model, int64_t pad);
 extern const xlm_tensor_name xlm_bert_body[]; /* of BERT, RoBERTa, XLM-R */
-/* Keys of config.json of which BERT and its like have the same, with the default_value of `eps`, for tables. */
+/* Rows of tables: the keys of config.json that BERT and its successors have in common. eps, dropout_rate: default values. */
 #define XLM_BERT_NUMBERS(eps, dropout_rate) \
     {"vocab_size", false, offsetof(xlm_model_config, vocabulary), NULL}, \
     {"hidden_size", false, offsetof(xlm_model_config, hidden_size), NULL}, \

@@ -5,7 +5,7 @@
 #include "nn/layer.h"
 #include "options/options.h"
 
-/* A line each. A model is written as the first that can hold it. */
+/* A line each. A model is written in the first architecture that can hold it. */
 #define ARCHITECTURES(architecture) \
     architecture(roberta) \
     architecture(xlm_roberta) \
@@ -22,8 +22,8 @@ const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, i
 {
     g_autoptr(GString) why = g_string_new(NULL);
     if (model->decoder_layers > 0) {
-        xlm_error_set(error, EX_DATAERR, "it has a decoder of %" G_GINT64_FORMAT " layers; architectures of transformers that hold "
-                      "encoders alone are known here", model->decoder_layers);
+        xlm_error_set(error, EX_DATAERR, "it has a decoder of %" G_GINT64_FORMAT " layers; architectures of transformers that "
+                      "hold encoders alone are known here", model->decoder_layers);
         return NULL;
     }
     for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
@@ -143,6 +143,7 @@ static bool read_config(const json_t *json, const char *path, xlm_foreign_config
         if (!read_number(json, path, number, &config->model, error))
             return false;
     config->model.languages = 1;
+    config->model.position_offset = 0;
     if (config->model.embedding_size == 0)
         config->model.embedding_size = config->model.hidden_size;
     return a->read(json, config, path, error);

@@ -26,24 +26,11 @@ static const xlm_tensor_name head[] = {
 
 static bool read_config(const json_t *json, xlm_foreign_config *config, const char *path, GError **error)
 {
-    config->model.position_offset = 0;
     return xlm_config_read_bert(json, config, path, "gelu", error);
 }
 
-/* Rows of positions below the model's first are left out. */
-static const char *lacks(const xlm_model_config *model, int64_t pad)
-{
-    (void)pad;
-    return model->language_embeddings                        ? "language embeddings"
-           : model->head == XLM_HEAD_XLM                     ? "a head without a dense layer"
-           : model->embedding_size != model->hidden_size     ? "factorised embeddings"
-           : model->share_layers && model->layers > 1        ? "shared layers"
-                                                             : NULL;
-}
-
 const xlm_architecture xlm_architecture_bert = {
-    .model_type = "bert", .class_name = "Bert",
-    .bare_class = "BertModel", .words_class = "BertForMaskedLM",
+    .model_type = "bert", .class_name = "Bert", .words_ending = "ForMaskedLM",
     .prefix = "bert.", .numbers = numbers, .body = xlm_bert_body, .head = head, .decoder = "cls.predictions.decoder",
-    .unused = xlm_bert_unused, .read = read_config, .lacks = lacks, .write = xlm_config_write_bert,
+    .unused = xlm_bert_unused, .read = read_config, .lacks = xlm_bert_lacks, .write = xlm_config_write_bert,
 };

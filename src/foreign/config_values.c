@@ -1,8 +1,10 @@
-/* xlm-mpi: values of config.json, checked, and what BERT and its like have there. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: values of config.json, checked, and those of BERT and its successors. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
 #include <string.h>
 
 #include "foreign/architecture.h"
+
+#include <math.h>
 #include "formats/json_file.h"
 
 bool xlm_config_refuse(const char *path, const char *key, GError **error, const char *format, ...)
@@ -42,6 +44,12 @@ const char *xlm_config_text(const json_t *json, const char *path, const char *ke
     return json_string_value(found);
 }
 
+double xlm_foreign_sinusoid(int64_t position, int64_t column, int64_t width)
+{
+    const double angle = (double)position / pow(10000, (double)(column / 2 * 2) / (double)width);
+    return column % 2 == 0 ? sin(angle) : cos(angle);
+}
+
 /* ---- what came of BERT ---- */
 
 const char *const xlm_bert_unused[] = {"pooler", "embeddings.position_ids", "embeddings.token_type_ids", NULL};
@@ -71,6 +79,17 @@ bool xlm_config_read_bert(const json_t *json, xlm_foreign_config *config, const 
     config->model.activation = strcmp(act, "gelu") == 0 ? XLM_GELU : XLM_GELU_TANH;
     config->model.token_types = config->token_types == 2;
     return true;
+}
+
+/* Rows of positions below the model's first are left out. */
+const char *xlm_bert_lacks(const xlm_model_config *model, int64_t pad)
+{
+    (void)pad;
+    return model->language_embeddings                        ? "language embeddings"
+           : model->head == XLM_HEAD_XLM                     ? "a head without a dense layer"
+           : model->embedding_size != model->hidden_size     ? "factorised embeddings"
+           : model->share_layers && model->layers > 1        ? "shared layers"
+                                                             : NULL;
 }
 
 void xlm_config_write_bert(json_t *json, xlm_foreign_config *config)

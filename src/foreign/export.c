@@ -46,7 +46,7 @@ typedef struct exporter {
 
 static void free_tensor(void *pointer) { g_free(((tensor *)pointer)->name); }
 
-/* name: of one of our parameters, which need not be there. */
+/* Add a tensor. name: of one of our parameters, which need not exist. */
 static void add(exporter *ex, const char *name, bool matrix, int64_t rows, int64_t cols, origin from,
                 const xlm_parameter *parameter, int64_t first)
 {
@@ -57,7 +57,7 @@ static void add(exporter *ex, const char *name, bool matrix, int64_t rows, int64
     g_array_append_val(ex->tensors, t);
 }
 
-/* How many of our first rows of positions have no place there: those that no token reads. */
+/* The number of our first rows of positions, which no token reads, that their table does not have. */
 static int64_t rows_left_out(const exporter *ex)
 {
     const xlm_model_config *m = &ex->config.model;
@@ -75,7 +75,7 @@ static void add_parameter(exporter *ex, const xlm_parameter *p)
     add(ex, p->name, !vector, rows, is_bias_of_words(p) ? ex->config.model.vocabulary : p->cols, OF_PARAMETER, p, first);
 }
 
-/* Tensors that their models have and ours have not. */
+/* Add tensors that their models have and ours do not. */
 static void add_others(exporter *ex)
 {
     const xlm_model_config *m = &ex->config.model;
@@ -104,11 +104,11 @@ static void list_tensors(exporter *ex)
 
 /* ---- values ---- */
 
-/* The logits of subwords that the model does not have are so much less than those of what they are made of: e^-30 leaves
- * nothing of them in float32, so all others are as probable as before. */
+/* The logits of subwords that the model does not have are lower by this than those of the subwords that they are made of: after
+ * e^-30, nothing of them is left in float32, so all others are as probable as before. */
 static const double NEVER_GUESSED = 30;
 
-/* Rows [row, row + n) of a parameter that is read from the store, by its own numbers; n elements of a vector. */
+/* Read rows [row, row + n) of a parameter from the store; of a vector, n elements. */
 static bool read_rows(const exporter *ex, const xlm_store *store, const tensor *t, int64_t row, int64_t n, float *values,
                       GError **error)
 {
@@ -122,8 +122,8 @@ static bool read_rows(const exporter *ex, const xlm_store *store, const tensor *
     return good;
 }
 
-/* The row, or the element of a vector, of a subword that the model does not have: the mean of those that its text is cut into,
- * and that of the unknown token where there are none. */
+/* The row, or the element of a vector, for a subword that the model does not have: the mean over the subwords that its text is
+ * cut into, or that of the unknown token if there are none. */
 static bool read_mean(const exporter *ex, const xlm_store *store, const tensor *t, int64_t row, int64_t width, float *values,
                       GError **error)
 {
@@ -142,7 +142,7 @@ static bool read_mean(const exporter *ex, const xlm_store *store, const tensor *
     return good;
 }
 
-/* Rows [row, row + n) of a parameter, and after its own those of subwords that the model does not have. */
+/* Rows [row, row + n) of a parameter, whose own rows are followed by those of subwords that the model does not have. */
 static bool read_parameter(const exporter *ex, const xlm_store *store, const tensor *t, int64_t row, int64_t n, int64_t width,
                            float *values, GError **error)
 {
@@ -155,24 +155,12 @@ static bool read_parameter(const exporter *ex, const xlm_store *store, const ten
     return good;
 }
 
-/* Vaswani et al. 2017, §3.5, as nn/model.c has them. */
-static void make_sinusoids(const tensor *t, int64_t row, int64_t n, float *values)
-{
-    for (int64_t c = 0; c < t->cols; c++) {
-        const double wavelength = pow(10000, (double)(c / 2 * 2) / (double)t->cols);
-        for (int64_t r = 0; r < n; r++) {
-            const double angle = (double)(t->first + row + r) / wavelength;
-            values[r * t->cols + c] = (float)(c % 2 == 0 ? sin(angle) : cos(angle));
-        }
-    }
-}
-
 /* Rows [row, row + n) of a tensor that no parameter has. */
 static void make_rows(const tensor *t, int64_t row, int64_t n, float *values)
 {
     memset(values, 0, sizeof *values * (size_t)(n * t->cols));
-    if (t->origin == OF_SINUSOIDS)
-        make_sinusoids(t, row, n, values);
+    for (int64_t i = 0; i < n * t->cols && t->origin == OF_SINUSOIDS; i++)
+        values[i] = (float)xlm_foreign_sinusoid(t->first + row + i / t->cols, i % t->cols, t->cols);
     for (int64_t r = 0; r < n && t->origin == OF_IDENTITY; r++)
         values[r * t->cols + row + r] = 1;
 }
@@ -222,20 +210,17 @@ static bool write_tensors(const exporter *ex, const char *directory, GError **er
     }
     g_autofree char *path = g_build_filename(directory, "model.safetensors", NULL);
     xlm_safetensors_writer writer;
-    bool good = xlm_safetensors_create(&writer, path, heads, n, error);
-    if (good) {
-        good = write_all(ex, store, &writer, error);
-        if (good)
-            good = xlm_safetensors_commit(&writer, error);
-        else
-            xlm_safetensors_discard(&writer);
-    }
-    return good;
+    if (!xlm_safetensors_create(&writer, path, heads, n, error))
+        return false;
+    if (write_all(ex, store, &writer, error))
+        return xlm_safetensors_commit(&writer, error);
+    xlm_safetensors_discard(&writer);
+    return false;
 }
 
 /* ---- what the model is ---- */
 
-/* The head of a task, where theirs computes the same, and its parameters. */
+/* Find the head of the task, if theirs computes the same, and declare its parameters. */
 static bool declare_task(exporter *ex, GError **error)
 {
     const xlm_model_task *task = ex->loaded->task;
@@ -270,9 +255,9 @@ static void describe(exporter *ex)
 {
     const xlm_architecture *a = ex->config.architecture;
     ex->json = xlm_foreign_config_print(&ex->config);
-    ex->class_name = ex->head != NULL                         ? g_strconcat(a->class_name, ex->head->ending, NULL)
-                     : ex->config.model.head == XLM_HEAD_NONE ? g_strdup(a->bare_class)
-                                                              : g_strdup(a->words_class);
+    ex->class_name = g_strconcat(a->class_name, ex->head != NULL                         ? ex->head->ending
+                                                : ex->config.model.head == XLM_HEAD_NONE ? "Model"
+                                                                                         : a->words_ending, NULL);
     json_object_set_new(ex->json, "architectures", json_pack("[s]", ex->class_name));
     json_object_set_new(ex->json, "torch_dtype", json_string("float32"));
     describe_tokens(ex);
@@ -280,7 +265,7 @@ static void describe(exporter *ex)
         xlm_task_head_write(ex->head, ex->loaded->task, ex->json);
 }
 
-/* What is not as it was, for who converts and for who reads the card. */
+/* Say what is lost, in the log and in the model card. */
 static void note_losses(exporter *ex)
 {
     const xlm_model_config *m = &ex->config.model;
@@ -340,7 +325,7 @@ static bool write_files(exporter *ex, const char *directory, GError **error)
            xlm_foreign_write_json(directory, "config.json", json_incref(ex->json), error);
 }
 
-/* What was written there is removed; it has no directories in it. */
+/* Remove a directory of files; it has no directories in it. */
 static void remove_directory(const char *path)
 {
     g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
@@ -359,7 +344,7 @@ static bool check_free(const char *output, GError **error)
            xlm_error_set(error, EX_CANTCREAT, "%s: is there already; give a new directory", output);
 }
 
-/* Messages name the directory as it is called when it is whole. */
+/* Replace the temporary name of the directory in a message by its final name. */
 static void name_whole(const char *unfinished, const char *name, GError **error)
 {
     if (error == NULL || *error == NULL)
@@ -369,34 +354,28 @@ static void name_whole(const char *unfinished, const char *name, GError **error)
     (*error)->message = g_strjoinv(name, parts);
 }
 
-/* In a directory beside it, which is renamed. */
+/* Write into a directory beside it, which is renamed at the end. */
 static bool write_directory(exporter *ex, const char *output, GError **error)
 {
     size_t size = strlen(output);
     while (size > 1 && output[size - 1] == G_DIR_SEPARATOR)
         size--;
-    char *name = g_strndup(output, size), *unfinished = NULL;
-    bool good = check_free(name, error);
-    if (good && !xlm_unfinished_make_directory(name, &unfinished)) {
-        good = xlm_new_file_failed(name, "cannot be made", errno, error);
-    } else if (good) {
-        good = write_files(ex, unfinished, error) &&
-               (xlm_unfinished_rename(unfinished, name) ||
-                xlm_new_file_failed(name, "cannot be made", errno, error));
-        if (!good) {
-            remove_directory(unfinished);
-            name_whole(unfinished, name, error);
-        }
-    }
-    g_free(unfinished);
-    g_free(name);
-    return good;
+    g_autofree char *name = g_strndup(output, size), *unfinished = NULL;
+    if (!check_free(name, error))
+        return false;
+    if (!xlm_unfinished_make_directory(name, &unfinished))
+        return xlm_new_file_failed(name, "cannot be made", errno, error);
+    if (write_files(ex, unfinished, error) &&
+        (xlm_unfinished_rename(unfinished, name) || xlm_new_file_failed(name, "cannot be made", errno, error)))
+        return true;
+    remove_directory(unfinished);
+    name_whole(unfinished, name, error);
+    return false;
 }
 
-bool xlm_convert_export(const char *model, const xlm_convert_options *options, const char *output, GError **error)
+bool xlm_convert_export(const char *model, const char *output, GError **error)
 {
     exporter ex = {.path = model, .notes = g_string_new(NULL)};
-    (void)options;
     const bool good = open_model(&ex, error) && write_directory(&ex, output, error);
     if (ex.tensors != NULL)
         g_array_unref(ex.tensors);

@@ -1,20 +1,19 @@
 /* xlm-mpi: vocabularies and tokenizers of models of other programs. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "foreign/foreign_vocabulary.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "files/new_file.h"
 #include "subwords/published.h"
+#include "text/fields.h"
 
-/* Attribute of XLM_CONVERT_VOCABULARY: rows of the model's word embeddings, those that only tokenizer.json needs included;
- * where it is not there, as many as subwords. */
+/* Attribute of XLM_CONVERT_VOCABULARY: number of rows of the model's word embeddings, including those that only tokenizer.json
+ * needs; without it, there are as many as subwords. */
 static const char ROWS[] = "rows";
 
 /* ---- reading ---- */
 
-/* [out] rows: of the model's word embeddings; the vocabulary's are the first. */
+/* [out] rows: number of rows of the model's word embeddings; the first are those of the vocabulary. */
 static xlm_vocabulary *read_own(const char *path, int64_t *rows, GError **error)
 {
     g_autoptr(xlm_store) store = xlm_store_open(path, error);
@@ -45,7 +44,7 @@ static bool check_own(const xlm_vocabulary *v, const char *path, const xlm_conve
                          xlm_vocabulary_languages(v), embedded);
 }
 
-/* Names of config.json as ours can be (xlm_is_language_name), each its own: "zh-yue" is "zh_yue". g_strfreev. */
+/* Names from config.json made valid (xlm_is_language_name) and different: "zh-yue" becomes "zh_yue". g_strfreev. */
 static char **usable_names(char **named)
 {
     GPtrArray *names = g_ptr_array_new();
@@ -64,7 +63,8 @@ static char **usable_names(char **named)
     return (char **)g_ptr_array_free(names, FALSE);
 }
 
-/* Languages of a published tokenizer, which knows none: those of the command line, else of config.json, else one. */
+/* The languages for a published tokenizer, which has none: those of the command line, otherwise those of config.json, otherwise
+ * one. */
 static char **choose_languages(const xlm_convert_options *options, int64_t embedded, char **named)
 {
     if (options->languages != NULL)
@@ -79,24 +79,28 @@ static char **choose_languages(const xlm_convert_options *options, int64_t embed
     return names;
 }
 
+/* A vocabulary like v, of these subwords in their order, and with these languages. */
+static xlm_vocabulary *remake(const xlm_vocabulary *v, const xlm_word_counts *subwords, int languages,
+                              const char *const *language_names, GError **error)
+{
+    const char *names[XLM_SPECIAL_TOKENS];
+    xlm_vocabulary_settings settings = xlm_vocabulary_settings_of(v, names);
+    settings.languages = languages;
+    settings.language_names = language_names;
+    return xlm_vocabulary_new(subwords, xlm_segmenter_ref(xlm_vocabulary_segmenter(v)), &settings, error);
+}
+
 /* The same vocabulary with these languages, and with subwords "[row 17]" after all others up to `rows`, for rows of embeddings
  * that no token has. */
 static xlm_vocabulary *complete(const xlm_vocabulary *v, int64_t rows, char **languages, GError **error)
 {
-    const char *names[XLM_SPECIAL_TOKENS];
-    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
-        names[i] = xlm_vocabulary_words(v)[xlm_vocabulary_special(v, (xlm_special)i)];
-    const xlm_vocabulary_settings settings = {
-        .in_order = true, .specials = xlm_vocabulary_specials(v), .special_names = names, .words = xlm_vocabulary_word_mode(v),
-        .lowercase = xlm_vocabulary_lowercase(v), .languages = (int)g_strv_length(languages),
-        .language_names = (const char *const *)languages};
     g_autoptr(xlm_word_counts) subwords = xlm_word_counts_new();
     xlm_word_counts_add_all(subwords, xlm_vocabulary_subwords(v), 1);
     for (int64_t id = xlm_vocabulary_size(v); id < rows; id++) {
         g_autofree char *name = g_strdup_printf("[row %" G_GINT64_FORMAT "]", id);
         xlm_word_counts_add(subwords, name, strlen(name), 0);
     }
-    return xlm_vocabulary_new(subwords, xlm_segmenter_ref(xlm_vocabulary_segmenter(v)), &settings, error);
+    return remake(v, subwords, (int)g_strv_length(languages), (const char *const *)languages, error);
 }
 
 static xlm_vocabulary *read_published(const char *place, const xlm_convert_options *options, int64_t rows, int64_t embedded,
@@ -148,15 +152,7 @@ xlm_vocabulary *xlm_foreign_vocabulary_read(const char *directory, const xlm_con
 static bool write_bytes(const char *directory, const char *name, const char *bytes, size_t size, GError **error)
 {
     g_autofree char *path = g_build_filename(directory, name, NULL);
-    xlm_new_file file;
-    bool good = xlm_new_file_create(&file, path, error);
-    if (good && fwrite(bytes, 1, size, file.stream) < size) {
-        good = xlm_new_file_failed(path, "cannot be written", errno, error);
-        xlm_new_file_discard(&file);
-    } else if (good) {
-        good = xlm_new_file_commit(&file, error);
-    }
-    return good;
+    return xlm_fields_write(path, g_string_new_len(bytes, (gssize)size), error);
 }
 
 bool xlm_foreign_write_text(const char *directory, const char *name, const char *text, GError **error)
@@ -166,14 +162,13 @@ bool xlm_foreign_write_text(const char *directory, const char *name, const char 
 
 bool xlm_foreign_write_json(const char *directory, const char *name, json_t *json, GError **error)
 {
-    /* As few digits as give the same numbers. */
+    /* Use as few digits as give the same numbers. */
     char *text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-    json_t *again = json_loads(text, 0, NULL);
+    json_auto_t *again = json_loads(text, 0, NULL);
     if (!json_equal(json, again)) {
         free(text);
         text = json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     }
-    json_decref(again);
     json_decref(json);
     g_autofree char *line = g_strconcat(text, "\n", NULL);
     free(text);
@@ -203,11 +198,11 @@ static void name_specials(const xlm_vocabulary *v, json_t *json)
                             json_string(xlm_vocabulary_words(v)[xlm_vocabulary_special(v, roles[i].special)]));
 }
 
-/* tokenizer_config.json and special_tokens_map.json. settings: what is of this kind of tokenizer alone; taken. */
+/* tokenizer_config.json and special_tokens_map.json. settings: those of this kind of tokenizer; taken. */
 static bool write_settings(const xlm_vocabulary *v, const xlm_model_config *config, json_t *settings, const char *directory,
                            GError **error)
 {
-    json_t *specials = json_object();
+    json_auto_t *specials = json_object();
     json_object_set_new(settings, "model_max_length", json_integer(config->positions));
     json_object_set_new(settings, "clean_up_tokenization_spaces", json_false());
     json_object_set_new(settings, "model_input_names", config->token_types ? json_pack("[sss]", "input_ids", "token_type_ids",
@@ -215,13 +210,11 @@ static bool write_settings(const xlm_vocabulary *v, const xlm_model_config *conf
                                                                            : json_pack("[ss]", "input_ids", "attention_mask"));
     name_specials(v, settings);
     name_specials(v, specials);
-    const bool good = xlm_foreign_write_json(directory, "tokenizer_config.json", settings, error);
-    if (!good)
-        json_decref(specials);
-    return good && xlm_foreign_write_json(directory, "special_tokens_map.json", specials, error);
+    return xlm_foreign_write_json(directory, "tokenizer_config.json", settings, error) &&
+           xlm_foreign_write_json(directory, "special_tokens_map.json", json_incref(specials), error);
 }
 
-/* What no tokenizer of theirs does, of whatever kind. */
+/* Note what none of their tokenizers does. */
 static void note_made(const xlm_vocabulary *v, GString *notes)
 {
     int made;
@@ -243,22 +236,15 @@ static bool write_files(const char *directory, json_t *files, GError **error)
     return good;
 }
 
-/* All subwords by id, twins among them as if they were text's, and then these. */
+/* A vocabulary of all subwords by id, including twins as if they came from text, and then of these. */
 static xlm_vocabulary *append_subwords(const xlm_vocabulary *v, const xlm_word_counts *added, GError **error)
 {
-    const char *names[XLM_SPECIAL_TOKENS];
-    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
-        names[i] = xlm_vocabulary_words(v)[xlm_vocabulary_special(v, (xlm_special)i)];
-    const xlm_vocabulary_settings settings = {
-        .in_order = true, .specials = xlm_vocabulary_specials(v), .special_names = names, .words = xlm_vocabulary_word_mode(v),
-        .lowercase = xlm_vocabulary_lowercase(v), .languages = xlm_vocabulary_languages(v),
-        .language_names = xlm_vocabulary_language_names(v)};
     g_autoptr(xlm_word_counts) subwords = xlm_word_counts_new();
     for (int32_t id = 0; id < xlm_vocabulary_size(v); id++)
         if (!xlm_vocabulary_is_special(v, id))
             xlm_word_counts_add(subwords, xlm_vocabulary_words(v)[id], strlen(xlm_vocabulary_words(v)[id]), 0);
     xlm_word_counts_add_all(subwords, added, 1);
-    return xlm_vocabulary_new(subwords, xlm_segmenter_ref(xlm_vocabulary_segmenter(v)), &settings, error);
+    return remake(v, subwords, xlm_vocabulary_languages(v), xlm_vocabulary_language_names(v), error);
 }
 
 bool xlm_foreign_vocabulary_complete(const xlm_vocabulary *v, xlm_vocabulary **larger, GError **error)
@@ -271,13 +257,12 @@ bool xlm_foreign_vocabulary_complete(const xlm_vocabulary *v, xlm_vocabulary **l
     return xlm_word_counts_size(added) == 0 || (*larger = append_subwords(v, added, error)) != NULL;
 }
 
-/* How text may become other subwords there, for who converts and for who reads the card. */
+/* Note how text may become other subwords there. */
 static void note_added(int64_t added, GString *notes)
 {
     if (added > 0)
         g_string_append_printf(notes, "The last %" G_GINT64_FORMAT " subwords are made on the way to others. Where a word has "
-                                                                   "one "
-                               "of them left over, as rare words may, xlm-mpi takes it apart again, or does not know it, and "
+                               "one of them left over, as rare words may, xlm-mpi takes it apart again, or does not know it, and "
                                "the tokenizer here keeps it.\n", added);
 }
 
@@ -294,7 +279,8 @@ bool xlm_foreign_vocabulary_write(const xlm_vocabulary *own, const xlm_vocabular
                                "ids.\n", cls->name);
         return true;
     }
-    json_t *files = json_object(), *settings = json_object();
+    json_auto_t *files = json_object();
+    json_t *settings = json_object();
     const gsize before = notes->len;
     cls->exchange->publish(v, files, settings, notes);
     note_added(xlm_vocabulary_size(v) - xlm_vocabulary_size(own), notes);
@@ -303,9 +289,8 @@ bool xlm_foreign_vocabulary_write(const xlm_vocabulary *own, const xlm_vocabular
     for (char **line = lines; *line != NULL; line++)
         if (**line != '\0')
             xlm_log_info("%s", *line);
-    const bool good = write_files(directory, files, error);
-    json_decref(files);
-    if (!good)
-        json_decref(settings);
-    return good && write_settings(v, config, settings, directory, error);
+    if (write_files(directory, files, error))
+        return write_settings(v, config, settings, directory, error);
+    json_decref(settings);
+    return false;
 }

@@ -8,19 +8,19 @@
 #include "foreign/convert.h"
 #include "subwords/vocabulary.h"
 
-/* The vocabulary of a model directory, or of options->tokenizer, from xlm_vocabulary.h5 if that is there. rows: of the model's
- * word embeddings. embedded: languages that the model has embeddings of, 0 for none. named: their names by config.json, or NULL.
- * EX_DATAERR: none that is known, or not this model's. */
+/* The vocabulary of a model directory, or of options->tokenizer, from xlm_vocabulary.h5 if that exists. rows: of the model's word
+ * embeddings. embedded: number of languages that the model has embeddings of, 0 if none. named: their names in config.json, or
+ * NULL. EX_DATAERR: there is no tokenizer that is known, or it is not that of the model. */
 xlm_vocabulary *xlm_foreign_vocabulary_read(const char *directory, const xlm_convert_options *options, int64_t rows,
                                             int64_t embedded, char **named, GError **error);
 
-/* [out] *larger: the vocabulary, after it the subwords that transformers' tokenizer must have besides, without synthetic
- * languages; NULL when there are none. EX_DATAERR: more subwords than there are ids. */
+/* [out] larger: the vocabulary followed by the additional subwords that transformers' tokenizer needs, without synthetic
+ * languages; NULL if it needs none. EX_DATAERR: more subwords than there are ids. */
 bool xlm_foreign_vocabulary_complete(const xlm_vocabulary *vocabulary, xlm_vocabulary **larger, GError **error);
 
-/* Into a directory: xlm_vocabulary.h5, and what transformers make a tokenizer of. larger: of xlm_foreign_vocabulary_complete.
- * config: of the model. [out] notes: sentences about where that tokenizer is not ours, appended, for the model card; they are
- * logged too. */
+/* Write xlm_vocabulary.h5, and the files of transformers' tokenizer, into a directory. larger: of
+ * xlm_foreign_vocabulary_complete. config: of the model. [out] notes: sentences about how that tokenizer differs from ours are
+ * appended, for the model card; they are logged too. */
 bool xlm_foreign_vocabulary_write(const xlm_vocabulary *vocabulary, const xlm_vocabulary *larger, const xlm_model_config *config,
                                   const char *directory, GString *notes, GError **error);
 

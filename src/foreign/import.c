@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "files/files.h"
+#include "base/names.h"
 #include "foreign/architecture.h"
 #include "foreign/convert.h"
 #include "foreign/foreign_vocabulary.h"
@@ -11,20 +11,21 @@
 #include "foreign/task_heads.h"
 #include "model/model_attributes.h"
 #include "model/model_file.h"
+#include "text/fields.h"
 
 typedef struct importer {
     const char *directory;
     xlm_foreign_config config;
     xlm_safetensors *tensors;
-    GHashTable *used; /* tensors that were looked for and found */
+    GHashTable *used; /* set of the tensors that have been found */
     bool bare;        /* names have no prefix */
-    const xlm_safetensor *types; /* the one type of tokens, to be added to all positions; NULL: none */
+    const xlm_safetensor *types; /* the row of a single type of tokens, which is added to all positions; NULL: none */
     xlm_vocabulary *vocabulary;
     xlm_parameters *parameters; /* declared, without values */
     xlm_model *model;
     const xlm_safetensor **source; /* of each parameter */
     json_t *json;                  /* config.json */
-    const xlm_task_head *head;     /* of a task; NULL: none that is taken */
+    const xlm_task_head *head;     /* of a task; NULL: none, or it is left out */
     xlm_model_task *task;
 } importer;
 
@@ -52,7 +53,8 @@ static char *name_of(const importer *im, const char *parameter)
                : xlm_architecture_tensor(im->config.architecture, im->bare, parameter);
 }
 
-/* The tensor of a parameter, by its name; LayerNorm by the names of old models; what is tied by the name of the decoder. */
+/* The tensor of a parameter: by its name; for LayerNorm, also by the names in old models; for tied parameters, also by those of
+ * the decoder. */
 static const xlm_safetensor *find_parameter(importer *im, const char *parameter)
 {
     g_autofree char *name = name_of(im, parameter);
@@ -86,7 +88,7 @@ static char *shape_text(int dimensions, const int64_t *dims)
 }
 
 /* A vector has one dimension, or two of which the first is 1. */
-static bool check_shape(const importer *im, const xlm_safetensor *t, int64_t rows, int64_t cols, GError **error)
+static bool check_shape(const xlm_safetensor *t, int64_t rows, int64_t cols, GError **error)
 {
     if ((t->dimensions == 2 && t->dims[0] == rows && t->dims[1] == cols) ||
         (t->dimensions == 1 && rows == 1 && t->dims[0] == cols))
@@ -94,7 +96,7 @@ static bool check_shape(const importer *im, const xlm_safetensor *t, int64_t row
     g_autofree char *there = shape_text(t->dimensions, t->dims), *wanted = shape_text(rows == 1 ? 1 : 2,
                                                                                       (int64_t[]){rows == 1 ? cols : rows, cols});
     return xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\" is %s, and config.json makes it %s",
-                         xlm_safetensors_file(im->tensors, t), t->name, there, wanted);
+                         t->file, t->name, there, wanted);
 }
 
 /* ---- what the model is ---- */
@@ -102,10 +104,9 @@ static bool check_shape(const importer *im, const xlm_safetensor *t, int64_t row
 static bool read_config(importer *im, GError **error)
 {
     g_autofree char *path = g_build_filename(im->directory, "config.json", NULL), *bytes = NULL;
-    gsize size;
-    g_autoptr(GError) failure = NULL;
-    if (!xlm_files_load(path, &bytes, &size, &failure))
-        return xlm_error_set(error, EX_NOINPUT, "%s", failure->message);
+    size_t size;
+    if ((bytes = xlm_fields_load(path, &size, error)) == NULL)
+        return false;
     const bool good = xlm_foreign_config_parse(path, bytes, size, &im->config, error);
     im->json = good ? json_loadb(bytes, size, 0, NULL) : NULL;
     return good;
@@ -120,7 +121,7 @@ static bool find_prefix(importer *im, GError **error)
     return find_parameter(im, word) != NULL || lacks(im, word, error);
 }
 
-/* A model without any tensor of the head has none. */
+/* A model without any tensor of the head has no head. */
 static void find_head(importer *im)
 {
     const xlm_architecture *a = im->config.architecture;
@@ -133,7 +134,7 @@ static void find_head(importer *im)
         im->config.model.head = XLM_HEAD_NONE;
 }
 
-/* The head of a task, where ours computes the same; else it is left out, which the log says. */
+/* Find the head of a task, if ours computes the same; otherwise it is left out, and the log says so. */
 static void find_task(importer *im)
 {
     const char *name = json_string_value(json_array_get(json_object_get(im->json, "architectures"), 0));
@@ -182,7 +183,7 @@ static bool take_vocabulary(importer *im, const xlm_convert_options *options, GE
 
 /* ---- every tensor has its place ---- */
 
-/* Rows that a parameter has there: those of subwords may be fewer than ours. */
+/* The number of rows that a parameter has there: for subwords, there may be fewer than ours. */
 static int64_t rows_there(const importer *im, const xlm_parameter *p)
 {
     return strcmp(p->name, "embeddings/word/weight") == 0 ? im->config.model.vocabulary : p->rows;
@@ -201,7 +202,7 @@ static bool find_all(importer *im, GError **error)
         const xlm_parameter *p = xlm_parameters_get(im->parameters, i);
         if ((im->source[i] = find_parameter(im, p->name)) == NULL)
             return lacks(im, p->name, error);
-        if (!check_shape(im, im->source[i], rows_there(im, p), cols_there(im, p), error))
+        if (!check_shape(im->source[i], rows_there(im, p), cols_there(im, p), error))
             return false;
     }
     return true;
@@ -214,8 +215,8 @@ static bool compare(const importer *im, const xlm_safetensor *a, const xlm_safet
     bool good = true, same = a->elements == b->elements;
     for (int64_t at = 0; at < a->elements && same && good; at += XLM_CONVERT_BLOCK) {
         const int64_t n = MIN(XLM_CONVERT_BLOCK, a->elements - at);
-        good = xlm_safetensors_read(im->tensors, a, at, n, values, error) &&
-               xlm_safetensors_read(im->tensors, b, at, n, values + XLM_CONVERT_BLOCK, error);
+        good = xlm_safetensors_read(a, at, n, values, error) &&
+               xlm_safetensors_read(b, at, n, values + XLM_CONVERT_BLOCK, error);
         for (int64_t i = 0; i < n && good && same; i++)
             same = values[i] == values[XLM_CONVERT_BLOCK + i];
     }
@@ -231,21 +232,21 @@ static bool check_tied(importer *im, const char *parameter, const char *ending, 
     return im->config.model.head == XLM_HEAD_NONE || there == NULL || own == there || compare(im, own, there, error);
 }
 
-/* All values of a tensor that must be there, of rows x cols. g_free. */
+/* All values of a required tensor of rows x cols. g_free. */
 static float *read_whole(importer *im, const char *parameter, int64_t rows, int64_t cols, GError **error)
 {
     const xlm_safetensor *t = find_parameter(im, parameter);
     if (t == NULL)
         lacks(im, parameter, error);
-    if (t == NULL || !check_shape(im, t, rows, cols, error))
+    if (t == NULL || !check_shape(t, rows, cols, error))
         return NULL;
     float *values = g_new(float, (gsize)(rows * cols));
-    if (!xlm_safetensors_read(im->tensors, t, 0, rows * cols, values, error))
+    if (!xlm_safetensors_read(t, 0, rows * cols, values, error))
         g_clear_pointer(&values, g_free);
     return values;
 }
 
-/* A mapping from embeddings to hidden states of the same width, which our models have not, must change nothing. */
+/* Our models have no mapping from embeddings to hidden states of the same width, so such a mapping must change nothing. */
 static bool check_mapping(importer *im, GError **error)
 {
     const int64_t d = im->config.model.hidden_size;
@@ -263,7 +264,7 @@ static bool check_mapping(importer *im, GError **error)
     return good;
 }
 
-/* Where positions are sinusoids, a table of them must have these. */
+/* If positions are sinusoids, a table of them must have these values. */
 static bool check_sinusoids(importer *im, GError **error)
 {
     static const char parameter[] = "embeddings/position/weight";
@@ -273,10 +274,8 @@ static bool check_sinusoids(importer *im, GError **error)
         return true;
     g_autofree float *values = read_whole(im, parameter, rows, d, error);
     bool good = values != NULL, same = true;
-    for (int64_t i = 0; i < rows * d && good && same; i++) {
-        const double angle = (double)(i / d) / pow(10000, (double)(i % d / 2 * 2) / (double)d);
-        same = fabs(values[i] - (i % d % 2 == 0 ? sin(angle) : cos(angle))) < 1e-4;
-    }
+    for (int64_t i = 0; i < rows * d && good && same; i++)
+        same = fabs(values[i] - xlm_foreign_sinusoid(i / d, i % d, d)) < 1e-4;
     return good && (same || xlm_error_set(error, EX_DATAERR, "%s: config.json says that positions are sinusoids, and the tensor "
                                           "has others", im->directory));
 }
@@ -287,11 +286,11 @@ static bool check_types(importer *im, GError **error)
     if (im->config.token_types != 1)
         return true;
     im->types = find_parameter(im, parameter);
-    return im->types != NULL ? check_shape(im, im->types, 1, im->config.model.embedding_size, error)
+    return im->types != NULL ? check_shape(im->types, 1, im->config.model.embedding_size, error)
                              : lacks(im, parameter, error);
 }
 
-/* A name that the model's own encoder could have: what is after its prefix. NULL: another. */
+/* The part after the prefix of a name that the encoder of the model could have. NULL: it could not. */
 static const char *rest_of(const importer *im, const char *name)
 {
     const xlm_architecture *a = im->config.architecture;
@@ -299,17 +298,17 @@ static const char *rest_of(const importer *im, const char *name)
         return g_str_has_prefix(name, a->prefix) ? name + strlen(a->prefix) : NULL;
     if (xlm_architecture_is_unused(a, name))
         return name;
-    for (const xlm_tensor_name *n = a->body; n->ours != NULL; n++) /* of a bare model: as long as the first part is the same */
+    for (const xlm_tensor_name *n = a->body; n->ours != NULL; n++) /* in a bare model, if the first part is the same */
         if (strncmp(name, n->theirs, strcspn(n->theirs, ".#")) == 0)
             return name;
     return NULL;
 }
 
-/* What no parameter of ours is made of: buffers, heads of tasks, poolers; anything else would be lost. */
+/* Check the tensors that become none of our parameters: buffers, heads of tasks and poolers are left out; anything else would be
+ * lost. */
 static bool check_others(const importer *im, GError **error)
 {
-    g_autoptr(GString) left = g_string_new(NULL);
-    int n = 0;
+    g_autoptr(GPtrArray) left = g_ptr_array_new();
     bool good = true;
     for (int64_t i = 0; i < xlm_safetensors_count(im->tensors) && good; i++) {
         const xlm_safetensor *t = xlm_safetensors_get(im->tensors, i);
@@ -318,15 +317,14 @@ static bool check_others(const importer *im, GError **error)
         const char *rest = rest_of(im, t->name);
         good = rest == NULL || xlm_architecture_is_unused(im->config.architecture, rest) ||
                xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\" is not one of a %s model of %" G_GINT64_FORMAT " layers as in "
-                             "config.json", xlm_safetensors_file(im->tensors, t), t->name, im->config.architecture->model_type,
+                             "config.json", t->file, t->name, im->config.architecture->model_type,
                              im->config.model.layers);
-        if (n++ < 20)
-            g_string_append_printf(left, "%s%s", n > 1 ? ", " : "", t->name);
+        g_ptr_array_add(left, (char *)(uintptr_t)t->name);
     }
-    if (good && n > 20)
-        g_string_append_printf(left, " and %d more", n - 20);
-    if (good && n > 0)
-        xlm_log_info("%s: left out, since our models have no such parameters: %s", im->directory, left->str);
+    g_ptr_array_add(left, NULL);
+    g_autofree char *names = xlm_names_some((char *const *)left->pdata);
+    if (good && left->len > 1)
+        xlm_log_info("%s: left out, since our models have no such parameters: %s", im->directory, names);
     return good;
 }
 
@@ -344,25 +342,18 @@ static void declare(importer *im)
 
 /* ---- writing ---- */
 
-/* Add the row of the one type of tokens to n elements of positions, of which the first is element `first`. */
-static void add_types(const float *row, int64_t width, int64_t first, int64_t n, float *values)
-{
-    for (int64_t i = 0; i < n; i++)
-        if (row[(first + i) % width] != 0)
-            values[i] += row[(first + i) % width];
-}
-
-/* Elements [first, first + n) of a parameter; those of subwords that the model has no rows for are 0. types: to be added, or
- * NULL. */
-static bool read_block(const importer *im, const xlm_safetensor *t, const float *types, int64_t width, int64_t first, int64_t n,
-                       float *values, GError **error)
+/* Elements [first, first + n) of a parameter; those of subwords that the model has no rows for are 0. types: the row of the one
+ * type of tokens, which is added to each row of positions; or NULL. */
+static bool read_block(const xlm_safetensor *t, const float *types, int64_t width, int64_t first, int64_t n, float *values,
+                       GError **error)
 {
     const int64_t there = CLAMP(t->elements - first, 0, n);
-    if (!xlm_safetensors_read(im->tensors, t, first, there, values, error))
+    if (!xlm_safetensors_read(t, first, there, values, error))
         return false;
     memset(values + there, 0, sizeof *values * (size_t)(n - there));
-    if (types != NULL)
-        add_types(types, width, first, n, values);
+    for (int64_t i = 0; i < n && types != NULL; i++)
+        if (types[(first + i) % width] != 0)
+            values[i] += types[(first + i) % width];
     return true;
 }
 
@@ -377,7 +368,7 @@ static bool write_parameter(const importer *im, xlm_store *store, int index, con
     bool good = xlm_store_dataset(store, path, XLM_F32, vector ? 1 : 2, dims, XLM_STORE_CHECKED, error);
     for (int64_t row = 0; row < rows && good; row += step) {
         const int64_t n = MIN(step, rows - row);
-        good = read_block(im, im->source[index], added, p->cols, row * width, n * width, block, error) &&
+        good = read_block(im->source[index], added, p->cols, row * width, n * width, block, error) &&
                xlm_store_write(store, path, (uint64_t)row, (uint64_t)n, block, error);
     }
     return good;
@@ -386,7 +377,7 @@ static bool write_parameter(const importer *im, xlm_store *store, int index, con
 static bool write_content(const importer *im, xlm_store *store, GError **error)
 {
     g_autofree float *types = im->types != NULL ? g_new(float, (gsize)im->types->elements) : NULL;
-    if (types != NULL && !xlm_safetensors_read(im->tensors, im->types, 0, im->types->elements, types, error))
+    if (types != NULL && !xlm_safetensors_read(im->types, 0, im->types->elements, types, error))
         return false;
     int64_t widest = 1;
     for (int i = 0; i < xlm_parameters_count(im->parameters); i++)
@@ -398,7 +389,7 @@ static bool write_content(const importer *im, xlm_store *store, GError **error)
     for (int i = 0; i < xlm_parameters_count(im->parameters) && good; i++)
         good = write_parameter(im, store, i, types, block, error);
     if (im->head != NULL && strcmp(im->head->task, "answering") == 0) {
-        const double never = INFINITY; /* as a model has it that was trained where every question has an answer */
+        const double never = INFINITY; /* as in a model that was trained on questions that all have answers */
         good = good && xlm_store_write_array(store, "/objectives/answering", "null_threshold", XLM_F64, 1, &never, error);
     }
     return good && xlm_model_file_write_task(store, im->task, error) &&
@@ -462,7 +453,7 @@ bool xlm_convert_import(const char *directory, const xlm_convert_options *option
     const bool good = open_model(&im, options, error) && write_file(&im, output, error);
     g_free(im.source);
     json_decref(im.json);
-    xlm_task_head_free(im.task);
+    xlm_model_task_free(im.task);
     xlm_model_free(im.model);
     xlm_parameters_free(im.parameters);
     xlm_vocabulary_free(im.vocabulary);

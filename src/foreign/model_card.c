@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Metadata have codes of languages, of two or three letters (ISO 639), and maybe a region or script after them. */
+/* Metadata have codes of languages: two or three letters (ISO 639), perhaps followed by a region or script. */
 static bool is_code(const char *name)
 {
     const size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz");
@@ -63,9 +63,8 @@ static void print_use(const xlm_loaded_model *m, const char *class_name, bool to
         g_string_append_printf(out, "inputs = tokenizer(\"A sentence%s%s .\", return_tensors=\"pt\")\n",
                                m->config.head != XLM_HEAD_NONE ? " with a " : "", m->config.head != XLM_HEAD_NONE ? mask : "");
     if (tokenizer && m->config.language_embeddings)
-        g_string_append(out, "inputs[\"langs\"] = inputs[\"input_ids\"] * 0 + model.config.lang2id[\"");
-    if (tokenizer && m->config.language_embeddings)
-        g_string_append_printf(out, "%s\"]\n", xlm_vocabulary_language_names(m->vocabulary)[0]);
+        g_string_append_printf(out, "inputs[\"langs\"] = inputs[\"input_ids\"] * 0 + model.config.lang2id[\"%s\"]\n",
+                               xlm_vocabulary_language_names(m->vocabulary)[0]);
     g_string_append_printf(out, "%s```\n", tokenizer ? "outputs = model(**inputs)\n" : "");
 }
 

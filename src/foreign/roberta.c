@@ -1,7 +1,7 @@
 /* xlm-mpi: RoBERTa (Liu et al. 2019) and XLM-R (Conneau et al. 2020). SPDX-License-Identifier: GPL-3.0-or-later
  *
- * BERT's encoder, with the row of position 0 after that of the padding token's id, and another head, whose activation is exact
- * GELU whatever the layers have. */
+ * BERT's encoder, in which the row of position 0 comes after that of the padding token's id, and another head, whose activation
+ * is exact GELU whatever the layers have. */
 #include "foreign/architecture.h"
 
 static const xlm_config_number numbers[] = {XLM_BERT_NUMBERS("1e-12", "0.1"), {NULL, false, 0, NULL}};
@@ -26,13 +26,11 @@ static bool read_config(const json_t *json, xlm_foreign_config *config, const ch
 
 static const char *lacks_any(const xlm_model_config *model, int64_t pad)
 {
-    return model->language_embeddings                        ? "language embeddings"
-           : model->head == XLM_HEAD_XLM                     ? "a head without a dense layer"
-           : model->embedding_size != model->hidden_size     ? "factorised embeddings"
-           : model->share_layers && model->layers > 1        ? "shared layers"
-           : model->activation != XLM_GELU                   ? "GELU with a tanh"
-           : model->position_offset != pad + 1               ? "a first position other than the padding token's id + 1"
-                                                             : NULL;
+    const char *lacked = xlm_bert_lacks(model, pad);
+    return lacked != NULL                        ? lacked
+           : model->activation != XLM_GELU       ? "GELU with a tanh"
+           : model->position_offset != pad + 1   ? "a first position other than the padding token's id + 1"
+                                                 : NULL;
 }
 
 static const char *lacks_one_language(const xlm_model_config *model, int64_t pad)
@@ -47,15 +45,13 @@ static void write_config(json_t *json, xlm_foreign_config *config)
 }
 
 const xlm_architecture xlm_architecture_roberta = {
-    .model_type = "roberta", .class_name = "Roberta",
-    .bare_class = "RobertaModel", .words_class = "RobertaForMaskedLM",
+    .model_type = "roberta", .class_name = "Roberta", .words_ending = "ForMaskedLM",
     .prefix = "roberta.", .numbers = numbers, .body = xlm_bert_body, .head = head, .decoder = "lm_head.decoder",
     .unused = xlm_bert_unused, .read = read_config, .lacks = lacks_one_language, .write = write_config,
 };
 
 const xlm_architecture xlm_architecture_xlm_roberta = {
-    .model_type = "xlm-roberta", .class_name = "XLMRoberta",
-    .bare_class = "XLMRobertaModel", .words_class = "XLMRobertaForMaskedLM",
+    .model_type = "xlm-roberta", .class_name = "XLMRoberta", .words_ending = "ForMaskedLM",
     .prefix = "roberta.", .numbers = numbers, .body = xlm_bert_body, .head = head, .decoder = "lm_head.decoder",
     .unused = xlm_bert_unused, .read = read_config, .lacks = lacks_any, .write = write_config,
 };

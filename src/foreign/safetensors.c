@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "files/files.h"
+#include "text/fields.h"
 
 enum { BLOCK = 1 << 16 };                             /* elements that are converted at once */
 static const uint64_t LARGEST_HEAD = 100u * 1000 * 1000; /* bytes; the format's own limit */
@@ -108,7 +109,7 @@ static gint by_offset(gconstpointer a, gconstpointer b)
 
 static gint by_name(gconstpointer a, gconstpointer b) { return strcmp((*(entry *const *)a)->name, (*(entry *const *)b)->name); }
 
-/* All values belong to one tensor. */
+/* Check that every value belongs to exactly one tensor. */
 static bool check_places(GPtrArray *entries, uint64_t room, const char *path, GError **error)
 {
     uint64_t at = 0;
@@ -249,6 +250,7 @@ static bool add_file(xlm_safetensors *tensors, const char *path, GPtrArray *entr
         entry *e = g_new0(entry, 1);
         e->name = g_strdup(name);
         e->file = file;
+        e->tensor.file = file->path;
         g_ptr_array_add(entries, e);
         g_ptr_array_add(own, e);
         good = read_entry(about, e, room, path, error);
@@ -258,31 +260,18 @@ static bool add_file(xlm_safetensors *tensors, const char *path, GPtrArray *entr
 
 static json_t *read_table(const char *path, GError **error)
 {
-    weight_file file = {.descriptor = -1};
-    uint64_t size = 0;
-    json_t *table = NULL;
-    if (open_file(&file, path, &size, error)) {
-        if (size > LARGEST_HEAD) {
-            xlm_error_set(error, EX_DATAERR, "%s: is too large for a table of tensors", path);
-        } else {
-            g_autofree char *text = g_malloc(size + 1);
-            if (read_bytes(&file, 0, text, size, error))
-                table = parse(path, text, size, error);
-        }
-    }
-    if (file.descriptor >= 0)
-        close(file.descriptor);
-    g_free(file.path);
-    return table;
+    size_t size;
+    g_autofree char *text = xlm_fields_load(path, &size, error);
+    return text != NULL ? parse(path, text, size, error) : NULL;
 }
 
-/* A name of the table is that of a file beside it, never a way to another place. */
+/* A name in the table is that of a file beside it, never a path to another place. */
 static bool is_plain_name(const char *name)
 {
     return name != NULL && *name != '\0' && *name != '.' && strchr(name, '/') == NULL && g_str_has_suffix(name, ".safetensors");
 }
 
-/* Only what the table names; each tensor must be in the file where it says. */
+/* Take only the tensors that the table names; each must be in the file that the table says. */
 static bool take_by_table(xlm_safetensors *tensors, const json_t *map, GPtrArray *all, const char *path, GError **error)
 {
     g_autoptr(GHashTable) places = g_hash_table_new(g_str_hash, g_str_equal); /* "file/tensor" to entry */
@@ -386,7 +375,7 @@ xlm_safetensors *xlm_safetensors_open(const char *path, GError **error)
         xlm_safetensors_close(tensors);
         return NULL;
     }
-    for (guint i = tensors->entries->len; i-- > 0;) /* what no table names */
+    for (guint i = tensors->entries->len; i-- > 0;) /* remove tensors that the table does not name */
         if (g_hash_table_lookup(tensors->by_name, ((entry *)tensors->entries->pdata[i])->name) != tensors->entries->pdata[i])
             g_ptr_array_remove_index_fast(tensors->entries, i);
     g_ptr_array_sort(tensors->entries, by_name);
@@ -414,12 +403,6 @@ const xlm_safetensor *xlm_safetensors_find(const xlm_safetensors *tensors, const
 {
     const entry *e = g_hash_table_lookup(tensors->by_name, name);
     return e != NULL ? &e->tensor : NULL;
-}
-
-const char *xlm_safetensors_file(const xlm_safetensors *tensors, const xlm_safetensor *tensor)
-{
-    (void)tensors;
-    return ((const entry *)(const void *)tensor)->file->path;
 }
 
 /* ---- values ---- */
@@ -462,11 +445,9 @@ static void convert(const char *type, const void *bytes, int64_t n, float *value
             values[i] = from_bits(GUINT32_FROM_LE(((const uint32_t *)bytes)[i]));
 }
 
-bool xlm_safetensors_read(const xlm_safetensors *tensors, const xlm_safetensor *tensor, int64_t first, int64_t n, float *values,
-                          GError **error)
+bool xlm_safetensors_read(const xlm_safetensor *tensor, int64_t first, int64_t n, float *values, GError **error)
 {
     const entry *e = (const entry *)(const void *)tensor;
-    (void)tensors;
     if (tensor->type[0] != 'F' && strcmp(tensor->type, "BF16") != 0)
         return xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\": its values are of type %s, not floating-point numbers",
                              e->file->path, tensor->name, tensor->type);

@@ -75,7 +75,7 @@ void xlm_task_head_declare(const xlm_task_head *head, xlm_parameters *parameters
 
 static const char OURS[] = "xlm_mpi_task"; /* {"language": ..., "length": ..., "options": ...}, of a model that was ours */
 
-/* Two separators where the models are fine-tuned so, and the form of the head. */
+/* The form of the head, and two separators for models that are usually fine-tuned with them. */
 static char *usual_options(const xlm_task_head *head)
 {
     const bool two = strstr(head->model_type, "roberta") != NULL && strcmp(head->task, "tagging") != 0;
@@ -136,20 +136,8 @@ xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json
         task->options = usual_options(head);
     if (check_head(head, json, path, error) && read_labels(head, json, path, classes, task, error))
         return task;
-    xlm_task_head_free(task);
+    xlm_model_task_free(task);
     return NULL;
-}
-
-void xlm_task_head_free(xlm_model_task *task)
-{
-    if (task == NULL)
-        return;
-    g_free(task->name);
-    g_free(task->language);
-    g_free(task->options);
-    g_strfreev(task->labels);
-    g_strfreev(task->languages);
-    g_free(task);
 }
 
 void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, json_t *json)

@@ -1,6 +1,6 @@
 /* xlm-mpi: heads of tasks, in models of other programs. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A head of ours computes the same as theirs where this table says so:
+ * Our heads compute the same as theirs according to this table:
  *
  *   tagging                  ...ForTokenClassification      W h + b
  *   classification, dense    ...ForSequenceClassification   W tanh(P h + p) + b of the first token: BERT's and ALBERT's pooler
@@ -8,7 +8,7 @@
  *   classification, linear   XLMForSequenceClassification   W h + b of the first token
  *   answering                ...ForQuestionAnswering        w_start, w_end; their biases change no softmax, and no order of spans
  *
- * Others are left out, with a word. */
+ * Other heads are left out, with a message. */
 #ifndef XLM_FOREIGN_TASK_HEADS_H
 #define XLM_FOREIGN_TASK_HEADS_H
 
@@ -19,12 +19,13 @@ typedef struct xlm_task_head {
     const char *model_type, *task; /* ours: "tagging"; parameters are "objectives/<task>/..." */
     const char *ending;            /* of the class, after its name: "ForTokenClassification" */
     const char *dense;             /* tensor of "dense_weight" and "dense_bias", without .weight; NULL: none */
-    bool in_body;                  /* that one has the body's prefix */
+    bool in_body;                  /* this tensor's name has the prefix of the body */
     const char *out;               /* tensor of "weight" and "bias" */
-    bool labels, bias;             /* it has names of classes; "bias" is a parameter of ours */
+    bool labels, bias;             /* it has names of classes; our head has a parameter "bias" */
 } xlm_task_head;
 
-/* By its class, "BertForTokenClassification", or by the task of a model of ours; NULL: none that computes the same. */
+/* The head for a class such as "BertForTokenClassification", or for the task of one of our models; NULL: none computes the
+ * same. */
 const xlm_task_head *xlm_task_head_of_class(const xlm_architecture *architecture, const char *class_name);
 const xlm_task_head *xlm_task_head_of_task(const xlm_architecture *architecture, const char *task, bool dense);
 
@@ -33,12 +34,11 @@ char *xlm_task_head_tensor(const xlm_task_head *head, const xlm_architecture *ar
 /* Declare its parameters. */
 void xlm_task_head_declare(const xlm_task_head *head, xlm_parameters *parameters, int64_t classes, int64_t hidden_size);
 
-/* What config.json says of the task: the names of classes in their order, LABEL_0 and on where it has none. classes: rows of the
- * tensor; length: positions of the model. NULL with EX_DATAERR: a head that computes otherwise, or labels that are
- * none. The caller frees all of it with xlm_task_head_free. */
+/* What config.json says about the task: the names of classes in their order, or LABEL_0, LABEL_1, ... if it has none. classes:
+ * rows of the tensor; length: positions of the model. NULL with EX_DATAERR: a head that computes something else, or wrong labels.
+ * xlm_model_task_free. */
 xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json, const char *path, int64_t classes,
                                    int64_t length, GError **error);
-void xlm_task_head_free(xlm_model_task *task);
 /* The other way. */
 void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, json_t *json);
 

@@ -34,7 +34,7 @@ static const xlm_tensor_name head[] = {{"lm_head", "pred_layer.proj"}, {NULL, NU
 
 static const char *const unused[] = {"position_ids", NULL};
 
-/* Settings that have one value here. */
+/* Check settings that must have one value. */
 static bool check_flags(const json_t *json, const char *path, GError **error)
 {
     static const struct {
@@ -91,7 +91,6 @@ static bool read_config(const json_t *json, xlm_foreign_config *config, const ch
         !xlm_config_int(json, path, "pad_index", 2, &config->pad, error) || !check_flags(json, path, error))
         return false;
     m->position_type = sinusoidal ? XLM_POSITIONS_SINUSOIDAL : XLM_POSITIONS_LEARNED;
-    m->position_offset = 0;
     m->language_embeddings = languages && m->languages > 1;
     m->head = XLM_HEAD_XLM;
     if (m->hidden_size > 0 && m->hidden_size <= INT32_MAX)
@@ -115,16 +114,12 @@ static const char *lacks(const xlm_model_config *model, int64_t pad)
 static void write_config(json_t *json, xlm_foreign_config *config)
 {
     const xlm_model_config *m = &config->model;
-    json_object_set_new(json, "vocab_size", json_integer(m->vocabulary));
-    json_object_set_new(json, "n_words", json_integer(m->vocabulary));
-    json_object_set_new(json, "gelu_activation", json_true());
-    json_object_set_new(json, "sinusoidal_embeddings",
-                        json_boolean(m->position_type == XLM_POSITIONS_SINUSOIDAL && m->position_offset == 0));
-    json_object_set_new(json, "asm", json_false());
-    json_object_set_new(json, "causal", json_false());
-    json_object_set_new(json, "is_encoder", json_true());
-    json_object_set_new(json, "use_lang_emb", json_boolean(m->language_embeddings));
-    json_object_set_new(json, "n_langs", json_integer(m->languages));
+    json_auto_t *numbers_and_flags = json_pack(
+        "{s:I, s:I, s:b, s:b, s:b, s:b, s:b, s:b, s:I}", "vocab_size", (json_int_t)m->vocabulary, "n_words",
+        (json_int_t)m->vocabulary, "gelu_activation", true, "sinusoidal_embeddings",
+        m->position_type == XLM_POSITIONS_SINUSOIDAL && m->position_offset == 0, "asm", false, "causal", false, "is_encoder",
+        true, "use_lang_emb", m->language_embeddings, "n_langs", (json_int_t)m->languages);
+    json_object_update(json, numbers_and_flags);
     config->token_types = 0;
     if (config->languages == NULL)
         return;
@@ -140,8 +135,7 @@ static void write_config(json_t *json, xlm_foreign_config *config)
 }
 
 const xlm_architecture xlm_architecture_xlm = {
-    .model_type = "xlm", .class_name = "XLM",
-    .bare_class = "XLMModel", .words_class = "XLMWithLMHeadModel",
+    .model_type = "xlm", .class_name = "XLM", .words_ending = "WithLMHeadModel",
     .prefix = "transformer.", .numbers = numbers, .body = body, .head = head, .decoder = "pred_layer.proj",
     .unused = unused, .read = read_config, .lacks = lacks, .write = write_config,
 };

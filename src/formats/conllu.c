@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "text/archive.h"
+
 
 struct row {
     size_t start;
@@ -32,7 +34,11 @@ void xlm_conllu_free(xlm_conllu *s)
 
 bool xlm_conllu_is_named(const char *path)
 {
-    return g_str_has_suffix(path, ".conllu") || g_str_has_suffix(path, ".conllu.gz");
+    const xlm_archive_kind *kind = xlm_archive_kind_claimed(path);
+    const char *compressed = kind != NULL ? kind->suffix : ".gz";
+    const size_t n = strlen(path) - (g_str_has_suffix(path, compressed) ? strlen(compressed) : 0);
+    g_autofree char *plain = g_strndup(path, n);
+    return g_str_has_suffix(plain, ".conllu");
 }
 
 /* ---- lines ---- */

@@ -46,7 +46,7 @@ int xlm_conllu_next(xlm_lines *lines, xlm_conllu *sentence, xlm_conllu_trees tre
 /* Pass over up to n sentences, unchecked. Returns how many there were, or -1 with *error. */
 int64_t xlm_conllu_skip(xlm_lines *lines, int64_t n, GError **error);
 
-/* True when the name of a file says CoNLL-U: *.conllu, *.conllu.gz. */
+/* True when the name of a file says CoNLL-U: *.conllu, or compressed, such as *.conllu.gz. */
 bool xlm_conllu_is_named(const char *path);
 
 static inline xlm_conllu_word *xlm_conllu_word_at(const xlm_conllu *sentence, size_t i)

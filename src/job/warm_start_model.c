@@ -16,6 +16,8 @@ static bool may_differ(const char *key, const xlm_model_config *job, const xlm_m
         return true;
     if (strcmp(key, "language_embeddings") == 0)
         return job->language_embeddings;
+    if (strcmp(key, "language_tokens") == 0)
+        return job->language_tokens || job->decoder_layers == 0;
     if (strcmp(key, "token_types") == 0)
         return job->token_types;
     if (strcmp(key, "decoder_layers") == 0)
@@ -55,8 +57,11 @@ static bool merge_keys(const char *start, const xlm_jobfile *file, const xlm_mod
             good = take_key(option, there, model, error);
     }
     g_autofree char *shared = xlm_jobfile_value(file, "model", "share_embeddings");
+    g_autofree char *tokens = xlm_jobfile_value(file, "model", "language_tokens");
     if (model->decoder_layers == 0 && shared == NULL) /* the run leaves the decoder */
         model->share_embeddings = true;
+    if (model->decoder_layers == 0 && tokens == NULL)
+        model->language_tokens = false;
     for (const xlm_option *option = xlm_model_options; option->name != NULL && good && check; option++) {
         g_autofree char *given = xlm_jobfile_value(file, "model", option->name);
         if (given != NULL)

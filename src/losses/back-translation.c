@@ -90,9 +90,9 @@ static bool back_translation_open(xlm_loss *self, char *message, size_t size)
     const xlm_model_config *model = self->setup->model;
     if (model->head == XLM_HEAD_NONE)
         snprintf(message, size, "the model has no head for words; set head = bert or xlm in [model]");
-    else if (!model->language_embeddings)
-        snprintf(message, size, "without language embeddings the decoder cannot know into which language to translate; set "
-                 "language_embeddings = true in [model]");
+    else if (!model->language_embeddings && !model->language_tokens)
+        snprintf(message, size, "without language embeddings or tokens the decoder cannot know into which language to translate; "
+                 "set language_embeddings = true or language_tokens = true in [model]");
     else if (stream->parallel)
         snprintf(message, size, "[stream %s] has pairs, and back-translation is of text without translation; set type = "
                  "monolingual there, or plugin = seq2seq here", stream->name);

@@ -8,8 +8,8 @@
  *                             stream, the source is the first side after it
  *   type monolingual, noise   source: the text after noise; target: the text (Lample et al. 2018)
  *
- * The language embeddings of the target tell the decoder which language to write. With label smoothing the loss is that of
- * xlm_vocab_smoothed_cross_entropy. */
+ * The language embeddings of the target, or its first input, tell the decoder which language to write. With label smoothing the
+ * loss is that of xlm_vocab_smoothed_cross_entropy. */
 #include <xlm/loss.h>
 
 #include <stdio.h>
@@ -46,9 +46,10 @@ static bool seq2seq_open(xlm_loss *self, char *message, size_t size)
         snprintf(message, size, "it reads the corrupted text of [stream %s], which has masks beside noise; set mask = 0 there, and "
                  "noise_blank for blanks", stream->name);
     else {
-        if (has_several_targets(stream) && !model->language_embeddings)
-            snprintf(message, size, "[stream %s] has translations into several languages, and without language embeddings the "
-                     "decoder cannot know into which; set language_embeddings = true in [model]", stream->name);
+        if (has_several_targets(stream) && !model->language_embeddings && !model->language_tokens)
+            snprintf(message, size, "[stream %s] has translations into several languages, and without language embeddings or "
+                     "tokens the decoder cannot know into which; set language_embeddings = true or language_tokens = true in "
+                     "[model]", stream->name);
         else if (stream->parallel && stream->several_pairs)
             snprintf(message, size, "a sequence of [stream %s] can hold several pairs, which are translated together; set "
                      "form = bert for one at a time", stream->name);

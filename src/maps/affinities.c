@@ -57,7 +57,7 @@ static int by_column(const void *a, const void *b)
     return (x->column > y->column) - (x->column < y->column);
 }
 
-/* Entries of a row by column, those of one column added; returns how many there are. */
+/* Sort the entries of a row by column, and add up those of one column. Returns how many there are then. */
 static int64_t merge_row(entry *row, int64_t n)
 {
     int64_t kept = 0;

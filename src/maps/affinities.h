@@ -1,4 +1,4 @@
-/* xlm-mpi: how near points are to one another, as probabilities, for t-SNE. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: probabilities that say how near points are to one another, for t-SNE. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * For point i and its k nearest neighbours,
  *   p(j|i) = exp(−β_i d_ij²) / Σ_l exp(−β_i d_il²),   0 for all others,
@@ -18,7 +18,8 @@ typedef struct xlm_affinities {
     double *p;       /* their sum is 1 */
 } xlm_affinities;
 
-/* p(j|i) of one point: squared[k], p[k]; returns β. perplexity: above 1, at most k. With all distances equal p is uniform. */
+/* [out] p: [k] p(j|i) of one point, from its squared distances [k]; returns β. perplexity: above 1, at most k. If all distances
+ * are equal, p is uniform. */
 double xlm_affinities_of_point(int k, const double *squared, double perplexity, double *p);
 
 /* For points and their k nearest (maps/near_points.h). xlm_affinities_free. */

@@ -1,4 +1,4 @@
-/* xlm-mpi: how much more often words meet than by chance, over ranks. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: how much more often words occur together than by chance, over ranks. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "maps/association.h"
 
 #include <math.h>
@@ -7,14 +7,14 @@
 #include "base/progress.h"
 
 enum {
-    CHUNK = 1 << 20, /* entries of the table that a rank reads at a time, but for a row of more */
+    CHUNK = 1 << 20, /* entries of the table that a rank reads at a time; a longer row is read whole */
     COLUMNS = XLM_ASSOCIATION_COLUMNS,
     BLOCK = 4096     /* words of a block of columns: half a megabyte of x */
 };
 
 /* What is sent to the rank that keeps a row. */
 typedef struct record {
-    uint32_t row, column; /* of the receiver's rows; a position */
+    uint32_t row, column; /* index among the receiver's rows; position of the column */
     float values[2];      /* of M, of Mᵀ */
 } record;
 
@@ -43,7 +43,7 @@ static bool find_values(const reading *r, int64_t w, int64_t c, double count, fl
     return values[0] > 0 || values[1] > 0;
 }
 
-/* M_wc = max(0, log X_wc + row_term[w] + column_term[c]). Terms of words that have no counts never come up. */
+/* M_wc = max(0, log X_wc + row_term[w] + column_term[c]). Terms of words without counts are never used. */
 static void make_terms(reading *r, const double *totals, double shift, double smoothing)
 {
     const int64_t n = r->a->vocabulary;
@@ -88,7 +88,7 @@ static void close_reading(reading *r)
         g_array_unref(r->chunks);
 }
 
-/* The entries of a chunk of rows, of which there may be none. */
+/* The entries of a chunk of rows; there may be none. */
 typedef struct chunk {
     int64_t first, last;
     uint64_t *offsets;
@@ -118,7 +118,7 @@ static void free_chunk(chunk *c)
     g_free(c->counts);
 }
 
-/* Call visit(w, c, values, data) for the entries of a chunk that are kept, in order. */
+/* Call visit(w, column, values, data) for the entries of a chunk that are kept, in their order. */
 static void visit_chunk(const reading *r, const chunk *c,
                         void (*visit)(int64_t w, int64_t column, const float values[2], void *data), void *data)
 {
@@ -177,7 +177,7 @@ static void make_rows(const reading *r, const int64_t *counts)
         a->values[k] = g_new(float, a->offsets[a->rows] + 1);
 }
 
-/* Records to each rank. */
+/* The records for each rank. */
 typedef struct post {
     const xlm_association *a;
     GArray **to; /* [ranks] of record */
@@ -197,7 +197,7 @@ static void send_entry(int64_t w, int64_t c, const float values[2], void *data)
     send_row(data, w, c, values[0], values[1]);
 }
 
-/* What has been sent to this rank, after the rows' ends so far: at [rows]. */
+/* Append received records to their rows. at: [rows] where the next entry of each row goes. */
 static void take_entries(xlm_association *a, const record *in, int64_t n, uint64_t *at)
 {
     for (int64_t e = 0; e < n; e++) {
@@ -208,8 +208,8 @@ static void take_entries(xlm_association *a, const record *in, int64_t n, uint64
     }
 }
 
-/* Chunks go round the ranks in order and arrive in the order of the ranks. Row w of M is first the part of column w above the
- * diagonal, by rows, and then row w: its entries come in rising order of the words. */
+/* Ranks read chunks in turn, and records arrive in the order of the ranks. Row w first gets the part of column w above the
+ * diagonal, row by row, and then row w itself, so its entries are in ascending order of the words. */
 static bool fill_rows(const reading *r, GError **error)
 {
     const int ranks = r->comm->ranks;
@@ -258,7 +258,7 @@ static int64_t word_at(const xlm_association *a, uint32_t position)
     return (int64_t)position % a->rows * a->comm->ranks + (int64_t)position / a->rows;
 }
 
-/* Four bytes of each entry from the order of rows to that of blocks, which `to` has. */
+/* Bring four bytes of each entry from the order of rows (`from`) into that of blocks (`to`). Frees `values`; g_free. */
 static void *reorder(const xlm_association *a, const uint64_t *from, const uint64_t *to, void *values)
 {
     uint32_t *out = g_new(uint32_t, from[a->rows] + 1);
@@ -275,7 +275,7 @@ static void *reorder(const xlm_association *a, const uint64_t *from, const uint6
     return out;
 }
 
-/* Entries by blocks of columns; a row's are by rising word, so a row of a block is a run of them. */
+/* Divide the entries into blocks of columns. The entries of a row ascend by word, so those of one block are a run. */
 static void make_blocks(xlm_association *a)
 {
     const uint64_t *from = a->offsets;
@@ -316,8 +316,8 @@ bool xlm_association_read(const xlm_comm *comm, const xlm_cooccurrence *table, d
     bool good = xlm_comm_agree_on(comm, failure, error) && count_entries(&r, counts, error);
     if (good) {
         make_rows(&r, counts);
-        good = a->entries > 0 || xlm_error_set(error, EX_DATAERR, "%s: no two words meet more often than by chance and the "
-                                               "shift; take a smaller one", xlm_store_path(table->store));
+        good = a->entries > 0 || xlm_error_set(error, EX_DATAERR, "%s: no two words occur together more often than by chance "
+                                               "and the shift; take a smaller one", xlm_store_path(table->store));
     }
     good = good && fill_rows(&r, error);
     if (good)
@@ -355,7 +355,7 @@ static void multiply_row(uint64_t n, const uint32_t *position, const float *valu
     y[8] = t0, y[9] = t1, y[10] = t2, y[11] = t3, y[12] = t4, y[13] = t5, y[14] = t6, y[15] = t7;
 }
 
-/* Adds the product with a block of columns, one panel, to y, rows of which are `stride` apart. */
+/* Add the product of a block of columns with one panel to y, whose rows are `stride` apart. */
 static void multiply_block(const xlm_association *a, bool transpose, int64_t block, const double *x, int64_t stride, double *y)
 {
     const uint64_t *offsets = a->offsets + block * a->rows;

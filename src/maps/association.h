@@ -1,16 +1,16 @@
-/* xlm-mpi: how much more often words meet than by chance, over ranks. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: how much more often words occur together than by chance, over ranks. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * For the counts X of a table (lexicon/cooccurrence.h), shifted positive pointwise mutual information (Levy & Goldberg 2014,
  * "Neural Word Embedding as Implicit Matrix Factorization", §3.2; smoothing: Levy, Goldberg & Dagan 2015, §3.1):
  *
  *     M_wc = max(0, log( X_wc / (X_w P(c)) ) − log k),   X_w = Σ_c X_wc,   P(c) = X_c^a / Σ_c' X_c'^a
  *
- * X is symmetric, M is only where a = 1. Both M_wc and M_cw are kept for the pairs of which one is above 0, by rows: a row of M
- * and a row of Mᵀ are in the same place.
+ * X is symmetric; M is symmetric only if a = 1. Both M_wc and M_cw are kept for each pair for which one of them is above 0, so
+ * that a row of M and the same row of Mᵀ have their entries in the same places.
  *
- * Word i is row i / R of rank i mod R: words are sorted by frequency, and rows of frequent ones are long. All ranks have the same
- * number of rows, of which the last may be no word's. Its position among the rows of all ranks, one after another, is
- * (i mod R) rows + i / R. */
+ * Word i is row i / R of rank i mod R, because words are sorted by frequency, and rows of frequent words are long. All ranks have
+ * the same number of rows; the last of them may belong to no word. The position of word i among the rows of all ranks, one after
+ * another, is (i mod R) rows + i / R. */
 #ifndef XLM_MAPS_ASSOCIATION_H
 #define XLM_MAPS_ASSOCIATION_H
 
@@ -22,19 +22,19 @@ typedef struct xlm_association {
     int64_t vocabulary;
     int64_t rows;         /* of this rank, and of every other */
     int64_t entries;      /* of all ranks' rows */
-    int64_t blocks;       /* of columns, each of so many words that their part of x stays in a core's cache */
-    uint64_t *offsets;    /* [blocks rows + 1] entries of each block, of which those of each row */
-    uint32_t *columns;    /* positions, each row's by rising number of the word */
+    int64_t blocks;       /* of columns, so narrow that their part of x stays in a core's cache */
+    uint64_t *offsets;    /* [blocks x rows + 1] where the entries of each row of each block begin */
+    uint32_t *columns;    /* positions; in each row by ascending number of the word */
     float *values[2];     /* of M, of Mᵀ */
 } xlm_association;
 
-/* Collective. shift: k > 0; smoothing: a. Each rank reads a part of the table, and rows are sent to those who keep them: in
- * memory are at most the rank's rows and some ten MB. EX_DATAERR: damage; no value is above 0. */
+/* Collective. shift: k > 0; smoothing: a. Each rank reads a part of the table, and sends rows to the ranks that keep them;
+ * besides its own rows it needs up to about 150 MB of memory. EX_DATAERR: damage; no value is above 0. */
 bool xlm_association_read(const xlm_comm *comm, const xlm_cooccurrence *table, double shift, double smoothing,
                           xlm_association *association, GError **error);
-/* After zeros, too. */
+/* A struct of zeros is allowed. */
 void xlm_association_free(xlm_association *association);
-/* Bytes of a rank for a table, at most, before it is read. */
+/* Maximum number of bytes that a rank needs for a table; the table need not have been read. */
 int64_t xlm_association_bytes(const xlm_comm *comm, const xlm_cooccurrence *table);
 
 /* Columns of vectors that are multiplied at a time: x of all ranks then stays in the processor's cache. */

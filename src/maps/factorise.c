@@ -17,7 +17,7 @@ typedef struct work {
     char **words;
     xlm_association association;
     xlm_truncated_svd svd;
-    int64_t dimensions; /* of the matrix, among those asked for: singular values above THRESHOLD of the largest */
+    int64_t dimensions; /* number of the requested dimensions whose singular values are above THRESHOLD times the largest */
 } work;
 
 /* Singular values are roots of eigenvalues of MᵀM, of which rounding leaves some 1e-16 of the largest. */
@@ -43,7 +43,7 @@ static bool open_inputs(work *w, GError **error)
                          "a smaller --rank", o->table, w->table->vocabulary, o->rank);
 }
 
-/* What it will take, before it does. */
+/* Log how much memory the work will take; it is an error if that is more than allowed. */
 static bool plan(const work *w, GError **error)
 {
     char entries[16], table[16], basis[16], all[16];
@@ -98,7 +98,8 @@ static float *make_vectors(const work *w)
     return vectors;
 }
 
-/* Words of this rank, every ranks-th, to those that write them, in runs: [*n x rank] from word *first on; g_free. */
+/* Send the vectors of this rank's words, which are every ranks-th word, to the ranks that write them in runs. Returns those of
+ * this rank's run, [*n x rank] from word *first on; g_free. */
 static float *deal(const work *w, float *vectors, int64_t *first, int64_t *n)
 {
     const xlm_comm *comm = w->comm;
@@ -138,15 +139,14 @@ static bool describe(const work *w, xlm_store *store, GError **error)
 static bool write_vectors(const work *w, GError **error)
 {
     int64_t first, n;
-    float *vectors = make_vectors(w), *own = deal(w, vectors, &first, &n);
+    float *vectors = make_vectors(w);
+    g_autofree float *own = deal(w, vectors, &first, &n);
     g_free(vectors);
     xlm_store *store = xlm_vector_store_create(w->comm, w->o->output, w->table->vocabulary, w->o->rank,
                                                (const char *const *)w->words, w->o->command, error);
-    bool good = store != NULL && describe(w, store, error) &&
-                xlm_store_write(store, "/vectors", (uint64_t)first, (uint64_t)n, own, error);
-    good = xlm_store_end(store, good, error);
-    g_free(own);
-    return good;
+    const bool good = store != NULL && describe(w, store, error) &&
+                      xlm_store_write(store, "/vectors", (uint64_t)first, (uint64_t)n, own, error);
+    return xlm_store_end(store, good, error);
 }
 
 bool xlm_factorise(const xlm_comm *comm, const xlm_factorise_options *options, GError **error)

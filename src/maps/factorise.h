@@ -5,7 +5,7 @@
  *
  *   /singular_values  [k] f64, falling
  *   attributes of /   content = "words", vectors = "shifted positive PMI", table (its path), shift, smoothing, power, seed,
- *                     entries (of M's pattern), residual (how near S² is, as a share) */
+ *                     entries (pairs with M_wc or M_cw above 0), residual (largest relative error of S²) */
 #ifndef XLM_MAPS_FACTORISE_H
 #define XLM_MAPS_FACTORISE_H
 
@@ -16,11 +16,11 @@ typedef struct xlm_factorise_options {
     int64_t rank;                              /* k, at least 1 */
     double shift, smoothing, power, tolerance; /* shift > 0 */
     uint64_t seed;
-    int64_t memory;                            /* bytes that a rank may take; 0: any */
+    int64_t memory;                            /* bytes that a rank may take; 0: no limit */
 } xlm_factorise_options;
 
 /* Collective. EX_NOINPUT; EX_DATAERR: the table has nothing above 0, is damaged, or has fewer subwords than the rank; EX_USAGE:
- * it does not fit into the memory; EX_CANTCREAT, EX_IOERR; EX_SOFTWARE. */
+ * the memory is not enough; EX_CANTCREAT, EX_IOERR; EX_SOFTWARE. */
 bool xlm_factorise(const xlm_comm *comm, const xlm_factorise_options *options, GError **error);
 
 #endif

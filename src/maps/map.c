@@ -13,7 +13,7 @@
 
 enum {
     SIDE = 460, GAP = 28, MARGIN = 24, TITLE = 26, CAPTION = 24, HEADING = 34, LEGEND = 34, ROW = 3, LETTERS = 14, SMALL = 12,
-    TIPS = 5000,      /* points of a picture at most that say their name under a pointer */
+    TIPS = 5000,      /* pictures with more points do not show the name of the point under the pointer */
     LABEL_LETTERS = 24
 };
 
@@ -52,7 +52,7 @@ static void draw_links(GString *svg, const xlm_map *map, const frame *f, const d
 
 static double radius(const xlm_map *map) { return map->n <= 400 ? 3.2 : map->n <= 3000 ? 2.2 : 1.5; }
 
-/* Points in an order that has nothing to do with their languages, so that none covers another on the whole. */
+/* Points are drawn in a random order, so that no language covers another. */
 static void draw_points(GString *svg, const xlm_map *map, const frame *f, const double *y)
 {
     const xlm_rng_key key = xlm_rng_make_key(0, XLM_RNG_MAP, 1);
@@ -66,7 +66,7 @@ static void draw_points(GString *svg, const xlm_map *map, const frame *f, const 
     g_string_append(svg, "</g>\n");
 }
 
-/* Where names are already: x, y, width of each, on lines of SMALL pixels. */
+/* The place of a name that has been drawn: its left end, base line and width; it is SMALL pixels high. */
 typedef struct place {
     double x, y, width;
 } place;
@@ -81,7 +81,7 @@ static bool is_free(const GArray *places, const place *p)
     return true;
 }
 
-/* At most LABEL_LETTERS letters. g_free. */
+/* A name cut to LABEL_LETTERS characters. g_free. */
 static char *short_name(const char *name)
 {
     if (g_utf8_strlen(name, -1) <= LABEL_LETTERS)
@@ -90,7 +90,7 @@ static char *short_name(const char *name)
     return g_strconcat(begin, "…", NULL);
 }
 
-/* Beside its point, to the right or, near the edge, to the left. False: something is there. */
+/* Draw a name to the right of its point or, near the edge, to the left. False: another name is there. */
 static bool draw_name(GString *svg, const xlm_map *map, const frame *f, const double *y, int64_t i, GArray *places)
 {
     g_autofree char *name = short_name(map->labels->pdata[i]);
@@ -122,7 +122,7 @@ static void draw_names(GString *svg, const xlm_map *map, const frame *f, const d
         }
 }
 
-/* Titles that are wider than their picture, which paths are, keep their ends. g_free. */
+/* If a title is wider than its picture, as paths often are, only its end is shown. g_free. */
 static char *fit_title(const char *title)
 {
     const int max = (int)(SIDE / (0.55 * LETTERS));
@@ -348,13 +348,9 @@ void xlm_map_free(xlm_map *map)
         g_free(map->panel[p].y);
     }
     g_free(map->panel);
-    if (map->labels != NULL)
-        g_ptr_array_unref(map->labels);
-    if (map->languages != NULL)
-        g_ptr_array_unref(map->languages);
-    if (map->language != NULL)
-        g_array_unref(map->language);
-    if (map->links != NULL)
-        g_array_unref(map->links);
+    g_clear_pointer(&map->labels, g_ptr_array_unref);
+    g_clear_pointer(&map->languages, g_ptr_array_unref);
+    g_clear_pointer(&map->language, g_array_unref);
+    g_clear_pointer(&map->links, g_array_unref);
     *map = (xlm_map){0};
 }

@@ -18,14 +18,14 @@
 #include "maps/tsne.h"
 
 #define XLM_MAP_FORMAT "xlm-mpi map"
-enum { XLM_MAP_VERSION = 1, XLM_MAP_LANGUAGES = 8 }; /* most languages: there are as many colours */
+enum { XLM_MAP_VERSION = 1, XLM_MAP_LANGUAGES = 8 }; /* no more languages than there are colours */
 
 typedef struct xlm_map_panel {
-    const char *model;  /* its path; NULL when it was read of a file */
+    const char *model;  /* its path; NULL in a map that was read from a file */
     char *title;
     int64_t step;
     double divergence;  /* KL(P || Q) */
-    int64_t components; /* of the principal components that t-SNE got */
+    int64_t components; /* number of principal components that t-SNE was given */
     double *variance;   /* [components] */
     double *y;          /* [n x 2] */
 } xlm_map_panel;
@@ -38,15 +38,15 @@ typedef struct xlm_map {
     GArray *links;        /* int64_t [pairs x 2] */
     xlm_map_panel *panel;
     int panels;
-    const char *content;  /* "words", "sentences"; NULL when it was read of a file */
+    const char *content;  /* "words", "sentences"; NULL in a map that was read from a file */
 } xlm_map;
 
 /* The map as SVG: a picture for each panel, three in a row at most, lines between pairs, a legend. labelled: how many pairs, or
- * points where there are none, are named; names that would cover one another are left out. heading: NULL: none. */
+ * points if there are no pairs, are named; names that would cover others are left out. heading: may be NULL. g_string_free. */
 GString *xlm_map_picture(const xlm_map *map, const xlm_tsne_options *options, const char *heading, int64_t labelled);
 
-/* Read such a file by one process alone, but for models and content. EX_NOINPUT, EX_DATAERR; then there is nothing to
- * free. xlm_map_free. */
+/* Read such a file, except the models and the content, by one process. EX_NOINPUT, EX_DATAERR; then there is nothing to free.
+ * xlm_map_free. */
 bool xlm_map_read(const char *path, xlm_map *map, xlm_tsne_options *options, GError **error);
 void xlm_map_free(xlm_map *map);
 

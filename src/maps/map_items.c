@@ -51,7 +51,7 @@ static void add_link(xlm_map_items *items, int64_t one, int64_t other)
 
 /* ---- dictionaries ---- */
 
-/* "en" and "de" of "path/en-de.txt"; NULL: the name is not so. g_strfreev. */
+/* "en" and "de" of "path/en-de.txt"; NULL: the name does not have this form. g_strfreev. */
 static char **languages_of_name(const char *path)
 {
     g_autofree char *name = g_path_get_basename(path);
@@ -325,11 +325,7 @@ static bool make_sentence_vectors(const xlm_comm *comm, const xlm_map_items *ite
         const int64_t end = g_array_index(items->ends, int64_t, i);
         const int32_t language = MAX(languages[g_array_index(items->language, int32_t, i)], 0);
         covered[i] = covered[i] && end > first;
-        xlm_examples_add_special(examples, XLM_BOS, language, 0);
-        for (int64_t k = first; k < MIN(end, first + max_length); k++)
-            xlm_examples_add(examples, g_array_index(items->subwords, int32_t, k), language, 0);
-        xlm_examples_add_special(examples, XLM_EOS, language, 0);
-        xlm_examples_end(examples);
+        xlm_examples_add_sentence(examples, &g_array_index(items->subwords, int32_t, first), end - first, max_length, language);
         first = end;
     }
     const xlm_sentence_encoder encoder = {.comm = comm, .model = loaded->model, .tape = xlm_model_file_tape(loaded),

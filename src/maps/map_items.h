@@ -17,10 +17,10 @@ typedef struct xlm_map_items {
     bool sentences;
 } xlm_map_items;
 
-/* Pairs of a dictionary: by xlm_dict, in the subwords of `checkpoint`, or of words as text. languages: what the two sides are
- * called, or NULL: what the file says in itself or, as MUSE's do, in its name, else first and second. max_pairs: maximum number
- * of pairs to take, from the first on; 0: all. Each reader is called once, by each rank for itself; *items is closed also after a
- * failure. EX_NOINPUT, EX_DATAERR. */
+/* Pairs of a dictionary, which is a file of xlm_dict in the subwords of `checkpoint`, or a text file of words. languages: names
+ * of the two sides; NULL: as the file or, as in MUSE, its name says, otherwise "first" and "second". max_pairs: maximum number of
+ * pairs to take, from the first on; 0: all. Each rank calls one of these readers once for itself; *items must be closed after a
+ * failure, too. EX_NOINPUT, EX_DATAERR. */
 bool xlm_map_items_read_dictionary(xlm_map_items *items, const char *path, const char *checkpoint, char *const *languages,
                                    int64_t max_pairs, GError **error);
 /* The `max_words` most frequent subwords with a letter in them of the training text of each language; NULL: of all languages. */

@@ -8,9 +8,9 @@
 #include "gemm/gemm.h"
 
 enum {
-    SOURCES = 256,     /* points of a block: what ranks are dealt */
+    SOURCES = 256,     /* points of a block; ranks take blocks in turn */
     CANDIDATES = 4096, /* that they are multiplied with at a time */
-    SPARE = 8          /* more than k that are kept until distances are exact */
+    SPARE = 8          /* candidates that are kept in addition to k until distances are exact */
 };
 
 typedef struct near_point {
@@ -36,7 +36,7 @@ static double squared_distance(int64_t width, const float *x, const float *y)
     return sum;
 }
 
-/* The candidates so far of a point, from the best on. */
+/* Insert a candidate into the k best ones of a point so far, which are sorted from the best on. */
 static void insert(float score, int32_t row, int k, float *best, int32_t *rows)
 {
     int at = k - 1;
@@ -46,7 +46,7 @@ static void insert(float score, int32_t row, int k, float *best, int32_t *rows)
     rows[at] = row;
 }
 
-/* What is found of n points from `first` on: [n x 2k], distances after rows. */
+/* [out] found: [n x 2k] for each of n points from `first` on, k rows and then their squared distances. */
 static void find_block(int64_t all, int64_t width, const float *x, const float *halves, int k, int64_t first, int64_t n,
                        float *product, double *found)
 {

@@ -4,7 +4,7 @@
 #include "gemm/gemm.h"
 #include "matrix/algebra.h"
 
-enum { ROWS = 1024 }; /* whose products are made in single precision before they are added in double */
+enum { ROWS = 1024 }; /* whose products are summed in single precision, before these sums are added up in double */
 
 /* y = x less the mean of its rows. */
 static void centre(int64_t n, int64_t width, const float *x, float *y)

@@ -11,7 +11,7 @@
 #include "vectors/alignment.h"
 #include "vectors/cosines.h"
 
-enum { BLOCK = 4096 }; /* pairs whose vectors are in hand as doubles */
+enum { BLOCK = 4096 }; /* pairs whose vectors are converted to double at a time */
 
 /* m[width x width] = Σ y xᵀ over all pairs; ranks share them. */
 static void correlate(const xlm_procrustes *p, int64_t count, const int32_t *pairs, double *m)
@@ -47,14 +47,14 @@ static void keep_first(xlm_matrix *a, bool by_row, int64_t k, double *x)
     xlm_matrix_set(a, x);
 }
 
-/* What W has so far, and projections onto the directions that are open: of targets (left) and of sources (right). */
+/* W so far, and projections onto the directions that it does not determine yet: of targets (left) and of sources (right). */
 typedef struct partial_map {
     xlm_matrix *w, *left, *right;
     int64_t rank; /* directions that W has */
 } partial_map;
 
-/* W + Σ u_k v_kᵀ over singular vectors of A = left M right with values above *least, or above that share of the largest where
- * `share` says so; they are open no longer. s: [d] values of A. */
+/* Add to W Σ u_k v_kᵀ over the singular vectors of A = left M right whose values are above the threshold (with `share`, above
+ * this share of the largest value), and take their directions out of the projections. [out] s: [d] singular values of A. */
 static bool settle(const xlm_grid *grid, const xlm_matrix *m, double threshold, bool share, partial_map *p, double *s,
                    GError **error)
 {
@@ -124,8 +124,8 @@ static bool rotate_by_svd(const xlm_grid *grid, const xlm_matrix *m, double *s, 
     return good;
 }
 
-/* The same as M (MᵀM)^−½, which takes a tenth of the time, then w (3 I − wᵀw) / 2, which makes up for rounding. *done:
- * M is far enough from a matrix of smaller rank. */
+/* The same by M (MᵀM)^−½, which takes a tenth of the time, followed by w (3 I − wᵀw) / 2, which corrects rounding errors. [out]
+ * done: M is far enough from a matrix of lower rank for this. */
 static bool rotate_by_root(const xlm_grid *grid, const xlm_matrix *m, double *s, xlm_matrix *w, bool *done, GError **error)
 {
     const int64_t d = xlm_matrix_rows(m);
@@ -223,28 +223,26 @@ float *xlm_procrustes_map_all(const xlm_comm *comm, int64_t width, const double 
     g_autofree float *mine = g_new(float, own * width + 1);
     xlm_procrustes_map(width, map, own, x + first * width, mine);
     void *all;
-    g_autofree size_t *sizes = g_new(size_t, comm->ranks);
-    xlm_comm_gather_all(comm, mine, sizeof *mine * (size_t)(own * width), &all, sizes);
+    xlm_comm_gather_all(comm, mine, sizeof *mine * (size_t)(own * width), &all, NULL);
     return all;
 }
 
-/* nearest[n of from]: for each of the first n words of one side, the nearest word of the other side by CSLS. */
+/* For each of the first n[from] words of side `from`, the nearest word of the other side by CSLS. g_free. */
 static int32_t *find_nearest(const xlm_procrustes *p, const int64_t n[2], const float *const vectors[2], int from)
 {
     const xlm_comm *comm = p->grid->comm;
-    xlm_alignment a = {.width = p->width, .source_vectors = vectors[!from], .candidate_vectors = vectors[from], .n = n[!from],
-                       .candidates = n[from]};
+    xlm_alignment a = xlm_alignment_between(p->width, vectors, n, !from);
     g_autofree float *hubness = g_new(float, n[!from]), *score = g_new(float, n[from]);
     int32_t *nearest = g_new(int32_t, n[from]);
     xlm_alignment_neighbours(comm, &a, p->neighbours, hubness);
-    a = (xlm_alignment){.width = p->width, .source_vectors = vectors[from], .candidate_vectors = vectors[!from], .n = n[from],
-                        .candidates = n[!from], .hubness = hubness};
+    a = xlm_alignment_between(p->width, vectors, n, from);
+    a.hubness = hubness;
     xlm_alignment_nearest(comm, &a, 1, nearest, score);
     return nearest;
 }
 
-/* Pairs among the first n words of both sides that are nearest of each other; int32_t source, target, ... . mapped: the source,
- * on every rank. *cosine: their mean. */
+/* Pairs among the first n words of both sides that are each other's nearest: int32_t source, target, ... . mapped: the vectors of
+ * the source, on every rank. [out] cosine: mean of the pairs' cosines. */
 static GArray *find_mutual(const xlm_procrustes *p, const int64_t n[2], const float *mapped, double *cosine)
 {
     const float *const vectors[2] = {mapped, p->vectors[1]};

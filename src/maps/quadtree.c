@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 enum { LEVELS = 16, FEW = 12 }; /* of cuts; points of a cell that is not cut */
 
@@ -16,14 +17,9 @@ typedef struct cell {
     bool cut;
 } cell;
 
-typedef struct coded {
-    uint32_t code; /* bits of both coordinates in turns */
-    int32_t point;
-} coded;
-
 struct xlm_quadtree {
     int64_t n;
-    coded *codes, *other;
+    uint64_t *codes; /* [n] bits of both coordinates in turns, and in the lower half the point's number */
     int32_t *order;
     double *x, *y; /* [n] in this order */
     cell *cells;
@@ -35,8 +31,7 @@ xlm_quadtree *xlm_quadtree_new(int64_t n)
 {
     xlm_quadtree *t = g_new0(xlm_quadtree, 1);
     t->n = n;
-    t->codes = g_new(coded, MAX(n, 1));
-    t->other = g_new(coded, MAX(n, 1));
+    t->codes = g_new(uint64_t, MAX(n, 1));
     t->order = g_new(int32_t, MAX(n, 1));
     t->x = g_new(double, MAX(n, 1));
     t->y = g_new(double, MAX(n, 1));
@@ -48,7 +43,6 @@ void xlm_quadtree_free(xlm_quadtree *tree)
     if (tree == NULL)
         return;
     g_free(tree->codes);
-    g_free(tree->other);
     g_free(tree->order);
     g_free(tree->x);
     g_free(tree->y);
@@ -58,7 +52,7 @@ void xlm_quadtree_free(xlm_quadtree *tree)
 
 const int32_t *xlm_quadtree_order(const xlm_quadtree *tree) { return tree->order; }
 
-/* A blank bit before each of the 16. */
+/* Put a 0 before each of 16 bits. */
 static uint32_t spread(uint32_t bits)
 {
     bits = (bits | bits << 8) & 0x00FF00FFu;
@@ -73,30 +67,20 @@ static uint32_t place_of(double value, double min, double side)
     return (uint32_t)CLAMP(steps, 0, (1 << LEVELS) - 1);
 }
 
-/* By code; points of one code stay in the order of their numbers. */
-static void sort_codes(xlm_quadtree *t)
+/* By code, points of one code by number. */
+static int by_code(const void *a, const void *b)
 {
-    for (int shift = 0; shift < 32; shift += 8) {
-        int64_t begin[257] = {0};
-        for (int64_t i = 0; i < t->n; i++)
-            begin[(t->codes[i].code >> shift & 255) + 1]++;
-        for (int b = 0; b < 256; b++)
-            begin[b + 1] += begin[b];
-        for (int64_t i = 0; i < t->n; i++)
-            t->other[begin[t->codes[i].code >> shift & 255]++] = t->codes[i];
-        coded *swap = t->codes;
-        t->codes = t->other;
-        t->other = swap;
-    }
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
-/* The end of those from `begin` on whose code has this digit at a level. */
+/* The end of the points from `begin` on whose code has at most this digit at a level. */
 static int32_t end_of_part(const xlm_quadtree *t, int32_t begin, int32_t end, int level, uint32_t digit)
 {
-    const int shift = 2 * (LEVELS - 1 - level);
+    const int shift = 32 + 2 * (LEVELS - 1 - level);
     while (begin < end) {
         const int32_t middle = begin + (end - begin) / 2;
-        if ((t->codes[middle].code >> shift & 3) <= digit)
+        if ((t->codes[middle] >> shift & 3) <= digit)
             begin = middle + 1;
         else
             end = middle;
@@ -143,11 +127,11 @@ void xlm_quadtree_build(xlm_quadtree *tree, const double *y)
         min[i % 2] = fmin(min[i % 2], y[i]), max[i % 2] = fmax(max[i % 2], y[i]);
     t->side = fmax(max[0] - min[0], max[1] - min[1]);
     for (int64_t i = 0; i < t->n; i++)
-        t->codes[i] = (coded){spread(place_of(y[2 * i], min[0], t->side)) << 1 |
-                              spread(place_of(y[2 * i + 1], min[1], t->side)), (int32_t)i};
-    sort_codes(t);
+        t->codes[i] = (uint64_t)(spread(place_of(y[2 * i], min[0], t->side)) << 1 |
+                                 spread(place_of(y[2 * i + 1], min[1], t->side))) << 32 | (uint64_t)i;
+    qsort(t->codes, (size_t)t->n, sizeof *t->codes, by_code);
     for (int64_t i = 0; i < t->n; i++) {
-        t->order[i] = t->codes[i].point;
+        t->order[i] = (int32_t)t->codes[i];
         t->x[i] = y[2 * t->order[i]];
         t->y[i] = y[2 * t->order[i] + 1];
     }

@@ -1,4 +1,4 @@
-/* xlm-mpi: the largest singular values of a matrix that is known by its products. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the largest singular values of a matrix of which only products are known. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "maps/truncated_svd.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@ enum {
     WIDTH = 64,     /* columns of a block */
     PANEL = 16,     /* columns that are multiplied at a time */
     RESTARTS = 60,
-    SMALL = 512,    /* of that many columns a matrix has all vectors in its basis */
-    ROWS = 1024     /* of the basis that are turned at a time */
+    SMALL = 512,    /* a matrix of at most so many columns gets all unit vectors as its basis */
+    ROWS = 1024     /* of the basis that are rotated at a time */
 };
 
 /* The extents of a basis: it has up to `max_columns` columns, blocks of `width`, and is cut down to `kept`. */
@@ -34,13 +34,13 @@ static struct extents choose_extents(int64_t n, int64_t rank)
     return e;
 }
 
-/* What is in hand. Vectors are row-major. */
+/* The basis, and what is needed to extend it. Vectors are row-major. */
 struct basis {
     const xlm_grid *grid;
     const xlm_comm *comm;
     const xlm_linear_map *of;
     struct extents extents;
-    int64_t columns;         /* of q that are there */
+    int64_t columns;         /* of q so far */
     double *q;               /* [rows x max_columns + width] */
     int64_t stride;
     double *h;               /* [stride x stride], symmetric */
@@ -56,10 +56,9 @@ struct basis {
 /* all = x of every rank, in panels. */
 static void gather(struct basis *b, const double *x, int64_t columns)
 {
-    g_autofree size_t *sizes = g_new(size_t, b->comm->ranks);
     const int64_t rows = b->of->rows * b->comm->ranks;
     void *all;
-    xlm_comm_gather_all(b->comm, x, sizeof *x * (size_t)(b->of->rows * columns), &all, sizes);
+    xlm_comm_gather_all(b->comm, x, sizeof *x * (size_t)(b->of->rows * columns), &all, NULL);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < rows; i++)
         for (int64_t c = 0; c < columns; c += PANEL)
@@ -95,21 +94,28 @@ static void remove_projection(const struct basis *b, int64_t columns, int64_t n,
     xlm_gemm_double(false, false, b->of->rows, n, columns, -1, b->q, b->stride, h, n, 1, x, n);
 }
 
+/* Copy this rank's rows, [rows x n], between x and a matrix. */
+static void copy_rows(const struct basis *b, xlm_matrix *m, int64_t n, double *x, bool into)
+{
+    int64_t first, own, stride;
+    double *values = xlm_matrix_own_rows(m, &first, &own, &stride);
+    for (int64_t i = 0; i < b->of->rows; i++)
+        for (int64_t j = 0; j < n; j++)
+            if (into)
+                values[j * stride + i] = x[i * n + j];
+            else
+                x[i * n + j] = values[j * stride + i];
+}
+
 /* x[rows x n] = Q, orthonormal over all ranks; r: [n x n]. */
 static bool orthonormalise(struct basis *b, int64_t n, double *x, double *r)
 {
     g_autoptr(xlm_matrix) m = xlm_matrix_new(b->grid, XLM_BY_ROWS, b->of->rows * b->comm->ranks, n, b->error);
     if (m == NULL)
         return false;
-    int64_t first, own, stride;
-    double *values = xlm_matrix_own_rows(m, &first, &own, &stride);
-    for (int64_t i = 0; i < own; i++)
-        for (int64_t j = 0; j < n; j++)
-            values[j * stride + i] = x[i * n + j];
+    copy_rows(b, m, n, x, true);
     const bool good = xlm_matrix_qr(m, r, b->error);
-    for (int64_t i = 0; i < own; i++)
-        for (int64_t j = 0; j < n; j++)
-            x[i * n + j] = values[j * stride + i];
+    copy_rows(b, m, n, x, false);
     return good;
 }
 
@@ -122,9 +128,9 @@ static void append(struct basis *b, int64_t n, const double *x)
     b->columns += n;
 }
 
-/* next = the block that follows: what multiply_twice has made of the last one, without what q has. Where AᵀA of the block
- * lies in q, as of a matrix of small rank, what is left is rounding: it is made orthogonal again, and r says that nothing is
- * there. */
+/* Make `next` the following block: the result of multiply_twice for the last one, minus its projection onto q. If AᵀA of the
+ * block lies in the span of q, as for a matrix of low rank, only rounding errors are left: they are made orthogonal again, and r
+ * says that they are small. */
 static bool make_next(struct basis *b)
 {
     const int64_t n = b->extents.width;
@@ -247,7 +253,8 @@ static void restart(struct basis *b, const double *theta, const double *y)
         b->h[i * b->stride + i] = theta[i];
 }
 
-/* Until the first k are within the tolerance: their theta, and q has their vectors. */
+/* Iterate until the residuals of the first k are within the tolerance. [out] theta: of all columns. Then q has the vectors of the
+ * first k. */
 static bool iterate(struct basis *b, xlm_truncated_svd *svd, double *theta)
 {
     const struct extents *e = &b->extents;
@@ -286,29 +293,17 @@ static bool iterate(struct basis *b, xlm_truncated_svd *svd, double *theta)
 /* The columns of U diag(s) and of V with fixed signs. */
 static bool fix_signs(struct basis *b, xlm_truncated_svd *svd)
 {
-    const int64_t k = svd->rank;
-    xlm_matrix *m[2];
-    double *of[2] = {svd->left, svd->right};
-    for (int s = 0; s < 2; s++)
-        m[s] = xlm_matrix_new(b->grid, XLM_BY_ROWS, b->of->rows * b->comm->ranks, k, b->error);
-    const bool good = m[0] != NULL && m[1] != NULL;
-    for (int pass = 0; pass < 2 && good; pass++) {
-        for (int s = 0; s < 2; s++) {
-            int64_t first, n, stride;
-            double *values = xlm_matrix_own_rows(m[s], &first, &n, &stride);
-            for (int64_t i = 0; i < n; i++)
-                for (int64_t j = 0; j < k; j++)
-                    if (pass == 0)
-                        values[j * stride + i] = of[s][i * k + j];
-                    else
-                        of[s][i * k + j] = values[j * stride + i];
-        }
-        if (pass == 0)
-            xlm_matrix_fix_signs(m[0], false, m[1], false);
-    }
-    xlm_matrix_free(m[0]);
-    xlm_matrix_free(m[1]);
-    return good;
+    const int64_t k = svd->rank, rows = b->of->rows * b->comm->ranks;
+    g_autoptr(xlm_matrix) left = xlm_matrix_new(b->grid, XLM_BY_ROWS, rows, k, b->error);
+    g_autoptr(xlm_matrix) right = left != NULL ? xlm_matrix_new(b->grid, XLM_BY_ROWS, rows, k, b->error) : NULL;
+    if (right == NULL)
+        return false;
+    copy_rows(b, left, k, svd->left, true);
+    copy_rows(b, right, k, svd->right, true);
+    xlm_matrix_fix_signs(left, false, right, false);
+    copy_rows(b, left, k, svd->left, false);
+    copy_rows(b, right, k, svd->right, false);
+    return true;
 }
 
 static bool take_results(struct basis *b, xlm_truncated_svd *svd, const double *theta)
@@ -359,9 +354,8 @@ bool xlm_truncated_svd_find(const xlm_grid *grid, const xlm_linear_map *map, xlm
     b->next = g_new(double, map->rows * e.width);
     b->image = g_new(double, map->rows * e.width);
     b->all = g_new(double, map->rows * e.width * comm->ranks);
-    double *theta = g_new(double, e.max_columns);
+    g_autofree double *theta = g_new(double, e.max_columns);
     const bool good = iterate(b, svd, theta) && take_results(b, svd, theta);
-    g_free(theta);
     g_free(b->q);
     g_free(b->h);
     g_free(b->next);

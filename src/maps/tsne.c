@@ -9,7 +9,7 @@
 #include "maps/near_points.h"
 #include "maps/quadtree.h"
 
-enum { CHUNK = 128 }; /* points: what ranks and threads are dealt */
+enum { CHUNK = 128 }; /* points of a chunk; ranks and threads take chunks in turn */
 
 static const double START = 1e-4, NOISE = 1e-6; /* deviations of the first points */
 
@@ -23,7 +23,7 @@ double xlm_tsne_max_perplexity(int64_t n) { return (double)(n - 1) / 3; }
 
 /* ---- the gradient ---- */
 
-/* What is summed over the chunks, zeros where another rank has the chunk. */
+/* What is summed over the chunks; 0 for chunks of other ranks. */
 typedef struct sums {
     xlm_quadtree *tree;
     int64_t n, chunks;
@@ -141,7 +141,8 @@ static double descend(const xlm_comm *comm, const xlm_affinities *a, const xlm_t
 {
     const int64_t n = a->n;
     const double rate = o->learning_rate > 0 ? o->learning_rate : MAX((double)n / o->exaggeration / 4, 50);
-    double *gradient = g_new(double, 2 * n), *speed = g_new0(double, 2 * n), *gain = g_new(double, 2 * n), divergence;
+    g_autofree double *gradient = g_new(double, 2 * n), *speed = g_new0(double, 2 * n), *gain = g_new(double, 2 * n);
+    double divergence;
     sums s;
     open_sums(&s, n);
     for (int64_t i = 0; i < 2 * n; i++)
@@ -156,9 +157,6 @@ static double descend(const xlm_comm *comm, const xlm_affinities *a, const xlm_t
     xlm_progress_end(&progress);
     find_gradient(comm, &s, a, o->theta, 1, y, gradient, &divergence);
     close_sums(&s);
-    g_free(gradient);
-    g_free(speed);
-    g_free(gain);
     return divergence;
 }
 

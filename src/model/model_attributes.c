@@ -79,7 +79,9 @@ static bool read_options(const xlm_store *store, char **keys, xlm_model_config *
 /* A value that all older models have is not written, so that older versions can still read models with this value. */
 static bool is_written(const xlm_option *option, const xlm_model_config *config)
 {
-    return strcmp(option->name, "share_embeddings") != 0 || !config->share_embeddings;
+    return strcmp(option->name, "share_embeddings") == 0  ? !config->share_embeddings
+           : strcmp(option->name, "language_tokens") == 0 ? config->language_tokens
+                                                          : true;
 }
 
 bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config, GError **error)

@@ -294,6 +294,18 @@ xlm_tape *xlm_model_file_tape(const xlm_loaded_model *loaded)
     return tape;
 }
 
+void xlm_model_task_free(xlm_model_task *task)
+{
+    if (task == NULL)
+        return;
+    g_free(task->name);
+    g_free(task->language);
+    g_free(task->options);
+    g_strfreev(task->labels);
+    g_strfreev(task->languages);
+    g_free(task);
+}
+
 void xlm_model_file_free(xlm_loaded_model *loaded)
 {
     if (loaded == NULL)
@@ -301,13 +313,6 @@ void xlm_model_file_free(xlm_loaded_model *loaded)
     xlm_model_free(loaded->model);
     xlm_parameters_free(loaded->parameters);
     xlm_vocabulary_free(loaded->vocabulary);
-    if (loaded->task != NULL) {
-        g_free(loaded->task->name);
-        g_free(loaded->task->language);
-        g_free(loaded->task->options);
-        g_strfreev(loaded->task->labels);
-        g_strfreev(loaded->task->languages);
-    }
-    g_free(loaded->task);
+    xlm_model_task_free(loaded->task);
     g_free(loaded);
 }

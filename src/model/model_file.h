@@ -34,6 +34,8 @@ typedef struct xlm_model_task {
     char *options;    /* "column = upos\n..." */
     char **labels;    /* NULL-terminated; empty if targets are not classes */
 } xlm_model_task;
+/* NULL is allowed. */
+void xlm_model_task_free(xlm_model_task *task);
 
 /* ---- writing: collective over the ranks of comm ---- */
 

@@ -58,7 +58,7 @@ static const xlm_parameter *find_old(const old_model *old, const xlm_parameter *
 static const xlm_row_sources *rows_of(const old_model *old, const xlm_parameter *p)
 {
     const char *part = xlm_part_of(p->name);
-    if (strcmp(part, "embeddings/language/weight") == 0)
+    if (xlm_part_is_of_languages(part))
         return old->languages;
     const bool words = strcmp(part, "embeddings/word/weight") == 0 || strcmp(part, "lm_head/bias") == 0;
     return words ? old->subwords : NULL;
@@ -216,7 +216,7 @@ static bool copy_rows(const changed_model *c, xlm_store *store, const char *path
 
 static bool write_parameter(const changed_model *c, xlm_store *store, const xlm_parameter *p, GError **error)
 {
-    const bool languages = strcmp(xlm_part_of(p->name), "embeddings/language/weight") == 0, vector = p->rows == 1 && !languages;
+    const bool languages = xlm_part_is_of_languages(p->name), vector = p->rows == 1 && !languages;
     const int64_t rows = vector ? p->cols : p->rows, width = vector ? 1 : p->cols;
     const uint64_t dims[2] = {(uint64_t)(p->rows == 1 ? p->cols : p->rows), (uint64_t)p->cols};
     g_autofree char *path = xlm_parameter_path("/model", p);
@@ -321,7 +321,7 @@ static void log_change(const changed_model *c)
             after += 4e-6 * (double)(p->rows * p->cols);
     }
     log_rows(c, "subwords", c->first.subwords, c->others.subwords);
-    if (c->first.loaded->config.language_embeddings)
+    if (c->first.loaded->config.language_embeddings || c->first.loaded->config.language_tokens)
         log_rows(c, "languages", c->first.languages, c->others.languages);
     xlm_log_info("parameters of the model: %.1f MB, and were %.1f MB: %.1f MB %s", after, before, fabs(after - before),
                  after <= before ? "saved" : "more");

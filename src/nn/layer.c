@@ -51,6 +51,12 @@ const char *xlm_part_of(const char *parameter)
     return part != NULL && (g_str_has_prefix(part, embeddings) || g_str_has_prefix(part, head)) ? part : parameter;
 }
 
+bool xlm_part_is_of_languages(const char *parameter)
+{
+    const char *part = xlm_part_of(parameter);
+    return strcmp(part, "embeddings/language/weight") == 0 || strcmp(part, "embeddings/language_token/weight") == 0;
+}
+
 xlm_layer xlm_layer_of(const char *parameter, const char **rest)
 {
     xlm_layer layer = {XLM_STACK_NONE, 0};

@@ -35,6 +35,8 @@ const char *xlm_part_name(const xlm_model_config *config, xlm_stack stack, const
 /* The name of a parameter without the prefix of the decoder's own embeddings and head: "embeddings/word/weight" for
  * "decoder/embeddings/word/weight". Other names are returned unchanged. A pointer into `parameter`. */
 const char *xlm_part_of(const char *parameter);
+/* Has the parameter, of an encoder or a decoder, a row for each language? */
+bool xlm_part_is_of_languages(const char *parameter);
 
 /* The name of the stack: "encoder", "decoder", or "" if it is none. */
 const char *xlm_stack_name(xlm_stack stack);

@@ -31,6 +31,9 @@ const xlm_option xlm_model_options[] = {
     OPTION(position_offset, INT, "2", 0, 1024, NULL,
            "number of the first position: 2 in RoBERTa (pad id + 1), 0 in BERT and XLM"),
     OPTION(language_embeddings, FLAG, "false", 0, 0, NULL, "add an embedding of the language to each token (XLM)"),
+    OPTION(language_tokens, FLAG, "false", 0, 0, NULL,
+           "begin what the decoder writes with a token of its language instead of <s>: without language embeddings, it tells into "
+           "which language to translate"),
     OPTION(token_types, FLAG, "false", 0, 0, NULL, "add an embedding of the side of a pair to each token (BERT)"),
     OPTION(activation, CHOICE, "gelu", 0, 0, "gelu|gelu_tanh",
            "activation of the feed-forward layers and the head: exact GELU, or its approximation by a tanh (ALBERT)"),
@@ -62,6 +65,9 @@ static const int64_t MAX_SINUSOIDS = (int64_t)1 << 27;
 
 static bool check_decoder(const xlm_model_config *c, GError **error)
 {
+    if (c->language_tokens && (c->decoder_layers == 0 || c->language_embeddings))
+        return xlm_error_set(error, EX_CONFIG, "language_tokens = true is for a decoder without language embeddings, and %s",
+                             c->decoder_layers == 0 ? "decoder_layers = 0" : "language_embeddings = true");
     return c->share_embeddings || c->decoder_layers > 0 ||
            xlm_error_set(error, EX_CONFIG, "share_embeddings = false is for a decoder, and decoder_layers = 0; set "
                          "decoder_layers, or leave share_embeddings out");
@@ -123,6 +129,13 @@ static void add_embeddings(const xlm_model_config *c, xlm_stack stack, xlm_param
         xlm_model_add_linear(p, xlm_part_name(c, stack, "embeddings/projection", name), c->hidden_size, e);
 }
 
+/* Also of a decoder that shares the encoder's embeddings. */
+static void add_language_tokens(const xlm_model_config *c, xlm_parameters *p)
+{
+    if (c->language_tokens)
+        xlm_model_add(p, "decoder/embeddings/language_token", "weight", c->languages, c->embedding_size, XLM_INIT_NORMAL, true);
+}
+
 static void add_head(const xlm_model_config *c, xlm_stack stack, xlm_parameters *p)
 {
     const int64_t e = c->embedding_size;
@@ -161,6 +174,7 @@ xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *paramet
     xlm_stack_declare(config, XLM_STACK_ENCODER, parameters);
     if (!config->share_embeddings)
         add_embeddings(config, XLM_STACK_DECODER, parameters);
+    add_language_tokens(config, parameters);
     xlm_stack_declare(config, XLM_STACK_DECODER, parameters);
     add_head(config, XLM_STACK_ENCODER, parameters);
     if (!config->share_embeddings)

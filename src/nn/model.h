@@ -10,7 +10,8 @@
  *   decoder/layer.i/attention/..., decoder/layer.i/memory_attention/..., decoder/layer.i/feed_forward/... as the encoder's (D >
  *   0) lm_head/dense/{weight [e x d],bias [e]}, lm_head/layer_norm/{weight,bias} [e] (bert; dense alone when e != d and
  *   head = xlm) · lm_head/bias [V]
- *   decoder/embeddings/..., decoder/lm_head/... as the encoder's (share_embeddings = false) */
+ *   decoder/embeddings/..., decoder/lm_head/... as the encoder's (share_embeddings = false)
+ *   decoder/embeddings/language_token/weight [languages x e] (language_tokens) */
 #ifndef XLM_NN_MODEL_H
 #define XLM_NN_MODEL_H
 

@@ -14,13 +14,26 @@ static xlm_var *table_of(const xlm_model *m, xlm_tape *tape, xlm_stack stack, co
     return xlm_model_parameter(tape, xlm_part_name(&m->config, stack, part, name), "weight");
 }
 
+/* Makes the word at position 0 the token of its language: the table of words gives nothing there, that of languages alone. */
+static void begin_with_languages(xlm_tape *tape, const xlm_text *text, const int32_t **words, const int32_t **languages)
+{
+    const int32_t n = MAX(text->tokens, 1);
+    int32_t *word = XLM_TAPE_TAKE(tape, int32_t, n), *language = XLM_TAPE_TAKE(tape, int32_t, n);
+    for (int32_t i = 0; i < text->tokens; i++) {
+        word[i] = text->positions[i] == 0 ? -1 : text->ids[i];
+        language[i] = text->positions[i] == 0 ? text->languages[i] : -1;
+    }
+    *words = word;
+    *languages = language;
+}
+
 /* H[0]: dropout(LayerNorm(word + position + language + token type)), T x d. */
 static xlm_var *embed(const xlm_model *m, xlm_tape *tape, xlm_stack stack, const xlm_text *text)
 {
     const xlm_model_config *c = &m->config;
     char name[XLM_PART_NAME];
-    xlm_var *table[4];
-    const int32_t *index[4];
+    xlm_var *table[5];
+    const int32_t *index[5];
     int tables = 0;
 
     table[tables] = table_of(m, tape, stack, "embeddings/word");
@@ -39,6 +52,10 @@ static xlm_var *embed(const xlm_model *m, xlm_tape *tape, xlm_stack stack, const
     if (c->token_types) {
         table[tables] = table_of(m, tape, stack, "embeddings/token_type");
         index[tables++] = text->types;
+    }
+    if (c->language_tokens && stack == XLM_STACK_DECODER) {
+        table[tables] = xlm_model_parameter(tape, "decoder/embeddings/language_token", "weight");
+        begin_with_languages(tape, text, &index[0], &index[tables++]);
     }
     xlm_var *x = xlm_embedding_sum(tape, tables, table, index, text->tokens, text->keys); /* T x e */
     x = xlm_dropout(tape, xlm_model_layer_norm(m, tape, xlm_part_name(c, stack, "embeddings/layer_norm", name), x), c->dropout);

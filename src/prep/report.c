@@ -1,19 +1,16 @@
 /* xlm-mpi: progress and results of a preparation. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/report.h"
 
-#include <sys/stat.h>
-
 #include "base/log.h"
+#include "files/path.h"
 
 /* ---- progress ---- */
 
 static int64_t source_bytes(const xlm_prep_source *source)
 {
     int64_t bytes = 0;
-    struct stat status;
     for (int side = 0; side < source->sides; side++)
-        if (stat(source->path[side], &status) == 0)
-            bytes += status.st_size;
+        bytes += xlm_path_bytes(source->path[side]);
     return bytes;
 }
 

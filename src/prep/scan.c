@@ -2,8 +2,8 @@
 #include "prep/scan.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
+#include "files/path.h"
 #include "prep/report.h"
 #include "text/lines.h"
 
@@ -26,9 +26,7 @@ struct xlm_scan {
 
 static int64_t choose_block_lines(const char *path, int bytes_a_line, int ranks)
 {
-    struct stat status;
-    const int64_t bytes = stat(path, &status) == 0 ? (int64_t)status.st_size : 0;
-    return CLAMP(bytes / bytes_a_line / BLOCKS_A_RANK / ranks, MIN_BLOCK, MAX_BLOCK);
+    return CLAMP(xlm_path_bytes(path) / bytes_a_line / BLOCKS_A_RANK / ranks, MIN_BLOCK, MAX_BLOCK);
 }
 
 xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source)

@@ -11,12 +11,12 @@
 
 enum {
     QUESTIONS = 1 << 15, /* whose vectors are in memory at a time */
-    MAX_PAIRS = 1000    /* of a section, all of which are asked with all others */
+    MAX_PAIRS = 1000    /* lines of a section that are combined with one another */
 };
 
 /* ---- files ---- */
 
-/* What is read: lines of two fields wait for the end of their section. */
+/* The reader of a file. Lines of two fields are kept until their section ends. */
 typedef struct reader {
     xlm_analogies *to;
     GPtrArray *pairs; /* char ** of two */
@@ -75,11 +75,11 @@ static bool take_line(void *data, const xlm_lines *lines, char *line, GError **e
     else if (n == 2 && fields[1][0] != '/')
         g_ptr_array_add(r->pairs, g_steal_pointer(&fields));
     if (r->pairs->len > MAX_PAIRS)
-        return xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "more than %d words with answers in one "
-                            "section, which are asked in pairs; is it a dictionary?", MAX_PAIRS);
+        return XLM_LINES_REFUSE(lines, error, "more than %d words with answers in one section, which are asked in pairs; is it a "
+                                "dictionary?", MAX_PAIRS);
     return n == 4 || n == 2 ||
-           xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "has %u words; a line is \": section\", the four "
-                        "words of an analogy, or a word and its answers", n);
+           XLM_LINES_REFUSE(lines, error, "has %u words; a line is \": section\", the four words of an analogy, or a word and "
+                            "its answers", n);
 }
 
 xlm_analogies *xlm_analogies_read(const char *path, GError **error)
@@ -119,7 +119,7 @@ typedef struct question {
     const xlm_analogy *text;
     place given[3];
     int side;               /* of d; −1: not covered */
-    int64_t first, answers; /* in `answers` of all: numbers in the side's set */
+    int64_t first, answers; /* in m->answers: numbers in the side's set */
 } question;
 
 typedef struct measure {
@@ -130,7 +130,7 @@ typedef struct measure {
     GArray *answers;     /* int64_t */
 } measure;
 
-/* Where "LANG:" ends, of the language of a side; NULL: it does not begin so. */
+/* The rest of a word after "LANG:", where LANG is the language of a side; NULL: it does not begin with that. */
 static const char *after_language(const xlm_word_side *side, const char *word)
 {
     const size_t size = side->name != NULL ? strlen(side->name) : 0;
@@ -226,11 +226,10 @@ static void answer(const xlm_comm *comm, const measure *m, int side, const quest
     for (int64_t i = 0; i < n; i++) {
         const int64_t *answers = &g_array_index(m->answers, int64_t, questions[i]->first);
         xlm_analogy_score *s = &scores[questions[i]->text->section];
-        for (int64_t k = 0; k < questions[i]->answers; k++)
-            if (answers[k] == nearest[i]) {
-                s->right++;
-                break;
-            }
+        bool right = false;
+        for (int64_t k = 0; k < questions[i]->answers && !right; k++)
+            right = answers[k] == nearest[i];
+        s->right += right;
         s->covered++;
         s->cosine += xlm_vector_cosine(m->width, targets + i * m->width, m->vectors[side] + answers[0] * m->width);
     }
@@ -288,9 +287,8 @@ void xlm_analogies_measure(const xlm_comm *comm, const xlm_analogies *analogies,
     }
     for (guint i = 0; i <= sections; i++) {
         xlm_analogy_score *s = &scores[i], *all = &scores[sections];
-        if (i < sections) {
+        if (i < sections)
             all->questions += s->questions, all->covered += s->covered, all->right += s->right, all->cosine += s->cosine;
-        }
         s->cosine = s->covered > 0 ? s->cosine / (double)s->covered : NAN;
     }
     close_measure(&m);

@@ -1,8 +1,9 @@
 /* xlm-mpi: analogies: a is to b as c is to d. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Files: a line "a b c d" each (Google's questions-words.txt), between blanks or tabs; d may be several right answers between
- * slashes. A line ": section" begins a section. Or lines "word<tab>answers" (BATS): then every ordered pair of a section's lines
- * is a question, b the first answer of the one line, d the answers of the other. Empty lines are skipped.
+ * Files have lines "a b c d" (Google's questions-words.txt), separated by blanks or tabs; d may be several right answers
+ * separated by slashes. A line ": section" begins a section. Or they have lines "word<tab>answers" (BATS): then every ordered
+ * pair of lines of a section is a question; b is the first answer of the first line, and d are the answers of the second. Empty
+ * lines are skipped.
  *
  * The answer is the word nearest by cosine to  b/|b| − a/|a| + c/|c|  (3CosAdd, Mikolov et al. 2013) among all candidates but
  * a, b and c. Candidates are the rows of the space and the words of the questions. With two sides, a word is looked up in the
@@ -31,11 +32,13 @@ void xlm_analogies_free(xlm_analogies *analogies);
 
 typedef struct xlm_analogy_score {
     int64_t questions, covered, right;
-    double cosine; /* mean of cos(b − a + c, d) over those that are covered, d the first answer that is; NaN without */
+    double cosine; /* mean of cos(b − a + c, d) over the covered questions, where d is the first covered answer; NaN if there are
+                      none */
 } xlm_analogy_score;
 
-/* [out] scores: [sections + 1], the last of all. rows: by side, the rows that are candidates (GArray of int32_t); NULL: all. The
- * same on any number of ranks, which share the questions; memory: as for xlm_alignment_nearest(). Collective. */
+/* [out] scores: [sections + 1], the last over all sections. rows: by side, the rows that are candidates (GArray of int32_t);
+ * NULL: all rows. The results are the same on any number of ranks, which share the questions. Memory: as for
+ * xlm_alignment_nearest(). Collective. */
 void xlm_analogies_measure(const xlm_comm *comm, const xlm_analogies *analogies, const xlm_word_sides *sides,
                            GArray *const rows[2], xlm_analogy_score *scores);
 

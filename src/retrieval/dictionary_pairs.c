@@ -17,7 +17,7 @@ struct sides {
 
 /* ---- cosines ---- */
 
-/* Those of one dictionary's pairs, or of two. */
+/* Mean cosines of the pairs of one dictionary or of several. */
 static void measure_cosines(const struct sides *s, const xlm_dictionary *const *d, int dictionaries,
                             xlm_dictionary_pairs_score *score)
 {
@@ -35,8 +35,8 @@ static void measure_cosines(const struct sides *s, const xlm_dictionary *const *
 
 /* ---- retrieval ---- */
 
-/* The words of a group, of a direction: [words]. A word of both dictionaries is in the first alone: what training has put near it
- * says nothing of words that it did not see. */
+/* [out] include: [words] which words of a direction are in a group. A word of both dictionaries is only in the first: where
+ * training has put it says nothing about words that training has not seen. */
 static void choose(const xlm_dictionary_pairs_input *in, const struct sides *s, int direction, int group, bool *include)
 {
     const xlm_dictionary *const d[] = {in->in, in->left_out};
@@ -60,14 +60,13 @@ static void retrieve(const xlm_comm *comm, const xlm_dictionary_pairs_input *in,
     g_autofree int64_t *by_cosine = g_new(int64_t, MAX(n, 1)), *by_csls = g_new(int64_t, MAX(n, 1));
     g_autofree float *hubness = g_new(float, MAX(candidates, 1));
     g_autofree bool *include = g_new(bool, MAX(n, 1));
-    xlm_alignment a = {
-        .width = s->width, .source_vectors = s->vectors[direction], .candidate_vectors = s->vectors[!direction], .n = n,
-        .candidates = candidates, .first = there.first, .translations = there.translations, .self = there.self,
-    };
-    const xlm_alignment reverse = {
-        .width = s->width, .source_vectors = s->vectors[!direction], .candidate_vectors = s->vectors[direction], .n = candidates,
-        .candidates = source->ids->len, .self = back.self,
-    };
+    const float *const vectors[2] = {s->vectors[0], s->vectors[1]};
+    const int64_t sizes[2] = {s->set[0].ids->len, s->set[1].ids->len};
+    xlm_alignment a = xlm_alignment_between(s->width, vectors, sizes, direction);
+    xlm_alignment reverse = xlm_alignment_between(s->width, vectors, sizes, !direction);
+    a.n = n;
+    a.first = there.first, a.translations = there.translations, a.self = there.self;
+    reverse.self = back.self;
     xlm_alignment_ranks(comm, &a, by_cosine);
     xlm_alignment_neighbours(comm, &reverse, in->neighbours, hubness);
     a.hubness = hubness;

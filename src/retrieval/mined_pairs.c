@@ -14,7 +14,7 @@ typedef struct neighbours {
     double *mean;  /* [n] r(x) */
 } neighbours;
 
-/* [n] infinite for rows of zeros, which are not found with such a hubness, and 0 for others. g_free. */
+/* [n] infinite for rows of zeros, so that with this as hubness they are never found, and 0 for others. g_free. */
 static float *find_zeros(int64_t n, int64_t width, const float *x)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
@@ -25,7 +25,7 @@ static float *find_zeros(int64_t n, int64_t width, const float *x)
     return zeros;
 }
 
-/* Those of side `from` among the other. */
+/* The neighbours of the sentences of side `from` on the other side. */
 static neighbours find_neighbours(const xlm_comm *comm, const xlm_mining *m, int from)
 {
     const int64_t n = m->n[from], candidates = m->n[!from], k = m->neighbours;
@@ -33,8 +33,8 @@ static neighbours find_neighbours(const xlm_comm *comm, const xlm_mining *m, int
                         .mean = g_new0(double, MAX(n, 1))};
     g_autofree float *own = find_zeros(n, m->width, m->vectors[from]);
     g_autofree float *hubness = find_zeros(candidates, m->width, m->vectors[!from]);
-    const xlm_alignment a = {.width = m->width, .source_vectors = m->vectors[from], .candidate_vectors = m->vectors[!from],
-                             .n = n, .candidates = candidates, .hubness = hubness};
+    xlm_alignment a = xlm_alignment_between(m->width, m->vectors, m->n, from);
+    a.hubness = hubness;
     xlm_alignment_nearest(comm, &a, m->neighbours, found.row, found.cosine);
     for (int64_t i = 0; i < n; i++) {
         float *cosine = found.cosine + i * k;

@@ -7,9 +7,8 @@
  * in a pair yet, are the pairs ("max" retrieval there, and in XTREME's scorer of BUCC). Those with a score of at least a
  * threshold are taken for translations.
  *
- * The threshold is looked for on other text: the pairs in the order of their scores, the first so many of them taken, F1
- * against the gold pairs; it is in the middle between the last score that is in and the first that is out, where F1 is highest,
- * of several places the first. */
+ * The threshold is chosen on other text: pairs are taken in the order of their scores until F1 against the gold pairs is highest,
+ * of several such places at the first; the threshold is halfway between the last score that is taken and the next one. */
 #ifndef XLM_RETRIEVAL_MINED_PAIRS_H
 #define XLM_RETRIEVAL_MINED_PAIRS_H
 
@@ -29,9 +28,9 @@ typedef struct xlm_mining {
     bool margin;             /* else the cosine is the score */
 } xlm_mining;
 
-/* Collective. All pairs, from the highest score down, of equal ones the first source first; g_array_unref. The same on any number
- * of ranks, which share the work. Memory beside the arguments: blocks of vectors and of products of some MB, and 6 k numbers a
- * sentence. */
+/* Collective. Returns all pairs by falling score, those of equal scores by source; g_array_unref. The result is the same on any
+ * number of ranks, which share the work. Memory beside the arguments: blocks of vectors and of products of some MB, and 6 k
+ * numbers a sentence. */
 GArray *xlm_mine_pairs(const xlm_comm *comm, const xlm_mining *mining);
 
 typedef struct xlm_mining_score {
@@ -40,9 +39,9 @@ typedef struct xlm_mining_score {
     double precision, recall, f1; /* 0 for 0 / 0 */
 } xlm_mining_score;
 
-/* is_gold: [pairs], in their order; gold: how many gold pairs there are, also such as are not among these. */
+/* is_gold: [pairs], in their order; gold: number of all gold pairs, including those that are not among these pairs. */
 xlm_mining_score xlm_mining_score_at(const GArray *pairs, const bool *is_gold, int64_t gold, double threshold);
-/* At the best threshold; where no pair is gold, above all scores. */
+/* The score at the best threshold, which is above all scores if no pair is gold. */
 xlm_mining_score xlm_mining_best_score(const GArray *pairs, const bool *is_gold, int64_t gold);
 
 #endif

@@ -10,7 +10,7 @@ static const char *const names[XLM_ALIGNMENT_GROUPS] = {"all", "in dictionary", 
                                                         "50-100 %"};
 _Static_assert(BANDS + XLM_FREQUENCY_BANDS == XLM_ALIGNMENT_GROUPS, "a group a band");
 
-/* [out] include: [n] source words that are in the group. list: frequencies of the source language. */
+/* [out] include: [n] which source words are in the group. list: frequencies of the source language. */
 static void choose(int group, const xlm_alignment_input *in, const xlm_token_set *source, const GArray *list, bool *include)
 {
     const int64_t n = source->ids->len;
@@ -21,7 +21,7 @@ static void choose(int group, const xlm_alignment_input *in, const xlm_token_set
     if (group < BANDS)
         return;
     const int b = group - BANDS;
-    const bool lowest = b == XLM_FREQUENCY_BANDS - 1; /* has those that the text does not have, too */
+    const bool lowest = b == XLM_FREQUENCY_BANDS - 1; /* includes those that the text does not have */
     for (int64_t i = 0; i < n; i++)
         include[i] = lowest;
     for (guint k = 0; k < list->len; k++) {

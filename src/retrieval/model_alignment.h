@@ -11,18 +11,18 @@
 typedef struct xlm_alignment_input {
     const xlm_model_config *model;
     const xlm_parameters *parameters;
-    const xlm_corpus *corpus;           /* which subwords each language has, and how often */
-    const xlm_dictionary *in, *left_out; /* pairs that training saw, and that it did not */
+    const xlm_corpus *corpus;           /* the subwords of each language, and how often they occur */
+    const xlm_dictionary *in, *left_out; /* pairs that training has seen, and those that it has not */
     bool reverse;                       /* from the dictionary's second language to its first */
 } xlm_alignment_input;
 
-/* Groups of tokens that are reported together: all; with a translation that training saw; without; by frequency in the source
- * language's training text, bands apart. */
+/* Groups of tokens that are reported together: all; those with a translation that training has seen, and those without; and each
+ * band of frequency in the source language's training text. */
 enum { XLM_ALIGNMENT_GROUPS = 7 };
 typedef struct xlm_alignment_group {
     const char *name; /* "all", "in dictionary", "left out", "top 1 %", "1-10 %", "10-50 %", "50-100 %" */
     xlm_alignment_score score;
-    double self; /* share of the source tokens that are a candidate too, which was left out for them */
+    double self; /* share of the source tokens that are also a candidate, which is left out for them */
 } xlm_alignment_group;
 
 /* Collective. Source tokens are those with a translation in the dictionary; candidates all subwords that the training text of the

@@ -7,8 +7,8 @@
 
 #include "vectors/alignment.h"
 
-/* Sources that bounds are made of: so many, and so many for each of the k nearest. The mean of the k largest of not many more
- * than k cosines is that of nearly all, and bounds nothing. */
+/* Number of sources that bounds are made of: FEW, or FEW_EACH for each of the k nearest, whichever is more. Among hardly more
+ * than k cosines, the mean of the k largest is nearly the mean of all, and bounds nothing. */
 enum { FEW = 1024, FEW_EACH = 10 };
 
 /* Where each word of a set is in another one of the same space: [n], −1 where it is not; NULL: they are of two spaces. */
@@ -108,8 +108,8 @@ static bool rank_looked(const xlm_comm *comm, const xlm_near_words_input *in, co
 }
 
 /* 2 cos(x, y) − r(y), without the products of all candidates with all sources: the mean of the k largest cosines of y with a few
- * of the sources is no larger than r(y), so it gives a bound; r(y) is found of the candidates with the largest bounds alone, of
- * twice as many until no other can be among the best. */
+ * of the sources is no larger than r(y), so it gives a bound; r(y) itself is found only for the candidates with the largest
+ * bounds, for twice as many each time, until no other can be among the best. */
 static void find_by_csls(const xlm_comm *comm, const xlm_near_words_input *in, const vectors *v, xlm_alignment *a, int32_t *best,
                          float *score)
 {

@@ -1,8 +1,8 @@
 /* xlm-mpi: the nearest neighbours of words, in their own language or another. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * By cos(x, y), and by CSLS(x, y) = 2 cos(x, y) − r(x) − r(y), r(x) the mean cosine of x with its k nearest candidates, r(y) that
- * of y with its k nearest among the rows of the word's side (Conneau et al. 2018; vectors/alignment.h). A word is no neighbour
- * of itself in one space, whatever the languages. */
+ * of y with its k nearest among the rows of the word's side (Conneau et al. 2018; vectors/alignment.h). A word is not its own
+ * neighbour in one space, whatever the languages are. */
 #ifndef XLM_RETRIEVAL_NEAR_WORDS_H
 #define XLM_RETRIEVAL_NEAR_WORDS_H
 
@@ -24,8 +24,8 @@ typedef struct xlm_near_words {
 } xlm_near_words;
 
 /* Collective. The same on any number of ranks. xlm_near_words_free. Memory: as for xlm_alignment_nearest(), the vectors of the
- * candidates, and with CSLS those of the sources. CSLS is exact, and found without the products of all candidates with all
- * sources: r(y) of the few candidates that can be among the best. */
+ * candidates, and with CSLS those of the sources. CSLS is exact, although not all candidates are multiplied with all sources:
+ * r(y) is computed only for the few candidates that can be among the best. */
 xlm_near_words xlm_near_words_find(const xlm_comm *comm, const xlm_near_words_input *input);
 void xlm_near_words_free(xlm_near_words *found);
 

@@ -11,7 +11,7 @@ typedef struct xlm_rank_correlation {
 } xlm_rank_correlation;
 
 /* The correlation of x[n] and y[n], n >= 3; equal values have the mean of their ranks. p by Student's t with n − 2 degrees of
- * freedom, t = ρ √((n − 2) / (1 − ρ²)): good for n of 10 or more, and reported for fewer too, as is the custom. */
+ * freedom, t = ρ √((n − 2) / (1 − ρ²)): a good approximation for n of 10 or more; it is given for fewer too, as is usual. */
 xlm_rank_correlation xlm_rank_correlate(int64_t n, const double *x, const double *y);
 
 /* Pearson's r of x[n] and y[n], n >= 2; NaN when all values of a side are equal. */

@@ -26,7 +26,7 @@ void xlm_pair_list_close(xlm_pair_list *list)
 
 /* ---- files ---- */
 
-/* A number and nothing else but blanks around it. */
+/* A number, perhaps with blanks around it, and nothing else. */
 static bool read_number(const char *text, double *number)
 {
     char *end;
@@ -34,27 +34,18 @@ static bool read_number(const char *text, double *number)
     return end != text && isfinite(*number) && strspn(end, " \t") == strlen(end);
 }
 
-static bool refuse(const xlm_lines *lines, const char *what, GError **error)
-{
-    return xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "%s", what);
-}
-
 static bool add_pair(xlm_pair_list *list, const xlm_lines *lines, char **fields, bool keys, bool *head, GError **error)
 {
     const guint n = g_strv_length(fields);
     double score;
     if (n < (keys ? 2u : 3u) || *fields[0] == '\0' || *fields[1] == '\0')
-        return refuse(lines, keys ? "a line must have the form word<tab>word"
-                                  : "a line must have the form word<tab>word<tab>score; scores in a file of their own are given "
-                                    "with --keys", error);
+        return XLM_LINES_REFUSE(lines, error, "a line must have the form word<tab>word%s",
+                                keys ? "" : "<tab>score; scores in a file of their own are given with --keys");
     const bool number = n >= 3 && read_number(fields[2], &score);
-    const bool is_head = list->words[0]->len == 0 && !*head && n >= 3 && !number && !keys;
-    if (is_head) {
-        *head = true;
-        return true;
-    }
+    if (list->words[0]->len == 0 && !*head && n >= 3 && !number && !keys)
+        return *head = true;
     if (!keys && !number)
-        return refuse(lines, "the score, its third field, is not a number", error);
+        return XLM_LINES_REFUSE(lines, error, "the score, its third field, is not a number");
     for (int s = 0; s < 2; s++)
         g_ptr_array_add(list->words[s], g_strdup(fields[s]));
     if (!keys)
@@ -62,7 +53,7 @@ static bool add_pair(xlm_pair_list *list, const xlm_lines *lines, char **fields,
     return true;
 }
 
-/* What is made of a line, 0-terminated. */
+/* What the lines of a file are read into. */
 typedef struct list_reader {
     xlm_pair_list *list;
     bool keys; /* there is a file of them */
@@ -83,7 +74,7 @@ static bool take_key(void *data, const xlm_lines *lines, char *line, GError **er
     if (*g_strstrip(line) == '\0')
         return true;
     if (!read_number(line, &score))
-        return refuse(lines, "a line of keys is one number, the score of a pair", error);
+        return XLM_LINES_REFUSE(lines, error, "a line of keys is one number, the score of a pair");
     g_array_append_val(r->list->scores, score);
     return true;
 }

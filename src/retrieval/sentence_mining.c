@@ -70,10 +70,8 @@ static void close_texts(texts *t)
 {
     for (int s = 0; s < 2; s++)
         xlm_numbered_sentences_free(t->sides[s]);
-    if (t->gold != NULL)
-        g_hash_table_unref(t->gold);
-    if (t->pairs != NULL)
-        g_array_unref(t->pairs);
+    g_clear_pointer(&t->gold, g_hash_table_unref);
+    g_clear_pointer(&t->pairs, g_array_unref);
     g_free(t->is_gold);
 }
 
@@ -88,29 +86,25 @@ static void close_miner(miner *m)
 
 /* ---- vectors and pairs ---- */
 
-/* `<s> subwords </s>` of each different sentence, cut to the model's positions; *cut, *empty: how many were, and how
- * many have none. */
+/* `<s> subwords </s>` of each different sentence, cut to the model's positions; [out] cut, empty: how many were cut, and how many
+ * have no subword. */
 static xlm_examples *make_examples(const miner *m, const xlm_numbered_sentences *s, int language, int64_t *cut, int64_t *empty)
 {
     xlm_examples *examples = xlm_examples_new(xlm_vocabulary_specials(m->loaded->vocabulary));
-    language = MAX(language, 0);
+    const int64_t max = m->loaded->config.positions - 2;
     for (guint i = 0; i < s->distinct->len; i++) {
         const int64_t place = g_array_index(s->distinct, int64_t, i);
-        int64_t first = place > 0 ? g_array_index(s->ends, int64_t, place - 1) : 0;
-        const int64_t end = g_array_index(s->ends, int64_t, place), last = MIN(end, first + m->loaded->config.positions - 2);
-        *cut += last < end;
-        *empty += first == end;
-        xlm_examples_add_special(examples, XLM_BOS, language, 0);
-        for (; first < last; first++)
-            xlm_examples_add(examples, g_array_index(s->subwords, int32_t, first), language, 0);
-        xlm_examples_add_special(examples, XLM_EOS, language, 0);
-        xlm_examples_end(examples);
+        const int64_t first = place > 0 ? g_array_index(s->ends, int64_t, place - 1) : 0;
+        const int64_t n = g_array_index(s->ends, int64_t, place) - first;
+        *cut += n > max;
+        *empty += n == 0;
+        xlm_examples_add_sentence(examples, &g_array_index(s->subwords, int32_t, first), n, max, MAX(language, 0));
     }
     return examples;
 }
 
-/* Places in the files instead of numbers among the different sentences; pairs with one that occurs there again are left out,
- * though they have kept others from their sentences. */
+/* Replace numbers among the different sentences by places in the files. Pairs with a sentence that occurs there more than once
+ * are left out, although they have kept their sentences from other pairs. */
 static void number_pairs(const texts *t)
 {
     guint kept = 0;
@@ -153,13 +147,13 @@ static bool mine(miner *m, texts *t, GError **error)
     if (empty > 0)
         xlm_log_warn("%" G_GINT64_FORMAT " sentences have no subword%s", empty,
                      o->special_tokens ? "" : ", and are in no pair");
-    if (good)
+    if (good) {
         t->pairs = xlm_mine_pairs(m->comm, &mining);
-    if (good)
         number_pairs(t);
+        t->is_gold = g_new0(bool, MAX(t->pairs->len, 1u));
+    }
     for (guint i = 0; good && t->gold != NULL && i < t->pairs->len; i++) {
         const xlm_mined_pair *pair = &g_array_index(t->pairs, xlm_mined_pair, i);
-        t->is_gold = i == 0 ? g_new(bool, t->pairs->len) : t->is_gold;
         t->is_gold[i] = xlm_numbered_pairs_have(t->gold, pair->source, pair->target,
                                                 xlm_numbered_sentences_count(t->sides[1]));
     }
@@ -246,11 +240,8 @@ static bool score_all(miner *m, GError **error)
     if (isnan(training.threshold)) {
         test = best_of(&m->test);
         xlm_log_info("the threshold is the best one for %s itself; --training finds it on other text", o->gold);
-    } else if (m->test.gold != NULL) {
-        test = xlm_mining_score_at(m->test.pairs, m->test.is_gold, gold, training.threshold);
     } else {
-        g_autofree bool *none = g_new0(bool, MAX(m->test.pairs->len, 1));
-        test = xlm_mining_score_at(m->test.pairs, none, 0, training.threshold);
+        test = xlm_mining_score_at(m->test.pairs, m->test.is_gold, gold, training.threshold);
     }
     GError *failure = NULL;
     if (m->comm->rank == 0)

@@ -1,7 +1,7 @@
 /* xlm-mpi: translations found by a model's hidden states, as in BUCC. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A sentence is encoded alone, `<s> text </s>`, and is one vector of H[l], pooled over its tokens. How pairs are found of the
- * vectors of two texts: retrieval/mined_pairs.h; files: vectors/numbered_sentences.h. */
+ * A sentence is encoded alone, `<s> text </s>`, and is one vector of H[l], pooled over its tokens. How pairs are found among the
+ * vectors of two texts is in retrieval/mined_pairs.h, the form of files in vectors/numbered_sentences.h. */
 #ifndef XLM_RETRIEVAL_SENTENCE_MINING_H
 #define XLM_RETRIEVAL_SENTENCE_MINING_H
 
@@ -14,14 +14,14 @@ typedef struct xlm_mining_options {
     const char *checkpoint;
     const char *files[2];     /* sentences */
     const char *gold;         /* pairs of these; NULL: none */
-    const char *training[3];  /* sentences and gold pairs that the threshold is looked for on; NULL: none */
+    const char *training[3];  /* sentences and gold pairs on which the threshold is chosen; NULL: none */
     const char *languages[2]; /* NULL: the endings of the files' names */
     int64_t layer;            /* 0 ... L; -1: L */
     int pooling;              /* XLM_POOL_... (vectors/sentence_vectors.h) */
-    bool special_tokens;      /* it is over <s> and </s> too */
+    bool special_tokens;      /* pooling includes <s> and </s> */
     bool margin;              /* score; else the cosine */
     int neighbours;           /* k */
-    double threshold;         /* NAN: looked for, on training or else on gold */
+    double threshold;         /* NAN: chosen on `training`, or on the gold pairs of `files` without it */
     const char *output;       /* file of the pairs: score<tab>source id<tab>target id; NULL: none */
     const char *csv;          /* file of the result; NULL: none */
 } xlm_mining_options;

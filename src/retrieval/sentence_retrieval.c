@@ -15,7 +15,7 @@
 #include "vectors/alignment.h"
 #include "vectors/sentence_vectors.h"
 
-/* What is found of one layer and one kind of vectors, by direction: 0 from source to target. */
+/* The results for one layer and one kind of vectors, by direction: 0 from source to target. */
 struct found {
     double cosine[2], csls[2]; /* accuracies, 0 … 1 */
 };
@@ -28,7 +28,7 @@ struct retrieval {
     xlm_pair_text *text;
     int languages[2];
     int64_t first_layer, layers;
-    int vectors;              /* of a sentence: what is pooled, and perhaps the row of <s> */
+    int vectors;              /* vectors of a sentence: the pooled one, and perhaps the row of <s> */
     GArray **own;             /* [layers x vectors x 2 sides] float: vectors of this rank's pairs that were encoded */
     GArray *own_digests[2];   /* uint64_t of their subwords */
     int64_t pairs, left_out;  /* of all ranks: encoded; not */
@@ -63,7 +63,7 @@ static bool open_all(struct retrieval *r, GError **error)
         !xlm_align_input_open(r->comm, &o->source, XLM_PAIR_WORK_SUM, XLM_PAIRS_UNIT, &r->input, error))
         return false;
     if (o->source.corpus && !xlm_pair_languages_of_corpus(r->loaded, o->checkpoint, &r->input, r->languages, error))
-        return false; /* what all ranks have met */
+        return false; /* all ranks have the same error */
     r->text = xlm_pair_text_read(r->comm, r->input.pairs, r->loaded->vocabulary, r->languages, XLM_WORDS_SPACE, error);
     return r->text != NULL;
 }
@@ -73,8 +73,7 @@ static void close_all(struct retrieval *r)
     for (int64_t i = 0; i < 2 * r->vectors * r->layers && r->own != NULL; i++)
         g_array_unref(r->own[i]);
     for (int s = 0; s < 2; s++) {
-        if (r->own_digests[s] != NULL)
-            g_array_unref(r->own_digests[s]);
+        g_clear_pointer(&r->own_digests[s], g_array_unref);
         g_free(r->digests[s]);
         g_free(r->right_first[s]);
         g_free(r->right_end[s]);
@@ -170,8 +169,7 @@ static void encode(struct retrieval *r)
 static void *gather(const struct retrieval *r, const GArray *own)
 {
     void *all;
-    g_autofree size_t *sizes = g_new(size_t, r->comm->ranks);
-    xlm_comm_gather_all(r->comm, own->data, own->len * g_array_get_element_size((GArray *)own), &all, sizes);
+    xlm_comm_gather_all(r->comm, own->data, own->len * g_array_get_element_size((GArray *)own), &all, NULL);
     return all;
 }
 
@@ -186,7 +184,7 @@ static gint by_digest(gconstpointer a, gconstpointer b, gpointer digests)
 
 /* For the queries of a direction the rows of the other side, of the same pool, that have the subwords of their translation. They
  * are side by side when rows are ordered by subwords, and all queries that have them share them. pairs are at most 2^31 − 1.
- * *repeated: so many translations are not the only ones. */
+ * repeated: increased by the number of translations that are not the only ones with their subwords. */
 static void find_right(struct retrieval *r, int direction, int64_t pool, int64_t *repeated)
 {
     const int64_t n = r->used;
@@ -258,9 +256,8 @@ static void measure(const struct retrieval *r, float *const *vectors, struct fou
             .width = width(r), .source_vectors = vectors[direction], .candidate_vectors = vectors[!direction], .n = r->used,
             .candidates = r->used, .first = r->right_first[direction], .end = r->right_end[direction],
             .translations = r->right[direction], .pool = r->options->pool,
-        };
+        }, reverse = a;
         found->cosine[direction] = accuracy(r->comm, &a, rank);
-        xlm_alignment reverse = a;
         reverse.source_vectors = a.candidate_vectors;
         reverse.candidate_vectors = a.source_vectors;
         xlm_alignment_neighbours(r->comm, &reverse, r->options->neighbours, hubness);

@@ -5,8 +5,8 @@
  * source sentences x whose translation has, among the target sentences y of all pairs, the largest
  *   cos(x, y), or
  *   CSLS(x, y) = 2 cos(x, y) − r(x) − r(y), r(x), r(y) the mean cosine with the k nearest sentences of the other side
- * (Conneau et al. 2018); from target to source with the sides exchanged. Sentences of the same subwords as the translation are
- * right answers too. Other ties count against (vectors/alignment.h). */
+ * (Conneau et al. 2018); from target to source with the sides exchanged. Sentences with the same subwords as the translation are
+ * right answers too. Other ties count against it (vectors/alignment.h). */
 #ifndef XLM_RETRIEVAL_SENTENCE_RETRIEVAL_H
 #define XLM_RETRIEVAL_SENTENCE_RETRIEVAL_H
 
@@ -16,11 +16,11 @@ typedef struct xlm_retrieval_options {
     const char *checkpoint;
     xlm_align_source source; /* as for xlm_model_links() */
     int64_t layer;           /* 0 … L, or XLM_LAYER_ALL (model_aligner/model_links.h) */
-    int64_t pool;            /* sentences are looked for among those of so many pairs, one run of pairs after another; the pairs
-                                after the last whole run are left out. 0: among all */
+    int64_t pool;            /* number of pairs among which sentences are looked for, one run of pairs after another; pairs after
+                                the last whole run are left out. 0: all pairs */
     int neighbours;          /* k, at least 1 */
     int pooling;             /* XLM_POOL_... (vectors/sentence_vectors.h); -1: the mean and, beside it, the row of <s> */
-    bool special_tokens;     /* it is over <s> and </s> too */
+    bool special_tokens;     /* pooling includes <s> and </s> */
     const char *csv;         /* file of the table; NULL: none */
 } xlm_retrieval_options;
 

@@ -146,9 +146,10 @@ static bool check_model(const xlm_job *job, const xlm_vocabulary *vocabulary, GE
                              "in [model]");
     if (job->model.head == XLM_HEAD_NONE)
         return xlm_error_set(error, EX_CONFIG, "[evaluate]: translate needs a head for words; set head = bert or xlm in [model]");
-    if (directions > 1 && !job->model.language_embeddings)
+    if (directions > 1 && !job->model.language_embeddings && !job->model.language_tokens)
         return xlm_error_set(error, EX_CONFIG, "[evaluate]: translate has %" G_GINT64_FORMAT " directions, and without language "
-                             "embeddings the decoder cannot know which; set language_embeddings = true in [model]", directions);
+                             "embeddings or tokens the decoder cannot know which; set language_embeddings = true or "
+                             "language_tokens = true in [model]", directions);
     if (job->evaluate.beam > ordinary)
         return xlm_error_set(error, EX_CONFIG, "[evaluate]: beam = %" G_GINT64_FORMAT " is larger than the vocabulary, which has %"
                              G_GINT64_FORMAT " tokens that are not special", job->evaluate.beam, ordinary);

@@ -83,7 +83,7 @@ static const xlm_row_sources *rows_of(const source *s, const xlm_parameter *here
 {
     *cols = here->cols;
     const char *part = xlm_part_of(here->name);
-    if (strcmp(part, "embeddings/language/weight") == 0)
+    if (xlm_part_is_of_languages(part))
         return s->languages;
     if (strcmp(part, "embeddings/word/weight") == 0)
         return s->subwords;
@@ -271,7 +271,7 @@ static void log_start(const source *s, const xlm_parameters *parameters)
     log_names("drawn", s->drawn);
     log_names("left", s->left);
     log_rows("subwords", s->subwords);
-    if (xlm_parameters_find(parameters, "embeddings/language/weight") >= 0)
+    if (s->job->model.language_embeddings || s->job->model.language_tokens)
         log_rows("languages", s->languages);
 }
 

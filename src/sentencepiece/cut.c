@@ -44,7 +44,7 @@ static int compare_texts(const void *a, const void *b) { return strcmp(*(char *c
 /* Find out which characters the pieces have, alone and next to others. */
 static void read_characters(xlm_piece_rules *r, const GArray *pieces, bool unigram)
 {
-    GPtrArray *used = g_ptr_array_new(); /* char * */
+    g_autoptr(GPtrArray) used = g_ptr_array_new(); /* char * */
     for (guint i = 0; i < pieces->len; i++) {
         const xlm_model_piece *piece = &g_array_index(pieces, xlm_model_piece, i);
         if (piece->kind == XLM_PIECE_NORMAL || piece->kind == XLM_PIECE_GIVEN || (piece->kind == XLM_PIECE_UNUSED && !unigram))
@@ -66,7 +66,6 @@ static void read_characters(xlm_piece_rules *r, const GArray *pieces, bool unigr
         g_ptr_array_add(r->longer, g_string_free(folded, FALSE));
     }
     g_ptr_array_sort(r->longer, compare_texts);
-    g_ptr_array_unref(used);
 }
 
 xlm_piece_rules *xlm_piece_rules_new(const char *bytes, size_t size, const GArray *pieces)

@@ -283,14 +283,10 @@ static void put_piece(GString *out, const xlm_model_piece *piece)
     put_bytes(out, 1, m->str, m->len);
 }
 
-GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size)
+GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size, bool one_space)
 {
-    return xlm_sentencepiece_write_spaces(pieces, n, map, map_size, true);
-}
-
-GString *xlm_sentencepiece_write_spaces(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size, bool one_space)
-{
-    GString *out = g_string_new(NULL), *trainer = g_string_new(NULL), *normaliser = g_string_new(NULL);
+    g_autoptr(GString) trainer = g_string_new(NULL), normaliser = g_string_new(NULL);
+    GString *out = g_string_new(NULL);
     uint64_t unknown = 0;
     for (size_t i = 0; i < n; i++) {
         put_piece(out, &pieces[i]);
@@ -310,8 +306,6 @@ GString *xlm_sentencepiece_write_spaces(const xlm_model_piece *pieces, size_t n,
     put_number(normaliser, 5, 1); /* spaces as U+2581 */
     put_bytes(out, 2, trainer->str, trainer->len);
     put_bytes(out, 3, normaliser->str, normaliser->len);
-    g_string_free(trainer, TRUE);
-    g_string_free(normaliser, TRUE);
     return out;
 }
 
@@ -330,7 +324,8 @@ int64_t xlm_sentencepiece_type(const char *bytes, size_t size)
 
 GString *xlm_sentencepiece_change(const char *bytes, size_t size, const uint8_t *keep, const xlm_model_piece *more, size_t n)
 {
-    GString *pieces = g_string_new(NULL), *others = g_string_new(NULL);
+    g_autoptr(GString) others = g_string_new(NULL);
+    GString *pieces = g_string_new(NULL);
     message m = {(const unsigned char *)bytes, 0, size};
     field f;
     for (size_t begin = 0, i = 0; next_field(&m, &f, NULL) == 1; begin = m.at) {
@@ -341,6 +336,5 @@ GString *xlm_sentencepiece_change(const char *bytes, size_t size, const uint8_t 
     for (size_t i = 0; i < n; i++)
         put_piece(pieces, &more[i]);
     g_string_append_len(pieces, others->str, (gssize)others->len);
-    g_string_free(others, TRUE);
     return pieces;
 }

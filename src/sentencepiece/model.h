@@ -41,10 +41,8 @@ int64_t xlm_sentencepiece_type(const char *bytes, size_t size);
  * g_string_free. */
 GString *xlm_sentencepiece_change(const char *bytes, size_t size, const uint8_t *keep, const xlm_model_piece *more, size_t n);
 
-/* The file of a unigram model of n pieces. map[map_size]: its character map, not checked. g_string_free. */
-GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size);
-/* The same. one_space: the model allows at most one space between words, and none at the ends. */
-GString *xlm_sentencepiece_write_spaces(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size,
-                                        bool one_space);
+/* The file of a unigram model of n pieces. map[map_size]: its character map, not checked. one_space: the model allows at most one
+ * space between words, and none at the ends. g_string_free. */
+GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size, bool one_space);
 
 #endif

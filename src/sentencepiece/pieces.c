@@ -27,3 +27,11 @@ xlm_pieces *xlm_pieces_new(GString *bytes, GError **error)
     xlm_pieces_free(m);
     return NULL;
 }
+
+GHashTable *xlm_pieces_by_text(const xlm_pieces *m)
+{
+    GHashTable *by_text = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < m->pieces->len; i++)
+        g_hash_table_insert(by_text, xlm_pieces_at(m, i)->text, (void *)(uintptr_t)xlm_pieces_at(m, i));
+    return by_text;
+}

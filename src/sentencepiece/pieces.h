@@ -28,6 +28,8 @@ xlm_pieces *xlm_pieces_new(GString *bytes, GError **error);
 /* An xlm_pieces, not NULL. */
 void xlm_pieces_free(void *model);
 
+/* Text -> const xlm_model_piece *, borrowed; of equal texts the last. g_hash_table_unref. */
+GHashTable *xlm_pieces_by_text(const xlm_pieces *model);
 static inline const xlm_model_piece *xlm_pieces_at(const xlm_pieces *model, guint i)
 {
     return &g_array_index(model->pieces, xlm_model_piece, i);

@@ -93,6 +93,15 @@ void xlm_examples_end(xlm_examples *examples)
     g_array_append_val(examples->ends, e);
 }
 
+void xlm_examples_add_sentence(xlm_examples *examples, const int32_t *ids, int64_t n, int64_t max, int32_t language)
+{
+    xlm_examples_add_special(examples, XLM_BOS, language, 0);
+    for (int64_t i = 0; i < MIN(n, max); i++)
+        xlm_examples_add(examples, ids[i], language, 0);
+    xlm_examples_add_special(examples, XLM_EOS, language, 0);
+    xlm_examples_end(examples);
+}
+
 void xlm_examples_keep_together(xlm_examples *examples, int64_t group) { examples->together = group; }
 int64_t xlm_examples_together(const xlm_examples *examples) { return examples->together; }
 

@@ -34,6 +34,8 @@ void xlm_examples_mark_word(xlm_examples *examples);
 /* End an example: the tokens added since the last call. */
 void xlm_examples_end(xlm_examples *examples);
 
+/* Add and end an example of one sentence: <s>, at most `max` of its n subwords, </s>. */
+void xlm_examples_add_sentence(xlm_examples *examples, const int32_t *ids, int64_t n, int64_t max, int32_t language);
 /* Code-switching of words: each time an example is drawn for training, every marked word that has a translation is replaced by
  * one of its translations with probability `share`, and gets the translation's language. vocabulary: ids are below this. The
  * dictionary is not borrowed. */

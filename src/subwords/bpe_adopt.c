@@ -11,16 +11,11 @@
 
 static const char TOKENIZER[] = "tokenizer.json";
 
-static bool is_type(const json_t *step, const char *type)
-{
-    return g_strcmp0(json_string_value(json_object_get(step, "type")), type) == 0;
-}
-
 /* Does the step replace one character of a set by `by`? */
 static bool replaces_characters(const json_t *step, const char *by)
 {
     const char *pattern = json_string_value(json_object_get(json_object_get(step, "pattern"), "Regex"));
-    return is_type(step, "Replace") && pattern != NULL && xlm_pattern_is_characters(pattern) &&
+    return xlm_tokenizer_is_type(step, "Replace") && pattern != NULL && xlm_pattern_is_characters(pattern) &&
            g_strcmp0(json_string_value(json_object_get(step, "content")), by) == 0;
 }
 
@@ -30,20 +25,20 @@ static bool read_normaliser(const json_t *normaliser, bool *lowercase)
     const json_t *steps = json_object_get(normaliser, "normalizers");
     const size_t n = json_array_size(steps);
     *lowercase = n == 6;
-    return is_type(normaliser, "Sequence") && (n == 3 || n == 6) && replaces_characters(json_array_get(steps, 0), "") &&
-           replaces_characters(json_array_get(steps, 1), " ") && is_type(json_array_get(steps, 2), "NFC") &&
-           (n == 3 || (is_type(json_array_get(steps, 3), "Replace") && is_type(json_array_get(steps, 4), "Lowercase") &&
-                       is_type(json_array_get(steps, 5), "NFC")));
+    return xlm_tokenizer_is_type(normaliser, "Sequence") && (n == 3 || n == 6) && replaces_characters(json_array_get(steps, 0), "") &&
+           replaces_characters(json_array_get(steps, 1), " ") && xlm_tokenizer_is_type(json_array_get(steps, 2), "NFC") &&
+           (n == 3 || (xlm_tokenizer_is_type(json_array_get(steps, 3), "Replace") && xlm_tokenizer_is_type(json_array_get(steps, 4), "Lowercase") &&
+                       xlm_tokenizer_is_type(json_array_get(steps, 5), "NFC")));
 }
 
 static bool read_splitter(const json_t *splitter, xlm_word_mode *mode)
 {
     const json_t *steps = json_object_get(splitter, "pretokenizers"), *split = json_array_get(steps, 1);
     const char *pattern = json_string_value(json_object_get(json_object_get(split, "pattern"), "Regex"));
-    const bool spaces = is_type(splitter, "WhitespaceSplit");
+    const bool spaces = xlm_tokenizer_is_type(splitter, "WhitespaceSplit");
     *mode = spaces ? XLM_WORDS_SPACE : XLM_WORDS_ICU;
-    return spaces || (is_type(splitter, "Sequence") && json_array_size(steps) == 2 &&
-                      is_type(json_array_get(steps, 0), "WhitespaceSplit") && is_type(split, "Split") && pattern != NULL &&
+    return spaces || (xlm_tokenizer_is_type(splitter, "Sequence") && json_array_size(steps) == 2 &&
+                      xlm_tokenizer_is_type(json_array_get(steps, 0), "WhitespaceSplit") && xlm_tokenizer_is_type(split, "Split") && pattern != NULL &&
                       xlm_pattern_is_words(pattern));
 }
 
@@ -58,7 +53,7 @@ static bool is_ours(const xlm_tokenizer_files *files)
     const json_t *model = xlm_tokenizer_value(files, TOKENIZER, "model", NULL);
     bool lowercase;
     xlm_word_mode mode;
-    return is_type(model, "BPE") && g_strcmp0(json_string_value(json_object_get(model, "end_of_word_suffix")), BPE_END) == 0 &&
+    return xlm_tokenizer_is_type(model, "BPE") && g_strcmp0(json_string_value(json_object_get(model, "end_of_word_suffix")), BPE_END) == 0 &&
            !json_is_string(json_object_get(model, "continuing_subword_prefix")) && read_steps(files, &lowercase, &mode);
 }
 

@@ -18,6 +18,7 @@
 #include "base/rng.h"
 #include "subwords/bpe_bytes.h"
 #include "bpe/codes.h"
+#include "subwords/bpe_change.h"
 #include "subwords/word_store.h"
 
 static const char SPACE[] = "\xc4\xa0"; /* U+0120 */
@@ -28,14 +29,14 @@ typedef xlm_byte_merges merges;
 static merges *new_merges(bool space_first)
 {
     merges *m = g_new(merges, 1);
-    *m = (merges){space_first, g_ptr_array_new_with_free_func(g_free), g_hash_table_new(g_str_hash, g_str_equal)};
+    *m = (merges){space_first, g_ptr_array_new_with_free_func(g_free), bpe_new()};
     return m;
 }
 
 static void free_merges(void *model)
 {
     merges *m = model;
-    g_hash_table_unref(m->ranks);
+    xlm_bpe_free(m->bpe);
     g_ptr_array_unref(m->pairs);
     g_free(m);
 }
@@ -49,10 +50,8 @@ static const char *add_pair(merges *m, const char *pair, size_t size)
         return "is not a merge: two subwords with a space between them";
     if (xlm_utf8_check(pair, size) < size || memchr(pair, '\0', size) != NULL)
         return "is not UTF-8";
-    char *copy = g_strndup(pair, size);
-    if (!g_hash_table_contains(m->ranks, copy))
-        g_hash_table_insert(m->ranks, copy, GUINT_TO_POINTER(m->pairs->len));
-    g_ptr_array_add(m->pairs, copy);
+    bpe_add_pair(m->bpe, pair, (size_t)(space - pair), space + 1, (size_t)(pair + size - space - 1), 0);
+    g_ptr_array_add(m->pairs, g_strndup(pair, size));
     return NULL;
 }
 
@@ -254,14 +253,13 @@ static GString *print(const void *model)
 
 static void *parse(const char *name, const char *bytes, size_t size, GError **error)
 {
-    char *text = g_strndup(bytes, size), **lines = g_strsplit(text, "\n", -1);
+    g_autofree char *text = g_strndup(bytes, size);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     const char *wrong = lines[0] == NULL || !g_str_has_prefix(lines[0], "#space_first ") ? "has no line #space_first" : NULL;
     merges *m = new_merges(wrong == NULL && g_str_has_suffix(lines[0], " 1"));
     for (char **line = lines + 1; wrong == NULL && *line != NULL; line++)
         if (**line != '\0')
             wrong = add_pair(m, *line, strlen(*line));
-    g_strfreev(lines);
-    g_free(text);
     if (wrong == NULL)
         return m;
     free_merges(m);
@@ -285,14 +283,13 @@ static void *load(const xlm_store *store, const char *path, GError **error)
     int64_t space_first;
     if (!xlm_store_get_int(store, path, "bytes_space_first", &space_first, error))
         return NULL;
-    char **pairs = xlm_word_store_load_words(store, path, "merges", &n, error);
+    g_auto(GStrv) pairs = xlm_word_store_load_words(store, path, "merges", &n, error);
     if (pairs == NULL)
         return NULL;
     merges *m = new_merges(space_first != 0);
     const char *wrong = NULL;
     for (uint64_t i = 0; i < n && wrong == NULL; i++)
         wrong = add_pair(m, pairs[i], strlen(pairs[i]));
-    g_strfreev(pairs);
     if (wrong == NULL)
         return m;
     free_merges(m);
@@ -343,41 +340,26 @@ static xlm_word_mark spell(const void *model, const char *subword, GString *out)
 
 /* ---- segmenting ---- */
 
-/* A symbol of the current word, its bytes [start, end). links[0] is the first symbol of the word; `next` of the last is 0. */
-typedef struct symbol_link {
-    uint32_t start, end;
-    uint32_t previous, next;
-    guint rank; /* of the merge with the next symbol; G_MAXUINT: there is none, or the symbol was merged */
-} symbol_link;
-
 typedef struct cutter {
-    const merges *model;
-    GArray *links;   /* symbol_link */
-    GArray *heap;    /* uint64_t: rank << 32 | link (bpe/codes.h) */
-    GArray *pending; /* the same: inserted when the present rank is done */
-    GArray *ends;    /* uint32_t: end of each symbol in the word */
-    GString *pair, *segmented;
+    xlm_bpe_cutter *merging;
+    GArray *ends; /* uint32_t: end of each symbol in the word */
+    GString *segmented;
 } cutter;
 
 static void *open_cutter(const void *model, const xlm_word_counts *allowed)
 {
     (void)allowed; /* a vocabulary of this class has everything that its merges make */
     cutter *c = g_new(cutter, 1);
-    *c = (cutter){.model = model, .links = g_array_new(FALSE, FALSE, sizeof(symbol_link)),
-                  .heap = g_array_new(FALSE, FALSE, sizeof(uint64_t)), .pending = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
-                  .ends = g_array_new(FALSE, FALSE, sizeof(uint32_t)), .pair = g_string_new(NULL),
-                  .segmented = g_string_new(NULL)};
+    *c = (cutter){xlm_bpe_cutter_new(((const merges *)model)->bpe, NULL), g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+                  g_string_new(NULL)};
     return c;
 }
 
 static void close_cutter(void *pointer)
 {
     cutter *c = pointer;
-    g_array_unref(c->links);
-    g_array_unref(c->heap);
-    g_array_unref(c->pending);
+    xlm_bpe_cutter_free(c->merging);
     g_array_unref(c->ends);
-    g_string_free(c->pair, TRUE);
     g_string_free(c->segmented, TRUE);
     g_free(c);
 }
@@ -385,89 +367,11 @@ static void close_cutter(void *pointer)
 static uint32_t end_of(const cutter *c, guint i) { return g_array_index(c->ends, uint32_t, i); }
 static uint32_t begin_of(const cutter *c, guint i) { return i > 0 ? end_of(c, i - 1) : 0; }
 
-static void read_characters(cutter *c, const char *word, size_t size)
-{
-    g_array_set_size(c->links, 0);
-    for (uint32_t start = 0, end; start < size; start = end) {
-        for (end = start + 1; end < size && (word[end] & 0xC0) == 0x80;)
-            end++;
-        const uint32_t i = c->links->len;
-        const symbol_link link = {start, end, i - 1, end < size ? i + 1 : 0, G_MAXUINT};
-        g_array_append_val(c->links, link);
-    }
-}
-
-/* Find the merge of symbol i and the next one. */
-static void rank_pair(cutter *c, const char *word, uint32_t i, bool at_once)
-{
-    symbol_link *links = (symbol_link *)(void *)c->links->data, *left = &links[i];
-    const symbol_link *right = &links[left->next];
-    void *rank;
-    left->rank = G_MAXUINT;
-    if (left->next == 0)
-        return;
-    g_string_truncate(c->pair, 0);
-    g_string_append_len(c->pair, word + left->start, left->end - left->start);
-    g_string_append_c(c->pair, ' ');
-    g_string_append_len(c->pair, word + right->start, right->end - right->start);
-    if (!g_hash_table_lookup_extended(c->model->ranks, c->pair->str, NULL, &rank))
-        return;
-    left->rank = GPOINTER_TO_UINT(rank);
-    const uint64_t key = (uint64_t)left->rank << 32 | i;
-    if (at_once)
-        bpe_put_key(c->heap, key);
-    else
-        g_array_append_val(c->pending, key);
-}
-
-static void merge_link(cutter *c, const char *word, uint32_t i)
-{
-    symbol_link *links = (symbol_link *)(void *)c->links->data;
-    const uint32_t gone = links[i].next, next = links[gone].next;
-    links[i].end = links[gone].end;
-    links[i].next = next;
-    links[gone].rank = G_MAXUINT;
-    if (next != 0)
-        links[next].previous = i;
-    rank_pair(c, word, i, false);
-    if (i > 0)
-        rank_pair(c, word, links[i].previous, false);
-}
-
-/* As long as there is a merge, apply the one of the lowest rank in all places, from left to right. kept: NULL, or append those of
- * `subwords` that merges make. */
-static void merge_all(cutter *c, const char *word, size_t size, const xlm_word_counts *subwords, xlm_word_counts *kept)
-{
-    read_characters(c, word, size);
-    const symbol_link *links = (const symbol_link *)(const void *)c->links->data;
-    for (uint32_t i = 0; i < c->links->len; i++)
-        rank_pair(c, word, i, true);
-    while (c->heap->len > 0) {
-        const uint64_t key = bpe_take_key(c->heap);
-        const uint32_t rank = (uint32_t)(key >> 32), i = (uint32_t)key;
-        if (links[i].rank == rank) {
-            merge_link(c, word, i);
-            if (kept != NULL)
-                xlm_segmenter_keep(subwords, word + links[i].start, links[i].end - links[i].start, kept);
-        }
-        if (c->heap->len == 0 || g_array_index(c->heap, uint64_t, 0) >> 32 != rank) {
-            for (guint k = 0; k < c->pending->len; k++)
-                bpe_put_key(c->heap, g_array_index(c->pending, uint64_t, k));
-            g_array_set_size(c->pending, 0);
-        }
-    }
-    g_array_set_size(c->ends, 0);
-    for (uint32_t i = 0, more = c->links->len > 0; more; more = i != 0) {
-        g_array_append_val(c->ends, links[i].end);
-        i = links[i].next;
-    }
-}
-
 static const char *segment(void *pointer, const char *word, size_t size, GArray *places, size_t *n, GError **error)
 {
     (void)error;
     cutter *c = pointer;
-    merge_all(c, word, size, NULL, NULL);
+    xlm_bpe_cutter_unmarked(c->merging, word, size, c->ends);
     g_string_truncate(c->segmented, 0);
     for (guint i = 0; i < c->ends->len; i++) {
         g_string_append(c->segmented, i > 0 ? " " : "");
@@ -486,7 +390,7 @@ static const char *segment_subword(void *pointer, const char *subword, size_t *n
 /* ---- vocabularies made of others ---- */
 
 /* Keep all bytes, so that no text is unknown, and everything that merges make on the way to a subword. */
-static void keep_needed(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept)
+static void keep_needed(const merges *m, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
     g_autoptr(GString) byte = g_string_new(NULL);
     for (int i = 0; i < 256; i++) {
@@ -494,11 +398,16 @@ static void keep_needed(const void *model, const xlm_word_counts *subwords, xlm_
         g_string_append_unichar(byte, (gunichar)character_of((unsigned char)i));
         xlm_segmenter_keep(subwords, byte->str, byte->len, kept);
     }
-    cutter *c = open_cutter(model, NULL);
-    for (uint32_t i = 0; i < xlm_word_counts_size(kept); i++) {
-        size_t size;
-        const char *subword = xlm_word_counts_word(kept, i, &size);
-        merge_all(c, subword, size, subwords, kept);
+    g_autofree uint8_t *used = g_new0(uint8_t, MAX(xlm_bpe_size(m->bpe), 1));
+    cutter *c = open_cutter(m, NULL);
+    xlm_bpe_cutter_record(c->merging, used);
+    for (uint32_t i = 0, n; i < (n = xlm_word_counts_size(kept));) { /* what is kept on the way to a subword is a subword too */
+        for (; i < n; i++) {
+            size_t size;
+            const char *subword = xlm_word_counts_word(kept, i, &size);
+            xlm_bpe_cutter_unmarked(c->merging, subword, size, c->ends);
+        }
+        bpe_keep_results(m->bpe, used, subwords, kept);
     }
     close_cutter(c);
 }
@@ -530,22 +439,29 @@ static char *whole(const void *model, const char *word)
     return *text == '\0' || strstr(text, SPACE) != NULL ? NULL : g_strconcat(SPACE, text, NULL);
 }
 
-/* Merge the symbols of a subword one by one, from its beginning. */
-static bool learn_word(cutter *c, merges *m, const char *word, const xlm_word_counts *subwords, xlm_word_counts *added,
-                       GError **error)
+/* The symbols that merges make of a subword. g_strfreev. */
+static char **symbols_of(const merges *m, const char *subword)
 {
     size_t n;
-    g_auto(GStrv) symbols = g_strsplit(segment(c, word, strlen(word), NULL, &n, NULL), " ", -1);
+    cutter *c = open_cutter(m, NULL);
+    char **symbols = g_strsplit(segment_subword(c, subword, &n), " ", -1);
+    close_cutter(c);
+    return symbols;
+}
+
+/* Merge the symbols of a subword one by one, from its beginning. */
+static bool learn_word(merges *m, const char *word, const xlm_word_counts *subwords, xlm_word_counts *added, GError **error)
+{
+    g_auto(GStrv) symbols = symbols_of(m, word);
     g_autoptr(GString) text = g_string_new(symbols[0]);
     for (char **symbol = symbols + 1; *symbol != NULL; symbol++) {
         g_autofree char *pair = g_strconcat(text->str, " ", *symbol, NULL);
         add_pair(m, pair, strlen(pair));
         g_string_append(text, *symbol);
-        if (xlm_word_counts_index(subwords, text->str, text->len) == UINT32_MAX)
-            xlm_word_counts_add(added, text->str, text->len, 0);
+        xlm_segmenter_add_missing(subwords, text->str, text->len, added);
     }
-    segment(c, word, strlen(word), NULL, &n, NULL);
-    return n == strlen(word) ||
+    g_auto(GStrv) whole = symbols_of(m, word);
+    return g_strv_length(whole) <= 1 ||
            xlm_error_set(error, EX_DATAERR, "`%s` cannot be added: its parts are merged in another way", word);
 }
 
@@ -556,16 +472,14 @@ static void *enlarge(const void *model, const xlm_word_counts *subwords, const x
     merges *m = new_merges(old->space_first);
     for (guint i = 0; i < old->pairs->len; i++)
         add_pair(m, old->pairs->pdata[i], strlen(old->pairs->pdata[i]));
-    cutter *c = open_cutter(m, NULL);
     bool good = true;
     for (uint32_t i = 0; i < xlm_word_counts_size(wanted) && good; i++) {
         size_t size;
         const char *word = xlm_word_counts_word(wanted, i, &size);
-        good = learn_word(c, m, word, subwords, added, error);
-        if (good && xlm_word_counts_index(subwords, word, size) == UINT32_MAX)
-            xlm_word_counts_add(added, word, size, 0);
+        good = learn_word(m, word, subwords, added, error);
+        if (good)
+            xlm_segmenter_add_missing(subwords, word, size, added);
     }
-    close_cutter(c);
     if (good)
         return m;
     free_merges(m);

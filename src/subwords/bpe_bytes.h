@@ -5,13 +5,14 @@
 #ifndef XLM_SUBWORDS_BPE_BYTES_H
 #define XLM_SUBWORDS_BPE_BYTES_H
 
+#include "bpe/bpe.h"
 #include "subwords/segmenter.h"
 
 /* The `model` of the class. */
 typedef struct xlm_byte_merges {
     bool space_first;  /* a line is read as if there were a space before it */
-    GPtrArray *pairs;  /* char *: "left right", by rank */
-    GHashTable *ranks; /* pair -> rank */
+    GPtrArray *pairs;  /* char *: "left right", by rank; a pair may occur twice */
+    xlm_bpe *bpe;      /* each pair once, in this order */
 } xlm_byte_merges;
 
 /* Functions of the class (subwords/segmenter.h). */

@@ -10,12 +10,6 @@
 #include "subwords/tokenizer_print.h"
 #include "subwords/vocabulary.h"
 
-static void add_missing(const xlm_word_counts *subwords, const char *subword, size_t size, xlm_word_counts *added)
-{
-    if (xlm_word_counts_index(subwords, subword, size) == UINT32_MAX)
-        xlm_word_counts_add(added, subword, size, 0);
-}
-
 void xlm_byte_merges_publish_needs(const xlm_vocabulary *v, xlm_word_counts *added)
 {
     const xlm_byte_merges *m = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
@@ -23,9 +17,9 @@ void xlm_byte_merges_publish_needs(const xlm_vocabulary *v, xlm_word_counts *add
     for (guint i = 0; i < m->pairs->len; i++) {
         const char *pair = m->pairs->pdata[i], *space = strchr(pair, ' ');
         g_autofree char *both = g_strdup_printf("%.*s%s", (int)(space - pair), pair, space + 1);
-        add_missing(subwords, pair, (size_t)(space - pair), added);
-        add_missing(subwords, space + 1, strlen(space + 1), added);
-        add_missing(subwords, both, strlen(both), added);
+        xlm_segmenter_add_missing(subwords, pair, (size_t)(space - pair), added);
+        xlm_segmenter_add_missing(subwords, space + 1, strlen(space + 1), added);
+        xlm_segmenter_add_missing(subwords, both, strlen(both), added);
     }
 }
 

@@ -5,19 +5,6 @@
 
 #include "subwords/segmenter.h"
 
-xlm_bpe *bpe_copy(const xlm_bpe *bpe, const uint8_t *keep)
-{
-    xlm_bpe *same = bpe_new();
-    for (uint32_t i = 0; i < xlm_bpe_size(bpe); i++) {
-        const char *left, *right;
-        int64_t count;
-        xlm_bpe_code(bpe, i, &left, &right, &count);
-        if (keep == NULL || keep[i])
-            bpe_add_pair(same, left, strlen(left), right, strlen(right), count);
-    }
-    return same;
-}
-
 char **bpe_symbols(const xlm_bpe *bpe, const char *word)
 {
     size_t n;
@@ -54,9 +41,8 @@ static uint8_t *find_used(const xlm_bpe *bpe, const xlm_word_counts *subwords)
     return used;
 }
 
-static void keep_needed(const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_word_counts *kept)
+void bpe_keep_results(const xlm_bpe *bpe, const uint8_t *used, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
-    g_autofree uint8_t *used = find_used(bpe, kept);
     g_autoptr(GString) result = g_string_new(NULL);
     for (uint32_t i = 0; i < xlm_bpe_size(bpe); i++) {
         const char *left, *right;
@@ -69,7 +55,8 @@ static void keep_needed(const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm
 
 xlm_bpe *bpe_strict_reduce(const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
-    keep_needed(bpe, subwords, kept);
+    g_autofree uint8_t *needed = find_used(bpe, kept);
+    bpe_keep_results(bpe, needed, subwords, kept);
     g_autofree uint8_t *used = find_used(bpe, kept);
     return bpe_copy(bpe, used);
 }
@@ -83,8 +70,7 @@ static void learn_word(xlm_bpe *bpe, const char *word, const xlm_word_counts *su
         whole = n == 1 || !bpe_add_pair(bpe, symbols[n - 2], strlen(symbols[n - 2]), symbols[n - 1], strlen(symbols[n - 1]), 0);
         if (!whole) {
             g_autofree char *result = g_strconcat(symbols[n - 2], symbols[n - 1], NULL);
-            if (xlm_word_counts_index(subwords, result, strlen(result)) == UINT32_MAX)
-                xlm_word_counts_add(added, result, strlen(result), 0);
+            xlm_segmenter_add_missing(subwords, result, strlen(result), added);
         }
     }
 }
@@ -103,8 +89,7 @@ xlm_bpe *bpe_strict_enlarge(const xlm_bpe *bpe, const xlm_word_counts *subwords,
         }
         g_autofree char *word = g_strndup(subword, size - BPE_END_SIZE);
         learn_word(enlarged, word, subwords, added);
-        if (xlm_word_counts_index(subwords, subword, size) == UINT32_MAX)
-            xlm_word_counts_add(added, subword, size, 0);
+        xlm_segmenter_add_missing(subwords, subword, size, added);
     }
     return enlarged;
 }

@@ -8,8 +8,8 @@
 
 #include "bpe/codes.h"
 
-/* The same codes in the same order. keep: [codes] 0 for those that are left out; NULL: none is. xlm_bpe_free. */
-xlm_bpe *bpe_copy(const xlm_bpe *bpe, const uint8_t *keep);
+/* xlm_segmenter_keep for the results of the codes with used[rank] = 1. */
+void bpe_keep_results(const xlm_bpe *bpe, const uint8_t *used, const xlm_word_counts *subwords, xlm_word_counts *kept);
 /* The symbols that merges make of a word: "lo", "west</w>". g_strfreev. */
 char **bpe_symbols(const xlm_bpe *bpe, const char *word);
 
@@ -18,6 +18,6 @@ char **bpe_symbols(const xlm_bpe *bpe, const char *word);
 /* reduce and enlarge of the class (subwords/segmenter.h). */
 xlm_bpe *bpe_strict_reduce(const xlm_bpe *bpe, const xlm_word_counts *subwords, xlm_word_counts *kept);
 xlm_bpe *bpe_strict_enlarge(const xlm_bpe *bpe, const xlm_word_counts *subwords, const xlm_word_counts *wanted,
-                         xlm_word_counts *added, GError **error);
+                            xlm_word_counts *added, GError **error);
 
 #endif

@@ -81,13 +81,8 @@ static bool save_notes(xlm_store *store, const char *path, GError **error)
 static bool save(const void *model, xlm_store *store, const char *path, int rank, GError **error)
 {
     const uint32_t n = xlm_bpe_size(model);
-    g_auto(GStrv) codes = g_new0(char *, (size_t)n + 1);
-    g_autofree int64_t *counts = g_new(int64_t, (size_t)n + 1);
-    for (uint32_t i = 0; i < n; i++) {
-        const char *left, *right;
-        xlm_bpe_code(model, i, &left, &right, &counts[i]);
-        codes[i] = g_strconcat(left, " ", right, NULL);
-    }
+    g_autofree int64_t *counts = NULL;
+    g_auto(GStrv) codes = bpe_strings(model, &counts);
     return xlm_word_store_save_words(store, path, "codes", n, (const char *const *)codes, error) &&
            xlm_word_store_save_counts(store, path, "code_counts", rank, n, counts, error) &&
            save_notes(store, path, error);

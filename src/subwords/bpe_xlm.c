@@ -53,7 +53,8 @@ static xlm_normaliser *new_normaliser(const void *model)
 static const char *add_merge(bpe_xlm *m, const char *line, size_t size, bool first)
 {
     const char *wrong = NULL;
-    char *text = g_strndup(line, size), **fields = g_strsplit(text, " ", -1);
+    g_autofree char *text = g_strndup(line, size);
+    g_auto(GStrv) fields = g_strsplit(text, " ", -1);
     const guint n = g_strv_length(fields);
     gint64 count = 0;
     if (n < 2 || n > 3 || *fields[0] == '\0' || *fields[1] == '\0' || strlen(text) < size)
@@ -67,8 +68,6 @@ static const char *add_merge(bpe_xlm *m, const char *line, size_t size, bool fir
     else if (!bpe_add_pair(m->merges, fields[0], strlen(fields[0]), fields[1], strlen(fields[1]), count))
         wrong = "is the merge of an earlier line too";
     m->counted = n == 3;
-    g_strfreev(fields);
-    g_free(text);
     return wrong;
 }
 
@@ -235,18 +234,19 @@ static void publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GS
 static GString *print(const void *model)
 {
     const bpe_xlm *m = model;
-    GString *text = g_string_new(NULL), *merges = print_merges(m);
+    g_autoptr(GString) merges = print_merges(m);
+    GString *text = g_string_new(NULL);
     g_string_printf(text, "#lowercase %d\n#abbreviations %u\n", m->lower, m->abbreviations->len);
     for (guint i = 0; i < m->abbreviations->len; i++)
         g_string_append_printf(text, "%s\n", (const char *)m->abbreviations->pdata[i]);
     g_string_append_len(text, merges->str, (gssize)merges->len);
-    g_string_free(merges, TRUE);
     return text;
 }
 
 static void *parse(const char *name, const char *bytes, size_t size, GError **error)
 {
-    char *text = g_strndup(bytes, size), **lines = g_strsplit(text, "\n", -1);
+    g_autofree char *text = g_strndup(bytes, size);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     const guint n = g_strv_length(lines);
     unsigned lower = 0, abbreviations = 0;
     const char *wrong = n < 2 || sscanf(lines[0], "#lowercase %u", &lower) != 1 ||
@@ -259,8 +259,6 @@ static void *parse(const char *name, const char *bytes, size_t size, GError **er
             g_ptr_array_add(m->abbreviations, g_strdup(lines[i]));
         else if (*lines[i] != '\0')
             wrong = add_merge(m, lines[i], strlen(lines[i]), xlm_bpe_size(m->merges) == 0);
-    g_strfreev(lines);
-    g_free(text);
     if (wrong == NULL)
         return m;
     free_model(m);
@@ -272,22 +270,15 @@ static bool save(const void *model, xlm_store *store, const char *path, int rank
 {
     const bpe_xlm *m = model;
     const uint32_t n = xlm_bpe_size(m->merges);
-    g_auto(GStrv) merges = g_new0(char *, (size_t)n + 1);
-    g_autofree int64_t *counts = g_new(int64_t, (size_t)n + 1);
-    for (uint32_t i = 0; i < n; i++) {
-        const char *left, *right;
-        xlm_bpe_code(m->merges, i, &left, &right, &counts[i]);
-        merges[i] = g_strconcat(left, " ", right, NULL);
-    }
-    const bool good =
-        xlm_word_store_save_words(store, path, "merges", n, (const char *const *)merges, error) &&
-        xlm_word_store_save_counts(store, path, "merge_counts", rank, n, counts, error) &&
-        xlm_word_store_save_words(store, path, "abbreviations", m->abbreviations->len,
-                                  (const char *const *)m->abbreviations->pdata, error) &&
-        xlm_store_set_int(store, path, "xlm_lowercase", m->lower, error) &&
-        xlm_store_set_int(store, path, "merge_counts", m->counted, error) &&
-        xlm_store_set_text(store, path, "segmentation", "BPE of XLM: merges by rank; </w> is the end of a word", error);
-    return good;
+    g_autofree int64_t *counts = NULL;
+    g_auto(GStrv) merges = bpe_strings(m->merges, &counts);
+    return xlm_word_store_save_words(store, path, "merges", n, (const char *const *)merges, error) &&
+           xlm_word_store_save_counts(store, path, "merge_counts", rank, n, counts, error) &&
+           xlm_word_store_save_words(store, path, "abbreviations", m->abbreviations->len,
+                                     (const char *const *)m->abbreviations->pdata, error) &&
+           xlm_store_set_int(store, path, "xlm_lowercase", m->lower, error) &&
+           xlm_store_set_int(store, path, "merge_counts", m->counted, error) &&
+           xlm_store_set_text(store, path, "segmentation", "BPE of XLM: merges by rank; </w> is the end of a word", error);
 }
 
 static bool load_merges(bpe_xlm *m, const xlm_store *store, const char *path, GError **error)

@@ -162,16 +162,21 @@ xlm_word_counts *xlm_segmenter_count_subwords(const xlm_segmenter *segmenter, co
     return subwords;
 }
 
-xlm_word_counts *xlm_segmenter_list(const xlm_segmenter *s, const xlm_word_counts *words)
+xlm_word_counts *xlm_segmenter_recount(const xlm_word_counts *subwords, const xlm_word_counts *parts)
 {
-    xlm_word_counts *all = xlm_word_counts_new(), *counted = xlm_word_counts_new();
-    xlm_segmenter_class_of(s)->learning->list(xlm_segmenter_model(s), all);
-    g_autoptr(xlm_word_counts) parts = xlm_segmenter_count_subwords(s, words, all);
-    for (uint32_t i = 0; i < xlm_word_counts_size(all); i++) {
+    xlm_word_counts *counted = xlm_word_counts_new();
+    for (uint32_t i = 0; i < xlm_word_counts_size(subwords); i++) {
         size_t size;
-        const char *subword = xlm_word_counts_word(all, i, &size);
+        const char *subword = xlm_word_counts_word(subwords, i, &size);
         xlm_word_counts_add(counted, subword, size, MAX(xlm_word_counts_find(parts, subword, size), 0));
     }
-    xlm_word_counts_free(all);
     return counted;
+}
+
+xlm_word_counts *xlm_segmenter_list(const xlm_segmenter *s, const xlm_word_counts *words)
+{
+    g_autoptr(xlm_word_counts) all = xlm_word_counts_new();
+    xlm_segmenter_class_of(s)->learning->list(xlm_segmenter_model(s), all);
+    g_autoptr(xlm_word_counts) parts = xlm_segmenter_count_subwords(s, words, all);
+    return xlm_segmenter_recount(all, parts);
 }

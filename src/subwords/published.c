@@ -82,7 +82,7 @@ static xlm_vocabulary *make_vocabulary(const xlm_published_tokens *tokens, const
 {
     xlm_special_tokens specials;
     const char *names[XLM_SPECIAL_TOKENS];
-    xlm_word_counts *subwords = NULL;
+    g_autoptr(xlm_word_counts) subwords = NULL;
     if (check_all_there(tokens, path, error) && number_specials(tokens, path, &specials, names, added, error))
         subwords = list_subwords(tokens, path, &specials, error);
     if (subwords == NULL) {
@@ -95,7 +95,6 @@ static xlm_vocabulary *make_vocabulary(const xlm_published_tokens *tokens, const
     xlm_vocabulary *vocabulary = xlm_vocabulary_new(subwords, segmenter, &settings, &failure);
     if (failure != NULL)
         xlm_error_set(error, failure->code, "%s: %s", path, failure->message);
-    xlm_word_counts_free(subwords);
     return vocabulary;
 }
 

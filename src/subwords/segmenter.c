@@ -111,6 +111,12 @@ void xlm_segmenter_keep(const xlm_word_counts *subwords, const char *subword, si
         xlm_word_counts_add(kept, subword, size, 0);
 }
 
+void xlm_segmenter_add_missing(const xlm_word_counts *subwords, const char *subword, size_t size, xlm_word_counts *added)
+{
+    if (xlm_word_counts_index(subwords, subword, size) == UINT32_MAX)
+        xlm_word_counts_add(added, subword, size, 0);
+}
+
 void xlm_segmenter_keep_characters(xlm_segmenter_spelling *spell, const void *model, const xlm_word_counts *subwords,
                                    const char *prefix, const char *suffix, xlm_word_counts *kept)
 {

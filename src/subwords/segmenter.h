@@ -213,8 +213,9 @@ xlm_segmenter *xlm_segmenter_enlarge(const xlm_segmenter *segmenter, const xlm_w
  * prefix. */
 void xlm_segmenter_keep_characters(xlm_segmenter_spelling *spell, const void *model, const xlm_word_counts *subwords,
                                    const char *prefix, const char *suffix, xlm_word_counts *kept);
-/* Append a subword with the count 0 if `subwords` has it. */
+/* Append a subword with the count 0: if `subwords` has it; if `subwords` does not have it. */
 void xlm_segmenter_keep(const xlm_word_counts *subwords, const char *subword, size_t size, xlm_word_counts *kept);
+void xlm_segmenter_add_missing(const xlm_word_counts *subwords, const char *subword, size_t size, xlm_word_counts *added);
 uint32_t xlm_segmenter_size(const xlm_segmenter *segmenter);
 bool xlm_segmenter_check(const xlm_segmenter *segmenter, GError **error);
 uint64_t xlm_segmenter_digest(const xlm_segmenter *segmenter, uint64_t digest);
@@ -259,6 +260,8 @@ const char *xlm_cutter_subword(xlm_cutter *cutter, const char *subword, size_t *
  * text arrives in blocks, divide it at line ends. Words are remembered from one call to the next, up to a bounded size. */
 void xlm_cutter_text(xlm_cutter *cutter, const char *text, size_t size, GString *out);
 
+/* These subwords in their order, with the counts that they have among `parts`, or 0. */
+xlm_word_counts *xlm_segmenter_recount(const xlm_word_counts *subwords, const xlm_word_counts *parts);
 /* All subwords of a set of words with their counts, as a new sorted table. allowed: as above. */
 xlm_word_counts *xlm_segmenter_count_subwords(const xlm_segmenter *segmenter, const xlm_word_counts *words,
                                               const xlm_word_counts *allowed);

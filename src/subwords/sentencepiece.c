@@ -80,13 +80,11 @@ static void *learn(const xlm_segmenter_options *asked, const xlm_word_counts *wo
         g_ptr_array_add(lines, line);
     }
     GString *bytes = g_string_new(NULL);
-    char *message = NULL;
-    const bool good = xlm_sentencepiece_learn((char *const *)lines->pdata, lines->len, asked->amount, bytes, &message);
-    if (good)
+    g_autofree char *message = NULL;
+    if (xlm_sentencepiece_learn((char *const *)lines->pdata, lines->len, asked->amount, bytes, &message))
         return xlm_pieces_new(bytes, error);
     xlm_error_set(error, EX_DATAERR, "SentencePiece cannot learn %" G_GINT64_FORMAT " subwords of this text: %s", asked->amount,
                   message);
-    g_free(message);
     g_string_free(bytes, TRUE);
     return NULL;
 }

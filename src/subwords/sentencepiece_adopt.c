@@ -116,15 +116,10 @@ static void list_steps(const json_t *step, const char *sequence, GPtrArray *step
         list_steps(one, sequence, steps);
 }
 
-static bool is_type(const json_t *step, const char *type)
-{
-    return g_strcmp0(json_string_value(json_object_get(step, "type")), type) == 0;
-}
-
 /* {"type": "Replace", "pattern": {kind: pattern}, "content": by} */
 static bool replaces(const json_t *step, const char *kind, const char *pattern, const char *by)
 {
-    return is_type(step, "Replace") &&
+    return xlm_tokenizer_is_type(step, "Replace") &&
            g_strcmp0(json_string_value(json_object_get(json_object_get(step, "pattern"), kind)), pattern) == 0 &&
            g_strcmp0(json_string_value(json_object_get(step, "content")), by) == 0;
 }
@@ -147,13 +142,13 @@ static const json_t *const *read_albert_steps(const json_t *const *step, text_st
     read->is_albert = true;
     if (!replaces(*++step, "String", "''", "\""))
         return NULL;
-    if (is_type(*++step, "NFKD")) {
-        if (!is_type(*++step, "StripAccents"))
+    if (xlm_tokenizer_is_type(*++step, "NFKD")) {
+        if (!xlm_tokenizer_is_type(*++step, "StripAccents"))
             return NULL;
         read->albert.keep_accents = 0;
         step++;
     }
-    read->albert.lower = is_type(*step, "Lowercase");
+    read->albert.lower = xlm_tokenizer_is_type(*step, "Lowercase");
     return step + read->albert.lower;
 }
 
@@ -164,12 +159,12 @@ static bool read_normalizer(const json_t *normalizer, text_steps *read)
     g_ptr_array_add(steps, NULL);
     *read = (text_steps){.albert = {.keep_accents = 1, .remove_space = 1, .fast = 1}};
     const json_t *const *step = read_albert_steps((const json_t *const *)(void *)steps->pdata, read);
-    if (step != NULL && is_type(*step, "Precompiled"))
+    if (step != NULL && xlm_tokenizer_is_type(*step, "Precompiled"))
         read->map = *step++;
     bool good = step != NULL;
     for (; good && *step != NULL; step++) {
         const bool one_space = replaces(*step, "Regex", " {2,}", " ") || replaces(*step, "Regex", " {2,}", XLM_PIECE_SPACE);
-        good = one_space || is_type(*step, "Strip");
+        good = one_space || xlm_tokenizer_is_type(*step, "Strip");
         read->one_space = read->one_space || one_space;
     }
     good = good && steps->len > 1;
@@ -186,8 +181,8 @@ static bool read_splitter(const json_t *splitter, text_steps *read)
     for (guint i = 0; i < steps->len && good; i++) {
         const json_t *step = steps->pdata[i];
         const char *scheme = json_string_value(json_object_get(step, "prepend_scheme"));
-        good = i + 1 < steps->len ? is_type(step, "WhitespaceSplit")
-                                  : is_type(step, "Metaspace") && !json_is_false(json_object_get(step, "add_prefix_space")) &&
+        good = i + 1 < steps->len ? xlm_tokenizer_is_type(step, "WhitespaceSplit")
+                                  : xlm_tokenizer_is_type(step, "Metaspace") && !json_is_false(json_object_get(step, "add_prefix_space")) &&
                                         g_strcmp0(scheme, "never") != 0 && (i == 0 || g_strcmp0(scheme, "first") != 0) &&
                                         g_strcmp0(json_string_value(json_object_get(step, "replacement")), XLM_PIECE_SPACE) == 0;
     }
@@ -251,7 +246,7 @@ static void *adopt_json(const xlm_tokenizer_files *files, xlm_published_tokens *
         g_autofree guchar *map = base64 != NULL && *base64 != '\0' ? g_base64_decode(base64, &size) : NULL;
         const xlm_model_piece *all = (const xlm_model_piece *)(void *)pieces->data;
         g_autoptr(GError) failure = NULL;
-        m = xlm_pieces_new(xlm_sentencepiece_write_spaces(all, pieces->len, (const char *)map, size, steps.one_space), &failure);
+        m = xlm_pieces_new(xlm_sentencepiece_write(all, pieces->len, (const char *)map, size, steps.one_space), &failure);
         if (m == NULL) {
             xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "as a model of SentencePiece: %s", failure->message);
         } else {

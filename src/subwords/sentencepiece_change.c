@@ -5,15 +5,6 @@
 
 static const char SPACE[] = XLM_PIECE_SPACE;
 
-/* Text -> piece. */
-static GHashTable *index_pieces(const xlm_pieces *m)
-{
-    GHashTable *by_text = g_hash_table_new(g_str_hash, g_str_equal);
-    for (guint i = 0; i < m->pieces->len; i++)
-        g_hash_table_insert(by_text, xlm_pieces_at(m, i)->text, (void *)(uintptr_t)xlm_pieces_at(m, i));
-    return by_text;
-}
-
 /* Keep the normal pieces with the lowest score, on which the score of unknown characters depends, and with the highest score, on
  * which the score of user-defined pieces depends. */
 static void keep_extremes(const xlm_pieces *m, const xlm_word_counts *subwords, xlm_word_counts *kept)
@@ -38,7 +29,7 @@ static void keep_extremes(const xlm_pieces *m, const xlm_word_counts *subwords, 
  * score are merged first; of equal ones, the first. */
 static void keep_parts(GHashTable *by_text, const char *piece, const xlm_word_counts *subwords, xlm_word_counts *kept)
 {
-    GPtrArray *symbols = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) symbols = g_ptr_array_new_with_free_func(g_free);
     for (const char *at = piece; *at != '\0'; at = g_utf8_next_char(at))
         g_ptr_array_add(symbols, g_strndup(at, (gsize)(g_utf8_next_char(at) - at)));
     for (;;) {
@@ -59,7 +50,6 @@ static void keep_parts(GHashTable *by_text, const char *piece, const xlm_word_co
         symbols->pdata[where] = g_strdup(best->text);
         xlm_segmenter_keep(subwords, best->text, strlen(best->text), kept);
     }
-    g_ptr_array_unref(symbols);
 }
 
 /* Also keep pieces that are not normal (bytes, user-defined pieces) and those that ALBERT's rules cut again, which never occur in
@@ -78,7 +68,7 @@ static void keep_needed(const xlm_pieces *m, const xlm_word_counts *subwords, xl
     xlm_segmenter_keep_characters(xlm_pieces_spell, m, subwords, SPACE, "", kept);
     if (xlm_sentencepiece_type(m->bytes->str, m->bytes->len) == 1)
         return;
-    g_autoptr(GHashTable) by_text = index_pieces(m);
+    g_autoptr(GHashTable) by_text = xlm_pieces_by_text(m);
     for (uint32_t i = 0; i < xlm_word_counts_size(kept); i++)
         keep_parts(by_text, xlm_word_counts_word(kept, i, NULL), subwords, kept);
 }
@@ -124,7 +114,7 @@ static int byte_of(const xlm_pieces *m, const char *text)
 char *xlm_sentencepiece_whole(const void *model, const char *word)
 {
     const xlm_pieces *m = model;
-    GString *text = g_string_new(NULL), *whole = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL), whole = g_string_new(NULL);
     xlm_sentencepiece_encode(m->library, word, strlen(word), text, NULL, NULL);
     g_auto(GStrv) parts = g_strsplit(text->str, " ", -1);
     for (char **part = parts; *part != NULL; part++) {
@@ -134,13 +124,10 @@ char *xlm_sentencepiece_whole(const void *model, const char *word)
         else
             g_string_append_c(whole, (char)byte);
     }
-    g_string_free(text, TRUE);
-    char *joined = g_string_free(whole, FALSE);
-    if (g_utf8_validate(joined, -1, NULL) && g_str_has_prefix(joined, SPACE) && joined[strlen(SPACE)] != '\0' &&
-        strstr(joined + strlen(SPACE), SPACE) == NULL)
-        return joined;
-    g_free(joined);
-    return NULL;
+    if (!g_utf8_validate(whole->str, -1, NULL) || !g_str_has_prefix(whole->str, SPACE))
+        return NULL;
+    const char *rest = whole->str + strlen(SPACE);
+    return *rest == '\0' || strstr(rest, SPACE) != NULL ? NULL : g_strdup(whole->str);
 }
 
 /* The library's score of an unknown character: 10 less than the lowest of all normal pieces. */
@@ -177,7 +164,7 @@ void *xlm_sentencepiece_enlarge(const void *model, const xlm_word_counts *subwor
 {
     const xlm_pieces *m = model;
     const bool unigram = xlm_sentencepiece_type(m->bytes->str, m->bytes->len) == 1;
-    g_autoptr(GHashTable) by_text = index_pieces(m);
+    g_autoptr(GHashTable) by_text = xlm_pieces_by_text(m);
     const double unknown = score_of_unknown(m);
     g_autoptr(GArray) more = xlm_sentencepiece_new_pieces();
     bool good = true;
@@ -194,8 +181,7 @@ void *xlm_sentencepiece_enlarge(const void *model, const xlm_word_counts *subwor
                                            unigram ? XLM_PIECE_NORMAL : XLM_PIECE_GIVEN};
             g_array_append_val(more, piece);
         }
-        if (xlm_word_counts_index(subwords, word, size) == UINT32_MAX)
-            xlm_word_counts_add(added, word, size, 0);
+        xlm_segmenter_add_missing(subwords, word, size, added);
     }
     g_autofree uint8_t *keep = g_new(uint8_t, m->pieces->len);
     memset(keep, 1, m->pieces->len);

@@ -45,9 +45,7 @@ static bool is_fairseq(const xlm_vocabulary *v, const xlm_pieces *m)
 static json_t *print_vocabulary(const xlm_vocabulary *v, const xlm_pieces *m)
 {
     static const double NEVER = -1e6;
-    g_autoptr(GHashTable) by_text = g_hash_table_new(g_str_hash, g_str_equal);
-    for (guint i = 0; i < m->pieces->len; i++)
-        g_hash_table_insert(by_text, xlm_pieces_at(m, i)->text, (void *)(uintptr_t)xlm_pieces_at(m, i));
+    g_autoptr(GHashTable) by_text = xlm_pieces_by_text(m);
     json_t *all = json_array();
     for (int64_t id = 0; id < xlm_vocabulary_size(v); id++) {
         const char *word = xlm_vocabulary_words(v)[id];

@@ -80,10 +80,8 @@ bool xlm_tokenizer_refuse(const xlm_tokenizer_files *files, const char *name, in
 /* A text may begin with a byte order mark, which does not belong to its first token. */
 static bool add_file(xlm_tokenizer_files *files, const char *name, const char *bytes, size_t size, GError **error)
 {
-    char *path = path_of(files, name);
-    const bool whole = xlm_lfs_pointer_refuse(path, bytes, size, error);
-    g_free(path);
-    if (!whole)
+    g_autofree char *path = path_of(files, name);
+    if (!xlm_lfs_pointer_refuse(path, bytes, size, error))
         return false;
     const size_t mark = g_str_has_suffix(name, ".model") ? 0 : xlm_lines_mark(bytes, size);
     bytes += mark;
@@ -113,14 +111,11 @@ xlm_tokenizer_files *xlm_tokenizer_files_new(const char *path, size_t n, const c
 
 static bool read_file(xlm_tokenizer_files *files, const char *path, const char *name, GError **error)
 {
-    char *bytes;
+    g_autofree char *bytes = NULL;
     gsize size;
     g_autoptr(GError) failure = NULL;
-    if (!xlm_files_load(path, &bytes, &size, &failure))
-        return xlm_error_set(error, EX_NOINPUT, "%s", failure->message);
-    const bool good = add_file(files, name, bytes, size, error);
-    g_free(bytes);
-    return good;
+    return xlm_files_load(path, &bytes, &size, &failure) ? add_file(files, name, bytes, size, error)
+                                                         : xlm_error_set(error, EX_NOINPUT, "%s", failure->message);
 }
 
 /* Does a tokenizer have a file of this name? */
@@ -158,17 +153,10 @@ xlm_tokenizer_files *xlm_tokenizer_files_read(const char *path, GError **error)
 {
     xlm_tokenizer_files *files = new_files(path);
     files->alone = !g_file_test(path, G_FILE_TEST_IS_DIR);
-    char *name = g_path_get_basename(path);
-    if (files->alone && g_str_has_suffix(name, ".txt")) {
-        g_free(name);
-        name = g_strdup("vocab.txt");
-    } else if (files->alone && g_str_has_suffix(name, ".json")) {
-        g_free(name);
-        name = g_strdup("tokenizer.json");
-    }
+    g_autofree char *base = g_path_get_basename(path);
+    const char *name = g_str_has_suffix(base, ".txt") ? "vocab.txt" : g_str_has_suffix(base, ".json") ? "tokenizer.json" : base;
     if (!(files->alone ? read_file(files, path, name, error) : read_directory(files, error)))
         g_clear_pointer(&files, xlm_tokenizer_files_free);
-    g_free(name);
     return files;
 }
 
@@ -221,6 +209,11 @@ const json_t *xlm_tokenizer_value(const xlm_tokenizer_files *files, const char *
         value = json_object_get(value, key); /* NULL when value is not an object */
     va_end(keys);
     return value;
+}
+
+bool xlm_tokenizer_is_type(const json_t *step, const char *type)
+{
+    return g_strcmp0(json_string_value(json_object_get(step, "type")), type) == 0;
 }
 
 bool xlm_tokenizer_merges(const xlm_tokenizer_files *files, const char *(*add)(void *model, const char *line, size_t size),

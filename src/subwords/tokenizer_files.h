@@ -47,6 +47,8 @@ const char *xlm_tokenizer_file_at(const xlm_tokenizer_files *files, size_t i);
 const json_t *xlm_tokenizer_json(const xlm_tokenizer_files *files, const char *name);
 /* The value after keys that end with NULL: ("tokenizer.json", "model", "type", NULL). NULL when there is none. */
 const json_t *xlm_tokenizer_value(const xlm_tokenizer_files *files, const char *name, ...) G_GNUC_NULL_TERMINATED;
+/* Is the "type" of a step of tokenizer.json this one? */
+bool xlm_tokenizer_is_type(const json_t *step, const char *type);
 /* Set an error of EX_DATAERR, "DIR/vocab.txt: what". Returns false. line: 0 for none. */
 bool xlm_tokenizer_refuse(const xlm_tokenizer_files *files, const char *name, int64_t line, GError **error, const char *format,
                           ...) G_GNUC_PRINTF(5, 6);

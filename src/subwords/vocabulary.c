@@ -42,12 +42,7 @@ xlm_word_counts *xlm_vocabulary_choose(const xlm_segmenter *segmenter, const xlm
         return chosen;
 
     g_autoptr(xlm_word_counts) parts = xlm_segmenter_count_subwords(segmenter, words, chosen);
-    xlm_word_counts *counted = xlm_word_counts_new();
-    for (uint32_t i = 0; i < n; i++) {
-        size_t size;
-        const char *word = xlm_word_counts_word(chosen, i, &size);
-        xlm_word_counts_add(counted, word, size, MAX(xlm_word_counts_find(parts, word, size), 0));
-    }
+    xlm_word_counts *counted = xlm_segmenter_recount(chosen, parts);
     xlm_word_counts_free(chosen);
     xlm_word_counts_sort(counted);
     return counted;
@@ -187,6 +182,25 @@ xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_segmente
     return NULL;
 }
 
+xlm_vocabulary_settings xlm_vocabulary_settings_of(const xlm_vocabulary *v, const char *names[XLM_SPECIAL_TOKENS])
+{
+    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
+        names[i] = v->special_names[i];
+    return (xlm_vocabulary_settings){
+        .in_order = true, .specials = &v->specials, .special_names = names, .words = v->mode, .lowercase = v->lowercase,
+        .languages = v->language_count, .language_names = (const char *const *)v->languages};
+}
+
+void xlm_vocabulary_made_free(xlm_vocabulary_made *made, int n)
+{
+    for (int i = 0; i < n; i++) {
+        g_free((char *)made[i].steps);
+        g_free((char *)made[i].weights);
+        g_free((int32_t *)made[i].originals);
+    }
+    g_free(made);
+}
+
 void xlm_vocabulary_free(xlm_vocabulary *v)
 {
     if (v == NULL)
@@ -200,13 +214,9 @@ void xlm_vocabulary_free(xlm_vocabulary *v)
     g_free(v->counts);
     g_hash_table_unref(v->twin_ids);
     g_ptr_array_free(v->spellings, TRUE);
-    for (int i = 0; i < v->made_count; i++) {
-        g_free((char *)v->made[i].steps);
-        g_free((char *)v->made[i].weights);
-        g_free((int32_t *)v->made[i].originals);
+    for (int i = 0; i < v->made_count; i++)
         g_free(v->twins[i]);
-    }
-    g_free(v->made);
+    xlm_vocabulary_made_free(v->made, v->made_count);
     g_free(v->twins);
     g_free(v);
 }

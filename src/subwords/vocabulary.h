@@ -45,6 +45,8 @@ typedef struct xlm_vocabulary_made {
     int32_t twins;       /* number of subwords that have a twin */
     const int32_t *originals; /* [twins] their ids, ascending */
 } xlm_vocabulary_made;
+/* Free the array and what its elements point to. */
+void xlm_vocabulary_made_free(xlm_vocabulary_made *made, int n);
 
 /* Everything in a vocabulary besides subwords and their segmenter. */
 typedef struct xlm_vocabulary_settings {
@@ -72,6 +74,9 @@ xlm_word_counts *xlm_vocabulary_choose(const xlm_segmenter *segmenter, const xlm
  * last id; a subword or a text of the segmenter that is not UTF-8; a subword that is spelled like a twin. */
 xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_segmenter *segmenter,
                                    const xlm_vocabulary_settings *settings, GError **error);
+/* Settings for a vocabulary like this one, whose subwords are in their order, without synthetic languages. What they point to is
+ * borrowed. [out] names: of the special tokens. */
+xlm_vocabulary_settings xlm_vocabulary_settings_of(const xlm_vocabulary *vocabulary, const char *names[XLM_SPECIAL_TOKENS]);
 /* NULL is allowed. */
 void xlm_vocabulary_free(xlm_vocabulary *vocabulary);
 

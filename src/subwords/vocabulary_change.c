@@ -6,16 +6,10 @@
 #include "subwords/tokenizer.h"
 #include "text/lines.h"
 
-/* Settings of a new vocabulary that are copied from the old one: all but the subwords, the special tokens and the languages.
- * names: [XLM_SPECIAL_TOKENS]. */
+/* Settings of a new vocabulary that are copied from the old one, synthetic languages included. names: [XLM_SPECIAL_TOKENS]. */
 static xlm_vocabulary_settings settings_of(const xlm_vocabulary *v, const char **names)
 {
-    for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
-        names[i] = xlm_vocabulary_words(v)[xlm_vocabulary_special(v, (xlm_special)i)];
-    xlm_vocabulary_settings settings = {
-        .in_order = true, .specials = xlm_vocabulary_specials(v), .special_names = names, .words = xlm_vocabulary_word_mode(v),
-        .lowercase = xlm_vocabulary_lowercase(v), .languages = xlm_vocabulary_languages(v),
-        .language_names = xlm_vocabulary_language_names(v)};
+    xlm_vocabulary_settings settings = xlm_vocabulary_settings_of(v, names);
     settings.made = xlm_vocabulary_made_languages(v, &settings.made_languages);
     return settings;
 }
@@ -99,7 +93,8 @@ static xlm_vocabulary *make_reduced(const xlm_vocabulary *v, xlm_word_counts *ke
     if (segmenter == NULL)
         return NULL;
     g_autoptr(xlm_word_counts) ordered = xlm_word_counts_new();
-    int32_t *ids = renumber(v, kept, ordered), special[XLM_SPECIAL_TOKENS];
+    g_autofree int32_t *ids = renumber(v, kept, ordered);
+    int32_t special[XLM_SPECIAL_TOKENS];
     xlm_special_tokens specials;
     const char *names[XLM_SPECIAL_TOKENS];
     xlm_vocabulary_settings settings = settings_of(v, names);
@@ -112,7 +107,6 @@ static xlm_vocabulary *make_reduced(const xlm_vocabulary *v, xlm_word_counts *ke
     xlm_vocabulary *reduced = xlm_vocabulary_new(ordered, segmenter, &settings, error);
     for (int i = 0; i < settings.made_languages; i++)
         g_free((int32_t *)(uintptr_t)made[i].originals);
-    g_free(ids);
     return reduced;
 }
 
@@ -254,8 +248,7 @@ xlm_vocabulary *xlm_vocabulary_unite(const xlm_vocabulary *v, const xlm_vocabula
     for (uint32_t i = 0; i < xlm_word_counts_size(here); i++) {
         size_t size;
         const char *subword = xlm_word_counts_word(here, i, &size);
-        if (xlm_word_counts_index(there, subword, size) == UINT32_MAX)
-            xlm_word_counts_add(wanted, subword, size, 0);
+        xlm_segmenter_add_missing(there, subword, size, wanted);
     }
     return xlm_vocabulary_enlarge(v, wanted, xlm_vocabulary_language_names(other), what, error);
 }

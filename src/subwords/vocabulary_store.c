@@ -43,13 +43,11 @@ static bool save_notes(const xlm_vocabulary *v, xlm_store *store, const char *pa
                                 "out, except U+200C and U+200D; Unicode Form C; white space folded";
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(v));
     g_autofree char *words = g_strdup_printf("subwords; the index is the id; %s", cls->marks);
-    const bool good =
-        xlm_store_set_text(store, path, "normalisation", cls->normaliser != NULL ? cls->normalisation : usual, error) &&
-        xlm_word_store_note(store, path, "words", "description", words, error) &&
-        xlm_word_store_note(store, path, "counts", "description",
-                            "how often each subword is in the text that the vocabulary was made of; 0 for special tokens",
-                            error);
-    return good;
+    return xlm_store_set_text(store, path, "normalisation", cls->normaliser != NULL ? cls->normalisation : usual, error) &&
+           xlm_word_store_note(store, path, "words", "description", words, error) &&
+           xlm_word_store_note(store, path, "counts", "description",
+                               "how often each subword is in the text that the vocabulary was made of; 0 for special tokens",
+                               error);
 }
 
 static bool save_attributes(const xlm_vocabulary *v, xlm_store *store, const char *path, GError **error)
@@ -60,13 +58,11 @@ static bool save_attributes(const xlm_vocabulary *v, xlm_store *store, const cha
            save_specials(xlm_vocabulary_specials(v), store, path, error) && save_notes(v, store, path, error);
 }
 
-static bool save_languages(const xlm_vocabulary *v, xlm_store *store, char *path, GError **error)
+static bool save_languages(const xlm_vocabulary *v, xlm_store *store, const char *path, GError **error)
 {
-    const bool good = xlm_store_write_strings(store, path, (uint64_t)xlm_vocabulary_languages(v),
-                                              xlm_vocabulary_language_names(v), error) &&
-                      xlm_store_set_text(store, path, "description", "names of languages; the index is the id", error);
-    g_free(path);
-    return good;
+    g_autofree char *whole = languages_path(path);
+    return xlm_store_write_strings(store, whole, (uint64_t)xlm_vocabulary_languages(v), xlm_vocabulary_language_names(v), error) &&
+           xlm_store_set_text(store, whole, "description", "names of languages; the index is the id", error);
 }
 
 static bool save_twins(const xlm_vocabulary *v, const xlm_vocabulary_made *made, xlm_store *store, const char *group, int rank,
@@ -90,7 +86,7 @@ static bool save_made(const xlm_vocabulary *v, const xlm_vocabulary_made *made, 
 {
     const char *const *names = xlm_vocabulary_language_names(v);
     g_autofree char *group = g_strconcat(path, "/made/", names[made->language], NULL);
-    const bool good =
+    return
         xlm_store_set_text(store, group, "description", "a language made of another one; text of it is written in subwords of "
                            "the base, which are exchanged for their twins", error) &&
         xlm_store_set_text(store, group, "base", names[made->base], error) &&
@@ -99,7 +95,6 @@ static bool save_made(const xlm_vocabulary *v, const xlm_vocabulary_made *made, 
         xlm_store_set_int(store, group, "seed", made->seed, error) &&
         (*made->weights == '\0' || xlm_store_set_text(store, group, "weights", made->weights, error)) &&
         (made->twins == 0 || save_twins(v, made, store, group, rank, error));
-    return good;
 }
 
 static bool save_all_made(const xlm_vocabulary *v, xlm_store *store, const char *path, int rank, GError **error)
@@ -118,7 +113,7 @@ bool xlm_vocabulary_save(const xlm_vocabulary *v, xlm_store *store, const char *
     return xlm_word_store_save_words(store, path, "words", n, xlm_vocabulary_words(v), error) &&
            xlm_word_store_save_counts(store, path, "counts", rank, n, xlm_vocabulary_counts(v), error) &&
            xlm_segmenter_save(xlm_vocabulary_segmenter(v), store, path, rank, error) &&
-           save_languages(v, store, languages_path(path), error) &&
+           save_languages(v, store, path, error) &&
            save_attributes(v, store, path, error) && save_all_made(v, store, path, rank, error);
 }
 
@@ -195,13 +190,11 @@ static bool load_settings(const xlm_store *store, const char *path, xlm_vocabula
     if (!load_specials(store, path, version, specials, error))
         return false;
     settings->specials = specials;
-    char *words = xlm_store_get_text(store, path, "words", error);
+    g_autofree char *words = xlm_store_get_text(store, path, "words", error);
     if (words == NULL)
         return false;
-    const bool known = xlm_word_mode_find(words, &settings->words);
-    g_free(words);
     settings->lowercase = lowercase != 0;
-    return known || xlm_word_store_refuse(store, path, "attribute words is neither `icu` nor `space`", error);
+    return xlm_word_mode_find(words, &settings->words) || xlm_word_store_refuse(store, path, "attribute words is neither `icu` nor `space`", error);
 }
 
 /* ---- synthetic languages ---- */
@@ -237,7 +230,7 @@ static int find_name(char **names, const char *name)
 static bool load_made(const xlm_store *store, const char *group, const char *name, char **languages,
                       const xlm_special_tokens *specials, xlm_vocabulary_made *made, GError **error)
 {
-    char *base = xlm_store_get_text(store, group, "base", error);
+    g_autofree char *base = xlm_store_get_text(store, group, "base", error);
     made->language = find_name(languages, name);
     made->base = find_name(languages, base);
     made->weights = xlm_store_get_text(store, group, "weights", NULL);
@@ -246,7 +239,6 @@ static bool load_made(const xlm_store *store, const char *group, const char *nam
     bool good = base != NULL && (made->steps = xlm_store_get_text(store, group, "steps", error)) != NULL &&
                 xlm_store_get_real(store, group, "shared", &made->shared, error) &&
                 xlm_store_get_int(store, group, "seed", &made->seed, error);
-    g_free(base);
     if (good && (made->language < 0 || made->base < 0 || made->language == made->base))
         return xlm_word_store_refuse(store, group, "is of no language of this file", error);
     if (good && !(made->shared >= 0 && made->shared <= 1))
@@ -255,16 +247,6 @@ static bool load_made(const xlm_store *store, const char *group, const char *nam
     if (good && xlm_store_has(store, twins))
         good = load_twins(store, twins, specials, made, error);
     return good;
-}
-
-static void free_made(xlm_vocabulary_settings *settings)
-{
-    for (int i = 0; i < settings->made_languages; i++) {
-        g_free((char *)settings->made[i].steps);
-        g_free((char *)settings->made[i].weights);
-        g_free((int32_t *)settings->made[i].originals);
-    }
-    g_free((xlm_vocabulary_made *)settings->made);
 }
 
 static int by_language(const void *a, const void *b)
@@ -314,9 +296,8 @@ static bool has_strange_twins(const xlm_vocabulary_settings *settings, const xlm
 
 static char **load_languages(const xlm_store *store, const char *path, uint64_t *n, GError **error)
 {
-    char *whole = languages_path(path), **languages = xlm_store_read_strings(store, whole, XLM_MAX_LANGUAGES, n, error);
-    g_free(whole);
-    return languages;
+    g_autofree char *whole = languages_path(path);
+    return xlm_store_read_strings(store, whole, XLM_MAX_LANGUAGES, n, error);
 }
 
 /* Names of languages, distinct and not empty. */
@@ -376,7 +357,7 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
     }
     if (why != NULL)
         xlm_word_store_refuse(store, path, why->message, error);
-    free_made(&settings);
+    xlm_vocabulary_made_free((xlm_vocabulary_made *)(uintptr_t)settings.made, settings.made_languages);
     for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
         g_free(special_names[i]);
     if (v != NULL && !check_twins(store, path, v, error))

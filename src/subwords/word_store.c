@@ -41,8 +41,7 @@ bool xlm_word_store_save_counts(xlm_store *store, const char *path, const char *
 char **xlm_word_store_load_words(const xlm_store *store, const char *path, const char *name, uint64_t *n, GError **error)
 {
     g_autofree char *whole = xlm_word_store_member(path, name);
-    char **words = xlm_store_read_strings(store, whole, INT32_MAX, n, error);
-    return words;
+    return xlm_store_read_strings(store, whole, INT32_MAX, n, error);
 }
 
 /* Counts are added up, so their sum must be a number too. */

@@ -394,11 +394,10 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
 static void publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GString *notes)
 {
     const wordpiece *m = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
-    GString *words = g_string_new(NULL);
+    g_autoptr(GString) words = g_string_new(NULL);
     for (int64_t id = 0; id < xlm_vocabulary_size(v); id++)
         g_string_append_printf(words, "%s\n", xlm_vocabulary_words(v)[id]);
     json_object_set_new(files, VOCABULARY, json_stringn(words->str, words->len));
-    g_string_free(words, TRUE);
     json_object_set_new(settings, "tokenizer_class", json_string("BertTokenizer"));
     json_object_set_new(settings, "do_lower_case", json_boolean(m->lower));
     json_object_set_new(settings, "strip_accents", json_boolean(m->strip));
@@ -422,7 +421,8 @@ static GString *print(const void *model)
 static void *parse(const char *name, const char *bytes, size_t size, GError **error)
 {
     wordpiece *m = g_new0(wordpiece, 1);
-    char *text = g_strndup(bytes, size), **lines = g_strsplit(text, "\n", -1);
+    g_autofree char *text = g_strndup(bytes, size);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     bool good = g_strv_length(lines) == NUMBERS + 2 && g_str_has_prefix(lines[NUMBERS], "continuation ");
     for (int i = 0; i < NUMBERS && good; i++) {
         const char *value = g_str_has_prefix(lines[i], numbers[i].name) ? lines[i] + strlen(numbers[i].name) : "";
@@ -432,10 +432,7 @@ static void *parse(const char *name, const char *bytes, size_t size, GError **er
     }
     if (good)
         m->prefix = g_strdup(lines[NUMBERS] + strlen("continuation "));
-    good = good && *m->prefix != '\0' && m->longest > 0;
-    g_strfreev(lines);
-    g_free(text);
-    if (good)
+    if (good && *m->prefix != '\0' && m->longest > 0)
         return m;
     free_model(m);
     xlm_error_set(error, EX_DATAERR, "%s: not the settings of WordPiece", name);
@@ -515,8 +512,7 @@ static void *enlarge(const void *model, const xlm_word_counts *subwords, const x
     for (uint32_t i = 0; i < xlm_word_counts_size(wanted); i++) {
         size_t size;
         const char *subword = xlm_word_counts_word(wanted, i, &size);
-        if (xlm_word_counts_index(subwords, subword, size) == UINT32_MAX)
-            xlm_word_counts_add(added, subword, size, 0);
+        xlm_segmenter_add_missing(subwords, subword, size, added);
     }
     return copy(model);
 }

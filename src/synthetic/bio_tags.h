@@ -4,7 +4,7 @@
 
 #include "formats/conllu.h"
 
-/* Where in a line tags are. */
+/* The place of a tag in the line of a word. */
 typedef struct xlm_bio_slot {
     int column;      /* of CoNLL-U */
     const char *key; /* of MISC, "NER="; "" for the whole of the column. Size: */
@@ -19,8 +19,8 @@ void xlm_bio_slots(const xlm_conllu *sentence, GArray *slots);
 const char *xlm_bio_tag(const xlm_conllu_word *word, const xlm_bio_slot *slot, size_t *size);
 
 /* Which letter a word's tag begins with when the words are in another order. [in] order: n indices of words. [out]
- * letters: [n], by place in the new order: 'B', 'I', or 0 for words of no entity. Words are of one entity when they
- * are one after another in the sentence, with one type, and all but the first say I-. */
+ * letters: [n], by place in the new order: 'B', 'I', or 0 for words of no entity. Words belong to one entity if they are
+ * consecutive in the sentence, have the same type, and all but the first have I-. */
 void xlm_bio_letters(const xlm_conllu *sentence, const xlm_bio_slot *slot, const uint32_t *order, char *letters);
 
 #endif

@@ -1,7 +1,7 @@
 /* xlm-mpi: exact draws of orders, by dynamic programming over sets of placed items. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What is still to come depends on the set of the items placed and on the last CONTEXT of them, because no row of HI is
- * longer: pairs inside the part before the head are counted when the second item is placed, pairs inside the part
+ * The scores of the items still to come depend on the set of items that have been placed and on the last CONTEXT of them, because
+ * no row of HI is longer: pairs inside the part before the head are counted when the second item is placed, pairs inside the part
  * after it when the first one is, all others when the head is. So n! orders need n (n - 1) (n - 2) (n - 3) 2^(n - 4) states. */
 #include <math.h>
 #include <stdbool.h>
@@ -17,7 +17,8 @@ static int count_items(uint32_t set)
     return (int)(((set + (set >> 4)) & UINT32_C(0x0f0f0f0f)) * UINT32_C(0x01010101) >> 24);
 }
 
-/* Which of the states with this set of placed items it is. last[0 ... CONTEXT): the items placed last, the latest first. */
+/* The number of a state among those with this set of placed items. last[0 ... CONTEXT): the items placed last, the latest
+ * first. */
 static uint32_t state_number(uint32_t placed, const int *last)
 {
     uint32_t number = 0, left = placed;
@@ -52,7 +53,7 @@ static double pairs_at(const struct node *node, uint32_t placed, int item)
     return sum;
 }
 
-/* What BI and HI add when the item is placed after those last placed; item n + 1: the end. BOS (n) fills `last` up. */
+/* What BI and HI add when the item is placed after those last placed; item n + 1: the end. The rest of `last` is BOS (n). */
 static double rows_at(struct node *node, const int *last, int item)
 {
     const int pad = permute_longest_row(node) - 1, ends = item > node->n ? pad : 1;

@@ -7,7 +7,7 @@
 #include <unicode/utf8.h>
 
 #include "base/rng.h"
-#include "text/fields.h"
+#include "files/files.h"
 
 /* ---- what is asked for ---- */
 
@@ -75,11 +75,9 @@ char *xlm_synthetic_weights(const xlm_synthetic *made, GError **error)
 {
     g_autoptr(GString) text = g_string_new(NULL);
     for (int i = 0; i < 2 && made->weights[0] != NULL; i++) {
-        size_t size;
-        g_autofree char *bytes = xlm_fields_load(made->weights[i], &size, error);
-        if (bytes == NULL)
+        char digest[XLM_SHA256_TEXT];
+        if (!xlm_file_sha256(made->weights[i], digest, NULL, NULL, error))
             return NULL;
-        g_autofree char *digest = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)bytes, size);
         g_string_append_printf(text, "%s%s: SHA-256 %s", i > 0 ? "; " : "", made->weights[i], digest);
     }
     return g_string_free(g_steal_pointer(&text), FALSE);

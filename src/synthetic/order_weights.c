@@ -13,10 +13,8 @@ static const double MAX_WEIGHT = 1e6;
 
 struct xlm_order_weights {
     xlm_strings *symbols;
-    /* A hash table with open addressing; capacity: a power of two, at least twice the features. */
-    uint64_t *key;  /* 0: free */
-    double *weight;
-    size_t capacity, size;
+    xlm_strings *features; /* by their keys, as bytes */
+    GArray *weights;       /* double, by the numbers of the features */
 };
 
 static const struct {
@@ -35,46 +33,6 @@ static uint64_t make_key(xlm_order_feature feature, const uint32_t *symbols, int
     for (int i = 0; i < n; i++)
         key = key << SYMBOL_BITS | symbols[i];
     return key;
-}
-
-/* Where a key is or belongs. */
-static size_t place_of(const xlm_order_weights *w, uint64_t key)
-{
-    uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15);
-    size_t i = (size_t)(hash ^ hash >> 32) & (w->capacity - 1);
-    while (w->key[i] != 0 && w->key[i] != key)
-        i = (i + 1) & (w->capacity - 1);
-    return i;
-}
-
-static void grow(xlm_order_weights *w)
-{
-    xlm_order_weights old = *w;
-    w->capacity = old.capacity == 0 ? 1024 : 2 * old.capacity;
-    w->key = g_new0(uint64_t, w->capacity);
-    w->weight = g_new0(double, w->capacity);
-    for (size_t i = 0; i < old.capacity; i++)
-        if (old.key[i] != 0) {
-            const size_t place = place_of(w, old.key[i]);
-            w->key[place] = old.key[i];
-            w->weight[place] = old.weight[i];
-        }
-    g_free(old.key);
-    g_free(old.weight);
-}
-
-/* False when the feature was there. */
-static bool put(xlm_order_weights *w, uint64_t key, double weight)
-{
-    if (2 * (w->size + 1) > w->capacity)
-        grow(w);
-    const size_t place = place_of(w, key);
-    if (w->key[place] != 0)
-        return false;
-    w->key[place] = key;
-    w->weight[place] = weight;
-    w->size++;
-    return true;
 }
 
 /* ---- reading ---- */
@@ -122,7 +80,10 @@ static const char *read_line(xlm_order_weights *w, char *line)
     const uint64_t key = read_feature(w, line, &what);
     if (key == 0)
         return what;
-    return put(w, key, weight) ? NULL : "this feature occurs twice";
+    if (xlm_strings_add(w->features, (const char *)&key, sizeof key) < w->weights->len)
+        return "this feature occurs twice";
+    g_array_append_val(w->weights, weight);
+    return NULL;
 }
 
 static bool read_all(xlm_order_weights *w, xlm_lines *lines, GError **error)
@@ -137,7 +98,7 @@ static bool read_all(xlm_order_weights *w, xlm_lines *lines, GError **error)
     if (what != NULL)
         return xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "%s; are these weights of an order model?",
                             what);
-    if (got == 0 && w->size == 0)
+    if (got == 0 && w->weights->len == 0)
         return xlm_error_set(error, EX_DATAERR, "%s: empty; are these weights of an order model?", xlm_lines_path(lines));
     return got == 0;
 }
@@ -149,7 +110,8 @@ xlm_order_weights *xlm_order_weights_read(const char *path, GError **error)
         return NULL;
     xlm_order_weights *w = g_new0(xlm_order_weights, 1);
     w->symbols = xlm_strings_new();
-    grow(w);
+    w->features = xlm_strings_new();
+    w->weights = g_array_new(FALSE, FALSE, sizeof(double));
     if (!read_all(w, lines, error))
         g_clear_pointer(&w, xlm_order_weights_free);
     return w;
@@ -160,8 +122,8 @@ void xlm_order_weights_free(xlm_order_weights *w)
     if (w == NULL)
         return;
     xlm_strings_free(w->symbols);
-    g_free(w->key);
-    g_free(w->weight);
+    xlm_strings_free(w->features);
+    g_array_unref(w->weights);
     g_free(w);
 }
 
@@ -178,5 +140,7 @@ double xlm_order_weights_get(const xlm_order_weights *w, xlm_order_feature featu
     for (int i = 0; i < n; i++)
         if (symbols[i] == 0)
             return 0;
-    return w->weight[place_of(w, make_key(feature, symbols, n))];
+    const uint64_t key = make_key(feature, symbols, n);
+    const uint32_t i = xlm_strings_find(w->features, (const char *)&key, sizeof key);
+    return i == XLM_NO_STRING ? 0 : g_array_index(w->weights, double, i);
 }

@@ -3,7 +3,7 @@
  * Files of the Galactic Dependencies (Wang and Eisner 2016), plain or gzip: lines `feature weight`, where a feature is
  * its kind and symbols with _ between them:
  *
- *   BI_a_b              a directly before b
+ *   BI_a_b              a immediately before b
  *   PRE_a_b             a somewhere before b
  *   BFR_a_b, AFT_a_b    the same, both before the head, or both after it
  *   BTW_a_b             a before the head and b after it

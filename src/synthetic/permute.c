@@ -67,7 +67,7 @@ static void move(int *at, int from, int to)
     at[to] = item;
 }
 
-/* Scores count little at first and in full from half of the rounds on, so that the order in the base is forgotten. */
+/* Scores count little at first, and fully from half of the rounds on, so that the order in the base is forgotten. */
 static void draw_by_sampling(struct node *node, xlm_rng_key key, uint32_t word)
 {
     uint32_t counter = 0;
@@ -168,7 +168,8 @@ static void gather_items(xlm_permuter *p, const uint32_t *order, guint n)
     g_array_set_size(p->start, 0);
     g_array_set_size(p->start, n + 2);
     g_array_set_size(p->items, 2 * n);
-    uint32_t *start = (uint32_t *)(void *)p->start->data; /* counted two ahead, so that it is right when all are in */
+    uint32_t *start = (uint32_t *)(void *)p->start->data; /* counted two places ahead, so that it is right when all items have
+                                                             been added */
     const xlm_ud1_word *view = (const xlm_ud1_word *)(void *)p->view->data;
     for (guint i = 0; i < n; i++) {
         start[i + 2]++;

@@ -6,10 +6,10 @@
  *   p(pi) = exp(sum over features f of weight(f) x count of f in pi) / Z
  *
  * with the features of order_weights.h, counted three times over: items as tags, as relations, and as both; HI as both
- * only, rows with BOS and EOS as often as they fit, not longer than n. Nouns and verbs have weights of their own. A
- * dependent moves with all that hangs on it, so the result is projective; other words keep their dependents as they
- * stood, before or after them. Names are those of Universal Dependencies 1 (universal.h); a subtype that the weights
- * do not know (compound:prt) counts as its relation.
+ * only, rows with BOS and EOS as often as they fit, not longer than n. Nouns and verbs have weights of their own. A dependent
+ * moves together with everything that depends on it, so the result is projective; other words keep their dependents where they
+ * were, before or after them. Names are those of Universal Dependencies 1 (ud_version1.h); a subtype that the weights do not know
+ * (compound:prt) counts as its relation.
  *
  * Up to XLM_PERMUTE_EXACT items an order is drawn with exactly this probability; the authors' program does so up to 7 items
  * and leaves out sentences with more. Above that orders are drawn by Gibbs sampling: XLM_PERMUTE_ROUNDS times each item is
@@ -19,7 +19,7 @@
  * most. Above XLM_PERMUTE_MAX items (lists, tables) the order stays. The authors' program mixes 5 % of the weights of the
  * language itself into those of the other; here the weights are those given and no more.
  *
- * Draws depend on seed, number of the sentence in its file, word, and nothing else. */
+ * Draws depend only on the seed, the number of the sentence in its file, and the word. */
 #ifndef XLM_SYNTHETIC_PERMUTE_H
 #define XLM_SYNTHETIC_PERMUTE_H
 

@@ -22,7 +22,7 @@ struct node {
     uint32_t symbol[VIEWS][MAX_ITEMS + 2];
     double next[MAX_ITEMS + 2][MAX_ITEMS + 2];     /* BI: item, item after it */
     double pair[REGIONS][MAX_ITEMS][MAX_ITEMS];    /* PRE, and BFR, BTW or AFT: item, item somewhere after it */
-    int at[MAX_ITEMS];                        /* the order at hand: at[place] = item */
+    int at[MAX_ITEMS];                        /* the current order: at[place] = item */
     uint32_t row[MAX_ITEMS + 2 * (XLM_ORDER_MAX_ROW - 1)]; /* symbols in that order, with BOS and EOS, for HI */
     /* For exact draws; NAN: not computed yet. */
     GArray *begin; /* uint32_t [2^n]: first state of each set of placed items */
@@ -33,13 +33,13 @@ struct node {
 
 /* ---- scores of orders (order_scores.c) ---- */
 
-/* Look up what any order may need. BOS is item n, EOS item n + 1. */
+/* Look up the weights that any order may need. BOS is item n, EOS item n + 1. */
 void permute_look_up(struct node *node);
-/* Symbols in the longest row of HI. One less are before the first item and after the last. */
+/* Number of symbols in the longest row of HI. One fewer are put before the first item and after the last. */
 int permute_longest_row(const struct node *node);
 /* The sum of the rows of HI that end at row[end]. */
 double permute_rows_to(const struct node *node, int end);
-/* The score of the order at hand, all of whose rows permute_pad_row has begun. */
+/* The score of the current order. permute_pad_row must have been called before. */
 double permute_score_order(struct node *node);
 void permute_pad_row(struct node *node);
 

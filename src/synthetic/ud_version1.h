@@ -1,7 +1,7 @@
 /* xlm-mpi: trees of Universal Dependencies 2 as version 1 would have them. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Models of word order that were trained on version 1 know its names and its trees. What is turned back, with the
- * change it goes back to (universaldependencies.org/v2/summary.html, workgroups/v1_to_v2.html):
+ * Models of word order that were trained on version 1 know its names and its trees. These changes of version 2 are undone
+ * (universaldependencies.org/v2/summary.html, workgroups/v1_to_v2.html):
  *
  *   CCONJ -> CONJ                                    renamed
  *   AUX with the relation cop -> VERB                AUX was extended to copulas
@@ -16,7 +16,7 @@
  *   advmod, det of a word with Polarity=Neg or PronType=Neg -> neg        neg was taken out
  *   cc and punct before a conjunct: head is that conjunct's head          they hung on the first conjunct
  *
- * Trees and names of version 1 stay as they are, so both versions may be given. */
+ * Trees and names of version 1 are not changed, so both versions may be given. */
 #ifndef XLM_SYNTHETIC_UD_VERSION1_H
 #define XLM_SYNTHETIC_UD_VERSION1_H
 

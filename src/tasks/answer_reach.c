@@ -19,10 +19,8 @@ static void compare_answer(const xlm_answer_text *text, const xlm_question *ques
     g_autofree char *cut = xlm_answer_text_between(text, question, ends);
     bool equal = strcmp(cut, answer->text) == 0;
     if (!equal) {
-        char **made = xlm_answer_words(rules, cut), **right = xlm_answer_words(rules, answer->text);
+        g_auto(GStrv) made = xlm_answer_words(rules, cut), right = xlm_answer_words(rules, answer->text);
         equal = ends.last >= 0 && xlm_answer_compare(made, right, false).exact > 0;
-        g_strfreev(made);
-        g_strfreev(right);
     }
     of->answers++;
     of->equal += equal;
@@ -39,17 +37,16 @@ static void report_reproduced(const xlm_answer_text *text, const reproduced *of,
     static const double ENOUGH = 99;
     const double share = 100.0 * (double)of->equal / (double)of->answers;
     const xlm_question_source *from = &g_array_index(text->questions->sources, xlm_question_source, source);
-    char *file = from->language != NULL ? g_strdup_printf("%s (%s)", from->path, from->language) : g_strdup(from->path);
+    g_autofree char *file = from->language == NULL ? g_strdup(from->path)
+                                                   : g_strdup_printf("%s (%s)", from->path, from->language);
     if (share >= ENOUGH) {
         xlm_log_info("%s: subwords reproduce %.2f %% of %" G_GINT64_FORMAT " answers", file, share, of->answers);
-        g_free(file);
         return;
     }
     g_autofree char *place = xlm_question_place(text->questions, of->question);
     xlm_log_warn("%s: subwords reproduce only %.2f %% of %" G_GINT64_FORMAT " answers, so that no model can have a higher exact "
                  "match; the first that they do not: \"%s\", which becomes \"%s\" (%s); use a model whose tokenizer suits the "
                  "language", file, share, of->answers, of->right, of->instead, place);
-    g_free(file);
 }
 
 void xlm_answer_reach_report(const xlm_answer_text *text)

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "tasks/parallel_items.h"
+#include "tasks/task.h"
 
 xlm_answer_text *xlm_answer_text_new(void)
 {
@@ -358,14 +359,10 @@ static void describe(const xlm_answer_text *text, const xlm_examples *examples, 
     g_string_append_printf(out, ", %u contexts, %" G_GINT64_FORMAT " windows, %" G_GINT64_FORMAT " tokens; answers compared by "
                            "the rules of ", text->questions->contexts->len, windows, xlm_examples_tokens(examples, windows));
     describe_rules(text, out);
-    if (seen->several > 0)
-        g_string_append_printf(out, "; in several windows: %" G_GINT64_FORMAT, seen->several);
-    if (seen->lost > 0)
-        g_string_append_printf(out, "; answers that no window has whole: %" G_GINT64_FORMAT, seen->lost);
-    if (seen->cut_questions > 0)
-        g_string_append_printf(out, "; questions cut: %" G_GINT64_FORMAT, seen->cut_questions);
-    if (seen->empty_questions > 0)
-        g_string_append_printf(out, "; questions without a word: %" G_GINT64_FORMAT, seen->empty_questions);
+    xlm_task_note(out, "in several windows", seen->several);
+    xlm_task_note(out, "answers that no window has whole", seen->lost);
+    xlm_task_note(out, "questions cut", seen->cut_questions);
+    xlm_task_note(out, "questions without a word", seen->empty_questions);
 }
 
 bool xlm_answer_text_encode(xlm_answer_text *text, const xlm_answer_sequences *sequences, xlm_examples *examples,

@@ -27,35 +27,29 @@ struct answering {
     double null_threshold; /* in checkpoints */
 };
 
+#define OPTION(member, type, ...) {#member, XLM_OPTION_##type, __VA_ARGS__, offsetof(struct answering, member)}
+
 static const xlm_option answering_options[] = {
-    {"stride", XLM_OPTION_INT, "128", 1, 65536, NULL,
-     "subwords between the beginnings of two windows over a context that is longer than `length` leaves room for",
-     offsetof(struct answering, stride)},
-    {"separators", XLM_OPTION_INT, "1", 1, 2, NULL,
-     "number of </s> between question and context; RoBERTa and XLM-R are fine-tuned with 2",
-     offsetof(struct answering, separators)},
-    {"question_length", XLM_OPTION_INT, "64", 1, 65536, NULL,
-     "maximum number of subwords of a question, and at most half of what fits in `length`; longer ones are cut at the end",
-     offsetof(struct answering, question_length)},
-    {"answer_length", XLM_OPTION_INT, "30", 1, 65536, NULL, "maximum number of subwords of a predicted answer",
-     offsetof(struct answering, answer_length)},
-    {"n_best", XLM_OPTION_INT, "20", 1, 1000, NULL, "number of answers that are kept for a question",
-     offsetof(struct answering, n_best)},
-    {"rules", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|squad|mlqa|mlqa-en|mlqa-es|mlqa-hi|mlqa-vi|mlqa-de|mlqa-ar|mlqa-zh",
+    OPTION(stride, INT, "128", 1, 65536, NULL,
+     "subwords between the beginnings of two windows over a context that is longer than `length` leaves room for"),
+    OPTION(separators, INT, "1", 1, 2, NULL,
+     "number of </s> between question and context; RoBERTa and XLM-R are fine-tuned with 2"),
+    OPTION(question_length, INT, "64", 1, 65536, NULL,
+     "maximum number of subwords of a question, and at most half of what fits in `length`; longer ones are cut at the end"),
+    OPTION(answer_length, INT, "30", 1, 65536, NULL, "maximum number of subwords of a predicted answer"),
+    OPTION(n_best, INT, "20", 1, 1000, NULL, "number of answers that are kept for a question"),
+    OPTION(rules, CHOICE, "auto", 0, 0, "auto|squad|mlqa|mlqa-en|mlqa-es|mlqa-hi|mlqa-vi|mlqa-de|mlqa-ar|mlqa-zh",
      "how answers are compared; squad: SQuAD's rules, which XTREME takes for XQuAD and TyDiQA-GoldP too; mlqa: MLQA's for the "
      "language of the file, one of en, es, hi, vi, de, ar, zh; mlqa-de: MLQA's for German, whatever the file's language is; "
-     "auto: MLQA's for files in these languages that say \"version\": \"1.0\", as MLQA's do, else SQuAD's",
-     offsetof(struct answering, rules)},
-    {"no_answer", XLM_OPTION_CHOICE, "threshold", 0, 0, "threshold|never",
+     "auto: MLQA's for files in these languages that say \"version\": \"1.0\", as MLQA's do, else SQuAD's"),
+    OPTION(no_answer, CHOICE, "threshold", 0, 0, "threshold|never",
      "threshold: no answer is predicted if the null score exceeds that of the best span by more than a threshold, with which the "
-     "dev files are answered best if some of their questions have no answer; never: all questions are answered",
-     offsetof(struct answering, no_answer)},
-    {"choose_by", XLM_OPTION_CHOICE, "f1", 0, 0, "f1|exact_match",
-     "measure by which the best checkpoint is chosen, and the threshold", offsetof(struct answering, choose_by)},
-    {"code_switching", XLM_OPTION_TEXT, "", 0, 0, NULL,
+     "dev files are answered best if some of their questions have no answer; never: all questions are answered"),
+    OPTION(choose_by, CHOICE, "f1", 0, 0, "f1|exact_match",
+     "measure by which the best checkpoint is chosen, and the threshold"),
+    OPTION(code_switching, TEXT, "", 0, 0, NULL,
      "a language of the training files: instead of each question in another language that has a translation in this one, by the "
-     "same id, train on the question in either language with the context in the other (PPA: en)",
-     offsetof(struct answering, code_switching)},
+     "same id, train on the question in either language with the context in the other (PPA: en)"),
     XLM_OPTION_END,
 };
 

@@ -35,36 +35,29 @@ struct classification {
     double switching;
 };
 
+#define OPTION(member, type, ...) {#member, XLM_OPTION_##type, __VA_ARGS__, offsetof(struct classification, member)}
+
 static const xlm_option classification_options[] = {
-    {"columns", XLM_OPTION_LIST, "", 0, 0, NULL,
+    OPTION(columns, LIST, "", 0, 0, NULL,
      "columns of the label and of one or two sentences: names in the header, names of members of JSON objects, or, for files "
      "without header, numbers from 1; by default found by the first line (XNLI, MultiNLI, PAWS-X, GLUE, "
-     "label<tab>sentence[<tab>sentence])",
-     offsetof(struct classification, columns)},
-    {"empty", XLM_OPTION_CHOICE, "refuse", 0, 0, "refuse|leave_out",
-     "items with a sentence or label without text: refuse the file, or leave them out and say how many there are",
-     offsetof(struct classification, empty)},
-    {"separators", XLM_OPTION_INT, "1", 1, 2, NULL,
-     "number of </s> between the sentences of a pair; RoBERTa and XLM-R are fine-tuned with 2",
-     offsetof(struct classification, separators)},
-    {"head", XLM_OPTION_CHOICE, "linear", 0, 0, "linear|dense",
-     "linear: W dropout(h) + b; dense: W dropout(tanh(P dropout(h) + p)) + b, as RoBERTa and XLM-R are fine-tuned",
-     offsetof(struct classification, head)},
-    {"choose_by", XLM_OPTION_CHOICE, "accuracy", 0, 0, "accuracy|macro_f1", "measure by which the best checkpoint is chosen",
-     offsetof(struct classification, choose_by)},
-    {"code_switching", XLM_OPTION_TEXT, "", 0, 0, NULL,
+     "label<tab>sentence[<tab>sentence])"),
+    OPTION(empty, CHOICE, "refuse", 0, 0, "refuse|leave_out",
+     "items with a sentence or label without text: refuse the file, or leave them out and say how many there are"),
+    OPTION(separators, INT, "1", 1, 2, NULL,
+     "number of </s> between the sentences of a pair; RoBERTa and XLM-R are fine-tuned with 2"),
+    OPTION(head, CHOICE, "linear", 0, 0, "linear|dense",
+     "linear: W dropout(h) + b; dense: W dropout(tanh(P dropout(h) + p)) + b, as RoBERTa and XLM-R are fine-tuned"),
+    OPTION(choose_by, CHOICE, "accuracy", 0, 0, "accuracy|macro_f1", "measure by which the best checkpoint is chosen"),
+    OPTION(code_switching, TEXT, "", 0, 0, NULL,
      "a language of the training files: train on (S, T') and (S', T) instead of each pair (S, T) in another language that has a "
-     "translation (S', T') in this one (PPA: en)",
-     offsetof(struct classification, code_switching)},
-    {"pair_by", XLM_OPTION_CHOICE, "auto", 0, 0, XLM_PAIRING_CHOICES,
+     "translation (S', T') in this one (PPA: en)"),
+    OPTION(pair_by, CHOICE, "auto", 0, 0, XLM_PAIRING_CHOICES,
      "which items of two training files are translations of each other: those with the same id, or on the same line; auto: by id "
-     "if all items have one of their own, else by line",
-     offsetof(struct classification, pair_by)},
-    {"dictionary", XLM_OPTION_TEXT, "", 0, 0, NULL,
-     "file of xlm_dict, by which words of the training text are switched to the other language, drawn anew for each epoch",
-     offsetof(struct classification, dictionary)},
-    {"switching", XLM_OPTION_REAL, "0.5", 0, 1, NULL, "share of the words with a translation in the dictionary that is switched",
-     offsetof(struct classification, switching)},
+     "if all items have one of their own, else by line"),
+    OPTION(dictionary, TEXT, "", 0, 0, NULL,
+     "file of xlm_dict, by which words of the training text are switched to the other language, drawn anew for each epoch"),
+    OPTION(switching, REAL, "0.5", 0, 1, NULL, "share of the words with a translation in the dictionary that is switched"),
     XLM_OPTION_END,
 };
 
@@ -76,12 +69,6 @@ static void classification_declare(xlm_loss *self, xlm_declaration *declaration)
 {
     const struct classification *c = self->state;
     xlm_class_declare(self, declaration, c->of.classes, is_dense(self));
-}
-
-static int64_t classification_count(xlm_loss *self, const xlm_pass *pass)
-{
-    (void)self;
-    return pass->batch->predicted;
 }
 
 static xlm_var *classification_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
@@ -113,10 +100,8 @@ static void report_file(const xlm_labelled_file *file)
 {
     g_autoptr(GString) out = g_string_new(NULL);
     g_string_append_printf(out, "%" G_GINT64_FORMAT " items", file->items);
-    if (file->unlabelled > 0)
-        g_string_append_printf(out, "; left out, for their gold_label is \"-\": %" G_GINT64_FORMAT, file->unlabelled);
-    if (file->empty > 0)
-        g_string_append_printf(out, "; left out for an empty sentence or label: %" G_GINT64_FORMAT, file->empty);
+    xlm_task_note(out, "left out, for their gold_label is \"-\"", file->unlabelled);
+    xlm_task_note(out, "left out for an empty sentence or label", file->empty);
     xlm_log_info("%s: %s; %s", file->path, file->form, out->str);
 }
 
@@ -400,10 +385,8 @@ static bool classification_encode(const xlm_loss *self, void *pointer, const xlm
     g_hash_table_unref(e.labels);
     g_string_append_printf(description, ", %" G_GINT64_FORMAT " tokens",
                            xlm_examples_tokens(examples, xlm_examples_count(examples)));
-    if (e.cut > 0)
-        g_string_append_printf(description, "; cut to length, the longer sentence first: %" G_GINT64_FORMAT, e.cut);
-    if (e.unknown > 0)
-        g_string_append_printf(description, "; sentences without a subword, read as <unk>: %" G_GINT64_FORMAT, e.unknown);
+    xlm_task_note(description, "cut to length, the longer sentence first", e.cut);
+    xlm_task_note(description, "sentences without a subword, read as <unk>", e.unknown);
     return good;
 }
 
@@ -439,12 +422,10 @@ static void classification_score(const xlm_loss *self, const void *pointer, cons
         counted++;
         xlm_task_scores_add_row(scores, "class", c->of.labels[k], &row[k]);
     }
-    const double accuracy = (double)right / (double)n, macro = f1 / (double)counted;
-    if (c->choose_by == ACCURACY)
-        xlm_task_scores_add(scores, "accuracy", accuracy, n);
-    xlm_task_scores_add(scores, "macro_f1", macro, counted);
-    if (c->choose_by == MACRO_F1)
-        xlm_task_scores_add(scores, "accuracy", accuracy, n);
+    const xlm_measure measures[] = {{"accuracy", (double)right / (double)n, n}, {"macro_f1", f1 / (double)counted, counted}};
+    const bool by_f1 = c->choose_by == MACRO_F1;
+    g_array_append_val(scores->measures, measures[by_f1]);
+    g_array_append_val(scores->measures, measures[!by_f1]);
     xlm_task_scores_confuse(scores, c->of.labels, n, gold, predicted);
 }
 
@@ -489,7 +470,6 @@ const xlm_task xlm_task_classification = {
         .options = classification_options,
         .state_size = sizeof(struct classification),
         .declare = classification_declare,
-        .count = classification_count,
         .loss = classification_loss,
     },
     .read = classification_read,

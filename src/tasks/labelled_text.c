@@ -95,7 +95,6 @@ bool xlm_labelled_text_check_labels(const xlm_labelled_text *text, GError **erro
 typedef struct reader {
     xlm_labelled_text *text;
     const xlm_labelled_options *options;
-    xlm_lines *lines;
     xlm_labelled_file file;
     int64_t line;          /* the one being read */
     int64_t blank;         /* the first line without text, which is allowed only at the end; 0: none yet */
@@ -106,7 +105,6 @@ typedef struct reader {
     int column[VALUES];    /* of a table, from 0; -1: there is none */
     guint columns;         /* number of columns of a table's first line */
     GPtrArray *fields;     /* char *: of the present line */
-    GString *copy;         /* of the present line */
     GHashTable *languages; /* the names that occur in the column `language` */
 } reader;
 
@@ -368,10 +366,10 @@ static bool read_members(reader *r, const json_t *object, GError **error)
     return add_item(r, value, error);
 }
 
-static bool read_object(reader *r, const char *line, size_t size, GError **error)
+static bool read_object(reader *r, const char *line, GError **error)
 {
     json_error_t why;
-    json_auto_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES, &why);
+    json_auto_t *object = json_loads(line, JSON_REJECT_DUPLICATES, &why);
     if (object == NULL)
         return refuse(r, error, "byte %d: invalid JSON: %s", why.position, why.text);
     return read_members(r, object, error);
@@ -380,19 +378,16 @@ static bool read_object(reader *r, const char *line, size_t size, GError **error
 /* ---- lines ---- */
 
 /* Is a line that has only tabs a row of a table, which is left out like others without text? */
-static bool is_empty_row(const reader *r)
+static bool is_empty_row(const reader *r, const char *line)
 {
-    return r->begun && !r->json && r->options->leave_out_empty && strchr(r->copy->str, '\t') != NULL;
+    return r->begun && !r->json && r->options->leave_out_empty && strchr(line, '\t') != NULL;
 }
 
-static bool read_line(reader *r, const char *text, size_t size, GError **error)
+static bool read_line(void *data, const xlm_lines *lines, char *line, GError **error)
 {
-    r->line = xlm_lines_number(r->lines);
-    if (!xlm_lines_check_text(r->lines, text, size, error))
-        return false;
-    g_string_truncate(r->copy, 0);
-    g_string_append_len(r->copy, text, (gssize)size);
-    if (is_blank(r->copy->str) && !is_empty_row(r)) {
+    reader *r = data;
+    r->line = xlm_lines_number(lines);
+    if (is_blank(line) && !is_empty_row(r, line)) {
         r->blank = r->blank > 0 ? r->blank : r->line;
         return true;
     }
@@ -401,8 +396,8 @@ static bool read_line(reader *r, const char *text, size_t size, GError **error)
         return refuse(r, error, "a line without text");
     }
     if (!r->begun)
-        r->json = r->copy->str[strspn(r->copy->str, " \t")] == '{';
-    if (r->json ? !read_object(r, text, size, error) : !read_row(r, r->copy->str, error))
+        r->json = line[strspn(line, " \t")] == '{';
+    if (r->json ? !read_object(r, line, error) : !read_row(r, line, error))
         return false;
     r->begun = true;
     return true;
@@ -419,38 +414,22 @@ static bool refuse_emptiness(const reader *r, GError **error)
                          r->file.language_name, list);
 }
 
-static bool read_lines(reader *r, GError **error)
-{
-    const char *text;
-    size_t size;
-    int got;
-    while ((got = xlm_lines_next(r->lines, &text, &size, error)) == 1)
-        if (!read_line(r, text, size, error))
-            return false;
-    return got == 0 && (r->file.items > 0 || refuse_emptiness(r, error));
-}
-
 bool xlm_labelled_text_read(xlm_labelled_text *text, const char *path, const char *language_name, int language,
                             const xlm_labelled_options *options, GError **error)
 {
     const guint columns = options->columns != NULL ? g_strv_length((char **)options->columns) : 2;
     if (columns != 2 && columns != 3)
         return xlm_error_set(error, EX_CONFIG, "columns names the label and one or two sentences, not %u columns", columns);
-    reader r = {.text = text, .options = options, .lines = xlm_lines_open(path, error)};
-    if (r.lines == NULL)
-        return false;
+    reader r = {.text = text, .options = options};
     r.file = (xlm_labelled_file){.language = language, .path = g_string_chunk_insert_const(text->strings, path)};
     if (language_name != NULL)
         r.file.language_name = g_string_chunk_insert_const(text->strings, language_name);
     r.fields = g_ptr_array_new();
-    r.copy = g_string_new(NULL);
     r.languages = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    const bool good = read_lines(&r, error);
+    const bool good = xlm_lines_each(path, read_line, &r, error) && (r.file.items > 0 || refuse_emptiness(&r, error));
     if (good)
         g_array_append_val(text->files, r.file);
     g_hash_table_unref(r.languages);
-    g_string_free(r.copy, TRUE);
     g_ptr_array_unref(r.fields);
-    xlm_lines_close(r.lines);
     return good;
 }

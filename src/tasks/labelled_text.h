@@ -1,6 +1,6 @@
 /* xlm-mpi: sentences or pairs of sentences, each with a class. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * There are three forms of files, plain or gzip, recognised by the first line:
+ * There are three forms of files, plain or compressed, recognised by the first line:
  *
  *   header      a line of names separated by tabs, then a line for each item: XNLI, MultiNLI and PAWS-X as they are published,
  *               XNLI's machine-translated training text, GLUE

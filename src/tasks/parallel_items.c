@@ -35,41 +35,39 @@ static void number_files(pairing *p)
             p->number[f] += g_strcmp0(p->file[before].language, p->file[f].language) == 0;
 }
 
-/* ---- by id ---- */
+/* ---- keys ---- */
 
-/* The key of an item: its language and id. g_free. */
-static char *id_of(const pairing *p, const xlm_parallel_item *item)
+/* The key by which an item is found, if it were in this language: the language, and the id or else the place, which is the number
+ * of the file among those of its language and the row. g_free. */
+static char *key_of(const pairing *p, const xlm_parallel_item *item, const char *language, bool by_id)
 {
-    const char *language = p->file[item->file].language;
-    return g_strdup_printf("%s\t%s", language != NULL ? language : "", item->id);
+    if (language == NULL)
+        language = "";
+    return by_id ? g_strdup_printf("%s\t%s", language, item->id)
+                 : g_strdup_printf("%s\t%d\t%" G_GINT64_FORMAT, language, p->number[item->file], item->row);
 }
 
 /* Items by language and id; NULL, with an error, when one has no id or another of its language has the same. */
 static GHashTable *index_ids(const pairing *p, GError **error)
 {
-    GHashTable *index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GHashTable) index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (int64_t i = 0; i < p->items; i++) {
         const xlm_parallel_item *item = &p->item[i];
-        const char *path = p->file[item->file].path;
-        const xlm_parallel_item *other = NULL;
-        if (item->id != NULL) {
-            char *id = id_of(p, item);
-            other = g_hash_table_lookup(index, id);
-            if (other == NULL) {
-                g_hash_table_insert(index, id, (gpointer)item);
-                continue;
-            }
-            g_free(id);
+        const xlm_parallel_file *file = &p->file[item->file];
+        if (item->id == NULL) {
+            xlm_error_at(error, file->path, item->line, "there is no id to find its translation by");
+            return NULL;
         }
-        if (item->id == NULL)
-            xlm_error_at(error, path, item->line, "there is no id to find its translation by");
-        else
-            xlm_error_at(error, path, item->line, "id \"%s\" is on %s:%" G_GINT64_FORMAT ", too, so translations cannot be found "
-                         "by ids", item->id, p->file[other->file].path, other->line);
-        g_hash_table_unref(index);
-        return NULL;
+        char *key = key_of(p, item, file->language, true);
+        const xlm_parallel_item *other = g_hash_table_lookup(index, key);
+        g_hash_table_insert(index, key, (gpointer)item);
+        if (other != NULL) {
+            xlm_error_at(error, file->path, item->line, "id \"%s\" is on %s:%" G_GINT64_FORMAT ", too, so translations cannot be "
+                         "found by ids", item->id, p->file[other->file].path, other->line);
+            return NULL;
+        }
     }
-    return index;
+    return g_steal_pointer(&index);
 }
 
 /* Do all items have ids? Files without ids are meant to be paired by lines, but ids that occur twice may be a mistake. */
@@ -81,43 +79,23 @@ static bool all_have_ids(const pairing *p)
     return true;
 }
 
-static void pair_by_id(const pairing *p, GHashTable *index, int64_t *partner)
+/* Items of the pivot language by their places. */
+static GHashTable *index_places(const pairing *p)
+{
+    GHashTable *index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (int64_t i = 0; i < p->items; i++)
+        if (is_pivot(p, p->item[i].file))
+            g_hash_table_insert(index, key_of(p, &p->item[i], p->pivot, false), (gpointer)&p->item[i]);
+    return index;
+}
+
+static void find_partners(const pairing *p, GHashTable *index, bool by_id, int64_t *partner)
 {
     for (int64_t i = 0; i < p->items; i++) {
         if (is_pivot(p, p->item[i].file))
             continue;
-        g_autofree char *id = g_strdup_printf("%s\t%s", p->pivot, p->item[i].id);
-        const xlm_parallel_item *found = g_hash_table_lookup(index, id);
-        partner[i] = found != NULL ? found - p->item : -1;
-    }
-}
-
-/* ---- by place ---- */
-
-typedef struct place {
-    int64_t file, row; /* file: its number among those of its language */
-} place;
-
-static guint place_hash(gconstpointer key)
-{
-    const place *p = key;
-    const gint64 mixed = p->row * 1000003 + p->file;
-    return g_int64_hash(&mixed);
-}
-
-static gboolean place_equal(gconstpointer a, gconstpointer b) { return memcmp(a, b, sizeof(place)) == 0; }
-
-static void pair_by_place(const pairing *p, int64_t *partner)
-{
-    g_autoptr(GHashTable) index = g_hash_table_new_full(place_hash, place_equal, g_free, NULL);
-    for (int64_t i = 0; i < p->items; i++)
-        if (is_pivot(p, p->item[i].file)) {
-            const place at = {p->number[p->item[i].file], p->item[i].row};
-            g_hash_table_insert(index, g_memdup2(&at, sizeof at), (gpointer)&p->item[i]);
-        }
-    for (int64_t i = 0; i < p->items; i++) {
-        const place at = {p->number[p->item[i].file], p->item[i].row};
-        const xlm_parallel_item *found = is_pivot(p, p->item[i].file) ? NULL : g_hash_table_lookup(index, &at);
+        g_autofree char *key = key_of(p, &p->item[i], p->pivot, by_id);
+        const xlm_parallel_item *found = g_hash_table_lookup(index, key);
         partner[i] = found != NULL ? found - p->item : -1;
     }
 }
@@ -134,20 +112,18 @@ bool xlm_parallel_items_find(xlm_parallel_items *parallel, const xlm_parallel_it
     number_files(&p);
     bool good = check_languages(&p, error);
     g_autoptr(GError) why = NULL;
-    GHashTable *ids = good && how != XLM_PAIRED_BY_LINE ? index_ids(&p, &why) : NULL;
+    g_autoptr(GHashTable) index = good && how != XLM_PAIRED_BY_LINE ? index_ids(&p, &why) : NULL;
     if (why != NULL && how == XLM_PAIRED_BY_ID) {
         g_propagate_error(error, g_steal_pointer(&why));
         good = false;
     } else if (why != NULL && all_have_ids(&p)) {
         xlm_log_warn("%s; they are looked for by lines (pair_by = line)", why->message);
     }
-    parallel->by_id = ids != NULL;
-    if (ids != NULL)
-        pair_by_id(&p, ids, parallel->partner);
-    else if (good)
-        pair_by_place(&p, parallel->partner);
-    if (ids != NULL)
-        g_hash_table_unref(ids);
+    parallel->by_id = index != NULL;
+    if (good && index == NULL)
+        index = index_places(&p);
+    if (good)
+        find_partners(&p, index, parallel->by_id, parallel->partner);
     g_free(p.number);
     if (!good)
         xlm_parallel_items_clear(parallel);
@@ -156,6 +132,5 @@ bool xlm_parallel_items_find(xlm_parallel_items *parallel, const xlm_parallel_it
 
 void xlm_parallel_items_clear(xlm_parallel_items *parallel)
 {
-    g_free(parallel->partner);
-    parallel->partner = NULL;
+    g_clear_pointer(&parallel->partner, g_free);
 }

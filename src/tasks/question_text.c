@@ -231,6 +231,7 @@ static bool add_question(reader *r, const json_t *qa, GError **error)
         return false;
     g_array_index(t->sources, xlm_question_source, q.source).unanswerable |= q.answers == 0;
     g_array_append_val(t->questions, q);
+    r->id = NULL;
     return true;
 }
 
@@ -252,35 +253,30 @@ static bool add_context(reader *r, const json_t *paragraph, GError **error)
     return true;
 }
 
+/* Call `add` for each element of an array, whose number is *at meanwhile. */
+static bool add_each(reader *r, const json_t *array, int64_t *at, bool (*add)(reader *r, const json_t *element, GError **error),
+                     GError **error)
+{
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        *at = (int64_t)i;
+        if (!add(r, json_array_get(array, i), error))
+            return false;
+    }
+    *at = -1;
+    return array != NULL;
+}
+
 static bool add_paragraph(reader *r, const json_t *paragraph, GError **error)
 {
     if (!is_object(r, paragraph, "a paragraph", error) || !add_context(r, paragraph, error))
         return false;
-    const json_t *questions = member(r, paragraph, "qas", "an array", error);
-    const size_t n = json_array_size(questions);
-    for (size_t i = 0; i < n; i++) {
-        r->question = (int64_t)i;
-        if (!add_question(r, json_array_get(questions, i), error))
-            return false;
-        r->id = NULL;
-    }
-    r->question = -1;
-    return questions != NULL;
+    return add_each(r, member(r, paragraph, "qas", "an array", error), &r->question, add_question, error);
 }
 
 static bool add_article(reader *r, const json_t *article, GError **error)
 {
-    if (!is_object(r, article, "an article", error))
-        return false;
-    const json_t *paragraphs = member(r, article, "paragraphs", "an array", error);
-    const size_t n = json_array_size(paragraphs);
-    for (size_t i = 0; i < n; i++) {
-        r->paragraph = (int64_t)i;
-        if (!add_paragraph(r, json_array_get(paragraphs, i), error))
-            return false;
-    }
-    r->paragraph = -1;
-    return paragraphs != NULL;
+    return is_object(r, article, "an article", error) &&
+           add_each(r, member(r, article, "paragraphs", "an array", error), &r->paragraph, add_paragraph, error);
 }
 
 /* The version of a file, which is a string or a number there; "" if there is none. */
@@ -307,12 +303,9 @@ static bool read_articles(reader *r, const json_t *root, GError **error)
     r->source.version = version_of(r->text, root);
     g_array_append_val(r->text->sources, r->source);
     const guint before = r->text->questions->len;
-    for (size_t i = 0; i < json_array_size(data); i++) {
-        r->article = (int64_t)i;
-        if (!add_article(r, json_array_get(data, i), error))
-            return false;
-    }
-    return r->text->questions->len > before || xlm_error_set(error, EX_DATAERR, "%s: there is no question in it", r->source.path);
+    return add_each(r, data, &r->article, add_article, error) &&
+           (r->text->questions->len > before ||
+            xlm_error_set(error, EX_DATAERR, "%s: there is no question in it", r->source.path));
 }
 
 bool xlm_question_text_read(xlm_question_text *text, const char *path, const char *language, int language_id, GError **error)

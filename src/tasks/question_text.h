@@ -1,7 +1,7 @@
 /* xlm-mpi: questions, with contexts that have their answers. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Read from JSON in the form of SQuAD 1.1 and 2.0 (Rajpurkar et al. 2016, 2018), in which XQuAD, MLQA and TyDiQA-GoldP are
- * published too, plain or gzip:
+ * published too, plain or compressed:
  *
  *   {"version": ..., "data": [{"paragraphs": [{"context": "...", "qas": [
  *     {"id": "...", "question": "...", "answers": [{"text": "...", "answer_start": 17}, ...], "is_impossible": false}]}]}]}

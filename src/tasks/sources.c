@@ -36,15 +36,11 @@ static bool read_source(const xlm_task_list *list, const char *item, xlm_task_so
     if (*path == '\0')
         return xlm_error_set(error, list->exit_code, "%s: %s: there is no file after the language; write LANG:FILE", list->what,
                              item);
-    char *name = g_strndup(item, (gsize)(path - 1 - item));
+    g_autofree char *name = g_strndup(item, (gsize)(path - 1 - item));
     g_autoptr(GError) why = NULL;
-    const bool good = xlm_task_language(list->vocabulary, name, true, list->how, list->exit_code, &source->language, &why);
-    g_free(name);
-    if (!good) {
-        xlm_error_set(error, list->exit_code, "%s: %s: %s; a file with a colon in its name is written ./%s", list->what, item,
-                      why->message, item);
-        return false;
-    }
+    if (!xlm_task_language(list->vocabulary, name, true, list->how, list->exit_code, &source->language, &why))
+        return xlm_error_set(error, list->exit_code, "%s: %s: %s; a file with a colon in its name is written ./%s", list->what,
+                             item, why->message, item);
     source->name = xlm_vocabulary_language_names(list->vocabulary)[source->language];
     source->path = path;
     return true;

@@ -27,7 +27,6 @@ void xlm_tagged_text_free(xlm_tagged_text *text)
 /* A file that is being read. */
 typedef struct reader {
     xlm_tagged_text *text;
-    xlm_lines *lines;
     const char *path;   /* kept with the text */
     int language;       /* of the file */
     const char *column;
@@ -135,30 +134,14 @@ static bool read_plain(reader *r, const char *line, GError **error)
     return r->blanks ? read_columns(r, line, error) : read_pair(r, line, error);
 }
 
-static bool read_line(reader *r, const char *text, size_t size, GError **error)
+static bool read_line(void *data, const xlm_lines *lines, char *line, GError **error)
 {
-    r->line = xlm_lines_number(r->lines);
-    if (!xlm_lines_check_text(r->lines, text, size, error))
-        return false;
-    g_autofree char *line = g_strndup(text, size);
-    bool good = true;
-    if (line[strspn(line, " \t\r\n\v\f")] == '\0')
-        end_sentence(r);
-    else
-        good = read_plain(r, line, error);
-    return good;
-}
-
-static int read_lines(reader *r, GError **error)
-{
-    const char *text;
-    size_t size;
-    int got;
-    while ((got = xlm_lines_next(r->lines, &text, &size, error)) == 1)
-        if (!read_line(r, text, size, error))
-            return -1;
+    reader *r = data;
+    r->line = xlm_lines_number(lines);
+    if (line[strspn(line, " \t\r\n\v\f")] != '\0')
+        return read_plain(r, line, error);
     end_sentence(r);
-    return got;
+    return true;
 }
 
 /* ---- CoNLL-U ---- */
@@ -200,20 +183,21 @@ static bool read_conllu_word(reader *r, const xlm_conllu_word *word, GError **er
     return true;
 }
 
-static int read_sentences(reader *r, GError **error)
+static bool read_sentences(reader *r, GError **error)
 {
+    g_autoptr(xlm_lines) lines = xlm_lines_open(r->path, error);
+    if (lines == NULL)
+        return false;
     xlm_conllu *sentence = xlm_conllu_new();
-    int got;
-    while ((got = xlm_conllu_next(r->lines, sentence, XLM_CONLLU_TREES_PASSED_OVER, error)) == 1) {
-        for (guint i = 0; i < sentence->words->len && got == 1; i++)
-            if (!read_conllu_word(r, xlm_conllu_word_at(sentence, i), error))
-                got = -1;
-        if (got < 0)
-            break;
+    bool good = true;
+    int got = 0;
+    while (good && (got = xlm_conllu_next(lines, sentence, XLM_CONLLU_TREES_PASSED_OVER, error)) == 1) {
+        for (guint i = 0; i < sentence->words->len && good; i++)
+            good = read_conllu_word(r, xlm_conllu_word_at(sentence, i), error);
         end_sentence(r);
     }
     xlm_conllu_free(sentence);
-    return got;
+    return good && got == 0;
 }
 
 /* ---- IOB1 ---- */
@@ -255,26 +239,21 @@ static void rewrite_tags(xlm_tagged_text *text, guint word, guint sentence)
 static bool read_all(reader *r, GError **error)
 {
     const guint before = r->text->words->len, sentences = r->text->ends->len;
-    const int got = r->conllu ? read_sentences(r, error) : read_lines(r, error);
-    if (got == 0 && r->text->words->len == before)
+    if (!(r->conllu ? read_sentences(r, error) : xlm_lines_each(r->path, read_line, r, error)))
+        return false;
+    end_sentence(r);
+    if (r->text->words->len == before)
         return xlm_error_set(error, EX_DATAERR, "%s: there is no word in it", r->path);
-    if (got == 0 && r->conllu && r->key && !r->found)
+    if (r->conllu && r->key && !r->found)
         return xlm_error_set(error, EX_DATAERR, "%s: no word has %s=... in FEATS or MISC; column is upos, xpos or such a key",
                              r->path, r->column);
-    if (got == 0)
-        rewrite_tags(r->text, before, sentences);
-    return got == 0;
+    rewrite_tags(r->text, before, sentences);
+    return true;
 }
 
 bool xlm_tagged_text_read(xlm_tagged_text *text, const char *path, int language, const char *column, GError **error)
 {
-    reader r = {.text = text, .lines = xlm_lines_open(path, error), .language = language, .column = column,
-                .conllu = xlm_conllu_is_named(path),
-                .key = strcmp(column, "upos") != 0 && strcmp(column, "xpos") != 0};
-    if (r.lines == NULL)
-        return false;
-    r.path = g_string_chunk_insert_const(text->strings, path);
-    const bool good = read_all(&r, error);
-    xlm_lines_close(r.lines);
-    return good;
+    reader r = {.text = text, .path = g_string_chunk_insert_const(text->strings, path), .language = language, .column = column,
+                .conllu = xlm_conllu_is_named(path), .key = strcmp(column, "upos") != 0 && strcmp(column, "xpos") != 0};
+    return read_all(&r, error);
 }

@@ -221,11 +221,8 @@ static bool check_tags(const xlm_task_state *of, GHashTable *labels, const xlm_t
         return true;
     if (words == text->words->len) {
         g_autofree char *known = xlm_names_some(of->labels);
-        xlm_error_set(error, EX_DATAERR,
-                      "%s:%" G_GINT64_FORMAT ": neither the tag \"%s\" (of \"%s\") nor any other of this text is in the "
-                      "training text, which has %s; is it the same tag set and column?", first->path, first->line, first->tag,
-                      first->word, known);
-        return false;
+        return xlm_error_at(error, first->path, first->line, "neither the tag \"%s\" (of \"%s\") nor any other of this text is in "
+                            "the training text, which has %s; is it the same tag set and column?", first->tag, first->word, known);
     }
     g_auto(GStrv) others = other_tags(of, text);
     g_autofree char *list = xlm_names_some(others);
@@ -258,16 +255,11 @@ static bool tagging_encode(const xlm_loss *self, void *pointer, const xlm_task_e
                                g_array_index(text->ends, guint, s) - first, ids, examples, &seen, error);
     g_string_append_printf(description, "%u sentences, %u words, %" G_GINT64_FORMAT " tokens", text->ends->len, text->words->len,
                            xlm_examples_tokens(examples, xlm_examples_count(examples)));
-    if (text->document_lines > 0)
-        g_string_append_printf(description, "; -DOCSTART- lines skipped: %" G_GINT64_FORMAT, text->document_lines);
-    if (text->rewritten > 0)
-        g_string_append_printf(description, "; files with IOB1 tags, which are read as BIO: %" G_GINT64_FORMAT, text->rewritten);
-    if (seen.cut > 0)
-        g_string_append_printf(description, "; cuts between words: %" G_GINT64_FORMAT, seen.cut);
-    if (seen.long_words > 0)
-        g_string_append_printf(description, "; words longer than an example, read in part: %" G_GINT64_FORMAT, seen.long_words);
-    if (seen.unknown > 0)
-        g_string_append_printf(description, "; words without a subword, read as <unk>: %" G_GINT64_FORMAT, seen.unknown);
+    xlm_task_note(description, "-DOCSTART- lines skipped", text->document_lines);
+    xlm_task_note(description, "files with IOB1 tags, which are read as BIO", text->rewritten);
+    xlm_task_note(description, "cuts between words", seen.cut);
+    xlm_task_note(description, "words longer than an example, read in part", seen.long_words);
+    xlm_task_note(description, "words without a subword, read as <unk>", seen.unknown);
     return good;
 }
 

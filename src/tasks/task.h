@@ -94,6 +94,8 @@ GArray *xlm_task_means(const GPtrArray *languages);
 /* The members of a set of names, sorted and copied. NULL-terminated; g_strfreev. */
 char **xlm_task_names(GHashTable *set);
 
+/* Append "; WHAT: N" to a description for the log, unless n is 0. */
+void xlm_task_note(GString *description, const char *what, int64_t n);
 /* Append the contents of a file of predictions. */
 typedef void xlm_task_print(const xlm_loss *self, const void *text, const double *predictions, GString *out);
 /* A file in addition to that of the predictions. */

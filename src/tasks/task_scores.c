@@ -77,6 +77,12 @@ char **xlm_task_names(GHashTable *set)
     return g_strdupv(borrowed);
 }
 
+void xlm_task_note(GString *description, const char *what, int64_t n)
+{
+    if (n > 0)
+        g_string_append_printf(description, "; %s: %" G_GINT64_FORMAT, what, n);
+}
+
 const xlm_measure *xlm_task_measure(const GArray *measures, const char *name)
 {
     for (guint i = 0; i < measures->len; i++) {

@@ -152,12 +152,10 @@ static bool open_development(tuning *t, GError **error)
     int64_t n;
     if ((t->development_sources = xlm_task_sources_read(&list, c->development, &n, error)) == NULL)
         return false;
-    GArray *sets = xlm_task_sets(&list, c->development, t->development_sources, n, error);
+    g_autoptr(GArray) sets = xlm_task_sets(&list, c->development, t->development_sources, n, error);
     bool good = sets != NULL;
     for (guint i = 0; good && i < sets->len; i++)
         good = open_development_set(t, &g_array_index(sets, xlm_task_set, i), sets->len > 1, error);
-    if (sets != NULL)
-        g_array_unref(sets);
     return good;
 }
 
@@ -202,6 +200,7 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
                    .streams = 1, .objectives = 1, .stream = stream, .objective = objective};
     job.model.decoder_layers = 0; /* tasks use only the encoder */
     job.model.share_embeddings = true;
+    job.model.language_tokens = false;
     if (c->keep_head)
         job.train.head_frozen = true;
     else

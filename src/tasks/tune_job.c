@@ -17,7 +17,7 @@ static const xlm_option tune_options[] = {
     {"model", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "checkpoint of xlm_train whose encoder, vocabulary and languages are used",
      TUNE(model)},
     {"train", XLM_OPTION_LIST, NULL, 0, 0, NULL,
-     "files with labels to learn from, plain or gzip, each FILE or LANG:FILE (en:a.tsv,de:b.tsv); all languages together",
+     "files with labels to learn from, plain or compressed, each FILE or LANG:FILE (en:a.tsv,de:b.tsv); all languages together",
      TUNE(training)},
     {"dev", XLM_OPTION_LIST, NULL, 0, 0, NULL,
      "files with labels by which the best checkpoint is chosen; in several languages, by the mean of their first measures",
@@ -60,30 +60,23 @@ static const xlm_option tune_options[] = {
 static bool read_task(xlm_tune_job *job, const xlm_jobfile *file, GError **error)
 {
     g_auto(GStrv) names = xlm_jobfile_names(file, "task");
-    bool good = true;
     if (g_strv_length(names) != 1)
-        good = xlm_error_set(error, EX_CONFIG, "%s: there must be one section [task NAME], as [task %s]; there are %u",
+        return xlm_error_set(error, EX_CONFIG, "%s: there must be one section [task NAME], as [task %s]; there are %u",
                              xlm_jobfile_path(file), xlm_tasks()[0]->loss.name, g_strv_length(names));
-    g_autofree char *section = good ? g_strdup_printf("task %s", names[0]) : NULL;
-    if (good && (job->task = xlm_task_find(names[0], error)) == NULL) {
+    g_autofree char *section = g_strdup_printf("task %s", names[0]);
+    if ((job->task = xlm_task_find(names[0], error)) == NULL) {
         g_autofree char *place = xlm_jobfile_place(file, section, NULL);
         g_prefix_error(error, "%s: ", place);
-        good = false;
+        return false;
     }
-    if (good) {
-        void *state = g_malloc0(job->task->loss.state_size);
-        good = xlm_options_parse(job->task->loss.options, file, section, state, error);
-        if (good)
-            job->state = state;
-        else
-            g_free(state);
-    }
-    if (good) {
-        GString *text = g_string_new(NULL);
-        xlm_options_print(job->task->loss.options, job->state, text);
-        job->task_options = g_string_free(text, FALSE);
-    }
-    return good;
+    g_autofree void *state = g_malloc0(job->task->loss.state_size);
+    if (!xlm_options_parse(job->task->loss.options, file, section, state, error))
+        return false;
+    job->state = g_steal_pointer(&state);
+    GString *text = g_string_new(NULL);
+    xlm_options_print(job->task->loss.options, job->state, text);
+    job->task_options = g_string_free(text, FALSE);
+    return true;
 }
 
 /* Check `freeze` as far as possible, because the number of layers is not known before the model is read. */
@@ -91,10 +84,8 @@ static bool check_freeze(const xlm_tune_config *c, const xlm_jobfile *file, GErr
 {
     int64_t layers;
     g_autoptr(GError) why = NULL;
-    if (xlm_rates_read_freeze(c->train.optimiser.freeze, XLM_MAX_LAYERS, &layers, &why))
-        return true;
-    xlm_jobfile_refuse(file, "tune", "freeze", error, "%s", why->message);
-    return false;
+    return xlm_rates_read_freeze(c->train.optimiser.freeze, XLM_MAX_LAYERS, &layers, &why) ||
+           xlm_jobfile_refuse(file, "tune", "freeze", error, "%s", why->message);
 }
 
 static bool check(const xlm_tune_job *job, const xlm_jobfile *file, GError **error)

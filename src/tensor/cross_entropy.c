@@ -40,7 +40,7 @@ xlm_var *xlm_cross_entropy(xlm_tape *tape, xlm_var *logits, const int32_t *targe
     xlm_var *y = xlm_tape_record(tape, "cross_entropy", 1, 1, 1, &logits, backward, s);
     y->keys = NULL;
     *s = (struct state){
-        .logits = logits, .y = y, .targets = xlm_rows_copy_index(tape, "cross_entropy", n, targets, m),
+        .logits = logits, .y = y, .targets = xlm_rows_copy_index(tape, "cross_entropy", n, targets, 0, m),
         .exponentials = XLM_TAPE_NUMBERS(tape, xlm_real, n * m), .inverse = XLM_TAPE_NUMBERS(tape, xlm_real, n),
     };
     const xlm_kernels *kernel = xlm_kernels_get();

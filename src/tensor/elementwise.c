@@ -127,71 +127,55 @@ xlm_var *xlm_multiply(xlm_tape *tape, xlm_var *a, xlm_var *b)
     return y;
 }
 
-/* ---- y = max(x, 0) ---- */
+/* ---- y = f(x) of each element, whose derivative is known from y: ReLU, tanh ---- */
 
-struct relu_state {
+struct map_state {
     xlm_var *x, *y;
 };
 
-/* The gradient passes where the result is above 0. */
-static void relu_backward(void *pointer)
+static xlm_var *record_map(xlm_tape *tape, const char *name, xlm_var *x, void (*backward)(void *))
 {
-    const struct relu_state *s = pointer;
+    struct map_state *s = XLM_TAPE_TAKE(tape, struct map_state, 1);
+    xlm_var *y = xlm_tape_record(tape, name, x->rows, x->cols, 1, &x, backward, s);
+    *s = (struct map_state){.x = x, .y = y};
+    return y;
+}
+
+/* passed: dy f'(x), from y; its callers are so small that it becomes part of each one's loop. */
+static inline __attribute__((always_inline)) void map_backward(const struct map_state *s, xlm_real (*passed)(xlm_real y, xlm_real dy))
+{
     const xlm_real *y = s->y->value, *dy = s->y->grad;
     const int64_t n = s->y->rows * s->y->cols;
     const xlm_grad dx = xlm_grad_open_in_place(s->x, s->y);
     if (!xlm_var_has_numbers(s->y))
         return;
 #pragma omp parallel for simd schedule(static) if (parallel : n > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i++) {
-        const xlm_real passed = y[i] > 0 ? dy[i] : 0;
-        dx.at[i] = dx.add ? dx.at[i] + passed : passed;
-    }
+    for (int64_t i = 0; i < n; i++)
+        dx.at[i] = dx.add ? dx.at[i] + passed(y[i], dy[i]) : passed(y[i], dy[i]);
 }
+
+/* The gradient passes where the result is above 0. */
+static xlm_real relu_passed(xlm_real y, xlm_real dy) { return y > 0 ? dy : 0; }
+static void relu_backward(void *state) { map_backward(state, relu_passed); }
 
 xlm_var *xlm_relu(xlm_tape *tape, xlm_var *x)
 {
-    struct relu_state *s = XLM_TAPE_TAKE(tape, struct relu_state, 1);
-    xlm_var *y = xlm_tape_record(tape, "relu", x->rows, x->cols, 1, &x, relu_backward, s);
-    *s = (struct relu_state){.x = x, .y = y};
-    if (!xlm_var_has_numbers(y))
-        return y;
-    const int64_t n = x->rows * x->cols;
+    xlm_var *y = record_map(tape, "relu", x, relu_backward);
+    const int64_t n = xlm_var_has_numbers(y) ? x->rows * x->cols : 0;
 #pragma omp parallel for simd schedule(static) if (parallel : n > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
         y->value[i] = x->value[i] > 0 ? x->value[i] : 0;
     return y;
 }
 
-/* ---- y = tanh(x) ---- */
+static xlm_real tanh_passed(xlm_real y, xlm_real dy) { return dy * (1 - y * y); }
+static void tanh_backward(void *state) { map_backward(state, tanh_passed); }
 
-struct tanh_state {
-    xlm_var *x, *y;
-};
-
-static void tanh_backward(void *pointer)
-{
-    const struct tanh_state *s = pointer;
-    const xlm_real *y = s->y->value, *dy = s->y->grad;
-    const int64_t n = s->y->rows * s->y->cols;
-    const xlm_grad dx = xlm_grad_open_in_place(s->x, s->y);
-    if (!xlm_var_has_numbers(s->y))
-        return;
-#pragma omp parallel for simd schedule(static) if (parallel : n > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i++) {
-        const xlm_real passed = dy[i] * (1 - y[i] * y[i]);
-        dx.at[i] = dx.add ? dx.at[i] + passed : passed;
-    }
-}
-
+/* No simd here: the vector functions of the C library round otherwise on each processor. */
 xlm_var *xlm_tanh(xlm_tape *tape, xlm_var *x)
 {
-    struct tanh_state *s = XLM_TAPE_TAKE(tape, struct tanh_state, 1);
-    xlm_var *y = xlm_tape_record(tape, "tanh", x->rows, x->cols, 1, &x, tanh_backward, s);
-    *s = (struct tanh_state){.x = x, .y = y};
-    if (!xlm_var_has_numbers(y))
-        return y;
-    const int64_t n = x->rows * x->cols;
+    xlm_var *y = record_map(tape, "tanh", x, tanh_backward);
+    const int64_t n = xlm_var_has_numbers(y) ? x->rows * x->cols : 0;
 #pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
         y->value[i] = (xlm_real)tanh((double)x->value[i]);

@@ -19,9 +19,19 @@ static void forward(const struct state *s)
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {
         xlm_real *row = s->y->value + i * d;
-        memcpy(row, s->table[0]->value + s->index[0][i] * d, sizeof(xlm_real) * (size_t)d);
-        for (int k = 1; k < s->tables; k++)
-            kernel->add(d, row, s->table[k]->value + s->index[k][i] * d, row);
+        bool begun = false;
+        for (int k = 0; k < s->tables; k++) {
+            if (s->index[k][i] < 0)
+                continue;
+            const xlm_real *addend = s->table[k]->value + s->index[k][i] * d;
+            if (begun)
+                kernel->add(d, row, addend, row);
+            else
+                memcpy(row, addend, sizeof(xlm_real) * (size_t)d);
+            begun = true;
+        }
+        if (!begun)
+            memset(row, 0, sizeof(xlm_real) * (size_t)d);
     }
 }
 
@@ -51,7 +61,7 @@ xlm_var *xlm_embedding_sum(xlm_tape *tape, int tables, xlm_var *const *table, co
             xlm_tape_fail("embedding_sum", "table %d has %" G_GINT64_FORMAT " columns, table 0 %" G_GINT64_FORMAT, k,
                           table[k]->cols, table[0]->cols);
         s->table[k] = table[k];
-        s->index[k] = xlm_rows_copy_index(tape, "embedding_sum", n, indices[k], table[k]->rows);
+        s->index[k] = xlm_rows_copy_index(tape, "embedding_sum", n, indices[k], -1, table[k]->rows);
     }
     s->y = xlm_tape_record(tape, "embedding_sum", n, table[0]->cols, tables, table, backward, s);
     s->y->keys = keys;

@@ -94,8 +94,8 @@ xlm_var *xlm_row_pairs_dot(xlm_tape *tape, xlm_var *a, const int32_t *of_a, xlm_
     xlm_tape_moves(tape, 2 * (double)sizeof(xlm_real) * (double)(n * d));
     *s = (struct indexed_state){
         .a = a, .b = b, .y = y,
-        .of_a = xlm_rows_copy_index(tape, "row_pairs_dot", n, of_a, a->rows),
-        .of_b = xlm_rows_copy_index(tape, "row_pairs_dot", n, of_b, b->rows),
+        .of_a = xlm_rows_copy_index(tape, "row_pairs_dot", n, of_a, 0, a->rows),
+        .of_b = xlm_rows_copy_index(tape, "row_pairs_dot", n, of_b, 0, b->rows),
     };
     if (!xlm_var_has_numbers(y))
         return y;

@@ -47,7 +47,7 @@ xlm_var *xlm_rows_sum(xlm_tape *tape, xlm_var *x, const int32_t *offsets, const 
     xlm_var *y = xlm_tape_record(tape, "rows_sum", n, cols, 1, &x, backward, s);
     xlm_tape_moves(tape, (double)sizeof(xlm_real) * (double)((n + offsets[n]) * cols));
     *s = (struct state){.x = x, .y = y, .offsets = XLM_TAPE_TAKE(tape, int32_t, n + 1),
-                        .index = xlm_rows_copy_index(tape, "rows_sum", offsets[n], index, x->rows)};
+                        .index = xlm_rows_copy_index(tape, "rows_sum", offsets[n], index, 0, x->rows)};
     memcpy(s->offsets, offsets, sizeof *offsets * (size_t)(n + 1));
     y->keys = NULL;
     if (!xlm_var_has_numbers(y))

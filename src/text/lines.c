@@ -1,4 +1,4 @@
-/* xlm-mpi: text files a line at a time, plain or gzip. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: text files a line at a time, plain or compressed. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "text/lines.h"
 
 #include <errno.h>
@@ -8,11 +8,17 @@
 #include <zlib.h>
 
 #include "files/files.h"
+#include "files/path.h"
+#include "text/archive.h"
 #include "text/normalise.h"
 
+/* zlib reads plain files and gzip, libarchive what else there is. */
 struct xlm_lines {
     char *path;
-    gzFile file;
+    gzFile file;          /* NULL: archive is read */
+    xlm_archive *archive; /* NULL: file is read */
+    bool known;           /* it was looked at what the file is */
+    bool is_input;        /* standard input */
     char *buffer; /* bytes [begin, end) are read and not yet returned */
     size_t capacity, begin, end;
     bool ended; /* the file has no more bytes than those in the buffer */
@@ -23,6 +29,7 @@ struct xlm_lines {
 
 enum { FIRST_CAPACITY = 1 << 20 };
 
+/* path: a file on disk. */
 static bool check_kind(const char *path, GError **error)
 {
     struct stat status;
@@ -48,10 +55,25 @@ static xlm_lines *new_lines(const char *path, gzFile file)
     return lines;
 }
 
+static xlm_lines *open_member(const char *path, const char *file, const char *member, GError **error)
+{
+    xlm_archive *archive = xlm_archive_open(file, member, error);
+    if (archive == NULL)
+        return NULL;
+    xlm_lines *lines = new_lines(path, NULL);
+    lines->archive = archive;
+    lines->known = true;
+    return lines;
+}
+
 xlm_lines *xlm_lines_open(const char *path, GError **error)
 {
-    if (!check_kind(path, error))
+    g_autofree char *on_disk = NULL;
+    const char *member = xlm_path_member(path, &on_disk);
+    if (!check_kind(on_disk, error))
         return NULL;
+    if (member != NULL)
+        return open_member(path, on_disk, member, error);
     gzFile file = gzopen(path, "rbe");
     if (file == NULL) {
         xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno != 0 ? errno : ENOMEM));
@@ -72,7 +94,9 @@ xlm_lines *xlm_lines_open_input(GError **error)
     gzFile file = descriptor >= 0 ? gzdopen(descriptor, "rb") : NULL;
     if (file != NULL) {
         gzbuffer(file, 1 << 17);
-        return new_lines("standard input", file);
+        xlm_lines *lines = new_lines("standard input", file);
+        lines->is_input = true;
+        return lines;
     }
     xlm_error_set(error, EX_NOINPUT, "standard input: %s", g_strerror(errno != 0 ? errno : ENOMEM));
     if (descriptor >= 0)
@@ -84,26 +108,24 @@ void xlm_lines_close(xlm_lines *lines)
 {
     if (lines == NULL)
         return;
-    gzclose(lines->file);
+    if (lines->file != NULL)
+        gzclose(lines->file);
+    xlm_archive_close(lines->archive);
     g_free(lines->buffer);
     g_free(lines->path);
     g_free(lines);
 }
 
-static bool read_more(xlm_lines *lines, GError **error)
+static bool read_archive(xlm_lines *lines, GError **error)
 {
-    if (lines->begin > 0) {
-        memmove(lines->buffer, lines->buffer + lines->begin, lines->end - lines->begin);
-        lines->end -= lines->begin;
-        lines->begin = 0;
-    }
-    if (lines->end == lines->capacity) {
-        if (lines->capacity >= XLM_LINES_LONGEST)
-            return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": line of more than %d MiB; the text must "
-                                 "have one sentence a line", lines->path, lines->number + 1, XLM_LINES_LONGEST >> 20);
-        lines->capacity *= 2;
-        lines->buffer = g_realloc(lines->buffer, lines->capacity);
-    }
+    const int64_t got = xlm_archive_read(lines->archive, lines->buffer + lines->end, lines->capacity - lines->end, error);
+    lines->end += (size_t)MAX(got, 0);
+    lines->ended = got <= 0;
+    return got >= 0;
+}
+
+static bool read_gzip(xlm_lines *lines, GError **error)
+{
     errno = 0;
     const int got = gzread(lines->file, lines->buffer + lines->end, (unsigned)(lines->capacity - lines->end));
     if (got > 0) {
@@ -123,6 +145,67 @@ static bool read_more(xlm_lines *lines, GError **error)
         return xlm_error_set(error, EX_DATAERR, "%s: damaged gzip data after line %" G_GINT64_FORMAT
                              " (%s); get or make the file again", lines->path, lines->number, what);
     return true;
+}
+
+static bool read_block(xlm_lines *lines, GError **error) { return (lines->file != NULL ? read_gzip : read_archive)(lines, error); }
+
+/* The beginning of the text, as it is now read. */
+static bool read_beginning(xlm_lines *lines, GError **error)
+{
+    bool good = true;
+    while (good && !lines->ended && lines->end < XLM_ARCHIVE_SEEN)
+        good = read_block(lines, error);
+    return good;
+}
+
+/* Looks at the first bytes: a compressed file is from now on decompressed, an archive refused. */
+static bool know_kind(xlm_lines *lines, GError **error)
+{
+    if (lines->known)
+        return true;
+    lines->known = true;
+    if (!read_beginning(lines, error))
+        return false;
+    const xlm_archive_kind *kind = xlm_archive_kind_of(lines->buffer, lines->end);
+    const xlm_archive_kind *claimed = xlm_archive_kind_claimed(lines->path);
+    if (kind == NULL)
+        return claimed == NULL || lines->is_input || !gzdirect(lines->file) ||
+               xlm_error_set(error, EX_DATAERR, "%s: named %s, but this is not %s data; compress it again or rename it",
+                             lines->path, claimed->suffix, claimed->name);
+    if (lines->is_input)
+        return kind->reader != NULL
+                   ? xlm_error_set(error, EX_DATAERR, "standard input: %s data; decompress it first, with %s", kind->name,
+                                   kind->reader)
+                   : xlm_error_set(error, EX_DATAERR, "standard input: an archive (%s), not a text", kind->name);
+    if (kind->reader != NULL) {
+        gzclose(lines->file);
+        lines->file = NULL;
+        lines->end = 0;
+        lines->ended = false;
+        if ((lines->archive = xlm_archive_open(lines->path, NULL, error)) == NULL || !read_beginning(lines, error))
+            return false;
+        kind = xlm_archive_kind_of(lines->buffer, lines->end);
+    }
+    return kind == NULL || kind->reader != NULL || xlm_archive_refuse(lines->path, kind, error);
+}
+
+static bool read_more(xlm_lines *lines, GError **error)
+{
+    if (!lines->known)
+        return know_kind(lines, error);
+    if (lines->begin > 0) {
+        memmove(lines->buffer, lines->buffer + lines->begin, lines->end - lines->begin);
+        lines->end -= lines->begin;
+        lines->begin = 0;
+    }
+    if (lines->end == lines->capacity) {
+        if (lines->capacity >= XLM_LINES_LONGEST)
+            return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": line of more than %d MiB; the text must "
+                                 "have one sentence a line", lines->path, lines->number + 1, XLM_LINES_LONGEST >> 20);
+        lines->capacity *= 2;
+        lines->buffer = g_realloc(lines->buffer, lines->capacity);
+    }
+    return read_block(lines, error);
 }
 
 void xlm_lines_keep_bytes(xlm_lines *lines) { lines->keeps_bytes = true; }
@@ -207,14 +290,19 @@ int64_t xlm_lines_skip(xlm_lines *lines, int64_t n, GError **error)
     return n;
 }
 
-int64_t xlm_lines_offset(const xlm_lines *lines) { return gztell(lines->file) - (int64_t)(lines->end - lines->begin); }
+int64_t xlm_lines_offset(const xlm_lines *lines)
+{
+    const int64_t told = lines->file != NULL ? (int64_t)gztell(lines->file) : xlm_archive_told(lines->archive);
+    return told - (int64_t)(lines->end - lines->begin);
+}
 
 bool xlm_lines_seek(xlm_lines *lines, int64_t offset, int64_t number, GError **error)
 {
-    /* Let zlib find out whether the file is plain: until it knows, it would read all bytes up to the place. */
-    gzdirect(lines->file);
+    /* Then zlib, too, has found out whether the file is plain: until it knows, it would read all bytes up to the place. */
+    if (!know_kind(lines, error) || (lines->archive != NULL && !xlm_archive_seek(lines->archive, offset, error)))
+        return false;
     errno = 0;
-    if (gzseek(lines->file, offset, SEEK_SET) < 0)
+    if (lines->file != NULL && gzseek(lines->file, offset, SEEK_SET) < 0)
         return xlm_error_set(error, EX_IOERR, "%s: cannot be read from line %" G_GINT64_FORMAT ": %s", lines->path, number + 1,
                              errno != 0 ? g_strerror(errno) : "no such place");
     lines->begin = lines->end = 0;
@@ -226,7 +314,11 @@ bool xlm_lines_seek(xlm_lines *lines, int64_t offset, int64_t number, GError **e
 bool xlm_lines_terminated(const xlm_lines *lines) { return lines->terminated; }
 const char *xlm_lines_path(const xlm_lines *lines) { return lines->path; }
 int64_t xlm_lines_number(const xlm_lines *lines) { return lines->number; }
-int64_t xlm_lines_position(const xlm_lines *lines) { return gzoffset(lines->file); }
+
+int64_t xlm_lines_position(const xlm_lines *lines)
+{
+    return lines->file != NULL ? (int64_t)gzoffset(lines->file) : xlm_archive_position(lines->archive);
+}
 
 bool xlm_lines_each(const char *path, xlm_lines_take *take, void *data, GError **error)
 {

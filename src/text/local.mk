@@ -1,5 +1,6 @@
 # Floor 2: Unicode, lines, fields, words, sentences.
 text_sources = \
+	src/text/archive.c src/text/archive.h \
 	src/text/fields.c src/text/fields.h \
 	src/text/line_files.c src/text/line_files.h \
 	src/text/lines.c src/text/lines.h \

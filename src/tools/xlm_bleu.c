@@ -16,7 +16,7 @@ static const xlm_program program = {
     .purpose = "Score translations by BLEU and chrF beside one or more references",
     .notes =
         "Line i of HYPOTHESES is the translation of sentence i, line i of each REFERENCE what it is compared with: detokenised\n"
-        "text, UTF-8, plain or gzip; one of the files can be standard input, -. A line may be empty.\n\n"
+        "text, UTF-8, plain or compressed; one of the files can be standard input, -. A line may be empty.\n\n"
         "Metrics:\n"
         "  bleu        BLEU as sacreBLEU 2 computes it, with its signature\n"
         "  multi-bleu  BLEU as multi-bleu.perl of Moses: words between blanks, so of text that is tokenised; no smoothing\n"
@@ -108,14 +108,6 @@ static char *signature_of(const work *w, int m, bool sentence)
 
 /* ---- the command line ---- */
 
-static int find(const char *word, const char *const *words)
-{
-    int i = 0;
-    while (word != NULL && strcmp(words[i], word) != 0)
-        i++;
-    return i;
-}
-
 static char **metric_names(void) { return g_strsplit(given.metrics != NULL ? given.metrics : "bleu", ",", -1); }
 
 /* Refuse options of a metric that is not asked for. */
@@ -138,14 +130,14 @@ static bool open_metrics(work *w, GError **error)
     if (!xlm_program_is_one_of("tokenize", given.words, words, error) ||
         !xlm_program_is_one_of("smooth", given.smoothing, xlm_bleu_smoothings, error))
         return false;
-    const xlm_bleu_smoothing smoothing = (xlm_bleu_smoothing)find(given.smoothing, xlm_bleu_smoothings);
+    const xlm_bleu_smoothing smoothing = (xlm_bleu_smoothing)xlm_program_number_of(given.smoothing, xlm_bleu_smoothings);
     const bool has_value = smoothing == XLM_SMOOTH_FLOOR || smoothing == XLM_SMOOTH_ADD_K;
     if (!isnan(given.smooth_value) && !has_value)
         return xlm_error_set(error, EX_USAGE, "--smooth-value: only --smooth=floor and --smooth=add-k have one");
     if (!isnan(given.smooth_value) && !(given.smooth_value > 0 && isfinite(given.smooth_value)))
         return xlm_error_set(error, EX_USAGE, "--smooth-value=%g: must be a number above 0", given.smooth_value);
     const xlm_metric_options settings = {
-        .words = (xlm_bleu_words)find(given.words, words),
+        .words = (xlm_bleu_words)xlm_program_number_of(given.words, words),
         .smoothing = smoothing,
         .smooth_value = isnan(given.smooth_value) ? 0 : given.smooth_value,
         .lowercase = given.lowercase,

@@ -139,7 +139,7 @@ static bool convert(const char *model, GError **error)
         return change_vocabulary(model, directory, error);
     if (directory)
         return check_file(error) && xlm_convert_import(model, &given.convert, given.output, error);
-    return check_directory(model, error) && xlm_convert_export(model, &given.convert, given.output, error);
+    return check_directory(model, error) && xlm_convert_export(model, given.output, error);
 }
 
 int main(int argc, char **argv)

@@ -36,7 +36,7 @@ static struct {
 
 static const GOptionEntry source_options[] = {
     {"text", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.text,
-     "lines `word translation`, separated by a space or a tab, as in MUSE; plain or gzip; may be repeated", "FILE"},
+     "lines `word translation`, separated by a space or a tab, as in MUSE; plain or compressed; may be repeated", "FILE"},
     {"dictd", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.dictd,
      "a dictd database such as those of FreeDict, NAME.index with NAME.dict.dz or NAME.dict; may be repeated", "NAME"},
     {"twins", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.twins,

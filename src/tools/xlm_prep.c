@@ -17,7 +17,7 @@ static const xlm_program program = {
     .progress = true,
     .purpose = "Prepare text for training: split words, learn or apply subwords, write one corpus file",
     .notes =
-        "Text is UTF-8, one sentence per line, plain or gzip. It is normalised to NFC, and control characters and empty lines\n"
+        "Text is UTF-8, one sentence per line, plain or compressed. It is normalised to NFC, and control characters and empty lines\n"
         "are left out. The result does not depend on the number of ranks.\n\n"
         "A sentence is held out if a digest of its text and the seed falls below the share, or if it is the translation of such\n"
         "a sentence; it is then held out everywhere in the text. Other translations of held-out sentences are left out of both\n"
@@ -73,7 +73,7 @@ static bool writes(int argument) { return argument == 2 && (given.segment || giv
 
 static const GOptionEntry text_options[] = {
     {"mono", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.monolingual,
-     "monolingual text of a language, one sentence per line, or *.conllu or *.conllu.gz; may be repeated",
+     "monolingual text of a language, one sentence per line, or CoNLL-U, *.conllu or compressed (*.conllu.gz); may be repeated",
      "LANG=FILE[,FILE...]"},
     {"para", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.parallel,
      "two files, where line i of one is the translation of line i of the other; may be repeated", "A-B=FILE_A,FILE_B"},

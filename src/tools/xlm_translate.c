@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "files/files.h"
 #include "files/new_file.h"
+#include "files/path.h"
 #include "gemm/hardware.h"
 #include "job/translation_pairs.h"
 #include "model/model_file.h"
@@ -33,7 +34,7 @@ static const xlm_program program = {
     .precision = true,
     .purpose = "Translate text with a trained model that has a decoder",
     .notes =
-        "Each line of the files, plain or gzip, is a sentence; without files, or for -, standard input is read. Translations are\n"
+        "Each line of the files, plain or compressed, is a sentence; without files, or for -, standard input is read. Translations are\n"
         "written in the order of the input, a line for each line, on standard output or to the file of -o; an empty line stays\n"
         "empty. They are the same on any number of ranks and for any --block and --batch-tokens. Subwords are joined into words;\n"
         "as far as the segmenter makes words of punctuation marks, these are words in the translation too.\n\n"
@@ -203,15 +204,16 @@ typedef struct work {
     xlm_progress progress;
 } work;
 
-static bool find_language(const work *w, const char *option, const char *name, int32_t *id, GError **error)
+/* needed: what the model has that the language is needed for; NULL: nothing. */
+static bool find_language(const work *w, const char *option, const char *name, const char *needed, int32_t *id, GError **error)
 {
     const xlm_vocabulary *v = w->loaded->vocabulary;
     g_autofree char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(v));
     *id = name != NULL ? xlm_vocabulary_find_language(v, name) : -1;
     if (name != NULL && *id < 0)
         return xlm_error_set(error, EX_USAGE, "--%s=%s: the model has no such language; it has %s", option, name, known);
-    return name != NULL || !w->loaded->config.language_embeddings ||
-           xlm_error_set(error, EX_USAGE, "the model has language embeddings; give --%s (one of %s)", option, known);
+    return name != NULL || needed == NULL ||
+           xlm_error_set(error, EX_USAGE, "the model has %s; give --%s (one of %s)", needed, option, known);
 }
 
 static void choose_links(const xlm_model_config *config, xlm_translation_options *o)
@@ -257,7 +259,10 @@ static bool check_model(work *w, GError **error)
 static bool open_translator(work *w, GError **error)
 {
     xlm_line_translator *l = &w->lines;
-    if (!find_language(w, "from", given.from, &l->from, error) || !find_language(w, "to", given.to, &l->to, error) ||
+    const char *embeddings = w->loaded->config.language_embeddings ? "language embeddings" : NULL;
+    const char *tokens = w->loaded->config.language_tokens ? "language tokens" : embeddings;
+    if (!find_language(w, "from", given.from, embeddings, &l->from, error) ||
+        !find_language(w, "to", given.to, tokens, &l->to, error) ||
         (w->tokenizer = xlm_tokenizer_new(w->loaded->vocabulary, error)) == NULL ||
         (w->sentences = xlm_sentence_splitter_new(given.from, error)) == NULL)
         return false;
@@ -277,12 +282,13 @@ static bool open_translator(work *w, GError **error)
 /* Of rank 0. */
 static void warn_of_pair(const work *w)
 {
+    const xlm_model_config *config = &w->loaded->config;
     g_autofree char *trained = xlm_job_translations_of_checkpoint(w->path);
     if (trained == NULL)
         return;
-    if (!w->loaded->config.language_embeddings && xlm_job_translates_into_several(trained))
-        xlm_log_warn("%s: it was trained to translate into several languages (%s), and without language embeddings it cannot know "
-                     "which of them is wanted; expect poor translations", w->path, trained);
+    if (!config->language_embeddings && !config->language_tokens && xlm_job_translates_into_several(trained))
+        xlm_log_warn("%s: it was trained to translate into several languages (%s), and without language embeddings or tokens it "
+                     "cannot know which of them is wanted; expect poor translations", w->path, trained);
     else if (given.from != NULL && given.to != NULL && !xlm_job_translates(trained, given.from, given.to))
         xlm_log_warn("%s: the run that it is of was not trained to translate %s into %s%s%s; expect poor translations", w->path,
                      given.from, given.to, *trained != '\0' ? ", only " : "", trained);
@@ -450,11 +456,11 @@ static bool translate_file(work *w, const char *path, GError **error)
 static int64_t bytes_of(char *const *paths)
 {
     int64_t sum = 0;
-    struct stat status;
     for (; *paths != NULL; paths++) {
-        if (stat(*paths, &status) != 0 || !S_ISREG(status.st_mode))
+        const int64_t bytes = xlm_path_bytes(*paths);
+        if (bytes == 0 && !g_file_test(*paths, G_FILE_TEST_IS_REGULAR))
             return 0;
-        sum += (int64_t)status.st_size;
+        sum += bytes;
     }
     return sum;
 }

@@ -23,7 +23,7 @@ static const xlm_program program = {
         "without subwords is read as <unk>. Sentences longer than `length` are cut between words; the log counts them.\n\n"
         "classification reads tables and JSON lines of labelled sentences and pairs of them (XNLI, MultiNLI, PAWS-X, GLUE as\n"
         "published, or lines `label<tab>sentence[<tab>sentence]`); the first line decides the form, which is logged.\n\n"
-        "answering reads questions with contexts in SQuAD's JSON (SQuAD 1.1 and 2.0, XQuAD, MLQA, TyDiQA-GoldP), plain or gzip.\n"
+        "answering reads questions with contexts in SQuAD's JSON (SQuAD 1.1 and 2.0, XQuAD, MLQA, TyDiQA-GoldP), plain or compressed.\n"
         "Contexts that do not fit into `length` are read in windows, `stride` subwords apart.\n\n"
         "Write LANG:FILE for files of other languages: train = en:a.tsv,de:b.tsv trains on both files as one text; with dev =\n"
         "en:c.tsv,de:d.tsv each language is scored separately, and the best checkpoint is chosen by the mean of their first\n"

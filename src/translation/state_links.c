@@ -6,63 +6,23 @@
 #include "tensor/parameters.h"
 #include "tensor/tape.h"
 
+/* Texts of both sides, and the states of their tokens, [tokens x d]. */
 struct states {
     const xlm_model *model;
     int64_t layer;
-    xlm_text text;    /* the sentences, then the translations */
-    xlm_real *values; /* [tokens x d] */
+    const xlm_text *text[2]; /* the sentences, the translations */
+    xlm_real *values[2];
 };
 
-/* A sequence `<s> ids </s>`. */
-static void lay_out_sequence(xlm_text *text, int32_t sequence, const int32_t *ids, int32_t n, int32_t language,
-                             const xlm_special_tokens *specials, int32_t *const arrays[4])
+static void encode_side(const struct states *s, int side, xlm_tape *tape)
 {
-    const int32_t first = text->offsets[sequence];
-    arrays[0][first] = specials->id[XLM_BOS];
-    if (n > 0)
-        memcpy(arrays[0] + first + 1, ids, sizeof *ids * (size_t)n);
-    arrays[0][first + 1 + n] = specials->id[XLM_EOS];
-    for (int32_t i = 0; i < n + 2; i++) {
-        arrays[1][first + i] = i;
-        arrays[2][first + i] = language;
-        arrays[3][first + i] = 0;
-    }
-}
-
-/* Ids of a translation that the encoder has positions for. */
-static int32_t encoded_of(const xlm_model *model, const xlm_translation *t)
-{
-    return MIN(t->tokens, (int32_t)xlm_model_get_config(model)->positions - 2);
-}
-
-static xlm_text lay_out(const xlm_model *model, xlm_tape *tape, const xlm_special_tokens *specials, const xlm_link_input *in)
-{
-    const int32_t sentences = in->source->sequences, sequences = sentences + in->translations;
-    int32_t *offsets = XLM_TAPE_TAKE(tape, int32_t, sequences + 1), *arrays[4];
-    memcpy(offsets, in->source->offsets, sizeof *offsets * (size_t)(sentences + 1));
-    for (int32_t i = 0; i < in->translations; i++)
-        offsets[sentences + i + 1] = offsets[sentences + i] + encoded_of(model, &in->translation[i]) + 2;
-    for (int k = 0; k < 4; k++)
-        arrays[k] = XLM_TAPE_TAKE(tape, int32_t, offsets[sequences]);
-    xlm_text text = {.tokens = offsets[sequences], .sequences = sequences, .offsets = offsets, .ids = arrays[0],
-                     .unmasked = arrays[0], .positions = arrays[1], .languages = arrays[2], .unswitched = arrays[2],
-                     .types = arrays[3], .specials = specials};
-    for (int32_t s = 0; s < sentences; s++)
-        lay_out_sequence(&text, s, in->source->ids + offsets[s] + 1, offsets[s + 1] - offsets[s] - 2,
-                         in->source->languages[offsets[s]], specials, arrays);
-    for (int32_t i = 0; i < in->translations; i++)
-        lay_out_sequence(&text, sentences + i, in->translation[i].ids, encoded_of(model, &in->translation[i]),
-                         in->languages[in->sentence[i]], specials, arrays);
-    return text;
-}
-
-static void encode(xlm_tape *tape, void *data)
-{
-    struct states *s = data;
-    const xlm_var *h = xlm_model_encode(s->model, tape, &s->text, false, s->layer, NULL, 0)[s->layer];
+    const xlm_var *h = xlm_model_encode(s->model, tape, s->text[side], false, s->layer, NULL, 0)[s->layer];
     if (!xlm_tape_is_of_shapes(tape))
-        memcpy(s->values, h->value, sizeof *s->values * (size_t)(h->rows * h->cols));
+        memcpy(s->values[side], h->value, sizeof *h->value * (size_t)(h->rows * h->cols));
 }
+
+static void encode_sentences(xlm_tape *tape, void *states) { encode_side(states, 0, tape); }
+static void encode_translations(xlm_tape *tape, void *states) { encode_side(states, 1, tape); }
 
 /* linked: n x m */
 static void take_links(xlm_translation *t, int64_t n, int64_t m, const bool *linked, xlm_token_link *links)
@@ -75,18 +35,18 @@ static void take_links(xlm_translation *t, int64_t n, int64_t m, const bool *lin
     t->link = links;
 }
 
-static void link_translation(const struct states *s, xlm_tape *tape, xlm_link_method method, int32_t sentence, int32_t sequence,
+static void link_translation(const struct states *s, xlm_tape *tape, xlm_link_method method, int32_t sentence, int32_t number,
                              xlm_translation *t)
 {
-    const int64_t d = xlm_model_get_config(s->model)->hidden_size, m = encoded_of(s->model, t);
-    const int32_t *offsets = s->text.offsets;
-    const int64_t n = offsets[sentence + 1] - offsets[sentence] - 2;
+    const int32_t *sources = s->text[0]->offsets + sentence, *targets = s->text[1]->offsets + number;
+    const int64_t n = sources[1] - sources[0] - 2, m = targets[1] - targets[0] - 2;
+    const int64_t d = xlm_model_get_config(s->model)->hidden_size;
     xlm_token_link *links = XLM_TAPE_TAKE(tape, xlm_token_link, 2 * MIN(n, m)); /* of a method that finds the most */
     xlm_real *values = XLM_TAPE_BORROW(tape, xlm_real, n * m);
     bool *linked = XLM_TAPE_BORROW(tape, bool, n * m);
     if (!xlm_tape_is_of_shapes(tape)) {
-        xlm_similarity_link(method, n, m, d, s->values + (offsets[sentence] + 1) * d, s->values + (offsets[sequence] + 1) * d,
-                            values, linked);
+        xlm_similarity_link(method, n, m, d, s->values[0] + (sources[0] + 1) * d, s->values[1] + (targets[0] + 1) * d, values,
+                            linked);
         take_links(t, n, m, linked, links);
     }
     xlm_tape_return(tape, linked);
@@ -96,14 +56,18 @@ static void link_translation(const struct states *s, xlm_tape *tape, xlm_link_me
 void xlm_state_links_find(const xlm_model *model, xlm_tape *tape, const xlm_special_tokens *specials,
                           const xlm_translation_options *options, const xlm_link_input *in)
 {
-    struct states s = {.model = model, .layer = options->link_layer, .text = lay_out(model, tape, specials, in)};
-    s.values = XLM_TAPE_NUMBERS(tape, xlm_real, s.text.tokens * xlm_model_get_config(model)->hidden_size);
+    const xlm_model_config *config = xlm_model_get_config(model);
+    const xlm_text translations = xlm_link_input_text(in, tape, specials, (int32_t)config->positions - 2, true);
+    struct states s = {.model = model, .layer = options->link_layer, .text = {in->source, &translations}};
+    for (int side = 0; side < 2; side++)
+        s.values[side] = XLM_TAPE_NUMBERS(tape, xlm_real, s.text[side]->tokens * config->hidden_size);
     const xlm_tape_mode before = xlm_tape_get_mode(tape);
     xlm_tape_mode mode = before;
     mode.rows_alone = true;
     xlm_tape_set_mode(tape, mode);
-    xlm_tape_work_inside(tape, encode, &s);
+    xlm_tape_work_inside(tape, encode_sentences, &s);
+    xlm_tape_work_inside(tape, encode_translations, &s);
     xlm_tape_set_mode(tape, before);
     for (int32_t i = 0; i < in->translations; i++)
-        link_translation(&s, tape, options->link_method, in->sentence[i], in->source->sequences + i, &in->translation[i]);
+        link_translation(&s, tape, options->link_method, in->sentence[i], i, &in->translation[i]);
 }

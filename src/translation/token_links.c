@@ -14,26 +14,28 @@ struct laid_out {
     const int32_t *memory_offsets; /* [translations + 1] */
 };
 
-static void lay_out_text(xlm_tape *tape, const xlm_special_tokens *specials, const xlm_link_input *in, struct laid_out *l)
+xlm_text xlm_link_input_text(const xlm_link_input *in, xlm_tape *tape, const xlm_special_tokens *specials, int32_t most_ids,
+                             bool closed)
 {
     int32_t *offsets = XLM_TAPE_TAKE(tape, int32_t, in->translations + 1);
     offsets[0] = 0;
     for (int32_t i = 0; i < in->translations; i++)
-        offsets[i + 1] = offsets[i] + 1 + in->translation[i].tokens;
+        offsets[i + 1] = offsets[i] + 1 + MIN(in->translation[i].tokens, most_ids) + closed;
     const int32_t n = offsets[in->translations];
     int32_t *ids = XLM_TAPE_TAKE(tape, int32_t, n), *positions = XLM_TAPE_TAKE(tape, int32_t, n);
     int32_t *languages = XLM_TAPE_TAKE(tape, int32_t, n), *types = XLM_TAPE_TAKE(tape, int32_t, n);
     for (int32_t i = 0; i < in->translations; i++)
         for (int32_t row = offsets[i]; row < offsets[i + 1]; row++) {
             const int32_t at = row - offsets[i];
-            ids[row] = at == 0 ? specials->id[XLM_BOS] : in->translation[i].ids[at - 1];
+            const bool end = closed && row + 1 == offsets[i + 1];
+            ids[row] = end ? specials->id[XLM_EOS] : at == 0 ? specials->id[XLM_BOS] : in->translation[i].ids[at - 1];
             positions[row] = at;
             languages[row] = in->languages[in->sentence[i]];
             types[row] = 0;
         }
-    l->text = (xlm_text){.tokens = n, .sequences = in->translations, .offsets = offsets, .ids = ids, .unmasked = ids,
-                         .positions = positions, .languages = languages, .unswitched = languages, .types = types,
-                         .specials = specials};
+    return (xlm_text){.tokens = n, .sequences = in->translations, .offsets = offsets, .ids = ids, .unmasked = ids,
+                      .positions = positions, .languages = languages, .unswitched = languages, .types = types,
+                      .specials = specials};
 }
 
 /* The rows of a sentence are repeated for each of its translations. */
@@ -74,7 +76,7 @@ static void link_translation(xlm_tape *tape, double threshold, int32_t m, const 
 static const xlm_real *const *find_weights(const xlm_model *model, xlm_tape *tape, const xlm_special_tokens *specials, int64_t layer,
                                            const xlm_link_input *in, struct laid_out *l)
 {
-    lay_out_text(tape, specials, in, l);
+    l->text = xlm_link_input_text(in, tape, specials, G_MAXINT32, false);
     lay_out_memory(tape, in, l);
     return xlm_memory_weights(model, tape, &l->text, l->memory, l->memory_offsets, layer);
 }

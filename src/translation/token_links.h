@@ -19,6 +19,10 @@ typedef struct xlm_link_input {
     const int32_t *memory_offsets; /* [sentences + 1]; a sentence has the rows <s>, its ids, </s> */
 } xlm_link_input;
 
+/* The translations as a text: `<s>`, at most most_ids ids and, if closed, `</s>` of each, in its language. Memory of the tape. */
+xlm_text xlm_link_input_text(const xlm_link_input *input, xlm_tape *tape, const xlm_special_tokens *specials, int32_t most_ids,
+                             bool closed);
+
 /* The attention of a layer to the states, while each translation is written: [n], each [1 + tokens x rows of its sentence]; row t is
  * that which predicts token t, or </s>. Memory of the tape; on a tape that computes nothing there are no numbers. */
 const xlm_real *const *xlm_token_links_weights(const xlm_model *model, xlm_tape *tape, const xlm_special_tokens *specials,

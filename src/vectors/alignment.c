@@ -16,6 +16,12 @@ enum { MIN_SOURCES = 256, MAX_SOURCES = 1024, SHARES = 8, CANDIDATES = 1024 };
 
 static const float MARGIN = 1e-6f; /* between products of unit vectors that were summed in different orders */
 
+xlm_alignment xlm_alignment_between(int64_t width, const float *const vectors[2], const int64_t n[2], int from)
+{
+    return (xlm_alignment){.width = width, .source_vectors = vectors[from], .candidate_vectors = vectors[!from], .n = n[from],
+                           .candidates = n[!from]};
+}
+
 /* y = x / |x|; a row of zeros stays, and is at a right angle to everything. */
 static void normalise_row(int64_t width, const float *x, float *y)
 {

@@ -32,6 +32,8 @@ typedef struct xlm_alignment {
     int64_t pool;                /* > 0: number of rows of a pool, n = candidates; 0: no pools */
 } xlm_alignment;
 
+/* Of two sides' vectors, [n[s] x width], those of side `from` are the sources and those of the other the candidates. */
+xlm_alignment xlm_alignment_between(int64_t width, const float *const vectors[2], const int64_t n[2], int from);
 /* [out] rank: [n]. Collective: ranks share the source tokens, all have the result. Memory beside the arguments: blocks of
  * vectors and of products of some MB; never n x candidates. */
 void xlm_alignment_ranks(const xlm_comm *comm, const xlm_alignment *alignment, int64_t *rank);

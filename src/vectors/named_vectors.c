@@ -12,8 +12,6 @@
 #include "text/normalise.h"
 #include "vectors/vector_file.h"
 
-#define refuse(lines, error, ...) xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), __VA_ARGS__)
-
 enum { WIDEST = 1 << 20, ROOM = 1 << 18 }; /* maximum width; numbers for which memory is taken at first */
 
 /* A file that is being read. */
@@ -98,10 +96,10 @@ static bool add_numbers(reader *r, const xlm_lines *lines, const char *at, GErro
         char *end;
         to[c] = (float)g_ascii_strtod(at, &end);
         if (end == at || (*end != '\0' && !xlm_is_blank(*end)))
-            return refuse(lines, error, "number %" G_GINT64_FORMAT " of its %" G_GINT64_FORMAT " is none; a line is a word and "
+            return XLM_LINES_REFUSE(lines, error, "number %" G_GINT64_FORMAT " of its %" G_GINT64_FORMAT " is none; a line is a word and "
                           "as many numbers as in the first", c + 1, width);
         if (!isfinite(to[c]))
-            return refuse(lines, error, "has a number that is not finite");
+            return XLM_LINES_REFUSE(lines, error, "has a number that is not finite");
         at = end;
     }
     return true;
@@ -115,13 +113,13 @@ static bool add_line(reader *r, const xlm_lines *lines, const char *line, size_t
             return true;
         r->to->width = count_fields(line, size) - 1;
         if (r->to->width < 1 || r->to->width > WIDEST)
-            return refuse(lines, error, "is neither \"N d\" nor a word and its numbers");
+            return XLM_LINES_REFUSE(lines, error, "is neither \"N d\" nor a word and its numbers");
     }
     size_t begin = last_fields(line, size, r->to->width), end = begin;
     while (end > 0 && xlm_is_blank(line[end - 1]))
         end--;
     if (end == 0)
-        return refuse(lines, error, "has no word and %" G_GINT64_FORMAT " numbers", r->to->width);
+        return XLM_LINES_REFUSE(lines, error, "has no word and %" G_GINT64_FORMAT " numbers", r->to->width);
     return !add_name(r, line, end) || add_numbers(r, lines, line + begin, error);
 }
 

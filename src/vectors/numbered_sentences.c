@@ -6,8 +6,6 @@
 #include "base/error.h"
 #include "text/lines.h"
 
-#define refuse(lines, error, ...) xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), __VA_ARGS__)
-
 /* Where the second field of a line begins; NULL: there is no tab after a first one. */
 static const char *second_field(const char *line, size_t length)
 {
@@ -68,18 +66,18 @@ static bool add_sentence(xlm_numbered_sentences *s, const text_index *texts, con
 {
     const char *sentence = second_field(line, length);
     if (sentence == NULL)
-        return refuse(lines, error, "a line must have the form id<tab>sentence");
+        return XLM_LINES_REFUSE(lines, error, "a line must have the form id<tab>sentence");
     if (!g_utf8_validate(line, sentence - 1 - line, NULL))
-        return refuse(lines, error, "the id is not UTF-8");
+        return XLM_LINES_REFUSE(lines, error, "the id is not UTF-8");
     char *id = g_strndup(line, (gsize)(sentence - 1 - line));
     g_ptr_array_add(s->ids, id);
     const int before = GPOINTER_TO_INT(g_hash_table_lookup(s->numbers, id));
     if (before > 0)
-        return refuse(lines, error, "the id \"%s\" is in line %d already", id, before);
+        return XLM_LINES_REFUSE(lines, error, "the id \"%s\" is in line %d already", id, before);
     g_hash_table_insert(s->numbers, id, GINT_TO_POINTER((int)s->ids->len));
     g_autoptr(GError) why = NULL;
     if (!xlm_tokenizer_encode(tokenizer, language, sentence, length - (size_t)(sentence - line), s->subwords, NULL, &why)) {
-        return refuse(lines, error, "%s", why->message);
+        return XLM_LINES_REFUSE(lines, error, "%s", why->message);
     }
     const int64_t end = s->subwords->len;
     g_array_append_val(s->ends, end);
@@ -147,7 +145,7 @@ static int64_t find(const xlm_lines *lines, xlm_numbered_sentences *const sides[
     if (number > 0)
         return number - 1;
     const bool other = g_hash_table_contains(sides[!side]->numbers, id);
-    refuse(lines, error, "there is no %s sentence \"%s\"%s%s%s", names[side], id, other ? "; it is a " : "",
+    XLM_LINES_REFUSE(lines, error, "there is no %s sentence \"%s\"%s%s%s", names[side], id, other ? "; it is a " : "",
            other ? names[!side] : "", other ? " sentence" : "");
     return -1;
 }
@@ -165,12 +163,12 @@ static bool add_pair(GHashTable *pairs, xlm_numbered_sentences *const sides[2], 
     const char *second = second_field(line, length);
     const size_t rest = second != NULL ? length - (size_t)(second - line) : 0;
     if (rest == 0 || memchr(second, '\t', rest) != NULL || memchr(line, '\0', length) != NULL)
-        return refuse(lines, error, "a line must have the form source id<tab>target id");
+        return XLM_LINES_REFUSE(lines, error, "a line must have the form source id<tab>target id");
     g_autofree char *first = g_strndup(line, (gsize)(second - 1 - line)), *other = g_strndup(second, rest);
     const int64_t source = find(lines, sides, 0, first, error);
     const int64_t target = source >= 0 ? find(lines, sides, 1, other, error) : -1;
     return target >= 0 && (g_hash_table_add(pairs, pair_key(source, target, xlm_numbered_sentences_count(sides[1]))) ||
-                           refuse(lines, error, "the pair of \"%s\" and \"%s\" occurs there twice", first, other));
+                           XLM_LINES_REFUSE(lines, error, "the pair of \"%s\" and \"%s\" occurs there twice", first, other));
 }
 
 GHashTable *xlm_numbered_pairs_read(const char *path, xlm_numbered_sentences *const sides[2], GError **error)

@@ -98,10 +98,10 @@ plugin = seq2seq
 stream = pairs
 JOB
     "${launcher[@]}" -n 1 xlm_train job.conf >log 2>&1 || { tail -n 3 log >&2; exit 1; }
-    translate() { # RANKS: sentences/s
+    translate() { # RANKS: tokens/s
         OMP_NUM_THREADS=1 "${launcher[@]}" -n "$1" xlm_translate model/latest text.aa --from aa --to bb --beam 5 --max-length 1,1 \
             -o "out.$1" >log 2>&1 || { tail -n 3 log >&2; return 1; }
-        sed -n 's/.* written in .*: \([0-9.]*\) sentences.*/\1/p' log
+        sed -n 's/.* written in .* sentences\/s, \(.*\) tokens\/s$/\U\1/p' log | numfmt --from=si
     }
     one=() two=()
     for ((i = 0; i < rounds; i++)); do
@@ -109,7 +109,7 @@ JOB
         two+=("$(translate 2)")
     done
     cmp out.1 out.2
-    row "beam 5" "$(median "${two[@]}") sentences/s" "$(median "${one[@]}") sentences/s" \
+    row "beam 5" "$(median "${two[@]}") tokens/s" "$(median "${one[@]}") tokens/s" \
         "$(quotient "$(median "${two[@]}")" "$(median "${one[@]}")")" ">= 1.9"
 else
     skipped "two ranks" "one core"

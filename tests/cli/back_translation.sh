@@ -69,5 +69,5 @@ job_refused 'objective back-en.: .stream en. has text in en, and source_language
 job_refused 'objective back.: .stream text. has text in xx, and source_languages has no other' learn.conf \
     --set 'objective back.source_languages=xx'
 job_refused 'set join_sentences = false' unmt.conf --set 'stream en.join_sentences=true'
-job_refused 'objective back-en.: without language embeddings' unmt.conf --set model.language_embeddings=false
+job_refused 'objective back-en.: without language embeddings or tokens' unmt.conf --set model.language_embeddings=false
 finish

@@ -95,9 +95,11 @@ done >undescribed
 prep() { ranks 2 xlm_prep "$@" >log 2>&1 || { cat log; fail "xlm_prep $*"; }; }
 text=(--mono xx=mono.xx --para xx-en=pairs.xx,pairs.en --words space --held-out 0.1)
 prep --mono en=mono.en "${text[@]}" --codes 1/codes --vocab 1/vocab -o given.h5
-prep --mono en=mono.en.gz "${text[@]}" --codes 1/codes --write-vocab vocab.counted -o zipped.h5
+tar -cf pairs.tar pairs.xx pairs.en
+prep --mono en=mono.en.gz --mono xx=mono.xx --para xx-en=pairs.tar/pairs.xx,pairs.tar/pairs.en --words space --held-out 0.1 \
+    --codes 1/codes --write-vocab vocab.counted -o zipped.h5
 cmp 1/vocab vocab.counted || fail "vocabulary counted with given codes"
-same_content given.h5 zipped.h5 "compressed text"
+same_content given.h5 zipped.h5 "compressed text and an archive"
 head -n 1000 mono.en >first; tail -n +1001 mono.en >second
 prep --mono en=first,second "${text[@]}" --codes 1/codes --vocab 1/vocab -o files.h5
 same_content given.h5 files.h5 "text in two files"

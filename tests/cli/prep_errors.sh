@@ -108,6 +108,10 @@ half=$(($(stat -c %s whole.gz) / 2))
 refuse 65 'damaged.gz: damaged' --mono en=damaged.gz --bpe 50 -o out/c.h5
 cp long.en plain.gz
 refuse 65 'plain.gz: named .gz' --mono en=plain.gz --bpe 50 -o out/c.h5
+tar -cf some.tar long.en text.en
+refuse 65 'some.tar: is an archive .tar., .* as some.tar/NAME: long.en, text.en' --mono en=some.tar --bpe 50 -o out/c.h5
+refuse 66 'some.tar: there is no file text.xx' --mono en=some.tar/text.xx --bpe 50 -o out/c.h5
+refuse 64 'some.tar' --mono en=some.tar/text.en --bpe 50 -o some.tar
 head -c 20000000 /dev/zero | tr '\0' a >line.en
 ranks_to_try=1 refuse 65 'line.en:1: line of more than' --mono en=line.en --bpe 50 -o out/c.h5
 

@@ -47,11 +47,20 @@ is_between 0.5 "$(value nmt 150 train nmt/accuracy score)" 1 ||
 # Without language embeddings a decoder cannot know into which language; with one target it need not.
 logged untold.log xlm_train nmt.conf --set model.language_embeddings=false --set train.steps=1 --set train.warmup=0 \
     --set train.output=untold
-grep -q 'stream pairs. has translations into several languages, and without language embeddings' untold.log ||
+grep -q 'stream pairs. has translations into several languages, and without language embeddings or tokens' untold.log ||
     fail "no warning of a decoder without language: $(cat untold.log)"
 head -n 1 text.xx | xlm_translate untold/latest --from xx --to en >/dev/null 2>untold.log
-grep -q 'untold/latest: .* into several languages (en-xx,xx-en), and without language embeddings' untold.log ||
+grep -q 'untold/latest: .* into several languages (en-xx,xx-en), and without language embeddings or tokens' untold.log ||
     fail "xlm_translate does not warn of it: $(cat untold.log)"
+# A token of the language tells it, too; then the language is asked for.
+logged told.log xlm_train nmt.conf --set model.language_embeddings=false --set model.language_tokens=true --set train.steps=1 \
+    --set train.warmup=0 --set train.output=told
+head -n 1 text.xx >line
+expect 64 'the model has language tokens; give --to .one of en, xx' xlm_translate told/latest line
+xlm_translate told/latest line --to en >/dev/null 2>>told.log || fail "$(cat told.log)"
+! grep -q 'several languages' told.log || fail "a decoder that is told the language: $(cat told.log)"
+h5dump -H -d /model/decoder/embeddings/language_token/weight told/latest | grep -q '( 2, 32 )' || fail "the tokens' embeddings"
+job_refused 'language_tokens = true is for a decoder without' nmt.conf --set model.language_tokens=true
 two=(--bpe 60 --mono en=text.en --mono xx=text.xx --mono yy=text.xx --para en-xx=text.en,text.xx)
 for pair in en-yy=text.en,text.xx yy-xx=text.xx,text.xx; do
     logged prep.log xlm_prep "${two[@]}" --para "$pair" -o pairs.h5

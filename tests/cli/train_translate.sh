@@ -127,7 +127,7 @@ job_refused 'evaluate.: translate = en-de: .*corpus.h5 has no such held-out pair
     --set evaluate.translate=en-de
 job_refused 'evaluate.: translate has en-xx twice' short.conf --set evaluate.translate=en-xx,en-xx
 job_refused 'evaluate.: translate needs a decoder' short.conf --set model.decoder_layers=0
-job_refused 'evaluate.: translate has 2 directions, and without language embeddings' short.conf \
+job_refused 'evaluate.: translate has 2 directions, and without language embeddings or tokens' short.conf \
     --set model.language_embeddings=false --set 'stream pairs.shuffle_sides=false'
 job_refused 'evaluate.: beam = 1000 is larger than the vocabulary, which has [0-9]* tokens that are not special' short.conf \
     --set evaluate.beam=1000

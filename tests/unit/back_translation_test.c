@@ -215,8 +215,8 @@ static void test_refusals(void **state)
     struct hosted_job job = good;
     job.decoder_layers = 0;
     refuse(job, greedy, "[objective back]: it needs a decoder, and the model has none");
-    job = good, job.languages = false;
-    refuse(job, greedy, "without language embeddings the decoder cannot know into which language to translate");
+    job = good, job.languages = false, job.untold = true;
+    refuse(job, greedy, "without language embeddings or tokens the decoder cannot know into which language to translate");
     job = good, job.stream.parallel = true;
     refuse(job, greedy, "[stream text] has pairs, and back-translation is of text without translation");
     job = good, job.stream.joined = true;

@@ -17,6 +17,7 @@ static xlm_model_config with_decoder(int options)
     xlm_model_config c = tiny(options);
     c.decoder_layers = 3;
     c.share_embeddings = !(options & OWN);
+    c.language_tokens = !(options & (LANGUAGE | TANH));
     c.dropout = c.attention_dropout = 0;
     return c;
 }

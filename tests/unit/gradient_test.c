@@ -259,11 +259,11 @@ static xlm_var *rows_of_result(xlm_tape *tape, void *context)
 static xlm_var *embedding_sum(xlm_tape *tape, void *context)
 {
     (void)context;
-    static const int32_t second[] = {1, 1, 1, 0, 0, 1, 0};
+    static const int32_t second[] = {1, 1, 1, 0, 0, 1, 0}, some[] = {-1, 3, -1, -1, 0, 3, 6}, none[] = {1, -1, 0, -1, 1, -1, -1};
     /* The first and the third are one table, as in a model with tied embeddings. */
     xlm_var *const table[] = {in(tape, "a"), in(tape, "b"), in(tape, "a"), xlm_scale(tape, in(tape, "b"), 2)};
-    const int32_t *const index[] = {repeats, second, second, second};
-    return xlm_embedding_sum(tape, 4, table, index, 7, NULL);
+    const int32_t *const index[] = {repeats, second, second, second}, *const without[] = {some, none};
+    return xlm_add(tape, xlm_embedding_sum(tape, 4, table, index, 7, NULL), xlm_embedding_sum(tape, 2, table, without, 7, NULL));
 }
 
 static void test_rows(void **state)

@@ -24,6 +24,7 @@ struct hosted_job {
     xlm_loss_stream stream;    /* name NULL: there is none */
     bool languages;            /* the model has language embeddings */
     int decoder_layers;
+    bool untold;               /* without language embeddings, the decoder has no token of the language either */
     bool own_embeddings;       /* the decoder has its own, and its own head */
     int positions;             /* of the model; 0: 7 */
     const xlm_resource_reader *const *readers;
@@ -71,6 +72,7 @@ static inline bool open_job(struct hosted_job *job)
     c->layers = 2, c->hidden_size = 6, c->attention_heads = 2, c->feed_forward_size = 7, c->vocabulary = V,
     c->languages = 2, c->vocabulary_chunk = 3, c->language_embeddings = job->languages, c->decoder_layers = job->decoder_layers,
     c->positions = job->positions > 0 ? job->positions : 7, c->share_embeddings = !job->own_embeddings,
+    c->language_tokens = !job->languages && !job->untold && job->decoder_layers > 0,
     c->dropout = c->attention_dropout = 0;
     assert_true(xlm_model_check(c, NULL));
     job->parameters = xlm_parameters_new();

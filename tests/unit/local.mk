@@ -50,6 +50,7 @@ unit_tests = \
 	tests/unit/published_xlm_test \
 	tests/unit/question_text_test \
 	tests/unit/options_test \
+	tests/unit/archive_test \
 	tests/unit/prepare_test \
 	tests/unit/progress_test \
 	tests/unit/rng_test \

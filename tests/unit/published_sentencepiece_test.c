@@ -133,7 +133,7 @@ static xlm_vocabulary *read_albert(const char *settings)
         {",", -4, XLM_PIECE_NORMAL}, {"9,", -1, XLM_PIECE_NORMAL}, {"\u25819,", -1, XLM_PIECE_NORMAL},
         {"\"", -3, XLM_PIECE_NORMAL}, {"\u0130", -3, XLM_PIECE_NORMAL}, {"\u00e9", -3, XLM_PIECE_NORMAL},
         {"\u0301", -3, XLM_PIECE_NORMAL}, {"E", -3, XLM_PIECE_NORMAL}, {"te", -3, XLM_PIECE_NORMAL}};
-    GString *bytes = xlm_sentencepiece_write(pieces, G_N_ELEMENTS(pieces), NULL, 0);
+    GString *bytes = xlm_sentencepiece_write(pieces, G_N_ELEMENTS(pieces), NULL, 0, true);
     const char *const names[] = {"spiece.model", "config.json", "tokenizer_config.json"};
     const char *const texts[] = {bytes->str, "{\"model_type\": \"albert\"}", settings};
     const size_t sizes[] = {bytes->len, strlen(texts[1]), strlen(settings)};

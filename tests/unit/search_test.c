@@ -43,6 +43,7 @@ static xlm_model_config make_config(bool share, bool language, int64_t head)
     c.vocabulary_chunk = 4;
     c.share_layers = share;
     c.language_embeddings = language;
+    c.language_tokens = !language;
     c.head = head;
     c.dropout = c.attention_dropout = 0.3; /* not used in a search */
     return c;

@@ -252,6 +252,8 @@ static void test_answers_by_hand(void **state)
     xlm_var *const table[] = {x, y};
     const int32_t *const index[] = {(int32_t[]){1, 0}, (int32_t[]){1, 1}};
     expect(xlm_embedding_sum(t, 2, table, index, 2, NULL), 2, 3, (float[]){0, 1, 0, 2, 3, 2});
+    const int32_t *const some[] = {(int32_t[]){-1, 0, -1}, (int32_t[]){1, -1, -1}};
+    expect(xlm_embedding_sum(t, 2, table, some, 3, NULL), 3, 3, (float[]){1, 1, -1, 1, 2, 3, 0, 0, 0});
     xlm_tape_free(t);
 }
 

@@ -191,7 +191,10 @@ static void embeddings(const struct setup *s, const char *stack, double *out)
     double x[T * D];
     for (int i = 0; i < T; i++)
         for (int c = 0; c < e; c++) {
-            x[i * e + c] = table(s, stack, "embeddings/word/weight")[ids[i] * e + c] + position_value(s, stack, positions[i] + 2, c, e);
+            const bool begins = s->config.language_tokens && strcmp(stack, "decoder") == 0 && positions[i] == 0;
+            const double word = begins ? value(s, "decoder/embeddings/language_token/weight")[languages[i] * e + c]
+                                       : table(s, stack, "embeddings/word/weight")[ids[i] * e + c];
+            x[i * e + c] = word + position_value(s, stack, positions[i] + 2, c, e);
             if (s->config.language_embeddings)
                 x[i * e + c] += table(s, stack, "embeddings/language/weight")[languages[i] * e + c];
             if (s->config.token_types)

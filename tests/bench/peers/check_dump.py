@@ -79,9 +79,12 @@ class Encoder:
         form = self.text("activation") if "activation" in self.a else "gelu"
         return F.gelu(x, approximate="tanh" if form == "gelu_tanh" else "none")
 
-    def embed(self, b):
+    def embed(self, b, name):
         rows = b["positions"] + int(self.a["position_offset"])
         x = self.p["embeddings/word/weight"][b["ids"]]
+        if name == "decoder" and "language_tokens" in self.a:
+            token = self.p["decoder/embeddings/language_token/weight"][b["languages"]]
+            x = torch.where((b["positions"] == 0)[:, None], token, x)
         if self.text("position_type") == "learned":
             x = x + self.p["embeddings/position/weight"][rows]
         else:
@@ -123,7 +126,7 @@ class Encoder:
         return self.norm(x + self.linear(wide, prefix + "/feed_forward/output"), prefix + "/feed_forward/layer_norm")
 
     def stack(self, b, name, layers, causal, *memory):
-        hidden = [self.embed(b)]
+        hidden = [self.embed(b, name)]
         for l in range(layers):
             prefix = f"{name}/layer." + ("shared" if self.text("share_layers") == "true" else str(l))
             hidden.append(self.layer(hidden[-1], b, prefix, causal, *memory))

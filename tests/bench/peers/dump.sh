@@ -97,6 +97,7 @@ mapfile -t pairs_noise < <(noise pairs)
 mapfile -t text_noise < <(noise text)
 compare decoder.conf model.dropout=0.1
 compare decoder.conf model.head=xlm model.embedding_size=8 "stream pairs.shuffle_sides=false" model.language_embeddings=false
+compare decoder.conf model.language_embeddings=false model.language_tokens=true
 compare decoder.conf "stream pairs.form=xlm" model.share_layers=true model.token_types=true model.position_type=sinusoidal
 compare decoder.conf "${pairs_noise[@]}" "${text_noise[@]}" "stream pairs.form=xlm" model.position_offset=0 \
     model.attention_heads=1
@@ -127,6 +128,7 @@ compare fragments.conf "stream text.span=1" model.token_types=true
 compare back.conf
 compare back.conf model.head=xlm model.embedding_size=8 model.share_layers=true "objective back.label_smoothing=0.1"
 { cat back.conf; printf '[objective denoise]\nplugin = seq2seq\nstream = text\n'; } >both.conf
+compare both.conf "${text_noise[@]}" model.language_embeddings=false model.language_tokens=true
 compare both.conf "${text_noise[@]}" "objective back.temperature=0.7" "objective back.top_k=10"
 # Label smoothing.
 compare job.conf "objective mlm.label_smoothing=0.1" "objective tlm.label_smoothing=0.3"

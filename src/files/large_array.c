@@ -8,7 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int xlm_scratch_open(const char *directory)
+/* A file without a name. Returns its descriptor; -1 with errno. */
+static int open_scratch(const char *directory)
 {
     int file = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
@@ -24,7 +25,7 @@ int xlm_scratch_open(const char *directory)
 /* A scratch file of this size. Returns its descriptor, or -1 with an error. */
 static int make_file(size_t size, const char *directory, GError **error)
 {
-    const int file = xlm_scratch_open(directory);
+    const int file = open_scratch(directory);
     int failure = file < 0 ? errno : 0;
     if (file < 0)
         xlm_error_set(error, EX_CANTCREAT, "%s: making a scratch file: %s; name another directory with --scratch", directory,

@@ -10,10 +10,6 @@
 
 #include "base/error.h"
 
-/* Create a scratch file, which has no name and disappears when it is closed. Returns its descriptor, for reading and writing;
- * -1 with errno. */
-int xlm_scratch_open(const char *directory);
-
 typedef struct xlm_large_array {
     void *data; /* initially zeros; NULL for an empty array */
     size_t size; /* bytes */

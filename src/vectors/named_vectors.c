@@ -96,8 +96,8 @@ static bool add_numbers(reader *r, const xlm_lines *lines, const char *at, GErro
         char *end;
         to[c] = (float)g_ascii_strtod(at, &end);
         if (end == at || (*end != '\0' && !xlm_is_blank(*end)))
-            return XLM_LINES_REFUSE(lines, error, "number %" G_GINT64_FORMAT " of its %" G_GINT64_FORMAT " is none; a line is a word and "
-                          "as many numbers as in the first", c + 1, width);
+            return XLM_LINES_REFUSE(lines, error, "number %" G_GINT64_FORMAT " of its %" G_GINT64_FORMAT " is none; a line is a "
+                                    "word and as many numbers as in the first", c + 1, width);
         if (!isfinite(to[c]))
             return XLM_LINES_REFUSE(lines, error, "has a number that is not finite");
         at = end;

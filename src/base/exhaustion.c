@@ -1,4 +1,4 @@
-/* xlm-mpi: what happens when the system has no more memory or threads. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the memory that is left, and the end without memory or threads. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/exhaustion.h"
 
 #include <glib.h>
@@ -57,3 +57,41 @@ uint64_t xlm_address_space_left(void)
     }
     return left;
 }
+
+/* "MemAvailable: 123 kB" of /proc/meminfo in bytes; 0 when there is no such line. */
+static uint64_t node_memory(void)
+{
+    g_autofree char *text = NULL;
+    const char *line = g_file_get_contents("/proc/meminfo", &text, NULL, NULL) ? strstr(text, "MemAvailable:") : NULL;
+    return line != NULL ? g_ascii_strtoull(line + strlen("MemAvailable:"), NULL, 10) * 1024 : 0;
+}
+
+/* A number in a file of the control group; UINT64_MAX when there is none or it says "max". */
+static uint64_t group_number(const char *group, const char *name)
+{
+    g_autofree char *path = g_strconcat("/sys/fs/cgroup", group, "/", name, NULL), *text = NULL;
+    uint64_t number = UINT64_MAX;
+    if (g_file_get_contents(path, &text, NULL, NULL) && g_ascii_isdigit(*text))
+        number = g_ascii_strtoull(text, NULL, 10);
+    return number;
+}
+
+/* What the control group (a Slurm step, a container) still lets its processes have; UINT64_MAX without a limit. Version 2
+ * of control groups; each level up to the root may set a limit. */
+static uint64_t group_memory(void)
+{
+    g_autofree char *text = NULL;
+    uint64_t lowest = UINT64_MAX;
+    char *line = g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL) ? strstr(text, "0::/") : NULL;
+    char *group = line != NULL ? line + strlen("0::") : NULL, *end = group != NULL ? group + strcspn(group, "\n") : NULL;
+    while (end != NULL) {
+        *end = '\0';
+        const uint64_t limit = group_number(group, "memory.max"), used = group_number(group, "memory.current");
+        if (limit != UINT64_MAX && used != UINT64_MAX)
+            lowest = MIN(lowest, limit > used ? limit - used : 0);
+        end = strrchr(group, '/');
+    }
+    return lowest;
+}
+
+uint64_t xlm_memory_left(void) { return MIN(node_memory(), group_memory()); }

@@ -1,4 +1,4 @@
-/* xlm-mpi: what happens when the system has no more memory or threads. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the memory that is left, and the end without memory or threads. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_BASE_EXHAUSTION_H
 #define XLM_BASE_EXHAUSTION_H
 
@@ -15,5 +15,8 @@ _Noreturn void xlm_exhaustion_no_memory(size_t size, const char *purpose);
 
 /* Bytes that this process may still map before it reaches its limit on address space (ulimit -v); UINT64_MAX without a limit. */
 uint64_t xlm_address_space_left(void);
+/* Bytes that processes may still take: of this node, and of the control group of this process (a Slurm step, a container); 0 when
+ * the system does not say. */
+uint64_t xlm_memory_left(void);
 
 #endif

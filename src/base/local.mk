@@ -7,7 +7,6 @@ base_sources = \
 	src/base/launcher.c src/base/launcher.h \
 	src/base/log.c src/base/log.h \
 	src/base/markup.c src/base/markup.h \
-	src/base/memory_left.c src/base/memory_left.h \
 	src/base/names.c src/base/names.h \
 	src/base/pages.c src/base/pages.h \
 	src/base/process.c src/base/process.h \

@@ -24,3 +24,10 @@ void xlm_markup_append(GString *out, const char *text)
         }
     }
 }
+
+void xlm_markup_wrap(GString *out, const char *before, const char *text, const char *after)
+{
+    g_string_append(out, before);
+    xlm_markup_append(out, text);
+    g_string_append(out, after);
+}

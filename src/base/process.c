@@ -11,7 +11,8 @@
 
 bool xlm_process_look_up(pid_t process, xlm_process *found)
 {
-    char path[64], *text = NULL, state = 'Z';
+    g_autofree char *text = NULL;
+    char path[64], state = 'Z';
     g_snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
     if (!g_file_get_contents(path, &text, NULL, NULL))
         return false;
@@ -29,7 +30,6 @@ bool xlm_process_look_up(pid_t process, xlm_process *found)
     found->group = (pid_t)group;
     found->terminal = (unsigned)terminal;
     found->foreground = (pid_t)foreground;
-    g_free(text);
     return good && state != 'Z' && state != 'X';
 }
 

@@ -13,7 +13,7 @@ typedef struct xlm_progress {
     const char *what, *unit;
     double total;        /* 0: not known */
     double begin, shown; /* seconds (xlm_clock) */
-    const char *other_unit; /* borrowed: the rate of another count is shown too, such as "tokens"; NULL, at first: of none */
+    const char *other_unit; /* borrowed: the rate of another count is shown too, such as "tokens"; NULL, as it begins: none */
     double other;        /* units of it so far */
 } xlm_progress;
 

@@ -56,9 +56,8 @@ static noted **find(const char *name)
 static void forget(noted **at)
 {
     g_autofree noted *n = *at;
-    if (n == NULL)
-        return;
-    *at = n->older;
+    if (n != NULL)
+        *at = n->older;
 }
 
 /* Is the path in a directory that is not finished? */

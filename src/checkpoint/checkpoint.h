@@ -32,7 +32,6 @@
 #ifndef XLM_CHECKPOINT_CHECKPOINT_H
 #define XLM_CHECKPOINT_CHECKPOINT_H
 
-#include "checkpoint/run_progress.h"
 #include "checkpoint/start_record.h"
 #include "comm/shards.h"
 #include "model/model_file.h"
@@ -43,12 +42,27 @@
 
 /* Name of the state with the highest score on the development set so far and its step. */
 #define XLM_CHECKPOINT_BEST "/task/best"
-/* The same of a run that is scored by its translations ([evaluate] in job/job.h); checkpoints of before may not have it. */
+/* The same for a run that is scored by its translations ([evaluate] in job/job.h); older checkpoints may not have it. */
 #define XLM_CHECKPOINT_BEST_TRANSLATION "/translation/best"
 /* Name of the state with the members of the mean of checkpoints. */
 #define XLM_CHECKPOINT_AVERAGED "/task/averaged"
 /* The file of the mean, in the directory of the others. */
 #define XLM_CHECKPOINT_MEAN "average.h5"
+
+/* A score on the development set, as in checkpoints: the two numbers of /task/best, the highest score, and those of
+ * /task/averaged. */
+typedef struct xlm_best_score {
+    double score;
+    double step; /* the step with this score; 0: none yet */
+} xlm_best_score;
+
+/* How far a run has come. */
+typedef struct xlm_run_progress {
+    int64_t step;        /* updates made */
+    int64_t saved;       /* step of the newest checkpoint, written or resumed from; 0: none */
+    int64_t validated;   /* the last step after which the model was validated (run/validation.h); 0: none */
+    xlm_best_score best; /* with a validation */
+} xlm_run_progress;
 
 /* A momentum average of parameters that an objective has declared. */
 typedef struct xlm_saved_average {
@@ -105,5 +119,13 @@ bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_
  * is left. With -1 move all of them, together with `latest`, `best`, average.h5, metrics.csv and job.conf (job/job_record.h).
  * Removes incomplete files of a run that was killed. [out] moved: number of checkpoints. */
 bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error);
+
+/* Collective. Let `latest` point at the checkpoint of state->step, and `best` at that of state->best, and remove those up to that
+ * step except the `keep` newest, the best one and the members of the mean. */
+bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep,
+                                 GError **error);
+/* Collective. After resuming: let `best` point at the checkpoint of step `best`; with 0, or if that no longer exists, remove the
+ * link. [out] there: the link points at a checkpoint. */
+bool xlm_checkpoint_point_best(const xlm_comm *comm, const char *directory, int64_t best, bool *there, GError **error);
 
 #endif

@@ -1,5 +1,5 @@
 /* xlm-mpi: the directory of a run's checkpoints. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "checkpoint/checkpoint_files.h"
+#include "checkpoint/checkpoint.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "checkpoint/checkpoint.h"
 #include "files/new_file.h"
 #include "job/job_record.h"
 #include "model/checkpoint_names.h"
@@ -23,22 +22,29 @@ static bool set_link(const char *directory, const char *name, int64_t step, GErr
 }
 
 /* Is it kept however old it is? */
-static bool is_kept(const xlm_checkpoint_kept *kept, int64_t step)
+static bool is_kept(const xlm_run_state *state, int64_t step)
 {
-    bool is = step == kept->best;
-    for (int64_t i = 0; i < kept->max_members; i++)
-        is |= step == (int64_t)kept->members[i].step;
+    bool is = step == state->best;
+    for (int64_t i = 0; i < state->max_members; i++)
+        is |= step == (int64_t)state->members[i].step;
     return is;
 }
 
-static void remove_old(const char *directory, int64_t step, const xlm_checkpoint_kept *kept)
+/* How many of the steps, which ascend, are not after `last`. */
+static guint count_up_to(const GArray *steps, int64_t last)
+{
+    guint n = 0;
+    while (n < steps->len && g_array_index(steps, int64_t, n) <= last)
+        n++;
+    return n;
+}
+
+static void remove_old(const char *directory, const xlm_run_state *state, int64_t keep)
 {
     g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
-    guint up_to = 0;
-    while (up_to < steps->len && g_array_index(steps, int64_t, up_to) <= step)
-        up_to++;
-    for (guint i = 0; i + kept->newest < up_to; i++) {
-        if (is_kept(kept, g_array_index(steps, int64_t, i)))
+    const guint up_to = count_up_to(steps, state->step);
+    for (guint i = 0; i + keep < up_to; i++) {
+        if (is_kept(state, g_array_index(steps, int64_t, i)))
             continue;
         g_autofree char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
         if (g_unlink(path) != 0)
@@ -46,13 +52,13 @@ static void remove_old(const char *directory, int64_t step, const xlm_checkpoint
     }
 }
 
-bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, int64_t step, const xlm_checkpoint_kept *kept,
+bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep,
                                  GError **error)
 {
     GError *failure = NULL;
-    if (comm->rank == 0 && set_link(directory, "latest", step, &failure) &&
-        (kept->best == 0 || set_link(directory, "best", kept->best, &failure)))
-        remove_old(directory, step, kept);
+    if (comm->rank == 0 && set_link(directory, "latest", state->step, &failure) &&
+        (state->best == 0 || set_link(directory, "best", state->best, &failure)))
+        remove_old(directory, state, keep);
     return xlm_comm_agree_on(comm, failure, error);
 }
 
@@ -100,17 +106,13 @@ static bool move(const char *directory, const char *name, const char *into, GErr
 static bool update_latest(const char *directory, const GArray *steps, int64_t after, GError **error)
 {
     g_autofree char *latest = g_build_filename(directory, "latest", NULL);
-    bool good = true;
-    if (!g_file_test(latest, G_FILE_TEST_EXISTS)) {
-        guint stay = 0;
-        while (stay < steps->len && g_array_index(steps, int64_t, stay) <= after)
-            stay++;
-        if (stay > 0)
-            good = set_link(directory, "latest", g_array_index(steps, int64_t, stay - 1), error);
-        else
-            g_unlink(latest);
-    }
-    return good;
+    const guint stay = count_up_to(steps, after);
+    if (g_file_test(latest, G_FILE_TEST_EXISTS))
+        return true;
+    if (stay > 0)
+        return set_link(directory, "latest", g_array_index(steps, int64_t, stay - 1), error);
+    g_unlink(latest);
+    return true;
 }
 
 /* Left by a run that was killed while writing. */

@@ -32,7 +32,9 @@ void xlm_checkpoint_mean_add(xlm_best_score *members, int64_t max_members, bool 
     members[out] = validated;
 }
 
-/* Append the members whose files are there to stores, open. */
+static void close_store(void *store) { xlm_store_close(store); }
+
+/* Append the members whose files are there to stores, open; NULL for the one that cannot be opened. */
 static bool open_members(const char *directory, const xlm_best_score *members, int64_t max_members, GPtrArray *stores,
                          GError **error)
 {
@@ -41,12 +43,10 @@ static bool open_members(const char *directory, const xlm_best_score *members, i
         g_autofree char *path = xlm_checkpoint_path(directory, (int64_t)members[i].step);
         if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
             xlm_log_warn("%s is gone, and is left out of the mean of checkpoints", path);
-        } else {
-            xlm_store *store = xlm_store_open(path, error);
-            good = store != NULL;
-            if (good)
-                g_ptr_array_add(stores, store);
+            continue;
         }
+        g_ptr_array_add(stores, xlm_store_open(path, error));
+        good = stores->pdata[stores->len - 1] != NULL;
     }
     return good;
 }
@@ -78,11 +78,9 @@ bool xlm_checkpoint_mean(const xlm_comm *comm, const char *directory, const xlm_
     GError *failure = NULL;
     *averaged = 0;
     if (comm->rank == 0) {
-        g_autoptr(GPtrArray) stores = g_ptr_array_new();
+        g_autoptr(GPtrArray) stores = g_ptr_array_new_with_free_func(close_store);
         if (open_members(directory, members, max_members, stores, &failure) && average(stores, parameters, &failure))
             *averaged = stores->len;
-        for (guint k = 0; k < stores->len; k++)
-            xlm_store_close(stores->pdata[k]);
     }
     if (!xlm_comm_agree_on(comm, failure, error))
         return false;

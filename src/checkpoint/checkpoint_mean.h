@@ -1,16 +1,13 @@
 /* xlm-mpi: the mean of several checkpoints of a run. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A run with a validation (run/run.h) may end with the uniform mean of the parameters of several validated checkpoints: the last
- * ones (Vaswani et al. 2017, section 6.1), or those with the highest scores (as in "Model soups", Wortsman et al. 2022, but of
+ * A run with a validation (run/validation.h) may end with the uniform mean of the parameters of several validated checkpoints:
+ * the last ones (Vaswani et al. 2017, section 6.1), or those with the highest scores (as in "Model soups", Wortsman et al. 2022, but of
  * one run). The members are updated after each validation and saved in every checkpoint as /task/averaged; their checkpoints are
  * not removed. */
 #ifndef XLM_CHECKPOINT_CHECKPOINT_MEAN_H
 #define XLM_CHECKPOINT_CHECKPOINT_MEAN_H
 
-#include "comm/comm.h"
-#include "base/error.h"
-#include "tensor/parameters.h"
-#include "checkpoint/run_progress.h"
+#include "checkpoint/checkpoint.h"
 
 enum { XLM_CHECKPOINT_MEAN_MAX = 100 };
 

@@ -2,17 +2,9 @@
 #include "checkpoint/checkpoint.h"
 
 #include "checkpoint/checkpoint_check.h"
-#include "checkpoint/checkpoint_files.h"
 #include "checkpoint/objective_arrays.h"
 #include "model/checkpoint_names.h"
 #include "model/model_attributes.h"
-
-/* Moments or averages as a whole, which are sharded over ranks, in the scratch memory. Collective. */
-static const float *whole_array(const xlm_run_state *state, int array)
-{
-    xlm_shards_all_gather_from(state->shards, checkpoint_own(state, array), state->scratch);
-    return state->scratch;
-}
 
 static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)
 {
@@ -28,15 +20,15 @@ static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_r
            (s->start == NULL || xlm_start_record_write(s->start, store, error));
 }
 
-/* All parameters of an array. */
+/* An array of moments or averages, which are sharded over the ranks. */
 static bool write_array(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, int array, GError **error)
 {
-    const float *whole = whole_array(s, array);
+    xlm_shards_all_gather_from(s->shards, checkpoint_own(s, array), s->scratch);
     g_autofree char *group = checkpoint_group(s, array);
     bool good = true;
     for (int i = 0; i < xlm_parameters_count(s->parameters) && good; i++)
         if (checkpoint_has(s, array, xlm_parameters_get(s->parameters, i)))
-            good = xlm_parameter_array_write(store, comm, group, s->parameters, i, whole, error);
+            good = xlm_parameter_array_write(store, comm, group, s->parameters, i, s->scratch, error);
     return good;
 }
 
@@ -63,10 +55,7 @@ static bool write_file(const xlm_comm *comm, const char *path, const xlm_run_sta
 bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep, GError **error)
 {
     g_autofree char *path = xlm_checkpoint_path(directory, state->step);
-    const xlm_checkpoint_kept kept = {.newest = keep, .best = state->best, .members = state->members,
-                                      .max_members = state->max_members};
-    return write_file(comm, path, state, error) &&
-           xlm_checkpoint_point_latest(comm, directory, state->step, &kept, error);
+    return write_file(comm, path, state, error) && xlm_checkpoint_point_latest(comm, directory, state, keep, error);
 }
 
 bool xlm_checkpoint_write_mean(const xlm_comm *comm, const char *directory, const xlm_run_state *state, GError **error)

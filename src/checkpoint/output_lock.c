@@ -14,8 +14,8 @@
 #include "files/files.h"
 
 static const char GROUP[] = "lock";
-/* Seconds between two refreshes of the lock's modification time; from which age on a lock is stale; that replacing a stale lock
- * takes at the very most. */
+/* Seconds: between two refreshes of the lock's modification time; the age from which a lock is stale; the longest that replacing
+ * a stale lock takes. */
 static const int64_t REFRESH = 30, STALE_AFTER = 300, LONGEST_REPLACEMENT = 30;
 
 struct xlm_output_lock {
@@ -204,7 +204,7 @@ static char *name_holder(GKeyFile *holder)
 
 /* Whether taking the lock is tried again: when it was released between being found and being read. One that is there and cannot
  * be read is an error. */
-static bool try_again(const xlm_output_lock *lock, GError *why, GError **error)
+static bool try_again(const xlm_output_lock *lock, const GError *why, GError **error)
 {
     struct stat is;
     const bool gone = lstat(lock->path, &is) != 0 ||
@@ -213,7 +213,6 @@ static bool try_again(const xlm_output_lock *lock, GError *why, GError **error)
     if (!gone)
         xlm_error_set(error, EX_CANTCREAT, "%s: cannot be read (%s), and may be another run's; take another output directory, or "
                       "remove it if no run writes there", lock->path, why->message);
-    g_error_free(why);
     return gone;
 }
 
@@ -222,7 +221,7 @@ static bool try_again(const xlm_output_lock *lock, GError *why, GError **error)
 static bool handle_existing(const xlm_output_lock *lock, const char *directory, bool *ours, bool *waits, GError **error)
 {
     g_autofree char *text = NULL;
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     if (!xlm_files_load(lock->path, &text, NULL, &why))
         return try_again(lock, why, error);
     g_autoptr(GKeyFile) holder = g_key_file_new();
@@ -255,13 +254,11 @@ static bool take(xlm_output_lock *lock, const char *directory, bool finishes, GE
 {
     bool ours = false, waits = false, good = true;
     while (good && !ours) {
-        if (!write_temporary(lock, finishes ? 0 : getpid(), finishes ? getpid() : 0))
-            good = xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", lock->path, g_strerror(errno));
-        else if (put_in_place(lock))
-            ours = true;
-        else if (errno == EEXIST)
+        const bool written = write_temporary(lock, finishes ? 0 : getpid(), finishes ? getpid() : 0);
+        ours = written && put_in_place(lock);
+        if (written && !ours && errno == EEXIST)
             good = handle_existing(lock, directory, &ours, &waits, error);
-        else
+        else if (!ours)
             good = xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", lock->path, g_strerror(errno));
     }
     g_unlink(lock->temporary);
@@ -315,32 +312,28 @@ void xlm_output_lock_refresh(xlm_output_lock *lock)
 {
     if (lock->path == NULL || xlm_clock() - lock->refreshed < (double)REFRESH)
         return;
-    g_mutex_lock(&lock->mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&lock->mutex);
     lock->refreshed = xlm_clock();
     if (!check_lost(lock))
         utimensat(AT_FDCWD, lock->path, NULL, 0);
-    g_mutex_unlock(&lock->mutex);
 }
 
 bool xlm_output_lock_is_lost(xlm_output_lock *lock)
 {
-    g_mutex_lock(&lock->mutex);
-    const bool lost = check_lost(lock);
-    g_mutex_unlock(&lock->mutex);
-    return lost;
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&lock->mutex);
+    return check_lost(lock);
 }
 
 void xlm_output_lock_name_writer(xlm_output_lock *lock, pid_t writer)
 {
     if (lock->path == NULL)
         return;
-    g_mutex_lock(&lock->mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&lock->mutex);
     if (!check_lost(lock) && write_temporary(lock, getpid(), writer)) {
         const ino_t file = file_of(lock->temporary);
         if (g_rename(lock->temporary, lock->path) == 0)
             lock->file = file;
     }
-    g_mutex_unlock(&lock->mutex);
 }
 
 const char *xlm_output_lock_path(const xlm_output_lock *lock) { return lock->path; }

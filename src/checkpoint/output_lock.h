@@ -4,8 +4,8 @@
  * created under another name and linked into place, which is exclusive also on network file systems. Its modification time is
  * updated every half minute to show that the run is active. Another run finds the lock
  *   held      when that process is there on this host, or when it runs elsewhere and was active within five minutes;
- *   stale     when the process is gone (or its number was given to another one since), when it ran elsewhere and gave no sign for
- *             five minutes, or when Slurm does not have its job any more: it is taken over, and the log says from whom;
+ *   stale     when the process is gone (or its number was given to another one since), when it ran elsewhere and was not
+ *             active for five minutes, or when Slurm no longer has its job: it is taken over, and the log says from whom;
  *   finishing when the run's ranks were killed but a process still writes its checkpoint (checkpoint/snapshot.h): it is waited for.
  * All times are those of the file server's clock, because the clocks of hosts may differ. */
 #ifndef XLM_CHECKPOINT_OUTPUT_LOCK_H

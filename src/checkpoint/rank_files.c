@@ -96,6 +96,17 @@ static int64_t elements_of(const xlm_rank_file_header *h)
     return own * h->share - (has_last ? shares * h->share - h->size : 0);
 }
 
+/* NULL with an error. */
+static FILE *open_part(const char *path, GError **error)
+{
+    if (!xlm_files_check_input(path, error))
+        return NULL;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno));
+    return file;
+}
+
 static bool read_header(FILE *file, const char *path, xlm_rank_file_header *h, GError **error)
 {
     if (fread(h, sizeof *h, 1, file) != 1 || memcmp(h->format, XLM_RANK_FILE_FORMAT, sizeof XLM_RANK_FILE_FORMAT) != 0 ||
@@ -111,11 +122,9 @@ static bool read_header(FILE *file, const char *path, xlm_rank_file_header *h, G
 /* Header and checksum. */
 static bool check_part(const char *path, xlm_rank_file_header *h, GError **error)
 {
-    if (!xlm_files_check_input(path, error))
-        return false;
-    FILE *file = fopen(path, "rb");
+    FILE *file = open_part(path, error);
     if (file == NULL)
-        return xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno));
+        return false;
     bool good = read_header(file, path, h, error);
     g_autofree unsigned char *buffer = g_malloc(BUFFER);
     uLong sum = crc32(0, (const unsigned char *)h, sizeof *h);
@@ -129,7 +138,7 @@ static bool check_part(const char *path, xlm_rank_file_header *h, GError **error
     uint32_t expected = 0;
     if (good && (fread(&expected, sizeof expected, 1, file) != 1 || expected != (uint32_t)sum || fgetc(file) != EOF))
         good = false;
-    if (!good && (error == NULL || *error == NULL))
+    if (!good && *error == NULL)
         xlm_error_set(error, EX_DATAERR, "%s: is damaged", path);
     fclose(file);
     return good;
@@ -195,11 +204,13 @@ static bool find(const char *directory, int64_t newest, const xlm_run_state *sta
 
 /* ---- reading ---- */
 
-/* file: of the path, NULL when it could not be opened. */
-static void fail_reading(FILE *file, const char *path, GError **error)
+/* Close a part; good: all that was wanted from it has been read. */
+static bool close_part(FILE *file, bool good, const char *path, GError **error)
 {
-    const bool ended = file != NULL && feof(file);
-    xlm_error_set(error, EX_IOERR, "%s: cannot be read: %s", path, ended ? "it is cut short" : g_strerror(errno));
+    if (!good && *error == NULL)
+        xlm_error_set(error, EX_IOERR, "%s: cannot be read: %s", path, feof(file) ? "it is cut short" : g_strerror(errno));
+    fclose(file);
+    return good;
 }
 
 /* Array number `array` of one part, to where it belongs in whole. */
@@ -208,35 +219,31 @@ static bool read_array(const char *directory, const xlm_rank_file_header *first,
 {
     xlm_rank_file_header h;
     g_autofree char *path = xlm_rank_file_path(directory, first->step, rank);
-    FILE *file = xlm_files_check_input(path, NULL) ? fopen(path, "rb") : NULL;
-    bool good = file != NULL && read_header(file, path, &h, error) &&
+    FILE *file = open_part(path, error);
+    if (file == NULL)
+        return false;
+    bool good = read_header(file, path, &h, error) &&
                 fseeko(file, (off_t)((int64_t)sizeof(float) * array * elements_of(&h)), SEEK_CUR) == 0;
     for (int64_t start = rank * first->share; good && start < first->size; start += first->ranks * first->share) {
         const size_t n = (size_t)MIN(first->share, first->size - start);
         good = fread(whole + start, sizeof(float), n, file) == n;
     }
-    if (!good && *error == NULL)
-        fail_reading(file, path, error);
-    if (file != NULL)
-        fclose(file);
-    return good;
+    return close_part(file, good, path, error);
 }
 
 static bool read_states(const char *directory, const xlm_rank_file_header *first, xlm_run_state *state, GError **error)
 {
     g_autofree char *path = xlm_rank_file_path(directory, first->step, 0);
-    FILE *file = xlm_files_check_input(path, NULL) ? fopen(path, "rb") : NULL;
-    bool good = file != NULL && fseeko(file, (off_t)((int64_t)sizeof *first + (int64_t)sizeof(float) * first->arrays *
-                                                     elements_of(first)), SEEK_SET) == 0;
+    FILE *file = open_part(path, error);
+    if (file == NULL)
+        return false;
+    bool good = fseeko(file, (off_t)((int64_t)sizeof *first + (int64_t)sizeof(float) * first->arrays * elements_of(first)),
+                       SEEK_SET) == 0;
     for (int k = 0; good && k < state->saved_states; k++) {
         const size_t bytes = xlm_state_bytes(&state->saved_state[k]);
         good = fread(state->saved_state[k].values, 1, bytes, file) == bytes;
     }
-    if (!good)
-        fail_reading(file, path, error);
-    if (file != NULL)
-        fclose(file);
-    return good;
+    return close_part(file, good, path, error);
 }
 
 static bool take(const xlm_comm *comm, const char *directory, const xlm_rank_file_header *first, xlm_run_state *state,

@@ -24,7 +24,7 @@ typedef struct xlm_rank_file_header {
     uint64_t run;         /* random number of this start of the run: the same in the parts of all ranks */
     uint64_t fingerprint; /* of the job, see xlm_rank_files_fingerprint */
     int64_t step;         /* updates made */
-    int64_t validated;       /* the last step after which the model was validated (run/run.h) */
+    int64_t validated;    /* the last step after which the model was validated (run/validation.h) */
     int64_t ranks, rank;
     int64_t size;         /* of the flat arrays of all ranks together */
     int64_t share;        /* elements that are assigned to a rank at a time, round robin */

@@ -113,76 +113,67 @@ bool xlm_snapshot_hold(xlm_snapshot *snapshot)
 {
     if (snapshot == NULL)
         return false;
-    g_mutex_lock(&snapshot->mutex);
-    const bool there = snapshot->child != 0 && snapshot->child_step == snapshot->header.step;
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&snapshot->mutex);
     snapshot->held = true;
-    g_mutex_unlock(&snapshot->mutex);
-    return there;
+    return snapshot->child != 0 && snapshot->child_step == snapshot->header.step;
 }
 
 void xlm_snapshot_join(xlm_snapshot *snapshot)
 {
     if (snapshot == NULL)
         return;
-    g_mutex_lock(&snapshot->mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&snapshot->mutex);
     if (snapshot->child != 0 && snapshot->child_step != snapshot->header.step)
         discard(snapshot); /* the others have none of that step any more */
     take(snapshot);
-    g_mutex_unlock(&snapshot->mutex);
 }
 
 void xlm_snapshot_release(xlm_snapshot *snapshot, int64_t step)
 {
     if (snapshot == NULL)
         return;
-    g_mutex_lock(&snapshot->mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&snapshot->mutex);
     snapshot->held = false;
     snapshot->header.step = step;
     copy_states(snapshot);
     if (snapshot->wanted)
         take(snapshot);
-    g_mutex_unlock(&snapshot->mutex);
 }
 
 void xlm_snapshot_validated(xlm_snapshot *snapshot, int64_t step)
 {
     if (snapshot == NULL)
         return;
-    g_mutex_lock(&snapshot->mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&snapshot->mutex);
     snapshot->header.validated = step;
     copy_states(snapshot);
-    g_mutex_unlock(&snapshot->mutex);
 }
 
 void xlm_snapshot_take(xlm_snapshot *snapshot)
 {
     if (snapshot == NULL)
         return;
-    g_mutex_lock(&snapshot->mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&snapshot->mutex);
     if (snapshot->held)
         snapshot->wanted = true;
     else
         take(snapshot);
-    g_mutex_unlock(&snapshot->mutex);
 }
 
 void xlm_snapshot_discard(xlm_snapshot *snapshot)
 {
     if (snapshot == NULL)
         return;
-    g_mutex_lock(&snapshot->mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&snapshot->mutex);
     discard(snapshot);
-    g_mutex_unlock(&snapshot->mutex);
 }
 
 double xlm_snapshot_age(xlm_snapshot *snapshot)
 {
     if (snapshot == NULL)
         return -1;
-    g_mutex_lock(&snapshot->mutex);
-    const double age = snapshot->child != 0 ? xlm_clock() - snapshot->taken : -1;
-    g_mutex_unlock(&snapshot->mutex);
-    return age;
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&snapshot->mutex);
+    return snapshot->child != 0 ? xlm_clock() - snapshot->taken : -1;
 }
 
 void xlm_snapshot_print_on_terminal(const char *line)

@@ -59,14 +59,13 @@ static char **make_environment(int terminal)
 /* The command line of this program, and --finish. */
 static char **make_arguments(void)
 {
-    char *line = NULL;
+    g_autofree char *line = NULL;
     gsize size = 0;
     g_autoptr(GStrvBuilder) all = g_strv_builder_new();
     g_file_get_contents("/proc/self/cmdline", &line, &size, NULL);
     for (gsize at = 0; at < size; at += strlen(line + at) + 1)
         g_strv_builder_add(all, line + at);
     g_strv_builder_add(all, "--finish");
-    g_free(line);
     return g_strv_builder_end(all);
 }
 

@@ -1,7 +1,5 @@
 /* xlm-mpi: xlm_align --checkpoint, word alignment by a model's hidden states. SPDX-License-Identifier: GPL-3.0-or-later */
-
-#include "commands/align.h"
-#include "model_aligner/model_links.h"
+#include "commands/commands.h"
 #include "program/pair_options.h"
 
 static struct {
@@ -11,16 +9,13 @@ static struct {
 const GOptionEntry xlm_align_model_options[] = {
     {"checkpoint", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.checkpoint,
      "align with the hidden states of this model, as written by xlm_train; --method is then ot (optimal transport, the default), "
-     "argmax or itermax (SimAlign)",
-     "MODEL.h5"},
+     "argmax or itermax (SimAlign)", "MODEL.h5"},
     {"layer", 0, 0, G_OPTION_ARG_STRING, &given.layer,
      "layer whose hidden states are compared: 0 (embeddings) to the number of layers; or all, which prints a table by layer and "
-     "writes links to OUTPUT.layerN (default: two thirds of the layers, 8 of 12)",
-     "N|all"},
+     "writes links to OUTPUT.layerN (default: two thirds of the layers, 8 of 12)", "N|all"},
     {"encode", 0, 0, G_OPTION_ARG_STRING, &given.encode,
      "encode a pair as one sequence, in the form that the model was trained with (together, the default), or each sentence "
-     "separately (apart)",
-     "together|apart"},
+     "separately (apart)", "together|apart"},
     {"gold", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.gold,
      "show the alignment error rate against these links, like xlm_align score; without -o the links are not written", "GOLD"},
     {"matrices", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.matrices,
@@ -29,46 +24,30 @@ const GOptionEntry xlm_align_model_options[] = {
 
 bool xlm_align_model_asked(void) { return given.checkpoint != NULL; }
 
-/* ---- options ---- */
-
-/* [out] o: all settings of the command line. */
-static bool read_options(const xlm_align_given *g, xlm_model_links_options *o, GError **error)
+bool xlm_align_model_read(const char *words, const char *method, const char *alignment, xlm_model_links_options *o,
+                          GError **error)
 {
     static const char *const encodings[] = {"together", "apart", NULL}, *const modes[] = {"space", "icu", NULL};
     static const char *const methods[] = XLM_LINK_METHODS;
-    *o = (xlm_model_links_options){
-        .checkpoint = given.checkpoint, .source = g->source, .apart = g_strcmp0(given.encode, "apart") == 0,
-        .output = g->output, .scores = g->scores, .alignment = g->alignment, .gold = given.gold, .matrices = given.matrices,
-        .command = xlm_command_line, .words = XLM_WORDS_SPACE,
-    };
-    if (!xlm_program_is_one_of("encode", given.encode, encodings, error) ||
-        !xlm_program_is_one_of("words", g->words, modes, error) ||
-        !xlm_pair_options_layer(given.layer, XLM_LAYER_DEFAULT, &o->layer, error))
-        return false;
-    if (o->layer == XLM_LAYER_ALL && g->alignment != NULL)
-        return xlm_error_set(error, EX_USAGE, "--alignment writes the links of one layer; choose it with --layer");
-    if (g->words != NULL)
-        xlm_word_mode_find(g->words, &o->words);
-    if (g->method != NULL && !g_strv_contains(methods, g->method))
-        return xlm_error_set(error, EX_USAGE, "--method=%s: with --checkpoint it must be ot, argmax or itermax", g->method);
-    o->method = (xlm_link_method)xlm_program_number_of(g->method, methods);
-    return true;
-}
-
-bool xlm_align_model_check(const xlm_align_given *g, GError **error)
-{
-    xlm_model_links_options o;
-    if (!xlm_align_model_asked())
+    if (given.checkpoint == NULL)
         return (given.layer == NULL && given.encode == NULL && given.gold == NULL && given.matrices == NULL &&
                 !xlm_program_has_precision()) ||
                xlm_error_set(error, EX_USAGE, "--layer, --encode, --gold, --matrices and --precision are for alignment with a "
                              "model; give --checkpoint MODEL.h5");
-    return read_options(g, &o, error);
-}
-
-void xlm_align_model_run(const xlm_comm *comm, const xlm_align_given *g, GError **error)
-{
-    xlm_model_links_options o;
-    if (read_options(g, &o, error))
-        xlm_model_links(comm, &o, error);
+    *o = (xlm_model_links_options){
+        .checkpoint = given.checkpoint, .apart = g_strcmp0(given.encode, "apart") == 0, .gold = given.gold,
+        .matrices = given.matrices, .command = xlm_command_line, .words = XLM_WORDS_SPACE,
+    };
+    if (!xlm_program_is_one_of("encode", given.encode, encodings, error) ||
+        !xlm_program_is_one_of("words", words, modes, error) ||
+        !xlm_pair_options_layer(given.layer, XLM_LAYER_DEFAULT, &o->layer, error))
+        return false;
+    if (o->layer == XLM_LAYER_ALL && alignment != NULL)
+        return xlm_error_set(error, EX_USAGE, "--alignment writes the links of one layer; choose it with --layer");
+    if (words != NULL)
+        xlm_word_mode_find(words, &o->words);
+    if (method != NULL && !g_strv_contains(methods, method))
+        return xlm_error_set(error, EX_USAGE, "--method=%s: with --checkpoint it must be ot, argmax or itermax", method);
+    o->method = (xlm_link_method)xlm_program_number_of(method, methods);
+    return true;
 }

@@ -1,10 +1,10 @@
-/* xlm-mpi: xlm_align score, links beside gold links. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: xlm_align score, links compared with gold links. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdio.h>
 
 #include "aligners/links.h"
 #include "base/log.h"
-#include "commands/align.h"
+#include "commands/commands.h"
 #include "text/fields.h"
 
 static struct {
@@ -27,14 +27,11 @@ static const GOptionEntry options[] = {
 
 static bool check_from(const char *option, gint64 from, GError **error)
 {
-    return (from >= XLM_COUNT_FOUND && from <= XLM_COUNT_FROM_1) ||
-           xlm_error_set(error, EX_USAGE, "--%s=%" G_GINT64_FORMAT ": must be 0 or 1", option, from);
+    return from == XLM_COUNT_FOUND || xlm_program_is_in(option, from, 0, 1, error);
 }
 
-static bool check(int n, GError **error)
+static bool check(GError **error)
 {
-    if (n != 2)
-        return xlm_error_set(error, EX_USAGE, "score takes links and gold links; see xlm_align --help");
     return check_from("words-from", given.words, error) && check_from("gold-words-from", given.gold_words, error) &&
            check_from("gold-sentences-from", given.gold_sentences, error);
 }
@@ -129,8 +126,9 @@ static void log_counts(const char *path, const xlm_links *links, gint64 words, g
                      " such line%s)", path, links->first_unlinked, links->unlinked, links->unlinked == 1 ? "" : "s");
 }
 
-static bool compare_files(const char *path, const char *gold_path, GError **error)
+static bool run(char *const *arguments, GError **error)
 {
+    const char *path = arguments[0], *gold_path = arguments[1];
     xlm_links *links = xlm_links_read(path, (xlm_count_from)given.words, XLM_COUNT_FROM_0, error);
     xlm_links *gold = links != NULL ? xlm_links_read(gold_path, (xlm_count_from)given.gold_words,
                                                      (xlm_count_from)given.gold_sentences, error) : NULL;
@@ -160,13 +158,6 @@ static bool compare_files(const char *path, const char *gold_path, GError **erro
     return good;
 }
 
-static void run(const xlm_comm *comm, char *const *arguments, GError **error)
-{
-    if (comm->rank == 0)
-        compare_files(arguments[0], arguments[1], error);
-    xlm_comm_agree(comm, error);
-}
-
 const xlm_command xlm_align_score = {
     .name = "score",
     .arguments = "score LINKS GOLD",
@@ -179,8 +170,8 @@ const xlm_command xlm_align_score = {
         "as lines in LINKS, they correspond to the lines in order.\n\n",
     .examples =
         "  xlm_align score links.txt gold.naacl --wrong\n",
-    .title = "Options of score",
     .options = options,
+    .takes = {"links and gold links", 2, 2},
     .check = check,
-    .run = run,
+    .run_alone = run,
 };

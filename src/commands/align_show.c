@@ -7,7 +7,7 @@
 #include "aligners/link_matrix.h"
 #include "aligners/subword_links.h"
 #include "base/terminal.h"
-#include "commands/align.h"
+#include "commands/commands.h"
 
 static struct {
     gint64 pair, width;
@@ -17,8 +17,8 @@ static struct {
 
 static const GOptionEntry options[] = {
     {"pair", 'p', 0, G_OPTION_ARG_INT64, &given.pair, "number of the pair, from 0 (default 0)", "N"},
-    {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages, "its languages, if there are several pairs of languages: "
-                                                                 "de-en", "A-B"},
+    {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages,
+     "its languages, if there are several pairs of languages: de-en", "A-B"},
     {"split", 0, 0, G_OPTION_ARG_STRING, &given.split, "split of the pair: train (the default) or held_out", "SPLIT"},
     {"corpus", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
      "the corpus (default: the path that it had when it was aligned)", "FILE"},
@@ -28,17 +28,13 @@ static const GOptionEntry options[] = {
      "maximum width of a matrix in columns, beyond which a list is shown (default: that of the terminal; 80 without one)", "N"},
     {.long_name = NULL}};
 
-static bool check(int n, GError **error)
+static bool check(GError **error)
 {
     xlm_split split;
-    if (n != 1)
-        return xlm_error_set(error, EX_USAGE, "show takes one alignment; see xlm_align --help");
-    if (given.pair < 0)
-        return xlm_error_set(error, EX_USAGE, "--pair=%" G_GINT64_FORMAT ": pairs are counted from 0", given.pair);
-    if (given.width < 0)
-        return xlm_error_set(error, EX_USAGE, "--width=%" G_GINT64_FORMAT ": at least 1", given.width);
-    return given.split == NULL || xlm_split_find(given.split, &split) ||
-           xlm_error_set(error, EX_USAGE, "--split=%s: must be train or held_out", given.split);
+    return xlm_program_is_in("pair", given.pair, 0, G_MAXINT64, error) &&
+           xlm_program_is_in("width", given.width, 0, G_MAXINT, error) &&
+           (given.split == NULL || xlm_split_find(given.split, &split) ||
+            xlm_error_set(error, EX_USAGE, "--split=%s: must be train or held_out", given.split));
 }
 
 /* A sentence: its subwords, and what is shown of it: its subwords or its words. */
@@ -123,12 +119,6 @@ static bool read_side(struct side *side, const xlm_corpus *corpus, const xlm_cor
 
 /* ---- showing ---- */
 
-static int find_width(void)
-{
-    const xlm_terminal terminal = {.fd = STDOUT_FILENO};
-    return given.width > 0 ? (int)MIN(given.width, G_MAXINT) : xlm_terminal_width(&terminal);
-}
-
 static gint by_place(gconstpointer a, gconstpointer b, gpointer links)
 {
     const xlm_link *x = (const xlm_link *)links + *(const int64_t *)a, *y = (const xlm_link *)links + *(const int64_t *)b;
@@ -140,7 +130,8 @@ static int64_t join_links(const struct side side[2], xlm_link *links, float *sco
 {
     g_autofree xlm_link *joined = g_new(xlm_link, n + 1);
     g_autofree float *joined_scores = g_new(float, n + 1);
-    int64_t *order = g_new(int64_t, n + 1), count = 0;
+    g_autofree int64_t *order = g_new(int64_t, n + 1);
+    int64_t count = 0;
     for (int64_t l = 0; l < n; l++) {
         links[l].source = side[0].shown[links[l].source];
         links[l].target = side[1].shown[links[l].target];
@@ -160,7 +151,6 @@ static int64_t join_links(const struct side side[2], xlm_link *links, float *sco
     memcpy(links, joined, sizeof *links * (size_t)count);
     if (scores != NULL)
         memcpy(scores, joined_scores, sizeof *scores * (size_t)count);
-    g_free(order);
     return count;
 }
 
@@ -179,6 +169,8 @@ static void print(const xlm_alignment_file *file, const xlm_alignment_pairs *pai
                   float *scores, int64_t n)
 {
     const xlm_alignment_origin *origin = &file->origin;
+    const xlm_terminal terminal = {.fd = STDOUT_FILENO};
+    const int width = given.width > 0 ? (int)given.width : xlm_terminal_width(&terminal);
     g_autoptr(GString) out = g_string_new("");
     g_string_append_printf(out, "pair %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT ", %s %s, by %s%s%s\n", given.pair, pairs->pairs,
                            pairs->name, xlm_split_name(pairs->split), origin->method,
@@ -190,7 +182,7 @@ static void print(const xlm_alignment_file *file, const xlm_alignment_pairs *pai
         .source = (const char *const *)side[0].labels->pdata, .target = (const char *const *)side[1].labels->pdata,
         .sources = side[0].labels->len, .targets = side[1].labels->len, .links = links, .scores = scores,
         .n = join_links(side, links, scores, n)};
-    if (given.list || !xlm_link_matrix_append(out, &picture, find_width()))
+    if (given.list || !xlm_link_matrix_append(out, &picture, width))
         xlm_link_list_append(out, &picture);
     else if (scores != NULL)
         g_string_append(out, "\n■ linked, □ with a score below 0.5\n");
@@ -243,22 +235,14 @@ static xlm_corpus *open_corpus(const char *path, GError **error)
     return corpus;
 }
 
-static void show(const char *path, GError **error)
+static bool run(char *const *arguments, GError **error)
 {
-    xlm_corpus *corpus = open_corpus(path, error);
-    xlm_alignment_file *file = corpus != NULL ? xlm_alignment_file_open(path, corpus, error) : NULL;
+    g_autoptr(xlm_corpus) corpus = open_corpus(arguments[0], error);
+    xlm_alignment_file *file = corpus != NULL ? xlm_alignment_file_open(arguments[0], corpus, error) : NULL;
     const xlm_alignment_pairs *pairs = file != NULL ? choose_pairs(file, error) : NULL;
-    if (pairs != NULL)
-        show_pair(file, pairs, corpus, error);
+    const bool good = pairs != NULL && show_pair(file, pairs, corpus, error);
     xlm_alignment_file_close(file);
-    xlm_corpus_close(corpus);
-}
-
-static void run(const xlm_comm *comm, char *const *arguments, GError **error)
-{
-    if (comm->rank == 0)
-        show(arguments[0], error);
-    xlm_comm_agree(comm, error);
+    return good;
 }
 
 const xlm_command xlm_align_show = {
@@ -270,8 +254,8 @@ const xlm_command xlm_align_show = {
         "linked subwords if the matrix is wider than the terminal.\n\n",
     .examples =
         "  xlm_align show alignment.h5 --pair 17 --words\n",
-    .title = "Options of show",
     .options = options,
+    .takes = {"one alignment", 1, 1},
     .check = check,
-    .run = run,
+    .run_alone = run,
 };

@@ -1,9 +1,9 @@
-/* xlm-mpi: xlm_align symmetrise, links of two directions made one. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: xlm_align symmetrise, combining the links of two directions. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
 #include "aligners/link_file.h"
 #include "aligners/symmetrise.h"
-#include "commands/align.h"
+#include "commands/commands.h"
 
 static struct {
     char *output, *how;
@@ -20,10 +20,8 @@ static const GOptionEntry options[] = {
      "REVERSE has the target's word first, `j-i`, as from a program that was given the two texts in the other order", NULL},
     {.long_name = NULL}};
 
-static bool check(int n, GError **error)
+static bool check(GError **error)
 {
-    if (n != 2)
-        return xlm_error_set(error, EX_USAGE, "symmetrise takes links of two directions; see xlm_align --help");
     return given.how == NULL || xlm_symmetrisation_find(given.how, &how) ||
            xlm_error_set(error, EX_USAGE, "--symmetrise=%s: must be one of %s", given.how, xlm_symmetrisation_names());
 }
@@ -84,13 +82,13 @@ static bool join_sentence(const struct direction direction[2], int64_t sentence,
     int64_t words[2] = {0};
     for (int d = 0; d < 2; d++)
         count_words(&direction[d], sentence, words);
-    int32_t *forward = g_new(int32_t, words[0] + words[1] + 1), *reverse = forward + words[1];
+    g_autofree int32_t *forward = g_new(int32_t, words[0] + words[1] + 1);
+    int32_t *reverse = forward + words[1];
     g_autofree xlm_link *links = g_new(xlm_link, words[0] + words[1] + 1);
     const bool good = make_function(&direction[0], sentence, forward, words[1], error) &&
                       make_function(&direction[1], sentence, reverse, words[0], error);
     if (good)
         xlm_link_file_append(lines, links, xlm_symmetrise(how, forward, words[1], reverse, words[0], links));
-    g_free(forward);
     return good;
 }
 
@@ -129,8 +127,8 @@ const xlm_command xlm_align_symmetrise = {
         "first.\n\n",
     .examples =
         "  xlm_align symmetrise forward.txt reverse.txt --symmetrise grow-diag -o links.txt\n",
-    .title = "Options of symmetrise",
     .options = options,
+    .takes = {"links of two directions", 2, 2},
     .check = check,
     .run = run,
 };

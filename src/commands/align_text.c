@@ -1,28 +1,22 @@
 /* xlm-mpi: xlm_align, word alignment of text. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
-
 #include "aligners/align_words.h"
-#include "commands/align.h"
+#include "commands/commands.h"
 #include "program/pair_options.h"
 
-#define NOT_GIVEN G_MININT64
-
 static struct {
-    gint64 iterations, longest;
     gboolean lower;
-    char *output, *forward, *reverse, *scores, *alignment, *split, *method, *symmetrise, *words, *languages, *save, *model,
-        *memory, *scratch;
-} given = {.iterations = -1, .longest = NOT_GIVEN};
+    char *split, *method, *symmetrise, *words, *languages, *memory;
+} given;
 
-static int files;          /* arguments */
-static char *languages[2]; /* --languages */
-static bool splits[2];     /* --split */
+static char **languages; /* --languages */
+static bool splits[2];   /* --split */
 
-static xlm_align_options chosen = {.symmetrisation = XLM_GROW_DIAG_FINAL_AND, .text = {.words = XLM_WORDS_SPACE},
-                                   .memory = (int64_t)4 << 30};
+static xlm_align_options chosen = {.iterations = -1, .symmetrisation = XLM_GROW_DIAG_FINAL_AND, .memory = (int64_t)4 << 30,
+                                   .text = {.words = XLM_WORDS_SPACE, .longest = -1}};
+static xlm_model_links_options by_model; /* with --checkpoint */
 
 static const GOptionEntry options[] = {
-    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &chosen.links,
      "links to write, one line per pair: `0-0 1-2` (default: standard output)", "FILE"},
     {"method", 0, 0, G_OPTION_ARG_STRING, &given.method,
      "fertility: a hidden Markov model with fertilities, both directions trained to agree (the default); diagonal: translations "
@@ -30,12 +24,12 @@ static const GOptionEntry options[] = {
     {"symmetrise", 0, 0, G_OPTION_ARG_STRING, &given.symmetrise,
      "how the links of two directions are combined: forward, reverse, intersection, union, grow-diag, grow-diag-final, "
      "grow-diag-final-and (the default)", "HOW"},
-    {"forward", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.forward,
+    {"forward", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &chosen.forward,
      "also write the links of the direction from source to target", "FILE"},
-    {"reverse", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.reverse, "also write the links from target to source", "FILE"},
-    {"scores", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.scores,
+    {"reverse", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &chosen.reverse, "also write the links from target to source", "FILE"},
+    {"scores", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &chosen.scores,
      "also write the posterior probability of each link, in the order of the links", "FILE"},
-    {"alignment", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.alignment,
+    {"alignment", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &chosen.alignment,
      "write the alignment of a corpus: links between the subwords of each pair, with their scores (HDF5)", "A.h5"},
     {"split", 0, 0, G_OPTION_ARG_STRING, &given.split,
      "which pairs of a corpus are aligned: train (the default), held_out, or all", "train|held_out|all"},
@@ -45,108 +39,73 @@ static const GOptionEntry options[] = {
      "for a corpus, the two languages, in either order (default: its only pair); for text, the names of the languages in the "
      "model of --checkpoint (default: the endings of the files' names)", "SOURCE,TARGET"},
     {"lowercase", 0, 0, G_OPTION_ARG_NONE, &given.lower, "treat words that differ only in case as the same", NULL},
-    {"longest", 0, 0, G_OPTION_ARG_INT64, &given.longest,
+    {"longest", 0, 0, G_OPTION_ARG_INT64, &chosen.text.longest,
      "pairs with more words on a side get no links, 1 to 10000 (default 1000)", "N"},
-    {"iterations", 0, 0, G_OPTION_ARG_INT64, &given.iterations,
-     "number of passes over the text (default: 9 for fertility, 4 for diagonal; with --model 0, which aligns without training)",
-     "N"},
-    {"save", 0, XLM_WRITES | XLM_REPLACES, G_OPTION_ARG_FILENAME, &given.save, "write the trained model (HDF5)", "FILE"},
-    {"model", 0, XLM_READS | XLM_REPLACES, G_OPTION_ARG_FILENAME, &given.model,
+    {"iterations", 0, 0, G_OPTION_ARG_INT64, &chosen.iterations,
+     "number of passes over the text (default: 9 for fertility, 4 for diagonal; with --model 0, which aligns without "
+     "training)", "N"},
+    {"save", 0, XLM_WRITES | XLM_REPLACES, G_OPTION_ARG_FILENAME, &chosen.save, "write the trained model (HDF5)", "FILE"},
+    {"model", 0, XLM_READS | XLM_REPLACES, G_OPTION_ARG_FILENAME, &chosen.model,
      "align with this model; with --iterations training starts from its counts, and keeps them", "FILE"},
     {"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
-     "memory per rank for the words of its sentence pairs, approximately; the rest goes to a scratch file (default 4G)",
-     "BYTES[K|M|G]"},
-    {"scratch", 0, XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.scratch,
+     "memory per rank for the words of its sentence pairs, approximately; the rest goes to a scratch file (default "
+     "4G)", "BYTES[K|M|G]"},
+    {"scratch", 0, XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &chosen.scratch,
      "directory of the scratch file (default: that of the output, otherwise the current one)", "DIR"},
     {.long_name = NULL}};
 
 static bool check_numbers(GError **error)
 {
-    if (given.iterations < -1 || given.iterations > 1000)
-        return xlm_error_set(error, EX_USAGE, "--iterations=%" G_GINT64_FORMAT ": is not in 0 to 1000", given.iterations);
-    if (given.iterations == 0 && given.model == NULL)
+    if ((chosen.iterations != -1 && !xlm_program_is_in("iterations", chosen.iterations, 0, 1000, error)) ||
+        (chosen.text.longest != -1 && !xlm_program_is_in("longest", chosen.text.longest, 1, 10000, error)))
+        return false;
+    if (chosen.iterations == 0 && chosen.model == NULL)
         return xlm_error_set(error, EX_USAGE, "--iterations=0: without --model there is nothing to align with");
-    if (given.longest != NOT_GIVEN && (given.longest < 1 || given.longest > 10000))
-        return xlm_error_set(error, EX_USAGE, "--longest=%" G_GINT64_FORMAT ": is not in 1 to 10000", given.longest);
-    if (given.save != NULL && given.model != NULL && given.iterations < 1)
+    if (chosen.save != NULL && chosen.model != NULL && chosen.iterations < 1)
         return xlm_error_set(error, EX_USAGE, "--save with --model needs --iterations: otherwise nothing is trained");
     return true;
-}
-
-/* Links go to standard output if there is no file for anything. */
-static bool has_output(void)
-{
-    return given.output != NULL || given.forward != NULL || given.reverse != NULL || given.scores != NULL || given.save != NULL ||
-           given.alignment != NULL;
-}
-
-/* arguments: NULL before they are known. */
-static xlm_align_source make_source(char *const *arguments, bool corpus)
-{
-    xlm_align_source source = {.corpus = corpus, .languages = {languages[0], languages[1]}, .splits = {splits[0], splits[1]}};
-    for (int f = 0; f < files && arguments != NULL; f++)
-        source.files[f] = arguments[f];
-    return source;
-}
-
-static xlm_align_given for_model(char *const *arguments, bool corpus)
-{
-    return (xlm_align_given){make_source(arguments, corpus), given.output, given.scores, given.alignment, given.words,
-                             given.method};
 }
 
 /* With --checkpoint the options for statistics have no effect, so they are refused. */
 static bool check_model(GError **error)
 {
-    const bool other = given.symmetrise != NULL || given.forward != NULL || given.reverse != NULL || given.lower ||
-                       given.save != NULL || given.model != NULL || given.iterations != -1 ||
-                       given.longest != NOT_GIVEN || given.memory != NULL || given.scratch != NULL;
-    if (other)
-        return xlm_error_set(error, EX_USAGE, "--symmetrise, --forward, --reverse, --lowercase, --longest, --iterations, --save, "
-                             "--model, --memory and --scratch are not for alignment with a model; leave them out, or leave out "
-                             "--checkpoint");
-    const xlm_align_given g = for_model(NULL, false);
-    return xlm_align_model_check(&g, error);
+    const bool other = given.symmetrise != NULL || chosen.forward != NULL || chosen.reverse != NULL || given.lower ||
+                       chosen.save != NULL || chosen.model != NULL || chosen.iterations != -1 ||
+                       chosen.text.longest != -1 || given.memory != NULL || chosen.scratch != NULL;
+    return !other ||
+           xlm_error_set(error, EX_USAGE, "--symmetrise, --forward, --reverse, --lowercase, --longest, --iterations, --save, "
+                         "--model, --memory and --scratch are not for alignment with a model; leave them out, or leave out "
+                         "--checkpoint");
 }
 
-static bool check(int n, GError **error)
+static bool check(GError **error)
 {
-    files = n;
-    if (n != 1 && n != 2)
-        return xlm_error_set(error, EX_USAGE, "give two texts, or one of lines `source ||| target`, or a corpus; see "
-                             "xlm_align --help");
-    if (!xlm_pair_options_languages(given.languages, languages, error) ||
+    if (!xlm_pair_options_languages(given.languages, &languages, error) ||
         !xlm_pair_options_split(given.split, XLM_TRAIN, splits, error))
         return false;
+    if ((xlm_align_model_asked() && !check_model(error)) ||
+        !xlm_align_model_read(given.words, given.method, chosen.alignment, &by_model, error))
+        return false;
     if (xlm_align_model_asked())
-        return check_model(error);
+        return true;
     if (given.method != NULL && (chosen.aligner = xlm_aligner_find(given.method, error)) == NULL)
         return false;
     if (given.symmetrise != NULL && !xlm_symmetrisation_find(given.symmetrise, &chosen.symmetrisation))
         return xlm_error_set(error, EX_USAGE, "--symmetrise=%s: is not one of %s", given.symmetrise, xlm_symmetrisation_names());
     if (given.words != NULL && !xlm_word_mode_find(given.words, &chosen.text.words))
         return xlm_error_set(error, EX_USAGE, "--words=%s: is neither space nor icu", given.words);
-    const xlm_align_given g = for_model(NULL, false);
-    return xlm_align_model_check(&g, error) && check_numbers(error) &&
-           xlm_program_read_bytes("memory", given.memory, &chosen.memory, error);
+    return check_numbers(error) && xlm_program_read_bytes("memory", given.memory, &chosen.memory, error);
 }
 
 /* Do the options fit the input, a corpus or text? */
-static bool check_source(char *const *arguments, const bool corpus[2], GError **error)
+static bool check_source(char *const *arguments, bool corpus, GError **error)
 {
-    if (files == 2 && (corpus[0] || corpus[1]))
-        return xlm_error_set(error, EX_USAGE, "%s: is HDF5, not text; a corpus has the sentences of both languages, so give it "
-                             "alone", arguments[corpus[0] ? 0 : 1]);
-    if (corpus[0])
+    if (corpus)
         return g_strcmp0(given.words, "icu") != 0 ||
                xlm_error_set(error, EX_USAGE, "--words=icu: a corpus is already split into words; leave it out");
-    if (!g_file_test(arguments[0], G_FILE_TEST_EXISTS))
-        return xlm_error_set(error, EX_NOINPUT, "%s: %s", arguments[0], g_strerror(ENOENT));
-    if (given.alignment != NULL)
+    if (chosen.alignment != NULL)
         return xlm_error_set(error, EX_USAGE, "--alignment: %s is not a corpus; make one with xlm_prep --para, or write links as "
                              "text with --output", arguments[0]);
-    if (given.split != NULL)
-        return xlm_error_set(error, EX_USAGE, "--split is only for a corpus, and %s is not one; leave it out", arguments[0]);
     return given.languages == NULL || xlm_align_model_asked() ||
            xlm_error_set(error, EX_USAGE, "--languages is only for a corpus, and %s is not one, or for alignment with a model "
                          "(--checkpoint MODEL.h5); leave it out", arguments[0]);
@@ -154,44 +113,34 @@ static bool check_source(char *const *arguments, const bool corpus[2], GError **
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
-    bool corpus[2] = {false, false};
-    for (int f = 0; f < files; f++)
-        corpus[f] = xlm_align_is_corpus(comm, arguments[f]);
-    GError *failure = NULL;
-    if (comm->rank == 0)
-        check_source(arguments, corpus, &failure);
-    if (!xlm_comm_agree_on(comm, failure, error))
+    xlm_align_source source = {.splits = {splits[0], splits[1]}};
+    if (!xlm_pair_options_source(comm, arguments, given.split, &source.corpus, error) ||
+        !check_source(arguments, source.corpus, error))
         return;
+    for (int s = 0; s < 2 && languages != NULL; s++)
+        source.languages[s] = languages[s];
+    for (int f = 0; arguments[f] != NULL; f++)
+        source.files[f] = arguments[f];
     if (xlm_align_model_asked()) {
-        const xlm_align_given g = for_model(arguments, corpus[0]);
-        xlm_align_model_run(comm, &g, error);
+        by_model.source = source;
+        by_model.output = chosen.links;
+        by_model.scores = chosen.scores;
+        by_model.alignment = chosen.alignment;
+        xlm_model_links(comm, &by_model, error);
         return;
     }
-    xlm_align_options o = chosen;
-    const char *const outputs[] = {given.output, given.forward, given.reverse, given.scores, given.alignment, given.save};
-    g_autofree char *directory = NULL;
+    const char *const outputs[] = {chosen.links, chosen.forward, chosen.reverse, chosen.scores, chosen.alignment, chosen.save};
+    g_autofree char *directory = NULL; /* of the first output */
     for (size_t i = 0; i < G_N_ELEMENTS(outputs) && directory == NULL; i++)
         directory = outputs[i] != NULL ? g_path_get_dirname(outputs[i]) : NULL;
-    o.source = make_source(arguments, corpus[0]);
-    o.iterations = given.iterations;
+    xlm_align_options o = chosen;
+    o.source = source;
     o.text.lower = given.lower;
-    o.text.longest = given.longest != NOT_GIVEN ? given.longest : 1000;
-    o.model = given.model;
-    o.save = given.save;
-    o.links = given.output != NULL || has_output() ? given.output : XLM_LINKS_STANDARD_OUTPUT;
-    o.forward = given.forward;
-    o.reverse = given.reverse;
-    o.scores = given.scores;
-    o.alignment = given.alignment;
-    o.scratch = given.scratch != NULL ? given.scratch : directory != NULL ? directory : ".";
+    o.text.longest = chosen.text.longest != -1 ? chosen.text.longest : 1000;
+    o.links = directory != NULL ? chosen.links : XLM_LINKS_STANDARD_OUTPUT; /* if there is no file for anything */
+    o.scratch = chosen.scratch != NULL ? chosen.scratch : directory != NULL ? directory : ".";
     o.command = xlm_command_line;
     xlm_align_words(comm, &o, error);
-}
-
-static void free_chosen(void)
-{
-    for (int s = 0; s < 2; s++)
-        g_free(languages[s]);
 }
 
 const xlm_command xlm_align_text = {
@@ -220,7 +169,7 @@ const xlm_command xlm_align_text = {
     .more_title = "Options for aligning with a model",
     .more_options = xlm_align_model_options,
     .precision = true,
+    .takes = {"two texts, or one of lines `source ||| target`, or a corpus", 1, 2},
     .check = check,
     .run = run,
-    .free_chosen = free_chosen,
 };

@@ -1,6 +1,6 @@
 /* xlm-mpi: xlm_cooc count, counting a corpus. SPDX-License-Identifier: GPL-3.0-or-later */
 
-#include "commands/cooc.h"
+#include "commands/commands.h"
 #include "lexicon/cooccurrence_count.h"
 
 static struct {
@@ -15,12 +15,10 @@ static const GOptionEntry options[] = {
     {"window", 0, 0, G_OPTION_ARG_INT64, &given.window,
      "number of tokens before and after a token that are counted, 1 to 64 (default 2)", "N"},
     {"weights", 0, 0, G_OPTION_ARG_STRING, &given.weights,
-     "weight of a pair at distance r: 1/(r + 1) (inverse, the default), 1/r as in GloVe (glove), 1 (even)",
-     "inverse|glove|even"},
+     "weight of a pair at distance r: 1/(r + 1) (inverse, the default), 1/r as in GloVe (glove), 1 (even)", "inverse|glove|even"},
     {"factors", 0, 0, G_OPTION_ARG_STRING, &given.factors,
      "multiply the counts of a language by the number of tokens of the largest language divided by its own (largest, the "
-     "default), or not (none)",
-     "largest|none"},
+     "default), or not (none)", "largest|none"},
     {"split", 0, 0, G_OPTION_ARG_STRING, &given.split,
      "which text of the corpus is counted (default train)", "train|held-out|all"},
     {"min-count", 0, 0, G_OPTION_ARG_INT64, &given.min_count,
@@ -28,29 +26,24 @@ static const GOptionEntry options[] = {
     {"max-vocab", 0, 0, G_OPTION_ARG_INT64, &given.max_vocabulary,
      "count only the N subwords with the largest counts in the vocabulary (default 0: all)", "N"},
     {"add", 0, XLM_READS | XLM_REPLACES, G_OPTION_ARG_FILENAME, &given.add,
-     "add to the counts of this table, which was made from other text with the same vocabulary; its window and subwords are used",
-     "FILE"},
+     "add to the counts of this table, which was made from other text with the same vocabulary; its window and subwords are "
+     "used", "FILE"},
     {"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
      "memory per rank for counting, approximately; the rest goes to scratch files (default 2G)", "BYTES[K|M|G]"},
     {"scratch", 0, XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.scratch,
      "directory of scratch files (default: that of the output)", "DIR"},
     {.long_name = NULL}};
 
-static bool check(int n, GError **error)
+static bool check(GError **error)
 {
     static const char *const weights[] = {"inverse", "glove", "even", NULL}, *const factors[] = {"largest", "none", NULL},
                       *const splits[] = {"train", "held-out", "all", NULL};
-    if (n != 1)
-        return xlm_error_set(error, EX_USAGE, "%s; see xlm_cooc --help",
-                             n == 0 ? "no corpus to count" : "count takes one corpus; --add adds the table of another one");
     if (given.output == NULL)
         return xlm_error_set(error, EX_USAGE, "no file to write; give -o FILE");
-    if (given.window != -1 && (given.window < 1 || given.window > XLM_COOCCURRENCE_MAX_WINDOW))
-        return xlm_error_set(error, EX_USAGE, "--window=%" G_GINT64_FORMAT ": is not in 1 to %d", given.window,
-                             XLM_COOCCURRENCE_MAX_WINDOW);
-    if (given.min_count < -1 || given.max_vocabulary < -1)
-        return xlm_error_set(error, EX_USAGE, "--min-count and --max-vocab must not be negative");
-    return xlm_program_is_one_of("weights", given.weights, weights, error) &&
+    return (given.window == -1 || xlm_program_is_in("window", given.window, 1, XLM_COOCCURRENCE_MAX_WINDOW, error)) &&
+           (given.min_count == -1 || xlm_program_is_in("min-count", given.min_count, 0, G_MAXINT64, error)) &&
+           (given.max_vocabulary == -1 || xlm_program_is_in("max-vocab", given.max_vocabulary, 0, G_MAXINT64, error)) &&
+           xlm_program_is_one_of("weights", given.weights, weights, error) &&
            xlm_program_is_one_of("factors", given.factors, factors, error) &&
            xlm_program_is_one_of("split", given.split, splits, error) &&
            xlm_program_read_bytes("memory", given.memory, &memory_bytes, error);
@@ -80,8 +73,8 @@ const xlm_command xlm_cooc_count = {
     .examples =
         "  mpiexec -n 8 xlm_cooc corpus.h5 -o cooc.h5 --window 2\n"
         "  mpiexec -n 8 xlm_cooc more.h5 --add cooc.h5 -o both.h5\n",
-    .title = "Options of count",
     .options = options,
+    .takes = {"one corpus; --add adds the table of another one", 1, 1},
     .check = check,
     .run = run,
 };

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "commands/cooc.h"
+#include "commands/commands.h"
 #include "files/new_file.h"
 #include "lexicon/cooccurrence.h"
 
@@ -23,10 +23,8 @@ struct glove_record {
 };
 G_STATIC_ASSERT(sizeof(struct glove_record) == 16);
 
-static bool check(int n, GError **error)
+static bool check(GError **error)
 {
-    if (n != 1)
-        return xlm_error_set(error, EX_USAGE, "export takes one table; see xlm_cooc --help");
     return given.output != NULL || xlm_error_set(error, EX_USAGE, "no file to write; give -o FILE");
 }
 
@@ -46,11 +44,7 @@ static bool write_row(int64_t row, int64_t n, const uint32_t *columns, const dou
 
 static bool write_records(const xlm_cooccurrence *table, FILE *file, GError **error)
 {
-    GError *failure = NULL;
-    const bool good = xlm_cooccurrence_scan(table, write_row, file, &failure);
-    if (failure != NULL)
-        g_propagate_error(error, failure);
-    return good;
+    return xlm_cooccurrence_scan(table, write_row, file, error);
 }
 
 static bool write_vocabulary(const xlm_cooccurrence *table, FILE *file, GError **error)
@@ -81,16 +75,15 @@ static bool write_file(const xlm_cooccurrence *table, const char *path,
     return false;
 }
 
-static void run(const xlm_comm *comm, char *const *arguments, GError **error)
+static bool run(char *const *arguments, GError **error)
 {
-    if (comm->rank == 0) {
-        xlm_cooccurrence *table = xlm_cooccurrence_open(arguments[0], error);
-        if (table != NULL && write_file(table, given.output, write_records, error) &&
-            (given.vocabulary == NULL || write_file(table, given.vocabulary, write_vocabulary, error)))
-            xlm_log_info("%s: %" G_GINT64_FORMAT " subwords", given.output, table->vocabulary);
-        xlm_cooccurrence_close(table);
-    }
-    xlm_comm_agree(comm, error);
+    xlm_cooccurrence *table = xlm_cooccurrence_open(arguments[0], error);
+    const bool good = table != NULL && write_file(table, given.output, write_records, error) &&
+                      (given.vocabulary == NULL || write_file(table, given.vocabulary, write_vocabulary, error));
+    if (good)
+        xlm_log_info("%s: %" G_GINT64_FORMAT " subwords", given.output, table->vocabulary);
+    xlm_cooccurrence_close(table);
+    return good;
 }
 
 const xlm_command xlm_cooc_export = {
@@ -102,8 +95,8 @@ const xlm_command xlm_cooc_export = {
         "both (i, j) and (j, i), for its programs shuffle and glove. Line i of --vocabulary is the subword with id i - 1.\n\n",
     .examples =
         "  xlm_cooc export cooc.h5 -o cooccurrence.bin --vocabulary vocab.txt\n",
-    .title = "Options of export",
     .options = options,
+    .takes = {"one table", 1, 1},
     .check = check,
-    .run = run,
+    .run_alone = run,
 };

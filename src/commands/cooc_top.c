@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands/cooc.h"
+#include "commands/commands.h"
 #include "lexicon/cooccurrence.h"
 
 static struct {
@@ -14,8 +14,7 @@ static struct {
 static const GOptionEntry options[] = {
     {"number", 'n', 0, G_OPTION_ARG_INT64, &given.number, "how many to show (default 20)", "N"},
     {"by", 0, 0, G_OPTION_ARG_STRING, &given.by,
-     "order by count (count, the default) or by pointwise mutual information (pmi)",
-     "count|pmi"},
+     "order by count (count, the default) or by pointwise mutual information (pmi)", "count|pmi"},
     {.long_name = NULL}};
 
 struct neighbour {
@@ -28,14 +27,11 @@ struct search {
     GArray *found; /* struct neighbour */
 };
 
-static bool check(int n, GError **error)
+static bool check(GError **error)
 {
-    if (n != 2)
-        return xlm_error_set(error, EX_USAGE, "top takes a subword and a table; see xlm_cooc --help");
-    if (given.number < 1)
-        return xlm_error_set(error, EX_USAGE, "-n %" G_GINT64_FORMAT ": at least 1", given.number);
-    return given.by == NULL || strcmp(given.by, "count") == 0 || strcmp(given.by, "pmi") == 0 ||
-           xlm_error_set(error, EX_USAGE, "--by=%s: must be count or pmi", given.by);
+    static const char *const orders[] = {"count", "pmi", NULL};
+    return xlm_program_is_in("number", given.number, 1, G_MAXINT64, error) &&
+           xlm_program_is_one_of("by", given.by, orders, error);
 }
 
 /* An entry is in the row of the smaller id: in the subword's own row, and in its column of the rows before. */
@@ -88,36 +84,32 @@ static bool show(const xlm_cooccurrence *table, const char *word, GError **error
 {
     g_auto(GStrv) words = xlm_cooccurrence_read_words(table, error);
     g_autofree double *totals = words != NULL ? xlm_cooccurrence_read_totals(table, error) : NULL;
-    struct search s = {.id = totals != NULL ? find_word(table, words, word, error) : -1,
-                       .found = g_array_new(FALSE, FALSE, sizeof(struct neighbour))};
+    g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(struct neighbour));
+    struct search s = {.id = totals != NULL ? find_word(table, words, word, error) : -1, .found = found};
     GError *failure = NULL;
-    if (s.id >= 0)
-        xlm_cooccurrence_scan(table, take, &s, &failure);
-    if (s.id >= 0 && failure == NULL) {
-        add_pmi(table, &s, totals);
-        g_array_sort(s.found, g_strcmp0(given.by, "pmi") == 0 ? by_pmi : by_count);
-        printf("%-24s %14s %8s\n", "subword", "count", "pmi");
-        for (guint i = 0; i < s.found->len && i < given.number; i++) {
-            const struct neighbour *f = &g_array_index(s.found, struct neighbour, i);
-            printf("%-24s %14.3f %8.3f\n", words[f->id], f->count, f->pmi);
-        }
-    }
-    const bool good = s.id >= 0 && failure == NULL && xlm_program_flush(error);
-    if (failure != NULL)
+    if (s.id < 0)
+        return false;
+    xlm_cooccurrence_scan(table, take, &s, &failure);
+    if (failure != NULL) {
         g_propagate_error(error, failure);
-    g_array_unref(s.found);
-    return good;
+        return false;
+    }
+    add_pmi(table, &s, totals);
+    g_array_sort(found, g_strcmp0(given.by, "pmi") == 0 ? by_pmi : by_count);
+    printf("%-24s %14s %8s\n", "subword", "count", "pmi");
+    for (guint i = 0; i < found->len && i < given.number; i++) {
+        const struct neighbour *f = &g_array_index(found, struct neighbour, i);
+        printf("%-24s %14.3f %8.3f\n", words[f->id], f->count, f->pmi);
+    }
+    return xlm_program_flush(error);
 }
 
-static void run(const xlm_comm *comm, char *const *arguments, GError **error)
+static bool run(char *const *arguments, GError **error)
 {
-    if (comm->rank == 0) {
-        xlm_cooccurrence *table = xlm_cooccurrence_open(arguments[1], error);
-        if (table != NULL)
-            show(table, arguments[0], error);
-        xlm_cooccurrence_close(table);
-    }
-    xlm_comm_agree(comm, error);
+    xlm_cooccurrence *table = xlm_cooccurrence_open(arguments[1], error);
+    const bool good = table != NULL && show(table, arguments[0], error);
+    xlm_cooccurrence_close(table);
+    return good;
 }
 
 const xlm_command xlm_cooc_top = {
@@ -129,8 +121,8 @@ const xlm_command xlm_cooc_top = {
         "sum(X) / (sum(X_i) sum(X_j)).\n\n",
     .examples =
         "  xlm_cooc top house cooc.h5 -n 30 --by pmi\n",
-    .title = "Options of top",
     .options = options,
+    .takes = {"a subword and a table", 2, 2},
     .check = check,
-    .run = run,
+    .run_alone = run,
 };

@@ -1,11 +1,10 @@
-/* xlm-mpi: xlm_embed alignment, how near translations are. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: xlm_embed alignment, how close translations are. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 
 #include "base/log.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "program/word_inputs.h"
 #include "retrieval/model_alignment.h"
-#include "text/fields.h"
 
 static struct {
     gboolean reverse;
@@ -13,16 +12,10 @@ static struct {
 } given;
 
 static const GOptionEntry options[] = {
-    {"reverse", 0, 0, G_OPTION_ARG_NONE, &given.reverse, "look up translations from the dictionary's second language to its "
-                                                         "first", NULL},
+    {"reverse", 0, 0, G_OPTION_ARG_NONE, &given.reverse,
+     "look up translations from the dictionary's second language to its first", NULL},
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
     {.long_name = NULL}};
-
-static bool check(int n, GError **error)
-{
-    return n == 3 ||
-           xlm_error_set(error, EX_USAGE, "alignment takes a checkpoint, a dictionary and a corpus; see xlm_embed --help");
-}
 
 static void print(const xlm_alignment_group *groups)
 {
@@ -37,7 +30,7 @@ static void print(const xlm_alignment_group *groups)
     }
 }
 
-static bool write_csv(const xlm_alignment_group *groups, const char *source, const char *target, GError **error)
+static GString *make_csv(const xlm_alignment_group *groups, const char *source, const char *target)
 {
     GString *text = g_string_new("subwords,number,top1,top5,top10,mrr,shared,source,target\n");
     for (int g = 0; g < XLM_ALIGNMENT_GROUPS; g++) {
@@ -46,7 +39,7 @@ static bool write_csv(const xlm_alignment_group *groups, const char *source, con
             g_string_append_printf(text, "%s,%" G_GINT64_FORMAT ",%.6f,%.6f,%.6f,%.6f,%.6f,%s,%s\n", groups[g].name, s->tokens,
                                    s->top1, s->top5, s->top10, s->reciprocal, groups[g].self, source, target);
     }
-    return xlm_fields_write(given.csv, text, error);
+    return text;
 }
 
 static bool measure(const xlm_comm *comm, const xlm_word_inputs *w, GError **error)
@@ -64,12 +57,9 @@ static bool measure(const xlm_comm *comm, const xlm_word_inputs *w, GError **err
     const char *source = names[w->in->language[given.reverse]], *target = names[w->in->language[!given.reverse]];
     xlm_log_info("alignment of %s among %" G_GINT64_FORMAT " subwords of %s at step %" G_GINT64_FORMAT ": %.1f s", source,
                  candidates, target, w->loaded->step, xlm_clock() - start);
-    if (comm->rank == 0) {
+    if (comm->rank == 0)
         print(groups);
-        if (xlm_program_flush(error) && given.csv != NULL)
-            write_csv(groups, source, target, error);
-    }
-    return xlm_comm_agree(comm, error);
+    return xlm_program_end_table(comm, given.csv, make_csv(groups, source, target), error);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
@@ -95,8 +85,7 @@ const xlm_command xlm_embed_alignment = {
     .examples =
         "  xlm_dict corpus.h5 --source en --target de --dictd /usr/share/dictd/freedict-eng-deu --share 0.25 -o en-de.h5\n"
         "  mpiexec -n 2 xlm_embed alignment run1/latest en-de.h5 corpus.h5 --csv alignment.csv\n",
-    .title = "Options of alignment",
     .options = options,
-    .check = check,
+    .takes = {"a checkpoint, a dictionary and a corpus", 3, 3},
     .run = run,
 };

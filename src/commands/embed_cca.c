@@ -9,10 +9,9 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "gemm/gemm.h"
 #include "matrix/algebra.h"
-#include "text/fields.h"
 #include "vectors/vector_rows.h"
 
 static struct {
@@ -29,13 +28,11 @@ static const GOptionEntry options[] = {
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the canonical correlations to a file", "FILE"},
     {.long_name = NULL}};
 
-static bool check(int n, GError **error)
+static bool check(GError **error)
 {
-    if (n != 2)
-        return xlm_error_set(error, EX_USAGE, "cca takes two files of vectors, or checkpoints; see xlm_embed cca --help");
-    if (given.most < 0)
-        return xlm_error_set(error, EX_USAGE, "--most=%" G_GINT64_FORMAT ": is not a number of vectors", given.most);
-    return (given.share > 0 && given.share <= 1) || xlm_error_set(error, EX_USAGE, "--variance: must be above 0 and at most 1");
+    return xlm_program_is_in("most", given.most, 0, G_MAXINT64, error) &&
+           ((given.share > 0 && given.share <= 1) ||
+            xlm_error_set(error, EX_USAGE, "--variance=%g: must be above 0 and at most 1", given.share));
 }
 
 typedef struct work {
@@ -109,15 +106,14 @@ static void warn_of_few_vectors(const work *w)
 static bool correlate(work *w, GError **error)
 {
     const int64_t d = w->rows[0].width, e = w->rows[1].width;
-    double *map[2] = {make_whitening(w, 0, error), NULL};
-    map[1] = map[0] != NULL ? make_whitening(w, 1, error) : NULL;
-    bool good = map[1] != NULL;
+    g_autofree double *first = make_whitening(w, 0, error), *second = first != NULL ? make_whitening(w, 1, error) : NULL;
+    bool good = second != NULL;
     if (good) {
         const int64_t k = w->kept[0], l = w->kept[1];
         warn_of_few_vectors(w);
         g_autofree double *half = g_new(double, d * l), *all = g_new(double, k * l);
-        xlm_gemm_double(false, false, d, l, e, 1, w->cross, e, map[1], l, 0, half, l);
-        xlm_gemm_double(true, false, k, l, d, 1, map[0], k, half, l, 0, all, l);
+        xlm_gemm_double(false, false, d, l, e, 1, w->cross, e, second, l, 0, half, l);
+        xlm_gemm_double(true, false, k, l, d, 1, first, k, half, l, 0, all, l);
         w->correlations = g_new0(double, MIN(k, l));
         g_autoptr(xlm_grid) grid = xlm_grid_open(w->comm);
         g_autoptr(xlm_matrix) m = xlm_matrix_new(grid, XLM_BY_BLOCKS, k, l, error);
@@ -129,8 +125,6 @@ static bool correlate(work *w, GError **error)
         for (int64_t i = 0; i < MIN(k, l) && good; i++)
             w->svcca += fmin(w->correlations[i], 1) / (double)MIN(k, l);
     }
-    g_free(map[0]);
-    g_free(map[1]);
     return good;
 }
 
@@ -152,19 +146,20 @@ static bool measure(work *w, GError **error)
     return true;
 }
 
-static void report(const work *w, GError **error)
+static void print(const work *w)
 {
-    const int64_t n = MIN(w->kept[0], w->kept[1]);
     printf("vectors %" G_GINT64_FORMAT "; directions with %.4g of the variance: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
            ", %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT "\n", w->rows[0].n, given.share, w->kept[0], w->rows[0].width,
            w->kept[1], w->rows[1].width);
     printf("SVCCA %.6f\nlinear CKA %.6f\n", w->svcca, w->cka);
-    if (!xlm_program_flush(error) || given.csv == NULL)
-        return;
+}
+
+static GString *make_csv(const work *w)
+{
     GString *text = g_string_new("direction,correlation\n");
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < MIN(w->kept[0], w->kept[1]); i++)
         g_string_append_printf(text, "%" G_GINT64_FORMAT ",%.6f\n", i + 1, w->correlations[i]);
-    xlm_fields_write(given.csv, text, error);
+    return text;
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
@@ -174,12 +169,10 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     for (int s = 0; s < 2 && good; s++)
         good = xlm_vector_rows_open(comm, arguments[s], given.language, given.most, &w.rows[s], error);
     good = good && check_rows(&w, error) && measure(&w, error);
-    if (good) {
-        GError *failure = NULL;
-        if (comm->rank == 0)
-            report(&w, &failure);
-        xlm_comm_agree_on(comm, failure, error);
-    }
+    if (good && comm->rank == 0)
+        print(&w);
+    if (good)
+        xlm_program_end_table(comm, given.csv, make_csv(&w), error);
     for (int s = 0; s < 2; s++) {
         xlm_vector_rows_close(&w.rows[s]);
         g_free(w.mean[s]);
@@ -202,8 +195,8 @@ const xlm_command xlm_embed_cca = {
         "  xlm_embed export run1/step-1000.h5 -t text.en -l en --layer 6 -o early.h5\n"
         "  xlm_embed export run1/latest -t text.en -l en --layer 6 -o late.h5\n"
         "  mpiexec -n 2 xlm_embed cca early.h5 late.h5\n",
-    .title = "Options of cca",
     .options = options,
+    .takes = {"two files of vectors, or checkpoints", 2, 2},
     .check = check,
     .run = run,
 };

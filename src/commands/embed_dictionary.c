@@ -2,12 +2,9 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "program/word_inputs.h"
 #include "retrieval/dictionary_pairs.h"
-#include "text/fields.h"
-
-enum { MAX_NEIGHBOURS = 1000 };
 
 static struct {
     gint64 neighbours;
@@ -15,33 +12,20 @@ static struct {
     char *csv;
 } given = {.neighbours = 10};
 
-static int paths; /* how many */
-
 static const GOptionEntry options[] = {
-    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours, "number of nearest subwords that CSLS averages over (default "
-                                                                  "10)",
-     "K"},
+    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours,
+     "number of nearest subwords that CSLS averages over (default 10)", "K"},
     {"words-alone", 0, 0, G_OPTION_ARG_NONE, &given.words_alone,
      "do not add the language embeddings, if the model has them, to those of the words", NULL},
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
     {.long_name = NULL}};
 
-static bool check(int n, GError **error)
-{
-    paths = n;
-    if (n != 2 && n != 3)
-        return xlm_error_set(error, EX_USAGE, "dictionary takes a checkpoint, a dictionary and, unless the candidates are those "
-                             "of the dictionary, a corpus; see xlm_embed --help");
-    return (given.neighbours >= 1 && given.neighbours <= MAX_NEIGHBOURS) ||
-           xlm_error_set(error, EX_USAGE, "--neighbours=%" G_GINT64_FORMAT ": is not in 1 to %d", given.neighbours,
-                         MAX_NEIGHBOURS);
-}
+static bool check(GError **error) { return xlm_program_is_in("neighbours", given.neighbours, 1, XLM_MAX_NEIGHBOURS, error); }
 
 /* path: of the checkpoint, the dictionary, and perhaps a corpus. */
 static bool open_inputs(xlm_word_inputs *w, char *const *path, GError **error)
 {
-    const char *const inputs[] = {path[0], path[1], paths == 3 ? path[2] : NULL};
-    return xlm_word_inputs_open(w, inputs, error) &&
+    return xlm_word_inputs_open(w, (const char *const *)path, error) &&
            (w->in->pairs + w->left_out->pairs > 0 || xlm_error_set(error, EX_DATAERR, "%s: has no pairs", path[1]));
 }
 
@@ -65,7 +49,7 @@ static void print(const xlm_word_inputs *w, const xlm_dictionary_pairs *r)
     }
 }
 
-static bool write_csv(const xlm_word_inputs *w, const xlm_dictionary_pairs *r, GError **error)
+static GString *make_csv(const xlm_word_inputs *w, const xlm_dictionary_pairs *r)
 {
     GString *text = g_string_new("subwords,source,target,pairs,mean_cosine,shuffled_cosine,words,candidates,cosine,csls\n");
     for (int g = 0; g < XLM_PAIRS_GROUPS; g++) {
@@ -75,7 +59,7 @@ static bool write_csv(const xlm_word_inputs *w, const xlm_dictionary_pairs *r, G
                                    ",%.6f,%.6f\n", xlm_dictionary_pairs_names[g], name_of(w, d), name_of(w, !d), s->pairs,
                                    s->cosine, s->shuffled, s->words[d], r->candidates[d], s->by_cosine[d], s->by_csls[d]);
     }
-    return xlm_fields_write(given.csv, text, error);
+    return text;
 }
 
 static bool measure(const xlm_comm *comm, const xlm_word_inputs *w, GError **error)
@@ -86,17 +70,13 @@ static bool measure(const xlm_comm *comm, const xlm_word_inputs *w, GError **err
     };
     const double begin = xlm_clock();
     xlm_dictionary_pairs result;
-    GError *failure = NULL;
     if (!xlm_dictionary_pairs_measure(comm, &input, &result, error))
         return false;
     xlm_log_info("%" G_GINT64_FORMAT " pairs of %s and %s at step %" G_GINT64_FORMAT ": %.1f s",
                  result.group[XLM_PAIRS_ALL].pairs, name_of(w, 0), name_of(w, 1), w->loaded->step, xlm_clock() - begin);
-    if (comm->rank == 0) {
+    if (comm->rank == 0)
         print(w, &result);
-        if (xlm_program_flush(&failure) && given.csv != NULL)
-            write_csv(w, &result, &failure);
-    }
-    return xlm_comm_agree_on(comm, failure, error);
+    return xlm_program_end_table(comm, given.csv, make_csv(w, &result), error);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
@@ -121,8 +101,8 @@ const xlm_command xlm_embed_dictionary = {
         "subwords of the language's training text, as in alignment. The last line is the cosine of shuffled pairs, to compare "
         "with. A subword of both languages is not a candidate for itself, unless the dictionary pairs it with itself.\n\n",
     .examples = "  mpiexec -n 2 xlm_embed dictionary run1/latest en-de.h5 corpus.h5 --csv dictionary.csv\n",
-    .title = "Options of dictionary",
     .options = options,
+    .takes = {"a checkpoint, a dictionary and, unless the candidates are those of the dictionary, a corpus", 2, 3},
     .check = check,
     .run = run,
 };

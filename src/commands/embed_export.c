@@ -5,11 +5,12 @@
 
 #include "base/log.h"
 #include "base/progress.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "lexicon/frequency.h"
 #include "model/model_file.h"
+#include "program/line_blocks.h"
+#include "program/space_inputs.h"
 #include "tasks/sources.h"
-#include "text/lines.h"
 #include "vectors/sentence_vectors.h"
 #include "vectors/vector_file.h"
 #include "vectors/word_vectors.h"
@@ -31,8 +32,7 @@ static const GOptionEntry options[] = {
      "vectors of the words in this file, one per line, instead of the vocabulary's subwords", "FILE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
      "language of the text, by its name in the model; for words, the language whose embedding is added if the model has language "
-     "embeddings",
-     "LANG"},
+     "embeddings", "LANG"},
     {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
      "only subwords in the training text of --language in this corpus, the most frequent first", "CORPUS.h5"},
     {"layer", 0, 0, G_OPTION_ARG_INT64, &given.layer,
@@ -71,21 +71,13 @@ typedef struct block {
     GPtrArray *names; /* for words; NULL for a text */
 } block;
 
-static void open_block(block *b, bool names)
+static void open_block(block *b)
 {
     const int64_t zero = 0;
     b->ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
     b->offsets = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    b->names = names ? g_ptr_array_new_with_free_func(g_free) : NULL;
+    b->names = given.text == NULL ? g_ptr_array_new_with_free_func(g_free) : NULL;
     g_array_append_val(b->offsets, zero);
-}
-
-static void clear_block(block *b)
-{
-    g_array_set_size(b->ids, 0);
-    g_array_set_size(b->offsets, 1);
-    if (b->names != NULL)
-        g_ptr_array_set_size(b->names, 0);
 }
 
 static void close_block(block *b)
@@ -99,20 +91,18 @@ static void close_block(block *b)
 static int64_t block_size(const block *b) { return (int64_t)b->offsets->len - 1; }
 
 /* Ends a vector: the ids added to block->ids belong to one more vector. */
-static void end_vector(block *b, char *name)
+static void end_vector(block *b, const char *name)
 {
     const int64_t end = b->ids->len;
     g_array_append_val(b->offsets, end);
     if (b->names != NULL)
-        g_ptr_array_add(b->names, name);
+        g_ptr_array_add(b->names, g_strdup(name));
 }
 
 /* ---- options ---- */
 
-static bool check(int n, GError **error)
+static bool check(GError **error)
 {
-    if (n != 1)
-        return xlm_error_set(error, EX_USAGE, "export takes one checkpoint; see xlm_embed export --help");
     if (given.text != NULL && given.words != NULL)
         return xlm_error_set(error, EX_USAGE, "--text and --words cannot be combined");
     if (given.corpus != NULL && (given.text != NULL || given.words != NULL))
@@ -120,8 +110,8 @@ static bool check(int n, GError **error)
                                               "--words");
     if (given.corpus != NULL && given.language == NULL)
         return xlm_error_set(error, EX_USAGE, "--corpus needs --language, the language whose text selects the subwords");
-    if (given.layer < -1)
-        return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": must be 0 or more", given.layer);
+    if (given.layer != -1 && !xlm_program_is_in("layer", given.layer, 0, G_MAXINT64, error))
+        return false;
     const bool encoded = given.text != NULL || given.layer >= 0;
     if (!encoded && (given.pooling != NULL || given.length != 0 || xlm_program_has_precision()))
         return xlm_error_set(error, EX_USAGE, "--pooling, --length and --precision are for hidden states; give --text or "
@@ -169,50 +159,54 @@ static void close_work(work *w)
 
 static int64_t width(const work *w) { return w->encoded ? w->loaded->config.hidden_size : w->loaded->config.embedding_size; }
 
-/* `<s> ids </s>` for each vector, cut to the length; to be freed. */
-static xlm_examples *make_examples(work *w, const block *b)
+/* `<s> ids </s>` for each of the vectors [first, end), cut to the length; to be freed. */
+static xlm_examples *make_examples(work *w, const block *b, int64_t first, int64_t end)
 {
     xlm_examples *examples = xlm_examples_new(xlm_vocabulary_specials(w->loaded->vocabulary));
     const int32_t language = MAX(w->language, 0);
-    for (int64_t i = 0; i < block_size(b); i++) {
-        const int64_t first = g_array_index(b->offsets, int64_t, i), end = g_array_index(b->offsets, int64_t, i + 1);
-        w->cut += end - first > w->length - 2;
-        w->empty += first == end;
-        xlm_examples_add_sentence(examples, &g_array_index(b->ids, int32_t, first), end - first, w->length - 2, language);
+    for (int64_t i = first; i < end; i++) {
+        const int64_t begin = g_array_index(b->offsets, int64_t, i), n = g_array_index(b->offsets, int64_t, i + 1) - begin;
+        w->cut += n > w->length - 2;
+        w->empty += n == 0;
+        xlm_examples_add_sentence(examples, &g_array_index(b->ids, int32_t, begin), n, w->length - 2, language);
     }
     return examples;
 }
 
-static bool make_vectors(work *w, const block *b, float *vectors, GError **error)
+static bool make_vectors(work *w, const block *b, int64_t first, int64_t end, float *vectors, GError **error)
 {
     if (!w->encoded) {
-        xlm_word_vectors(&w->loaded->config, w->loaded->parameters, w->language, block_size(b),
-                         (const int64_t *)(const void *)b->offsets->data, (const int32_t *)(const void *)b->ids->data, vectors);
+        xlm_word_vectors(&w->loaded->config, w->loaded->parameters, w->language, end - first,
+                         &g_array_index(b->offsets, int64_t, first), (const int32_t *)(const void *)b->ids->data, vectors);
         return true;
     }
     const xlm_sentence_encoder encoder = {.comm = w->comm, .model = w->loaded->model, .tape = w->tape, .layer = given.layer,
                                           .pooling = w->pooling, .special_tokens = given.special_tokens};
-    xlm_examples *examples = make_examples(w, b);
+    xlm_examples *examples = make_examples(w, b, first, end);
     const bool good = xlm_sentence_vectors(&encoder, examples, vectors, error);
     xlm_examples_free(examples);
     return good;
 }
 
-/* Collective. The vectors of a block, appended to the file by rank 0; then the block is empty. */
+/* Collective. The vectors of a block, computed BLOCK at a time, appended to the file by rank 0; then the block is empty. */
 static bool export_block(work *w, block *b, GError **error)
 {
     const int64_t n = block_size(b);
-    g_autofree float *vectors = g_new(float, MAX(n * width(w), 1));
-    bool good = n == 0 || make_vectors(w, b, vectors, error);
-    if (good && n > 0) {
+    g_autofree float *vectors = g_new(float, MAX(MIN(n, BLOCK) * width(w), 1));
+    bool good = true;
+    for (int64_t first = 0, end; first < n && good; first = end) {
         GError *failure = NULL;
-        if (w->comm->rank == 0)
-            xlm_vector_file_add(w->file, n, b->names != NULL ? (const char *const *)b->names->pdata : NULL, vectors, &failure);
-        good = xlm_comm_agree_on(w->comm, failure, error);
+        end = MIN(first + BLOCK, n);
+        good = make_vectors(w, b, first, end, vectors, error);
+        if (good && w->comm->rank == 0)
+            xlm_vector_file_add(w->file, end - first, b->names != NULL ? (const char *const *)b->names->pdata + first : NULL,
+                                vectors, &failure);
+        good = good && xlm_comm_agree_on(w->comm, failure, error);
+        w->done += end - first;
+        xlm_progress_show(&w->progress, (double)w->done);
     }
-    w->done += n;
-    xlm_progress_show(&w->progress, (double)w->done);
-    clear_block(b);
+    close_block(b);
+    open_block(b);
     return good;
 }
 
@@ -246,190 +240,90 @@ static bool create_file(work *w, int64_t n, GError **error)
 static GArray *choose_subwords(const work *w, GError **error)
 {
     g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int32_t)), list = NULL;
-    g_autoptr(xlm_corpus) corpus = NULL;
     for (int32_t id = 0; id < w->loaded->config.vocabulary; id++)
         if (xlm_vocabulary_is_special(w->loaded->vocabulary, id) ? given.special_tokens : given.corpus == NULL)
             g_array_append_val(ids, id);
     if (given.corpus == NULL)
         return g_steal_pointer(&ids);
-    if ((corpus = xlm_corpus_open(given.corpus, error)) != NULL) {
-        const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(corpus);
-        const xlm_corpus_text *text = xlm_corpus_find_text(corpus, XLM_TRAIN, given.language);
-        if (xlm_vocabulary_digest(vocabulary) != xlm_vocabulary_digest(w->loaded->vocabulary))
-            xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords than %s has", w->path, given.corpus);
-        else if (text == NULL)
-            xlm_error_set(error, EX_DATAERR, "%s: there is no training text of %s", given.corpus, given.language);
-        else
-            list = xlm_frequency_list(corpus, text, error);
-    }
+    g_autoptr(xlm_corpus) corpus = xlm_corpus_open(given.corpus, error);
+    if (corpus != NULL && xlm_space_inputs_check_corpus(corpus, w->loaded->vocabulary, w->path, error))
+        list = xlm_frequency_list_of(corpus, given.language, error);
     for (guint i = 0; list != NULL && i < list->len; i++)
         g_array_append_val(ids, g_array_index(list, xlm_frequency, i).id);
     return list != NULL ? g_steal_pointer(&ids) : NULL;
 }
 
-static bool export_vocabulary(work *w, GError **error)
+static bool export_vocabulary(work *w, block *b, GError **error)
 {
     GError *failure = NULL;
     g_autoptr(GArray) ids = choose_subwords(w, &failure);
-    bool good = xlm_comm_agree_on(w->comm, failure, error);
-    block b;
-    open_block(&b, true);
-    good = good && create_file(w, ids->len, error);
-    for (guint i = 0; good && i < ids->len; i++) {
+    for (guint i = 0; ids != NULL && i < ids->len; i++) {
         const int32_t id = g_array_index(ids, int32_t, i);
-        g_array_append_val(b.ids, id);
-        end_vector(&b, g_strdup(xlm_vocabulary_words(w->loaded->vocabulary)[id]));
-        if (block_size(&b) == BLOCK || i + 1 == ids->len)
-            good = export_block(w, &b, error);
+        g_array_append_val(b->ids, id);
+        end_vector(b, xlm_vocabulary_words(w->loaded->vocabulary)[id]);
     }
-    close_block(&b);
-    return good;
+    return xlm_comm_agree_on(w->comm, failure, error) && create_file(w, block_size(b), error) && export_block(w, b, error);
 }
 
 /* ---- lines ---- */
 
-/* The next lines, up to a block, each with its LF; rank 0 reads them and sends them to the others. [out] end: there are no more.
- * NULL: *error. */
-static char *next_lines(const work *w, xlm_lines *lines, int64_t *size, bool *end, GError **error)
-{
-    g_autoptr(GString) text = g_string_new(NULL);
-    GError *failure = NULL;
-    int64_t numbers[2] = {0, 0}; /* bytes; 1 at the end */
-    if (w->comm->rank == 0) {
-        const char *line;
-        size_t length;
-        int got = 1;
-        for (int64_t n = 0; n < BLOCK && text->len < BLOCK_BYTES; n++) {
-            if ((got = xlm_lines_next(lines, &line, &length, &failure)) != 1)
-                break;
-            if (memchr(line, '\0', length) != NULL) {
-                xlm_error_at(&failure, xlm_lines_path(lines), xlm_lines_number(lines), "a byte 0; is this a text file?");
-                break;
-            }
-            g_string_append_len(text, line, (gssize)length);
-            g_string_append_c(text, '\n');
-        }
-        numbers[0] = (int64_t)text->len;
-        numbers[1] = got == 0;
-    }
-    if (!xlm_comm_agree_on(w->comm, failure, error))
-        return NULL;
-    xlm_comm_broadcast(w->comm, 0, numbers, sizeof numbers);
-    g_string_set_size(text, (gsize)numbers[0]);
-    xlm_comm_broadcast(w->comm, 0, text->str, (size_t)numbers[0]);
-    *size = numbers[0];
-    *end = numbers[1] != 0;
-    return g_string_free(g_steal_pointer(&text), FALSE);
-}
-
-/* The next line of *text, with *number of the last one; its size. */
-static const char *take_line(const char **text, size_t *size, int64_t *number)
-{
-    const char *line = *text;
-    *size = strcspn(line, "\n");
-    *text = line + *size + 1;
-    (*number)++;
-    return line;
-}
-
-/* Its name in messages. */
-static const char *name_of(const char *path) { return strcmp(path, "-") == 0 ? "standard input" : path; }
-
-/* Appends a line's ids to those of the block. */
-static bool encode_line(work *w, block *b, const char *line, size_t size, int64_t number, const char *path, GError **error)
-{
-    if (xlm_tokenizer_encode(w->tokenizer, w->language, line, size, b->ids, NULL, error))
-        return true;
-    g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", name_of(path), number);
-    return false;
-}
-
-static xlm_lines *open_lines(const work *w, const char *path, GError **error)
-{
-    GError *failure = NULL;
-    xlm_lines *lines = NULL;
-    if (w->comm->rank == 0)
-        lines = strcmp(path, "-") == 0 ? xlm_lines_open_input(&failure) : xlm_lines_open(path, &failure);
-    xlm_comm_agree_on(w->comm, failure, error);
-    return lines;
-}
-
-/* Adds a line of text to a block. */
-typedef bool add_line(work *w, block *b, const char *line, size_t size, int64_t number, GError **error);
+/* Adds a line of text, which may be changed, to a block. */
+typedef bool add_line(work *w, block *b, char *line, GError **error);
 
 /* Collective. Adds every line of a text, in order, to the block, which is exported whenever it is full. */
 static bool read_text(work *w, const char *path, add_line *add, bool export, block *b, GError **error)
 {
-    GError *failure = NULL;
-    g_autoptr(xlm_lines) lines = open_lines(w, path, &failure);
-    bool good = failure == NULL && (!export || create_file(w, -1, &failure)), end = false;
+    xlm_line_blocks input;
+    bool good = xlm_line_blocks_open(&input, w->comm, path, error) && (!export || create_file(w, -1, error));
     int64_t number = 0;
-    while (good && !end) {
-        int64_t size = 0;
-        g_autofree char *text = next_lines(w, lines, &size, &end, &failure);
-        const char *at = text, *stop = text != NULL ? text + size : NULL;
-        good = text != NULL;
-        while (good && at < stop) {
-            size_t length;
-            const char *line = take_line(&at, &length, &number);
-            good = add(w, b, line, length, number, &failure);
+    while (good && input.more) {
+        good = xlm_line_blocks_next(&input, BLOCK, BLOCK_BYTES, error);
+        for (char *line = input.text->str, *end; good && *line != '\0'; line = end + 1) {
+            end = strchr(line, '\n');
+            *end = '\0';
+            if (!(good = add(w, b, line, error)))
+                g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", input.name, number + 1);
+            number++;
         }
-        good = good && (!export || export_block(w, b, &failure));
+        good = good && (!export || export_block(w, b, error));
     }
-    if (failure != NULL)
-        g_propagate_error(error, failure);
+    xlm_line_blocks_close(&input);
     return good;
 }
 
-static bool add_sentence(work *w, block *b, const char *line, size_t size, int64_t number, GError **error)
+static bool add_sentence(work *w, block *b, char *line, GError **error)
 {
-    const bool good = encode_line(w, b, line, size, number, given.text, error);
+    const bool good = xlm_tokenizer_encode(w->tokenizer, w->language, line, strlen(line), b->ids, NULL, error);
     end_vector(b, NULL);
     return good;
 }
 
-static bool export_text(work *w, GError **error)
+static bool export_text(work *w, block *b, GError **error)
 {
-    block b;
-    open_block(&b, false);
-    const bool good = read_text(w, given.text, add_sentence, true, &b, error);
-    close_block(&b);
-    return good;
+    return read_text(w, given.text, add_sentence, true, b, error);
 }
 
 /* Adds a line that is one word, without the blanks around it. Other lines, and words without subwords, are skipped. */
-static bool add_word(work *w, block *b, const char *line, size_t size, int64_t number, GError **error)
+static bool add_word(work *w, block *b, char *line, GError **error)
 {
     const guint before = b->ids->len;
-    g_autofree char *word = g_strstrip(g_strndup(line, size));
+    const char *word = g_strstrip(line);
     bool good = true;
     if (*word != '\0' && strpbrk(word, " \t\r\v\f") == NULL)
-        good = encode_line(w, b, word, strlen(word), number, given.words, error);
+        good = xlm_tokenizer_encode(w->tokenizer, w->language, word, strlen(word), b->ids, NULL, error);
     if (b->ids->len > before) {
-        end_vector(b, g_steal_pointer(&word));
+        end_vector(b, word);
         return good;
     }
     w->passed_over += *word != '\0';
     return good;
 }
 
-static bool export_words(work *w, GError **error)
+/* All words are read first: the file begins with their number. */
+static bool export_words(work *w, block *b, GError **error)
 {
-    block all, b;
-    open_block(&all, true);
-    open_block(&b, true);
-    /* All words are read first: the file begins with their number. */
-    bool good = read_text(w, given.words, add_word, false, &all, error) && create_file(w, block_size(&all), error);
-    for (int64_t i = 0; good && i < block_size(&all); i++) {
-        const int64_t first = g_array_index(all.offsets, int64_t, i), end = g_array_index(all.offsets, int64_t, i + 1);
-        g_array_append_vals(b.ids, &g_array_index(all.ids, int32_t, first), (guint)(end - first));
-        end_vector(&b, g_strdup(all.names->pdata[i]));
-        if (block_size(&b) == BLOCK || i + 1 == block_size(&all))
-            good = export_block(w, &b, error);
-    }
-    close_block(&b);
-    close_block(&all);
-    return good;
+    return read_text(w, given.words, add_word, false, b, error) && create_file(w, block_size(b), error) &&
+           export_block(w, b, error);
 }
 
 /* ---- the command ---- */
@@ -465,12 +359,15 @@ static bool finish(work *w, GError **error)
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
     work w = {.comm = comm, .path = arguments[0], .language = -1};
+    block b;
     GError *failure = NULL;
+    open_block(&b);
     open_work(&w, &failure);
     if (xlm_comm_agree_on(comm, failure, error) &&
-        (given.text != NULL ? export_text : given.words != NULL ? export_words : export_vocabulary)(&w, error) &&
+        (given.text != NULL ? export_text : given.words != NULL ? export_words : export_vocabulary)(&w, &b, error) &&
         finish(&w, error))
         report(&w);
+    close_block(&b);
     close_work(&w);
 }
 
@@ -490,8 +387,8 @@ const xlm_command xlm_embed_export = {
         "  xlm_embed export run1/latest --language de --words words.de -o de.vec\n"
         "  mpiexec -n 4 xlm_embed export run1/latest --language de --text text.de.gz --layer 6 -o de.h5\n"
         "  echo 'The house is red.' | xlm_embed export run1/latest --language en --text - --pooling first --special-tokens\n",
-    .title = "Options of export",
     .options = options,
+    .takes = {"one checkpoint", 1, 1},
     .precision = true,
     .check = check,
     .run = run,

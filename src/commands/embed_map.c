@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "maps/map.h"
 #include "maps/map_items.h"
 #include "maps/principal.h"
@@ -20,8 +20,7 @@ static struct {
 } given = {.count = -1, .components = 50, .iterations = 1000, .seed = 1, .layer = -1, .labels = 12, .perplexity = 30,
            .theta = 0.5};
 
-static int panels; /* checkpoints */
-static char **languages;
+static char **languages; /* --languages */
 
 static const GOptionEntry what_options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "picture to write, as SVG", "MAP.svg"},
@@ -40,42 +39,38 @@ static const GOptionEntry what_options[] = {
     {"title", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.titles,
      "title of the picture of a checkpoint; one for each, in order (default: path and step)", "TEXT"},
     {"heading", 0, 0, G_OPTION_ARG_STRING, &given.heading, "title of the whole page", "TEXT"},
-    {"labels", 0, 0, G_OPTION_ARG_INT64, &given.labels, "number of pairs, or of words without pairs, that are labelled (default "
-                                                        "12)", "N"},
+    {"labels", 0, 0, G_OPTION_ARG_INT64, &given.labels,
+     "number of pairs, or of words without pairs, that are labelled (default 12)", "N"},
     {.long_name = NULL}};
 
 static const GOptionEntry how_options[] = {
     {"layer", 0, 0, G_OPTION_ARG_INT64, &given.layer,
      "layer whose hidden states are used, for sentences (default: the last)", "N"},
-    {"words-alone", 0, 0, G_OPTION_ARG_NONE, &given.words_alone,
-     "do not add the language embeddings to those of words", NULL},
+    {"words-alone", 0, 0, G_OPTION_ARG_NONE, &given.words_alone, "do not add the language embeddings to those of words", NULL},
     {"unit", 0, 0, G_OPTION_ARG_NONE, &given.unit, "divide vectors by their lengths, so that only their directions count", NULL},
     {"components", 0, 0, G_OPTION_ARG_INT64, &given.components,
      "number of principal components that t-SNE uses (default 50, or all if there are fewer)", "N"},
     {"perplexity", 0, 0, G_OPTION_ARG_DOUBLE, &given.perplexity,
      "effective number of neighbours of a point (default 30; at most a third of the points)", "X"},
-    {"iterations", 0, 0, G_OPTION_ARG_INT64, &given.iterations, "number of steps of t-SNE (default 1000, a quarter of them with "
-                                                                "P exaggerated)",
-     "N"},
+    {"iterations", 0, 0, G_OPTION_ARG_INT64, &given.iterations,
+     "number of steps of t-SNE (default 1000, a quarter of them with P exaggerated)", "N"},
     {"theta", 0, 0, G_OPTION_ARG_DOUBLE, &given.theta,
      "0 to 1: how coarsely distant points are summed (default 0.5); 0: exactly, which is slow", "X"},
-    {"learning-rate", 0, 0, G_OPTION_ARG_DOUBLE, &given.learning_rate, "learning rate of t-SNE (default: points / 48, at least "
-                                                                       "50)", "X"},
+    {"learning-rate", 0, 0, G_OPTION_ARG_DOUBLE, &given.learning_rate,
+     "learning rate of t-SNE (default: points / 48, at least 50)", "X"},
     {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "seed of the noise in the initial positions (default 1)", "N"},
     {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read only the first N words of a file of vectors (default: all)", "N"},
     {.long_name = NULL}};
 
 static bool check_numbers(GError **error)
 {
-    if (given.count == 0 || given.count < -1)
-        return xlm_error_set(error, EX_USAGE, "--count=%" G_GINT64_FORMAT ": at least 1", given.count);
-    if (given.components < 2)
-        return xlm_error_set(error, EX_USAGE, "--components=%" G_GINT64_FORMAT ": at least 2", given.components);
-    if (given.iterations < 1 || given.iterations > MAX_ITERATIONS)
-        return xlm_error_set(error, EX_USAGE, "--iterations=%" G_GINT64_FORMAT ": is not in 1 to %d", given.iterations,
-                             MAX_ITERATIONS);
-    if (given.labels < 0 || given.most < 0 || given.layer < -1)
-        return xlm_error_set(error, EX_USAGE, "--labels, --most and --layer must be 0 or more");
+    if ((given.count != -1 && !xlm_program_is_in("count", given.count, 1, G_MAXINT64, error)) ||
+        !xlm_program_is_in("components", given.components, 2, G_MAXINT64, error) ||
+        !xlm_program_is_in("iterations", given.iterations, 1, MAX_ITERATIONS, error) ||
+        !xlm_program_is_in("labels", given.labels, 0, G_MAXINT64, error) ||
+        !xlm_program_is_in("most", given.most, 0, G_MAXINT64, error) ||
+        (given.layer != -1 && !xlm_program_is_in("layer", given.layer, 0, G_MAXINT64, error)))
+        return false;
     if (!(given.perplexity >= 2) || isinf(given.perplexity))
         return xlm_error_set(error, EX_USAGE, "--perplexity=%g: at least 2", given.perplexity);
     if (!(given.theta >= 0 && given.theta <= 1))
@@ -84,28 +79,18 @@ static bool check_numbers(GError **error)
            xlm_error_set(error, EX_USAGE, "--learning-rate=%g: above 0", given.learning_rate);
 }
 
-static bool check(int n, GError **error)
+static bool check(GError **error)
 {
-    panels = n;
-    if (n < 1)
-        return xlm_error_set(error, EX_USAGE, "map takes a checkpoint or a file of vectors, or several; see xlm_embed --help");
     if (given.output == NULL && given.coordinates == NULL)
         return xlm_error_set(error, EX_USAGE, "there is nothing to write; give --output MAP.svg or --coordinates MAP.h5");
     if ((given.dictionary != NULL) + (given.corpus != NULL) + (given.sentences != NULL) != 1)
         return xlm_error_set(error, EX_USAGE, "give one of --dictionary, --corpus and --sentences: what to show");
-    if (given.titles != NULL && g_strv_length(given.titles) != (guint)n)
-        return xlm_error_set(error, EX_USAGE, "there are %u --title for %d checkpoints", g_strv_length(given.titles), n);
     if (given.layer >= 0 && given.sentences == NULL)
         return xlm_error_set(error, EX_USAGE, "--layer is for --sentences; words are rows of the word embeddings");
-    languages = given.languages != NULL ? g_strsplit(given.languages, ",", -1) : NULL;
-    const guint named = languages != NULL ? g_strv_length(languages) : 0;
-    for (guint i = 0; i < named; i++)
-        if (*g_strstrip(languages[i]) == '\0')
-            return xlm_error_set(error, EX_USAGE, "--languages=%s: a language has no name", given.languages);
-    if (languages != NULL && (given.corpus != NULL ? named < 1 || named > XLM_MAP_LANGUAGES : named != 2))
-        return xlm_error_set(error, EX_USAGE, "--languages=%s: are %u languages, and not %s", given.languages, named,
-                             given.corpus != NULL ? "1 to 8" : "two");
-    return check_numbers(error);
+    return (given.corpus != NULL
+                ? xlm_program_list("languages", given.languages, 1, XLM_MAP_LANGUAGES, "1 to 8 languages", &languages, error)
+                : xlm_program_list("languages", given.languages, 2, 2, "two languages", &languages, error)) &&
+           check_numbers(error);
 }
 
 static xlm_tsne_options options_of_tsne(void)
@@ -122,6 +107,7 @@ static xlm_tsne_options options_of_tsne(void)
 
 typedef struct work {
     const xlm_comm *comm;
+    int panels;         /* checkpoints */
     char *const *paths; /* [panels] */
     xlm_map_items items;
     float **vectors;    /* [panels] of all items */
@@ -144,8 +130,9 @@ static bool read_items(work *w, GError **error)
 static bool read_all(work *w, GError **error)
 {
     GError *failure = NULL;
-    if (read_items(w, &failure) &&
-        w->items.languages->len > XLM_MAP_LANGUAGES)
+    if (given.titles != NULL && g_strv_length(given.titles) != (guint)w->panels)
+        xlm_error_set(&failure, EX_USAGE, "there are %u --title for %d checkpoints", g_strv_length(given.titles), w->panels);
+    else if (read_items(w, &failure) && w->items.languages->len > XLM_MAP_LANGUAGES)
         xlm_error_set(&failure, EX_USAGE, "%s: has %u languages; select up to %d of them with --languages", w->items.path,
                       w->items.languages->len, XLM_MAP_LANGUAGES);
     if (!xlm_comm_agree_on(w->comm, failure, error))
@@ -156,7 +143,7 @@ static bool read_all(work *w, GError **error)
     w->covered = g_new(bool, n + 1);
     for (guint i = 0; i < n; i++)
         w->covered[i] = true;
-    for (int p = 0; p < panels; p++)
+    for (int p = 0; p < w->panels; p++)
         if (!xlm_map_items_vectors(w->comm, &w->items, w->paths[p], &how, &w->vectors[p], &w->width[p], w->covered,
                                    &w->map.panel[p].step, error))
             return false;
@@ -168,7 +155,7 @@ static bool keep_covered(work *w, GError **error)
 {
     const int64_t all = w->items.labels->len;
     int64_t kept = 0;
-    for (int p = 0; p < panels; p++) {
+    for (int p = 0; p < w->panels; p++) {
         kept = 0;
         for (int64_t i = 0; i < all; i++)
             if (w->covered[i])
@@ -242,7 +229,7 @@ static void make_map(work *w, GError **error)
     w->map.languages = w->items.languages;
     w->map.links = w->items.links;
     w->map.content = w->items.sentences ? "sentences" : "words";
-    for (int p = 0; p < panels; p++)
+    for (int p = 0; p < w->panels; p++)
         if (!map_panel(w, &o, p, error))
             return;
     if (w->comm->rank == 0)
@@ -252,8 +239,9 @@ static void make_map(work *w, GError **error)
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
-    work w = {.comm = comm, .paths = arguments, .vectors = g_new0(float *, panels), .width = g_new0(int64_t, panels),
-              .map = {.panels = panels, .panel = g_new0(xlm_map_panel, panels)}};
+    const int panels = (int)g_strv_length((char **)arguments);
+    work w = {.comm = comm, .panels = panels, .paths = arguments, .vectors = g_new0(float *, panels),
+              .width = g_new0(int64_t, panels), .map = {.panels = panels, .panel = g_new0(xlm_map_panel, panels)}};
     if (read_all(&w, error))
         make_map(&w, error);
     for (int p = 0; p < panels; p++) {
@@ -268,8 +256,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     g_free(w.map.panel);
     xlm_map_items_close(&w.items);
 }
-
-static void free_chosen(void) { g_strfreev(languages); }
 
 const xlm_command xlm_embed_map = {
     .name = "map",
@@ -290,7 +276,7 @@ const xlm_command xlm_embed_map = {
     .more_title = "Options of map: method",
     .more_options = how_options,
     .precision = true,
+    .takes = {"a checkpoint or a file of vectors, or several", 1, G_MAXINT},
     .check = check,
     .run = run,
-    .free_chosen = free_chosen,
 };

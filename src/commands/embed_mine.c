@@ -1,13 +1,10 @@
 /* xlm-mpi: xlm_embed mine, translations found among sentences. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <string.h>
 
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "program/pair_options.h"
 #include "retrieval/sentence_mining.h"
 #include "vectors/sentence_vectors.h"
-
-enum { MAX_NEIGHBOURS = 1000 };
 
 static struct {
     char *gold, *training, *languages, *score, *pooling, *output, *csv, *threshold;
@@ -15,7 +12,7 @@ static struct {
     gboolean special_tokens;
 } given = {.layer = -1, .neighbours = 4};
 
-static char *languages[2], **training;
+static char **languages, **training;
 static xlm_mining_options chosen;
 
 static const GOptionEntry options[] = {
@@ -50,30 +47,13 @@ static bool read_threshold(GError **error)
            xlm_error_set(error, EX_USAGE, "--threshold=%s: is not a number", given.threshold);
 }
 
-static bool read_training(GError **error)
+static bool check(GError **error)
 {
-    if (given.training == NULL)
-        return true;
-    training = g_strsplit(given.training, ",", -1);
-    if (g_strv_length(training) != 3)
-        return xlm_error_set(error, EX_USAGE, "--training=%s: must be three files separated by commas, SOURCE,TARGET,GOLD",
-                             given.training);
-    for (int i = 0; i < 3; i++)
-        chosen.training[i] = training[i];
-    return true;
-}
-
-static bool check(int n, GError **error)
-{
-    if (n != 3)
-        return xlm_error_set(error, EX_USAGE, "mine takes a checkpoint and two files of sentences; see xlm_embed mine --help");
-    if (given.score != NULL && strcmp(given.score, "margin") != 0 && strcmp(given.score, "cosine") != 0)
-        return xlm_error_set(error, EX_USAGE, "--score=%s: must be margin or cosine", given.score);
-    if (given.neighbours < 1 || given.neighbours > MAX_NEIGHBOURS)
-        return xlm_error_set(error, EX_USAGE, "--neighbours=%" G_GINT64_FORMAT ": is not in 1 to %d", given.neighbours,
-                             MAX_NEIGHBOURS);
-    if (given.layer < -1)
-        return xlm_error_set(error, EX_USAGE, "--layer=%" G_GINT64_FORMAT ": must be 0 or more", given.layer);
+    static const char *const scores[] = {"margin", "cosine", NULL};
+    if (!xlm_program_is_one_of("score", given.score, scores, error) ||
+        !xlm_program_is_in("neighbours", given.neighbours, 1, XLM_MAX_NEIGHBOURS, error) ||
+        (given.layer != -1 && !xlm_program_is_in("layer", given.layer, 0, G_MAXINT64, error)))
+        return false;
     if (given.training != NULL && given.threshold != NULL)
         return xlm_error_set(error, EX_USAGE, "--training and --threshold cannot be combined: both set the threshold");
     if (given.gold == NULL && given.training == NULL && given.threshold == NULL)
@@ -81,11 +61,13 @@ static bool check(int n, GError **error)
                              "SOURCE,TARGET,GOLD)");
     chosen = (xlm_mining_options){
         .gold = given.gold, .layer = given.layer, .special_tokens = given.special_tokens,
-        .margin = given.score == NULL || strcmp(given.score, "margin") == 0, .neighbours = (int)given.neighbours,
+        .margin = xlm_program_number_of(given.score, scores) == 0, .neighbours = (int)given.neighbours,
         .output = given.output, .csv = given.csv,
     };
     return xlm_pooling_find(given.pooling, XLM_POOL_MEAN, &chosen.pooling, error) && read_threshold(error) &&
-           read_training(error) && xlm_pair_options_languages(given.languages, languages, error);
+           xlm_program_list("training", given.training, 3, 3, "three files separated by commas, SOURCE,TARGET,GOLD", &training,
+                            error) &&
+           xlm_pair_options_languages(given.languages, &languages, error);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
@@ -93,16 +75,11 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     chosen.checkpoint = arguments[0];
     for (int s = 0; s < 2; s++) {
         chosen.files[s] = arguments[1 + s];
-        chosen.languages[s] = languages[s];
+        chosen.languages[s] = languages != NULL ? languages[s] : NULL;
     }
+    for (int i = 0; i < 3; i++)
+        chosen.training[i] = training != NULL ? training[i] : NULL;
     xlm_sentence_mining(comm, &chosen, error);
-}
-
-static void free_chosen(void)
-{
-    for (int s = 0; s < 2; s++)
-        g_free(languages[s]);
-    g_strfreev(training);
 }
 
 const xlm_command xlm_embed_mine = {
@@ -118,10 +95,9 @@ const xlm_command xlm_embed_mine = {
     .examples =
         "  mpiexec -n 4 xlm_embed mine run1/latest de-en.test.de de-en.test.en --gold de-en.test.gold --layer 8 \\\n"
         "      --training de-en.training.de,de-en.training.en,de-en.training.gold -o pairs.tsv\n",
-    .title = "Options of mine",
     .options = options,
+    .takes = {"a checkpoint and two files of sentences", 3, 3},
     .precision = true,
     .check = check,
     .run = run,
-    .free_chosen = free_chosen,
 };

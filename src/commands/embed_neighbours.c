@@ -4,20 +4,16 @@
 
 #include "base/log.h"
 #include "base/terminal.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "program/space_inputs.h"
 #include "retrieval/near_words.h"
 #include "text/fields.h"
 #include "text/lines.h"
 
-enum { MAX_NEIGHBOURS = 1000 };
-
 static struct {
     char *language, *word_language, *word_vectors, *words, *corpus, *csv;
     gint64 count, neighbours, most;
 } given = {.count = 10, .neighbours = 10};
-
-static int arguments_given;
 
 static const GOptionEntry options[] = {
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
@@ -27,8 +23,7 @@ static const GOptionEntry options[] = {
     {"word-vectors", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.word_vectors,
      "file of vectors of the given words, in the same space as those of the neighbours (default: the same file)", "VECTORS"},
     {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
-     "neighbours are the subwords in the training text of --language in this corpus (default: all of the model)",
-     "CORPUS.h5"},
+     "neighbours are the subwords in the training text of --language in this corpus (default: all of the model)", "CORPUS.h5"},
     {"words", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.words,
      "neighbours are the words in this file, one per line, each the mean of its subwords, instead of subwords", "FILE"},
     {"count", 'n', 0, G_OPTION_ARG_INT64, &given.count, "number of neighbours of each word (default 10)", "N"},
@@ -38,24 +33,13 @@ static const GOptionEntry options[] = {
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
     {.long_name = NULL}};
 
-static bool check_range(const char *what, gint64 value, gint64 min, GError **error)
+static bool check(GError **error)
 {
-    return (value >= min && value <= MAX_NEIGHBOURS) ||
-           xlm_error_set(error, EX_USAGE, "%s=%" G_GINT64_FORMAT ": is not in %" G_GINT64_FORMAT " to %d", what, value, min,
-                         MAX_NEIGHBOURS);
-}
-
-static bool check(int n, GError **error)
-{
-    arguments_given = n;
-    if (n < 2)
-        return xlm_error_set(error, EX_USAGE, "neighbours takes a checkpoint or a file of vectors, and one or more words; see "
-                             "xlm_embed neighbours --help");
     if (given.corpus != NULL && given.words != NULL)
         return xlm_error_set(error, EX_USAGE, "--corpus and --words cannot be combined");
-    if (given.most < 0)
-        return xlm_error_set(error, EX_USAGE, "--most=%" G_GINT64_FORMAT ": is not a number of words", given.most);
-    return check_range("--count", given.count, 1, error) && check_range("--neighbours", given.neighbours, 0, error);
+    return xlm_program_is_in("most", given.most, 0, G_MAXINT64, error) &&
+           xlm_program_is_in("count", given.count, 1, XLM_MAX_NEIGHBOURS, error) &&
+           xlm_program_is_in("neighbours", given.neighbours, 0, XLM_MAX_NEIGHBOURS, error);
 }
 
 typedef struct work {
@@ -85,19 +69,14 @@ static bool open_candidates(work *w, GError **error)
 {
     const xlm_word_side *side = &w->in.sides.side[0];
     word_list list = {.set = &w->candidates};
-    xlm_word_set_open(&w->candidates, side->space, side->language);
     if (given.words != NULL) {
+        xlm_word_set_open(&w->candidates, side->space, side->language);
         if (!xlm_lines_each(given.words, take_word, &list, error))
             return false;
         if (list.left_out > 0)
             xlm_log_warn("%s: %" G_GINT64_FORMAT " words have no vector", given.words, list.left_out);
-    } else if (w->in.rows[0] != NULL) {
-        for (guint i = 0; i < w->in.rows[0]->len; i++)
-            xlm_word_set_add_row(&w->candidates, g_array_index(w->in.rows[0], int32_t, i));
     } else {
-        for (int64_t i = 0; i < xlm_word_space_rows(side->space); i++)
-            if (xlm_word_space_row_is_word(side->space, (int32_t)i))
-                xlm_word_set_add_row(&w->candidates, (int32_t)i);
+        xlm_space_inputs_add_words(&w->in, 0, &w->candidates);
     }
     return xlm_word_set_count(&w->candidates) > 0 ||
            xlm_error_set(error, EX_DATAERR, "%s: has no word with a vector",
@@ -109,7 +88,7 @@ static bool open_words(work *w, char *const *words, GError **error)
     const xlm_word_side *side = &w->in.sides.side[1];
     xlm_word_set_open(&w->words, side->space, side->language);
     w->asked = g_ptr_array_new();
-    for (int i = 0; i < arguments_given - 1; i++) {
+    for (int i = 0; words[i] != NULL; i++) {
         if (!g_utf8_validate(words[i], -1, NULL))
             return xlm_error_set(error, EX_USAGE, "word %d of the command line is not UTF-8", i + 1);
         const int64_t number = xlm_word_set_add(&w->words, words[i]);
@@ -159,7 +138,7 @@ static void print(const work *w, const xlm_near_words *found)
     const int count = (int)given.count;
     for (int64_t word = 0; word < xlm_word_set_count(&w->words); word++) {
         int width = 12;
-        char **names = g_new0(char *, 2 * count + 1);
+        g_auto(GStrv) names = g_new0(char *, 2 * count + 1);
         for (int i = 0; i < 2 * count; i++) {
             const int32_t *nearest = found->nearest[i / count];
             const int32_t j = nearest != NULL ? nearest[word * count + i % count] : -1;
@@ -176,13 +155,10 @@ static void print(const work *w, const xlm_near_words *found)
                        (double)found->score[1][word * count + i], names[count + i]);
             putchar('\n');
         }
-        for (int i = 0; i < 2 * count; i++)
-            g_free(names[i]);
-        g_free(names);
     }
 }
 
-static bool write_csv(const work *w, const xlm_near_words *found, GError **error)
+static GString *make_csv(const work *w, const xlm_near_words *found)
 {
     static const char *const measures[] = {"cosine", "csls"};
     GString *csv = g_string_new("word,measure,rank,neighbour,score\n");
@@ -190,16 +166,15 @@ static bool write_csv(const work *w, const xlm_near_words *found, GError **error
         for (int by = 0; by < 2; by++)
             for (int64_t i = 0; found->nearest[by] != NULL && i < given.count; i++) {
                 const int32_t j = found->nearest[by][word * given.count + i];
-                char *name = j >= 0 ? xlm_word_set_name(&w->candidates, j) : NULL;
+                g_autofree char *name = j >= 0 ? xlm_word_set_name(&w->candidates, j) : NULL;
                 if (name == NULL)
                     break;
                 xlm_fields_append_csv(csv, w->asked->pdata[word]);
                 g_string_append_printf(csv, ",%s,%" G_GINT64_FORMAT ",", measures[by], i + 1);
                 xlm_fields_append_csv(csv, name);
                 g_string_append_printf(csv, ",%.6f\n", (double)found->score[by][word * given.count + i]);
-                g_free(name);
             }
-    return xlm_fields_write(given.csv, csv, error);
+    return csv;
 }
 
 static void find(const xlm_comm *comm, const work *w, GError **error)
@@ -210,17 +185,13 @@ static void find(const xlm_comm *comm, const work *w, GError **error)
         .neighbours = (int)given.neighbours,
     };
     xlm_near_words found = xlm_near_words_find(comm, &input);
-    GError *failure = NULL;
-    if (comm->rank == 0) {
+    if (comm->rank == 0)
         print(w, &found);
-        if (xlm_program_flush(&failure) && given.csv != NULL)
-            write_csv(w, &found, &failure);
-    }
     xlm_log_info("among %" G_GINT64_FORMAT " %s%s%s: %.1f s", xlm_word_set_count(&w->candidates),
                  given.words == NULL && xlm_word_space_model(w->candidates.space) != NULL ? "subwords" : "words",
                  given.corpus != NULL ? " of " : "", given.corpus != NULL ? given.language : "", xlm_clock() - begin);
+    xlm_program_end_table(comm, given.csv, make_csv(w, &found), error);
     xlm_near_words_free(&found);
-    xlm_comm_agree_on(comm, failure, error);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
@@ -247,8 +218,8 @@ const xlm_command xlm_embed_neighbours = {
     .examples =
         "  xlm_embed neighbours run1/latest Haus --word-language de --language en --corpus corpus.h5\n"
         "  xlm_embed neighbours en.vec Haus Hund --word-vectors de.vec --count 5 --csv neighbours.csv\n",
-    .title = "Options of neighbours",
     .options = options,
+    .takes = {"a checkpoint or a file of vectors, and one or more words", 2, G_MAXINT},
     .check = check,
     .run = run,
 };

@@ -9,9 +9,8 @@
 
 #include "base/log.h"
 #include "base/rng.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "matrix/algebra.h"
-#include "text/fields.h"
 #include "vectors/cosines.h"
 #include "vectors/vector_file.h"
 #include "vectors/vector_rows.h"
@@ -46,19 +45,18 @@ static const GOptionEntry whiten_options[] = {
     {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read only the first N vectors (default: all)", "N"},
     {.long_name = NULL}};
 
-static bool check_numbers(const char *command, int n, GError **error)
+static bool check_numbers(GError **error)
 {
-    if (n != 1)
-        return xlm_error_set(error, EX_USAGE, "%s takes one file of vectors, or a checkpoint; see xlm_embed %s --help", command,
-                             command);
-    if (given.keep < 0 || given.remove < 0 || given.pairs < 0 || given.seed < 0 || given.most < 0)
-        return xlm_error_set(error, EX_USAGE, "numbers must not be negative");
-    return true;
+    return xlm_program_is_in("keep", given.keep, 0, G_MAXINT64, error) &&
+           xlm_program_is_in("remove", given.remove, 0, G_MAXINT64, error) &&
+           xlm_program_is_in("pairs", given.pairs, 0, G_MAXINT64, error) &&
+           xlm_program_is_in("seed", given.seed, 0, G_MAXINT64, error) &&
+           xlm_program_is_in("most", given.most, 0, G_MAXINT64, error);
 }
 
-static bool check_pca(int n, GError **error)
+static bool check_pca(GError **error)
 {
-    if (!check_numbers("pca", n, error))
+    if (!check_numbers(error))
         return false;
     if (given.keep > 0 && given.remove > 0)
         return xlm_error_set(error, EX_USAGE, "--keep and --remove cannot be combined");
@@ -66,9 +64,9 @@ static bool check_pca(int n, GError **error)
            xlm_error_set(error, EX_USAGE, "--keep: there is no file to write; give -o FILE.h5");
 }
 
-static bool check_whiten(int n, GError **error)
+static bool check_whiten(GError **error)
 {
-    return check_numbers("whiten", n, error) &&
+    return check_numbers(error) &&
            (given.output != NULL || xlm_error_set(error, EX_USAGE, "no file to write; give -o FILE.h5"));
 }
 
@@ -98,8 +96,7 @@ static bool open_work(work *w, const xlm_comm *comm, const char *path, GError **
         covariance[i] /= (double)(w->rows.n - 1);
     const double middle = xlm_clock();
     g_autoptr(xlm_grid) grid = xlm_grid_open(comm);
-    const bool good = xlm_symmetric_eigen(grid, d, covariance, w->values, w->vectors, error);
-    if (!good)
+    if (!xlm_symmetric_eigen(grid, d, covariance, w->values, w->vectors, error))
         return false;
     xlm_log_info("%" G_GINT64_FORMAT " vectors of %" G_GINT64_FORMAT " numbers: covariance %.2f s, eigenvectors %.2f s",
                  w->rows.n, d, middle - begin, xlm_clock() - middle);
@@ -124,11 +121,12 @@ static int64_t count_dimensions(const work *w)
     return n;
 }
 
-/* A = V_first … V_k diag(scale) (V_first … V_k)ᵀ or, not turned back, V diag(scale); [d x (back ? d : k)]. */
+/* V_k diag(λ^power) V_kᵀ or, if not back, V_k diag(λ^power); [d x (back ? d : k)]. g_free. */
 static double *make_map(const work *w, int64_t k, double power, bool back)
 {
     const int64_t d = w->rows.width, columns = back ? d : k;
-    double *a = g_new0(double, d * columns), *scaled = g_new(double, d * k);
+    double *a = g_new0(double, d * columns);
+    g_autofree double *scaled = g_new(double, d * k);
     for (int64_t i = 0; i < d; i++)
         for (int64_t j = 0; j < k; j++)
             scaled[i * k + j] = w->vectors[i * d + j] * pow(w->values[j], power);
@@ -139,7 +137,6 @@ static double *make_map(const work *w, int64_t k, double power, bool back)
             else
                 for (int64_t c = 0; c < k; c++)
                     a[i * columns + j] += scaled[i * k + c] * w->vectors[j * d + c];
-    g_free(scaled);
     return a;
 }
 
@@ -237,14 +234,14 @@ static void print_variances(const work *w)
            count_dimensions(w), w->rows.width, all * all / squares);
 }
 
-static bool write_csv(const work *w, GError **error)
+static GString *make_csv(const work *w)
 {
     const double all = sum_of(w->values, w->rows.width);
     GString *text = g_string_new("direction,variance,share,together\n");
     for (int64_t i = 0; i < w->rows.width; i++)
         g_string_append_printf(text, "%" G_GINT64_FORMAT ",%.9g,%.6f,%.6f\n", i + 1, w->values[i], w->values[i] / all,
                                sum_of(w->values, i + 1) / all);
-    return xlm_fields_write(given.csv, text, error);
+    return text;
 }
 
 /* How much the vectors point in one direction: as they are, without their mean, and without the top directions. */
@@ -264,7 +261,6 @@ static void print_anisotropy(const work *w, const float *left)
 
 static bool finish_pca(const work *w, GError **error)
 {
-    GError *failure = NULL;
     bool good = true;
     if (w->comm->rank == 0)
         print_variances(w);
@@ -281,9 +277,7 @@ static bool finish_pca(const work *w, GError **error)
         xlm_vector_rows_image(&w->rows, w->mean, given.keep, a, x);
         good = write_rows(w, x, given.keep, "principal coordinates", error);
     }
-    if (good && w->comm->rank == 0 && xlm_program_flush(&failure) && given.csv != NULL)
-        write_csv(w, &failure);
-    return good && xlm_comm_agree_on(w->comm, failure, error);
+    return good && xlm_program_end_table(w->comm, given.csv, make_csv(w), error);
 }
 
 static void run_pca(const xlm_comm *comm, char *const *arguments, GError **error)
@@ -325,8 +319,8 @@ const xlm_command xlm_embed_pca = {
         "mean, and without the first --remove directions (Mu & Viswanath 2018). --keep writes coordinates.\n\n",
     .examples =
         "  mpiexec -n 2 xlm_embed pca counted.h5 --remove 3 -o better.h5\n",
-    .title = "Options of pca",
     .options = pca_options,
+    .takes = {"one file of vectors, or a checkpoint", 1, 1},
     .check = check_pca,
     .run = run_pca,
 };
@@ -340,8 +334,8 @@ const xlm_command xlm_embed_whiten = {
         "refused; --keep K uses only the first K directions.\n\n",
     .examples =
         "  mpiexec -n 2 xlm_embed whiten counted.h5 -o white.h5\n",
-    .title = "Options of whiten",
     .options = whiten_options,
+    .takes = {"one file of vectors, or a checkpoint", 1, 1},
     .check = check_whiten,
     .run = run_whiten,
 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "corpus/corpus.h"
 #include "files/files.h"
 #include "lexicon/dictionary.h"
@@ -14,7 +14,6 @@
 #include "matrix/matrix.h"
 #include "program/space_inputs.h"
 #include "retrieval/scored_pairs.h"
-#include "text/fields.h"
 #include "vectors/alignment.h"
 #include "vectors/vector_file.h"
 
@@ -23,19 +22,17 @@ static struct {
     gint64 most, refine, refine_words, csls_words, neighbours;
 } given = {.refine = 5, .refine_words = 15000, .csls_words = 20000, .neighbours = 10};
 
-static int paths;        /* how many */
-static char **languages; /* of --languages, or of the dictionary */
+static char **languages;      /* --languages */
+static char **normalisations; /* --normalise */
 
 static const GOptionEntry options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
      "write the mapped vectors of the source, and the map (HDF5)", "FILE.h5"},
     {"target-output", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.target_output,
-     "write the target's vectors, normalised as they were used",
-     "FILE.h5"},
+     "write the target's vectors, normalised as they were used", "FILE.h5"},
     {"evaluate", 'e', XLM_READS, G_OPTION_ARG_FILENAME, &given.evaluate,
      "pairs of words to evaluate on (default: those that xlm_dict --share left out, otherwise those that the map is learned "
-     "from)",
-     "DICTIONARY"},
+     "from)", "DICTIONARY"},
     {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages,
      "names of the languages of source and target in the model (default: those of DICT.h5)", "SOURCE,TARGET"},
     {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
@@ -43,41 +40,34 @@ static const GOptionEntry options[] = {
      "all)", "CORPUS.h5"},
     {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read only the first N words of a file of vectors (default: all)", "N"},
     {"normalise", 0, 0, G_OPTION_ARG_STRING, &given.normalise,
-     "how the vectors of each side are normalised, in order: unit (length 1), centre (mean 0); none (default: unit)",
-     "HOW[,HOW]"},
+     "how the vectors of each side are normalised, in order: unit (length 1), centre (mean 0); none (default: "
+     "unit)", "HOW[,HOW]"},
     {"refine", 0, 0, G_OPTION_ARG_INT64, &given.refine,
      "number of times that the map is learned again, from words that are each other's nearest by CSLS; the best is kept (default "
      "5)", "N"},
     {"refine-words", 0, 0, G_OPTION_ARG_INT64, &given.refine_words,
      "refine with the first N words of both sides (default 15000)", "N"},
-    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours, "number of nearest words that CSLS averages over (default "
-                                                                  "10)", "K"},
+    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours,
+     "number of nearest words that CSLS averages over (default 10)", "K"},
     {"csls-words", 0, 0, G_OPTION_ARG_INT64, &given.csls_words,
      "CSLS searches for them among the first N words of the source (default 20000; 0: all)", "N"},
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
     {.long_name = NULL}};
 
-static bool at_least(const char *option, gint64 value, gint64 min, GError **error)
+static bool check(GError **error)
 {
-    return value >= min ||
-           xlm_error_set(error, EX_USAGE, "%s=%" G_GINT64_FORMAT ": is at least %" G_GINT64_FORMAT, option, value, min);
-}
-
-static bool check(int n, GError **error)
-{
-    paths = n;
-    if (n != 2 && n != 3)
-        return xlm_error_set(error, EX_USAGE, "procrustes takes a checkpoint, or vectors of the source and of the target, and a "
-                             "dictionary; see xlm_embed procrustes --help");
-    g_auto(GStrv) how = g_strsplit(given.normalise != NULL ? given.normalise : "unit", ",", -1);
-    bool good = true;
-    for (int i = 0; how[i] != NULL && good; i++)
-        good = strcmp(how[i], "unit") == 0 || strcmp(how[i], "centre") == 0 || strcmp(how[i], "none") == 0 ||
-               xlm_error_set(error, EX_USAGE, "--normalise=%s: must be unit, centre or none", given.normalise);
-    return good && at_least("--most", given.most, 0, error) && at_least("--refine", given.refine, 0, error) &&
-           at_least("--refine-words", given.refine_words, 1, error) && at_least("--csls-words", given.csls_words, 0, error) &&
-           at_least("--neighbours", given.neighbours, 1, error) &&
-           xlm_space_inputs_languages(given.languages, "--languages", &languages, error);
+    static const char *const known[] = {"unit", "centre", "none", NULL};
+    if (given.normalise == NULL)
+        given.normalise = g_strdup("unit");
+    bool good = xlm_program_list("normalise", given.normalise, 1, G_MAXUINT, "unit, centre or none", &normalisations, error);
+    for (int i = 0; good && normalisations[i] != NULL; i++)
+        good = xlm_program_is_one_of("normalise", normalisations[i], known, error);
+    return good && xlm_program_is_in("most", given.most, 0, G_MAXINT64, error) &&
+           xlm_program_is_in("refine", given.refine, 0, G_MAXINT64, error) &&
+           xlm_program_is_in("refine-words", given.refine_words, 1, G_MAXINT64, error) &&
+           xlm_program_is_in("csls-words", given.csls_words, 0, G_MAXINT64, error) &&
+           xlm_program_is_in("neighbours", given.neighbours, 1, G_MAXINT64, error) &&
+           xlm_program_list("languages", given.languages, 1, 2, "one or two languages", &languages, error);
 }
 
 /* ---- what is read ---- */
@@ -85,6 +75,7 @@ static bool check(int n, GError **error)
 typedef struct work {
     const xlm_comm *comm;
     const char *dictionary;
+    char *languages[2];
     xlm_space_inputs in;
     xlm_word_set set[2];
     GArray *pairs, *tested;   /* int32_t source, target, ...: for learning; for evaluation */
@@ -93,19 +84,6 @@ typedef struct work {
     bool joint;               /* one space */
     GString *csv;
 } work;
-
-static void add_rows(work *w, int s)
-{
-    const xlm_word_side *side = &w->in.sides.side[s];
-    xlm_word_set_open(&w->set[s], side->space, side->language);
-    const GArray *rows = w->in.rows[s];
-    const int64_t n = rows != NULL ? rows->len : xlm_word_space_rows(side->space);
-    for (int64_t i = 0; i < n; i++) {
-        const int32_t row = rows != NULL ? g_array_index(rows, int32_t, i) : (int32_t)i;
-        if (xlm_word_space_row_is_word(side->space, row))
-            xlm_word_set_add_row(&w->set[s], row);
-    }
-}
 
 static void add_pair(GArray *pairs, int64_t source, int64_t target)
 {
@@ -157,17 +135,16 @@ static bool read_pairs(work *w, const char *path, GArray *pairs, int64_t *read, 
            (left_out == NULL || read_part(w, path, XLM_DICTIONARY_LEFT_OUT, left_out, left_out_read, error));
 }
 
-/* The languages of a dictionary of xlm_dict, if none were named. */
-static bool find_languages(const char *path, GError **error)
+/* The languages that were named, or those of a dictionary of xlm_dict; NULL: they are not known. [out] names: g_free. */
+static bool find_languages(const char *path, char *names[2], GError **error)
 {
+    for (int s = 0; s < 2 && languages != NULL; s++)
+        names[s] = g_strdup(languages[s]);
     if (languages != NULL || !xlm_files_is_hdf5(path))
         return true;
     g_autoptr(xlm_store) store = xlm_store_open(path, error);
-    if (store == NULL)
-        return false;
-    languages = g_new0(char *, 3);
-    return (languages[0] = xlm_store_get_text(store, "/", "source", error)) != NULL &&
-           (languages[1] = xlm_store_get_text(store, "/", "target", error)) != NULL;
+    return store != NULL && (names[0] = xlm_store_get_text(store, "/", "source", error)) != NULL &&
+           (names[1] = xlm_store_get_text(store, "/", "target", error)) != NULL;
 }
 
 static bool check_pairs(const work *w, const char *path, const GArray *pairs, int64_t read, GError **error)
@@ -182,17 +159,14 @@ static bool check_pairs(const work *w, const char *path, const GArray *pairs, in
 
 static bool read_all(work *w, char *const *arguments, GError **error)
 {
-    const char *const dictionary = arguments[paths - 1];
-    const char *const spaces[] = {arguments[0], paths == 3 ? arguments[1] : NULL};
-    if (!find_languages(dictionary, error))
+    w->joint = arguments[2] == NULL;
+    w->dictionary = arguments[w->joint ? 1 : 2];
+    const char *const dictionary = w->dictionary, *const spaces[] = {arguments[0], w->joint ? NULL : arguments[1]};
+    if (!find_languages(dictionary, w->languages, error) ||
+        !xlm_space_inputs_open(&w->in, spaces, (const char *const *)w->languages, given.corpus, given.most, error))
         return false;
-    const char *const names[] = {languages != NULL ? languages[0] : NULL, languages != NULL ? languages[1] : NULL};
-    if (!xlm_space_inputs_open(&w->in, spaces, names, given.corpus, given.most, error))
-        return false;
-    w->joint = paths == 2;
-    w->dictionary = dictionary;
-    add_rows(w, 0);
-    add_rows(w, 1);
+    for (int s = 0; s < 2; s++)
+        xlm_space_inputs_add_words(&w->in, s, &w->set[s]);
     if (!read_pairs(w, dictionary, w->pairs, &w->read, given.evaluate == NULL ? w->tested : NULL, &w->tests_read, error) ||
         !check_pairs(w, dictionary, w->pairs, w->read, error))
         return false;
@@ -228,14 +202,13 @@ static void normalise(const char *how, int64_t n, int64_t width, float *x)
 
 static void make_vectors(work *w)
 {
-    g_auto(GStrv) how = g_strsplit(given.normalise != NULL ? given.normalise : "unit", ",", -1);
     const int64_t width = xlm_word_space_width(w->in.sides.side[0].space);
     for (int s = 0; s < 2; s++) {
         const int64_t n = xlm_word_set_count(&w->set[s]);
         w->vectors[s] = xlm_word_set_vectors(&w->set[s], 0, n);
-        for (int i = 0; how[i] != NULL; i++)
-            if (strcmp(how[i], "none") != 0)
-                normalise(how[i], n, width, w->vectors[s]);
+        for (int i = 0; normalisations[i] != NULL; i++)
+            if (strcmp(normalisations[i], "none") != 0)
+                normalise(normalisations[i], n, width, w->vectors[s]);
     }
 }
 
@@ -258,7 +231,7 @@ static gint by_pair(gconstpointer a, gconstpointer b)
 static tests make_tests(const work *w)
 {
     const int64_t pairs = w->tested->len / 2;
-    int32_t *sorted = g_memdup2(w->tested->data, sizeof *sorted * (size_t)(2 * pairs));
+    g_autofree int32_t *sorted = g_memdup2(w->tested->data, sizeof *sorted * (size_t)(2 * pairs));
     qsort(sorted, (size_t)pairs, 2 * sizeof *sorted, by_pair);
     tests t = {.source = g_new(int32_t, pairs), .first = g_new0(int64_t, pairs + 1), .translations = g_new(int32_t, pairs),
                .self = g_new(int32_t, pairs)};
@@ -268,7 +241,6 @@ static tests make_tests(const work *w)
         t.translations[i] = sorted[2 * i + 1];
         t.first[t.n] = i + 1;
     }
-    g_free(sorted);
     for (int64_t i = 0; i < t.n; i++) {
         t.self[i] = w->joint ? (int32_t)xlm_word_set_find_rows(&w->set[1], &w->set[0], t.source[i]) : -1;
         for (int64_t k = t.first[i]; k < t.first[i + 1]; k++)
@@ -338,9 +310,8 @@ static void print_rank(const work *w, const char *pairs, const xlm_rotation *r)
 {
     if (r->rank < r->width && w->comm->rank == 0)
         printf("%" G_GINT64_FORMAT " %s determine %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " dimensions (singular values above "
-               "%g of the largest); in the others the map is the one nearest to the "
-               "identity\n", r->pairs, pairs, r->rank, r->width,
-               XLM_ROTATION_THRESHOLD);
+               "%g of the largest); in the others the map is the one nearest to the identity\n", r->pairs, pairs, r->rank,
+               r->width, XLM_ROTATION_THRESHOLD);
 }
 
 static bool learn(const work *w, const xlm_procrustes *p, xlm_rotation *r, GError **error)
@@ -418,7 +389,7 @@ static bool write_side(const work *w, int s, const char *path, int64_t d, const 
     const bool good = store != NULL && xlm_store_set_text(store, "/", "content", "words", error) &&
                 xlm_store_set_text(store, "/", "vectors", s == 0 ? "mapped" : "normalised", error) &&
                 xlm_store_set_text(store, "/", "dictionary", w->dictionary, error) &&
-                xlm_store_set_text(store, "/", "normalise", given.normalise != NULL ? given.normalise : "unit", error) &&
+                xlm_store_set_text(store, "/", "normalise", given.normalise, error) &&
                 write_rows(w, store, n, d, w->vectors[s], r != NULL ? r->map : NULL, error) &&
                 (r == NULL || write_rotation(w, store, r, error));
     return xlm_store_end(store, good, error);
@@ -440,11 +411,8 @@ static bool work_out(work *w, GError **error)
         measure_under(w, &t, &p, r->map);
     free_tests(&t);
     xlm_grid_close(grid);
-    GError *failure = NULL;
-    if (good && w->comm->rank == 0 && xlm_program_flush(&failure) && given.csv != NULL)
-        xlm_fields_write(given.csv, g_steal_pointer(&w->csv), &failure);
-    good = good && xlm_comm_agree_on(w->comm, failure, error);
-    good = good && (given.output == NULL || write_side(w, 0, given.output, p.width, r, error)) &&
+    good = good && xlm_program_end_table(w->comm, given.csv, g_steal_pointer(&w->csv), error) &&
+           (given.output == NULL || write_side(w, 0, given.output, p.width, r, error)) &&
            (given.target_output == NULL || write_side(w, 1, given.target_output, p.width, NULL, error));
     xlm_rotation_free(r);
     return good;
@@ -464,6 +432,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     for (int s = 0; s < 2; s++) {
         xlm_word_set_close(&w.set[s]);
         g_free(w.vectors[s]);
+        g_free(w.languages[s]);
     }
     g_array_unref(w.pairs);
     g_array_unref(w.tested);
@@ -471,8 +440,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
         g_string_free(w.csv, TRUE);
     xlm_space_inputs_close(&w.in);
 }
-
-static void free_chosen(void) { g_strfreev(languages); }
 
 const xlm_command xlm_embed_procrustes = {
     .name = "procrustes",
@@ -486,9 +453,8 @@ const xlm_command xlm_embed_procrustes = {
     .examples =
         "  mpiexec -n 2 xlm_embed procrustes de.vec en.vec de-en.0-5000.txt --evaluate de-en.5000-6500.txt -o de-mapped.h5\n"
         "  mpiexec -n 2 xlm_embed procrustes run1/latest en-de.h5 --corpus corpus.h5\n",
-    .title = "Options of procrustes",
     .options = options,
+    .takes = {"a checkpoint, or vectors of the source and of the target, and a dictionary", 2, 3},
     .check = check,
     .run = run,
-    .free_chosen = free_chosen,
 };

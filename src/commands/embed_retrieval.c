@@ -1,12 +1,9 @@
 /* xlm-mpi: xlm_embed retrieval, whether translations are nearest. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "aligners/align_input.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "model_aligner/model_links.h"
 #include "program/pair_options.h"
 #include "retrieval/sentence_retrieval.h"
 #include "vectors/sentence_vectors.h"
-
-enum { MAX_NEIGHBOURS = 1000 };
 
 static struct {
     char *layer, *languages, *split, *pooling, *csv;
@@ -14,8 +11,7 @@ static struct {
     gboolean special_tokens;
 } given = {.pool = 0, .neighbours = 10};
 
-static int files;          /* arguments after the checkpoint */
-static char *languages[2]; /* --languages */
+static char **languages; /* --languages */
 static xlm_retrieval_options chosen;
 
 static const GOptionEntry options[] = {
@@ -24,72 +20,42 @@ static const GOptionEntry options[] = {
     {"pool", 0, 0, G_OPTION_ARG_INT64, &given.pool,
      "search for a translation among the sentences of N pairs: the first N, the next N, ...; pairs after the last complete N are "
      "left out (default: among all)", "N"},
-    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours, "number of nearest sentences that CSLS averages over (default "
-                                                                  "10)",
-     "K"},
-    {"split", 0, 0, G_OPTION_ARG_STRING, &given.split, "which pairs of a corpus: held_out (the default), train, or all",
-     "held_out|train|all"},
+    {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours,
+     "number of nearest sentences that CSLS averages over (default 10)", "K"},
+    {"split", 0, 0, G_OPTION_ARG_STRING, &given.split,
+     "which pairs of a corpus: held_out (the default), train, or all", "held_out|train|all"},
     {"languages", 0, 0, G_OPTION_ARG_STRING, &given.languages,
      "for a corpus, the two languages (default: its only pair); for text, the names of the languages in the model (default: the "
      "endings of the files' names)", "SOURCE,TARGET"},
     {"pooling", 0, 0, G_OPTION_ARG_STRING, &given.pooling,
      "how the hidden states of a sentence are pooled into one vector: mean, first or max (default: mean, and also the state of "
-     "<s>)",
-     "HOW"},
+     "<s>)", "HOW"},
     {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens, "also pool over <s> and </s>", NULL},
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
     {.long_name = NULL}};
 
-static bool check(int n, GError **error)
+static bool check(GError **error)
 {
-    files = n - 1;
     chosen = (xlm_retrieval_options){.pool = given.pool, .neighbours = (int)given.neighbours, .csv = given.csv,
                                      .special_tokens = given.special_tokens};
-    if (n != 2 && n != 3)
-        return xlm_error_set(error, EX_USAGE, "retrieval takes a checkpoint, and a corpus or two texts; see xlm_embed --help");
-    if (given.pool < 0)
-        return xlm_error_set(error, EX_USAGE, "--pool=%" G_GINT64_FORMAT ": is not a number of pairs", given.pool);
-    if (given.neighbours < 1 || given.neighbours > MAX_NEIGHBOURS)
-        return xlm_error_set(error, EX_USAGE, "--neighbours=%" G_GINT64_FORMAT ": is not in 1 to %d", given.neighbours,
-                             MAX_NEIGHBOURS);
-    return xlm_pooling_find(given.pooling, -1, &chosen.pooling, error) &&
+    return xlm_program_is_in("pool", given.pool, 0, G_MAXINT64, error) &&
+           xlm_program_is_in("neighbours", given.neighbours, 1, XLM_MAX_NEIGHBOURS, error) &&
+           xlm_pooling_find(given.pooling, -1, &chosen.pooling, error) &&
            xlm_pair_options_layer(given.layer, XLM_LAYER_ALL, &chosen.layer, error) &&
-           xlm_pair_options_languages(given.languages, languages, error) &&
+           xlm_pair_options_languages(given.languages, &languages, error) &&
            xlm_pair_options_split(given.split, XLM_HELD_OUT, chosen.source.splits, error);
-}
-
-/* Do the options fit the input, a corpus or text? */
-static bool check_source(char *const *paths, const bool corpus[2], GError **error)
-{
-    if (files == 2 && (corpus[0] || corpus[1]))
-        return xlm_error_set(error, EX_USAGE, "%s: is HDF5, not text; a corpus has the sentences of both languages, so give it "
-                             "alone", paths[corpus[0] ? 0 : 1]);
-    return corpus[0] || given.split == NULL ||
-           xlm_error_set(error, EX_USAGE, "--split is only for a corpus, and %s is not one; leave it out", paths[0]);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
-    bool corpus[2] = {false, false};
-    GError *failure = NULL;
-    for (int f = 0; f < files; f++)
-        corpus[f] = xlm_align_is_corpus(comm, arguments[1 + f]);
-    check_source(arguments + 1, corpus, &failure);
-    if (!xlm_comm_agree_on(comm, failure, error))
+    if (!xlm_pair_options_source(comm, arguments + 1, given.split, &chosen.source.corpus, error))
         return;
     chosen.checkpoint = arguments[0];
-    chosen.source.corpus = corpus[0];
-    for (int f = 0; f < files; f++)
+    for (int f = 0; arguments[1 + f] != NULL; f++)
         chosen.source.files[f] = arguments[1 + f];
-    for (int s = 0; s < 2; s++)
+    for (int s = 0; s < 2 && languages != NULL; s++)
         chosen.source.languages[s] = languages[s];
     xlm_sentence_retrieval(comm, &chosen, error);
-}
-
-static void free_chosen(void)
-{
-    for (int s = 0; s < 2; s++)
-        g_free(languages[s]);
 }
 
 const xlm_command xlm_embed_retrieval = {
@@ -107,10 +73,9 @@ const xlm_command xlm_embed_retrieval = {
     .examples =
         "  mpiexec -n 4 xlm_embed retrieval run1/latest corpus.h5 --csv retrieval.csv\n"
         "  mpiexec -n 4 xlm_embed retrieval run1/latest test.en test.de --layer 8 --pool 1000\n",
-    .title = "Options of retrieval",
     .options = options,
+    .takes = {"a checkpoint, and a corpus or two texts", 2, 3},
     .precision = true,
     .check = check,
     .run = run,
-    .free_chosen = free_chosen,
 };

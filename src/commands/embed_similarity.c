@@ -1,11 +1,11 @@
-/* xlm-mpi: xlm_embed similarity, word vectors beside people's judgements. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: xlm_embed similarity, word vectors compared with human judgements. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/terminal.h"
-#include "commands/embed.h"
+#include "commands/commands.h"
 #include "program/space_inputs.h"
 #include "retrieval/analogies.h"
 #include "retrieval/scored_pairs.h"
@@ -17,8 +17,7 @@ static struct {
     gint64 most;
 } given;
 
-static int paths;        /* how many */
-static char **languages; /* of --languages */
+static char **languages; /* --languages */
 
 static const GOptionEntry options[] = {
     {"pairs", 'p', XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.pairs,
@@ -41,19 +40,14 @@ static const GOptionEntry options[] = {
 
 static guint count(char **list) { return list != NULL ? g_strv_length(list) : 0; }
 
-static bool check(int n, GError **error)
+static bool check(GError **error)
 {
-    paths = n;
-    if (n != 1 && n != 2)
-        return xlm_error_set(error, EX_USAGE, "similarity takes a checkpoint or a file of vectors, or two such files for two "
-                             "languages; see xlm_embed similarity --help");
     if (given.pairs == NULL && given.dictionaries == NULL && given.analogies == NULL)
         return xlm_error_set(error, EX_USAGE, "there is nothing to measure; give --pairs, --dictionary or --analogies");
     if (given.keys != NULL && count(given.keys) != count(given.pairs))
         return xlm_error_set(error, EX_USAGE, "there are %u --keys for %u --pairs", count(given.keys), count(given.pairs));
-    if (given.most < 0)
-        return xlm_error_set(error, EX_USAGE, "--most=%" G_GINT64_FORMAT ": is not a number of words", given.most);
-    return xlm_space_inputs_languages(given.languages, "--languages", &languages, error);
+    return xlm_program_is_in("most", given.most, 0, G_MAXINT64, error) &&
+           xlm_program_list("languages", given.languages, 1, 2, "one or two languages", &languages, error);
 }
 
 /* All input, and its results. */
@@ -68,7 +62,6 @@ typedef struct work {
 
 static bool read_all(char *const *arguments, work *w, GError **error)
 {
-    const char *const two[] = {arguments[0], paths == 2 ? arguments[1] : NULL};
     const char *const first = languages != NULL ? languages[0] : NULL;
     const char *const names[] = {first, first != NULL && languages[1] != NULL ? languages[1] : first};
     for (guint i = 0; i < count(given.pairs); i++)
@@ -80,7 +73,7 @@ static bool read_all(char *const *arguments, work *w, GError **error)
     for (guint i = 0; i < count(given.analogies); i++)
         if ((w->analogies[i] = xlm_analogies_read(given.analogies[i], error)) == NULL)
             return false;
-    return xlm_space_inputs_open(&w->in, two, names, given.corpus, given.most, error);
+    return xlm_space_inputs_open(&w->in, (const char *const *)arguments, names, given.corpus, given.most, error);
 }
 
 static void open_work(work *w)
@@ -158,43 +151,41 @@ static void check_covered(const char *file, const char *what, int64_t covered)
         xlm_log_warn("%s: none of its %s has vectors; is it for these languages, in this order?", file, what);
 }
 
-static void show_scored(work *w)
-{
-    const int width = widest(given.pairs);
-    printf("%-*s %9s %9s %9s %9s %9s %10s\n", width, "similarity", "pairs", "covered", "Pearson", "Spearman", "harmonic", "p");
-    for (guint i = 0; i < count(given.pairs); i++) {
-        const xlm_pair_measure m = xlm_pair_list_measure(&w->scored[i], &w->in.sides);
-        g_autofree char *name = g_path_get_basename(given.pairs[i]);
-        check_covered(given.pairs[i], "pairs", m.covered);
-        print_name(name, width);
-        print_count(m.pairs, m.covered);
-        print_number("%.4f", 9, m.pearson);
-        print_number("%.4f", 9, m.spearman);
-        print_number("%.4f", 9, m.harmonic);
-        print_number("%.3g", 10, m.p);
-        putchar('\n');
-        const double values[] = {m.pearson, m.spearman, m.harmonic, m.p};
-        static const char *const names[] = {"pearson", "spearman", "harmonic_mean", "spearman_p"};
-        for (guint k = 0; k < G_N_ELEMENTS(names); k++)
-            append_row(w, "similarity", given.pairs[i], "", m.pairs, m.covered, names[k], values[k]);
-    }
-}
+/* A column of a table of pairs: its head, its name in the csv, and its number in xlm_pair_measure. */
+typedef struct column {
+    const char *head, *name, *format;
+    int width;
+    size_t offset;
+} column;
 
-static void show_dictionaries(work *w)
+#define COLUMN(head, name, format, width, member) {head, name, format, width, offsetof(xlm_pair_measure, member)}
+static const column scored_columns[] = {
+    COLUMN("Pearson", "pearson", "%.4f", 9, pearson), COLUMN("Spearman", "spearman", "%.4f", 9, spearman),
+    COLUMN("harmonic", "harmonic_mean", "%.4f", 9, harmonic), COLUMN("p", "spearman_p", "%.3g", 10, p), {.head = NULL}};
+static const column dictionary_columns[] = {COLUMN("cosine", "mean_cosine", "%.4f", 9, cosine),
+                                            COLUMN("shuffled", "shuffled_cosine", "%.4f", 9, shuffled), {.head = NULL}};
+
+/* A table of files of pairs. kind: their kind in the csv. */
+static void show_pairs(work *w, const char *title, const char *kind, char **files, const xlm_pair_list *pairs,
+                       const column *columns)
 {
-    const int width = widest(given.dictionaries);
-    printf("%-*s %9s %9s %9s %9s\n", width, "cosines of pairs", "pairs", "covered", "cosine", "shuffled");
-    for (guint i = 0; i < count(given.dictionaries); i++) {
-        const xlm_pair_measure m = xlm_pair_list_measure(&w->dictionaries[i], &w->in.sides);
-        g_autofree char *name = g_path_get_basename(given.dictionaries[i]);
-        check_covered(given.dictionaries[i], "pairs", m.covered);
+    const int width = widest(files);
+    printf("%-*s %9s %9s", width, title, "pairs", "covered");
+    for (const column *c = columns; c->head != NULL; c++)
+        printf(" %*s", c->width, c->head);
+    putchar('\n');
+    for (guint i = 0; i < count(files); i++) {
+        const xlm_pair_measure m = xlm_pair_list_measure(&pairs[i], &w->in.sides);
+        g_autofree char *name = g_path_get_basename(files[i]);
+        check_covered(files[i], "pairs", m.covered);
         print_name(name, width);
         print_count(m.pairs, m.covered);
-        print_number("%.4f", 9, m.cosine);
-        print_number("%.4f", 9, m.shuffled);
+        for (const column *c = columns; c->head != NULL; c++) {
+            const double value = *(const double *)(const void *)((const char *)&m + c->offset);
+            print_number(c->format, c->width, value);
+            append_row(w, kind, files[i], "", m.pairs, m.covered, c->name, value);
+        }
         putchar('\n');
-        append_row(w, "dictionary", given.dictionaries[i], "", m.pairs, m.covered, "mean_cosine", m.cosine);
-        append_row(w, "dictionary", given.dictionaries[i], "", m.pairs, m.covered, "shuffled_cosine", m.shuffled);
     }
 }
 
@@ -236,17 +227,16 @@ static void separate(bool *first)
 
 static void measure(const xlm_comm *comm, work *w, GError **error)
 {
-    GError *failure = NULL;
     const bool speaks = comm->rank == 0;
     const double begin = xlm_clock();
     bool first = true;
     if (speaks && given.pairs != NULL) {
         separate(&first);
-        show_scored(w);
+        show_pairs(w, "similarity", "similarity", given.pairs, w->scored, scored_columns);
     }
     if (speaks && given.dictionaries != NULL) {
         separate(&first);
-        show_dictionaries(w);
+        show_pairs(w, "cosines of pairs", "dictionary", given.dictionaries, w->dictionaries, dictionary_columns);
     }
     for (guint i = 0; i < count(given.analogies); i++) {
         g_autofree xlm_analogy_score *scores = g_new(xlm_analogy_score, w->analogies[i]->sections->len + 1);
@@ -256,10 +246,8 @@ static void measure(const xlm_comm *comm, work *w, GError **error)
             show_analogies(w, i, scores);
         }
     }
-    if (speaks && xlm_program_flush(&failure) && given.csv != NULL)
-        xlm_fields_write(given.csv, g_steal_pointer(&w->csv), &failure);
     xlm_log_info("%.1f s", xlm_clock() - begin);
-    xlm_comm_agree_on(comm, failure, error);
+    xlm_program_end_table(comm, given.csv, g_steal_pointer(&w->csv), error);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
@@ -272,8 +260,6 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
         measure(comm, &w, error);
     close_work(&w);
 }
-
-static void free_chosen(void) { g_strfreev(languages); }
 
 const xlm_command xlm_embed_similarity = {
     .name = "similarity",
@@ -292,9 +278,8 @@ const xlm_command xlm_embed_similarity = {
         "  xlm_embed similarity run1/latest --languages en --pairs EN_WS-353-ALL.txt --pairs EN_SIMLEX-999.txt\n"
         "  xlm_embed similarity run1/latest --languages en,de --pairs en-de.test.data.txt --keys en-de.test.gold.txt\n"
         "  mpiexec -n 4 xlm_embed similarity en.vec de.vec --dictionary en-de.5000-6500.txt --analogies questions-words.txt\n",
-    .title = "Options of similarity",
     .options = options,
+    .takes = {"a checkpoint or a file of vectors, or two such files for two languages", 1, 2},
     .check = check,
     .run = run,
-    .free_chosen = free_chosen,
 };

@@ -1,6 +1,6 @@
 # Floor 7: the commands of programs that have several, one file each.
 align_commands_sources = \
-	src/commands/align.h \
+	src/commands/commands.h \
 	src/commands/align_model.c \
 	src/commands/align_score.c \
 	src/commands/align_show.c \
@@ -8,13 +8,13 @@ align_commands_sources = \
 	src/commands/align_text.c \
 	$(command_sources) $(pair_options_sources)
 cooc_commands_sources = \
-	src/commands/cooc.h \
+	src/commands/commands.h \
 	src/commands/cooc_count.c \
 	src/commands/cooc_export.c \
 	src/commands/cooc_top.c \
 	$(command_sources)
 embed_commands_sources = \
-	src/commands/embed.h \
+	src/commands/commands.h \
 	src/commands/embed_alignment.c \
 	src/commands/embed_cca.c \
 	src/commands/embed_dictionary.c \
@@ -27,4 +27,4 @@ embed_commands_sources = \
 	src/commands/embed_procrustes.c \
 	src/commands/embed_retrieval.c \
 	src/commands/embed_similarity.c \
-	$(command_sources) $(pair_options_sources) $(space_inputs_sources) $(word_inputs_sources)
+	$(command_sources) $(line_blocks_sources) $(pair_options_sources) $(space_inputs_sources) $(word_inputs_sources)

@@ -74,10 +74,9 @@ void xlm_files_guard(void) { guards = true; }
 
 void xlm_files_own(const char *directory)
 {
-    g_mutex_lock(&mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&mutex);
     g_free(own);
     own = g_strdup(directory);
-    g_mutex_unlock(&mutex);
 }
 
 /* Is it a file of the run's directory? */
@@ -89,12 +88,11 @@ static bool is_own(const char *path)
 
 bool xlm_files_declare(const char *path, const char *option, int role, GError **error)
 {
-    g_mutex_lock(&mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&mutex);
     const declared d = {(char *)path, (char *)option, role};
     const declared *other = find_other(&d);
     const bool good = other == NULL || refuse(&d, other, error);
     keep(&d);
-    g_mutex_unlock(&mutex);
     return good;
 }
 
@@ -118,14 +116,13 @@ static bool check_input(const char *path, bool open_pipe, GError **error)
         return xlm_error_set(error, EX_NOINPUT, "%s: is not a regular file, but a pipe or a device; give a file", path);
     if (!guards)
         return true;
-    g_mutex_lock(&mutex);
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&mutex);
     const declared d = {(char *)path, NULL, XLM_FILE_READ};
     const declared *other = find_other(&d);
     /* A file that is already known as read was compared before. */
     const bool good = other == NULL || (role_of(&d) & XLM_FILE_READ) || refuse(&d, other, error);
     if (!is_kept(path) && !is_own(path))
         keep(&d);
-    g_mutex_unlock(&mutex);
     return good;
 }
 

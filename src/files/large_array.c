@@ -26,17 +26,18 @@ static int open_scratch(const char *directory)
 static int make_file(size_t size, const char *directory, GError **error)
 {
     const int file = open_scratch(directory);
-    int failure = file < 0 ? errno : 0;
-    if (file < 0)
+    if (file < 0) {
         xlm_error_set(error, EX_CANTCREAT, "%s: making a scratch file: %s; name another directory with --scratch", directory,
-                      g_strerror(failure));
-    if (file >= 0 && (failure = posix_fallocate(file, 0, (off_t)size)) != 0) {
-        xlm_error_set(error, EX_IOERR, "%s: a scratch file of %zu bytes: %s; give more --memory, or name another directory with "
-                      "--scratch", directory, size, g_strerror(failure));
-        close(file);
+                      g_strerror(errno));
         return -1;
     }
-    return file;
+    const int failure = posix_fallocate(file, 0, (off_t)size);
+    if (failure == 0)
+        return file;
+    xlm_error_set(error, EX_IOERR, "%s: a scratch file of %zu bytes: %s; give more --memory, or name another directory with "
+                  "--scratch", directory, size, g_strerror(failure));
+    close(file);
+    return -1;
 }
 
 bool xlm_large_array_make(xlm_large_array *array, size_t size, const char *scratch, GError **error)

@@ -59,11 +59,8 @@ bool xlm_new_file_commit(xlm_new_file *file, GError **error)
     errno = 0;
     bool good = fflush(file->stream) == 0 && !marked && fsync(fileno(file->stream)) == 0;
     int number = errno;
-    if (fclose(file->stream) != 0 && good) {
-        good = false;
-        number = errno;
-    }
-    if (good && !xlm_unfinished_rename(file->unfinished, file->path)) {
+    const bool closed = fclose(file->stream) == 0;
+    if (good && (!closed || !xlm_unfinished_rename(file->unfinished, file->path))) {
         good = false;
         number = errno;
     }

@@ -15,17 +15,13 @@ bool xlm_path_same_file(const char *a, const char *b)
     return strcmp(whole_a, whole_b) == 0;
 }
 
-#define ADVICE "; choose a directory that is there and may be written to"
-
 bool xlm_path_check_directory(const char *directory, const char *what, GError **error)
 {
     struct stat status;
-    if (stat(directory, &status) != 0)
-        return xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s: %s" ADVICE, what, directory, g_strerror(errno));
-    if (!S_ISDIR(status.st_mode) || access(directory, W_OK | X_OK) != 0)
-        return xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s: %s" ADVICE, what, directory,
-                             g_strerror(S_ISDIR(status.st_mode) ? errno : ENOTDIR));
-    return true;
+    const bool there = stat(directory, &status) == 0, other = there && !S_ISDIR(status.st_mode);
+    return (there && !other && access(directory, W_OK | X_OK) == 0) ||
+           xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s: %s; choose a directory that is there and may be written "
+                         "to", what, directory, g_strerror(other ? ENOTDIR : errno));
 }
 
 bool xlm_path_check_output(const char *path, GError **error)

@@ -5,7 +5,6 @@
 
 #include "text/archive.h"
 
-
 struct row {
     size_t start;
     int64_t line;
@@ -43,13 +42,12 @@ bool xlm_conllu_is_named(const char *path)
 
 /* ---- lines ---- */
 
-/* Between sentences: nothing but white space. */
+/* Is the line between sentences: does it have only white space? */
 static bool is_blank(const char *text, size_t size)
 {
-    size_t i = 0;
-    while (i < size && g_ascii_isspace(text[i]))
-        i++;
-    return i == size;
+    while (size > 0 && g_ascii_isspace(text[size - 1]))
+        size--;
+    return size == 0;
 }
 
 int64_t xlm_conllu_skip(xlm_lines *lines, int64_t n, GError **error)
@@ -92,8 +90,8 @@ static int gather_lines(xlm_lines *lines, xlm_conllu *s, GError **error)
         if (!xlm_lines_check_text(lines, text, size, error))
             return -1;
         if (s->text->len + size > XLM_LINES_LONGEST) {
-            xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": sentence of more than %d MiB; a blank line belongs after "
-                          "each sentence", xlm_lines_path(lines), xlm_lines_number(lines), XLM_LINES_LONGEST >> 20);
+            xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "sentence of more than %d MiB; a blank line "
+                         "belongs after each sentence", XLM_LINES_LONGEST >> 20);
             return -1;
         }
         const struct row row = {s->text->len, xlm_lines_number(lines)};
@@ -107,11 +105,6 @@ static int gather_lines(xlm_lines *lines, xlm_conllu *s, GError **error)
 
 /* ---- words ---- */
 
-static bool fail_at(const xlm_lines *lines, int64_t line, const char *what, GError **error)
-{
-    return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", xlm_lines_path(lines), line, what);
-}
-
 static bool split_columns(const xlm_lines *lines, char *line, xlm_conllu_word *word, GError **error)
 {
     int n = 0;
@@ -122,12 +115,12 @@ static bool split_columns(const xlm_lines *lines, char *line, xlm_conllu_word *w
         if (n < XLM_CONLLU_COLUMNS)
             word->column[n] = at;
         if (*at == '\0' && n < XLM_CONLLU_COLUMNS)
-            return fail_at(lines, word->line, "an empty column; CoNLL-U writes `_` for nothing", error);
+            return xlm_error_at(error, xlm_lines_path(lines), word->line, "an empty column; CoNLL-U writes `_` for nothing");
         at = tab == NULL ? NULL : tab + 1;
     }
     return n == XLM_CONLLU_COLUMNS ||
-           xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %d columns between tabs; a line of CoNLL-U has %d",
-                         xlm_lines_path(lines), word->line, n, XLM_CONLLU_COLUMNS);
+           xlm_error_at(error, xlm_lines_path(lines), word->line, "%d columns between tabs; a line of CoNLL-U has %d", n,
+                        XLM_CONLLU_COLUMNS);
 }
 
 /* 1: a word, 0: skipped, -1: *error. */
@@ -143,8 +136,7 @@ static int check_id(const xlm_lines *lines, xlm_conllu *s, const xlm_conllu_word
     }
     if (g_ascii_string_to_unsigned(text, 10, 1, INT32_MAX, &id, NULL) && id == s->words->len + 1)
         return 1;
-    xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": ID `%s` where word %u belongs", xlm_lines_path(lines), word->line,
-                  text, s->words->len + 1);
+    xlm_error_at(error, xlm_lines_path(lines), word->line, "ID `%s` where word %u belongs", text, s->words->len + 1);
     return -1;
 }
 
@@ -170,7 +162,7 @@ static bool read_words(const xlm_lines *lines, xlm_conllu *s, GError **error)
             g_array_append_val(s->words, word);
     }
     const struct row *first = &g_array_index(s->rows, struct row, 0);
-    return s->words->len > 0 || fail_at(lines, first->line, "a sentence without words", error);
+    return s->words->len > 0 || xlm_error_at(error, xlm_lines_path(lines), first->line, "a sentence without words");
 }
 
 /* ---- trees ---- */
@@ -186,9 +178,8 @@ static bool read_heads(const xlm_lines *lines, xlm_conllu *s, xlm_conllu_trees t
             continue;
         given++;
         if (!g_ascii_string_to_unsigned(text, 10, 0, s->words->len, &head, NULL))
-            return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": HEAD `%s` is not a word of the sentence, which "
-                                                                           "has 1 "
-                                 "to %u, and 0 for the root", xlm_lines_path(lines), word->line, text, s->words->len);
+            return xlm_error_at(error, xlm_lines_path(lines), word->line, "HEAD `%s` is not a word of the sentence, which has 1 "
+                                "to %u, and 0 for the root", text, s->words->len);
         word->head = (int32_t)head - 1;
     }
     s->has_tree = given > 0;
@@ -196,9 +187,8 @@ static bool read_heads(const xlm_lines *lines, xlm_conllu *s, xlm_conllu_trees t
         return true;
     for (guint i = 0; i < s->words->len; i++)
         if (strcmp(xlm_conllu_word_at(s, i)->column[XLM_CONLLU_HEAD], "_") == 0)
-            return fail_at(lines, xlm_conllu_word_at(s, i)->line,
-                           given > 0 ? "HEAD is missing; other words of the sentence have one"
-                                     : "HEAD is missing; syntax needs trees: parse the text first", error);
+            return xlm_error_at(error, xlm_lines_path(lines), xlm_conllu_word_at(s, i)->line, "HEAD is missing; %s",
+                                given > 0 ? "other words of the sentence have one" : "syntax needs trees: parse the text first");
     return true;
 }
 
@@ -208,32 +198,31 @@ static bool check_root(const xlm_lines *lines, const xlm_conllu *s, GError **err
     for (guint i = 0; i < s->words->len; i++) {
         const xlm_conllu_word *word = xlm_conllu_word_at(s, i);
         if (word->head < 0 && root >= 0)
-            return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": two roots, words %" G_GINT64_FORMAT
-                                 " and %u; a tree has one HEAD that is 0", xlm_lines_path(lines), word->line, root + 1, i + 1);
+            return xlm_error_at(error, xlm_lines_path(lines), word->line, "two roots, words %" G_GINT64_FORMAT " and %u; a tree "
+                                "has one HEAD that is 0", root + 1, i + 1);
         if (word->head < 0)
             root = i;
     }
     return root >= 0 ||
-           fail_at(lines, xlm_conllu_word_at(s, 0)->line, "no root: no word of the sentence has the HEAD 0", error);
+           xlm_error_at(error, xlm_lines_path(lines), xlm_conllu_word_at(s, 0)->line,
+                        "no root: no word of the sentence has the HEAD 0");
 }
 
 /* Follow heads from every word; reached[i]: the word from which i was reached first, plus 1. */
 static bool check_circles(const xlm_lines *lines, const xlm_conllu *s, GError **error)
 {
     g_autofree guint *reached = g_new0(guint, s->words->len);
-    bool good = true;
-    for (guint i = 0; i < s->words->len && good; i++) {
+    for (guint i = 0; i < s->words->len; i++) {
         int64_t at = i;
         while (at >= 0 && reached[at] == 0) {
             reached[at] = i + 1;
             at = xlm_conllu_word_at(s, (size_t)at)->head;
         }
         if (at >= 0 && reached[at] == i + 1)
-            good = xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": the heads above word %" G_GINT64_FORMAT
-                                 " lead in a circle back to it", xlm_lines_path(lines),
-                                 xlm_conllu_word_at(s, (size_t)at)->line, at + 1);
+            return xlm_error_at(error, xlm_lines_path(lines), xlm_conllu_word_at(s, (size_t)at)->line, "the heads above word %"
+                                G_GINT64_FORMAT " lead in a circle back to it", at + 1);
     }
-    return good;
+    return true;
 }
 
 int xlm_conllu_next(xlm_lines *lines, xlm_conllu *s, xlm_conllu_trees trees, GError **error)

@@ -6,6 +6,8 @@
 #include <libxml/SAX2.h>
 #include <string.h>
 
+#include "files/files.h"
+#include "text/lines.h"
 #include "text/normalise.h"
 
 struct xlm_html_reader {
@@ -29,8 +31,7 @@ typedef const xmlError parser_error;
 typedef xmlError parser_error;
 #endif
 
-/* The parser knows the elements of HTML 4, so an unknown one is not a mistake; nor does an id that occurs twice lose
- * text. */
+/* The parser knows the elements of HTML 4, so an unknown one is not a mistake; nor is text lost if an id occurs twice. */
 static void note_error(void *data, parser_error *fault)
 {
     xlm_html_reader *reader = data;
@@ -68,7 +69,7 @@ static void free_entity(gpointer data)
     g_free(entity);
 }
 
-/* NULL when it is not well-formed. */
+/* NULL if the page is not well-formed. */
 static xmlDoc *parse_xml(xlm_html_reader *reader, const char *bytes, int size)
 {
     xmlParserCtxt *parser = xmlNewParserCtxt();
@@ -82,9 +83,8 @@ static xmlDoc *parse_xml(xlm_html_reader *reader, const char *bytes, int size)
     return document;
 }
 
-/* Left alone, the parser takes a page that declares no encoding for Latin-1, and tools that convert a page to UTF-8 may
- * leave the old declaration in it. Text in another encoding is hardly ever valid UTF-8 (ISO-2022 has no byte above
- * 127). */
+/* By itself, the parser reads a page that declares no encoding as Latin-1, and tools that convert a page to UTF-8 may leave the
+ * old declaration in it. Text in another encoding is hardly ever valid UTF-8 (ISO-2022 has no byte above 127). */
 static const char *find_encoding(const char *bytes, size_t size)
 {
     bool ascii = true;
@@ -107,8 +107,8 @@ static xmlDoc *parse_html(const char *bytes, int size)
 
 static bool begins_as_xml(const char *bytes, size_t size)
 {
-    static const char mark[] = "\xef\xbb\xbf", declaration[] = "<?xml";
-    const size_t skip = size >= strlen(mark) && memcmp(bytes, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
+    static const char declaration[] = "<?xml";
+    const size_t skip = xlm_lines_mark(bytes, size);
     return size - skip >= strlen(declaration) && memcmp(bytes + skip, declaration, strlen(declaration)) == 0;
 }
 
@@ -127,37 +127,32 @@ static xmlDoc *parse(xlm_html_reader *reader, const char *bytes, int size)
 
 /* ---- from the tree to paragraphs ---- */
 
-static bool is_one_of(const xmlNode *element, const char *const *names)
-{
-    return g_strv_contains(names, (const char *)element->name);
-}
-
 static bool is_paragraph(const xmlNode *element)
 {
     static const char *const names[] = {"p",  "h1", "h2", "h3", "h4",      "h5",         "h6",         "li",
                                         "dt", "dd", "td", "th", "caption", "figcaption", "blockquote", NULL};
-    return is_one_of(element, names);
+    return g_strv_contains(names, (const char *)element->name);
 }
 
-/* Elements that part the words before and after them. */
+/* Elements that separate the words before and after them. */
 static bool is_break(const xmlNode *element)
 {
     static const char *const names[] = {"br",      "div",   "ul",    "ol",    "dl",     "table",   "thead",   "tbody",
                                         "tfoot",   "tr",    "pre",   "hr",    "form",   "section", "article", "aside",
                                         "header",  "footer", "nav",  "main",  "figure", "address", "details", "summary",
                                         NULL};
-    return is_paragraph(element) || is_one_of(element, names);
+    return is_paragraph(element) || g_strv_contains(names, (const char *)element->name);
 }
 
 static bool is_unseen(const xmlNode *element)
 {
     static const char *const names[] = {"head", "script", "style", "template", "noscript", NULL};
-    return is_one_of(element, names);
+    return g_strv_contains(names, (const char *)element->name);
 }
 
 static bool is_hidden(const xmlNode *element) { return xmlHasProp(element, (const xmlChar *)"hidden") != NULL; }
 
-/* Whether a hidden element is the last of hidden alternatives, beside which its parent has only white space. */
+/* Is a hidden element the last of hidden alternatives: does its parent have only white space besides? */
 static bool is_last_alternative(const xmlNode *element)
 {
     for (const xmlNode *node = element->next; node != NULL; node = node->next)
@@ -169,7 +164,7 @@ static bool is_last_alternative(const xmlNode *element)
     return true;
 }
 
-/* What is known while a page's tree is walked. */
+/* The state while a page's tree is walked. */
 typedef struct page_walk {
     xlm_html_reader *reader;
     xlm_html_page *page;
@@ -206,7 +201,7 @@ static void end_paragraph(page_walk *walk)
     g_string_free(draft.content, TRUE);
 }
 
-/* Returns whether to go into the element. */
+/* Returns true if the contents of the element are to be read. */
 static bool enter_element(page_walk *walk, const xmlNode *element)
 {
     if (is_unseen(element) || (walk->open->len > 0 && is_hidden(element) && !is_last_alternative(element)))
@@ -230,7 +225,7 @@ static void leave_element(page_walk *walk, const xmlNode *element)
         append(walk, " ");
 }
 
-/* Returns whether to go into the node. */
+/* Returns true if the contents of the node are to be read. */
 static bool enter(page_walk *walk, const xmlNode *node)
 {
     switch (node->type) {
@@ -242,7 +237,7 @@ static bool enter(page_walk *walk, const xmlNode *node)
     }
 }
 
-/* Without recursion: a damaged page may nest elements without end. */
+/* Without recursion, since a damaged page may nest elements without limit. */
 static void walk_tree(page_walk *walk, const xmlNode *root)
 {
     const xmlNode *node = root;
@@ -269,7 +264,7 @@ static void clear_paragraph(gpointer data)
     g_free(paragraph->text);
 }
 
-/* Drop paragraphs without text, and fill in what is known only at the end. */
+/* Remove paragraphs without text, and set `occurrences`, which is known only at the end. */
 static void finish_paragraphs(const page_walk *walk)
 {
     xlm_html_page *page = walk->page;
@@ -290,7 +285,7 @@ static void finish_paragraphs(const page_walk *walk)
 xlm_html_page *xlm_html_read(xlm_html_reader *reader, const char *name, const char *bytes, size_t size, GError **error)
 {
     if (size > XLM_LINE_MAX) {
-        xlm_error_set(error, EX_DATAERR, "%s: %zu bytes, where a page may have %d; is this a page of text?", name, size,
+        xlm_error_set(error, EX_DATAERR, "%s: has %zu bytes, and a page may have %d; is this a page of text?", name, size,
                       XLM_LINE_MAX);
         return NULL;
     }
@@ -336,4 +331,61 @@ void xlm_html_reader_free(xlm_html_reader *reader)
     xlm_normaliser_free(reader->normaliser);
     g_hash_table_destroy(reader->entities);
     g_free(reader);
+}
+
+/* ---- files ---- */
+
+xlm_html_page *xlm_html_load(xlm_html_reader *reader, const char *path, GError **error)
+{
+    g_autofree char *bytes = NULL;
+    gsize size;
+    g_autoptr(GError) cause = NULL;
+    if (xlm_files_load(path, &bytes, &size, &cause))
+        return xlm_html_read(reader, path, bytes, size, error);
+    xlm_error_set(error, EX_NOINPUT, "%s: cannot be read: %s", path, cause->message);
+    return NULL;
+}
+
+static bool is_page(const char *name)
+{
+    static const char *const endings[] = {".html", ".htm", ".xhtml", ".xht"};
+    const char *ending = strrchr(name, '.');
+    for (size_t i = 0; i < G_N_ELEMENTS(endings) && ending != NULL; i++)
+        if (g_ascii_strcasecmp(ending, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Add the pages of root/folder and of the folders in it; folder "" is root itself. */
+static bool list_folder(const char *root, const char *folder, GPtrArray *pages, GError **error)
+{
+    g_autofree char *path = g_build_filename(root, folder, NULL);
+    g_autoptr(GError) cause = NULL;
+    g_autoptr(GDir) entries = g_dir_open(path, 0, &cause);
+    if (entries == NULL)
+        xlm_error_set(error, EX_NOINPUT, "%s: cannot be read: %s", path, cause->message);
+    bool good = entries != NULL;
+    for (const char *name; good && (name = g_dir_read_name(entries)) != NULL;) {
+        g_autofree char *relative = g_build_filename(folder, name, NULL), *full = g_build_filename(path, name, NULL);
+        if (g_file_test(full, G_FILE_TEST_IS_DIR))
+            good = g_file_test(full, G_FILE_TEST_IS_SYMLINK) || list_folder(root, relative, pages, error);
+        else if (is_page(name))
+            g_ptr_array_add(pages, g_strdup(relative));
+    }
+    return good;
+}
+
+static gint compare_paths(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+GPtrArray *xlm_html_list_pages(const char *root, GError **error)
+{
+    g_autoptr(GPtrArray) pages = g_ptr_array_new_with_free_func(g_free);
+    bool good = list_folder(root, "", pages, error);
+    if (good && pages->len == 0)
+        good = xlm_error_set(error, EX_DATAERR, "%s: no page (.html, .htm, .xhtml, .xht) in it; name the directory of the pages",
+                             root);
+    if (!good)
+        return NULL;
+    g_ptr_array_sort(pages, compare_paths);
+    return g_steal_pointer(&pages);
 }

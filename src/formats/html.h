@@ -1,17 +1,17 @@
 /* xlm-mpi: paragraphs of web pages, each known by the id of its element. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Manuals that exist in several languages often keep the id of a paragraph in all of them; so the same id on the same
- * page is a translation. What a paragraph is here:
+ * Manuals that exist in several languages often have the same id for a paragraph in all of them, so the same id on the same page
+ * is a translation. What a paragraph is here:
  *
- *   which elements  p, h1 ... h6, li, dt, dd, td, th, caption, figcaption and blockquote that have an id. Where one is
- *                   inside another, the text of the inner one is not part of the outer one's.
+ *   which elements  p, h1 ... h6, li, dt, dd, td, th, caption, figcaption and blockquote that have an id. If one is inside
+ *                   another, the text of the inner one is not part of the outer one's.
  *   its text        what a reader would see of the element's content, as one normalised line (text/normalise.h). Blocks
  *                   and line breaks inside it become a space; scripts and styles are left out.
- *   hidden parts    left out, but for the last of alternatives: where all of an element's content is hidden child
- *                   elements, a script of the page shows one of them, and the last is the one for every other reader.
+ *   hidden parts    left out, except for the last of several alternatives: if all of an element's content is hidden child
+ *                   elements, a script of the page shows one of them, and the last is for all other readers.
  *
- * HTML of all ages is read, whatever is wrong with it. XHTML is read as XML when it is well-formed and begins with an
- * XML declaration. A page whose bytes are UTF-8 is read as UTF-8, any other in the encoding that it declares. */
+ * HTML of all versions is read, whatever is wrong with it. XHTML is read as XML if it is well-formed and begins with an XML
+ * declaration. A page whose bytes are UTF-8 is read as UTF-8, any other in the encoding that it declares. */
 #ifndef XLM_FORMATS_HTML_H
 #define XLM_FORMATS_HTML_H
 

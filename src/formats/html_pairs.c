@@ -175,7 +175,7 @@ static bool load_page(xlm_html_reader *reader, language *l, const char *path, GE
     return true;
 }
 
-/* Whether a paragraph of language i still is what is in its place in the original. */
+/* Is a paragraph of language i the same as the one in its place in the original? */
 static bool is_untranslated(const xlm_html_pairs *pairs, guint i, const xlm_html_paragraph *paragraph)
 {
     if (pairs->original == G_MAXUINT || pairs->original == i)
@@ -245,7 +245,7 @@ static bool read_path(const xlm_html_pairs *pairs, xlm_html_reader *reader, cons
     return true;
 }
 
-/* A language without text, or two without a pair, are most often directories that were mixed up. */
+/* If a language has no text, or two have no pair, the directories were probably mixed up. */
 static bool check_files(const xlm_html_pairs *pairs, GError **error)
 {
     for (guint i = 0; i < pairs->outputs; i++) {
@@ -294,7 +294,7 @@ static void report_language(const language *l, GString *report)
     g_string_append_printf(report, "%s: %" G_GINT64_FORMAT " paragraphs, %" G_GINT64_FORMAT " words from %u pages",
                            l->monolingual->name, l->monolingual->lines, l->monolingual->words, l->paths->len);
     if (l->damaged > 0)
-        g_string_append_printf(report, ", of them %" G_GINT64_FORMAT " with faults in their HTML", l->damaged);
+        g_string_append_printf(report, ", %" G_GINT64_FORMAT " of them with errors in their HTML", l->damaged);
     g_string_append_printf(report, "; left out: %" G_GINT64_FORMAT " not translated, %" G_GINT64_FORMAT " repeated\n",
                            l->untranslated, l->repeated);
 }

@@ -18,7 +18,7 @@ static size_t read_some(void *bytes, size_t n, void *data)
     return got >= 0 ? (size_t)got : (size_t)-1;
 }
 
-/* What the parser says, in words for a person who does not know the parser. */
+/* The parser's message, in words for users who do not know the parser. */
 static const char *explain(const json_error_t *at)
 {
     switch (json_error_code(at)) {
@@ -48,7 +48,7 @@ json_t *xlm_json_read(const char *path, GError **error)
     return root;
 }
 
-/* ---- lines of values: what follows reads text of which xlm_json_read made a value, and ends at its end all the same ---- */
+/* ---- lines of values: the text has been parsed by xlm_json_read, but its end is respected in any case ---- */
 
 static const char *skip_space(const char *p) { return p + strspn(p, " \t\r\n"); }
 

@@ -2,6 +2,5 @@
 formats_sources = \
 	src/formats/conllu.c src/formats/conllu.h \
 	src/formats/html.c src/formats/html.h \
-	src/formats/html_files.c \
 	src/formats/html_pairs.c src/formats/html_pairs.h \
 	src/formats/json_file.c src/formats/json_file.h

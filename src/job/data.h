@@ -10,7 +10,7 @@
 #include "stream/planned_batch.h"
 #include "stream/stream.h"
 
-/* The largest validation pass (run/run.h): over examples, on stream 0, or another. */
+/* The largest validation pass (run/validation.h): over examples, on stream 0, or another. */
 typedef struct xlm_planned_validation {
     xlm_planned_size size; /* of examples; zeros: none */
     /* Computed besides the loss, as in xlm_host_outputs. */

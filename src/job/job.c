@@ -23,17 +23,17 @@ const xlm_jobfile_kind xlm_job_kinds[] = {{"model", false, NULL}, {"train", fals
 const xlm_option xlm_train_options[] = {
     {"corpus", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "corpus file, from xlm_prep", TRAIN(corpus)},
     {"start", XLM_OPTION_TEXT, "", 0, 0, NULL,
-     "checkpoint whose model a new run begins with, at step 0: parameters are taken by name, keys of [model] that the job leaves "
-     "out are its, and the corpus has its vocabulary (xlm_prep --like); a run that resumes takes nothing from it",
+     "checkpoint whose model a new run begins with, at step 0: parameters are taken by name, and so are keys of [model] that the "
+     "job leaves out; the corpus must have its vocabulary (xlm_prep --like); a run that resumes takes nothing from it",
      TRAIN(start)},
     {"start_rows", XLM_OPTION_CHOICE, "draw", 0, 0, "draw|average",
      "with start: how rows of subwords and languages that the checkpoint does not have begin: drawn, or as the mean of the "
      "subwords that it cuts them into, and of all its languages",
      TRAIN(start_rows)},
     {"start_decoder", XLM_OPTION_CHOICE, "encoder", 0, 0, "draw|encoder|copy",
-     "with start, of a checkpoint without decoder: how the decoder begins: drawn; with its layers, and its own "
-     "embeddings and head (share_embeddings), as the encoder's, and attention to the encoder's states drawn; or with this, too, a "
-     "copy of the layer's self-attention",
+     "with start, from a checkpoint without a decoder: how the decoder begins. draw: all of it is drawn; encoder: its layers, and "
+     "its own embeddings and head (share_embeddings), are copies of the encoder's, and attention to the encoder's states is drawn; "
+     "copy: that attention is a copy of the layer's self-attention too",
      TRAIN(start_decoder)},
     {"steps", XLM_OPTION_INT, NULL, 1, 1e12, NULL, "number of updates in all", TRAIN(steps)},
     XLM_TRAINING_OPTIONS(TRAIN),
@@ -42,8 +42,8 @@ const xlm_option xlm_train_options[] = {
     {"evaluate_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL,
      "steps between two evaluations on held-out text; 0: at the beginning and the end only", TRAIN(evaluate_every)},
     {"evaluate_instances", XLM_OPTION_INT, "512", 1, 1e12, NULL,
-     "held-out instances of each stream in an evaluation, shared out among its languages or pairs; of each a micro-batch at "
-     "least",
+     "held-out instances of each stream in an evaluation, shared out among its languages or pairs, each of which has at least "
+     "one micro-batch",
      TRAIN(evaluate_instances)},
     {"checkpoint_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL, "steps between two checkpoints; 0: at the end only",
      TRAIN(checkpoint_every)},

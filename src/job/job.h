@@ -1,7 +1,8 @@
 /* xlm-mpi: a training job, read from a job file. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Sections: [model] (nn/model.h), [train] and [evaluate] (below), any number of [stream NAME] (stream/stream.h), of [stage NAME]: plugin, stream,
- * and the plugin's own options, and of [objective NAME]: plugin, stream, weight, begin, and the plugin's own options. */
+ * Sections: [model] (nn/model.h), [train] and [evaluate] (below), and any number of [stream NAME] (stream/stream.h), of
+ * [stage NAME], with plugin, stream and the plugin's own options, and of [objective NAME], with plugin, stream, weight, begin and the
+ * plugin's own options. */
 #ifndef XLM_JOB_JOB_H
 #define XLM_JOB_JOB_H
 
@@ -28,7 +29,7 @@ typedef struct xlm_train_config {
     char *output;              /* directory of checkpoints and metrics */
     int64_t steps;
     int64_t seed;
-    int64_t micro_batches;          /* passes that a step is divided into, a power of two */
+    int64_t micro_batches;     /* passes that a step is divided into, a power of two */
     bool reproducible;         /* gradients are added along one fixed tree */
     bool recompute;            /* layers in the backward pass, instead of keeping their results */
     int64_t threads;           /* of a rank; 0: its cores */
@@ -68,12 +69,12 @@ typedef struct xlm_train_config {
      "measured to be faster with it (Intel with AVX-512, AMD from Zen 5 on), else BLIS, which takes less memory",                \
      PLACE(gemm)},                                                                                                               \
     {"precision", XLM_OPTION_CHOICE, "float32", 0, 0, "float32|bfloat16",                                                        \
-     "of the factors of products, attention's too; sums are float32 in any case, as all else is; bfloat16 is for "               \
+     "precision of the factors of products, including attention's; sums and all else are always float32; bfloat16 is for "      \
      "processors with AVX512_BF16 or AMX, where such products cost half",                                                        \
      PLACE(precision)},                                                                                                          \
     {"exchange", XLM_OPTION_CHOICE, "float32", 0, 0, "float32|bfloat16",                                                         \
-     "of gradients that ranks send to one another; bfloat16 halves their bytes: both numbers of each addition of micro-batches " \
-     "are rounded, on any number of ranks, a power of two; sums are float32",                                                    \
+     "precision of gradients that ranks send to one another; bfloat16 halves their bytes: both numbers of each addition of "     \
+     "micro-batches are rounded, on any number of ranks that is a power of two; sums are float32",                               \
      PLACE(exchange)},                                                                                                           \
     {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps between two lines of the log", PLACE(log_every)}
 

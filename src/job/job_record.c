@@ -47,7 +47,7 @@ bool xlm_job_record_write(const xlm_comm *comm, const char *directory, const cha
         if (taken)
             xlm_log_info("%s/%s is not this program's and stays as it is; the job with every key is in %s", directory, names[0],
                          path);
-        /* A record of before is replaced, also where it is the job that runs. */
+        /* An earlier record is replaced, even if it is the job file of this run. */
         if ((is_record(directory, name) || xlm_files_check_output(path, false, &failure)) &&
             !g_file_set_contents(path, whole, -1, &why))
             xlm_error_set(&failure, EX_CANTCREAT, "%s: cannot be written: %s", path, why->message);
@@ -81,9 +81,14 @@ static void log_difference(const xlm_job_difference *d)
         xlm_log_info("  [%s]: %s", d->section, strcmp(d->value[0], "there") == 0 ? "section removed" : "section added");
 }
 
-/* written: a job with every key that there was then, from `source`. It is only text: nothing that it names is loaded or read. */
-static void log_changes(const char *written, const char *source, const xlm_job *job)
+/* written: a job with every key that there was then, from `source`; NULL: it could not be read, for the reason `why`. It is only
+ * text: nothing that it names is loaded or read. */
+static void log_changes(const char *written, const GError *why, const char *source, const xlm_job *job)
 {
+    if (written == NULL) {
+        xlm_log_warn("keys of the job that have changed since cannot be listed: %s", why->message);
+        return;
+    }
     g_autofree char *complete = job->complete != NULL ? job->complete(job, written) : NULL;
     const char *const text[] = {complete != NULL ? complete : written, job->text};
     g_autoptr(GPtrArray) differences = xlm_job_differences(text, 2);
@@ -95,30 +100,18 @@ static void log_changes(const char *written, const char *source, const xlm_job *
         log_difference(differences->pdata[i]);
 }
 
-/* Takes the text, or the error. */
-static void log_changes_or_error(char *written, GError *why, const char *source, const xlm_job *job)
-{
-    if (written != NULL)
-        log_changes(written, source, job);
-    else
-        xlm_log_warn("keys of the job that have changed since cannot be listed: %s", why->message);
-    g_clear_error(&why);
-    g_free(written);
-}
-
 void xlm_job_record_log_changes(const char *checkpoint, const xlm_job *job)
 {
-    GError *why = NULL;
-    char *written = xlm_job_record_of_checkpoint(checkpoint, &why);
-    log_changes_or_error(written, why, checkpoint, job);
+    g_autoptr(GError) why = NULL;
+    g_autofree char *written = xlm_job_record_of_checkpoint(checkpoint, &why);
+    log_changes(written, why, checkpoint, job);
 }
 
 void xlm_job_record_log_changes_in(const char *directory, const xlm_job *job)
 {
     const char *name = xlm_job_record_name(directory);
-    g_autofree char *path = g_build_filename(directory, name != NULL ? name : names[0], NULL);
-    char *written = NULL;
-    GError *why = NULL;
+    g_autofree char *path = g_build_filename(directory, name != NULL ? name : names[0], NULL), *written = NULL;
+    g_autoptr(GError) why = NULL;
     xlm_files_load(path, &written, NULL, &why);
-    log_changes_or_error(written, why, path, job);
+    log_changes(written, why, path, job);
 }

@@ -8,18 +8,17 @@
 static bool open_held_out(const xlm_job *job, const xlm_training_data *data, int s, xlm_stream **held_out, GError **error)
 {
     const xlm_job_stream *stream = &job->stream[s];
-    GError *why = NULL;
+    g_autoptr(GError) why = NULL;
     if (!data->input.source->source.held_out)
-        return true; /* examples are validated otherwise (run/run.h) */
+        return true; /* examples are validated otherwise (run/validation.h) */
     *held_out = xlm_stream_open(data->input, XLM_HELD_OUT, stream->name, s, &stream->config, (uint64_t)job->train.seed, &why);
     if (*held_out != NULL)
         return true;
     if (g_str_has_prefix(why->message, "[stage ")) {
-        g_propagate_error(error, why);
+        g_propagate_error(error, g_steal_pointer(&why));
         return false;
     }
     xlm_log_warn("stream %s is not evaluated: %s", stream->name, why->message);
-    g_error_free(why);
     return true;
 }
 

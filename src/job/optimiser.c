@@ -10,19 +10,18 @@
 #include "kernels/kernels.h"
 #include "options/options.h"
 
-/* How an algorithm differs from the others: one update of moments and weights serves all. */
-typedef struct update_rule {
-    bool decay_in_gradient;       /* λ w is added to the gradient, and so to the moments; else to the direction of the update */
-    bool scaled_by_norms;         /* a parameter's step has the length rate |w| (apply_directions) */
-} update_rule;
-
 #define PLACE(member) offsetof(xlm_optimiser_config, member)
 static const xlm_option options[] = {XLM_OPTIMISER_OPTIONS(PLACE, "0"), XLM_OPTION_END};
 
-static const update_rule rules[] = {
-    [XLM_OPTIMISER_ADAMW] = {.decay_in_gradient = false, .scaled_by_norms = false},
-    [XLM_OPTIMISER_ADAM] = {.decay_in_gradient = true, .scaled_by_norms = false},
-    [XLM_OPTIMISER_LAMB] = {.decay_in_gradient = false, .scaled_by_norms = true},
+
+/* How an algorithm differs from the others: one update of moments and weights serves all. */
+static const struct update_rule {
+    bool decay_in_gradient; /* λ w is added to the gradient, and so to the moments; else to the direction of the update */
+    bool scaled_by_norms;   /* a parameter's step has the length rate |w| (apply_directions) */
+} rules[] = {
+    [XLM_OPTIMISER_ADAMW] = {false, false},
+    [XLM_OPTIMISER_ADAM] = {.decay_in_gradient = true},
+    [XLM_OPTIMISER_LAMB] = {.scaled_by_norms = true},
 };
 
 enum { CHUNK = XLM_SHARD_UNIT }; /* elements in one partial sum: of one owner */
@@ -100,7 +99,8 @@ static bool is_own(const xlm_shards *shards, int64_t element) { return xlm_shard
 double xlm_gradient_norm(const xlm_shards *shards, const float *gradient)
 {
     const int64_t chunks = (shards->size + CHUNK - 1) / CHUNK;
-    double *part = g_new0(double, MAX(chunks, 1)), total = 0;
+    g_autofree double *part = g_new0(double, MAX(chunks, 1));
+    double total = 0;
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < chunks; c++)
@@ -109,7 +109,6 @@ double xlm_gradient_norm(const xlm_shards *shards, const float *gradient)
     xlm_comm_merge_double(shards->comm, part, chunks);
     for (int64_t c = 0; c < chunks; c++)
         total += part[c];
-    g_free(part);
     return sqrt(total);
 }
 
@@ -193,7 +192,7 @@ void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double fact
 {
     const xlm_optimiser *o = optimiser;
     const xlm_optimiser_config *c = &o->config;
-    const update_rule *rule = &rules[c->algorithm];
+    const struct update_rule *rule = &rules[c->algorithm];
     const coefficients k = {
         .factor = (float)factor,
         .beta1 = (float)c->beta1,

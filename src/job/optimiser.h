@@ -50,8 +50,8 @@ typedef struct xlm_optimiser_config {
      "learning_rate; 1: all have the same",                                                                                      \
      PLACE(layer_decay)},                                                                                                        \
     {"freeze", XLM_OPTION_TEXT, "", 0, 0, NULL,                                                                                  \
-     "what stays as it is: embeddings, or a number of layers of the encoder, the lowest ones and the embeddings with them; "  \
-     "empty: nothing",                                                                                                          \
+     "what is not trained: embeddings, or a number: that many of the encoder's lowest layers, and the embeddings; empty: "      \
+     "nothing",                                                                                                                  \
      PLACE(freeze)}
 
 typedef struct xlm_optimiser {

@@ -1,14 +1,15 @@
 /* xlm-mpi: what a job trains a model to translate. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Checkpoints record it (attribute `translations` of /job), so that who translates with a model can be told about a pair of
- * languages that it has never been trained on. */
+ * Checkpoints record it (attribute `translations` of /job), so that a user who translates with a model can be warned of a pair of
+ * languages that it was never trained on. */
 #ifndef XLM_JOB_TRANSLATION_PAIRS_H
 #define XLM_JOB_TRANSLATION_PAIRS_H
 
 #include "job/job_streams.h"
 
-/* The pairs that objectives translate, "en-de,de-en", source first, each once: seq2seq those of its stream, back-translation from
- * each of its languages into those of its stream. Empty if there are none; plugins from elsewhere are not known. g_free. */
+/* The pairs that objectives translate, "en-de,de-en", source first, each once: those of the stream of seq2seq; with
+ * back-translation, from each of its languages into those of its stream. Empty if there are none. What other plugins translate is
+ * not known. g_free. */
 char *xlm_job_translations(const xlm_job *job, const xlm_job_streams *streams);
 
 /* Is the pair one of these? */

@@ -2,8 +2,8 @@
 #include "job/warm_start_model.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
+#include "files/path.h"
 #include "model/checkpoint_names.h"
 #include "model/model_attributes.h"
 #include "model/model_file.h"
@@ -70,14 +70,6 @@ static bool merge_keys(const char *start, const xlm_jobfile *file, const xlm_mod
     return good;
 }
 
-/* The file lies in the output directory, by whatever names. */
-static bool lies_in(const char *start, const char *output)
-{
-    g_autofree char *directory = g_path_get_dirname(start);
-    struct stat a, b;
-    return stat(directory, &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 /* As the record of a run does (job/job_record.h). */
 static bool gives_all_keys(const xlm_jobfile *file)
 {
@@ -103,8 +95,9 @@ static xlm_loaded_model *load_newest(const char *directory)
 bool xlm_warm_start_model(const char *start, const char *output, const xlm_jobfile *file, xlm_model_config *model,
                           GError **error)
 {
-    if (lies_in(start, output))
-        return xlm_jobfile_refuse(file, "train", "start", error, "%s lies in the output directory of this run; give the new run a "
+    g_autofree char *directory = g_path_get_dirname(start);
+    if (xlm_path_same_file(directory, output))
+        return xlm_jobfile_refuse(file, "train", "start", error, "%s is in the output directory of this run; give the new run a "
                                   "directory of its own", start);
     g_autoptr(GError) why = NULL;
     g_autoptr(xlm_loaded_model) there = xlm_model_file_read_header(start, &why);

@@ -7,8 +7,8 @@
 
 /* Not collective; for the reader of job files. Set the keys that section [model] of the file leaves out to those of the
  * checkpoint `start`, and compare the others. A key may differ if nothing that was learned depends on it: dropout,
- * attention_dropout, vocabulary_chunk, and positions if their embeddings are sinusoidal. language_embeddings and token_types may
- * be added, and a head may be added or left out. output: directory of the run. If `start` no longer exists but there is a
+ * attention_dropout, vocabulary_chunk, and positions if their embeddings are sinusoidal. language_embeddings, language_tokens,
+ * token_types and embeddings of the decoder's own may be added; a head or a decoder may be added or left out. output: directory of the run. If `start` no longer exists but there is a
  * checkpoint, the run resumes, and the keys are those of that checkpoint. A job that gives all keys needs neither. Errors:
  * EX_CONFIG with the place of the key; those of reading. */
 bool xlm_warm_start_model(const char *start, const char *output, const xlm_jobfile *file, xlm_model_config *model,

@@ -49,6 +49,15 @@ GArray *xlm_frequency_list(const xlm_corpus *corpus, const xlm_corpus_text *text
     return list;
 }
 
+GArray *xlm_frequency_list_of(const xlm_corpus *corpus, const char *language, GError **error)
+{
+    const xlm_corpus_text *text = xlm_corpus_find_text(corpus, XLM_TRAIN, language);
+    if (text != NULL)
+        return xlm_frequency_list(corpus, text, error);
+    xlm_error_set(error, EX_DATAERR, "%s: there is no training text of %s", xlm_corpus_path(corpus), language);
+    return NULL;
+}
+
 void xlm_frequency_sort(GArray *list) { g_array_sort(list, by_count); }
 
 bool xlm_coverage_measure(const xlm_corpus *corpus, const xlm_corpus_text *text, const bool *known,

@@ -18,6 +18,8 @@ int64_t xlm_frequency_band_end(int64_t n, int b);
 /* A list (xlm_frequency) of all subwords in the text except special tokens, the most frequent first, those of equal count by id.
  * Reads all tokens of the text. g_array_unref. EX_DATAERR for a token that is not in the vocabulary; errors of reading. */
 GArray *xlm_frequency_list(const xlm_corpus *corpus, const xlm_corpus_text *text, GError **error);
+/* The same for the training text of a language, by its name. EX_DATAERR also when there is none. */
+GArray *xlm_frequency_list_of(const xlm_corpus *corpus, const char *language, GError **error);
 /* Sort a list in this order. */
 void xlm_frequency_sort(GArray *list);
 

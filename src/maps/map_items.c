@@ -163,10 +163,7 @@ static bool has_letter(const char *word)
 
 static bool add_frequent(xlm_map_items *items, const xlm_corpus *corpus, const char *name, int64_t max_words, GError **error)
 {
-    const xlm_corpus_text *text = xlm_corpus_find_text(corpus, XLM_TRAIN, name);
-    if (text == NULL)
-        return xlm_error_set(error, EX_DATAERR, "%s: there is no training text of %s", items->path, name);
-    g_autoptr(GArray) list = xlm_frequency_list(corpus, text, error);
+    g_autoptr(GArray) list = xlm_frequency_list_of(corpus, name, error);
     if (list == NULL)
         return false;
     const char *const *words = xlm_vocabulary_words(xlm_corpus_vocabulary(corpus));

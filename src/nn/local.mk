@@ -2,9 +2,7 @@
 nn_sources = \
 	src/nn/attention_block.c \
 	src/nn/block.h \
-	src/nn/decoder.c \
 	src/nn/decoder_cache.c src/nn/decoder_cache.h \
-	src/nn/encoder.c \
 	src/nn/feed_forward_block.c \
 	src/nn/head.c \
 	src/nn/layer.c src/nn/layer.h \

@@ -1,4 +1,4 @@
-/* xlm-mpi: a stack of post-LN transformer layers (Vaswani et al. 2017, Devlin et al. 2019).
+/* xlm-mpi: encoder and decoder, stacks of post-LN transformer layers (Vaswani et al. 2017, Devlin et al. 2019).
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "nn/stack.h"
 
@@ -192,4 +192,25 @@ xlm_var **xlm_stack_run(const xlm_model *model, xlm_tape *tape, const xlm_stack_
         }
     }
     return hidden;
+}
+
+xlm_var **xlm_model_encode(const xlm_model *model, xlm_tape *tape, const xlm_text *text, bool causal, int64_t highest,
+                           const int32_t *rows, int32_t n)
+{
+    const int64_t layers = model->config.layers;
+    const xlm_stack_pass pass = {.stack = XLM_STACK_ENCODER, .text = text, .causal = causal,
+                                 .highest = highest == XLM_TOP_LAYER ? layers : highest, .rows = rows, .n = n};
+    g_assert(pass.highest >= 0 && pass.highest <= layers);
+    return xlm_stack_run(model, tape, &pass);
+}
+
+xlm_var **xlm_model_decode(const xlm_model *model, xlm_tape *tape, const xlm_text *text, xlm_var *memory,
+                           const int32_t *memory_offsets, int64_t highest, const int32_t *rows, int32_t n)
+{
+    const int64_t layers = model->config.decoder_layers;
+    const xlm_stack_pass pass = {.stack = XLM_STACK_DECODER, .text = text, .causal = true, .memory = memory,
+                                 .memory_offsets = memory_offsets, .highest = highest == XLM_TOP_LAYER ? layers : highest,
+                                 .rows = rows, .n = n};
+    g_assert(layers > 0 && pass.highest >= 0 && pass.highest <= layers);
+    return xlm_stack_run(model, tape, &pass);
 }

@@ -1,8 +1,7 @@
 /* xlm-mpi: the declarations of an objective. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "objective/declaration.h"
-
 #include <string.h>
 
+#include "objective/hosted.h"
 #include "objective/views.h"
 #include "tensor/tape.h"
 
@@ -198,10 +197,8 @@ void xlm_declare_gain(xlm_declaration *declaration, const char *name, int64_t co
 
 xlm_var *xlm_loss_param(xlm_loss *loss, xlm_tape *tape, const char *name)
 {
-    char *full = parameter_name(loss, name);
-    xlm_var *var = xlm_param(tape, full);
-    g_free(full);
-    return var;
+    g_autofree char *full = parameter_name(loss, name);
+    return xlm_param(tape, full);
 }
 
 xlm_var *xlm_loss_averaged_param(xlm_loss *loss, xlm_tape *tape, const char *name)

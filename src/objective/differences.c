@@ -71,8 +71,8 @@ bool xlm_differences_check(const xlm_differences *d, FILE *table, double *larges
 {
     if (!xlm_host_has_terms(d->host, d->input))
         return xlm_error_set(error, EX_SOFTWARE, "there are no terms in the batch");
-    double *gradient = g_new0(double, xlm_parameters_size(d->parameters));
-    void *saved = g_malloc0(xlm_host_states_bytes(d->host));
+    g_autofree double *gradient = g_new0(double, xlm_parameters_size(d->parameters));
+    g_autofree void *saved = g_malloc0(xlm_host_states_bytes(d->host));
     GError *failure = NULL;
     xlm_host_copy_states(d->host, saved, false);
     xlm_tape_constants(d->tape, XLM_CONSTANTS_KEEP);
@@ -96,8 +96,6 @@ bool xlm_differences_check(const xlm_differences *d, FILE *table, double *larges
     }
     xlm_tape_constants(d->tape, XLM_CONSTANTS_FREE);
     xlm_host_copy_states(d->host, saved, true);
-    g_free(saved);
-    g_free(gradient);
     if (failure != NULL)
         g_propagate_error(error, failure);
     return failure == NULL;

@@ -24,8 +24,7 @@ typedef struct xlm_differences {
 double xlm_differences_pass(const xlm_differences *d, double *gradient, const xlm_host_outputs *outputs);
 
 /* Compare the gradient of every parameter with differences of fourth order. table: receives a row for each parameter, or NULL.
- * [out] largest: the largest absolute gradient; NULL: not wanted. EX_SOFTWARE: a gradient or the loss of a second pass differs,
- *      or
+ * [out] largest: the largest absolute gradient; NULL: not wanted. EX_SOFTWARE: a gradient or the loss of a second pass differs, or
  * there are no terms. */
 bool xlm_differences_check(const xlm_differences *d, FILE *table, double *largest, GError **error);
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "objective/declaration.h"
 #include "objective/hosted.h"
 #include "objective/views.h"
 #include "tensor/tape.h"

@@ -60,4 +60,9 @@ struct xlm_host {
     bool estimating;         /* every objective that takes part in any step of the run takes part in every step */
 };
 
+/* Call the objective's `declare`, if it has one: its parameters "objectives/<name>/..." are added to `parameters`, its states and
+ * its average to those of the host, everything else to `hosted`. EX_CONFIG if a view cannot be encoded, or a declaration lacks
+ * what it needs. */
+bool xlm_declare(xlm_hosted *hosted, xlm_parameters *parameters, GError **error);
+
 #endif

@@ -1,7 +1,7 @@
 # Floor 4: the host of objectives. Compiled a second time in double precision for gradient checks, but for what finds modules and
 # reads files.
 objective_sources = \
-	src/objective/declaration.c src/objective/declaration.h \
+	src/objective/declaration.c \
 	src/objective/host.c src/objective/host.h \
 	src/objective/hosted.h src/objective/pass_input.h \
 	src/objective/loss_weight.c src/objective/loss_weight.h \

@@ -37,15 +37,13 @@ static const xlm_resource_reader *const readers[] = {&dictionaries, &tables, NUL
 
 static bool set_option(const xlm_loss_class *cls, const char *text, void *state, GError **error)
 {
-    char **pair = g_strsplit(text, "=", 2);
+    g_auto(GStrv) pair = g_strsplit(text, "=", 2);
     const xlm_option *o = cls->options;
     while (o != NULL && o->name != NULL && strcmp(o->name, g_strstrip(pair[0])) != 0)
         o++;
     const bool known = o != NULL && o->name != NULL && pair[1] != NULL;
-    const bool good = known ? xlm_option_set(o, g_strstrip(pair[1]), state, error)
-                            : xlm_error_set(error, EX_USAGE, "\"%s\" is not an option of %s as KEY=VALUE", text, cls->name);
-    g_strfreev(pair);
-    return good;
+    return known ? xlm_option_set(o, g_strstrip(pair[1]), state, error)
+                 : xlm_error_set(error, EX_USAGE, "\"%s\" is not an option of %s as KEY=VALUE", text, cls->name);
 }
 
 static bool is_given(const xlm_loss_check *check, const char *name)

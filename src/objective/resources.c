@@ -32,17 +32,14 @@ void xlm_resources_free(xlm_resources *resources)
 
 static const xlm_resource_reader *find_reader(const xlm_resources *resources, const char *kind, GError **error)
 {
-    GString *known = g_string_new(NULL);
-    const xlm_resource_reader *found = NULL;
+    g_autoptr(GString) known = g_string_new(NULL);
     for (const xlm_resource_reader *const *r = resources->readers; *r != NULL; r++) {
-        g_string_append_printf(known, "%s%s", known->len > 0 ? ", " : "", (*r)->kind);
         if (strcmp((*r)->kind, kind) == 0)
-            found = *r;
+            return *r;
+        g_string_append_printf(known, "%s%s", known->len > 0 ? ", " : "", (*r)->kind);
     }
-    if (found == NULL)
-        xlm_error_set(error, EX_CONFIG, "the objective asks for a file of kind \"%s\"; this program reads: %s", kind, known->str);
-    g_string_free(known, TRUE);
-    return found;
+    xlm_error_set(error, EX_CONFIG, "the objective asks for a file of kind \"%s\"; this program reads: %s", kind, known->str);
+    return NULL;
 }
 
 const void *xlm_resources_get(xlm_resources *resources, const char *kind, const char *path, GError **error)

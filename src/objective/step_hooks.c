@@ -165,13 +165,12 @@ GByteArray *xlm_host_published_zeros(const xlm_host *host, int k, int64_t n)
 {
     const size_t size = row_bytes(&host->objective[k]);
     GByteArray *rows = g_byte_array_sized_new((guint)(size * (size_t)n));
-    char *row = g_malloc0(size);
+    g_autofree char *row = g_malloc0(size);
     for (int64_t i = 0; i < n; i++) {
         const uint32_t instance = (uint32_t)i;
         memcpy(row, &instance, sizeof instance);
         g_byte_array_append(rows, (const guint8 *)row, (guint)size);
     }
-    g_free(row);
     return rows;
 }
 
@@ -186,8 +185,8 @@ static int by_instance(const void *a, const void *b)
 static void deliver(xlm_hosted *h, int64_t step, GByteArray *all)
 {
     const size_t size = row_bytes(h), n = all->len / size;
-    uint32_t *instances = g_new(uint32_t, MAX(n, 1));
-    char *values = g_malloc(MAX(n * h->published_bytes, 1));
+    g_autofree uint32_t *instances = g_new(uint32_t, MAX(n, 1));
+    g_autofree char *values = g_malloc(MAX(n * h->published_bytes, 1));
     if (n > 0)
         qsort(all->data, n, size, by_instance);
     for (size_t i = 0; i < n; i++) {
@@ -199,8 +198,6 @@ static void deliver(xlm_hosted *h, int64_t step, GByteArray *all)
     const xlm_published published = {.rows = (int64_t)n, .bytes = h->published_bytes, .instances = instances, .values = values,
                                      .step = step};
     h->spec.cls->publish(&h->loss, &published);
-    g_free(instances);
-    g_free(values);
 }
 
 void xlm_host_finish_step(xlm_host *host, int64_t step, GByteArray *const *published)

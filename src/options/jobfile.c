@@ -1,7 +1,7 @@
 /* xlm-mpi: job files, read and checked for form. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * GLib's key files hold the values. They join what occurs twice, give no line numbers and know no ';' comments, so the
- * text is walked line by line first: that finds every error with its line, and leaves a clean text that GLib takes. */
+ * GLib's key files hold the values. They merge what occurs twice, give no line numbers and have no ';' comments. So the text is
+ * first read line by line: this finds each error with its line, and makes a clean text for GLib. */
 #include "options/jobfile.h"
 
 #include <stdarg.h>
@@ -75,16 +75,14 @@ static const xlm_jobfile_kind *find_kind(const xlm_jobfile *job, const char *nam
 
 static bool refuse_kind(const xlm_jobfile *job, const char *place, const char *kind, GError **error)
 {
-    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (const xlm_jobfile_kind *k = job->kinds; k->name != NULL; k++)
         g_ptr_array_add(names, (void *)k->name);
     g_autofree char *advice = xlm_nearest_advice(kind, (const char *const *)names->pdata, names->len);
-    xlm_error_set(error, EX_CONFIG, "%s: unknown section [%s]; %s", place, kind, advice);
-    g_ptr_array_free(names, TRUE);
-    return false;
+    return xlm_error_set(error, EX_CONFIG, "%s: unknown section [%s]; %s", place, kind, advice);
 }
 
-/* The section that `text`, what is between the brackets, names: "stream mono" with one blank. NULL on error. */
+/* The section that `text`, the text between the brackets, names: "stream mono" with one blank. NULL on error. g_free. */
 static char *read_section(const xlm_jobfile *job, const char *place, const char *text, GError **error)
 {
     g_autofree char *kind_name = g_strndup(text, strcspn(text, " \t"));
@@ -106,7 +104,7 @@ static char *read_section(const xlm_jobfile *job, const char *place, const char 
     return section;
 }
 
-/* The present name of a key. place: for the warning, when it is a former one. */
+/* The present name of a key. place: for the warning, if it is a former name. */
 static const char *present_name(const xlm_jobfile *job, const char *place, const char *section, const char *key)
 {
     g_autofree char *kind_name = g_strndup(section, strcspn(section, " "));
@@ -121,7 +119,7 @@ static const char *present_name(const xlm_jobfile *job, const char *place, const
 
 /* ---- the text ---- */
 
-/* What is known while the lines go by. */
+/* The state while lines are read. */
 typedef struct walk {
     xlm_jobfile *job;
     GString *clean; /* what GLib gets */
@@ -131,27 +129,21 @@ typedef struct walk {
 
 static bool walk_header(walk *w, char *text, GError **error)
 {
-    char *end = strchr(text, ']'), *place = g_strdup_printf("%s:%d", w->job->path, w->line);
-    bool good = false;
-    if (end == NULL || end[1] != '\0') {
-        xlm_error_set(error, EX_CONFIG, "%s: \"%s\" is not a section; write [SECTION] or [SECTION NAME] and nothing "
-                      "after it", place, text);
-    } else {
-        *end = '\0';
-        g_free(w->section);
-        w->section = read_section(w->job, place, g_strstrip(text + 1), error);
-        const int before = w->section == NULL ? 0 : find_line(w->job, w->section, "");
-        if (before > 0)
-            xlm_error_set(error, EX_CONFIG, "%s: section [%s] is in line %d already; join the two", place,
-                          w->section, before);
-        good = w->section != NULL && before == 0;
-    }
-    if (good) {
-        note_line(w->job, w->section, "", w->line);
-        g_string_append_printf(w->clean, "[%s]\n", w->section);
-    }
-    g_free(place);
-    return good;
+    char *end = strchr(text, ']');
+    g_autofree char *place = g_strdup_printf("%s:%d", w->job->path, w->line);
+    if (end == NULL || end[1] != '\0')
+        return xlm_error_set(error, EX_CONFIG, "%s: \"%s\" is not a section; write [SECTION] or [SECTION NAME] and nothing "
+                             "after it", place, text);
+    *end = '\0';
+    g_free(w->section);
+    if ((w->section = read_section(w->job, place, g_strstrip(text + 1), error)) == NULL)
+        return false;
+    const int before = find_line(w->job, w->section, "");
+    if (before > 0)
+        return xlm_error_set(error, EX_CONFIG, "%s: section [%s] is already in line %d; join the two", place, w->section, before);
+    note_line(w->job, w->section, "", w->line);
+    g_string_append_printf(w->clean, "[%s]\n", w->section);
+    return true;
 }
 
 static bool walk_key(walk *w, char *text, GError **error)
@@ -168,13 +160,11 @@ static bool walk_key(walk *w, char *text, GError **error)
     if (w->section == NULL)
         return xlm_error_set(error, EX_CONFIG, "%s:%d: key \"%s\" is before the first section; put a [SECTION] "
                              "above it", path, w->line, key);
-    char *place = g_strdup_printf("%s:%d: [%s]", path, w->line, w->section);
+    g_autofree char *place = g_strdup_printf("%s:%d: [%s]", path, w->line, w->section);
     key = present_name(w->job, place, w->section, key);
-    g_free(place);
     const int before = find_line(w->job, w->section, key);
     if (before > 0)
-        return xlm_error_set(error, EX_CONFIG, "%s:%d: [%s]: key \"%s\" is in line %d already; remove one of the "
-                             "two", path, w->line, w->section, key, before);
+        return xlm_error_set(error, EX_CONFIG, "%s: key \"%s\" is already in line %d; remove one of the two", place, key, before);
     note_line(w->job, w->section, key, w->line);
     g_string_append_printf(w->clean, "%s=%s\n", key, g_strstrip(value));
     return true;
@@ -207,23 +197,19 @@ static bool read_text(xlm_jobfile *job, const char *text, size_t length, GError 
         return false;
     static const char byte_order_mark[] = "\xef\xbb\xbf";
     const size_t skip = length >= 3 && memcmp(text, byte_order_mark, 3) == 0 ? 3 : 0;
-    char *copy = g_strndup(text + skip, length - skip), *next = copy;
+    g_autofree char *copy = g_strndup(text + skip, length - skip);
+    g_auto(GStrv) lines = g_strsplit(copy, "\n", -1);
     walk w = {.job = job, .clean = g_string_new(NULL)};
     bool good = true;
-    while (next != NULL && good) {
-        char *line = next;
-        next = strchr(line, '\n');
-        if (next != NULL)
-            *next++ = '\0';
+    for (char **line = lines; *line != NULL && good; line++) {
         w.line++;
-        good = walk_line(&w, line, error);
+        good = walk_line(&w, *line, error);
     }
     g_autoptr(GError) failure = NULL;
     if (good && !g_key_file_load_from_data(job->keys, w.clean->str, w.clean->len, G_KEY_FILE_NONE, &failure))
         good = xlm_error_set(error, EX_CONFIG, "%s: %s", job->path, failure->message);
     g_string_free(w.clean, TRUE);
     g_free(w.section);
-    g_free(copy);
     return good;
 }
 
@@ -234,13 +220,8 @@ static bool refuse_absent(const xlm_jobfile *job, const char *argument, const ch
     gsize n;
     g_auto(GStrv) groups = g_key_file_get_groups(job->keys, &n);
     const char *nearest = xlm_nearest(section, (const char *const *)groups, (guint)n);
-    if (nearest != NULL)
-        xlm_error_set(error, EX_USAGE, "--set %s: %s has no section [%s]; did you mean [%s]?", argument, job->path,
-                      section, nearest);
-    else
-        xlm_error_set(error, EX_USAGE, "--set %s: %s has no section [%s]; add it there first", argument, job->path,
-                      section);
-    return false;
+    g_autofree char *advice = nearest != NULL ? g_strdup_printf("did you mean [%s]?", nearest) : g_strdup("add it there first");
+    return xlm_error_set(error, EX_USAGE, "--set %s: %s has no section [%s]; %s", argument, job->path, section, advice);
 }
 
 static bool override(xlm_jobfile *job, const char *argument, GError **error)
@@ -293,18 +274,14 @@ xlm_jobfile *xlm_jobfile_parse(const char *name, const char *text, size_t length
 
 xlm_jobfile *xlm_jobfile_load(const char *path, const xlm_jobfile_kind *kinds, char *const *overrides, GError **error)
 {
-    char *text;
+    g_autofree char *text = NULL;
     gsize length;
-    GError *failure = NULL;
-    if (!xlm_files_load(path, &text, &length, &failure)) {
-        const bool missing = g_error_matches(failure, G_FILE_ERROR, G_FILE_ERROR_NOENT);
-        xlm_error_set(error, EX_NOINPUT, "%s: %s", path, missing ? "no such job file" : failure->message);
-        g_error_free(failure);
-        return NULL;
-    }
-    xlm_jobfile *job = xlm_jobfile_parse(path, text, length, kinds, overrides, error);
-    g_free(text);
-    return job;
+    g_autoptr(GError) failure = NULL;
+    if (xlm_files_load(path, &text, &length, &failure))
+        return xlm_jobfile_parse(path, text, length, kinds, overrides, error);
+    const bool missing = g_error_matches(failure, G_FILE_ERROR, G_FILE_ERROR_NOENT);
+    xlm_error_set(error, EX_NOINPUT, "%s: %s", path, missing ? "no such job file" : failure->message);
+    return NULL;
 }
 
 void xlm_jobfile_free(xlm_jobfile *job)
@@ -326,12 +303,11 @@ bool xlm_jobfile_has(const xlm_jobfile *job, const char *section) { return g_key
 char **xlm_jobfile_names(const xlm_jobfile *job, const char *kind)
 {
     g_autoptr(GStrvBuilder) names = g_strv_builder_new();
-    char *start = g_strconcat(kind, " ", NULL), **groups = g_key_file_get_groups(job->keys, NULL);
+    g_autofree char *start = g_strconcat(kind, " ", NULL);
+    g_auto(GStrv) groups = g_key_file_get_groups(job->keys, NULL);
     for (char **group = groups; *group != NULL; group++)
         if (g_str_has_prefix(*group, start))
             g_strv_builder_add(names, *group + strlen(start));
-    g_strfreev(groups);
-    g_free(start);
     return g_strv_builder_end(names);
 }
 

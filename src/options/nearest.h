@@ -8,11 +8,11 @@
  * string alignment). Case and the difference between '-' and '_' do not count. */
 int xlm_edit_distance(const char *a, const char *b);
 
-/* The candidate nearest to `word`, the first of several; NULL when there is none within half of the word's length. */
+/* The candidate nearest to `word`, the first of several; NULL if there is none within half of the word's length. */
 const char *xlm_nearest(const char *word, const char *const *candidates, guint n);
 
-/* What to do about a wrong word, for the end of a message: `did you mean "steps"?`, or, when nothing is near,
- * `it is one of "a", "b", "c"`. g_free. */
+/* Advice about a wrong word, for the end of a message: `did you mean "steps"?` or, if nothing is near, `it is one of "a", "b",
+ * "c"`. g_free. */
 char *xlm_nearest_advice(const char *word, const char *const *candidates, guint n);
 
 #endif

@@ -17,7 +17,7 @@
 
 /* ---- ranges ---- */
 
-/* Bounds beyond these are as good as none. */
+/* Bounds beyond these are no bounds. */
 static bool has_minimum(const xlm_option *o) { return (o->minimum != 0 || o->maximum != 0) && o->minimum > -9e18; }
 static bool has_maximum(const xlm_option *o) { return (o->minimum != 0 || o->maximum != 0) && o->maximum < 9e18; }
 
@@ -57,7 +57,7 @@ static bool refuse_number(const xlm_option *option, const char *text, const char
                          range);
 }
 
-/* Text without the '_' between digits; NULL when it is no integer. g_free. */
+/* Text without the '_' between digits; NULL if it is not an integer. g_free. */
 static char *plain_digits(const char *text)
 {
     GString *out = g_string_new(NULL);
@@ -78,8 +78,7 @@ static bool set_int(const xlm_option *option, const char *text, void *into, GErr
     g_autofree char *digits = plain_digits(text);
     errno = 0;
     const int64_t value = digits == NULL ? 0 : g_ascii_strtoll(digits, NULL, 10);
-    const bool good = digits != NULL && errno == 0 && is_in_range(option, (double)value);
-    if (!good)
+    if (digits == NULL || errno != 0 || !is_in_range(option, (double)value))
         return refuse_number(option, text, "an integer", error);
     VALUE(int64_t, option, into) = value;
     return true;
@@ -111,22 +110,17 @@ static bool set_choice(const xlm_option *option, const char *text, void *into, G
 {
     g_auto(GStrv) words = g_strsplit(option->choices, "|", -1);
     const guint n = g_strv_length(words);
-    guint found = 0;
-    while (found < n && strcmp(words[found], text) != 0)
-        found++;
-    if (found < n)
-        VALUE(int64_t, option, into) = found;
-    else {
-        g_autofree char *advice = xlm_nearest_advice(text, (const char *const *)words, n);
-        xlm_error_set(error, EX_CONFIG, "%s = %s: is not one of %s; %s", option->name, text, option->choices, advice);
-    }
-    return found < n;
+    for (guint i = 0; i < n; i++)
+        if (strcmp(words[i], text) == 0) {
+            VALUE(int64_t, option, into) = i;
+            return true;
+        }
+    g_autofree char *advice = xlm_nearest_advice(text, (const char *const *)words, n);
+    return xlm_error_set(error, EX_CONFIG, "%s = %s: is not one of %s; %s", option->name, text, option->choices, advice);
 }
 
-static bool set_text(const xlm_option *option, const char *text, void *into, GError **error)
+static bool set_text(const xlm_option *option, const char *text, void *into, GError **error G_GNUC_UNUSED)
 {
-    if (*text == '\0' && option->default_value == NULL)
-        return xlm_error_set(error, EX_CONFIG, "%s: is empty; give %s", option->name, option->help);
     g_free(VALUE(char *, option, into));
     VALUE(char *, option, into) = *text == '\0' ? NULL : g_strdup(text);
     return true;
@@ -134,14 +128,11 @@ static bool set_text(const xlm_option *option, const char *text, void *into, GEr
 
 static bool set_list(const xlm_option *option, const char *text, void *into, GError **error)
 {
-    if (*text == '\0' && option->default_value == NULL)
-        return xlm_error_set(error, EX_CONFIG, "%s: is empty; give %s", option->name, option->help);
     char **items = *text == '\0' ? NULL : g_strsplit(text, ",", -1);
     for (char **item = items; item != NULL && *item != NULL; item++)
         if (*g_strstrip(*item) == '\0') {
             g_strfreev(items);
-            return xlm_error_set(error, EX_CONFIG, "%s = %s: an item of the list is empty; write a,b,c", option->name,
-                                 text);
+            return xlm_error_set(error, EX_CONFIG, "%s = %s: an item of the list is empty; write a,b,c", option->name, text);
         }
     g_strfreev(VALUE(char **, option, into));
     VALUE(char **, option, into) = items;
@@ -213,9 +204,10 @@ bool xlm_option_set(const xlm_option *option, const char *text, void *into, GErr
         [XLM_OPTION_TEXT] = set_text, [XLM_OPTION_CHOICE] = set_choice, [XLM_OPTION_LIST] = set_list,
         [XLM_OPTION_PIECEWISE] = set_piecewise,
     };
-    if (option->type == XLM_OPTION_TEXT || option->type == XLM_OPTION_LIST)
-        return set[option->type](option, text, into, error);
-    g_autofree char *value = without_comment(text);
+    const bool is_text = option->type == XLM_OPTION_TEXT || option->type == XLM_OPTION_LIST;
+    g_autofree char *value = is_text ? g_strdup(text) : without_comment(text);
+    if (is_text && *text == '\0' && option->default_value == NULL)
+        return xlm_error_set(error, EX_CONFIG, "%s: is empty; give %s", option->name, option->help);
     return set[option->type](option, value, into, error);
 }
 
@@ -306,11 +298,8 @@ void xlm_options_free(const xlm_option *table, void *from)
 static bool set_default(const xlm_option *option, void *into, GError **error)
 {
     g_autoptr(GError) wrong = NULL;
-    if (option->default_value == NULL || xlm_option_set(option, option->default_value, into, &wrong))
-        return true;
-    xlm_error_set(error, EX_SOFTWARE, "the default of an option does not fit it: %s; correct its table",
-                  wrong->message);
-    return false;
+    return option->default_value == NULL || xlm_option_set(option, option->default_value, into, &wrong) ||
+           xlm_error_set(error, EX_SOFTWARE, "the default of an option does not fit it: %s; correct its table", wrong->message);
 }
 
 bool xlm_options_defaults(const xlm_option *table, void *into, GError **error)
@@ -327,18 +316,16 @@ bool xlm_options_defaults(const xlm_option *table, void *into, GError **error)
 /* Mistakes on the command line are EX_USAGE, those in the file EX_CONFIG. */
 static int exit_code_at(const char *place) { return g_str_has_prefix(place, "--set ") ? EX_USAGE : EX_CONFIG; }
 
-static bool read_one(const xlm_option *option, const xlm_jobfile *job, const char *section, void *into,
-                     GError **error)
+static bool read_one(const xlm_option *option, const xlm_jobfile *job, const char *section, void *into, GError **error)
 {
     g_autofree char *text = xlm_jobfile_value(job, section, option->name);
     g_autofree char *place = xlm_jobfile_place(job, section, text != NULL ? option->name : NULL);
     g_autoptr(GError) wrong = NULL;
-    bool good = true;
-    if (text == NULL && option->default_value == NULL)
-        good = xlm_error_set(error, EX_CONFIG, "%s: key \"%s\" is missing; give %s", place, option->name, option->help);
-    else if (text != NULL && !xlm_option_set(option, text, into, &wrong))
-        good = xlm_error_set(error, exit_code_at(place), "%s: %s", place, wrong->message);
-    return good;
+    if (text == NULL)
+        return option->default_value != NULL ||
+               xlm_error_set(error, EX_CONFIG, "%s: key \"%s\" is missing; give %s", place, option->name, option->help);
+    return xlm_option_set(option, text, into, &wrong) ||
+           xlm_error_set(error, exit_code_at(place), "%s: %s", place, wrong->message);
 }
 
 bool xlm_options_read(const xlm_option *table, const xlm_jobfile *job, const char *section, void *into, GError **error)
@@ -353,24 +340,21 @@ bool xlm_options_read(const xlm_option *table, const xlm_jobfile *job, const cha
     return true;
 }
 
-bool xlm_options_check_keys(const xlm_option *const *tables, const xlm_jobfile *job, const char *section,
-                            GError **error)
+bool xlm_options_check_keys(const xlm_option *const *tables, const xlm_jobfile *job, const char *section, GError **error)
 {
-    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (; *tables != NULL; tables++)
         EACH_OPTION(option, *tables)
             g_ptr_array_add(names, (void *)option->name);
     g_auto(GStrv) keys = xlm_jobfile_keys(job, section);
-    bool good = true;
-    for (char **key = keys; *key != NULL && good; key++) {
+    for (char **key = keys; *key != NULL; key++) {
         if (g_ptr_array_find_with_equal_func(names, *key, g_str_equal, NULL))
             continue;
         g_autofree char *place = xlm_jobfile_place(job, section, *key);
         g_autofree char *advice = xlm_nearest_advice(*key, (const char *const *)names->pdata, names->len);
-        good = xlm_error_set(error, exit_code_at(place), "%s: unknown key \"%s\"; %s", place, *key, advice);
+        return xlm_error_set(error, exit_code_at(place), "%s: unknown key \"%s\"; %s", place, *key, advice);
     }
-    g_ptr_array_free(names, TRUE);
-    return good;
+    return true;
 }
 
 bool xlm_options_parse(const xlm_option *table, const xlm_jobfile *job, const char *section, void *into, GError **error)
@@ -424,9 +408,10 @@ bool xlm_options_check(const xlm_option *table, const void *from, GError **error
 
 enum { COLUMNS = 4, LINE_WIDTH = 118, MIN_MEANING = 40 };
 
-/* Name, type, default, range of an option. */
-static void print_columns(const xlm_option *option, char *columns[COLUMNS])
+/* Name, type, default and range of an option. g_strfreev. */
+static char **print_columns(const xlm_option *option)
 {
+    char **columns = g_new0(char *, COLUMNS + 1);
     static const char *const types[] = {
         [XLM_OPTION_INT] = "integer", [XLM_OPTION_REAL] = "number",   [XLM_OPTION_FLAG] = "flag",
         [XLM_OPTION_TEXT] = "text",   [XLM_OPTION_CHOICE] = "choice", [XLM_OPTION_LIST] = "list",
@@ -440,9 +425,10 @@ static void print_columns(const xlm_option *option, char *columns[COLUMNS])
     columns[3] = option->type == XLM_OPTION_CHOICE ? g_strdup(option->choices)
                  : option->type == XLM_OPTION_FLAG ? g_strdup("true|false")
                                                    : print_range(option);
+    return columns;
 }
 
-/* Words of `text` in lines of at most `width`, each but the first set in by `indent` blanks. */
+/* Append the words of `text` in lines of at most `width`, all but the first indented by `indent` blanks. */
 static void append_wrapped(GString *out, const char *text, int indent, int width)
 {
     g_auto(GStrv) words = g_strsplit(text, " ", -1);
@@ -462,23 +448,18 @@ static void append_wrapped(GString *out, const char *text, int indent, int width
 void xlm_options_help(const xlm_option *table, GString *out)
 {
     int widths[COLUMNS] = {0}, indent = 2;
-    char *columns[COLUMNS];
     EACH_OPTION(option, table) {
-        print_columns(option, columns);
-        for (int i = 0; i < COLUMNS; i++) {
+        g_auto(GStrv) columns = print_columns(option);
+        for (int i = 0; i < COLUMNS; i++)
             widths[i] = MAX(widths[i], (int)strlen(columns[i]));
-            g_free(columns[i]);
-        }
     }
     for (int i = 0; i < COLUMNS; i++)
         indent += widths[i] + 2;
     EACH_OPTION(option, table) {
-        print_columns(option, columns);
+        g_auto(GStrv) columns = print_columns(option);
         g_string_append(out, "  ");
-        for (int i = 0; i < COLUMNS; i++) {
+        for (int i = 0; i < COLUMNS; i++)
             g_string_append_printf(out, "%-*s  ", widths[i], columns[i]);
-            g_free(columns[i]);
-        }
         append_wrapped(out, option->help, indent, MAX(LINE_WIDTH - indent, MIN_MEANING));
     }
 }

@@ -9,8 +9,9 @@
  *
  * How values are written: INT as decimal digits with an optional sign, '_' between digits allowed (100_000), no 1e5 and
  * no 10k; REAL as any finite decimal number; FLAG as true, false, yes, no, on or off; CHOICE as one of its words; LIST
- * as items between commas, none empty; PIECEWISE as a REAL, or as items STEP:NUMBER whose steps rise. After all but a TEXT or
- * LIST a comment may be, begun by a blank and '#'; a '#' in a TEXT or LIST is part of it. A range that reaches 9e18 has no bound on that side. */
+ * as items between commas, none empty; PIECEWISE as a REAL, or as items STEP:NUMBER in the order of their steps. A comment, which
+ * begins with a blank and '#', may follow any value but a TEXT or LIST, of which a '#' is part. A range that reaches 9e18 has no
+ * bound on that side. */
 #ifndef XLM_OPTIONS_OPTIONS_H
 #define XLM_OPTIONS_OPTIONS_H
 
@@ -19,26 +20,23 @@
 #include "options/jobfile.h"
 
 /* Set every option in *into to its default, those without one to zero or NULL. What was in *into is overwritten, not
- * freed. EX_SOFTWARE when a default does not fit its own type or range (a table of a foreign plugin may be wrong). */
+ * freed. EX_SOFTWARE if a default does not fit its own type or range (the table of a plugin may be wrong). */
 bool xlm_options_defaults(const xlm_option *table, void *into, GError **error);
 
-/* Set every option in *into to what `section` of the job says, or else to its default. Keys that are not in the table
- * are not looked at. *into is overwritten, not freed; on failure nothing in it needs freeing.
- * EX_CONFIG (EX_USAGE for --set): a value that cannot be read or is out of range, or a missing one without default; the
- * message has file, line, section, key, value and what is allowed. */
+/* Set every option in *into to its value in `section` of the job, or to its default. Keys that are not in the table are ignored.
+ * *into is overwritten, not freed; on failure nothing in it needs freeing. EX_CONFIG (EX_USAGE for --set): a value that cannot be
+ * read or is out of range, or a missing one without default; the message has file, line, section, key, value and what is
+ * allowed. */
 bool xlm_options_read(const xlm_option *table, const xlm_jobfile *job, const char *section, void *into, GError **error);
 
-/* True when every key of the section is in one of the tables (NULL-terminated array); else an error that names the
- * nearest valid key. */
-bool xlm_options_check_keys(const xlm_option *const *tables, const xlm_jobfile *job, const char *section,
-                            GError **error);
+/* Is every key of the section in one of the tables (a NULL-terminated array)? If not, the error names the nearest valid key. */
+bool xlm_options_check_keys(const xlm_option *const *tables, const xlm_jobfile *job, const char *section, GError **error);
 
 /* Both: check the section's keys against one table and read it. */
-bool xlm_options_parse(const xlm_option *table, const xlm_jobfile *job, const char *section, void *into,
-                       GError **error);
+bool xlm_options_parse(const xlm_option *table, const xlm_jobfile *job, const char *section, void *into, GError **error);
 
-/* True when every number and choice in *from is in its range and finite, wherever it came from: a job file, a checkpoint, a
- * caller. EX_CONFIG: `layers = -1: must be an integer from 1 to 1000`. */
+/* Is every number and choice in *from in its range and finite, wherever it comes from: a job file, a checkpoint, a caller?
+ * EX_CONFIG: `layers = -1: must be an integer from 1 to 1000`. */
 bool xlm_options_check(const xlm_option *table, const void *from, GError **error);
 
 /* Free the texts and lists in *from and set them to NULL. Neither the struct nor other values change. */
@@ -50,11 +48,11 @@ bool xlm_option_set(const xlm_option *option, const char *text, void *into, GErr
  * "" for an empty text or list. g_free. */
 char *xlm_option_print(const xlm_option *option, const void *from);
 
-/* Append the values of all options in *from to `out` as lines `key = value` of a job file, which give the same when read again.
- * Of the same values it is the same text, however they were written before. */
+/* Append the values of all options in *from to `out` as lines `key = value` of a job file, which give the same values when read
+ * again. The same values always give the same text, however they were written. */
 void xlm_options_print(const xlm_option *table, const void *from, GString *out);
 
-/* Append the table to `out`, a line or more for each option: name, type, default, range or choices, meaning. */
+/* Append the table to `out`, one or more lines for each option: name, type, default, range or choices, meaning. */
 void xlm_options_help(const xlm_option *table, GString *out);
 
 #endif

@@ -3,31 +3,28 @@
 
 #include <string.h>
 
-/* Directories in the order of the search, existing or not; g_ptr_array_unref. */
+/* The directories in the order of the search, whether they exist or not. g_ptr_array_unref. */
 static GPtrArray *search_path(void)
 {
     GPtrArray *path = g_ptr_array_new_with_free_func(g_free);
     const char *given = g_getenv("XLM_PLUGIN_PATH");
-    if (given != NULL && *given != '\0') {
-        g_auto(GStrv) items = g_strsplit(given, ":", 0);
-        for (char **item = items; *item != NULL; item++)
-            if (**item != '\0')
-                g_ptr_array_add(path, g_strdup(*item));
-    }
-    char *program = g_file_read_link("/proc/self/exe", NULL);
+    g_auto(GStrv) items = g_strsplit(given != NULL ? given : "", ":", 0);
+    for (char **item = items; *item != NULL; item++)
+        if (**item != '\0')
+            g_ptr_array_add(path, g_strdup(*item));
+    g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
     if (program != NULL) {
         g_autofree char *folder = g_path_get_dirname(program), *base = g_path_get_basename(folder);
         /* libtool keeps the programs of a build tree in .libs and the modules in src/losses/.libs. */
         if (strcmp(base, ".libs") == 0)
             g_ptr_array_add(path, g_build_filename(folder, "..", "src", "losses", ".libs", NULL));
         g_ptr_array_add(path, g_build_filename(folder, "..", "lib", "xlm-mpi", "losses", NULL));
-        g_free(program);
     }
     g_ptr_array_add(path, g_strdup(XLM_PLUGIN_DIR));
     return path;
 }
 
-/* What the kinds are called or begin with, between `between`; g_free. */
+/* The names or the prefixes of the kinds, each followed by `name`, separated by `between`. g_free. */
 static char *join(const xlm_plugin_kind *const *kinds, bool prefixes, const char *name, const char *between)
 {
     GString *out = g_string_new(NULL);
@@ -38,12 +35,10 @@ static char *join(const xlm_plugin_kind *const *kinds, bool prefixes, const char
 
 static void refuse_absent(const xlm_plugin_kind *const *kinds, const char *name, const char *tried, GError **error)
 {
-    char **names = xlm_plugin_names(), *known = g_strjoinv(", ", names), *wanted = join(kinds, false, "", " or ");
+    g_auto(GStrv) names = xlm_plugin_names();
+    g_autofree char *known = g_strjoinv(", ", names), *wanted = join(kinds, false, "", " or ");
     xlm_error_set(error, EX_CONFIG, "no %s plugin \"%s\" in %s; modules there: %s; a plugin of your own is named by its path "
                   "(plugin = ./%s.so)", wanted, name, tried, *known != '\0' ? known : "none", name);
-    g_free(wanted);
-    g_free(known);
-    g_strfreev(names);
 }
 
 static char *find(const xlm_plugin_kind *const *kinds, const char *name, GError **error)
@@ -52,34 +47,26 @@ static char *find(const xlm_plugin_kind *const *kinds, const char *name, GError 
         return g_strdup(name);
     g_autoptr(GPtrArray) path = search_path();
     g_autoptr(GString) tried = g_string_new(NULL);
-    char *found = NULL;
-    for (guint i = 0; i < path->len && found == NULL; i++) {
-        char *file = g_strdup_printf("%s/%s.so", (const char *)path->pdata[i], name);
+    for (guint i = 0; i < path->len; i++) {
+        g_autofree char *file = g_strdup_printf("%s/%s.so", (const char *)path->pdata[i], name);
         g_string_append_printf(tried, "%s%s", i > 0 ? ", " : "", (const char *)path->pdata[i]);
         if (g_file_test(file, G_FILE_TEST_EXISTS))
-            found = file;
-        else
-            g_free(file);
+            return g_steal_pointer(&file);
     }
-    if (found == NULL)
-        refuse_absent(kinds, name, tried->str, error);
-    return found;
+    refuse_absent(kinds, name, tried->str, error);
+    return NULL;
 }
 
 /* "dir/my-loss.so" -> "my_loss" */
 static char *symbol_name(const char *file)
 {
-    char *base = g_path_get_basename(file);
-    char *dot = strrchr(base, '.');
+    char *base = g_path_get_basename(file), *dot = strrchr(base, '.');
     if (dot != NULL)
         *dot = '\0';
-    for (char *c = base; *c != '\0'; c++)
-        if (!g_ascii_isalnum(*c))
-            *c = '_';
-    return base;
+    return g_strcanon(base, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS, '_');
 }
 
-/* The class in the module, of the first kind that it has one of. */
+/* Find the class in the module, of the first kind of which it has one. */
 static bool find_class(const xlm_plugin_kind *const *kinds, const char *file, xlm_plugin *plugin, GError **error)
 {
     g_autofree char *name = symbol_name(file);
@@ -141,22 +128,13 @@ char **xlm_plugin_names(void)
     g_autoptr(GPtrArray) path = search_path();
     GPtrArray *names = g_ptr_array_new();
     for (guint i = 0; i < path->len; i++) {
-        GDir *folder = g_dir_open(path->pdata[i], 0, NULL);
+        g_autoptr(GDir) folder = g_dir_open(path->pdata[i], 0, NULL);
         const char *entry;
         while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
-            if (!g_str_has_suffix(entry, ".so"))
-                continue;
-            char *name = g_strndup(entry, strlen(entry) - 3);
-            bool known = false;
-            for (guint k = 0; k < names->len; k++)
-                known |= strcmp(names->pdata[k], name) == 0;
-            if (known)
-                g_free(name);
-            else
-                g_ptr_array_add(names, name);
+            g_autofree char *name = g_str_has_suffix(entry, ".so") ? g_strndup(entry, strlen(entry) - 3) : NULL;
+            if (name != NULL && !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+                g_ptr_array_add(names, g_steal_pointer(&name));
         }
-        if (folder != NULL)
-            g_dir_close(folder);
     }
     g_ptr_array_sort(names, by_name);
     g_ptr_array_add(names, NULL);

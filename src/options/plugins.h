@@ -1,11 +1,11 @@
 /* xlm-mpi: finding and loading plugins. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A plugin is named by a path (`./my-loss.so`, anything with a slash) or by a bare name (`mlm`), which is looked for as
- * NAME.so in: the directories of XLM_PLUGIN_PATH (colon-separated), the build tree when the program runs from it,
+ * A plugin is named by a path (`./my-loss.so`, anything with a slash) or by a bare name (`mlm`), for which NAME.so is searched
+ * for in: the directories of XLM_PLUGIN_PATH (colon-separated), the build tree when the program runs from it,
  * ../lib/xlm-mpi/losses beside the program's directory, and the directory given to configure.
  *
- * There are kinds of plugins: objectives (objective/loss_plugins.h) and stages of streams (stream/stage_plugins.h). A module has a
- * class of one kind, under the kind's prefix and the name of its file: my-loss.so exports `xlm_loss_my_loss`. */
+ * There are kinds of plugins: objectives (objective/loss_plugins.h) and stages of streams (stream/stage_plugins.h). A module has
+ * a class of one kind, under the kind's prefix and the name of its file: my-loss.so exports `xlm_loss_my_loss`. */
 #ifndef XLM_OPTIONS_PLUGINS_H
 #define XLM_OPTIONS_PLUGINS_H
 
@@ -27,7 +27,7 @@ typedef struct xlm_plugin_kind {
 } xlm_plugin_kind;
 
 struct xlm_plugin {
-    GModule *module; /* what keeps it in memory */
+    GModule *module; /* keeps it in memory */
     const xlm_plugin_kind *kind;
     const void *cls; /* its class, of the kind */
     const char *summary;
@@ -35,8 +35,8 @@ struct xlm_plugin {
     size_t state_size; /* bytes of the struct that the options are read into */
 };
 
-/* Load a plugin of one of the kinds (NULL-terminated); xlm_plugin_unload. Errors: EX_CONFIG when it is not found (the message lists
- * where it was looked for), has no class of its name, another ABI number, or a class that is not whole. */
+/* Load a plugin of one of the kinds (NULL-terminated). xlm_plugin_unload. EX_CONFIG: it is not found (the message lists where it
+ * was searched for), has no class of its name, another ABI number, or an incomplete class. */
 bool xlm_plugin_load(const xlm_plugin_kind *const *kinds, const char *name, xlm_plugin *plugin, GError **error);
 /* A plugin of zeros is allowed. */
 void xlm_plugin_unload(xlm_plugin *plugin);

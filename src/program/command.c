@@ -49,6 +49,7 @@ static char *join_texts(const xlm_command_program *program, const xlm_command *o
 static bool parse(const xlm_command_program *p, const xlm_command *called, int *argc, char ***argv, GError **error)
 {
     xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{NULL, NULL}};
+    g_autoptr(GPtrArray) titles = g_ptr_array_new_with_free_func(g_free);
     int n = 0;
     bool precision = false;
     for (int i = 0; i < p->n; i++)
@@ -56,7 +57,8 @@ static bool parse(const xlm_command_program *p, const xlm_command *called, int *
             const xlm_command *c = p->commands[i];
             precision = precision || c->precision;
             g_assert(n + 3 < XLM_PROGRAM_GROUPS);
-            groups[n++] = (xlm_program_group){c->title, c->options};
+            g_ptr_array_add(titles, c->title != NULL ? g_strdup(c->title) : g_strconcat("Options of ", c->name, NULL));
+            groups[n++] = (xlm_program_group){titles->pdata[titles->len - 1], c->options};
             if (c->more_options != NULL)
                 groups[n++] = (xlm_program_group){c->more_title, c->more_options};
         }
@@ -92,12 +94,16 @@ static const xlm_command *read_command(const xlm_command_program *program, int *
         xlm_error_set(error, EX_USAGE, "give a command first: %s; see %s --help", names, program->name);
         return NULL;
     }
-    if (threads < 0) {
-        xlm_error_set(error, EX_USAGE, "--threads=%" G_GINT64_FORMAT ": at least 1", threads);
+    *first = named && strcmp(called->name, word) == 0 ? 2 : 1;
+    const int n = *argc - *first;
+    if (n < called->takes.min || n > called->takes.max) {
+        xlm_error_set(error, EX_USAGE, "%s takes %s; see %s %s --help", called->name, called->takes.what, program->name,
+                      called->name);
         return NULL;
     }
-    *first = named && strcmp(called->name, word) == 0 ? 2 : 1;
-    return called->check(*argc - *first, error) ? called : NULL;
+    const bool good = xlm_program_is_in("threads", threads, 0, G_MAXINT64, error) &&
+                      (called->check == NULL || called->check(error));
+    return good ? called : NULL;
 }
 
 int xlm_command_main(const xlm_command_program *program, int argc, char **argv)
@@ -110,14 +116,18 @@ int xlm_command_main(const xlm_command_program *program, int argc, char **argv)
     if (xlm_program_open(program->name, &comm, &argc, &argv, &error)) {
         xlm_hardware hardware;
         xlm_hardware_open(&hardware, (int)threads, comm.local_ranks);
-        command->run(&comm, argv + first, &error);
+        if (command->run != NULL) {
+            command->run(&comm, argv + first, &error);
+        } else {
+            if (comm.rank == 0)
+                command->run_alone(argv + first, &error);
+            xlm_comm_agree(&comm, &error);
+        }
     }
     for (int i = 0; i < program->n; i++) {
         const xlm_command *c = program->commands[i];
-        const xlm_program_group groups[] = {{c->title, c->options}, {c->more_title, c->more_options}, {NULL, NULL}};
+        const xlm_program_group groups[] = {{c->name, c->options}, {c->more_title, c->more_options}, {NULL, NULL}};
         xlm_program_free_options(groups);
-        if (c->free_chosen != NULL)
-            c->free_chosen();
     }
     g_free(xlm_command_line);
     return xlm_comm_close(&comm, error);

@@ -1,8 +1,8 @@
 /* xlm-mpi: programs of several commands, such as `xlm_embed alignment`. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A command is one file, <program>_<command>.c, and one line in the table of its program. Only the options of the command that is
- * called are known, so that those of another command are refused. A program may have a command that is called if none is
- * named. */
+ * called are known, so that those of another command are refused. The first command of a program may be
+ * the one that is called if none is named. */
 #ifndef XLM_PROGRAM_COMMAND_H
 #define XLM_PROGRAM_COMMAND_H
 
@@ -15,16 +15,22 @@ typedef struct xlm_command {
     const char *purpose;   /* one line, without a full stop */
     const char *notes;     /* paragraphs for --help */
     const char *examples;  /* lines for --help */
-    const char *title;     /* of its options */
+    const char *title;     /* of its options; NULL: "Options of NAME" */
     const GOptionEntry *options;
     const char *more_title; /* of a second group of options; NULL: there is none */
     const GOptionEntry *more_options;
     bool precision; /* computes with a model: has --precision */
-    /* Called before MPI starts with the n arguments after the command's name: do they fit the options? EX_USAGE. */
-    bool (*check)(int n, GError **error);
-    /* Collective. The program's command line is in xlm_command_line. *error: agreed on. */
+    struct {
+        const char *what; /* "a checkpoint, a dictionary and a corpus" */
+        int min, max;
+    } takes; /* arguments after the command's name */
+    /* Called before MPI starts: are the options right? EX_USAGE. NULL: there is nothing to check. */
+    bool (*check)(GError **error);
+    /* Collective. arguments: those after the command's name, ended by NULL. The program's command line is in xlm_command_line.
+     * *error: agreed on. */
     void (*run)(const xlm_comm *comm, char *const *arguments, GError **error);
-    void (*free_chosen)(void); /* what `check` has made of the options; NULL: nothing */
+    /* Instead of `run`: called on rank 0 only; its error is agreed on afterwards. */
+    bool (*run_alone)(char *const *arguments, GError **error);
 } xlm_command;
 
 typedef struct xlm_command_program {

@@ -1,19 +1,15 @@
 /* xlm-mpi: options that say which sentence pairs, of several commands. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "program/pair_options.h"
 
+#include <errno.h>
 #include <string.h>
 
+#include "aligners/align_input.h"
 #include "model_aligner/model_links.h"
 
-bool xlm_pair_options_languages(const char *text, char *languages[2], GError **error)
+bool xlm_pair_options_languages(const char *text, char ***languages, GError **error)
 {
-    if (text == NULL)
-        return true;
-    g_auto(GStrv) names = g_strsplit(text, ",", -1);
-    const bool good = g_strv_length(names) == 2 && *names[0] != '\0' && *names[1] != '\0';
-    for (int s = 0; s < 2 && good; s++)
-        languages[s] = g_strdup(names[s]);
-    return good || xlm_error_set(error, EX_USAGE, "--languages=%s: must be the languages of source and target, as in en,de", text);
+    return xlm_program_list("languages", text, 2, 2, "the languages of source and target, as in en,de", languages, error);
 }
 
 bool xlm_pair_options_split(const char *text, xlm_split otherwise, bool splits[2], GError **error)
@@ -36,4 +32,21 @@ bool xlm_pair_options_layer(const char *text, int64_t otherwise, int64_t *layer,
         return xlm_error_set(error, EX_USAGE, "--layer=%s: must be the number of a layer, from 0, or all", text);
     *layer = (int64_t)number;
     return true;
+}
+
+bool xlm_pair_options_source(const xlm_comm *comm, char *const *paths, const char *split, bool *corpus, GError **error)
+{
+    bool is[2] = {false, false};
+    GError *failure = NULL;
+    for (int f = 0; paths[f] != NULL; f++)
+        is[f] = xlm_align_is_corpus(comm, paths[f]);
+    *corpus = is[0];
+    if (paths[1] != NULL && (is[0] || is[1]))
+        xlm_error_set(&failure, EX_USAGE, "%s: is HDF5, not text; a corpus has the sentences of both languages, so give it alone",
+                      paths[is[0] ? 0 : 1]);
+    else if (comm->rank == 0 && !is[0] && !g_file_test(paths[0], G_FILE_TEST_EXISTS))
+        xlm_error_set(&failure, EX_NOINPUT, "%s: %s", paths[0], g_strerror(ENOENT));
+    else if (!is[0] && split != NULL)
+        xlm_error_set(&failure, EX_USAGE, "--split is only for a corpus, and %s is not one; leave it out", paths[0]);
+    return xlm_comm_agree_on(comm, failure, error);
 }

@@ -2,6 +2,7 @@
 #include "program/program.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include "kernels/kernels.h"
 #include "model/model_file.h"
 #include "store/store.h"
+#include "text/fields.h"
 
 static const char exit_codes[] =
     "Exit codes:\n"
@@ -53,15 +55,15 @@ static gboolean help, version;
 static char *progress;
 static const GOptionEntry standard_options[] = {
     {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "show this help and exit", NULL},
-    {"version", 0, 0, G_OPTION_ARG_NONE, &version, "show the version, those of the libraries, and the kernels used on this "
-                                                   "processor", NULL},
+    {"version", 0, 0, G_OPTION_ARG_NONE, &version,
+     "show the version, those of the libraries, and the kernels used on this processor", NULL},
     {.long_name = NULL}};
 
 static const GOptionEntry progress_options[] = {
     {"progress", 0, 0, G_OPTION_ARG_STRING, &progress,
      "how progress is shown: a live line if messages go to a terminal, otherwise one line per interval (auto, the default); a "
-     "live line on the terminal, even if messages go to a file (line); one line per interval (log); not at all (none)",
-     "auto|line|log|none"},
+     "live line on the terminal, even if messages go to a file (line); one line per interval (log); not at all "
+     "(none)", "auto|line|log|none"},
     {.long_name = NULL}};
 
 static char *precision;
@@ -70,71 +72,55 @@ static bool precision_given;
 static const GOptionEntry precision_options[] = {
     {"precision", 0, 0, G_OPTION_ARG_STRING, &precision,
      "precision of the factors of matrix products, with parameters and in attention (default: float32); bfloat16 halves their "
-     "time on processors with AVX512_BF16 or AMX, and changes results slightly",
-     "float32|bfloat16"},
+     "time on processors with AVX512_BF16 or AMX, and changes results slightly", "float32|bfloat16"},
     {.long_name = NULL}};
 
 static bool set_precision(GError **error)
 {
-    int which = 0;
-    while (precision != NULL && which < XLM_PRECISIONS && strcmp(precision, xlm_precision_names[which]) != 0)
-        which++;
-    precision_given = precision != NULL;
+    const char *const words[] = {xlm_precision_names[XLM_FLOAT32], xlm_precision_names[XLM_BFLOAT16], NULL};
+    g_autofree char *word = g_steal_pointer(&precision);
+    precision_given = word != NULL;
+    if (!xlm_program_is_one_of("precision", word, words, error))
+        return false;
+    const xlm_precision which = (xlm_precision)xlm_program_number_of(word, words);
     const char *lacks = which == XLM_BFLOAT16 ? xlm_packed_lacks(XLM_BFLOAT16) : NULL;
-    if (which == XLM_PRECISIONS)
-        xlm_error_set(error, EX_USAGE, "--precision=%s: must be float32 or bfloat16", precision);
-    else if (lacks != NULL)
-        xlm_error_set(error, EX_UNAVAILABLE, "--precision=bfloat16: %s; use float32", lacks);
-    else
-        xlm_model_file_set_precision((xlm_precision)which);
-    g_clear_pointer(&precision, g_free);
-    return *error == NULL;
+    if (lacks != NULL)
+        return xlm_error_set(error, EX_UNAVAILABLE, "--precision=bfloat16: %s; use float32", lacks);
+    xlm_model_file_set_precision(which);
+    return true;
 }
 
 bool xlm_program_has_precision(void) { return precision_given; }
 
 static bool set_progress(GError **error)
 {
-    static const char *const words[] = {"auto", "line", "log", "none"};
-    size_t mode = 0;
-    while (progress != NULL && mode < G_N_ELEMENTS(words) && strcmp(progress, words[mode]) != 0)
-        mode++;
-    if (mode == G_N_ELEMENTS(words))
-        xlm_error_set(error, EX_USAGE, "--progress=%s: must be auto, line, log or none", progress);
-    else
-        xlm_log_set_progress((xlm_progress_mode)mode);
-    g_clear_pointer(&progress, g_free);
-    return mode < G_N_ELEMENTS(words);
+    static const char *const words[] = {"auto", "line", "log", "none", NULL};
+    g_autofree char *word = g_steal_pointer(&progress);
+    if (!xlm_program_is_one_of("progress", word, words, error))
+        return false;
+    xlm_log_set_progress((xlm_progress_mode)xlm_program_number_of(word, words));
+    return true;
 }
 
 /* ---- files ---- */
 
-enum { FILE_FLAGS = XLM_READS | XLM_WRITES | XLM_DIRECTORY | XLM_REPLACES };
+enum { FILE_ROLES = XLM_READS | XLM_WRITES | XLM_DIRECTORY, FILE_FLAGS = FILE_ROLES | XLM_REPLACES };
 
 static bool is_array(const GOptionEntry *e)
 {
     return e->arg == G_OPTION_ARG_FILENAME_ARRAY || e->arg == G_OPTION_ARG_STRING_ARRAY;
 }
 
-static void check_entry(const GOptionEntry *e)
-{
-    const bool names_file = e->arg == G_OPTION_ARG_FILENAME || e->arg == G_OPTION_ARG_FILENAME_ARRAY;
-    if (names_file && !(e->flags & (XLM_READS | XLM_WRITES | XLM_DIRECTORY)))
-        g_error("--%s: its table does not say whether the file is read or written", e->long_name);
-}
-
 /* Is it one of the files that a run keeps in its directory? Options must not replace these. */
 static bool is_of_run(const char *path)
 {
-    static const char *const own[] = {"metrics.csv", "job.conf", "job-as-run.conf", "latest", "best", "lock", "average.h5"};
+    static const char *const own[] = {"metrics.csv", "job.conf", "job-as-run.conf", "latest", "best", "lock", "average.h5",
+                                      NULL};
     g_autofree char *name = g_path_get_basename(path), *directory = g_path_get_dirname(path);
     g_autofree char *metrics = g_build_filename(directory, own[0], NULL), *latest = g_build_filename(directory, "latest", NULL);
-    bool is = g_str_has_prefix(name, "checkpoint-") && g_str_has_suffix(name, ".h5");
-    for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
-        is = is || g_str_equal(name, own[i]);
-    is = is && g_file_test(path, G_FILE_TEST_EXISTS) && g_file_test(metrics, G_FILE_TEST_EXISTS) &&
-         g_file_test(latest, G_FILE_TEST_IS_SYMLINK);
-    return is;
+    const bool named = g_strv_contains(own, name) || (g_str_has_prefix(name, "checkpoint-") && g_str_has_suffix(name, ".h5"));
+    return named && g_file_test(path, G_FILE_TEST_EXISTS) && g_file_test(metrics, G_FILE_TEST_EXISTS) &&
+           g_file_test(latest, G_FILE_TEST_IS_SYMLINK);
 }
 
 static bool declare_file(const char *path, const char *option, int flags, GError **error)
@@ -204,7 +190,8 @@ static void add_group(GOptionContext *context, const xlm_program_group *added)
     for (const GOptionEntry *e = added->entries; e->long_name != NULL; e++) {
         GOptionEntry entries[] = {*e, {.long_name = NULL}};
         entries[0].flags = (e->flags & ~FILE_FLAGS) | G_OPTION_FLAG_NOALIAS;
-        check_entry(e);
+        if ((e->arg == G_OPTION_ARG_FILENAME || e->arg == G_OPTION_ARG_FILENAME_ARRAY) && !(e->flags & FILE_ROLES))
+            g_error("--%s: its table does not say whether the file is read or written", e->long_name);
         g_option_group_add_entries(group, entries);
     }
     g_option_context_add_group(context, group);
@@ -297,8 +284,11 @@ bool xlm_program_parse(const xlm_program *program, const xlm_program_group *grou
            declare_files(program, groups, *argc, *argv, error);
 }
 
+static GPtrArray *lists; /* char ** */
+
 void xlm_program_free_options(const xlm_program_group *groups)
 {
+    g_clear_pointer(&lists, g_ptr_array_unref);
     for (const xlm_program_group *g = groups; g->title != NULL; g++)
         for (const GOptionEntry *e = g->entries; e->long_name != NULL; e++)
             if (is_array(e))
@@ -321,12 +311,38 @@ const char *xlm_program_argument(const xlm_program *program, int argc, char *con
     return NULL;
 }
 
+bool xlm_program_is_in(const char *option, gint64 number, gint64 min, gint64 max, GError **error)
+{
+    if (number >= min && number <= max)
+        return true;
+    if (max == G_MAXINT64)
+        return xlm_error_set(error, EX_USAGE, "--%s=%" PRId64 ": must be at least %" PRId64, option, number, min);
+    return xlm_error_set(error, EX_USAGE, "--%s=%" PRId64 ": must be from %" PRId64 " to %" PRId64, option, number, min, max);
+}
+
 bool xlm_program_is_one_of(const char *option, const char *word, const char *const *words, GError **error)
 {
     if (word == NULL || g_strv_contains(words, word))
         return true;
-    g_autofree char *all = g_strjoinv(", ", (char **)words);
-    return xlm_error_set(error, EX_USAGE, "--%s=%s: must be one of %s", option, word, all);
+    g_autoptr(GString) all = g_string_new(words[0]);
+    for (int i = 1; words[i] != NULL; i++)
+        g_string_append_printf(all, "%s%s", words[i + 1] != NULL ? ", " : " or ", words[i]);
+    return xlm_error_set(error, EX_USAGE, "--%s=%s: must be %s", option, word, all->str);
+}
+
+bool xlm_program_list(const char *option, const char *text, guint min, guint max, const char *what, char ***items,
+                      GError **error)
+{
+    if (text == NULL)
+        return true;
+    if (lists == NULL)
+        lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
+    g_ptr_array_add(lists, *items = g_strsplit(text, ",", -1));
+    const guint n = g_strv_length(*items);
+    bool good = n >= min && n <= max;
+    for (guint i = 0; i < n; i++)
+        good = *g_strstrip((*items)[i]) != '\0' && good;
+    return good || xlm_error_set(error, EX_USAGE, "--%s=%s: must be %s", option, text, what);
 }
 
 int xlm_program_number_of(const char *word, const char *const *words)
@@ -358,8 +374,18 @@ bool xlm_program_flush(GError **error)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
     /* Output may have been dropped earlier: then nothing is left to flush, and the reason is lost. */
-    return xlm_error_set(error, EX_IOERR, "standard output: %s", errno != 0 ? g_strerror(errno) : "not all output could be "
-                                                                                                  "written");
+    return xlm_error_set(error, EX_IOERR, "standard output: %s",
+                         errno != 0 ? g_strerror(errno) : "not all output could be written");
+}
+
+bool xlm_program_end_table(const xlm_comm *comm, const char *path, GString *csv, GError **error)
+{
+    GError *failure = NULL;
+    if (comm->rank == 0 && xlm_program_flush(&failure) && path != NULL)
+        xlm_fields_write(path, g_steal_pointer(&csv), &failure);
+    if (csv != NULL)
+        g_string_free(csv, TRUE);
+    return xlm_comm_agree_on(comm, failure, error);
 }
 
 int xlm_program_printed(const xlm_program *program)

@@ -49,7 +49,7 @@ typedef struct xlm_program_group {
  * those that options and arguments read, and with those that a run keeps in its directory. EX_USAGE. */
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error);
 
-/* Frees the texts that options have set; once more is allowed. */
+/* Frees the texts that options have set, and the lists that were made of them; once more is allowed. */
 void xlm_program_free_options(const xlm_program_group *groups);
 
 /* Starts MPI after the options are read; rank 0 checks that the files that options name can be created. error: that of parsing,
@@ -66,8 +66,15 @@ char *xlm_program_command(const xlm_program *program, char *const *argv);
  * with EX_USAGE. */
 const char *xlm_program_argument(const xlm_program *program, int argc, char *const *argv, const char *what, GError **error);
 
-/* Is the value of an option (NULL if it was not given) one of the words, an array ended by NULL? EX_USAGE. */
+/* Checks of the values of options; option: its name without dashes. EX_USAGE.
+ * Is the number in min to max? max = G_MAXINT64: it has no upper limit. */
+bool xlm_program_is_in(const char *option, gint64 number, gint64 min, gint64 max, GError **error);
+/* Is the word (NULL if it was not given) one of the words, an array ended by NULL? */
 bool xlm_program_is_one_of(const char *option, const char *word, const char *const *words, GError **error);
+/* Are there min to max items between commas, none empty? what: what they must be, for the message. text NULL: *items is not
+ * changed. [out] items: without the blanks around them, ended by NULL; they are freed by xlm_program_free_options. */
+bool xlm_program_list(const char *option, const char *text, guint min, guint max, const char *what, char ***items,
+                      GError **error);
 /* The number of a word that is one of them; 0 for NULL. */
 int xlm_program_number_of(const char *word, const char *const *words);
 /* Parses a number of bytes: 512M, 4G, 1.5g, at least 1M. text NULL: *bytes is not changed. EX_USAGE. */
@@ -75,6 +82,10 @@ bool xlm_program_read_bytes(const char *option, const char *text, int64_t *bytes
 
 /* Flushes standard output. EX_IOERR if any of it was lost. */
 bool xlm_program_flush(GError **error);
+
+/* Collective. The end of a command's output: rank 0 flushes standard output and, if path is not NULL, writes the table of --csv
+ * there. Frees csv. EX_IOERR, EX_CANTCREAT. */
+bool xlm_program_end_table(const xlm_comm *comm, const char *path, GString *csv, GError **error);
 
 /* The exit code of a program that has printed its output: EX_OK, or EX_IOERR with a message if any of it was lost. For output
  * without MPI. */

@@ -3,25 +3,16 @@
 
 #include "lexicon/frequency.h"
 
-bool xlm_space_inputs_languages(const char *text, const char *what, char ***languages, GError **error)
+bool xlm_space_inputs_check_corpus(const xlm_corpus *corpus, const xlm_vocabulary *vocabulary, const char *model, GError **error)
 {
-    *languages = text != NULL ? g_strsplit(text, ",", -1) : NULL;
-    if (text == NULL)
-        return true;
-    const guint n = g_strv_length(*languages);
-    for (guint i = 0; i < n; i++)
-        if (*g_strstrip((*languages)[i]) == '\0')
-            return xlm_error_set(error, EX_USAGE, "%s=%s: a language has no name", what, text);
-    return n == 1 || n == 2 || xlm_error_set(error, EX_USAGE, "%s=%s: are %u languages; give one or two", what, text, n);
+    return xlm_vocabulary_digest(xlm_corpus_vocabulary(corpus)) == xlm_vocabulary_digest(vocabulary) ||
+           xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords than %s has", model, xlm_corpus_path(corpus));
 }
 
 /* The rows of the training text of a side's language. */
 static bool choose_rows(const xlm_word_side *side, const xlm_corpus *corpus, GArray **rows, GError **error)
 {
-    const xlm_corpus_text *text = xlm_corpus_find_text(corpus, XLM_TRAIN, side->name);
-    if (text == NULL)
-        return xlm_error_set(error, EX_DATAERR, "%s: there is no training text of %s", xlm_corpus_path(corpus), side->name);
-    g_autoptr(GArray) list = xlm_frequency_list(corpus, text, error);
+    g_autoptr(GArray) list = xlm_frequency_list_of(corpus, side->name, error);
     if (list == NULL)
         return false;
     *rows = g_array_new(FALSE, FALSE, sizeof(int32_t));
@@ -41,9 +32,7 @@ static bool choose_by_corpus(xlm_space_inputs *in, const char *path, GError **er
     g_autoptr(xlm_corpus) corpus = xlm_corpus_open(path, error);
     if (corpus == NULL)
         return false;
-    bool good = xlm_vocabulary_digest(xlm_corpus_vocabulary(corpus)) == xlm_vocabulary_digest(loaded->vocabulary) ||
-                xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords than %s has",
-                              xlm_word_space_path(in->spaces[0]), path);
+    bool good = xlm_space_inputs_check_corpus(corpus, loaded->vocabulary, xlm_word_space_path(in->spaces[0]), error);
     for (int s = 0; s < in->sides.n && good; s++)
         good = choose_rows(&in->sides.side[s], corpus, &in->rows[s], error);
     if (good && in->sides.n == 1)
@@ -77,5 +66,18 @@ void xlm_space_inputs_close(xlm_space_inputs *inputs)
     for (int s = 0; s < 2; s++) {
         xlm_word_space_free(inputs->spaces[s]);
         g_clear_pointer(&inputs->rows[s], g_array_unref);
+    }
+}
+
+void xlm_space_inputs_add_words(const xlm_space_inputs *inputs, int side, xlm_word_set *set)
+{
+    const xlm_word_side *of = &inputs->sides.side[side];
+    const GArray *rows = inputs->rows[side];
+    const int64_t n = rows != NULL ? rows->len : xlm_word_space_rows(of->space);
+    xlm_word_set_open(set, of->space, of->language);
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t row = rows != NULL ? g_array_index(rows, int32_t, i) : (int32_t)i;
+        if (xlm_word_space_row_is_word(of->space, row))
+            xlm_word_set_add_row(set, row);
     }
 }

@@ -2,6 +2,7 @@
 #ifndef XLM_PROGRAM_SPACE_INPUTS_H
 #define XLM_PROGRAM_SPACE_INPUTS_H
 
+#include "corpus/corpus.h"
 #include "vectors/word_space.h"
 
 typedef struct xlm_space_inputs {
@@ -17,7 +18,11 @@ typedef struct xlm_space_inputs {
 bool xlm_space_inputs_open(xlm_space_inputs *inputs, const char *const paths[2], const char *const languages[2],
                            const char *corpus, int64_t max_words, GError **error);
 void xlm_space_inputs_close(xlm_space_inputs *inputs);
-/* The languages in "LANG" or "LANG,LANG"; none for NULL. what: the option, for messages. EX_USAGE. *languages: g_strfreev. */
-bool xlm_space_inputs_languages(const char *text, const char *what, char ***languages, GError **error);
+
+/* Open a set of the words of a side: its rows, or all words of its space. xlm_word_set_close. */
+void xlm_space_inputs_add_words(const xlm_space_inputs *inputs, int side, xlm_word_set *set);
+
+/* Does a corpus have the subwords of a model's vocabulary? model: its path, for the message. EX_DATAERR. */
+bool xlm_space_inputs_check_corpus(const xlm_corpus *corpus, const xlm_vocabulary *vocabulary, const char *model, GError **error);
 
 #endif

@@ -13,7 +13,7 @@ typedef struct xlm_word_inputs {
 } xlm_word_inputs;
 
 /* path: of the checkpoint, the dictionary and, NULL for none, the corpus, which must have the checkpoint's subwords and
- * languages. By each rank for itself; *inputs is zeros before, and closed also after a failure. EX_NOINPUT, EX_DATAERR. */
+ * languages. Not collective; *inputs must be zero before, and must be closed also after a failure. EX_NOINPUT, EX_DATAERR. */
 bool xlm_word_inputs_open(xlm_word_inputs *inputs, const char *const path[3], GError **error);
 void xlm_word_inputs_close(xlm_word_inputs *inputs);
 

@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "base/markup.h"
 
-/* Colours of lines, on white and on dark ground, with contrasts of at least 3.2 and 5; any two are 25 apart in CIELAB, also as
- * people with protanopia, deuteranopia or tritanopia see them (simulated after Machado et al. 2009). */
+/* Colours of lines, on a white and on a dark background, with contrasts of at least 3.2 and 5. Any two are 25 apart in CIELAB,
+ * also as people with protanopia, deuteranopia or tritanopia see them (simulated after Machado et al. 2009). */
 enum { COLOURS = 6, DASHES = 5 };
 static const char *const colours[COLOURS][2] = {{"#094ef0", "#4a8cf5"}, {"#c37a0a", "#f2c218"}, {"#cd1ca7", "#dd63a6"},
                                                 {"#20a06e", "#3ddc97"}, {"#1b1f24", "#f2f4f7"}, {"#722b0a", "#f4502f"}};
@@ -43,8 +43,8 @@ static const char style[] =
     "figure svg.plot{display:block;width:100%;max-width:33rem;height:auto}\n"
     "svg .axis{stroke:var(--quiet)}svg .gridline{stroke:var(--line)}svg .label{fill:var(--text)}\n"
     "svg.plot circle{fill:currentColor;stroke:none}\n"
-    /* Shadows at both ends of a table that is wider than the window. Covers of the ground's colour, which move with the table,
-     * hide the one at an end that is reached. */
+    /* Shadows at both ends of a table that is wider than the window. Covers in the background's colour, which move with the
+     * table, hide the shadow at an end that has been reached. */
     ".scroll{overflow-x:auto;margin:.75rem 0;background:linear-gradient(90deg,var(--ground) 30%,transparent) local 0 0/3rem 100%,"
     "linear-gradient(270deg,var(--ground) 30%,transparent) local 100% 0/3rem 100%,"
     "linear-gradient(90deg,var(--shadow),transparent) scroll 0 0/1.25rem 100%,"
@@ -120,29 +120,23 @@ GString *xlm_page_end(xlm_page *page, const char *title, const char *command)
                                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
                                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                                 "style-src 'unsafe-inline'; img-src data:\"/>\n<title>");
-    xlm_markup_append(out, title);
-    g_string_append(out, "</title>\n<style>\n");
+    xlm_markup_wrap(out, "", title, "</title>\n<style>\n");
     append_styles(out);
-    g_string_append(out, "</style>\n</head>\n<body>\n<header>\n<h1>");
-    xlm_markup_append(out, title);
-    g_string_append_printf(out, "</h1>\n<nav aria-label=\"Sections\"><ul>%s</ul></nav>\n</header>\n<main>\n",
+    xlm_markup_wrap(out, "</style>\n</head>\n<body>\n<header>\n<h1>", title, "</h1>\n");
+    g_string_append_printf(out, "<nav aria-label=\"Sections\"><ul>%s</ul></nav>\n</header>\n<main>\n",
                            page->contents->str);
     g_string_append_len(out, page->body->str, (gssize)page->body->len);
     g_string_append(out, page->contents->len > 0 ? "</section>\n" : "");
     if (page->notes->len > 0) {
         g_string_append(out, "<section id=\"notes\">\n<h2>Not shown</h2>\n<ul class=\"note\">\n");
-        for (guint i = 0; i < page->notes->len; i++) {
-            g_string_append(out, "<li>");
-            xlm_markup_append(out, page->notes->pdata[i]);
-            g_string_append(out, "</li>\n");
-        }
+        for (guint i = 0; i < page->notes->len; i++)
+            xlm_markup_wrap(out, "<li>", page->notes->pdata[i], "</li>\n");
         g_string_append(out, "</ul>\n</section>\n");
     }
     g_autoptr(GDateTime) now = g_date_time_new_now_local();
     g_autofree char *when = g_date_time_format(now, "%Y-%m-%d %H:%M");
     g_string_append_printf(out, "</main>\n<footer>\n<p>Written by xlm-mpi %s on <time>%s</time>: <code>", PACKAGE_VERSION, when);
-    xlm_markup_append(out, command);
-    g_string_append(out, "</code></p>\n</footer>\n</body>\n</html>\n");
+    xlm_markup_wrap(out, "", command, "</code></p>\n</footer>\n</body>\n</html>\n");
     return out;
 }
 
@@ -152,20 +146,11 @@ void xlm_page_section(xlm_page *page, const char *id, const char *title)
 {
     g_string_append_printf(page->body, "%s<section id=\"%s\">\n<h2>", page->contents->len > 0 ? "</section>\n" : "", id);
     g_string_append_printf(page->contents, "<li><a href=\"#%s\">", id);
-    xlm_markup_append(page->body, title);
-    xlm_markup_append(page->contents, title);
-    g_string_append(page->body, "</h2>\n");
-    g_string_append(page->contents, "</a></li>");
+    xlm_markup_wrap(page->body, "", title, "</h2>\n");
+    xlm_markup_wrap(page->contents, "", title, "</a></li>");
 }
 
-static void append_element(xlm_page *page, const char *name, const char *text)
-{
-    g_string_append_printf(page->body, "<%s>", name);
-    xlm_markup_append(page->body, text);
-    g_string_append_printf(page->body, "</%s>\n", name);
-}
-
-void xlm_page_heading(xlm_page *page, const char *title) { append_element(page, "h3", title); }
+void xlm_page_heading(xlm_page *page, const char *title) { xlm_markup_wrap(page->body, "<h3>", title, "</h3>\n"); }
 
 void xlm_page_paragraph(xlm_page *page, const char *format, ...)
 {
@@ -173,7 +158,7 @@ void xlm_page_paragraph(xlm_page *page, const char *format, ...)
     va_start(values, format);
     g_autofree char *text = g_strdup_vprintf(format, values);
     va_end(values);
-    append_element(page, "p", text);
+    xlm_markup_wrap(page->body, "<p>", text, "</p>\n");
 }
 
 void xlm_page_note(xlm_page *page, const char *format, ...)
@@ -186,58 +171,44 @@ void xlm_page_note(xlm_page *page, const char *format, ...)
     g_ptr_array_add(page->notes, text);
 }
 
-/* A part that may be wider than the window, and is then scrolled by itself, also by keys. */
-static void open_scroll(xlm_page *page, const char *label)
+void xlm_page_scroll(xlm_page *page, const char *label)
 {
-    g_string_append(page->body, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
-    xlm_markup_append(page->body, label);
-    g_string_append(page->body, "\">\n");
+    xlm_markup_wrap(page->body, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"", label, "\">\n");
 }
 
-/* The line that a style has, as a picture. */
+/* A picture of a style's line. */
 static void append_key(GString *out, int number)
 {
     g_string_append_printf(out, "<svg class=\"key\" viewBox=\"0 0 36 8\" aria-hidden=\"true\"><path class=\"s%d\" "
                            "stroke-width=\"2.5\" d=\"M0 4H36\"/></svg>", number % XLM_PAGE_STYLES);
 }
 
-void xlm_page_table(xlm_page *page, const char *caption, const char *corner, int columns, const char *const *headings,
-                    const int *styles)
+void xlm_page_table(xlm_page *page, const char *caption, const char *corner, int n, const xlm_page_column *columns)
 {
-    if (columns > 2) /* more than a narrow window has room for */
-        g_string_append_printf(page->body, "<p class=\"note more\">%d columns: move the table to the side to see all →</p>\n",
-                               columns);
-    open_scroll(page, caption);
-    g_string_append(page->body, "<table>\n");
-    append_element(page, "caption", caption);
-    g_string_append(page->body, corner != NULL ? "<thead><tr><th scope=\"col\">" : "<thead><tr><td>");
-    xlm_markup_append(page->body, corner != NULL ? corner : "");
-    g_string_append(page->body, corner != NULL ? "</th>" : "</td>");
-    for (int i = 0; i < columns; i++) {
+    if (n > 2) /* more than a narrow window has room for */
+        g_string_append_printf(page->body, "<p class=\"note more\">%d columns: scroll the table sideways to see all →</p>\n", n);
+    xlm_page_scroll(page, caption);
+    xlm_markup_wrap(page->body, "<table>\n<caption>", caption, "</caption>\n");
+    xlm_markup_wrap(page->body, corner != NULL ? "<thead><tr><th scope=\"col\">" : "<thead><tr><td>",
+                    corner != NULL ? corner : "", corner != NULL ? "</th>" : "</td>");
+    for (int i = 0; i < n; i++) {
         g_string_append(page->body, "<th scope=\"col\">");
-        if (styles != NULL)
-            append_key(page->body, styles[i]);
-        xlm_markup_append(page->body, headings[i]);
-        g_string_append(page->body, "</th>");
+        append_key(page->body, columns[i].style);
+        xlm_markup_wrap(page->body, "", columns[i].label, "</th>");
     }
     g_string_append(page->body, "</tr></thead>\n<tbody>\n");
 }
 
 void xlm_page_row(xlm_page *page, const char *heading, int columns, const char *const *cells, bool numbers)
 {
-    g_string_append(page->body, "<tr><th scope=\"row\">");
-    xlm_markup_append(page->body, heading);
-    g_string_append(page->body, "</th>");
+    xlm_markup_wrap(page->body, "<tr><th scope=\"row\">", heading, "</th>");
     bool same = !numbers && columns > 1 && cells[0] != NULL;
     for (int i = 1; i < columns && same; i++)
         same = g_strcmp0(cells[0], cells[i]) == 0;
     for (int i = 0; i < (same ? 1 : columns); i++) {
-        if (same)
-            g_string_append_printf(page->body, "<td colspan=\"%d\">", columns);
-        else
-            g_string_append(page->body, numbers ? "<td class=\"number\">" : "<td>");
-        xlm_markup_append(page->body, cells[i] != NULL ? cells[i] : "–");
-        g_string_append(page->body, "</td>");
+        g_autofree char *begin = same ? g_strdup_printf("<td colspan=\"%d\">", columns) : NULL;
+        xlm_markup_wrap(page->body, same ? begin : numbers ? "<td class=\"number\">" : "<td>", cells[i] != NULL ? cells[i] : "–",
+                        "</td>");
     }
     g_string_append(page->body, "</tr>\n");
 }
@@ -246,10 +217,10 @@ void xlm_page_table_end(xlm_page *page) { g_string_append(page->body, "</tbody>\
 
 /* ---- texts ---- */
 
-/* Characters of a text that are shown. */
+/* Maximum number of characters of a text that are shown. */
 enum { LONGEST_TEXT = 2000 };
 
-/* The tag of a language, by BCP 47, from a name such as "de" or "zh_Hant"; NULL: the name is none. g_free. */
+/* The BCP 47 tag of a language with a name such as "de" or "zh_Hant"; NULL if the name does not give one. g_free. */
 static char *language_tag(const char *name)
 {
     g_auto(GStrv) part = g_strsplit(name != NULL ? name : "", "_", -1);
@@ -266,23 +237,19 @@ static char *language_tag(const char *name)
 
 void xlm_page_texts(xlm_page *page, const char *caption)
 {
-    g_string_append(page->body, "<table class=\"texts\">\n");
-    append_element(page, "caption", caption);
+    xlm_markup_wrap(page->body, "<table class=\"texts\">\n<caption>", caption, "</caption>\n");
 }
 
 void xlm_page_text_group(xlm_page *page, const char *heading, int n, const xlm_page_text *texts)
 {
     GString *out = page->body;
-    g_string_append(out, "<tbody>\n<tr><th scope=\"rowgroup\" colspan=\"2\">");
-    xlm_markup_append(out, heading);
-    g_string_append(out, "</th></tr>\n");
+    xlm_markup_wrap(out, "<tbody>\n<tr><th scope=\"rowgroup\" colspan=\"2\">", heading, "</th></tr>\n");
     for (int i = 0; i < n; i++) {
         const xlm_page_text *t = &texts[i];
         g_string_append(out, "<tr><th scope=\"row\">");
         if (t->style >= 0)
             append_key(out, t->style);
-        xlm_markup_append(out, t->heading);
-        g_string_append(out, "</th>");
+        xlm_markup_wrap(out, "", t->heading, "</th>");
         if (t->text == NULL || *t->text == '\0') {
             g_string_append(out, t->text == NULL ? "<td>–</td></tr>\n" : "<td class=\"note\">(empty)</td></tr>\n");
             continue;
@@ -293,38 +260,30 @@ void xlm_page_text_group(xlm_page *page, const char *heading, int n, const xlm_p
         g_string_append(out, "<td dir=\"auto\"");
         if (tag != NULL)
             g_string_append_printf(out, " lang=\"%s\"", tag);
-        g_string_append_c(out, '>');
-        xlm_markup_append(out, shown);
-        g_string_append(out, whole ? "</td></tr>\n" : "…</td></tr>\n");
+        xlm_markup_wrap(out, ">", shown, whole ? "</td></tr>\n" : "…</td></tr>\n");
     }
     g_string_append(out, "</tbody>\n");
 }
 
 void xlm_page_texts_end(xlm_page *page) { g_string_append(page->body, "</table>\n"); }
 
-void xlm_page_legend(xlm_page *page, int n, const char *const *labels, const int *styles)
+void xlm_page_legend(xlm_page *page, int n, const xlm_page_column *entries)
 {
     g_string_append(page->body, "<ul class=\"legend\">");
     for (int i = 0; i < n; i++) {
         g_string_append(page->body, "<li>");
-        append_key(page->body, styles[i]);
-        g_string_append(page->body, "<span>");
-        xlm_markup_append(page->body, labels[i]);
-        g_string_append(page->body, "</span></li>");
+        append_key(page->body, entries[i].style);
+        xlm_markup_wrap(page->body, "<span>", entries[i].label, "</span></li>");
     }
     g_string_append(page->body, "</ul>\n");
 }
 
 void xlm_page_details(xlm_page *page, const char *summary, const char *text)
 {
-    g_string_append(page->body, "<details><summary>");
-    xlm_markup_append(page->body, summary);
-    g_string_append(page->body, "</summary>\n<pre tabindex=\"0\">");
+    xlm_markup_wrap(page->body, "<details><summary>", summary, "</summary>\n<pre tabindex=\"0\">");
     g_auto(GStrv) line = g_strsplit(text, "\n", -1);
-    for (char **at = line; *at != NULL; at++) {
-        xlm_markup_append(page->body, *at);
-        g_string_append(page->body, at[1] != NULL ? "\n" : "");
-    }
+    for (char **at = line; *at != NULL; at++)
+        xlm_markup_wrap(page->body, "", *at, at[1] != NULL ? "\n" : "");
     g_string_append(page->body, "</pre></details>\n");
 }
 

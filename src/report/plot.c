@@ -10,7 +10,8 @@
 
 #include "base/markup.h"
 
-/* Pixels of the figure, before the page makes it as wide as there is room. */
+/* Size of a figure and its letters in pixels, before the page scales it; maximum numbers of tics of an axis, and of lines that
+ * are described. */
 enum { WIDTH = 440, HEIGHT = 270, LETTERS = 13, TICS = 5, DESCRIBED = 12 };
 static const double LARGEST = 1e30;
 
@@ -19,12 +20,6 @@ typedef struct line {
     int style;
     GArray *points; /* xlm_plot_point */
 } line;
-
-struct xlm_plot {
-    char *title, *x, *note;
-    bool logarithmic, marks;
-    GPtrArray *lines;
-};
 
 static void free_line(gpointer data)
 {
@@ -43,9 +38,6 @@ xlm_plot *xlm_plot_new(const char *title, const char *x, const char *note)
     plot->lines = g_ptr_array_new_with_free_func(free_line);
     return plot;
 }
-
-void xlm_plot_set_logarithmic(xlm_plot *plot) { plot->logarithmic = true; }
-void xlm_plot_set_marks(xlm_plot *plot) { plot->marks = true; }
 
 void xlm_plot_add(xlm_plot *plot, const char *label, int style, GArray *points)
 {
@@ -95,14 +87,15 @@ static void find_axes(const xlm_plot *plot, axis *x, axis *y)
         *y = (axis){y->min / ratio, y->max * ratio};
     } else {
         const double room = fmax(0.05 * (y->max - y->min), fmax(0.02 * fabs(y->max), 1e-12));
-        /* What is never below 0 has no axis that is. */
+        /* If no value is below 0, the axis does not go below 0. */
         *y = (axis){y->min >= 0 && y->min < room ? 0 : y->min - room, y->max + room};
     }
     const double room = fmax(0.01 * (x->max - x->min), x->max > x->min ? 0 : 0.5);
     *x = (axis){x->min - room, x->max + room};
 }
 
-/* 1, 2 or 5 times a power of 10: at most TICS of them in the range. whole: steps and layers have no fractions. */
+/* The distance between tics: 1, 2 or 5 times a power of 10, of which at most TICS fit into the range. whole: at least 1, since
+ * steps and layers have no fractions. */
 static double find_step(double range, bool whole)
 {
     const double smallest = range / TICS, power = pow(10, floor(log10(smallest))), ratio = smallest / power;
@@ -132,7 +125,8 @@ static void append_tics(GString *script, char name, const axis *a, bool whole)
     g_string_append(script, ")\n");
 }
 
-/* Powers of 10, so many apart that there is room; in between 2 and 5, or every whole number of the last digit. */
+/* Powers of 10, as many as there is room for, and 2 and 5 times these if there are fewer than 3 decades; less than 0.7 of a
+ * decade has the tics of a linear axis. */
 static void append_logarithmic_tics(GString *script, const axis *a)
 {
     const double decades = log10(a->max / a->min), apart = ceil(decades / TICS);
@@ -169,8 +163,8 @@ static void append_range(GString *script, char name, const axis *a)
     g_string_append(script, "]\n");
 }
 
-/* Colours are numbers that rewrite() finds again: 1 + the style of a line in blue; 1 in red is an axis, and with 1 in blue a
- * label. */
+/* Colours are numbers that rewrite() replaces by classes: blue is 1 + the style of a line; red = 1 is an axis, and with blue = 1
+ * a label. */
 static GString *make_script(const xlm_plot *plot)
 {
     axis x, y;
@@ -211,9 +205,9 @@ static GString *make_script(const xlm_plot *plot)
 bool xlm_plot_check(GError **error)
 {
     g_autofree char *program = g_find_program_in_path("gnuplot");
-    const bool good = program != NULL;
-    return good || xlm_error_set(error, EX_UNAVAILABLE,
-                                 "gnuplot, which draws the figures, is not in PATH; install it (Debian/Ubuntu: gnuplot-nox)");
+    return program != NULL ||
+           xlm_error_set(error, EX_UNAVAILABLE,
+                         "gnuplot, which draws the figures, is not in PATH; install it (Debian/Ubuntu: gnuplot-nox)");
 }
 
 static bool call_gnuplot(char *script, char **svg, GError **error)
@@ -230,7 +224,7 @@ static bool call_gnuplot(char *script, char **svg, GError **error)
     return good;
 }
 
-/* *svg: what gnuplot makes of a script, which it reads from a file, so that neither waits for the other. g_free. */
+/* Run gnuplot. It reads the script from a file, so that neither process waits for the other. [out] svg: its picture; g_free. */
 static bool run_gnuplot(const GString *script, char **svg, GError **error)
 {
     g_autofree char *path = NULL;
@@ -281,7 +275,7 @@ static void replace_each(GString *text, const char *pattern, GRegexEvalCallback 
     g_string_assign(text, changed);
 }
 
-/* Only what is drawn: no head, no definitions, which have ids that would come twice in a page, and no empty groups. */
+/* Keep only what is drawn: no head, no empty groups, and no definitions, whose ids would occur several times in a page. */
 static GString *rewrite(const xlm_plot *plot, const char *svg)
 {
     const char *defined = strstr(svg, "</defs>"), *end = g_strrstr(svg, "</svg>");
@@ -302,7 +296,7 @@ static GString *rewrite(const xlm_plot *plot, const char *svg)
     return drawn;
 }
 
-/* In words, for those who do not see it. */
+/* Describe the figure in words, for readers who cannot see it. */
 static void append_description(GString *out, const xlm_plot *plot)
 {
     g_string_append_printf(out, "%u %s by %s. ", plot->lines->len, plot->lines->len == 1 ? "line" : "lines", plot->x);
@@ -322,19 +316,15 @@ static void append_description(GString *out, const xlm_plot *plot)
 static void append_figure(xlm_page *page, const xlm_plot *plot, const GString *drawn, bool legend)
 {
     const int number = ++page->figures;
-    g_string_append(page->body, "<figure>\n<figcaption><b>");
-    xlm_markup_append(page->body, plot->title);
-    g_string_append(page->body, "</b></figcaption>\n");
+    xlm_markup_wrap(page->body, "<figure>\n<figcaption><b>", plot->title, "</b></figcaption>\n");
     if (legend) {
         const guint n = plot->lines->len;
-        const char **labels = g_new(const char *, n + 1);
-        g_autofree int *styles = g_new(int, n + 1);
+        g_autofree xlm_page_column *entries = g_new(xlm_page_column, n + 1);
         for (guint i = 0; i < n; i++) {
-            labels[i] = ((const line *)plot->lines->pdata[i])->label;
-            styles[i] = ((const line *)plot->lines->pdata[i])->style;
+            const line *l = plot->lines->pdata[i];
+            entries[i] = (xlm_page_column){l->label, l->style};
         }
-        xlm_page_legend(page, (int)n, labels, styles);
-        g_free(labels);
+        xlm_page_legend(page, (int)n, entries);
     }
     g_string_append_printf(page->body, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"t%d d%d\">\n"
                            "<title id=\"t%d\">", WIDTH, HEIGHT, number, number, number);
@@ -342,11 +332,8 @@ static void append_figure(xlm_page *page, const xlm_plot *plot, const GString *d
     g_string_append_printf(page->body, "</title>\n<desc id=\"d%d\">", number);
     append_description(page->body, plot);
     g_string_append_printf(page->body, "</desc>\n%s</svg>\n", drawn->str);
-    if (plot->note != NULL) {
-        g_string_append(page->body, "<p class=\"note\">");
-        xlm_markup_append(page->body, plot->note);
-        g_string_append(page->body, "</p>\n");
-    }
+    if (plot->note != NULL)
+        xlm_markup_wrap(page->body, "<p class=\"note\">", plot->note, "</p>\n");
     g_string_append(page->body, "</figure>\n");
 }
 

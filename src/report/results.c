@@ -7,14 +7,15 @@
 
 #include "files/files.h"
 
-/* Columns by what they say. A value column is a measure of its own, PREFIX and its name, where none has the measure's name. */
+/* What the columns of a kind of table mean. If no column has the name of the measure, each value column is a measure of its own,
+ * named PREFIX and the column's name. */
 typedef struct kind {
     const char *head;
     const char *prefix, *values[6];
-    const char *measure, *details[3], *target; /* columns; NULL: there is none, or it has the usual name */
-    bool of_file;                          /* the file's name is of the detail too; the first MAX_ROWS are shown */
-    bool may_lack;                         /* values are empty where there was nothing to measure them by */
-    const char *only;                      /* rows whose column `kind` is this word alone */
+    const char *measure, *details[3], *target; /* columns; NULL: there is none; target: it is "target" */
+    bool of_file;                          /* the detail includes the file's name; only the first MAX_ROWS are shown */
+    bool may_lack;                         /* a value is empty if there was nothing to measure */
+    const char *only;                      /* only rows whose column `kind` is this word */
 } kind;
 
 enum { MAX_ROWS = 500 };
@@ -93,18 +94,13 @@ static GPtrArray *next_row(const char **at)
     return fields;
 }
 
-static char *first_line(const char *text)
-{
-    return g_strchomp(g_strndup(text, strcspn(text, "\n")));
-}
-
 static const kind *find_kind(const char *text)
 {
-    g_autofree char *line = first_line(text);
-    const kind *found = NULL;
-    for (size_t i = 0; i < G_N_ELEMENTS(kinds) && found == NULL; i++)
-        found = strcmp(line, kinds[i].head) == 0 ? &kinds[i] : NULL;
-    return found;
+    g_autofree char *line = g_strchomp(g_strndup(text, strcspn(text, "\n")));
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+        if (strcmp(line, kinds[i].head) == 0)
+            return &kinds[i];
+    return NULL;
 }
 
 bool xlm_results_knows(const char *path)
@@ -146,7 +142,8 @@ static bool read_integer(const char *text, int64_t *value)
     return text == NULL || *text == '\0' || g_ascii_string_to_signed(text, 10, 0, G_MAXINT32, value, NULL);
 }
 
-/* Two of the same place: the newer one counts. Steps that are not known are older. */
+/* Of two results of the same run, layer, measure, detail and languages the newer one counts; one whose step is not known is
+ * older. */
 static void add_result(xlm_results *results, xlm_result *r)
 {
     char *key = g_strdup_printf("%d\n%" G_GINT64_FORMAT "\n%s\n%s\n%s\n%s", r->run, r->layer, r->measure, r->detail, r->source,
@@ -167,7 +164,8 @@ static void add_result(xlm_results *results, xlm_result *r)
     g_free(key);
 }
 
-/* What the rows are of: the columns that say so, "before, CSLS"; of a table that has scores of a file alone, its name. g_free. */
+/* What a row measures: its detail columns, "before, CSLS", after the name of the file if the kind has it or no such columns.
+ * g_free. */
 static char *read_detail(const table *t, const GPtrArray *row)
 {
     GString *text = g_string_new(t->kind->of_file || t->kind->details[0] == NULL ? t->name : "");
@@ -180,7 +178,7 @@ static char *read_detail(const table *t, const GPtrArray *row)
 
 static char *copy(const char *text) { return g_strdup(text != NULL ? text : ""); }
 
-/* false: it cannot be read. */
+/* Returns false if the value cannot be read. */
 static bool take_value(table *t, const GPtrArray *row, const char *column, int run, int64_t step, int64_t layer)
 {
     const char *text = field_of(t, row, column), *measure = field_of(t, row, t->kind->measure);
@@ -230,35 +228,27 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
     if (!xlm_files_load(path, &text, NULL, &why))
         return xlm_error_set(error, EX_NOINPUT, "%s", why->message);
     table t = {.kind = find_kind(text), .path = path, .run = run, .results = results, .runs = runs};
-    bool good = t.kind != NULL;
-    if (!good) {
-        xlm_error_set(error, EX_DATAERR, "%s: is not a table of jobs/measure, xlm_embed, xlm_align score or xlm_eval, by its "
-                                         "first "
-                      "line", path);
-    } else if (run < 0 && !g_str_has_prefix(t.kind->head, "checkpoint,")) {
-        good = xlm_error_set(error, EX_USAGE, "%s: does not say of which run it is; put it into the run's directory, or write "
+    if (t.kind == NULL)
+        return xlm_error_set(error, EX_DATAERR, "%s: is not a table of jobs/measure, xlm_embed, xlm_align score or xlm_eval, by "
+                             "its first line", path);
+    if (run < 0 && !g_str_has_prefix(t.kind->head, "checkpoint,"))
+        return xlm_error_set(error, EX_USAGE, "%s: does not say of which run it is; put it into the run's directory, or write "
                              "RUN=%s", path, path);
-    } else {
-        t.head = g_strsplit(t.kind->head, ",", -1);
-        t.name = g_path_get_basename(path);
-        const char *at = text;
-        for (bool head = true; *at != '\0'; head = false) {
-            g_autoptr(GPtrArray) row = next_row(&at);
-            const bool more = t.kind->of_file && t.taken == MAX_ROWS;
-            if (more)
-                xlm_page_note(page, "%s: has more than %d lines; the first of them are shown", path, MAX_ROWS);
-            else if (!head)
-                take_row(&t, row);
-            if (more)
-                break;
+    g_auto(GStrv) head = t.head = g_strsplit(t.kind->head, ",", -1);
+    g_autofree char *name = t.name = g_path_get_basename(path);
+    const char *at = text + strcspn(text, "\n");
+    for (at += *at == '\n'; *at != '\0';) {
+        if (t.kind->of_file && t.taken == MAX_ROWS) {
+            xlm_page_note(page, "%s: has more than %d lines; the first of them are shown", path, MAX_ROWS);
+            break;
         }
-        good = t.others == 0 || t.taken > 0 ||
-               xlm_error_set(error, EX_DATAERR, "%s: has nothing of the runs; its rows are of other models", path);
-        if (good && t.bad > 0)
-            xlm_page_note(page, "%s: %" G_GINT64_FORMAT " lines are damaged, or have numbers that are not finite, and are passed "
-                          "over", path, t.bad);
-        g_strfreev(t.head);
-        g_free(t.name);
+        g_autoptr(GPtrArray) row = next_row(&at);
+        take_row(&t, row);
     }
-    return good;
+    if (t.others > 0 && t.taken == 0)
+        return xlm_error_set(error, EX_DATAERR, "%s: has nothing of the runs; its rows are of other models", path);
+    if (t.bad > 0)
+        xlm_page_note(page, "%s: %" G_GINT64_FORMAT " lines are damaged, or have numbers that are not finite, and are skipped",
+                      path, t.bad);
+    return true;
 }

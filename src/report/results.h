@@ -1,8 +1,8 @@
 /* xlm-mpi: what was measured of the models of runs, read from the tables that programs write.
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A table is known by its first line: that of jobs/measure, and of --csv of every command of xlm_embed, of xlm_align score and of
- * xlm_eval. */
+ * A table is recognised by its first line: that of jobs/measure, and those of --csv of every command of xlm_embed, of xlm_align
+ * score and of xlm_eval. */
 #ifndef XLM_REPORT_RESULTS_H
 #define XLM_REPORT_RESULTS_H
 
@@ -19,18 +19,18 @@ typedef struct xlm_result {
 } xlm_result;
 
 typedef struct xlm_results {
-    GArray *rows;       /* xlm_result, in the order in which they came first */
-    GHashTable *places; /* what each is of: its place */
+    GArray *rows;       /* xlm_result, in the order in which they were first read */
+    GHashTable *places; /* what each measures: its place in `rows`, from 1 */
 } xlm_results;
 
 void xlm_results_begin(xlm_results *results);
 void xlm_results_clear(xlm_results *results);
 
-/* Is this the first line of such a table? */
+/* Does the file begin with the first line of such a table? */
 bool xlm_results_knows(const char *path);
-/* Read a table. run: whose it is where the table does not say; -1: not known. If something was measured several times, the newest
- * checkpoint counts, and of one the last line. What is damaged is noted on the page. EX_NOINPUT; EX_DATAERR when it is no such
- * table, or of none of the runs; EX_USAGE if its run is not known. */
+/* Read a table. run: the one that it belongs to if it does not say so itself; -1: not known. If something was measured several
+ * times, the newest checkpoint counts, and for one checkpoint the last line. Damaged lines are noted on the page. EX_NOINPUT;
+ * EX_DATAERR: it is not such a table, or has results of none of the runs; EX_USAGE: its run is not known. */
 bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *runs, int run, xlm_page *page, GError **error);
 
 #endif

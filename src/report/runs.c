@@ -15,7 +15,7 @@
 
 /* ---- facts ---- */
 
-/* Takes the value; NULL or "": it is not known. */
+/* Takes ownership of the value; NULL or "": it is not known. */
 static void add_fact(xlm_run *run, const char *name, char *value)
 {
     if (value == NULL || *value == '\0') {
@@ -26,56 +26,33 @@ static void add_fact(xlm_run *run, const char *name, char *value)
     g_ptr_array_add(run->facts, value);
 }
 
-static void add_text(xlm_run *run, const char *name, const xlm_store *store, const char *path, const char *attribute)
-{
-    add_fact(run, name, xlm_store_get_text(store, path, attribute, NULL));
-}
-
-static void add_integer(xlm_run *run, const char *name, const xlm_store *store, const char *path, const char *attribute)
-{
-    int64_t value;
-    if (xlm_store_get_int(store, path, attribute, &value, NULL))
-        add_fact(run, name, g_strdup_printf("%" G_GINT64_FORMAT, value));
-}
-
-/* When the file was last written, by the clock of here. */
+/* When the file was last written, in local time. */
 static char *time_of(const char *path)
 {
     GStatBuf status;
     if (g_stat(path, &status) != 0)
         return NULL;
-    GDateTime *time = g_date_time_new_from_unix_local(status.st_mtime);
-    char *text = time != NULL ? g_date_time_format(time, "%Y-%m-%d %H:%M") : NULL;
-    if (time != NULL)
-        g_date_time_unref(time);
-    return text;
+    g_autoptr(GDateTime) time = g_date_time_new_from_unix_local(status.st_mtime);
+    return time != NULL ? g_date_time_format(time, "%Y-%m-%d %H:%M") : NULL;
 }
 
-/* The values of a key in the sections of a kind, those that are not empty: "value", or "name, name (value)" where sections have
- * names. */
-static char *job_values(const char *job, const char *section, const char *key)
+/* The values of a key in the sections of a kind, those that are not empty: "value", or "name, name (value)" if the sections have
+ * names. g_free. */
+static char *job_values(const char *job, const char *kind, const char *key)
 {
+    g_autoptr(GKeyFile) file = g_key_file_new();
     GString *found = g_string_new("");
-    char **line = g_strsplit(job, "\n", -1), *name = NULL;
-    for (char **at = line; *at != NULL; at++) {
-        char *text = g_strstrip(*at), *equals = strchr(text, '=');
-        if (*text == '[') {
-            char *end = strchr(text, ']');
-            if (end != NULL)
-                *end = '\0';
-            name = g_str_has_prefix(text + 1, section) ? text + 1 + strlen(section) : NULL;
-        } else if (name != NULL && *text != '#' && *text != ';' && equals != NULL) {
-            *equals = '\0';
-            const char *value = g_strstrip(equals + 1);
-            if (strcmp(g_strchomp(text), key) != 0 || *value == '\0')
-                continue;
-            name = g_strstrip(name);
-            g_string_append_printf(found, "%s%s", found->len > 0 ? ", " : "", *name != '\0' ? name : value);
-            if (*name != '\0' && strcmp(name, value) != 0)
-                g_string_append_printf(found, " (%s)", value);
-        }
+    g_key_file_load_from_data(file, job, strlen(job), G_KEY_FILE_NONE, NULL);
+    g_auto(GStrv) sections = g_key_file_get_groups(file, NULL);
+    for (char **section = sections; *section != NULL; section++) {
+        g_autofree char *value = g_str_has_prefix(*section, kind) ? g_key_file_get_value(file, *section, key, NULL) : NULL;
+        if (value == NULL || *g_strstrip(value) == '\0')
+            continue;
+        const char *name = g_strstrip(*section + strlen(kind));
+        g_string_append_printf(found, "%s%s", found->len > 0 ? ", " : "", *name != '\0' ? name : value);
+        if (*name != '\0' && strcmp(name, value) != 0)
+            g_string_append_printf(found, " (%s)", value);
     }
-    g_strfreev(line);
     return g_string_free(found, FALSE);
 }
 
@@ -108,7 +85,7 @@ static void add_training_facts(xlm_run *run)
     }
 }
 
-/* The lock of a run that is at work, or that was killed. */
+/* The lock of a run that is running, or that was killed. */
 static void add_lock(xlm_run *run)
 {
     g_autofree char *path = g_build_filename(run->directory, "lock", NULL);
@@ -131,8 +108,11 @@ static void add_model_facts(xlm_run *run, const xlm_store *store)
     g_auto(GStrv) languages = xlm_store_read_strings(store, "/languages", INT32_MAX, &n, NULL);
     if (languages != NULL)
         add_fact(run, "Languages", g_strjoinv(", ", languages));
-    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
-        add_integer(run, numbers[i].name, store, numbers[i].path, numbers[i].attribute);
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+        int64_t value;
+        if (xlm_store_get_int(store, numbers[i].path, numbers[i].attribute, &value, NULL))
+            add_fact(run, numbers[i].name, g_strdup_printf("%" G_GINT64_FORMAT, value));
+    }
     xlm_start_record start = {0};
     if (xlm_store_has(store, "/start") && xlm_start_record_read(&start, store, NULL) && start.path != NULL)
         add_fact(run, "Started from", g_strdup_printf("%s, step %" G_GINT64_FORMAT ", SHA-256 %.12s…", start.path, start.step,
@@ -145,7 +125,7 @@ static void add_versions(xlm_run *run, const xlm_store *store)
     static const struct { const char *name, *attribute; } texts[] = {
         {"xlm-mpi", "program_version"}, {"MPI", "mpi_version"}, {"BLIS", "blis_version"}, {"HDF5", "hdf5_version"}};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-        add_text(run, texts[i].name, store, "/", texts[i].attribute);
+        add_fact(run, texts[i].name, xlm_store_get_text(store, "/", texts[i].attribute, NULL));
     g_autofree char *digest = xlm_store_get_text(store, "/", "corpus_digest", NULL);
     if (digest != NULL)
         add_fact(run, "Digest of the corpus", g_strdup_printf("%.16s", digest));
@@ -213,8 +193,7 @@ static bool read_run(xlm_run *run, xlm_page *page, GError **error)
         run->job = xlm_store_get_text(store, "/job", "text", NULL);
     if (!run->metrics && run->job == NULL && store == NULL)
         return xlm_error_set(error, EX_NOINPUT, "%s: is not an output directory of xlm_train or xlm_tune: it has no "
-                                                "metrics.csv, no "
-                             "job.conf of a run, and no checkpoint that can be read", run->directory);
+                             "metrics.csv, no job.conf of a run, and no checkpoint that can be read", run->directory);
     if (!run->metrics)
         xlm_page_note(page, "%s: has no metrics.csv, and so no curves", run->directory);
     add_training_facts(run);
@@ -241,25 +220,21 @@ static bool read_run(xlm_run *run, xlm_page *page, GError **error)
 
 static void name_runs(xlm_runs *runs)
 {
+    g_auto(GStrv) names = g_new0(char *, runs->n + 1);
     for (int i = 0; i < runs->n; i++)
-        runs->labels[i] = g_path_get_basename(runs->run[i].place);
+        names[i] = g_path_get_basename(runs->run[i].place);
     for (int i = 0; i < runs->n; i++) {
         bool alone = true;
         for (int k = 0; k < runs->n && alone; k++)
-            alone = k == i || strcmp(runs->labels[k], runs->labels[i]) != 0;
-        runs->run[i].label = g_strdup(alone ? runs->labels[i] : runs->run[i].directory);
-        runs->styles[i] = i;
-    }
-    for (int i = 0; i < runs->n; i++) {
-        g_free(runs->labels[i]);
-        runs->labels[i] = runs->run[i].label;
+            alone = k == i || strcmp(names[k], names[i]) != 0;
+        runs->run[i].label = g_strdup(alone ? names[i] : runs->run[i].directory);
+        runs->columns[i] = (xlm_page_column){runs->run[i].label, i};
     }
 }
 
 bool xlm_runs_read(xlm_runs *runs, char *const *directories, int n, xlm_page *page, GError **error)
 {
-    *runs = (xlm_runs){.n = n, .run = g_new0(xlm_run, MAX(n, 1)), .labels = g_new0(char *, n + 1),
-                       .styles = g_new0(int, MAX(n, 1))};
+    *runs = (xlm_runs){.n = n, .run = g_new0(xlm_run, MAX(n, 1)), .columns = g_new0(xlm_page_column, MAX(n, 1))};
     for (int i = 0; i < n; i++) {
         runs->run[i].directory = directories[i];
         if (!read_run(&runs->run[i], page, error))
@@ -286,8 +261,7 @@ void xlm_runs_clear(xlm_runs *runs)
             g_ptr_array_unref(run->facts);
     }
     g_free(runs->run);
-    g_free(runs->labels);
-    g_free(runs->styles);
+    g_free(runs->columns);
 }
 
 int xlm_runs_find(const xlm_runs *runs, const char *path)

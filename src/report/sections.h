@@ -1,6 +1,6 @@
 /* xlm-mpi: the sections of a report on runs. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Each writes itself onto the page where there is something to show, and else nothing. */
+ * Each section is written to the page only if it has something to show. */
 #ifndef XLM_REPORT_SECTIONS_H
 #define XLM_REPORT_SECTIONS_H
 
@@ -11,7 +11,7 @@ typedef struct xlm_sections {
     const xlm_runs *runs;
     const xlm_results *results;
     GPtrArray *matrices, *maps; /* char *: files of xlm_align --matrices, and of xlm_embed map (SVG or HDF5) */
-    guint found_matrices, found_maps; /* how many of them (the first) the user has not named: unreadable ones are only noted */
+    guint found_matrices, found_maps; /* the first of them that were found, not named: unreadable ones are only noted */
     int pairs;                  /* of a file of matrices that are shown */
 } xlm_sections;
 
@@ -26,20 +26,19 @@ xlm_section xlm_section_held_out;   /* perplexity by language */
 xlm_section xlm_section_validation; /* scores of dev text: of fine-tuning, of translations */
 /* sections_translations.c */
 xlm_section xlm_section_translations; /* examples of translations beside their references */
-/* sections_results.c */
-xlm_section xlm_section_alignment;  /* of words, by layer */
-xlm_section xlm_section_retrieval;  /* of sentences, by layer */
-xlm_section xlm_section_words;      /* dictionaries in the embeddings */
-xlm_section xlm_section_tasks;      /* scores of fine-tuned models */
+/* sections_results.c: figures by layer, and a table of the other results. id: "alignment" of words, "retrieval" of sentences,
+ * "words" (dictionaries in the embeddings), or "tasks" (scores of fine-tuned models) */
+bool xlm_section_results(const xlm_sections *s, const char *id, GError **error);
 /* sections_pictures.c */
 xlm_section xlm_section_heat_maps;  /* matrices of a few pairs */
 xlm_section xlm_section_maps;       /* words or sentences in a plane */
 
-/* What sections are made of. Figures are side by side as there is room; legend: the runs and their lines, before them. */
+/* Figures between these calls are side by side if there is room. legend: show the runs and their lines first. */
 void xlm_sections_open_figures(const xlm_sections *s, bool legend);
 void xlm_sections_close_figures(const xlm_sections *s);
-/* Are there results of the section of this id; and those of no layer as a table, one row per measure, one column per run. */
+/* Are there results of the section with this id? */
 bool xlm_sections_have_results(const xlm_sections *s, const char *id);
+/* Write those that have no layer as a table: a row for each measure, a column for each run. */
 void xlm_sections_write_results(const xlm_sections *s, const char *id);
 
 #endif

@@ -7,13 +7,13 @@
 #include "report/plot.h"
 #include "translation_scores/metric.h"
 
-/* Points of a line at most, and lines of a figure. */
+/* Maximum numbers of points of a line, and of lines of a figure. */
 enum { POINTS = 160, LINES = 12 };
 
-/* How points that fall together are shown. */
+/* How points that are combined into one are shown. */
 typedef enum thinning { MEAN, LARGEST } thinning;
 
-/* At most POINTS points, each of so many of the curve as are in *each. */
+/* Combine the points of a curve into at most POINTS. *each is raised to how many of the curve one of these combines. */
 static GArray *thin(const GArray *points, thinning how, guint *each)
 {
     GArray *thinned = g_array_new(FALSE, FALSE, sizeof(xlm_plot_point));
@@ -32,14 +32,14 @@ static GArray *thin(const GArray *points, thinning how, guint *each)
     return thinned;
 }
 
-/* What the points are: NULL where each is one of the curve. g_free. */
+/* A note about the points; NULL if each is a point of the curve. g_free. */
 static char *describe_thinning(thinning how, guint each)
 {
     const char *what = how == LARGEST ? "largest" : "mean";
     return each <= 1 ? NULL : g_strdup_printf("Each point is the %s of up to %u steps.", what, each);
 }
 
-/* Tokens per second: of points that fall together all tokens by all seconds. */
+/* Tokens per second; for combined points, the sum of tokens divided by the sum of seconds. */
 static GArray *rate_of(const GArray *tokens, const GArray *seconds)
 {
     GArray *points = g_array_new(FALSE, FALSE, sizeof(xlm_plot_point));
@@ -69,7 +69,7 @@ static const xlm_curve *find_curve(const xlm_sections *s, const char *name)
     return NULL;
 }
 
-/* Does a curve of losses, perplexities or norms ask for a logarithmic axis? */
+/* Does a curve of losses, perplexities or norms need a logarithmic axis? */
 static bool spans_decades(const xlm_sections *s, const char *name)
 {
     double lowest = INFINITY, highest = 0;
@@ -100,20 +100,18 @@ static bool draw_curve(const xlm_sections *s, const char *title, const char *nam
     }
     g_autofree char *note = describe_thinning(how, each);
     xlm_plot *plot = xlm_plot_new(title, "step", note);
-    if (find_curve(s, name) != NULL && spans_decades(s, name))
-        xlm_plot_set_logarithmic(plot);
-    if (marks)
-        xlm_plot_set_marks(plot);
+    plot->logarithmic = find_curve(s, name) != NULL && spans_decades(s, name);
+    plot->marks = marks;
     for (int i = 0; i < s->runs->n; i++)
         if (points[i] != NULL)
-            xlm_plot_add(plot, s->runs->labels[i], i, points[i]);
+            xlm_plot_add(plot, s->runs->run[i].label, i, points[i]);
     return xlm_plot_end(plot, s->page, false, error);
 }
 
 /* Does the curve belong to what is drawn? */
 typedef bool choice(const xlm_curve *c);
 
-/* Names of the curves that any run has and that are chosen, in their order; borrowed of the runs. */
+/* Names of the curves that any run has and that are chosen, in their order; borrowed from the runs. */
 static GPtrArray *choose(const xlm_sections *s, choice *chosen)
 {
     GPtrArray *names = g_ptr_array_new();
@@ -129,10 +127,7 @@ static GPtrArray *choose(const xlm_sections *s, choice *chosen)
     return names;
 }
 
-static bool is_training(const xlm_curve *c)
-{
-    return c->every_step && !c->detail;
-}
+static bool is_training(const xlm_curve *c) { return c->every_step && !c->detail; }
 
 static bool draw_throughput(const xlm_sections *s, GError **error)
 {
@@ -141,12 +136,12 @@ static bool draw_throughput(const xlm_sections *s, GError **error)
         const xlm_curve *tokens = xlm_curves_find(s->runs->run[i].curves, "train total tokens");
         const xlm_curve *seconds = xlm_curves_find(s->runs->run[i].curves, "train total seconds");
         if (tokens != NULL && seconds != NULL)
-            xlm_plot_add(plot, s->runs->labels[i], i, rate_of(tokens->points, seconds->points));
+            xlm_plot_add(plot, s->runs->run[i].label, i, rate_of(tokens->points, seconds->points));
     }
     return xlm_plot_end(plot, s->page, false, error);
 }
 
-/* "total loss", "dwa/accuracy". */
+/* The title of a curve of training. g_free. */
 static char *title_of(const xlm_curve *c)
 {
     if (strcmp(c->quantity, "score") == 0)
@@ -183,8 +178,8 @@ static bool belong_together(const xlm_curve *a, const xlm_curve *b)
     return strcmp(a->split, b->split) == 0 && strcmp(a->objective, b->objective) == 0 && a->quantity == b->quantity;
 }
 
-/* For one run: a figure for an objective's quantity, and a line for each language. Chosen curves from `first` on that belong
- * together are drawn; returns the place after them. */
+/* For a single run: a figure of an objective's quantity with a line for each language, which are the curves from `first` on that
+ * belong together. Returns the index after them. */
 static guint draw_languages(const xlm_sections *s, const GPtrArray *names, guint first, const char *title, bool *good,
                             GError **error)
 {
@@ -192,14 +187,12 @@ static guint draw_languages(const xlm_sections *s, const GPtrArray *names, guint
     const xlm_curve *begin = xlm_curves_find(curves, names->pdata[first]);
     guint end = first, each = 1;
     xlm_plot *plot = xlm_plot_new(title, "step", NULL);
-    if (spans_decades(s, begin->name))
-        xlm_plot_set_logarithmic(plot);
+    plot->logarithmic = spans_decades(s, begin->name);
     for (; end < names->len && end - first < LINES; end++) {
         const xlm_curve *c = xlm_curves_find(curves, names->pdata[end]);
         if (!belong_together(begin, c))
             break;
-        if (c->points->len <= LINES)
-            xlm_plot_set_marks(plot);
+        plot->marks = plot->marks || c->points->len <= LINES;
         const bool all = strcmp(c->language, "all") == 0;
         xlm_plot_add(plot, all ? "all languages" : *c->language != '\0' ? c->language : "all", (int)(end - first),
                      thin(c->points, MEAN, &each));
@@ -226,13 +219,13 @@ static const char *name_of_score(const xlm_curve *c)
     return metric != NULL ? metric->title : c->objective;
 }
 
-/* What is said of scores of the mean of several checkpoints. */
+/* What titles add for scores of the mean of several checkpoints. */
 static const char *average_of(const xlm_curve *c)
 {
     return g_str_has_suffix(c->split, "_average") ? ", of the mean of checkpoints" : "";
 }
 
-/* "Perplexity of mlm", with the language where there are several runs. */
+/* "Perplexity of mlm", with the language if there are several runs. g_free. */
 static char *title_by_language(const xlm_sections *s, const xlm_curve *c)
 {
     GString *title = g_string_new(name_of_score(c));
@@ -244,7 +237,7 @@ static char *title_by_language(const xlm_sections *s, const xlm_curve *c)
     return g_string_free(title, FALSE);
 }
 
-/* Curves that belong together one after the other, in the order of the first of them. */
+/* Move curves that belong together after the first of them. */
 static void put_together(const xlm_sections *s, GPtrArray *names)
 {
     for (guint i = 0, end; i < names->len; i = end) {
@@ -270,12 +263,12 @@ static bool draw_by_language(const xlm_sections *s, const GPtrArray *names, GErr
     return good;
 }
 
-/* The last value of each curve, and the best where that is another. */
+/* The last value of each curve, and the best if it is another one. */
 static void write_last(const xlm_sections *s, const char *caption, const GPtrArray *names)
 {
     const int n = s->runs->n;
     g_autofree char **cells = g_new0(char *, n + 1);
-    xlm_page_table(s->page, caption, NULL, n, (const char *const *)s->runs->labels, s->runs->styles);
+    xlm_page_table(s->page, caption, NULL, n, s->runs->columns);
     for (guint k = 0; k < names->len; k++) {
         const xlm_curve *any = find_curve(s, names->pdata[k]);
         for (int i = 0; i < n; i++) {
@@ -302,12 +295,12 @@ static void write_last(const xlm_sections *s, const char *caption, const GPtrArr
 }
 
 static bool is_held_out(const xlm_curve *c) { return strcmp(c->split, "held_out") == 0; }
-/* A perplexity says what its loss does: losses are drawn of objectives that have none. */
 static bool is_drawn(const xlm_curve *c)
 {
     return is_held_out(c) && strcmp(c->quantity, "accuracy") != 0 && (strcmp(c->quantity, "loss") != 0 || !c->detail);
 }
 
+/* Remove the losses of objectives that have perplexities, which show the same. */
 static void drop_doubled_losses(const xlm_sections *s, GPtrArray *names)
 {
     for (guint i = names->len; i-- > 0;) {
@@ -335,7 +328,7 @@ bool xlm_section_held_out(const xlm_sections *s, GError **error)
     drop_doubled_losses(s, all);
     if (all->len > 0) {
         good = draw_by_language(s, drawn, error);
-        write_last(s, "Last evaluation; in brackets the best, where it was another", all);
+        write_last(s, "Last evaluation; in brackets the best, if it was another one", all);
     }
     if (measured)
         xlm_sections_write_results(s, "held-out");
@@ -359,7 +352,7 @@ bool xlm_section_validation(const xlm_sections *s, GError **error)
                                "xlm_translate and xlm_bleu score original text.");
         put_together(s, names);
         good = draw_by_language(s, names, error);
-        write_last(s, "Last evaluation; in brackets the best, where it was another", names);
+        write_last(s, "Last evaluation; in brackets the best, if it was another one", names);
     }
     return good;
 }

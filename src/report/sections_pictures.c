@@ -132,7 +132,7 @@ static bool read_matrix(const matrices *m, uint64_t pair, matrix *x, GError **er
            read_labels(m, pair, 0, x, error) && read_labels(m, pair, 1, x, error);
 }
 
-/* A cell: its value in hundredths, on a ground the stronger the larger it is among those of its matrix. */
+/* A cell: its value in hundredths, on a background that is stronger for larger values of the matrix. */
 static void append_cell(GString *out, double value, double lowest, double highest)
 {
     const double shade = highest > lowest ? (value - lowest) / (highest - lowest) : 0;
@@ -149,21 +149,13 @@ static void write_matrix(xlm_page *page, const matrices *m, uint64_t pair, const
             lowest = fmin(lowest, x->values[i]), highest = fmax(highest, x->values[i]);
     g_autofree char *caption = g_strdup_printf("Pair %" G_GUINT64_FORMAT ": %s down, %s to the right, layer %" G_GINT64_FORMAT
                                                ", in hundredths", pair, m->language[0], m->language[1], m->layer);
-    g_string_append(out, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
-    xlm_markup_append(out, caption);
-    g_string_append(out, "\">\n<table class=\"heat\">\n<caption>");
-    xlm_markup_append(out, caption);
-    g_string_append(out, "</caption>\n<thead><tr><td></td>");
-    for (uint32_t j = 0; j < x->size[1]; j++) {
-        g_string_append(out, "<th scope=\"col\">");
-        xlm_markup_append(out, x->label[1][j]);
-        g_string_append(out, "</th>");
-    }
+    xlm_page_scroll(page, caption);
+    xlm_markup_wrap(out, "<table class=\"heat\">\n<caption>", caption, "</caption>\n<thead><tr><td></td>");
+    for (uint32_t j = 0; j < x->size[1]; j++)
+        xlm_markup_wrap(out, "<th scope=\"col\">", x->label[1][j], "</th>");
     g_string_append(out, "</tr></thead>\n<tbody>\n");
     for (uint32_t i = 0; i < x->size[0]; i++) {
-        g_string_append(out, "<tr><th scope=\"row\">");
-        xlm_markup_append(out, x->label[0][i]);
-        g_string_append(out, "</th>");
+        xlm_markup_wrap(out, "<tr><th scope=\"row\">", x->label[0][i], "</th>");
         for (uint32_t j = 0; j < x->size[1]; j++) {
             const double value = x->values[i * x->size[1] + j];
             if (isfinite(value))
@@ -176,13 +168,14 @@ static void write_matrix(xlm_page *page, const matrices *m, uint64_t pair, const
     g_string_append(out, "</tbody>\n</table>\n</div>\n");
 }
 
-/* The first pairs that were encoded and have room. */
+/* The first pairs that have a matrix and fit. */
 static bool write_matrices(const xlm_sections *s, const matrices *m, const char *path, GError **error)
 {
-    /* By the model, or, where its directory has another name now, by where the matrices are. */
+    /* The run of the model or, if its directory was renamed, of the matrices. */
     const int by_model = xlm_runs_find(s->runs, m->model), run = by_model >= 0 ? by_model : xlm_runs_find(s->runs, path);
-    g_autofree char *title = g_strdup_printf("%s, step %" G_GINT64_FORMAT ": %s → %s", run >= 0 ? s->runs->labels[run] : m->model,
-                                             m->step, m->language[0], m->language[1]);
+    g_autofree char *title = g_strdup_printf("%s, step %" G_GINT64_FORMAT ": %s → %s",
+                                             run >= 0 ? s->runs->run[run].label : m->model, m->step, m->language[0],
+                                             m->language[1]);
     xlm_page_heading(s->page, title);
     xlm_page_paragraph(s->page, "%s. Layers in the file: %s. The stronger the colour, the larger among the values of a pair.",
                        m->values, m->layers);
@@ -216,7 +209,7 @@ static bool write_matrix_file(const xlm_sections *s, const char *path, GError **
 
 typedef bool file_writer(const xlm_sections *s, const char *path, GError **error);
 
-/* Write what a file shows. One that was found, and not named, leaves a note and nothing else where it cannot be read. */
+/* Write what a file shows. If a file that was found, not named by the user, cannot be read, only a note is written. */
 static bool write_file(const xlm_sections *s, const char *path, bool found, file_writer *write, GError **error)
 {
     const gsize before = s->page->body->len;
@@ -244,19 +237,16 @@ bool xlm_section_heat_maps(const xlm_sections *s, GError **error)
 
 /* ---- maps ---- */
 
-/* As an image, in which nothing in an untrusted picture can run or be fetched. title: what it shows, for those who do not see
- * it; below it too where it says nothing itself. */
+/* Append an image, in which nothing of an untrusted picture can run or be fetched. title: what it shows, for readers who cannot
+ * see it; captioned: and below it. */
 static void append_picture(xlm_page *page, const char *svg, gsize size, const char *title, bool captioned)
 {
     g_autofree char *coded = g_base64_encode((const guchar *)svg, size);
     g_string_append(page->body, "<figure class=\"wide\">\n<img class=\"map\" alt=\"");
     xlm_markup_append(page->body, title);
     g_string_append_printf(page->body, "\" src=\"data:image/svg+xml;base64,%s\"/>\n", coded);
-    if (captioned) {
-        g_string_append(page->body, "<figcaption>");
-        xlm_markup_append(page->body, title);
-        g_string_append(page->body, "</figcaption>\n");
-    }
+    if (captioned)
+        xlm_markup_wrap(page->body, "<figcaption>", title, "</figcaption>\n");
     g_string_append(page->body, "</figure>\n");
 }
 
@@ -275,7 +265,7 @@ static bool write_svg(const xlm_sections *s, const char *path, GError **error)
     return good;
 }
 
-/* A picture for each panel, so that they are side by side where there is room, and else one above the other. */
+/* A picture for each panel, so that they are side by side if there is room, and otherwise one above the other. */
 static bool write_map(const xlm_sections *s, const char *path, GError **error)
 {
     xlm_page *page = s->page;
@@ -302,8 +292,8 @@ bool xlm_section_maps(const xlm_sections *s, GError **error)
     bool good = true;
     if (s->maps->len > 0) {
         xlm_page_section(s->page, "maps", "Maps");
-        xlm_page_paragraph(s->page, "Points that are near one another have vectors that are; distances between groups, and the "
-                           "axes, mean nothing. Lines are between translations.");
+        xlm_page_paragraph(s->page, "Points that are close to one another have vectors that are close; distances between groups "
+                           "and the axes have no meaning. Lines connect translations.");
     }
     for (guint i = 0; i < s->maps->len && good; i++) {
         const char *path = s->maps->pdata[i];

@@ -5,7 +5,7 @@
 
 #include "report/plot.h"
 
-/* Measures that are known: the section they are in, their titles, and whether less is better. */
+/* Known measures: their section and title, whether they are shares, and whether less is better. */
 typedef struct measure {
     const char *name, *section, *title;
     bool share, less;
@@ -61,7 +61,7 @@ static measure measure_of(const xlm_result *r)
     return (measure){r->measure, "tasks", r->measure, false, false};
 }
 
-/* Languages and detail, which are together what the measure is of: "en → de, mean". both: of both directions. g_free. */
+/* What a result measures, languages and detail: "en → de, mean". both: the mean of both directions. g_free. */
 static char *describe_object(const xlm_result *r, bool both)
 {
     GString *text = g_string_new("");
@@ -84,7 +84,7 @@ static const char *show(const measure *m, double value, char text[32])
     return text;
 }
 
-/* The row of a table: what is measured, and of what. */
+/* The heading of a row: the measure, and what it measures. g_free. */
 static char *describe_row(const xlm_result *r)
 {
     const measure m = measure_of(r);
@@ -100,9 +100,9 @@ bool xlm_sections_have_results(const xlm_sections *s, const char *id)
     return any;
 }
 
-/* The runs that have results of the section, by layer or of none: *place is the column of each, -1 without; returns how many.
- * Labels and styles are of the columns. */
-static int choose_columns(const xlm_sections *s, const char *id, bool by_layer, int *place, const char **labels, int *styles)
+/* Choose the runs that have results of the section, by layer or without one. [out] place: the column of each run, -1 for the
+ * others; columns: their columns. Returns their number. */
+static int choose_columns(const xlm_sections *s, const char *id, bool by_layer, int *place, xlm_page_column *columns)
 {
     int n = 0;
     for (int i = 0; i < s->runs->n; i++) {
@@ -112,10 +112,8 @@ static int choose_columns(const xlm_sections *s, const char *id, bool by_layer, 
             any = r->run == i && (r->layer >= 0) == by_layer && strcmp(measure_of(r).section, id) == 0;
         }
         place[i] = any ? n : -1;
-        if (any) {
-            labels[n] = s->runs->labels[i];
-            styles[n++] = s->runs->styles[i];
-        }
+        if (any)
+            columns[n++] = s->runs->columns[i];
     }
     return n;
 }
@@ -123,9 +121,9 @@ static int choose_columns(const xlm_sections *s, const char *id, bool by_layer, 
 void xlm_sections_write_results(const xlm_sections *s, const char *id)
 {
     const GArray *rows = s->results->rows;
-    g_autofree int *place = g_new(int, s->runs->n), *styles = g_new(int, s->runs->n);
-    g_autofree const char **labels = g_new(const char *, s->runs->n);
-    const int n = choose_columns(s, id, false, place, labels, styles);
+    g_autofree int *place = g_new(int, s->runs->n);
+    g_autofree xlm_page_column *columns = g_new(xlm_page_column, s->runs->n);
+    const int n = choose_columns(s, id, false, place, columns);
     g_autofree char **cells = g_new0(char *, n + 1);
     g_autofree bool *done = g_new0(bool, rows->len + 1);
     bool any = false;
@@ -135,7 +133,7 @@ void xlm_sections_write_results(const xlm_sections *s, const char *id)
         if (done[i] || r->layer >= 0 || strcmp(m.section, id) != 0)
             continue;
         if (!any)
-            xlm_page_table(s->page, "Measured on the checkpoints", NULL, n, labels, styles);
+            xlm_page_table(s->page, "Measured on the checkpoints", NULL, n, columns);
         any = true;
         for (guint k = i; k < rows->len; k++) {
             const xlm_result *q = &g_array_index(rows, xlm_result, k);
@@ -156,7 +154,7 @@ void xlm_sections_write_results(const xlm_sections *s, const char *id)
         xlm_page_table_end(s->page);
 }
 
-/* Is q what r is, of another layer, run or direction? */
+/* Does q measure the same as r, for any layer, run and direction? */
 static bool is_same_by_layer(const xlm_result *r, const xlm_result *q)
 {
     return q->layer >= 0 && strcmp(q->measure, r->measure) == 0 && strcmp(q->detail, r->detail) == 0 &&
@@ -170,7 +168,7 @@ static gint by_x(gconstpointer a, gconstpointer b)
     return (x > y) - (x < y);
 }
 
-/* The values of a run by layer, means of both directions where both were measured. done: what has been used. */
+/* The values of a run by layer, the mean of both directions if both were measured. done: is set for rows that are used. */
 static GArray *by_layer(const xlm_sections *s, const xlm_result *r, int run, bool *done, bool *both)
 {
     const GArray *rows = s->results->rows;
@@ -231,20 +229,21 @@ static bool draw_layers(const xlm_sections *s, const xlm_result *r, bool *done, 
     row->title = g_strdup_printf("%s%s%s", m.title, *object != '\0' ? ": " : "", object);
     row->cells = g_ptr_array_new_with_free_func(g_free);
     xlm_plot *plot = xlm_plot_new(row->title, "layer", NULL);
-    xlm_plot_set_marks(plot);
+    plot->marks = true;
     for (int i = 0; i < n; i++) {
         g_ptr_array_add(row->cells, best_cell(points[i], m.less));
-        xlm_plot_add(plot, s->runs->labels[i], i, points[i]);
+        xlm_plot_add(plot, s->runs->run[i].label, i, points[i]);
     }
     return xlm_plot_end(plot, s->page, false, error);
 }
 
 static void write_best(const xlm_sections *s, const char *id, const GArray *rows)
 {
-    g_autofree int *place = g_new(int, s->runs->n), *styles = g_new(int, s->runs->n);
-    g_autofree const char **labels = g_new(const char *, s->runs->n), **cells = g_new(const char *, s->runs->n);
-    const int n = choose_columns(s, id, true, place, labels, styles);
-    xlm_page_table(s->page, "The best layer of each", NULL, n, labels, styles);
+    g_autofree int *place = g_new(int, s->runs->n);
+    g_autofree xlm_page_column *columns = g_new(xlm_page_column, s->runs->n);
+    g_autofree const char **cells = g_new(const char *, s->runs->n);
+    const int n = choose_columns(s, id, true, place, columns);
+    xlm_page_table(s->page, "The best layer of each", NULL, n, columns);
     for (guint i = 0; i < rows->len; i++) {
         const best *b = &g_array_index(rows, best, i);
         for (int k = 0; k < s->runs->n; k++)
@@ -262,9 +261,15 @@ static void clear_best(gpointer data)
     g_ptr_array_unref(b->cells);
 }
 
-/* Figures by layer and a table of the rest, under a heading, where the section has results. */
-static bool write_results(const xlm_sections *s, const char *id, const char *title, const char *about, GError **error)
+bool xlm_section_results(const xlm_sections *s, const char *id, GError **error)
 {
+    static const struct { const char *id, *title, *about; } known[] = {
+        {"alignment", "Alignment of words", "Links between words of sentence pairs, by hidden states of each layer (0 are the "
+         "embeddings) or by another method, compared with links made by people."},
+        {"retrieval", "Retrieval of sentences", "How often the nearest of all sentences of the other language is the "
+         "translation, by vectors of each layer (0 are the embeddings)."},
+        {"words", "Words of a dictionary", "How close translations are to one another in the word embeddings."},
+        {"tasks", "Tagging and other tasks", "Scores of fine-tuned models on test text."}};
     const GArray *rows = s->results->rows;
     g_autofree bool *done = g_new0(bool, rows->len + 1);
     bool good = true;
@@ -272,8 +277,11 @@ static bool write_results(const xlm_sections *s, const char *id, const char *tit
         return true;
     g_autoptr(GArray) layers = g_array_new(FALSE, FALSE, sizeof(best));
     g_array_set_clear_func(layers, clear_best);
-    xlm_page_section(s->page, id, title);
-    xlm_page_paragraph(s->page, "%s", about);
+    size_t which = 0;
+    while (strcmp(known[which].id, id) != 0)
+        which++;
+    xlm_page_section(s->page, id, known[which].title);
+    xlm_page_paragraph(s->page, "%s", known[which].about);
     for (guint i = 0; i < rows->len && good; i++) {
         const xlm_result *r = &g_array_index(rows, xlm_result, i);
         best row;
@@ -290,29 +298,4 @@ static bool write_results(const xlm_sections *s, const char *id, const char *tit
     }
     xlm_sections_write_results(s, id);
     return good;
-}
-
-bool xlm_section_alignment(const xlm_sections *s, GError **error)
-{
-    return write_results(s, "alignment", "Alignment of words",
-                         "Links between words of sentence pairs, by hidden states of each layer (0 are the embeddings) or by "
-                         "another method, against links made by people.", error);
-}
-
-bool xlm_section_retrieval(const xlm_sections *s, GError **error)
-{
-    return write_results(s, "retrieval", "Retrieval of sentences",
-                         "How often the nearest of all sentences of the other language is the translation, by vectors of each "
-                         "layer (0 are the embeddings).", error);
-}
-
-bool xlm_section_words(const xlm_sections *s, GError **error)
-{
-    return write_results(s, "words", "Words of a dictionary",
-                         "How near translations are to one another in the word embeddings.", error);
-}
-
-bool xlm_section_tasks(const xlm_sections *s, GError **error)
-{
-    return write_results(s, "tasks", "Tagging and other tasks", "Scores of fine-tuned models on test text.", error);
 }

@@ -20,7 +20,7 @@ bool xlm_section_runs(const xlm_sections *s, GError **error G_GNUC_UNUSED)
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     g_autofree const char **cells = g_new(const char *, runs->n);
     xlm_page_section(s->page, "runs", runs->n > 1 ? "Runs" : "Run");
-    xlm_page_table(s->page, "What was run, and its result", NULL, runs->n, (const char *const *)runs->labels, runs->styles);
+    xlm_page_table(s->page, "What was run, and its result", NULL, runs->n, runs->columns);
     for (int i = 0; i < runs->n; i++)
         for (guint f = 0; f < runs->run[i].facts->len; f += 2) {
             const char *name = runs->run[i].facts->pdata[f];
@@ -35,14 +35,12 @@ bool xlm_section_runs(const xlm_sections *s, GError **error G_GNUC_UNUSED)
 
 static void write_differences(const xlm_sections *s, GPtrArray *differences, int jobs, const int *place)
 {
-    g_autofree const char **cells = g_new(const char *, jobs), **labels = g_new(const char *, jobs);
-    g_autofree int *styles = g_new(int, jobs);
+    g_autofree const char **cells = g_new(const char *, jobs);
+    g_autofree xlm_page_column *columns = g_new(xlm_page_column, jobs);
     for (int i = 0; i < s->runs->n; i++)
-        if (place[i] >= 0) {
-            labels[place[i]] = s->runs->labels[i];
-            styles[place[i]] = s->runs->styles[i];
-        }
-    xlm_page_table(s->page, "Keys of the jobs that differ", "Key", jobs, labels, styles);
+        if (place[i] >= 0)
+            columns[place[i]] = s->runs->columns[i];
+    xlm_page_table(s->page, "Keys of the jobs that differ", "Key", jobs, columns);
     for (guint d = 0; d < differences->len; d++) {
         const xlm_job_difference *difference = differences->pdata[d];
         g_autofree char *key = g_strdup_printf("[%s]%s%s", difference->section, difference->key != NULL ? " " : "",
@@ -78,7 +76,7 @@ bool xlm_section_job(const xlm_sections *s, GError **error G_GNUC_UNUSED)
         g_string_append(s->page->body, "<details><summary>Every key of each job</summary>\n");
     for (int i = 0; i < s->runs->n; i++)
         if (place[i] >= 0) {
-            g_autofree char *summary = g_strdup_printf("Every key of the job of %s", s->runs->labels[i]);
+            g_autofree char *summary = g_strdup_printf("Every key of the job of %s", s->runs->run[i].label);
             xlm_page_details(s->page, summary, s->runs->run[i].job);
         }
     if (jobs > 1)
@@ -89,7 +87,7 @@ bool xlm_section_job(const xlm_sections *s, GError **error G_GNUC_UNUSED)
 void xlm_sections_open_figures(const xlm_sections *s, bool legend)
 {
     if (legend)
-        xlm_page_legend(s->page, s->runs->n, (const char *const *)s->runs->labels, s->runs->styles);
+        xlm_page_legend(s->page, s->runs->n, s->runs->columns);
     g_string_append(s->page->body, "<div class=\"figures\">\n");
 }
 

@@ -6,25 +6,24 @@
 #include "run/dev_translations.h"
 #include "text/lines.h"
 
-/* Rows of a file that are read, the bytes of one that is no sentence any more, and examples of a direction that are shown. */
+/* Maximum numbers of rows that are read from a file, of bytes of a row, and of examples that are shown for a direction. */
 enum { MOST_ROWS = 2000, LONGEST_ROW = 1 << 16, SHOWN = 50 };
 
 enum { STEP, DIRECTION, SOURCE, REFERENCE, TRANSLATION, FIELDS };
 
-/* Of a run: number 2 · run + which. */
+/* The files of a run; translations are numbered FILES · run + file. */
 enum { BEST, NEWEST, FILES };
 static const char *const files[FILES] = {XLM_BEST_TRANSLATIONS_FILE, XLM_TRANSLATIONS_FILE};
 
 /* A pair of sentences, and its translations by each run. */
 typedef struct example {
     char *source, *reference;
-    int translations;   /* FILES x runs */
-    int64_t number;     /* in the file where it was found first, from 0 */
-    char **translation; /* [FILES x runs] NULL: none */
+    int64_t number;          /* in the file where it was found first, from 0 */
+    GPtrArray *translations; /* char * [FILES x runs] NULL: none */
 } example;
 
 typedef struct direction {
-    char *name, *language[2];
+    char *name, **language; /* [2] */
     GPtrArray *examples;  /* example */
     GHashTable *known;    /* "SOURCE\tREFERENCE\tHOW OFTEN BEFORE": example */
 } direction;
@@ -42,9 +41,7 @@ static void free_example(gpointer data)
     example *e = data;
     g_free(e->source);
     g_free(e->reference);
-    for (int i = 0; i < e->translations; i++)
-        g_free(e->translation[i]);
-    g_free(e->translation);
+    g_ptr_array_unref(e->translations);
     g_free(e);
 }
 
@@ -52,8 +49,7 @@ static void free_direction(gpointer data)
 {
     direction *d = data;
     g_free(d->name);
-    g_free(d->language[0]);
-    g_free(d->language[1]);
+    g_strfreev(d->language);
     g_ptr_array_unref(d->examples);
     g_hash_table_unref(d->known);
     g_free(d);
@@ -61,14 +57,12 @@ static void free_direction(gpointer data)
 
 /* ---- reading ---- */
 
-/* "en-de"; no name of a language has a hyphen. */
-static bool split_direction(const char *name, char *language[2])
+/* The languages of "en-de"; NULL: it is no direction. No name of a language has a hyphen. g_strfreev. */
+static char **split_direction(const char *name)
 {
     g_auto(GStrv) part = g_strsplit(name, "-", 3);
     const bool good = g_strv_length(part) == 2 && xlm_is_language_name(part[0]) && xlm_is_language_name(part[1]);
-    for (int side = 0; side < 2; side++)
-        language[side] = good ? g_strdup(part[side]) : NULL;
-    return good;
+    return good ? g_steal_pointer(&part) : NULL;
 }
 
 static direction *find_direction(translations *t, const char *name)
@@ -79,7 +73,7 @@ static direction *find_direction(translations *t, const char *name)
             return d;
     }
     direction *d = g_new0(direction, 1);
-    split_direction(name, d->language);
+    d->language = split_direction(name);
     d->name = g_strdup(name);
     d->examples = g_ptr_array_new_with_free_func(free_example);
     d->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -87,19 +81,16 @@ static direction *find_direction(translations *t, const char *name)
     return d;
 }
 
-/* The fields of a row; NULL: it is cut short or damaged. */
+/* The fields of a row; NULL if it is cut short or damaged. g_strfreev. */
 static char **read_row(const xlm_lines *lines, const char *text, size_t length, int64_t *step)
 {
     if (length > LONGEST_ROW || !xlm_lines_terminated(lines) || !xlm_lines_check_text(lines, text, length, NULL))
         return NULL;
     g_autofree char *line = g_strndup(text, length);
     g_auto(GStrv) field = g_strsplit(line, "\t", FIELDS + 1);
-    char *language[2] = {NULL, NULL};
-    const bool good = g_strv_length(field) == FIELDS && g_ascii_string_to_signed(field[STEP], 10, 0, G_MAXINT64, step, NULL) &&
-                      split_direction(field[DIRECTION], language);
-    g_free(language[0]);
-    g_free(language[1]);
-    return good ? g_steal_pointer(&field) : NULL;
+    const bool good = g_strv_length(field) == FIELDS && g_ascii_string_to_signed(field[STEP], 10, 0, G_MAXINT64, step, NULL);
+    g_auto(GStrv) languages = good ? split_direction(field[DIRECTION]) : NULL;
+    return languages != NULL ? g_steal_pointer(&field) : NULL;
 }
 
 /* The rows of the newest evaluation; others, and damaged ones, count as bad. */
@@ -133,7 +124,7 @@ static GPtrArray *read_rows(xlm_lines *lines, int64_t *newest, int64_t *bad, boo
     return rows;
 }
 
-/* The same pair may come several times: the k-th in the files of two runs is one example. */
+/* The same pair may occur several times; its k-th occurrences in the files of several runs are one example. */
 static void add_row(translations *t, int place, char **row, GHashTable *seen)
 {
     direction *d = find_direction(t, row[DIRECTION]);
@@ -145,13 +136,13 @@ static void add_row(translations *t, int place, char **row, GHashTable *seen)
     example *e = g_hash_table_lookup(d->known, key);
     if (e == NULL) {
         e = g_new(example, 1);
-        const int n = FILES * t->sections->runs->n;
-        *e = (example){g_strdup(row[SOURCE]), g_strdup(row[REFERENCE]), n, all, g_new0(char *, n)};
+        *e = (example){g_strdup(row[SOURCE]), g_strdup(row[REFERENCE]), all, g_ptr_array_new_with_free_func(g_free)};
+        g_ptr_array_set_size(e->translations, FILES * t->sections->runs->n);
         g_ptr_array_add(d->examples, e);
         g_hash_table_insert(d->known, key, e);
     } else
         g_free(key);
-    e->translation[place] = g_strdup(row[TRANSLATION]);
+    e->translations->pdata[place] = g_strdup(row[TRANSLATION]);
 }
 
 static bool is_head(const char *text, size_t length)
@@ -160,7 +151,7 @@ static bool is_head(const char *text, size_t length)
     return strlen(head) == length && memcmp(head, text, length) == 0;
 }
 
-/* What a run has written into one of its files; anything that is wrong with the file is noted. */
+/* Read one of the files of a run; anything that is wrong with it is noted. */
 static void read_file(translations *t, int run, int which, xlm_page *page)
 {
     g_autofree char *path = g_build_filename(t->sections->runs->run[run].directory, files[which], NULL);
@@ -175,7 +166,7 @@ static void read_file(translations *t, int run, int which, xlm_page *page)
         if (why != NULL)
             xlm_page_note(page, "%s", why->message);
         else
-            xlm_page_note(page, "%s: is no file of translations of xlm_train", path);
+            xlm_page_note(page, "%s: is no file of translations by xlm_train", path);
         return;
     }
     int64_t bad;
@@ -196,12 +187,12 @@ static void read_file(translations *t, int run, int which, xlm_page *page)
 
 /* ---- writing ---- */
 
-/* "base, best, step 20": the run where there are several, and which of its evaluations. g_free. */
+/* "base, best, step 20": the run, if there are several, and which of its evaluations. g_free. */
 static char *label_of(const translations *t, int place)
 {
     const xlm_runs *runs = t->sections->runs;
     const int64_t *step = t->step + place / FILES * FILES;
-    GString *label = g_string_new(runs->n > 1 ? runs->labels[place / FILES] : "Translation");
+    GString *label = g_string_new(runs->n > 1 ? runs->run[place / FILES].label : "Translation");
     if (place % FILES == BEST)
         g_string_append(label, ", best");
     else if (step[BEST] == step[NEWEST])
@@ -215,14 +206,14 @@ static char *label_of(const translations *t, int place)
 static void write_example(const translations *t, const direction *d, const example *e, char *const *labels)
 {
     const bool several = t->sections->runs->n > 1;
-    g_autofree xlm_page_text *texts = g_new(xlm_page_text, e->translations + 2);
+    g_autofree xlm_page_text *texts = g_new(xlm_page_text, e->translations->len + 2);
     g_autofree char *heading = g_strdup_printf("Pair %" G_GINT64_FORMAT, e->number);
     int n = 0;
     texts[n++] = (xlm_page_text){"Source", -1, d->language[0], e->source};
     texts[n++] = (xlm_page_text){"Reference", -1, d->language[1], e->reference};
-    for (int i = 0; i < e->translations; i++)
-        if (e->translation[i] != NULL)
-            texts[n++] = (xlm_page_text){labels[i], several ? i / FILES : -1, d->language[1], e->translation[i]};
+    for (int i = 0; i < (int)e->translations->len; i++)
+        if (e->translations->pdata[i] != NULL)
+            texts[n++] = (xlm_page_text){labels[i], several ? i / FILES : -1, d->language[1], e->translations->pdata[i]};
     xlm_page_text_group(t->sections->page, heading, n, texts);
 }
 
@@ -255,8 +246,8 @@ bool xlm_section_translations(const xlm_sections *s, GError **error G_GNUC_UNUSE
         labels[i] = label_of(&t, i);
     if (t.directions->len > 0) {
         xlm_page_section(s->page, "translations", "Examples of translations");
-        xlm_page_paragraph(s->page, "Held-out pairs, in the words of the vocabulary, as the model translated them in the evaluation with the "
-                           "highest score and in the newest.");
+        xlm_page_paragraph(s->page, "Held-out pairs, as words of the vocabulary, as the model translated them in the "
+                           "evaluation with the highest score and in the newest one.");
     }
     for (guint i = 0; i < t.directions->len; i++)
         write_direction(&t, t.directions->pdata[i], labels);

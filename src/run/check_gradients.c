@@ -78,7 +78,7 @@ static bool find_input(checker *c, GError **error)
             }
         }
         xlm_host_count(w->host, &c->input, w->arena);
-        xlm_workspace_label(w, (uint64_t)c->job->train.seed, c->step, &c->input, 1);
+        xlm_make_labels(w, false, (uint64_t)c->job->train.seed, c->step, &c->input, 1);
         memcpy(c->totals, c->input.terms, sizeof *c->totals * (size_t)xlm_host_means(w->host));
         c->terms = c->totals[c->objective];
     }

@@ -134,7 +134,7 @@ static bool take_row(xlm_curves *curves, const layout *l, char **field)
 
 xlm_curves *xlm_curves_read(const char *path, GError **error)
 {
-    char *text = NULL;
+    g_autofree char *text = NULL;
     gsize length = 0;
     g_autoptr(GError) why = NULL;
     if (path != NULL && !xlm_files_load(path, &text, &length, &why)) {
@@ -161,7 +161,6 @@ xlm_curves *xlm_curves_read(const char *path, GError **error)
                 curves->bad++;
         }
     }
-    g_free(text);
     return curves;
 }
 

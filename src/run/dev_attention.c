@@ -39,7 +39,8 @@ static void add_sentence(side *s, const xlm_vocabulary *vocabulary, int32_t begi
     const int64_t all = s->subwords->len;
     g_array_append_val(s->offsets, all);
     g_array_set_size(s->words, (guint)all);
-    xlm_subword_words(vocabulary, &g_array_index(s->subwords, int32_t, before), all - before, &g_array_index(s->words, int32_t, before));
+    xlm_subword_words(vocabulary, &g_array_index(s->subwords, int32_t, before), all - before,
+                      &g_array_index(s->words, int32_t, before));
 }
 
 static xlm_matrix_side describe(const side *s, int language)
@@ -78,7 +79,7 @@ static xlm_matrix_file *create(const xlm_dev_attention *a, const xlm_comm *alone
     return file;
 }
 
-/* A row of the matrix is what a source subword gets, and that is a column of the weights. */
+/* A row of the matrix, what a source subword gets, is a column of the weights. */
 static void add_matrix(const xlm_dev_attention *a, int64_t sentence, const xlm_translation *best, xlm_matrix_file *file)
 {
     const xlm_real *weights = xlm_translation_attention(a->translator, a->sources, sentence, best, layer_of(a->translator));
@@ -107,9 +108,4 @@ bool xlm_dev_attention_write(const xlm_dev_attention *a, const char *path, GErro
             good = xlm_matrix_file_write(file, error);
     }
     return xlm_matrix_file_end(file, good, error);
-}
-
-uint64_t xlm_dev_attention_bytes(const xlm_translator *translator, int64_t longest)
-{
-    return xlm_translation_attention_bytes(translator, longest, layer_of(translator));
 }

@@ -16,12 +16,10 @@ typedef struct xlm_dev_attention {
     int64_t step;
 } xlm_dev_attention;
 
-/* Write a file of matrices (aligners/matrix_file.h): sources are `<s> ids </s>`, targets the ids of the translation and `</s>`; a value
- * is the share of the attention of the decoder's last layer, mean over its heads, that a source subword gets when a target subword is
- * written, so that columns add up to 1. Sentences that have no translation have no matrix. By one rank alone. EX_CANTCREAT, EX_IOERR. */
+/* Write a file of matrices (aligners/matrix_file.h). Sources are `<s> ids </s>`, targets the ids of the translation and `</s>`. A
+ * value is the share of the attention of the decoder's last layer, averaged over its heads, that a source subword gets when a
+ * target subword is written, so columns add up to 1. Sentences without a translation have no matrix. Called by one rank alone.
+ * EX_CANTCREAT, EX_IOERR. */
 bool xlm_dev_attention_write(const xlm_dev_attention *attention, const char *path, GError **error);
-
-/* The most bytes of the tape that it takes, if sentences have at most so many ids. */
-uint64_t xlm_dev_attention_bytes(const xlm_translator *translator, int64_t longest);
 
 #endif

@@ -32,7 +32,7 @@ struct xlm_dev_translations {
     int64_t longest;   /* ids of a source */
 };
 
-/* Tokens of all hypotheses of a batch: enough for the rate of products, and little memory beside that of training. */
+/* Tokens of all hypotheses of a batch: enough for efficient products, with little memory compared to that of training. */
 enum { BATCH_TOKENS = 4096 };
 
 /* ---- pairs ---- */
@@ -206,7 +206,7 @@ void xlm_dev_translations_close(xlm_dev_translations *dev)
 
 /* ---- translations and their scores ---- */
 
-/* A field of the file: what would end it is a space. */
+/* Write a field of the file, with spaces instead of control characters, some of which would end it. */
 static void write_field(FILE *out, const char *text, char end)
 {
     for (; *text != '\0'; text++)
@@ -273,23 +273,22 @@ static double score_direction(const xlm_dev_translations *dev, const xlm_transla
     return xlm_translation_metric_score(dev->metric, counts);
 }
 
-static bool begin_examples(const xlm_dev_translations *dev, xlm_new_file *file, GError **error)
+static void begin_examples(const xlm_dev_translations *dev, xlm_new_file *file, GError **error)
 {
     g_autofree char *path = g_build_filename(dev->job->train.output, XLM_TRANSLATIONS_FILE, NULL);
     g_autofree char *head = g_strdelimit(g_strdup(XLM_TRANSLATIONS_HEAD), ",", '\t');
-    if (!xlm_new_file_create(file, path, error))
-        return false;
-    fprintf(file->stream, "%s\n", head);
-    return true;
+    if (xlm_new_file_create(file, path, error))
+        fprintf(file->stream, "%s\n", head);
 }
 
-static bool end_examples(examples *e, GError **error)
+static void end_examples(examples *e, GError **error)
 {
-    if (e->failure == NULL)
-        return xlm_new_file_commit(&e->text, error);
+    if (e->failure == NULL) {
+        xlm_new_file_commit(&e->text, error);
+        return;
+    }
     xlm_new_file_discard(&e->text);
-    g_propagate_error(error, g_steal_pointer(&e->failure));
-    return false;
+    g_propagate_error(error, e->failure);
 }
 
 static void add_measure(const xlm_dev_translations *dev, GArray *measures, const char *language, double value, int64_t sentences)
@@ -328,7 +327,7 @@ static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GA
     return xlm_comm_agree_on(workspace->comm, failure, error);
 }
 
-/* The examples that were just written are of the best model: they are in a second file too. */
+/* The examples that were just written are those of the best model so far: copy them to a second file. */
 static bool keep_best(void *data, const xlm_comm *comm, int64_t step G_GNUC_UNUSED, GError **error)
 {
     const xlm_dev_translations *dev = data;
@@ -350,7 +349,8 @@ static bool keep_best(void *data, const xlm_comm *comm, int64_t step G_GNUC_UNUS
 xlm_validation xlm_dev_translations_validation(xlm_dev_translations *dev)
 {
     return (xlm_validation){
-        .measure = measure, .keep_best = keep_best, .data = dev, .losses = true, .split = "dev", .state = XLM_CHECKPOINT_BEST_TRANSLATION,
+        .measure = measure, .keep_best = keep_best, .data = dev, .losses = true, .split = "dev",
+        .state = XLM_CHECKPOINT_BEST_TRANSLATION,
         .language = dev->directions > 1 ? XLM_MEAN_LANGUAGE : dev->direction[0].name, .patience = dev->job->evaluate.patience,
     };
 }
@@ -362,8 +362,10 @@ static uint64_t plan(const void *data, const xlm_model *model, xlm_tape *tape)
     const xlm_translator translator = {.comm = &alone, .model = model, .tape = tape,
                                        .specials = xlm_vocabulary_specials(dev->vocabulary), .options = &dev->options};
     const int64_t longest = MAX(dev->longest, 1);
-    const uint64_t attention = dev->job->evaluate.examples > 0 ? xlm_dev_attention_bytes(&translator, longest) : 0;
-    return MAX(xlm_translation_bytes(&translator, longest), attention);
+    const uint64_t bytes = xlm_translation_bytes(&translator, longest);
+    if (dev->job->evaluate.examples == 0)
+        return bytes;
+    return MAX(bytes, xlm_translation_attention_bytes(&translator, longest, xlm_model_get_config(model)->decoder_layers));
 }
 
 xlm_planned_validation xlm_dev_translations_plan(const xlm_dev_translations *dev)

@@ -6,8 +6,8 @@
  * 2019). Translations and references are what the vocabulary spells (xlm_vocabulary_decode).
  *
  * The first pairs are also written to OUTPUT/translations.tsv, for people and for xlm_report: step, direction, source, reference,
- * translation; those of the best model so far are in OUTPUT/best-translations.tsv. What the decoder attended to while it wrote the newest ones is in OUTPUT/attention-DIRECTION.h5
- * (run/dev_attention.h). Pair p of that file is row p of its direction, from 0. */
+ * translation; those of the best model so far are in OUTPUT/best-translations.tsv. What the decoder attended to while it wrote the
+ * newest ones is in OUTPUT/attention-DIRECTION.h5 (run/dev_attention.h). Pair p of that file is row p of its direction, from 0. */
 #ifndef XLM_RUN_DEV_TRANSLATIONS_H
 #define XLM_RUN_DEV_TRANSLATIONS_H
 
@@ -22,13 +22,13 @@
 
 typedef struct xlm_dev_translations xlm_dev_translations;
 
-/* The pairs of job->evaluate, which names some. Not collective. EX_CONFIG: the corpus has no such pairs; errors of reading. Both are
- * borrowed. */
+/* Open the pairs that job->evaluate names. Not collective. Both arguments are borrowed. EX_CONFIG when the corpus has no such pairs,
+ * or the model cannot translate them; errors of reading. */
 xlm_dev_translations *xlm_dev_translations_open(const xlm_job *job, const xlm_corpus *corpus, GError **error);
 /* NULL is allowed. */
 void xlm_dev_translations_close(xlm_dev_translations *dev);
 
-/* To measure by them, and what they take; both are valid as long as they are open. */
+/* What to measure with them, and what that costs; both are valid while the pairs are open. */
 xlm_validation xlm_dev_translations_validation(xlm_dev_translations *dev);
 xlm_planned_validation xlm_dev_translations_plan(const xlm_dev_translations *dev);
 

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "files/files.h"
 #include "gemm/gemm.h"
+#include "model/checkpoint_names.h"
 
 static const char HEADER[] = "step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,"
                              "gradient_norm,tokens,seconds,score\n";
@@ -155,12 +156,12 @@ void xlm_report_resume(xlm_report *report)
     report->flops += xlm_gemm_flops() - report->paused_flops;
 }
 
-/* A row of an objective's metric. */
+/* A row of an objective's metric; metric "": of a measure. */
 static void write_metric(const xlm_report *r, const char *split, const char *objective, const char *metric, const char *language,
                          int64_t count, double value)
 {
-    fprintf(r->metrics, "%" G_GINT64_FORMAT ",%s,%s/%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", r->of.progress->step, split,
-            objective, metric, language, count, value);
+    fprintf(r->metrics, "%" G_GINT64_FORMAT ",%s,%s%s%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", r->of.progress->step, split,
+            objective, *metric != '\0' ? "/" : "", metric, language, count, value);
 }
 
 /* The weight of objective k in the step that is reported; 0 if it took no part. */
@@ -367,6 +368,7 @@ void xlm_report_summary(const xlm_report *report)
     if (r->metrics == NULL)
         return;
     char took[16], tokens[16], rate[16];
+    g_autofree char *path = xlm_checkpoint_path(c->output, progress->step);
     g_autoptr(GString) line = g_string_new(NULL);
     g_string_printf(line, "%s: %" G_GINT64_FORMAT " steps in %s, %s tokens, %s tokens/s",
                     progress->step == c->steps ? "finished" : "stopped", r->run_steps,
@@ -375,7 +377,7 @@ void xlm_report_summary(const xlm_report *report)
     append_score(line, "held-out loss", &r->held_out, progress->step);
     append_score(line, r->validated_name, &r->validated, progress->step);
     if (progress->saved == progress->step)
-        g_string_append_printf(line, "; checkpoint %s/checkpoint-%08" G_GINT64_FORMAT ".h5", c->output, progress->step);
+        g_string_append_printf(line, "; checkpoint %s", path);
     xlm_log_info("%s", line->str);
 }
 
@@ -422,8 +424,7 @@ static void write_measures(xlm_report *r, const char *split, const xlm_validatio
         const xlm_measure *m = &row->measure;
         const bool of_all = row->language == NULL;
         const char *language = of_all ? validation->language : row->language;
-        fprintf(r->metrics, "%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", r->of.progress->step, split,
-                m->name, language, m->terms, m->value);
+        write_metric(r, split, m->name, "", language, m->terms, m->value);
         g_string_append_printf(line, "%s%s %.4f", line->len > 0 ? "  " : "", m->name, m->value);
         if (i + 1 < measures->len && g_strcmp0(row->language, row[1].language) == 0)
             continue;

@@ -9,7 +9,6 @@
 #ifndef XLM_RUN_REPORT_H
 #define XLM_RUN_REPORT_H
 
-#include "checkpoint/run_progress.h"
 #include "comm/shards.h"
 #include "run/validation.h"
 #include "tensor/profile.h"

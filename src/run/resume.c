@@ -3,7 +3,6 @@
 #include "run/resume.h"
 
 #include "base/log.h"
-#include "checkpoint/checkpoint_files.h"
 #include "checkpoint/rank_files.h"
 #include "job/job_record.h"
 #include "model/checkpoint_names.h"

@@ -4,7 +4,6 @@
 #define XLM_RUN_RESUME_H
 
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/run_progress.h"
 #include "job/job.h"
 
 enum { XLM_RESUME_AUTO, XLM_RESUME_NEVER, XLM_RESUME_FILE };

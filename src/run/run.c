@@ -11,6 +11,7 @@
 #include "files/files.h"
 #include "gemm/hardware.h"
 #include "job/job_record.h"
+#include "model/checkpoint_names.h"
 #include "run/check_gradients.h"
 #include "run/report.h"
 #include "run/stopping.h"
@@ -83,14 +84,6 @@ static void collect_saved_states(run *r)
 }
 
 static double gib(uint64_t bytes) { return (double)bytes / (1 << 30); }
-
-/* For estimates. */
-static xlm_run_size size_of(const run *r)
-{
-    xlm_run_size size = xlm_engine_size(r->engine);
-    size.step_dump = r->options->dump_step != NULL;
-    return size;
-}
 
 static void print_memory(const run *r)
 {
@@ -172,8 +165,8 @@ static bool write_checkpoint(run *r, GError **error)
     if (!xlm_checkpoint_write(r->comm, r->job->train.output, &state, r->job->train.keep, error))
         return false;
     r->progress.saved = r->progress.step;
-    xlm_log_info("checkpoint %s/checkpoint-%08" G_GINT64_FORMAT ".h5 written in %.1f s", r->job->train.output, r->progress.step,
-                 xlm_clock() - start);
+    g_autofree char *path = xlm_checkpoint_path(r->job->train.output, r->progress.step);
+    xlm_log_info("checkpoint %s written in %.1f s", path, xlm_clock() - start);
     return true;
 }
 
@@ -398,10 +391,9 @@ static void print_finished(const run *r)
 {
     const char *output = r->job->train.output;
     const int64_t step = r->progress.step;
-    g_autofree char *line =
-        step > 0 ? g_strdup_printf("%s/checkpoint-%08" G_GINT64_FORMAT ".h5 is there; the same command resumes from it", output,
-                                   step)
-                 : g_strdup_printf("%s: nothing is left to finish", output);
+    g_autofree char *path = xlm_checkpoint_path(output, step);
+    g_autofree char *line = step > 0 ? g_strconcat(path, " is there; the same command resumes from it", NULL)
+                                     : g_strconcat(output, ": nothing is left to finish", NULL);
     xlm_log_info("%s", line);
     if (r->comm->rank == 0)
         xlm_snapshot_print_on_terminal(line);
@@ -455,10 +447,10 @@ static bool run_allocated(run *r, const xlm_resume_setup *setup, bool *interrupt
         xlm_engine_begin_averages(r->engine);
     const xlm_workspace workspace = xlm_engine_workspace(r->engine);
     if (options->dump_step != NULL) {
-        const bool good = xlm_dump_step(r->job, &workspace, progress->step, options->dump_step, error);
-        if (good)
-            print_peak(r);
-        return good;
+        if (!xlm_dump_step(r->job, &workspace, progress->step, options->dump_step, error))
+            return false;
+        print_peak(r);
+        return true;
     }
     if (options->check_gradients)
         return xlm_check_gradients(r->job, &workspace, progress->step, options->check_only, error);
@@ -500,7 +492,8 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *
     collect_saved_states(&r);
     const xlm_resume_setup resume = {.comm = comm, .job = job, .resume = options->resume, .file = options->resume_file,
                                      .trains = trains(options), .validates = options->validation != NULL};
-    const xlm_run_size size = size_of(&r);
+    xlm_run_size size = xlm_engine_size(r.engine);
+    size.step_dump = options->dump_step != NULL;
     xlm_hardware_prepare(&r.hardware, (int)job->train.threads, comm->local_ranks);
     /* What the job names is checked before objectives are run to estimate memory. */
     bool good = xlm_resume_check(&resume, data->vocabulary, error) && xlm_memory_check(comm, &size, &r.estimate, error);

@@ -5,7 +5,7 @@
 #include "comm/comm.h"
 #include "gemm/hardware.h"
 
-/* Collective, after xlm_hardware_open. Warn, with the remedy, if the threads of a node's ranks need more cores than other
+/* Collective, after xlm_hardware_start. Warn, with the remedy, if the threads of a node's ranks need more cores than other
  * processes leave. If this program chose the number of threads on every rank, and products are faster with one thread per rank,
  * use one from now on; this does not change any bits. */
 void xlm_threads_settle(const xlm_comm *comm, xlm_hardware *hardware);

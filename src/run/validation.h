@@ -27,8 +27,8 @@ typedef struct xlm_validation {
     /* Measure the model after `step` updates. Collective; the results are the same on all ranks. Append to measures (GArray of
      * xlm_language_measure), those of the whole set first. */
     bool (*measure)(void *data, const xlm_workspace *workspace, int64_t step, GArray *measures, GError **error);
-    /* The model that was just measured, after `step` updates, is the best so far: keep what belongs to it. Collective. NULL: nothing
-     * does. */
+    /* Keep what belongs to the model that was just measured, after `step` updates, because it is the best so far. Collective. NULL:
+     * nothing belongs to it. */
     bool (*keep_best)(void *data, const xlm_comm *comm, int64_t step, GError **error);
     void *data;
     bool losses;          /* losses on held-out text are computed too */

@@ -53,15 +53,6 @@ static bool set(xlm_store *store, const char *path, const char *name, hid_t type
     return store_settle_hdf5(store, mine, error);
 }
 
-static hid_t text_type(size_t length)
-{
-    hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, MAX(length, 1));
-    H5Tset_cset(type, H5T_CSET_UTF8);
-    H5Tset_strpad(type, H5T_STR_NULLPAD);
-    return type;
-}
-
 bool xlm_store_set_text(xlm_store *store, const char *path, const char *name, const char *value, GError **error)
 {
     if (strlen(value) > XLM_STORE_LONGEST_TEXT)
@@ -69,7 +60,7 @@ bool xlm_store_set_text(xlm_store *store, const char *path, const char *name, co
                              "%d are possible", store->path, path, name, strlen(value), XLM_STORE_LONGEST_TEXT);
     if (strcmp(path, "/") == 0 && strcmp(name, "format") == 0 && !check_replaced(store, value, error))
         return false;
-    hid_t type = text_type(strlen(value));
+    hid_t type = store_text_type(strlen(value), H5T_CSET_UTF8, H5T_STR_NULLPAD);
     bool good = set(store, path, name, type, type, value, error);
     H5Tclose(type);
     return good;
@@ -144,23 +135,20 @@ static bool finish(const xlm_store *store, const char *path, hid_t attribute, he
 static herr_t add_name(hid_t object, const char *name, const H5A_info_t *info, void *names)
 {
     (void)object, (void)info;
-    g_ptr_array_add(names, g_strdup(name));
+    g_strv_builder_add(names, name);
     return 0;
 }
 
 char **xlm_store_list_attributes(const xlm_store *store, const char *path, GError **error)
 {
-    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GStrvBuilder) names = g_strv_builder_new();
     hsize_t at = 0;
     if (!store_exists(store->file, path) ||
         H5Aiterate_by_name(store->file, path, H5_INDEX_NAME, H5_ITER_INC, &at, add_name, names, H5P_DEFAULT) < 0) {
         store_error(store, path, EX_DATAERR, "its attributes cannot be read", error);
-        g_ptr_array_unref(names);
         return NULL;
     }
-    g_ptr_array_set_free_func(names, NULL);
-    g_ptr_array_add(names, NULL);
-    return (char **)g_ptr_array_free(names, FALSE);
+    return g_strv_builder_end(names);
 }
 
 char *xlm_store_get_text(const xlm_store *store, const char *path, const char *name, GError **error)

@@ -17,10 +17,13 @@
 
 static bool is_first(const xlm_store *store) { return !store->together || store->comm.rank == 0; }
 
-/* The error of a system call. */
-static void system_error(const xlm_store *store, const char *what, int number, GError **error)
+/* One step of creating or committing, on whose result all ranks agree. mine_to_do: this rank takes part in the work. */
+static bool step(xlm_store *store, void (*work)(xlm_store *, GError **), bool mine_to_do, GError **error)
 {
-    xlm_new_file_failed(store->path, what, number, error);
+    GError *mine = NULL;
+    if (mine_to_do)
+        work(store, &mine);
+    return store_settle(store, mine, error);
 }
 
 /* ---- room on the disk ---- */
@@ -56,7 +59,7 @@ static bool reserve_to(xlm_store *store, uint64_t to, GError **error)
     GError *mine = NULL;
     const int number = try_to_reserve(store, to);
     if (number != 0)
-        system_error(store, "cannot be written", number, &mine);
+        xlm_new_file_failed(store->path, "cannot be written", number, &mine);
     if (!store_settle(store, mine, error))
         return false;
     store->reserved = to;
@@ -85,7 +88,7 @@ static void make_temporary(xlm_store *store, GError **error)
         return;
     store->descriptor = xlm_unfinished_make(store->path, O_RDWR, &store->temporary);
     if (store->descriptor < 0)
-        system_error(store, "cannot be made", errno, error);
+        xlm_new_file_failed(store->path, "cannot be made", errno, error);
 }
 
 static void open_file(xlm_store *store, GError **error)
@@ -138,22 +141,16 @@ xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **err
         xlm_comm_broadcast_bytes(comm, 0, &name, &size);
         store->temporary = name;
         if (store->writes && g_access(store->temporary, R_OK | W_OK) != 0)
-            system_error(store, "this node does not see the file that rank 0 has made; choose a directory that all nodes share",
-                         errno, &mine);
+            xlm_new_file_failed(path, "this node does not see the file that rank 0 has made; choose a directory that all nodes "
+                                "share", errno, &mine);
         good = store_settle(store, mine, error);
     }
     good = good && store_reserve(store, 4096, error);
-    if (good) {
-        mine = NULL;
-        if (store->writes)
-            open_file(store, &mine);
-        good = store_settle(store, mine, error);
-    }
-    if (!good) {
-        xlm_store_discard(store);
-        return NULL;
-    }
-    return store;
+    good = good && step(store, open_file, store->writes, error);
+    if (good)
+        return store;
+    xlm_store_discard(store);
+    return NULL;
 }
 
 /* ---- end ---- */
@@ -226,9 +223,9 @@ static void sync_data(xlm_store *store, GError **error)
         return;
     int descriptor = store->descriptor >= 0 ? store->descriptor : open(store->temporary, O_RDWR | O_CLOEXEC);
     if (descriptor < 0)
-        system_error(store, "cannot be opened again", errno, error);
+        xlm_new_file_failed(store->path, "cannot be opened again", errno, error);
     else if (fsync(descriptor) != 0)
-        system_error(store, "cannot be written", errno, error);
+        xlm_new_file_failed(store->path, "cannot be written", errno, error);
     if (descriptor >= 0 && descriptor != store->descriptor)
         close(descriptor);
 }
@@ -237,30 +234,17 @@ static void rename_file(xlm_store *store, GError **error)
 {
     struct stat status;
     /* Truncating to the present size frees what was reserved but not used. */
-    if (fstat(store->descriptor, &status) != 0 || ftruncate(store->descriptor, status.st_size) != 0) {
-        system_error(store, "cannot be cut to its size", errno, error);
+    const bool cut = fstat(store->descriptor, &status) == 0 && ftruncate(store->descriptor, status.st_size) == 0;
+    if (!cut || !xlm_unfinished_rename(store->temporary, store->path)) {
+        xlm_new_file_failed(store->path, cut ? "cannot be given its name" : "cannot be cut to its size", errno, error);
         xlm_unfinished_remove(store->temporary);
         return;
     }
-    if (!xlm_unfinished_rename(store->temporary, store->path)) {
-        system_error(store, "cannot be given its name", errno, error);
-        xlm_unfinished_remove(store->temporary);
-        return;
-    }
-    int number = sync_directory(store->path);
+    const int number = sync_directory(store->path);
     if (number != 0) {
-        system_error(store, "its directory cannot be written", number, error);
+        xlm_new_file_failed(store->path, "its directory cannot be written", number, error);
         g_unlink(store->path);
     }
-}
-
-/* One step of committing, on whose result all ranks agree. mine_to_do: this rank takes part in the work. */
-static bool step(xlm_store *store, void (*work)(xlm_store *, GError **), bool mine_to_do, GError **error)
-{
-    GError *mine = NULL;
-    if (mine_to_do)
-        work(store, &mine);
-    return store_settle(store, mine, error);
 }
 
 static bool reserve_rest(xlm_store *store, GError **error)

@@ -200,13 +200,7 @@ static char *compute(xlm_store *store, GError **error)
 
 /* ---- the attribute ---- */
 
-static hid_t digest_type(void)
-{
-    const hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, DIGITS);
-    H5Tset_strpad(type, H5T_STR_NULLPAD);
-    return type;
-}
+static hid_t digest_type(void) { return store_text_type(DIGITS, H5T_CSET_ASCII, H5T_STR_NULLPAD); }
 
 bool store_make_digest(hid_t file)
 {

@@ -43,10 +43,8 @@ bool store_give_up(const xlm_store *store, const char *object, int exit_code, co
 
 bool store_settle(xlm_store *store, GError *mine, GError **error)
 {
-    if (mine == NULL) {
-        mine = store->mistake;
-        store->mistake = NULL;
-    }
+    if (mine == NULL)
+        mine = g_steal_pointer(&store->mistake);
     if (store->together)
         return xlm_comm_agree_on(&store->comm, mine, error);
     if (mine != NULL)

@@ -50,6 +50,15 @@ hid_t store_file_type(xlm_type type)
     return H5I_INVALID_HID;
 }
 
+hid_t store_text_type(size_t size, H5T_cset_t set, H5T_str_t end)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, MAX(size, 1));
+    H5Tset_cset(type, set);
+    H5Tset_strpad(type, end);
+    return type;
+}
+
 bool store_type_is_known(hid_t type)
 {
     const H5T_class_t class = H5Tget_class(type);

@@ -54,6 +54,8 @@ struct xlm_store {
 /* HDF5's type in memory, and in the file (little-endian). */
 hid_t store_memory_type(xlm_type type);
 hid_t store_file_type(xlm_type type);
+/* A text of `size` bytes, or 1 where that is 0. H5Tclose. */
+hid_t store_text_type(size_t size, H5T_cset_t set, H5T_str_t end);
 /* Is it a type that this program writes: one of xlm_type, or a string of fixed length? Files with others are refused, because
  * HDF5's code for their conversion is long and old. */
 bool store_type_is_known(hid_t type);

@@ -70,23 +70,21 @@ bool xlm_store_has(const xlm_store *store, const char *path) { return store_exis
 static herr_t add_name(hid_t group, const char *name, const H5L_info_t *info, void *names)
 {
     (void)group, (void)info;
-    g_ptr_array_add(names, g_strdup(name));
+    g_strv_builder_add(names, name);
     return 0;
 }
 
 char **xlm_store_list(const xlm_store *store, const char *path, GError **error)
 {
-    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GStrvBuilder) names = g_strv_builder_new();
     hsize_t at = 0;
     if (!store_exists(store->file, path) ||
         H5Literate_by_name(store->file, path, H5_INDEX_NAME, H5_ITER_INC, &at, add_name, names, H5P_DEFAULT) < 0) {
         H5Eclear2(H5E_DEFAULT);
-        g_ptr_array_free(names, TRUE);
         xlm_error_set(error, EX_DATAERR, "%s: has no group %s", store->path, path);
         return NULL;
     }
-    g_ptr_array_add(names, NULL);
-    return (char **)g_ptr_array_free(names, FALSE);
+    return g_strv_builder_end(names);
 }
 
 /* ---- reading ---- */

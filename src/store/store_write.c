@@ -214,10 +214,7 @@ bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, con
     size_t longest = 1; /* bytes with the final 0, at which h5dump ends a string */
     for (uint64_t i = 0; i < n; i++)
         longest = MAX(longest, strlen(strings[i]) + 1);
-    hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, longest);
-    H5Tset_cset(type, H5T_CSET_UTF8);
-    H5Tset_strpad(type, H5T_STR_NULLTERM);
+    hid_t type = store_text_type(longest, H5T_CSET_UTF8, H5T_STR_NULLTERM);
     bool good = create_dataset(store, path, type, 1, &n, XLM_STORE_CHECKED, error);
     if (good) {
         /* Rank 0 writes all of them, because they are vocabularies, not corpora. */

@@ -47,7 +47,7 @@ static void close_alignments(void *stage)
 
 static bool refuse_absent(const xlm_opening *o, const aligned *a, const xlm_corpus_pairs *pairs, GError **error)
 {
-    GString *list = g_string_new(NULL);
+    g_autoptr(GString) list = g_string_new(NULL);
     for (guint f = 0; f < a->files->len; f++) {
         const xlm_alignment_file *file = a->files->pdata[f];
         g_string_append_printf(list, "%s%s (", f > 0 ? ", " : "", xlm_store_path(file->store));
@@ -56,11 +56,9 @@ static bool refuse_absent(const xlm_opening *o, const aligned *a, const xlm_corp
         g_string_append_c(list, ')');
     }
     const char *const *language = xlm_vocabulary_language_names(o->vocabulary);
-    xlm_error_set(error, EX_CONFIG, "[stream %s]: alignments: no file has links of the %s pairs \"%s\"; there are %s; make them by "
-                  "xlm_align --languages %s,%s --split all --alignment", o->stream, xlm_split_name(o->split), pairs->name,
-                  list->str, language[pairs->source->language_id], language[pairs->target->language_id]);
-    g_string_free(list, TRUE);
-    return false;
+    return xlm_error_set(error, EX_CONFIG, "[stream %s]: alignments: no file has links of the %s pairs \"%s\"; there are %s; make "
+                         "them by xlm_align --languages %s,%s --split all --alignment", o->stream, xlm_split_name(o->split),
+                         pairs->name, list->str, language[pairs->source->language_id], language[pairs->target->language_id]);
 }
 
 static bool add_pairs(const xlm_opening *o, aligned *a, const char *name, GError **error)
@@ -92,11 +90,10 @@ static bool add_pairs(const xlm_opening *o, aligned *a, const char *name, GError
 
 static bool add_all(const xlm_opening *o, aligned *a, GError **error)
 {
-    char **names = o->languages != NULL ? g_strdupv((char **)o->languages) : o->spans->spans.list(o->from, o->split);
+    g_auto(GStrv) names = o->languages != NULL ? g_strdupv((char **)o->languages) : o->spans->spans.list(o->from, o->split);
     bool good = true;
     for (char **name = names; good && *name != NULL; name++)
         good = add_pairs(o, a, *name, error);
-    g_strfreev(names);
     return good;
 }
 
@@ -163,9 +160,9 @@ static bool add_links(const aligned *a, const xlm_span *first, const xlm_span *s
     bool source_first;
     const linked_pairs *p = find_pairs(a, first, second, &source_first);
     g_assert(p != NULL);
-    int64_t(*sizes)[2] = g_malloc(sizeof *sizes * (size_t)n);
-    uint64_t *offsets = g_new(uint64_t, n + 1);
-    xlm_link *found = NULL;
+    g_autofree int64_t(*sizes)[2] = g_malloc(sizeof *sizes * (size_t)n);
+    g_autofree uint64_t *offsets = g_new(uint64_t, n + 1);
+    g_autofree xlm_link *found = NULL;
     for (int64_t i = 0; i < n; i++) {
         sizes[i][source_first ? 0 : 1] = first[i].tokens;
         sizes[i][source_first ? 1 : 0] = second[i].tokens;
@@ -179,9 +176,6 @@ static bool add_links(const aligned *a, const xlm_span *first, const xlm_span *s
                                     second[i].row + (source_first ? target : source)}};
             g_array_append_val(links, link);
         }
-    g_free(found);
-    g_free(offsets);
-    g_free(sizes);
     return good;
 }
 
@@ -206,7 +200,7 @@ static bool annotate(const void *stage, const xlm_draws *draws, const xlm_sequen
 {
     (void)draws;
     const aligned *a = stage;
-    GArray *links = g_array_new(FALSE, FALSE, sizeof(row_link));
+    g_autoptr(GArray) links = g_array_new(FALSE, FALSE, sizeof(row_link));
     guint begin = 0;
     bool good = true;
     for (guint s = 0; s < sequences->ends->len && good; s++) {
@@ -221,7 +215,6 @@ static bool annotate(const void *stage, const xlm_draws *draws, const xlm_sequen
         if (links->len > 0)
             memcpy(values, links->data, sizeof(row_link) * links->len);
     }
-    g_array_unref(links);
     return good;
 }
 

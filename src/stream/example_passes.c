@@ -18,7 +18,7 @@ static bool read_run(const xlm_examples *examples, xlm_example_run *run, xlm_bat
 bool xlm_examples_pass_over(const xlm_comm *comm, const xlm_examples *examples, const char *what, xlm_example_pass *pass,
                             void *data, GError **error)
 {
-    GArray *cuts = xlm_examples_cut(examples);
+    g_autoptr(GArray) cuts = xlm_examples_cut(examples);
     const int64_t *at = (const int64_t *)(const void *)cuts->data, runs = (int64_t)cuts->len - 1;
     xlm_arena *arena = xlm_arena_new();
     GError *failure = NULL;
@@ -37,13 +37,12 @@ bool xlm_examples_pass_over(const xlm_comm *comm, const xlm_examples *examples, 
     if (what != NULL)
         xlm_progress_end(&progress);
     xlm_arena_free(arena);
-    g_array_unref(cuts);
     return xlm_comm_agree_on(comm, failure, error);
 }
 
 xlm_example_run_size xlm_examples_largest_run(const xlm_examples *examples)
 {
-    GArray *cuts = xlm_examples_cut(examples);
+    g_autoptr(GArray) cuts = xlm_examples_cut(examples);
     xlm_example_run_size largest = {0};
     for (guint r = 0; r + 1 < cuts->len; r++) {
         const int64_t first = g_array_index(cuts, int64_t, r), end = g_array_index(cuts, int64_t, r + 1);
@@ -52,6 +51,5 @@ xlm_example_run_size xlm_examples_largest_run(const xlm_examples *examples)
         largest.predicted = MAX(largest.predicted,
                                 xlm_examples_predictions(examples, end) - xlm_examples_predictions(examples, first));
     }
-    g_array_unref(cuts);
     return largest;
 }

@@ -67,8 +67,8 @@ static bool open_components(xlm_stream *stream, const xlm_opening *opening, GErr
                              "must be a multiple of that, not %" G_GINT64_FORMAT, opening->stream, stream->together,
                              stream->source.cls->source.unit, stream->batch);
     stream->names = g_new0(const char *, n + 1);
-    double *share = g_new(double, n);
-    int64_t *instances = g_new(int64_t, n);
+    g_autofree double *share = g_new(double, n);
+    g_autofree int64_t *instances = g_new(int64_t, n);
     for (int i = 0; i < n; i++) {
         g_assert(MAX(component_at(stream, i)->together, 1) == stream->together);
         stream->names[i] = component_at(stream, i)->name;
@@ -76,8 +76,6 @@ static bool open_components(xlm_stream *stream, const xlm_opening *opening, GErr
         instances[i] = component_at(stream, i)->instances / stream->together;
     }
     stream->sampler = xlm_sampler_new(n, share, instances, opening->alpha, stream->seed, stream->number);
-    g_free(instances);
-    g_free(share);
     return true;
 }
 

@@ -33,15 +33,13 @@ static const xlm_option *own_options(void)
 /* A key may belong to the stream or to any stage. */
 static bool check_keys(const xlm_jobfile *job, const char *section, GError **error)
 {
-    const xlm_option **tables = g_new0(const xlm_option *, xlm_stages_count() + 2); /* NULL-terminated */
+    g_autofree const xlm_option **tables = g_new0(const xlm_option *, xlm_stages_count() + 2); /* NULL-terminated */
     int n = 0;
     tables[n++] = own_options();
     for (int i = 0; i < xlm_stages_count(); i++)
         if (xlm_stage_at(i)->options != NULL)
             tables[n++] = xlm_stage_at(i)->options;
-    const bool good = xlm_options_check_keys(tables, job, section, error);
-    g_free(tables);
-    return good;
+    return xlm_options_check_keys(tables, job, section, error);
 }
 
 bool xlm_stream_config_read(xlm_stream_config *config, const xlm_jobfile *job, const char *section, GError **error)

@@ -58,16 +58,13 @@ static bool refuse_absent(const xlm_opening *o, const char *wanted, GError **err
     const xlm_corpus *corpus = o->from;
     const bool held_out = o->split == XLM_HELD_OUT;
     const char *where = held_out ? " in its held-out part" : "";
-    char **all = spans->list(corpus, o->split), *list = g_strjoinv(", ", all);
     if (wanted == NULL)
-        xlm_error_set(error, EX_CONFIG, "[stream %s]: %s has no %s text%s; %s", o->stream, xlm_corpus_path(corpus),
-                      o->spans->name, where, held_out ? "raise --held-out of xlm_prep" : spans->absent);
-    else
-        xlm_error_set(error, EX_CONFIG, "[stream %s]: languages: %s has no %s text \"%s\"%s; it has %s", o->stream,
-                      xlm_corpus_path(corpus), o->spans->name, wanted, where, *list != '\0' ? list : "none");
-    g_free(list);
-    g_strfreev(all);
-    return false;
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: %s has no %s text%s; %s", o->stream, xlm_corpus_path(corpus),
+                             o->spans->name, where, held_out ? "raise --held-out of xlm_prep" : spans->absent);
+    g_auto(GStrv) all = spans->list(corpus, o->split);
+    g_autofree char *list = g_strjoinv(", ", all);
+    return xlm_error_set(error, EX_CONFIG, "[stream %s]: languages: %s has no %s text \"%s\"%s; it has %s", o->stream,
+                         xlm_corpus_path(corpus), o->spans->name, wanted, where, *list != '\0' ? list : "none");
 }
 
 /* Does only the held-out part lack this language or pair, because it is so rare that none of its text was held out? */
@@ -110,12 +107,11 @@ static bool add_component(const xlm_opening *o, const char *name, GArray *compon
 static bool text_components(void *stage, const xlm_opening *o, GArray *components, GError **error)
 {
     const text_source *s = stage;
-    char **names = s->languages != NULL ? g_strdupv(s->languages) : o->spans->spans.list(s->corpus, o->split);
+    g_auto(GStrv) names = s->languages != NULL ? g_strdupv(s->languages) : o->spans->spans.list(s->corpus, o->split);
     int64_t instances = 0;
     bool good = check_names(o, names, error);
     for (char **name = names; *name != NULL && good; name++)
         good = add_component(o, *name, components, &instances, error);
-    g_strfreev(names);
     if (good && components->len == 0)
         return refuse_absent(o, NULL, error);
     if (good && instances == 0)

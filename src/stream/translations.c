@@ -54,10 +54,8 @@ static void close_annotator(void *stage)
 /* Is `language` the language, or one of the pair of languages, that a stream reads under this name? */
 static bool reads(const char *name, const char *language)
 {
-    char **sides = g_strsplit(name, "-", 2); /* no language has a "-" in its name */
-    const bool found = g_strv_contains((const char *const *)sides, language);
-    g_strfreev(sides);
-    return found;
+    g_auto(GStrv) sides = g_strsplit(name, "-", 2); /* no language has a "-" in its name */
+    return g_strv_contains((const char *const *)sides, language);
 }
 
 /* Checks that the stream reads a language of its dictionary. If no language is named, it reads all. */

@@ -1,6 +1,6 @@
 /* xlm-mpi: weights of a model of the order of dependents. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Files of the Galactic Dependencies (Wang and Eisner 2016), plain or gzip: lines `feature weight`, where a feature is
+ * Files of the Galactic Dependencies (Wang and Eisner 2016), plain or compressed: lines `feature weight`, where a feature is
  * its kind and symbols with _ between them:
  *
  *   BI_a_b              a immediately before b

@@ -14,7 +14,7 @@
  * after another span of its type), as in CoNLL-2003's English and German, they are rewritten as BIO. A file is IOB1 if some span
  * begins with I-, and none begins with B- except directly after another span of its type.
  *
- * All files may be gzip. */
+ * All files may be compressed (text/lines.h). */
 #ifndef XLM_TASKS_TAGGED_TEXT_H
 #define XLM_TASKS_TAGGED_TEXT_H
 

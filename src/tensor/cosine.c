@@ -49,9 +49,7 @@ static void backward(void *pointer)
 xlm_var *xlm_cosine(xlm_tape *tape, xlm_var *a, xlm_var *b)
 {
     const int64_t n = a->rows, d = a->cols;
-    if (b->rows != n || b->cols != d)
-        xlm_tape_fail("cosine", "%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                      " are not of one shape", n, d, b->rows, b->cols);
+    xlm_tape_check_shapes("cosine", a, b);
     struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
     xlm_var *const inputs[] = {a, b};
     xlm_var *y = xlm_tape_record(tape, "cosine", n, 1, 2, inputs, backward, s);

@@ -8,13 +8,6 @@
 /* Elements that a thread takes at a time; a mean adds up the sums of such blocks in their order. */
 enum { BLOCK = 1 << 12 };
 
-static void check_shapes(const char *operator_name, const xlm_var *a, const xlm_var *b)
-{
-    if (a->rows != b->rows || a->cols != b->cols)
-        xlm_tape_fail(operator_name, "%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                      " are not of one shape", a->rows, a->cols, b->rows, b->cols);
-}
-
 /* y (+)= factor x */
 static void scale(int64_t n, xlm_real factor, const xlm_real *x, xlm_real *y, bool add)
 {
@@ -39,7 +32,7 @@ static void add_backward(void *pointer)
 
 xlm_var *xlm_add(xlm_tape *tape, xlm_var *a, xlm_var *b)
 {
-    check_shapes("add", a, b);
+    xlm_tape_check_shapes("add", a, b);
     struct add_state *s = XLM_TAPE_TAKE(tape, struct add_state, 1);
     xlm_var *const inputs[] = {a, b};
     xlm_var *y = xlm_tape_record(tape, "add", a->rows, a->cols, 2, inputs, add_backward, s);
@@ -72,7 +65,7 @@ static void subtract_backward(void *pointer)
 
 xlm_var *xlm_subtract(xlm_tape *tape, xlm_var *a, xlm_var *b)
 {
-    check_shapes("subtract", a, b);
+    xlm_tape_check_shapes("subtract", a, b);
     struct subtract_state *s = XLM_TAPE_TAKE(tape, struct subtract_state, 1);
     xlm_var *const inputs[] = {a, b};
     xlm_var *y = xlm_tape_record(tape, "subtract", a->rows, a->cols, 2, inputs, subtract_backward, s);
@@ -117,7 +110,7 @@ static void multiply_backward(void *pointer)
 
 xlm_var *xlm_multiply(xlm_tape *tape, xlm_var *a, xlm_var *b)
 {
-    check_shapes("multiply", a, b);
+    xlm_tape_check_shapes("multiply", a, b);
     struct multiply_state *s = XLM_TAPE_TAKE(tape, struct multiply_state, 1);
     xlm_var *const inputs[] = {a, b};
     xlm_var *y = xlm_tape_record(tape, "multiply", a->rows, a->cols, 2, inputs, multiply_backward, s);

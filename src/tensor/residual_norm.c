@@ -84,9 +84,7 @@ static void backward(void *pointer)
 
 static void check_shapes(const xlm_var *x, const xlm_var *z, const xlm_var *bias, const xlm_var *gamma, const xlm_var *beta)
 {
-    if (x->rows != z->rows || x->cols != z->cols)
-        xlm_tape_fail("residual_norm", "%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                      " are not of one shape", x->rows, x->cols, z->rows, z->cols);
+    xlm_tape_check_shapes("residual_norm", x, z);
     const xlm_var *const row[] = {gamma, beta, bias};
     for (int k = 0; k < 3; k++)
         if (row[k] != NULL && (row[k]->rows != 1 || row[k]->cols != x->cols))

@@ -34,9 +34,7 @@ static void dot_backward(void *pointer)
 xlm_var *xlm_row_dot(xlm_tape *tape, xlm_var *a, xlm_var *b)
 {
     const int64_t n = a->rows, d = a->cols;
-    if (b->rows != n || b->cols != d)
-        xlm_tape_fail("row_dot", "%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                      " are not of one shape", n, d, b->rows, b->cols);
+    xlm_tape_check_shapes("row_dot", a, b);
     struct dot_state *s = XLM_TAPE_TAKE(tape, struct dot_state, 1);
     xlm_var *const inputs[] = {a, b};
     xlm_var *y = xlm_tape_record(tape, "row_dot", n, 1, 2, inputs, dot_backward, s);

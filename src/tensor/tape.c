@@ -16,6 +16,13 @@ void xlm_tape_fail(const char *operator_name, const char *format, ...)
     g_error("xlm_%s: %s", operator_name, text);
 }
 
+void xlm_tape_check_shapes(const char *operator_name, const xlm_var *a, const xlm_var *b)
+{
+    if (a->rows != b->rows || a->cols != b->cols)
+        xlm_tape_fail(operator_name, "%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
+                      " are not of one shape", a->rows, a->cols, b->rows, b->cols);
+}
+
 /* ---- life of a tape ---- */
 
 xlm_tape *xlm_tape_new(xlm_parameters *parameters)

@@ -71,6 +71,8 @@ void xlm_tape_moves(xlm_tape *tape, double bytes);
 
 /* End the program with a message, because the caller of an operator made a mistake. */
 void xlm_tape_fail(const char *operator_name, const char *format, ...) G_GNUC_PRINTF(2, 3) G_GNUC_NORETURN;
+/* The same unless both have the same shape. */
+void xlm_tape_check_shapes(const char *operator_name, const xlm_var *a, const xlm_var *b);
 
 /* ---- gradients, inside backward functions ---- */
 

@@ -1,4 +1,4 @@
-/* xlm-mpi: xlm_bleu, scores of translations beside references. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: xlm_bleu, scores of translations compared with references. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,19 +13,19 @@
 static const xlm_program program = {
     .name = "xlm_bleu",
     .arguments = "HYPOTHESES REFERENCE...",
-    .purpose = "Score translations by BLEU and chrF beside one or more references",
+    .purpose = "Score translations by BLEU and chrF against one or more references",
     .notes =
         "Line i of HYPOTHESES is the translation of sentence i, line i of each REFERENCE what it is compared with: detokenised\n"
         "text, UTF-8, plain or compressed; one of the files can be standard input, -. A line may be empty.\n\n"
         "Metrics:\n"
         "  bleu        BLEU as sacreBLEU 2 computes it, with its signature\n"
-        "  multi-bleu  BLEU as multi-bleu.perl of Moses: words between blanks, so of text that is tokenised; no smoothing\n"
+        "  multi-bleu  BLEU as multi-bleu.perl of Moses: words are what is between blanks, for tokenised text; no smoothing\n"
         "  chrf        chrF2: n-grams of 1 to 6 characters, as sacreBLEU 2\n"
         "  chrf++      chrF2++: of 1 and 2 words as well, as sacreBLEU 2\n\n"
-        "With several systems, a table shows each beside the first, HYPOTHESES: scores, and what the paired bootstrap makes of\n"
-        "them: the mean over samples of the test set and the interval that has the middle 95 % of these, for a score and for\n"
-        "its difference from the first system; and p, with * for p <= 0.05: how likely a difference as large would be if both\n"
-        "systems were equally good. Mean, interval and p are defined as in sacreBLEU; the samples are drawn by --seed.\n\n"
+        "With several systems, a table compares each with the first, HYPOTHESES: scores, and results of the paired bootstrap:\n"
+        "the mean over samples of the test set and the interval that has the middle 95 % of these, for a score and for its\n"
+        "difference from the first system; and p, with * for p <= 0.05: how likely so large a difference would be if both\n"
+        "systems were equally good. Mean, interval and p are defined as in sacreBLEU; --seed determines the samples.\n\n"
         "Examples:\n"
         "  xlm_bleu output.de newstest.de\n"
         "  xlm_bleu output.de newstest.de --metric bleu,chrf,chrf++ --json\n"
@@ -50,17 +50,17 @@ static struct {
 
 static const GOptionEntry metric_options[] = {
     {"metric", 'm', 0, G_OPTION_ARG_STRING, &given.metrics,
-     "metrics, of bleu, multi-bleu, chrf and chrf++, separated by commas (default: bleu)", "METRIC[,...]"},
+     "metrics, separated by commas: bleu (the default), multi-bleu, chrf, chrf++", "METRIC[,...]"},
     {"lowercase", 0, 0, G_OPTION_ARG_NONE, &given.lowercase, "compare in lower case", NULL},
     {"tokenize", 't', 0, G_OPTION_ARG_STRING, &given.words,
-     "of bleu, words: as mteval-v13a (13a, the default), by Unicode's punctuation and symbols as mteval-v14 (intl), characters "
-     "of Chinese (zh), all characters (char), between white space as they are (none)", "13a|intl|zh|char|none"},
+     "words for bleu: as in mteval-v13a (13a, the default), by Unicode's punctuation and symbols as in mteval-v14 (intl), single "
+     "Chinese characters (zh), all characters (char), what is between white space (none)", "13a|intl|zh|char|none"},
     {"smooth", 's', 0, G_OPTION_ARG_STRING, &given.smoothing,
-     "of bleu, what counts for n-grams of which none matches (default: exp)", "exp|floor|add-k|none"},
-    {"smooth-value", 0, 0, G_OPTION_ARG_DOUBLE, &given.smooth_value, "of floor (default 0.1) and add-k (default 1)", "X"},
-    {"chrf-whitespace", 0, 0, G_OPTION_ARG_NONE, &given.whitespace, "of chrf, spaces are characters too", NULL},
+     "smoothing for bleu, of orders of n-grams without a match (default: exp)", "exp|floor|add-k|none"},
+    {"smooth-value", 0, 0, G_OPTION_ARG_DOUBLE, &given.smooth_value, "value for floor (default 0.1) and add-k (default 1)", "X"},
+    {"chrf-whitespace", 0, 0, G_OPTION_ARG_NONE, &given.whitespace, "for chrf, count spaces as characters", NULL},
     {"chrf-eps-smoothing", 0, 0, G_OPTION_ARG_NONE, &given.epsilon,
-     "of chrf, average over all orders of n-grams, also those that the text is too short for", NULL},
+     "for chrf, average over all orders of n-grams, also those for which the text is too short", NULL},
     {.long_name = NULL}};
 
 static const GOptionEntry options[] = {
@@ -108,13 +108,9 @@ static char *signature_of(const work *w, int m, bool sentence)
 
 /* ---- the command line ---- */
 
-static char **metric_names(void) { return g_strsplit(given.metrics != NULL ? given.metrics : "bleu", ",", -1); }
-
 /* Refuse options of a metric that is not asked for. */
-static bool options_are_used(GError **error)
+static bool options_are_used(const char *const *names, GError **error)
 {
-    g_auto(GStrv) metrics = metric_names();
-    const char *const *names = (const char *const *)metrics;
     const bool chrf = g_strv_contains(names, "chrf") || g_strv_contains(names, "chrf++");
     const char *option = given.words != NULL ? "tokenize" : "smooth";
     if ((given.words != NULL || given.smoothing != NULL) && !g_strv_contains(names, "bleu"))
@@ -126,7 +122,7 @@ static bool options_are_used(GError **error)
 
 static bool open_metrics(work *w, GError **error)
 {
-    static const char *const words[] = {"13a", "intl", "zh", "char", "none", NULL}; /* of xlm_bleu_words, but for blanks */
+    static const char *const words[] = {"13a", "intl", "zh", "char", "none", NULL}; /* of xlm_bleu_words, except blanks */
     if (!xlm_program_is_one_of("tokenize", given.words, words, error) ||
         !xlm_program_is_one_of("smooth", given.smoothing, xlm_bleu_smoothings, error))
         return false;
@@ -144,13 +140,13 @@ static bool open_metrics(work *w, GError **error)
         .whitespace = given.whitespace,
         .epsilon = given.epsilon,
     };
-    if (!options_are_used(error))
+    char **names;
+    if (!xlm_program_list("metric", given.metrics != NULL ? given.metrics : "bleu", 1, G_MAXUINT, "metrics separated by commas",
+                          &names, error) ||
+        !options_are_used((const char *const *)names, error))
         return false;
-    g_auto(GStrv) names = metric_names();
-    if (*names == NULL)
-        return xlm_error_set(error, EX_USAGE, "--metric: no metric is named");
     for (char **name = names; *name != NULL; name++) {
-        if (g_strv_contains((const char *const *)names, *name) && g_strv_contains((const char *const *)(name + 1), *name))
+        if (g_strv_contains((const char *const *)(name + 1), *name))
             return xlm_error_set(error, EX_USAGE, "--metric=%s: %s is there twice", given.metrics, *name);
         xlm_translation_metric *metric = xlm_translation_metric_new(*name, &settings, error);
         if (metric == NULL) {
@@ -192,17 +188,16 @@ static bool read_options(work *w, int *argc, char ***argv, GError **error)
             return false;
     if (given.samples == UNSET)
         given.samples = n_systems(w) > 1 ? 1000 : 0;
-    if (given.samples < 0 || given.samples > 10000000)
-        return xlm_error_set(error, EX_USAGE, "--bootstrap=%" G_GINT64_FORMAT ": must be from 0 to 10000000", given.samples);
+    if (!xlm_program_is_in("bootstrap", given.samples, 0, 10000000, error) ||
+        !xlm_program_is_in("width", given.width, 0, 15, error))
+        return false;
     if (given.seed != UNSET && given.samples == 0)
         return xlm_error_set(error, EX_USAGE, "--seed is for the samples of the bootstrap, and there are none; give --bootstrap=N");
     given.seed = given.seed == UNSET ? 1 : given.seed;
-    if (given.width < 0 || given.width > 15)
-        return xlm_error_set(error, EX_USAGE, "--width=%d: must be from 0 to 15", given.width);
     return open_metrics(w, error);
 }
 
-/* sacreBLEU's rule: scores of bleu are compared between papers, which only those of detokenised text can be. */
+/* sacreBLEU's rule: only BLEU of detokenised text can be compared between papers. */
 static void warn_of_tokens(const work *w)
 {
     enum { MANY = 100 };
@@ -257,7 +252,7 @@ static void print_line(const work *w, int m)
     puts(line);
 }
 
-/* A cell of a table, which need not be ASCII: to the right, but to the left in the first column. */
+/* A cell of a table, which need not be ASCII, aligned to the right, but in the first column to the left. */
 static void print_cell(const char *text, int width, bool first)
 {
     const int blanks = MAX(0, width - (int)g_utf8_strlen(text, -1));
@@ -323,7 +318,7 @@ static json_t *json_of_interval(const xlm_bootstrap_interval *interval)
                      half(interval));
 }
 
-/* A name, which need not be UTF-8, as JSON has it. */
+/* A name, which need not be UTF-8, as a string of JSON. */
 static json_t *json_of_name(const char *name)
 {
     g_autofree char *valid = g_utf8_make_valid(name, -1);
@@ -392,7 +387,7 @@ static bool write_sentences(const work *w, GError **error)
     return xlm_new_file_commit(&file, error);
 }
 
-/* The file comes first: if it cannot be written, nothing is printed. */
+/* The file is written first: if that fails, nothing is printed. */
 static bool write_results(const work *w, GError **error)
 {
     if (given.sentences != NULL && !write_sentences(w, error))

@@ -218,8 +218,7 @@ int main(int argc, char **argv)
     bool good = xlm_program_parse(&program, groups, &argc, &argv, &error);
     if (good && argc < 3)
         good = xlm_error_set(&error, EX_USAGE, "at least two runs are needed; see %s --help", program.name);
-    if (good && lines < 1)
-        good = xlm_error_set(&error, EX_USAGE, "--lines=%d: must be 1 or more", lines);
+    good = good && xlm_program_is_in("lines", lines, 1, G_MAXINT, &error);
     const int n = good ? argc - 1 : 0;
     run *runs = g_new0(run, MAX(n, 1));
     for (int i = 0; i < n && good; i++)

@@ -72,20 +72,19 @@ static bool read_names(const char *option, const char *text, char ***languages, 
         for (int k = 0; k < i && good; k++)
             good = !g_str_equal(names[i], names[k]);
         if (!good)
-            return xlm_error_set(error, EX_USAGE, "%s %s: name %d, \"%s\", occurs twice or is not a valid name; use letters, "
+            return xlm_error_set(error, EX_USAGE, "--%s=%s: name %d, \"%s\", occurs twice or is not a valid name; use letters, "
                                  "digits, _ and . (zh_cn, not zh-cn)", option, text, i + 1, names[i]);
     }
-    return names[0] != NULL || xlm_error_set(error, EX_USAGE, "%s: no names", option);
+    return names[0] != NULL || xlm_error_set(error, EX_USAGE, "--%s: no names", option);
 }
 
 static bool read_options(GError **error)
 {
-    const char *how = given.new_rows;
-    given.vocabulary.average = how == NULL || g_str_equal(how, "average");
-    if (how != NULL && !given.vocabulary.average && !g_str_equal(how, "draw"))
-        return xlm_error_set(error, EX_USAGE, "--new-rows %s: must be average or draw", how);
-    return read_names("--languages", given.languages, &given.convert.languages, error) &&
-           read_names("--add-languages", given.add_languages, &given.vocabulary.languages, error);
+    static const char *const ways[] = {"average", "draw", NULL};
+    given.vocabulary.average = g_strcmp0(given.new_rows, "draw") != 0;
+    return xlm_program_is_one_of("new-rows", given.new_rows, ways, error) &&
+           read_names("languages", given.languages, &given.convert.languages, error) &&
+           read_names("add-languages", given.add_languages, &given.vocabulary.languages, error);
 }
 
 static bool changes_vocabulary(void)

@@ -1,5 +1,5 @@
 /* xlm-mpi: xlm_cooc, how often subwords occur near one another. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "commands/cooc.h"
+#include "commands/commands.h"
 
 static const xlm_command *const commands[] = {&xlm_cooc_count, &xlm_cooc_top, &xlm_cooc_export};
 

@@ -28,11 +28,10 @@ static const xlm_program program = {
 
 static struct {
     char **text, **dictd, **twins;
-    char *language[2];
-    char *translations, *subwords, *output;
-    double share;
-    gint64 seed;
-} given = {.share = 1};
+    char *translations, *subwords;
+} given;
+
+static xlm_lexicon_options chosen = {.share = 1};
 
 static const GOptionEntry source_options[] = {
     {"text", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.text,
@@ -40,25 +39,24 @@ static const GOptionEntry source_options[] = {
     {"dictd", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.dictd,
      "a dictd database such as those of FreeDict, NAME.index with NAME.dict.dz or NAME.dict; may be repeated", "NAME"},
     {"twins", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.twins,
-     "lines `subword<tab>subword`, entries of the vocabulary, as xlm_prep --write-twins writes them; may be repeated",
-     "FILE"},
-    {"source", 0, 0, G_OPTION_ARG_STRING, &given.language[0], "language of the first word, by its name in the corpus", "LANG"},
-    {"target", 0, 0, G_OPTION_ARG_STRING, &given.language[1], "language of the translation, by its name in the corpus", "LANG"},
+     "lines `subword<tab>subword`, entries of the vocabulary, as xlm_prep --write-twins writes them; may be repeated", "FILE"},
+    {"source", 0, 0, G_OPTION_ARG_STRING, &chosen.language[0], "language of the first word, by its name in the corpus", "LANG"},
+    {"target", 0, 0, G_OPTION_ARG_STRING, &chosen.language[1], "language of the translation, by its name in the corpus", "LANG"},
     {.long_name = NULL}};
 
 static const GOptionEntry choice_options[] = {
     {"translations", 0, 0, G_OPTION_ARG_STRING, &given.translations,
      "with --dictd: which translations of an entry are taken, the first or all (default first)", "first|all"},
     {"subwords", 0, 0, G_OPTION_ARG_STRING, &given.subwords,
-     "which words are taken: those of one subword (one, the default), or all, each represented by its first subword (first)",
-     "one|first"},
-    {"share", 0, 0, G_OPTION_ARG_DOUBLE, &given.share,
+     "which words are taken: those of one subword (one, the default), or all, each represented by its first subword "
+     "(first)", "one|first"},
+    {"share", 0, 0, G_OPTION_ARG_DOUBLE, &chosen.share,
      "share of the source subwords with a translation to keep, drawn at random (default 1)", "SHARE"},
-    {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "seed of that draw (default 0)", "N"},
+    {"seed", 0, 0, G_OPTION_ARG_INT64, &chosen.seed, "seed of that draw (default 0)", "N"},
     {.long_name = NULL}};
 
 static const GOptionEntry output_options[] = {
-    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &chosen.output,
      "dictionary to write (HDF5; default: lines `subword<tab>subword` on standard output, which --twins reads)", "FILE"},
     {.long_name = NULL}};
 
@@ -68,14 +66,6 @@ static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {
     {"File to write", output_options},
 };
 
-/* Parses "first" or the other word. [out] first: the value, or the default if nothing is given. */
-static bool take_choice(const char *option, const char *word, const char *other, bool default_first, bool *first, GError **error)
-{
-    *first = word != NULL ? strcmp(word, "first") == 0 : default_first;
-    return word == NULL || *first || strcmp(word, other) == 0 ||
-           xlm_error_set(error, EX_USAGE, "--%s=%s: must be first or %s", option, word, other);
-}
-
 static void add_sources(GArray *sources, char **paths, xlm_entries_form form)
 {
     for (; paths != NULL && *paths != NULL; paths++) {
@@ -84,63 +74,54 @@ static void add_sources(GArray *sources, char **paths, xlm_entries_form form)
     }
 }
 
-static bool check(xlm_lexicon_options *o, int argc, char *const *argv, GError **error)
+static bool check(int argc, char *const *argv, GError **error)
 {
-    if ((o->corpus = xlm_program_argument(&program, argc, argv, "corpus", error)) == NULL)
+    static const char *const translations[] = {"first", "all", NULL}, *const subwords[] = {"first", "one", NULL};
+    if ((chosen.corpus = xlm_program_argument(&program, argc, argv, "corpus", error)) == NULL)
         return false;
-    if (o->sources->len == 0)
+    if (chosen.sources->len == 0)
         return xlm_error_set(error, EX_USAGE, "nothing to read; give --text, --dictd or --twins");
-    if (o->language[0] == NULL || o->language[1] == NULL)
+    if (chosen.language[0] == NULL || chosen.language[1] == NULL)
         return xlm_error_set(error, EX_USAGE, "give their languages with --source and --target");
-    if (strcmp(o->language[0], o->language[1]) == 0)
+    if (strcmp(chosen.language[0], chosen.language[1]) == 0)
         return xlm_error_set(error, EX_USAGE, "--source and --target are both %s; a dictionary needs two languages",
-                             o->language[0]);
-    if (!(o->share > 0 && o->share <= 1))
-        return xlm_error_set(error, EX_USAGE, "--share=%g: must be in (0, 1]", o->share);
+                             chosen.language[0]);
+    if (!(chosen.share > 0 && chosen.share <= 1))
+        return xlm_error_set(error, EX_USAGE, "--share=%g: must be in (0, 1]", chosen.share);
     if (given.translations != NULL && given.dictd == NULL)
         return xlm_error_set(error, EX_USAGE, "--translations is for --dictd");
     if (given.subwords != NULL && given.text == NULL && given.dictd == NULL)
         return xlm_error_set(error, EX_USAGE, "--subwords is for --text and --dictd; --twins has subwords");
-    return take_choice("translations", given.translations, "all", true, &o->first_translation, error) &&
-           take_choice("subwords", given.subwords, "one", false, &o->first_subword, error);
+    chosen.first_translation = g_strcmp0(given.translations, "all") != 0;
+    chosen.first_subword = g_strcmp0(given.subwords, "first") == 0;
+    return xlm_program_is_one_of("translations", given.translations, translations, error) &&
+           xlm_program_is_one_of("subwords", given.subwords, subwords, error);
 }
 
-static bool read_options(xlm_lexicon_options *o, GArray *sources, int *argc, char ***argv, GError **error)
+static bool read_options(GArray *sources, int *argc, char ***argv, GError **error)
 {
-    o->command = xlm_program_command(&program, *argv);
     const bool good = xlm_program_parse(&program, option_groups, argc, argv, error);
     add_sources(sources, given.text, XLM_ENTRIES_TEXT);
     add_sources(sources, given.dictd, XLM_ENTRIES_DICTD);
     add_sources(sources, given.twins, XLM_ENTRIES_TWINS);
-    o->sources = sources;
-    o->output = given.output;
-    o->share = given.share;
-    o->seed = given.seed;
-    for (int side = 0; side < 2; side++)
-        o->language[side] = given.language[side];
-    return good && check(o, *argc, *argv, error);
-}
-
-static void free_options(xlm_lexicon_options *o, GArray *sources)
-{
-    xlm_program_free_options(option_groups);
-    g_free((char *)o->command);
-    g_array_unref(sources);
+    chosen.sources = sources;
+    return good && check(*argc, *argv, error);
 }
 
 int main(int argc, char **argv)
 {
     GError *error = NULL;
-    xlm_lexicon_options options = {0};
-    GArray *sources = g_array_new(FALSE, FALSE, sizeof(xlm_lexicon_source));
-    const bool good = read_options(&options, sources, &argc, &argv, &error);
+    g_autofree char *command = xlm_program_command(&program, argv);
+    chosen.command = command;
+    g_autoptr(GArray) sources = g_array_new(FALSE, FALSE, sizeof(xlm_lexicon_source));
+    const bool good = read_options(sources, &argc, &argv, &error);
 
     /* A dictionary is small: if started on several ranks, one does the work. */
     xlm_comm comm;
     if (xlm_program_open(program.name, &comm, &argc, &argv, &error) && good && comm.rank == 0 &&
-        xlm_lexicon_make(&options, &error))
+        xlm_lexicon_make(&chosen, &error))
         xlm_program_flush(&error);
     xlm_comm_agree(&comm, &error);
-    free_options(&options, sources);
+    xlm_program_free_options(option_groups);
     return xlm_comm_close(&comm, error);
 }

@@ -1,5 +1,5 @@
 /* xlm-mpi: xlm_embed, what a model's embeddings are like. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "commands/embed.h"
+#include "commands/commands.h"
 
 static const xlm_command *const commands[] = {&xlm_embed_alignment, &xlm_embed_cca, &xlm_embed_dictionary, &xlm_embed_export,
                                              &xlm_embed_factorise, &xlm_embed_map, &xlm_embed_mine, &xlm_embed_neighbours,

@@ -1,4 +1,4 @@
-/* xlm-mpi: xlm_eval, how well a fine-tuned model does its task. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: xlm_eval, scores of a fine-tuned model. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 #include <string.h>
 
@@ -51,18 +51,14 @@ static struct {
 
 static const GOptionEntry options[] = {
     {"test", 't', XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.test,
-     "labelled file, in a language of the model; may be repeated; files without a language are scored together",
-     "[LANG:]FILE"},
+     "labelled file, in a language of the model; may be repeated; files without a language are scored together", "[LANG:]FILE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
-     "language of files without LANG:, by its name in the model (default: that of training)",
-     "LANG"},
+     "language of files without LANG:, by its name in the model (default: that of training)", "LANG"},
     {"predictions", 'p', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.predictions,
      "write predictions to this file (tags: token<tab>gold<tab>predicted; answers: JSON, by id); for several languages to "
-     "OUT.LANG.tsv",
-     "OUT.tsv"},
+     "OUT.LANG.tsv", "OUT.tsv"},
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME_ARRAY, &given.outputs,
-     "write another output of the task (answering: n_best, null_odds) to this file; may be repeated",
-     "NAME=FILE"},
+     "write another output of the task (answering: n_best, null_odds) to this file; may be repeated", "NAME=FILE"},
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the tables to this file", "FILE"},
     {"chart", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.chart, "draw the measures of each language as bars", "FILE.svg"},
     {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &given.overrides,
@@ -82,6 +78,12 @@ typedef struct tested {
     xlm_task_scores *scores; /* of rank 0 */
 } tested;
 
+/* What is written for each language, and the file. */
+typedef struct output {
+    xlm_task_print *print;
+    const char *file;
+} output;
+
 typedef struct work {
     xlm_loaded_model *loaded;
     const xlm_task *task;
@@ -89,7 +91,8 @@ typedef struct work {
     xlm_host *host; /* of the task */
     xlm_tokenizer *tokenizer;
     xlm_task_source *sources;
-    GArray *tests; /* tested */
+    GArray *tests;   /* tested */
+    GArray *outputs; /* output */
 } work;
 
 static tested *test_at(const work *w, guint i) { return &g_array_index(w->tests, tested, i); }
@@ -101,39 +104,26 @@ static bool read_options(int *argc, char ***argv, GError **error)
         return false;
     if (given.test == NULL)
         return xlm_error_set(error, EX_USAGE, "no file to score; give --test FILE");
-    if (given.threads < 0)
-        return xlm_error_set(error, EX_USAGE, "--threads=%" G_GINT64_FORMAT ": at least 1", given.threads);
-    return true;
+    return xlm_program_is_in("threads", given.threads, 0, G_MAXINT64, error);
 }
 
-/* The output in "NAME=FILE", and *path, the file. NULL with EX_USAGE if the task has no such output; the message lists those that
- * exist. */
-static const xlm_task_output *find_output(const xlm_task *task, const char *item, const char **path, GError **error)
+/* Adds the output in "NAME=FILE". EX_USAGE if the task has no such output; the message lists those that exist. */
+static bool add_output(work *w, const char *item, GError **error)
 {
+    const xlm_task *task = w->task;
     const char *sign = strchr(item, '=');
     g_autoptr(GString) known = g_string_new(NULL);
     for (const xlm_task_output *o = task->outputs; o != NULL && o->name != NULL; o++) {
         if (sign != NULL && sign[1] != '\0' && strncmp(o->name, item, (size_t)(sign - item)) == 0 &&
             o->name[sign - item] == '\0') {
-            *path = sign + 1;
-            return o;
+            const output added = {o->print, sign + 1};
+            g_array_append_val(w->outputs, added);
+            return true;
         }
         g_string_append_printf(known, "%s %s=FILE (%s)", known->len > 0 ? "," : "", o->name, o->help);
     }
-    if (known->len == 0)
-        xlm_error_set(error, EX_USAGE, "--output %s: the task %s has no output except --predictions", item, task->loss.name);
-    else
-        xlm_error_set(error, EX_USAGE, "--output %s: the task %s has%s", item, task->loss.name, known->str);
-    return NULL;
-}
-
-static bool check_outputs(const xlm_task *task, GError **error)
-{
-    const char *path;
-    for (char **item = given.outputs; item != NULL && *item != NULL; item++)
-        if (find_output(task, *item, &path, error) == NULL)
-            return false;
-    return true;
+    return xlm_error_set(error, EX_USAGE, "--output %s: the task %s has%s", item, task->loss.name,
+                         known->len > 0 ? known->str : " no output except --predictions");
 }
 
 /* The task of a checkpoint, its labels and options. */
@@ -147,8 +137,13 @@ static bool open_task(work *w, const char *path, GError **error)
         (*error)->code = EX_DATAERR; /* the file says so, not a job */
         return false;
     }
-    if (!check_outputs(w->task, error))
-        return false;
+    if (given.predictions != NULL) {
+        const output predictions = {w->task->print, given.predictions};
+        g_array_append_val(w->outputs, predictions);
+    }
+    for (char **item = given.outputs; item != NULL && *item != NULL; item++)
+        if (!add_output(w, *item, error))
+            return false;
     void *state = xlm_task_state_read(w->task, path, task->options, given.overrides, error);
     if (state == NULL)
         return false;
@@ -158,8 +153,7 @@ static bool open_task(work *w, const char *path, GError **error)
     return true;
 }
 
-/* The language of the model that a part of the file's name is the name of ("es" in es_gsd-ud-test.conllu.gz); -1: none or
- * several. */
+/* The language of the model that a part of the file's name names ("es" in es_gsd-ud-test.conllu.gz); -1: none or several. */
 static int language_of_file(const work *w, const char *path)
 {
     g_autofree char *base = g_path_get_basename(path);
@@ -270,6 +264,7 @@ static void close_work(work *w)
         xlm_task_scores_free(p->scores);
     }
     g_array_unref(w->tests);
+    g_array_unref(w->outputs);
     g_free(w->sources);
     xlm_tokenizer_free(w->tokenizer);
     if (w->self.state != NULL)
@@ -300,38 +295,18 @@ static char *path_of(const work *w, const tested *p, const char *path)
     return g_strdup_printf("%.*s.%s%s", (int)(end - path), path, xlm_task_source_language(p->set.sources), end);
 }
 
-/* Writes the output of `print` for each language to a file. */
-static bool write_output(const work *w, xlm_task_print *print, const char *file, GError **error)
-{
-    bool good = true;
-    for (guint i = 0; i < w->tests->len && good; i++) {
-        const tested *p = test_at(w, i);
-        GString *text = g_string_new(NULL);
-        g_autofree char *path = path_of(w, p, file);
-        print(&w->self, p->text, p->predictions, text);
-        good = xlm_fields_write(path, text, error);
-    }
-    return good;
-}
-
 static bool write_outputs(const work *w, GError **error)
 {
-    bool good = given.predictions == NULL || write_output(w, w->task->print, given.predictions, error);
-    for (char **item = given.outputs; good && item != NULL && *item != NULL; item++) {
-        const char *path;
-        const xlm_task_output *output = find_output(w->task, *item, &path, error);
-        good = write_output(w, output->print, path, error);
-    }
-    return good;
-}
-
-static bool check_place(const work *w, const char *file, GError **error)
-{
     bool good = true;
-    for (guint i = 0; i < w->tests->len && good; i++) {
-        g_autofree char *path = path_of(w, test_at(w, i), file);
-        good = xlm_files_check_output(path, false, error);
-    }
+    for (guint k = 0; k < w->outputs->len; k++)
+        for (guint i = 0; i < w->tests->len && good; i++) {
+            const output *o = &g_array_index(w->outputs, output, k);
+            const tested *p = test_at(w, i);
+            GString *text = g_string_new(NULL);
+            g_autofree char *path = path_of(w, p, o->file);
+            o->print(&w->self, p->text, p->predictions, text);
+            good = xlm_fields_write(path, text, error);
+        }
     return good;
 }
 
@@ -339,12 +314,12 @@ static bool check_place(const work *w, const char *file, GError **error)
 static bool check_places(const work *w, GError **error)
 {
     bool good = (given.csv == NULL || xlm_files_check_output(given.csv, false, error)) &&
-                (given.chart == NULL || xlm_files_check_output(given.chart, false, error)) &&
-                (given.predictions == NULL || check_place(w, given.predictions, error));
-    for (char **item = given.outputs; good && item != NULL && *item != NULL; item++) {
-        const char *path;
-        good = find_output(w->task, *item, &path, error) != NULL && check_place(w, path, error);
-    }
+                (given.chart == NULL || xlm_files_check_output(given.chart, false, error));
+    for (guint k = 0; k < w->outputs->len; k++)
+        for (guint i = 0; i < w->tests->len && good; i++) {
+            g_autofree char *path = path_of(w, test_at(w, i), g_array_index(w->outputs, output, k).file);
+            good = xlm_files_check_output(path, false, error);
+        }
     return good;
 }
 
@@ -397,7 +372,7 @@ static bool evaluate(const xlm_comm *comm, work *w, const char *checkpoint, GErr
 int main(int argc, char **argv)
 {
     GError *error = NULL;
-    work w = {.tests = g_array_new(FALSE, TRUE, sizeof(tested))};
+    work w = {.tests = g_array_new(FALSE, TRUE, sizeof(tested)), .outputs = g_array_new(FALSE, FALSE, sizeof(output))};
     read_options(&argc, &argv, &error);
     xlm_comm comm;
     if (xlm_program_open(program.name, &comm, &argc, &argv, &error) && open_work(&w, argv[1], &error) && comm.rank == 0)

@@ -11,6 +11,7 @@
 #include "program/program.h"
 #include "stream/examples.h"
 #include "subwords/tokenizer.h"
+#include "tasks/sources.h"
 #include "text/lines.h"
 
 static const char MASK[] = "<mask>"; /* whatever its name in the vocabulary */
@@ -204,19 +205,6 @@ static bool fill_lines(filler *f, FILE *in, GError **error)
     return good;
 }
 
-static bool find_language(filler *f, GError **error)
-{
-    const xlm_vocabulary *v = f->loaded->vocabulary;
-    g_autofree char *known = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(v));
-    f->language = given.language != NULL ? xlm_vocabulary_find_language(v, given.language) : -1;
-    bool good = true;
-    if (given.language != NULL && f->language < 0)
-        good = xlm_error_set(error, EX_USAGE, "the model has no language \"%s\"; it has %s", given.language, known);
-    else if (given.language == NULL && f->loaded->config.language_embeddings)
-        good = xlm_error_set(error, EX_USAGE, "the model has language embeddings; give --language (one of %s)", known);
-    return good;
-}
-
 static bool open_filler(filler *f, const char *path, GError **error)
 {
     xlm_hardware hardware;
@@ -229,7 +217,8 @@ static bool open_filler(filler *f, const char *path, GError **error)
                              "or fine-tune with keep_head = true", path);
     return (f->tokenizer = xlm_tokenizer_new(f->loaded->vocabulary, error)) != NULL &&
            (f->tape = xlm_model_file_tape(f->loaded)) != NULL && (f->arena = xlm_arena_new()) != NULL &&
-           find_language(f, error);
+           xlm_task_language(f->loaded->vocabulary, given.language, f->loaded->config.language_embeddings, "--language", EX_USAGE,
+                             &f->language, error);
 }
 
 static void close_filler(filler *f)
@@ -242,12 +231,9 @@ static void close_filler(filler *f)
 
 static bool read_options(int *argc, char ***argv, GError **error)
 {
-    bool good = xlm_program_parse(&program, option_groups, argc, argv, error);
-    if (good && *argc < 2)
-        good = xlm_error_set(error, EX_USAGE, "a checkpoint is needed; see xlm_fill --help");
-    if (good && given.top < 1)
-        good = xlm_error_set(error, EX_USAGE, "--top %" G_GINT64_FORMAT ": at least 1", given.top);
-    return good;
+    return xlm_program_parse(&program, option_groups, argc, argv, error) &&
+           (*argc >= 2 || xlm_error_set(error, EX_USAGE, "a checkpoint is needed; see xlm_fill --help")) &&
+           xlm_program_is_in("top", given.top, 1, G_MAXINT64, error);
 }
 
 int main(int argc, char **argv)

@@ -34,35 +34,21 @@ static struct {
 static const GOptionEntry options[] = {
     {"output", 'o', XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.directory, "directory to write to; created if necessary", "DIR"},
     {"original", 0, 0, G_OPTION_ARG_STRING, &given.original,
-     "the language that the others are translated from: one of those given, or another, which is only read",
-     "LANG[=ROOT]"},
+     "the language that the others are translated from: one of those given, or another, which is only read", "LANG[=ROOT]"},
     {.long_name = NULL}};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 
-/* Splits "LANG=ROOT"; NULL if a part is missing. g_strfreev. */
-static char **split_argument(const char *argument)
+/* argument: "LANG=ROOT", for the original also "LANG". */
+static bool take_language(xlm_html_pairs *pairs, const char *argument, bool original, GError **error)
 {
-    char **parts = g_strsplit(argument, "=", 2);
-    if (parts[0] != NULL && parts[1] != NULL && parts[1][0] == '\0')
-        g_clear_pointer(&parts[1], g_free);
-    return parts;
-}
-
-static bool take_language(xlm_html_pairs *pairs, const char *argument, GError **error)
-{
-    g_auto(GStrv) parts = split_argument(argument);
-    return parts[0] != NULL && parts[1] != NULL
-               ? xlm_html_pairs_add(pairs, parts[0], parts[1], error)
-               : xlm_error_set(error, EX_USAGE, "\"%s\": expected LANG=ROOT, as in en=manual/en", argument);
-}
-
-static bool take_original(xlm_html_pairs *pairs, const char *argument, GError **error)
-{
-    g_auto(GStrv) parts = split_argument(argument);
-    return parts[0] != NULL
-               ? xlm_html_pairs_set_original(pairs, parts[0], parts[1], error)
-               : xlm_error_set(error, EX_USAGE, "--original: expected LANG or LANG=ROOT");
+    g_auto(GStrv) parts = g_strsplit(argument, "=", 2);
+    const char *name = parts[0], *root = name != NULL && parts[1] != NULL && *parts[1] != '\0' ? parts[1] : NULL;
+    if (original)
+        return name != NULL ? xlm_html_pairs_set_original(pairs, name, root, error)
+                            : xlm_error_set(error, EX_USAGE, "--original: expected LANG or LANG=ROOT");
+    return root != NULL ? xlm_html_pairs_add(pairs, name, root, error)
+                        : xlm_error_set(error, EX_USAGE, "\"%s\": expected LANG=ROOT, as in en=manual/en", argument);
 }
 
 static bool read_command_line(xlm_html_pairs *pairs, int *argc, char ***argv, GError **error)
@@ -74,9 +60,9 @@ static bool read_command_line(xlm_html_pairs *pairs, int *argc, char ***argv, GE
     if (given.directory == NULL)
         return xlm_error_set(error, EX_USAGE, "no directory to write to; give --output=DIR");
     for (int i = 1; i < *argc; i++)
-        if (!take_language(pairs, (*argv)[i], error))
+        if (!take_language(pairs, (*argv)[i], false, error))
             return false;
-    return given.original == NULL || take_original(pairs, given.original, error);
+    return given.original == NULL || take_language(pairs, given.original, true, error);
 }
 
 static bool print_report(const xlm_html_pairs *pairs, GError **error)

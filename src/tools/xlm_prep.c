@@ -1,6 +1,4 @@
 /* xlm-mpi: from text to a corpus file. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <string.h>
-
 #include "prep/like.h"
 #include "prep/run.h"
 #include "prep/segmenter_options.h"
@@ -87,8 +85,8 @@ static const GOptionEntry text_options[] = {
 static const GOptionEntry subword_options[] = {
     {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &given.alpha,
      "with --bpe or --unigram: weight language i in proportion to p_i^A, where p_i is its share of the words (default 0.5)", "A"},
-    {"vocab", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.vocabulary, "with --codes: take the vocabulary from a file of fastBPE",
-     "FILE"},
+    {"vocab", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.vocabulary,
+     "with --codes: take the vocabulary from a file of fastBPE", "FILE"},
     {"like", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.like,
      "take vocabulary, codes, word splitting and languages from a checkpoint or another corpus, for [train] start; text may be "
      "in more languages", "FILE"},
@@ -100,8 +98,7 @@ static const GOptionEntry subword_options[] = {
      "all if none is new", "N"},
     {"min-count", 0, 0, G_OPTION_ARG_INT64, &given.min_count,
      "leave subwords that occur less often out of the vocabulary (default 1)", "N"},
-    {"max-vocab", 0, 0, G_OPTION_ARG_INT64, &given.max_vocabulary, "keep the N most frequent subwords (default all)",
-     "N"},
+    {"max-vocab", 0, 0, G_OPTION_ARG_INT64, &given.max_vocabulary, "keep the N most frequent subwords (default all)", "N"},
     {.long_name = NULL}};
 
 static const GOptionEntry split_options[] = {
@@ -113,13 +110,12 @@ static const GOptionEntry split_options[] = {
 static const GOptionEntry made_options[] = {
     {"derive", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.made,
      "make the language NAME from the monolingual text of BASE; steps are transliterate, invert and syntax=NOUN_FILE+VERB_FILE; "
-     "may be repeated",
-     "NAME=BASE:STEP[,STEP...]"},
+     "may be repeated", "NAME=BASE:STEP[,STEP...]"},
     {"shared", 0, 0, G_OPTION_ARG_DOUBLE, &given.shared,
      "share of the vocabulary that transliteration does not change (default 0)", "SHARE"},
     {"derive-conllu", 0, 0, G_OPTION_ARG_NONE, &given.derive_conllu,
-     "with one --derive and the arguments IN OUT: convert annotated text to the synthetic language, words with all their columns",
-     NULL},
+     "with one --derive and the arguments IN OUT: convert annotated text to the synthetic language, words with all their "
+     "columns", NULL},
     {.long_name = NULL}};
 
 static const GOptionEntry output_options[] = {
@@ -171,12 +167,9 @@ static bool parse(int *argc, char ***argv, GError **error)
 
 static bool take_numbers(xlm_prep_options *options, GError **error)
 {
-    if (given.add_subwords != G_MAXINT64 && given.add_subwords < 1)
-        return xlm_error_set(error, EX_USAGE, "--add-subwords=%" G_GINT64_FORMAT ": the number of subwords must be 1 to 10000000",
-                             given.add_subwords);
-    if (given.max_vocabulary != G_MAXINT64 && given.max_vocabulary < 1)
-        return xlm_error_set(error, EX_USAGE, "--max-vocab=%" G_GINT64_FORMAT ": the number of subwords must be at least 1",
-                             given.max_vocabulary);
+    if (!xlm_program_is_in("add-subwords", given.add_subwords, 1, G_MAXINT64, error) ||
+        !xlm_program_is_in("max-vocab", given.max_vocabulary, 1, G_MAXINT64, error))
+        return false;
     options->max_vocabulary = given.max_vocabulary == G_MAXINT64 ? 0 : given.max_vocabulary;
     options->add_subwords = given.add_subwords == G_MAXINT64 ? 0 : given.add_subwords;
     options->min_count = given.min_count;
@@ -219,8 +212,7 @@ static bool take_words(xlm_prep_options *options, GError **error)
                              given.words != NULL ? "--words" : "--lower");
     if (given.like != NULL && (given.words != NULL || given.lower))
         return xlm_error_set(error, EX_USAGE, "%s cannot be combined with --like, since %s sets how words are found; leave it "
-                                              "out",
-                             given.words != NULL ? "--words" : "--lower", given.like);
+                             "out", given.words != NULL ? "--words" : "--lower", given.like);
     if (given.like != NULL || given.tokenizer != NULL)
         return true;
     const xlm_segmenter_class *cls;
@@ -233,12 +225,10 @@ static bool take_words(xlm_prep_options *options, GError **error)
         options->words = XLM_WORDS_SPACE;
         return true;
     }
-    if (given.words == NULL || strcmp(given.words, "icu") == 0)
-        options->words = XLM_WORDS_ICU;
-    else if (strcmp(given.words, "space") == 0)
-        options->words = XLM_WORDS_SPACE;
-    else
-        return xlm_error_set(error, EX_USAGE, "--words=%s: must be icu or space", given.words);
+    static const char *const modes[] = {"icu", "space", NULL};
+    if (!xlm_program_is_one_of("words", given.words, modes, error))
+        return false;
+    options->words = g_strcmp0(given.words, "space") == 0 ? XLM_WORDS_SPACE : XLM_WORDS_ICU;
     options->lower = given.lower;
     if ((given.segment || given.derive_conllu) && (given.words != NULL || given.lower))
         return xlm_error_set(error, EX_USAGE, "%s as they are; leave out --words and --lower",
@@ -246,23 +236,26 @@ static bool take_words(xlm_prep_options *options, GError **error)
     return true;
 }
 
+/* Take each value of an option that may be repeated. */
+static bool take_each(xlm_prep_options *options, char *const *values,
+                      bool (*take)(xlm_prep_options *, const char *, GError **), GError **error)
+{
+    bool good = true;
+    for (; good && values != NULL && *values != NULL; values++)
+        good = take(options, *values, error);
+    return good;
+}
+
 static bool take_options(xlm_prep_options *options, int n, char *const *rest, GError **error)
 {
     if (given.like != NULL && given.tokenizer != NULL)
         return xlm_error_set(error, EX_USAGE, "--like and --tokenizer both set a vocabulary; use one of the two");
-    if (given.like != NULL && !xlm_prep_set_like(options, given.like, error))
+    if ((given.like != NULL && !xlm_prep_set_like(options, given.like, error)) ||
+        (given.tokenizer != NULL && !xlm_prep_set_tokenizer(options, given.tokenizer, error)) ||
+        !take_each(options, given.monolingual, xlm_prep_add_monolingual, error) ||
+        !take_each(options, given.parallel, xlm_prep_add_parallel, error) ||
+        !take_each(options, given.made, xlm_prep_add_synthetic, error))
         return false;
-    if (given.tokenizer != NULL && !xlm_prep_set_tokenizer(options, given.tokenizer, error))
-        return false;
-    for (char **text = given.monolingual; text != NULL && *text != NULL; text++)
-        if (!xlm_prep_add_monolingual(options, *text, error))
-            return false;
-    for (char **text = given.parallel; text != NULL && *text != NULL; text++)
-        if (!xlm_prep_add_parallel(options, *text, error))
-            return false;
-    for (char **made = given.made; made != NULL && *made != NULL; made++)
-        if (!xlm_prep_add_synthetic(options, *made, error))
-            return false;
     options->vocabulary = g_strdup(given.vocabulary);
     options->output = g_strdup(given.output);
     options->write_segmenter = g_strdup(given.write_segmenter);

@@ -24,8 +24,8 @@ static const xlm_program program = {
         "Further results are read from files in a run's directory and from those given by --measures, --matrices and --map,\n"
         "which are recognised by their contents: tables of jobs/measure, and of --csv of any command of xlm_embed, of xlm_align\n"
         "score and of xlm_eval; matrices of xlm_align --checkpoint, and of the decoder's attention, which xlm_train writes; maps\n"
-        "of xlm_embed map. Rows of jobs/measure name their\n"
-        "checkpoints; any other table belongs to the run in whose directory it is, or to RUN in RUN=FILE.\n\n"
+        "of xlm_embed map. Rows of jobs/measure name their checkpoints; any other table belongs to the run in whose directory\n"
+        "it is, or to RUN in RUN=FILE.\n\n"
         "A point of a long curve is the mean over several steps, for gradient norms the maximum; the figure says over how many.\n"
         "gnuplot draws the figures, and must be in PATH.\n\n"
         "Examples:\n"
@@ -55,18 +55,12 @@ static const GOptionEntry options[] = {
      "a table of measurements; may be repeated", "[RUN=]FILE.csv"},
     {"matrices", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.matrices,
      "matrices of xlm_align --checkpoint or of attention, shown as heat maps; may be repeated", "FILE.h5"},
-    {"pairs", 0, 0, G_OPTION_ARG_INT64, &given.pairs, "number of pairs of a file of matrices to show, the first ones (default 3)",
-     "N"},
+    {"pairs", 0, 0, G_OPTION_ARG_INT64, &given.pairs,
+     "number of pairs of a file of matrices to show, the first ones (default 3)", "N"},
     {"map", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.maps,
      "a map of xlm_embed map, coordinates or picture; may be repeated", "FILE.h5|FILE.svg"},
     {.long_name = NULL}};
 static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
-
-/* The results in the files that options name and in those that are found. */
-typedef struct files {
-    GPtrArray *matrices, *maps;       /* char * */
-    guint found_matrices, found_maps; /* how many of them were found; these come first */
-} files;
 
 static bool read_command_line(int *argc, char ***argv, GError **error)
 {
@@ -78,9 +72,7 @@ static bool read_command_line(int *argc, char ***argv, GError **error)
         return xlm_error_set(error, EX_USAGE, "there are %d runs; at most %d can be distinguished", *argc - 1, XLM_MAX_RUNS);
     if (given.output == NULL)
         return xlm_error_set(error, EX_USAGE, "there is no page to write; give -o FILE.html");
-    if (given.pairs < 0 || given.pairs > 1000)
-        return xlm_error_set(error, EX_USAGE, "--pairs=%" G_GINT64_FORMAT ": is not in 0 to 1000", given.pairs);
-    return xlm_files_check_declared(error) && xlm_plot_check(error);
+    return xlm_program_is_in("pairs", given.pairs, 0, 1000, error) && xlm_files_check_declared(error) && xlm_plot_check(error);
 }
 
 /* ---- files of results ---- */
@@ -107,18 +99,17 @@ static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(*(char *co
 static GPtrArray *list_files(const char *directory)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-    GDir *open = g_dir_open(directory, 0, NULL);
+    g_autoptr(GDir) open = g_dir_open(directory, 0, NULL);
     for (const char *name; open != NULL && (name = g_dir_read_name(open)) != NULL;)
         g_ptr_array_add(names, g_strdup(name));
-    if (open != NULL)
-        g_dir_close(open);
     g_ptr_array_sort(names, by_name);
     return names;
 }
 
 /* Files in a run's directory that are recognised. */
-static void find_files(files *found, xlm_results *results, const xlm_runs *runs, int run, xlm_page *page)
+static void find_files(const xlm_sections *s, xlm_results *results, int run)
 {
+    const xlm_runs *runs = s->runs;
     g_autoptr(GPtrArray) names = list_files(runs->run[run].directory);
     for (guint i = 0; i < names->len; i++) {
         const char *name = names->pdata[i];
@@ -127,14 +118,14 @@ static void find_files(files *found, xlm_results *results, const xlm_runs *runs,
         if (g_file_test(path, G_FILE_TEST_IS_REGULAR) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK)) {
             format = format_of(path, name);
             if (g_str_has_suffix(name, ".csv") && xlm_results_knows(path))
-                xlm_results_read(results, path, runs, run, page, &why);
+                xlm_results_read(results, path, runs, run, s->page, &why);
             else if (g_strcmp0(format, XLM_MATRIX_FILE_FORMAT) == 0)
-                g_ptr_array_add(found->matrices, g_strdup(path));
+                g_ptr_array_add(s->matrices, g_strdup(path));
             else if (g_strcmp0(format, XLM_MAP_FORMAT) == 0 || (g_str_has_suffix(name, ".svg") && is_picture(path)))
-                g_ptr_array_add(found->maps, g_strdup(path));
+                g_ptr_array_add(s->maps, g_strdup(path));
         }
         if (why != NULL)
-            xlm_page_note(page, "%s", why->message);
+            xlm_page_note(s->page, "%s", why->message);
     }
 }
 
@@ -145,7 +136,7 @@ static bool read_measures(const char *argument, xlm_results *results, const xlm_
     const char *path = argument, *equals = strchr(argument, '=');
     for (int i = 0; i < runs->n && equals != NULL && path == argument; i++) {
         g_autofree char *name = g_strndup(argument, (gsize)(equals - argument));
-        if (strcmp(name, runs->labels[i]) == 0 || strcmp(name, runs->run[i].directory) == 0) {
+        if (strcmp(name, runs->run[i].label) == 0 || strcmp(name, runs->run[i].directory) == 0) {
             run = i;
             path = equals + 1;
         }
@@ -155,19 +146,20 @@ static bool read_measures(const char *argument, xlm_results *results, const xlm_
     return xlm_results_read(results, path, runs, run, page, error);
 }
 
-static bool read_files(files *found, xlm_results *results, const xlm_runs *runs, xlm_page *page, GError **error)
+/* The results in the files that are found and in those that options name. */
+static bool read_files(xlm_sections *s, xlm_results *results, GError **error)
 {
-    for (int i = 0; i < runs->n; i++)
-        find_files(found, results, runs, i, page);
-    found->found_matrices = found->matrices->len;
-    found->found_maps = found->maps->len;
+    for (int i = 0; i < s->runs->n; i++)
+        find_files(s, results, i);
+    s->found_matrices = s->matrices->len;
+    s->found_maps = s->maps->len;
     for (char **path = given.measures; path != NULL && *path != NULL; path++)
-        if (!read_measures(*path, results, runs, page, error))
+        if (!read_measures(*path, results, s->runs, s->page, error))
             return false;
     for (char **path = given.matrices; path != NULL && *path != NULL; path++)
-        g_ptr_array_add(found->matrices, g_strdup(*path));
+        g_ptr_array_add(s->matrices, g_strdup(*path));
     for (char **path = given.maps; path != NULL && *path != NULL; path++)
-        g_ptr_array_add(found->maps, g_strdup(*path));
+        g_ptr_array_add(s->maps, g_strdup(*path));
     return true;
 }
 
@@ -175,47 +167,42 @@ static bool read_files(files *found, xlm_results *results, const xlm_runs *runs,
 
 static bool write_sections(const xlm_sections *s, GError **error)
 {
-    static xlm_section *const sections[] = {
-        xlm_section_runs, xlm_section_job, xlm_section_training, xlm_section_held_out, xlm_section_alignment,
-        xlm_section_retrieval, xlm_section_words, xlm_section_validation, xlm_section_translations, xlm_section_tasks,
-        xlm_section_heat_maps, xlm_section_maps};
-    for (size_t i = 0; i < G_N_ELEMENTS(sections); i++)
-        if (!sections[i](s, error))
-            return false;
-    return true;
+    return xlm_section_runs(s, error) && xlm_section_job(s, error) && xlm_section_training(s, error) &&
+           xlm_section_held_out(s, error) && xlm_section_results(s, "alignment", error) &&
+           xlm_section_results(s, "retrieval", error) && xlm_section_results(s, "words", error) &&
+           xlm_section_validation(s, error) && xlm_section_translations(s, error) && xlm_section_results(s, "tasks", error) &&
+           xlm_section_heat_maps(s, error) && xlm_section_maps(s, error);
 }
 
 static char *make_title(const xlm_runs *runs)
 {
     if (given.title != NULL)
         return g_strdup(given.title);
-    if (runs->n <= 3) {
-        g_autofree char *names = g_strjoinv(", ", runs->labels);
-        return g_strconcat("Report on ", names, NULL);
-    }
-    return g_strdup_printf("Report on %d runs", runs->n);
+    if (runs->n > 3)
+        return g_strdup_printf("Report on %d runs", runs->n);
+    GString *title = g_string_new("Report on ");
+    for (int i = 0; i < runs->n; i++)
+        g_string_append_printf(title, "%s%s", i > 0 ? ", " : "", runs->run[i].label);
+    return g_string_free(title, FALSE);
 }
 
 static bool report(char *const *directories, int n, const char *command, GError **error)
 {
-    files found = {.matrices = g_ptr_array_new_with_free_func(g_free), .maps = g_ptr_array_new_with_free_func(g_free)};
     xlm_page *page = xlm_page_new();
     xlm_runs runs;
     xlm_results results;
+    g_autoptr(GPtrArray) matrices = g_ptr_array_new_with_free_func(g_free), maps = g_ptr_array_new_with_free_func(g_free);
+    xlm_sections s = {.page = page, .runs = &runs, .results = &results, .matrices = matrices, .maps = maps,
+                      .pairs = (int)given.pairs};
     xlm_results_begin(&results);
-    bool good = xlm_runs_read(&runs, directories, n, page, error) && read_files(&found, &results, &runs, page, error);
+    bool good = xlm_runs_read(&runs, directories, n, page, error) && read_files(&s, &results, error) && write_sections(&s, error);
     if (good) {
-        const xlm_sections sections = {.page = page, .runs = &runs, .results = &results, .matrices = found.matrices,
-                                       .maps = found.maps, .found_matrices = found.found_matrices,
-                                       .found_maps = found.found_maps, .pairs = (int)given.pairs};
         g_autofree char *title = make_title(&runs);
-        good = write_sections(&sections, error) && xlm_fields_write(given.output, xlm_page_end(page, title, command), error);
+        good = xlm_fields_write(given.output, xlm_page_end(page, title, command), error);
     }
     xlm_results_clear(&results);
     xlm_runs_clear(&runs);
     xlm_page_free(page);
-    g_ptr_array_unref(found.matrices);
-    g_ptr_array_unref(found.maps);
     return good;
 }
 

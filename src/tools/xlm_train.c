@@ -72,8 +72,8 @@ static const GOptionEntry plan_options[] = {
     {"plan", 0, 0, G_OPTION_ARG_NONE, &given.plan,
      "train nothing; measure a few passes on the ranks that were started, assumed to be one node, and show memory, speed, bytes "
      "sent and time for the whole job", NULL},
-    {"ranks", 0, 0, G_OPTION_ARG_STRING, &given.ranks, "with --plan: numbers of ranks to plan for (default 1,2,4,...,256)",
-     "N[,N...]"},
+    {"ranks", 0, 0, G_OPTION_ARG_STRING, &given.ranks,
+     "with --plan: numbers of ranks to plan for (default 1,2,4,...,256)", "N[,N...]"},
     {"network", 0, 0, G_OPTION_ARG_DOUBLE, &given.network, "with --plan: Gbit/s into and out of a node (default 10)", "GBIT"},
     {.long_name = NULL}};
 

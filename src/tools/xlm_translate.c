@@ -10,7 +10,6 @@
 
 #include "base/exhaustion.h"
 #include "base/log.h"
-#include "base/memory_left.h"
 #include "base/progress.h"
 #include "files/files.h"
 #include "files/new_file.h"
@@ -18,14 +17,12 @@
 #include "gemm/hardware.h"
 #include "job/translation_pairs.h"
 #include "model/model_file.h"
+#include "program/line_blocks.h"
 #include "program/program.h"
-#include "text/lines.h"
 #include "translation/lines.h"
 
-/* A block: a number of lines for each rank, and at most so many bytes after which it takes no other line. */
+/* A block has so many lines for each rank, but no line begins after so many bytes. */
 enum { BLOCK_LINES = 1024, BLOCK_BYTES = 1 << 24 };
-
-static const char STANDARD_INPUT[] = "-";
 
 static const xlm_program program = {
     .name = "xlm_translate",
@@ -37,9 +34,9 @@ static const xlm_program program = {
         "Each line of the files, plain or compressed, is a sentence; without files, or for -, standard input is read. Translations are\n"
         "written in the order of the input, a line for each line, on standard output or to the file of -o; an empty line stays\n"
         "empty. They are the same on any number of ranks and for any --block and --batch-tokens. Subwords are joined into words;\n"
-        "as far as the segmenter makes words of punctuation marks, these are words in the translation too.\n\n"
-        "Words are chosen by beam search: the score of a translation of n tokens is log p / (n + 1)^A, A as --length-penalty\n"
-        "says. A line that is longer than the model's positions is divided at its sentence ends.\n\n"
+        "if the segmenter treats punctuation marks as words, they are also words in the translation.\n\n"
+        "Words are chosen by beam search: the score of a translation of n tokens is log p / (n + 1)^A, where --length-penalty\n"
+        "sets A. A line that is longer than the model's positions is divided at its sentence ends.\n\n"
         "Examples:\n"
         "  xlm_translate model/latest --from en --to de text.en > text.de\n"
         "  mpiexec -n 4 xlm_translate model/latest --from en --to de text.en.gz -o text.de --alignment links\n"
@@ -47,7 +44,7 @@ static const xlm_program program = {
         "  xlm_translate model/latest --from en --to de --sample --temperature 0.8 --n-best 3 text.en\n\n",
     .files =
         "  CHECKPOINT  a checkpoint of xlm_train, for example OUTPUT/latest\n"
-        "  FILE        text, a sentence a line; UTF-8\n",
+        "  FILE        text, one sentence per line; UTF-8\n",
 };
 
 static struct {
@@ -72,24 +69,23 @@ static const GOptionEntry text_options[] = {
     {.long_name = NULL}};
 
 static const GOptionEntry search_options[] = {
-    {"beam", 0, 0, G_OPTION_ARG_INT64, &given.beam, "number of hypotheses of a sentence (default 5, or --n-best if it is larger); "
-     "1: greedy search", "K"},
+    {"beam", 0, 0, G_OPTION_ARG_INT64, &given.beam,
+     "number of hypotheses of a sentence (default 5, or --n-best if it is larger); 1: greedy search", "K"},
     {"length-penalty", 0, 0, G_OPTION_ARG_DOUBLE, &given.length_penalty,
      "exponent of the length by which log-probabilities are divided (default 1); larger ones prefer longer translations", "A"},
     {"early-stopping", 0, 0, G_OPTION_ARG_NONE, &given.early_stopping,
      "end the search of a sentence as soon as it has K finished hypotheses", NULL},
     {"max-length", 0, 0, G_OPTION_ARG_STRING, &given.max_length,
-     "a translation of a sentence of n tokens has at most A n + B (default 1.5,10), and no more than the model has positions",
-     "A,B"},
+     "a translation of a sentence of n tokens has at most A n + B (default 1.5,10), and no more than the model has "
+     "positions", "A,B"},
     {"sample", 0, 0, G_OPTION_ARG_NONE, &given.sample, "draw each token instead, --n-best translations of a sentence", NULL},
     {"temperature", 0, 0, G_OPTION_ARG_DOUBLE, &given.temperature, "with --sample: draw from p^(1/T) (default 1)", "T"},
-    {"top-k", 0, 0, G_OPTION_ARG_INT64, &given.top_k,
-     "with --sample: draw among the K most probable tokens (default: all)", "K"},
+    {"top-k", 0, 0, G_OPTION_ARG_INT64, &given.top_k, "with --sample: draw among the K most probable tokens (default: all)", "K"},
     {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "with --sample: seed of the draws (default 1)", "S"},
     {"batch-tokens", 0, 0, G_OPTION_ARG_INT64, &given.batch_tokens,
      "maximum number of tokens of all hypotheses that a rank searches at a time (default 16384); more take more memory", "N"},
     {"threads", 0, 0, G_OPTION_ARG_INT64, &given.threads,
-     "number of threads of each rank (default: OMP_NUM_THREADS, or one a core that the rank may use)", "N"},
+     "threads of each rank (default: OMP_NUM_THREADS, or the cores that the rank may use)", "N"},
     {.long_name = NULL}};
 
 static const GOptionEntry output_options[] = {
@@ -99,8 +95,8 @@ static const GOptionEntry output_options[] = {
      "number of translations of each line (default 1); from 2 on, the number of the line and a tab come before each", "N"},
     {"scores", 0, 0, G_OPTION_ARG_NONE, &given.scores, "write the score and a tab before each translation", NULL},
     {"alignment", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.alignment,
-     "file of the links between words of each line and of its translation, as 0-0 1-2, words being what is between blanks",
-     "FILE"},
+     "file of the links between words of each line and of its translation, as 0-0 1-2, words being what is between "
+     "blanks", "FILE"},
     {"alignment-method", 0, 0, G_OPTION_ARG_STRING, &given.alignment_method,
      "how they are found: each token of the translation is linked with the token that it attends to most, by the mean over the "
      "heads of a layer of the decoder (attention, the default); or from the states of a layer of the encoder, which reads both, "
@@ -115,7 +111,7 @@ static const GOptionEntry output_options[] = {
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {
     {"Text", text_options}, {"Search", search_options}, {"Output", output_options}};
 
-/* Attention, then the names of XLM_LINK_METHODS. */
+/* Attention, followed by XLM_LINK_METHODS. */
 static const char *const alignment_methods[] = {"attention", "ot", "argmax", "itermax", NULL};
 static const char *const long_lines[] = {[XLM_LONG_SPLIT] = "split", [XLM_LONG_CUT] = "cut", [XLM_LONG_REFUSE] = "refuse", NULL};
 
@@ -135,13 +131,6 @@ static bool read_max_length(xlm_translation_options *o, GError **error)
                          given.max_length);
 }
 
-static bool is_at_least(const char *option, gint64 value, gint64 least, gint64 most, GError **error)
-{
-    return (value >= least && value <= most) ||
-           xlm_error_set(error, EX_USAGE, "--%s=%" G_GINT64_FORMAT ": must be %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, option,
-                         (int64_t)value, (int64_t)least, (int64_t)most);
-}
-
 /* The options of sampling, and those of search, exclude one another. */
 static bool check_search(GError **error)
 {
@@ -153,10 +142,11 @@ static bool check_search(GError **error)
         return xlm_error_set(error, EX_USAGE, "--temperature=%g: must be 0.001 to 1000", given.temperature);
     if (!(given.length_penalty >= -100 && given.length_penalty <= 100))
         return xlm_error_set(error, EX_USAGE, "--length-penalty=%g: must be -100 to 100", given.length_penalty);
-    return is_at_least("n-best", given.n_best, 1, XLM_MAX_BEAM, error) &&
-           (given.beam == 0 || is_at_least("beam", given.beam, 1, XLM_MAX_BEAM, error)) &&
-           is_at_least("top-k", given.top_k, 0, G_MAXINT32, error) && is_at_least("seed", given.seed, 0, G_MAXINT64, error) &&
-           is_at_least("batch-tokens", given.batch_tokens, 1, G_MAXINT32, error);
+    return xlm_program_is_in("n-best", given.n_best, 1, XLM_MAX_BEAM, error) &&
+           (given.beam == 0 || xlm_program_is_in("beam", given.beam, 1, XLM_MAX_BEAM, error)) &&
+           xlm_program_is_in("top-k", given.top_k, 0, G_MAXINT32, error) &&
+           xlm_program_is_in("seed", given.seed, 0, G_MAXINT64, error) &&
+           xlm_program_is_in("batch-tokens", given.batch_tokens, 1, G_MAXINT32, error);
 }
 
 static bool check_options(GError **error)
@@ -172,10 +162,11 @@ static bool check_options(GError **error)
     if (!(given.alignment_threshold >= 0 && given.alignment_threshold <= 1))
         return xlm_error_set(error, EX_USAGE, "--alignment-threshold=%g: must be 0 to 1", given.alignment_threshold);
     return check_search(error) &&
-           (given.alignment_layer == -1 || is_at_least("alignment-layer", given.alignment_layer, states ? 0 : 1, 1000, error)) &&
-           (given.length == 0 || is_at_least("length", given.length, 3, G_MAXINT32, error)) &&
-           (given.block == 0 || is_at_least("block", given.block, 1, G_MAXINT32, error)) &&
-           is_at_least("threads", given.threads, 0, 1024, error) &&
+           (given.alignment_layer == -1 ||
+            xlm_program_is_in("alignment-layer", given.alignment_layer, states ? 0 : 1, 1000, error)) &&
+           (given.length == 0 || xlm_program_is_in("length", given.length, 3, G_MAXINT32, error)) &&
+           (given.block == 0 || xlm_program_is_in("block", given.block, 1, G_MAXINT32, error)) &&
+           xlm_program_is_in("threads", given.threads, 0, 1024, error) &&
            xlm_program_is_one_of("long-lines", given.long_lines, long_lines, error);
 }
 
@@ -186,7 +177,7 @@ static bool read_options(int *argc, char ***argv, GError **error)
            check_options(error);
 }
 
-/* ---- what it works with ---- */
+/* ---- opening and closing ---- */
 
 typedef struct work {
     const xlm_comm *comm;
@@ -197,9 +188,9 @@ typedef struct work {
     xlm_sentence_splitter *sentences;
     xlm_translation_options options;
     xlm_line_translator lines;
-    xlm_new_file output, alignment; /* of rank 0; path NULL: standard output, none */
-    int64_t bytes, all_bytes; /* read so far of files before; of all files, 0 if that is not known */
-    int64_t file_bytes;       /* read of the present file */
+    xlm_new_file output, alignment; /* of rank 0 */
+    int64_t bytes, all_bytes; /* of the files that have been read; of all files, 0 if that is not known */
+    int64_t file_bytes;       /* read from the present file */
     double begin;
     xlm_progress progress;
 } work;
@@ -290,7 +281,7 @@ static void warn_of_pair(const work *w)
         xlm_log_warn("%s: it was trained to translate into several languages (%s), and without language embeddings or tokens it "
                      "cannot know which of them is wanted; expect poor translations", w->path, trained);
     else if (given.from != NULL && given.to != NULL && !xlm_job_translates(trained, given.from, given.to))
-        xlm_log_warn("%s: the run that it is of was not trained to translate %s into %s%s%s; expect poor translations", w->path,
+        xlm_log_warn("%s: its run was not trained to translate %s into %s%s%s; expect poor translations", w->path,
                      given.from, given.to, *trained != '\0' ? ", only " : "", trained);
 }
 
@@ -353,48 +344,9 @@ static void close_work(work *w)
     xlm_model_file_free(w->loaded);
 }
 
-/* ---- reading ---- */
-
-/* Append the next lines, each with its LF. Returns whether there are more; false with *error. */
-static bool read_lines(xlm_lines *lines, int64_t most, GString *text, GError **error)
-{
-    const char *line;
-    size_t size;
-    int got = 1;
-    for (int64_t n = 0; n < most && text->len < BLOCK_BYTES && (got = xlm_lines_next(lines, &line, &size, error)) == 1; n++) {
-        if (memchr(line, '\0', size) != NULL)
-            return xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "a byte of zero; this is not text");
-        g_string_append_len(text, line, (gssize)size);
-        g_string_append_c(text, '\n');
-    }
-    return got == 1;
-}
-
-/* Collective. The next block, which rank 0 reads. [out] more: another one may come. */
-static bool next_block(work *w, xlm_lines *lines, GString *text, bool *more, GError **error)
-{
-    const int64_t most = given.block != 0 ? given.block : BLOCK_LINES * (int64_t)w->comm->ranks;
-    int64_t numbers[3] = {0}; /* bytes; 1 if there may be more; bytes read of the file */
-    GError *failure = NULL;
-    g_string_truncate(text, 0);
-    if (w->comm->rank == 0) {
-        numbers[1] = read_lines(lines, most, text, &failure);
-        numbers[0] = (int64_t)text->len;
-        numbers[2] = xlm_lines_position(lines);
-    }
-    if (!xlm_comm_agree_on(w->comm, failure, error))
-        return false;
-    xlm_comm_broadcast(w->comm, 0, numbers, sizeof numbers);
-    g_string_set_size(text, (gsize)numbers[0]);
-    xlm_comm_broadcast(w->comm, 0, text->str, (size_t)numbers[0]);
-    *more = numbers[1] != 0;
-    w->file_bytes = numbers[2];
-    return true;
-}
-
 /* ---- translating ---- */
 
-/* Of rank 0, for its share of a block: sentences are counted as if all ranks were as far. */
+/* On rank 0, for its share of a block: sentences are counted as if all ranks had done as much. */
 static void show_progress(void *data, int64_t sentences, int64_t tokens)
 {
     work *w = data;
@@ -431,22 +383,19 @@ static bool translate_block(work *w, const xlm_line_block *block, GError **error
 /* Collective. */
 static bool translate_file(work *w, const char *path, GError **error)
 {
-    const bool input = strcmp(path, STANDARD_INPUT) == 0;
-    const char *name = input ? "standard input" : path;
-    g_autoptr(GString) text = g_string_new(NULL);
-    g_autoptr(xlm_lines) lines = NULL;
-    GError *failure = NULL;
-    if (w->comm->rank == 0)
-        lines = input ? xlm_lines_open_input(&failure) : xlm_lines_open(path, &failure);
-    bool good = xlm_comm_agree_on(w->comm, failure, error), more = true;
+    const int64_t lines = given.block != 0 ? given.block : BLOCK_LINES * (int64_t)w->comm->ranks;
+    xlm_line_blocks input;
+    bool good = xlm_line_blocks_open(&input, w->comm, path, error);
     const int64_t before = w->lines.counts.lines;
-    while (good && more) {
+    while (good && input.more) {
         const int64_t number = w->lines.counts.lines - before + 1;
-        good = next_block(w, lines, text, &more, error);
-        const xlm_line_block block = {.name = name, .number = number, .before = w->lines.counts.lines, .text = text->str,
-                                      .size = text->len};
+        good = xlm_line_blocks_next(&input, lines, BLOCK_BYTES, error);
+        w->file_bytes = input.position;
+        const xlm_line_block block = {.name = input.name, .number = number, .before = w->lines.counts.lines,
+                                      .text = input.text->str, .size = input.text->len};
         good = good && translate_block(w, &block, error);
     }
+    xlm_line_blocks_close(&input);
     w->bytes += w->file_bytes;
     w->file_bytes = 0;
     return good;
@@ -493,7 +442,7 @@ static bool finish(work *w, GError **error)
 
 static bool translate(work *w, char *const *paths, GError **error)
 {
-    static char *const input[] = {(char *)(uintptr_t)STANDARD_INPUT, NULL};
+    static char standard_input[] = "-", *const input[] = {standard_input, NULL};
     bool good = true;
     if (*paths == NULL)
         paths = input;

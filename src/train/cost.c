@@ -5,6 +5,7 @@
 #include "tensor/parameters.h"
 #include "train/dump_step.h"
 #include "train/evaluate.h"
+#include "train/hooks.h"
 #include "train/micro_batches.h"
 
 /* Passes on shapes. */
@@ -16,18 +17,21 @@ typedef struct estimate {
     xlm_tape *tape;
     xlm_arena *arena; /* batches, and what labels keep */
     xlm_sums sums;    /* of passes, which mean nothing */
+    void *saved;      /* the states of objectives from before */
     double flops;     /* of a step */
 } estimate;
 
 static estimate open_estimate(const xlm_run_size *size, int64_t micro_batches, bool recompute)
 {
     estimate e = {.size = size, .micro_batches = micro_batches, .tape = xlm_tape_new_of_shapes(size->parameters),
-                  .arena = xlm_arena_new(), .sums = xlm_host_sums_new(size->host)};
+                  .arena = xlm_arena_new(), .sums = xlm_host_sums_new(size->host),
+                  .saved = g_malloc(MAX(xlm_host_states_bytes(size->host), 1))};
     for (int k = 0; k < size->job->objectives; k++) {
         const int64_t first = xlm_loss_weight_first_step(&size->job->objective[k].weight, size->job->train.steps);
         if (first < size->job->train.steps)
             e.step = MAX(e.step, first);
     }
+    xlm_host_copy_states(size->host, e.saved, false);
     xlm_host_estimate(size->host, true);
     xlm_tape_recompute(e.tape, recompute);
     xlm_tape_multiply_by(e.tape, size->arithmetic.packs, size->arithmetic.precision);
@@ -36,6 +40,8 @@ static estimate open_estimate(const xlm_run_size *size, int64_t micro_batches, b
 
 static void close_estimate(estimate *e)
 {
+    xlm_host_copy_states(e->size->host, e->saved, true);
+    g_free(e->saved);
     xlm_tape_free(e->tape);
     xlm_arena_free(e->arena);
     xlm_sums_free(&e->sums);
@@ -159,7 +165,7 @@ static bool run_steps(estimate *e, GError **error)
     const int64_t steps = e->size->job->train.steps;
     int64_t step;
     bool good = run_step(e, error), grows = true;
-    g_autofree GByteArray **rows = rows_of_step(e, &step);
+    GByteArray **rows = rows_of_step(e, &step);
     for (int64_t n = AT_ONCE; good && grows && step < steps; n *= 2) {
         const uint64_t before = bytes_of(e);
         for (const int64_t end = MIN(n, steps - step) + step; step < end; step++)
@@ -167,9 +173,7 @@ static bool run_steps(estimate *e, GError **error)
         good = run_step(e, error);
         grows = bytes_of(e) > before;
     }
-    for (int k = 0; k < e->size->job->objectives; k++)
-        if (rows[k] != NULL)
-            g_byte_array_unref(rows[k]);
+    xlm_free_published(e->size->host, rows);
     return good;
 }
 
@@ -217,24 +221,9 @@ static bool validate(estimate *e, GError **error)
 
 /* ---- for all ---- */
 
-/* States from before, or into `saved`, which is made. */
-static void *save_states(const xlm_host *host)
-{
-    void *saved = g_malloc(MAX(xlm_host_states_bytes(host), 1));
-    xlm_host_copy_states(host, saved, false);
-    return saved;
-}
-
-static void restore_states(const xlm_host *host, void *saved)
-{
-    xlm_host_copy_states(host, saved, true);
-    g_free(saved);
-}
-
 bool xlm_run_cost_of(const xlm_run_size *size, int64_t micro_batches, bool recompute, xlm_run_cost *cost, GError **error)
 {
     estimate e = open_estimate(size, micro_batches, recompute);
-    void *saved = save_states(size->host);
     /* A batch with fewer predicted rows may take more: buffers serve one another when their sizes are alike. */
     static const double shares[][2] = {{1, 1}, {0.85, 0.85}, {1, 0}};
     bool good = true;
@@ -251,7 +240,6 @@ bool xlm_run_cost_of(const xlm_run_size *size, int64_t micro_batches, bool recom
     cost->pass = xlm_tape_peak_bytes(e.tape);
     if (good && size->validation.bytes != NULL)
         cost->pass = MAX(cost->pass, size->validation.bytes(size->validation.data, xlm_host_model(size->host), e.tape));
-    restore_states(size->host, saved);
     close_estimate(&e);
     return good;
 }
@@ -259,10 +247,8 @@ bool xlm_run_cost_of(const xlm_run_size *size, int64_t micro_batches, bool recom
 bool xlm_step_flops(const xlm_run_size *size, double *flops, GError **error)
 {
     estimate e = open_estimate(size, size->job->train.micro_batches, size->job->train.recompute);
-    void *saved = save_states(size->host);
     const bool good = run_steps(&e, error);
     *flops = e.flops;
-    restore_states(size->host, saved);
     close_estimate(&e);
     return good;
 }

@@ -77,31 +77,25 @@ static bool write_numbers(xlm_store *store, const char *folder, const char *name
     return xlm_store_write_array(store, folder, name, XLM_I32, (uint64_t)n, values, error);
 }
 
-/* A text that has rows of its own, in a folder of its own. */
-static bool write_text(xlm_store *store, const char *folder, const char *name, const xlm_text *t, GError **error)
+static bool write_text(xlm_store *store, const char *folder, const xlm_text *t, GError **error)
 {
-    g_autofree char *own = g_strdup_printf("%s/%s", folder, name);
-    return write_numbers(store, own, "ids", t->tokens, t->ids, error) &&
-           write_numbers(store, own, "positions", t->tokens, t->positions, error) &&
-           write_numbers(store, own, "languages", t->tokens, t->languages, error) &&
-           write_numbers(store, own, "types", t->tokens, t->types, error) &&
-           write_numbers(store, own, "offsets", t->sequences + 1, t->offsets, error);
+    return write_numbers(store, folder, "ids", t->tokens, t->ids, error) &&
+           write_numbers(store, folder, "positions", t->tokens, t->positions, error) &&
+           write_numbers(store, folder, "languages", t->tokens, t->languages, error) &&
+           write_numbers(store, folder, "types", t->tokens, t->types, error) &&
+           write_numbers(store, folder, "offsets", t->sequences + 1, t->offsets, error);
 }
 
 static bool write_batch(xlm_store *store, const char *folder, const xlm_batch *b, GError **error)
 {
     const xlm_text *t = &b->corrupted;
-    return write_numbers(store, folder, "ids", t->tokens, t->ids, error) &&
-           write_numbers(store, folder, "original", t->tokens, t->unmasked, error) &&
-           write_numbers(store, folder, "positions", t->tokens, t->positions, error) &&
-           write_numbers(store, folder, "languages", t->tokens, t->languages, error) &&
-           write_numbers(store, folder, "types", t->tokens, t->types, error) &&
-           write_numbers(store, folder, "offsets", t->sequences + 1, t->offsets, error) &&
+    g_autofree char *original = g_strconcat(folder, "/original_text", NULL);
+    return write_text(store, folder, t, error) && write_numbers(store, folder, "original", t->tokens, t->unmasked, error) &&
            write_numbers(store, folder, "masked_positions", b->predicted, b->predicted_rows, error) &&
            write_numbers(store, folder, "targets", b->predicted, b->targets, error) &&
            write_numbers(store, folder, "text_languages", t->tokens, t->unswitched, error) &&
            write_instances(store, folder, b, error) && write_annotations(store, folder, b, error) &&
-           (xlm_batch_has_rows_of(b, &b->original) || write_text(store, folder, "original_text", &b->original, error));
+           (xlm_batch_has_rows_of(b, &b->original) || write_text(store, original, &b->original, error));
 }
 
 static bool write_variable(xlm_store *store, const char *path, const xlm_var *v, GError **error)
@@ -115,15 +109,14 @@ static bool write_variable(xlm_store *store, const char *path, const xlm_var *v,
 
 bool xlm_dump_write_made(xlm_store *store, const char *objective, const xlm_text *text, GError **error)
 {
-    g_autofree char *folder = g_strdup_printf("/objectives/%s", objective);
-    return write_text(store, folder, "made_text", text, error);
+    g_autofree char *folder = g_strdup_printf("/objectives/%s/made_text", objective);
+    return write_text(store, folder, text, error);
 }
 
 bool xlm_dump_write_stream(xlm_store *store, int64_t layers, const xlm_dump_stream *stream, GError **error)
 {
-    char *folder = g_strdup_printf("/streams/%s/batch", stream->name);
+    g_autofree char *folder = g_strdup_printf("/streams/%s/batch", stream->name);
     bool good = write_batch(store, folder, stream->batch, error);
-    g_free(folder);
     if (good && stream->dictionary != NULL) {
         g_autofree char *path = g_strdup_printf("/streams/%s/dictionary", stream->name);
         good = xlm_dictionary_write_pairs(store, path, stream->dictionary, error);

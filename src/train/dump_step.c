@@ -71,7 +71,7 @@ static bool dump_passes(const dumped_step *d, xlm_store *store, const xlm_pass_i
 /* For each kind of file separately, numbered from 0. */
 static bool dump_resources(const xlm_resources *resources, xlm_store *store, GError **error)
 {
-    xlm_resource *list;
+    g_autofree xlm_resource *list = NULL;
     const int n = xlm_resources_list(resources, &list);
     bool good = true;
     for (int i = 0, number = 0; i < n && good; i++, number++) {
@@ -79,7 +79,6 @@ static bool dump_resources(const xlm_resources *resources, xlm_store *store, GEr
             number = 0;
         good = xlm_dump_write_resource(store, number, &list[i], error);
     }
-    g_free(list);
     return good;
 }
 
@@ -155,7 +154,7 @@ bool xlm_dump_step(const xlm_job *job, const xlm_workspace *workspace, int64_t s
     bool good = xlm_comm_agree_on(w->comm, failure, error) && dump_averages(&d, store, error);
     if (good) {
         failure = NULL;
-        xlm_workspace_label(w, (uint64_t)job->train.seed, step, input, inputs);
+        xlm_make_labels(w, false, (uint64_t)job->train.seed, step, input, inputs);
         if (store != NULL)
             dump(&d, g_steal_pointer(&store), input, &failure);
         good = xlm_comm_agree_on(w->comm, failure, error);

@@ -27,7 +27,8 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
     g_autofree xlm_objective_spec *objective = g_new0(xlm_objective_spec, MAX(job->objectives, 1));
     for (int s = 0; s < job->streams; s++) {
         stream[s] = (xlm_loss_stream){
-            .name = job->stream[s].name, .components = xlm_stream_component_names(e->streams.training[s]), .batch = job->stream[s].config.batch,
+            .name = job->stream[s].name, .components = xlm_stream_component_names(e->streams.training[s]),
+            .batch = job->stream[s].config.batch,
             .parallel = xlm_stream_has_pairs(e->streams.training[s]),
             .noise = xlm_stream_has_noise(e->streams.training[s]),
             .drawn_sides = xlm_stream_config_flag(&job->stream[s].config, "shuffle_sides"),

@@ -1,7 +1,7 @@
 /* xlm-mpi: the engine of a training run: everything that computes a step. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * It has the model and its parameters, the streams, the host of the objectives, gradients, their reduce-scatter and the sharded
- * optimiser. It knows neither the progress of a run (checkpoint/run_progress.h) nor checkpoints or logs (run/run.h):
+ * optimiser. It knows neither the progress of a run nor checkpoints or logs (run/run.h):
  *
  *   xlm_engine_open -> xlm_memory_check(xlm_engine_size) -> xlm_engine_allocate -> xlm_engine_step ... -> xlm_engine_close
  *
@@ -24,7 +24,7 @@ xlm_engine *xlm_engine_open(const xlm_comm *comm, const xlm_job *job, const xlm_
 /* NULL is allowed. */
 void xlm_engine_close(xlm_engine *engine);
 
-/* For estimates; this and the next three may be called before xlm_engine_allocate. */
+/* For estimates; this and the next four may be called before xlm_engine_allocate. */
 xlm_run_size xlm_engine_size(const xlm_engine *engine);
 xlm_arithmetic xlm_engine_arithmetic(const xlm_engine *engine);
 /* The job's, with the vocabulary's size and languages. */

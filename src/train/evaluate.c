@@ -155,15 +155,6 @@ static void add_blocks(const xlm_comm *comm, double *sums, int64_t n, int64_t wi
             sums[w] += sums[i * width + w];
 }
 
-/* The row of objective k, from the sums of its means over all blocks. */
-static void add_objective(GArray *rows, const xlm_host *host, int k, const tally *sum, const xlm_sums *sums, const int64_t *totals)
-{
-    int64_t terms = 0;
-    for (int i = 0; i < xlm_host_means(host); i++)
-        terms += totals[i];
-    add_row(rows, k, -1, sum, terms, xlm_host_mean_loss(host, k, sums, totals));
-}
-
 static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError **error)
 {
     const xlm_workspace *w = e->workspace;
@@ -195,7 +186,10 @@ static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError 
         xlm_comm_sum_int64(w->comm, terms, means);
         for (int64_t i = 1; i < n; i++)
             xlm_sums_add(&passes[0], &passes[i]);
-        add_objective(rows, w->host, k, &sums[0], &passes[0], terms);
+        int64_t all = 0;
+        for (int i = 0; i < means; i++)
+            all += terms[i];
+        add_row(rows, k, -1, &sums[0], all, xlm_host_mean_loss(w->host, k, &passes[0], terms));
         for (int language = 0; language < w->model->languages; language++) {
             const tally *sum = &sums[1 + language];
             add_row(rows, k, language, sum, llround(sum->terms), sum->loss / sum->terms);

@@ -17,8 +17,9 @@ typedef struct xlm_evaluation {
 /* Maximum number of instances of stream s in one pass of an evaluation. */
 int64_t xlm_evaluation_block(const xlm_job *job, int s);
 
-/* Collective. Evaluate every objective on the held-out part of its stream after `step` updates, dropout off, with at most [train]
- * evaluate_instances instances a stream, spread evenly over it. *rows is new memory (g_free), the same on all ranks and for any
+/* Collective. Evaluate every objective on the held-out part of its stream after `step` updates, dropout off, with about [train]
+ * evaluate_instances instances of the stream, at least one micro-batch of each of its languages or pairs, spread evenly over them.
+ * *rows is new memory (g_free), the same on all ranks and for any
  * number of them. */
 bool xlm_evaluate(const xlm_job *job, const xlm_workspace *workspace, int64_t step, xlm_evaluation **rows, int *n,
                   GError **error);

@@ -1,26 +1,21 @@
 /* xlm-mpi: the hooks of objectives around a step, where ranks have to speak. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/hooks.h"
 
-void xlm_make_labels(const xlm_label_setup *setup, xlm_pass_input *input, int64_t n)
+void xlm_make_labels(const xlm_workspace *workspace, bool training, uint64_t seed, int64_t step, xlm_pass_input *input,
+                     int64_t n)
 {
-    for (int a = -1; a < xlm_host_averages(setup->host); a++) {
-        if (!xlm_host_has_labels(setup->host, a))
+    const xlm_workspace *w = workspace;
+    for (int a = -1; a < xlm_host_averages(w->host); a++) {
+        if (!xlm_host_has_labels(w->host, a))
             continue;
-        float *averaged = a >= 0 ? xlm_averages_gather(setup->averages, a, setup->scratch) : NULL;
+        float *averaged = a >= 0 ? xlm_averages_gather(w->averages, a, w->gradient) : NULL;
         for (int64_t i = 0; i < n; i++) {
             if (input[i].terms == NULL)
                 continue;
-            xlm_tape_begin(setup->tape, NULL, setup->training, setup->seed, setup->step);
-            xlm_host_label(setup->host, setup->tape, &input[i], a, averaged);
+            xlm_tape_begin(w->tape, NULL, training, seed, (uint64_t)step);
+            xlm_host_label(w->host, w->tape, &input[i], a, averaged);
         }
     }
-}
-
-void xlm_workspace_label(const xlm_workspace *workspace, uint64_t seed, int64_t step, xlm_pass_input *input, int64_t n)
-{
-    const xlm_label_setup setup = {.host = workspace->host, .tape = workspace->tape, .averages = workspace->averages,
-                                   .scratch = workspace->gradient, .seed = seed, .step = (uint64_t)step};
-    xlm_make_labels(&setup, input, n);
 }
 
 GByteArray **xlm_gather_published(const xlm_comm *comm, xlm_host *host, bool alike)

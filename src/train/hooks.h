@@ -4,21 +4,10 @@
 
 #include "train/workspace.h"
 
-/* What is needed to compute labels. */
-typedef struct xlm_label_setup {
-    xlm_host *host;
-    xlm_tape *tape;
-    const xlm_averages *averages;
-    float *scratch;  /* [size of the parameters] for averages */
-    bool training;   /* dropout is on */
-    uint64_t seed, step; /* of the draws */
-} xlm_label_setup;
-
-/* Compute labels of those of input[n] that have been counted. Collective if there are averages. */
-void xlm_make_labels(const xlm_label_setup *setup, xlm_pass_input *input, int64_t n);
-
-/* The same outside of steps, with dropout off; overwrites the workspace's gradient. */
-void xlm_workspace_label(const xlm_workspace *workspace, uint64_t seed, int64_t step, xlm_pass_input *input, int64_t n);
+/* Compute labels of those of input[n] that have been counted. training: dropout is on. seed, step: of the draws. Overwrites the
+ * workspace's gradient if there are averages, and is collective then. */
+void xlm_make_labels(const xlm_workspace *workspace, bool training, uint64_t seed, int64_t step, xlm_pass_input *input,
+                     int64_t n);
 
 /* Collective. Gathers the rows that objectives have published in this step on all ranks, [objectives], for xlm_host_finish_step.
  * alike: all ranks have computed the same micro-batch, so its rows are taken only once. */

@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 
 #include "base/exhaustion.h"
-#include "base/memory_left.h"
 #include "comm/shards.h"
 #include "job/rates.h"
 #include "train/averages.h"

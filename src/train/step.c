@@ -291,10 +291,8 @@ static bool make(const step *made, xlm_step_report *report, GError **error)
     bool good = xlm_host_averages(e->host) == 0 || xlm_comm_agree(e->comm, &failure);
     xlm_host_begin_step(e->host);
     if (good && failure == NULL) {
-        const xlm_label_setup labels = {.host = e->host, .tape = e->tape, .averages = e->averages, .scratch = e->buffer[0],
-                                        .training = true, .seed = (uint64_t)e->job->train.seed,
-                                        .step = (uint64_t)made->number};
-        xlm_make_labels(&labels, inputs, own * inputs_of(e));
+        const xlm_workspace workspace = xlm_engine_workspace(e);
+        xlm_make_labels(&workspace, true, (uint64_t)e->job->train.seed, made->number, inputs, own * inputs_of(e));
     }
     xlm_profile_enter(e->profile, XLM_PART_AGREE, false, 0);
     good = good && agree_on_step(e, inputs, own * inputs_of(e), report, &failure);

@@ -1,7 +1,7 @@
 /* xlm-mpi: BLEU. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Counts: words of hypotheses, words of references, then matches of 1- to 4-grams and numbers of those of hypotheses. A reference
- * is as long as the one whose length is nearest, the shorter of two. BLEU = BP exp(mean of ln p_n), p_n = matches / number,
+ * Counts: words of hypotheses, words of references, then matches of 1- to 4-grams and numbers of those of hypotheses. If there
+ * are several references, the length of the one nearest in length to the hypothesis counts, the shorter of two. BLEU = BP exp(mean of ln p_n), p_n = matches / number,
  * BP = exp(1 - r / c) if c < r. */
 #include <math.h>
 
@@ -125,23 +125,20 @@ static bool find_precisions(const bleu *b, const int64_t *counts, double *precis
     return any;
 }
 
+/* Is the mean over the orders of a sentence that has n-grams alone? multi-bleu.perl knows texts only. */
+static bool is_effective(const bleu *b, bool sentence) { return sentence && b->options.words != XLM_BLEU_BLANKS; }
+
 static double score_bleu(const void *state, const int64_t *counts, bool sentence)
 {
     double precisions[ORDERS], sum = 0;
     int order;
     if (!find_precisions(state, counts, precisions, &order))
         return 0;
-    if (!sentence)
+    if (!is_effective(state, sentence))
         order = ORDERS;
     for (int k = 0; k < order; k++)
         sum += log(precisions[k]); /* of 0: the score is 0 */
     return 100 * brevity_penalty(counts) * exp(sum / order);
-}
-
-static double score_multi_bleu(const void *state, const int64_t *counts, bool sentence)
-{
-    (void)sentence;
-    return score_bleu(state, counts, false);
 }
 
 static double length_ratio(const int64_t *counts)
@@ -167,16 +164,11 @@ static int list_parts(const void *state, const int64_t *counts, xlm_metric_part 
 static void append_settings(const void *state, bool sentence, GString *out)
 {
     const xlm_metric_options *o = &((const bleu *)state)->options;
-    g_string_append_printf(out, "case:%s|eff:%s|tok:%s|smooth:%s", o->lowercase ? "lc" : "mixed", sentence ? "yes" : "no",
-                           xlm_bleu_word_names[o->words], xlm_bleu_smoothings[o->smoothing]);
+    g_string_append_printf(out, "case:%s|eff:%s|tok:%s|smooth:%s", o->lowercase ? "lc" : "mixed",
+                           is_effective(state, sentence) ? "yes" : "no", xlm_bleu_word_names[o->words],
+                           xlm_bleu_smoothings[o->smoothing]);
     if (o->smoothing == XLM_SMOOTH_FLOOR || o->smoothing == XLM_SMOOTH_ADD_K)
         g_string_append_printf(out, "[%.2f]", o->smooth_value);
-}
-
-static void append_multi_settings(const void *state, bool sentence, GString *out)
-{
-    (void)sentence;
-    append_settings(state, false, out);
 }
 
 static void append_precisions(const void *state, const int64_t *counts, GString *out)
@@ -209,28 +201,19 @@ static void append_multi_line(const void *state, const int64_t *counts, const ch
                            brevity_penalty(counts), length_ratio(counts), counts[HYPOTHESIS], counts[REFERENCE]);
 }
 
-const xlm_metric_class xlm_metric_bleu = {
-    .name = "bleu",
-    .title = "BLEU",
-    .counts = COUNTS,
-    .open = open_bleu,
-    .close = close_bleu,
-    .add = add_bleu,
-    .score = score_bleu,
-    .parts = list_parts,
-    .settings = append_settings,
-    .line = append_line,
-};
+#define BLEU(NAME, TITLE, OPEN, LINE)  \
+    {                                  \
+        .name = NAME,                  \
+        .title = TITLE,                \
+        .counts = COUNTS,              \
+        .open = OPEN,                  \
+        .close = close_bleu,           \
+        .add = add_bleu,               \
+        .score = score_bleu,           \
+        .parts = list_parts,           \
+        .settings = append_settings,   \
+        .line = LINE,                  \
+    }
 
-const xlm_metric_class xlm_metric_multi_bleu = {
-    .name = "multi-bleu",
-    .title = "multi-bleu",
-    .counts = COUNTS,
-    .open = open_multi_bleu,
-    .close = close_bleu,
-    .add = add_bleu,
-    .score = score_multi_bleu,
-    .parts = list_parts,
-    .settings = append_multi_settings,
-    .line = append_multi_line,
-};
+const xlm_metric_class xlm_metric_bleu = BLEU("bleu", "BLEU", open_bleu, append_line);
+const xlm_metric_class xlm_metric_multi_bleu = BLEU("multi-bleu", "multi-bleu", open_multi_bleu, append_multi_line);

@@ -75,11 +75,7 @@ static bool is_chinese(uint32_t c)
     return false;
 }
 
-static bool is_any(uint32_t c)
-{
-    (void)c;
-    return true;
-}
+static bool is_any(uint32_t c G_GNUC_UNUSED) { return true; }
 
 /* ---- cutting ---- */
 
@@ -91,7 +87,7 @@ static void replace_by(GArray *text, const GArray *other)
     g_array_append_vals(text, other->data, other->len);
 }
 
-/* Spaces around each character of a class. */
+/* Put spaces around each character of a class. */
 static void part_each(GArray *text, GArray *spare, is_of *class)
 {
     g_array_set_size(spare, 0);
@@ -106,8 +102,8 @@ static void part_each(GArray *text, GArray *spare, is_of *class)
     replace_by(text, spare);
 }
 
-/* Of each pair of characters, the first of one class and the second of another: spaces around the first or the second. Pairs do
- * not overlap: the next one begins after both. */
+/* Where a character of one class is followed by one of another, put spaces around the first or the second. Pairs do not overlap:
+ * the next one begins after both. */
 static void part_pairs(GArray *text, GArray *spare, is_of *first, is_of *second, bool around_second)
 {
     g_array_set_size(spare, 0);
@@ -127,7 +123,7 @@ static void part_pairs(GArray *text, GArray *spare, is_of *first, is_of *second,
     replace_by(text, spare);
 }
 
-/* `word` becomes `other`, which is no longer; both ASCII. */
+/* Replace `word` by `other`, which is not longer; both are ASCII. */
 static void replace(GArray *text, const char *word, const char *other)
 {
     const guint size = (guint)strlen(word);

@@ -1,4 +1,4 @@
-/* xlm-mpi: how far the score of a text depends on its sentences: the bootstrap. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: how much the score of a text depends on its sentences: the bootstrap. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "translation_scores/bootstrap.h"
 
 #include <math.h>

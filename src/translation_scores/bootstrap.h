@@ -1,4 +1,4 @@
-/* xlm-mpi: how far the score of a text depends on its sentences: the bootstrap. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: how much the score of a text depends on its sentences: the bootstrap. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A sample has as many sentences as the text, drawn from it with replacement. The draws are a function of seed, sample and place:
  * the same sentences for every system and every metric, so that systems are compared on equal samples (paired bootstrap, Koehn
@@ -18,9 +18,10 @@ typedef struct xlm_bootstrap_interval {
 } xlm_bootstrap_interval;
 xlm_bootstrap_interval xlm_bootstrap_find_interval(const double *values, int64_t n);
 
-/* The p of a difference between two systems, if both were equally good: differences of samples d_i = |score_i - baseline_i| lie
- * about their mean m as they would about 0 then; p = (1 + number of samples with d_i - m > |difference|) / (1 + n). 1 where
- * there is no difference, for which sacreBLEU gives a small p. */
+/* The p-value of a difference between two systems under the hypothesis that both are equally good. The differences of samples,
+ * d_i = |score_i - baseline_i|, would then be spread around 0 as they are around their mean m:
+ * p = (1 + number of samples with d_i - m > |difference|) / (1 + n). It is 1 if there is no difference; sacreBLEU gives a small p
+ * then. */
 double xlm_bootstrap_p(const double *scores, const double *baseline, int64_t n, double difference);
 
 #endif

@@ -1,8 +1,8 @@
 /* xlm-mpi: chrF2 and chrF2++. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Counts: for each order, of 1 to 6 characters and then of 1 and 2 words, the n-grams of hypotheses, those of references, and
- * matches. Of several references the one with the best score of the sentence counts. White space is no character, unless it is
- * asked for. The score is F = (1 + β²) P R / (β² P + R), β = 2, of the means P and R of precision and recall over the orders that
+ * matches. If there are several references, the one that gives the sentence its best score counts. White space is left out
+ * unless it is asked for. The score is F = (1 + β²) P R / (β² P + R), β = 2, of the means P and R of precision and recall over the orders that
  * both sides have n-grams of; with `epsilon` it is the mean of F over all orders, where what is missing counts as 1e-16. */
 #include <string.h>
 
@@ -174,14 +174,6 @@ static void add_chrf(void *state, const char *hypothesis, const char *const *ref
         counts[i] += best[i];
 }
 
-static int list_parts(const void *state, const int64_t *counts, xlm_metric_part *parts)
-{
-    (void)state;
-    (void)counts;
-    (void)parts;
-    return 0;
-}
-
 static void append_settings(const void *state, bool alone, GString *out)
 {
     const chrf *f = state;
@@ -197,28 +189,18 @@ static void append_line(const void *state, const int64_t *counts, const char *sc
     g_string_append_printf(out, "chrF2%s|%s = %s", ((const chrf *)state)->word_orders > 0 ? "++" : "", signature, score);
 }
 
-const xlm_metric_class xlm_metric_chrf = {
-    .name = "chrf",
-    .title = "chrF2",
-    .counts = KINDS * CHARACTER_ORDERS,
-    .open = open_chrf,
-    .close = close_chrf,
-    .add = add_chrf,
-    .score = score_chrf,
-    .parts = list_parts,
-    .settings = append_settings,
-    .line = append_line,
-};
+#define CHRF(NAME, TITLE, N_ORDERS, OPEN) \
+    {                                     \
+        .name = NAME,                     \
+        .title = TITLE,                   \
+        .counts = KINDS * (N_ORDERS),     \
+        .open = OPEN,                     \
+        .close = close_chrf,              \
+        .add = add_chrf,                  \
+        .score = score_chrf,              \
+        .settings = append_settings,      \
+        .line = append_line,              \
+    }
 
-const xlm_metric_class xlm_metric_chrf_words = {
-    .name = "chrf++",
-    .title = "chrF2++",
-    .counts = KINDS * ORDERS,
-    .open = open_chrf_words,
-    .close = close_chrf,
-    .add = add_chrf,
-    .score = score_chrf,
-    .parts = list_parts,
-    .settings = append_settings,
-    .line = append_line,
-};
+const xlm_metric_class xlm_metric_chrf = CHRF("chrf", "chrF2", CHARACTER_ORDERS, open_chrf);
+const xlm_metric_class xlm_metric_chrf_words = CHRF("chrf++", "chrF2++", ORDERS, open_chrf_words);

@@ -1,4 +1,4 @@
-/* xlm-mpi: scores of translations beside references: BLEU, chrF. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: scores of translations against references: BLEU, chrF. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A metric counts each sentence, and its score is a function of the sums of these counts over a text: 64-bit integers, so that
  * any parts of a text can be counted anywhere and added in any order. xlm_train scores translations like this:
@@ -22,12 +22,9 @@
 
 #include "translation_scores/bleu_words.h"
 
-enum {
-    XLM_METRIC_COUNTS = 24, /* the most counts that a metric has */
-    XLM_METRIC_PARTS = 8    /* the most parts */
-};
+enum { XLM_METRIC_COUNTS = 24, XLM_METRIC_PARTS = 8 }; /* maximum numbers of counts and of parts that a metric has */
 
-/* What is done where a text has no n-gram of an order in common with its references (Chen and Cherry 2014). exp: the k-th such
+/* What is done if a text has no n-gram of some order in common with its references (Chen and Cherry 2014). exp: the k-th such
  * order has precision 1 / (2^k total); floor: value / total; add-k: the value is added to matches and totals of n > 1. */
 typedef enum { XLM_SMOOTH_EXP, XLM_SMOOTH_FLOOR, XLM_SMOOTH_ADD_K, XLM_SMOOTH_NONE } xlm_bleu_smoothing;
 /* Their names, and NULL: index xlm_bleu_smoothing. */
@@ -43,7 +40,7 @@ typedef struct xlm_metric_options {
     bool epsilon;                 /* of chrf: the mean is over all orders, also those that a side is too short for */
 } xlm_metric_options;
 
-/* A number that a score is made of, to be shown beside it. */
+/* One of the numbers that a score is computed from, to be shown next to it. */
 typedef struct xlm_metric_part {
     const char *name; /* "brevity_penalty" */
     double value;
@@ -57,7 +54,7 @@ typedef struct xlm_metric_class {
     /* As the functions below. */
     void (*add)(void *state, const char *hypothesis, const char *const *references, int n, int64_t *counts);
     double (*score)(const void *state, const int64_t *counts, bool sentence);
-    int (*parts)(const void *state, const int64_t *counts, xlm_metric_part *parts);
+    int (*parts)(const void *state, const int64_t *counts, xlm_metric_part *parts); /* NULL: it has none */
     /* Append the settings, as sacreBLEU's signatures have them: "case:mixed|eff:no|tok:13a|smooth:exp". */
     void (*settings)(const void *state, bool sentence, GString *out);
     /* Append the line for a text. score: as text, with what belongs to it. */
@@ -84,7 +81,7 @@ void xlm_translation_metric_add(xlm_translation_metric *metric, const char *hypo
                                 int64_t *counts);
 /* The score of sums of counts, 0 ... 100. */
 double xlm_translation_metric_score(const xlm_translation_metric *metric, const int64_t *counts);
-/* Of the counts of one sentence alone: bleu then averages over the orders that the sentence is long enough for. */
+/* The score of the counts of a single sentence: bleu then averages over the orders that the sentence is long enough for. */
 double xlm_translation_metric_score_sentence(const xlm_translation_metric *metric, const int64_t *counts);
 /* parts[XLM_METRIC_PARTS]; returns how many there are. */
 int xlm_translation_metric_parts(const xlm_translation_metric *metric, const int64_t *counts, xlm_metric_part *parts);

@@ -66,7 +66,7 @@ double xlm_translation_metric_score_sentence(const xlm_translation_metric *metri
 
 int xlm_translation_metric_parts(const xlm_translation_metric *metric, const int64_t *counts, xlm_metric_part *parts)
 {
-    return metric->class->parts(metric->state, counts, parts);
+    return metric->class->parts != NULL ? metric->class->parts(metric->state, counts, parts) : 0;
 }
 
 char *xlm_translation_metric_signature(const xlm_translation_metric *metric, int references, int64_t samples, int64_t seed,

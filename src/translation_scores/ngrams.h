@@ -1,7 +1,7 @@
 /* xlm-mpi: n-grams that a sentence shares with others. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Of sequences of symbols: numbers that words have, or characters. The n-grams of a hypothesis, orders 1 ... N, are counted; then
- * those of references:
+ * The symbols are numbers of words, or characters. The n-grams of a hypothesis, of orders 1 ... N, are counted first, then those of
+ * references:
  *
  *   xlm_ngrams_begin -> { xlm_ngrams_see ... -> xlm_ngrams_matches -> xlm_ngrams_forget } ... */
 #ifndef XLM_TRANSLATION_SCORES_NGRAMS_H
@@ -9,21 +9,19 @@
 
 #include <stdint.h>
 
-enum { XLM_NGRAM_ORDERS = 8 }; /* at most */
-
 typedef struct xlm_ngrams xlm_ngrams;
 
 xlm_ngrams *xlm_ngrams_new(int orders);
 void xlm_ngrams_free(xlm_ngrams *ngrams);
 
-/* The n-grams of a hypothesis, symbols[size], instead of those before. */
+/* Count the n-grams of a hypothesis, symbols[size], instead of the one before. */
 void xlm_ngrams_begin(xlm_ngrams *ngrams, const uint32_t *symbols, int64_t size);
-/* A reference. */
+/* Count those of a reference. */
 void xlm_ngrams_see(xlm_ngrams *ngrams, const uint32_t *symbols, int64_t size);
 /* Add to matches[orders], for each order, the sum over its n-grams g of min(count of g in the hypothesis, largest count of g in
  * a reference that was seen). */
 void xlm_ngrams_matches(const xlm_ngrams *ngrams, int64_t *matches);
-/* All references. */
+/* Forget all references. */
 void xlm_ngrams_forget(xlm_ngrams *ngrams);
 
 /* How many n-grams of order n a sequence has. */

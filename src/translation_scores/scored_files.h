@@ -20,7 +20,7 @@ typedef struct xlm_sentence_counts {
     GArray **counts; /* [systems x metrics] int64_t: [sentences x the counts of the metric] */
 } xlm_sentence_counts;
 
-/* [in] metrics[n]. EX_NOINPUT; EX_DATAERR: not UTF-8, files of other numbers of lines, no lines; EX_USAGE: standard input twice.
+/* [in] metrics[n]. EX_NOINPUT; EX_DATAERR: not UTF-8, files with different numbers of lines, no lines; EX_USAGE: standard input twice.
  * *counts is to be closed also after a failure. */
 bool xlm_scored_files_count(const xlm_scored_files *files, xlm_translation_metric *const *metrics, int n,
                             xlm_sentence_counts *counts, GError **error);

@@ -46,12 +46,7 @@ float *xlm_token_set_vectors(const xlm_token_set *set, const xlm_model_config *m
 
 GArray *xlm_token_frequencies(const xlm_corpus *corpus, int language, GError **error)
 {
-    const char *name = xlm_vocabulary_language_names(xlm_corpus_vocabulary(corpus))[language];
-    const xlm_corpus_text *text = xlm_corpus_find_text(corpus, XLM_TRAIN, name);
-    if (text != NULL)
-        return xlm_frequency_list(corpus, text, error);
-    xlm_error_set(error, EX_DATAERR, "%s: there is no training text of %s", xlm_corpus_path(corpus), name);
-    return NULL;
+    return xlm_frequency_list_of(corpus, xlm_vocabulary_language_names(xlm_corpus_vocabulary(corpus))[language], error);
 }
 
 void xlm_token_set_add_pairs(const xlm_dictionary *dictionary, bool reverse, xlm_token_set *source, xlm_token_set *target)

@@ -38,7 +38,7 @@ logged subwords.log ranks 2 xlm_align show a.h5 --pair 17
 refuse() { expect "$@"; once '^xlm_align: '; }
 refuse 64 'takes one alignment' xlm_align show
 refuse 64 'counted from 0' xlm_align show a.h5 --pair 100000
-refuse 64 'counted from 0' xlm_align show a.h5 --pair -1
+refuse 64 'pair=-1: must be at least 0' xlm_align show a.h5 --pair -1
 refuse 64 'has en-xx' xlm_align show a.h5 --languages de-en
 refuse 64 'split=x' xlm_align show a.h5 --split x
 refuse 65 'has no pairs of held_out' xlm_align show a.h5 --split held_out

@@ -114,7 +114,7 @@ expect 64 'no translations' xlm_bleu
 expect 64 'no reference' xlm_bleu out
 expect 64 'no such metric.*"chrf"' xlm_bleu out ref.0 --metric chfr
 expect 64 'twice' xlm_bleu out ref.0 --metric bleu,chrf,bleu
-expect 64 'no metric is named' xlm_bleu out ref.0 --metric ''
+expect 64 '--metric=: must be metrics' xlm_bleu out ref.0 --metric ''
 expect 64 '--tokenize: only the metric bleu has it' xlm_bleu out ref.0 --metric chrf,multi-bleu --tokenize zh
 expect 64 '--smooth: only the metric bleu has it' xlm_bleu out ref.0 --metric chrf --smooth exp
 expect 64 '--chrf-whitespace: only the metrics chrf and chrf++ have it' xlm_bleu out ref.0 --chrf-whitespace

@@ -127,7 +127,7 @@ equal upper table-2
 # ---- errors ----
 refuse() { expect "$@"; once '^xlm_cooc: '; }
 refuse 64 'no file to write' xlm_cooc corpus.h5
-refuse 64 'no corpus' xlm_cooc -o x.h5 --window 2
+refuse 64 'count takes one corpus' xlm_cooc -o x.h5 --window 2
 refuse 64 'window=0' xlm_cooc corpus.h5 -o x.h5 --window 0
 refuse 64 'memory=12Q' xlm_cooc corpus.h5 -o x.h5 --memory 12Q
 refuse 64 'weights=odd' xlm_cooc corpus.h5 -o x.h5 --weights odd

@@ -220,7 +220,7 @@ close got wanted || fail "the same line twice has two vectors"
 # ---- what is wrong ----
 expect 64 'export takes one checkpoint' xlm_embed export
 expect 64 'Unknown option --reverse' xlm_embed export out/latest --reverse
-expect 64 'the model has language embeddings; say --language' xlm_embed export out/latest --text one.txt
+expect 64 'the model has language embeddings; give --language' xlm_embed export out/latest --text one.txt
 expect 64 '--layer=3: the model of out/latest has 2 layers' ranks 2 xlm_embed export out/latest --layer 3
 expect 64 'mean, first or max' xlm_embed export out/latest --text one.txt --pooling sum
 expect 64 '--pooling, --length and --precision are for hidden states' xlm_embed export out/latest --pooling max

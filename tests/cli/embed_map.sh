@@ -98,7 +98,7 @@ expect 64 '--perplexity=1: at least 2' xlm_embed map $model --dictionary en-xx.t
 expect 64 '--theta=2: must be in 0 to 1' xlm_embed map $model --dictionary en-xx.txt -o a.svg --theta 2
 expect 64 '--layer=9: the model of out/latest has 2 layers' ranks 2 xlm_embed map $model --sentences corpus.h5 -o a.svg --layer 9
 expect 64 'no language "fr"' xlm_embed map $model --dictionary en-xx.txt --languages en,fr -o a.svg
-expect 64 'are 1 languages, and not two' xlm_embed map $model --dictionary en-xx.txt --languages en -o a.svg
+expect 64 '--languages=en: must be two languages' xlm_embed map $model --dictionary en-xx.txt --languages en -o a.svg
 expect 64 'en-xx.txt: is both input and output' xlm_embed map $model --dictionary en-xx.txt -o en-xx.txt
 expect 66 'none.txt' ranks 2 xlm_embed map $model --dictionary none.txt -o a.svg
 expect 65 'w.vec: is a file of vectors' xlm_embed map w.vec --corpus corpus.h5 -o a.svg

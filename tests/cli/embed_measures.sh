@@ -231,7 +231,7 @@ expect 64 '--layer=3: the model of out/latest has 2 layers' ranks 2 xlm_embed re
 expect 64 '--layer=last: must be the number' xlm_embed retrieval out/latest test.en test.xx --layer last
 expect 64 '--pool=73: test.en has 72 pairs' ranks 2 xlm_embed retrieval out/latest test.en test.xx --pool 73
 expect 64 '--pool=-1' xlm_embed retrieval out/latest test.en test.xx --pool=-1
-expect 64 '--neighbours=0: is not in 1' xlm_embed retrieval out/latest test.en test.xx --neighbours 0
+expect 64 '--neighbours=0: must be from 1' xlm_embed retrieval out/latest test.en test.xx --neighbours 0
 expect 64 '--split is only for a corpus' xlm_embed retrieval out/latest test.en test.xx --split train
 expect 64 '--split=dev: must be' xlm_embed retrieval out/latest corpus.h5 --split dev
 expect 64 'no language "fr"; it has en, xx' xlm_embed retrieval out/latest test.en test.xx --languages en,fr

@@ -225,7 +225,7 @@ expect 65 'long.txt:1001: more than 1000 words with answers' xlm_embed similarit
 expect 66 none.txt ranks 2 xlm_embed similarity $model --pairs none.txt
 expect 66 none.vec xlm_embed similarity none.vec --pairs pairs.tsv
 expect 64 'no language "fr"; it has en, xx' xlm_embed similarity $model --pairs pairs.tsv --languages fr
-expect 64 '--languages=en,xx,en: are 3' xlm_embed similarity $model --pairs pairs.tsv --languages en,xx,en
+expect 64 '--languages=en,xx,en: must be one or two' xlm_embed similarity $model --pairs pairs.tsv --languages en,xx,en
 expect 64 '--corpus=corpus.h5: selects subwords' xlm_embed similarity one.vec --analogies mixed.txt --corpus corpus.h5
 expect 64 '--corpus=corpus.h5: give the languages' xlm_embed similarity $model --analogies mixed.txt --corpus corpus.h5
 expect 65 'its vectors have 32 numbers, those of one.vec have 3' ranks 2 xlm_embed similarity one.vec en.vec --pairs pairs.tsv
@@ -240,7 +240,7 @@ printf '3 2\na 1 2\na 1 2\n' >cut.vec
 expect 65 'cut.vec: its first line says 3 words' xlm_embed neighbours cut.vec a
 expect 65 'corpus.h5' xlm_embed similarity corpus.h5 --pairs pairs.tsv
 expect 64 'neighbours takes a checkpoint' xlm_embed neighbours $model
-expect 64 '--count=0: is not in 1 to 1000' xlm_embed neighbours $model house --count 0
+expect 64 '--count=0: must be from 1 to 1000' xlm_embed neighbours $model house --count 0
 expect 65 'one.vec: has no vector for "nobody"' ranks 2 xlm_embed neighbours one.vec king nobody
 expect 64 '--corpus and --words cannot be combined' xlm_embed neighbours $model house --corpus corpus.h5 --words words
 finish

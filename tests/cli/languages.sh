@@ -139,11 +139,11 @@ wrong 'two texts are of the same language, en' --set tune.dev=en:dev.en.tsv,test
 wrong '\[tune\] dev: :dev.en.tsv: the language before the colon is empty' --set tune.dev=:dev.en.tsv
 wrong '\[tune\] train: en:: there is no file after the language' --set tune.train=en:
 wrong 'no language "a".* ./a:b.tsv' --set tune.dev=a:b.tsv
-wrong 'say language = NAME in \[tune\]' --set tune.dev=en:dev.en.tsv,dev.xx.tsv
+wrong 'give language = NAME in \[tune\]' --set tune.dev=en:dev.en.tsv,dev.xx.tsv
 expect 66 'none.tsv' xlm_tune tune.conf --set tune.output=none --set tune.dev=en:none.tsv
 expect 64 '^xlm_eval: --test: de:test.en.tsv: the model has no language "de"' \
     xlm_eval new/best "${tests[@]}" --test de:test.en.tsv --csv none.csv
 expect 64 '^xlm_eval: --test: two texts are of the same language, xx' xlm_eval new/best --test xx:test.xx.tsv --test xx:dev.xx.tsv
-expect 64 'say --language NAME' xlm_eval tag-1/best --test test.en.tsv
+expect 64 'give --language NAME' xlm_eval tag-1/best --test test.en.tsv
 [ ! -e none.csv ] || fail "a table was written"
 finish

@@ -109,7 +109,7 @@ echo "== one language: its text alone; faults are counted"
 page broken/a.html '<p id=a>Black & white <p id=b>R&D</b>'
 xlm_pair_html -o one en=broken >report
 printf 'Black & white\nR&D\n' | expect_file one/mono.en
-grep -q 'from 1 pages, of them 1 with faults' report || fail "$(cat report)"
+grep -q 'from 1 pages, 1 of them with errors' report || fail "$(cat report)"
 
 echo "== wrong use"
 xlm_pair_html --help | grep -q 'LANG=ROOT' || fail "--help"

@@ -121,7 +121,7 @@ grep -A 5 '<table class="heat">' measured.html | sed -n 's#^<tr><th scope="row">
 # Three columns are wider than a narrow window, and say so; a run without results of a section has no column there.
 hasnt measured.html 'move the table to the side'
 reported three.html a b plain-run --measures measure.csv
-has three.html '<p class="note more">3 columns: move the table to the side to see all'
+has three.html '<p class="note more">3 columns: scroll the table sideways to see all'
 [ "$(cells three.html 'Alignment error rate, %: en → xx, together')" = '25.00 (layer 1) 75.00 (layer 1)' ] ||
     fail "dashes for a run"
 # A table without checkpoints is of the run that is named, or whose directory it lies in.

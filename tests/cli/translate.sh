@@ -153,7 +153,7 @@ into_nothing() {
 expect 73 'gone/none.out: cannot be written: No such file' into_nothing
 [ -z "$(find . -name 'none.*')" ] || fail "left: $(ls)"
 expect 64 'a beam of 900 is larger than the vocabulary' translate --beam 900 dev.en
-expect 64 '--beam=1001: must be 1 to 1000' translate --beam 1001 dev.en
+expect 64 '--beam=1001: must be from 1 to 1000' translate --beam 1001 dev.en
 expect 64 '3 translations of a sentence are more than the beam, 2' translate --beam 2 --n-best 3 dev.en
 expect 64 '--beam and --early-stopping search' translate --sample --beam 2 dev.en
 expect 64 'are for --sample' translate --top-k 2 dev.en
@@ -161,9 +161,9 @@ expect 64 'are for --alignment' translate --alignment-layer 1 dev.en
 expect 64 'layer 2: the decoder has 1 layers' translate --alignment-layer 2 --alignment l dev.en
 expect 64 'layer 9: the encoder has' translate --alignment-layer 9 --alignment-method ot --alignment l dev.en
 expect 64 'is for --alignment-method=attention' translate --alignment-threshold 0.1 --alignment-method ot --alignment l dev.en
-expect 64 'must be one of attention, ot, argmax, itermax' translate --alignment-method x --alignment l dev.en
+expect 64 'must be attention, ot, argmax or itermax' translate --alignment-method x --alignment l dev.en
 expect 64 '--max-length=1.5: must be two numbers' translate --max-length 1.5 dev.en
-expect 64 '--long-lines=some: must be one of split, cut, refuse' translate --long-lines some dev.en
+expect 64 '--long-lines=some: must be split, cut or refuse' translate --long-lines some dev.en
 expect 64 '--length=65: the model of out/latest has 64 positions' translate --length 65 dev.en
 expect 69 'takes about .* GiB on each rank, and .* GiB are free; lower --batch-tokens' translate --batch-tokens 2000000000 dev.en
 if [ -c /dev/full ]; then

@@ -317,7 +317,7 @@ wrong 65 'corpus.h5' --set tune.model=corpus.h5
 head -c 20000 "out/$(readlink out/latest)" >cut.h5
 wrong 65 'cut.h5' --set tune.model=cut.h5
 wrong 78 'no language "zz"; it has en, xx' --set tune.language=zz
-wrong 78 'say language = NAME' --set tune.language=
+wrong 78 'give language = NAME' --set tune.language=
 wrong 78 'the model of out/latest has 96 positions' --set tune.length=97
 wrong 78 'power of two' --set tune.micro_batches=6
 wrong 65 'no word has NER=' --set tune.train=train.conllu --set "task tagging.column=NER"

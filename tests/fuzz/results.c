@@ -8,10 +8,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     fuzz_begin();
     GError *error = NULL;
-    char *label = (char *)"run1";
-    int style = 0;
-    xlm_run run = {.directory = "run1", .place = (char *)"/runs/run1", .label = label};
-    const xlm_runs runs = {.n = 1, .run = &run, .labels = &label, .styles = &style};
+    xlm_page_column column = {"run1", 0};
+    xlm_run run = {.directory = "run1", .place = (char *)"/runs/run1", .label = (char *)"run1"};
+    const xlm_runs runs = {.n = 1, .run = &run, .columns = &column};
     xlm_page *page = xlm_page_new();
     xlm_results results;
     xlm_results_begin(&results);

@@ -1,9 +1,6 @@
-/* xlm-mpi: what is aligned, text or a corpus, and links of a corpus's pairs on their way to a file.
- * SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: what is aligned, text or a corpus. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/align_input.h"
 
-
-#include "aligners/alignment_write.h"
 #include "base/log.h"
 #include "files/files.h"
 
@@ -16,7 +13,7 @@ bool xlm_align_is_corpus(const xlm_comm *comm, const char *path)
 
 /* ---- which pairs of a corpus ---- */
 
-/* "de-en, en-fr": the pairs of languages that any of the splits has; *only: one of them, *n: how many. g_free. */
+/* "de-en, en-fr": the pairs of languages in any of the splits. *only: one of them; *n: their number. g_free. */
 static char *name_pairs(const xlm_corpus *corpus, const bool splits[2], const char **only, int *n)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new();
@@ -38,7 +35,7 @@ static const char *which_split(const bool splits[2])
     return splits[XLM_TRAIN] && splits[XLM_HELD_OUT] ? "it" : splits[XLM_TRAIN] ? "train" : "held_out";
 }
 
-/* [out] parts; returns how many, 0 with *error. */
+/* [out] parts. Returns their number, 0 with *error. */
 static int find_parts(const xlm_corpus *corpus, const xlm_align_source *source, xlm_corpus_part *parts, GError **error)
 {
     const char *const *languages = source->languages, *only;
@@ -92,50 +89,4 @@ void xlm_align_input_close(xlm_align_input *input)
     xlm_sentence_pairs_close(input->pairs);
     xlm_corpus_close(input->corpus);
     *input = (xlm_align_input){0};
-}
-
-/* ---- links ---- */
-
-xlm_found_links *xlm_found_links_new(void)
-{
-    xlm_found_links *found = g_new(xlm_found_links, 1);
-    /* Room for one, so that no links are not NULL. */
-    *found = (xlm_found_links){g_array_new(FALSE, TRUE, sizeof(uint64_t)), g_array_sized_new(FALSE, FALSE, sizeof(xlm_link), 1),
-                               g_array_sized_new(FALSE, FALSE, sizeof(float), 1)};
-    g_array_set_size(found->offsets, 1);
-    return found;
-}
-
-void xlm_found_links_append(xlm_found_links *found, const xlm_link *links, const float *scores, int64_t n)
-{
-    g_array_append_vals(found->links, links, (guint)n);
-    g_array_append_vals(found->scores, scores, (guint)n);
-    const uint64_t end = found->links->len;
-    g_array_append_val(found->offsets, end);
-}
-
-void xlm_found_links_free(xlm_found_links *found)
-{
-    if (found == NULL)
-        return;
-    g_array_unref(found->offsets);
-    g_array_unref(found->links);
-    g_array_unref(found->scores);
-    g_free(found);
-}
-
-bool xlm_align_input_write(const xlm_comm *comm, const xlm_align_input *input, const xlm_found_links *found, const char *path,
-                           const xlm_alignment_origin *origin, GError **error)
-{
-    xlm_alignment_origin of_corpus = *origin;
-    of_corpus.corpus = xlm_corpus_path(input->corpus);
-    xlm_alignment_writer *writer = xlm_alignment_create(comm, path, input->corpus, &of_corpus, error);
-    if (writer == NULL)
-        return false;
-    if (xlm_alignment_write_words(writer, input->pairs, &g_array_index(found->offsets, uint64_t, 0),
-                                  (const xlm_link *)(void *)found->links->data, (const float *)(void *)found->scores->data,
-                                  error))
-        return xlm_alignment_commit(writer, error);
-    xlm_alignment_discard(writer);
-    return false;
 }

@@ -1,16 +1,14 @@
-/* xlm-mpi: what is aligned, text or a corpus, and links of a corpus's pairs on their way to a file.
- * SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: what is aligned, text or a corpus. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_ALIGNERS_ALIGN_INPUT_H
 #define XLM_ALIGNERS_ALIGN_INPUT_H
 
-#include "aligners/alignment_file.h"
 #include "aligners/sentence_pairs.h"
 
 typedef struct xlm_align_source {
-    const char *files[2];     /* the second NULL: one of lines `source ||| target`, or a corpus */
+    const char *files[2];     /* files[1] NULL: files[0] has lines `source ||| target`, or is a corpus */
     bool corpus;
-    const char *languages[2]; /* of a corpus, in either order; NULL: its only pair */
-    bool splits[2];           /* of a corpus, by xlm_split: which are aligned; those without such pairs are skipped */
+    const char *languages[2]; /* of a corpus, in either order; NULL: its only pair of languages */
+    bool splits[2];           /* [xlm_split] of a corpus: which are aligned; splits without such pairs are skipped */
 } xlm_align_source;
 
 typedef struct xlm_align_input {
@@ -18,27 +16,14 @@ typedef struct xlm_align_input {
     xlm_sentence_pairs *pairs;
 } xlm_align_input;
 
-/* Collective. Is it a file of HDF5, and so no text? Rank 0 looks at its first eight bytes, which say so. */
+/* Collective. Is the file HDF5, and so a corpus? Rank 0 looks at its first eight bytes. */
 bool xlm_align_is_corpus(const xlm_comm *comm, const char *path);
 
-/* Collective. Pairs are shared out as xlm_sentence_pairs_open() says. Those of a corpus have the order of languages that the
- * corpus has; when this is not the one that was asked for, the log says so. Errors: those of opening; EX_USAGE: the corpus has
- * no such pair of languages, or several and none was asked for. */
+/* Collective. Pairs are divided among ranks as xlm_sentence_pairs_open() says. In a corpus, source and target are as the corpus
+ * has them; if the languages were asked for in the other order, the log says so. Errors: those of opening; EX_USAGE: the corpus
+ * has no such pair of languages, or has several and none was asked for. */
 bool xlm_align_input_open(const xlm_comm *comm, const xlm_align_source *source, xlm_pair_work work, int64_t unit,
                           xlm_align_input *input, GError **error);
-void xlm_align_input_close(xlm_align_input *input); /* also of one that was not opened, of zeros */
-
-/* Links between the words of this rank's pairs, one pair after another. */
-typedef struct xlm_found_links {
-    GArray *offsets, *links, *scores; /* uint64_t [pairs + 1], xlm_link, float */
-} xlm_found_links;
-xlm_found_links *xlm_found_links_new(void);
-void xlm_found_links_append(xlm_found_links *found, const xlm_link *links, const float *scores, int64_t n);
-void xlm_found_links_free(xlm_found_links *found); /* NULL is allowed */
-
-/* Collective. Write the alignment of a corpus, whose path becomes the origin's. On failure nothing is left. EX_CANTCREAT,
- * EX_IOERR, EX_DATAERR. */
-bool xlm_align_input_write(const xlm_comm *comm, const xlm_align_input *input, const xlm_found_links *found, const char *path,
-                           const xlm_alignment_origin *origin, GError **error);
+void xlm_align_input_close(xlm_align_input *input); /* also if it was not opened and is all zeros */
 
 #endif

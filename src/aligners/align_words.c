@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "aligners/alignment_write.h"
 #include "aligners/link_file.h"
 #include "base/log.h"
 #include "base/progress.h"
@@ -15,23 +16,23 @@ struct training {
     const xlm_aligner *aligner;
     xlm_aligner_model *model;      /* NULL: none */
     xlm_align_input input;
-    xlm_found_links *found;        /* for the alignment of a corpus; NULL: not asked for */
+    xlm_found_links *found;        /* for the alignment of a corpus; NULL: not wanted */
     xlm_bitext *bitext;
     xlm_word_pairs pairs;
-    xlm_word_numbers *numbers[2];  /* of this rank's words, then of all words of the model */
-    xlm_shared_counts *shared[3];  /* by xlm_table_of: this rank's text, then its part of the model */
-    int64_t text_rows[4];          /* of them, in the text */
-    int64_t rows[4];               /* and all of them */
+    xlm_word_numbers *numbers[2];  /* of the words in this rank's text, then of all words of the model */
+    xlm_shared_counts *shared[3];  /* [xlm_table_of] rows of this rank's text, then of its part of the model */
+    int64_t text_rows[4];          /* the number of the former */
+    int64_t rows[4];               /* the number of both */
     xlm_large_array own;
     xlm_alignment_run run;
-    int64_t *sums[XLM_ALIGNER_TABLES]; /* of what this rank owns, after the last iteration; for the model that is saved */
+    int64_t *sums[XLM_ALIGNER_TABLES]; /* of the rows that this rank owns, after the last iteration; for saving the model */
     size_t workspace;              /* bytes that a thread needs for the largest sentence pair of this rank */
     int64_t max_cells;
 };
 
 /* ---- words and pairs of all ranks ---- */
 
-/* Words of the text, then those of the model. */
+/* The words of the text, then those of the model. */
 static xlm_word_numbers *number_words(const struct training *t, int side)
 {
     const xlm_bitext_side *text = &t->bitext->side[side];
@@ -67,7 +68,7 @@ static xlm_count_key *find_keys(const struct training *t, xlm_table_of of)
     return keys;
 }
 
-/* A pair that the model has is not new in the text, whichever rank has which part of the model. */
+/* A pair of words in the model is not new in the text, whichever rank has that part of the model. */
 static void leave_out_known(const struct training *t)
 {
     const int64_t n = t->rows[XLM_TABLE_PAIRS], text = t->text_rows[XLM_TABLE_PAIRS];
@@ -79,7 +80,7 @@ static void leave_out_known(const struct training *t)
         t->run.first[k] &= in_model[k] == 0;
 }
 
-/* The tables, and who owns their rows. */
+/* Make the tables, and decide which rank owns which rows. */
 static void share_rows(struct training *t)
 {
     xlm_alignment_run *run = &t->run;
@@ -92,7 +93,7 @@ static void share_rows(struct training *t)
     }
     for (int of = XLM_TABLE_PAIRS; of < XLM_TABLE_WHOLE; of++) {
         g_autofree xlm_count_key *keys = find_keys(t, of);
-        /* Not NULL on a rank without pairs either: telling which is first is collective. */
+        /* Not NULL even on a rank without pairs, because finding the first is collective. */
         bool *first = of == XLM_TABLE_PAIRS ? g_new(bool, t->rows[of] + 1) : NULL;
         t->shared[of] = xlm_shared_counts_new(t->comm, t->numbers[of == XLM_TABLE_TARGET]->owned, keys, t->rows[of], first);
         if (first != NULL)
@@ -104,7 +105,7 @@ static void share_rows(struct training *t)
         run->counts[k] = g_new0(int64_t, t->rows[t->aligner->tables[k].of] * t->aligner->tables[k].width + 1); /* never NULL */
 }
 
-/* What ranks have added in an iteration, or nothing yet, and the model, become totals. */
+/* Totals: what all ranks have added in an iteration (nothing before the first), and the model. */
 static void sum_tables(struct training *t, bool keep)
 {
     for (int k = 0; t->aligner->tables[k].name != NULL; k++) {
@@ -144,7 +145,7 @@ static int64_t cells_of(const struct training *t, int64_t sentence)
     return t->pairs.offsets[sentence + 1] - t->pairs.offsets[sentence];
 }
 
-/* Sentence pairs [from, …) that are looked at before the memory of their cells may go. */
+/* The end of the sentence pairs from `from` on that are handled before the memory of their cells may be released. */
 static int64_t block_end(const struct training *t, int64_t from)
 {
     enum { CELLS = 1 << 22, PAIRS = 1 << 14 };
@@ -187,7 +188,7 @@ static void iterate(struct training *t, xlm_progress *progress)
 
 /* ---- links ---- */
 
-/* Links of one sentence pair on their way to the files. */
+/* Links of one sentence pair, until they are appended to the output. */
 struct found {
     xlm_link *links[3]; /* symmetrised, forward, reverse */
     int64_t n[3];
@@ -240,20 +241,6 @@ static void append_links(const struct training *t, struct found *found, GString 
     g_free(found->scores);
 }
 
-static xlm_decoded new_decoded(int64_t cells)
-{
-    /* A side has no more words than a sentence pair has cells. */
-    return (xlm_decoded){g_new(int32_t, cells), g_new(int32_t, cells), g_new(float, cells), g_new(float, cells)};
-}
-
-static void free_decoded(xlm_decoded *d)
-{
-    g_free(d->forward);
-    g_free(d->reverse);
-    g_free(d->forward_posterior);
-    g_free(d->reverse_posterior);
-}
-
 static void decode_all(struct training *t, xlm_progress *progress, GString *const *lines)
 {
     t->run.iteration = t->run.iterations;
@@ -265,11 +252,14 @@ static void decode_all(struct training *t, xlm_progress *progress, GString *cons
         #pragma omp parallel
         {
             g_autofree void *workspace = g_malloc(t->workspace);
-            xlm_decoded decoded = new_decoded(t->max_cells);
+            /* A side has no more words than a sentence pair has cells. */
+            const int64_t room = t->max_cells + 1;
+            g_autofree int32_t *words = g_new(int32_t, 2 * room);
+            g_autofree float *posteriors = g_new(float, 2 * room);
+            xlm_decoded decoded = {words, words + room, posteriors, posteriors + room};
             #pragma omp for schedule(dynamic, 8)
             for (int64_t s = from; s < to; s++)
                 found[s - from] = find_links(t, s, &decoded, workspace);
-            free_decoded(&decoded);
         }
         for (int64_t s = from; s < to; s++)
             append_links(t, &found[s - from], lines);
@@ -284,7 +274,7 @@ static bool write_alignment(const struct training *t, GError **error)
     const xlm_alignment_origin origin = {.command = o->command, .method = t->aligner->name,
                                          .model = o->model != NULL ? o->model : "",
                                          .symmetrisation = xlm_symmetrisation_name(o->symmetrisation), .layer = -1};
-    return xlm_align_input_write(t->comm, &t->input, t->found, o->alignment, &origin, error);
+    return xlm_alignment_write_words(t->comm, o->alignment, t->input.pairs, t->found, &origin, error);
 }
 
 static bool write_links(struct training *t, xlm_progress *progress, GError **error)
@@ -355,7 +345,7 @@ static bool read_text(struct training *t, GError **error)
     return true;
 }
 
-/* Cells take 4 bytes, and 2 more when the aligner asks for what they have added. */
+/* A cell takes 4 bytes, and 2 more if the aligner wants to know what it has added. */
 static bool make_arrays(struct training *t, GError **error)
 {
     const xlm_bitext *b = t->bitext;

@@ -5,16 +5,16 @@
 
 #include "store/store.h"
 
-static const int64_t MAX_COUNT = (int64_t)1 << 60; /* of a count, far from overflow of what is added */
-static const char *const groups[] = {"pairs", "source", "target", "whole"}; /* by xlm_table_of */
+static const int64_t MAX_COUNT = (int64_t)1 << 60; /* of a count, so that sums do not overflow */
+static const char *const groups[] = {"pairs", "source", "target", "whole"}; /* [xlm_table_of] */
 
 /* "/source/links"; g_free. */
 static char *path_of(const xlm_table *table) { return g_strconcat("/", groups[table->of], "/", table->name, NULL); }
 
 /* ---- writing ---- */
 
-/* Words of all owners in order, as one array on every rank. */
-static char **gather_words(const xlm_comm *comm, const xlm_word_numbers *numbers, char **bytes)
+/* Write the words of all owners in order. */
+static bool write_words(xlm_store *store, const xlm_comm *comm, const xlm_word_numbers *numbers, const char *path, GError **error)
 {
     g_autoptr(GString) own = g_string_new(NULL);
     for (guint i = 0; i < numbers->texts->len; i++) {
@@ -24,30 +24,21 @@ static char **gather_words(const xlm_comm *comm, const xlm_word_numbers *numbers
     void *all;
     g_autofree size_t *sizes = g_new(size_t, comm->ranks);
     xlm_comm_gather_all(comm, own->str, own->len, &all, sizes);
-    char **words = g_new0(char *, numbers->all + 1), *at = all;
-    for (int64_t i = 0; i < numbers->all; i++, at += strlen(at) + 1)
-        words[i] = at;
-    *bytes = all;
-    return words;
-}
-
-static bool write_words(xlm_store *store, const xlm_comm *comm, const xlm_word_numbers *numbers, const char *path, GError **error)
-{
-    g_autofree char *bytes = NULL, **words = gather_words(comm, numbers, &bytes);
+    g_autofree char *bytes = all, **words = g_new0(char *, numbers->all + 1);
+    for (int64_t i = 0, at = 0; i < numbers->all; i++, at += (int64_t)strlen(bytes + at) + 1)
+        words[i] = bytes + at;
     return xlm_store_write_strings(store, path, (uint64_t)numbers->all, (const char *const *)words, error);
 }
 
-static bool write_table(xlm_store *store, const xlm_table *table, int64_t all, int64_t first, int64_t rows, const int64_t *counts,
-                        GError **error)
+/* rows: of this rank. */
+static bool write_table(xlm_store *store, const xlm_table *table, int64_t rows, const int64_t *counts, GError **error)
 {
     g_autofree char *path = path_of(table);
-    const uint64_t dims[2] = {(uint64_t)all, (uint64_t)table->width};
-    return xlm_store_dataset(store, path, XLM_I64, 2, dims, XLM_STORE_CHECKED, error) &&
-           xlm_store_write(store, path, (uint64_t)first, (uint64_t)rows, counts, error) &&
+    return xlm_store_write_parts(store, path, XLM_I64, (uint64_t)table->width, rows, counts, error) &&
            xlm_store_set_text(store, path, "meaning", table->meaning, error);
 }
 
-/* Counts of the pairs of a table that are not left out. */
+/* The rows of a table for the pairs that are used. */
 static int64_t *select_rows(const bool *used, int64_t n, const int64_t *counts, int width)
 {
     int64_t *selected = g_new(int64_t, n * width + 1), *to = selected;
@@ -69,7 +60,7 @@ static bool write_pairs(xlm_store *store, const xlm_comm *comm, const xlm_aligne
     for (int t = 0; tables[t].name != NULL; t++)
         for (int64_t i = 0; tables[t].of == XLM_TABLE_PAIRS && i < n * tables[t].width; i++)
             used[i / tables[t].width] |= r->sums[t][i] != 0;
-    g_autofree uint64_t *offsets = g_new0(uint64_t, words + 2);
+    g_autofree uint64_t *offsets = g_new0(uint64_t, words + 1);
     g_autofree uint32_t *targets = g_new(uint32_t, n);
     int64_t rows = 0;
     for (int64_t i = 0; i < n; i++)
@@ -77,22 +68,14 @@ static bool write_pairs(xlm_store *store, const xlm_comm *comm, const xlm_aligne
             targets[rows++] = keys[i].second;
             offsets[keys[i].first - first_word + 1]++;
         }
-    const int64_t base = xlm_comm_sum_below(comm, rows);
-    int64_t all = rows;
-    xlm_comm_sum_int64(comm, &all, 1);
-    offsets[0] = (uint64_t)base;
     for (int64_t w = 0; w < words; w++)
         offsets[w + 1] += offsets[w];
-    const bool last = comm->rank == comm->ranks - 1;
-    const uint64_t all_words = (uint64_t)r->numbers[0]->all + 1, all_pairs = (uint64_t)all;
-    bool good = xlm_store_dataset(store, "/pairs/offsets", XLM_U64, 1, &all_words, XLM_STORE_CHECKED, error) &&
-                xlm_store_write(store, "/pairs/offsets", (uint64_t)first_word, (uint64_t)(words + last), offsets, error) &&
-                xlm_store_dataset(store, "/pairs/targets", XLM_U32, 1, &all_pairs, XLM_STORE_CHECKED, error) &&
-                xlm_store_write(store, "/pairs/targets", (uint64_t)base, (uint64_t)rows, targets, error);
+    bool good = xlm_store_write_offsets(store, "/pairs/offsets", words, offsets, error) &&
+                xlm_store_write_parts(store, "/pairs/targets", XLM_U32, 0, rows, targets, error);
     for (int t = 0; good && tables[t].name != NULL; t++)
         if (tables[t].of == XLM_TABLE_PAIRS) {
             g_autofree int64_t *counts = select_rows(used, n, r->sums[t], tables[t].width);
-            good = write_table(store, &tables[t], all, base, rows, counts, error);
+            good = write_table(store, &tables[t], rows, counts, error);
         }
     return good;
 }
@@ -118,11 +101,10 @@ bool xlm_aligner_model_write(const xlm_comm *comm, const char *path, const xlm_a
     for (const xlm_table *table = r->aligner->tables; good && table->name != NULL; table++) {
         const int64_t *sums = r->sums[table - r->aligner->tables];
         if (table->of == XLM_TABLE_WHOLE) {
-            good = write_table(store, table, 1, 0, comm->rank == 0, sums, error);
+            good = write_table(store, table, comm->rank == 0, sums, error);
         } else if (table->of != XLM_TABLE_PAIRS) {
-            const xlm_word_numbers *numbers = r->numbers[table->of == XLM_TABLE_TARGET];
-            const int64_t first = numbers->owned[comm->rank];
-            good = write_table(store, table, numbers->all, first, numbers->owned[comm->rank + 1] - first, sums, error);
+            const int64_t *owned = r->numbers[table->of == XLM_TABLE_TARGET]->owned + comm->rank;
+            good = write_table(store, table, owned[1] - owned[0], sums, error);
         }
     }
     return xlm_store_end(store, good, error);
@@ -172,7 +154,7 @@ static bool read_words(const xlm_store *store, xlm_aligner_model *m, int side, G
     return true;
 }
 
-/* Row r of R ranks' parts of n rows. */
+/* This rank's part of n rows. */
 static void take_part(const xlm_comm *comm, int64_t n, int64_t *first, int64_t *rows)
 {
     *first = n / comm->ranks * comm->rank + MIN(comm->rank, n % comm->ranks);
@@ -207,7 +189,7 @@ static bool read_pairs(const xlm_store *store, const xlm_comm *comm, xlm_aligner
     return good && (fits || refuse(store, "/pairs: offsets or targets do not fit the words", error));
 }
 
-/* Counts are not negative, nor too large to be added to. */
+/* Counts must not be negative or so large that sums might overflow. */
 static bool check_counts(const xlm_store *store, const xlm_table *table, const int64_t *counts, int64_t n, GError **error)
 {
     for (int64_t i = 0; i < n; i++)

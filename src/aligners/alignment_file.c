@@ -42,7 +42,7 @@ bool xlm_alignment_sample(const xlm_corpus *corpus, const xlm_corpus_pairs *pair
     const int64_t samples = MIN(pairs->pairs, SAMPLES);
     for (int64_t s = 0; s < samples; s++) {
         int64_t link[2];
-        /* From the first to the last. */
+        /* Evenly spread, from the first pair to the last. */
         const int64_t pair = samples > 1 ? (int64_t)((double)s * (double)(pairs->pairs - 1) / (double)(samples - 1)) : 0;
         if (!xlm_corpus_read_links(corpus, pairs, pair, 1, link, error) ||
             !sample_sentence(corpus, pairs->source, link[0], digest, error) ||
@@ -58,7 +58,7 @@ static bool other_corpus(const xlm_alignment_file *file, const xlm_corpus *corpu
                          xlm_store_path(file->store), xlm_corpus_path(corpus), file->origin.corpus, what);
 }
 
-/* The corpus has these pairs, of the same sentences. */
+/* Check that the corpus has these pairs, of the same sentences. */
 static bool check_corpus_pairs(const xlm_alignment_file *file, const xlm_alignment_pairs *p, const xlm_corpus *corpus,
                                GError **error)
 {
@@ -105,7 +105,7 @@ static bool read_origin(xlm_alignment_file *file, GError **error)
            xlm_store_get_int(file->store, "/", "seed", &origin->seed, error);
 }
 
-/* How many numbers a list has. */
+/* The number of elements of a list. */
 static bool read_extent(const xlm_alignment_file *file, const xlm_alignment_pairs *p, const char *name, xlm_type type, int64_t *n,
                         GError **error)
 {
@@ -116,8 +116,6 @@ static bool read_extent(const xlm_alignment_file *file, const xlm_alignment_pair
         *n = (int64_t)array.rows;
     return good;
 }
-
-static xlm_array offsets_of(const xlm_alignment_pairs *p) { return (xlm_array){XLM_U64, (uint64_t)p->pairs + 1, 0}; }
 
 static bool read_shapes(const xlm_alignment_file *file, xlm_alignment_pairs *p, GError **error)
 {
@@ -135,9 +133,10 @@ static bool read_shapes(const xlm_alignment_file *file, xlm_alignment_pairs *p, 
     if (p->pairs < 0 || offsets - 1 != p->pairs || targets != p->links || scores != p->links)
         return damaged(file->store, p->path, "offsets, source, target and score do not fit together", error);
     g_autofree char *path = member(p, "offsets");
+    const xlm_array array = {XLM_U64, (uint64_t)offsets, 0};
     uint64_t ends[2];
-    bool good = xlm_store_read(file->store, path, offsets_of(p), 0, 1, &ends[0], error) &&
-                xlm_store_read(file->store, path, offsets_of(p), (uint64_t)p->pairs, 1, &ends[1], error);
+    bool good = xlm_store_read(file->store, path, array, 0, 1, &ends[0], error) &&
+                xlm_store_read(file->store, path, array, (uint64_t)p->pairs, 1, &ends[1], error);
     if (good && (ends[0] != 0 || ends[1] != (uint64_t)p->links))
         good = damaged(file->store, path, "do not lead from the first link to the last", error);
     return good;
@@ -233,12 +232,19 @@ static bool bad_pair(const xlm_alignment_file *file, const xlm_alignment_pairs *
                          xlm_store_path(file->store), p->path, pair, what);
 }
 
+/* Numbers [first, first + n) of a list that has `all`. */
+static bool read_list(const xlm_alignment_file *file, const xlm_alignment_pairs *p, const char *name, xlm_type type, int64_t all,
+                      uint64_t first, uint64_t n, void *numbers, GError **error)
+{
+    g_autofree char *path = member(p, name);
+    return n == 0 || xlm_store_read(file->store, path, (xlm_array){type, (uint64_t)all, 0}, first, n, numbers, error);
+}
+
 /* offsets of [first, first + n], from 0; *begin: link of the first. */
 static bool read_offsets(const xlm_alignment_file *file, const xlm_alignment_pairs *p, int64_t first, int64_t n,
                          const int64_t (*sizes)[2], uint64_t *offsets, uint64_t *begin, GError **error)
 {
-    g_autofree char *path = member(p, "offsets");
-    bool good = xlm_store_read(file->store, path, offsets_of(p), (uint64_t)first, (uint64_t)n + 1, offsets, error);
+    bool good = read_list(file, p, "offsets", XLM_U64, p->pairs + 1, (uint64_t)first, (uint64_t)n + 1, offsets, error);
     for (int64_t i = 0; i < n && good; i++) {
         if (offsets[i + 1] < offsets[i] || offsets[i + 1] > (uint64_t)p->links)
             good = bad_pair(file, p, first + i, "has offsets that are out of order", error);
@@ -251,13 +257,6 @@ static bool read_offsets(const xlm_alignment_file *file, const xlm_alignment_pai
             offsets[i] -= *begin;
     }
     return good;
-}
-
-static bool read_words(const xlm_alignment_file *file, const xlm_alignment_pairs *p, const char *name, uint64_t begin, uint64_t n,
-                       uint32_t *words, GError **error)
-{
-    g_autofree char *path = member(p, name);
-    return xlm_store_read(file->store, path, (xlm_array){XLM_U32, (uint64_t)p->links, 0}, begin, n, words, error);
 }
 
 static bool check_links(const xlm_alignment_file *file, const xlm_alignment_pairs *p, int64_t pair, const int64_t sizes[2],
@@ -275,12 +274,13 @@ static bool check_links(const xlm_alignment_file *file, const xlm_alignment_pair
 static bool read_scores(const xlm_alignment_file *file, const xlm_alignment_pairs *p, uint64_t begin, uint64_t n, float *scores,
                         GError **error)
 {
+    if (!read_list(file, p, "score", XLM_F32, p->links, begin, n, scores, error))
+        return false;
     g_autofree char *path = member(p, "score");
-    bool good = xlm_store_read(file->store, path, (xlm_array){XLM_F32, (uint64_t)p->links, 0}, begin, n, scores, error);
-    for (uint64_t l = 0; l < n && good; l++)
+    for (uint64_t l = 0; l < n; l++)
         if (!isfinite(scores[l]))
-            good = damaged(file->store, path, "has a score that is not a number", error);
-    return good;
+            return damaged(file->store, path, "has a score that is not a number", error);
+    return true;
 }
 
 bool xlm_alignment_file_read(const xlm_alignment_file *file, const xlm_alignment_pairs *pairs, int64_t first, int64_t n,
@@ -294,14 +294,14 @@ bool xlm_alignment_file_read(const xlm_alignment_file *file, const xlm_alignment
         return false;
     const uint64_t all = offsets[n];
     uint32_t *words = g_new(uint32_t, 2 * all + 1), *source = words, *target = words + all;
-    bool good = all == 0 || (read_words(file, pairs, "source", begin, all, source, error) &&
-                             read_words(file, pairs, "target", begin, all, target, error));
+    bool good = read_list(file, pairs, "source", XLM_U32, pairs->links, begin, all, source, error) &&
+                read_list(file, pairs, "target", XLM_U32, pairs->links, begin, all, target, error);
     for (int64_t i = 0; i < n && good; i++)
         good = check_links(file, pairs, first + i, sizes[i], source + offsets[i], target + offsets[i],
                            offsets[i + 1] - offsets[i], error);
     if (good && scores != NULL && pairs->scored) {
         *scores = g_new(float, all + 1);
-        good = all == 0 || read_scores(file, pairs, begin, all, *scores, error);
+        good = read_scores(file, pairs, begin, all, *scores, error);
         if (!good)
             g_clear_pointer(scores, g_free);
     }

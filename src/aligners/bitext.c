@@ -1,21 +1,20 @@
 /* xlm-mpi: the words of a rank's sentence pairs, as numbers. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/bitext.h"
 
-
-#include "base/progress.h"
 #include "aligners/subword_links.h"
+#include "base/progress.h"
 #include "text/normalise.h"
 #include "text/word_counts.h"
 
-/* What reads the words of one side. */
+/* Reads the words of one side. */
 struct reader {
     const xlm_bitext_options *options;
     xlm_normaliser *normaliser;
     xlm_splitter *splitter;
     xlm_word_counts *words;    /* normalised */
     xlm_word_counts *as_given; /* words between blanks, as they are in the text */
-    GArray *normal;            /* int32_t: for each of `as_given`, its number among `words` */
-    GArray *ids;               /* int32_t: words of all pairs so far */
+    GArray *normal;            /* int32_t: the number in `words` of each word in `as_given` */
+    GArray *ids;               /* int32_t: the words of all pairs so far */
     GArray *offsets;           /* int64_t */
     const xlm_vocabulary *vocabulary; /* of a corpus; NULL: text */
     GArray *word;              /* int32_t: of each subword of a sentence of a corpus */
@@ -61,7 +60,7 @@ static int32_t number_of(xlm_word_counts *words, const char *text, size_t size)
     return (int32_t)xlm_word_counts_size(words) - 1;
 }
 
-/* A word between blanks: one word, whatever normalisation makes of it. */
+/* A word between blanks counts as one word, whatever normalisation makes of it. */
 static bool add_as_given(struct reader *r, const char *text, size_t size, GError **error)
 {
     const uint32_t known = xlm_word_counts_index(r->as_given, text, size);
@@ -86,7 +85,7 @@ static bool add_between_blanks(struct reader *r, const char *text, size_t size, 
     const char *word;
     for (size_t at = 0, n; (n = xlm_word_between_blanks(text, size, &at, &word)) > 0;)
         if (!add_as_given(r, word, n, error)) {
-            /* The same again, of the whole line, to say at which of its bytes. */
+            /* Normalise the whole line, so that the error says at which of its bytes. */
             const char *normal;
             size_t normal_size;
             g_clear_error(error);
@@ -109,7 +108,7 @@ static bool add_by_rules(struct reader *r, const char *text, size_t size, GError
     return true;
 }
 
-/* The words that the corpus has, whatever is in them. */
+/* The words of a corpus, whatever characters they have. */
 static bool add_subwords(struct reader *r, const int32_t *ids, int64_t n, GError **error)
 {
     g_array_set_size(r->word, (guint)n + 1);
@@ -126,31 +125,26 @@ static bool add_subwords(struct reader *r, const int32_t *ids, int64_t n, GError
     return true;
 }
 
-/* Append the words of a sentence of a file; how many, or -1. */
-static int64_t add_sentence(struct reader *r, const char *text, size_t size, GError **error)
-{
-    const int64_t before = r->ids->len;
-    const bool good = r->options->words == XLM_WORDS_SPACE ? add_between_blanks(r, text, size, error)
-                                                           : add_by_rules(r, text, size, error);
-    return good ? (int64_t)r->ids->len - before : -1;
-}
-
-static int64_t add_sentence_of_corpus(struct reader *r, const xlm_sentence_pairs *pairs, int side, GError **error)
+/* Append the words of a side of the pair that was read last; how many, or -1. text: of a file. */
+static int64_t add_sentence(struct reader *r, const xlm_sentence_pairs *pairs, int side, const char *text, size_t size,
+                            GError **error)
 {
     const int64_t before = r->ids->len;
     int64_t n;
     const int32_t *ids = xlm_sentence_pairs_subwords(pairs, side, &n);
-    return add_subwords(r, ids, n, error) ? (int64_t)r->ids->len - before : -1;
+    const bool good = r->vocabulary != NULL                   ? add_subwords(r, ids, n, error)
+                      : r->options->words == XLM_WORDS_SPACE ? add_between_blanks(r, text, size, error)
+                                                             : add_by_rules(r, text, size, error);
+    return good ? (int64_t)r->ids->len - before : -1;
 }
 
-/* Both sides of a pair, or of one that is not aligned nothing. */
+/* Append both sides of a pair, or nothing if it is not aligned. */
 static bool add_pair(xlm_bitext *b, struct reader reader[2], xlm_sentence_pairs *pairs, int64_t number, const char *text[2],
                      const size_t size[2], GError **error)
 {
     int64_t n[2];
     for (int s = 0; s < 2; s++)
-        if ((n[s] = reader[s].vocabulary != NULL ? add_sentence_of_corpus(&reader[s], pairs, s, error)
-                                                 : add_sentence(&reader[s], text[s], size[s], error)) < 0) {
+        if ((n[s] = add_sentence(&reader[s], pairs, s, text[s], size[s], error)) < 0) {
             g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", xlm_sentence_pairs_path(pairs, s), number + 1);
             return false;
         }
@@ -187,7 +181,7 @@ static bool read_pairs(xlm_bitext *b, struct reader reader[2], xlm_sentence_pair
     return got == 0;
 }
 
-/* Words leave the reader for the bitext. */
+/* Move the words from the reader to the bitext. */
 static void take_side(xlm_bitext_side *side, struct reader *r)
 {
     side->types = (int32_t)xlm_word_counts_size(r->words);
@@ -198,7 +192,7 @@ static void take_side(xlm_bitext_side *side, struct reader *r)
     side->offsets = (int64_t *)(void *)g_array_free(g_steal_pointer(&r->offsets), FALSE);
 }
 
-/* The number of the first such pair of all ranks: the lowest rank's that has one. */
+/* Over all ranks: the number of such pairs, and the first of them. */
 static void sum_unaligned(const xlm_comm *comm, int64_t *n, int64_t *first)
 {
     int64_t negated_first = *n > 0 ? -*first : -G_MAXINT64;

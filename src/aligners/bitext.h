@@ -1,6 +1,6 @@
 /* xlm-mpi: the words of a rank's sentence pairs, as numbers. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Each different word of a side has a number of this rank, 0 … types - 1. */
+ * On each rank the different words of a side are numbered 0 … types - 1. */
 #ifndef XLM_ALIGNERS_BITEXT_H
 #define XLM_ALIGNERS_BITEXT_H
 
@@ -10,7 +10,7 @@
 typedef struct xlm_bitext_options {
     xlm_word_mode words; /* space: between ASCII blanks, as other aligners count them */
     bool lower;
-    int64_t longest;     /* words of a side; longer pairs are not aligned */
+    int64_t longest;     /* maximum number of words of a side; longer pairs are not aligned */
 } xlm_bitext_options;
 
 typedef struct xlm_bitext_side {
@@ -20,21 +20,22 @@ typedef struct xlm_bitext_side {
     char **texts;      /* [types], normalised (text/normalise.h) */
 } xlm_bitext_side;
 
-/* A pair that is not aligned, since a side is empty or too long, has no words on either side. */
+/* A pair that is not aligned, because a side is empty or too long, has no words on either side. */
 typedef struct xlm_bitext {
     const xlm_comm *comm;
     int64_t first, pairs; /* this rank's */
     int64_t total;        /* of all ranks */
-    int64_t empty, first_empty, long_ones, first_long; /* of all ranks: how many, and the number of the first, -1 */
+    /* Of all ranks: how many pairs have an empty side, or one that is too long, and the number of the first, -1 if none. */
+    int64_t empty, first_empty, long_ones, first_long;
     xlm_bitext_side side[2];
 } xlm_bitext;
 
-/* Collective. Reads this rank's part. Words of a corpus are its own, those of xlm_subword_words(), whatever `words` says. comm:
+/* Collective. Read this rank's part. The words of a corpus are those of xlm_subword_words(), whatever `words` says. comm:
  * borrowed. EX_DATAERR: text that is not UTF-8, with file and line. */
 xlm_bitext *xlm_bitext_read(const xlm_comm *comm, xlm_sentence_pairs *pairs, const xlm_bitext_options *options, GError **error);
 void xlm_bitext_free(xlm_bitext *bitext); /* NULL is allowed */
 
-/* Words of a pair on a side. */
+/* The number of words of a pair on a side. */
 static inline int xlm_bitext_length(const xlm_bitext_side *side, int64_t pair)
 {
     return (int)(side->offsets[pair + 1] - side->offsets[pair]);

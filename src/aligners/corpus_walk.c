@@ -8,10 +8,10 @@ enum { WINDOW = 512, SIZES = 16384 }; /* pairs at a time */
 struct xlm_corpus_walk {
     const xlm_corpus *corpus;
     const xlm_corpus_pairs *pairs;
-    int64_t next, first, held, window; /* pairs [first, first + held) are at hand: */
+    int64_t next, first, held, window; /* pairs [first, first + held) have been read: */
     int64_t *links;                    /* [held x 2] */
     int64_t *starts[2], *tokens[2];    /* [held] */
-    int64_t *places[2];                /* [held] of each sentence's subwords in ids */
+    int64_t *places[2];                /* [held] where each sentence's subwords begin in ids */
     GArray *ids[2];                    /* int32_t; NULL: sizes alone */
 };
 

@@ -38,11 +38,11 @@ static const xlm_table tables[] = {
 
 static const double ALPHA = 0.01, P_EMPTY = 0.08, FIRST_TENSION = 4, MIN_TENSION = 0.1, MAX_TENSION = 14, STEP = 20;
 enum { STEPS = 8 };
-/* Translations of rare words are below e^-100, where a float has no digits left: they are kept times e^SCALE. In a sentence only
- * their ratios matter. */
+/* Translation probabilities of rare words are below e^-100, too small for a float, so all are multiplied by e^SCALE. In a
+ * sentence only their ratios matter. */
 static const double SCALE = 60;
 
-/* Sentence pairs of a rank by their lengths. */
+/* The number of a rank's sentence pairs of these lengths. */
 struct lengths {
     int n, m;
     int64_t times;
@@ -57,7 +57,7 @@ struct state {
 
 /* ---- positions ---- */
 
-/* exp(-λ |i / n - j / m|) of i = 1 … n in weights[n], and their sum. */
+/* exp(-λ |i / n - j / m|) for i = 1 … n, in weights[n]. Returns their sum. */
 static double weigh_positions(double tension, int j, int m, int n, float *weights)
 {
     const double place = (double)j / m, ratio = exp(-tension / n);
@@ -224,7 +224,7 @@ static void begin(xlm_alignment_run *run)
     }
 }
 
-/* What is counted once and not with each sentence pair. */
+/* Add what is counted once, not for each sentence pair. */
 static void end(xlm_alignment_run *run)
 {
     const struct state *s = run->state;
@@ -243,7 +243,7 @@ static void end(xlm_alignment_run *run)
 
 static size_t workspace(int n, int m) { return (sizeof(float) + sizeof(int64_t)) * ((size_t)MAX(n, m) + 16); }
 
-/* Posteriors [n] of the words that explain word j of m; that of the empty word is returned. Cells of j are `step` apart. */
+/* Posteriors [n] of the words that explain word j of m. Returns that of the empty word. Cells of j are `step` apart. */
 static float explain(const struct state *s, int d, int j, int m, int n, const uint32_t *cells, int step, int32_t word,
                      float *posterior)
 {

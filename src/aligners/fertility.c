@@ -4,7 +4,7 @@
  * (Vogel et al. 1996), the same with fertilities. As in the Bayesian models of Östling and Tiedemann (2016), parameters have
  * Dirichlet priors and are integrated out; but where they draw links, here each word keeps expectations, and all words are
  * updated at once: collapsed variational inference of order zero (Asuncion et al. 2009). With c(e, f) the expected number of
- * links of two words, c(e) = Σ_f c(e, f), and ¬ for what this place itself has added to them,
+ * links of two words, c(e) = Σ_f c(e, f), and ¬ meaning without what this place itself has added to them,
  *     p(f | e) = (c(e, f)¬ + α(e, f)) / (c(e)¬ + α V)
  * α(e, f) is α, and more for words spelled alike (aligners/spelling.h). So a word that occurs once is not explained by itself.
  *
@@ -37,7 +37,7 @@ static const xlm_table tables[] = {
     [JUMPS] = {"jumps", "jumps of -512 … 512 source positions, then of target positions", XLM_TABLE_WHOLE, 2 * XLM_HMM_JUMPS},
     {.name = NULL}};
 
-static const float ALPHA = 0.0003f, ALPHA_ALIKE = 1, ALIKE_SHARE = 0.3f; /* of a pair; of equal words; of similar ones, of that */
+static const float ALPHA = 0.0003f, ALPHA_ALIKE = 1, ALIKE_SHARE = 0.3f; /* of a pair; for equal words; share if similar */
 static const float ALPHA_EMPTY = 0.001f, ALPHA_FERTILITY = 0.5f, ALPHA_JUMP = 0.5f;
 static const float P_EMPTY = 0.1f;
 
@@ -116,7 +116,7 @@ static void copy_counts(const int64_t *total, int64_t n, float *to)
         to[i] = count(total[i]);
 }
 
-/* P(k + 1) / P(k) for each k; the last k, which means many, is hardly ever exceeded. */
+/* P(k + 1) / P(k) for each k. The last k means so many links that one more hardly ever occurs. */
 static void find_ratios(const int64_t *total, int64_t types, float *ratio)
 {
     for (int64_t w = 0; w < types; w++, total += FERTILITIES, ratio += FERTILITIES) {
@@ -126,7 +126,8 @@ static void find_ratios(const int64_t *total, int64_t types, float *ratio)
     }
 }
 
-/* Which of the three models an iteration uses; decoding uses the last one's. What has begun from a model has all it needs. */
+/* The model that an iteration uses of the three; decoding uses that of the last. A run that began with a saved model has
+ * all counts from the start. */
 static enum stage stage_of(const xlm_alignment_run *run)
 {
     const int at = MIN(run->iteration, run->iterations - 1), third = (run->iterations + 2) / 3;
@@ -154,7 +155,7 @@ static void begin(xlm_alignment_run *run)
 
 /* ---- one sentence pair ---- */
 
-/* In `direction` 0, n source words explain m target words; in 1 the other way round. [words explained x words that explain] */
+/* In direction 0, source words explain target words; in 1 it is the other way round. Matrices are [explained x explaining]. */
 struct pair {
     int64_t sentence;
     int size[2];              /* source words, target words */
@@ -275,7 +276,7 @@ static void lexical_posterior(const struct pair *p, int d)
     }
 }
 
-/* Distribution of the number of links after one more that is there with probability p. */
+/* The distribution of the number of links after one more link with probability p. */
 static void add_link(const float from[FERTILITIES], float p, float to[FERTILITIES])
 {
     const float many = from[FERTILITIES - 1];
@@ -324,7 +325,7 @@ static void weigh_word(const struct state *s, const struct pair *p, int d, int i
     }
 }
 
-/* Posteriors of a direction; jumps of the words that explain, unless NULL. */
+/* Posteriors of a direction. jumps: those of the words that explain; may be NULL. */
 static void find_posterior(const xlm_alignment_run *run, const struct pair *p, int d, float *jumps)
 {
     const struct state *s = run->state;
@@ -370,7 +371,7 @@ static void add_empty(const xlm_alignment_run *run, const struct pair *p, int d)
     xlm_table_add(run, EMPTY_ALL, d, all);
 }
 
-/* Both directions' posteriors become one, that of forward, which is added to the tables. */
+/* Combine the posteriors of both directions in that of forward, and add it to the tables. */
 static void add_links(const xlm_alignment_run *run, const struct pair *p)
 {
     const struct state *s = run->state;
@@ -397,7 +398,7 @@ static void add_links(const xlm_alignment_run *run, const struct pair *p)
         xlm_table_add(run, SOURCE_LINKS, p->words[0][i], of_source[i]);
 }
 
-/* Distribution of the number of links of each word, links being independent. */
+/* Add the distribution of the number of links of each word, as if links were independent. */
 static void add_fertilities(const xlm_alignment_run *run, const struct pair *p, int d)
 {
     const int n = p->size[0], others = p->size[1 - d];

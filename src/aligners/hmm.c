@@ -16,10 +16,10 @@ struct model {
     float *jump;      /* [2 n + 1] c(d) at d + n */
     float *backwards; /* [2 n + 1] c(-d) at d + n */
     float *leave;     /* [n] (1 - p0) / Σ_k c(k - i) */
-    float *alpha;     /* [m x n] forward probability of position i, and */
-    float *at_empty;  /* [m x n] of the empty word after it; they sum to 1 for each j */
+    float *alpha;     /* [m x n] forward probability of position i */
+    float *at_empty;  /* [m x n] the same of the empty word after it; both sum to 1 for each j */
     float *sum;       /* [n] */
-    float *beta[2];   /* [n] of this word, and of the one before */
+    float *beta[2];   /* [n] of this word and of the previous one */
     float *ahead;     /* [n] emission x beta */
 };
 
@@ -49,7 +49,7 @@ static struct model prepare(const xlm_hmm *hmm, int n, int m, const float *emiss
     return h;
 }
 
-/* Probabilities of the states of word j, from those of the word before, emission left out. */
+/* Probabilities of the states of word j from those of the previous word, without emission. */
 static void step_forward(struct model *h, int j)
 {
     const int n = h->n;
@@ -132,7 +132,7 @@ static void step_back(struct model *h, int j, const float *restrict beta, float 
         if (h->ahead[k] > NEGLIGIBLE * largest)
             h->kernels->scale(n, h->ahead[k], h->backwards + n - k, before, true);
         else
-            h->ahead[k] = 0; /* nor are there jumps to it: they would be more than one a word */
+            h->ahead[k] = 0; /* nor are jumps to it counted, or there would be more than one per word */
     float all = 0;
     #pragma omp simd reduction(+ : all)
     for (int i = 0; i < n; i++) {

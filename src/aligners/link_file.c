@@ -10,7 +10,7 @@
 
 /* ---- lines ---- */
 
-/* Millions of numbers are written: printf would take longer than it takes to align them. */
+/* For millions of numbers printf would take longer than the alignment itself. */
 static char *put_number(char *end, int32_t number)
 {
     do
@@ -46,7 +46,7 @@ void xlm_link_file_append_scores(GString *lines, const float *scores, int64_t n)
 
 /* ---- the file ---- */
 
-/* 0, or why not all could be written. */
+/* 0, or the errno of a failure. */
 static int write_at(int descriptor, const char *bytes, size_t size, int64_t at)
 {
     while (size > 0) {
@@ -62,7 +62,7 @@ static int write_at(int descriptor, const char *bytes, size_t size, int64_t at)
     return 0;
 }
 
-/* On a rank that has not made the file. */
+/* On a rank that did not create the file. */
 static void write_part(const char *path, const char *unfinished, const char *own, size_t size, int64_t at, GError **error)
 {
     xlm_new_file_heed_limit();
@@ -109,7 +109,7 @@ static bool write_file(const xlm_comm *comm, const char *path, const char *own, 
         xlm_new_file_discard(&file);
     else
         g_free(unfinished);
-    /* Also when it has failed, so that no rank continues before the file is gone. */
+    /* Also on failure, so that no rank continues before the file is gone. */
     return xlm_comm_agree_on(comm, failure, good ? error : NULL) && good;
 }
 

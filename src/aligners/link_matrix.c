@@ -9,8 +9,8 @@ enum { MAX_LABEL = 24, MAX_HEIGHT = 16, RULER = 5 }; /* columns, letters, words 
 
 static const char cut[] = "…";
 
-/* What can be printed of a word: no control characters, which a terminal would obey; marks at its beginning, where subwords may
- * begin, are on a circle. */
+/* A word as it is printed: without control characters, which a terminal would obey. A mark at the beginning, as subwords may
+ * have, is put on a circle. */
 static char *make_label(const char *word)
 {
     GString *label = g_string_new("");
@@ -40,13 +40,9 @@ static size_t letter_size(const char *at)
     return (size_t)(end - at);
 }
 
-static void append_blanks(GString *out, int n)
-{
-    for (int i = 0; i < n; i++)
-        g_string_append_c(out, ' ');
-}
+static void append_blanks(GString *out, int n) { g_string_append_printf(out, "%*s", MAX(n, 0), ""); }
 
-/* Text cut and filled up to so many columns. */
+/* Append text, cut or filled with blanks to so many columns. */
 static void append_padded(GString *out, const char *text, int columns)
 {
     const bool whole = xlm_terminal_columns(text, strlen(text)) <= columns;
@@ -77,7 +73,7 @@ static int count_letters(const char *label)
     return n;
 }
 
-/* Letter `number` of a label, from 0, in two columns; for a long label the last is a mark that it was cut. */
+/* Append letter `number` of a label, from 0, in two columns; the last one of a long label is a mark that it was cut. */
 static void append_letter(GString *out, const char *label, int letters, int number)
 {
     if (letters > MAX_HEIGHT && number == MAX_HEIGHT - 1) {
@@ -91,7 +87,7 @@ static void append_letter(GString *out, const char *label, int letters, int numb
     append_blanks(out, 2 - xlm_terminal_columns(label, size));
 }
 
-/* Blanks at the end of a line go. */
+/* End a line, without the blanks at its end. */
 static void end_line(GString *out)
 {
     while (out->len > 0 && out->str[out->len - 1] == ' ')
@@ -99,7 +95,7 @@ static void end_line(GString *out)
     g_string_append_c(out, '\n');
 }
 
-/* Target words are on the ruler. */
+/* The target words, with a ruler below. */
 static void append_header(GString *out, char *const *labels, int64_t n, int margin)
 {
     int *letters = g_new(int, n + 1), height = 0;

@@ -1,4 +1,4 @@
-/* xlm-mpi: word alignments as text, and how good they are. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: word alignments as text, and measures of their quality. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/links.h"
 
 #include <math.h>
@@ -23,12 +23,7 @@ struct reading {
     int64_t unlinked, first_unlinked; /* lines of words without a link, and the number of the first */
 };
 
-static bool bad(const struct reading *r, const char *what, GError **error)
-{
-    return xlm_error_at(error, xlm_lines_path(r->lines), xlm_lines_number(r->lines), "%s", what);
-}
-
-/* A number at *at, which moves after it; -1 when there is none, or it is above `max`. */
+/* The number at *at, which moves past it; -1 if there is none, or it is greater than `max`. */
 static int64_t take_number(const char **at, const char *end, int64_t max)
 {
     int64_t number = 0;
@@ -61,7 +56,7 @@ static bool read_sentence(struct reading *r, const char *at, const char *end, GE
         const char mark = source >= 0 && at < end ? *at++ : '\0';
         const int64_t target = mark == '-' || mark == '?' || mark == 'p' ? take_number(&at, end, XLM_LINK_MAX_WORD) : -1;
         if (target < 0 || (at < end && !xlm_is_blank(*at)))
-            return bad(r, "not a line of links like `0-0 1-2`, or in gold alignments `3?4` and `3p4`", error);
+            return XLM_LINES_REFUSE(r->lines, error, "not a line of links like `0-0 1-2`, or in gold alignments `3?4` and `3p4`");
         keep(r, r->sentence_lines, source, target, mark != '-');
     }
     r->sentence_lines++;
@@ -83,14 +78,14 @@ static bool read_numbered(struct reading *r, const char *at, const char *end, GE
         }
         number[i] = take_number(&at, end, i == 0 ? XLM_LINK_MAX_SENTENCE : XLM_LINK_MAX_WORD);
         if (number[i] < 0 || (at < end && !xlm_is_blank(*at)))
-            return bad(r, "not a line `sentence source target [S|P]`", error);
+            return XLM_LINES_REFUSE(r->lines, error, "not a line `sentence source target [S|P]`");
         skip_spaces(&at, end);
     }
     const char letter = at < end ? *at++ : 'S';
     skip_spaces(&at, end);
     /* A probability may follow, which is not used. */
     if ((letter != 'S' && letter != 'P') || (at < end && !g_ascii_isdigit(*at)))
-        return bad(r, "not a line `sentence source target [S|P]`", error);
+        return XLM_LINES_REFUSE(r->lines, error, "not a line `sentence source target [S|P]`");
     if (!unlinked)
         keep(r, number[0], number[1], number[2], letter == 'P');
     else if (r->unlinked++ == 0)
@@ -98,7 +93,7 @@ static bool read_numbered(struct reading *r, const char *at, const char *end, GE
     return true;
 }
 
-/* Numbers between spaces and nothing that joins two of them. */
+/* Numbers separated by blanks, with nothing that joins two of them. */
 static bool looks_numbered(const char *at, const char *end)
 {
     const char *begin = at;
@@ -125,7 +120,7 @@ static bool read_lines(struct reading *r, GError **error)
     return got == 0;
 }
 
-/* How a file counts, by the least number in it. */
+/* How a file counts, by the smallest number in it. */
 static bool settle(const struct reading *r, const char *what, xlm_count_from asked, int64_t min, xlm_count_from *from,
                    GError **error)
 {
@@ -134,10 +129,10 @@ static bool settle(const struct reading *r, const char *what, xlm_count_from ask
            xlm_error_set(error, EX_DATAERR, "%s: has %s 0, so they are not counted from 1", xlm_lines_path(r->lines), what);
 }
 
-/* By words. */
-static int compare(const xlm_link *a, const xlm_link *b)
+gint xlm_links_compare(gconstpointer a, gconstpointer b)
 {
-    return a->source != b->source ? (a->source < b->source ? -1 : 1) : (a->target > b->target) - (a->target < b->target);
+    const xlm_link *x = a, *y = b;
+    return x->source != y->source ? (x->source < y->source ? -1 : 1) : (x->target > y->target) - (x->target < y->target);
 }
 
 static gint by_place(gconstpointer a, gconstpointer b)
@@ -145,11 +140,11 @@ static gint by_place(gconstpointer a, gconstpointer b)
     const struct entry *x = a, *y = b;
     if (x->sentence != y->sentence)
         return x->sentence < y->sentence ? -1 : 1;
-    const int order = compare(&x->link, &y->link);
+    const int order = xlm_links_compare(&x->link, &y->link);
     return order != 0 ? order : x->link.possible - y->link.possible;
 }
 
-/* Entries in order, the same words of a sentence once; the sure one comes first. */
+/* Sort the entries, and keep each link of a sentence once; a sure link sorts before a possible one. */
 static xlm_links *make_links(struct reading *r, xlm_count_from words, xlm_count_from first_sentence)
 {
     const guint n = r->entries->len;
@@ -171,7 +166,7 @@ static xlm_links *make_links(struct reading *r, xlm_count_from words, xlm_count_
         const int64_t own = entries[i].sentence - (r->numbered ? (int64_t)first_sentence : 0);
         while (sentence < own)
             links->offsets[++sentence] = count;
-        if (count == links->offsets[sentence] || compare(&links->links[count - 1], &link) != 0)
+        if (count == links->offsets[sentence] || xlm_links_compare(&links->links[count - 1], &link) != 0)
             links->links[count++] = link;
     }
     while (sentence < links->sentences)
@@ -198,7 +193,7 @@ xlm_links *xlm_links_read(const char *path, xlm_count_from words, xlm_count_from
 static gint by_words(gconstpointer a, gconstpointer b, gpointer data)
 {
     (void)data;
-    return compare(a, b);
+    return xlm_links_compare(a, b);
 }
 
 void xlm_links_sort(xlm_link *links, int64_t n) { g_qsort_with_data(links, (gint)n, sizeof *links, by_words, NULL); }
@@ -238,7 +233,7 @@ void xlm_link_score_add(xlm_link_score *score, const xlm_links *links, int64_t s
     score->links += a_end - a;
     score->possible += g_end - g;
     while (a < a_end || g < g_end) {
-        const int order = a == a_end ? 1 : g == g_end ? -1 : compare(a, g);
+        const int order = a == a_end ? 1 : g == g_end ? -1 : xlm_links_compare(a, g);
         if (order >= 0)
             score->sure += !g->possible;
         if (order == 0) {

@@ -1,10 +1,10 @@
-/* xlm-mpi: word alignments as text, and their scores. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: word alignments as text, and measures of their quality. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A link joins a word of a source sentence and a word of its translation. Files have one of two forms, plain or gzip:
  *
- *   lines       one line per sentence pair, links between spaces: `0-0 1-2` (Pharaoh). In gold alignments `i-j` is a sure link,
- *               `i?j` and `ipj` are possible ones
- *   numbered    one line per link: `sentence source target [S|P]` (NAACL 2003); S, sure, when no letter is given; lines of a
+ *   lines       one line per sentence pair, links separated by spaces: `0-0 1-2` (Pharaoh). In gold alignments `i-j` is a sure
+ *               link, `i?j` and `ipj` are possible ones
+ *   numbered    one line per link: `sentence source target [S|P]` (NAACL 2003); without a letter: S, sure. The lines of a
  *               sentence may be anywhere. A word whose partner has a negative number, `178 22 -99 S`, has no link
  *
  * The first line that is not empty shows which form a file has. Words, and sentences of the numbered form, are counted from 0 or
@@ -21,7 +21,7 @@ typedef struct xlm_link {
     bool possible;          /* not sure */
 } xlm_link;
 
-/* The number of the first one. XLM_COUNT_FOUND: 0 if a 0 occurs in the file, else 1. */
+/* The number of the first one. XLM_COUNT_FOUND: 0 if there is a 0 in the file, else 1. */
 typedef enum { XLM_COUNT_FOUND = -1, XLM_COUNT_FROM_0, XLM_COUNT_FROM_1 } xlm_count_from;
 
 /* Links of all sentences: those of sentence s are links[offsets[s] … offsets[s + 1]), by source, then target, each pair of
@@ -31,8 +31,7 @@ typedef struct xlm_links {
     int64_t *offsets; /* [sentences + 1] */
     xlm_link *links;
     xlm_count_from words, first_sentence; /* as given or found; first_sentence: of the numbered form, else XLM_COUNT_FOUND */
-    int64_t unlinked, first_unlinked;     /* number of lines that say that a word has no link, and the number of the first of
-                                           * them */
+    int64_t unlinked, first_unlinked;     /* how many lines say that a word has no link; the number of the first */
 } xlm_links;
 
 enum { XLM_LINK_MAX_WORD = 1 << 24, XLM_LINK_MAX_SENTENCE = 1 << 22 }; /* maximum numbers */
@@ -41,7 +40,9 @@ enum { XLM_LINK_MAX_WORD = 1 << 24, XLM_LINK_MAX_SENTENCE = 1 << 22 }; /* maximu
  * EX_NOINPUT; EX_DATAERR with file and line: neither form, a number out of range, a 0 in a file that counts from 1.
  * xlm_links_free. */
 xlm_links *xlm_links_read(const char *path, xlm_count_from words, xlm_count_from sentences, GError **error);
-/* Sort the links of a sentence in the order of xlm_links. */
+/* The order of links in a sentence: by source, then target. A GCompareFunc of xlm_link. */
+gint xlm_links_compare(gconstpointer a, gconstpointer b);
+/* Sort the links of a sentence in this order. */
 void xlm_links_sort(xlm_link *links, int64_t n);
 /* Gold numbers may be those of a larger collection from which these sentences were taken in order: there are fewer sentences than
  * the numbers require, but as many as have gold links. Then the numbers become 0, 1, …, and the log says so. path: of gold, a

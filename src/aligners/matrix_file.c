@@ -6,8 +6,8 @@ enum { FULL = 1 << 22 /* values of all layers together that are kept before they
 struct xlm_matrix_file {
     xlm_store *store;
     int64_t first, layers;
-    GArray **values;  /* [layers] of float: not written yet */
-    uint64_t *written; /* [layers] where the next of this rank go */
+    GArray **values;   /* [layers] of float: not written yet */
+    uint64_t *written; /* [layers] the row of the dataset where this rank's next values go */
     int64_t kept;
 };
 
@@ -15,77 +15,40 @@ static const char *const sides[] = {"source", "target"};
 
 /* ---- shapes and text ---- */
 
-/* Offsets of this rank's items; the last rank adds the end, which is the number of all. counts[n]. */
-static bool write_offsets(const xlm_comm *comm, xlm_store *store, const char *path, const xlm_matrix_pairs *text,
-                          const int64_t *counts, uint64_t *base, uint64_t *all, GError **error)
-{
-    const bool last = comm->rank == comm->ranks - 1;
-    int64_t own = 0, total;
-    for (int64_t p = 0; p < text->pairs; p++)
-        own += counts[p];
-    total = own;
-    xlm_comm_sum_int64(comm, &total, 1);
-    *base = (uint64_t)xlm_comm_sum_below(comm, own);
-    *all = (uint64_t)total;
-    g_autofree uint64_t *offsets = g_new(uint64_t, text->pairs + 1);
-    uint64_t at = *base;
-    for (int64_t p = 0; p < text->pairs; p++) {
-        offsets[p] = at;
-        at += (uint64_t)counts[p];
-    }
-    offsets[text->pairs] = at;
-    const uint64_t dims[1] = {(uint64_t)text->all + 1};
-    return xlm_store_dataset(store, path, XLM_U64, 1, dims, XLM_STORE_CHECKED, error) &&
-           xlm_store_write(store, path, (uint64_t)text->first, (uint64_t)(text->pairs + last), offsets, error);
-}
-
-static bool write_numbers(xlm_store *store, const char *group, const char *name, xlm_type type, uint64_t all, uint64_t first,
-                          uint64_t n, const void *values, GError **error)
-{
-    g_autofree char *path = g_strconcat(group, "/", name, NULL);
-    return xlm_store_dataset(store, path, type, 1, &all, XLM_STORE_CHECKED, error) &&
-           xlm_store_write(store, path, first, n, values, error);
-}
-
-static int64_t subwords_of(const xlm_matrix_pairs *text, int side, int64_t pair)
-{
-    return text->side[side].offsets[pair + 1] - text->side[side].offsets[pair];
-}
-
-/* Shapes of the matrices, and where they begin. */
-static bool write_shapes(const xlm_comm *comm, xlm_store *store, const xlm_matrix_pairs *text, uint64_t *base, uint64_t *all,
+/* The shapes of the matrices, and where their values begin: `base` of this rank's, `all` of all ranks. */
+static bool write_shapes(const xlm_comm *comm, xlm_store *store, const xlm_matrix_pairs *text, int64_t *base, int64_t *all,
                          GError **error)
 {
-    const uint64_t pairs = (uint64_t)text->pairs, first = (uint64_t)text->first;
+    const int64_t pairs = text->pairs;
     g_autofree uint32_t *rows = g_new0(uint32_t, pairs + 1), *columns = g_new0(uint32_t, pairs + 1);
-    g_autofree int64_t *counts = g_new0(int64_t, pairs + 1);
-    for (int64_t p = 0; p < text->pairs; p++) {
-        const int64_t n = subwords_of(text, 0, p), m = subwords_of(text, 1, p);
-        if (n == 0 || m == 0 || (text->left_out != NULL && text->left_out[p]))
-            continue;
-        counts[p] = n * m;
-        rows[p] = (uint32_t)n;
-        columns[p] = (uint32_t)m;
+    g_autofree uint64_t *offsets = g_new0(uint64_t, pairs + 1);
+    for (int64_t p = 0; p < pairs; p++) {
+        const int64_t *source = text->side[0].offsets + p, *target = text->side[1].offsets + p;
+        const int64_t n = source[1] - source[0], m = target[1] - target[0];
+        if (n > 0 && m > 0 && (text->left_out == NULL || !text->left_out[p])) {
+            rows[p] = (uint32_t)n;
+            columns[p] = (uint32_t)m;
+        }
+        offsets[p + 1] = offsets[p] + (uint64_t)rows[p] * columns[p];
     }
-    return write_numbers(store, "", "rows", XLM_U32, (uint64_t)text->all, first, pairs, rows, error) &&
-           write_numbers(store, "", "columns", XLM_U32, (uint64_t)text->all, first, pairs, columns, error) &&
-           write_offsets(comm, store, "/offsets", text, counts, base, all, error);
+    *all = (int64_t)offsets[pairs];
+    *base = xlm_comm_sum_below(comm, *all);
+    xlm_comm_sum_int64(comm, all, 1);
+    return xlm_store_write_parts(store, "/rows", XLM_U32, 0, pairs, rows, error) &&
+           xlm_store_write_parts(store, "/columns", XLM_U32, 0, pairs, columns, error) &&
+           xlm_store_write_offsets(store, "/offsets", pairs, offsets, error);
 }
 
-static bool write_side(const xlm_comm *comm, xlm_store *store, const xlm_matrix_pairs *text, int s, const xlm_vocabulary *vocabulary,
-                       GError **error)
+static bool write_side(xlm_store *store, const xlm_matrix_pairs *text, int s, const xlm_vocabulary *vocabulary, GError **error)
 {
     const xlm_matrix_side *side = &text->side[s];
-    g_autofree char *group = g_strconcat("/", sides[s], NULL), *path = g_strconcat(group, "/offsets", NULL);
-    g_autofree int64_t *counts = g_new(int64_t, text->pairs + 1);
-    for (int64_t p = 0; p < text->pairs; p++)
-        counts[p] = subwords_of(text, s, p);
-    const uint64_t own = (uint64_t)side->offsets[text->pairs];
-    uint64_t base, all;
+    g_autofree char *group = g_strconcat("/", sides[s], NULL), *offsets = g_strconcat(group, "/offsets", NULL);
+    g_autofree char *subwords = g_strconcat(group, "/subwords", NULL), *words = g_strconcat(group, "/words", NULL);
+    const int64_t n = side->offsets[text->pairs];
     const char *language = side->language >= 0 ? xlm_vocabulary_language_names(vocabulary)[side->language] : "";
-    return write_offsets(comm, store, path, text, counts, &base, &all, error) &&
-           write_numbers(store, group, "subwords", XLM_I32, all, base, own, side->subwords, error) &&
-           write_numbers(store, group, "words", XLM_I32, all, base, own, side->words, error) &&
+    return xlm_store_write_offsets(store, offsets, text->pairs, (const uint64_t *)side->offsets, error) &&
+           xlm_store_write_parts(store, subwords, XLM_I32, 0, n, side->subwords, error) &&
+           xlm_store_write_parts(store, words, XLM_I32, 0, n, side->words, error) &&
            xlm_store_set_text(store, group, "language", language, error);
 }
 
@@ -96,13 +59,13 @@ static char *path_of(const xlm_matrix_file *f, int64_t layer)
     return g_strdup_printf("/layer.%" G_GINT64_FORMAT "/values", f->first + layer);
 }
 
-static bool make_layers(xlm_matrix_file *f, uint64_t base, uint64_t all, GError **error)
+static bool make_layers(xlm_matrix_file *f, int64_t base, int64_t all, GError **error)
 {
     for (int64_t l = 0; l < f->layers; l++) {
         g_autofree char *path = path_of(f, l);
-        if (!xlm_store_dataset(f->store, path, XLM_F32, 1, &all, XLM_STORE_CHECKED, error))
+        if (!xlm_store_dataset(f->store, path, XLM_F32, 1, (const uint64_t *)&all, XLM_STORE_CHECKED, error))
             return false;
-        f->written[l] = base;
+        f->written[l] = (uint64_t)base;
     }
     return true;
 }
@@ -118,25 +81,17 @@ xlm_matrix_file *xlm_matrix_file_create(const xlm_comm *comm, const char *path, 
                            .written = g_new0(uint64_t, layers)};
     for (int64_t l = 0; l < layers; l++)
         f->values[l] = g_array_new(FALSE, FALSE, sizeof(float));
-    uint64_t base, all;
+    int64_t base, all;
     if (xlm_store_set_format(store, XLM_MATRIX_FILE_FORMAT, XLM_MATRIX_FILE_VERSION, NULL, error) &&
         xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error) &&
-        write_side(comm, store, pairs, 0, vocabulary, error) && write_side(comm, store, pairs, 1, vocabulary, error) &&
+        write_side(store, pairs, 0, vocabulary, error) && write_side(store, pairs, 1, vocabulary, error) &&
         write_shapes(comm, store, pairs, &base, &all, error) && make_layers(f, base, all, error))
         return f;
-    xlm_matrix_file_discard(f);
+    xlm_matrix_file_end(f, false, NULL);
     return NULL;
 }
 
-bool xlm_matrix_file_describe(xlm_matrix_file *file, const char *name, const char *value, GError **error)
-{
-    return xlm_store_set_text(file->store, "/", name, value, error);
-}
-
-bool xlm_matrix_file_describe_number(xlm_matrix_file *file, const char *name, int64_t value, GError **error)
-{
-    return xlm_store_set_int(file->store, "/", name, value, error);
-}
+xlm_store *xlm_matrix_file_store(xlm_matrix_file *file) { return file->store; }
 
 void xlm_matrix_file_add(xlm_matrix_file *file, int64_t layer, int64_t n, const float *values)
 {
@@ -160,26 +115,15 @@ bool xlm_matrix_file_write(xlm_matrix_file *file, GError **error)
     return good;
 }
 
-static void free_file(xlm_matrix_file *file)
+bool xlm_matrix_file_end(xlm_matrix_file *file, bool good, GError **error)
 {
+    if (file == NULL)
+        return false;
+    good = xlm_store_end(file->store, good && xlm_matrix_file_write(file, error), error);
     for (int64_t l = 0; l < file->layers; l++)
         g_array_unref(file->values[l]);
     g_free(file->values);
     g_free(file->written);
     g_free(file);
-}
-
-bool xlm_matrix_file_commit(xlm_matrix_file *file, GError **error)
-{
-    const bool good = xlm_store_commit(file->store, error);
-    free_file(file);
     return good;
-}
-
-void xlm_matrix_file_discard(xlm_matrix_file *file)
-{
-    if (file == NULL)
-        return;
-    xlm_store_discard(file->store);
-    free_file(file);
 }

@@ -1,4 +1,4 @@
-/* xlm-mpi: pairs of sentences that are to be aligned. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: pairs of sentences for alignment. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/sentence_pairs.h"
 
 #include <string.h>
@@ -44,8 +44,8 @@ static bool split(const xlm_lines *lines, const char *line, size_t length, const
 {
     const char *end = line + length, *separator = find_separator(line, line, end);
     if (separator == NULL || find_separator(separator + 3, line, end) != NULL)
-        return xlm_error_at(error, xlm_lines_path(lines), xlm_lines_number(lines), "has %s ` ||| `; lines have the form "
-                            "`source ||| target`", separator == NULL ? "no" : "more than one");
+        return XLM_LINES_REFUSE(lines, error, "has %s ` ||| `; lines have the form `source ||| target`",
+                                separator == NULL ? "no" : "more than one");
     text[0] = line;
     size[0] = (size_t)(separator - line) - (separator > line);
     text[1] = MIN(separator + 4, end);
@@ -53,7 +53,7 @@ static bool split(const xlm_lines *lines, const char *line, size_t length, const
     return true;
 }
 
-/* 1, 0 at the end of a file, -1. *longer: the file that has a line when the other has not, else -1. */
+/* Returns 1, 0 at the end of a file, or -1. *longer: the file that still has a line if only one has, else -1. */
 static int read_pair(xlm_lines *const *lines, int files, const char *text[2], size_t size[2], int *longer, GError **error)
 {
     int got[2] = {0};
@@ -70,7 +70,7 @@ static int read_pair(xlm_lines *const *lines, int files, const char *text[2], si
 
 /* ---- sharing out, on rank 0 ---- */
 
-/* Blocks of pairs, all of `pairs` of them but the last. When there are many each two become one. */
+/* Blocks of `pairs` pairs each, except the last. If there are too many blocks, each two become one. */
 struct blocks {
     GArray *begin; /* struct part */
     GArray *work;  /* double */
@@ -94,9 +94,7 @@ static void join_blocks(struct blocks *blocks)
     blocks->pairs *= 2;
 }
 
-static bool count_rest(xlm_lines *lines, GError **error) { return xlm_lines_skip(lines, G_MAXINT64, error) >= 0; }
-
-/* A pair of these sizes that begins at these offsets of the files. */
+/* Count a pair of these sizes that begins at these offsets of the files. */
 static void note_pair(xlm_sentence_pairs *pairs, struct blocks *blocks, const int64_t offset[2], int64_t source, int64_t target)
 {
     const double a = (double)source + 1, b = (double)target + 1;
@@ -141,7 +139,7 @@ static bool look_through_files(xlm_sentence_pairs *pairs, struct blocks *blocks,
     if (got < 0)
         return false;
     if (longer >= 0)
-        return count_rest(lines[longer], error) &&
+        return xlm_lines_skip(lines[longer], G_MAXINT64, error) >= 0 &&
                xlm_error_set(error, EX_DATAERR, "%s has %" G_GINT64_FORMAT " lines, %s %" G_GINT64_FORMAT
                              "; each line of one must be the translation of that line of the other",
                              xlm_lines_path(lines[0]), xlm_lines_number(lines[0]), xlm_lines_path(lines[1]),
@@ -150,7 +148,7 @@ static bool look_through_files(xlm_sentence_pairs *pairs, struct blocks *blocks,
            xlm_error_set(error, EX_DATAERR, "%s: is empty; give pairs of sentences", xlm_lines_path(lines[0]));
 }
 
-/* parts[ranks + 1]: the block at whose beginning the work before it is nearest to a rank's share. */
+/* parts[ranks + 1]: a rank begins with the block before which the work is nearest to the share of the ranks below it. */
 static void share_out(const struct blocks *blocks, int64_t total, int ranks, struct part *parts)
 {
     const struct part *begin = (const struct part *)(const void *)blocks->begin->data;

@@ -1,4 +1,4 @@
-/* xlm-mpi: counts that ranks add up, each having those that its own text needs. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: counts that are summed over ranks, each of which has its own text's. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/shared_counts.h"
 
 #include <stdlib.h>
@@ -8,10 +8,10 @@ struct xlm_shared_counts {
     const xlm_comm *comm;
     int64_t n;
     int64_t *order;       /* [n] the keys of this rank by owner */
-    int64_t *sent;        /* [ranks] of them to each */
+    int64_t *sent;        /* [ranks] number of them sent to each */
     int64_t *received;    /* [ranks] keys of each rank that this one owns */
     int64_t incoming;     /* sum of received */
-    int64_t *place;       /* [incoming] of each key that came in, among owned */
+    int64_t *place;       /* [incoming] of each received key among the owned */
     int64_t owned;
     xlm_count_key *keys;  /* [owned], sorted */
 };
@@ -44,7 +44,7 @@ static void order_keys(xlm_shared_counts *s, const int64_t *owned, const xlm_cou
 
 struct placed {
     xlm_count_key key;
-    int64_t place; /* among those that came in */
+    int64_t place; /* among the received */
 };
 
 static int compare(const void *a, const void *b)
@@ -53,7 +53,8 @@ static int compare(const void *a, const void *b)
     return (x->key.second > y->key.second) - (x->key.second < y->key.second);
 }
 
-/* The different keys that came in, and where each is among them. Sorted by first word by counting, as there are many a word. */
+/* Find the different keys received, and the place of each. They are sorted by their first word by counting, because a word has
+ * many keys. */
 static void own_keys(xlm_shared_counts *s, const xlm_count_key *incoming, int64_t first_word, int64_t last_word)
 {
     g_autofree struct placed *sorted = g_new(struct placed, s->incoming);
@@ -80,7 +81,7 @@ static void own_keys(xlm_shared_counts *s, const xlm_count_key *incoming, int64_
     g_free(row);
 }
 
-/* Sends to each rank which of its keys no rank before it has sent. */
+/* Tell each rank which of its keys no lower rank has sent. */
 static void find_first(xlm_shared_counts *s, bool *first)
 {
     g_autofree bool *seen = g_new0(bool, s->owned), *answer = g_new(bool, s->incoming);

@@ -1,8 +1,8 @@
-/* xlm-mpi: counts that ranks add up, each having those that its own text needs. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: counts that are summed over ranks, each of which has its own text's. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Counts are of words, or of pairs of words, by their numbers (aligners/word_numbers.h). The rank that owns the (first) word owns
- * the count: so the counts of a large text are divided among the ranks, and a rank has besides its share only those that occur
- * in its own part of the text. Counts are integers, and their sums the same in whatever order ranks are added. */
+ * the count. So the counts of a large text are divided among the ranks, and apart from its share a rank has only the counts for
+ * its own part of the text. Counts are integers, so their sums do not depend on the order of additions. */
 #ifndef XLM_ALIGNERS_SHARED_COUNTS_H
 #define XLM_ALIGNERS_SHARED_COUNTS_H
 
@@ -15,9 +15,9 @@ typedef struct xlm_count_key {
     uint32_t first, second;
 } xlm_count_key;
 
-/* Collective. keys[n]: the same one may be there more than once. owned[ranks + 1]: whose a first word is, as in
- * xlm_word_numbers; borrowed, as is comm. first[n]: true for one of all the places where a key is, on all ranks, so that a
- * sum over these has each key once; NULL, on all ranks, when it is not asked for. */
+/* Collective. keys[n]: may repeat. owned[ranks + 1]: the ranks that own the first words, as in xlm_word_numbers. comm: borrowed.
+ * [out] first[n]: of all occurrences of a key, on all ranks, true for one, so that a sum over these counts each key once; NULL,
+ * on all ranks, if it is not wanted. */
 xlm_shared_counts *xlm_shared_counts_new(const xlm_comm *comm, const int64_t *owned, const xlm_count_key *keys, int64_t n,
                                          bool *first);
 void xlm_shared_counts_free(xlm_shared_counts *shared); /* NULL is allowed */

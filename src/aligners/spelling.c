@@ -1,4 +1,4 @@
-/* xlm-mpi: how alike words are spelled. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: how similar the spelling of words is. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/spelling.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ xlm_spelling xlm_spelling_of(const char *word)
     return (xlm_spelling){characters, (int)length};
 }
 
-/* Distances above `most` are only known to be so. */
+/* A distance above `max` may be returned as any number above it. */
 static int edit_distance(const xlm_spelling *a, const xlm_spelling *b, int max)
 {
     int above[LONGEST + 1], row[LONGEST + 1];

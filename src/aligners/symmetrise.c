@@ -1,4 +1,4 @@
-/* xlm-mpi: links of two directions made one. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: combining the links of two directions. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/symmetrise.h"
 
 #include <string.h>
@@ -30,15 +30,15 @@ const char *xlm_symmetrisation_names(void)
     return "forward, reverse, intersection, union, grow-diag, grow-diag-final, grow-diag-final-and";
 }
 
-/* The union of both directions, by source, then target. A link is in `forward` or in `reverse`, so that the place of any (i, j)
- * is found by its words. */
+/* The union of both directions, by source, then target. A link is in `forward` or in `reverse`, so the place of any (i, j) is
+ * found by its words. */
 struct grid {
     const int32_t *forward, *reverse;
     int64_t n, source_words, target_words;
     xlm_link *links;          /* [n] */
     int32_t *of_target;       /* [target_words] place of the link of forward */
     int32_t *of_source;       /* [source_words] the same of reverse */
-    bool *taken, *waiting;    /* [n] waiting: not taken, and beside one that is */
+    bool *taken, *waiting;    /* [n] waiting: not taken, and next to one that is */
     bool *source_linked, *target_linked; /* [words] have a link that is taken */
     int64_t low, high;        /* waiting ones lie in [low, high) */
 };
@@ -50,7 +50,7 @@ static int64_t find(const struct grid *g, int64_t i, int64_t j)
     return g->forward[j] == i ? g->of_target[j] : g->reverse[i] == j ? g->of_source[i] : -1;
 }
 
-/* Links in their order: those of forward are counted by source, and that of reverse goes in among them. */
+/* The links in order: those of forward are sorted by source by counting, and that of reverse is inserted among them. */
 static void fill(struct grid *g, int32_t *next /* [source_words + 1] */)
 {
     memset(next, 0, (size_t)(g->source_words + 1) * sizeof *next);
@@ -105,8 +105,8 @@ static void take_intersection(struct grid *g)
             take(g, g->of_target[j]);
 }
 
-/* Rounds over the union. What is not beside a link taken cannot be taken, and of those that are, a round needs only to see
- * the ones that came to be so in it, further on, or since it passed them. */
+/* Rounds over the union. A link can only be taken if it is next to one that is taken; and a round need only look at links that
+ * became so since the last round passed them. */
 static void grow(struct grid *g)
 {
     while (g->low < g->high) {
@@ -119,7 +119,7 @@ static void grow(struct grid *g)
             if (!g->source_linked[g->links[at].source] || !g->target_linked[g->links[at].target])
                 take(g, at);
         }
-        /* Those beside the last one taken that are before it, if any, wait for the next round. */
+        /* Links before the last one taken that are next to it wait for the next round. */
         while (g->high > g->low && !g->waiting[g->high - 1])
             g->high--;
         while (g->low < g->high && !g->waiting[g->low])

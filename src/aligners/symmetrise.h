@@ -4,11 +4,11 @@
  * word at most one target word (`reverse`).
  *
  *   forward, reverse      the links of one direction
- *   intersection, union   those of both, those of any
- *   grow-diag             the intersection, and round by round each link of the union that is beside a link taken, by an edge
- *                         or a corner of the matrix, while one of its words has none (Och and Ney 2003; Koehn et al. 2003)
- *   grow-diag-final       and then those of forward, then of reverse, of which one word has no link yet
- *   grow-diag-final-and   and then those of which both words have none
+ *   intersection, union   links in both, links in either
+ *   grow-diag             the intersection, and round by round each link of the union that is next to a link taken, by an edge
+ *                         or a corner of the matrix, if one of its words has none (Och and Ney 2003; Koehn et al. 2003)
+ *   grow-diag-final       and then the links of forward, then of reverse, of which at least one word has no link yet
+ *   grow-diag-final-and   and then those of which both words have no link yet
  *
  * The papers do not specify the order in which links are visited, which matters for links that exclude one another. Here, as in
  * fast_align's atools, a round visits the union by source, then target, and a link that is taken counts immediately. (symal of
@@ -24,8 +24,9 @@ typedef enum {
 enum { XLM_SYMMETRISATIONS = XLM_GROW_DIAG_FINAL_AND + 1 };
 
 const char *xlm_symmetrisation_name(xlm_symmetrisation how);
-/* False when there is none of that name; `all` names them all, for messages: "forward, reverse, ...". */
+/* False if there is none of this name. */
 bool xlm_symmetrisation_find(const char *name, xlm_symmetrisation *how);
+/* All names, for messages: "forward, reverse, ...". */
 const char *xlm_symmetrisation_names(void);
 
 /* [in] forward: [target_words] source word or -1; reverse: [source_words] target word or -1. [out] links: room for source_words +

@@ -1,11 +1,11 @@
-/* xlm-mpi: one numbering of the words that all ranks have. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: one numbering of the words of all ranks. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/word_numbers.h"
 
 #include <string.h>
 
 #include "base/rng.h"
 
-/* A word on its way to its owner: this, then its bytes. */
+/* A word as it is sent to its owner: this, then its bytes. */
 struct header {
     uint64_t digest;
     uint64_t size;
@@ -56,7 +56,7 @@ static GByteArray *pack(char *const *texts, int64_t n, int ranks, int64_t *order
     return all;
 }
 
-/* What came in as entries; how many of each rank. */
+/* What was received, as entries, and the number from each rank. */
 static GArray *unpack(const char *bytes, const int64_t *received, int ranks, int64_t *entries)
 {
     GArray *all = g_array_new(FALSE, FALSE, sizeof(struct entry));

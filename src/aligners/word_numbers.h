@@ -15,10 +15,9 @@ typedef struct xlm_word_numbers {
     GPtrArray *texts; /* of the words that this rank owns, in order of their numbers */
 } xlm_word_numbers;
 
-/* Collective. texts: n words, as UTF-8; the same one may be there more than once. */
+/* Collective. texts: n words, UTF-8; they may repeat. */
 xlm_word_numbers *xlm_word_numbers_new(const xlm_comm *comm, char *const *texts, int64_t n);
-/* Less than, equal to, or greater than 0 if the number of the first word is less than, equal to, or greater than that of the
- * second. */
+/* Compares the numbers of two words like strcmp(). */
 int xlm_word_numbers_compare(const char *a, const char *b);
 void xlm_word_numbers_free(xlm_word_numbers *numbers); /* NULL is allowed */
 

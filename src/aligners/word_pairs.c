@@ -1,7 +1,8 @@
-/* xlm-mpi: pairs of words that meet in a sentence pair. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: pairs of words that occur in a sentence pair. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/word_pairs.h"
 
 #include <omp.h>
+#include <string.h>
 
 /* Where the source words of some sentence pairs are: occurrences of word e are [first[e], first[e + 1]). */
 struct occurrences {
@@ -35,16 +36,7 @@ static void free_occurrences(struct occurrences *o)
     g_free(o->position);
 }
 
-/* For each target word the source word that it was last seen with. */
-static int32_t *new_marks(int32_t types)
-{
-    int32_t *marks = g_new(int32_t, types);
-    for (int32_t f = 0; f < types; f++)
-        marks[f] = -1;
-    return marks;
-}
-
-/* Different target words in the sentence pairs of source word e: their number, and when `out` is not NULL the words. */
+/* The number of different target words in the sentence pairs of source word e. [out] out: these words; may be NULL. */
 static int64_t meet(const xlm_bitext *b, const struct occurrences *o, int32_t e, int32_t *marks, int32_t mark, int32_t *out)
 {
     const xlm_bitext_side *target = &b->side[1];
@@ -72,7 +64,10 @@ static void find_pairs(xlm_word_pairs *p, const xlm_bitext *b)
     p->rows = g_new0(int64_t, types + 1);
     #pragma omp parallel
     {
-        g_autofree int32_t *marks = new_marks(b->side[1].types);
+        /* For each target word the source word that it was last seen with, -1 at first. */
+        const size_t marks_size = sizeof(int32_t) * (size_t)b->side[1].types;
+        g_autofree int32_t *marks = g_malloc(marks_size);
+        memset(marks, -1, marks_size);
         #pragma omp for schedule(dynamic, 16)
         for (int32_t e = 0; e < types; e++)
             p->rows[e + 1] = meet(b, &o, e, marks, e, NULL);
@@ -83,8 +78,7 @@ static void find_pairs(xlm_word_pairs *p, const xlm_bitext *b)
             p->n = p->rows[types];
             p->targets = g_new(int32_t, p->n);
         }
-        for (int32_t f = 0; f < b->side[1].types; f++)
-            marks[f] = -1;
+        memset(marks, -1, marks_size);
         #pragma omp for schedule(dynamic, 16)
         for (int32_t e = 0; e < types; e++)
             meet(b, &o, e, marks, e, p->targets + p->rows[e]);
@@ -92,7 +86,7 @@ static void find_pairs(xlm_word_pairs *p, const xlm_bitext *b)
     free_occurrences(&o);
 }
 
-/* Cells of sentence pairs [from, to), word by word: the numbers of its pairs are looked up in an array while it lasts. */
+/* Fill the cells of sentence pairs [from, to), source word by source word, for which an array has the numbers of its pairs. */
 static void fill_cells(const xlm_word_pairs *p, const xlm_bitext *b, int64_t from, int64_t to)
 {
     const xlm_bitext_side *source = &b->side[0], *target = &b->side[1];

@@ -1,8 +1,8 @@
-/* xlm-mpi: pairs of words that meet in a sentence pair. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: pairs of words that occur in a sentence pair. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A source word e and a target word f that are in one sentence pair at least have a number, which tables of translation are
- * indexed by. For each sentence pair of n and m words, the cells [m x n] say for target word j and source word i which number
- * their words have. */
+ * A source word e and a target word f that occur together in at least one sentence pair have a number, which is the index of
+ * translation tables. For each sentence pair of n and m words, the cells [m x n] have the number of the pair of target word j and
+ * source word i. */
 #ifndef XLM_ALIGNERS_WORD_PAIRS_H
 #define XLM_ALIGNERS_WORD_PAIRS_H
 
@@ -13,11 +13,11 @@ typedef struct xlm_word_pairs {
     int64_t n;          /* different pairs of words */
     int64_t *rows;      /* [source types + 1] pairs of source word e are rows[e] … rows[e + 1] */
     int32_t *targets;   /* [n] the target word of each */
-    int64_t *offsets;   /* [sentence pairs + 1] where their cells begin */
+    int64_t *offsets;   /* [sentence pairs + 1] where the cells of each begin */
     xlm_large_array cells; /* uint32_t [offsets[sentence pairs]] */
 } xlm_word_pairs;
 
-/* For this rank's text, with OpenMP threads. scratch: a directory for the cells when they would take more than `memory` bytes.
+/* For this rank's text, with OpenMP threads. scratch: a directory for the cells if they would take more than `memory` bytes.
  * EX_UNAVAILABLE when there are more than 2^32 pairs; EX_OSERR, EX_CANTCREAT, EX_IOERR. Not collective. xlm_word_pairs_free. */
 bool xlm_word_pairs_make(xlm_word_pairs *pairs, const xlm_bitext *bitext, int64_t memory, const char *scratch, GError **error);
 void xlm_word_pairs_free(xlm_word_pairs *pairs); /* an empty one is allowed */

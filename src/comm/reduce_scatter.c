@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "comm/shards.h"
 
-/* Buckets under way at a time; tags that every MPI has, far more. */
+/* Number of buckets under way at a time; number of tags, far fewer than every MPI has. */
 enum { SLOTS = 16, TAGS = 32768 };
 
 /* A bucket under way. */
@@ -17,7 +17,7 @@ typedef struct slot {
 
 struct xlm_reduce_scatter {
     xlm_shards shards;
-    bool tree;             /* in the fixed order */
+    bool tree;             /* sum in the fixed order */
     bool half;             /* messages are bfloat16 */
     float *values;
     int64_t next;          /* the bucket to begin next; buckets are begun from the last to the first */
@@ -147,7 +147,7 @@ static void add_arrived(xlm_reduce_scatter *r, const slot *at)
         sum[i] += arrived[i];
 }
 
-/* A slot's message has arrived, or was sent: goes to the next level of the tree, or frees the slot. */
+/* A slot's message has arrived or was sent: go to the next level of the tree, or free the slot. */
 static void complete_message(xlm_reduce_scatter *r, int s)
 {
     slot *at = &r->slot[s];

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Large enough for the network, small enough that every rank has some buckets and few elements are more than another's. */
+/* Buckets are large enough for the network, and small enough that every rank has several, and about as much as the others. */
 enum { BUCKETS_A_RANK = 8, MAX_UNITS = 16 };
 
 int64_t xlm_shards_bucket(int64_t size, int ranks)

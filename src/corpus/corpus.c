@@ -28,6 +28,7 @@ struct xlm_corpus {
     int text_count[SPLITS];
     xlm_corpus_pairs *pairs[SPLITS];
     int pair_count[SPLITS];
+    GStringChunk *strings; /* names and paths of text and pairs */
     uint64_t digest;
 };
 
@@ -54,8 +55,7 @@ static int64_t rows_of(const xlm_store *store, const char *path, xlm_array array
     return xlm_store_shape(store, path, &array, error) ? (int64_t)array.rows : -1;
 }
 
-/* Check that the numbers of sentences are right, and that offsets lead from the first token to the last. offsets: their
- * number. */
+/* Check that numbers of sentences are right, and that offsets, so many, lead from the first token to the last. */
 static bool check_text(const xlm_store *store, const xlm_corpus_text *text, int64_t offsets, GError **error)
 {
     uint64_t ends[2] = {0, 0};
@@ -92,9 +92,10 @@ static bool open_text(xlm_corpus *corpus, xlm_split split, int language, GError 
     const xlm_store *store = corpus->store;
     const char *name = xlm_vocabulary_language_names(corpus->vocabulary)[language];
     g_autofree char *group = g_strdup_printf("/%s/text/%s", split_names[split], name);
+    g_autofree char *tokens = g_strconcat(group, "/tokens", NULL), *sentences = g_strconcat(group, "/offsets", NULL);
     xlm_corpus_text text = {.language = name, .language_id = language,
-                            .tokens_path = g_strconcat(group, "/tokens", NULL),
-                            .offsets_path = g_strconcat(group, "/offsets", NULL)};
+                            .tokens_path = g_string_chunk_insert(corpus->strings, tokens),
+                            .offsets_path = g_string_chunk_insert(corpus->strings, sentences)};
     bool good = true;
     if (xlm_store_has(store, group)) {
         const int64_t offsets = rows_of(store, text.offsets_path, offsets_of(0), error);
@@ -104,12 +105,8 @@ static bool open_text(xlm_corpus *corpus, xlm_split split, int language, GError 
                xlm_store_get_int(store, group, "monolingual_sentences", &text.monolingual_sentences, error) &&
                check_text(store, &text, offsets, error);
     }
-    if (good && text.sentences > 0) {
+    if (good && text.sentences > 0)
         corpus->text[split][corpus->text_count[split]++] = text;
-        return true;
-    }
-    g_free(text.tokens_path);
-    g_free(text.offsets_path);
     return good;
 }
 
@@ -136,7 +133,8 @@ static bool open_pair(xlm_corpus *corpus, xlm_split split, const char *name, con
                                  xlm_store_path(store), links, a == NULL ? source : target);
         else
             corpus->pairs[split][corpus->pair_count[split]++] =
-                (xlm_corpus_pairs){g_strdup(name), a, b, pairs, g_steal_pointer(&links)};
+                (xlm_corpus_pairs){g_string_chunk_insert(corpus->strings, name), a, b, pairs,
+                                   g_string_chunk_insert(corpus->strings, links)};
     }
     return good;
 }
@@ -180,6 +178,7 @@ xlm_corpus *xlm_corpus_open(const char *path, GError **error)
         return NULL;
     g_autoptr(xlm_corpus) corpus = g_new0(xlm_corpus, 1);
     corpus->store = store;
+    corpus->strings = g_string_chunk_new(1024);
     if (xlm_store_check_format(store, XLM_CORPUS_FORMAT, XLM_CORPUS_VERSION, "a corpus", "xlm_prep", error) &&
         (corpus->vocabulary = xlm_vocabulary_load(store, "/vocabulary", error)) != NULL &&
         open_split(corpus, XLM_TRAIN, error) && open_split(corpus, XLM_HELD_OUT, error)) {
@@ -194,17 +193,10 @@ void xlm_corpus_close(xlm_corpus *corpus)
     if (corpus == NULL)
         return;
     for (int split = 0; split < SPLITS; split++) {
-        for (int i = 0; i < corpus->text_count[split]; i++) {
-            g_free(corpus->text[split][i].tokens_path);
-            g_free(corpus->text[split][i].offsets_path);
-        }
-        for (int i = 0; i < corpus->pair_count[split]; i++) {
-            g_free((char *)corpus->pairs[split][i].name);
-            g_free(corpus->pairs[split][i].links_path);
-        }
         g_free(corpus->text[split]);
         g_free(corpus->pairs[split]);
     }
+    g_string_chunk_free(corpus->strings);
     xlm_vocabulary_free(corpus->vocabulary);
     xlm_store_close(corpus->store);
     g_free(corpus);

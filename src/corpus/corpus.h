@@ -35,7 +35,7 @@ typedef struct xlm_corpus_text {
     const char *language;
     int language_id;
     int64_t sentences, monolingual_sentences, tokens;
-    char *tokens_path, *offsets_path; /* of the datasets in the file */
+    const char *tokens_path, *offsets_path; /* of the datasets in the file */
 } xlm_corpus_text;
 
 /* The pairs of sentences of two languages in one split. */
@@ -43,7 +43,7 @@ typedef struct xlm_corpus_pairs {
     const char *name; /* "de-en" */
     const xlm_corpus_text *source, *target;
     int64_t pairs;
-    char *links_path;
+    const char *links_path;
 } xlm_corpus_pairs;
 
 typedef enum { XLM_TRAIN, XLM_HELD_OUT } xlm_split;

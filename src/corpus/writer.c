@@ -10,12 +10,12 @@ static const char *const split_descriptions[SPLITS] = {
     [XLM_HELD_OUT] = "text to evaluate on: no sentence of it, and no given translation of one, is in /train"};
 
 struct text {
-    char *group, *tokens_path, *offsets_path;
+    const char *group, *tokens_path, *offsets_path;
     int64_t sentences, monolingual_sentences, tokens;
 };
 
 struct links {
-    char *group, *path;
+    const char *group, *path;
     int64_t pairs;
 };
 
@@ -26,8 +26,9 @@ struct xlm_corpus_writer {
     bool wide; /* tokens of 32 bits */
     struct text *text[SPLITS];   /* [languages] */
     struct links *links[SPLITS]; /* [pairs] */
-    GArray *narrow;              /* uint16_t, scratch: tokens that are written next */
-    GArray *ends;                /* uint64_t, scratch: offsets that are written next */
+    GArray *narrow;              /* uint16_t, scratch: tokens to be written */
+    GArray *ends;                /* uint64_t, scratch: offsets to be written */
+    GStringChunk *paths;         /* of groups and datasets */
 };
 
 xlm_store *xlm_corpus_writer_store(xlm_corpus_writer *writer) { return writer->store; }
@@ -37,12 +38,20 @@ static bool describe(xlm_store *store, const char *path, const char *description
     return xlm_store_set_text(store, path, "description", description, error);
 }
 
+/* GROUP/NAME, which lives as long as the writer. */
+static const char *make_path(xlm_corpus_writer *writer, const char *group, const char *name)
+{
+    g_autofree char *path = g_strconcat(group, "/", name, NULL);
+    return g_string_chunk_insert(writer->paths, path);
+}
+
 static bool create_text(xlm_corpus_writer *writer, int split, int language, const char *name, GError **error)
 {
     struct text *text = &writer->text[split][language];
-    text->group = g_strdup_printf("/%s/text/%s", xlm_split_name(split), name);
-    text->tokens_path = g_strconcat(text->group, "/tokens", NULL);
-    text->offsets_path = g_strconcat(text->group, "/offsets", NULL);
+    g_autofree char *group = g_strdup_printf("/%s/text/%s", xlm_split_name(split), name);
+    text->group = g_string_chunk_insert(writer->paths, group);
+    text->tokens_path = make_path(writer, text->group, "tokens");
+    text->offsets_path = make_path(writer, text->group, "offsets");
     xlm_store *store = writer->store;
     const int flags = XLM_STORE_CHUNKED | XLM_STORE_CHECKED | XLM_STORE_GROWING;
     const uint64_t none = 0, one = 1, zero = 0;
@@ -60,8 +69,9 @@ static bool create_links(xlm_corpus_writer *writer, int split, int pair, const c
                          GError **error)
 {
     struct links *links = &writer->links[split][pair];
-    links->group = g_strdup_printf("/%s/parallel/%s-%s", xlm_split_name(split), source, target);
-    links->path = g_strconcat(links->group, "/links", NULL);
+    g_autofree char *group = g_strdup_printf("/%s/parallel/%s-%s", xlm_split_name(split), source, target);
+    links->group = g_string_chunk_insert(writer->paths, group);
+    links->path = make_path(writer, links->group, "links");
     const uint64_t none[2] = {0, 2};
     return xlm_store_dataset(writer->store, links->path, XLM_I64, 2, none,
                              XLM_STORE_CHUNKED | XLM_STORE_CHECKED | XLM_STORE_GROWING, error) &&
@@ -82,8 +92,7 @@ static bool create_groups(xlm_corpus_writer *writer, const char *const *language
             if (!create_links(writer, split, i, languages[pairs[i][0]], languages[pairs[i][1]], error))
                 return false;
         g_autofree char *group = g_strconcat("/", xlm_split_name(split), NULL);
-        const bool done = describe(writer->store, group, split_descriptions[split], error);
-        if (!done)
+        if (!describe(writer->store, group, split_descriptions[split], error))
             return false;
     }
     return true;
@@ -101,6 +110,7 @@ xlm_corpus_writer *xlm_corpus_writer_create(const xlm_comm *comm, const char *pa
     writer->languages = n;
     writer->pairs = pair_count;
     writer->wide = subwords > 65536;
+    writer->paths = g_string_chunk_new(1024);
     writer->narrow = g_array_new(FALSE, FALSE, sizeof(uint16_t));
     writer->ends = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     for (int split = 0; split < SPLITS; split++) {
@@ -197,18 +207,10 @@ static bool write_counts(xlm_corpus_writer *writer, GError **error)
 static void free_writer(xlm_corpus_writer *writer)
 {
     for (int split = 0; split < SPLITS; split++) {
-        for (int i = 0; i < writer->languages; i++) {
-            g_free(writer->text[split][i].group);
-            g_free(writer->text[split][i].tokens_path);
-            g_free(writer->text[split][i].offsets_path);
-        }
-        for (int i = 0; i < writer->pairs; i++) {
-            g_free(writer->links[split][i].group);
-            g_free(writer->links[split][i].path);
-        }
         g_free(writer->text[split]);
         g_free(writer->links[split]);
     }
+    g_string_chunk_free(writer->paths);
     g_array_free(writer->narrow, TRUE);
     g_array_free(writer->ends, TRUE);
     g_free(writer);

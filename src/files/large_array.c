@@ -1,4 +1,5 @@
 /* xlm-mpi: arrays too large for the heap, in memory or in a scratch file. SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "files/large_array.h"
 
 #include <errno.h>
@@ -7,20 +8,34 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Create a file of this size without a name. Returns its descriptor, or -1 with an error. */
+/* A file without a name. Returns its descriptor; -1 with errno. */
+static int open_scratch(const char *directory)
+{
+    int file = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+        return file;
+    /* The file system has no files without a name: the name is removed at once. */
+    g_autofree char *path = g_build_filename(directory, "xlm-scratch-XXXXXX", NULL);
+    file = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
+    if (file >= 0)
+        g_unlink(path);
+    return file;
+}
+
+/* A scratch file of this size. Returns its descriptor, or -1 with an error. */
 static int make_file(size_t size, const char *directory, GError **error)
 {
-    g_autofree char *path = g_build_filename(directory, "xlm-scratch-XXXXXX", NULL);
-    const int file = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
+    const int file = open_scratch(directory);
     if (file < 0) {
-        xlm_error_set(error, EX_CANTCREAT, "%s: making a scratch file: %s", directory, g_strerror(errno));
+        xlm_error_set(error, EX_CANTCREAT, "%s: making a scratch file: %s; name another directory with --scratch", directory,
+                      g_strerror(errno));
         return -1;
     }
-    g_unlink(path);
     const int failure = posix_fallocate(file, 0, (off_t)size);
     if (failure == 0)
         return file;
-    xlm_error_set(error, EX_IOERR, "%s: a scratch file of %zu bytes: %s", directory, size, g_strerror(failure));
+    xlm_error_set(error, EX_IOERR, "%s: a scratch file of %zu bytes: %s; give more --memory, or name another directory with "
+                  "--scratch", directory, size, g_strerror(failure));
     close(file);
     return -1;
 }

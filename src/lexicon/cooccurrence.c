@@ -13,10 +13,7 @@ double xlm_cooccurrence_weight(const char *weights, int64_t r)
     return strcmp(weights, "even") == 0 ? 1 : NAN;
 }
 
-char *xlm_cooccurrence_language_path(const char *language, const char *what)
-{
-    return g_strdup_printf("/by_language/%s%s%s", language, what[0] != '\0' ? "/" : "", what);
-}
+char *xlm_cooccurrence_group(const char *language) { return g_strconcat("/by_language/", language, NULL); }
 
 /* ---- opening ---- */
 
@@ -56,7 +53,7 @@ static bool read_attributes(xlm_cooccurrence *t, GError **error)
 
 static xlm_array offsets_of(const xlm_cooccurrence *t) { return (xlm_array){XLM_U64, (uint64_t)t->vocabulary + 1, 0}; }
 
-/* Do offsets, columns and counts below a group fit one another? width: 0 when counts have one dimension. *number: entries. */
+/* Check that offsets, columns and counts of a group match. width: 0 if counts have one dimension. *number: of entries. */
 static bool check_matrix(const xlm_cooccurrence *t, const char *group, uint64_t width, int64_t *number, GError **error)
 {
     g_autofree char *offsets = g_strconcat(group, "/offsets", NULL), *columns = g_strconcat(group, "/columns", NULL);
@@ -85,7 +82,7 @@ static bool read_languages(xlm_cooccurrence *t, GError **error)
     t->language_entries = g_new0(int64_t, n);
     int64_t sum = 0;
     for (int l = 0; l < t->languages; l++) {
-        g_autofree char *group = xlm_cooccurrence_language_path(t->language_names[l], "");
+        g_autofree char *group = xlm_cooccurrence_group(t->language_names[l]);
         bool good = true;
         if (xlm_store_has(t->store, group)) {
             good = xlm_store_get_int(t->store, group, "tokens", &t->language_tokens[l], error) &&
@@ -135,7 +132,7 @@ void xlm_cooccurrence_close(xlm_cooccurrence *table)
 
 /* ---- rows ---- */
 
-/* offsets[last - first + 1] as the file has them, and columns of rows [first, last), checked. */
+/* offsets[last - first + 1] as in the file, and the columns of rows [first, last), both checked. */
 static bool read_rows(const xlm_cooccurrence *t, const char *group, int64_t first, int64_t last, uint64_t *offsets,
                       uint32_t **columns, GError **error)
 {
@@ -215,8 +212,8 @@ bool xlm_cooccurrence_scan(const xlm_cooccurrence *table, xlm_cooccurrence_visit
     return good;
 }
 
-/* At one distance a token is the first of one pair, and the sum of all pairs is at most twice the tokens: so sums of counts that
- * have been checked do not overflow. */
+/* At each distance a token is the first of at most one pair, and so the counts of all pairs sum to at most twice the number of
+ * tokens. Sums of checked counts do not overflow. */
 static bool check_counts(const xlm_cooccurrence *t, int language, const uint64_t *counts, int64_t n, GError **error)
 {
     const uint64_t max_count = 2 * (uint64_t)t->language_tokens[language];
@@ -234,9 +231,8 @@ bool xlm_cooccurrence_read_language(const xlm_cooccurrence *table, int language,
                                     int64_t *n, GError **error)
 {
     const int width = (int)table->rule.window;
-    const char *name = table->language_names[language];
-    g_autofree char *group = xlm_cooccurrence_language_path(name, "");
-    g_autofree char *counts_path = xlm_cooccurrence_language_path(name, "counts");
+    g_autofree char *group = xlm_cooccurrence_group(table->language_names[language]);
+    g_autofree char *counts_path = g_strconcat(group, "/counts", NULL);
     g_autofree uint64_t *offsets = g_new(uint64_t, last - first + 1), *counts = NULL;
     g_autofree uint32_t *columns = NULL;
     *words = NULL;

@@ -6,7 +6,7 @@
  *
  * n_l,r(i, j): how often j occurs r tokens before or after i within a sentence of language l, an integer; w_r = 1/(r + 1) or as
  * `weights` says; c_l = tokens of the largest language / tokens of l, or 1. X and n are symmetric: an entry is stored once, in
- * the row of the smaller id. For i = j both tokens are the centre of a window once, so two neighbours that are equal count 2.
+ * the row of the smaller id. For i = j each of the two tokens is the centre of a window once, so two equal neighbours count 2.
  *
  * Layout of cooc.h5, as xlm_cooc writes it (V subwords, L languages, E entries of all languages together, E_l of one):
  *
@@ -25,8 +25,8 @@
  *   /by_language/<l>/offsets [V+1], columns [E_l], counts [E_l x window] u32 or u64: n_l,r(i, j); attributes of the group:
  *                            language, tokens, factor (c_l)
  *
- * The integers are what more text is added to; all else follows from them, so a file does not depend on how many ranks made it,
- * nor on whether its text was counted at once or in several runs. */
+ * More text is added to the integers, and all else follows from them; so a file does not depend on the number of ranks, nor on
+ * whether its text was counted at once or in several runs. */
 #ifndef XLM_LEXICON_COOCCURRENCE_H
 #define XLM_LEXICON_COOCCURRENCE_H
 
@@ -36,7 +36,7 @@
 #define XLM_COOCCURRENCE_FORMAT "xlm-mpi co-occurrence"
 enum { XLM_COOCCURRENCE_VERSION = 1, XLM_COOCCURRENCE_MAX_WINDOW = 64 };
 
-/* What X is made of. */
+/* How X is computed. */
 typedef struct xlm_cooccurrence_rule {
     int64_t window;                     /* 1 … XLM_COOCCURRENCE_MAX_WINDOW */
     const char *weights, *factors;      /* see above; constants */
@@ -57,11 +57,11 @@ typedef struct xlm_cooccurrence {
     int64_t *language_tokens; /* [languages]; 0: no text */
     int64_t *language_entries; /* [languages] pairs that occur in the language */
     char **inputs;            /* NULL-terminated */
-    char *texts[2];           /* owns what the rule points to */
+    char *texts[2];           /* the texts that the rule points to */
 } xlm_cooccurrence;
 
-/* Open and check a file; not collective. Shapes, offsets' ends and attributes are checked here, offsets and columns when they are
- * read. EX_NOINPUT, EX_DATAERR. xlm_cooccurrence_close. */
+/* Open and check a file; not collective. Shapes, attributes, and the first and last offset are checked here, all offsets, columns
+ * and counts when they are read. EX_NOINPUT, EX_DATAERR. xlm_cooccurrence_close. */
 xlm_cooccurrence *xlm_cooccurrence_open(const char *path, GError **error);
 void xlm_cooccurrence_close(xlm_cooccurrence *table); /* NULL is allowed */
 
@@ -77,7 +77,7 @@ bool xlm_cooccurrence_scan(const xlm_cooccurrence *table, xlm_cooccurrence_visit
  * where there are none. EX_DATAERR. */
 bool xlm_cooccurrence_read_language(const xlm_cooccurrence *table, int language, int64_t first, int64_t last, uint64_t **words,
                                     int64_t *n, GError **error);
-/* [vocabulary + 1]: where the rows begin, in an order that is checked when they are read; g_free. NULL with EX_DATAERR. */
+/* [vocabulary + 1]: where the rows begin; that they ascend is checked when rows are read. g_free. NULL with EX_DATAERR. */
 uint64_t *xlm_cooccurrence_read_offsets(const xlm_cooccurrence *table, GError **error);
 /* [vocabulary x languages] of /words/occurrences; [vocabulary] of /words/totals; [vocabulary] subwords, NULL-terminated
  * (g_strfreev). NULL with EX_DATAERR. */
@@ -85,7 +85,7 @@ int64_t *xlm_cooccurrence_read_occurrences(const xlm_cooccurrence *table, GError
 double *xlm_cooccurrence_read_totals(const xlm_cooccurrence *table, GError **error);
 char **xlm_cooccurrence_read_words(const xlm_cooccurrence *table, GError **error);
 
-/* Where things are in the file. g_free. what: "offsets", "columns", "counts", or "" for the group. */
-char *xlm_cooccurrence_language_path(const char *language, const char *what);
+/* The path of a language's group in the file. g_free. */
+char *xlm_cooccurrence_group(const char *language);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "base/log.h"
 #include "base/progress.h"
-#include "corpus/corpus.h"
 #include "files/path.h"
 #include "lexicon/cooccurrence_write.h"
+#include "lexicon/frequency.h"
 #include "lexicon/pair_counter.h"
 
 struct counting {
@@ -15,7 +15,7 @@ struct counting {
     const xlm_cooccurrence_options *options;
     xlm_cooccurrence_rule rule;
     xlm_corpus *corpus;
-    xlm_cooccurrence *table; /* that is added to; NULL for none */
+    xlm_cooccurrence *table; /* an earlier one that is added; NULL: none */
     const xlm_vocabulary *vocabulary;
     int64_t size; /* of the vocabulary */
     int languages;
@@ -31,35 +31,24 @@ struct counting {
 
 /* ---- which subwords, which rows ---- */
 
-struct ranked {
-    int64_t count;
-    int32_t id;
-};
-
-static gint by_count(gconstpointer a, gconstpointer b)
-{
-    const struct ranked *x = a, *y = b;
-    return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->id > y->id) - (x->id < y->id);
-}
-
-/* By the counts of the vocabulary, so that another corpus of the same vocabulary has the same subwords. */
+/* By the counts in the vocabulary, so that all corpora of one vocabulary have the same subwords. */
 static void choose_subwords(struct counting *c)
 {
     const int64_t *counts = xlm_vocabulary_counts(c->vocabulary);
-    g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(struct ranked));
+    g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(xlm_frequency));
     for (int32_t id = 0; id < c->size; id++)
         if (!xlm_vocabulary_is_special(c->vocabulary, id) && counts[id] >= c->rule.min_count) {
-            const struct ranked entry = {counts[id], id};
+            const xlm_frequency entry = {id, counts[id]};
             g_array_append_val(list, entry);
         }
-    g_array_sort(list, by_count);
+    xlm_frequency_sort(list);
     const guint n = c->rule.max_vocabulary > 0 && c->rule.max_vocabulary < list->len ? (guint)c->rule.max_vocabulary : list->len;
     for (guint i = 0; i < n; i++)
-        c->counted[g_array_index(list, struct ranked, i).id] = true;
+        c->counted[g_array_index(list, xlm_frequency, i).id] = true;
 }
 
-/* About how many records the rows have: an occurrence meets a subword of a larger id, which is the column, as often as such
- * subwords occur, and meets each of them once at most as a new one. */
+/* Estimate the number of records of each row: an occurrence has a subword with a larger id, which is the column, near it as often
+ * as such subwords occur, and a row has at most one record for each of them. */
 static void weigh_rows(struct counting *c)
 {
     const int64_t *counts = xlm_vocabulary_counts(c->vocabulary);
@@ -93,7 +82,7 @@ static void cut_rows(const struct counting *c, int64_t first, int64_t last, int 
 
 /* ---- counting this rank's part of a text ---- */
 
-/* The sentence in which token `token` lies, or the first after it. -1 with an error. */
+/* The first sentence that begins at or after token `token`. -1 with an error. */
 static int64_t find_sentence(const struct counting *c, const xlm_corpus_text *text, int64_t token, GError **error)
 {
     int64_t low = 0, high = text->sentences;
@@ -110,7 +99,7 @@ static int64_t find_sentence(const struct counting *c, const xlm_corpus_text *te
     return low;
 }
 
-/* Ids on their way to the counter: sentences with `window` places that are not counted between them. */
+/* Ids for the counter: sentences, with `window` uncounted places between them. */
 enum { LINE = 1 << 20 };
 struct line_of_ids {
     xlm_pair_counter *counter;
@@ -224,9 +213,8 @@ static bool count_language(struct counting *c, int language, xlm_pair_runs *runs
 
 /* ---- from all ranks to the owners of rows ---- */
 
-/* This rank's records of rows [first, last), appended to `send`; their number. */
-static int64_t take_rows(const struct counting *c, const xlm_pair_runs *runs, int64_t first, int64_t last, GByteArray *send,
-                         GError **error)
+/* Append this rank's records of rows [first, last) to `send`. Returns their number. */
+static int64_t take_rows(const struct counting *c, const xlm_pair_runs *runs, int64_t first, int64_t last, GByteArray *send)
 {
     const guint size = (guint)(sizeof(uint64_t) * (size_t)(1 + c->rule.window));
     g_autofree uint64_t *record = g_malloc(size);
@@ -235,11 +223,11 @@ static int64_t take_rows(const struct counting *c, const xlm_pair_runs *runs, in
     xlm_pair_merge_add(merge, runs, 0, first, last);
     for (; xlm_pair_merge_sum(merge, record); n++)
         g_byte_array_append(send, (const guint8 *)record, size);
-    xlm_pair_merge_free(merge, error);
+    xlm_pair_merge_free(merge);
     return n;
 }
 
-/* To disk with the results when those of all languages together take more than an eighth of the memory. */
+/* Move the results to disk if those of all languages take more than an eighth of the memory. */
 static bool spill_results(struct counting *c, GError **error)
 {
     int64_t bytes = 0;
@@ -251,7 +239,7 @@ static bool spill_results(struct counting *c, GError **error)
     return good;
 }
 
-/* The records that came in, each sender's in order, and those of the table, added up: a run of the results. */
+/* Add up the records received, each sender's in order, and those of the table, as a run of the results. */
 static bool add_up(struct counting *c, int language, const uint64_t *in, const int64_t *received, int64_t first, int64_t last,
                    GError **error)
 {
@@ -275,7 +263,7 @@ static bool add_up(struct counting *c, int language, const uint64_t *in, const i
         xlm_pair_merge_add(merge, parts, 0, first, last);
         while (xlm_pair_merge_sum(merge, at))
             at += 1 + width;
-        xlm_pair_merge_free(merge, NULL);
+        xlm_pair_merge_free(merge);
         const int64_t records = (at - sums) / (1 + width);
         sums = g_renew(uint64_t, sums, records * (1 + width) + 1);
         xlm_pair_runs_add(c->results[language], sums, records);
@@ -285,8 +273,8 @@ static bool add_up(struct counting *c, int language, const uint64_t *in, const i
     return good;
 }
 
-/* In how many rounds a language is gathered: what a rank sends, receives and reads from the table at once is about a sixteenth of
- * the memory, of which there are four copies at times. Collective, the same on all ranks. */
+/* The number of rounds in which a language is gathered: what a rank sends, receives and reads from the table at once takes about
+ * a sixteenth of the memory; at times there are four copies. Collective, the same on all ranks. */
 static int64_t count_rounds(const struct counting *c, int language, int64_t records)
 {
     static const int64_t SMALLEST = 1 << 20, LARGEST = 1 << 27, MAX_ROUNDS = 1 << 16; /* bytes, rounds */
@@ -298,7 +286,7 @@ static int64_t count_rounds(const struct counting *c, int language, int64_t reco
     return MIN(rounds, MAX_ROUNDS);
 }
 
-/* All runs of a language to their owners. */
+/* Send all runs of a language to their owners. */
 static bool gather(struct counting *c, int language, const xlm_pair_runs *runs, GError **error)
 {
     const int ranks = c->comm->ranks;
@@ -311,19 +299,15 @@ static bool gather(struct counting *c, int language, const xlm_pair_runs *runs, 
     bool good = true;
     for (int64_t round = 0; round < rounds && good; round++) {
         g_autoptr(GByteArray) send = g_byte_array_new();
-        GError *failure = NULL;
         for (int r = 0; r < ranks; r++) {
             const int64_t *cut = cuts + r * (rounds + 1) + round;
-            numbers[r] = failure == NULL ? take_rows(c, runs, cut[0], cut[1], send, &failure) : 0;
+            numbers[r] = take_rows(c, runs, cut[0], cut[1], send);
         }
+        g_autofree void *in = xlm_comm_exchange(c->comm, send->data, numbers, size, received);
+        const int64_t *own = cuts + c->comm->rank * (rounds + 1) + round;
+        GError *failure = NULL;
+        add_up(c, language, in, received, own[0], own[1], &failure);
         good = xlm_comm_agree_on(c->comm, failure, error);
-        if (good) {
-            g_autofree void *in = xlm_comm_exchange(c->comm, send->data, numbers, size, received);
-            const int64_t *own = cuts + c->comm->rank * (rounds + 1) + round;
-            GError *trouble = NULL;
-            add_up(c, language, in, received, own[0], own[1], &trouble);
-            good = xlm_comm_agree_on(c->comm, trouble, error);
-        }
     }
     return good;
 }
@@ -358,7 +342,7 @@ static void settle_rule(struct counting *c)
                                       given->max_vocabulary >= 0 ? given->max_vocabulary : other->max_vocabulary};
 }
 
-/* What would be in vain after hours of counting is refused before. */
+/* Refuse now what would fail after hours of counting. */
 static bool check_places(const struct counting *c, GError **error)
 {
     const xlm_cooccurrence_options *o = c->options;

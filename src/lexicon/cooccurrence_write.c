@@ -34,7 +34,7 @@ static void find_factors(struct writing *w)
         w->factor[l] = largest && w->language_tokens[l] > 0 ? (double)largest_text / (double)w->language_tokens[l] : 1;
 }
 
-/* What a record of language l adds to X, without its factor. */
+/* What a record adds to X, before it is multiplied by the factor of its language. */
 static double weigh(const struct writing *w, const uint64_t *record)
 {
     double sum = 0;
@@ -45,7 +45,7 @@ static double weigh(const struct writing *w, const uint64_t *record)
 
 /* ---- matrices ---- */
 
-/* Entries of one matrix on their way into the file, a block at a time. */
+/* A matrix that is written to the file a block at a time. */
 struct matrix {
     char *offsets, *columns, *counts; /* paths */
     xlm_type count_type;
@@ -117,7 +117,7 @@ static void add_entry(const struct writing *w, struct matrix *m, uint64_t pair)
     m->row_entries[xlm_pair_row(pair) - w->record->first_row]++;
 }
 
-/* Collective: has any rank more to write? One whose reading failed has not. */
+/* Collective: has any rank more to write? */
 static bool more_on_any_rank(const struct writing *w, bool more)
 {
     int64_t any = more;
@@ -137,23 +137,23 @@ static void put_counts(struct matrix *m, const uint64_t *counts)
             ((uint64_t *)m->count_block)[m->n * m->width + r] = counts[r];
 }
 
-/* A pass over the records of this rank: do counts need 64 bits? What they add to the rows' totals: [V x window]. */
-static bool look_at_counts(const struct writing *w, int language, bool *wide, int64_t *sums, GError **error)
+/* Read the records of this rank. [out] wide: counts need 64 bits; sums: [V x window] what they add to the rows' totals. */
+static void look_at_counts(const struct writing *w, int language, int64_t *wide, int64_t *sums)
 {
     const int width = (int)w->record->rule.window;
     xlm_pair_merge *merge = xlm_pair_merge_new(width);
     xlm_pair_merge_add(merge, w->record->counts[language], 0, 0, w->vocabulary);
-    *wide = false;
+    *wide = 0;
     for (const uint64_t *record; (record = xlm_pair_merge_next(merge, NULL)) != NULL;) {
         const int64_t row = xlm_pair_row(record[0]), column = xlm_pair_column(record[0]);
         for (int r = 0; r < width; r++) {
-            *wide = *wide || record[1 + r] > UINT32_MAX;
+            *wide |= record[1 + r] > UINT32_MAX;
             sums[row * width + r] += (int64_t)record[1 + r];
             if (row != column)
                 sums[column * width + r] += (int64_t)record[1 + r];
         }
     }
-    return xlm_pair_merge_free(merge, error);
+    xlm_pair_merge_free(merge);
 }
 
 static void add_totals(struct writing *w, int language, const int64_t *sums)
@@ -178,36 +178,29 @@ static bool copy_counts(const struct writing *w, int language, struct matrix *m,
         any = more_on_any_rank(w, record != NULL);
         good = write_block(w, m, error);
     }
-    GError *failure = NULL;
-    xlm_pair_merge_free(merge, &failure);
-    return xlm_comm_agree_on(w->comm, failure, good ? error : NULL) && good;
+    xlm_pair_merge_free(merge);
+    return good;
 }
 
 static bool write_language(struct writing *w, int language, GError **error)
 {
     const int64_t width = w->record->rule.window;
     const char *name = xlm_vocabulary_language_names(w->record->vocabulary)[language];
-    g_autofree char *group = xlm_cooccurrence_language_path(name, "");
-    int64_t *sums = g_new0(int64_t, w->vocabulary * width), wide = 0;
-    bool wide_here = false;
-    GError *failure = NULL;
-    look_at_counts(w, language, &wide_here, sums, &failure);
-    bool good = xlm_comm_agree_on(w->comm, failure, error);
-    struct matrix m = {0};
-    if (good) {
-        wide = wide_here;
-        xlm_comm_max_int64(w->comm, &wide, 1);
-        xlm_comm_sum_int64(w->comm, sums, w->vocabulary * width);
-        add_totals(w, language, sums);
-        good = begin_matrix(w, &m, group, wide != 0 ? XLM_U64 : XLM_U32, width, true,
-                            xlm_pair_runs_records(w->record->counts[language]), error) &&
-               copy_counts(w, language, &m, error) && end_matrix(w, &m, error) &&
-               xlm_store_set_text(w->store, group, "language", name, error) &&
-               xlm_store_set_int(w->store, group, "tokens", w->language_tokens[language], error) &&
-               xlm_store_set_real(w->store, group, "factor", w->factor[language], error);
-    }
+    g_autofree char *group = xlm_cooccurrence_group(name);
+    g_autofree int64_t *sums = g_new0(int64_t, w->vocabulary * width);
+    int64_t wide;
+    struct matrix m;
+    look_at_counts(w, language, &wide, sums);
+    xlm_comm_max_int64(w->comm, &wide, 1);
+    xlm_comm_sum_int64(w->comm, sums, w->vocabulary * width);
+    add_totals(w, language, sums);
+    const bool good = begin_matrix(w, &m, group, wide != 0 ? XLM_U64 : XLM_U32, width, true,
+                                   xlm_pair_runs_records(w->record->counts[language]), error) &&
+                      copy_counts(w, language, &m, error) && end_matrix(w, &m, error) &&
+                      xlm_store_set_text(w->store, group, "language", name, error) &&
+                      xlm_store_set_int(w->store, group, "tokens", w->language_tokens[language], error) &&
+                      xlm_store_set_real(w->store, group, "factor", w->factor[language], error);
     free_matrix(&m);
-    g_free(sums);
     return good;
 }
 
@@ -222,18 +215,19 @@ static xlm_pair_merge *merge_languages(const struct writing *w)
     return merge;
 }
 
-/* Pairs that any language has. */
-static bool count_entries(const struct writing *w, int64_t *entries, GError **error)
+/* Count the pairs that occur in any language. */
+static int64_t count_entries(const struct writing *w)
 {
     xlm_pair_merge *merge = merge_languages(w);
     uint64_t last = UINT64_MAX; /* no pair: a column is below 2^31 */
-    *entries = 0;
+    int64_t entries = 0;
     for (const uint64_t *record; (record = xlm_pair_merge_next(merge, NULL)) != NULL; last = record[0])
-        *entries += record[0] != last;
-    return xlm_pair_merge_free(merge, error);
+        entries += record[0] != last;
+    xlm_pair_merge_free(merge);
+    return entries;
 }
 
-/* X in blocks. Records of one pair come in the order of languages, so the sum is the same however rows are shared. */
+/* Write X in blocks. A pair's records come in the order of languages, so sums do not depend on which rank has the row. */
 static bool copy_sums(const struct writing *w, struct matrix *m, GError **error)
 {
     xlm_pair_merge *merge = merge_languages(w);
@@ -254,17 +248,13 @@ static bool copy_sums(const struct writing *w, struct matrix *m, GError **error)
         any = more_on_any_rank(w, record != NULL);
         good = write_block(w, m, error);
     }
-    GError *failure = NULL;
-    xlm_pair_merge_free(merge, &failure);
-    return xlm_comm_agree_on(w->comm, failure, good ? error : NULL) && good;
+    xlm_pair_merge_free(merge);
+    return good;
 }
 
 static bool write_sums(struct writing *w, int64_t *entries, GError **error)
 {
-    GError *failure = NULL;
-    count_entries(w, entries, &failure);
-    if (!xlm_comm_agree_on(w->comm, failure, error))
-        return false;
+    *entries = count_entries(w);
     struct matrix m;
     const bool good = begin_matrix(w, &m, "/cooccurrence", XLM_F64, 1, false, *entries, error) && copy_sums(w, &m, error) &&
                       end_matrix(w, &m, error) &&
@@ -280,14 +270,12 @@ static bool write_sums(struct writing *w, int64_t *entries, GError **error)
 static bool write_words(struct writing *w, GError **error)
 {
     const xlm_vocabulary *v = w->record->vocabulary;
-    const uint64_t shape[2] = {(uint64_t)w->vocabulary, (uint64_t)w->languages};
-    const uint64_t rows = w->comm->rank == 0 ? shape[0] : 0;
-    return xlm_store_write_strings(w->store, "/languages", shape[1], xlm_vocabulary_language_names(v), error) &&
-           xlm_store_write_strings(w->store, "/words/subwords", shape[0], xlm_vocabulary_words(v), error) &&
-           xlm_store_dataset(w->store, "/words/occurrences", XLM_I64, 2, shape, XLM_STORE_CHECKED, error) &&
-           xlm_store_write(w->store, "/words/occurrences", 0, rows, w->record->occurrences, error) &&
-           xlm_store_dataset(w->store, "/words/totals", XLM_F64, 1, shape, XLM_STORE_CHECKED, error) &&
-           xlm_store_write(w->store, "/words/totals", 0, rows, w->totals, error);
+    const uint64_t languages = (uint64_t)w->languages;
+    const int64_t rows = w->comm->rank == 0 ? w->vocabulary : 0;
+    return xlm_store_write_strings(w->store, "/languages", languages, xlm_vocabulary_language_names(v), error) &&
+           xlm_store_write_strings(w->store, "/words/subwords", (uint64_t)w->vocabulary, xlm_vocabulary_words(v), error) &&
+           xlm_store_write_parts(w->store, "/words/occurrences", XLM_I64, languages, rows, w->record->occurrences, error) &&
+           xlm_store_write_parts(w->store, "/words/totals", XLM_F64, 0, rows, w->totals, error);
 }
 
 static bool write_attributes(struct writing *w, GError **error)

@@ -6,7 +6,7 @@
 #include "lexicon/cooccurrence.h"
 #include "subwords/vocabulary.h"
 
-/* What goes into a file. The same on all ranks but for the counts, of which each has its rows'. */
+/* The contents of a new file. The same on all ranks, except that each has the counts of its own rows. */
 typedef struct xlm_cooccurrence_record {
     const xlm_vocabulary *vocabulary;
     uint64_t corpus_digest;
@@ -14,8 +14,8 @@ typedef struct xlm_cooccurrence_record {
     const char *command;
     char **inputs;              /* NULL-terminated */
     const int64_t *occurrences; /* [V x languages], of all ranks */
-    int64_t first_row, last_row;        /* this rank's rows; the ranks' follow one another and are all together */
-    xlm_pair_runs *const *counts;       /* [languages] NULL: no text of this language; else the records of this rank's rows */
+    int64_t first_row, last_row;        /* this rank's rows; those of all ranks follow one another */
+    xlm_pair_runs *const *counts;       /* [languages] the records of this rank's rows; NULL: no text of this language */
 } xlm_cooccurrence_record;
 
 /* Collective. *entries: of the table of all languages. EX_CANTCREAT, EX_IOERR; then nothing is left under the name. */

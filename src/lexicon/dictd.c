@@ -60,7 +60,7 @@ static GByteArray *load(const char *path, GError **error)
 
 /* ---- index ---- */
 
-/* A number in base 64, most significant digit first; -1 when it is none. */
+/* A number in base 64, most significant digit first; -1 if it is not one. */
 static int64_t read_number(const char *digits, size_t n)
 {
     static const char base[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -75,15 +75,11 @@ static int64_t read_number(const char *digits, size_t n)
 /* Offset and length of a line `headword<tab>offset<tab>length[<tab>...]`. */
 static bool split_index(const char *line, size_t size, int64_t *offset, int64_t *length)
 {
-    const char *end = line + size, *first = memchr(line, '\t', size);
-    if (first == NULL)
-        return false;
-    const char *second = memchr(first + 1, '\t', (size_t)(end - first - 1));
-    if (second == NULL)
-        return false;
-    const char *third = memchr(second + 1, '\t', (size_t)(end - second - 1));
-    *offset = read_number(first + 1, (size_t)(second - first - 1));
-    *length = read_number(second + 1, (size_t)((third != NULL ? third : end) - second - 1));
+    g_autofree char *copy = g_strndup(line, size);
+    g_auto(GStrv) fields = g_strsplit(copy, "\t", 4);
+    const bool whole = g_strv_length(fields) >= 3;
+    *offset = whole ? read_number(fields[1], strlen(fields[1])) : -1;
+    *length = whole ? read_number(fields[2], strlen(fields[2])) : -1;
     return *offset >= 0 && *length >= 0;
 }
 
@@ -128,7 +124,7 @@ static void strip(const char *line, size_t size, GString *out)
     out->len = strlen(out->str);
 }
 
-/* Is it one of an entry's other lines: an example, "Note: ...", " see: ..."? */
+/* Is it a line without translations: an example, "Note: ...", " see: ..."? */
 static bool is_remark(const char *line, size_t size)
 {
     size_t i = 0;
@@ -152,7 +148,7 @@ static char *after_number(char *text)
     return at > text && at[0] == '.' && at[1] == ' ' ? at + 2 : text;
 }
 
-/* Hands the translations of one line on. Returns how many, -1 on error. */
+/* Pass on the translations of a line. Returns their number, -1 on error. */
 static int read_translations(xlm_entries *entries, xlm_entry *entry, char *line, GError **error)
 {
     int n = 0;
@@ -175,7 +171,7 @@ static int read_translations(xlm_entries *entries, xlm_entry *entry, char *line,
     return n;
 }
 
-/* Hands the entry at text[size] on. Returns how many translations it has, -1 on error. */
+/* Pass on the entry at text[size]. Returns its number of translations, -1 on error. */
 static int read_entry(xlm_entries *entries, xlm_entry *entry, const char *text, size_t size, GError **error)
 {
     g_autoptr(GString) head = g_string_new(NULL), line = g_string_new(NULL);

@@ -9,15 +9,15 @@
  *        Synonym: {home}
  *      see: {houses}
  *
- * The headword is taken from the text: the index has it without capitals and marks. What is in (), [], <> and {}, or
- * after a blank between slashes, is left out, and so are examples, notes and references. */
+ * The headword is taken from the text, because the index has it without capitals and marks. Text in (), [], <> and {}, or between
+ * slashes after a blank, is left out, and so are examples, notes and references. */
 #ifndef XLM_LEXICON_DICTD_H
 #define XLM_LEXICON_DICTD_H
 
 #include "lexicon/entries.h"
 
-/* The two names that belong to one: NAME, NAME.index, NAME.dict or NAME.dict.dz. [out] g_free both. EX_NOINPUT when one of
- * them is missing. */
+/* The names of the two files of a dictionary that is given as NAME or by either file. [out] g_free both. EX_NOINPUT if one is
+ * missing. */
 bool xlm_dictd_find(const char *path, char **index, char **text, GError **error);
 /* xlm_entries_read (lexicon/entries.h) for XLM_ENTRIES_DICTD. */
 bool xlm_dictd_read(xlm_entries *entries, const char *path, GError **error);

@@ -7,9 +7,7 @@
 
 static bool write_pairs(xlm_store *store, const char *path, const GArray *pairs, const char *description, GError **error)
 {
-    const uint64_t dims[2] = {pairs->len, 2};
-    return xlm_store_dataset(store, path, XLM_I32, 2, dims, XLM_STORE_CHECKED, error) &&
-           xlm_store_write(store, path, 0, pairs->len, pairs->data, error) &&
+    return xlm_store_write_parts(store, path, XLM_I32, 2, pairs->len, pairs->data, error) &&
            xlm_store_set_text(store, path, "description", description, error);
 }
 

@@ -5,7 +5,7 @@
  *   /                       format = "xlm-mpi dictionary", format_version, program_version, command, source, target
  *                           (languages), subwords = "one" | "first" | "literal", share, seed, corpus_digest (of vocabulary
  *                           and languages, as in checkpoints), vocabulary (its size)
- *   /inputs                 [k] strings: path, bytes and SHA-256 of every file that it is made of
+ *   /inputs                 [k] strings: path, bytes and SHA-256 of every file that it was made from
  *   /dictionary/pairs       [n x 2] i32: vocabulary ids, source and target, sorted
  *   /dictionary/left_out    [m x 2] i32: the pairs of the source subwords that the share left out
  *
@@ -28,7 +28,7 @@ typedef struct xlm_dictionary_pair {
     int32_t token[2];
 } xlm_dictionary_pair;
 
-/* What goes into a file. */
+/* The contents of a new file. */
 typedef struct xlm_dictionary_record {
     const GArray *pairs, *left_out; /* xlm_dictionary_pair, sorted */
     const char *language[2];
@@ -44,7 +44,7 @@ typedef struct xlm_dictionary_record {
 bool xlm_dictionary_write(const char *path, const xlm_dictionary_record *record, GError **error);
 
 /* Read XLM_DICTIONARY_PAIRS or XLM_DICTIONARY_LEFT_OUT for a vocabulary. corpus_digest: xlm_corpus_digest of its corpus.
- * Not collective. EX_NOINPUT when there is no such file; EX_DATAERR when it is not a dictionary, is of another vocabulary, is
+ * Not collective. EX_NOINPUT if there is no such file; EX_DATAERR if it is not a dictionary, was made for another vocabulary, is
  * damaged, or has a special token. xlm_dictionary_free. */
 xlm_dictionary *xlm_dictionary_read(const char *path, const char *part, const xlm_vocabulary *vocabulary,
                                     uint64_t corpus_digest, GError **error);

@@ -1,4 +1,4 @@
-/* xlm-mpi: the entries of bilingual dictionaries, in the forms in which they come. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the entries of bilingual dictionaries in different formats. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lexicon/entries.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static void trim(const char **text, size_t *size)
         ++*text, --*size;
 }
 
-/* The two fields of a line; what is wrong with it, or NULL. */
+/* Find the two fields of a line. Returns NULL, or what is wrong with it. */
 static const char *split_text(const char *text, size_t size, xlm_entry *entry)
 {
     trim(&text, &size);
@@ -60,17 +60,14 @@ static const char *split_twins(const char *text, size_t size, xlm_entry *entry)
     return NULL;
 }
 
-static bool is_empty(const char *text, size_t size)
-{
-    trim(&text, &size);
-    return size == 0;
-}
-
 static bool read_line(xlm_entries *entries, xlm_entries_form form, const xlm_lines *lines, const char *text, size_t size,
                       GError **error)
 {
     xlm_entry entry = {.path = xlm_lines_path(lines), .line = xlm_lines_number(lines)};
-    if (is_empty(text, size))
+    const char *at = text;
+    size_t left = size;
+    trim(&at, &left);
+    if (left == 0)
         return true;
     const char *wrong = xlm_utf8_check(text, size) < size ? "not UTF-8"
                         : form == XLM_ENTRIES_TWINS       ? split_twins(text, size, &entry)

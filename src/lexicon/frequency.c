@@ -45,7 +45,7 @@ GArray *xlm_frequency_list(const xlm_corpus *corpus, const xlm_corpus_text *text
             g_array_append_val(list, f);
         }
     if (good)
-        g_array_sort(list, by_count);
+        xlm_frequency_sort(list);
     return list;
 }
 
@@ -56,4 +56,22 @@ GArray *xlm_frequency_list_of(const xlm_corpus *corpus, const char *language, GE
         return xlm_frequency_list(corpus, text, error);
     xlm_error_set(error, EX_DATAERR, "%s: there is no training text of %s", xlm_corpus_path(corpus), language);
     return NULL;
+}
+
+void xlm_frequency_sort(GArray *list) { g_array_sort(list, by_count); }
+
+bool xlm_coverage_measure(const xlm_corpus *corpus, const xlm_corpus_text *text, const bool *known,
+                          xlm_coverage bands[XLM_FREQUENCY_BANDS], GError **error)
+{
+    g_autoptr(GArray) list = xlm_frequency_list(corpus, text, error);
+    for (int b = 0; b < XLM_FREQUENCY_BANDS && list != NULL; b++) {
+        bands[b] = (xlm_coverage){.subwords = xlm_frequency_band_end(list->len, b)};
+        for (int64_t i = 0; i < bands[b].subwords; i++) {
+            const xlm_frequency *f = &g_array_index(list, xlm_frequency, i);
+            bands[b].tokens += f->count;
+            bands[b].known += known[f->id];
+            bands[b].known_tokens += known[f->id] ? f->count : 0;
+        }
+    }
+    return list != NULL;
 }

@@ -3,7 +3,6 @@ lexicon_sources = \
 	src/lexicon/cooccurrence.c src/lexicon/cooccurrence.h \
 	src/lexicon/cooccurrence_count.c src/lexicon/cooccurrence_count.h \
 	src/lexicon/cooccurrence_write.c src/lexicon/cooccurrence_write.h \
-	src/lexicon/coverage.c src/lexicon/coverage.h \
 	src/lexicon/dictd.c src/lexicon/dictd.h \
 	src/lexicon/dictionary.c src/lexicon/dictionary.h \
 	src/lexicon/entries.c src/lexicon/entries.h \

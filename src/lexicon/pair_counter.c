@@ -7,21 +7,21 @@
 
 #include "base/pages.h"
 
-/* A key is (min << id_bits | max) << distance_bits | r - 1. Pairs of two ids below `frequent`, which are the most frequent
- * subwords in vocabularies of our own and so a third of all pairs, have counters of their own instead, which need not be
- * sorted. */
+/* A key is (min << id_bits | max) << distance_bits | r - 1. Pairs of two ids below `frequent`, which in our own
+ * vocabularies are the most frequent subwords and make up a third of all pairs, have counters instead, which need no
+ * sorting. */
 struct xlm_pair_counter {
     int window, id_bits, distance_bits;
     xlm_pair_runs *runs;
     int32_t frequent;
     int threads;            /* that may count at once */
     uint32_t *counters;     /* [threads][frequent x frequent x window, and one more that is never read] */
-    int64_t counted;        /* at most so much is in a counter */
-    uint64_t *keys, *other; /* [capacity]; other: what sorting moves them to */
+    int64_t counted;        /* no counter is greater than this */
+    uint64_t *keys, *other; /* [capacity]; other: where sorting moves them */
     int64_t capacity, n;
 };
 
-static int bits_of(uint64_t values) /* that number 0 … values - 1 */
+static int bits_of(uint64_t values) /* of the numbers 0 … values - 1 */
 {
     int bits = 0;
     while (bits < 64 && (values - 1) >> bits != 0)
@@ -50,8 +50,8 @@ int xlm_pair_counter_bits(int64_t vocabulary, int window)
     return 2 * bits_of((uint64_t)vocabulary) + bits_of((uint64_t)window);
 }
 
-/* A pair takes a key, another one to sort it to, and a record when no other is equal. More keys than LARGEST at once would only
- * mean more pages to be cleared; fewer than SMALLEST would be runs that are too short. */
+/* A pair takes a key, room to sort it to, and a record if no other pair is equal. More keys than LARGEST at once would only mean
+ * more pages to clear; with fewer than SMALLEST runs would be too short. */
 static int64_t choose_capacity(int window, int64_t pairs, int64_t bytes)
 {
     static const int64_t SMALLEST = 1 << 16, LARGEST = 1 << 23;
@@ -87,8 +87,8 @@ void xlm_pair_counter_free(xlm_pair_counter *counter)
 
 /* ---- collecting ---- */
 
-/* Pairs whose second token is one of ids[begin … end): keys to `keys`, the others to the counters of a thread. The number of
- * keys. */
+/* Collect the pairs whose second token is one of ids[begin … end): as keys in `keys`, or in the counters of a thread. Returns the
+ * number of keys. */
 static int64_t collect(const xlm_pair_counter *counter, const int32_t *ids, int64_t begin, int64_t end, uint64_t *keys,
                        int thread)
 {
@@ -106,7 +106,7 @@ static int64_t collect(const xlm_pair_counter *counter, const int32_t *ids, int6
             const int32_t a = ids[q - r];
             if (a < 0)
                 continue;
-            /* Without a branch, which could not be predicted: a key that is overwritten, or a counter that is never read. */
+            /* Without a branch, which could not be predicted: either the key is overwritten or the counter is never read. */
             const uint64_t low = (uint64_t)MIN(a, b), high = (uint64_t)MAX(a, b);
             const bool both = high < (uint64_t)frequent;
             keys[n] = (low << id_bits | high) << distance_bits | (uint64_t)(r - 1);
@@ -117,7 +117,7 @@ static int64_t collect(const xlm_pair_counter *counter, const int32_t *ids, int6
     return n;
 }
 
-/* Only the number of keys. */
+/* Only count the keys. */
 static int64_t count_keys(const xlm_pair_counter *counter, const int32_t *ids, int64_t begin, int64_t end)
 {
     int64_t n = 0;
@@ -127,7 +127,7 @@ static int64_t count_keys(const xlm_pair_counter *counter, const int32_t *ids, i
     return n;
 }
 
-/* [begin, end) of a part of n things. */
+/* Where a part of n elements begins. */
 static int64_t part_begin(int64_t n, int part, int parts) { return n * part / parts; }
 
 static int64_t collect_by_threads(const xlm_pair_counter *counter, const int32_t *ids, int64_t first, int64_t n, uint64_t *keys)
@@ -146,7 +146,7 @@ static int64_t collect_by_threads(const xlm_pair_counter *counter, const int32_t
         number[p] = total;
         total += here;
     }
-    /* The key that is written over must not be the next thread's first: each collects into memory of its own, after all keys. */
+    /* Collecting writes one key too many, which must not overwrite the next thread's first: each has memory of its own. */
 #pragma omp parallel for schedule(static, 1)
     for (int p = 0; p < parts; p++) {
         const int64_t begin = first + part_begin(n - first, p, parts), end = first + part_begin(n - first, p + 1, parts);
@@ -158,7 +158,7 @@ static int64_t collect_by_threads(const xlm_pair_counter *counter, const int32_t
     return total;
 }
 
-/* The counters of all threads as a run; they begin again from 0. */
+/* Make a run of the counters of all threads, and set them to 0. */
 static void flush_counters(xlm_pair_counter *counter)
 {
     const int width = counter->window;
@@ -221,7 +221,7 @@ static void sort_digit(const uint64_t *keys, uint64_t *to, int64_t n, int shift,
     }
 }
 
-/* By pair; distances of one pair stay in any order. */
+/* By pair; the distances of a pair are in any order. */
 static void sort_keys(xlm_pair_counter *counter)
 {
     const int parts = omp_get_max_threads(), begin = counter->distance_bits, end = begin + 2 * counter->id_bits;
@@ -235,7 +235,7 @@ static void sort_keys(xlm_pair_counter *counter)
     }
 }
 
-/* Records of the sorted keys [begin, end), or only their number where words is NULL. */
+/* Make records of the sorted keys [begin, end). Returns their number. words NULL: only count. */
 static int64_t make_records(const xlm_pair_counter *counter, int64_t begin, int64_t end, uint64_t *words)
 {
     const int id_bits = counter->id_bits, distance_bits = counter->distance_bits, width = counter->window;
@@ -291,7 +291,7 @@ bool xlm_pair_counter_add(xlm_pair_counter *counter, const int32_t *ids, int64_t
                           GError **error)
 {
     while (first < n) {
-        /* One place more than there are keys: collecting writes over it. */
+        /* One place more than there are keys, because collecting writes there. */
         const int64_t room = (counter->capacity - counter->n - 1) / counter->window, end = MIN(n, first + room);
         if (end < n && counter->n > counter->capacity / 2) {
             flush_keys(counter);

@@ -10,9 +10,9 @@
 #include "base/rng.h"
 #include "corpus/corpus.h"
 #include "files/files.h"
-#include "lexicon/coverage.h"
 #include "lexicon/dictd.h"
 #include "lexicon/dictionary.h"
+#include "lexicon/frequency.h"
 #include "subwords/tokenizer.h"
 
 typedef struct builder {
@@ -21,12 +21,12 @@ typedef struct builder {
     const xlm_vocabulary *vocabulary;
     const xlm_corpus_text *text[2]; /* of the two languages, to train on */
     xlm_tokenizer *tokenizer;
-    bool literal;                   /* the source that is read has entries of the vocabulary */
+    bool literal;                   /* entries of the current source are subwords of the vocabulary */
     GArray *ids;                    /* int32_t, scratch */
     GArray *pairs, *left_out;       /* xlm_dictionary_pair */
     xlm_progress progress;
     int64_t entries;                /* read so far */
-    int32_t *made_language;         /* [vocabulary] the synthetic language that an entry is a twin of, -1 for none */
+    int32_t *made_language;         /* [vocabulary] the synthetic language in which a subword is a twin, -1: none */
     int64_t phrases, several, unknown, foreign, same;
 } builder;
 
@@ -44,13 +44,13 @@ static bool refuse_specials(const builder *m, const xlm_entry *entry, GError **e
     return true;
 }
 
-/* The subword for one side; the unknown token if there is none, which is counted. */
+/* The subword for one side; if there is none, this is counted, and it is the unknown token. */
 static bool find_word(builder *m, const xlm_entry *entry, int side, int32_t *id, GError **error)
 {
     size_t words;
     *id = xlm_vocabulary_special(m->vocabulary, XLM_UNK);
     g_array_set_size(m->ids, 0);
-    /* As most words of a text are: after another one. */
+    /* Like most words of a text, as if after another word. */
     if (!xlm_tokenizer_encode_word(m->tokenizer, m->text[side]->language_id, true, entry->word[side], entry->size[side], m->ids,
                                    &words, error)) {
         g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", entry->path, entry->line);
@@ -84,15 +84,15 @@ static int32_t *find_made_languages(const xlm_vocabulary *vocabulary)
     return language;
 }
 
-/* Can an entry of the vocabulary are in text of the language? A twin can in its own language only, and in a synthetic language
- * what has a twin there cannot. */
+/* Can a subword occur in text of the language? A twin occurs only in its own language, and a subword that has a twin in a
+ * synthetic language does not occur there. */
 static bool is_of_language(const builder *m, int32_t id, int language)
 {
     const int32_t *twins = xlm_vocabulary_twins(m->vocabulary, language);
     return m->made_language[id] >= 0 ? m->made_language[id] == language : twins == NULL || twins[id] == id;
 }
 
-/* The entry of the vocabulary that is spelled so; the unknown token when the language has none, which is counted. */
+/* The subword that is spelled like this; if the language does not have it, this is counted, and it is the unknown token. */
 static int32_t find_twin(builder *m, const xlm_entry *entry, int side)
 {
     const int32_t id = xlm_vocabulary_find(m->vocabulary, entry->word[side], entry->size[side]);
@@ -145,11 +145,11 @@ static void sort_once(GArray *pairs)
     g_array_set_size(pairs, n);
 }
 
-/* When few entries were taken: what would take more. */
+/* If few entries were taken, say how to take more. */
 static void advise(const builder *m, int64_t entries)
 {
     const int64_t left_out = entries - (int64_t)m->pairs->len;
-    if (m->pairs->len == 0 || (int64_t)m->pairs->len * 10 >= entries) /* 10 % are normal; for none there is an error */
+    if (m->pairs->len == 0 || (int64_t)m->pairs->len * 10 >= entries) /* 10 % is normal; if there are none, that is an error */
         return;
     const char *help = 2 * m->several >= left_out ? "give --subwords first, which lets the first subword stand for the word, or "
                                                     "prepare the corpus with more subwords, so that more words are one of them"
@@ -291,7 +291,7 @@ static const char *subwords_of(const xlm_lexicon_options *o)
     return "literal";
 }
 
-/* Pairs as twins are written. What cannot be printed is seen when standard output is flushed. */
+/* Print pairs in the form of twins. Errors of standard output are noticed when it is flushed. */
 static void print_pairs(const builder *m)
 {
     const char *const *words = (const char *const *)xlm_vocabulary_words(m->vocabulary);

@@ -15,7 +15,7 @@ xlm_translations *xlm_translations_new(const xlm_dictionary *dictionary, int64_t
     for (int side = 0; side < 2; side++) {
         const int32_t *token = dictionary->token[side], *other = dictionary->token[1 - side];
         int32_t *first = g_new0(int32_t, vocabulary + 2), *list = g_new(int32_t, dictionary->pairs + 1);
-        /* first[v + 1] is where v's begin, then, when they are in, where they end. */
+        /* first[v + 1] is where the translations of v begin and, after they were inserted, where they end. */
         for (int64_t i = 0; i < dictionary->pairs; i++)
             first[token[i] + 2]++;
         for (int64_t v = 0; v < vocabulary; v++)

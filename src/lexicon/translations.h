@@ -11,8 +11,8 @@ xlm_translations *xlm_translations_new(const xlm_dictionary *dictionary, int64_t
 /* NULL is allowed. */
 void xlm_translations_free(xlm_translations *translations);
 
-/* Translations of a token that is in text of a language: their number, 0 also when the language is neither of the
- * dictionary's. [out] list: [number] ascending. [out] other: the language that they are of. */
+/* Translations of a token in text of a language. Returns their number, 0 also if the dictionary does not have the language. [out]
+ * list: [number] ascending; other: the language of the translations. */
 int32_t xlm_translations_find(const xlm_translations *translations, int32_t token, int32_t language, const int32_t **list,
                               int32_t *other);
 

@@ -12,7 +12,7 @@
 #ifndef XLM_MAPS_PROCRUSTES_H
 #define XLM_MAPS_PROCRUSTES_H
 
-#include "matrix/grid.h"
+#include "matrix/matrix.h"
 
 /* Vectors of two languages, the same on every rank, and pairs of them. */
 typedef struct xlm_procrustes {

@@ -9,7 +9,7 @@
 
 static const int ONE = 1;
 
-/* A decomposition's info: 0, below 0 where an argument is wrong, above where it did not converge. All ranks have the same. */
+/* info of a decomposition: negative if an argument is wrong, positive if it did not converge. It is the same on all ranks. */
 static bool succeeded(const char *function, int info, GError **error)
 {
     if (info < 0)
@@ -29,7 +29,7 @@ void xlm_matrix_multiply(bool transpose_a, bool transpose_b, double alpha, const
 
 /* ---- QR ---- */
 
-/* R out of what pdgeqrf leaves, to every rank. */
+/* Bring R, which pdgeqrf leaves on and above the diagonal, to every rank. */
 static void take_triangle(const xlm_matrix *a, double *r)
 {
     const int64_t n = a->columns;
@@ -43,7 +43,7 @@ static void take_triangle(const xlm_matrix *a, double *r)
     xlm_comm_merge_double(a->grid->comm, r, n * n);
 }
 
-/* Q and R with the signs that make the diagonal of R positive. */
+/* Change signs of Q and R so that the diagonal of R is positive. */
 static void make_diagonal_positive(xlm_matrix *a, double *r)
 {
     const int64_t n = a->columns;
@@ -100,7 +100,7 @@ bool xlm_matrix_svd(xlm_matrix *a, double *s, xlm_matrix *u, xlm_matrix *vt, GEr
     g_autofree double *work = g_new(double, size);
     pdgesvd_(job, job, &a->rows, &a->columns, a->values, &ONE, &ONE, a->desc, s, left->values, &ONE, &ONE, left->desc,
              right->values, &ONE, &ONE, right->desc, work, &size, &info);
-    /* min(rows, columns) + 1: processes of unlike arithmetic have found other singular values, to rounding. */
+    /* min(rows, columns) + 1: processes with different arithmetic have found singular values that differ by rounding. */
     if (info == MIN(a->rows, a->columns) + 1)
         info = 0;
     if (!succeeded("pdgesvd", info, error))
@@ -116,13 +116,13 @@ bool xlm_matrix_eigen(xlm_matrix *a, double *values, xlm_matrix *vectors, GError
     g_assert(a->layout == XLM_BY_BLOCKS && vectors->layout == XLM_BY_BLOCKS && a->rows == a->columns);
     const int ask = -1;
     int info, size, int_size, int_wanted;
-    /* pdsyevd has them in rising order: those of -A. */
+    /* pdsyevd returns values in ascending order, so it gets -A. */
     for (int64_t i = 0; i < (int64_t)a->own_columns * a->stride; i++)
         a->values[i] = -a->values[i];
     double wanted;
     pdsyevd_("V", "L", &a->rows, a->values, &ONE, &ONE, a->desc, values, vectors->values, &ONE, &ONE, vectors->desc, &wanted,
              &ask, &int_wanted, &ask, &info);
-    /* pdsyevd asks for less than its pdormtr wants where there is one block alone. */
+    /* If there is a single block, pdsyevd asks for less than its pdormtr needs. */
     size = (int)wanted + (a->own_rows + a->own_columns + 3 * a->row_block) * a->row_block;
     int_size = int_wanted + 1;
     g_autofree double *work = g_new(double, size);

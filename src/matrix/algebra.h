@@ -12,24 +12,24 @@
 void xlm_matrix_multiply(bool transpose_a, bool transpose_b, double alpha, const xlm_matrix *a, const xlm_matrix *b,
                          double beta, xlm_matrix *c);
 
-/* A = Q R by Householder reflections, rows >= columns: A becomes Q, with QᵀQ = I. r: [columns x columns] of R on every rank,
- * upper triangular with a diagonal >= 0, which makes both unique where A has full rank; NULL: not wanted. */
+/* A = Q R by Householder reflections, rows >= columns. A becomes Q, with QᵀQ = I. r: [columns x columns] of R on every rank,
+ * upper triangular with a diagonal >= 0, which makes both unique if A has full rank; NULL: not wanted. */
 bool xlm_matrix_qr(xlm_matrix *a, double *r, GError **error);
 
-/* A = U diag(s) Vᵀ, by blocks. s: [k] on every rank, falling, k = min(rows, columns); u: rows x k; vt: k x columns; both or
- * neither may be NULL. A is overwritten. EX_SOFTWARE: it did not converge. */
+/* A = U diag(s) Vᵀ, by blocks. s: [k] on every rank, descending, k = min(rows, columns); u: rows x k; vt: k x columns; both or
+ * neither may be NULL. A is overwritten. EX_SOFTWARE if it does not converge. */
 bool xlm_matrix_svd(xlm_matrix *a, double *s, xlm_matrix *u, xlm_matrix *vt, GError **error);
 
-/* A = V diag(values) Vᵀ of a symmetric A, of which the lower triangle is read, by blocks. values: [n] on every rank, falling;
- * vectors: n x n, a column each. A is overwritten. EX_SOFTWARE: it did not converge. */
+/* A = V diag(values) Vᵀ of a symmetric A, of which the lower triangle is read, by blocks. values: [n] on every rank, descending;
+ * vectors: n x n, a column each. A is overwritten. EX_SOFTWARE if it does not converge. */
 bool xlm_matrix_eigen(xlm_matrix *a, double *values, xlm_matrix *vectors, GError **error);
 
 /* The same of a symmetric matrix [n x n] that all ranks have. vectors: [n x n] on every rank, a column each. Collective. */
 bool xlm_symmetric_eigen(const xlm_grid *grid, int64_t n, const double *matrix, double *values, double *vectors, GError **error);
 
 /* Columns of a (rows, with by_row) times ±1 so that the element of largest magnitude of each is positive; if several have that
- * magnitude, to 1e-6 of it, the first counts. other: its columns (rows, with other_by_row) get the same signs; NULL: there is
- * none. */
+ * magnitude, to 1e-6 of it, the first counts. other: its columns (rows, with other_by_row) get the same signs; may be
+ * NULL. */
 void xlm_matrix_fix_signs(xlm_matrix *a, bool by_row, xlm_matrix *other, bool other_by_row);
 
 #endif

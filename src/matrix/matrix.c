@@ -1,4 +1,4 @@
-/* xlm-mpi: matrices of doubles that all ranks hold together. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: matrices of doubles that are distributed over the ranks. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "matrix/matrix_internal.h"
 
 #include <string.h>
@@ -7,13 +7,48 @@
 
 enum { BLOCK = 32 };
 
+/* ---- grid ---- */
+
+static void open_process_grid(xlm_process_grid *g, int system, int rows, int columns)
+{
+    g->context = system;
+    Cblacs_gridinit(&g->context, "Row", rows, columns);
+    Cblacs_gridinfo(g->context, &g->rows, &g->columns, &g->row, &g->column);
+}
+
+xlm_grid *xlm_grid_open(const xlm_comm *comm)
+{
+    xlm_grid *grid = g_new0(xlm_grid, 1);
+    int rows = 1;
+    for (int r = 1; r * r <= comm->ranks; r++)
+        if (comm->ranks % r == 0)
+            rows = r;
+    grid->comm = comm;
+    grid->system = Csys2blacs_handle(comm->mpi);
+    open_process_grid(&grid->by[XLM_BY_BLOCKS], grid->system, rows, comm->ranks / rows);
+    open_process_grid(&grid->by[XLM_BY_ROWS], grid->system, comm->ranks, 1);
+    return grid;
+}
+
+void xlm_grid_close(xlm_grid *grid)
+{
+    if (grid == NULL)
+        return;
+    Cblacs_gridexit(grid->by[XLM_BY_ROWS].context);
+    Cblacs_gridexit(grid->by[XLM_BY_BLOCKS].context);
+    Cfree_blacs_system_handle(grid->system);
+    g_free(grid);
+}
+
+/* ---- matrices ---- */
+
 static int64_t rows_each(int ranks, int64_t rows) { return (rows + ranks - 1) / ranks; }
 
 xlm_matrix *xlm_matrix_new(const xlm_grid *grid, xlm_layout layout, int64_t rows, int64_t columns, GError **error)
 {
     const xlm_process_grid *g = &grid->by[layout];
     const int64_t row_block = layout == XLM_BY_ROWS ? rows_each(g->rows, rows) : BLOCK;
-    /* The most that any rank has, so that all find the same. */
+    /* The maximum over ranks, so that all get the same result. */
     const int64_t max_rows = (rows / row_block / g->rows + 1) * row_block;
     const int64_t max_columns = (columns / BLOCK / g->columns + 1) * BLOCK;
     if (rows > G_MAXINT32 || columns > G_MAXINT32 || max_rows * max_columns > G_MAXINT32) {

@@ -7,16 +7,16 @@
 struct xlm_matrix {
     const xlm_grid *grid;
     xlm_layout layout;
-    int desc[9];                 /* ScaLAPACK's descriptor of the layout */
-    int rows, columns;           /* of all */
+    int desc[9];                 /* ScaLAPACK's descriptor */
+    int rows, columns;           /* of the whole matrix */
     int row_block, column_block;
-    int own_rows, own_columns;   /* that are here */
+    int own_rows, own_columns;   /* on this rank */
     int stride;                  /* between columns: at least 1 */
     double *values;              /* [own_columns x stride], column by column */
 };
 
 static inline const xlm_process_grid *xlm_matrix_processes(const xlm_matrix *m) { return &m->grid->by[m->layout]; }
-/* Number of the row, or column, of all that is number i of those that are here. */
+/* The number in the whole matrix of this rank's row i, or column j. */
 static inline int64_t xlm_matrix_row_at(const xlm_matrix *m, int64_t i)
 {
     const xlm_process_grid *g = xlm_matrix_processes(m);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <xlm/similarity.h>
 
+#include "aligners/alignment_write.h"
 #include "aligners/link_file.h"
 #include "aligners/matrix_file.h"
 #include "base/log.h"
@@ -17,16 +18,16 @@
 
 static const char *const methods[] = XLM_LINK_METHODS;
 
-/* What is made of one layer, of this rank's pairs. */
+/* The links of one layer for this rank's pairs. */
 struct layer_links {
-    GString *lines, *scores; /* of the files */
+    GString *lines, *scores; /* for the files */
     int64_t links;
-    xlm_link_score score;    /* beside gold */
+    xlm_link_score score;    /* against gold */
 };
 
 /* A link of words, and the largest value of its subwords. */
 struct word_link {
-    xlm_link link;
+    xlm_link link; /* first, so that xlm_links_compare compares these */
     float score;
 };
 
@@ -37,13 +38,13 @@ struct aligner {
     xlm_tape *tape;
     xlm_arena *arena;
     xlm_align_input input;
-    xlm_found_links *found; /* for an alignment of a corpus; NULL: not asked for */
+    xlm_found_links *found; /* for an alignment of a corpus; NULL: not wanted */
     xlm_pair_text *text;
     xlm_pair_form form;
     int64_t first_layer, layers; /* layers first … first + layers - 1 */
     struct layer_links *layer;   /* [layers] */
     xlm_links *gold;
-    int64_t scored;              /* sentences of gold that have links, of all ranks */
+    int64_t scored;              /* number of sentences with gold links, of all ranks */
     int64_t too_long;            /* pairs of all ranks */
     xlm_matrix_file *matrices;
     double encoding;             /* seconds */
@@ -64,7 +65,7 @@ static bool choose_layers(struct aligner *a, GError **error)
     return true;
 }
 
-/* The links' file of a layer; NULL: none is written. g_free. */
+/* The name of a layer's file; NULL: none is written. g_free. */
 static char *path_of_layer(const struct aligner *a, const char *path, int64_t l)
 {
     if (path == NULL)
@@ -83,9 +84,7 @@ static bool check_outputs(const struct aligner *a, GError **error)
         g_ptr_array_add(outputs, path_of_layer(a, o->output, l));
         g_ptr_array_add(outputs, path_of_layer(a, o->scores, l));
     }
-    const bool good = xlm_path_check_outputs((const char *const *)outputs->pdata, outputs->len, inputs, G_N_ELEMENTS(inputs),
-                                             error);
-    return good;
+    return xlm_path_check_outputs((const char *const *)outputs->pdata, outputs->len, inputs, G_N_ELEMENTS(inputs), error);
 }
 
 static bool read_gold(struct aligner *a, GError **error)
@@ -125,15 +124,13 @@ static bool open_model(struct aligner *a, int languages[2], GError **error)
     return true;
 }
 
-/* Pairs that do not fit, of all ranks. */
+/* Count the pairs that are too long, on all ranks. */
 static void count_too_long(struct aligner *a)
 {
     int64_t first = G_MAXINT64;
     for (int64_t p = 0; p < a->text->pairs; p++) {
-        int64_t size[2];
-        for (int s = 0; s < 2; s++)
-            xlm_pair_text_subwords(a->text, s, p, &size[s]);
-        if (size[0] == 0 || size[1] == 0 || xlm_pair_fits(a->form, size[0], size[1], a->loaded->config.positions))
+        const int64_t n = xlm_pair_size(a->text, p, 0), m = xlm_pair_size(a->text, p, 1);
+        if (n == 0 || m == 0 || xlm_pair_fits(a->form, n, m, a->loaded->config.positions))
             continue;
         first = MIN(first, a->text->first + p);
         a->too_long++;
@@ -154,7 +151,7 @@ static bool create_matrices(struct aligner *a, GError **error)
     const xlm_model_links_options *o = a->options;
     if (o->matrices == NULL)
         return true;
-    xlm_matrix_pairs pairs = {.pairs = a->text->pairs, .first = a->text->first, .all = a->text->all};
+    xlm_matrix_pairs pairs = {.pairs = a->text->pairs};
     g_autofree bool *left_out = g_new(bool, pairs.pairs + 1);
     for (int s = 0; s < 2; s++) {
         const xlm_pair_side *side = &a->text->side[s];
@@ -162,35 +159,26 @@ static bool create_matrices(struct aligner *a, GError **error)
                                           (const int32_t *)(const void *)side->ids->data,
                                           (const int32_t *)(const void *)side->words->data};
     }
-    for (int64_t p = 0; p < pairs.pairs; p++) {
-        int64_t size[2];
-        for (int s = 0; s < 2; s++)
-            xlm_pair_text_subwords(a->text, s, p, &size[s]);
-        left_out[p] = !xlm_pair_fits(a->form, size[0], size[1], a->loaded->config.positions);
-    }
+    for (int64_t p = 0; p < pairs.pairs; p++)
+        left_out[p] = !xlm_pair_fits(a->form, xlm_pair_size(a->text, p, 0), xlm_pair_size(a->text, p, 1),
+                                     a->loaded->config.positions);
     pairs.left_out = left_out;
-    xlm_matrix_file *f = a->matrices =
-        xlm_matrix_file_create(a->comm, o->matrices, &pairs, a->loaded->vocabulary,
-                               a->first_layer, a->layers, error);
-    return f != NULL && xlm_matrix_file_describe(f, "command", o->command, error) &&
-           xlm_matrix_file_describe(f, "model", o->checkpoint, error) &&
-           xlm_matrix_file_describe_number(f, "step", a->loaded->step, error) &&
-           xlm_matrix_file_describe(f, "method", methods[o->method], error) &&
-           xlm_matrix_file_describe(f, "values", o->method == XLM_LINK_TRANSPORT ? "A* of optimal transport"
-                                                                                 : "(1 + cosine) / 2", error) &&
-           xlm_matrix_file_describe(f, "encode", xlm_pair_form_name(a->form), error);
+    a->matrices = xlm_matrix_file_create(a->comm, o->matrices, &pairs, a->loaded->vocabulary, a->first_layer, a->layers, error);
+    if (a->matrices == NULL)
+        return false;
+    const char *values = o->method == XLM_LINK_TRANSPORT ? "A* of optimal transport" : "(1 + cosine) / 2";
+    xlm_store *store = xlm_matrix_file_store(a->matrices);
+    return xlm_store_set_text(store, "/", "command", o->command, error) &&
+           xlm_store_set_text(store, "/", "model", o->checkpoint, error) &&
+           xlm_store_set_int(store, "/", "step", a->loaded->step, error) &&
+           xlm_store_set_text(store, "/", "method", methods[o->method], error) &&
+           xlm_store_set_text(store, "/", "values", values, error) &&
+           xlm_store_set_text(store, "/", "encode", xlm_pair_form_name(a->form), error);
 }
 
 /* ---- one pair ---- */
 
-static gint by_link(gconstpointer a, gconstpointer b)
-{
-    const struct word_link *x = a, *y = b;
-    return x->link.source != y->link.source ? (x->link.source < y->link.source ? -1 : 1)
-                                            : (x->link.target > y->link.target) - (x->link.target < y->link.target);
-}
-
-/* Links of subwords become those of words: each once, in order, with its largest value. */
+/* Turn links of subwords into links of words, each once, in order, with its largest value. */
 static void link_words(const int32_t *const words[2], int64_t n, int64_t m, const float *s, const bool *links, GArray *found)
 {
     g_array_set_size(found, 0);
@@ -200,18 +188,18 @@ static void link_words(const int32_t *const words[2], int64_t n, int64_t m, cons
                 const struct word_link link = {{words[0][i], words[1][j], false}, s[i * m + j]};
                 g_array_append_val(found, link);
             }
-    g_array_sort(found, by_link);
+    g_array_sort(found, xlm_links_compare);
     struct word_link *w = (struct word_link *)(void *)found->data;
     guint kept = 0;
     for (guint k = 0; k < found->len; k++)
-        if (kept > 0 && by_link(&w[kept - 1], &w[k]) == 0)
+        if (kept > 0 && xlm_links_compare(&w[kept - 1].link, &w[k].link) == 0)
             w[kept - 1].score = MAX(w[kept - 1].score, w[k].score);
         else
             w[kept++] = w[k];
     g_array_set_size(found, kept);
 }
 
-/* Append the line of a pair, which has these links, none when found is NULL. */
+/* Append the line of a pair with these links; found NULL: none. */
 static void add_pair(struct aligner *a, int64_t layer, int64_t pair, const GArray *found)
 {
     struct layer_links *l = &a->layer[layer];
@@ -247,9 +235,9 @@ static xlm_var **encode(struct aligner *a, const xlm_text *text)
     return hidden + a->first_layer;
 }
 
-/* A pair of a pass: subwords of both sides, where they begin in the text, its matrices. */
+/* A pair of a pass: numbers of source and target subwords, and its matrices. */
 struct shape {
-    int64_t n, m, first[2];
+    int64_t n, m;
     float *s;
     bool *links;
 };
@@ -263,16 +251,17 @@ static void align_batch(struct aligner *a, int64_t layer, const xlm_pair_batch *
     xlm_var_read(hidden, 0, b->text.tokens, states);
     for (int64_t i = 0; i < b->n; i++) {
         struct shape *p = &shape[i];
-        p->first[0] = xlm_pair_text_subwords(a->text, 0, b->pair[i], &p->n);
-        p->first[1] = xlm_pair_text_subwords(a->text, 1, b->pair[i], &p->m);
+        p->n = xlm_pair_size(a->text, b->pair[i], 0);
+        p->m = xlm_pair_size(a->text, b->pair[i], 1);
         p->s = XLM_TAKE(a->arena, float, p->n * p->m);
         p->links = XLM_TAKE(a->arena, bool, p->n * p->m);
     }
 #pragma omp parallel for schedule(dynamic)
     for (int64_t i = 0; i < b->n; i++) {
         const struct shape *p = &shape[i];
-        const int32_t *const words[] = {&g_array_index(a->text->side[0].words, int32_t, p->first[0]),
-                                        &g_array_index(a->text->side[1].words, int32_t, p->first[1])};
+        const int32_t *words[2];
+        for (int s = 0; s < 2; s++)
+            words[s] = &g_array_index(a->text->side[s].words, int32_t, xlm_pair_start(a->text, b->pair[i], s));
         const float *source = states + b->row[0][i] * d, *target = states + b->row[1][i] * d;
         xlm_similarity_link(a->options->method, p->n, p->m, d, source, target, p->s, p->links);
         link_words(words, p->n, p->m, p->s, p->links, found[i]);
@@ -281,7 +270,7 @@ static void align_batch(struct aligner *a, int64_t layer, const xlm_pair_batch *
         xlm_matrix_file_add(a->matrices, layer, shape[i].n * shape[i].m, shape[i].s);
 }
 
-/* The pass that begins with pair *next: lines of all its pairs. */
+/* The pass that begins with pair *next. Appends the lines of all its pairs. */
 static void align_pass(struct aligner *a, int64_t *next, GArray **found)
 {
     const int64_t begin = *next;
@@ -301,7 +290,7 @@ static void align_pass(struct aligner *a, int64_t *next, GArray **found)
     }
 }
 
-/* Collective. All passes; matrices are written whenever there are many, by all ranks together. */
+/* Collective. All passes. Matrices are written by all ranks together whenever there are many. */
 static bool align_all(struct aligner *a, GError **error)
 {
     GArray *found[XLM_PAIRS_UNIT];
@@ -339,7 +328,7 @@ static bool write_alignment(const struct aligner *a, GError **error)
     const xlm_model_links_options *o = a->options;
     const xlm_alignment_origin origin = {.command = o->command, .method = methods[o->method], .model = o->checkpoint,
                                          .symmetrisation = "", .layer = a->first_layer};
-    return xlm_align_input_write(a->comm, &a->input, a->found, o->alignment, &origin, error);
+    return xlm_alignment_write_words(a->comm, o->alignment, a->input.pairs, a->found, &origin, error);
 }
 
 static bool write_files(struct aligner *a, GError **error)
@@ -353,10 +342,10 @@ static bool write_files(struct aligner *a, GError **error)
     }
     if (a->found != NULL && !write_alignment(a, error))
         return false;
-    return a->matrices == NULL || xlm_matrix_file_commit(g_steal_pointer(&a->matrices), error);
+    return a->matrices == NULL || xlm_matrix_file_end(g_steal_pointer(&a->matrices), true, error);
 }
 
-/* Numbers of all ranks. */
+/* Sum the numbers of all ranks. */
 static void add_up(struct aligner *a)
 {
     for (int64_t l = 0; l < a->layers; l++) {
@@ -423,7 +412,7 @@ static void close_all(struct aligner *a)
         g_string_free(a->layer[l].scores, TRUE);
     }
     g_free(a->layer);
-    xlm_matrix_file_discard(a->matrices);
+    xlm_matrix_file_end(a->matrices, false, NULL);
     xlm_pair_text_free(a->text);
     xlm_links_free(a->gold);
     xlm_found_links_free(a->found);

@@ -14,14 +14,14 @@ enum { XLM_LAYER_DEFAULT = -1, XLM_LAYER_ALL = -2 };
 
 typedef struct xlm_model_links_options {
     const char *checkpoint;
-    xlm_align_source source;  /* of a corpus: its vocabulary must be the model's. Languages of text are those that the model has;
-                                 NULL: none, or the ending of the file's name where it is one of them */
+    xlm_align_source source;  /* the vocabulary of a corpus must be the model's. Languages of text: by their names in the model;
+                                 NULL: the ending of the file's name if it is such a name, else none */
     xlm_word_mode words;      /* xlm_pair_text_read */
     xlm_link_method method;
     int64_t layer;            /* 0 … L, XLM_LAYER_ALL, or XLM_LAYER_DEFAULT: two thirds of L, rounded */
     bool apart;               /* encode each sentence alone; else a pair together, in the form that the model was trained with */
-    const char *output;       /* links; for all layers a file each, OUTPUT.layerN. NULL: standard output, or, with gold, an
-                                 alignment, or for all layers, nowhere */
+    const char *output;       /* file of links; for all layers one each, OUTPUT.layerN. NULL: standard output, but nowhere with
+                                 gold, an alignment, or all layers */
     const char *scores;       /* file of the links' scores: the largest A*, or similarity, of their subwords. NULL: none */
     const char *alignment;    /* file of a corpus's alignment; not for all layers. NULL: none */
     const char *gold;         /* gold links to score with. NULL: none */
@@ -29,10 +29,10 @@ typedef struct xlm_model_links_options {
     const char *command;      /* the command line, for attributes */
 } xlm_model_links_options;
 
-/* Collective. Align, write, and with gold or for all layers print a table. The same links on any number of ranks. Pairs that are
- * too long for the model have none; how many there are is a warning. Errors: those of reading the files; EX_USAGE: a layer that
- * the model does not have, languages that it does not know or that it needs; EX_DATAERR: gold of other sentences, a corpus of
- * another vocabulary; EX_CANTCREAT, EX_IOERR. */
+/* Collective. Align, write, and with gold or for all layers print a table. Links are the same on any number of ranks. Pairs that
+ * are too long for the model have no links; a warning says how many there are. Errors: those of reading the files; EX_USAGE: a
+ * layer that the model does not have, languages that it does not know or that it needs; EX_DATAERR: gold of other sentences, a
+ * corpus of another vocabulary; EX_CANTCREAT, EX_IOERR. */
 bool xlm_model_links(const xlm_comm *comm, const xlm_model_links_options *options, GError **error);
 
 #endif

@@ -70,9 +70,8 @@ static void put(xlm_batch_layout *l, struct place *at, int32_t id)
 /* Put the subwords of a side and </s>, after <s> if `opens`. Returns the row of the first subword. */
 static int32_t put_side(xlm_batch_layout *l, struct place *at, const xlm_pair_text *text, int side, int64_t pair, bool opens)
 {
-    int64_t n;
-    const int64_t first = xlm_pair_text_subwords(text, side, pair, &n);
-    const int32_t *ids = &g_array_index(text->side[side].ids, int32_t, first);
+    const int64_t n = xlm_pair_size(text, pair, side);
+    const int32_t *ids = &g_array_index(text->side[side].ids, int32_t, xlm_pair_start(text, pair, side));
     at->language = MAX(text->side[side].language, 0);
     if (opens)
         put(l, at, l->specials->id[XLM_BOS]);
@@ -125,11 +124,9 @@ void xlm_pair_batch_next(const xlm_pair_text *text, xlm_pair_form form, int64_t 
 {
     int64_t *pairs = XLM_TAKE(arena, int64_t, XLM_PAIRS_UNIT), n = 0, tokens = 0;
     do {
-        int64_t size[2];
-        for (int s = 0; s < 2; s++)
-            xlm_pair_text_subwords(text, s, *next, &size[s]);
-        if (size[0] > 0 && size[1] > 0 && xlm_pair_fits(form, size[0], size[1], positions)) {
-            const int64_t own = size[0] + size[1] + specials_of(form);
+        const int64_t source = xlm_pair_size(text, *next, 0), target = xlm_pair_size(text, *next, 1);
+        if (source > 0 && target > 0 && xlm_pair_fits(form, source, target, positions)) {
+            const int64_t own = source + target + specials_of(form);
             if (n > 0 && tokens + own > TOKENS)
                 break;
             tokens += own;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The language whose name a file's ends in: "text.en", "text.en.gz"; -1: none. */
+/* The language that the name of a file ends in: "text.en", "text.en.gz"; -1: none. */
 static int language_of_file(const xlm_vocabulary *vocabulary, const char *path)
 {
     g_autofree char *name = g_path_get_basename(path);

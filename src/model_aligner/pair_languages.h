@@ -5,12 +5,12 @@
 #include "aligners/align_input.h"
 #include "model/model_file.h"
 
-/* [out] languages: ids of the source's and the target's. For text: those of source->languages, or else the endings of the files'
- * names; -1: none in particular. EX_USAGE: a language that the model does not have, or none where it has language embeddings. */
+/* [out] languages: ids of source and target. For text: by source->languages, or else by the endings of the files' names; -1: none
+ * in particular. EX_USAGE: a language that the model does not have, or none where it has language embeddings. */
 bool xlm_pair_languages_of_text(const xlm_loaded_model *loaded, const xlm_align_source *source, int languages[2],
                                 GError **error);
-/* The same for a corpus, which has the languages. EX_DATAERR: its vocabulary is not the model's. checkpoint: the model's path,
- * for the message. */
+/* The same for a corpus, whose languages are known. EX_DATAERR: its vocabulary is not the model's. checkpoint: the model's path,
+ * for messages. */
 bool xlm_pair_languages_of_corpus(const xlm_loaded_model *loaded, const char *checkpoint, const xlm_align_input *input,
                                   int languages[2], GError **error);
 

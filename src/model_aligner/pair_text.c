@@ -1,4 +1,4 @@
-/* xlm-mpi: pairs of sentences as a model's subwords, word by word. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: pairs of sentences as subwords of a model. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model_aligner/pair_text.h"
 
 #include "aligners/subword_links.h"
@@ -14,7 +14,7 @@ struct reading {
 
 /* ---- a line ---- */
 
-/* The subwords added since there were `before` are of this word. */
+/* The subwords from number `before` on belong to this word. */
 static void number_word(xlm_pair_side *side, guint before, int32_t word)
 {
     for (guint i = before; i < side->ids->len; i++)
@@ -173,10 +173,12 @@ void xlm_pair_text_free(xlm_pair_text *text)
     g_free(text);
 }
 
-int64_t xlm_pair_text_subwords(const xlm_pair_text *text, int side, int64_t pair, int64_t *n)
+int64_t xlm_pair_start(const xlm_pair_text *text, int64_t pair, int side)
 {
-    const GArray *offsets = text->side[side].offsets;
-    const int64_t first = g_array_index(offsets, int64_t, pair);
-    *n = g_array_index(offsets, int64_t, pair + 1) - first;
-    return first;
+    return g_array_index(text->side[side].offsets, int64_t, pair);
+}
+
+int64_t xlm_pair_size(const xlm_pair_text *text, int64_t pair, int side)
+{
+    return xlm_pair_start(text, pair + 1, side) - xlm_pair_start(text, pair, side);
 }

@@ -3,7 +3,7 @@
 #define XLM_PROGRAM_SPACE_INPUTS_H
 
 #include "corpus/corpus.h"
-#include "vectors/word_sides.h"
+#include "vectors/word_space.h"
 
 typedef struct xlm_space_inputs {
     xlm_word_space *spaces[2];

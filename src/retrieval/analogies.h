@@ -12,7 +12,7 @@
 #define XLM_RETRIEVAL_ANALOGIES_H
 
 #include "comm/comm.h"
-#include "vectors/word_sides.h"
+#include "vectors/word_space.h"
 
 typedef struct xlm_analogy {
     int section;

@@ -7,7 +7,7 @@
 #define XLM_RETRIEVAL_NEAR_WORDS_H
 
 #include "comm/comm.h"
-#include "vectors/word_sides.h"
+#include "vectors/word_space.h"
 
 typedef struct xlm_near_words_input {
     const xlm_word_set *words;      /* n, whose neighbours are looked for */

@@ -10,7 +10,7 @@
 #ifndef XLM_RETRIEVAL_SCORED_PAIRS_H
 #define XLM_RETRIEVAL_SCORED_PAIRS_H
 
-#include "vectors/word_sides.h"
+#include "vectors/word_space.h"
 
 /* Pairs of words, with scores or without. */
 typedef struct xlm_pair_list {

@@ -131,9 +131,8 @@ static void add_batch(struct retrieval *r, xlm_tape *tape, xlm_arena *arena, con
     double *y = XLM_TAKE(arena, double, width(r));
     for (int64_t i = 0; i < b->n; i++)
         for (int s = 0; s < 2; s++) {
-            int64_t n;
-            const int64_t first = xlm_pair_text_subwords(r->text, s, b->pair[i], &n);
-            const int32_t *ids = &g_array_index(r->text->side[s].ids, int32_t, first);
+            const int64_t n = xlm_pair_size(r->text, b->pair[i], s);
+            const int32_t *ids = &g_array_index(r->text->side[s].ids, int32_t, xlm_pair_start(r->text, b->pair[i], s));
             const uint64_t digest = xlm_digest(ids, sizeof *ids * (uint64_t)n, 0);
             g_array_append_val(r->own_digests[s], digest);
             for (int64_t l = 0; l < r->layers; l++)

@@ -71,7 +71,7 @@ static xlm_matrix_file *create(const xlm_dev_attention *a, const xlm_comm *alone
                      offsets[1] - offsets[0]);
         add_sentence(&target, a->vocabulary, -1, best != NULL ? best->ids : NULL, best != NULL ? best->tokens : 0);
     }
-    const xlm_matrix_pairs pairs = {.pairs = a->n, .all = a->n, .left_out = left_out,
+    const xlm_matrix_pairs pairs = {.pairs = a->n, .left_out = left_out,
                                     .side = {describe(&source, a->sources->from[0]), describe(&target, a->sources->to[0])}};
     xlm_matrix_file *file = xlm_matrix_file_create(alone, path, &pairs, a->vocabulary, layer_of(a->translator), 1, error);
     free_side(&source);
@@ -95,10 +95,11 @@ bool xlm_dev_attention_write(const xlm_dev_attention *a, const char *path, GErro
 {
     const xlm_comm alone = xlm_comm_alone();
     xlm_matrix_file *file = create(a, &alone, path, error);
-    bool good = file != NULL && xlm_matrix_file_describe(file, "model", a->model, error) &&
-                xlm_matrix_file_describe_number(file, "step", a->step, error) &&
-                xlm_matrix_file_describe(file, "method", "attention", error) &&
-                xlm_matrix_file_describe(file, "values", "attention of the decoder to its source, mean over the heads", error);
+    xlm_store *store = file != NULL ? xlm_matrix_file_store(file) : NULL;
+    bool good = store != NULL && xlm_store_set_text(store, "/", "model", a->model, error) &&
+                xlm_store_set_int(store, "/", "step", a->step, error) &&
+                xlm_store_set_text(store, "/", "method", "attention", error) &&
+                xlm_store_set_text(store, "/", "values", "attention of the decoder to its source, mean over the heads", error);
     for (int64_t i = 0; i < a->n && good; i++) {
         const xlm_translation *best = best_of(a, i);
         if (best != NULL)
@@ -106,8 +107,5 @@ bool xlm_dev_attention_write(const xlm_dev_attention *a, const char *path, GErro
         if (xlm_matrix_file_full(file))
             good = xlm_matrix_file_write(file, error);
     }
-    if (good && xlm_matrix_file_write(file, error))
-        return xlm_matrix_file_commit(file, error);
-    xlm_matrix_file_discard(file);
-    return false;
+    return xlm_matrix_file_end(file, good, error);
 }

@@ -84,6 +84,13 @@ bool xlm_store_write(xlm_store *store, const char *path, uint64_t first, uint64_
 /* Make a one-dimensional dataset <group>/<name> with checksums and write values[n], which are the same on every rank. */
 bool xlm_store_write_array(xlm_store *store, const char *group, const char *name, xlm_type type, uint64_t n, const void *values,
                            GError **error);
+/* Make a dataset with checksums of all ranks' rows, n of each rank in the order of ranks. columns 0: it has one dimension. data:
+ * [n x columns]. */
+bool xlm_store_write_parts(xlm_store *store, const char *path, xlm_type type, uint64_t columns, int64_t n, const void *data,
+                           GError **error);
+/* Make such a dataset of where items begin in a list that all ranks make, n items of each rank, and where the last one ends:
+ * [items of all ranks + 1] u64. offsets: [n + 1], where this rank's items begin and end in its own part of the list, from 0. */
+bool xlm_store_write_offsets(xlm_store *store, const char *path, int64_t n, const uint64_t *offsets, GError **error);
 /* Make a one-dimensional dataset of UTF-8 strings of fixed length and write strings[n], which are the same on every rank. */
 bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, const char *const *strings, GError **error);
 

@@ -188,6 +188,27 @@ bool xlm_store_write_array(xlm_store *store, const char *group, const char *name
            xlm_store_write(store, path, 0, store->together && store->comm.rank != 0 ? 0 : n, values, error);
 }
 
+bool xlm_store_write_parts(xlm_store *store, const char *path, xlm_type type, uint64_t columns, int64_t n, const void *data,
+                           GError **error)
+{
+    int64_t rows = n;
+    if (store->together)
+        xlm_comm_sum_int64(&store->comm, &rows, 1);
+    const uint64_t dims[2] = {(uint64_t)rows, columns}, first = store->together ? (uint64_t)xlm_comm_sum_below(&store->comm, n) : 0;
+    return xlm_store_dataset(store, path, type, columns > 0 ? 2 : 1, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, path, first, (uint64_t)n, data, error);
+}
+
+bool xlm_store_write_offsets(xlm_store *store, const char *path, int64_t n, const uint64_t *offsets, GError **error)
+{
+    const bool last = !store->together || store->comm.rank == store->comm.ranks - 1;
+    const int64_t below = store->together ? xlm_comm_sum_below(&store->comm, (int64_t)offsets[n]) : 0;
+    g_autofree uint64_t *all = g_new(uint64_t, n + 1);
+    for (int64_t i = 0; i <= n; i++)
+        all[i] = (uint64_t)below + offsets[i];
+    return xlm_store_write_parts(store, path, XLM_U64, 0, n + last, all, error);
+}
+
 bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, const char *const *strings, GError **error)
 {
     size_t longest = 1; /* bytes with the final 0, at which h5dump ends a string */

@@ -9,12 +9,12 @@
 #include "gemm/gemm.h"
 #include "kernels/kernels.h"
 
-/* Source tokens of a block, which ranks are dealt, and candidates that they are multiplied with at a time. A product of a few
- * hundred by many is a fifth slower than one of 1,024 by 1,024, since GEMM brings candidates into its own order each time; but
- * of few sources several ranks should have some. */
+/* How many source tokens are in a block, which ranks are dealt, and how many candidates they are multiplied with at a time. A
+ * product of a few hundred sources by many candidates is a fifth slower than one of 1,024 by 1,024, because GEMM packs the
+ * candidates each time; but if there are few sources, several ranks should have some. */
 enum { MIN_SOURCES = 256, MAX_SOURCES = 1024, SHARES = 8, CANDIDATES = 1024 };
 
-static const float MARGIN = 1e-6f; /* between two ways of adding up a product of unit vectors */
+static const float MARGIN = 1e-6f; /* between products of unit vectors that were summed in different orders */
 
 xlm_alignment xlm_alignment_between(int64_t width, const float *const vectors[2], const int64_t n[2], int from)
 {
@@ -37,7 +37,7 @@ static void normalise(int64_t n, int64_t width, const float *x, float *y)
         normalise_row(width, x + i * width, y + i * width);
 }
 
-/* After the last translation of a token. */
+/* The end of a token's translations. */
 static int64_t end_of(const xlm_alignment *a, int64_t i) { return a->end != NULL ? a->end[i] : a->first[i + 1]; }
 
 /* The score of the nearest translation. scratch: [width] */
@@ -56,7 +56,7 @@ static float nearest_translation(const xlm_alignment *a, int64_t i, const float 
 /* The source tokens first … first + n, and their candidates begin … end. */
 struct block {
     int64_t first, n, begin, end;
-    int64_t number; /* of blocks before the next */
+    int64_t number; /* of the next block */
 };
 
 /* Depends on nothing but the number of sources, so that products are the same on any number of ranks. */
@@ -80,7 +80,7 @@ static bool next_block(const xlm_comm *comm, const xlm_alignment *a, struct bloc
     return true;
 }
 
-/* Take candidates out of a row: the one that source token i is itself, and with translations these. */
+/* Take candidates out of a row: source token i itself and, if `translations`, its translations. */
 static void leave_out(const xlm_alignment *a, int64_t i, bool translations, int64_t begin, int64_t width, float *row)
 {
     for (int64_t k = translations ? a->first[i] : 0; translations && k < end_of(a, i); k++) {
@@ -93,9 +93,9 @@ static void leave_out(const xlm_alignment *a, int64_t i, bool translations, int6
         row[self] = -INFINITY;
 }
 
-/* What is made of a block: its vectors, and its scores with some candidates. */
+/* Memory for a block: its vectors, and its scores with some candidates. */
 struct work {
-    float *candidates, *sources; /* of length 1: [CANDIDATES x width], those in hand; [sources_of_block x width] */
+    float *candidates, *sources; /* of length 1: [CANDIDATES x width], the current ones; [sources_of_block x width] */
     float *score;                /* [sources_of_block x CANDIDATES] */
 };
 
@@ -219,11 +219,11 @@ static void select_largest(int64_t n, int64_t k, uint64_t *keys)
     }
 }
 
-/* The best candidates of a source token: some more than k, which are cut down to k when there is no place for another. */
+/* The best candidates of a source token: some more than k, which are cut down to k when there is no room for another. */
 typedef struct kept {
     uint64_t *keys;
     int64_t n;
-    float lowest; /* of the k best when they were cut down; later rows must be above it */
+    float lowest; /* score of the k-th best when they were cut down; later rows must be above it */
 } kept;
 
 enum { ROOM = 64 };

@@ -13,7 +13,7 @@
  * candidate y for x is 2 cos(x, y) − r(y), r(y) the mean cosine of y with its k nearest neighbours among the source language's
  * vectors (xlm_alignment_neighbours); their r(x) is the same for all candidates and changes no rank. The margin is doubled.
  *
- * With pools, the rows 0 … pool − 1 of both sides are among themselves, so are the next, and so on. */
+ * With pools, the rows 0 … pool − 1 of the source have only those of the candidates as their candidates, and so on. */
 #ifndef XLM_VECTORS_ALIGNMENT_H
 #define XLM_VECTORS_ALIGNMENT_H
 
@@ -25,11 +25,11 @@ typedef struct xlm_alignment {
     const float *source_vectors, *candidate_vectors; /* [n x width], [candidates x width], of any length */
     int64_t n, candidates;
     const int64_t *first;        /* [n + 1] into translations; every token has at least one */
-    const int64_t *end;          /* [n] after its last, so that tokens may share some, and first has n; NULL: first + 1 */
+    const int64_t *end;          /* [n] where they end, so that tokens may share some, and first is [n]; NULL: first + 1 */
     const int32_t *translations; /* rows of candidate_vectors */
-    const int32_t *self;         /* [n] row of candidate_vectors that is the same token, -1: none is; NULL: none of all */
+    const int32_t *self;         /* [n] row of candidate_vectors that is the same token, -1: none; NULL: none for all */
     const float *hubness;        /* [candidates] r(y), to rank by CSLS; NULL: by the cosine */
-    int64_t pool;                /* > 0: rows of a pool, n = candidates; 0: there is one of all */
+    int64_t pool;                /* > 0: number of rows of a pool, n = candidates; 0: no pools */
 } xlm_alignment;
 
 /* Of two sides' vectors, [n[s] x width], those of side `from` are the sources and those of the other the candidates. */
@@ -38,17 +38,17 @@ xlm_alignment xlm_alignment_between(int64_t width, const float *const vectors[2]
  * vectors and of products of some MB; never n x candidates. */
 void xlm_alignment_ranks(const xlm_comm *comm, const xlm_alignment *alignment, int64_t *rank);
 
-/* [out] mean: [n] the mean cosine of each source vector with its k nearest candidates, but for self; of all if there are
- * fewer, 0 if there is none. first, translations and hubness are not read. Collective, same bits on any number of ranks. */
+/* [out] mean: [n] the mean cosine of each source vector with its k nearest candidates except self, or with all if there are
+ * fewer; 0 if there is none. first, translations and hubness are not read. Collective, same bits on any number of ranks. */
 void xlm_alignment_neighbours(const xlm_comm *comm, const xlm_alignment *alignment, int k, float *mean);
 
 /* [out] nearest, score: [n x k], for each source vector the rows of the k candidates with the largest scores (cosine; with
- * hubness 2 cos(x, y) − r(y)), from the largest on, of equal ones the smaller row first; −1 and −infinity after the last. A
+ * hubness 2 cos(x, y) − r(y)), largest first, of equal scores the smaller row first; −1 and −infinity after the last. A
  * source's translations, and its self, are left out; first and self may be NULL. Collective, same bits on any number of
  * ranks. Memory as for xlm_alignment_ranks. */
 void xlm_alignment_nearest(const xlm_comm *comm, const xlm_alignment *alignment, int k, int32_t *nearest, float *score);
 
-/* What the ranks of a group of tokens come to. */
+/* Summary of the ranks of some tokens. */
 typedef struct xlm_alignment_score {
     int64_t tokens;
     double top1, top5, top10; /* shares, 0 … 1 */

@@ -6,15 +6,15 @@
 
 /* |x|. */
 double xlm_vector_length(int64_t width, const float *x);
-/* cos(x, y); 0 where a vector is zeros. */
+/* cos(x, y); 0 if a vector is zero. */
 double xlm_vector_cosine(int64_t width, const float *x, const float *y);
-/* Pairs of vectors: the mean of cos(x_i, y_i), and beside it what it would be if the pairs were shuffled, the mean over all i
- * and j of cos(x_i, y_j). The words are the same in both, and one that is in many pairs counts as often: only what the mean
- * is higher than the second says that pairs belong together. */
+/* Pairs of vectors: the mean of cos(x_i, y_i), and what it would be if the pairs were shuffled, which is the mean of cos(x_i,
+ * y_j) over all i and j. The words, and how often each occurs, are the same in both, so only the difference shows that pairs
+ * belong together. */
 typedef struct xlm_pair_cosines {
     int64_t width, pairs;
     double sum;      /* of cos(x_i, y_i) */
-    double *side[2]; /* [width] sums of x_i/|x_i| and of y_i/|y_i|, zeros adding nothing */
+    double *side[2]; /* [width] sums of x_i/|x_i| and of y_i/|y_i|; zero vectors add nothing */
 } xlm_pair_cosines;
 
 void xlm_pair_cosines_open(xlm_pair_cosines *cosines, int64_t width);

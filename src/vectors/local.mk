@@ -8,6 +8,5 @@ vectors_sources = \
 	src/vectors/token_set.c src/vectors/token_set.h \
 	src/vectors/vector_file.c src/vectors/vector_file.h \
 	src/vectors/vector_rows.c src/vectors/vector_rows.h \
-	src/vectors/word_sides.h \
 	src/vectors/word_space.c src/vectors/word_space.h \
 	src/vectors/word_vectors.c src/vectors/word_vectors.h

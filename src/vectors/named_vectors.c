@@ -1,4 +1,4 @@
-/* xlm-mpi: files of words with their vectors, read. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: reading files of words with their vectors. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "vectors/named_vectors.h"
 
 #include <math.h>
@@ -12,17 +12,17 @@
 #include "text/normalise.h"
 #include "vectors/vector_file.h"
 
-enum { WIDEST = 1 << 20, ROOM = 1 << 18 }; /* numbers of a vector; that memory is taken for at first */
+enum { WIDEST = 1 << 20, ROOM = 1 << 18 }; /* maximum width; numbers for which memory is taken at first */
 
 /* A file that is being read. */
 typedef struct reader {
     xlm_named_vectors *to;
-    int64_t room;               /* vectors that `to` has memory for, of text */
-    int64_t said, max_words;         /* words: as the first line of text says, −1: it does not; that are wanted, 0: all */
+    int64_t room;               /* number of vectors for which `to` has memory, when text is read */
+    int64_t said, max_words;    /* numbers of words: in the first line of text, −1: none there; wanted, 0: all */
     int64_t repeated, unreadable;
 } reader;
 
-/* A new word. False: it is there already, or is not text. */
+/* Add a word. False if it is already there or is not text. */
 static bool add_name(reader *r, const char *name, size_t size)
 {
     if (memchr(name, '\0', size) != NULL || xlm_utf8_check(name, size) < size) {
@@ -42,7 +42,7 @@ static bool add_name(reader *r, const char *name, size_t size)
 
 /* ---- text ---- */
 
-/* Fields between blanks. */
+/* The number of fields between blanks. */
 static int64_t count_fields(const char *line, size_t size)
 {
     int64_t n = 0;
@@ -83,7 +83,7 @@ static bool read_head(reader *r, const char *line)
     return true;
 }
 
-/* The numbers of a vector from `at` on, at the end of what there is. */
+/* Append the numbers of a vector, which begin at `at`. */
 static bool add_numbers(reader *r, const xlm_lines *lines, const char *at, GError **error)
 {
     const int64_t width = r->to->width;
@@ -95,11 +95,9 @@ static bool add_numbers(reader *r, const xlm_lines *lines, const char *at, GErro
     for (int64_t c = 0; c < width; c++) {
         char *end;
         to[c] = (float)g_ascii_strtod(at, &end);
-        if (end == at || (*end != '\0' && !xlm_is_blank(*end))) {
-            g_autofree char *what = g_strdup_printf("number %" G_GINT64_FORMAT " of its %" G_GINT64_FORMAT " is none; a line is a "
-                                                    "word and as many numbers as in the first", c + 1, width);
-            return XLM_LINES_REFUSE(lines, error, "%s", what);
-        }
+        if (end == at || (*end != '\0' && !xlm_is_blank(*end)))
+            return XLM_LINES_REFUSE(lines, error, "number %" G_GINT64_FORMAT " of its %" G_GINT64_FORMAT " is none; a line is a "
+                                    "word and as many numbers as in the first", c + 1, width);
         if (!isfinite(to[c]))
             return XLM_LINES_REFUSE(lines, error, "has a number that is not finite");
         at = end;
@@ -120,10 +118,8 @@ static bool add_line(reader *r, const xlm_lines *lines, const char *line, size_t
     size_t begin = last_fields(line, size, r->to->width), end = begin;
     while (end > 0 && xlm_is_blank(line[end - 1]))
         end--;
-    if (end == 0) {
-        g_autofree char *what = g_strdup_printf("has no word and %" G_GINT64_FORMAT " numbers", r->to->width);
-        return XLM_LINES_REFUSE(lines, error, "%s", what);
-    }
+    if (end == 0)
+        return XLM_LINES_REFUSE(lines, error, "has no word and %" G_GINT64_FORMAT " numbers", r->to->width);
     return !add_name(r, line, end) || add_numbers(r, lines, line + begin, error);
 }
 

@@ -1,4 +1,4 @@
-/* xlm-mpi: sequences as one vector each, out of a layer of the model. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: one vector for each sequence, from a layer of the model. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "vectors/sentence_vectors.h"
 
 #include <string.h>
@@ -40,10 +40,10 @@ void xlm_sentence_pool(int pooling, const xlm_var *h, int64_t first, int64_t end
         y[c] /= (double)(end - first);
 }
 
-/* Where the vectors of all passes go. */
+/* The vectors of all passes. */
 typedef struct sentence_sums {
     const xlm_sentence_encoder *encoder;
-    double *values; /* [examples x d] of all; 0 where another rank's are */
+    double *values; /* [examples x d] of all examples; 0 for those of other ranks */
 } sentence_sums;
 
 static void encode_run(void *data, const xlm_example_run *run)

@@ -1,4 +1,4 @@
-/* xlm-mpi: sequences as one vector each, out of a layer of the model. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: one vector for each sequence, from a layer of the model. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_VECTORS_SENTENCE_VECTORS_H
 #define XLM_VECTORS_SENTENCE_VECTORS_H
 
@@ -10,10 +10,10 @@ enum { XLM_POOL_MEAN, XLM_POOL_FIRST, XLM_POOL_MAX, XLM_POOLINGS };
 
 /* "mean", "first", "max" */
 const char *xlm_pooling_name(int pooling);
-/* text NULL: `otherwise`. EX_USAGE: none of these. */
+/* Find a pooling by its name; text NULL: `otherwise`. EX_USAGE if there is none of this name. */
 bool xlm_pooling_find(const char *text, int otherwise, int *pooling, GError **error);
 
-/* Rows [first, end) of hidden states h into one, y[d], which must be zeros before; pooling: XLM_POOL_.... x: [d] to work in. */
+/* Pool rows [first, end) of hidden states h into y[d], which must be zeros before. pooling: XLM_POOL_.... x: [d] scratch. */
 void xlm_sentence_pool(int pooling, const xlm_var *h, int64_t first, int64_t end, xlm_real *x, double *y);
 
 typedef struct xlm_sentence_encoder {

@@ -1,4 +1,4 @@
-/* xlm-mpi: subwords of one language that take part in a measure of word embeddings. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: subwords of one language for which word embeddings are measured. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "vectors/token_set.h"
 
 #include "lexicon/frequency.h"

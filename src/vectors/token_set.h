@@ -1,8 +1,8 @@
-/* xlm-mpi: subwords of one language that take part in a measure of word embeddings. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: subwords of one language for which word embeddings are measured. SPDX-License-Identifier: GPL-3.0-or-later
  *
  *   xlm_token_set_open -> { xlm_token_set_add_... } ... -> xlm_token_set_vectors -> xlm_token_set_close
  *
- * xlm_token_translations() makes the translations of an xlm_alignment from two sets and a dictionary between them. */
+ * xlm_token_translations_make() makes the translations of an xlm_alignment from two sets and a dictionary between them. */
 #ifndef XLM_VECTORS_TOKEN_SET_H
 #define XLM_VECTORS_TOKEN_SET_H
 
@@ -15,7 +15,7 @@
 typedef struct xlm_token_set {
     int language;   /* id, -1: none, whose embedding would be added */
     GArray *ids;    /* int32_t, each once, in the order in which they were added */
-    int32_t *place; /* [vocabulary] in ids, -1 when not there */
+    int32_t *place; /* [vocabulary] place in ids, -1: not there */
 } xlm_token_set;
 
 void xlm_token_set_open(xlm_token_set *set, int language, int64_t vocabulary);
@@ -26,8 +26,8 @@ void xlm_token_set_add_list(xlm_token_set *set, const GArray *list);
 /* Their word embeddings, plus the language's where the model has them: [n x embedding_size]; g_free. */
 float *xlm_token_set_vectors(const xlm_token_set *set, const xlm_model_config *model, const xlm_parameters *parameters);
 
-/* How often the training text of a language has its subwords (xlm_frequency_list). EX_DATAERR when there is none of it; errors of
- * reading. g_array_unref. */
+/* How often subwords occur in the training text of a language (xlm_frequency_list). EX_DATAERR if there is no such text; errors
+ * of reading. g_array_unref. */
 GArray *xlm_token_frequencies(const xlm_corpus *corpus, int language, GError **error);
 
 /* Translations of the tokens of a set among those of another. */

@@ -28,37 +28,25 @@ static void free_file(xlm_vector_file *file)
     g_free(file);
 }
 
-/* n: of vectors; with XLM_STORE_GROWING in flags more come. NULL: nothing is left. */
+/* n: number of vectors; with XLM_STORE_GROWING in flags more may follow. On failure nothing is left. */
 static xlm_store *open_store(const xlm_comm *comm, const char *path, int64_t n, int64_t width, int flags, GError **error)
 {
     const uint64_t dims[2] = {(uint64_t)n, (uint64_t)width};
     xlm_store *store = xlm_store_create(comm, path, error);
-    if (store == NULL)
-        return NULL;
-    if (xlm_store_set_format(store, FORMAT, 1, NULL, error) &&
-        xlm_store_dataset(store, "/vectors", XLM_F32, 2, dims, flags | XLM_STORE_CHECKED, error))
-        return store;
-    xlm_store_discard(store);
-    return NULL;
-}
-
-static bool create_store(xlm_vector_file *file, GError **error)
-{
-    file->store = open_store(NULL, file->path, 0, file->width, XLM_STORE_GROWING, error);
-    return file->store != NULL;
+    if (store != NULL && !(xlm_store_set_format(store, FORMAT, 1, NULL, error) &&
+                           xlm_store_dataset(store, "/vectors", XLM_F32, 2, dims, flags | XLM_STORE_CHECKED, error)))
+        g_clear_pointer(&store, xlm_store_discard);
+    return store;
 }
 
 xlm_store *xlm_vector_store_create(const xlm_comm *comm, const char *path, int64_t n, int64_t width, const char *const *words,
                                    const char *command, GError **error)
 {
     xlm_store *store = open_store(comm, path, n, width, 0, error);
-    if (store == NULL)
-        return NULL;
-    if (xlm_store_set_text(store, "/", "command", command, error) &&
-        (words == NULL || xlm_store_write_strings(store, "/words", (uint64_t)n, words, error)))
-        return store;
-    xlm_store_discard(store);
-    return NULL;
+    if (store != NULL && !(xlm_store_set_text(store, "/", "command", command, error) &&
+                           (words == NULL || xlm_store_write_strings(store, "/words", (uint64_t)n, words, error))))
+        g_clear_pointer(&store, xlm_store_discard);
+    return store;
 }
 
 bool xlm_vector_store_is(const char *path)
@@ -102,7 +90,8 @@ xlm_vector_file *xlm_vector_file_create(const char *path, int64_t n, int64_t wid
         file->names = g_ptr_array_new_with_free_func(g_free);
     if (path == NULL)
         file->text = stdout;
-    else if (!(hdf5 ? create_store(file, error) : xlm_new_file_create(&file->whole, path, error))) {
+    else if (hdf5 ? (file->store = open_store(NULL, path, 0, width, XLM_STORE_GROWING, error)) == NULL
+                  : !xlm_new_file_create(&file->whole, path, error)) {
         free_file(file);
         return NULL;
     }
@@ -154,11 +143,9 @@ bool xlm_vector_file_add(xlm_vector_file *file, int64_t n, const char *const *na
 
 static bool commit_store(xlm_vector_file *file, GError **error)
 {
-    if (file->names == NULL || xlm_store_write_strings(file->store, "/words", file->names->len,
-                                                       (const char *const *)file->names->pdata, error))
-        return xlm_store_commit(file->store, error);
-    xlm_store_discard(file->store);
-    return false;
+    const bool good = file->names == NULL || xlm_store_write_strings(file->store, "/words", file->names->len,
+                                                                     (const char *const *)file->names->pdata, error);
+    return xlm_store_end(file->store, good, error);
 }
 
 static bool commit_text(xlm_vector_file *file, GError **error)

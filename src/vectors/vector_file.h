@@ -9,11 +9,11 @@
  *   /words     [N] strings, with names
  *   /map, /singular_values   of xlm_embed procrustes, f64 [d x d] and [d]: docs/files.md
  *
- * Any other is text: a line for each vector, its numbers between blanks with as many digits as it takes to read the same number
- * again. With names it is word2vec's text form, as gensim and MUSE read it: a line "N d" first, and each vector's line begins
- * with its name, which has no blank.
+ * Any other file is text: a line for each vector, its numbers separated by blanks, with as many digits as are needed to read the
+ * same number again. With names it is the text form of word2vec, which gensim and MUSE read: a line "N d" first, and each
+ * vector's line begins with its name, which has no blank.
  *
- * Files are written under another name beside their own and renamed when they are whole. */
+ * Files are written under a temporary name and renamed when they are complete. */
 #ifndef XLM_VECTORS_VECTOR_FILE_H
 #define XLM_VECTORS_VECTOR_FILE_H
 
@@ -25,8 +25,8 @@
 
 typedef struct xlm_vector_file xlm_vector_file;
 
-/* Not collective: one process writes. path NULL: text on standard output. n: how many vectors come, with names; -1: not known,
- * and they have no names. width: d. EX_CANTCREAT, EX_IOERR. */
+/* Not collective: one process writes. path NULL: text on standard output. n: the number of vectors, which then have names; -1:
+ * unknown, and they have no names. width: d. EX_CANTCREAT, EX_IOERR. */
 xlm_vector_file *xlm_vector_file_create(const char *path, int64_t n, int64_t width, GError **error);
 /* An attribute. Only HDF5 files have one; other forms have no place for it. */
 bool xlm_vector_file_describe(xlm_vector_file *file, const char *name, const char *value, GError **error);
@@ -38,14 +38,14 @@ bool xlm_vector_file_commit(xlm_vector_file *file, GError **error);
 /* Remove what was written. NULL is allowed. */
 void xlm_vector_file_discard(xlm_vector_file *file);
 
-/* Is a file HDF5 of vectors? */
+/* Is it an HDF5 file of vectors? */
 bool xlm_vector_store_is(const char *path);
 /* Open one. *array: the shape of /vectors; *words: [rows] of /words (g_strfreev), NULL where they have no names. EX_DATAERR. */
 xlm_store *xlm_vector_store_open(const char *path, xlm_array *array, char ***words, GError **error);
 
-/* Collective: the same in HDF5 for vectors that ranks have between them: the file with all but /vectors' rows, n of them, which
- * each rank writes by xlm_store_write. words: [n], the same on every rank; NULL: vectors without names. command: the program's
- * command line. EX_CANTCREAT, EX_IOERR. */
+/* Collective: create an HDF5 file for vectors that are distributed over ranks, with everything except the n rows of /vectors, of
+ * which each rank writes its own by xlm_store_write. words: [n], the same on every rank; NULL: vectors without names. command:
+ * the program's command line. EX_CANTCREAT, EX_IOERR. */
 xlm_store *xlm_vector_store_create(const xlm_comm *comm, const char *path, int64_t n, int64_t width, const char *const *words,
                                    const char *command, GError **error);
 

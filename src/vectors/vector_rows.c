@@ -1,4 +1,4 @@
-/* xlm-mpi: vectors of a file that ranks have between them. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the vectors of a file, distributed over ranks. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "vectors/vector_rows.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "vectors/vector_file.h"
 #include "vectors/word_space.h"
 
-enum { BLOCK = 4096 }; /* rows that are in hand as doubles */
+enum { BLOCK = 4096 }; /* rows that are converted at a time */
 
 /* ---- reading ---- */
 
@@ -65,8 +65,7 @@ static bool check_values(const xlm_vector_rows *r, const char *path, GError **er
 }
 
 bool xlm_vector_rows_open(const xlm_comm *comm, const char *path, const char *language, int64_t max_vectors,
-                          xlm_vector_rows *rows,
-                          GError **error)
+                          xlm_vector_rows *rows, GError **error)
 {
     GError *failure = NULL;
     *rows = (xlm_vector_rows){.comm = comm};
@@ -97,7 +96,7 @@ void xlm_vector_rows_mean(const xlm_vector_rows *rows, double *mean)
         mean[c] /= (double)rows->n;
 }
 
-/* x[n x width] = rows from … less the mean. */
+/* x[n x width] = rows `from` … minus the mean. */
 static void centre(const xlm_vector_rows *rows, const double *mean, int64_t from, int64_t n, double *x)
 {
     const int64_t d = rows->width;

@@ -1,4 +1,4 @@
-/* xlm-mpi: vectors of a file that ranks have between them. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: the vectors of a file, distributed over ranks. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_VECTORS_VECTOR_ROWS_H
 #define XLM_VECTORS_VECTOR_ROWS_H
 
@@ -12,13 +12,12 @@ typedef struct xlm_vector_rows {
     char **words;  /* [n] of all, on every rank, then NULL; NULL: they have no names */
 } xlm_vector_rows;
 
-/* Collective. path: HDF5 of vectors (vectors/vector_file.h), of which each rank reads its rows alone; a file of words with
- * vectors as text, or a checkpoint, whose word embeddings they are, without the special tokens. language: whose embedding is
- * added, of a checkpoint; NULL. most: vectors that are read; 0: all. *rows is closed also after a failure. EX_NOINPUT;
+/* Collective. path: an HDF5 file of vectors (vectors/vector_file.h), of which each rank reads only its rows; a text file of words
+ * with vectors; or a checkpoint, for its word embeddings except those of special tokens. language: of a checkpoint, the language
+ * whose embedding is added; NULL: none. max_vectors: how many are read; 0: all. *rows is closed also after a failure. EX_NOINPUT;
  * EX_DATAERR: fewer than two vectors, or one with a number that is not finite, which is named. */
 bool xlm_vector_rows_open(const xlm_comm *comm, const char *path, const char *language, int64_t max_vectors,
-                          xlm_vector_rows *rows,
-                          GError **error);
+                          xlm_vector_rows *rows, GError **error);
 /* After zeros, too. */
 void xlm_vector_rows_close(xlm_vector_rows *rows);
 

@@ -1,4 +1,4 @@
-/* xlm-mpi: the word embeddings of subwords and of words of several. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: word embeddings of subwords, and of words of several subwords. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "vectors/word_vectors.h"
 
 /* Rows of a parameter; NULL when the model has none of this name. */

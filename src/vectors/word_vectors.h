@@ -1,4 +1,4 @@
-/* xlm-mpi: the word embeddings of subwords and of words of several. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: word embeddings of subwords, and of words of several subwords. SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef XLM_VECTORS_WORD_VECTORS_H
 #define XLM_VECTORS_WORD_VECTORS_H
 

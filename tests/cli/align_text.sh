@@ -210,7 +210,7 @@ if is_open_mpi; then
 fi
 start 2 xlm_align source.c target.c --iterations 1000 -o none/l --save none/m.h5 --memory 1M >killed.log 2>&1
 # shellcheck disable=SC2046 # process ids are words
-has_scratch_files() { grep -q 'xlm-scratch.*deleted' $(rank_processes | sed 's|.*|/proc/&/maps|') 2>/dev/null; }
+has_scratch_files() { grep -q "$(pwd -P)/.*(deleted)" $(rank_processes | sed 's|.*|/proc/&/maps|') 2>/dev/null; }
 until_true has_scratch_files
 kill -KILL "$(rank_processes | sed -n 2p)"
 ended

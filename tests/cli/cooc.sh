@@ -155,7 +155,7 @@ done
 # A rank that is killed once it has written to its scratch file: there is much to count then still.
 start 2 xlm_cooc large.h5 -o small.h5 --window 64 --memory 1M --scratch . >killed.log 2>&1
 # shellcheck disable=SC2046 # process ids are words
-has_scratch_files() { ls -l $(rank_processes | sed 's|.*|/proc/&/fd|') 2>/dev/null | grep -q -e "-> $(pwd -P)/.*deleted"; }
+has_scratch_files() { grep -q "$(pwd -P)/.*(deleted)" $(rank_processes | sed 's|.*|/proc/&/maps|') 2>/dev/null; }
 until_true has_scratch_files
 kill -KILL "$(rank_processes | sed -n 2p)"
 ended

@@ -22,10 +22,14 @@ static void make_original(void)
     static const float scores[] = {0.5f, 1, 0.25f, 0.75f, 1};
     corpus = make_corpus(&plan);
     const char *path = fuzz_write("good.h5", "", 0);
-    xlm_alignment_writer *writer = xlm_alignment_create(fuzz_comm(), path, corpus, &origin, NULL);
-    fuzz_require(writer != NULL && xlm_alignment_write(writer, XLM_TRAIN, xlm_corpus_find_pairs(corpus, XLM_TRAIN, "en-de", NULL),
-                                                       PAIRS, offsets, found, scores, NULL) &&
-                     xlm_alignment_commit(writer, NULL), "an alignment can be written");
+    xlm_found_links *all = xlm_found_links_new();
+    for (int p = 0; p < PAIRS; p++)
+        xlm_found_links_append(all, found + offsets[p], scores + offsets[p], (int64_t)(offsets[p + 1] - offsets[p]));
+    xlm_store *store = xlm_alignment_create(fuzz_comm(), path, corpus, &origin, NULL);
+    fuzz_require(store != NULL && xlm_alignment_write(fuzz_comm(), store, corpus, XLM_TRAIN,
+                                                      xlm_corpus_find_pairs(corpus, XLM_TRAIN, "en-de", NULL), all, NULL) &&
+                     xlm_store_commit(store, NULL), "an alignment can be written");
+    xlm_found_links_free(all);
     original = fuzz_original_read(path);
 }
 

@@ -74,7 +74,7 @@ static void gather(int first, int last, GArray *offsets, GArray *links, GArray *
     }
 }
 
-static void write_pairs_of(const xlm_comm *comm, xlm_alignment_writer *writer, const xlm_corpus *corpus, xlm_split split,
+static void write_pairs_of(const xlm_comm *comm, xlm_store *store, const xlm_corpus *corpus, xlm_split split,
                            bool scored)
 {
     const xlm_corpus_pairs *pairs = xlm_corpus_find_pairs(corpus, split, "en-de", NULL);
@@ -86,9 +86,8 @@ static void write_pairs_of(const xlm_comm *comm, xlm_alignment_writer *writer, c
     GArray *offsets = g_array_new(FALSE, FALSE, sizeof(uint64_t)), *links = g_array_new(FALSE, FALSE, sizeof(xlm_link));
     GArray *scores = g_array_new(FALSE, FALSE, sizeof(float));
     gather(first, last, offsets, links, scores);
-    GOOD(xlm_alignment_write(writer, split, pairs, last - first, (const uint64_t *)(const void *)offsets->data,
-                             (const xlm_link *)(const void *)links->data,
-                             scored ? (const float *)(const void *)scores->data : NULL, &error));
+    const xlm_found_links found = {offsets, links, scored ? scores : NULL};
+    GOOD(xlm_alignment_write(comm, store, corpus, split, pairs, &found, &error));
     g_array_unref(offsets);
     g_array_unref(links);
     g_array_unref(scores);
@@ -135,7 +134,7 @@ static void check_file(const xlm_comm *comm, const char *path, const xlm_corpus 
     check_range(comm, file, p, 0, PAIRS, scored);
     for (int i = 0; i < PAIRS; i += 13)
         check_range(comm, file, p, i, i % 3, scored);
-    check_range(comm, file, xlm_alignment_file_find(file, XLM_HELD_OUT, "en-de", NULL), 0, 1, false); /* no links */
+    check_range(comm, file, xlm_alignment_file_find(file, XLM_HELD_OUT, "en-de", NULL), 0, 1, scored); /* no links */
 
     /* A sentence has a subword less than links lead to. */
     const int64_t sizes[1][2] = {{size_of(4, 0), size_of(4, 1) - 1}};
@@ -192,11 +191,11 @@ static void check_written(const xlm_comm *comm, bool wide, bool scored)
     char *path, *other_path;
     xlm_corpus *corpus = share_corpus(comm, &plan, &path);
     char *alignment = g_strconcat(path, ".alignment", NULL);
-    xlm_alignment_writer *writer = NULL;
-    GOOD((writer = xlm_alignment_create(comm, alignment, corpus, &origin, &error)) != NULL);
-    write_pairs_of(comm, writer, corpus, XLM_TRAIN, scored);
-    write_pairs_of(comm, writer, corpus, XLM_HELD_OUT, scored);
-    GOOD(xlm_alignment_commit(writer, &error));
+    xlm_store *store = NULL;
+    GOOD((store = xlm_alignment_create(comm, alignment, corpus, &origin, &error)) != NULL);
+    write_pairs_of(comm, store, corpus, XLM_TRAIN, scored);
+    write_pairs_of(comm, store, corpus, XLM_HELD_OUT, scored);
+    GOOD(xlm_store_commit(store, &error));
     check_file(comm, alignment, corpus, scored, wide);
     GOOD(opens(alignment, NULL, &error));
 
@@ -215,9 +214,9 @@ static void check_written(const xlm_comm *comm, bool wide, bool scored)
     drop(comm, other, other_path);
     BAD(opens(path, NULL, &error), EX_DATAERR, path, "not an alignment");
 
-    writer = NULL;
-    GOOD((writer = xlm_alignment_create(comm, alignment, corpus, &origin, &error)) != NULL);
-    xlm_alignment_discard(writer);
+    store = NULL;
+    GOOD((store = xlm_alignment_create(comm, alignment, corpus, &origin, &error)) != NULL);
+    xlm_store_discard(store);
     BAD(xlm_alignment_create(comm, "/nowhere/a.h5", corpus, &origin, &error) != NULL, EX_CANTCREAT, "/nowhere/a.h5", "");
     xlm_comm_barrier(comm);
     if (comm->rank == 0)
@@ -326,10 +325,7 @@ static void align_corpus(const xlm_comm *comm, const char *corpus_path, const ch
     const xlm_corpus_part part = {XLM_TRAIN, xlm_corpus_find_pairs(corpus, XLM_TRAIN, name, NULL)};
     xlm_sentence_pairs *pairs = NULL;
     GOOD((pairs = xlm_sentence_pairs_open_corpus(comm, corpus, &part, 1, XLM_PAIR_WORK_PRODUCT, 1, &error)) != NULL);
-    GArray *offsets = g_array_new(FALSE, FALSE, sizeof(uint64_t)), *links = g_array_new(FALSE, FALSE, sizeof(xlm_link));
-    GArray *scores = g_array_new(FALSE, FALSE, sizeof(float));
-    uint64_t end = 0;
-    g_array_append_val(offsets, end);
+    xlm_found_links *found = xlm_found_links_new();
     const char *text[2];
     size_t size[2];
     int got = 0;
@@ -339,26 +335,16 @@ static void align_corpus(const xlm_comm *comm, const char *corpus_path, const ch
             break;
         const int n = words_in(text[0], size[0]);
         CHECK(words_in(text[1], size[1]) == n);
+        g_autofree xlm_link *links = g_new0(xlm_link, n);
+        g_autofree float *scores = g_new(float, n);
         for (int i = 0; i < n; i++) {
-            const xlm_link link = {.source = i, .target = i == n - 1 ? i : n - 2 - i};
-            const float score = 1 / (float)(1 + i);
-            g_array_append_val(links, link);
-            g_array_append_val(scores, score);
+            links[i] = (xlm_link){.source = i, .target = i == n - 1 ? i : n - 2 - i};
+            scores[i] = 1 / (float)(1 + i);
         }
-        end = links->len;
-        g_array_append_val(offsets, end);
+        xlm_found_links_append(found, links, scores, n);
     }
-    xlm_alignment_origin made = origin;
-    made.corpus = corpus_path;
-    xlm_alignment_writer *writer = NULL;
-    GOOD((writer = xlm_alignment_create(comm, path, corpus, &made, &error)) != NULL);
-    GOOD(xlm_alignment_write_words(writer, pairs, &g_array_index(offsets, uint64_t, 0),
-                                   (const xlm_link *)(const void *)links->data, (const float *)(const void *)scores->data,
-                                   &error));
-    GOOD(xlm_alignment_commit(writer, &error));
-    g_array_unref(offsets);
-    g_array_unref(links);
-    g_array_unref(scores);
+    GOOD(xlm_alignment_write_words(comm, path, pairs, found, &origin, &error));
+    xlm_found_links_free(found);
     xlm_sentence_pairs_close(pairs);
     xlm_corpus_close(corpus);
 }

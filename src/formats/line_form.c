@@ -56,8 +56,10 @@ static bool begins_with(const char *line, size_t length, const char *prefix)
     return length >= strlen(prefix) && memcmp(line, prefix, strlen(prefix)) == 0;
 }
 
-static bool refuse_others(const xlm_lines *lines, const char *line, size_t length, GError **error)
+bool xlm_line_form_check(const xlm_line_form *form, const xlm_lines *lines, const char *line, size_t length, GError **error)
 {
+    if (form->kind != XLM_FORM_TEXT)
+        return true;
     const char *path = xlm_lines_path(lines);
     g_autofree char *plain = g_str_has_suffix(path, ".gz") ? g_strndup(path, strlen(path) - strlen(".gz")) : g_strdup(path);
     if (is_json_object(line, length))
@@ -117,9 +119,7 @@ bool xlm_line_form_text(const xlm_line_form *form, const xlm_lines *lines, const
 {
     *text = line;
     *size = length;
-    if (form->kind == XLM_FORM_TEXT)
-        return xlm_lines_number(lines) > 1 || refuse_others(lines, line, length, error);
-    if (form->kind == XLM_FORM_LINES || length == 0)
+    if (form->kind == XLM_FORM_TEXT || form->kind == XLM_FORM_LINES || length == 0)
         return true;
     if (form->kind == XLM_FORM_FIELDS)
         return take_field(form->column, lines, line, length, text, size, error);

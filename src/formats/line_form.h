@@ -26,9 +26,11 @@ typedef struct xlm_line_form {
 bool xlm_line_form_parse(const char *given, xlm_line_form *form, const char **path, GError **error);
 void xlm_line_form_clear(xlm_line_form *form);
 
+/* Is the first line that of a format which is refused? EX_DATAERR, with the form to give instead. */
+bool xlm_line_form_check(const xlm_line_form *form, const xlm_lines *lines, const char *line, size_t length, GError **error);
 /* The text of a line that xlm_lines_next has given. [out] text: [*size], part of the line, or of `storage`, which the caller
- * provides; it may have line ends if it is a member of JSON. EX_DATAERR, with file and line: not JSON, no string, too few fields;
- * for the first line also a format that is refused. */
+ * provides; it may have line ends if it is a member of JSON. EX_DATAERR, with file and line: not JSON, no string, too few
+ * fields. */
 bool xlm_line_form_text(const xlm_line_form *form, const xlm_lines *lines, const char *line, size_t length, GString *storage,
                         const char **text, size_t *size, GError **error);
 

@@ -169,7 +169,8 @@ static bool check_input(const char *path, GError **error)
 }
 
 /* Does the file have a line with text? Reads it up to that line. comments: lines that begin with # do not count. */
-static bool find_text(xlm_lines *lines, const xlm_line_form *form, xlm_normaliser *normaliser, bool comments, GError **error)
+static bool find_text(xlm_lines *lines, const xlm_line_form *form, xlm_normaliser *normaliser, bool comments, bool stops,
+                      GError **error)
 {
     g_autoptr(GString) storage = g_string_new(NULL);
     const char *line, *normal;
@@ -178,14 +179,19 @@ static bool find_text(xlm_lines *lines, const xlm_line_form *form, xlm_normalise
     while ((got = xlm_lines_next(lines, &line, &size, error)) == 1) {
         if (comments && size > 0 && *line == '#')
             continue;
-        if (!xlm_line_form_text(form, lines, line, size, storage, &line, &size, error))
+        if (xlm_lines_number(lines) == 1 && !xlm_line_form_check(form, lines, line, size, error))
             return false;
-        if (!xlm_normaliser_run(normaliser, line, size, &normal, &normal_size, error)) {
-            g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", xlm_lines_path(lines), xlm_lines_number(lines));
+        g_autoptr(GError) bad = NULL;
+        const bool formed = xlm_line_form_text(form, lines, line, size, storage, &line, &size, &bad);
+        if (formed && xlm_normaliser_run(normaliser, line, size, &normal, &normal_size, &bad)) {
+            if (normal_size > 0)
+                return true;
+        } else if (stops) {
+            if (formed)
+                g_prefix_error(&bad, "%s:%" G_GINT64_FORMAT ": ", xlm_lines_path(lines), xlm_lines_number(lines));
+            g_propagate_error(error, g_steal_pointer(&bad));
             return false;
         }
-        if (normal_size > 0)
-            return true;
     }
     if (got == 0)
         xlm_error_set(error, EX_DATAERR, "%s: empty, no line has text; remove it or give another file",
@@ -193,10 +199,11 @@ static bool find_text(xlm_lines *lines, const xlm_line_form *form, xlm_normalise
     return false;
 }
 
-static bool check_text(const char *path, const xlm_line_form *form, xlm_normaliser *normaliser, bool comments, GError **error)
+static bool check_text(const char *path, const xlm_line_form *form, xlm_normaliser *normaliser, bool comments, bool stops,
+                       GError **error)
 {
     g_autoptr(xlm_lines) lines = xlm_lines_open(path, error);
-    return lines != NULL && find_text(lines, form, normaliser, comments, error);
+    return lines != NULL && find_text(lines, form, normaliser, comments, stops, error);
 }
 
 static bool check_texts(const xlm_prep_options *o, GError **error)
@@ -206,9 +213,10 @@ static bool check_texts(const xlm_prep_options *o, GError **error)
     bool good = normaliser != NULL;
     for (guint i = 0; i < o->sources->len && good; i++)
         for (int side = 0; side < source_at(o, i)->sides && good; side++)
-            good = check_text(source_at(o, i)->path[side], &source_at(o, i)->form[side], normaliser, source_at(o, i)->conllu, error);
+            good = check_text(source_at(o, i)->path[side], &source_at(o, i)->form[side], normaliser, source_at(o, i)->conllu,
+                              source_at(o, i)->conllu || o->bad_lines == XLM_BAD_STOP, error);
     if (good && o->derive_input != NULL)
-        good = check_text(o->derive_input, &trees, normaliser, true, error);
+        good = check_text(o->derive_input, &trees, normaliser, true, true, error);
     xlm_normaliser_free(normaliser);
     return good;
 }

@@ -25,6 +25,7 @@ struct encoder {
     GArray *links;   /* int64_t x 2 */
     xlm_corpus_writer *writer;
     xlm_prep_counts *counts;
+    int source; /* number of the present one */
 };
 
 /* ---- parts ---- */
@@ -167,8 +168,19 @@ static bool encode_pair(struct encoder *encoder, const xlm_sentence *sentence, x
     return true;
 }
 
+static void count_bad(xlm_bad_counts *counts, const xlm_sentence *sentence)
+{
+    if (!sentence->skipped && !sentence->repaired)
+        return;
+    counts->skipped += sentence->skipped;
+    counts->repaired += !sentence->skipped;
+    counts->first = counts->first > 0 ? MIN(counts->first, sentence->line) : sentence->line;
+}
+
 static void count_sentence(xlm_split_counts *counts, const xlm_sentence *sentence)
 {
+    if (sentence->skipped)
+        return;
     if (sentence->empty)
         counts->empty++;
     else if (sentence->assignment == XLM_ASSIGNED_TRAIN)
@@ -183,6 +195,7 @@ static bool encode_sentence(struct encoder *encoder, const xlm_prep_source *sour
                             const xlm_sentence *sentence, GError **error)
 {
     const struct parts *parts = &encoder->parts;
+    count_bad(&encoder->counts->bad[encoder->source], sentence);
     for (int i = 0; i < parts->n; i++) {
         xlm_language_counts *counts = &encoder->counts->language[parts->language[i]];
         count_sentence(source->sides == 1 ? &counts->monolingual : &counts->parallel, sentence);
@@ -259,6 +272,7 @@ static bool encode_all(struct encoder *encoder, const xlm_sentence_reader *reade
         const xlm_prep_source *source = options->sources->pdata[i];
         if (i == options->monolingual_sources)
             xlm_corpus_writer_end_monolingual(encoder->writer);
+        encoder->source = i;
         plan_parts(&encoder->parts, options, i);
         xlm_scan *scan = xlm_scan_open(encoder->comm, source);
         if (!encode_source(encoder, source, scan, reader, &progress, error)) {

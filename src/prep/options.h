@@ -18,6 +18,13 @@ typedef struct xlm_prep_source {
     bool as_is;       /* lines are read unchanged, with CR and byte order mark */
 } xlm_prep_source;
 
+/* What to do with a line that is not UTF-8, or has no text where its form says (formats/line_form.h). */
+typedef enum {
+    XLM_BAD_STOP,  /* it is an error */
+    XLM_BAD_SKIP,  /* it is left out, together with its translation */
+    XLM_BAD_REPAIR /* what is not UTF-8 becomes U+FFFD; a line that this does not help is left out */
+} xlm_bad_lines;
+
 typedef struct xlm_prep_options {
     GPtrArray *languages; /* char *: names in the order in which they were first given */
     GPtrArray *sources;   /* xlm_prep_source *: the monolingual ones first, each kind in the order given */
@@ -31,6 +38,7 @@ typedef struct xlm_prep_options {
     xlm_vocabulary *like;       /* its vocabulary; `languages` begins with its languages, and words and lower come from it */
     int64_t add_subwords;       /* maximum number of added subwords */
 
+    xlm_bad_lines bad_lines;
     xlm_word_mode words;
     bool lower;
     xlm_segmenter_options **segmenters; /* the options of each class (prep/segmenter_options.h) */

@@ -42,6 +42,8 @@ xlm_prep_counts *xlm_prep_counts_new(const xlm_prep_options *options)
     counts->pairs = xlm_prep_pairs_count(options);
     counts->language = g_new0(xlm_language_counts, counts->languages);
     counts->pair = g_new0(xlm_split_counts, counts->pairs);
+    counts->sources = (int)options->sources->len;
+    counts->bad = g_new0(xlm_bad_counts, counts->sources);
     return counts;
 }
 
@@ -49,6 +51,7 @@ void xlm_prep_counts_free(xlm_prep_counts *counts)
 {
     g_free(counts->language);
     g_free(counts->pair);
+    g_free(counts->bad);
     g_free(counts);
 }
 
@@ -58,6 +61,13 @@ void xlm_prep_counts_sum(xlm_prep_counts *counts, const xlm_comm *comm)
     xlm_comm_sum_int64(comm, (int64_t *)counts->language,
                        counts->languages * (int)(sizeof *counts->language / sizeof(int64_t)));
     xlm_comm_sum_int64(comm, (int64_t *)counts->pair, counts->pairs * (int)(sizeof *counts->pair / sizeof(int64_t)));
+    for (int i = 0; i < counts->sources; i++) {
+        xlm_bad_counts *bad = &counts->bad[i];
+        int64_t first = bad->first > 0 ? -bad->first : -G_MAXINT64;
+        xlm_comm_max_int64(comm, &first, 1);
+        xlm_comm_sum_int64(comm, (int64_t *)bad, 2);
+        bad->first = first > -G_MAXINT64 ? -first : 0;
+    }
 }
 
 static double ratio(int64_t part, int64_t whole) { return whole > 0 ? (double)part / (double)whole : 0; }
@@ -82,6 +92,14 @@ void xlm_prep_counts_print(const xlm_prep_counts *counts, const xlm_prep_options
         xlm_log_info("%s: %" G_GINT64_FORMAT " pairs, %" G_GINT64_FORMAT " of them held out; left out: %" G_GINT64_FORMAT
                      " with an empty side, %" G_GINT64_FORMAT " with a translation of a held-out sentence",
                      name, n->train + n->held_out, n->held_out, n->empty, n->aside);
+    }
+    for (int i = 0; i < counts->sources; i++) {
+        const xlm_prep_source *source = options->sources->pdata[i];
+        const xlm_bad_counts *bad = &counts->bad[i];
+        if (bad->first > 0)
+            xlm_log_warn("%s%s%s: bad lines: %" G_GINT64_FORMAT " left out, %" G_GINT64_FORMAT " repaired; the first is line %"
+                         G_GINT64_FORMAT, source->path[0], source->sides == 2 ? ", " : "", source->sides == 2 ? source->path[1] : "",
+                         bad->skipped, bad->repaired, bad->first);
     }
     int64_t aside = 0;
     for (int i = 0; i < counts->languages; i++)

@@ -32,17 +32,23 @@ typedef struct xlm_language_counts {
     int64_t words, tokens, unknown;        /* of all encoded sentences */
 } xlm_language_counts;
 
+/* Bad lines of a source (prep/options.h). */
+typedef struct xlm_bad_counts {
+    int64_t skipped, repaired, first; /* first: number of the first of these lines, from 1; 0: there is none */
+} xlm_bad_counts;
+
 typedef struct xlm_prep_counts {
-    int languages, pairs;
+    int languages, pairs, sources;
     xlm_language_counts *language; /* [languages] */
     xlm_split_counts *pair;         /* [pairs] */
+    xlm_bad_counts *bad;            /* [sources] */
 } xlm_prep_counts;
 
 xlm_prep_counts *xlm_prep_counts_new(const xlm_prep_options *options);
 void xlm_prep_counts_free(xlm_prep_counts *counts);
 /* Sum over ranks; collective. */
 void xlm_prep_counts_sum(xlm_prep_counts *counts, const xlm_comm *comm);
-/* Print a table with one line per language and one line per pair. */
+/* Print a table with one line per language and one line per pair, and warn of bad lines. */
 void xlm_prep_counts_print(const xlm_prep_counts *counts, const xlm_prep_options *options);
 
 #endif

@@ -142,7 +142,7 @@ bool xlm_prep_run(const xlm_comm *comm, const xlm_prep_options *options, GError 
     if (options->derive_input != NULL)
         return xlm_prep_derive(comm, options, error);
     GError *failure = NULL;
-    xlm_sentence_reader reader = {.languages = (const char *const *)options->languages->pdata,
+    xlm_sentence_reader reader = {.bad_lines = options->bad_lines, .languages = (const char *const *)options->languages->pdata,
                                   .assignments = xlm_assignments_new(options->held_out, (uint64_t)options->seed),
                                   .orders = g_new0(xlm_word_order *, options->synthetic->len)};
     for (int side = 0; side < 2 && failure == NULL; side++)

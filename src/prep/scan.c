@@ -16,6 +16,7 @@ struct xlm_scan {
     GString *storage[2];
     const char *rest; /* of a record with several lines of text, those that were not returned yet; NULL: none */
     size_t rest_size;
+    char *repaired[2];
     bool needs_trees;
     xlm_conllu *tree; /* NULL when the source is not CoNLL-U */
     GString *line;    /* the words of the tree, normalised */
@@ -68,6 +69,7 @@ void xlm_scan_close(xlm_scan *scan)
     for (int side = 0; side < scan->sides; side++) {
         xlm_lines_close(scan->file[side]);
         g_string_free(scan->storage[side], TRUE);
+        g_free(scan->repaired[side]);
     }
     if (scan->tree != NULL) {
         xlm_conllu_free(scan->tree);
@@ -140,15 +142,57 @@ static bool normalise(xlm_scan *scan, const xlm_sentence_reader *reader, int sid
     return false;
 }
 
-/* The text of a line of each side, as its form says. */
-static bool read_text(xlm_scan *scan, xlm_scan_text *line)
+/* Makes a bad text UTF-8. */
+static void repair(xlm_scan *scan, int side, xlm_scan_text *line, xlm_sentence *sentence)
+{
+    char *repaired = g_utf8_make_valid(line->text[side], (gssize)line->size[side]);
+    g_free(scan->repaired[side]);
+    scan->repaired[side] = repaired;
+    line->text[side] = repaired;
+    line->size[side] = strlen(repaired);
+    sentence->repaired = true;
+}
+
+/* The text of a line as the form of its file says. */
+static bool take_text(xlm_scan *scan, int side, xlm_scan_text *line)
+{
+    return xlm_line_form_text(&scan->line_form[side], scan->file[side], line->text[side], line->size[side], scan->storage[side],
+                              &line->text[side], &line->size[side], &scan->failure);
+}
+
+/* The texts of a line of each side. */
+static bool read_text(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_scan_text *line, xlm_sentence *sentence)
 {
     if (!xlm_scan_line(scan, line))
         return false;
-    for (int side = 0; side < scan->sides && !scan->ended; side++)
-        scan->ended = !xlm_line_form_text(&scan->line_form[side], scan->file[side], line->text[side], line->size[side],
-                                          scan->storage[side], &line->text[side], &line->size[side], &scan->failure);
-    return !scan->ended;
+    for (int side = 0; side < scan->sides; side++) {
+        if (take_text(scan, side, line))
+            continue;
+        scan->ended = reader->bad_lines == XLM_BAD_STOP;
+        if (scan->ended)
+            return false;
+        g_clear_error(&scan->failure);
+        if (reader->bad_lines == XLM_BAD_REPAIR)
+            repair(scan, side, line, sentence);
+        sentence->skipped = sentence->skipped || reader->bad_lines == XLM_BAD_SKIP || !take_text(scan, side, line);
+        g_clear_error(&scan->failure);
+    }
+    return true;
+}
+
+/* Normalises the text of a side, if it is text. */
+static bool clean(xlm_scan *scan, const xlm_sentence_reader *reader, int side, xlm_scan_text *line, xlm_sentence *sentence)
+{
+    const bool stops = reader->bad_lines == XLM_BAD_STOP;
+    if (!stops && xlm_utf8_check(line->text[side], line->size[side]) < line->size[side]) {
+        if (reader->bad_lines == XLM_BAD_REPAIR)
+            repair(scan, side, line, sentence);
+        else
+            sentence->skipped = true;
+    }
+    return (sentence->skipped && !stops) ||
+           normalise(scan, reader, side, sentence->line, line->text[side], line->size[side], &sentence->text[side],
+                     &sentence->size[side]);
 }
 
 /* The next line of the text of a record: a member of JSON may have several. */
@@ -163,14 +207,16 @@ static void divide(xlm_scan *scan, xlm_scan_text *line)
 static bool read_lines(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_sentence *sentence)
 {
     xlm_scan_text line = {.text = {scan->rest}, .size = {scan->rest_size}};
-    if (scan->rest == NULL && !read_text(scan, &line))
+    if (scan->rest == NULL && !read_text(scan, reader, &line, sentence))
         return false;
-    if (scan->sides == 1)
+    if (scan->sides == 1 && !sentence->skipped)
         divide(scan, &line);
+    sentence->line = xlm_lines_number(scan->file[0]);
     for (int side = 0; side < scan->sides; side++)
-        if (!normalise(scan, reader, side, xlm_lines_number(scan->file[side]), line.text[side], line.size[side],
-                       &sentence->text[side], &sentence->size[side]))
+        if (!clean(scan, reader, side, &line, sentence))
             return false;
+    for (int side = 0; side < scan->sides && sentence->skipped; side++)
+        sentence->size[side] = 0;
     return true;
 }
 
@@ -206,6 +252,8 @@ bool xlm_scan_sentence(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_se
 {
     sentence->tree = NULL;
     sentence->units = NULL;
+    sentence->skipped = sentence->repaired = false;
+    sentence->line = 0;
     if (scan->tree != NULL ? !read_tree(scan, reader, sentence) : !read_lines(scan, reader, sentence))
         return false;
     sentence->number = xlm_scan_number(scan);

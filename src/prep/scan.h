@@ -31,6 +31,8 @@ typedef struct xlm_sentence {
     size_t size[2];
     uint64_t digest[2];
     bool empty; /* a side has no text; then digest and assignment are not set */
+    bool skipped, repaired; /* as a bad line (prep/options.h); one that is skipped is empty */
+    int64_t line;           /* its number in the file of side 0, from 1 */
     xlm_assignment assignment;
     /* For CoNLL-U: the annotated words, and where they are in the text, in which spaces separate them; a word that normalisation
      * makes empty has the size 0. NULL for other text. */
@@ -44,6 +46,7 @@ typedef struct xlm_sentence_reader {
     xlm_normaliser *normaliser[2]; /* one for each side, because its result is valid only until its next use */
     const char *const *languages;  /* names of languages, by xlm_prep_source.language */
     xlm_assignments *assignments;
+    xlm_bad_lines bad_lines; /* of other text than CoNLL-U, whose bad lines are errors */
     struct xlm_word_order **orders; /* one per synthetic language (prep/synthetic_text.h) */
 } xlm_sentence_reader;
 
@@ -59,7 +62,8 @@ const xlm_conllu *xlm_scan_tree(xlm_scan *scan);
 int64_t xlm_scan_number(const xlm_scan *scan);
 /* Did the line that was last returned end with LF? False only for the last line of a file. */
 bool xlm_scan_terminated(const xlm_scan *scan);
-/* Like xlm_scan_line or xlm_scan_tree, but returns a sentence. A line that is not UTF-8 is an error. */
+/* Like xlm_scan_line or xlm_scan_tree, but returns a sentence. A bad line is an error, or is
+ * skipped or repaired. */
 bool xlm_scan_sentence(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_sentence *sentence);
 /* Is there nothing more to read, or has reading failed? */
 bool xlm_scan_ended(const xlm_scan *scan);

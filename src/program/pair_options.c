@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aligners/align_input.h"
+#include "files/path.h"
 #include "model_aligner/model_links.h"
 
 bool xlm_pair_options_languages(const char *text, char ***languages, GError **error)
@@ -37,14 +38,16 @@ bool xlm_pair_options_layer(const char *text, int64_t otherwise, int64_t *layer,
 bool xlm_pair_options_source(const xlm_comm *comm, char *const *paths, const char *split, bool *corpus, GError **error)
 {
     bool is[2] = {false, false};
+    g_autofree char *file = NULL;
     GError *failure = NULL;
+    xlm_path_member(paths[0], &file);
     for (int f = 0; paths[f] != NULL; f++)
         is[f] = xlm_align_is_corpus(comm, paths[f]);
     *corpus = is[0];
     if (paths[1] != NULL && (is[0] || is[1]))
         xlm_error_set(&failure, EX_USAGE, "%s: is HDF5, not text; a corpus has the sentences of both languages, so give it alone",
                       paths[is[0] ? 0 : 1]);
-    else if (comm->rank == 0 && !is[0] && !g_file_test(paths[0], G_FILE_TEST_EXISTS))
+    else if (comm->rank == 0 && !is[0] && !g_file_test(file, G_FILE_TEST_EXISTS))
         xlm_error_set(&failure, EX_NOINPUT, "%s: %s", paths[0], g_strerror(ENOENT));
     else if (!is[0] && split != NULL)
         xlm_error_set(&failure, EX_USAGE, "--split is only for a corpus, and %s is not one; leave it out", paths[0]);

@@ -59,7 +59,7 @@ static const xlm_program program = {
 /* The values of the command line, before they are checked. */
 static struct {
     char **monolingual, **parallel, **made;
-    char *words;
+    char *bad_lines, *words;
     gboolean lower, segment, derive_conllu;
     gint64 min_count, max_vocabulary, seed, add_subwords;
     char *like, *tokenizer;
@@ -78,6 +78,9 @@ static const GOptionEntry text_options[] = {
      "LANG=FILE[,FILE...]"},
     {"para", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.parallel,
      "two files, where line i of one is the translation of line i of the other; may be repeated", "A-B=FILE_A,FILE_B"},
+    {"bad-lines", 0, 0, G_OPTION_ARG_STRING, &given.bad_lines,
+     "what to do with a line that is not UTF-8, or not JSON, or has too few fields: stop (the default); skip it and its "
+     "translation; repair, where what is not UTF-8 becomes U+FFFD, and other bad lines are left out", "stop|skip|repair"},
     {"words", 0, 0, G_OPTION_ARG_STRING, &given.words,
      "how words are found: by Unicode word breaks, with dictionaries for Thai, Chinese and Japanese (icu, the default), or by "
      "spaces, in text that is already tokenised (space)", "icu|space"},
@@ -239,6 +242,17 @@ static bool take_words(xlm_prep_options *options, GError **error)
     return true;
 }
 
+static bool take_bad_lines(xlm_prep_options *options, GError **error)
+{
+    static const char *const choices[] = {"stop", "skip", "repair", NULL};
+    if (!xlm_program_is_one_of("bad-lines", given.bad_lines, choices, error))
+        return false;
+    if (given.bad_lines != NULL && (given.segment || given.derive_conllu))
+        return xlm_error_set(error, EX_USAGE, "--bad-lines is for --mono and --para; leave it out");
+    options->bad_lines = (xlm_bad_lines)xlm_program_number_of(given.bad_lines, choices);
+    return true;
+}
+
 /* Take each value of an option that may be repeated. */
 static bool take_each(xlm_prep_options *options, char *const *values,
                       bool (*take)(xlm_prep_options *, const char *, GError **), GError **error)
@@ -264,7 +278,7 @@ static bool take_options(xlm_prep_options *options, int n, char *const *rest, GE
     options->write_segmenter = g_strdup(given.write_segmenter);
     options->write_vocabulary = g_strdup(given.write_vocabulary);
     options->write_twins = g_strdup(given.write_twins);
-    return take_numbers(options, error) && take_words(options, error) && take_rest(options, n, rest, error);
+    return take_numbers(options, error) && take_bad_lines(options, error) && take_words(options, error) && take_rest(options, n, rest, error);
 }
 
 int main(int argc, char **argv)

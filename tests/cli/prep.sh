@@ -108,6 +108,25 @@ paste pairs.xx pairs.en >pairs.tsv
 prep --mono en=jsonl:text:mono.jsonl --mono xx=lines:mono.xx --para xx-en=tsv:1:pairs.tsv,tsv:2:pairs.tsv --words space \
     --held-out 0.1 --codes 1/codes --vocab 1/vocab -o fields.h5
 same_content given.h5 fields.h5 "members and fields"
+# Bad lines are left out with their translations, or made UTF-8.
+broken() { sed "$1"'s/ /\xff /; '"$2"'s/^/\x00\xc3(/' "$3"; }
+broken 5 700 mono.en >broken.en
+broken 20 21 pairs.xx >broken.xx
+sed '5d; 700d' mono.en >left.en
+sed '20d; 21d' pairs.xx >left.xx
+sed '20d; 21d' pairs.en >left.pairs.en
+bad() { prep --mono en="$1" --mono xx=mono.xx --para "xx-en=$2" --words space --held-out 0.1 --codes 1/codes --vocab 1/vocab "${@:3}"; }
+bad broken.en broken.xx,pairs.en --bad-lines skip -o skipped.h5
+grep -q 'broken.en: bad lines: 2 left out, 0 repaired; the first is line 5$' log &&
+    grep -q 'broken.xx, pairs.en: bad lines: 2 left out, 0 repaired; the first is line 20$' log || fail "bad lines: $(cat log)"
+bad left.en left.xx,left.pairs.en -o left.h5
+same_content left.h5 skipped.h5 "bad lines that are left out"
+bad broken.en broken.xx,pairs.en --bad-lines repair -o repaired.h5
+grep -q 'broken.en: bad lines: 0 left out, 2 repaired; the first is line 5$' log || fail "bad lines: $(cat log)"
+ufffd=$'\xef\xbf\xbd'
+for file in broken.en broken.xx; do sed "s/\xff/$ufffd/; s/\x00/$ufffd/; s/\xc3/$ufffd/" $file >whole.${file#*.}; done
+bad whole.en whole.xx,pairs.en -o whole.h5
+same_content whole.h5 repaired.h5 "bad lines that are repaired"
 head -n 1000 mono.en >first; tail -n +1001 mono.en >second
 prep --mono en=first,second "${text[@]}" --codes 1/codes --vocab 1/vocab -o files.h5
 same_content given.h5 files.h5 "text in two files"

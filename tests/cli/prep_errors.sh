@@ -130,6 +130,10 @@ given 64 'the form is jsonl:FIELD:FILE' jsonl:text
 given 64 'the form is jsonl:FIELD:FILE' jsonl::text.jsonl
 given 64 'the form is tsv:COLUMN:FILE' tsv:0:text.tsv
 given 64 'the form is lines:FILE' lines:
+ranks_to_try=1 refuse 65 'text.jsonl: its lines are JSON' --mono en=text.jsonl --bad-lines skip --bpe 50 -o out/c.h5
+ranks_to_try=1 refuse 65 'text.en: empty, no line has text' --mono en=jsonl:text:text.en --bad-lines repair --bpe 50 -o out/c.h5
+ranks_to_try=1 refuse 64 'bad-lines=mend: must be stop, skip or repair' --mono en=text.en --bad-lines mend --bpe 50 -o out/c.h5
+ranks_to_try=1 refuse 64 'bad-lines is for --mono and --para' --codes codes --bad-lines skip --segment text.en out/text
 head -c 20000000 /dev/zero | tr '\0' a >line.en
 ranks_to_try=1 refuse 65 'line.en:1: line of more than' --mono en=line.en --bpe 50 -o out/c.h5
 

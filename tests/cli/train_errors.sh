@@ -41,7 +41,7 @@ wrong 78 'wrong.conf:11: .*unknown key "stpes"; did you mean "steps"' 's/^steps/
 wrong 78 'wrong.conf:11: .*steps = many' 's/^steps = .*/steps = many/'
 wrong 78 'wrong.conf:8: unknown section \[trian\]; did you mean "train"' 's/^\[train\]/[trian]/'
 wrong 78 'wrong.conf:1: ' 's/^\[model\]/[model/'
-wrong 78 'wrong.conf:3: .*is in line 2' '1a layers = 3'
+wrong 78 'wrong.conf:3: .*is already in line 2' '1a layers = 3'
 wrong 78 'steps' '/^steps/d'
 wrong 78 'no section \[objective NAME\]' '/^\[objective/,$d'
 wrong 78 'no objective names this stream' '/^\[objective tlm/,$d'

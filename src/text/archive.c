@@ -201,7 +201,7 @@ void xlm_archive_close(xlm_archive *archive)
 
 int64_t xlm_archive_read(xlm_archive *archive, char *bytes, size_t n, GError **error)
 {
-    if (archive->ended)
+    if (archive->ended || archive->from == NULL) /* NULL: it could not be opened again */
         return 0;
     la_ssize_t got;
     do
@@ -229,4 +229,7 @@ bool xlm_archive_seek(xlm_archive *archive, int64_t place, GError **error)
     return got >= 0;
 }
 
-int64_t xlm_archive_position(const xlm_archive *archive) { return archive_filter_bytes(archive->from, -1); }
+int64_t xlm_archive_position(const xlm_archive *archive)
+{
+    return archive->from != NULL ? archive_filter_bytes(archive->from, -1) : 0;
+}

@@ -44,8 +44,9 @@ bool xlm_files_is_hdf5(const char *path);
 bool xlm_files_load(const char *path, char **bytes, gsize *size, GError **error);
 
 enum { XLM_SHA256_TEXT = 65 };
-/* [out] digest: SHA-256 of a whole file, as sha256sum prints it, for ARCHIVE/MEMBER of the archive; bytes: the file's size, may be NULL. stop: NULL, or a number
- * that another thread sets to end reading early; then the digest is useless. EX_NOINPUT, EX_IOERR, EX_USAGE. */
+/* [out] digest: SHA-256 of a whole file, as sha256sum prints it, for ARCHIVE/MEMBER of the archive; bytes: the file's size, may be
+ * NULL. stop: NULL, or a number that another thread sets to end reading early; then the digest is useless. EX_NOINPUT, EX_IOERR,
+ * EX_USAGE. */
 bool xlm_file_sha256(const char *path, char digest[XLM_SHA256_TEXT], int64_t *bytes, const gint *stop, GError **error);
 
 /* If a published model is cloned without git-lfs, each large file contains only three lines of text that say where the real file

@@ -80,7 +80,8 @@ static const GOptionEntry text_options[] = {
      "two files, where line i of one is the translation of line i of the other; may be repeated", "A-B=FILE_A,FILE_B"},
     {"bad-lines", 0, 0, G_OPTION_ARG_STRING, &given.bad_lines,
      "what to do with a line that is not UTF-8, or not JSON, or has too few fields: stop (the default); skip it and its "
-     "translation; repair, where what is not UTF-8 becomes U+FFFD, and other bad lines are left out; CoNLL-U always stops", "stop|skip|repair"},
+     "translation; repair, where what is not UTF-8 becomes U+FFFD, and other bad lines are left out; CoNLL-U always stops",
+     "stop|skip|repair"},
     {"words", 0, 0, G_OPTION_ARG_STRING, &given.words,
      "how words are found: by Unicode word breaks, with dictionaries for Thai, Chinese and Japanese (icu, the default), or by "
      "spaces, in text that is already tokenised (space)", "icu|space"},
@@ -278,7 +279,8 @@ static bool take_options(xlm_prep_options *options, int n, char *const *rest, GE
     options->write_segmenter = g_strdup(given.write_segmenter);
     options->write_vocabulary = g_strdup(given.write_vocabulary);
     options->write_twins = g_strdup(given.write_twins);
-    return take_numbers(options, error) && take_bad_lines(options, error) && take_words(options, error) && take_rest(options, n, rest, error);
+    return take_numbers(options, error) && take_bad_lines(options, error) && take_words(options, error) &&
+           take_rest(options, n, rest, error);
 }
 
 int main(int argc, char **argv)

@@ -4,8 +4,14 @@
 # Set before by the Makefile: XLM_SOURCE and XLM_BUILD (top directories), XLM_CC (the compiler), XLM_MPIEXEC (the launcher of
 # the MPI that was built with), XLM_SANITIZERS, XLM_HARDENING, XLM_TEST_QUICK (1: the quick part only).
 
-# The programs of the build tree first, and their objectives.
+# The programs of the build tree first, and their objectives. libtool's scripts in front of shared programs take longer to start than
+# most programs do, so the programs that they start come before.
 PATH=$XLM_BUILD:$PATH
+if [ -x "$XLM_BUILD/.libs/xlm_train" ]; then
+    PATH=$XLM_BUILD/.libs:$PATH
+    LD_LIBRARY_PATH=$XLM_BUILD/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export LD_LIBRARY_PATH
+fi
 XLM_PLUGIN_PATH=$XLM_BUILD/src/losses/.libs
 export PATH XLM_PLUGIN_PATH XLM_SOURCE XLM_BUILD XLM_CC XLM_MPIEXEC XLM_SANITIZERS XLM_HARDENING XLM_TEST_QUICK
 

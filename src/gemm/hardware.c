@@ -85,50 +85,63 @@ void xlm_hardware_set_threads(xlm_hardware *hardware, int threads)
     omp_set_num_threads(threads);
 }
 
-/* Compute square products on all threads for `duration` seconds, with `packed`, or by BLIS if that is NULL. Returns the GFLOP/s
- * of the fastest product. [out] mean: of all products together. */
-static double time_products(double duration, xlm_packed *packed, xlm_precision precision, double *mean)
+/* Products of n x n matrices, timed. */
+struct timing {
+    int n;
+    double duration;   /* seconds to go on for */
+    int64_t products;  /* but no more than so many */
+    double best, mean; /* GFLOP/s of the fastest product, and of all together */
+};
+
+/* Compute products on all threads, at least two, with `packed`, or by BLIS if that is NULL. */
+static void time_products(struct timing *t, xlm_packed *packed, xlm_precision precision)
 {
-    enum { N = 1024 };
-    xlm_real *memory = xlm_pages_take(sizeof(xlm_real) * 3 * N * N, "the measurement of GEMM");
-    xlm_real *a = memory, *b = a + N * N, *c = b + N * N;
-    for (int i = 0; i < 2 * N * N; i++)
+    const int n = t->n;
+    xlm_real *memory = xlm_pages_take(sizeof(xlm_real) * 3 * (size_t)n * (size_t)n, "the measurement of GEMM");
+    xlm_real *a = memory, *b = a + n * n, *c = b + n * n;
+    for (int i = 0; i < 2 * n * n; i++)
         memory[i] = (xlm_real)1 / (xlm_real)(1 + i % 7);
     if (packed != NULL)
-        xlm_packed_set(packed, precision, true, N, N, b);
-    const double begin = xlm_clock();
+        xlm_packed_set(packed, precision, true, n, n, b);
+    const double begin = xlm_clock(), operations = 2e-9 * n * n * n;
     double best = G_MAXDOUBLE, now = begin;
-    int products = 0;
-    for (; now - begin < duration; products++) {
+    int64_t products = 0;
+    for (; products < 2 || (products < t->products && now - begin < t->duration); products++) {
         if (packed != NULL)
-            xlm_packed_multiply(packed, N, false, xlm_floats(a), NULL, false, c);
+            xlm_packed_multiply(packed, n, false, xlm_floats(a), NULL, false, c);
         else
-            xlm_gemm(false, true, N, N, N, 1, a, N, b, N, 0, c, N);
+            xlm_gemm(false, true, n, n, n, 1, a, n, b, n, 0, c, n);
         const double end = xlm_clock();
         best = MIN(best, end - now);
         now = end;
     }
     free(memory);
-    *mean = 2e-9 * N * N * N * products / (now - begin);
-    return 2e-9 * N * N * N / best;
+    t->best = operations / best;
+    t->mean = operations * (double)products / (now - begin);
 }
 
+enum { SIDE = 1024, SMALL_SIDE = 256 };
 static const double DURATION = 0.25;
 
-void xlm_hardware_measure(xlm_hardware *hardware, bool packs, xlm_precision precision)
+void xlm_hardware_measure(xlm_hardware *hardware, bool packs, xlm_precision precision, double operations)
 {
-    double mean;
+    enum { SHARE = 100, FEW = 4 }; /* of so few large products nothing is learned */
+    const double cubes = operations / SHARE / 2, side = SIDE, small = SMALL_SIDE;
+    struct timing t = {.n = SIDE, .duration = DURATION, .products = INT64_MAX};
+    if (cubes < FEW * side * side * side)
+        t = (struct timing){.n = SMALL_SIDE, .duration = DURATION, .products = (int64_t)(cubes / (small * small * small))};
     xlm_packed *packed = packs ? xlm_packed_new() : NULL;
-    hardware->gemm_gflops = time_products(DURATION, packed, precision, &mean);
+    time_products(&t, packed, precision);
+    hardware->gemm_gflops = t.best;
     xlm_packed_free(packed);
 }
 
 double xlm_hardware_rate(const xlm_hardware *hardware, int threads)
 {
     xlm_hardware other = *hardware;
-    double mean;
+    struct timing t = {.n = SIDE, .duration = DURATION, .products = INT64_MAX};
     xlm_hardware_set_threads(&other, threads);
-    time_products(DURATION, NULL, XLM_FLOAT32, &mean);
+    time_products(&t, NULL, XLM_FLOAT32);
     xlm_hardware_set_threads(&other, hardware->threads);
-    return mean;
+    return t.mean;
 }

@@ -1,6 +1,7 @@
 /* xlm-mpi: what a job will need and how long it will take. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/plan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -244,7 +245,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data 
         xlm_hardware_start();
         xlm_threads_settle(comm, &hardware);
         xlm_comm_barrier(comm);
-        xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision);
+        xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision, HUGE_VAL);
         xlm_engine_allocate(engine, estimate.pass, true);
         good = measure(comm, job, engine, largest, &m, error);
     }
@@ -252,7 +253,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data 
         /* Once more, in case other processes were running the first time. */
         const double before = hardware.gemm_gflops;
         xlm_comm_barrier(comm);
-        xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision);
+        xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision, HUGE_VAL);
         m.threads = hardware.threads;
         m.gemm_gflops = MAX(before, hardware.gemm_gflops);
     }

@@ -130,32 +130,32 @@ static void try_libraries(const run *r)
     xlm_log_info("%s", text);
 }
 
-/* Threads, kernels, and the rate of GEMM with all ranks at work. Collective. */
-static void open_hardware(run *r)
+/* Threads, kernels, and the rate of GEMM with all ranks at work. [out] flops: operations of a step's products. Collective. */
+static bool open_hardware(run *r, double *flops, GError **error)
 {
+    const xlm_run_size size = xlm_engine_size(r->engine);
+    if (!xlm_step_flops(&size, flops, error))
+        return false;
     xlm_hardware_start();
     xlm_threads_settle(r->comm, &r->hardware);
     try_libraries(r);
     xlm_comm_barrier(r->comm);
     const xlm_arithmetic arithmetic = xlm_engine_arithmetic(r->engine);
-    xlm_hardware_measure(&r->hardware, arithmetic.packs, arithmetic.precision);
+    const double steps = trains(r->options) ? (double)r->job->train.steps : 1;
+    xlm_hardware_measure(&r->hardware, arithmetic.packs, arithmetic.precision, *flops * steps / r->comm->ranks);
     print_hardware(r);
+    return true;
 }
 
-/* The minimum time that the job takes: products at the rate of GEMM and nothing else. */
-static bool print_time(const run *r, GError **error)
+/* The minimum time that the job takes, whose steps have so many operations: products at the rate of GEMM and nothing else. */
+static void print_time(const run *r, double flops)
 {
-    const xlm_run_size size = xlm_engine_size(r->engine);
     const double rate = r->hardware.gemm_gflops * r->comm->ranks;
-    double flops;
-    if (!xlm_step_flops(&size, &flops, error))
-        return false;
     char each[16], time[16];
     xlm_log_info("time: %" G_GINT64_FORMAT " steps of %sFLOP each take %s at the %.0f GFLOP/s that GEMM gives on %d ranks x %d "
                  "threads here, and longer by all that is not a product", r->job->train.steps, xlm_log_count(flops, each),
                  xlm_log_time(1e-9 * flops * (double)r->job->train.steps / MAX(rate, 1e-9), time), rate, r->comm->ranks,
                  r->hardware.threads);
-    return true;
 }
 
 static bool write_checkpoint(run *r, GError **error)
@@ -499,11 +499,12 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *
     bool good = xlm_resume_check(&resume, data->vocabulary, error) && xlm_memory_check(comm, &size, &r.estimate, error);
     if (good)
         print_memory(&r);
+    double flops; /* of a step */
     if (good && options->dry_run) {
-        open_hardware(&r);
-        good = print_time(&r, error);
-    } else if (good && (good = !trains(options) || open_output(&r, error))) {
-        open_hardware(&r);
+        good = open_hardware(&r, &flops, error);
+        if (good)
+            print_time(&r, flops);
+    } else if (good && (good = (!trains(options) || open_output(&r, error)) && open_hardware(&r, &flops, error))) {
         xlm_engine_allocate(r.engine, r.estimate.pass, options->profile);
         good = run_allocated(&r, &resume, interrupted, error);
     }

@@ -8,6 +8,7 @@
  * Bytes are what an operator must read and write, once each. Standard output has rows for tests/bench/table.sh, forward and
  * backward pass together. */
 #include <glib.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,7 +321,7 @@ int main(int argc, char **argv)
 {
     xlm_hardware hardware;
     xlm_hardware_open(&hardware, argc > 1 ? atoi(argv[1]) : 0, 1);
-    xlm_hardware_measure(&hardware, false, XLM_FLOAT32);
+    xlm_hardware_measure(&hardware, false, XLM_FLOAT32, HUGE_VAL);
     gemm_rate = hardware.gemm_gflops;
     copy_rate[0] = copy_gigabytes(TOKENS * WIDTH);
     copy_rate[1] = copy_gigabytes(TOKENS * INNER);

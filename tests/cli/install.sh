@@ -4,7 +4,7 @@ set -eu
 root=$(mktemp -d)
 work=$(mktemp -d) # beside what is installed, whose prefix may have any name
 trap 'rm -rf "$root" "$work"' EXIT
-unset MAKEFLAGS MFLAGS MAKELEVEL PKG_CONFIG_SYSROOT_DIR
+unset MAKEFLAGS MFLAGS MAKELEVEL PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH # which would lead to the build tree
 
 fail() {
     echo "FAIL: $*"

@@ -84,7 +84,7 @@ grep '^left out: ' log | grep -q -v -e --squad && fail "left out: $(grep '^left 
 $measure out/latest --dictionary dict.h5 --csv all.csv >log2 2>&1 || fail "$(tail -n 3 log2)"
 [ "$(grep -c '^left out: ' log2)" -eq 5 ] && [ "$(grep -c dictionary_shuffled all.csv)" -eq 9 ] || fail "one part: $(cat log2)"
 if [ "$XLM_SOURCE" = "$XLM_BUILD" ]; then
-    env -u XLM_PLUGIN_PATH PATH="${PATH#"$XLM_BUILD:"}" "$measure" out/latest --dictionary dict.h5 --csv other.csv >log2 2>&1 ||
+    env -u XLM_PLUGIN_PATH -u LD_LIBRARY_PATH PATH="${PATH##*"$XLM_BUILD:"}" "$measure" out/latest --dictionary dict.h5 --csv other.csv >log2 2>&1 ||
         fail "without PATH: $(tail -n 3 log2)"
 fi
 # Questions: of three contexts, one of which is there twice, those of the letters a and c are one fold, that of b the other.

@@ -4,8 +4,8 @@
 # Set before by the Makefile: XLM_SOURCE and XLM_BUILD (top directories), XLM_CC (the compiler), XLM_MPIEXEC (the launcher of
 # the MPI that was built with), XLM_SANITIZERS, XLM_HARDENING, XLM_TEST_QUICK (1: the quick part only).
 
-# The programs of the build tree first, and their objectives. libtool's scripts in front of shared programs take longer to start than
-# most programs do, so the programs that they start come before.
+# The programs of the build tree first, and their objectives. What libtool's scripts start comes before these scripts, which take
+# longer than many a program.
 PATH=$XLM_BUILD:$PATH
 if [ -x "$XLM_BUILD/.libs/xlm_train" ]; then
     PATH=$XLM_BUILD/.libs:$PATH

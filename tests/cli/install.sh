@@ -4,7 +4,7 @@ set -eu
 root=$(mktemp -d)
 work=$(mktemp -d) # beside what is installed, whose prefix may have any name
 trap 'rm -rf "$root" "$work"' EXIT
-unset MAKEFLAGS MFLAGS MAKELEVEL PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH # which would lead to the build tree
+unset MAKEFLAGS MFLAGS MAKELEVEL PKG_CONFIG_SYSROOT_DIR
 
 fail() {
     echo "FAIL: $*"
@@ -67,6 +67,9 @@ for program in "$root$bindir"/*; do
 done
 grep -qxF -e '[task tagging]' "$(find "$root" -name xlm_tune.1)" ||
     fail "the job file in xlm_tune.1 does not keep its lines"
+
+# What runs from here on loads the library that was installed, not that of the build tree.
+unset LD_LIBRARY_PATH
 
 echo "== documents, the demonstration and the environment module"
 for file in doc/xlm-mpi/README.md doc/xlm-mpi/HACKING.md doc/xlm-mpi/docs/tutorial.md doc/xlm-mpi/docs/clusters.md \

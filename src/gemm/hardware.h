@@ -27,8 +27,8 @@ void xlm_hardware_prepare(xlm_hardware *hardware, int threads, int local_ranks);
 void xlm_hardware_start(void);
 /* Measure gemm_gflops, of oneDNN in that precision if `packs`, else of BLIS; takes about a quarter of a second. operations: the
  * floating-point operations of this rank that the rate is for, HUGE_VAL if not known. If they are few, the measurement takes no
- * more than a hundredth of them, with smaller matrices. All ranks of a node must call it at the same time, to measure what they get
- * side by side. */
+ * more than a hundredth of them, with smaller matrices. All ranks of a node must call it at the same time, to measure what they
+ * get side by side. */
 void xlm_hardware_measure(xlm_hardware *hardware, bool packs, xlm_precision precision, double operations);
 
 /* GFLOP/s of such products with that many threads, over all products rather than of the fastest; takes a quarter of a second or

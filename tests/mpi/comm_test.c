@@ -9,11 +9,22 @@
 #include "base/rng.h"
 #include "comm/shards.h"
 
-static float drawn(int micro_batch, size_t i)
+/* Element i of the gradient of a micro-batch: drawn, and the same again after a prime number of elements, so that values of one
+ * place are not those of another that is a multiple of any size of the exchange away. */
+enum { MICRO_BATCHES = 16, PERIOD = 4099 };
+static float table[MICRO_BATCHES][PERIOD];
+
+static void draw_table(void)
 {
-    const xlm_rng_block b = xlm_rng_draw(xlm_rng_make_key(1, XLM_RNG_SAMPLE, 0), (uint32_t)i, (uint32_t)micro_batch, 0, 0);
-    return (float)(xlm_rng_unit(b.v[0]) - 0.5) * (float)(1 << (b.v[1] % 12));
+    const xlm_rng_key key = xlm_rng_make_key(1, XLM_RNG_SAMPLE, 0);
+    for (uint32_t g = 0; g < MICRO_BATCHES; g++)
+        for (uint32_t i = 0; i < PERIOD; i++) {
+            const xlm_rng_block b = xlm_rng_draw(key, i, g, 0, 0);
+            table[g][i] = (float)(xlm_rng_unit(b.v[0]) - 0.5) * (float)(1 << (b.v[1] % 12));
+        }
 }
+
+static float drawn(int micro_batch, size_t i) { return table[micro_batch][i % PERIOD]; }
 
 static bool half; /* bfloat16 is exchanged */
 
@@ -30,8 +41,6 @@ static float folded(int n, size_t i)
             x[g] = sum_of(x[g], x[g + apart]);
     return x[0];
 }
-
-enum { MICRO_BATCHES = 16 };
 
 static bool fixed = true; /* the order that is asked for */
 
@@ -225,6 +234,7 @@ int main(int argc, char **argv)
 {
     xlm_comm opened, *comm = &opened;
     xlm_comm_open(comm, "comm_test", &argc, &argv);
+    draw_table();
     static const int64_t sizes[] = {0, 1, 2, 3, 5, 1000, 40001, 655361};
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
         sums_arrive_at_owners(comm, sizes[i], sizes[i] / 7 + 1);

@@ -18,6 +18,9 @@ export PATH XLM_PLUGIN_PATH XLM_SOURCE XLM_BUILD XLM_CC XLM_MPIEXEC XLM_SANITIZE
 # Tests run side by side, so each rank is one thread. A test that wants more says so itself.
 OMP_NUM_THREADS=1
 export OMP_NUM_THREADS
+# Threads of the tests that have several wait without work, for the cores are others' too.
+OMP_WAIT_POLICY=passive
+export OMP_WAIT_POLICY
 unset BLIS_NUM_THREADS BLIS_ARCH_TYPE G_MESSAGES_DEBUG
 
 LC_ALL=C.UTF-8

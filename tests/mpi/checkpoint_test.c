@@ -413,7 +413,8 @@ static gssize find_text(const char *bytes, gsize size, const char *text)
 }
 
 /* A bit of the header that is turned over is damage: the checkpoint before is taken. It must not be read as another seed, another
- * corpus or a parameter that is missing, which would end the run. */
+ * corpus or a parameter that is missing, which would end the run. Each bit is turned on one of the numbers of ranks 1 to 4 that the
+ * test runs on. */
 static void a_damaged_header_is_passed_over(const xlm_comm *comm)
 {
     static const char *const places[] = {"fedcba9876543210", "corpus_digest", "xlm-mpi checkpoint", "format_version", "step",
@@ -422,13 +423,13 @@ static void a_damaged_header_is_passed_over(const xlm_comm *comm)
     enum { FLIPS = 3 * G_N_ELEMENTS(places) };
     char *directory = make_directory(comm), *path = xlm_checkpoint_path(directory, 20), *bytes = NULL;
     gsize size = 0;
-    int damaged = 0;
+    int damaged = 0, tried = 0;
     write_step(comm, directory, 10, 9);
     write_step(comm, directory, 20, 9);
     run *r = make_run(comm, 16, true);
     if (comm->rank == 0)
         CHECK(g_file_get_contents(path, &bytes, &size, NULL));
-    for (uint32_t flip = 0; flip < FLIPS; flip++) {
+    for (uint32_t flip = (uint32_t)(comm->ranks - 1) % 4; flip < FLIPS; flip += 4, tried++) {
         char *found = NULL, *logged = NULL;
         if (comm->rank == 0) {
             /* In the text itself, then within 64 bytes before and after it. */
@@ -454,7 +455,7 @@ static void a_damaged_header_is_passed_over(const xlm_comm *comm)
         g_free(logged);
         xlm_comm_barrier(comm);
     }
-    CHECK(damaged > FLIPS / 2);
+    CHECK(damaged > tried / 2);
     g_free(bytes);
     g_free(path);
     free_run(r);

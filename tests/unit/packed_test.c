@@ -37,20 +37,32 @@ typedef struct form {
 /* C = op(A) op(B) + bias or + before, in doubles. */
 static void expect(const form *f, const float *a, const float *b, const float *bias, const float *before, const float *c)
 {
-    for (int64_t i = 0; i < f->m; i++)
+    double *rows = g_new(double, f->k * f->n), *sum = g_new(double, f->n), *size = g_new(double, f->n); /* rows: of op(B) */
+    for (int64_t l = 0; l < f->k; l++)
+        for (int64_t j = 0; j < f->n; j++)
+            rows[l * f->n + j] = (double)b[f->transpose_b ? j * f->k + l : l * f->n + j];
+    for (int64_t i = 0; i < f->m; i++) {
         for (int64_t j = 0; j < f->n; j++) {
-            double sum = f->bias ? (double)bias[j] : f->add ? (double)before[i * f->n + j] : 0, size = fabs(sum);
-            for (int64_t l = 0; l < f->k; l++) {
-                const double term = (double)a[f->transpose_a ? l * f->m + i : i * f->k + l] *
-                                    (double)b[f->transpose_b ? j * f->k + l : l * f->n + j];
-                sum += term;
-                size += fabs(term);
+            sum[j] = f->bias ? (double)bias[j] : f->add ? (double)before[i * f->n + j] : 0;
+            size[j] = fabs(sum[j]);
+        }
+        for (int64_t l = 0; l < f->k; l++) {
+            const double factor = (double)a[f->transpose_a ? l * f->m + i : i * f->k + l];
+            for (int64_t j = 0; j < f->n; j++) {
+                const double term = factor * rows[l * f->n + j];
+                sum[j] += term;
+                size[j] += fabs(term);
             }
-            if (fabs((double)c[i * f->n + j] - sum) > 1e-6 * (size + 1))
+        }
+        for (int64_t j = 0; j < f->n; j++)
+            if (fabs((double)c[i * f->n + j] - sum[j]) > 1e-6 * (size[j] + 1))
                 fail_msg("element %d, %d of %d x %d x %d%s%s: %g instead of %g", (int)i, (int)j, (int)f->m, (int)f->n, (int)f->k,
                          f->transpose_a ? ", A transposed" : "", f->transpose_b ? ", B transposed" : "",
-                         (double)c[i * f->n + j], sum);
-        }
+                         (double)c[i * f->n + j], sum[j]);
+    }
+    g_free(rows);
+    g_free(sum);
+    g_free(size);
 }
 
 static void check_product(xlm_precision precision, const form *f, xlm_packed *packed)

@@ -64,7 +64,7 @@ static struct {
     gint64 min_count, max_vocabulary, seed, add_subwords;
     char *like, *tokenizer;
     double alpha, held_out, shared;
-    char *vocabulary, *output, *write_segmenter, *write_vocabulary, *write_twins;
+    char *scratch, *vocabulary, *output, *write_segmenter, *write_vocabulary, *write_twins;
     xlm_prep_options *options; /* that options of segmenters are stored in directly */
 } given = {.add_subwords = G_MAXINT64,
           .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = 0.01};
@@ -82,6 +82,8 @@ static const GOptionEntry text_options[] = {
      "what to do with a line that is not UTF-8, or not JSON, or has too few fields: stop (the default); skip it and its "
      "translation; repair, where what is not UTF-8 becomes U+FFFD, and other bad lines are left out; CoNLL-U always stops",
      "stop|skip|repair"},
+    {"scratch", 0, XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.scratch,
+     "directory of scratch files, which have the text of what is not a plain file of lines (default: that of the output)", "DIR"},
     {"words", 0, 0, G_OPTION_ARG_STRING, &given.words,
      "how words are found: by Unicode word breaks, with dictionaries for Thai, Chinese and Japanese (icu, the default), or by "
      "spaces, in text that is already tokenised (space)", "icu|space"},
@@ -275,6 +277,7 @@ static bool take_options(xlm_prep_options *options, int n, char *const *rest, GE
         !take_each(options, given.made, xlm_prep_add_synthetic, error))
         return false;
     options->vocabulary = g_strdup(given.vocabulary);
+    options->scratch = g_strdup(given.scratch);
     options->output = g_strdup(given.output);
     options->write_segmenter = g_strdup(given.write_segmenter);
     options->write_vocabulary = g_strdup(given.write_vocabulary);
@@ -294,8 +297,8 @@ int main(int argc, char **argv)
 
     xlm_comm comm;
     if (xlm_program_open(program.name, &comm, &argc, &argv, &error) && parsed &&
-        take_options(options, (int)g_strv_length(rest), rest, &error))
-        xlm_prep_options_check(options, &error);
+        take_options(options, (int)g_strv_length(rest), rest, &error) && comm.rank == 0)
+        xlm_prep_options_check(options, &error); /* by one rank: many would read the beginnings of all files */
     if (xlm_comm_agree(&comm, &error))
         xlm_prep_run(&comm, options, &error);
     xlm_prep_options_free(options);

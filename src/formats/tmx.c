@@ -9,7 +9,6 @@ struct unit_reader {
     xmlTextReader *xml;
     GError *failure; /* of reading the file */
     char *fault;     /* the first thing that is wrong with the XML */
-    int64_t number;  /* of the present unit, from 1; of the last one between units */
     int n;
     const char *const *languages;
     GString **segments; /* [n] of the present unit; not set where given is NULL */
@@ -51,15 +50,15 @@ static void note_fault(void *data, parser_error *fault)
     struct unit_reader *r = data;
     if (fault->level >= XML_ERR_ERROR && r->fault == NULL && fault->message != NULL) {
         g_autofree char *valid = g_utf8_make_valid(fault->message, -1);
-        r->fault = g_strdup(g_strchomp(valid));
+        r->fault = g_strdup(g_strdelimit(g_strchomp(valid), "\n", ' '));
     }
 }
 
 static bool refuse(struct unit_reader *r, const char *what, GError **error)
 {
-    const int line = xmlTextReaderGetParserLineNumber(r->xml);
-    return xlm_error_set(error, EX_DATAERR, "%s: translation unit %" G_GINT64_FORMAT ", line %d: %s", xlm_lines_path(r->lines),
-                         r->number, line, what);
+    /* Lines of the file; units are what other messages count as lines. */
+    return xlm_error_set(error, EX_DATAERR, "%s: line %d of the file: %s", xlm_lines_path(r->lines),
+                         xmlTextReaderGetParserLineNumber(r->xml), what);
 }
 
 /* The parser has failed, perhaps because the file could not be read. */
@@ -74,6 +73,13 @@ static bool refuse_fault(struct unit_reader *r, GError **error)
     return refuse(r, what, error);
 }
 
+/* Where a DTD of its own may declare it, the parser passes over a name that it does not know. */
+static bool refuse_reference(struct unit_reader *r, const char *name, GError **error)
+{
+    g_autofree char *what = g_strdup_printf("&%s; has no meaning in this file; write the character in its place", name);
+    return refuse(r, what, error);
+}
+
 /* ---- elements ---- */
 
 static bool begin_root(struct unit_reader *r, const char *name, GError **error)
@@ -81,7 +87,7 @@ static bool begin_root(struct unit_reader *r, const char *name, GError **error)
     r->in_root = true;
     const xmlNode *node = xmlTextReaderCurrentNode(r->xml);
     const xmlDtd *declared = node != NULL && node->doc != NULL ? node->doc->intSubset : NULL;
-    if (declared != NULL && declared->entities != NULL)
+    if (declared != NULL && (declared->entities != NULL || declared->pentities != NULL))
         return refuse(r, "the file declares entities, which may stand for any amount of text; write what they stand for in their "
                       "place", error);
     if (strcmp(name, "tmx") == 0)
@@ -92,7 +98,6 @@ static bool begin_root(struct unit_reader *r, const char *name, GError **error)
 
 static void begin_unit(struct unit_reader *r)
 {
-    r->number++;
     r->in_unit = true;
     memset(r->given, 0, sizeof *r->given * (size_t)r->n);
     memset(r->matches, 0, sizeof *r->matches * (size_t)r->n);
@@ -188,6 +193,8 @@ static bool take_node(struct unit_reader *r, xlm_tmx_take *take, void *data, GEr
     case XML_READER_TYPE_WHITESPACE:
     case XML_READER_TYPE_SIGNIFICANT_WHITESPACE:
         return add_text(r, (const char *)xmlTextReaderConstValue(r->xml), error);
+    case XML_READER_TYPE_ENTITY_REFERENCE:
+        return !r->in_segment || refuse_reference(r, name, error);
     default:
         return true;
     }

@@ -15,7 +15,8 @@
 
 /* zlib reads plain files and gzip, libarchive what else there is; a file that is known to be plain is read directly. */
 struct xlm_lines {
-    char *path;
+    char *path; /* for messages */
+    char *copy; /* what is read in place of the file of that name, or NULL */
     gzFile file;          /* or NULL */
     xlm_archive *archive; /* or NULL */
     int plain;            /* else a descriptor */
@@ -62,7 +63,7 @@ static xlm_lines *new_lines(const char *path, gzFile file)
 
 static xlm_lines *open_member(const char *path, const char *file, const char *member, GError **error)
 {
-    xlm_archive *archive = xlm_archive_open(file, member, error);
+    xlm_archive *archive = xlm_archive_open(file, file, member, error);
     if (archive == NULL)
         return NULL;
     xlm_lines *lines = new_lines(path, NULL);
@@ -96,8 +97,8 @@ xlm_lines *xlm_lines_open(const char *path, GError **error)
 xlm_lines *xlm_lines_open_as(const char *path, const char *name, GError **error)
 {
     xlm_lines *lines = xlm_lines_open(path, error);
-    if (lines != NULL) {
-        g_free(lines->path);
+    if (lines != NULL && strcmp(path, name) != 0) {
+        lines->copy = lines->path;
         lines->path = g_strdup(name);
     }
     return lines;
@@ -145,6 +146,7 @@ void xlm_lines_close(xlm_lines *lines)
     xlm_archive_close(lines->archive);
     g_free(lines->buffer);
     g_free(lines->path);
+    g_free(lines->copy);
     g_free(lines);
 }
 
@@ -219,7 +221,7 @@ static bool know_kind(xlm_lines *lines, GError **error)
     const xlm_archive_kind *kind = xlm_archive_kind_of(lines->buffer, lines->end);
     const xlm_archive_kind *claimed = xlm_archive_kind_claimed(lines->path);
     if (kind == NULL)
-        return claimed == NULL || lines->is_input || !gzdirect(lines->file) ||
+        return claimed == NULL || lines->is_input || lines->copy != NULL || !gzdirect(lines->file) ||
                xlm_error_set(error, EX_DATAERR, "%s: named %s, but this is not %s data; compress it again or rename it",
                              lines->path, claimed->suffix, claimed->name);
     if (lines->is_input)
@@ -232,11 +234,15 @@ static bool know_kind(xlm_lines *lines, GError **error)
         lines->file = NULL;
         lines->end = 0;
         lines->ended = false;
-        if ((lines->archive = xlm_archive_open(lines->path, NULL, error)) == NULL || !read_beginning(lines, error))
+        const char *path = lines->copy != NULL ? lines->copy : lines->path;
+        if ((lines->archive = xlm_archive_open(path, lines->path, NULL, error)) == NULL || !read_beginning(lines, error))
             return false;
         kind = xlm_archive_kind_of(lines->buffer, lines->end);
     }
-    return kind == NULL || kind->reader != NULL || xlm_archive_refuse(lines->path, kind, error);
+    if (kind == NULL || kind->reader != NULL)
+        return true;
+    return lines->copy != NULL ? xlm_error_set(error, EX_DATAERR, "%s: an archive (%s), not a text", lines->path, kind->name)
+                               : xlm_archive_refuse(lines->path, kind, error);
 }
 
 static bool read_more(xlm_lines *lines, GError **error)

@@ -9,8 +9,8 @@
  *   tmx:LANG:FILE        a translation memory, and the text is that in LANG of each unit (formats/tmx.h)
  *   wet:FILE             records of WARC, of which the lines of web pages are text (formats/wet.h)
  * The last two are first made into files of lines, one for each unit, or for each line of the WET file, that is empty where there
- * is no text. Without `lines:`, a file that begins as a known format with more than text in it is refused: JSON, XML (TMX, XLIFF), WARC
- * (WET), and fields between tabs in a file named .tsv. */
+ * is no text. Without `lines:`, a file that begins as a known format with more than text in it is refused: JSON, XML (TMX,
+ * XLIFF), WARC (WET), and fields between tabs in a file named .tsv. */
 #ifndef XLM_FORMATS_LINE_FORM_H
 #define XLM_FORMATS_LINE_FORM_H
 

@@ -18,8 +18,8 @@ bool xlm_tmx_language_matches(const char *wanted, const char *given);
 typedef bool xlm_tmx_take(void *data, const GString *const *segments, GError **error);
 
 /* Read all units of a file of which nothing has been read. languages: [n]; of several segments of a language the first counts.
- * EX_DATAERR with the line, or one shortly after it: not TMX, not well-formed, not in the encoding that it declares, entities, or a segment of
- * more than XLM_LINES_LONGEST bytes; errors of xlm_lines_next and `take`. */
+ * EX_DATAERR with the line, or one shortly after it: not TMX, not well-formed, not in the encoding that it declares, entities, or
+ * a segment of more than XLM_LINES_LONGEST bytes; errors of xlm_lines_next and `take`. */
 bool xlm_tmx_read(xlm_lines *lines, int n, const char *const *languages, xlm_tmx_take *take, void *data, GError **error);
 
 #endif

@@ -165,7 +165,7 @@ static bool check_combination(const xlm_prep_options *o, GError **error)
 
 /* ---- files ---- */
 
-/* Standard input comes once, and a member of an archive is found by reading the archive: neither is read before it is unpacked. */
+/* Standard input comes once, and a member is found by reading its archive: neither is read before it is unpacked. */
 static bool comes_once(const char *path)
 {
     g_autofree char *file = NULL;

@@ -163,7 +163,8 @@ static bool check_forms(const char *specification, char *const *files, GError **
             continue; /* refused when the file is taken */
         file[side] = form.kind == XLM_FORM_TMX ? path : NULL;
         good = form.kind != XLM_FORM_WET ||
-               xlm_error_set(error, EX_USAGE, "--para=%s: WET is for --mono; its lines are translations of nothing", specification);
+               xlm_error_set(error, EX_USAGE, "--para=%s: WET is for --mono; its lines are translations of nothing",
+                             specification);
         xlm_line_form_clear(&form);
     }
     return good && (g_strcmp0(file[0], file[1]) == 0 ||

@@ -105,7 +105,8 @@ static bool write_inputs(xlm_provenance *provenance, const xlm_comm *comm, const
         const int owner = (int)(i % (guint)comm->ranks);
         xlm_comm_broadcast(comm, owner, &input->bytes, sizeof input->bytes);
         xlm_comm_broadcast(comm, owner, input->digest, sizeof input->digest);
-        char *of_lines = input->lines < 0 ? g_strdup("") : g_strdup_printf(" %" G_GINT64_FORMAT " %s,", input->lines, input->unit);
+        char *of_lines = input->lines < 0 ? g_strdup("")
+                                          : g_strdup_printf(" %" G_GINT64_FORMAT " %s,", input->lines, input->unit);
         g_ptr_array_add(texts, g_strdup_printf("%s: %" G_GINT64_FORMAT " bytes,%s SHA-256 %s", input->name,
                                                input->bytes, of_lines, input->digest));
         g_free(of_lines);

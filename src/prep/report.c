@@ -98,7 +98,8 @@ void xlm_prep_counts_print(const xlm_prep_counts *counts, const xlm_prep_options
         const xlm_bad_counts *bad = &counts->bad[i];
         if (bad->first > 0)
             xlm_log_warn("%s%s%s: bad lines: %" G_GINT64_FORMAT " left out, %" G_GINT64_FORMAT " repaired; the first is line %"
-                         G_GINT64_FORMAT, source->text[0]->name, source->sides == 2 ? ", " : "", source->sides == 2 ? source->text[1]->name : "",
+                         G_GINT64_FORMAT, source->text[0]->name, source->sides == 2 ? ", " : "",
+                         source->sides == 2 ? source->text[1]->name : "",
                          bad->skipped, bad->repaired, bad->first);
     }
     int64_t aside = 0;

@@ -83,8 +83,8 @@ void xlm_scan_close(xlm_scan *scan)
 /* A file had more lines when its index was made. */
 static bool refuse_shorter(xlm_scan *scan, int side)
 {
-    return xlm_error_set(&scan->failure, EX_DATAERR, "%s: has become shorter while it was read; leave it as it is until the program "
-                         "ends", xlm_lines_path(scan->file[side]));
+    return xlm_error_set(&scan->failure, EX_DATAERR, "%s: has become shorter while it was read; leave it as it is until the "
+                         "program ends", xlm_lines_path(scan->file[side]));
 }
 
 /* Go to line n of a side, or to sentence n. */

@@ -50,7 +50,8 @@ typedef struct xlm_sentence_reader {
     struct xlm_word_order **orders; /* one per synthetic language (prep/synthetic_text.h) */
 } xlm_sentence_reader;
 
-/* Begin a source, whose text is open (prep/texts.h); not collective. xlm_scan_finish reports errors, also those of opening files. */
+/* Begin a source, whose text is open (prep/texts.h); not collective. xlm_scan_finish reports errors, also those of opening
+ * files. */
 xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source);
 /* Go to this rank's next block. False at the end of the source and after an error. */
 bool xlm_scan_block(xlm_scan *scan);

@@ -39,8 +39,8 @@ bool xlm_prep_encode(const xlm_comm *comm, const xlm_prep_options *options, cons
 
 typedef struct xlm_provenance xlm_provenance;
 
-/* Start computing the SHA-256 of every input, as it was given, in the background, in a thread of this rank; inputs are distributed
- * over ranks. Not collective. */
+/* Start computing the SHA-256 of every input, as it was given, in the background, in a thread of this rank; inputs are
+ * distributed over ranks. Not collective. */
 xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prep_options *options);
 /* Wait for all digests, and write /inputs and the attributes of the root of a corpus file; collective. lines[i]: number of lines
  * of source i. Frees the provenance, also on failure. */

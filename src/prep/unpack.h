@@ -13,7 +13,8 @@ bool xlm_unpack_input(const char *scratch, char **path, GError **error);
 bool xlm_unpack_lines(xlm_lines *lines, const char *scratch, char **path, GError **error);
 /* The text of a WET file: its lines, empty where they are not text. */
 bool xlm_unpack_wet(xlm_lines *lines, const char *scratch, char **path, GError **error);
-/* The segments of a TMX file in n languages, a line for each unit, empty where it has none. [out] missing[n]: how many have none. */
+/* The segments of a TMX file in n languages, a line for each unit, empty where it has none. [out] missing[n]: how many have
+ * none. */
 bool xlm_unpack_tmx(xlm_lines *lines, int n, const char *const *languages, const char *scratch, char **paths, int64_t *missing,
                     GError **error);
 

@@ -189,7 +189,8 @@ static xlm_line_index *gather(const xlm_comm *comm, const struct counter *c)
     return index;
 }
 
-xlm_line_index *xlm_line_index_make(const xlm_comm *comm, const char *path, const char *name, xlm_index_unit unit, GError **error)
+xlm_line_index *xlm_line_index_make(const xlm_comm *comm, const char *path, const char *name, xlm_index_unit unit,
+                                    GError **error)
 {
     GError *failure = NULL;
     struct counter c = {.unit = unit, .places = g_array_new(FALSE, FALSE, sizeof(xlm_line_place))};

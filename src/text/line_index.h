@@ -28,7 +28,8 @@ typedef struct xlm_line_index {
 } xlm_line_index;
 
 /* Read a plain text file, and make its index, the same on every rank. name: for messages. Collective. EX_NOINPUT, EX_IOERR. */
-xlm_line_index *xlm_line_index_make(const xlm_comm *comm, const char *path, const char *name, xlm_index_unit unit, GError **error);
+xlm_line_index *xlm_line_index_make(const xlm_comm *comm, const char *path, const char *name, xlm_index_unit unit,
+                                    GError **error);
 /* The last place from which unit number `unit`, from 0, is still to come. For sentences at least one is to be skipped from there,
  * because comments before the next one may be before the place; not so at the beginning of the file. */
 xlm_line_place xlm_line_index_find(const xlm_line_index *index, int64_t unit);

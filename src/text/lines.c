@@ -266,7 +266,9 @@ static bool read_more(xlm_lines *lines, GError **error)
 
 int xlm_lines_is_plain(xlm_lines *lines, GError **error)
 {
-    return !know_kind(lines, error) ? -1 : lines->plain >= 0 || (lines->file != NULL && !lines->is_input && gzdirect(lines->file));
+    if (!know_kind(lines, error))
+        return -1;
+    return lines->plain >= 0 || (lines->file != NULL && !lines->is_input && gzdirect(lines->file));
 }
 
 void xlm_lines_keep_bytes(xlm_lines *lines) { lines->keeps_bytes = true; }

@@ -108,7 +108,7 @@ paste pairs.xx pairs.en >pairs.tsv
 prep --mono en=jsonl:text:mono.jsonl --mono xx=lines:mono.xx --para xx-en=tsv:1:pairs.tsv,tsv:2:pairs.tsv --words space \
     --held-out 0.1 --codes 1/codes --vocab 1/vocab -o fields.h5
 same_content given.h5 fields.h5 "members and fields"
-# A translation memory that lacks the empty sides, web pages in gzip of many members, and standard input, compressed: unpacked once.
+# A translation memory that lacks the empty sides, web pages in gzip of many members, and standard input, compressed.
 grep -q '[<&]' pairs && fail "pairs have characters that XML writes otherwise"
 awk -F '\t' '
     function variant(language, text) {
@@ -121,8 +121,8 @@ awk -F '\t' '
     END { print "</body></tmx>" }' pairs >pairs.tmx
 xz -k pairs.tmx
 { printf 'WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 6\r\n\r\nabc\nde\r\n\r\n' | gzip
-    split -l 700 --filter='cat >page
-        { printf "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: $(stat -c %s page)\r\n\r\n"; cat page; printf "\r\n\r\n"; } | gzip' mono.en
+    split -l 700 --filter='cat >page; printf "WARC/1.0\r\nWARC-Type: conversion\r\n" >record
+        { printf "Content-Length: $(stat -c %s page)\r\n\r\n"; cat page; printf "\r\n\r\n"; } >>record; gzip <record' mono.en
 } >mono.wet.gz
 mkdir spool
 bzip2 -k mono.xx
@@ -130,7 +130,8 @@ prep --mono en=wet:mono.wet.gz --mono xx=- --para xx-en=tmx:xx:pairs.tmx.xz,tmx:
     --words space --held-out 0.1 --codes 1/codes --vocab 1/vocab -o unpacked.h5 <mono.xx.bz2
 same_content given.h5 unpacked.h5 "WET, TMX and standard input"
 nothing_in spool
-grep -q "^pairs.tmx.xz: $(wc -l <pairs) translation units, $(grep -c '^	' pairs) of them without en\$" log || fail "units: $(cat log)"
+grep -q "^pairs.tmx.xz: $(wc -l <pairs) translation units, $(grep -c '^	' pairs) of them without en\$" log ||
+    fail "units: $(cat log)"
 strings /inputs unpacked.h5 >inputs
 read -r digest _ < <(sha256sum mono.xx.bz2)
 grep -q "^standard input: $(stat -c %s mono.xx.bz2) bytes, $(wc -l <mono.xx) lines, SHA-256 $digest\$" inputs &&

@@ -1,4 +1,5 @@
-/* xlm-mpi: exchanges between ranks, and the index of a file that they read together; run on 1, 2, 3, 4 and more ranks. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: exchanges between ranks, and the index of a file that they read together; run on 1, 2, 3, 4 and more ranks.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

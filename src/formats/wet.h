@@ -18,8 +18,8 @@ typedef struct xlm_wet {
 /* Begin a file of which nothing has been read. */
 void xlm_wet_begin(xlm_wet *wet, xlm_lines *lines);
 /* The next line of the file. [out] *text: *size bytes, empty if the line is not text. Returns 1, 0 at the end of the file, or -1
- * with *error: those of xlm_lines_next, or EX_DATAERR with file and line: no record where one must begin, a header without a colon, a
- * record without a type or a length, a length that is no number or does not end with a line, a record that is cut short. */
+ * with *error: those of xlm_lines_next, or EX_DATAERR with file and line: no record where one must begin, a header without a
+ * colon, a record without a type or a length, a length that is no number or does not end with a line, a record that is cut short. */
 int xlm_wet_next(xlm_wet *wet, const char **text, size_t *size, GError **error);
 
 #endif

@@ -127,7 +127,7 @@ sed -n '1,1800p' latin.en | gzip >latin.gz
 printf 'WARC/1.0\nWARC-Type: conversion\nContent-Length: 18\n\none two\nthree \xff\nx\n\n\n' >latin.wet
 refuse 65 'latin.gz:1700: byte 3' --mono en=text.en,latin.gz --bpe 50 -o out/c.h5
 cp cut.gz cut.too.gz
-refuse 65 '[ /]cut.gz: .*cut short after line' --mono en=text.en,cut.gz --mono xx=cut.too.gz --bpe 50 -o out/c.h5
+refuse 65 'cut.gz: .*cut short after line' --mono en=text.en,cut.gz --mono xx=cut.too.gz --bpe 50 -o out/c.h5
 given 65 'latin.wet:6: byte 7' wet:latin.wet
 given 65 'text.tmx: line [0-9]* of the file: not well-formed XML' tmx:en:text.tmx
 given 65 'text.wet:2: record 1 is cut short' wet:text.wet

@@ -83,8 +83,8 @@ stop 2 TERM --segment larger.en out/text
 
 # Stopped while it unpacks: standard input has not come to its end. Signals end the program here as they do by default.
 mkfifo pipe
+exec 3<>pipe
 start 2 xlm_prep --codes codes --mono en=- --words space -o out/corpus.h5 <pipe >log 2>&1
-exec 3>pipe
 head -n 1000 large.en >&3
 until_true files_there && kill -s TERM $(rank_processes) 2>/dev/null
 ended

@@ -18,26 +18,36 @@ static char *part(const char **given)
     return g_strndup(begin, (gsize)(colon - begin));
 }
 
+/* The forms by their numbers; those with a part have it before the file. */
+static const struct {
+    const char *prefix, *shape;
+    bool has_part;
+} forms[] = {
+    [XLM_FORM_TEXT] = {"", "FILE", false},
+    [XLM_FORM_LINES] = {"lines:", "lines:FILE", false},
+    [XLM_FORM_JSON] = {"jsonl:", "jsonl:FIELD:FILE", true},
+    [XLM_FORM_FIELDS] = {"tsv:", "tsv:COLUMN:FILE, with columns counted from 1", true},
+    [XLM_FORM_TMX] = {"tmx:", "tmx:LANG:FILE, with LANG as in the file's xml:lang", true},
+    [XLM_FORM_WET] = {"wet:", "wet:FILE", false},
+};
+
 bool xlm_line_form_parse(const char *given, xlm_line_form *form, const char **path, GError **error)
 {
-    static const char *const prefixes[] = {[XLM_FORM_LINES] = "lines:", [XLM_FORM_JSON] = "jsonl:", [XLM_FORM_FIELDS] = "tsv:"};
-    static const char *const shapes[] = {[XLM_FORM_LINES] = "lines:FILE", [XLM_FORM_JSON] = "jsonl:FIELD:FILE",
-                                         [XLM_FORM_FIELDS] = "tsv:COLUMN:FILE, with columns counted from 1"};
     *form = (xlm_line_form){.kind = XLM_FORM_TEXT};
     *path = given;
-    for (int kind = XLM_FORM_LINES; kind <= XLM_FORM_FIELDS; kind++)
-        if (g_str_has_prefix(given, prefixes[kind])) {
+    for (size_t kind = XLM_FORM_LINES; kind < G_N_ELEMENTS(forms); kind++)
+        if (g_str_has_prefix(given, forms[kind].prefix)) {
             form->kind = (xlm_line_form_kind)kind;
-            *path += strlen(prefixes[kind]);
+            *path += strlen(forms[kind].prefix);
         }
-    form->field = form->kind > XLM_FORM_LINES ? part(path) : NULL;
-    const bool whole = **path != '\0' && (form->kind <= XLM_FORM_LINES || form->field != NULL);
+    form->field = forms[form->kind].has_part ? part(path) : NULL;
+    const bool whole = **path != '\0' && (!forms[form->kind].has_part || form->field != NULL);
     const bool number = form->kind != XLM_FORM_FIELDS ||
                         (whole && g_ascii_string_to_signed(form->field, 10, 1, G_MAXINT32, &form->column, NULL));
     if (whole && number)
         return true;
     xlm_line_form_clear(form);
-    return xlm_error_set(error, EX_USAGE, "%s: the form is %s", given, shapes[form->kind]);
+    return xlm_error_set(error, EX_USAGE, "%s: the form is %s", given, forms[form->kind].shape);
 }
 
 void xlm_line_form_clear(xlm_line_form *form) { g_clear_pointer(&form->field, g_free); }
@@ -66,11 +76,11 @@ bool xlm_line_form_check(const xlm_line_form *form, const xlm_lines *lines, cons
         return xlm_error_set(error, EX_DATAERR, "%s: its lines are JSON; give it as jsonl:FIELD:%s, or as lines:%s if all of it is "
                              "text", path, path, path);
     if (begins_with(line, length, "<?xml") || begins_with(line, length, "<tmx"))
-        return xlm_error_set(error, EX_DATAERR, "%s: is XML, perhaps TMX; write its sentences into files of lines first, or give "
-                             "it as lines:%s if all of it is text", path, path);
+        return xlm_error_set(error, EX_DATAERR, "%s: is XML; give it as tmx:LANG:%s if it is TMX, or as lines:%s if all of it is "
+                             "text; of other XML, write the sentences into files of lines first", path, path, path);
     if (begins_with(line, length, "WARC/"))
-        return xlm_error_set(error, EX_DATAERR, "%s: is WARC, perhaps WET, whose records have headers; write its text into a file "
-                             "of lines first, or give it as lines:%s if all of it is text", path, path);
+        return xlm_error_set(error, EX_DATAERR, "%s: is WARC, whose records have headers; give it as wet:%s if it is WET, or as "
+                             "lines:%s if all of it is text", path, path, path);
     return !g_str_has_suffix(plain, ".tsv") || memchr(line, '\t', length) == NULL ||
            xlm_error_set(error, EX_DATAERR, "%s: its lines have fields between tabs; give it as tsv:COLUMN:%s, or as lines:%s "
                          "if all of it is text", path, path, path);
@@ -119,7 +129,7 @@ bool xlm_line_form_text(const xlm_line_form *form, const xlm_lines *lines, const
 {
     *text = line;
     *size = length;
-    if (form->kind == XLM_FORM_TEXT || form->kind == XLM_FORM_LINES || length == 0)
+    if ((form->kind != XLM_FORM_JSON && form->kind != XLM_FORM_FIELDS) || length == 0)
         return true;
     if (form->kind == XLM_FORM_FIELDS)
         return take_field(form->column, lines, line, length, text, size, error);

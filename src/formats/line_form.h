@@ -6,18 +6,21 @@
  *   jsonl:FIELD:FILE     each line is a JSON object, and the text is its member FIELD, a string; null or no member is no text
  *   tsv:COLUMN:FILE      each line has fields between tabs, and the text is field COLUMN, from 1; a line without any field is no
  *                        text
- * Without `lines:`, a file that begins as a known format with more than text in it is refused: JSON, XML (TMX, XLIFF), WARC
- * (WET), and fields between tabs in a file named .tsv. */
+ *   tmx:LANG:FILE        a translation memory, and the text is that in LANG of each unit (formats/tmx.h)
+ *   wet:FILE             records of WARC, of which the lines of web pages are text (formats/wet.h)
+ * The last two are first made into files of lines, one for each unit, or for each line of the WET file, that is empty where there
+ * is no text. Without `lines:`, a file that begins as a known format with more than text in it is refused: JSON, XML (TMX,
+ * XLIFF), WARC (WET), and fields between tabs in a file named .tsv. */
 #ifndef XLM_FORMATS_LINE_FORM_H
 #define XLM_FORMATS_LINE_FORM_H
 
 #include "text/lines.h"
 
-typedef enum { XLM_FORM_TEXT, XLM_FORM_LINES, XLM_FORM_JSON, XLM_FORM_FIELDS } xlm_line_form_kind;
+typedef enum { XLM_FORM_TEXT, XLM_FORM_LINES, XLM_FORM_JSON, XLM_FORM_FIELDS, XLM_FORM_TMX, XLM_FORM_WET } xlm_line_form_kind;
 
 typedef struct xlm_line_form {
     xlm_line_form_kind kind;
-    char *field;    /* FIELD, or NULL */
+    char *field;    /* FIELD, COLUMN or LANG, or NULL */
     int64_t column; /* COLUMN */
 } xlm_line_form;
 

@@ -1,9 +1,13 @@
 /* xlm-mpi: options of a preparation, checked before any work. SPDX-License-Identifier: GPL-3.0-or-later */
 
+#include <string.h>
+
+#include "files/files.h"
 #include "files/path.h"
 #include "prep/like.h"
 #include "prep/options.h"
 #include "prep/segmenter_options.h"
+#include "prep/texts.h"
 #include "text/lines.h"
 #include "text/normalise.h"
 
@@ -161,9 +165,26 @@ static bool check_combination(const xlm_prep_options *o, GError **error)
 
 /* ---- files ---- */
 
+/* Standard input comes once, and a member is found by reading its archive: neither is read before it is unpacked. */
+static bool comes_once(const char *path)
+{
+    g_autofree char *file = NULL;
+    return strcmp(path, "-") == 0 || xlm_path_member(path, &file) != NULL;
+}
+
+static bool is_read_later(const xlm_prep_source *source, int side)
+{
+    return comes_once(source->path[side]) || source->form[side].kind == XLM_FORM_TMX || source->form[side].kind == XLM_FORM_WET;
+}
+
 /* Can the file be opened and read as text? */
 static bool check_input(const char *path, GError **error)
 {
+    if (comes_once(path)) {
+        g_autofree char *file = NULL;
+        xlm_path_member(path, &file);
+        return xlm_files_check_input(file, error);
+    }
     g_autoptr(xlm_lines) lines = xlm_lines_open(path, error);
     return lines != NULL;
 }
@@ -199,27 +220,41 @@ static bool find_text(xlm_lines *lines, const xlm_line_form *form, xlm_normalise
     return false;
 }
 
-static bool check_text(const char *path, const xlm_line_form *form, xlm_normaliser *normaliser, bool comments, bool stops,
+/* lines: freed; NULL if they could not be opened, with *error. */
+static bool check_text(xlm_lines *lines, const xlm_line_form *form, xlm_normaliser *normaliser, bool comments, bool stops,
                        GError **error)
 {
-    g_autoptr(xlm_lines) lines = xlm_lines_open(path, error);
-    return lines != NULL && find_text(lines, form, normaliser, comments, stops, error);
+    const bool good = lines != NULL && find_text(lines, form, normaliser, comments, stops, error);
+    xlm_lines_close(lines);
+    return good;
 }
 
-static bool check_texts(const xlm_prep_options *o, GError **error)
+static bool check_side(const xlm_prep_options *o, const xlm_prep_source *source, int side, bool unpacked,
+                       xlm_normaliser *normaliser, GError **error)
+{
+    if (is_read_later(source, side) != unpacked)
+        return true;
+    const xlm_prep_text *text = source->text[side];
+    return check_text(unpacked ? xlm_lines_open_plain(text->path, text->name, error) : xlm_lines_open(source->path[side], error),
+                      &source->form[side], normaliser, source->conllu, source->conllu || o->bad_lines == XLM_BAD_STOP, error);
+}
+
+/* unpacked: check the texts that are read later, which is now. */
+static bool check_texts(const xlm_prep_options *o, bool unpacked, GError **error)
 {
     static const xlm_line_form trees = {.kind = XLM_FORM_LINES};
     xlm_normaliser *normaliser = xlm_prep_normaliser(o, error);
     bool good = normaliser != NULL;
     for (guint i = 0; i < o->sources->len && good; i++)
         for (int side = 0; side < source_at(o, i)->sides && good; side++)
-            good = check_text(source_at(o, i)->path[side], &source_at(o, i)->form[side], normaliser, source_at(o, i)->conllu,
-                              source_at(o, i)->conllu || o->bad_lines == XLM_BAD_STOP, error);
-    if (good && o->derive_input != NULL)
-        good = check_text(o->derive_input, &trees, normaliser, true, true, error);
+            good = check_side(o, source_at(o, i), side, unpacked, normaliser, error);
+    if (good && o->derive_input != NULL && !comes_once(o->derive_input))
+        good = check_text(xlm_lines_open(o->derive_input, error), &trees, normaliser, true, true, error);
     xlm_normaliser_free(normaliser);
     return good;
 }
+
+bool xlm_prep_check_unpacked(const xlm_prep_options *options, GError **error) { return check_texts(options, true, error); }
 
 static bool check_outputs(const xlm_prep_options *o, const GPtrArray *inputs, GError **error)
 {
@@ -250,7 +285,9 @@ static bool check_files(const xlm_prep_options *o, GError **error)
     for (guint i = 0; i < o->like_files->len; i++) /* these are not text, and have already been read */
         g_ptr_array_add(inputs, o->like_files->pdata[i]);
     good = good && check_outputs(o, inputs, error);
-    return good && check_texts(o, error);
+    if (good && o->scratch != NULL)
+        good = xlm_path_check_directory(o->scratch, "scratch files", error);
+    return good && check_texts(o, false, error);
 }
 
 bool xlm_prep_options_check(const xlm_prep_options *options, GError **error)

@@ -146,7 +146,7 @@ static bool derive_file(const xlm_comm *comm, const xlm_prep_options *options, s
 {
     const double begin = xlm_clock();
     const xlm_synthetic *made = options->synthetic->pdata[0];
-    const xlm_prep_source source = {.sides = 1, .path = {options->derive_input}, .conllu = true,
+    xlm_prep_source source = {.sides = 1, .path = {options->derive_input}, .conllu = true,
                                     .needs_trees = made->weights[0] != NULL};
     d->order = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     d->place = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -155,7 +155,7 @@ static bool derive_file(const xlm_comm *comm, const xlm_prep_options *options, s
     d->note = g_strdup_printf("# xlm_derivation = %s=%s:%s; seed %" G_GINT64_FORMAT,
                               (const char *)options->languages->pdata[made->language],
                               (const char *)options->languages->pdata[made->base], made->steps, options->seed);
-    const bool good = xlm_prep_rewrite(comm, &source, options->derive_output, derive_block, d, NULL, error);
+    const bool good = xlm_prep_rewrite(comm, options, &source, options->derive_output, derive_block, d, NULL, error);
     xlm_comm_sum_int64(comm, d->counts, 3);
     if (good)
         xlm_log_info("%" G_GINT64_FORMAT " sentences derived in %.1f s; left out: %" G_GINT64_FORMAT " multiword tokens, %"

@@ -16,4 +16,6 @@ prep_sources = \
 	src/prep/steps.h \
 	src/prep/split.c src/prep/split.h \
 	src/prep/synthetic_text.c src/prep/synthetic_text.h \
+	src/prep/texts.c src/prep/texts.h \
+	src/prep/unpack.c src/prep/unpack.h \
 	src/prep/used_subwords.c

@@ -55,7 +55,7 @@ void xlm_prep_options_free(xlm_prep_options *options)
         return;
     char **texts[] = {&options->vocabulary, &options->output, &options->write_segmenter,
                       &options->write_vocabulary, &options->write_twins, &options->segment_input, &options->segment_output,
-                      &options->derive_input, &options->derive_output, &options->command, &options->like_path};
+                      &options->derive_input, &options->derive_output, &options->command, &options->like_path, &options->scratch};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(*texts[i]);
     g_ptr_array_free(options->languages, TRUE);
@@ -151,6 +151,27 @@ bool xlm_prep_add_monolingual(xlm_prep_options *options, const char *specificati
            add_monolingual(options, specification, name, files, error);
 }
 
+/* The lines of two files correspond; units of TMX only to those of the same file, and web pages to nothing. */
+static bool check_forms(const char *specification, char *const *files, GError **error)
+{
+    const char *file[2] = {NULL};
+    bool good = true;
+    for (int side = 0; side < 2 && good; side++) {
+        xlm_line_form form;
+        const char *path;
+        if (!xlm_line_form_parse(files[side], &form, &path, NULL))
+            continue; /* refused when the file is taken */
+        file[side] = form.kind == XLM_FORM_TMX ? path : NULL;
+        good = form.kind != XLM_FORM_WET ||
+               xlm_error_set(error, EX_USAGE, "--para=%s: WET is for --mono; its lines are translations of nothing",
+                             specification);
+        xlm_line_form_clear(&form);
+    }
+    return good && (g_strcmp0(file[0], file[1]) == 0 ||
+                    xlm_error_set(error, EX_USAGE, "--para=%s: both sides of a pair are of one TMX file, tmx:A:FILE,tmx:B:FILE",
+                                  specification));
+}
+
 static bool add_parallel(xlm_prep_options *options, const char *specification, char *const *names,
                          char *const *files, GError **error)
 {
@@ -163,6 +184,8 @@ static bool add_parallel(xlm_prep_options *options, const char *specification, c
     for (int side = 0; side < 2; side++)
         if (xlm_conllu_is_named(files[side]))
             return xlm_error_set(error, EX_USAGE, "--para=%s: CoNLL-U is for --mono; give sentences, one a line", specification);
+    if (!check_forms(specification, files, error))
+        return false;
     const int a = intern_language(options, names[0]), b = intern_language(options, names[1]);
     if (a == b)
         return xlm_error_set(error, EX_USAGE, "--para=%s: a pair needs two languages", specification);

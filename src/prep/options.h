@@ -11,8 +11,9 @@
 typedef struct xlm_prep_source {
     int sides;       /* 1: monolingual, 2: parallel */
     int language[2]; /* index into `languages` */
-    char *path[2];
+    char *path[2];         /* "-": standard input */
     xlm_line_form form[2]; /* where the text is in a line */
+    const struct xlm_prep_text *text[2]; /* its lines, while xlm_prep_texts (prep/texts.h) lends them */
     bool conllu;      /* the file is CoNLL-U (monolingual only) */
     bool needs_trees; /* its sentences must have trees */
     bool as_is;       /* lines are read unchanged, with CR and byte order mark */
@@ -50,6 +51,7 @@ typedef struct xlm_prep_options {
     int64_t seed;
 
     char *output, *write_segmenter, *write_vocabulary, *write_twins; /* files to write, or NULL */
+    char *scratch;                                 /* directory of scratch files; NULL: that of the output */
     char *segment_input, *segment_output;          /* both or neither: text to be segmented */
     char *derive_input, *derive_output;            /* both or neither: CoNLL-U to be converted to a synthetic language */
     char *command;                                 /* the command line, for the record */
@@ -71,6 +73,10 @@ bool xlm_prep_add_synthetic(xlm_prep_options *options, const char *specification
 /* Check numbers and options that require or exclude one another (EX_USAGE), that inputs can be read (EX_NOINPUT) and have text
  * (EX_DATAERR), and that outputs are not inputs (EX_USAGE) and can be created (EX_CANTCREAT). */
 bool xlm_prep_options_check(const xlm_prep_options *options, GError **error);
+
+/* The part of xlm_prep_options_check for text that is not in a file of its own, or has not been lines before, while it is open
+ * (prep/texts.h). EX_DATAERR. */
+bool xlm_prep_check_unpacked(const xlm_prep_options *options, GError **error);
 
 /* The number of pairs of languages: first those given as text, in their order, then each base with each of its synthetic
  * languages. */

@@ -5,9 +5,11 @@
 #include "corpus/corpus.h"
 #include "files/files.h"
 #include "prep/segmenter_options.h"
+#include "prep/texts.h"
 
 struct input {
-    char *path;
+    char *path, *name; /* name: what it was given as */
+    const char *unit;  /* what its lines are */
     int64_t lines; /* -1: not text */
     int64_t bytes;
     char digest[XLM_SHA256_TEXT];
@@ -32,12 +34,16 @@ static void *digest_inputs(void *pointer)
     return NULL;
 }
 
+static void add_named_input(GArray *inputs, const char *path, const char *name, const char *unit)
+{
+    const struct input input = {.path = g_strdup(path), .name = g_strdup(name), .unit = unit, .lines = -1};
+    g_array_append_val(inputs, input);
+}
+
 static void add_input(GArray *inputs, const char *path)
 {
-    if (path == NULL)
-        return;
-    const struct input input = {.path = g_strdup(path), .lines = -1};
-    g_array_append_val(inputs, input);
+    if (path != NULL)
+        add_named_input(inputs, path, path, "lines");
 }
 
 xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prep_options *options)
@@ -47,7 +53,8 @@ xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prep_option
     for (guint i = 0; i < options->sources->len; i++) {
         const xlm_prep_source *source = options->sources->pdata[i];
         for (int side = 0; side < source->sides; side++)
-            add_input(provenance->inputs, source->path[side]);
+            add_named_input(provenance->inputs, source->text[side]->file, source->text[side]->name,
+                            source->form[side].kind == XLM_FORM_TMX ? "translation units" : "lines");
     }
     const xlm_segmenter_class *cls;
     add_input(provenance->inputs, xlm_prep_segmenter(options, &cls)->file);
@@ -76,8 +83,10 @@ void xlm_provenance_free(xlm_provenance *provenance)
     g_atomic_int_set(&provenance->stop, 1);
     wait_for_thread(provenance);
     g_clear_error(&provenance->failure);
-    for (guint i = 0; i < provenance->inputs->len; i++)
+    for (guint i = 0; i < provenance->inputs->len; i++) {
         g_free(g_array_index(provenance->inputs, struct input, i).path);
+        g_free(g_array_index(provenance->inputs, struct input, i).name);
+    }
     g_array_free(provenance->inputs, TRUE);
     g_free(provenance);
 }
@@ -96,8 +105,9 @@ static bool write_inputs(xlm_provenance *provenance, const xlm_comm *comm, const
         const int owner = (int)(i % (guint)comm->ranks);
         xlm_comm_broadcast(comm, owner, &input->bytes, sizeof input->bytes);
         xlm_comm_broadcast(comm, owner, input->digest, sizeof input->digest);
-        char *of_lines = input->lines < 0 ? g_strdup("") : g_strdup_printf(" %" G_GINT64_FORMAT " lines,", input->lines);
-        g_ptr_array_add(texts, g_strdup_printf("%s: %" G_GINT64_FORMAT " bytes,%s SHA-256 %s", input->path,
+        char *of_lines = input->lines < 0 ? g_strdup("")
+                                          : g_strdup_printf(" %" G_GINT64_FORMAT " %s,", input->lines, input->unit);
+        g_ptr_array_add(texts, g_strdup_printf("%s: %" G_GINT64_FORMAT " bytes,%s SHA-256 %s", input->name,
                                                input->bytes, of_lines, input->digest));
         g_free(of_lines);
     }

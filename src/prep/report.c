@@ -2,7 +2,7 @@
 #include "prep/report.h"
 
 #include "base/log.h"
-#include "files/path.h"
+#include "prep/texts.h"
 
 /* ---- progress ---- */
 
@@ -10,7 +10,7 @@ static int64_t source_bytes(const xlm_prep_source *source)
 {
     int64_t bytes = 0;
     for (int side = 0; side < source->sides; side++)
-        bytes += xlm_path_bytes(source->path[side]);
+        bytes += source->text[side]->index->bytes;
     return bytes;
 }
 
@@ -98,7 +98,8 @@ void xlm_prep_counts_print(const xlm_prep_counts *counts, const xlm_prep_options
         const xlm_bad_counts *bad = &counts->bad[i];
         if (bad->first > 0)
             xlm_log_warn("%s%s%s: bad lines: %" G_GINT64_FORMAT " left out, %" G_GINT64_FORMAT " repaired; the first is line %"
-                         G_GINT64_FORMAT, source->path[0], source->sides == 2 ? ", " : "", source->sides == 2 ? source->path[1] : "",
+                         G_GINT64_FORMAT, source->text[0]->name, source->sides == 2 ? ", " : "",
+                         source->sides == 2 ? source->text[1]->name : "",
                          bad->skipped, bad->repaired, bad->first);
     }
     int64_t aside = 0;

@@ -6,6 +6,7 @@
 
 #include "base/signals.h"
 #include "files/new_file.h"
+#include "prep/texts.h"
 
 /* ---- the output: rank 0 writes ---- */
 
@@ -59,8 +60,8 @@ static bool rewrite_all(const xlm_comm *comm, xlm_scan *scan, xlm_new_file *outp
     return false;
 }
 
-bool xlm_prep_rewrite(const xlm_comm *comm, const xlm_prep_source *source, const char *path, xlm_rewrite_block *block,
-                      void *state, int64_t *lines, GError **error)
+static bool rewrite_source(const xlm_comm *comm, const xlm_prep_source *source, const char *path, xlm_rewrite_block *block,
+                           void *state, int64_t *lines, GError **error)
 {
     xlm_new_file output;
     xlm_signals_watch(); /* before there is a file to remove */
@@ -73,4 +74,14 @@ bool xlm_prep_rewrite(const xlm_comm *comm, const xlm_prep_source *source, const
     else
         xlm_scan_close(scan);
     return close_output(&output, comm, good, error) && good;
+}
+
+bool xlm_prep_rewrite(const xlm_comm *comm, const xlm_prep_options *options, xlm_prep_source *source, const char *path,
+                      xlm_rewrite_block *block, void *state, int64_t *lines, GError **error)
+{
+    g_autofree char *scratch = xlm_prep_scratch(options);
+    xlm_prep_texts *texts = xlm_prep_texts_open(comm, &source, 1, scratch, error);
+    const bool good = texts != NULL && rewrite_source(comm, source, path, block, state, lines, error);
+    xlm_prep_texts_close(texts);
+    return good;
 }

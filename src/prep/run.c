@@ -8,6 +8,7 @@
 #include "prep/steps.h"
 #include "prep/synthetic_text.h"
 #include "prep/segmenter_options.h"
+#include "prep/texts.h"
 #include "text/fields.h"
 
 /* Write lines `subword<tab>twin`, synthetic language by synthetic language. */
@@ -135,6 +136,21 @@ static bool prepare_text(const xlm_comm *comm, const xlm_prep_options *options, 
     return good;
 }
 
+/* Open all texts, read those that could not be checked before, and make what is asked for. */
+static bool prepare_sources(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
+                            GError **error)
+{
+    GError *failure = NULL;
+    g_autofree char *scratch = xlm_prep_scratch(options);
+    xlm_prep_texts *texts =
+        xlm_prep_texts_open(comm, (xlm_prep_source *const *)options->sources->pdata, options->sources->len, scratch, error);
+    if (texts != NULL && comm->rank == 0)
+        xlm_prep_check_unpacked(options, &failure);
+    const bool good = texts != NULL && xlm_comm_agree_on(comm, failure, error) && prepare_text(comm, options, reader, error);
+    xlm_prep_texts_close(texts);
+    return good;
+}
+
 bool xlm_prep_run(const xlm_comm *comm, const xlm_prep_options *options, GError **error)
 {
     if (options->segment_input != NULL)
@@ -149,7 +165,7 @@ bool xlm_prep_run(const xlm_comm *comm, const xlm_prep_options *options, GError 
         reader.normaliser[side] = xlm_prep_normaliser(options, &failure);
     for (guint i = 0; i < options->synthetic->len && failure == NULL; i++)
         reader.orders[i] = xlm_word_order_new(options->synthetic->pdata[i], (uint64_t)options->seed, &failure);
-    const bool good = xlm_comm_agree_on(comm, failure, error) && prepare_text(comm, options, &reader, error);
+    const bool good = xlm_comm_agree_on(comm, failure, error) && prepare_sources(comm, options, &reader, error);
     for (int side = 0; side < 2; side++)
         xlm_normaliser_free(reader.normaliser[side]);
     for (guint i = 0; i < options->synthetic->len; i++)

@@ -3,14 +3,15 @@
 
 #include <string.h>
 
-#include "files/path.h"
 #include "prep/report.h"
+#include "prep/texts.h"
 #include "text/lines.h"
 
-enum { MIN_BLOCK = 512, MAX_BLOCK = 32768, BLOCKS_A_RANK = 8, BYTES_A_LINE = 64, BYTES_A_TREE = 1024 };
+enum { MIN_BLOCK = 512, MAX_BLOCK = 32768, BLOCKS_A_RANK = 8 };
 
 struct xlm_scan {
     xlm_lines *file[2];
+    const xlm_line_index *index[2];
     int sides, language[2];
     const xlm_line_form *line_form; /* [sides] */
     GString *storage[2];
@@ -25,14 +26,10 @@ struct xlm_scan {
     int64_t block_lines, rank, ranks; /* block_lines: lines of a block, or sentences of CoNLL-U */
     int64_t block;   /* index of the present block, -1 before the first */
     int64_t left;    /* number of lines of the block that were not returned yet */
+    int64_t next;    /* number of the next line of the file */
     bool ended;
     GError *failure;
 };
-
-static int64_t choose_block_lines(const char *path, int bytes_a_line, int ranks)
-{
-    return CLAMP(xlm_path_bytes(path) / bytes_a_line / BLOCKS_A_RANK / ranks, MIN_BLOCK, MAX_BLOCK);
-}
 
 xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source)
 {
@@ -40,9 +37,11 @@ xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source)
     scan->sides = source->sides;
     memcpy(scan->language, source->language, sizeof scan->language);
     scan->line_form = source->form;
-    for (int side = 0; side < scan->sides; side++)
+    for (int side = 0; side < scan->sides; side++) {
         scan->storage[side] = g_string_new(NULL);
-    scan->block_lines = choose_block_lines(source->path[0], source->conllu ? BYTES_A_TREE : BYTES_A_LINE, comm->ranks);
+        scan->index[side] = source->text[side]->index;
+    }
+    scan->block_lines = CLAMP(scan->index[0]->units / BLOCKS_A_RANK / comm->ranks, MIN_BLOCK, MAX_BLOCK);
     scan->rank = comm->rank;
     scan->ranks = comm->ranks;
     scan->block = -1;
@@ -54,7 +53,7 @@ xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source)
         scan->units = g_array_new(FALSE, FALSE, sizeof(xlm_word));
     }
     for (int side = 0; side < scan->sides && !scan->ended; side++) {
-        scan->file[side] = xlm_lines_open(source->path[side], &scan->failure);
+        scan->file[side] = xlm_lines_open_plain(source->text[side]->path, source->text[side]->name, &scan->failure);
         scan->ended = scan->file[side] == NULL;
         if (source->as_is && !scan->ended)
             xlm_lines_keep_bytes(scan->file[side]);
@@ -81,26 +80,38 @@ void xlm_scan_close(xlm_scan *scan)
     g_free(scan);
 }
 
-/* Skip n lines of every side. False if the source ends before. */
-static bool skip(xlm_scan *scan, int64_t n)
+/* A file had more lines when its index was made. */
+static bool refuse_shorter(xlm_scan *scan, int side)
 {
-    for (int side = 0; side < scan->sides; side++) {
-        const int64_t passed = scan->tree != NULL ? xlm_conllu_skip(scan->file[side], n, &scan->failure)
-                                                  : xlm_lines_skip(scan->file[side], n, &scan->failure);
-        scan->ended = scan->ended || passed < n;
-        if (passed < 0)
-            break;
-    }
-    return !scan->ended;
+    return xlm_error_set(&scan->failure, EX_DATAERR, "%s: has become shorter while it was read; leave it as it is until the "
+                         "program ends", xlm_lines_path(scan->file[side]));
+}
+
+/* Go to line n of a side, or to sentence n. */
+static bool go_to(xlm_scan *scan, int side, int64_t n)
+{
+    xlm_lines *file = scan->file[side];
+    xlm_line_place from = xlm_line_index_find(scan->index[side], n);
+    if (xlm_lines_offset(file) >= from.offset) /* it is ahead, and nearer */
+        from.units = scan->next;
+    else if (!xlm_lines_seek(file, from.offset, from.lines, &scan->failure))
+        return false;
+    const int64_t passed = scan->tree != NULL ? xlm_conllu_skip(file, n - from.units, &scan->failure)
+                                              : xlm_lines_skip(file, n - from.units, &scan->failure);
+    return passed == n - from.units || (passed >= 0 && refuse_shorter(scan, side));
 }
 
 bool xlm_scan_block(xlm_scan *scan)
 {
-    const int64_t blocks = scan->block < 0 ? scan->rank : scan->ranks - 1;
-    if (scan->ended || !skip(scan, scan->left) || !skip(scan, blocks * scan->block_lines))
+    const int64_t block = scan->block < 0 ? scan->rank : scan->block + scan->ranks, first = block * scan->block_lines;
+    scan->ended = scan->ended || first >= scan->index[0]->units;
+    for (int side = 0; side < scan->sides && !scan->ended; side++)
+        scan->ended = !go_to(scan, side, first);
+    if (scan->ended)
         return false;
-    scan->block = scan->block < 0 ? scan->rank : scan->block + scan->ranks;
-    scan->left = scan->block_lines;
+    scan->block = block;
+    scan->next = first;
+    scan->left = MIN(scan->block_lines, scan->index[0]->units - first);
     return true;
 }
 
@@ -108,10 +119,12 @@ bool xlm_scan_line(xlm_scan *scan, xlm_scan_text *line)
 {
     if (scan->ended || scan->left == 0)
         return false;
-    for (int side = 0; side < scan->sides; side++)
-        if (xlm_lines_next(scan->file[side], &line->text[side], &line->size[side], &scan->failure) != 1)
-            scan->ended = true;
+    for (int side = 0; side < scan->sides && !scan->ended; side++) {
+        const int got = xlm_lines_next(scan->file[side], &line->text[side], &line->size[side], &scan->failure);
+        scan->ended = got < 0 || (got == 0 && !refuse_shorter(scan, side));
+    }
     scan->left--;
+    scan->next++;
     return !scan->ended;
 }
 
@@ -119,13 +132,15 @@ const xlm_conllu *xlm_scan_tree(xlm_scan *scan)
 {
     if (scan->ended || scan->left == 0)
         return NULL;
-    scan->ended = xlm_conllu_next(scan->file[0], scan->tree,
-                                  scan->needs_trees ? XLM_CONLLU_TREES_NEEDED : XLM_CONLLU_TREES_READ, &scan->failure) != 1;
+    const int got = xlm_conllu_next(scan->file[0], scan->tree,
+                                    scan->needs_trees ? XLM_CONLLU_TREES_NEEDED : XLM_CONLLU_TREES_READ, &scan->failure);
+    scan->ended = got < 0 || (got == 0 && !refuse_shorter(scan, 0));
     scan->left--;
+    scan->next++;
     return scan->ended ? NULL : scan->tree;
 }
 
-int64_t xlm_scan_number(const xlm_scan *scan) { return scan->block * scan->block_lines + scan->block_lines - scan->left - 1; }
+int64_t xlm_scan_number(const xlm_scan *scan) { return scan->next - 1; }
 
 bool xlm_scan_terminated(const xlm_scan *scan) { return xlm_lines_terminated(scan->file[0]); }
 
@@ -269,7 +284,11 @@ bool xlm_scan_sentence(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_se
     return true;
 }
 
-bool xlm_scan_ended(const xlm_scan *scan) { return scan->ended; }
+bool xlm_scan_ended(const xlm_scan *scan)
+{
+    const int64_t next = scan->block < 0 ? scan->rank : scan->block + scan->ranks;
+    return scan->ended || (scan->left == 0 && next * scan->block_lines >= scan->index[0]->units);
+}
 
 int64_t xlm_scan_position(const xlm_scan *scan)
 {
@@ -277,19 +296,6 @@ int64_t xlm_scan_position(const xlm_scan *scan)
     for (int side = 0; side < scan->sides; side++)
         bytes += scan->file[side] == NULL ? 0 : xlm_lines_position(scan->file[side]);
     return bytes;
-}
-
-/* Compare the numbers of lines of both sides. Reads the rest of both, so that the message can give both numbers. */
-static void compare_lengths(xlm_scan *scan)
-{
-    for (int side = 0; side < 2; side++)
-        if (xlm_lines_skip(scan->file[side], INT64_MAX, &scan->failure) < 0)
-            return;
-    const int64_t lines[2] = {xlm_lines_number(scan->file[0]), xlm_lines_number(scan->file[1])};
-    if (lines[0] != lines[1])
-        xlm_error_set(&scan->failure, EX_DATAERR, "%s has %" G_GINT64_FORMAT " lines and %s has %" G_GINT64_FORMAT
-                      "; line i of one must be the translation of line i of the other",
-                      xlm_lines_path(scan->file[0]), lines[0], xlm_lines_path(scan->file[1]), lines[1]);
 }
 
 static int64_t lines_read(const xlm_scan *scan, int side)
@@ -307,10 +313,8 @@ static int64_t failed_line(const xlm_scan *scan)
 
 bool xlm_scan_finish(xlm_scan *scan, const xlm_comm *comm, int64_t *lines, GError **error)
 {
-    if (scan->sides == 2 && scan->failure == NULL)
-        compare_lengths(scan);
     if (lines != NULL)
-        *lines = lines_read(scan, 0);
+        *lines = scan->index[0]->lines;
     /* The earliest error wins, so that the message does not depend on the number of ranks. */
     int64_t earliest = -failed_line(scan);
     xlm_comm_max_int64(comm, &earliest, 1);

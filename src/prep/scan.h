@@ -1,8 +1,8 @@
 /* xlm-mpi: ranks share the lines of a source, block by block. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Every rank reads whole files, because line ends are found only by reading, but returns only the lines of its own blocks: block
- * b belongs to rank b mod R. The blocks in order are the file in order, for any R. Blocks have 512 to 32,768 lines, few enough
- * that every rank has some even of a smaller file. This affects the work of a rank, but never the result.
+ * Block b of a source's lines belongs to rank b mod R, which goes there by the index of the text (prep/texts.h). The blocks in
+ * order are the file in order, for any R. Blocks have 512 to 32,768 lines, few enough that every rank has some even of a smaller
+ * file. This affects the work of a rank, but never the result.
  *
  * For a CoNLL-U file sentences are divided among the ranks, not lines.
  *
@@ -50,7 +50,8 @@ typedef struct xlm_sentence_reader {
     struct xlm_word_order **orders; /* one per synthetic language (prep/synthetic_text.h) */
 } xlm_sentence_reader;
 
-/* Begin a source; not collective. xlm_scan_finish reports errors, also those of opening files. */
+/* Begin a source, whose text is open (prep/texts.h); not collective. xlm_scan_finish reports errors, also those of opening
+ * files. */
 xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source);
 /* Go to this rank's next block. False at the end of the source and after an error. */
 bool xlm_scan_block(xlm_scan *scan);
@@ -70,8 +71,8 @@ bool xlm_scan_ended(const xlm_scan *scan);
 /* Number of bytes read so far from all its files. */
 int64_t xlm_scan_position(const xlm_scan *scan);
 
-/* End a scan and free it; collective. If ranks had errors, *error is that of the earliest line, on every rank. EX_DATAERR if the
- * two files of a source have different numbers of lines. [out] lines: number of lines of the source; may be NULL. */
+/* End a scan and free it; collective. If ranks had errors, *error is that of the earliest line, on every rank. EX_DATAERR if a
+ * file has become shorter. [out] lines: number of lines of the source; may be NULL. */
 bool xlm_scan_finish(xlm_scan *scan, const xlm_comm *comm, int64_t *lines, GError **error);
 /* Called with each sentence that is not empty. */
 typedef void xlm_sentence_visit(void *data, const xlm_prep_source *source, const xlm_sentence *sentence);

@@ -19,10 +19,10 @@ static bool segment_file(const xlm_comm *comm, const xlm_prep_options *options, 
                          const xlm_word_counts *allowed, GError **error)
 {
     const double begin = xlm_clock();
-    const xlm_prep_source source = {.sides = 1, .path = {options->segment_input}, .as_is = true};
+    xlm_prep_source source = {.sides = 1, .path = {options->segment_input}, .as_is = true};
     xlm_cutter *cutter = xlm_cutter_new(segmenter, allowed);
     int64_t lines = 0;
-    const bool good = xlm_prep_rewrite(comm, &source, options->segment_output, segment_block, cutter, &lines, error);
+    const bool good = xlm_prep_rewrite(comm, options, &source, options->segment_output, segment_block, cutter, &lines, error);
     xlm_cutter_free(cutter);
     if (good)
         xlm_log_info("%" G_GINT64_FORMAT " lines segmented in %.1f s", lines, xlm_clock() - begin);

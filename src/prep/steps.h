@@ -13,8 +13,8 @@ typedef void xlm_rewrite_block(xlm_scan *scan, GString *out, void *state);
 /* Read the source (of one side) and write `path`, block after block in the order of the source, whatever the number of ranks. The
  * file has a temporary name until it is complete. [out] lines: number of lines of the source; may be NULL. Collective. Errors:
  * those of reading, EX_CANTCREAT, EX_IOERR; then there is no file. */
-bool xlm_prep_rewrite(const xlm_comm *comm, const xlm_prep_source *source, const char *path, xlm_rewrite_block *block,
-                      void *state, int64_t *lines, GError **error);
+bool xlm_prep_rewrite(const xlm_comm *comm, const xlm_prep_options *options, xlm_prep_source *source, const char *path,
+                      xlm_rewrite_block *block, void *state, int64_t *lines, GError **error);
 
 /* Find the sentences that are held out because their translations are: read all pairs, then call xlm_assignments_finish.
  * Collective. */
@@ -39,8 +39,8 @@ bool xlm_prep_encode(const xlm_comm *comm, const xlm_prep_options *options, cons
 
 typedef struct xlm_provenance xlm_provenance;
 
-/* Start computing the SHA-256 of every input in the background, in a thread of this rank; inputs are distributed over ranks. Not
- * collective. */
+/* Start computing the SHA-256 of every input, as it was given, in the background, in a thread of this rank; inputs are
+ * distributed over ranks. Not collective. */
 xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prep_options *options);
 /* Wait for all digests, and write /inputs and the attributes of the root of a corpus file; collective. lines[i]: number of lines
  * of source i. Frees the provenance, also on failure. */

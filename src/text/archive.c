@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 struct xlm_archive {
-    char *path, *member;
+    char *path, *name, *member;
     struct archive *from;
     int64_t told;
     bool ended;
@@ -82,16 +82,16 @@ static bool failed(const char *path, struct archive *from, const char *what, GEr
                          text != NULL ? text : "unknown error");
 }
 
-static struct archive *begin(const char *path, bool archive, GError **error)
+static struct archive *begin(const char *path, const char *name, bool archive, GError **error)
 {
     struct archive *from = archive_read_new();
     struct stat status;
     if (from == NULL || stat(path, &status) != 0)
-        xlm_error_set(error, EX_NOINPUT, "%s: %s", path, from == NULL ? g_strerror(ENOMEM) : g_strerror(errno));
+        xlm_error_set(error, EX_NOINPUT, "%s: %s", name, from == NULL ? g_strerror(ENOMEM) : g_strerror(errno));
     else if (!support(from, archive))
-        xlm_error_set(error, EX_SOFTWARE, "%s: the installed libarchive cannot read this: %s", path, archive_error_string(from));
+        xlm_error_set(error, EX_SOFTWARE, "%s: the installed libarchive cannot read this: %s", name, archive_error_string(from));
     else if (archive_read_open_filename(from, path, BLOCK) != ARCHIVE_OK)
-        failed(path, from, "damaged or cut short", error);
+        failed(name, from, "damaged or cut short", error);
     else
         return from;
     if (from != NULL)
@@ -135,17 +135,17 @@ static char *list(const GPtrArray *names)
 static bool open_member(xlm_archive *a, GError **error)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    const int found = find_member(a->path, a->from, a->member, names, error);
+    const int found = find_member(a->name, a->from, a->member, names, error);
     if (found != 0)
         return found > 0;
     g_autofree char *all = list(names);
-    return xlm_error_set(error, EX_NOINPUT, "%s: there is no file %s in this archive; it has %s", a->path, a->member, all);
+    return xlm_error_set(error, EX_NOINPUT, "%s: there is no file %s in this archive; it has %s", a->name, a->member, all);
 }
 
 bool xlm_archive_refuse(const char *path, const xlm_archive_kind *kind, GError **error)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    struct archive *from = begin(path, true, error);
+    struct archive *from = begin(path, path, true, error);
     if (from == NULL)
         return false;
     const int found = find_member(path, from, NULL, names, error);
@@ -163,7 +163,7 @@ static bool open_compressed(xlm_archive *a, GError **error)
     const int got = archive_read_next_header(a->from, &entry);
     a->ended = got == ARCHIVE_EOF; /* compressed from nothing */
     return got == ARCHIVE_OK || got == ARCHIVE_WARN || got == ARCHIVE_EOF ||
-           failed(a->path, a->from, "damaged or cut short", error);
+           failed(a->name, a->from, "damaged or cut short", error);
 }
 
 static bool open_again(xlm_archive *a, GError **error)
@@ -172,14 +172,14 @@ static bool open_again(xlm_archive *a, GError **error)
         archive_read_free(a->from);
     a->told = 0;
     a->ended = false;
-    a->from = begin(a->path, a->member != NULL, error);
+    a->from = begin(a->path, a->name, a->member != NULL, error);
     return a->from != NULL && (a->member != NULL ? open_member : open_compressed)(a, error);
 }
 
-xlm_archive *xlm_archive_open(const char *path, const char *member, GError **error)
+xlm_archive *xlm_archive_open(const char *path, const char *name, const char *member, GError **error)
 {
     xlm_archive *a = g_new0(xlm_archive, 1);
-    *a = (xlm_archive){.path = g_strdup(path), .member = g_strdup(member)};
+    *a = (xlm_archive){.path = g_strdup(path), .name = g_strdup(name), .member = g_strdup(member)};
     if (open_again(a, error))
         return a;
     xlm_archive_close(a);
@@ -193,6 +193,7 @@ void xlm_archive_close(xlm_archive *archive)
     if (archive->from != NULL)
         archive_read_free(archive->from);
     g_free(archive->path);
+    g_free(archive->name);
     g_free(archive->member);
     g_free(archive);
 }
@@ -209,7 +210,7 @@ int64_t xlm_archive_read(xlm_archive *archive, char *bytes, size_t n, GError **e
     while (got == ARCHIVE_RETRY);
     if (got < 0) {
         g_autofree char *what = g_strdup_printf("damaged or cut short after %" G_GINT64_FORMAT " bytes of text", archive->told);
-        failed(archive->path, archive->from, what, error);
+        failed(archive->name, archive->from, what, error);
         return -1;
     }
     archive->told += got;

@@ -25,10 +25,10 @@ const xlm_archive_kind *xlm_archive_kind_claimed(const char *path);
 
 typedef struct xlm_archive xlm_archive;
 
-/* Open a compressed file, or a file in an archive. member: its name in the archive; NULL: the file is compressed. EX_NOINPUT if it
- * cannot be opened, or the archive has no such member, with the names that it has; EX_DATAERR if it is damaged, or an archive and
- * no member is named. */
-xlm_archive *xlm_archive_open(const char *path, const char *member, GError **error);
+/* Open a compressed file, or a file in an archive, which messages call `name`. member: its name in the archive; NULL: the file is
+ * compressed. EX_NOINPUT if it cannot be opened, or the archive has no such member, with the names that it has; EX_DATAERR if it
+ * is damaged, or an archive and no member is named. */
+xlm_archive *xlm_archive_open(const char *path, const char *name, const char *member, GError **error);
 /* Sets EX_DATAERR with the names of the files in an archive that was given where a text is read; or says why it cannot be read.
  * Returns false. */
 bool xlm_archive_refuse(const char *path, const xlm_archive_kind *kind, GError **error);

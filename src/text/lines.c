@@ -2,6 +2,7 @@
 #include "text/lines.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,11 +13,14 @@
 #include "text/archive.h"
 #include "text/normalise.h"
 
-/* zlib reads plain files and gzip, libarchive what else there is. */
+/* zlib reads plain files and gzip, libarchive what else there is; a file that is known to be plain is read directly. */
 struct xlm_lines {
-    char *path;
-    gzFile file;          /* NULL: archive is read */
-    xlm_archive *archive; /* NULL: file is read */
+    char *path; /* for messages */
+    char *copy; /* what is read in place of the file of that name, or NULL */
+    gzFile file;          /* or NULL */
+    xlm_archive *archive; /* or NULL */
+    int plain;            /* else a descriptor */
+    int64_t told;         /* bytes read with it */
     bool known;           /* it was looked at what the file is */
     bool is_input;        /* standard input */
     char *buffer; /* bytes [begin, end) are read and not yet returned */
@@ -27,7 +31,8 @@ struct xlm_lines {
     int64_t number;
 };
 
-enum { FIRST_CAPACITY = 1 << 20 };
+/* Lines are often read from places in the middle of a file, so what is read ahead of them is not much. */
+enum { FIRST_CAPACITY = 1 << 17 };
 
 /* path: a file on disk. */
 static bool check_kind(const char *path, GError **error)
@@ -50,6 +55,7 @@ static xlm_lines *new_lines(const char *path, gzFile file)
     xlm_lines *lines = g_new0(xlm_lines, 1);
     lines->path = g_strdup(path);
     lines->file = file;
+    lines->plain = -1;
     lines->capacity = FIRST_CAPACITY;
     lines->buffer = g_malloc(lines->capacity);
     return lines;
@@ -57,7 +63,7 @@ static xlm_lines *new_lines(const char *path, gzFile file)
 
 static xlm_lines *open_member(const char *path, const char *file, const char *member, GError **error)
 {
-    xlm_archive *archive = xlm_archive_open(file, member, error);
+    xlm_archive *archive = xlm_archive_open(file, file, member, error);
     if (archive == NULL)
         return NULL;
     xlm_lines *lines = new_lines(path, NULL);
@@ -79,13 +85,38 @@ xlm_lines *xlm_lines_open(const char *path, GError **error)
         xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno != 0 ? errno : ENOMEM));
         return NULL;
     }
-    gzbuffer(file, 1 << 17);
+    gzbuffer(file, FIRST_CAPACITY / 2);
     if (g_str_has_suffix(path, ".gz") && gzdirect(file)) {
         gzclose(file);
         xlm_error_set(error, EX_DATAERR, "%s: named .gz, but this is not gzip data; compress it again or rename it", path);
         return NULL;
     }
     return new_lines(path, file);
+}
+
+xlm_lines *xlm_lines_open_as(const char *path, const char *name, GError **error)
+{
+    xlm_lines *lines = xlm_lines_open(path, error);
+    if (lines != NULL && strcmp(path, name) != 0) {
+        lines->copy = lines->path;
+        lines->path = g_strdup(name);
+    }
+    return lines;
+}
+
+xlm_lines *xlm_lines_open_plain(const char *path, const char *name, GError **error)
+{
+    if (!xlm_files_check_input(path, error))
+        return NULL;
+    const int plain = open(path, O_RDONLY | O_CLOEXEC);
+    if (plain < 0) {
+        xlm_error_set(error, EX_NOINPUT, "%s: %s", name, g_strerror(errno));
+        return NULL;
+    }
+    xlm_lines *lines = new_lines(name, NULL);
+    lines->plain = plain;
+    lines->known = true;
+    return lines;
 }
 
 xlm_lines *xlm_lines_open_input(GError **error)
@@ -110,9 +141,12 @@ void xlm_lines_close(xlm_lines *lines)
         return;
     if (lines->file != NULL)
         gzclose(lines->file);
+    if (lines->plain >= 0)
+        close(lines->plain);
     xlm_archive_close(lines->archive);
     g_free(lines->buffer);
     g_free(lines->path);
+    g_free(lines->copy);
     g_free(lines);
 }
 
@@ -147,7 +181,25 @@ static bool read_gzip(xlm_lines *lines, GError **error)
     return true;
 }
 
-static bool read_block(xlm_lines *lines, GError **error) { return (lines->file != NULL ? read_gzip : read_archive)(lines, error); }
+static bool read_plain(xlm_lines *lines, GError **error)
+{
+    ssize_t got;
+    do
+        got = pread(lines->plain, lines->buffer + lines->end, lines->capacity - lines->end, (off_t)lines->told);
+    while (got < 0 && errno == EINTR);
+    lines->ended = got <= 0;
+    if (got < 0)
+        return xlm_error_set(error, EX_IOERR, "%s: cannot be read after line %" G_GINT64_FORMAT ": %s", lines->path,
+                             lines->number, g_strerror(errno));
+    lines->end += (size_t)got;
+    lines->told += got;
+    return true;
+}
+
+static bool read_block(xlm_lines *lines, GError **error)
+{
+    return (lines->file != NULL ? read_gzip : lines->archive != NULL ? read_archive : read_plain)(lines, error);
+}
 
 /* The beginning of the text, as it is now read. */
 static bool read_beginning(xlm_lines *lines, GError **error)
@@ -169,7 +221,7 @@ static bool know_kind(xlm_lines *lines, GError **error)
     const xlm_archive_kind *kind = xlm_archive_kind_of(lines->buffer, lines->end);
     const xlm_archive_kind *claimed = xlm_archive_kind_claimed(lines->path);
     if (kind == NULL)
-        return claimed == NULL || lines->is_input || !gzdirect(lines->file) ||
+        return claimed == NULL || lines->is_input || lines->copy != NULL || !gzdirect(lines->file) ||
                xlm_error_set(error, EX_DATAERR, "%s: named %s, but this is not %s data; compress it again or rename it",
                              lines->path, claimed->suffix, claimed->name);
     if (lines->is_input)
@@ -182,11 +234,15 @@ static bool know_kind(xlm_lines *lines, GError **error)
         lines->file = NULL;
         lines->end = 0;
         lines->ended = false;
-        if ((lines->archive = xlm_archive_open(lines->path, NULL, error)) == NULL || !read_beginning(lines, error))
+        const char *path = lines->copy != NULL ? lines->copy : lines->path;
+        if ((lines->archive = xlm_archive_open(path, lines->path, NULL, error)) == NULL || !read_beginning(lines, error))
             return false;
         kind = xlm_archive_kind_of(lines->buffer, lines->end);
     }
-    return kind == NULL || kind->reader != NULL || xlm_archive_refuse(lines->path, kind, error);
+    if (kind == NULL || kind->reader != NULL)
+        return true;
+    return lines->copy != NULL ? xlm_error_set(error, EX_DATAERR, "%s: an archive (%s), not a text", lines->path, kind->name)
+                               : xlm_archive_refuse(lines->path, kind, error);
 }
 
 static bool read_more(xlm_lines *lines, GError **error)
@@ -206,6 +262,13 @@ static bool read_more(xlm_lines *lines, GError **error)
         lines->buffer = g_realloc(lines->buffer, lines->capacity);
     }
     return read_block(lines, error);
+}
+
+int xlm_lines_is_plain(xlm_lines *lines, GError **error)
+{
+    if (!know_kind(lines, error))
+        return -1;
+    return lines->plain >= 0 || (lines->file != NULL && !lines->is_input && gzdirect(lines->file));
 }
 
 void xlm_lines_keep_bytes(xlm_lines *lines) { lines->keeps_bytes = true; }
@@ -292,7 +355,9 @@ int64_t xlm_lines_skip(xlm_lines *lines, int64_t n, GError **error)
 
 int64_t xlm_lines_offset(const xlm_lines *lines)
 {
-    const int64_t told = lines->file != NULL ? (int64_t)gztell(lines->file) : xlm_archive_told(lines->archive);
+    const int64_t told = lines->file != NULL      ? (int64_t)gztell(lines->file)
+                         : lines->archive != NULL ? xlm_archive_told(lines->archive)
+                                                  : lines->told;
     return told - (int64_t)(lines->end - lines->begin);
 }
 
@@ -306,6 +371,7 @@ bool xlm_lines_seek(xlm_lines *lines, int64_t offset, int64_t number, GError **e
         return xlm_error_set(error, EX_IOERR, "%s: cannot be read from line %" G_GINT64_FORMAT ": %s", lines->path, number + 1,
                              errno != 0 ? g_strerror(errno) : "no such place");
     lines->begin = lines->end = 0;
+    lines->told = offset;
     lines->ended = lines->terminated = false;
     lines->number = number;
     return true;
@@ -317,7 +383,9 @@ int64_t xlm_lines_number(const xlm_lines *lines) { return lines->number; }
 
 int64_t xlm_lines_position(const xlm_lines *lines)
 {
-    return lines->file != NULL ? (int64_t)gzoffset(lines->file) : xlm_archive_position(lines->archive);
+    return lines->file != NULL      ? (int64_t)gzoffset(lines->file)
+           : lines->archive != NULL ? xlm_archive_position(lines->archive)
+                                    : lines->told;
 }
 
 bool xlm_lines_each(const char *path, xlm_lines_take *take, void *data, GError **error)

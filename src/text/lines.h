@@ -28,12 +28,19 @@ enum { XLM_LINES_LONGEST = 1 << 24 };
  * program writes it. That it is an archive of which no member is named, or named .xz but is not xz, is found by the first function
  * that reads: EX_DATAERR. */
 xlm_lines *xlm_lines_open(const char *path, GError **error);
+/* The same for a copy of a file: messages call it `name`. */
+xlm_lines *xlm_lines_open_as(const char *path, const char *name, GError **error);
+/* The same for a file that is known to be plain text, even if it begins as compressed files do. EX_NOINPUT, EX_USAGE. */
+xlm_lines *xlm_lines_open_plain(const char *path, const char *name, GError **error);
 /* The same for standard input, plain or gzip, which may be a pipe, once per process. Its path is "standard input". */
 xlm_lines *xlm_lines_open_input(GError **error);
 /* NULL is allowed. */
 void xlm_lines_close(xlm_lines *lines);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_lines, xlm_lines_close)
 
+/* Is it a plain file, which is neither compressed nor in an archive? 1, 0, or -1 with *error, as xlm_lines_next. To be called
+ * before the first line is read. */
+int xlm_lines_is_plain(xlm_lines *lines, GError **error);
 /* Return lines as they are in the file, with CR and byte order mark, but without LF. To be called before the first line is
  * read. */
 void xlm_lines_keep_bytes(xlm_lines *lines);

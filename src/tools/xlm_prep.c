@@ -17,9 +17,10 @@ static const xlm_program program = {
     .notes =
         "Text is UTF-8, one sentence per line, plain or compressed (gzip, xz, bzip2, zstd, lz4), or in an archive: a.zip/NAME.\n"
         "The text of jsonl:FIELD:FILE is the member FIELD of the JSON object in each line, and that of tsv:COLUMN:FILE a field\n"
-        "between tabs, counted from 1. JSON, XML, WARC and .tsv are refused as plain text, unless given as lines:FILE. Text is\n"
-        "normalised to NFC, and control characters and empty lines are left out. The result does not depend on the number of\n"
-        "ranks.\n\n"
+        "between tabs, counted from 1. That of tmx:LANG:FILE is the segments in LANG of a translation memory; in messages its\n"
+        "lines are translation units. That of wet:FILE is the lines of Common Crawl's web pages. - is standard input. JSON,\n"
+        "XML, WARC and .tsv are refused as plain text, unless given as lines:FILE. Text is normalised to NFC, and control\n"
+        "characters and empty lines are left out. The result does not depend on the number of ranks.\n\n"
         "A sentence is held out if a digest of its text and the seed falls below the share, or if it is the translation of such\n"
         "a sentence; it is then held out everywhere in the text. Other translations of held-out sentences are left out of both\n"
         "parts, so that training sees neither a held-out sentence nor a translation of one.\n\n"
@@ -64,7 +65,7 @@ static struct {
     gint64 min_count, max_vocabulary, seed, add_subwords;
     char *like, *tokenizer;
     double alpha, held_out, shared;
-    char *vocabulary, *output, *write_segmenter, *write_vocabulary, *write_twins;
+    char *scratch, *vocabulary, *output, *write_segmenter, *write_vocabulary, *write_twins;
     xlm_prep_options *options; /* that options of segmenters are stored in directly */
 } given = {.add_subwords = G_MAXINT64,
           .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = 0.01};
@@ -77,11 +78,14 @@ static const GOptionEntry text_options[] = {
      "monolingual text of a language, one sentence per line, or CoNLL-U, *.conllu or compressed (*.conllu.gz); may be repeated",
      "LANG=FILE[,FILE...]"},
     {"para", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.parallel,
-     "two files, where line i of one is the translation of line i of the other; may be repeated", "A-B=FILE_A,FILE_B"},
+     "two files, where line i of one is the translation of line i of the other, or two languages of one TMX file; may be "
+     "repeated", "A-B=FILE_A,FILE_B"},
     {"bad-lines", 0, 0, G_OPTION_ARG_STRING, &given.bad_lines,
      "what to do with a line that is not UTF-8, or not JSON, or has too few fields: stop (the default); skip it and its "
      "translation; repair, where what is not UTF-8 becomes U+FFFD, and other bad lines are left out; CoNLL-U always stops",
      "stop|skip|repair"},
+    {"scratch", 0, XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.scratch,
+     "directory of scratch files, which have the text of what is not a plain file of lines (default: that of the output)", "DIR"},
     {"words", 0, 0, G_OPTION_ARG_STRING, &given.words,
      "how words are found: by Unicode word breaks, with dictionaries for Thai, Chinese and Japanese (icu, the default), or by "
      "spaces, in text that is already tokenised (space)", "icu|space"},
@@ -275,6 +279,7 @@ static bool take_options(xlm_prep_options *options, int n, char *const *rest, GE
         !take_each(options, given.made, xlm_prep_add_synthetic, error))
         return false;
     options->vocabulary = g_strdup(given.vocabulary);
+    options->scratch = g_strdup(given.scratch);
     options->output = g_strdup(given.output);
     options->write_segmenter = g_strdup(given.write_segmenter);
     options->write_vocabulary = g_strdup(given.write_vocabulary);
@@ -294,8 +299,8 @@ int main(int argc, char **argv)
 
     xlm_comm comm;
     if (xlm_program_open(program.name, &comm, &argc, &argv, &error) && parsed &&
-        take_options(options, (int)g_strv_length(rest), rest, &error))
-        xlm_prep_options_check(options, &error);
+        take_options(options, (int)g_strv_length(rest), rest, &error) && comm.rank == 0)
+        xlm_prep_options_check(options, &error); /* by one rank: many would read the beginnings of all files */
     if (xlm_comm_agree(&comm, &error))
         xlm_prep_run(&comm, options, &error);
     xlm_prep_options_free(options);

@@ -108,6 +108,35 @@ paste pairs.xx pairs.en >pairs.tsv
 prep --mono en=jsonl:text:mono.jsonl --mono xx=lines:mono.xx --para xx-en=tsv:1:pairs.tsv,tsv:2:pairs.tsv --words space \
     --held-out 0.1 --codes 1/codes --vocab 1/vocab -o fields.h5
 same_content given.h5 fields.h5 "members and fields"
+# A translation memory that lacks the empty sides, web pages in gzip of many members, and standard input, compressed.
+grep -q '[<&]' pairs && fail "pairs have characters that XML writes otherwise"
+awk -F '\t' '
+    function variant(language, text) {
+        if (NR % 9 == 0) sub(/ /, "\n", text)
+        if (NR % 11 == 0) sub(/ /, " <ph>\\&lt;br\\&gt;</ph>", text)
+        if (text != "") printf "<tuv xml:lang=\"%s\"><seg>%s</seg></tuv>", language, text
+    }
+    BEGIN { print "<?xml version=\"1.0\"?>\n<tmx version=\"1.4\"><header/><body>" }
+    { printf "<tu>"; variant("EN-us", $1); variant("fr", "non"); variant("xx", $2); print "</tu>" }
+    END { print "</body></tmx>" }' pairs >pairs.tmx
+xz -k pairs.tmx
+{ printf 'WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 6\r\n\r\nabc\nde\r\n\r\n' | gzip
+    split -l 700 --filter='cat >page; printf "WARC/1.0\r\nWARC-Type: conversion\r\n" >record
+        { printf "Content-Length: $(stat -c %s page)\r\n\r\n"; cat page; printf "\r\n\r\n"; } >>record; gzip <record' mono.en
+} >mono.wet.gz
+mkdir spool
+bzip2 -k mono.xx
+prep --mono en=wet:mono.wet.gz --mono xx=- --para xx-en=tmx:xx:pairs.tmx.xz,tmx:en:pairs.tmx.xz --scratch spool \
+    --words space --held-out 0.1 --codes 1/codes --vocab 1/vocab -o unpacked.h5 <mono.xx.bz2
+same_content given.h5 unpacked.h5 "WET, TMX and standard input"
+nothing_in spool
+grep -q "^pairs.tmx.xz: $(wc -l <pairs) translation units, $(grep -c '^	' pairs) of them without en\$" log ||
+    fail "units: $(cat log)"
+strings /inputs unpacked.h5 >inputs
+read -r digest _ < <(sha256sum mono.xx.bz2)
+grep -q "^standard input: $(stat -c %s mono.xx.bz2) bytes, $(wc -l <mono.xx) lines, SHA-256 $digest\$" inputs &&
+    grep -q "^pairs.tmx.xz: [0-9]* bytes, $(wc -l <pairs) translation units, SHA-256" inputs &&
+    grep -q "^mono.wet.gz: [0-9]* bytes, $(zcat mono.wet.gz | wc -l) lines, " inputs || fail "provenance: $(cat inputs)"
 # Bad lines are left out with their translations, or made UTF-8.
 broken() { sed "$1"'s/ /\xff /; '"$2"'s/^/\x00\xc3(/' "$3"; }
 broken 5 700 mono.en >broken.en

@@ -120,8 +120,22 @@ printf 'WARC/1.0\r\nWARC-Type: conversion\r\n' >text.wet
 given() { ranks_to_try=1 refuse "$1" "$2" --mono "en=$3" --bpe 50 -o out/c.h5; }
 given 65 'text.jsonl: its lines are JSON; give it as jsonl:FIELD:text.jsonl, or as lines:' text.jsonl
 given 65 'text.tsv: its lines have fields between tabs; give it as tsv:COLUMN:text.tsv, or as lines:' text.tsv
-given 65 'text.tmx: is XML' text.tmx
-given 65 'text.wet: is WARC' text.wet
+given 65 'text.tmx: is XML; give it as tmx:LANG:text.tmx' text.tmx
+given 65 'text.wet: is WARC, .*; give it as wet:text.wet' text.wet
+# Unpacked text keeps its file and line; of several such files, the first that is wrong counts.
+sed -n '1,1800p' latin.en | gzip >latin.gz
+printf 'WARC/1.0\nWARC-Type: conversion\nContent-Length: 18\n\none two\nthree \xff\nx\n\n\n' >latin.wet
+refuse 65 'latin.gz:1700: byte 3' --mono en=text.en,latin.gz --bpe 50 -o out/c.h5
+cp cut.gz cut.too.gz
+refuse 65 'cut.gz: .*cut short after line' --mono en=text.en,cut.gz --mono xx=cut.too.gz --bpe 50 -o out/c.h5
+given 65 'latin.wet:6: byte 7' wet:latin.wet
+given 65 'text.tmx: line [0-9]* of the file: not well-formed XML' tmx:en:text.tmx
+given 65 'text.wet:2: record 1 is cut short' wet:text.wet
+given 64 'the form is tmx:LANG:FILE' tmx:text.tmx
+ranks_to_try=1 refuse 64 'both sides of a pair are of one TMX file' --para en-xx=tmx:en:text.tmx,text.xx --bpe 50 -o out/c.h5
+ranks_to_try=1 refuse 64 'WET is for --mono' --para en-xx=wet:text.wet,text.xx --bpe 50 -o out/c.h5
+ranks_to_try=1 refuse 73 'scratch files: .* nowhere: No such' --mono en=whole.gz --scratch nowhere --bpe 50 -o out/c.h5
+ranks_to_try=3 refuse 65 'standard input:1700: byte 3' --mono en=- --bpe 50 -o out/c.h5 <latin.en
 given 65 'text.jsonl:2: "text" is a number, not a string' jsonl:text:text.jsonl
 given 65 'text.jsonl:1: "n" is a number, not a string' jsonl:n:text.jsonl
 given 65 'text.en:1: column [0-9]*: not JSON' jsonl:text:text.en

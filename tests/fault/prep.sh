@@ -36,6 +36,12 @@ if is_open_mpi; then
             check $n "limit of $limit KiB" $code
         done
     done
+    # The same for the scratch file of compressed text.
+    gzip -k large.en
+    code=0
+    limited 700 2 --mono en=large.en.gz --words space --bpe 200 -o out/corpus.h5 || code=$?
+    check 2 "scratch file larger than the limit" $code
+    grep -q 'scratch file' log || fail "scratch file: $(cat log)"
     code=0
     limited 8 2 --mono en=large.en --words space --bpe 2000 --write-codes out/codes || code=$?
     check 2 "codes larger than the limit" $code
@@ -74,6 +80,16 @@ stop() { # RANKS SIGNAL OPTION...
 stop 1 TERM --mono en=larger.en --words space --held-out 0 -o out/corpus.h5
 stop 2 INT --mono en=larger.en --words space --held-out 0 -o out/corpus.h5
 stop 2 TERM --segment larger.en out/text
+
+# Stopped while it unpacks: standard input has not come to its end. Signals end the program here as they do by default.
+mkfifo pipe
+exec 3<>pipe
+start 2 xlm_prep --codes codes --mono en=- --words space -o out/corpus.h5 <pipe >log 2>&1
+head -n 1000 large.en >&3
+until_true files_there && kill -s TERM $(rank_processes) 2>/dev/null
+ended
+exec 3>&-
+[ "$code" -ne 0 ] && ! files_there || fail "stopped while it unpacks: exit code $code, left $(ls -A out)"
 
 # A full disk, where one may be made without being root.
 if unshare -rm true 2>/dev/null; then

@@ -31,11 +31,13 @@ fuzz_targets = \
 	tests/fuzz/sentence_pairs \
 	tests/fuzz/tagged_text \
 	tests/fuzz/text \
+	tests/fuzz/tmx \
 	tests/fuzz/train_job \
 	tests/fuzz/tune_job \
 	tests/fuzz/vectors \
 	tests/fuzz/vocabulary \
 	tests/fuzz/vocabulary_file \
+	tests/fuzz/wet \
 	tests/fuzz/word_lists
 # What they share; its main() is for them alone, all other tests have their own.
 check_LTLIBRARIES += tests/fuzz/libfuzz.la
@@ -78,7 +80,8 @@ READERS = src/aligners/aligner_model.c src/aligners/alignment_file.c src/aligner
 	src/report/results.c src/report/sections_pictures.c src/store/store_attribute.c src/store/store_digest.c \
 	src/store/store_file.c src/store/store_open.c src/store/store_read.c src/synthetic/order_weights.c src/tasks/labelled_text.c \
 	src/tasks/question_text.c src/tasks/tagged_text.c src/bpe/codes.c src/formats/conllu.c src/text/fields.c \
-	src/formats/html.c src/formats/html_pairs.c src/formats/json_file.c src/text/lines.c src/subwords/vocabulary_change.c \
+	src/formats/html.c src/formats/html_pairs.c src/formats/json_file.c src/formats/tmx.c src/formats/wet.c \
+	src/text/lines.c src/subwords/vocabulary_change.c \
 	src/subwords/vocabulary_store.c src/text/word_counts_file.c src/subwords/word_store.c src/model/model_file.c \
 	src/checkpoint/rank_files.c
 MESSAGE_TESTS =

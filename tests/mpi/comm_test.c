@@ -1,13 +1,17 @@
-/* xlm-mpi: exchanges between ranks; run on 1, 2, 3, 4 and more ranks. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: exchanges between ranks, and the index of a file that they read together; run on 1, 2, 3, 4 and more ranks.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 
 #include "base/bfloat16.h"
 #include "base/rng.h"
 #include "comm/shards.h"
+#include "formats/conllu.h"
+#include "text/line_index.h"
 
 /* Element i of the gradient of a micro-batch: drawn, and the same again after a prime number of elements, so that values of one
  * place are not those of another that is a multiple of any size of the exchange away. */
@@ -230,6 +234,67 @@ static void numbers_add_up(const xlm_comm *comm)
     CHECK(xlm_comm_sum_node(comm, 2) == 2 * comm->local_ranks);
 }
 
+/* Lines of all kinds that an index tells apart, some of them longer than its distances, over the shares of several ranks. */
+static char *write_lines(const xlm_comm *comm, int seed)
+{
+    static const char *const kinds[] = {"1\tword", "2\tword\r", "", " \t\r", "# comment", "#", " 3\tblank first", ""};
+    g_autoptr(GString) text = g_string_new(seed % 2 != 0 ? "\xef\xbb\xbf" : NULL);
+    char *path = NULL;
+    for (uint32_t i = 0; text->len < 600000 && comm->rank == 0; i++) {
+        const xlm_rng_block b = xlm_rng_draw(xlm_rng_make_key((uint64_t)seed, XLM_RNG_SAMPLE, 0), i, 0, 0, 0);
+        const size_t size = b.v[0] % 301 == 0 ? 150000 : b.v[1] % 200;
+        g_string_append(text, kinds[b.v[2] % G_N_ELEMENTS(kinds)]);
+        for (size_t k = 0; k < size && b.v[3] % 3 != 0; k++)
+            g_string_append_c(text, b.v[3] % 3 == 1 ? ' ' : 'x');
+        g_string_append_c(text, '\n');
+    }
+    if (comm->rank == 0) {
+        close(g_file_open_tmp("xlm-lines-XXXXXX", &path, NULL));
+        /* Without the last line's end, its last word, or with an empty line. */
+        CHECK(g_file_set_contents(path, text->str, (gssize)text->len - seed, NULL));
+    }
+    xlm_comm_broadcast_text(comm, &path);
+    return path;
+}
+
+static int64_t pass(xlm_lines *lines, xlm_index_unit unit, int64_t n)
+{
+    return unit == XLM_INDEX_LINES ? xlm_lines_skip(lines, n, NULL) : xlm_conllu_skip(lines, n, NULL);
+}
+
+/* From the place that the index names, unit n is where reading from the beginning comes to it. */
+static void units_are_found(const xlm_comm *comm, const char *path, xlm_index_unit unit)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(xlm_line_index) index = xlm_line_index_make(comm, path, "name", unit, &error);
+    g_autoptr(xlm_lines) in_order = xlm_lines_open(path, NULL), there = xlm_lines_open_plain(path, "name", NULL);
+    CHECK(index != NULL && index->count >= 3);
+    for (int64_t n = 0; n < index->units; n++) {
+        const xlm_line_place place = xlm_line_index_find(index, n);
+        CHECK(place.units <= n && place.lines <= xlm_lines_number(in_order));
+        CHECK(xlm_lines_offset(in_order) - place.offset < 500000);
+        if (n % 211 == 0 || n - place.units < 2) {
+            CHECK(xlm_lines_seek(there, place.offset, place.lines, NULL));
+            CHECK(pass(there, unit, n - place.units) == n - place.units);
+            CHECK(xlm_lines_offset(there) == xlm_lines_offset(in_order) && xlm_lines_number(there) == xlm_lines_number(in_order));
+        }
+        CHECK(pass(in_order, unit, 1) == 1);
+    }
+    CHECK(pass(in_order, unit, 1) == 0 && xlm_lines_number(in_order) == index->lines);
+}
+
+static void lines_are_found(const xlm_comm *comm)
+{
+    for (int seed = 0; seed < 3; seed++) {
+        g_autofree char *path = write_lines(comm, seed);
+        units_are_found(comm, path, XLM_INDEX_LINES);
+        units_are_found(comm, path, XLM_INDEX_SENTENCES);
+        xlm_comm_barrier(comm);
+        if (comm->rank == 0)
+            unlink(path);
+    }
+}
+
 int main(int argc, char **argv)
 {
     xlm_comm opened, *comm = &opened;
@@ -250,6 +315,7 @@ int main(int argc, char **argv)
     bytes_reach_everyone(comm);
     records_are_exchanged(comm);
     numbers_add_up(comm);
+    lines_are_found(comm);
     int64_t failed = failures;
     xlm_comm_sum_int64(comm, &failed, 1);
     return xlm_comm_close(comm, NULL) != EX_OK || failed != 0;

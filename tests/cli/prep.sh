@@ -129,8 +129,9 @@ bad whole.en whole.xx,pairs.en -o whole.h5
 same_content whole.h5 repaired.h5 "bad lines that are repaired"
 head -n 1000 mono.en >first
 # What a rule leaves out is as an empty line, is counted, and its translation goes with it.
-awk 'NR % 40 == 9 { print NR, "is the same"; next } NR % 90 == 3 { print "short ."; next } NR % 61 == 5 { print "the the", $0; next } { print }' pairs.en >ruled.pairs.en
-awk 'NR % 40 == 9 { print NR, "is the same"; next } { print }' pairs.xx >ruled.pairs.xx
+awk 'NR % 40 == 9 { $0 = NR " is the same" } NR % 90 == 3 { $0 = "short ." } NR % 61 == 5 { $0 = "the the " $0 } { print }' \
+    pairs.en >ruled.pairs.en
+awk 'NR % 40 == 9 { $0 = NR " is the same" } { print }' pairs.xx >ruled.pairs.xx
 h5ls 1/corpus.h5 | grep -q filter && fail "without a rule there is /filter"
 for n in 1 3; do
     (cd $n && ranks $n xlm_prep --mono en=../first,../mono.en --mono xx=../mono.xx --para xx-en=../ruled.pairs.xx,../ruled.pairs.en \

@@ -183,8 +183,14 @@ void xlm_duplicates_find(xlm_duplicates *d, const xlm_comm *comm)
 {
     struct search s = {.comm = comm, .duplicates = d, .out = new_arrays(comm->ranks, sizeof(record)),
                        .answers = new_arrays(comm->ranks, sizeof(uint64_t)), .received = g_new(int64_t, comm->ranks)};
-    for (guint i = 0; i < BUCKETS; i++) /* different limits, so that not all are sorted in the same round */
-        s.buckets[i] = (bucket){g_array_new(FALSE, FALSE, sizeof(record)), FEWEST + FEWEST * i / BUCKETS};
+    int64_t share = d->count;
+    xlm_comm_sum_int64(comm, &share, 1);
+    share /= (int64_t)comm->ranks * BUCKETS;
+    /* Room for as many as come if they are different, so that no bucket has to move; what is not written to takes no memory.
+     * Different limits, so that not all are sorted in the same round. */
+    for (guint i = 0; i < BUCKETS; i++)
+        s.buckets[i] = (bucket){g_array_sized_new(FALSE, FALSE, sizeof(record), (guint)(share + share / 8)),
+                                FEWEST + FEWEST * i / BUCKETS};
     d->is = g_new0(uint8_t, d->count / 8 + 1);
     int64_t rounds = d->chunks->len;
     xlm_comm_max_int64(comm, &rounds, 1);

@@ -2,7 +2,7 @@
 #include "prep/duplicates.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include "files/large_array.h"
 
 enum {
     CHUNK = 1 << 16, /* sentences that are sent in a round, 1.5 MiB of a rank */
@@ -29,7 +29,7 @@ struct xlm_duplicates {
     int sources;
     int64_t *first, *number; /* [sources] this rank's first sentence of a source, and how many there are */
     int64_t count;
-    GPtrArray *chunks;       /* sentence [CHUNK] each, until they are sent */
+    GArray *chunks;          /* xlm_large_array of sentence [CHUNK], which give back their memory when they are sent */
     uint8_t *is;             /* a bit for each sentence: is it a duplicate? */
 };
 
@@ -43,13 +43,16 @@ struct search {
     int64_t *received; /* [ranks] */
 };
 
+static void clear_chunk(void *chunk) { xlm_large_array_free(chunk); }
+
 xlm_duplicates *xlm_duplicates_new(int sources)
 {
     xlm_duplicates *d = g_new0(xlm_duplicates, 1);
     d->sources = sources;
     d->first = g_new0(int64_t, sources);
     d->number = g_new0(int64_t, sources);
-    d->chunks = g_ptr_array_new_with_free_func(g_free);
+    d->chunks = g_array_new(FALSE, FALSE, sizeof(xlm_large_array));
+    g_array_set_clear_func(d->chunks, clear_chunk);
     return d;
 }
 
@@ -60,7 +63,7 @@ void xlm_duplicates_free(xlm_duplicates *d)
     g_free(d->first);
     g_free(d->number);
     g_free(d->is);
-    g_ptr_array_free(d->chunks, TRUE);
+    g_array_free(d->chunks, TRUE);
     g_free(d);
 }
 
@@ -68,9 +71,14 @@ void xlm_duplicates_add(xlm_duplicates *d, int source, uint64_t digest, int64_t 
 {
     if (d->number[source]++ == 0)
         d->first[source] = d->count;
-    if (d->count % CHUNK == 0)
-        g_ptr_array_add(d->chunks, g_new(sentence, CHUNK));
-    sentence *chunk = d->chunks->pdata[d->count / CHUNK];
+    if (d->count % CHUNK == 0) {
+        xlm_large_array chunk;
+        g_autoptr(GError) error = NULL;
+        if (!xlm_large_array_make(&chunk, CHUNK * sizeof(sentence), NULL, &error))
+            g_error("%s", error->message);
+        g_array_append_val(d->chunks, chunk);
+    }
+    sentence *chunk = g_array_index(d->chunks, xlm_large_array, d->count / CHUNK).data;
     chunk[d->count++ % CHUNK] = (sentence){digest, (uint64_t)source << PLACE_BITS | (uint64_t)place};
 }
 
@@ -153,13 +161,14 @@ static void send_chunk(struct search *s, guint chunk)
 {
     xlm_duplicates *d = s->duplicates;
     const int64_t first = (int64_t)chunk * CHUNK;
-    const sentence *of = chunk < d->chunks->len ? d->chunks->pdata[chunk] : NULL;
+    xlm_large_array *held = chunk < d->chunks->len ? &g_array_index(d->chunks, xlm_large_array, chunk) : NULL;
+    const sentence *of = held != NULL ? held->data : NULL;
     for (int64_t i = 0; i < CHUNK && first + i < d->count; i++) {
         const record r = {of[i].digest, of[i].place, (uint64_t)(first + i) << RANK_BITS | (uint64_t)s->comm->rank};
         g_array_append_val(s->out[(of[i].digest >> 32) * (uint64_t)s->comm->ranks >> 32], r);
     }
-    if (of != NULL)
-        g_free(g_steal_pointer(&d->chunks->pdata[chunk]));
+    if (held != NULL)
+        xlm_large_array_free(held);
     int64_t n;
     g_autofree record *in = exchange(s, s->out, sizeof *in, &n);
     for (int64_t i = 0; i < n; i++) {

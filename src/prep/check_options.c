@@ -4,6 +4,7 @@
 
 #include "files/files.h"
 #include "files/path.h"
+#include "prep/filter_options.h"
 #include "prep/like.h"
 #include "prep/options.h"
 #include "prep/segmenter_options.h"
@@ -160,7 +161,7 @@ static bool check_combination(const xlm_prep_options *o, GError **error)
         return xlm_error_set(error, EX_USAGE, "nothing to do; name an output with -o, --write-codes or --write-vocab");
     if (o->output == NULL && o->write_vocabulary == NULL && asked->file != NULL)
         return xlm_error_set(error, EX_USAGE, "%s: --write-codes alone would only copy the file", asked->file);
-    return check_made(o, error);
+    return check_made(o, error) && xlm_prep_check_rules(o, error);
 }
 
 /* ---- files ---- */

@@ -194,8 +194,8 @@ static bool has_words(const struct counting *counting, GError **error)
     for (int i = 0; i < counting->languages; i++)
         if (xlm_word_counts_size(counting->counts[i]) > 0)
             return true;
-    return xlm_error_set(error, EX_DATAERR, "no sentence to train on: all that have text are held out; lower "
-                         "--held-out");
+    return xlm_error_set(error, EX_DATAERR, "no sentence to train on: all that have text are held out, or left out by a "
+                         "rule such as --max-words; lower --held-out, or loosen the rules");
 }
 
 /* ---- from rank 0 to all ---- */

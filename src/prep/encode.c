@@ -179,7 +179,7 @@ static void count_bad(xlm_bad_counts *counts, const xlm_sentence *sentence)
 
 static void count_sentence(xlm_split_counts *counts, const xlm_sentence *sentence)
 {
-    if (sentence->skipped)
+    if (sentence->skipped || sentence->rule != XLM_RULES)
         return;
     if (sentence->empty)
         counts->empty++;
@@ -196,6 +196,8 @@ static bool encode_sentence(struct encoder *encoder, const xlm_prep_source *sour
 {
     const struct parts *parts = &encoder->parts;
     count_bad(&encoder->counts->bad[encoder->source], sentence);
+    if (sentence->rule != XLM_RULES)
+        encoder->counts->left_out[encoder->source][sentence->rule]++;
     for (int i = 0; i < parts->n; i++) {
         xlm_language_counts *counts = &encoder->counts->language[parts->language[i]];
         count_sentence(source->sides == 1 ? &counts->monolingual : &counts->parallel, sentence);

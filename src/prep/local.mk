@@ -3,7 +3,10 @@ prep_sources = \
 	src/prep/check_options.c \
 	src/prep/count.c \
 	src/prep/derive.c \
+	src/prep/duplicates.c src/prep/duplicates.h \
 	src/prep/encode.c \
+	src/prep/filter.c src/prep/filter.h \
+	src/prep/filter_options.c src/prep/filter_options.h \
 	src/prep/like.c src/prep/like.h \
 	src/prep/options.c src/prep/options.h \
 	src/prep/provenance.c \

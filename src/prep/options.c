@@ -5,6 +5,7 @@
 
 #include "formats/conllu.h"
 #include "options/options.h"
+#include "text/scripts.h"
 
 static void free_source(void *pointer)
 {
@@ -43,6 +44,7 @@ xlm_prep_options *xlm_prep_options_new(void)
     options->synthetic = g_ptr_array_new_with_free_func((GDestroyNotify)xlm_synthetic_free);
     options->like_files = g_ptr_array_new_with_free_func(g_free);
     options->segmenters = new_segmenters();
+    options->filter.scripts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)xlm_scripts_free);
     options->alpha = 0.5;
     options->min_count = 1;
     options->held_out = 0.01;
@@ -64,6 +66,7 @@ void xlm_prep_options_free(xlm_prep_options *options)
     g_ptr_array_free(options->like_files, TRUE);
     xlm_vocabulary_free(options->like);
     free_segmenters(options->segmenters);
+    g_hash_table_unref(options->filter.scripts);
     g_free(options);
 }
 

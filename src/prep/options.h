@@ -26,6 +26,14 @@ typedef enum {
     XLM_BAD_REPAIR /* what is not UTF-8 becomes U+FFFD; a line that this does not help is left out */
 } xlm_bad_lines;
 
+/* Which sentences and pairs are left out (prep/filter_options.h); 0: the rule was not given. */
+typedef struct xlm_filter_options {
+    int64_t max_line_bytes, max_characters, min_words, max_words, max_word_characters;
+    double max_ratio, script_share;
+    int64_t untranslated, duplicates; /* 0: keep, 1: drop */
+    GHashTable *scripts; /* char *, the name of a language -> xlm_scripts *: those given with --script */
+} xlm_filter_options;
+
 typedef struct xlm_prep_options {
     GPtrArray *languages; /* char *: names in the order in which they were first given */
     GPtrArray *sources;   /* xlm_prep_source *: the monolingual ones first, each kind in the order given */
@@ -40,6 +48,7 @@ typedef struct xlm_prep_options {
     int64_t add_subwords;       /* maximum number of added subwords */
 
     xlm_bad_lines bad_lines;
+    xlm_filter_options filter;
     xlm_word_mode words;
     bool lower;
     xlm_segmenter_options **segmenters; /* the options of each class (prep/segmenter_options.h) */

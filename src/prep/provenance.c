@@ -115,8 +115,50 @@ static bool write_inputs(xlm_provenance *provenance, const xlm_comm *comm, const
            xlm_store_set_text(store, "/inputs", "description", "the files that the corpus was made of", error);
 }
 
+/* Write a dataset of strings with its description. */
+static bool write_list(xlm_store *store, const char *path, const GPtrArray *list, const char *description, GError **error)
+{
+    return xlm_store_write_strings(store, path, list->len, (const char *const *)list->pdata, error) &&
+           xlm_store_set_text(store, path, "description", description, error);
+}
+
+/* Write /filter: the rules, and what each has left out of each source. Collective. */
+static bool write_filter(const xlm_comm *comm, const xlm_prep_options *options, const xlm_filter *filter,
+                         const xlm_prep_counts *counts, xlm_store *store, GError **error)
+{
+    g_autoptr(GPtrArray) rules = g_ptr_array_new_with_free_func(g_free), sources = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) scripts = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GArray) left_out = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    for (int rule = 0; rule < XLM_RULES; rule++)
+        if (xlm_filter_has(&options->filter, rule))
+            g_ptr_array_add(rules, xlm_filter_print(&options->filter, rule));
+    for (guint i = 0; i < options->sources->len; i++) {
+        const xlm_prep_source *source = options->sources->pdata[i];
+        g_ptr_array_add(sources, source->sides == 1 ? g_strdup(source->path[0])
+                                                    : g_strdup_printf("%s, %s", source->path[0], source->path[1]));
+        for (int rule = 0; rule < XLM_RULES; rule++)
+            if (xlm_filter_has(&options->filter, rule))
+                g_array_append_val(left_out, counts->left_out[i][rule]);
+    }
+    for (guint i = 0; i < options->languages->len && options->filter.script_share > 0; i++)
+        if (xlm_filter_scripts(filter, (int)i) != NULL)
+            g_ptr_array_add(scripts, g_strdup_printf("%s=%s", (const char *)options->languages->pdata[i],
+                                                     xlm_filter_scripts(filter, (int)i)));
+    const uint64_t dims[2] = {sources->len, rules->len};
+    return write_list(store, "/filter/rules", rules, "which sentences and pairs are left out; rules in the order in which they are "
+                      "applied", error) &&
+           write_list(store, "/filter/sources", sources, "the files that the rules were applied to", error) &&
+           (scripts->len == 0 || write_list(store, "/filter/scripts", scripts, "the scripts that --script-share counts, by "
+                                            "language", error)) &&
+           xlm_store_dataset(store, "/filter/left_out", XLM_I64, 2, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, "/filter/left_out", 0, comm->rank == 0 ? dims[0] : 0, left_out->data, error) &&
+           xlm_store_set_text(store, "/filter/left_out", "description", "row i: how many sentences or pairs of source i each rule "
+                              "has left out", error);
+}
+
 bool xlm_provenance_write(xlm_provenance *provenance, const xlm_comm *comm, const xlm_prep_options *options,
-                          const int64_t *lines, xlm_store *store, GError **error)
+                          const xlm_sentence_reader *reader, const int64_t *lines, const xlm_prep_counts *counts, xlm_store *store,
+                          GError **error)
 {
     wait_for_thread(provenance);
     GError *failure = g_steal_pointer(&provenance->failure);
@@ -131,7 +173,8 @@ bool xlm_provenance_write(xlm_provenance *provenance, const xlm_comm *comm, cons
         xlm_store_set_text(store, "/", "command", options->command, error) &&
         xlm_store_set_int(store, "/", "seed", options->seed, error) &&
         xlm_store_set_real(store, "/", "held_out_share", options->held_out, error) &&
-        write_inputs(provenance, comm, options, lines, store, error);
+        write_inputs(provenance, comm, options, lines, store, error) &&
+        (!xlm_filter_has_any(&options->filter) || write_filter(comm, options, reader->filter, counts, store, error));
     xlm_provenance_free(provenance);
     return done;
 }

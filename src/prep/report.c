@@ -44,6 +44,7 @@ xlm_prep_counts *xlm_prep_counts_new(const xlm_prep_options *options)
     counts->pair = g_new0(xlm_split_counts, counts->pairs);
     counts->sources = (int)options->sources->len;
     counts->bad = g_new0(xlm_bad_counts, counts->sources);
+    counts->left_out = g_malloc0((gsize)counts->sources * sizeof *counts->left_out);
     return counts;
 }
 
@@ -52,6 +53,7 @@ void xlm_prep_counts_free(xlm_prep_counts *counts)
     g_free(counts->language);
     g_free(counts->pair);
     g_free(counts->bad);
+    g_free(counts->left_out);
     g_free(counts);
 }
 
@@ -61,6 +63,7 @@ void xlm_prep_counts_sum(xlm_prep_counts *counts, const xlm_comm *comm)
     xlm_comm_sum_int64(comm, (int64_t *)counts->language,
                        counts->languages * (int)(sizeof *counts->language / sizeof(int64_t)));
     xlm_comm_sum_int64(comm, (int64_t *)counts->pair, counts->pairs * (int)(sizeof *counts->pair / sizeof(int64_t)));
+    xlm_comm_sum_int64(comm, (int64_t *)counts->left_out, (int64_t)counts->sources * XLM_RULES);
     for (int i = 0; i < counts->sources; i++) {
         xlm_bad_counts *bad = &counts->bad[i];
         int64_t first = bad->first > 0 ? -bad->first : -G_MAXINT64;
@@ -71,6 +74,22 @@ void xlm_prep_counts_sum(xlm_prep_counts *counts, const xlm_comm *comm)
 }
 
 static double ratio(int64_t part, int64_t whole) { return whole > 0 ? (double)part / (double)whole : 0; }
+
+/* "a.en: sentences left out: 3 by --max-words=80, 1 by --duplicates=drop", unless there are none. */
+static void print_left_out(const xlm_prep_counts *counts, const xlm_prep_options *options, int i)
+{
+    const xlm_prep_source *source = options->sources->pdata[i];
+    const bool pairs = source->sides == 2;
+    g_autoptr(GString) line = g_string_new(NULL);
+    for (int rule = 0; rule < XLM_RULES; rule++) {
+        g_autofree char *text = xlm_filter_print(&options->filter, rule);
+        if (counts->left_out[i][rule] > 0)
+            g_string_append_printf(line, "%s%" G_GINT64_FORMAT " by %s", line->len > 0 ? ", " : "", counts->left_out[i][rule], text);
+    }
+    if (line->len > 0)
+        xlm_log_info("%s%s%s: %s left out: %s", source->path[0], pairs ? ", " : "", pairs ? source->path[1] : "",
+                     pairs ? "pairs" : "sentences", line->str);
+}
 
 void xlm_prep_counts_print(const xlm_prep_counts *counts, const xlm_prep_options *options)
 {
@@ -93,6 +112,8 @@ void xlm_prep_counts_print(const xlm_prep_counts *counts, const xlm_prep_options
                      " with an empty side, %" G_GINT64_FORMAT " with a translation of a held-out sentence",
                      name, n->train + n->held_out, n->held_out, n->empty, n->aside);
     }
+    for (int i = 0; i < counts->sources; i++)
+        print_left_out(counts, options, i);
     for (int i = 0; i < counts->sources; i++) {
         const xlm_prep_source *source = options->sources->pdata[i];
         const xlm_bad_counts *bad = &counts->bad[i];

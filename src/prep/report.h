@@ -4,7 +4,7 @@
 
 #include "base/progress.h"
 #include "comm/comm.h"
-#include "prep/options.h"
+#include "prep/filter_options.h"
 
 /* ---- during the work: a line that is updated on a terminal, or a line every half minute in a log ---- */
 
@@ -42,13 +42,15 @@ typedef struct xlm_prep_counts {
     xlm_language_counts *language; /* [languages] */
     xlm_split_counts *pair;         /* [pairs] */
     xlm_bad_counts *bad;            /* [sources] */
+    int64_t (*left_out)[XLM_RULES]; /* [sources] sentences or pairs that each rule has left out */
 } xlm_prep_counts;
 
 xlm_prep_counts *xlm_prep_counts_new(const xlm_prep_options *options);
 void xlm_prep_counts_free(xlm_prep_counts *counts);
 /* Sum over ranks; collective. */
 void xlm_prep_counts_sum(xlm_prep_counts *counts, const xlm_comm *comm);
-/* Print a table with one line per language and one line per pair, and warn of bad lines. */
+/* Print a table with one line per language and one line per pair, what the rules have left out of each source, and warn of bad
+ * lines. */
 void xlm_prep_counts_print(const xlm_prep_counts *counts, const xlm_prep_options *options);
 
 #endif

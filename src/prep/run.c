@@ -83,7 +83,7 @@ static bool fill_corpus(const xlm_comm *comm, const xlm_prep_options *options, c
     bool good = xlm_prep_encode(comm, options, reader, vocabulary, writer, counts, lines, error) &&
                 xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error);
     if (good)
-        good = xlm_provenance_write(provenance, comm, options, lines, store, error);
+        good = xlm_provenance_write(provenance, comm, options, reader, lines, counts, store, error);
     else
         xlm_provenance_free(provenance);
     return good;
@@ -113,11 +113,29 @@ static bool write_corpus(const xlm_comm *comm, const xlm_prep_options *options, 
     return good;
 }
 
+static void visit_nothing(void *data G_GNUC_UNUSED, const xlm_prep_source *source G_GNUC_UNUSED,
+                          const xlm_sentence *sentence G_GNUC_UNUSED)
+{
+}
+
+/* Read all text once if the filter needs it to know which sentences are duplicates. Collective. */
+static bool find_duplicates(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader, GError **error)
+{
+    if (reader->filter == NULL || !xlm_filter_is_unfinished(reader->filter))
+        return true;
+    if (!xlm_scan_sources(comm, options, 0, -1, "looking for duplicates", reader, visit_nothing, NULL, error))
+        return false;
+    xlm_filter_finish(reader->filter, comm);
+    return true;
+}
+
 static bool prepare_text(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                          GError **error)
 {
     const double begin = xlm_clock();
     const bool has_pairs = options->monolingual_sources < (int)options->sources->len;
+    if (!find_duplicates(comm, options, reader, error))
+        return false;
     if (has_pairs && options->held_out > 0 && !xlm_prep_pairs(comm, options, reader, error))
         return false;
     xlm_vocabulary *vocabulary = xlm_prep_vocabulary(comm, options, reader, error);
@@ -165,12 +183,15 @@ bool xlm_prep_run(const xlm_comm *comm, const xlm_prep_options *options, GError 
         reader.normaliser[side] = xlm_prep_normaliser(options, &failure);
     for (guint i = 0; i < options->synthetic->len && failure == NULL; i++)
         reader.orders[i] = xlm_word_order_new(options->synthetic->pdata[i], (uint64_t)options->seed, &failure);
+    if (failure == NULL && xlm_filter_has_any(&options->filter))
+        reader.filter = xlm_filter_new(options, &failure);
     const bool good = xlm_comm_agree_on(comm, failure, error) && prepare_sources(comm, options, &reader, error);
     for (int side = 0; side < 2; side++)
         xlm_normaliser_free(reader.normaliser[side]);
     for (guint i = 0; i < options->synthetic->len; i++)
         xlm_word_order_free(reader.orders[i]);
     g_free(reader.orders);
+    xlm_filter_free(reader.filter);
     xlm_assignments_free(reader.assignments);
     return good;
 }

@@ -13,6 +13,8 @@ struct xlm_scan {
     xlm_lines *file[2];
     const xlm_line_index *index[2];
     int sides, language[2];
+    const xlm_prep_source *source;
+    int64_t kept; /* for the filter (prep/filter.h) */
     const xlm_line_form *line_form; /* [sides] */
     GString *storage[2];
     const char *rest; /* of a record with several lines of text, those that were not returned yet; NULL: none */
@@ -35,6 +37,7 @@ xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source)
 {
     xlm_scan *scan = g_new0(xlm_scan, 1);
     scan->sides = source->sides;
+    scan->source = source;
     memcpy(scan->language, source->language, sizeof scan->language);
     scan->line_form = source->form;
     for (int side = 0; side < scan->sides; side++) {
@@ -205,6 +208,8 @@ static bool clean(xlm_scan *scan, const xlm_sentence_reader *reader, int side, x
         else
             sentence->skipped = true;
     }
+    sentence->raw.text[side] = line->text[side];
+    sentence->raw.size[side] = line->size[side];
     return (sentence->skipped && !stops) ||
            normalise(scan, reader, side, sentence->line, line->text[side], line->size[side], &sentence->text[side],
                      &sentence->size[side]);
@@ -263,12 +268,25 @@ static bool read_tree(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_sen
     return true;
 }
 
+/* Apply the rules to a sentence that has text. On failure the scan has ended. */
+static bool filter(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_sentence *sentence)
+{
+    const xlm_filter_text text = {.raw = {sentence->raw.text[0], sentence->raw.text[1]},
+                                  .raw_size = {sentence->raw.size[0], sentence->raw.size[1]},
+                                  .tree = sentence->tree, .text = sentence->text, .size = sentence->size,
+                                  .digest = sentence->digest, .place = xlm_lines_offset(scan->file[0])};
+    scan->ended = !xlm_filter_apply(reader->filter, scan->source, &text, &scan->kept, &sentence->rule, &scan->failure);
+    sentence->empty = sentence->rule != XLM_RULES;
+    return !scan->ended;
+}
+
 bool xlm_scan_sentence(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_sentence *sentence)
 {
     sentence->tree = NULL;
     sentence->units = NULL;
     sentence->skipped = sentence->repaired = false;
     sentence->line = 0;
+    sentence->rule = XLM_RULES;
     if (scan->tree != NULL ? !read_tree(scan, reader, sentence) : !read_lines(scan, reader, sentence))
         return false;
     sentence->number = xlm_scan_number(scan);
@@ -279,6 +297,8 @@ bool xlm_scan_sentence(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_se
         return true;
     for (int side = 0; side < scan->sides; side++)
         sentence->digest[side] = xlm_assignments_digest(reader->assignments, sentence->text[side], sentence->size[side]);
+    if (reader->filter != NULL && (!filter(scan, reader, sentence) || sentence->empty))
+        return !scan->ended;
     sentence->assignment = scan->sides == 1 ? xlm_assignments_of_sentence(reader->assignments, sentence->digest[0])
                                       : xlm_assignments_of_pair(reader->assignments, sentence->digest[0], sentence->digest[1]);
     return true;

@@ -13,6 +13,7 @@
 
 #include "comm/comm.h"
 #include "formats/conllu.h"
+#include "prep/filter.h"
 #include "prep/options.h"
 #include "prep/split.h"
 #include "text/normalise.h"
@@ -32,6 +33,8 @@ typedef struct xlm_sentence {
     uint64_t digest[2];
     bool empty; /* a side has no text; then digest and assignment are not set */
     bool skipped, repaired; /* as a bad line (prep/options.h); one that is skipped is empty */
+    int rule;               /* the number of the rule that leaves it out, then it is empty; XLM_RULES: none does */
+    xlm_scan_text raw;      /* before it was normalised; not set for CoNLL-U */
     int64_t line;           /* its number in the file of side 0, from 1 */
     xlm_assignment assignment;
     /* For CoNLL-U: the annotated words, and where they are in the text, in which spaces separate them; a word that normalisation
@@ -46,6 +49,7 @@ typedef struct xlm_sentence_reader {
     xlm_normaliser *normaliser[2]; /* one for each side, because its result is valid only until its next use */
     const char *const *languages;  /* names of languages, by xlm_prep_source.language */
     xlm_assignments *assignments;
+    xlm_filter *filter;            /* NULL: there are no rules */
     xlm_bad_lines bad_lines; /* of other text than CoNLL-U, whose bad lines are errors */
     struct xlm_word_order **orders; /* one per synthetic language (prep/synthetic_text.h) */
 } xlm_sentence_reader;
@@ -64,7 +68,7 @@ int64_t xlm_scan_number(const xlm_scan *scan);
 /* Did the line that was last returned end with LF? False only for the last line of a file. */
 bool xlm_scan_terminated(const xlm_scan *scan);
 /* Like xlm_scan_line or xlm_scan_tree, but returns a sentence. A bad line is an error, or is
- * skipped or repaired. */
+ * skipped or repaired. A rank gets the same sentences of a source in the same order in every pass, as the filter requires. */
 bool xlm_scan_sentence(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_sentence *sentence);
 /* Is there nothing more to read, or has reading failed? */
 bool xlm_scan_ended(const xlm_scan *scan);

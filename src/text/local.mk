@@ -11,6 +11,7 @@ text_sources = \
 	src/text/moses_words.c \
 	src/text/normalise.c src/text/normalise.h \
 	src/text/patterns.c src/text/patterns.h \
+	src/text/scripts.c src/text/scripts.h \
 	src/text/strings.c src/text/strings.h \
 	src/text/word_counts.c src/text/word_counts.h \
 	src/text/word_counts_file.c \

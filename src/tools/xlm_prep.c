@@ -1,4 +1,5 @@
 /* xlm-mpi: from text to a corpus file. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "prep/filter_options.h"
 #include "prep/like.h"
 #include "prep/run.h"
 #include "prep/segmenter_options.h"
@@ -21,6 +22,8 @@ static const xlm_program program = {
         "lines are translation units. That of wet:FILE is the lines of Common Crawl's web pages. - is standard input. JSON,\n"
         "XML, WARC and .tsv are refused as plain text, unless given as lines:FILE. Text is normalised to NFC, and control\n"
         "characters and empty lines are left out. The result does not depend on the number of ranks.\n\n"
+        "Rules leave out sentences, in the order of their options; if one side of a pair breaks a rule, both are left out. What\n"
+        "is left out is as an empty line. The log and the group /filter of the corpus say how many each rule has left out.\n\n"
         "A sentence is held out if a digest of its text and the seed falls below the share, or if it is the translation of such\n"
         "a sentence; it is then held out everywhere in the text. Other translations of held-out sentences are left out of both\n"
         "parts, so that training sees neither a held-out sentence nor a translation of one.\n\n"
@@ -44,6 +47,8 @@ static const xlm_program program = {
         "Examples:\n"
         "  mpiexec -n 4 xlm_prep --mono en=wiki.en.gz --mono de=wiki.de.gz --para de-en=europarl.de,europarl.en \\\n"
         "      --bpe 32000 --write-codes codes --write-vocab vocab -o corpus.h5\n"
+        "  xlm_prep --mono hi=web.hi.xz --script-share 0.7 --script hi=Deva,Latn --max-words 150 --duplicates drop --bpe 8000 \\\n"
+        "      -o clean.h5\n"
         "  xlm_prep --mono fr=tok.fr --words space --codes codes --vocab vocab -o more.h5\n"
         "  xlm_prep --mono en=tok.en --words space --held-out 0 --bpe 8000 --write-codes codes\n"
         "  xlm_prep --codes codes --segment tok.en bpe.en\n"
@@ -59,7 +64,7 @@ static const xlm_program program = {
 
 /* The values of the command line, before they are checked. */
 static struct {
-    char **monolingual, **parallel, **made;
+    char **monolingual, **parallel, **made, **scripts;
     char *bad_lines, *words;
     gboolean lower, segment, derive_conllu;
     gint64 min_count, max_vocabulary, seed, add_subwords;
@@ -163,11 +168,38 @@ static GArray *list_subword_options(void)
     return entries;
 }
 
+/* name: "--max-words". */
+static gboolean take_rule(const char *name, const char *value, void *data, GError **error)
+{
+    (void)data;
+    return xlm_prep_set_rule(given.options, name + strlen("--"), value, error);
+}
+
+static const GOptionEntry script_option = {
+    "script", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.scripts,
+    "with --script-share: the scripts of a language, by their codes in ISO 15924, instead of those that ICU knows; may be repeated",
+    "LANG=CODE[,CODE...]"};
+
+/* The rules that leave out sentences, from their table. g_array_unref. */
+static GArray *list_rules(void)
+{
+    GArray *entries = g_array_new(TRUE, FALSE, sizeof(GOptionEntry));
+    for (const xlm_option *rule = xlm_filter_rules; rule->name != NULL; rule++) {
+        const char *value = rule->type == XLM_OPTION_CHOICE ? rule->choices : rule->type == XLM_OPTION_INT ? "N"
+                            : rule->maximum == 1            ? "SHARE" : "R";
+        const GOptionEntry entry = {rule->name, 0, 0, G_OPTION_ARG_CALLBACK, (void *)take_rule, rule->help, value};
+        g_array_append_val(entries, entry);
+    }
+    g_array_append_val(entries, script_option);
+    return entries;
+}
+
 static bool parse(int *argc, char ***argv, GError **error)
 {
-    g_autoptr(GArray) subwords = list_subword_options();
+    g_autoptr(GArray) subwords = list_subword_options(), rules = list_rules();
     const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {
         {"Text to read", text_options},
+        {"Sentences to leave out", (const GOptionEntry *)(void *)rules->data},
         {"Subwords", (const GOptionEntry *)(void *)subwords->data},
         {"Synthetic languages", made_options},
         {"Held-out text", split_options},
@@ -258,6 +290,17 @@ static bool take_bad_lines(xlm_prep_options *options, GError **error)
     return true;
 }
 
+/* Rules are for text that a corpus is made of. */
+static bool check_rules_are_used(const xlm_prep_options *options, GError **error)
+{
+    const char *option = given.scripts != NULL ? "script" : NULL;
+    for (int rule = 0; rule < XLM_RULES; rule++)
+        if (xlm_filter_has(&options->filter, rule))
+            option = xlm_filter_rules[rule].name;
+    return option == NULL || (!given.segment && !given.derive_conllu) ||
+           xlm_error_set(error, EX_USAGE, "--%s is for --mono and --para; leave it out", option);
+}
+
 /* Take each value of an option that may be repeated. */
 static bool take_each(xlm_prep_options *options, char *const *values,
                       bool (*take)(xlm_prep_options *, const char *, GError **), GError **error)
@@ -276,7 +319,8 @@ static bool take_options(xlm_prep_options *options, int n, char *const *rest, GE
         (given.tokenizer != NULL && !xlm_prep_set_tokenizer(options, given.tokenizer, error)) ||
         !take_each(options, given.monolingual, xlm_prep_add_monolingual, error) ||
         !take_each(options, given.parallel, xlm_prep_add_parallel, error) ||
-        !take_each(options, given.made, xlm_prep_add_synthetic, error))
+        !take_each(options, given.made, xlm_prep_add_synthetic, error) ||
+        !take_each(options, given.scripts, xlm_prep_add_script, error) || !check_rules_are_used(options, error))
         return false;
     options->vocabulary = g_strdup(given.vocabulary);
     options->scratch = g_strdup(given.scratch);

@@ -5,9 +5,9 @@
 . "$XLM_SOURCE/tests/small.sh"
 long
 
-# content FILE: a check sum of every dataset but the list of inputs.
+# content FILE: a check sum of every dataset but the list of inputs and what rules have left out.
 content() {
-    h5ls -r "$1" | awk '$2 == "Dataset" && $1 != "/inputs" { print $1 }' | while read -r path; do
+    h5ls -r "$1" | awk '$2 == "Dataset" && $1 != "/inputs" && $1 !~ "^/filter/" { print $1 }' | while read -r path; do
         echo "$path $(h5dump -y -d "$path" "$1" | sed 1d | cksum)"
     done
 }
@@ -156,7 +156,52 @@ ufffd=$'\xef\xbf\xbd'
 for file in broken.en broken.xx; do sed "s/\xff/$ufffd/; s/\x00/$ufffd/; s/\xc3/$ufffd/" $file >whole.${file#*.}; done
 bad whole.en whole.xx,pairs.en -o whole.h5
 same_content whole.h5 repaired.h5 "bad lines that are repaired"
-head -n 1000 mono.en >first; tail -n +1001 mono.en >second
+head -n 1000 mono.en >first
+# What a rule leaves out is as an empty line, is counted, and its translation goes with it.
+awk 'NR % 40 == 9 { $0 = NR " is the same" } NR % 90 == 3 { $0 = "short ." } NR % 61 == 5 { $0 = "the the " $0 } { print }' \
+    pairs.en >ruled.pairs.en
+awk 'NR % 40 == 9 { $0 = NR " is the same" } { print }' pairs.xx >ruled.pairs.xx
+h5ls 1/corpus.h5 | grep -q filter && fail "without a rule there is /filter"
+for n in 1 3; do
+    (cd $n && ranks $n xlm_prep --mono en=../first,../mono.en --mono xx=../mono.xx --para xx-en=../ruled.pairs.xx,../ruled.pairs.en \
+        --words space --held-out 0.1 --codes ../1/codes --vocab ../1/vocab --max-line-bytes 55 --min-words 3 --max-words 7 \
+        --max-ratio 1.5 --untranslated drop --duplicates drop -o ruled.h5 >log 2>&1) || fail "rules: $(cat $n/log)"
+done
+h5diff 1/ruled.h5 3/ruled.h5 || fail "rules: another corpus on 3 ranks"
+# kept FILE...: the same by awk; how many lines each rule has left out goes to counts, a line for each file.
+: >counts
+kept() {
+    awk -F '\t' 'function words(text) { return split(text, word, " ") }
+        function count() { print n[1] + 0, n[2] + 0, n[3] + 0, n[4] + 0, n[5] + 0, n[6] + 0 >>"counts"; delete n }
+        FNR == 1 && NR > 1 { count() }
+        { pair = NF > 1; a = words($1); b = pair ? words($2) : a; rule = 0 }
+        a == 0 || b == 0 { print pair ? "\t" : ""; next }
+        length($1) > 55 || length($2) > 55 { rule = 1 }
+        !rule && (a < 3 || b < 3) { rule = 2 }
+        !rule && (a > 7 || b > 7) { rule = 3 }
+        !rule && (a > 1.5 * b || b > 1.5 * a) { rule = 4 }
+        !rule && pair && $1 == $2 { rule = 5 }
+        !rule && $0 in seen { rule = 6 }
+        rule { n[rule]++; print pair ? "\t" : ""; next }
+        { seen[$0]; print }
+        END { count() }' "$@"
+}
+kept first mono.en >kept.en
+kept mono.xx >kept.xx
+paste ruled.pairs.xx ruled.pairs.en | kept - >kept.pairs
+cut -f 1 kept.pairs >kept.pairs.xx; cut -f 2 kept.pairs >kept.pairs.en
+prep --mono en=kept.en --mono xx=kept.xx --para xx-en=kept.pairs.xx,kept.pairs.en --words space --held-out 0.1 --codes 1/codes \
+    --vocab 1/vocab -o kept.h5
+same_content kept.h5 1/ruled.h5 "sentences left out by rules"
+numbers /filter/left_out 1/ruled.h5 | paste -d ' ' - - - - - - | cmp - counts || fail "/filter/left_out"
+[ "$(strings /filter/rules 1/ruled.h5 | paste -sd ' ')" = \
+    '--max-line-bytes=55 --min-words=3 --max-words=7 --max-ratio=1.5 --untranslated=drop --duplicates=drop' ] || fail "/filter/rules"
+[ "$(strings /filter/sources 1/ruled.h5 | paste -sd '|')" = '../first|../mono.en|../mono.xx|../ruled.pairs.xx, ../ruled.pairs.en' ] ||
+    fail "/filter/sources"
+tail -n 1 counts | grep -qw 0 && fail "a rule leaves out no pair: $(cat counts)"
+grep -qF "ruled.pairs.en: pairs left out: $(paste -d ' ' <(tail -n 1 counts | tr ' ' '\n') <(strings /filter/rules 1/ruled.h5) |
+    sed 's/ / by /' | paste -sd ',' | sed 's/,/, /g')" 1/log || fail "counts in the log: $(cat 1/log counts)"
+tail -n +1001 mono.en >second
 prep --mono en=first,second "${text[@]}" --codes 1/codes --vocab 1/vocab -o files.h5
 same_content given.h5 files.h5 "text in two files"
 sed 's/$/\r/; 1s/^/\xef\xbb\xbf/; s/ /\t  /' mono.en | head -c -2 >dirty.en

@@ -148,6 +148,17 @@ ranks_to_try=1 refuse 65 'text.jsonl: its lines are JSON' --mono en=text.jsonl -
 ranks_to_try=1 refuse 65 'text.en: empty, no line has text' --mono en=jsonl:text:text.en --bad-lines repair --bpe 50 -o out/c.h5
 ranks_to_try=1 refuse 64 'bad-lines=mend: must be stop, skip or repair' --mono en=text.en --bad-lines mend --bpe 50 -o out/c.h5
 ranks_to_try=1 refuse 64 'bad-lines is for --mono and --para' --codes codes --bad-lines skip --segment text.en out/text
+# Rules that leave out sentences; tests/unit/filter_test.c has more.
+refuse 64 'max-words = many: must be an integer at least 1' "${make[@]}" --max-words many
+ranks_to_try=1
+refuse 64 'min-words=4 is more than --max-words=3' "${make[@]}" --min-words 4 --max-words 3
+refuse 64 'max-ratio is a rule for pairs, and there is no --para' "${make[@]}" --max-ratio 2
+refuse 64 'in which script xx is written; give it with --script xx=CODE' --mono xx=text.xx --bpe 50 --script-share 0.5 -o out/c.h5
+refuse 64 'script=xx=Lattin: "Lattin" is not a script' --mono xx=text.xx --bpe 50 --script-share 0.5 --script xx=Lattin -o out/c.h5
+refuse 64 'max-words is for --mono and --para' --codes codes --max-words 5 --segment text.en out/text
+refuse 64 'script is for --mono and --para' --codes codes --script en=Latn --segment text.en out/text
+refuse 65 'held out, or left out by a rule' "${make[@]}" --min-words 50
+ranks_to_try='1 3'
 head -c 20000000 /dev/zero | tr '\0' a >line.en
 ranks_to_try=1 refuse 65 'line.en:1: line of more than' --mono en=line.en --bpe 50 -o out/c.h5
 

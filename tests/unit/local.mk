@@ -32,6 +32,7 @@ unit_tests = \
 	tests/unit/symmetrise_test \
 	tests/unit/synthetic_test \
 	tests/unit/link_matrix_test \
+	tests/unit/filter_test \
 	tests/unit/fragment_test \
 	tests/unit/word_masking_test \
 	tests/unit/masking_test \

@@ -189,7 +189,7 @@ static void compare_splits(const xlm_corpus_file *first, const xlm_corpus_file *
                      share[0], seed[0], xlm_store_path(store[1]), share[1], seed[1]);
 }
 
-/* Open the files after the first one, and join their vocabularies. */
+/* Open the next file, and join its vocabulary with that of those before. */
 static bool add_file(xlm_corpus *corpus, const char *name, GError **error)
 {
     xlm_corpus_file *file = xlm_corpus_file_open(name, error);
@@ -204,8 +204,8 @@ static bool add_file(xlm_corpus *corpus, const char *name, GError **error)
     g_autoptr(GError) why = NULL;
     xlm_vocabulary *joined = xlm_vocabulary_join(corpus->vocabulary, file->vocabulary, &why);
     if (joined == NULL)
-        return xlm_error_set(error, EX_DATAERR, "%s: its vocabulary is not that of %s: %s; prepare its text with xlm_prep --like %s",
-                             name, first, why->message, first);
+        return xlm_error_set(error, EX_DATAERR, "%s: its vocabulary is not that of %s: %s; prepare its text with xlm_prep --like "
+                             "%s", name, first, why->message, first);
     compare_splits(file_at(corpus, 0), file);
     xlm_vocabulary_free(corpus->vocabulary);
     g_clear_pointer(&file->vocabulary, xlm_vocabulary_free);
@@ -308,8 +308,8 @@ bool xlm_corpus_read_offsets(const xlm_corpus *corpus, const xlm_corpus_text *te
         for (const int64_t end = i + some; i < end; i++) {
             const int64_t token = (int64_t)offsets[i] - piece->file_token;
             if (token < 0 || token > piece->tokens)
-                return xlm_error_set(error, EX_DATAERR, "%s:%s: offset %" G_GINT64_FORMAT " is not between those of the first and "
-                                     "the last sentence of its part; the corpus is damaged", xlm_store_path(piece->file->store),
+                return xlm_error_set(error, EX_DATAERR, "%s:%s: offset %" G_GINT64_FORMAT " is not between those of the first "
+                                     "and the last sentence of its part; the corpus is damaged", xlm_store_path(piece->file->store),
                                      piece->text->offsets_path, piece->file_first + first + i - piece->first);
             offsets[i] = (uint64_t)(piece->token + token);
         }

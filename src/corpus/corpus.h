@@ -34,8 +34,8 @@ typedef struct xlm_corpus_pairs {
 } xlm_corpus_pairs;
 
 /* Open a corpus for reading; not collective. path: a file, or several between commas; so names of files have no commas. The files
- * may be untrusted: xlm_corpus_file_open says what is checked. A warning when they hold out sentences by different rules. EX_USAGE
- * when a name is empty or given twice; EX_NOINPUT; EX_DATAERR, also when a file has other subwords than the first. */
+ * may be untrusted: xlm_corpus_file_open says what is checked. A warning when they hold out sentences by different rules.
+ * EX_USAGE when a name is empty or given twice; EX_NOINPUT; EX_DATAERR, also when a file has other subwords than the first. */
 xlm_corpus *xlm_corpus_open(const char *path, GError **error);
 void xlm_corpus_close(xlm_corpus *corpus);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_corpus, xlm_corpus_close)
@@ -56,8 +56,8 @@ uint64_t xlm_corpus_digest_of(const xlm_vocabulary *vocabulary);
  * language and pair. */
 bool xlm_corpus_text_digest(const xlm_corpus *corpus, uint64_t *digest, GError **error);
 
-/* NULL when the split has no such language or pair. The name of a pair may be given in either order. [out] swapped: the corpus has
- * it the other way round; may be NULL. */
+/* NULL when the split has no such language or pair. The name of a pair may be given in either order. [out] swapped: the corpus
+ * has it the other way round; may be NULL. */
 const xlm_corpus_text *xlm_corpus_find_text(const xlm_corpus *corpus, xlm_split split, const char *language);
 const xlm_corpus_pairs *xlm_corpus_find_pairs(const xlm_corpus *corpus, xlm_split split, const char *name, bool *swapped);
 /* All texts, in the order of their languages, and all pairs of languages, by name, of a split. [out] n: their number. */

@@ -157,8 +157,10 @@ xlm_corpus_file *xlm_corpus_file_open(const char *path, GError **error)
     file->strings = g_string_chunk_new(1024);
     if (xlm_store_check_format(store, XLM_CORPUS_FORMAT, XLM_CORPUS_VERSION, "a corpus", "xlm_prep", error) &&
         (file->vocabulary = xlm_vocabulary_load(store, "/vocabulary", error)) != NULL &&
-        (file->subwords = xlm_vocabulary_size(file->vocabulary)) > 0 && open_split(file, XLM_TRAIN, error) && open_split(file, XLM_HELD_OUT, error))
+        open_split(file, XLM_TRAIN, error) && open_split(file, XLM_HELD_OUT, error)) {
+        file->subwords = xlm_vocabulary_size(file->vocabulary);
         return file;
+    }
     xlm_corpus_file_close(file);
     return NULL;
 }

@@ -54,7 +54,8 @@ static bool is_kept(const xlm_prep_copy *copy, xlm_split split, const xlm_corpus
 }
 
 /* Read this rank's n sentences from `first` on into copy->text. */
-static bool read_block(xlm_prep_copy *copy, xlm_split split, const xlm_corpus_text *text, int64_t first, int64_t n, GError **error)
+static bool read_block(xlm_prep_copy *copy, xlm_split split, const xlm_corpus_text *text, int64_t first, int64_t n,
+                       GError **error)
 {
     g_array_set_size(copy->text.tokens, 0);
     g_array_set_size(copy->text.lengths, 0);
@@ -139,8 +140,8 @@ static int64_t renumber(const xlm_prep_copy *copy, xlm_split split, const xlm_co
 }
 
 /* Read this rank's n links from `first` on into copy->numbers, as they are in the new corpus. [out] *kept: how many there are. */
-static bool read_links(xlm_prep_copy *copy, xlm_split split, const xlm_corpus_pairs *pairs, int64_t first, int64_t n, int64_t *kept,
-                       GError **error)
+static bool read_links(xlm_prep_copy *copy, xlm_split split, const xlm_corpus_pairs *pairs, int64_t first, int64_t n,
+                       int64_t *kept, GError **error)
 {
     *kept = 0;
     g_array_set_size(copy->numbers, 2 * (guint)MAX(n, 0));

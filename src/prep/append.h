@@ -12,7 +12,8 @@ typedef struct xlm_prep_copy xlm_prep_copy;
 
 /* Everything is borrowed, and must outlive the copy. */
 xlm_prep_copy *xlm_prep_copy_new(const xlm_comm *comm, const xlm_prep_options *options, xlm_corpus_writer *writer);
-/* Copy the monolingual text, and its links with synthetic languages: before new text is written. Errors of reading and writing. */
+/* Copy the monolingual text, and its links with synthetic languages: before new text is written. Errors of reading and
+ * writing. */
 bool xlm_prep_copy_monolingual(xlm_prep_copy *copy, GError **error);
 /* Copy the rest: when all new monolingual text is written (xlm_corpus_writer_end_monolingual), before new pairs. */
 bool xlm_prep_copy_parallel(xlm_prep_copy *copy, GError **error);

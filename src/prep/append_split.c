@@ -240,8 +240,8 @@ bool xlm_prep_find_dropped(const xlm_comm *comm, xlm_appended *append, xlm_assig
         g_array_free(found[i], TRUE);
     }
     if (good && dropped > 0)
-        xlm_log_info("%s: %" G_GINT64_FORMAT " sentences of its training text are left out: the new pairs hold them out, or make them "
-                     "translations of held-out sentences", xlm_corpus_path(append->corpus), dropped);
+        xlm_log_info("%s: %" G_GINT64_FORMAT " sentences of its training text are left out: the new pairs hold them out, or "
+                     "make them translations of held-out sentences", xlm_corpus_path(append->corpus), dropped);
     end(&s);
     return good;
 }

@@ -1,9 +1,9 @@
 /* xlm-mpi: the split of a corpus with text added to it (xlm_prep --append). SPDX-License-Identifier: GPL-3.0-or-later
  *
  * New pairs can hold out sentences that the old corpus has in its training text: those that they give as translations of a drawn
- * sentence, and then their translations, in old or new pairs, are in neither split (prep/split.h). The sentences of the old corpus
- * are known by decoding them, except those with an unknown subword, which are taken for others. Its held-out sentences stay as
- * they are. Sentences of its training text that are no longer for training are not copied, so that training still sees no
+ * sentence, and then their translations, in old or new pairs, are in neither split (prep/split.h). The sentences of the old
+ * corpus are known by decoding them, except those with an unknown subword, which are taken for others. Its held-out sentences stay
+ * as they are. Sentences of its training text that are no longer for training are not copied, so that training still sees no
  * held-out sentence and no translation of one. All functions are collective. */
 #ifndef XLM_PREP_APPEND_SPLIT_H
 #define XLM_PREP_APPEND_SPLIT_H

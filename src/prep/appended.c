@@ -60,8 +60,8 @@ static bool read_assigned(xlm_appended *appended, const xlm_store *store, GError
     if (!xlm_store_has(store, paths[0]) && (appended->held_out == 0 || !has_pairs(appended)))
         return true;
     if (!xlm_store_has(store, paths[0]))
-        return xlm_error_set(error, EX_DATAERR, "%s: was made by an earlier version of xlm_prep, which did not list the sentences "
-                             "that are held out or left out as translations; prepare its text again, or use --like and read "
+        return xlm_error_set(error, EX_DATAERR, "%s: was made by an earlier version of xlm_prep, which did not list the "
+                             "sentences that are held out or left out as translations; prepare its text again, or use --like and read "
                              "both corpora", xlm_store_path(store));
     for (int i = 0; i < 2 && good; i++) {
         xlm_array array = {XLM_U64, XLM_ANY, 0};

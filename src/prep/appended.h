@@ -20,11 +20,11 @@ typedef struct xlm_appended {
     uint64_t counts[2];      /* how many */
     GArray **dropped;        /* int64_t, ascending, by language: sentences of the training text that are not copied, because new
                               * pairs hold them or their translations out (prep/append_split.h); NULL: none */
-    int64_t *dropped_counts; /* by id: how often the subwords are in these sentences, of languages that are not synthetic; or NULL */
+    int64_t *dropped_counts; /* by id: how often subwords are in these sentences, of languages that are not synthetic; or NULL */
 } xlm_appended;
 
-/* Not collective. EX_USAGE when the path names several files; EX_NOINPUT; EX_DATAERR, also when it is a corpus with pairs that was
- * written before these digests were listed. */
+/* Not collective. EX_USAGE when the path names several files; EX_NOINPUT; EX_DATAERR, also when it is a corpus with pairs that
+ * was written before these digests were listed. */
 xlm_appended *xlm_appended_open(const char *path, GError **error);
 /* NULL is allowed. */
 void xlm_appended_close(xlm_appended *appended);

@@ -115,7 +115,8 @@ static bool write_corpus(const xlm_comm *comm, const xlm_prep_options *options, 
 }
 
 /* Find the sentences that pairs hold out; collective. */
-static bool find_held_out(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader, GError **error)
+static bool find_held_out(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
+                          GError **error)
 {
     xlm_appended *append = options->append;
     return (append == NULL || xlm_prep_append_pairs(comm, append, reader->assignments, error)) &&

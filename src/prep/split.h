@@ -31,8 +31,8 @@ void xlm_assignments_free(xlm_assignments *assignments);
 uint64_t xlm_assignments_digest(xlm_assignments *assignments, const char *text, size_t length);
 /* Add a pair of digests. */
 void xlm_assignments_add_pair(xlm_assignments *assignments, uint64_t a, uint64_t b);
-/* Add n digests of sentences that are held out, or in neither split, by the pairs of an earlier preparation with the same share and
- * seed. Call it before xlm_assignments_finish. */
+/* Add n digests of sentences that are held out, or in neither split, by the pairs of an earlier preparation with the same share
+ * and seed. Call it before xlm_assignments_finish. */
 void xlm_assignments_recall(xlm_assignments *assignments, xlm_assignment assignment, uint64_t n, const uint64_t *digests);
 /* Find the sentences that are held out and those that are in neither split, from the pairs of all ranks; collective. Frees the
  * pairs. */

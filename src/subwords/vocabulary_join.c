@@ -69,8 +69,9 @@ static bool check_made(const xlm_vocabulary *v, const xlm_vocabulary *there, GEr
                                  a == NULL ? "one of text" : "a synthetic one");
         const char *base = xlm_vocabulary_language_names(v)[a->base], *other = xlm_vocabulary_language_names(there)[b->base];
         if (strcmp(base, other) != 0 || strcmp(a->steps, b->steps) != 0 || a->seed != b->seed)
-            return xlm_error_set(error, EX_DATAERR, "its language %s is made of %s by %s with seed %" G_GINT64_FORMAT ", there of "
-                                 "%s by %s with seed %" G_GINT64_FORMAT, *name, base, a->steps, a->seed, other, b->steps, b->seed);
+            return xlm_error_set(error, EX_DATAERR, "its language %s is made of %s by %s with seed %" G_GINT64_FORMAT ", there "
+                                 "of %s by %s with seed %" G_GINT64_FORMAT, *name, base, a->steps, a->seed, other, b->steps,
+                                 b->seed);
     }
     return true;
 }

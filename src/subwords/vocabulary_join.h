@@ -4,8 +4,8 @@
 
 #include "subwords/vocabulary.h"
 
-/* Are words found in the same way, and in the same case? Otherwise EX_DATAERR with the difference, such as "its words are found by
- * `icu`, there by `space`"; the caller puts the files before it and the remedy after it. */
+/* Are words found in the same way, and in the same case? Otherwise EX_DATAERR with the difference, such as "its words are found
+ * by `icu`, there by `space`"; the caller puts the files before it and the remedy after it. */
 bool xlm_vocabulary_same_word_form(const xlm_vocabulary *vocabulary, const xlm_vocabulary *other, GError **error);
 
 /* The vocabulary of the texts of `first` and `other` together, which is that of a corpus made of both (xlm_prep --like): the same

@@ -28,10 +28,10 @@ static const xlm_program program = {
         "--like FILE prepares text for an existing model: vocabulary, codes and languages are FILE's, with their ids, and\n"
         "counts are those of the new text. A new language gets an id after FILE's. Text of a synthetic language of FILE is\n"
         "derived anew, by the same steps.\n\n"
-        "--append FILE adds text to a corpus: the new one has FILE's sentences and then the new ones, as if all had been prepared\n"
-        "together, with FILE's vocabulary, word splitting, seed and share of held-out text. What FILE holds out or leaves out stays\n"
-        "so, and the new text is treated alike. Sentences of FILE's training text that new pairs hold out, or make translations of\n"
-        "held-out sentences, are left out. FILE does not change.\n\n"
+        "--append FILE adds text to a corpus: the new one has FILE's sentences and then the new ones, as if all had been\n"
+        "prepared together, with FILE's vocabulary, word splitting, seed and share of held-out text. What FILE holds out or\n"
+        "leaves out stays so, and the new text is treated alike. Sentences of FILE's training text that new pairs hold out, or\n"
+        "make translations of held-out sentences, are left out. FILE does not change.\n\n"
         "--tokenizer DIR splits text like the tokenizer of a published model, and keeps its ids: WordPiece (vocab.txt),\n"
         "SentencePiece (*.model), byte-level BPE or that of XLM (vocab.json and merges.txt), or one of these, except XLM's, as\n"
         "tokenizer.json.\n\n"
@@ -187,8 +187,8 @@ static bool take_split(xlm_prep_options *options, GError **error)
     options->held_out = given.held_out != -G_MAXDOUBLE ? given.held_out : append != NULL ? append->held_out : 0.01;
     options->seed = given.seed != G_MININT64 ? given.seed : append != NULL ? append->seed : 0;
     if (append != NULL && options->held_out != append->held_out)
-        return xlm_error_set(error, EX_USAGE, "--held-out=%g: %s holds out a share of %g, and so does what is added; leave it out",
-                             options->held_out, given.append, append->held_out);
+        return xlm_error_set(error, EX_USAGE, "--held-out=%g: %s holds out a share of %g, and so does what is added; leave it "
+                             "out", options->held_out, given.append, append->held_out);
     return append == NULL || options->seed == append->seed ||
            xlm_error_set(error, EX_USAGE, "--seed=%" G_GINT64_FORMAT ": %s was made with the seed %" G_GINT64_FORMAT
                          ", which holds for what is added; leave it out", options->seed, given.append, append->seed);

@@ -89,12 +89,14 @@ logged together.log xlm_prep --like corpus.h5 --mono en=old.en,new.en --mono xx=
     --para en-xx=both.en,both.xx "${split[@]}" -o together.h5
 sum=$(sha256sum <old.h5)
 for n in 1 3; do
-    logged append.log ranks $n xlm_prep --append old.h5 --mono en=new.en --mono yy=text.yy --para xx-en=more.xx,more.en -o appended-$n.h5
+    logged append.log ranks $n xlm_prep --append old.h5 --mono en=new.en --mono yy=text.yy --para xx-en=more.xx,more.en \
+        -o appended-$n.h5
     for group in train vocabulary languages assigned; do same /$group together.h5 appended-$n.h5; done
     same /held_out appended-1.h5 appended-$n.h5
 done
 [ "$sum" = "$(sha256sum <old.h5)" ] || fail "the corpus to which text was added has changed"
-grep -q 'old.h5: [1-9][0-9]* sentences of its training text are left out' append.log || fail "nothing is left out: $(cat append.log)"
+grep -q 'old.h5: [1-9][0-9]* sentences of its training text are left out' append.log ||
+    fail "nothing is left out: $(cat append.log)"
 strings /inputs appended-1.h5 >inputs.txt
 grep -q '^corpus.h5: ' inputs.txt && grep -q '^old.h5: ' inputs.txt && [ "$(grep -c '^old.en: ' inputs.txt)" -eq 2 ] &&
     h5dump -a /command appended-1.h5 | tr '\n' ' ' | grep -q 'like corpus.h5.*xlm_prep --append old.h5' ||
@@ -105,7 +107,8 @@ decode appended-1.h5 train en | tr -d ' ' | sort -u >train.txt
 [ -z "$(sort -u held-appended-1.txt | comm -12 - train.txt)" ] || fail "held-out sentences are in the training text"
 [ -z "$(sort -u held-together.txt | comm -13 - <(sort -u held-appended-1.txt))" ] && [ -s held-old.txt ] ||
     fail "sentences are held out that are not when all is prepared together"
-[ -z "$(sort -u held-appended-1.txt | comm -13 - <(sort -u held-old.txt))" ] || fail "held-out sentences of the old corpus are lost"
+[ -z "$(sort -u held-appended-1.txt | comm -13 - <(sort -u held-old.txt))" ] ||
+    fail "held-out sentences of the old corpus are lost"
 # A synthetic language goes on.
 logged made.log xlm_prep --like made.h5 --mono en=text.en,some.en --derive zz=en:$steps -o together.h5
 logged made.log xlm_prep --append made.h5 --mono en=some.en --derive zz=en:$steps -o appended.h5

@@ -2,11 +2,10 @@
 #include "aligners/align_input.h"
 
 #include "base/log.h"
-#include "files/files.h"
 
 bool xlm_align_is_corpus(const xlm_comm *comm, const char *path)
 {
-    bool is = comm->rank == 0 && xlm_files_is_hdf5(path);
+    bool is = comm->rank == 0 && xlm_corpus_is_named(path);
     xlm_comm_broadcast(comm, 0, &is, sizeof is);
     return is;
 }

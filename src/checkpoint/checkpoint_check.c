@@ -67,7 +67,16 @@ static xlm_file_condition check_task(const xlm_store *store, const xlm_model_tas
     return condition;
 }
 
-/* The same subwords, languages and seed. */
+/* The same text, if the file says which; older ones do not. */
+static xlm_file_condition check_text(const xlm_store *store, const xlm_run_state *s, GError **error)
+{
+    uint64_t digest;
+    const bool said = s->text_digest != 0 && xlm_store_get_digest(store, "/", "text_digest", &digest, NULL);
+    return !said || digest == s->text_digest ? XLM_FILE_GOOD
+                                             : UNFIT(error, "its corpus has other text, or the same files in another order");
+}
+
+/* The same subwords, languages, text and seed. */
 static xlm_file_condition check_origin(const xlm_store *store, const xlm_run_state *s, GError **error)
 {
     int64_t seed = 0;
@@ -80,7 +89,7 @@ static xlm_file_condition check_origin(const xlm_store *store, const xlm_run_sta
                      G_GINT64_MODIFIER "x)", digest, s->corpus_digest);
     if ((uint64_t)seed != s->seed)
         return UNFIT(error, "its seed is %" G_GINT64_FORMAT ", the job's %" G_GUINT64_FORMAT, seed, s->seed);
-    return XLM_FILE_GOOD;
+    return check_text(store, s, error);
 }
 
 /* Checks that the model computes the same: parameters also fit other models, for example with another number of heads. */

@@ -11,6 +11,7 @@ static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_r
     return xlm_model_file_write_origin(store, comm, XLM_CHECKPOINT_FORMAT, s->parameters, error) &&
            xlm_store_set_int(store, "/", "step", s->step, error) &&
            xlm_store_set_digest(store, "/", "corpus_digest", s->corpus_digest, error) &&
+           (s->text_digest == 0 || xlm_store_set_digest(store, "/", "text_digest", s->text_digest, error)) &&
            xlm_store_set_text(store, "/generator", "algorithm", "Philox4x32-10", error) &&
            xlm_store_set_int(store, "/generator", "seed", (int64_t)s->seed, error) &&
            xlm_store_set_int(store, "/generator", "step", s->step, error) &&

@@ -227,10 +227,14 @@ static xlm_corpus *open_corpus(const char *path, GError **error)
     if (file == NULL)
         return NULL;
     const char *name = given.corpus != NULL ? given.corpus : file->origin.corpus;
-    if (given.corpus == NULL && !g_file_test(name, G_FILE_TEST_EXISTS))
+    GError *why = NULL;
+    corpus = xlm_corpus_open(name, &why);
+    if (given.corpus == NULL && why != NULL && xlm_error_exit_code(why) == EX_NOINPUT) {
+        g_clear_error(&why);
         xlm_error_set(error, EX_NOINPUT, "%s: its corpus, %s, does not exist; give its path with --corpus", path, name);
-    else
-        corpus = xlm_corpus_open(name, error);
+    } else if (why != NULL) {
+        g_propagate_error(error, why);
+    }
     xlm_alignment_file_close(file);
     return corpus;
 }

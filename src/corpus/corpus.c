@@ -1,165 +1,55 @@
-/* xlm-mpi: the prepared corpus, one HDF5 file: reading. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: one corpus file, or several as one, for reading. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "corpus/corpus.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/rng.h"
+#include "files/files.h"
+#include "files/path.h"
+#include "subwords/vocabulary_join.h"
 
-enum { SPLITS = 2 };
+/* Sentences in a row of a text that are in a row in one file too. */
+struct xlm_text_piece {
+    const xlm_corpus_file *file;
+    const xlm_file_text *text;
+    int64_t first, token;           /* the first sentence and the first token in the corpus */
+    int64_t file_first, file_token; /* and in the file */
+    int64_t sentences, tokens;
+};
 
-static const char *const split_names[SPLITS] = {[XLM_TRAIN] = "train", [XLM_HELD_OUT] = "held_out"};
-
-const char *xlm_split_name(xlm_split split) { return split_names[split]; }
-
-bool xlm_split_find(const char *name, xlm_split *split)
-{
-    for (int s = 0; s < SPLITS; s++)
-        if (strcmp(name, split_names[s]) == 0 || (s == XLM_HELD_OUT && strcmp(name, "held-out") == 0)) {
-            *split = (xlm_split)s;
-            return true;
-        }
-    return false;
-}
+/* All pairs of two languages in one file. */
+struct xlm_pairs_piece {
+    const xlm_corpus_file *file;
+    const xlm_file_pairs *pairs;
+    bool swapped; /* the file has the languages the other way round */
+    int64_t first; /* the first pair in the corpus */
+};
 
 struct xlm_corpus {
-    xlm_store *store;
+    char *path;
+    GPtrArray *files; /* xlm_corpus_file */
     xlm_vocabulary *vocabulary;
-    xlm_corpus_text *text[SPLITS];
-    int text_count[SPLITS];
-    xlm_corpus_pairs *pairs[SPLITS];
-    int pair_count[SPLITS];
-    GStringChunk *strings; /* names and paths of text and pairs */
+    xlm_corpus_text *text[XLM_SPLITS];
+    int text_count[XLM_SPLITS];
+    xlm_corpus_pairs *pairs[XLM_SPLITS];
+    int pair_count[XLM_SPLITS];
+    GPtrArray *pieces; /* the arrays that texts and pairs point to; g_free each */
     uint64_t digest;
 };
 
-const char *xlm_corpus_path(const xlm_corpus *corpus) { return xlm_store_path(corpus->store); }
+const char *xlm_corpus_path(const xlm_corpus *corpus) { return corpus->path; }
 const xlm_vocabulary *xlm_corpus_vocabulary(const xlm_corpus *corpus) { return corpus->vocabulary; }
 uint64_t xlm_corpus_digest(const xlm_corpus *corpus) { return corpus->digest; }
 
+static const xlm_corpus_file *file_at(const xlm_corpus *corpus, guint i) { return corpus->files->pdata[i]; }
+
 bool xlm_corpus_check_unchanged(const xlm_corpus *corpus, GError **error)
 {
-    return xlm_store_check_unchanged(corpus->store, error);
-}
-
-/* ---- opening ---- */
-
-/* Types and shapes of the datasets. */
-static xlm_array offsets_of(int64_t sentences) { return (xlm_array){XLM_U64, (uint64_t)sentences + 1, 0}; }
-static xlm_array tokens_of(int64_t tokens) { return (xlm_array){XLM_I32, (uint64_t)tokens, 0}; }
-static xlm_array links_of(int64_t pairs) { return (xlm_array){XLM_I64, (uint64_t)pairs, 2}; }
-
-/* The number of rows of a dataset that has the type and columns of `array`; -1 with an error. */
-static int64_t rows_of(const xlm_store *store, const char *path, xlm_array array, GError **error)
-{
-    array.rows = XLM_ANY;
-    return xlm_store_shape(store, path, &array, error) ? (int64_t)array.rows : -1;
-}
-
-/* Check that numbers of sentences are right, and that offsets, so many, lead from the first token to the last. */
-static bool check_text(const xlm_store *store, const xlm_corpus_text *text, int64_t offsets, GError **error)
-{
-    uint64_t ends[2] = {0, 0};
-    if (offsets < 1 || text->sentences != offsets - 1 || text->monolingual_sentences < 0 ||
-        text->monolingual_sentences > text->sentences)
-        return xlm_error_set(error, EX_DATAERR, "%s:%s: %" G_GINT64_FORMAT " offsets for %" G_GINT64_FORMAT
-                             " sentences, of which %" G_GINT64_FORMAT " are monolingual; the corpus is damaged",
-                             xlm_store_path(store), text->offsets_path, offsets, text->sentences, text->monolingual_sentences);
-    const xlm_array array = offsets_of(text->sentences);
-    if (!xlm_store_read(store, text->offsets_path, array, 0, 1, &ends[0], error) ||
-        !xlm_store_read(store, text->offsets_path, array, (uint64_t)text->sentences, 1, &ends[1], error))
-        return false;
-    if (ends[0] != 0 || ends[1] != (uint64_t)text->tokens)
-        return xlm_error_set(error, EX_DATAERR, "%s:%s: lead to token %" G_GUINT64_FORMAT " of %" G_GINT64_FORMAT
-                             "; the corpus is damaged", xlm_store_path(store), text->offsets_path, ends[1],
-                             text->tokens);
-    return true;
-}
-
-/* Check that the attributes of the group are those of the language after which it is named. */
-static bool check_language(const xlm_store *store, const char *group, int language, const char *name, GError **error)
-{
-    int64_t id;
-    g_autofree char *written = xlm_store_get_text(store, group, "language", error);
-    bool good = written != NULL && xlm_store_get_int(store, group, "language_id", &id, error);
-    if (good && (id != language || strcmp(written, name) != 0))
-        good = xlm_error_set(error, EX_DATAERR, "%s:%s: says that it is language %" G_GINT64_FORMAT ", %s, where %d, %s belongs; "
-                             "the corpus is damaged", xlm_store_path(store), group, id, written, language, name);
-    return good;
-}
-
-static bool open_text(xlm_corpus *corpus, xlm_split split, int language, GError **error)
-{
-    const xlm_store *store = corpus->store;
-    const char *name = xlm_vocabulary_language_names(corpus->vocabulary)[language];
-    g_autofree char *group = g_strdup_printf("/%s/text/%s", split_names[split], name);
-    g_autofree char *tokens = g_strconcat(group, "/tokens", NULL), *sentences = g_strconcat(group, "/offsets", NULL);
-    xlm_corpus_text text = {.language = name, .language_id = language,
-                            .tokens_path = g_string_chunk_insert(corpus->strings, tokens),
-                            .offsets_path = g_string_chunk_insert(corpus->strings, sentences)};
     bool good = true;
-    if (xlm_store_has(store, group)) {
-        const int64_t offsets = rows_of(store, text.offsets_path, offsets_of(0), error);
-        text.tokens = offsets < 0 ? -1 : rows_of(store, text.tokens_path, tokens_of(0), error);
-        good = offsets >= 0 && text.tokens >= 0 && check_language(store, group, language, name, error) &&
-               xlm_store_get_int(store, group, "sentences", &text.sentences, error) &&
-               xlm_store_get_int(store, group, "monolingual_sentences", &text.monolingual_sentences, error) &&
-               check_text(store, &text, offsets, error);
-    }
-    if (good && text.sentences > 0)
-        corpus->text[split][corpus->text_count[split]++] = text;
-    return good;
-}
-
-static bool open_pair(xlm_corpus *corpus, xlm_split split, const char *name, const char *group, GError **error)
-{
-    const xlm_store *store = corpus->store;
-    g_autofree char *links = g_strconcat(group, "/links", NULL);
-    g_autofree char *source = xlm_store_get_text(store, group, "source", error);
-    g_autofree char *target = source != NULL ? xlm_store_get_text(store, group, "target", error) : NULL;
-    int64_t pairs, rows = -1;
-    bool good = target != NULL && xlm_store_get_int(store, group, "pairs", &pairs, error) &&
-                (rows = rows_of(store, links, links_of(0), error)) >= 0;
-    if (good && rows != pairs)
-        good = xlm_error_set(error, EX_DATAERR, "%s:%s: %" G_GINT64_FORMAT " links for %" G_GINT64_FORMAT
-                             " pairs; the corpus is damaged", xlm_store_path(store), links, rows, pairs);
-    if (good && pairs > 0) {
-        const xlm_corpus_text *a = xlm_corpus_find_text(corpus, split, source);
-        const xlm_corpus_text *b = xlm_corpus_find_text(corpus, split, target);
-        if (a == b && a != NULL)
-            good = xlm_error_set(error, EX_DATAERR, "%s:%s: a pair of %s with itself; the corpus is damaged",
-                                 xlm_store_path(store), links, source);
-        else if (a == NULL || b == NULL)
-            good = xlm_error_set(error, EX_DATAERR, "%s:%s: no text in %s; the corpus is damaged",
-                                 xlm_store_path(store), links, a == NULL ? source : target);
-        else
-            corpus->pairs[split][corpus->pair_count[split]++] =
-                (xlm_corpus_pairs){g_string_chunk_insert(corpus->strings, name), a, b, pairs,
-                                   g_string_chunk_insert(corpus->strings, links)};
-    }
-    return good;
-}
-
-static bool open_split(xlm_corpus *corpus, xlm_split split, GError **error)
-{
-    const int languages = xlm_vocabulary_languages(corpus->vocabulary);
-    corpus->text[split] = g_new0(xlm_corpus_text, languages);
-    for (int i = 0; i < languages; i++)
-        if (!open_text(corpus, split, i, error))
-            return false;
-
-    g_autofree char *root = g_strdup_printf("/%s/parallel", split_names[split]);
-    g_auto(GStrv) names = NULL;
-    bool good = true;
-    if (xlm_store_has(corpus->store, root)) {
-        names = xlm_store_list(corpus->store, root, error);
-        good = names != NULL;
-    }
-    if (names != NULL)
-        corpus->pairs[split] = g_new0(xlm_corpus_pairs, g_strv_length(names));
-    for (char **name = names; name != NULL && *name != NULL && good; name++) {
-        g_autofree char *group = g_strconcat(root, "/", *name, NULL);
-        good = open_pair(corpus, split, *name, group, error);
-    }
+    for (guint i = 0; i < corpus->files->len && good; i++)
+        good = xlm_store_check_unchanged(file_at(corpus, i)->store, error);
     return good;
 }
 
@@ -171,34 +61,197 @@ uint64_t xlm_corpus_digest_of(const xlm_vocabulary *vocabulary)
     return digest;
 }
 
+/* ---- joining texts ---- */
+
+/* Append the sentences [from, to) of a text of a file. A piece without sentences is left out. */
+static bool add_piece(GArray *pieces, xlm_corpus_text *text, const xlm_corpus_file *file, const xlm_file_text *of, int64_t from,
+                      int64_t to, GError **error)
+{
+    uint64_t ends[2] = {0, (uint64_t)of->tokens};
+    if (from == to)
+        return true;
+    if ((from > 0 && !xlm_corpus_file_offsets(file, of, from, 1, &ends[0], error)) ||
+        (to < of->sentences && !xlm_corpus_file_offsets(file, of, to, 1, &ends[1], error)))
+        return false;
+    const struct xlm_text_piece piece = {file, of, text->sentences, text->tokens, from, (int64_t)ends[0], to - from,
+                                         (int64_t)(ends[1] - ends[0])};
+    g_array_append_val(pieces, piece);
+    text->sentences += piece.sentences;
+    text->tokens += piece.tokens;
+    return true;
+}
+
+/* The text of a language in all files. */
+static bool join_text(xlm_corpus *corpus, xlm_split split, int language, GError **error)
+{
+    xlm_corpus_text text = {.language = xlm_vocabulary_language_names(corpus->vocabulary)[language], .language_id = language};
+    GArray *pieces = g_array_new(FALSE, FALSE, sizeof(struct xlm_text_piece));
+    const bool alone = corpus->files->len == 1; /* then both parts are one piece */
+    bool good = true;
+    for (int part = 0; part < 2 && good; part++) {
+        for (guint i = 0; i < corpus->files->len && good; i++) {
+            const xlm_file_text *of = xlm_corpus_file_find_text(file_at(corpus, i), split, text.language);
+            const int64_t middle = of == NULL ? 0 : alone ? of->sentences : of->monolingual_sentences;
+            good = of == NULL || add_piece(pieces, &text, file_at(corpus, i), of, part == 0 ? 0 : middle,
+                                           part == 0 ? middle : of->sentences, error);
+            if (part == 0 && of != NULL)
+                text.monolingual_sentences += of->monolingual_sentences;
+        }
+    }
+    text.piece_count = (int)pieces->len;
+    text.pieces = (struct xlm_text_piece *)(void *)g_array_free(pieces, FALSE);
+    g_ptr_array_add(corpus->pieces, (void *)(uintptr_t)text.pieces);
+    if (good && text.sentences > 0)
+        corpus->text[split][corpus->text_count[split]++] = text;
+    return good;
+}
+
+/* ---- joining pairs ---- */
+
+static void add_pairs(xlm_corpus *corpus, xlm_split split, const xlm_corpus_file *file, const xlm_file_pairs *of)
+{
+    bool swapped = false;
+    g_autofree char *name = g_strconcat(of->source->language, "-", of->target->language, NULL);
+    xlm_corpus_pairs *pairs = (xlm_corpus_pairs *)(uintptr_t)xlm_corpus_find_pairs(corpus, split, name, &swapped);
+    if (pairs == NULL) {
+        pairs = &corpus->pairs[split][corpus->pair_count[split]++];
+        *pairs = (xlm_corpus_pairs){
+            .name = of->name, .source = xlm_corpus_find_text(corpus, split, of->source->language),
+            .target = xlm_corpus_find_text(corpus, split, of->target->language),
+            .pieces = g_new0(struct xlm_pairs_piece, corpus->files->len)};
+        g_ptr_array_add(corpus->pieces, (void *)(uintptr_t)pairs->pieces);
+    }
+    struct xlm_pairs_piece *piece = (struct xlm_pairs_piece *)(uintptr_t)pairs->pieces + pairs->piece_count++;
+    *piece = (struct xlm_pairs_piece){file, of, swapped, pairs->pairs};
+    pairs->pairs += of->pairs;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const xlm_corpus_pairs *)a)->name, ((const xlm_corpus_pairs *)b)->name);
+}
+
+static bool join_split(xlm_corpus *corpus, xlm_split split, GError **error)
+{
+    const int languages = xlm_vocabulary_languages(corpus->vocabulary);
+    corpus->text[split] = g_new0(xlm_corpus_text, languages);
+    for (int i = 0; i < languages; i++)
+        if (!join_text(corpus, split, i, error))
+            return false;
+    int pairs = 0;
+    for (guint i = 0; i < corpus->files->len; i++)
+        pairs += file_at(corpus, i)->pair_count[split];
+    corpus->pairs[split] = g_new0(xlm_corpus_pairs, pairs);
+    for (guint i = 0; i < corpus->files->len; i++)
+        for (int p = 0; p < file_at(corpus, i)->pair_count[split]; p++)
+            add_pairs(corpus, split, file_at(corpus, i), &file_at(corpus, i)->pairs[split][p]);
+    if (corpus->files->len > 1 && pairs > 1)
+        qsort(corpus->pairs[split], (size_t)corpus->pair_count[split], sizeof(xlm_corpus_pairs), by_name);
+    return true;
+}
+
+/* ---- opening ---- */
+
+/* The names of the files. NULL with an error when one is empty. g_strfreev. */
+static char **split_path(const char *path, GError **error)
+{
+    char **names = g_strsplit(path, ",", -1);
+    for (char **name = names; *name != NULL; name++)
+        g_strstrip(*name);
+    if (*names != NULL && !g_strv_contains((const char *const *)names, ""))
+        return names;
+    g_strfreev(names);
+    xlm_error_set(error, EX_USAGE, "%s: the name of a corpus is empty; write a.h5,b.h5", path);
+    return NULL;
+}
+
+bool xlm_corpus_is_named(const char *path)
+{
+    char **names = split_path(path, NULL);
+    const bool is = names != NULL && xlm_files_is_hdf5(names[0]);
+    g_strfreev(names);
+    return is;
+}
+
+/* Warn when a file holds out other sentences than the first: what one trains on may be held out in the other. */
+static void compare_splits(const xlm_corpus_file *first, const xlm_corpus_file *other)
+{
+    const xlm_store *store[] = {first->store, other->store};
+    int64_t seed[2];
+    double share[2];
+    for (int i = 0; i < 2; i++)
+        if (!xlm_store_get_int(store[i], "/", "seed", &seed[i], NULL) ||
+            !xlm_store_get_real(store[i], "/", "held_out_share", &share[i], NULL))
+            return;
+    if (seed[0] != seed[1] || share[0] != share[1])
+        xlm_log_warn("%s holds out a share of %g with seed %" G_GINT64_FORMAT ", %s a share of %g with seed %" G_GINT64_FORMAT
+                     ": a sentence that is held out in one may be in the training text of the other", xlm_store_path(store[0]),
+                     share[0], seed[0], xlm_store_path(store[1]), share[1], seed[1]);
+}
+
+/* Open the next file, and join its vocabulary with that of those before. */
+static bool add_file(xlm_corpus *corpus, const char *name, GError **error)
+{
+    xlm_corpus_file *file = xlm_corpus_file_open(name, error);
+    if (file == NULL)
+        return false;
+    g_ptr_array_add(corpus->files, file);
+    if (corpus->vocabulary == NULL) {
+        corpus->vocabulary = g_steal_pointer(&file->vocabulary);
+        return true;
+    }
+    const char *first = xlm_store_path(file_at(corpus, 0)->store);
+    g_autoptr(GError) why = NULL;
+    xlm_vocabulary *joined = xlm_vocabulary_join(corpus->vocabulary, file->vocabulary, &why);
+    if (joined == NULL)
+        return xlm_error_set(error, EX_DATAERR, "%s: its vocabulary is not that of %s: %s; prepare its text with xlm_prep --like "
+                             "%s", name, first, why->message, first);
+    compare_splits(file_at(corpus, 0), file);
+    xlm_vocabulary_free(corpus->vocabulary);
+    g_clear_pointer(&file->vocabulary, xlm_vocabulary_free);
+    corpus->vocabulary = joined;
+    return true;
+}
+
+static bool open_files(xlm_corpus *corpus, char **names, GError **error)
+{
+    for (char **name = names; *name != NULL; name++) {
+        for (char **before = names; before < name; before++)
+            if (xlm_path_same_file(*before, *name))
+                return xlm_error_set(error, EX_USAGE, "%s: %s is given twice", corpus->path, *name);
+        if (!add_file(corpus, *name, error))
+            return false;
+    }
+    return true;
+}
+
 xlm_corpus *xlm_corpus_open(const char *path, GError **error)
 {
-    xlm_store *store = xlm_store_open(path, error);
-    if (store == NULL)
+    g_auto(GStrv) names = split_path(path, error);
+    if (names == NULL)
         return NULL;
     g_autoptr(xlm_corpus) corpus = g_new0(xlm_corpus, 1);
-    corpus->store = store;
-    corpus->strings = g_string_chunk_new(1024);
-    if (xlm_store_check_format(store, XLM_CORPUS_FORMAT, XLM_CORPUS_VERSION, "a corpus", "xlm_prep", error) &&
-        (corpus->vocabulary = xlm_vocabulary_load(store, "/vocabulary", error)) != NULL &&
-        open_split(corpus, XLM_TRAIN, error) && open_split(corpus, XLM_HELD_OUT, error)) {
-        corpus->digest = xlm_corpus_digest_of(corpus->vocabulary);
-        return g_steal_pointer(&corpus);
-    }
-    return NULL;
+    corpus->path = g_strdup(path);
+    corpus->files = g_ptr_array_new_with_free_func((GDestroyNotify)xlm_corpus_file_close);
+    corpus->pieces = g_ptr_array_new_with_free_func(g_free);
+    if (!open_files(corpus, names, error) || !join_split(corpus, XLM_TRAIN, error) || !join_split(corpus, XLM_HELD_OUT, error))
+        return NULL;
+    corpus->digest = xlm_corpus_digest_of(corpus->vocabulary);
+    return g_steal_pointer(&corpus);
 }
 
 void xlm_corpus_close(xlm_corpus *corpus)
 {
     if (corpus == NULL)
         return;
-    for (int split = 0; split < SPLITS; split++) {
+    for (int split = 0; split < XLM_SPLITS; split++) {
         g_free(corpus->text[split]);
         g_free(corpus->pairs[split]);
     }
-    g_string_chunk_free(corpus->strings);
     xlm_vocabulary_free(corpus->vocabulary);
-    xlm_store_close(corpus->store);
+    g_ptr_array_unref(corpus->pieces);
+    g_ptr_array_unref(corpus->files);
+    g_free(corpus->path);
     g_free(corpus);
 }
 
@@ -244,41 +297,75 @@ const xlm_corpus_pairs *xlm_corpus_find_pairs(const xlm_corpus *corpus, xlm_spli
 bool xlm_corpus_read_offsets(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
                              uint64_t *offsets, GError **error)
 {
-    if (!xlm_store_read(corpus->store, text->offsets_path, offsets_of(text->sentences), (uint64_t)first, (uint64_t)n, offsets,
-                        error))
-        return false;
-    for (int64_t i = 0; i < n; i++)
-        if (offsets[i] > (i + 1 < n ? offsets[i + 1] : (uint64_t)text->tokens))
-            return xlm_error_set(error, EX_DATAERR, "%s:%s: offset %" G_GINT64_FORMAT " is greater than the next one; the corpus "
-                                 "is damaged", xlm_corpus_path(corpus), text->offsets_path, first + i);
+    (void)corpus;
+    for (int64_t i = 0; i < n;) {
+        const struct xlm_text_piece *piece = text->pieces, *last = piece + text->piece_count - 1;
+        while (piece < last && first + i >= piece[1].first)
+            piece++;
+        const int64_t at = first + i - piece->first, some = piece < last ? MIN(n - i, piece->sentences - at) : n - i;
+        if (!xlm_corpus_file_offsets(piece->file, piece->text, piece->file_first + at, some, offsets + i, error))
+            return false;
+        for (const int64_t end = i + some; i < end; i++) {
+            const int64_t token = (int64_t)offsets[i] - piece->file_token;
+            if (token < 0 || token > piece->tokens)
+                return xlm_error_set(error, EX_DATAERR, "%s:%s: offset %" G_GINT64_FORMAT " is not between those of the first "
+                                     "and the last sentence of its part; the corpus is damaged", xlm_store_path(piece->file->store),
+                                     piece->text->offsets_path, piece->file_first + first + i - piece->first);
+            offsets[i] = (uint64_t)(piece->token + token);
+        }
+    }
     return true;
 }
 
 bool xlm_corpus_read_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
                             int32_t *ids, GError **error)
 {
-    const int64_t vocabulary = xlm_vocabulary_size(corpus->vocabulary);
-    if (!xlm_store_read(corpus->store, text->tokens_path, tokens_of(text->tokens), (uint64_t)first, (uint64_t)n, ids, error))
-        return false;
-    for (int64_t i = 0; i < n; i++)
-        if (ids[i] < 0 || ids[i] >= vocabulary)
-            return xlm_error_set(error, EX_DATAERR, "%s:%s: token %" G_GINT64_FORMAT " is %d, which is not in the "
-                                 "vocabulary of %" G_GINT64_FORMAT "; the corpus is damaged", xlm_corpus_path(corpus),
-                                 text->tokens_path, first + i, ids[i], vocabulary);
+    (void)corpus;
+    for (int64_t i = 0; i < n;) {
+        const struct xlm_text_piece *piece = text->pieces, *last = piece + text->piece_count - 1;
+        while (piece < last && first + i >= piece[1].token)
+            piece++;
+        const int64_t at = first + i - piece->token, some = piece < last ? MIN(n - i, piece->tokens - at) : n - i;
+        if (!xlm_corpus_file_tokens(piece->file, piece->text, piece->file_token + at, some, ids + i, error))
+            return false;
+        i += some;
+    }
     return true;
+}
+
+/* The number in the corpus of a sentence of a file. */
+static int64_t number_of(const xlm_corpus_text *text, const xlm_file_text *of, int64_t sentence)
+{
+    const struct xlm_text_piece *piece = text->pieces;
+    while (piece->text != of || sentence < piece->file_first || sentence >= piece->file_first + piece->sentences)
+        piece++;
+    return sentence - piece->file_first + piece->first;
+}
+
+/* Turns n links of a piece into those of the corpus. */
+static void renumber(const xlm_corpus_pairs *pairs, const struct xlm_pairs_piece *piece, int64_t n, int64_t *links)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t source = number_of(piece->swapped ? pairs->target : pairs->source, piece->pairs->source, links[2 * i]);
+        const int64_t target = number_of(piece->swapped ? pairs->source : pairs->target, piece->pairs->target, links[2 * i + 1]);
+        links[2 * i] = piece->swapped ? target : source;
+        links[2 * i + 1] = piece->swapped ? source : target;
+    }
 }
 
 bool xlm_corpus_read_links(const xlm_corpus *corpus, const xlm_corpus_pairs *pairs, int64_t first, int64_t n,
                            int64_t *links, GError **error)
 {
-    if (!xlm_store_read(corpus->store, pairs->links_path, links_of(pairs->pairs), (uint64_t)first, (uint64_t)n, links, error))
-        return false;
-    for (int64_t i = 0; i < 2 * n; i++) {
-        const xlm_corpus_text *text = i % 2 == 0 ? pairs->source : pairs->target;
-        if (links[i] < 0 || links[i] >= text->sentences)
-            return xlm_error_set(error, EX_DATAERR, "%s:%s: pair %" G_GINT64_FORMAT ": a link leads to sentence %" G_GINT64_FORMAT
-                                 " of %s, which has %" G_GINT64_FORMAT "; the corpus is damaged", xlm_corpus_path(corpus),
-                                 pairs->links_path, first + i / 2, links[i], text->language, text->sentences);
+    for (int64_t i = 0; i < n;) {
+        const struct xlm_pairs_piece *piece = pairs->pieces, *last = piece + pairs->piece_count - 1;
+        while (piece < last && first + i >= piece[1].first)
+            piece++;
+        const int64_t at = first + i - piece->first, some = piece < last ? MIN(n - i, piece->pairs->pairs - at) : n - i;
+        if (!xlm_corpus_file_links(piece->file, piece->pairs, at, some, links + 2 * i, error))
+            return false;
+        if (corpus->files->len > 1)
+            renumber(pairs, piece, some, links + 2 * i);
+        i += some;
     }
     return true;
 }

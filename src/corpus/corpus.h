@@ -1,34 +1,17 @@
-/* xlm-mpi: the prepared corpus, one HDF5 file. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: the corpus that programs read: one corpus file, or several as one. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Layout of corpus.h5 (S sentences, N tokens, P pairs; `split` is `train` or `held_out`):
+ * Files of one corpus, "a.h5,b.h5", have the same subwords (xlm_prep --like). They are read as if one corpus had been prepared
+ * from their texts, those of a.h5 first. A language has its text in all files: the monolingual sentences of the first file, of
+ * the second, and so on, then the sentences that are only in parallel text, likewise; links of pairs, in the order of the files
+ * too, lead to the sentences as they are numbered so. Languages and pairs are matched by their names; one that only some of the
+ * files have is that of these files. The languages of the first file come first; a pair is in the order of the first file that
+ * has it. Counts of subwords are added.
  *
- *   /                               format = "xlm-mpi corpus", format_version, program_version, command, seed,
- *                                   held_out_share
- *   /inputs                         [n] strings: path, bytes, lines and SHA-256 of every file that the corpus was made from
- *   /filter                         only if rules have left out sentences (prep/filter_options.h): rules [K] and sources [n], strings;
- *                                   left_out [n x K] i64: how many sentences or pairs; scripts, strings: of languages
- *   /languages, /vocabulary/...     languages, subwords, counts, segmenter (subwords/vocabulary.h)
- *   /<split>/text/<lang>/tokens     [N] u16 (u32 when the vocabulary has more than 65,536 subwords), without special tokens
- *   /<split>/text/<lang>/offsets    [S+1] u64; sentence i is tokens[offsets[i] .. offsets[i+1])
- *       attributes of the group:    language, language_id, sentences, monolingual_sentences
- *   /<split>/parallel/<a>-<b>/links [P x 2] i64: sentence of <a>, sentence of <b> that are translations
- *       attributes of the group:    source, target, pairs
- *
- * A synthetic language (synthetic/language.h) has only monolingual text: that of its base, sentence by sentence, in the same
- * order and in the same split. The pair <base>-<made> links sentence i of one with sentence i of the other. How the language was
- * made, and the twins of subwords that are its dictionary, are stored with the vocabulary.
- *
- * The first `monolingual_sentences` sentences of a language are its monolingual text; those after them are only in parallel text.
- * Every split has a group for every language and every pair; readers skip those without sentences. A pair of languages has its
- * name in the order in which the languages were given. */
+ * corpus/corpus_file.h describes a file. */
 #ifndef XLM_CORPUS_CORPUS_H
 #define XLM_CORPUS_CORPUS_H
 
-#include "store/store.h"
-#include "subwords/vocabulary.h"
-
-#define XLM_CORPUS_FORMAT "xlm-mpi corpus"
-enum { XLM_CORPUS_VERSION = 1 };
+#include "corpus/corpus_file.h"
 
 typedef struct xlm_corpus xlm_corpus;
 
@@ -37,7 +20,8 @@ typedef struct xlm_corpus_text {
     const char *language;
     int language_id;
     int64_t sentences, monolingual_sentences, tokens;
-    const char *tokens_path, *offsets_path; /* of the datasets in the file */
+    const struct xlm_text_piece *pieces; /* [piece_count] where it is in the files */
+    int piece_count;
 } xlm_corpus_text;
 
 /* The pairs of sentences of two languages in one split. */
@@ -45,37 +29,38 @@ typedef struct xlm_corpus_pairs {
     const char *name; /* "de-en" */
     const xlm_corpus_text *source, *target;
     int64_t pairs;
-    const char *links_path;
+    const struct xlm_pairs_piece *pieces; /* [piece_count] where they are in the files */
+    int piece_count;
 } xlm_corpus_pairs;
 
-typedef enum { XLM_TRAIN, XLM_HELD_OUT } xlm_split;
-/* "train" or "held_out", as in files. */
-const char *xlm_split_name(xlm_split split);
-/* False when there is no split of this name; users may also write "held-out". */
-bool xlm_split_find(const char *name, xlm_split *split);
-
-/* Open a corpus for reading; not collective. The file may be untrusted. Header, vocabulary, shapes, and that offsets end where
- * tokens do, are checked here. Numbers are checked when they are read, so that a large corpus is not read at every start: that no
- * offset is greater than the next one, that each id is in the vocabulary, and that each link leads to a sentence. EX_NOINPUT,
- * EX_DATAERR. */
+/* Open a corpus for reading; not collective. path: a file, or several between commas; so names of files have no commas. The files
+ * may be untrusted: xlm_corpus_file_open says what is checked. A warning when they hold out sentences by different rules.
+ * EX_USAGE when a name is empty or given twice; EX_NOINPUT; EX_DATAERR, also when a file has other subwords than the first. */
 xlm_corpus *xlm_corpus_open(const char *path, GError **error);
 void xlm_corpus_close(xlm_corpus *corpus);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_corpus, xlm_corpus_close)
-/* xlm_store_check_unchanged() for its file. */
+/* Is it the path of a corpus, or of several: is the first file an HDF5 file? */
+bool xlm_corpus_is_named(const char *path);
+/* xlm_store_check_unchanged() for its files. */
 bool xlm_corpus_check_unchanged(const xlm_corpus *corpus, GError **error);
 
+/* As given to xlm_corpus_open. */
 const char *xlm_corpus_path(const xlm_corpus *corpus);
 const xlm_vocabulary *xlm_corpus_vocabulary(const xlm_corpus *corpus);
 /* A digest of vocabulary and languages. A checkpoint fits only corpora that have the same digest. */
 uint64_t xlm_corpus_digest(const xlm_corpus *corpus);
 /* The same for a vocabulary that is not from a corpus. */
 uint64_t xlm_corpus_digest_of(const xlm_vocabulary *vocabulary);
+/* A digest of the text: numbers of sentences, tokens and pairs, and some of the tokens and links of each. The same whether the
+ * text is in one file or in several; another when the same files are in another order. Reads some hundred numbers of each
+ * language and pair. */
+bool xlm_corpus_text_digest(const xlm_corpus *corpus, uint64_t *digest, GError **error);
 
-/* NULL when the split has no such language or pair. The name of a pair may be given in either order. [out] swapped: the file has
- * it the other way round; may be NULL. */
+/* NULL when the split has no such language or pair. The name of a pair may be given in either order. [out] swapped: the corpus
+ * has it the other way round; may be NULL. */
 const xlm_corpus_text *xlm_corpus_find_text(const xlm_corpus *corpus, xlm_split split, const char *language);
 const xlm_corpus_pairs *xlm_corpus_find_pairs(const xlm_corpus *corpus, xlm_split split, const char *name, bool *swapped);
-/* All texts, and all pairs of languages, of a split. [out] n: their number. */
+/* All texts, in the order of their languages, and all pairs of languages, by name, of a split. [out] n: their number. */
 const xlm_corpus_text *xlm_corpus_texts(const xlm_corpus *corpus, xlm_split split, int *n);
 const xlm_corpus_pairs *xlm_corpus_all_pairs(const xlm_corpus *corpus, xlm_split split, int *n);
 

@@ -21,7 +21,9 @@ const xlm_jobfile_kind xlm_job_kinds[] = {{"model", false, NULL}, {"train", fals
 #define OPTIMISER(member) TRAIN(optimiser.member)
 
 const xlm_option xlm_train_options[] = {
-    {"corpus", XLM_OPTION_TEXT, NULL, 0, 0, NULL, "corpus file, from xlm_prep", TRAIN(corpus)},
+    {"corpus", XLM_OPTION_TEXT, NULL, 0, 0, NULL,
+     "corpus file, from xlm_prep, or several that have one vocabulary (xlm_prep --like) and are read as one: a.h5,b.h5",
+     TRAIN(corpus)},
     {"start", XLM_OPTION_TEXT, "", 0, 0, NULL,
      "checkpoint whose model a new run begins with, at step 0: parameters are taken by name, and so are keys of [model] that the "
      "job leaves out; the corpus must have its vocabulary (xlm_prep --like); a run that resumes takes nothing from it",

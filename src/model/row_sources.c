@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "subwords/vocabulary_join.h"
+
 /* ---- what may be extended ---- */
 
 static bool has_subwords(const xlm_vocabulary *old, const xlm_vocabulary *larger, GError **error)
@@ -24,15 +26,7 @@ static bool has_subwords(const xlm_vocabulary *old, const xlm_vocabulary *larger
 
 bool xlm_vocabulary_extends(const xlm_vocabulary *old, const xlm_vocabulary *larger, GError **error)
 {
-    const xlm_word_mode mode[] = {xlm_vocabulary_word_mode(old), xlm_vocabulary_word_mode(larger)};
-    if (mode[0] != mode[1])
-        return xlm_error_set(error, EX_DATAERR, "its words are found by `%s`, there by `%s`", xlm_word_mode_name(mode[0]),
-                             xlm_word_mode_name(mode[1]));
-    if (xlm_vocabulary_lowercase(old) != xlm_vocabulary_lowercase(larger))
-        return xlm_error_set(error, EX_DATAERR, "its text is %s, there it is %s",
-                             xlm_vocabulary_lowercase(old) ? "in lower case" : "in both cases",
-                             xlm_vocabulary_lowercase(larger) ? "in lower case" : "in both cases");
-    return has_subwords(old, larger, error) &&
+    return xlm_vocabulary_same_word_form(old, larger, error) && has_subwords(old, larger, error) &&
            xlm_segmenter_extends(xlm_vocabulary_segmenter(old), xlm_vocabulary_segmenter(larger), error);
 }
 

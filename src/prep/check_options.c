@@ -117,11 +117,14 @@ static bool check_like(const xlm_prep_options *o, GError **error)
         const char *option;
         bool given;
     } others[] = {{segmenter, segmenter != NULL}, {"--vocab", o->vocabulary != NULL}, {"--min-count", o->min_count != 1},
-                  {"--max-vocab", o->max_vocabulary != 0}, {"--shared", o->shared != 0}};
+                  {"--max-vocab", o->max_vocabulary != 0}, {"--shared", o->shared != 0},
+                  {"--add-subwords", o->append != NULL && o->add_subwords != 0}};
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
         if (others[i].given)
             return xlm_error_set(error, EX_USAGE, "%s cannot be combined with %s, which sets the vocabulary of %s; leave it out",
                                  others[i].option, o->like_option, o->like_path);
+    if (o->append != NULL && o->output == NULL)
+        return xlm_error_set(error, EX_USAGE, "--append makes a new corpus of %s and the text; name it with -o", o->like_path);
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(o->like));
     if (o->add_subwords > 0 && !xlm_segmenter_class_learns_more(cls))
         return xlm_error_set(error, EX_USAGE, "--add-subwords: the segmenter of %s is %s, which cannot continue learning; "

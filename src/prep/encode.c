@@ -2,6 +2,7 @@
 #include "prep/steps.h"
 
 #include "base/signals.h"
+#include "prep/append.h"
 #include "prep/synthetic_text.h"
 #include "subwords/tokenizer.h"
 
@@ -24,6 +25,7 @@ struct encoder {
     GArray *ordered; /* xlm_word */
     GArray *links;   /* int64_t x 2 */
     xlm_corpus_writer *writer;
+    xlm_prep_copy *copy; /* of the corpus to which text is added; NULL: none */
     xlm_prep_counts *counts;
     int source; /* number of the present one */
 };
@@ -97,6 +99,7 @@ static void free_encoder(struct encoder *encoder)
     g_array_free(encoder->links, TRUE);
     g_array_free(encoder->ordered, TRUE);
     xlm_tokenizer_free(encoder->tokenizer);
+    xlm_prep_copy_free(encoder->copy);
     g_free(encoder);
 }
 
@@ -111,6 +114,7 @@ static struct encoder *new_encoder(const xlm_comm *comm, const xlm_prep_options 
     encoder->tokenizer = tokenizer;
     encoder->options = options;
     encoder->writer = writer;
+    encoder->copy = options->append != NULL ? xlm_prep_copy_new(comm, options, writer) : NULL;
     encoder->counts = counts;
     encoder->ordered = g_array_new(FALSE, FALSE, sizeof(xlm_word));
     encoder->links = g_array_new(FALSE, FALSE, sizeof(int64_t));
@@ -142,7 +146,7 @@ static bool encode_with_made(struct encoder *encoder, const xlm_sentence_reader 
                              xlm_split split, GError **error)
 {
     const struct parts *parts = &encoder->parts;
-    const int given = xlm_prep_pairs_count(encoder->options) - (int)encoder->options->synthetic->len;
+    const int given = (int)encoder->options->sources->len - encoder->options->monolingual_sources;
     const xlm_word *words;
     size_t n;
     if (!xlm_tokenizer_words(encoder->tokenizer, parts->language[0], sentence->text[0], sentence->size[0], &words, &n, error))
@@ -266,14 +270,23 @@ static bool encode_source(struct encoder *encoder, const xlm_prep_source *source
     return true;
 }
 
+/* All monolingual text is written; what follows comes from pairs. */
+static bool end_monolingual(struct encoder *encoder, GError **error)
+{
+    xlm_corpus_writer_end_monolingual(encoder->writer);
+    return encoder->copy == NULL || xlm_prep_copy_parallel(encoder->copy, error);
+}
+
 static bool encode_all(struct encoder *encoder, const xlm_sentence_reader *reader, int64_t *lines, GError **error)
 {
     const xlm_prep_options *options = encoder->options;
+    if (encoder->copy != NULL && !xlm_prep_copy_monolingual(encoder->copy, error))
+        return false;
     xlm_prep_progress progress = xlm_prep_progress_begin(options, 0, "encoding");
     for (int i = 0; i < (int)options->sources->len; i++) {
         const xlm_prep_source *source = options->sources->pdata[i];
-        if (i == options->monolingual_sources)
-            xlm_corpus_writer_end_monolingual(encoder->writer);
+        if (i == options->monolingual_sources && !end_monolingual(encoder, error))
+            return false;
         encoder->source = i;
         plan_parts(&encoder->parts, options, i);
         xlm_scan *scan = xlm_scan_open(encoder->comm, source);
@@ -285,9 +298,7 @@ static bool encode_all(struct encoder *encoder, const xlm_sentence_reader *reade
             return false;
         xlm_prep_progress_next(&progress, source);
     }
-    if (options->monolingual_sources == (int)options->sources->len)
-        xlm_corpus_writer_end_monolingual(encoder->writer);
-    return true;
+    return options->monolingual_sources < (int)options->sources->len || end_monolingual(encoder, error);
 }
 
 bool xlm_prep_encode(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,

@@ -57,6 +57,16 @@ bool xlm_prep_set_like(xlm_prep_options *options, const char *path, GError **err
     return true;
 }
 
+bool xlm_prep_set_append(xlm_prep_options *options, const char *path, GError **error)
+{
+    if ((options->append = xlm_appended_open(path, error)) == NULL)
+        return false;
+    options->like = (xlm_vocabulary *)(uintptr_t)xlm_corpus_vocabulary(options->append->corpus);
+    g_ptr_array_add(options->like_files, g_strdup(path));
+    set_like(options, path, "--append");
+    return true;
+}
+
 /* ---- synthetic languages ---- */
 
 static const xlm_vocabulary_made *find_made(const xlm_vocabulary *vocabulary, int language)
@@ -178,10 +188,18 @@ static xlm_segmenter *learn_more(const xlm_vocabulary *like, int64_t add, const 
     return segmenter;
 }
 
+/* How often subword i of the corpus is in its text that is copied. */
+static int64_t copied_count(const xlm_appended *append, uint32_t i)
+{
+    const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(append->corpus);
+    const int32_t id = xlm_ordinary_id(xlm_vocabulary_specials(vocabulary), (int32_t)i);
+    return xlm_vocabulary_counts(vocabulary)[id] - (append->dropped_counts != NULL ? append->dropped_counts[id] : 0);
+}
+
 /* The subwords of the file in their order, then the others of `allowed` that occur in the text, by falling count. counted: the
- * counts of subwords in the text. */
+ * counts of subwords in the text. append: not NULL: the counts of the file, of what is copied, are added. */
 static xlm_word_counts *order_subwords(const xlm_word_counts *known, const xlm_word_counts *allowed,
-                                       const xlm_word_counts *counted)
+                                       const xlm_word_counts *counted, const xlm_appended *append)
 {
     xlm_word_counts *ordered = xlm_word_counts_new();
     g_autoptr(xlm_word_counts) added = xlm_word_counts_new();
@@ -190,7 +208,7 @@ static xlm_word_counts *order_subwords(const xlm_word_counts *known, const xlm_w
         const char *subword = xlm_word_counts_word(allowed, i, &size);
         const int64_t count = MAX(xlm_word_counts_find(counted, subword, size), 0);
         if (i < xlm_word_counts_size(known))
-            xlm_word_counts_add(ordered, subword, size, count);
+            xlm_word_counts_add(ordered, subword, size, count + (append != NULL ? copied_count(append, i) : 0));
         else if (count > 0)
             xlm_word_counts_add(added, subword, size, count);
     }
@@ -208,7 +226,7 @@ void xlm_prep_like(const xlm_prep_options *options, const xlm_word_counts *words
                                            : xlm_segmenter_ref(xlm_vocabulary_segmenter(options->like));
     const bool lines = xlm_segmenter_class_of(*segmenter)->input == XLM_SEGMENTS_LINES;
     g_autoptr(xlm_word_counts) counted = lines ? copy_counts(words) : xlm_segmenter_count_subwords(*segmenter, words, allowed);
-    *subwords = order_subwords(known, allowed, counted);
+    *subwords = order_subwords(known, allowed, counted, options->append);
     xlm_log_info("vocabulary of %s: %u subwords, and %u that are added", options->like_path, xlm_word_counts_size(known),
                  xlm_word_counts_size(*subwords) - xlm_word_counts_size(known));
 }

@@ -19,6 +19,10 @@ bool xlm_prep_set_like(xlm_prep_options *options, const char *path, GError **err
  * languages. EX_NOINPUT, EX_DATAERR. */
 bool xlm_prep_set_tokenizer(xlm_prep_options *options, const char *path, GError **error);
 
+/* The same for a corpus to which text is added (prep/appended.h): xlm_prep --append. Counts are then the sum of its own and those
+ * of the new text, and no subwords are added. Held-out sentences are chosen as in it. */
+bool xlm_prep_set_append(xlm_prep_options *options, const char *path, GError **error);
+
 /* Check synthetic languages (synthetic/language.h): text of those of FILE must be made in the same way as FILE's, and new ones
  * must keep the letters of their base. EX_USAGE, and errors of reading a syntax. */
 bool xlm_prep_check_like(const xlm_prep_options *options, GError **error);

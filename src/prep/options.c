@@ -43,6 +43,7 @@ xlm_prep_options *xlm_prep_options_new(void)
     options->sources = g_ptr_array_new_with_free_func(free_source);
     options->synthetic = g_ptr_array_new_with_free_func((GDestroyNotify)xlm_synthetic_free);
     options->like_files = g_ptr_array_new_with_free_func(g_free);
+    options->copied_pairs = g_array_new(FALSE, FALSE, 2 * sizeof(int));
     options->segmenters = new_segmenters();
     options->filter.scripts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)xlm_scripts_free);
     options->alpha = 0.5;
@@ -64,7 +65,10 @@ void xlm_prep_options_free(xlm_prep_options *options)
     g_ptr_array_free(options->sources, TRUE);
     g_ptr_array_free(options->synthetic, TRUE);
     g_ptr_array_free(options->like_files, TRUE);
-    xlm_vocabulary_free(options->like);
+    if (options->append == NULL) /* whose vocabulary it would be */
+        xlm_vocabulary_free(options->like);
+    xlm_appended_close(options->append);
+    g_array_free(options->copied_pairs, TRUE);
     free_segmenters(options->segmenters);
     g_hash_table_unref(options->filter.scripts);
     g_free(options);
@@ -279,9 +283,58 @@ bool xlm_prep_add_synthetic(xlm_prep_options *options, const char *specification
 
 /* ---- pairs ---- */
 
-int xlm_prep_pairs_count(const xlm_prep_options *options)
+int xlm_prep_new_pairs_count(const xlm_prep_options *options)
 {
     return (int)options->sources->len - options->monolingual_sources + (int)options->synthetic->len;
+}
+
+int xlm_prep_pairs_count(const xlm_prep_options *options)
+{
+    return xlm_prep_new_pairs_count(options) + (int)options->copied_pairs->len;
+}
+
+int xlm_prep_pair_of(const xlm_prep_options *options, const xlm_corpus_pairs *pairs)
+{
+    const int n = xlm_prep_pairs_count(options), a = pairs->source->language_id, b = pairs->target->language_id;
+    for (int i = 0, languages[2]; i < n; i++) {
+        xlm_prep_pair_languages(options, i, languages);
+        if ((languages[0] == a && languages[1] == b) || (languages[0] == b && languages[1] == a))
+            return i;
+    }
+    return -1;
+}
+
+/* Exchange the sides of a parallel source. */
+static void turn(xlm_prep_source *source)
+{
+    const xlm_prep_source old = *source;
+    for (int side = 0; side < 2; side++) {
+        source->language[side] = old.language[1 - side];
+        source->path[side] = old.path[1 - side];
+        source->form[side] = old.form[1 - side];
+    }
+}
+
+static void match_pairs(xlm_prep_options *options, const xlm_corpus_pairs *pairs)
+{
+    const int i = xlm_prep_pair_of(options, pairs), languages[2] = {pairs->source->language_id, pairs->target->language_id};
+    if (i < 0)
+        g_array_append_vals(options->copied_pairs, languages, 1);
+    else if (i < (int)options->sources->len - options->monolingual_sources) {
+        xlm_prep_source *source = options->sources->pdata[options->monolingual_sources + i];
+        if (source->language[0] != languages[0])
+            turn(source);
+    }
+}
+
+void xlm_prep_match_pairs(xlm_prep_options *options)
+{
+    for (int split = 0; split < XLM_SPLITS; split++) {
+        int n;
+        const xlm_corpus_pairs *pairs = xlm_corpus_all_pairs(options->append->corpus, split, &n);
+        for (int i = 0; i < n; i++)
+            match_pairs(options, &pairs[i]);
+    }
 }
 
 void xlm_prep_pair_languages(const xlm_prep_options *options, int i, int languages[2])
@@ -291,6 +344,9 @@ void xlm_prep_pair_languages(const xlm_prep_options *options, int i, int languag
         const xlm_prep_source *source = source_at(options, (guint)(options->monolingual_sources + i));
         languages[0] = source->language[0];
         languages[1] = source->language[1];
+    } else if (i >= xlm_prep_new_pairs_count(options)) {
+        memcpy(languages, options->copied_pairs->data + (gsize)(i - xlm_prep_new_pairs_count(options)) * 2 * sizeof(int),
+               2 * sizeof(int));
     } else {
         const xlm_synthetic *made = options->synthetic->pdata[i - given];
         languages[0] = made->base;

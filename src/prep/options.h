@@ -3,6 +3,7 @@
 #define XLM_PREP_OPTIONS_H
 
 #include "formats/line_form.h"
+#include "prep/appended.h"
 #include "subwords/vocabulary.h"
 #include "synthetic/language.h"
 #include "text/words.h"
@@ -42,9 +43,11 @@ typedef struct xlm_prep_options {
     double shared;   /* share of the subwords that transliteration does not change, [0, 1] */
 
     char *like_path;            /* corpus, checkpoint or published tokenizer with the vocabulary to use (prep/like.h), or NULL */
-    const char *like_option;    /* the option that gives it: "--like" or "--tokenizer" */
+    const char *like_option;    /* the option that gives it: "--like", "--tokenizer" or "--append" */
     GPtrArray *like_files;      /* char *: its files: one, or those of a tokenizer's directory */
     xlm_vocabulary *like;       /* its vocabulary; `languages` begins with its languages, and words and lower come from it */
+    xlm_appended *append;       /* the corpus to which text is added, whose vocabulary `like` is; or NULL */
+    GArray *copied_pairs;       /* int x 2: languages of its pairs that are not given */
     int64_t add_subwords;       /* maximum number of added subwords */
 
     xlm_bad_lines bad_lines;
@@ -87,9 +90,16 @@ bool xlm_prep_options_check(const xlm_prep_options *options, GError **error);
  * (prep/texts.h). EX_DATAERR. */
 bool xlm_prep_check_unpacked(const xlm_prep_options *options, GError **error);
 
+/* With --append: put the sides of pairs into the order of the corpus, and find its pairs that are not given. Call it after all
+ * text was given. */
+void xlm_prep_match_pairs(xlm_prep_options *options);
+
 /* The number of pairs of languages: first those given as text, in their order, then each base with each of its synthetic
- * languages. */
+ * languages; these are the new ones. Then those of the corpus of --append that are not among them. */
 int xlm_prep_pairs_count(const xlm_prep_options *options);
+int xlm_prep_new_pairs_count(const xlm_prep_options *options);
+/* The number of a pair of the corpus of --append. */
+int xlm_prep_pair_of(const xlm_prep_options *options, const xlm_corpus_pairs *pairs);
 /* [out] languages: of pair i. */
 void xlm_prep_pair_languages(const xlm_prep_options *options, int i, int languages[2]);
 /* The name of pair i: "de-en". g_free. */

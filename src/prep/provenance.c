@@ -100,6 +100,8 @@ static bool write_inputs(xlm_provenance *provenance, const xlm_comm *comm, const
         for (int side = 0; side < ((xlm_prep_source *)options->sources->pdata[i])->sides; side++)
             g_array_index(provenance->inputs, struct input, n++).lines = lines[i];
     g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+    for (char **old = options->append != NULL ? options->append->inputs : NULL; old != NULL && *old != NULL; old++)
+        g_ptr_array_add(texts, g_strdup(*old));
     for (guint i = 0; i < provenance->inputs->len; i++) {
         struct input *input = &g_array_index(provenance->inputs, struct input, i);
         const int owner = (int)(i % (guint)comm->ranks);
@@ -166,11 +168,13 @@ bool xlm_provenance_write(xlm_provenance *provenance, const xlm_comm *comm, cons
         xlm_provenance_free(provenance);
         return false;
     }
+    g_autofree char *command = options->append != NULL ? g_strconcat(options->append->command, "\n", options->command, NULL)
+                                                      : g_strdup(options->command);
     const bool done =
         xlm_store_set_format(store, XLM_CORPUS_FORMAT, XLM_CORPUS_VERSION, "xlm_prep", error) &&
         xlm_store_set_text(store, "/", "description", "text encoded as subwords of one vocabulary, in parts to train "
                            "on and to evaluate on", error) &&
-        xlm_store_set_text(store, "/", "command", options->command, error) &&
+        xlm_store_set_text(store, "/", "command", command, error) &&
         xlm_store_set_int(store, "/", "seed", options->seed, error) &&
         xlm_store_set_real(store, "/", "held_out_share", options->held_out, error) &&
         write_inputs(provenance, comm, options, lines, store, error) &&

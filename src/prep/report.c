@@ -39,7 +39,7 @@ xlm_prep_counts *xlm_prep_counts_new(const xlm_prep_options *options)
 {
     xlm_prep_counts *counts = g_new0(xlm_prep_counts, 1);
     counts->languages = (int)options->languages->len;
-    counts->pairs = xlm_prep_pairs_count(options);
+    counts->pairs = xlm_prep_new_pairs_count(options);
     counts->language = g_new0(xlm_language_counts, counts->languages);
     counts->pair = g_new0(xlm_split_counts, counts->pairs);
     counts->sources = (int)options->sources->len;

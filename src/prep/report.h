@@ -40,7 +40,7 @@ typedef struct xlm_bad_counts {
 typedef struct xlm_prep_counts {
     int languages, pairs, sources;
     xlm_language_counts *language; /* [languages] */
-    xlm_split_counts *pair;         /* [pairs] */
+    xlm_split_counts *pair;         /* [pairs] the new ones (prep/options.h) */
     xlm_bad_counts *bad;            /* [sources] */
     int64_t (*left_out)[XLM_RULES]; /* [sources] sentences or pairs that each rule has left out */
 } xlm_prep_counts;

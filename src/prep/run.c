@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/signals.h"
+#include "prep/append_split.h"
 #include "prep/steps.h"
 #include "prep/synthetic_text.h"
 #include "prep/segmenter_options.h"
@@ -81,7 +82,8 @@ static bool fill_corpus(const xlm_comm *comm, const xlm_prep_options *options, c
     g_autofree int64_t *lines = g_new0(int64_t, options->sources->len);
     xlm_store *store = xlm_corpus_writer_store(writer);
     bool good = xlm_prep_encode(comm, options, reader, vocabulary, writer, counts, lines, error) &&
-                xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error);
+                xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error) &&
+                xlm_assignments_save(reader->assignments, store, error);
     if (good)
         good = xlm_provenance_write(provenance, comm, options, reader, lines, counts, store, error);
     else
@@ -129,6 +131,16 @@ static bool find_duplicates(const xlm_comm *comm, const xlm_prep_options *option
     return true;
 }
 
+/* Find the sentences that pairs hold out; collective. */
+static bool find_held_out(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
+                          GError **error)
+{
+    xlm_appended *append = options->append;
+    return (append == NULL || xlm_prep_append_pairs(comm, append, reader->assignments, error)) &&
+           xlm_prep_pairs(comm, options, reader, error) &&
+           (append == NULL || xlm_prep_find_dropped(comm, append, reader->assignments, error));
+}
+
 static bool prepare_text(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                          GError **error)
 {
@@ -136,7 +148,7 @@ static bool prepare_text(const xlm_comm *comm, const xlm_prep_options *options, 
     const bool has_pairs = options->monolingual_sources < (int)options->sources->len;
     if (!find_duplicates(comm, options, reader, error))
         return false;
-    if (has_pairs && options->held_out > 0 && !xlm_prep_pairs(comm, options, reader, error))
+    if (has_pairs && options->held_out > 0 && !find_held_out(comm, options, reader, error))
         return false;
     xlm_vocabulary *vocabulary = xlm_prep_vocabulary(comm, options, reader, error);
     if (vocabulary == NULL)
@@ -179,6 +191,10 @@ bool xlm_prep_run(const xlm_comm *comm, const xlm_prep_options *options, GError 
     xlm_sentence_reader reader = {.bad_lines = options->bad_lines, .languages = (const char *const *)options->languages->pdata,
                                   .assignments = xlm_assignments_new(options->held_out, (uint64_t)options->seed),
                                   .orders = g_new0(xlm_word_order *, options->synthetic->len)};
+    if (options->append != NULL)
+        for (int i = 0; i < 2; i++)
+            xlm_assignments_recall(reader.assignments, i == 0 ? XLM_ASSIGNED_HELD_OUT : XLM_ASSIGNED_NEITHER,
+                                   options->append->counts[i], options->append->assigned[i]);
     for (int side = 0; side < 2 && failure == NULL; side++)
         reader.normaliser[side] = xlm_prep_normaliser(options, &failure);
     for (guint i = 0; i < options->synthetic->len && failure == NULL; i++)

@@ -114,6 +114,37 @@ void xlm_assignments_finish(xlm_assignments *assignments, const xlm_comm *comm)
     assignments->pairs = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 }
 
+void xlm_assignments_recall(xlm_assignments *assignments, xlm_assignment assignment, uint64_t n, const uint64_t *digests)
+{
+    GArray *set = assignment == XLM_ASSIGNED_HELD_OUT ? assignments->held_out : assignments->aside;
+    g_array_append_vals(set, digests, (guint)n);
+    sort_unique(set);
+}
+
+bool xlm_assignments_is_listed(const xlm_assignments *assignments, uint64_t digest)
+{
+    return contains(assignments->held_out, digest) || contains(assignments->aside, digest);
+}
+
+uint64_t xlm_assignments_listed(const xlm_assignments *assignments)
+{
+    return (uint64_t)assignments->held_out->len + assignments->aside->len;
+}
+
+bool xlm_assignments_save(const xlm_assignments *assignments, xlm_store *store, GError **error)
+{
+    return xlm_store_write_array(store, "/assigned", "held_out", XLM_U64, assignments->held_out->len, assignments->held_out->data,
+                                 error) &&
+           xlm_store_write_array(store, "/assigned", "left_out", XLM_U64, assignments->aside->len, assignments->aside->data,
+                                 error) &&
+           xlm_store_set_text(store, "/assigned", "description", "what pairs have decided about sentences, for xlm_prep --append",
+                              error) &&
+           xlm_store_set_text(store, "/assigned/held_out", "description", "digests of sentences that are held out because their "
+                              "translations are, ascending", error) &&
+           xlm_store_set_text(store, "/assigned/left_out", "description", "digests of sentences in neither split, because a "
+                              "translation is held out, ascending", error);
+}
+
 xlm_assignment xlm_assignments_of_sentence(const xlm_assignments *assignments, uint64_t digest)
 {
     if (is_held_out(assignments, digest))

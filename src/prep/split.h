@@ -17,6 +17,7 @@
 #define XLM_PREP_SPLIT_H
 
 #include "comm/comm.h"
+#include "store/store.h"
 
 typedef enum { XLM_ASSIGNED_TRAIN, XLM_ASSIGNED_HELD_OUT, XLM_ASSIGNED_NEITHER } xlm_assignment;
 
@@ -30,9 +31,20 @@ void xlm_assignments_free(xlm_assignments *assignments);
 uint64_t xlm_assignments_digest(xlm_assignments *assignments, const char *text, size_t length);
 /* Add a pair of digests. */
 void xlm_assignments_add_pair(xlm_assignments *assignments, uint64_t a, uint64_t b);
+/* Add n digests of sentences that are held out, or in neither split, by the pairs of an earlier preparation with the same share
+ * and seed. Call it before xlm_assignments_finish. */
+void xlm_assignments_recall(xlm_assignments *assignments, xlm_assignment assignment, uint64_t n, const uint64_t *digests);
 /* Find the sentences that are held out and those that are in neither split, from the pairs of all ranks; collective. Frees the
  * pairs. */
 void xlm_assignments_finish(xlm_assignments *assignments, const xlm_comm *comm);
+
+/* Write /assigned, which lists the digests of sentences that are held out although they are not drawn, and of those in neither
+ * split; collective. */
+bool xlm_assignments_save(const xlm_assignments *assignments, xlm_store *store, GError **error);
+
+/* Is a sentence held out although it is not drawn, or in neither split? The number of all such digests. */
+bool xlm_assignments_is_listed(const xlm_assignments *assignments, uint64_t digest);
+uint64_t xlm_assignments_listed(const xlm_assignments *assignments);
 
 xlm_assignment xlm_assignments_of_sentence(const xlm_assignments *assignments, uint64_t digest);
 /* The split of a pair: neither, unless both sides are assigned alike. */

@@ -21,6 +21,7 @@ subwords_sources = \
 	src/subwords/tokenizer_print.c src/subwords/tokenizer_print.h \
 	src/subwords/vocabulary.c src/subwords/vocabulary.h \
 	src/subwords/vocabulary_change.c src/subwords/vocabulary_change.h \
+	src/subwords/vocabulary_join.c src/subwords/vocabulary_join.h \
 	src/subwords/vocabulary_store.c \
 	src/subwords/word_store.c src/subwords/word_store.h \
 	src/subwords/wordpiece.c

@@ -32,6 +32,10 @@ static const xlm_program program = {
         "--like FILE prepares text for an existing model: vocabulary, codes and languages are FILE's, with their ids, and\n"
         "counts are those of the new text. A new language gets an id after FILE's. Text of a synthetic language of FILE is\n"
         "derived anew, by the same steps.\n\n"
+        "--append FILE adds text to a corpus: the new one has FILE's sentences and then the new ones, as if all had been\n"
+        "prepared together, with FILE's vocabulary, word splitting, seed and share of held-out text. What FILE holds out or\n"
+        "leaves out stays so, and the new text is treated alike. Sentences of FILE's training text that new pairs hold out, or\n"
+        "make translations of held-out sentences, are left out. FILE does not change.\n\n"
         "--tokenizer DIR splits text like the tokenizer of a published model, and keeps its ids: WordPiece (vocab.txt),\n"
         "SentencePiece (*.model), byte-level BPE or that of XLM (vocab.json and merges.txt), or one of these, except XLM's, as\n"
         "tokenizer.json.\n\n"
@@ -53,6 +57,7 @@ static const xlm_program program = {
         "  xlm_prep --mono en=tok.en --words space --held-out 0 --bpe 8000 --write-codes codes\n"
         "  xlm_prep --codes codes --segment tok.en bpe.en\n"
         "  xlm_prep --like run1/latest --mono sw=wiki.sw --add-subwords 4000 -o sw.h5\n"
+        "  xlm_prep --append corpus.h5 --mono en=news.en.gz -o larger.h5\n"
         "  xlm_prep --tokenizer bert-base-multilingual-cased --mono sw=wiki.sw -o sw.h5\n"
         "  xlm_prep --mono en=wiki.en --derive xx=en:invert,transliterate --bpe 40000 --write-twins twins -o made.h5\n"
         "  xlm_prep --mono en=train.conllu.gz --derive fr_en=en:syntax=fr@N.orm.gz+fr@V.orm.gz,transliterate --words space \\\n"
@@ -68,12 +73,12 @@ static struct {
     char *bad_lines, *words;
     gboolean lower, segment, derive_conllu;
     gint64 min_count, max_vocabulary, seed, add_subwords;
-    char *like, *tokenizer;
+    char *like, *tokenizer, *append;
     double alpha, held_out, shared;
     char *scratch, *vocabulary, *output, *write_segmenter, *write_vocabulary, *write_twins;
     xlm_prep_options *options; /* that options of segmenters are stored in directly */
 } given = {.add_subwords = G_MAXINT64,
-          .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = 0.01};
+          .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = -G_MAXDOUBLE, .seed = G_MININT64};
 
 /* OUT of the arguments IN OUT. */
 static bool writes(int argument) { return argument == 2 && (given.segment || given.derive_conllu); }
@@ -106,6 +111,9 @@ static const GOptionEntry subword_options[] = {
     {"like", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.like,
      "take vocabulary, codes, word splitting and languages from a checkpoint or another corpus, for [train] start; text may be "
      "in more languages", "FILE"},
+    {"append", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.append,
+     "add the text to a corpus: -o gets its sentences, which are copied, and the new ones, with its vocabulary, codes, word "
+     "splitting and rule of held-out sentences; text may be in more languages", "FILE"},
     {"tokenizer", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.tokenizer,
      "take the vocabulary of a published tokenizer, with its ids and its rules: a directory with tokenizer.json, or vocab.txt of "
      "BERT, ..., or one of these files", "DIR"},
@@ -208,6 +216,20 @@ static bool parse(int *argc, char ***argv, GError **error)
     return xlm_program_parse(&program, groups, argc, argv, error);
 }
 
+/* Held-out sentences are drawn like those of the corpus to which text is added. */
+static bool take_split(xlm_prep_options *options, GError **error)
+{
+    const xlm_appended *append = options->append;
+    options->held_out = given.held_out != -G_MAXDOUBLE ? given.held_out : append != NULL ? append->held_out : 0.01;
+    options->seed = given.seed != G_MININT64 ? given.seed : append != NULL ? append->seed : 0;
+    if (append != NULL && options->held_out != append->held_out)
+        return xlm_error_set(error, EX_USAGE, "--held-out=%g: %s holds out a share of %g, and so does what is added; leave it "
+                             "out", options->held_out, given.append, append->held_out);
+    return append == NULL || options->seed == append->seed ||
+           xlm_error_set(error, EX_USAGE, "--seed=%" G_GINT64_FORMAT ": %s was made with the seed %" G_GINT64_FORMAT
+                         ", which holds for what is added; leave it out", options->seed, given.append, append->seed);
+}
+
 static bool take_numbers(xlm_prep_options *options, GError **error)
 {
     if (!xlm_program_is_in("add-subwords", given.add_subwords, 1, G_MAXINT64, error) ||
@@ -220,10 +242,8 @@ static bool take_numbers(xlm_prep_options *options, GError **error)
     if (given.alpha != -G_MAXDOUBLE && xlm_prep_segmenter(options, &cls)->amount == 0 && given.add_subwords == G_MAXINT64)
         return xlm_error_set(error, EX_USAGE, "--alpha is for learning; use it with --bpe, --unigram or --add-subwords");
     options->alpha = given.alpha == -G_MAXDOUBLE ? 0.5 : given.alpha;
-    options->held_out = given.held_out;
     options->shared = given.shared;
-    options->seed = given.seed;
-    return true;
+    return take_split(options, error);
 }
 
 /* rest: the n arguments that are not options. */
@@ -253,10 +273,10 @@ static bool take_words(xlm_prep_options *options, GError **error)
     if (given.tokenizer != NULL && (given.words != NULL || given.lower))
         return xlm_error_set(error, EX_USAGE, "%s cannot be combined with --tokenizer, which has its own rules; leave it out",
                              given.words != NULL ? "--words" : "--lower");
-    if (given.like != NULL && (given.words != NULL || given.lower))
-        return xlm_error_set(error, EX_USAGE, "%s cannot be combined with --like, since %s sets how words are found; leave it "
-                             "out", given.words != NULL ? "--words" : "--lower", given.like);
-    if (given.like != NULL || given.tokenizer != NULL)
+    if (options->like != NULL && given.tokenizer == NULL && (given.words != NULL || given.lower))
+        return xlm_error_set(error, EX_USAGE, "%s cannot be combined with %s, since %s sets how words are found; leave it "
+                             "out", given.words != NULL ? "--words" : "--lower", options->like_option, options->like_path);
+    if (options->like != NULL)
         return true;
     const xlm_segmenter_class *cls;
     xlm_prep_segmenter(options, &cls);
@@ -313,15 +333,18 @@ static bool take_each(xlm_prep_options *options, char *const *values,
 
 static bool take_options(xlm_prep_options *options, int n, char *const *rest, GError **error)
 {
-    if (given.like != NULL && given.tokenizer != NULL)
-        return xlm_error_set(error, EX_USAGE, "--like and --tokenizer both set a vocabulary; use one of the two");
-    if ((given.like != NULL && !xlm_prep_set_like(options, given.like, error)) ||
+    if ((given.like != NULL) + (given.tokenizer != NULL) + (given.append != NULL) > 1)
+        return xlm_error_set(error, EX_USAGE, "--like, --tokenizer and --append each set a vocabulary; use one of them");
+    if ((given.append != NULL && !xlm_prep_set_append(options, given.append, error)) ||
+        (given.like != NULL && !xlm_prep_set_like(options, given.like, error)) ||
         (given.tokenizer != NULL && !xlm_prep_set_tokenizer(options, given.tokenizer, error)) ||
         !take_each(options, given.monolingual, xlm_prep_add_monolingual, error) ||
         !take_each(options, given.parallel, xlm_prep_add_parallel, error) ||
         !take_each(options, given.made, xlm_prep_add_synthetic, error) ||
         !take_each(options, given.scripts, xlm_prep_add_script, error) || !check_rules_are_used(options, error))
         return false;
+    if (options->append != NULL)
+        xlm_prep_match_pairs(options);
     options->vocabulary = g_strdup(given.vocabulary);
     options->scratch = g_strdup(given.scratch);
     options->output = g_strdup(given.output);

@@ -160,8 +160,15 @@ static void *open_work(const char *path, char *const *overrides, GError **error)
 static bool run(const xlm_comm *comm, void *data, xlm_run_options options, bool *interrupted, GError **error)
 {
     const work *w = data;
+    uint64_t digest = 0;
+    GError *failure = NULL;
+    if (comm->rank == 0)
+        xlm_corpus_text_digest(w->corpus, &digest, &failure);
+    if (!xlm_comm_agree_on(comm, failure, error))
+        return false;
+    xlm_comm_broadcast(comm, 0, &digest, sizeof digest);
     const xlm_training_data text = {
-        .vocabulary = xlm_corpus_vocabulary(w->corpus), .digest = xlm_corpus_digest(w->corpus),
+        .vocabulary = xlm_corpus_vocabulary(w->corpus), .digest = xlm_corpus_digest(w->corpus), .text_digest = digest,
         .input = xlm_stream_text(w->corpus),
         .validation = w->dev != NULL ? xlm_dev_translations_plan(w->dev) : (xlm_planned_validation){.data = NULL},
     };

@@ -76,8 +76,60 @@ logged made.log xlm_prep --like made.h5 --mono en=text.en --derive ww=en:invert 
     fail "another synthetic language: $(h5dump -g /vocabulary/made more.h5 | head)"
 cmp <(words made.h5) <(words more.h5) || fail "a synthetic language without letters of its own changes the vocabulary"
 
+# ---- text added to a corpus, with a new language and pairs that hold out some of its training text, as if prepared together ----
+head -n 350 text.en >old.en
+head -n 350 text.xx >old.xx
+tail -n 250 text.en >new.en
+{ head -n 100 text.en; tail -n 60 old.en; } >more.en
+{ tail -n 100 text.xx; head -n 60 old.xx; } >more.xx
+for l in en xx; do cat old.$l more.$l >both.$l; done
+split=(--held-out 0.1 --seed 3)
+logged old.log xlm_prep --like corpus.h5 --mono en=old.en --mono xx=old.xx --para en-xx=old.en,old.xx "${split[@]}" -o old.h5
+logged together.log xlm_prep --like corpus.h5 --mono en=old.en,new.en --mono xx=old.xx --mono yy=text.yy \
+    --para en-xx=both.en,both.xx "${split[@]}" -o together.h5
+sum=$(sha256sum <old.h5)
+for n in 1 3; do
+    logged append.log ranks $n xlm_prep --append old.h5 --mono en=new.en --mono yy=text.yy --para xx-en=more.xx,more.en \
+        -o appended-$n.h5
+    for group in train vocabulary languages assigned; do same /$group together.h5 appended-$n.h5; done
+    same /held_out appended-1.h5 appended-$n.h5
+done
+[ "$sum" = "$(sha256sum <old.h5)" ] || fail "the corpus to which text was added has changed"
+grep -q 'old.h5: [1-9][0-9]* sentences of its training text are left out' append.log ||
+    fail "nothing is left out: $(cat append.log)"
+strings /inputs appended-1.h5 >inputs.txt
+grep -q '^corpus.h5: ' inputs.txt && grep -q '^old.h5: ' inputs.txt && [ "$(grep -c '^old.en: ' inputs.txt)" -eq 2 ] &&
+    h5dump -a /command appended-1.h5 | tr '\n' ' ' | grep -q 'like corpus.h5.*xlm_prep --append old.h5' ||
+    fail "provenance: $(cat inputs.txt)"
+# What is held out is held out together too, and the sentences of old.h5 come first; nothing of it is in the training text.
+for file in old appended-1 together; do decode $file.h5 held_out en | tr -d ' ' >held-$file.txt; done
+decode appended-1.h5 train en | tr -d ' ' | sort -u >train.txt
+[ -z "$(sort -u held-appended-1.txt | comm -12 - train.txt)" ] || fail "held-out sentences are in the training text"
+[ -z "$(sort -u held-together.txt | comm -13 - <(sort -u held-appended-1.txt))" ] && [ -s held-old.txt ] ||
+    fail "sentences are held out that are not when all is prepared together"
+[ -z "$(sort -u held-appended-1.txt | comm -13 - <(sort -u held-old.txt))" ] ||
+    fail "held-out sentences of the old corpus are lost"
+# A synthetic language goes on.
+logged made.log xlm_prep --like made.h5 --mono en=text.en,some.en --derive zz=en:$steps -o together.h5
+logged made.log xlm_prep --append made.h5 --mono en=some.en --derive zz=en:$steps -o appended.h5
+for group in train held_out vocabulary; do same /$group together.h5 appended.h5; done
+
 # ---- options that cannot be combined with it ----
 mkdir none
+add=(xlm_prep --append old.h5 --mono en=new.en -o none/c.h5)
+for option in --bpe=50 --codes=text.en --add-subwords=5 --words=space --lower; do
+    refuse 64 "${option%%=*} cannot be combined with --append" "${add[@]}" $option
+done
+refuse 64 'seed=4: old.h5 was made with the seed 3' "${add[@]}" --seed 4
+refuse 64 'held-out=0.2: old.h5 holds out a share of 0.1' "${add[@]}" --held-out 0.2
+refuse 64 'each set a vocabulary' "${add[@]}" --like corpus.h5
+refuse 64 'append makes a new corpus of old.h5' xlm_prep --append old.h5 --mono en=new.en --write-vocab none/v
+refuse 64 'names of corpora have no commas' xlm_prep --append old.h5,made.h5 --mono en=new.en -o none/c.h5
+expect 64 'old.h5: is both input and output' xlm_prep --append old.h5 --mono en=new.en -o old.h5
+gzip -dc "$XLM_SOURCE/tests/cli/old_files/corpus.h5.gz" >earlier.h5
+refuse 65 'earlier.h5: was made by an earlier version' xlm_prep --append earlier.h5 --mono en=new.en -o none/c.h5
+head -c 9000 old.h5 >cut.h5
+refuse 65 'cut.h5: ' xlm_prep --append cut.h5 --mono en=new.en -o none/c.h5
 like=(--like corpus.h5 --mono en=text.en -o none/c.h5)
 for option in --bpe=50 --codes=text.en --vocab=text.en --min-count=2 --max-vocab=9 --shared=0.5 --words=icu --words=space \
     --lower; do

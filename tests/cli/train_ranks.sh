@@ -51,6 +51,22 @@ for order in true false; do
     grep -q 'resumed from .* at step 40' "to-$order.log" || fail "the other order does not resume: $(cat "to-$order.log")"
 done
 steps=40
+# A corpus in two files gives the bits of the one that has all the text, and a run goes on with either, but not in another order.
+files=(--set train.corpus=a.h5,b.h5)
+for l in en xx; do split -l 350 "text.$l" "half.$l."; done
+logged a.log xlm_prep --like corpus.h5 --mono en=half.en.aa --mono xx=half.xx.aa --para en-xx=half.en.aa,half.xx.aa \
+    --held-out 0.1 -o a.h5
+logged b.log xlm_prep --like corpus.h5 --mono xx=half.xx.ab --mono en=half.en.ab --para xx-en=half.xx.ab,half.en.ab \
+    --held-out 0.1 -o b.h5
+run files 4 "${files[@]}"
+same_bits one files
+cp -r one to-files
+steps=41
+run to-files 1 "${files[@]}"
+grep -q 'resumed from .* at step 40' to-files.log || fail "a run does not resume with two files: $(cat to-files.log)"
+expect 65 'does not fit the job: its corpus has other text, or the same files in another order' ranks 1 xlm_train job.conf \
+    --set train.output=files --set train.steps=41 --set train.corpus=b.h5,a.h5
+steps=40
 # It must be possible to fail: another seed gives other bits.
 run seed 1 --set train.seed=2
 [ "$(digest one/latest)" != "$(digest seed/latest)" ] || fail "another seed gave the same parameters"

@@ -75,7 +75,7 @@ fuzz: all $(fuzz_targets)
 # make fuzz-messages: errors of readers that no replayed input reaches, messages.sh.
 READERS = src/aligners/aligner_model.c src/aligners/alignment_file.c src/aligners/links.c src/aligners/sentence_pairs.c \
 	src/retrieval/analogies.c src/maps/map.c src/vectors/named_vectors.c src/vectors/numbered_sentences.c \
-	src/retrieval/scored_pairs.c src/vectors/vector_rows.c src/corpus/corpus.c src/foreign/safetensors.c \
+	src/retrieval/scored_pairs.c src/vectors/vector_rows.c src/corpus/corpus_file.c src/foreign/safetensors.c \
 	src/lexicon/cooccurrence.c src/lexicon/dictd.c src/lexicon/dictionary.c src/lexicon/entries.c \
 	src/report/results.c src/report/sections_pictures.c src/store/store_attribute.c src/store/store_digest.c \
 	src/store/store_file.c src/store/store_open.c src/store/store_read.c src/synthetic/order_weights.c src/tasks/labelled_text.c \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # xlm-mpi: list the errors of readers that no replayed input reaches. SPDX-License-Identifier: GPL-3.0-or-later
 #
-#   make fuzz-messages [READERS='src/corpus/corpus.c'] [FUZZ='corpus'] [MESSAGE_TESTS='tests/unit/corpus_test']
+#   make fuzz-messages [READERS='src/corpus/corpus_file.c'] [FUZZ='corpus'] [MESSAGE_TESTS='tests/unit/corpus_test']
 #
 # The readers are compiled once more for gcov, the library is linked with them in a directory of its own, and the targets are run
 # on their seeds, regressions and cases. A line that makes an error and was never executed is printed, and how many there are.

@@ -95,6 +95,116 @@ static void digest_is_of_vocabulary_and_languages(void **state)
     xlm_corpus_close(b);
 }
 
+/* ---- several files ---- */
+
+static const int more_en[] = {2, 1, 3}, more_de[] = {6, 1};
+static const int64_t more_links[] = {2, 0, 1, 1};
+static int32_t later(int language, int64_t index) { return token_at(language, index + 500); }
+static const corpus_plan more = {
+    .text = {[XLM_TRAIN] = {[EN] = {3, 1, more_en}, [DE] = {2, 1, more_de}, [FR] = {1, 0, held_lengths}}},
+    .pairs = {[XLM_TRAIN] = {{EN, DE, 2, more_links}}}, .token = later};
+
+/* The corpus of two plans. */
+static xlm_corpus *join(const corpus_plan *a, const corpus_plan *b, GError **error)
+{
+    char *paths[] = {write_corpus(a), write_corpus(b), NULL}, *path = g_strjoinv(" , ", paths);
+    xlm_corpus *corpus = xlm_corpus_open(path, error);
+    remove_corpus(paths[0]);
+    remove_corpus(paths[1]);
+    g_free(path);
+    return corpus;
+}
+
+static void texts_are_joined(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    xlm_corpus *corpus = join(&plan, &more, &error);
+    must(corpus != NULL, error);
+    int n;
+    const xlm_corpus_text *texts = xlm_corpus_texts(corpus, XLM_TRAIN, &n), *en = &texts[0];
+    assert_int_equal(n, 4);
+    assert_string_equal(texts[2].language, "fr");
+    assert_int_equal(en->sentences, 7);
+    assert_int_equal(en->monolingual_sentences, 3);
+    assert_int_equal(en->tokens, 20);
+    /* The first file's 3 and 5, the second's 2; then those of pairs, 2 and 4, 1 and 3. */
+    static const uint64_t expected[] = {0, 3, 8, 10, 12, 16, 17, 20};
+    static const int64_t begins[] = {0, 500, 8, 502}, ends[] = {8, 502, 14, 506}; /* their tokens, which count up */
+    int32_t all[20], one;
+    for (int part = 0, i = 0; part < 4; part++)
+        for (int64_t t = begins[part]; t < ends[part]; t++)
+            all[i++] = token_at(EN, t);
+    for (int64_t first = 0; first < 8; first++)
+        for (int64_t last = first; last < 8; last++) {
+            uint64_t offsets[8];
+            int32_t ids[20];
+            must(xlm_corpus_read_offsets(corpus, en, first, last - first + 1, offsets, &error), error);
+            assert_memory_equal(offsets, expected + first, (size_t)(last - first + 1) * sizeof *offsets);
+            const int64_t tokens = (int64_t)(expected[last] - expected[first]);
+            must(xlm_corpus_read_tokens(corpus, en, (int64_t)expected[first], tokens, ids, &error), error);
+            assert_memory_equal(ids, all + expected[first], (size_t)tokens * sizeof *ids);
+        }
+    assert_false(xlm_corpus_read_tokens(corpus, en, 20, 1, &one, &error));
+    g_clear_error(&error);
+    for (int i = XLM_SPECIALS; i < VOCABULARY; i++)
+        assert_int_equal(xlm_vocabulary_counts(xlm_corpus_vocabulary(corpus))[i], 2 * (2 * SUBWORDS - (i - XLM_SPECIALS)));
+    xlm_corpus_close(corpus);
+}
+
+static void links_are_renumbered(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    xlm_corpus *corpus = join(&plan, &more, &error);
+    must(corpus != NULL, error);
+    const xlm_corpus_pairs *pairs = xlm_corpus_find_pairs(corpus, XLM_TRAIN, "en-de", NULL);
+    assert_string_equal(pairs->name, "de-en");
+    static const int64_t expected[] = {3, 1, 2, 3, 1, 6, 4, 5};
+    for (int64_t first = 0; first < 4; first++) {
+        int64_t links[8];
+        must(xlm_corpus_read_links(corpus, pairs, first, 4 - first, links, &error), error);
+        assert_memory_equal(links, expected + 2 * first, (size_t)(8 - 2 * first) * sizeof *links);
+    }
+    assert_int_equal(pairs->pairs, 4);
+    assert_int_equal(xlm_corpus_find_pairs(corpus, XLM_HELD_OUT, "de-en", NULL)->pairs, 1);
+    xlm_corpus_close(corpus);
+}
+
+static void digest_knows_the_order(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    xlm_corpus *corpora[] = {join(&plan, &more, &error), join(&plan, &more, &error), join(&more, &plan, &error)};
+    uint64_t digest[3];
+    for (int i = 0; i < 3; i++) {
+        must(corpora[i] != NULL, error);
+        must(xlm_corpus_text_digest(corpora[i], &digest[i], &error), error);
+        xlm_corpus_close(corpora[i]);
+    }
+    assert_int_equal(digest[0], digest[1]);
+    assert_int_not_equal(digest[0], digest[2]);
+}
+
+static void strangers_are_not_joined(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    corpus_plan other = more;
+    static const xlm_special_tokens later_ids = {.id = {1, 2, 3, 4, 5}, .distinct = 5, .ascending = {1, 2, 3, 4, 5}};
+    other.specials = &later_ids;
+    assert_null(join(&plan, &other, &error));
+    must_say(g_steal_pointer(&error), EX_DATAERR, "its subword 0 is `w0000`, there it is `<s>`; prepare");
+    char *path = write_corpus(&plan), *twice = g_strconcat(path, ",", path, NULL), *empty = g_strconcat(path, ",", NULL);
+    assert_null(xlm_corpus_open(twice, &error));
+    must_say(g_steal_pointer(&error), EX_USAGE, "is given twice");
+    assert_null(xlm_corpus_open(empty, &error));
+    must_say(g_steal_pointer(&error), EX_USAGE, "the name of a corpus is empty");
+    g_free(empty);
+    g_free(twice);
+    remove_corpus(path);
+}
+
 /* ---- damage ---- */
 
 static void set_number(hid_t file, const char *group, const char *name, int64_t value)
@@ -245,6 +355,10 @@ int main(void)
         cmocka_unit_test(finds_pairs_in_either_order),
         cmocka_unit_test(reads_any_part),
         cmocka_unit_test(digest_is_of_vocabulary_and_languages),
+        cmocka_unit_test(texts_are_joined),
+        cmocka_unit_test(links_are_renumbered),
+        cmocka_unit_test(digest_knows_the_order),
+        cmocka_unit_test(strangers_are_not_joined),
         cmocka_unit_test(damage_is_named),
         cmocka_unit_test(hostile_headers_are_refused),
         cmocka_unit_test(hostile_numbers_are_refused),

@@ -11,6 +11,7 @@
 #include "files/files.h"
 #include "gemm/gemm.h"
 #include "model/checkpoint_names.h"
+#include "run/measures.h"
 
 static const char HEADER[] = "step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,"
                              "gradient_norm,tokens,seconds,score\n";
@@ -38,8 +39,8 @@ struct xlm_report {
     int64_t run_steps, run_tokens;
     double last_step_at;
     score held_out;  /* weighted sum of the objectives' losses */
-    score validated; /* the first measure of the validation */
-    const char *validated_name;
+    score validated; /* what checkpoints are compared by */
+    char *validated_name;
 };
 
 /* Rows up to and with `step` of an earlier run's file; NULL when there is none. */
@@ -139,6 +140,7 @@ void xlm_report_close(xlm_report *report)
     g_free(report->objective_loss);
     g_free(report->objective_steps);
     g_free(report->metric);
+    g_free(report->validated_name);
     g_free(report);
 }
 
@@ -329,17 +331,12 @@ void xlm_report_profile(xlm_profile *profile, const char *arithmetic, const xlm_
                      100 * (1 - MIN(x->waited / x->seconds, 1)));
 }
 
-/* The weighted sum of the objectives' losses over all languages; rows: of an evaluation. */
 static void note_held_out(xlm_report *r, const xlm_evaluation *rows, int n)
 {
-    double loss = 0;
-    int objectives = 0;
-    for (int i = 0; i < n; i++)
-        if (rows[i].language < 0 && rows[i].metric == NULL) {
-            loss += xlm_loss_weight_at(&r->of.job->objective[rows[i].objective].weight, r->of.progress->step) * rows[i].loss;
-            objectives++;
-        }
-    if (objectives == 0)
+    const xlm_measured measured = {.job = r->of.job, .vocabulary = r->of.vocabulary, .step = r->of.progress->step, .rows = rows,
+                                   .n = n};
+    double loss;
+    if (!xlm_measured_total(&measured, &loss))
         return;
     r->held_out.last = loss;
     r->held_out.last_step = r->of.progress->step;
@@ -374,8 +371,10 @@ void xlm_report_summary(const xlm_report *report)
                     progress->step == c->steps ? "finished" : "stopped", r->run_steps,
                     xlm_log_time(xlm_clock() - r->opened_at, took), xlm_log_count((double)r->run_tokens, tokens),
                     xlm_log_count((double)r->run_tokens / MAX(r->run_seconds, 1e-9), rate));
-    append_score(line, "held-out loss", &r->held_out, progress->step);
-    append_score(line, r->validated_name, &r->validated, progress->step);
+    const bool same = g_strcmp0(r->validated_name, "loss") == 0; /* which is the held-out loss */
+    if (!same)
+        append_score(line, "held-out loss", &r->held_out, progress->step);
+    append_score(line, same ? "held-out loss" : r->validated_name, &r->validated, progress->step);
     if (progress->saved == progress->step)
         g_string_append_printf(line, "; checkpoint %s", path);
     xlm_log_info("%s", line->str);
@@ -440,13 +439,25 @@ void xlm_report_measures(xlm_report *report, const xlm_validation *validation, c
 {
     if (report->metrics == NULL)
         return;
-    const xlm_measure *first = &g_array_index(measures, xlm_language_measure, 0).measure;
-    const xlm_run_progress *progress = report->of.progress;
-    report->validated_name = first->name;
-    report->validated = (score){.last = first->value, .last_step = progress->step, .best = progress->best.score,
-                                .best_step = (int64_t)progress->best.step};
     g_autofree char *when = g_strdup_printf("step %" G_GINT64_FORMAT, report->of.progress->step);
     write_measures(report, validation->split, validation, when, measures, best);
+}
+
+void xlm_report_score(xlm_report *report, const char *name, double score_now, bool best, bool line)
+{
+    const xlm_run_progress *progress = report->of.progress;
+    if (report->metrics == NULL)
+        return;
+    report->validated = (score){.last = score_now, .last_step = progress->step, .best = progress->best.score,
+                                .best_step = (int64_t)progress->best.step};
+    g_free(report->validated_name);
+    report->validated_name = g_strdup(name);
+    if (!line)
+        return;
+    g_autofree char *other = progress->best.step > 0 ? g_strdup_printf("  (best %.4f at step %.0f)", progress->best.score,
+                                                                       progress->best.step) : NULL;
+    xlm_log_info("chosen by %s, step %" G_GINT64_FORMAT ": %.4f%s", name, progress->step, score_now,
+                 best ? "  (best so far)" : other != NULL ? other : "");
 }
 
 void xlm_report_mean(xlm_report *report, const xlm_validation *validation, const GArray *measures, int64_t n)

@@ -3,6 +3,7 @@
 #include "program/job_program.h"
 #include "run/check_gradients.h"
 #include "run/dev_translations.h"
+#include "run/measures.h"
 #include "run/plan.h"
 
 static const xlm_program program = {
@@ -26,11 +27,11 @@ static const xlm_program program = {
         "  OUTPUT/checkpoint-STEP.h5  model, optimiser and vocabulary after STEP updates; h5dump shows them\n"
         "  OUTPUT/latest              link to the newest checkpoint\n"
         "  OUTPUT/job.conf            all keys of the run, defaults included\n"
-        "  OUTPUT/best                with [evaluate]: link to the checkpoint with the best translations\n"
+        "  OUTPUT/best                with [evaluate]: link to the checkpoint that is the best by its choose_by\n"
         "  OUTPUT/metrics.csv         losses, perplexities, scores and times of the run\n"
-        "  OUTPUT/translations.tsv    with [evaluate]: the newest translations of some held-out pairs, beside their references\n"
-        "  OUTPUT/best-translations.tsv  with [evaluate]: the same of OUTPUT/best\n"
-        "  OUTPUT/attention-*.h5      with [evaluate]: what the decoder attended to in them, for xlm_report\n",
+        "  OUTPUT/translations.tsv    with [evaluate] translate: the newest translations of some held-out pairs, beside their references\n"
+        "  OUTPUT/best-translations.tsv  with [evaluate] translate: the same of OUTPUT/best\n"
+        "  OUTPUT/attention-*.h5      with [evaluate] translate: what the decoder attended to in them, for xlm_report\n",
     .environment =
         "  XLM_PLUGIN_PATH    folders, separated by colons, that are searched for objectives first\n",
     .exit_codes =
@@ -165,8 +166,17 @@ static bool run(const xlm_comm *comm, void *data, xlm_run_options options, bool 
         .input = xlm_stream_text(w->corpus),
         .validation = w->dev != NULL ? xlm_dev_translations_plan(w->dev) : (xlm_planned_validation){.data = NULL},
     };
-    const xlm_validation validation = w->dev != NULL ? xlm_dev_translations_validation(w->dev) : (xlm_validation){.data = NULL};
-    options.validation = w->dev != NULL ? &validation : NULL;
+    const xlm_evaluate_config *c = &w->job->evaluate;
+    xlm_validation validation = w->dev != NULL ? xlm_dev_translations_validation(w->dev) : (xlm_validation){.split = "held_out"};
+    g_autofree char *settings = c->given ? xlm_measures_settings(w->job, c->choose_by) : NULL;
+    validation.losses = true;
+    validation.choose_by = c->choose_by;
+    validation.settings = settings;
+    validation.older = w->dev != NULL && g_strcmp0(c->choose_by[0], xlm_evaluate_metrics[c->metric]) == 0;
+    validation.state = XLM_CHECKPOINT_BEST_HELD_OUT;
+    validation.of = XLM_CHECKPOINT_BEST_HELD_OUT_OF;
+    validation.patience = c->patience;
+    options.validation = c->given ? &validation : NULL;
     options.check_gradients = given.check_gradients;
     options.check_only = given.check_only;
     return given.plan ? plan(comm, w->job, &text, error) : xlm_run(comm, w->job, &text, &options, interrupted, error);

@@ -96,7 +96,8 @@ static xlm_curve *get_curve(xlm_curves *curves, const row *r, int column)
     *c = (xlm_curve){.name = g_strdup(name), .split = g_strdup(r->split), .objective = g_strdup(r->objective),
                      .language = g_strdup(r->language), .quantity = titles[column],
                      .detail = of_one || (column >= RATE && column <= SECONDS),
-                     .more = column == ACCURACY || (column == SCORE && xlm_measure_rises(r->objective)), .every_step = r->training,
+                     .more = column == ACCURACY || (column == SCORE && xlm_measure_rises(r->objective)),
+                     .every_step = r->training,
                      .points = g_array_new(FALSE, FALSE, sizeof(xlm_curve_point))};
     g_ptr_array_add(curves->curves, c);
     g_hash_table_insert(curves->names, c->name, c);

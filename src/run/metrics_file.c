@@ -143,7 +143,8 @@ void xlm_metrics_file_step(xlm_metrics_file *file, int64_t step, const xlm_step_
 void xlm_metrics_file_loss(xlm_metrics_file *file, int64_t step, const char *split, const char *objective, const char *language,
                            int64_t terms, double loss, double perplexity, double accuracy)
 {
-    fprintf(file->rows, "%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT ",%.10g,", step, split, objective, language, terms, loss);
+    fprintf(file->rows, "%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT ",%.10g,", step, split, objective, language, terms,
+            loss);
     add_event(file, step, split, objective, "loss", language, loss);
     if (isnan(perplexity)) {
         fputs(",,,,,,\n", file->rows);

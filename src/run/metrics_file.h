@@ -1,7 +1,7 @@
 /* xlm-mpi: the numbers of a run in files: metrics.csv, and events for TensorBoard. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * metrics.csv in the output directory has the rows that run/report.h describes. With [train] tensorboard the same numbers are in a
- * file of events (run/events.h), with the names SPLIT/OBJECTIVE/QUANTITY and SPLIT/OBJECTIVE/QUANTITY/LANGUAGE; SPLIT/MEASURE and
+ * metrics.csv in the output directory has the rows that run/report.h describes. With [train] tensorboard the same numbers are in
+ * a file of events (run/events.h), with the names SPLIT/OBJECTIVE/QUANTITY and SPLIT/OBJECTIVE/QUANTITY/LANGUAGE; SPLIT/MEASURE and
  * SPLIT/MEASURE/LANGUAGE for measures. Languages "all" and "mean" are left out of names. */
 #ifndef XLM_RUN_METRICS_FILE_H
 #define XLM_RUN_METRICS_FILE_H
@@ -15,7 +15,8 @@ typedef struct xlm_metrics_file xlm_metrics_file;
 xlm_metrics_file *xlm_metrics_file_open(const char *output, const char *events, bool resumed, int64_t step, GError **error);
 /* Flush and close. NULL is allowed. */
 void xlm_metrics_file_close(xlm_metrics_file *file);
-/* Write what was recorded so far to the files. An error of writing (a full disk), or a file that was removed, is a warning, once. */
+/* Write what was recorded so far to the files. An error of writing (a full disk), or a file that was removed, is a warning,
+ * once. */
 void xlm_metrics_file_flush(xlm_metrics_file *file);
 
 /* The whole of a training step. */

@@ -107,7 +107,8 @@ static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
     xlm_metrics_file_step(r->metrics, step, &total);
     for (int k = 0; k < job->objectives; k++)
         if (s->terms[k] > 0)
-            xlm_metrics_file_loss(r->metrics, step, "train", job->objective[k].name, "", s->terms[k], s->objective_loss[k], NAN, NAN);
+            xlm_metrics_file_loss(r->metrics, step, "train", job->objective[k].name, "", s->terms[k],
+                                  s->objective_loss[k], NAN, NAN);
     for (int k = 0; k < job->objectives; k++)
         if (xlm_loss_weight_changes(&job->objective[k].weight))
             xlm_metrics_file_metric(r->metrics, step, "train", job->objective[k].name, "weight", "", s->terms[k],

@@ -433,14 +433,16 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *
     r.scoring = (xlm_scoring){.comm = comm, .job = job, .vocabulary = data->vocabulary, .validation = validation,
                               .engine = r.engine, .progress = &r.progress, .members = r.members};
     const xlm_resume_setup resume = {.comm = comm, .job = job, .resume = options->resume, .file = options->resume_file,
-                                     .trains = trains(options), .validates = validation != NULL, .best_of = xlm_scoring_digest(validation),
+                                     .trains = trains(options), .validates = validation != NULL,
+                                     .best_of = xlm_scoring_digest(validation),
                                      .older = validation != NULL && validation->older,
                                      .members = max_members(&r) > 0 && validation->average_best ? r.members : NULL};
     xlm_run_size size = xlm_engine_size(r.engine);
     size.step_dump = options->dump_step != NULL;
     xlm_hardware_prepare(&r.hardware, (int)job->train.threads, comm->local_ranks);
     /* What the job names is checked before objectives are run to estimate memory. */
-    bool good = xlm_scoring_check(&r.scoring, error) && xlm_resume_check(&resume, data->vocabulary, error) && xlm_memory_check(comm, &size, &r.estimate, error);
+    bool good = xlm_scoring_check(&r.scoring, error) && xlm_resume_check(&resume, data->vocabulary, error) &&
+                xlm_memory_check(comm, &size, &r.estimate, error);
     if (good)
         print_memory(&r);
     if (good && options->dry_run) {

@@ -1,4 +1,4 @@
-/* xlm-mpi: evaluations of a run, and the score by which its checkpoints are compared. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: evaluations of a run, and the score that compares its checkpoints. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/scoring.h"
 
 #include <math.h>
@@ -83,7 +83,7 @@ bool xlm_scoring_begin(const xlm_scoring *scoring, GError **error)
     g_autofree xlm_evaluation *rows = NULL;
     xlm_measured measured = {.job = scoring->job, .vocabulary = scoring->vocabulary, .step = progress->step};
     double score;
-    /* A run that is resumed has no evaluation now. If it looks for the best anew, the measure is looked up in one all the same. */
+    /* A run that is resumed has no evaluation now. If it looks for the best anew, the measure is looked up in one. */
     if (!has_losses(scoring) || (!first && (!needs_losses(scoring) || progress->best.step > 0)))
         return true;
     if (!compute_losses(scoring, &rows, &measured.n, error))

@@ -1,8 +1,8 @@
-/* xlm-mpi: evaluations of a run, and the score by which its checkpoints are compared. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: evaluations of a run, and the score that compares its checkpoints. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * An evaluation computes losses on held-out text, other measures (run/validation.h), or both. The score is one of them, or the mean
- * of several (run/measures.h); the names say whether a higher or a lower one is better. A score that is not finite is never the
- * best, and counts as an evaluation without a better one.
+ * An evaluation computes losses on held-out text, other measures (run/validation.h), or both. The score is one of them, or the
+ * mean of several (run/measures.h); the names say whether a higher or a lower one is better. A score that is not finite is never
+ * the best, and counts as an evaluation without a better one.
  *
  * The best score and its step are in every checkpoint, with a digest of what it is the score of. A run that is resumed with other
  * measures or settings begins to look for the best anew. */
@@ -34,8 +34,8 @@ int64_t xlm_scoring_digest(const xlm_validation *validation);
 /* Collective. Before the first step: report losses on held-out text at step 0. EX_CONFIG: the run is to be compared by a measure
  * that they do not have. */
 bool xlm_scoring_begin(const xlm_scoring *scoring, GError **error);
-/* Collective. After a step at which an evaluation is due. hurried: there is little time; leave out what does not change the course
- * of the run. [out] best: the model is better than at any step before. */
+/* Collective. After a step at which an evaluation is due. hurried: there is little time; leave out what does not change the
+ * course of the run. [out] best: the model is better than at any step before. */
 bool xlm_scoring_evaluate(const xlm_scoring *scoring, bool hurried, bool *best, GError **error);
 /* Collective. Append what the validation measures, without a score. */
 bool xlm_scoring_measure(const xlm_scoring *scoring, GArray *measures, GError **error);

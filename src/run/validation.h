@@ -21,8 +21,8 @@ typedef struct xlm_language_measure {
     const char *language; /* NULL: the whole set */
 } xlm_language_measure;
 
-/* Measures the model during a run, by losses on held-out text, by measures of its own, or by both. Checkpoints are compared by one
- * score (run/scoring.h); `best` (checkpoint/checkpoint.h) points to the one with the best, the first of several. */
+/* Measures the model during a run, by losses on held-out text, by measures of its own, or by both. Checkpoints are compared by
+ * one score (run/scoring.h); `best` (checkpoint/checkpoint.h) points to the one with the best, the first of several. */
 typedef struct xlm_validation {
     /* Measure the model after `step` updates. Collective; the results are the same on all ranks. Append to measures (GArray of
      * xlm_language_measure), those of the whole set first. NULL: there are losses only. */

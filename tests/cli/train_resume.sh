@@ -174,20 +174,26 @@ for after in "$step" $((step - 1)); do
     # Its events are the rows, each once, in spite of the steps that the first run had made too.
     "$XLM_BUILD/tests/unit/events_test" again-events/* >events.txt || fail "events cannot be read"
     awk -F '\t|,' '
-        FILENAME == "events.txt" && $2 == "start" { for (key in found) { split(key, k, " "); if (k[2] >= $1 + 0) delete found[key] } }
-        FILENAME == "events.txt" { if ($2 != "start") { doubled += ($2 " " $1) in found; found[$2 " " $1] = $3 } next }
+        FILENAME == "events.txt" && $2 == "start" {
+            for (key in found) { split(key, k, " "); if (k[2] >= $1 + 0) delete found[key] }
+            next
+        }
+        FILENAME == "events.txt" { doubled += ($2 " " $1) in found; found[$2 " " $1] = $3; next }
         FNR == 1 { for (i = 1; i <= NF; i++) title[i] = $i; next }
         {
             for (i = 6; i <= NF; i++) {
                 name = $2 "/" $3 (title[i] == "score" ? "" : "/" title[i]) ($4 == "" || $4 == "all" ? "" : "/" $4) " " $1
                 if ($i == "") continue
                 d = $i - found[name]; n++
-                if (!(name in found) || d * d > $i * $i * (title[i] == "seconds" ? 1e-6 : 3e-11)) { print name, $i, found[name]; bad = 1 }
+                if (!(name in found) || d * d > $i * $i * (title[i] == "seconds" ? 1e-6 : 3e-11)) {
+                    print name, $i, found[name]
+                    bad = 1
+                }
                 delete found[name]
             }
         }
-        END { for (key in found) { print "no row: " key; bad = 1 } exit bad || doubled || n < 100 }' events.txt again/metrics.csv \
-        >differ || fail "events and rows differ: $(head -n 3 differ)"
+        END { for (key in found) { print "no row: " key; bad = 1 } exit bad || doubled || n < 100 }
+    ' events.txt again/metrics.csv >differ || fail "events and rows differ: $(head -n 3 differ)"
     rm -r again again-events
 done
 # Another measure: scores are not compared with those of the first one. An objective that takes no part yet has no score.

@@ -23,8 +23,8 @@ static void must(bool good, const char *what)
     exit(65);
 }
 
-/* CRC-32C by division: x^32 + x^28 + x^27 + x^26 + x^25 + x^23 + x^22 + x^20 + x^19 + x^18 + x^14 + x^13 + x^11 + x^10 + x^9 + x^8 +
- * x^6 + 1, bits of each byte from the lowest on. */
+/* CRC-32C by division by x^32 + x^28 + x^27 + x^26 + x^25 + x^23 + x^22 + x^20 + x^19 + x^18 + x^14 + x^13 + x^11 + x^10 + x^9 +
+ * x^8 + x^6 + 1, bits of each byte from the lowest on. */
 static uint32_t crc_by_division(const uint8_t *bytes, size_t n)
 {
     uint32_t remainder = UINT32_MAX;
@@ -75,7 +75,8 @@ static int next_field(const uint8_t **at, const uint8_t *end, int *encoding, uin
     }
     *encoding = (int)(key[0] & 7);
     *value = key[1];
-    must(*encoding == 0 || *encoding == 1 || *encoding == 5 || (*encoding == 2 && *value <= (uint64_t)(end - *at)), "an encoding");
+    must(*encoding == 0 || *encoding == 1 || *encoding == 5 || (*encoding == 2 && *value <= (uint64_t)(end - *at)),
+         "an encoding");
     return (int)(key[0] >> 3);
 }
 

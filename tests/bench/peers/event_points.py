@@ -1,7 +1,7 @@
 """xlm-mpi: compares events with metrics.csv. SPDX-License-Identifier: GPL-3.0-or-later
 
-event_points.py EVENTS METRICS: prints, between tabs, the number of points that TensorBoard's EventAccumulator finds in the directory,
-the number of values in the rows, how many points only one of them has or has twice, and the largest relative difference of two
+event_points.py EVENTS METRICS: prints, between tabs, the number of points that TensorBoard's EventAccumulator finds in the
+directory, the number of values in the rows, how many points only one of them has or has twice, and the largest relative difference of two
 values, but for what rounding in the rows explains.
 """
 import csv

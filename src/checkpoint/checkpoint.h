@@ -21,7 +21,8 @@
  *                              an example), options (a line `key = value` each)
  *   /task/labels               [n] strings; index = class, row of the head's weight
  *   /task/best                 [2] f64: the highest score on the development set so far, and the step that had it
- *   /translation/best          [2] f64: the same of translations of held-out pairs, if the job has [evaluate]
+ *   /translation/best          [2] f64: the same of what [evaluate] compares checkpoints by: translations, losses or others
+ *   /task/best_of, /translation/best_of   [1] i64: digest of the measure and the settings that this was the score with
  *   /task/averaged             [2 k] f64: with [tune] average = k, score and step of each checkpoint that the mean is of so
  *                              far, by step; zeros for those to come (checkpoint/checkpoint_mean.h)
  * Every dataset carries Fletcher-32 checksums; header_digest covers the rest.
@@ -42,14 +43,17 @@
 
 /* Name of the state with the highest score on the development set so far and its step. */
 #define XLM_CHECKPOINT_BEST "/task/best"
-/* The same for a run that is scored by its translations ([evaluate] in job/job.h); older checkpoints may not have it. */
-#define XLM_CHECKPOINT_BEST_TRANSLATION "/translation/best"
+/* The same for [evaluate] (job/job.h), which began with scores of translations; older checkpoints may not have it. */
+#define XLM_CHECKPOINT_BEST_HELD_OUT "/translation/best"
+/* Digests of what the scores of both are of; older checkpoints do not have them. */
+#define XLM_CHECKPOINT_BEST_OF "/task/best_of"
+#define XLM_CHECKPOINT_BEST_HELD_OUT_OF "/translation/best_of"
 /* Name of the state with the members of the mean of checkpoints. */
 #define XLM_CHECKPOINT_AVERAGED "/task/averaged"
 /* The file of the mean, in the directory of the others. */
 #define XLM_CHECKPOINT_MEAN "average.h5"
 
-/* A score on the development set, as in checkpoints: the two numbers of /task/best, the highest score, and those of
+/* A score on the development set, as in checkpoints: the two numbers of /task/best, the best score, and those of
  * /task/averaged. */
 typedef struct xlm_best_score {
     double score;
@@ -62,6 +66,7 @@ typedef struct xlm_run_progress {
     int64_t saved;       /* step of the newest checkpoint, written or resumed from; 0: none */
     int64_t validated;   /* the last step after which the model was validated (run/validation.h); 0: none */
     xlm_best_score best; /* with a validation */
+    int64_t best_of;     /* digest of what it is the score of (run/scoring.h); 0: not known, from an older version */
 } xlm_run_progress;
 
 /* A momentum average of parameters that an objective has declared. */

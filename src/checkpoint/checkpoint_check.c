@@ -149,10 +149,10 @@ bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *s, int a
 
 static bool is_best(const xlm_saved_state *saved)
 {
-    return strcmp(saved->path, XLM_CHECKPOINT_BEST) == 0 || strcmp(saved->path, XLM_CHECKPOINT_BEST_TRANSLATION) == 0;
+    return strcmp(saved->path, XLM_CHECKPOINT_BEST) == 0 || strcmp(saved->path, XLM_CHECKPOINT_BEST_HELD_OUT) == 0;
 }
 
-/* The highest score, and the step that had it. */
+/* The best score, and the step that had it. */
 static bool check_best(const xlm_store *store, const char *path, const double best[2], int64_t step, GError **error)
 {
     return (isfinite(best[0]) && best[1] >= 0 && best[1] <= (double)step && best[1] == floor(best[1])) ||

@@ -55,10 +55,20 @@ const xlm_option xlm_train_options[] = {
 
 #define EVALUATE(member) offsetof(xlm_evaluate_config, member)
 
+const char *const xlm_evaluate_metrics[] = {
+    [XLM_EVALUATE_BLEU] = "bleu", [XLM_EVALUATE_CHRF] = "chrf", [XLM_EVALUATE_CHRF_WORDS] = "chrf++"};
+
 const xlm_option xlm_evaluate_options[] = {
-    {"translate", XLM_OPTION_LIST, NULL, 0, 0, NULL,
-     "directions, such as en-de,de-en, in which held-out pairs are translated and scored with each evaluation but the first; the "
-     "checkpoint with the best mean score of all is kept, as OUTPUT/best", EVALUATE(translate)},
+    {"choose_by", XLM_OPTION_LIST, "", 0, 0, NULL,
+     "measure of held-out text by which checkpoints are compared, with each evaluation but the first; the best is kept, as "
+     "OUTPUT/best. OBJECTIVE/loss, /perplexity, /accuracy or a metric of the objective, of one language OBJECTIVE/loss/LANG; "
+     "loss: the weighted sum of all objectives' losses; with translate its metric, of one direction METRIC/en-de; the mean of "
+     "several, with commas. Default: the metric with translate, else loss", EVALUATE(choose_by)},
+    {"patience", XLM_OPTION_INT, "0", 0, 1e9, NULL,
+     "the run ends when what it is chosen by has not become better in this many evaluations; 0: it does not", EVALUATE(patience)},
+    {"translate", XLM_OPTION_LIST, "", 0, 0, NULL,
+     "directions, such as en-de,de-en, in which held-out pairs are translated and scored with each evaluation but the first",
+     EVALUATE(translate)},
     {"sentences", XLM_OPTION_INT, "500", 0, 1e12, NULL, "maximum number of held-out pairs of each direction; 0: all",
      EVALUATE(sentences)},
     {"beam", XLM_OPTION_INT, "1", 1, 1000, NULL, "number of hypotheses of a sentence; 1: greedy search", EVALUATE(beam)},
@@ -67,8 +77,6 @@ const xlm_option xlm_evaluate_options[] = {
     {"metric", XLM_OPTION_CHOICE, "bleu", 0, 0, "bleu|chrf|chrf++", "score of translations, as of xlm_bleu", EVALUATE(metric)},
     {"words", XLM_OPTION_CHOICE, "13a", 0, 0, "13a|intl|zh|char|none", "what BLEU takes for words, as of xlm_bleu",
      EVALUATE(words)},
-    {"patience", XLM_OPTION_INT, "0", 0, 1e9, NULL,
-     "the run ends when the score has not risen in this many evaluations; 0: it does not", EVALUATE(patience)},
     {"examples", XLM_OPTION_INT, "8", 0, 1e6, NULL,
      "number of translations of each direction that OUTPUT/translations.tsv shows beside their references, and "
      "OUTPUT/attention-*.h5 with the decoder's attention", EVALUATE(examples)},
@@ -285,6 +293,35 @@ static bool check_freeze(const xlm_job *job, const xlm_jobfile *file, GError **e
            xlm_jobfile_refuse(file, "train", "freeze", error, "%s", why->message);
 }
 
+/* Keys of [evaluate] about translations would do nothing if nothing is translated. */
+static bool check_translations(const xlm_job *job, const xlm_jobfile *file, GError **error)
+{
+    static const char *const others[] = {"choose_by", "patience", "translate", NULL};
+    for (const xlm_option *o = xlm_evaluate_options; o->name != NULL; o++) {
+        g_autofree char *value = xlm_option_print(o, &job->evaluate);
+        if (!g_strv_contains(others, o->name) && strcmp(value, o->default_value) != 0)
+            return xlm_jobfile_refuse(file, "evaluate", o->name, error, "%s is about translations; name directions with "
+                                      "translate = en-de", o->name);
+    }
+    return true;
+}
+
+static bool read_evaluate(xlm_job *job, const xlm_jobfile *file, GError **error)
+{
+    xlm_evaluate_config *c = &job->evaluate;
+    if (!xlm_jobfile_has(file, "evaluate"))
+        return true;
+    if (!xlm_options_parse(xlm_evaluate_options, file, "evaluate", c, error))
+        return false;
+    c->given = true;
+    if (c->choose_by == NULL)
+        c->choose_by = g_strsplit(c->translate != NULL ? xlm_evaluate_metrics[c->metric] : "loss", ",", -1);
+    return (c->translate != NULL || check_translations(job, file, error)) &&
+           (c->patience == 0 || job->train.evaluate_every > 0 ||
+            xlm_jobfile_refuse(file, "evaluate", "patience", error,
+                               "patience counts evaluations, and evaluate_every = 0 makes one, at the end"));
+}
+
 /* What no single option can say. */
 static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **error)
 {
@@ -329,7 +366,7 @@ static char *print_job(const xlm_job *job)
     xlm_options_print(xlm_model_options, &job->model, out);
     g_string_append(out, "\n[train]\n");
     xlm_options_print(xlm_train_options, &job->train, out);
-    if (job->evaluate.translate != NULL) {
+    if (job->evaluate.given) {
         g_string_append(out, "\n[evaluate]\n");
         xlm_options_print(xlm_evaluate_options, &job->evaluate, out);
     }
@@ -354,8 +391,7 @@ static xlm_job *read_job(xlm_jobfile *file, const xlm_job *known, GError **error
     job->complete = xlm_job_complete;
     const bool good = xlm_options_parse(xlm_model_options, file, "model", &job->model, error) &&
                       xlm_options_parse(xlm_train_options, file, "train", &job->train, error) &&
-                      (!xlm_jobfile_has(file, "evaluate") ||
-                       xlm_options_parse(xlm_evaluate_options, file, "evaluate", &job->evaluate, error)) &&
+                      read_evaluate(job, file, error) &&
                       (known != NULL || inherit_model(job, file, error)) && read_streams(job, file, error) &&
                       read_stages(job, file, known, error) && read_objectives(job, file, known, error) &&
                       check_job(job, file, error);
@@ -449,7 +485,7 @@ bool xlm_job_print_help(const char *plugin, FILE *out, GError **error)
     } else {
         help_section(text, "model", "the model: its encoder and head", xlm_model_options);
         help_section(text, "train", "the run: corpus, optimiser, reports", xlm_train_options);
-        help_section(text, "evaluate", "translations of held-out pairs that are scored during the run; none without this section",
+        help_section(text, "evaluate", "how checkpoints are compared during the run; without this section they are not",
                      xlm_evaluate_options);
         help_heading(text, "stream NAME", "what the encoder reads; any number of them");
         xlm_stream_config_help(text);

@@ -39,6 +39,7 @@ typedef struct xlm_train_config {
     xlm_optimiser_config optimiser;
     bool head_frozen;          /* no objective uses the LM head, so it does not change (job/rates.h) */
     int64_t log_every;
+    char *tensorboard;         /* directory of event files; NULL: none are written */
     int64_t evaluate_every, evaluate_instances;
     int64_t checkpoint_every, keep;
 } xlm_train_config;
@@ -76,11 +77,18 @@ typedef struct xlm_train_config {
      "precision of gradients that ranks send to one another; bfloat16 halves their bytes: both numbers of each addition of "     \
      "micro-batches are rounded, on any number of ranks that is a power of two; sums are float32",                               \
      PLACE(exchange)},                                                                                                           \
-    {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps between two lines of the log", PLACE(log_every)}
+    {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps between two lines of the log", PLACE(log_every)},                  \
+    {"tensorboard", XLM_OPTION_TEXT, "", 0, 0, NULL,                                                                             \
+     "directory, of this run alone, for a file of events with the numbers of metrics.csv, which TensorBoard shows; made when "   \
+     "missing; none: no such file",                                                                                              \
+     PLACE(tensorboard)}
 
-/* Section [evaluate]: held-out pairs that are translated, and score the model, while it is trained (run/dev_translations.h). */
+/* Section [evaluate]: how checkpoints are compared while the model is trained (run/scoring.h), and held-out pairs that are
+ * translated for that (run/dev_translations.h). */
 typedef struct xlm_evaluate_config {
-    char **translate;          /* directions, "en-de", NULL-terminated; NULL: there is no such section */
+    bool given;                /* the job has the section */
+    char **choose_by;          /* measures, "mlm/loss", whose mean compares checkpoints, NULL-terminated; NULL without section */
+    char **translate;          /* directions, "en-de", NULL-terminated; NULL: nothing is translated */
     int64_t sentences;         /* maximum number of pairs of each; 0: all */
     int64_t beam;
     double length_penalty;
@@ -90,7 +98,8 @@ typedef struct xlm_evaluate_config {
     int64_t examples;          /* translations of each direction that are written */
 } xlm_evaluate_config;
 
-/* The choices of metric and of words, in order. */
+/* The choices of metric and of words, in order, and the names of the metrics. */
+extern const char *const xlm_evaluate_metrics[];
 enum { XLM_EVALUATE_BLEU, XLM_EVALUATE_CHRF, XLM_EVALUATE_CHRF_WORDS };
 enum { XLM_EVALUATE_13A, XLM_EVALUATE_INTL, XLM_EVALUATE_ZH, XLM_EVALUATE_CHAR, XLM_EVALUATE_NONE };
 

@@ -12,6 +12,13 @@ char *xlm_checkpoint_path(const char *directory, int64_t step)
     return path;
 }
 
+int64_t xlm_checkpoint_step_of(const char *name)
+{
+    const int64_t step = g_str_has_prefix(name, "checkpoint-") ? g_ascii_strtoll(name + strlen("checkpoint-"), NULL, 10) : -1;
+    g_autofree char *same = xlm_checkpoint_name(step);
+    return step >= 0 && strcmp(same, name) == 0 ? step : -1;
+}
+
 static gint by_step(gconstpointer a, gconstpointer b)
 {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -24,11 +31,8 @@ GArray *xlm_checkpoint_steps(const char *directory)
     g_autoptr(GDir) folder = g_dir_open(directory, 0, NULL);
     const char *entry;
     while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
-        if (!g_str_has_prefix(entry, "checkpoint-"))
-            continue;
-        const int64_t step = g_ascii_strtoll(entry + strlen("checkpoint-"), NULL, 10);
-        g_autofree char *name = xlm_checkpoint_name(step);
-        if (strcmp(name, entry) == 0)
+        const int64_t step = xlm_checkpoint_step_of(entry);
+        if (step >= 0)
             g_array_append_val(steps, step);
     }
     g_array_sort(steps, by_step);

@@ -21,6 +21,12 @@ typedef struct line {
     GArray *points; /* xlm_plot_point */
 } line;
 
+typedef struct best_point {
+    int style;
+    xlm_plot_point point;
+} best_point;
+static const char BEST[] = "best checkpoint";
+
 static void free_line(gpointer data)
 {
     line *l = data;
@@ -36,6 +42,7 @@ xlm_plot *xlm_plot_new(const char *title, const char *x, const char *note)
     plot->x = g_strdup(x);
     plot->note = g_strdup(note);
     plot->lines = g_ptr_array_new_with_free_func(free_line);
+    plot->best = g_array_new(FALSE, FALSE, sizeof(best_point));
     return plot;
 }
 
@@ -56,8 +63,16 @@ void xlm_plot_add(xlm_plot *plot, const char *label, int style, GArray *points)
         free_line(l);
 }
 
+void xlm_plot_mark_best(xlm_plot *plot, int style, xlm_plot_point point)
+{
+    const best_point best = {style % XLM_PAGE_STYLES, point};
+    if (fabs(point.y) <= LARGEST && (!plot->logarithmic || point.y > 1 / LARGEST))
+        g_array_append_val(plot->best, best);
+}
+
 static void free_plot(xlm_plot *plot)
 {
+    g_array_unref(plot->best);
     g_free(plot->title);
     g_free(plot->x);
     g_free(plot->note);
@@ -193,11 +208,22 @@ static GString *make_script(const xlm_plot *plot)
         }
         g_string_append(script, "END\n");
     }
+    for (guint i = 0; i < plot->best->len; i++) {
+        const xlm_plot_point p = g_array_index(plot->best, best_point, i).point;
+        g_string_append_printf(script, "$best%u << END\n", i);
+        append_number(script, p.x);
+        g_string_append_c(script, ' ');
+        append_number(script, p.y);
+        g_string_append(script, "\nEND\n");
+    }
     for (guint i = 0; i < plot->lines->len; i++) {
         const line *l = plot->lines->pdata[i];
         g_string_append_printf(script, "%s$line%u with %s lc rgb \"#0000%02x\" lw 1.8 dt 1", i > 0 ? ", " : "plot ", i,
                                plot->marks || l->points->len == 1 ? "linespoints pt 7 ps 0.6" : "lines", 1 + l->style);
     }
+    for (guint i = 0; i < plot->best->len; i++)
+        g_string_append_printf(script, ", $best%u with points pt 7 ps 1.1 lc rgb \"#0000%02x\"", i,
+                               1 + g_array_index(plot->best, best_point, i).style);
     g_string_append_c(script, '\n');
     return script;
 }
@@ -264,6 +290,8 @@ static gboolean name_line(const GMatchInfo *match, GString *out, gpointer data)
     g_string_append(out, "<g><title>");
     if (i < plot->lines->len)
         xlm_markup_append(out, ((const line *)plot->lines->pdata[i])->label);
+    else
+        g_string_append(out, BEST);
     g_string_append(out, "</title>");
     return FALSE;
 }
@@ -311,6 +339,11 @@ static void append_description(GString *out, const xlm_plot *plot)
             g_string_append_printf(out, ", %s at %.6g", xlm_page_number(last.y, b), last.x);
         g_string_append(out, ". ");
     }
+    for (guint i = 0; i < plot->best->len; i++) {
+        const xlm_plot_point p = g_array_index(plot->best, best_point, i).point;
+        char a[32];
+        g_string_append_printf(out, "%s: %s at %.6g. ", BEST, xlm_page_number(p.y, a), p.x);
+    }
 }
 
 static void append_figure(xlm_page *page, const xlm_plot *plot, const GString *drawn, bool legend)
@@ -334,6 +367,8 @@ static void append_figure(xlm_page *page, const xlm_plot *plot, const GString *d
     g_string_append_printf(page->body, "</desc>\n%s</svg>\n", drawn->str);
     if (plot->note != NULL)
         xlm_markup_wrap(page->body, "<p class=\"note\">", plot->note, "</p>\n");
+    if (plot->best->len > 0)
+        g_string_append_printf(page->body, "<p class=\"note\">A large point is that of the %s.</p>\n", BEST);
     g_string_append(page->body, "</figure>\n");
 }
 

@@ -17,6 +17,7 @@ typedef struct xlm_plot {
     bool logarithmic; /* the y axis; what is not above 0 is then not drawn */
     bool marks;       /* the points are marked */
     GPtrArray *lines;
+    GArray *best; /* points that are drawn larger, each with the style of its line */
 } xlm_plot;
 
 /* title: what is shown, above the figure; x: name of the horizontal axis ("step"); note: below it, or NULL. All are copied.
@@ -24,6 +25,9 @@ typedef struct xlm_plot {
 xlm_plot *xlm_plot_new(const char *title, const char *x, const char *note);
 /* Add a line. points: [xlm_plot_point], x ascending; taken over. Those that are not finite, or beyond 1e30, are not drawn. */
 void xlm_plot_add(xlm_plot *plot, const char *label, int style, GArray *points);
+
+/* Draw a point of a line larger, as that of the best checkpoint; a note below the figure says so. */
+void xlm_plot_mark_best(xlm_plot *plot, int style, xlm_plot_point point);
 
 /* Append the figure to the page if any line has two points or more, and free the plot in any case. legend: add a list of its
  * lines. EX_UNAVAILABLE if there is no gnuplot, or it fails. */

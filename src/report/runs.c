@@ -85,6 +85,18 @@ static void add_training_facts(xlm_run *run)
     }
 }
 
+/* The checkpoint that the link `best` names, and what it was chosen by. */
+static void add_best(xlm_run *run)
+{
+    g_autofree char *path = g_build_filename(run->directory, "best", NULL), *name = g_file_read_link(path, NULL);
+    run->best = name != NULL ? xlm_checkpoint_step_of(name) : 0;
+    if (run->best <= 0)
+        return;
+    g_autofree char *by = run->job != NULL ? job_values(run->job, "evaluate", "choose_by") : NULL;
+    add_fact(run, "Best checkpoint", g_strdup_printf("%s%s%s", name, by != NULL && *by != '\0' ? ", by " : "",
+                                                     by != NULL ? by : ""));
+}
+
 /* The lock of a run that is running, or that was killed. */
 static void add_lock(xlm_run *run)
 {
@@ -201,6 +213,7 @@ static bool read_run(xlm_run *run, xlm_page *page, GError **error)
         add_fact(run, "Newest checkpoint", g_path_get_basename(run->checkpoint));
         add_fact(run, "Written", time_of(run->checkpoint));
     }
+    add_best(run);
     add_lock(run);
     if (run->job != NULL) {
         add_fact(run, "Objectives", job_values(run->job, "objective", "plugin"));

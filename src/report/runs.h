@@ -17,6 +17,7 @@ typedef struct xlm_run {
     xlm_curves *curves;    /* of metrics.csv, or of none */
     bool metrics;          /* it has metrics.csv */
     char *checkpoint;      /* the newest one that can be read; NULL: none */
+    int64_t best;          /* step of the checkpoint that was chosen as the best; 0: there is none */
     GPtrArray *facts;      /* char *: name, value, name, value, ... */
 } xlm_run;
 

@@ -87,6 +87,16 @@ static bool spans_decades(const xlm_sections *s, const char *name)
     return lowest > 0 && highest > 20 * lowest;
 }
 
+/* The value of a run's best checkpoint, on a curve of evaluations. */
+static void mark_best(xlm_plot *plot, const xlm_run *run, const xlm_curve *c, int style)
+{
+    const int at = run->best > 0 && !c->every_step ? xlm_curve_find(c, run->best) : -1;
+    if (at < 0)
+        return;
+    const xlm_curve_point p = g_array_index(c->points, xlm_curve_point, at);
+    xlm_plot_mark_best(plot, style, (xlm_plot_point){(double)p.step, p.value});
+}
+
 /* One curve, a line for each run. */
 static bool draw_curve(const xlm_sections *s, const char *title, const char *name, thinning how, GError **error)
 {
@@ -103,8 +113,10 @@ static bool draw_curve(const xlm_sections *s, const char *title, const char *nam
     plot->logarithmic = find_curve(s, name) != NULL && spans_decades(s, name);
     plot->marks = marks;
     for (int i = 0; i < s->runs->n; i++)
-        if (points[i] != NULL)
+        if (points[i] != NULL) {
             xlm_plot_add(plot, s->runs->run[i].label, i, points[i]);
+            mark_best(plot, &s->runs->run[i], xlm_curves_find(s->runs->run[i].curves, name), i);
+        }
     return xlm_plot_end(plot, s->page, false, error);
 }
 
@@ -196,6 +208,7 @@ static guint draw_languages(const xlm_sections *s, const GPtrArray *names, guint
         const bool all = strcmp(c->language, "all") == 0;
         xlm_plot_add(plot, all ? "all languages" : *c->language != '\0' ? c->language : "all", (int)(end - first),
                      thin(c->points, MEAN, &each));
+        mark_best(plot, &s->runs->run[0], c, (int)(end - first));
     }
     *good = xlm_plot_end(plot, s->page, true, error);
     return end;

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "files/files.h"
-
-#include "run/run.h" /* XLM_MEAN_LANGUAGE */
+#include "run/measures.h"
 
 /* Columns of a row, and their names. */
 enum { STEP, SPLIT, OBJECTIVE, LANGUAGE, LOSS, PERPLEXITY, ACCURACY, RATE, NORM, TOKENS, SECONDS, SCORE, COLUMNS };
@@ -93,12 +92,12 @@ static xlm_curve *get_curve(xlm_curves *curves, const row *r, int column)
     xlm_curve *c = g_hash_table_lookup(curves->names, name);
     if (c != NULL)
         return c;
-    const bool loss = column == SCORE && g_str_has_suffix(r->objective, "loss");
     c = g_new(xlm_curve, 1);
     *c = (xlm_curve){.name = g_strdup(name), .split = g_strdup(r->split), .objective = g_strdup(r->objective),
                      .language = g_strdup(r->language), .quantity = titles[column],
                      .detail = of_one || (column >= RATE && column <= SECONDS),
-                     .more = (column == ACCURACY || column == SCORE) && !loss, .every_step = r->training,
+                     .more = column == ACCURACY || (column == SCORE && xlm_measure_rises(r->objective)),
+                     .every_step = r->training,
                      .points = g_array_new(FALSE, FALSE, sizeof(xlm_curve_point))};
     g_ptr_array_add(curves->curves, c);
     g_hash_table_insert(curves->names, c->name, c);

@@ -153,20 +153,17 @@ static bool check_model(const xlm_job *job, const xlm_vocabulary *vocabulary, GE
     if (job->evaluate.beam > ordinary)
         return xlm_error_set(error, EX_CONFIG, "[evaluate]: beam = %" G_GINT64_FORMAT " is larger than the vocabulary, which has %"
                              G_GINT64_FORMAT " tokens that are not special", job->evaluate.beam, ordinary);
-    return job->evaluate.patience == 0 || job->train.evaluate_every > 0 ||
-           xlm_error_set(error, EX_CONFIG,
-                         "[evaluate]: patience counts evaluations, and evaluate_every = 0 makes one, at the end");
+    return true;
 }
 
 static bool open_metric(xlm_dev_translations *dev, GError **error)
 {
-    static const char *const names[] = {[XLM_EVALUATE_BLEU] = "bleu", [XLM_EVALUATE_CHRF] = "chrf",
-                                        [XLM_EVALUATE_CHRF_WORDS] = "chrf++"};
     static const xlm_bleu_words words[] = {[XLM_EVALUATE_13A] = XLM_BLEU_13A, [XLM_EVALUATE_INTL] = XLM_BLEU_INTL,
                                            [XLM_EVALUATE_ZH] = XLM_BLEU_ZH, [XLM_EVALUATE_CHAR] = XLM_BLEU_CHAR,
                                            [XLM_EVALUATE_NONE] = XLM_BLEU_NONE};
     const xlm_metric_options options = {.words = words[dev->job->evaluate.words]};
-    return (dev->metric = xlm_translation_metric_new(names[dev->job->evaluate.metric], &options, error)) != NULL;
+    const char *name = xlm_evaluate_metrics[dev->job->evaluate.metric];
+    return (dev->metric = xlm_translation_metric_new(name, &options, error)) != NULL;
 }
 
 xlm_dev_translations *xlm_dev_translations_open(const xlm_job *job, const xlm_corpus *corpus, GError **error)
@@ -349,9 +346,8 @@ static bool keep_best(void *data, const xlm_comm *comm, int64_t step G_GNUC_UNUS
 xlm_validation xlm_dev_translations_validation(xlm_dev_translations *dev)
 {
     return (xlm_validation){
-        .measure = measure, .keep_best = keep_best, .data = dev, .losses = true, .split = "dev",
-        .state = XLM_CHECKPOINT_BEST_TRANSLATION,
-        .language = dev->directions > 1 ? XLM_MEAN_LANGUAGE : dev->direction[0].name, .patience = dev->job->evaluate.patience,
+        .measure = measure, .keep_best = keep_best, .data = dev, .split = "dev",
+        .language = dev->directions > 1 ? XLM_MEAN_LANGUAGE : dev->direction[0].name,
     };
 }
 

@@ -5,10 +5,14 @@ run_sources = \
 	src/run/derivative.c src/run/derivative.h \
 	src/run/dev_attention.c src/run/dev_attention.h \
 	src/run/dev_translations.c src/run/dev_translations.h \
+	src/run/events.c src/run/events.h \
+	src/run/measures.c src/run/measures.h \
+	src/run/metrics_file.c src/run/metrics_file.h \
 	src/run/plan.c src/run/plan.h \
 	src/run/report.c src/run/report.h \
 	src/run/resume.c src/run/resume.h \
 	src/run/run.c src/run/run.h \
+	src/run/scoring.c src/run/scoring.h \
 	src/run/stopping.c src/run/stopping.h \
 	src/run/threads.c src/run/threads.h \
 	src/run/validation.h \

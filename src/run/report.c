@@ -1,19 +1,14 @@
 /* xlm-mpi: what a training run prints, and metrics.csv. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/report.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/log.h"
-#include "files/files.h"
 #include "gemm/gemm.h"
 #include "model/checkpoint_names.h"
-
-static const char HEADER[] = "step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,"
-                             "gradient_norm,tokens,seconds,score\n";
+#include "run/measures.h"
+#include "run/metrics_file.h"
 
 /* The last and the best value of what models are compared by, and the steps at which they were measured. */
 typedef struct score {
@@ -23,8 +18,7 @@ typedef struct score {
 
 struct xlm_report {
     xlm_report_setup of;
-    FILE *metrics; /* NULL except on rank 0 */
-    bool write_failed, metrics_removed, directory_removed; /* each is warned of once */
+    xlm_metrics_file *metrics; /* NULL except on rank 0 */
     /* since the last line of the log */
     double since, flops, paused_at, paused_flops;
     int64_t steps, tokens;
@@ -38,44 +32,9 @@ struct xlm_report {
     int64_t run_steps, run_tokens;
     double last_step_at;
     score held_out;  /* weighted sum of the objectives' losses */
-    score validated; /* the first measure of the validation */
-    const char *validated_name;
+    score validated; /* what checkpoints are compared by */
+    char *validated_name;
 };
-
-/* Rows up to and with `step` of an earlier run's file; NULL when there is none. */
-static char *rows_up_to(const char *path, int64_t step)
-{
-    char *text = NULL;
-    if (!xlm_files_load(path, &text, NULL, NULL))
-        return NULL;
-    char *end = text;
-    for (char *line = text; *line != '\0';) {
-        char *next = strchr(line, '\n');
-        if (next == NULL)
-            break; /* a line cut short by a crash */
-        if (g_ascii_isdigit(*line) && g_ascii_strtoll(line, NULL, 10) > step)
-            break;
-        line = end = next + 1;
-    }
-    *end = '\0';
-    return text;
-}
-
-/* Earlier rows are written to a new file that replaces the old one, so that they are not lost if the disk is full. */
-static FILE *open_metrics(const xlm_report_setup *setup, bool resumed, GError **error)
-{
-    g_autofree char *path = g_build_filename(setup->job->train.output, "metrics.csv", NULL);
-    g_autofree char *rows = resumed ? rows_up_to(path, setup->progress->step) : NULL;
-    const char *text = rows != NULL && *rows != '\0' ? rows : HEADER;
-    FILE *file = NULL;
-    g_autoptr(GError) failure = NULL;
-    if (!xlm_files_check_output(path, false, error))
-        return NULL;
-    if (!g_file_set_contents(path, text, -1, &failure) || (file = fopen(path, "a")) == NULL)
-        xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path,
-                      failure != NULL ? failure->message : g_strerror(errno));
-    return file;
-}
 
 xlm_report *xlm_report_open(const xlm_report_setup *setup, bool resumed, GError **error)
 {
@@ -86,7 +45,8 @@ xlm_report *xlm_report_open(const xlm_report_setup *setup, bool resumed, GError 
     r->objective_steps = g_new0(int64_t, MAX(setup->job->objectives, 1));
     r->metric = g_new0(xlm_metric_sum, MAX(xlm_host_metrics(setup->host), 1));
     if (setup->comm->rank == 0)
-        r->metrics = open_metrics(setup, resumed, &failure);
+        r->metrics = xlm_metrics_file_open(setup->job->train.output, setup->job->train.tensorboard, resumed,
+                                           setup->progress->step, &failure);
     if (!xlm_comm_agree_on(setup->comm, failure, error)) {
         xlm_report_close(r);
         return NULL;
@@ -98,47 +58,21 @@ xlm_report *xlm_report_open(const xlm_report_setup *setup, bool resumed, GError 
     return r;
 }
 
-/* Rows written to a removed file are lost without an error, and without its directory no checkpoint can be made. When a
- * directory is removed, its files are removed first, so one may be seen a while before the other: each is reported once. */
-static void warn_of_removal(xlm_report *r)
-{
-    const char *directory = r->of.job->train.output;
-    struct stat is;
-    if (r->directory_removed || fstat(fileno(r->metrics), &is) != 0 || is.st_nlink > 0)
-        return;
-    if (!g_file_test(directory, G_FILE_TEST_IS_DIR)) {
-        r->directory_removed = true;
-        xlm_log_warn("%s: was removed while the run writes there; make the directory again before the next checkpoint, or what "
-                     "was learned is lost", directory);
-    } else if (!r->metrics_removed) {
-        xlm_log_warn("%s/metrics.csv: was removed while the run writes it; the rows from here on are lost", directory);
-    }
-    r->metrics_removed = true;
-}
-
 void xlm_report_flush(xlm_report *report)
 {
-    xlm_report *r = report;
-    if (r->metrics == NULL)
-        return;
-    const bool failed = fflush(r->metrics) != 0 || ferror(r->metrics);
-    if (failed && !r->write_failed)
-        xlm_log_warn("%s/metrics.csv: rows were lost: %s", r->of.job->train.output, g_strerror(errno));
-    r->write_failed |= failed;
-    warn_of_removal(r);
+    if (report->metrics != NULL)
+        xlm_metrics_file_flush(report->metrics);
 }
 
 void xlm_report_close(xlm_report *report)
 {
     if (report == NULL)
         return;
-    if (report->metrics != NULL) {
-        xlm_report_flush(report);
-        fclose(report->metrics);
-    }
+    xlm_metrics_file_close(report->metrics);
     g_free(report->objective_loss);
     g_free(report->objective_steps);
     g_free(report->metric);
+    g_free(report->validated_name);
     g_free(report);
 }
 
@@ -156,14 +90,6 @@ void xlm_report_resume(xlm_report *report)
     report->flops += xlm_gemm_flops() - report->paused_flops;
 }
 
-/* A row of an objective's metric; metric "": of a measure. */
-static void write_metric(const xlm_report *r, const char *split, const char *objective, const char *metric, const char *language,
-                         int64_t count, double value)
-{
-    fprintf(r->metrics, "%" G_GINT64_FORMAT ",%s,%s%s%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", r->of.progress->step, split,
-            objective, *metric != '\0' ? "/" : "", metric, language, count, value);
-}
-
 /* The weight of objective k in the step that is reported; 0 if it took no part. */
 static double weight_in_step(const xlm_report *r, int k)
 {
@@ -174,22 +100,26 @@ static double weight_in_step(const xlm_report *r, int k)
 
 static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
 {
-    fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,total,,,%.10g,,,%.9g,%.9g,%" G_GINT64_FORMAT ",%.4g,\n", r->of.progress->step,
-            s->loss, s->learning_rate, s->gradient_norm, s->tokens, seconds);
-    for (int k = 0; k < r->of.job->objectives; k++)
+    const xlm_job *job = r->of.job;
+    const int64_t step = r->of.progress->step;
+    const xlm_step_numbers total = {.loss = s->loss, .learning_rate = s->learning_rate, .gradient_norm = s->gradient_norm,
+                                    .tokens = s->tokens, .seconds = seconds};
+    xlm_metrics_file_step(r->metrics, step, &total);
+    for (int k = 0; k < job->objectives; k++)
         if (s->terms[k] > 0)
-            fprintf(r->metrics, "%" G_GINT64_FORMAT ",train,%s,,%" G_GINT64_FORMAT ",%.10g,,,,,,,\n", r->of.progress->step,
-                    r->of.job->objective[k].name, s->terms[k], s->objective_loss[k]);
-    for (int k = 0; k < r->of.job->objectives; k++)
-        if (xlm_loss_weight_changes(&r->of.job->objective[k].weight))
-            write_metric(r, "train", r->of.job->objective[k].name, "weight", "", s->terms[k], weight_in_step(r, k));
+            xlm_metrics_file_loss(r->metrics, step, "train", job->objective[k].name, "", s->terms[k],
+                                  s->objective_loss[k], NAN, NAN);
+    for (int k = 0; k < job->objectives; k++)
+        if (xlm_loss_weight_changes(&job->objective[k].weight))
+            xlm_metrics_file_metric(r->metrics, step, "train", job->objective[k].name, "weight", "", s->terms[k],
+                                    weight_in_step(r, k));
     const xlm_metric_sum *sum = s->metric;
-    for (int k = 0; k < r->of.job->objectives; k++) {
+    for (int k = 0; k < job->objectives; k++) {
         const GPtrArray *names = xlm_host_metric_names(r->of.host, k);
         for (guint i = 0; i < names->len; i++, sum++)
             if (sum->count > 0)
-                write_metric(r, "train", r->of.job->objective[k].name, names->pdata[i], "", (int64_t)sum->count,
-                             sum->sum / sum->count);
+                xlm_metrics_file_metric(r->metrics, step, "train", job->objective[k].name, names->pdata[i], "",
+                                        (int64_t)sum->count, sum->sum / sum->count);
     }
 }
 
@@ -329,17 +259,12 @@ void xlm_report_profile(xlm_profile *profile, const char *arithmetic, const xlm_
                      100 * (1 - MIN(x->waited / x->seconds, 1)));
 }
 
-/* The weighted sum of the objectives' losses over all languages; rows: of an evaluation. */
 static void note_held_out(xlm_report *r, const xlm_evaluation *rows, int n)
 {
-    double loss = 0;
-    int objectives = 0;
-    for (int i = 0; i < n; i++)
-        if (rows[i].language < 0 && rows[i].metric == NULL) {
-            loss += xlm_loss_weight_at(&r->of.job->objective[rows[i].objective].weight, r->of.progress->step) * rows[i].loss;
-            objectives++;
-        }
-    if (objectives == 0)
+    const xlm_measured measured = {.job = r->of.job, .vocabulary = r->of.vocabulary, .step = r->of.progress->step, .rows = rows,
+                                   .n = n};
+    double loss;
+    if (!xlm_measured_total(&measured, &loss))
         return;
     r->held_out.last = loss;
     r->held_out.last_step = r->of.progress->step;
@@ -374,8 +299,10 @@ void xlm_report_summary(const xlm_report *report)
                     progress->step == c->steps ? "finished" : "stopped", r->run_steps,
                     xlm_log_time(xlm_clock() - r->opened_at, took), xlm_log_count((double)r->run_tokens, tokens),
                     xlm_log_count((double)r->run_tokens / MAX(r->run_seconds, 1e-9), rate));
-    append_score(line, "held-out loss", &r->held_out, progress->step);
-    append_score(line, r->validated_name, &r->validated, progress->step);
+    const bool same = g_strcmp0(r->validated_name, "loss") == 0; /* which is the held-out loss */
+    if (!same)
+        append_score(line, "held-out loss", &r->held_out, progress->step);
+    append_score(line, same ? "held-out loss" : r->validated_name, &r->validated, progress->step);
     if (progress->saved == progress->step)
         g_string_append_printf(line, "; checkpoint %s", path);
     xlm_log_info("%s", line->str);
@@ -393,19 +320,17 @@ void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n
         const char *objective = job->objective[e->objective].name;
         const char *language = e->language < 0 ? "all" : xlm_vocabulary_language_names(report->of.vocabulary)[e->language];
         if (e->metric != NULL) {
-            write_metric(report, "held_out", objective, e->metric, language, e->terms, e->score);
+            xlm_metrics_file_metric(report->metrics, step, "held_out", objective, e->metric, language, e->terms, e->score);
             xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s %s %.4f  (%" G_GINT64_FORMAT " terms)", step, objective,
                          language, e->metric, e->score, e->terms);
             continue;
         }
-        fprintf(report->metrics, "%" G_GINT64_FORMAT ",held_out,%s,%s,%" G_GINT64_FORMAT ",%.10g,", step, objective, language,
-                e->terms, e->loss);
+        xlm_metrics_file_loss(report->metrics, step, "held_out", objective, language, e->terms, e->loss, e->perplexity,
+                              e->accuracy);
         if (isnan(e->perplexity)) {
-            fputs(",,,,,,\n", report->metrics);
             xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s loss %.4f  (%" G_GINT64_FORMAT " terms)", step,
                          objective, language, e->loss, e->terms);
         } else {
-            fprintf(report->metrics, "%.10g,%.6g,,,,,\n", e->perplexity, e->accuracy);
             xlm_log_info("held out, step %" G_GINT64_FORMAT
                          ": %-12s %-5s loss %.4f  perplexity %.2f  accuracy %.2f%%  (%" G_GINT64_FORMAT " tokens)", step,
                          objective, language, e->loss, e->perplexity, 100 * e->accuracy, e->terms);
@@ -424,7 +349,7 @@ static void write_measures(xlm_report *r, const char *split, const xlm_validatio
         const xlm_measure *m = &row->measure;
         const bool of_all = row->language == NULL;
         const char *language = of_all ? validation->language : row->language;
-        write_metric(r, split, m->name, "", language, m->terms, m->value);
+        xlm_metrics_file_metric(r->metrics, r->of.progress->step, split, m->name, "", language, m->terms, m->value);
         g_string_append_printf(line, "%s%s %.4f", line->len > 0 ? "  " : "", m->name, m->value);
         if (i + 1 < measures->len && g_strcmp0(row->language, row[1].language) == 0)
             continue;
@@ -440,13 +365,25 @@ void xlm_report_measures(xlm_report *report, const xlm_validation *validation, c
 {
     if (report->metrics == NULL)
         return;
-    const xlm_measure *first = &g_array_index(measures, xlm_language_measure, 0).measure;
-    const xlm_run_progress *progress = report->of.progress;
-    report->validated_name = first->name;
-    report->validated = (score){.last = first->value, .last_step = progress->step, .best = progress->best.score,
-                                .best_step = (int64_t)progress->best.step};
     g_autofree char *when = g_strdup_printf("step %" G_GINT64_FORMAT, report->of.progress->step);
     write_measures(report, validation->split, validation, when, measures, best);
+}
+
+void xlm_report_score(xlm_report *report, const char *name, double score_now, bool best, bool line)
+{
+    const xlm_run_progress *progress = report->of.progress;
+    if (report->metrics == NULL)
+        return;
+    report->validated = (score){.last = score_now, .last_step = progress->step, .best = progress->best.score,
+                                .best_step = (int64_t)progress->best.step};
+    g_free(report->validated_name);
+    report->validated_name = g_strdup(name);
+    if (!line)
+        return;
+    g_autofree char *other = progress->best.step > 0 ? g_strdup_printf("  (best %.4f at step %.0f)", progress->best.score,
+                                                                       progress->best.step) : NULL;
+    xlm_log_info("chosen by %s, step %" G_GINT64_FORMAT ": %.4f%s", name, progress->step, score_now,
+                 best ? "  (best so far)" : other != NULL ? other : "");
 }
 
 void xlm_report_mean(xlm_report *report, const xlm_validation *validation, const GArray *measures, int64_t n)

@@ -40,12 +40,14 @@ void xlm_report_flush(xlm_report *report);
 void xlm_report_step(xlm_report *report, const xlm_step_report *step);
 /* After each evaluation: a table in the log, rows in metrics.csv. The time it took is not counted against tokens/s. */
 void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n);
-/* The same for the measures of a validation (GArray of xlm_language_measure). best: the first measure is better than before. */
+/* The same for the measures of a validation (GArray of xlm_language_measure). best: mark them as the best so far. */
 void xlm_report_measures(xlm_report *report, const xlm_validation *validation, const GArray *measures, bool best);
+/* The score by which checkpoints are compared, for the summary, and with `line` a line of the log; best: better than before. */
+void xlm_report_score(xlm_report *report, const char *name, double score, bool best, bool line);
 /* The same for the mean of n checkpoints; its split in metrics.csv is "<split>_average". */
 void xlm_report_mean(xlm_report *report, const xlm_validation *validation, const GArray *measures, int64_t n);
-/* One line at the end: steps, time, tokens, the last and the best held-out loss (or measure of the validation) since the report
- * was opened, and the path of the checkpoint. */
+/* One line at the end: steps, time, tokens, the last and the best held-out loss since the report was opened, and the same of the
+ * score, and the path of the checkpoint. */
 void xlm_report_summary(const xlm_report *report);
 /* A table in the log: how `steps` steps of this rank spent their time, and the library and precision of products
  * (xlm_arithmetic_name). The report of the reduce-scatter has one more step. */

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/resume.h"
 
+#include <string.h>
+
 #include "base/log.h"
 #include "checkpoint/rank_files.h"
 #include "job/job_record.h"
@@ -36,6 +38,21 @@ static bool find_best(const xlm_resume_setup *setup, int64_t unsaved, xlm_best_s
     if (!there)
         *best = (xlm_best_score){0};
     return true;
+}
+
+/* Scores of another measure, or with other settings, cannot be compared. */
+static void forget_other_scores(const xlm_resume_setup *setup, const xlm_run_state *state, xlm_run_progress *progress)
+{
+    const bool known = progress->best_of != 0;
+    const bool same = known ? progress->best_of == setup->best_of : setup->older;
+    progress->best_of = setup->best_of;
+    if (same || progress->best.step == 0)
+        return;
+    xlm_log_warn("%s: the best checkpoint so far, of step %.0f, was chosen by another measure or with other settings; the best "
+                 "of those to come is looked for", setup->job->train.output, progress->best.step);
+    progress->best = (xlm_best_score){0};
+    if (setup->members != NULL)
+        memset(setup->members, 0, sizeof *setup->members * (size_t)state->max_members);
 }
 
 /* On rank 0, the step of the newest checkpoint; 0 if the output directory has none. */
@@ -122,6 +139,8 @@ bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_pro
     bool unsaved = false;
     bool good = read_state(setup, state, &progress->validated, &found, &unsaved, error);
     *resumed = good && (found != NULL || unsaved);
+    if (good)
+        forget_other_scores(setup, state, progress);
     if (good && setup->trains)
         good = clear_output(setup, *resumed ? state->step : -1, error) &&
                (!setup->validates || find_best(setup, unsaved ? state->step : -1, &progress->best, error));

@@ -15,6 +15,9 @@ typedef struct xlm_resume_setup {
     const char *file;
     bool trains;      /* the run writes to its output directory: rank files are read, and later checkpoints moved aside */
     bool validates;   /* checkpoints are compared, and one is the best */
+    int64_t best_of;  /* what by (run/scoring.h) */
+    bool older;       /* a best score of a version that did not record that is taken for the same */
+    xlm_best_score *members; /* scores that are compared too: they begin anew with the best; NULL: none */
 } xlm_resume_setup;
 
 /* Collective. Called before anything is allocated: if the run does not resume, can it start from the model that its job names? */

@@ -14,12 +14,12 @@
 #include "model/checkpoint_names.h"
 #include "run/check_gradients.h"
 #include "run/report.h"
+#include "run/scoring.h"
 #include "run/stopping.h"
 #include "run/threads.h"
 #include "train/cost.h"
 #include "train/dump_step.h"
 #include "train/engine.h"
-#include "train/evaluate.h"
 #include "train/gemm_trial.h"
 #include "train/micro_batches.h"
 
@@ -37,7 +37,7 @@ typedef struct run {
     GArray *saved_states;   /* xlm_saved_state: of the objectives, the best score, and the members */
     xlm_best_score *members; /* [validation->average] of the mean of checkpoints so far; NULL: there will be none */
     xlm_stopping *stopping; /* who may interrupt the run, and the lock of its directory; NULL: nothing is trained */
-    xlm_report *report;     /* NULL: nothing is trained */
+    xlm_scoring scoring;
 } run;
 
 /* Runs that do something else with the next step leave the output directory alone. */
@@ -75,7 +75,10 @@ static void collect_saved_states(run *r)
     G_STATIC_ASSERT(sizeof r->progress.best == 2 * sizeof(double));
     const xlm_saved_state best = {.path = r->options->validation->state, .type = XLM_STATE_F64, .values = &r->progress.best,
                                   .n = 2, .optional = r->options->validation->losses};
+    const xlm_saved_state of = {.path = r->options->validation->of, .type = XLM_STATE_I64, .values = &r->progress.best_of, .n = 1,
+                                .optional = true};
     g_array_append_val(r->saved_states, best);
+    g_array_append_val(r->saved_states, of);
     if (max_members(r) == 0)
         return;
     r->members = g_new0(xlm_best_score, max_members(r));
@@ -171,55 +174,6 @@ static bool write_checkpoint(run *r, GError **error)
     return true;
 }
 
-/* Append what the validation measures. */
-static bool measure(run *r, GArray *measures, GError **error)
-{
-    const xlm_validation *validation = r->options->validation;
-    const xlm_workspace workspace = xlm_engine_workspace(r->engine);
-    xlm_report_pause(r->report);
-    const bool good = validation->measure(validation->data, &workspace, r->progress.step, measures, error);
-    xlm_report_resume(r->report);
-    return good;
-}
-
-/* *best: the model is better than at any step before. */
-static bool validate(run *r, bool *best, GError **error)
-{
-    const xlm_validation *validation = r->options->validation;
-    xlm_run_progress *progress = &r->progress;
-    g_autoptr(GArray) measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
-    /* A validation may write examples beside the checkpoints. */
-    bool good = xlm_stopping_may_write(r->stopping, error) && measure(r, measures, error);
-    if (good) {
-        const xlm_measure *first = &g_array_index(measures, xlm_language_measure, 0).measure;
-        const xlm_best_score now = {.score = first->value, .step = (double)progress->step};
-        *best = progress->best.step == 0 || now.score > progress->best.score;
-        if (*best)
-            progress->best = now;
-        if (r->members != NULL)
-            xlm_checkpoint_mean_add(r->members, validation->average, validation->average_best, now);
-        progress->validated = progress->step;
-        xlm_snapshot_validated(xlm_stopping_snapshot(r->stopping), progress->validated);
-        xlm_report_measures(r->report, validation, measures, *best);
-        if (*best && validation->keep_best != NULL)
-            good = validation->keep_best(validation->data, r->comm, progress->step, error);
-    }
-    return good;
-}
-
-static bool evaluate(run *r, GError **error)
-{
-    g_autofree xlm_evaluation *rows = NULL;
-    int n;
-    const xlm_workspace workspace = xlm_engine_workspace(r->engine);
-    xlm_report_pause(r->report);
-    if (!xlm_evaluate(r->job, &workspace, r->progress.step, &rows, &n, error))
-        return false;
-    xlm_report_resume(r->report);
-    xlm_report_evaluation(r->report, rows, n);
-    return true;
-}
-
 /* A rank was asked to stop. Collective. */
 static bool asked_to_stop(const xlm_comm *comm)
 {
@@ -244,15 +198,12 @@ static bool due(int64_t step, int64_t every) { return every > 0 && step % every 
 
 static bool save(run *r, GError **error)
 {
-    xlm_report_pause(r->report);
-    xlm_report_flush(r->report);
+    xlm_report_pause(r->scoring.report);
+    xlm_report_flush(r->scoring.report);
     const bool good = xlm_stopping_may_write(r->stopping, error) && write_checkpoint(r, error);
-    xlm_report_resume(r->report);
+    xlm_report_resume(r->scoring.report);
     return good;
 }
-
-/* Do evaluations compute losses on held-out text, alone or with other measures? */
-static bool has_losses(const run *r) { return r->options->validation == NULL || r->options->validation->losses; }
 
 /* What is due after an update, and the checkpoint. */
 static bool finish_step(run *r, bool interrupted, GError **error)
@@ -261,32 +212,17 @@ static bool finish_step(run *r, bool interrupted, GError **error)
     const int64_t step = r->progress.step;
     const bool last = step == c->steps;
     const bool evaluation = last || due(step, c->evaluate_every);
-    bool good = true, best = false;
-    /* Held-out losses change nothing that follows, and can be left out when there is little time. */
-    if (evaluation && !interrupted && has_losses(r))
-        good = evaluate(r, error);
-    if (good && evaluation && r->options->validation != NULL)
-        good = r->progress.validated == step || validate(r, &best, error);
+    bool best = false;
+    bool good = !evaluation || xlm_scoring_evaluate(&r->scoring, interrupted, &best, error);
     if (good && (last || best || interrupted || due(step, c->checkpoint_every)))
         good = save(r, error);
     return good;
 }
 
-/* Measurements since the best score. With a patience every checkpoint but those of interruptions is measured. */
-static int64_t measured_since_best(const run *r)
+static bool is_finished(const run *r)
 {
-    const int64_t every = r->job->train.evaluate_every;
-    return r->progress.step / every - (int64_t)r->progress.best.step / every;
+    return r->progress.step >= r->job->train.steps || xlm_scoring_is_out_of_patience(&r->scoring);
 }
-
-/* The score has not risen in as many measurements as the run may wait. */
-static bool is_out_of_patience(const run *r)
-{
-    const int64_t patience = r->options->validation != NULL ? r->options->validation->patience : 0;
-    return patience > 0 && r->progress.best.step > 0 && measured_since_best(r) >= patience;
-}
-
-static bool is_finished(const run *r) { return r->progress.step >= r->job->train.steps || is_out_of_patience(r); }
 
 /* The mean of checkpoints is due, and not there yet: the run may have been killed before it was written. */
 static bool lacks_mean(const run *r)
@@ -311,10 +247,10 @@ static bool write_mean(run *r, GError **error)
     }
     g_autoptr(GArray) measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
     const xlm_run_state state = state_of(r);
-    const bool good = measure(r, measures, error) && xlm_stopping_may_write(r->stopping, error) &&
+    const bool good = xlm_scoring_measure(&r->scoring, measures, error) && xlm_stopping_may_write(r->stopping, error) &&
                       xlm_checkpoint_write_mean(r->comm, r->job->train.output, &state, error);
     if (good) {
-        xlm_report_mean(r->report, r->options->validation, measures, n);
+        xlm_report_mean(r->scoring.report, r->options->validation, measures, n);
         xlm_log_info("mean of %" G_GINT64_FORMAT " checkpoints written to %s/" XLM_CHECKPOINT_MEAN, n, r->job->train.output);
     }
     return good;
@@ -339,7 +275,7 @@ static bool train(run *r, bool *interrupted, GError **error)
     const int64_t first = progress->step + 1;
     bool good = progress->step == progress->saved || save_rank_files(r, error);
     *interrupted = asked_to_stop(r->comm) || r->options->finish;
-    good = good && (*interrupted || progress->step > 0 || !has_losses(r) || evaluate(r, error));
+    good = good && (*interrupted || xlm_scoring_begin(&r->scoring, error));
     while (good && !is_finished(r) && !*interrupted) {
         good = xlm_engine_step(r->engine, progress->step, xlm_stopping_snapshot(r->stopping), &step, error);
         if (good && !step.updated) {
@@ -350,16 +286,18 @@ static bool train(run *r, bool *interrupted, GError **error)
         if (!good || !step.updated)
             break;
         progress->step++;
-        xlm_report_step(r->report, &step);
+        xlm_report_step(r->scoring.report, &step);
         if (progress->step == first)
             xlm_profile_reset(profile); /* the first step touches memory for the first time: it does not count */
         warn_of_nothing(r, &step, &warned);
         *interrupted = step.stop && progress->step < r->job->train.steps;
         good = finish_step(r, *interrupted, error);
     }
-    if (good && !*interrupted && is_out_of_patience(r))
-        xlm_log_info("stopped early: no better score on %s in %" G_GINT64_FORMAT " measurements (patience)",
-                     r->options->validation->split, measured_since_best(r));
+    if (good && !*interrupted && xlm_scoring_is_out_of_patience(&r->scoring)) {
+        g_autofree char *name = xlm_scoring_name(r->options->validation);
+        xlm_log_info("stopped early: no better score on %s in %" G_GINT64_FORMAT " measurements (patience)", name,
+                     xlm_scoring_since_best(&r->scoring));
+    }
     if (profile != NULL) {
         const xlm_reduce_scatter_report reduce_scatter = xlm_engine_reduce_scatter_report(r->engine);
         xlm_report_profile(profile, xlm_arithmetic_name(xlm_engine_arithmetic(r->engine)), &reduce_scatter,
@@ -382,9 +320,10 @@ static void print_peak(run *r)
 static void print_best(const run *r)
 {
     const xlm_best_score *best = &r->progress.best;
-    if (r->options->validation != NULL && best->step > 0)
-        xlm_log_info("best on %s: %.4f at step %.0f, %s/best", r->options->validation->split, best->score, best->step,
-                     r->job->train.output);
+    if (r->options->validation == NULL || best->step == 0)
+        return;
+    g_autofree char *name = xlm_scoring_name(r->options->validation);
+    xlm_log_info("best on %s: %.4f at step %.0f, %s/best", name, best->score, best->step, r->job->train.output);
 }
 
 /* With --finish: in the log, and to the terminal of the user who stopped the run. */
@@ -408,8 +347,8 @@ static bool run_steps(run *r, bool resumed, bool *interrupted, GError **error)
         .comm = r->comm, .job = r->job, .host = xlm_engine_host(r->engine), .vocabulary = r->data->vocabulary,
         .progress = &r->progress, .gemm_gflops = r->hardware.gemm_gflops,
     };
-    r->report = xlm_report_open(&setup, resumed, error);
-    if (r->report == NULL)
+    r->scoring.report = xlm_report_open(&setup, resumed, error);
+    if (r->scoring.report == NULL)
         return false;
     const xlm_run_state state = state_of(r);
     xlm_stopping_protect(r->stopping, &state, r->progress.validated);
@@ -430,9 +369,9 @@ static bool run_steps(run *r, bool resumed, bool *interrupted, GError **error)
         if (*interrupted)
             xlm_log_info("stopped by a signal at step %" G_GINT64_FORMAT "; the same command resumes from there",
                          r->progress.step);
-        xlm_report_summary(r->report);
+        xlm_report_summary(r->scoring.report);
     }
-    xlm_report_close(r->report);
+    xlm_report_close(r->scoring.report);
     return good;
 }
 
@@ -461,7 +400,7 @@ static bool run_allocated(run *r, const xlm_resume_setup *setup, bool *interrupt
     }
     if (progress->step == progress->saved && is_finished(r) && !lacks_mean(r)) {
         xlm_log_info("nothing to do: step %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " is reached%s", progress->step,
-                     r->job->train.steps, is_out_of_patience(r) ? ", and the patience is over" : "");
+                     r->job->train.steps, xlm_scoring_is_out_of_patience(&r->scoring) ? ", and the patience is over" : "");
         print_best(r);
         return true;
     }
@@ -477,8 +416,8 @@ static bool open_output(run *r, GError **error)
         xlm_error_set(&failure, EX_CANTCREAT, "%s: cannot be made: %s", output, g_strerror(errno));
     xlm_files_own(output);
     if (xlm_comm_agree_on(r->comm, failure, error))
-        return (r->stopping = xlm_stopping_open(r->comm, output, r->options->finish, error)) != NULL;
-    return false;
+        r->scoring.stopping = r->stopping = xlm_stopping_open(r->comm, output, r->options->finish, error);
+    return r->stopping != NULL;
 }
 
 bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, const xlm_run_options *options,
@@ -491,13 +430,20 @@ bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *
     if (r.engine == NULL)
         return false;
     collect_saved_states(&r);
+    const xlm_validation *validation = options->validation;
+    r.scoring = (xlm_scoring){.comm = comm, .job = job, .vocabulary = data->vocabulary, .validation = validation,
+                              .engine = r.engine, .progress = &r.progress, .members = r.members};
     const xlm_resume_setup resume = {.comm = comm, .job = job, .resume = options->resume, .file = options->resume_file,
-                                     .trains = trains(options), .validates = options->validation != NULL};
+                                     .trains = trains(options), .validates = validation != NULL,
+                                     .best_of = xlm_scoring_digest(validation),
+                                     .older = validation != NULL && validation->older,
+                                     .members = max_members(&r) > 0 && validation->average_best ? r.members : NULL};
     xlm_run_size size = xlm_engine_size(r.engine);
     size.step_dump = options->dump_step != NULL;
     xlm_hardware_prepare(&r.hardware, (int)job->train.threads, comm->local_ranks);
     /* What the job names is checked before objectives are run to estimate memory. */
-    bool good = xlm_resume_check(&resume, data->vocabulary, error) && xlm_memory_check(comm, &size, &r.estimate, error);
+    bool good = xlm_scoring_check(&r.scoring, error) && xlm_resume_check(&resume, data->vocabulary, error) &&
+                xlm_memory_check(comm, &size, &r.estimate, error);
     if (good)
         print_memory(&r);
     double flops; /* of a step */

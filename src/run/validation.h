@@ -21,18 +21,22 @@ typedef struct xlm_language_measure {
     const char *language; /* NULL: the whole set */
 } xlm_language_measure;
 
-/* Measures the model during a run, instead of the losses on held-out text or in addition. Checkpoints are compared by the first
- * measure (higher is better); `best` (checkpoint/checkpoint.h) points to the one with the highest, the first of several. */
+/* Measures the model during a run, by losses on held-out text, by measures of its own, or by both. Checkpoints are compared by
+ * one score (run/scoring.h); `best` (checkpoint/checkpoint.h) points to the one with the best, the first of several. */
 typedef struct xlm_validation {
     /* Measure the model after `step` updates. Collective; the results are the same on all ranks. Append to measures (GArray of
-     * xlm_language_measure), those of the whole set first. */
+     * xlm_language_measure), those of the whole set first. NULL: there are losses only. */
     bool (*measure)(void *data, const xlm_workspace *workspace, int64_t step, GArray *measures, GError **error);
     /* Keep what belongs to the model that was just measured, after `step` updates, because it is the best so far. Collective. NULL:
      * nothing belongs to it. */
     bool (*keep_best)(void *data, const xlm_comm *comm, int64_t step, GError **error);
     void *data;
     bool losses;          /* losses on held-out text are computed too */
-    const char *state;    /* XLM_CHECKPOINT_BEST..., in checkpoints: the best score and its step */
+    char *const *choose_by; /* the score is the mean of these measures (run/measures.h), NULL-terminated; NULL: it is the first
+                             * of `measure`, and higher is better */
+    const char *settings; /* text of what the score depends on: scores with another text are not compared */
+    bool older;           /* may scores in checkpoints of versions that did not record it be compared? */
+    const char *state, *of; /* XLM_CHECKPOINT_BEST..., in checkpoints: the best score with its step; what it was the score of */
     const char *split;    /* the name of the set in metrics.csv: "dev" */
     const char *language; /* of the set; XLM_MEAN_LANGUAGE: measures that name no language are means over several */
     int64_t patience;     /* the run ends after this many consecutive measurements without a new best; 0: never */

@@ -317,8 +317,10 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
         .vocabulary = t->loaded->vocabulary, .digest = xlm_corpus_digest_of(t->loaded->vocabulary),
         .input = xlm_stream_labelled(t->training_examples), .task = &task, .validation = largest_passes(t),
     };
+    g_autofree char *files = g_strjoinv(",", c->development), *settings = g_strconcat(files, "\n", task.options, NULL);
     const xlm_validation validation = {
-        .measure = measure, .data = t, .split = "dev", .state = XLM_CHECKPOINT_BEST,
+        .measure = measure, .data = t, .split = "dev", .state = XLM_CHECKPOINT_BEST, .of = XLM_CHECKPOINT_BEST_OF,
+        .settings = settings, .older = true,
         .language = t->development->len > 1 ? XLM_MEAN_LANGUAGE : dev->name != NULL ? dev->name : "",
         .patience = c->patience, .average = c->average, .average_best = c->average_of == XLM_AVERAGE_BEST,
     };

@@ -1,8 +1,11 @@
 /* xlm-mpi: xlm_train, pre-training of cross-lingual language models. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
 #define XLM_JOB_PART "objective, by its name or the path of its module"
 #include "program/job_program.h"
 #include "run/check_gradients.h"
 #include "run/dev_translations.h"
+#include "run/measures.h"
 #include "run/plan.h"
 
 static const xlm_program program = {
@@ -26,11 +29,11 @@ static const xlm_program program = {
         "  OUTPUT/checkpoint-STEP.h5  model, optimiser and vocabulary after STEP updates; h5dump shows them\n"
         "  OUTPUT/latest              link to the newest checkpoint\n"
         "  OUTPUT/job.conf            all keys of the run, defaults included\n"
-        "  OUTPUT/best                with [evaluate]: link to the checkpoint with the best translations\n"
+        "  OUTPUT/best                with [evaluate]: link to the checkpoint that is the best by its choose_by\n"
         "  OUTPUT/metrics.csv         losses, perplexities, scores and times of the run\n"
-        "  OUTPUT/translations.tsv    with [evaluate]: the newest translations of some held-out pairs, beside their references\n"
-        "  OUTPUT/best-translations.tsv  with [evaluate]: the same of OUTPUT/best\n"
-        "  OUTPUT/attention-*.h5      with [evaluate]: what the decoder attended to in them, for xlm_report\n",
+        "  OUTPUT/translations.tsv    with translate: the newest translations of some held-out pairs, beside their references\n"
+        "  OUTPUT/best-translations.tsv  the same of OUTPUT/best\n"
+        "  OUTPUT/attention-*.h5      with translate: what the decoder attended to in them, for xlm_report\n",
     .environment =
         "  XLM_PLUGIN_PATH    folders, separated by colons, that are searched for objectives first\n",
     .exit_codes =
@@ -157,6 +160,21 @@ static void *open_work(const char *path, char *const *overrides, GError **error)
     return NULL;
 }
 
+/* What [evaluate] asks for. settings: of xlm_measures_settings. */
+static xlm_validation validation_of(const work *w, const char *settings)
+{
+    const xlm_evaluate_config *c = &w->job->evaluate;
+    xlm_validation v = w->dev != NULL ? xlm_dev_translations_validation(w->dev) : (xlm_validation){.split = "held_out"};
+    v.losses = true;
+    v.choose_by = c->choose_by;
+    v.settings = settings;
+    v.older = w->dev != NULL && strcmp(c->choose_by[0], xlm_evaluate_metrics[c->metric]) == 0;
+    v.state = XLM_CHECKPOINT_BEST_HELD_OUT;
+    v.of = XLM_CHECKPOINT_BEST_HELD_OUT_OF;
+    v.patience = c->patience;
+    return v;
+}
+
 static bool run(const xlm_comm *comm, void *data, xlm_run_options options, bool *interrupted, GError **error)
 {
     const work *w = data;
@@ -172,11 +190,13 @@ static bool run(const xlm_comm *comm, void *data, xlm_run_options options, bool 
         .input = xlm_stream_text(w->corpus),
         .validation = w->dev != NULL ? xlm_dev_translations_plan(w->dev) : (xlm_planned_validation){.data = NULL},
     };
-    const xlm_validation validation = w->dev != NULL ? xlm_dev_translations_validation(w->dev) : (xlm_validation){.data = NULL};
-    options.validation = w->dev != NULL ? &validation : NULL;
+    const xlm_job *job = w->job;
+    g_autofree char *settings = job->evaluate.given ? xlm_measures_settings(job, job->evaluate.choose_by) : NULL;
+    const xlm_validation validation = job->evaluate.given ? validation_of(w, settings) : (xlm_validation){.data = NULL};
+    options.validation = job->evaluate.given ? &validation : NULL;
     options.check_gradients = given.check_gradients;
     options.check_only = given.check_only;
-    return given.plan ? plan(comm, w->job, &text, error) : xlm_run(comm, w->job, &text, &options, interrupted, error);
+    return given.plan ? plan(comm, job, &text, error) : xlm_run(comm, job, &text, &options, interrupted, error);
 }
 
 int main(int argc, char **argv)

@@ -15,6 +15,7 @@ BENCHMARKS = \
 	tests/bench/peers/xlm_code.sh \
 	tests/bench/peers/simalign.sh \
 	tests/bench/peers/tsne.sh \
+	tests/bench/peers/tensorboard.sh \
 	tests/bench/network.sh \
 	tests/bench/alignment.sh \
 	tests/bench/analysis.sh \
@@ -60,9 +61,11 @@ EXTRA_DIST += \
 	tests/bench/peers/check_dump.py \
 	tests/bench/peers/segmenters.py \
 	tests/bench/peers/dump.sh \
+	tests/bench/peers/event_points.py \
 	tests/bench/peers/factorise.py \
 	tests/bench/peers/simalign.sh \
 	tests/bench/peers/simalign_links.py \
+	tests/bench/peers/tensorboard.sh \
 	tests/bench/peers/torch_train.py \
 	tests/bench/peers/train.sh \
 	tests/bench/peers/transformers.sh \

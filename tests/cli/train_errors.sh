@@ -135,4 +135,22 @@ if [ -c /dev/full ]; then
         expect 74 '^xlm_train: .*standard output: ' to_full_disk xlm_train $what
     done
 fi
+
+# What checkpoints are to be compared by, before anything is written.
+{ cat job.conf; printf '[evaluate]\npatience = 0\n'; } >best.conf
+for name in mlm/los foo mlm/loss/de mlm/loss/en/xx bleu; do
+    job_refused "choose_by = $name: held-out text has no such measure; there are loss, mlm/loss, .*tlm/accuracy; .*and en, xx\$" \
+        best.conf --set evaluate.choose_by=$name
+done
+job_refused 'choose_by: mlm/loss is better when it is lower, and mlm/accuracy when it is higher' best.conf \
+    --set evaluate.choose_by=mlm/loss,mlm/accuracy
+job_refused 'would compare different sums, since the weight of .objective tlm. changes' best.conf --set 'objective tlm.begin=3'
+job_refused 'evaluate.metric: metric is about translations' best.conf --set evaluate.metric=chrf
+sed 's/^plugin = mlm/plugin = sop/; /^weight/d; s/^stream = pairs/stream = text/; /^.stream pairs/,/^length/d' best.conf >sop.conf
+expect 78 'choose_by = tlm/perplexity: held-out text has no such measure; of objective tlm there are tlm/loss, tlm/accuracy$' \
+    train sop.conf --set train.output=sop --set evaluate.choose_by=tlm/perplexity
+[ ! -e sop/latest ] || fail "trained by a measure that is not there"
+# Events for TensorBoard that cannot be written.
+expect 73 'corpus.h5/events: cannot be made' train job.conf --set train.output=sop --set train.tensorboard=corpus.h5/events
+once 'cannot be made'
 finish

@@ -145,4 +145,62 @@ logged never.log train 1 kept --resume never --set train.steps=3
 [ -e "kept/previous-1/$(checkpoint 25)" ] && [ -e kept/previous-1/job.conf ] && cmp rows.txt <(rows kept/previous-1) ||
     fail "never: $(ls -R kept)"
 [ "$(losses kept | cut -d' ' -f1 | tr '\n' ' ')" = '1 2 3 ' ] || fail "never did not start at step 1"
+
+# ---- the best checkpoint by a measure of held-out text, and the patience ([evaluate] choose_by) ----
+{ eight_steps 2 -e 's/^steps = .*/steps = 40\nschedule = constant/; s/^learning_rate = .*/learning_rate = 5e-2/' \
+    -e 's/_every = 0/_every = 2/; s/^checkpoint_every = .*/checkpoint_every = 4\nkeep = 100/'
+  printf '[evaluate]\nchoose_by = mlm/loss/en,tlm/loss\npatience = 2\n'; } | sed 's/^evaluate_every = 4/evaluate_every = 2/' >best.conf
+trained best.conf best 1 --set train.tensorboard=events
+# chosen DIR FIRST: the best step and the last one, by the rows of DIR from step FIRST on.
+chosen() {
+    join <(values "$1" held_out mlm loss en) <(values "$1" held_out tlm loss all) | awk -v first="$2" '
+        $1 < first { next }
+        !n++ || $2 + $3 < lowest { lowest = $2 + $3; best = $1; since = 0; next }
+        ++since == 2 { last = $1; exit }
+        END { print best, last ? last : $1 }'
+}
+read -r step last <<<"$(chosen best 2)"
+[ "$(readlink best/best)" = "$(checkpoint "$step")" ] && [ "$(last_step best)" = "$last" ] && [ "$last" -lt 40 ] &&
+    grep -q 'stopped early: no better score on held-out text (mlm/loss/en, tlm/loss) in 2 meas' best.log ||
+    fail "best is $(readlink best/best) of $(last_step best) steps instead of $step of $last: $(grep chosen best.log)"
+# From the best checkpoint, whose patience has begun, and from one before it, as if the run had been killed before it was there.
+for after in "$step" $((step - 1)); do
+    cp -r best again
+    for file in again/checkpoint-*; do [[ $file < again/$(checkpoint $((after + 1))) ]] || rm "$file"; done
+    cp -r events again-events
+    trained best.conf again 2 --set train.tensorboard=again-events
+    same_bits best again
+    [ "$(readlink again/best)" = "$(checkpoint "$step")" ] || fail "the best one of a run that was resumed: $(ls -l again)"
+    # Its events are the rows, each once, in spite of the steps that the first run had made too.
+    "$XLM_BUILD/tests/unit/events_test" again-events/* >events.txt || fail "events cannot be read"
+    awk -F '\t|,' '
+        FILENAME == "events.txt" && $2 == "start" {
+            for (key in found) { split(key, k, " "); if (k[2] >= $1 + 0) delete found[key] }
+            next
+        }
+        FILENAME == "events.txt" { doubled += ($2 " " $1) in found; found[$2 " " $1] = $3; next }
+        FNR == 1 { for (i = 1; i <= NF; i++) title[i] = $i; next }
+        {
+            for (i = 6; i <= NF; i++) {
+                name = $2 "/" $3 (title[i] == "score" ? "" : "/" title[i]) ($4 == "" || $4 == "all" ? "" : "/" $4) " " $1
+                if ($i == "") continue
+                d = $i - found[name]; n++
+                if (!(name in found) || d * d > $i * $i * (title[i] == "seconds" ? 1e-6 : 3e-11)) {
+                    print name, $i, found[name]
+                    bad = 1
+                }
+                delete found[name]
+            }
+        }
+        END { for (key in found) { print "no row: " key; bad = 1 } exit bad || doubled || n < 100 }
+    ' events.txt again/metrics.csv >differ || fail "events and rows differ: $(head -n 3 differ)"
+    rm -r again again-events
+done
+# Another measure: scores are not compared with those of the first one. An objective that takes no part yet has no score.
+trained best.conf best 1 --set evaluate.choose_by=mlm/accuracy --set train.steps=$((last + 1)) --set evaluate.patience=0
+grep -q 'warning: best: the best checkpoint so far, of step .* was chosen by another measure' best.log &&
+    [ "$(readlink best/best)" = "$(checkpoint $((last + 1)))" ] || fail "another measure: $(ls -l best/best; head -n 9 best.log)"
+trained best.conf late 1 --set evaluate.choose_by=tlm/perplexity --set 'objective tlm.begin=3' --set train.steps=4
+[ "$(readlink late/best)" = "$(checkpoint 4)" ] && grep -q 'chosen by tlm/perplexity, step 2: -\{0,1\}nan$' late.log ||
+    fail "without a score: $(grep chosen late.log; ls -l late)"
 finish

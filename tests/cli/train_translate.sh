@@ -131,5 +131,5 @@ job_refused 'evaluate.: translate has 2 directions, and without language embeddi
     --set model.language_embeddings=false --set 'stream pairs.shuffle_sides=false'
 job_refused 'evaluate.: beam = 1000 is larger than the vocabulary, which has [0-9]* tokens that are not special' short.conf \
     --set evaluate.beam=1000
-job_refused 'evaluate.: patience counts evaluations' short.conf --set evaluate.patience=2 --set train.evaluate_every=0
+job_refused 'evaluate.patience: patience counts evaluations' short.conf --set evaluate.patience=2 --set train.evaluate_every=0
 finish

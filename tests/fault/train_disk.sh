@@ -6,12 +6,14 @@
 long
 small_corpus
 
-# begin NAME COMMAND...: an endless run on two ranks in NAME, by way of a command; returns when it has a checkpoint.
+# begin NAME COMMAND...: an endless run on two ranks in NAME, by way of a command, with options `more`; returns when it has a
+# checkpoint.
+more=()
 begin() {
     name=$1
     shift
     start 2 "$@" xlm_train job.conf --set "train.output=$name" --set train.steps=100000 --set train.schedule=constant \
-        --set train.checkpoint_every=50 >"$name.log" 2>&1
+        --set train.checkpoint_every=50 "${more[@]}" >"$name.log" 2>&1
     until_true test -e "$name/latest" && until_true has_steps "$name" 51
 }
 
@@ -68,10 +70,14 @@ if prlimit --pid $$ >/dev/null 2>&1; then
         continues
     done
     # Rows of the metrics that cannot be written are reported once, and do not end the run.
+    more=(--set train.tensorboard=rows/events)
     begin rows && between prlimit --pid "$(rank_processes | sed -n 1p)" --fsize=2000
     failed 74 'rows/checkpoint-.*File too large'
     [ "$(grep -c 'warning: rows/metrics.csv: rows were lost: File too large' rows.log)" -eq 1 ] ||
         fail "rows: $(grep -v '^step' rows.log)"
+    [ "$(grep -c 'warning: rows/events/.*: events from here on are lost: File too large' rows.log)" -eq 1 ] ||
+        fail "rows: $(grep -v '^step' rows.log)"
+    more=()
     continues
 else
     echo "no prlimit here: limits on file sizes not tried"

@@ -17,6 +17,7 @@ unit_tests = \
 	tests/unit/corpus_test \
 	tests/unit/derivative_test \
 	tests/unit/dictionary_test \
+	tests/unit/events_test \
 	tests/unit/examples_test \
 	tests/unit/exhaustion_test \
 	tests/unit/packed_test \

@@ -1,0 +1,277 @@
+/* xlm-mpi: the measures of an evaluation by their names. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/measures.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "options/options.h"
+
+static const char TOTAL[] = "loss";
+/* What every objective on held-out text may have, of all languages and of each. */
+static const char *const quantities[] = {"loss", "perplexity", "accuracy", NULL};
+
+bool xlm_measure_rises(const char *name)
+{
+    g_auto(GStrv) part = g_strsplit(name, "/", -1);
+    const char *quantity = part[0] != NULL && part[1] != NULL ? part[1] : name;
+    return !g_str_has_suffix(quantity, "loss") && !g_str_has_suffix(quantity, "perplexity") &&
+           !g_str_has_suffix(quantity, "entropy");
+}
+
+bool xlm_measured_total(const xlm_measured *measured, double *loss)
+{
+    int objectives = 0;
+    *loss = 0;
+    for (int i = 0; i < measured->n; i++) {
+        const xlm_evaluation *row = &measured->rows[i];
+        if (row->language >= 0 || row->metric != NULL)
+            continue;
+        *loss += xlm_loss_weight_at(&measured->job->objective[row->objective].weight, measured->step) * row->loss;
+        objectives++;
+    }
+    return objectives > 0;
+}
+
+/* What follows "PREFIX/" in the name; NULL: it begins otherwise. */
+static const char *after(const char *name, const char *prefix)
+{
+    const size_t n = strlen(prefix);
+    return strncmp(name, prefix, n) == 0 && name[n] == '/' ? name + n + 1 : NULL;
+}
+
+/* Is it a score of translations? */
+static bool is_of_translations(const xlm_job *job, const char *name)
+{
+    if (job->evaluate.translate == NULL)
+        return false;
+    const char *metric = xlm_evaluate_metrics[job->evaluate.metric], *direction = after(name, metric);
+    return strcmp(name, metric) == 0 || (direction != NULL && g_strv_length(job->evaluate.translate) > 1 &&
+                                         g_strv_contains((const char *const *)job->evaluate.translate, direction));
+}
+
+/* The objective of a measure, -1: it is not of one; [out] rest: the quantity, and the language. */
+static int objective_of(const xlm_job *job, const char *name, const char **rest)
+{
+    for (int k = 0; k < job->objectives; k++)
+        if ((*rest = after(name, job->objective[k].name)) != NULL)
+            return k;
+    return -1;
+}
+
+/* Is it "loss" or "loss/LANGUAGE", or the same of another quantity? */
+static bool is_quantity(const char *rest, const xlm_vocabulary *vocabulary)
+{
+    for (const char *const *quantity = quantities; *quantity != NULL; quantity++) {
+        const char *language = after(rest, *quantity);
+        if (strcmp(rest, *quantity) == 0 ||
+            (language != NULL && g_strv_contains(xlm_vocabulary_language_names(vocabulary), language)))
+            return true;
+    }
+    return false;
+}
+
+static bool has_metric(const xlm_host *host, int k, const char *name)
+{
+    const GPtrArray *names = xlm_host_metric_names(host, k);
+    for (guint i = 0; i < names->len; i++)
+        if (strcmp(names->pdata[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Is objective k evaluated on held-out text? */
+static bool is_evaluated(const xlm_run_size *size, int k)
+{
+    const int stream = size->job->objective[k].stream;
+    return stream >= 0 && size->streams->held_out[stream] != NULL;
+}
+
+/* "loss, mlm/loss, ...": what an evaluation may have. g_free. */
+static char *list_possible(const xlm_run_size *size)
+{
+    const xlm_job *job = size->job;
+    GString *list = g_string_new(TOTAL);
+    for (int k = 0; k < job->objectives; k++) {
+        if (!is_evaluated(size, k))
+            continue;
+        for (const char *const *quantity = quantities; *quantity != NULL; quantity++)
+            g_string_append_printf(list, ", %s/%s", job->objective[k].name, *quantity);
+        const GPtrArray *names = xlm_host_metric_names(size->host, k);
+        for (guint i = 0; i < names->len; i++)
+            g_string_append_printf(list, ", %s/%s", job->objective[k].name, (const char *)names->pdata[i]);
+    }
+    if (job->evaluate.translate != NULL)
+        g_string_append_printf(list, ", %s", xlm_evaluate_metrics[job->evaluate.metric]);
+    return g_string_free(list, FALSE);
+}
+
+static bool refuse(const char *name, const xlm_run_size *size, GError **error)
+{
+    g_autofree char *list = list_possible(size);
+    g_autofree char *languages = xlm_names_some((char **)xlm_vocabulary_language_names(size->vocabulary));
+    return xlm_error_set(error, EX_CONFIG, "[evaluate]: choose_by = %s: held-out text has no such measure; there are %s; of one "
+                         "language, followed by / and %s", name, list, languages);
+}
+
+/* The sum of losses is the same sum at all steps. */
+static bool check_total(const xlm_run_size *size, GError **error)
+{
+    const xlm_job *job = size->job;
+    int evaluated = 0;
+    for (int k = 0; k < job->objectives; k++) {
+        const xlm_job_objective *o = &job->objective[k];
+        if (!is_evaluated(size, k))
+            continue;
+        evaluated++;
+        if (xlm_loss_weight_changes(&o->weight) || o->weight.begin > 0)
+            return xlm_error_set(error, EX_CONFIG, "[evaluate]: choose_by = %s would compare different sums, since the weight of "
+                                 "[objective %s] changes; choose by a measure of an objective, such as %s/loss", TOTAL, o->name,
+                                 o->name);
+    }
+    return evaluated > 0 || xlm_error_set(error, EX_CONFIG, "[evaluate]: there is no held-out text for any objective; prepare "
+                                          "the corpus with xlm_prep --held-out");
+}
+
+bool xlm_measures_check(const xlm_run_size *size, char *const *names, GError **error)
+{
+    const xlm_job *job = size->job;
+    for (char *const *name = names; *name != NULL; name++) {
+        const char *rest = NULL;
+        const int k = objective_of(job, *name, &rest);
+        if (strcmp(*name, TOTAL) == 0) {
+            if (!check_total(size, error))
+                return false;
+        } else if (!is_of_translations(job, *name) &&
+                   (k < 0 || !is_evaluated(size, k) ||
+                    (!is_quantity(rest, size->vocabulary) && !has_metric(size->host, k, rest)))) {
+            return refuse(*name, size, error);
+        }
+        if (xlm_measure_rises(*name) != xlm_measure_rises(names[0]))
+            return xlm_error_set(error, EX_CONFIG, "[evaluate]: choose_by: %s is better when it is %s, and %s when it is %s; a "
+                                 "mean of both says nothing", names[0], xlm_measure_rises(names[0]) ? "higher" : "lower", *name,
+                                 xlm_measure_rises(*name) ? "higher" : "lower");
+    }
+    return true;
+}
+
+/* ---- values ---- */
+
+/* The value of a row, of a quantity of quantities[] or of a metric; NAN: it has none. */
+static double value_of(const xlm_evaluation *row, const char *quantity)
+{
+    if (row->metric != NULL)
+        return strcmp(row->metric, quantity) == 0 ? row->score : NAN;
+    return strcmp(quantity, "loss") == 0 ? row->loss : strcmp(quantity, "perplexity") == 0 ? row->perplexity : row->accuracy;
+}
+
+static const char *language_of(const xlm_measured *m, const xlm_evaluation *row)
+{
+    return row->language < 0 ? NULL : xlm_vocabulary_language_names(m->vocabulary)[row->language];
+}
+
+/* Of an objective's rows. [out] possible: it has a value, or has none at this step only; false: never. */
+static double value_of_objective(const xlm_measured *m, int k, const char *rest, bool *possible)
+{
+    g_auto(GStrv) part = g_strsplit(rest, "/", 2);
+    bool evaluated = false;
+    *possible = true;
+    for (int i = 0; i < m->n; i++) {
+        const xlm_evaluation *row = &m->rows[i];
+        if (row->objective != k)
+            continue;
+        evaluated = true;
+        const bool fits = g_strcmp0(part[1], language_of(m, row)) == 0;
+        const bool has = row->metric != NULL ? strcmp(row->metric, part[0]) == 0
+                         : g_strv_contains(quantities, part[0]) && (strcmp(part[0], "loss") == 0 || !isnan(row->perplexity));
+        if (fits && has)
+            return value_of(row, part[0]);
+    }
+    *possible = !evaluated || !g_strv_contains(quantities, part[0]);
+    return NAN;
+}
+
+static double value_of_translations(const xlm_measured *m, const char *name)
+{
+    for (guint i = 0; m->measures != NULL && i < m->measures->len; i++) {
+        const xlm_language_measure *row = &g_array_index(m->measures, xlm_language_measure, i);
+        const char *language = after(name, row->measure.name);
+        if (row->language == NULL ? strcmp(name, row->measure.name) == 0 : g_strcmp0(language, row->language) == 0)
+            return row->measure.value;
+    }
+    return NAN;
+}
+
+/* "mlm/loss, mlm/loss/en, ...": what objective k has. g_free. */
+static char *list_measured(const xlm_measured *m, int k)
+{
+    GString *list = g_string_new(NULL);
+    for (int i = 0; i < m->n; i++) {
+        const xlm_evaluation *row = &m->rows[i];
+        const char *language = language_of(m, row);
+        for (const char *const *quantity = quantities; row->objective == k && *quantity != NULL; quantity++)
+            if (row->metric == NULL && (quantity == quantities || !isnan(row->perplexity)))
+                g_string_append_printf(list, "%s%s/%s%s%s", list->len > 0 ? ", " : "", m->job->objective[k].name, *quantity,
+                                       language != NULL ? "/" : "", language != NULL ? language : "");
+        if (row->objective == k && row->metric != NULL)
+            g_string_append_printf(list, ", %s/%s", m->job->objective[k].name, row->metric);
+    }
+    return g_string_free(list, FALSE);
+}
+
+bool xlm_measures_mean(const xlm_measured *measured, char *const *names, double *score, GError **error)
+{
+    double sum = 0;
+    for (char *const *name = names; *name != NULL; name++) {
+        const char *rest;
+        double value = NAN;
+        bool possible = true;
+        const int k = objective_of(measured->job, *name, &rest);
+        if (strcmp(*name, TOTAL) == 0)
+            value = xlm_measured_total(measured, &value) ? value : NAN;
+        else if (is_of_translations(measured->job, *name))
+            value = value_of_translations(measured, *name);
+        else if (k >= 0)
+            value = value_of_objective(measured, k, rest, &possible);
+        if (!possible) {
+            g_autofree char *list = list_measured(measured, k);
+            return xlm_error_set(error, EX_CONFIG, "[evaluate]: choose_by = %s: held-out text has no such measure; of objective "
+                                 "%s there are %s", *name, measured->job->objective[k].name, list);
+        }
+        sum += value;
+    }
+    *score = sum / g_strv_length((char **)names);
+    return true;
+}
+
+/* ---- what values depend on ---- */
+
+bool xlm_measures_need_losses(const xlm_job *job, char *const *names)
+{
+    for (char *const *name = names; *name != NULL; name++)
+        if (!is_of_translations(job, *name))
+            return true;
+    return false;
+}
+
+char *xlm_measures_settings(const xlm_job *job, char *const *names)
+{
+    static const char *const keys[] = {"translate", "sentences", "beam", "length_penalty", "words", NULL};
+    GString *text = g_string_new(NULL);
+    bool total = false, translations = false;
+    for (char *const *name = names; *name != NULL; name++) {
+        g_string_append_printf(text, "%s\n", *name);
+        total |= strcmp(*name, TOTAL) == 0;
+        translations |= is_of_translations(job, *name);
+    }
+    if (xlm_measures_need_losses(job, names))
+        g_string_append_printf(text, "%" G_GINT64_FORMAT "\n", job->train.evaluate_instances);
+    for (int k = 0; total && k < job->objectives; k++)
+        g_string_append_printf(text, "%s %.17g\n", job->objective[k].name, xlm_loss_weight_at(&job->objective[k].weight, 0));
+    for (const xlm_option *o = xlm_evaluate_options; translations && o->name != NULL; o++) {
+        g_autofree char *value = xlm_option_print(o, &job->evaluate);
+        if (g_strv_contains(keys, o->name))
+            g_string_append_printf(text, "%s = %s\n", o->name, value);
+    }
+    return g_string_free(text, FALSE);
+}

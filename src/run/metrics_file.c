@@ -1,0 +1,164 @@
+/* xlm-mpi: the numbers of a run in files: metrics.csv, and events for TensorBoard. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/metrics_file.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "files/files.h"
+#include "run/events.h"
+#include "run/validation.h"
+
+static const char HEADER[] = "step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,"
+                             "gradient_norm,tokens,seconds,score\n";
+
+struct xlm_metrics_file {
+    const char *output;
+    FILE *rows;
+    xlm_events *events; /* NULL: there are none, or they could not be written */
+    bool write_failed, rows_removed, directory_removed; /* each is warned of once */
+};
+
+/* Rows up to and with `step` of an earlier run's file; NULL when there is none. */
+static char *rows_up_to(const char *path, int64_t step)
+{
+    char *text = NULL;
+    if (!xlm_files_load(path, &text, NULL, NULL))
+        return NULL;
+    char *end = text;
+    for (char *line = text; *line != '\0';) {
+        char *next = strchr(line, '\n');
+        if (next == NULL)
+            break; /* a line cut short by a crash */
+        if (g_ascii_isdigit(*line) && g_ascii_strtoll(line, NULL, 10) > step)
+            break;
+        line = end = next + 1;
+    }
+    *end = '\0';
+    return text;
+}
+
+/* Earlier rows are written to a new file that replaces the old one, so that they are not lost if the disk is full. */
+static FILE *open_rows(const char *output, bool resumed, int64_t step, GError **error)
+{
+    g_autofree char *path = g_build_filename(output, "metrics.csv", NULL);
+    g_autofree char *rows = resumed ? rows_up_to(path, step) : NULL;
+    const char *text = rows != NULL && *rows != '\0' ? rows : HEADER;
+    FILE *file = NULL;
+    g_autoptr(GError) failure = NULL;
+    if (!xlm_files_check_output(path, false, error))
+        return NULL;
+    if (!g_file_set_contents(path, text, -1, &failure) || (file = fopen(path, "a")) == NULL)
+        xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path,
+                      failure != NULL ? failure->message : g_strerror(errno));
+    return file;
+}
+
+/* Rows written to a removed file are lost without an error, and without its directory no checkpoint can be made. When a
+ * directory is removed, its files are removed first, so one may be seen a while before the other: each is reported once. */
+static void warn_of_removal(xlm_metrics_file *f)
+{
+    const char *directory = f->output;
+    struct stat is;
+    if (f->directory_removed || fstat(fileno(f->rows), &is) != 0 || is.st_nlink > 0)
+        return;
+    if (!g_file_test(directory, G_FILE_TEST_IS_DIR)) {
+        f->directory_removed = true;
+        xlm_log_warn("%s: was removed while the run writes there; make the directory again before the next checkpoint, or what "
+                     "was learned is lost", directory);
+    } else if (!f->rows_removed) {
+        xlm_log_warn("%s/metrics.csv: was removed while the run writes it; the rows from here on are lost", directory);
+    }
+    f->rows_removed = true;
+}
+
+xlm_metrics_file *xlm_metrics_file_open(const char *output, const char *events, bool resumed, int64_t step, GError **error)
+{
+    xlm_metrics_file *f = g_new0(xlm_metrics_file, 1);
+    bool others = false;
+    f->output = output;
+    /* The file of events first: a run that cannot begin leaves the rows of an earlier one as they are. */
+    if ((events == NULL || (f->events = xlm_events_open(events, resumed ? step + 1 : 0, &others, error)) != NULL) &&
+        (f->rows = open_rows(output, resumed, step, error)) != NULL) {
+        if (others && !resumed)
+            xlm_log_warn("%s: has events of an earlier run, in place of which TensorBoard will show those of this one", events);
+        return f;
+    }
+    xlm_metrics_file_close(f);
+    return NULL;
+}
+
+void xlm_metrics_file_close(xlm_metrics_file *file)
+{
+    if (file == NULL)
+        return;
+    if (file->rows != NULL) {
+        xlm_metrics_file_flush(file);
+        fclose(file->rows);
+    }
+    xlm_events_close(file->events);
+    g_free(file);
+}
+
+void xlm_metrics_file_flush(xlm_metrics_file *file)
+{
+    const bool failed = fflush(file->rows) != 0 || ferror(file->rows);
+    if (failed && !file->write_failed)
+        xlm_log_warn("%s/metrics.csv: rows were lost: %s", file->output, g_strerror(errno));
+    file->write_failed |= failed;
+    warn_of_removal(file);
+    if (file->events != NULL && !xlm_events_flush(file->events)) {
+        xlm_log_warn("%s: events from here on are lost: %s", xlm_events_path(file->events), g_strerror(errno));
+        xlm_events_close(file->events);
+        file->events = NULL;
+    }
+}
+
+/* A value among the events, if there are any. */
+static void add_event(xlm_metrics_file *file, int64_t step, const char *split, const char *objective, const char *quantity,
+                      const char *language, double value)
+{
+    const bool named = *language != '\0' && strcmp(language, "all") != 0 && strcmp(language, XLM_MEAN_LANGUAGE) != 0;
+    if (file->events == NULL)
+        return;
+    g_autofree char *tag = g_strconcat(split, "/", objective, *quantity != '\0' ? "/" : "", quantity, named ? "/" : "",
+                                       named ? language : "", NULL);
+    xlm_events_add(file->events, step, tag, value);
+}
+
+void xlm_metrics_file_step(xlm_metrics_file *file, int64_t step, const xlm_step_numbers *numbers)
+{
+    const struct { const char *name; double value; } values[] = {
+        {"loss", numbers->loss}, {"learning_rate", numbers->learning_rate}, {"gradient_norm", numbers->gradient_norm},
+        {"tokens", (double)numbers->tokens}, {"seconds", numbers->seconds}};
+    fprintf(file->rows, "%" G_GINT64_FORMAT ",train,total,,,%.10g,,,%.9g,%.9g,%" G_GINT64_FORMAT ",%.4g,\n", step, numbers->loss,
+            numbers->learning_rate, numbers->gradient_norm, numbers->tokens, numbers->seconds);
+    for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
+        add_event(file, step, "train", "total", values[i].name, "", values[i].value);
+}
+
+void xlm_metrics_file_loss(xlm_metrics_file *file, int64_t step, const char *split, const char *objective, const char *language,
+                           int64_t terms, double loss, double perplexity, double accuracy)
+{
+    fprintf(file->rows, "%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT ",%.10g,", step, split, objective, language, terms,
+            loss);
+    add_event(file, step, split, objective, "loss", language, loss);
+    if (isnan(perplexity)) {
+        fputs(",,,,,,\n", file->rows);
+        return;
+    }
+    fprintf(file->rows, "%.10g,%.6g,,,,,\n", perplexity, accuracy);
+    add_event(file, step, split, objective, "perplexity", language, perplexity);
+    add_event(file, step, split, objective, "accuracy", language, accuracy);
+}
+
+void xlm_metrics_file_metric(xlm_metrics_file *file, int64_t step, const char *split, const char *objective, const char *metric,
+                             const char *language, int64_t count, double value)
+{
+    fprintf(file->rows, "%" G_GINT64_FORMAT ",%s,%s%s%s,%s,%" G_GINT64_FORMAT ",,,,,,,,%.10g\n", step, split, objective,
+            *metric != '\0' ? "/" : "", metric, language, count, value);
+    add_event(file, step, split, objective, metric, language, value);
+}

@@ -4,10 +4,9 @@
 #include "aligners/subword_links.h"
 #include "base/progress.h"
 #include "text/normalise.h"
-#include "text/word_counts.h"
 
 /* Reads the words of one side. */
-struct reader {
+struct xlm_word_reader {
     const xlm_bitext_options *options;
     xlm_normaliser *normaliser;
     xlm_splitter *splitter;
@@ -21,9 +20,9 @@ struct reader {
     GString *text;             /* of one word of it */
 };
 
-static struct reader open_reader(const xlm_bitext_options *options, const xlm_corpus *corpus, GError **error)
+static xlm_word_reader open_reader(const xlm_bitext_options *options, const xlm_corpus *corpus, GError **error)
 {
-    struct reader r = {.options = options, .words = xlm_word_counts_new(), .as_given = xlm_word_counts_new(),
+    xlm_word_reader r = {.options = options, .words = xlm_word_counts_new(), .as_given = xlm_word_counts_new(),
                        .vocabulary = corpus != NULL ? xlm_corpus_vocabulary(corpus) : NULL};
     r.word = g_array_new(FALSE, FALSE, sizeof(int32_t));
     r.text = g_string_new(NULL);
@@ -36,7 +35,7 @@ static struct reader open_reader(const xlm_bitext_options *options, const xlm_co
     return r;
 }
 
-static void close_reader(struct reader *r)
+static void close_reader(xlm_word_reader *r)
 {
     xlm_normaliser_free(r->normaliser);
     xlm_splitter_free(r->splitter);
@@ -61,7 +60,7 @@ static int32_t number_of(xlm_word_counts *words, const char *text, size_t size)
 }
 
 /* A word between blanks counts as one word, whatever normalisation makes of it. */
-static bool add_as_given(struct reader *r, const char *text, size_t size, GError **error)
+static bool add_as_given(xlm_word_reader *r, const char *text, size_t size, GError **error)
 {
     const uint32_t known = xlm_word_counts_index(r->as_given, text, size);
     int32_t id = 0;
@@ -80,7 +79,7 @@ static bool add_as_given(struct reader *r, const char *text, size_t size, GError
     return true;
 }
 
-static bool add_between_blanks(struct reader *r, const char *text, size_t size, GError **error)
+static bool add_between_blanks(xlm_word_reader *r, const char *text, size_t size, GError **error)
 {
     const char *word;
     for (size_t at = 0, n; (n = xlm_word_between_blanks(text, size, &at, &word)) > 0;)
@@ -94,7 +93,7 @@ static bool add_between_blanks(struct reader *r, const char *text, size_t size, 
     return true;
 }
 
-static bool add_by_rules(struct reader *r, const char *text, size_t size, GError **error)
+static bool add_by_rules(xlm_word_reader *r, const char *text, size_t size, GError **error)
 {
     const char *normal;
     size_t normal_size, n;
@@ -109,7 +108,7 @@ static bool add_by_rules(struct reader *r, const char *text, size_t size, GError
 }
 
 /* The words of a corpus, whatever characters they have. */
-static bool add_subwords(struct reader *r, const int32_t *ids, int64_t n, GError **error)
+static bool add_subwords(xlm_word_reader *r, const int32_t *ids, int64_t n, GError **error)
 {
     g_array_set_size(r->word, (guint)n + 1);
     const int32_t *word = &g_array_index(r->word, int32_t, 0);
@@ -125,21 +124,54 @@ static bool add_subwords(struct reader *r, const int32_t *ids, int64_t n, GError
     return true;
 }
 
+static bool add_text(xlm_word_reader *r, const char *text, size_t size, GError **error)
+{
+    return r->options->words == XLM_WORDS_SPACE ? add_between_blanks(r, text, size, error) : add_by_rules(r, text, size, error);
+}
+
 /* Append the words of a side of the pair that was read last; how many, or -1. text: of a file. */
-static int64_t add_sentence(struct reader *r, const xlm_sentence_pairs *pairs, int side, const char *text, size_t size,
+static int64_t add_sentence(xlm_word_reader *r, const xlm_sentence_pairs *pairs, int side, const char *text, size_t size,
                             GError **error)
 {
     const int64_t before = r->ids->len;
     int64_t n;
     const int32_t *ids = xlm_sentence_pairs_subwords(pairs, side, &n);
-    const bool good = r->vocabulary != NULL                   ? add_subwords(r, ids, n, error)
-                      : r->options->words == XLM_WORDS_SPACE ? add_between_blanks(r, text, size, error)
-                                                             : add_by_rules(r, text, size, error);
+    const bool good = r->vocabulary != NULL ? add_subwords(r, ids, n, error) : add_text(r, text, size, error);
     return good ? (int64_t)r->ids->len - before : -1;
 }
 
+xlm_word_reader *xlm_word_reader_new(const xlm_bitext_options *options, GError **error)
+{
+    GError *failure = NULL;
+    xlm_word_reader *r = g_new(xlm_word_reader, 1);
+    *r = open_reader(options, NULL, &failure);
+    if (failure == NULL)
+        return r;
+    g_propagate_error(error, failure);
+    xlm_word_reader_free(r);
+    return NULL;
+}
+
+void xlm_word_reader_free(xlm_word_reader *r)
+{
+    if (r != NULL)
+        close_reader(r);
+    g_free(r);
+}
+
+int64_t xlm_word_reader_read(xlm_word_reader *r, const char *text, size_t size, const int32_t **words, GError **error)
+{
+    g_array_set_size(r->ids, 0);
+    if (!add_text(r, text, size, error))
+        return -1;
+    *words = (const int32_t *)(const void *)r->ids->data;
+    return r->ids->len;
+}
+
+const xlm_word_counts *xlm_word_reader_words(const xlm_word_reader *r) { return r->words; }
+
 /* Append both sides of a pair, or nothing if it is not aligned. */
-static bool add_pair(xlm_bitext *b, struct reader reader[2], xlm_sentence_pairs *pairs, int64_t number, const char *text[2],
+static bool add_pair(xlm_bitext *b, xlm_word_reader reader[2], xlm_sentence_pairs *pairs, int64_t number, const char *text[2],
                      const size_t size[2], GError **error)
 {
     int64_t n[2];
@@ -162,7 +194,7 @@ static bool add_pair(xlm_bitext *b, struct reader reader[2], xlm_sentence_pairs 
     return true;
 }
 
-static bool read_pairs(xlm_bitext *b, struct reader reader[2], xlm_sentence_pairs *pairs, GError **error)
+static bool read_pairs(xlm_bitext *b, xlm_word_reader reader[2], xlm_sentence_pairs *pairs, GError **error)
 {
     const char *text[2];
     size_t size[2];
@@ -182,7 +214,7 @@ static bool read_pairs(xlm_bitext *b, struct reader reader[2], xlm_sentence_pair
 }
 
 /* Move the words from the reader to the bitext. */
-static void take_side(xlm_bitext_side *side, struct reader *r)
+static void take_side(xlm_bitext_side *side, xlm_word_reader *r)
 {
     side->types = (int32_t)xlm_word_counts_size(r->words);
     side->texts = g_new0(char *, side->types + 1);
@@ -207,7 +239,7 @@ xlm_bitext *xlm_bitext_read(const xlm_comm *comm, xlm_sentence_pairs *pairs, con
     *b = (xlm_bitext){.comm = comm, .first = xlm_sentence_pairs_first(pairs), .pairs = xlm_sentence_pairs_count(pairs),
                       .total = xlm_sentence_pairs_total(pairs), .first_empty = -1, .first_long = -1};
     GError *failure = NULL;
-    struct reader reader[2];
+    xlm_word_reader reader[2];
     for (int s = 0; s < 2; s++)
         reader[s] = open_reader(options, xlm_sentence_pairs_corpus(pairs), failure == NULL ? &failure : NULL);
     if (failure == NULL && read_pairs(b, reader, pairs, &failure))

@@ -5,6 +5,7 @@
 #define XLM_ALIGNERS_BITEXT_H
 
 #include "aligners/sentence_pairs.h"
+#include "text/word_counts.h"
 #include "text/words.h"
 
 typedef struct xlm_bitext_options {
@@ -12,6 +13,18 @@ typedef struct xlm_bitext_options {
     bool lower;
     int64_t longest;     /* maximum number of words of a side; longer pairs are not aligned */
 } xlm_bitext_options;
+
+/* Splits sentences of one side into words, and numbers them 0 … in order of their first occurrence. */
+typedef struct xlm_word_reader xlm_word_reader;
+
+/* options: borrowed. */
+xlm_word_reader *xlm_word_reader_new(const xlm_bitext_options *options, GError **error);
+void xlm_word_reader_free(xlm_word_reader *reader); /* NULL is allowed */
+/* The numbers of the words of a sentence, valid until the next call. Returns how many, or -1: EX_DATAERR for text that is not
+ * UTF-8, to be prefixed with its place. */
+int64_t xlm_word_reader_read(xlm_word_reader *reader, const char *text, size_t size, const int32_t **words, GError **error);
+/* All words so far, normalised (text/normalise.h). Borrowed. */
+const xlm_word_counts *xlm_word_reader_words(const xlm_word_reader *reader);
 
 typedef struct xlm_bitext_side {
     int64_t *offsets;  /* [pairs + 1] the words of pair p are words[offsets[p]] … words[offsets[p + 1]] */

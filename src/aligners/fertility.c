@@ -20,6 +20,7 @@
 #include "aligners/aligner.h"
 #include "aligners/hmm.h"
 #include "aligners/spelling.h"
+#include "kernels/kernels.h"
 
 enum { LINKS, SOURCE_LINKS, TARGET_LINKS, EMPTY_TARGET, EMPTY_SOURCE, EMPTY_ALL, SOURCE_FERTILITY, TARGET_FERTILITY, JUMPS };
 enum { FERTILITIES = 6 /* fertilities 0 … 4, and 5 or more */ };
@@ -46,7 +47,7 @@ enum stage { LEXICAL, POSITIONS, FERTILITY };
 struct state {
     enum stage stage;
     uint8_t *alike;      /* [pairs of words] α(e, f) - α in units of ALPHA_ALIKE / 255 */
-    float *links;        /* [pairs of words] c(e, f) */
+    float *links;        /* [pairs of words] c(e, f) + α(e, f) */
     float *of_word[2];   /* [types] c(e) of source words; of target words */
     float *by_empty[2];  /* [types] target words; source words */
     float empty_all[2];
@@ -109,6 +110,14 @@ static void close_state(xlm_alignment_run *run)
 
 static float count(int64_t total) { return (float)((double)total / XLM_COUNT_UNIT); }
 
+static void find_links(const xlm_alignment_run *run, struct state *s)
+{
+    const int64_t *total = run->counts[LINKS];
+    #pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < run->pairs->n; i++)
+        s->links[i] = count(total[i]) + ALPHA + ALPHA_ALIKE / 255 * (float)s->alike[i];
+}
+
 static void copy_counts(const int64_t *total, int64_t n, float *to)
 {
     #pragma omp parallel for schedule(static)
@@ -141,7 +150,7 @@ static void begin(xlm_alignment_run *run)
     struct state *s = run->state;
     const xlm_bitext_side *side = run->bitext->side;
     s->stage = stage_of(run);
-    copy_counts(run->counts[LINKS], run->pairs->n, s->links);
+    find_links(run, s);
     for (int d = 0; d < 2; d++) {
         copy_counts(run->counts[d == 0 ? SOURCE_LINKS : TARGET_LINKS], side[d].types, s->of_word[d]);
         copy_counts(run->counts[d == 0 ? EMPTY_TARGET : EMPTY_SOURCE], side[1 - d].types, s->by_empty[d]);
@@ -164,7 +173,8 @@ struct pair {
     uint16_t *own;            /* of the cells */
     uint16_t *own_empty[2];    /* of target words; of source words */
     float *emission[2], *posterior[2], *by_empty[2], *empty[2];
-    float *weighted;          /* emission with fertility */
+    float *weighted;          /* emission with fertility; before and after that, room for a matrix */
+    float *own_row, *all;     /* [source words] */
     float *counts;            /* [(words + 1) x FERTILITIES] */
     float *jumps, *hmm;
     int32_t *list;
@@ -175,7 +185,7 @@ static size_t room(size_t n) { return (n + 15) / 16 * 16; }
 static size_t workspace_floats(int n, int m)
 {
     const size_t both = (size_t)n * (size_t)m, longer = (size_t)MAX(n, m);
-    return 5 * room(both) + 4 * room(longer) + room((longer + 1) * FERTILITIES) + room(2 * longer + 1) + room(longer) +
+    return 5 * room(both) + 6 * room(longer) + room((longer + 1) * FERTILITIES) + room(2 * longer + 1) + room(longer) +
            MAX(xlm_hmm_workspace(n, m), xlm_hmm_workspace(m, n));
 }
 
@@ -211,6 +221,8 @@ static struct pair look_at(const xlm_alignment_run *run, int64_t sentence, void 
         p.empty[d] = take(&at, longer);
     }
     p.weighted = take(&at, both);
+    p.own_row = take(&at, longer);
+    p.all = take(&at, longer);
     p.counts = take(&at, (longer + 1) * FERTILITIES);
     p.jumps = take(&at, 2 * longer + 1);
     p.list = (int32_t *)(void *)take(&at, longer);
@@ -225,18 +237,31 @@ static void find_emissions(const xlm_alignment_run *run, const struct pair *p)
 {
     const struct state *s = run->state;
     const int n = p->size[0], m = p->size[1];
-    const float unit = 1.0f / XLM_COUNT_UNIT, alike = ALPHA_ALIKE / 255;
     const float all[2] = {ALPHA * (float)run->words[1], ALPHA * (float)run->words[0]};
+    float *restrict own = p->own_row, *restrict of_source = p->all;
+    memset(own, 0, sizeof *own * (size_t)n);
+    for (int i = 0; i < n; i++)
+        of_source[i] = s->of_word[0][p->words[0][i]];
     for (int j = 0; j < m; j++) {
+        const uint32_t *cells = p->cells + (size_t)j * n;
         const float of_target = s->of_word[1][p->words[1][j]] + all[1];
+        float *restrict forward = p->emission[0] + (size_t)j * n, *restrict reverse = p->weighted + (size_t)j * n;
+        for (int i = 0; i < n; i++)
+            forward[i] = s->links[cells[i]];
+        if (p->own != NULL) {
+            const uint16_t *units = p->own + (size_t)j * n;
+            #pragma omp simd
+            for (int i = 0; i < n; i++)
+                own[i] = (float)units[i] * (1.0f / XLM_COUNT_UNIT);
+        }
+        #pragma omp simd
         for (int i = 0; i < n; i++) {
-            const uint32_t cell = p->cells[j * n + i];
-            const float own = p->own != NULL ? (float)p->own[j * n + i] * unit : 0;
-            const float links = without(s->links[cell], own) + ALPHA + alike * (float)s->alike[cell];
-            p->emission[0][j * n + i] = links / (without(s->of_word[0][p->words[0][i]], own) + all[0]);
-            p->emission[1][i * m + j] = links / (of_target - own);
+            const float links = without(forward[i], own[i]);
+            reverse[i] = links / (of_target - own[i]);
+            forward[i] = links / (without(of_source[i], own[i]) + all[0]);
         }
     }
+    xlm_kernels_get()->transpose(m, n, p->weighted, n, p->emission[1], m);
 }
 
 /* p(f | empty) of each word that is explained. */
@@ -266,12 +291,14 @@ static void lexical_posterior(const struct pair *p, int d)
     const int n = p->size[d], m = p->size[1 - d];
     for (int j = 0; j < m; j++) {
         const float *emission = p->emission[d] + (size_t)j * n;
-        float *posterior = p->posterior[d] + (size_t)j * n, all = 0;
+        float *restrict posterior = p->posterior[d] + (size_t)j * n, all = 0;
+        #pragma omp simd reduction(+ : all)
         for (int i = 0; i < n; i++)
             all += emission[i];
         const float word = (1 - P_EMPTY) / (float)n, empty = P_EMPTY * p->by_empty[d][j], whole = all * word + empty;
+        #pragma omp simd
         for (int i = 0; i < n; i++)
-            posterior[i] = emission[i] * word / whole;
+            posterior[i] = emission[i] * (word / whole);
         p->empty[d][j] = empty / whole;
     }
 }
@@ -286,43 +313,58 @@ static void add_link(const float from[FERTILITIES], float p, float to[FERTILITIE
     to[FERTILITIES - 1] += many * p;
 }
 
-/* Σ_{k, l} a(k) b(l) ratio(k + l) */
-static float expected_ratio(const float a[FERTILITIES], const float b[FERTILITIES], const float ratio[FERTILITIES])
+/* Σ_k a(k) ratio(k) */
+static float expected_ratio(const float a[FERTILITIES], const float ratio[FERTILITIES])
 {
     float sum = 0;
     for (int k = 0; k < FERTILITIES; k++)
-        for (int l = 0; l < FERTILITIES; l++)
-            sum += a[k] * b[l] * ratio[MIN(k + l, FERTILITIES - 1)];
+        sum += a[k] * ratio[k];
     return sum;
 }
 
-/* Emissions of word i weighted by its fertility, given posteriors without it. */
-static void weigh_word(const struct state *s, const struct pair *p, int d, int i)
+/* What ratio(k) is expected to be when there may be one more link, with probability p. */
+static void expect_link(float ratio[FERTILITIES], float p)
+{
+    for (int k = 0; k + 1 < FERTILITIES; k++)
+        ratio[k] = (1 - p) * ratio[k] + p * ratio[k + 1];
+}
+
+/* The weights of the m words that word i may explain, by its fertility. posterior [m]: without fertility; becomes the weights. */
+static void weigh_word(const struct state *s, const struct pair *p, int d, int i, float *posterior)
 {
     static const float nothing[FERTILITIES] = {1};
-    const int n = p->size[d], m = p->size[1 - d];
-    const float *ratio = s->ratio[d] + (size_t)p->words[d][i] * FERTILITIES, *posterior = p->posterior[d] + i;
-    const float *emission = p->emission[d] + i;
-    float *weighted = p->weighted + i, (*before)[FERTILITIES] = (float (*)[FERTILITIES])(void *)p->counts;
+    const int m = p->size[1 - d];
+    float ratio[FERTILITIES], (*before)[FERTILITIES] = (float (*)[FERTILITIES])(void *)p->counts;
+    float *linked = p->own_row;
     int links = 0;
+    memcpy(ratio, s->ratio[d] + (size_t)p->words[d][i] * FERTILITIES, sizeof ratio);
     memcpy(before[0], nothing, sizeof nothing);
     for (int j = 0; j < m; j++)
-        if (posterior[(size_t)j * n] > 1e-4f) {
-            add_link(before[links], posterior[(size_t)j * n], before[links + 1]);
+        if (posterior[j] > 1e-4f) {
+            add_link(before[links], posterior[j], before[links + 1]);
+            linked[links] = posterior[j];
             p->list[links++] = j;
         }
-    const float others = expected_ratio(before[links], nothing, ratio);
+    const float others = expected_ratio(before[links], ratio);
     for (int j = 0; j < m; j++)
-        weighted[(size_t)j * n] = emission[(size_t)j * n] * others;
-    float after[FERTILITIES];
-    memcpy(after, nothing, sizeof nothing);
+        posterior[j] = others;
     while (links-- > 0) {
-        const size_t at = (size_t)p->list[links] * n;
-        weighted[at] = emission[at] * expected_ratio(before[links], after, ratio);
-        float next[FERTILITIES];
-        add_link(after, posterior[at], next);
-        memcpy(after, next, sizeof next);
+        posterior[p->list[links]] = expected_ratio(before[links], ratio);
+        expect_link(ratio, linked[links]);
     }
+}
+
+/* Emissions weighted by the fertilities of the words that explain, given posteriors without them. */
+static void weigh(const struct state *s, const struct pair *p, int d)
+{
+    const xlm_kernels *kernels = xlm_kernels_get();
+    const int n = p->size[d], m = p->size[1 - d];
+    float *turned = p->hmm; /* [n x m], which is free now */
+    kernels->transpose(m, n, p->posterior[d], n, turned, m);
+    for (int i = 0; i < n; i++)
+        weigh_word(s, p, d, i, turned + (size_t)i * m);
+    kernels->transpose(n, m, turned, m, p->weighted, n);
+    kernels->multiply((int64_t)n * m, p->emission[d], p->weighted, p->weighted, false);
 }
 
 /* Posteriors of a direction. jumps: those of the words that explain; may be NULL. */
@@ -337,8 +379,7 @@ static void find_posterior(const xlm_alignment_run *run, const struct pair *p, i
     const float *emission = p->emission[d];
     if (s->stage == FERTILITY) {
         xlm_hmm_posterior(&s->hmm[d], n, m, emission, p->by_empty[d], p->posterior[d], p->empty[d], NULL, p->hmm);
-        for (int i = 0; i < n; i++)
-            weigh_word(s, p, d, i);
+        weigh(s, p, d);
         emission = p->weighted;
     }
     xlm_hmm_posterior(&s->hmm[d], n, m, emission, p->by_empty[d], p->posterior[d], p->empty[d], jumps, p->hmm);
@@ -371,27 +412,42 @@ static void add_empty(const xlm_alignment_run *run, const struct pair *p, int d)
     xlm_table_add(run, EMPTY_ALL, d, all);
 }
 
-/* Combine the posteriors of both directions in that of forward, and add it to the tables. */
-static void add_links(const xlm_alignment_run *run, const struct pair *p)
+/* The posteriors of both directions combined, in units and in that of forward. */
+static void agree(const xlm_alignment_run *run, const struct pair *p)
 {
     const struct state *s = run->state;
+    const int n = p->size[0], m = p->size[1];
+    const int64_t cells = (int64_t)n * m;
+    float *restrict agreed = p->posterior[0], *restrict reverse = p->weighted;
+    uint16_t *restrict own = p->own;
+    xlm_kernels_get()->transpose(n, m, p->posterior[1], m, reverse, n);
+    #pragma omp simd
+    for (int64_t k = 0; k < cells; k++)
+        agreed[k] *= reverse[k];
+    for (int64_t k = 0; k < cells && s->stage == LEXICAL; k++)
+        agreed[k] = sqrtf(agreed[k]);
+    #pragma omp simd
+    for (int64_t k = 0; k < cells; k++) {
+        const int32_t links = (int32_t)(agreed[k] * XLM_COUNT_UNIT + 0.5f);
+        own[k] = (uint16_t)(links < XLM_COUNT_UNIT ? links : XLM_COUNT_UNIT - 1);
+    }
+}
+
+static void add_links(const xlm_alignment_run *run, const struct pair *p)
+{
     const int n = p->size[0], m = p->size[1];
     int64_t *of_source = (int64_t *)(void *)p->weighted; /* [n], in room for n x m floats and more */
     memset(of_source, 0, sizeof *of_source * (size_t)n);
     for (int j = 0; j < m; j++) {
+        const uint16_t *own = p->own + (size_t)j * n;
+        const uint32_t *cells = p->cells + (size_t)j * n;
         int64_t of_target = 0;
-        for (int i = 0; i < n; i++) {
-            const float both = p->posterior[0][j * n + i] * p->posterior[1][i * m + j];
-            const float agreed = s->stage == LEXICAL ? sqrtf(both) : both;
-            const int64_t links = units(agreed);
-            p->posterior[0][j * n + i] = agreed;
-            p->own[j * n + i] = (uint16_t)links;
-            if (links == 0)
-                continue;
-            xlm_table_add(run, LINKS, p->cells[j * n + i], links);
-            of_source[i] += links;
-            of_target += links;
-        }
+        for (int i = 0; i < n; i++)
+            if (own[i] != 0) {
+                xlm_table_add(run, LINKS, cells[i], own[i]);
+                of_source[i] += own[i];
+                of_target += own[i];
+            }
         xlm_table_add(run, TARGET_LINKS, p->words[1][j], of_target);
     }
     for (int i = 0; i < n; i++)
@@ -399,17 +455,15 @@ static void add_links(const xlm_alignment_run *run, const struct pair *p)
 }
 
 /* Add the distribution of the number of links of each word, as if links were independent. */
-static void add_fertilities(const xlm_alignment_run *run, const struct pair *p, int d)
+static void add_fertilities(const xlm_alignment_run *run, const struct pair *p, int d, const float *agreed)
 {
-    const int n = p->size[0], others = p->size[1 - d];
-    const size_t step = d == 0 ? (size_t)n : 1;
-    for (int i = 0; i < p->size[d]; i++) {
-        const float *agreed = p->posterior[0] + (d == 0 ? (size_t)i : (size_t)i * n);
+    const int others = p->size[1 - d];
+    for (int i = 0; i < p->size[d]; i++, agreed += others) {
         float counts[2][FERTILITIES] = {{1}};
         int now = 0;
         for (int j = 0; j < others; j++)
-            if (agreed[(size_t)j * step] > 1e-4f) {
-                add_link(counts[now], agreed[(size_t)j * step], counts[1 - now]);
+            if (agreed[j] > 1e-4f) {
+                add_link(counts[now], agreed[j], counts[1 - now]);
                 now = 1 - now;
             }
         for (int k = 0; k < FERTILITIES; k++) {
@@ -443,9 +497,13 @@ static void expect(const xlm_alignment_run *run, int64_t sentence, void *memory)
             add_jumps(run, &p, d);
         add_empty(run, &p, d);
     }
+    agree(run, &p);
     add_links(run, &p);
-    for (int d = 0; d < 2 && s->stage != LEXICAL; d++)
-        add_fertilities(run, &p, d);
+    if (s->stage == LEXICAL)
+        return;
+    xlm_kernels_get()->transpose(p.size[1], p.size[0], p.posterior[0], p.size[0], p.posterior[1], p.size[1]);
+    for (int d = 0; d < 2; d++)
+        add_fertilities(run, &p, d, p.posterior[1 - d]);
 }
 
 static void decode(const xlm_alignment_run *run, int64_t sentence, void *memory, xlm_decoded *decoded)

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "base/log.h"
-#include "text/lines.h"
 
 /* ---- reading ---- */
 
@@ -17,6 +16,7 @@ struct entry {
 struct reading {
     xlm_lines *lines;
     GArray *entries;        /* struct entry */
+    GArray *line;           /* xlm_link: of a sentence of the form `lines` */
     int64_t sentence_lines; /* of the form `lines` */
     bool numbered, any;     /* the form, once a line has shown it */
     int64_t min_word, min_sentence;
@@ -48,16 +48,29 @@ static void keep(struct reading *r, int64_t sentence, int64_t source, int64_t ta
     r->min_sentence = MIN(r->min_sentence, sentence);
 }
 
-/* `0-0 1-2 3?4`, or nothing. */
-static bool read_sentence(struct reading *r, const char *at, const char *end, GError **error)
+bool xlm_links_read_line(const xlm_lines *lines, const char *text, size_t size, GArray *links, GError **error)
 {
+    const char *at = text, *end = text + size;
     for (skip_spaces(&at, end); at < end; skip_spaces(&at, end)) {
         const int64_t source = take_number(&at, end, XLM_LINK_MAX_WORD);
         const char mark = source >= 0 && at < end ? *at++ : '\0';
         const int64_t target = mark == '-' || mark == '?' || mark == 'p' ? take_number(&at, end, XLM_LINK_MAX_WORD) : -1;
         if (target < 0 || (at < end && !xlm_is_blank(*at)))
-            return XLM_LINES_REFUSE(r->lines, error, "not a line of links like `0-0 1-2`, or in gold alignments `3?4` and `3p4`");
-        keep(r, r->sentence_lines, source, target, mark != '-');
+            return XLM_LINES_REFUSE(lines, error, "not a line of links like `0-0 1-2`, or in gold alignments `3?4` and `3p4`");
+        const xlm_link link = {(int32_t)source, (int32_t)target, mark != '-'};
+        g_array_append_val(links, link);
+    }
+    return true;
+}
+
+static bool read_sentence(struct reading *r, const char *text, size_t size, GError **error)
+{
+    g_array_set_size(r->line, 0);
+    if (!xlm_links_read_line(r->lines, text, size, r->line, error))
+        return false;
+    for (guint i = 0; i < r->line->len; i++) {
+        const xlm_link *link = &g_array_index(r->line, xlm_link, i);
+        keep(r, r->sentence_lines, link->source, link->target, link->possible);
     }
     r->sentence_lines++;
     return true;
@@ -114,7 +127,7 @@ static bool read_lines(struct reading *r, GError **error)
             r->any = true;
             r->numbered = looks_numbered(at, end);
         }
-        if (!(r->numbered ? read_numbered(r, at, end, error) : read_sentence(r, at, end, error)))
+        if (!(r->numbered ? read_numbered(r, at, end, error) : read_sentence(r, text, size, error)))
             return false;
     }
     return got == 0;
@@ -180,12 +193,14 @@ xlm_links *xlm_links_read(const char *path, xlm_count_from words, xlm_count_from
     if (r.lines == NULL)
         return NULL;
     r.entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
+    r.line = g_array_new(FALSE, FALSE, sizeof(xlm_link));
     xlm_count_from word, sentence = XLM_COUNT_FROM_0;
     xlm_links *links = NULL;
     if (read_lines(&r, error) && settle(&r, "word", words, r.min_word, &word, error) &&
         (!r.numbered || settle(&r, "sentence", sentences, r.min_sentence, &sentence, error)))
         links = make_links(&r, word, sentence);
     g_array_unref(r.entries);
+    g_array_unref(r.line);
     xlm_lines_close(r.lines);
     return links;
 }

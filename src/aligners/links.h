@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "text/lines.h"
 
 typedef struct xlm_link {
     int32_t source, target; /* words, from 0 */
@@ -40,6 +41,9 @@ enum { XLM_LINK_MAX_WORD = 1 << 24, XLM_LINK_MAX_SENTENCE = 1 << 22 }; /* maximu
  * EX_NOINPUT; EX_DATAERR with file and line: neither form, a number out of range, a 0 in a file that counts from 1.
  * xlm_links_free. */
 xlm_links *xlm_links_read(const char *path, xlm_count_from words, xlm_count_from sentences, GError **error);
+/* Append the links of one line, the one last read of a file of the form `lines`, as they are there: words as the file counts them,
+ * in any order. links: of xlm_link. EX_DATAERR with file and line. */
+bool xlm_links_read_line(const xlm_lines *lines, const char *text, size_t size, GArray *links, GError **error);
 /* The order of links in a sentence: by source, then target. A GCompareFunc of xlm_link. */
 gint xlm_links_compare(gconstpointer a, gconstpointer b);
 /* Sort the links of a sentence in this order. */

@@ -11,6 +11,7 @@ aligners_sources = \
 	src/aligners/diagonal.c \
 	src/aligners/fertility.c \
 	src/aligners/hmm.c src/aligners/hmm.h \
+	src/aligners/link_dictionary.c src/aligners/link_dictionary.h \
 	src/aligners/link_file.c src/aligners/link_file.h \
 	src/aligners/link_matrix.c src/aligners/link_matrix.h \
 	src/aligners/links.c src/aligners/links.h \

@@ -1,6 +1,7 @@
 # Floor 7: the commands of programs that have several, one file each.
 align_commands_sources = \
 	src/commands/commands.h \
+	src/commands/align_dictionary.c \
 	src/commands/align_model.c \
 	src/commands/align_score.c \
 	src/commands/align_show.c \

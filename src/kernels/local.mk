@@ -9,4 +9,5 @@ kernels_sources = \
 	src/kernels/normal.h \
 	src/kernels/portable.c \
 	src/kernels/processor.c src/kernels/processor.h \
+	src/kernels/windows.h \
 	src/kernels/x86.h

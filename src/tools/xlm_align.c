@@ -1,7 +1,8 @@
 /* xlm-mpi: xlm_align, word alignments. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "commands/commands.h"
 
-static const xlm_command *const commands[] = {&xlm_align_text, &xlm_align_score, &xlm_align_show, &xlm_align_symmetrise};
+static const xlm_command *const commands[] = {&xlm_align_text, &xlm_align_dictionary, &xlm_align_score, &xlm_align_show,
+                                             &xlm_align_symmetrise};
 
 int main(int argc, char **argv)
 {

@@ -157,6 +157,31 @@ static void check_cached_rows(const xlm_kernels *kernel, int64_t w)
     g_free(rounded);
 }
 
+/* Forwards and backwards, with few and many terms, most of them zero or none. */
+static void check_windows(const xlm_kernels *kernel, int64_t n)
+{
+    enum { TERMS = 41 };
+    float *x = numbers(21, n + TERMS), *weights = numbers(22, TERMS), y[MAX_SIZE + GUARD];
+    for (int form = 0; form < 8; form++) {
+        const bool sum = form & 1, backwards = form & 2;
+        const int64_t terms = form & 4 ? TERMS : 3;
+        for (int t = 4; t < TERMS && form == 7; t++)
+            weights[t] = t == 37 ? 1 : 0;
+        start_output(y, 0.5f);
+        kernel->sum_windows(n, terms, weights, backwards ? x + terms : x, backwards ? -1 : 1, y, sum);
+        for (int64_t k = 0; k < n; k++) {
+            double wanted = sum ? 0.5 : 0;
+            for (int64_t t = 0; t < terms; t++)
+                wanted += (double)weights[t] * (double)x[backwards ? terms - t + k : t + k];
+            if (!(fabs(y[k] - wanted) <= 2e-5))
+                fail_msg("%s sum_windows, n = %d: %.9g, not %.9g", kernel->name, (int)n, y[k], wanted);
+        }
+        expect_untouched(kernel, "sum_windows", n, y, 0.5f);
+    }
+    g_free(x);
+    g_free(weights);
+}
+
 static void check_column_sums(const xlm_kernels *kernel, int64_t cols)
 {
     enum { ROWS = 5 };
@@ -589,6 +614,7 @@ static void test_against_loops(void **state)
             if (2 * n <= MAX_SIZE)
                 check_cached_rows(kernel, n);
             check_column_sums(kernel, n);
+            check_windows(kernel, n);
             check_slope(kernel, n);
             check_copy_past(kernel, n);
             for (int bias = 0; bias < 2; bias++) {

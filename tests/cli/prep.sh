@@ -136,7 +136,8 @@ h5ls 1/corpus.h5 | grep -q filter && fail "without a rule there is /filter"
 for n in 1 3; do
     (cd $n && ranks $n xlm_prep --mono en=../first,../mono.en --mono xx=../mono.xx \
         --para xx-en=../ruled.pairs.xx,../ruled.pairs.en --words space --held-out 0.1 --codes ../1/codes --vocab ../1/vocab \
-        --max-line-bytes 55 --min-words 3 --max-words 7 --max-ratio 1.5 --untranslated drop --duplicates drop -o ruled.h5 >log 2>&1) || fail "rules: $(cat $n/log)"
+        --max-line-bytes 55 --min-words 3 --max-words 7 --max-ratio 1.5 --untranslated drop --duplicates drop -o ruled.h5 \
+        >log 2>&1) || fail "rules: $(cat $n/log)"
 done
 h5diff 1/ruled.h5 3/ruled.h5 || fail "rules: another corpus on 3 ranks"
 # kept FILE...: the same by awk; how many lines each rule has left out goes to counts, a line for each file.

@@ -5,7 +5,7 @@
  *   /                               format = "xlm-mpi corpus", format_version, program_version, command, seed,
  *                                   held_out_share
  *   /inputs                         [n] strings: path, bytes, lines and SHA-256 of every file that the corpus was made from
- *   /filter                         only if rules left out sentences (prep/filter_options.h): rules [K], sources [n], strings;
+ *   /filter                         only with rules of prep/filter_options.h: rules [K] and sources [n], strings;
  *                                   left_out [n x K] i64: how many sentences or pairs; scripts, strings: of languages
  *   /languages, /vocabulary/...     languages, subwords, counts, segmenter (subwords/vocabulary.h)
  *   /<split>/text/<lang>/tokens     [N] u16 (u32 when the vocabulary has more than 65,536 subwords), without special tokens

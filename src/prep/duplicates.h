@@ -19,8 +19,8 @@ xlm_duplicates *xlm_duplicates_new(int sources);
 /* NULL is allowed. */
 void xlm_duplicates_free(xlm_duplicates *duplicates);
 
-/* Add this rank's next sentence, in the order of the sources and of their places. source: less than 2^20. place: where the sentence
- * is in its source, less than 2^44; several of a rank may have the same place. */
+/* Add this rank's next sentence, in the order of the sources and of their places. source: less than 2^20. place: where the
+ * sentence is in its source, less than 2^44; several of a rank may have the same place. */
 void xlm_duplicates_add(xlm_duplicates *duplicates, int source, uint64_t digest, int64_t place);
 /* Find the duplicates of all ranks; collective. To be called once, after all were added. */
 void xlm_duplicates_find(xlm_duplicates *duplicates, const xlm_comm *comm);

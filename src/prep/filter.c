@@ -198,8 +198,8 @@ static int number_of(xlm_filter *f, const xlm_prep_source *source)
 }
 
 /* Is the sentence a duplicate? Before xlm_filter_finish: add it. */
-static bool find_duplicate(xlm_filter *f, const xlm_prep_source *source, const xlm_filter_text *text, int64_t *kept, bool *duplicate,
-                           GError **error)
+static bool find_duplicate(xlm_filter *f, const xlm_prep_source *source, const xlm_filter_text *text, int64_t *kept,
+                           bool *duplicate, GError **error)
 {
     const int number = number_of(f, source);
     if (f->finished)

@@ -1,9 +1,9 @@
 /* xlm-mpi: sentences and pairs that rules leave out. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The rules are those of prep/filter_options.h. They look at text as text/normalise.h makes it, also when the segmenter has a
- * normaliser of its own, so that a rule means the same with every vocabulary. Only rules about equal text look at what the segmenter
- * gets, as the split does (prep/split.h). A word is what text/words.h finds: in mode `space` if the vocabulary has this mode and
- * no normaliser of its own, else in mode `icu`.
+ * normaliser of its own, so that a rule means the same with every vocabulary. Only rules about equal text look at what the
+ * segmenter gets, as the split does (prep/split.h). A word is what text/words.h finds: in mode `space` if the vocabulary has this
+ * mode and no normaliser of its own, else in mode `icu`.
  *
  * A rule for the text of one language leaves out a pair if either side breaks it. */
 #ifndef XLM_PREP_FILTER_H
@@ -31,9 +31,9 @@ xlm_filter *xlm_filter_new(const xlm_prep_options *options, GError **error);
 /* NULL is allowed. */
 void xlm_filter_free(xlm_filter *filter);
 
-/* [out] rule: the number of the first rule that the sentence breaks, XLM_RULES for none. [in, out] kept: how many sentences of this
- * pass over the source the rules before --duplicates have kept on this rank; 0 at its beginning. In every pass a rank must get the
- * same sentences of a source in the same order. EX_DATAERR when the source has changed since the first pass. */
+/* [out] rule: the number of the first rule that the sentence breaks, XLM_RULES for none. [in, out] kept: how many sentences of
+ * this pass over the source the rules before --duplicates have kept on this rank; 0 at its beginning. In every pass a rank must
+ * get the same sentences of a source in the same order. EX_DATAERR when the source has changed since the first pass. */
 bool xlm_filter_apply(xlm_filter *filter, const xlm_prep_source *source, const xlm_filter_text *text, int64_t *kept, int *rule,
                       GError **error);
 

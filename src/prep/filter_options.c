@@ -28,8 +28,9 @@ const xlm_option xlm_filter_rules[] = {
     [XLM_RULE_UNTRANSLATED] = {"untranslated", XLM_OPTION_CHOICE, "keep", 0, 0, "keep|drop",
                                "what to do with pairs whose sides are equal, but for spaces (default keep)", RULE(untranslated)},
     [XLM_RULE_DUPLICATES] = {"duplicates", XLM_OPTION_CHOICE, "keep", 0, 0, "keep|drop",
-                             "what to do with a sentence that equals an earlier one of the monolingual text of its language, or a "
-                             "pair that equals an earlier one of its languages, but for spaces (default keep)", RULE(duplicates)},
+                             "what to do with a sentence that equals an earlier one of the monolingual text of its language, or "
+                             "a pair that equals an earlier one of its languages, but for spaces (default keep)",
+                             RULE(duplicates)},
     [XLM_RULES] = XLM_OPTION_END};
 
 bool xlm_prep_set_rule(xlm_prep_options *options, const char *name, const char *value, GError **error)
@@ -50,8 +51,8 @@ bool xlm_prep_add_script(xlm_prep_options *options, const char *specification, G
         return xlm_error_set(error, EX_USAGE, "--script=%s: the form is --script LANG=CODE[,CODE...]", specification);
     g_autofree char *language = g_strndup(specification, (gsize)(equals - specification));
     if (g_hash_table_contains(options->filter.scripts, language))
-        return xlm_error_set(error, EX_USAGE, "--script=%s: language %s is given twice; give all its scripts in one", specification,
-                             language);
+        return xlm_error_set(error, EX_USAGE, "--script=%s: language %s is given twice; give all its scripts in one",
+                             specification, language);
     xlm_scripts *scripts = xlm_scripts_parse(equals + 1, error);
     if (scripts == NULL) {
         g_prefix_error(error, "--script=%s: ", specification);

@@ -1,7 +1,7 @@
 /* xlm-mpi: the rules that leave out sentences, as options. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The table has a row for each rule, in the order in which the rules are applied. A sentence or pair is left out by the first rule
- * that it breaks, and counted for this rule only. */
+ * The table has a row for each rule, in the order in which the rules are applied. A sentence or pair is left out by the first
+ * rule that it breaks, and counted for this rule only. */
 #ifndef XLM_PREP_FILTER_OPTIONS_H
 #define XLM_PREP_FILTER_OPTIONS_H
 

@@ -147,20 +147,20 @@ static bool write_filter(const xlm_comm *comm, const xlm_prep_options *options, 
             g_ptr_array_add(scripts, g_strdup_printf("%s=%s", (const char *)options->languages->pdata[i],
                                                      xlm_filter_scripts(filter, (int)i)));
     const uint64_t dims[2] = {sources->len, rules->len};
-    return write_list(store, "/filter/rules", rules, "which sentences and pairs are left out; rules in the order in which they are "
-                      "applied", error) &&
+    return write_list(store, "/filter/rules", rules, "which sentences and pairs are left out; rules in the order in which they "
+                      "are applied", error) &&
            write_list(store, "/filter/sources", sources, "the files that the rules were applied to", error) &&
            (scripts->len == 0 || write_list(store, "/filter/scripts", scripts, "the scripts that --script-share counts, by "
                                             "language", error)) &&
            xlm_store_dataset(store, "/filter/left_out", XLM_I64, 2, dims, XLM_STORE_CHECKED, error) &&
            xlm_store_write(store, "/filter/left_out", 0, comm->rank == 0 ? dims[0] : 0, left_out->data, error) &&
-           xlm_store_set_text(store, "/filter/left_out", "description", "row i: how many sentences or pairs of source i each rule "
-                              "has left out", error);
+           xlm_store_set_text(store, "/filter/left_out", "description", "row i: how many sentences or pairs of source i each "
+                              "rule has left out", error);
 }
 
 bool xlm_provenance_write(xlm_provenance *provenance, const xlm_comm *comm, const xlm_prep_options *options,
-                          const xlm_sentence_reader *reader, const int64_t *lines, const xlm_prep_counts *counts, xlm_store *store,
-                          GError **error)
+                          const xlm_sentence_reader *reader, const int64_t *lines, const xlm_prep_counts *counts,
+                          xlm_store *store, GError **error)
 {
     wait_for_thread(provenance);
     GError *failure = g_steal_pointer(&provenance->failure);

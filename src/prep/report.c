@@ -84,7 +84,8 @@ static void print_left_out(const xlm_prep_counts *counts, const xlm_prep_options
     for (int rule = 0; rule < XLM_RULES; rule++) {
         g_autofree char *text = xlm_filter_print(&options->filter, rule);
         if (counts->left_out[i][rule] > 0)
-            g_string_append_printf(line, "%s%" G_GINT64_FORMAT " by %s", line->len > 0 ? ", " : "", counts->left_out[i][rule], text);
+            g_string_append_printf(line, "%s%" G_GINT64_FORMAT " by %s", line->len > 0 ? ", " : "", counts->left_out[i][rule],
+                                   text);
     }
     if (line->len > 0)
         xlm_log_info("%s%s%s: %s left out: %s", source->path[0], pairs ? ", " : "", pairs ? source->path[1] : "",

@@ -121,7 +121,8 @@ static void visit_nothing(void *data G_GNUC_UNUSED, const xlm_prep_source *sourc
 }
 
 /* Read all text once if the filter needs it to know which sentences are duplicates. Collective. */
-static bool find_duplicates(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader, GError **error)
+static bool find_duplicates(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
+                            GError **error)
 {
     if (reader->filter == NULL || !xlm_filter_is_unfinished(reader->filter))
         return true;

@@ -116,8 +116,8 @@ xlm_scripts *xlm_scripts_parse(const char *codes, GError **error)
     }
     xlm_scripts *scripts = wrong < 0 && n > 0 ? of_scripts(script, n, &wrong) : NULL;
     if (scripts == NULL)
-        xlm_error_set(error, EX_USAGE, "\"%s\" is not a script with letters; give codes of ISO 15924, such as Latn, or Hani,Hira,Kana "
-                      "for Japanese", n > 0 ? items[wrong] : codes);
+        xlm_error_set(error, EX_USAGE, "\"%s\" is not a script with letters; give codes of ISO 15924, such as Latn, or "
+                      "Hani,Hira,Kana for Japanese", n > 0 ? items[wrong] : codes);
     return scripts;
 }
 

@@ -16,8 +16,8 @@ typedef struct xlm_scripts xlm_scripts;
 /* The scripts in which a language is usually written, as ICU knows them: Hani, Hira and Kana for "ja". language: as in
  * xlm_splitter_new. NULL when ICU knows none. xlm_scripts_free. */
 xlm_scripts *xlm_scripts_of_language(const char *language);
-/* The scripts of a list "Deva,Latn" of codes of ISO 15924, or names of Unicode. EX_USAGE when there is no such script, or no letter
- * has it. xlm_scripts_free. */
+/* The scripts of a list "Deva,Latn" of codes of ISO 15924, or names of Unicode. EX_USAGE when there is no such script, or no
+ * letter has it. xlm_scripts_free. */
 xlm_scripts *xlm_scripts_parse(const char *codes, GError **error);
 /* NULL is allowed. */
 void xlm_scripts_free(xlm_scripts *scripts);

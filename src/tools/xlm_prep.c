@@ -51,8 +51,8 @@ static const xlm_program program = {
         "Examples:\n"
         "  mpiexec -n 4 xlm_prep --mono en=wiki.en.gz --mono de=wiki.de.gz --para de-en=europarl.de,europarl.en \\\n"
         "      --bpe 32000 --write-codes codes --write-vocab vocab -o corpus.h5\n"
-        "  xlm_prep --mono hi=web.hi.xz --script-share 0.7 --script hi=Deva,Latn --max-words 150 --duplicates drop --bpe 8000 \\\n"
-        "      -o clean.h5\n"
+        "  xlm_prep --mono hi=web.hi.xz --script-share 0.7 --script hi=Deva,Latn --max-words 150 --duplicates drop \\\n"
+        "      --bpe 8000 -o clean.h5\n"
         "  xlm_prep --mono fr=tok.fr --words space --codes codes --vocab vocab -o more.h5\n"
         "  xlm_prep --mono en=tok.en --words space --held-out 0 --bpe 8000 --write-codes codes\n"
         "  xlm_prep --codes codes --segment tok.en bpe.en\n"
@@ -185,7 +185,8 @@ static gboolean take_rule(const char *name, const char *value, void *data, GErro
 
 static const GOptionEntry script_option = {
     "script", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given.scripts,
-    "with --script-share: the scripts of a language, by their codes in ISO 15924, instead of those that ICU knows; may be repeated",
+    "with --script-share: the scripts of a language, by their codes in ISO 15924, instead of those that ICU knows; may be "
+    "repeated",
     "LANG=CODE[,CODE...]"};
 
 /* The rules that leave out sentences, from their table. g_array_unref. */

@@ -163,9 +163,10 @@ awk 'NR % 40 == 9 { $0 = NR " is the same" } NR % 90 == 3 { $0 = "short ." } NR 
 awk 'NR % 40 == 9 { $0 = NR " is the same" } { print }' pairs.xx >ruled.pairs.xx
 h5ls 1/corpus.h5 | grep -q filter && fail "without a rule there is /filter"
 for n in 1 3; do
-    (cd $n && ranks $n xlm_prep --mono en=../first,../mono.en --mono xx=../mono.xx --para xx-en=../ruled.pairs.xx,../ruled.pairs.en \
-        --words space --held-out 0.1 --codes ../1/codes --vocab ../1/vocab --max-line-bytes 55 --min-words 3 --max-words 7 \
-        --max-ratio 1.5 --untranslated drop --duplicates drop -o ruled.h5 >log 2>&1) || fail "rules: $(cat $n/log)"
+    (cd $n && ranks $n xlm_prep --mono en=../first,../mono.en --mono xx=../mono.xx \
+        --para xx-en=../ruled.pairs.xx,../ruled.pairs.en --words space --held-out 0.1 --codes ../1/codes --vocab ../1/vocab \
+        --max-line-bytes 55 --min-words 3 --max-words 7 --max-ratio 1.5 --untranslated drop --duplicates drop -o ruled.h5 \
+        >log 2>&1) || fail "rules: $(cat $n/log)"
 done
 h5diff 1/ruled.h5 3/ruled.h5 || fail "rules: another corpus on 3 ranks"
 # kept FILE...: the same by awk; how many lines each rule has left out goes to counts, a line for each file.
@@ -195,8 +196,10 @@ prep --mono en=kept.en --mono xx=kept.xx --para xx-en=kept.pairs.xx,kept.pairs.e
 same_content kept.h5 1/ruled.h5 "sentences left out by rules"
 numbers /filter/left_out 1/ruled.h5 | paste -d ' ' - - - - - - | cmp - counts || fail "/filter/left_out"
 [ "$(strings /filter/rules 1/ruled.h5 | paste -sd ' ')" = \
-    '--max-line-bytes=55 --min-words=3 --max-words=7 --max-ratio=1.5 --untranslated=drop --duplicates=drop' ] || fail "/filter/rules"
-[ "$(strings /filter/sources 1/ruled.h5 | paste -sd '|')" = '../first|../mono.en|../mono.xx|../ruled.pairs.xx, ../ruled.pairs.en' ] ||
+    '--max-line-bytes=55 --min-words=3 --max-words=7 --max-ratio=1.5 --untranslated=drop --duplicates=drop' ] ||
+    fail "/filter/rules"
+[ "$(strings /filter/sources 1/ruled.h5 | paste -sd '|')" = \
+    '../first|../mono.en|../mono.xx|../ruled.pairs.xx, ../ruled.pairs.en' ] ||
     fail "/filter/sources"
 tail -n 1 counts | grep -qw 0 && fail "a rule leaves out no pair: $(cat counts)"
 grep -qF "ruled.pairs.en: pairs left out: $(paste -d ' ' <(tail -n 1 counts | tr ' ' '\n') <(strings /filter/rules 1/ruled.h5) |

@@ -154,7 +154,7 @@ ranks_to_try=1
 refuse 64 'min-words=4 is more than --max-words=3' "${make[@]}" --min-words 4 --max-words 3
 refuse 64 'max-ratio is a rule for pairs, and there is no --para' "${make[@]}" --max-ratio 2
 refuse 64 'in which script xx is written; give it with --script xx=CODE' --mono xx=text.xx --bpe 50 --script-share 0.5 -o out/c.h5
-refuse 64 'script=xx=Lattin: "Lattin" is not a script' --mono xx=text.xx --bpe 50 --script-share 0.5 --script xx=Lattin -o out/c.h5
+refuse 64 'script=xx=Lattin: "Lattin" is not a script' --mono xx=text.xx --bpe 50 --script-share 1 --script xx=Lattin -o out/c.h5
 refuse 64 'max-words is for --mono and --para' --codes codes --max-words 5 --segment text.en out/text
 refuse 64 'script is for --mono and --para' --codes codes --script en=Latn --segment text.en out/text
 refuse 65 'held out, or left out by a rule' "${make[@]}" --min-words 50

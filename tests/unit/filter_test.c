@@ -1,4 +1,4 @@
-/* xlm-mpi: tests of the rules that leave out sentences, with answers counted by hand. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: tests of the rules that leave out sentences, with known answers. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -269,7 +269,8 @@ static void wrong_options(void **state G_GNUC_UNUSED)
     refused("mono=en=a duplicates=remove", "--duplicates = remove: is not one of keep|drop");
     refused("mono=en=a max-ratio=2", "--max-ratio is a rule for pairs, and there is no --para");
     refused("mono=en=a untranslated=drop", "--untranslated is a rule for pairs");
-    refused("mono=xx=a script-share=0.5", "--script-share: ICU does not know in which script xx is written; give it with --script xx=CODE");
+    refused("mono=xx=a script-share=0.5", "--script-share: ICU does not know in which script xx is written; give it with "
+            "--script xx=CODE");
     refused("mono=und=a script-share=0.5", "--script und=CODE");
     refused("mono=en=a script=en=Latn", "--script says what --script-share counts");
     refused("mono=en=a script-share=0.5 script=de=Latn", "--script: there is no text of de");

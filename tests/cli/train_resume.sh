@@ -168,7 +168,7 @@ for after in "$step" $((step - 1)); do
     cp -r best again
     for file in again/checkpoint-*; do [[ $file < again/$(checkpoint $((after + 1))) ]] || rm "$file"; done
     cp -r events again-events
-    trained best.conf again 2 --set train.tensorboard=again-events
+    trained best.conf again $((1 + (after == step))) --set train.tensorboard=again-events
     same_bits best again
     [ "$(readlink again/best)" = "$(checkpoint "$step")" ] || fail "the best one of a run that was resumed: $(ls -l again)"
     # Its events are the rows, each once, in spite of the steps that the first run had made too.

@@ -1,7 +1,7 @@
 /* xlm-mpi: a bilingual dictionary of the words that links join. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * With c(s, t) the number of links between source word s and target word t in all sentence pairs, p(t | s) = c(s, t) / Σ_t c(s, t)
- * and p(s | t) = c(s, t) / Σ_s c(s, t). The translations of a word are in order of their number of links; of equal ones the word
+ * With c(s, t) the number of links between source word s and target word t in all sentence pairs,
+ * p(t | s) = c(s, t) / Σ_t c(s, t) and p(s | t) = c(s, t) / Σ_s c(s, t). The translations of a word are in order of their number of links; of equal ones the word
  * with fewer links in all comes first, then the one whose bytes do. The first is the best.
  *
  * Each rank goes through its part of the sentence pairs once, and has each pair of linked words there once in memory. The counts

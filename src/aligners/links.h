@@ -41,8 +41,8 @@ enum { XLM_LINK_MAX_WORD = 1 << 24, XLM_LINK_MAX_SENTENCE = 1 << 22 }; /* maximu
  * EX_NOINPUT; EX_DATAERR with file and line: neither form, a number out of range, a 0 in a file that counts from 1.
  * xlm_links_free. */
 xlm_links *xlm_links_read(const char *path, xlm_count_from words, xlm_count_from sentences, GError **error);
-/* Append the links of one line, the one last read of a file of the form `lines`, as they are there: words as the file counts them,
- * in any order. links: of xlm_link. EX_DATAERR with file and line. */
+/* Append the links of one line, the one last read of a file of the form `lines`, as they are there: words as the file counts
+ * them, in any order. links: of xlm_link. EX_DATAERR with file and line. */
 bool xlm_links_read_line(const xlm_lines *lines, const char *text, size_t size, GArray *links, GError **error);
 /* The order of links in a sentence: by source, then target. A GCompareFunc of xlm_link. */
 gint xlm_links_compare(gconstpointer a, gconstpointer b);

@@ -1,4 +1,4 @@
-/* xlm-mpi: xlm_align dictionary, a bilingual dictionary of the words that links join. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: xlm_align dictionary, a bilingual dictionary from links. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "aligners/link_dictionary.h"
 #include "commands/commands.h"
 

@@ -100,8 +100,8 @@ typedef struct xlm_kernels {
                      xlm_real *y);
     void (*sum_rows_bfloat16)(int64_t n, const int32_t *rows, int64_t heads, int64_t w, const xlm_real *p, const uint16_t *values,
                               xlm_real *y);
-    /* y_k = Σ_t weights_t x[step t + k], k < n, t < terms: the sum of windows of x, which may leave out those of weight zero. With
-     * `add`: added to y. */
+    /* y_k = Σ_t weights_t x[step t + k], k < n, t < terms: the sum of windows of x, which may leave out those of weight
+     * zero. With `add`: added to y. */
     void (*sum_windows)(int64_t n, int64_t terms, const xlm_real *weights, const xlm_real *x, int step, xlm_real *y, bool add);
     /* A row of attention weights. x: q·k_j becomes p_j = exp(factor x_j) / Σ exp(factor x), factor > 0. If bits is not NULL, p_j
      * is multiplied by keep_scale where bit j is set, and else becomes 0. Returns log Σ exp(factor x). n >= 1. */

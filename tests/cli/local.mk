@@ -36,6 +36,7 @@ test_scripts += \
 	tests/cli/train_errors.sh \
 	tests/cli/prep.sh \
 	tests/cli/align_corpus.sh \
+	tests/cli/align_dictionary.sh \
 	tests/cli/align_mlm_jobs.sh \
 	tests/cli/align_model.sh \
 	tests/cli/align_score.sh \

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/exhaustion.h"
 #include "formats/conllu.h"
 #include "options/options.h"
 
@@ -43,6 +44,7 @@ xlm_prep_options *xlm_prep_options_new(void)
     options->synthetic = g_ptr_array_new_with_free_func((GDestroyNotify)xlm_synthetic_free);
     options->like_files = g_ptr_array_new_with_free_func(g_free);
     options->segmenters = new_segmenters();
+    options->sample = 1;
     options->alpha = 0.5;
     options->min_count = 1;
     options->held_out = 0.01;
@@ -55,7 +57,7 @@ void xlm_prep_options_free(xlm_prep_options *options)
         return;
     char **texts[] = {&options->vocabulary, &options->output, &options->write_segmenter,
                       &options->write_vocabulary, &options->write_twins, &options->segment_input, &options->segment_output,
-                      &options->derive_input, &options->derive_output, &options->command, &options->like_path};
+                      &options->derive_input, &options->derive_output, &options->command, &options->like_path, &options->scratch};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(*texts[i]);
     g_ptr_array_free(options->languages, TRUE);
@@ -249,6 +251,31 @@ bool xlm_prep_add_synthetic(xlm_prep_options *options, const char *specification
     g_autofree char *name = g_strndup(specification, (gsize)(equals - specification));
     g_autofree char *base = g_strndup(equals + 1, (gsize)(colon - equals - 1));
     return add_made(options, specification, name, base, colon + 1, error);
+}
+
+/* ---- memory ---- */
+
+static const int64_t DEFAULT_MEMORY = INT64_C(2) << 30;
+
+int64_t xlm_prep_memory(const xlm_prep_options *options) { return options->memory > 0 ? options->memory : DEFAULT_MEMORY; }
+
+int64_t xlm_prep_learning_memory(const xlm_prep_options *options)
+{
+    const uint64_t left = xlm_memory_left();
+    if (options->memory > 0)
+        return options->memory;
+    return left == 0 || left > INT64_MAX ? INT64_MAX : MAX((int64_t)left, DEFAULT_MEMORY);
+}
+
+char *xlm_prep_scratch(const xlm_prep_options *options)
+{
+    const char *const written[] = {options->output, options->write_segmenter, options->write_vocabulary, options->write_twins};
+    if (options->scratch != NULL)
+        return g_strdup(options->scratch);
+    for (size_t i = 0; i < G_N_ELEMENTS(written); i++)
+        if (written[i] != NULL)
+            return g_path_get_dirname(written[i]);
+    return g_strdup(".");
 }
 
 /* ---- pairs ---- */

@@ -42,6 +42,9 @@ typedef struct xlm_prep_options {
     xlm_word_mode words;
     bool lower;
     xlm_segmenter_options **segmenters; /* the options of each class (prep/segmenter_options.h) */
+    int64_t memory;             /* bytes per rank for counting and learning; 0: as xlm_prep_memory says */
+    char *scratch;              /* directory of scratch files, or NULL: that of the first output */
+    double sample;              /* share of the sentences from which a segmenter is learned, (0, 1] */
     double alpha;               /* exponent of a language's share of the text from which a segmenter is learned */
     char *vocabulary;           /* file to read, or NULL */
     int64_t min_count;          /* minimum count of a subword of the vocabulary */
@@ -71,6 +74,13 @@ bool xlm_prep_add_synthetic(xlm_prep_options *options, const char *specification
 /* Check numbers and options that require or exclude one another (EX_USAGE), that inputs can be read (EX_NOINPUT) and have text
  * (EX_DATAERR), and that outputs are not inputs (EX_USAGE) and can be created (EX_CANTCREAT). */
 bool xlm_prep_options_check(const xlm_prep_options *options, GError **error);
+
+/* Bytes that a rank may take for counting words. */
+int64_t xlm_prep_memory(const xlm_prep_options *options);
+/* Bytes that this rank may take for learning: those of --memory if it was given, else all that the node has left. */
+int64_t xlm_prep_learning_memory(const xlm_prep_options *options);
+/* The directory of scratch files; g_free. */
+char *xlm_prep_scratch(const xlm_prep_options *options);
 
 /* The number of pairs of languages: first those given as text, in their order, then each base with each of its synthetic
  * languages. */

@@ -26,8 +26,8 @@ typedef struct xlm_assignments xlm_assignments;
 xlm_assignments *xlm_assignments_new(double share, uint64_t seed);
 void xlm_assignments_free(xlm_assignments *assignments);
 
-/* The digest that determines the split of a normalised text. May be called by one thread at a time. */
-uint64_t xlm_assignments_digest(xlm_assignments *assignments, const char *text, size_t length);
+/* The digest that determines the split of a normalised text. */
+uint64_t xlm_assignments_digest(const xlm_assignments *assignments, const char *text, size_t length);
 /* Add a pair of digests. */
 void xlm_assignments_add_pair(xlm_assignments *assignments, uint64_t a, uint64_t b);
 /* Find the sentences that are held out and those that are in neither split, from the pairs of all ranks; collective. Frees the

@@ -63,11 +63,12 @@ static struct {
     gboolean lower, segment, derive_conllu;
     gint64 min_count, max_vocabulary, seed, add_subwords;
     char *like, *tokenizer;
-    double alpha, held_out, shared;
+    double alpha, sample, held_out, shared;
+    char *memory, *scratch;
     char *vocabulary, *output, *write_segmenter, *write_vocabulary, *write_twins;
     xlm_prep_options *options; /* that options of segmenters are stored in directly */
 } given = {.add_subwords = G_MAXINT64,
-          .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = 0.01};
+          .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .sample = -G_MAXDOUBLE, .held_out = 0.01};
 
 /* OUT of the arguments IN OUT. */
 static bool writes(int argument) { return argument == 2 && (given.segment || given.derive_conllu); }
@@ -92,6 +93,9 @@ static const GOptionEntry text_options[] = {
 static const GOptionEntry subword_options[] = {
     {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &given.alpha,
      "with --bpe or --unigram: weight language i in proportion to p_i^A, where p_i is its share of the words (default 0.5)", "A"},
+    {"sample", 0, 0, G_OPTION_ARG_DOUBLE, &given.sample,
+     "with --bpe, --unigram or --add-subwords: learn from a share of the sentences, drawn by a digest of their text and the seed; "
+     "counts in the vocabulary are those of all text (default 1)", "SHARE"},
     {"vocab", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.vocabulary,
      "with --codes: take the vocabulary from a file of fastBPE", "FILE"},
     {"like", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.like,
@@ -133,6 +137,11 @@ static const GOptionEntry output_options[] = {
      "write the vocabulary with counts, in fastBPE's format", "FILE"},
     {"write-twins", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.write_twins,
      "write a line `subword<tab>twin` for each twin that transliteration made, for xlm_dict --twins", "FILE"},
+    {"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
+     "memory per rank for counting words, approximately; the rest goes to scratch files (default 2G). If it is given, learning "
+     "takes no more either, or is refused", "BYTES[K|M|G]"},
+    {"scratch", 0, XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.scratch,
+     "directory of scratch files (default: that of the output)", "DIR"},
     {"segment", 0, 0, G_OPTION_ARG_NONE, &given.segment,
      "with --codes and the arguments IN OUT: split the words of tokenised text into subwords like fastBPE, and write text", NULL},
     {.long_name = NULL}};
@@ -188,6 +197,19 @@ static bool take_numbers(xlm_prep_options *options, GError **error)
     options->shared = given.shared;
     options->seed = given.seed;
     return true;
+}
+
+static bool take_memory(xlm_prep_options *options, GError **error)
+{
+    const xlm_segmenter_class *cls;
+    if (given.sample != -G_MAXDOUBLE && xlm_prep_segmenter(options, &cls)->amount == 0 && given.add_subwords == G_MAXINT64)
+        return xlm_error_set(error, EX_USAGE, "--sample is for learning; use it with --bpe, --unigram or --add-subwords");
+    if ((given.memory != NULL || given.scratch != NULL) && (given.segment || given.derive_conllu))
+        return xlm_error_set(error, EX_USAGE, "%s is for counting words; leave it out",
+                             given.memory != NULL ? "--memory" : "--scratch");
+    options->sample = given.sample == -G_MAXDOUBLE ? 1 : given.sample;
+    options->scratch = g_strdup(given.scratch);
+    return xlm_program_read_bytes("memory", given.memory, &options->memory, error);
 }
 
 /* rest: the n arguments that are not options. */
@@ -279,7 +301,7 @@ static bool take_options(xlm_prep_options *options, int n, char *const *rest, GE
     options->write_segmenter = g_strdup(given.write_segmenter);
     options->write_vocabulary = g_strdup(given.write_vocabulary);
     options->write_twins = g_strdup(given.write_twins);
-    return take_numbers(options, error) && take_bad_lines(options, error) && take_words(options, error) &&
+    return take_numbers(options, error) && take_memory(options, error) && take_bad_lines(options, error) && take_words(options, error) &&
            take_rest(options, n, rest, error);
 }
 

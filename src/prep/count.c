@@ -103,7 +103,7 @@ static bool settle(const xlm_comm *comm, const xlm_prep_words *words, GError **e
     const int64_t spilled = xlm_shared_words_spilled(words->all) +
                             (words->sampled != words->all ? xlm_shared_words_spilled(words->sampled) : 0);
     if (spilled > 0)
-        xlm_log_info("%.2f GB of word counts are in scratch files, as they take more than --memory", (double)spilled / 1e9);
+        xlm_log_info("%.1f MB of word counts are in scratch files, as they take more than --memory", (double)spilled / 1e6);
     return true;
 }
 

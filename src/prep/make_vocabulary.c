@@ -73,9 +73,9 @@ static bool share_segmenter(const xlm_comm *comm, const xlm_prep_options *option
 
 /* ---- the words to learn from ---- */
 
-/* The words of languages from `first` on with the counts from which a segmenter learns. Language i has the share p_i of all words,
- * and shall have a weight in proportion to p_i^alpha. So its counts are multiplied by (p_i / p_max)^(alpha − 1), which is 1 for the
- * largest language and more for the others, and rounded. */
+/* The words of languages from `first` on with the counts from which a segmenter learns. Language i has the share p_i of all
+ * words, and shall have a weight in proportion to p_i^alpha. So its counts are multiplied by (p_i / p_max)^(alpha − 1), which is 1
+ * for the largest language and more for the others, and rounded. */
 struct weighing {
     int first, languages;
     double *weight;         /* [languages] */
@@ -118,12 +118,12 @@ static bool check_learning(const struct making *m, int64_t words, int64_t bytes,
         return xlm_error_set(error, EX_USAGE, "--sample=%g: no sentence with words is in the sample; give a larger share",
                              m->options->sample);
     if (words + bytes > MOST_LETTERS)
-        return xlm_error_set(error, EX_USAGE, "%" G_GINT64_FORMAT " different words with %" G_GINT64_FORMAT " letters are too many to "
-                             "learn from; learn from a part of the sentences with --sample", words, bytes);
+        return xlm_error_set(error, EX_USAGE, "%" G_GINT64_FORMAT " different words with %" G_GINT64_FORMAT " letters are too "
+                             "many to learn from; learn from a part of the sentences with --sample", words, bytes);
     const int64_t needed = xlm_segmenter_class_learning_bytes(cls, words, bytes);
     return needed <= m->learning_memory ||
-           xlm_error_set(error, EX_USAGE, "learning from %" G_GINT64_FORMAT " different words takes about %" G_GINT64_FORMAT " MB on "
-                         "rank 0, which has %" G_GINT64_FORMAT " MB for it; learn from a part of the sentences with --sample, or "
+           xlm_error_set(error, EX_USAGE, "learning from %" G_GINT64_FORMAT " different words takes about %" G_GINT64_FORMAT " MB "
+                         "on rank 0, which has %" G_GINT64_FORMAT " MB for it; learn from a part of the sentences with --sample, or "
                          "give it more with --memory", words, needed >> 20, m->learning_memory >> 20);
 }
 
@@ -179,8 +179,8 @@ static bool is_given(const xlm_prep_options *options)
     return options->like != NULL ? options->add_subwords == 0 : xlm_prep_segmenter(options, &cls)->file != NULL;
 }
 
-/* Make the segmenter on all ranks, unless it was given (on rank 0). Collective. [out] allowed, on rank 0: with a given vocabulary,
- * the subwords that it may have; else NULL. */
+/* Make the segmenter on all ranks, unless it was given (on rank 0). Collective. [out] allowed, on rank 0: with a given
+ * vocabulary, the subwords that it may have; else NULL. */
 static bool make_segmenter(const struct making *m, xlm_segmenter **segmenter, xlm_word_counts **allowed, GError **error)
 {
     const xlm_prep_options *o = m->options;
@@ -261,8 +261,8 @@ static xlm_word_counts *choose_subwords(const struct making *m, const xlm_segmen
     return counted;
 }
 
-/* The subwords of the vocabulary, on rank 0. allowed: of make_segmenter; freed. Collective. NULL on failure, with an error on every
- * rank. */
+/* The subwords of the vocabulary, on rank 0. allowed: of make_segmenter; freed. Collective. NULL on failure, with an error on
+ * every rank. */
 static xlm_word_counts *make_subwords(const struct making *m, const xlm_segmenter *segmenter, xlm_word_counts *allowed,
                                       GError **error)
 {

@@ -94,8 +94,8 @@ static const GOptionEntry subword_options[] = {
     {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &given.alpha,
      "with --bpe or --unigram: weight language i in proportion to p_i^A, where p_i is its share of the words (default 0.5)", "A"},
     {"sample", 0, 0, G_OPTION_ARG_DOUBLE, &given.sample,
-     "with --bpe, --unigram or --add-subwords: learn from a share of the sentences, drawn by a digest of their text and the seed; "
-     "counts in the vocabulary are those of all text (default 1)", "SHARE"},
+     "with --bpe, --unigram or --add-subwords: learn from a share of the sentences, drawn by a digest of their text and the "
+     "seed; counts in the vocabulary are those of all text (default 1)", "SHARE"},
     {"vocab", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.vocabulary,
      "with --codes: take the vocabulary from a file of fastBPE", "FILE"},
     {"like", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.like,
@@ -301,8 +301,8 @@ static bool take_options(xlm_prep_options *options, int n, char *const *rest, GE
     options->write_segmenter = g_strdup(given.write_segmenter);
     options->write_vocabulary = g_strdup(given.write_vocabulary);
     options->write_twins = g_strdup(given.write_twins);
-    return take_numbers(options, error) && take_memory(options, error) && take_bad_lines(options, error) && take_words(options, error) &&
-           take_rest(options, n, rest, error);
+    return take_numbers(options, error) && take_memory(options, error) && take_bad_lines(options, error) &&
+           take_words(options, error) && take_rest(options, n, rest, error);
 }
 
 int main(int argc, char **argv)

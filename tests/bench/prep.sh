@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # xlm-mpi: speed and memory of xlm_prep. SPDX-License-Identifier: GPL-3.0-or-later
 #
-# BENCH_TEXT         a text, a sentence a line, in which one in ten letters or more is not ASCII; else some is made: 1,500,000 forms
-#                    by Zipf's law, 100 MB
+# BENCH_TEXT         a text, a sentence a line; else some is made: 1,500,000 forms by Zipf's law, not all ASCII, 100 MB
 # BENCH_WORDS        different words of the text of which memory is measured (5000000; 100000000 takes half an hour)
 # XLM_BENCH_ROUNDS   rounds (3); the shortest processor time counts
 #
@@ -43,8 +42,8 @@ measure() {
 }
 speed() { # NAME OPTION...: how many MB/s of the text
     measure xlm_prep --mono xx=text "${@:2}" -o corpus.h5
-    row "$1" "$(quotient "$megabytes" "$seconds" 1) MB/s" "12 MB/s" "$(quotient "$megabytes" "$(awk "BEGIN { print 12 * $seconds }")")" \
-        ">= 1"
+    row "$1" "$(quotient "$megabytes" "$seconds" 1) MB/s" "12 MB/s" \
+        "$(awk -v mb="$megabytes" -v s="$seconds" 'BEGIN { printf "%.2f", mb / s / 12 }')" ">= 1"
 }
 # Megabytes that a command takes at most, in $peak.
 measure_memory() {

@@ -42,7 +42,8 @@ if is_open_mpi; then
     check 2 "codes larger than the limit" $code
     for n in 1 2; do
         code=0
-        limited 300 $n --mono en=large.en --words space --codes codes.given --memory 4M --scratch out --write-vocab vocab || code=$?
+        limited 300 $n --mono en=large.en --words space --codes codes.given --memory 4M --scratch out --write-vocab vocab ||
+            code=$?
         [ $code -eq 74 ] && [ "$(grep -c '^xlm_prep: out: a scratch file of .*--memory' log)" -eq 1 ] ||
             fail "scratch files larger than the limit, $n ranks: exit code $code: $(head -5 log)"
         [ ! -e vocab ] && [ -z "$(ls -A out)" ] || fail "scratch files larger than the limit: left $(ls -A out vocab)"

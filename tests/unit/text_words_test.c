@@ -1,4 +1,4 @@
-/* xlm-mpi: splitting into words against known answers and ICU; runs of counted words. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: splitting into words against known answers and ICU; runs of words. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

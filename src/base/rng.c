@@ -45,13 +45,31 @@ uint64_t xlm_rng_permute(xlm_rng_key key, uint64_t index, uint64_t n)
     return index;
 }
 
-uint64_t xlm_digest(const void *bytes, uint64_t size, uint64_t seed)
+static const uint64_t DIGEST_BEGIN = UINT64_C(0xcbf29ce484222325), DIGEST_FACTOR = UINT64_C(0x100000001b3);
+
+static inline uint64_t end_digest(uint64_t h)
 {
-    const unsigned char *p = bytes;
-    uint64_t h = seed ^ UINT64_C(0xcbf29ce484222325);
-    for (uint64_t i = 0; i < size; i++)
-        h = (h ^ p[i]) * UINT64_C(0x100000001b3);
     h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
     h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
     return h ^ h >> 33;
+}
+
+uint64_t xlm_digest(const void *bytes, uint64_t size, uint64_t seed)
+{
+    const unsigned char *p = bytes;
+    uint64_t h = seed ^ DIGEST_BEGIN;
+    for (uint64_t i = 0; i < size; i++)
+        h = (h ^ p[i]) * DIGEST_FACTOR;
+    return end_digest(h);
+}
+
+uint64_t xlm_digest_without(unsigned char omitted, const void *bytes, uint64_t size, uint64_t seed)
+{
+    const unsigned char *p = bytes;
+    uint64_t h = seed ^ DIGEST_BEGIN;
+    for (uint64_t i = 0; i < size; i++) {
+        const uint64_t next = (h ^ p[i]) * DIGEST_FACTOR;
+        h = p[i] != omitted ? next : h;
+    }
+    return end_digest(h);
 }

@@ -74,5 +74,7 @@ uint64_t xlm_rng_permute(xlm_rng_key key, uint64_t index, uint64_t n);
 
 /* 64-bit digest of bytes (FNV-1a with a final mix); for provenance and hashing, not for security. */
 uint64_t xlm_digest(const void *bytes, uint64_t size, uint64_t seed);
+/* The digest of what is left when all bytes of this value are taken out. */
+uint64_t xlm_digest_without(unsigned char omitted, const void *bytes, uint64_t size, uint64_t seed);
 
 #endif

@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "files/new_file.h"
+
 /* A file without a name. Returns its descriptor; -1 with errno. */
 static int open_scratch(const char *directory)
 {
@@ -25,6 +27,7 @@ static int open_scratch(const char *directory)
 /* A scratch file of this size. Returns its descriptor, or -1 with an error. */
 static int make_file(size_t size, const char *directory, GError **error)
 {
+    xlm_new_file_heed_limit();
     const int file = open_scratch(directory);
     if (file < 0) {
         xlm_error_set(error, EX_CANTCREAT, "%s: making a scratch file: %s; name another directory with --scratch", directory,

@@ -33,6 +33,8 @@ static bool check_numbers(const xlm_prep_options *o, GError **error)
     if (!(o->alpha >= 0 && o->alpha <= 1))
         return xlm_error_set(error, EX_USAGE, "--alpha=%g: the exponent is 0 (all languages alike) to 1 (as the text "
                              "is)", o->alpha);
+    if (!(o->sample > 0 && o->sample <= 1))
+        return xlm_error_set(error, EX_USAGE, "--sample=%g: the share is above 0 and at most 1", o->sample);
     if (!(o->held_out >= 0 && o->held_out < 1))
         return xlm_error_set(error, EX_USAGE, "--held-out=%g: the share is at least 0 and less than 1", o->held_out);
     if (o->min_count < 1)
@@ -288,9 +290,8 @@ static bool check_files(const xlm_prep_options *o, GError **error)
         good = check_input(inputs->pdata[i], error);
     for (guint i = 0; i < o->like_files->len; i++) /* these are not text, and have already been read */
         g_ptr_array_add(inputs, o->like_files->pdata[i]);
-    good = good && check_outputs(o, inputs, error);
-    if (good && o->scratch != NULL)
-        good = xlm_path_check_directory(o->scratch, "scratch files", error);
+    good = good && check_outputs(o, inputs, error) &&
+           (o->scratch == NULL || xlm_path_check_directory(o->scratch, "scratch files", error));
     return good && check_texts(o, false, error);
 }
 

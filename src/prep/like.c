@@ -217,16 +217,20 @@ static xlm_word_counts *order_subwords(const xlm_word_counts *known, const xlm_w
     return ordered;
 }
 
-void xlm_prep_like(const xlm_prep_options *options, const xlm_word_counts *words, const xlm_word_counts *learn_from,
-                   xlm_segmenter **segmenter, xlm_word_counts **subwords)
+xlm_segmenter *xlm_prep_like_segmenter(const xlm_prep_options *options, const xlm_word_counts *learn_from,
+                                       xlm_word_counts **allowed)
+{
+    *allowed = copy_counts(xlm_vocabulary_subwords(options->like));
+    return options->add_subwords > 0 ? learn_more(options->like, options->add_subwords, learn_from, *allowed)
+                                     : xlm_segmenter_ref(xlm_vocabulary_segmenter(options->like));
+}
+
+xlm_word_counts *xlm_prep_like_subwords(const xlm_prep_options *options, const xlm_word_counts *allowed,
+                                        const xlm_word_counts *counted)
 {
     const xlm_word_counts *known = xlm_vocabulary_subwords(options->like);
-    g_autoptr(xlm_word_counts) allowed = copy_counts(known);
-    *segmenter = options->add_subwords > 0 ? learn_more(options->like, options->add_subwords, learn_from, allowed)
-                                           : xlm_segmenter_ref(xlm_vocabulary_segmenter(options->like));
-    const bool lines = xlm_segmenter_class_of(*segmenter)->input == XLM_SEGMENTS_LINES;
-    g_autoptr(xlm_word_counts) counted = lines ? copy_counts(words) : xlm_segmenter_count_subwords(*segmenter, words, allowed);
-    *subwords = order_subwords(known, allowed, counted, options->append);
+    xlm_word_counts *subwords = order_subwords(known, allowed, counted, options->append);
     xlm_log_info("vocabulary of %s: %u subwords, and %u that are added", options->like_path, xlm_word_counts_size(known),
-                 xlm_word_counts_size(*subwords) - xlm_word_counts_size(known));
+                 xlm_word_counts_size(subwords) - xlm_word_counts_size(known));
+    return subwords;
 }

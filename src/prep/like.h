@@ -27,10 +27,14 @@ bool xlm_prep_set_append(xlm_prep_options *options, const char *path, GError **e
  * must keep the letters of their base. EX_USAGE, and errors of reading a syntax. */
 bool xlm_prep_check_like(const xlm_prep_options *options, GError **error);
 
-/* Get the segmenter, and the subwords in the order of their ids. [in] words: of all training text; learn_from: the words, with
- * weights, from which subwords are learned; both have subwords instead of words if the segmenter segments lines. [out] segmenter,
- * subwords: owned by the caller. Not collective. */
-void xlm_prep_like(const xlm_prep_options *options, const xlm_word_counts *words, const xlm_word_counts *learn_from,
-                   xlm_segmenter **segmenter, xlm_word_counts **subwords);
+/* Get the segmenter. [in] learn_from: the words, with weights, from which subwords are learned, or subwords if the segmenter
+ * segments lines; not used if none are to be learned. [out] allowed: the subwords that text may become, those of FILE first. Both
+ * are owned by the caller. Not collective. */
+xlm_segmenter *xlm_prep_like_segmenter(const xlm_prep_options *options, const xlm_word_counts *learn_from,
+                                       xlm_word_counts **allowed);
+/* Get the subwords in the order of their ids. counted: the subwords of all training text, cut into `allowed`, with their counts.
+ * Not collective. */
+xlm_word_counts *xlm_prep_like_subwords(const xlm_prep_options *options, const xlm_word_counts *allowed,
+                                        const xlm_word_counts *counted);
 
 #endif

@@ -11,6 +11,7 @@ prep_sources = \
 	src/prep/filter.c src/prep/filter.h \
 	src/prep/filter_options.c src/prep/filter_options.h \
 	src/prep/like.c src/prep/like.h \
+	src/prep/make_vocabulary.c \
 	src/prep/options.c src/prep/options.h \
 	src/prep/provenance.c \
 	src/prep/report.c src/prep/report.h \
@@ -19,6 +20,7 @@ prep_sources = \
 	src/prep/scan.c src/prep/scan.h \
 	src/prep/segment.c \
 	src/prep/segmenter_options.c src/prep/segmenter_options.h \
+	src/prep/shared_words.c src/prep/shared_words.h \
 	src/prep/steps.h \
 	src/prep/split.c src/prep/split.h \
 	src/prep/synthetic_text.c src/prep/synthetic_text.h \

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/exhaustion.h"
 #include "formats/conllu.h"
 #include "options/options.h"
 #include "text/scripts.h"
@@ -46,6 +47,7 @@ xlm_prep_options *xlm_prep_options_new(void)
     options->copied_pairs = g_array_new(FALSE, FALSE, 2 * sizeof(int));
     options->segmenters = new_segmenters();
     options->filter.scripts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)xlm_scripts_free);
+    options->sample = 1;
     options->alpha = 0.5;
     options->min_count = 1;
     options->held_out = 0.01;
@@ -58,7 +60,8 @@ void xlm_prep_options_free(xlm_prep_options *options)
         return;
     char **texts[] = {&options->vocabulary, &options->output, &options->write_segmenter,
                       &options->write_vocabulary, &options->write_twins, &options->segment_input, &options->segment_output,
-                      &options->derive_input, &options->derive_output, &options->command, &options->like_path, &options->scratch};
+                      &options->derive_input, &options->derive_output, &options->command, &options->like_path,
+                      &options->scratch};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(*texts[i]);
     g_ptr_array_free(options->languages, TRUE);
@@ -279,6 +282,32 @@ bool xlm_prep_add_synthetic(xlm_prep_options *options, const char *specification
     g_autofree char *name = g_strndup(specification, (gsize)(equals - specification));
     g_autofree char *base = g_strndup(equals + 1, (gsize)(colon - equals - 1));
     return add_made(options, specification, name, base, colon + 1, error);
+}
+
+/* ---- memory ---- */
+
+static const int64_t DEFAULT_MEMORY = INT64_C(2) << 30;
+
+int64_t xlm_prep_memory(const xlm_prep_options *options) { return options->memory > 0 ? options->memory : DEFAULT_MEMORY; }
+
+int64_t xlm_prep_learning_memory(const xlm_prep_options *options)
+{
+    const uint64_t left = xlm_memory_left();
+    if (options->memory > 0)
+        return options->memory;
+    return left == 0 || left > INT64_MAX ? INT64_MAX : MAX((int64_t)left, DEFAULT_MEMORY);
+}
+
+char *xlm_prep_scratch(const xlm_prep_options *options)
+{
+    const char *const written[] = {options->output, options->write_segmenter, options->write_vocabulary, options->write_twins,
+                                   options->segment_output, options->derive_output};
+    if (options->scratch != NULL)
+        return g_strdup(options->scratch);
+    for (size_t i = 0; i < G_N_ELEMENTS(written); i++)
+        if (written[i] != NULL)
+            return g_path_get_dirname(written[i]);
+    return g_strdup(".");
 }
 
 /* ---- pairs ---- */

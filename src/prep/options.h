@@ -55,6 +55,9 @@ typedef struct xlm_prep_options {
     xlm_word_mode words;
     bool lower;
     xlm_segmenter_options **segmenters; /* the options of each class (prep/segmenter_options.h) */
+    int64_t memory;             /* bytes per rank for counting and learning; 0: as xlm_prep_memory says */
+    char *scratch;              /* directory of scratch files, or NULL: that of the first output */
+    double sample;              /* share of the sentences from which a segmenter is learned, (0, 1] */
     double alpha;               /* exponent of a language's share of the text from which a segmenter is learned */
     char *vocabulary;           /* file to read, or NULL */
     int64_t min_count;          /* minimum count of a subword of the vocabulary */
@@ -63,7 +66,6 @@ typedef struct xlm_prep_options {
     int64_t seed;
 
     char *output, *write_segmenter, *write_vocabulary, *write_twins; /* files to write, or NULL */
-    char *scratch;                                 /* directory of scratch files; NULL: that of the output */
     char *segment_input, *segment_output;          /* both or neither: text to be segmented */
     char *derive_input, *derive_output;            /* both or neither: CoNLL-U to be converted to a synthetic language */
     char *command;                                 /* the command line, for the record */
@@ -93,6 +95,13 @@ bool xlm_prep_check_unpacked(const xlm_prep_options *options, GError **error);
 /* With --append: put the sides of pairs into the order of the corpus, and find its pairs that are not given. Call it after all
  * text was given. */
 void xlm_prep_match_pairs(xlm_prep_options *options);
+
+/* Bytes that a rank may take for counting words. */
+int64_t xlm_prep_memory(const xlm_prep_options *options);
+/* Bytes that this rank may take for learning: those of --memory if it was given, else all that the node has left. */
+int64_t xlm_prep_learning_memory(const xlm_prep_options *options);
+/* The directory of scratch files: that of --scratch, or of the first output. g_free. */
+char *xlm_prep_scratch(const xlm_prep_options *options);
 
 /* The number of pairs of languages: first those given as text, in their order, then each base with each of its synthetic
  * languages; these are the new ones. Then those of the corpus of --append that are not among them. */

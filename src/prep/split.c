@@ -10,7 +10,6 @@ struct xlm_assignments {
     uint64_t seed, limit; /* drawn: digest < limit */
     GArray *pairs;        /* uint64_t x 2: this rank's pairs, until xlm_assignments_finish */
     GArray *held_out;     /* uint64_t, ascending: digests that are held out although they are not drawn */
-    GString *letters;     /* scratch */
     GArray *aside;        /* uint64_t, ascending: digests that are in neither split */
 };
 
@@ -22,7 +21,6 @@ xlm_assignments *xlm_assignments_new(double share, uint64_t seed)
     assignments->pairs = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     assignments->held_out = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     assignments->aside = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    assignments->letters = g_string_new(NULL);
     return assignments;
 }
 
@@ -33,20 +31,12 @@ void xlm_assignments_free(xlm_assignments *assignments)
     g_array_free(assignments->pairs, TRUE);
     g_array_free(assignments->held_out, TRUE);
     g_array_free(assignments->aside, TRUE);
-    g_string_free(assignments->letters, TRUE);
     g_free(assignments);
 }
 
-uint64_t xlm_assignments_digest(xlm_assignments *assignments, const char *text, size_t length)
+uint64_t xlm_assignments_digest(const xlm_assignments *assignments, const char *text, size_t length)
 {
-    const char *end = text + length;
-    g_string_truncate(assignments->letters, 0);
-    while (text < end) {
-        const char *space = memchr(text, ' ', (size_t)(end - text)), *stop = space != NULL ? space : end;
-        g_string_append_len(assignments->letters, text, stop - text);
-        text = stop + 1;
-    }
-    return xlm_digest(assignments->letters->str, assignments->letters->len, assignments->seed);
+    return xlm_digest_without(' ', text, length, assignments->seed);
 }
 
 void xlm_assignments_add_pair(xlm_assignments *assignments, uint64_t a, uint64_t b)

@@ -27,8 +27,8 @@ typedef struct xlm_assignments xlm_assignments;
 xlm_assignments *xlm_assignments_new(double share, uint64_t seed);
 void xlm_assignments_free(xlm_assignments *assignments);
 
-/* The digest that determines the split of a normalised text. May be called by one thread at a time. */
-uint64_t xlm_assignments_digest(xlm_assignments *assignments, const char *text, size_t length);
+/* The digest that determines the split of a normalised text. */
+uint64_t xlm_assignments_digest(const xlm_assignments *assignments, const char *text, size_t length);
 /* Add a pair of digests. */
 void xlm_assignments_add_pair(xlm_assignments *assignments, uint64_t a, uint64_t b);
 /* Add n digests of sentences that are held out, or in neither split, by the pairs of an earlier preparation with the same share

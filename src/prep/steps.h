@@ -5,6 +5,7 @@
 #include "corpus/writer.h"
 #include "prep/report.h"
 #include "prep/scan.h"
+#include "prep/shared_words.h"
 #include "subwords/vocabulary.h"
 
 /* Go to this rank's next block of the scan and append the rewritten block to `out`, which is empty. state: the caller's. */
@@ -20,6 +21,18 @@ bool xlm_prep_rewrite(const xlm_comm *comm, const xlm_prep_options *options, xlm
  * Collective. */
 bool xlm_prep_pairs(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                     GError **error);
+
+/* The words of the training text, or their subwords if a segmenter of lines is given. */
+typedef struct xlm_prep_words {
+    xlm_shared_words *all;
+    xlm_shared_words *sampled; /* of the sentences from which a segmenter is learned; may be `all` */
+} xlm_prep_words;
+
+/* Count the words; collective. *words, which is empty before, must be freed also on failure. EX_DATAERR when there are none, and
+ * errors of reading and of xlm_shared_words_settle. */
+bool xlm_prep_count(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
+                    xlm_prep_words *words, GError **error);
+void xlm_prep_words_free(xlm_prep_words *words);
 
 /* The vocabulary that the options request, the same on every rank, from given files or from the words of the training text.
  * Collective. NULL on failure. */

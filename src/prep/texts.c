@@ -54,17 +54,6 @@ void xlm_prep_texts_close(xlm_prep_texts *texts)
     g_free(texts);
 }
 
-char *xlm_prep_scratch(const xlm_prep_options *o)
-{
-    const char *const outputs[] = {o->output, o->write_segmenter, o->write_vocabulary, o->segment_output, o->derive_output};
-    if (o->scratch != NULL)
-        return g_strdup(o->scratch);
-    for (size_t i = 0; i < G_N_ELEMENTS(outputs); i++)
-        if (outputs[i] != NULL)
-            return g_path_get_dirname(outputs[i]);
-    return g_strdup(".");
-}
-
 /* ---- which texts there are ---- */
 
 static bool is_same(const struct text *text, const struct text *other)

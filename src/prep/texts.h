@@ -33,7 +33,4 @@ xlm_prep_texts *xlm_prep_texts_open(const xlm_comm *comm, xlm_prep_source *const
 /* Remove the scratch files, when no rank reads them any more. Not collective. NULL is allowed. */
 void xlm_prep_texts_close(xlm_prep_texts *texts);
 
-/* The directory for scratch files: that of --scratch, or of the first output. g_free. */
-char *xlm_prep_scratch(const xlm_prep_options *options);
-
 #endif

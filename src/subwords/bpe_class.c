@@ -260,7 +260,8 @@ static const char *segment_subword(void *cutter, const char *subword, size_t *n)
     return bpe_segment_subword(&xlm_segmenter_bpe, cutter, subword, n);
 }
 
-static const xlm_segmenter_learning learning = {.options = options, .learn = learn, .learn_more = learn_more, .check = check};
+static const xlm_segmenter_learning learning = {.options = options, .learn = learn, .learn_more = learn_more, .check = check,
+                                                .word_bytes = 120, .letter_bytes = 30};
 static const xlm_segmenter_change change = {.reduce = reduce, .whole = whole, .enlarge = enlarge};
 static const xlm_segmenter_exchange exchange = {.adopt = xlm_bpe_adopt, .publish = xlm_bpe_publish,
                                                 .publish_needs = xlm_bpe_publish_needs};

@@ -25,13 +25,14 @@ static const char VOCABULARY[] = "vocab.json", MERGES[] = "merges.txt", SETTINGS
 typedef struct bpe_xlm {
     xlm_bpe *merges;
     bool lower, counted;
+    int64_t total; /* of the counts of merges */
     GPtrArray *abbreviations; /* char * */
 } bpe_xlm;
 
 static bpe_xlm *new_model(bool lower)
 {
     bpe_xlm *m = g_new(bpe_xlm, 1);
-    *m = (bpe_xlm){bpe_new(), lower, false, g_ptr_array_new_with_free_func(g_free)};
+    *m = (bpe_xlm){bpe_new(), lower, false, 0, g_ptr_array_new_with_free_func(g_free)};
     return m;
 }
 
@@ -59,8 +60,10 @@ static const char *add_merge(bpe_xlm *m, const char *line, size_t size, bool fir
     gint64 count = 0;
     if (n < 2 || n > 3 || *fields[0] == '\0' || *fields[1] == '\0' || strlen(text) < size)
         wrong = "is not a merge: two subwords with a space between them, and maybe a count";
-    else if (n == 3 && !g_ascii_string_to_signed(fields[2], 10, 0, G_MAXINT64 >> 24, &count, NULL))
+    else if (n == 3 && !g_ascii_string_to_signed(fields[2], 10, 0, G_MAXINT64, &count, NULL))
         wrong = "its count is not a whole number";
+    else if (count > G_MAXINT64 - m->total)
+        wrong = "its count is too large to be added to those of the lines before it";
     else if (!first && m->counted != (n == 3))
         wrong = n == 3 ? "has a count, which the lines before it do not have" : "has no count, which the lines before it have";
     else if (xlm_utf8_check(text, size) < size)
@@ -68,6 +71,8 @@ static const char *add_merge(bpe_xlm *m, const char *line, size_t size, bool fir
     else if (!bpe_add_pair(m->merges, fields[0], strlen(fields[0]), fields[1], strlen(fields[1]), count))
         wrong = "is the merge of an earlier line too";
     m->counted = n == 3;
+    if (wrong == NULL)
+        m->total += count;
     return wrong;
 }
 

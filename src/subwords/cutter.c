@@ -173,10 +173,9 @@ xlm_word_counts *xlm_segmenter_recount(const xlm_word_counts *subwords, const xl
     return counted;
 }
 
-xlm_word_counts *xlm_segmenter_list(const xlm_segmenter *s, const xlm_word_counts *words)
+xlm_word_counts *xlm_segmenter_list(const xlm_segmenter *s)
 {
-    g_autoptr(xlm_word_counts) all = xlm_word_counts_new();
+    xlm_word_counts *all = xlm_word_counts_new();
     xlm_segmenter_class_of(s)->learning->list(xlm_segmenter_model(s), all);
-    g_autoptr(xlm_word_counts) parts = xlm_segmenter_count_subwords(s, words, all);
-    return xlm_segmenter_recount(all, parts);
+    return all;
 }

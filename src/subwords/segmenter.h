@@ -48,6 +48,8 @@ typedef struct xlm_segmenter_learning {
     /* Append all subwords of a vocabulary of the class in their order, whether they occur in text or not, with counts 0. NULL: a
      * vocabulary has the subwords that occur in text, by falling count. */
     void (*list)(const void *model, xlm_word_counts *subwords);
+    /* Memory that learning takes, measured: bytes for each different word, and for each byte of these words. */
+    int word_bytes, letter_bytes;
     /* May a vocabulary use the model? Texts must be UTF-8, and those of a user's file may not be. EX_DATAERR. NULL: always. */
     bool (*check)(const void *model, GError **error);
 } xlm_segmenter_learning;
@@ -198,9 +200,11 @@ bool xlm_segmenter_write(const xlm_segmenter *segmenter, const char *path, GErro
 /* Can the class continue learning, and does it say which subwords a vocabulary has? */
 bool xlm_segmenter_class_learns_more(const xlm_segmenter_class *cls);
 bool xlm_segmenter_class_lists(const xlm_segmenter_class *cls);
-/* The subwords of a vocabulary in their order, with their counts in the words; for classes that say which subwords a vocabulary
- * has. */
-xlm_word_counts *xlm_segmenter_list(const xlm_segmenter *segmenter, const xlm_word_counts *words);
+/* About how many bytes learning takes from so many different words that have `letters` bytes altogether, with the table of these
+ * words; for classes that can learn. */
+int64_t xlm_segmenter_class_learning_bytes(const xlm_segmenter_class *cls, int64_t words, int64_t letters);
+/* The subwords of a vocabulary in their order, with counts 0; for classes that say which subwords a vocabulary has. */
+xlm_word_counts *xlm_segmenter_list(const xlm_segmenter *segmenter);
 /* reduce, whole and enlarge of the class. EX_DATAERR if the class does not have them. what: the option for messages, such as
  * "--keep". */
 bool xlm_segmenter_can_change(const xlm_segmenter *segmenter, const char *what, GError **error);

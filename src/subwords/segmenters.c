@@ -70,6 +70,11 @@ bool xlm_segmenter_class_learns_more(const xlm_segmenter_class *cls)
 
 bool xlm_segmenter_class_lists(const xlm_segmenter_class *cls) { return cls->learning != NULL && cls->learning->list != NULL; }
 
+int64_t xlm_segmenter_class_learning_bytes(const xlm_segmenter_class *cls, int64_t words, int64_t letters)
+{
+    return words * cls->learning->word_bytes + letters * cls->learning->letter_bytes;
+}
+
 bool xlm_segmenter_class_takes_words(const xlm_segmenter_class *cls, const char *what, GError **error)
 {
     return cls->input == XLM_SEGMENTS_WORDS ||

@@ -254,7 +254,8 @@ static const char *segment_subword(void *pointer, const char *subword, size_t *n
     return c->segmented->str;
 }
 
-static const xlm_segmenter_learning learning = {.options = options, .learn = learn, .list = list_subwords};
+static const xlm_segmenter_learning learning = {.options = options, .learn = learn, .list = list_subwords,
+                                                .word_bytes = 150, .letter_bytes = 35};
 static const xlm_segmenter_change change = {.reduce = xlm_sentencepiece_reduce, .whole = xlm_sentencepiece_whole,
                                             .enlarge = xlm_sentencepiece_enlarge};
 static const xlm_segmenter_exchange exchange = {.adopt = xlm_sentencepiece_adopt, .publish = xlm_sentencepiece_publish};

@@ -21,6 +21,7 @@ struct xlm_tokenizer {
     xlm_strings *seen;
     GArray *answers; /* answer, by number of the word in `seen` */
     GArray *ids;     /* int32_t */
+    GArray *numbers; /* uint32_t, of the words of a line in `seen` */
     GString *word;   /* a word that is given by itself, with its space */
 };
 
@@ -42,6 +43,7 @@ xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **erro
     t->seen = xlm_strings_new();
     t->answers = g_array_new(FALSE, FALSE, sizeof(answer));
     t->ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    t->numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     t->word = g_string_new(NULL);
     return t;
 }
@@ -58,6 +60,7 @@ void xlm_tokenizer_free(xlm_tokenizer *t)
     xlm_strings_free(t->seen);
     g_array_free(t->answers, TRUE);
     g_array_free(t->ids, TRUE);
+    g_array_free(t->numbers, TRUE);
     g_string_free(t->word, TRUE);
     g_free(t);
 }
@@ -95,21 +98,38 @@ static bool set_language(xlm_tokenizer *t, int language, GError **error)
     return xlm_normaliser_set_language(t->normaliser, base < 0 ? "" : xlm_vocabulary_language_names(t->vocabulary)[base], error);
 }
 
-static void append_word(xlm_tokenizer *t, const char *word, size_t size, GArray *ids)
+/* Remember the ids of a word. */
+static void remember(xlm_tokenizer *t, const char *word, size_t size)
 {
-    if (size > SEEN_LONGEST) {
-        segment(t, word, size, ids);
+    answer a = {t->ids->len, 0};
+    segment(t, word, size, t->ids);
+    a.n = (uint32_t)(t->ids->len - a.start);
+    g_array_append_val(t->answers, a);
+}
+
+/* Append the ids of n words that are short enough to be remembered. */
+static void append_words(xlm_tokenizer *t, const char *line, const xlm_word *words, size_t n, GArray *ids)
+{
+    if (n == 0)
         return;
+    size_t added = 0;
+    g_array_set_size(t->numbers, (guint)n);
+    uint32_t *numbers = (uint32_t *)(void *)t->numbers->data;
+    xlm_strings_add_words(t->seen, line, words, n, numbers);
+    for (size_t i = 0; i < n; i++) {
+        if (numbers[i] == t->answers->len) /* new words have the next numbers, in their order */
+            remember(t, line + words[i].start, words[i].size);
+        added += g_array_index(t->answers, answer, numbers[i]).n;
     }
-    const uint32_t i = xlm_strings_add(t->seen, word, size);
-    if (i == t->answers->len) {
-        answer a = {t->ids->len, 0};
-        segment(t, word, size, t->ids);
-        a.n = (uint32_t)(t->ids->len - a.start);
-        g_array_append_val(t->answers, a);
+    const guint first = ids->len;
+    g_array_set_size(ids, first + (guint)added);
+    int32_t *out = (int32_t *)(void *)ids->data + first;
+    const int32_t *known = (const int32_t *)(const void *)t->ids->data;
+    for (size_t i = 0; i < n; i++) {
+        const answer *a = &g_array_index(t->answers, answer, numbers[i]);
+        for (uint32_t k = 0; k < a->n; k++)
+            *out++ = known[a->start + k];
     }
-    const answer *a = &g_array_index(t->answers, answer, i);
-    g_array_append_vals(ids, &g_array_index(t->ids, int32_t, a->start), a->n);
 }
 
 static void forget_when_full(xlm_tokenizer *t)
@@ -142,8 +162,13 @@ void xlm_tokenizer_encode_words(xlm_tokenizer *t, int language, const char *line
     const int32_t *twins = xlm_vocabulary_twins(t->vocabulary, language);
     const guint first = ids->len;
     forget_when_full(t);
-    for (size_t i = 0; i < n; i++)
-        append_word(t, line + words[i].start, words[i].size, ids);
+    for (size_t i = 0, short_words; i < n; i += short_words + 1) {
+        for (short_words = 0; i + short_words < n && words[i + short_words].size <= SEEN_LONGEST;)
+            short_words++;
+        append_words(t, line, words + i, short_words, ids);
+        if (i + short_words < n)
+            segment(t, line + words[i + short_words].start, words[i + short_words].size, ids);
+    }
     for (guint i = first; twins != NULL && i < ids->len; i++)
         g_array_index(ids, int32_t, i) = twins[g_array_index(ids, int32_t, i)];
 }

@@ -27,25 +27,14 @@ struct xlm_vocabulary {
 
 /* ---- which subwords ---- */
 
-xlm_word_counts *xlm_vocabulary_choose(const xlm_segmenter *segmenter, const xlm_word_counts *words, int64_t min_count,
-                                       int64_t max_subwords)
+bool xlm_vocabulary_cut(xlm_word_counts *counted, int64_t min_count, int64_t max_subwords)
 {
-    xlm_word_counts *chosen = xlm_segmenter_count_subwords(segmenter, words, NULL);
-    const uint32_t all = xlm_word_counts_size(chosen);
+    const uint32_t all = xlm_word_counts_size(counted);
     uint32_t n = max_subwords > 0 && max_subwords < all ? (uint32_t)max_subwords : all;
-    while (n > 0 && xlm_word_counts_count(chosen, n - 1) < min_count)
+    while (n > 0 && xlm_word_counts_count(counted, n - 1) < min_count)
         n--;
-    if (n == all)
-        return chosen;
-    xlm_word_counts_cut(chosen, n);
-    if (n == 0)
-        return chosen;
-
-    g_autoptr(xlm_word_counts) parts = xlm_segmenter_count_subwords(segmenter, words, chosen);
-    xlm_word_counts *counted = xlm_segmenter_recount(chosen, parts);
-    xlm_word_counts_free(chosen);
-    xlm_word_counts_sort(counted);
-    return counted;
+    xlm_word_counts_cut(counted, n);
+    return n < all;
 }
 
 /* ---- making ---- */

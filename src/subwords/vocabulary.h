@@ -61,13 +61,12 @@ typedef struct xlm_vocabulary_settings {
     const xlm_vocabulary_made *made; /* [made_languages] */
 } xlm_vocabulary_settings;
 
-/* Choose the subwords for a text with these words; sorted, with their counts: of all subwords that the segmenter makes of the
- * words, the first max_subwords (0: all) with a count of at least min_count. Counts are those in the text as it will be encoded,
- * in which omitted subwords are split into smaller ones. */
-xlm_word_counts *xlm_vocabulary_choose(const xlm_segmenter *segmenter, const xlm_word_counts *words, int64_t min_count,
-                                       int64_t max_subwords);
+/* Choose the subwords for a text. [in, out] counted: all subwords that the segmenter makes of the text, sorted by count; only the
+ * first max_subwords (0: all) with a count of at least min_count are kept. Were any left out? Then those that are kept must be
+ * counted and sorted again, because subwords that are left out are split into smaller ones. */
+bool xlm_vocabulary_cut(xlm_word_counts *counted, int64_t min_count, int64_t max_subwords);
 
-/* [in] subwords: with counts, in any order (see settings->in_order), for example from xlm_vocabulary_choose or
+/* [in] subwords: with counts, in any order (see settings->in_order), for example from xlm_vocabulary_cut or
  * xlm_word_counts_read; copied. A subword that is spelled like a special token is still a subword with its own id. Takes
  * ownership of the reference to the segmenter, and drops it on failure. Copies settings. Twins get ids after all subwords,
  * synthetic language by synthetic language. Errors (EX_DATAERR): more subwords than ids below 2^31 - 1; a special token after the

@@ -15,4 +15,5 @@ text_sources = \
 	src/text/strings.c src/text/strings.h \
 	src/text/word_counts.c src/text/word_counts.h \
 	src/text/word_counts_file.c \
+	src/text/word_runs.c src/text/word_runs.h \
 	src/text/words.c src/text/words.h

@@ -350,6 +350,48 @@ static bool run_other(xlm_normaliser *n, const char *text, size_t size, bool ori
     return true;
 }
 
+/* ---- plain text, eight bytes at a time ---- */
+
+enum { EIGHT = 8 };
+
+static inline uint64_t each_byte(uint8_t byte) { return UINT64_C(0x0101010101010101) * byte; }
+
+/* Are eight bytes visible ASCII or single spaces? */
+static inline bool is_plain(uint64_t eight)
+{
+    const uint64_t high = each_byte(0x80), other = eight ^ each_byte(' ');
+    const uint64_t spaces = ~(((other & ~high) + ~high) | other | ~high); /* the high bit of each byte that is a space */
+    return (eight & high) == 0 && ((eight + each_byte(0x80 - ' ')) & high) == high && /* none below the space */
+           ((eight + each_byte(0x80 - 0x7F)) & high) == 0 && (spaces & spaces << 8) == 0;
+}
+
+static inline uint64_t plain_lower(uint64_t eight)
+{
+    const uint64_t from_a = eight + each_byte(0x80 - 'A'), beyond_z = eight + each_byte(0x80 - ('Z' + 1));
+    return eight | (from_a & ~beyond_z & each_byte(0x80)) >> 2; /* 'a' is 'A' with this bit */
+}
+
+/* Copy bytes from text[*at] on as long as they are plain. [in, out] space: as in `run`. Returns the end of the output. */
+static inline char *copy_plain(const xlm_normaliser *n, const char *text, size_t size, size_t *at, char *out, bool *space)
+{
+    uint64_t eight;
+    for (; size - *at >= EIGHT; *at += EIGHT) {
+        const bool first = out == n->out->str, begins = text[*at] == ' ';
+        memcpy(&eight, text + *at, EIGHT);
+        if (!is_plain(eight) || (begins && (*space || first)))
+            break;
+        if (n->lower)
+            eight = plain_lower(eight);
+        if (*space && !first)
+            *out++ = ' ';
+        memcpy(out, &eight, EIGHT);
+        out += EIGHT;
+        *space = out[-1] == ' '; /* it is due before the next character, if there is one */
+        out -= *space;
+    }
+    return out;
+}
+
 /* ---- all lines ---- */
 
 /* Normalise a line into n->out. origins: also set n->origins. */
@@ -361,13 +403,20 @@ static bool run(xlm_normaliser *n, const char *text, size_t size, bool origins, 
                              "a line", size, XLM_LINE_MAX);
     if (n->form != NULL)
         return run_other(n, text, size, origins, error);
-    g_string_set_size(n->out, size);
+    g_string_set_size(n->out, size + EIGHT);
     const unsigned char *bytes = (const unsigned char *)text;
     char *out = n->out->str;
     uint8_t met = 0;
     bool space = false; /* one is due before the next character */
+    size_t try_plain = origins ? SIZE_MAX : 0; /* no eight bytes before it are plain */
     for (size_t at = 0, length; at < size; at += length) {
         uint32_t c;
+        if (at >= try_plain && bytes[at] < 0x80) {
+            out = copy_plain(n, text, size, &at, out, &space);
+            try_plain = at + EIGHT;
+            if (at == size)
+                break;
+        }
         length = read_character(bytes + at, size - at, &c);
         if (length == 0)
             return refuse_byte(text, at, error);
@@ -386,6 +435,8 @@ static bool run(xlm_normaliser *n, const char *text, size_t size, bool origins, 
         space = false;
         if (c < 0x80)
             *out = n->ascii[c];
+        else if (size - at >= 4)
+            memcpy(out, bytes + at, 4); /* one move; only `length` bytes of it are kept */
         else
             memcpy(out, bytes + at, length);
         out += length;

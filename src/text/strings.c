@@ -160,9 +160,9 @@ static const char *copy_bytes(xlm_strings *s, const char *bytes, size_t size)
     return copy;
 }
 
-uint32_t xlm_strings_add(xlm_strings *s, const char *bytes, size_t size)
+/* Number of the string with this key, which is added if it is new. */
+static uint32_t add(xlm_strings *s, const char *bytes, size_t size, uint64_t key)
 {
-    const uint64_t key = make_key(bytes, size);
     uint32_t at = find_slot(s, bytes, size, key);
     if (s->slots[at].index != XLM_NO_STRING)
         return s->slots[at].index;
@@ -177,6 +177,36 @@ uint32_t xlm_strings_add(xlm_strings *s, const char *bytes, size_t size)
     s->entries[s->count] = (entry){copy_bytes(s, bytes, size), key, (uint32_t)size};
     s->slots[at] = (slot){key, (uint32_t)size, s->count};
     return s->count++;
+}
+
+uint32_t xlm_strings_add(xlm_strings *s, const char *bytes, size_t size) { return add(s, bytes, size, make_key(bytes, size)); }
+
+enum { PART = 32 }; /* words */
+
+/* Memory answers slowly, but to several questions at once: so the first slots of all words of a part of the line are read before
+ * any of them is needed, and then the first bytes of long strings there. */
+static void add_part(xlm_strings *s, const char *line, const xlm_word *words, size_t n, uint32_t *numbers)
+{
+    uint64_t keys[PART];
+    const char *found[PART];
+    for (size_t i = 0; i < n; i++) {
+        keys[i] = make_key(line + words[i].start, words[i].size);
+        const slot *first = &s->slots[first_slot(s, keys[i], words[i].size)];
+        numbers[i] = first->key == keys[i] && first->size == words[i].size ? first->index : XLM_NO_STRING;
+    }
+    for (size_t i = 0; i < n; i++)
+        found[i] = numbers[i] != XLM_NO_STRING && words[i].size > 8 ? s->entries[numbers[i]].bytes : NULL;
+    for (size_t i = 0; i < n; i++) {
+        const char *word = line + words[i].start;
+        if (numbers[i] == XLM_NO_STRING || (found[i] != NULL && memcmp(found[i], word, words[i].size) != 0))
+            numbers[i] = add(s, word, words[i].size, keys[i]);
+    }
+}
+
+void xlm_strings_add_words(xlm_strings *s, const char *line, const xlm_word *words, size_t n, uint32_t *numbers)
+{
+    for (size_t i = 0; i < n; i += PART)
+        add_part(s, line, words + i, MIN(PART, n - i), numbers + i);
 }
 
 void xlm_strings_reorder(xlm_strings *s, const uint32_t *order, uint32_t n)

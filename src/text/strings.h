@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "text/words.h"
+
 enum { XLM_STRING_MAX = 1 << 30 }; /* bytes of one string */
 #define XLM_NO_STRING UINT32_MAX   /* the number of no string */
 
@@ -30,6 +32,9 @@ uint32_t xlm_strings_find(const xlm_strings *strings, const char *bytes, size_t 
 /* Number of a string, which is copied into the table if it is new. Ends the program with a message when a string is longer than
  * XLM_STRING_MAX, or when there are more than 2^30 strings. */
 uint32_t xlm_strings_add(xlm_strings *strings, const char *bytes, size_t size);
+/* The same for n words of a line, in their order: numbers[n]. This is faster than one after another, because the table is read
+ * for several words at a time. */
+void xlm_strings_add_words(xlm_strings *strings, const char *line, const xlm_word *words, size_t n, uint32_t *numbers);
 /* Keep only the strings with the numbers order[n], all different, and give them the numbers 0 ... n − 1 in this order. */
 void xlm_strings_reorder(xlm_strings *strings, const uint32_t *order, uint32_t n);
 

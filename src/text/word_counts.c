@@ -8,12 +8,14 @@ struct xlm_word_counts {
     xlm_strings *words;
     int64_t *counts; /* [capacity], by number of the word */
     uint32_t capacity;
+    GArray *numbers; /* uint32_t, of the words of a line */
 };
 
 xlm_word_counts *xlm_word_counts_new(void)
 {
     xlm_word_counts *c = g_new0(xlm_word_counts, 1);
     c->words = xlm_strings_new();
+    c->numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     return c;
 }
 
@@ -23,12 +25,25 @@ void xlm_word_counts_free(xlm_word_counts *c)
         return;
     xlm_strings_free(c->words);
     g_free(c->counts);
+    g_array_unref(c->numbers);
     g_free(c);
+}
+
+void xlm_word_counts_clear(xlm_word_counts *c)
+{
+    xlm_strings_clear(c->words);
+    g_clear_pointer(&c->counts, g_free);
+    c->capacity = 0;
+}
+
+size_t xlm_word_counts_memory(const xlm_word_counts *c)
+{
+    return xlm_strings_memory(c->words) + c->capacity * sizeof(int64_t);
 }
 
 static void grow(xlm_word_counts *c)
 {
-    uint32_t capacity = MAX(2 * c->capacity, 1024);
+    const uint32_t capacity = MAX(2 * c->capacity, 1024);
     c->counts = g_renew(int64_t, c->counts, capacity);
     memset(c->counts + c->capacity, 0, (capacity - c->capacity) * sizeof(int64_t));
     c->capacity = capacity;
@@ -39,7 +54,18 @@ void xlm_word_counts_add(xlm_word_counts *c, const char *word, size_t size, int6
     uint32_t i = xlm_strings_add(c->words, word, size);
     if (i >= c->capacity)
         grow(c);
-    c->counts[i] += times;
+    c->counts[i] = times < INT64_MAX - c->counts[i] ? c->counts[i] + times : INT64_MAX;
+}
+
+void xlm_word_counts_add_words(xlm_word_counts *c, const char *line, const xlm_word *words, size_t n)
+{
+    g_array_set_size(c->numbers, (guint)n);
+    uint32_t *numbers = (uint32_t *)(void *)c->numbers->data;
+    xlm_strings_add_words(c->words, line, words, n, numbers);
+    while (c->capacity < xlm_strings_count(c->words))
+        grow(c);
+    for (size_t i = 0; i < n; i++)
+        c->counts[numbers[i]]++;
 }
 
 void xlm_word_counts_add_text(xlm_word_counts *c, const char *text, size_t size, int64_t times)
@@ -133,16 +159,23 @@ int64_t xlm_word_counts_find(const xlm_word_counts *c, const char *word, size_t 
 
 /* Packed form: for each word its count (8 bytes), its size (4 bytes) and its bytes. All ranks run on machines of the same kind,
  * so the byte order is the machine's. */
-GByteArray *xlm_word_counts_pack(const xlm_word_counts *c)
+enum { PACKED_HEAD = sizeof(int64_t) + sizeof(uint32_t) };
+
+void *xlm_word_counts_pack(const xlm_word_counts *c, size_t *packed)
 {
-    GByteArray *bytes = g_byte_array_new();
-    for (uint32_t i = 0; i < xlm_strings_count(c->words); i++) {
-        size_t size;
+    const uint32_t n = xlm_strings_count(c->words);
+    size_t size;
+    *packed = 0;
+    for (uint32_t i = 0; i < n; i++, *packed += PACKED_HEAD + size)
+        xlm_strings_get(c->words, i, &size);
+    char *bytes = g_malloc(*packed + 1), *at = bytes;
+    for (uint32_t i = 0; i < n; i++, at += size) {
         const char *word = xlm_strings_get(c->words, i, &size);
-        const uint32_t size32 = (uint32_t)size;
-        g_byte_array_append(bytes, (const guint8 *)&c->counts[i], sizeof(int64_t));
-        g_byte_array_append(bytes, (const guint8 *)&size32, sizeof(uint32_t));
-        g_byte_array_append(bytes, (const guint8 *)word, size32);
+        const uint32_t size32 = (uint32_t)size; /* at most XLM_STRING_MAX */
+        memcpy(at, &c->counts[i], sizeof(int64_t));
+        memcpy(at + sizeof(int64_t), &size32, sizeof size32);
+        at += PACKED_HEAD;
+        memcpy(at, word, size);
     }
     return bytes;
 }
@@ -153,16 +186,15 @@ bool xlm_word_counts_unpack(xlm_word_counts *c, const void *bytes, size_t size, 
     while (at < end) {
         int64_t count;
         uint32_t length = 0;
-        const size_t head = sizeof count + sizeof length;
-        if ((size_t)(end - at) >= head) {
+        if (end - at >= PACKED_HEAD) {
             memcpy(&count, at, sizeof count);
             memcpy(&length, at + sizeof count, sizeof length);
         }
-        if ((size_t)(end - at) < head || (size_t)(end - at) - head < length)
+        if (end - at < PACKED_HEAD || (size_t)(end - at) - PACKED_HEAD < length)
             return xlm_error_set(error, EX_SOFTWARE, "word counts of another rank are damaged at byte %zu of %zu",
                                  (size_t)(at - (const char *)bytes), size);
-        xlm_word_counts_add(c, at + head, length, count);
-        at += head + length;
+        xlm_word_counts_add(c, at + PACKED_HEAD, length, count);
+        at += PACKED_HEAD + length;
     }
     return true;
 }

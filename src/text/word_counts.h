@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "text/words.h"
 
 typedef struct xlm_word_counts xlm_word_counts;
 
@@ -18,8 +19,15 @@ xlm_word_counts *xlm_word_counts_new(void);
 void xlm_word_counts_free(xlm_word_counts *counts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_word_counts, xlm_word_counts_free)
 
-/* Add `times` to the count of a word, which may be any bytes, even none. */
+/* Remove all words, and free most of the memory. */
+void xlm_word_counts_clear(xlm_word_counts *counts);
+/* Bytes of memory held. */
+size_t xlm_word_counts_memory(const xlm_word_counts *counts);
+
+/* Add `times` >= 0 to the count of a word, which may be any bytes, even none. A count that would exceed 2^63 − 1 stays there. */
 void xlm_word_counts_add(xlm_word_counts *counts, const char *word, size_t size, int64_t times);
+/* Add 1 to the counts of n words of a line. */
+void xlm_word_counts_add_words(xlm_word_counts *counts, const char *line, const xlm_word *words, size_t n);
 /* Add `times` for each occurrence of a word in a text, whose words are separated by ' ' and '\n'. If text arrives in blocks,
  * divide it at line ends. */
 void xlm_word_counts_add_text(xlm_word_counts *counts, const char *text, size_t size, int64_t times);
@@ -42,8 +50,8 @@ uint32_t xlm_word_counts_index(const xlm_word_counts *counts, const char *word, 
 /* Count of a word, -1 when the table does not have it. */
 int64_t xlm_word_counts_find(const xlm_word_counts *counts, const char *word, size_t size);
 
-/* The whole table as bytes that another rank can add to its own (xlm_word_counts_unpack). g_byte_array_unref. */
-GByteArray *xlm_word_counts_pack(const xlm_word_counts *counts);
+/* The whole table as bytes that another rank can add to its own (xlm_word_counts_unpack). [out] size: their number. g_free. */
+void *xlm_word_counts_pack(const xlm_word_counts *counts, size_t *size);
 /* Add what xlm_word_counts_pack wrote. EX_SOFTWARE when the bytes are not such. */
 bool xlm_word_counts_unpack(xlm_word_counts *counts, const void *bytes, size_t size, GError **error);
 

@@ -162,6 +162,9 @@ static inline uint8_t read_sort(const xlm_splitter *s, const unsigned char *line
     return character < LIMIT ? s->sort[character] : COMPLEX;
 }
 
+/* Is a character of this sort a part of the word before it? */
+static inline bool is_inside(uint8_t sort) { return (sort & (LETTER | DIGIT | LINK)) != 0 && (sort & MARK) == 0; }
+
 /* Split a line by sorts. False if it has a COMPLEX character; then the words that were added are wrong. */
 static bool split_by_sorts(xlm_splitter *s, const unsigned char *line, size_t size)
 {
@@ -170,10 +173,12 @@ static bool split_by_sorts(xlm_splitter *s, const unsigned char *line, size_t si
     size_t length, after_length;
     for (size_t at = 0; at < size; at += length) {
         const uint8_t sort = read_sort(s, line, at, size, &length);
-        if (sort & (LETTER | DIGIT | LINK) && !(sort & MARK)) {
+        if (is_inside(sort)) {
             if (before == 0)
                 start = at;
             before = sort;
+            for (; at + length < size && line[at + length] < 0x80 && is_inside(s->sort[line[at + length]]); at++)
+                before = s->sort[line[at + length]];
             continue;
         }
         if (sort == COMPLEX)

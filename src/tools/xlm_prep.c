@@ -74,11 +74,11 @@ static struct {
     gboolean lower, segment, derive_conllu;
     gint64 min_count, max_vocabulary, seed, add_subwords;
     char *like, *tokenizer, *append;
-    double alpha, held_out, shared;
-    char *scratch, *vocabulary, *output, *write_segmenter, *write_vocabulary, *write_twins;
+    double alpha, sample, held_out, shared;
+    char *memory, *scratch, *vocabulary, *output, *write_segmenter, *write_vocabulary, *write_twins;
     xlm_prep_options *options; /* that options of segmenters are stored in directly */
-} given = {.add_subwords = G_MAXINT64,
-          .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE, .held_out = -G_MAXDOUBLE, .seed = G_MININT64};
+} given = {.add_subwords = G_MAXINT64, .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE,
+           .sample = -G_MAXDOUBLE, .held_out = -G_MAXDOUBLE, .seed = G_MININT64};
 
 /* OUT of the arguments IN OUT. */
 static bool writes(int argument) { return argument == 2 && (given.segment || given.derive_conllu); }
@@ -94,8 +94,6 @@ static const GOptionEntry text_options[] = {
      "what to do with a line that is not UTF-8, or not JSON, or has too few fields: stop (the default); skip it and its "
      "translation; repair, where what is not UTF-8 becomes U+FFFD, and other bad lines are left out; CoNLL-U always stops",
      "stop|skip|repair"},
-    {"scratch", 0, XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.scratch,
-     "directory of scratch files, which have the text of what is not a plain file of lines (default: that of the output)", "DIR"},
     {"words", 0, 0, G_OPTION_ARG_STRING, &given.words,
      "how words are found: by Unicode word breaks, with dictionaries for Thai, Chinese and Japanese (icu, the default), or by "
      "spaces, in text that is already tokenised (space)", "icu|space"},
@@ -106,6 +104,9 @@ static const GOptionEntry text_options[] = {
 static const GOptionEntry subword_options[] = {
     {"alpha", 0, 0, G_OPTION_ARG_DOUBLE, &given.alpha,
      "with --bpe or --unigram: weight language i in proportion to p_i^A, where p_i is its share of the words (default 0.5)", "A"},
+    {"sample", 0, 0, G_OPTION_ARG_DOUBLE, &given.sample,
+     "with --bpe, --unigram or --add-subwords: learn from a share of the sentences, drawn by a digest of their text and the "
+     "seed; counts in the vocabulary are those of all text (default 1)", "SHARE"},
     {"vocab", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.vocabulary,
      "with --codes: take the vocabulary from a file of fastBPE", "FILE"},
     {"like", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.like,
@@ -150,6 +151,12 @@ static const GOptionEntry output_options[] = {
      "write the vocabulary with counts, in fastBPE's format", "FILE"},
     {"write-twins", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.write_twins,
      "write a line `subword<tab>twin` for each twin that transliteration made, for xlm_dict --twins", "FILE"},
+    {"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
+     "memory per rank for counting words, approximately; the rest goes to scratch files (default 2G). If it is given, learning "
+     "takes no more either, or is refused", "BYTES[K|M|G]"},
+    {"scratch", 0, XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.scratch,
+     "directory of scratch files: counts beyond --memory, and the text of what is not a plain file of lines (default: that of "
+     "the output)", "DIR"},
     {"segment", 0, 0, G_OPTION_ARG_NONE, &given.segment,
      "with --codes and the arguments IN OUT: split the words of tokenised text into subwords like fastBPE, and write text", NULL},
     {.long_name = NULL}};
@@ -245,6 +252,17 @@ static bool take_numbers(xlm_prep_options *options, GError **error)
     options->alpha = given.alpha == -G_MAXDOUBLE ? 0.5 : given.alpha;
     options->shared = given.shared;
     return take_split(options, error);
+}
+
+static bool take_memory(xlm_prep_options *options, GError **error)
+{
+    const xlm_segmenter_class *cls;
+    if (given.sample != -G_MAXDOUBLE && xlm_prep_segmenter(options, &cls)->amount == 0 && given.add_subwords == G_MAXINT64)
+        return xlm_error_set(error, EX_USAGE, "--sample is for learning; use it with --bpe, --unigram or --add-subwords");
+    if (given.memory != NULL && (given.segment || given.derive_conllu))
+        return xlm_error_set(error, EX_USAGE, "--memory is for counting words; leave it out");
+    options->sample = given.sample == -G_MAXDOUBLE ? 1 : given.sample;
+    return xlm_program_read_bytes("memory", given.memory, &options->memory, error);
 }
 
 /* rest: the n arguments that are not options. */
@@ -352,8 +370,8 @@ static bool take_options(xlm_prep_options *options, int n, char *const *rest, GE
     options->write_segmenter = g_strdup(given.write_segmenter);
     options->write_vocabulary = g_strdup(given.write_vocabulary);
     options->write_twins = g_strdup(given.write_twins);
-    return take_numbers(options, error) && take_bad_lines(options, error) && take_words(options, error) &&
-           take_rest(options, n, rest, error);
+    return take_numbers(options, error) && take_memory(options, error) && take_bad_lines(options, error) &&
+           take_words(options, error) && take_rest(options, n, rest, error);
 }
 
 int main(int argc, char **argv)

@@ -21,6 +21,7 @@ BENCHMARKS = \
 	tests/bench/analysis.sh \
 	tests/bench/factorise.sh \
 	tests/bench/bpe.sh \
+	tests/bench/prep.sh \
 	tests/bench/cooc.sh \
 	tests/bench/model_links.sh \
 	tests/bench/objectives.sh \
@@ -74,6 +75,8 @@ EXTRA_DIST += \
 	tests/bench/peers/tsne.sh \
 	tests/bench/peers/xlm_code.py \
 	tests/bench/peers/xlm_code.sh \
+	tests/bench/prep.sh \
+	tests/bench/words.awk \
 	tests/bench/ranks.sh \
 	tests/bench/peers/search.py \
 	tests/bench/roberta-8.sh \

@@ -264,6 +264,30 @@ prep --mono en=wide.en --words space --held-out 0 --codes one.codes --vocab wide
 h5dump -H -d /train/text/en/tokens wide.h5 | grep -q H5T_STD_U32LE || fail "a large vocabulary does not have wide tokens"
 h5dump -H -d /train/text/en/tokens $corpus | grep -q H5T_STD_U16LE || fail "a small vocabulary does not have narrow tokens"
 
+# ---- more words than fit into memory: the same counts, from scratch files; a segmenter from a sample ----
+mkdir scratch
+few() { # RANKS OUTPUT OPTION...
+    ranks "$1" xlm_prep --mono en=wide.en --words space --held-out 0 --bpe 60 --write-codes "$2.codes" --write-vocab "$2.vocab" \
+        "${@:3}" >few.log 2>&1 || fail "$1 ranks, ${*:3}: $(cat few.log)"
+}
+few 2 all
+! grep -q 'scratch' few.log || fail "counts that fit go to scratch files: $(cat few.log)"
+few 2 sample --sample 0.1
+! cmp -s all.codes sample.codes || fail "--sample changes nothing"
+drawn=$(sed -n 's/.* merges learned from \([0-9]*\) different words.*/\1/p' few.log)
+[ "$drawn" -gt 3300 ] && [ "$drawn" -lt 10000 ] || fail "a sample of a tenth of 66000 words has $drawn"
+awk '{ for (i = 1; i <= NF; i++) for (k = 1; k <= length($i); k++) n++ } END { print n }' wide.en >letters
+awk '{ gsub("@@", "", $1); n += length($1) * $2 } END { print n }' sample.vocab | cmp - letters ||
+    fail "--sample: the vocabulary does not count all text"
+for n in 1 3; do
+    few $n bounded --sample 0.1 --memory 4M --scratch scratch
+    grep -q 'in scratch files' few.log || fail "$n ranks, --memory 4M: nothing in scratch files: $(cat few.log)"
+    cmp sample.codes bounded.codes && cmp sample.vocab bounded.vocab || fail "$n ranks: little memory changes the result"
+    nothing_in scratch
+done
+few 1 seeded --sample 0.1 --seed 1
+! cmp -s sample.codes seeded.codes || fail "--seed does not change the sample"
+
 # ---- segmentation of text, as fastBPE does it ----
 known=$XLM_SOURCE/tests/cli/fastbpe_known_answers
 for n in 1 3; do

@@ -43,6 +43,15 @@ refuse 64 'many' "${text[@]}" --bpe many -o out/c.h5
 refuse 64 'alpha=7' "${make[@]}" --alpha 7
 refuse 64 'alpha=nan' "${make[@]}" --alpha nan
 refuse 64 'alpha is for learning' "${text[@]}" --codes text.en --alpha 0.7 -o out/c.h5
+refuse 64 'sample=0' "${make[@]}" --sample 0
+refuse 64 'sample=1.5' "${make[@]}" --sample 1.5
+refuse 64 'sample=nan' "${make[@]}" --sample nan
+refuse 64 'sample is for learning' "${text[@]}" --codes text.en --sample 0.5 -o out/c.h5
+refuse 64 'no sentence with words is in the sample' "${make[@]}" --sample 1e-15
+refuse 64 'memory=1K' "${make[@]}" --memory 1K
+refuse 64 'memory=much' "${make[@]}" --memory much
+refuse 64 'memory is for counting' --codes text.en --segment text.en out/text --memory 1G
+refuse 73 'scratch files' "${make[@]}" --scratch no/such
 refuse 64 'held-out=1' "${make[@]}" --held-out 1
 refuse 64 'held-out=-0.5' "${make[@]}" --held-out=-0.5
 refuse 64 'min-count=0' "${make[@]}" --min-count 0

@@ -8,6 +8,7 @@ long
 awk 'BEGIN { for (i = 0; i < 60000; i++) print "sentence", i, "has", i * 7 % 1000, "more words of", i * 31 % 977, "kinds" }' \
     >large.en
 mkdir out
+echo 's e 1' >codes.given
 options=(--mono en=large.en --words space --bpe 200 --write-codes out/codes --write-vocab out/vocab -o out/corpus.h5)
 
 # limited KIB RANKS OPTION...: with a limit on the size of files, for the ranks alone: mpiexec makes files of its own. So does
@@ -45,6 +46,14 @@ if is_open_mpi; then
     code=0
     limited 8 2 --mono en=large.en --words space --bpe 2000 --write-codes out/codes || code=$?
     check 2 "codes larger than the limit" $code
+    for n in 1 2; do
+        code=0
+        limited 300 $n --mono en=large.en --words space --codes codes.given --memory 4M --scratch out --write-vocab vocab ||
+            code=$?
+        [ $code -eq 74 ] && [ "$(grep -c '^xlm_prep: out: a scratch file of .*--memory' log)" -eq 1 ] ||
+            fail "scratch files larger than the limit, $n ranks: exit code $code: $(head -5 log)"
+        [ ! -e vocab ] && [ -z "$(ls -A out)" ] || fail "scratch files larger than the limit: left $(ls -A out vocab)"
+    done
 fi
 ranks 2 xlm_prep "${options[@]}" >log 2>&1 || fail "with room: $(cat log)"
 cp out/codes codes

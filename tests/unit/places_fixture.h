@@ -284,7 +284,7 @@ static xlm_vocabulary *make_own(xlm_segmenter *segmenter, const xlm_word_counts 
 {
     const xlm_vocabulary_settings settings = {.words = XLM_WORDS_ICU, .lowercase = lowercase};
     GError *error = NULL;
-    xlm_word_counts *subwords = xlm_segmenter_class_lists(xlm_segmenter_class_of(segmenter)) ? xlm_segmenter_list(segmenter, words)
+    xlm_word_counts *subwords = xlm_segmenter_class_lists(xlm_segmenter_class_of(segmenter)) ? xlm_segmenter_list(segmenter)
                                                                : xlm_segmenter_count_subwords(segmenter, words, NULL);
     xlm_vocabulary *v = xlm_vocabulary_new(subwords, segmenter, &settings, &error);
     if (v == NULL)

@@ -119,6 +119,8 @@ static void test_xlm_refuses(void **state)
     REFUSED("dir/merges.txt:2: is not a merge", "vocab.json", XLM_VOCABULARY, "merges.txt", "l o\nlow\n");
     REFUSED("dir/merges.txt:2: has a count", "vocab.json", XLM_VOCABULARY, "merges.txt", "l o\no w 5\n");
     REFUSED("dir/merges.txt:1: its count is not a whole number", "vocab.json", XLM_VOCABULARY, "merges.txt", "l o x\n");
+    REFUSED("dir/merges.txt:2: its count is too large", "vocab.json", XLM_VOCABULARY, "merges.txt",
+            "l o 9223372036854775807\no w 1\n");
     REFUSED("dir/merges.txt:3: is the merge of an earlier line too", "vocab.json", XLM_VOCABULARY, "merges.txt",
             "l o\no w\nl o\n");
     REFUSED("dir/merges.txt:1: is not UTF-8", "vocab.json", XLM_VOCABULARY, "merges.txt", "l \xff\n");

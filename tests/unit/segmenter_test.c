@@ -222,7 +222,7 @@ static void test_counts_subwords(void **state)
     (void)state;
     xlm_segmenter *segmenter = segmenter_of(&groups, 3);
     xlm_word_counts *words = text_count("lowest low lower lower");
-    xlm_word_counts *chosen = xlm_vocabulary_choose(segmenter, words, 2, 0);
+    xlm_word_counts *chosen = text_choose(segmenter, words, 2, 0);
     GString *text = xlm_word_counts_print(chosen);
     assert_string_equal(text->str, "low 4\n~er 2\n");
     g_string_free(text, TRUE);

@@ -39,6 +39,21 @@ static inline xlm_word_counts *text_count(const char *text)
     return counts;
 }
 
+/* The subwords of a vocabulary for a text with these words. */
+static inline xlm_word_counts *text_choose(const xlm_segmenter *segmenter, const xlm_word_counts *words, int64_t min_count,
+                                           int64_t max_subwords)
+{
+    xlm_word_counts *chosen = xlm_segmenter_count_subwords(segmenter, words, NULL);
+    if (!xlm_vocabulary_cut(chosen, min_count, max_subwords))
+        return chosen;
+    xlm_word_counts *parts = xlm_segmenter_count_subwords(segmenter, words, chosen);
+    xlm_word_counts *counted = xlm_segmenter_recount(chosen, parts);
+    xlm_word_counts_sort(counted);
+    xlm_word_counts_free(parts);
+    xlm_word_counts_free(chosen);
+    return counted;
+}
+
 /* A segmenter with these BPE codes. */
 static inline xlm_segmenter *text_bpe(const char *codes)
 {

@@ -257,11 +257,14 @@ static void test_made_lines(void **state)
                                          0xC4, 0xE4,
                                          0x130, 0x1100, 0x1161, 0x11A8, 0xAC00, 0x200B, 0x200D, 0xAD, 0xFEFF, 0x4F60, 0x1F600,
                                          0x212B, 0x0344, 0x1D15F, 0x0958, 0xFB2C, 0x10400};
+    static const UChar32 ascii[] = {'a', 'z', 'A', 'Z', '@', '[', '`', '{', '~', '!', ' ', 0x1F, 0x7F, 0xC4};
     for (uint32_t test = 0; test < 50000; test++) {
         UChar32 text[24];
         const uint32_t n = 1 + text_draw(test, 0, G_N_ELEMENTS(text));
+        const uint32_t first = test % 3 == 0 ? 11 + test % 4 : 0; /* of ascii, which is copied eight bytes at a time */
         for (uint32_t i = 0; i < n; i++)
-            text[i] = characters[text_draw(test, 1 + i, G_N_ELEMENTS(characters))];
+            text[i] = first > 0 ? ascii[text_draw(test, 1 + i, first)]
+                                : characters[text_draw(test, 1 + i, G_N_ELEMENTS(characters))];
         check_line(text, n);
     }
 }

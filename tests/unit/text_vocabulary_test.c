@@ -73,18 +73,19 @@ static void test_packs(void **state)
     (void)state;
     xlm_word_counts *counts = text_count("a b a"), *other = text_count("b c");
     xlm_word_counts_add(counts, "x\0y", 3, INT64_C(1) << 40);
-    GByteArray *bytes = xlm_word_counts_pack(counts);
-    assert_true(xlm_word_counts_unpack(other, bytes->data, bytes->len, NULL));
+    size_t size;
+    g_autofree void *bytes = xlm_word_counts_pack(counts, &size);
+    assert_int_equal(size, 3 * 12 + 1 + 1 + 3);
+    assert_true(xlm_word_counts_unpack(other, bytes, size, NULL));
     assert_int_equal(xlm_word_counts_find(other, "b", 1), 2);
     assert_int_equal(xlm_word_counts_find(other, "a", 1), 2);
     assert_true(xlm_word_counts_find(other, "x\0y", 3) == INT64_C(1) << 40);
     assert_int_equal(xlm_word_counts_find(other, "x", 1), -1);
     GError *error = NULL;
     for (guint cut = 1; cut < 13; cut++) {
-        assert_false(xlm_word_counts_unpack(other, bytes->data, cut, &error));
+        assert_false(xlm_word_counts_unpack(other, bytes, cut, &error));
         g_clear_error(&error);
     }
-    g_byte_array_unref(bytes);
     xlm_word_counts_free(counts);
     xlm_word_counts_free(other);
 }
@@ -226,20 +227,20 @@ static void test_chooses_subwords(void **state)
     xlm_word_counts_add(words, "low", 3, 5);
     xlm_word_counts_add(words, "lowest", 6, 3);
     xlm_word_counts_add(words, "est", 3, 1);
-    xlm_word_counts *chosen = xlm_vocabulary_choose(segmenter, words, 1, 0);
+    xlm_word_counts *chosen = text_choose(segmenter, words, 1, 0);
     assert_counts(chosen, "low 5\nest 4\nlo@@ 3\nw@@ 3\n");
     xlm_word_counts_free(chosen);
-    chosen = xlm_vocabulary_choose(segmenter, words, 4, 0);
+    chosen = text_choose(segmenter, words, 4, 0);
     assert_counts(chosen, "low 5\nest 4\n");
     xlm_word_counts_free(chosen);
 
     /* If low (5 times) is left out, it becomes lo@@ w: lo@@ then occurs 5 times more often, and comes first. */
     xlm_word_counts_add(words, "lol", 3, 4);
     xlm_word_counts_add(words, "l", 1, 6);
-    chosen = xlm_vocabulary_choose(segmenter, words, 1, 0);
+    chosen = text_choose(segmenter, words, 1, 0);
     assert_counts(chosen, "l 10\nlo@@ 7\nlow 5\nest 4\nw@@ 3\n");
     xlm_word_counts_free(chosen);
-    chosen = xlm_vocabulary_choose(segmenter, words, 1, 2);
+    chosen = text_choose(segmenter, words, 1, 2);
     assert_counts(chosen, "lo@@ 12\nl 10\n");
     xlm_word_counts_free(chosen);
     xlm_segmenter_unref(segmenter);

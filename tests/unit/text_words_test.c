@@ -1,4 +1,4 @@
-/* xlm-mpi: splitting into words against known answers and ICU. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: splitting into words against known answers and ICU; runs of words. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <unicode/uchar.h>
 #include <unicode/ustring.h>
 
+#include "text/word_runs.h"
 #include "text/words.h"
 #include "text_fixture.h"
 
@@ -201,6 +202,114 @@ static void test_modes(void **state)
     assert_false(xlm_word_mode_find("moses", &mode));
 }
 
+/* ---- counts above what one table or 32 bits hold ---- */
+
+static void test_large_counts(void **state)
+{
+    (void)state;
+    xlm_word_counts *counts = xlm_word_counts_new(), *copy = xlm_word_counts_new();
+    xlm_word_counts_add(counts, "a", 1, UINT32_MAX);
+    xlm_word_counts_add(counts, "a", 1, 1);
+    assert_true(xlm_word_counts_find(counts, "a", 1) == INT64_C(1) << 32);
+    xlm_word_counts_add(counts, "b", 1, INT64_MAX - 1);
+    xlm_word_counts_add(counts, "b", 1, 1);
+    assert_true(xlm_word_counts_find(counts, "b", 1) == INT64_MAX);
+    xlm_word_counts_add(counts, "b", 1, 7);
+    assert_true(xlm_word_counts_find(counts, "b", 1) == INT64_MAX);
+    size_t size;
+    g_autofree void *bytes = xlm_word_counts_pack(counts, &size);
+    assert_true(xlm_word_counts_unpack(copy, bytes, size, NULL));
+    assert_true(xlm_word_counts_find(copy, "a", 1) == INT64_C(1) << 32);
+    xlm_word_counts_clear(counts);
+    assert_int_equal(xlm_word_counts_size(counts), 0);
+    xlm_word_counts_add(counts, "b", 1, 2);
+    assert_int_equal(xlm_word_counts_find(counts, "b", 1), 2);
+    xlm_word_counts_free(counts);
+    xlm_word_counts_free(copy);
+}
+
+enum { GROUPS = 2 };
+
+/* Add some of a few words to the tables, and to `expected`. [in, out] k: counts draws. */
+static void add_some(xlm_word_counts *const tables[GROUPS], xlm_word_counts *const expected[GROUPS], uint32_t n, uint32_t *k)
+{
+    static const char *const pieces[] = {"a", "b", "\xC3\xA4", "abcdefgh", "\x01", "22"};
+    for (uint32_t i = 0; i < n; i++) {
+        GString *word = text_make_word(5, k, pieces, G_N_ELEMENTS(pieces), 4);
+        const uint32_t group = text_draw(5, (*k)++, GROUPS);
+        const int64_t count = (INT64_C(1) << 33) + text_draw(5, (*k)++, 3);
+        xlm_word_counts_add(tables[group], word->str, word->len, count);
+        xlm_word_counts_add(expected[group], word->str, word->len, count);
+        g_string_free(word, TRUE);
+    }
+}
+
+/* The runs have the expected words, in ascending order, each once in each group. */
+static void assert_runs(const xlm_word_runs *runs, xlm_word_counts *const expected[GROUPS])
+{
+    int64_t words = 0, bytes = 0;
+    uint64_t before = 0;
+    g_autofree xlm_word_record *last = NULL;
+    xlm_word_merge *merge = xlm_word_merge_new(runs);
+    for (const xlm_word_record *r; (r = xlm_word_merge_next(merge)) != NULL; words++) {
+        assert_true(xlm_word_counts_find(expected[r->group], xlm_word_record_text(r), r->size) == r->count);
+        assert_true(r->digest >= before);
+        assert_false(last != NULL && xlm_word_record_same(r, last) && r->group <= last->group);
+        before = r->digest;
+        g_free(last);
+        last = g_memdup2(r, xlm_word_record_bytes(r));
+        bytes += (int64_t)xlm_word_record_bytes(r);
+    }
+    xlm_word_merge_free(merge);
+    assert_int_equal(words, xlm_word_counts_size(expected[0]) + xlm_word_counts_size(expected[1]));
+    assert_true(bytes <= xlm_word_runs_bytes(runs));
+}
+
+/* Runs in memory and on disk, few and so many that they are merged, are read as one list. */
+static void test_runs(void **state)
+{
+    (void)state;
+    char *scratch = g_dir_make_tmp("xlm-runs-XXXXXX", NULL);
+    xlm_word_counts *tables[GROUPS], *expected[GROUPS];
+    for (int g = 0; g < GROUPS; g++) {
+        tables[g] = xlm_word_counts_new();
+        expected[g] = xlm_word_counts_new();
+    }
+    xlm_word_runs *runs = xlm_word_runs_new(scratch);
+    assert_runs(runs, expected);
+    uint32_t k = 0;
+    for (int run = 0; run < 270; run++) {
+        add_some(tables, expected, run == 3 ? 1500 : 6, &k);
+        xlm_word_runs_add_tables(runs, tables, GROUPS);
+        for (int g = 0; g < GROUPS; g++)
+            xlm_word_counts_clear(tables[g]);
+        if (run > 3)
+            assert_true(xlm_word_runs_spill(runs, NULL));
+        if (run == 3 || run == 4)
+            assert_runs(runs, expected);
+        assert_true(run > 3 ? xlm_word_runs_memory(runs) == 0 : xlm_word_runs_memory(runs) == xlm_word_runs_bytes(runs));
+    }
+    add_some(tables, expected, 100, &k);
+    xlm_word_runs_add_tables(runs, tables, GROUPS);
+    assert_runs(runs, expected);
+    xlm_word_runs_free(runs);
+
+    /* No files can be made there. */
+    assert_int_equal(g_rmdir(scratch), 0);
+    GError *error = NULL;
+    runs = xlm_word_runs_new(scratch);
+    xlm_word_runs_add_tables(runs, tables, GROUPS);
+    assert_false(xlm_word_runs_spill(runs, &error));
+    assert_int_equal(error->code, EX_CANTCREAT);
+    g_error_free(error);
+    xlm_word_runs_free(runs);
+    for (int g = 0; g < GROUPS; g++) {
+        xlm_word_counts_free(tables[g]);
+        xlm_word_counts_free(expected[g]);
+    }
+    g_free(scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +320,8 @@ int main(void)
         cmocka_unit_test(test_made_lines_like_icu),
         cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_large_counts),
+        cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

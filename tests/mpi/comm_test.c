@@ -237,12 +237,12 @@ static void numbers_add_up(const xlm_comm *comm)
 /* Lines of all kinds that an index tells apart, some of them longer than its distances, over the shares of several ranks. */
 static char *write_lines(const xlm_comm *comm, int seed)
 {
-    static const char *const kinds[] = {"1\tword", "2\tword\r", "", " \t\r", "# comment", "#", " 3\tblank first", ""};
+    static const char *const kinds[] = {"1\tword", "2\tword\r", "", " \t\r", "# comment", "", " 3\tblank first", ""};
     g_autoptr(GString) text = g_string_new(seed % 2 != 0 ? "\xef\xbb\xbf" : NULL);
     char *path = NULL;
     for (uint32_t i = 0; text->len < 600000 && comm->rank == 0; i++) {
         const xlm_rng_block b = xlm_rng_draw(xlm_rng_make_key((uint64_t)seed, XLM_RNG_SAMPLE, 0), i, 0, 0, 0);
-        const size_t size = b.v[0] % 301 == 0 ? 150000 : b.v[1] % 200;
+        const size_t size = b.v[0] % 2003 == 0 ? 150000 : b.v[1] % 200;
         g_string_append(text, kinds[b.v[2] % G_N_ELEMENTS(kinds)]);
         for (size_t k = 0; k < size && b.v[3] % 3 != 0; k++)
             g_string_append_c(text, b.v[3] % 3 == 1 ? ' ' : 'x');
@@ -268,7 +268,7 @@ static void units_are_found(const xlm_comm *comm, const char *path, xlm_index_un
     g_autoptr(GError) error = NULL;
     g_autoptr(xlm_line_index) index = xlm_line_index_make(comm, path, "name", unit, &error);
     g_autoptr(xlm_lines) in_order = xlm_lines_open(path, NULL), there = xlm_lines_open_plain(path, "name", NULL);
-    CHECK(index != NULL && index->count >= 3);
+    CHECK(index != NULL && index->count >= 2);
     for (int64_t n = 0; n < index->units; n++) {
         const xlm_line_place place = xlm_line_index_find(index, n);
         CHECK(place.units <= n && place.lines <= xlm_lines_number(in_order));

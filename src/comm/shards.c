@@ -27,27 +27,6 @@ xlm_shards xlm_shards_of(const xlm_comm *comm, int64_t size)
     return (xlm_shards){.comm = comm, .size = size, .bucket = bucket, .buckets = buckets, .own = own * bucket};
 }
 
-void xlm_shards_all_gather(const xlm_shards *shards, float *whole)
-{
-    const xlm_comm *comm = shards->comm;
-    if (comm->ranks == 1)
-        return;
-    /* Rounds in which every rank has a whole bucket, then the buckets that are left. */
-    const int64_t rounds = shards->size / shards->bucket / comm->ranks, first_left = rounds * comm->ranks;
-    const int64_t n = rounds + shards->buckets - first_left;
-    g_autofree MPI_Request *request = g_new(MPI_Request, n);
-    for (int64_t k = 0; k < rounds; k++)
-        MPI_Iallgather(MPI_IN_PLACE, 0, MPI_FLOAT, whole + k * comm->ranks * shards->bucket, (int)shards->bucket, MPI_FLOAT,
-                       comm->mpi, &request[k]);
-    for (int64_t p = first_left; p < shards->buckets; p++) {
-        const int64_t start = p * shards->bucket;
-        MPI_Ibcast(whole + start, (int)MIN(shards->bucket, shards->size - start), MPI_FLOAT, (int)(p % comm->ranks), comm->mpi,
-                   &request[rounds + p - first_left]);
-    }
-    for (int64_t i = 0; i < n; i++)
-        MPI_Wait(&request[i], MPI_STATUS_IGNORE);
-}
-
 /* This rank's buckets, from whole to own or back. */
 static void copy_own_buckets(const xlm_shards *shards, float *whole, float *own, bool to_own)
 {

@@ -360,9 +360,10 @@ static bool train(run *r, bool *interrupted, GError **error)
         xlm_log_info("stopped early: no better score on %s in %" G_GINT64_FORMAT " measurements (patience)",
                      r->options->validation->split, measured_since_best(r));
     if (profile != NULL) {
-        const xlm_reduce_scatter_report reduce_scatter = xlm_engine_reduce_scatter_report(r->engine);
+        const xlm_shards_report reduce_scatter = xlm_engine_reduce_scatter_report(r->engine);
+        const xlm_shards_report all_gather = xlm_engine_all_gather_report(r->engine);
         xlm_report_profile(profile, xlm_arithmetic_name(xlm_engine_arithmetic(r->engine)), &reduce_scatter,
-                           progress->step - first);
+                           &all_gather, progress->step - first);
     }
     xlm_step_report_clear(&step);
     return good;

@@ -29,6 +29,7 @@ xlm_run_size xlm_engine_size(const xlm_engine *engine);
 xlm_arithmetic xlm_engine_arithmetic(const xlm_engine *engine);
 /* The job's, with the vocabulary's size and languages. */
 const xlm_model_config *xlm_engine_model(const xlm_engine *engine);
+/* Collective from the first step on, like the two that are for use between steps: they wait for parameters of other ranks. */
 xlm_parameters *xlm_engine_parameters(xlm_engine *engine);
 const xlm_host *xlm_engine_host(const xlm_engine *engine);
 
@@ -89,6 +90,7 @@ xlm_run_state xlm_engine_state(xlm_engine *engine);
 /* For all steps since xlm_engine_allocate or xlm_profile_reset; NULL: not requested. */
 xlm_profile *xlm_engine_profile(xlm_engine *engine);
 /* For all steps. */
-xlm_reduce_scatter_report xlm_engine_reduce_scatter_report(const xlm_engine *engine);
+xlm_shards_report xlm_engine_reduce_scatter_report(const xlm_engine *engine);
+xlm_shards_report xlm_engine_all_gather_report(const xlm_engine *engine);
 
 #endif

@@ -73,7 +73,7 @@ planned() {
     xlm_train "$work/job.conf" --set train.threads=1 --plan --ranks=2 --network="$1" >"$work/plan" 2>"$work/plan.log" ||
         { tail -n 3 "$work/plan.log" >&2; return 1; }
     cat "$work/plan" >&2
-    awk '$1 == 2 && NF == 8 { print $4 }' "$work/plan"
+    awk '$1 == 2 && NF == 9 { print $4 }' "$work/plan"
 }
 
 roberta_8 "$work" "${XLM_BENCH_STEPS:-6}"

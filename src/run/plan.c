@@ -176,7 +176,7 @@ static prediction predict(const measurements *m, int ranks, double network)
     /* Gradients, and then parameters. */
     const double elements = ranks > local ? size * streams_of_node(ranks, (int)local) * (1 - local / ranks) : 0;
     const double gradients = elements * (double)xlm_packed_bytes((xlm_precision)c->exchange, 1, 1);
-    const double parameters = sizeof(float) * elements;
+    const double parameters = elements * (double)xlm_packed_bytes((xlm_precision)c->exchange_parameters, 1, 1);
     prediction p = {.wire = gradients + parameters};
     if (ranks > local) {
         const double embeddings = (double)embedding_elements(m->size.parameters) / size;
@@ -204,8 +204,8 @@ static void print(const measurements *m, const xlm_plan_options *options, const 
     printf("a step            %.0f tokens, %.1f GFLOP in products; %" G_GINT64_FORMAT " steps\n", tokens, 1e-9 * flops, steps);
     printf("measured          %d ranks x %d threads on this node: %.1f GFLOP/s a rank in passes, %.0f in GEMM alone\n",
            m->comm->ranks, m->threads, 1e-9 * r->flops / r->pass, m->gemm_gflops);
-    printf("products          %s; gradients are sent in %s\n", xlm_arithmetic_name(m->size.arithmetic),
-           xlm_precision_names[m->size.job->train.exchange]);
+    printf("products          %s; gradients are sent in %s, parameters in %s\n", xlm_arithmetic_name(m->size.arithmetic),
+           xlm_precision_names[m->size.job->train.exchange], xlm_precision_names[m->size.job->train.exchange_parameters]);
     printf("network           %.4g Gbit/s into and out of a node of %d ranks\n\n", 8e-9 * options->network, m->comm->local_ranks);
     const double alone = predict(m, m->comm->ranks, options->network).seconds * m->comm->ranks;
     printf("%6s %10s %10s %12s %8s %12s %10s %10s\n", "ranks", "GiB/rank", "s/step", "tokens/s", "linear", "MB/node", "waiting",
@@ -256,6 +256,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data 
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision);
         xlm_engine_allocate(engine, estimate.pass, true);
+        xlm_engine_keep_masters(engine);
         good = measure(comm, job, engine, largest, &m, error);
     }
     if (good) {

@@ -161,8 +161,11 @@ static bool print_time(const run *r, GError **error)
 static bool write_checkpoint(run *r, GError **error)
 {
     const double start = xlm_clock();
+    xlm_engine_show_masters(r->engine);
     const xlm_run_state state = state_of(r);
-    if (!xlm_checkpoint_write(r->comm, r->job->train.output, &state, r->job->train.keep, error))
+    const bool good = xlm_checkpoint_write(r->comm, r->job->train.output, &state, r->job->train.keep, error);
+    xlm_engine_keep_masters(r->engine);
+    if (!good)
         return false;
     r->progress.saved = r->progress.step;
     g_autofree char *path = xlm_checkpoint_path(r->job->train.output, r->progress.step);
@@ -444,6 +447,7 @@ static bool run_allocated(run *r, const xlm_resume_setup *setup, bool *interrupt
     bool resumed;
     if (!xlm_resume(setup, &state, progress, &resumed, error))
         return false;
+    xlm_engine_keep_masters(r->engine);
     if (!resumed)
         xlm_engine_begin_averages(r->engine);
     const xlm_workspace workspace = xlm_engine_workspace(r->engine);

@@ -138,7 +138,7 @@ void xlm_engine_allocate(xlm_engine *engine, uint64_t pass, bool profile)
     xlm_parameters_initialise(e->parameters, (uint64_t)c->seed);
     e->shards = xlm_shards_of(e->comm, xlm_parameters_size(e->parameters));
     e->reduce_scatter = xlm_reduce_scatter_new(&e->shards, c->reproducible, c->exchange == XLM_BFLOAT16);
-    e->all_gather = xlm_all_gather_new(&e->shards, false);
+    e->all_gather = xlm_all_gather_new(&e->shards, c->exchange_parameters == XLM_BFLOAT16);
     e->optimiser = xlm_optimiser_new(&c->optimiser, e->parameters, &e->shards);
     e->averages = xlm_averages_new(e->host, e->parameters, &e->shards);
     e->tape = xlm_tape_new(e->parameters);
@@ -217,6 +217,18 @@ xlm_run_size xlm_engine_size(const xlm_engine *engine)
 
 xlm_arithmetic xlm_engine_arithmetic(const xlm_engine *engine) { return engine->arithmetic; }
 
+void xlm_engine_keep_masters(xlm_engine *engine)
+{
+    if (engine->job->train.exchange_parameters == XLM_BFLOAT16)
+        xlm_optimiser_keep_masters(engine->optimiser);
+}
+
+void xlm_engine_show_masters(xlm_engine *engine)
+{
+    engine_gathered(engine);
+    xlm_optimiser_show_masters(engine->optimiser);
+}
+
 void xlm_engine_begin_averages(xlm_engine *engine) { xlm_averages_begin(engine->averages); }
 
 xlm_workspace xlm_engine_workspace(xlm_engine *engine)
@@ -246,6 +258,7 @@ xlm_run_state xlm_engine_state(xlm_engine *engine)
         .scratch = engine->buffer[0],
         .first_moment = engine->optimiser->first_moment,
         .second_moment = engine->optimiser->second_moment,
+        .masters = engine->optimiser->masters,
         .optimiser = engine->optimiser->name,
         .translations = engine->translations,
         .averages = engine->averages->n,

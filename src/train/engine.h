@@ -37,6 +37,11 @@ const xlm_host *xlm_engine_host(const xlm_engine *engine);
  * steps spend their time. */
 void xlm_engine_allocate(xlm_engine *engine, uint64_t pass, bool profile);
 
+/* Call it after the parameters have been set, by a checkpoint or otherwise, and before the first step, and once more after
+ * xlm_engine_show_masters: with [train] exchange_parameters = bfloat16 they are rounded. */
+void xlm_engine_keep_masters(xlm_engine *engine);
+/* Collective. The parameters as checkpoints have them, before they were rounded. */
+void xlm_engine_show_masters(xlm_engine *engine);
 /* Call it after a run that does not resume has set the parameters: averages start as copies. */
 void xlm_engine_begin_averages(xlm_engine *engine);
 

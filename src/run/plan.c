@@ -9,6 +9,9 @@
 #include "train/engine.h"
 #include "train/micro_batches.h"
 
+/* Share of a network's rate that is numbers: the rest is frames, acknowledgements, and waiting for messages to be sent on. Measured
+ * over TCP on 8 hosts (tests/bench/network.sh). */
+static const double PAYLOAD = 0.9;
 /* Steps that are measured, after one that touches all memory for the first time. */
 enum { ROUNDS = 3 };
 
@@ -163,9 +166,10 @@ static bool is_power_of_two(int n) { return (n & (n - 1)) == 0; }
 /* How many times a node sends each element: its ranks add up before, where they all fit into the tree (comm/shards.h). */
 static double streams_of_node(int ranks, int local) { return is_power_of_two(ranks) && is_power_of_two(local) ? 1 : local; }
 
-static prediction predict(const measurements *m, int ranks, double network)
+static prediction predict(const measurements *m, int ranks, double rate)
 {
     const rates *r = &m->rates;
+    const double network = PAYLOAD * rate;
     const xlm_train_config *c = &m->size.job->train;
     const double size = (double)xlm_parameters_size(m->size.parameters), local = MIN(m->comm->local_ranks, ranks);
     const int64_t micro_batches = xlm_micro_batches_on(c->micro_batches, ranks);

@@ -7,7 +7,7 @@
  *   + moving 2 G/R − 1 arrays of N to add up micro-batches, if there are several and [train] reproducible
  *   + norm and update of N/R + agree
  *   + reduce-scatter and all-gather of parameters that are not hidden,
- * where each of the last two moves V = 4 N (1 − P/R) bytes into and out of every node, V/B seconds each, if R and P are powers of
+ * where each of the last two moves V = 4 N (1 − P/R) bytes into and out of every node, V / 0.9 B seconds each, if R and P are powers of
  * two (comm/shards.h), else P times as much; the reduce-scatter half of that with exchange = bfloat16. All gradients except those
  * of the embeddings, which are complete last, overlap the last backward pass, two thirds of a pass; all parameters except the
  * embeddings, which are needed first, overlap the first forward pass. On one node both take what was measured, in proportion to

@@ -1,4 +1,6 @@
 /* xlm-mpi: all-gather, bucket by bucket, while others are used already. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
 #include "base/bfloat16.h"
 #include "base/log.h"
 #include "comm/shards.h"
@@ -215,6 +217,7 @@ void xlm_all_gather_end(xlm_all_gather *gather)
     g->report.waited += xlm_clock() - begin;
 }
 
+bool xlm_all_gather_is_under_way(const xlm_all_gather *gather) { return gather->under_way > 0; }
 xlm_shards_report xlm_all_gather_get_report(const xlm_all_gather *gather) { return gather->report; }
 
 void xlm_shards_all_gather(const xlm_shards *shards, float *whole)
@@ -223,4 +226,25 @@ void xlm_shards_all_gather(const xlm_shards *shards, float *whole)
     xlm_all_gather_begin(gather, whole);
     xlm_all_gather_end(gather);
     xlm_all_gather_free(gather);
+}
+
+/* This rank's buckets, from whole to own or back. */
+static void copy_own_buckets(const xlm_shards *shards, float *whole, float *own, bool to_own)
+{
+    for (int64_t p = shards->comm->rank, k = 0; p < shards->buckets; p += shards->comm->ranks, k++) {
+        float *there = whole + p * shards->bucket, *here = own + k * shards->bucket;
+        memcpy(to_own ? here : there, to_own ? there : here,
+               sizeof(float) * (size_t)MIN(shards->bucket, shards->size - p * shards->bucket));
+    }
+}
+
+void xlm_shards_take(const xlm_shards *shards, const float *whole, float *own)
+{
+    copy_own_buckets(shards, (float *)(uintptr_t)whole, own, true);
+}
+
+void xlm_shards_all_gather_from(const xlm_shards *shards, const float *own, float *whole)
+{
+    copy_own_buckets(shards, whole, (float *)(uintptr_t)own, false);
+    xlm_shards_all_gather(shards, whole);
 }

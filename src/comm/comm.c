@@ -77,7 +77,8 @@ static void find_places(xlm_comm *comm)
     MPI_Allreduce(MPI_IN_PLACE, size, 2, MPI_INT, MPI_MAX, comm->mpi);
     comm->place = comm->rank;
     comm->places = NULL;
-    if (size[0] != -size[1] || on_node == 1 || on_node >= comm->ranks || !is_power_of_two(comm->ranks) || !is_power_of_two(on_node))
+    const bool alike = size[0] == -size[1] && is_power_of_two(on_node) && is_power_of_two(comm->ranks);
+    if (!alike || on_node == 1 || on_node >= comm->ranks)
         return;
     g_autofree int *firsts = g_new(int, comm->ranks);
     MPI_Allgather(&first, 1, MPI_INT, firsts, 1, MPI_INT, comm->mpi);

@@ -85,7 +85,8 @@ static void start_message(xlm_reduce_scatter *r, int s)
 {
     slot *at = &r->slot[s];
     const xlm_comm *comm = r->shards.comm;
-    const int partner = xlm_comm_rank_at(comm, comm->place ^ at->distance), owner = xlm_comm_place_of(comm, owner_of(r, at->bucket));
+    const int partner = xlm_comm_rank_at(comm, comm->place ^ at->distance);
+    const int owner = xlm_comm_place_of(comm, owner_of(r, at->bucket));
     const int n = (int)size_of(r, at->bucket), tag = (int)(at->bucket % TAGS);
     at->receives = (comm->place & at->distance) == (owner & at->distance);
     float *values = r->values + start_of(r, at->bucket);

@@ -98,6 +98,8 @@ void xlm_all_gather_begin(xlm_all_gather *gather, float *whole);
 void xlm_all_gather_need(xlm_all_gather *gather, int64_t from, int64_t end);
 /* Waits until all is here, and was sent on. Every rank must call it, or xlm_all_gather_begin; then no messages are under way. */
 void xlm_all_gather_end(xlm_all_gather *gather);
+/* Are messages under way? Not collective. */
+bool xlm_all_gather_is_under_way(const xlm_all_gather *gather);
 xlm_shards_report xlm_all_gather_get_report(const xlm_all_gather *gather);
 
 #endif

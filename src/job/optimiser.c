@@ -186,7 +186,9 @@ static bool is_updated(const xlm_optimiser *o, const stretch *s)
 /* Own stretch: what is updated. */
 static float *weights_of(const xlm_optimiser *o, const stretch *s)
 {
-    return o->masters != NULL ? o->masters + xlm_shards_place(&o->shards, s->start) : xlm_parameters_values(o->parameters) + s->start;
+    if (o->masters != NULL)
+        return o->masters + xlm_shards_place(&o->shards, s->start);
+    return xlm_parameters_values(o->parameters) + s->start;
 }
 
 /* w ← w − rate (|w| / |r|) r, a parameter each; r is what find_directions left in the gradient. Own stretches. */

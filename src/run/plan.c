@@ -9,8 +9,8 @@
 #include "train/engine.h"
 #include "train/micro_batches.h"
 
-/* Share of a network's rate that is numbers: the rest is frames, acknowledgements, and waiting for messages to be sent on. Measured
- * over TCP on 8 hosts (tests/bench/network.sh). */
+/* Share of a network's rate that is numbers: the rest is frames, acknowledgements, and waiting for messages to be sent on.
+ * Measured over TCP on 8 hosts (tests/bench/network.sh). */
 static const double PAYLOAD = 0.9;
 /* Steps that are measured, after one that touches all memory for the first time. */
 enum { ROUNDS = 3 };
@@ -178,9 +178,9 @@ static prediction predict(const measurements *m, int ranks, double rate)
     const double share = work_of_busiest(&m->size, micro_batches, ranks) / m->sampled;
     const double pass = r->pass * share / own;
     /* Gradients, and then parameters. */
-    const double elements = ranks > local ? size * streams_of_node(ranks, (int)local) * (1 - local / ranks) : 0;
-    const double gradients = elements * (double)xlm_packed_bytes((xlm_precision)c->exchange, 1, 1);
-    const double parameters = elements * (double)xlm_packed_bytes((xlm_precision)c->exchange_parameters, 1, 1);
+    const double elements = ranks > local ? size * (1 - local / ranks) : 0, streams = streams_of_node(ranks, (int)local);
+    const double gradients = elements * (c->reproducible ? streams : local) * (double)xlm_packed_bytes((xlm_precision)c->exchange, 1, 1);
+    const double parameters = elements * streams * (double)xlm_packed_bytes((xlm_precision)c->exchange_parameters, 1, 1);
     prediction p = {.wire = gradients + parameters};
     if (ranks > local) {
         const double embeddings = (double)embedding_elements(m->size.parameters) / size;

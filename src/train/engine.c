@@ -127,6 +127,9 @@ void engine_gathered(const xlm_engine *engine)
 static void need_parameters(void *data, int64_t from, int64_t end)
 {
     const xlm_engine *e = data;
+    if (!xlm_all_gather_is_under_way(e->all_gather))
+        return;
+    xlm_profile_enter(e->profile, XLM_PART_ALL_GATHER, false, 0);
     xlm_all_gather_need(e->all_gather, from, end);
 }
 

@@ -2,11 +2,11 @@
  *
  * A step has a fixed list of instances of each stream (stream/stream.h), divided into G micro-batches, a power of two.
  * Micro-batch g has consecutive instances of every stream, about a G-th of the step's tokens in all, has one forward and one
- * backward pass of each stream, and belongs to rank g mod R. A rank adds the gradients of its micro-batches pairwise (micro-batch j of its K with j + K/2 first, then K/4,
- * ...), and then ranks add theirs in the same way (comm/shards.h). If R and G are powers of two, R <= G, the tree of additions is
- * the same for every R, so the bits of a run do not depend on R. With [train] reproducible = false all micro-batches of a rank
- * add into one array, and MPI adds those of the ranks in any order. Micro-batches are also gradient accumulation: more
- * micro-batches take less memory. */
+ * backward pass of each stream, and belongs to the rank at place g mod R (comm/comm.h). A rank adds the gradients of its
+ * micro-batches pairwise (micro-batch j of its K with j + K/2 first, then K/4, ...), and then ranks add theirs in the same way
+ * (comm/shards.h). If R and G are powers of two, R <= G, the tree of additions is the same for every R, so the bits of a run do
+ * not depend on R. With [train] reproducible = false all micro-batches of a rank add into one array, and MPI adds those of the
+ * ranks in any order. Micro-batches are also gradient accumulation: more micro-batches take less memory. */
 #ifndef XLM_TRAIN_MICRO_BATCHES_H
 #define XLM_TRAIN_MICRO_BATCHES_H
 
@@ -24,8 +24,9 @@ int64_t xlm_micro_batch_reversed(int64_t i, int64_t k);
 /* The instances of all streams of a step are placed on one line, those of each stream in their order and the streams in turn, as
  * evenly as their numbers allow; each is as long as an instance of its stream has tokens on average. The line is divided into G
  * slices of the same length, an instance belongs to the slice that its middle is in, and micro-batch g has slice
- * xlm_micro_batch_reversed(g). So micro-batches have equal numbers of tokens up to one instance, even if there are fewer instances
- * than micro-batches; and a rank, which has micro-batches g mod R, has consecutive slices, so that the same is true of ranks. */
+ * xlm_micro_batch_reversed(g). So micro-batches have equal numbers of tokens up to one instance, even if there are fewer
+ * instances than micro-batches; and a rank, which has micro-batches g mod R, has consecutive slices, so that the same is true of
+ * ranks. */
 typedef struct xlm_micro_batches xlm_micro_batches;
 
 /* micro_batches: G. batch, tokens: [streams] instances of a step, and the mean number of tokens of an instance, from 1 on. */

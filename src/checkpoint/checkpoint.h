@@ -81,6 +81,7 @@ typedef struct xlm_run_state {
     xlm_parameters *parameters;
     const xlm_shards *shards;            /* the buckets of the moments that this rank has */
     float *first_moment, *second_moment; /* [shards->own] */
+    const float *masters;                /* [shards->own] parameters; NULL: those in `parameters`, which may be rounded else */
     float *scratch;                      /* [size of the parameters], for the checkpoint's use */
     const char *optimiser;               /* "adamw" */
     int64_t step;

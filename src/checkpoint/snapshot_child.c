@@ -74,7 +74,8 @@ void xlm_snapshot_child_plan(xlm_snapshot_child *child, const xlm_snapshot_setup
     const xlm_run_state *state = setup->state;
     const xlm_comm *comm = state->shards->comm;
     *child = (xlm_snapshot_child){
-        .values = xlm_parameters_values(state->parameters), .moments = {state->first_moment, state->second_moment},
+        .values = xlm_parameters_values(state->parameters), .masters = state->masters,
+        .moments = {state->first_moment, state->second_moment},
         .average = state->average,
         .states = states, .one_node = comm->local_ranks == comm->ranks, .terminal = setup->terminal, .parent = getpid(),
         .directory = g_strdup(setup->directory), .log = g_build_filename(setup->directory, "stopped.log", NULL),
@@ -172,7 +173,7 @@ static bool write_part(const xlm_snapshot_child *c)
     if (o.file < 0)
         return false;
     put(&o, &c->header, sizeof c->header);
-    put_array(&o, &c->header, c->values, false);
+    put_array(&o, &c->header, c->masters != NULL ? c->masters : c->values, c->masters != NULL);
     put_array(&o, &c->header, c->moments[0], true);
     put_array(&o, &c->header, c->moments[1], true);
     for (int64_t a = 0; a < c->header.arrays - CHECKPOINT_AVERAGES; a++)

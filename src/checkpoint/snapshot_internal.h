@@ -14,7 +14,7 @@
 #define XLM_SNAPSHOT_TERMINAL "XLM_SNAPSHOT_TERMINAL"
 
 typedef struct xlm_snapshot_child {
-    const float *values, *moments[2]; /* whole; own elements, one share after the other */
+    const float *values, *masters, *moments[2]; /* whole; own elements, one share after the other; masters may be NULL */
     const xlm_saved_average *average; /* [header.arrays - CHECKPOINT_AVERAGES] */
     const char *states;
     xlm_rank_file_header header;

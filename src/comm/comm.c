@@ -60,6 +60,42 @@ static void leave_out_fabrics_on_one_node(void)
  * start others. Ours do not, and the daemon takes a quarter of a second. */
 static void start_no_daemon(void) { g_setenv("OMPI_MCA_ess_singleton_isolated", "1", FALSE); }
 
+static bool is_power_of_two(int n) { return (n & (n - 1)) == 0; }
+
+/* The ranks of a node get places that are N apart, for N nodes: in the tree (comm/shards.h) a node adds up first, and its sum is
+ * sent once. That takes powers of two, and nodes alike; else rank and place are the same. XLM_NODE_RANKS says which ranks follow
+ * one another on a node instead of MPI. */
+static void find_places(xlm_comm *comm)
+{
+    const char *given = g_getenv("XLM_NODE_RANKS");
+    int on_node = given != NULL ? MAX(atoi(given), 0) : 0, local = comm->local_rank, first = comm->rank;
+    MPI_Bcast(&on_node, 1, MPI_INT, 0, comm->mpi);
+    if (on_node > 0) {
+        local = comm->rank % on_node;
+        first = comm->rank - local;
+    } else {
+        on_node = comm->local_ranks;
+        MPI_Bcast(&first, 1, MPI_INT, 0, comm->node);
+    }
+    int size[2] = {on_node, -on_node};
+    MPI_Allreduce(MPI_IN_PLACE, size, 2, MPI_INT, MPI_MAX, comm->mpi);
+    comm->place = comm->rank;
+    comm->places = NULL;
+    const bool alike = size[0] == -size[1] && is_power_of_two(on_node) && is_power_of_two(comm->ranks);
+    if (!alike || on_node == 1 || on_node >= comm->ranks)
+        return;
+    g_autofree int *firsts = g_new(int, comm->ranks);
+    MPI_Allgather(&first, 1, MPI_INT, firsts, 1, MPI_INT, comm->mpi);
+    int node = 0;
+    for (int r = 0; r < first; r++)
+        node += firsts[r] == r;
+    comm->place = local * (comm->ranks / on_node) + node;
+    comm->places = g_new(int, 2 * comm->ranks);
+    MPI_Allgather(&comm->place, 1, MPI_INT, comm->places, 1, MPI_INT, comm->mpi);
+    for (int r = 0; r < comm->ranks; r++)
+        comm->places[comm->ranks + comm->places[r]] = r;
+}
+
 void xlm_comm_open(xlm_comm *comm, const char *program, int *argc, char ***argv)
 {
     int provided;
@@ -80,6 +116,7 @@ void xlm_comm_open(xlm_comm *comm, const char *program, int *argc, char ***argv)
     MPI_Errhandler_free(&handler);
     MPI_Comm_rank(comm->node, &comm->local_rank);
     MPI_Comm_size(comm->node, &comm->local_ranks);
+    find_places(comm);
     xlm_log_open(program, comm->rank == 0);
 }
 
@@ -109,6 +146,7 @@ int xlm_comm_close(xlm_comm *comm, GError *error)
     fflush(NULL);
     MPI_Barrier(comm->mpi);
     MPI_Comm_free(&comm->node);
+    g_free(comm->places);
     outlive_finalize(code);
     MPI_Finalize();
     if (xlm_signals_noted() != 0 && comm->local_rank == 0)

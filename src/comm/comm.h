@@ -17,7 +17,15 @@ typedef struct xlm_comm {
     MPI_Comm node; /* the ranks that share this node's memory */
     int rank, ranks;
     int local_rank, local_ranks; /* among the ranks of this node */
+    int place;                   /* of this rank in the tree of additions (comm/shards.h) */
+    int *places;                 /* [2 x ranks] of each rank, and the rank of each place; NULL: they are the same */
 } xlm_comm;
+
+static inline int xlm_comm_place_of(const xlm_comm *comm, int rank) { return comm->places != NULL ? comm->places[rank] : rank; }
+static inline int xlm_comm_rank_at(const xlm_comm *comm, int place)
+{
+    return comm->places != NULL ? comm->places[comm->ranks + place] : place;
+}
 
 /* Start MPI (MPI_THREAD_FUNNELED) and the log: rank 0 speaks. program: the name in messages. Options that do no work
  * (--help, --version) should be handled before, so that they need no MPI. */

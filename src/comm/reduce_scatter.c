@@ -3,8 +3,8 @@
 #include "base/log.h"
 #include "comm/shards.h"
 
-/* Number of buckets under way at a time; number of tags, far fewer than every MPI has. */
-enum { SLOTS = 16, TAGS = 32768 };
+/* Number of buckets under way at a time; number of tags, half of those that every MPI has (all_gather.c has the others). */
+enum { SLOTS = 16, TAGS = 16384 };
 
 /* A bucket under way. */
 typedef struct slot {
@@ -25,7 +25,7 @@ struct xlm_reduce_scatter {
     slot slot[SLOTS];
     MPI_Request request[SLOTS];
     double since;          /* when the first of the messages under way left */
-    xlm_reduce_scatter_report report;
+    xlm_shards_report report;
 };
 
 static size_t bytes_of_element(bool half) { return half ? sizeof(uint16_t) : sizeof(float); }
@@ -85,8 +85,10 @@ static void start_message(xlm_reduce_scatter *r, int s)
 {
     slot *at = &r->slot[s];
     const xlm_comm *comm = r->shards.comm;
-    const int partner = comm->rank ^ at->distance, n = (int)size_of(r, at->bucket), tag = (int)(at->bucket % TAGS);
-    at->receives = (comm->rank & at->distance) == (owner_of(r, at->bucket) & at->distance);
+    const int partner = xlm_comm_rank_at(comm, comm->place ^ at->distance);
+    const int owner = xlm_comm_place_of(comm, owner_of(r, at->bucket));
+    const int n = (int)size_of(r, at->bucket), tag = (int)(at->bucket % TAGS);
+    at->receives = (comm->place & at->distance) == (owner & at->distance);
     float *values = r->values + start_of(r, at->bucket);
     const MPI_Datatype type = r->half ? MPI_UINT16_T : MPI_FLOAT;
     if (at->receives) {
@@ -208,4 +210,4 @@ void xlm_reduce_scatter_end(xlm_reduce_scatter *r)
     r->report.waited += xlm_clock() - begin;
 }
 
-xlm_reduce_scatter_report xlm_reduce_scatter_get_report(const xlm_reduce_scatter *r) { return r->report; }
+xlm_shards_report xlm_reduce_scatter_get_report(const xlm_reduce_scatter *r) { return r->report; }

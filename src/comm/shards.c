@@ -1,8 +1,6 @@
 /* xlm-mpi: a flat array sharded over ranks. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "comm/shards.h"
 
-#include <string.h>
-
 /* Buckets are large enough for the network, and small enough that every rank has several, and about as much as the others. */
 enum { BUCKETS_A_RANK = 8, MAX_UNITS = 16 };
 
@@ -25,46 +23,4 @@ xlm_shards xlm_shards_of(const xlm_comm *comm, int64_t size)
     const int64_t bucket = xlm_shards_bucket(size, comm->ranks), buckets = count_buckets(size, bucket);
     const int64_t own = buckets / comm->ranks + (comm->rank < buckets % comm->ranks);
     return (xlm_shards){.comm = comm, .size = size, .bucket = bucket, .buckets = buckets, .own = own * bucket};
-}
-
-void xlm_shards_all_gather(const xlm_shards *shards, float *whole)
-{
-    const xlm_comm *comm = shards->comm;
-    if (comm->ranks == 1)
-        return;
-    /* Rounds in which every rank has a whole bucket, then the buckets that are left. */
-    const int64_t rounds = shards->size / shards->bucket / comm->ranks, first_left = rounds * comm->ranks;
-    const int64_t n = rounds + shards->buckets - first_left;
-    g_autofree MPI_Request *request = g_new(MPI_Request, n);
-    for (int64_t k = 0; k < rounds; k++)
-        MPI_Iallgather(MPI_IN_PLACE, 0, MPI_FLOAT, whole + k * comm->ranks * shards->bucket, (int)shards->bucket, MPI_FLOAT,
-                       comm->mpi, &request[k]);
-    for (int64_t p = first_left; p < shards->buckets; p++) {
-        const int64_t start = p * shards->bucket;
-        MPI_Ibcast(whole + start, (int)MIN(shards->bucket, shards->size - start), MPI_FLOAT, (int)(p % comm->ranks), comm->mpi,
-                   &request[rounds + p - first_left]);
-    }
-    for (int64_t i = 0; i < n; i++)
-        MPI_Wait(&request[i], MPI_STATUS_IGNORE);
-}
-
-/* This rank's buckets, from whole to own or back. */
-static void copy_own_buckets(const xlm_shards *shards, float *whole, float *own, bool to_own)
-{
-    for (int64_t p = shards->comm->rank, k = 0; p < shards->buckets; p += shards->comm->ranks, k++) {
-        float *there = whole + p * shards->bucket, *here = own + k * shards->bucket;
-        memcpy(to_own ? here : there, to_own ? there : here,
-               sizeof(float) * (size_t)MIN(shards->bucket, shards->size - p * shards->bucket));
-    }
-}
-
-void xlm_shards_take(const xlm_shards *shards, const float *whole, float *own)
-{
-    copy_own_buckets(shards, (float *)(uintptr_t)whole, own, true);
-}
-
-void xlm_shards_all_gather_from(const xlm_shards *shards, const float *own, float *whole)
-{
-    copy_own_buckets(shards, whole, (float *)(uintptr_t)own, false);
-    xlm_shards_all_gather(shards, whole);
 }

@@ -36,6 +36,7 @@ typedef struct xlm_train_config {
     int64_t gemm;              /* XLM_GEMM_... (train/arithmetic.h) */
     int64_t precision;         /* an xlm_precision (gemm/packed.h) */
     int64_t exchange;          /* an xlm_precision: of gradients on the wire */
+    int64_t exchange_parameters; /* the same of parameters */
     xlm_optimiser_config optimiser;
     bool head_frozen;          /* no objective uses the LM head, so it does not change (job/rates.h) */
     int64_t log_every;
@@ -77,6 +78,10 @@ typedef struct xlm_train_config {
      "precision of gradients that ranks send to one another; bfloat16 halves their bytes: both numbers of each addition of "     \
      "micro-batches are rounded, on any number of ranks that is a power of two; sums are float32",                               \
      PLACE(exchange)},                                                                                                           \
+    {"exchange_parameters", XLM_OPTION_CHOICE, "float32", 0, 0, "float32|bfloat16",                                              \
+     "precision of the parameters that ranks send to one another; bfloat16 halves their bytes: all passes compute with "         \
+     "rounded parameters, on any number of ranks, while float32 ones are updated, and written into checkpoints",                 \
+     PLACE(exchange_parameters)},                                                                                                \
     {"log_every", XLM_OPTION_INT, "20", 1, 1e12, NULL, "steps between two lines of the log", PLACE(log_every)},                  \
     {"tensorboard", XLM_OPTION_TEXT, "", 0, 0, NULL,                                                                             \
      "directory, of this run alone, for a file of events with the numbers of metrics.csv, which TensorBoard shows; made when "   \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bfloat16.h"
 #include "base/pages.h"
 #include "kernels/kernels.h"
 #include "options/options.h"
@@ -75,8 +76,33 @@ void xlm_optimiser_free(xlm_optimiser *optimiser)
     g_free(optimiser->name);
     free(optimiser->first_moment);
     free(optimiser->second_moment);
+    free(optimiser->masters);
     g_array_free(optimiser->stretches, TRUE);
     g_free(optimiser);
+}
+
+static void round_values(float *values, int64_t n)
+{
+#pragma omp parallel for simd schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        values[i] = xlm_bfloat16_round(values[i]);
+}
+
+void xlm_optimiser_keep_masters(xlm_optimiser *optimiser)
+{
+    xlm_optimiser *o = optimiser;
+    float *values = xlm_parameters_values(o->parameters);
+    if (o->masters == NULL)
+        o->masters = new_moment(o->shards.own);
+    xlm_shards_take(&o->shards, values, o->masters);
+    round_values(values, o->shards.size);
+}
+
+void xlm_optimiser_show_masters(xlm_optimiser *optimiser)
+{
+    const xlm_optimiser *o = optimiser;
+    if (o->masters != NULL)
+        xlm_shards_all_gather_from(&o->shards, o->masters, xlm_parameters_values(o->parameters));
 }
 
 double xlm_learning_rate(const xlm_optimiser_config *config, int64_t step, int64_t steps)
@@ -157,8 +183,16 @@ static bool is_updated(const xlm_optimiser *o, const stretch *s)
     return is_own(&o->shards, s->start) && parameter_of(o, s)->rate != 0;
 }
 
+/* Own stretch: what is updated. */
+static float *weights_of(const xlm_optimiser *o, const stretch *s)
+{
+    if (o->masters != NULL)
+        return o->masters + xlm_shards_place(&o->shards, s->start);
+    return xlm_parameters_values(o->parameters) + s->start;
+}
+
 /* w ← w − rate (|w| / |r|) r, a parameter each; r is what find_directions left in the gradient. Own stretches. */
-static void apply_directions(const xlm_optimiser *o, float *values, const float *direction, double rate)
+static void apply_directions(const xlm_optimiser *o, const float *direction, double rate)
 {
     const int64_t n = o->stretches->len;
     const int parameters = xlm_parameters_count(o->parameters);
@@ -169,7 +203,7 @@ static void apply_directions(const xlm_optimiser *o, float *values, const float 
         const stretch *s = stretch_at(o, i);
         if (!is_updated(o, s))
             continue;
-        part[2 * i] = kernel->sum_of_squares(s->n, values + s->start);
+        part[2 * i] = kernel->sum_of_squares(s->n, weights_of(o, s));
         part[2 * i + 1] = kernel->sum_of_squares(s->n, direction + s->start);
     }
     xlm_comm_merge_double(o->shards.comm, part, 2 * n);
@@ -183,8 +217,24 @@ static void apply_directions(const xlm_optimiser *o, float *values, const float 
             continue;
         const double w = sqrt(norm[2 * s->parameter]), r = sqrt(norm[2 * s->parameter + 1]);
         const float scaled = (float)(rate * parameter_of(o, s)->rate * (w > 0 && r > 0 ? w / r : 1));
-        for (int64_t k = s->start; k < s->start + s->n; k++)
-            values[k] -= scaled * direction[k];
+        float *weight = weights_of(o, s);
+        for (int64_t k = 0; k < s->n; k++)
+            weight[k] -= scaled * direction[s->start + k];
+    }
+}
+
+/* Masters were updated: the parameters are what is sent of them. */
+static void round_masters(const xlm_optimiser *o)
+{
+    float *values = xlm_parameters_values(o->parameters);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < (int64_t)o->stretches->len; i++) {
+        const stretch *s = stretch_at(o, i);
+        if (!is_updated(o, s))
+            continue;
+        const float *weight = weights_of(o, s);
+        for (int64_t k = 0; k < s->n; k++)
+            values[s->start + k] = xlm_bfloat16_round(weight[k]);
     }
 }
 
@@ -201,7 +251,6 @@ void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double fact
         .correct2 = (float)(1 / (1 - pow(c->beta2, (double)(step + 1)))),
         .epsilon = (float)c->epsilon,
     };
-    float *values = xlm_parameters_values(o->parameters);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < (int64_t)o->stretches->len; i++) {
         const stretch *s = stretch_at(o, i);
@@ -211,12 +260,14 @@ void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double fact
         const float decay = p->decay ? (float)c->weight_decay : 0;
         const int64_t place = xlm_shards_place(&o->shards, s->start);
         const float in_gradient = rule->decay_in_gradient ? decay : 0;
-        float *w = values + s->start, *g = gradient + s->start, *m = o->first_moment + place, *v = o->second_moment + place;
+        float *w = weights_of(o, s), *g = gradient + s->start, *m = o->first_moment + place, *v = o->second_moment + place;
         if (rule->scaled_by_norms)
             find_directions(k, in_gradient, decay - in_gradient, s->n, w, g, m, v);
         else
             update_elements(k, (float)(learning_rate * p->rate), in_gradient, decay - in_gradient, s->n, w, g, m, v);
     }
     if (rule->scaled_by_norms)
-        apply_directions(o, values, gradient, learning_rate);
+        apply_directions(o, gradient, learning_rate);
+    if (o->masters != NULL)
+        round_masters(o);
 }

@@ -2,7 +2,10 @@
  *
  * A rank holds the moments of the elements it owns (comm/shards.h), and updates these. Sums run over fixed chunks of the flat
  * array of parameters, each computed by its owner, and are added up in the order of the chunks, so the same gradient gives the
- * same update on any number of ranks and threads. */
+ * same update on any number of ranks and threads.
+ *
+ * Parameters can be kept twice: floats, the masters, which a rank has of the elements that it owns and updates, and the numbers
+ * rounded to bfloat16 that all ranks have, send and compute with. */
 #ifndef XLM_JOB_OPTIMISER_H
 #define XLM_JOB_OPTIMISER_H
 
@@ -60,12 +63,20 @@ typedef struct xlm_optimiser {
     xlm_parameters *parameters;
     xlm_shards shards;
     float *first_moment, *second_moment; /* [shards.own] */
+    float *masters;                      /* [shards.own]; NULL: the parameters themselves */
     GArray *stretches;                   /* of the parameters, chunk by chunk; see optimiser.c */
 } xlm_optimiser;
 
 /* Creates moments of zero. shards: of an array with the layout of the parameters. */
 xlm_optimiser *xlm_optimiser_new(const xlm_optimiser_config *config, xlm_parameters *parameters, const xlm_shards *shards);
 void xlm_optimiser_free(xlm_optimiser *optimiser);
+
+/* From now on the present parameters are masters, and all parameters are rounded; also again, after they were replaced. The same
+ * on all ranks, not collective. */
+void xlm_optimiser_keep_masters(xlm_optimiser *optimiser);
+/* Collective. The masters in place of the rounded parameters, on all ranks, until xlm_optimiser_keep_masters is called again;
+ * nothing if there are none. */
+void xlm_optimiser_show_masters(xlm_optimiser *optimiser);
 
 /* Learning rate of update number `step` (0, 1, ...) of `steps`: warm-up peak·(step+1)/warmup, then
  *   linear        peak · (steps − step) / (steps − warmup)

@@ -46,6 +46,8 @@ static const char environment[] =
     "  BLIS_ARCH_TYPE     the kernels for matrix products, by BLIS's numbers; results differ by rounding\n"
     "  XLM_STORE_WRITERS  ranks of a node that write a file together (4)\n"
     "  XLM_STORE_TIMEOUT  seconds (600) that ranks wait for each other while a file is being closed\n"
+    "  XLM_NODE_RANKS     ranks, one after another, that add up and spread among themselves before others, as those of\n"
+    "                     a node do by default; powers of two\n"
     "  OMPI_ALLOW_RUN_AS_ROOT, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM\n"
     "                     both 1: mpiexec of Open MPI starts ranks as root, for example in a container\n"
     "  OMPI_MCA_rmaps_base_oversubscribe\n"
@@ -233,7 +235,7 @@ static void print_help(const xlm_program *program, GOptionContext *context)
 /* Checks environment variables of the libraries below, which read them when it is too late for an error of use. */
 static bool check_environment(GError **error)
 {
-    static const char *const numbers[] = {"XLM_STORE_WRITERS", "XLM_STORE_TIMEOUT"};
+    static const char *const numbers[] = {"XLM_STORE_WRITERS", "XLM_STORE_TIMEOUT", "XLM_NODE_RANKS"};
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
         const char *given = g_getenv(numbers[i]);
         if (given != NULL && *given != '\0' && !g_ascii_string_to_signed(given, 10, 1, G_MAXINT32, NULL, NULL))

@@ -62,11 +62,12 @@ static bool find_input(checker *c, GError **error)
     const xlm_workspace *w = c->workspace;
     const int s = c->job->objective[c->objective].stream;
     const int64_t micro_batches = xlm_micro_batches_on(c->job->train.micro_batches, w->comm->ranks);
+    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_job(micro_batches, c->job, w->streams);
     for (int64_t g = 0; g < micro_batches && c->terms == 0; g++) {
         c->input = (xlm_pass_input){.stream = s, .part = s < 0 ? g : 0, .parts = s < 0 ? micro_batches : 1, .step = c->step,
                                     .only = c->objective};
         if (s >= 0) {
-            const xlm_micro_batch_slice slice = xlm_micro_batch_of_batch(c->job->stream[s].config.batch, micro_batches, g);
+            const xlm_micro_batch_slice slice = xlm_micro_batch_of_batch(divided, s, g);
             if (slice.n == 0)
                 continue;
             xlm_batch *batch = XLM_TAKE(w->arena, xlm_batch, 1);

@@ -10,6 +10,9 @@
 #include "train/engine.h"
 #include "train/micro_batches.h"
 
+/* Share of a network's rate that is numbers: the rest is frames, acknowledgements, and waiting for messages to be sent on.
+ * Measured over TCP on 8 hosts (tests/bench/network.sh). */
+static const double PAYLOAD = 0.9;
 /* Steps that are measured, after one that touches all memory for the first time. */
 enum { ROUNDS = 3 };
 
@@ -52,35 +55,40 @@ static rates rates_of(const xlm_comm *comm, xlm_profile *profile)
     return r;
 }
 
-/* Tokens of a micro-batch, when all instances are full; one more for what objectives without stream do. */
-static double work_of(const xlm_run_size *size, int64_t micro_batches, int64_t micro_batch)
+/* Tokens of a micro-batch, when each instance has as many as those of its stream have on average; one more for what objectives
+ * without stream do. */
+static double work_of(const xlm_run_size *size, const xlm_micro_batches *divided, int64_t micro_batch)
 {
     double work = 1;
     for (int s = 0; s < size->streams->n; s++)
-        work += (double)(xlm_micro_batch_of_batch(size->job->stream[s].config.batch, micro_batches, micro_batch).n *
-                         xlm_stream_longest(size->streams->training[s]));
+        work += (double)(xlm_micro_batch_of_batch(divided, s, micro_batch).n *
+                         xlm_stream_expect(size->streams->training[s], 1, 0).tokens);
     return work;
 }
 
 /* The same for the rank with the most work, for which all others wait: instances are not divided. With one rank: a whole step. */
 static double work_of_busiest(const xlm_run_size *size, int64_t micro_batches, int ranks)
 {
+    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_job(micro_batches, size->job, size->streams);
     double max_work = 0;
     for (int r = 0; r < ranks; r++) {
         double work = 0;
         for (int64_t g = r; g < micro_batches; g += ranks)
-            work += work_of(size, micro_batches, g);
+            work += work_of(size, divided, g);
         max_work = MAX(max_work, work);
     }
     return max_work;
 }
 
-static int64_t largest_micro_batch(const xlm_run_size *size, int64_t micro_batches)
+/* [out] work: of it. */
+static int64_t largest_micro_batch(const xlm_run_size *size, int64_t micro_batches, double *work)
 {
+    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_job(micro_batches, size->job, size->streams);
     int64_t largest = 0;
     for (int64_t g = 1; g < micro_batches; g++)
-        if (work_of(size, micro_batches, g) > work_of(size, micro_batches, largest))
+        if (work_of(size, divided, g) > work_of(size, divided, largest))
             largest = g;
+    *work = work_of(size, divided, largest);
     return largest;
 }
 
@@ -138,7 +146,7 @@ static bool measure(const xlm_comm *comm, const xlm_job *job, xlm_engine *engine
     return good;
 }
 
-/* Elements whose gradients are complete at the very end of a backward pass. */
+/* Elements whose gradients are complete at the very end of a backward pass, and that the forward pass begins with. */
 static int64_t embedding_elements(const xlm_parameters *parameters)
 {
     int64_t n = 0;
@@ -154,9 +162,15 @@ typedef struct prediction {
     double seconds, wire, waiting; /* of a step; bytes into and out of a node; seconds of communication that is not hidden */
 } prediction;
 
-static prediction predict(const measurements *m, int ranks, double network)
+static bool is_power_of_two(int n) { return (n & (n - 1)) == 0; }
+
+/* How many times a node sends each element: its ranks add up before, where they all fit into the tree (comm/shards.h). */
+static double streams_of_node(int ranks, int local) { return is_power_of_two(ranks) && is_power_of_two(local) ? 1 : local; }
+
+static prediction predict(const measurements *m, int ranks, double rate)
 {
     const rates *r = &m->rates;
+    const double network = PAYLOAD * rate;
     const xlm_train_config *c = &m->size.job->train;
     const double size = (double)xlm_parameters_size(m->size.parameters), local = MIN(m->comm->local_ranks, ranks);
     const int64_t micro_batches = xlm_micro_batches_on(c->micro_batches, ranks);
@@ -165,13 +179,14 @@ static prediction predict(const measurements *m, int ranks, double network)
     const double share = work_of_busiest(&m->size, micro_batches, ranks) / m->sampled;
     const double pass = r->pass * share / own;
     /* Gradients, and then parameters. */
-    const double elements = ranks > local ? size * local * (1 - local / ranks) : 0;
-    const double gradients = elements * (double)xlm_packed_bytes((xlm_precision)c->exchange, 1, 1);
-    prediction p = {.wire = gradients + sizeof(float) * elements};
+    const double elements = ranks > local ? size * (1 - local / ranks) : 0, streams = streams_of_node(ranks, (int)local);
+    const double gradients = elements * (c->reproducible ? streams : local) * (double)xlm_packed_bytes((xlm_precision)c->exchange, 1, 1);
+    const double parameters = elements * streams * (double)xlm_packed_bytes((xlm_precision)c->exchange_parameters, 1, 1);
+    prediction p = {.wire = gradients + parameters};
     if (ranks > local) {
-        const double reduce = gradients / network, gather = sizeof(float) * elements / network;
-        const double late = reduce * (double)embedding_elements(m->size.parameters) / size;
-        p.waiting = gather + MAX(late, reduce - pass * 2 / 3);
+        const double embeddings = (double)embedding_elements(m->size.parameters) / size;
+        const double reduce = gradients / network, gather = parameters / network;
+        p.waiting = MAX(gather * embeddings, gather - pass / 3) + MAX(reduce * embeddings, reduce - pass * 2 / 3);
     } else if (m->comm->ranks > 1) {
         p.waiting = r->communication * (1 - 1.0 / ranks) / (1 - 1.0 / m->comm->ranks);
     }
@@ -194,16 +209,18 @@ static void print(const measurements *m, const xlm_plan_options *options, const 
     printf("a step            %.0f tokens, %.1f GFLOP in products; %" G_GINT64_FORMAT " steps\n", tokens, 1e-9 * flops, steps);
     printf("measured          %d ranks x %d threads on this node: %.1f GFLOP/s a rank in passes, %.0f in GEMM alone\n",
            m->comm->ranks, m->threads, 1e-9 * r->flops / r->pass, m->gemm_gflops);
-    printf("products          %s; gradients are sent in %s\n", xlm_arithmetic_name(m->size.arithmetic),
-           xlm_precision_names[m->size.job->train.exchange]);
+    printf("products          %s; gradients are sent in %s, parameters in %s\n", xlm_arithmetic_name(m->size.arithmetic),
+           xlm_precision_names[m->size.job->train.exchange], xlm_precision_names[m->size.job->train.exchange_parameters]);
     printf("network           %.4g Gbit/s into and out of a node of %d ranks\n\n", 8e-9 * options->network, m->comm->local_ranks);
-    printf("%6s %10s %10s %12s %12s %10s %10s\n", "ranks", "GiB/rank", "s/step", "tokens/s", "MB/node", "waiting", "time");
+    const double alone = predict(m, m->comm->ranks, options->network).seconds * m->comm->ranks;
+    printf("%6s %10s %10s %12s %8s %12s %10s %10s\n", "ranks", "GiB/rank", "s/step", "tokens/s", "linear", "MB/node", "waiting",
+           "time");
     for (int i = 0; i < options->n; i++) {
         const int ranks = options->ranks[i];
         const prediction p = predict(m, ranks, options->network);
         char time[16];
-        printf("%6d %10.2f %10.3f %12.0f %12.1f %9.1f%% %10s\n", ranks,
-               (double)memory[i] / (1 << 30), p.seconds, tokens / p.seconds, 1e-6 * p.wire,
+        printf("%6d %10.2f %10.3f %12.0f %7.1f%% %12.1f %9.1f%% %10s\n", ranks,
+               (double)memory[i] / (1 << 30), p.seconds, tokens / p.seconds, 100 * alone / (p.seconds * ranks), 1e-6 * p.wire,
                100 * p.waiting / p.seconds, xlm_log_time(p.seconds * (double)steps, time));
     }
 }
@@ -229,11 +246,8 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data 
         return false;
     const int64_t micro_batches = xlm_micro_batches_on(job->train.micro_batches, comm->ranks);
     const xlm_run_size size = xlm_engine_size(engine);
-    const int64_t largest = largest_micro_batch(&size, micro_batches);
-    measurements m = {
-        .comm = comm, .size = size,
-        .sampled = work_of(&size, micro_batches, largest), .whole = work_of_busiest(&size, micro_batches, 1),
-    };
+    measurements m = {.comm = comm, .size = size, .whole = work_of_busiest(&size, micro_batches, 1)};
+    const int64_t largest = largest_micro_batch(&size, micro_batches, &m.sampled);
     xlm_memory_estimate estimate;
     xlm_hardware hardware = {0};
     const xlm_arithmetic arithmetic = xlm_engine_arithmetic(engine);
@@ -247,6 +261,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data 
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision, HUGE_VAL);
         xlm_engine_allocate(engine, estimate.pass, true);
+        xlm_engine_keep_masters(engine);
         good = measure(comm, job, engine, largest, &m, error);
     }
     if (good) {

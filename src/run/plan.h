@@ -3,13 +3,15 @@
  * The running ranks, which represent one node of the cluster, each compute the largest micro-batch of the job a few times,
  * reduce-scatter the gradients and update; nothing is written. For R ranks with P per node, G micro-batches (more when R > G), N
  * parameters and a network of B bytes/s into and out of each node, a step takes
- *   (pass and read of the micro-batches of the rank with most instances) + clear
+ *   (pass and read of the micro-batches of the rank with most tokens) + clear
  *   + moving 2 G/R − 1 arrays of N to add up micro-batches, if there are several and [train] reproducible
  *   + norm and update of N/R + agree
- *   + reduce-scatter that is not hidden + all-gather of parameters,
- * where each of the last two moves V = 4 N P (1 − P/R) bytes into and out of every node (comm/shards.h), V/B seconds each; the
- * reduce-scatter half of that with exchange = bfloat16. All gradients except those of the embeddings, which are complete last,
- * overlap the last backward pass, two thirds of a pass. On one node both take what was measured, in proportion to (1 − 1/R). */
+ *   + reduce-scatter and all-gather of parameters that are not hidden,
+ * where each of the last two moves V = 4 N (1 − P/R) bytes into and out of every node, V / 0.9 B seconds each, if R and P are
+ * powers of two (comm/shards.h), else, and gradients if not reproducible, P times as much; half of that with exchange or
+ * exchange_parameters = bfloat16. All gradients except those of the embeddings, which are complete last, overlap the last
+ * backward pass, two thirds of a pass; all parameters except the embeddings, which are needed first, overlap the first forward
+ * pass. On one node both take what was measured, in proportion to (1 − 1/R). */
 #ifndef XLM_RUN_PLAN_H
 #define XLM_RUN_PLAN_H
 

@@ -232,8 +232,17 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step)
         start_interval(r, now);
 }
 
-void xlm_report_profile(xlm_profile *profile, const char *arithmetic, const xlm_reduce_scatter_report *reduce_scatter,
-                        int64_t steps)
+/* Of so many steps. */
+static void report_messages(const char *what, const char *pass, const xlm_shards_report *x, int64_t steps)
+{
+    if (x->seconds > 0)
+        xlm_log_info("%s: %.2f MB a step to other ranks, under way for %.2f ms, %.0f%% of that during the %s pass", what,
+                     1e-6 * x->bytes / (double)steps, 1e3 * x->seconds / (double)steps,
+                     100 * (1 - MIN(x->waited / x->seconds, 1)), pass);
+}
+
+void xlm_report_profile(xlm_profile *profile, const char *arithmetic, const xlm_shards_report *reduce_scatter,
+                        const xlm_shards_report *all_gather, int64_t steps)
 {
     int n;
     double total = 0;
@@ -252,11 +261,8 @@ void xlm_report_profile(xlm_profile *profile, const char *arithmetic, const xlm_
                      1e3 * r->seconds / (double)steps, 100 * r->seconds / total, 1e-9 * r->flops / r->seconds,
                      1e-9 * r->bytes / r->seconds);
     }
-    const xlm_reduce_scatter_report *x = reduce_scatter;
-    if (x->seconds > 0)
-        xlm_log_info("gradients: %.2f MB a step to other ranks, under way for %.2f ms, %.0f%% of that during the backward pass",
-                     1e-6 * x->bytes / (double)(steps + 1), 1e3 * x->seconds / (double)(steps + 1),
-                     100 * (1 - MIN(x->waited / x->seconds, 1)));
+    report_messages("gradients", "backward", reduce_scatter, steps + 1);
+    report_messages("parameters", "forward", all_gather, steps + 1);
 }
 
 static void note_held_out(xlm_report *r, const xlm_evaluation *rows, int n)

@@ -50,9 +50,9 @@ void xlm_report_mean(xlm_report *report, const xlm_validation *validation, const
  * score, and the path of the checkpoint. */
 void xlm_report_summary(const xlm_report *report);
 /* A table in the log: how `steps` steps of this rank spent their time, and the library and precision of products
- * (xlm_arithmetic_name). The report of the reduce-scatter has one more step. */
-void xlm_report_profile(xlm_profile *profile, const char *arithmetic, const xlm_reduce_scatter_report *reduce_scatter,
-                        int64_t steps);
+ * (xlm_arithmetic_name). The reports of the reduce-scatter and the all-gather have one more step. */
+void xlm_report_profile(xlm_profile *profile, const char *arithmetic, const xlm_shards_report *reduce_scatter,
+                        const xlm_shards_report *all_gather, int64_t steps);
 /* Time outside of steps (evaluation, checkpoints) that tokens/s should not count: call before and after. */
 void xlm_report_pause(xlm_report *report);
 void xlm_report_resume(xlm_report *report);

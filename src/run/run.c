@@ -165,8 +165,11 @@ static void print_time(const run *r, double flops)
 static bool write_checkpoint(run *r, GError **error)
 {
     const double start = xlm_clock();
+    xlm_engine_show_masters(r->engine);
     const xlm_run_state state = state_of(r);
-    if (!xlm_checkpoint_write(r->comm, r->job->train.output, &state, r->job->train.keep, error))
+    const bool good = xlm_checkpoint_write(r->comm, r->job->train.output, &state, r->job->train.keep, error);
+    xlm_engine_keep_masters(r->engine);
+    if (!good)
         return false;
     r->progress.saved = r->progress.step;
     g_autofree char *path = xlm_checkpoint_path(r->job->train.output, r->progress.step);
@@ -299,9 +302,10 @@ static bool train(run *r, bool *interrupted, GError **error)
                      xlm_scoring_since_best(&r->scoring));
     }
     if (profile != NULL) {
-        const xlm_reduce_scatter_report reduce_scatter = xlm_engine_reduce_scatter_report(r->engine);
+        const xlm_shards_report reduce_scatter = xlm_engine_reduce_scatter_report(r->engine);
+        const xlm_shards_report all_gather = xlm_engine_all_gather_report(r->engine);
         xlm_report_profile(profile, xlm_arithmetic_name(xlm_engine_arithmetic(r->engine)), &reduce_scatter,
-                           progress->step - first);
+                           &all_gather, progress->step - first);
     }
     xlm_step_report_clear(&step);
     return good;
@@ -383,6 +387,7 @@ static bool run_allocated(run *r, const xlm_resume_setup *setup, bool *interrupt
     bool resumed;
     if (!xlm_resume(setup, &state, progress, &resumed, error))
         return false;
+    xlm_engine_keep_masters(r->engine);
     if (!resumed)
         xlm_engine_begin_averages(r->engine);
     const xlm_workspace workspace = xlm_engine_workspace(r->engine);

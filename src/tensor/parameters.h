@@ -88,6 +88,10 @@ void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor);
  * size). `from` never rises, and is 0 at the end. */
 typedef void xlm_tape_complete(void *data, int64_t from);
 void xlm_tape_on_completion(xlm_tape *tape, xlm_tape_complete *complete, void *data);
+/* From now on call need(data, from, end) before an operator is given the values of parameters [from, end), which must be there
+ * when it returns, and may not have been before; NULL: they are always there. */
+typedef void xlm_tape_need(void *data, int64_t from, int64_t end);
+void xlm_tape_on_need(xlm_tape *tape, xlm_tape_need *need, void *data);
 /* The backward pass: operators in reverse order. */
 void xlm_tape_backward(xlm_tape *tape);
 /* Between passes: set how products with parameters are computed. packs: by oneDNN in this precision, which needs memory for a

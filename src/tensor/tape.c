@@ -207,9 +207,17 @@ static xlm_var *new_leaf(xlm_tape *tape, int first, int n, int64_t rows, int64_t
         x->value = XLM_NO_NUMBERS;
     else
         x->value = (tape->mode.values != NULL ? tape->mode.values : xlm_parameters_values(tape->parameters)) + start;
+    if (tape->need != NULL && tape->mode.values == NULL)
+        tape->need(tape->need_data, start, inner(x)->end);
     if (tape->gradients != NULL && tape->mode.gradient && parameter->rate != 0)
         x->grad = tape->gradients + start;
     return x;
+}
+
+void xlm_tape_on_need(xlm_tape *tape, xlm_tape_need *need, void *data)
+{
+    tape->need = need;
+    tape->need_data = data;
 }
 
 bool xlm_tape_is_frozen(const xlm_tape *tape, const char *parameter)

@@ -66,6 +66,8 @@ struct xlm_tape {
     GHashTable *lent;    /* of a tape of shapes: gradients that the function of a plugin has asked for, by variable */
     xlm_tape_complete *complete;
     void *complete_data; /* complete's first argument */
+    xlm_tape_need *need;
+    void *need_data; /* need's first argument */
     xlm_profile *profile;
     bool recorded;       /* the operator called last is the last of operations, because a gradient is wanted */
     double bytes;        /* that the operator called last moves */

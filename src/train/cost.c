@@ -12,6 +12,7 @@
 typedef struct estimate {
     const xlm_run_size *size;
     int64_t micro_batches;
+    xlm_micro_batches *divided;
     double tokens, predicted; /* how far those of a batch are from the mean, as a share of those of the largest batch */
     int64_t step;     /* that objectives are given */
     xlm_tape *tape;
@@ -23,7 +24,9 @@ typedef struct estimate {
 
 static estimate open_estimate(const xlm_run_size *size, int64_t micro_batches, bool recompute)
 {
-    estimate e = {.size = size, .micro_batches = micro_batches, .tape = xlm_tape_new_of_shapes(size->parameters),
+    estimate e = {.size = size, .micro_batches = micro_batches,
+                  .divided = xlm_micro_batches_of_job(micro_batches, size->job, size->streams),
+                  .tape = xlm_tape_new_of_shapes(size->parameters),
                   .arena = xlm_arena_new(), .sums = xlm_host_sums_new(size->host),
                   .saved = g_malloc(MAX(xlm_host_states_bytes(size->host), 1))};
     for (int k = 0; k < size->job->objectives; k++) {
@@ -44,6 +47,7 @@ static void close_estimate(estimate *e)
     g_free(e->saved);
     xlm_tape_free(e->tape);
     xlm_arena_free(e->arena);
+    xlm_micro_batches_free(e->divided);
     xlm_sums_free(&e->sums);
     xlm_host_estimate(e->size->host, false);
 }
@@ -79,8 +83,7 @@ static void label(estimate *e, xlm_pass_input *input, int average, bool training
 /* The largest micro-batches of a step, one a stream and one for the objectives without stream; of a step dump, whole batches. */
 static int64_t instances_of(const estimate *e, int s)
 {
-    const int64_t batch = e->size->job->stream[s].config.batch;
-    return e->size->step_dump ? batch : (batch + e->micro_batches - 1) / e->micro_batches;
+    return e->size->step_dump ? e->size->job->stream[s].config.batch : xlm_micro_batches_most(e->divided, s);
 }
 
 static bool plan_step(estimate *e, xlm_pass_input *input, GError **error)

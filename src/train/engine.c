@@ -88,6 +88,7 @@ static bool open_rank(xlm_engine *e, const xlm_training_data *data, GError **err
     e->model = xlm_model_new(&e->config, e->parameters);
     if (!xlm_job_streams_open(&e->streams, e->job, data, e->config.positions, error) || !open_objectives(e, data, error))
         return false;
+    e->divided = xlm_micro_batches_of_job(e->micro_batches, e->job, &e->streams);
     e->translations = xlm_job_translations(e->job, &e->streams);
     if (e->config.decoder_layers > 0 && !xlm_host_uses_decoder(e->host))
         xlm_log_warn("[model]: decoder_layers = %" G_GINT64_FORMAT ", and no objective of the job uses the decoder",
@@ -116,6 +117,22 @@ xlm_engine *xlm_engine_open(const xlm_comm *comm, const xlm_job *job, const xlm_
     return NULL;
 }
 
+void engine_gathered(const xlm_engine *engine)
+{
+    if (engine->all_gather != NULL)
+        xlm_all_gather_end(engine->all_gather);
+}
+
+/* Before an operator of the tape reads parameters. */
+static void need_parameters(void *data, int64_t from, int64_t end)
+{
+    const xlm_engine *e = data;
+    if (!xlm_all_gather_is_under_way(e->all_gather))
+        return;
+    xlm_profile_enter(e->profile, XLM_PART_ALL_GATHER, false, 0);
+    xlm_all_gather_need(e->all_gather, from, end);
+}
+
 void xlm_engine_allocate(xlm_engine *engine, uint64_t pass, bool profile)
 {
     xlm_engine *e = engine;
@@ -124,9 +141,11 @@ void xlm_engine_allocate(xlm_engine *engine, uint64_t pass, bool profile)
     xlm_parameters_initialise(e->parameters, (uint64_t)c->seed);
     e->shards = xlm_shards_of(e->comm, xlm_parameters_size(e->parameters));
     e->reduce_scatter = xlm_reduce_scatter_new(&e->shards, c->reproducible, c->exchange == XLM_BFLOAT16);
+    e->all_gather = xlm_all_gather_new(&e->shards, c->exchange_parameters == XLM_BFLOAT16);
     e->optimiser = xlm_optimiser_new(&c->optimiser, e->parameters, &e->shards);
     e->averages = xlm_averages_new(e->host, e->parameters, &e->shards);
     e->tape = xlm_tape_new(e->parameters);
+    xlm_tape_on_need(e->tape, need_parameters, e);
     xlm_tape_recompute(e->tape, c->recompute);
     xlm_tape_multiply_by(e->tape, e->arithmetic.packs, e->arithmetic.precision);
     xlm_tape_reserve(e->tape, pass + pass / 8); /* chance may choose more rows to predict, an objective keep more */
@@ -146,6 +165,7 @@ void xlm_engine_close(xlm_engine *engine)
     xlm_engine *e = engine;
     if (e == NULL)
         return;
+    engine_gathered(e);
     xlm_host_close(e->host);
     xlm_resources_free(e->resources);
     for (int b = 0; b < e->buffers; b++) {
@@ -158,20 +178,29 @@ void xlm_engine_close(xlm_engine *engine)
     xlm_profile_free(e->profile);
     xlm_optimiser_free(e->optimiser);
     xlm_reduce_scatter_free(e->reduce_scatter);
+    xlm_all_gather_free(e->all_gather);
     xlm_averages_free(e->averages);
     xlm_model_free(e->model);
     xlm_parameters_free(e->parameters);
     xlm_job_streams_close(&e->streams);
+    xlm_micro_batches_free(e->divided);
     g_free(e->translations);
     g_free(e);
 }
 
 const xlm_model_config *xlm_engine_model(const xlm_engine *engine) { return &engine->config; }
-xlm_parameters *xlm_engine_parameters(xlm_engine *engine) { return engine->parameters; }
 const xlm_host *xlm_engine_host(const xlm_engine *engine) { return engine->host; }
 xlm_profile *xlm_engine_profile(xlm_engine *engine) { return engine->profile; }
 
-xlm_reduce_scatter_report xlm_engine_reduce_scatter_report(const xlm_engine *engine)
+xlm_parameters *xlm_engine_parameters(xlm_engine *engine)
+{
+    engine_gathered(engine);
+    return engine->parameters;
+}
+
+xlm_shards_report xlm_engine_all_gather_report(const xlm_engine *engine) { return xlm_all_gather_get_report(engine->all_gather); }
+
+xlm_shards_report xlm_engine_reduce_scatter_report(const xlm_engine *engine)
 {
     return xlm_reduce_scatter_get_report(engine->reduce_scatter);
 }
@@ -191,10 +220,23 @@ xlm_run_size xlm_engine_size(const xlm_engine *engine)
 
 xlm_arithmetic xlm_engine_arithmetic(const xlm_engine *engine) { return engine->arithmetic; }
 
+void xlm_engine_keep_masters(xlm_engine *engine)
+{
+    if (engine->job->train.exchange_parameters == XLM_BFLOAT16)
+        xlm_optimiser_keep_masters(engine->optimiser);
+}
+
+void xlm_engine_show_masters(xlm_engine *engine)
+{
+    engine_gathered(engine);
+    xlm_optimiser_show_masters(engine->optimiser);
+}
+
 void xlm_engine_begin_averages(xlm_engine *engine) { xlm_averages_begin(engine->averages); }
 
 xlm_workspace xlm_engine_workspace(xlm_engine *engine)
 {
+    engine_gathered(engine);
     return (xlm_workspace){
         .comm = engine->comm,
         .model = &engine->config,
@@ -211,6 +253,7 @@ xlm_workspace xlm_engine_workspace(xlm_engine *engine)
 
 xlm_run_state xlm_engine_state(xlm_engine *engine)
 {
+    engine_gathered(engine);
     return (xlm_run_state){
         .model = &engine->config,
         .parameters = engine->parameters,
@@ -218,6 +261,7 @@ xlm_run_state xlm_engine_state(xlm_engine *engine)
         .scratch = engine->buffer[0],
         .first_moment = engine->optimiser->first_moment,
         .second_moment = engine->optimiser->second_moment,
+        .masters = engine->optimiser->masters,
         .optimiser = engine->optimiser->name,
         .translations = engine->translations,
         .averages = engine->averages->n,

@@ -29,6 +29,7 @@ xlm_run_size xlm_engine_size(const xlm_engine *engine);
 xlm_arithmetic xlm_engine_arithmetic(const xlm_engine *engine);
 /* The job's, with the vocabulary's size and languages. */
 const xlm_model_config *xlm_engine_model(const xlm_engine *engine);
+/* Collective from the first step on, like the two that are for use between steps: they wait for parameters of other ranks. */
 xlm_parameters *xlm_engine_parameters(xlm_engine *engine);
 const xlm_host *xlm_engine_host(const xlm_engine *engine);
 
@@ -36,6 +37,11 @@ const xlm_host *xlm_engine_host(const xlm_engine *engine);
  * steps spend their time. */
 void xlm_engine_allocate(xlm_engine *engine, uint64_t pass, bool profile);
 
+/* Call it after the parameters have been set, by a checkpoint or otherwise, and before the first step, and once more after
+ * xlm_engine_show_masters: with [train] exchange_parameters = bfloat16 they are rounded. */
+void xlm_engine_keep_masters(xlm_engine *engine);
+/* Collective. The parameters as checkpoints have them, before they were rounded. */
+void xlm_engine_show_masters(xlm_engine *engine);
 /* Call it after a run that does not resume has set the parameters: averages start as copies. */
 void xlm_engine_begin_averages(xlm_engine *engine);
 
@@ -89,6 +95,7 @@ xlm_run_state xlm_engine_state(xlm_engine *engine);
 /* For all steps since xlm_engine_allocate or xlm_profile_reset; NULL: not requested. */
 xlm_profile *xlm_engine_profile(xlm_engine *engine);
 /* For all steps. */
-xlm_reduce_scatter_report xlm_engine_reduce_scatter_report(const xlm_engine *engine);
+xlm_shards_report xlm_engine_reduce_scatter_report(const xlm_engine *engine);
+xlm_shards_report xlm_engine_all_gather_report(const xlm_engine *engine);
 
 #endif

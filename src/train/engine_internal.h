@@ -20,10 +20,12 @@ struct xlm_engine {
     xlm_host *host;           /* of the job's objectives, in their order */
     xlm_arithmetic arithmetic;
     int64_t micro_batches;    /* G of this run: the job's, or more when there are more ranks */
+    xlm_micro_batches *divided; /* a step's instances */
 
     /* from xlm_engine_allocate on */
     xlm_shards shards;        /* the buckets of the flat arrays that this rank updates */
     xlm_reduce_scatter *reduce_scatter;
+    xlm_all_gather *all_gather; /* of the parameters after an update, until the next step's forward pass (engine_gathered) */
     xlm_optimiser *optimiser;
     xlm_averages *averages;   /* of parameters, for objectives that request them */
     xlm_tape *tape;
@@ -32,5 +34,9 @@ struct xlm_engine {
     float **buffer;           /* [buffers] gradients, layout of the parameters; the step's sum ends in own buckets of buffer[0] */
     xlm_profile *profile;     /* NULL: not requested */
 };
+
+/* Wait for all parameters, if they are on their way. Before a rank waits for others in any other way, if it may have waited for
+ * parameters since the update: the others may wait for what it has to send on. */
+void engine_gathered(const xlm_engine *engine);
 
 #endif

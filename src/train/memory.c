@@ -25,10 +25,9 @@ static uint64_t thread_space(void)
 static uint64_t packed_bytes(const xlm_run_size *size, int64_t micro_batches)
 {
     int64_t tokens = 0;
-    for (int s = 0; s < size->streams->n && size->arithmetic.packs; s++) {
-        const int64_t instances = (size->job->stream[s].config.batch + micro_batches - 1) / micro_batches;
-        tokens = MAX(tokens, instances * xlm_stream_longest(size->streams->training[s]));
-    }
+    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_job(micro_batches, size->job, size->streams);
+    for (int s = 0; s < size->streams->n && size->arithmetic.packs; s++)
+        tokens = MAX(tokens, xlm_micro_batches_most(divided, s) * xlm_stream_longest(size->streams->training[s]));
     return xlm_arithmetic_bytes(size->arithmetic, xlm_parameters_size(size->parameters)) +
            xlm_packed_bytes(size->arithmetic.precision, tokens, size->job->model.feed_forward_size);
 }
@@ -37,6 +36,7 @@ bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate
 {
     const xlm_train_config *c = &size->job->train;
     const int64_t micro_batches = xlm_micro_batches_on(c->micro_batches, ranks), parameters = xlm_parameters_size(size->parameters);
+    const bool masters = c->exchange_parameters == XLM_BFLOAT16;
     const uint64_t flat = sizeof(float) * (uint64_t)parameters;
     const uint64_t program = (uint64_t)64 << 20; /* libraries, MPI, BLIS's packing buffers, vocabulary */
     xlm_run_cost cost;
@@ -46,15 +46,16 @@ bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate
         .parameters = flat,
         .packed = packed_bytes(size, micro_batches),
         .gradients = flat * (uint64_t)xlm_gradient_buffers(c->reproducible, micro_batches, ranks),
-        .moments = 2 * sizeof(float) * (uint64_t)xlm_shards_max_own(parameters, ranks),
+        .moments = (masters ? 3 : 2) * sizeof(float) * (uint64_t)xlm_shards_max_own(parameters, ranks),
         .averages = xlm_averages_bytes(size->host, parameters, ranks),
         .states = 2 * xlm_host_states_bytes(size->host), /* another copy is for snapshots (checkpoint/snapshot.h) */
         .resources = xlm_host_resource_bytes(size->host),
-        .reduce_scatter = xlm_reduce_scatter_bytes(parameters, ranks, c->exchange == XLM_BFLOAT16),
+        .exchange = xlm_reduce_scatter_bytes(parameters, ranks, c->exchange == XLM_BFLOAT16) +
+                    xlm_all_gather_bytes(parameters, ranks, masters),
         .kept = cost.kept * (uint64_t)((micro_batches + ranks - 1) / ranks),
         .pass = cost.pass,
     };
-    e.total = e.parameters + e.packed + e.moments + e.averages + e.states + e.resources + e.gradients + e.reduce_scatter +
+    e.total = e.parameters + e.packed + e.moments + e.averages + e.states + e.resources + e.gradients + e.exchange +
               e.kept + e.pass + program;
     *estimate = e;
     return true;

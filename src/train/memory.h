@@ -8,7 +8,7 @@
 /* Bytes that a rank needs: parameters, moments, gradients, and the largest pass (train/cost.h), of training, of an evaluation or of
  * a step dump. */
 typedef struct xlm_memory_estimate {
-    uint64_t parameters, packed, gradients, moments, averages, states, reduce_scatter, pass, total; /* packed: gemm/packed.h */
+    uint64_t parameters, packed, gradients, moments, averages, states, exchange, pass, total; /* packed: gemm/packed.h */
     uint64_t resources;    /* files that objectives have requested and that were read before: counted in total, and already
                             * allocated */
     uint64_t kept;         /* batches, labels and views of all micro-batches of a rank that are kept during a step */

@@ -1,6 +1,8 @@
 /* xlm-mpi: how the batches of a step are cut into micro-batches. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/micro_batches.h"
 
+#include <glib.h>
+
 int64_t xlm_micro_batches_on(int64_t wanted, int ranks)
 {
     int64_t g = wanted;
@@ -19,10 +21,80 @@ int64_t xlm_micro_batch_reversed(int64_t i, int64_t k)
     return j;
 }
 
-xlm_micro_batch_slice xlm_micro_batch_of_batch(int64_t batch, int64_t micro_batches, int64_t micro_batch)
+struct xlm_micro_batches {
+    int64_t n;
+    int streams;
+    int64_t *end; /* [streams x (n + 1)] instances before each slice, and in all */
+};
+
+/* The stream whose next instance comes first on the line, when next[streams] of each are there: instance i of B is at (2 i + 1) /
+ * 2 B of it. */
+static int next_stream(int streams, const int64_t *batch, const int64_t *next)
 {
-    const int64_t slice = xlm_micro_batch_reversed(micro_batch, micro_batches), first = batch * slice / micro_batches;
-    return (xlm_micro_batch_slice){.first = first, .n = batch * (slice + 1) / micro_batches - first};
+    int first = -1;
+    for (int s = 0; s < streams; s++)
+        if (next[s] < batch[s] && (first < 0 || (2 * next[s] + 1) * batch[first] < (2 * next[first] + 1) * batch[s]))
+            first = s;
+    return first;
+}
+
+xlm_micro_batches *xlm_micro_batches_new(int64_t micro_batches, int streams, const int64_t *batch, const int64_t *tokens)
+{
+    xlm_micro_batches *m = g_new0(xlm_micro_batches, 1);
+    g_autofree int64_t *next = g_new0(int64_t, MAX(streams, 1));
+    double all = 0, at = 0; /* whole numbers, exact up to 2^53 */
+    *m = (xlm_micro_batches){.n = micro_batches, .streams = streams, .end = g_new0(int64_t, streams * (micro_batches + 1) + 1)};
+    for (int s = 0; s < streams; s++)
+        all += (double)batch[s] * (double)tokens[s];
+    for (int64_t slice = 0; slice < micro_batches; slice++) {
+        for (int s; (s = next_stream(streams, batch, next)) >= 0;) {
+            const double middle = at + (double)tokens[s] / 2;
+            if (middle * (double)micro_batches >= all * (double)(slice + 1))
+                break;
+            at += (double)tokens[s];
+            next[s]++;
+        }
+        for (int s = 0; s < streams; s++)
+            m->end[s * (micro_batches + 1) + slice + 1] = next[s];
+    }
+    return m;
+}
+
+xlm_micro_batches *xlm_micro_batches_of_job(int64_t micro_batches, const xlm_job *job, const xlm_job_streams *streams)
+{
+    g_autofree int64_t *batch = g_new0(int64_t, MAX(streams->n, 1)), *tokens = g_new0(int64_t, MAX(streams->n, 1));
+    for (int s = 0; s < streams->n; s++) {
+        batch[s] = job->stream[s].config.batch;
+        tokens[s] = MAX(xlm_stream_expect(streams->training[s], 1, 0).tokens, 1);
+    }
+    return xlm_micro_batches_new(micro_batches, streams->n, batch, tokens);
+}
+
+void xlm_micro_batches_free(xlm_micro_batches *micro_batches)
+{
+    if (micro_batches == NULL)
+        return;
+    g_free(micro_batches->end);
+    g_free(micro_batches);
+}
+
+static xlm_micro_batch_slice slice_of(const xlm_micro_batches *m, int stream, int64_t slice)
+{
+    const int64_t *end = m->end + stream * (m->n + 1) + slice;
+    return (xlm_micro_batch_slice){.first = end[0], .n = end[1] - end[0]};
+}
+
+xlm_micro_batch_slice xlm_micro_batch_of_batch(const xlm_micro_batches *micro_batches, int stream, int64_t micro_batch)
+{
+    return slice_of(micro_batches, stream, xlm_micro_batch_reversed(micro_batch, micro_batches->n));
+}
+
+int64_t xlm_micro_batches_most(const xlm_micro_batches *micro_batches, int stream)
+{
+    int64_t most = 0;
+    for (int64_t slice = 0; slice < micro_batches->n; slice++)
+        most = MAX(most, slice_of(micro_batches, stream, slice).n);
+    return most;
 }
 
 int xlm_gradient_buffers(bool reproducible, int64_t micro_batches, int ranks)

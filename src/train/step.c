@@ -15,19 +15,19 @@ typedef struct step {
     xlm_snapshot *snapshot; /* NULL: none */
 } step;
 
-/* How many micro-batches of this rank: rank, rank + R, ... */
+/* How many micro-batches of this rank, at place p in the tree: p, p + R, ... */
 static int64_t own_micro_batches(const step *s)
 {
     const xlm_engine *e = s->engine;
-    const int64_t rank = e->comm->rank, ranks = e->comm->ranks;
-    const int64_t own = e->micro_batches > rank ? (e->micro_batches - rank + ranks - 1) / ranks : 0;
+    const int64_t place = e->comm->place, ranks = e->comm->ranks;
+    const int64_t own = e->micro_batches > place ? (e->micro_batches - place + ranks - 1) / ranks : 0;
     return s->sample >= 0 ? MIN(own, 1) : own;
 }
 
 /* The micro-batch that is number j of this rank. */
 static int64_t micro_batch_of(const step *s, int64_t j)
 {
-    return s->sample >= 0 ? s->sample : s->engine->comm->rank + j * s->engine->comm->ranks;
+    return s->sample >= 0 ? s->sample : s->engine->comm->place + j * s->engine->comm->ranks;
 }
 
 static void add(const float *a, const float *b, float *sum, int64_t n)
@@ -68,8 +68,7 @@ static bool read_micro_batch(const step *made, int64_t micro_batch, xlm_pass_inp
 {
     xlm_engine *e = made->engine;
     for (int s = 0; s < e->streams.n; s++) {
-        const int64_t batch = e->job->stream[s].config.batch;
-        const xlm_micro_batch_slice slice = xlm_micro_batch_of_batch(batch, e->micro_batches, micro_batch);
+        const xlm_micro_batch_slice slice = xlm_micro_batch_of_batch(e->divided, s, micro_batch);
         input[s] = (xlm_pass_input){.stream = s, .parts = 1, .step = made->number, .only = -1};
         if (slice.n == 0)
             continue;
@@ -137,8 +136,10 @@ static void accumulate(void *data, int64_t from)
         a->done = from;
     }
     xlm_profile_enter(e->profile, XLM_PART_REDUCE_SCATTER, false, 0);
-    if (a->last)
+    if (a->last) {
+        engine_gathered(e);
         xlm_reduce_scatter_ready(e->reduce_scatter, a->done);
+    }
 }
 
 /* The last of this micro-batch's inputs that an objective learns from; -1: none. */
@@ -204,6 +205,7 @@ static void run_micro_batches(const step *made, const xlm_pass_input *inputs, co
     }
     xlm_tape_hold_parameters(e->tape, false);
     xlm_profile_enter(e->profile, XLM_PART_WAIT, false, 0);
+    engine_gathered(e);
     xlm_reduce_scatter_end(e->reduce_scatter);
 }
 
@@ -271,8 +273,17 @@ static bool update(const step *made, GByteArray *const *published, xlm_step_repo
     xlm_host_finish_step(e->host, made->number, published);
     xlm_snapshot_release(made->snapshot, made->number + 1);
     xlm_profile_enter(e->profile, XLM_PART_ALL_GATHER, false, 0);
-    xlm_shards_all_gather(&e->shards, xlm_parameters_values(e->parameters));
+    xlm_all_gather_begin(e->all_gather, xlm_parameters_values(e->parameters));
     return true;
+}
+
+/* Do ranks run passes before they agree on the step? */
+static bool makes_labels(const xlm_engine *e)
+{
+    bool any = false;
+    for (int average = -1; average < xlm_host_averages(e->host); average++)
+        any |= xlm_host_has_labels(e->host, average);
+    return any;
 }
 
 static bool make(const step *made, xlm_step_report *report, GError **error)
@@ -290,7 +301,9 @@ static bool make(const step *made, xlm_step_report *report, GError **error)
     /* Averages are gathered by all ranks or by none. */
     bool good = xlm_host_averages(e->host) == 0 || xlm_comm_agree(e->comm, &failure);
     xlm_host_begin_step(e->host);
-    if (good && failure == NULL) {
+    if (makes_labels(e))
+        engine_gathered(e);
+    if (good && failure == NULL && makes_labels(e)) {
         const xlm_workspace workspace = xlm_engine_workspace(e);
         xlm_make_labels(&workspace, true, (uint64_t)e->job->train.seed, made->number, inputs, own * inputs_of(e));
     }

@@ -21,7 +21,7 @@ expect 64 'learning_rate = -1' train job.conf --set train.learning_rate=-1
 expect 64 'stream nowhere' train job.conf --set "stream nowhere.batch=3"
 expect 64 'SECTION.KEY=VALUE' train job.conf --set steps=3
 # The same for what the environment says, on all ranks or on one of them.
-for wish in XLM_KERNELS=foo XLM_STORE_WRITERS=some XLM_STORE_TIMEOUT=0; do
+for wish in XLM_KERNELS=foo XLM_STORE_WRITERS=some XLM_STORE_TIMEOUT=0 XLM_NODE_RANKS=-2; do
     expect 64 "^xlm_train: $wish: " env "$wish" sh "$XLM_SOURCE/tests/mpirun.sh" 2 xlm_train job.conf
     once "$wish"
 done

@@ -213,12 +213,13 @@ ranks 2 xlm_train job.conf --plan --ranks=2,1,64 --network=1 --set train.output=
 planned() { awk -v ranks="$1" -v column="$2" '$1 == ranks { print $column }' plan.out; }
 [ "$(awk '$1 == 1 || $1 == 2 || $1 == 64 { print $1 }' plan.out | paste -s -d' ')" = '2 1 64' ] || fail "plan: $(cat plan.out)"
 for n in 2 1 64; do
-    awk -v ranks=$n '$1 == ranks { exit !(NF == 8 && $3 > 0 && $4 > 0 && $8 ~ /^(s|min|h|days)$/) }' plan.out ||
+    awk -v ranks=$n '$1 == ranks { exit !(NF == 9 && $3 > 0 && $4 > 0 && $5 > 0 && $9 ~ /^(s|min|h|days)$/) }' plan.out ||
         fail "plan of $n ranks: $(cat plan.out)"
 done
 is_between 0 "$(planned 2 2)" "$(planned 1 2)" || fail "moments are not divided among ranks: $(cat plan.out)"
-is_between 0 "$(planned 1 5)" 0 && is_between 0 "$(planned 2 5)" 0 && ! is_between 0 "$(planned 64 5)" 0 ||
+is_between 0 "$(planned 1 6)" 0 && is_between 0 "$(planned 2 6)" 0 && ! is_between 0 "$(planned 64 6)" 0 ||
     fail "bytes between nodes: $(cat plan.out)"
+[ "$(planned 2 5)" = 100.0% ] || fail "the ranks that were measured are not linear: $(cat plan.out)"
 [ ! -e planned ] || fail "a plan wrote $(ls planned)"
 expect 64 'is not a number of ranks' xlm_train job.conf --plan --ranks=2,none
 expect 64 'cannot be combined' xlm_train job.conf --plan --dry-run

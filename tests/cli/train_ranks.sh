@@ -19,7 +19,7 @@ run two 2
 run again 2
 run three 3
 run four 4
-run eight 8
+XLM_NODE_RANKS=2 run eight 8 # four nodes: ranks of a node add up first
 for other in two three four eight; do agree one "$other"; done
 
 # Micro-batches make the bits the same too, for powers of two.

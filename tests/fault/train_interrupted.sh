@@ -92,11 +92,13 @@ lasts int
 kill -INT "$launcher"
 ends int
 saved int 2
-begin term 4 --set train.optimiser=lamb
+# With parameters that are rounded on all ranks but their owners.
+lamb=(--set train.optimiser=lamb --set train.exchange_parameters=bfloat16)
+begin term 4 "${lamb[@]}"
 lasts term
 kill -TERM "$launcher"
 ends term
-trained job.conf whole-lamb 2 "${common[@]}" --set train.optimiser=lamb --set train.checkpoint_every=1 --set train.steps=$reached
+trained job.conf whole-lamb 2 "${common[@]}" "${lamb[@]}" --set train.checkpoint_every=1 --set train.steps=$reached
 [ "$(digest term/latest)" = "$(digest whole-lamb/latest)" ] || fail "term: not the state of step $reached: $(cat term.log)"
 
 # Ctrl-C at a terminal.

@@ -13,18 +13,16 @@
 #include "formats/conllu.h"
 #include "text/line_index.h"
 
-/* Element i of the gradient of a micro-batch: drawn, and the same again after a prime number of elements, so that values of one
- * place are not those of another that is a multiple of any size of the exchange away. */
-enum { MICRO_BATCHES = 16, PERIOD = 4099 };
-static float table[MICRO_BATCHES][PERIOD];
+/* Numbers of 16 micro-batches or more ranks; their period has no factor in common with a bucket. */
+enum { MAX_DRAWN = 64, PERIOD = 10007 };
+static float table[MAX_DRAWN][PERIOD];
 
-static void draw_table(void)
+static void draw_numbers(void)
 {
-    const xlm_rng_key key = xlm_rng_make_key(1, XLM_RNG_SAMPLE, 0);
-    for (uint32_t g = 0; g < MICRO_BATCHES; g++)
+    for (uint32_t m = 0; m < MAX_DRAWN; m++)
         for (uint32_t i = 0; i < PERIOD; i++) {
-            const xlm_rng_block b = xlm_rng_draw(key, i, g, 0, 0);
-            table[g][i] = (float)(xlm_rng_unit(b.v[0]) - 0.5) * (float)(1 << (b.v[1] % 12));
+            const xlm_rng_block b = xlm_rng_draw(xlm_rng_make_key(1, XLM_RNG_SAMPLE, 0), i, m, 0, 0);
+            table[m][i] = (float)(xlm_rng_unit(b.v[0]) - 0.5) * (float)(1 << (b.v[1] % 12));
         }
 }
 
@@ -57,9 +55,9 @@ static bool folds(const xlm_comm *comm)
 static float own_sum(const xlm_comm *comm, size_t i)
 {
     const int own = folds(comm) ? MICRO_BATCHES / comm->ranks : 1;
-    float x[MICRO_BATCHES];
+    float x[MICRO_BATCHES] = {0};
     for (int j = 0; j < own; j++)
-        x[j] = drawn(comm->rank + j * comm->ranks, i);
+        x[j] = drawn(comm->place + j * comm->ranks, i);
     for (int apart = own / 2; apart > 0; apart /= 2)
         for (int j = 0; j < apart; j++)
             x[j] = sum_of(x[j], x[j + apart]);
@@ -80,12 +78,50 @@ static void check_sum(const xlm_comm *comm, size_t i, float value)
     CHECK(fabs(value - sum) <= 1e-6 * size);
 }
 
+static void check_gathered(const xlm_comm *comm, size_t i, float value)
+{
+    if (half)
+        CHECK(value == xlm_bfloat16_round(folded(MICRO_BATCHES, i)));
+    else
+        check_sum(comm, i, value);
+}
+
+/* Of two rounds: each value is sent once to each rank but one. */
+static void check_report(const xlm_comm *comm, xlm_shards_report report, int64_t n)
+{
+    CHECK(report.waited >= 0 && report.seconds >= 0 && (comm->ranks > 1 || report.bytes == 0));
+    double bytes = report.bytes;
+    xlm_comm_sum_double(comm, &bytes, 1);
+    CHECK(bytes == 2 * (half ? sizeof(uint16_t) : sizeof(float)) * (double)n * (comm->ranks - 1));
+}
+
+/* Parts are there when they are asked for, in any order, and then all. With bfloat16 the owners have rounded. */
+static void values_are_gathered(const xlm_shards *shards, xlm_all_gather *gather, float *values)
+{
+    const xlm_comm *comm = shards->comm;
+    const int64_t n = shards->size, parts = 5;
+    for (int64_t i = 0; i < n && half; i++)
+        values[i] = xlm_bfloat16_round(values[i]);
+    xlm_all_gather_begin(gather, values);
+    for (int64_t p = 0; p < parts; p++) {
+        const int64_t part = (p * 2 + comm->rank) % parts, from = n * part / parts, end = n * (part + 1) / parts;
+        xlm_all_gather_need(gather, from, end);
+        for (int64_t i = from; i < end && failures == 0; i++)
+            check_gathered(comm, (size_t)i, values[i]);
+    }
+    xlm_all_gather_end(gather);
+    CHECK(values[n] == 42);
+    for (int64_t i = 0; i < n && failures == 0; i++)
+        check_gathered(comm, (size_t)i, values[i]);
+}
+
 /* Whatever becomes complete when, and along the tree to the bit when that is asked for; then all have all. Twice, as in two
  * steps. */
 static void sums_arrive_at_owners(const xlm_comm *comm, int64_t n, int64_t stride)
 {
     const xlm_shards shards = xlm_shards_of(comm, n);
     xlm_reduce_scatter *sum = xlm_reduce_scatter_new(&shards, fixed, half);
+    xlm_all_gather *gather = xlm_all_gather_new(&shards, half);
     float *values = g_new0(float, n + 1);
     for (int round = 0; round < 2; round++) {
         values[n] = 42; /* must not be touched */
@@ -101,17 +137,12 @@ static void sums_arrive_at_owners(const xlm_comm *comm, int64_t n, int64_t strid
         for (int64_t i = 0; i < n && failures == 0; i++)
             if (xlm_shards_owner(&shards, i) == comm->rank)
                 check_sum(comm, (size_t)i, values[i]);
-        xlm_shards_all_gather(&shards, values);
-        CHECK(values[n] == 42);
-        for (int64_t i = 0; i < n && failures == 0; i++)
-            check_sum(comm, (size_t)i, values[i]);
+        values_are_gathered(&shards, gather, values);
     }
-    const xlm_reduce_scatter_report report = xlm_reduce_scatter_get_report(sum);
-    CHECK(report.waited >= 0 && report.seconds >= 0 && (comm->ranks > 1 || report.bytes == 0));
-    double bytes = report.bytes;
-    xlm_comm_sum_double(comm, &bytes, 1);
-    CHECK(bytes == 2 * (half ? sizeof(uint16_t) : sizeof(float)) * (double)n * (comm->ranks - 1));
+    check_report(comm, xlm_reduce_scatter_get_report(sum), n);
+    check_report(comm, xlm_all_gather_get_report(gather), n);
     xlm_reduce_scatter_free(sum);
+    xlm_all_gather_free(gather);
     g_free(values);
 }
 
@@ -295,14 +326,31 @@ static void lines_are_found(const xlm_comm *comm)
     }
 }
 
+/* The ranks of a node, which follow one another, are apart by the number of nodes, in powers of two. */
+static void nodes_have_places(const xlm_comm *comm)
+{
+    const bool places = comm->ranks == 4 || comm->ranks == 8;
+    CHECK((comm->places != NULL) == places);
+    CHECK(comm->place == (places ? comm->rank % 2 * (comm->ranks / 2) + comm->rank / 2 : comm->rank));
+    for (int r = 0; r < comm->ranks; r++)
+        CHECK(xlm_comm_rank_at(comm, xlm_comm_place_of(comm, r)) == r);
+}
+
 int main(int argc, char **argv)
 {
     xlm_comm opened, *comm = &opened;
+    g_setenv("XLM_NODE_RANKS", "2", TRUE);
     xlm_comm_open(comm, "comm_test", &argc, &argv);
-    draw_table();
+    draw_numbers();
+    nodes_have_places(comm);
+    xlm_comm plain = *comm;
+    plain.places = NULL;
+    plain.place = plain.rank;
     static const int64_t sizes[] = {0, 1, 2, 3, 5, 1000, 40001, 655361};
     for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
         sums_arrive_at_owners(comm, sizes[i], sizes[i] / 7 + 1);
+        if (comm->places != NULL)
+            sums_arrive_at_owners(&plain, sizes[i], sizes[i] / 7 + 1);
         buckets_are_owned_and_gathered(comm, sizes[i]);
         fixed = false;
         sums_arrive_at_owners(comm, sizes[i], sizes[i] / 7 + 1);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bfloat16.h"
 #include "base/rng.h"
 #include "checkpoint/checkpoint_mean.h"
 #include "job/optimiser.h"
@@ -335,6 +336,38 @@ static void updates_go_by_the_rate(void **state)
     }
 }
 
+/* Masters are what parameters without masters would be, to the bit; what passes read is rounded, and can be shown whole. */
+static void masters_are_updated(void **state)
+{
+    (void)state;
+    for (int64_t algorithm = XLM_OPTIMISER_ADAMW; algorithm <= XLM_OPTIMISER_LAMB; algorithm++) {
+        const xlm_optimiser_config config = {.algorithm = algorithm, .beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-6};
+        xlm_parameters *p[2] = {two_parameters(), two_parameters()};
+        const int64_t n = xlm_parameters_size(p[0]);
+        const xlm_shards shards = xlm_shards_of(&alone, n);
+        xlm_optimiser *o[2] = {xlm_optimiser_new(&config, p[0], &shards), xlm_optimiser_new(&config, p[1], &shards)};
+        g_autofree float *gradient = g_new0(float, n);
+        const float *floats = xlm_parameters_values(p[0]), *rounded = xlm_parameters_values(p[1]);
+        xlm_optimiser_keep_masters(o[1]);
+        for (int64_t step = 0; step < STEPS; step++)
+            for (int k = 0; k < 2; k++) {
+                for (int64_t i = 0; i < n; i++)
+                    gradient[i] = (float)draw_gradient(step, 0, i);
+                xlm_optimiser_update(o[k], gradient, 1, step, 0.01);
+            }
+        assert_memory_equal(o[1]->masters, floats, sizeof(float) * (size_t)n);
+        assert_memory_not_equal(rounded, floats, sizeof(float) * (size_t)n);
+        for (int64_t i = 0; i < n; i++)
+            assert_true(rounded[i] == xlm_bfloat16_round(floats[i]));
+        xlm_optimiser_show_masters(o[1]);
+        assert_memory_equal(rounded, floats, sizeof(float) * (size_t)n);
+        for (int k = 0; k < 2; k++) {
+            xlm_optimiser_free(o[k]);
+            xlm_parameters_free(p[k]);
+        }
+    }
+}
+
 /* ---- members of the mean of checkpoints ---- */
 
 static void members_are(const xlm_best_score *members, const char *steps)
@@ -382,6 +415,7 @@ int main(void)
         cmocka_unit_test(a_decoder_has_rates_of_its_own),
         cmocka_unit_test(layer_of_a_name),
         cmocka_unit_test(updates_go_by_the_rate),
+        cmocka_unit_test(masters_are_updated),
         cmocka_unit_test(the_last_or_the_best_are_averaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 #include "text/line_index.h"
 
 /* Numbers of 16 micro-batches or more ranks; their period has no factor in common with a bucket. */
-enum { MAX_DRAWN = 64, PERIOD = 10007 };
+enum { MICRO_BATCHES = 16, MAX_DRAWN = 64, PERIOD = 10007 };
 static float table[MAX_DRAWN][PERIOD];
 
 static void draw_numbers(void)

@@ -63,18 +63,16 @@ void xlm_all_gather_free(xlm_all_gather *gather)
 
 /* ---- the tree of a bucket: that of reduce_scatter.c from its root, the owner, to the leaves ---- */
 
-static bool is_power_of_two(int n) { return (n & (n - 1)) == 0; }
-
 /* Where this rank is in the tree of an owner: 0 is the owner. */
 static int number_of(const xlm_comm *comm, int owner)
 {
-    return is_power_of_two(comm->ranks) ? comm->place ^ xlm_comm_place_of(comm, owner)
+    return xlm_comm_folds(comm->ranks) ? comm->place ^ xlm_comm_place_of(comm, owner)
                                         : (comm->rank - owner + comm->ranks) % comm->ranks;
 }
 
 static int rank_of(const xlm_comm *comm, int owner, int number)
 {
-    return is_power_of_two(comm->ranks) ? xlm_comm_rank_at(comm, number ^ xlm_comm_place_of(comm, owner))
+    return xlm_comm_folds(comm->ranks) ? xlm_comm_rank_at(comm, number ^ xlm_comm_place_of(comm, owner))
                                         : (number + owner) % comm->ranks;
 }
 
@@ -133,9 +131,13 @@ static void start_bucket(xlm_all_gather *g, int s)
     at->pending = 0;
     const int owner = owner_of(g, at), number = number_of(comm, owner), n = size_of(g, at);
     if (number == 0) {
-        const float *values = values_of(g, at);
-        for (int i = 0; i < n && g->half; i++)
-            at->half[i] = xlm_bfloat16_of(values[i]);
+        if (g->half) {
+            const float *values = values_of(g, at);
+            uint16_t *half = at->half;
+#pragma omp parallel for simd schedule(static)
+            for (int i = 0; i < n; i++)
+                half[i] = xlm_bfloat16_of(values[i]);
+        }
         send_on(g, s);
     } else {
         MPI_Irecv(message_of(g, at), n, type_of(g), rank_of(comm, owner, number - highest_bit(number)), tag_of(at), comm->mpi,
@@ -157,10 +159,14 @@ static void complete_message(xlm_all_gather *g, int s)
     slot *at = &g->slot[s];
     at->pending--;
     if (!g->here[at->bucket]) {
-        float *values = values_of(g, at);
-        const int n = size_of(g, at);
-        for (int i = 0; i < n && g->half; i++)
-            values[i] = xlm_bfloat16_value(at->half[i]);
+        if (g->half) {
+            float *values = values_of(g, at);
+            const uint16_t *half = at->half;
+            const int n = size_of(g, at);
+#pragma omp parallel for simd schedule(static)
+            for (int i = 0; i < n; i++)
+                values[i] = xlm_bfloat16_value(half[i]);
+        }
         send_on(g, s);
     } else if (at->pending == 0) {
         free_slot(g, at);

@@ -60,8 +60,6 @@ static void leave_out_fabrics_on_one_node(void)
  * start others. Ours do not, and the daemon takes a quarter of a second. */
 static void start_no_daemon(void) { g_setenv("OMPI_MCA_ess_singleton_isolated", "1", FALSE); }
 
-static bool is_power_of_two(int n) { return (n & (n - 1)) == 0; }
-
 /* The ranks of a node get places that are N apart, for N nodes: in the tree (comm/shards.h) a node adds up first, and its sum is
  * sent once. That takes powers of two, and nodes alike; else rank and place are the same. XLM_NODE_RANKS says which ranks follow
  * one another on a node instead of MPI. */
@@ -81,7 +79,7 @@ static void find_places(xlm_comm *comm)
     MPI_Allreduce(MPI_IN_PLACE, size, 2, MPI_INT, MPI_MAX, comm->mpi);
     comm->place = comm->rank;
     comm->places = NULL;
-    const bool alike = size[0] == -size[1] && is_power_of_two(on_node) && is_power_of_two(comm->ranks);
+    const bool alike = size[0] == -size[1] && xlm_comm_folds(on_node) && xlm_comm_folds(comm->ranks);
     if (!alike || on_node == 1 || on_node >= comm->ranks)
         return;
     g_autofree int *firsts = g_new(int, comm->ranks);

@@ -40,7 +40,7 @@ xlm_reduce_scatter *xlm_reduce_scatter_new(const xlm_shards *shards, bool fixed,
 {
     xlm_reduce_scatter *r = g_new0(xlm_reduce_scatter, 1);
     r->shards = *shards;
-    r->tree = fixed && (shards->comm->ranks & (shards->comm->ranks - 1)) == 0;
+    r->tree = fixed && xlm_comm_folds(shards->comm->ranks);
     r->half = half;
     g_assert(r->tree || !half);
     for (int s = 0; s < SLOTS; s++) {

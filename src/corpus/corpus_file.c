@@ -109,6 +109,14 @@ static bool open_pair(xlm_corpus_file *file, xlm_split split, const char *name, 
     if (good && pairs > 0) {
         const xlm_file_text *a = xlm_corpus_file_find_text(file, split, source);
         const xlm_file_text *b = xlm_corpus_file_find_text(file, split, target);
+        for (int i = 0; good && i < file->pair_count[split]; i++) {
+            const xlm_file_pairs *other = &file->pairs[split][i];
+            if ((other->source == a && other->target == b) || (other->source == b && other->target == a))
+                good = xlm_error_set(error, EX_DATAERR, "%s:%s: a second group of pairs of %s and %s; the corpus is damaged",
+                                     xlm_store_path(store), links, source, target);
+        }
+        if (!good)
+            return false;
         if (a == b && a != NULL)
             good = xlm_error_set(error, EX_DATAERR, "%s:%s: a pair of %s with itself; the corpus is damaged",
                                  xlm_store_path(store), links, source);

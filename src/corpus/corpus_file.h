@@ -7,6 +7,8 @@
  *   /inputs                         [n] strings: path, bytes, lines and SHA-256 of every file that the corpus was made from
  *   /filter                         only with rules of prep/filter_options.h: rules [K] and sources [n], strings;
  *                                   left_out [n x K] i64: how many sentences or pairs; scripts, strings: of languages
+ *   /assigned                       held_out, left_out: [n] u64, digests (prep/split.h) of sentences that pairs have put there, for
+ *                                   xlm_prep --append
  *   /languages, /vocabulary/...     languages, subwords, counts, segmenter (subwords/vocabulary.h)
  *   /<split>/text/<lang>/tokens     [N] u16 (u32 when the vocabulary has more than 65,536 subwords), without special tokens
  *   /<split>/text/<lang>/offsets    [S+1] u64; sentence i is tokens[offsets[i] .. offsets[i+1])

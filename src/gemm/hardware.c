@@ -125,11 +125,12 @@ static const double DURATION = 0.25;
 
 void xlm_hardware_measure(xlm_hardware *hardware, bool packs, xlm_precision precision, double operations)
 {
-    enum { SHARE = 100, FEW = 4 }; /* of so few large products nothing is learned */
+    enum { SHARE = 100, FEW = 4, LEAST = 8 }; /* of fewer large or small products nothing is learned */
     const double cubes = operations / SHARE / 2, side = SIDE, small = SMALL_SIDE;
     struct timing t = {.n = SIDE, .duration = DURATION, .products = INT64_MAX};
     if (cubes < FEW * side * side * side)
-        t = (struct timing){.n = SMALL_SIDE, .duration = DURATION, .products = (int64_t)(cubes / (small * small * small))};
+        t = (struct timing){.n = SMALL_SIDE, .duration = DURATION,
+                            .products = MAX((int64_t)(cubes / (small * small * small)), LEAST)};
     xlm_packed *packed = packs ? xlm_packed_new() : NULL;
     time_products(&t, packed, precision);
     hardware->gemm_gflops = t.best;

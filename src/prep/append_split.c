@@ -15,14 +15,17 @@ struct search {
     const xlm_comm *comm;
     xlm_appended *append;
     xlm_assignments *assignments;
+    xlm_normaliser *normaliser; /* of the segmenter's own form of text, which digests are of; NULL: decoded text has that form */
     GString *text;   /* scratch: a decoded sentence */
     GArray *offsets; /* uint64_t, scratch */
     GArray *ids;     /* int32_t, scratch */
 };
 
-static struct search begin(const xlm_comm *comm, xlm_appended *append, xlm_assignments *assignments)
+static struct search begin(const xlm_comm *comm, xlm_appended *append, const xlm_sentence_reader *reader)
 {
-    return (struct search){comm, append, assignments, g_string_new(NULL), g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+    xlm_normaliser *normaliser = reader->normaliser[0];
+    return (struct search){comm, append, reader->assignments, xlm_normaliser_keeps_space(normaliser) ? normaliser : NULL,
+                           g_string_new(NULL), g_array_new(FALSE, FALSE, sizeof(uint64_t)),
                            g_array_new(FALSE, FALSE, sizeof(int32_t))};
 }
 
@@ -44,7 +47,11 @@ static bool identify(struct search *s, const int32_t *ids, int64_t n, uint64_t *
             return false;
     g_string_truncate(s->text, 0);
     xlm_vocabulary_decode(vocabulary_of(s), ids, (size_t)n, s->text);
-    *digest = xlm_assignments_digest(s->assignments, s->text->str, s->text->len);
+    const char *text = s->text->str;
+    size_t size = s->text->len;
+    if (s->normaliser != NULL && !xlm_normaliser_run(s->normaliser, text, size, &text, &size, NULL))
+        return false;
+    *digest = xlm_assignments_digest(s->assignments, text, size);
     return true;
 }
 
@@ -71,11 +78,11 @@ static bool add_pairs(struct search *s, const xlm_corpus_pairs *pairs, GError **
     return good;
 }
 
-bool xlm_prep_append_pairs(const xlm_comm *comm, const xlm_appended *append, xlm_assignments *assignments, GError **error)
+bool xlm_prep_append_pairs(const xlm_comm *comm, const xlm_appended *append, const xlm_sentence_reader *reader, GError **error)
 {
     int n;
     const xlm_corpus_pairs *pairs = xlm_corpus_all_pairs(append->corpus, XLM_TRAIN, &n);
-    struct search s = begin(comm, (xlm_appended *)append, assignments);
+    struct search s = begin(comm, (xlm_appended *)append, reader);
     GError *failure = NULL;
     for (int i = 0; i < n && failure == NULL; i++)
         if (!xlm_appended_is_made(append, &pairs[i]))
@@ -186,7 +193,8 @@ static bool count_dropped(struct search *s, const xlm_corpus_text *text, GError 
 static void take_found(struct search *s, GArray **found, int languages)
 {
     for (int i = 0; i < languages; i++) {
-        g_array_append_vals(found[i], s->append->dropped[i]->data, s->append->dropped[i]->len);
+        if (s->comm->rank == 0)
+            g_array_append_vals(found[i], s->append->dropped[i]->data, s->append->dropped[i]->len);
         unite(found[i], s->comm);
         g_array_set_size(s->append->dropped[i], 0);
         g_array_append_vals(s->append->dropped[i], found[i]->data, found[i]->len);
@@ -217,11 +225,11 @@ static bool find_all(struct search *s, GArray **found, int languages, GError **e
     return xlm_comm_agree_on(s->comm, failure, error);
 }
 
-bool xlm_prep_find_dropped(const xlm_comm *comm, xlm_appended *append, xlm_assignments *assignments, GError **error)
+bool xlm_prep_find_dropped(const xlm_comm *comm, xlm_appended *append, const xlm_sentence_reader *reader, GError **error)
 {
-    if (xlm_assignments_listed(assignments) == append->counts[0] + append->counts[1])
+    if (xlm_assignments_listed(reader->assignments) == append->counts[0] + append->counts[1])
         return true; /* the new pairs hold out nothing else */
-    struct search s = begin(comm, append, assignments);
+    struct search s = begin(comm, append, reader);
     const xlm_vocabulary *vocabulary = vocabulary_of(&s);
     const int languages = xlm_vocabulary_languages(vocabulary), size = (int)xlm_vocabulary_size(vocabulary);
     g_autofree GArray **found = g_new(GArray *, languages);

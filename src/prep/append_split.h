@@ -9,12 +9,12 @@
 #define XLM_PREP_APPEND_SPLIT_H
 
 #include "prep/appended.h"
-#include "prep/split.h"
+#include "prep/scan.h"
 
 /* Add the digests of the old corpus's pairs, before xlm_assignments_finish. Errors of reading. */
-bool xlm_prep_append_pairs(const xlm_comm *comm, const xlm_appended *append, xlm_assignments *assignments, GError **error);
+bool xlm_prep_append_pairs(const xlm_comm *comm, const xlm_appended *append, const xlm_sentence_reader *reader, GError **error);
 
 /* After xlm_assignments_finish: set append->dropped and append->dropped_counts, the same on all ranks. Errors of reading. */
-bool xlm_prep_find_dropped(const xlm_comm *comm, xlm_appended *append, xlm_assignments *assignments, GError **error);
+bool xlm_prep_find_dropped(const xlm_comm *comm, xlm_appended *append, const xlm_sentence_reader *reader, GError **error);
 
 #endif

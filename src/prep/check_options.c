@@ -128,6 +128,10 @@ static bool check_like(const xlm_prep_options *o, GError **error)
     if (o->append != NULL && o->output == NULL)
         return xlm_error_set(error, EX_USAGE, "--append makes a new corpus of %s and the text; name it with -o", o->like_path);
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(o->like));
+    const bool has_pairs = o->monolingual_sources < (int)o->sources->len;
+    if (o->append != NULL && o->held_out > 0 && has_pairs && cls->input == XLM_SEGMENTS_LINES)
+        return xlm_error_set(error, EX_USAGE, "--append: the sentences of %s cannot be compared with new pairs, since its segmenter, "
+                             "%s, changes text; prepare pairs with --like", o->like_path, cls->name);
     if (o->add_subwords > 0 && !xlm_segmenter_class_learns_more(cls))
         return xlm_error_set(error, EX_USAGE, "--add-subwords: the segmenter of %s is %s, which cannot continue learning; "
                              "leave it out", o->like_path, cls->name);

@@ -193,7 +193,8 @@ static int64_t copied_count(const xlm_appended *append, uint32_t i)
 {
     const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(append->corpus);
     const int32_t id = xlm_ordinary_id(xlm_vocabulary_specials(vocabulary), (int32_t)i);
-    return xlm_vocabulary_counts(vocabulary)[id] - (append->dropped_counts != NULL ? append->dropped_counts[id] : 0);
+    /* A vocabulary that was given has the counts of other text, which may be lower. */
+    return MAX(xlm_vocabulary_counts(vocabulary)[id] - (append->dropped_counts != NULL ? append->dropped_counts[id] : 0), 0);
 }
 
 /* The subwords of the file in their order, then the others of `allowed` that occur in the text, by falling count. counted: the

@@ -394,6 +394,8 @@ static bool read_given(const xlm_comm *comm, const xlm_prep_options *options, xl
         *segmenter = xlm_segmenter_read(cls, asked->file, &failure);
     if (comm->rank == 0 && options->vocabulary != NULL && failure == NULL)
         *subwords = xlm_word_counts_read(options->vocabulary, &failure);
+    if (*subwords != NULL)
+        xlm_word_counts_sort(*subwords); /* their order is that of ids, in which twins are chosen */
     return xlm_comm_agree_on(comm, failure, error);
 }
 

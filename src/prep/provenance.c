@@ -136,8 +136,8 @@ static bool write_filter(const xlm_comm *comm, const xlm_prep_options *options, 
             g_ptr_array_add(rules, xlm_filter_print(&options->filter, rule));
     for (guint i = 0; i < options->sources->len; i++) {
         const xlm_prep_source *source = options->sources->pdata[i];
-        g_ptr_array_add(sources, source->sides == 1 ? g_strdup(source->path[0])
-                                                    : g_strdup_printf("%s, %s", source->path[0], source->path[1]));
+        g_ptr_array_add(sources, source->sides == 1 ? g_strdup(source->text[0]->name)
+                                                    : g_strdup_printf("%s, %s", source->text[0]->name, source->text[1]->name));
         for (int rule = 0; rule < XLM_RULES; rule++)
             if (xlm_filter_has(&options->filter, rule))
                 g_array_append_val(left_out, counts->left_out[i][rule]);

@@ -88,7 +88,7 @@ static void print_left_out(const xlm_prep_counts *counts, const xlm_prep_options
                                    text);
     }
     if (line->len > 0)
-        xlm_log_info("%s%s%s: %s left out: %s", source->path[0], pairs ? ", " : "", pairs ? source->path[1] : "",
+        xlm_log_info("%s%s%s: %s left out: %s", source->text[0]->name, pairs ? ", " : "", pairs ? source->text[1]->name : "",
                      pairs ? "pairs" : "sentences", line->str);
 }
 

@@ -137,9 +137,9 @@ static bool find_held_out(const xlm_comm *comm, const xlm_prep_options *options,
                           GError **error)
 {
     xlm_appended *append = options->append;
-    return (append == NULL || xlm_prep_append_pairs(comm, append, reader->assignments, error)) &&
+    return (append == NULL || xlm_prep_append_pairs(comm, append, reader, error)) &&
            xlm_prep_pairs(comm, options, reader, error) &&
-           (append == NULL || xlm_prep_find_dropped(comm, append, reader->assignments, error));
+           (append == NULL || xlm_prep_find_dropped(comm, append, reader, error));
 }
 
 static bool prepare_text(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,

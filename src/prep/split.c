@@ -68,20 +68,20 @@ static void sort_unique(GArray *set)
     g_array_set_size(set, n);
 }
 
-/* Let `set` become the union of all ranks' sets, ascending. Collective. */
-static void unite(GArray *set, const xlm_comm *comm)
+/* Add to `set`, the same on all ranks, what each has found, which is emptied; `set` is ascending then. Collective. */
+static void add_all_found(GArray *set, GArray *found, const xlm_comm *comm)
 {
-    sort_unique(set);
-    size_t *sizes = g_new(size_t, comm->ranks), total = 0;
+    sort_unique(found);
+    g_autofree size_t *sizes = g_new(size_t, comm->ranks);
+    size_t total = 0;
     void *all;
-    xlm_comm_gather_all(comm, set->data, set->len * sizeof(uint64_t), &all, sizes);
+    xlm_comm_gather_all(comm, found->data, found->len * sizeof(uint64_t), &all, sizes);
     for (int r = 0; r < comm->ranks; r++)
         total += sizes[r];
-    g_array_set_size(set, 0);
     g_array_append_vals(set, all, (guint)(total / sizeof(uint64_t)));
     sort_unique(set);
+    g_array_set_size(found, 0);
     g_free(all);
-    g_free(sizes);
 }
 
 static bool is_held_out(const xlm_assignments *assignments, uint64_t digest)
@@ -92,14 +92,16 @@ static bool is_held_out(const xlm_assignments *assignments, uint64_t digest)
 void xlm_assignments_finish(xlm_assignments *assignments, const xlm_comm *comm)
 {
     const uint64_t *digest = (const uint64_t *)(void *)assignments->pairs->data;
+    g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    /* What an earlier preparation has left out stays so; nobody knows any more what else it is a translation of. */
     for (guint i = 0; i < assignments->pairs->len; i++)
-        if (digest[i] >= assignments->limit && digest[i ^ 1] < assignments->limit)
-            g_array_append_val(assignments->held_out, digest[i]);
-    unite(assignments->held_out, comm);
+        if (digest[i] >= assignments->limit && digest[i ^ 1] < assignments->limit && !contains(assignments->aside, digest[i]))
+            g_array_append_val(found, digest[i]);
+    add_all_found(assignments->held_out, found, comm);
     for (guint i = 0; i < assignments->pairs->len; i++)
         if (!is_held_out(assignments, digest[i]) && is_held_out(assignments, digest[i ^ 1]))
-            g_array_append_val(assignments->aside, digest[i]);
-    unite(assignments->aside, comm);
+            g_array_append_val(found, digest[i]);
+    add_all_found(assignments->aside, found, comm);
     g_array_free(assignments->pairs, TRUE);
     assignments->pairs = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 }

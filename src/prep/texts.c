@@ -197,7 +197,7 @@ static bool make_index(struct text *text, const xlm_comm *comm, GError **error)
 {
     xlm_prep_text *shown = &text->shown;
     GError *failure = NULL;
-    if (shown->scratch && access(shown->path, R_OK) != 0)
+    if ((shown->scratch || is_input(text)) && access(shown->path, R_OK) != 0)
         xlm_error_set(&failure, EX_CANTCREAT, "%s: not all ranks see this scratch file; name a directory that they share with "
                       "--scratch", shown->path);
     if (!xlm_comm_agree_on(comm, failure, error))

@@ -36,7 +36,11 @@ static bool create(struct scratch *to, const char *directory, GError **error)
         return failed(name, errno, error);
     fchmod(descriptor, 0600); /* as private as the text may be */
     to->stream = fdopen(descriptor, "w");
-    return true;
+    if (to->stream != NULL)
+        return true;
+    const int number = errno;
+    close(descriptor);
+    return failed(name, number, error);
 }
 
 static void discard(struct scratch *to)

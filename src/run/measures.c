@@ -174,20 +174,21 @@ static const char *language_of(const xlm_measured *m, const xlm_evaluation *row)
 static double value_of_objective(const xlm_measured *m, int k, const char *rest, bool *possible)
 {
     g_auto(GStrv) part = g_strsplit(rest, "/", 2);
-    bool evaluated = false;
+    bool finite = false; /* the loss of all languages, whose row comes first: then what has no value now never has one */
     *possible = true;
     for (int i = 0; i < m->n; i++) {
         const xlm_evaluation *row = &m->rows[i];
         if (row->objective != k)
             continue;
-        evaluated = true;
+        if (row->language < 0 && row->metric == NULL)
+            finite = isfinite(row->loss);
         const bool fits = g_strcmp0(part[1], language_of(m, row)) == 0;
         const bool has = row->metric != NULL ? strcmp(row->metric, part[0]) == 0
                          : g_strv_contains(quantities, part[0]) && (strcmp(part[0], "loss") == 0 || !isnan(row->perplexity));
         if (fits && has)
             return value_of(row, part[0]);
     }
-    *possible = !evaluated || !g_strv_contains(quantities, part[0]);
+    *possible = !finite || !g_strv_contains(quantities, part[0]);
     return NAN;
 }
 
@@ -264,8 +265,12 @@ char *xlm_measures_settings(const xlm_job *job, char *const *names)
         total |= strcmp(*name, TOTAL) == 0;
         translations |= is_of_translations(job, *name);
     }
-    if (xlm_measures_need_losses(job, names))
+    if (xlm_measures_need_losses(job, names)) {
         g_string_append_printf(text, "%" G_GINT64_FORMAT "\n", job->train.evaluate_instances);
+        /* Which instances are evaluated depends on how a batch is divided. */
+        for (int s = 0; s < job->streams; s++)
+            g_string_append_printf(text, "%s %" G_GINT64_FORMAT "\n", job->stream[s].name, xlm_evaluation_block(job, s));
+    }
     for (int k = 0; total && k < job->objectives; k++)
         g_string_append_printf(text, "%s %.17g\n", job->objective[k].name, xlm_loss_weight_at(&job->objective[k].weight, 0));
     for (const xlm_option *o = xlm_evaluate_options; translations && o->name != NULL; o++) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "files/files.h"
@@ -87,6 +88,8 @@ xlm_metrics_file *xlm_metrics_file_open(const char *output, const char *events, 
             xlm_log_warn("%s: has events of an earlier run, in place of which TensorBoard will show those of this one", events);
         return f;
     }
+    if (f->events != NULL)
+        unlink(xlm_events_path(f->events)); /* it would hide the values of earlier files */
     xlm_metrics_file_close(f);
     return NULL;
 }

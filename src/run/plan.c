@@ -162,10 +162,9 @@ typedef struct prediction {
     double seconds, wire, waiting; /* of a step; bytes into and out of a node; seconds of communication that is not hidden */
 } prediction;
 
-static bool is_power_of_two(int n) { return (n & (n - 1)) == 0; }
 
 /* How many times a node sends each element: its ranks add up before, where they all fit into the tree (comm/shards.h). */
-static double streams_of_node(int ranks, int local) { return is_power_of_two(ranks) && is_power_of_two(local) ? 1 : local; }
+static double streams_of_node(int ranks, int local) { return xlm_comm_folds(ranks) && xlm_comm_folds(local) ? 1 : local; }
 
 static prediction predict(const measurements *m, int ranks, double rate)
 {
@@ -180,8 +179,10 @@ static prediction predict(const measurements *m, int ranks, double rate)
     const double pass = r->pass * share / own;
     /* Gradients, and then parameters. */
     const double elements = ranks > local ? size * (1 - local / ranks) : 0, streams = streams_of_node(ranks, (int)local);
-    const double gradients = elements * (c->reproducible ? streams : local) * (double)xlm_packed_bytes((xlm_precision)c->exchange, 1, 1);
-    const double parameters = elements * streams * (double)xlm_packed_bytes((xlm_precision)c->exchange_parameters, 1, 1);
+    const double bytes[2] = {(double)xlm_packed_bytes((xlm_precision)c->exchange, 1, 1),
+                             (double)xlm_packed_bytes((xlm_precision)c->exchange_parameters, 1, 1)};
+    const double gradients = elements * (c->reproducible ? streams : local) * bytes[0];
+    const double parameters = elements * streams * bytes[1];
     prediction p = {.wire = gradients + parameters};
     if (ranks > local) {
         const double embeddings = (double)embedding_elements(m->size.parameters) / size;

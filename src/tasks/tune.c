@@ -317,10 +317,16 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
         .vocabulary = t->loaded->vocabulary, .digest = xlm_corpus_digest_of(t->loaded->vocabulary),
         .input = xlm_stream_labelled(t->training_examples), .task = &task, .validation = largest_passes(t),
     };
-    g_autofree char *files = g_strjoinv(",", c->development), *settings = g_strconcat(files, "\n", task.options, NULL);
+    /* Files are known by their names alone: a job may copy them to another directory each time. */
+    g_autoptr(GString) settings = g_string_new(NULL);
+    for (char **file = c->development; *file != NULL; file++) {
+        g_autofree char *name = g_path_get_basename(*file);
+        g_string_append_printf(settings, "%s\n", name);
+    }
+    g_string_append(settings, task.options);
     const xlm_validation validation = {
         .measure = measure, .data = t, .split = "dev", .state = XLM_CHECKPOINT_BEST, .of = XLM_CHECKPOINT_BEST_OF,
-        .settings = settings, .older = true,
+        .settings = settings->str, .older = true,
         .language = t->development->len > 1 ? XLM_MEAN_LANGUAGE : dev->name != NULL ? dev->name : "",
         .patience = c->patience, .average = c->average, .average_best = c->average_of == XLM_AVERAGE_BEST,
     };

@@ -225,6 +225,10 @@ static void lose_tokens(hid_t file) { assert_true(H5Ldelete(file, "/train/text/d
 static void lose_links(hid_t file) { assert_true(H5Ldelete(file, "/held_out/parallel/de-en/links", H5P_DEFAULT) >= 0); }
 static void lose_target(hid_t file) { assert_true(H5Ldelete(file, "/train/text/en", H5P_DEFAULT) >= 0); }
 static void add_sentence(hid_t file) { set_number(file, "/train/text/en", "sentences", 5); }
+static void add_group(hid_t file)
+{
+    assert_true(H5Ocopy(file, "/train/parallel/de-en", file, "/train/parallel/en-de", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+}
 static void add_pair(hid_t file) { set_number(file, "/train/parallel/de-en", "pairs", 3); }
 static void all_monolingual(hid_t file) { set_number(file, "/train/text/en", "monolingual_sentences", 5); }
 
@@ -246,6 +250,7 @@ static void damage_is_named(void **state)
         {lose_languages, "/languages"}, {lose_tokens, "/train/text/de/tokens"},
         {lose_links, "/held_out/parallel/de-en/links"}, {lose_target, "no text in en"},
         {add_sentence, "/train/text/en/offsets"}, {add_pair, "/train/parallel/de-en/links"},
+        {add_group, "a second group of pairs of de and en"},
         {all_monolingual, "/train/text/en"}, {mix_offsets, "lead to token 7 of 14"}};
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         char *path = write_corpus(&plan);

@@ -56,10 +56,6 @@ static void leave_out_fabrics_on_one_node(void)
         g_setenv("OMPI_MCA_mtl", "^ofi,psm,psm2", FALSE);
 }
 
-/* A program that no launcher has started is one rank, for which Open MPI 4 starts a daemon of its own, in case the rank wants to
- * start others. Ours do not, and the daemon takes a quarter of a second. */
-static void start_no_daemon(void) { g_setenv("OMPI_MCA_ess_singleton_isolated", "1", FALSE); }
-
 /* The ranks of a node get places that are N apart, for N nodes: in the tree (comm/shards.h) a node adds up first, and its sum is
  * sent once. That takes powers of two, and nodes alike; else rank and place are the same. XLM_NODE_RANKS says which ranks follow
  * one another on a node instead of MPI. */
@@ -99,7 +95,6 @@ void xlm_comm_open(xlm_comm *comm, const char *program, int *argc, char ***argv)
     int provided;
     keep_hdf5_from_closing();
     leave_out_fabrics_on_one_node();
-    start_no_daemon();
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
     g_set_prgname(program);
     MPI_Errhandler handler;

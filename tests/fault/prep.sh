@@ -93,8 +93,12 @@ stop 2 TERM --segment larger.en out/text
 # Stopped while it unpacks: standard input has not come to its end. Signals end the program here as they do by default.
 mkfifo pipe
 exec 3<>pipe
-start 2 xlm_prep --codes codes --mono en=- --words space -o out/corpus.h5 <pipe >log 2>&1
+# Not by start: a shell gives /dev/null to what a function starts in the background.
+OMPI_MCA_odls_base_sigkill_timeout=1 sh "$XLM_SOURCE/tests/mpirun.sh" 2 xlm_prep --codes codes --mono en=- --words space \
+    -o out/corpus.h5 <pipe >log 2>&1 &
+launcher=$!
 head -n 1000 large.en >&3
+# shellcheck disable=SC2046 # one process a word
 until_true files_there && kill -s TERM $(rank_processes) 2>/dev/null
 ended
 exec 3>&-

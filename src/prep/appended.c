@@ -5,12 +5,7 @@
 
 bool xlm_appended_is_made_language(const xlm_appended *appended, int language)
 {
-    int n;
-    const xlm_vocabulary_made *made = xlm_vocabulary_made_languages(xlm_corpus_vocabulary(appended->corpus), &n);
-    for (int i = 0; i < n; i++)
-        if (made[i].language == language)
-            return true;
-    return false;
+    return xlm_vocabulary_find_made(xlm_corpus_vocabulary(appended->corpus), language) != NULL;
 }
 
 bool xlm_appended_is_made(const xlm_appended *appended, const xlm_corpus_pairs *pairs)

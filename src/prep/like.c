@@ -69,16 +69,6 @@ bool xlm_prep_set_append(xlm_prep_options *options, const char *path, GError **e
 
 /* ---- synthetic languages ---- */
 
-static const xlm_vocabulary_made *find_made(const xlm_vocabulary *vocabulary, int language)
-{
-    int n;
-    const xlm_vocabulary_made *made = xlm_vocabulary_made_languages(vocabulary, &n);
-    for (int i = 0; i < n; i++)
-        if (made[i].language == language)
-            return &made[i];
-    return NULL;
-}
-
 /* The digests in what xlm_synthetic_weights returns, without the names of files. g_free. */
 static char *weights_digests(const char *weights)
 {
@@ -108,7 +98,7 @@ static bool compare_steps(const xlm_synthetic *asked, const xlm_vocabulary_made 
 static bool check_made(const xlm_prep_options *options, const xlm_synthetic *asked, GError **error)
 {
     const char *name = options->languages->pdata[asked->language], *base = options->languages->pdata[asked->base];
-    const xlm_vocabulary_made *there = find_made(options->like, asked->language);
+    const xlm_vocabulary_made *there = xlm_vocabulary_find_made(options->like, asked->language);
     if (there == NULL)
         return !asked->transliterates ||
                xlm_error_set(error, EX_USAGE, "--derive=%s=%s:%s: a vocabulary that is given with %s gets no twins; derive "
@@ -133,7 +123,7 @@ bool xlm_prep_check_like(const xlm_prep_options *options, GError **error)
     for (guint i = 0; i < options->sources->len; i++) {
         const xlm_prep_source *source = options->sources->pdata[i];
         for (int side = 0; side < source->sides; side++) {
-            const xlm_vocabulary_made *made = find_made(options->like, source->language[side]);
+            const xlm_vocabulary_made *made = xlm_vocabulary_find_made(options->like, source->language[side]);
             const char *name = options->languages->pdata[source->language[side]];
             if (made != NULL)
                 return xlm_error_set(error, EX_USAGE, "%s: %s is a synthetic language in %s; make its text with --derive "

@@ -224,17 +224,6 @@ bool xlm_prep_add_parallel(xlm_prep_options *options, const char *specification,
 
 /* ---- synthetic languages ---- */
 
-/* Is it a synthetic language of the given vocabulary? */
-static bool is_made_in(const xlm_vocabulary *like, int language)
-{
-    int n = 0;
-    const xlm_vocabulary_made *made = like != NULL ? xlm_vocabulary_made_languages(like, &n) : NULL;
-    for (int i = 0; i < n; i++)
-        if (made[i].language == language)
-            return true;
-    return false;
-}
-
 static bool is_asked_for(const xlm_prep_options *options, int language)
 {
     for (guint i = 0; i < options->synthetic->len; i++)
@@ -249,7 +238,8 @@ static bool add_made(xlm_prep_options *options, const char *specification, const
     if (!check_language(name, "--derive", specification, error) || !check_language(base, "--derive", specification, error))
         return false;
     const int known = (int)options->languages->len, language = intern_language(options, name);
-    if (language < known && (!is_made_in(options->like, language) || is_asked_for(options, language)))
+    const bool made_before = options->like != NULL && xlm_vocabulary_find_made(options->like, language) != NULL;
+    if (language < known && (!made_before || is_asked_for(options, language)))
         return xlm_error_set(error, EX_USAGE, "--derive=%s: there is a language %s already; choose another name", specification,
                              name);
     GError *cause = NULL;

@@ -251,6 +251,14 @@ const xlm_vocabulary_made *xlm_vocabulary_made_languages(const xlm_vocabulary *v
     return v->made;
 }
 
+const xlm_vocabulary_made *xlm_vocabulary_find_made(const xlm_vocabulary *v, int language)
+{
+    for (int i = 0; i < v->made_count; i++)
+        if (v->made[i].language == language)
+            return &v->made[i];
+    return NULL;
+}
+
 const int32_t *xlm_vocabulary_twins(const xlm_vocabulary *v, int language)
 {
     for (int i = 0; i < v->made_count; i++)

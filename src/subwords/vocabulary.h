@@ -110,6 +110,8 @@ bool xlm_vocabulary_is_special(const xlm_vocabulary *vocabulary, int32_t id);
 
 /* The synthetic languages, in the order of the settings. */
 const xlm_vocabulary_made *xlm_vocabulary_made_languages(const xlm_vocabulary *vocabulary, int *n);
+/* How a synthetic language was made; NULL: the language is none. */
+const xlm_vocabulary_made *xlm_vocabulary_find_made(const xlm_vocabulary *vocabulary, int language);
 /* The ids that replace ids of text in a language: [size], by id. NULL if they do not change, because the language is not
  * synthetic or keeps the letters of its base. Ids without a twin (special tokens, shared subwords, twins) map to themselves. */
 const int32_t *xlm_vocabulary_twins(const xlm_vocabulary *vocabulary, int language);

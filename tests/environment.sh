@@ -43,9 +43,11 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base
 # start).
 OMPI_MCA_odls_base_sigkill_timeout=0
 export OMPI_MCA_odls_base_sigkill_timeout
-# Shared memory is all they need, whatever networks the machine has.
-OMPI_MCA_btl=self,vader
-export OMPI_MCA_btl
+# Shared memory is all they need, whatever networks the machine has (mpirun.sh), and no display or accelerator, for which hwloc
+# would load the libraries.
+OMPI_MCA_pml=ob1
+HWLOC_PLUGINS_PATH=/nonexistent
+export OMPI_MCA_pml HWLOC_PLUGINS_PATH
 # MPICH: the same of ranks that wait.
 MPIR_CVAR_POLLS_BEFORE_YIELD=1
 export MPIR_CVAR_POLLS_BEFORE_YIELD

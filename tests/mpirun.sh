@@ -12,6 +12,9 @@ fi
 ranks=$1
 shift
 launcher=${XLM_MPIEXEC:-mpiexec}
+# Ranks on one node need no network. Programs that are started without mpiexec choose for themselves.
+OMPI_MCA_btl=${OMPI_MCA_btl:-self,vader}
+export OMPI_MCA_btl
 if $launcher --version 2>/dev/null | grep -q -e OpenRTE -e 'Open MPI' -e PRRTE; then
     exec $launcher --timeout "${XLM_TEST_TIMEOUT:-600}" --oversubscribe --bind-to none -n "$ranks" "$@"
 fi

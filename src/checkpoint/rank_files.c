@@ -26,8 +26,8 @@ int64_t xlm_rank_files_states(const xlm_run_state *state)
 uint64_t xlm_rank_files_fingerprint(const xlm_run_state *state)
 {
     g_autoptr(GString) text = g_string_new(NULL);
-    g_string_append_printf(text, "%s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT "\n", state->optimiser, state->seed,
-                           state->corpus_digest);
+    g_string_append_printf(text, "%s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT "\n", state->optimiser,
+                           state->seed, state->corpus_digest, state->text_digest);
     for (int i = 0; i < xlm_parameters_count(state->parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(state->parameters, i);
         g_string_append_printf(text, "%s %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n", p->name, p->start,

@@ -32,27 +32,40 @@ static void keep_hdf5_from_closing(void)
     H5open();
 }
 
-/* Will all ranks of this program be on this node? Open MPI's launcher says so. Without any launcher (those of PMI, PMIx, Slurm
- * and Cray leave these traces) the program is a rank alone. When in doubt, no. */
-static bool is_on_one_node(void)
+/* Is the program a rank alone, without any launcher? Those of PMI, PMIx, Slurm and Cray leave these traces. When in doubt, no. */
+static bool is_alone(void)
 {
-    static const char *const traces[] = {"PMIX_NAMESPACE", "PMIX_RANK", "PMI_RANK", "PMI_FD", "PMI_SIZE", "SLURM_PROCID",
-                                         "ALPS_APP_PE", "FLUX_TASK_RANK"};
-    const char *ranks = g_getenv("OMPI_COMM_WORLD_SIZE"), *here = g_getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-    if (ranks != NULL)
-        return g_strcmp0(ranks, here) == 0;
+    static const char *const traces[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE", "PMIX_RANK", "PMI_RANK", "PMI_FD", "PMI_SIZE",
+                                         "SLURM_PROCID", "ALPS_APP_PE", "FLUX_TASK_RANK"};
     bool launched = false;
     for (size_t i = 0; i < G_N_ELEMENTS(traces); i++)
         launched |= g_getenv(traces[i]) != NULL;
     return !launched;
 }
 
-/* Open MPI 4 asks its drivers of Omni-Path and libfabric (its MTLs) for their hardware at each start, which takes 0.2 s on a
- * machine that has none. Ranks on one node speak through shared memory (by ob1 or UCX) and need none of them, so they are left
- * out there, unless the user has chosen. */
-static void leave_out_fabrics_on_one_node(void)
+/* Are all ranks of this program on this node, as Open MPI's launcher says? */
+static bool are_on_one_node(void)
 {
-    if (is_on_one_node() && g_getenv("OMPI_MCA_pml") == NULL)
+    const char *ranks = g_getenv("OMPI_COMM_WORLD_SIZE"), *here = g_getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    return ranks != NULL && g_strcmp0(ranks, here) == 0;
+}
+
+/* Settings of Open MPI 4 that shorten the start of ranks on one node, unless the user has chosen; they say nothing to others. */
+static void leave_out_what_one_node_does_not_need(void)
+{
+    const bool alone = is_alone();
+    /* A rank alone starts a daemon, which takes longer than the rank, for processes to be spawned and joined; there are none. Such
+     * ranks have all the same number, by which they would name what they share: memory files and directories. */
+    const char *transports = g_getenv("OMPI_MCA_btl");
+    if (alone && (transports == NULL || g_str_equal(transports, "self"))) {
+        g_setenv("OMPI_MCA_ess_singleton_isolated", "1", FALSE);
+        g_setenv("OMPI_MCA_orte_create_session_dirs", "0", FALSE);
+        g_setenv("OMPI_MCA_btl", "self", FALSE);
+        g_setenv("OMPI_MCA_pml", "ob1", FALSE);
+    }
+    /* The drivers of Omni-Path and libfabric (MTLs) are asked for their hardware at each start, which takes 0.2 s on a machine that
+     * has none. Ranks on one node speak through shared memory (by ob1 or UCX) and need none of them. */
+    if ((alone || are_on_one_node()) && g_getenv("OMPI_MCA_pml") == NULL)
         g_setenv("OMPI_MCA_mtl", "^ofi,psm,psm2", FALSE);
 }
 
@@ -94,7 +107,7 @@ void xlm_comm_open(xlm_comm *comm, const char *program, int *argc, char ***argv)
 {
     int provided;
     keep_hdf5_from_closing();
-    leave_out_fabrics_on_one_node();
+    leave_out_what_one_node_does_not_need();
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
     g_set_prgname(program);
     MPI_Errhandler handler;

@@ -71,19 +71,21 @@ bool xlm_line_form_check(const xlm_line_form *form, const xlm_lines *lines, cons
     if (form->kind != XLM_FORM_TEXT)
         return true;
     const char *path = xlm_lines_path(lines);
+    /* As it is given on the command line. */
+    const char *as = strcmp(path, XLM_LINES_INPUT) == 0 ? "-" : path;
     g_autofree char *plain = g_str_has_suffix(path, ".gz") ? g_strndup(path, strlen(path) - strlen(".gz")) : g_strdup(path);
     if (is_json_object(line, length))
         return xlm_error_set(error, EX_DATAERR, "%s: its lines are JSON; give it as jsonl:FIELD:%s, or as lines:%s if all of it is "
-                             "text", path, path, path);
+                             "text", path, as, as);
     if (begins_with(line, length, "<?xml") || begins_with(line, length, "<tmx"))
         return xlm_error_set(error, EX_DATAERR, "%s: is XML; give it as tmx:LANG:%s if it is TMX, or as lines:%s if all of it is "
-                             "text; of other XML, write the sentences into files of lines first", path, path, path);
+                             "text; of other XML, write the sentences into files of lines first", path, as, as);
     if (begins_with(line, length, "WARC/"))
         return xlm_error_set(error, EX_DATAERR, "%s: is WARC, whose records have headers; give it as wet:%s if it is WET, or as "
-                             "lines:%s if all of it is text", path, path, path);
+                             "lines:%s if all of it is text", path, as, as);
     return !g_str_has_suffix(plain, ".tsv") || memchr(line, '\t', length) == NULL ||
            xlm_error_set(error, EX_DATAERR, "%s: its lines have fields between tabs; give it as tsv:COLUMN:%s, or as lines:%s "
-                         "if all of it is text", path, path, path);
+                         "if all of it is text", path, as, as);
 }
 
 /* ---- the text of a line ---- */

@@ -1,11 +1,10 @@
 /* xlm-mpi: the split of a corpus with text added to it (xlm_prep --append). SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/append_split.h"
 
-#include <stdlib.h>
-
 #include "aligners/corpus_walk.h"
 #include "base/log.h"
 #include "base/signals.h"
+#include "prep/ascending.h"
 
 /* Sentences or links that are read at a time. */
 enum { BLOCK = 16384 };
@@ -93,31 +92,6 @@ bool xlm_prep_append_pairs(const xlm_comm *comm, const xlm_appended *append, con
 
 /* ---- sentences that are not for training any more ---- */
 
-static int compare(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Let `list` become the union of all ranks' lists, ascending. Collective. */
-static void unite(GArray *list, const xlm_comm *comm)
-{
-    g_autofree size_t *sizes = g_new(size_t, comm->ranks);
-    void *all;
-    size_t total = 0;
-    xlm_comm_gather_all(comm, list->data, list->len * sizeof(int64_t), &all, sizes);
-    for (int r = 0; r < comm->ranks; r++)
-        total += sizes[r];
-    const guint n = (guint)(total / sizeof(int64_t));
-    if (n > 1)
-        qsort(all, n, sizeof(int64_t), compare);
-    g_array_set_size(list, 0);
-    for (guint i = 0; i < n; i++)
-        if (i == 0 || ((int64_t *)all)[i] != ((int64_t *)all)[i - 1])
-            g_array_append_val(list, ((int64_t *)all)[i]);
-    g_free(all);
-}
-
 /* Read the offsets and ids of n sentences. */
 static bool read_sentences(struct search *s, const xlm_corpus_text *text, int64_t first, int64_t n, GError **error)
 {
@@ -192,14 +166,8 @@ static bool count_dropped(struct search *s, const xlm_corpus_text *text, GError 
 /* Add what ranks have found in each language to append->dropped; collective. found: emptied. */
 static void take_found(struct search *s, GArray **found, int languages)
 {
-    for (int i = 0; i < languages; i++) {
-        if (s->comm->rank == 0)
-            g_array_append_vals(found[i], s->append->dropped[i]->data, s->append->dropped[i]->len);
-        unite(found[i], s->comm);
-        g_array_set_size(s->append->dropped[i], 0);
-        g_array_append_vals(s->append->dropped[i], found[i]->data, found[i]->len);
-        g_array_set_size(found[i], 0);
-    }
+    for (int i = 0; i < languages; i++)
+        xlm_ascending_unite(s->append->dropped[i], found[i], s->comm);
 }
 
 static bool find_all(struct search *s, GArray **found, int languages, GError **error)
@@ -237,8 +205,8 @@ bool xlm_prep_find_dropped(const xlm_comm *comm, xlm_appended *append, const xlm
     append->dropped = g_new(GArray *, languages);
     append->dropped_counts = g_new0(int64_t, size);
     for (int i = 0; i < languages; i++) {
-        append->dropped[i] = g_array_new(FALSE, FALSE, sizeof(int64_t));
-        found[i] = g_array_new(FALSE, FALSE, sizeof(int64_t));
+        append->dropped[i] = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+        found[i] = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     }
     const bool good = find_all(&s, found, languages, error);
     if (good)

@@ -20,7 +20,7 @@ int64_t xlm_appended_dropped_below(const xlm_appended *appended, int language, i
     guint low = 0, high = list != NULL ? list->len : 0;
     while (low < high) {
         const guint middle = low + (high - low) / 2;
-        if (g_array_index(list, int64_t, middle) < sentence)
+        if ((int64_t)g_array_index(list, uint64_t, middle) < sentence)
             low = middle + 1;
         else
             high = middle;
@@ -32,7 +32,7 @@ bool xlm_appended_is_dropped(const xlm_appended *appended, int language, int64_t
 {
     const int64_t below = xlm_appended_dropped_below(appended, language, sentence);
     const GArray *list = appended->dropped != NULL ? appended->dropped[language] : NULL;
-    return list != NULL && below < list->len && g_array_index(list, int64_t, below) == sentence;
+    return list != NULL && below < list->len && (int64_t)g_array_index(list, uint64_t, below) == sentence;
 }
 
 /* Does it have pairs that were given as text? */

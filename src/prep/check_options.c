@@ -19,15 +19,6 @@ static const xlm_prep_source *source_at(const xlm_prep_options *options, guint i
 
 /* ---- what is asked for ---- */
 
-static bool has_text(const xlm_prep_options *options, int language, bool monolingual)
-{
-    for (guint i = 0; i < (monolingual ? (guint)options->monolingual_sources : options->sources->len); i++)
-        for (int side = 0; side < source_at(options, i)->sides; side++)
-            if (source_at(options, i)->language[side] == language)
-                return true;
-    return false;
-}
-
 static bool check_numbers(const xlm_prep_options *o, GError **error)
 {
     if (!(o->alpha >= 0 && o->alpha <= 1))
@@ -77,7 +68,7 @@ static bool check_made(const xlm_prep_options *o, GError **error)
     for (guint i = 0; i < o->synthetic->len; i++) {
         const xlm_synthetic *made = o->synthetic->pdata[i];
         const char *name = o->languages->pdata[made->language], *base = o->languages->pdata[made->base];
-        if (!has_text(o, made->base, true))
+        if (!xlm_prep_has_text(o, made->base, true))
             return xlm_error_set(error, EX_USAGE, "--derive=%s=%s:%s: there is no text of %s to make it of; give it with --mono "
                                  "%s=FILE", name, base, made->steps, base, base);
         transliterates = transliterates || made->transliterates;

@@ -26,7 +26,7 @@ const xlm_option xlm_filter_rules[] = {
                          "leave out sentences of which less than this share of the letters is in a script of their language",
                          RULE(script_share)},
     [XLM_RULE_UNTRANSLATED] = {"untranslated", XLM_OPTION_CHOICE, "keep", 0, 0, "keep|drop",
-                               "what to do with pairs whose sides are equal, but for spaces (default keep)", RULE(untranslated)},
+                               "what to do with pairs whose sides are equal, spaces left aside (default keep)", RULE(untranslated)},
     [XLM_RULE_DUPLICATES] = {"duplicates", XLM_OPTION_CHOICE, "keep", 0, 0, "keep|drop",
                              "what to do with a sentence that equals an earlier one of the monolingual text of its language, or "
                              "a pair that equals an earlier one of its languages, but for spaces (default keep)",
@@ -86,15 +86,11 @@ char *xlm_filter_print(const xlm_filter_options *filter, int rule)
 /* ---- checks ---- */
 
 /* Has the language of this name text? */
-static bool has_text(const xlm_prep_options *options, const char *language)
+static bool has_text(const xlm_prep_options *options, const char *name)
 {
-    for (guint i = 0; i < options->sources->len; i++) {
-        const xlm_prep_source *source = options->sources->pdata[i];
-        for (int side = 0; side < source->sides; side++)
-            if (strcmp(options->languages->pdata[source->language[side]], language) == 0)
-                return true;
-    }
-    return false;
+    guint language;
+    return g_ptr_array_find_with_equal_func(options->languages, name, g_str_equal, &language) &&
+           xlm_prep_has_text(options, (int)language, false);
 }
 
 static bool check_scripts(const xlm_prep_options *options, GError **error)

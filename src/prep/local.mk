@@ -3,6 +3,7 @@ prep_sources = \
 	src/prep/append.c src/prep/append.h \
 	src/prep/append_split.c src/prep/append_split.h \
 	src/prep/appended.c src/prep/appended.h \
+	src/prep/ascending.c src/prep/ascending.h \
 	src/prep/check_options.c \
 	src/prep/count.c \
 	src/prep/derive.c \

@@ -278,6 +278,16 @@ bool xlm_prep_add_synthetic(xlm_prep_options *options, const char *specification
 
 static const int64_t DEFAULT_MEMORY = INT64_C(2) << 30;
 
+bool xlm_prep_has_text(const xlm_prep_options *options, int language, bool monolingual)
+{
+    const guint sources = monolingual ? (guint)options->monolingual_sources : options->sources->len;
+    for (guint i = 0; i < sources; i++)
+        for (int side = 0; side < source_at(options, i)->sides; side++)
+            if (source_at(options, i)->language[side] == language)
+                return true;
+    return false;
+}
+
 int64_t xlm_prep_memory(const xlm_prep_options *options) { return options->memory > 0 ? options->memory : DEFAULT_MEMORY; }
 
 int64_t xlm_prep_learning_memory(const xlm_prep_options *options)

@@ -96,6 +96,9 @@ bool xlm_prep_check_unpacked(const xlm_prep_options *options, GError **error);
  * text was given. */
 void xlm_prep_match_pairs(xlm_prep_options *options);
 
+/* Was text of a language given? monolingual: count only that of no pair. */
+bool xlm_prep_has_text(const xlm_prep_options *options, int language, bool monolingual);
+
 /* Bytes that a rank may take for counting words. */
 int64_t xlm_prep_memory(const xlm_prep_options *options);
 /* Bytes that this rank may take for learning: those of --memory if it was given, else all that the node has left. */

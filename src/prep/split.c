@@ -1,10 +1,10 @@
 /* xlm-mpi: which sentences are used for training and which are held out. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/split.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "prep/ascending.h"
 
 struct xlm_assignments {
     uint64_t seed, limit; /* drawn: digest < limit */
@@ -45,48 +45,9 @@ void xlm_assignments_add_pair(xlm_assignments *assignments, uint64_t a, uint64_t
     g_array_append_vals(assignments->pairs, pair, 2);
 }
 
-static int compare_digests(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static bool contains(const GArray *set, uint64_t digest)
-{
-    return set->len > 0 && bsearch(&digest, set->data, set->len, sizeof digest, compare_digests) != NULL;
-}
-
-static void sort_unique(GArray *set)
-{
-    if (set->len == 0)
-        return;
-    qsort(set->data, set->len, sizeof(uint64_t), compare_digests);
-    guint n = 1;
-    for (guint i = 1; i < set->len; i++)
-        if (g_array_index(set, uint64_t, i) != g_array_index(set, uint64_t, n - 1))
-            g_array_index(set, uint64_t, n++) = g_array_index(set, uint64_t, i);
-    g_array_set_size(set, n);
-}
-
-/* Add to `set`, the same on all ranks, what each has found, which is emptied; `set` is ascending then. Collective. */
-static void add_all_found(GArray *set, GArray *found, const xlm_comm *comm)
-{
-    sort_unique(found);
-    g_autofree size_t *sizes = g_new(size_t, comm->ranks);
-    size_t total = 0;
-    void *all;
-    xlm_comm_gather_all(comm, found->data, found->len * sizeof(uint64_t), &all, sizes);
-    for (int r = 0; r < comm->ranks; r++)
-        total += sizes[r];
-    g_array_append_vals(set, all, (guint)(total / sizeof(uint64_t)));
-    sort_unique(set);
-    g_array_set_size(found, 0);
-    g_free(all);
-}
-
 static bool is_held_out(const xlm_assignments *assignments, uint64_t digest)
 {
-    return digest < assignments->limit || contains(assignments->held_out, digest);
+    return digest < assignments->limit || xlm_ascending_contains(assignments->held_out, digest);
 }
 
 void xlm_assignments_finish(xlm_assignments *assignments, const xlm_comm *comm)
@@ -95,13 +56,13 @@ void xlm_assignments_finish(xlm_assignments *assignments, const xlm_comm *comm)
     g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     /* What an earlier preparation has left out stays so; nobody knows any more what else it is a translation of. */
     for (guint i = 0; i < assignments->pairs->len; i++)
-        if (digest[i] >= assignments->limit && digest[i ^ 1] < assignments->limit && !contains(assignments->aside, digest[i]))
+        if (digest[i] >= assignments->limit && digest[i ^ 1] < assignments->limit && !xlm_ascending_contains(assignments->aside, digest[i]))
             g_array_append_val(found, digest[i]);
-    add_all_found(assignments->held_out, found, comm);
+    xlm_ascending_unite(assignments->held_out, found, comm);
     for (guint i = 0; i < assignments->pairs->len; i++)
         if (!is_held_out(assignments, digest[i]) && is_held_out(assignments, digest[i ^ 1]))
             g_array_append_val(found, digest[i]);
-    add_all_found(assignments->aside, found, comm);
+    xlm_ascending_unite(assignments->aside, found, comm);
     g_array_free(assignments->pairs, TRUE);
     assignments->pairs = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 }
@@ -110,12 +71,12 @@ void xlm_assignments_recall(xlm_assignments *assignments, xlm_assignment assignm
 {
     GArray *set = assignment == XLM_ASSIGNED_HELD_OUT ? assignments->held_out : assignments->aside;
     g_array_append_vals(set, digests, (guint)n);
-    sort_unique(set);
+    xlm_ascending_sort(set);
 }
 
 bool xlm_assignments_is_listed(const xlm_assignments *assignments, uint64_t digest)
 {
-    return contains(assignments->held_out, digest) || contains(assignments->aside, digest);
+    return xlm_ascending_contains(assignments->held_out, digest) || xlm_ascending_contains(assignments->aside, digest);
 }
 
 uint64_t xlm_assignments_listed(const xlm_assignments *assignments)
@@ -141,7 +102,7 @@ xlm_assignment xlm_assignments_of_sentence(const xlm_assignments *assignments, u
 {
     if (is_held_out(assignments, digest))
         return XLM_ASSIGNED_HELD_OUT;
-    return contains(assignments->aside, digest) ? XLM_ASSIGNED_NEITHER : XLM_ASSIGNED_TRAIN;
+    return xlm_ascending_contains(assignments->aside, digest) ? XLM_ASSIGNED_NEITHER : XLM_ASSIGNED_TRAIN;
 }
 
 xlm_assignment xlm_assignments_of_pair(const xlm_assignments *assignments, uint64_t a, uint64_t b)

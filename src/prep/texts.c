@@ -82,7 +82,7 @@ static guint find_text(xlm_prep_texts *texts, const xlm_prep_source *source, int
     *text = wanted;
     text->given = g_strdup(wanted.given);
     text->language = g_strdup(wanted.language);
-    text->shown.name = is_input(text) ? "standard input" : text->given;
+    text->shown.name = is_input(text) ? XLM_LINES_INPUT : text->given;
     text->shown.file = text->given;
     text->group = group;
     g_ptr_array_add(texts->texts, text);

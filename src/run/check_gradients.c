@@ -149,14 +149,27 @@ typedef struct comparison {
     bool clear, wrong;
 } comparison;
 
+/* The first step, and no longer than the loss is smooth. */
+static double first_step(double predicted, double step) { return fmin(step, LARGEST_CHANGE / fmax(fabs(predicted), DBL_MIN)); }
+
+/* Is an error of both derivatives together so small that it does not hide whether derivatives of this size agree? */
+static bool is_clear(double error, double scale) { return 2 * error <= 0.5 * TOLERANCE * scale; }
+
+/* Can a comparison from this step on be clear, with the rounding that there is at least? */
+static bool can_be_clear(const checker *c, double predicted, double difference, double step)
+{
+    const double least = xlm_derivative_least_error(first_step(predicted, step), c->rounding);
+    return is_clear(least + 2 * c->gradient_rounding, fmax(fabs(predicted), fabs(difference)));
+}
+
 static comparison compare_once(const motion *m, double predicted, double step)
 {
     const checker *c = m->checker;
-    const double first = fmin(step, LARGEST_CHANGE / fmax(fabs(predicted), DBL_MIN));
+    const double first = first_step(predicted, step);
     const xlm_derivative d = xlm_derivative_at_zero(moved_loss, (void *)m, first, c->rounding);
     const double scale = fmax(fabs(d.value), fabs(predicted)), apart = fabs(d.value - predicted);
     const double error = d.error + 2 * c->gradient_rounding;
-    const bool clear = 2 * error <= 0.5 * TOLERANCE * scale;
+    const bool clear = is_clear(error, scale);
     return (comparison){
         .difference = d.value, .error = scale > 0 ? apart / scale : 0, .clear = clear,
         .wrong = !(apart <= TOLERANCE * scale + (clear ? 2 : 6) * error),
@@ -187,7 +200,8 @@ static void compare(const motion *m, double predicted, result *r)
     static const double others[] = {0.2, 0.04, 6, 36}; /* times the first step: where the loss bends more, or rounding is more */
     comparison v = compare_once(m, predicted, FIRST_STEP);
     for (size_t trial = 0; trial < G_N_ELEMENTS(others) && !v.clear && !v.wrong && predicted != 0; trial++)
-        v = compare_once(m, predicted, FIRST_STEP * others[trial]);
+        if (can_be_clear(m->checker, predicted, v.difference, FIRST_STEP * others[trial]))
+            v = compare_once(m, predicted, FIRST_STEP * others[trial]);
     if (v.wrong || (v.clear && v.error > CLOSE))
         v = compare_again(m, predicted, v);
     r->unclear += !v.clear && !v.wrong;

@@ -16,4 +16,7 @@ typedef struct xlm_derivative {
  * the error of a value of f. f is called 12 times. */
 xlm_derivative xlm_derivative_at_zero(xlm_function *f, void *data, double h, double rounding);
 
+/* What the error of this derivative is at least, because of rounding. */
+double xlm_derivative_least_error(double h, double rounding);
+
 #endif

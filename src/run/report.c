@@ -236,7 +236,7 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step)
 static void report_messages(const char *what, const char *pass, const xlm_shards_report *x, int64_t steps)
 {
     if (x->seconds > 0)
-        xlm_log_info("%s: %.2f MB a step to other ranks, under way for %.2f ms, %.0f%% of that during the %s pass", what,
+        xlm_log_info("%s: %.2f MB a step to other ranks, under way for %.2f ms, %.0f%% of that hidden behind the %s pass", what,
                      1e-6 * x->bytes / (double)steps, 1e3 * x->seconds / (double)steps,
                      100 * (1 - MIN(x->waited / x->seconds, 1)), pass);
 }

@@ -125,7 +125,7 @@ xlm_lines *xlm_lines_open_input(GError **error)
     gzFile file = descriptor >= 0 ? gzdopen(descriptor, "rb") : NULL;
     if (file != NULL) {
         gzbuffer(file, 1 << 17);
-        xlm_lines *lines = new_lines("standard input", file);
+        xlm_lines *lines = new_lines(XLM_LINES_INPUT, file);
         lines->is_input = true;
         return lines;
     }

@@ -32,7 +32,9 @@ xlm_lines *xlm_lines_open(const char *path, GError **error);
 xlm_lines *xlm_lines_open_as(const char *path, const char *name, GError **error);
 /* The same for a file that is known to be plain text, even if it begins as compressed files do. EX_NOINPUT, EX_USAGE. */
 xlm_lines *xlm_lines_open_plain(const char *path, const char *name, GError **error);
-/* The same for standard input, plain or gzip, which may be a pipe, once per process. Its path is "standard input". */
+/* The path of standard input in messages. */
+#define XLM_LINES_INPUT "standard input"
+/* The same for standard input, plain or gzip, which may be a pipe, once per process. Its path is XLM_LINES_INPUT. */
 xlm_lines *xlm_lines_open_input(GError **error);
 /* NULL is allowed. */
 void xlm_lines_close(xlm_lines *lines);

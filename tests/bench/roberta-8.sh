@@ -101,4 +101,4 @@ flops() {
         END { if (seconds > 0) printf "%.1f\n", work / seconds; else exit 1 }' "$1"
 }
 
-hidden() { sed -n 's/^gradients:.* \([0-9]*%\) of that during the backward pass.*/\1/p' "$1"; }
+hidden() { sed -n 's/^gradients:.* \([0-9]*%\) of that hidden behind the backward pass.*/\1/p' "$1"; }

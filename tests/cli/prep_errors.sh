@@ -128,6 +128,8 @@ printf '<?xml version="1.0"?>\n<tmx version="1.4">\n' >text.tmx
 printf 'WARC/1.0\r\nWARC-Type: conversion\r\n' >text.wet
 given() { ranks_to_try=1 refuse "$1" "$2" --mono "en=$3" --bpe 50 -o out/c.h5; }
 given 65 'text.jsonl: its lines are JSON; give it as jsonl:FIELD:text.jsonl, or as lines:' text.jsonl
+ranks_to_try=1 refuse 65 'standard input: its lines are JSON; give it as jsonl:FIELD:-, or as lines:-' --mono en=- --bpe 50 \
+    -o out/c.h5 <text.jsonl
 given 65 'text.tsv: its lines have fields between tabs; give it as tsv:COLUMN:text.tsv, or as lines:' text.tsv
 given 65 'text.tmx: is XML; give it as tmx:LANG:text.tmx' text.tmx
 given 65 'text.wet: is WARC, .*; give it as wet:text.wet' text.wet

@@ -43,11 +43,12 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base
 # start).
 OMPI_MCA_odls_base_sigkill_timeout=0
 export OMPI_MCA_odls_base_sigkill_timeout
-# Shared memory is all they need, whatever networks the machine has (mpirun.sh), and no display or accelerator, for which hwloc
-# would load the libraries.
+# Shared memory is all they need, whatever networks the machine has (mpirun.sh), and no display, accelerator or other device, for
+# which hwloc would load libraries and read what is on the PCI bus.
 OMPI_MCA_pml=ob1
 HWLOC_PLUGINS_PATH=/nonexistent
-export OMPI_MCA_pml HWLOC_PLUGINS_PATH
+HWLOC_COMPONENTS=-linuxio
+export OMPI_MCA_pml HWLOC_PLUGINS_PATH HWLOC_COMPONENTS
 # MPICH: the same of ranks that wait.
 MPIR_CVAR_POLLS_BEFORE_YIELD=1
 export MPIR_CVAR_POLLS_BEFORE_YIELD

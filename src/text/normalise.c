@@ -18,18 +18,15 @@ enum {
     LOWER = 8    /* lower case changes it */
 };
 
-/* The flags of all characters, by blocks of 256 characters; blocks with equal flags are stored once, because most are equal. */
+/* The flags of characters, by blocks of 256. ICU is asked for those of a block when the first of its characters occurs: for all
+ * characters that takes longer than many a program. Blocks with equal flags are stored once, because most are equal. */
 enum { BLOCK = 256, CHARACTERS = 0x110000, BLOCKS = CHARACTERS / BLOCK };
-typedef struct flag_table {
-    uint16_t block[BLOCKS];
-    uint8_t (*flags)[BLOCK];
-} flag_table;
+static const uint8_t *block_flags[BLOCKS];
 
 struct xlm_normaliser {
     const xlm_normaliser_form *form; /* NULL; or with its state it replaces all members below except `out` and `origins` */
     void *state;
     bool lower;
-    const flag_table *table;
     const UNormalizer2 *form_c;
     uint8_t wanted; /* flags that make a line need ICU */
     char ascii[128]; /* what ASCII becomes; 0: a space */
@@ -60,29 +57,31 @@ static uint8_t flags_of(UChar32 c)
 bool xlm_normalise_removes(uint32_t c) { return (flags_of((UChar32)c) & REMOVE) != 0; }
 bool xlm_normalise_blanks(uint32_t c) { return (flags_of((UChar32)c) & SPACE) != 0; }
 
-static gpointer make_table(gpointer unused)
+/* Threads may ask for the same block at the same time. */
+static const uint8_t *make_block(uint32_t block)
 {
-    (void)unused;
-    flag_table *table = g_new0(flag_table, 1);
-    GArray *blocks = g_array_new(FALSE, FALSE, BLOCK);
-    for (int b = 0; b < BLOCKS; b++) {
-        uint8_t flags[BLOCK];
-        for (int i = 0; i < BLOCK; i++)
-            flags[i] = flags_of(b * BLOCK + i);
-        guint same = 0;
-        while (same < blocks->len && memcmp(blocks->data + same * BLOCK, flags, BLOCK) != 0)
-            same++;
-        if (same == blocks->len)
-            g_array_append_vals(blocks, flags, 1);
-        table->block[b] = (uint16_t)same;
-    }
-    table->flags = (uint8_t(*)[BLOCK])(void *)g_array_free(blocks, FALSE);
-    return table;
+    static GMutex lock;
+    static GPtrArray *made;
+    uint8_t flags[BLOCK];
+    for (uint32_t i = 0; i < BLOCK; i++)
+        flags[i] = flags_of((UChar32)(block * BLOCK + i));
+    g_mutex_lock(&lock);
+    if (made == NULL)
+        made = g_ptr_array_new();
+    guint same = 0;
+    while (same < made->len && memcmp(made->pdata[same], flags, BLOCK) != 0)
+        same++;
+    if (same == made->len)
+        g_ptr_array_add(made, g_memdup2(flags, BLOCK));
+    g_atomic_pointer_set(&block_flags[block], made->pdata[same]);
+    g_mutex_unlock(&lock);
+    return made->pdata[same];
 }
 
-static inline uint8_t look_up(const flag_table *table, uint32_t c)
+static inline uint8_t look_up(uint32_t c)
 {
-    return table->flags[table->block[c / BLOCK]][c % BLOCK];
+    const uint8_t *flags = g_atomic_pointer_get(&block_flags[c / BLOCK]);
+    return (G_LIKELY(flags != NULL) ? flags : make_block(c / BLOCK))[c % BLOCK];
 }
 
 /* ---- UTF-8 ---- */
@@ -143,7 +142,6 @@ bool xlm_utf8_require(const char *what, const char *text, size_t size, GError **
 
 xlm_normaliser *xlm_normaliser_new(bool lower, GError **error)
 {
-    static GOnce once = G_ONCE_INIT;
     UErrorCode status = U_ZERO_ERROR;
     const UNormalizer2 *form_c = unorm2_getNFCInstance(&status);
     if (U_FAILURE(status)) {
@@ -153,7 +151,6 @@ xlm_normaliser *xlm_normaliser_new(bool lower, GError **error)
     }
     xlm_normaliser *n = g_new0(xlm_normaliser, 1);
     n->lower = lower;
-    n->table = g_once(&once, make_table, NULL);
     n->form_c = form_c;
     n->wanted = lower ? COMPOSE | LOWER : COMPOSE;
     for (int c = 0x21; c < 0x7F; c++)
@@ -253,7 +250,7 @@ static void convert_origins(xlm_normaliser *n, const xlm_origin *from, size_t st
 {
     uint32_t c = 0;
     if (read_character((const unsigned char *)n->out->str + start, end - start, &c) == end - start &&
-        !(look_up(n->table, c) & n->wanted)) {
+        !(look_up(c) & n->wanted)) {
         g_array_append_vals(origins, from + start, (guint)(end - start));
         return;
     }
@@ -420,7 +417,7 @@ static bool run(xlm_normaliser *n, const char *text, size_t size, bool origins, 
         length = read_character(bytes + at, size - at, &c);
         if (length == 0)
             return refuse_byte(text, at, error);
-        const uint8_t flags = c < 0x80 ? (n->ascii[c] == 0 ? SPACE : 0) : look_up(n->table, c);
+        const uint8_t flags = c < 0x80 ? (n->ascii[c] == 0 ? SPACE : 0) : look_up(c);
         if (flags & (SPACE | REMOVE)) {
             space = space || flags & SPACE;
             continue;

@@ -2,6 +2,8 @@
 # xlm-mpi: a small Slurm cluster on this machine, for tests. SPDX-License-Identifier: GPL-3.0-or-later
 #
 #   tests/slurm/cluster.sh start DIRECTORY [NODES]   daemons with all their state in DIRECTORY (default: 2 nodes)
+#   tests/slurm/cluster.sh lose DIRECTORY NODE [SIGNAL]   ends all of a node at once: its slurmd, and the processes of its jobs.
+#       SIGNAL is KILL, after which connections to the node are closed, or STOP, after which nothing is heard of it any more
 #   tests/slurm/cluster.sh stop DIRECTORY            ends when the daemons have ended
 #   tests/slurm/cluster.sh show DIRECTORY            jobs, nodes and the last lines of the logs, for a failed test
 #
@@ -43,6 +45,7 @@ PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 JobRequeue=1
 KillWait=20
+SlurmdTimeout=10
 MinJobAge=600
 ReturnToService=2
 StateSaveLocation=$directory/state
@@ -85,6 +88,33 @@ start() { # DIRECTORY NODES
     skip "the nodes do not come up here"
 }
 
+# processes_of DIRECTORY NODE: those of jobs on the node, children before their parents, then slurmstepds and the slurmd.
+processes_of() {
+    local file process at depth
+    local -A parent=() daemons=()
+    for file in $(grep -slzxF "SLURMD_NODENAME=$2" /proc/[0-9]*/environ | xargs -r grep -slzxF "SLURM_CONF=$1/slurm.conf"); do
+        process=${file%/environ} process=${process#/proc/}
+        at=$(sed -n 's/^PPid:[[:blank:]]*//p' "/proc/$process/status" 2>/dev/null) || continue
+        parent[$process]=$at
+        case $(cat "/proc/$at/comm" 2>/dev/null) in slurmstepd*) daemons[$at]=1 ;; esac
+    done
+    for process in "${!parent[@]}"; do
+        for ((depth = 0, at = process; ${parent[$at]-0} > 0; depth++)); do at=${parent[$at]}; done
+        echo "$depth $process"
+    done | sort -rn | cut -d' ' -f2
+    for process in "${!daemons[@]}"; do echo "$process"; done
+    cat "$1/slurmd.$2.pid"
+}
+
+lose() { # DIRECTORY NODE SIGNAL
+    local processes
+    mapfile -t processes < <(processes_of "$1" "$2")
+    # All are stopped before the first ends, so that none tells of the end of another, as the child of srun does. Children end
+    # before their parents, because a stopped process continues when the last parent outside its group is gone.
+    kill -STOP "${processes[@]}" || true
+    kill "-$3" "${processes[@]}" || true
+}
+
 stop() { # DIRECTORY
     local file pid
     for file in "$1"/slurmd.*.pid "$1"/slurmctld.pid; do
@@ -105,10 +135,11 @@ show() { # DIRECTORY
 
 case ${1-} in
 start) start "$2" "${3-2}" ;;
+lose) lose "$2" "$3" "${4-KILL}" ;;
 stop) stop "$2" ;;
 show) show "$2" ;;
 *)
-    echo "usage: $0 start DIRECTORY [NODES] | stop DIRECTORY | show DIRECTORY" >&2
+    echo "usage: $0 start DIRECTORY [NODES] | lose DIRECTORY NODE [SIGNAL] | stop DIRECTORY | show DIRECTORY" >&2
     exit 64
     ;;
 esac

@@ -3,11 +3,13 @@
 
 #include <math.h>
 #include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "aligners/alignment_write.h"
 #include "aligners/link_file.h"
 #include "base/log.h"
+#include "base/pages.h"
 #include "base/progress.h"
 
 struct training {
@@ -80,6 +82,19 @@ static void leave_out_known(const struct training *t)
         t->run.first[k] &= in_model[k] == 0;
 }
 
+/* In bytes. */
+static size_t table_size(const struct training *t, int k)
+{
+    const xlm_table *table = &t->aligner->tables[k];
+    return sizeof(int64_t) * (size_t)(t->rows[table->of] * table->width);
+}
+
+static void clear_tables(struct training *t)
+{
+    for (int k = 0; t->aligner->tables[k].name != NULL; k++)
+        memset(t->run.counts[k], 0, table_size(t, k));
+}
+
 /* Make the tables, and decide which rank owns which rows. */
 static void share_rows(struct training *t)
 {
@@ -102,7 +117,8 @@ static void share_rows(struct training *t)
     if (t->model != NULL)
         leave_out_known(t);
     for (int k = 0; t->aligner->tables[k].name != NULL; k++)
-        run->counts[k] = g_new0(int64_t, t->rows[t->aligner->tables[k].of] * t->aligner->tables[k].width + 1); /* never NULL */
+        run->counts[k] = xlm_pages_take(table_size(t, k), "counts of words"); /* they are read and written in any order */
+    clear_tables(t);
 }
 
 /* Totals: what all ranks have added in an iteration (nothing before the first), and the model. */
@@ -130,12 +146,6 @@ static void sum_tables(struct training *t, bool keep)
         }
         xlm_shared_counts_sum(t->shared[of], counts, table->width, t->sums[k]);
     }
-}
-
-static void clear_tables(struct training *t)
-{
-    for (int k = 0; t->aligner->tables[k].name != NULL; k++)
-        memset(t->run.counts[k], 0, sizeof(int64_t) * (size_t)(t->rows[t->aligner->tables[k].of] * t->aligner->tables[k].width));
 }
 
 /* ---- sentence pairs ---- */
@@ -412,7 +422,7 @@ static bool train(struct training *t, GError **error)
 static void free_training(struct training *t)
 {
     for (int k = 0; k < XLM_ALIGNER_TABLES; k++) {
-        g_free(t->run.counts[k]);
+        free(t->run.counts[k]);
         g_free(t->sums[k]);
     }
     for (int of = XLM_TABLE_PAIRS; of < XLM_TABLE_WHOLE; of++)

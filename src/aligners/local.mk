@@ -10,10 +10,13 @@ aligners_sources = \
 	src/aligners/corpus_walk.c src/aligners/corpus_walk.h \
 	src/aligners/diagonal.c \
 	src/aligners/fertility.c \
+	src/aligners/fertility_model.c src/aligners/fertility_model.h \
+	src/aligners/fertility_pair.c src/aligners/fertility_pair.h \
 	src/aligners/hmm.c src/aligners/hmm.h \
 	src/aligners/link_dictionary.c src/aligners/link_dictionary.h \
 	src/aligners/link_file.c src/aligners/link_file.h \
 	src/aligners/link_matrix.c src/aligners/link_matrix.h \
+	src/aligners/link_numbers.c src/aligners/link_numbers.h \
 	src/aligners/links.c src/aligners/links.h \
 	src/aligners/matrix_file.c src/aligners/matrix_file.h \
 	src/aligners/sentence_pairs.c src/aligners/sentence_pairs.h \

@@ -41,10 +41,7 @@ static inline void store(float *p, int k, vec v)
 
 static inline vec magnitude(vec a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
 
-static inline bool nonzero(vec v)
-{
-    return _mm256_movemask_ps(_mm256_cmp_ps(v, _mm256_setzero_ps(), _CMP_NEQ_UQ)) != 0;
-}
+static inline unsigned above(vec a, vec b) { return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)); }
 
 static inline vec where_negative(vec x, vec a, vec b) { return _mm256_blendv_ps(b, a, x); }
 

@@ -44,7 +44,7 @@ static inline void store(float *p, int k, vec v)
 
 static inline vec magnitude(vec a) { return _mm512_abs_ps(a); }
 
-static inline bool nonzero(vec v) { return _mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_NEQ_UQ) != 0; }
+static inline unsigned above(vec a, vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
 static inline vec where_negative(vec x, vec a, vec b)
 {
     return _mm512_mask_blend_ps(_mm512_movepi32_mask(_mm512_castps_si512(x)), b, a);

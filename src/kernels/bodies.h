@@ -501,5 +501,6 @@ static void sum_rows_bfloat16(int64_t n, const int32_t *rows, int64_t heads, int
         .softmax_back = softmax_back, .product_bfloat16 = product_bfloat16, .dot_bfloat16 = dot_bfloat16,              \
         .exp_sum_bfloat16 = exp_sum_bfloat16, .scale_bfloat16 = scale_bfloat16,                                        \
         .dot_rows = dot_rows, .dot_rows_bfloat16 = dot_rows_bfloat16,                                                  \
-        .sum_rows = sum_rows, .sum_rows_bfloat16 = sum_rows_bfloat16, .sum_windows = sum_windows,                      \
+        .sum_rows = sum_rows, .sum_rows_bfloat16 = sum_rows_bfloat16,                                                  \
+        .positions_forward = positions_forward, .positions_close = positions_close, .positions_back = positions_back,  \
     }

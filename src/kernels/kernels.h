@@ -10,6 +10,21 @@
 #include "base/error.h"
 #include "base/rng.h"
 
+/* A hidden Markov model of n positions that emit words (aligners/hmm.h), as the kernels go from word to word. "Padded" arrays
+ * of n numbers are as long as the next multiple of XLM_LANES; what is past n is zero when kernels read it, and they keep it so. */
+enum { XLM_LANES = 16 };
+typedef struct xlm_positions {
+    int32_t n;
+    xlm_real negligible;         /* share of a word's probability below which a position is left out of the next word's sums */
+    const xlm_real *jump;        /* [2 n + 1 + XLM_LANES] weight of a jump to k from i, at k - i + n; zeros at the end */
+    const xlm_real *backwards;   /* [2 n + 1 + XLM_LANES] weight of a jump to k from i, at i - k + n; zeros at the end */
+    const xlm_real *leave;       /* [n, padded] factor of all jumps from i */
+    xlm_real *factors;           /* [n, padded] of jumps from each position; also [-1], for the position before the first */
+    xlm_real *ahead;             /* [n] probability of the words that follow; zeros: n before it, n + XLM_LANES after it */
+    int32_t *list;               /* [n] the positions that the next sum is over, ascending */
+    int32_t terms;               /* their number */
+} xlm_positions;
+
 typedef struct xlm_kernels {
     const char *name; /* "avx512", "avx2", "portable" */
 
@@ -100,9 +115,23 @@ typedef struct xlm_kernels {
                      xlm_real *y);
     void (*sum_rows_bfloat16)(int64_t n, const int32_t *rows, int64_t heads, int64_t w, const xlm_real *p, const uint16_t *values,
                               xlm_real *y);
-    /* y_k = Σ_t weights_t x[step t + k], k < n, t < terms: the sum of windows of x, which may leave out those of weight
-     * zero. With `add`: added to y. */
-    void (*sum_windows)(int64_t n, int64_t terms, const xlm_real *weights, const xlm_real *x, int step, xlm_real *y, bool add);
+    /* Word j of a hidden Markov model, going forward. The sum is over the listed positions i:
+     *     alpha_k = emission_k Σ_i factors_i jump(k - i) / Z     at_k = alpha_k + stay before_k     stay = empty / Z
+     * with Z such that Σ alpha + stay = 1. emission: [n]. before: at of the word before, [n, padded]. empty: probability of the
+     * empty word. Returns stay; makes factors and the list for the next word. */
+    xlm_real (*positions_forward)(xlm_positions *h, const xlm_real *emission, const xlm_real *before, xlm_real empty,
+                                  xlm_real *alpha, xlm_real *at);
+    /* Going back: posterior [n] of word j, from its alpha, `before` and stay above, and beta [n, padded], which is proportional
+     * to the probability of the words after j given its position. Returns the posterior of the empty word. Makes `ahead` and
+     * the list of its positions for positions_back. */
+    xlm_real (*positions_close)(xlm_positions *h, const xlm_real *emission, const xlm_real *alpha, const xlm_real *before,
+                                const xlm_real *beta, xlm_real stay, xlm_real *posterior);
+    /* From word j, after positions_close, to the word before it, whose `at` is given:
+     *     before_i = (leave_i Σ_k ahead_k jump(k - i) + empty beta_i) / Z, Z such that Σ at before = 1
+     * jumps [2 n + XLM_LANES]: the expected number of jumps of d positions between the two words, divided by jump(d), is added at
+     * d + n; may be NULL. */
+    void (*positions_back)(xlm_positions *h, const xlm_real *at, xlm_real empty, const xlm_real *beta, xlm_real *before,
+                           xlm_real *jumps);
     /* A row of attention weights. x: q·k_j becomes p_j = exp(factor x_j) / Σ exp(factor x), factor > 0. If bits is not NULL, p_j
      * is multiplied by keep_scale where bit j is set, and else becomes 0. Returns log Σ exp(factor x). n >= 1. */
     xlm_real (*softmax)(int64_t n, xlm_real factor, xlm_real *x, const uint8_t *bits, xlm_real keep_scale);

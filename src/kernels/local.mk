@@ -8,6 +8,6 @@ kernels_sources = \
 	src/kernels/kernels.c src/kernels/kernels.h \
 	src/kernels/normal.h \
 	src/kernels/portable.c \
+	src/kernels/positions.h \
 	src/kernels/processor.c src/kernels/processor.h \
-	src/kernels/windows.h \
 	src/kernels/x86.h

@@ -19,7 +19,7 @@ static inline vec smaller(vec a, vec b) { return a < b ? a : b; }
 static inline vec divide(vec a, vec b) { return a / b; }
 static inline vec minus(vec a) { return -a; }
 static inline vec magnitude(vec v) { return v < 0 ? -v : v; }
-static inline bool nonzero(vec v) { return v != 0; }
+static inline unsigned above(vec a, vec b) { return a > b; }
 static inline vec where_negative(vec x, vec a, vec b) { return x < 0 ? a : b; }
 static inline xlm_real sum_of(vec v) { return v; }
 static inline xlm_real largest_of(vec v) { return v; }
@@ -118,7 +118,7 @@ static void transpose_halves_square(int rows, int cols, const uint16_t *x, int64
 }
 
 #include "kernels/attention.h"
-#include "kernels/windows.h"
+#include "kernels/positions.h"
 
 static const xlm_kernels table = KERNELS("portable");
 const xlm_kernels *const xlm_kernels_portable = &table;

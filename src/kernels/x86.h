@@ -149,7 +149,7 @@ static void transpose_halves_square(int rows, int cols, const uint16_t *x, int64
 }
 
 #include "kernels/attention.h"
-#include "kernels/windows.h"
+#include "kernels/positions.h"
 
 static void product_bfloat16(int64_t m, int64_t n, int64_t depth, const uint16_t *a, int64_t a_row, int64_t a_col,
                              const uint16_t *b, int64_t ldb, float *c, int64_t ldc, bool sum_c)

@@ -10,7 +10,7 @@
 # XLM_BENCH_ROUNDS   rounds, in which the programs take turns (3); medians are shown
 #
 # Whole processes are compared, from start to end, both directions of each. eflomal has its 3 samplers; it and fast_align use as many
-# threads as they want, ours two.
+# threads as they want, ours two. Processor time is that of all threads, and for ours that of one rank with one thread.
 set -euo pipefail
 . "$XLM_SOURCE/tests/bench/table.sh"
 # shellcheck source=tests/bench/roberta-8.sh
@@ -37,13 +37,14 @@ if [[ -z ${BENCH_SOURCE-} ]]; then
 fi
 paste source target | sed 's/\t/ ||| /' >pairs
 
-# measure NAME COMMAND...: appends seconds to NAME.seconds.
+# measure NAME COMMAND...: appends seconds to NAME.seconds, processor seconds to NAME.processor.
 measure() {
     local name=$1
     shift
-    TIMEFORMAT=%R
-    { time "$@" >out 2>log; } 2>seconds || { cat log >&2; return 1; }
-    cat seconds >>"$name.seconds"
+    TIMEFORMAT='%R %U %S'
+    { time "$@" >out 2>log; } 2>measured || { cat log >&2; return 1; }
+    awk '{ print $1 }' measured >>"$name.seconds"
+    awk '{ print $2 + $3 }' measured >>"$name.processor"
 }
 # The tests have one thread a rank; the peers take as many as there are cores.
 by_fast_align() {
@@ -68,17 +69,21 @@ for ((round = 0; round < ${XLM_BENCH_ROUNDS:-3}; round++)); do
         measure "$method-two" ours "$method" 2 1
     done
 done
-median_of() { local numbers; mapfile -t numbers <"$1.seconds"; median "${numbers[@]}"; }
+# median_of NAME [seconds|processor]
+median_of() { local numbers; mapfile -t numbers <"$1.${2:-seconds}"; median "${numbers[@]}"; }
 section "word alignment, both directions"
-# against LABEL PEER METHOD HAS GOAL
+# against LABEL PEER METHOD HAS GOAL [seconds|processor]
 against() {
     if [[ $4 = yes ]]; then
-        row "$1" "$(median_of "$3") s" "$(median_of "$2") s" "$(quotient "$(median_of "$2")" "$(median_of "$3")")" "$5"
+        local of=${6:-seconds} ours peer
+        ours=$(median_of "$3" "$of") peer=$(median_of "$2" "$of")
+        row "$1" "$ours s" "$peer s" "$(quotient "$peer" "$ours")" "$5"
     else
         skipped "$1" "no $2 in PATH; EFLOMAL and FAST_ALIGN say where they are"
     fi
 }
 against "eflomal, 3 samplers, beside fertility" eflomal fertility "$has_eflomal" ">= 1"
+against "the same, processor time" eflomal fertility-one "$has_eflomal" ">= 1" processor
 against "fast_align beside diagonal" fast_align diagonal "$has_fast_align" ">= 2"
 for method in fertility diagonal; do
     row "$method: one rank beside two" "$(median_of "$method-two") s" "$(median_of "$method-one") s" \

@@ -14,7 +14,9 @@
 #include <glib/gstdio.h>
 
 #include "aligners/aligner.h"
+#include "aligners/fertility_pair.h"
 #include "aligners/hmm.h"
+#include "aligners/link_numbers.h"
 #include "aligners/spelling.h"
 #include "base/rng.h"
 
@@ -22,6 +24,8 @@ static double draw(uint32_t which, int i)
 {
     return xlm_rng_unit(xlm_rng_draw((xlm_rng_key){{7, 1}}, (uint32_t)i, which, 0, 0).v[0]);
 }
+
+static void assert_near(double a, double b) { if (!(fabs(a - b) < 1e-4)) fail_msg("%g, not %g", a, b); }
 
 /* ---- hidden Markov model ---- */
 
@@ -145,6 +149,41 @@ static void test_hmm_long(void **state)
         void *const all[] = {emission, by_empty, posterior, empty, jumps, workspace};
         for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
             g_free(all[i]);
+    }
+}
+
+/* ---- numbers of links ---- */
+
+/* Beside all sets of links, for a word with no link, few and more than are distinguished; one link is negligible. */
+static void test_link_numbers(void **state)
+{
+    (void)state;
+    static const float probability[] = {0.9f, 0.3f, 5e-5f, 0.6f, 1, 0.05f, 0.7f, 0.8f};
+    static const float ratio[XLM_LINK_NUMBERS] = {2.5f, 0.4f, 1.25f, 0.125f, 0.7f, 1e-10f};
+    enum { LINKS = G_N_ELEMENTS(probability), NEGLIGIBLE = 2 };
+    for (int n = 0; n <= LINKS; n++) {
+        double numbers[XLM_LINK_NUMBERS] = {0}, all = 0, others[LINKS] = {0};
+        for (int set = 0; set < 1 << n; set++) {
+            double p = 1;
+            int size = 0;
+            for (int i = 0; i < n; i++) {
+                const double link = i == NEGLIGIBLE ? 0 : (double)probability[i];
+                p *= set >> i & 1 ? link : 1 - link;
+                size += set >> i & 1;
+            }
+            numbers[MIN(size, XLM_LINK_NUMBERS - 1)] += p;
+            all += p * (double)ratio[MIN(size, XLM_LINK_NUMBERS - 1)];
+            /* The sets of the others: whether link i is there makes no difference. */
+            for (int i = 0; i < n; i++)
+                others[i] += p * (double)ratio[MIN(size - (set >> i & 1), XLM_LINK_NUMBERS - 1)];
+        }
+        float found[XLM_LINK_NUMBERS], found_others[LINKS], workspace[(LINKS + 1) * XLM_LINK_NUMBERS];
+        xlm_link_numbers(n, probability, found);
+        for (int k = 0; k < XLM_LINK_NUMBERS; k++)
+            assert_near((double)found[k], numbers[k]);
+        assert_near((double)xlm_link_expected_ratios(n, probability, ratio, found_others, workspace), all);
+        for (int i = 0; i < n; i++)
+            assert_near((double)found_others[i], others[i]);
     }
 }
 
@@ -276,8 +315,6 @@ static void iterate(struct diagonal *d)
     d->run.iteration++;
 }
 
-static void assert_near(double a, double b) { if (!(fabs(a - b) < 1e-4)) fail_msg("%g, not %g", a, b); }
-
 /* By hand, of the second pair that is aligned, c b - Y: n = 2, m = 1, so i / n is 1/2, 1 and j / m is 1, and with λ = 4 weights
  * are e^-2 = 0.135335 and 1, Z = 1.135335. All words are equally probable at first, so
  *     p(c) = 0.92 * 0.135335 / 1.135335 = 0.109667,   p(b) = 0.92 / 1.135335 = 0.810333,   p(empty) = 0.08
@@ -352,6 +389,119 @@ static void test_diagonal_translations(void **state)
     close_diagonal(&d);
 }
 
+/* ---- fertility ---- */
+
+/* A run over the text by hand with counts of a model, so large that what a place has added itself does not matter. */
+struct fertility {
+    xlm_word_pairs pairs;
+    xlm_alignment_run run;
+    uint16_t own[8 + 3 + 5]; /* cells, target words, source words */
+    void *workspace;
+};
+
+static void open_fertility(struct fertility *f)
+{
+    *f = (struct fertility){.workspace = g_malloc(xlm_fertility_workspace(3, 2))};
+    assert_true(xlm_word_pairs_make(&f->pairs, &by_hand, 1 << 20, NULL, NULL));
+    f->run = (xlm_alignment_run){.bitext = &by_hand, .pairs = &f->pairs, .words = {3, 2}, .informed = true,
+                                 .started_informed = true, .iterations = 3, .own = f->own};
+    for (int t = 0; xlm_fertility_tables[t].name != NULL; t++) {
+        const xlm_table *table = &xlm_fertility_tables[t];
+        const int64_t rows = table->of == XLM_TABLE_PAIRS ? f->pairs.n : table->of == XLM_TABLE_WHOLE ? 1 : 3;
+        f->run.counts[t] = g_new(int64_t, rows * table->width);
+        for (int64_t i = 0; i < rows * table->width; i++)
+            f->run.counts[t][i] = (int64_t)((0.1 + draw(10 + (uint32_t)t, (int)i)) * 1e6 * XLM_COUNT_UNIT);
+    }
+    xlm_fertility_model_open(&f->run);
+    xlm_fertility_model_begin(&f->run);
+}
+
+static void close_fertility(struct fertility *f)
+{
+    xlm_fertility_model_close(&f->run);
+    for (int t = 0; t < XLM_ALIGNER_TABLES; t++)
+        g_free(f->run.counts[t]);
+    g_free(f->workspace);
+    xlm_word_pairs_free(&f->pairs);
+}
+
+/* The posteriors of the first sentence pair, a b a - X Y, in direction d by the definition: emissions c(e, f) / c(e), times the
+ * expectation of P(k + 1) / P(k), by the probabilities q [target x source] of links. weighted false: without fertility. */
+static void expected_posterior(const struct fertility *f, int d, const double *q, bool weighted, float *posterior, float *empty)
+{
+    const int size[] = {3, 2}, n = size[d], m = size[1 - d];
+    const int32_t *words[] = {by_hand.side[0].words, by_hand.side[1].words};
+    const xlm_fertility_model *model = f->run.state;
+    int64_t *const *counts = f->run.counts;
+    float emission[6], by_empty[3], *workspace = g_new(float, xlm_hmm_workspace(n, m));
+    for (int j = 0; j < m; j++) {
+        for (int i = 0; i < n; i++) {
+            const int64_t pair = xlm_word_pairs_cells(&f->pairs, 0)[d == 0 ? j * n + i : i * m + j];
+            double ratio = 0;
+            for (int set = 0; set < 1 << m; set++) { /* of the other words that i may be linked to */
+                double p = (set >> j & 1) == 0;
+                int size_of_set = 0;
+                for (int l = 0; l < m; l++) {
+                    const double link = q[d == 0 ? l * n + i : i * m + l];
+                    p *= l == j ? 1 : set >> l & 1 ? link : 1 - link;
+                    size_of_set += set >> l & 1;
+                }
+                const int64_t *numbers = counts[XLM_FERTILITY_OF_SOURCE + d] + words[d][i] * XLM_LINK_NUMBERS + size_of_set;
+                ratio += p * (double)numbers[1] / (double)numbers[0];
+            }
+            emission[j * n + i] = (float)((double)counts[XLM_FERTILITY_LINKS][pair] /
+                                          (double)counts[XLM_FERTILITY_SOURCE_LINKS + d][words[d][i]] * (weighted ? ratio : 1));
+        }
+        by_empty[j] = (float)((double)counts[XLM_FERTILITY_EMPTY_TARGET + d][words[1 - d][j]] /
+                              (double)counts[XLM_FERTILITY_EMPTY_ALL][d]);
+    }
+    xlm_hmm_posterior(&model->hmm[d], n, m, emission, by_empty, posterior, empty, NULL, workspace);
+    g_free(workspace);
+}
+
+/* p q, from the posteriors of both directions. */
+static void combine(float posterior[2][6], double q[6])
+{
+    for (int j = 0; j < 2; j++)
+        for (int i = 0; i < 3; i++)
+            q[j * 3 + i] = (double)posterior[0][j * 3 + i] * (double)posterior[1][i * 2 + j];
+}
+
+/* With a model and no iteration before, links are weighted by the agreed posteriors without fertility; else by those of the
+ * iteration before. */
+static void test_fertility_by_definition(void **state)
+{
+    (void)state;
+    struct fertility f;
+    open_fertility(&f);
+    double q[6] = {0};
+    float posterior[2][6], empty[2][3];
+    for (int d = 0; d < 2; d++)
+        expected_posterior(&f, d, q, false, posterior[d], empty[d]);
+    combine(posterior, q);
+    for (f.run.iteration = 0; f.run.iteration < 2; f.run.iteration++) {
+        static const double links[] = {0.9, 0.05, 0.3, 0, 0.5, 0.7};
+        for (int k = 0; k < 6 && f.run.iteration == 1; k++)
+            f.own[k] = (uint16_t)((q[k] = links[k]) * XLM_COUNT_UNIT);
+        xlm_fertility_pair pair = xlm_fertility_pair_of(&f.run, 0, f.workspace);
+        xlm_fertility_find_posteriors(&f.run, &pair, false);
+        for (int d = 0; d < 2; d++) {
+            const int n = pair.size[d], m = pair.size[1 - d];
+            expected_posterior(&f, d, q, true, posterior[d], empty[d]);
+            for (int k = 0; k < n * m; k++)
+                assert_near((double)pair.posterior[d][k], (double)posterior[d][k]);
+            for (int j = 0; j < m; j++)
+                assert_near((double)pair.empty[d][j], (double)empty[d][j]);
+        }
+        xlm_fertility_agree(&f.run, &pair);
+        double agreed[6];
+        combine(posterior, agreed);
+        for (int k = 0; k < 6; k++)
+            assert_near((double)f.own[k] / XLM_COUNT_UNIT, agreed[k]);
+    }
+    close_fertility(&f);
+}
+
 /* ---- large arrays ---- */
 
 static void test_large_array(void **state)
@@ -405,8 +555,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hmm_beside_all_paths), cmocka_unit_test(test_hmm_long),
-        cmocka_unit_test(test_spelling),             cmocka_unit_test(test_word_pairs),
-        cmocka_unit_test(test_diagonal_by_hand),     cmocka_unit_test(test_diagonal_translations),
+        cmocka_unit_test(test_link_numbers),         cmocka_unit_test(test_spelling),
+        cmocka_unit_test(test_word_pairs),           cmocka_unit_test(test_diagonal_by_hand),
+        cmocka_unit_test(test_diagonal_translations), cmocka_unit_test(test_fertility_by_definition),
         cmocka_unit_test(test_large_array),          cmocka_unit_test(test_most_probable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

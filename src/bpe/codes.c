@@ -7,16 +7,20 @@
 static void put_pair(xlm_bpe *bpe, uint32_t rank)
 {
     const bpe_code *code = bpe_get(bpe, rank);
-    uint64_t key = bpe_key(code->left, code->right), at = bpe_hash(key) & bpe->mask;
+    const uint64_t key = bpe_key(code->left, code->right), hash = bpe_hash(key), bit = bpe_filter_bit(bpe, hash);
+    uint64_t at = hash & bpe->mask;
     while (bpe->pairs[at].rank != BPE_NONE)
         at = (at + 1) & bpe->mask;
     bpe->pairs[at] = (bpe_pair){key, rank};
+    bpe->filter[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
 static void make_pairs(xlm_bpe *bpe, uint64_t size)
 {
     g_free(bpe->pairs);
+    g_free(bpe->filter);
     bpe->pairs = g_new(bpe_pair, size);
+    bpe->filter = g_new0(uint64_t, size * BPE_FILTER_BITS / 64);
     bpe->mask = size - 1;
     memset(bpe->pairs, 0xff, size * sizeof(bpe_pair));
     for (uint32_t rank = 0; rank < bpe->codes->len; rank++)
@@ -41,6 +45,7 @@ void xlm_bpe_free(xlm_bpe *bpe)
     g_array_free(bpe->codes, TRUE);
     g_array_free(bpe->made_by, TRUE);
     g_free(bpe->pairs);
+    g_free(bpe->filter);
     g_free(bpe);
 }
 

@@ -34,6 +34,7 @@ struct xlm_bpe {
     GArray *made_by;      /* uint32_t by symbol: rank of the code that makes it, or BPE_NONE */
     bpe_pair *pairs;      /* open addressing, at most half full */
     uint64_t mask;
+    uint64_t *filter;     /* a bit for each hash of a pair with a code; few others have their bit set */
 };
 
 static inline uint64_t bpe_key(uint32_t left, uint32_t right) { return (uint64_t)left << 32 | right; }
@@ -44,13 +45,24 @@ static inline uint64_t bpe_hash(uint64_t key)
     return key ^ key >> 32;
 }
 
-/* Rank of the code of a pair, or BPE_NONE. */
+enum { BPE_FILTER_BITS = 8 }; /* for each slot */
+
+/* The bit of a hash in the filter. */
+static inline uint64_t bpe_filter_bit(const xlm_bpe *bpe, uint64_t hash)
+{
+    return hash >> 32 & (BPE_FILTER_BITS * (bpe->mask + 1) - 1);
+}
+
+/* Rank of the code of a pair, or BPE_NONE. Most pairs of neighbours have none, and the filter is small enough to say so soon. */
 static inline uint32_t bpe_rank(const xlm_bpe *bpe, uint32_t left, uint32_t right)
 {
     if (left == BPE_NONE || right == BPE_NONE)
         return BPE_NONE;
     const uint64_t key = bpe_key(left, right);
-    uint64_t at = bpe_hash(key) & bpe->mask;
+    const uint64_t hash = bpe_hash(key), bit = bpe_filter_bit(bpe, hash);
+    if ((bpe->filter[bit / 64] >> bit % 64 & 1) == 0)
+        return BPE_NONE;
+    uint64_t at = hash & bpe->mask;
     while (bpe->pairs[at].rank != BPE_NONE && bpe->pairs[at].symbols != key)
         at = (at + 1) & bpe->mask;
     return bpe->pairs[at].rank;

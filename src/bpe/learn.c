@@ -7,11 +7,14 @@
  * Every pair of neighbours has a count and a list of the places where its left symbol begins. A merge visits only the list of its
  * pair. It makes a new symbol, so there are two kinds of pairs: pairs with the new symbol, which get their whole lists in this
  * merge, and older pairs, whose counts can only fall. Hence
+ *   - the pairs of a merge are found by the symbol beside the new one; older pairs by their places, which have their numbers
  *   - a list is written once, in order of place (so a visit to it goes from left to right), and entries that are no longer
  *     true are recognised when their place is read;
  *   - a heap of pairs by count needs no updates: a pair whose count has fallen since it was put in is put in again. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "base/progress.h"
 #include "bpe/codes.h"
 
@@ -35,21 +38,25 @@ typedef struct sighting {
     uint32_t pair, place;
 } sighting;
 
+typedef struct place {
+    uint32_t symbol, word; /* word: the word that it is in */
+    uint32_t pair;         /* if a symbol with a neighbour on its right begins here: their pair */
+} place;
+
 typedef struct learner {
     xlm_bpe_cutter *cutter; /* segments words by the codes that are extended; NULL: words begin as characters */
     GString *initial;       /* the symbols of a word, a line end after each */
     xlm_strings *texts; /* of symbols; the index is the symbol */
     GArray *lengths;    /* uint32_t by symbol: characters in it */
-    uint32_t *symbols;  /* [places] */
-    uint32_t *word;     /* [places] the word that a place is in */
+    place *text;        /* [places] */
     size_t places;
     int64_t *counts; /* by word */
 
-    GArray *pairs;   /* pair */
-    uint32_t *slots; /* open addressing over pairs, at most half full; BPE_NONE: empty */
-    uint64_t mask;
+    GArray *pairs;     /* pair */
+    GArray *beside[2]; /* uint32_t by symbol: the pairs of the newest symbol with one to its left and to its right, or BPE_NONE */
     GArray *heap;      /* candidate */
-    GArray *sightings; /* sighting: of one merge, from left to right */
+    sighting *sightings; /* of one merge, from left to right */
+    size_t seen, room;   /* number of sightings, and how many there is memory for */
     GPtrArray *lists;  /* memory of all lists of places */
 } learner;
 
@@ -120,6 +127,15 @@ static int compare_texts(gconstpointer a, gconstpointer b, gpointer strings)
     return order != 0 ? order : (m > n) - (m < n);
 }
 
+/* A symbol of so many characters, which has no pairs yet. */
+static void add_symbol(learner *l, uint32_t length)
+{
+    const uint32_t none = BPE_NONE;
+    g_array_append_val(l->lengths, length);
+    for (int side = 0; side < 2; side++)
+        g_array_append_val(l->beside[side], none);
+}
+
 /* Number the initial symbols of words, in the order of their bytes. */
 static void collect_symbols(learner *l, const xlm_word_counts *words)
 {
@@ -134,14 +150,14 @@ static void collect_symbols(learner *l, const xlm_word_counts *words)
         l->places++; /* the gap after it */
     }
 
-    const uint32_t n = xlm_strings_count(l->texts), one = 1;
+    const uint32_t n = xlm_strings_count(l->texts);
     g_autofree uint32_t *order = g_new(uint32_t, n);
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
     g_qsort_with_data(order, (gint)n, sizeof(uint32_t), compare_texts, l->texts);
     xlm_strings_reorder(l->texts, order, n);
     for (uint32_t i = 0; i < n; i++)
-        g_array_append_val(l->lengths, one);
+        add_symbol(l, 1);
 }
 
 static void fill_places(learner *l, const xlm_word_counts *words)
@@ -150,59 +166,46 @@ static void fill_places(learner *l, const xlm_word_counts *words)
         g_error("codes cannot be learned from words that have %zu characters in total; learn from a part of the text",
                 l->places);
     l->places++; /* a gap before the first word */
-    l->symbols = g_new(uint32_t, l->places);
-    l->word = g_new(uint32_t, l->places);
+    l->text = xlm_pages_take(l->places * sizeof(place), "learning BPE");
     l->counts = g_new(int64_t, xlm_word_counts_size(words));
-    size_t place = 0, size;
-    l->symbols[place++] = GAP;
+    size_t at_place = 0, size;
+    l->text[at_place++] = (place){.symbol = GAP};
     for (uint32_t i = 0; i < xlm_word_counts_size(words); i++) {
         const char *word = xlm_word_counts_word(words, i, &size);
         l->counts[i] = xlm_word_counts_count(words, i);
         if (!is_learnt_from(word, size, l->counts[i]))
             continue;
         const char *at = cut(l, word, size), *symbol;
-        for (; (symbol = next_symbol(&at, &size)) != NULL; place++) {
-            l->symbols[place] = xlm_strings_find(l->texts, symbol, size);
-            l->word[place] = i;
-        }
-        l->symbols[place++] = GAP;
+        while ((symbol = next_symbol(&at, &size)) != NULL)
+            l->text[at_place++] = (place){.symbol = xlm_strings_find(l->texts, symbol, size), .word = i, .pair = BPE_NONE};
+        l->text[at_place++] = (place){.symbol = GAP};
     }
 }
 
 /* ---- pairs ---- */
 
-static uint64_t find_pair_slot(const learner *l, uint32_t left, uint32_t right)
-{
-    uint64_t at = bpe_hash(bpe_key(left, right)) & l->mask;
-    for (; l->slots[at] != BPE_NONE; at = (at + 1) & l->mask) {
-        const pair *p = get_pair(l, l->slots[at]);
-        if (p->left == left && p->right == right)
-            break;
-    }
-    return at;
-}
-
-static void make_pair_slots(learner *l, uint64_t size)
-{
-    g_free(l->slots);
-    l->slots = g_new(uint32_t, size);
-    l->mask = size - 1;
-    memset(l->slots, 0xff, size * sizeof(uint32_t));
-    for (uint32_t i = 0; i < l->pairs->len; i++)
-        l->slots[find_pair_slot(l, get_pair(l, i)->left, get_pair(l, i)->right)] = i;
-}
-
 /* A new pair of count 0. */
 static uint32_t make_pair(learner *l, uint32_t left, uint32_t right)
 {
     const pair p = {left, right, 0, NULL, 0};
-    const uint32_t i = l->pairs->len;
     g_array_append_val(l->pairs, p);
-    if (2 * (uint64_t)l->pairs->len > l->mask)
-        make_pair_slots(l, 2 * (l->mask + 1));
-    else
-        l->slots[find_pair_slot(l, left, right)] = i;
-    return i;
+    return l->pairs->len - 1;
+}
+
+static int64_t count_at(const learner *l, size_t at) { return l->counts[l->text[at].word]; }
+
+/* Count a pair that begins at a place. count: of the word there. */
+static void see_pair(learner *l, uint32_t i, size_t at, int64_t count)
+{
+    pair *p = get_pair(l, i);
+    p->count += count;
+    p->listed++;
+    l->text[at].pair = i;
+    if (l->seen == l->room) {
+        l->room = MAX(2 * l->room, 1024);
+        l->sightings = g_renew(sighting, l->sightings, l->room);
+    }
+    l->sightings[l->seen++] = (sighting){i, (uint32_t)at};
 }
 
 /* ---- heap of candidates: the best one first ---- */
@@ -264,8 +267,7 @@ static uint32_t take_best(learner *l)
  * These pairs become candidates. */
 static void make_lists(learner *l, uint32_t first)
 {
-    const guint n = l->sightings->len;
-    uint32_t *list = g_new(uint32_t, MAX(n, 1));
+    uint32_t *list = g_new(uint32_t, MAX(l->seen, 1));
     g_ptr_array_add(l->lists, list);
     for (uint32_t i = first; i < l->pairs->len; i++) {
         pair *p = get_pair(l, i);
@@ -275,74 +277,133 @@ static void make_lists(learner *l, uint32_t first)
         if (p->count > 0)
             put_candidate(l, i);
     }
-    for (guint k = 0; k < n; k++) {
-        const sighting *s = &g_array_index(l->sightings, sighting, k);
-        pair *p = get_pair(l, s->pair);
-        p->places[p->listed++] = s->place;
+    for (size_t k = 0; k < l->seen; k++) {
+        pair *p = get_pair(l, l->sightings[k].pair);
+        p->places[p->listed++] = l->sightings[k].place;
     }
-    g_array_set_size(l->sightings, 0);
+    l->seen = 0;
 }
 
-/* ---- merges ---- */
+/* ---- the pairs of the words as they are at first ---- */
 
-/* Count the pair (left, right) at a place. */
-static void gain_pair(learner *l, uint32_t left, uint32_t right, size_t place)
+typedef struct pair_table {
+    uint32_t *slots; /* open addressing over pairs, at most half full; BPE_NONE: empty */
+    uint64_t mask;
+} pair_table;
+
+static uint32_t *find_slot(const learner *l, const pair_table *table, uint32_t left, uint32_t right)
 {
-    uint32_t i = l->slots[find_pair_slot(l, left, right)];
-    if (i == BPE_NONE)
-        i = make_pair(l, left, right);
-    const sighting s = {i, (uint32_t)place};
-    get_pair(l, i)->count += l->counts[l->word[place]];
-    get_pair(l, i)->listed++;
-    g_array_append_val(l->sightings, s);
+    uint64_t at = bpe_hash(bpe_key(left, right)) & table->mask;
+    for (; table->slots[at] != BPE_NONE; at = (at + 1) & table->mask) {
+        const pair *p = get_pair(l, table->slots[at]);
+        if (p->left == left && p->right == right)
+            break;
+    }
+    return &table->slots[at];
 }
 
-/* Remove one place of the pair (left, right) from its count. */
-static void lose_pair(learner *l, uint32_t left, uint32_t right, int64_t count)
+static void make_slots(const learner *l, pair_table *table, uint64_t size)
 {
-    get_pair(l, l->slots[find_pair_slot(l, left, right)])->count -= count;
+    g_free(table->slots);
+    table->slots = g_new(uint32_t, size);
+    table->mask = size - 1;
+    memset(table->slots, 0xff, size * sizeof(uint32_t));
+    for (uint32_t i = 0; i < l->pairs->len; i++)
+        *find_slot(l, table, get_pair(l, i)->left, get_pair(l, i)->right) = i;
 }
 
 static void find_pairs(learner *l)
 {
-    for (size_t place = 0; place + 1 < l->places; place++)
-        if (l->symbols[place] != GAP && l->symbols[place + 1] != GAP)
-            gain_pair(l, l->symbols[place], l->symbols[place + 1], place);
+    pair_table table = {NULL, 0};
+    make_slots(l, &table, 1024);
+    for (size_t at = 0; at + 1 < l->places; at++) {
+        const uint32_t left = l->text[at].symbol, right = l->text[at + 1].symbol;
+        if (left == GAP || right == GAP)
+            continue;
+        uint32_t *slot = find_slot(l, &table, left, right), i = *slot;
+        if (i == BPE_NONE) {
+            i = *slot = make_pair(l, left, right);
+            if (2 * (uint64_t)l->pairs->len > table.mask)
+                make_slots(l, &table, 2 * (table.mask + 1));
+        }
+        see_pair(l, i, at, count_at(l, at));
+    }
+    g_free(table.slots);
     make_lists(l, 0);
 }
 
-/* Merge the symbols (a, b) that begin at `place` into n. The neighbours x and y may themselves be n, from the left. */
-static void merge_at(learner *l, size_t place, uint32_t a, uint32_t b, uint32_t n)
-{
-    const size_t second = place + length_of(l, a), end = second + length_of(l, b);
-    const int64_t count = l->counts[l->word[place]];
-    const uint32_t x = l->symbols[place - 1], y = l->symbols[end];
+/* ---- merges ---- */
 
-    l->symbols[second] = INSIDE;
-    l->symbols[place] = l->symbols[end - 1] = n;
+/* The pair of the newest symbol with another one, which is to its left or to its right; a pair of two newest symbols is found by
+ * the one to the right. */
+static uint32_t *beside(const learner *l, uint32_t left, uint32_t right, uint32_t newest)
+{
+    const int side = left == newest;
+    return &g_array_index(l->beside[side], uint32_t, side == 0 ? left : right);
+}
+
+/* Count a pair with the newest symbol, which begins at a place in a word of this count. */
+static void gain_pair(learner *l, uint32_t left, uint32_t right, uint32_t newest, size_t at, int64_t count)
+{
+    uint32_t *i = beside(l, left, right, newest);
+    if (*i == BPE_NONE)
+        *i = make_pair(l, left, right);
+    see_pair(l, *i, at, count);
+}
+
+/* Remove the place of a pair from its count. */
+static void lose_pair(learner *l, size_t at, int64_t count) { get_pair(l, l->text[at].pair)->count -= count; }
+
+/* Merge the symbols (a, b) that begin at `first`, in a word of this count, into n. The neighbours x and y may themselves be n, from
+ * the left. */
+static void merge_at(learner *l, size_t first, uint32_t a, uint32_t b, uint32_t n, int64_t count)
+{
+    const size_t second = first + length_of(l, a), end = second + length_of(l, b);
+    const uint32_t x = l->text[first - 1].symbol, y = l->text[end].symbol;
+
+    l->text[second].symbol = INSIDE;
+    l->text[first].symbol = l->text[end - 1].symbol = n;
     if (x != GAP) {
-        lose_pair(l, x, a, count);
-        gain_pair(l, x, n, place - length_of(l, x));
+        const size_t before = first - length_of(l, x);
+        lose_pair(l, before, count);
+        gain_pair(l, x, n, n, before, count);
     }
     if (y != GAP) {
-        lose_pair(l, b, y, count);
-        gain_pair(l, n, y, place);
+        lose_pair(l, second, count);
+        gain_pair(l, n, y, n, first, count);
     }
+}
+
+enum { PART = 32 }; /* places */
+
+/* Merge a pair into n at some of its places. Memory answers slowly, but to several questions at once: so all of these places are
+ * read before any of them is needed, and then the counts of their words. A place that no longer begins with the left symbol never
+ * will again. */
+static void merge_part(learner *l, const pair *p, uint32_t n, const uint32_t *places, size_t size)
+{
+    uint32_t begin[PART];
+    int64_t counts[PART];
+    const size_t length = length_of(l, p->left);
+    for (size_t k = 0; k < size; k++)
+        begin[k] = l->text[places[k]].symbol;
+    for (size_t k = 0; k < size; k++)
+        counts[k] = begin[k] == p->left ? count_at(l, places[k]) : 0;
+    for (size_t k = 0; k < size; k++)
+        if (begin[k] == p->left && l->text[places[k]].symbol == p->left && l->text[places[k] + length].symbol == p->right)
+            merge_at(l, places[k], p->left, p->right, n, counts[k]);
 }
 
 static void merge_pair(learner *l, uint32_t i)
 {
     const pair p = *get_pair(l, i);
     const uint32_t n = l->lengths->len, first = l->pairs->len;
-    const uint32_t length = length_of(l, p.left) + length_of(l, p.right);
-    g_array_append_val(l->lengths, length);
+    add_symbol(l, length_of(l, p.left) + length_of(l, p.right));
 
-    for (uint32_t k = 0; k < p.listed; k++) {
-        const size_t place = p.places[k];
-        if (l->symbols[place] == p.left && l->symbols[place + length_of(l, p.left)] == p.right)
-            merge_at(l, place, p.left, p.right, n);
-    }
+    for (uint32_t k = 0; k < p.listed; k += PART)
+        merge_part(l, &p, n, p.places + k, MIN(PART, p.listed - k));
     get_pair(l, i)->count = 0; /* no such neighbours are left, although some were counted twice (a a a) */
+    for (uint32_t k = first; k < l->pairs->len; k++)
+        *beside(l, get_pair(l, k)->left, get_pair(l, k)->right, n) = BPE_NONE;
     make_lists(l, first);
 }
 
@@ -354,11 +415,11 @@ static learner *open_learner(const xlm_word_counts *words, const xlm_bpe *base)
     l->initial = g_string_new(NULL);
     l->texts = xlm_strings_new();
     l->lengths = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (int side = 0; side < 2; side++)
+        l->beside[side] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     l->pairs = g_array_new(FALSE, FALSE, sizeof(pair));
     l->heap = g_array_new(FALSE, FALSE, sizeof(candidate));
-    l->sightings = g_array_new(FALSE, FALSE, sizeof(sighting));
     l->lists = g_ptr_array_new_with_free_func(g_free);
-    make_pair_slots(l, 1024);
     collect_symbols(l, words);
     fill_places(l, words);
     find_pairs(l);
@@ -373,12 +434,12 @@ static void close_learner(learner *l)
     g_array_free(l->lengths, TRUE);
     g_array_free(l->pairs, TRUE);
     g_array_free(l->heap, TRUE);
-    g_array_free(l->sightings, TRUE);
+    for (int side = 0; side < 2; side++)
+        g_array_free(l->beside[side], TRUE);
+    g_free(l->sightings);
     g_ptr_array_free(l->lists, TRUE);
-    g_free(l->symbols);
-    g_free(l->word);
+    free(l->text);
     g_free(l->counts);
-    g_free(l->slots);
     g_free(l);
 }
 

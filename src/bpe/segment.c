@@ -2,6 +2,8 @@
 
 #include "bpe/codes.h"
 
+enum { CHARACTERS = 0x800 }; /* those of one or two bytes in UTF-8 */
+
 /* A symbol of the current word. links[0] is the first symbol of the word; `next` of the last is 0. */
 typedef struct symbol_link {
     uint32_t symbol; /* a symbol of the codes, or BPE_NONE for a character that they do not have */
@@ -14,7 +16,7 @@ struct xlm_bpe_cutter {
     const xlm_bpe *bpe;
     uint8_t *allowed; /* by symbol: INNER, FINAL; NULL: all are allowed */
     uint8_t *used;    /* by rank: set where a code is applied; borrowed; NULL: not needed */
-    uint32_t characters[2][128]; /* symbol of an ASCII character within a word and at its end */
+    uint32_t characters[2][CHARACTERS]; /* symbol of a character within a word and at its end */
 
     GArray *links;   /* symbol_link */
     GArray *heap;    /* uint64_t: rank << 32 | link; the smallest first */
@@ -52,10 +54,12 @@ xlm_bpe_cutter *xlm_bpe_cutter_new(const xlm_bpe *bpe, const xlm_word_counts *al
     s->bpe = bpe;
     if (allowed != NULL)
         s->allowed = look_up_allowed(bpe, allowed);
-    for (int c = 0; c < 128; c++) {
-        const char text[] = {(char)c, '<', '/', 'w', '>'};
-        s->characters[0][c] = xlm_strings_find(bpe->symbols, text, 1);
-        s->characters[1][c] = xlm_strings_find(bpe->symbols, text, 1 + BPE_END_SIZE);
+    for (gunichar c = 0; c < CHARACTERS; c++) {
+        char text[8];
+        const size_t n = (size_t)g_unichar_to_utf8(c, text);
+        memcpy(text + n, BPE_END, BPE_END_SIZE);
+        s->characters[0][c] = xlm_strings_find(bpe->symbols, text, n);
+        s->characters[1][c] = xlm_strings_find(bpe->symbols, text, n + BPE_END_SIZE);
     }
     s->links = g_array_new(FALSE, FALSE, sizeof(symbol_link));
     s->heap = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -86,8 +90,11 @@ static symbol_link *get_links(const xlm_bpe_cutter *s) { return (symbol_link *)(
 
 static uint32_t find_character(xlm_bpe_cutter *s, const char *at, size_t size, bool last)
 {
-    if (size == 1 && (unsigned char)at[0] < 128)
-        return s->characters[last][(unsigned char)at[0]];
+    const unsigned char first = (unsigned char)at[0];
+    if (size == 1 && first < 0x80)
+        return s->characters[last][first];
+    if (size == 2 && first >= 0xC2 && first < 0xE0)
+        return s->characters[last][(first & 0x1Fu) << 6 | ((unsigned char)at[1] & 0x3Fu)];
     if (!last)
         return xlm_strings_find(s->bpe->symbols, at, size);
     g_string_truncate(s->word, 0);
@@ -169,8 +176,61 @@ static void merge_link(xlm_bpe_cutter *s, symbol_link *links, uint32_t i)
         rank_pair(s, links, links[i].previous, s->pending);
 }
 
+/* The lowest rank of the links; BPE_NONE: no code applies. */
+static uint32_t lowest_rank(const symbol_link *links, uint32_t n)
+{
+    uint32_t lowest = BPE_NONE;
+    for (uint32_t i = 0; i < n; i++)
+        lowest = MIN(lowest, links[i].rank);
+    return lowest;
+}
+
+/* Apply the code of a rank in all places, from left to right. The n links remain in a row. Returns their number then. */
+static uint32_t apply(const xlm_bpe *bpe, symbol_link *links, uint32_t n, uint32_t rank)
+{
+    const uint32_t result = bpe_get(bpe, rank)->result;
+    uint32_t kept = 0;
+    bool merged = false; /* the link before was */
+    for (uint32_t i = 0; i < n; i++, kept++) {
+        const bool merges = links[i].rank == rank;
+        links[kept] = links[i];
+        if (merges) {
+            links[kept].symbol = result;
+            links[kept].rank = links[++i].rank;
+        }
+        if (kept > 0 && (merged || merges))
+            links[kept - 1].rank = bpe_rank(bpe, links[kept - 1].symbol, links[kept].symbol);
+        merged = merges;
+    }
+    links[kept - 1].rank = BPE_NONE;
+    return kept;
+}
+
+/* The same as merge_all for a word of few characters, faster without a heap. */
+static void merge_few(xlm_bpe_cutter *s)
+{
+    symbol_link *links = get_links(s);
+    uint32_t n = s->links->len;
+    for (uint32_t i = 0; i + 1 < n; i++)
+        links[i].rank = bpe_rank(s->bpe, links[i].symbol, links[i + 1].symbol);
+    for (uint32_t rank; (rank = lowest_rank(links, n)) != BPE_NONE;) {
+        if (s->used != NULL)
+            s->used[rank] = 1;
+        n = apply(s->bpe, links, n, rank);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        links[i].next = i + 1 < n ? i + 1 : 0;
+}
+
+/* Up to this number of characters, looking at all links for each code takes less time than a heap. */
+enum { FEW = 32 };
+
 static void merge_all(xlm_bpe_cutter *s)
 {
+    if (s->links->len <= FEW) {
+        merge_few(s);
+        return;
+    }
     symbol_link *links = get_links(s);
     for (uint32_t i = 0; i + 1 < s->links->len; i++)
         rank_pair(s, links, i, s->heap);

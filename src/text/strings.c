@@ -1,8 +1,10 @@
 /* xlm-mpi: byte strings, each stored once and numbered. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <glib.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "text/strings.h"
 
 typedef struct entry {
@@ -28,7 +30,9 @@ struct xlm_strings {
     size_t room, memory; /* its bytes, and the bytes of all blocks */
 };
 
-static const size_t BLOCK_SIZE = (size_t)1 << 18;
+/* Words are looked up all over the table, so a large one is on large pages. */
+static const char PURPOSE[] = "a table of words";
+static const size_t BLOCK_SIZE = (size_t)1 << 18, LARGE_BLOCK = (size_t)1 << 21; /* large: when there are so many bytes already */
 static const uint32_t FIRST_CAPACITY = 1 << 9;
 
 static const uint64_t ODD = UINT64_C(0x9E3779B97F4A7C15);
@@ -66,8 +70,8 @@ static inline uint32_t first_slot(const xlm_strings *s, uint64_t key, size_t siz
 
 static void make_slots(xlm_strings *s)
 {
-    g_free(s->slots);
-    s->slots = g_new(slot, 2 * (size_t)s->capacity);
+    free(s->slots);
+    s->slots = xlm_pages_take(2 * (size_t)s->capacity * sizeof(slot), PURPOSE);
     s->mask = 2 * s->capacity - 1;
     memset(s->slots, 0xff, 2 * (size_t)s->capacity * sizeof(slot));
     for (uint32_t i = 0; i < s->count; i++) {
@@ -81,15 +85,19 @@ static void make_slots(xlm_strings *s)
 
 static void set_capacity(xlm_strings *s, uint32_t capacity)
 {
+    entry *entries = xlm_pages_take(capacity * sizeof(entry), PURPOSE);
+    if (s->count > 0)
+        memcpy(entries, s->entries, s->count * sizeof(entry));
+    free(s->entries);
+    s->entries = entries;
     s->capacity = capacity;
-    s->entries = g_renew(entry, s->entries, capacity);
     make_slots(s);
 }
 
 xlm_strings *xlm_strings_new(void)
 {
     xlm_strings *s = g_new0(xlm_strings, 1);
-    s->blocks = g_ptr_array_new_with_free_func(g_free);
+    s->blocks = g_ptr_array_new_with_free_func(free);
     set_capacity(s, FIRST_CAPACITY);
     return s;
 }
@@ -99,8 +107,8 @@ void xlm_strings_free(xlm_strings *s)
     if (s == NULL)
         return;
     g_ptr_array_free(s->blocks, TRUE);
-    g_free(s->entries);
-    g_free(s->slots);
+    free(s->entries);
+    free(s->slots);
     g_free(s);
 }
 
@@ -146,8 +154,8 @@ uint32_t xlm_strings_find(const xlm_strings *s, const char *bytes, size_t size)
 static const char *copy_bytes(xlm_strings *s, const char *bytes, size_t size)
 {
     if (size + 1 > s->room) {
-        size_t block = MAX(BLOCK_SIZE, size + 1);
-        s->free = g_malloc(block);
+        const size_t block = MAX(s->memory < LARGE_BLOCK ? BLOCK_SIZE : LARGE_BLOCK, size + 1);
+        s->free = xlm_pages_take(block, PURPOSE);
         s->room = block;
         s->memory += block;
         g_ptr_array_add(s->blocks, s->free);
@@ -183,11 +191,20 @@ uint32_t xlm_strings_add(xlm_strings *s, const char *bytes, size_t size) { retur
 
 enum { PART = 32 }; /* words */
 
+/* The first bytes of a string of more than 8 bytes. */
+static inline uint64_t read_head(const char *bytes)
+{
+    uint64_t head;
+    memcpy(&head, bytes, sizeof head);
+    return head;
+}
+
 /* Memory answers slowly, but to several questions at once: so the first slots of all words of a part of the line are read before
- * any of them is needed, and then the first bytes of long strings there. */
+ * any of them is needed, then where the long strings there are, and then their first bytes. */
 static void add_part(xlm_strings *s, const char *line, const xlm_word *words, size_t n, uint32_t *numbers)
 {
     uint64_t keys[PART];
+    uint64_t heads[PART];
     const char *found[PART];
     for (size_t i = 0; i < n; i++) {
         keys[i] = make_key(line + words[i].start, words[i].size);
@@ -196,9 +213,12 @@ static void add_part(xlm_strings *s, const char *line, const xlm_word *words, si
     }
     for (size_t i = 0; i < n; i++)
         found[i] = numbers[i] != XLM_NO_STRING && words[i].size > 8 ? s->entries[numbers[i]].bytes : NULL;
+    for (size_t i = 0; i < n; i++)
+        heads[i] = found[i] != NULL ? read_head(found[i]) : 0;
     for (size_t i = 0; i < n; i++) {
         const char *word = line + words[i].start;
-        if (numbers[i] == XLM_NO_STRING || (found[i] != NULL && memcmp(found[i], word, words[i].size) != 0))
+        if (numbers[i] == XLM_NO_STRING ||
+            (found[i] != NULL && (heads[i] != read_head(word) || memcmp(found[i] + 8, word + 8, words[i].size - 8) != 0)))
             numbers[i] = add(s, word, words[i].size, keys[i]);
     }
 }
@@ -211,10 +231,10 @@ void xlm_strings_add_words(xlm_strings *s, const char *line, const xlm_word *wor
 
 void xlm_strings_reorder(xlm_strings *s, const uint32_t *order, uint32_t n)
 {
-    entry *entries = g_new(entry, s->capacity);
+    entry *entries = xlm_pages_take(s->capacity * sizeof(entry), PURPOSE);
     for (uint32_t i = 0; i < n; i++)
         entries[i] = s->entries[order[i]];
-    g_free(s->entries);
+    free(s->entries);
     s->entries = entries;
     s->count = n;
     make_slots(s);

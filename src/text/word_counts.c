@@ -1,6 +1,8 @@
 /* xlm-mpi: how often each word occurs in a text. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "text/strings.h"
 #include "text/word_counts.h"
 
@@ -24,7 +26,7 @@ void xlm_word_counts_free(xlm_word_counts *c)
     if (c == NULL)
         return;
     xlm_strings_free(c->words);
-    g_free(c->counts);
+    free(c->counts);
     g_array_unref(c->numbers);
     g_free(c);
 }
@@ -32,7 +34,7 @@ void xlm_word_counts_free(xlm_word_counts *c)
 void xlm_word_counts_clear(xlm_word_counts *c)
 {
     xlm_strings_clear(c->words);
-    g_clear_pointer(&c->counts, g_free);
+    g_clear_pointer(&c->counts, free);
     c->capacity = 0;
 }
 
@@ -41,11 +43,21 @@ size_t xlm_word_counts_memory(const xlm_word_counts *c)
     return xlm_strings_memory(c->words) + c->capacity * sizeof(int64_t);
 }
 
+/* Counts of 0. */
+static int64_t *take_counts(uint32_t capacity)
+{
+    const size_t bytes = capacity * sizeof(int64_t);
+    return memset(xlm_pages_take(bytes, "a table of words"), 0, bytes);
+}
+
 static void grow(xlm_word_counts *c)
 {
     const uint32_t capacity = MAX(2 * c->capacity, 1024);
-    c->counts = g_renew(int64_t, c->counts, capacity);
-    memset(c->counts + c->capacity, 0, (capacity - c->capacity) * sizeof(int64_t));
+    int64_t *counts = take_counts(capacity);
+    if (c->capacity > 0)
+        memcpy(counts, c->counts, c->capacity * sizeof(int64_t));
+    free(c->counts);
+    c->counts = counts;
     c->capacity = capacity;
 }
 
@@ -90,14 +102,31 @@ void xlm_word_counts_add_all(xlm_word_counts *c, const xlm_word_counts *more, in
     }
 }
 
-static int compare_words(gconstpointer a, gconstpointer b, gpointer table)
+/* What the order of a word depends on, so that most words are compared without reading them. */
+typedef struct rank {
+    int64_t count;
+    uint64_t head;   /* the first 8 bytes of the word, the first of them the highest, and zeros for those that it does not have */
+    uint32_t number;
+} rank;
+
+static uint64_t head_of(const char *word, size_t size)
+{
+    uint64_t head = 0;
+    for (size_t i = 0; i < sizeof head; i++)
+        head = head << 8 | (i < size ? (unsigned char)word[i] : 0);
+    return head;
+}
+
+static int compare_ranks(gconstpointer a, gconstpointer b, gpointer table)
 {
     const xlm_word_counts *c = table;
-    const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    if (c->counts[i] != c->counts[j])
-        return c->counts[i] > c->counts[j] ? -1 : 1;
+    const rank *i = a, *j = b;
+    if (i->count != j->count)
+        return i->count > j->count ? -1 : 1;
+    if (i->head != j->head)
+        return i->head < j->head ? -1 : 1;
     size_t m, n;
-    const char *x = xlm_strings_get(c->words, i, &m), *y = xlm_strings_get(c->words, j, &n);
+    const char *x = xlm_strings_get(c->words, i->number, &m), *y = xlm_strings_get(c->words, j->number, &n);
     int order = memcmp(x, y, MIN(m, n));
     return order != 0 ? order : (m > n) - (m < n);
 }
@@ -105,15 +134,20 @@ static int compare_words(gconstpointer a, gconstpointer b, gpointer table)
 void xlm_word_counts_sort(xlm_word_counts *c)
 {
     const uint32_t n = xlm_strings_count(c->words);
+    g_autofree rank *ranks = g_new(rank, n);
     g_autofree uint32_t *order = g_new(uint32_t, n);
-    for (uint32_t i = 0; i < n; i++)
-        order[i] = i;
-    g_qsort_with_data(order, (gint)n, sizeof(uint32_t), compare_words, c);
-
-    int64_t *counts = g_new0(int64_t, c->capacity);
-    for (uint32_t i = 0; i < n; i++)
-        counts[i] = c->counts[order[i]];
-    g_free(c->counts);
+    for (uint32_t i = 0; i < n; i++) {
+        size_t size;
+        const char *word = xlm_strings_get(c->words, i, &size);
+        ranks[i] = (rank){c->counts[i], head_of(word, size), i};
+    }
+    g_qsort_with_data(ranks, (gint)n, sizeof(rank), compare_ranks, c);
+    int64_t *counts = take_counts(c->capacity);
+    for (uint32_t i = 0; i < n; i++) {
+        order[i] = ranks[i].number;
+        counts[i] = ranks[i].count;
+    }
+    free(c->counts);
     c->counts = counts;
     xlm_strings_reorder(c->words, order, n);
 }

@@ -32,7 +32,7 @@ struct xlm_strings {
 
 /* Words are looked up all over the table, so a large one is on large pages. */
 static const char PURPOSE[] = "a table of words";
-static const size_t BLOCK_SIZE = (size_t)1 << 18, LARGE_BLOCK = (size_t)1 << 21; /* large: when there are so many bytes already */
+static const size_t BLOCK_SIZE = (size_t)1 << 18;
 static const uint32_t FIRST_CAPACITY = 1 << 9;
 
 static const uint64_t ODD = UINT64_C(0x9E3779B97F4A7C15);
@@ -85,6 +85,7 @@ static void make_slots(xlm_strings *s)
 
 static void set_capacity(xlm_strings *s, uint32_t capacity)
 {
+    g_clear_pointer(&s->slots, free); /* they are made again; so there is no more memory in use than afterwards */
     entry *entries = xlm_pages_take(capacity * sizeof(entry), PURPOSE);
     if (s->count > 0)
         memcpy(entries, s->entries, s->count * sizeof(entry));
@@ -97,7 +98,7 @@ static void set_capacity(xlm_strings *s, uint32_t capacity)
 xlm_strings *xlm_strings_new(void)
 {
     xlm_strings *s = g_new0(xlm_strings, 1);
-    s->blocks = g_ptr_array_new_with_free_func(free);
+    s->blocks = g_ptr_array_new_with_free_func(g_free);
     set_capacity(s, FIRST_CAPACITY);
     return s;
 }
@@ -154,8 +155,8 @@ uint32_t xlm_strings_find(const xlm_strings *s, const char *bytes, size_t size)
 static const char *copy_bytes(xlm_strings *s, const char *bytes, size_t size)
 {
     if (size + 1 > s->room) {
-        const size_t block = MAX(s->memory < LARGE_BLOCK ? BLOCK_SIZE : LARGE_BLOCK, size + 1);
-        s->free = xlm_pages_take(block, PURPOSE);
+        const size_t block = MAX(BLOCK_SIZE, size + 1);
+        s->free = g_malloc(block);
         s->room = block;
         s->memory += block;
         g_ptr_array_add(s->blocks, s->free);

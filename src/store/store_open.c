@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -49,13 +50,49 @@ bool xlm_store_check_unchanged(xlm_store *store, GError **error)
     return true;
 }
 
+/* ---- digests ---- */
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* Would a change of the file be seen by its times? They advance by some milliseconds, so not if it has just been written. */
+static bool is_settled(const struct stat *file) { return time(NULL) - file->st_ctim.tv_sec > 1; }
+
+/* A program opens a file several times, for its vocabulary, its shapes and its numbers. Where this process has found the digest
+ * of the same file good, and nobody has written to it since, it is not computed again: in a small file it is most of the time. */
+static bool check_digest(xlm_store *store, bool known, GError **error)
+{
+    static GMutex lock;
+    static GArray *good; /* struct stat: files whose digest is good */
+    bool found = false;
+    known = known && is_settled(&store->opened);
+    g_mutex_lock(&lock);
+    for (guint i = 0; known && good != NULL && i < good->len && !found; i++)
+        found = is_same(&g_array_index(good, struct stat, i), &store->opened);
+    g_mutex_unlock(&lock);
+    if (found)
+        return true;
+    if (!store_check_digest(store, error))
+        return false;
+    g_mutex_lock(&lock);
+    if (good == NULL)
+        good = g_array_new(FALSE, FALSE, sizeof(struct stat));
+    if (known)
+        g_array_append_val(good, store->opened);
+    g_mutex_unlock(&lock);
+    return true;
+}
+
 xlm_store *xlm_store_open(const char *path, GError **error)
 {
     xlm_store *store = can_be_read(path, error) ? store_open(path, path, false, error) : NULL;
     if (store == NULL)
         return NULL;
-    look_at_file(store, &store->opened);
-    if (store_check_digest(store, error))
+    if (check_digest(store, look_at_file(store, &store->opened), error))
         return store;
     xlm_store_close(store);
     return NULL;

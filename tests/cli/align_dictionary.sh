@@ -2,6 +2,7 @@
 # xlm-mpi: a bilingual dictionary of the words that links join. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 # Counted by hand: a is linked to x 5 times, once as A, and a link that is there twice counts once; b to y 2 times; d to x and w.
 printf '%s\n' 'a b c' 'a b' 'A a' '' 'd a' >source
 printf '%s\n' 'x y z' 'x y' 'x x' '' 'x w' >target

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus --bpe 120
 
 # expected CORPUS WINDOW: lines "i j X" with i <= j, counted here, sorted; languages weighted by the tokens of the largest.

@@ -2,6 +2,7 @@
 # xlm-mpi: translations found among sentences, computed again from exported vectors. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 trained job.conf base 1 --set train.steps=150 --set model.language_embeddings=false --set train.learning_rate=4e-3
 # Pairs and sentences without a partner, in another order on the other side; two sets of them.

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus --para en-xx=text.en,text.xx --bpe 400
 logged train.log xlm_train job.conf --set train.steps=40
 logged other.log xlm_train job.conf --set train.steps=2 --set train.output=other --set 'stream text.mask_unit=span'

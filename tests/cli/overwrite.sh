@@ -3,6 +3,7 @@
 # in one way. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 xlm_train job.conf --set train.steps=2 --set train.checkpoint_every=1 >train.log 2>&1 || { tail -n 3 train.log >&2; exit 99; }
 printf 'the dythye\nold yyold\nred yryed\nsmall smyall\n' >dict.txt

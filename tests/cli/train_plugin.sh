@@ -2,6 +2,7 @@
 # xlm-mpi: an objective built outside of the tree against the installed headers alone. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 
 # Nothing but the headers: neither the sources nor the library to link with.

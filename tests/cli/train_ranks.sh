@@ -2,6 +2,7 @@
 # xlm-mpi: a job's losses and bits on different numbers of ranks and threads. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 
 # run NAME RANKS [OPTION...]: trains $steps steps into directory NAME.
@@ -78,7 +79,7 @@ for objective in mlm tlm; do
 done
 
 # Many ranks on few cores, one micro-batch each: it works, and it is what two ranks make. With sanitizers they need minutes.
-if [ "${XLM_TEST_QUICK-}" != 1 ] && [ "${XLM_SANITIZERS-}" != yes ]; then
+if [ "${XLM_SANITIZERS-}" != yes ]; then
     steps=2 # the second from parameters that all 64 have sent
     large=(--set train.micro_batches=64 --set train.evaluate_instances=1 --set model.layers=1
         --set "stream text.batch=64" --set "stream pairs.batch=64")

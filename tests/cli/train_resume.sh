@@ -2,6 +2,7 @@
 # xlm-mpi: stopping and going on. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 
 train() { # RANKS OUTPUT [OPTION...]

@@ -5,6 +5,7 @@
 [[ $(trap -p HUP) != *"''"* ]] || exec env --default-signal=HUP bash "$0" "$@"
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 xlm_train job.conf --set train.steps=2 >train.log 2>&1 || { tail -n 3 train.log >&2; exit 99; }
 logged train.log xlm_train job.conf --set train.steps=2 --set train.output=plain --set model.language_embeddings=false

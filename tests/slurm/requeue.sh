@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 
 cluster=$(mktemp -d /tmp/xlm-slurm.XXXXXX) || exit 99
 lose() { bash "$XLM_SOURCE/tests/slurm/cluster.sh" lose "$cluster" "$@"; }

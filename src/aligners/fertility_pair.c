@@ -35,7 +35,6 @@ static size_t lay_out(xlm_fertility_pair *p, float *memory)
     p->weighted = take(memory, &used, n * m);
     p->own_row = take(memory, &used, longer);
     p->factor = take(memory, &used, longer);
-    p->ratios = take(memory, &used, longer);
     p->numbers = take(memory, &used, (longer + 1) * XLM_LINK_NUMBERS);
     p->hmm = take(memory, &used, MAX(xlm_hmm_workspace((int)n, (int)m), xlm_hmm_workspace((int)m, (int)n)));
     return used;

@@ -26,7 +26,6 @@ typedef struct xlm_fertility_pair {
     xlm_word_links links[2];  /* of source words; of target words */
     float *weighted;          /* emission with fertility; before and after that, room for a matrix */
     float *own_row, *factor;  /* [explaining] */
-    float *ratios;            /* [explained] */
     float *numbers;           /* [(words + 1) x XLM_LINK_NUMBERS] */
     float *hmm;
 } xlm_fertility_pair;

@@ -354,8 +354,8 @@ static void gain_pair(learner *l, uint32_t left, uint32_t right, uint32_t newest
 /* Remove the place of a pair from its count. */
 static void lose_pair(learner *l, size_t at, int64_t count) { get_pair(l, l->text[at].pair)->count -= count; }
 
-/* Merge the symbols (a, b) that begin at `first`, in a word of this count, into n. The neighbours x and y may themselves be n, from
- * the left. */
+/* Merge the symbols (a, b) that begin at `first`, in a word of this count, into n. The neighbours x and y may themselves be n,
+ * from the left. */
 static void merge_at(learner *l, size_t first, uint32_t a, uint32_t b, uint32_t n, int64_t count)
 {
     const size_t second = first + length_of(l, a), end = second + length_of(l, b);

@@ -93,7 +93,7 @@ static uint32_t find_character(xlm_bpe_cutter *s, const char *at, size_t size, b
     const unsigned char first = (unsigned char)at[0];
     if (size == 1 && first < 0x80)
         return s->characters[last][first];
-    if (size == 2 && first >= 0xC2 && first < 0xE0)
+    if (size == 2 && first >= 0xC2 && first < 0xE0 && ((unsigned char)at[1] & 0xC0) == 0x80)
         return s->characters[last][(first & 0x1Fu) << 6 | ((unsigned char)at[1] & 0x3Fu)];
     if (!last)
         return xlm_strings_find(s->bpe->symbols, at, size);

@@ -50,12 +50,14 @@ static bool are_on_one_node(void)
     return ranks != NULL && g_strcmp0(ranks, here) == 0;
 }
 
-/* Settings of Open MPI 4 that shorten the start of ranks on one node, unless the user has chosen; they say nothing to others. */
+/* Settings of Open MPI 4 that shorten the start of ranks on one node, unless the user has chosen. Open MPI 5 reads
+ * only those of transports, to the same end; other libraries none. */
 static void leave_out_what_one_node_does_not_need(void)
 {
     const bool alone = is_alone();
-    /* A rank alone starts a daemon, which takes longer than the rank, for processes to be spawned and joined; there are none. Such
-     * ranks have all the same number, by which they would name what they share: memory files and directories. */
+    /* A rank alone starts a daemon, which takes longer than the rank, for processes to be spawned and joined; there are none.
+     * Without it such ranks have all the same number, by which they would name memory files and
+     * directories; so they make none. */
     const char *transports = g_getenv("OMPI_MCA_btl");
     if (alone && (transports == NULL || g_str_equal(transports, "self"))) {
         g_setenv("OMPI_MCA_ess_singleton_isolated", "1", FALSE);
@@ -63,8 +65,8 @@ static void leave_out_what_one_node_does_not_need(void)
         g_setenv("OMPI_MCA_btl", "self", FALSE);
         g_setenv("OMPI_MCA_pml", "ob1", FALSE);
     }
-    /* The drivers of Omni-Path and libfabric (MTLs) are asked for their hardware at each start, which takes 0.2 s on a machine that
-     * has none. Ranks on one node speak through shared memory (by ob1 or UCX) and need none of them. */
+    /* The drivers of Omni-Path and libfabric (MTLs) are asked for their hardware at each start, which takes 0.2 s on a machine
+     * that has none. Ranks on one node speak through shared memory (by ob1 or UCX) and need none of them. */
     if ((alone || are_on_one_node()) && g_getenv("OMPI_MCA_pml") == NULL)
         g_setenv("OMPI_MCA_mtl", "^ofi,psm,psm2", FALSE);
 }

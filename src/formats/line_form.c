@@ -75,8 +75,8 @@ bool xlm_line_form_check(const xlm_line_form *form, const xlm_lines *lines, cons
     const char *as = strcmp(path, XLM_LINES_INPUT) == 0 ? "-" : path;
     g_autofree char *plain = g_str_has_suffix(path, ".gz") ? g_strndup(path, strlen(path) - strlen(".gz")) : g_strdup(path);
     if (is_json_object(line, length))
-        return xlm_error_set(error, EX_DATAERR, "%s: its lines are JSON; give it as jsonl:FIELD:%s, or as lines:%s if all of it is "
-                             "text", path, as, as);
+        return xlm_error_set(error, EX_DATAERR, "%s: its lines are JSON; give it as jsonl:FIELD:%s, or as lines:%s if all of it "
+                             "is text", path, as, as);
     if (begins_with(line, length, "<?xml") || begins_with(line, length, "<tmx"))
         return xlm_error_set(error, EX_DATAERR, "%s: is XML; give it as tmx:LANG:%s if it is TMX, or as lines:%s if all of it is "
                              "text; of other XML, write the sentences into files of lines first", path, as, as);

@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/rng.h"
 
-/* A hidden Markov model of n positions that emit words (aligners/hmm.h), as the kernels go from word to word. "Padded" arrays
- * of n numbers are as long as the next multiple of XLM_LANES; what is past n is zero when kernels read it, and they keep it so. */
+/* A hidden Markov model of n positions that emit words (aligners/hmm.h), as kernels go from word to word. "Padded" arrays
+ * of n numbers are as long as the next multiple of XLM_LANES; what is past n is zero when kernels read it, and stays so. */
 enum { XLM_LANES = 16 };
 typedef struct xlm_positions {
     int32_t n;

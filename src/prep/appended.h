@@ -18,8 +18,8 @@ typedef struct xlm_appended {
     double held_out;         /* share of sentences */
     uint64_t *assigned[2];   /* digests, held out and left out */
     uint64_t counts[2];      /* how many */
-    GArray **dropped;        /* sets (prep/ascending.h) by language: sentences of the training text that are not copied, because new
-                              * pairs hold them or their translations out (prep/append_split.h); NULL: none */
+    GArray **dropped;        /* sets (prep/ascending.h) by language: sentences of the training text that are not copied, because
+                              * new pairs hold them or their translations out (prep/append_split.h); NULL: none */
     int64_t *dropped_counts; /* by id: how often subwords are in these sentences, of languages that are not synthetic; or NULL */
 } xlm_appended;
 

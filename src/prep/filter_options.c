@@ -26,7 +26,8 @@ const xlm_option xlm_filter_rules[] = {
                          "leave out sentences of which less than this share of the letters is in a script of their language",
                          RULE(script_share)},
     [XLM_RULE_UNTRANSLATED] = {"untranslated", XLM_OPTION_CHOICE, "keep", 0, 0, "keep|drop",
-                               "what to do with pairs whose sides are equal, spaces left aside (default keep)", RULE(untranslated)},
+                               "what to do with pairs whose sides are equal, spaces left aside (default keep)",
+                               RULE(untranslated)},
     [XLM_RULE_DUPLICATES] = {"duplicates", XLM_OPTION_CHOICE, "keep", 0, 0, "keep|drop",
                              "what to do with a sentence that equals an earlier one of the monolingual text of its language, or "
                              "a pair that equals an earlier one of its languages, but for spaces (default keep)",

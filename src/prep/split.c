@@ -56,7 +56,8 @@ void xlm_assignments_finish(xlm_assignments *assignments, const xlm_comm *comm)
     g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     /* What an earlier preparation has left out stays so; nobody knows any more what else it is a translation of. */
     for (guint i = 0; i < assignments->pairs->len; i++)
-        if (digest[i] >= assignments->limit && digest[i ^ 1] < assignments->limit && !xlm_ascending_contains(assignments->aside, digest[i]))
+        if (digest[i] >= assignments->limit && digest[i ^ 1] < assignments->limit &&
+            !xlm_ascending_contains(assignments->aside, digest[i]))
             g_array_append_val(found, digest[i]);
     xlm_ascending_unite(assignments->held_out, found, comm);
     for (guint i = 0; i < assignments->pairs->len; i++)

@@ -146,20 +146,17 @@ enum { RESULT = sizeof(result) / sizeof(double) };
 
 typedef struct comparison {
     double difference, error; /* relative */
+    double uncertainty;       /* error of both derivatives together */
     bool clear, wrong;
 } comparison;
 
 /* The first step, and no longer than the loss is smooth. */
 static double first_step(double predicted, double step) { return fmin(step, LARGEST_CHANGE / fmax(fabs(predicted), DBL_MIN)); }
 
-/* Is an error of both derivatives together so small that it does not hide whether derivatives of this size agree? */
-static bool is_clear(double error, double scale) { return 2 * error <= 0.5 * TOLERANCE * scale; }
-
-/* Can a comparison from this step on be clear, with the rounding that there is at least? */
-static bool can_be_clear(const checker *c, double predicted, double difference, double step)
+/* What the error of both derivatives together is at least in a comparison from this step on. */
+static double least_error(const checker *c, double predicted, double step)
 {
-    const double least = xlm_derivative_least_error(first_step(predicted, step), c->rounding);
-    return is_clear(least + 2 * c->gradient_rounding, fmax(fabs(predicted), fabs(difference)));
+    return xlm_derivative_least_error(first_step(predicted, step), c->rounding) + 2 * c->gradient_rounding;
 }
 
 static comparison compare_once(const motion *m, double predicted, double step)
@@ -169,9 +166,9 @@ static comparison compare_once(const motion *m, double predicted, double step)
     const xlm_derivative d = xlm_derivative_at_zero(moved_loss, (void *)m, first, c->rounding);
     const double scale = fmax(fabs(d.value), fabs(predicted)), apart = fabs(d.value - predicted);
     const double error = d.error + 2 * c->gradient_rounding;
-    const bool clear = is_clear(error, scale);
+    const bool clear = 2 * error <= 0.5 * TOLERANCE * scale;
     return (comparison){
-        .difference = d.value, .error = scale > 0 ? apart / scale : 0, .clear = clear,
+        .difference = d.value, .error = scale > 0 ? apart / scale : 0, .uncertainty = error, .clear = clear,
         .wrong = !(apart <= TOLERANCE * scale + (clear ? 2 : 6) * error),
     };
 }
@@ -197,11 +194,16 @@ static comparison compare_again(const motion *m, double predicted, comparison fi
 /* Compare the derivative along the motion with what the gradient gives. */
 static void compare(const motion *m, double predicted, result *r)
 {
-    static const double others[] = {0.2, 0.04, 6, 36}; /* times the first step: where the loss bends more, or rounding is more */
+    static const double others[] = {0.2, 0.04, 36, 6}; /* times the first step: where the loss bends more, or rounding is more */
     comparison v = compare_once(m, predicted, FIRST_STEP);
-    for (size_t trial = 0; trial < G_N_ELEMENTS(others) && !v.clear && !v.wrong && predicted != 0; trial++)
-        if (can_be_clear(m->checker, predicted, v.difference, FIRST_STEP * others[trial]))
+    double best = v.uncertainty;
+    for (size_t trial = 0; trial < G_N_ELEMENTS(others) && !v.clear && !v.wrong && predicted != 0; trial++) {
+        /* Where rounding alone makes it no more exact than what there is, a comparison shows nothing new. */
+        if (least_error(m->checker, predicted, FIRST_STEP * others[trial]) < best) {
             v = compare_once(m, predicted, FIRST_STEP * others[trial]);
+            best = fmin(best, v.uncertainty);
+        }
+    }
     if (v.wrong || (v.clear && v.error > CLOSE))
         v = compare_again(m, predicted, v);
     r->unclear += !v.clear && !v.wrong;

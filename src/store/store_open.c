@@ -59,7 +59,8 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* Would a change of the file be seen by its times? They advance by some milliseconds, so not if it has just been written. */
+/* Would a change of the file be seen by its times? They advance by some milliseconds, so not if it has just been written, by the
+ * clock of this machine. Elements of datasets have checksums of their own, and are checked whenever they are read. */
 static bool is_settled(const struct stat *file) { return time(NULL) - file->st_ctim.tv_sec > 1; }
 
 /* A program opens a file several times, for its vocabulary, its shapes and its numbers. Where this process has found the digest

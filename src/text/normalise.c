@@ -73,9 +73,10 @@ static const uint8_t *make_block(uint32_t block)
         same++;
     if (same == made->len)
         g_ptr_array_add(made, g_memdup2(flags, BLOCK));
-    g_atomic_pointer_set(&block_flags[block], made->pdata[same]);
+    const uint8_t *stored = made->pdata[same];
+    g_atomic_pointer_set(&block_flags[block], stored);
     g_mutex_unlock(&lock);
-    return made->pdata[same];
+    return stored;
 }
 
 static inline uint8_t look_up(uint32_t c)

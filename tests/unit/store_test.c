@@ -1,5 +1,6 @@
 /* xlm-mpi: HDF5 files written and read by one process without MPI. SPDX-License-Identifier: GPL-3.0-or-later */
 #define _GNU_SOURCE /* memmem */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -366,6 +367,36 @@ static void a_flipped_byte_is_found(void **state)
     xlm_store_close(store);
 }
 
+/* The digest of a file that was found good is not computed again, unless something has been written into the file since. */
+static void a_change_between_two_openings_is_found(void **state)
+{
+    (void)state;
+    static const char text[] = "a text of the header";
+    xlm_store *store = create();
+    write_numbers(store, "/good", 1000);
+    GOOD(xlm_store_set_text(store, "/", "job", text, &error));
+    GOOD(xlm_store_commit(store, &error));
+    sleep(3); /* until its times are settled */
+    for (int i = 0; i < 2; i++)
+        xlm_store_close(open_again());
+
+    struct stat before;
+    char *bytes;
+    gsize size;
+    assert_int_equal(stat(path, &before), 0);
+    assert_true(g_file_get_contents(path, &bytes, &size, NULL));
+    const char *at = memmem(bytes, size, text, strlen(text));
+    assert_non_null(at);
+    /* Into the same file, which then has the old time of modification. */
+    const int file = open(path, O_WRONLY);
+    assert_int_equal(pwrite(file, "A", 1, at - bytes), 1);
+    const struct timespec times[2] = {before.st_atim, before.st_mtim};
+    assert_int_equal(futimens(file, times), 0);
+    close(file);
+    g_free(bytes);
+    BAD(xlm_store_open(path, &error) != NULL, EX_DATAERR, path, "damaged");
+}
+
 /* A dataset that HDF5 can write and the store does not. */
 static void add_foreign(const char *name, hid_t type, int dimensions, bool deflate)
 {
@@ -516,6 +547,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(strings_and_attributes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_that_are_not_ours, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_flipped_byte_is_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_change_between_two_openings_is_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_cut_file_is_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_stays_after_discarding, set_up, tear_down),
         cmocka_unit_test_setup_teardown(directories_that_cannot_be_written, set_up, tear_down),

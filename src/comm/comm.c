@@ -50,14 +50,14 @@ static bool are_on_one_node(void)
     return ranks != NULL && g_strcmp0(ranks, here) == 0;
 }
 
-/* Settings of Open MPI 4 that shorten the start of ranks on one node, unless the user has chosen. Open MPI 5 reads
- * only those of transports, to the same end; other libraries none. */
+/* Settings of Open MPI 4 that shorten the start of ranks on one node, unless the user has chosen. Open MPI 5 reads only those of
+ * transports, to the same end; other libraries read none. */
 static void leave_out_what_one_node_does_not_need(void)
 {
     const bool alone = is_alone();
     /* A rank alone starts a daemon, which takes longer than the rank, for processes to be spawned and joined; there are none.
-     * Without it such ranks have all the same number, by which they would name memory files and
-     * directories; so they make none. */
+     * Without it such ranks have all the same number, by which they would name memory files and directories; so they make
+     * none. */
     const char *transports = g_getenv("OMPI_MCA_btl");
     if (alone && (transports == NULL || g_str_equal(transports, "self"))) {
         g_setenv("OMPI_MCA_ess_singleton_isolated", "1", FALSE);

@@ -95,9 +95,27 @@ static void test_noise(void **state)
     }
 }
 
+/* A comparison is left out where this error is too large, so no derivative may have a smaller one; a smooth one nearly has it. */
+static double straight_line(void *data, double h)
+{
+    return *(const double *)data * h;
+}
+
+static void test_least_error(void **state)
+{
+    (void)state;
+    double slope = 3;
+    for (double h = 0.01; h < 100; h *= 7)
+        for (double rounding = 1e-9; rounding < 1e-3; rounding *= 30) {
+            const double least = xlm_derivative_least_error(h, rounding);
+            const double error = xlm_derivative_at_zero(straight_line, &slope, h, rounding).error;
+            assert_true(error >= least * (1 - 1e-12) && error <= 1.01 * least + 1e-12);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sine), cmocka_unit_test(test_kink), cmocka_unit_test(test_narrow),
-                                       cmocka_unit_test(test_noise)};
+                                       cmocka_unit_test(test_noise), cmocka_unit_test(test_least_error)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,8 +20,8 @@ typedef enum xlm_stack {
     XLM_STACK_NONE        /* no stack: the heads for words, and the parameters of objectives and tasks, above all layers */
 } xlm_stack;
 
-enum { XLM_POSITIONS_LEARNED, XLM_POSITIONS_SINUSOIDAL };
-enum { XLM_GELU, XLM_GELU_TANH };
+enum { XLM_POSITIONS_LEARNED, XLM_POSITIONS_SINUSOIDAL, XLM_POSITIONS_ROTARY };
+enum { XLM_NORM_POST, XLM_NORM_PRE };
 enum { XLM_HEAD_BERT, XLM_HEAD_XLM, XLM_HEAD_NONE /* as in a fine-tuned model */ };
 
 /* Section [model] of a job file, and the sizes that the corpus gives. */
@@ -40,6 +40,17 @@ typedef struct xlm_model_config {
     bool language_embeddings;
     bool language_tokens;        /* the decoder's first input, at position 0, is a token of the language instead of <s> */
     bool token_types;
+    int64_t norm;                /* XLM_NORM_...: LayerNorm(x + f(x)), or x + f(LayerNorm(x)) */
+    bool final_norm;             /* a norm after the last layer of a stack */
+    bool first_norm;             /* false: attention in layer 0 has no norm, in a pre-LN model */
+    bool embedding_norm;         /* a norm after the embeddings */
+    bool norm_biases, linear_biases; /* whether norms have β; and linear layers of blocks, embeddings and head a bias */
+    bool scale_embeddings;       /* words are multiplied by √e before positions are added */
+    double rotary_theta;         /* θ of rotary positions; angles are position θ^(−2i/w) */
+    double rotary_theta_local;   /* of layers with a window; 0: the same */
+    int64_t attention_window;    /* 2 times how far a token sees to each side; 0: all of its sequence */
+    int64_t global_attention_every; /* layers whose number is a multiple of it have no window; 0: all have it */
+    bool gated_feed_forward;     /* (a(u) ⊙ v) W₂ᵀ instead of a(u) W₂ᵀ */
     int64_t activation;          /* XLM_GELU..., in the feed-forward layers and the head */
     double layer_norm_epsilon;
     double dropout;              /* rate for the embeddings and the output of each sublayer */
@@ -57,7 +68,7 @@ const xlm_model_config *xlm_model_get_config(const xlm_model *model);
 enum { XLM_TOP_LAYER = -1 }; /* layer L of any encoder, D of any decoder */
 
 /* Encodes a text with the encoder's layers: H[0 … highest], where H[0] is the output of the embeddings and H[l] that of layer
- * l. If rows are given, H[highest] is computed only for them: keys and values are computed for all rows, everything else only
+ * l; H[L] is the output of the final norm, if the model has one. If rows are given, H[highest] is computed only for them: keys and values are computed for all rows, everything else only
  * for these, with the same values up to rounding. Objectives do not call this function; they declare views (xlm/loss.h), which
  * all objectives of a stream share.
  * [in] text: T tokens, valid until the pass has ended
@@ -81,7 +92,7 @@ xlm_var **xlm_model_decode(const xlm_model *model, xlm_tape *tape, const xlm_tex
  * [in] stack: the stack whose states are given, XLM_STACK_ENCODER or, if the model has a decoder, XLM_STACK_DECODER: a decoder
  *      with its own embeddings (share_embeddings = false) also has its own head, which is tied to them
  *
- * What the head computes before the product with the word embeddings: LayerNorm(GELU(h Wᵀ + b)) for `bert`, with the GELU of the
+ * What the head computes before the product with the word embeddings: LayerNorm(a(h Wᵀ + b)) for `bert`, with the activation of the
  * configuration; for `xlm` h itself or, with factorised embeddings, h Wᵀ + b.
  * [in] h: M x d
  * Returns M x e. */

@@ -83,7 +83,7 @@ xlm_var *xlm_embedding_sum(xlm_tape *tape, int tables, xlm_var *const *table, co
 /* y_i = γ (x_i − mean x_i) / sqrt(var x_i + ε) + β.
  * [in] x: n x d
  * [in] gamma: 1 x d
- * [in] beta: 1 x d
+ * [in] beta: 1 x d, or NULL
  * [in] epsilon: ε > 0
  * [out] y: n x d */
 xlm_var *xlm_layer_norm(xlm_tape *tape, xlm_var *x, xlm_var *gamma, xlm_var *beta, double epsilon);
@@ -96,6 +96,21 @@ xlm_var *xlm_layer_norm(xlm_tape *tape, xlm_var *x, xlm_var *gamma, xlm_var *bet
 xlm_var *xlm_gelu(xlm_tape *tape, xlm_var *x, xlm_var *bias);
 /* The same with ALBERT's approximation of Φ by a tanh: (1 + tanh(√(2/π) (u + 0.044715 u³))) / 2. */
 xlm_var *xlm_gelu_tanh(xlm_tape *tape, xlm_var *x, xlm_var *bias);
+
+/* Activations of a model's feed-forward layers: both forms of GELU; ReLU, max(u, 0); swish, u / (1 + e^-u), also called SiLU. */
+typedef enum xlm_activation { XLM_GELU, XLM_GELU_TANH, XLM_RELU, XLM_SWISH, XLM_ACTIVATIONS } xlm_activation;
+/* y_i = a(x_i + b).
+ * [in] activation: a
+ * [in] x: n x d
+ * [in] bias: 1 x d, or NULL
+ * [out] y: n x d */
+xlm_var *xlm_activate(xlm_tape *tape, xlm_activation activation, xlm_var *x, xlm_var *bias);
+/* A gated activation, GeGLU and the like (Shazeer 2020): y_i = a(u_i) ⊙ v_i with (u_i, v_i) = x_i + b.
+ * [in] activation: a
+ * [in] x: n x 2d
+ * [in] bias: 1 x 2d, or NULL
+ * [out] y: n x d */
+xlm_var *xlm_gate(xlm_tape *tape, xlm_activation activation, xlm_var *x, xlm_var *bias);
 
 /* y = max(x, 0), element by element; no gradient at 0.
  * [in] x: n x d
@@ -133,18 +148,27 @@ xlm_var *xlm_multiply(xlm_tape *tape, xlm_var *a, xlm_var *b);
  * [in] bias: 1 x d, or NULL
  * [in] p: probability of dropout, in [0, 1)
  * [in] gamma: 1 x d
- * [in] beta: 1 x d
+ * [in] beta: 1 x d, or NULL
  * [in] epsilon: > 0
  * [out] y: n x d */
 xlm_var *xlm_residual_norm(xlm_tape *tape, xlm_var *x, xlm_var *z, xlm_var *bias, double p, xlm_var *gamma, xlm_var *beta,
                            double epsilon);
+
+/* The end of a sublayer whose norm is at its beginning: y = x + dropout(z + b), with the draws of xlm_residual_norm.
+ * [in] x: n x d
+ * [in] z: n x d
+ * [in] bias: 1 x d, or NULL
+ * [in] p: probability of dropout, in [0, 1)
+ * [out] y: n x d */
+xlm_var *xlm_residual(xlm_tape *tape, xlm_var *x, xlm_var *z, xlm_var *bias, double p);
 
 /* Attention within each sequence, for each of `heads` heads of width w = d / heads:
  *     O = dropout(softmax(Q Kᵀ / √w)) V.
  * Q, K, V are d columns of `query`, `key`, `value`, starting at the given columns, so that one T x 3d variable can hold all three
  * (columns 0, d, 2d). Sequence i has the keys and values in rows offsets[i] to offsets[i + 1] − 1, and the queries in the same
  * rows, or in rows query_offsets[i] to query_offsets[i + 1] − 1. A query attends to all keys of its sequence, or to the first
- * visible[q] of them: with visible[q] = 1 + the position of q in its sequence, attention is causal.
+ * visible[q] of them: with visible[q] = 1 + the position of q in its sequence, attention is causal. With visible_from, it attends
+ * to keys visible_from[q] to visible[q] − 1 alone; keys that no query near it sees are not computed.
  * [out] y: query rows x d */
 typedef struct xlm_attention_inputs {
     xlm_var *query, *key, *value; /* query rows x any, T x any, T x any, T = offsets[sequences] */
@@ -154,6 +178,7 @@ typedef struct xlm_attention_inputs {
     const int32_t *offsets;       /* [sequences + 1], not copied */
     const int32_t *query_offsets; /* [sequences + 1], not copied; NULL: offsets */
     const int32_t *visible;       /* [query rows], not copied: at least 1, ascending within a sequence; NULL: all keys */
+    const int32_t *visible_from;  /* [query rows], not copied: below visible, ascending within a sequence; NULL: 0 */
     int32_t sequences;
     double dropout;               /* of the attention weights, in [0, 1) */
 } xlm_attention_inputs;

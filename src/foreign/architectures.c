@@ -18,12 +18,33 @@ ARCHITECTURES(DECLARE)
 #define REFERENCE(architecture) &xlm_architecture_##architecture,
 static const xlm_architecture *const table[] = {ARCHITECTURES(REFERENCE)};
 
+/* What a model has that none of the architectures has; NULL: nothing. */
+static const char *beyond_all(const xlm_model_config *m)
+{
+    return m->norm != XLM_NORM_POST                       ? "norms before the sublayers (norm = pre)"
+           : m->final_norm                                ? "a final norm"
+           : !m->embedding_norm                           ? "embeddings without a norm"
+           : !m->norm_biases                              ? "norms without biases"
+           : !m->linear_biases                            ? "linear layers without biases"
+           : m->scale_embeddings                          ? "scaled embeddings"
+           : m->position_type == XLM_POSITIONS_ROTARY     ? "rotary positions"
+           : m->attention_window > 0                      ? "a window of attention"
+           : m->gated_feed_forward                        ? "gated feed-forward layers"
+           : m->activation > XLM_GELU_TANH                ? "another activation than GELU"
+                                                          : NULL;
+}
+
 const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, int64_t pad, GError **error)
 {
     g_autoptr(GString) why = g_string_new(NULL);
     if (model->decoder_layers > 0) {
         xlm_error_set(error, EX_DATAERR, "it has a decoder of %" G_GINT64_FORMAT " layers; architectures of transformers that "
                       "hold encoders alone are known here", model->decoder_layers);
+        return NULL;
+    }
+    if (beyond_all(model) != NULL) {
+        xlm_error_set(error, EX_DATAERR, "it has %s, which no architecture of transformers that is known here has",
+                      beyond_all(model));
         return NULL;
     }
     for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {

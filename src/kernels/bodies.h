@@ -241,7 +241,8 @@ static void slope_back(int64_t n, const xlm_real *slope, const xlm_real *x, xlm_
         const int k = lanes(n - i);
         const vec d = times(load(x + i, k), load(slope + i, k));
         store(y + i, k, d);
-        put(dbias + i, k, d, true);
+        if (dbias != NULL)
+            put(dbias + i, k, d, true);
     }
 }
 
@@ -264,7 +265,7 @@ static void layer_norm(int64_t cols, const xlm_real *x, const xlm_real *gamma, c
     for (i = 0; i < cols; i += W) {
         const int k = lanes(cols - i);
         const vec standard = times(plus(load(x + i, k), minus_mean), factor);
-        store(y + i, k, fma(standard, load(gamma + i, k), load(beta + i, k)));
+        store(y + i, k, fma(standard, load(gamma + i, k), beta != NULL ? load(beta + i, k) : all(0)));
     }
     stats[0] = mean;
     stats[1] = inverse;
@@ -282,7 +283,8 @@ static void layer_norm_back(int64_t cols, const xlm_real *x, const xlm_real *gam
         const vec g = times(d, load(gamma + i, k));
         sum_g = plus(sum_g, g);
         sum_gs = fma(g, standard, sum_gs);
-        store(dbeta + i, k, plus(load(dbeta + i, k), d));
+        if (dbeta != NULL)
+            store(dbeta + i, k, plus(load(dbeta + i, k), d));
         store(dgamma + i, k, fma(d, standard, load(dgamma + i, k)));
     }
     if (dx == NULL)
@@ -382,7 +384,8 @@ static void slope_back_bfloat16(int64_t n, const uint16_t *slope, const xlm_real
         const int k = lanes(n - i);
         const vec d = times(load(x + i, k), value_of(halves(slope + i, k)));
         store_rounded(y + i, k, d);
-        put(dbias + i, k, d, true);
+        if (dbias != NULL)
+            put(dbias + i, k, d, true);
     }
 }
 
@@ -488,14 +491,18 @@ static void sum_rows_bfloat16(int64_t n, const int32_t *rows, int64_t heads, int
 
 #define KERNELS(of)                                                                                                    \
     {                                                                                                                  \
+        .activation = {[XLM_GELU] = {gelu, gelu_back, gelu_bfloat16, gelu_gate, gelu_gate_bfloat16},                   \
+                       [XLM_GELU_TANH] = {gelu_tanh, gelu_tanh_back, gelu_tanh_bfloat16, gelu_tanh_gate,               \
+                                          gelu_tanh_gate_bfloat16},                                                    \
+                       [XLM_RELU] = {relu, relu_back, relu_bfloat16, relu_gate, relu_gate_bfloat16},                   \
+                       [XLM_SWISH] = {swish, swish_back, swish_bfloat16, swish_gate, swish_gate_bfloat16}},            \
+        .rotate = rotate, .rotate_bfloat16 = rotate_bfloat16,                                                          \
         .name = of, .add = add, .multiply = multiply, .scale = scale, .fill = fill, .sum = sum, .dot = dot,            \
         .copy_past = copy_past, .sum_of_squares = sum_of_squares,                                                      \
-        .maximum = maximum, .exp_sum = exp_sum, .column_sums = column_sums, .gelu = gelu, .gelu_back = gelu_back,      \
-        .gelu_tanh = gelu_tanh, .gelu_tanh_back = gelu_tanh_back,                                                      \
+        .maximum = maximum, .exp_sum = exp_sum, .column_sums = column_sums,                                           \
         .layer_norm = layer_norm, .layer_norm_back = layer_norm_back, .keep_bits = keep_bits, .keep = keep,            \
         .residual = residual, .residual_back = residual_back,                                                          \
         .to_bfloat16 = to_bfloat16, .to_bfloat16_pairs = to_bfloat16_pairs, .bfloat16_pairs = bfloat16_pairs,          \
-        .gelu_bfloat16 = gelu_bfloat16, .gelu_tanh_bfloat16 = gelu_tanh_bfloat16,                                      \
         .slope_back = slope_back, .slope_back_bfloat16 = slope_back_bfloat16,                                          \
         .transpose = transpose, .transpose_bfloat16 = transpose_bfloat16, .product = product, .softmax = softmax,      \
         .softmax_back = softmax_back, .product_bfloat16 = product_bfloat16, .dot_bfloat16 = dot_bfloat16,              \

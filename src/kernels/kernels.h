@@ -25,6 +25,18 @@ typedef struct xlm_positions {
     int32_t terms;               /* their number */
 } xlm_positions;
 
+/* An activation of x + bias; bias: as many numbers as x has, or NULL for none. */
+typedef struct xlm_activation_kernels {
+    /* x: [n]. slope: the derivative at x + bias, or NULL. y or slope may be x. */
+    void (*forward)(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y, xlm_real *slope);
+    /* dx: may be NULL. dbias: [n], added to, or NULL. */
+    void (*back)(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool add, xlm_real *dbias);
+    void (*forward_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope); /* both rounded */
+    /* x: [2 n], (u, v) after the bias. y = a(u) v; slope: dy/du, active: dy/dv = a(u), both or neither NULL. */
+    void (*gate)(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y, xlm_real *slope, xlm_real *active);
+    void (*gate_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope, uint16_t *active);
+} xlm_activation_kernels;
+
 typedef struct xlm_kernels {
     const char *name; /* "avx512", "avx2", "portable" */
 
@@ -46,21 +58,19 @@ typedef struct xlm_kernels {
     /* out[c] += Σ_r x[r, c] over a chunk of rows. */
     void (*column_sums)(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *out);
 
-    /* The function of x + bias; bias: [n], or NULL for none. slope: the derivative at x + bias, or NULL. y or slope may be x. dx:
-     * may be NULL. dbias: [n], added to, or NULL. */
-    void (*gelu)(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y, xlm_real *slope);
-    void (*gelu_back)(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool add,
-                      xlm_real *dbias);
-    void (*gelu_tanh)(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y, xlm_real *slope);
-    void (*gelu_tanh_back)(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool add,
-                           xlm_real *dbias);
-    /* y_i = slope_i x_i; dbias_i += y_i. y may be x. */
+    /* By xlm_activation. */
+    xlm_activation_kernels activation[XLM_ACTIVATIONS];
+    /* Rotates, in each of `heads` heads of even width w, elements i and i + w/2 by an angle with the cosine turns[i] and the sine
+     * turns[w/2 + i]; back: by its negative. */
+    void (*rotate)(int64_t heads, int64_t w, const xlm_real *turns, bool back, xlm_real *x);
+    void (*rotate_bfloat16)(int64_t heads, int64_t w, const xlm_real *turns, uint16_t *x); /* the same, rounded again */
+    /* y_i = slope_i x_i; dbias_i += y_i, unless dbias is NULL. y may be x. */
     void (*slope_back)(int64_t n, const xlm_real *slope, const xlm_real *x, xlm_real *y, xlm_real *dbias);
 
-    /* One row. stats: mean, 1 / sqrt(variance + ε). */
+    /* One row. beta: NULL for zeros. stats: mean, 1 / sqrt(variance + ε). */
     void (*layer_norm)(int64_t cols, const xlm_real *x, const xlm_real *gamma, const xlm_real *beta, xlm_real epsilon,
                        xlm_real *y, xlm_real stats[2]);
-    /* dx: may be NULL. dgamma, dbeta: [cols], added to. */
+    /* dx: may be NULL. dgamma, dbeta: [cols], added to; dbeta may be NULL. */
     void (*layer_norm_back)(int64_t cols, const xlm_real *x, const xlm_real *gamma, const xlm_real stats[2],
                             const xlm_real *dy, xlm_real *dx, bool add, xlm_real *dgamma, xlm_real *dbeta);
 
@@ -87,10 +97,7 @@ typedef struct xlm_kernels {
     void (*bfloat16_pairs)(int64_t n, const uint16_t *x, const uint16_t *z, uint16_t *y, bool past);
     xlm_real (*exp_sum_bfloat16)(int64_t n, const xlm_real *x, xlm_real shift, uint16_t *y); /* the same, y rounded */
     void (*scale_bfloat16)(int64_t n, xlm_real factor, const uint16_t *x, xlm_real *y);      /* y = factor x */
-    /* GELU of x + bias in its two forms, and its derivative there, both rounded. slope may be NULL. */
-    void (*gelu_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
-    void (*gelu_tanh_bfloat16)(int64_t n, const xlm_real *x, const xlm_real *bias, uint16_t *y, uint16_t *slope);
-    /* y_i = slope_i x_i, rounded; dbias_i += slope_i x_i, not rounded. */
+    /* y_i = slope_i x_i, rounded; dbias_i += slope_i x_i, not rounded, unless dbias is NULL. */
     void (*slope_back_bfloat16)(int64_t n, const uint16_t *slope, const xlm_real *x, uint16_t *y, xlm_real *dbias);
 
     /* y = xᵀ; x: rows x cols with rows ldx apart, y: cols x rows with rows ldy apart. */

@@ -1,5 +1,6 @@
 # Floor 1: inner loops of the operators, a table of functions per instruction set.
 kernels_sources = \
+	src/kernels/activations.h \
 	src/kernels/attention.h \
 	src/kernels/avx2.c \
 	src/kernels/avx512.c \

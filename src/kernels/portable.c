@@ -117,6 +117,7 @@ static void transpose_halves_square(int rows, int cols, const uint16_t *x, int64
         y[i] = x[i * ldx];
 }
 
+#include "kernels/activations.h"
 #include "kernels/attention.h"
 #include "kernels/positions.h"
 

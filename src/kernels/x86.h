@@ -148,6 +148,7 @@ static void transpose_halves_square(int rows, int cols, const uint16_t *x, int64
         }
 }
 
+#include "kernels/activations.h"
 #include "kernels/attention.h"
 #include "kernels/positions.h"
 

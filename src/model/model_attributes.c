@@ -77,17 +77,23 @@ static bool read_options(const xlm_store *store, char **keys, xlm_model_config *
 }
 
 /* A value that all older models have is not written, so that older versions can still read models with this value. */
-static bool is_written(const xlm_option *option, const xlm_model_config *config)
+static bool is_written(const xlm_option *option, const xlm_model_config *config, const xlm_model_config *defaults)
 {
-    return strcmp(option->name, "share_embeddings") == 0  ? !config->share_embeddings
-           : strcmp(option->name, "language_tokens") == 0 ? config->language_tokens
-                                                          : true;
+    static const char *const newer_keys[] = {
+        "share_embeddings", "language_tokens", "norm", "final_norm", "first_norm", "embedding_norm", "norm_biases", "linear_biases",
+        "scale_embeddings", "rotary_theta", "rotary_theta_local", "attention_window", "global_attention_every",
+        "gated_feed_forward", NULL};
+    g_autofree char *value = xlm_option_print(option, config), *usual = xlm_option_print(option, defaults);
+    return !g_strv_contains(newer_keys, option->name) || strcmp(value, usual) != 0;
 }
 
 bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config, GError **error)
 {
+    xlm_model_config defaults = {0};
+    if (!xlm_options_defaults(xlm_model_options, &defaults, error))
+        return false;
     for (const xlm_option *option = xlm_model_options; option->name != NULL; option++)
-        if (is_written(option, config) && !write_option(store, option, config, error))
+        if (is_written(option, config, &defaults) && !write_option(store, option, config, error))
             return false;
     return xlm_store_set_int(store, "/model", "vocabulary", config->vocabulary, error) &&
            xlm_store_set_int(store, "/model", "languages", config->languages, error);
@@ -109,7 +115,7 @@ bool xlm_model_key_is_free(const char *key, const xlm_model_config *config)
 {
     static const char *const keys[] = {"dropout", "attention_dropout", "vocabulary_chunk", NULL};
     return g_strv_contains(keys, key) ||
-           (strcmp(key, "positions") == 0 && config->position_type == XLM_POSITIONS_SINUSOIDAL);
+           (strcmp(key, "positions") == 0 && config->position_type != XLM_POSITIONS_LEARNED);
 }
 
 bool xlm_model_same_function(const xlm_model_config *then, const xlm_model_config *now, GError **error)

@@ -16,36 +16,45 @@ static const char *name_part(const char *block, int part, const char *what, char
 }
 
 /* The weights of query, key and value are next to one another, so that one product computes all three. */
-static void declare(const xlm_model_config *config, const char *block, xlm_parameters *p)
+static void declare(const xlm_model_config *config, const xlm_sublayer *block, xlm_parameters *p)
 {
     const int64_t d = config->hidden_size;
     char name[XLM_BLOCK_NAME + 16], weights[PARTS][PART_NAME], biases[PARTS][PART_NAME];
     const char *weight_names[PARTS], *bias_names[PARTS];
     for (int i = 0; i < PARTS; i++) {
-        weight_names[i] = name_part(block, i, "weight", weights[i]);
-        bias_names[i] = name_part(block, i, "bias", biases[i]);
+        weight_names[i] = name_part(block->name, i, "weight", weights[i]);
+        bias_names[i] = name_part(block->name, i, "bias", biases[i]);
     }
     xlm_parameters_add_stack(p, PARTS, weight_names, d, d, XLM_INIT_NORMAL, true);
-    xlm_parameters_add_stack(p, PARTS, bias_names, 1, d, XLM_INIT_ZERO, false);
-    g_snprintf(name, sizeof name, "%s/output", block);
-    xlm_model_add_linear(p, name, d, d);
-    g_snprintf(name, sizeof name, "%s/layer_norm", block);
-    xlm_model_add_layer_norm(p, name, d);
+    if (config->linear_biases)
+        xlm_parameters_add_stack(p, PARTS, bias_names, 1, d, XLM_INIT_ZERO, false);
+    g_snprintf(name, sizeof name, "%s/output", block->name);
+    xlm_model_add_linear(config, p, name, d, d);
+    xlm_block_declare_norm(config, block, p);
 }
 
-/* The linear layers of n parts from `first` on, applied to x, side by side: T x n d. */
-static xlm_var *project(xlm_tape *tape, const char *block, xlm_var *x, int first, int n)
+/* The linear layers of n parts from `first` on, applied to x, side by side: T x n d. rotation: of queries and keys; NULL: none. */
+static xlm_var *project(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, int first, int n,
+                        const xlm_rotation *rotation)
 {
-    char weight[PART_NAME], bias[PART_NAME];
-    return xlm_linear_to_rounded(tape, x, xlm_param_stack(tape, name_part(block, first, "weight", weight), n),
-                                 xlm_param_stack(tape, name_part(block, first, "bias", bias), n));
+    char name[PART_NAME];
+    xlm_var *weight = xlm_param_stack(tape, name_part(block, first, "weight", name), n);
+    xlm_var *bias = model->config.linear_biases ? xlm_param_stack(tape, name_part(block, first, "bias", name), n) : NULL;
+    if (rotation == NULL)
+        return xlm_linear_to_rounded(tape, x, weight, bias);
+    xlm_rotation of_parts = *rotation;
+    if (n == PARTS)
+        of_parts.heads *= 2; /* values are the last part */
+    return xlm_linear_rotated(tape, x, weight, bias, &of_parts);
 }
 
 /* Rows of `at` attend to rows of `to` in the sequence with the same number. */
 struct sides {
     xlm_var *at, *to;                       /* the same variable if all rows attend to one another */
     const int32_t *at_offsets, *to_offsets; /* [sequences + 1] */
-    const int32_t *visible;                 /* [rows of at] (xlm_attention_inputs), or NULL */
+    const int32_t *visible_from, *visible;  /* [rows of at] (xlm_attention_inputs), or NULL */
+    const xlm_rotation *rotation;           /* of the rows of `to`, or NULL */
+    const int32_t *at_positions;            /* of the rows of `at`, if it is another variable */
 };
 
 static xlm_var *attend(const xlm_model *model, xlm_tape *tape, const char *block, const struct sides *s, int32_t sequences,
@@ -54,11 +63,14 @@ static xlm_var *attend(const xlm_model *model, xlm_tape *tape, const char *block
     const xlm_model_config *c = &model->config;
     xlm_attention_inputs inputs = {
         .width = c->hidden_size, .heads = c->attention_heads, .offsets = s->to_offsets, .query_offsets = s->at_offsets,
-        .visible = s->visible, .sequences = sequences, .dropout = c->attention_dropout,
+        .visible_from = s->visible_from, .visible = s->visible, .sequences = sequences, .dropout = c->attention_dropout,
     };
     const bool one = s->at == s->to;
-    inputs.query = project(tape, block, s->at, 0, one ? PARTS : 1);
-    inputs.key = inputs.value = one ? inputs.query : project(tape, block, s->to, 1, 2);
+    xlm_rotation at = s->rotation != NULL ? *s->rotation : (xlm_rotation){0};
+    if (!one)
+        at.at = s->at_positions;
+    inputs.query = project(model, tape, block, s->at, 0, one ? PARTS : 1, s->rotation != NULL ? &at : NULL);
+    inputs.key = inputs.value = one ? inputs.query : project(model, tape, block, s->to, 1, 2, s->rotation);
     inputs.value_column = inputs.key->cols - c->hidden_size;
     inputs.key_column = inputs.value_column - c->hidden_size;
     if (weights != NULL)
@@ -66,10 +78,10 @@ static xlm_var *attend(const xlm_model *model, xlm_tape *tape, const char *block
     return xlm_attention(tape, &inputs);
 }
 
-static xlm_var *finish(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, xlm_var *attended)
+static xlm_var *finish(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x, xlm_var *attended)
 {
-    xlm_var *z = xlm_linear(tape, attended, xlm_model_parameter(tape, block, "output/weight"), NULL);
-    return xlm_block_add_and_norm(model, tape, block, x, z);
+    xlm_var *z = xlm_linear(tape, attended, xlm_model_parameter(tape, block->name, "output/weight"), NULL);
+    return xlm_block_end(model, tape, block, x, z);
 }
 
 /* ---- with a cache ---- */
@@ -84,10 +96,10 @@ static xlm_var *attend_to_cache(const xlm_model *model, xlm_tape *tape, xlm_var 
 }
 
 static xlm_var *attend_to_cached_tokens(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x,
-                                        const xlm_block_cache *cache)
+                                        const xlm_block_cache *cache, const xlm_rotation *rotation)
 {
     const int64_t d = model->config.hidden_size;
-    xlm_var *all = project(tape, block, x, 0, PARTS);
+    xlm_var *all = project(model, tape, block, x, 0, PARTS, rotation);
     xlm_cache_rows_write(cache->tokens, d, all, d, cache->step->write);
     return attend_to_cache(model, tape, all, cache->tokens, cache->step->tokens, cache->step->token_lengths);
 }
@@ -95,37 +107,53 @@ static xlm_var *attend_to_cached_tokens(const xlm_model *model, xlm_tape *tape, 
 static xlm_var *attend_to_cached_memory(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x,
                                         const xlm_block_cache *cache)
 {
-    return attend_to_cache(model, tape, project(tape, block, x, 0, 1), cache->memory, cache->step->memory,
+    return attend_to_cache(model, tape, project(model, tape, block, x, 0, 1, NULL), cache->memory, cache->step->memory,
                            cache->step->memory_lengths);
 }
 
-xlm_var *xlm_memory_attention_keys(xlm_tape *tape, const char *block, xlm_var *memory)
+xlm_var *xlm_memory_attention_keys(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *memory)
 {
-    return project(tape, block, memory, 1, 2);
+    return project(model, tape, block, memory, 1, 2, NULL);
 }
 
 /* ---- the blocks ---- */
 
-static xlm_var *apply_to_itself(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, const xlm_block_rows *rows)
+/* The positions of the wanted rows. */
+static const int32_t *wanted_positions(xlm_tape *tape, const xlm_block_rows *rows)
 {
-    if (rows->cache != NULL)
-        return finish(model, tape, block, x, attend_to_cached_tokens(model, tape, block, x, rows->cache));
-    const struct sides sides = {
-        .at = rows->wanted != NULL ? xlm_rows(tape, x, rows->wanted, rows->n) : x, .to = x,
-        .at_offsets = rows->wanted_offsets, .to_offsets = rows->offsets, .visible = rows->visible,
-    };
-    return finish(model, tape, block, sides.at, attend(model, tape, block, &sides, rows->sequences, NULL));
+    int32_t *positions = xlm_tape_take(tape, sizeof *positions * (uint64_t)MAX(rows->n, 1));
+    for (int32_t i = 0; i < rows->n; i++)
+        positions[i] = rows->rotation->at[rows->wanted[i]];
+    return positions;
 }
 
-static xlm_var *apply_to_memory(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, const xlm_block_rows *rows)
+static xlm_var *apply_to_itself(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x,
+                                const xlm_block_rows *rows)
 {
+    xlm_var *h = xlm_block_begin(model, tape, block, x);
     if (rows->cache != NULL)
-        return finish(model, tape, block, x, attend_to_cached_memory(model, tape, block, x, rows->cache));
+        return finish(model, tape, block, x, attend_to_cached_tokens(model, tape, block->name, h, rows->cache, rows->rotation));
+    const bool some = rows->wanted != NULL;
+    xlm_var *at = some ? xlm_rows(tape, x, rows->wanted, rows->n) : x;
     const struct sides sides = {
-        .at = x, .to = rows->memory, .at_offsets = rows->wanted != NULL ? rows->wanted_offsets : rows->offsets,
+        .at = !some ? h : h == x ? at : xlm_rows(tape, h, rows->wanted, rows->n), .to = h, .at_offsets = rows->wanted_offsets,
+        .to_offsets = rows->offsets, .visible_from = rows->visible_from, .visible = rows->visible, .rotation = rows->rotation,
+        .at_positions = some && rows->rotation != NULL ? wanted_positions(tape, rows) : NULL,
+    };
+    return finish(model, tape, block, at, attend(model, tape, block->name, &sides, rows->sequences, NULL));
+}
+
+static xlm_var *apply_to_memory(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x,
+                                const xlm_block_rows *rows)
+{
+    xlm_var *h = xlm_block_begin(model, tape, block, x);
+    if (rows->cache != NULL)
+        return finish(model, tape, block, x, attend_to_cached_memory(model, tape, block->name, h, rows->cache));
+    const struct sides sides = {
+        .at = h, .to = rows->memory, .at_offsets = rows->wanted != NULL ? rows->wanted_offsets : rows->offsets,
         .to_offsets = rows->memory_offsets,
     };
-    return finish(model, tape, block, sides.at, attend(model, tape, block, &sides, rows->sequences, rows->memory_weights));
+    return finish(model, tape, block, x, attend(model, tape, block->name, &sides, rows->sequences, rows->memory_weights));
 }
 
 const xlm_block_class xlm_self_attention = {"attention", declare, apply_to_itself};

@@ -32,7 +32,7 @@ static void keep_memory(xlm_tape *tape, void *data)
     char block[XLM_BLOCK_NAME];
     xlm_layer_name(config, (xlm_layer){XLM_STACK_DECODER, k->layer}, xlm_memory_attention.name, block, sizeof block);
     xlm_cache_rows_write(k->cache->layer[k->layer].memory, config->hidden_size,
-                         xlm_memory_attention_keys(tape, block, k->cache->memory), 0, NULL);
+                         xlm_memory_attention_keys(k->cache->model, tape, block, k->cache->memory), 0, NULL);
 }
 
 xlm_decoder_cache *xlm_decoder_cache_new(const xlm_model *model, xlm_tape *tape, int64_t rows, xlm_var *memory)

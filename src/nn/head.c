@@ -31,8 +31,8 @@ xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_stack stac
     xlm_part_name(c, stack, "lm_head/dense", dense);
     xlm_part_name(c, stack, "lm_head/layer_norm", norm);
     if (c->head == XLM_HEAD_XLM)
-        return c->embedding_size == c->hidden_size ? h : xlm_model_linear(tape, dense, h);
-    return xlm_model_layer_norm(model, tape, norm, xlm_model_gelu(model, tape, dense, h));
+        return c->embedding_size == c->hidden_size ? h : xlm_model_linear(model, tape, dense, h);
+    return xlm_model_layer_norm(model, tape, norm, xlm_model_activate(model, tape, dense, h));
 }
 
 xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h, const int32_t *targets,

@@ -15,16 +15,18 @@ void xlm_model_add(xlm_parameters *p, const char *prefix, const char *name, int6
     xlm_parameters_add(p, full, rows, cols, init, decay);
 }
 
-void xlm_model_add_linear(xlm_parameters *p, const char *prefix, int64_t out, int64_t in)
+void xlm_model_add_linear(const xlm_model_config *config, xlm_parameters *p, const char *prefix, int64_t out, int64_t in)
 {
     xlm_model_add(p, prefix, "weight", out, in, XLM_INIT_NORMAL, true);
-    xlm_model_add(p, prefix, "bias", 1, out, XLM_INIT_ZERO, false);
+    if (config->linear_biases)
+        xlm_model_add(p, prefix, "bias", 1, out, XLM_INIT_ZERO, false);
 }
 
-void xlm_model_add_layer_norm(xlm_parameters *p, const char *prefix, int64_t width)
+void xlm_model_add_layer_norm(const xlm_model_config *config, xlm_parameters *p, const char *prefix, int64_t width)
 {
     xlm_model_add(p, prefix, "weight", 1, width, XLM_INIT_ONE, false);
-    xlm_model_add(p, prefix, "bias", 1, width, XLM_INIT_ZERO, false);
+    if (config->norm_biases)
+        xlm_model_add(p, prefix, "bias", 1, width, XLM_INIT_ZERO, false);
 }
 
 /* ---- computed ---- */
@@ -36,20 +38,24 @@ xlm_var *xlm_model_parameter(xlm_tape *tape, const char *prefix, const char *nam
     return xlm_param(tape, full);
 }
 
-xlm_var *xlm_model_linear(xlm_tape *tape, const char *prefix, xlm_var *x)
+xlm_var *xlm_model_bias(const xlm_model *model, xlm_tape *tape, const char *prefix, const char *name)
 {
-    return xlm_linear(tape, x, xlm_model_parameter(tape, prefix, "weight"), xlm_model_parameter(tape, prefix, "bias"));
+    return model->config.linear_biases ? xlm_model_parameter(tape, prefix, name) : NULL;
 }
 
-xlm_var *xlm_model_gelu(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x)
+xlm_var *xlm_model_linear(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x)
+{
+    return xlm_linear(tape, x, xlm_model_parameter(tape, prefix, "weight"), xlm_model_bias(model, tape, prefix, "bias"));
+}
+
+xlm_var *xlm_model_activate(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x)
 {
     xlm_var *z = xlm_linear(tape, x, xlm_model_parameter(tape, prefix, "weight"), NULL);
-    xlm_var *bias = xlm_model_parameter(tape, prefix, "bias");
-    return model->config.activation == XLM_GELU_TANH ? xlm_gelu_tanh(tape, z, bias) : xlm_gelu(tape, z, bias);
+    return xlm_activate(tape, (xlm_activation)model->config.activation, z, xlm_model_bias(model, tape, prefix, "bias"));
 }
 
 xlm_var *xlm_model_layer_norm(const xlm_model *model, xlm_tape *tape, const char *prefix, xlm_var *x)
 {
-    return xlm_layer_norm(tape, x, xlm_model_parameter(tape, prefix, "weight"), xlm_model_parameter(tape, prefix, "bias"),
-                          model->config.layer_norm_epsilon);
+    xlm_var *bias = model->config.norm_biases ? xlm_model_parameter(tape, prefix, "bias") : NULL;
+    return xlm_layer_norm(tape, x, xlm_model_parameter(tape, prefix, "weight"), bias, model->config.layer_norm_epsilon);
 }

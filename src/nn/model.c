@@ -27,7 +27,10 @@ const xlm_option xlm_model_options[] = {
            "width of factorised embeddings (ALBERT); 0: hidden_size, not factorised"),
     OPTION(share_layers, FLAG, "false", 0, 0, NULL, "use one set of weights for all layers (ALBERT)"),
     OPTION(positions, INT, "512", 1, 1 << 20, NULL, "number of positions, the length of the longest sequence"),
-    OPTION(position_type, CHOICE, "learned", 0, 0, "learned|sinusoidal", "kind of position embeddings"),
+    OPTION(position_type, CHOICE, "learned", 0, 0, "learned|sinusoidal|rotary",
+           "kind of position embeddings; rotary: queries and keys are turned by angles (RoFormer, ModernBERT)"),
+    OPTION(rotary_theta, REAL, "10000", 1, 1e12, NULL, "base of the wavelengths of rotary positions"),
+    OPTION(rotary_theta_local, REAL, "0", 0, 1e12, NULL, "the same in layers with an attention window; 0: rotary_theta"),
     OPTION(position_offset, INT, "2", 0, 1024, NULL,
            "number of the first position: 2 in RoBERTa (pad id + 1), 0 in BERT and XLM"),
     OPTION(language_embeddings, FLAG, "false", 0, 0, NULL, "add an embedding of the language to each token (XLM)"),
@@ -35,8 +38,24 @@ const xlm_option xlm_model_options[] = {
            "begin what the decoder writes with a token of its language instead of <s>: without language embeddings, it tells into "
            "which language to translate"),
     OPTION(token_types, FLAG, "false", 0, 0, NULL, "add an embedding of the side of a pair to each token (BERT)"),
-    OPTION(activation, CHOICE, "gelu", 0, 0, "gelu|gelu_tanh",
-           "activation of the feed-forward layers and the head: exact GELU, or its approximation by a tanh (ALBERT)"),
+    OPTION(activation, CHOICE, "gelu", 0, 0, "gelu|gelu_tanh|relu|swish",
+           "activation of the feed-forward layers and the head: exact GELU, its approximation by a tanh (ALBERT), ReLU, or swish "
+           "(SiLU)"),
+    OPTION(gated_feed_forward, FLAG, "false", 0, 0, NULL,
+           "multiply the activation by a second linear layer: with gelu this is GeGLU (ModernBERT), with swish SwiGLU"),
+    OPTION(linear_biases, FLAG, "true", 0, 0, NULL, "let linear layers have biases; the output layer of words always has one"),
+    OPTION(norm, CHOICE, "post", 0, 0, "post|pre", "LayerNorm after each sublayer (BERT), or before it"),
+    OPTION(norm_biases, FLAG, "true", 0, 0, NULL, "let LayerNorm have biases"),
+    OPTION(final_norm, FLAG, "false", 0, 0, NULL, "LayerNorm after the last layer"),
+    OPTION(first_norm, FLAG, "true", 0, 0, NULL,
+           "false: the attention of the first layer has no LayerNorm, with norm = pre (ModernBERT)"),
+    OPTION(embedding_norm, FLAG, "true", 0, 0, NULL, "LayerNorm after the embeddings"),
+    OPTION(scale_embeddings, FLAG, "false", 0, 0, NULL,
+           "multiply the embeddings of words by the square root of their width (Vaswani et al. 2017)"),
+    OPTION(attention_window, INT, "0", 0, 1 << 20, NULL,
+           "tokens of a window of attention in the encoder, half of them to each side; even; 0: the whole sequence"),
+    OPTION(global_attention_every, INT, "0", 0, XLM_MAX_LAYERS, NULL,
+           "with a window: layers 0, n, 2n, ... attend to the whole sequence; 0: none does"),
     OPTION(layer_norm_epsilon, REAL, "1e-5", 0, 1, NULL, "number added to variances in LayerNorm: 1e-12 in BERT, 1e-5 in "
            "RoBERTa"),
     OPTION(dropout, REAL, "0.1", 0, 0.99, NULL, "dropout rate of the embeddings and of the output of each sublayer"),
@@ -73,12 +92,43 @@ static bool check_decoder(const xlm_model_config *c, GError **error)
                          "decoder_layers, or leave share_embeddings out");
 }
 
+/* Keys without effect are refused. */
+static bool check_architecture(const xlm_model_config *c, GError **error)
+{
+    const bool rotary = c->position_type == XLM_POSITIONS_ROTARY;
+    if (!rotary && (c->rotary_theta < 10000 || c->rotary_theta > 10000))
+        return xlm_error_set(error, EX_CONFIG, "rotary_theta = %g is for position_type = rotary", c->rotary_theta);
+    if (c->rotary_theta_local > 0 && (!rotary || c->attention_window == 0))
+        return xlm_error_set(error, EX_CONFIG, "rotary_theta_local = %g is for position_type = rotary with attention_window",
+                             c->rotary_theta_local);
+    if (c->rotary_theta_local > 0 && c->rotary_theta_local < 1)
+        return xlm_error_set(error, EX_CONFIG, "rotary_theta_local = %g is not 0, nor at least 1", c->rotary_theta_local);
+    if (rotary && c->hidden_size / c->attention_heads % 2 != 0)
+        return xlm_error_set(error, EX_CONFIG, "position_type = rotary needs heads of even width, and hidden_size / attention_heads "
+                             "is %" G_GINT64_FORMAT, c->hidden_size / c->attention_heads);
+    if (c->attention_window % 2 != 0)
+        return xlm_error_set(error, EX_CONFIG, "attention_window = %" G_GINT64_FORMAT " is odd; half of it is on each side",
+                             c->attention_window);
+    if (c->attention_window > 0 && c->decoder_layers > 0)
+        return xlm_error_set(error, EX_CONFIG, "attention_window is for models without a decoder, and decoder_layers = %"
+                             G_GINT64_FORMAT, c->decoder_layers);
+    if (c->global_attention_every > 0 && c->attention_window == 0)
+        return xlm_error_set(error, EX_CONFIG, "global_attention_every is for a model with attention_window");
+    if (!c->first_norm && (c->norm != XLM_NORM_PRE || c->share_layers))
+        return xlm_error_set(error, EX_CONFIG, "first_norm = false is for norm = pre and layers with weights of their own");
+    return true;
+}
+
 static bool check_sizes(const xlm_model_config *c, GError **error)
 {
     const int64_t d = c->hidden_size, heads = c->attention_heads, e = c->embedding_size > 0 ? c->embedding_size : d;
     if (d % heads != 0)
         return xlm_error_set(error, EX_CONFIG, "attention_heads = %" G_GINT64_FORMAT " does not divide hidden_size = %"
                              G_GINT64_FORMAT "; take attention_heads = %" G_GINT64_FORMAT, heads, d, nearest_divisor(d, heads));
+    if (c->position_type == XLM_POSITIONS_ROTARY && c->positions * (d / heads) > MAX_SINUSOIDS)
+        return xlm_error_set(error, EX_CONFIG, "positions = %" G_GINT64_FORMAT " rotations of width %" G_GINT64_FORMAT
+                             " are too many; take at most %" G_GINT64_FORMAT " positions", c->positions, d / heads,
+                             MAX_SINUSOIDS / (d / heads));
     if (c->position_type == XLM_POSITIONS_SINUSOIDAL && (c->positions + c->position_offset) * e > MAX_SINUSOIDS)
         return xlm_error_set(error, EX_CONFIG, "positions = %" G_GINT64_FORMAT " sinusoids of width %" G_GINT64_FORMAT
                              " are too many; take at most %" G_GINT64_FORMAT " positions", c->positions, e,
@@ -103,7 +153,8 @@ void xlm_model_fill_in_sizes(xlm_model_config *config)
 
 bool xlm_model_check(xlm_model_config *config, GError **error)
 {
-    if (!xlm_options_check(xlm_model_options, config, error) || !check_decoder(config, error) || !check_sizes(config, error))
+    if (!xlm_options_check(xlm_model_options, config, error) || !check_decoder(config, error) || !check_sizes(config, error) ||
+        !check_architecture(config, error))
         return false;
     xlm_model_fill_in_sizes(config);
     return true;
@@ -124,9 +175,10 @@ static void add_embeddings(const xlm_model_config *c, xlm_stack stack, xlm_param
         xlm_model_add(p, xlm_part_name(c, stack, "embeddings/language", name), "weight", c->languages, e, XLM_INIT_NORMAL, true);
     if (c->token_types)
         xlm_model_add(p, xlm_part_name(c, stack, "embeddings/token_type", name), "weight", 2, e, XLM_INIT_NORMAL, true);
-    xlm_model_add_layer_norm(p, xlm_part_name(c, stack, "embeddings/layer_norm", name), e);
+    if (c->embedding_norm)
+        xlm_model_add_layer_norm(c, p, xlm_part_name(c, stack, "embeddings/layer_norm", name), e);
     if (e != c->hidden_size)
-        xlm_model_add_linear(p, xlm_part_name(c, stack, "embeddings/projection", name), c->hidden_size, e);
+        xlm_model_add_linear(c, p, xlm_part_name(c, stack, "embeddings/projection", name), c->hidden_size, e);
 }
 
 /* Also of a decoder that shares the encoder's embeddings. */
@@ -143,9 +195,9 @@ static void add_head(const xlm_model_config *c, xlm_stack stack, xlm_parameters 
     if (c->head == XLM_HEAD_NONE)
         return;
     if (c->head == XLM_HEAD_BERT || e != c->hidden_size)
-        xlm_model_add_linear(p, xlm_part_name(c, stack, "lm_head/dense", name), e, c->hidden_size);
+        xlm_model_add_linear(c, p, xlm_part_name(c, stack, "lm_head/dense", name), e, c->hidden_size);
     if (c->head == XLM_HEAD_BERT)
-        xlm_model_add_layer_norm(p, xlm_part_name(c, stack, "lm_head/layer_norm", name), e);
+        xlm_model_add_layer_norm(c, p, xlm_part_name(c, stack, "lm_head/layer_norm", name), e);
     xlm_model_add(p, xlm_part_name(c, stack, "lm_head", name), "bias", 1, c->vocabulary, XLM_INIT_ZERO, false);
 }
 
@@ -164,12 +216,31 @@ static xlm_real *sinusoids(const xlm_model_config *c)
     return table;
 }
 
+/* Cosines, then sines, of pos θ^(−2i/w) for i < w/2 (Su et al. 2021, §3.2). */
+static xlm_real *rotations(const xlm_model_config *c, double theta)
+{
+    const int64_t w = c->hidden_size / c->attention_heads, half = w / 2;
+    xlm_real *table = g_new(xlm_real, c->positions * w);
+    for (int64_t i = 0; i < half; i++) {
+        const double frequency = pow(theta, -2 * (double)i / (double)w);
+        for (int64_t r = 0; r < c->positions; r++) {
+            table[r * w + i] = (xlm_real)cos((double)r * frequency);
+            table[r * w + half + i] = (xlm_real)sin((double)r * frequency);
+        }
+    }
+    return table;
+}
+
 xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *parameters)
 {
     xlm_model *m = g_new0(xlm_model, 1);
     m->config = *config;
     if (config->position_type == XLM_POSITIONS_SINUSOIDAL)
         m->sinusoids = sinusoids(config);
+    if (config->position_type == XLM_POSITIONS_ROTARY)
+        m->turns[0] = rotations(config, config->rotary_theta);
+    if (config->rotary_theta_local > 0)
+        m->turns[1] = rotations(config, config->rotary_theta_local);
     add_embeddings(config, XLM_STACK_ENCODER, parameters);
     xlm_stack_declare(config, XLM_STACK_ENCODER, parameters);
     if (!config->share_embeddings)
@@ -187,6 +258,8 @@ void xlm_model_free(xlm_model *model)
     if (model == NULL)
         return;
     g_free(model->sinusoids);
+    g_free(model->turns[0]);
+    g_free(model->turns[1]);
     g_free(model);
 }
 

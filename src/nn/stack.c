@@ -1,8 +1,9 @@
-/* xlm-mpi: encoder and decoder, stacks of post-LN transformer layers (Vaswani et al. 2017, Devlin et al. 2019).
+/* xlm-mpi: encoder and decoder, stacks of transformer layers (Vaswani et al. 2017, Devlin et al. 2019).
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "nn/stack.h"
 
 #include <glib.h>
+#include <math.h>
 
 #include "nn/model_parts.h"
 #include "tensor/parameters.h"
@@ -27,6 +28,21 @@ static void begin_with_languages(xlm_tape *tape, const xlm_text *text, const int
     *languages = language;
 }
 
+/* The sum of the tables' rows. scale: the words, tables `words` and the one of languages' tokens at the end if there is one, are
+ * multiplied by it first; 0: not. */
+static xlm_var *sum_tables(xlm_tape *tape, const xlm_text *text, int tables, xlm_var **table, const int32_t **index, bool tokens,
+                           double scale)
+{
+    if (scale <= 0)
+        return xlm_embedding_sum(tape, tables, table, index, text->tokens, text->keys);
+    xlm_var *word[2] = {table[0], table[tables - 1]};
+    const int32_t *word_index[2] = {index[0], index[tables - 1]};
+    const int words = tokens ? 2 : 1, others = tables - words;
+    xlm_var *x = xlm_embedding_sum(tape, words, word, word_index, text->tokens, text->keys);
+    x = xlm_scale(tape, x, scale);
+    return others == 0 ? x : xlm_add(tape, x, xlm_embedding_sum(tape, others, table + 1, index + 1, text->tokens, text->keys));
+}
+
 /* H[0]: dropout(LayerNorm(word + position + language + token type)), T x d. */
 static xlm_var *embed(const xlm_model *m, xlm_tape *tape, xlm_stack stack, const xlm_text *text)
 {
@@ -41,10 +57,12 @@ static xlm_var *embed(const xlm_model *m, xlm_tape *tape, xlm_stack stack, const
     int32_t *rows = xlm_tape_take(tape, sizeof *rows * (uint64_t)MAX(text->tokens, 1));
     for (int32_t i = 0; i < text->tokens; i++)
         rows[i] = text->positions[i] + (int32_t)c->position_offset;
-    table[tables] = m->sinusoids != NULL
-                        ? xlm_constant_in_place(tape, c->positions + c->position_offset, c->embedding_size, m->sinusoids)
-                        : table_of(m, tape, stack, "embeddings/position");
-    index[tables++] = rows;
+    if (c->position_type != XLM_POSITIONS_ROTARY) {
+        table[tables] = m->sinusoids != NULL
+                            ? xlm_constant_in_place(tape, c->positions + c->position_offset, c->embedding_size, m->sinusoids)
+                            : table_of(m, tape, stack, "embeddings/position");
+        index[tables++] = rows;
+    }
     if (c->language_embeddings) {
         table[tables] = table_of(m, tape, stack, "embeddings/language");
         index[tables++] = text->languages;
@@ -53,15 +71,19 @@ static xlm_var *embed(const xlm_model *m, xlm_tape *tape, xlm_stack stack, const
         table[tables] = table_of(m, tape, stack, "embeddings/token_type");
         index[tables++] = text->types;
     }
-    if (c->language_tokens && stack == XLM_STACK_DECODER) {
+    const bool tokens = c->language_tokens && stack == XLM_STACK_DECODER;
+    if (tokens) {
         table[tables] = xlm_model_parameter(tape, "decoder/embeddings/language_token", "weight");
         begin_with_languages(tape, text, &index[0], &index[tables++]);
     }
-    xlm_var *x = xlm_embedding_sum(tape, tables, table, index, text->tokens, text->keys); /* T x e */
-    x = xlm_dropout(tape, xlm_model_layer_norm(m, tape, xlm_part_name(c, stack, "embeddings/layer_norm", name), x), c->dropout);
+    xlm_var *x = sum_tables(tape, text, tables, table, index, tokens,
+                            c->scale_embeddings ? sqrt((double)c->embedding_size) : 0); /* T x e */
+    if (c->embedding_norm)
+        x = xlm_model_layer_norm(m, tape, xlm_part_name(c, stack, "embeddings/layer_norm", name), x);
+    x = xlm_dropout(tape, x, c->dropout);
     if (c->embedding_size == c->hidden_size)
         return x;
-    return xlm_model_linear(tape, xlm_part_name(c, stack, "embeddings/projection", name), x);
+    return xlm_model_linear(m, tape, xlm_part_name(c, stack, "embeddings/projection", name), x);
 }
 
 /* ---- layers ---- */
@@ -81,12 +103,29 @@ static const char *name_block(const xlm_model_config *config, xlm_layer layer, c
     return name;
 }
 
+static xlm_sublayer block_of(const xlm_model_config *config, xlm_layer layer, const xlm_block_class *block, char name[XLM_BLOCK_NAME])
+{
+    const bool first = layer.number == 0 && block == &xlm_self_attention;
+    return (xlm_sublayer){.name = name_block(config, layer, block, name), .norm = !first || config->first_norm};
+}
+
+/* The name of the norm after the last layer. */
+static const char *name_final_norm(xlm_stack stack, char name[XLM_BLOCK_NAME])
+{
+    g_snprintf(name, XLM_BLOCK_NAME, "%s/layer_norm", xlm_stack_name(stack));
+    return name;
+}
+
 void xlm_stack_declare(const xlm_model_config *config, xlm_stack stack, xlm_parameters *parameters)
 {
     char name[XLM_BLOCK_NAME];
     for (int64_t l = 0; l < xlm_layers_of(config, stack); l++)
-        for (const xlm_block_class *const *block = blocks_of(stack); *block != NULL; block++)
-            (*block)->declare(config, name_block(config, (xlm_layer){stack, l}, *block, name), parameters);
+        for (const xlm_block_class *const *block = blocks_of(stack); *block != NULL; block++) {
+            const xlm_sublayer of = block_of(config, (xlm_layer){stack, l}, *block, name);
+            (*block)->declare(config, &of, parameters);
+        }
+    if (config->final_norm && xlm_layers_of(config, stack) > 0)
+        xlm_model_add_layer_norm(config, parameters, name_final_norm(stack, name), config->hidden_size);
 }
 
 /* What a layer needs besides its input. */
@@ -100,8 +139,10 @@ static xlm_var *run_layer(xlm_tape *tape, xlm_var *x, const void *data)
 {
     const struct layer *layer = data;
     char name[XLM_BLOCK_NAME];
-    for (const xlm_block_class *const *block = blocks_of(layer->layer.stack); *block != NULL; block++)
-        x = (*block)->apply(layer->model, tape, name_block(&layer->model->config, layer->layer, *block, name), x, &layer->rows);
+    for (const xlm_block_class *const *block = blocks_of(layer->layer.stack); *block != NULL; block++) {
+        const xlm_sublayer of = block_of(&layer->model->config, layer->layer, *block, name);
+        x = (*block)->apply(layer->model, tape, &of, x, &layer->rows);
+    }
     return x;
 }
 
@@ -153,34 +194,86 @@ static const int32_t *visible_of(xlm_tape *tape, const xlm_text *text)
     return visible;
 }
 
+/* Has the layer a window (attention_window)? */
+static bool is_local(const xlm_model_config *c, xlm_layer layer)
+{
+    return c->attention_window > 0 && layer.stack == XLM_STACK_ENCODER &&
+           (c->global_attention_every == 0 || layer.number % c->global_attention_every != 0);
+}
+
+/* The rows that tokens see through a window: attention_window / 2 of their sequence on each side, with causal attention on the
+ * first side only. */
+static void look_through_window(xlm_tape *tape, const xlm_model_config *c, const xlm_text *text, xlm_block_rows *rows)
+{
+    const uint64_t bytes = sizeof *rows->visible * (uint64_t)MAX(text->tokens, 1);
+    int32_t *from = xlm_tape_take(tape, bytes), *visible = xlm_tape_take(tape, bytes);
+    const int32_t side = (int32_t)(c->attention_window / 2);
+    for (int32_t s = 0; s < text->sequences; s++)
+        for (int32_t i = text->offsets[s]; i < text->offsets[s + 1]; i++) {
+            const int32_t place = i - text->offsets[s], length = text->offsets[s + 1] - text->offsets[s];
+            from[i] = MAX(place - side, 0);
+            visible[i] = rows->visible != NULL ? rows->visible[i] : MIN(place + side + 1, length);
+        }
+    rows->visible_from = from;
+    rows->visible = visible;
+}
+
+/* The rotation of the layers with a window, or of the others; NULL: none. */
+static const xlm_rotation *rotation_of(xlm_tape *tape, const xlm_model *model, const xlm_text *text, bool local)
+{
+    const xlm_model_config *c = &model->config;
+    if (c->position_type != XLM_POSITIONS_ROTARY)
+        return NULL;
+    xlm_rotation *r = XLM_TAPE_TAKE(tape, xlm_rotation, 1);
+    *r = (xlm_rotation){.heads = c->attention_heads, .w = c->hidden_size / c->attention_heads,
+                        .turns = model->turns[local && model->turns[1] != NULL], .positions = c->positions,
+                        .at = text->positions};
+    return r;
+}
+
+static const int32_t *of_wanted(xlm_tape *tape, const xlm_stack_pass *pass, const int32_t *all)
+{
+    int32_t *some = xlm_tape_take(tape, sizeof *some * (uint64_t)MAX(pass->n, 1));
+    for (int32_t i = 0; i < pass->n; i++)
+        some[i] = all[pass->rows[i]];
+    return some;
+}
+
 static void want_rows(xlm_tape *tape, const xlm_stack_pass *pass, xlm_block_rows *rows)
 {
     rows->wanted = pass->rows;
     rows->n = pass->n;
     rows->wanted_offsets = xlm_stack_offsets_of_rows(tape, pass->text, pass->rows, pass->n);
-    if (rows->visible == NULL)
-        return;
-    int32_t *visible = xlm_tape_take(tape, sizeof *visible * (uint64_t)MAX(pass->n, 1));
-    for (int32_t i = 0; i < pass->n; i++)
-        visible[i] = rows->visible[pass->rows[i]];
-    rows->visible = visible;
+    if (rows->visible != NULL)
+        rows->visible = of_wanted(tape, pass, rows->visible);
+    if (rows->visible_from != NULL)
+        rows->visible_from = of_wanted(tape, pass, rows->visible_from);
 }
 
 xlm_var **xlm_stack_run(const xlm_model *model, xlm_tape *tape, const xlm_stack_pass *pass)
 {
     const int64_t layers = pass->highest;
-    const xlm_block_rows all = {
+    const xlm_model_config *c = &model->config;
+    const bool windows = c->attention_window > 0 && pass->stack == XLM_STACK_ENCODER;
+    xlm_block_rows all = {
         .offsets = pass->text->offsets, .sequences = pass->text->sequences,
         .visible = pass->causal ? visible_of(tape, pass->text) : NULL,
         .memory = pass->memory, .memory_offsets = pass->memory_offsets,
     };
+    all.rotation = rotation_of(tape, model, pass->text, false);
+    xlm_block_rows local = all;
+    if (windows) {
+        look_through_window(tape, c, pass->text, &local);
+        local.rotation = rotation_of(tape, model, pass->text, true);
+    }
     xlm_var **hidden = xlm_tape_take(tape, sizeof *hidden * (uint64_t)(layers + 1));
     hidden[0] = embed(model, tape, pass->stack, pass->text);
     if (layers == 0 && pass->rows != NULL)
         hidden[0] = xlm_rows(tape, hidden[0], pass->rows, pass->n);
     for (int64_t l = 0; l < layers; l++) {
         struct layer *layer = xlm_tape_take(tape, sizeof *layer);
-        *layer = (struct layer){.model = model, .layer = {pass->stack, l}, .rows = all};
+        *layer = (struct layer){.model = model, .layer = {pass->stack, l},
+                                .rows = is_local(c, (xlm_layer){pass->stack, l}) ? local : all};
         layer->rows.cache = pass->cache != NULL ? &pass->cache[l] : NULL;
         layer->rows.memory_weights = l == layers - 1 ? pass->memory_weights : NULL;
         if (l == layers - 1 && pass->rows != NULL) {
@@ -190,6 +283,10 @@ xlm_var **xlm_stack_run(const xlm_model *model, xlm_tape *tape, const xlm_stack_
         } else {
             hidden[l + 1] = run_segment(tape, hidden[l], layer);
         }
+    }
+    if (c->final_norm && layers > 0 && layers == (pass->stack == XLM_STACK_DECODER ? c->decoder_layers : c->layers)) {
+        char name[XLM_BLOCK_NAME];
+        hidden[layers] = xlm_model_layer_norm(model, tape, name_final_norm(pass->stack, name), hidden[layers]);
     }
     return hidden;
 }

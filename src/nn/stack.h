@@ -1,4 +1,4 @@
-/* xlm-mpi: a stack of post-LN transformer layers (Vaswani et al. 2017, Devlin et al. 2019).
+/* xlm-mpi: a stack of transformer layers (Vaswani et al. 2017, Devlin et al. 2019).
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The layers of both stacks are lists of blocks (nn/block.h):

@@ -8,7 +8,8 @@
  *     (j / 8 + 2^20 (head / 16), site + 2^20 (head mod 16), instance, position of i).
  * Sites are below 2^20 in each encoding; different encodings differ by multiples of 2^24 (objective/views.c). Where a query sees
  * only the first keys, a block's products end at the last key that one of its queries sees, and the weights of keys that a query
- * does not see are zero.
+ * does not see are zero. With visible_from, a block's products also begin just before the first key that one of its queries sees,
+ * at a multiple of ALIGNED keys, so that the time is linear in the length where each query sees a window of it.
  *
  * In bfloat16, both factors of all products are rounded and stored in pairs along the dimension that is summed over (kernels.h);
  * S, softmax, dP' and dS are floats, and D is a product with the rounded dO, so that Σ_j P'_ij (dP'_ij − D_i) stays zero. Both
@@ -28,6 +29,7 @@ enum {
     BLOCK = 96,        /* queries; with 512 keys their rows of P and dP' are 400 KB, about half of a second-level cache */
     PREFIX_BLOCK = 48, /* the same where queries see only the first keys: shorter blocks leave out more products */
     LINE = 16,         /* rows of scratch memory are multiples of this many reals */
+    ALIGNED = 16,      /* keys; a multiple of the lanes of kernels, of the keys of a draw, and of a unit */
     HEAD_SHIFT = 20,   /* position of the head in the first two words of a counter; keys and sites are below */
     HEAD_BITS = 4      /* low bits of the head, which are in the second word, below those of the encoding; the others are in the
                         * first word */
@@ -47,7 +49,7 @@ struct state {
     xlm_var *y;             /* one row per query, x d */
     int64_t heads, w;
     const int32_t *offsets, *query_offsets; /* [sequences + 1] */
-    const int32_t *visible; /* [query rows], or NULL */
+    const int32_t *visible, *visible_from; /* [query rows], or NULL */
     int32_t sequences;
     double pairs;           /* number of pairs of a query and a key that it sees */
     xlm_real *log_sum;      /* [heads x y->rows] */
@@ -200,15 +202,23 @@ static int64_t seen_by(const struct head *h, int64_t i)
     return h->s->visible != NULL ? h->s->visible[h->query_row + i] : h->n;
 }
 
-/* The decisions of dropout about the first n weights of query i; NULL without dropout. */
-static const uint8_t *draw(const struct head *h, int64_t i, int64_t n)
+/* The first key that query i sees. */
+static int64_t seen_from(const struct head *h, int64_t i)
+{
+    return h->s->visible_from != NULL ? h->s->visible_from[h->query_row + i] : 0;
+}
+
+static int64_t align(int64_t key) { return key / ALIGNED * ALIGNED; }
+
+/* The decisions of dropout about the weights of query i for n keys from `first` on, a multiple of 8; NULL without dropout. */
+static const uint8_t *draw(const struct head *h, int64_t i, int64_t first, int64_t n)
 {
     const struct state *s = h->s;
     if (s->rate.threshold == 0)
         return NULL;
     const xlm_row_key key = xlm_row_key_of(s->query.var, h->query_row + i);
     const uint32_t high = (uint32_t)h->head >> HEAD_BITS, low = (uint32_t)h->head & ((1u << HEAD_BITS) - 1);
-    xlm_kernels_get()->keep_bits(s->site.key, high << HEAD_SHIFT, s->site.site | low << HEAD_SHIFT, key.instance, key.position,
+    xlm_kernels_get()->keep_bits(s->site.key, (uint32_t)(first / 8) + (high << HEAD_SHIFT), s->site.site | low << HEAD_SHIFT, key.instance, key.position,
                                  (n + 7) / 8, s->rate.threshold, h->scratch->bits);
     return h->scratch->bits;
 }
@@ -220,6 +230,17 @@ static void clear_unseen(xlm_real *row, int64_t seen, int64_t keys)
 {
     if (seen < keys)
         memset(row + seen, 0, sizeof *row * (size_t)(keys - seen));
+}
+
+/* The weights of query i for the keys of a block from `start` on: those before the first key that it sees become −∞, so that they
+ * weigh nothing. Returns where the others begin, rounded down to a multiple of ALIGNED keys; x before that is zero. */
+static int64_t hide_unseen(const struct head *h, int64_t i, int64_t start, xlm_real *row)
+{
+    const int64_t from = seen_from(h, i) - start, begin = align(from);
+    for (int64_t j = begin; j < from; j++)
+        row[j] = -(xlm_real)INFINITY;
+    memset(row, 0, sizeof *row * (size_t)begin);
+    return begin;
 }
 
 /* Rows of x in the form that products read. down: also for sums over the rows (xlm_attention_block.down). */
@@ -236,6 +257,12 @@ static xlm_attention_block load_transposed(const struct head *h, const struct pa
     return x;
 }
 
+/* The row of a number of a key, a multiple of ALIGNED, in rows of keys or values for sums over keys. */
+static const void *key_row(const struct head *h, const void *down, int64_t key)
+{
+    return xlm_attention_unit(down, key / h->s->element->in_unit * h->scratch->stride);
+}
+
 static void forward_head(const struct head *h)
 {
     const struct state *s = h->s;
@@ -246,47 +273,51 @@ static void forward_head(const struct head *h)
     load_transposed(h, &s->key, false, scratch->key_t);
     const xlm_attention_block value = load(h, rows_of(h, &s->value, h->row), h->n, scratch->keys, true);
     for (int64_t first = 0; first < h->m; first += block) {
-        const int64_t rows = MIN(block, h->m - first), keys = seen_by(h, first + rows - 1);
+        const int64_t rows = MIN(block, h->m - first), start = align(seen_from(h, first));
+        const int64_t keys = seen_by(h, first + rows - 1) - start;
         const xlm_attention_block query = load(h, rows_of(h, &s->query, h->query_row + first), rows, scratch->query, false);
-        e->product(rows, keys, units(h, w), query.across, query.apart, 1, scratch->key_t, ld, p->x, ld, false);
+        e->product(rows, keys, units(h, w), query.across, query.apart, 1, scratch->key_t + start, ld, p->x, ld, false);
         for (int64_t i = 0; i < rows; i++) {
-            const int64_t seen = seen_by(h, first + i);
+            const int64_t seen = seen_by(h, first + i) - start;
             xlm_real *row = p->x + i * ld;
-            log_sums(h)[first + i] = xlm_kernels_get()->softmax(seen, h->factor, row, draw(h, first + i, seen), s->rate.scale);
+            const int64_t begin = hide_unseen(h, first + i, start, row);
+            log_sums(h)[first + i] = xlm_kernels_get()->softmax(seen - begin, h->factor, row + begin,
+                                                                draw(h, first + i, start + begin, seen - begin), s->rate.scale);
             clear_unseen(row, seen, keys);
             e->finish_row(keys, row, xlm_attention_unit(p->across, i * p->apart));
         }
-        e->product(rows, w, units(h, keys), p->across, p->apart, 1, value.down, scratch->stride,
+        e->product(rows, w, units(h, keys), p->across, p->apart, 1, key_row(h, value.down, start), scratch->stride,
                    s->y->value + (h->query_row + first) * d + h->head * w, d, false);
     }
 }
 
-/* Adds aᵀ b of a block of queries to the gradient of keys or values. a: weights of the first `keys` keys, b: rows of the queries.
+/* Sets the gradients of keys or values that no query sees, from number `first` to `end` - 1, to zero. */
+static void clear_unused(const struct head *h, const struct part *part, int64_t first, int64_t end)
+{
+    if (part->grad.at == NULL || part->grad.add)
+        return;
+    for (int64_t i = first; i < end; i++)
+        memset(columns(h, part, h->row + i, part->grad.at), 0, sizeof(xlm_real) * (size_t)h->s->w);
+}
+
+/* Adds aᵀ b of a block of queries to the gradient of keys or values. a: weights of keys start to end - 1, b: rows of the queries.
  * The gradients of the first `before` keys have sums of earlier blocks; those of the others are assigned. */
-static void add_to_keys(const struct head *h, const struct part *part, int64_t before, int64_t keys, int64_t rows, const void *a,
-                        const void *b)
+static void add_to_keys(const struct head *h, const struct part *part, int64_t before, int64_t start, int64_t end, int64_t rows,
+                        const void *a, const void *b)
 {
     const struct scratch *scratch = h->scratch;
-    const int64_t parts[2][2] = {{0, before}, {before, keys}};
+    const int64_t known = MAX(start, before), parts[2][2] = {{start, known}, {known, end}};
+    clear_unused(h, part, before, start);
     for (int i = 0; part->grad.at != NULL && i < 2; i++) {
         const int64_t first = parts[i][0], n = parts[i][1] - first;
         if (n > 0)
-            h->s->element->product(n, h->s->w, units(h, rows), xlm_attention_unit(a, first), 1, scratch->ld, b, scratch->stride,
+            h->s->element->product(n, h->s->w, units(h, rows), xlm_attention_unit(a, first - start), 1, scratch->ld, b, scratch->stride,
                                    columns(h, part, h->row + first, part->grad.at), part->var->cols, i == 0 || part->grad.add);
     }
 }
 
-/* Sets the gradients of keys or values that no query sees, those from number `first` on, to zero. */
-static void clear_unused(const struct head *h, const struct part *part, int64_t first)
-{
-    if (part->grad.at == NULL || part->grad.add)
-        return;
-    for (int64_t i = first; i < h->n; i++)
-        memset(columns(h, part, h->row + i, part->grad.at), 0, sizeof(xlm_real) * (size_t)h->s->w);
-}
-
 /* The gradients from `rows` queries, beginning with number `first`. before: number of keys that earlier blocks saw. key: the rows
- * of all keys. Returns how many keys these queries see. */
+ * of all keys. Returns the number of the key after the last one that these queries see. */
 static int64_t backward_rows(const struct head *h, int64_t first, int64_t rows, int64_t before, const xlm_attention_block *key)
 {
     const struct state *s = h->s;
@@ -294,7 +325,7 @@ static int64_t backward_rows(const struct head *h, int64_t first, int64_t rows, 
     const struct scratch *scratch = h->scratch;
     const struct weights *p = &scratch->p, *dp = &scratch->dp;
     const int64_t w = s->w, ld = scratch->ld, d = s->y->cols, start = (h->query_row + first) * d + h->head * w;
-    const int64_t keys = seen_by(h, first + rows - 1);
+    const int64_t begin_keys = align(seen_from(h, first)), end = seen_by(h, first + rows - 1), keys = end - begin_keys;
     const xlm_attention_block query = load(h, rows_of(h, &s->query, h->query_row + first), rows, scratch->query, true);
     const xlm_attention_source gradient = {.value = s->y->grad + start, .apart = d};
     const xlm_attention_block dy = load(h, gradient, rows, scratch->dy, true);
@@ -303,12 +334,14 @@ static int64_t backward_rows(const struct head *h, int64_t first, int64_t rows, 
         xlm_attention_fetch_next(s->y->value + start + i * d, sizeof *s->y->value * (size_t)w);
         mean[i] = e->dot(w, xlm_attention_unit(dy.across, i * dy.apart), s->y->value + start + i * d);
     }
-    e->product(rows, keys, units(h, w), query.across, query.apart, 1, scratch->key_t, ld, p->x, ld, false);
-    e->product(rows, keys, units(h, w), dy.across, dy.apart, 1, scratch->value_t, ld, dp->x, ld, false);
+    e->product(rows, keys, units(h, w), query.across, query.apart, 1, scratch->key_t + begin_keys, ld, p->x, ld,
+               false);
+    e->product(rows, keys, units(h, w), dy.across, dy.apart, 1, scratch->value_t + begin_keys, ld, dp->x, ld, false);
     for (int64_t i = 0; i < rows; i++) {
-        const int64_t seen = seen_by(h, first + i);
-        xlm_kernels_get()->softmax_back(seen, h->factor, log_sums(h)[first + i], mean[i], p->x + i * ld, dp->x + i * ld,
-                                        draw(h, first + i, seen), s->rate.scale);
+        const int64_t seen = seen_by(h, first + i) - begin_keys, begin = hide_unseen(h, first + i, begin_keys, p->x + i * ld);
+        memset(dp->x + i * ld, 0, sizeof(xlm_real) * (size_t)begin);
+        xlm_kernels_get()->softmax_back(seen - begin, h->factor, log_sums(h)[first + i], mean[i], p->x + i * ld + begin,
+                                        dp->x + i * ld + begin, draw(h, first + i, begin_keys + begin, seen - begin), s->rate.scale);
         clear_unseen(p->x + i * ld, seen, keys);
         clear_unseen(dp->x + i * ld, seen, keys);
         e->finish_row(keys, dp->x + i * ld, xlm_attention_unit(dp->across, i * dp->apart));
@@ -316,11 +349,12 @@ static int64_t backward_rows(const struct head *h, int64_t first, int64_t rows, 
     e->finish_rows(rows, keys, p->x, p->down, ld);
     e->finish_rows(rows, keys, dp->x, dp->down, ld);
     if (s->query.grad.at != NULL)
-        e->product(rows, w, units(h, keys), dp->across, dp->apart, 1, key->down, scratch->stride,
-                   columns(h, &s->query, h->query_row + first, s->query.grad.at), s->query.var->cols, s->query.grad.add);
-    add_to_keys(h, &s->key, before, keys, rows, dp->down, query.down);
-    add_to_keys(h, &s->value, before, keys, rows, p->down, dy.down);
-    return keys;
+        e->product(rows, w, units(h, keys), dp->across, dp->apart, 1, key_row(h, key->down, begin_keys),
+                   scratch->stride, columns(h, &s->query, h->query_row + first, s->query.grad.at),
+                   s->query.var->cols, s->query.grad.add);
+    add_to_keys(h, &s->key, before, begin_keys, end, rows, dp->down, query.down);
+    add_to_keys(h, &s->value, before, begin_keys, end, rows, p->down, dy.down);
+    return end;
 }
 
 static void backward_head(const struct head *h)
@@ -334,8 +368,8 @@ static void backward_head(const struct head *h)
         for (int64_t first = 0; first < h->m; first += block)
             seen = backward_rows(h, first, MIN(block, h->m - first), seen, &key);
     }
-    clear_unused(h, &s->key, seen);
-    clear_unused(h, &s->value, seen);
+    clear_unused(h, &s->key, seen, h->n);
+    clear_unused(h, &s->value, seen, h->n);
 }
 
 static void each_head(const struct state *s, void (*work)(const struct head *))
@@ -418,6 +452,12 @@ static void check(const xlm_attention_inputs *in, const int32_t *query_offsets)
                 xlm_tape_fail("attention", "sequence %d: a query after query %d sees %d of %d keys", i, q - query_offsets[i],
                               in->visible[q], keys);
     }
+    for (int32_t i = 0; in->visible_from != NULL && i < in->sequences; i++)
+        for (int32_t q = query_offsets[i]; q < query_offsets[i + 1]; q++)
+            if (in->visible == NULL || in->visible_from[q] < (q > query_offsets[i] ? in->visible_from[q - 1] : 0) ||
+                in->visible_from[q] >= in->visible[q])
+                xlm_tape_fail("attention", "sequence %d: query %d sees no key, or one before those of the query before it", i,
+                              q - query_offsets[i]);
     if (in->heads < 1 || in->width % in->heads != 0 || in->heads > 1 << (32 - HEAD_SHIFT))
         xlm_tape_fail("attention", "%" G_GINT64_FORMAT " heads do not divide a width of %" G_GINT64_FORMAT, in->heads, in->width);
 }
@@ -426,7 +466,7 @@ static double count_pairs(const xlm_attention_inputs *in, const int32_t *query_o
 {
     double pairs = 0;
     for (int32_t i = 0; in->visible != NULL && i < query_offsets[in->sequences]; i++)
-        pairs += in->visible[i];
+        pairs += in->visible[i] - (in->visible_from != NULL ? in->visible_from[i] : 0);
     for (int32_t i = 0; in->visible == NULL && i < in->sequences; i++)
         pairs += (double)(query_offsets[i + 1] - query_offsets[i]) * (in->offsets[i + 1] - in->offsets[i]);
     return pairs;
@@ -455,6 +495,7 @@ xlm_var *xlm_attention(xlm_tape *tape, const xlm_attention_inputs *inputs)
         .offsets = inputs->offsets,
         .query_offsets = query_offsets,
         .visible = inputs->visible,
+        .visible_from = inputs->visible_from,
         .sequences = inputs->sequences,
         .pairs = count_pairs(inputs, query_offsets),
         .log_sum = XLM_TAPE_NUMBERS(tape, xlm_real, rows * inputs->heads),

@@ -72,7 +72,7 @@ void xlm_attention_weights(const xlm_attention_inputs *in, xlm_real *weights)
     const int32_t *query_offsets = in->query_offsets != NULL ? in->query_offsets : in->offsets;
     if (!xlm_var_has_numbers(in->query))
         return;
-    if (in->visible != NULL)
+    if (in->visible != NULL || in->visible_from != NULL)
         xlm_tape_fail("attention_weights", "some keys are not visible");
     struct columns query = read_columns(in->query, in->query_column), key = read_columns(in->key, in->key_column);
     g_autofree int64_t *start = g_new(int64_t, in->sequences + 1);

@@ -1,17 +1,12 @@
-/* xlm-mpi: GELU (Hendrycks, Gimpel 2016) of a matrix and the bias before it. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: GELU (Hendrycks, Gimpel 2016) and other activations of a matrix and the bias before it. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
 #include "kernels/kernels.h"
 #include "tensor/tape.h"
 
-/* The kernels of one of the two forms of GELU. */
-typedef void forward_kernel(int64_t n, const xlm_real *x, const xlm_real *bias, xlm_real *y, xlm_real *slope);
-typedef void backward_kernel(int64_t n, const xlm_real *x, const xlm_real *bias, const xlm_real *dy, xlm_real *dx, bool add,
-                             xlm_real *dbias);
-
 struct state {
     xlm_tape *tape;
-    backward_kernel *back;
+    const xlm_activation_kernels *kernel;
     xlm_var *x, *bias, *y; /* n x d, 1 x d or NULL, n x d */
 };
 
@@ -32,7 +27,7 @@ static void backward(void *pointer)
         if (sums != NULL)
             memset(sums, 0, sizeof(xlm_real) * (size_t)d);
         for (int64_t i = k * XLM_CHUNK; i < MIN(n, (k + 1) * XLM_CHUNK); i++)
-            s->back(d, s->x->value + i * d, bias, dy + i * d, dx.at != NULL ? dx.at + i * d : NULL, dx.add, sums);
+            s->kernel->back(d, s->x->value + i * d, bias, dy + i * d, dx.at != NULL ? dx.at + i * d : NULL, dx.add, sums);
     }
     if (partial == NULL)
         return;
@@ -41,9 +36,11 @@ static void backward(void *pointer)
     xlm_tape_return(s->tape, partial);
 }
 
-static xlm_var *activate(xlm_tape *tape, const char *name, xlm_var *x, xlm_var *bias, forward_kernel *forward,
-                         backward_kernel *back)
+xlm_var *xlm_activate(xlm_tape *tape, xlm_activation activation, xlm_var *x, xlm_var *bias)
 {
+    static const char *const names[] = {[XLM_GELU] = "gelu", [XLM_GELU_TANH] = "gelu_tanh", [XLM_RELU] = "relu",
+                                        [XLM_SWISH] = "swish"};
+    const char *name = names[activation];
     const int64_t n = x->rows, d = x->cols;
     if (bias != NULL && (bias->rows != 1 || bias->cols != d))
         xlm_tape_fail(name, "the bias is %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT ", not 1 x %" G_GINT64_FORMAT, bias->rows,
@@ -52,23 +49,21 @@ static xlm_var *activate(xlm_tape *tape, const char *name, xlm_var *x, xlm_var *
     xlm_var *const inputs[] = {x, bias};
     xlm_var *y = xlm_tape_record(tape, name, n, d, bias != NULL ? 2 : 1, inputs, backward, s);
     y->keys = x->keys;
-    *s = (struct state){.tape = tape, .back = back, .x = x, .bias = bias, .y = y};
+    *s = (struct state){.tape = tape, .kernel = &xlm_kernels_get()->activation[activation], .x = x, .bias = bias, .y = y};
     if (!xlm_var_has_numbers(y))
         return y;
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
-        forward(d, x->value + i * d, bias != NULL ? bias->value : NULL, y->value + i * d, NULL);
+        s->kernel->forward(d, x->value + i * d, bias != NULL ? bias->value : NULL, y->value + i * d, NULL);
     return y;
 }
 
 xlm_var *xlm_gelu(xlm_tape *tape, xlm_var *x, xlm_var *bias)
 {
-    const xlm_kernels *kernel = xlm_kernels_get();
-    return activate(tape, "gelu", x, bias, kernel->gelu, kernel->gelu_back);
+    return xlm_activate(tape, XLM_GELU, x, bias);
 }
 
 xlm_var *xlm_gelu_tanh(xlm_tape *tape, xlm_var *x, xlm_var *bias)
 {
-    const xlm_kernels *kernel = xlm_kernels_get();
-    return activate(tape, "gelu_tanh", x, bias, kernel->gelu_tanh, kernel->gelu_tanh_back);
+    return xlm_activate(tape, XLM_GELU_TANH, x, bias);
 }

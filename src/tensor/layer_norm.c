@@ -34,7 +34,7 @@ static void backward(void *pointer)
         memset(sums, 0, sizeof(xlm_real) * (size_t)(2 * d));
         xlm_sum_chunks(chunks, 2 * d, partial, sums);
     }
-    xlm_real *dgamma = xlm_grad_add(s->gamma), *dbeta = xlm_grad_add(s->beta);
+    xlm_real *dgamma = xlm_grad_add(s->gamma), *dbeta = s->beta != NULL ? xlm_grad_add(s->beta) : NULL;
     if (dgamma != NULL && numbers)
         kernel->add(d, dgamma, sums, dgamma);
     if (dbeta != NULL && numbers)
@@ -46,11 +46,11 @@ static void backward(void *pointer)
 xlm_var *xlm_layer_norm(xlm_tape *tape, xlm_var *x, xlm_var *gamma, xlm_var *beta, double epsilon)
 {
     const int64_t n = x->rows, d = x->cols;
-    if (gamma->rows != 1 || gamma->cols != d || beta->rows != 1 || beta->cols != d)
+    if (gamma->rows != 1 || gamma->cols != d || (beta != NULL && (beta->rows != 1 || beta->cols != d)))
         xlm_tape_fail("layer_norm", "gamma and beta must be 1 x %" G_GINT64_FORMAT, d);
     struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
     xlm_var *const inputs[] = {x, gamma, beta};
-    xlm_var *y = xlm_tape_record(tape, "layer_norm", n, d, 3, inputs, backward, s);
+    xlm_var *y = xlm_tape_record(tape, "layer_norm", n, d, beta != NULL ? 3 : 2, inputs, backward, s);
     y->keys = x->keys;
     *s = (struct state){.tape = tape, .x = x, .gamma = gamma, .beta = beta, .y = y,
                         .stats = XLM_TAPE_NUMBERS(tape, xlm_real, 2 * n)};
@@ -60,7 +60,7 @@ xlm_var *xlm_layer_norm(xlm_tape *tape, xlm_var *x, xlm_var *gamma, xlm_var *bet
         return y;
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {
-        kernel->layer_norm(d, x->value + i * d, gamma->value, beta->value, (xlm_real)epsilon, y->value + i * d,
+        kernel->layer_norm(d, x->value + i * d, gamma->value, beta != NULL ? beta->value : NULL, (xlm_real)epsilon, y->value + i * d,
                            s->stats + 2 * i);
         if (rounded != NULL)
             kernel->to_bfloat16(d, y->value + i * d, rounded + i * d);

@@ -1,23 +1,58 @@
-/* xlm-mpi: y = x Wᵀ + b. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: y = x Wᵀ + b, also with rotary position embeddings. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "kernels/kernels.h"
 #include "tensor/products.h"
 #include "tensor/tape.h"
 
 struct state {
     xlm_tape *tape;
     xlm_var *x, *weight, *bias, *y; /* n x in, out x in, 1 x out or NULL, n x out */
+    xlm_rotation rotation;          /* heads 0: none */
 };
+
+/* Rotates the heads of n rows, `cols` apart. */
+static void rotate(const xlm_rotation *r, int64_t n, int64_t cols, xlm_real *y)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+#pragma omp parallel for schedule(static) if (n * r->heads * r->w > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i++)
+        kernel->rotate(r->heads, r->w, r->turns + r->at[i] * r->w, false, y + i * cols);
+}
+
+static void rotate_rounded(const xlm_rotation *r, int64_t n, int64_t cols, uint16_t *y)
+{
+    const xlm_kernels *kernel = xlm_kernels_get();
+#pragma omp parallel for schedule(static) if (n * r->heads * r->w > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i++)
+        kernel->rotate_bfloat16(r->heads, r->w, r->turns + r->at[i] * r->w, y + i * cols);
+}
+
+/* The gradient before the rotation, in memory of y alone. */
+static void rotate_back(const struct state *s)
+{
+    const xlm_rotation *r = &s->rotation;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = s->y->rows, cols = s->y->cols;
+    xlm_real *dy = xlm_grad_open(s->y).at;
+    if (!xlm_var_has_numbers(s->y))
+        return;
+#pragma omp parallel for schedule(static) if (n * r->heads * r->w > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i++)
+        kernel->rotate(r->heads, r->w, r->turns + r->at[i] * r->w, true, dy + i * cols);
+}
 
 /* dx = dy W, dW = dyᵀ x, db = column sums of dy. */
 static void backward(void *pointer)
 {
     const struct state *s = pointer;
     const int64_t n = s->x->rows;
+    if (s->rotation.heads > 0)
+        rotate_back(s);
     const xlm_grad dx = xlm_grad_open(s->x), dw = xlm_grad_open(s->weight);
     xlm_real *db = s->bias != NULL ? xlm_grad_add(s->bias) : NULL;
     xlm_product_backward(s->tape, n, s->y->grad, xlm_factor_of(s->x, 0), s->weight, dx, dw, db);
 }
 
-static xlm_var *linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias, bool rounded)
+static xlm_var *linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias, bool rounded, const xlm_rotation *rotation)
 {
     const int64_t n = x->rows, in = x->cols, out = weight->rows;
     if (weight->cols != in)
@@ -31,21 +66,39 @@ static xlm_var *linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bia
                                          (xlm_tape_rounded){.result = rounded});
     y->keys = x->keys;
     *s = (struct state){.tape = tape, .x = x, .weight = weight, .bias = bias, .y = y};
+    if (rotation != NULL)
+        s->rotation = *rotation;
     if (rounded)
         xlm_product_to_rounded(tape, n, xlm_factor_of(x, 0), weight, bias, y->rounded);
     else
         xlm_product(tape, n, xlm_factor_of(x, 0), weight, bias, y->value);
+    if (rotation != NULL && xlm_var_has_numbers(y) && rounded)
+        rotate_rounded(&s->rotation, n, out, y->rounded);
+    else if (rotation != NULL && xlm_var_has_numbers(y))
+        rotate(&s->rotation, n, out, y->value);
     return y;
 }
 
 xlm_var *xlm_linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias)
 {
-    xlm_var *y = linear(tape, x, weight, bias, false);
+    xlm_var *y = linear(tape, x, weight, bias, false, NULL);
     xlm_tape_passing(y);
     return y;
 }
 
 xlm_var *xlm_linear_to_rounded(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias)
 {
-    return linear(tape, x, weight, bias, xlm_product_rounds(tape, weight));
+    return linear(tape, x, weight, bias, xlm_product_rounds(tape, weight), NULL);
+}
+
+xlm_var *xlm_linear_rotated(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias, const xlm_rotation *rotation)
+{
+    if (rotation->w % 2 != 0 || rotation->heads * rotation->w > weight->rows)
+        xlm_tape_fail("linear_rotated", "%" G_GINT64_FORMAT " heads of width %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " columns",
+                      rotation->heads, rotation->w, weight->rows);
+    for (int64_t i = 0; i < x->rows; i++)
+        if (rotation->at[i] < 0 || rotation->at[i] >= rotation->positions)
+            xlm_tape_fail("linear_rotated", "row %" G_GINT64_FORMAT " is at position %d of %" G_GINT64_FORMAT, i,
+                          (int)rotation->at[i], rotation->positions);
+    return linear(tape, x, weight, bias, xlm_product_rounds(tape, weight), rotation);
 }

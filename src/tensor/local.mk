@@ -12,6 +12,7 @@ tensor_sources = \
 	src/tensor/elementwise.c \
 	src/tensor/embedding_sum.c \
 	src/tensor/feed_forward.c src/tensor/feed_forward.h \
+	src/tensor/gate.c \
 	src/tensor/gelu.c \
 	src/tensor/info_nce.c \
 	src/tensor/layer_norm.c \
@@ -20,6 +21,7 @@ tensor_sources = \
 	src/tensor/pointer.c \
 	src/tensor/products.c src/tensor/products.h \
 	src/tensor/profile.c src/tensor/profile.h \
+	src/tensor/residual.c \
 	src/tensor/residual_norm.c \
 	src/tensor/row_products.c \
 	src/tensor/rows.c src/tensor/rows.h \

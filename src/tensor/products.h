@@ -23,6 +23,20 @@ void xlm_product_to_rounded(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *we
 /* The linear layer for queries, keys and values of attention: like xlm_linear, but if products are computed in bfloat16, y exists
  * only in bfloat16. */
 xlm_var *xlm_linear_to_rounded(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias);
+
+/* Rotary position embeddings (Su et al. 2021): in each head of even width w, elements i and i + w/2 are the parts of a vector in a
+ * plane, which is turned by an angle that grows with the position. So products of queries and keys depend on how far apart they
+ * are. */
+typedef struct xlm_rotation {
+    int64_t heads;          /* those in the first heads · w columns are rotated */
+    int64_t w;
+    const xlm_real *turns;  /* [positions x w] cosines of w/2 angles and their sines, not copied */
+    int64_t positions;
+    const int32_t *at;      /* [n] the position of each row, not copied */
+} xlm_rotation;
+/* The same as xlm_linear_to_rounded, rotated; in bfloat16 the numbers are rounded before the rotation and after it. Its backward
+ * pass rotates the gradient of y back, in place. rotation: copied. */
+xlm_var *xlm_linear_rotated(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias, const xlm_rotation *rotation);
 /* dx = dy W, or dx += dy W if dx.add. */
 void xlm_product_of_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx);
 /* dW = dyᵀ x, or dW += dyᵀ x if dw.add. */

@@ -50,7 +50,7 @@ static void add_sums(const struct state *s, const struct gradients *g)
         xlm_sum_chunks(xlm_chunks(s->x->rows), g->width, g->sums, total);
     }
     for (int64_t k = 0; k < g->width / d; k++) {
-        xlm_real *gradient = xlm_grad_add(owner[k]);
+        xlm_real *gradient = owner[k] != NULL ? xlm_grad_add(owner[k]) : NULL;
         if (gradient != NULL && numbers)
             xlm_kernels_get()->add(d, gradient, total + k * d, gradient);
     }
@@ -98,8 +98,13 @@ xlm_var *xlm_residual_norm(xlm_tape *tape, xlm_var *x, xlm_var *z, xlm_var *bias
     const int64_t n = x->rows, d = x->cols;
     const xlm_keep_mask mask = xlm_keep_mask_new(tape, n, d, p);
     struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
-    xlm_var *const inputs[] = {x, z, gamma, beta, bias};
-    xlm_var *y = xlm_tape_record(tape, "residual_norm", n, d, bias != NULL ? 5 : 4, inputs, backward, s);
+    xlm_var *inputs[5] = {x, z, gamma};
+    int n_inputs = 3;
+    if (beta != NULL)
+        inputs[n_inputs++] = beta;
+    if (bias != NULL)
+        inputs[n_inputs++] = bias;
+    xlm_var *y = xlm_tape_record(tape, "residual_norm", n, d, n_inputs, inputs, backward, s);
     const xlm_real *from = z->value;
     *s = (struct state){.tape = tape, .x = x, .z = z, .bias = bias, .gamma = gamma, .beta = beta, .y = y, .mask = mask,
                         .sum = xlm_tape_take_over(z), .stats = XLM_TAPE_NUMBERS(tape, xlm_real, 2 * n)};
@@ -111,7 +116,8 @@ xlm_var *xlm_residual_norm(xlm_tape *tape, xlm_var *x, xlm_var *z, xlm_var *bias
     for (int64_t i = 0; i < n; i++) {
         kernel->residual(d, x->value + i * d, from + i * d, bias != NULL ? bias->value : NULL,
                          xlm_keep_mask_draw(&mask, kernel, z, i), mask.rate.scale, s->sum + i * d);
-        kernel->layer_norm(d, s->sum + i * d, gamma->value, beta->value, (xlm_real)epsilon, y->value + i * d, s->stats + 2 * i);
+        kernel->layer_norm(d, s->sum + i * d, gamma->value, beta != NULL ? beta->value : NULL, (xlm_real)epsilon,
+                           y->value + i * d, s->stats + 2 * i);
         if (rounded != NULL)
             kernel->to_bfloat16(d, y->value + i * d, rounded + i * d);
     }

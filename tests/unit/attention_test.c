@@ -15,6 +15,7 @@ struct layout {
     int32_t sequences;
     const int32_t *queries; /* offsets of their own, in a variable of their own; keys and values then share one */
     const int32_t *visible; /* keys that each query sees; NULL: all */
+    const int32_t *from;    /* the first of them; NULL: 0 */
 };
 
 static const int32_t mixed[] = {0, 1, 8, 41}; /* lengths 1, 7, 33 */
@@ -28,7 +29,7 @@ static xlm_var *attention(xlm_tape *tape, void *context)
     const struct layout *c = context;
     const int64_t d = (int64_t)c->heads * c->w;
     xlm_attention_inputs in = {.width = d, .heads = c->heads, .offsets = c->offsets, .query_offsets = c->queries,
-                               .visible = c->visible, .sequences = c->sequences, .dropout = c->dropout};
+                               .visible = c->visible, .visible_from = c->from, .sequences = c->sequences, .dropout = c->dropout};
     if (c->queries != NULL) {
         in.query = xlm_scale(tape, xlm_param(tape, "query"), 1.5);
         in.key = in.value = xlm_scale(tape, xlm_param(tape, "key_value"), 1.5);
@@ -93,12 +94,12 @@ static void test_attention_gradients(void **state)
 {
     (void)state;
     const struct layout layouts[] = {
-        {2, 8, true, 0, mixed, 3, NULL, NULL}, {1, 16, true, 0.2, mixed, 3, NULL, NULL},
-        {1, 64, false, 0.1, mixed, 3, NULL, NULL}, {1, 80, true, 0.1, mixed, 3, NULL, NULL},
-        {3, 5, false, 0, short_ones, 2, NULL, NULL}, {2, 3, true, 0.5, short_ones, 2, NULL, NULL},
-        {2, 4, true, 0.1, long_ones, 3, NULL, NULL}, {1, 7, false, 0, long_ones, 3, NULL, NULL},
-        {2, 8, false, 0.1, mixed, 3, few, NULL}, {1, 16, false, 0.2, mixed, 3, many, NULL},
-        {1, 64, false, 0, mixed, 3, few, NULL}, {1, 80, false, 0.1, mixed, 3, few, NULL},
+        {2, 8, true, 0, mixed, 3, NULL, NULL, NULL}, {1, 16, true, 0.2, mixed, 3, NULL, NULL, NULL},
+        {1, 64, false, 0.1, mixed, 3, NULL, NULL, NULL}, {1, 80, true, 0.1, mixed, 3, NULL, NULL, NULL},
+        {3, 5, false, 0, short_ones, 2, NULL, NULL, NULL}, {2, 3, true, 0.5, short_ones, 2, NULL, NULL, NULL},
+        {2, 4, true, 0.1, long_ones, 3, NULL, NULL, NULL}, {1, 7, false, 0, long_ones, 3, NULL, NULL, NULL},
+        {2, 8, false, 0.1, mixed, 3, few, NULL, NULL}, {1, 16, false, 0.2, mixed, 3, many, NULL, NULL},
+        {1, 64, false, 0, mixed, 3, few, NULL, NULL}, {1, 80, false, 0.1, mixed, 3, few, NULL, NULL},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(layouts); i++) {
         xlm_parameters *p = attention_parameters(&layouts[i]);
@@ -122,9 +123,9 @@ static void test_gradients_of_prefixes(void **state)
     (void)state;
     static const int32_t lengths[] = {0, 1, 3, 18, 34, 51, 115, 180}, one[] = {0, 512}; /* 1, 2, 15, 16, 17, 64, 65; 512 */
     const struct layout layouts[] = {
-        {2, 5, true, 0, lengths, 7, NULL, NULL},   {1, 16, true, 0.2, lengths, 7, NULL, NULL},
-        {2, 3, false, 0.1, lengths, 7, NULL, NULL}, {1, 4, true, 0.1, one, 1, NULL, NULL},
-        {1, 3, false, 0, long_ones, 3, NULL, NULL},
+        {2, 5, true, 0, lengths, 7, NULL, NULL, NULL},   {1, 16, true, 0.2, lengths, 7, NULL, NULL, NULL},
+        {2, 3, false, 0.1, lengths, 7, NULL, NULL, NULL}, {1, 4, true, 0.1, one, 1, NULL, NULL, NULL},
+        {1, 3, false, 0, long_ones, 3, NULL, NULL, NULL},
     };
     for (size_t i = 0; i < 2 * G_N_ELEMENTS(layouts); i++) {
         struct layout c = layouts[i / 2];
@@ -137,21 +138,51 @@ static void test_gradients_of_prefixes(void **state)
     }
     /* Queries of their own: some rows of a causal layer, as its last one computes them. */
     static const int32_t rows[] = {1, 4, 7, 5, 33}, offsets[] = {0, 0, 3, 5};
-    struct layout c = {2, 8, false, 0.1, mixed, 3, offsets, rows};
+    struct layout c = {2, 8, false, 0.1, mixed, 3, offsets, rows, NULL};
+    xlm_parameters *p = attention_parameters(&c);
+    gradient_check(p, attention, &c);
+    xlm_parameters_free(p);
+}
+
+/* Windows of `side` keys on each side, of sequences much longer. */
+static void make_window(const struct layout *c, int side, int32_t *from, int32_t *visible)
+{
+    for (int32_t s = 0; s < c->sequences; s++)
+        for (int32_t q = c->offsets[s]; q < c->offsets[s + 1]; q++) {
+            from[q] = MAX(q - c->offsets[s] - side, 0);
+            visible[q] = MIN(q - c->offsets[s] + side + 1, c->offsets[s + 1] - c->offsets[s]);
+        }
+}
+
+static void test_gradients_of_windows(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        struct layout c = {.heads = 2, .w = 4, .fused = i % 2 == 0, .dropout = i < 3 ? 0 : 0.2, .offsets = long_ones, .sequences = 3};
+        int32_t from[297], visible[297];
+        make_window(&c, (int[]){0, 5, 40}[i % 3], from, visible);
+        c.from = from, c.visible = visible;
+        xlm_parameters *p = attention_parameters(&c);
+        gradient_check(p, attention, &c);
+        xlm_parameters_free(p);
+    }
+    /* Some rows only: keys that nobody sees, before, between and after them. */
+    static const int32_t queries[] = {0, 2, 2, 5}, from[] = {70, 83, 20, 100, 180}, visible[] = {75, 99, 40, 101, 190};
+    struct layout c = {2, 8, false, 0.1, long_ones, 3, queries, visible, from};
     xlm_parameters *p = attention_parameters(&c);
     gradient_check(p, attention, &c);
     xlm_parameters_free(p);
 }
 
 /* The definition, word for word, for one sequence; query i sees the first visible[i] keys, or all. */
-static void naive_attention(int n, int d, int heads, const double *qkv, const int32_t *visible, double *out)
+static void naive_attention(int n, int d, int heads, const double *qkv, const int32_t *from, const int32_t *visible, double *out)
 {
     const int w = d / heads;
     for (int h = 0; h < heads; h++)
         for (int i = 0; i < n; i++) {
-            const int keys = visible != NULL ? visible[i] : n;
+            const int first = from != NULL ? from[i] : 0, keys = visible != NULL ? visible[i] : n;
             double weight[256], sum = 0;
-            for (int j = 0; j < keys; j++) {
+            for (int j = first; j < keys; j++) {
                 double s = 0;
                 for (int c = 0; c < w; c++)
                     s += qkv[i * 3 * d + h * w + c] * qkv[j * 3 * d + d + h * w + c];
@@ -159,7 +190,7 @@ static void naive_attention(int n, int d, int heads, const double *qkv, const in
             }
             for (int c = 0; c < w; c++) {
                 double o = 0;
-                for (int j = 0; j < keys; j++)
+                for (int j = first; j < keys; j++)
                     o += weight[j] / sum * qkv[j * 3 * d + 2 * d + h * w + c];
                 out[i * d + h * w + c] = o;
             }
@@ -177,7 +208,7 @@ static void check_definition(struct layout c)
         const int first = c.offsets[s], n = c.offsets[s + 1] - first;
         double *expected = g_new(double, n * d);
         naive_attention(n, d, c.heads, scaled->value + (int64_t)first * 3 * d,
-                        c.visible != NULL ? c.visible + first : NULL, expected);
+                        c.from != NULL ? c.from + first : NULL, c.visible != NULL ? c.visible + first : NULL, expected);
         for (int i = 0; i < n * d; i++)
             assert_true(fabs(y->value[first * d + i] - expected[i]) < 1e-12);
         g_free(expected);
@@ -196,6 +227,13 @@ static void test_attention_by_definition(void **state)
         check_definition((struct layout){.heads = 2, .w = 16, .fused = true, .offsets = long_ones, .sequences = 3,
                                          .visible = visible});
         g_free(visible);
+    }
+    for (int side = 0; side < 60; side += 11) {
+        struct layout c = {.heads = 2, .w = 16, .fused = true, .offsets = long_ones, .sequences = 3};
+        int32_t from[297], visible[297];
+        make_window(&c, side, from, visible);
+        c.from = from, c.visible = visible;
+        check_definition(c);
     }
 }
 
@@ -367,7 +405,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_attention_gradients), cmocka_unit_test(test_attention_weights),
-        cmocka_unit_test(test_gradients_of_prefixes),
+        cmocka_unit_test(test_gradients_of_prefixes), cmocka_unit_test(test_gradients_of_windows),
         cmocka_unit_test(test_attention_by_definition),
         cmocka_unit_test(test_attention_dropout_is_on_the_weights),
         cmocka_unit_test(test_draws_of_heads_differ),

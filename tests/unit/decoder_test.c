@@ -120,6 +120,29 @@ static void test_memory_weights(void **state)
 }
 
 /* Nothing of a row depends on what comes after it: later ids, and other sequences of the memory, may be any. */
+/* Those without a window, which is for encoders. */
+static void test_architectures_follow_the_textbook(void **state)
+{
+    (void)state;
+    double memory[ROWS * D];
+    make_memory(memory);
+    for (int number = 0; number < ARCHITECTURES; number++) {
+        xlm_model_config c = with_decoder(number % 2 == 0 ? LANGUAGE : OWN);
+        set_architecture(number, &c);
+        c.attention_window = c.global_attention_every = 0;
+        c.rotary_theta_local = 0;
+        struct setup s = open_setup(c, 0.5);
+        xlm_tape *tape = xlm_tape_new(s.parameters);
+        xlm_tape_begin(tape, NULL, false, 1, 1);
+        xlm_var *m = xlm_constant(tape, ROWS, D, memory);
+        follow("decoder", 1000 + number,
+               xlm_model_decode(s.model, tape, &batch.corrupted, m, memory_offsets, XLM_TOP_LAYER, NULL, 0), &s, "decoder", 3,
+               memory);
+        xlm_tape_free(tape);
+        close_setup(&s);
+    }
+}
+
 static void test_nothing_is_seen_ahead(void **state)
 {
     (void)state;
@@ -362,7 +385,7 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stacks_follow_the_textbook), cmocka_unit_test(test_nothing_is_seen_ahead), cmocka_unit_test(test_memory_weights),
+        cmocka_unit_test(test_stacks_follow_the_textbook), cmocka_unit_test(test_architectures_follow_the_textbook), cmocka_unit_test(test_nothing_is_seen_ahead), cmocka_unit_test(test_memory_weights),
         cmocka_unit_test(test_recompute_and_shapes), cmocka_unit_test(test_clm), cmocka_unit_test(test_seq2seq_translates),
         cmocka_unit_test(test_seq2seq_undoes_noise), cmocka_unit_test(test_refusals),
     };

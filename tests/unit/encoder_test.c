@@ -54,6 +54,34 @@ static void test_encoder_follows_the_textbook(void **state)
     }
 }
 
+static void test_architectures_follow_the_textbook(void **state)
+{
+    (void)state;
+    for (int number = 0; number < ARCHITECTURES; number++)
+        for (int causal = 0; causal < 2; causal++) {
+            xlm_model_config c = tiny(number % 2 == 0 ? LANGUAGE | TYPE : FACTORISE);
+            c.layers = 3;
+            set_architecture(number, &c);
+            struct setup s = open_setup(c, 0.5);
+            xlm_tape *tape = xlm_tape_new(s.parameters);
+            xlm_tape_begin(tape, NULL, false, 1, 1);
+            xlm_var **hidden = xlm_model_encode(s.model, tape, &batch.corrupted, causal, XLM_TOP_LAYER, NULL, 0);
+            xlm_var *some = xlm_model_encode(s.model, tape, &batch.corrupted, causal, XLM_TOP_LAYER, predicted_rows, M)[3];
+            double x[T * D];
+            embeddings(&s, "encoder", x);
+            for (int l = 0; l <= 3; l++) {
+                for (int i = 0; i < T * D; i++)
+                    near("hidden state", 1000 + number, hidden[l]->value[i], x[i]);
+                if (l < 3)
+                    layer(&s, "encoder", l, causal, NULL, NULL, x);
+            }
+            for (int i = 0; i < M * D; i++)
+                near("wanted row", 1000 + number, some->value[i], x[predicted_rows[i / D] * D + i % D]);
+            xlm_tape_free(tape);
+            close_setup(&s);
+        }
+}
+
 /* The logits give the same probabilities as the fused loss. */
 static void test_logits_agree_with_the_loss(void **state)
 {
@@ -254,6 +282,11 @@ static void check_sizes(void)
     check_size(c, 500, 100);
     c.head = XLM_HEAD_XLM;
     check_size(c, 500, 100);
+    for (int number = ARCHITECTURES - 6; number < ARCHITECTURES; number++) {
+        c = middling();
+        set_architecture(number, &c);
+        check_size(c, 500, 100);
+    }
 }
 
 static void test_shapes_take_what_passes_take(void **state)
@@ -276,6 +309,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_encoder_follows_the_textbook),
+        cmocka_unit_test(test_architectures_follow_the_textbook),
         cmocka_unit_test(test_logits_agree_with_the_loss),
         cmocka_unit_test(test_same_bits_for_any_number_of_threads),
         cmocka_unit_test(test_wanted_rows_are_those_of_all),

@@ -49,7 +49,7 @@ static xlm_var *fuse(xlm_tape *tape, xlm_var *x, const void *data)
     const problem *q = data;
     xlm_var *inner = xlm_param(tape, "inner"), *outer = xlm_param(tape, "outer");
     assert_true(xlm_product_packs(tape, q->rows, inner) && xlm_product_packs(tape, q->rows, outer));
-    return xlm_feed_forward(tape, x, inner, xlm_param(tape, "bias"), outer, q->tanh);
+    return xlm_feed_forward(tape, q->tanh ? XLM_GELU_TANH : XLM_GELU, x, inner, xlm_param(tape, "bias"), outer);
 }
 
 static xlm_var *separate(const problem *q, xlm_tape *tape, xlm_var *x)

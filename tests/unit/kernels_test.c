@@ -352,12 +352,13 @@ typedef struct gelu_form {
 
 static gelu_form exact_form(const xlm_kernels *kernel)
 {
-    return (gelu_form){"gelu", "gelu_back", kernel->gelu, kernel->gelu_back, normal, normal_density};
+    return (gelu_form){"gelu", "gelu_back", kernel->activation[XLM_GELU].forward, kernel->activation[XLM_GELU].back, normal, normal_density};
 }
 
 static gelu_form tanh_form(const xlm_kernels *kernel)
 {
-    return (gelu_form){"gelu_tanh", "gelu_tanh_back", kernel->gelu_tanh, kernel->gelu_tanh_back, tanh_normal, tanh_density};
+    return (gelu_form){"gelu_tanh", "gelu_tanh_back", kernel->activation[XLM_GELU_TANH].forward,
+                       kernel->activation[XLM_GELU_TANH].back, tanh_normal, tanh_density};
 }
 
 /* Without a bias, with one; its gradient wanted or not, and that of x. */
@@ -619,7 +620,7 @@ static void check_rounded_gelu(const xlm_kernels *kernel, bool tanh, int64_t n)
 {
     const gelu_form form = tanh ? tanh_form(kernel) : exact_form(kernel);
     void (*const gelu)(int64_t, const float *, const float *, uint16_t *, uint16_t *) =
-        tanh ? kernel->gelu_tanh_bfloat16 : kernel->gelu_bfloat16;
+        kernel->activation[tanh ? XLM_GELU_TANH : XLM_GELU].forward_bfloat16;
     enum { LOW = 0x1234 };
     float *x = numbers(6, n), *bias = numbers(13, n);
     uint16_t y[MAX_SIZE + 1], slope[MAX_SIZE + 1], alone[MAX_SIZE + 1];

@@ -89,6 +89,37 @@ static void test_gradients_of_every_option(void **state)
     }
 }
 
+/* Every property of an architecture alone, and two and three of them together. */
+static void test_gradients_of_architectures(void **state)
+{
+    (void)state;
+    for (int p = 0; p < 1 << 11; p++) {
+        if (__builtin_popcount((unsigned)p) > 2 && p % 53 != 0)
+            continue;
+        struct setup s = {.config = small(), .all_rows = p % 2 == 0};
+        xlm_model_config *c = &s.config;
+        c->attention_heads = p % 3 == 0 ? 3 : 1;
+        c->norm = p & 1 ? XLM_NORM_PRE : XLM_NORM_POST;
+        c->final_norm = p & 2;
+        c->norm_biases = !(p & 4);
+        c->first_norm = !(p & 8 && p & 1);
+        c->linear_biases = !(p & 16);
+        c->embedding_norm = !(p & 32);
+        c->scale_embeddings = p & 64;
+        c->gated_feed_forward = p & 128;
+        c->position_type = p & 256 ? XLM_POSITIONS_ROTARY : XLM_POSITIONS_LEARNED;
+        c->attention_window = p & 512 ? 2 : 0;
+        c->rotary_theta_local = p & 512 && p & 256 ? 50 : 0;
+        c->global_attention_every = p & 512 && p % 5 == 0 ? 2 : 0;
+        c->activation = p & 1024 ? XLM_SWISH : XLM_GELU;
+        if (p % 7 < 3)
+            c->dropout = c->attention_dropout = 0;
+        open_setup(&s);
+        gradient_check(s.parameters, loss, &s);
+        close_setup(&s);
+    }
+}
+
 /* ---- size ---- */
 
 static int64_t parameters_of(xlm_model_config c)
@@ -180,6 +211,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradients_of_every_option),
+        cmocka_unit_test(test_gradients_of_architectures),
         cmocka_unit_test(test_number_of_parameters),
         cmocka_unit_test(test_wrong_configurations_are_refused),
         cmocka_unit_test(test_defaults_that_depend_on_others),

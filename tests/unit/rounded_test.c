@@ -75,7 +75,7 @@ static float *run(const layer *l, bool rounded, double dropout, float *loss)
                                          .sequences = SEQUENCES, .dropout = dropout};
     xlm_var *z = xlm_linear(tape, xlm_attention(tape, &inputs), xlm_param(tape, "output"), NULL);
     x = seen(xlm_residual_norm(tape, x, z, NULL, dropout, gamma, beta, 1e-5), rounded);
-    z = xlm_feed_forward(tape, x, xlm_param(tape, "inner"), xlm_param(tape, "inner_bias"), xlm_param(tape, "outer"), false);
+    z = xlm_feed_forward(tape, XLM_GELU, x, xlm_param(tape, "inner"), xlm_param(tape, "inner_bias"), xlm_param(tape, "outer"));
     x = seen(xlm_residual_norm(tape, x, z, NULL, dropout, gamma, beta, 1e-5), rounded);
     xlm_var *y = xlm_vocab_cross_entropy(tape, x, xlm_param(tape, "words"), NULL, l->targets, ROWS, NULL);
     *loss = y->value[0];

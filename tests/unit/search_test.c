@@ -222,9 +222,17 @@ static void test_searches_find_what_the_definition_finds(void **state)
         {1, 1, false}, {2, 1, false}, {5, 1, false}, {5, 0, false}, {5, 2.5, false}, {3, -0.5, false}, {5, 1, true},
         {8, 0.6, true},
     };
-    for (int model = 0; model < 4; model++) {
+    for (int model = 0; model < 6; model++) {
         xlm_model_config c = make_config(model == 1, model != 2, model == 2 ? XLM_HEAD_XLM : XLM_HEAD_BERT);
         c.share_embeddings = model != 1;
+        if (model == 4) { /* pre-LN, rotary, gated, without biases */
+            c.norm = XLM_NORM_PRE, c.first_norm = c.norm_biases = c.linear_biases = false;
+            c.final_norm = c.gated_feed_forward = true;
+            c.position_type = XLM_POSITIONS_ROTARY;
+        } else if (model == 5) { /* as Marian */
+            c.embedding_norm = false, c.scale_embeddings = true;
+            c.position_type = XLM_POSITIONS_SINUSOIDAL, c.activation = XLM_SWISH;
+        }
         struct setup s = open_setup(c, 0.5);
         favour_end(&s, model); /* texts end early or late */
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {

@@ -24,6 +24,36 @@ enum { LANGUAGE = 1, TYPE = 2, SHARE = 4, FACTORISE = 8, XLM_HEAD = 16, SINUSOID
 /* A decoder's, beside these. */
 enum { OWN = ALL_OPTIONS };
 
+/* Architectures: each property alone, some together, and those of ModernBERT, XLM-R XL, Marian and M2M100. */
+enum { PROPERTIES = 11, ARCHITECTURES = 24 };
+static inline void set_architecture(int number, xlm_model_config *c)
+{
+    static const int properties[ARCHITECTURES] = {
+        1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, /* each */
+        3, 1 | 4 | 8 | 16, 32 | 256, 128 | 256, 1 | 2 | 256 | 512, 64 | 512 | 1024, 2 | 64, 16 | 256 | 512 | 1024,
+        1 | 2 | 4 | 8 | 16 | 128 | 256 | 512, /* ModernBERT */
+        1 | 2 | 32, 32 | 64 | 1024, 1 | 2 | 32 | 64, /* XLM-R XL, Marian, M2M100 */
+        2047 & ~32 & ~8,
+    };
+    const int p = properties[number];
+    c->attention_heads = number % 2 != 0 ? 1 : 3; /* of even width */
+    c->norm = p & 1 ? XLM_NORM_PRE : XLM_NORM_POST;
+    c->final_norm = p & 2;
+    c->norm_biases = !(p & 4);
+    c->first_norm = !(p & 8 && p & 1);
+    c->linear_biases = !(p & 16);
+    c->embedding_norm = !(p & 32);
+    c->scale_embeddings = p & 64;
+    c->gated_feed_forward = p & 128;
+    c->position_type = p & 256 ? XLM_POSITIONS_ROTARY : number % 3 == 0 ? XLM_POSITIONS_SINUSOIDAL : XLM_POSITIONS_LEARNED;
+    if (p & 512) {
+        c->attention_window = 2;
+        c->global_attention_every = 2 * (number % 2);
+        c->rotary_theta_local = p & 256 ? 100 : 0;
+    }
+    c->activation = p & 1024 ? XLM_RELU + number % 2 : XLM_GELU;
+}
+
 static xlm_model_config tiny(int options)
 {
     xlm_model_config c = defaults();
@@ -63,10 +93,10 @@ static const xlm_real *part(const struct setup *s, const char *prefix, const cha
 
 static void linear(const struct setup *s, const char *prefix, int n, int in, int out, const double *x, double *y)
 {
-    const xlm_real *w = part(s, prefix, "weight"), *b = part(s, prefix, "bias");
+    const xlm_real *w = part(s, prefix, "weight"), *b = s->config.linear_biases ? part(s, prefix, "bias") : NULL;
     for (int i = 0; i < n; i++)
         for (int o = 0; o < out; o++) {
-            y[i * out + o] = b[o];
+            y[i * out + o] = b != NULL ? b[o] : 0;
             for (int c = 0; c < in; c++)
                 y[i * out + o] += x[i * in + c] * w[o * in + c];
         }
@@ -74,7 +104,7 @@ static void linear(const struct setup *s, const char *prefix, int n, int in, int
 
 static void norm(const struct setup *s, const char *prefix, int n, int d, double *x)
 {
-    const xlm_real *gamma = part(s, prefix, "weight"), *beta = part(s, prefix, "bias");
+    const xlm_real *gamma = part(s, prefix, "weight"), *beta = s->config.norm_biases ? part(s, prefix, "bias") : NULL;
     for (int i = 0; i < n; i++) {
         double mean = 0, variance = 0;
         for (int c = 0; c < d; c++)
@@ -82,28 +112,51 @@ static void norm(const struct setup *s, const char *prefix, int n, int d, double
         for (int c = 0; c < d; c++)
             variance += (x[i * d + c] - mean) * (x[i * d + c] - mean) / d;
         for (int c = 0; c < d; c++)
-            x[i * d + c] = gamma[c] * (x[i * d + c] - mean) / sqrt(variance + s->config.layer_norm_epsilon) + beta[c];
+            x[i * d + c] = gamma[c] * (x[i * d + c] - mean) / sqrt(variance + s->config.layer_norm_epsilon) + (beta != NULL ? beta[c] : 0);
     }
 }
 
 static void gelu(const struct setup *s, int n, double *x)
 {
     for (int i = 0; i < n; i++)
-        x[i] = x[i] / 2 * (1 + (s->config.activation == XLM_GELU_TANH
+        if (s->config.activation == XLM_RELU)
+            x[i] = fmax(x[i], 0);
+        else if (s->config.activation == XLM_SWISH)
+            x[i] = x[i] / (1 + exp(-x[i]));
+        else
+            x[i] = x[i] / 2 * (1 + (s->config.activation == XLM_GELU_TANH
                                     ? tanh(sqrt(2 / M_PI) * (x[i] + 0.044715 * pow(x[i], 3)))
                                     : erf(x[i] / sqrt(2))));
 }
 
-/* Keys are in rows to[s] … to[s + 1] − 1 of sequence s; causal: of those of the sequence itself a query sees none after its own. */
-static void attention(const double *q, const double *k, const double *v, const int32_t *to, bool causal, double *out)
+/* Rotary positions, by complex numbers: (a + ib) e^(i angle) of elements c and c + w/2. */
+static inline void turn(int n, int heads, double theta, double *x)
 {
-    const int w = D / HEADS;
+    const int w = D / heads;
+    for (int i = 0; i < n; i++)
+        for (int h = 0; h < heads; h++)
+            for (int c = 0; c < w / 2; c++) {
+                double *a = x + i * D + h * w + c, *b = a + w / 2;
+                const double angle = positions[i] * exp(-log(theta) * 2 * c / w), real = *a * cos(angle) - *b * sin(angle);
+                *b = *b * cos(angle) + *a * sin(angle);
+                *a = real;
+            }
+}
+
+/* Keys are in rows to[s] … to[s + 1] − 1 of sequence s; causal: of those of the sequence itself a query sees none after its own;
+ * window: none that is farther away than half of it, unless it is 0. */
+static void attention(const double *q, const double *k, const double *v, const int32_t *to, bool causal, int heads, int window,
+                      double *out)
+{
+    const int w = D / heads;
     for (int s = 0; s < batch.corrupted.sequences; s++)
-        for (int h = 0; h < HEADS; h++)
+        for (int h = 0; h < heads; h++)
             for (int i = offsets[s]; i < offsets[s + 1]; i++) {
                 const int end = causal ? i + 1 : to[s + 1];
-                double e[T], sum = 0;
+                double e[T] = {0}, sum = 0;
                 for (int j = to[s]; j < end; j++) {
+                    if (window > 0 && 2 * abs(i - j) > window)
+                        continue;
                     double dot = 0;
                     for (int c = h * w; c < (h + 1) * w; c++)
                         dot += q[i * D + c] * k[j * D + c];
@@ -126,7 +179,19 @@ static void sublayer(const struct setup *s, const char *layer, const char *name,
     linear(s, prefix, T, in, D, input, y);
     for (int i = 0; i < T * D; i++)
         x[i] += y[i];
-    norm(s, after, T, D, x);
+    if (s->config.norm == XLM_NORM_POST)
+        norm(s, after, T, D, x);
+}
+
+/* What a sublayer reads. */
+static void enter(const struct setup *s, const char *layer, const char *name, const double *x, double *h)
+{
+    char before[128];
+    g_snprintf(before, sizeof before, "%s/%s/layer_norm", layer, name);
+    memcpy(h, x, sizeof *h * T * D);
+    const bool first = strcmp(name, "attention") == 0 && g_str_has_suffix(layer, "/layer.0");
+    if (s->config.norm == XLM_NORM_PRE && (s->config.first_norm || !first))
+        norm(s, before, T, D, h);
 }
 
 /* A block of attention: x to itself, or to m rows of a memory with these offsets. */
@@ -135,12 +200,19 @@ static void attention_block(const struct setup *s, const char *layer, const char
 {
     static const char *const names[] = {"query", "key", "value"};
     char prefix[128];
-    double qkv[3][T * D], a[T * D];
+    double qkv[3][T * D], a[T * D], h[T * D];
+    const xlm_model_config *c = &s->config;
+    const int number_of_layer = atoi(strrchr(layer, '.') + 1), heads = (int)c->attention_heads;
+    const bool itself = memory == x, local = itself && c->attention_window > 0 &&
+                      (c->global_attention_every == 0 || number_of_layer % c->global_attention_every != 0);
+    enter(s, layer, block, x, h);
     for (int i = 0; i < 3; i++) {
         g_snprintf(prefix, sizeof prefix, "%s/%s/%s", layer, block, names[i]);
-        linear(s, prefix, i == 0 ? T : m, D, D, i == 0 ? x : memory, qkv[i]);
+        linear(s, prefix, i == 0 ? T : m, D, D, i == 0 || itself ? h : memory, qkv[i]);
+        if (itself && i < 2 && c->position_type == XLM_POSITIONS_ROTARY)
+            turn(T, heads, local && c->rotary_theta_local > 0 ? c->rotary_theta_local : c->rotary_theta, qkv[i]);
     }
-    attention(qkv[0], qkv[1], qkv[2], to, causal, a);
+    attention(qkv[0], qkv[1], qkv[2], to, causal, heads, local ? (int)c->attention_window : 0, a);
     sublayer(s, layer, block, D, a, x);
 }
 
@@ -149,7 +221,8 @@ static void layer(const struct setup *s, const char *stack, int number_of_layer,
                   const int32_t *memory_offsets, double *x)
 {
     char name[64], prefix[128];
-    double wide[T * F];
+    double wide[T * 2 * F], h[T * D];
+    const int width = s->config.gated_feed_forward ? 2 * F : F;
     if (s->config.share_layers)
         g_snprintf(name, sizeof name, "%s/layer.shared", stack);
     else
@@ -158,9 +231,19 @@ static void layer(const struct setup *s, const char *stack, int number_of_layer,
     if (memory != NULL)
         attention_block(s, name, "memory_attention", false, memory, memory_offsets[batch.corrupted.sequences], memory_offsets, x);
     g_snprintf(prefix, sizeof prefix, "%s/feed_forward/intermediate", name);
-    linear(s, prefix, T, D, F, x, wide);
-    gelu(s, T * F, wide);
+    enter(s, name, "feed_forward", x, h);
+    linear(s, prefix, T, D, width, h, wide);
+    for (int i = 0; i < T; i++) {
+        gelu(s, F, wide + i * width);
+        for (int c = 0; c < F; c++)
+            wide[i * F + c] = wide[i * width + c] * (width > F ? wide[i * width + F + c] : 1);
+    }
     sublayer(s, name, "feed_forward", F, wide, x);
+    const int64_t layers = strcmp(stack, "decoder") == 0 ? s->config.decoder_layers : s->config.layers;
+    if (s->config.final_norm && number_of_layer == layers - 1) {
+        g_snprintf(prefix, sizeof prefix, "%s/layer_norm", stack);
+        norm(s, prefix, T, D, x);
+    }
 }
 
 /* The name of a part of a stack: of a decoder its own, if it has embeddings of its own. */
@@ -180,6 +263,8 @@ static double position_value(const struct setup *s, const char *stack, int row, 
 {
     if (s->config.position_type == XLM_POSITIONS_LEARNED)
         return table(s, stack, "embeddings/position/weight")[row * e + c];
+    if (s->config.position_type == XLM_POSITIONS_ROTARY)
+        return 0;
     const double angle = row * exp(-log(10000) * (c - c % 2) / e);
     return c % 2 == 0 ? sin(angle) : cos(angle);
 }
@@ -194,13 +279,14 @@ static void embeddings(const struct setup *s, const char *stack, double *out)
             const bool begins = s->config.language_tokens && strcmp(stack, "decoder") == 0 && positions[i] == 0;
             const double word = begins ? value(s, "decoder/embeddings/language_token/weight")[languages[i] * e + c]
                                        : table(s, stack, "embeddings/word/weight")[ids[i] * e + c];
-            x[i * e + c] = word + position_value(s, stack, positions[i] + 2, c, e);
+            x[i * e + c] = word * (s->config.scale_embeddings ? sqrt(e) : 1) + position_value(s, stack, positions[i] + 2, c, e);
             if (s->config.language_embeddings)
                 x[i * e + c] += table(s, stack, "embeddings/language/weight")[languages[i] * e + c];
             if (s->config.token_types)
                 x[i * e + c] += table(s, stack, "embeddings/token_type/weight")[types[i] * e + c];
         }
-    norm(s, of_stack(s, stack, "embeddings/layer_norm", name), T, e, x);
+    if (s->config.embedding_norm)
+        norm(s, of_stack(s, stack, "embeddings/layer_norm", name), T, e, x);
     if (e != D)
         linear(s, of_stack(s, stack, "embeddings/projection", name), T, e, D, x, out);
     else

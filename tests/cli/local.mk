@@ -44,6 +44,7 @@ test_scripts += \
 	tests/cli/align_symmetrise.sh \
 	tests/cli/align_text.sh \
 	tests/cli/answer.sh \
+	tests/cli/architectures.sh \
 	tests/cli/bleu.sh \
 	tests/cli/bootstrap.sh \
 	tests/cli/completion.sh \

@@ -54,7 +54,7 @@ static const change model_changes[] = {
     {"/model", "dropout", SET_REAL, .r = 2, .expected = "dropout = 2"},
     {"/model", "attention_dropout", SET_REAL, .r = -0.5, .expected = "attention_dropout = -0.5"},
     {"/model", "layer_norm_epsilon", SET_REAL, .r = INFINITY, .expected = "layer_norm_epsilon = inf"},
-    {"/model", "activation", SET_TEXT, .text = "relu", .expected = "/model: activation = relu: is not one of"},
+    {"/model", "activation", SET_TEXT, .text = "elu", .expected = "/model: activation = elu: is not one of"},
     {"/model", "head", SET_TEXT, .text = "gpt", .expected = "/model: head = gpt"},
     {"/model", "share_layers", SET_TEXT, .text = "perhaps", .expected = "/model: share_layers = perhaps"},
     {"/model", "decoder_layers", SET_INT, 0, .expected = "/model: share_embeddings = false is for a decoder"},

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# xlm-mpi: models with the properties of ModernBERT, XLM-R XL, Marian and M2M100. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+
+# architecture NAME KEY=VALUE...: the same bits on 1, 2 and 4 ranks, with recompute and with 2 threads; gradients; bfloat16.
+architecture() {
+    local name=$1
+    shift
+    eight_steps 4 -e "s/^.model.*/&\n$(printf '%s\\n' "$@")/" >"$name.conf"
+    reproduced "$name.conf" "$name" 2 4
+    trained "$name.conf" "$name-recompute" 1 --set train.recompute=true --set train.threads=2
+    [ "$(digest "$name-1/latest")" = "$(digest "$name-recompute/latest")" ] || fail "$name: other bits with recompute, 2 threads"
+    xlm_train "$name.conf" --check-gradients --set "train.output=$name-check" >"$name.check" 2>"$name.check.log" ||
+        fail "$name: gradients: $(cat "$name.check" "$name.check.log")"
+    logged "$name.plan" ranks 1 xlm_train "$name.conf" --plan --set "train.output=$name-plan"
+    if XLM_BF16_EMULATE=1 ranks 1 xlm_train "$name.conf" --dry-run --set train.precision=bfloat16 >half.log 2>&1; then
+        XLM_BF16_EMULATE=1 trained "$name.conf" "$name-half" 1 --set train.precision=bfloat16
+        XLM_BF16_EMULATE=1 trained "$name.conf" "$name-half-2" 2 --set train.precision=bfloat16
+        same_bits "$name-half" "$name-half-2"
+    fi
+    expect 65 'it has .* which no architecture of transformers' xlm_convert "$name-1/latest" -o "$name-exported"
+    [ ! -e "$name-exported" ] || fail "$name: an export was begun"
+}
+architecture modern 'norm = pre' 'final_norm = true' 'first_norm = false' 'norm_biases = false' 'linear_biases = false' \
+    'position_type = rotary' 'rotary_theta = 160000' 'rotary_theta_local = 10000' 'attention_window = 8' \
+    'global_attention_every = 3' 'gated_feed_forward = true'
+architecture xl 'norm = pre' 'final_norm = true' 'embedding_norm = false'
+architecture marian 'embedding_norm = false' 'scale_embeddings = true' 'activation = swish' 'position_type = sinusoidal'
+
+# Keys without effect.
+refused() { expect 78 "$1" xlm_train job.conf --dry-run --set "model.$2" ${3+--set "model.$3"}; }
+refused 'rotary_theta = 500 is for position_type = rotary' rotary_theta=500
+refused 'rotary_theta_local = 500 is for' rotary_theta_local=500 position_type=rotary
+refused 'global_attention_every is for' global_attention_every=2
+refused 'first_norm = false is for norm = pre' first_norm=false
+refused 'attention_window = 3 is odd' attention_window=3
+refused 'attention_window is for models without a decoder' attention_window=4 decoder_layers=1
+finish

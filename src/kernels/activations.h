@@ -50,8 +50,8 @@ static void swish_bfloat16(int64_t n, const xlm_real *x, const xlm_real *bias, u
 }
 
 /* y = u F(u) v of the first and the last n of 2 n numbers; slope: dy/du, active: dy/dv = u F(u). */
-INLINE void gate_of(distribution_of *of, keep_values *keep_in, int64_t n, const xlm_real *x, const xlm_real *bias, void *y, void *slope,
-                    void *active)
+INLINE void gate_of(distribution_of *of, keep_values *keep_in, int64_t n, const xlm_real *x, const xlm_real *bias, void *y,
+                    void *slope, void *active)
 {
     const xlm_real *gate_bias = bias != NULL ? bias + n : NULL;
     for (int64_t i = 0; i < n; i += W) {

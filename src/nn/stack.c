@@ -103,7 +103,8 @@ static const char *name_block(const xlm_model_config *config, xlm_layer layer, c
     return name;
 }
 
-static xlm_sublayer block_of(const xlm_model_config *config, xlm_layer layer, const xlm_block_class *block, char name[XLM_BLOCK_NAME])
+static xlm_sublayer block_of(const xlm_model_config *config, xlm_layer layer, const xlm_block_class *block,
+                             char name[XLM_BLOCK_NAME])
 {
     const bool first = layer.number == 0 && block == &xlm_self_attention;
     return (xlm_sublayer){.name = name_block(config, layer, block, name), .norm = !first || config->first_norm};

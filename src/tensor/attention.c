@@ -218,8 +218,8 @@ static const uint8_t *draw(const struct head *h, int64_t i, int64_t first, int64
         return NULL;
     const xlm_row_key key = xlm_row_key_of(s->query.var, h->query_row + i);
     const uint32_t high = (uint32_t)h->head >> HEAD_BITS, low = (uint32_t)h->head & ((1u << HEAD_BITS) - 1);
-    xlm_kernels_get()->keep_bits(s->site.key, (uint32_t)(first / 8) + (high << HEAD_SHIFT), s->site.site | low << HEAD_SHIFT, key.instance, key.position,
-                                 (n + 7) / 8, s->rate.threshold, h->scratch->bits);
+    xlm_kernels_get()->keep_bits(s->site.key, (uint32_t)(first / 8) + (high << HEAD_SHIFT), s->site.site | low << HEAD_SHIFT,
+                                 key.instance, key.position, (n + 7) / 8, s->rate.threshold, h->scratch->bits);
     return h->scratch->bits;
 }
 
@@ -341,7 +341,8 @@ static int64_t backward_rows(const struct head *h, int64_t first, int64_t rows, 
         const int64_t seen = seen_by(h, first + i) - begin_keys, begin = hide_unseen(h, first + i, begin_keys, p->x + i * ld);
         memset(dp->x + i * ld, 0, sizeof(xlm_real) * (size_t)begin);
         xlm_kernels_get()->softmax_back(seen - begin, h->factor, log_sums(h)[first + i], mean[i], p->x + i * ld + begin,
-                                        dp->x + i * ld + begin, draw(h, first + i, begin_keys + begin, seen - begin), s->rate.scale);
+                                        dp->x + i * ld + begin, draw(h, first + i, begin_keys + begin, seen - begin),
+                                        s->rate.scale);
         clear_unseen(p->x + i * ld, seen, keys);
         clear_unseen(dp->x + i * ld, seen, keys);
         e->finish_row(keys, dp->x + i * ld, xlm_attention_unit(dp->across, i * dp->apart));

@@ -1,4 +1,5 @@
-/* xlm-mpi: GELU (Hendrycks, Gimpel 2016) and other activations of a matrix and the bias before it. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: GELU (Hendrycks, Gimpel 2016) and other activations of a matrix and the bias before it.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
 #include "kernels/kernels.h"

@@ -60,8 +60,8 @@ xlm_var *xlm_layer_norm(xlm_tape *tape, xlm_var *x, xlm_var *gamma, xlm_var *bet
         return y;
 #pragma omp parallel for schedule(static) if (n * d > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++) {
-        kernel->layer_norm(d, x->value + i * d, gamma->value, beta != NULL ? beta->value : NULL, (xlm_real)epsilon, y->value + i * d,
-                           s->stats + 2 * i);
+        kernel->layer_norm(d, x->value + i * d, gamma->value, beta != NULL ? beta->value : NULL, (xlm_real)epsilon,
+                           y->value + i * d, s->stats + 2 * i);
         if (rounded != NULL)
             kernel->to_bfloat16(d, y->value + i * d, rounded + i * d);
     }

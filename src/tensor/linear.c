@@ -52,7 +52,8 @@ static void backward(void *pointer)
     xlm_product_backward(s->tape, n, s->y->grad, xlm_factor_of(s->x, 0), s->weight, dx, dw, db);
 }
 
-static xlm_var *linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias, bool rounded, const xlm_rotation *rotation)
+static xlm_var *linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias, bool rounded,
+                       const xlm_rotation *rotation)
 {
     const int64_t n = x->rows, in = x->cols, out = weight->rows;
     if (weight->cols != in)

@@ -175,7 +175,8 @@ static void test_gradients_of_windows(void **state)
 }
 
 /* The definition, word for word, for one sequence; query i sees the first visible[i] keys, or all. */
-static void naive_attention(int n, int d, int heads, const double *qkv, const int32_t *from, const int32_t *visible, double *out)
+static void naive_attention(int n, int d, int heads, const double *qkv, const int32_t *from, const int32_t *visible,
+                            double *out)
 {
     const int w = d / heads;
     for (int h = 0; h < heads; h++)

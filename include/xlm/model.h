@@ -68,8 +68,9 @@ const xlm_model_config *xlm_model_get_config(const xlm_model *model);
 enum { XLM_TOP_LAYER = -1 }; /* layer L of any encoder, D of any decoder */
 
 /* Encodes a text with the encoder's layers: H[0 … highest], where H[0] is the output of the embeddings and H[l] that of layer
- * l; H[L] is the output of the final norm, if the model has one. If rows are given, H[highest] is computed only for them: keys and values are computed for all rows, everything else only
- * for these, with the same values up to rounding. Objectives do not call this function; they declare views (xlm/loss.h), which
+ * l; H[L] is the output of the final norm, if the model has one. If rows are given, H[highest] is computed only for them: keys
+ * and values are computed for all rows, everything else only for these, with the same values up to rounding.
+ * Objectives do not call this function; they declare views (xlm/loss.h), which
  * all objectives of a stream share.
  * [in] text: T tokens, valid until the pass has ended
  * [in] causal: each token attends to itself and to those before it in its sequence; otherwise to its whole sequence

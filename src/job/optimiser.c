@@ -105,6 +105,23 @@ void xlm_optimiser_show_masters(xlm_optimiser *optimiser)
         xlm_shards_all_gather_from(&o->shards, o->masters, xlm_parameters_values(o->parameters));
 }
 
+/* Factor of the learning rate of the schedule wsd after the warm-up. */
+static double decay_at(const xlm_optimiser_config *config, int64_t step, int64_t steps)
+{
+    const int64_t first = MAX(steps - (int64_t)(config->decay * (double)steps + 0.5), config->warmup);
+    if (step <= first || first >= steps)
+        return 1;
+    const double x = fmin((double)(step - first) / (double)(steps - first), 1);
+    switch (config->decay_form) {
+    case XLM_DECAY_SQRT:
+        return 1 - sqrt(x);
+    case XLM_DECAY_COSINE:
+        return (1 + cos(G_PI * x)) / 2;
+    default:
+        return 1 - x;
+    }
+}
+
 double xlm_learning_rate(const xlm_optimiser_config *config, int64_t step, int64_t steps)
 {
     const double peak = config->learning_rate;
@@ -115,6 +132,8 @@ double xlm_learning_rate(const xlm_optimiser_config *config, int64_t step, int64
         return steps > config->warmup ? peak * fmax(0, (double)(steps - step) / (double)(steps - config->warmup)) : peak;
     case XLM_SCHEDULE_INVERSE_SQRT:
         return peak * sqrt((double)MAX(config->warmup, 1) / (double)(step + 1));
+    case XLM_SCHEDULE_WSD:
+        return peak * decay_at(config, step, steps);
     default:
         return peak;
     }

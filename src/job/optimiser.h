@@ -18,7 +18,8 @@
 
 /* The choices, in the order of the words in XLM_OPTIMISER_OPTIONS. */
 enum { XLM_OPTIMISER_ADAMW, XLM_OPTIMISER_ADAM, XLM_OPTIMISER_LAMB };
-enum { XLM_SCHEDULE_LINEAR, XLM_SCHEDULE_INVERSE_SQRT, XLM_SCHEDULE_CONSTANT };
+enum { XLM_SCHEDULE_LINEAR, XLM_SCHEDULE_INVERSE_SQRT, XLM_SCHEDULE_CONSTANT, XLM_SCHEDULE_WSD };
+enum { XLM_DECAY_LINEAR, XLM_DECAY_SQRT, XLM_DECAY_COSINE };
 
 /* Part of section [train]. */
 typedef struct xlm_optimiser_config {
@@ -26,6 +27,8 @@ typedef struct xlm_optimiser_config {
     double learning_rate;
     int64_t schedule; /* XLM_SCHEDULE_... */
     int64_t warmup;   /* steps */
+    double decay;     /* of wsd: share of all steps */
+    int64_t decay_form; /* of wsd: XLM_DECAY_... */
     double beta1, beta2, epsilon;
     double weight_decay;
     double clip; /* largest global L2 norm of the gradient; 0: none */
@@ -40,8 +43,13 @@ typedef struct xlm_optimiser_config {
      PLACE(algorithm)},                                                                                                          \
     {"learning_rate", XLM_OPTION_REAL, rate, 0, 10, NULL, "highest learning rate, at the end of the warm-up",                    \
      PLACE(learning_rate)},                                                                                                      \
-    {"schedule", XLM_OPTION_CHOICE, "linear", 0, 0, "linear|inverse-sqrt|constant",                                              \
-     "course of the learning rate after the warm-up", PLACE(schedule)},                                                          \
+    {"schedule", XLM_OPTION_CHOICE, "linear", 0, 0, "linear|inverse-sqrt|constant|wsd",                                          \
+     "course of the learning rate after the warm-up; wsd: constant, then falling to 0 in the last steps (decay)",                \
+     PLACE(schedule)},                                                                                                           \
+    {"decay", XLM_OPTION_REAL, "0.1", 0, 1, NULL, "schedule wsd: share of all steps in which the learning rate falls, the last", \
+     PLACE(decay)},                                                                                                              \
+    {"decay_form", XLM_OPTION_CHOICE, "linear", 0, 0, "linear|1-sqrt|cosine", "schedule wsd: how it falls to 0",                \
+     PLACE(decay_form)},                                                                                                         \
     {"beta1", XLM_OPTION_REAL, "0.9", 0, 0.999999, NULL, "decay rate of the first moment", PLACE(beta1)},                        \
     {"beta2", XLM_OPTION_REAL, "0.999", 0, 0.999999, NULL, "decay rate of the second moment", PLACE(beta2)},                     \
     {"epsilon", XLM_OPTION_REAL, "1e-8", 1e-30, 1, NULL, "number added to the root of the second moment", PLACE(epsilon)},       \
@@ -81,7 +89,12 @@ void xlm_optimiser_show_masters(xlm_optimiser *optimiser);
 /* Learning rate of update number `step` (0, 1, ...) of `steps`: warm-up peak·(step+1)/warmup, then
  *   linear        peak · (steps − step) / (steps − warmup)
  *   inverse-sqrt  peak · sqrt(warmup / (step + 1)), warmup at least 1
- *   constant      peak */
+ *   constant      peak
+ *   wsd           peak · f(x), x = (step − first) / (steps − first), where first is the first step of the last decay · steps
+ *                 (rounded), not before the end of the warm-up; f is 1 for x <= 0, and otherwise by decay_form
+ *                 linear 1 − x, 1-sqrt 1 − √x, cosine (1 + cos πx) / 2
+ * (wsd: Hu et al. 2024, "MiniCPM", section 4; 1-sqrt: Hägele et al. 2024, "Scaling laws and compute-optimal training beyond fixed
+ * training durations", section 3.) */
 double xlm_learning_rate(const xlm_optimiser_config *config, int64_t step, int64_t steps);
 
 /* L2 norm of the flat gradient, in double precision; each rank sums over its own buckets. NaN or infinite when the gradient is

@@ -139,15 +139,16 @@ static bool set_list(const xlm_option *option, const char *text, void *into, GEr
     return true;
 }
 
-/* One point of a list. */
-static bool read_point(const xlm_option *option, char *item, xlm_piecewise_point *point, GError **error)
+/* One point of a list. [out] at_once: the number before it is kept up to its step. */
+static bool read_point(const xlm_option *option, char *item, xlm_piecewise_point *point, bool *at_once, GError **error)
 {
     static const xlm_option step = {"step", XLM_OPTION_INT, NULL, 0, 1e12, NULL, NULL, offsetof(xlm_piecewise_point, step)};
     const xlm_option value = {"number", XLM_OPTION_REAL, NULL, option->minimum, option->maximum, NULL, NULL,
                               offsetof(xlm_piecewise_point, value)};
-    char *colon = strchr(item, ':');
+    char *colon = strpbrk(item, ":=");
     if (colon == NULL)
-        return xlm_error_set(error, EX_CONFIG, "\"%s\" is not of the form STEP:NUMBER", g_strstrip(item));
+        return xlm_error_set(error, EX_CONFIG, "\"%s\" is not of the form STEP:NUMBER or STEP=NUMBER", g_strstrip(item));
+    *at_once = *colon == '=';
     *colon = '\0';
     return set_int(&step, g_strstrip(item), point, error) && set_real(&value, g_strstrip(colon + 1), point, error);
 }
@@ -156,11 +157,16 @@ static bool read_points(const xlm_option *option, char **items, GArray *points, 
 {
     for (char **item = items; *item != NULL; item++) {
         xlm_piecewise_point point;
-        if (!read_point(option, *item, &point, error))
+        bool at_once = false;
+        if (!read_point(option, *item, &point, &at_once, error))
             return false;
         const int64_t before = points->len > 0 ? g_array_index(points, xlm_piecewise_point, points->len - 1).step : -1;
         if (point.step <= before)
             return xlm_error_set(error, EX_CONFIG, "step %" PRId64 " is not after step %" PRId64, point.step, before);
+        if (at_once && points->len > 0 && point.step > before + 1) {
+            const xlm_piecewise_point kept = {point.step - 1, g_array_index(points, xlm_piecewise_point, points->len - 1).value};
+            g_array_append_val(points, kept);
+        }
         g_array_append_val(points, point);
     }
     return true;
@@ -170,7 +176,7 @@ static bool set_piecewise(const xlm_option *option, const char *text, void *into
 {
     g_autoptr(GArray) points = g_array_new(FALSE, FALSE, sizeof(xlm_piecewise_point));
     g_autoptr(GError) wrong = NULL;
-    if (strpbrk(text, ":,") == NULL) {
+    if (strpbrk(text, ":=,") == NULL) {
         const xlm_option value = {option->name, XLM_OPTION_REAL, NULL, option->minimum, option->maximum, NULL, NULL,
                                   offsetof(xlm_piecewise_point, value)};
         xlm_piecewise_point point = {0};
@@ -181,7 +187,7 @@ static bool set_piecewise(const xlm_option *option, const char *text, void *into
         g_auto(GStrv) items = g_strsplit(text, ",", -1);
         if (!read_points(option, items, points, &wrong))
             return xlm_error_set(error, EX_CONFIG, "%s = %s: %s; write a number, or STEP:NUMBER,STEP:NUMBER,... that is linear "
-                                 "between these steps", option->name, text, wrong->message);
+                                 "between these steps, with STEP=NUMBER where it jumps", option->name, text, wrong->message);
     }
     g_free(VALUE(xlm_piecewise *, option, into));
     VALUE(xlm_piecewise *, option, into) = xlm_piecewise_new((xlm_piecewise_point *)(void *)points->data, points->len);

@@ -115,7 +115,7 @@ static double largest_share(const options *o)
 static const xlm_option masking_options[] = {
     {"mask", XLM_OPTION_PIECEWISE, "0.15", 0, 1, NULL,
      "share of the tokens, not counting special ones, that is predicted; 0: none; a list STEP:SHARE,... is linear between its "
-     "steps, and held-out text has its last share", offsetof(options, mask)},
+     "steps, with STEP=SHARE where it jumps, and held-out text has its last share", offsetof(options, mask)},
     {"replace", XLM_OPTION_LIST, "mask:0.8,random:0.1,keep:0.1", 0, 0, NULL,
      "shares of the predicted tokens that are replaced by <mask>, by a random token, and that stay as they are; 0 where left out",
      offsetof(options, replace)},

@@ -15,6 +15,7 @@ test_scripts += \
 	tests/cli/estimates.sh \
 	tests/cli/train_ranks.sh \
 	tests/cli/train_resume.sh \
+	tests/cli/train_schedules.sh \
 	tests/cli/train_start.sh \
 	tests/cli/embed.sh \
 	tests/cli/embed_measures.sh \

@@ -129,6 +129,30 @@ static void schedules_pass_known_points(void **state)
     assert_near(xlm_learning_rate(&c, 3, 1000), 1);
 }
 
+/* The last 20 of 100 steps; a quarter of the way is step 85. */
+static void wsd_is_constant_and_then_falls_to_zero(void **state)
+{
+    (void)state;
+    static const double quarter[] = {[XLM_DECAY_LINEAR] = 0.75, [XLM_DECAY_SQRT] = 0.5, [XLM_DECAY_COSINE] = 0.85355339059327373};
+    xlm_optimiser_config c = {.learning_rate = 2, .warmup = 10, .schedule = XLM_SCHEDULE_WSD, .decay = 0.2};
+    for (c.decay_form = 0; c.decay_form < (int64_t)G_N_ELEMENTS(quarter); c.decay_form++) {
+        assert_near(xlm_learning_rate(&c, 4, 100), 1);
+        assert_near(xlm_learning_rate(&c, 10, 100), 2);
+        assert_near(xlm_learning_rate(&c, 80, 100), 2);
+        assert_near(xlm_learning_rate(&c, 85, 100), 2 * quarter[c.decay_form]);
+        assert_near(xlm_learning_rate(&c, 100, 100), 0);
+        assert_true(xlm_learning_rate(&c, 99, 100) > 0);
+    }
+    c.decay_form = XLM_DECAY_LINEAR;
+    c.decay = 0;
+    assert_near(xlm_learning_rate(&c, 99, 100), 2);
+    c.decay = 1; /* it does not begin before the warm-up has ended */
+    assert_near(xlm_learning_rate(&c, 10, 100), 2);
+    assert_near(xlm_learning_rate(&c, 55, 100), 1);
+    c.warmup = 200;
+    assert_near(xlm_learning_rate(&c, 99, 100), 1);
+}
+
 static void norm_is_the_root_of_the_sum_of_squares(void **state)
 {
     (void)state;
@@ -409,6 +433,7 @@ int main(void)
         cmocka_unit_test(adam_follows_the_textbook),
         cmocka_unit_test(lamb_follows_the_textbook),
         cmocka_unit_test(schedules_pass_known_points),
+        cmocka_unit_test(wsd_is_constant_and_then_falls_to_zero),
         cmocka_unit_test(norm_is_the_root_of_the_sum_of_squares),
         cmocka_unit_test(rates_fall_from_layer_to_layer),
         cmocka_unit_test(what_is_frozen_has_no_rate),

@@ -44,6 +44,9 @@ static void text_is_printed_as_it_is_read(void **state)
     expect_text("-2 # as a number", "-2");
     expect_text("0:1,100000:0.1,300000:0", "0:1,100000:0.1,300000:0");
     expect_text(" 0 : 1.0 , 100_000:1e-1 # XLM's", "0:1,100000:0.1");
+    expect_text("0:0.3,100=0.15,200 = 0.05", "0:0.3,99:0.3,100:0.15,199:0.15,200:0.05");
+    expect_text("0:1,1=2,5:3", "0:1,1:2,5:3"); /* there is no step between these */
+    expect_text("5=2", "2");
     expect_text("7:0.25", "0.25"); /* the same at all steps */
     expect_text("0:0.30000000000000004,1:3", "0:0.30000000000000004,1:3");
 }
@@ -64,6 +67,10 @@ static void bad_lists_are_refused(void **state)
         {"0:1,2.5:2", "*step = 2.5: must be an integer*"},
         {"0:1,9999999999999:2", "*step = 9999999999999: must be an integer*"},
         {"0:1,5:2,5:3", "*step 5 is not after step 5*"},
+        {"0:1,5=2,5=3", "*step 5 is not after step 5*"},
+        {"0:1,5=", "*number = : must be*"},
+        {"=1", "*step = : must be*"},
+        {"0:1,5=11", "*number = 11: must be a number from -10 to 10*"},
         {"0:1,5:2,4:3", "*step 4 is not after step 5*"},
         {"0:1,", "*\"\" is not of the form STEP:NUMBER*"},
         {",", "*\"\" is not of the form STEP:NUMBER*"},

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# xlm-mpi: numbers that change with the step. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+
+# Shares of masked tokens and a weight jump before and after step 60, and the learning rate falls in the last 50 of 100 steps.
+sed -e 's/^warmup = .*/warmup = 10\nschedule = wsd\ndecay = 0.5\ndecay_form = 1-sqrt/' \
+    -e '/^\[stream text\]/a mask = 0:0.5,40=0.25,70=0.1' -e 's/^weight = .*/weight = 0:1,40=0.5,70=0.25/' job.conf >phases.conf
+trained phases.conf whole 2 --set train.checkpoint_every=60
+resumes phases.conf whole 1 4
+
+# column OBJECTIVE NUMBER: a column of its rows of training, after the step.
+column() { awk -F, -v o="$1" -v n="$2" '$2 == "train" && $3 == o { print $1, $n }' whole/metrics.csv; }
+# Rows of step s are after its update, so they have the rate and the share of step s - 1.
+column total 9 | awk '{ s = $1 - 1; x = s > 50 ? (s - 50) / 50 : 0; rate = 2e-3 * (s < 10 ? (s + 1) / 10 : 1 - sqrt(x))
+    d = $2 - rate; if (d > 1e-8 || d < -1e-8) { print; bad = 1 } } END { exit bad || NR != 100 }' || fail "learning rates"
+column tlm/weight 13 | awk '{ s = $1 - 1; if ($2 != (s < 40 ? 1 : s < 70 ? 0.5 : 0.25)) { print; bad = 1 } }
+    END { exit bad || NR != 100 }' || fail "weights: $(grep -m 1 weight whole/metrics.csv)"
+column mlm 5 | awk '{ p = $1 <= 40 ? 1 : $1 <= 70 ? 2 : 3; sum[p] += $2; n[p]++ }
+    END { a = sum[1] / n[1]; b = sum[2] / n[2]; c = sum[3] / n[3]; print a, b, c
+        exit !(a / b > 1.8 && a / b < 2.2 && b / c > 2.2 && b / c < 2.8) }' >counts || fail "masked tokens: $(cat counts)"
+
+# refused KEY VALUE WORD: of --set, so the usage is wrong
+refused() {
+    code=0
+    xlm_train job.conf --set "$1=$2" >refused.log 2>&1 || code=$?
+    [ "$code" -eq 64 ] && grep -q "${1##*.} = .*$3" refused.log || fail "$1=$2: $code, $(tail -n 2 refused.log)"
+}
+refused "stream text.mask" 0:0.3,10=1.5 'number = 1.5'
+refused "stream text.mask" 0:0.3,10=-0.1 'number = -0.1'
+refused "stream text.mask" 0:0.3,10=0.2,5=0.1 'step 5 is not after step 10'
+refused train.decay 1.5 'from 0 to 1'
+refused train.decay_form steep 'cosine'
+finish

@@ -11,6 +11,7 @@ unit_tests = \
 	tests/unit/answer_rules_test \
 	tests/unit/answer_targets_test \
 	tests/unit/answering_test \
+	tests/unit/activation_kernels_test \
 	tests/unit/attention_kernels_test \
 	tests/unit/causal_attention_test \
 	tests/unit/classification_test \

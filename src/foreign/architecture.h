@@ -49,6 +49,7 @@ struct xlm_architecture {
     const char *model_type;  /* "bert" */
     const char *class_name;  /* that names of classes begin with: "Bert" */
     const char *words_ending; /* of the class with a head for words: "ForMaskedLM"; those of tasks: foreign/task_heads.h */
+    bool pre_norm;           /* norms before the sublayers and after the last layer, none of the embeddings; else post-LN */
     const char *prefix;      /* before all names in `body`, except in a bare model: "bert." */
     const xlm_config_number *numbers; /* theirs NULL ends */
     const xlm_tensor_name *body, *head; /* ours NULL ends */

@@ -9,6 +9,7 @@
 #define ARCHITECTURES(architecture) \
     architecture(roberta) \
     architecture(xlm_roberta) \
+    architecture(xlm_roberta_xl) \
     architecture(bert) \
     architecture(albert) \
     architecture(xlm)
@@ -21,17 +22,28 @@ static const xlm_architecture *const table[] = {ARCHITECTURES(REFERENCE)};
 /* What a model has that none of the architectures has; NULL: nothing. */
 static const char *beyond_all(const xlm_model_config *m)
 {
-    return m->norm != XLM_NORM_POST                       ? "norms before the sublayers (norm = pre)"
-           : m->final_norm                                ? "a final norm"
-           : !m->embedding_norm                           ? "embeddings without a norm"
-           : !m->norm_biases                              ? "norms without biases"
-           : !m->linear_biases                            ? "linear layers without biases"
-           : m->scale_embeddings                          ? "scaled embeddings"
-           : m->position_type == XLM_POSITIONS_ROTARY     ? "rotary positions"
-           : m->attention_window > 0                      ? "a window of attention"
-           : m->gated_feed_forward                        ? "gated feed-forward layers"
-           : m->activation > XLM_GELU_TANH                ? "another activation than GELU"
-                                                          : NULL;
+    return !m->norm_biases                            ? "norms without biases"
+           : !m->linear_biases                        ? "linear layers without biases"
+           : !m->first_norm                           ? "a first layer without a norm before attention"
+           : m->scale_embeddings                      ? "scaled embeddings"
+           : m->position_type == XLM_POSITIONS_ROTARY ? "rotary positions"
+           : m->attention_window > 0                  ? "a window of attention"
+           : m->gated_feed_forward                    ? "gated feed-forward layers"
+           : m->activation > XLM_GELU_TANH            ? "another activation than GELU"
+                                                      : NULL;
+}
+
+/* What the architecture lacks of where the model's norms are; NULL: nothing. */
+static const char *lacked_norms(const xlm_architecture *a, const xlm_model_config *m)
+{
+    const bool pre = m->norm == XLM_NORM_PRE;
+    return pre && !a->pre_norm                      ? "norms before the sublayers"
+           : !pre && a->pre_norm                    ? "norms after the sublayers"
+           : m->final_norm && !a->pre_norm          ? "a final norm"
+           : !m->final_norm && a->pre_norm          ? "layers without a final norm"
+           : m->embedding_norm && a->pre_norm       ? "a norm of the embeddings"
+           : !m->embedding_norm && !a->pre_norm     ? "embeddings without a norm"
+                                                    : NULL;
 }
 
 const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, int64_t pad, GError **error)
@@ -48,7 +60,7 @@ const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, i
         return NULL;
     }
     for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
-        const char *lacked = table[i]->lacks(model, pad);
+        const char *norms = lacked_norms(table[i], model), *lacked = norms != NULL ? norms : table[i]->lacks(model, pad);
         if (lacked == NULL)
             return table[i];
         g_string_append_printf(why, "%s%s has not %s", i > 0 ? ", " : "", table[i]->model_type, lacked);

@@ -1,10 +1,28 @@
-/* xlm-mpi: RoBERTa (Liu et al. 2019) and XLM-R (Conneau et al. 2020). SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: RoBERTa (Liu et al. 2019), XLM-R (Conneau et al. 2020), XLM-R XL and XXL (Goyal et al. 2021).
+ * SPDX-License-Identifier: GPL-3.0-or-later
  *
  * BERT's encoder, in which the row of position 0 comes after that of the padding token's id, and another head, whose activation
- * is exact GELU whatever the layers have. */
+ * is exact GELU whatever the layers have. XLM-R XL is pre-LN. */
 #include "foreign/architecture.h"
 
 static const xlm_config_number numbers[] = {XLM_BERT_NUMBERS("1e-12", "0.1"), {NULL, false, 0, NULL}};
+
+static const xlm_config_number xl_numbers[] = {XLM_BERT_NUMBERS("1e-5", "0.1"), {NULL, false, 0, NULL}};
+
+static const xlm_tensor_name xl_body[] = {
+    {"embeddings/word", "embeddings.word_embeddings"},
+    {"embeddings/position", "embeddings.position_embeddings"},
+    {"embeddings/token_type", "embeddings.token_type_embeddings"},
+    {"encoder/layer.#/attention/layer_norm", "encoder.layer.#.attention.self_attn_layer_norm"},
+    {"encoder/layer.#/attention/query", "encoder.layer.#.attention.self.query"},
+    {"encoder/layer.#/attention/key", "encoder.layer.#.attention.self.key"},
+    {"encoder/layer.#/attention/value", "encoder.layer.#.attention.self.value"},
+    {"encoder/layer.#/attention/output", "encoder.layer.#.attention.output.dense"},
+    {"encoder/layer.#/feed_forward/layer_norm", "encoder.layer.#.LayerNorm"},
+    {"encoder/layer.#/feed_forward/intermediate", "encoder.layer.#.intermediate.dense"},
+    {"encoder/layer.#/feed_forward/output", "encoder.layer.#.output.dense"},
+    {"encoder/layer_norm", "encoder.LayerNorm"},
+    {NULL, NULL}};
 
 static const xlm_tensor_name head[] = {
     {"lm_head/dense", "lm_head.dense"}, {"lm_head/layer_norm", "lm_head.layer_norm"}, {"lm_head", "lm_head"}, {NULL, NULL}};
@@ -44,6 +62,14 @@ static void write_config(json_t *json, xlm_foreign_config *config)
     json_object_set_new(json, "max_position_embeddings", json_integer(config->model.positions + config->model.position_offset));
 }
 
+static bool read_xl_config(const json_t *json, xlm_foreign_config *config, const char *path, GError **error)
+{
+    config->model.norm = XLM_NORM_PRE;
+    config->model.final_norm = true;
+    config->model.embedding_norm = false;
+    return read_config(json, config, path, error);
+}
+
 const xlm_architecture xlm_architecture_roberta = {
     .model_type = "roberta", .class_name = "Roberta", .words_ending = "ForMaskedLM",
     .prefix = "roberta.", .numbers = numbers, .body = xlm_bert_body, .head = head, .decoder = "lm_head.decoder",
@@ -54,4 +80,10 @@ const xlm_architecture xlm_architecture_xlm_roberta = {
     .model_type = "xlm-roberta", .class_name = "XLMRoberta", .words_ending = "ForMaskedLM",
     .prefix = "roberta.", .numbers = numbers, .body = xlm_bert_body, .head = head, .decoder = "lm_head.decoder",
     .unused = xlm_bert_unused, .read = read_config, .lacks = lacks_any, .write = write_config,
+};
+
+const xlm_architecture xlm_architecture_xlm_roberta_xl = {
+    .model_type = "xlm-roberta-xl", .class_name = "XLMRobertaXL", .words_ending = "ForMaskedLM", .pre_norm = true,
+    .prefix = "roberta.", .numbers = xl_numbers, .body = xl_body, .head = head, .decoder = "lm_head.decoder",
+    .unused = xlm_bert_unused, .read = read_xl_config, .lacks = lacks_any, .write = write_config,
 };

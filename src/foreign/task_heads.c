@@ -16,6 +16,7 @@ static const xlm_task_head table[] = {
     HEADS("albert", "pooler", true, "classifier"),
     HEADS("roberta", "classifier.dense", false, "classifier.out_proj"),
     HEADS("xlm-roberta", "classifier.dense", false, "classifier.out_proj"),
+    HEADS("xlm-roberta-xl", "classifier.dense", false, "classifier.out_proj"),
     HEADS("xlm", NULL, false, "sequence_summary.summary"),
     {"xlm", "answering", "ForQuestionAnsweringSimple", NULL, false, "qa_outputs", false, false},
 };

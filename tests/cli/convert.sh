@@ -46,6 +46,13 @@ whole roberta xlm-roberta
 has roberta.embeddings.position_embeddings.weight roberta 50,16
 has roberta.embeddings.token_type_embeddings.weight roberta 1,16
 has lm_head.bias roberta "$R"
+model xl model.language_embeddings=false model.norm=pre model.final_norm=true model.embedding_norm=false
+whole xl xlm-roberta-xl
+has roberta.encoder.layer.1.attention.self_attn_layer_norm.bias xl 16
+has roberta.encoder.LayerNorm.weight xl 16
+model between model.language_embeddings=false model.norm=pre model.embedding_norm=false # no final norm
+expect 65 'xlm-roberta has not norms before the sublayers, xlm-roberta-xl has not layers without a final norm,' \
+    xlm_convert between.h5 -o between
 model xlm model.position_offset=0 model.head=xlm
 whole xlm xlm
 has transformer.lang_embeddings.weight xlm 2,16
@@ -69,7 +76,7 @@ model sinusoids model.position_offset=0 model.head=xlm model.position_type=sinus
 whole sinusoids xlm
 
 # Our tools read what came back; a run starts from it.
-for name in bert roberta albert; do
+for name in bert roberta xl albert; do
     xlm_fill $name.back.h5 "the <mask> ." >back.out 2>&1 && xlm_fill $name.h5 "the <mask> ." | cmp - back.out ||
         fail "$name: fill"
 done
@@ -166,7 +173,7 @@ change() {
     nothing_in none
 }
 change config.json 's/"bert"/"gpt2"/' \
-    'config.json: "model_type" is "gpt2"; known here are roberta, xlm-roberta, bert, albert, xlm'
+    'config.json: "model_type" is "gpt2"; known here are roberta, xlm-roberta, xlm-roberta-xl, bert, albert, xlm'
 change config.json 's/"model_type".*//; s/"BertForMaskedLM"/"T5Model"/' 'config.json: "model_type" is ""'
 change config.json 's/"hidden_size": 16/"hidden_size": 24/' 'is \[[0-9]*, 16\], and config.json makes it \[[0-9]*, 24\]'
 change config.json 's/"hidden_size": 16/"hidden_size": 16.5/' '"hidden_size" is not a whole number'

@@ -125,6 +125,8 @@ tasks roberta roberta
 surgery roberta
 compare xlm-roberta xlm-roberta
 tasks xlm-roberta xlm-roberta
+compare xlm-roberta-xl xlm-roberta-xl
+tasks xlm-roberta-xl xlm-roberta-xl
 compare xlm xlm
 tasks xlm xlm
 surgery xlm

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Models of Hugging Face's layout in PyTorch, written from the papers and the published names: BERT (Devlin et al. 2019), RoBERTa
-(Liu et al. 2019), XLM-R (Conneau et al. 2020), XLM (Conneau, Lample 2019), ALBERT (Lan et al. 2020).
+(Liu et al. 2019), XLM-R (Conneau et al. 2020), XLM-R XL (Goyal et al. 2021), XLM (Conneau, Lample 2019), ALBERT (Lan et al.
+2020).
 
     transformers_models.py make KIND DIR [bare|tagging|classification|answering|old|sharded|f16|bf16|FORM]...
                                                   a tiny model, random weights, a tokenizer; FORM: sinusoidal, alone (without
@@ -166,7 +167,8 @@ def make(kind, directory, *forms):
         normal(body + "embeddings.word_embeddings.weight", v, e)
         normal(body + "embeddings.position_embeddings.weight", c["max_position_embeddings"], e)
         normal(body + "embeddings.token_type_embeddings.weight", c["type_vocab_size"], e)
-        norm(body + "embeddings.LayerNorm", e)
+        if kind != "xlm-roberta-xl":
+            norm(body + "embeddings.LayerNorm", e)
         tensors[body + "embeddings.position_ids"] = numpy.arange(c["max_position_embeddings"])[None]
         if kind == "albert":
             linear(body + "encoder.embedding_hidden_mapping_in", D, E)
@@ -185,10 +187,13 @@ def make(kind, directory, *forms):
                 for part in "query", "key", "value":
                     linear(layer + "attention.self." + part, D, D)
                 linear(layer + "attention.output.dense", D, D)
-                norm(layer + "attention.output.LayerNorm", D)
+                pre = kind == "xlm-roberta-xl"
+                norm(layer + ("attention.self_attn_layer_norm" if pre else "attention.output.LayerNorm"), D)
                 linear(layer + "intermediate.dense", F_, D)
                 linear(layer + "output.dense", D, F_)
-                norm(layer + "output.LayerNorm", D)
+                norm(layer + ("LayerNorm" if pre else "output.LayerNorm"), D)
+            if kind == "xlm-roberta-xl":
+                norm(body + "encoder.LayerNorm", D)
             linear(body + "pooler.dense", D, D)
         if not (tasks | {"bare"}) & set(forms):
             word = tensors[body + "embeddings.word_embeddings.weight"]
@@ -208,7 +213,8 @@ def make(kind, directory, *forms):
                 normal("lm_head.layer_norm.bias", D)
                 normal("lm_head.bias", v)
                 tensors["lm_head.decoder.bias"] = tensors["lm_head.bias"]
-        stem = {"bert": "Bert", "albert": "Albert", "roberta": "Roberta"}.get(kind, "XLMRoberta")
+        stem = {"bert": "Bert", "albert": "Albert", "roberta": "Roberta", "xlm-roberta-xl": "XLMRobertaXL"}
+        stem = stem.get(kind, "XLMRoberta")
     if "tagging" in forms:
         linear("classifier", 5, D)
     if "answering" in forms:
@@ -280,6 +286,14 @@ class Model:
         x = self.norm(norm1, x + self.linear(out, a))
         return self.norm(norm2, x + self.linear(narrow, self.activation(self.linear(wide, x))))
 
+    def layer_before(self, x, heads, s):
+        """A pre-LN layer."""
+        n, part = self.norm(s + "attention.self_attn_layer_norm", x), s + "attention.self."
+        a = self.attention(self.linear(part + "query", n), self.linear(part + "key", n), self.linear(part + "value", n), heads)
+        x = x + self.linear(s + "attention.output.dense", a)
+        return x + self.linear(s + "output.dense", self.activation(self.linear(s + "intermediate.dense",
+                                                                               self.norm(s + "LayerNorm", x))))
+
     def hidden(self, ids, positions, types, languages):
         """Hidden states of every layer for one sequence: lists of token ids, positions from 0, types and languages."""
         p, c = self.prefix, self.c
@@ -299,6 +313,11 @@ class Model:
             types = types * 0
         x = (self.words[ids] + self.t[p + "embeddings.position_embeddings.weight"][positions + first] +
              self.t[p + "embeddings.token_type_embeddings.weight"][types])
+        if self.kind == "xlm-roberta-xl":
+            states = [x]
+            for i in range(c["num_hidden_layers"]):
+                states.append(self.layer_before(states[-1], c["num_attention_heads"], f"{p}encoder.layer.{i}."))
+            return states[:-1] + [self.norm(p + "encoder.LayerNorm", states[-1])]
         x = self.norm(p + "embeddings.LayerNorm", x)
         if self.kind == "albert":
             x = self.linear(p + "encoder.embedding_hidden_mapping_in", x)

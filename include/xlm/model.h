@@ -93,8 +93,8 @@ xlm_var **xlm_model_decode(const xlm_model *model, xlm_tape *tape, const xlm_tex
  * [in] stack: the stack whose states are given, XLM_STACK_ENCODER or, if the model has a decoder, XLM_STACK_DECODER: a decoder
  *      with its own embeddings (share_embeddings = false) also has its own head, which is tied to them
  *
- * What the head computes before the product with the word embeddings: LayerNorm(a(h Wᵀ + b)) for `bert`, with the activation of the
- * configuration; for `xlm` h itself or, with factorised embeddings, h Wᵀ + b.
+ * What the head computes before the product with the word embeddings: LayerNorm(a(h Wᵀ + b)) for `bert`, with the activation of
+ * the configuration; for `xlm` h itself or, with factorised embeddings, h Wᵀ + b.
  * [in] h: M x d
  * Returns M x e. */
 xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h);

@@ -97,8 +97,8 @@ static const xlm_option objective_options[] = {
     {"stream", XLM_OPTION_TEXT, "", 0, 0, NULL, "name of the stream that it reads; left out for objectives without one",
      offsetof(xlm_job_objective, stream_name)},
     {"weight", XLM_OPTION_PIECEWISE, "1", -1e9, 1e9, NULL,
-     "factor of its loss in the sum: a number; or STEP:NUMBER,STEP:NUMBER,..., linear between these steps, with STEP=NUMBER where "
-     "it jumps, constant before the first and after the last: where it is 0, the objective takes no part",
+     "factor of its loss in the sum: a number; or STEP:NUMBER,STEP:NUMBER,..., linear between these steps, with STEP=NUMBER "
+     "where it jumps, constant before the first and after the last: where it is 0, the objective takes no part",
      offsetof(xlm_job_objective, weight.numbers)},
     {"begin", XLM_OPTION_INT, "0", 0, 1e12, NULL, "number of updates before it takes part",
      offsetof(xlm_job_objective, weight.begin)},

@@ -9,7 +9,8 @@ static inline vec step_distribution(vec u, vec *density)
     return where_negative(u, all(0), all(1));
 }
 
-/* Swish, x F(x) with the logistic function F(x) = 1 / (1 + exp(-x)), whose derivative is F(x) F(-x) (Ramachandran et al. 2017). */
+/* Swish, x F(x) with the logistic function F(x) = 1 / (1 + exp(-x)), whose derivative is F(x) F(-x)
+ * (Ramachandran et al. 2017). */
 static inline vec logistic_distribution(vec u, vec *density)
 {
     const vec e = exponential(minus(magnitude(u))), t = divide(all(1), plus(all(1), e)), rest = times(e, t);

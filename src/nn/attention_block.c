@@ -33,7 +33,8 @@ static void declare(const xlm_model_config *config, const xlm_sublayer *block, x
     xlm_block_declare_norm(config, block, p);
 }
 
-/* The linear layers of n parts from `first` on, applied to x, side by side: T x n d. rotation: of queries and keys; NULL: none. */
+/* The linear layers of n parts from `first` on, applied to x, side by side: T x n d.
+ * rotation: of queries and keys; NULL: none. */
 static xlm_var *project(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, int first, int n,
                         const xlm_rotation *rotation)
 {

@@ -104,8 +104,8 @@ static bool check_architecture(const xlm_model_config *c, GError **error)
     if (c->rotary_theta_local > 0 && c->rotary_theta_local < 1)
         return xlm_error_set(error, EX_CONFIG, "rotary_theta_local = %g is not 0, nor at least 1", c->rotary_theta_local);
     if (rotary && c->hidden_size / c->attention_heads % 2 != 0)
-        return xlm_error_set(error, EX_CONFIG, "position_type = rotary needs heads of even width, and hidden_size / attention_heads "
-                             "is %" G_GINT64_FORMAT, c->hidden_size / c->attention_heads);
+        return xlm_error_set(error, EX_CONFIG, "position_type = rotary needs heads of even width, and hidden_size / "
+                             "attention_heads is %" G_GINT64_FORMAT, c->hidden_size / c->attention_heads);
     if (c->attention_window % 2 != 0)
         return xlm_error_set(error, EX_CONFIG, "attention_window = %" G_GINT64_FORMAT " is odd; half of it is on each side",
                              c->attention_window);

@@ -6,9 +6,9 @@
  *   embeddings/language/weight [languages x e] · embeddings/token_type/weight [2 x e] ·
  *   embeddings/layer_norm/{weight,bias} [e] · embeddings/projection/{weight [d x e],bias [d]} (when e != d)
  *   encoder/layer.i/attention/{query,key,value,output}/{weight [d x d],bias [d]} · .../attention/layer_norm/{weight,bias}
- *   (intermediate is [2 F x d] with a gate; biases of linear layers and norms, and norms, are there if the configuration has them)
- *   encoder/layer_norm/{weight,bias} [d], decoder/layer_norm/... (final_norm)
  *   encoder/layer.i/feed_forward/{intermediate [F x d],output [d x F]}/{weight,bias} · .../feed_forward/layer_norm/{weight,bias}
+ *   (intermediate is [2 F x d] with a gate; biases of linear layers, norms and their biases are there if the configuration has
+ *   them) · encoder/layer_norm/{weight,bias} [d], decoder/layer_norm/... (final_norm)
  *   decoder/layer.i/attention/..., decoder/layer.i/memory_attention/..., decoder/layer.i/feed_forward/... as the encoder's (D >
  *   0) lm_head/dense/{weight [e x d],bias [e]}, lm_head/layer_norm/{weight,bias} [e] (bert; dense alone when e != d and
  *   head = xlm) · lm_head/bias [V]

@@ -311,8 +311,9 @@ static void add_to_keys(const struct head *h, const struct part *part, int64_t b
     for (int i = 0; part->grad.at != NULL && i < 2; i++) {
         const int64_t first = parts[i][0], n = parts[i][1] - first;
         if (n > 0)
-            h->s->element->product(n, h->s->w, units(h, rows), xlm_attention_unit(a, first - start), 1, scratch->ld, b, scratch->stride,
-                                   columns(h, part, h->row + first, part->grad.at), part->var->cols, i == 0 || part->grad.add);
+            h->s->element->product(n, h->s->w, units(h, rows), xlm_attention_unit(a, first - start), 1, scratch->ld, b,
+                                   scratch->stride, columns(h, part, h->row + first, part->grad.at), part->var->cols,
+                                   i == 0 || part->grad.add);
     }
 }
 

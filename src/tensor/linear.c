@@ -95,8 +95,8 @@ xlm_var *xlm_linear_to_rounded(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_
 xlm_var *xlm_linear_rotated(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias, const xlm_rotation *rotation)
 {
     if (rotation->w % 2 != 0 || rotation->heads * rotation->w > weight->rows)
-        xlm_tape_fail("linear_rotated", "%" G_GINT64_FORMAT " heads of width %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " columns",
-                      rotation->heads, rotation->w, weight->rows);
+        xlm_tape_fail("linear_rotated", "%" G_GINT64_FORMAT " heads of width %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+                      " columns", rotation->heads, rotation->w, weight->rows);
     for (int64_t i = 0; i < x->rows; i++)
         if (rotation->at[i] < 0 || rotation->at[i] >= rotation->positions)
             xlm_tape_fail("linear_rotated", "row %" G_GINT64_FORMAT " is at position %d of %" G_GINT64_FORMAT, i,

@@ -24,9 +24,9 @@ void xlm_product_to_rounded(xlm_tape *tape, int64_t n, xlm_factor x, xlm_var *we
  * only in bfloat16. */
 xlm_var *xlm_linear_to_rounded(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias);
 
-/* Rotary position embeddings (Su et al. 2021): in each head of even width w, elements i and i + w/2 are the parts of a vector in a
- * plane, which is turned by an angle that grows with the position. So products of queries and keys depend on how far apart they
- * are. */
+/* Rotary position embeddings (Su et al. 2021): in each head of even width w, elements i and i + w/2 are the parts of a vector in
+ * a plane, which is turned by an angle that grows with the position. So products of queries and keys depend on how far apart
+ * they are. */
 typedef struct xlm_rotation {
     int64_t heads;          /* those in the first heads · w columns are rotated */
     int64_t w;

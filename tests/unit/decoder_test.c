@@ -385,7 +385,8 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stacks_follow_the_textbook), cmocka_unit_test(test_architectures_follow_the_textbook), cmocka_unit_test(test_nothing_is_seen_ahead), cmocka_unit_test(test_memory_weights),
+        cmocka_unit_test(test_stacks_follow_the_textbook), cmocka_unit_test(test_architectures_follow_the_textbook),
+        cmocka_unit_test(test_nothing_is_seen_ahead), cmocka_unit_test(test_memory_weights),
         cmocka_unit_test(test_recompute_and_shapes), cmocka_unit_test(test_clm), cmocka_unit_test(test_seq2seq_translates),
         cmocka_unit_test(test_seq2seq_undoes_noise), cmocka_unit_test(test_refusals),
     };

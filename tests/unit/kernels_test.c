@@ -352,7 +352,8 @@ typedef struct gelu_form {
 
 static gelu_form exact_form(const xlm_kernels *kernel)
 {
-    return (gelu_form){"gelu", "gelu_back", kernel->activation[XLM_GELU].forward, kernel->activation[XLM_GELU].back, normal, normal_density};
+    return (gelu_form){"gelu", "gelu_back", kernel->activation[XLM_GELU].forward, kernel->activation[XLM_GELU].back, normal,
+                       normal_density};
 }
 
 static gelu_form tanh_form(const xlm_kernels *kernel)

@@ -112,7 +112,8 @@ static void norm(const struct setup *s, const char *prefix, int n, int d, double
         for (int c = 0; c < d; c++)
             variance += (x[i * d + c] - mean) * (x[i * d + c] - mean) / d;
         for (int c = 0; c < d; c++)
-            x[i * d + c] = gamma[c] * (x[i * d + c] - mean) / sqrt(variance + s->config.layer_norm_epsilon) + (beta != NULL ? beta[c] : 0);
+            x[i * d + c] = gamma[c] * (x[i * d + c] - mean) / sqrt(variance + s->config.layer_norm_epsilon) +
+                           (beta != NULL ? beta[c] : 0);
     }
 }
 

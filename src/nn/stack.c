@@ -28,8 +28,8 @@ static void begin_with_languages(xlm_tape *tape, const xlm_text *text, const int
     *languages = language;
 }
 
-/* The sum of the tables' rows. scale: the words, tables `words` and the one of languages' tokens at the end if there is one, are
- * multiplied by it first; 0: not. */
+/* The sum of the tables' rows. tokens: the last table has the tokens of languages, which stand for words. scale: words, the first
+ * table and these tokens, are multiplied by it first; 0: not. */
 static xlm_var *sum_tables(xlm_tape *tape, const xlm_text *text, int tables, xlm_var **table, const int32_t **index, bool tokens,
                            double scale)
 {

@@ -1,46 +1,16 @@
 /* xlm-mpi: kernels of every instruction set against plain loops in double precision. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <glib.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "kernels_fixture.h"
+
 #include <string.h>
-
-#include <cmocka.h>
-
-#include "kernels/kernels.h"
 
 /* Lengths around every vector's width; GUARD floats after the end must stay as they are. */
 enum { MAX_SIZE = 70, GUARD = 16 };
 static const float UNTOUCHED = 12345.0f;
 
-static const char *const names[] = {"portable", "avx2", "avx512"};
-
-static float number(uint32_t which, int64_t i)
-{
-    return (float)(4 * xlm_rng_unit(xlm_rng_draw((xlm_rng_key){{1, 2}}, (uint32_t)i, which, 0, 0).v[0]) - 2);
-}
-
-/* n <= MAX_SIZE numbers, exactly as long as they may be read, so that a sanitizer sees a read beyond them. */
-static float *numbers(uint32_t which, int64_t n)
-{
-    float *x = g_new(float, n);
-    for (int64_t i = 0; i < n; i++)
-        x[i] = number(which, i);
-    return x;
-}
-
 static void start_output(float y[MAX_SIZE + GUARD], float value)
 {
     for (int i = 0; i < MAX_SIZE + GUARD; i++)
         y[i] = i < MAX_SIZE ? value : UNTOUCHED;
-}
-
-static void expect(const xlm_kernels *kernel, const char *what, int64_t n, double got, double wanted)
-{
-    if (!(fabs(got - wanted) <= 2e-6 * fmax(1, fabs(wanted))))
-        fail_msg("%s %s, n = %d: %.9g, not %.9g", kernel->name, what, (int)n, got, wanted);
 }
 
 static void expect_untouched(const xlm_kernels *kernel, const char *what, int64_t n, const float *y, float value)

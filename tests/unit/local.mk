@@ -76,7 +76,9 @@ unit_tests = \
 	tests/unit/text_words_test
 # What several of them share.
 unit_headers = \
+	tests/unit/architecture_fixture.h \
 	tests/unit/batch_fixture.h \
+	tests/unit/kernels_fixture.h \
 	tests/unit/corpus_fixture.h \
 	tests/unit/files_fixture.h \
 	tests/unit/gradient.h \

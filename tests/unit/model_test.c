@@ -1,5 +1,6 @@
 /* xlm-mpi: gradients of the whole model with every option, its size, configurations refused.
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "architecture_fixture.h"
 #include "batch_fixture.h"
 #include "gradient.h"
 
@@ -99,14 +100,7 @@ static void test_gradients_of_architectures(void **state)
         struct setup s = {.config = small(), .all_rows = p % 2 == 0};
         xlm_model_config *c = &s.config;
         c->attention_heads = p % 3 == 0 ? 3 : 1;
-        c->norm = p & 1 ? XLM_NORM_PRE : XLM_NORM_POST;
-        c->final_norm = p & 2;
-        c->norm_biases = !(p & 4);
-        c->first_norm = !(p & 8 && p & 1);
-        c->linear_biases = !(p & 16);
-        c->embedding_norm = !(p & 32);
-        c->scale_embeddings = p & 64;
-        c->gated_feed_forward = p & 128;
+        set_properties(p, c);
         c->position_type = p & 256 ? XLM_POSITIONS_ROTARY : XLM_POSITIONS_LEARNED;
         c->attention_window = p & 512 ? 2 : 0;
         c->rotary_theta_local = p & 512 && p & 256 ? 50 : 0;

@@ -4,6 +4,7 @@
 #ifndef XLM_TESTS_TEXTBOOK_H
 #define XLM_TESTS_TEXTBOOK_H
 
+#include "architecture_fixture.h"
 #include "batch_fixture.h"
 #include "model_fixture.h"
 
@@ -37,14 +38,7 @@ static inline void set_architecture(int number, xlm_model_config *c)
     };
     const int p = properties[number];
     c->attention_heads = number % 2 != 0 ? 1 : 3; /* of even width */
-    c->norm = p & 1 ? XLM_NORM_PRE : XLM_NORM_POST;
-    c->final_norm = p & 2;
-    c->norm_biases = !(p & 4);
-    c->first_norm = !(p & 8 && p & 1);
-    c->linear_biases = !(p & 16);
-    c->embedding_norm = !(p & 32);
-    c->scale_embeddings = p & 64;
-    c->gated_feed_forward = p & 128;
+    set_properties(p, c);
     c->position_type = p & 256 ? XLM_POSITIONS_ROTARY : number % 3 == 0 ? XLM_POSITIONS_SINUSOIDAL : XLM_POSITIONS_LEARNED;
     if (p & 512) {
         c->attention_window = 2;

@@ -68,7 +68,7 @@ extern const xlm_block_class xlm_memory_attention;
 /* k(m) and v(m) side by side, rows of m x 2 d, for the cache of such a block; in bfloat16 if products are computed in it. */
 xlm_var *xlm_memory_attention_keys(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *memory);
 /* f(x) = a(x W₁ᵀ + b₁) W₂ᵀ + b₂, row by row, or with a gate (a(u) ⊙ v) W₂ᵀ + b₂, (u, v) = x W₁ᵀ + b₁; weights F x d, with a gate
- * a gate 2 F x d, and d x F:
+ * 2 F x d, and d x F:
  * NAME/{intermediate,output}/{weight,bias}, NAME/layer_norm/{weight,bias}. */
 extern const xlm_block_class xlm_feed_forward_block;
 

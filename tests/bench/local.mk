@@ -19,6 +19,7 @@ BENCHMARKS = \
 	tests/bench/network.sh \
 	tests/bench/alignment.sh \
 	tests/bench/analysis.sh \
+	tests/bench/architectures.sh \
 	tests/bench/factorise.sh \
 	tests/bench/bpe.sh \
 	tests/bench/prep.sh \
@@ -42,6 +43,7 @@ EXTRA_PROGRAMS += $(benchmark_programs)
 EXTRA_DIST += \
 	tests/bench/alignment.sh \
 	tests/bench/analysis.sh \
+	tests/bench/architectures.sh \
 	tests/bench/factorise.sh \
 	tests/bench/bpe.sh \
 	tests/bench/cooc.sh \

@@ -8,6 +8,8 @@
 #   train DIR NAME RANKS THREADS [ARGUMENT...]     runs the job in DIR/NAME with ${launcher[@]}; arguments: xlm_train's
 #   rate METRICS UNCOUNTED                         tokens/s by a metrics.csv without its first steps; a step's seconds are
 #                                                  those from the end of the one before to its own
+#   compare NAME JOB BESIDE GOAL                   a row: the median seconds of a step of JOB.conf beside that of BESIDE.conf, both in
+#                                                  the current directory, on one thread; the two take turns for XLM_BENCH_ROUNDS
 #   has_onednn DIR                                 whether the job there can be run by gemm = onednn
 #   flops LOG                                      GFLOP/s of a rank in the steps of a run with --profile
 #   hidden LOG                                     share of the reduce-scatter's time that overlaps the backward pass
@@ -102,3 +104,24 @@ flops() {
 }
 
 hidden() { sed -n 's/^gradients:.* \([0-9]*%\) of that hidden behind the backward pass.*/\1/p' "$1"; }
+
+# step_of JOB: appends the median seconds of a step to JOB.seconds.
+step_of() {
+    "${launcher[@]}" -n 1 xlm_train "$1.conf" --resume never --set train.threads=1 --set "train.steps=${XLM_BENCH_STEPS:-4}" \
+        --set "train.output=$1" >"$1.log" 2>&1 || { tail -n 3 "$1.log" >&2; return 1; }
+    local numbers
+    mapfile -t numbers < <(awk -F, '$3 == "total" && $1 > 1 { print $12 }' "$1/metrics.csv")
+    median "${numbers[@]}" >>"$1.seconds"
+    rm -rf "$1"
+}
+median_of() { local numbers; mapfile -t numbers <"$1.seconds"; median "${numbers[@]}"; }
+compare() {
+    local round
+    for ((round = 0; round < ${XLM_BENCH_ROUNDS:-3}; round++)); do
+        step_of "$3"
+        step_of "$2"
+        say "$2 $(tail -n 1 "$2.seconds") s, $3 $(tail -n 1 "$3.seconds") s"
+    done
+    row "$1" "$(median_of "$2") s" "$(median_of "$3") s" "$(quotient "$(median_of "$2")" "$(median_of "$3")")" "$4"
+    rm "$2.seconds" "$3.seconds"
+}

@@ -12,6 +12,8 @@ nobase_dist_pkgdata_DATA = \
 	jobs/align-mlm/small/xlm.conf \
 	jobs/align-mlm/xlm.conf \
 	jobs/align-mlm/xnli.conf \
+	jobs/architectures/small/mlm-modern.conf \
+	jobs/architectures/small/mlm-pre.conf \
 	jobs/demo/demo.conf \
 	jobs/masks/small/mlm-ngram.conf \
 	jobs/masks/small/mlm-span.conf \
@@ -119,6 +121,8 @@ dist_xlm_align_SCRIPTS = jobs/xlm-align/study
 # The studies with small models, and objectives of several papers together.
 smalldir = $(pkgdatadir)/jobs/small
 dist_small_SCRIPTS = jobs/small/study jobs/small/tasks
+architectures_smalldir = $(pkgdatadir)/jobs/architectures/small
+dist_architectures_small_SCRIPTS = jobs/architectures/small/study
 masks_smalldir = $(pkgdatadir)/jobs/masks/small
 dist_masks_small_SCRIPTS = jobs/masks/small/study
 mlm_gc_smalldir = $(mlm_gcdir)/small

@@ -70,12 +70,22 @@ awk -F'\t' -v asked="$questions" 'NR == 1 { for (i = 1; i <= NF; i++) column[$i]
     END { exit !(NR == 2 && (asked == "" ? f1 == "-" : f1 >= 0 && f1 <= 100 && f1 != "-")) }' $out/scores.tsv ||
     fail "scores: $(cat $out/scores.tsv)"
 grep -q ',pos_micro_f1,.*,xx_pud-ud-test.conllu,' $out/measures.csv || fail "no parts of speech of xx: $(cat $out/measures.csv)"
-mv ud/xx_pud-ud-test.conllu ud/de_pud-ud-test.conllu
 h5dump -a /job/text $out/runs/mlm-span+gc-embedding-from-nothing-1-6/latest >job
 for line in 'steps = 6' 'form = embedding' 'mask_unit = span' '^ *layers = 4' 'feed_forward_size = 64'; do
     grep -q "$line" job || fail "masks: the job has no $line: $(cat job)"
 done
 [ "$(grep -c 'stream text\]' job)" -eq 1 ] && ! grep -q 'start = .*latest' job || fail "from nothing: $(cat job)"
+
+# The study of architectures: keys of [model] that an objective's file gives are the run's own.
+study architectures/small RUNS='mlm-modern:1' LANGUAGE=xx SETTINGS='model.layers=2' STEPS=4 || fail "architectures: $(tail -n 5 log)"
+h5dump -a /job/text $out/runs/mlm-modern-from-nothing-1-6/latest >job
+for line in 'feed_forward_size = 341' 'norm = pre' 'position_type = rotary' 'hidden_size = 128' '^ *layers = 2'; do
+    grep -q "$line" job || fail "architectures: the job has no $line: $(cat job)"
+done
+awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i } NR == 2 && $1 == "mlm-modern/from-nothing" { found = $column["ppl-en"] > 1 }
+    END { exit !found }' $out/scores.tsv || fail "architectures: $(cat $out/scores.tsv)"
+expect 64 'mlm-pre has a model of its own' env RUNS=mlm-pre:1 LANGUAGE=xx "$XLM_SOURCE/jobs/small/study" $out ud
+mv ud/xx_pud-ud-test.conllu ud/de_pud-ud-test.conllu
 out=out
 
 # Objectives of all papers together, from one model; the weights are those given.

@@ -1,7 +1,8 @@
 /* xlm-mpi: cross-entropy over the vocabulary: output layer and softmax in one. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * L = (1/M) Σ_i [log Σ_v exp z_iv − z_i,target(i)], z = h Eᵀ + b, M x V. Logits live in a block of at most `chunk` rows, in which
- * exp(z − max) replaces them; 1 / Σ exp is kept a row. The backward pass is dz = (softmax z − onehot) dL / M,
+ * exp(z − max) replaces them; 1 / Σ exp is kept a row. The forward pass computes the first chunk last and keeps its block, so that
+ * the backward pass, which begins with that chunk, computes only the others again. The backward pass is dz = (softmax z − onehot) dL / M,
  * dh = dz E, dE = dzᵀ h, db = column sums of dz. Label smoothing adds ε (z_target − mean z) to a row's loss, since the log of Σ
  * exp is in both terms, and dz becomes (softmax z − (1 − ε) onehot − ε/V) dL / M. Where E is packed the work is that of
  * vocabulary_blocks.c. */
@@ -15,6 +16,10 @@
 
 enum { COLUMNS = 4096 }; /* number of subwords that a thread sums at a time */
 
+/* A block is kept until the backward pass if all rows fit into it, or it has at most so many bytes: the objectives of a stream each
+ * keep one, and those of a large vocabulary would take gigabytes. */
+static const uint64_t KEPT_BYTES = (uint64_t)256 << 20;
+
 struct state {
     xlm_tape *tape;
     xlm_var *h, *table, *bias, *y; /* M x e, V x e, 1 x V or NULL, 1 x 1 */
@@ -23,10 +28,10 @@ struct state {
     int64_t chunk;
     bool packs;                    /* the table is packed; exponentials are then computed block by block (vocabulary.h) */
     xlm_real *inverse;             /* [M] 1 / Σ exp(z − max); NULL if the table is packed */
-    /* Kept for the backward pass if all rows fit into one chunk, else NULL: */
-    xlm_real *kept;                /* [M x V] exp(z − max), if the table is not packed */
-    void *weights;                 /* [M x V] and */
-    xlm_real *share;               /* [M x blocks], if it is (vocabulary.h) */
+    /* Of the first chunk, if they are kept for the backward pass, else NULL: */
+    xlm_real *kept;                /* [chunk x V] exp(z − max), if the table is not packed */
+    void *weights;                 /* [chunk x V] and */
+    xlm_real *share;               /* [chunk x blocks], if it is (vocabulary.h) */
 };
 
 /* Bytes of the weights of so many rows. */
@@ -99,20 +104,19 @@ static void backward_bias(int64_t rows, int64_t v, const xlm_real *dz, xlm_real 
 static void backward_packed(const struct state *s, xlm_real factor, xlm_grad dh, xlm_grad de, xlm_real *db)
 {
     const int64_t m = s->h->rows, v = s->table->rows;
-    const bool again = s->weights == NULL;
-    void *weights = again ? xlm_tape_borrow(s->tape, weight_bytes(s, s->chunk)) : NULL;
-    xlm_real *share = again ? XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * xlm_vocabulary_blocks(v)) : NULL;
+    const bool kept = s->weights != NULL;
+    void *weights = kept ? s->weights : xlm_tape_borrow(s->tape, weight_bytes(s, s->chunk));
+    xlm_real *share = kept ? s->share : XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * xlm_vocabulary_blocks(v));
     for (int64_t first = 0; first < m; first += s->chunk, de.add = true) {
         xlm_vocabulary_rows rows = rows_of(s, first, MIN(s->chunk, m - first));
-        if (again) {
-            rows.weights = weights;
-            rows.share = share;
+        rows.weights = weights;
+        rows.share = share;
+        if (!kept || first > 0)
             xlm_vocabulary_forward(&rows, NULL);
-        }
         const xlm_grad own = {.at = dh.at != NULL ? dh.at + first * s->h->cols : NULL, .add = dh.add};
         xlm_vocabulary_backward(&rows, factor, own, de, db);
     }
-    if (again) {
+    if (!kept) {
         xlm_tape_return(s->tape, share);
         xlm_tape_return(s->tape, weights);
     }
@@ -130,12 +134,10 @@ static void backward(void *pointer)
         backward_packed(s, factor, dh, de, db);
         return;
     }
-    xlm_real *block = s->kept != NULL ? NULL : XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * v);
+    xlm_real *z = s->kept != NULL ? s->kept : XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * v);
     for (int64_t first = 0; first < m; first += s->chunk) {
         const int64_t rows = MIN(s->chunk, m - first);
-        xlm_real *z = s->kept;
-        if (z == NULL) {
-            z = block;
+        if (s->kept == NULL || first > 0) {
             make_logits(s, first, rows, z);
             exponentiate(s, first, rows, z, NULL);
         }
@@ -146,8 +148,8 @@ static void backward(void *pointer)
         if (db != NULL && xlm_var_has_numbers(s->y))
             backward_bias(rows, v, z, db);
     }
-    if (block != NULL)
-        xlm_tape_return(s->tape, block);
+    if (s->kept == NULL)
+        xlm_tape_return(s->tape, z);
 }
 
 static void check(const struct state *s)
@@ -175,45 +177,54 @@ static int32_t *copy_targets(xlm_tape *tape, const int32_t *targets, int64_t n)
     return copy;
 }
 
+/* Takes the memory of a block: what is kept until the backward pass, or is returned after the forward pass. Weights of a packed table
+ * that are not kept are not even written. */
+static void take_block(struct state *s, bool keep)
+{
+    const int64_t v = s->table->rows, share = s->chunk * xlm_vocabulary_blocks(v);
+    if (keep && s->packs) {
+        s->weights = xlm_tape_take_numbers(s->tape, weight_bytes(s, s->chunk));
+        s->share = XLM_TAPE_NUMBERS(s->tape, xlm_real, share);
+    } else if (keep) {
+        s->kept = XLM_TAPE_NUMBERS(s->tape, xlm_real, s->chunk * v);
+    } else if (s->packs) {
+        s->share = XLM_TAPE_BORROW(s->tape, xlm_real, share);
+    } else {
+        s->kept = XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * v);
+    }
+}
+
+static void return_block(struct state *s)
+{
+    xlm_tape_return(s->tape, s->packs ? s->share : s->kept);
+    s->share = s->kept = NULL;
+}
+
 /* Returns the sum of the losses of all rows. scores: [M] or NULL. */
 static double forward(struct state *s, bool keep, xlm_score *scores)
 {
-    const int64_t m = s->h->rows, v = s->table->rows, blocks = xlm_vocabulary_blocks(v);
-    xlm_real *block = NULL, *share = NULL;
-    if (keep && s->packs) {
-        s->weights = xlm_tape_take_numbers(s->tape, weight_bytes(s, m));
-        s->share = XLM_TAPE_NUMBERS(s->tape, xlm_real, m * blocks);
-    } else if (keep) {
-        s->kept = XLM_TAPE_NUMBERS(s->tape, xlm_real, m * v);
-    } else if (s->packs) {
-        share = XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * blocks);
-    } else {
-        block = XLM_TAPE_BORROW(s->tape, xlm_real, s->chunk * v);
-    }
-    xlm_vocabulary_outcome *outcome = XLM_TAPE_BORROW(s->tape, xlm_vocabulary_outcome, s->chunk);
-    double total = 0;
-    for (int64_t first = 0; first < m; first += s->chunk) {
-        const int64_t rows = MIN(s->chunk, m - first);
+    const int64_t m = s->h->rows;
+    take_block(s, keep);
+    xlm_vocabulary_outcome *outcome = XLM_TAPE_BORROW(s->tape, xlm_vocabulary_outcome, m);
+    for (int64_t first = (m - 1) / s->chunk * s->chunk; first >= 0; first -= s->chunk) {
+        const xlm_vocabulary_rows rows = rows_of(s, first, MIN(s->chunk, m - first));
         if (s->packs) {
-            xlm_vocabulary_rows of = rows_of(s, first, rows);
-            of.share = keep ? s->share : share;
-            xlm_vocabulary_forward(&of, outcome);
+            xlm_vocabulary_forward(&rows, outcome + first);
         } else {
-            make_logits(s, first, rows, keep ? s->kept : block);
-            exponentiate(s, first, rows, keep ? s->kept : block, outcome);
+            make_logits(s, first, rows.rows, s->kept);
+            exponentiate(s, first, rows.rows, s->kept, outcome + first);
         }
-        for (int64_t i = 0; i < rows; i++) {
-            const xlm_vocabulary_outcome one = xlm_var_has_numbers(s->y) ? outcome[i] : (xlm_vocabulary_outcome){0};
-            total += one.loss + s->smoothing * one.above;
-            if (scores != NULL)
-                scores[first + i] = (xlm_score){.loss = (float)one.loss, .correct = one.correct};
-        }
+    }
+    double total = 0;
+    for (int64_t i = 0; i < m; i++) {
+        const xlm_vocabulary_outcome one = xlm_var_has_numbers(s->y) ? outcome[i] : (xlm_vocabulary_outcome){0};
+        total += one.loss + s->smoothing * one.above;
+        if (scores != NULL)
+            scores[i] = (xlm_score){.loss = (float)one.loss, .correct = one.correct};
     }
     xlm_tape_return(s->tape, outcome);
-    if (block != NULL)
-        xlm_tape_return(s->tape, block);
-    if (share != NULL)
-        xlm_tape_return(s->tape, share);
+    if (!keep)
+        return_block(s);
     return total;
 }
 
@@ -239,7 +250,8 @@ xlm_var *xlm_vocab_smoothed_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *t
     /* Logits are written, read and replaced by their exponentials; if the table is packed, only the exponentials are written. */
     const double logits = xlm_product_rounds(tape, table) ? 0.5 : s->packs ? 1 : 3;
     xlm_tape_moves(tape, (double)sizeof(xlm_real) * ((double)(m * h->cols + v * h->cols) + logits * (double)(m * v)));
-    const double total = forward(s, y->grad != NULL && m <= chunk, scores);
+    const uint64_t kept = s->packs ? weight_bytes(s, s->chunk) : sizeof(xlm_real) * (uint64_t)(s->chunk * v);
+    const double total = forward(s, y->grad != NULL && (m <= chunk || kept <= KEPT_BYTES), scores);
     if (xlm_var_has_numbers(y))
         y->value[0] = (xlm_real)(total / (double)m);
     return y;

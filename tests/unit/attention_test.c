@@ -402,6 +402,33 @@ static void test_cross_entropy_of_large_logits(void **state)
     xlm_parameters_free(p);
 }
 
+/* The products of the cross-entropy of m rows with V columns, each of 2 m V operations for a width of 1: the logits in the forward
+ * pass, two in the backward pass, and the logits of all but the first chunk once more, or of all if a chunk is too large to keep. */
+static void check_products(int64_t m, int64_t v, int64_t chunk, int64_t again)
+{
+    xlm_parameters *p = gradient_inputs("h", m, 1, "table", v, 1, NULL);
+    xlm_tape *tape = xlm_tape_new_of_shapes(p);
+    g_autofree int32_t *target = g_new0(int32_t, m);
+    const double before = xlm_gemm_flops();
+    xlm_tape_begin(tape, XLM_NO_NUMBERS, true, 1, 1);
+    xlm_tape_seed(tape, xlm_vocab_cross_entropy(tape, xlm_param(tape, "h"), xlm_param(tape, "table"), NULL, target, chunk, NULL), 1);
+    xlm_tape_backward(tape);
+    assert_true(fabs((xlm_gemm_flops() - before) - 2.0 * (double)v * (double)(3 * m + again)) < 0.5);
+    xlm_tape_free(tape);
+    xlm_parameters_free(p);
+}
+
+static void test_cross_entropy_keeps_the_first_chunk(void **state)
+{
+    (void)state;
+    check_products(7, 11, 7, 0);
+    check_products(7, 11, 3, 4);
+    check_products(7, 11, 1, 6);
+    check_products(600, 100000, 600, 0);   /* 480 MB, and all rows */
+    check_products(600, 100000, 400, 600); /* 320 MB */
+    check_products(600, 100000, 250, 350); /* 200 MB */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_cross_entropy_gradients),
         cmocka_unit_test(test_cross_entropy_by_definition),
         cmocka_unit_test(test_cross_entropy_of_large_logits),
+        cmocka_unit_test(test_cross_entropy_keeps_the_first_chunk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

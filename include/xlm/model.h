@@ -24,7 +24,31 @@ enum { XLM_POSITIONS_LEARNED, XLM_POSITIONS_SINUSOIDAL, XLM_POSITIONS_ROTARY };
 enum { XLM_NORM_POST, XLM_NORM_PRE };
 enum { XLM_HEAD_BERT, XLM_HEAD_XLM, XLM_HEAD_NONE /* as in a fine-tuned model */ };
 
-/* Section [model] of a job file, and the sizes that the corpus gives. */
+/* Adapters: small matrices beside linear layers of blocks, which learn while the rest of the model stays as it is.
+ *   XLM_ADAPTER_LORA   (Hu et al. 2021, arXiv:2106.09685)  y = x Wᵀ + b + (α / r) dropout(x) Aᵀ Bᵀ, A: r x in, B: out x r */
+enum { XLM_MAX_ADAPTERS = 8, XLM_ADAPTER_NAME = 48 };
+enum { XLM_ADAPTER_LORA };
+/* Linear layers that an adapter can be beside: query, key, value and output of attention, also of that to a memory, and both of the
+ * feed-forward sublayer. */
+enum {
+    XLM_ADAPT_QUERY = 1, XLM_ADAPT_KEY = 2, XLM_ADAPT_VALUE = 4, XLM_ADAPT_ATTENTION_OUTPUT = 8, XLM_ADAPT_INTERMEDIATE = 16,
+    XLM_ADAPT_FEED_FORWARD_OUTPUT = 32
+};
+typedef struct xlm_adapter {
+    char name[XLM_ADAPTER_NAME];
+    int64_t kind;    /* XLM_ADAPTER_... */
+    int64_t rank;    /* r */
+    double alpha;    /* α */
+    double dropout;  /* rate, of what the adapter reads */
+    uint32_t targets; /* XLM_ADAPT_..., at least one */
+    bool learns;     /* in this run; not a property of the model */
+} xlm_adapter;
+typedef struct xlm_adapters {
+    int64_t n;
+    xlm_adapter one[XLM_MAX_ADAPTERS];
+} xlm_adapters;
+
+/* Section [model] of a job file, the sizes that the corpus gives, and the sections [adapter NAME]. */
 typedef struct xlm_model_config {
     int64_t layers;              /* L, of the encoder */
     int64_t decoder_layers;      /* D; 0: there is no decoder */
@@ -59,6 +83,7 @@ typedef struct xlm_model_config {
     int64_t vocabulary_chunk;    /* number of rows of logits held at a time */
     int64_t vocabulary;          /* V, from the corpus */
     int64_t languages;           /* from the corpus */
+    xlm_adapters adapters;
 } xlm_model_config;
 
 typedef struct xlm_model xlm_model;

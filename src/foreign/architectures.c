@@ -22,7 +22,8 @@ static const xlm_architecture *const table[] = {ARCHITECTURES(REFERENCE)};
 /* What a model has that none of the architectures has; NULL: nothing. */
 static const char *beyond_all(const xlm_model_config *m)
 {
-    return !m->norm_biases                            ? "norms without biases"
+    return m->adapters.n > 0                          ? "adapters (merge them first: xlm_convert --merge-adapters)"
+           : !m->norm_biases                            ? "norms without biases"
            : !m->linear_biases                        ? "linear layers without biases"
            : !m->first_norm                           ? "a first layer without a norm before attention"
            : m->scale_embeddings                      ? "scaled embeddings"

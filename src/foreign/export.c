@@ -1,16 +1,13 @@
 /* xlm-mpi: a model file of ours as a model of transformers. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
-#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "foreign/architecture.h"
 #include "foreign/convert.h"
 #include "foreign/foreign_vocabulary.h"
 #include "foreign/model_card.h"
+#include "foreign/new_directory.h"
 #include "foreign/safetensors.h"
 #include "foreign/task_heads.h"
 #include "model/model_attributes.h"
@@ -313,8 +310,9 @@ static bool open_model(exporter *ex, GError **error)
 
 /* ---- the directory ---- */
 
-static bool write_files(exporter *ex, const char *directory, GError **error)
+static bool write_files(void *data, const char *directory, GError **error)
 {
+    exporter *ex = data;
     if (!write_tensors(ex, directory, error) ||
         !xlm_foreign_vocabulary_write(ex->loaded->vocabulary, ex->larger, &ex->config.model, directory, ex->notes, error))
         return false;
@@ -325,58 +323,10 @@ static bool write_files(exporter *ex, const char *directory, GError **error)
            xlm_foreign_write_json(directory, "config.json", json_incref(ex->json), error);
 }
 
-/* Remove a directory of files; it has no directories in it. */
-static void remove_directory(const char *path)
-{
-    g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
-    for (const char *name; directory != NULL && (name = g_dir_read_name(directory)) != NULL;) {
-        g_autofree char *file = g_build_filename(path, name, NULL);
-        g_unlink(file);
-    }
-    g_rmdir(path);
-}
-
-static bool check_free(const char *output, GError **error)
-{
-    g_autoptr(GDir) directory = g_dir_open(output, 0, NULL);
-    const bool empty = directory != NULL && g_dir_read_name(directory) == NULL;
-    return empty || !g_file_test(output, G_FILE_TEST_EXISTS) ||
-           xlm_error_set(error, EX_CANTCREAT, "%s: is there already; give a new directory", output);
-}
-
-/* Replace the temporary name of the directory in a message by its final name. */
-static void name_whole(const char *unfinished, const char *name, GError **error)
-{
-    if (error == NULL || *error == NULL)
-        return;
-    g_auto(GStrv) parts = g_strsplit((*error)->message, unfinished, -1);
-    g_free((*error)->message);
-    (*error)->message = g_strjoinv(name, parts);
-}
-
-/* Write into a directory beside it, which is renamed at the end. */
-static bool write_directory(exporter *ex, const char *output, GError **error)
-{
-    size_t size = strlen(output);
-    while (size > 1 && output[size - 1] == G_DIR_SEPARATOR)
-        size--;
-    g_autofree char *name = g_strndup(output, size), *unfinished = NULL;
-    if (!check_free(name, error))
-        return false;
-    if (!xlm_unfinished_make_directory(name, &unfinished))
-        return xlm_new_file_failed(name, "cannot be made", errno, error);
-    if (write_files(ex, unfinished, error) &&
-        (xlm_unfinished_rename(unfinished, name) || xlm_new_file_failed(name, "cannot be made", errno, error)))
-        return true;
-    remove_directory(unfinished);
-    name_whole(unfinished, name, error);
-    return false;
-}
-
 bool xlm_convert_export(const char *model, const char *output, GError **error)
 {
     exporter ex = {.path = model, .notes = g_string_new(NULL)};
-    const bool good = open_model(&ex, error) && write_directory(&ex, output, error);
+    const bool good = open_model(&ex, error) && xlm_new_directory_write(output, write_files, &ex, error);
     if (ex.tensors != NULL)
         g_array_unref(ex.tensors);
     json_decref(ex.json);

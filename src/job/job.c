@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "job/adapters.h"
 #include "job/rates.h"
 #include "job/warm_start_model.h"
 #include "options/options.h"
@@ -13,7 +14,7 @@ const char *const xlm_training_former_keys[] = {"granules", "micro_batches", NUL
 
 static const char *const stream_former_keys[] = {"masking", "mask_unit", NULL};
 const xlm_jobfile_kind xlm_job_kinds[] = {{"model", false, NULL}, {"train", false, xlm_training_former_keys},
-                                          {"evaluate", false, NULL},
+                                          {"evaluate", false, NULL}, {"adapter", true, NULL},
                                           {"stream", true, stream_former_keys}, {"stage", true, NULL},
                                           {"objective", true, NULL}, {NULL, false, NULL}};
 
@@ -277,6 +278,10 @@ static bool inherit_model(xlm_job *job, const xlm_jobfile *file, GError **error)
                (c->start_decoder == XLM_START_DECODER_ENCODER || job->model.decoder_layers > 0 ||
                 xlm_jobfile_refuse(file, "train", "start_decoder", error,
                                    "the model has no decoder; set decoder_layers in [model]"));
+    if (!xlm_job_adapters_join(NULL, &job->model.adapters, error)) {
+        g_prefix_error(error, "%s: ", xlm_jobfile_path(file));
+        return false;
+    }
     if (c->start_rows != XLM_START_DRAW)
         return xlm_jobfile_refuse(file, "train", "start_rows", error, "start_rows = average is for a run that starts from a "
                                   "model; name it with start = CHECKPOINT");
@@ -289,6 +294,9 @@ static bool check_freeze(const xlm_job *job, const xlm_jobfile *file, GError **e
 {
     int64_t layers;
     g_autoptr(GError) why = NULL;
+    if (job->train.optimiser.freeze != NULL && xlm_job_adapters_learn(&job->model.adapters))
+        return xlm_jobfile_refuse(file, "train", "freeze", error, "freeze is for runs in which no adapter learns: where one does, all of "
+                                  "the model is frozen");
     return xlm_rates_read_freeze(job->train.optimiser.freeze, xlm_layers_of(&job->model, XLM_STACK_ENCODER), &layers, &why) ||
            xlm_jobfile_refuse(file, "train", "freeze", error, "%s", why->message);
 }
@@ -364,6 +372,7 @@ static char *print_job(const xlm_job *job)
 {
     GString *out = g_string_new("[model]\n");
     xlm_options_print(xlm_model_options, &job->model, out);
+    xlm_job_adapters_print(&job->model.adapters, out);
     g_string_append(out, "\n[train]\n");
     xlm_options_print(xlm_train_options, &job->train, out);
     if (job->evaluate.given) {
@@ -391,7 +400,7 @@ static xlm_job *read_job(xlm_jobfile *file, const xlm_job *known, GError **error
     job->complete = xlm_job_complete;
     const bool good = xlm_options_parse(xlm_model_options, file, "model", &job->model, error) &&
                       xlm_options_parse(xlm_train_options, file, "train", &job->train, error) &&
-                      read_evaluate(job, file, error) &&
+                      xlm_job_adapters_read(file, &job->model.adapters, error) && read_evaluate(job, file, error) &&
                       (known != NULL || inherit_model(job, file, error)) && read_streams(job, file, error) &&
                       read_stages(job, file, known, error) && read_objectives(job, file, known, error) &&
                       check_job(job, file, error);
@@ -487,6 +496,8 @@ bool xlm_job_print_help(const char *plugin, FILE *out, GError **error)
         help_section(text, "train", "the run: corpus, optimiser, reports", xlm_train_options);
         help_section(text, "evaluate", "how checkpoints are compared during the run; without this section they are not",
                      xlm_evaluate_options);
+        help_section(text, "adapter NAME", "small matrices that learn while the model stays as it is; up to eight of them",
+                     xlm_adapter_options);
         help_heading(text, "stream NAME", "what the encoder reads; any number of them");
         xlm_stream_config_help(text);
         g_string_append_c(text, '\n');

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "files/files.h"
+#include "job/adapters.h"
 #include "job/job_changes.h"
 #include "options/options.h"
 #include "store/store.h"
@@ -61,7 +62,8 @@ bool xlm_job_record_model(const char *directory, xlm_model_config *model)
     g_autofree char *path = name != NULL ? g_build_filename(directory, name, NULL) : NULL;
     xlm_jobfile *file = path != NULL ? xlm_jobfile_load(path, xlm_job_kinds, NULL, NULL) : NULL;
     *model = (xlm_model_config){0};
-    const bool good = file != NULL && xlm_options_read(xlm_model_options, file, "model", model, NULL);
+    const bool good = file != NULL && xlm_options_read(xlm_model_options, file, "model", model, NULL) &&
+                      xlm_job_adapters_read(file, &model->adapters, NULL);
     xlm_jobfile_free(file);
     return good;
 }

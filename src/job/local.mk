@@ -1,5 +1,6 @@
 # Floor 5: training jobs: what a run is to do.
 job_sources = \
+	src/job/adapters.c src/job/adapters.h \
 	src/job/data.h \
 	src/job/job.c src/job/job.h \
 	src/job/job_changes.c src/job/job_changes.h \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "nn/adapter.h"
 
 bool xlm_rates_read_freeze(const char *freeze, int64_t layers, int64_t *frozen, GError **error)
 {
@@ -44,6 +45,32 @@ static void log_decay(const xlm_optimiser_config *config, const xlm_model_config
                  config->learning_rate, config->layer_decay, all, decoder);
 }
 
+/* What of a model with adapters stays as it is: adapters that do not learn and, if one does, all but adapters, and what objectives
+ * and tasks have. */
+static bool is_kept(const xlm_adapters *adapters, const char *parameter)
+{
+    const xlm_adapter *own = xlm_adapters_of_parameter(adapters, parameter);
+    if (own != NULL)
+        return !own->learns;
+    bool learn = false;
+    for (int64_t k = 0; k < adapters->n; k++)
+        learn |= adapters->one[k].learns;
+    return learn && !g_str_has_prefix(parameter, "objectives/");
+}
+
+static void log_adapters(const xlm_adapters *adapters, int64_t frozen, int64_t elements)
+{
+    g_autoptr(GString) names = g_string_new(NULL);
+    for (int64_t k = 0; k < adapters->n; k++)
+        if (adapters->one[k].learns)
+            g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", adapters->one[k].name);
+    if (names->len > 0)
+        xlm_log_info("adapters learn: %s; the model stays as it is, %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " parameters", names->str,
+                     frozen, elements);
+    else
+        xlm_log_info("adapters stay as they are, and the model learns: no section [adapter NAME] asks for them");
+}
+
 bool xlm_rates_set(const xlm_optimiser_config *config, const xlm_model_config *model, bool head_frozen,
                    xlm_parameters *parameters, GError **error)
 {
@@ -54,11 +81,13 @@ bool xlm_rates_set(const xlm_optimiser_config *config, const xlm_model_config *m
     for (int i = 0; i < xlm_parameters_count(parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
         const xlm_layer layer = xlm_layer_of(p->name, NULL);
-        const bool still = is_frozen(layer, layers) || (head_frozen && g_str_has_prefix(xlm_part_of(p->name), "lm_head/"));
+        const bool still = is_kept(&model->adapters, p->name) || is_frozen(layer, layers) || (head_frozen && g_str_has_prefix(xlm_part_of(p->name), "lm_head/"));
         xlm_parameters_set_rate(parameters, i, still ? 0 : pow(decay, (double)xlm_layers_above(model, layer)));
         frozen += still ? p->rows * p->cols : 0;
     }
-    if (frozen > 0)
+    if (model->adapters.n > 0)
+        log_adapters(&model->adapters, frozen, xlm_parameters_elements(parameters));
+    else if (frozen > 0)
         log_frozen(layers, frozen, xlm_parameters_elements(parameters));
     if (decay < 1)
         log_decay(config, model);

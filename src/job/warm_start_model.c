@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "files/path.h"
+#include "job/adapters.h"
 #include "model/checkpoint_names.h"
 #include "model/model_attributes.h"
 #include "model/model_file.h"
@@ -66,6 +67,10 @@ static bool merge_keys(const char *start, const xlm_jobfile *file, const xlm_mod
         g_autofree char *given = xlm_jobfile_value(file, "model", option->name);
         if (given != NULL)
             good = compare_key(option, start, file, model, there, error);
+    }
+    if (good && !xlm_job_adapters_join(&there->adapters, &model->adapters, error)) {
+        g_prefix_error(error, "%s: ", xlm_jobfile_path(file));
+        good = false;
     }
     return good;
 }

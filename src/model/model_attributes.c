@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "comm/comm.h"
+#include "nn/adapter.h"
 #include "options/options.h"
 
 static bool write_option(xlm_store *store, const xlm_option *option, const xlm_model_config *config, GError **error)
@@ -19,6 +20,32 @@ static bool write_option(xlm_store *store, const xlm_option *option, const xlm_m
         return xlm_store_set_text(store, "/model", option->name, text, error);
     }
     }
+}
+
+/* The attribute of /model with the names of adapters, which versions without adapters refuse. */
+#define ADAPTERS "adapters"
+
+/* /model/adapters/NAME. g_free. */
+static char *group_of(const xlm_adapter *adapter) { return g_strconcat("/model/adapters/", adapter->name, NULL); }
+
+static bool write_adapter(xlm_store *store, const xlm_adapter *a, GError **error)
+{
+    g_autofree char *group = group_of(a), *targets = xlm_adapter_targets_print(a->targets);
+    return xlm_store_set_text(store, group, "kind", xlm_adapter_kinds, error) &&
+           xlm_store_set_int(store, group, "rank", a->rank, error) && xlm_store_set_real(store, group, "alpha", a->alpha, error) &&
+           xlm_store_set_real(store, group, "dropout", a->dropout, error) &&
+           xlm_store_set_text(store, group, "targets", targets, error);
+}
+
+static bool write_adapters(xlm_store *store, const xlm_adapters *adapters, GError **error)
+{
+    g_autoptr(GString) names = g_string_new(NULL);
+    bool good = true;
+    for (int64_t k = 0; k < adapters->n && good; k++) {
+        g_string_append_printf(names, "%s%s", k > 0 ? "," : "", adapters->one[k].name);
+        good = write_adapter(store, &adapters->one[k], error);
+    }
+    return good && (adapters->n == 0 || xlm_store_set_text(store, "/model", ADAPTERS, names->str, error));
 }
 
 /* Sets an error that says where a value is and why it is wrong. Takes ownership of why. */
@@ -55,7 +82,7 @@ static const char *const first_keys[] = {
 /* Refuses keys that this version does not know, because they may change what the model computes. */
 static bool check_keys(const xlm_store *store, char **keys, GError **error)
 {
-    static const char *const sizes[] = {"vocabulary", "languages", NULL};
+    static const char *const sizes[] = {"vocabulary", "languages", ADAPTERS, NULL};
     for (char **key = keys; *key != NULL; key++) {
         const xlm_option *option = xlm_model_options;
         while (option->name != NULL && strcmp(option->name, *key) != 0)
@@ -96,7 +123,46 @@ bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config
         if (is_written(option, config, &defaults) && !write_option(store, option, config, error))
             return false;
     return xlm_store_set_int(store, "/model", "vocabulary", config->vocabulary, error) &&
-           xlm_store_set_int(store, "/model", "languages", config->languages, error);
+           xlm_store_set_int(store, "/model", "languages", config->languages, error) &&
+           write_adapters(store, &config->adapters, error);
+}
+
+static bool read_adapter(const xlm_store *store, const char *name, xlm_adapter *a, GError **error)
+{
+    GError *why = NULL;
+    if (g_strlcpy(a->name, name, sizeof a->name) >= sizeof a->name)
+        return xlm_error_set(error, EX_DATAERR, "%s: /model: an adapter has a name of %" G_GSIZE_FORMAT " characters",
+                             xlm_store_path(store), strlen(name));
+    g_autofree char *group = group_of(a), *kind = xlm_store_get_text(store, group, "kind", error);
+    if (kind == NULL || !xlm_store_get_int(store, group, "rank", &a->rank, error) ||
+        !xlm_store_get_real(store, group, "alpha", &a->alpha, error) ||
+        !xlm_store_get_real(store, group, "dropout", &a->dropout, error))
+        return false;
+    if (strcmp(kind, xlm_adapter_kinds) != 0)
+        return xlm_error_set(error, EX_DATAERR, "%s: %s: kind = %s is not one that this version knows; read the file with the version "
+                             "that wrote it", xlm_store_path(store), group, kind);
+    g_autofree char *text = xlm_store_get_text(store, group, "targets", error);
+    g_auto(GStrv) targets = text != NULL ? g_strsplit(text, ",", -1) : NULL;
+    if (text == NULL)
+        return false;
+    a->targets = xlm_adapter_targets_read(targets, &why);
+    return a->targets != 0 || refuse(store, why, error);
+}
+
+/* keys: the attributes of /model. */
+static bool read_adapters(const xlm_store *store, char **keys, xlm_adapters *adapters, GError **error)
+{
+    if (!g_strv_contains((const char *const *)keys, ADAPTERS))
+        return true;
+    g_autofree char *text = xlm_store_get_text(store, "/model", ADAPTERS, error);
+    g_auto(GStrv) names = text != NULL ? g_strsplit(text, ",", -1) : NULL;
+    bool good = text != NULL;
+    if (good && g_strv_length(names) > XLM_MAX_ADAPTERS)
+        good = xlm_error_set(error, EX_DATAERR, "%s: /model: %u adapters; there can be %d", xlm_store_path(store),
+                             g_strv_length(names), XLM_MAX_ADAPTERS);
+    for (char **name = names; good && *name != NULL; name++)
+        good = read_adapter(store, *name, &adapters->one[adapters->n++], error);
+    return good;
 }
 
 bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config, GError **error)
@@ -104,7 +170,8 @@ bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config,
     memset(config, 0, sizeof *config);
     g_auto(GStrv) keys = xlm_store_list_attributes(store, "/model", error);
     const bool good = keys != NULL && check_keys(store, keys, error) &&
-                      xlm_options_defaults(xlm_model_options, config, error) && read_options(store, keys, config, error);
+                      xlm_options_defaults(xlm_model_options, config, error) && read_options(store, keys, config, error) &&
+                      read_adapters(store, keys, &config->adapters, error);
     GError *why = NULL;
     return good && xlm_store_get_int(store, "/model", "vocabulary", &config->vocabulary, error) &&
            xlm_store_get_int(store, "/model", "languages", &config->languages, error) &&
@@ -118,6 +185,23 @@ bool xlm_model_key_is_free(const char *key, const xlm_model_config *config)
            (strcmp(key, "positions") == 0 && config->position_type != XLM_POSITIONS_LEARNED);
 }
 
+static bool same_adapters(const xlm_adapters *then, const xlm_adapters *now, GError **error)
+{
+    if (then->n != now->n)
+        return xlm_error_set(error, EX_DATAERR, "its model has %" G_GINT64_FORMAT " adapters, the job's %" G_GINT64_FORMAT, then->n,
+                             now->n);
+    for (int64_t k = 0; k < now->n; k++) {
+        const xlm_adapter *before = &then->one[k], *after = &now->one[k];
+        if (strcmp(before->name, after->name) != 0)
+            return xlm_error_set(error, EX_DATAERR, "adapter number %" G_GINT64_FORMAT " of its model is %s, of the job's %s", k + 1,
+                                 before->name, after->name);
+        g_autofree char *why = xlm_adapter_difference(before, after);
+        if (why != NULL)
+            return xlm_error_set(error, EX_DATAERR, "adapter %s of its model and of the job's: %s", before->name, why);
+    }
+    return true;
+}
+
 bool xlm_model_same_function(const xlm_model_config *then, const xlm_model_config *now, GError **error)
 {
     bool same = true;
@@ -126,7 +210,7 @@ bool xlm_model_same_function(const xlm_model_config *then, const xlm_model_confi
         same = strcmp(before, after) == 0 || xlm_model_key_is_free(option->name, then) ||
                xlm_error_set(error, EX_DATAERR, "its model has %s = %s, the job's %s", option->name, before, after);
     }
-    return same;
+    return same && same_adapters(&then->adapters, &now->adapters, error);
 }
 
 char *xlm_parameter_path(const char *prefix, const xlm_parameter *parameter)

@@ -1,6 +1,7 @@
 /* xlm-mpi: attention to the text itself or to a memory, as a block of a layer. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <glib.h>
 
+#include "nn/adapter.h"
 #include "nn/block.h"
 #include "nn/model_parts.h"
 #include "tensor/attention_weights.h"
@@ -8,6 +9,7 @@
 
 static const char *const parts[] = {"query", "key", "value"};
 enum { PARTS = G_N_ELEMENTS(parts), PART_NAME = XLM_BLOCK_NAME + 16 };
+static const uint32_t part_targets[PARTS] = {XLM_ADAPT_QUERY, XLM_ADAPT_KEY, XLM_ADAPT_VALUE};
 
 static const char *name_part(const char *block, int part, const char *what, char name[PART_NAME])
 {
@@ -30,7 +32,33 @@ static void declare(const xlm_model_config *config, const xlm_sublayer *block, x
         xlm_parameters_add_stack(p, PARTS, bias_names, 1, d, XLM_INIT_ZERO, false);
     g_snprintf(name, sizeof name, "%s/output", block->name);
     xlm_model_add_linear(config, p, name, d, d);
+    xlm_adapters_declare(config, p, name, XLM_ADAPT_ATTENTION_OUTPUT, d, d);
+    for (int i = 0; i < PARTS; i++) {
+        g_snprintf(name, sizeof name, "%s/%s", block->name, parts[i]);
+        xlm_adapters_declare(config, p, name, part_targets[i], d, d);
+    }
     xlm_block_declare_norm(config, block, p);
+}
+
+/* What n linear layers from `first` on made of x, with what adapters add. */
+static xlm_var *adapt(const xlm_model *model, xlm_tape *tape, const char *block, xlm_var *x, xlm_var *y, int first, int n,
+                      const xlm_rotation *rotation)
+{
+    char name[PARTS][PART_NAME];
+    xlm_adapted_linear linear[PARTS];
+    for (int i = 0; i < n; i++) {
+        g_snprintf(name[i], PART_NAME, "%s/%s", block, parts[first + i]);
+        linear[i] = (xlm_adapted_linear){name[i], part_targets[first + i], i * model->config.hidden_size};
+    }
+    return xlm_adapters_apply(model, tape, n, linear, x, y, rotation);
+}
+
+static bool has_adapters(const xlm_model_config *config, int first, int n)
+{
+    uint32_t targets = 0;
+    for (int i = first; i < first + n; i++)
+        targets |= part_targets[i];
+    return xlm_adapters_are_at(config, targets);
 }
 
 /* The linear layers of n parts from `first` on, applied to x, side by side: T x n d.
@@ -41,11 +69,14 @@ static xlm_var *project(const xlm_model *model, xlm_tape *tape, const char *bloc
     char name[PART_NAME];
     xlm_var *weight = xlm_param_stack(tape, name_part(block, first, "weight", name), n);
     xlm_var *bias = model->config.linear_biases ? xlm_param_stack(tape, name_part(block, first, "bias", name), n) : NULL;
-    if (rotation == NULL)
+    const bool adapted = has_adapters(&model->config, first, n);
+    if (rotation == NULL && !adapted)
         return xlm_linear_to_rounded(tape, x, weight, bias);
-    xlm_rotation of_parts = *rotation;
+    xlm_rotation of_parts = rotation != NULL ? *rotation : (xlm_rotation){0};
     if (n == PARTS)
         of_parts.heads *= 2; /* values are the last part */
+    if (adapted)
+        return adapt(model, tape, block, x, xlm_linear(tape, x, weight, bias), first, n, rotation != NULL ? &of_parts : NULL);
     return xlm_linear_rotated(tape, x, weight, bias, &of_parts);
 }
 
@@ -81,7 +112,12 @@ static xlm_var *attend(const xlm_model *model, xlm_tape *tape, const char *block
 
 static xlm_var *finish(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x, xlm_var *attended)
 {
-    xlm_var *z = xlm_linear(tape, attended, xlm_model_parameter(tape, block->name, "output/weight"), NULL);
+    char name[PART_NAME];
+    g_snprintf(name, sizeof name, "%s/output", block->name);
+    const xlm_adapted_linear output = {name, XLM_ADAPT_ATTENTION_OUTPUT, 0};
+    xlm_var *z = xlm_linear(tape, attended, xlm_model_parameter(tape, name, "weight"), NULL);
+    if (xlm_adapters_are_at(&model->config, output.target))
+        z = xlm_adapters_apply(model, tape, 1, &output, attended, z, NULL);
     return xlm_block_end(model, tape, block, x, z);
 }
 

@@ -3,6 +3,7 @@
 
 #include <glib.h>
 
+#include "nn/adapter.h"
 #include "nn/block.h"
 #include "nn/model_parts.h"
 #include "tensor/products.h"
@@ -10,13 +11,25 @@
 static void declare(const xlm_model_config *config, const xlm_sublayer *block, xlm_parameters *p)
 {
     const int64_t d = config->hidden_size, f = config->feed_forward_size, gate = config->gated_feed_forward ? 2 : 1;
-    const struct { const char *name; int64_t out, in; } linears[] = {{"intermediate", gate * f, d}, {"output", d, f}};
+    const struct { const char *name; int64_t out, in; uint32_t target; } linears[] = {
+        {"intermediate", gate * f, d, XLM_ADAPT_INTERMEDIATE}, {"output", d, f, XLM_ADAPT_FEED_FORWARD_OUTPUT}};
     char name[XLM_BLOCK_NAME + 16];
     for (size_t i = 0; i < G_N_ELEMENTS(linears); i++) {
         g_snprintf(name, sizeof name, "%s/%s", block->name, linears[i].name);
         xlm_model_add_linear(config, p, name, linears[i].out, linears[i].in);
+        xlm_adapters_declare(config, p, name, linears[i].target, linears[i].out, linears[i].in);
     }
     xlm_block_declare_norm(config, block, p);
+}
+
+/* y = x Wᵀ without b, with what adapters add. */
+static xlm_var *adapted_linear(const xlm_model *model, xlm_tape *tape, const char *block, const char *part, uint32_t target, xlm_var *x)
+{
+    char name[XLM_BLOCK_NAME + 16];
+    g_snprintf(name, sizeof name, "%s/%s", block, part);
+    const xlm_adapted_linear linear = {name, target, 0};
+    xlm_var *y = xlm_linear(tape, x, xlm_model_parameter(tape, name, "weight"), NULL);
+    return xlm_adapters_are_at(&model->config, target) ? xlm_adapters_apply(model, tape, 1, &linear, x, y, NULL) : y;
 }
 
 /* f(x) without b₂: n x d */
@@ -26,11 +39,12 @@ static xlm_var *transform(const xlm_model *model, xlm_tape *tape, const char *bl
     xlm_var *bias = xlm_model_bias(model, tape, block, "intermediate/bias");
     xlm_var *outer = xlm_model_parameter(tape, block, "output/weight");
     const xlm_activation activation = (xlm_activation)model->config.activation;
-    if (xlm_product_packs(tape, x->rows, inner) && xlm_product_packs(tape, x->rows, outer))
+    const bool adapted = xlm_adapters_are_at(&model->config, XLM_ADAPT_INTERMEDIATE | XLM_ADAPT_FEED_FORWARD_OUTPUT);
+    if (!adapted && xlm_product_packs(tape, x->rows, inner) && xlm_product_packs(tape, x->rows, outer))
         return xlm_feed_forward(tape, activation, x, inner, bias, outer);
-    xlm_var *z = xlm_linear(tape, x, inner, NULL); /* T x F, or T x 2 F */
+    xlm_var *z = adapted_linear(model, tape, block, "intermediate", XLM_ADAPT_INTERMEDIATE, x); /* T x F, or T x 2 F */
     z = model->config.gated_feed_forward ? xlm_gate(tape, activation, z, bias) : xlm_activate(tape, activation, z, bias);
-    return xlm_linear(tape, z, outer, NULL);
+    return adapted_linear(model, tape, block, "output", XLM_ADAPT_FEED_FORWARD_OUTPUT, z);
 }
 
 static xlm_var *apply(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x, const xlm_block_rows *rows)

@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
+static const char adapters[] = "adapters/";
 static const char layer_prefix[] = "/layer.", shared[] = "shared", embeddings[] = "embeddings/", head[] = "lm_head/";
 
 const char *xlm_stack_name(xlm_stack stack)
@@ -57,8 +58,16 @@ bool xlm_part_is_of_languages(const char *parameter)
     return strcmp(part, "embeddings/language/weight") == 0 || strcmp(part, "embeddings/language_token/weight") == 0;
 }
 
+/* The name after that of its adapter, "adapters/NAME/"; all of it if it is of none. */
+static const char *without_adapter(const char *parameter)
+{
+    const char *name = skip(parameter, adapters), *end = name != NULL ? strchr(name, '/') : NULL;
+    return end != NULL ? end + 1 : parameter;
+}
+
 xlm_layer xlm_layer_of(const char *parameter, const char **rest)
 {
+    parameter = without_adapter(parameter);
     xlm_layer layer = {XLM_STACK_NONE, 0};
     const xlm_stack stack = g_str_has_prefix(parameter, xlm_stack_name(XLM_STACK_DECODER)) ? XLM_STACK_DECODER : XLM_STACK_ENCODER;
     const char *after = skip(parameter, xlm_stack_name(stack));

@@ -1,5 +1,6 @@
 # Floor 2: the encoder, the decoder and their heads. Compiled a second time in double precision for gradient checks.
 nn_sources = \
+	src/nn/adapter.c src/nn/adapter.h \
 	src/nn/attention_block.c \
 	src/nn/block.c src/nn/block.h \
 	src/nn/decoder_cache.c src/nn/decoder_cache.h \

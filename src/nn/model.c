@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "nn/adapter.h"
 #include "nn/layer.h"
 #include "nn/model_parts.h"
 #include "nn/stack.h"
@@ -154,7 +155,7 @@ void xlm_model_fill_in_sizes(xlm_model_config *config)
 bool xlm_model_check(xlm_model_config *config, GError **error)
 {
     if (!xlm_options_check(xlm_model_options, config, error) || !check_decoder(config, error) || !check_sizes(config, error) ||
-        !check_architecture(config, error))
+        !check_architecture(config, error) || !xlm_adapters_check(&config->adapters, error))
         return false;
     xlm_model_fill_in_sizes(config);
     return true;

@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <math.h>
 
+#include "nn/adapter.h"
 #include "nn/model_parts.h"
 #include "tensor/parameters.h"
 #include "tensor/tape.h"
@@ -147,12 +148,13 @@ static xlm_var *run_layer(xlm_tape *tape, xlm_var *x, const void *data)
     return x;
 }
 
+/* Is the layer frozen, and none of the adapters beside it learns? */
 static bool is_frozen(xlm_tape *tape, const struct layer *layer)
 {
     char name[XLM_BLOCK_NAME], weight[XLM_BLOCK_NAME + 16];
     g_snprintf(weight, sizeof weight, "%s/query/weight",
                name_block(&layer->model->config, layer->layer, blocks_of(layer->layer.stack)[0], name));
-    return xlm_tape_is_frozen(tape, weight);
+    return xlm_tape_is_frozen(tape, weight) && !xlm_adapters_learn(layer->model, tape, layer->layer);
 }
 
 /* A layer that is frozen, as are all layers below it (tensor/parameters.h), is computed as in a pass without gradient: nothing of

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/names.h"
+#include "job/adapters.h"
 #include "job/rates.h"
 #include "stream/example_passes.h"
 #include "tasks/predict.h"
@@ -25,6 +26,7 @@ typedef struct tuning {
     const xlm_task *task;
     xlm_loss self;            /* the task, for its functions that need no model */
     xlm_loaded_model *loaded; /* the checkpoint, without parameters */
+    xlm_adapters adapters;    /* the job's, and those of the checkpoint */
     xlm_tokenizer *tokenizer;
     xlm_task_source *training_sources, *development_sources;
     char **languages;         /* of the training files; names are borrowed from the vocabulary. NULL: none in particular */
@@ -73,6 +75,8 @@ static bool open_model(tuning *t, GError **error)
         g_prefix_error(error, "[tune]: ");
         return false;
     }
+    if (!xlm_job_adapters_join(&model->adapters, &t->adapters, error)) /* says which section */
+        return false;
     if (c->keep_head && model->head == XLM_HEAD_NONE)
         return xlm_error_set(error, EX_CONFIG, "[tune]: keep_head = true, but the model of %s has no head for words", c->model);
     return xlm_task_language(t->loaded->vocabulary, c->language, false, NULL, EX_CONFIG, &language, error) &&
@@ -198,6 +202,7 @@ static xlm_job make_job(const tuning *t, xlm_job_stream *stream, xlm_job_objecti
                                      .use.state = t->self.state};
     xlm_job job = {.text = t->job->text, .complete = xlm_tune_job_complete, .model = t->loaded->config, .train = c->train,
                    .streams = 1, .objectives = 1, .stream = stream, .objective = objective};
+    job.model.adapters = t->adapters;
     job.model.decoder_layers = 0; /* tasks use only the encoder */
     job.model.share_embeddings = true;
     job.model.language_tokens = false;
@@ -341,7 +346,8 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
 bool xlm_tune(const xlm_comm *comm, xlm_tune_job *job, const xlm_run_options *options, bool *interrupted, GError **error)
 {
     const xlm_loss_class *cls = &job->task->loss;
-    tuning t = {.job = job, .task = job->task, .self = {.cls = cls, .name = cls->name, .state = job->state}};
+    tuning t = {.job = job, .task = job->task, .self = {.cls = cls, .name = cls->name, .state = job->state},
+                .adapters = job->adapters};
     t.development = g_array_new(FALSE, TRUE, sizeof(development));
     GError *failure = NULL;
     if (open_model(&t, &failure) && open_training(&t, &failure))

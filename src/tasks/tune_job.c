@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "checkpoint/checkpoint_mean.h"
+#include "job/adapters.h"
 #include "job/rates.h"
 #include "options/options.h"
 
-static const xlm_jobfile_kind kinds[] = {{"tune", false, xlm_training_former_keys}, {"task", true, NULL}, {NULL, false, NULL}};
+static const xlm_jobfile_kind kinds[] = {{"tune", false, xlm_training_former_keys}, {"task", true, NULL}, {"adapter", true, NULL},
+                                         {NULL, false, NULL}};
 
 #define TUNE(member) offsetof(xlm_tune_config, member)
 #define TRAIN(member) TUNE(train.member)
@@ -80,10 +82,13 @@ static bool read_task(xlm_tune_job *job, const xlm_jobfile *file, GError **error
 }
 
 /* Check `freeze` as far as possible, because the number of layers is not known before the model is read. */
-static bool check_freeze(const xlm_tune_config *c, const xlm_jobfile *file, GError **error)
+static bool check_freeze(const xlm_tune_config *c, const xlm_adapters *adapters, const xlm_jobfile *file, GError **error)
 {
     int64_t layers;
     g_autoptr(GError) why = NULL;
+    if (c->train.optimiser.freeze != NULL && xlm_job_adapters_learn(adapters))
+        return xlm_jobfile_refuse(file, "tune", "freeze", error, "freeze is for runs in which no adapter learns: where one does, all of "
+                                  "the model is frozen");
     return xlm_rates_read_freeze(c->train.optimiser.freeze, XLM_MAX_LAYERS, &layers, &why) ||
            xlm_jobfile_refuse(file, "tune", "freeze", error, "%s", why->message);
 }
@@ -101,7 +106,7 @@ static bool check(const xlm_tune_job *job, const xlm_jobfile *file, GError **err
     if (c->average == 1)
         return xlm_jobfile_refuse(file, "tune", "average", error, "average = 1 is the mean of one checkpoint, which is that "
                                   "checkpoint; take 2 or more, or 0");
-    return check_freeze(c, file, error);
+    return check_freeze(c, &job->adapters, file, error);
 }
 
 /* The job as a job file with every section and every key. g_free. */
@@ -109,6 +114,7 @@ static char *print_job(const xlm_tune_job *job)
 {
     GString *out = g_string_new("[tune]\n");
     xlm_options_print(tune_options, &job->config, out);
+    xlm_job_adapters_print(&job->adapters, out);
     g_string_append_printf(out, "\n[task %s]\n%s", job->task->loss.name, job->task_options);
     return g_string_free(out, FALSE);
 }
@@ -121,8 +127,8 @@ static xlm_tune_job *read_job(xlm_jobfile *file, GError **error)
     xlm_tune_job *job = g_new0(xlm_tune_job, 1);
     /* Keys that [tune] does not have are as xlm_train has them by default. */
     const bool good = xlm_options_defaults(xlm_train_options, &job->config.train, error) &&
-                      xlm_options_parse(tune_options, file, "tune", &job->config, error) && read_task(job, file, error) &&
-                      check(job, file, error);
+                      xlm_options_parse(tune_options, file, "tune", &job->config, error) &&
+                      xlm_job_adapters_read(file, &job->adapters, error) && read_task(job, file, error) && check(job, file, error);
     xlm_jobfile_free(file);
     if (good) {
         job->text = print_job(job);
@@ -176,6 +182,9 @@ bool xlm_tune_job_print_help(const char *task, FILE *out, GError **error)
     } else {
         g_string_append(text, "[tune]\n  the run: model, files, optimiser, reports\n\n");
         xlm_options_help(tune_options, text);
+        g_string_append(text, "\n[adapter NAME]\n  small matrices that learn, with the head of the task, while the model stays as it is; up to "
+                              "eight of them\n\n");
+        xlm_options_help(xlm_adapter_options, text);
         for (const xlm_task *const *each = xlm_tasks(); *each != NULL; each++) {
             g_string_append_c(text, '\n');
             help_task(text, *each);

@@ -35,6 +35,7 @@ typedef struct xlm_tune_job {
     const xlm_task *task;
     void *state;        /* of the task, with its options */
     char *task_options; /* these options as lines `key = value` */
+    xlm_adapters adapters; /* sections [adapter NAME] */
 } xlm_tune_job;
 
 /* Read and check a job file with overrides (NULL-terminated or NULL). Not collective. EX_NOINPUT, EX_CONFIG, EX_USAGE as

@@ -9,13 +9,23 @@ struct state {
     xlm_rotation rotation;          /* heads 0: none */
 };
 
-/* Rotates the heads of n rows, `cols` apart. */
-static void rotate(const xlm_rotation *r, int64_t n, int64_t cols, xlm_real *y)
+void xlm_rotation_check(const char *operator_name, const xlm_rotation *r, int64_t n, int64_t cols)
+{
+    if (r->w % 2 != 0 || r->heads * r->w > cols)
+        xlm_tape_fail(operator_name, "%" G_GINT64_FORMAT " heads of width %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " columns",
+                      r->heads, r->w, cols);
+    for (int64_t i = 0; i < n; i++)
+        if (r->at[i] < 0 || r->at[i] >= r->positions)
+            xlm_tape_fail(operator_name, "row %" G_GINT64_FORMAT " is at position %d of %" G_GINT64_FORMAT, i, (int)r->at[i],
+                          r->positions);
+}
+
+void xlm_rotation_apply(const xlm_rotation *r, bool back, int64_t n, int64_t cols, xlm_real *y)
 {
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static) if (n * r->heads * r->w > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
-        kernel->rotate(r->heads, r->w, r->turns + r->at[i] * r->w, false, y + i * cols);
+        kernel->rotate(r->heads, r->w, r->turns + r->at[i] * r->w, back, y + i * cols);
 }
 
 static void rotate_rounded(const xlm_rotation *r, int64_t n, int64_t cols, uint16_t *y)
@@ -29,15 +39,9 @@ static void rotate_rounded(const xlm_rotation *r, int64_t n, int64_t cols, uint1
 /* The gradient before the rotation, in memory of y alone. */
 static void rotate_back(const struct state *s)
 {
-    const xlm_rotation *r = &s->rotation;
-    const xlm_kernels *kernel = xlm_kernels_get();
-    const int64_t n = s->y->rows, cols = s->y->cols;
     xlm_real *dy = xlm_grad_open(s->y).at;
-    if (!xlm_var_has_numbers(s->y))
-        return;
-#pragma omp parallel for schedule(static) if (n * r->heads * r->w > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i++)
-        kernel->rotate(r->heads, r->w, r->turns + r->at[i] * r->w, true, dy + i * cols);
+    if (xlm_var_has_numbers(s->y))
+        xlm_rotation_apply(&s->rotation, true, s->y->rows, s->y->cols, dy);
 }
 
 /* dx = dy W, dW = dyᵀ x, db = column sums of dy. */
@@ -76,7 +80,7 @@ static xlm_var *linear(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bia
     if (rotation != NULL && xlm_var_has_numbers(y) && rounded)
         rotate_rounded(&s->rotation, n, out, y->rounded);
     else if (rotation != NULL && xlm_var_has_numbers(y))
-        rotate(&s->rotation, n, out, y->value);
+        xlm_rotation_apply(&s->rotation, false, n, out, y->value);
     return y;
 }
 
@@ -94,12 +98,6 @@ xlm_var *xlm_linear_to_rounded(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_
 
 xlm_var *xlm_linear_rotated(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var *bias, const xlm_rotation *rotation)
 {
-    if (rotation->w % 2 != 0 || rotation->heads * rotation->w > weight->rows)
-        xlm_tape_fail("linear_rotated", "%" G_GINT64_FORMAT " heads of width %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
-                      " columns", rotation->heads, rotation->w, weight->rows);
-    for (int64_t i = 0; i < x->rows; i++)
-        if (rotation->at[i] < 0 || rotation->at[i] >= rotation->positions)
-            xlm_tape_fail("linear_rotated", "row %" G_GINT64_FORMAT " is at position %d of %" G_GINT64_FORMAT, i,
-                          (int)rotation->at[i], rotation->positions);
+    xlm_rotation_check("linear_rotated", rotation, x->rows, weight->rows);
     return linear(tape, x, weight, bias, xlm_product_rounds(tape, weight), rotation);
 }

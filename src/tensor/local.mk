@@ -1,6 +1,7 @@
 # Floor 1: parameters, the tape and its operators. Compiled a second time in double precision for gradient checks, with the
 # kernels and products below them.
 tensor_sources = \
+	src/tensor/add_columns.c \
 	src/tensor/attention.c \
 	src/tensor/attention_element.c src/tensor/attention_element.h \
 	src/tensor/attention_weights.c src/tensor/attention_weights.h \

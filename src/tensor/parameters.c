@@ -2,6 +2,7 @@
 #include "tensor/parameters.h"
 
 #include <glib.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,11 +94,25 @@ static void draw_normal(xlm_rng_key key, int64_t first, int64_t n, xlm_real *val
     }
 }
 
+/* Elements [first, first + n): element e is number e mod 4 of draw e / 4. */
+static void draw_uniform(xlm_rng_key key, double bound, int64_t first, int64_t n, xlm_real *values)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t block = first / 4; block < (first + n + 3) / 4; block++) {
+        const xlm_rng_block b = xlm_rng_draw(key, (uint32_t)block, (uint32_t)((uint64_t)block >> 32), 0, 0);
+        for (int64_t e = MAX(block * 4, first); e < MIN(first + n, block * 4 + 4); e++)
+            values[e - first] = (xlm_real)(bound * (2 * xlm_rng_unit(b.v[e % 4]) - 1));
+    }
+}
+
 void xlm_parameter_draw(const xlm_parameter *parameter, uint64_t seed, int64_t first, int64_t n, xlm_real *values)
 {
+    const uint64_t name = xlm_digest(parameter->name, strlen(parameter->name), 0);
+    const xlm_rng_key key = xlm_rng_make_key(seed, XLM_RNG_INITIALISE, name);
     if (parameter->init == XLM_INIT_NORMAL) {
-        const uint64_t name = xlm_digest(parameter->name, strlen(parameter->name), 0);
-        draw_normal(xlm_rng_make_key(seed, XLM_RNG_INITIALISE, name), first, n, values);
+        draw_normal(key, first, n, values);
+    } else if (parameter->init == XLM_INIT_UNIFORM) {
+        draw_uniform(key, 1 / sqrt((double)parameter->cols), first, n, values);
     } else {
         for (int64_t e = 0; e < n; e++)
             values[e] = parameter->init == XLM_INIT_ONE;

@@ -12,7 +12,12 @@
 #include "gemm/packed.h"
 #include "tensor/profile.h"
 
-typedef enum { XLM_INIT_ZERO, XLM_INIT_ONE, XLM_INIT_NORMAL /* N(0, 0.02²) */ } xlm_init;
+typedef enum {
+    XLM_INIT_ZERO,
+    XLM_INIT_ONE,
+    XLM_INIT_NORMAL, /* N(0, 0.02²) */
+    XLM_INIT_UNIFORM /* U(−1/√cols, 1/√cols), as PyTorch draws linear layers (He et al. 2015, with a = √5) */
+} xlm_init;
 
 typedef struct xlm_parameter {
     char *name; /* "encoder/layer.0/attention/query/weight" */

@@ -2,6 +2,8 @@
 #include "base/log.h"
 #include "files/files.h"
 #include "foreign/convert.h"
+#include "foreign/peft.h"
+#include "model/model_adapters.h"
 #include "model/model_vocabulary.h"
 #include "program/program.h"
 #include "subwords/vocabulary.h"
@@ -21,6 +23,8 @@ static const xlm_program program = {
         "the segmenter needs; text of the corpora is split as before. Prepare text for the new file with xlm_prep --like.\n"
         "--restore restores the whole vocabulary, before or after training: with the model's rows for the subwords that it has,\n"
         "and the original's rows for all others.\n\n"
+        "With --merge-adapters, adapters of a file become part of its model, so that programs that know no adapters can use\n"
+        "it. --peft reads LoRA adapters of Hugging Face's PEFT into a model; --adapter writes one of a model in that form.\n\n"
         "Examples:\n"
         "  xlm_convert xlm-roberta-base/ -o xlmr.h5\n"
         "  xlm_convert run1/latest -o run1-hf\n"
@@ -36,6 +40,8 @@ static struct {
     xlm_convert_options convert;
     char *add_languages, *new_rows;
     xlm_model_vocabulary_options vocabulary;
+    gboolean merge;
+    char *peft, *adapter;
 } given = {.vocabulary = {.average = true, .seed = 1}};
 
 static const GOptionEntry options[] = {
@@ -59,7 +65,15 @@ static const GOptionEntry vocabulary_options[] = {
      "take the vocabulary of this file, from which the model was made, and its rows for subwords that the model does not "
      "have", "ORIGINAL"},
     {.long_name = NULL}};
-static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{"Options", options}, {"Vocabulary", vocabulary_options}};
+static const GOptionEntry adapter_options[] = {
+    {"merge-adapters", 0, 0, G_OPTION_ARG_NONE, &given.merge, "merge all adapters of MODEL into its linear layers", NULL},
+    {"peft", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.peft,
+     "add to MODEL, a file, the adapter in this directory: adapter_config.json, adapter_model.safetensors", "DIR"},
+    {"adapter", 0, 0, G_OPTION_ARG_STRING, &given.adapter,
+     "with --peft: the name that the adapter gets (default lora); alone: write the adapter of this name as such a directory", "NAME"},
+    {.long_name = NULL}};
+static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {
+    {"Options", options}, {"Vocabulary", vocabulary_options}, {"Adapters", adapter_options}};
 
 /* Names separated by commas, all different. text NULL: none. */
 static bool read_names(const char *option, const char *text, char ***languages, GError **error)
@@ -122,6 +136,26 @@ static bool change_vocabulary(const char *model, bool directory, GError **error)
     return check_file(error) && xlm_model_vocabulary_change(model, v, given.output, error);
 }
 
+static bool changes_adapters(void) { return given.merge || given.peft != NULL || given.adapter != NULL; }
+
+static bool change_adapters(const char *model, bool directory, GError **error)
+{
+    if (directory)
+        return xlm_error_set(error, EX_USAGE, "%s is a published model; convert it to a file first: xlm_convert %s -o model.h5",
+                             model, model);
+    if (changes_vocabulary())
+        return xlm_error_set(error, EX_USAGE, "options of adapters and of the vocabulary cannot be combined");
+    if (given.merge && (given.peft != NULL || given.adapter != NULL))
+        return xlm_error_set(error, EX_USAGE, "--merge-adapters cannot be combined with --peft and --adapter");
+    if (given.peft != NULL && !xlm_peft_is_adapter(given.peft))
+        return xlm_error_set(error, EX_NOINPUT, "%s: has no adapter_config.json", given.peft);
+    if (given.merge)
+        return check_file(error) && xlm_model_merge_adapters(model, given.output, error);
+    if (given.peft != NULL)
+        return check_file(error) && xlm_peft_import(model, given.peft, given.adapter, given.output, error);
+    return check_directory(model, error) && xlm_peft_export(model, given.adapter, given.output, error);
+}
+
 static bool convert(const char *model, GError **error)
 {
     const xlm_model_vocabulary_options *v = &given.vocabulary;
@@ -134,6 +168,8 @@ static bool convert(const char *model, GError **error)
                                               "models", model);
     if (given.new_rows != NULL && v->words == NULL && v->languages == NULL)
         return xlm_error_set(error, EX_USAGE, "--new-rows is for --add-words and --add-languages");
+    if (changes_adapters())
+        return change_adapters(model, directory, error);
     if (changes_vocabulary())
         return change_vocabulary(model, directory, error);
     if (directory)

@@ -189,7 +189,7 @@ int main(int argc, char **argv)
         return 69;
     }
     struct bench b = {.sentences = atoi(argv[3]), .tokens = atoi(argv[4]), .beam = atoi(argv[5])};
-    xlm_model_config c;
+    xlm_model_config c = {0};
     xlm_options_defaults(xlm_model_options, &c, NULL);
     c.layers = c.decoder_layers = LAYERS, c.hidden_size = D, c.attention_heads = HEADS, c.vocabulary = V, c.languages = 1;
     xlm_model_check(&c, NULL);

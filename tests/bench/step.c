@@ -334,7 +334,7 @@ struct trained {
 
 static struct trained make_trained(const struct test *t)
 {
-    struct trained m;
+    struct trained m = {0};
     xlm_options_defaults(xlm_model_options, &m.config, NULL);
     m.config.layers = t->layers, m.config.decoder_layers = t->decoder_layers;
     m.config.hidden_size = t->d, m.config.attention_heads = t->heads;

@@ -85,7 +85,7 @@ static void check_tensor(const xlm_parameter *p, const float *a, const float *b)
 
 static void check_gradients(int64_t activation, int64_t layers, int64_t width, int64_t heads)
 {
-    xlm_model_config c;
+    xlm_model_config c = {0};
     assert_true(xlm_options_defaults(xlm_model_options, &c, NULL));
     c.layers = layers, c.hidden_size = width, c.attention_heads = heads, c.vocabulary = VOCABULARY, c.languages = 1;
     c.activation = activation;

@@ -1,0 +1,173 @@
+/* xlm-mpi: a model file with other adapters. SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/model_adapters.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "model/model_attributes.h"
+#include "nn/adapter.h"
+
+/* ---- reading ---- */
+
+bool xlm_adapted_open(xlm_adapted *a, const char *path, const xlm_adapters *adapters, GError **error)
+{
+    *a = (xlm_adapted){.path = g_strdup(path), .from = xlm_model_file_read(path, error)};
+    if (a->from == NULL)
+        return false;
+    xlm_model_config config = a->from->config;
+    config.adapters = *adapters;
+    if (!xlm_model_check(&config, error))
+        return false;
+    a->parameters = xlm_parameters_new();
+    a->model = xlm_model_new(&config, a->parameters);
+    xlm_parameters_seal(a->parameters);
+    for (int i = 0; i < xlm_parameters_count(a->parameters); i++) {
+        const xlm_parameter *here = xlm_parameters_get(a->parameters, i);
+        const int at = xlm_parameters_find(a->from->parameters, here->name);
+        if (at >= 0)
+            memcpy(xlm_parameters_values(a->parameters) + here->start,
+                   xlm_parameters_values(a->from->parameters) + xlm_parameters_get(a->from->parameters, at)->start,
+                   sizeof(float) * (size_t)(here->rows * here->cols));
+    }
+    return true;
+}
+
+float *xlm_adapted_values(const xlm_adapted *a, const char *name)
+{
+    const int at = xlm_parameters_find(a->parameters, name);
+    return at >= 0 ? xlm_parameters_values(a->parameters) + xlm_parameters_get(a->parameters, at)->start : NULL;
+}
+
+void xlm_adapted_close(xlm_adapted *a)
+{
+    xlm_model_file_free(a->from);
+    xlm_model_free(a->model);
+    xlm_parameters_free(a->parameters);
+    g_free(a->path);
+}
+
+/* ---- writing ---- */
+
+static bool write_array(xlm_store *to, const char *path, xlm_type type, const xlm_array *array, const void *values, GError **error)
+{
+    const uint64_t dims[2] = {array->rows, array->columns};
+    return xlm_store_dataset(to, path, type, array->columns > 0 ? 2 : 1, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(to, path, 0, array->rows, values, error);
+}
+
+/* Parameters are floats, and states of tasks may be doubles or integers. Readers convert between types of floats, so an array of doubles
+ * that are all floats may be written as such. */
+static bool copy_array(const xlm_store *from, const char *path, xlm_store *to, GError **error)
+{
+    xlm_array reals = {XLM_F64, XLM_ANY, XLM_ANY}, integers = {XLM_I64, XLM_ANY, XLM_ANY};
+    g_autofree double *values = xlm_store_read_all(from, path, &reals, NULL);
+    if (values == NULL) {
+        g_autofree int64_t *numbers = xlm_store_read_all(from, path, &integers, error);
+        return numbers != NULL && write_array(to, path, XLM_I64, &integers, numbers, error);
+    }
+    const uint64_t n = reals.rows * MAX(reals.columns, 1);
+    g_autofree float *floats = g_new(float, MAX(n, 1));
+    bool exact = true;
+    for (uint64_t i = 0; i < n; i++) {
+        floats[i] = (float)values[i];
+        const double again = (double)floats[i];
+        exact = exact && memcmp(&again, &values[i], sizeof again) == 0;
+    }
+    return exact ? write_array(to, path, XLM_F32, &reals, floats, error) : write_array(to, path, XLM_F64, &reals, values, error);
+}
+
+/* path: an array, or a group of them. */
+static bool copy_arrays(const xlm_store *from, const char *path, xlm_store *to, GError **error)
+{
+    g_auto(GStrv) names = xlm_store_list(from, path, NULL);
+    if (names == NULL)
+        return copy_array(from, path, to, error);
+    bool good = true;
+    for (char **name = names; good && *name != NULL; name++) {
+        g_autofree char *member = g_strconcat(path, "/", *name, NULL);
+        good = copy_arrays(from, member, to, error);
+    }
+    return good;
+}
+
+/* What a fine-tuned model has for its task. */
+static bool write_task(const xlm_adapted *a, xlm_store *store, GError **error)
+{
+    static const char group[] = "/objectives";
+    if (a->from->task == NULL)
+        return true;
+    g_autoptr(xlm_store) from = xlm_store_open(a->path, error);
+    return from != NULL && xlm_model_file_write_task(store, a->from->task, error) &&
+           (!xlm_store_has(from, group) || copy_arrays(from, group, store, error));
+}
+
+static bool write_content(const xlm_adapted *a, xlm_store *store, GError **error)
+{
+    return xlm_model_file_write_origin(store, NULL, XLM_MODEL_FILE_FORMAT, a->parameters, error) &&
+           xlm_model_attributes_write(store, xlm_model_get_config(a->model), error) &&
+           xlm_parameter_arrays_write(store, NULL, "/model", a->parameters, xlm_parameters_values(a->parameters), error) &&
+           write_task(a, store, error) && xlm_vocabulary_save(a->from->vocabulary, store, "/vocabulary", 0, error);
+}
+
+bool xlm_adapted_write(const xlm_adapted *a, const char *output, GError **error)
+{
+    xlm_store *store = xlm_store_create(NULL, output, error);
+    return xlm_store_end(store, store != NULL && write_content(a, store, error), error);
+}
+
+/* ---- merging ---- */
+
+/* W += (α / r) B A, W: out x in; sums are doubles. */
+static void add_product(double factor, int64_t out, int64_t in, int64_t rank, const float *a, const float *b, float *w)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < out; i++)
+        for (int64_t j = 0; j < in; j++) {
+            double sum = 0;
+            for (int64_t k = 0; k < rank; k++)
+                sum += (double)b[i * rank + k] * (double)a[k * in + j];
+            w[i * in + j] = (float)((double)w[i * in + j] + factor * sum);
+        }
+}
+
+static const float *values_of(const xlm_adapted *adapted, const xlm_adapter *a, const char *linear, const char *what)
+{
+    char name[XLM_ADAPTER_PARAMETER];
+    const int at = xlm_parameters_find(adapted->from->parameters, xlm_adapter_parameter(a, linear, what, name));
+    return at >= 0 ? xlm_parameters_values(adapted->from->parameters) + xlm_parameters_get(adapted->from->parameters, at)->start : NULL;
+}
+
+/* Merge all that is beside one parameter, if it is the weight of a linear layer. Returns the number of adapters. */
+static int64_t merge_parameter(const xlm_adapted *adapted, const xlm_parameter *p)
+{
+    const xlm_adapters *all = &adapted->from->config.adapters;
+    int64_t merged = 0;
+    if (!g_str_has_suffix(p->name, "/weight"))
+        return 0;
+    g_autofree char *linear = g_strndup(p->name, strlen(p->name) - strlen("/weight"));
+    for (int64_t k = 0; k < all->n; k++) {
+        const xlm_adapter *a = &all->one[k];
+        const float *down = values_of(adapted, a, linear, "lora_a"), *up = values_of(adapted, a, linear, "lora_b");
+        if (down == NULL || up == NULL)
+            continue;
+        add_product(a->alpha / (double)a->rank, p->rows, p->cols, a->rank, down, up, xlm_parameters_values(adapted->parameters) + p->start);
+        merged++;
+    }
+    return merged;
+}
+
+bool xlm_model_merge_adapters(const char *path, const char *output, GError **error)
+{
+    static const xlm_adapters none;
+    xlm_adapted adapted;
+    int64_t merged = 0;
+    bool good = xlm_adapted_open(&adapted, path, &none, error) &&
+                (adapted.from->config.adapters.n > 0 || xlm_error_set(error, EX_DATAERR, "%s: the model has no adapters", path));
+    for (int i = 0; good && i < xlm_parameters_count(adapted.parameters); i++)
+        merged += merge_parameter(&adapted, xlm_parameters_get(adapted.parameters, i));
+    good = good && xlm_adapted_write(&adapted, output, error);
+    if (good)
+        xlm_log_info("%s: adapters were merged into the model, beside %" G_GINT64_FORMAT " linear layers", path, merged);
+    xlm_adapted_close(&adapted);
+    return good;
+}

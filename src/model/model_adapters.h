@@ -1,0 +1,32 @@
+/* xlm-mpi: a model file with other adapters. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ *   merge   W + (α / r) B A takes the place of W, so that a model without adapters computes the same up to rounding
+ *   change  xlm_adapted_open -> values of new adapters -> xlm_adapted_write
+ *
+ * The parameters are in memory as a whole. Nothing here is collective. */
+#ifndef XLM_MODEL_MODEL_ADAPTERS_H
+#define XLM_MODEL_MODEL_ADAPTERS_H
+
+#include "model/model_file.h"
+
+/* A model, and the same with other adapters. */
+typedef struct xlm_adapted {
+    char *path;
+    xlm_loaded_model *from;
+    xlm_parameters *parameters; /* with the values that `from` has for the same names; others are 0 */
+    xlm_model *model;
+} xlm_adapted;
+
+/* path: a model file. adapters: those of the new model, in place of its own. EX_NOINPUT, EX_DATAERR. xlm_adapted_close, also after an
+ * error. */
+bool xlm_adapted_open(xlm_adapted *adapted, const char *path, const xlm_adapters *adapters, GError **error);
+/* The values of a parameter of the new model, or NULL. */
+float *xlm_adapted_values(const xlm_adapted *adapted, const char *name);
+/* Also what the model has for a task. EX_CANTCREAT, EX_IOERR. */
+bool xlm_adapted_write(const xlm_adapted *adapted, const char *output, GError **error);
+void xlm_adapted_close(xlm_adapted *adapted);
+
+/* Write the model with all of its adapters merged. EX_DATAERR: it has none. */
+bool xlm_model_merge_adapters(const char *path, const char *output, GError **error);
+
+#endif

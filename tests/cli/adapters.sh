@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# xlm-mpi: adapters learn beside a model that stays as it is, are merged into it, and go to PEFT and back.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+sed -i '/^language_embeddings/d' job.conf
+
+# data PATH FILE: a dataset, for cmp.
+data() { h5dump -y -d "$1" "$2" | sed '1d; /ATTRIBUTE/,$d'; }
+# kept A B: what A and B have of the model is the same, but for adapters.
+kept() {
+    local path n=0
+    while read -r path; do
+        n=$((n + 1))
+        cmp -s <(data "$path" "$1") <(data "$path" "$2") || fail "$path is not the same in $1 and $2"
+    done < <(h5ls -r "$1" | sed -n 's/^\(\/model\/[^ ]*\) *Dataset.*/\1/p' | grep -v '^/model/adapters/' |
+        grep -e /weight -e /bias | grep -e word -e layer.0 -e lm_head)
+    [ $n -gt 10 ] || fail "$n arrays compared"
+}
+# section NAME KEY=VALUE...: of an adapter.
+section() { printf '[adapter %s]\n' "$1"; shift; printf '%s\n' "$@"; }
+
+# ---- LoRA beside a model of each kind of layers: the same bits on any number of ranks, with recompute and threads, and resumed ----
+learn() { # NAME ADAPTERS KEY...
+    local name=$1 sections=$2
+    shift 2
+    eight_steps 4 -e "s/^.model.*/&\n$(printf '%s\\n' "$@")/" >"$name-base.conf"
+    trained "$name-base.conf" "$name-base" 1
+    { eight_steps 4 -e '/^\[model\]/,/^$/d' -e "s/^.train.*/&\nstart = $name-base\/latest/"; printf '\n%s\n' "$sections"; } >"$name.conf"
+    reproduced "$name.conf" "$name" 2 4
+    trained "$name.conf" "$name-recompute" 1 --set train.recompute=true --set train.threads=2
+    [ "$(digest "$name-1/latest")" = "$(digest "$name-recompute/latest")" ] || fail "$name: other bits with recompute, 2 threads"
+    kept "$name-base/latest" "$name-1/latest"
+    grep -q 'adapters learn: .*; the model stays as it is' "$name-1.log" || fail "$name: the log does not say so"
+    XLM_BF16_EMULATE=1 trained "$name.conf" "$name-half" 1 --set train.precision=bfloat16
+    XLM_BF16_EMULATE=1 trained "$name.conf" "$name-half-2" 2 --set train.precision=bfloat16
+    same_bits "$name-half" "$name-half-2"
+    estimated "$name-1.log"
+}
+learn bert "$(section one 'rank = 3' 'alpha = 6' 'dropout = 0.1')" 'dropout = 0'
+learn modern "$(section some 'rank = 2' 'targets = query,key,value,attention_output,intermediate,feed_forward_output'
+    section others 'rank = 1' 'targets = key,feed_forward_output')" \
+    'norm = pre' 'final_norm = true' 'first_norm = false' 'norm_biases = false' 'linear_biases = false' \
+    'position_type = rotary' 'gated_feed_forward = true' 'attention_window = 8' 'global_attention_every = 2'
+# From a trained adapter, since A has no gradient where B is zero.
+right_gradients modern.conf --set train.output=modern-check --set train.start=modern-1/latest
+[ "$(attribute /model/adapters bert-1/latest)" = '"one"' ] || fail "the file names $(attribute /model/adapters bert-1/latest)"
+[ "$(attribute /model/adapters/one/targets bert-1/latest)" = '"query,value"' ] || fail "targets in the file"
+
+# B begins with zeros, A with its distribution, and both learn.
+numbers /model/adapters/one/encoder/layer.1/attention/value/lora_b bert-1/latest | awk '$1 != 0 { n++ } END { exit n < 10 }' ||
+    fail "lora_b did not learn"
+numbers /model/adapters/one/encoder/layer.1/attention/query/lora_a bert-1/latest |
+    awk '{ if ($1 > m) m = $1; if (-$1 > m) m = -$1 } END { exit !(m > 0.1 && m < 0.3) }' || fail "lora_a is not from its distribution"
+
+# ---- merged, a model computes the same ----
+vectors() { logged embed.log xlm_embed export "$1" --text text.en --layer 2 -o "$2"; }
+close_to() { # A B MOST
+    paste <(tr ' ' '\n' <"$1") <(tr ' ' '\n' <"$2") | awk -v most="$3" '
+        $1 != $2 && $1 + 0 == $1 { d = $1 - $2; if (d < 0) d = -d; if (d > most) bad++ } { n++ } END { exit bad || n < 1000 }'
+}
+for name in bert modern; do
+    logged merge.log xlm_convert "$name-1/latest" --merge-adapters -o "$name-merged.h5"
+    vectors "$name-1/latest" "$name-adapted.txt"
+    vectors "$name-merged.h5" "$name-merged.txt"
+    vectors "$name-base/latest" "$name-base.txt"
+    close_to "$name-adapted.txt" "$name-merged.txt" 2e-5 || fail "$name: merged, the model computes something else"
+    ! close_to "$name-adapted.txt" "$name-base.txt" 2e-5 || fail "$name: the adapter changed nothing"
+    ! h5ls -r "$name-merged.h5" | grep -q adapters || fail "$name: the merged model has adapters"
+done
+
+# ---- fine-tuning: the head learns too; an adapter of the model that has no section stays as it is ----
+phrases text.en >train.tsv
+cat >tune.conf <<'JOB'
+[tune]
+model = bert-base/latest
+train = train.tsv
+dev = train.tsv
+language = en
+output = tag
+epochs = 1
+batch = 64
+length = 24
+learning_rate = 1e-2
+dropout = 0
+[task tagging]
+[adapter tags]
+rank = 2
+JOB
+logged tune.log xlm_tune tune.conf
+kept_body() { # A B
+    for path in /model/embeddings/word/weight /model/encoder/layer.1/attention/query/weight /model/encoder/layer.0/feed_forward/output/bias; do
+        cmp -s <(data "$path" "$1") <(data "$path" "$2") || fail "$path is not the same in $1 and $2"
+    done
+}
+kept_body bert-base/latest tag/best
+logged tune-2.log ranks 2 xlm_tune tune.conf --set tune.output=tag-2
+[ "$(digest tag/best)" = "$(digest tag-2/best)" ] || fail "xlm_tune: other bits on 2 ranks"
+logged merge.log xlm_convert tag/best --merge-adapters -o tag.h5
+logged eval.log xlm_eval tag/best --test en:train.tsv --csv adapted.csv
+logged eval.log xlm_eval tag.h5 --test en:train.tsv --csv merged.csv
+cmp <(grep -v '^checkpoint' adapted.csv | sed 's/tag[^,]*,//') <(grep -v '^checkpoint' merged.csv | sed 's/tag[^,]*,//') ||
+    fail "xlm_eval: other scores of the merged model"
+sed 's/^model = .*/model = bert-1\/latest/; s/^output = .*/output = stacked/' tune.conf >stacked.conf
+logged stacked.log xlm_tune stacked.conf
+cmp -s <(data /model/adapters/one/encoder/layer.0/attention/query/lora_b bert-1/latest) \
+    <(data /model/adapters/one/encoder/layer.0/attention/query/lora_b stacked/best) || fail "an adapter without section was changed"
+[ "$(attribute /model/adapters stacked/best)" = '"tags,one"' ] || fail "stacked: $(attribute /model/adapters stacked/best)"
+
+# ---- PEFT: there and back, the same bits ----
+logged peft.log xlm_convert bert-1/latest --adapter one -o peft
+[ "$(stat -c %s peft/adapter_model.safetensors)" -lt 8000 ] || fail "the adapter is large"
+logged peft.log xlm_convert bert-base/latest --peft peft --adapter back -o back.h5
+for linear in encoder/layer.0/attention/query encoder/layer.1/attention/value; do
+    for what in lora_a lora_b; do
+        cmp -s <(numbers "/model/adapters/one/$linear/$what" bert-1/latest) <(numbers "/model/adapters/back/$linear/$what" back.h5) ||
+            fail "PEFT: $linear/$what is not the same"
+    done
+done
+vectors back.h5 back.txt
+close_to bert-adapted.txt back.txt 0 || fail "PEFT: the model computes something else"
+changed() { # SED PATTERN
+    rm -rf changed
+    cp -r peft changed
+    sed -i "$1" changed/adapter_config.json
+    expect 65 "$2" xlm_convert bert-base/latest --peft changed -o none.h5
+    [ ! -e none.h5 ] || fail "a model was written"
+}
+changed 's/{/{"use_dora": true, /' '"use_dora" is true'
+changed 's/{/{"modules_to_save": ["lm_head"], /' '"modules_to_save" is \["lm_head"\]'
+changed 's/"none"/"all"/' '"bias" is "all"'
+changed 's/"LORA"/"IA3"/' '"peft_type" is "IA3"'
+changed 's/"r": 3/"r": 4/' 'lora_A.weight" is not 4 x 16'
+changed 's/"r": 3/"r": 0/' '"r" is 0'
+changed 's/{/[/' 'not JSON\|no configuration of an adapter'
+rm changed/adapter_model.safetensors
+cp peft/adapter_config.json changed
+expect 66 'adapter_model.safetensors' xlm_convert bert-base/latest --peft changed -o none.h5
+expect 66 'has no adapter_config.json' xlm_convert bert-base/latest --peft . -o none.h5
+expect 65 'the model has no adapters' xlm_convert bert-base/latest --merge-adapters -o none.h5
+expect 64 'no adapter other' xlm_convert bert-1/latest --adapter other -o none
+expect 64 'cannot be combined' xlm_convert bert-1/latest --merge-adapters --adapter one -o none
+expect 65 'adapters (merge them first' xlm_convert bert-1/latest -o none
+
+# ---- mistakes ----
+wrong() { # PATTERN SED
+    sed "$2" bert.conf >wrong.conf
+    job_refused "$1" wrong.conf
+}
+wrong 'targets: "queri" is not one of query,key,value' 's/^alpha.*/targets = queri/'
+wrong 'rank' 's/^rank.*/rank = 0/'
+wrong 'kind' 's/^rank.*/kind = prefix/'
+wrong 'rnak' 's/^rank/rnak/'
+wrong 'freeze is for runs in which no adapter learns' 's/^micro_batches.*/&\nfreeze = 1/'
+wrong 'learn = false is for an adapter of the model' 's/^rank.*/learn = false/'
+wrong 'names are of letters' 's/^\[adapter one/[adapter o.ne/'
+sed 's/^start.*/start = bert-1\/latest/; s/^rank.*/rank = 4/' bert.conf >wrong.conf
+job_refused 'has another adapter of this name: rank = 3 there, 4 here' wrong.conf
+trained bert.conf bert-off 1 --set train.steps=4
+expect 65 'adapter one of its model and of the job' xlm_train bert.conf --set train.output=bert-off --set 'adapter one.alpha=2'
+finish

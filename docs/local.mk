@@ -6,6 +6,7 @@ nobase_dist_doc_DATA = \
 	NEWS \
 	README.md \
 	docs/README.md \
+	docs/adapters.md \
 	docs/align-mlm.md \
 	docs/analysis.md \
 	docs/classification.md \

@@ -27,15 +27,19 @@ char *checkpoint_group(const xlm_run_state *state, int array)
 
 bool checkpoint_has(const xlm_run_state *state, int array, const xlm_parameter *p)
 {
+    if (array != CHECKPOINT_VALUES && p->rate <= 0)
+        return false;
     return array < CHECKPOINT_AVERAGES || xlm_average_has(state->average[array - CHECKPOINT_AVERAGES].objective, p);
 }
 
-void checkpoint_share_array(const xlm_comm *comm, const xlm_run_state *state, int array)
+void checkpoint_share_array(const xlm_comm *comm, const xlm_run_state *state, int array, int64_t from)
 {
-    const size_t bytes = sizeof(float) * (size_t)xlm_parameters_size(state->parameters);
-    xlm_comm_broadcast(comm, 0, state->scratch, bytes);
+    if (array != CHECKPOINT_VALUES)
+        from = state->shards->first;
+    const size_t bytes = sizeof(float) * (size_t)(xlm_parameters_size(state->parameters) - from);
+    xlm_comm_broadcast(comm, 0, state->scratch + from, bytes);
     if (array == CHECKPOINT_VALUES)
-        memcpy(xlm_parameters_values(state->parameters), state->scratch, bytes);
+        memcpy(xlm_parameters_values(state->parameters) + from, state->scratch + from, bytes);
     else
         xlm_shards_take(state->shards, state->scratch, checkpoint_own(state, array));
 }
@@ -114,6 +118,15 @@ static xlm_file_condition check_saved_state(const xlm_store *store, const xlm_sa
     return XLM_FILE_GOOD;
 }
 
+/* Was the parameter frozen when the file was written, so that it has no moment or average there? */
+static bool was_frozen(const xlm_store *store, int array, const char *path)
+{
+    if (array == CHECKPOINT_VALUES || xlm_store_has(store, path))
+        return false;
+    g_auto(GStrv) keys = xlm_store_list_attributes(store, "/optimiser", NULL);
+    return keys != NULL && g_strv_contains((const char *const *)keys, CHECKPOINT_FROZEN);
+}
+
 static xlm_file_condition check_fit(const xlm_store *store, const xlm_run_state *s, GError **error)
 {
     xlm_file_condition condition = check_origin(store, s, error);
@@ -126,7 +139,7 @@ static xlm_file_condition check_fit(const xlm_store *store, const xlm_run_state 
         for (int i = 0; i < xlm_parameters_count(s->parameters) && condition == XLM_FILE_GOOD; i++) {
             const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
             g_autofree char *path = xlm_parameter_path(group, p);
-            if (checkpoint_has(s, a, p))
+            if (checkpoint_has(s, a, p) && !was_frozen(store, a, path))
                 condition = xlm_model_file_check_shape(store, path, p, error);
         }
     }
@@ -141,8 +154,15 @@ bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *s, int a
     bool good = true;
     for (int i = 0; i < xlm_parameters_count(s->parameters) && good; i++) {
         const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
-        if (checkpoint_has(s, array, p))
-            good = xlm_model_file_read_array(store, group, p, array == CHECKPOINT_SECOND_MOMENT, whole + p->start, error);
+        if (!checkpoint_has(s, array, p))
+            continue;
+        g_autofree char *path = xlm_parameter_path(group, p);
+        const bool frozen = was_frozen(store, array, path);
+        if (frozen && array < CHECKPOINT_AVERAGES)
+            memset(whole + p->start, 0, sizeof *whole * (size_t)(p->rows * p->cols));
+        else
+            good = xlm_model_file_read_array(store, frozen ? "/model" : group, p, array == CHECKPOINT_SECOND_MOMENT, whole + p->start,
+                                             error);
     }
     return good;
 }

@@ -12,14 +12,18 @@ enum { CHECKPOINT_VALUES, CHECKPOINT_FIRST_MOMENT, CHECKPOINT_SECOND_MOMENT, CHE
 int xlm_checkpoint_arrays(const xlm_run_state *state);
 /* The group of an array; g_free. */
 char *checkpoint_group(const xlm_run_state *state, int array);
-/* Does the file have this parameter in the array? Averages have the parameters of the model and of their own objective. */
+/* Does the file have this parameter in the array? All are in the values; frozen ones have no moments, and are their averages. Averages have the parameters of the model and of their own objective. */
 bool checkpoint_has(const xlm_run_state *state, int array, const xlm_parameter *p);
+
+/* The attribute of /optimiser with the number of parameters that were frozen; none without any. */
+#define CHECKPOINT_FROZEN "frozen"
 
 /* This rank's part of an array of moments or averages. */
 float *checkpoint_own(const xlm_run_state *state, int array);
 
-/* Collective. Give all ranks an array that rank 0 has whole in the scratch memory: the values, or their own part of others. */
-void checkpoint_share_array(const xlm_comm *comm, const xlm_run_state *state, int array);
+/* Collective. Give all ranks an array that rank 0 has whole in the scratch memory: the values, or their own part of others.
+ * from: of the values, only elements from this one on. */
+void checkpoint_share_array(const xlm_comm *comm, const xlm_run_state *state, int array, int64_t from);
 /* Collective. Give all ranks the saved states of rank 0. */
 void checkpoint_share_states(const xlm_comm *comm, const xlm_run_state *state);
 

@@ -20,7 +20,7 @@ static bool take_arrays(const xlm_comm *comm, const xlm_store *store, xlm_run_st
             checkpoint_read_whole(store, s, a, s->scratch, &failure);
         if (!xlm_comm_agree_on(comm, failure, error))
             return false;
-        checkpoint_share_array(comm, s, a);
+        checkpoint_share_array(comm, s, a, 0);
     }
     return true;
 }

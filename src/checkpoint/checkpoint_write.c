@@ -33,9 +33,18 @@ static bool write_array(xlm_store *store, const xlm_comm *comm, const xlm_run_st
     return good;
 }
 
+/* Frozen parameters have no moments and averages in the file. */
+static bool write_frozen(xlm_store *store, const xlm_run_state *s, GError **error)
+{
+    int64_t frozen = 0;
+    for (int i = 0; i < xlm_parameters_count(s->parameters); i++)
+        frozen += xlm_parameters_get(s->parameters, i)->rate <= 0;
+    return frozen == 0 || xlm_store_set_int(store, "/optimiser", CHECKPOINT_FROZEN, frozen, error);
+}
+
 static bool write_all(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)
 {
-    if (!write_provenance(store, comm, s, error) ||
+    if (!write_provenance(store, comm, s, error) || !write_frozen(store, s, error) ||
         !xlm_model_file_write_content(store, comm, s->model, s->parameters, s->vocabulary, s->task, error))
         return false;
     for (int a = CHECKPOINT_FIRST_MOMENT; a < xlm_checkpoint_arrays(s); a++)

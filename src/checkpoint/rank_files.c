@@ -187,7 +187,7 @@ static bool find(const char *directory, int64_t newest, const xlm_run_state *sta
     *first = (xlm_rank_file_header){0};
     if (step > newest && check_parts(directory, step, first, &why)) {
         return check_model(directory, state, error) &&
-               ((first->fingerprint == xlm_rank_files_fingerprint(state) && first->size == state->shards->size &&
+               ((first->fingerprint == xlm_rank_files_fingerprint(state) && first->size == state->shards->size - state->shards->first &&
                  first->states == xlm_rank_files_states(state) && first->arrays == xlm_checkpoint_arrays(state)) ||
                 xlm_error_set(error, EX_DATAERR, "%s: a stopped run left the parts of step %" G_GINT64_FORMAT " there, which do "
                               "not fit the job; start the job they are of, take another output directory, or --resume never",
@@ -213,7 +213,7 @@ static bool close_part(FILE *file, bool good, const char *path, GError **error)
     return good;
 }
 
-/* Array number `array` of one part, to where it belongs in whole. */
+/* Array number `array` of one part, to where it belongs in whole, whose first element is the first that ranks share. */
 static bool read_array(const char *directory, const xlm_rank_file_header *first, int rank, int array, float *whole,
                        GError **error)
 {
@@ -252,10 +252,10 @@ static bool take(const xlm_comm *comm, const char *directory, const xlm_rank_fil
     GError *failure = NULL;
     for (int array = 0; array < first->arrays; array++) {
         for (int rank = 0; comm->rank == 0 && rank < first->ranks && failure == NULL; rank++)
-            read_array(directory, first, rank, array, state->scratch, &failure);
+            read_array(directory, first, rank, array, state->scratch + state->shards->first, &failure);
         if (!xlm_comm_agree_on(comm, failure, error))
             return false;
-        checkpoint_share_array(comm, state, array);
+        checkpoint_share_array(comm, state, array, state->shards->first);
     }
     if (comm->rank == 0)
         read_states(directory, first, state, &failure);

@@ -8,6 +8,7 @@
  *   (comm/shards.h), in order
  *   [states] bytes of the saved states (checkpoint/checkpoint.h), in rank 0's part
  *   u32 CRC-32 of everything before
+ * Frozen parameters (comm/shards.h: first) are in none: they are those of any checkpoint of the run, or of its start.
  * It is written under its name with ".writing" appended, and renamed. Parts are complete when there is one of each rank, all from
  * the same start of the same run and the same step. Other parts are never combined. */
 #ifndef XLM_CHECKPOINT_RANK_FILES_H
@@ -26,7 +27,7 @@ typedef struct xlm_rank_file_header {
     int64_t step;         /* updates made */
     int64_t validated;    /* the last step after which the model was validated (run/validation.h) */
     int64_t ranks, rank;
-    int64_t size;         /* of the flat arrays of all ranks together */
+    int64_t size;         /* of the flat arrays of all ranks together, without frozen parameters */
     int64_t share;        /* elements that are assigned to a rank at a time, round robin */
     int64_t arrays;
     int64_t states;       /* bytes in this part */
@@ -42,7 +43,7 @@ uint64_t xlm_rank_files_fingerprint(const xlm_run_state *state);
 char *xlm_rank_file_path(const char *directory, int64_t step, int rank);
 
 /* Collective. If the directory has all parts of a step later than `newest` (the step of its newest checkpoint, 0: none), read
- * them into state like xlm_checkpoint_read(). [out] found: there were such parts. [out] validated: from their header. Incomplete,
+ * them into state like xlm_checkpoint_read(), but for frozen parameters. [out] found: there were such parts. [out] validated: from their header. Incomplete,
  * damaged or older parts are removed, with a warning if something is lost. EX_DATAERR for complete parts that do not fit the
  * job. */
 bool xlm_rank_files_take(const xlm_comm *comm, const char *directory, int64_t newest, xlm_run_state *state, int64_t *validated,

@@ -51,7 +51,7 @@ xlm_snapshot *xlm_snapshot_open(const xlm_snapshot_setup *setup, int64_t validat
         .format = XLM_RANK_FILE_FORMAT, .byte_order = XLM_RANK_FILE_ORDER, .run = setup->run,
         .fingerprint = xlm_rank_files_fingerprint(state),
         .step = state->step, .validated = validated, .ranks = shards->comm->ranks, .rank = shards->comm->rank,
-        .size = shards->size,
+        .size = shards->size - shards->first,
         .share = shards->bucket, .arrays = xlm_checkpoint_arrays(state), .states = states,
     };
     copy_states(s);

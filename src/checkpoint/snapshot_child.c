@@ -74,7 +74,7 @@ void xlm_snapshot_child_plan(xlm_snapshot_child *child, const xlm_snapshot_setup
     const xlm_run_state *state = setup->state;
     const xlm_comm *comm = state->shards->comm;
     *child = (xlm_snapshot_child){
-        .values = xlm_parameters_values(state->parameters), .masters = state->masters,
+        .values = xlm_parameters_values(state->parameters) + state->shards->first, .masters = state->masters,
         .moments = {state->first_moment, state->second_moment},
         .average = state->average,
         .states = states, .one_node = comm->local_ranks == comm->ranks, .terminal = setup->terminal, .parent = getpid(),

@@ -87,10 +87,11 @@ static int highest_bit(int number)
 
 /* ---- messages ---- */
 
-static float *values_of(const xlm_all_gather *g, const slot *at) { return g->whole + at->bucket * g->shards.bucket; }
+static int64_t start_of(const xlm_shards *shards, int64_t bucket) { return shards->first + bucket * shards->bucket; }
+static float *values_of(const xlm_all_gather *g, const slot *at) { return g->whole + start_of(&g->shards, at->bucket); }
 static int size_of(const xlm_all_gather *g, const slot *at)
 {
-    return (int)MIN(g->shards.bucket, g->shards.size - at->bucket * g->shards.bucket);
+    return (int)MIN(g->shards.bucket, g->shards.size - start_of(&g->shards, at->bucket));
 }
 
 static void *message_of(const xlm_all_gather *g, const slot *at) { return g->half ? (void *)at->half : values_of(g, at); }
@@ -208,7 +209,7 @@ void xlm_all_gather_need(xlm_all_gather *gather, int64_t from, int64_t end)
     while (g->under_way > 0 && move(g, false))
         continue;
     const double begin = xlm_clock();
-    for (int64_t b = from / g->shards.bucket; b * g->shards.bucket < end; b++)
+    for (int64_t b = MAX(from - g->shards.first, 0) / g->shards.bucket; start_of(&g->shards, b) < end; b++)
         while (!g->here[b])
             move(g, true);
     g->report.waited += xlm_clock() - begin;
@@ -238,9 +239,9 @@ void xlm_shards_all_gather(const xlm_shards *shards, float *whole)
 static void copy_own_buckets(const xlm_shards *shards, float *whole, float *own, bool to_own)
 {
     for (int64_t p = shards->comm->rank, k = 0; p < shards->buckets; p += shards->comm->ranks, k++) {
-        float *there = whole + p * shards->bucket, *here = own + k * shards->bucket;
+        float *there = whole + start_of(shards, p), *here = own + k * shards->bucket;
         memcpy(to_own ? here : there, to_own ? there : here,
-               sizeof(float) * (size_t)MIN(shards->bucket, shards->size - p * shards->bucket));
+               sizeof(float) * (size_t)MIN(shards->bucket, shards->size - start_of(shards, p)));
     }
 }
 

@@ -65,7 +65,7 @@ void xlm_reduce_scatter_free(xlm_reduce_scatter *r)
     g_free(r);
 }
 
-static int64_t start_of(const xlm_reduce_scatter *r, int64_t bucket) { return bucket * r->shards.bucket; }
+static int64_t start_of(const xlm_reduce_scatter *r, int64_t bucket) { return r->shards.first + bucket * r->shards.bucket; }
 static int64_t size_of(const xlm_reduce_scatter *r, int64_t bucket)
 {
     return MIN(r->shards.bucket, r->shards.size - start_of(r, bucket));

@@ -18,9 +18,11 @@ int64_t xlm_shards_max_own(int64_t size, int ranks)
     return (count_buckets(size, bucket) + ranks - 1) / ranks * bucket;
 }
 
-xlm_shards xlm_shards_of(const xlm_comm *comm, int64_t size)
+xlm_shards xlm_shards_of(const xlm_comm *comm, int64_t size) { return xlm_shards_from(comm, 0, size); }
+
+xlm_shards xlm_shards_from(const xlm_comm *comm, int64_t first, int64_t size)
 {
-    const int64_t bucket = xlm_shards_bucket(size, comm->ranks), buckets = count_buckets(size, bucket);
+    const int64_t bucket = xlm_shards_bucket(size - first, comm->ranks), buckets = count_buckets(size - first, bucket);
     const int64_t own = buckets / comm->ranks + (comm->rank < buckets % comm->ranks);
-    return (xlm_shards){.comm = comm, .size = size, .bucket = bucket, .buckets = buckets, .own = own * bucket};
+    return (xlm_shards){.comm = comm, .first = first, .size = size, .bucket = bucket, .buckets = buckets, .own = own * bucket};
 }

@@ -24,6 +24,7 @@ enum { XLM_SHARD_UNIT = 16384 }; /* buckets are multiples of it */
 
 typedef struct xlm_shards {
     const xlm_comm *comm;
+    int64_t first;  /* element of the array where the buckets begin: those before it are the same on all ranks, and stay so */
     int64_t size;   /* of the array */
     int64_t bucket;  /* of all buckets but the last, which may be smaller */
     int64_t buckets;
@@ -32,18 +33,21 @@ typedef struct xlm_shards {
 
 /* comm: borrowed; with one rank no MPI is needed. */
 xlm_shards xlm_shards_of(const xlm_comm *comm, int64_t size);
-/* The size of a bucket, and the largest `own`, of a job on that many ranks. */
+xlm_shards xlm_shards_from(const xlm_comm *comm, int64_t first, int64_t size);
+/* The size of a bucket, and the largest `own`, of a job on that many ranks; size: of all buckets. */
 int64_t xlm_shards_bucket(int64_t size, int ranks);
 int64_t xlm_shards_max_own(int64_t size, int ranks);
 
+/* Of an element from `first` on. */
 static inline int xlm_shards_owner(const xlm_shards *shards, int64_t element)
 {
-    return (int)(element / shards->bucket % shards->comm->ranks);
+    return (int)((element - shards->first) / shards->bucket % shards->comm->ranks);
 }
 /* Where an element that this rank owns is in an array of [own]. */
 static inline int64_t xlm_shards_place(const xlm_shards *shards, int64_t element)
 {
-    return element / shards->bucket / shards->comm->ranks * shards->bucket + element % shards->bucket;
+    const int64_t at = element - shards->first;
+    return at / shards->bucket / shards->comm->ranks * shards->bucket + at % shards->bucket;
 }
 
 /* Collective. The owners' buckets of whole[size], to all ranks; waits for all of them. */

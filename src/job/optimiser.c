@@ -40,14 +40,15 @@ static float *new_moment(int64_t size)
     return moment;
 }
 
-static GArray *cut_into_stretches(const xlm_parameters *parameters)
+/* Of the parameters from element `first` on, where chunks begin. */
+static GArray *cut_into_stretches(const xlm_parameters *parameters, int64_t first)
 {
     GArray *all = g_array_new(FALSE, FALSE, sizeof(stretch));
     for (int p = 0; p < xlm_parameters_count(parameters); p++) {
         const xlm_parameter *parameter = xlm_parameters_get(parameters, p);
         const int64_t end = parameter->start + parameter->rows * parameter->cols;
-        for (int64_t start = parameter->start; start < end;) {
-            const int64_t next = MIN(end, (start / CHUNK + 1) * CHUNK);
+        for (int64_t start = parameter->start; start >= first && start < end;) {
+            const int64_t next = MIN(end, first + ((start - first) / CHUNK + 1) * CHUNK);
             const stretch one = {.parameter = p, .start = start, .n = next - start};
             g_array_append_val(all, one);
             start = next;
@@ -65,7 +66,7 @@ xlm_optimiser *xlm_optimiser_new(const xlm_optimiser_config *config, xlm_paramet
     o->shards = *shards;
     o->first_moment = new_moment(shards->own);
     o->second_moment = new_moment(shards->own);
-    o->stretches = cut_into_stretches(parameters);
+    o->stretches = cut_into_stretches(parameters, shards->first);
     return o;
 }
 
@@ -95,7 +96,7 @@ void xlm_optimiser_keep_masters(xlm_optimiser *optimiser)
     if (o->masters == NULL)
         o->masters = new_moment(o->shards.own);
     xlm_shards_take(&o->shards, values, o->masters);
-    round_values(values, o->shards.size);
+    round_values(values + o->shards.first, o->shards.size - o->shards.first);
 }
 
 void xlm_optimiser_show_masters(xlm_optimiser *optimiser)
@@ -143,14 +144,14 @@ static bool is_own(const xlm_shards *shards, int64_t element) { return xlm_shard
 
 double xlm_gradient_norm(const xlm_shards *shards, const float *gradient)
 {
-    const int64_t chunks = (shards->size + CHUNK - 1) / CHUNK;
+    const int64_t size = shards->size - shards->first, chunks = (size + CHUNK - 1) / CHUNK;
     g_autofree double *part = g_new0(double, MAX(chunks, 1));
     double total = 0;
     const xlm_kernels *kernel = xlm_kernels_get();
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < chunks; c++)
-        if (is_own(shards, c * CHUNK))
-            part[c] = kernel->sum_of_squares(MIN(CHUNK, shards->size - c * CHUNK), gradient + c * CHUNK);
+        if (is_own(shards, shards->first + c * CHUNK))
+            part[c] = kernel->sum_of_squares(MIN(CHUNK, size - c * CHUNK), gradient + shards->first + c * CHUNK);
     xlm_comm_merge_double(shards->comm, part, chunks);
     for (int64_t c = 0; c < chunks; c++)
         total += part[c];

@@ -152,7 +152,7 @@ static int64_t embedding_elements(const xlm_parameters *parameters)
     int64_t n = 0;
     for (int i = 0; i < xlm_parameters_count(parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
-        if (g_str_has_prefix(p->name, "embeddings/"))
+        if (g_str_has_prefix(p->name, "embeddings/") && p->rate != 0)
             n += p->rows * p->cols;
     }
     return n;
@@ -171,7 +171,8 @@ static prediction predict(const measurements *m, int ranks, double rate)
     const rates *r = &m->rates;
     const double network = PAYLOAD * rate;
     const xlm_train_config *c = &m->size.job->train;
-    const double size = (double)xlm_parameters_size(m->size.parameters), local = MIN(m->comm->local_ranks, ranks);
+    const double size = (double)MAX(xlm_parameters_size(m->size.parameters) - xlm_parameters_learning(m->size.parameters), 1);
+    const double local = MIN(m->comm->local_ranks, ranks);
     const int64_t micro_batches = xlm_micro_batches_on(c->micro_batches, ranks);
     const double own = (double)((micro_batches + ranks - 1) / ranks); /* of the rank with the most */
     /* In units of the micro-batch that was measured. */

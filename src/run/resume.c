@@ -88,12 +88,20 @@ static void read_start(const xlm_resume_setup *setup, xlm_start_record *start, b
 static bool read_rank_files(const xlm_resume_setup *setup, xlm_run_state *state, int64_t *validated, bool *found, GError **error)
 {
     const int64_t newest = newest_checkpoint(setup);
+    int64_t any = newest; /* on all ranks */
+    xlm_comm_max_int64(setup->comm, &any, 1);
     const char *output = setup->job->train.output;
     bool known = true;
     if (!xlm_rank_files_take(setup->comm, output, newest, state, validated, found, error))
         return false;
     if (*found && setup->job->train.start != NULL)
         read_start(setup, state->start, &known);
+    /* Ranks leave no frozen parameters: a run that starts from nothing draws them again, others have them in a checkpoint. */
+    if (*found && any > 0 && state->shards->first > 0) {
+        g_autofree char *path = NULL;
+        return xlm_checkpoint_resume(setup->comm, output, state, &path, error) &&
+               xlm_rank_files_take(setup->comm, output, newest, state, validated, found, error);
+    }
     /* Stopped before its first checkpoint: only the start itself gives the record, and sets parameters. */
     return known || (start_warm(setup, state, error) &&
                      xlm_rank_files_take(setup->comm, output, newest, state, validated, found, error));

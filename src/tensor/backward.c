@@ -68,6 +68,7 @@ static int64_t end_of(const xlm_parameters *parameters, int i)
 void xlm_tape_clear_untouched(xlm_tape *tape, int64_t from)
 {
     const int n = xlm_parameters_count(tape->parameters);
+    from = MAX(from, xlm_parameters_learning(tape->parameters));
     if (tape->maybe_empty == n)
         clear(tape, end_of(tape->parameters, n - 1), xlm_parameters_size(tape->parameters));
     while (tape->maybe_empty > 0) {

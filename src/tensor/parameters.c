@@ -18,6 +18,7 @@ struct xlm_parameters {
     GArray *list;        /* of xlm_parameter */
     GHashTable *by_name; /* name -> index + 1 */
     int64_t size, elements;
+    int64_t learning;    /* where parameters begin that are not frozen */
     xlm_real *values;    /* NULL before sealing */
 };
 
@@ -71,6 +72,37 @@ int xlm_parameters_add(xlm_parameters *p, const char *name, int64_t rows, int64_
 void xlm_parameters_set_rate(xlm_parameters *p, int index, double rate)
 {
     g_array_index(p->list, xlm_parameter, index).rate = rate;
+}
+
+/* Lays out a parameter, which comes right after the one before it if it did so in the old layout. */
+static void lay_out(xlm_parameters *p, GArray *old, guint i, GArray *list)
+{
+    xlm_parameter parameter = g_array_index(old, xlm_parameter, i);
+    const xlm_parameter *before = i > 0 ? &g_array_index(old, xlm_parameter, i - 1) : NULL;
+    const bool stacked = before != NULL && before->start + before->rows * before->cols == parameter.start &&
+                         (before->rate != 0) == (parameter.rate != 0);
+    parameter.start = stacked ? p->size : align(p->size);
+    p->size = parameter.start + parameter.rows * parameter.cols;
+    g_array_append_val(list, parameter);
+}
+
+void xlm_parameters_put_frozen_first(xlm_parameters *p)
+{
+    g_assert(p->values == NULL);
+    GArray *old = p->list, *list = g_array_new(FALSE, FALSE, sizeof(xlm_parameter));
+    p->size = 0;
+    for (int learning = 0; learning < 2; learning++) {
+        p->size = align(p->size);
+        p->learning = p->size;
+        for (guint i = 0; i < old->len; i++)
+            if ((g_array_index(old, xlm_parameter, i).rate != 0) == learning)
+                lay_out(p, old, i, list);
+    }
+    p->size = align(p->size);
+    for (guint i = 0; i < list->len; i++)
+        g_hash_table_insert(p->by_name, g_array_index(list, xlm_parameter, i).name, GINT_TO_POINTER((int)i + 1));
+    g_array_free(old, TRUE);
+    p->list = list;
 }
 
 void xlm_parameters_seal(xlm_parameters *p)
@@ -140,5 +172,6 @@ int xlm_parameters_find(const xlm_parameters *p, const char *name)
 }
 
 int64_t xlm_parameters_size(const xlm_parameters *p) { return p->size; }
+int64_t xlm_parameters_learning(const xlm_parameters *p) { return p->learning; }
 int64_t xlm_parameters_elements(const xlm_parameters *p) { return p->elements; }
 xlm_real *xlm_parameters_values(const xlm_parameters *p) { return p->values; }

@@ -42,6 +42,10 @@ int xlm_parameters_add_stack(xlm_parameters *p, int n, const char *const *names,
                              xlm_init init, bool decay);
 /* Set the rate of a parameter, which is 1 by default; those of a stack must be frozen together. Call it before the first pass. */
 void xlm_parameters_set_rate(xlm_parameters *p, int index, double rate);
+/* Before sealing: put the frozen parameters in front of all others, otherwise in the order of their declaration. */
+void xlm_parameters_put_frozen_first(xlm_parameters *p);
+/* Where the others begin: what is before is frozen. 0 until xlm_parameters_put_frozen_first has been called. */
+int64_t xlm_parameters_learning(const xlm_parameters *p);
 /* Allocate the values (zeros). */
 void xlm_parameters_seal(xlm_parameters *p);
 /* Set the initial values. Each value depends only on the seed, the name of the parameter and the number of the element. */
@@ -84,7 +88,8 @@ void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t
  * xlm_tape_clear_untouched, the first gradient of a parameter is assigned instead of added, which is cheaper than clearing the
  * array. */
 void xlm_tape_clear(xlm_tape *tape, xlm_real *gradients);
-/* Write zeros to those gradients from gradients[from] on, of xlm_tape_clear, that were not assigned. `from` must not be inside a
+/* Write zeros to those gradients from gradients[from] on, of xlm_tape_clear, that were not assigned; not to those of frozen parameters
+ * in front of the others (xlm_parameters_learning). `from` must not be inside a
  * parameter. */
 void xlm_tape_clear_untouched(xlm_tape *tape, int64_t from);
 /* Add `factor` to the gradient of a 1 x 1 variable, which becomes a root of the backward pass. */

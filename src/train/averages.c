@@ -2,6 +2,7 @@
 #include "train/averages.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/pages.h"
 
@@ -46,7 +47,7 @@ void xlm_averages_update(xlm_averages *averages)
     for (int i = 0; i < averages->n; i++) {
         float *own = averages->average[i].own;
         const double m = averages->momentum[i];
-        for (int64_t start = s->comm->rank * s->bucket; start < s->size; start += s->comm->ranks * s->bucket) {
+        for (int64_t start = s->first + s->comm->rank * s->bucket; start < s->size; start += s->comm->ranks * s->bucket) {
             const int64_t n = MIN(s->bucket, s->size - start);
             float *a = own + xlm_shards_place(s, start);
 #pragma omp parallel for schedule(static)
@@ -59,8 +60,11 @@ void xlm_averages_update(xlm_averages *averages)
 float *xlm_averages_gather(const xlm_averages *averages, int average, float *scratch)
 {
     float *own = averages->average[average].own;
-    if (averages->shards->comm->ranks == 1)
+    const int64_t first = averages->shards->first;
+    if (averages->shards->comm->ranks == 1 && first == 0)
         return own;
+    if (first > 0) /* frozen parameters are their own averages */
+        memcpy(scratch, xlm_parameters_values(averages->parameters), sizeof *scratch * (size_t)first);
     xlm_shards_all_gather_from(averages->shards, own, scratch);
     return scratch;
 }

@@ -93,7 +93,10 @@ static bool open_rank(xlm_engine *e, const xlm_training_data *data, GError **err
     if (e->config.decoder_layers > 0 && !xlm_host_uses_decoder(e->host))
         xlm_log_warn("[model]: decoder_layers = %" G_GINT64_FORMAT ", and no objective of the job uses the decoder",
                      e->config.decoder_layers);
-    return xlm_rates_set(&e->job->train.optimiser, &e->config, e->job->train.head_frozen, e->parameters, error);
+    if (!xlm_rates_set(&e->job->train.optimiser, &e->config, e->job->train.head_frozen, e->parameters, error))
+        return false;
+    xlm_parameters_put_frozen_first(e->parameters);
+    return true;
 }
 
 xlm_engine *xlm_engine_open(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, GError **error)
@@ -139,7 +142,7 @@ void xlm_engine_allocate(xlm_engine *engine, uint64_t pass, bool profile)
     const xlm_train_config *c = &e->job->train;
     xlm_parameters_seal(e->parameters);
     xlm_parameters_initialise(e->parameters, (uint64_t)c->seed);
-    e->shards = xlm_shards_of(e->comm, xlm_parameters_size(e->parameters));
+    e->shards = xlm_shards_from(e->comm, xlm_parameters_learning(e->parameters), xlm_parameters_size(e->parameters));
     e->reduce_scatter = xlm_reduce_scatter_new(&e->shards, c->reproducible, c->exchange == XLM_BFLOAT16);
     e->all_gather = xlm_all_gather_new(&e->shards, c->exchange_parameters == XLM_BFLOAT16);
     e->optimiser = xlm_optimiser_new(&c->optimiser, e->parameters, &e->shards);
@@ -152,6 +155,7 @@ void xlm_engine_allocate(xlm_engine *engine, uint64_t pass, bool profile)
     e->arena = xlm_arena_new();
     e->buffers = xlm_gradient_buffers(c->reproducible, e->micro_batches, e->comm->ranks);
     e->buffer = g_new(float *, e->buffers);
+    /* Nothing touches the gradients of frozen parameters, which come first, so that these have addresses and take no memory. */
     const size_t bytes = sizeof(float) * (size_t)xlm_parameters_size(e->parameters);
     for (int b = 0; b < e->buffers; b++) {
         e->buffer[b] = xlm_pages_take(bytes, "gradients");

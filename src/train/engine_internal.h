@@ -23,7 +23,7 @@ struct xlm_engine {
     xlm_micro_batches *divided; /* a step's instances */
 
     /* from xlm_engine_allocate on */
-    xlm_shards shards;        /* the buckets of the flat arrays that this rank updates */
+    xlm_shards shards;        /* the buckets of the flat arrays that this rank updates; they begin after the frozen parameters */
     xlm_reduce_scatter *reduce_scatter;
     xlm_all_gather *all_gather; /* of the parameters after an update, until the next step's forward pass (engine_gathered) */
     xlm_optimiser *optimiser;

@@ -35,7 +35,8 @@ static uint64_t packed_bytes(const xlm_run_size *size, int64_t micro_batches)
 bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate *estimate, GError **error)
 {
     const xlm_train_config *c = &size->job->train;
-    const int64_t micro_batches = xlm_micro_batches_on(c->micro_batches, ranks), parameters = xlm_parameters_size(size->parameters);
+    const int64_t micro_batches = xlm_micro_batches_on(c->micro_batches, ranks), parameters = xlm_parameters_size(size->parameters),
+                  learning = parameters - xlm_parameters_learning(size->parameters);
     const bool masters = c->exchange_parameters == XLM_BFLOAT16;
     const uint64_t flat = sizeof(float) * (uint64_t)parameters;
     const uint64_t program = (uint64_t)64 << 20; /* libraries, MPI, BLIS's packing buffers, vocabulary */
@@ -45,13 +46,13 @@ bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate
     xlm_memory_estimate e = {
         .parameters = flat,
         .packed = packed_bytes(size, micro_batches),
-        .gradients = flat * (uint64_t)xlm_gradient_buffers(c->reproducible, micro_batches, ranks),
-        .moments = (masters ? 3 : 2) * sizeof(float) * (uint64_t)xlm_shards_max_own(parameters, ranks),
-        .averages = xlm_averages_bytes(size->host, parameters, ranks),
+        .gradients = sizeof(float) * (uint64_t)learning * (uint64_t)xlm_gradient_buffers(c->reproducible, micro_batches, ranks),
+        .moments = (masters ? 3 : 2) * sizeof(float) * (uint64_t)xlm_shards_max_own(learning, ranks),
+        .averages = xlm_averages_bytes(size->host, learning, ranks),
         .states = 2 * xlm_host_states_bytes(size->host), /* another copy is for snapshots (checkpoint/snapshot.h) */
         .resources = xlm_host_resource_bytes(size->host),
-        .exchange = xlm_reduce_scatter_bytes(parameters, ranks, c->exchange == XLM_BFLOAT16) +
-                    xlm_all_gather_bytes(parameters, ranks, masters),
+        .exchange = xlm_reduce_scatter_bytes(learning, ranks, c->exchange == XLM_BFLOAT16) +
+                    xlm_all_gather_bytes(learning, ranks, masters),
         .kept = cost.kept * (uint64_t)((micro_batches + ranks - 1) / ranks),
         .pass = cost.pass,
     };

@@ -126,6 +126,7 @@ static void accumulate(void *data, int64_t from)
 {
     struct accumulation *a = data;
     xlm_engine *e = a->engine;
+    from = MAX(from, e->shards.first);
     if (from < a->done) {
         xlm_profile_enter(e->profile, XLM_PART_CLEAR, false, 0);
         xlm_tape_clear_untouched(e->tape, from);

@@ -28,8 +28,8 @@ enum { XLM_HEAD_BERT, XLM_HEAD_XLM, XLM_HEAD_NONE /* as in a fine-tuned model */
  *   XLM_ADAPTER_LORA   (Hu et al. 2021, arXiv:2106.09685)  y = x Wᵀ + b + (α / r) dropout(x) Aᵀ Bᵀ, A: r x in, B: out x r */
 enum { XLM_MAX_ADAPTERS = 8, XLM_ADAPTER_NAME = 48 };
 enum { XLM_ADAPTER_LORA };
-/* Linear layers that an adapter can be beside: query, key, value and output of attention, also of that to a memory, and both of the
- * feed-forward sublayer. */
+/* Linear layers that an adapter can be beside: query, key, value and output of attention, also of that to a memory, and both of
+ * the feed-forward sublayer. */
 enum {
     XLM_ADAPT_QUERY = 1, XLM_ADAPT_KEY = 2, XLM_ADAPT_VALUE = 4, XLM_ADAPT_ATTENTION_OUTPUT = 8, XLM_ADAPT_INTERMEDIATE = 16,
     XLM_ADAPT_FEED_FORWARD_OUTPUT = 32

@@ -161,8 +161,8 @@ bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *s, int a
         if (frozen && array < CHECKPOINT_AVERAGES)
             memset(whole + p->start, 0, sizeof *whole * (size_t)(p->rows * p->cols));
         else
-            good = xlm_model_file_read_array(store, frozen ? "/model" : group, p, array == CHECKPOINT_SECOND_MOMENT, whole + p->start,
-                                             error);
+            good = xlm_model_file_read_array(store, frozen ? "/model" : group, p, array == CHECKPOINT_SECOND_MOMENT,
+                                             whole + p->start, error);
     }
     return good;
 }

@@ -12,7 +12,8 @@ enum { CHECKPOINT_VALUES, CHECKPOINT_FIRST_MOMENT, CHECKPOINT_SECOND_MOMENT, CHE
 int xlm_checkpoint_arrays(const xlm_run_state *state);
 /* The group of an array; g_free. */
 char *checkpoint_group(const xlm_run_state *state, int array);
-/* Does the file have this parameter in the array? All are in the values; frozen ones have no moments, and are their averages. Averages have the parameters of the model and of their own objective. */
+/* Does the file have this parameter in the array? All are in the values; frozen ones have no moments, and are their averages.
+ * Averages have the parameters of the model and of their own objective. */
 bool checkpoint_has(const xlm_run_state *state, int array, const xlm_parameter *p);
 
 /* The attribute of /optimiser with the number of parameters that were frozen; none without any. */

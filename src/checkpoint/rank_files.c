@@ -187,7 +187,8 @@ static bool find(const char *directory, int64_t newest, const xlm_run_state *sta
     *first = (xlm_rank_file_header){0};
     if (step > newest && check_parts(directory, step, first, &why)) {
         return check_model(directory, state, error) &&
-               ((first->fingerprint == xlm_rank_files_fingerprint(state) && first->size == state->shards->size - state->shards->first &&
+               ((first->fingerprint == xlm_rank_files_fingerprint(state) &&
+                 first->size == state->shards->size - state->shards->first &&
                  first->states == xlm_rank_files_states(state) && first->arrays == xlm_checkpoint_arrays(state)) ||
                 xlm_error_set(error, EX_DATAERR, "%s: a stopped run left the parts of step %" G_GINT64_FORMAT " there, which do "
                               "not fit the job; start the job they are of, take another output directory, or --resume never",

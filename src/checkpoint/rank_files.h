@@ -43,9 +43,9 @@ uint64_t xlm_rank_files_fingerprint(const xlm_run_state *state);
 char *xlm_rank_file_path(const char *directory, int64_t step, int rank);
 
 /* Collective. If the directory has all parts of a step later than `newest` (the step of its newest checkpoint, 0: none), read
- * them into state like xlm_checkpoint_read(), but for frozen parameters. [out] found: there were such parts. [out] validated: from their header. Incomplete,
- * damaged or older parts are removed, with a warning if something is lost. EX_DATAERR for complete parts that do not fit the
- * job. */
+ * them into state like xlm_checkpoint_read(), but for frozen parameters. [out] found: there were such parts. [out] validated:
+ * from their header. Incomplete, damaged or older parts are removed, with a warning if something is lost. EX_DATAERR for complete
+ * parts that do not fit the job. */
 bool xlm_rank_files_take(const xlm_comm *comm, const char *directory, int64_t newest, xlm_run_state *state, int64_t *validated,
                          bool *found, GError **error);
 /* Remove all parts of a directory. Not collective. Returns how many there were. */

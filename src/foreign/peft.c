@@ -62,7 +62,8 @@ typedef struct importer {
 static const char *const known[] = {
     "peft_type", "r", "lora_alpha", "lora_dropout", "use_rslora", "bias", "base_model_name_or_path", "revision", "task_type",
     "inference_mode", "auto_mapping", "peft_version", "target_modules", "exclude_modules", "init_lora_weights", "loftq_config",
-    "eva_config", "corda_config", "runtime_config", "megatron_config", "megatron_core", "layers_pattern", "ensure_weight_tying", NULL};
+    "eva_config", "corda_config", "runtime_config", "megatron_config", "megatron_core", "layers_pattern", "ensure_weight_tying",
+    NULL};
 
 static bool is_nothing(const json_t *value)
 {
@@ -123,7 +124,8 @@ static bool read_config(importer *im, GError **error)
     if (bias == NULL)
         return false;
     if (strcmp(bias, "none") != 0)
-        return xlm_config_refuse(path, "bias", error, "is \"%s\": biases that were trained with the adapter are not known here", bias);
+        return xlm_config_refuse(path, "bias", error, "is \"%s\": biases that were trained with the adapter are not known here",
+                                 bias);
     return check_keys(json, path, error) && read_numbers(json, path, &im->adapter, error);
 }
 
@@ -139,15 +141,16 @@ static const xlm_safetensor *find(importer *im, const char *module, const char *
 static bool check_shape(const xlm_safetensor *t, int64_t rows, int64_t cols, GError **error)
 {
     return (t->dimensions == 2 && t->dims[0] == rows && t->dims[1] == cols) ||
-           xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\" is not %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT, t->file, t->name, rows,
-                         cols);
+           xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\" is not %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT, t->file, t->name,
+                         rows, cols);
 }
 
 /* Both tensors beside a linear layer, or neither: *there. */
 static bool find_linear(importer *im, const xlm_parameter *p, bool *there, GError **error)
 {
     g_autofree char *module = module_of(im->architecture, im->bare, p->name);
-    const xlm_safetensor *a = module != NULL ? find(im, module, "lora_A") : NULL, *b = module != NULL ? find(im, module, "lora_B") : NULL;
+    const xlm_safetensor *a = module != NULL ? find(im, module, "lora_A") : NULL;
+    const xlm_safetensor *b = module != NULL ? find(im, module, "lora_B") : NULL;
     *there = a != NULL && b != NULL;
     if ((a != NULL) != (b != NULL))
         return xlm_error_set(error, EX_DATAERR, "%s: there is no \"%s%s.%s%s\"", im->directory, PREFIX, module,
@@ -184,7 +187,8 @@ static bool check_others(const importer *im, GError **error)
     for (int64_t i = 0; i < xlm_safetensors_count(im->tensors); i++) {
         const xlm_safetensor *t = xlm_safetensors_get(im->tensors, i);
         if (!g_hash_table_contains(im->used, t))
-            return xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\" is beside no linear layer of %s, as a model of %s, that an adapter "
+            return xlm_error_set(error, EX_DATAERR,
+                                 "%s: tensor \"%s\" is beside no linear layer of %s, as a model of %s, that an adapter "
                                  "can be beside here", t->file, t->name, im->model, im->architecture->class_name);
     }
     return im->adapter.targets != 0 || xlm_error_set(error, EX_DATAERR, "%s: it has no tensors", im->directory);
@@ -230,7 +234,8 @@ static bool add_adapter(importer *im, const char *output, GError **error)
 {
     xlm_adapters all = im->loaded->config.adapters;
     if (all.n == XLM_MAX_ADAPTERS)
-        return xlm_error_set(error, EX_DATAERR, "%s: the model has %d adapters, and cannot have more", im->model, XLM_MAX_ADAPTERS);
+        return xlm_error_set(error, EX_DATAERR, "%s: the model has %d adapters, and cannot have more", im->model,
+                             XLM_MAX_ADAPTERS);
     all.one[all.n++] = im->adapter;
     xlm_adapted adapted;
     bool good = xlm_adapted_open(&adapted, im->model, &all, error);
@@ -247,12 +252,13 @@ bool xlm_peft_import(const char *model, const char *directory, const char *name,
     if (name == NULL)
         name = DEFAULT_NAME;
     bool good = g_strlcpy(im.adapter.name, name, sizeof im.adapter.name) < sizeof im.adapter.name ||
-                xlm_error_set(error, EX_USAGE, "\"%s\": the name of an adapter has at most %d characters", name, XLM_ADAPTER_NAME - 1);
+                xlm_error_set(error, EX_USAGE, "\"%s\": the name of an adapter has at most %d characters", name,
+                              XLM_ADAPTER_NAME - 1);
     good = good && open_adapter(&im, error) && add_adapter(&im, output, error);
     if (good) {
         g_autofree char *targets = xlm_adapter_targets_print(im.adapter.targets);
-        xlm_log_info("%s: adapter %s of rank %" G_GINT64_FORMAT ", alpha %g, beside %s", directory, im.adapter.name, im.adapter.rank,
-                     im.adapter.alpha, targets);
+        xlm_log_info("%s: adapter %s of rank %" G_GINT64_FORMAT ", alpha %g, beside %s", directory, im.adapter.name,
+                     im.adapter.rank, im.adapter.alpha, targets);
     }
     xlm_safetensors_close(im.tensors);
     xlm_model_file_free(im.loaded);

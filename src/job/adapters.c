@@ -17,14 +17,16 @@ struct section {
 #define PLACE(member) offsetof(struct section, member)
 const xlm_option xlm_adapter_options[] = {
     {"kind", XLM_OPTION_CHOICE, "lora", 0, 0, "lora",
-     "lora: y = x Wᵀ + b + (alpha / rank) dropout(x) Aᵀ Bᵀ, with A of rank x in and B of out x rank (Hu et al. 2021)", PLACE(kind)},
+     "lora: y = x Wᵀ + b + (alpha / rank) dropout(x) Aᵀ Bᵀ, with A of rank x in and B of out x rank (Hu et al. 2021)",
+     PLACE(kind)},
     {"rank", XLM_OPTION_INT, "8", 1, 1 << 16, NULL, "rank, r", PLACE(rank)},
     {"alpha", XLM_OPTION_REAL, "16", -1e6, 1e6, NULL, "what the adapter adds is multiplied by alpha / rank", PLACE(alpha)},
     {"targets", XLM_OPTION_LIST, "query,value", 0, 0, NULL,
      "linear layers beside which it is: query, key, value, attention_output, intermediate, feed_forward_output", PLACE(targets)},
     {"dropout", XLM_OPTION_REAL, "0", 0, 0.99, NULL, "dropout rate of what the adapter reads", PLACE(dropout)},
     {"learn", XLM_OPTION_FLAG, "true", 0, 0, NULL,
-     "let the adapter learn: then the model itself stays as it is; false: an adapter of the model that the run starts from stays too",
+     "let the adapter learn: then the model itself stays as it is; false: an adapter of the model that the run starts from stays "
+     "as it is",
      PLACE(learn)},
     XLM_OPTION_END};
 
@@ -53,7 +55,8 @@ bool xlm_job_adapters_read(const xlm_jobfile *file, xlm_adapters *adapters, GErr
     GError *why = NULL;
     *adapters = (xlm_adapters){0};
     if (g_strv_length(names) > XLM_MAX_ADAPTERS)
-        return xlm_error_set(error, EX_CONFIG, "%s: %u sections [adapter NAME]; a model can have %d adapters", xlm_jobfile_path(file),
+        return xlm_error_set(error, EX_CONFIG, "%s: %u sections [adapter NAME]; a model can have %d adapters",
+                             xlm_jobfile_path(file),
                              g_strv_length(names), XLM_MAX_ADAPTERS);
     for (char **name = names; *name != NULL; name++)
         if (!read_section(file, *name, &adapters->one[adapters->n++], error))
@@ -69,9 +72,11 @@ static bool agree(const xlm_adapter *there, const xlm_adapter *here, GError **er
 {
     g_autofree char *why = there != NULL ? xlm_adapter_difference(there, here) : NULL;
     if (there == NULL && !here->learns)
-        return xlm_error_set(error, EX_CONFIG, "[adapter %s]: learn = false is for an adapter of the model that the run starts from, "
+        return xlm_error_set(error, EX_CONFIG,
+                             "[adapter %s]: learn = false is for an adapter of the model that the run starts from, "
                              "which has none of this name", here->name);
-    return why == NULL || xlm_error_set(error, EX_CONFIG, "[adapter %s]: the model that the run starts from has another adapter of "
+    return why == NULL || xlm_error_set(error, EX_CONFIG,
+                                        "[adapter %s]: the model that the run starts from has another adapter of "
                                         "this name: %s", here->name, why);
 }
 
@@ -84,7 +89,8 @@ bool xlm_job_adapters_join(const xlm_adapters *start, xlm_adapters *adapters, GE
         if (xlm_adapters_find(adapters, start->one[k].name) != NULL)
             continue;
         if (adapters->n == XLM_MAX_ADAPTERS)
-            return xlm_error_set(error, EX_CONFIG, "[adapter %s]: with those of the model that the run starts from there are more "
+            return xlm_error_set(error, EX_CONFIG,
+                                 "[adapter %s]: with those of the model that the run starts from there are more "
                                  "than %d adapters", adapters->one[0].name, XLM_MAX_ADAPTERS);
         adapters->one[adapters->n] = start->one[k];
         adapters->one[adapters->n++].learns = false;

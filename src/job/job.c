@@ -238,7 +238,8 @@ static bool read_stage(xlm_job *job, const xlm_jobfile *file, const char *name, 
     g_autofree char *section = g_strdup_printf("stage %s", name);
     stage->name = g_strdup(name);
     const bool good = xlm_options_read(stage_options, file, section, stage, error) &&
-                      read_plugin(&xlm_stage_plugins, file, section, name, stage_options, known, &stage->plugin, &stage->use, error);
+                      read_plugin(&xlm_stage_plugins, file, section, name, stage_options, known, &stage->plugin, &stage->use,
+                                  error);
     const int s = good ? find_named(job, file, section, stage->stream_name, error) : -1;
     if (s >= 0 && stage->use.loaded.cls != NULL) {
         const xlm_stage_use use = {"stage", stage->name, stage->use.loaded.cls, stage->use.state};
@@ -295,7 +296,8 @@ static bool check_freeze(const xlm_job *job, const xlm_jobfile *file, GError **e
     int64_t layers;
     g_autoptr(GError) why = NULL;
     if (job->train.optimiser.freeze != NULL && xlm_job_adapters_learn(&job->model.adapters))
-        return xlm_jobfile_refuse(file, "train", "freeze", error, "freeze is for runs in which no adapter learns: where one does, all of "
+        return xlm_jobfile_refuse(file, "train", "freeze", error,
+                                  "freeze is for runs in which no adapter learns: where one does, all of "
                                   "the model is frozen");
     return xlm_rates_read_freeze(job->train.optimiser.freeze, xlm_layers_of(&job->model, XLM_STACK_ENCODER), &layers, &why) ||
            xlm_jobfile_refuse(file, "train", "freeze", error, "%s", why->message);

@@ -15,7 +15,8 @@ bool xlm_rates_read_freeze(const char *freeze, int64_t layers, int64_t *frozen, 
         return true;
     if (strcmp(freeze, "embeddings") != 0 && !g_ascii_string_to_unsigned(freeze, 10, 1, (guint64)layers, &n, NULL))
         return xlm_error_set(error, EX_CONFIG, "freeze = %s: must be embeddings, or a number of layers from 1 to %"
-                             G_GINT64_FORMAT "%s", freeze, layers, layers == 1 ? ", those that share their weights being one" : "");
+                             G_GINT64_FORMAT "%s", freeze, layers,
+                             layers == 1 ? ", those that share their weights being one" : "");
     *frozen = (int64_t)n;
     return true;
 }
@@ -45,8 +46,8 @@ static void log_decay(const xlm_optimiser_config *config, const xlm_model_config
                  config->learning_rate, config->layer_decay, all, decoder);
 }
 
-/* What of a model with adapters stays as it is: adapters that do not learn and, if one does, all but adapters, and what objectives
- * and tasks have. */
+/* What of a model with adapters stays as it is: adapters that do not learn and, if one does, all but adapters, and what
+ * objectives and tasks have. */
 static bool is_kept(const xlm_adapters *adapters, const char *parameter)
 {
     const xlm_adapter *own = xlm_adapters_of_parameter(adapters, parameter);
@@ -65,8 +66,8 @@ static void log_adapters(const xlm_adapters *adapters, int64_t frozen, int64_t e
         if (adapters->one[k].learns)
             g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", adapters->one[k].name);
     if (names->len > 0)
-        xlm_log_info("adapters learn: %s; the model stays as it is, %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " parameters", names->str,
-                     frozen, elements);
+        xlm_log_info("adapters learn: %s; the model stays as it is, %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " parameters",
+                     names->str, frozen, elements);
     else
         xlm_log_info("adapters stay as they are, and the model learns: no section [adapter NAME] asks for them");
 }
@@ -81,7 +82,8 @@ bool xlm_rates_set(const xlm_optimiser_config *config, const xlm_model_config *m
     for (int i = 0; i < xlm_parameters_count(parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
         const xlm_layer layer = xlm_layer_of(p->name, NULL);
-        const bool still = is_kept(&model->adapters, p->name) || is_frozen(layer, layers) || (head_frozen && g_str_has_prefix(xlm_part_of(p->name), "lm_head/"));
+        const bool still = is_kept(&model->adapters, p->name) || is_frozen(layer, layers) ||
+                           (head_frozen && g_str_has_prefix(xlm_part_of(p->name), "lm_head/"));
         xlm_parameters_set_rate(parameters, i, still ? 0 : pow(decay, (double)xlm_layers_above(model, layer)));
         frozen += still ? p->rows * p->cols : 0;
     }

@@ -35,7 +35,8 @@ static bool compare_key(const xlm_option *option, const char *start, const xlm_j
     xlm_model_fill_in_sizes(&sizes);
     g_autofree char *here = xlm_option_print(option, &sizes), *other = xlm_option_print(option, there);
     return strcmp(here, other) == 0 || may_differ(option->name, job, there) ||
-           xlm_jobfile_refuse(file, "model", option->name, error, "%s = %s, but the model of %s, which the run starts from, has %s; "
+           xlm_jobfile_refuse(file, "model", option->name, error,
+                              "%s = %s, but the model of %s, which the run starts from, has %s; "
                               "leave the key out", option->name, here, start, other);
 }
 

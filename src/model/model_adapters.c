@@ -48,15 +48,16 @@ void xlm_adapted_close(xlm_adapted *a)
 
 /* ---- writing ---- */
 
-static bool write_array(xlm_store *to, const char *path, xlm_type type, const xlm_array *array, const void *values, GError **error)
+static bool write_array(xlm_store *to, const char *path, xlm_type type, const xlm_array *array, const void *values,
+                        GError **error)
 {
     const uint64_t dims[2] = {array->rows, array->columns};
     return xlm_store_dataset(to, path, type, array->columns > 0 ? 2 : 1, dims, XLM_STORE_CHECKED, error) &&
            xlm_store_write(to, path, 0, array->rows, values, error);
 }
 
-/* Parameters are floats, and states of tasks may be doubles or integers. Readers convert between types of floats, so an array of doubles
- * that are all floats may be written as such. */
+/* Parameters are floats, and states of tasks may be doubles or integers. Readers convert between types of floats, so an array of
+ * doubles that are all floats may be written as such. */
 static bool copy_array(const xlm_store *from, const char *path, xlm_store *to, GError **error)
 {
     xlm_array reals = {XLM_F64, XLM_ANY, XLM_ANY}, integers = {XLM_I64, XLM_ANY, XLM_ANY};
@@ -134,7 +135,8 @@ static const float *values_of(const xlm_adapted *adapted, const xlm_adapter *a, 
 {
     char name[XLM_ADAPTER_PARAMETER];
     const int at = xlm_parameters_find(adapted->from->parameters, xlm_adapter_parameter(a, linear, what, name));
-    return at >= 0 ? xlm_parameters_values(adapted->from->parameters) + xlm_parameters_get(adapted->from->parameters, at)->start : NULL;
+    return at < 0 ? NULL
+                  : xlm_parameters_values(adapted->from->parameters) + xlm_parameters_get(adapted->from->parameters, at)->start;
 }
 
 /* Merge all that is beside one parameter, if it is the weight of a linear layer. Returns the number of adapters. */
@@ -150,7 +152,8 @@ static int64_t merge_parameter(const xlm_adapted *adapted, const xlm_parameter *
         const float *down = values_of(adapted, a, linear, "lora_a"), *up = values_of(adapted, a, linear, "lora_b");
         if (down == NULL || up == NULL)
             continue;
-        add_product(a->alpha / (double)a->rank, p->rows, p->cols, a->rank, down, up, xlm_parameters_values(adapted->parameters) + p->start);
+        add_product(a->alpha / (double)a->rank, p->rows, p->cols, a->rank, down, up,
+                    xlm_parameters_values(adapted->parameters) + p->start);
         merged++;
     }
     return merged;

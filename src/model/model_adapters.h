@@ -17,8 +17,8 @@ typedef struct xlm_adapted {
     xlm_model *model;
 } xlm_adapted;
 
-/* path: a model file. adapters: those of the new model, in place of its own. EX_NOINPUT, EX_DATAERR. xlm_adapted_close, also after an
- * error. */
+/* path: a model file. adapters: those of the new model, in place of its own. EX_NOINPUT, EX_DATAERR. xlm_adapted_close, also
+ * after an error. */
 bool xlm_adapted_open(xlm_adapted *adapted, const char *path, const xlm_adapters *adapters, GError **error);
 /* The values of a parameter of the new model, or NULL. */
 float *xlm_adapted_values(const xlm_adapted *adapted, const char *name);

@@ -32,7 +32,8 @@ static bool write_adapter(xlm_store *store, const xlm_adapter *a, GError **error
 {
     g_autofree char *group = group_of(a), *targets = xlm_adapter_targets_print(a->targets);
     return xlm_store_set_text(store, group, "kind", xlm_adapter_kinds, error) &&
-           xlm_store_set_int(store, group, "rank", a->rank, error) && xlm_store_set_real(store, group, "alpha", a->alpha, error) &&
+           xlm_store_set_int(store, group, "rank", a->rank, error) &&
+           xlm_store_set_real(store, group, "alpha", a->alpha, error) &&
            xlm_store_set_real(store, group, "dropout", a->dropout, error) &&
            xlm_store_set_text(store, group, "targets", targets, error);
 }
@@ -76,8 +77,8 @@ static bool read_option(const xlm_store *store, const xlm_option *option, xlm_mo
  * [model] must be what models without the key are. */
 static const char *const first_keys[] = {
     "layers", "hidden_size", "attention_heads", "feed_forward_size", "embedding_size", "share_layers", "positions",
-    "position_type", "position_offset", "language_embeddings", "token_types", "layer_norm_epsilon", "dropout", "attention_dropout", "head",
-    "vocabulary_chunk", NULL};
+    "position_type", "position_offset", "language_embeddings", "token_types", "layer_norm_epsilon", "dropout",
+    "attention_dropout", "head", "vocabulary_chunk", NULL};
 
 /* Refuses keys that this version does not know, because they may change what the model computes. */
 static bool check_keys(const xlm_store *store, char **keys, GError **error)
@@ -139,7 +140,8 @@ static bool read_adapter(const xlm_store *store, const char *name, xlm_adapter *
         !xlm_store_get_real(store, group, "dropout", &a->dropout, error))
         return false;
     if (strcmp(kind, xlm_adapter_kinds) != 0)
-        return xlm_error_set(error, EX_DATAERR, "%s: %s: kind = %s is not one that this version knows; read the file with the version "
+        return xlm_error_set(error, EX_DATAERR,
+                             "%s: %s: kind = %s is not one that this version knows; read the file with the version "
                              "that wrote it", xlm_store_path(store), group, kind);
     g_autofree char *text = xlm_store_get_text(store, group, "targets", error);
     g_auto(GStrv) targets = text != NULL ? g_strsplit(text, ",", -1) : NULL;
@@ -188,13 +190,13 @@ bool xlm_model_key_is_free(const char *key, const xlm_model_config *config)
 static bool same_adapters(const xlm_adapters *then, const xlm_adapters *now, GError **error)
 {
     if (then->n != now->n)
-        return xlm_error_set(error, EX_DATAERR, "its model has %" G_GINT64_FORMAT " adapters, the job's %" G_GINT64_FORMAT, then->n,
-                             now->n);
+        return xlm_error_set(error, EX_DATAERR, "its model has %" G_GINT64_FORMAT " adapters, the job's %" G_GINT64_FORMAT,
+                             then->n, now->n);
     for (int64_t k = 0; k < now->n; k++) {
         const xlm_adapter *before = &then->one[k], *after = &now->one[k];
         if (strcmp(before->name, after->name) != 0)
-            return xlm_error_set(error, EX_DATAERR, "adapter number %" G_GINT64_FORMAT " of its model is %s, of the job's %s", k + 1,
-                                 before->name, after->name);
+            return xlm_error_set(error, EX_DATAERR, "adapter number %" G_GINT64_FORMAT " of its model is %s, of the job's %s",
+                                 k + 1, before->name, after->name);
         g_autofree char *why = xlm_adapter_difference(before, after);
         if (why != NULL)
             return xlm_error_set(error, EX_DATAERR, "adapter %s of its model and of the job's: %s", before->name, why);

@@ -60,7 +60,8 @@ bool xlm_adapters_check(const xlm_adapters *adapters, GError **error)
 {
     enum { MAX_RANK = 1 << 16 };
     if (adapters->n < 0 || adapters->n > XLM_MAX_ADAPTERS)
-        return xlm_error_set(error, EX_CONFIG, "a model can have %d adapters, not %" G_GINT64_FORMAT, XLM_MAX_ADAPTERS, adapters->n);
+        return xlm_error_set(error, EX_CONFIG, "a model can have %d adapters, not %" G_GINT64_FORMAT, XLM_MAX_ADAPTERS,
+                             adapters->n);
     for (int64_t k = 0; k < adapters->n; k++) {
         const xlm_adapter *a = &adapters->one[k];
         if (!is_name(a->name))
@@ -69,7 +70,8 @@ bool xlm_adapters_check(const xlm_adapters *adapters, GError **error)
             return xlm_error_set(error, EX_CONFIG, "adapter %s is there twice", a->name);
         if (a->kind != XLM_ADAPTER_LORA || a->rank < 1 || a->rank > MAX_RANK || !isfinite(a->alpha) || !(a->dropout >= 0) ||
             !(a->dropout < 1) || a->targets == 0 || a->targets >> XLM_ADAPTER_TARGETS != 0)
-            return xlm_error_set(error, EX_CONFIG, "adapter %s: rank = %" G_GINT64_FORMAT ", alpha = %g, dropout = %g: the rank is from "
+            return xlm_error_set(error, EX_CONFIG,
+                                 "adapter %s: rank = %" G_GINT64_FORMAT ", alpha = %g, dropout = %g: the rank is from "
                                  "1 to %d, alpha finite, and dropout from 0 to below 1", a->name, a->rank, a->alpha, a->dropout,
                                  MAX_RANK);
     }
@@ -106,7 +108,8 @@ uint32_t xlm_adapter_target_of(const char *linear)
     rest += g_str_has_prefix(rest, memory) ? strlen(memory) : 0;
     for (int i = 0; i < XLM_ADAPTER_TARGETS; i++) {
         const size_t size = strlen(xlm_adapter_targets[i].linear);
-        if (strncmp(rest, xlm_adapter_targets[i].linear, size) == 0 && (rest[size] == '\0' || strcmp(rest + size, "/weight") == 0))
+        if (strncmp(rest, xlm_adapter_targets[i].linear, size) == 0 &&
+            (rest[size] == '\0' || strcmp(rest + size, "/weight") == 0))
             return 1u << i;
     }
     return 0;
@@ -166,8 +169,8 @@ static xlm_var *low_rank(xlm_tape *tape, const xlm_adapter *adapter, const char 
     return xlm_linear(tape, xlm_scale(tape, z, adapter->alpha / (double)adapter->rank), b, NULL);
 }
 
-xlm_var *xlm_adapters_apply(const xlm_model *model, xlm_tape *tape, int n, const xlm_adapted_linear *linear, xlm_var *x, xlm_var *y,
-                            const xlm_rotation *rotation)
+xlm_var *xlm_adapters_apply(const xlm_model *model, xlm_tape *tape, int n, const xlm_adapted_linear *linear, xlm_var *x,
+                            xlm_var *y, const xlm_rotation *rotation)
 {
     const xlm_adapters *all = &model->config.adapters;
     xlm_var *added[XLM_MAX_ADAPTERS * XLM_ADAPTER_TARGETS];

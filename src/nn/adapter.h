@@ -23,7 +23,8 @@ typedef struct xlm_adapter_target {
 extern const xlm_adapter_target xlm_adapter_targets[XLM_ADAPTER_TARGETS];
 extern const char *const xlm_adapter_kinds; /* "lora": names by XLM_ADAPTER_..., with | between */
 
-/* Names with commas between, "query,value", as bits and back. 0 with EX_CONFIG: a name is not known, or there is none. print: g_free. */
+/* Names with commas between, "query,value", as bits and back. 0 with EX_CONFIG: a name is not known, or there is none. print:
+ * g_free. */
 uint32_t xlm_adapter_targets_read(char *const *names, GError **error);
 char *xlm_adapter_targets_print(uint32_t targets);
 /* Are names (letters, digits, _ and -), numbers and targets as they should be, and names different? EX_CONFIG. */
@@ -54,8 +55,8 @@ typedef struct xlm_adapted_linear {
 } xlm_adapted_linear;
 /* y with what the adapters beside n linear layers add to it, which read x; then rotated (rotation; NULL: not). y: the result of
  * xlm_linear without rotation. */
-xlm_var *xlm_adapters_apply(const xlm_model *model, xlm_tape *tape, int n, const xlm_adapted_linear *linear, xlm_var *x, xlm_var *y,
-                            const xlm_rotation *rotation);
+xlm_var *xlm_adapters_apply(const xlm_model *model, xlm_tape *tape, int n, const xlm_adapted_linear *linear, xlm_var *x,
+                            xlm_var *y, const xlm_rotation *rotation);
 /* Has the layer parameters of adapters that have gradients in this pass? */
 bool xlm_adapters_learn(const xlm_model *model, const xlm_tape *tape, xlm_layer layer);
 

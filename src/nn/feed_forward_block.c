@@ -23,7 +23,8 @@ static void declare(const xlm_model_config *config, const xlm_sublayer *block, x
 }
 
 /* y = x Wᵀ without b, with what adapters add. */
-static xlm_var *adapted_linear(const xlm_model *model, xlm_tape *tape, const char *block, const char *part, uint32_t target, xlm_var *x)
+static xlm_var *adapted_linear(const xlm_model *model, xlm_tape *tape, const char *block, const char *part, uint32_t target,
+                               xlm_var *x)
 {
     char name[XLM_BLOCK_NAME + 16];
     g_snprintf(name, sizeof name, "%s/%s", block, part);

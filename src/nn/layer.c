@@ -69,7 +69,8 @@ xlm_layer xlm_layer_of(const char *parameter, const char **rest)
 {
     parameter = without_adapter(parameter);
     xlm_layer layer = {XLM_STACK_NONE, 0};
-    const xlm_stack stack = g_str_has_prefix(parameter, xlm_stack_name(XLM_STACK_DECODER)) ? XLM_STACK_DECODER : XLM_STACK_ENCODER;
+    const bool decoder = g_str_has_prefix(parameter, xlm_stack_name(XLM_STACK_DECODER));
+    const xlm_stack stack = decoder ? XLM_STACK_DECODER : XLM_STACK_ENCODER;
     const char *after = skip(parameter, xlm_stack_name(stack));
     if (rest != NULL)
         *rest = parameter;

@@ -21,8 +21,8 @@ int64_t xlm_layers_of(const xlm_model_config *config, xlm_stack stack);
  * XLM_STACK_NONE, all for the embeddings, those of the decoder for its own embeddings. */
 int64_t xlm_layers_above(const xlm_model_config *config, xlm_layer layer);
 
-/* The layer of a parameter, by its name; of a parameter of an adapter, the layer that it is beside. [out] rest: the part of the name after the layer ("attention/query/weight"), or the
- * whole name if it belongs to no layer. NULL: not wanted. */
+/* The layer of a parameter, by its name; of a parameter of an adapter, the layer that it is beside. [out] rest: the part of the
+ * name after the layer ("attention/query/weight"), or the whole name if it belongs to no layer. NULL: not wanted. */
 xlm_layer xlm_layer_of(const char *parameter, const char **rest);
 
 /* The name of a block of the layer, "encoder/layer.3/attention"; layer.shared if all layers have the same weights. [out] name:

@@ -87,7 +87,8 @@ static bool check_freeze(const xlm_tune_config *c, const xlm_adapters *adapters,
     int64_t layers;
     g_autoptr(GError) why = NULL;
     if (c->train.optimiser.freeze != NULL && xlm_job_adapters_learn(adapters))
-        return xlm_jobfile_refuse(file, "tune", "freeze", error, "freeze is for runs in which no adapter learns: where one does, all of "
+        return xlm_jobfile_refuse(file, "tune", "freeze", error,
+                                  "freeze is for runs in which no adapter learns: where one does, all of "
                                   "the model is frozen");
     return xlm_rates_read_freeze(c->train.optimiser.freeze, XLM_MAX_LAYERS, &layers, &why) ||
            xlm_jobfile_refuse(file, "tune", "freeze", error, "%s", why->message);
@@ -128,7 +129,8 @@ static xlm_tune_job *read_job(xlm_jobfile *file, GError **error)
     /* Keys that [tune] does not have are as xlm_train has them by default. */
     const bool good = xlm_options_defaults(xlm_train_options, &job->config.train, error) &&
                       xlm_options_parse(tune_options, file, "tune", &job->config, error) &&
-                      xlm_job_adapters_read(file, &job->adapters, error) && read_task(job, file, error) && check(job, file, error);
+                      xlm_job_adapters_read(file, &job->adapters, error) && read_task(job, file, error) &&
+                      check(job, file, error);
     xlm_jobfile_free(file);
     if (good) {
         job->text = print_job(job);
@@ -182,8 +184,9 @@ bool xlm_tune_job_print_help(const char *task, FILE *out, GError **error)
     } else {
         g_string_append(text, "[tune]\n  the run: model, files, optimiser, reports\n\n");
         xlm_options_help(tune_options, text);
-        g_string_append(text, "\n[adapter NAME]\n  small matrices that learn, with the head of the task, while the model stays as it is; up to "
-                              "eight of them\n\n");
+        g_string_append(text,
+                        "\n[adapter NAME]\n  small matrices that learn, with the head of the task, while the model stays "
+                        "as it is; up to eight of them\n\n");
         xlm_options_help(xlm_adapter_options, text);
         for (const xlm_task *const *each = xlm_tasks(); *each != NULL; each++) {
             g_string_append_c(text, '\n');

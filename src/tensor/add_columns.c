@@ -61,7 +61,8 @@ static void check(const xlm_var *a, int n, xlm_var *const *b, const int64_t *col
                           G_GINT64_FORMAT " x %" G_GINT64_FORMAT, b[k]->rows, b[k]->cols, column[k], a->rows, a->cols);
 }
 
-xlm_var *xlm_add_columns(xlm_tape *tape, xlm_var *a, int n, xlm_var *const *b, const int64_t *column, const xlm_rotation *rotation)
+xlm_var *xlm_add_columns(xlm_tape *tape, xlm_var *a, int n, xlm_var *const *b, const int64_t *column,
+                         const xlm_rotation *rotation)
 {
     check(a, n, b, column);
     if (rotation != NULL)

@@ -88,9 +88,8 @@ void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t
  * xlm_tape_clear_untouched, the first gradient of a parameter is assigned instead of added, which is cheaper than clearing the
  * array. */
 void xlm_tape_clear(xlm_tape *tape, xlm_real *gradients);
-/* Write zeros to those gradients from gradients[from] on, of xlm_tape_clear, that were not assigned; not to those of frozen parameters
- * in front of the others (xlm_parameters_learning). `from` must not be inside a
- * parameter. */
+/* Write zeros to those gradients from gradients[from] on, of xlm_tape_clear, that were not assigned; not to those of frozen
+ * parameters in front of the others (xlm_parameters_learning). `from` must not be inside a parameter. */
 void xlm_tape_clear_untouched(xlm_tape *tape, int64_t from);
 /* Add `factor` to the gradient of a 1 x 1 variable, which becomes a root of the backward pass. */
 void xlm_tape_seed(xlm_tape *tape, xlm_var *loss, double factor);

@@ -47,7 +47,8 @@ void xlm_rotation_apply(const xlm_rotation *rotation, bool back, int64_t n, int6
  * [in] n: number of the others, any
  * [in] b: [n] m x w_i each, column[i] + w_i ≤ d
  * [out] y: m x d */
-xlm_var *xlm_add_columns(xlm_tape *tape, xlm_var *a, int n, xlm_var *const *b, const int64_t *column, const xlm_rotation *rotation);
+xlm_var *xlm_add_columns(xlm_tape *tape, xlm_var *a, int n, xlm_var *const *b, const int64_t *column,
+                         const xlm_rotation *rotation);
 /* dx = dy W, or dx += dy W if dx.add. */
 void xlm_product_of_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx);
 /* dW = dyᵀ x, or dW += dyᵀ x if dw.add. */

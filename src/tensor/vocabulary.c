@@ -1,11 +1,11 @@
 /* xlm-mpi: cross-entropy over the vocabulary: output layer and softmax in one. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * L = (1/M) Σ_i [log Σ_v exp z_iv − z_i,target(i)], z = h Eᵀ + b, M x V. Logits live in a block of at most `chunk` rows, in which
- * exp(z − max) replaces them; 1 / Σ exp is kept a row. The forward pass computes the first chunk last and keeps its block, so that
- * the backward pass, which begins with that chunk, computes only the others again. The backward pass is dz = (softmax z − onehot) dL / M,
- * dh = dz E, dE = dzᵀ h, db = column sums of dz. Label smoothing adds ε (z_target − mean z) to a row's loss, since the log of Σ
- * exp is in both terms, and dz becomes (softmax z − (1 − ε) onehot − ε/V) dL / M. Where E is packed the work is that of
- * vocabulary_blocks.c. */
+ * exp(z − max) replaces them; 1 / Σ exp is kept a row. The forward pass computes the first chunk last and keeps its block, so
+ * that the backward pass, which begins with that chunk, computes only the others again. The backward pass is dz = (softmax z −
+ * onehot) dL / M, dh = dz E, dE = dzᵀ h, db = column sums of dz. Label smoothing adds ε (z_target − mean z) to a row's loss,
+ * since the log of Σ exp is in both terms, and dz becomes (softmax z − (1 − ε) onehot − ε/V) dL / M. Where E is packed the work
+ * is that of vocabulary_blocks.c. */
 #include "tensor/vocabulary.h"
 
 #include <math.h>
@@ -16,8 +16,8 @@
 
 enum { COLUMNS = 4096 }; /* number of subwords that a thread sums at a time */
 
-/* A block is kept until the backward pass if all rows fit into it, or it has at most so many bytes: the objectives of a stream each
- * keep one, and those of a large vocabulary would take gigabytes. */
+/* A block is kept until the backward pass if all rows fit into it, or it has at most so many bytes: the objectives of a stream
+ * each keep one, and those of a large vocabulary would take gigabytes. */
 static const uint64_t KEPT_BYTES = (uint64_t)256 << 20;
 
 struct state {
@@ -177,8 +177,8 @@ static int32_t *copy_targets(xlm_tape *tape, const int32_t *targets, int64_t n)
     return copy;
 }
 
-/* Takes the memory of a block: what is kept until the backward pass, or is returned after the forward pass. Weights of a packed table
- * that are not kept are not even written. */
+/* Takes the memory of a block: what is kept until the backward pass, or is returned after the forward pass. Weights of a packed
+ * table that are not kept are not even written. */
 static void take_block(struct state *s, bool keep)
 {
     const int64_t v = s->table->rows, share = s->chunk * xlm_vocabulary_blocks(v);
@@ -242,8 +242,9 @@ xlm_var *xlm_vocab_smoothed_cross_entropy(xlm_tape *tape, xlm_var *h, xlm_var *t
     xlm_var *const inputs[] = {h, table, bias};
     xlm_var *y = xlm_tape_record(tape, "vocab_cross_entropy", 1, 1, bias != NULL ? 3 : 2, inputs, backward, s);
     y->keys = NULL;
-    *s = (struct state){.tape = tape, .h = h, .table = table, .bias = bias, .y = y, .chunk = MIN(chunk, m), .smoothing = smoothing,
-                        .targets = copy_targets(tape, targets, m), .packs = xlm_product_packs(tape, MIN(chunk, m), table)};
+    *s = (struct state){.tape = tape, .h = h, .table = table, .bias = bias, .y = y, .chunk = MIN(chunk, m),
+                        .smoothing = smoothing, .targets = copy_targets(tape, targets, m),
+                        .packs = xlm_product_packs(tape, MIN(chunk, m), table)};
     check(s);
     if (!s->packs)
         s->inverse = XLM_TAPE_NUMBERS(tape, xlm_real, m);

@@ -70,7 +70,8 @@ static const GOptionEntry adapter_options[] = {
     {"peft", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.peft,
      "add to MODEL, a file, the adapter in this directory: adapter_config.json, adapter_model.safetensors", "DIR"},
     {"adapter", 0, 0, G_OPTION_ARG_STRING, &given.adapter,
-     "with --peft: the name that the adapter gets (default lora); alone: write the adapter of this name as such a directory", "NAME"},
+     "with --peft: the name that the adapter gets (default lora); alone: write the adapter of this name as such a directory",
+     "NAME"},
     {.long_name = NULL}};
 static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {
     {"Options", options}, {"Vocabulary", vocabulary_options}, {"Adapters", adapter_options}};

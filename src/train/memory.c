@@ -10,8 +10,8 @@
 #include "train/memory.h"
 #include "train/micro_batches.h"
 
-/* Address space of the threads that a rank will have, most of which is never touched: stacks, and what malloc sets aside for those
- * that allocate. */
+/* Address space of the threads that a rank will have, most of which is never touched: stacks, and what malloc sets aside for
+ * those that allocate. */
 static uint64_t thread_space(void)
 {
     enum { ARENA = 64 << 20, ALLOCATING = 3 }; /* our own threads: signals, and two of Open MPI */
@@ -35,7 +35,8 @@ static uint64_t packed_bytes(const xlm_run_size *size, int64_t micro_batches)
 bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate *estimate, GError **error)
 {
     const xlm_train_config *c = &size->job->train;
-    const int64_t micro_batches = xlm_micro_batches_on(c->micro_batches, ranks), parameters = xlm_parameters_size(size->parameters),
+    const int64_t micro_batches = xlm_micro_batches_on(c->micro_batches, ranks);
+    const int64_t parameters = xlm_parameters_size(size->parameters),
                   learning = parameters - xlm_parameters_learning(size->parameters);
     const bool masters = c->exchange_parameters == XLM_BFLOAT16;
     const uint64_t flat = sizeof(float) * (uint64_t)parameters;

@@ -8,8 +8,8 @@
 #   train DIR NAME RANKS THREADS [ARGUMENT...]     runs the job in DIR/NAME with ${launcher[@]}; arguments: xlm_train's
 #   rate METRICS UNCOUNTED                         tokens/s by a metrics.csv without its first steps; a step's seconds are
 #                                                  those from the end of the one before to its own
-#   compare NAME JOB BESIDE GOAL                   a row: the median seconds of a step of JOB.conf beside that of BESIDE.conf, both in
-#                                                  the current directory, on one thread; the two take turns for XLM_BENCH_ROUNDS
+#   compare NAME JOB BESIDE GOAL                   a row: the median seconds of a step of JOB.conf beside that of BESIDE.conf,
+#                                                  both in this directory, on one thread; the two take turns XLM_BENCH_ROUNDS times
 #   has_onednn DIR                                 whether the job there can be run by gemm = onednn
 #   flops LOG                                      GFLOP/s of a rank in the steps of a run with --profile
 #   hidden LOG                                     share of the reduce-scatter's time that overlaps the backward pass

@@ -21,13 +21,14 @@ kept() {
 # section NAME KEY=VALUE...: of an adapter.
 section() { printf '[adapter %s]\n' "$1"; shift; printf '%s\n' "$@"; }
 
-# ---- LoRA beside a model of each kind of layers: the same bits on any number of ranks, with recompute and threads, and resumed ----
+# ---- LoRA beside models of each kind: the same bits on any number of ranks, with recompute and threads, and resumed ----
 learn() { # NAME ADAPTERS KEY...
     local name=$1 sections=$2
     shift 2
     eight_steps 4 -e "s/^.model.*/&\n$(printf '%s\\n' "$@")/" >"$name-base.conf"
     trained "$name-base.conf" "$name-base" 1
-    { eight_steps 4 -e '/^\[model\]/,/^$/d' -e "s/^.train.*/&\nstart = $name-base\/latest/"; printf '\n%s\n' "$sections"; } >"$name.conf"
+    eight_steps 4 -e '/^\[model\]/,/^$/d' -e "s/^.train.*/&\nstart = $name-base\/latest/" >"$name.conf"
+    printf '\n%s\n' "$sections" >>"$name.conf"
     reproduced "$name.conf" "$name" 2 4
     trained "$name.conf" "$name-recompute" 1 --set train.recompute=true --set train.threads=2
     [ "$(digest "$name-1/latest")" = "$(digest "$name-recompute/latest")" ] || fail "$name: other bits with recompute, 2 threads"
@@ -52,7 +53,8 @@ right_gradients modern.conf --set train.output=modern-check --set train.start=mo
 numbers /model/adapters/one/encoder/layer.1/attention/value/lora_b bert-1/latest | awk '$1 != 0 { n++ } END { exit n < 10 }' ||
     fail "lora_b did not learn"
 numbers /model/adapters/one/encoder/layer.1/attention/query/lora_a bert-1/latest |
-    awk '{ if ($1 > m) m = $1; if (-$1 > m) m = -$1 } END { exit !(m > 0.1 && m < 0.3) }' || fail "lora_a is not from its distribution"
+    awk '{ if ($1 > m) m = $1; if (-$1 > m) m = -$1 } END { exit !(m > 0.1 && m < 0.3) }' ||
+    fail "lora_a is not from its distribution"
 
 # ---- merged, a model computes the same ----
 vectors() { logged embed.log xlm_embed export "$1" --text text.en --layer 2 -o "$2"; }
@@ -90,7 +92,8 @@ rank = 2
 JOB
 logged tune.log xlm_tune tune.conf
 kept_body() { # A B
-    for path in /model/embeddings/word/weight /model/encoder/layer.1/attention/query/weight /model/encoder/layer.0/feed_forward/output/bias; do
+    for path in embeddings/word/weight encoder/layer.1/attention/query/weight encoder/layer.0/feed_forward/output/bias; do
+        path=/model/$path
         cmp -s <(data "$path" "$1") <(data "$path" "$2") || fail "$path is not the same in $1 and $2"
     done
 }
@@ -105,7 +108,8 @@ cmp <(grep -v '^checkpoint' adapted.csv | sed 's/tag[^,]*,//') <(grep -v '^check
 sed 's/^model = .*/model = bert-1\/latest/; s/^output = .*/output = stacked/' tune.conf >stacked.conf
 logged stacked.log xlm_tune stacked.conf
 cmp -s <(data /model/adapters/one/encoder/layer.0/attention/query/lora_b bert-1/latest) \
-    <(data /model/adapters/one/encoder/layer.0/attention/query/lora_b stacked/best) || fail "an adapter without section was changed"
+    <(data /model/adapters/one/encoder/layer.0/attention/query/lora_b stacked/best) ||
+    fail "an adapter without section was changed"
 [ "$(attribute /model/adapters stacked/best)" = '"tags,one"' ] || fail "stacked: $(attribute /model/adapters stacked/best)"
 
 # ---- PEFT: there and back, the same bits ----
@@ -114,7 +118,8 @@ logged peft.log xlm_convert bert-1/latest --adapter one -o peft
 logged peft.log xlm_convert bert-base/latest --peft peft --adapter back -o back.h5
 for linear in encoder/layer.0/attention/query encoder/layer.1/attention/value; do
     for what in lora_a lora_b; do
-        cmp -s <(numbers "/model/adapters/one/$linear/$what" bert-1/latest) <(numbers "/model/adapters/back/$linear/$what" back.h5) ||
+        cmp -s <(numbers "/model/adapters/one/$linear/$what" bert-1/latest) \
+            <(numbers "/model/adapters/back/$linear/$what" back.h5) ||
             fail "PEFT: $linear/$what is not the same"
     done
 done

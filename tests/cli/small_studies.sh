@@ -77,12 +77,14 @@ done
 [ "$(grep -c 'stream text\]' job)" -eq 1 ] && ! grep -q 'start = .*latest' job || fail "from nothing: $(cat job)"
 
 # The study of architectures: keys of [model] that an objective's file gives are the run's own.
-study architectures/small RUNS='mlm-modern:1' LANGUAGE=xx SETTINGS='model.layers=2' STEPS=4 || fail "architectures: $(tail -n 5 log)"
+study architectures/small RUNS='mlm-modern:1' LANGUAGE=xx SETTINGS='model.layers=2' STEPS=4 ||
+    fail "architectures: $(tail -n 5 log)"
 h5dump -a /job/text $out/runs/mlm-modern-from-nothing-1-6/latest >job
 for line in 'feed_forward_size = 341' 'norm = pre' 'position_type = rotary' 'hidden_size = 128' '^ *layers = 2'; do
     grep -q "$line" job || fail "architectures: the job has no $line: $(cat job)"
 done
-awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i } NR == 2 && $1 == "mlm-modern/from-nothing" { found = $column["ppl-en"] > 1 }
+awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+    NR == 2 && $1 == "mlm-modern/from-nothing" { found = $column["ppl-en"] > 1 }
     END { exit !found }' $out/scores.tsv || fail "architectures: $(cat $out/scores.tsv)"
 expect 64 'mlm-pre has a model of its own' env RUNS=mlm-pre:1 LANGUAGE=xx "$XLM_SOURCE/jobs/small/study" $out ud
 mv ud/xx_pud-ud-test.conllu ud/de_pud-ud-test.conllu

@@ -402,8 +402,9 @@ static void test_cross_entropy_of_large_logits(void **state)
     xlm_parameters_free(p);
 }
 
-/* The products of the cross-entropy of m rows with V columns, each of 2 m V operations for a width of 1: the logits in the forward
- * pass, two in the backward pass, and the logits of all but the first chunk once more, or of all if a chunk is too large to keep. */
+/* The products of the cross-entropy of m rows with V columns, each of 2 m V operations for a width of 1: the logits in the
+ * forward pass, two in the backward pass, and the logits of all but the first chunk once more, or of all if a chunk is too large
+ * to keep. */
 static void check_products(int64_t m, int64_t v, int64_t chunk, int64_t again)
 {
     xlm_parameters *p = gradient_inputs("h", m, 1, "table", v, 1, NULL);
@@ -411,7 +412,8 @@ static void check_products(int64_t m, int64_t v, int64_t chunk, int64_t again)
     g_autofree int32_t *target = g_new0(int32_t, m);
     const double before = xlm_gemm_flops();
     xlm_tape_begin(tape, XLM_NO_NUMBERS, true, 1, 1);
-    xlm_tape_seed(tape, xlm_vocab_cross_entropy(tape, xlm_param(tape, "h"), xlm_param(tape, "table"), NULL, target, chunk, NULL), 1);
+    xlm_var *h = xlm_param(tape, "h"), *table = xlm_param(tape, "table");
+    xlm_tape_seed(tape, xlm_vocab_cross_entropy(tape, h, table, NULL, target, chunk, NULL), 1);
     xlm_tape_backward(tape);
     assert_true(fabs((xlm_gemm_flops() - before) - 2.0 * (double)v * (double)(3 * m + again)) < 0.5);
     xlm_tape_free(tape);

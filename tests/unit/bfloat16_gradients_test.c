@@ -60,7 +60,8 @@ static float *gradients_in(xlm_precision precision, const xlm_model *model, xlm_
     xlm_tape *tape = xlm_tape_new(parameters);
     xlm_tape_multiply_by(tape, precision == XLM_BFLOAT16, precision);
     xlm_tape_begin(tape, gradients, true, 1, 0);
-    xlm_var **hidden = xlm_model_encode(model, tape, &batch->corrupted, false, XLM_TOP_LAYER, batch->predicted_rows, batch->predicted);
+    xlm_var **hidden = xlm_model_encode(model, tape, &batch->corrupted, false, XLM_TOP_LAYER, batch->predicted_rows,
+                                        batch->predicted);
     xlm_var *h = hidden[xlm_model_get_config(model)->layers];
     xlm_tape_seed(tape, xlm_lm_cross_entropy(model, tape, XLM_STACK_ENCODER, h, batch->targets, NULL, NULL), 1);
     xlm_tape_backward(tape);

@@ -3,8 +3,10 @@
 #include "base/pages.h"
 
 #include <glib.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/exhaustion.h"
 
@@ -23,6 +25,18 @@ void *xlm_pages_take(size_t size, const char *purpose)
         (void)madvise(taken, size / LARGE * LARGE, MADV_HUGEPAGE);
 #endif
     return taken;
+}
+
+void xlm_pages_release(void *part, size_t size)
+{
+#ifdef MADV_DONTNEED
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (page - (uintptr_t)part % page) % page;
+    if (size > before)
+        (void)madvise((char *)part + before, (size - before) / page * page, MADV_DONTNEED);
+#else
+    (void)part;
+    (void)size;
+#endif
 }
 
 void xlm_pages_keep_from_children(void *taken, size_t size, bool keep)

@@ -16,4 +16,8 @@ void *xlm_pages_take(size_t size, const char *purpose);
  * use again. */
 void xlm_pages_keep_from_children(void *taken, size_t size, bool keep);
 
+/* Part of such memory is not needed for now: its contents are lost, and its whole pages go back to the system until they are
+ * touched again. */
+void xlm_pages_release(void *part, size_t size);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "base/pages.h"
 #include "checkpoint/objective_arrays.h"
 #include "model/model_attributes.h"
 
@@ -38,10 +39,13 @@ void checkpoint_share_array(const xlm_comm *comm, const xlm_run_state *state, in
         from = state->shards->first;
     const size_t bytes = sizeof(float) * (size_t)(xlm_parameters_size(state->parameters) - from);
     xlm_comm_broadcast(comm, 0, state->scratch + from, bytes);
-    if (array == CHECKPOINT_VALUES)
-        memcpy(xlm_parameters_values(state->parameters) + from, state->scratch + from, bytes);
-    else
+    if (array != CHECKPOINT_VALUES) {
         xlm_shards_take(state->shards, state->scratch, checkpoint_own(state, array));
+        return;
+    }
+    memcpy(xlm_parameters_values(state->parameters) + from, state->scratch + from, bytes);
+    /* No step touches gradients of frozen parameters, for which the scratch memory is otherwise (train/engine.c). */
+    xlm_pages_release(state->scratch, sizeof(float) * (size_t)state->shards->first);
 }
 
 void checkpoint_share_states(const xlm_comm *comm, const xlm_run_state *state)

@@ -31,46 +31,40 @@ static int64_t sort(int64_t n, const int64_t *cost, xlm_sentence_batches *b)
     return sum;
 }
 
-static void cut(const int64_t *cost, int64_t most, xlm_sentence_batches *b)
+enum { LEAST_PART = 4 }; /* a smaller batch would read the parameters too often for what it computes */
+
+/* Tokens of the next batch when so many are left of `all`. */
+static int64_t limit_of(int64_t most, int64_t all, int64_t left, int ranks)
 {
-    int64_t used = 0;
+    if (ranks == 1)
+        return most;
+    const int64_t share = (all + ranks - 1) / ranks;
+    return MIN(MIN(most, share), MAX(most / LEAST_PART, left / (2 * ranks)));
+}
+
+void xlm_sentence_batches_make(int64_t n, const int64_t *cost, int64_t most, int ranks, xlm_sentence_batches *b)
+{
+    memset(b, 0, sizeof *b);
+    const int64_t all = sort(n, cost, b);
+    int64_t left = all, limit = 0;
     b->first = g_new(int64_t, b->sentences + 1);
+    b->cost = g_new(int64_t, MAX(b->sentences, 1));
     for (int64_t i = 0; i < b->sentences; i++) {
-        if (i == 0 || used + cost[b->sentence[i]] > most) {
-            b->first[b->batches++] = i;
-            used = 0;
+        const int64_t own = cost[b->sentence[i]];
+        if (i == 0 || b->cost[b->batches - 1] + own > limit) {
+            limit = limit_of(most, all, left, ranks);
+            b->first[b->batches] = i;
+            b->cost[b->batches++] = 0;
         }
-        used += cost[b->sentence[i]];
+        b->cost[b->batches - 1] += own;
+        left -= own;
     }
     b->first[b->batches] = b->sentences;
-}
-
-static void deal(const int64_t *cost, int ranks, xlm_sentence_batches *b)
-{
-    g_autofree int64_t *load = g_new0(int64_t, ranks);
-    b->rank = g_new(int, MAX(b->batches, 1));
-    for (int64_t i = 0; i < b->batches; i++) {
-        int least = 0;
-        for (int r = 1; r < ranks; r++)
-            if (load[r] < load[least])
-                least = r;
-        b->rank[i] = least;
-        for (int64_t k = b->first[i]; k < b->first[i + 1]; k++)
-            load[least] += cost[b->sentence[k]];
-    }
-}
-
-void xlm_sentence_batches_make(int64_t n, const int64_t *cost, int64_t most, int ranks, xlm_sentence_batches *batches)
-{
-    memset(batches, 0, sizeof *batches);
-    const int64_t share = (sort(n, cost, batches) + ranks - 1) / ranks;
-    cut(cost, MIN(most, share), batches);
-    deal(cost, ranks, batches);
 }
 
 void xlm_sentence_batches_clear(xlm_sentence_batches *batches)
 {
     g_clear_pointer(&batches->sentence, g_free);
     g_clear_pointer(&batches->first, g_free);
-    g_clear_pointer(&batches->rank, g_free);
+    g_clear_pointer(&batches->cost, g_free);
 }

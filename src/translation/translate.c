@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "comm/turns.h"
 #include "tensor/parameters.h"
 #include "tensor/tape.h"
 #include "tensor/variable.h"
@@ -258,15 +259,15 @@ xlm_translation_set *xlm_translate(const xlm_translator *t, const xlm_translatio
         cost[s] = cost_of(t, ids);
     }
     xlm_sentence_batches_make(sources->sentences, cost, t->options->batch_tokens, t->comm->ranks, &b);
-    for (int64_t i = 0; i < b.batches; i++) {
-        if (b.rank[i] != t->comm->rank)
-            continue;
+    xlm_turns *turns = xlm_turns_open(t->comm, b.batches, b.cost);
+    for (int64_t i; (i = xlm_turns_next(turns)) >= 0;) {
         const int64_t n = b.first[i + 1] - b.first[i];
         tokens += translate_batch(t, sources, n, b.sentence + b.first[i], &own);
         sentences += n;
         if (t->progress != NULL)
             t->progress(t->progress_data, sentences, tokens);
     }
+    xlm_turns_close(turns);
     xlm_translation_set *all = xlm_own_translations_merge(&own, t->comm, sources->sentences);
     xlm_sentence_batches_clear(&b);
     xlm_own_translations_clear(&own);

@@ -1,6 +1,6 @@
 /* xlm-mpi: sentences translated by an encoder and a decoder. SPDX-License-Identifier: GPL-3.0-or-later
  *
- *   sentences of ids -> batches by length (translation/batches.h), dealt out to the ranks -> encoder -> search (xlm/search.h)
+ *   sentences of ids -> batches by length (translation/batches.h), which the ranks take in turn -> encoder -> search (xlm/search.h)
  *   -> translations, on all ranks
  *
  * A sentence is encoded as the objective seq2seq does in training: `<s> ids </s>`, positions from 0, all of its language. Its

@@ -10,6 +10,7 @@
 #include "base/bfloat16.h"
 #include "base/rng.h"
 #include "comm/shards.h"
+#include "comm/turns.h"
 #include "formats/conllu.h"
 #include "text/line_index.h"
 
@@ -336,6 +337,36 @@ static void nodes_have_places(const xlm_comm *comm)
         CHECK(xlm_comm_rank_at(comm, xlm_comm_place_of(comm, r)) == r);
 }
 
+/* Ranks in nodes of `together` take each piece once, and no node has much more to do than another. */
+static void pieces_are_taken_once(const xlm_comm *whole, int together)
+{
+    enum { PIECES = 100 };
+    int64_t cost[PIECES], takers[PIECES] = {0}, last = -1, own = 0, all = 0;
+    xlm_comm in_nodes = *whole, *comm = &in_nodes;
+    MPI_Comm_split(comm->mpi, comm->rank / together, comm->rank, &comm->node);
+    MPI_Comm_rank(comm->node, &comm->local_rank);
+    MPI_Comm_size(comm->node, &comm->local_ranks);
+    for (int64_t i = 0; i < PIECES; i++)
+        all += cost[i] = 2 * PIECES - i;
+    xlm_turns *turns = xlm_turns_open(comm, PIECES, cost);
+    for (int64_t i; (i = xlm_turns_next(turns)) >= 0; last = i) {
+        CHECK(i > last && i < PIECES);
+        takers[i]++;
+        own += cost[i];
+    }
+    CHECK(xlm_turns_next(turns) == -1);
+    xlm_turns_close(turns);
+    xlm_comm_sum_int64(comm, takers, PIECES);
+    for (int64_t i = 0; i < PIECES; i++)
+        CHECK(takers[i] == 1);
+    const double share = (double)all * comm->local_ranks / comm->ranks, of_node = (double)xlm_comm_sum_node(comm, own);
+    CHECK(fabs(of_node - share) <= 2 * PIECES * comm->local_ranks);
+    xlm_turns *none = xlm_turns_open(comm, 0, NULL);
+    CHECK(xlm_turns_next(none) == -1);
+    xlm_turns_close(none);
+    MPI_Comm_free(&comm->node);
+}
+
 int main(int argc, char **argv)
 {
     xlm_comm opened, *comm = &opened;
@@ -364,6 +395,8 @@ int main(int argc, char **argv)
     records_are_exchanged(comm);
     numbers_add_up(comm);
     lines_are_found(comm);
+    for (int together = 1; together <= 4; together++)
+        pieces_are_taken_once(comm, together);
     int64_t failed = failures;
     xlm_comm_sum_int64(comm, &failed, 1);
     return xlm_comm_close(comm, NULL) != EX_OK || failed != 0;

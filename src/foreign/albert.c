@@ -51,7 +51,9 @@ static bool read_config(const json_t *json, xlm_foreign_config *config, const ch
 static const char *lacks(const xlm_model_config *model, int64_t pad)
 {
     (void)pad;
-    return model->language_embeddings       ? "language embeddings"
+    const char *modern = xlm_config_lacks_modern(model);
+    return modern != NULL                   ? modern
+           : model->language_embeddings     ? "language embeddings"
            : model->head == XLM_HEAD_XLM    ? "a head without activation and LayerNorm"
                                             : NULL;
 }

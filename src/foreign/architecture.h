@@ -40,16 +40,23 @@ typedef struct xlm_config_number {
     const char *default_value; /* if config.json does not have the key; NULL: it must have it */
 } xlm_config_number;
 
-/* Names without /weight and /bias, .weight and .bias. # is the number of the layer. */
+/* Names without /weight and /bias, .weight and .bias. # is the number of the layer. A tensor that has several of our parameters
+ * below one another is named for each of them: "Wqkv 0/3" has ours first of three. */
 typedef struct xlm_tensor_name {
     const char *ours, *theirs;
 } xlm_tensor_name;
+
+/* The parameter is part `number`, from 0, of `of` equal parts of a tensor. */
+typedef struct xlm_tensor_part {
+    int number, of;
+} xlm_tensor_part;
 
 struct xlm_architecture {
     const char *model_type;  /* "bert" */
     const char *class_name;  /* that names of classes begin with: "Bert" */
     const char *words_ending; /* of the class with a head for words: "ForMaskedLM"; those of tasks: foreign/task_heads.h */
-    bool pre_norm;           /* norms before the sublayers and after the last layer, none of the embeddings; else post-LN */
+    bool pre_norm;           /* norms before the sublayers and after the last layer; else post-LN */
+    bool no_embedding_norm;  /* embeddings have no norm */
     const char *prefix;      /* before all names in `body`, except in a bare model: "bert." */
     const xlm_config_number *numbers; /* theirs NULL ends */
     const xlm_tensor_name *body, *head; /* ours NULL ends */
@@ -69,8 +76,9 @@ struct xlm_architecture {
 /* The first that can hold a model. pad: id of its padding token. NULL with EX_DATAERR, which says what each one lacks. */
 const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, int64_t pad, GError **error);
 
-/* Their name of one of our parameters, without the prefix if `bare`; NULL if there is none. g_free. */
-char *xlm_architecture_tensor(const xlm_architecture *architecture, bool bare, const char *parameter);
+/* Their name of one of our parameters, without the prefix if `bare`; NULL if there is none. g_free. part: NULL, or
+ * gets what part of the tensor the parameter is. */
+char *xlm_architecture_tensor(const xlm_architecture *architecture, bool bare, const char *parameter, xlm_tensor_part *part);
 /* May the body have a tensor of this name besides those that we know? rest: the name after the prefix. */
 bool xlm_architecture_is_unused(const xlm_architecture *architecture, const char *rest);
 
@@ -98,6 +106,8 @@ bool xlm_config_read_bert(const json_t *json, xlm_foreign_config *config, const 
                           GError **error);
 void xlm_config_write_bert(json_t *json, xlm_foreign_config *config);
 extern const char *const xlm_bert_unused[];
+/* What no architecture before ModernBERT has: rotary positions, gates, windows, layers without biases. NULL: nothing. */
+const char *xlm_config_lacks_modern(const xlm_model_config *model);
 /* What BERT lacks (xlm_architecture.lacks), and RoBERTa too. */
 const char *xlm_bert_lacks(const xlm_model_config *model, int64_t pad);
 extern const xlm_tensor_name xlm_bert_body[]; /* of BERT, RoBERTa, XLM-R */

@@ -1,4 +1,5 @@
 /* xlm-mpi: architectures of other programs, and what they share. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 
 #include "foreign/architecture.h"
@@ -12,7 +13,8 @@
     architecture(xlm_roberta_xl) \
     architecture(bert) \
     architecture(albert) \
-    architecture(xlm)
+    architecture(xlm) \
+    architecture(modernbert)
 
 #define DECLARE(architecture) extern const xlm_architecture xlm_architecture_##architecture;
 ARCHITECTURES(DECLARE)
@@ -22,29 +24,22 @@ static const xlm_architecture *const table[] = {ARCHITECTURES(REFERENCE)};
 /* What a model has that none of the architectures has; NULL: nothing. */
 static const char *beyond_all(const xlm_model_config *m)
 {
-    return m->adapters.n > 0                          ? "adapters (merge them first: xlm_convert --merge-adapters)"
-           : !m->norm_biases                            ? "norms without biases"
-           : !m->linear_biases                        ? "linear layers without biases"
-           : !m->first_norm                           ? "a first layer without a norm before attention"
-           : m->scale_embeddings                      ? "scaled embeddings"
-           : m->position_type == XLM_POSITIONS_ROTARY ? "rotary positions"
-           : m->attention_window > 0                  ? "a window of attention"
-           : m->gated_feed_forward                    ? "gated feed-forward layers"
-           : m->activation > XLM_GELU_TANH            ? "another activation than GELU"
-                                                      : NULL;
+    return m->adapters.n > 0       ? "adapters (merge them first: xlm_convert --merge-adapters)"
+           : m->scale_embeddings   ? "scaled embeddings"
+                                   : NULL;
 }
 
 /* What the architecture lacks of where the model's norms are; NULL: nothing. */
 static const char *lacked_norms(const xlm_architecture *a, const xlm_model_config *m)
 {
     const bool pre = m->norm == XLM_NORM_PRE;
-    return pre && !a->pre_norm                      ? "norms before the sublayers"
-           : !pre && a->pre_norm                    ? "norms after the sublayers"
-           : m->final_norm && !a->pre_norm          ? "a final norm"
-           : !m->final_norm && a->pre_norm          ? "layers without a final norm"
-           : m->embedding_norm && a->pre_norm       ? "a norm of the embeddings"
-           : !m->embedding_norm && !a->pre_norm     ? "embeddings without a norm"
-                                                    : NULL;
+    return pre && !a->pre_norm                              ? "norms before the sublayers"
+           : !pre && a->pre_norm                            ? "norms after the sublayers"
+           : m->final_norm && !a->pre_norm                  ? "a final norm"
+           : !m->final_norm && a->pre_norm                  ? "layers without a final norm"
+           : m->embedding_norm && a->no_embedding_norm      ? "a norm of the embeddings"
+           : !m->embedding_norm && !a->no_embedding_norm    ? "embeddings without a norm"
+                                                            : NULL;
 }
 
 const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, int64_t pad, GError **error)
@@ -90,22 +85,36 @@ static const char *find_name(const xlm_tensor_name *names, const char *ours)
     return NULL;
 }
 
-char *xlm_architecture_tensor(const xlm_architecture *architecture, bool bare, const char *parameter)
+/* Take " 0/3" from the end of a name. */
+static void take_part(char *theirs, xlm_tensor_part *part)
 {
+    char *space = strchr(theirs, ' ');
+    *part = (xlm_tensor_part){0, 1};
+    if (space == NULL)
+        return;
+    *part = (xlm_tensor_part){atoi(space + 1), atoi(strchr(space, '/') + 1)};
+    *space = '\0';
+}
+
+char *xlm_architecture_tensor(const xlm_architecture *architecture, bool bare, const char *parameter, xlm_tensor_part *part)
+{
+    xlm_tensor_part unused;
     const char *leaf = strrchr(parameter, '/');
     int64_t number;
     g_autofree char *stem = g_strndup(parameter, (size_t)(leaf - parameter)), *ours = take_number(stem, &number);
-    const char *theirs = find_name(architecture->body, ours), *prefix = bare ? "" : architecture->prefix;
-    if (theirs == NULL) {
-        theirs = find_name(architecture->head, ours);
+    const char *found = find_name(architecture->body, ours), *prefix = bare ? "" : architecture->prefix;
+    if (found == NULL) {
+        found = find_name(architecture->head, ours);
         prefix = "";
     }
+    g_autofree char *theirs = g_strdup(found != NULL ? found : "");
+    take_part(theirs, part != NULL ? part : &unused);
     char *name = NULL;
-    if (theirs != NULL) {
-        const char *place = strchr(theirs, '#');
-        name = place == NULL ? g_strdup_printf("%s%s.%s", prefix, theirs, leaf + 1)
-                             : g_strdup_printf("%s%.*s%" G_GINT64_FORMAT "%s.%s", prefix, (int)(place - theirs), theirs, number,
-                                               place + 1, leaf + 1);
+    if (found != NULL) {
+        const char *layer = strchr(theirs, '#');
+        name = layer == NULL ? g_strdup_printf("%s%s.%s", prefix, theirs, leaf + 1)
+                             : g_strdup_printf("%s%.*s%" G_GINT64_FORMAT "%s.%s", prefix, (int)(layer - theirs), theirs, number,
+                                               layer + 1, leaf + 1);
     }
     return name;
 }

@@ -82,10 +82,24 @@ bool xlm_config_read_bert(const json_t *json, xlm_foreign_config *config, const 
 }
 
 /* Rows of positions below the model's first are left out. */
+const char *xlm_config_lacks_modern(const xlm_model_config *m)
+{
+    return !m->norm_biases                            ? "norms without biases"
+           : !m->linear_biases                        ? "linear layers without biases"
+           : !m->first_norm                           ? "a first layer without a norm before attention"
+           : m->position_type == XLM_POSITIONS_ROTARY ? "rotary positions"
+           : m->attention_window > 0                  ? "a window of attention"
+           : m->gated_feed_forward                    ? "gated feed-forward layers"
+           : m->activation > XLM_GELU_TANH            ? "another activation than GELU"
+                                                      : NULL;
+}
+
 const char *xlm_bert_lacks(const xlm_model_config *model, int64_t pad)
 {
     (void)pad;
-    return model->language_embeddings                        ? "language embeddings"
+    const char *modern = xlm_config_lacks_modern(model);
+    return modern != NULL                                    ? modern
+           : model->language_embeddings                      ? "language embeddings"
            : model->head == XLM_HEAD_XLM                     ? "a head without a dense layer"
            : model->embedding_size != model->hidden_size     ? "factorised embeddings"
            : model->share_layers && model->layers > 1        ? "shared layers"

@@ -22,7 +22,8 @@ typedef struct tensor {
     int dimensions;
     int64_t rows, cols; /* of a vector: 1, its elements */
     origin origin;
-    const xlm_parameter *parameter;
+    const xlm_parameter *parameter[3]; /* below one another */
+    int parts;     /* number of these, or 1 */
     int64_t first; /* row of the parameter, or position of the sinusoids, that is row 0 */
 } tensor;
 
@@ -43,14 +44,30 @@ typedef struct exporter {
 
 static void free_tensor(void *pointer) { g_free(((tensor *)pointer)->name); }
 
-/* Add a tensor. name: of one of our parameters, which need not exist. */
+static tensor *find_tensor(const exporter *ex, const char *name)
+{
+    guint i = ex->tensors->len;
+    while (i > 0 && strcmp(g_array_index(ex->tensors, tensor, i - 1).name, name) != 0)
+        i--;
+    g_assert(i > 0);
+    return &g_array_index(ex->tensors, tensor, i - 1);
+}
+
+/* Add a tensor, or a parameter to a tensor that has several. name: of one of our parameters, which need not exist. */
 static void add(exporter *ex, const char *name, bool matrix, int64_t rows, int64_t cols, origin from,
                 const xlm_parameter *parameter, int64_t first)
 {
-    char *theirs = xlm_architecture_tensor(ex->config.architecture, false, name);
+    xlm_tensor_part part;
+    char *theirs = xlm_architecture_tensor(ex->config.architecture, false, name, &part);
     if (theirs == NULL)
         theirs = xlm_task_head_tensor(ex->head, ex->config.architecture, false, name);
-    const tensor t = {theirs, matrix ? 2 : 1, rows, cols, from, parameter, first};
+    if (part.number > 0) { /* the first part has been declared before it */
+        find_tensor(ex, theirs)->parameter[part.number] = parameter;
+        g_free(theirs);
+        return;
+    }
+    const tensor t = {theirs, matrix ? 2 : 1, matrix ? rows * part.of : rows, matrix ? cols : cols * part.of, from, {parameter},
+                      part.of, first};
     g_array_append_val(ex->tensors, t);
 }
 
@@ -106,12 +123,12 @@ static void list_tensors(exporter *ex)
 static const double NEVER_GUESSED = 30;
 
 /* Read rows [row, row + n) of a parameter from the store; of a vector, n elements. */
-static bool read_rows(const exporter *ex, const xlm_store *store, const tensor *t, int64_t row, int64_t n, float *values,
+static bool read_rows(const exporter *ex, const xlm_store *store, const xlm_parameter *p, int64_t row, int64_t n, float *values,
                       GError **error)
 {
-    g_autofree char *path = xlm_parameter_path("/model", t->parameter);
-    const int64_t elements = n * (t->parameter->rows == 1 ? 1 : t->cols);
-    bool good = xlm_store_read(store, path, xlm_model_file_array(t->parameter), (uint64_t)row, (uint64_t)n, values, error);
+    g_autofree char *path = xlm_parameter_path("/model", p);
+    const int64_t elements = n * (p->rows == 1 ? 1 : p->cols);
+    bool good = xlm_store_read(store, path, xlm_model_file_array(p), (uint64_t)row, (uint64_t)n, values, error);
     for (int64_t i = 0; i < elements && good; i++)
         if (!isfinite(values[i]))
             good = xlm_error_set(error, EX_DATAERR, "%s: %s: an element of row %" G_GINT64_FORMAT " is not finite; the run had "
@@ -121,8 +138,8 @@ static bool read_rows(const exporter *ex, const xlm_store *store, const tensor *
 
 /* The row, or the element of a vector, for a subword that the model does not have: the mean over the subwords that its text is
  * cut into, or that of the unknown token if there are none. */
-static bool read_mean(const exporter *ex, const xlm_store *store, const tensor *t, int64_t row, int64_t width, float *values,
-                      GError **error)
+static bool read_mean(const exporter *ex, const xlm_store *store, const xlm_parameter *p, int64_t row, int64_t width,
+                      float *values, GError **error)
 {
     const int64_t n = ex->sources->first[row + 1] - ex->sources->first[row];
     const int32_t unknown = xlm_vocabulary_special(ex->loaded->vocabulary, XLM_UNK);
@@ -130,25 +147,24 @@ static bool read_mean(const exporter *ex, const xlm_store *store, const tensor *
     g_autofree double *sum = g_new0(double, (gsize)width);
     bool good = true;
     for (int64_t k = 0; k < MAX(n, 1) && good; k++) {
-        good = read_rows(ex, store, t, source[k], 1, values, error);
+        good = read_rows(ex, store, p, source[k], 1, values, error);
         for (int64_t c = 0; c < width && good; c++)
             sum[c] += (double)values[c];
     }
     for (int64_t c = 0; c < width; c++)
-        values[c] = (float)(sum[c] / (double)MAX(n, 1) - (is_bias_of_words(t->parameter) ? NEVER_GUESSED : 0));
+        values[c] = (float)(sum[c] / (double)MAX(n, 1) - (is_bias_of_words(p) ? NEVER_GUESSED : 0));
     return good;
 }
 
 /* Rows [row, row + n) of a parameter, whose own rows are followed by those of subwords that the model does not have. */
-static bool read_parameter(const exporter *ex, const xlm_store *store, const tensor *t, int64_t row, int64_t n, int64_t width,
-                           float *values, GError **error)
+static bool read_parameter(const exporter *ex, const xlm_store *store, const xlm_parameter *p, int64_t first, int64_t row, int64_t n,
+                           int64_t width, float *values, GError **error)
 {
-    const xlm_parameter *p = t->parameter;
     const bool words = ex->larger != NULL && (is_of_words(p) || is_bias_of_words(p));
     const int64_t own = words ? CLAMP(xlm_vocabulary_size(ex->loaded->vocabulary) - row, 0, n) : n;
-    bool good = own == 0 || read_rows(ex, store, t, t->first + row, own, values, error);
+    bool good = own == 0 || read_rows(ex, store, p, first + row, own, values, error);
     for (int64_t i = own; i < n && good; i++)
-        good = read_mean(ex, store, t, row + i, width, values + i * width, error);
+        good = read_mean(ex, store, p, row + i, width, values + i * width, error);
     return good;
 }
 
@@ -162,21 +178,32 @@ static void make_rows(const tensor *t, int64_t row, int64_t n, float *values)
         values[r * t->cols + row + r] = 1;
 }
 
-static bool write_tensor(const exporter *ex, const xlm_store *store, const tensor *t, xlm_safetensors_writer *writer,
-                         float *block, GError **error)
+/* One of the parameters of a tensor; NULL: all of a tensor that has none. */
+static bool write_part(const exporter *ex, const xlm_store *store, const tensor *t, const xlm_parameter *p,
+                       xlm_safetensors_writer *writer, float *block, GError **error)
 {
     /* A parameter of one row is a vector in our files, whose elements are its rows. */
-    const bool vector = t->parameter != NULL && t->parameter->rows == 1;
-    const int64_t rows = vector ? t->cols : t->rows, width = vector ? 1 : t->cols, step = MAX(1, XLM_CONVERT_BLOCK / width);
+    const bool vector = p != NULL && p->rows == 1;
+    const int64_t rows = (vector ? t->cols : t->rows) / t->parts, width = vector ? 1 : t->cols;
+    const int64_t step = MAX(1, XLM_CONVERT_BLOCK / width);
     bool good = true;
     for (int64_t row = 0; row < rows && good; row += step) {
         const int64_t n = MIN(step, rows - row);
-        if (t->origin == OF_PARAMETER)
-            good = read_parameter(ex, store, t, row, n, width, block, error);
+        if (p != NULL)
+            good = read_parameter(ex, store, p, t->first, row, n, width, block, error);
         else
             make_rows(t, row, n, block);
         good = good && xlm_safetensors_write(writer, block, n * width, error);
     }
+    return good;
+}
+
+static bool write_tensor(const exporter *ex, const xlm_store *store, const tensor *t, xlm_safetensors_writer *writer,
+                         float *block, GError **error)
+{
+    bool good = true;
+    for (int part = 0; part < t->parts && good; part++)
+        good = write_part(ex, store, t, t->parameter[part], writer, block, error);
     return good;
 }
 

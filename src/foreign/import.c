@@ -13,6 +13,12 @@
 #include "model/model_file.h"
 #include "text/fields.h"
 
+/* Where the values of a parameter are: in all of a tensor, or in one of its parts, which are below one another. */
+typedef struct source {
+    const xlm_safetensor *tensor;
+    xlm_tensor_part part;
+} source;
+
 typedef struct importer {
     const char *directory;
     xlm_foreign_config config;
@@ -23,7 +29,7 @@ typedef struct importer {
     xlm_vocabulary *vocabulary;
     xlm_parameters *parameters; /* declared, without values */
     xlm_model *model;
-    const xlm_safetensor **source; /* of each parameter */
+    source *sources;               /* of each parameter */
     json_t *json;                  /* config.json */
     const xlm_task_head *head;     /* of a task; NULL: none, or it is left out */
     xlm_model_task *task;
@@ -45,19 +51,21 @@ static const xlm_safetensor *find_ending(importer *im, const char *stem, const c
     return find(im, name);
 }
 
-/* Their name of a parameter. NULL: none. g_free. */
-static char *name_of(const importer *im, const char *parameter)
+/* Their name of a parameter. NULL: none. g_free. part: NULL, or gets what part of the tensor it is. */
+static char *name_of(const importer *im, const char *parameter, xlm_tensor_part *part)
 {
+    if (part != NULL)
+        *part = (xlm_tensor_part){0, 1};
     return im->head != NULL && g_str_has_prefix(parameter, "objectives/")
                ? xlm_task_head_tensor(im->head, im->config.architecture, im->bare, parameter)
-               : xlm_architecture_tensor(im->config.architecture, im->bare, parameter);
+               : xlm_architecture_tensor(im->config.architecture, im->bare, parameter, part);
 }
 
 /* The tensor of a parameter: by its name; for LayerNorm, also by the names in old models; for tied parameters, also by those of
  * the decoder. */
 static const xlm_safetensor *find_parameter(importer *im, const char *parameter)
 {
-    g_autofree char *name = name_of(im, parameter);
+    g_autofree char *name = name_of(im, parameter, NULL);
     if (name == NULL)
         return NULL;
     const xlm_safetensor *t = find(im, name);
@@ -73,7 +81,7 @@ static const xlm_safetensor *find_parameter(importer *im, const char *parameter)
 
 static bool lacks(importer *im, const char *parameter, GError **error)
 {
-    g_autofree char *name = name_of(im, parameter);
+    g_autofree char *name = name_of(im, parameter, NULL);
     return xlm_error_set(error, EX_DATAERR, "%s: there is no tensor \"%s\", which a %s model as in config.json has",
                          im->directory, name, im->config.architecture->model_type);
 }
@@ -116,12 +124,19 @@ static bool read_config(importer *im, GError **error)
 static bool find_prefix(importer *im, GError **error)
 {
     const char *word = "embeddings/word/weight";
-    g_autofree char *name = xlm_architecture_tensor(im->config.architecture, true, word);
+    g_autofree char *name = xlm_architecture_tensor(im->config.architecture, true, word, NULL);
     im->bare = xlm_safetensors_find(im->tensors, name) != NULL;
     return find_parameter(im, word) != NULL || lacks(im, word, error);
 }
 
-/* A model without any tensor of the head has no head. */
+/* Is it a model of a task, whose head may have tensors of the names that those of the head for words have? */
+static bool is_of_task(const importer *im)
+{
+    const char *name = json_string_value(json_array_get(json_object_get(im->json, "architectures"), 0));
+    return name != NULL && strstr(name, "For") != NULL && !g_str_has_suffix(name, im->config.architecture->words_ending);
+}
+
+/* A model without any tensor of the head for words has no head; nor has one of a task that has no bias of words. */
 static void find_head(importer *im)
 {
     const xlm_architecture *a = im->config.architecture;
@@ -130,7 +145,7 @@ static void find_head(importer *im)
         g_autofree char *weight = g_strconcat(n->theirs, ".weight", NULL), *bias = g_strconcat(n->theirs, ".bias", NULL);
         found = xlm_safetensors_find(im->tensors, weight) != NULL || xlm_safetensors_find(im->tensors, bias) != NULL;
     }
-    if (!found)
+    if (!found || (is_of_task(im) && find_parameter(im, "lm_head/bias") == NULL))
         im->config.model.head = XLM_HEAD_NONE;
 }
 
@@ -197,12 +212,15 @@ static int64_t cols_there(const importer *im, const xlm_parameter *p)
 static bool find_all(importer *im, GError **error)
 {
     const int n = xlm_parameters_count(im->parameters);
-    im->source = g_new0(const xlm_safetensor *, n);
+    im->sources = g_new0(source, n);
     for (int i = 0; i < n; i++) {
         const xlm_parameter *p = xlm_parameters_get(im->parameters, i);
-        if ((im->source[i] = find_parameter(im, p->name)) == NULL)
+        source *s = &im->sources[i];
+        g_free(name_of(im, p->name, &s->part));
+        if ((s->tensor = find_parameter(im, p->name)) == NULL)
             return lacks(im, p->name, error);
-        if (!check_shape(im->source[i], rows_there(im, p), cols_there(im, p), error))
+        const int64_t rows = rows_there(im, p) * (p->rows > 1 ? s->part.of : 1);
+        if (!check_shape(s->tensor, rows, cols_there(im, p) * (p->rows > 1 ? 1 : s->part.of), error))
             return false;
     }
     return true;
@@ -344,11 +362,11 @@ static void declare(importer *im)
 
 /* Elements [first, first + n) of a parameter; those of subwords that the model has no rows for are 0. types: the row of the one
  * type of tokens, which is added to each row of positions; or NULL. */
-static bool read_block(const xlm_safetensor *t, const float *types, int64_t width, int64_t first, int64_t n, float *values,
+static bool read_block(const source *s, const float *types, int64_t width, int64_t first, int64_t n, float *values,
                        GError **error)
 {
-    const int64_t there = CLAMP(t->elements - first, 0, n);
-    if (!xlm_safetensors_read(t, first, there, values, error))
+    const int64_t elements = s->tensor->elements / s->part.of, there = CLAMP(elements - first, 0, n);
+    if (!xlm_safetensors_read(s->tensor, s->part.number * elements + first, there, values, error))
         return false;
     memset(values + there, 0, sizeof *values * (size_t)(n - there));
     for (int64_t i = 0; i < n && types != NULL; i++)
@@ -368,7 +386,7 @@ static bool write_parameter(const importer *im, xlm_store *store, int index, con
     bool good = xlm_store_dataset(store, path, XLM_F32, vector ? 1 : 2, dims, XLM_STORE_CHECKED, error);
     for (int64_t row = 0; row < rows && good; row += step) {
         const int64_t n = MIN(step, rows - row);
-        good = read_block(im->source[index], added, p->cols, row * width, n * width, block, error) &&
+        good = read_block(&im->sources[index], added, p->cols, row * width, n * width, block, error) &&
                xlm_store_write(store, path, (uint64_t)row, (uint64_t)n, block, error);
     }
     return good;
@@ -451,7 +469,7 @@ bool xlm_convert_import(const char *directory, const xlm_convert_options *option
         return false;
     importer im = {.directory = directory, .used = g_hash_table_new(NULL, NULL)};
     const bool good = open_model(&im, options, error) && write_file(&im, output, error);
-    g_free(im.source);
+    g_free(im.sources);
     json_decref(im.json);
     xlm_model_task_free(im.task);
     xlm_model_free(im.model);

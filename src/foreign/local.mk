@@ -10,6 +10,7 @@ foreign_sources = \
 	src/foreign/foreign_vocabulary.c src/foreign/foreign_vocabulary.h \
 	src/foreign/import.c \
 	src/foreign/model_card.c src/foreign/model_card.h \
+	src/foreign/modernbert.c \
 	src/foreign/new_directory.c src/foreign/new_directory.h \
 	src/foreign/peft.c src/foreign/peft.h \
 	src/foreign/roberta.c \

@@ -35,10 +35,11 @@ static const xlm_architecture *architecture_of(const char *path, const xlm_loade
     return a;
 }
 
-/* Their module of a linear layer, by the name of our weight: "roberta.encoder.layer.0.attention.self.query". g_free. */
-static char *module_of(const xlm_architecture *architecture, bool bare, const char *weight)
+/* Their module of a linear layer, by the name of our weight: "roberta.encoder.layer.0.attention.self.query". g_free. [out] part: what
+ * part of the rows of that module's weight is ours. */
+static char *module_of(const xlm_architecture *architecture, bool bare, const char *weight, xlm_tensor_part *part)
 {
-    char *name = xlm_architecture_tensor(architecture, bare, weight);
+    char *name = xlm_architecture_tensor(architecture, bare, weight, part);
     if (name != NULL && g_str_has_suffix(name, WEIGHT))
         name[strlen(name) - strlen(WEIGHT)] = '\0';
     return name;
@@ -145,17 +146,20 @@ static bool check_shape(const xlm_safetensor *t, int64_t rows, int64_t cols, GEr
                          rows, cols);
 }
 
-/* Both tensors beside a linear layer, or neither: *there. */
+/* Both tensors beside a linear layer, or neither: *there. Where their layer computes several of ours, these have its A, and each its
+ * rows of B. */
 static bool find_linear(importer *im, const xlm_parameter *p, bool *there, GError **error)
 {
-    g_autofree char *module = module_of(im->architecture, im->bare, p->name);
+    xlm_tensor_part part;
+    g_autofree char *module = module_of(im->architecture, im->bare, p->name, &part);
     const xlm_safetensor *a = module != NULL ? find(im, module, "lora_A") : NULL;
     const xlm_safetensor *b = module != NULL ? find(im, module, "lora_B") : NULL;
     *there = a != NULL && b != NULL;
     if ((a != NULL) != (b != NULL))
         return xlm_error_set(error, EX_DATAERR, "%s: there is no \"%s%s.%s%s\"", im->directory, PREFIX, module,
                              a != NULL ? "lora_B" : "lora_A", WEIGHT);
-    return !*there || (check_shape(a, im->adapter.rank, p->cols, error) && check_shape(b, p->rows, im->adapter.rank, error));
+    return !*there || (check_shape(a, im->adapter.rank, p->cols, error) &&
+                        check_shape(b, p->rows * part.of, im->adapter.rank, error));
 }
 
 /* Find the targets: each at all of its linear layers, or at none. */
@@ -208,24 +212,29 @@ static bool open_adapter(importer *im, GError **error)
 }
 
 static bool read_tensor(importer *im, const xlm_adapted *adapted, const char *module, const char *which, const char *parameter,
-                        GError **error)
+                        xlm_tensor_part part, GError **error)
 {
     const xlm_safetensor *t = find(im, module, which);
-    return xlm_safetensors_read(t, 0, t->elements, xlm_adapted_values(adapted, parameter), error);
+    const int64_t n = t->elements / part.of;
+    return xlm_safetensors_read(t, part.number * n, n, xlm_adapted_values(adapted, parameter), error);
 }
 
 static bool read_values(importer *im, const xlm_adapted *adapted, GError **error)
 {
     char name[XLM_ADAPTER_PARAMETER];
+    xlm_tensor_part part;
+    const xlm_tensor_part all = {0, 1};
     bool good = true;
     for (int i = 0; i < xlm_parameters_count(im->loaded->parameters) && good; i++) {
         const xlm_parameter *p = xlm_parameters_get(im->loaded->parameters, i);
         if ((xlm_adapter_target_of(p->name) & im->adapter.targets) == 0 || !g_str_has_suffix(p->name, "/weight"))
             continue;
-        g_autofree char *module = module_of(im->architecture, im->bare, p->name);
+        g_autofree char *module = module_of(im->architecture, im->bare, p->name, &part);
         g_autofree char *linear = g_strndup(p->name, strlen(p->name) - strlen("/weight"));
-        good = read_tensor(im, adapted, module, "lora_A", xlm_adapter_parameter(&im->adapter, linear, "lora_a", name), error) &&
-               read_tensor(im, adapted, module, "lora_B", xlm_adapter_parameter(&im->adapter, linear, "lora_b", name), error);
+        const char *a = xlm_adapter_parameter(&im->adapter, linear, "lora_a", name);
+        good = read_tensor(im, adapted, module, "lora_A", a, all, error);
+        const char *b = xlm_adapter_parameter(&im->adapter, linear, "lora_b", name);
+        good = good && read_tensor(im, adapted, module, "lora_B", b, part, error);
     }
     return good;
 }
@@ -297,18 +306,24 @@ static const xlm_parameter *find_parameter(const exporter *ex, const char *linea
     return at >= 0 ? xlm_parameters_get(ex->loaded->parameters, at) : NULL;
 }
 
-static void list_modules(exporter *ex)
+static bool list_modules(exporter *ex, GError **error)
 {
+    xlm_tensor_part part;
     for (int i = 0; i < xlm_parameters_count(ex->loaded->parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(ex->loaded->parameters, i);
         if (xlm_adapters_of_parameter(&ex->loaded->config.adapters, p->name) != NULL || !g_str_has_suffix(p->name, "/weight") ||
             (xlm_adapter_target_of(p->name) & ex->adapter->targets) == 0)
             continue;
         g_autofree char *linear = g_strndup(p->name, strlen(p->name) - strlen("/weight"));
-        g_ptr_array_add(ex->modules, module_of(ex->architecture, ex->bare, p->name));
+        g_ptr_array_add(ex->modules, module_of(ex->architecture, ex->bare, p->name, &part));
+        if (part.of > 1)
+            return xlm_error_set(error, EX_DATAERR, "%s: \"%s\" is one layer in a %s model, and the adapter has a matrix A of its "
+                                 "own for each of query, key and value; merge it (xlm_convert --merge-adapters)", ex->model,
+                                 (const char *)ex->modules->pdata[ex->modules->len - 1], ex->architecture->model_type);
         g_ptr_array_add(ex->parameters, (void *)(uintptr_t)find_parameter(ex, linear, "lora_a"));
         g_ptr_array_add(ex->parameters, (void *)(uintptr_t)find_parameter(ex, linear, "lora_b"));
     }
+    return true;
 }
 
 static bool write_config(const exporter *ex, const char *directory, GError **error)
@@ -365,8 +380,7 @@ bool xlm_peft_export(const char *model, const char *name, const char *output, GE
                 (ex.architecture = architecture_of(model, ex.loaded, error)) != NULL;
     if (good) {
         ex.bare = ex.loaded->config.head == XLM_HEAD_NONE && ex.loaded->task == NULL;
-        list_modules(&ex);
-        good = xlm_new_directory_write(output, write_files, &ex, error);
+        good = list_modules(&ex, error) && xlm_new_directory_write(output, write_files, &ex, error);
     }
     g_ptr_array_unref(ex.modules);
     g_ptr_array_unref(ex.parameters);

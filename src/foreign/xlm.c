@@ -101,7 +101,9 @@ static bool read_config(const json_t *json, xlm_foreign_config *config, const ch
 static const char *lacks(const xlm_model_config *model, int64_t pad)
 {
     (void)pad;
-    return model->token_types                                          ? "token types"
+    const char *modern = xlm_config_lacks_modern(model);
+    return modern != NULL                                              ? modern
+           : model->token_types                                        ? "token types"
            : model->head == XLM_HEAD_BERT                              ? "a head with a dense layer"
            : model->embedding_size != model->hidden_size               ? "factorised embeddings"
            : model->share_layers && model->layers > 1                  ? "shared layers"

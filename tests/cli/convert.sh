@@ -53,6 +53,40 @@ has roberta.encoder.LayerNorm.weight xl 16
 model between model.language_embeddings=false model.norm=pre model.embedding_norm=false # no final norm
 expect 65 'xlm-roberta has not norms before the sublayers, xlm-roberta-xl has not layers without a final norm,' \
     xlm_convert between.h5 -o between
+modern=(model.language_embeddings=false model.norm=pre model.final_norm=true model.first_norm=false model.norm_biases=false
+    model.linear_biases=false model.position_type=rotary model.rotary_theta=160000
+    model.gated_feed_forward=true model.layers=4 model.position_offset=0)
+model modernbert "${modern[@]}" model.attention_window=6 model.global_attention_every=3 \
+    model.rotary_theta_local=10000
+whole modernbert modernbert
+has model.layers.1.attn.Wqkv.weight modernbert 48,16
+has model.layers.1.mlp.Wi.weight modernbert 128,16
+has model.final_norm.weight modernbert 16
+has decoder.bias modernbert "$R"
+[ -z "$(tensor model.layers.0.attn_norm.weight modernbert)" ] || fail "modernbert: a norm before the first attention"
+grep -q '"local_attention": 6' modernbert/config.json && grep -q '"global_rope_theta": 160000.0' modernbert/config.json ||
+    fail "modernbert: $(cat modernbert/config.json)"
+model modern-biases "${modern[@]}" model.norm_biases=true model.linear_biases=true # no window
+whole modern-biases modernbert
+has model.layers.1.attn.Wqkv.bias modern-biases 48
+model modern-window "${modern[@]}" model.attention_window=6
+expect 65 'modernbert has not a window in the first layer' xlm_convert modern-window.h5 -o none
+# wrong NAME TEXT SED: config.json of modernbert changed by SED is refused with this text.
+wrong() {
+    rm -rf "$1"
+    cp -r modernbert "$1"
+    sed -i "$3" "$1/config.json"
+    expect 65 "$2" xlm_convert "$1" -o none.h5
+}
+wrong scaled '"rope_scaling" is not null' 's/"norm_bias"/"rope_scaling": {"type": "linear", "factor": 2}, &/'
+wrong yarn 'rope_type for full_attention' 's/"norm_bias"/"rope_parameters": {"full_attention": {"rope_type": "yarn"}}, &/'
+wrong list '"rope_parameters" is not an object' 's/"norm_bias"/"rope_parameters": [], &/'
+wrong activation '"hidden_activation" is "mish"' 's/"hidden_activation": "gelu"/"hidden_activation": "mish"/'
+wrong in-head '"classifier_activation" is "relu"' 's/"classifier_activation": "gelu"/"classifier_activation": "relu"/'
+wrong bias '"mlp_bias" differs from attention_bias' 's/"mlp_bias": false/"mlp_bias": true/'
+wrong decoder '"decoder_bias" is false' 's/"decoder_bias": true/"decoder_bias": false/'
+wrong types '"layer_types" does not say' \
+    's/"norm_bias"/"layer_types": ["full_attention", "sliding_attention", "full_attention", "full_attention"], &/'
 model xlm model.position_offset=0 model.head=xlm
 whole xlm xlm
 has transformer.lang_embeddings.weight xlm 2,16
@@ -76,7 +110,7 @@ model sinusoids model.position_offset=0 model.head=xlm model.position_type=sinus
 whole sinusoids xlm
 
 # Our tools read what came back; a run starts from it.
-for name in bert roberta xl albert; do
+for name in bert roberta xl modernbert albert; do
     xlm_fill $name.back.h5 "the <mask> ." >back.out 2>&1 && xlm_fill $name.h5 "the <mask> ." | cmp - back.out ||
         fail "$name: fill"
 done

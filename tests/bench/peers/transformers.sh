@@ -136,4 +136,8 @@ compare albert albert
 tasks albert albert
 surgery albert
 compare albert-groups albert groups
+compare modernbert modernbert
+compare modernbert-biases modernbert biases gelu_new
+compare modernbert-global modernbert global bf16
+compare modernbert-new modernbert new_config
 finish

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """Models of Hugging Face's layout in PyTorch, written from the papers and the published names: BERT (Devlin et al. 2019), RoBERTa
 (Liu et al. 2019), XLM-R (Conneau et al. 2020), XLM-R XL (Goyal et al. 2021), XLM (Conneau, Lample 2019), ALBERT (Lan et al.
-2020).
+2020), ModernBERT (Warner et al. 2025) and mmBERT (Marone et al. 2025).
 
     transformers_models.py make KIND DIR [bare|tagging|classification|answering|old|sharded|f16|bf16|FORM]...
                                                   a tiny model, random weights, a tokenizer; FORM: sinusoidal, alone (without
-                                                  language embeddings), groups (of layers), gelu_new
+                                                  language embeddings), groups (of layers), gelu_new, biases, global
+                                                  (no window), new_config (rope_parameters, layer_types)
     transformers_models.py check DIR step.h5      hidden states of every layer, logits, and the loss of a step that xlm_train or
                                                   xlm_tune has dumped
     transformers_models.py same A B               two directories have the same tensors, to the bit
@@ -83,6 +84,7 @@ SPECIAL = {"bert": ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]}
 WORDS = ("the old red small green tall quick quiet house river teacher garden window student book mountain "
          "sees finds opens likes paints follows .").split()
 D, HEADS, L, F_, E, P, LANGUAGES = 24, 4, 3, 40, 12, 64, 2
+MODERN_L = 5
 
 
 def config_of(kind, vocabulary):
@@ -91,6 +93,14 @@ def config_of(kind, vocabulary):
         c.update(emb_dim=D, n_layers=L, n_heads=HEADS, dropout=0.1, attention_dropout=0.1, gelu_activation=True, asm=False,
                  sinusoidal_embeddings=False, causal=False, is_encoder=True, n_langs=LANGUAGES, use_lang_emb=True,
                  lang2id={"en": 0, "xx": 1}, id2lang={"0": "en", "1": "xx"}, pad_index=0, n_words=vocabulary)
+        return c
+    if kind == "modernbert":
+        del c["layer_norm_eps"]
+        c.update(hidden_size=D, num_hidden_layers=MODERN_L, num_attention_heads=HEADS, intermediate_size=F_, norm_eps=1e-5,
+                 hidden_activation="gelu", classifier_activation="gelu", norm_bias=False, attention_bias=False, mlp_bias=False,
+                 classifier_bias=False, decoder_bias=True, global_rope_theta=160000.0, local_rope_theta=100.0,
+                 local_attention=6, global_attn_every_n_layers=3, attention_dropout=0.0, mlp_dropout=0.0, pad_token_id=0,
+                 position_embedding_type="absolute")
         return c
     c.update(hidden_size=D, num_hidden_layers=L, num_attention_heads=HEADS, intermediate_size=F_, hidden_act="gelu",
              hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1, type_vocab_size=2, pad_token_id=0)
@@ -122,23 +132,39 @@ def make(kind, directory, *forms):
         c["num_hidden_groups"] = L
     if "gelu_new" in forms:
         c["hidden_act"] = "gelu_new"
+    if "gelu_new" in forms and kind == "modernbert":
+        c["hidden_activation"] = c["classifier_activation"] = c.pop("hidden_act")
+    if "biases" in forms:
+        c.update(norm_bias=True, attention_bias=True, mlp_bias=True, classifier_bias=True)
+    if "global" in forms:
+        c["global_attn_every_n_layers"] = 1
+    if "new_config" in forms:
+        del c["global_attn_every_n_layers"]
+        c["layer_types"] = ["sliding_attention" if i % 2 else "full_attention" for i in range(MODERN_L)]
+        c["rope_parameters"] = {"full_attention": {"rope_type": "default", "rope_theta": c.pop("global_rope_theta")},
+                                "sliding_attention": {"rope_type": "default", "rope_theta": c.pop("local_rope_theta")}}
     tensors, v = {}, c["vocab_size"]
 
     def normal(name, *shape):
-        tensors[name] = (0.3 * generator.standard_normal(shape)).astype(numpy.float32)
+        scale = 0.15 if kind == "modernbert" else 0.3  # a gate multiplies two products
+        tensors[name] = (scale * generator.standard_normal(shape)).astype(numpy.float32)
+
+    modern = kind == "modernbert"
 
     def linear(name, out, width):
         normal(name + ".weight", out, width)
-        normal(name + ".bias", out)
+        if not modern or "biases" in forms:
+            normal(name + ".bias", out)
 
     def norm(name, width):
         old = "old" in forms
         normal(name + (".gamma" if old else ".weight"), width)
         tensors[name + (".gamma" if old else ".weight")] += 1
-        normal(name + (".beta" if old else ".bias"), width)
+        if not modern or "biases" in forms:
+            normal(name + (".beta" if old else ".bias"), width)
 
     tasks = {"tagging", "classification", "answering"}
-    prefix = {"bert": "bert.", "albert": "albert.", "xlm": "transformer."}.get(kind, "roberta.")
+    prefix = {"bert": "bert.", "albert": "albert.", "xlm": "transformer.", "modernbert": "model."}.get(kind, "roberta.")
     body = "" if "bare" in forms else prefix
     if kind == "xlm":
         normal(body + "position_embeddings.weight", P, D)
@@ -162,6 +188,26 @@ def make(kind, directory, *forms):
             tensors["pred_layer.proj.weight"] = tensors[body + "embeddings.weight"]
         tensors[body + "position_ids"] = numpy.arange(P)[None]
         stem = "XLM"
+    elif modern:
+        normal(body + "embeddings.tok_embeddings.weight", v, D)
+        norm(body + "embeddings.norm", D)
+        for i in range(MODERN_L):
+            layer = f"{body}layers.{i}."
+            if i > 0:
+                norm(layer + "attn_norm", D)
+            linear(layer + "attn.Wqkv", 3 * D, D)
+            linear(layer + "attn.Wo", D, D)
+            norm(layer + "mlp_norm", D)
+            linear(layer + "mlp.Wi", 2 * F_, D)
+            linear(layer + "mlp.Wo", D, F_)
+        norm(body + "final_norm", D)
+        if "bare" not in forms:
+            linear("head.dense", D, D)
+            norm("head.norm", D)
+        if not (tasks | {"bare"}) & set(forms):
+            normal("decoder.bias", v)
+            tensors["decoder.weight"] = tensors[body + "embeddings.tok_embeddings.weight"]
+        stem = "ModernBert"
     else:
         e = c.get("embedding_size", D)
         normal(body + "embeddings.word_embeddings.weight", v, e)
@@ -253,31 +299,44 @@ class Model:
             self.c = json.load(f)
         self.t = {n: torch.tensor(a.astype(numpy.float64)) for n, a in read(directory).items()}
         self.kind = self.c["model_type"]
-        self.prefix = {"bert": "bert.", "albert": "albert.", "xlm": "transformer."}.get(self.kind, "roberta.")
-        word = "embeddings.weight" if self.kind == "xlm" else "embeddings.word_embeddings.weight"
+        self.prefix = {"bert": "bert.", "albert": "albert.", "xlm": "transformer.",
+                       "modernbert": "model."}.get(self.kind, "roberta.")
+        word = {"xlm": "embeddings.weight", "modernbert": "embeddings.tok_embeddings.weight"}.get(
+            self.kind, "embeddings.word_embeddings.weight")
         if word in self.t:
             self.prefix = ""
         self.words = self.t[self.prefix + word]
-        self.epsilon = self.c.get("layer_norm_eps", 1e-12)
+        self.epsilon = self.c.get("norm_eps", self.c.get("layer_norm_eps", 1e-12))
 
     def linear(self, name, x):
-        return x @ self.t[name + ".weight"].T + self.t[name + ".bias"]
+        return x @ self.t[name + ".weight"].T + self.t.get(name + ".bias", 0)
 
     def norm(self, name, x):
         gain, shift = (".weight", ".bias") if name + ".weight" in self.t else (".gamma", ".beta")
         mean = x.mean(1, keepdim=True)
         variance = ((x - mean) ** 2).mean(1, keepdim=True)
-        return (x - mean) / torch.sqrt(variance + self.epsilon) * self.t[name + gain] + self.t[name + shift]
+        return (x - mean) / torch.sqrt(variance + self.epsilon) * self.t[name + gain] + self.t.get(name + shift, 0)
 
     def activation(self, x):
-        if self.c.get("hidden_act", "gelu") == "gelu":
+        if self.c.get("hidden_activation", self.c.get("hidden_act", "gelu")) == "gelu":
             return x * (1 + torch.erf(x / 2 ** 0.5)) / 2
         return 0.5 * x * (1 + torch.tanh((2 / numpy.pi) ** 0.5 * (x + 0.044715 * x ** 3)))
 
-    def attention(self, q, k, v, heads):
+    def attention(self, q, k, v, heads, theta=None, reach=None, positions=None):
+        """theta: of rotary positions (Su et al. 2021), which begin anew in the second sentence of a pair; reach: how far a token sees to each side."""
         n, d = q.shape
-        q, k, v = (z.view(n, heads, d // heads).transpose(0, 1) for z in (q, k, v))
-        weights = torch.softmax(q @ k.transpose(1, 2) / (d // heads) ** 0.5, -1)
+        q, k, v = (z.reshape(n, heads, d // heads).transpose(0, 1) for z in (q, k, v))
+        if theta is not None:
+            half = d // heads // 2
+            angle = positions.double()[:, None] * theta ** (-torch.arange(half).double() / half)
+            turn = torch.polar(torch.ones_like(angle), angle)
+            q, k = (torch.cat([turned.real, turned.imag], 2) for turned in
+                    (torch.complex(z[:, :, :half], z[:, :, half:]) * turn for z in (q, k)))
+        z = q @ k.transpose(1, 2) / (d // heads) ** 0.5
+        if reach is not None:
+            apart = (torch.arange(n)[:, None] - torch.arange(n)).abs()
+            z = z.masked_fill(apart > reach, float("-inf"))
+        weights = torch.softmax(z, -1)
         return (weights @ v).transpose(0, 1).reshape(n, d)
 
     def layer(self, x, heads, names):
@@ -294,9 +353,30 @@ class Model:
         return x + self.linear(s + "output.dense", self.activation(self.linear(s + "intermediate.dense",
                                                                                self.norm(s + "LayerNorm", x))))
 
+    def modern_layer(self, x, i, positions):
+        c, s = self.c, f"{self.prefix}layers.{i}."
+        if "layer_types" in c:
+            local = c["layer_types"][i] == "sliding_attention"
+            theta = c["rope_parameters"]["sliding_attention" if local else "full_attention"]["rope_theta"]
+        else:
+            local = i % c["global_attn_every_n_layers"] != 0
+            theta = c["local_rope_theta" if local else "global_rope_theta"]
+        n = self.norm(s + "attn_norm", x) if i > 0 else x
+        q, k, v = self.linear(s + "attn.Wqkv", n).chunk(3, -1)
+        reach = c["local_attention"] // 2 if local else None
+        x = x + self.linear(s + "attn.Wo", self.attention(q, k, v, c["num_attention_heads"], theta, reach,
+                                                                positions))
+        u, gate = self.linear(s + "mlp.Wi", self.norm(s + "mlp_norm", x)).chunk(2, -1)
+        return x + self.linear(s + "mlp.Wo", self.activation(u) * gate)
+
     def hidden(self, ids, positions, types, languages):
         """Hidden states of every layer for one sequence: lists of token ids, positions from 0, types and languages."""
         p, c = self.prefix, self.c
+        if self.kind == "modernbert":
+            states = [self.norm(p + "embeddings.norm", self.words[ids])]
+            for i in range(c["num_hidden_layers"]):
+                states.append(self.modern_layer(states[-1], i, positions))
+            return states[:-1] + [self.norm(p + "final_norm", states[-1])]
         if self.kind == "xlm":
             x = self.words[ids] + self.t[p + "position_embeddings.weight"][positions]
             if c.get("use_lang_emb", True) and c.get("n_langs", 1) > 1:
@@ -339,6 +419,9 @@ class Model:
     def logits(self, h):
         if self.kind == "xlm":
             return h @ self.words.T + self.t["pred_layer.proj.bias"]
+        if self.kind == "modernbert":
+            h = self.norm("head.norm", self.activation(self.linear("head.dense", h)))
+            return h @ self.words.T + self.t["decoder.bias"]
         if self.kind == "bert":
             x = self.activation(self.linear("cls.predictions.transform.dense", h))
             h = self.norm("cls.predictions.transform.LayerNorm", x)

@@ -283,7 +283,7 @@ static void put_piece(GString *out, const xlm_model_piece *piece)
     put_bytes(out, 1, m->str, m->len);
 }
 
-GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const char *map, size_t map_size, bool one_space)
+GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const xlm_model_form *form)
 {
     g_autoptr(GString) trainer = g_string_new(NULL), normaliser = g_string_new(NULL);
     GString *out = g_string_new(NULL);
@@ -293,16 +293,17 @@ GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const 
         if (pieces[i].kind == XLM_PIECE_UNKNOWN)
             unknown = i;
     }
-    put_number(trainer, 3, 1);        /* unigram */
+    put_number(trainer, 3, (uint64_t)form->type);
+    put_number(trainer, 35, form->bytes);
     put_number(trainer, 40, unknown); /* its id */
     for (int i = 41; i <= 43; i++)    /* no ids of beginning, end and padding, written in two's complement */
         put_number(trainer, (uint64_t)i, UINT64_MAX);
     put_bytes(trainer, 45, pieces[unknown].text, strlen(pieces[unknown].text));
     put_bytes(normaliser, 1, "published", strlen("published"));
-    if (map_size > 0)
-        put_bytes(normaliser, 2, map, map_size);
-    put_number(normaliser, 3, 1); /* a space before the text */
-    put_number(normaliser, 4, one_space);
+    if (form->map_size > 0)
+        put_bytes(normaliser, 2, form->map, form->map_size);
+    put_number(normaliser, 3, form->space_first);
+    put_number(normaliser, 4, form->one_space);
     put_number(normaliser, 5, 1); /* spaces as U+2581 */
     put_bytes(out, 2, trainer->str, trainer->len);
     put_bytes(out, 3, normaliser->str, normaliser->len);
@@ -311,16 +312,34 @@ GString *xlm_sentencepiece_write(const xlm_model_piece *pieces, size_t n, const 
 
 /* ---- models made of others ---- */
 
-int64_t xlm_sentencepiece_type(const char *bytes, size_t size)
+static void read_form_field(const field *f, bool trainer, xlm_model_form *form)
 {
-    message m = {(const unsigned char *)bytes, 0, size};
-    int64_t type = 1;
-    field f;
-    while (next_field(&m, &f, NULL) == 1)
-        if (f.number == 2 && f.form == BYTES)
-            check_trainer(f.bytes, &type, NULL);
-    return type;
+    if (f->form != VARINT)
+        return;
+    if (trainer && f->number == 3)
+        form->type = (int64_t)f->value;
+    if (trainer && f->number == 35)
+        form->bytes = f->value != 0;
+    if (!trainer && f->number == 3)
+        form->space_first = f->value != 0;
+    if (!trainer && f->number == 4)
+        form->one_space = f->value != 0;
 }
+
+xlm_model_form xlm_sentencepiece_form(const char *bytes, size_t size)
+{
+    xlm_model_form form = {.type = XLM_PIECES_UNIGRAM, .space_first = true, .one_space = true}; /* what is not in the file */
+    message m = {(const unsigned char *)bytes, 0, size};
+    field f, inner;
+    while (next_field(&m, &f, NULL) == 1)
+        if ((f.number == 2 || f.number == 3) && f.form == BYTES)
+            for (message part = f.bytes; next_field(&part, &inner, NULL) == 1;)
+                read_form_field(&inner, f.number == 2, &form);
+    form.map = xlm_sentencepiece_map(bytes, size, &form.map_size);
+    return form;
+}
+
+int64_t xlm_sentencepiece_type(const char *bytes, size_t size) { return xlm_sentencepiece_form(bytes, size).type; }
 
 GString *xlm_sentencepiece_change(const char *bytes, size_t size, const uint8_t *keep, const xlm_model_piece *more, size_t n)
 {

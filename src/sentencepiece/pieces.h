@@ -17,6 +17,7 @@
 typedef struct xlm_pieces {
     GString *bytes;
     GArray *pieces; /* xlm_model_piece, by the model's own ids */
+    xlm_model_form form;
     xlm_sentencepiece *library;
     xlm_piece_rules *rules;
     bool is_albert; /* text is first changed by these rules */

@@ -58,9 +58,10 @@ static void append_line(void *state, const char *text, size_t size, GString *out
 
 static xlm_normaliser *new_normaliser(const void *model)
 {
-    static const xlm_normaliser_form form = {.append = append_line};
+    static const xlm_normaliser_form form = {.append = append_line}, with_space = {.append = append_line, .keeps_space = true};
     const xlm_pieces *m = model; /* NULL: a model that has not been learned yet */
-    return m != NULL && m->is_albert ? xlm_albert_normaliser(&m->albert) : xlm_normaliser_new_with(&form, NULL);
+    return m != NULL && m->is_albert ? xlm_albert_normaliser(&m->albert)
+                                     : xlm_normaliser_new_with(m == NULL || m->form.space_first ? &form : &with_space, NULL);
 }
 
 /* ---- learning ---- */
@@ -185,6 +186,34 @@ static uint32_t size_of(const void *model)
     return xlm_word_counts_size(subwords);
 }
 
+/* The byte that "<0xE2>" stands for; -1: it is another piece. */
+static int byte_of(const char *piece)
+{
+    return strlen(piece) == 6 && memcmp(piece, "<0x", 3) == 0 && piece[5] == '>' && g_ascii_isxdigit(piece[3]) &&
+                   g_ascii_isxdigit(piece[4])
+               ? g_ascii_xdigit_value(piece[3]) * 16 + g_ascii_xdigit_value(piece[4])
+               : -1;
+}
+
+/* Bytes are text where they are whole characters. */
+static bool spell_word(const void *model, const char *const *subwords, size_t n, GString *out)
+{
+    const xlm_pieces *m = model;
+    const size_t before = out->len;
+    for (size_t i = 0; i < n; i++) {
+        const int byte = m->form.bytes ? byte_of(subwords[i]) : -1;
+        if (byte >= 0)
+            g_string_append_c(out, (char)byte);
+        else
+            xlm_pieces_spell(model, subwords[i], out);
+    }
+    if (memchr(out->str + before, '\0', out->len - before) == NULL &&
+        xlm_utf8_check(out->str + before, out->len - before) == out->len - before)
+        return true;
+    g_string_truncate(out, before);
+    return false;
+}
+
 /* ---- segmenting ---- */
 
 typedef struct cutter {
@@ -243,12 +272,13 @@ static const char *segment(void *pointer, const char *line, size_t size, GArray 
     return cut->pieces->str;
 }
 
-/* A subword that does not begin a word is not cut, because the model would put a mark before it. */
+/* A subword that does not begin a word is not cut, because most models put a mark before it. */
 static const char *segment_subword(void *pointer, const char *subword, size_t *n)
 {
     cutter *c = pointer;
+    const size_t skip = c->model->form.space_first ? strlen(SPACE) : 0; /* the model puts it there */
     if (g_str_has_prefix(subword, SPACE) && strlen(subword) > strlen(SPACE))
-        return segment(c, subword + strlen(SPACE), strlen(subword) - strlen(SPACE), NULL, n, NULL);
+        return segment(c, subword + skip, strlen(subword) - skip, NULL, n, NULL);
     g_string_assign(c->segmented, subword);
     *n = c->segmented->len;
     return c->segmented->str;
@@ -266,6 +296,6 @@ const xlm_segmenter_class xlm_segmenter_sentencepiece = {
                      "model of SentencePiece says",
     .normaliser = new_normaliser,
     .print = print, .parse = parse, .save = save, .load = load, .free = xlm_pieces_free, .size = size_of,
-    .spell = xlm_pieces_spell, .open = open_cutter, .close = close_cutter, .segment = segment,
+    .spell = xlm_pieces_spell, .spell_word = spell_word, .open = open_cutter, .close = close_cutter, .segment = segment,
     .segment_subword = segment_subword, .learning = &learning, .change = &change, .exchange = &exchange,
 };

@@ -1,7 +1,8 @@
 /* xlm-mpi: published models of SentencePiece. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Reads a file of the library (.model), with its own ids or those of fairseq; or a tokenizer.json of the type Unigram, which has
- * the pieces with their scores, a character map, and steps for what the library does by itself. */
+ * the pieces with their scores, a character map, and steps for what the library does by itself. A tokenizer.json of byte pairs
+ * with unknown characters as bytes, such as Gemma's, is read in sentencepiece_bpe.c. */
 #include <string.h>
 
 #include "subwords/sentencepiece.h"
@@ -15,7 +16,7 @@ static bool is_unigram(const xlm_tokenizer_files *files)
 
 static bool is_ours(const xlm_tokenizer_files *files)
 {
-    return xlm_tokenizer_file_ending(files, ".model") != NULL || is_unigram(files);
+    return xlm_tokenizer_file_ending(files, ".model") != NULL || is_unigram(files) || xlm_sentencepiece_is_bpe(files);
 }
 
 /* The ids of a .model's pieces in models of fairseq, such as XLM-R: first four special tokens, which replace the model's first
@@ -246,7 +247,8 @@ static void *adopt_json(const xlm_tokenizer_files *files, xlm_published_tokens *
         g_autofree guchar *map = base64 != NULL && *base64 != '\0' ? g_base64_decode(base64, &size) : NULL;
         const xlm_model_piece *all = (const xlm_model_piece *)(void *)pieces->data;
         g_autoptr(GError) failure = NULL;
-        m = xlm_pieces_new(xlm_sentencepiece_write(all, pieces->len, (const char *)map, size, steps.one_space), &failure);
+        const xlm_model_form form = {XLM_PIECES_UNIGRAM, true, steps.one_space, false, (const char *)map, size};
+        m = xlm_pieces_new(xlm_sentencepiece_write(all, pieces->len, &form), &failure);
         if (m == NULL) {
             xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "as a model of SentencePiece: %s", failure->message);
         } else {
@@ -264,7 +266,8 @@ void *xlm_sentencepiece_adopt(const xlm_tokenizer_files *files, xlm_published_to
     if (!is_ours(files))
         return NULL;
     void *m = xlm_tokenizer_file_ending(files, ".model") != NULL ? adopt_model(files, tokens, error)
-                                                                 : adopt_json(files, tokens, error);
+              : is_unigram(files)                                ? adopt_json(files, tokens, error)
+                                                                 : xlm_sentencepiece_adopt_bpe(files, tokens, usual, error);
     if (m != NULL)
         xlm_published_tokens_find_special(tokens, files, usual);
     return m;

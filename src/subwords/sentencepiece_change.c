@@ -115,7 +115,8 @@ char *xlm_sentencepiece_whole(const void *model, const char *word)
 {
     const xlm_pieces *m = model;
     g_autoptr(GString) text = g_string_new(NULL), whole = g_string_new(NULL);
-    xlm_sentencepiece_encode(m->library, word, strlen(word), text, NULL, NULL);
+    g_autofree char *after_space = g_strconcat(m->form.space_first ? "" : " ", word, NULL);
+    xlm_sentencepiece_encode(m->library, after_space, strlen(after_space), text, NULL, NULL);
     g_auto(GStrv) parts = g_strsplit(text->str, " ", -1);
     for (char **part = parts; *part != NULL; part++) {
         const int byte = byte_of(m, *part);

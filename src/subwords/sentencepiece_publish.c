@@ -4,7 +4,7 @@
  *
  *   fairseq's     four special tokens, pieces from the fourth on, <mask>: sentencepiece.bpe.model, XLMRobertaTokenizer
  *   the model's   with ALBERT's text rules: spiece.model, AlbertTokenizer
- *   others        unigram model: tokenizer.json, PreTrainedTokenizerFast; byte pairs: transformers have no class */
+ *   others        tokenizer.json, PreTrainedTokenizerFast; byte pairs with a character map: transformers have no class */
 #include <string.h>
 
 #include "base/log.h"
@@ -14,12 +14,15 @@
 
 /* ---- whose ids ---- */
 
-/* Does the vocabulary have the pieces from `first` on, `shift` ids further on? */
+/* Does the vocabulary have the pieces from `first` on, `shift` ids further on? Bytes at the end may have no id. */
 static bool has_pieces(const xlm_vocabulary *v, const xlm_pieces *m, guint first, guint shift)
 {
-    if (xlm_vocabulary_size(v) < (int64_t)m->pieces->len + shift)
+    guint n = m->pieces->len;
+    while (n > 0 && n + shift > xlm_vocabulary_size(v) && xlm_pieces_at(m, n - 1)->kind == XLM_PIECE_BYTE)
+        n--;
+    if (xlm_vocabulary_size(v) < (int64_t)n + shift)
         return false;
-    for (guint i = first; i < m->pieces->len; i++)
+    for (guint i = first; i < n; i++)
         if (strcmp(xlm_vocabulary_words(v)[i + shift], xlm_pieces_at(m, i)->text) != 0)
             return false;
     return true;
@@ -148,6 +151,12 @@ void xlm_sentencepiece_publish(const xlm_vocabulary *v, json_t *files, json_t *s
         json_object_set_new(settings, "tokenizer_class", json_string("PreTrainedTokenizerFast"));
         if (m->is_albert)
             note_albert(&m->albert, notes);
+        return;
+    }
+    json_t *pairs = own ? xlm_sentencepiece_print_bpe(v, m) : NULL;
+    if (pairs != NULL) {
+        json_object_set_new(files, "tokenizer.json", pairs);
+        json_object_set_new(settings, "tokenizer_class", json_string("PreTrainedTokenizerFast"));
         return;
     }
     if (own)

@@ -122,6 +122,108 @@ static void test_unigram_refuses(void **state)
             "{\"tokenizer_class\": \"CamembertTokenizer\"}");
 }
 
+/* ---- byte pairs with unknown characters as bytes ---- */
+
+#define MARK_SPACES "{\"type\": \"Replace\", \"pattern\": {\"String\": \" \"}, \"content\": \"\u2581\"}"
+#define MERGES "\"\u2581 \u2581\", [\"a\", \"b\"], \"\u2581 ab\", \"b a\", \"ab ab\", \"a bab\""
+
+/* A tokenizer.json as of Gemma: 7 tokens, 256 bytes but for that of the tab, which is there itself, and pieces. g_free. */
+static char *byte_pairs(const char *normalizer, const char *merges)
+{
+    static const char *const first[] = {"<pad>", "<eos>", "<bos>", "<unk>", "<mask>", "<h1>", "[@BOS@]"};
+    static const char *const last[] = {"\u2581", "a", "b", "\u2581\u2581", "ab", "\u2581ab", "ba", "abab", "never"};
+    g_autoptr(GString) vocabulary = g_string_new(NULL);
+    int id = 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(first); i++)
+        g_string_append_printf(vocabulary, "\"%s\": %d, ", first[i], id++);
+    for (int byte = 0; byte < 256; byte++)
+        if (byte == '\t')
+            g_string_append_printf(vocabulary, "\"\\t\": %d, ", id++);
+        else
+            g_string_append_printf(vocabulary, "\"<0x%02X>\": %d, ", (unsigned)byte, id++);
+    for (size_t i = 0; i < G_N_ELEMENTS(last); i++)
+        g_string_append_printf(vocabulary, "%s\"%s\": %d", i > 0 ? ", " : "", last[i], id++);
+    return g_strdup_printf(
+        "{\"added_tokens\": [{\"id\": 0, \"content\": \"<pad>\", \"special\": true}, {\"id\": 1, \"content\": \"<eos>\", "
+        "\"special\": true}, {\"id\": 2, \"content\": \"<bos>\", \"special\": true}, {\"id\": 3, \"content\": \"<unk>\", "
+        "\"special\": true}, {\"id\": 4, \"content\": \"<mask>\", \"special\": false}, {\"id\": 5, \"content\": \"<h1>\", "
+        "\"special\": false}, {\"id\": 266, \"content\": \"\u2581\u2581\", \"special\": false}], \"normalizer\": %s, "
+        "\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"String\": \" \"}, \"behavior\": \"MergedWithPrevious\"}, "
+        "\"model\": {\"type\": \"BPE\", \"unk_token\": \"<unk>\", \"byte_fallback\": true, \"vocab\": {%s}, \"merges\": [%s]}}",
+        normalizer, vocabulary->str, merges);
+}
+
+static const char bos_and_eos[] = "{\"model_max_length\": 1000000000000000019884624838656, \"bos_token\": \"<bos>\", "
+                                  "\"eos_token\": \"<eos>\", \"mask_token\": \"<mask>\"}";
+
+static void test_byte_pairs(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    g_autofree char *json = byte_pairs(MARK_SPACES, MERGES);
+    xlm_vocabulary *v = READ(&error, "tokenizer.json", json, "tokenizer_config.json", bos_and_eos);
+    if (v == NULL)
+        fail_msg("%s", error->message);
+    assert_specials(v, 2, 0, 1, 3, 4);
+    assert_int_equal(xlm_vocabulary_size(v), 272);
+    assert_line(v, "ab ab  a", "ab ▁ab ▁▁ a", "ab ab a");
+    assert_line(v, "bab abab", "b ab ▁ab ab", "bab abab"); /* by rank: a b before b a, and _ ab before ab ab */
+    assert_line(v, "abab", "abab", "abab");
+    assert_line(v, "a\u00fcb never", "a <0xC3> <0xBC> b ▁ <0x6E> <0x65> <0x76> <0x65> <0x72>", "a\u00fcb never");
+    assert_line(v, "<h1>a<unk>", "<h1> a <0x3C> <0x75> <0x6E> <0x6B> <0x3E>", NULL); /* special tokens are text */
+    assert_line(v, "a\tb", "a \t b", NULL);
+    assert_word(v, true, "ab", "▁ab");
+    assert_word(v, false, "ab", "ab");
+    assert_places(v, "a\u00fcb ab", "a|\u00fc|\u00fc|b|ab");
+    xlm_vocabulary *loaded = text_reload(v);
+    assert_line(loaded, "ab ab  a", "ab ▁ab ▁▁ a", "ab ab a");
+    xlm_vocabulary_free(loaded);
+
+    /* Back: the same merges, but that those of a piece are ordered by ids, so the same text becomes the same subwords. */
+    json_auto_t *files = json_object(), *settings = json_object();
+    g_autoptr(GString) notes = g_string_new(NULL);
+    xlm_segmenter_class_of(xlm_vocabulary_segmenter(v))->exchange->publish(v, files, settings, notes);
+    assert_string_equal(notes->str, "");
+    char *text = json_dumps(json_object_get(files, "tokenizer.json"), 0);
+    assert_non_null(text);
+    xlm_vocabulary *again = READ(&error, "tokenizer.json", text, "tokenizer_config.json", bos_and_eos);
+    if (again == NULL)
+        fail_msg("%s", error->message);
+    assert_line(again, "bab abab  a\u00fcb<h1>", "b ab ▁ab ab ▁▁ a <0xC3> <0xBC> b <h1>", NULL);
+    free(text);
+    xlm_vocabulary_free(again);
+    xlm_vocabulary_free(v);
+
+    /* Llama's normalizer puts a mark before the text. */
+    g_autofree char *prepended = byte_pairs("{\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"Prepend\", \"prepend\": "
+                                            "\"\u2581\"}, " MARK_SPACES "]}", MERGES);
+    v = READ(&error, "tokenizer.json", prepended, "tokenizer_config.json", bos_and_eos);
+    assert_line(v, "ab a", "▁ab ▁ a", "ab a");
+    assert_word(v, true, "ab", "▁ab");
+    xlm_vocabulary_free(v);
+}
+
+static char *replaced(const char *text, const char *from, const char *to)
+{
+    g_auto(GStrv) parts = g_strsplit(text, from, -1);
+    return g_strjoinv(to, parts);
+}
+
+static void test_byte_pairs_refuses(void **state)
+{
+    (void)state;
+    g_autofree char *nfc = byte_pairs("{\"type\": \"NFC\"}", MERGES), *unmade = byte_pairs(MARK_SPACES, MERGES ", \"a \u2581\"");
+    g_autofree char *unpaired = byte_pairs(MARK_SPACES, "7"), *good = byte_pairs(MARK_SPACES, MERGES);
+    g_autofree char *split = replaced(good, "Split", "Whitespace"), *no_unknown = replaced(good, "unk_token", "x_token");
+    g_autofree char *no_byte = replaced(good, "<0x41>", "<0xZZ>");
+    REFUSED("its normalizer is not that of byte pairs", "tokenizer.json", nfc);
+    REFUSED("merge 7 makes no token", "tokenizer.json", unmade);
+    REFUSED("merge 1 makes no token", "tokenizer.json", unpaired);
+    REFUSED("its pre_tokenizer divides text", "tokenizer.json", split);
+    REFUSED("has no unknown token (unk_token)", "tokenizer.json", no_unknown);
+    REFUSED("SentencePiece cannot take this model", "tokenizer.json", no_byte);
+}
+
 /* ---- ALBERT ---- */
 
 static xlm_vocabulary *read_albert(const char *settings)
@@ -133,7 +235,8 @@ static xlm_vocabulary *read_albert(const char *settings)
         {",", -4, XLM_PIECE_NORMAL}, {"9,", -1, XLM_PIECE_NORMAL}, {"\u25819,", -1, XLM_PIECE_NORMAL},
         {"\"", -3, XLM_PIECE_NORMAL}, {"\u0130", -3, XLM_PIECE_NORMAL}, {"\u00e9", -3, XLM_PIECE_NORMAL},
         {"\u0301", -3, XLM_PIECE_NORMAL}, {"E", -3, XLM_PIECE_NORMAL}, {"te", -3, XLM_PIECE_NORMAL}};
-    GString *bytes = xlm_sentencepiece_write(pieces, G_N_ELEMENTS(pieces), NULL, 0, true);
+    GString *bytes = xlm_sentencepiece_write(pieces, G_N_ELEMENTS(pieces),
+                                             &(xlm_model_form){.type = XLM_PIECES_UNIGRAM, .space_first = true, .one_space = true});
     const char *const names[] = {"spiece.model", "config.json", "tokenizer_config.json"};
     const char *const texts[] = {bytes->str, "{\"model_type\": \"albert\"}", settings};
     const size_t sizes[] = {bytes->len, strlen(texts[1]), strlen(settings)};
@@ -178,6 +281,8 @@ int main(void)
         cmocka_unit_test(test_unigram),
         cmocka_unit_test(test_unigram_steps),
         cmocka_unit_test(test_unigram_refuses),
+        cmocka_unit_test(test_byte_pairs),
+        cmocka_unit_test(test_byte_pairs_refuses),
         cmocka_unit_test(test_albert),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,9 +15,9 @@ static const xlm_program program = {
     .notes =
         "A directory in the format of Hugging Face's transformers is converted to a file that [train] start, xlm_tune,\n"
         "xlm_align, xlm_embed and xlm_fill read; a file, model or checkpoint, is converted to such a directory. Supported are\n"
-        "BERT, RoBERTa, XLM-R, XLM-R XL, XLM and ALBERT, for masked words, without a head, or with a head for classification of\n"
-        "tokens or sequences or for question answering that computes the same as ours; other heads are left out. Weights are\n"
-        "read only from safetensors files: pickled files (.bin, .pt, .pth) can run any program.\n\n"
+        "BERT, RoBERTa, XLM-R, XLM-R XL, XLM, ALBERT, ModernBERT and mmBERT, for masked words, without a head, or with a head\n"
+        "for classification of tokens or sequences or for question answering that computes the same as ours; other heads are\n"
+        "left out. Weights are read only from safetensors files: pickled files (.bin, .pt, .pth) can run any program.\n\n"
         "With --keep, --add-words, --add-languages or --restore a file is converted to one with another vocabulary. --keep\n"
         "leaves out subwords that no corpus has, except special tokens, the single characters of the kept subwords, and what\n"
         "the segmenter needs; text of the corpora is split as before. Prepare text for the new file with xlm_prep --like.\n"

@@ -39,7 +39,7 @@ static const xlm_program program = {
         "FILE does not change.\n\n"
         "--tokenizer DIR splits text like the tokenizer of a published model, and keeps its ids: WordPiece (vocab.txt),\n"
         "SentencePiece (*.model), byte-level BPE or that of XLM (vocab.json and merges.txt), or one of these, except XLM's, as\n"
-        "tokenizer.json.\n\n"
+        "tokenizer.json, also that of Gemma and mmBERT.\n\n"
         "--derive makes a language NAME from the monolingual text of BASE, sentence by sentence, and the pair BASE-NAME.\n"
         "transliterate gives each subword in the text of BASE a twin, an entry `NAME:subword` after all others of the\n"
         "vocabulary; invert reverses the words between full stops; syntax draws the order of dependents from a model of\n"

@@ -94,6 +94,7 @@ nobase_dist_pkgdata_DATA = \
 	jobs/xlm-align/xlm-align.conf \
 	jobs/xlm-align/xnli.conf \
 	jobs/xlm-align/xquad.conf \
+	jobs/mmbert-base.conf \
 	jobs/xlm-r-base.conf
 
 # Run by `make demo` in the build tree, or by users where it is installed.

@@ -13,7 +13,6 @@ static bool examples_open(xlm_opening *opening, const void *options, void **stag
         return xlm_error_set(error, EX_DATAERR, "[stream %s]: there are no examples", opening->stream);
     g_assert(xlm_examples_longest(examples) <= opening->length);
     g_assert(xlm_examples_count(examples) % xlm_examples_together(examples) == 0);
-    opening->alpha = 1;
     *stage = (void *)(uintptr_t)examples;
     return true;
 }

@@ -3,19 +3,39 @@
 
 #include <glib.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/rng.h"
+#include "options/piecewise.h"
+
+/* Consecutive draws with the same components, whose α is linear in the step. */
+typedef struct spell {
+    int64_t step, first;  /* its first step and draw */
+    int64_t run;          /* number of its first run, over all spells */
+    bool constant;        /* α is the same in all of its runs */
+    int64_t *before;      /* [components] draws of each before the spell */
+} spell;
 
 struct xlm_sampler {
     int components;
-    int64_t *instances;
-    int32_t *quota;
+    double *share;
+    int64_t *instances, *begins;
+    xlm_piecewise *alpha; /* NULL: 1 */
+    int64_t draws;        /* of a step */
     uint64_t seed;
     uint32_t stream;
-    int64_t run;      /* the run whose order is in memory; -1: none */
-    uint16_t *component; /* [XLM_SAMPLER_RUN] of each draw of that run */
-    uint16_t *rank;   /* [XLM_SAMPLER_RUN] how many earlier draws of the run are from the same component */
+    GArray *spells;
+    /* The run that was asked for last: */
+    int spell;            /* -1: none yet */
+    int64_t place;        /* of the run in the spell */
+    int32_t *quota;
+    int64_t *before;      /* [components] draws of each before the run */
+    int64_t laid_out;     /* the run whose order is in memory; -1: none */
+    uint16_t *component;  /* [XLM_SAMPLER_RUN] of each draw of that run */
+    uint16_t *rank;       /* [XLM_SAMPLER_RUN] how many earlier draws of the run are from the same component */
 };
+
+static const spell *spell_at(const xlm_sampler *s, int i) { return &g_array_index(s->spells, spell, i); }
 
 /* ---- quotas ---- */
 
@@ -43,17 +63,19 @@ static void distribute_rest(int n, int32_t *quota, double *remainder, int64_t le
     }
 }
 
-static void set_quotas(int n, const double *share, const int64_t *instances, double alpha, int32_t *quota)
+/* begins: the components that begin later than `step` have none. */
+static void set_quotas(int n, const double *share, const int64_t *instances, const int64_t *begins, int64_t step, double alpha,
+                       int32_t *quota)
 {
     double *weight = g_new(double, n), total = 0;
     for (int i = 0; i < n; i++)
-        total += weight[i] = instances[i] > 0 ? pow(share[i], alpha) : 0;
+        total += weight[i] = instances[i] > 0 && begins[i] <= step ? pow(share[i], alpha) : 0;
     int64_t left = XLM_SAMPLER_RUN;
     for (int i = 0; i < n; i++) {
         const double exact = XLM_SAMPLER_RUN * (weight[i] / total);
         quota[i] = (int32_t)(exact + rounding);
         weight[i] = exact - quota[i]; /* now the remainder */
-        if (instances[i] == 0)
+        if (instances[i] == 0 || begins[i] > step)
             weight[i] = -1;
         else if (quota[i] == 0) {
             quota[i] = 1;
@@ -90,22 +112,122 @@ static void lay_out(xlm_sampler *s, int64_t run)
     }
     g_free(seen);
     g_free(owner);
-    s->run = run;
+    s->laid_out = run;
 }
 
-xlm_sampler *xlm_sampler_new(int components, const double *share, const int64_t *instances, double alpha, uint64_t seed,
-                             uint32_t stream)
+/* ---- runs ---- */
+
+/* The quotas of the run at s->place of its spell. */
+static void set_run_quotas(xlm_sampler *s)
+{
+    const spell *now = spell_at(s, s->spell);
+    const int64_t step = (now->first + s->place * XLM_SAMPLER_RUN) / s->draws;
+    const double alpha = s->alpha != NULL ? xlm_piecewise_at(s->alpha, step) : 1;
+    set_quotas(s->components, s->share, s->instances, s->begins, now->step, alpha, s->quota);
+}
+
+/* Make a run of a spell, from its place 0 on, the present one. Runs before it count with their own quotas. */
+static void go_to(xlm_sampler *s, int number, int64_t place)
+{
+    const spell *to = spell_at(s, number);
+    if (s->spell != number || place < s->place) {
+        s->spell = number;
+        s->place = 0;
+        memcpy(s->before, to->before, sizeof *s->before * (size_t)s->components);
+        set_run_quotas(s);
+    }
+    while (s->place < place) {
+        const int64_t runs = to->constant ? place - s->place : 1;
+        for (int i = 0; i < s->components; i++)
+            s->before[i] += runs * s->quota[i];
+        s->place += runs;
+        if (!to->constant)
+            set_run_quotas(s);
+    }
+}
+
+/* ---- spells ---- */
+
+static int compare_steps(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Append a spell that begins at a step, after the ones before it have been counted. */
+static void add_spell(xlm_sampler *s, int64_t step, int64_t next)
+{
+    spell one = {.step = step, .first = step * s->draws, .before = g_new0(int64_t, s->components)};
+    const double alpha = s->alpha != NULL ? xlm_piecewise_at(s->alpha, step) : 1;
+    one.constant = s->alpha == NULL || !(fabs(alpha - xlm_piecewise_at(s->alpha, next == G_MAXINT64 ? next : next - 1)) > 0);
+    const int last = (int)s->spells->len - 1;
+    if (last >= 0) {
+        const spell *previous = spell_at(s, last);
+        const int64_t draws = one.first - previous->first, whole = draws / XLM_SAMPLER_RUN, rest = draws % XLM_SAMPLER_RUN;
+        go_to(s, last, whole);
+        memcpy(one.before, s->before, sizeof *one.before * (size_t)s->components);
+        one.run = previous->run + whole + (rest > 0);
+        if (rest > 0)
+            lay_out(s, previous->run + whole);
+        for (int64_t j = 0; j < rest; j++)
+            one.before[s->component[j]]++;
+    }
+    g_array_append_val(s->spells, one);
+}
+
+/* Does α change from a point of its list on? It does not where it stays for a step more, before it jumps. */
+static bool turns_at(const xlm_piecewise *alpha, int64_t i)
+{
+    const xlm_piecewise_point *p = &alpha->point[i];
+    const bool stays = i > 0 && !(fabs(p->value - p[-1].value) > 0);
+    return !stays || (i + 1 < alpha->points && p[1].step > p->step + 1 && fabs(p[1].value - p->value) > 0);
+}
+
+static void divide(xlm_sampler *s)
+{
+    const int64_t zero = 0;
+    g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    g_array_append_val(steps, zero);
+    for (int i = 0; i < s->components; i++)
+        g_array_append_val(steps, s->begins[i]);
+    for (int64_t i = 0; s->alpha != NULL && i < s->alpha->points; i++)
+        if (turns_at(s->alpha, i))
+            g_array_append_val(steps, s->alpha->point[i].step);
+    g_array_sort(steps, compare_steps);
+    const int64_t *step = (const int64_t *)(const void *)steps->data;
+    for (guint i = 0, next; i < steps->len; i = next) {
+        for (next = i + 1; next < steps->len && step[next] == step[i];)
+            next++;
+        add_spell(s, step[i], next < steps->len ? step[next] : G_MAXINT64);
+    }
+}
+
+static void clear_spell(void *pointer) { g_free(((spell *)pointer)->before); }
+
+xlm_sampler *xlm_sampler_new(int components, const double *share, const int64_t *instances, const xlm_sampler_schedule *schedule,
+                             uint64_t seed, uint32_t stream)
 {
     xlm_sampler *s = g_new0(xlm_sampler, 1);
     s->components = components;
+    s->share = g_memdup2(share, sizeof *share * (size_t)components);
     s->instances = g_memdup2(instances, sizeof *instances * (size_t)components);
+    s->begins = g_new0(int64_t, components);
+    if (schedule->begins != NULL)
+        memcpy(s->begins, schedule->begins, sizeof *s->begins * (size_t)components);
+    if (schedule->alpha != NULL)
+        s->alpha = xlm_piecewise_new(schedule->alpha->point, schedule->alpha->points);
+    s->draws = schedule->draws;
     s->quota = g_new(int32_t, components);
+    s->before = g_new0(int64_t, components);
     s->seed = seed;
     s->stream = stream;
-    s->run = -1;
+    s->spell = -1;
+    s->laid_out = -1;
     s->component = g_new(uint16_t, XLM_SAMPLER_RUN);
     s->rank = g_new(uint16_t, XLM_SAMPLER_RUN);
-    set_quotas(components, share, instances, alpha, s->quota);
+    s->spells = g_array_new(FALSE, FALSE, sizeof(spell));
+    g_array_set_clear_func(s->spells, clear_spell);
+    divide(s);
     return s;
 }
 
@@ -113,23 +235,39 @@ void xlm_sampler_free(xlm_sampler *sampler)
 {
     if (sampler == NULL)
         return;
+    g_array_unref(sampler->spells);
+    g_free(sampler->share);
     g_free(sampler->instances);
+    g_free(sampler->begins);
+    g_free(sampler->alpha);
     g_free(sampler->quota);
+    g_free(sampler->before);
     g_free(sampler->component);
     g_free(sampler->rank);
     g_free(sampler);
 }
 
-const int32_t *xlm_sampler_quotas(const xlm_sampler *sampler) { return sampler->quota; }
+int xlm_sampler_spells(const xlm_sampler *sampler) { return (int)sampler->spells->len; }
 
-void xlm_sampler_draw(xlm_sampler *sampler, int64_t k, int *component, int64_t *instance)
+int64_t xlm_sampler_spell_begins(const xlm_sampler *sampler, int number) { return spell_at(sampler, number)->step; }
+
+const int32_t *xlm_sampler_quotas(xlm_sampler *sampler, int number)
 {
-    const int64_t run = k / XLM_SAMPLER_RUN, place = k % XLM_SAMPLER_RUN;
-    if (run != sampler->run)
-        lay_out(sampler, run);
-    *component = sampler->component[place];
-    const int64_t n = sampler->instances[*component];
-    const int64_t m = run * sampler->quota[*component] + sampler->rank[place];
-    const xlm_rng_key epoch = key_of(sampler, XLM_RNG_ORDER, m / n, *component);
+    go_to(sampler, number, 0);
+    return sampler->quota;
+}
+
+void xlm_sampler_draw(xlm_sampler *s, int64_t k, int *component, int64_t *instance)
+{
+    int number = (int)s->spells->len - 1;
+    while (spell_at(s, number)->first > k)
+        number--;
+    const int64_t in_spell = k - spell_at(s, number)->first, run = in_spell / XLM_SAMPLER_RUN, place = in_spell % XLM_SAMPLER_RUN;
+    go_to(s, number, run);
+    if (s->laid_out != spell_at(s, number)->run + run)
+        lay_out(s, spell_at(s, number)->run + run);
+    *component = s->component[place];
+    const int64_t n = s->instances[*component], m = s->before[*component] + s->rank[place];
+    const xlm_rng_key epoch = key_of(s, XLM_RNG_ORDER, m / n, *component);
     *instance = (int64_t)xlm_rng_permute(epoch, (uint64_t)(m % n), (uint64_t)n);
 }

@@ -40,6 +40,7 @@ typedef struct xlm_component {
     char *name;        /* "en", "de-en"; NULL: there is only one component, without a name */
     int64_t instances;
     double share;      /* p of the sampler: its share of the text, up to a factor */
+    int64_t begins;    /* the first step at which it is drawn */
     void *spans;       /* state of the spans class, which finds the spans of its instances */
     xlm_lengths lengths; /* of its instances */
     int64_t together;  /* number of consecutive instances that belong to one step and are drawn together; 0 means 1 */
@@ -58,7 +59,7 @@ typedef struct xlm_opening {
     const xlm_vocabulary *vocabulary;
     uint64_t digest;         /* xlm_corpus_digest */
     char *const *languages;  /* NULL-terminated: the requested components; NULL: all */
-    double alpha;            /* components are drawn in proportion to their shares to this power */
+    const xlm_piecewise *alpha; /* components are drawn in proportion to their shares to this power; NULL: 1 */
     bool noise;              /* the stream has noise, of stages that were opened before or of plugins */
     GArray *annotations;     /* const char *: names of the annotations that the stages opened before add to batches; owned by
                               * the stream */

@@ -68,14 +68,20 @@ static bool open_components(xlm_stream *stream, const xlm_opening *opening, GErr
                              stream->source.cls->source.unit, stream->batch);
     stream->names = g_new0(const char *, n + 1);
     g_autofree double *share = g_new(double, n);
-    g_autofree int64_t *instances = g_new(int64_t, n);
+    g_autofree int64_t *instances = g_new(int64_t, n), *begins = g_new(int64_t, n);
+    bool at_once = false;
     for (int i = 0; i < n; i++) {
         g_assert(MAX(component_at(stream, i)->together, 1) == stream->together);
         stream->names[i] = component_at(stream, i)->name;
         share[i] = component_at(stream, i)->share;
         instances[i] = component_at(stream, i)->instances / stream->together;
+        begins[i] = component_at(stream, i)->begins;
+        at_once = at_once || (begins[i] == 0 && instances[i] > 0);
     }
-    stream->sampler = xlm_sampler_new(n, share, instances, opening->alpha, stream->seed, stream->number);
+    if (!at_once)
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: languages: none with an instance begins at step 0", opening->stream);
+    const xlm_sampler_schedule schedule = {opening->alpha, begins, stream->batch / stream->together};
+    stream->sampler = xlm_sampler_new(n, share, instances, &schedule, stream->seed, stream->number);
     return true;
 }
 
@@ -283,9 +289,9 @@ int64_t xlm_stream_max_predicted(const xlm_stream *stream, int64_t instances, in
 
 /* The number of tokens is a sum of n draws, so it is approximately normally distributed. Above the mean, the longest instance may
  * be among the draws. */
-xlm_stream_size xlm_stream_expect(const xlm_stream *stream, int64_t n, double deviations)
+static xlm_stream_size expect_in(const xlm_stream *stream, int spell, int64_t n, double deviations)
 {
-    const int32_t *quotas = xlm_sampler_quotas(stream->sampler);
+    const int32_t *quotas = xlm_sampler_quotas(stream->sampler, spell);
     double tokens = 0, squares = 0, words = 0;
     int64_t longest = 0;
     for (int i = 0; i < xlm_stream_components(stream); i++) {
@@ -301,6 +307,18 @@ xlm_stream_size xlm_stream_expect(const xlm_stream *stream, int64_t n, double de
     const double max_tokens = MIN((double)n * tokens + MAX(more, MIN(with_longest, 2 * more)), (double)(n * longest));
     return (xlm_stream_size){.tokens = (int64_t)ceil(max_tokens), .words = (int64_t)ceil(max_tokens * words / MAX(tokens, 1)),
                              .longest = longest};
+}
+
+/* In the spell that has the most tokens. */
+xlm_stream_size xlm_stream_expect(const xlm_stream *stream, int64_t n, double deviations)
+{
+    xlm_stream_size most = expect_in(stream, 0, n, deviations);
+    for (int spell = 1; spell < xlm_sampler_spells(stream->sampler); spell++) {
+        const xlm_stream_size size = expect_in(stream, spell, n, deviations);
+        if (size.tokens > most.tokens)
+            most = size;
+    }
+    return most;
 }
 
 double xlm_stream_kept_share(const xlm_stream *stream)
@@ -333,10 +351,21 @@ double xlm_stream_mask_token_share(const xlm_stream *stream)
 
 int64_t xlm_stream_positions(const xlm_stream *stream) { return stream->length; }
 
+/* The shares of draws in a later spell. */
+static void describe_spell(const xlm_stream *stream, int spell, GString *out)
+{
+    const int32_t *quotas = xlm_sampler_quotas(stream->sampler, spell);
+    g_string_append_printf(out, "; from step %" G_GINT64_FORMAT, xlm_sampler_spell_begins(stream->sampler, spell));
+    for (int i = 0; i < xlm_stream_components(stream); i++)
+        if (component_at(stream, i)->name != NULL)
+            g_string_append_printf(out, "%s %s %.1f %%", i > 0 ? "," : ":", component_at(stream, i)->name,
+                                   100.0 * quotas[i] / XLM_SAMPLER_RUN);
+}
+
 char *xlm_stream_describe(const xlm_stream *stream)
 {
     GString *out = g_string_new(NULL);
-    const int32_t *quotas = xlm_sampler_quotas(stream->sampler);
+    const int32_t *quotas = xlm_sampler_quotas(stream->sampler, 0);
     g_string_printf(out, "%" G_GINT64_FORMAT " %s", xlm_stream_instances(stream), stream->source.cls->source.unit);
     for (int i = 0; i < xlm_stream_components(stream); i++) {
         const xlm_component *component = component_at(stream, i);
@@ -344,6 +373,8 @@ char *xlm_stream_describe(const xlm_stream *stream)
             g_string_append_printf(out, "%s%s %" G_GINT64_FORMAT ", %.1f %% of the draws", i > 0 ? "; " : " (", component->name,
                                    component->instances, 100.0 * quotas[i] / XLM_SAMPLER_RUN);
     }
+    for (int spell = 1; spell < xlm_sampler_spells(stream->sampler); spell++)
+        describe_spell(stream, spell, out);
     if (component_at(stream, 0)->name != NULL)
         g_string_append_c(out, ')');
     stream->spans->spans.describe(stream->components, out);

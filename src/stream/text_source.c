@@ -7,15 +7,17 @@
 
 typedef struct options {
     char **languages; /* NULL: all of the corpus */
-    double alpha;
+    xlm_piecewise *alpha;
 } options;
 
 static const xlm_option text_options[] = {
     {"languages", XLM_OPTION_LIST, "", 0, 0, NULL,
-     "languages that are read (en,de) or, for type parallel, pairs (de-en,fr-en), source first; all of the corpus when empty",
+     "languages that are read (en,de) or, for type parallel, pairs (de-en,fr-en), source first; all of the corpus when empty; "
+     "NAME@STEP is drawn from this step on, and * are all that are not named (en,de,*@100000)",
      offsetof(options, languages)},
-    {"alpha", XLM_OPTION_REAL, "0.7", 0, 1, NULL,
-     "exponent of the draw: languages are drawn in proportion to their share of the tokens (pairs: of the pairs) to this power",
+    {"alpha", XLM_OPTION_PIECEWISE, "0.7", 0, 1, NULL,
+     "exponent of the draw: languages are drawn in proportion to their share of the tokens (pairs: of the pairs) to this power; a "
+     "list STEP:EXPONENT,... is linear between its steps, with STEP=EXPONENT where it jumps",
      offsetof(options, alpha)},
     XLM_OPTION_END,
 };
@@ -23,16 +25,60 @@ static const xlm_option text_options[] = {
 typedef struct text_source {
     const xlm_corpus *corpus;
     char **languages; /* as requested; NULL: all */
+    int64_t *begins;  /* the first step of each */
     GArray *buffer;   /* int32_t, scratch of a read */
 } text_source;
 
+/* A language that is requested, NAME@STEP or NAME; * stands for all that are not named. */
+static bool take_language(const xlm_opening *o, char *const *all, const char *item, GPtrArray *names, GArray *begins, GError **error)
+{
+    const char *at = strchr(item, '@');
+    guint64 step = 0;
+    if (at != NULL && !g_ascii_string_to_unsigned(at + 1, 10, 0, 1000000000000, &step, NULL))
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: languages: %s: not NAME@STEP, with a step from 0 on", o->stream, item);
+    g_autofree char *name = at != NULL ? g_strndup(item, (gsize)(at - item)) : g_strdup(item);
+    if (strcmp(name, "*") != 0) {
+        g_ptr_array_add(names, g_steal_pointer(&name));
+        g_array_append_val(begins, step);
+        return true;
+    }
+    g_auto(GStrv) there = o->spans->spans.list(o->from, o->split);
+    for (char **other = there; *other != NULL; other++) {
+        bool named = false;
+        for (char *const *one = all; *one != NULL; one++)
+            named = named || (strcspn(*one, "@") == strlen(*other) && g_str_has_prefix(*one, *other));
+        if (!named) {
+            g_ptr_array_add(names, g_strdup(*other));
+            g_array_append_val(begins, step);
+        }
+    }
+    return true;
+}
+
+static bool take_languages(const xlm_opening *opening, char *const *items, text_source *s, GError **error)
+{
+    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GArray) begins = g_array_new(FALSE, FALSE, sizeof(guint64));
+    bool good = true;
+    for (char *const *item = items; *item != NULL && good; item++)
+        good = take_language(opening, items, *item, names, begins, error);
+    g_ptr_array_add(names, NULL);
+    s->languages = (char **)g_ptr_array_free(names, FALSE);
+    s->begins = g_memdup2(begins->data, begins->len * sizeof(int64_t));
+    return good;
+}
+
 static bool text_open(xlm_opening *opening, const void *pointer, void **stage, GError **error)
 {
-    (void)error;
     const options *o = pointer;
     text_source *s = g_new0(text_source, 1);
     s->corpus = opening->from;
-    s->languages = g_strdupv(o->languages);
+    if (o->languages != NULL && !take_languages(opening, o->languages, s, error)) {
+        g_strfreev(s->languages);
+        g_free(s->begins);
+        g_free(s);
+        return false;
+    }
     s->buffer = g_array_new(FALSE, FALSE, sizeof(int32_t));
     opening->vocabulary = xlm_corpus_vocabulary(s->corpus);
     opening->digest = xlm_corpus_digest(s->corpus);
@@ -46,6 +92,7 @@ static void text_close(void *stage)
 {
     text_source *s = stage;
     g_strfreev(s->languages);
+    g_free(s->begins);
     g_array_unref(s->buffer);
     g_free(s);
 }
@@ -87,7 +134,8 @@ static bool check_names(const xlm_opening *o, char **names, GError **error)
     return true;
 }
 
-static bool add_component(const xlm_opening *o, const char *name, GArray *components, int64_t *instances, GError **error)
+static bool add_component(const xlm_opening *o, const char *name, int64_t begins, GArray *components, int64_t *instances,
+                          GError **error)
 {
     if (is_too_rare(o, name)) {
         xlm_log_warn("stream %s: no text of %s was held out; it is not evaluated", o->stream, name);
@@ -99,6 +147,7 @@ static bool add_component(const xlm_opening *o, const char *name, GArray *compon
     if (!o->spans->spans.open(o, name, &component, error))
         return false;
     component.name = g_strdup(name);
+    component.begins = begins;
     g_array_append_val(components, component);
     *instances += component.instances;
     return true;
@@ -111,7 +160,7 @@ static bool text_components(void *stage, const xlm_opening *o, GArray *component
     int64_t instances = 0;
     bool good = check_names(o, names, error);
     for (char **name = names; *name != NULL && good; name++)
-        good = add_component(o, *name, components, &instances, error);
+        good = add_component(o, *name, s->begins != NULL ? s->begins[name - names] : 0, components, &instances, error);
     if (good && components->len == 0)
         return refuse_absent(o, NULL, error);
     if (good && instances == 0)

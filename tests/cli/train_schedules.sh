@@ -21,6 +21,31 @@ column mlm 5 | awk '{ p = $1 <= 40 ? 1 : $1 <= 70 ? 2 : 3; sum[p] += $2; n[p]++ 
     END { a = sum[1] / n[1]; b = sum[2] / n[2]; c = sum[3] / n[3]; print a, b, c
         exit !(a / b > 1.8 && a / b < 2.2 && b / c > 2.2 && b / c < 2.8) }' >counts || fail "masked tokens: $(cat counts)"
 
+# The second language is drawn from step 30 on, and evenly with the first from step 60 on.
+sed -e '/^\[stream text\]/a languages = en,*@30\nalpha = 0:1,60=0' job.conf >late.conf
+trained late.conf late 2 --set train.checkpoint_every=60
+resumes late.conf late 1 4
+grep -q 'stream text: .* (en [0-9]*, 100.0 % of the draws; xx [0-9]*, 0.0 % .*; from step 30: en .*, xx .*; from step 60: en 50.0 %, xx 50.0 %' \
+    late.log || fail "no word of the languages: $(grep 'stream text' late.log)"
+# seen STEP: languages of the batch of a step
+seen() {
+    rm -rf "at-$1"
+    logged at.log xlm_train late.conf --set train.output="at-$1" --set train.steps="$1" --set train.checkpoint_every="$1"
+    logged dump.log xlm_train late.conf --set train.output="at-$1" --resume auto --dump-step "at-$1.h5"
+    h5dump -d /streams/text/batch/languages -y -w 1 "at-$1.h5" | sed -n 's/^ *\([01]\),\{0,1\}$/\1/p' | sort -u | tr -d '\n'
+}
+[ "$(seen 29)" = 0 ] || fail "step 29 has languages $(seen 29)"
+[ "$(seen 30)" = 01 ] || fail "step 30 has languages $(seen 30)"
+for wrong in 'en@1,xx@2:none with an instance begins at step 0' 'en,xx@soon:not NAME@STEP' 'en,xx@-1:not NAME@STEP' \
+    'en,yy@3:no monolingual text "yy"'; do
+    expect 78 "${wrong#*:}" xlm_train job.conf --dry-run --set "stream text.languages=${wrong%%:*}"
+done
+
+# The job with mmBERT's phases, for a small model.
+logged mmbert.log xlm_train "$XLM_SOURCE/jobs/mmbert-base.conf" --dry-run --set model.layers=2 --set model.hidden_size=24 \
+    --set "stream text.languages=en,*@97000" --set train.micro_batches=4 --set "stream text.batch=4" --set "stream text.length=64"
+grep -q 'from step 77000: en 100.0 %, xx 0.0 %; from step 97000: en [45]' mmbert.log || fail "mmbert-base.conf: $(cat mmbert.log)"
+
 # refused KEY VALUE WORD: of --set, so the usage is wrong
 refused() {
     code=0

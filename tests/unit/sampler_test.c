@@ -7,16 +7,27 @@
 #include <glib.h>
 #include <string.h>
 
+#include "options/piecewise.h"
 #include "stream/sampler.h"
+
+static const xlm_sampler_schedule plain = {NULL, NULL, 1};
+
+static xlm_piecewise *kept; /* of the last call of constant() */
+
+static const xlm_piecewise *constant(double value)
+{
+    g_free(kept);
+    return kept = xlm_piecewise_new(&(xlm_piecewise_point){0, value}, 1);
+}
 
 /* ---- quotas ---- */
 
 static void quotas_are(int n, const double *share, const int64_t *instances, double alpha, const int32_t *expected)
 {
-    xlm_sampler *sampler = xlm_sampler_new(n, share, instances, alpha, 1, 0);
+    xlm_sampler *sampler = xlm_sampler_new(n, share, instances, &(xlm_sampler_schedule){constant(alpha), NULL, 1}, 1, 0);
     int64_t total = 0;
     for (int i = 0; i < n; i++) {
-        assert_int_equal(xlm_sampler_quotas(sampler)[i], expected[i]);
+        assert_int_equal(xlm_sampler_quotas(sampler, 0)[i], expected[i]);
         total += expected[i];
     }
     assert_int_equal(total, XLM_SAMPLER_RUN);
@@ -54,8 +65,8 @@ static void runs_and_epochs(void **state)
 {
     (void)state;
     const int64_t instances[] = {1000, 40000, 1, 0};
-    xlm_sampler *sampler = xlm_sampler_new(4, (const double[]){6, 3, 1, 0}, instances, 1, 42, 3);
-    const int32_t *quota = xlm_sampler_quotas(sampler);
+    xlm_sampler *sampler = xlm_sampler_new(4, (const double[]){6, 3, 1, 0}, instances, &plain, 42, 3);
+    const int32_t *quota = xlm_sampler_quotas(sampler, 0);
     assert_int_equal(quota[0], 39322); /* 39321.6, 19660.8, 6553.6: two places for three remainders */
     assert_int_equal(quota[1], 19661);
     assert_int_equal(quota[2], 6553);
@@ -87,7 +98,7 @@ static void runs_and_epochs(void **state)
 static void sources_are_mixed(void **state)
 {
     (void)state;
-    xlm_sampler *sampler = xlm_sampler_new(2, (const double[]){1, 1}, (const int64_t[]){100, 100}, 1, 42, 0);
+    xlm_sampler *sampler = xlm_sampler_new(2, (const double[]){1, 1}, (const int64_t[]){100, 100}, &plain, 42, 0);
     int changes = 0, first = 0, before = 0;
     for (int64_t k = 0; k < 4096; k++) {
         int source;
@@ -115,14 +126,75 @@ static int same_draws(xlm_sampler *a, xlm_sampler *b, int64_t shift)
     return same;
 }
 
+/* Shares 8 : 1 : 1, with α 1 up to step 20, then 1/3; the third begins at step 15. 10,000 draws are a step. */
+static void schedules(void **state)
+{
+    (void)state;
+    enum { DRAWS = 10000, STEPS = 40 };
+    const int64_t instances[] = {100000, 30000, 10}, begins[] = {0, 0, 15};
+    g_autofree xlm_piecewise *alpha = xlm_piecewise_new((const xlm_piecewise_point[]){{0, 1}, {19, 1}, {20, 1.0 / 3}}, 3);
+    const xlm_sampler_schedule schedule = {alpha, begins, DRAWS};
+    xlm_sampler *s = xlm_sampler_new(3, (const double[]){8, 1, 1}, instances, &schedule, 5, 1);
+    int64_t count[3][3] = {{0}}, drawn[3] = {0};
+    g_autofree uint8_t *times = g_new0(uint8_t, 100000);
+    assert_int_equal(xlm_sampler_spells(s), 3);
+    for (int64_t k = 0; k < STEPS * DRAWS; k++) {
+        const int64_t step = k / DRAWS;
+        const int phase = step < 15 ? 0 : step < 20 ? 1 : 2;
+        int component;
+        int64_t instance;
+        xlm_sampler_draw(s, k, &component, &instance);
+        count[phase][component]++;
+        if (component == 0 && drawn[0]++ < 100000) /* each of its instances once, whatever changes meanwhile */
+            assert_int_equal(times[instance]++, 0);
+    }
+    assert_true(drawn[0] > 100000);
+    assert_int_equal(count[0][2], 0);
+    /* A part of a run has the shares of the run, but for chance: 7 deviations of at most 130. */
+    assert_in_range(count[0][0], 150000 * 8 / 9 - 900, 150000 * 8 / 9 + 900);
+    assert_in_range(count[1][0], 40000 - 900, 40000 + 900);
+    assert_in_range(count[1][2], 5000 - 900, 5000 + 900);
+    assert_in_range(count[2][0], 100000 - 900, 100000 + 900); /* 2 : 1 : 1 */
+    assert_in_range(count[2][2], 50000 - 900, 50000 + 900);
+    /* In any order of asking. */
+    xlm_sampler *again = xlm_sampler_new(3, (const double[]){8, 1, 1}, instances, &schedule, 5, 1);
+    for (int64_t k = STEPS * DRAWS - 1; k > 0; k -= 7919) {
+        int component[2];
+        int64_t instance[2];
+        xlm_sampler_draw(s, k, &component[0], &instance[0]);
+        xlm_sampler_draw(again, k, &component[1], &instance[1]);
+        assert_true(component[0] == component[1] && instance[0] == instance[1]);
+    }
+    xlm_sampler_free(again);
+    xlm_sampler_free(s);
+
+    /* α that falls from 1 to 0 in 40 steps: the quotas of each run are those at its first step. */
+    g_autofree xlm_piecewise *falling = xlm_piecewise_new((const xlm_piecewise_point[]){{0, 1}, {40, 0}}, 2);
+    const xlm_sampler_schedule slope = {falling, NULL, XLM_SAMPLER_RUN};
+    xlm_sampler *f = xlm_sampler_new(2, (const double[]){8, 1}, instances, &slope, 5, 1);
+    static const int64_t runs[] = {0, 20, 40, 41};
+    static const double expected[] = {8.0 / 9, 2.8284271 / 3.8284271, 0.5, 0.5};
+    for (size_t r = 0; r < G_N_ELEMENTS(runs); r++) {
+        int64_t first = 0;
+        for (int64_t k = 0; k < XLM_SAMPLER_RUN; k++) {
+            int component;
+            int64_t instance;
+            xlm_sampler_draw(f, runs[r] * XLM_SAMPLER_RUN + k, &component, &instance);
+            first += component == 0;
+        }
+        assert_in_range(first, (int64_t)(expected[r] * XLM_SAMPLER_RUN) - 1, (int64_t)(expected[r] * XLM_SAMPLER_RUN) + 1);
+    }
+    xlm_sampler_free(f);
+}
+
 /* Draws depend only on seed, stream and place, not on earlier draws. */
 static void orders(void **state)
 {
     (void)state;
     const int64_t n = 1000;
     const double one = 1;
-    xlm_sampler *a = xlm_sampler_new(1, &one, &n, 1, 7, 0), *same = xlm_sampler_new(1, &one, &n, 1, 7, 0);
-    xlm_sampler *seed = xlm_sampler_new(1, &one, &n, 1, 8, 0), *stream = xlm_sampler_new(1, &one, &n, 1, 7, 1);
+    xlm_sampler *a = xlm_sampler_new(1, &one, &n, &plain, 7, 0), *same = xlm_sampler_new(1, &one, &n, &plain, 7, 0);
+    xlm_sampler *seed = xlm_sampler_new(1, &one, &n, &plain, 8, 0), *stream = xlm_sampler_new(1, &one, &n, &plain, 7, 1);
     int source;
     int64_t instance;
     xlm_sampler_draw(same, 5000000, &source, &instance); /* another run, first */
@@ -140,7 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quotas),           cmocka_unit_test(every_source_is_drawn), cmocka_unit_test(runs_and_epochs),
-        cmocka_unit_test(sources_are_mixed), cmocka_unit_test(orders),
+        cmocka_unit_test(sources_are_mixed), cmocka_unit_test(schedules), cmocka_unit_test(orders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ const char *xlm_sentencepiece_map(const char *bytes, size_t size, size_t *map_si
 /* Maximum number of bytes at the beginning of text[size] that such a map replaces; 0: none. [out] output: the replacement,
  * 0-terminated. */
 size_t xlm_sentencepiece_map_match(const char *map, size_t map_size, const char *text, size_t size, const char **output);
-enum { XLM_PIECES_UNIGRAM = 1, XLM_PIECES_BPE = 2 };
+enum { XLM_PIECES_UNIGRAM = 1, XLM_PIECES_PAIRS = 2 };
 
 /* What a model says besides its pieces. */
 typedef struct xlm_model_form {

@@ -2,7 +2,7 @@
  *
  *   sentencepiece.c          the class: lines, learning, files, segmenting; its `model` is an xlm_pieces (sentencepiece/pieces.h)
  *   sentencepiece_adopt.c    tokenizers as they are published, into models
- *   sentencepiece_bpe.c      tokenizer.json of byte pairs, such as Gemma's, into models and back
+ *   sentencepiece_pairs.c      tokenizer.json of byte pairs, such as Gemma's, into models and back
  *   sentencepiece_publish.c  and back
  *   sentencepiece_change.c   models with fewer and more pieces */
 #ifndef XLM_SUBWORDS_SENTENCEPIECE_H
@@ -28,12 +28,12 @@ static inline xlm_word_mark xlm_pieces_spell(const void *model, const char *subw
 }
 
 /* Is there a tokenizer.json of byte pairs that writes unknown characters as bytes? */
-bool xlm_sentencepiece_is_bpe(const xlm_tokenizer_files *files);
+bool xlm_sentencepiece_is_pairs(const xlm_tokenizer_files *files);
 /* usual: see xlm_published_tokens_find_special. An xlm_pieces; NULL with EX_DATAERR. */
-void *xlm_sentencepiece_adopt_bpe(const xlm_tokenizer_files *files, xlm_published_tokens *tokens,
+void *xlm_sentencepiece_adopt_pairs(const xlm_tokenizer_files *files, xlm_published_tokens *tokens,
                                   const char *const usual[XLM_SPECIAL_TOKENS], GError **error);
 /* A new tokenizer.json; NULL: the model maps characters or folds spaces, which a tokenizer of byte pairs there does not. */
-json_t *xlm_sentencepiece_print_bpe(const xlm_vocabulary *vocabulary, const xlm_pieces *model);
+json_t *xlm_sentencepiece_print_pairs(const xlm_vocabulary *vocabulary, const xlm_pieces *model);
 
 void *xlm_sentencepiece_adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error);
 void xlm_sentencepiece_publish(const xlm_vocabulary *vocabulary, json_t *files, json_t *settings, GString *notes);

@@ -2,7 +2,7 @@
  *
  * Reads a file of the library (.model), with its own ids or those of fairseq; or a tokenizer.json of the type Unigram, which has
  * the pieces with their scores, a character map, and steps for what the library does by itself. A tokenizer.json of byte pairs
- * with unknown characters as bytes, such as Gemma's, is read in sentencepiece_bpe.c. */
+ * with unknown characters as bytes, such as Gemma's, is read in sentencepiece_pairs.c. */
 #include <string.h>
 
 #include "subwords/sentencepiece.h"
@@ -16,7 +16,7 @@ static bool is_unigram(const xlm_tokenizer_files *files)
 
 static bool is_ours(const xlm_tokenizer_files *files)
 {
-    return xlm_tokenizer_file_ending(files, ".model") != NULL || is_unigram(files) || xlm_sentencepiece_is_bpe(files);
+    return xlm_tokenizer_file_ending(files, ".model") != NULL || is_unigram(files) || xlm_sentencepiece_is_pairs(files);
 }
 
 /* The ids of a .model's pieces in models of fairseq, such as XLM-R: first four special tokens, which replace the model's first
@@ -267,7 +267,7 @@ void *xlm_sentencepiece_adopt(const xlm_tokenizer_files *files, xlm_published_to
         return NULL;
     void *m = xlm_tokenizer_file_ending(files, ".model") != NULL ? adopt_model(files, tokens, error)
               : is_unigram(files)                                ? adopt_json(files, tokens, error)
-                                                                 : xlm_sentencepiece_adopt_bpe(files, tokens, usual, error);
+                                                                 : xlm_sentencepiece_adopt_pairs(files, tokens, usual, error);
     if (m != NULL)
         xlm_published_tokens_find_special(tokens, files, usual);
     return m;

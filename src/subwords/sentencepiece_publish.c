@@ -153,7 +153,7 @@ void xlm_sentencepiece_publish(const xlm_vocabulary *v, json_t *files, json_t *s
             note_albert(&m->albert, notes);
         return;
     }
-    json_t *pairs = own ? xlm_sentencepiece_print_bpe(v, m) : NULL;
+    json_t *pairs = own ? xlm_sentencepiece_print_pairs(v, m) : NULL;
     if (pairs != NULL) {
         json_object_set_new(files, "tokenizer.json", pairs);
         json_object_set_new(settings, "tokenizer_class", json_string("PreTrainedTokenizerFast"));

@@ -14,7 +14,7 @@
 
 static const char TOKENIZER[] = "tokenizer.json";
 
-bool xlm_sentencepiece_is_bpe(const xlm_tokenizer_files *files)
+bool xlm_sentencepiece_is_pairs(const xlm_tokenizer_files *files)
 {
     return g_strcmp0(json_string_value(xlm_tokenizer_value(files, TOKENIZER, "model", "type", NULL)), "BPE") == 0 &&
            json_is_true(xlm_tokenizer_value(files, TOKENIZER, "model", "byte_fallback", NULL));
@@ -181,10 +181,10 @@ static bool read_merges(const xlm_tokenizer_files *files, GArray *pieces, GError
     return true;
 }
 
-void *xlm_sentencepiece_adopt_bpe(const xlm_tokenizer_files *files, xlm_published_tokens *tokens,
+void *xlm_sentencepiece_adopt_pairs(const xlm_tokenizer_files *files, xlm_published_tokens *tokens,
                                   const char *const usual[XLM_SPECIAL_TOKENS], GError **error)
 {
-    xlm_model_form form = {.type = XLM_PIECES_BPE, .bytes = true};
+    xlm_model_form form = {.type = XLM_PIECES_PAIRS, .bytes = true};
     const char *unknown = json_string_value(xlm_tokenizer_value(files, TOKENIZER, "model", "unk_token", NULL));
     if (!read_steps(files, &form.space_first, error) ||
         !xlm_published_tokens_add_object(tokens, files, TOKENIZER,
@@ -304,10 +304,10 @@ static json_t *print_replace(const char *from, const char *to)
     return json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern", "String", from, "content", to);
 }
 
-json_t *xlm_sentencepiece_print_bpe(const xlm_vocabulary *v, const xlm_pieces *m)
+json_t *xlm_sentencepiece_print_pairs(const xlm_vocabulary *v, const xlm_pieces *m)
 {
     const xlm_model_form *form = &m->form;
-    if (form->type != XLM_PIECES_BPE || form->map_size > 0 || form->one_space || !form->bytes)
+    if (form->type != XLM_PIECES_PAIRS || form->map_size > 0 || form->one_space || !form->bytes)
         return NULL;
     json_t *vocabulary = json_object();
     for (int64_t id = 0; id < xlm_vocabulary_size(v); id++)

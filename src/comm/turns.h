@@ -1,8 +1,8 @@
 /* xlm-mpi: work that the ranks of a node take as they become free. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Pieces of work, the largest first, of which only a rough cost is known before they are done: each node gets a fixed share of them
- * by that cost, and its ranks take the next piece of the share from a counter in memory that they share. Between nodes there is no
- * counter: a rank of another node would have to answer in the middle of its own work. */
+ * Pieces of work, the largest first, of which only a rough cost is known before they are done: each node gets a fixed share of
+ * them by that cost, and its ranks take the next piece of the share from a counter in memory that they share. Between nodes there
+ * is no counter: a rank of another node would have to answer in the middle of its own work. */
 #ifndef XLM_COMM_TURNS_H
 #define XLM_COMM_TURNS_H
 

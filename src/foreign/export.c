@@ -157,8 +157,8 @@ static bool read_mean(const exporter *ex, const xlm_store *store, const xlm_para
 }
 
 /* Rows [row, row + n) of a parameter, whose own rows are followed by those of subwords that the model does not have. */
-static bool read_parameter(const exporter *ex, const xlm_store *store, const xlm_parameter *p, int64_t first, int64_t row, int64_t n,
-                           int64_t width, float *values, GError **error)
+static bool read_parameter(const exporter *ex, const xlm_store *store, const xlm_parameter *p, int64_t first, int64_t row,
+                           int64_t n, int64_t width, float *values, GError **error)
 {
     const bool words = ex->larger != NULL && (is_of_words(p) || is_bias_of_words(p));
     const int64_t own = words ? CLAMP(xlm_vocabulary_size(ex->loaded->vocabulary) - row, 0, n) : n;

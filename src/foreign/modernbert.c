@@ -66,8 +66,8 @@ static bool read_activation(const json_t *json, xlm_foreign_config *config, cons
                                  "relu and silu", own);
     config->model.activation = found;
     return strcmp(own, in_head) == 0 ||
-           xlm_config_refuse(path, "classifier_activation", error, "is \"%s\", and hidden_activation is \"%s\"; here the head has "
-                             "the activation of the layers", in_head, own);
+           xlm_config_refuse(path, "classifier_activation", error, "is \"%s\", and hidden_activation is \"%s\"; here the head "
+                             "has the activation of the layers", in_head, own);
 }
 
 static bool read_biases(const json_t *json, xlm_foreign_config *config, const char *path, GError **error)
@@ -85,15 +85,15 @@ static bool read_biases(const json_t *json, xlm_foreign_config *config, const ch
         if (!xlm_config_flag(json, path, linear[i], false, &flag, error))
             return false;
         if (flag != m->linear_biases)
-            return xlm_config_refuse(path, linear[i], error, "differs from attention_bias; here all linear layers have biases, or "
-                                     "none has");
+            return xlm_config_refuse(path, linear[i], error, "differs from attention_bias; here all linear layers have biases, "
+                                     "or none has");
     }
     return true;
 }
 
 /* kind: of attention, in rope_parameters; old: the key outside of it. */
-static bool read_theta(const json_t *json, const char *path, const char *kind, const char *old, double default_value, double *theta,
-                       GError **error)
+static bool read_theta(const json_t *json, const char *path, const char *kind, const char *old, double default_value,
+                       double *theta, GError **error)
 {
     const json_t *all = json_object_get(json, "rope_parameters"), *own = json_object_get(all, kind);
     const json_t *value = json_object_get(own, "rope_theta"), *type = json_object_get(own, "rope_type");
@@ -105,7 +105,8 @@ static bool read_theta(const json_t *json, const char *path, const char *kind, c
     if (value == NULL)
         value = json_object_get(json, old);
     *theta = json_is_number(value) ? json_number_value(value) : default_value;
-    return value == NULL || json_is_null(value) || json_is_number(value) || xlm_config_refuse(path, old, error, "is not a number");
+    return value == NULL || json_is_null(value) || json_is_number(value) ||
+           xlm_config_refuse(path, old, error, "is not a number");
 }
 
 static bool read_positions(const json_t *json, xlm_foreign_config *config, const char *path, GError **error)

@@ -35,8 +35,8 @@ static const xlm_architecture *architecture_of(const char *path, const xlm_loade
     return a;
 }
 
-/* Their module of a linear layer, by the name of our weight: "roberta.encoder.layer.0.attention.self.query". g_free. [out] part: what
- * part of the rows of that module's weight is ours. */
+/* Their module of a linear layer, by the name of our weight: "roberta.encoder.layer.0.attention.self.query". g_free. [out] part:
+ * what part of the rows of that module's weight is ours. */
 static char *module_of(const xlm_architecture *architecture, bool bare, const char *weight, xlm_tensor_part *part)
 {
     char *name = xlm_architecture_tensor(architecture, bare, weight, part);
@@ -146,8 +146,8 @@ static bool check_shape(const xlm_safetensor *t, int64_t rows, int64_t cols, GEr
                          rows, cols);
 }
 
-/* Both tensors beside a linear layer, or neither: *there. Where their layer computes several of ours, these have its A, and each its
- * rows of B. */
+/* Both tensors beside a linear layer, or neither: *there. Where their layer computes several of ours, these have its A, and each
+ * its rows of B. */
 static bool find_linear(importer *im, const xlm_parameter *p, bool *there, GError **error)
 {
     xlm_tensor_part part;
@@ -317,8 +317,8 @@ static bool list_modules(exporter *ex, GError **error)
         g_autofree char *linear = g_strndup(p->name, strlen(p->name) - strlen("/weight"));
         g_ptr_array_add(ex->modules, module_of(ex->architecture, ex->bare, p->name, &part));
         if (part.of > 1)
-            return xlm_error_set(error, EX_DATAERR, "%s: \"%s\" is one layer in a %s model, and the adapter has a matrix A of its "
-                                 "own for each of query, key and value; merge it (xlm_convert --merge-adapters)", ex->model,
+            return xlm_error_set(error, EX_DATAERR, "%s: \"%s\" is one layer in a %s model, and the adapter has a matrix A of "
+                                 "its own for each of query, key and value; merge it (xlm_convert --merge-adapters)", ex->model,
                                  (const char *)ex->modules->pdata[ex->modules->len - 1], ex->architecture->model_type);
         g_ptr_array_add(ex->parameters, (void *)(uintptr_t)find_parameter(ex, linear, "lora_a"));
         g_ptr_array_add(ex->parameters, (void *)(uintptr_t)find_parameter(ex, linear, "lora_b"));

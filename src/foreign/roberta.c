@@ -84,6 +84,7 @@ const xlm_architecture xlm_architecture_xlm_roberta = {
 
 const xlm_architecture xlm_architecture_xlm_roberta_xl = {
     .model_type = "xlm-roberta-xl", .class_name = "XLMRobertaXL", .words_ending = "ForMaskedLM", .pre_norm = true,
-    .no_embedding_norm = true, .prefix = "roberta.", .numbers = xl_numbers, .body = xl_body, .head = head, .decoder = "lm_head.decoder",
+    .no_embedding_norm = true, .prefix = "roberta.", .numbers = xl_numbers, .body = xl_body, .head = head,
+    .decoder = "lm_head.decoder",
     .unused = xlm_bert_unused, .read = read_xl_config, .lacks = lacks_any, .write = write_config,
 };

@@ -6,8 +6,8 @@
  * epoch. All of this is a function of the seed, the stream's number and the index of the draw; the order of the last run is kept
  * in memory (256 KiB).
  *
- * α and the components that are drawn may change with the step. The steps at which a component begins, and those of the list of α,
- * divide the draws into spells: a run ends with its spell, and has the α of its first step. */
+ * α and the components that are drawn may change with the step. The steps at which a component begins, and those of the list of
+ * α, divide the draws into spells: a run ends with its spell, and has the α of its first step. */
 #ifndef XLM_STREAM_SAMPLER_H
 #define XLM_STREAM_SAMPLER_H
 
@@ -24,8 +24,8 @@ typedef struct xlm_sampler_schedule {
 } xlm_sampler_schedule;
 
 /* [in] components: their number, 1 to XLM_SAMPLER_RUN. [in] share: [components] p_i, up to a common factor. [in] instances:
- * [components] n_i; a component without instances is never drawn; at least one that has some must begin at step 0. [in] stream: its
- * number in the job. Everything is copied. */
+ * [components] n_i; a component without instances is never drawn; at least one that has some must begin at step 0. [in] stream:
+ * its number in the job. Everything is copied. */
 xlm_sampler *xlm_sampler_new(int components, const double *share, const int64_t *instances, const xlm_sampler_schedule *schedule,
                              uint64_t seed, uint32_t stream);
 /* NULL is allowed. */

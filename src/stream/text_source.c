@@ -16,8 +16,8 @@ static const xlm_option text_options[] = {
      "NAME@STEP is drawn from this step on, and * are all that are not named (en,de,*@100000)",
      offsetof(options, languages)},
     {"alpha", XLM_OPTION_PIECEWISE, "0.7", 0, 1, NULL,
-     "exponent of the draw: languages are drawn in proportion to their share of the tokens (pairs: of the pairs) to this power; a "
-     "list STEP:EXPONENT,... is linear between its steps, with STEP=EXPONENT where it jumps",
+     "exponent of the draw: languages are drawn in proportion to their share of the tokens (pairs: of the pairs) to this power; "
+     "a list STEP:EXPONENT,... is linear between its steps, with STEP=EXPONENT where it jumps",
      offsetof(options, alpha)},
     XLM_OPTION_END,
 };
@@ -30,12 +30,14 @@ typedef struct text_source {
 } text_source;
 
 /* A language that is requested, NAME@STEP or NAME; * stands for all that are not named. */
-static bool take_language(const xlm_opening *o, char *const *all, const char *item, GPtrArray *names, GArray *begins, GError **error)
+static bool take_language(const xlm_opening *o, char *const *all, const char *item, GPtrArray *names, GArray *begins,
+                          GError **error)
 {
     const char *at = strchr(item, '@');
     guint64 step = 0;
     if (at != NULL && !g_ascii_string_to_unsigned(at + 1, 10, 0, 1000000000000, &step, NULL))
-        return xlm_error_set(error, EX_CONFIG, "[stream %s]: languages: %s: not NAME@STEP, with a step from 0 on", o->stream, item);
+        return xlm_error_set(error, EX_CONFIG, "[stream %s]: languages: %s: not NAME@STEP, with a step from 0 on", o->stream,
+                             item);
     g_autofree char *name = at != NULL ? g_strndup(item, (gsize)(at - item)) : g_strdup(item);
     if (strcmp(name, "*") != 0) {
         g_ptr_array_add(names, g_steal_pointer(&name));

@@ -1,10 +1,11 @@
-/* xlm-mpi: tokenizers of byte pairs with unknown characters as bytes, as of Gemma and mmBERT. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: tokenizers of byte pairs with bytes for unknown characters (Gemma). SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Such a tokenizer.json was made of a model of SentencePiece, and is read as one: spaces become U+2581, a merge has the rank of the
- * piece that it makes, and a character that no piece has becomes its bytes, "<0xE2>" and so on. Merges there are all the divisions
- * of a piece into two others, so a piece has a score: minus the rank of its first merge. Tokens that are added there and are not
- * special, such as "<h1>", are found in text before anything is merged (pieces that the user gave). Those of nothing but spaces or
- * line ends are made by merges too, and are so here, because text gets its spaces' marks only after added tokens are found. */
+ * Such a tokenizer.json was made of a model of SentencePiece, and is read as one: spaces become U+2581, a merge has the rank of
+ * the piece that it makes, and a character that no piece has becomes its bytes, "<0xE2>" and so on. Merges there are all the
+ * divisions of a piece into two others, so a piece has a score: minus the rank of its first merge. Tokens that are added there
+ * and are not special, such as "<h1>", are found in text before anything is merged (pieces that the user gave). Those of nothing
+ * but spaces or line ends are made by merges too, and are so here, because text gets its spaces' marks only after added tokens
+ * are found. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,22 +45,25 @@ static bool read_normalizer(const json_t *normalizer, bool *space_first)
 static bool read_splitter(const json_t *splitter)
 {
     return splitter == NULL || json_is_null(splitter) ||
-           (xlm_tokenizer_is_type(splitter, "Split") && g_strcmp0(text_at(json_object_get(splitter, "pattern"), "String"), " ") == 0);
+           (xlm_tokenizer_is_type(splitter, "Split") &&
+            g_strcmp0(text_at(json_object_get(splitter, "pattern"), "String"), " ") == 0);
 }
 
 static bool read_steps(const xlm_tokenizer_files *files, bool *space_first, GError **error)
 {
     static const char *const marks[] = {"continuing_subword_prefix", "end_of_word_suffix"};
     if (!read_normalizer(xlm_tokenizer_value(files, TOKENIZER, "normalizer", NULL), space_first))
-        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its normalizer is not that of byte pairs of SentencePiece (spaces "
-                                    "replaced by U+2581, perhaps one before the text); give the directory with the .model instead");
+        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its normalizer is not that of byte pairs of SentencePiece "
+                                    "(spaces replaced by U+2581, perhaps one before the text); give the directory with the "
+                                    ".model instead");
     if (!read_splitter(xlm_tokenizer_value(files, TOKENIZER, "pre_tokenizer", NULL)))
-        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its pre_tokenizer divides text before subwords are merged, which is "
-                                    "not supported with byte_fallback; give the directory with the .model instead");
+        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its pre_tokenizer divides text before subwords are merged, "
+                                    "which is not supported with byte_fallback; give the directory with the .model instead");
     for (size_t i = 0; i < G_N_ELEMENTS(marks); i++) {
         const char *mark = json_string_value(xlm_tokenizer_value(files, TOKENIZER, "model", marks[i], NULL));
         if (mark != NULL && *mark != '\0')
-            return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "%s is set, which is not supported with byte_fallback", marks[i]);
+            return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "%s is set, which is not supported with byte_fallback",
+                                        marks[i]);
     }
     return true;
 }
@@ -121,8 +125,8 @@ static void list_pieces(const xlm_published_tokens *tokens, const char *unknown,
     }
 }
 
-/* The library needs pieces of all bytes. That of a character of ASCII may have been replaced by the character (Gemma's tab): it comes
- * after all others, without an id, and text never becomes it. */
+/* The library needs pieces of all bytes. That of a character of ASCII may have been replaced by the character (Gemma's tab): it
+ * comes after all others, without an id, and text never becomes it. */
 static void add_bytes(GArray *pieces)
 {
     g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
@@ -208,7 +212,8 @@ void *xlm_sentencepiece_adopt_pairs(const xlm_tokenizer_files *files, xlm_publis
         return NULL;
     add_bytes(pieces);
     g_autoptr(GError) failure = NULL;
-    void *m = xlm_pieces_new(xlm_sentencepiece_write((const xlm_model_piece *)(void *)pieces->data, pieces->len, &form), &failure);
+    const xlm_model_piece *all = (const xlm_model_piece *)(void *)pieces->data;
+    void *m = xlm_pieces_new(xlm_sentencepiece_write(all, pieces->len, &form), &failure);
     if (m == NULL)
         xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "as a model of SentencePiece: %s", failure->message);
     return m;
@@ -254,7 +259,8 @@ static void print_divisions(const xlm_pieces *m, GHashTable *ids, const char *te
     g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(division));
     for (const char *at = g_utf8_next_char(text); *at != '\0'; at = g_utf8_next_char(at)) {
         g_autofree char *left = g_strndup(text, (gsize)(at - text));
-        const division d = {GPOINTER_TO_INT(g_hash_table_lookup(ids, left)) - 1, GPOINTER_TO_INT(g_hash_table_lookup(ids, at)) - 1};
+        const division d = {GPOINTER_TO_INT(g_hash_table_lookup(ids, left)) - 1,
+                            GPOINTER_TO_INT(g_hash_table_lookup(ids, at)) - 1};
         if (d.left >= 0 && d.right >= 0)
             g_array_append_val(all, d);
     }
@@ -317,14 +323,16 @@ json_t *xlm_sentencepiece_print_pairs(const xlm_vocabulary *v, const xlm_pieces 
                               "end_of_word_suffix", "fuse_unk", 1, "byte_fallback", 1, "vocab", vocabulary, "merges",
                               print_merges(m));
     json_t *normalizer = print_replace(" ", XLM_PIECE_SPACE);
-    json_t *decoders = json_pack("[o, {s:s}, {s:s}]", print_replace(XLM_PIECE_SPACE, " "), "type", "ByteFallback", "type", "Fuse");
+    json_t *decoders = json_pack("[o, {s:s}, {s:s}]", print_replace(XLM_PIECE_SPACE, " "), "type", "ByteFallback", "type",
+                                 "Fuse");
     if (form->space_first) {
         normalizer = json_pack("{s:s, s:[{s:s, s:s}, o]}", "type", "Sequence", "normalizers", "type", "Prepend", "prepend",
                                XLM_PIECE_SPACE, normalizer);
-        json_array_append_new(decoders, json_pack("{s:s, s:s, s:i, s:i}", "type", "Strip", "content", " ", "start", 1, "stop", 0));
+        json_array_append_new(decoders, json_pack("{s:s, s:s, s:i, s:i}", "type", "Strip", "content", " ", "start", 1, "stop",
+                                                  0));
     }
     return json_pack("{s:s, s:n, s:n, s:o, s:o, s:n, s:o, s:o, s:o}", "version", "1.0", "truncation", "padding", "added_tokens",
                      print_added(v, m), "normalizer", normalizer, "pre_tokenizer", "post_processor",
-                     xlm_tokenizer_print_template(v), "decoder", json_pack("{s:s, s:o}", "type", "Sequence", "decoders", decoders),
-                     "model", model);
+                     xlm_tokenizer_print_template(v), "decoder",
+                     json_pack("{s:s, s:o}", "type", "Sequence", "decoders", decoders), "model", model);
 }

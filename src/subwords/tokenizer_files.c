@@ -95,7 +95,8 @@ static bool add_file(xlm_tokenizer_files *files, const char *name, const char *b
     json_error_t wrong;
     file->json = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &wrong);
     /* "model_max_length" is 1000000000000000019884624838656 where there is no maximum. No whole number of this file is needed. */
-    if (file->json == NULL && json_error_code(&wrong) == json_error_numeric_overflow && strcmp(name, "tokenizer_config.json") == 0)
+    if (file->json == NULL && json_error_code(&wrong) == json_error_numeric_overflow &&
+        strcmp(name, "tokenizer_config.json") == 0)
         file->json = json_loadb(bytes, size, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &wrong);
     return file->json != NULL || xlm_tokenizer_refuse(files, name, wrong.line, error, "not JSON: %s", wrong.text);
 }

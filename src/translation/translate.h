@@ -1,6 +1,7 @@
 /* xlm-mpi: sentences translated by an encoder and a decoder. SPDX-License-Identifier: GPL-3.0-or-later
  *
- *   sentences of ids -> batches by length (translation/batches.h), which the ranks take in turn -> encoder -> search (xlm/search.h)
+ *   sentences of ids -> batches by length (translation/batches.h), which the ranks take in turn -> encoder -> search
+ * (xlm/search.h)
  *   -> translations, on all ranks
  *
  * A sentence is encoded as the objective seq2seq does in training: `<s> ids </s>`, positions from 0, all of its language. Its
@@ -48,9 +49,9 @@ uint64_t xlm_translation_bytes(const xlm_translator *translator, int64_t longest
  * xlm_translation_set_free (translation/results.h). */
 xlm_translation_set *xlm_translate(const xlm_translator *translator, const xlm_translation_sources *sources);
 
-/* The attention of layer `layer` (1 to D) of the decoder to a sentence of the sources while it writes a translation of it, mean over
- * the heads: [tokens + 1 x ids + 2], a row for each token and </s>, columns <s>, ids, </s>. The same bits as in any batch. Memory of
- * the tape, until it begins again. Not collective. */
+/* The attention of layer `layer` (1 to D) of the decoder to a sentence of the sources while it writes a translation of it, mean
+ * over the heads: [tokens + 1 x ids + 2], a row for each token and </s>, columns <s>, ids, </s>. The same bits as in any batch.
+ * Memory of the tape, until it begins again. Not collective. */
 const xlm_real *xlm_translation_attention(const xlm_translator *translator, const xlm_translation_sources *sources, int64_t sentence,
                                           const xlm_translation *translation, int64_t layer);
 /* The most bytes of the tape that it takes, if sentences have at most so many ids. */

@@ -236,7 +236,7 @@ static xlm_vocabulary *read_albert(const char *settings)
         {"\"", -3, XLM_PIECE_NORMAL}, {"\u0130", -3, XLM_PIECE_NORMAL}, {"\u00e9", -3, XLM_PIECE_NORMAL},
         {"\u0301", -3, XLM_PIECE_NORMAL}, {"E", -3, XLM_PIECE_NORMAL}, {"te", -3, XLM_PIECE_NORMAL}};
     GString *bytes = xlm_sentencepiece_write(pieces, G_N_ELEMENTS(pieces),
-                                             &(xlm_model_form){.type = XLM_PIECES_UNIGRAM, .space_first = true, .one_space = true});
+                                             &(xlm_model_form){XLM_PIECES_UNIGRAM, true, true, false, NULL, 0});
     const char *const names[] = {"spiece.model", "config.json", "tokenizer_config.json"};
     const char *const texts[] = {bytes->str, "{\"model_type\": \"albert\"}", settings};
     const size_t sizes[] = {bytes->len, strlen(texts[1]), strlen(settings)};

@@ -35,7 +35,7 @@ static model make_model(model_kind kind)
         {"h\u2581g", -5, XLM_PIECE_NORMAL}, {"u", -1, XLM_PIECE_UNUSED},         {"\u2581", -3, XLM_PIECE_NORMAL}};
     static const char byte_pairs[] = "\x12\x02\x18\x02"; /* in the trainer's settings: model_type = BPE */
     GString *bytes = xlm_sentencepiece_write(pieces, G_N_ELEMENTS(pieces) - (kind == WITHOUT_MARK),
-                                             &(xlm_model_form){.type = XLM_PIECES_UNIGRAM, .space_first = true, .one_space = true});
+                                             &(xlm_model_form){XLM_PIECES_UNIGRAM, true, true, false, NULL, 0});
     if (kind == BYTE_PAIRS)
         g_string_append_len(bytes, byte_pairs, sizeof byte_pairs - 1);
     return load_model(bytes);
@@ -81,7 +81,7 @@ static void test_byte_pieces(void **state)
         pieces[4 + byte] = (xlm_model_piece){names[byte], 0, XLM_PIECE_BYTE};
     }
     GString *bytes = xlm_sentencepiece_write(pieces, G_N_ELEMENTS(pieces),
-                                             &(xlm_model_form){.type = XLM_PIECES_UNIGRAM, .space_first = true, .one_space = true});
+                                             &(xlm_model_form){XLM_PIECES_UNIGRAM, true, true, false, NULL, 0});
     g_string_append_len(bytes, more, sizeof more - 1);
     model m = load_model(bytes);
     xlm_cut *cut = xlm_cut_new(true);

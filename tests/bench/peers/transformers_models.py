@@ -323,7 +323,8 @@ class Model:
         return 0.5 * x * (1 + torch.tanh((2 / numpy.pi) ** 0.5 * (x + 0.044715 * x ** 3)))
 
     def attention(self, q, k, v, heads, theta=None, reach=None, positions=None):
-        """theta: of rotary positions (Su et al. 2021), which begin anew in the second sentence of a pair; reach: how far a token sees to each side."""
+        """theta: of rotary positions (Su et al. 2021), which begin anew in the second sentence of a pair; reach: how far a token
+        sees to each side."""
         n, d = q.shape
         q, k, v = (z.reshape(n, heads, d // heads).transpose(0, 1) for z in (q, k, v))
         if theta is not None:

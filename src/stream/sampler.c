@@ -13,7 +13,7 @@ typedef struct spell {
     int64_t step, first;  /* its first step and draw */
     int64_t run;          /* number of its first run, over all spells */
     bool constant;        /* α is the same in all of its runs */
-    int64_t *before;      /* [components] draws of each before the spell */
+    int64_t *before;      /* [components] draws of each before the spell; NULL: not counted yet */
 } spell;
 
 struct xlm_sampler {
@@ -30,12 +30,13 @@ struct xlm_sampler {
     int64_t place;        /* of the run in the spell */
     int32_t *quota;
     int64_t *before;      /* [components] draws of each before the run */
+    int32_t *shown;       /* [components] quotas that were asked for */
     int64_t laid_out;     /* the run whose order is in memory; -1: none */
     uint16_t *component;  /* [XLM_SAMPLER_RUN] of each draw of that run */
     uint16_t *rank;       /* [XLM_SAMPLER_RUN] how many earlier draws of the run are from the same component */
 };
 
-static const spell *spell_at(const xlm_sampler *s, int i) { return &g_array_index(s->spells, spell, i); }
+static spell *spell_at(const xlm_sampler *s, int i) { return &g_array_index(s->spells, spell, i); }
 
 /* ---- quotas ---- */
 
@@ -117,24 +118,47 @@ static void lay_out(xlm_sampler *s, int64_t run)
 
 /* ---- runs ---- */
 
-/* The quotas of the run at s->place of its spell. */
-static void set_run_quotas(xlm_sampler *s)
+static double alpha_at(const xlm_sampler *s, int64_t step) { return s->alpha != NULL ? xlm_piecewise_at(s->alpha, step) : 1; }
+
+/* The quotas of the run at a place of a spell. */
+static void set_run_quotas(const xlm_sampler *s, const spell *in, int64_t place, int32_t *quota)
 {
-    const spell *now = spell_at(s, s->spell);
-    const int64_t step = (now->first + s->place * XLM_SAMPLER_RUN) / s->draws;
-    const double alpha = s->alpha != NULL ? xlm_piecewise_at(s->alpha, step) : 1;
-    set_quotas(s->components, s->share, s->instances, s->begins, now->step, alpha, s->quota);
+    const double alpha = alpha_at(s, (in->first + place * XLM_SAMPLER_RUN) / s->draws);
+    set_quotas(s->components, s->share, s->instances, s->begins, in->step, alpha, quota);
+}
+
+static void go_to(xlm_sampler *s, int number, int64_t place);
+
+/* Count the draws before a spell: those of the whole runs of the one before it, and of the part of a run at its end. */
+static void count_before(xlm_sampler *s, int number)
+{
+    spell *to = spell_at(s, number);
+    int64_t *before = g_new0(int64_t, s->components);
+    if (number > 0) {
+        const spell *previous = spell_at(s, number - 1);
+        const int64_t draws = to->first - previous->first, whole = draws / XLM_SAMPLER_RUN, rest = draws % XLM_SAMPLER_RUN;
+        go_to(s, number - 1, whole);
+        memcpy(before, s->before, sizeof *before * (size_t)s->components);
+        if (rest > 0)
+            lay_out(s, previous->run + whole);
+        for (int64_t j = 0; j < rest; j++)
+            before[s->component[j]]++;
+    }
+    to->before = before;
 }
 
 /* Make a run of a spell, from its place 0 on, the present one. Runs before it count with their own quotas. */
 static void go_to(xlm_sampler *s, int number, int64_t place)
 {
     const spell *to = spell_at(s, number);
+    for (int i = 0; i <= number; i++) /* one after another, so that none waits for many */
+        if (spell_at(s, i)->before == NULL)
+            count_before(s, i);
     if (s->spell != number || place < s->place) {
         s->spell = number;
         s->place = 0;
         memcpy(s->before, to->before, sizeof *s->before * (size_t)s->components);
-        set_run_quotas(s);
+        set_run_quotas(s, to, 0, s->quota);
     }
     while (s->place < place) {
         const int64_t runs = to->constant ? place - s->place : 1;
@@ -142,7 +166,7 @@ static void go_to(xlm_sampler *s, int number, int64_t place)
             s->before[i] += runs * s->quota[i];
         s->place += runs;
         if (!to->constant)
-            set_run_quotas(s);
+            set_run_quotas(s, to, s->place, s->quota);
     }
 }
 
@@ -154,23 +178,14 @@ static int compare_steps(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Append a spell that begins at a step, after the ones before it have been counted. */
+/* Append a spell from a step to before the next one. */
 static void add_spell(xlm_sampler *s, int64_t step, int64_t next)
 {
-    spell one = {.step = step, .first = step * s->draws, .before = g_new0(int64_t, s->components)};
-    const double alpha = s->alpha != NULL ? xlm_piecewise_at(s->alpha, step) : 1;
-    one.constant = s->alpha == NULL || !(fabs(alpha - xlm_piecewise_at(s->alpha, next == G_MAXINT64 ? next : next - 1)) > 0);
-    const int last = (int)s->spells->len - 1;
-    if (last >= 0) {
-        const spell *previous = spell_at(s, last);
-        const int64_t draws = one.first - previous->first, whole = draws / XLM_SAMPLER_RUN, rest = draws % XLM_SAMPLER_RUN;
-        go_to(s, last, whole);
-        memcpy(one.before, s->before, sizeof *one.before * (size_t)s->components);
-        one.run = previous->run + whole + (rest > 0);
-        if (rest > 0)
-            lay_out(s, previous->run + whole);
-        for (int64_t j = 0; j < rest; j++)
-            one.before[s->component[j]]++;
+    spell one = {.step = step, .first = step * s->draws};
+    one.constant = !(fabs(alpha_at(s, step) - alpha_at(s, next == G_MAXINT64 ? next : next - 1)) > 0);
+    if (s->spells->len > 0) {
+        const spell *previous = spell_at(s, (int)s->spells->len - 1);
+        one.run = previous->run + (one.first - previous->first + XLM_SAMPLER_RUN - 1) / XLM_SAMPLER_RUN;
     }
     g_array_append_val(s->spells, one);
 }
@@ -219,6 +234,7 @@ xlm_sampler *xlm_sampler_new(int components, const double *share, const int64_t 
     s->draws = schedule->draws;
     s->quota = g_new(int32_t, components);
     s->before = g_new0(int64_t, components);
+    s->shown = g_new(int32_t, components);
     s->seed = seed;
     s->stream = stream;
     s->spell = -1;
@@ -242,6 +258,7 @@ void xlm_sampler_free(xlm_sampler *sampler)
     g_free(sampler->alpha);
     g_free(sampler->quota);
     g_free(sampler->before);
+    g_free(sampler->shown);
     g_free(sampler->component);
     g_free(sampler->rank);
     g_free(sampler);
@@ -253,8 +270,8 @@ int64_t xlm_sampler_spell_begins(const xlm_sampler *sampler, int number) { retur
 
 const int32_t *xlm_sampler_quotas(xlm_sampler *sampler, int number)
 {
-    go_to(sampler, number, 0);
-    return sampler->quota;
+    set_run_quotas(sampler, spell_at(sampler, number), 0, sampler->shown);
+    return sampler->shown;
 }
 
 void xlm_sampler_draw(xlm_sampler *s, int64_t k, int *component, int64_t *instance)

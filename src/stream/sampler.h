@@ -34,7 +34,7 @@ void xlm_sampler_free(xlm_sampler *sampler);
 /* Number of spells, at least 1, and the first step of one. */
 int xlm_sampler_spells(const xlm_sampler *sampler);
 int64_t xlm_sampler_spell_begins(const xlm_sampler *sampler, int spell);
-/* [components], owned by the sampler until its next call: number of draws of each component in the first run of a spell,
+/* [components], owned by the sampler until the next call: number of draws of each component in the first run of a spell,
  * XLM_SAMPLER_RUN · p_i^α / Σ p_j^α rounded by largest remainder, at least one. */
 const int32_t *xlm_sampler_quotas(xlm_sampler *sampler, int spell);
 

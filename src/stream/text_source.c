@@ -159,10 +159,11 @@ static bool text_components(void *stage, const xlm_opening *o, GArray *component
 {
     const text_source *s = stage;
     g_auto(GStrv) names = s->languages != NULL ? g_strdupv(s->languages) : o->spans->spans.list(s->corpus, o->split);
+    const bool at_once = s->begins == NULL || o->split == XLM_HELD_OUT; /* held-out text is evaluated from the beginning */
     int64_t instances = 0;
     bool good = check_names(o, names, error);
     for (char **name = names; *name != NULL && good; name++)
-        good = add_component(o, *name, s->begins != NULL ? s->begins[name - names] : 0, components, &instances, error);
+        good = add_component(o, *name, at_once ? 0 : s->begins[name - names], components, &instances, error);
     if (good && components->len == 0)
         return refuse_absent(o, NULL, error);
     if (good && instances == 0)

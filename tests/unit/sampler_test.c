@@ -185,6 +185,18 @@ static void schedules(void **state)
         assert_in_range(first, (int64_t)(expected[r] * XLM_SAMPLER_RUN) - 1, (int64_t)(expected[r] * XLM_SAMPLER_RUN) + 1);
     }
     xlm_sampler_free(f);
+
+    /* What is far away is not counted before it is needed. */
+    g_autofree xlm_piecewise *far = xlm_piecewise_new((const xlm_piecewise_point[]){{0, 1}, {1000000000000, 0}}, 2);
+    const xlm_sampler_schedule long_way = {far, NULL, XLM_SAMPLER_RUN};
+    xlm_sampler *l = xlm_sampler_new(2, (const double[]){8, 1}, instances, &long_way, 5, 1);
+    int component;
+    int64_t instance;
+    assert_int_equal(xlm_sampler_spells(l), 2);
+    assert_int_equal(xlm_sampler_quotas(l, 0)[0], 58254);
+    assert_int_equal(xlm_sampler_quotas(l, 1)[0], 32768);
+    xlm_sampler_draw(l, 10 * XLM_SAMPLER_RUN, &component, &instance);
+    xlm_sampler_free(l);
 }
 
 /* Draws depend only on seed, stream and place, not on earlier draws. */

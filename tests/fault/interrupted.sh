@@ -12,6 +12,30 @@ logged train.log xlm_train job.conf --set train.steps=2 --set train.output=plain
 for _ in {1..80}; do cat text.en; done >many.en
 for _ in {1..80}; do cat text.xx; done >many.xx
 mkdir new
+# Small files are unfinished for a few milliseconds only, too few to be seen on a busy machine: the programs wait before a file
+# that is written goes to the disk. The libraries of sanitizers must be loaded first, so there they do not.
+if [ "${XLM_SANITIZERS-}" != yes ]; then
+    cat >slow.c <<'C'
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int fsync(int descriptor)
+{
+    char link[40], name[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    const ssize_t size = readlink(link, name, sizeof name);
+    if (size > 0 && memmem(name, (size_t)size, ".unfinished-", 12) != NULL)
+        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    return (int)syscall(SYS_fsync, descriptor);
+}
+C
+    # shellcheck disable=SC2086 # a compiler with its first arguments
+    $XLM_CC -D_GNU_SOURCE -shared -fPIC -o slow.so slow.c || fail "slow.c does not compile"
+    preload=$PWD/slow.so
+fi
 
 is_writing() { compgen -G 'new/*.unfinished-*' >/dev/null; }
 # begin RANKS COMMAND...: returns when there is an unfinished file. The shell has SIGINT ignored in what it starts in the
@@ -22,12 +46,12 @@ begin() {
     rm -rf new
     mkdir new
     if [ "$n" = 1 ]; then
-        env --default-signal=INT "$@" >log 2>&1 &
+        LD_PRELOAD=${preload-} env --default-signal=INT "$@" >log 2>&1 &
         launcher=$!
     else
-        start "$n" "$@" >log 2>&1
+        LD_PRELOAD=${preload-} start "$n" "$@" >log 2>&1
     fi
-    # A file may be there for a few milliseconds only: nothing is started in this loop.
+    # Nothing is started in this loop, so that it sees a file that is there for a few milliseconds.
     until is_writing || ! kill -0 "$launcher" 2>/dev/null; do :; done
 }
 # stops RANKS SIGNAL CODE COMMAND...: while there is an unfinished file. What was done before the signal came is tried again.

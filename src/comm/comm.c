@@ -71,6 +71,17 @@ static void leave_out_what_one_node_does_not_need(void)
         g_setenv("OMPI_MCA_mtl", "^ofi,psm,psm2", FALSE);
 }
 
+int *xlm_comm_number_nodes(const xlm_comm *comm, int first, int *nodes)
+{
+    int *node_of = g_new(int, comm->ranks);
+    MPI_Allgather(&first, 1, MPI_INT, node_of, 1, MPI_INT, comm->mpi);
+    *nodes = 0;
+    /* The first rank of a node comes before its others, and has its number by then. */
+    for (int r = 0; r < comm->ranks; r++)
+        node_of[r] = node_of[r] == r ? (*nodes)++ : node_of[node_of[r]];
+    return node_of;
+}
+
 /* The ranks of a node get places that are N apart, for N nodes: in the tree (comm/shards.h) a node adds up first, and its sum is
  * sent once. That takes powers of two, and nodes alike; else rank and place are the same. XLM_NODE_RANKS says which ranks follow
  * one another on a node instead of MPI. */
@@ -93,12 +104,9 @@ static void find_places(xlm_comm *comm)
     const bool alike = size[0] == -size[1] && xlm_comm_folds(on_node) && xlm_comm_folds(comm->ranks);
     if (!alike || on_node == 1 || on_node >= comm->ranks)
         return;
-    g_autofree int *firsts = g_new(int, comm->ranks);
-    MPI_Allgather(&first, 1, MPI_INT, firsts, 1, MPI_INT, comm->mpi);
-    int node = 0;
-    for (int r = 0; r < first; r++)
-        node += firsts[r] == r;
-    comm->place = local * (comm->ranks / on_node) + node;
+    int nodes;
+    g_autofree int *node_of = xlm_comm_number_nodes(comm, first, &nodes);
+    comm->place = local * nodes + node_of[comm->rank];
     comm->places = g_new(int, 2 * comm->ranks);
     MPI_Allgather(&comm->place, 1, MPI_INT, comm->places, 1, MPI_INT, comm->mpi);
     for (int r = 0; r < comm->ranks; r++)

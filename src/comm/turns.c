@@ -9,30 +9,15 @@ struct xlm_turns {
     atomic_llong alone, *taken;
 };
 
-/* [out] node: this rank's, nodes: their number. Returns [nodes] the ranks of each. */
-static int *find_nodes(const xlm_comm *comm, int *node, int *nodes)
-{
-    int first = comm->rank;
-    g_autofree int *firsts = g_new(int, comm->ranks);
-    int *ranks = g_new0(int, comm->ranks);
-    g_autofree int *node_of = g_new(int, comm->ranks); /* of each rank that is the first of its node */
-    MPI_Bcast(&first, 1, MPI_INT, 0, comm->node);
-    MPI_Allgather(&first, 1, MPI_INT, firsts, 1, MPI_INT, comm->mpi);
-    *nodes = 0;
-    for (int r = 0; r < comm->ranks; r++) {
-        if (firsts[r] == r)
-            node_of[r] = (*nodes)++;
-        ranks[node_of[firsts[r]]]++;
-    }
-    *node = node_of[first];
-    return ranks;
-}
-
 /* Each piece goes to the node that has the least to do for each of its ranks; this node's are kept. */
 static void deal(xlm_turns *t, const xlm_comm *comm, int64_t n, const int64_t *cost)
 {
-    int node, nodes;
-    g_autofree int *ranks = find_nodes(comm, &node, &nodes);
+    int nodes, first = comm->rank;
+    MPI_Bcast(&first, 1, MPI_INT, 0, comm->node);
+    g_autofree int *node_of = xlm_comm_number_nodes(comm, first, &nodes);
+    g_autofree int *ranks = g_new0(int, nodes);
+    for (int r = 0; r < comm->ranks; r++)
+        ranks[node_of[r]]++;
     g_autofree double *load = g_new0(double, nodes);
     for (int64_t i = 0; i < n; i++) {
         int least = 0;
@@ -40,7 +25,7 @@ static void deal(xlm_turns *t, const xlm_comm *comm, int64_t n, const int64_t *c
             if (load[k] < load[least])
                 least = k;
         load[least] += (double)cost[i] / ranks[least];
-        if (least == node)
+        if (least == node_of[comm->rank])
             t->piece[t->pieces++] = i;
     }
 }

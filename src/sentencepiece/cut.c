@@ -68,10 +68,11 @@ static void read_characters(xlm_piece_rules *r, const GArray *pieces, bool unigr
     g_ptr_array_sort(r->longer, compare_texts);
 }
 
-xlm_piece_rules *xlm_piece_rules_new(const char *bytes, size_t size, const GArray *pieces)
+xlm_piece_rules *xlm_piece_rules_new(const xlm_model_form *form, const GArray *pieces)
 {
     xlm_piece_rules *r = g_new0(xlm_piece_rules, 1);
-    r->map = xlm_sentencepiece_map(bytes, size, &r->map_size);
+    r->map = form->map;
+    r->map_size = form->map_size;
     r->given = g_ptr_array_new();
     r->single = g_hash_table_new(NULL, NULL);
     r->longer = g_ptr_array_new_with_free_func(g_free);
@@ -83,7 +84,7 @@ xlm_piece_rules *xlm_piece_rules_new(const char *bytes, size_t size, const GArra
             r->begins_given[(unsigned char)*piece->text] = true;
         }
     }
-    read_characters(r, pieces, xlm_sentencepiece_type(bytes, size) == 1);
+    read_characters(r, pieces, form->type == XLM_PIECES_UNIGRAM);
     return r;
 }
 

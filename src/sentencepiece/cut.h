@@ -19,8 +19,8 @@ enum { XLM_PIECES_RUN = 4096 };
 
 /* How a model normalises text, and which characters its pieces have. */
 typedef struct xlm_piece_rules xlm_piece_rules;
-/* bytes[size]: a model that xlm_sentencepiece_pieces has read. It and its pieces are borrowed. */
-xlm_piece_rules *xlm_piece_rules_new(const char *bytes, size_t size, const GArray *pieces);
+/* Of a model that xlm_sentencepiece_pieces has read: its form, whose map is borrowed, and its pieces, borrowed. */
+xlm_piece_rules *xlm_piece_rules_new(const xlm_model_form *form, const GArray *pieces);
 /* NULL is allowed. */
 void xlm_piece_rules_free(xlm_piece_rules *rules);
 

@@ -217,18 +217,6 @@ GArray *xlm_sentencepiece_pieces(const char *bytes, size_t size, GError **error)
     return NULL;
 }
 
-const char *xlm_sentencepiece_map(const char *bytes, size_t size, size_t *map_size)
-{
-    message m = {(const unsigned char *)bytes, 0, size}, found = {m.start, 0, 0};
-    field f, inner;
-    while (next_field(&m, &f, NULL) == 1)
-        while (f.number == 3 && f.form == BYTES && next_field(&f.bytes, &inner, NULL) == 1)
-            if (inner.number == 2 && inner.form == BYTES)
-                found = inner.bytes;
-    *map_size = found.end - found.at;
-    return (const char *)found.start + found.at;
-}
-
 size_t xlm_sentencepiece_map_match(const char *map, size_t map_size, const char *text, size_t size, const char **output)
 {
     const unsigned char *units = (const unsigned char *)map + 4;
@@ -326,6 +314,19 @@ static void read_form_field(const field *f, bool trainer, xlm_model_form *form)
         form->one_space = f->value != 0;
 }
 
+/* The last character map in the file. */
+static const char *find_map(const char *bytes, size_t size, size_t *map_size)
+{
+    message m = {(const unsigned char *)bytes, 0, size}, found = {m.start, 0, 0};
+    field f, inner;
+    while (next_field(&m, &f, NULL) == 1)
+        while (f.number == 3 && f.form == BYTES && next_field(&f.bytes, &inner, NULL) == 1)
+            if (inner.number == 2 && inner.form == BYTES)
+                found = inner.bytes;
+    *map_size = found.end - found.at;
+    return (const char *)found.start + found.at;
+}
+
 xlm_model_form xlm_sentencepiece_form(const char *bytes, size_t size)
 {
     xlm_model_form form = {.type = XLM_PIECES_UNIGRAM, .space_first = true, .one_space = true}; /* what is not in the file */
@@ -335,11 +336,9 @@ xlm_model_form xlm_sentencepiece_form(const char *bytes, size_t size)
         if ((f.number == 2 || f.number == 3) && f.form == BYTES)
             for (message part = f.bytes; next_field(&part, &inner, NULL) == 1;)
                 read_form_field(&inner, f.number == 2, &form);
-    form.map = xlm_sentencepiece_map(bytes, size, &form.map_size);
+    form.map = find_map(bytes, size, &form.map_size);
     return form;
 }
-
-int64_t xlm_sentencepiece_type(const char *bytes, size_t size) { return xlm_sentencepiece_form(bytes, size).type; }
 
 GString *xlm_sentencepiece_change(const char *bytes, size_t size, const uint8_t *keep, const xlm_model_piece *more, size_t n)
 {

@@ -30,11 +30,6 @@ typedef struct xlm_model_piece {
 GArray *xlm_sentencepiece_pieces(const char *bytes, size_t size, GError **error);
 GArray *xlm_sentencepiece_new_pieces(void);
 
-/* The character map, [*map_size] within `bytes`, of a model that xlm_sentencepiece_pieces has read; 0 bytes for none. */
-const char *xlm_sentencepiece_map(const char *bytes, size_t size, size_t *map_size);
-/* Maximum number of bytes at the beginning of text[size] that such a map replaces; 0: none. [out] output: the replacement,
- * 0-terminated. */
-size_t xlm_sentencepiece_map_match(const char *map, size_t map_size, const char *text, size_t size, const char **output);
 enum { XLM_PIECES_UNIGRAM = 1, XLM_PIECES_PAIRS = 2 };
 
 /* What a model says besides its pieces. */
@@ -49,8 +44,9 @@ typedef struct xlm_model_form {
 
 /* Of a model that xlm_sentencepiece_pieces has read; the map is within `bytes`. */
 xlm_model_form xlm_sentencepiece_form(const char *bytes, size_t size);
-/* 1: unigram, 2: byte pairs; of a model that xlm_sentencepiece_pieces has read. */
-int64_t xlm_sentencepiece_type(const char *bytes, size_t size);
+/* Maximum number of bytes at the beginning of text[size] that such a map replaces; 0: none. [out] output: the replacement,
+ * 0-terminated. */
+size_t xlm_sentencepiece_map_match(const char *map, size_t map_size, const char *text, size_t size, const char **output);
 /* The same model with only those of its pieces that keep[pieces] selects, and n more after them; everything else is copied.
  * g_string_free. */
 GString *xlm_sentencepiece_change(const char *bytes, size_t size, const uint8_t *keep, const xlm_model_piece *more, size_t n);

@@ -22,7 +22,7 @@ xlm_pieces *xlm_pieces_new(GString *bytes, GError **error)
         xlm_error_set(error, EX_DATAERR, "SentencePiece cannot take this model: %s", message);
     if (m->library != NULL) {
         m->form = xlm_sentencepiece_form(bytes->str, bytes->len);
-        m->rules = xlm_piece_rules_new(bytes->str, bytes->len, m->pieces);
+        m->rules = xlm_piece_rules_new(&m->form, m->pieces);
         return m;
     }
     xlm_pieces_free(m);

@@ -7,12 +7,25 @@
 #ifndef XLM_SENTENCEPIECE_PIECES_H
 #define XLM_SENTENCEPIECE_PIECES_H
 
+#include <string.h>
+
+#include <glib.h>
+
 #include "sentencepiece/albert.h"
 #include "sentencepiece/cut.h"
 #include "sentencepiece/library.h"
 #include "sentencepiece/model.h"
 
 #define XLM_PIECE_SPACE "\xe2\x96\x81" /* U+2581, before a word */
+
+/* The byte that a piece of the name "<0xE2>" stands for; -1: it is another piece. */
+static inline int xlm_piece_byte(const char *text)
+{
+    return strlen(text) == 6 && g_str_has_prefix(text, "<0x") && text[5] == '>' && g_ascii_isxdigit(text[3]) &&
+                   g_ascii_isxdigit(text[4]) && !g_ascii_islower(text[3]) && !g_ascii_islower(text[4])
+               ? g_ascii_xdigit_value(text[3]) << 4 | g_ascii_xdigit_value(text[4])
+               : -1;
+}
 
 typedef struct xlm_pieces {
     GString *bytes;

@@ -186,22 +186,13 @@ static uint32_t size_of(const void *model)
     return xlm_word_counts_size(subwords);
 }
 
-/* The byte that "<0xE2>" stands for; -1: it is another piece. */
-static int byte_of(const char *piece)
-{
-    return strlen(piece) == 6 && memcmp(piece, "<0x", 3) == 0 && piece[5] == '>' && g_ascii_isxdigit(piece[3]) &&
-                   g_ascii_isxdigit(piece[4])
-               ? g_ascii_xdigit_value(piece[3]) * 16 + g_ascii_xdigit_value(piece[4])
-               : -1;
-}
-
 /* Bytes are text where they are whole characters. */
 static bool spell_word(const void *model, const char *const *subwords, size_t n, GString *out)
 {
     const xlm_pieces *m = model;
     const size_t before = out->len;
     for (size_t i = 0; i < n; i++) {
-        const int byte = m->form.bytes ? byte_of(subwords[i]) : -1;
+        const int byte = m->form.bytes ? xlm_piece_byte(subwords[i]) : -1;
         if (byte >= 0)
             g_string_append_c(out, (char)byte);
         else

@@ -2,7 +2,7 @@
  *
  *   sentencepiece.c          the class: lines, learning, files, segmenting; its `model` is an xlm_pieces (sentencepiece/pieces.h)
  *   sentencepiece_adopt.c    tokenizers as they are published, into models
- *   sentencepiece_pairs.c      tokenizer.json of byte pairs, such as Gemma's, into models and back
+ *   sentencepiece_pairs.c    tokenizer.json of byte pairs, such as Gemma's, into models and back
  *   sentencepiece_publish.c  and back
  *   sentencepiece_change.c   models with fewer and more pieces */
 #ifndef XLM_SUBWORDS_SENTENCEPIECE_H

@@ -66,7 +66,7 @@ static void keep_needed(const xlm_pieces *m, const xlm_word_counts *subwords, xl
     xlm_segmenter_keep(subwords, SPACE, strlen(SPACE), kept);
     xlm_segmenter_keep_characters(xlm_pieces_spell, m, subwords, "", "", kept);
     xlm_segmenter_keep_characters(xlm_pieces_spell, m, subwords, SPACE, "", kept);
-    if (xlm_sentencepiece_type(m->bytes->str, m->bytes->len) == 1)
+    if (m->form.type == XLM_PIECES_UNIGRAM)
         return;
     g_autoptr(GHashTable) by_text = xlm_pieces_by_text(m);
     for (uint32_t i = 0; i < xlm_word_counts_size(kept); i++)
@@ -100,14 +100,11 @@ void *xlm_sentencepiece_reduce(const void *model, const xlm_word_counts *subword
 /* The byte of a piece such as "<0x5A>"; -1: it is text. */
 static int byte_of(const xlm_pieces *m, const char *text)
 {
+    const int byte = xlm_piece_byte(text);
     bool found = false;
-    if (!g_str_has_prefix(text, "<0x") || strlen(text) != strlen("<0x5A>"))
-        return -1;
-    for (guint i = 0; i < m->pieces->len && !found; i++)
+    for (guint i = 0; i < m->pieces->len && byte >= 0 && !found; i++)
         found = xlm_pieces_at(m, i)->kind == XLM_PIECE_BYTE && strcmp(xlm_pieces_at(m, i)->text, text) == 0;
-    if (!found)
-        return -1;
-    return g_ascii_xdigit_value(text[3]) << 4 | g_ascii_xdigit_value(text[4]);
+    return found ? byte : -1;
 }
 
 /* The pieces of a line together are its normalised text. */
@@ -164,7 +161,7 @@ void *xlm_sentencepiece_enlarge(const void *model, const xlm_word_counts *subwor
                                 xlm_word_counts *added, GError **error)
 {
     const xlm_pieces *m = model;
-    const bool unigram = xlm_sentencepiece_type(m->bytes->str, m->bytes->len) == 1;
+    const bool unigram = m->form.type == XLM_PIECES_UNIGRAM;
     g_autoptr(GHashTable) by_text = xlm_pieces_by_text(m);
     const double unknown = score_of_unknown(m);
     g_autoptr(GArray) more = xlm_sentencepiece_new_pieces();

@@ -70,13 +70,6 @@ static bool read_steps(const xlm_tokenizer_files *files, bool *space_first, GErr
 
 /* ---- pieces ---- */
 
-/* "<0x00>" to "<0xFF>" */
-static bool is_byte(const char *text)
-{
-    return strlen(text) == 6 && g_str_has_prefix(text, "<0x") && text[5] == '>' && g_ascii_isxdigit(text[3]) &&
-           g_ascii_isxdigit(text[4]) && !g_ascii_islower(text[3]) && !g_ascii_islower(text[4]);
-}
-
 static bool is_blank(const char *text)
 {
     for (size_t n; *text != '\0'; text += n)
@@ -117,7 +110,7 @@ static void list_pieces(const xlm_published_tokens *tokens, const char *unknown,
         const xlm_model_piece piece = {
             g_strdup(text), 0, strcmp(text, unknown) == 0                ? XLM_PIECE_UNKNOWN
                                : how == 1 || has_role(tokens, text)      ? XLM_PIECE_CONTROL
-                               : is_byte(text)                           ? XLM_PIECE_BYTE
+                               : xlm_piece_byte(text) >= 0               ? XLM_PIECE_BYTE
                                : how == 2 && !is_blank(text)             ? XLM_PIECE_GIVEN
                                : is_single(text)                         ? XLM_PIECE_NORMAL
                                                                          : XLM_PIECE_UNUSED};

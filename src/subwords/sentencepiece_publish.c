@@ -80,13 +80,11 @@ static void print_albert(const xlm_albert_text *rules, json_t *steps)
 /* What the library does before it cuts: map characters, and fold spaces. */
 static json_t *print_normaliser(const xlm_pieces *m)
 {
-    size_t size;
-    const char *map = xlm_sentencepiece_map(m->bytes->str, m->bytes->len, &size);
     json_t *steps = json_array();
     if (m->is_albert)
         print_albert(&m->albert, steps);
-    if (size > 0) {
-        g_autofree char *text = g_base64_encode((const guchar *)map, size);
+    if (m->form.map_size > 0) {
+        g_autofree char *text = g_base64_encode((const guchar *)m->form.map, m->form.map_size);
         json_array_append_new(steps, json_pack("{s:s, s:s}", "type", "Precompiled", "precompiled_charsmap", text));
     }
     json_array_append_new(steps, json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern", "Regex", " {2,}", "content",
@@ -135,7 +133,7 @@ static void note_albert(const xlm_albert_text *rules, GString *notes)
 void xlm_sentencepiece_publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GString *notes)
 {
     const xlm_pieces *m = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
-    const bool own = has_pieces(v, m, 0, 0), unigram = xlm_sentencepiece_type(m->bytes->str, m->bytes->len) == 1;
+    const bool own = has_pieces(v, m, 0, 0), unigram = m->form.type == XLM_PIECES_UNIGRAM;
     if (is_fairseq(v, m) && !m->is_albert) {
         json_object_set_new(files, "sentencepiece.bpe.model", json_stringn_nocheck(m->bytes->str, m->bytes->len));
         json_object_set_new(settings, "tokenizer_class", json_string("XLMRobertaTokenizer"));

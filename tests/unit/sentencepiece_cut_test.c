@@ -18,7 +18,8 @@ static model load_model(GString *bytes)
                .library = xlm_sentencepiece_new(bytes->str, bytes->len, &message)};
     if (m.library == NULL)
         fail_msg("%s", message);
-    m.rules = xlm_piece_rules_new(bytes->str, bytes->len, m.pieces);
+    const xlm_model_form form = xlm_sentencepiece_form(bytes->str, bytes->len);
+    m.rules = xlm_piece_rules_new(&form, m.pieces);
     return m;
 }
 

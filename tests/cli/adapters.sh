@@ -143,6 +143,40 @@ rm changed/adapter_model.safetensors
 cp peft/adapter_config.json changed
 expect 66 'adapter_model.safetensors' xlm_convert bert-base/latest --peft changed -o none.h5
 expect 66 'has no adapter_config.json' xlm_convert bert-base/latest --peft . -o none.h5
+
+# Beside the one layer that computes query, key and value in their ModernBERT: A is of all three, B has the rows of each in turn.
+floats() { for ((i = 0; i < $2; i++)); do printf "$1"; done; } # BYTES NUMBER
+mkdir fused
+sed 's/"r": 3/"r": 1/; s/"target_modules": \[[^]]*\]/"target_modules": ["Wqkv"]/' peft/adapter_config.json >fused/adapter_config.json
+header='{' at=0
+for layer in 0 1; do
+    module=base_model.model.model.layers.$layer.attn.Wqkv
+    header+="\"$module.lora_A.weight\":{\"dtype\":\"F32\",\"shape\":[1,16],\"data_offsets\":[$at,$((at + 64))]},"
+    header+="\"$module.lora_B.weight\":{\"dtype\":\"F32\",\"shape\":[48,1],\"data_offsets\":[$((at + 64)),$((at + 256))]},"
+    at=$((at + 256))
+done
+header=${header%,}'}'
+while [ $((${#header} % 8)) -ne 0 ]; do header+=' '; done
+{
+    # shellcheck disable=SC2059 # bytes
+    printf "\\$(printf '%03o' $((${#header} % 256)))\\$(printf '%03o' $((${#header} / 256)))\0\0\0\0\0\0"
+    printf '%s' "$header"
+    for layer in 0 1; do
+        floats '\0\0\200\077' 16 # 1
+        floats '\0\0\0\100' 16   # 2
+        floats '\0\0\100\100' 16 # 3
+        floats '\0\0\200\100' 16 # 4
+    done
+} >fused/adapter_model.safetensors
+logged fused.log xlm_convert modern-base/latest --peft fused --adapter fused -o fused.h5
+for layer in 0 1; do
+    for value in query:2 key:3 value:4; do
+        path=/model/adapters/fused/encoder/layer.$layer/attention/${value%:*}
+        [ "$(numbers "$path/lora_a" fused.h5 | sort | uniq -c | xargs)" = "16 1" ] || fail "fused: $path/lora_a"
+        [ "$(numbers "$path/lora_b" fused.h5 | sort | uniq -c | xargs)" = "16 ${value#*:}" ] || fail "fused: $path/lora_b"
+    done
+done
+expect 65 'Wqkv" is one layer in a modernbert model' xlm_convert fused.h5 --adapter fused -o none
 expect 65 'the model has no adapters' xlm_convert bert-base/latest --merge-adapters -o none.h5
 expect 64 'no adapter other' xlm_convert bert-1/latest --adapter other -o none
 expect 64 'cannot be combined' xlm_convert bert-1/latest --merge-adapters --adapter one -o none

@@ -87,6 +87,13 @@ wrong bias '"mlp_bias" differs from attention_bias' 's/"mlp_bias": false/"mlp_bi
 wrong decoder '"decoder_bias" is false' 's/"decoder_bias": true/"decoder_bias": false/'
 wrong types '"layer_types" does not say' \
     's/"norm_bias"/"layer_types": ["full_attention", "sliding_attention", "full_attention", "full_attention"], &/'
+# Fine-tuned for a task: its head, before which there is a layer that no head of ours has, is left out.
+cp -r modernbert modern-task
+sed -i 's/ModernBertForMaskedLM/ModernBertForTokenClassification/' modern-task/config.json
+LC_ALL=C sed -i 's/"decoder.bias":/"classif.bias":/' modern-task/model.safetensors
+logged modern-task.log xlm_convert modern-task -o modern-task.h5
+grep -q 'left out.*head.dense.weight' modern-task.log || fail "modern-task: $(cat modern-task.log)"
+[ "$(attribute /model/head modern-task.h5)" = '"none"' ] || fail "modern-task: $(attribute /model/head modern-task.h5)"
 model xlm model.position_offset=0 model.head=xlm
 whole xlm xlm
 has transformer.lang_embeddings.weight xlm 2,16

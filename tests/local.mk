@@ -15,6 +15,7 @@ LDADD = tests/fuzz/libfuzz.la libxlm.la $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(
 	$(ZLIB_LIBS) $(LIBARCHIVE_LIBS) $(CMOCKA_LIBS)
 
 dist_check_SCRIPTS = \
+	tests/adapters.sh \
 	tests/digests.sh \
 	tests/environment.sh \
 	tests/mpirun.sh \

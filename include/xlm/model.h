@@ -24,10 +24,15 @@ enum { XLM_POSITIONS_LEARNED, XLM_POSITIONS_SINUSOIDAL, XLM_POSITIONS_ROTARY };
 enum { XLM_NORM_POST, XLM_NORM_PRE };
 enum { XLM_HEAD_BERT, XLM_HEAD_XLM, XLM_HEAD_NONE /* as in a fine-tuned model */ };
 
-/* Adapters: small matrices beside linear layers of blocks, which learn while the rest of the model stays as it is.
- *   XLM_ADAPTER_LORA   (Hu et al. 2021, arXiv:2106.09685)  y = x Wᵀ + b + (α / r) dropout(x) Aᵀ Bᵀ, A: r x in, B: out x r */
+/* Adapters: small matrices in a model, which learn while the rest of it stays as it is.
+ *   XLM_ADAPTER_LORA        (Hu et al. 2021, arXiv:2106.09685)  beside linear layers:
+ *                           y = x Wᵀ + b + (α / r) dropout(x) Aᵀ Bᵀ, A: r x in, B: out x r
+ *   XLM_ADAPTER_BOTTLENECK  (Pfeiffer et al. 2020, arXiv:2005.00247, 2005.00052)  after the feed-forward sublayer f of each layer,
+ *                           between it and its residual connection: f + max(D dropout(h) + d, 0) Uᵀ + u with h = LayerNorm(x + f)
+ *                           or, in a pre-LN model, x + f; D: m x d, U: d x m. Several are stacked in their order: each takes what
+ *                           the one before it made for f. With an invertible adapter (MAD-X), which see in nn/adapter.h */
 enum { XLM_MAX_ADAPTERS = 8, XLM_ADAPTER_NAME = 48 };
-enum { XLM_ADAPTER_LORA };
+enum { XLM_ADAPTER_LORA, XLM_ADAPTER_BOTTLENECK };
 /* Linear layers that an adapter can be beside: query, key, value and output of attention, also of that to a memory, and both of
  * the feed-forward sublayer. */
 enum {
@@ -36,12 +41,14 @@ enum {
 };
 typedef struct xlm_adapter {
     char name[XLM_ADAPTER_NAME];
-    int64_t kind;    /* XLM_ADAPTER_... */
-    int64_t rank;    /* r */
-    double alpha;    /* α */
-    double dropout;  /* rate, of what the adapter reads */
-    uint32_t targets; /* XLM_ADAPT_..., at least one */
-    bool learns;     /* in this run; not a property of the model */
+    int64_t kind;     /* XLM_ADAPTER_... */
+    double dropout;   /* rate, of what the adapter reads */
+    int64_t rank;     /* LoRA: r */
+    double alpha;     /* LoRA: α */
+    uint32_t targets; /* LoRA: XLM_ADAPT_..., at least one; 0 of other kinds */
+    int64_t size;     /* bottleneck: m; 0: d / 16 */
+    bool invertible;  /* bottleneck */
+    bool learns;      /* in this run; not a property of the model */
 } xlm_adapter;
 typedef struct xlm_adapters {
     int64_t n;
@@ -119,7 +126,7 @@ xlm_var **xlm_model_decode(const xlm_model *model, xlm_tape *tape, const xlm_tex
  *      with its own embeddings (share_embeddings = false) also has its own head, which is tied to them
  *
  * What the head computes before the product with the word embeddings: LayerNorm(a(h Wᵀ + b)) for `bert`, with the activation of
- * the configuration; for `xlm` h itself or, with factorised embeddings, h Wᵀ + b.
+ * the configuration; for `xlm` h itself or, with factorised embeddings, h Wᵀ + b. Then invertible adapters are taken back.
  * [in] h: M x d
  * Returns M x e. */
 xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h);

@@ -290,6 +290,11 @@ typedef struct exporter {
 static const xlm_adapter *choose(const char *model, const xlm_adapters *all, const char *name, GError **error)
 {
     const xlm_adapter *found = name != NULL ? xlm_adapters_find(all, name) : all->n == 1 ? &all->one[0] : NULL;
+    if (found != NULL && found->kind != XLM_ADAPTER_LORA) {
+        xlm_error_set(error, EX_DATAERR, "%s: adapter %s is of kind %s, which PEFT does not know", model, found->name,
+                      xlm_adapter_kinds[found->kind]);
+        return NULL;
+    }
     if (found == NULL && all->n == 0)
         xlm_error_set(error, EX_DATAERR, "%s: the model has no adapters", model);
     else if (found == NULL && name == NULL)

@@ -498,8 +498,9 @@ bool xlm_job_print_help(const char *plugin, FILE *out, GError **error)
         help_section(text, "train", "the run: corpus, optimiser, reports", xlm_train_options);
         help_section(text, "evaluate", "how checkpoints are compared during the run; without this section they are not",
                      xlm_evaluate_options);
-        help_section(text, "adapter NAME", "small matrices that learn while the model stays as it is; up to eight of them",
-                     xlm_adapter_options);
+        help_heading(text, "adapter NAME", "small matrices that learn while the model stays as it is; up to eight of them");
+        xlm_job_adapters_help(text);
+        g_string_append_c(text, '\n');
         help_heading(text, "stream NAME", "what the encoder reads; any number of them");
         xlm_stream_config_help(text);
         g_string_append_c(text, '\n');

@@ -159,18 +159,79 @@ static int64_t merge_parameter(const xlm_adapted *adapted, const xlm_parameter *
     return merged;
 }
 
+static bool can_merge(const char *path, const xlm_adapters *all, GError **error)
+{
+    for (int64_t k = 0; k < all->n; k++)
+        if (all->one[k].kind != XLM_ADAPTER_LORA)
+            return xlm_error_set(error, EX_DATAERR, "%s: adapter %s is of kind %s: it is not linear, and cannot become part of a "
+                                 "linear layer", path, all->one[k].name, xlm_adapter_kinds[all->one[k].kind]);
+    return all->n > 0 || xlm_error_set(error, EX_DATAERR, "%s: the model has no adapters", path);
+}
+
 bool xlm_model_merge_adapters(const char *path, const char *output, GError **error)
 {
     static const xlm_adapters none;
     xlm_adapted adapted;
     int64_t merged = 0;
-    bool good = xlm_adapted_open(&adapted, path, &none, error) &&
-                (adapted.from->config.adapters.n > 0 || xlm_error_set(error, EX_DATAERR, "%s: the model has no adapters", path));
+    bool good = xlm_adapted_open(&adapted, path, &none, error) && can_merge(path, &adapted.from->config.adapters, error);
     for (int i = 0; good && i < xlm_parameters_count(adapted.parameters); i++)
         merged += merge_parameter(&adapted, xlm_parameters_get(adapted.parameters, i));
     good = good && xlm_adapted_write(&adapted, output, error);
     if (good)
         xlm_log_info("%s: adapters were merged into the model, beside %" G_GINT64_FORMAT " linear layers", path, merged);
     xlm_adapted_close(&adapted);
+    return good;
+}
+
+/* ---- exchange ---- */
+
+/* The adapter of this name, of two models: where it is taken from, and what it replaces. */
+static bool find_both(const char *path, const xlm_model_exchange *e, const xlm_adapters *here, const xlm_adapters *there,
+                      xlm_adapters *all, GError **error)
+{
+    const xlm_adapter *old = xlm_adapters_find(here, e->old), *new = xlm_adapters_find(there, e->new);
+    if (old == NULL)
+        return xlm_error_set(error, EX_USAGE, "%s: the model has no adapter %s", path, e->old);
+    if (new == NULL)
+        return xlm_error_set(error, EX_USAGE, "%s: the model has no adapter %s", e->path, e->new);
+    *all = *here;
+    all->one[old - here->one] = *new;
+    return true;
+}
+
+/* Copy the values of the new adapter, of which every parameter must be there, in the same shape. */
+static bool take_values(const xlm_adapted *adapted, const xlm_model_exchange *e, const xlm_loaded_model *there, GError **error)
+{
+    const xlm_adapters *all = &xlm_model_get_config(adapted->model)->adapters;
+    for (int i = 0; i < xlm_parameters_count(adapted->parameters); i++) {
+        const xlm_parameter *p = xlm_parameters_get(adapted->parameters, i);
+        const xlm_adapter *own = xlm_adapters_of_parameter(all, p->name);
+        if (own == NULL || strcmp(own->name, e->new) != 0)
+            continue;
+        const int at = xlm_parameters_find(there->parameters, p->name);
+        const xlm_parameter *from = at >= 0 ? xlm_parameters_get(there->parameters, at) : NULL;
+        if (from == NULL || from->rows != p->rows || from->cols != p->cols)
+            return xlm_error_set(error, EX_DATAERR, "%s: adapter %s is of another model than %s: %s %s", e->path, e->new,
+                                 adapted->path, p->name, from == NULL ? "is not there" : "has another shape");
+        memcpy(xlm_parameters_values(adapted->parameters) + p->start, xlm_parameters_values(there->parameters) + from->start,
+               sizeof(float) * (size_t)(p->rows * p->cols));
+    }
+    return true;
+}
+
+bool xlm_model_exchange_adapter(const char *path, const xlm_model_exchange *e, const char *output, GError **error)
+{
+    xlm_adapted adapted = {0};
+    xlm_adapters all;
+    xlm_loaded_model *here = xlm_model_file_read_header(path, error), *there = NULL;
+    const bool good = here != NULL && (there = xlm_model_file_read(e->path, error)) != NULL &&
+                      find_both(path, e, &here->config.adapters, &there->config.adapters, &all, error) &&
+                      xlm_adapted_open(&adapted, path, &all, error) && take_values(&adapted, e, there, error) &&
+                      xlm_adapted_write(&adapted, output, error);
+    if (good)
+        xlm_log_info("%s: adapter %s of %s in place of %s", path, e->new, e->path, e->old);
+    xlm_adapted_close(&adapted);
+    xlm_model_file_free(here);
+    xlm_model_file_free(there);
     return good;
 }

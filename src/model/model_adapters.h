@@ -1,7 +1,8 @@
 /* xlm-mpi: a model file with other adapters. SPDX-License-Identifier: GPL-3.0-or-later
  *
- *   merge   W + (α / r) B A takes the place of W, so that a model without adapters computes the same up to rounding
- *   change  xlm_adapted_open -> values of new adapters -> xlm_adapted_write
+ *   merge     W + (α / r) B A takes the place of W, so that a model without adapters computes the same up to rounding
+ *   exchange  an adapter of another file takes the place of one of the model's
+ *   change    xlm_adapted_open -> values of new adapters -> xlm_adapted_write
  *
  * The parameters are in memory as a whole. Nothing here is collective. */
 #ifndef XLM_MODEL_MODEL_ADAPTERS_H
@@ -26,7 +27,15 @@ float *xlm_adapted_values(const xlm_adapted *adapted, const char *name);
 bool xlm_adapted_write(const xlm_adapted *adapted, const char *output, GError **error);
 void xlm_adapted_close(xlm_adapted *adapted);
 
-/* Write the model with all of its adapters merged. EX_DATAERR: it has none. */
+/* Write the model with all of its adapters merged. EX_DATAERR: it has none, or one that is no LoRA. */
 bool xlm_model_merge_adapters(const char *path, const char *output, GError **error);
+
+/* Adapter `new` of the model in the file `path` takes the place of `old`. */
+typedef struct xlm_model_exchange {
+    const char *old, *path, *new;
+} xlm_model_exchange;
+/* Write the model with the other adapter, which has its own name and place in the order of the one that it replaces. EX_USAGE:
+ * one of them is not there; EX_DATAERR: it does not fit this model, or the model has another adapter of its name. */
+bool xlm_model_exchange_adapter(const char *path, const xlm_model_exchange *exchange, const char *output, GError **error);
 
 #endif

@@ -31,10 +31,14 @@ static char *group_of(const xlm_adapter *adapter) { return g_strconcat("/model/a
 static bool write_adapter(xlm_store *store, const xlm_adapter *a, GError **error)
 {
     g_autofree char *group = group_of(a), *targets = xlm_adapter_targets_print(a->targets);
-    return xlm_store_set_text(store, group, "kind", xlm_adapter_kinds, error) &&
-           xlm_store_set_int(store, group, "rank", a->rank, error) &&
+    if (!xlm_store_set_text(store, group, "kind", xlm_adapter_kinds[a->kind], error) ||
+        !xlm_store_set_real(store, group, "dropout", a->dropout, error))
+        return false;
+    if (a->kind == XLM_ADAPTER_BOTTLENECK)
+        return xlm_store_set_int(store, group, "size", a->size, error) &&
+               xlm_store_set_text(store, group, "invertible", a->invertible ? "true" : "false", error);
+    return xlm_store_set_int(store, group, "rank", a->rank, error) &&
            xlm_store_set_real(store, group, "alpha", a->alpha, error) &&
-           xlm_store_set_real(store, group, "dropout", a->dropout, error) &&
            xlm_store_set_text(store, group, "targets", targets, error);
 }
 
@@ -128,27 +132,47 @@ bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config
            write_adapters(store, &config->adapters, error);
 }
 
-static bool read_adapter(const xlm_store *store, const char *name, xlm_adapter *a, GError **error)
+static bool read_lora(const xlm_store *store, const char *group, xlm_adapter *a, GError **error)
 {
     GError *why = NULL;
-    if (g_strlcpy(a->name, name, sizeof a->name) >= sizeof a->name)
-        return xlm_error_set(error, EX_DATAERR, "%s: /model: an adapter has a name of %" G_GSIZE_FORMAT " characters",
-                             xlm_store_path(store), strlen(name));
-    g_autofree char *group = group_of(a), *kind = xlm_store_get_text(store, group, "kind", error);
-    if (kind == NULL || !xlm_store_get_int(store, group, "rank", &a->rank, error) ||
-        !xlm_store_get_real(store, group, "alpha", &a->alpha, error) ||
-        !xlm_store_get_real(store, group, "dropout", &a->dropout, error))
+    if (!xlm_store_get_int(store, group, "rank", &a->rank, error) || !xlm_store_get_real(store, group, "alpha", &a->alpha, error))
         return false;
-    if (strcmp(kind, xlm_adapter_kinds) != 0)
-        return xlm_error_set(error, EX_DATAERR,
-                             "%s: %s: kind = %s is not one that this version knows; read the file with the version "
-                             "that wrote it", xlm_store_path(store), group, kind);
     g_autofree char *text = xlm_store_get_text(store, group, "targets", error);
     g_auto(GStrv) targets = text != NULL ? g_strsplit(text, ",", -1) : NULL;
     if (text == NULL)
         return false;
     a->targets = xlm_adapter_targets_read(targets, &why);
     return a->targets != 0 || refuse(store, why, error);
+}
+
+static bool read_bottleneck(const xlm_store *store, const char *group, xlm_adapter *a, GError **error)
+{
+    if (!xlm_store_get_int(store, group, "size", &a->size, error))
+        return false;
+    g_autofree char *invertible = xlm_store_get_text(store, group, "invertible", error);
+    if (invertible == NULL)
+        return false;
+    a->invertible = strcmp(invertible, "true") == 0;
+    return (a->size > 0 && (a->invertible || strcmp(invertible, "false") == 0)) ||
+           xlm_error_set(error, EX_DATAERR, "%s: %s: size = %" G_GINT64_FORMAT ", invertible = %.20s: must be at least 1, and true "
+                         "or false", xlm_store_path(store), group, a->size, invertible);
+}
+
+static bool read_adapter(const xlm_store *store, const char *name, xlm_adapter *a, GError **error)
+{
+    if (g_strlcpy(a->name, name, sizeof a->name) >= sizeof a->name)
+        return xlm_error_set(error, EX_DATAERR, "%s: /model: an adapter has a name of %" G_GSIZE_FORMAT " characters",
+                             xlm_store_path(store), strlen(name));
+    g_autofree char *group = group_of(a), *kind = xlm_store_get_text(store, group, "kind", error);
+    if (kind == NULL || !xlm_store_get_real(store, group, "dropout", &a->dropout, error))
+        return false;
+    while (xlm_adapter_kinds[a->kind] != NULL && strcmp(kind, xlm_adapter_kinds[a->kind]) != 0)
+        a->kind++;
+    if (xlm_adapter_kinds[a->kind] == NULL)
+        return xlm_error_set(error, EX_DATAERR,
+                             "%s: %s: kind = %s is not one that this version knows; read the file with the version "
+                             "that wrote it", xlm_store_path(store), group, kind);
+    return a->kind == XLM_ADAPTER_BOTTLENECK ? read_bottleneck(store, group, a, error) : read_lora(store, group, a, error);
 }
 
 /* keys: the attributes of /model. */

@@ -8,7 +8,8 @@
  *                              parameters (number of their elements)
  *   /model                     attributes: one for each key of section [model], and vocabulary, languages; adapters: names with
  *                              commas between, if there are any
- *   /model/adapters/<name>     attributes kind, rank, alpha, dropout, targets; its parameters below (nn/adapter.h)
+ *   /model/adapters/<name>     attributes kind, dropout; of LoRA rank, alpha, targets; of bottleneck size, invertible; its
+ *                              parameters below (nn/adapter.h)
  *   /model/<parameter>         f32 [rows x cols]; [cols] when rows = 1 (biases, LayerNorm)
  *   /objectives/<name>/<parameter>  of objectives and tasks: parameters named "objectives/<name>/..."
  *   /vocabulary, /languages    as in corpus.h5 (subwords/vocabulary.h)

@@ -1,11 +1,11 @@
-/* xlm-mpi: adapters beside the linear layers of blocks. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: what adapters are, and LoRA. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "nn/adapter.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "nn/block.h"
 #include "nn/model_parts.h"
+#include "tensor/columns.h"
 #include "tensor/tape.h"
 
 const xlm_adapter_target xlm_adapter_targets[XLM_ADAPTER_TARGETS] = {
@@ -16,7 +16,7 @@ const xlm_adapter_target xlm_adapter_targets[XLM_ADAPTER_TARGETS] = {
     {"intermediate", "feed_forward/intermediate"},
     {"feed_forward_output", "feed_forward/output"},
 };
-const char *const xlm_adapter_kinds = "lora";
+const char *const xlm_adapter_kinds[] = {"lora", "bottleneck", NULL};
 
 static const char prefix[] = "adapters/";
 
@@ -56,26 +56,50 @@ static bool is_name(const char *name)
     return size > 0 && strspn(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-") == size;
 }
 
-bool xlm_adapters_check(const xlm_adapters *adapters, GError **error)
+static bool check_lora(const xlm_adapter *a, GError **error)
 {
     enum { MAX_RANK = 1 << 16 };
-    if (adapters->n < 0 || adapters->n > XLM_MAX_ADAPTERS)
-        return xlm_error_set(error, EX_CONFIG, "a model can have %d adapters, not %" G_GINT64_FORMAT, XLM_MAX_ADAPTERS,
-                             adapters->n);
-    for (int64_t k = 0; k < adapters->n; k++) {
-        const xlm_adapter *a = &adapters->one[k];
-        if (!is_name(a->name))
-            return xlm_error_set(error, EX_CONFIG, "adapter \"%s\": names are of letters, digits, _ and -", a->name);
-        if (xlm_adapters_find(adapters, a->name) != a)
-            return xlm_error_set(error, EX_CONFIG, "adapter %s is there twice", a->name);
-        if (a->kind != XLM_ADAPTER_LORA || a->rank < 1 || a->rank > MAX_RANK || !isfinite(a->alpha) || !(a->dropout >= 0) ||
-            !(a->dropout < 1) || a->targets == 0 || a->targets >> XLM_ADAPTER_TARGETS != 0)
-            return xlm_error_set(error, EX_CONFIG,
-                                 "adapter %s: rank = %" G_GINT64_FORMAT ", alpha = %g, dropout = %g: the rank is from "
-                                 "1 to %d, alpha finite, and dropout from 0 to below 1", a->name, a->rank, a->alpha, a->dropout,
-                                 MAX_RANK);
-    }
-    return true;
+    return (a->rank >= 1 && a->rank <= MAX_RANK && isfinite(a->alpha) && a->targets != 0 &&
+            a->targets >> XLM_ADAPTER_TARGETS == 0) ||
+           xlm_error_set(error, EX_CONFIG, "adapter %s: rank = %" G_GINT64_FORMAT ", alpha = %g: the rank is from 1 to %d, and "
+                         "alpha finite", a->name, a->rank, a->alpha, MAX_RANK);
+}
+
+static bool check_bottleneck(const xlm_adapter *a, GError **error)
+{
+    enum { MAX_SIZE = 1 << 20 };
+    return (a->size >= 0 && a->size <= MAX_SIZE && a->targets == 0) ||
+           xlm_error_set(error, EX_CONFIG, "adapter %s: size = %" G_GINT64_FORMAT ": the size is from 1 to %d, or 0 for a "
+                         "sixteenth of hidden_size", a->name, a->size, MAX_SIZE);
+}
+
+static bool check_one(const xlm_adapters *adapters, const xlm_adapter *a, GError **error)
+{
+    if (!is_name(a->name))
+        return xlm_error_set(error, EX_CONFIG, "adapter \"%s\": names are of letters, digits, _ and -", a->name);
+    if (xlm_adapters_find(adapters, a->name) != a)
+        return xlm_error_set(error, EX_CONFIG, "adapter %s is there twice", a->name);
+    if (!(a->dropout >= 0) || !(a->dropout < 1))
+        return xlm_error_set(error, EX_CONFIG, "adapter %s: dropout = %g is not from 0 to below 1", a->name, a->dropout);
+    return a->kind == XLM_ADAPTER_BOTTLENECK ? check_bottleneck(a, error) : check_lora(a, error);
+}
+
+bool xlm_adapters_check(const xlm_adapters *adapters, GError **error)
+{
+    bool good = (adapters->n >= 0 && adapters->n <= XLM_MAX_ADAPTERS) ||
+                xlm_error_set(error, EX_CONFIG, "a model can have %d adapters, not %" G_GINT64_FORMAT, XLM_MAX_ADAPTERS,
+                              adapters->n);
+    for (int64_t k = 0; good && k < adapters->n; k++)
+        good = check_one(adapters, &adapters->one[k], error);
+    return good;
+}
+
+void xlm_adapters_fill_in_sizes(xlm_adapters *adapters, int64_t d)
+{
+    enum { USUAL = 16 };
+    for (int64_t k = 0; k < adapters->n; k++)
+        if (adapters->one[k].kind == XLM_ADAPTER_BOTTLENECK && adapters->one[k].size == 0)
+            adapters->one[k].size = MAX(d / USUAL, 1);
 }
 
 const xlm_adapter *xlm_adapters_find(const xlm_adapters *adapters, const char *name)
@@ -115,16 +139,33 @@ uint32_t xlm_adapter_target_of(const char *linear)
     return 0;
 }
 
-char *xlm_adapter_difference(const xlm_adapter *there, const xlm_adapter *here)
+static char *difference_of_lora(const xlm_adapter *there, const xlm_adapter *here)
 {
     if (there->rank != here->rank)
         return g_strdup_printf("rank = %" G_GINT64_FORMAT " there, %" G_GINT64_FORMAT " here", there->rank, here->rank);
     if (there->alpha < here->alpha || there->alpha > here->alpha)
         return g_strdup_printf("alpha = %g there, %g here", there->alpha, here->alpha);
-    if (there->targets == here->targets && there->kind == here->kind)
+    if (there->targets == here->targets)
         return NULL;
     g_autofree char *targets = xlm_adapter_targets_print(there->targets), *others = xlm_adapter_targets_print(here->targets);
     return g_strdup_printf("targets = %s there, %s here", targets, others);
+}
+
+static char *difference_of_bottleneck(const xlm_adapter *there, const xlm_adapter *here)
+{
+    if (there->size != here->size)
+        return g_strdup_printf("size = %" G_GINT64_FORMAT " there, %" G_GINT64_FORMAT " here", there->size, here->size);
+    return there->invertible == here->invertible ? NULL
+                                                 : g_strdup_printf("invertible = %s there, %s here",
+                                                                   there->invertible ? "true" : "false",
+                                                                   here->invertible ? "true" : "false");
+}
+
+char *xlm_adapter_difference(const xlm_adapter *there, const xlm_adapter *here)
+{
+    if (there->kind != here->kind)
+        return g_strdup_printf("kind = %s there, %s here", xlm_adapter_kinds[there->kind], xlm_adapter_kinds[here->kind]);
+    return there->kind == XLM_ADAPTER_BOTTLENECK ? difference_of_bottleneck(there, here) : difference_of_lora(there, here);
 }
 
 /* ---- parameters ---- */
@@ -188,12 +229,13 @@ xlm_var *xlm_adapters_apply(const xlm_model *model, xlm_tape *tape, int n, const
 
 bool xlm_adapters_learn(const xlm_model *model, const xlm_tape *tape, xlm_layer layer)
 {
-    char linear[XLM_BLOCK_NAME], name[XLM_ADAPTER_PARAMETER];
+    char part[XLM_BLOCK_NAME], name[XLM_ADAPTER_PARAMETER];
     for (int64_t k = 0; k < model->config.adapters.n; k++) {
         const xlm_adapter *a = &model->config.adapters.one[k];
-        const char *first = xlm_adapter_targets[g_bit_nth_lsf(a->targets, -1)].linear;
-        xlm_layer_name(&model->config, layer, first, linear, sizeof linear);
-        if (!xlm_tape_is_frozen(tape, xlm_adapter_parameter(a, linear, "lora_a", name)))
+        const bool lora = a->kind == XLM_ADAPTER_LORA;
+        const char *block = lora ? xlm_adapter_targets[g_bit_nth_lsf(a->targets, -1)].linear : xlm_feed_forward_block.name;
+        xlm_layer_name(&model->config, layer, block, part, sizeof part);
+        if (!xlm_tape_is_frozen(tape, xlm_adapter_parameter(a, part, lora ? "lora_a" : "down/weight", name)))
             return true;
     }
     return false;

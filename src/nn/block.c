@@ -20,13 +20,24 @@ xlm_var *xlm_block_begin(const xlm_model *model, xlm_tape *tape, const xlm_subla
     return model->config.norm == XLM_NORM_PRE && block->norm ? xlm_model_layer_norm(model, tape, name, x) : x;
 }
 
-xlm_var *xlm_block_end(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x, xlm_var *z)
+/* x + dropout(z + b), and in a post-LN model its LayerNorm. */
+static xlm_var *join(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x, xlm_var *z, xlm_var *bias,
+                     double p)
 {
     const xlm_model_config *c = &model->config;
-    xlm_var *bias = xlm_model_bias(model, tape, block->name, "output/bias");
     if (c->norm == XLM_NORM_PRE)
-        return xlm_residual(tape, x, z, bias, c->dropout);
-    return xlm_residual_norm(tape, x, z, bias, c->dropout, xlm_model_parameter(tape, block->name, "layer_norm/weight"),
+        return xlm_residual(tape, x, z, bias, p);
+    return xlm_residual_norm(tape, x, z, bias, p, xlm_model_parameter(tape, block->name, "layer_norm/weight"),
                              c->norm_biases ? xlm_model_parameter(tape, block->name, "layer_norm/bias") : NULL,
                              c->layer_norm_epsilon);
+}
+
+xlm_var *xlm_block_end(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x, xlm_var *z)
+{
+    return join(model, tape, block, x, z, xlm_model_bias(model, tape, block->name, "output/bias"), model->config.dropout);
+}
+
+xlm_var *xlm_block_join(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x, xlm_var *f)
+{
+    return join(model, tape, block, x, f, NULL, 0);
 }

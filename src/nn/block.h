@@ -78,5 +78,7 @@ void xlm_block_declare_norm(const xlm_model_config *config, const xlm_sublayer *
 xlm_var *xlm_block_begin(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x);
 /* The end of a block, x + dropout(z + b) with the parameter NAME/output/bias, and in a post-LN model its LayerNorm. */
 xlm_var *xlm_block_end(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x, xlm_var *z);
+/* The same for f = dropout(z + b) itself, with what adapters have made of it. */
+xlm_var *xlm_block_join(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x, xlm_var *f);
 
 #endif

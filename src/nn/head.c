@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <glib.h>
 
+#include "nn/adapter.h"
 #include "nn/layer.h"
 #include "nn/model_parts.h"
 #include "tensor/parameters.h"
@@ -23,16 +24,22 @@ static xlm_var *bias_of(const xlm_model *model, xlm_tape *tape, xlm_stack stack)
     return parameter_of(model, tape, stack, "lm_head", "bias");
 }
 
-xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h)
+/* y without what invertible adapters change. */
+static xlm_var *transform(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h)
 {
     const xlm_model_config *c = &model->config;
     char dense[XLM_PART_NAME], norm[XLM_PART_NAME];
-    g_assert(stack == XLM_STACK_ENCODER || (stack == XLM_STACK_DECODER && c->decoder_layers > 0));
     xlm_part_name(c, stack, "lm_head/dense", dense);
     xlm_part_name(c, stack, "lm_head/layer_norm", norm);
     if (c->head == XLM_HEAD_XLM)
         return c->embedding_size == c->hidden_size ? h : xlm_model_linear(model, tape, dense, h);
     return xlm_model_layer_norm(model, tape, norm, xlm_model_activate(model, tape, dense, h));
+}
+
+xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h)
+{
+    g_assert(stack == XLM_STACK_ENCODER || (stack == XLM_STACK_DECODER && model->config.decoder_layers > 0));
+    return xlm_invertible_apply(model, tape, stack, transform(model, tape, stack, h), true);
 }
 
 xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h, const int32_t *targets,

@@ -3,6 +3,7 @@ nn_sources = \
 	src/nn/adapter.c src/nn/adapter.h \
 	src/nn/attention_block.c \
 	src/nn/block.c src/nn/block.h \
+	src/nn/bottleneck.c \
 	src/nn/decoder_cache.c src/nn/decoder_cache.h \
 	src/nn/feed_forward_block.c \
 	src/nn/head.c \

@@ -44,7 +44,7 @@ static xlm_var *sum_tables(xlm_tape *tape, const xlm_text *text, int tables, xlm
     return others == 0 ? x : xlm_add(tape, x, xlm_embedding_sum(tape, others, table + 1, index + 1, text->tokens, text->keys));
 }
 
-/* H[0]: dropout(LayerNorm(word + position + language + token type)), T x d. */
+/* H[0]: dropout(LayerNorm(word + position + language + token type)), changed by invertible adapters, T x d. */
 static xlm_var *embed(const xlm_model *m, xlm_tape *tape, xlm_stack stack, const xlm_text *text)
 {
     const xlm_model_config *c = &m->config;
@@ -81,7 +81,7 @@ static xlm_var *embed(const xlm_model *m, xlm_tape *tape, xlm_stack stack, const
                             c->scale_embeddings ? sqrt((double)c->embedding_size) : 0); /* T x e */
     if (c->embedding_norm)
         x = xlm_model_layer_norm(m, tape, xlm_part_name(c, stack, "embeddings/layer_norm", name), x);
-    x = xlm_dropout(tape, x, c->dropout);
+    x = xlm_invertible_apply(m, tape, stack, xlm_dropout(tape, x, c->dropout), false);
     if (c->embedding_size == c->hidden_size)
         return x;
     return xlm_model_linear(m, tape, xlm_part_name(c, stack, "embeddings/projection", name), x);

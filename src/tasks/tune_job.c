@@ -187,7 +187,7 @@ bool xlm_tune_job_print_help(const char *task, FILE *out, GError **error)
         g_string_append(text,
                         "\n[adapter NAME]\n  small matrices that learn, with the head of the task, while the model stays "
                         "as it is; up to eight of them\n\n");
-        xlm_options_help(xlm_adapter_options, text);
+        xlm_job_adapters_help(text);
         for (const xlm_task *const *each = xlm_tasks(); *each != NULL; each++) {
             g_string_append_c(text, '\n');
             help_task(text, *each);

@@ -1,12 +1,12 @@
 # Floor 1: parameters, the tape and its operators. Compiled a second time in double precision for gradient checks, with the
 # kernels and products below them.
 tensor_sources = \
-	src/tensor/add_columns.c \
 	src/tensor/attention.c \
 	src/tensor/attention_element.c src/tensor/attention_element.h \
 	src/tensor/attention_weights.c src/tensor/attention_weights.h \
 	src/tensor/backward.c \
 	src/tensor/cached_attention.c src/tensor/cached_attention.h \
+	src/tensor/columns.c src/tensor/columns.h \
 	src/tensor/cosine.c \
 	src/tensor/cross_entropy.c \
 	src/tensor/dropout.c src/tensor/dropout.h \

@@ -41,14 +41,6 @@ xlm_var *xlm_linear_rotated(xlm_tape *tape, xlm_var *x, xlm_var *weight, xlm_var
 void xlm_rotation_check(const char *operator_name, const xlm_rotation *rotation, int64_t n, int64_t cols);
 /* Rotates n rows of so many columns in place, or back. */
 void xlm_rotation_apply(const xlm_rotation *rotation, bool back, int64_t n, int64_t cols, xlm_real *y);
-/* y = a, with b[i] added to its columns from column[i] on, and then rotated (rotation: copied; NULL: not): for queries, keys and
- * values of attention, y also exists in bfloat16 if products are computed in it.
- * [in] a: m x d
- * [in] n: number of the others, any
- * [in] b: [n] m x w_i each, column[i] + w_i ≤ d
- * [out] y: m x d */
-xlm_var *xlm_add_columns(xlm_tape *tape, xlm_var *a, int n, xlm_var *const *b, const int64_t *column,
-                         const xlm_rotation *rotation);
 /* dx = dy W, or dx += dy W if dx.add. */
 void xlm_product_of_gradient(xlm_tape *tape, int64_t n, const xlm_real *dy, xlm_var *weight, xlm_grad dx);
 /* dW = dyᵀ x, or dW += dyᵀ x if dw.add. */

@@ -24,7 +24,8 @@ static const xlm_program program = {
         "--restore restores the whole vocabulary, before or after training: with the model's rows for the subwords that it has,\n"
         "and the original's rows for all others.\n\n"
         "With --merge-adapters, adapters of a file become part of its model, so that programs that know no adapters can use\n"
-        "it. --peft reads LoRA adapters of Hugging Face's PEFT into a model; --adapter writes one of a model in that form.\n\n"
+        "it. --peft reads LoRA adapters of Hugging Face's PEFT into a model; --adapter writes one of a model in that form.\n"
+        "--exchange puts the adapter of another language into a model that was fine-tuned with one (MAD-X).\n\n"
         "Examples:\n"
         "  xlm_convert xlm-roberta-base/ -o xlmr.h5\n"
         "  xlm_convert run1/latest -o run1-hf\n"
@@ -41,7 +42,7 @@ static struct {
     char *add_languages, *new_rows;
     xlm_model_vocabulary_options vocabulary;
     gboolean merge;
-    char *peft, *adapter;
+    char *peft, *adapter, *exchange;
 } given = {.vocabulary = {.average = true, .seed = 1}};
 
 static const GOptionEntry options[] = {
@@ -72,6 +73,8 @@ static const GOptionEntry adapter_options[] = {
     {"adapter", 0, 0, G_OPTION_ARG_STRING, &given.adapter,
      "with --peft: the name that the adapter gets (default lora); alone: write the adapter of this name as such a directory",
      "NAME"},
+    {"exchange", 0, 0, G_OPTION_ARG_STRING, &given.exchange,
+     "put adapter NEW (default: of the same name) of the model in FILE in the place of adapter OLD of MODEL", "OLD=FILE[:NEW]"},
     {.long_name = NULL}};
 static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {
     {"Options", options}, {"Vocabulary", vocabulary_options}, {"Adapters", adapter_options}};
@@ -137,7 +140,19 @@ static bool change_vocabulary(const char *model, bool directory, GError **error)
     return check_file(error) && xlm_model_vocabulary_change(model, v, given.output, error);
 }
 
-static bool changes_adapters(void) { return given.merge || given.peft != NULL || given.adapter != NULL; }
+static bool changes_adapters(void) { return given.merge || given.peft != NULL || given.adapter != NULL || given.exchange != NULL; }
+
+/* "en=de/latest:de" */
+static bool exchange_adapter(const char *model, GError **error)
+{
+    const char *equals = strchr(given.exchange, '='), *colon = equals != NULL ? strrchr(equals, ':') : NULL;
+    if (equals == NULL || equals == given.exchange || equals[1] == '\0' || colon == equals + 1)
+        return xlm_error_set(error, EX_USAGE, "--exchange=%s: must be OLD=FILE or OLD=FILE:NEW", given.exchange);
+    g_autofree char *old = g_strndup(given.exchange, (gsize)(equals - given.exchange));
+    g_autofree char *path = colon != NULL ? g_strndup(equals + 1, (gsize)(colon - equals - 1)) : g_strdup(equals + 1);
+    const xlm_model_exchange exchange = {.old = old, .path = path, .new = colon != NULL ? colon + 1 : old};
+    return check_file(error) && xlm_model_exchange_adapter(model, &exchange, given.output, error);
+}
 
 static bool change_adapters(const char *model, bool directory, GError **error)
 {
@@ -148,6 +163,10 @@ static bool change_adapters(const char *model, bool directory, GError **error)
         return xlm_error_set(error, EX_USAGE, "options of adapters and of the vocabulary cannot be combined");
     if (given.merge && (given.peft != NULL || given.adapter != NULL))
         return xlm_error_set(error, EX_USAGE, "--merge-adapters cannot be combined with --peft and --adapter");
+    if (given.exchange != NULL && (given.merge || given.peft != NULL || given.adapter != NULL))
+        return xlm_error_set(error, EX_USAGE, "--exchange cannot be combined with --merge-adapters, --peft and --adapter");
+    if (given.exchange != NULL)
+        return exchange_adapter(model, error);
     if (given.peft != NULL && !xlm_peft_is_adapter(given.peft))
         return xlm_error_set(error, EX_NOINPUT, "%s: has no adapter_config.json", given.peft);
     if (given.merge)

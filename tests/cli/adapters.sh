@@ -6,39 +6,10 @@
 small_corpus
 sed -i '/^language_embeddings/d' job.conf
 
-# data PATH FILE: a dataset, for cmp.
-data() { h5dump -y -d "$1" "$2" | sed '1d; /ATTRIBUTE/,$d'; }
-# kept A B: what A and B have of the model is the same, but for adapters.
-kept() {
-    local path n=0
-    while read -r path; do
-        n=$((n + 1))
-        cmp -s <(data "$path" "$1") <(data "$path" "$2") || fail "$path is not the same in $1 and $2"
-    done < <(h5ls -r "$1" | sed -n 's/^\(\/model\/[^ ]*\) *Dataset.*/\1/p' | grep -v '^/model/adapters/' |
-        grep -e /weight -e /bias | grep -e word -e layer.0 -e lm_head)
-    [ $n -gt 10 ] || fail "$n arrays compared"
-}
-# section NAME KEY=VALUE...: of an adapter.
-section() { printf '[adapter %s]\n' "$1"; shift; printf '%s\n' "$@"; }
+# shellcheck source=tests/adapters.sh
+. "$XLM_SOURCE/tests/adapters.sh"
 
-# ---- LoRA beside models of each kind: the same bits on any number of ranks, with recompute and threads, and resumed ----
-learn() { # NAME ADAPTERS KEY...
-    local name=$1 sections=$2
-    shift 2
-    eight_steps 4 -e "s/^.model.*/&\n$(printf '%s\\n' "$@")/" >"$name-base.conf"
-    trained "$name-base.conf" "$name-base" 1
-    eight_steps 4 -e '/^\[model\]/,/^$/d' -e "s/^.train.*/&\nstart = $name-base\/latest/" >"$name.conf"
-    printf '\n%s\n' "$sections" >>"$name.conf"
-    reproduced "$name.conf" "$name" 2 4
-    trained "$name.conf" "$name-recompute" 1 --set train.recompute=true --set train.threads=2
-    [ "$(digest "$name-1/latest")" = "$(digest "$name-recompute/latest")" ] || fail "$name: other bits with recompute, 2 threads"
-    kept "$name-base/latest" "$name-1/latest"
-    grep -q 'adapters learn: .*; the model stays as it is' "$name-1.log" || fail "$name: the log does not say so"
-    XLM_BF16_EMULATE=1 trained "$name.conf" "$name-half" 1 --set train.precision=bfloat16
-    XLM_BF16_EMULATE=1 trained "$name.conf" "$name-half-2" 2 --set train.precision=bfloat16
-    same_bits "$name-half" "$name-half-2"
-    estimated "$name-1.log"
-}
+# ---- LoRA beside models of each kind ----
 learn bert "$(section one 'rank = 3' 'alpha = 6' 'dropout = 0.1')" 'dropout = 0'
 learn modern "$(section some 'rank = 2' 'targets = query,key,value,attention_output,intermediate,feed_forward_output'
     section others 'rank = 1' 'targets = key,feed_forward_output')" \
@@ -91,12 +62,6 @@ dropout = 0
 rank = 2
 JOB
 logged tune.log xlm_tune tune.conf
-kept_body() { # A B
-    for path in embeddings/word/weight encoder/layer.1/attention/query/weight encoder/layer.0/feed_forward/output/bias; do
-        path=/model/$path
-        cmp -s <(data "$path" "$1") <(data "$path" "$2") || fail "$path is not the same in $1 and $2"
-    done
-}
 kept_body bert-base/latest tag/best
 logged tune-2.log ranks 2 xlm_tune tune.conf --set tune.output=tag-2
 [ "$(digest tag/best)" = "$(digest tag-2/best)" ] || fail "xlm_tune: other bits on 2 ranks"
@@ -110,7 +75,7 @@ logged stacked.log xlm_tune stacked.conf
 cmp -s <(data /model/adapters/one/encoder/layer.0/attention/query/lora_b bert-1/latest) \
     <(data /model/adapters/one/encoder/layer.0/attention/query/lora_b stacked/best) ||
     fail "an adapter without section was changed"
-[ "$(attribute /model/adapters stacked/best)" = '"tags,one"' ] || fail "stacked: $(attribute /model/adapters stacked/best)"
+[ "$(attribute /model/adapters stacked/best)" = '"one,tags"' ] || fail "stacked: $(attribute /model/adapters stacked/best)"
 
 # ---- PEFT: there and back, the same bits ----
 logged peft.log xlm_convert bert-1/latest --adapter one -o peft

@@ -94,6 +94,7 @@ unit_headers = \
 # Tests of the numeric floors in double precision: gradients against central differences. Two more lines each.
 double_tests = \
 	tests/unit/adapter_test \
+	tests/unit/bottleneck_test \
 	tests/unit/answer_head_test \
 	tests/unit/class_head_test \
 	tests/unit/attention_test \
@@ -130,6 +131,8 @@ tests_unit_search_float_test_SOURCES = tests/unit/search_test.c
 tests_unit_similarity_float_test_SOURCES = tests/unit/similarity_test.c
 tests_unit_adapter_test_CPPFLAGS = $(double_flags)
 tests_unit_adapter_test_LDADD = $(double_libraries)
+tests_unit_bottleneck_test_CPPFLAGS = $(double_flags)
+tests_unit_bottleneck_test_LDADD = $(double_libraries)
 tests_unit_answer_head_test_SOURCES = tests/unit/answer_head_test.c src/tasks/answer_head.c src/tasks/answer_spans.c
 tests_unit_answer_head_test_CPPFLAGS = $(double_flags)
 tests_unit_answer_head_test_LDADD = $(double_libraries)

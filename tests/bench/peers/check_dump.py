@@ -60,17 +60,53 @@ def read_text(group):
 
 
 class Encoder:
-    """Post-LN encoder, decoder and LM head from named parameters."""
+    """Post-LN encoder, decoder and LM head from named parameters, with adapters: LoRA (Hu et al. 2021), bottleneck adapters and
+    invertible ones as in the library adapters (SeqBnConfig, SeqBnInvConfig)."""
 
-    def __init__(self, attributes, parameters):
-        self.a, self.p = attributes, parameters
+    def __init__(self, model, parameters):
+        self.model, self.a, self.p = model, model.attrs, parameters
+        names = self.text("adapters").split(",") if "adapters" in self.a else []
+        self.adapters = {name: model["adapters"][name].attrs for name in names}
 
-    def text(self, key):
-        value = self.a[key]
+    def text(self, key, attributes=None):
+        value = (self.a if attributes is None else attributes)[key]
         return value.decode() if isinstance(value, bytes) else str(value)
 
     def linear(self, x, prefix):
-        return F.linear(x, self.p[prefix + "/weight"], self.p[prefix + "/bias"])
+        y = F.linear(x, self.p[prefix + "/weight"], self.p[prefix + "/bias"])
+        for name, of in self.adapters.items():
+            beside = f"adapters/{name}/{prefix}/"
+            if beside + "lora_a" in self.p:
+                low = F.linear(x, self.p[beside + "lora_a"])
+                y = y + float(of["alpha"]) / int(of["rank"]) * F.linear(low, self.p[beside + "lora_b"])
+        return y
+
+    def bottleneck(self, x, prefix):
+        return self.linear(F.relu(self.linear(x, prefix + "/down")), prefix + "/up")
+
+    def adapt(self, x, f, prefix):
+        """f of a feed-forward sublayer that reads x, with what the stack of bottleneck adapters makes of it."""
+        for name in self.adapters:
+            own = f"adapters/{name}/{prefix}"
+            if own + "/down/weight" in self.p:
+                f = f + self.bottleneck(self.norm(x + f, prefix + "/layer_norm"), own)
+        return f
+
+    def invert(self, x, back):
+        """NICE's coupling of both halves of the embeddings, there or back."""
+        for name, of in self.adapters.items():
+            if "invertible" not in of or self.text("invertible", of) != "true":
+                continue
+            own = f"adapters/{name}/embeddings/invertible"
+            one, two = x[:, : x.shape[1] // 2], x[:, x.shape[1] // 2 :]
+            if back:
+                two = two - self.bottleneck(one, own + "/g")
+                one = one - self.bottleneck(two, own + "/f")
+            else:
+                one = one + self.bottleneck(two, own + "/f")
+                two = two + self.bottleneck(one, own + "/g")
+            x = torch.cat([one, two], 1)
+        return x
 
     def norm(self, x, prefix):
         return F.layer_norm(x, x.shape[-1:], self.p[prefix + "/weight"], self.p[prefix + "/bias"], float(self.a["layer_norm_epsilon"]))
@@ -95,7 +131,7 @@ class Encoder:
             x = x + self.p["embeddings/language/weight"][b["languages"]]
         if self.text("token_types") == "true":
             x = x + self.p["embeddings/token_type/weight"][b["types"]]
-        x = self.norm(x, "embeddings/layer_norm")
+        x = self.invert(self.norm(x, "embeddings/layer_norm"), False)
         return self.linear(x, "embeddings/projection") if "embeddings/projection/weight" in self.p else x
 
     def attend(self, x, b, prefix, causal=False, memory=None, memory_offsets=None):
@@ -123,7 +159,8 @@ class Encoder:
             attended = self.attend(x, b, prefix + "/memory_attention", False, *memory)
             x = self.norm(x + attended, prefix + "/memory_attention/layer_norm")
         wide = self.gelu(self.linear(x, prefix + "/feed_forward/intermediate"))
-        return self.norm(x + self.linear(wide, prefix + "/feed_forward/output"), prefix + "/feed_forward/layer_norm")
+        f = self.adapt(x, self.linear(wide, prefix + "/feed_forward/output"), prefix + "/feed_forward")
+        return self.norm(x + f, prefix + "/feed_forward/layer_norm")
 
     def stack(self, b, name, layers, causal, *memory):
         hidden = [self.embed(b, name)]
@@ -155,7 +192,7 @@ class Encoder:
             h = self.linear(h, "lm_head/dense")
         if self.text("head") == "bert":
             h = self.norm(self.gelu(h), "lm_head/layer_norm")
-        return F.linear(h, self.p["embeddings/word/weight"], self.p["lm_head/bias"])
+        return F.linear(self.invert(h, True), self.p["embeddings/word/weight"], self.p["lm_head/bias"])
 
     def words(self, h, labels, smoothing=0.0):
         """Mean cross-entropy of labels [M] at rows h [M x d], by the head for words."""
@@ -298,7 +335,7 @@ class Objective:
         averaged = {n: torch.tensor(d[...]).double() for n, d in parameters_of(group["average"])}
         queue = torch.tensor(group["queue"][...]).double().view(int(self.options["queue"]), int(self.options["projection"]))
         negatives = queue[:min(int(group["appended"][0]), len(queue))]
-        query, key = project(self.encoder, self.side(0)), project(Encoder(self.encoder.a, averaged), self.side(1))
+        query, key = project(self.encoder, self.side(0)), project(Encoder(self.encoder.model, averaged), self.side(1))
         assert len(query) == self.terms, "every pair is a term"
         logits = torch.cat([(query * key).sum(1, keepdim=True), query @ negatives.T], 1) / float(self.options["temperature"])
         return F.cross_entropy(logits, torch.zeros(len(query)).long())
@@ -532,10 +569,15 @@ def compare(name, ours, theirs, tolerance, worst):
 
 def compare_gradients(file, parameters, worst):
     # Small gradients that come out of large cancelling terms (key biases are zero in exact arithmetic) are measured against the
-    # largest gradient of all.
-    bad = 0
+    # largest gradient of all. Where adapters learn, the model itself is frozen.
+    bad, adapted = 0, any(name.startswith("adapters/") for name in parameters)
     largest = max(p.grad.abs().max().item() for p in parameters.values() if p.grad is not None)
     for name, d in parameters_of(file["gradients"]):
+        if adapted and not name.startswith(("adapters/", "objectives/")):
+            if torch.tensor(d[...]).abs().max().item() != 0:
+                print(f"DIFFERS gradient {name}: not 0, though the model is frozen")
+                bad += 1
+            continue
         theirs = parameters[name].grad
         theirs = torch.zeros_like(parameters[name]) if theirs is None else theirs
         if theirs.abs().max().item() < 1e-6 * largest:
@@ -551,7 +593,7 @@ def compare_gradients(file, parameters, worst):
 def main(path, *alignment):
     file = h5py.File(path, "r")
     parameters = {n: torch.tensor(d[...]).double().requires_grad_() for n, d in parameters_of(file["parameters"])}
-    encoder = Encoder(file["model"].attrs, parameters)
+    encoder = Encoder(file["model"], parameters)
     bad, states, losses, gradients = 0, [0.0], [0.0], [0.0]
     hidden, batches = {}, {}
     for name, stream in file.get("streams", {}).items():

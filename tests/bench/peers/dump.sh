@@ -30,6 +30,18 @@ compare job.conf model.position_type=sinusoidal model.token_types=true
 compare job.conf model.embedding_size=8 model.share_layers=true model.position_offset=0
 compare job.conf model.embedding_size=8 model.head=xlm model.feed_forward_size=50
 
+# Adapters: LoRA beside all linear layers, bottleneck adapters stacked, an invertible one.
+adapter() { printf '[adapter %s]\n' "$1"; shift; printf '%s\n' "$@"; }
+{
+    cat job.conf
+    printf '\n'
+    adapter lora 'rank = 3' 'targets = query,key,value,attention_output,intermediate,feed_forward_output'
+    adapter language 'kind = bottleneck' 'size = 5' 'invertible = true'
+    adapter task 'kind = bottleneck'
+} >adapters.conf
+compare adapters.conf
+compare adapters.conf model.embedding_size=9 model.head=xlm
+
 # Objectives with a dictionary: align over all of it, and dict-mlm in both forms.
 tr ' ' '\n' <text.en | sort -u | grep -v '^\.$' | while read -r word; do
     echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g')"

@@ -1,9 +1,46 @@
-/* xlm-mpi: matrices added to columns of another one, which may be rotated. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: columns of a matrix, taken and added to. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
 #include "kernels/kernels.h"
-#include "tensor/products.h"
+#include "tensor/columns.h"
 #include "tensor/tape.h"
+
+/* ---- taken ---- */
+
+struct columns_state {
+    xlm_var *x, *y;
+    int64_t first;
+};
+
+static void columns_backward(void *pointer)
+{
+    const struct columns_state *s = pointer;
+    xlm_real *dx = xlm_grad_add(s->x);
+    if (dx == NULL || !xlm_var_has_numbers(s->y))
+        return;
+    const xlm_kernels *kernel = xlm_kernels_get();
+    const int64_t n = s->y->cols, d = s->x->cols;
+#pragma omp parallel for schedule(static) if (s->y->rows * n > XLM_PARALLEL)
+    for (int64_t i = 0; i < s->y->rows; i++)
+        kernel->scale(n, 1, s->y->grad + i * n, dx + i * d + s->first, true);
+}
+
+xlm_var *xlm_columns(xlm_tape *tape, xlm_var *x, int64_t first, int64_t n)
+{
+    if (first < 0 || n < 1 || first + n > x->cols)
+        xlm_tape_fail("columns", "%" G_GINT64_FORMAT " from %" G_GINT64_FORMAT " on of %" G_GINT64_FORMAT, n, first, x->cols);
+    struct columns_state *s = XLM_TAPE_TAKE(tape, struct columns_state, 1);
+    xlm_var *y = xlm_tape_record(tape, "columns", x->rows, n, 1, &x, columns_backward, s);
+    *s = (struct columns_state){.x = x, .y = y, .first = first};
+    if (!xlm_var_has_numbers(y))
+        return y;
+#pragma omp parallel for schedule(static) if (y->rows * n > XLM_PARALLEL)
+    for (int64_t i = 0; i < y->rows; i++)
+        memcpy(y->value + i * n, x->value + i * x->cols + first, sizeof *y->value * (size_t)n);
+    return y;
+}
+
+/* ---- added to, and perhaps rotated ---- */
 
 struct state {
     xlm_var *a, *y;

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# xlm-mpi: bottleneck adapters of languages and tasks (MAD-X): learned, stacked, and exchanged for another language.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+sed -i '/^language_embeddings/d' job.conf
+# shellcheck source=tests/adapters.sh
+. "$XLM_SOURCE/tests/adapters.sh"
+
+# ---- beside models of each kind ----
+learn post "$(section en 'kind = bottleneck' 'size = 4' 'invertible = true' 'dropout = 0.1'
+    section more 'kind = bottleneck')" 'dropout = 0.1'
+learn pre "$(section en 'kind = bottleneck' 'size = 3' 'invertible = true'; section lora 'rank = 1' 'targets = feed_forward_output')" \
+    'norm = pre' 'final_norm = true' 'linear_biases = false' 'embedding_size = 9' 'activation = relu'
+# Gradients are checked in tests/unit/bottleneck_test.c: differences in single precision are no measure near kinks, and it says so.
+xlm_train pre.conf --check-gradients=mlm --set train.output=pre-check >check.log 2>&1 || :
+grep -q 'ReLU (activation = relu) has a kink' check.log || fail "no warning: $(tail -n 3 check.log)"
+[ "$(attribute /model/adapters post-1/latest)" = '"en,more"' ] || fail "the file names $(attribute /model/adapters post-1/latest)"
+[ "$(attribute /model/adapters/en/size post-1/latest)" = 4 ] && [ "$(attribute /model/adapters/more/size post-1/latest)" = 1 ] &&
+    [ "$(attribute /model/adapters/en/invertible post-1/latest)" = '"true"' ] || fail "sizes in the file"
+for part in encoder/layer.0/feed_forward/up embeddings/invertible/f/up embeddings/invertible/g/up; do
+    numbers "/model/adapters/en/$part/bias" post-1/latest | awk '$1 != 0 { n++ } END { exit n == 0 }' || fail "$part did not learn"
+done
+# New adapters are drawn small: the model computes nearly the same with them.
+first() { sed -n 's/^held out, step 0: mlm  *all *loss \([0-9.]*\).*/\1/p' "$1"; }
+last() { sed -n 's/^held out, step 8: mlm  *all *loss \([0-9.]*\).*/\1/p' "$1"; }
+is_near "$(first post-1.log)" "$(last post-base.log)" 0.02 || fail "before it learns: $(first post-1.log), $(last post-base.log)"
+
+# ---- MAD-X: adapters of two languages, one of a task upon the first of them, which is then exchanged ----
+language() { # NAME
+    eight_steps 1 -e '/^\[model\]/,/^$/d' -e "s/^.train.*/&\nstart = post-base\/latest/" >"$1.conf"
+    awk '/^\[/ { skip = /pairs|tlm/ } !skip' "$1.conf" >"$1.new"
+    mv "$1.new" "$1.conf"
+    section "$1" 'kind = bottleneck' 'size = 4' 'invertible = true' >>"$1.conf"
+    trained "$1.conf" "$1" 1 --set "stream text.languages=$1"
+}
+language en
+language xx
+phrases text.en >train.tsv
+phrases text.xx >test.tsv
+cat >tune.conf <<'JOB'
+[tune]
+model = en/latest
+train = train.tsv
+dev = train.tsv
+language = en
+output = tag
+epochs = 1
+batch = 64
+length = 24
+learning_rate = 1e-2
+dropout = 0
+[task tagging]
+[adapter tags]
+kind = bottleneck
+size = 3
+JOB
+logged tune.log xlm_tune tune.conf
+logged tune-2.log ranks 2 xlm_tune tune.conf --set tune.output=tag-2
+[ "$(digest tag/best)" = "$(digest tag-2/best)" ] || fail "xlm_tune: other bits on 2 ranks"
+kept_body en/latest tag/best
+of_language=/model/adapters/en/encoder/layer.1/feed_forward/down/weight
+cmp -s <(data $of_language en/latest) <(data $of_language tag/best) || fail "the adapter of the language was changed"
+[ "$(attribute /model/adapters tag/best)" = '"en,tags"' ] || fail "order: $(attribute /model/adapters tag/best)"
+logged exchange.log xlm_convert tag/best --exchange en=xx/latest:xx -o tag-xx.h5
+[ "$(attribute /model/adapters tag-xx.h5)" = '"xx,tags"' ] || fail "order: $(attribute /model/adapters tag-xx.h5)"
+for name in encoder/layer.1/feed_forward/down/weight embeddings/invertible/g/up/bias; do
+    cmp -s <(numbers "/model/adapters/xx/$name" xx/latest) <(numbers "/model/adapters/xx/$name" tag-xx.h5) || fail "exchange: $name"
+done
+! h5ls -r tag-xx.h5 | grep -q adapters/en || fail "the old adapter is still there"
+logged eval.log xlm_eval tag/best --test xx:test.tsv --csv before.csv
+logged eval.log xlm_eval tag-xx.h5 --test xx:test.tsv --csv after.csv
+cmp -s <(grep -v '^checkpoint' before.csv | cut -d, -f2-) <(grep -v '^checkpoint' after.csv | cut -d, -f2-) &&
+    fail "the exchange changed nothing"
+# There and back is what was there.
+logged exchange.log xlm_convert tag-xx.h5 --exchange xx=en/latest:en -o tag-back.h5
+h5diff tag/best tag-back.h5 /model /model >diff.log 2>&1 || fail "exchange and back: $(head -n 3 diff.log)"
+h5diff tag/best tag-back.h5 /objectives /objectives >diff.log 2>&1 || fail "exchange and back: $(head -n 3 diff.log)"
+
+# ---- mistakes ----
+wrong() { # PATTERN SED
+    sed "$2" tune.conf >wrong.conf
+    expect 78 "$1" xlm_tune wrong.conf --set tune.output=none
+}
+wrong 'unknown key "rank"' 's/^size.*/rank = 2/'
+wrong 'unknown key "invertible"' 's/^kind.*/kind = lora/; s/^size.*/invertible = true/'
+wrong 'unknown key "size"' 's/^kind.*//'
+wrong 'kind = prefix' 's/^kind.*/kind = prefix/; /^size/d'
+wrong 'size = -1' 's/^size.*/size = -1/'
+sed 's/^.adapter tags/[adapter en/' tune.conf >wrong.conf
+expect 78 'size = 4 there, 3 here' xlm_tune wrong.conf --set tune.output=none
+expect 65 'adapter en is of kind bottleneck: it is not linear' xlm_convert en/latest --merge-adapters -o none.h5
+expect 65 'adapter en is of kind bottleneck, which PEFT does not know' xlm_convert en/latest --adapter en -o none
+expect 64 'tag/best: the model has no adapter fr' xlm_convert tag/best --exchange fr=xx/latest:xx -o none.h5
+expect 64 'xx/latest: the model has no adapter en' xlm_convert tag/best --exchange en=xx/latest -o none.h5
+expect 64 'must be OLD=FILE' xlm_convert tag/best --exchange en -o none.h5
+expect 64 'cannot be combined' xlm_convert tag/best --exchange en=xx/latest:xx --merge-adapters -o none.h5
+expect 65 'is of another model than' xlm_convert tag/best --exchange en=pre-1/latest:en -o none.h5
+[ ! -e none.h5 ] && [ ! -e none ] || fail "something was written"
+finish

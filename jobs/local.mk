@@ -18,6 +18,10 @@ nobase_dist_pkgdata_DATA = \
 	jobs/masks/small/mlm-ngram.conf \
 	jobs/masks/small/mlm-span.conf \
 	jobs/masks/small/mlm-word.conf \
+	jobs/mad-x/language.conf \
+	jobs/mad-x/ner.conf \
+	jobs/mad-x/small/language.conf \
+	jobs/mad-x/small/pos.conf \
 	jobs/mlm-gc/albert-gc.conf \
 	jobs/mlm-gc/albert-sop.conf \
 	jobs/mlm-gc/albert.conf \
@@ -124,6 +128,8 @@ smalldir = $(pkgdatadir)/jobs/small
 dist_small_SCRIPTS = jobs/small/study jobs/small/tasks
 architectures_smalldir = $(pkgdatadir)/jobs/architectures/small
 dist_architectures_small_SCRIPTS = jobs/architectures/small/study
+mad_x_smalldir = $(pkgdatadir)/jobs/mad-x/small
+dist_mad_x_small_SCRIPTS = jobs/mad-x/small/study
 masks_smalldir = $(pkgdatadir)/jobs/masks/small
 dist_masks_small_SCRIPTS = jobs/masks/small/study
 mlm_gc_smalldir = $(mlm_gcdir)/small

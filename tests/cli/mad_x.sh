@@ -27,60 +27,49 @@ first() { sed -n 's/^held out, step 0: mlm  *all *loss \([0-9.]*\).*/\1/p' "$1";
 last() { sed -n 's/^held out, step 8: mlm  *all *loss \([0-9.]*\).*/\1/p' "$1"; }
 is_near "$(first post-1.log)" "$(last post-base.log)" 0.02 || fail "before it learns: $(first post-1.log), $(last post-base.log)"
 
-# ---- MAD-X: adapters of two languages, one of a task upon the first of them, which is then exchanged ----
+# ---- MAD-X, by the jobs: adapters of two languages, one of a task upon the first of them, which is then exchanged ----
+jobs=$XLM_SOURCE/jobs/mad-x
 language() { # NAME
-    eight_steps 1 -e '/^\[model\]/,/^$/d' -e "s/^.train.*/&\nstart = post-base\/latest/" >"$1.conf"
-    awk '/^\[/ { skip = /pairs|tlm/ } !skip' "$1.conf" >"$1.new"
-    mv "$1.new" "$1.conf"
-    section "$1" 'kind = bottleneck' 'size = 4' 'invertible = true' >>"$1.conf"
-    trained "$1.conf" "$1" 1 --set "stream text.languages=$1"
+    trained "$jobs/language.conf" "$1" 1 --set train.start=post-base/latest --set train.corpus=corpus.h5 --set train.steps=8 \
+        --set train.micro_batches=1 --set train.learning_rate=2e-3 --set "stream text.languages=$1" --set "stream text.batch=8" \
+        --set "stream text.length=48" --set "adapter language.size=4"
 }
 language en
 language xx
 phrases text.en >train.tsv
 phrases text.xx >test.tsv
-cat >tune.conf <<'JOB'
-[tune]
-model = en/latest
-train = train.tsv
-dev = train.tsv
-language = en
-output = tag
-epochs = 1
-batch = 64
-length = 24
-learning_rate = 1e-2
-dropout = 0
-[task tagging]
-[adapter tags]
-kind = bottleneck
-size = 3
-JOB
-logged tune.log xlm_tune tune.conf
-logged tune-2.log ranks 2 xlm_tune tune.conf --set tune.output=tag-2
+tune() { # NAME [OPTION...]
+    xlm_tune "$jobs/ner.conf" --set "tune.output=$1" --set tune.model=en/latest --set tune.train=train.tsv --set tune.dev=train.tsv \
+        --set tune.epochs=1 --set tune.batch=64 --set tune.length=24 --set tune.learning_rate=1e-2 --set "adapter ner.size=3" "${@:2}"
+}
+logged tune.log tune tag
+logged tune-2.log sh "$XLM_SOURCE/tests/mpirun.sh" 2 xlm_tune tag/job.conf --set tune.output=tag-2
 [ "$(digest tag/best)" = "$(digest tag-2/best)" ] || fail "xlm_tune: other bits on 2 ranks"
 kept_body en/latest tag/best
-of_language=/model/adapters/en/encoder/layer.1/feed_forward/down/weight
+of_language=/model/adapters/language/encoder/layer.1/feed_forward/down/weight
 cmp -s <(data $of_language en/latest) <(data $of_language tag/best) || fail "the adapter of the language was changed"
-[ "$(attribute /model/adapters tag/best)" = '"en,tags"' ] || fail "order: $(attribute /model/adapters tag/best)"
-logged exchange.log xlm_convert tag/best --exchange en=xx/latest:xx -o tag-xx.h5
-[ "$(attribute /model/adapters tag-xx.h5)" = '"xx,tags"' ] || fail "order: $(attribute /model/adapters tag-xx.h5)"
+[ "$(attribute /model/adapters tag/best)" = '"language,ner"' ] || fail "order: $(attribute /model/adapters tag/best)"
+logged exchange.log xlm_convert tag/best --exchange language=xx/latest -o tag-xx.h5
+[ "$(attribute /model/adapters tag-xx.h5)" = '"language,ner"' ] || fail "order: $(attribute /model/adapters tag-xx.h5)"
 for name in encoder/layer.1/feed_forward/down/weight embeddings/invertible/g/up/bias; do
-    cmp -s <(numbers "/model/adapters/xx/$name" xx/latest) <(numbers "/model/adapters/xx/$name" tag-xx.h5) || fail "exchange: $name"
+    cmp -s <(numbers "/model/adapters/language/$name" xx/latest) <(numbers "/model/adapters/language/$name" tag-xx.h5) ||
+        fail "exchange: $name"
 done
-! h5ls -r tag-xx.h5 | grep -q adapters/en || fail "the old adapter is still there"
 logged eval.log xlm_eval tag/best --test xx:test.tsv --csv before.csv
 logged eval.log xlm_eval tag-xx.h5 --test xx:test.tsv --csv after.csv
-cmp -s <(grep -v '^checkpoint' before.csv | cut -d, -f2-) <(grep -v '^checkpoint' after.csv | cut -d, -f2-) &&
-    fail "the exchange changed nothing"
-# There and back is what was there.
-logged exchange.log xlm_convert tag-xx.h5 --exchange xx=en/latest:en -o tag-back.h5
+cmp -s <(cut -d, -f3- before.csv) <(cut -d, -f3- after.csv) && fail "the exchange changed nothing"
+# There and back is what was there; one of another name has its own.
+logged exchange.log xlm_convert tag-xx.h5 --exchange language=en/latest:language -o tag-back.h5
 h5diff tag/best tag-back.h5 /model /model >diff.log 2>&1 || fail "exchange and back: $(head -n 3 diff.log)"
 h5diff tag/best tag-back.h5 /objectives /objectives >diff.log 2>&1 || fail "exchange and back: $(head -n 3 diff.log)"
+logged exchange.log xlm_convert tag/best --exchange language=post-1/latest:en -o tag-en.h5
+[ "$(attribute /model/adapters tag-en.h5)" = '"en,ner"' ] || fail "order: $(attribute /model/adapters tag-en.h5)"
+! h5ls -r tag-en.h5 | grep -q adapters/language || fail "the old adapter is still there"
 
 # ---- mistakes ----
 wrong() { # PATTERN SED
-    sed "$2" tune.conf >wrong.conf
+    sed -e 's/^model = .*/model = en\/latest/; s/^\(train\|dev\) = .*/\1 = train.tsv/; s/^length = .*/length = 24/' -e "$2" \
+        "$jobs/ner.conf" >wrong.conf
     expect 78 "$1" xlm_tune wrong.conf --set tune.output=none
 }
 wrong 'unknown key "rank"' 's/^size.*/rank = 2/'
@@ -88,14 +77,14 @@ wrong 'unknown key "invertible"' 's/^kind.*/kind = lora/; s/^size.*/invertible =
 wrong 'unknown key "size"' 's/^kind.*//'
 wrong 'kind = prefix' 's/^kind.*/kind = prefix/; /^size/d'
 wrong 'size = -1' 's/^size.*/size = -1/'
-sed 's/^.adapter tags/[adapter en/' tune.conf >wrong.conf
-expect 78 'size = 4 there, 3 here' xlm_tune wrong.conf --set tune.output=none
-expect 65 'adapter en is of kind bottleneck: it is not linear' xlm_convert en/latest --merge-adapters -o none.h5
-expect 65 'adapter en is of kind bottleneck, which PEFT does not know' xlm_convert en/latest --adapter en -o none
-expect 64 'tag/best: the model has no adapter fr' xlm_convert tag/best --exchange fr=xx/latest:xx -o none.h5
-expect 64 'xx/latest: the model has no adapter en' xlm_convert tag/best --exchange en=xx/latest -o none.h5
-expect 64 'must be OLD=FILE' xlm_convert tag/best --exchange en -o none.h5
-expect 64 'cannot be combined' xlm_convert tag/best --exchange en=xx/latest:xx --merge-adapters -o none.h5
-expect 65 'is of another model than' xlm_convert tag/best --exchange en=pre-1/latest:en -o none.h5
+wrong 'size = 4 there, 48 here' 's/^.adapter ner/[adapter language/'
+expect 65 'adapter language is of kind bottleneck: it is not linear' xlm_convert en/latest --merge-adapters -o none.h5
+expect 65 'adapter language is of kind bottleneck, which PEFT does not know' xlm_convert en/latest --adapter language -o none
+expect 64 'tag/best: the model has no adapter fr' xlm_convert tag/best --exchange fr=xx/latest:language -o none.h5
+expect 64 'xx/latest: the model has no adapter en' xlm_convert tag/best --exchange language=xx/latest:en -o none.h5
+expect 64 'must be OLD=FILE' xlm_convert tag/best --exchange language -o none.h5
+expect 64 'cannot be combined' xlm_convert tag/best --exchange language=xx/latest --merge-adapters -o none.h5
+expect 65 'is of another model than' xlm_convert tag/best --exchange language=pre-1/latest:en -o none.h5
+expect 78 'adapter ner is there twice' xlm_convert tag/best --exchange language=tag/best:ner -o none.h5
 [ ! -e none.h5 ] && [ ! -e none ] || fail "something was written"
 finish

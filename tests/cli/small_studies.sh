@@ -136,6 +136,11 @@ RUNS='mlm-word:1 mlm-ngram+gc:2' XLM_LAUNCH=env DICTIONARY=none "$XLM_SOURCE/job
     fail "plan: $(tail -n 5 log)"
 [ "$(grep -c '^mlm-[a-z+]*:[12]  *1 .* [0-9.]* \(s\|min\)$' log)" -eq 2 ] && [ ! -e out/runs/mlm-word-from-nothing-1-1500 ] ||
     fail "the plan: $(cat log)"
+# Ways to fine-tune: all of the model, and adapters of languages and of the task.
+study mad-x/small WAYS='full mad-x' SEEDS='1 2' LANGUAGE_STEPS=3 || fail "mad-x: $(tail -n 5 log)"
+grep -qE '^mad-x .*[0-9]\.[0-9] ± +[0-9]' $out/mad-x/scores.txt && [ "$(wc -l <$out/mad-x/scores.tsv)" -eq 12 ] ||
+    fail "mad-x: $(cat $out/mad-x/scores.txt)"
+expect 64 'WAYS: no way "soft"' env WAYS=soft "$XLM_SOURCE/jobs/mad-x/small/study" out ud
 expect 64 'there is no such option' "$XLM_SOURCE/jobs/small/study" --plans out ud
 expect 66 'QUESTIONS: there is no none.json' env QUESTIONS=none.json "$XLM_SOURCE/jobs/small/study" out ud
 

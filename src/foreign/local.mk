@@ -1,5 +1,7 @@
 # Floor 6: models of other programs, into our files and out of them.
 foreign_sources = \
+	src/foreign/adapter_directory.c src/foreign/adapter_directory.h \
+	src/foreign/adapter_hub.c \
 	src/foreign/albert.c \
 	src/foreign/architecture.h \
 	src/foreign/architectures.c \
@@ -12,7 +14,7 @@ foreign_sources = \
 	src/foreign/model_card.c src/foreign/model_card.h \
 	src/foreign/modernbert.c \
 	src/foreign/new_directory.c src/foreign/new_directory.h \
-	src/foreign/peft.c src/foreign/peft.h \
+	src/foreign/peft.c \
 	src/foreign/roberta.c \
 	src/foreign/safetensors.c src/foreign/safetensors.h \
 	src/foreign/safetensors_write.c \

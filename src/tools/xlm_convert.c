@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "files/files.h"
 #include "foreign/convert.h"
-#include "foreign/peft.h"
+#include "foreign/adapter_directory.h"
 #include "model/model_adapters.h"
 #include "model/model_vocabulary.h"
 #include "program/program.h"
@@ -24,7 +24,7 @@ static const xlm_program program = {
         "--restore restores the whole vocabulary, before or after training: with the model's rows for the subwords that it has,\n"
         "and the original's rows for all others.\n\n"
         "With --merge-adapters, adapters of a file become part of its model, so that programs that know no adapters can use\n"
-        "it. --peft reads LoRA adapters of Hugging Face's PEFT into a model; --adapter writes one of a model in that form.\n"
+        "it. --add-adapter reads an adapter of PEFT or of the library adapters into a model; --adapter writes one of a model so.\n"
         "--exchange puts the adapter of another language into a model that was fine-tuned with one (MAD-X).\n\n"
         "Examples:\n"
         "  xlm_convert xlm-roberta-base/ -o xlmr.h5\n"
@@ -42,7 +42,7 @@ static struct {
     char *add_languages, *new_rows;
     xlm_model_vocabulary_options vocabulary;
     gboolean merge;
-    char *peft, *adapter, *exchange;
+    char *add, *adapter, *exchange;
 } given = {.vocabulary = {.average = true, .seed = 1}};
 
 static const GOptionEntry options[] = {
@@ -68,10 +68,12 @@ static const GOptionEntry vocabulary_options[] = {
     {.long_name = NULL}};
 static const GOptionEntry adapter_options[] = {
     {"merge-adapters", 0, 0, G_OPTION_ARG_NONE, &given.merge, "merge all adapters of MODEL into its linear layers", NULL},
-    {"peft", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.peft,
-     "add to MODEL, a file, the adapter in this directory: adapter_config.json, adapter_model.safetensors", "DIR"},
+    {"add-adapter", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.add,
+     "add to MODEL, a file, the adapter in this directory: adapter_config.json with adapter_model.safetensors (PEFT's LoRA) or "
+     "adapter.safetensors (bottleneck adapters of the library adapters)", "DIR"},
     {"adapter", 0, 0, G_OPTION_ARG_STRING, &given.adapter,
-     "with --peft: the name that the adapter gets (default lora); alone: write the adapter of this name as such a directory",
+     "with --add-adapter: the name that the adapter gets (default: its own, or lora); alone: write the adapter of this name as such "
+     "a directory",
      "NAME"},
     {"exchange", 0, 0, G_OPTION_ARG_STRING, &given.exchange,
      "put adapter NEW (default: of the same name) of the model in FILE in the place of adapter OLD of MODEL", "OLD=FILE[:NEW]"},
@@ -140,7 +142,7 @@ static bool change_vocabulary(const char *model, bool directory, GError **error)
     return check_file(error) && xlm_model_vocabulary_change(model, v, given.output, error);
 }
 
-static bool changes_adapters(void) { return given.merge || given.peft != NULL || given.adapter != NULL || given.exchange != NULL; }
+static bool changes_adapters(void) { return given.merge || given.add != NULL || given.adapter != NULL || given.exchange != NULL; }
 
 /* "en=de/latest:de" */
 static bool exchange_adapter(const char *model, GError **error)
@@ -161,19 +163,19 @@ static bool change_adapters(const char *model, bool directory, GError **error)
                              model, model);
     if (changes_vocabulary())
         return xlm_error_set(error, EX_USAGE, "options of adapters and of the vocabulary cannot be combined");
-    if (given.merge && (given.peft != NULL || given.adapter != NULL))
-        return xlm_error_set(error, EX_USAGE, "--merge-adapters cannot be combined with --peft and --adapter");
-    if (given.exchange != NULL && (given.merge || given.peft != NULL || given.adapter != NULL))
-        return xlm_error_set(error, EX_USAGE, "--exchange cannot be combined with --merge-adapters, --peft and --adapter");
+    if (given.merge && (given.add != NULL || given.adapter != NULL))
+        return xlm_error_set(error, EX_USAGE, "--merge-adapters cannot be combined with --add-adapter and --adapter");
+    if (given.exchange != NULL && (given.merge || given.add != NULL || given.adapter != NULL))
+        return xlm_error_set(error, EX_USAGE, "--exchange cannot be combined with --merge-adapters, --add-adapter and --adapter");
     if (given.exchange != NULL)
         return exchange_adapter(model, error);
-    if (given.peft != NULL && !xlm_peft_is_adapter(given.peft))
-        return xlm_error_set(error, EX_NOINPUT, "%s: has no adapter_config.json", given.peft);
+    if (given.add != NULL && !xlm_adapter_directory_is(given.add))
+        return xlm_error_set(error, EX_NOINPUT, "%s: has no adapter_config.json", given.add);
     if (given.merge)
         return check_file(error) && xlm_model_merge_adapters(model, given.output, error);
-    if (given.peft != NULL)
-        return check_file(error) && xlm_peft_import(model, given.peft, given.adapter, given.output, error);
-    return check_directory(model, error) && xlm_peft_export(model, given.adapter, given.output, error);
+    if (given.add != NULL)
+        return check_file(error) && xlm_adapter_directory_import(model, given.add, given.adapter, given.output, error);
+    return check_directory(model, error) && xlm_adapter_directory_export(model, given.adapter, given.output, error);
 }
 
 static bool convert(const char *model, GError **error)

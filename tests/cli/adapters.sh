@@ -80,7 +80,7 @@ cmp -s <(data /model/adapters/one/encoder/layer.0/attention/query/lora_b bert-1/
 # ---- PEFT: there and back, the same bits ----
 logged peft.log xlm_convert bert-1/latest --adapter one -o peft
 [ "$(stat -c %s peft/adapter_model.safetensors)" -lt 8000 ] || fail "the adapter is large"
-logged peft.log xlm_convert bert-base/latest --peft peft --adapter back -o back.h5
+logged peft.log xlm_convert bert-base/latest --add-adapter peft --adapter back -o back.h5
 for linear in encoder/layer.0/attention/query encoder/layer.1/attention/value; do
     for what in lora_a lora_b; do
         cmp -s <(numbers "/model/adapters/one/$linear/$what" bert-1/latest) \
@@ -94,7 +94,7 @@ changed() { # SED PATTERN
     rm -rf changed
     cp -r peft changed
     sed -i "$1" changed/adapter_config.json
-    expect 65 "$2" xlm_convert bert-base/latest --peft changed -o none.h5
+    expect 65 "$2" xlm_convert bert-base/latest --add-adapter changed -o none.h5
     [ ! -e none.h5 ] || fail "a model was written"
 }
 changed 's/{/{"use_dora": true, /' '"use_dora" is true'
@@ -106,8 +106,8 @@ changed 's/"r": 3/"r": 0/' '"r" is 0'
 changed 's/{/[/' 'not JSON\|no configuration of an adapter'
 rm changed/adapter_model.safetensors
 cp peft/adapter_config.json changed
-expect 66 'adapter_model.safetensors' xlm_convert bert-base/latest --peft changed -o none.h5
-expect 66 'has no adapter_config.json' xlm_convert bert-base/latest --peft . -o none.h5
+expect 66 'adapter_model.safetensors' xlm_convert bert-base/latest --add-adapter changed -o none.h5
+expect 66 'has no adapter_config.json' xlm_convert bert-base/latest --add-adapter . -o none.h5
 
 # Beside the one layer that computes query, key and value in their ModernBERT: A is of all three, B has the rows of each in turn.
 floats() { for ((i = 0; i < $2; i++)); do printf "$1"; done; } # BYTES NUMBER
@@ -133,7 +133,7 @@ while [ $((${#header} % 8)) -ne 0 ]; do header+=' '; done
         floats '\0\0\200\100' 16 # 4
     done
 } >fused/adapter_model.safetensors
-logged fused.log xlm_convert modern-base/latest --peft fused --adapter fused -o fused.h5
+logged fused.log xlm_convert modern-base/latest --add-adapter fused --adapter fused -o fused.h5
 for layer in 0 1; do
     for value in query:2 key:3 value:4; do
         path=/model/adapters/fused/encoder/layer.$layer/attention/${value%:*}
@@ -141,7 +141,7 @@ for layer in 0 1; do
         [ "$(numbers "$path/lora_b" fused.h5 | sort | uniq -c | xargs)" = "16 ${value#*:}" ] || fail "fused: $path/lora_b"
     done
 done
-expect 65 'Wqkv" is one layer in a modernbert model' xlm_convert fused.h5 --adapter fused -o none
+expect 65 'is of one layer in a modernbert model' xlm_convert fused.h5 --adapter fused -o none
 expect 65 'the model has no adapters' xlm_convert bert-base/latest --merge-adapters -o none.h5
 expect 64 'no adapter other' xlm_convert bert-1/latest --adapter other -o none
 expect 64 'cannot be combined' xlm_convert bert-1/latest --merge-adapters --adapter one -o none

@@ -20,7 +20,7 @@ bool xlm_adapter_directory_is(const char *path)
     return g_file_test(config, G_FILE_TEST_EXISTS);
 }
 
-static void clear(xlm_adapter_directory *d)
+void xlm_adapter_directory_clear(xlm_adapter_directory *d)
 {
     xlm_safetensors_close(d->tensors);
     xlm_model_file_free(d->loaded);
@@ -78,13 +78,9 @@ static const char *place_of(const xlm_adapter_directory *d, const xlm_adapters *
 
 /* ---- reading ---- */
 
-static bool read_config(xlm_adapter_directory *d, GError **error)
+bool xlm_adapter_directory_parse(xlm_adapter_directory *d, const char *path, const char *bytes, size_t size, GError **error)
 {
-    g_autofree char *path = g_build_filename(d->path, CONFIG, NULL), *bytes = NULL;
-    size_t size;
     json_error_t wrong;
-    if ((bytes = xlm_fields_load(path, &size, error)) == NULL)
-        return false;
     d->json = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &wrong);
     for (size_t i = 0; json_is_object(d->json) && i < G_N_ELEMENTS(forms) && d->form == NULL; i++)
         d->form = forms[i]->is(d->json) ? forms[i] : NULL;
@@ -93,6 +89,14 @@ static bool read_config(xlm_adapter_directory *d, GError **error)
                              "the library adapters ({\"config\": {...}, ...})", path);
     d->adapter.kind = d->form->kind;
     return d->form->read(d, path, error);
+}
+
+static bool read_config(xlm_adapter_directory *d, GError **error)
+{
+    g_autofree char *path = g_build_filename(d->path, CONFIG, NULL), *bytes = NULL;
+    size_t size;
+    d->width = d->loaded->config.hidden_size;
+    return (bytes = xlm_fields_load(path, &size, error)) != NULL && xlm_adapter_directory_parse(d, path, bytes, size, error);
 }
 
 static bool open_tensors(xlm_adapter_directory *d, GError **error)
@@ -180,7 +184,7 @@ bool xlm_adapter_directory_import(const char *model, const char *path, const cha
                       add_adapter(&d, model, output, error);
     if (good)
         xlm_log_info("%s: adapter %s of kind %s was added", path, d.adapter.name, xlm_adapter_kinds[d.adapter.kind]);
-    clear(&d);
+    xlm_adapter_directory_clear(&d);
     return good;
 }
 
@@ -268,9 +272,10 @@ bool xlm_adapter_directory_export(const char *model, const char *name, const cha
     xlm_adapter_directory d = {.path = model, .loaded = xlm_model_file_read(model, error)};
     bool good = d.loaded != NULL && choose(&d, name, error) && choose_architecture(&d, model, error);
     if (good) {
+        d.width = d.loaded->config.hidden_size;
         d.bare = d.loaded->config.head == XLM_HEAD_NONE && d.loaded->task == NULL;
         good = xlm_new_directory_write(output, write_files, &d, error);
     }
-    clear(&d);
+    xlm_adapter_directory_clear(&d);
     return good;
 }

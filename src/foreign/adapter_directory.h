@@ -20,6 +20,7 @@ typedef struct xlm_adapter_directory {
     const char *path;       /* of the directory that is read, or of the model that is written */
     const xlm_adapter_form *form;
     xlm_loaded_model *loaded; /* the model: without values when it is read into */
+    int64_t width;          /* d of the model */
     const xlm_architecture *architecture;
     bool bare;              /* names of tensors do not have the architecture's prefix */
     json_t *json;           /* adapter_config.json */
@@ -54,6 +55,11 @@ bool xlm_adapter_directory_is_nothing(const json_t *value);
 /* Their module of a linear layer, by the name of ours: "bert.encoder.layer.0.attention.self.query". g_free; NULL: there is none.
  * [out] part: what part of the rows of that module's weight is ours. */
 char *xlm_adapter_directory_module(const xlm_adapter_directory *directory, const char *linear, xlm_tensor_part *part);
+
+/* The bytes of an adapter_config.json into d->form, adapter and name, which needs d->width. path: for messages. EX_DATAERR. */
+bool xlm_adapter_directory_parse(xlm_adapter_directory *directory, const char *path, const char *bytes, size_t size,
+                                 GError **error);
+void xlm_adapter_directory_clear(xlm_adapter_directory *directory);
 
 /* Is it a directory with adapter_config.json? */
 bool xlm_adapter_directory_is(const char *path);

@@ -88,7 +88,7 @@ static bool read(xlm_adapter_directory *d, const char *path, GError **error)
     if (name == NULL || *name == '\0')
         return xlm_config_refuse(path, "name", error, "is not the name of an adapter");
     d->name = g_strdup(name);
-    return check_keys(config, path, error) && read_size(config, path, d->loaded->config.hidden_size, &d->adapter, error) &&
+    return check_keys(config, path, error) && read_size(config, path, d->width, &d->adapter, error) &&
            read_invertible(config, path, &d->adapter, error);
 }
 
@@ -133,7 +133,7 @@ static char *tensor(const xlm_adapter_directory *d, const char *place, xlm_tenso
 static json_t *print(const xlm_adapter_directory *d)
 {
     const xlm_adapter *a = &d->adapter;
-    const int64_t width = d->loaded->config.hidden_size;
+    const int64_t width = d->width;
     json_t *config = json_object();
     for (size_t i = 0; i < G_N_ELEMENTS(properties); i++)
         json_object_set_new(config, properties[i].key, json_loads(properties[i].value, JSON_DECODE_ANY, NULL));

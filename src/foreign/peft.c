@@ -55,7 +55,8 @@ static bool read_numbers(const json_t *json, const char *path, xlm_adapter *a, G
     if (stabilised) /* α / √r is their factor, ours α / r */
         a->alpha *= sqrt((double)a->rank);
     a->dropout = dropout != NULL ? json_number_value(dropout) : 0;
-    return true;
+    return (a->dropout >= 0 && a->dropout < 1) ||
+           xlm_config_refuse(path, "lora_dropout", error, "is %g, not from 0 to below 1", a->dropout);
 }
 
 static bool read(xlm_adapter_directory *d, const char *path, GError **error)

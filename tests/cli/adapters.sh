@@ -103,6 +103,7 @@ changed 's/"none"/"all"/' '"bias" is "all"'
 changed 's/"LORA"/"IA3"/' '"peft_type" is "IA3"'
 changed 's/"r": 3/"r": 4/' 'lora_A.weight" is not 4 x 16'
 changed 's/"r": 3/"r": 0/' '"r" is 0'
+changed 's/"lora_dropout": [0-9.]*/"lora_dropout": 1.5/' '"lora_dropout" is 1.5, not from 0 to below 1'
 changed 's/{/[/' 'not JSON\|no configuration of an adapter'
 rm changed/adapter_model.safetensors
 cp peft/adapter_config.json changed

@@ -1,6 +1,7 @@
 # Fuzz targets, one program a reader, compiled from tests/fuzz/NAME.c. `make check` runs each on tests/fuzz/seeds/NAME and
 # tests/fuzz/regressions/NAME; `make fuzz` looks for more inputs that fail: README.md beside this.
 fuzz_targets = \
+	tests/fuzz/adapter_config \
 	tests/fuzz/added_words \
 	tests/fuzz/aligner_model \
 	tests/fuzz/alignment \

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "model/checkpoint_names.h"
-#include "model/model_file.h"
+#include "model/model_mean.h"
 
 int64_t xlm_checkpoint_mean_members(const xlm_best_score *members, int64_t max_members)
 {
@@ -51,26 +51,6 @@ static bool open_members(const char *directory, const xlm_best_score *members, i
     return good;
 }
 
-/* One parameter at a time, so that little memory is needed beside the parameters. */
-static bool average(const GPtrArray *stores, xlm_parameters *parameters, GError **error)
-{
-    bool good = true;
-    for (int i = 0; i < xlm_parameters_count(parameters) && stores->len > 0 && good; i++) {
-        const xlm_parameter *p = xlm_parameters_get(parameters, i);
-        const int64_t n = p->rows * p->cols;
-        float *values = xlm_parameters_values(parameters) + p->start;
-        g_autofree double *sum = g_new0(double, n);
-        for (guint k = 0; k < stores->len && good; k++) {
-            good = xlm_model_file_read_array(stores->pdata[k], "/model", p, false, values, error);
-            for (int64_t e = 0; e < n && good; e++)
-                sum[e] += values[e];
-        }
-        for (int64_t e = 0; e < n && good; e++)
-            values[e] = (float)(sum[e] / (double)stores->len);
-    }
-    return good;
-}
-
 bool xlm_checkpoint_mean(const xlm_comm *comm, const char *directory, const xlm_best_score *members, int64_t max_members,
                          xlm_parameters *parameters, int64_t *averaged, GError **error)
 {
@@ -79,7 +59,8 @@ bool xlm_checkpoint_mean(const xlm_comm *comm, const char *directory, const xlm_
     *averaged = 0;
     if (comm->rank == 0) {
         g_autoptr(GPtrArray) stores = g_ptr_array_new_with_free_func(close_store);
-        if (open_members(directory, members, max_members, stores, &failure) && average(stores, parameters, &failure))
+        if (open_members(directory, members, max_members, stores, &failure) &&
+            (stores->len == 0 || xlm_model_mean_of(stores, parameters, &failure)))
             *averaged = stores->len;
     }
     if (!xlm_comm_agree_on(comm, failure, error))

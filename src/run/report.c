@@ -98,6 +98,33 @@ static double weight_in_step(const xlm_report *r, int k)
     return xlm_loss_weight_takes_part(weight, step) ? xlm_loss_weight_at(weight, step) : 0;
 }
 
+/* A key of a stream that changes with the step. */
+typedef struct scheduled {
+    const xlm_report *report;
+    const char *stream;
+    GString *line; /* of the log; NULL: a row of metrics.csv */
+} scheduled;
+
+static void show_scheduled(void *data, const char *key, const xlm_piecewise *numbers)
+{
+    const scheduled *s = data;
+    const int64_t step = s->report->of.progress->step;
+    const double value = xlm_piecewise_at(numbers, step - 1);
+    g_autofree char *name = g_strconcat("stream ", s->stream, NULL);
+    if (s->line != NULL)
+        g_string_append_printf(s->line, "  %s/%s %.4g", name, key, value);
+    else
+        xlm_metrics_file_metric(s->report->metrics, step, "train", name, key, "", 1, value);
+}
+
+static void show_schedules(const xlm_report *r, GString *line)
+{
+    for (int k = 0; k < r->of.job->streams; k++) {
+        scheduled s = {r, r->of.job->stream[k].name, line};
+        xlm_stream_config_schedules(&r->of.job->stream[k].config, show_scheduled, &s);
+    }
+}
+
 static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
 {
     const xlm_job *job = r->of.job;
@@ -113,6 +140,7 @@ static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
         if (xlm_loss_weight_changes(&job->objective[k].weight))
             xlm_metrics_file_metric(r->metrics, step, "train", job->objective[k].name, "weight", "", s->terms[k],
                                     weight_in_step(r, k));
+    show_schedules(r, NULL);
     const xlm_metric_sum *sum = s->metric;
     for (int k = 0; k < job->objectives; k++) {
         const GPtrArray *names = xlm_host_metric_names(r->of.host, k);
@@ -138,9 +166,11 @@ static void describe_losses(const xlm_report *r, GString *line)
     g_string_append(line, strcmp(before, ", ") == 0 ? ")" : "");
 }
 
-/* Weights that change, as they are now, and metrics since the last line: "  denoise/weight 0.55  pairs/accuracy 0.5123". */
+/* Keys of streams and weights that change, as they are now, and metrics since the last line: "  stream text/mask 0.15
+ * denoise/weight 0.55  pairs/accuracy 0.5123". */
 static void describe_metrics(const xlm_report *r, GString *line)
 {
+    show_schedules(r, line);
     for (int k = 0; k < r->of.job->objectives; k++)
         if (xlm_loss_weight_changes(&r->of.job->objective[k].weight))
             g_string_append_printf(line, "  %s/weight %.4g", r->of.job->objective[k].name, weight_in_step(r, k));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "options/options.h"
+#include "options/piecewise.h"
 #include "stream/stages.h"
 
 enum { TYPE, FORM };
@@ -111,6 +112,16 @@ static const void *find_value(const xlm_stream_config *config, const char *key, 
             if (o->type == type && strcmp(o->name, key) == 0)
                 return (const char *)config->options[i] + o->offset;
     return NULL;
+}
+
+void xlm_stream_config_schedules(const xlm_stream_config *config, xlm_stream_schedule *each, void *data)
+{
+    for (int i = 0; config->options != NULL && i < xlm_stages_count(); i++)
+        for (const xlm_option *o = xlm_stage_at(i)->options; o != NULL && o->name != NULL; o++) {
+            xlm_piecewise *const *numbers = (const void *)((const char *)config->options[i] + o->offset);
+            if (o->type == XLM_OPTION_PIECEWISE && *numbers != NULL && !xlm_piecewise_is_constant(*numbers))
+                each(data, o->name, *numbers);
+        }
 }
 
 double xlm_stream_config_real(const xlm_stream_config *config, const char *key)

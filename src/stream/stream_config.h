@@ -39,5 +39,8 @@ double xlm_stream_config_real(const xlm_stream_config *config, const char *key);
 bool xlm_stream_config_flag(const xlm_stream_config *config, const char *key);
 /* The same for a choice: its number; 0 when no stage has it. */
 int64_t xlm_stream_config_choice(const xlm_stream_config *config, const char *key);
+/* Called for each key of a stage that changes with the step, in the order of the stages. */
+typedef void xlm_stream_schedule(void *data, const char *key, const xlm_piecewise *numbers);
+void xlm_stream_config_schedules(const xlm_stream_config *config, xlm_stream_schedule *each, void *data);
 
 #endif

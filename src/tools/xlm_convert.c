@@ -4,6 +4,7 @@
 #include "foreign/convert.h"
 #include "foreign/adapter_directory.h"
 #include "model/model_adapters.h"
+#include "model/model_mean.h"
 #include "model/model_vocabulary.h"
 #include "program/program.h"
 #include "subwords/vocabulary.h"
@@ -23,6 +24,7 @@ static const xlm_program program = {
         "the segmenter needs; text of the corpora is split as before. Prepare text for the new file with xlm_prep --like.\n"
         "--restore restores the whole vocabulary, before or after training: with the model's rows for the subwords that it has,\n"
         "and the original's rows for all others.\n\n"
+        "--average takes the mean of MODEL and other checkpoints of a run, or of runs from one start.\n\n"
         "With --merge-adapters, adapters of a file become part of its model, so that programs that know no adapters can use\n"
         "it. --add-adapter reads an adapter of PEFT or of the library adapters into a model; --adapter writes one of a model so.\n"
         "--exchange puts the adapter of another language into a model that was fine-tuned with one (MAD-X).\n\n"
@@ -41,6 +43,7 @@ static struct {
     xlm_convert_options convert;
     char *add_languages, *new_rows;
     xlm_model_vocabulary_options vocabulary;
+    char **average;
     gboolean merge;
     char *add, *adapter, *exchange;
 } given = {.vocabulary = {.average = true, .seed = 1}};
@@ -51,6 +54,8 @@ static const GOptionEntry options[] = {
      "names of the languages of a published model, by id; default: those in its config.json, otherwise und", "LANG,..."},
     {"tokenizer", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.convert.tokenizer,
      "take the tokenizer from this directory instead of the model's", "DIR"},
+    {"average", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.average,
+     "write MODEL with the mean of its parameters and those of this one; may be repeated", "OTHER"},
     {.long_name = NULL}};
 static const GOptionEntry vocabulary_options[] = {
     {"keep", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.vocabulary.keep,
@@ -178,6 +183,16 @@ static bool change_adapters(const char *model, bool directory, GError **error)
     return check_directory(model, error) && xlm_adapter_directory_export(model, given.adapter, given.output, error);
 }
 
+static bool average(const char *model, bool directory, GError **error)
+{
+    if (directory)
+        return xlm_error_set(error, EX_USAGE, "%s is a published model; convert it to a file first: xlm_convert %s -o model.h5",
+                             model, model);
+    if (changes_adapters() || changes_vocabulary())
+        return xlm_error_set(error, EX_USAGE, "--average cannot be combined with options of adapters and of the vocabulary");
+    return check_file(error) && xlm_model_mean(model, given.average, given.output, error);
+}
+
 static bool convert(const char *model, GError **error)
 {
     const xlm_model_vocabulary_options *v = &given.vocabulary;
@@ -190,6 +205,8 @@ static bool convert(const char *model, GError **error)
                                               "models", model);
     if (given.new_rows != NULL && v->words == NULL && v->languages == NULL)
         return xlm_error_set(error, EX_USAGE, "--new-rows is for --add-words and --add-languages");
+    if (given.average != NULL)
+        return average(model, directory, error);
     if (changes_adapters())
         return change_adapters(model, directory, error);
     if (changes_vocabulary())

@@ -48,6 +48,7 @@ test_scripts += \
 	tests/cli/adapters.sh \
 	tests/cli/mad_x.sh \
 	tests/cli/architectures.sh \
+	tests/cli/average.sh \
 	tests/cli/bleu.sh \
 	tests/cli/bootstrap.sh \
 	tests/cli/completion.sh \

@@ -17,6 +17,13 @@ column total 9 | awk '{ s = $1 - 1; x = s > 50 ? (s - 50) / 50 : 0; rate = 2e-3 
     d = $2 - rate; if (d > 1e-8 || d < -1e-8) { print; bad = 1 } } END { exit bad || NR != 100 }' || fail "learning rates"
 column tlm/weight 13 | awk '{ s = $1 - 1; if ($2 != (s < 40 ? 1 : s < 70 ? 0.5 : 0.25)) { print; bad = 1 } }
     END { exit bad || NR != 100 }' || fail "weights: $(grep -m 1 weight whole/metrics.csv)"
+column 'stream text/mask' 13 | awk '{ s = $1 - 1; if ($NF != (s < 40 ? 0.5 : s < 70 ? 0.25 : 0.1)) { print; bad = 1 } }
+    END { exit bad || NR != 100 }' || fail "shares of masked tokens: $(grep -m 1 'text/mask' whole/metrics.csv)"
+grep -q 'step 71/100 .*stream text/mask 0.1 ' whole.log || fail "the log: $(grep -m 1 'step 71/' whole.log)"
+if [ -n "$(command -v gnuplot)" ]; then
+    logged report.log xlm_report whole -o whole.html
+    grep -q 'stream text/mask' whole.html || fail "the report does not show the share of masked tokens"
+fi
 column mlm 5 | awk '{ p = $1 <= 40 ? 1 : $1 <= 70 ? 2 : 3; sum[p] += $2; n[p]++ }
     END { a = sum[1] / n[1]; b = sum[2] / n[2]; c = sum[3] / n[3]; print a, b, c
         exit !(a / b > 1.8 && a / b < 2.2 && b / c > 2.2 && b / c < 2.8) }' >counts || fail "masked tokens: $(cat counts)"
@@ -27,6 +34,8 @@ trained late.conf late 2 --set train.checkpoint_every=60
 resumes late.conf late 1 4
 shares='(en [0-9]*, 100.0 % of the draws; xx [0-9]*, 0.0 % .*; from step 30: en .*, xx .*; from step 60: en 50.0 %, xx 50.0 %)'
 grep -q "stream text: .* $shares" late.log || fail "no word of the languages: $(grep 'stream text' late.log)"
+awk -F, '$2 == "train" && $3 == "stream text/alpha" && ($1 > 60) != ($13 == 0) { bad = 1 } $3 == "stream text/alpha" { n++ }
+    END { exit bad || n != 100 }' late/metrics.csv || fail "alpha: $(grep -m 1 'text/alpha' late/metrics.csv)"
 # seen STEP: languages of the batch of a step
 seen() {
     rm -rf "at-$1"

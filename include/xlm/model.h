@@ -27,10 +27,10 @@ enum { XLM_HEAD_BERT, XLM_HEAD_XLM, XLM_HEAD_NONE /* as in a fine-tuned model */
 /* Adapters: small matrices in a model, which learn while the rest of it stays as it is.
  *   XLM_ADAPTER_LORA        (Hu et al. 2021, arXiv:2106.09685)  beside linear layers:
  *                           y = x Wᵀ + b + (α / r) dropout(x) Aᵀ Bᵀ, A: r x in, B: out x r
- *   XLM_ADAPTER_BOTTLENECK  (Pfeiffer et al. 2020, arXiv:2005.00247, 2005.00052)  after the feed-forward sublayer f of each layer,
- *                           between it and its residual connection: f + max(D dropout(h) + d, 0) Uᵀ + u with h = LayerNorm(x + f)
- *                           or, in a pre-LN model, x + f; D: m x d, U: d x m. Several are stacked in their order: each takes what
- *                           the one before it made for f. With an invertible adapter (MAD-X), which see in nn/adapter.h */
+ *   XLM_ADAPTER_BOTTLENECK  (Pfeiffer et al. 2020, arXiv:2005.00247, 2005.00052)  after the feed-forward sublayer f of a layer,
+ *                           before its residual connection: f + max(D dropout(h) + d, 0) Uᵀ + u, h = LayerNorm(x + f) or,
+ *                           in a pre-LN model, x + f; D: m x d, U: d x m. Several are stacked in their order: each takes
+ *                           what the one before it made for f. Also with an invertible adapter, see nn/adapter.h (MAD-X) */
 enum { XLM_MAX_ADAPTERS = 8, XLM_ADAPTER_NAME = 48 };
 enum { XLM_ADAPTER_LORA, XLM_ADAPTER_BOTTLENECK };
 /* Linear layers that an adapter can be beside: query, key, value and output of attention, also of that to a memory, and both of

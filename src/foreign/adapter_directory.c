@@ -1,4 +1,5 @@
-/* xlm-mpi: adapters in directories of other programs, read into our models and written. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: adapters in directories of other programs, read into our models and written.
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "foreign/adapter_directory.h"
 
 #include <string.h>
@@ -30,33 +31,6 @@ void xlm_adapter_directory_clear(xlm_adapter_directory *d)
         g_hash_table_unref(d->used);
 }
 
-/* ---- for forms ---- */
-
-const xlm_safetensor *xlm_adapter_directory_find(xlm_adapter_directory *d, const char *name)
-{
-    const xlm_safetensor *t = xlm_safetensors_find(d->tensors, name);
-    if (t != NULL)
-        g_hash_table_add(d->used, (void *)(uintptr_t)t);
-    return t;
-}
-
-bool xlm_adapter_directory_is_nothing(const json_t *value)
-{
-    return json_is_null(value) || json_is_false(value) || (json_is_array(value) && json_array_size(value) == 0) ||
-           (json_is_object(value) && json_object_size(value) == 0) ||
-           (json_is_number(value) && !(json_number_value(value) < 0) && !(json_number_value(value) > 0));
-}
-
-char *xlm_adapter_directory_module(const xlm_adapter_directory *d, const char *linear, xlm_tensor_part *part)
-{
-    static const char weight[] = ".weight";
-    g_autofree char *parameter = g_strconcat(linear, "/weight", NULL);
-    char *name = xlm_architecture_tensor(d->architecture, d->bare, parameter, part);
-    if (name != NULL && g_str_has_suffix(name, weight))
-        name[strlen(name) - strlen(weight)] = '\0';
-    return name;
-}
-
 /* Their architecture of a model without its adapters. */
 static bool choose_architecture(xlm_adapter_directory *d, const char *model, GError **error)
 {
@@ -85,8 +59,8 @@ bool xlm_adapter_directory_parse(xlm_adapter_directory *d, const char *path, con
     for (size_t i = 0; json_is_object(d->json) && i < G_N_ELEMENTS(forms) && d->form == NULL; i++)
         d->form = forms[i]->is(d->json) ? forms[i] : NULL;
     if (d->form == NULL)
-        return xlm_error_set(error, EX_DATAERR, "%s: no configuration of an adapter of PEFT ({\"peft_type\": \"LORA\", ...}) or of "
-                             "the library adapters ({\"config\": {...}, ...})", path);
+        return xlm_error_set(error, EX_DATAERR, "%s: no configuration of an adapter of PEFT ({\"peft_type\": \"LORA\", ...}) or "
+                             "of the library adapters ({\"config\": {...}, ...})", path);
     d->adapter.kind = d->form->kind;
     return d->form->read(d, path, error);
 }
@@ -148,8 +122,8 @@ static bool check_others(const xlm_adapter_directory *d, const char *model, GErr
     for (int64_t i = 0; i < xlm_safetensors_count(d->tensors); i++) {
         const xlm_safetensor *t = xlm_safetensors_get(d->tensors, i);
         if (!g_hash_table_contains(d->used, t))
-            return xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\" is at no place of %s, as a model of %s, where an adapter can "
-                                 "be here", t->file, t->name, model, d->architecture->class_name);
+            return xlm_error_set(error, EX_DATAERR, "%s: tensor \"%s\" is at no place of %s, as a model of %s, where an adapter "
+                                 "can be here", t->file, t->name, model, d->architecture->class_name);
     }
     return true;
 }
@@ -224,9 +198,9 @@ static bool list_tensors(const xlm_adapter_directory *d, GPtrArray *names, GPtrA
                                  d->architecture->model_type);
         g_ptr_array_add(names, name);
         if (part.of > 1)
-            return xlm_error_set(error, EX_DATAERR, "%s: \"%s\" is of one layer in a %s model, and the adapter has matrices of its "
-                                 "own for each of query, key and value; merge it (xlm_convert --merge-adapters)", d->path, name,
-                                 d->architecture->model_type);
+            return xlm_error_set(error, EX_DATAERR, "%s: \"%s\" is of one layer in a %s model, and the adapter has matrices of "
+                                 "its own for each of query, key and value; merge it (xlm_convert --merge-adapters)", d->path,
+                                 name, d->architecture->model_type);
         g_ptr_array_add(parameters, (void *)(uintptr_t)p);
     }
     return true;
@@ -241,10 +215,12 @@ static bool write_tensors(const xlm_adapter_directory *d, const char *output, GE
     g_autofree xlm_safetensor *heads = g_new0(xlm_safetensor, MAX(n, 1));
     for (guint i = 0; i < n; i++) {
         const xlm_parameter *p = parameters->pdata[i];
-        heads[i] = (xlm_safetensor){.name = names->pdata[i], .dimensions = p->rows == 1 && d->form->kind != XLM_ADAPTER_LORA ? 1 : 2,
-                                    .elements = p->rows * p->cols, .dims = {p->rows, p->cols}};
-        if (heads[i].dimensions == 1)
+        heads[i] = (xlm_safetensor){.name = names->pdata[i], .dimensions = 2, .elements = p->rows * p->cols,
+                                    .dims = {p->rows, p->cols}};
+        if (g_str_has_suffix(p->name, "/bias")) {
+            heads[i].dimensions = 1;
             heads[i].dims[0] = p->cols;
+        }
     }
     g_autofree char *path = g_build_filename(output, d->form->weights, NULL);
     xlm_safetensors_writer writer;

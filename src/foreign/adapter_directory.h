@@ -1,6 +1,7 @@
 /* xlm-mpi: adapters in directories of other programs, read into our models and written. SPDX-License-Identifier: GPL-3.0-or-later
  *
- *   adapter_directory.c  what all forms have in common
+ *   adapter_directory.c  reading and writing, which all forms have in common, and the table of forms
+ *   adapter_modules.c    what forms need for it
  *   peft.c               LoRA of Hugging Face's PEFT
  *   adapter_hub.c        bottleneck adapters of the library adapters (AdapterHub)
  *
@@ -48,6 +49,8 @@ struct xlm_adapter_form {
 };
 extern const xlm_adapter_form xlm_peft, xlm_adapter_hub;
 
+/* ---- for forms (adapter_modules.c) ---- */
+
 /* The tensor of this name, which counts as used; NULL: there is none. */
 const xlm_safetensor *xlm_adapter_directory_find(xlm_adapter_directory *directory, const char *name);
 /* Is a value null, false, zero or empty, so that a property is not there? */
@@ -55,6 +58,8 @@ bool xlm_adapter_directory_is_nothing(const json_t *value);
 /* Their module of a linear layer, by the name of ours: "bert.encoder.layer.0.attention.self.query". g_free; NULL: there is none.
  * [out] part: what part of the rows of that module's weight is ours. */
 char *xlm_adapter_directory_module(const xlm_adapter_directory *directory, const char *linear, xlm_tensor_part *part);
+
+/* ---- reading and writing ---- */
 
 /* The bytes of an adapter_config.json into d->form, adapter and name, which needs d->width. path: for messages. EX_DATAERR. */
 bool xlm_adapter_directory_parse(xlm_adapter_directory *directory, const char *path, const char *bytes, size_t size,

@@ -59,7 +59,8 @@ static bool check_keys(const json_t *config, const char *path, GError **error)
 
 static bool read_invertible(const json_t *config, const char *path, xlm_adapter *a, GError **error)
 {
-    const json_t *kind = json_object_get(config, "inv_adapter"), *factor = json_object_get(config, "inv_adapter_reduction_factor");
+    const json_t *kind = json_object_get(config, "inv_adapter");
+    const json_t *factor = json_object_get(config, "inv_adapter_reduction_factor");
     if (kind == NULL || xlm_adapter_directory_is_nothing(kind))
         return true;
     if (g_strcmp0(json_string_value(kind), "nice") != 0)
@@ -147,8 +148,9 @@ static json_t *print(const xlm_adapter_directory *d)
     json_object_set_new(config, "leave_out", json_array());
     g_autofree char *class = g_strconcat(d->architecture->class_name, d->bare ? "Model" : "AdapterModel", NULL);
     return json_pack("{s:o, s:I, s:s, s:n, s:s, s:s, s:s}", "config", config, "hidden_size", (json_int_t)width, "model_class",
-                     class, "model_name", "model_type", d->architecture->model_type, "name", d->name, "version", "adapters.1.0.0");
+                     class, "model_name", "model_type", d->architecture->model_type, "name", d->name, "version",
+                     "adapters.1.0.0");
 }
 
-const xlm_adapter_form xlm_adapter_hub = {"the library adapters", "adapter.safetensors", XLM_ADAPTER_BOTTLENECK, "", is, read, NULL,
-                                          tensor, print};
+const xlm_adapter_form xlm_adapter_hub = {"the library adapters", "adapter.safetensors", XLM_ADAPTER_BOTTLENECK, "", is, read,
+                                          NULL, tensor, print};

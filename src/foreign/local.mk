@@ -2,6 +2,7 @@
 foreign_sources = \
 	src/foreign/adapter_directory.c src/foreign/adapter_directory.h \
 	src/foreign/adapter_hub.c \
+	src/foreign/adapter_modules.c \
 	src/foreign/albert.c \
 	src/foreign/architecture.h \
 	src/foreign/architectures.c \

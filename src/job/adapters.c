@@ -17,9 +17,9 @@ struct section {
 #define PLACE(member) offsetof(struct section, member)
 #define KIND                                                                                                                \
     {"kind", XLM_OPTION_CHOICE, "lora", 0, 0, "lora|bottleneck",                                                            \
-     "lora: y = x Wᵀ + b + (alpha / rank) dropout(x) Aᵀ Bᵀ beside linear layers, with A of rank x in and B of out x rank (Hu et " \
-     "al. 2021); bottleneck: f + max(D dropout(h) + d, 0) Uᵀ + u after the feed-forward sublayer f of each layer, with D of "  \
-     "size x hidden_size (Pfeiffer et al. 2020)",                                                                            \
+     "lora: y = x Wᵀ + b + (alpha / rank) dropout(x) Aᵀ Bᵀ beside linear layers, with A of rank x in and B of out x rank (Hu " \
+     "et al. 2021); bottleneck: f + max(D dropout(h) + d, 0) Uᵀ + u after the feed-forward sublayer f of each layer, with D " \
+     "of size x hidden_size (Pfeiffer et al. 2020)",                                                                         \
      PLACE(kind)}
 #define COMMON                                                                                                              \
     {"dropout", XLM_OPTION_REAL, "0", 0, 0.99, NULL, "dropout rate of what the adapter reads", PLACE(dropout)},              \
@@ -38,7 +38,8 @@ static const xlm_option bottleneck_options[] = {
     KIND,
     {"size", XLM_OPTION_INT, "0", 0, 1 << 20, NULL, "width of the bottleneck, m; 0: hidden_size / 16", PLACE(size)},
     {"invertible", XLM_OPTION_FLAG, "false", 0, 0, NULL,
-     "also an invertible adapter after the embeddings, taken back before the product with them: for adapters of languages (MAD-X)",
+     "also an invertible adapter after the embeddings, taken back before the product with them: for adapters of languages "
+     "(MAD-X)",
      PLACE(invertible)},
     COMMON, XLM_OPTION_END};
 static const xlm_option *const tables[] = {lora_options, bottleneck_options}; /* by XLM_ADAPTER_... */

@@ -154,8 +154,8 @@ static bool read_bottleneck(const xlm_store *store, const char *group, xlm_adapt
         return false;
     a->invertible = strcmp(invertible, "true") == 0;
     return (a->size > 0 && (a->invertible || strcmp(invertible, "false") == 0)) ||
-           xlm_error_set(error, EX_DATAERR, "%s: %s: size = %" G_GINT64_FORMAT ", invertible = %.20s: must be at least 1, and true "
-                         "or false", xlm_store_path(store), group, a->size, invertible);
+           xlm_error_set(error, EX_DATAERR, "%s: %s: size = %" G_GINT64_FORMAT ", invertible = %.20s: must be at least 1, and "
+                         "true or false", xlm_store_path(store), group, a->size, invertible);
 }
 
 static bool read_adapter(const xlm_store *store, const char *name, xlm_adapter *a, GError **error)

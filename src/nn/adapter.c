@@ -233,7 +233,7 @@ bool xlm_adapters_learn(const xlm_model *model, const xlm_tape *tape, xlm_layer 
     for (int64_t k = 0; k < model->config.adapters.n; k++) {
         const xlm_adapter *a = &model->config.adapters.one[k];
         const bool lora = a->kind == XLM_ADAPTER_LORA;
-        const char *block = lora ? xlm_adapter_targets[g_bit_nth_lsf(a->targets, -1)].linear : xlm_feed_forward_block.name;
+        const char *block = lora ? xlm_adapter_targets[g_bit_nth_lsf(a->targets, -1)].linear : "feed_forward";
         xlm_layer_name(&model->config, layer, block, part, sizeof part);
         if (!xlm_tape_is_frozen(tape, xlm_adapter_parameter(a, part, lora ? "lora_a" : "down/weight", name)))
             return true;

@@ -80,9 +80,9 @@ void xlm_bottlenecks_declare(const xlm_model_config *config, xlm_parameters *par
 /* What they make of f, the result of that sublayer, which reads x. Both n x d, as is the result. */
 xlm_var *xlm_bottlenecks_apply(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x, xlm_var *f);
 
-/* An invertible adapter (Pfeiffer et al. 2020, MAD-X; Dinh et al. 2015, NICE) changes what the embeddings of tokens give, and what
- * the head computes is changed back before the product with the word embeddings, which are tied to those. A row x = (x₁, x₂) of
- * width e, in halves, the first of e/2 rounded down, becomes y = (y₁, y₂):
+/* An invertible adapter (Pfeiffer et al. 2020, MAD-X; Dinh et al. 2015, NICE) changes what the embeddings of tokens give, and
+ * what the head computes is changed back before the product with the word embeddings, which are tied to those. A row
+ * x = (x₁, x₂) of width e, in halves, the first of e/2 rounded down, becomes y = (y₁, y₂):
  *     y₁ = x₁ + F(x₂), y₂ = x₂ + G(y₁),   F(v) = max(D v + d, 0) Uᵀ + u, G in the same way, D: a quarter of e wide
  * Several are applied in their order, and taken back in the opposite one. */
 /* Declare what they have for the embeddings of a stack. */

@@ -469,8 +469,8 @@ bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int
 {
     GError *first = NULL;
     if (xlm_bottlenecks_are_there(&job->model) || job->model.activation == XLM_RELU)
-        xlm_log_warn("ReLU (%s) has a kink at 0, where differences of the loss are not its derivative; a few gradients near it may "
-                     "be called wrong that are right", job->model.activation == XLM_RELU ? "activation = relu"
+        xlm_log_warn("ReLU (%s) has a kink at 0, where differences of the loss are not its derivative; a few gradients near it "
+                     "may be called wrong that are right", job->model.activation == XLM_RELU ? "activation = relu"
                                                                                           : "kind = bottleneck");
     for (int k = 0; k < job->objectives; k++) {
         if (name != NULL && strcmp(job->objective[k].name, name) != 0)

@@ -26,7 +26,7 @@ static const xlm_program program = {
         "and the original's rows for all others.\n\n"
         "--average takes the mean of MODEL and other checkpoints of a run, or of runs from one start.\n\n"
         "With --merge-adapters, adapters of a file become part of its model, so that programs that know no adapters can use\n"
-        "it. --add-adapter reads an adapter of PEFT or of the library adapters into a model; --adapter writes one of a model so.\n"
+        "it. --add-adapter reads an adapter of PEFT or of the library adapters into a model; --adapter writes one so.\n"
         "--exchange puts the adapter of another language into a model that was fine-tuned with one (MAD-X).\n\n"
         "Examples:\n"
         "  xlm_convert xlm-roberta-base/ -o xlmr.h5\n"
@@ -77,8 +77,8 @@ static const GOptionEntry adapter_options[] = {
      "add to MODEL, a file, the adapter in this directory: adapter_config.json with adapter_model.safetensors (PEFT's LoRA) or "
      "adapter.safetensors (bottleneck adapters of the library adapters)", "DIR"},
     {"adapter", 0, 0, G_OPTION_ARG_STRING, &given.adapter,
-     "with --add-adapter: the name that the adapter gets (default: its own, or lora); alone: write the adapter of this name as such "
-     "a directory",
+     "with --add-adapter: the name that the adapter gets (default: its own, or lora); alone: write the adapter of this name as "
+     "such a directory",
      "NAME"},
     {"exchange", 0, 0, G_OPTION_ARG_STRING, &given.exchange,
      "put adapter NEW (default: of the same name) of the model in FILE in the place of adapter OLD of MODEL", "OLD=FILE[:NEW]"},

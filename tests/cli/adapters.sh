@@ -113,7 +113,8 @@ expect 66 'has no adapter_config.json' xlm_convert bert-base/latest --add-adapte
 # Beside the one layer that computes query, key and value in their ModernBERT: A is of all three, B has the rows of each in turn.
 floats() { for ((i = 0; i < $2; i++)); do printf "$1"; done; } # BYTES NUMBER
 mkdir fused
-sed 's/"r": 3/"r": 1/; s/"target_modules": \[[^]]*\]/"target_modules": ["Wqkv"]/' peft/adapter_config.json >fused/adapter_config.json
+sed 's/"r": 3/"r": 1/; s/"target_modules": \[[^]]*\]/"target_modules": ["Wqkv"]/' peft/adapter_config.json \
+    >fused/adapter_config.json
 header='{' at=0
 for layer in 0 1; do
     module=base_model.model.model.layers.$layer.attn.Wqkv

@@ -11,7 +11,8 @@ grep -q 'mean.h5: the mean of 3 models' average.log || fail "$(cat average.log)"
 for path in encoder/layer.1/attention/value/weight embeddings/word/weight lm_head/bias; do
     paste -d ' ' <(numbers /model/$path mean.h5) <(numbers /model/$path "$(of 4)") <(numbers /model/$path "$(of 6)") \
         <(numbers /model/$path run/latest) | awk '
-            { m = ($2 + $3 + $4) / 3; d = $1 - m; if (d < 0) d = -d; if (m < 0) m = -m; bad += d > 1e-5 * m + 1e-8; moved += $1 != $4 }
+            { m = ($2 + $3 + $4) / 3; d = $1 - m; if (d < 0) d = -d; if (m < 0) m = -m }
+            { bad += d > 1e-5 * m + 1e-8; moved += $1 != $4 }
             END { exit bad || NR < 50 || moved < 20 }' || fail "$path is not the mean"
 done
 # Of equal ones it is what they are; and it is a model that others read.
@@ -27,8 +28,8 @@ expect 65 'other/latest: it has another vocabulary than the first model' xlm_con
 expect 66 'nothing.h5' xlm_convert run/latest --average nothing.h5 -o none.h5
 expect 64 'cannot be combined' xlm_convert run/latest --average run/latest --merge-adapters -o none.h5
 phrases text.en >train.tsv
-printf '[tune]\nmodel = run/latest\ntrain = train.tsv\ndev = train.tsv\nlanguage = en\noutput = tag\nepochs = 1\nlength = 24\n[task tagging]\n' \
-    >tune.conf
+printf '%s\n' '[tune]' 'model = run/latest' 'train = train.tsv' 'dev = train.tsv' 'language = en' 'output = tag' 'epochs = 1' \
+    'length = 24' '[task tagging]' >tune.conf
 logged tune.log xlm_tune tune.conf --set tune.dropout=0 --set tune.batch=256
 expect 65 'it was fine-tuned for tagging' xlm_convert tag/best --average tag/best -o none.h5
 [ ! -e none.h5 ] || fail "something was written"

@@ -11,16 +11,18 @@ sed -i '/^language_embeddings/d' job.conf
 # ---- beside models of each kind ----
 learn post "$(section en 'kind = bottleneck' 'size = 4' 'invertible = true' 'dropout = 0.1'
     section more 'kind = bottleneck')" 'dropout = 0.1'
-learn pre "$(section en 'kind = bottleneck' 'size = 3' 'invertible = true'; section lora 'rank = 1' 'targets = feed_forward_output')" \
+learn pre "$(section en 'kind = bottleneck' 'size = 3' 'invertible = true'
+    section lora 'rank = 1' 'targets = feed_forward_output')" \
     'norm = pre' 'final_norm = true' 'linear_biases = false' 'embedding_size = 9' 'activation = relu'
-# Gradients are checked in tests/unit/bottleneck_test.c: differences in single precision are no measure near kinks, and it says so.
+# Gradients are checked in tests/unit/bottleneck_test.c: differences in single precision are no measure near kinks. It says so.
 xlm_train pre.conf --check-gradients=mlm --set train.output=pre-check >check.log 2>&1 || :
 grep -q 'ReLU (activation = relu) has a kink' check.log || fail "no warning: $(tail -n 3 check.log)"
 [ "$(attribute /model/adapters post-1/latest)" = '"en,more"' ] || fail "the file names $(attribute /model/adapters post-1/latest)"
 [ "$(attribute /model/adapters/en/size post-1/latest)" = 4 ] && [ "$(attribute /model/adapters/more/size post-1/latest)" = 1 ] &&
     [ "$(attribute /model/adapters/en/invertible post-1/latest)" = '"true"' ] || fail "sizes in the file"
 for part in encoder/layer.0/feed_forward/up embeddings/invertible/f/up embeddings/invertible/g/up; do
-    numbers "/model/adapters/en/$part/bias" post-1/latest | awk '$1 != 0 { n++ } END { exit n == 0 }' || fail "$part did not learn"
+    numbers "/model/adapters/en/$part/bias" post-1/latest | awk '$1 != 0 { n++ } END { exit n == 0 }' ||
+        fail "$part did not learn"
 done
 # New adapters are drawn small: the model computes nearly the same with them.
 first() { sed -n 's/^held out, step 0: mlm  *all *loss \([0-9.]*\).*/\1/p' "$1"; }
@@ -39,8 +41,9 @@ language xx
 phrases text.en >train.tsv
 phrases text.xx >test.tsv
 tune() { # NAME [OPTION...]
-    xlm_tune "$jobs/ner.conf" --set "tune.output=$1" --set tune.model=en/latest --set tune.train=train.tsv --set tune.dev=train.tsv \
-        --set tune.epochs=1 --set tune.batch=64 --set tune.length=24 --set tune.learning_rate=1e-2 --set "adapter ner.size=3" "${@:2}"
+    xlm_tune "$jobs/ner.conf" --set "tune.output=$1" --set tune.model=en/latest --set tune.train=train.tsv \
+        --set tune.dev=train.tsv --set tune.epochs=1 --set tune.batch=64 --set tune.length=24 --set tune.learning_rate=1e-2 \
+        --set "adapter ner.size=3" "${@:2}"
 }
 logged tune.log tune tag
 logged tune-2.log sh "$XLM_SOURCE/tests/mpirun.sh" 2 xlm_tune tag/job.conf --set tune.output=tag-2
@@ -70,8 +73,8 @@ logged exchange.log xlm_convert tag/best --exchange language=post-1/latest:en -o
 logged hub.log xlm_convert en/latest --adapter language -o hub
 [ "$(stat -c %s hub/adapter.safetensors)" -lt 12000 ] || fail "the adapter is large"
 there() { # TENSOR SHAPE
-    LC_ALL=C tr '{}' '\n\n' <hub/adapter.safetensors | grep -aA 1 "\"$1\"" | tail -n 1 | tr -d ' ' | grep -aq "\"shape\":\[$2\]" ||
-        fail "hub: no $1 of $2"
+    LC_ALL=C tr '{}' '\n\n' <hub/adapter.safetensors | grep -aA 1 "\"$1\"" | tail -n 1 | tr -d ' ' |
+        grep -aq "\"shape\":\[$2\]" || fail "hub: no $1 of $2"
 }
 there roberta.encoder.layer.1.output.adapters.language.adapter_down.0.weight 4,16
 there roberta.encoder.layer.0.output.adapters.language.adapter_up.bias 16

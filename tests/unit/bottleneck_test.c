@@ -68,20 +68,20 @@ static const xlm_real *values(const struct setup *s, const char *adapter, const 
     return xlm_parameters_values(s->parameters) + xlm_parameters_get(s->parameters, at)->start;
 }
 
-/* y += factor (max(D x + d, 0) Uᵀ + u), x: in numbers, y: out */
-static void add_bottleneck(const struct setup *s, const char *adapter, const char *part, int size, int in, const double *x, int out,
-                           double factor, double *y)
+/* y += max(D x + d, 0) Uᵀ + u, x: in numbers, y: out */
+static void add_bottleneck(const struct setup *s, const char *adapter, const char *part, int size, int in, const double *x,
+                           int out, double *y)
 {
     const xlm_real *down = values(s, adapter, part, "down/weight"), *d = values(s, adapter, part, "down/bias");
     const xlm_real *up = values(s, adapter, part, "up/weight"), *u = values(s, adapter, part, "up/bias");
     for (int j = 0; j < out; j++)
-        y[j] += factor * u[j];
+        y[j] += u[j];
     for (int k = 0; k < size; k++) {
         double z = d[k];
         for (int i = 0; i < in; i++)
             z += down[k * in + i] * x[i];
         for (int j = 0; j < out && z > 0; j++)
-            y[j] += factor * up[j * size + k] * z;
+            y[j] += up[j * size + k] * z;
     }
 }
 
@@ -117,7 +117,7 @@ static void test_stacked(void **state)
                 h[i] = x[i] + wanted[i];
             if (!pre)
                 layer_norm(&s, "encoder/layer.1/feed_forward/layer_norm", h);
-            add_bottleneck(&s, k == 0 ? "language" : "task", block, k == 0 ? SIZE : 3, WIDTH, h, WIDTH, 1, wanted);
+            add_bottleneck(&s, k == 0 ? "language" : "task", block, k == 0 ? SIZE : 3, WIDTH, h, WIDTH, wanted);
         }
         const xlm_sublayer sublayer = {.name = block, .norm = true};
         const xlm_var *y = xlm_bottlenecks_apply(s.model, tape, &sublayer, xlm_constant(tape, 1, WIDTH, x),
@@ -143,8 +143,8 @@ static void test_invertible(void **state)
     for (int i = 0; i < 2 * WIDTH; i++)
         wanted[i] = x[i] = number(3, i);
     for (double *row = wanted; row < wanted + 2 * WIDTH; row += WIDTH) {
-        add_bottleneck(&s, "language", f, SECOND / 2, SECOND, row + FIRST, FIRST, 1, row);
-        add_bottleneck(&s, "language", g, FIRST / 2, FIRST, row, SECOND, 1, row + FIRST);
+        add_bottleneck(&s, "language", f, SECOND / 2, SECOND, row + FIRST, FIRST, row);
+        add_bottleneck(&s, "language", g, FIRST / 2, FIRST, row, SECOND, row + FIRST);
     }
     xlm_var *y = xlm_invertible_apply(s.model, tape, XLM_STACK_ENCODER, xlm_constant(tape, 2, WIDTH, x), false);
     const xlm_var *back = xlm_invertible_apply(s.model, tape, XLM_STACK_ENCODER, y, true);

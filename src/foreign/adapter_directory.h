@@ -53,7 +53,7 @@ extern const xlm_adapter_form xlm_peft, xlm_adapter_hub;
 
 /* The tensor of this name, which counts as used; NULL: there is none. */
 const xlm_safetensor *xlm_adapter_directory_find(xlm_adapter_directory *directory, const char *name);
-/* Is a value null, false, zero or empty, so that a property is not there? */
+/* Is a value null, false or empty, so that a property is not there? */
 bool xlm_adapter_directory_is_nothing(const json_t *value);
 /* Their module of a linear layer, by the name of ours: "bert.encoder.layer.0.attention.self.query". g_free; NULL: there is none.
  * [out] part: what part of the rows of that module's weight is ours. */

@@ -38,6 +38,13 @@ static const struct property *property_of(const char *key)
     return NULL;
 }
 
+/* Also a rate of zero. */
+static bool is_off(const json_t *value)
+{
+    return xlm_adapter_directory_is_nothing(value) ||
+           (json_is_number(value) && !(json_number_value(value) < 0) && !(json_number_value(value) > 0));
+}
+
 static bool check_keys(const json_t *config, const char *path, GError **error)
 {
     const char *key;
@@ -51,7 +58,7 @@ static bool check_keys(const json_t *config, const char *path, GError **error)
         /* 1 and 1.0 are the same number. */
         if (known != NULL && strcmp(text, known->value) != 0 && !(strcmp(key, "scaling") == 0 && strcmp(text, "1") == 0))
             return xlm_config_refuse(path, key, error, "is %.60s; known here is %s", text, known->value);
-        if (known == NULL && !g_strv_contains(others, key) && !xlm_adapter_directory_is_nothing(value))
+        if (known == NULL && !g_strv_contains(others, key) && !is_off(value))
             return xlm_config_refuse(path, key, error, "is %.60s, and adapters here have no such property", text);
     }
     return true;
@@ -61,7 +68,7 @@ static bool read_invertible(const json_t *config, const char *path, xlm_adapter 
 {
     const json_t *kind = json_object_get(config, "inv_adapter");
     const json_t *factor = json_object_get(config, "inv_adapter_reduction_factor");
-    if (kind == NULL || xlm_adapter_directory_is_nothing(kind))
+    if (kind == NULL || is_off(kind))
         return true;
     if (g_strcmp0(json_string_value(kind), "nice") != 0)
         return xlm_config_refuse(path, "inv_adapter", error, "is not \"nice\"");

@@ -14,8 +14,7 @@ const xlm_safetensor *xlm_adapter_directory_find(xlm_adapter_directory *d, const
 bool xlm_adapter_directory_is_nothing(const json_t *value)
 {
     return json_is_null(value) || json_is_false(value) || (json_is_array(value) && json_array_size(value) == 0) ||
-           (json_is_object(value) && json_object_size(value) == 0) ||
-           (json_is_number(value) && !(json_number_value(value) < 0) && !(json_number_value(value) > 0));
+           (json_is_object(value) && json_object_size(value) == 0);
 }
 
 char *xlm_adapter_directory_module(const xlm_adapter_directory *d, const char *linear, xlm_tensor_part *part)

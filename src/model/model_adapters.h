@@ -35,7 +35,7 @@ typedef struct xlm_model_exchange {
     const char *old, *path, *new;
 } xlm_model_exchange;
 /* Write the model with the other adapter, which has its own name and place in the order of the one that it replaces. EX_USAGE:
- * one of them is not there; EX_DATAERR: it does not fit this model, or the model has another adapter of its name. */
+ * one of them is not there; EX_DATAERR: it does not fit this model; EX_CONFIG: the model has another adapter of its name. */
 bool xlm_model_exchange_adapter(const char *path, const xlm_model_exchange *exchange, const char *output, GError **error);
 
 #endif

@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
-# xlm-mpi: what the parts of newer encoders and adapters cost: rotary positions, gates, windows of attention, LoRA.
+# xlm-mpi: what the parts of newer encoders cost: rotary positions, gates, windows of attention.
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 #   GeGLU of width 1,365 with rotary positions, beside GELU of width 2,048 with learned ones: as many operations. 8 layers of 512.
 #   8,192 tokens of text with windows of 128 tokens, as one sequence beside 16 of 512 tokens. 4 layers of 512.
-#   a step in which LoRA learns (rank 8, queries and values) beside one in which all of the model does: 12 layers of 768,
-#   16 x 128 tokens; and the memory of both, on one rank, without the passes.
 #   a sequence of 8,192 tokens in a model of ModernBERT base's form with recompute: memory of the process, update included.
 #
 # XLM_BENCH_STEPS   steps of a run (4), the first of which does not count
@@ -24,11 +22,6 @@ made_corpus "$work" 20000
 modern=('norm = pre' 'final_norm = true' 'first_norm = false' 'norm_biases = false' 'linear_biases = false'
     'position_type = rotary' 'rotary_theta = 160000' 'gated_feed_forward = true')
 window=('rotary_theta_local = 10000' 'attention_window = 128')
-job() { # NAME LAYERS WIDTH HEADS LENGTH SEQUENCES KEY...
-    printf '%s\n' '[model]' "layers = $2" "hidden_size = $3" "attention_heads = $4" "positions = $5" "${@:7}" \
-        '[train]' "corpus = $corpus" 'log_every = 1' 'evaluate_instances = 1' 'checkpoint_every = 0' 'warmup = 1' \
-        '[stream text]' "length = $5" "batch = $6" '[objective mlm]' 'stream = text' >"$1.conf"
-}
 
 section "rotary positions and gates, seconds of a step"
 job learned 8 512 8 128 16
@@ -41,22 +34,6 @@ for length in 1024 2048 4096 8192; do
     job "w$length" 4 512 8 "$length" $((8192 / length)) "${modern[@]}" "${window[@]}"
     compare "sequences of $length tokens beside 512" "w$length" w512 "<= 1.05"
 done
-
-section "LoRA beside training all of the model, seconds of a step"
-job whole 12 768 12 128 16
-"${launcher[@]}" -n 1 xlm_train whole.conf --set train.steps=1 --set train.output=base >base.log 2>&1 ||
-    { tail -n 3 base.log >&2; exit 1; }
-sed 's/^corpus.*/&\nstart = base\/latest/' whole.conf >full.conf
-{ cat full.conf; printf '[adapter one]\nrank = 8\n'; } >lora.conf
-compare "LoRA beside all of the model" lora full "<= 0.7"
-taken() { # JOB: GiB of the parameters, gradients and moments, by the process's peak less its largest pass
-    xlm_train "$1.conf" --set train.threads=1 --set train.steps=2 --set train.output="$1-memory" >"$1.log" 2>&1 ||
-        { tail -n 3 "$1.log" >&2; return 1; }
-    sed -n 's/^peak memory: \([0-9.]*\) GiB.*a pass \([0-9.]*\) MiB.*/\1 \2/p' "$1.log" |
-        awk '{ printf "%.2f\n", $1 - $2 / 1024 }'
-}
-lora=$(taken lora) full=$(taken full)
-row "its memory without the passes" "$lora GiB" "$full GiB" "$(quotient "$lora" "$full")"
 
 section "a sequence of 8,192 tokens, ModernBERT base's form (22 layers of 768), recompute"
 job long 22 768 12 8192 1 "${modern[@]}" "${window[@]}" 'global_attention_every = 3' 'feed_forward_size = 1152'

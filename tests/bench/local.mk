@@ -17,6 +17,7 @@ BENCHMARKS = \
 	tests/bench/peers/tsne.sh \
 	tests/bench/peers/tensorboard.sh \
 	tests/bench/network.sh \
+	tests/bench/adapters.sh \
 	tests/bench/alignment.sh \
 	tests/bench/analysis.sh \
 	tests/bench/architectures.sh \
@@ -41,6 +42,7 @@ benchmark_programs = \
 	tests/bench/vectors
 EXTRA_PROGRAMS += $(benchmark_programs)
 EXTRA_DIST += \
+	tests/bench/adapters.sh \
 	tests/bench/alignment.sh \
 	tests/bench/analysis.sh \
 	tests/bench/architectures.sh \

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 #
 #   made_job DIR STEPS LAYERS WIDTH HEADS MERGES   makes DIR/job.conf, 16 x 128 tokens a step
+#   job NAME LAYERS WIDTH HEADS LENGTH SEQUENCES KEY...   makes NAME.conf here, of $corpus: sequences of this length, keys of [model]
 #   roberta_8 DIR STEPS                            the one of the reported speeds: 8 layers, 512 wide, 40,000 merges
 #   in_rounds N                                    for a benchmark of some rounds: $steps and $rounds (N) as XLM_BENCH_STEPS and
 #                                                  XLM_BENCH_ROUNDS say, and that job in $work, a directory that goes on exit
@@ -44,6 +45,12 @@ made_corpus() {
     [[ -e $directory/text ]] || made_text 6 >"$directory/text"
     xlm_prep --mono en="$directory/text" --words space --bpe "$2" --held-out 0.001 -o "$corpus" >"$directory/prep.log" 2>&1 ||
         { cat "$directory/prep.log" >&2; return 1; }
+}
+
+job() { # NAME LAYERS WIDTH HEADS LENGTH SEQUENCES KEY...
+    printf '%s\n' '[model]' "layers = $2" "hidden_size = $3" "attention_heads = $4" "positions = $5" "${@:7}" \
+        '[train]' "corpus = $corpus" 'log_every = 1' 'evaluate_instances = 1' 'checkpoint_every = 0' 'warmup = 1' \
+        '[stream text]' "length = $5" "batch = $6" '[objective mlm]' 'stream = text' >"$1.conf"
 }
 
 made_job() {

@@ -71,6 +71,7 @@ EXTRA_DIST += \
 	tests/bench/peers/simalign.sh \
 	tests/bench/peers/simalign_links.py \
 	tests/bench/peers/tensorboard.sh \
+	tests/bench/peers/tokenizers.sh \
 	tests/bench/peers/torch_train.py \
 	tests/bench/peers/train.sh \
 	tests/bench/peers/transformers.sh \

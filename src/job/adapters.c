@@ -15,12 +15,7 @@ struct section {
 };
 
 #define PLACE(member) offsetof(struct section, member)
-#define KIND                                                                                                                \
-    {"kind", XLM_OPTION_CHOICE, "lora", 0, 0, "lora|bottleneck",                                                            \
-     "lora: y = x Wᵀ + b + (alpha / rank) dropout(x) Aᵀ Bᵀ beside linear layers, with A of rank x in and B of out x rank (Hu " \
-     "et al. 2021); bottleneck: f + max(D dropout(h) + d, 0) Uᵀ + u after the feed-forward sublayer f of each layer, with D " \
-     "of size x hidden_size (Pfeiffer et al. 2020)",                                                                         \
-     PLACE(kind)}
+#define KIND(what) {"kind", XLM_OPTION_CHOICE, "lora", 0, 0, "lora|bottleneck", what, PLACE(kind)}
 #define COMMON                                                                                                              \
     {"dropout", XLM_OPTION_REAL, "0", 0, 0.99, NULL, "dropout rate of what the adapter reads", PLACE(dropout)},              \
     {"learn", XLM_OPTION_FLAG, "true", 0, 0, NULL,                                                                          \
@@ -28,14 +23,16 @@ struct section {
      "stays as it is",                                                                                                       \
      PLACE(learn)}
 static const xlm_option lora_options[] = {
-    KIND,
+    KIND("lora: y = x Wᵀ + b + (alpha / rank) dropout(x) Aᵀ Bᵀ beside linear layers, with A of rank x in and B of out x rank (Hu et "
+         "al. 2021)"),
     {"rank", XLM_OPTION_INT, "8", 1, 1 << 16, NULL, "rank, r", PLACE(rank)},
     {"alpha", XLM_OPTION_REAL, "16", -1e6, 1e6, NULL, "what the adapter adds is multiplied by alpha / rank", PLACE(alpha)},
     {"targets", XLM_OPTION_LIST, "query,value", 0, 0, NULL,
      "linear layers beside which it is: query, key, value, attention_output, intermediate, feed_forward_output", PLACE(targets)},
     COMMON, XLM_OPTION_END};
 static const xlm_option bottleneck_options[] = {
-    KIND,
+    KIND("bottleneck: f + max(D dropout(h) + d, 0) Uᵀ + u after the feed-forward sublayer f of each layer, with D of size x "
+         "hidden_size (Pfeiffer et al. 2020)"),
     {"size", XLM_OPTION_INT, "0", 0, 1 << 20, NULL, "width of the bottleneck, m; 0: hidden_size / 16", PLACE(size)},
     {"invertible", XLM_OPTION_FLAG, "false", 0, 0, NULL,
      "also an invertible adapter after the embeddings, taken back before the product with them: for adapters of languages "

@@ -23,8 +23,8 @@ struct section {
      "stays as it is",                                                                                                       \
      PLACE(learn)}
 static const xlm_option lora_options[] = {
-    KIND("lora: y = x Wᵀ + b + (alpha / rank) dropout(x) Aᵀ Bᵀ beside linear layers, with A of rank x in and B of out x rank (Hu et "
-         "al. 2021)"),
+    KIND("lora: y = x Wᵀ + b + (alpha / rank) dropout(x) Aᵀ Bᵀ beside linear layers, with A of rank x in and B of out x rank "
+         "(Hu et al. 2021)"),
     {"rank", XLM_OPTION_INT, "8", 1, 1 << 16, NULL, "rank, r", PLACE(rank)},
     {"alpha", XLM_OPTION_REAL, "16", -1e6, 1e6, NULL, "what the adapter adds is multiplied by alpha / rank", PLACE(alpha)},
     {"targets", XLM_OPTION_LIST, "query,value", 0, 0, NULL,

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # xlm-mpi: what adapters cost: time of a step, memory, bytes between ranks. SPDX-License-Identifier: GPL-3.0-or-later
 #
-#   a step in which LoRA learns (rank 8, queries and values), or a bottleneck adapter of a language with an invertible one (half the
-#   width), beside one in which all of the model does: 12 layers of 768, 16 x 128 tokens; and the memory of all, on one rank, without
-#   the passes.
+#   a step in which LoRA learns (rank 8, queries and values), or a bottleneck adapter of a language with an invertible one (half
+#   the width), beside one in which all of the model does: 12 layers of 768, 16 x 128 tokens; and the memory of all, on one rank,
+#   without the passes.
 #   bytes that two ranks send in a step, by TCP over the loopback interface (Open MPI): the same models.
 #   memory of a process in which LoRA learns beside a model of XLM-R large's size (24 layers of 1,024, 250,002 subwords), 8 x 128
 #   tokens a step.
@@ -72,8 +72,14 @@ mkdir wordpiece
     printf '%s\n' {a..z} '##'{a..z}
     seq -f 'subword%.0f' 1 249945
 } >wordpiece/vocab.txt
-awk 'BEGIN { srand(1); for (i = 0; i < 4000; i++) { line = ""
-    for (k = 0; k < 20; k++) line = line sprintf("%c", 97 + int(26 * rand())) (rand() < 0.2 ? " " : ""); print line } }' >letters.txt
+awk 'BEGIN {
+    srand(1)
+    for (i = 0; i < 4000; i++) {
+        line = ""
+        for (k = 0; k < 20; k++) line = line sprintf("%c", 97 + int(26 * rand())) (rand() < 0.2 ? " " : "")
+        print line
+    }
+}' >letters.txt
 xlm_prep --tokenizer wordpiece --mono en=letters.txt -o large.h5 >prep.log 2>&1 || { tail -n 3 prep.log >&2; exit 1; }
 corpus=large.h5
 job large 24 1024 16 128 8

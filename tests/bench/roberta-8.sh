@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 #
 #   made_job DIR STEPS LAYERS WIDTH HEADS MERGES   makes DIR/job.conf, 16 x 128 tokens a step
-#   job NAME LAYERS WIDTH HEADS LENGTH SEQUENCES KEY...   makes NAME.conf here, of $corpus: sequences of this length, keys of [model]
+#   job NAME LAYERS WIDTH HEADS LENGTH SEQUENCES KEY...   makes NAME.conf here, of $corpus: sequences of this length; more keys
+#                                                  of [model]
 #   roberta_8 DIR STEPS                            the one of the reported speeds: 8 layers, 512 wide, 40,000 merges
 #   in_rounds N                                    for a benchmark of some rounds: $steps and $rounds (N) as XLM_BENCH_STEPS and
 #                                                  XLM_BENCH_ROUNDS say, and that job in $work, a directory that goes on exit

@@ -43,7 +43,8 @@ if ranks 1 xlm_train job.conf --dry-run --set train.gemm=onednn >onednn.log 2>&1
 else
     grep -q 'gemm = onednn: .*\(AVX-512\|without oneDNN\)' onednn.log || fail "$(cat onednn.log)"
 fi
-# auto in float32: where there is oneDNN, which needs AVX-512, that on Intel's processors and on AMD's from family 26 on; else BLIS.
+# auto in float32: where there is oneDNN, which needs AVX-512, oneDNN on Intel's processors and on AMD's from family 26 on; else
+# BLIS.
 like=blis
 if [ -e onednn-1.log ] && awk -F': *' '/^vendor_id/ { vendor = $2 } /^cpu family/ { family = $2 }
     END { exit !(vendor == "GenuineIntel" || (vendor == "AuthenticAMD" && family >= 26)) }' /proc/cpuinfo; then

@@ -145,9 +145,15 @@ static bool add_adapter(xlm_adapter_directory *d, const char *model, const char 
 
 static bool name_adapter(xlm_adapter_directory *d, const char *name, GError **error)
 {
+    const int code = name != NULL ? EX_USAGE : EX_DATAERR;
     name = name != NULL ? name : d->name != NULL ? d->name : DEFAULT_NAME;
-    return g_strlcpy(d->adapter.name, name, sizeof d->adapter.name) < sizeof d->adapter.name ||
-           xlm_error_set(error, EX_USAGE, "\"%s\": the name of an adapter has at most %d characters", name, XLM_ADAPTER_NAME - 1);
+    if (!xlm_adapter_is_name(name))
+        return xlm_error_set(error, code, "%s: \"%s\": names of adapters are of at most %d letters, digits, _ and -; choose one "
+                             "with --adapter", d->path, name, XLM_ADAPTER_NAME - 1);
+    if (xlm_adapters_find(&d->loaded->config.adapters, name) != NULL)
+        return xlm_error_set(error, code, "%s: the model has an adapter %s; choose another name with --adapter", d->path, name);
+    g_strlcpy(d->adapter.name, name, sizeof d->adapter.name);
+    return true;
 }
 
 bool xlm_adapter_directory_import(const char *model, const char *path, const char *name, const char *output, GError **error)

@@ -22,7 +22,7 @@ static const char *const known[] = {
     "peft_type", "r", "lora_alpha", "lora_dropout", "use_rslora", "bias", "base_model_name_or_path", "revision", "task_type",
     "inference_mode", "auto_mapping", "peft_version", "target_modules", "exclude_modules", "init_lora_weights", "loftq_config",
     "eva_config", "corda_config", "runtime_config", "megatron_config", "megatron_core", "layers_pattern", "ensure_weight_tying",
-    NULL};
+    "qalora_group_size", NULL}; /* the last one only with use_qalora */
 
 /* Keys that are set and not known here, such as use_dora, modules_to_save and rank_pattern. */
 static bool check_keys(const json_t *json, const char *path, GError **error)
@@ -54,6 +54,8 @@ static bool read_numbers(const json_t *json, const char *path, xlm_adapter *a, G
     a->alpha = alpha != NULL ? json_number_value(alpha) : DEFAULT_ALPHA;
     if (stabilised) /* α / √r is their factor, ours α / r */
         a->alpha *= sqrt((double)a->rank);
+    if (!isfinite(a->alpha))
+        return xlm_config_refuse(path, "lora_alpha", error, "is too large");
     a->dropout = dropout != NULL ? json_number_value(dropout) : 0;
     return (a->dropout >= 0 && a->dropout < 1) ||
            xlm_config_refuse(path, "lora_dropout", error, "is %g, not from 0 to below 1", a->dropout);
@@ -130,7 +132,7 @@ static bool find(xlm_adapter_directory *d, GError **error)
 static json_t *print(const xlm_adapter_directory *d)
 {
     const xlm_adapter *a = &d->adapter;
-    const json_int_t whole = (json_int_t)a->alpha;
+    const bool integral = fabs(a->alpha) < 1e15 && fabs(a->alpha - trunc(a->alpha)) <= 0;
     json_t *modules = json_array();
     for (int i = 0; i < xlm_parameters_count(d->loaded->parameters); i++) {
         const char *name = xlm_parameters_get(d->loaded->parameters, i)->name;
@@ -146,8 +148,7 @@ static json_t *print(const xlm_adapter_directory *d)
                              "lora_dropout", a->dropout, "target_modules", modules, "bias", "none", "fan_in_fan_out", false,
                              "inference_mode", true, "base_model_name_or_path", "task_type");
     /* Their type is an integer; a number that is none is read as well. */
-    const bool integral = fabs(a->alpha - (double)whole) <= 0;
-    json_object_set_new(json, "lora_alpha", integral ? json_integer(whole) : json_real(a->alpha));
+    json_object_set_new(json, "lora_alpha", integral ? json_integer((json_int_t)a->alpha) : json_real(a->alpha));
     return json;
 }
 

@@ -9,6 +9,14 @@
 
 /* ---- reading ---- */
 
+/* The parameter of this name and shape; NULL: there is none. */
+static const xlm_parameter *find_alike(const xlm_parameters *all, const xlm_parameter *p)
+{
+    const int at = xlm_parameters_find(all, p->name);
+    const xlm_parameter *found = at >= 0 ? xlm_parameters_get(all, at) : NULL;
+    return found != NULL && found->rows == p->rows && found->cols == p->cols ? found : NULL;
+}
+
 bool xlm_adapted_open(xlm_adapted *a, const char *path, const xlm_adapters *adapters, GError **error)
 {
     *a = (xlm_adapted){.path = g_strdup(path), .from = xlm_model_file_read(path, error)};
@@ -23,10 +31,9 @@ bool xlm_adapted_open(xlm_adapted *a, const char *path, const xlm_adapters *adap
     xlm_parameters_seal(a->parameters);
     for (int i = 0; i < xlm_parameters_count(a->parameters); i++) {
         const xlm_parameter *here = xlm_parameters_get(a->parameters, i);
-        const int at = xlm_parameters_find(a->from->parameters, here->name);
-        if (at >= 0)
-            memcpy(xlm_parameters_values(a->parameters) + here->start,
-                   xlm_parameters_values(a->from->parameters) + xlm_parameters_get(a->from->parameters, at)->start,
+        const xlm_parameter *from = find_alike(a->from->parameters, here);
+        if (from != NULL)
+            memcpy(xlm_parameters_values(a->parameters) + here->start, xlm_parameters_values(a->from->parameters) + from->start,
                    sizeof(float) * (size_t)(here->rows * here->cols));
     }
     return true;
@@ -194,8 +201,39 @@ static bool find_both(const char *path, const xlm_model_exchange *e, const xlm_a
         return xlm_error_set(error, EX_USAGE, "%s: the model has no adapter %s", path, e->old);
     if (new == NULL)
         return xlm_error_set(error, EX_USAGE, "%s: the model has no adapter %s", e->path, e->new);
+    if (strcmp(e->old, e->new) != 0 && xlm_adapters_find(here, e->new) != NULL)
+        return xlm_error_set(error, EX_USAGE, "%s: the model has another adapter %s", path, e->new);
     *all = *here;
     all->one[old - here->one] = *new;
+    return true;
+}
+
+/* Do the models compute the same, but for adapters, and what fine-tuning leaves out: decoder and head? */
+static bool same_body(const xlm_adapted *adapted, const xlm_model_exchange *e, const xlm_loaded_model *there, GError **error)
+{
+    xlm_model_config here = adapted->from->config, other = there->config;
+    GError *why = NULL;
+    here.adapters.n = other.adapters.n = 0;
+    other.decoder_layers = here.decoder_layers;
+    other.share_embeddings = here.share_embeddings;
+    other.language_tokens = here.language_tokens;
+    other.head = here.head;
+    if (!xlm_model_same_function(&other, &here, &why)) {
+        xlm_error_set(error, EX_DATAERR, "%s: adapter %s is of another model than %s: %s", e->path, e->new, adapted->path,
+                      why->message);
+        g_error_free(why);
+        return false;
+    }
+    for (int i = 0; i < xlm_parameters_count(adapted->from->parameters); i++) {
+        const xlm_parameter *p = xlm_parameters_get(adapted->from->parameters, i), *from = find_alike(there->parameters, p);
+        if (from != NULL && xlm_adapters_of_parameter(&adapted->from->config.adapters, p->name) == NULL &&
+            memcmp(xlm_parameters_values(adapted->from->parameters) + p->start,
+                   xlm_parameters_values(there->parameters) + from->start, sizeof(float) * (size_t)(p->rows * p->cols)) != 0) {
+            xlm_log_warn("%s: adapter %s has learned beside a model with other values than %s, of %s for one", e->path, e->new,
+                         adapted->path, p->name);
+            break;
+        }
+    }
     return true;
 }
 
@@ -208,11 +246,10 @@ static bool take_values(const xlm_adapted *adapted, const xlm_model_exchange *e,
         const xlm_adapter *own = xlm_adapters_of_parameter(all, p->name);
         if (own == NULL || strcmp(own->name, e->new) != 0)
             continue;
-        const int at = xlm_parameters_find(there->parameters, p->name);
-        const xlm_parameter *from = at >= 0 ? xlm_parameters_get(there->parameters, at) : NULL;
-        if (from == NULL || from->rows != p->rows || from->cols != p->cols)
-            return xlm_error_set(error, EX_DATAERR, "%s: adapter %s is of another model than %s: %s %s", e->path, e->new,
-                                 adapted->path, p->name, from == NULL ? "is not there" : "has another shape");
+        const xlm_parameter *from = find_alike(there->parameters, p);
+        if (from == NULL)
+            return xlm_error_set(error, EX_DATAERR, "%s: adapter %s is of another model than %s: there is no %s of this shape",
+                                 e->path, e->new, adapted->path, p->name);
         memcpy(xlm_parameters_values(adapted->parameters) + p->start, xlm_parameters_values(there->parameters) + from->start,
                sizeof(float) * (size_t)(p->rows * p->cols));
     }
@@ -226,8 +263,8 @@ bool xlm_model_exchange_adapter(const char *path, const xlm_model_exchange *e, c
     xlm_loaded_model *here = xlm_model_file_read_header(path, error), *there = NULL;
     const bool good = here != NULL && (there = xlm_model_file_read(e->path, error)) != NULL &&
                       find_both(path, e, &here->config.adapters, &there->config.adapters, &all, error) &&
-                      xlm_adapted_open(&adapted, path, &all, error) && take_values(&adapted, e, there, error) &&
-                      xlm_adapted_write(&adapted, output, error);
+                      xlm_adapted_open(&adapted, path, &all, error) && same_body(&adapted, e, there, error) &&
+                      take_values(&adapted, e, there, error) && xlm_adapted_write(&adapted, output, error);
     if (good)
         xlm_log_info("%s: adapter %s of %s in place of %s", path, e->new, e->path, e->old);
     xlm_adapted_close(&adapted);

@@ -14,7 +14,7 @@
 typedef struct xlm_adapted {
     char *path;
     xlm_loaded_model *from;
-    xlm_parameters *parameters; /* with the values that `from` has for the same names; others are 0 */
+    xlm_parameters *parameters; /* with the values that `from` has for the same names and shapes; others are 0 */
     xlm_model *model;
 } xlm_adapted;
 
@@ -35,7 +35,8 @@ typedef struct xlm_model_exchange {
     const char *old, *path, *new;
 } xlm_model_exchange;
 /* Write the model with the other adapter, which has its own name and place in the order of the one that it replaces. EX_USAGE:
- * one of them is not there; EX_DATAERR: it does not fit this model; EX_CONFIG: the model has another adapter of its name. */
+ * one of them is not there, or the model has another adapter of its name; EX_DATAERR: it is of a model that computes something
+ * else. A warning if it is of one with other values. */
 bool xlm_model_exchange_adapter(const char *path, const xlm_model_exchange *exchange, const char *output, GError **error);
 
 #endif

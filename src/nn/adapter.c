@@ -50,10 +50,10 @@ char *xlm_adapter_targets_print(uint32_t targets)
     return g_string_free(text, FALSE);
 }
 
-static bool is_name(const char *name)
+bool xlm_adapter_is_name(const char *name)
 {
     const size_t size = strlen(name);
-    return size > 0 && strspn(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-") == size;
+    return size > 0 && size < XLM_ADAPTER_NAME && strspn(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-") == size;
 }
 
 static bool check_lora(const xlm_adapter *a, GError **error)
@@ -75,7 +75,7 @@ static bool check_bottleneck(const xlm_adapter *a, GError **error)
 
 static bool check_one(const xlm_adapters *adapters, const xlm_adapter *a, GError **error)
 {
-    if (!is_name(a->name))
+    if (!xlm_adapter_is_name(a->name))
         return xlm_error_set(error, EX_CONFIG, "adapter \"%s\": names are of letters, digits, _ and -", a->name);
     if (xlm_adapters_find(adapters, a->name) != a)
         return xlm_error_set(error, EX_CONFIG, "adapter %s is there twice", a->name);

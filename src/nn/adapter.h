@@ -36,6 +36,8 @@ extern const char *const xlm_adapter_kinds[];
  * g_free. */
 uint32_t xlm_adapter_targets_read(char *const *names, GError **error);
 char *xlm_adapter_targets_print(uint32_t targets);
+/* Is it of letters, digits, _ and -, and not too long? */
+bool xlm_adapter_is_name(const char *name);
 /* Are names (letters, digits, _ and -), numbers and targets as they should be, and names different? EX_CONFIG. */
 bool xlm_adapters_check(const xlm_adapters *adapters, GError **error);
 /* The adapter of this name; NULL: none. */

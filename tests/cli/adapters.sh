@@ -105,6 +105,10 @@ changed 's/"r": 3/"r": 4/' 'lora_A.weight" is not 4 x 16'
 changed 's/"r": 3/"r": 0/' '"r" is 0'
 changed 's/"lora_dropout": [0-9.]*/"lora_dropout": 1.5/' '"lora_dropout" is 1.5, not from 0 to below 1'
 changed 's/{/[/' 'not JSON\|no configuration of an adapter'
+changed 's/"lora_alpha": [0-9.]*/"lora_alpha": 1.5e308, "use_rslora": true/' '"lora_alpha" is too large'
+cp peft/adapter_config.json changed
+sed -i 's/{/{"use_qalora": false, "qalora_group_size": 16, "arrow_config": null, /' changed/adapter_config.json
+logged newer.log xlm_convert bert-base/latest --add-adapter changed -o newer.h5
 rm changed/adapter_model.safetensors
 cp peft/adapter_config.json changed
 expect 66 'adapter_model.safetensors' xlm_convert bert-base/latest --add-adapter changed -o none.h5

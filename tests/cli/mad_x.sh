@@ -68,6 +68,19 @@ h5diff tag/best tag-back.h5 /objectives /objectives >diff.log 2>&1 || fail "exch
 logged exchange.log xlm_convert tag/best --exchange language=post-1/latest:en -o tag-en.h5
 [ "$(attribute /model/adapters tag-en.h5)" = '"en,ner"' ] || fail "order: $(attribute /model/adapters tag-en.h5)"
 ! h5ls -r tag-en.h5 | grep -q adapters/language || fail "the old adapter is still there"
+# One of the same name that is larger; one that has learned beside another model.
+language_of() { # NAME OPTION...
+    trained "$jobs/language.conf" "$1" 1 --set train.start=post-base/latest --set train.corpus=corpus.h5 --set train.steps=1 \
+        --set train.micro_batches=1 --set "stream text.batch=2" --set "stream text.length=48" "${@:2}"
+}
+language_of large --set "adapter language.size=30000"
+logged exchange.log xlm_convert tag/best --exchange language=large/latest -o tag-large.h5
+cmp -s <(data $of_language large/latest) <(data $of_language tag-large.h5) || fail "the larger adapter"
+! grep -q 'other values' exchange.log || fail "a warning: $(cat exchange.log)"
+trained post-base.conf another 1 --set train.seed=77
+language_of strange --set "adapter language.size=4" --set train.start=another/latest
+logged exchange.log xlm_convert tag/best --exchange language=strange/latest -o tag-strange.h5
+grep -q 'has learned beside a model with other values than tag/best' exchange.log || fail "no warning: $(cat exchange.log)"
 
 # ---- directories of the library adapters: there and back, the same bits ----
 logged hub.log xlm_convert en/latest --adapter language -o hub
@@ -102,6 +115,12 @@ changed 'adapter_down.0.weight" is not 8 x 16' 's/"reduction_factor": 4/"reducti
 changed 'there is no tensor "roberta.invertible_adapters.l.F.0.weight"' 's/"name": "language"/"name": "l"/'
 changed 'invertible_adapters.language.[FG].*is at no place' 's/"nice"/null/'
 changed 'no configuration of an adapter' 's/"config"/"settings"/'
+cp hub/adapter_config.json changed
+sed -i 's/"name": "language"/"name": "a\/b"/' changed/adapter_config.json
+expect 65 'changed: "a/b": names of adapters are of at most 47 letters' xlm_convert post-base/latest --add-adapter changed \
+    -o none.h5
+expect 65 'the model has an adapter language; choose another name' xlm_convert en/latest --add-adapter hub -o none.h5
+expect 64 'choose one with --adapter' xlm_convert en/latest --add-adapter hub --adapter a/b -o none.h5
 rm -f none.h5
 { eight_steps 1 -e 's/^.model.*/&\nposition_offset = 0\nembedding_size = 8\nshare_layers = true\nactivation = gelu_tanh/'
     section one 'kind = bottleneck'; } >albert.conf
@@ -126,6 +145,6 @@ expect 64 'xx/latest: the model has no adapter en' xlm_convert tag/best --exchan
 expect 64 'must be OLD=FILE' xlm_convert tag/best --exchange language -o none.h5
 expect 64 'cannot be combined' xlm_convert tag/best --exchange language=xx/latest --merge-adapters -o none.h5
 expect 65 'is of another model than' xlm_convert tag/best --exchange language=pre-1/latest:en -o none.h5
-expect 78 'adapter ner is there twice' xlm_convert tag/best --exchange language=tag/best:ner -o none.h5
+expect 64 'tag/best: the model has another adapter ner' xlm_convert tag/best --exchange language=tag/best:ner -o none.h5
 [ ! -e none.h5 ] && [ ! -e none ] || fail "something was written"
 finish

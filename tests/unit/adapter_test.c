@@ -1,10 +1,7 @@
 /* xlm-mpi: adapters beside linear layers, in double precision. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "gradient.h"
-#include "model_fixture.h"
+#include "adapter_fixture.h"
 
-#include "nn/adapter.h"
-
-enum { TOKENS = 23, LONGEST = 7, VOCABULARY = 19, WIDTH = 8 };
+enum { WIDTH = 8 };
 
 /* Two adapters, which meet at some linear layers. modern: ModernBERT's layers. */
 static xlm_model_config adapted(bool modern, bool decoder)
@@ -37,28 +34,10 @@ static xlm_var *top(const struct setup *s, xlm_tape *tape, const xlm_batch *b)
     return xlm_model_decode(s->model, tape, &b->corrupted, h, offsets, XLM_TOP_LAYER, NULL, 0)[s->config.decoder_layers];
 }
 
-struct context {
-    const struct setup *s;
-    const xlm_batch *batch;
-};
-
-static xlm_var *build(xlm_tape *tape, void *context)
-{
-    const struct context *c = context;
-    return top(c->s, tape, c->batch);
-}
-
 static void test_gradients(void **state)
 {
     (void)state;
-    struct big b = make_big(TOKENS, LONGEST, VOCABULARY);
-    for (int kind = 0; kind < 4; kind++) {
-        struct setup s = open_setup(adapted(kind & 1, kind & 2), 0.5);
-        struct context context = {&s, &b.batch};
-        gradient_check(s.parameters, build, &context);
-        close_setup(&s);
-    }
-    free_big(&b);
+    check_adapted_gradients(adapted, top);
 }
 
 static xlm_real *values(const struct setup *s, const char *name)
@@ -117,41 +96,10 @@ static void test_merged_weights_compute_the_same(void **state)
     free_big(&b);
 }
 
-/* With the rest of the model frozen, what learns has the gradients that it has otherwise, and the rest has none. */
 static void test_gradients_beside_a_frozen_model(void **state)
 {
     (void)state;
-    struct big b = make_big(TOKENS, LONGEST, VOCABULARY);
-    struct setup s = open_setup(adapted(true, false), 0.5);
-    xlm_tape *tape = xlm_tape_new(s.parameters);
-    xlm_real *gradients[2];
-    for (int frozen = 0; frozen < 2; frozen++) {
-        for (int i = 0; frozen && i < xlm_parameters_count(s.parameters); i++) {
-            const xlm_adapter *own = xlm_adapters_of_parameter(&s.config.adapters, xlm_parameters_get(s.parameters, i)->name);
-            xlm_parameters_set_rate(s.parameters, i, own != NULL && own->learns);
-        }
-        gradients[frozen] = g_new0(xlm_real, xlm_parameters_size(s.parameters));
-        xlm_tape_begin(tape, gradients[frozen], true, 1, 1);
-        xlm_tape_seed(tape, xlm_mean(tape, xlm_multiply(tape, top(&s, tape, &b.batch), top(&s, tape, &b.batch))), 1);
-        xlm_tape_backward(tape);
-    }
-    int learning = 0;
-    for (int i = 0; i < xlm_parameters_count(s.parameters); i++) {
-        const xlm_parameter *p = xlm_parameters_get(s.parameters, i);
-        learning += p->rate > 0;
-        for (int64_t e = p->start; e < p->start + p->rows * p->cols; e++)
-            if (p->rate > 0)
-                assert_true(gradients[0][e] != 0 &&
-                            fabs(gradients[1][e] - gradients[0][e]) <= 1e-12 * (1 + fabs(gradients[0][e])));
-            else
-                assert_true(gradients[1][e] == 0);
-    }
-    assert_int_equal(learning, 2 * 2 * 6);
-    for (int frozen = 0; frozen < 2; frozen++)
-        g_free(gradients[frozen]);
-    xlm_tape_free(tape);
-    close_setup(&s);
-    free_big(&b);
+    check_frozen(adapted(true, false), top, 2 * 2 * 6, true);
 }
 
 static void test_names_and_checks(void **state)

@@ -1,10 +1,7 @@
 /* xlm-mpi: bottleneck and invertible adapters, in double precision. SPDX-License-Identifier: GPL-3.0-or-later */
-#include "gradient.h"
-#include "model_fixture.h"
+#include "adapter_fixture.h"
 
-#include "nn/adapter.h"
-
-enum { TOKENS = 23, LONGEST = 7, VOCABULARY = 19, WIDTH = 9, SIZE = 4 };
+enum { WIDTH = 9, SIZE = 4 };
 
 /* The adapter of a language, one of a task, and LoRA beside the same sublayer. pre: pre-LN, and embeddings of their own width;
  * decoder: with embeddings of its own. */
@@ -34,28 +31,10 @@ static xlm_var *top(const struct setup *s, xlm_tape *tape, const xlm_batch *b)
     return xlm_lm_transform(s->model, tape, XLM_STACK_DECODER, h);
 }
 
-struct context {
-    const struct setup *s;
-    const xlm_batch *batch;
-};
-
-static xlm_var *build(xlm_tape *tape, void *context)
-{
-    const struct context *c = context;
-    return top(c->s, tape, c->batch);
-}
-
 static void test_gradients(void **state)
 {
     (void)state;
-    struct big b = make_big(TOKENS, LONGEST, VOCABULARY);
-    for (int kind = 0; kind < 4; kind++) {
-        struct setup s = open_setup(adapted(kind & 1, kind & 2), 0.5);
-        struct context context = {&s, &b.batch};
-        gradient_check(s.parameters, build, &context);
-        close_setup(&s);
-    }
-    free_big(&b);
+    check_adapted_gradients(adapted, top);
 }
 
 /* adapter NULL: of the model itself. */
@@ -176,41 +155,10 @@ static void test_several_invertible(void **state)
     close_setup(&s);
 }
 
-/* With the rest frozen, the adapter that learns has the gradients that it has otherwise, and the rest has none. */
 static void test_frozen(void **state)
 {
     (void)state;
-    struct big b = make_big(TOKENS, LONGEST, VOCABULARY);
-    struct setup s = open_setup(adapted(false, false), 0.5);
-    xlm_tape *tape = xlm_tape_new(s.parameters);
-    xlm_real *gradients[2];
-    for (int frozen = 0; frozen < 2; frozen++) {
-        for (int i = 0; frozen && i < xlm_parameters_count(s.parameters); i++) {
-            const xlm_adapter *own = xlm_adapters_of_parameter(&s.config.adapters, xlm_parameters_get(s.parameters, i)->name);
-            xlm_parameters_set_rate(s.parameters, i, own != NULL && own->learns);
-        }
-        gradients[frozen] = g_new0(xlm_real, xlm_parameters_size(s.parameters));
-        xlm_tape_begin(tape, gradients[frozen], true, 1, 1);
-        assert_true(xlm_adapters_learn(s.model, tape, (xlm_layer){XLM_STACK_ENCODER, 1}));
-        xlm_tape_seed(tape, xlm_mean(tape, xlm_multiply(tape, top(&s, tape, &b.batch), top(&s, tape, &b.batch))), 1);
-        xlm_tape_backward(tape);
-    }
-    int learning = 0;
-    for (int i = 0; i < xlm_parameters_count(s.parameters); i++) {
-        const xlm_parameter *p = xlm_parameters_get(s.parameters, i);
-        learning += p->rate > 0;
-        for (int64_t e = p->start; e < p->start + p->rows * p->cols; e++)
-            if (p->rate > 0)
-                assert_true(fabs(gradients[1][e] - gradients[0][e]) <= 1e-12 * (1 + fabs(gradients[0][e])));
-            else
-                assert_true(gradients[1][e] == 0);
-    }
-    assert_int_equal(learning, 2 * 4);
-    for (int frozen = 0; frozen < 2; frozen++)
-        g_free(gradients[frozen]);
-    xlm_tape_free(tape);
-    close_setup(&s);
-    free_big(&b);
+    check_frozen(adapted(false, false), top, 2 * 4, false);
 }
 
 static void test_checks(void **state)

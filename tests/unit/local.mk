@@ -30,7 +30,10 @@ unit_tests = \
 	tests/unit/gemm_choice_test \
 	tests/unit/hardware_test \
 	tests/unit/html_test \
+	tests/unit/gelu_kernels_test \
 	tests/unit/kernels_test \
+	tests/unit/position_kernels_test \
+	tests/unit/rounding_kernels_test \
 	tests/unit/symmetrise_test \
 	tests/unit/synthetic_test \
 	tests/unit/link_matrix_test \
@@ -76,8 +79,10 @@ unit_tests = \
 	tests/unit/text_words_test
 # What several of them share.
 unit_headers = \
+	tests/unit/adapter_fixture.h \
 	tests/unit/architecture_fixture.h \
 	tests/unit/batch_fixture.h \
+	tests/unit/kernel_rows_fixture.h \
 	tests/unit/kernels_fixture.h \
 	tests/unit/corpus_fixture.h \
 	tests/unit/files_fixture.h \

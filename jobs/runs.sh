@@ -1,7 +1,7 @@
 # xlm-mpi: what the scripts of jobs/ have in common; sourced. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 #
-# After `. runs.sh`: functions (say, wrong; of studies settings_of_jobs, within_hours, planned), and
+# After `. runs.sh`: functions (say, wrong; of studies plain_or_gz, settings_of_jobs, within_hours, planned), and
 #   launcher   [array] the command that starts the ranks
 # In the environment:
 #   XLM_LAUNCH    the command that starts the ranks: "mpiexec -n 16"; by default mpiexec with one rank per core
@@ -14,6 +14,14 @@ say() { printf '\n== %s\n' "$*"; }
 # wrong CODE MESSAGE: ends the script.
 wrong() { echo "${0##*/}: $2" >&2; exit "$1"; }
 
+# plain_or_gz FILE: this file or FILE.gz, whichever is there; fails if neither is.
+plain_or_gz() {
+    local file
+    for file in "$1" "$1.gz"; do
+        if [[ -e $file ]]; then echo "$file"; return; fi
+    done
+    return 1
+}
 # settings_of_jobs: SETTINGS as options of xlm_train, into the array settings_options.
 settings_of_jobs() {
     local line

@@ -12,9 +12,7 @@ set -euo pipefail
 # shellcheck source=tests/bench/roberta-8.sh
 . "$XLM_SOURCE/tests/bench/roberta-8.sh"
 words=${BENCH_WORDS:-250000} width=${BENCH_WIDTH:-768} pairs=${BENCH_PAIRS:-20000}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+in_scratch
 cores=$(env -u OMP_NUM_THREADS nproc)
 source=${BENCH_VECTORS:-$work}/source.h5 target=${BENCH_VECTORS:-$work}/target.h5
 [[ -e $source && -e $target ]] || "$XLM_BUILD/tests/bench/vectors" make "$words" "$width" "$source" "$target"

@@ -14,9 +14,7 @@ set -euo pipefail
 . "$XLM_SOURCE/tests/bench/table.sh"
 # shellcheck source=tests/bench/roberta-8.sh
 . "$XLM_SOURCE/tests/bench/roberta-8.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+in_scratch
 made_corpus "$work" 20000
 
 modern=('norm = pre' 'final_norm = true' 'first_norm = false' 'norm_biases = false' 'linear_biases = false'

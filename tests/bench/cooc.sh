@@ -13,9 +13,7 @@ set -euo pipefail
 # shellcheck source=tests/bench/roberta-8.sh
 . "$XLM_SOURCE/tests/bench/roberta-8.sh"
 PATH=${GLOVE:+$GLOVE:}$PATH
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+in_scratch
 if [[ -n ${BENCH_TEXT-} ]]; then
     cp "$BENCH_TEXT" text
 else

@@ -9,9 +9,7 @@ set -euo pipefail
 # shellcheck source=tests/bench/roberta-8.sh
 . "$XLM_SOURCE/tests/bench/roberta-8.sh"
 words=${BENCH_WORDS:-20000} pairs=${BENCH_PAIRS:-4000000} rank=${BENCH_RANK:-100}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+in_scratch
 "$XLM_BUILD/tests/bench/cooc_table" "$words" "$pairs" cooc.h5 >&2
 section "factors of shifted positive PMI, $words subwords, rank $rank"
 TIMEFORMAT=%R

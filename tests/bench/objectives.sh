@@ -18,9 +18,7 @@ set -euo pipefail
 . "$XLM_SOURCE/tests/bench/table.sh"
 # shellcheck source=tests/bench/roberta-8.sh
 . "$XLM_SOURCE/tests/bench/roberta-8.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+in_scratch
 made_text >made
 head -n 20000 made >text.aa
 tail -n 20000 made >text.bb

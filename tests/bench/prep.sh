@@ -8,9 +8,7 @@
 # Whole processes on one core, from reading the text to the finished corpus: user and system time, with the digests of the inputs.
 set -euo pipefail
 . "$XLM_SOURCE/tests/bench/table.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+in_scratch
 export OMP_NUM_THREADS=1
 
 # A tenth of the letters has two bytes.

@@ -13,6 +13,13 @@ section() { tabbed section "$@"; }
 row() { tabbed row "$@"; }
 skipped() { tabbed row "$1" "skipped: $2"; }
 
+# in_scratch: the shell is in a new directory, $work, which goes on exit.
+in_scratch() {
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    cd "$work" || return 1
+}
+
 say() { printf '%s\n' "$*" >&2; }
 # quotient A B [DECIMALS]
 quotient() { awk -v a="$1" -v b="$2" -v decimals="${3:-2}" 'BEGIN { if (b > 0) printf "%.*f\n", decimals, a / b; else exit 1 }'; }

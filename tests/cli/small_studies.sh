@@ -140,6 +140,7 @@ RUNS='mlm-word:1 mlm-ngram+gc:2' XLM_LAUNCH=env DICTIONARY=none "$XLM_SOURCE/job
 study mad-x/small WAYS='full mad-x' SEEDS='1 2' LANGUAGE_STEPS=3 || fail "mad-x: $(tail -n 5 log)"
 grep -qE '^mad-x .*[0-9]\.[0-9] ± +[0-9]' $out/mad-x/scores.txt && [ "$(wc -l <$out/mad-x/scores.tsv)" -eq 12 ] ||
     fail "mad-x: $(cat $out/mad-x/scores.txt)"
+expect 64 'RATES: 1e-3: not two numbers' env RATES=1e-3 "$XLM_SOURCE/jobs/mad-x/small/study" out ud
 expect 64 'WAYS: no way "soft"' env WAYS=soft "$XLM_SOURCE/jobs/mad-x/small/study" out ud
 expect 64 'there is no such option' "$XLM_SOURCE/jobs/small/study" --plans out ud
 expect 66 'QUESTIONS: there is no none.json' env QUESTIONS=none.json "$XLM_SOURCE/jobs/small/study" out ud

@@ -20,7 +20,13 @@ typedef enum xlm_stack {
     XLM_STACK_NONE        /* no stack: the heads for words, and the parameters of objectives and tasks, above all layers */
 } xlm_stack;
 
-enum { XLM_POSITIONS_LEARNED, XLM_POSITIONS_SINUSOIDAL, XLM_POSITIONS_ROTARY };
+/* Kinds of positions. Sinusoids of width e are sin(p θ_i) and cos(p θ_i) for i < e/2: in turn, θ_i = 10000^(−2i/e) (Vaswani et al.
+ * 2017); with the same θ_i, sines first and cosines after them (HALVES: Marian); or these with θ_i = 10000^(−i/(e/2 − 1)), computed
+ * in single precision as fairseq does (FAIRSEQ: M2M100, NLLB). */
+enum {
+    XLM_POSITIONS_LEARNED, XLM_POSITIONS_SINUSOIDAL, XLM_POSITIONS_ROTARY, XLM_POSITIONS_SINUSOIDAL_HALVES,
+    XLM_POSITIONS_SINUSOIDAL_FAIRSEQ
+};
 enum { XLM_NORM_POST, XLM_NORM_PRE };
 enum { XLM_HEAD_BERT, XLM_HEAD_XLM, XLM_HEAD_NONE /* as in a fine-tuned model */ };
 
@@ -76,6 +82,9 @@ typedef struct xlm_model_config {
     bool first_norm;             /* false: attention in layer 0 has no norm, in a pre-LN model */
     bool embedding_norm;         /* a norm after the embeddings */
     bool norm_biases, linear_biases; /* whether norms have β; and linear layers of blocks, embeddings and head a bias */
+    bool encode_bos;             /* false: neither the encoder nor the decoder's attention to its states sees the first token of a
+                                  * sequence, <s>, and the encoder's positions count from the token after it */
+    bool output_bias;            /* the output layer of words has a bias */
     bool scale_embeddings;       /* words are multiplied by √e before positions are added */
     double rotary_theta;         /* θ of rotary positions; angles are position θ^(−2i/w) */
     double rotary_theta_local;   /* of layers with a window; 0: the same */

@@ -156,8 +156,9 @@ static xlm_var *predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, co
     xlm_var *gain = PART("layer_norm/weight"), *bias = PART("layer_norm/bias");
 #undef PART
     xlm_var *normalised = xlm_layer_norm(tape, activated, gain, bias, model->layer_norm_epsilon);
-    return xlm_vocab_cross_entropy(tape, normalised, xlm_param(tape, "embeddings/word/weight"), xlm_param(tape, "lm_head/bias"),
-                                   targets, model->vocabulary_chunk, scores);
+    xlm_var *word_bias = model->output_bias ? xlm_param(tape, "lm_head/bias") : NULL;
+    return xlm_vocab_cross_entropy(tape, normalised, xlm_param(tape, "embeddings/word/weight"), word_bias, targets,
+                                   model->vocabulary_chunk, scores);
 }
 
 /* The indices, among the rows of the view's states, of n rows of its text. */

@@ -114,7 +114,7 @@ static bool is_written(const xlm_option *option, const xlm_model_config *config,
     static const char *const newer_keys[] = {
         "share_embeddings", "language_tokens", "norm", "final_norm", "first_norm", "embedding_norm", "norm_biases",
         "linear_biases", "scale_embeddings", "rotary_theta", "rotary_theta_local", "attention_window", "global_attention_every",
-        "gated_feed_forward", NULL};
+        "gated_feed_forward", "encode_bos", "output_bias", NULL};
     g_autofree char *value = xlm_option_print(option, config), *usual = xlm_option_print(option, defaults);
     return !g_strv_contains(newer_keys, option->name) || strcmp(value, usual) != 0;
 }

@@ -188,7 +188,7 @@ static xlm_var *apply_to_memory(const xlm_model *model, xlm_tape *tape, const xl
         return finish(model, tape, block, x, attend_to_cached_memory(model, tape, block->name, h, rows->cache));
     const struct sides sides = {
         .at = h, .to = rows->memory, .at_offsets = rows->wanted != NULL ? rows->wanted_offsets : rows->offsets,
-        .to_offsets = rows->memory_offsets,
+        .to_offsets = rows->memory_offsets, .visible_from = rows->memory_visible_from, .visible = rows->memory_visible,
     };
     return finish(model, tape, block, x, attend(model, tape, block->name, &sides, rows->sequences, rows->memory_weights));
 }

@@ -48,6 +48,7 @@ typedef struct xlm_block_rows {
     const int32_t *visible; /* for each computed row, how many rows of its sequence it sees, from the first on; NULL: all */
     xlm_var *memory;        /* for a decoder: states that it attends to besides x; NULL: none */
     const int32_t *memory_offsets; /* [sequences + 1] of the memory's rows: at least one in each sequence */
+    const int32_t *memory_visible_from, *memory_visible; /* as the two above, of the rows of the memory's sequence; NULL: all */
     const xlm_block_cache *cache; /* used instead of all of these: every row attends to what is kept in it; NULL: no cache */
     xlm_real *memory_weights; /* receives the attention of all rows to the memory, as xlm_memory_weights returns it; NULL: not
                                * wanted */

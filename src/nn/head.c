@@ -13,7 +13,7 @@ static xlm_var *parameter_of(const xlm_model *model, xlm_tape *tape, xlm_stack s
     return xlm_model_parameter(tape, xlm_part_name(&model->config, stack, part, name), parameter);
 }
 
-/* E [V x e] and b [V] of the stack: logits are y Eᵀ + b. */
+/* E [V x e] and b [V] of the stack, or NULL: logits are y Eᵀ + b. */
 static xlm_var *words_of(const xlm_model *model, xlm_tape *tape, xlm_stack stack)
 {
     return parameter_of(model, tape, stack, "embeddings/word", "weight");
@@ -21,7 +21,7 @@ static xlm_var *words_of(const xlm_model *model, xlm_tape *tape, xlm_stack stack
 
 static xlm_var *bias_of(const xlm_model *model, xlm_tape *tape, xlm_stack stack)
 {
-    return parameter_of(model, tape, stack, "lm_head", "bias");
+    return model->config.output_bias ? parameter_of(model, tape, stack, "lm_head", "bias") : NULL;
 }
 
 /* y without what invertible adapters change. */

@@ -28,8 +28,10 @@ const xlm_option xlm_model_options[] = {
            "width of factorised embeddings (ALBERT); 0: hidden_size, not factorised"),
     OPTION(share_layers, FLAG, "false", 0, 0, NULL, "use one set of weights for all layers (ALBERT)"),
     OPTION(positions, INT, "512", 1, 1 << 20, NULL, "number of positions, the length of the longest sequence"),
-    OPTION(position_type, CHOICE, "learned", 0, 0, "learned|sinusoidal|rotary",
-           "kind of position embeddings; rotary: queries and keys are turned by angles (RoFormer, ModernBERT)"),
+    OPTION(position_type, CHOICE, "learned", 0, 0, "learned|sinusoidal|rotary|sinusoidal_halves|sinusoidal_fairseq",
+           "kind of position embeddings; rotary: queries and keys are turned by angles (RoFormer, ModernBERT); sinusoidal: sines and "
+           "cosines in turn (Vaswani et al. 2017), all sines first (sinusoidal_halves: Marian), or these with fairseq's wavelengths "
+           "(sinusoidal_fairseq: M2M100, NLLB)"),
     OPTION(rotary_theta, REAL, "10000", 1, 1e12, NULL, "base of the wavelengths of rotary positions"),
     OPTION(rotary_theta_local, REAL, "0", 0, 1e12, NULL, "the same in layers with an attention window; 0: rotary_theta"),
     OPTION(position_offset, INT, "2", 0, 1024, NULL,
@@ -44,7 +46,10 @@ const xlm_option xlm_model_options[] = {
            "(SiLU)"),
     OPTION(gated_feed_forward, FLAG, "false", 0, 0, NULL,
            "multiply the activation by a second linear layer: with gelu this is GeGLU (ModernBERT), with swish SwiGLU"),
-    OPTION(linear_biases, FLAG, "true", 0, 0, NULL, "let linear layers have biases; the output layer of words always has one"),
+    OPTION(linear_biases, FLAG, "true", 0, 0, NULL, "let linear layers have biases, except the output layer of words"),
+    OPTION(output_bias, FLAG, "true", 0, 0, NULL, "let the output layer of words have a bias"),
+    OPTION(encode_bos, FLAG, "true", 0, 0, NULL,
+           "false: the encoder does not see the first token of a sequence, <s>, and no decoder sees it there (Marian, M2M100)"),
     OPTION(norm, CHOICE, "post", 0, 0, "post|pre", "LayerNorm after each sublayer (BERT), or before it"),
     OPTION(norm_biases, FLAG, "true", 0, 0, NULL, "let LayerNorm have biases"),
     OPTION(final_norm, FLAG, "false", 0, 0, NULL, "LayerNorm after the last layer"),
@@ -67,6 +72,43 @@ const xlm_option xlm_model_options[] = {
     OPTION(vocabulary_chunk, INT, "1024", 1, 1 << 30, NULL,
            "number of predicted tokens whose logits are in memory at a time; a smaller number takes less memory and more time"),
     XLM_OPTION_END};
+
+bool xlm_model_has_sinusoids(const xlm_model_config *c)
+{
+    return c->position_type == XLM_POSITIONS_SINUSOIDAL || c->position_type == XLM_POSITIONS_SINUSOIDAL_HALVES ||
+           c->position_type == XLM_POSITIONS_SINUSOIDAL_FAIRSEQ;
+}
+
+/* Vaswani et al. 2017, §3.5: sin and cos of pos / 10000^(2i/e) in turn. */
+static double sinusoid_in_turn(int64_t position, int64_t column, int64_t width)
+{
+    const double angle = (double)position / pow(10000, (double)(column / 2 * 2) / (double)width);
+    return column % 2 == 0 ? sin(angle) : cos(angle);
+}
+
+/* With an odd width, there is a sine more than there are cosines. */
+static double sinusoid_in_halves(int64_t position, int64_t column, int64_t width)
+{
+    const int64_t half = (width + 1) / 2, i = column < half ? column : column - half;
+    const double angle = (double)position / pow(10000, 2 * (double)i / (double)width);
+    return column < half ? sin(angle) : cos(angle);
+}
+
+/* Angles are rounded as in fairseq, which matters at large positions; with an odd width, the last column is 0. */
+static double sinusoid_of_fairseq(int64_t position, int64_t column, int64_t width)
+{
+    const int64_t half = width / 2, i = column < half ? column : column - half;
+    const float step = (float)-(log(10000) / (double)(half - 1)), exponent = (float)i * step;
+    const float frequency = (float)exp((double)exponent), angle = (float)position * frequency;
+    return column >= 2 * half ? 0 : column < half ? sin((double)angle) : cos((double)angle);
+}
+
+double xlm_sinusoid(int64_t position_type, int64_t position, int64_t column, int64_t width)
+{
+    return position_type == XLM_POSITIONS_SINUSOIDAL          ? sinusoid_in_turn(position, column, width)
+           : position_type == XLM_POSITIONS_SINUSOIDAL_HALVES ? sinusoid_in_halves(position, column, width)
+                                                              : sinusoid_of_fairseq(position, column, width);
+}
 
 /* The divisor of d closest to `heads`. */
 static int64_t nearest_divisor(int64_t d, int64_t heads)
@@ -130,7 +172,10 @@ static bool check_sizes(const xlm_model_config *c, GError **error)
         return xlm_error_set(error, EX_CONFIG, "positions = %" G_GINT64_FORMAT " rotations of width %" G_GINT64_FORMAT
                              " are too many; take at most %" G_GINT64_FORMAT " positions", c->positions, d / heads,
                              MAX_SINUSOIDS / (d / heads));
-    if (c->position_type == XLM_POSITIONS_SINUSOIDAL && (c->positions + c->position_offset) * e > MAX_SINUSOIDS)
+    if (c->position_type == XLM_POSITIONS_SINUSOIDAL_FAIRSEQ && e < 4)
+        return xlm_error_set(error, EX_CONFIG, "position_type = sinusoidal_fairseq is for embeddings of at least 4 columns, and they "
+                             "have %" G_GINT64_FORMAT, e);
+    if (xlm_model_has_sinusoids(c) && (c->positions + c->position_offset) * e > MAX_SINUSOIDS)
         return xlm_error_set(error, EX_CONFIG, "positions = %" G_GINT64_FORMAT " sinusoids of width %" G_GINT64_FORMAT
                              " are too many; take at most %" G_GINT64_FORMAT " positions", c->positions, e,
                              MAX_SINUSOIDS / e - c->position_offset);
@@ -205,21 +250,17 @@ static void add_head(const xlm_model_config *c, xlm_stack stack, xlm_parameters 
         xlm_model_add_linear(c, p, xlm_part_name(c, stack, "lm_head/dense", name), e, c->hidden_size);
     if (c->head == XLM_HEAD_BERT)
         xlm_model_add_layer_norm(c, p, xlm_part_name(c, stack, "lm_head/layer_norm", name), e);
-    xlm_model_add(p, xlm_part_name(c, stack, "lm_head", name), "bias", 1, c->vocabulary, XLM_INIT_ZERO, false);
+    if (c->output_bias)
+        xlm_model_add(p, xlm_part_name(c, stack, "lm_head", name), "bias", 1, c->vocabulary, XLM_INIT_ZERO, false);
 }
 
-/* Vaswani et al. 2017, §3.5: sin and cos of pos / 10000^(2i/e) in turn. */
 static xlm_real *sinusoids(const xlm_model_config *c)
 {
     const int64_t rows = c->positions + c->position_offset, e = c->embedding_size;
     xlm_real *table = g_new(xlm_real, rows * e);
-    for (int64_t i = 0; i < e; i++) {
-        const double wavelength = pow(10000, (double)(i / 2 * 2) / (double)e);
-        for (int64_t r = 0; r < rows; r++) {
-            const double angle = (double)r / wavelength;
-            table[r * e + i] = (xlm_real)(i % 2 == 0 ? sin(angle) : cos(angle));
-        }
-    }
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t i = 0; i < e; i++)
+            table[r * e + i] = (xlm_real)xlm_sinusoid(c->position_type, r, i, e);
     return table;
 }
 
@@ -242,7 +283,7 @@ xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *paramet
 {
     xlm_model *m = g_new0(xlm_model, 1);
     m->config = *config;
-    if (config->position_type == XLM_POSITIONS_SINUSOIDAL)
+    if (xlm_model_has_sinusoids(config))
         m->sinusoids = sinusoids(config);
     if (config->position_type == XLM_POSITIONS_ROTARY)
         m->turns[0] = rotations(config, config->rotary_theta);

@@ -11,7 +11,7 @@
  *   them) · encoder/layer_norm/{weight,bias} [d], decoder/layer_norm/... (final_norm)
  *   decoder/layer.i/attention/..., decoder/layer.i/memory_attention/..., decoder/layer.i/feed_forward/... as the encoder's (D >
  *   0) lm_head/dense/{weight [e x d],bias [e]}, lm_head/layer_norm/{weight,bias} [e] (bert; dense alone when e != d and
- *   head = xlm) · lm_head/bias [V]
+ *   head = xlm) · lm_head/bias [V] (output_bias)
  *   decoder/embeddings/..., decoder/lm_head/... as the encoder's (share_embeddings = false)
  *   decoder/embeddings/language_token/weight [languages x e] (language_tokens) */
 #ifndef XLM_NN_MODEL_H
@@ -35,6 +35,10 @@ extern const xlm_option xlm_model_options[];
 bool xlm_model_check(xlm_model_config *config, GError **error);
 /* Set sizes that are 0 in a job file and follow from others: feed_forward_size and embedding_size. */
 void xlm_model_fill_in_sizes(xlm_model_config *config);
+/* Are positions sinusoids? Then there is no table of them to learn. */
+bool xlm_model_has_sinusoids(const xlm_model_config *config);
+/* The value of such a position embedding (XLM_POSITIONS_SINUSOIDAL...) in one of its `width` columns. */
+double xlm_sinusoid(int64_t position_type, int64_t position, int64_t column, int64_t width);
 /* Declare the model's parameters in `parameters`. config must have passed xlm_model_check; it is copied. xlm_model_free. */
 xlm_model *xlm_model_new(const xlm_model_config *config, xlm_parameters *parameters);
 /* NULL is allowed. */

@@ -16,6 +16,9 @@ static xlm_var *table_of(const xlm_model *m, xlm_tape *tape, xlm_stack stack, co
     return xlm_model_parameter(tape, xlm_part_name(&m->config, stack, part, name), "weight");
 }
 
+/* Does the stack not see the first token of a sequence of its text? A decoder begins with it. */
+static bool hides_bos(const xlm_model_config *c, xlm_stack stack) { return !c->encode_bos && stack == XLM_STACK_ENCODER; }
+
 /* Makes the word at position 0 the token of its language: the table of words gives nothing there, that of languages alone. */
 static void begin_with_languages(xlm_tape *tape, const xlm_text *text, const int32_t **words, const int32_t **languages)
 {
@@ -56,8 +59,9 @@ static xlm_var *embed(const xlm_model *m, xlm_tape *tape, xlm_stack stack, const
     table[tables] = table_of(m, tape, stack, "embeddings/word");
     index[tables++] = text->ids;
     int32_t *rows = xlm_tape_take(tape, sizeof *rows * (uint64_t)MAX(text->tokens, 1));
+    const int32_t unseen = hides_bos(c, stack);
     for (int32_t i = 0; i < text->tokens; i++)
-        rows[i] = text->positions[i] + (int32_t)c->position_offset;
+        rows[i] = MAX(text->positions[i] - unseen, 0) + (int32_t)c->position_offset;
     if (c->position_type != XLM_POSITIONS_ROTARY) {
         table[tables] = m->sinusoids != NULL
                             ? xlm_constant_in_place(tape, c->positions + c->position_offset, c->embedding_size, m->sinusoids)
@@ -221,6 +225,35 @@ static void look_through_window(xlm_tape *tape, const xlm_model_config *c, const
     rows->visible = visible;
 }
 
+/* All rows but those in which a sequence begins do not see the latter. [in, out] rows: for all rows of the text. */
+static void hide_first_rows(xlm_tape *tape, const xlm_text *text, xlm_block_rows *rows)
+{
+    const uint64_t bytes = sizeof *rows->visible * (uint64_t)MAX(text->tokens, 1);
+    int32_t *from = xlm_tape_take(tape, bytes), *visible = xlm_tape_take(tape, bytes);
+    for (int32_t s = 0; s < text->sequences; s++)
+        for (int32_t i = text->offsets[s]; i < text->offsets[s + 1]; i++) {
+            from[i] = MAX(rows->visible_from != NULL ? rows->visible_from[i] : 0, i > text->offsets[s]);
+            visible[i] = rows->visible != NULL ? rows->visible[i] : text->offsets[s + 1] - text->offsets[s];
+        }
+    rows->visible_from = from;
+    rows->visible = visible;
+}
+
+/* No row of a decoder's text sees the first row of its sequence of the memory, unless that is the only one. */
+static void hide_first_of_memory(xlm_tape *tape, const xlm_stack_pass *pass, xlm_block_rows *rows)
+{
+    const xlm_text *text = pass->text;
+    const uint64_t bytes = sizeof *rows->visible * (uint64_t)MAX(text->tokens, 1);
+    int32_t *from = xlm_tape_take(tape, bytes), *visible = xlm_tape_take(tape, bytes);
+    for (int32_t s = 0; s < text->sequences; s++)
+        for (int32_t i = text->offsets[s]; i < text->offsets[s + 1]; i++) {
+            visible[i] = pass->memory_offsets[s + 1] - pass->memory_offsets[s];
+            from[i] = visible[i] > 1;
+        }
+    rows->memory_visible_from = from;
+    rows->memory_visible = visible;
+}
+
 /* The rotation of the layers with a window, or of the others; NULL: none. */
 static const xlm_rotation *rotation_of(xlm_tape *tape, const xlm_model *model, const xlm_text *text, bool local)
 {
@@ -251,6 +284,10 @@ static void want_rows(xlm_tape *tape, const xlm_stack_pass *pass, xlm_block_rows
         rows->visible = of_wanted(tape, pass, rows->visible);
     if (rows->visible_from != NULL)
         rows->visible_from = of_wanted(tape, pass, rows->visible_from);
+    if (rows->memory_visible != NULL) {
+        rows->memory_visible = of_wanted(tape, pass, rows->memory_visible);
+        rows->memory_visible_from = of_wanted(tape, pass, rows->memory_visible_from);
+    }
 }
 
 xlm_var **xlm_stack_run(const xlm_model *model, xlm_tape *tape, const xlm_stack_pass *pass)
@@ -264,11 +301,17 @@ xlm_var **xlm_stack_run(const xlm_model *model, xlm_tape *tape, const xlm_stack_
         .memory = pass->memory, .memory_offsets = pass->memory_offsets,
     };
     all.rotation = rotation_of(tape, model, pass->text, false);
+    if (!c->encode_bos && pass->memory != NULL)
+        hide_first_of_memory(tape, pass, &all);
     xlm_block_rows local = all;
     if (windows) {
         look_through_window(tape, c, pass->text, &local);
         local.rotation = rotation_of(tape, model, pass->text, true);
     }
+    if (hides_bos(c, pass->stack))
+        hide_first_rows(tape, pass->text, &all);
+    if (hides_bos(c, pass->stack) && windows)
+        hide_first_rows(tape, pass->text, &local);
     xlm_var **hidden = xlm_tape_take(tape, sizeof *hidden * (uint64_t)(layers + 1));
     hidden[0] = embed(model, tape, pass->stack, pass->text);
     if (layers == 0 && pass->rows != NULL)

@@ -35,20 +35,20 @@ static double dot(int64_t n, const xlm_real *a, const xlm_real *b)
     return sum;
 }
 
-/* Adds the mean over all heads of the weights of one query for m keys to mean[m]. p: [m] scratch. */
-static void add_heads(const xlm_attention_inputs *in, const xlm_real *query, const xlm_real *keys, int64_t stride, int64_t m,
-                      double *p, double *mean)
+/* Adds the mean over all heads of the weights of one query for the keys from `first` to m − 1 to mean[m]. p: [m] scratch. */
+static void add_heads(const xlm_attention_inputs *in, const xlm_real *query, const xlm_real *keys, int64_t stride, int64_t first,
+                      int64_t m, double *p, double *mean)
 {
     const int64_t w = in->width / in->heads;
     for (int64_t h = 0; h < in->heads; h++) {
         double highest = -(double)INFINITY, sum = 0;
-        for (int64_t j = 0; j < m; j++) {
+        for (int64_t j = first; j < m; j++) {
             p[j] = dot(w, query + h * w, keys + j * stride + h * w) / sqrt((double)w);
             highest = fmax(highest, p[j]);
         }
-        for (int64_t j = 0; j < m; j++)
+        for (int64_t j = first; j < m; j++)
             sum += p[j] = exp(p[j] - highest);
-        for (int64_t j = 0; j < m; j++)
+        for (int64_t j = first; j < m; j++)
             mean[j] += p[j] / (sum * (double)in->heads);
     }
 }
@@ -61,7 +61,8 @@ static void weigh_sequence(const xlm_attention_inputs *in, const int32_t *query_
     g_autofree double *p = g_new(double, m);
     for (int64_t i = query_offsets[s]; i < query_offsets[s + 1]; i++, weights += m) {
         g_autofree double *mean = g_new0(double, m);
-        add_heads(in, query->at + i * query->stride, keys, key->stride, m, p, mean);
+        const int64_t first = in->visible_from != NULL ? in->visible_from[i] : 0, end = in->visible != NULL ? in->visible[i] : m;
+        add_heads(in, query->at + i * query->stride, keys, key->stride, first, end, p, mean);
         for (int64_t j = 0; j < m; j++)
             weights[j] = (xlm_real)mean[j];
     }
@@ -72,8 +73,6 @@ void xlm_attention_weights(const xlm_attention_inputs *in, xlm_real *weights)
     const int32_t *query_offsets = in->query_offsets != NULL ? in->query_offsets : in->offsets;
     if (!xlm_var_has_numbers(in->query))
         return;
-    if (in->visible != NULL || in->visible_from != NULL)
-        xlm_tape_fail("attention_weights", "some keys are not visible");
     struct columns query = read_columns(in->query, in->query_column), key = read_columns(in->key, in->key_column);
     g_autofree int64_t *start = g_new(int64_t, in->sequences + 1);
     start[0] = 0;

@@ -4,8 +4,9 @@
 
 #include <xlm/tape.h>
 
-/* The mean over the heads h of the weights softmax_j(q_ih·k_jh / √w) of each query i for all keys j of its sequence.
- * [in] inputs: `visible` must be NULL; the value and dropout are not read
+/* The mean over the heads h of the weights softmax_j(q_ih·k_jh / √w) of each query i for all keys j of its sequence; 0 for
+ * keys that it does not see.
+ * [in] inputs: the value and dropout are not read
  * [out] weights: for each sequence queries x keys, one matrix after another; unchanged on a tape that computes nothing */
 void xlm_attention_weights(const xlm_attention_inputs *inputs, xlm_real *weights);
 

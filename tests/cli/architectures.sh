@@ -23,7 +23,10 @@ architecture modern 'norm = pre' 'final_norm = true' 'first_norm = false' 'norm_
     'position_type = rotary' 'rotary_theta = 160000' 'rotary_theta_local = 10000' 'attention_window = 8' \
     'global_attention_every = 3' 'gated_feed_forward = true'
 architecture xl 'norm = pre' 'final_norm = true' 'embedding_norm = false'
-architecture marian 'embedding_norm = false' 'scale_embeddings = true' 'activation = swish' 'position_type = sinusoidal'
+architecture marian 'embedding_norm = false' 'scale_embeddings = true' 'activation = swish' \
+    'position_type = sinusoidal_halves' 'encode_bos = false'
+architecture m2m100 'norm = pre' 'final_norm = true' 'embedding_norm = false' 'scale_embeddings = true' 'activation = relu' \
+    'position_type = sinusoidal_fairseq' 'head = xlm' 'output_bias = false' 'encode_bos = false'
 
 # What transformers' architectures do not have is refused, not left out.
 lacking() { # NAME TEXT

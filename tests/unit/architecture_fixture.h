@@ -4,7 +4,7 @@
 
 #include "xlm/model.h"
 
-/* Those of the bits 1, 2, 4, ... 128 of p: where norms and biases are, scaled embeddings, gates. */
+/* Those of the bits 1, 2, 4, ... 128 of p: where norms and biases are, scaled embeddings, gates. Further ones: 2048 and 4096. */
 static inline void set_properties(int p, xlm_model_config *c)
 {
     c->norm = p & 1 ? XLM_NORM_PRE : XLM_NORM_POST;
@@ -15,6 +15,8 @@ static inline void set_properties(int p, xlm_model_config *c)
     c->embedding_norm = !(p & 32);
     c->scale_embeddings = p & 64;
     c->gated_feed_forward = p & 128;
+    c->encode_bos = !(p & 2048);
+    c->output_bias = !(p & 4096);
 }
 
 #endif

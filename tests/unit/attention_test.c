@@ -57,9 +57,8 @@ static xlm_parameters *attention_parameters(const struct layout *c)
 }
 
 /* The weights are what attention makes of values that are the rows of an identity, in each head. */
-static void test_attention_weights(void **state)
+static void compare_weights(const int32_t *visible_from, const int32_t *visible)
 {
-    (void)state;
     enum { HEADS = 3, W = 5, WIDTH = HEADS * W, QUERIES = 6, KEYS = 8 };
     static const int32_t offsets[] = {0, 5, 6, KEYS}, queries[] = {0, 3, 4, QUERIES};
     double values[KEYS * WIDTH] = {0}, weights[3 * 5 + 1 + 2 * 2];
@@ -73,7 +72,7 @@ static void test_attention_weights(void **state)
     const xlm_attention_inputs in = {
         .query = xlm_param(tape, "query"), .query_column = 1, .key = xlm_param(tape, "key"),
         .value = xlm_constant(tape, KEYS, WIDTH, values), .width = WIDTH, .heads = HEADS, .offsets = offsets,
-        .query_offsets = queries, .sequences = 3};
+        .query_offsets = queries, .sequences = 3, .visible_from = visible_from, .visible = visible};
     const xlm_var *y = xlm_attention(tape, &in);
     xlm_attention_weights(&in, weights);
     const double *weight = weights;
@@ -88,6 +87,15 @@ static void test_attention_weights(void **state)
     assert_true(weight == weights + G_N_ELEMENTS(weights));
     xlm_tape_free(tape);
     xlm_parameters_free(p);
+}
+
+static void test_attention_weights(void **state)
+{
+    (void)state;
+    static const int32_t from[] = {0, 1, 3, 0, 0, 1}, visible[] = {2, 4, 5, 1, 1, 2};
+    compare_weights(NULL, NULL);
+    compare_weights(NULL, visible);
+    compare_weights(from, visible);
 }
 
 static void test_attention_gradients(void **state)

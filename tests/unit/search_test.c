@@ -231,7 +231,7 @@ static void test_searches_find_what_the_definition_finds(void **state)
             c.position_type = XLM_POSITIONS_ROTARY;
         } else if (model == 5) { /* as Marian */
             c.embedding_norm = false, c.scale_embeddings = true;
-            c.position_type = XLM_POSITIONS_SINUSOIDAL, c.activation = XLM_SWISH;
+            c.position_type = XLM_POSITIONS_SINUSOIDAL_HALVES, c.activation = XLM_SWISH, c.encode_bos = false;
         }
         struct setup s = open_setup(c, 0.5);
         favour_end(&s, model); /* texts end early or late */

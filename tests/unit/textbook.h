@@ -26,20 +26,22 @@ enum { LANGUAGE = 1, TYPE = 2, SHARE = 4, FACTORISE = 8, XLM_HEAD = 16, SINUSOID
 enum { OWN = ALL_OPTIONS };
 
 /* Architectures: each property alone, some together, and those of ModernBERT, XLM-R XL, Marian and M2M100. */
-enum { PROPERTIES = 11, ARCHITECTURES = 24 };
+enum { PROPERTIES = 11, MARIAN = 21, M2M100, ARCHITECTURES = 27 };
 static inline void set_architecture(int number, xlm_model_config *c)
 {
     static const int properties[ARCHITECTURES] = {
         1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, /* each */
         3, 1 | 4 | 8 | 16, 32 | 256, 128 | 256, 1 | 2 | 256 | 512, 64 | 512 | 1024, 2 | 64, 16 | 256 | 512 | 1024,
         1 | 2 | 4 | 8 | 16 | 128 | 256 | 512, /* ModernBERT */
-        1 | 2 | 32, 32 | 64 | 1024, 1 | 2 | 32 | 64, /* XLM-R XL, Marian, M2M100 */
-        2047 & ~32 & ~8,
+        1 | 2 | 32, 32 | 64 | 1024 | 2048, 1 | 2 | 32 | 64 | 1024 | 2048 | 4096, /* XLM-R XL, Marian, M2M100 */
+        2047 & ~32 & ~8, 2048, 4096 | 2048 | 512, 2048 | 256 | 1,
     };
     const int p = properties[number];
     c->attention_heads = number % 2 != 0 ? 1 : 3; /* of even width */
     set_properties(p, c);
     c->position_type = p & 256 ? XLM_POSITIONS_ROTARY : number % 3 == 0 ? XLM_POSITIONS_SINUSOIDAL : XLM_POSITIONS_LEARNED;
+    if (number == MARIAN || number == M2M100)
+        c->position_type = number == MARIAN ? XLM_POSITIONS_SINUSOIDAL_HALVES : XLM_POSITIONS_SINUSOIDAL_FAIRSEQ;
     if (p & 512) {
         c->attention_window = 2;
         c->global_attention_every = 2 * (number % 2);
@@ -139,9 +141,10 @@ static inline void turn(int n, int heads, double theta, double *x)
 }
 
 /* Keys are in rows to[s] … to[s + 1] − 1 of sequence s; causal: of those of the sequence itself a query sees none after its own;
- * window: none that is farther away than half of it, unless it is 0. */
+ * window: none that is farther away than half of it, unless it is 0. unseen: of a sequence of several keys the first is not seen,
+ * except by the row itself. */
 static void attention(const double *q, const double *k, const double *v, const int32_t *to, bool causal, int heads, int window,
-                      double *out)
+                      bool unseen, double *out)
 {
     const int w = D / heads;
     for (int s = 0; s < batch.corrupted.sequences; s++)
@@ -151,6 +154,8 @@ static void attention(const double *q, const double *k, const double *v, const i
                 double e[T] = {0}, sum = 0;
                 for (int j = to[s]; j < end; j++) {
                     if (window > 0 && 2 * abs(i - j) > window)
+                        continue;
+                    if (unseen && j == to[s] && end > to[s] + 1 && (to != offsets || i != j))
                         continue;
                     double dot = 0;
                     for (int c = h * w; c < (h + 1) * w; c++)
@@ -200,6 +205,7 @@ static void attention_block(const struct setup *s, const char *layer, const char
     const int number_of_layer = atoi(strrchr(layer, '.') + 1), heads = (int)c->attention_heads;
     const bool itself = memory == x, local = itself && c->attention_window > 0 &&
                       (c->global_attention_every == 0 || number_of_layer % c->global_attention_every != 0);
+    const bool unseen = !c->encode_bos && (!itself || strncmp(layer, "encoder", 7) == 0);
     enter(s, layer, block, x, h);
     for (int i = 0; i < 3; i++) {
         g_snprintf(prefix, sizeof prefix, "%s/%s/%s", layer, block, names[i]);
@@ -207,7 +213,7 @@ static void attention_block(const struct setup *s, const char *layer, const char
         if (itself && i < 2 && c->position_type == XLM_POSITIONS_ROTARY)
             turn(T, heads, local && c->rotary_theta_local > 0 ? c->rotary_theta_local : c->rotary_theta, qkv[i]);
     }
-    attention(qkv[0], qkv[1], qkv[2], to, causal, heads, local ? (int)c->attention_window : 0, a);
+    attention(qkv[0], qkv[1], qkv[2], to, causal, heads, local ? (int)c->attention_window : 0, unseen, a);
     sublayer(s, layer, block, D, a, x);
 }
 
@@ -260,8 +266,16 @@ static double position_value(const struct setup *s, const char *stack, int row, 
         return table(s, stack, "embeddings/position/weight")[row * e + c];
     if (s->config.position_type == XLM_POSITIONS_ROTARY)
         return 0;
-    const double angle = row * exp(-log(10000) * (c - c % 2) / e);
-    return c % 2 == 0 ? sin(angle) : cos(angle);
+    if (s->config.position_type == XLM_POSITIONS_SINUSOIDAL) {
+        const double angle = row * exp(-log(10000) * (c - c % 2) / e);
+        return c % 2 == 0 ? sin(angle) : cos(angle);
+    }
+    const int half = e / 2; /* e is even here */
+    const bool fairseq = s->config.position_type == XLM_POSITIONS_SINUSOIDAL_FAIRSEQ;
+    const float step = (float)(log(10000) / (half - 1)); /* fairseq rounds to single precision on its way */
+    const double frequency = fairseq ? (double)(float)exp(-(double)((float)(c % half) * step)) : pow(10000, -2.0 * (c % half) / e);
+    const double angle = fairseq ? (double)((float)row * (float)frequency) : row * frequency;
+    return c < half ? sin(angle) : cos(angle);
 }
 
 static void embeddings(const struct setup *s, const char *stack, double *out)
@@ -271,10 +285,12 @@ static void embeddings(const struct setup *s, const char *stack, double *out)
     double x[T * D];
     for (int i = 0; i < T; i++)
         for (int c = 0; c < e; c++) {
+            const bool counts_on = s->config.encode_bos || strcmp(stack, "decoder") == 0 || positions[i] == 0;
+            const int place = positions[i] - !counts_on;
             const bool begins = s->config.language_tokens && strcmp(stack, "decoder") == 0 && positions[i] == 0;
             const double word = begins ? value(s, "decoder/embeddings/language_token/weight")[languages[i] * e + c]
                                        : table(s, stack, "embeddings/word/weight")[ids[i] * e + c];
-            x[i * e + c] = word * (s->config.scale_embeddings ? sqrt(e) : 1) + position_value(s, stack, positions[i] + 2, c, e);
+            x[i * e + c] = word * (s->config.scale_embeddings ? sqrt(e) : 1) + position_value(s, stack, place + 2, c, e);
             if (s->config.language_embeddings)
                 x[i * e + c] += table(s, stack, "embeddings/language/weight")[languages[i] * e + c];
             if (s->config.token_types)
@@ -292,7 +308,8 @@ static void embeddings(const struct setup *s, const char *stack, double *out)
 static inline void logits_of(const struct setup *s, const char *stack, const double *x, double z[V])
 {
     const int e = (int)s->config.embedding_size;
-    const xlm_real *word = table(s, stack, "embeddings/word/weight"), *bias = table(s, stack, "lm_head/bias");
+    const xlm_real *word = table(s, stack, "embeddings/word/weight");
+    const xlm_real *bias = s->config.output_bias ? table(s, stack, "lm_head/bias") : NULL;
     char name[128];
     double y[D];
     memcpy(y, x, sizeof y);
@@ -303,7 +320,7 @@ static inline void logits_of(const struct setup *s, const char *stack, const dou
         norm(s, of_stack(s, stack, "lm_head/layer_norm", name), 1, e, y);
     }
     for (int v = 0; v < V; v++) {
-        z[v] = bias[v];
+        z[v] = bias != NULL ? bias[v] : 0;
         for (int c = 0; c < e; c++)
             z[v] += y[c] * word[v * e + c];
     }

@@ -379,6 +379,14 @@ same_numbers() {
         }
         END { exit bad || lines == 0 || read != lines }' "$1" "$2"
 }
+# published_pieces MODEL: one of SentencePiece that xlm_prep has learned, with <s> and </s> after its first piece, <unk>, as published
+# ones have them.
+published_pieces() {
+    local first=$((2 + $(head -c 2 "$1" | tail -c 1 | od -An -tu1)))
+    head -c "$first" "$1"
+    printf '\n\007\n\003<s>\030\003\n\010\n\004</s>\030\003'
+    tail -c "+$((first + 1))" "$1"
+}
 # rows DIR: all that is in metrics.csv but the seconds, which differ.
 rows() { cut -d, -f1-11,13 "$1/metrics.csv"; }
 # has_steps DIR N: N steps at least are in the metrics.

@@ -7,7 +7,8 @@
  * Of the finished hypotheses, the K with the highest scores are kept. The search for a sentence ends when no unfinished
  * hypothesis can exceed the lowest of these scores or, with early_stopping, as soon as there are K. With K = 1 the search is
  * greedy: it takes the most probable token each time, until that is </s>. Special tokens other than </s> are never written; their
- * probability is not given to other tokens.
+ * probability is not given to other tokens. If languages have tokens (xlm/special_tokens.h), a text that may have a token begins
+ * with that of its language, which counts among its n tokens and adds nothing to log p(y), and no other of them is written.
  *
  * The results of a sentence depend on its memory, on the options and, when sampling, on its key, but not on the other sentences.
  * Arguments that are not as described here end the program with a message: check what comes from users first. */

@@ -310,7 +310,7 @@ static bool add_word(work *w, block *b, char *line, GError **error)
     const char *word = g_strstrip(line);
     bool good = true;
     if (*word != '\0' && strpbrk(word, " \t\r\v\f") == NULL)
-        good = xlm_tokenizer_encode(w->tokenizer, w->language, word, strlen(word), b->ids, NULL, error);
+        good = xlm_tokenizer_encode_word(w->tokenizer, w->language, false, word, strlen(word), b->ids, NULL, error);
     if (b->ids->len > before) {
         end_vector(b, word);
         return good;

@@ -41,7 +41,7 @@ typedef struct xlm_config_number {
 } xlm_config_number;
 
 /* Names without /weight and /bias, .weight and .bias. # is the number of the layer. A tensor that has several of our parameters
- * below one another is named for each of them: "Wqkv 0/3" has ours first of three. */
+ * below one another is named for each of them: "Wqkv 0/3" has ours first of three. "final_logits_bias=" is the whole name. */
 typedef struct xlm_tensor_name {
     const char *ours, *theirs;
 } xlm_tensor_name;
@@ -57,10 +57,13 @@ struct xlm_architecture {
     const char *words_ending; /* of the class with a head for words: "ForMaskedLM"; those of tasks: foreign/task_heads.h */
     bool pre_norm;           /* norms before the sublayers and after the last layer; else post-LN */
     bool no_embedding_norm;  /* embeddings have no norm */
+    bool has_decoder;        /* above the encoder; the head for words is the table of words and, if `head` has it, its bias */
     const char *prefix;      /* before all names in `body`, except in a bare model: "bert." */
     const xlm_config_number *numbers; /* theirs NULL ends */
     const xlm_tensor_name *body, *head; /* ours NULL ends */
     const char *decoder;     /* of the head, its weight tied to the word embeddings, its bias to lm_head/bias */
+    const char *const *tied; /* tensors of the body that are the word embeddings again: names after the prefix, then NULL; NULL:
+                              * none */
     const char *const *unused; /* other tensors that the body may have: beginnings of their names after the prefix, then NULL */
 
     /* The rest of config.json. EX_DATAERR. */
@@ -94,9 +97,6 @@ bool xlm_config_int(const json_t *json, const char *path, const char *key, int64
 bool xlm_config_flag(const json_t *json, const char *path, const char *key, bool default_value, bool *value, GError **error);
 /* NULL with an error. */
 const char *xlm_config_text(const json_t *json, const char *path, const char *key, const char *default_value, GError **error);
-/* A sinusoidal position embedding (Vaswani et al. 2017, §3.5), as nn/model.c has it: its value at a position in one of `width`
- * columns. */
-double xlm_foreign_sinusoid(int64_t position, int64_t column, int64_t width);
 /* "path: "key": what". Returns false. */
 bool xlm_config_refuse(const char *path, const char *key, GError **error, const char *format, ...) G_GNUC_PRINTF(4, 5);
 

@@ -14,19 +14,26 @@
     architecture(bert) \
     architecture(albert) \
     architecture(xlm) \
-    architecture(modernbert)
+    architecture(modernbert) \
+    architecture(m2m100) \
+    architecture(marian)
 
 #define DECLARE(architecture) extern const xlm_architecture xlm_architecture_##architecture;
 ARCHITECTURES(DECLARE)
 #define REFERENCE(architecture) &xlm_architecture_##architecture,
 static const xlm_architecture *const table[] = {ARCHITECTURES(REFERENCE)};
 
-/* What a model has that none of the architectures has; NULL: nothing. */
-static const char *beyond_all(const xlm_model_config *m)
+/* What the architecture lacks of the stacks, and of what no architecture with an encoder alone has; NULL: nothing. */
+static const char *lacked_stacks(const xlm_architecture *a, const xlm_model_config *m)
 {
-    return m->adapters.n > 0       ? "adapters (merge them first: xlm_convert --merge-adapters)"
-           : m->scale_embeddings   ? "scaled embeddings"
-                                   : NULL;
+    const bool sines = xlm_model_has_sinusoids(m) && m->position_type != XLM_POSITIONS_SINUSOIDAL;
+    return a->has_decoder        ? NULL
+           : m->decoder_layers > 0 ? "a decoder"
+           : m->scale_embeddings ? "scaled embeddings"
+           : !m->encode_bos      ? "an encoder that does not see <s>"
+           : !m->output_bias     ? "an output layer without a bias"
+           : sines               ? "sines before cosines"
+                                 : NULL;
 }
 
 /* What the architecture lacks of where the model's norms are; NULL: nothing. */
@@ -45,18 +52,14 @@ static const char *lacked_norms(const xlm_architecture *a, const xlm_model_confi
 const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, int64_t pad, GError **error)
 {
     g_autoptr(GString) why = g_string_new(NULL);
-    if (model->decoder_layers > 0) {
-        xlm_error_set(error, EX_DATAERR, "it has a decoder of %" G_GINT64_FORMAT " layers; architectures of transformers that "
-                      "hold encoders alone are known here", model->decoder_layers);
-        return NULL;
-    }
-    if (beyond_all(model) != NULL) {
-        xlm_error_set(error, EX_DATAERR, "it has %s, which no architecture of transformers that is known here has",
-                      beyond_all(model));
+    if (model->adapters.n > 0) {
+        xlm_error_set(error, EX_DATAERR, "it has adapters (merge them first: xlm_convert --merge-adapters), which no architecture "
+                      "of transformers that is known here has");
         return NULL;
     }
     for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
-        const char *norms = lacked_norms(table[i], model), *lacked = norms != NULL ? norms : table[i]->lacks(model, pad);
+        const char *stacks = lacked_stacks(table[i], model), *norms = stacks != NULL ? stacks : lacked_norms(table[i], model);
+        const char *lacked = norms != NULL ? norms : table[i]->lacks(model, pad);
         if (lacked == NULL)
             return table[i];
         g_string_append_printf(why, "%s%s has not %s", i > 0 ? ", " : "", table[i]->model_type, lacked);
@@ -112,9 +115,12 @@ char *xlm_architecture_tensor(const xlm_architecture *architecture, bool bare, c
     char *name = NULL;
     if (found != NULL) {
         const char *layer = strchr(theirs, '#');
-        name = layer == NULL ? g_strdup_printf("%s%s.%s", prefix, theirs, leaf + 1)
-                             : g_strdup_printf("%s%.*s%" G_GINT64_FORMAT "%s.%s", prefix, (int)(layer - theirs), theirs, number,
-                                               layer + 1, leaf + 1);
+        if (g_str_has_suffix(theirs, "="))
+            name = g_strndup(theirs, strlen(theirs) - 1);
+        else
+            name = layer == NULL ? g_strdup_printf("%s%s.%s", prefix, theirs, leaf + 1)
+                                 : g_strdup_printf("%s%.*s%" G_GINT64_FORMAT "%s.%s", prefix, (int)(layer - theirs), theirs,
+                                                   number, layer + 1, leaf + 1);
     }
     return name;
 }

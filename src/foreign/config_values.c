@@ -4,7 +4,6 @@
 
 #include "foreign/architecture.h"
 
-#include <math.h>
 #include "formats/json_file.h"
 
 bool xlm_config_refuse(const char *path, const char *key, GError **error, const char *format, ...)
@@ -42,12 +41,6 @@ const char *xlm_config_text(const json_t *json, const char *path, const char *ke
     if (!json_is_string(found))
         xlm_config_refuse(path, key, error, "is not text");
     return json_string_value(found);
-}
-
-double xlm_foreign_sinusoid(int64_t position, int64_t column, int64_t width)
-{
-    const double angle = (double)position / pow(10000, (double)(column / 2 * 2) / (double)width);
-    return column % 2 == 0 ? sin(angle) : cos(angle);
 }
 
 /* ---- what came of BERT ---- */

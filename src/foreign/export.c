@@ -173,7 +173,7 @@ static void make_rows(const tensor *t, int64_t row, int64_t n, float *values)
 {
     memset(values, 0, sizeof *values * (size_t)(n * t->cols));
     for (int64_t i = 0; i < n * t->cols && t->origin == OF_SINUSOIDS; i++)
-        values[i] = (float)xlm_foreign_sinusoid(t->first + row + i / t->cols, i % t->cols, t->cols);
+        values[i] = (float)xlm_sinusoid(XLM_POSITIONS_SINUSOIDAL, t->first + row + i / t->cols, i % t->cols, t->cols);
     for (int64_t r = 0; r < n && t->origin == OF_IDENTITY; r++)
         values[r * t->cols + row + r] = 1;
 }
@@ -273,6 +273,9 @@ static void describe_tokens(const exporter *ex)
         if (i == XLM_BOS || i == XLM_PAD || i == XLM_EOS)
             json_object_set_new(ex->json, id, json_integer(token));
     }
+    if (ex->config.architecture->has_decoder)
+        json_object_set_new(ex->json, "decoder_start_token_id",
+                            json_integer(xlm_vocabulary_special(ex->loaded->vocabulary, XLM_BOS)));
 }
 
 static void describe(exporter *ex)

@@ -63,12 +63,14 @@ static char **usable_names(char **named)
     return (char **)g_ptr_array_free(names, FALSE);
 }
 
-/* The languages for a published tokenizer, which has none: those of the command line, otherwise those of config.json, otherwise
- * one. */
-static char **choose_languages(const xlm_convert_options *options, int64_t embedded, char **named)
+/* The languages for a published tokenizer: those of the command line, otherwise those that have tokens, otherwise those of
+ * config.json, otherwise one. */
+static char **choose_languages(const xlm_vocabulary *v, const xlm_convert_options *options, int64_t embedded, char **named)
 {
     if (options->languages != NULL)
         return g_strdupv(options->languages);
+    if (xlm_vocabulary_language_tokens(v) != NULL)
+        return g_strdupv((char **)(uintptr_t)xlm_vocabulary_language_names(v));
     if (named != NULL)
         return usable_names(named);
     if (embedded == 0)
@@ -112,7 +114,7 @@ static xlm_vocabulary *read_published(const char *place, const xlm_convert_optio
         return NULL;
     const int64_t tokens = xlm_vocabulary_size(v) - added;
     xlm_vocabulary *completed = NULL;
-    g_auto(GStrv) languages = choose_languages(options, embedded, named);
+    g_auto(GStrv) languages = choose_languages(v, options, embedded, named);
     if (tokens > rows)
         xlm_error_set(error, EX_DATAERR, "%s: the tokenizer has %" G_GINT64_FORMAT " tokens, and config.json says %"
                       G_GINT64_FORMAT, place, tokens, rows);

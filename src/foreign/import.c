@@ -61,6 +61,18 @@ static char *name_of(const importer *im, const char *parameter, xlm_tensor_part 
                : xlm_architecture_tensor(im->config.architecture, im->bare, parameter, part);
 }
 
+/* Tensor i of those that are the word embeddings again. [out] tensor: NULL if the model does not have it. Returns false if there
+ * are not so many. */
+static bool find_tied(importer *im, int i, const xlm_safetensor **tensor)
+{
+    const xlm_architecture *a = im->config.architecture;
+    if (a->tied == NULL || a->tied[i] == NULL)
+        return false;
+    g_autofree char *name = g_strconcat(im->bare ? "" : a->prefix, a->tied[i], ".weight", NULL);
+    *tensor = find(im, name);
+    return true;
+}
+
 /* The tensor of a parameter: by its name; for LayerNorm, also by the names in old models; for tied parameters, also by those of
  * the decoder. */
 static const xlm_safetensor *find_parameter(importer *im, const char *parameter)
@@ -70,12 +82,16 @@ static const xlm_safetensor *find_parameter(importer *im, const char *parameter)
         return NULL;
     const xlm_safetensor *t = find(im, name);
     char *dot = strrchr(name, '.');
-    const bool weight = strcmp(dot, ".weight") == 0;
+    const bool weight = g_str_has_suffix(name, ".weight");
+    if (dot == NULL)
+        return t;
     *dot = '\0';
     if (t == NULL && g_str_has_suffix(name, "LayerNorm"))
         t = find_ending(im, name, weight ? ".gamma" : ".beta");
     if (t == NULL && (strcmp(parameter, "embeddings/word/weight") == 0 || strcmp(parameter, "lm_head/bias") == 0))
         t = find_ending(im, im->config.architecture->decoder, weight ? ".weight" : ".bias");
+    for (int i = 0; t == NULL && strcmp(parameter, "embeddings/word/weight") == 0 && find_tied(im, i, &t); i++)
+        continue;
     return t;
 }
 
@@ -141,6 +157,10 @@ static void find_head(importer *im)
 {
     const xlm_architecture *a = im->config.architecture;
     bool found = xlm_safetensors_find(im->tensors, a->decoder) != NULL;
+    if (a->has_decoder) {
+        im->config.model.output_bias = find_parameter(im, "lm_head/bias") != NULL;
+        return;
+    }
     for (const xlm_tensor_name *n = a->head; n->ours != NULL && !found; n++) {
         g_autofree char *weight = g_strconcat(n->theirs, ".weight", NULL), *bias = g_strconcat(n->theirs, ".bias", NULL);
         found = xlm_safetensors_find(im->tensors, weight) != NULL || xlm_safetensors_find(im->tensors, bias) != NULL;
@@ -244,6 +264,15 @@ static bool compare(const importer *im, const xlm_safetensor *a, const xlm_safet
     return good;
 }
 
+static bool check_copies(importer *im, GError **error)
+{
+    const xlm_safetensor *own = find_parameter(im, "embeddings/word/weight"), *there;
+    bool good = true;
+    for (int i = 0; good && find_tied(im, i, &there); i++)
+        good = there == NULL || there == own || compare(im, own, there, error);
+    return good;
+}
+
 static bool check_tied(importer *im, const char *parameter, const char *ending, GError **error)
 {
     const xlm_safetensor *own = find_parameter(im, parameter), *there = find_ending(im, im->config.architecture->decoder, ending);
@@ -288,12 +317,12 @@ static bool check_sinusoids(importer *im, GError **error)
     static const char parameter[] = "embeddings/position/weight";
     const xlm_model_config *m = &im->config.model;
     const int64_t rows = m->positions, d = m->embedding_size;
-    if (m->position_type != XLM_POSITIONS_SINUSOIDAL || find_parameter(im, parameter) == NULL)
+    if (!xlm_model_has_sinusoids(m) || find_parameter(im, parameter) == NULL)
         return true;
     g_autofree float *values = read_whole(im, parameter, rows, d, error);
     bool good = values != NULL, same = true;
     for (int64_t i = 0; i < rows * d && good && same; i++)
-        same = fabs(values[i] - xlm_foreign_sinusoid(i / d, i % d, d)) < 1e-4;
+        same = fabs(values[i] - xlm_sinusoid(m->position_type, i / d, i % d, d)) < 1e-4;
     return good && (same || xlm_error_set(error, EX_DATAERR, "%s: config.json says that positions are sinusoids, and the tensor "
                                           "has others", im->directory));
 }
@@ -432,7 +461,7 @@ static bool open_model(importer *im, const xlm_convert_options *options, GError 
     find_task(im);
     declare(im);
     return find_all(im, error) && check_tied(im, "embeddings/word/weight", ".weight", error) &&
-           check_tied(im, "lm_head/bias", ".bias", error) && check_types(im, error) && check_mapping(im, error) &&
+           check_tied(im, "lm_head/bias", ".bias", error) && check_copies(im, error) && check_types(im, error) && check_mapping(im, error) &&
            check_sinusoids(im, error) && check_others(im, error);
 }
 

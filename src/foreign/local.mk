@@ -20,4 +20,5 @@ foreign_sources = \
 	src/foreign/safetensors.c src/foreign/safetensors.h \
 	src/foreign/safetensors_write.c \
 	src/foreign/task_heads.c src/foreign/task_heads.h \
+	src/foreign/translation.c \
 	src/foreign/xlm.c

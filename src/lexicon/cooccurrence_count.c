@@ -37,7 +37,7 @@ static void choose_subwords(struct counting *c)
     const int64_t *counts = xlm_vocabulary_counts(c->vocabulary);
     g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(xlm_frequency));
     for (int32_t id = 0; id < c->size; id++)
-        if (!xlm_vocabulary_is_special(c->vocabulary, id) && counts[id] >= c->rule.min_count) {
+        if (xlm_is_text(xlm_vocabulary_specials(c->vocabulary), id) && counts[id] >= c->rule.min_count) {
             const xlm_frequency entry = {id, counts[id]};
             g_array_append_val(list, entry);
         }

@@ -40,7 +40,7 @@ GArray *xlm_frequency_list(const xlm_corpus *corpus, const xlm_corpus_text *text
     const bool good = count_tokens(corpus, text, counts, error);
     GArray *list = good ? g_array_new(FALSE, FALSE, sizeof(xlm_frequency)) : NULL;
     for (int32_t id = 0; id < size && good; id++)
-        if (counts[id] > 0 && !xlm_vocabulary_is_special(vocabulary, id)) {
+        if (counts[id] > 0 && xlm_is_text(xlm_vocabulary_specials(vocabulary), id)) {
             const xlm_frequency f = {id, counts[id]};
             g_array_append_val(list, f);
         }

@@ -132,7 +132,8 @@ static bool next_sentence(const xlm_text *text, int32_t s, int32_t type, int32_t
     *found = (struct sentence){0};
     for (; *row < text->offsets[s + 1]; ++*row) {
         const int32_t token = text->unmasked[*row];
-        const bool inside = text->types[*row] == type && token != id[XLM_BOS] && token != id[XLM_EOS] && token != id[XLM_PAD];
+        const bool inside = text->types[*row] == type && token != id[XLM_BOS] && token != id[XLM_EOS] &&
+                            token != id[XLM_PAD] && !xlm_is_language_token(text->specials, token);
         if (!inside && found->n > 0)
             return true;
         if (inside && found->n++ == 0)

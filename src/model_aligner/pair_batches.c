@@ -42,8 +42,22 @@ xlm_pair_form xlm_pair_form_of_checkpoint(const char *path)
 /* Special tokens of a pair. */
 static int64_t specials_of(xlm_pair_form form) { return form == XLM_PAIRS_BERT ? 3 : 4; }
 
-bool xlm_pair_fits(xlm_pair_form form, int64_t n, int64_t m, int64_t positions)
+/* The token of the language of a side; -1: it has none. */
+static int32_t language_token(const xlm_pair_text *text, const xlm_special_tokens *specials, int side)
 {
+    return xlm_language_token(specials, text->side[side].language);
+}
+
+/* The subwords of a side with the token of its language. */
+static int64_t size_of(const xlm_pair_text *text, const xlm_special_tokens *specials, int64_t pair, int side)
+{
+    return xlm_pair_size(text, pair, side) + (language_token(text, specials, side) >= 0);
+}
+
+bool xlm_pair_fits(const xlm_pair_text *text, xlm_pair_form form, const xlm_special_tokens *specials, int64_t pair,
+                   int64_t positions)
+{
+    const int64_t n = size_of(text, specials, pair, 0), m = size_of(text, specials, pair, 1);
     return form == XLM_PAIRS_BERT ? n + m + 3 <= positions : MAX(n, m) + 2 <= positions;
 }
 
@@ -67,7 +81,7 @@ static void put(xlm_batch_layout *l, struct place *at, int32_t id)
     l->keys[row] = (xlm_row_key){at->instance, (uint32_t)(row - at->first)};
 }
 
-/* Put the subwords of a side and </s>, after <s> if `opens`. Returns the row of the first subword. */
+/* Put the subwords of a side, after the token of its language, and </s>; before them <s> if `opens`. Returns the row of the first subword. */
 static int32_t put_side(xlm_batch_layout *l, struct place *at, const xlm_pair_text *text, int side, int64_t pair, bool opens)
 {
     const int64_t n = xlm_pair_size(text, pair, side);
@@ -75,6 +89,8 @@ static int32_t put_side(xlm_batch_layout *l, struct place *at, const xlm_pair_te
     at->language = MAX(text->side[side].language, 0);
     if (opens)
         put(l, at, l->specials->id[XLM_BOS]);
+    if (language_token(text, l->specials, side) >= 0)
+        put(l, at, language_token(text, l->specials, side));
     const int32_t row = at->row;
     for (int64_t i = 0; i < n; i++)
         put(l, at, ids[i]);
@@ -125,8 +141,8 @@ void xlm_pair_batch_next(const xlm_pair_text *text, xlm_pair_form form, int64_t 
     int64_t *pairs = XLM_TAKE(arena, int64_t, XLM_PAIRS_UNIT), n = 0, tokens = 0;
     do {
         const int64_t source = xlm_pair_size(text, *next, 0), target = xlm_pair_size(text, *next, 1);
-        if (source > 0 && target > 0 && xlm_pair_fits(form, source, target, positions)) {
-            const int64_t own = source + target + specials_of(form);
+        if (source > 0 && target > 0 && xlm_pair_fits(text, form, specials, *next, positions)) {
+            const int64_t own = size_of(text, specials, *next, 0) + size_of(text, specials, *next, 1) + specials_of(form);
             if (n > 0 && tokens + own > TOKENS)
                 break;
             tokens += own;

@@ -268,6 +268,19 @@ static void plan_continuations(struct search *s)
     }
 }
 
+/* The first token of a text that may have one is that of its language, whatever the logits are. */
+static void begin_with_languages(struct search *s)
+{
+    for (int32_t row = 0; row < s->now.n; row++) {
+        const int32_t sentence = s->now.sentence[row];
+        if (s->input->max_tokens[sentence] == 0)
+            continue;
+        s->continuations[row * s->choice.n] = (xlm_continuation){
+            .id = xlm_language_token(s->specials, s->input->languages[sentence]), .log_probability = 0};
+        s->counts[row] = 1;
+    }
+}
+
 static void make_step(struct search *s)
 {
     prepare_rows(s);
@@ -276,6 +289,8 @@ static void make_step(struct search *s)
         xlm_tape_work_inside(s->tape, find_continuations, s);
     if (xlm_tape_is_of_shapes(s->tape))
         plan_continuations(s);
+    if (s->length == 0 && s->specials->languages > 0)
+        begin_with_languages(s);
     continue_all(s);
 }
 

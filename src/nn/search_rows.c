@@ -12,6 +12,9 @@ static void forbid_specials(const xlm_special_tokens *specials, int64_t vocabula
     for (int i = 0; i < specials->distinct; i++)
         if (specials->ascending[i] != specials->id[XLM_EOS] && specials->ascending[i] < vocabulary)
             logits[specials->ascending[i]] = -(xlm_real)INFINITY;
+    for (int32_t i = 0; i < specials->languages; i++)
+        if (specials->language[i] < vocabulary)
+            logits[specials->language[i]] = -(xlm_real)INFINITY;
 }
 
 /* Finds the n highest logits, highest first, and among equal ones smaller ids first. Returns their number, which is less than n

@@ -128,6 +128,8 @@ static void encode_words(struct encoder *encoder, int i, xlm_split split, const 
     const int language = encoder->parts.language[i];
     xlm_encoded_text *out = &encoder->parts.text[i][split];
     const guint first = out->tokens->len;
+    if (n > 0)
+        xlm_tokenizer_begin(encoder->tokenizer, language, out->tokens);
     xlm_tokenizer_encode_words(encoder->tokenizer, language, line, words, n, out->tokens);
     const uint32_t length = out->tokens->len - first;
     g_array_append_val(out->lengths, length);

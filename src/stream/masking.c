@@ -49,7 +49,7 @@ static void find_candidates(const xlm_masking *m, const xlm_draws *draws, xlm_rn
     s->n = s->sentences = 0;
     for (int32_t row = first; row < end; row++) {
         const int32_t id = batch->unmasked[row];
-        if (!xlm_is_special(batch->specials, id)) {
+        if (xlm_is_text(batch->specials, id)) {
             s->rows[s->n] = row;
             s->leader[s->n] = -1;
             s->chance[s->n++] = xlm_draws_of_token(draws, key, number, row - first);

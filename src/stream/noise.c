@@ -14,6 +14,7 @@
 typedef struct noise {
     double shuffle, drop, blank;
     int32_t mask; /* id of <mask> */
+    const xlm_special_tokens *specials;
 } noise;
 
 static const xlm_option noise_options[] = {
@@ -34,7 +35,8 @@ static bool open_noise(xlm_opening *opening, const void *pointer, void **stage, 
     if (o->shuffle <= 0 && o->drop <= 0 && o->blank <= 0)
         return true;
     noise *n = g_memdup2(o, sizeof *o);
-    n->mask = xlm_vocabulary_specials(opening->vocabulary)->id[XLM_MASK];
+    n->specials = xlm_vocabulary_specials(opening->vocabulary);
+    n->mask = n->specials->id[XLM_MASK];
     *stage = n;
     return true;
 }
@@ -50,9 +52,8 @@ static int by_place(const void *a, const void *b)
     return x->place != y->place ? (x->place > y->place) - (x->place < y->place) : (x->number > y->number) - (x->number < y->number);
 }
 
-static void change(const void *stage, const xlm_draws *draws, int32_t sequence, int32_t first, int32_t *ids, int32_t *n)
+static void change_words(const noise *o, const xlm_draws *draws, int32_t sequence, int32_t first, int32_t *ids, int32_t *n)
 {
-    const noise *o = stage;
     const xlm_rng_key key = xlm_draws_key(draws, XLM_RNG_NOISE);
     g_autofree moved_token *tokens = g_new(moved_token, MAX(*n, 1));
     g_autofree xlm_rng_block *chance = g_new(xlm_rng_block, MAX(*n, 1));
@@ -73,6 +74,16 @@ static void change(const void *stage, const xlm_draws *draws, int32_t sequence, 
     if (kept == 0 && *n > 0)
         ids[kept++] = xlm_rng_unit(chance[tokens[last].number].v[2]) < o->blank ? o->mask : tokens[last].id;
     *n = kept;
+}
+
+/* The token of the language stays where it is. */
+static void change(const void *stage, const xlm_draws *draws, int32_t sequence, int32_t first, int32_t *ids, int32_t *n)
+{
+    const noise *o = stage;
+    const int32_t begun = *n > 0 && xlm_is_language_token(o->specials, ids[0]);
+    int32_t words = *n - begun;
+    change_words(o, draws, sequence, first + begun, ids + begun, &words);
+    *n = words + begun;
 }
 
 static double kept_share(const void *stage)

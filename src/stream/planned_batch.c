@@ -44,7 +44,7 @@ static void choose_words(const xlm_vocabulary *vocabulary, text *t)
     const int64_t *counts = xlm_vocabulary_counts(vocabulary);
     const int32_t n = (int32_t)xlm_vocabulary_size(vocabulary);
     for (int32_t id = 0; id < n; id++) {
-        if (xlm_is_special(t->specials, id))
+        if (!xlm_is_text(t->specials, id))
             continue;
         int at = t->words < WORDS ? t->words++ : WORDS;
         for (; at > 0 && counts[t->word[at - 1]] < counts[id]; at--)
@@ -85,11 +85,11 @@ static void predict(const text *t, int32_t s, int64_t k, bool labelled, xlm_batc
     static const xlm_rng_key key = {{1, 2}};
     int64_t words = 0;
     for (int32_t row = batch->offsets[s]; row < batch->offsets[s + 1]; row++)
-        words += !xlm_is_special(t->specials, batch->unmasked[row]);
+        words += xlm_is_text(t->specials, batch->unmasked[row]);
     const bool any = words < k;
     int64_t left = any ? batch->offsets[s + 1] - batch->offsets[s] : words;
     for (int32_t row = batch->offsets[s]; row < batch->offsets[s + 1] && k > 0; row++) {
-        if (!any && xlm_is_special(t->specials, batch->unmasked[row]))
+        if (!any && !xlm_is_text(t->specials, batch->unmasked[row]))
             continue;
         if (xlm_rng_unit(xlm_rng_draw(key, (uint32_t)row, 0, 0, 0).v[0]) * (double)left-- >= (double)k)
             continue;
@@ -115,7 +115,7 @@ static void link_words(const text *t, xlm_batch_layout *batch)
     for (int32_t s = 0; s < batch->sequences; s++) {
         const int32_t first = batch->offsets[s], end = batch->offsets[s + 1], half = first_side(t, end - first);
         for (int32_t row = first; row < first + half && row + half < end; row++)
-            if (!xlm_is_special(t->specials, batch->unmasked[row]) && !xlm_is_special(t->specials, batch->unmasked[row + half])) {
+            if (xlm_is_text(t->specials, batch->unmasked[row]) && xlm_is_text(t->specials, batch->unmasked[row + half])) {
                 pairs[2 * n] = row;
                 pairs[2 * n++ + 1] = row + half;
             }

@@ -90,7 +90,10 @@ static xlm_vocabulary *make_vocabulary(const xlm_published_tokens *tokens, const
         return NULL;
     }
     const xlm_vocabulary_settings settings = {.in_order = true, .specials = &specials, .special_names = names,
-                                              .words = tokens->words, .lowercase = tokens->lowercase};
+                                              .words = tokens->words, .lowercase = tokens->lowercase,
+                                              .languages = tokens->languages != NULL ? (int)g_strv_length(tokens->languages) : 0,
+                                              .language_names = (const char *const *)tokens->languages,
+                                              .language_tokens = tokens->language_tokens};
     g_autoptr(GError) failure = NULL;
     xlm_vocabulary *vocabulary = xlm_vocabulary_new(subwords, segmenter, &settings, &failure);
     if (failure != NULL)

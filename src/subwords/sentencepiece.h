@@ -3,6 +3,7 @@
  *   sentencepiece.c          the class: lines, learning, files, segmenting; its `model` is an xlm_pieces (sentencepiece/pieces.h)
  *   sentencepiece_adopt.c    tokenizers as they are published, into models
  *   sentencepiece_pairs.c    tokenizer.json of byte pairs, such as Gemma's, into models and back
+ *   sentencepiece_languages.c  tokenizers whose languages have tokens, such as NLLB's, into models and back
  *   sentencepiece_publish.c  and back
  *   sentencepiece_change.c   models with fewer and more pieces */
 #ifndef XLM_SUBWORDS_SENTENCEPIECE_H
@@ -11,7 +12,7 @@
 #include <string.h>
 
 #include "sentencepiece/pieces.h"
-#include "subwords/segmenter.h"
+#include "subwords/vocabulary.h"
 
 /* Functions of the class (subwords/segmenter.h). */
 
@@ -34,6 +35,23 @@ void *xlm_sentencepiece_adopt_pairs(const xlm_tokenizer_files *files, xlm_publis
                                   const char *const usual[XLM_SPECIAL_TOKENS], GError **error);
 /* A new tokenizer.json; NULL: the model maps characters or folds spaces, which a tokenizer of byte pairs there does not. */
 json_t *xlm_sentencepiece_print_pairs(const xlm_vocabulary *vocabulary, const xlm_pieces *model);
+
+/* Give the pieces of a .model fairseq's ids: four special tokens, then the pieces from the fourth on. */
+bool xlm_sentencepiece_number_as_fairseq(const GArray *pieces, const xlm_tokenizer_files *files, const char *name,
+                                         xlm_published_tokens *tokens, GError **error);
+/* Does the vocabulary have the pieces from `first` on, `shift` ids further on? Bytes at the end may have no id. */
+bool xlm_sentencepiece_has_pieces(const xlm_vocabulary *vocabulary, const xlm_pieces *model, guint first, guint shift);
+
+/* The form of the tokens of languages in these files; NULL: languages have none. */
+const char *xlm_sentencepiece_language_form(const xlm_tokenizer_files *files);
+/* The ids of such a tokenizer, whose pieces are those of the file `name`. EX_DATAERR. */
+bool xlm_sentencepiece_number_languages(const GArray *pieces, const xlm_tokenizer_files *files, const char *name,
+                                        xlm_published_tokens *tokens, GError **error);
+/* <s> becomes the token that the decoder begins with. After xlm_published_tokens_find_special. */
+void xlm_sentencepiece_find_begin(const xlm_tokenizer_files *files, xlm_published_tokens *tokens);
+/* The files of such a tokenizer; false, with nothing added: none of them can have these ids. */
+bool xlm_sentencepiece_publish_languages(const xlm_vocabulary *vocabulary, const xlm_pieces *model, json_t *files,
+                                         json_t *settings);
 
 void *xlm_sentencepiece_adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error);
 void xlm_sentencepiece_publish(const xlm_vocabulary *vocabulary, json_t *files, json_t *settings, GString *notes);

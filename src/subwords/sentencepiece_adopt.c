@@ -19,10 +19,9 @@ static bool is_ours(const xlm_tokenizer_files *files)
     return xlm_tokenizer_file_ending(files, ".model") != NULL || is_unigram(files) || xlm_sentencepiece_is_pairs(files);
 }
 
-/* The ids of a .model's pieces in models of fairseq, such as XLM-R: first four special tokens, which replace the model's first
- * three; then all other pieces, one further on; then the mask. */
-static bool number_as_fairseq(const GArray *pieces, const xlm_tokenizer_files *files, const char *name,
-                              xlm_published_tokens *tokens, GError **error)
+/* First four special tokens, which replace the model's first three; then all other pieces, one further on. */
+bool xlm_sentencepiece_number_as_fairseq(const GArray *pieces, const xlm_tokenizer_files *files, const char *name,
+                                         xlm_published_tokens *tokens, GError **error)
 {
     static const char *const first[] = {"<s>", "<pad>", "</s>", "<unk>"};
     enum { OWN = 3 };
@@ -33,7 +32,15 @@ static bool number_as_fairseq(const GArray *pieces, const xlm_tokenizer_files *f
         const xlm_model_piece *piece = &g_array_index(pieces, xlm_model_piece, i);
         good = xlm_published_tokens_set(tokens, files, name, (int64_t)i + 1, piece->text, error);
     }
-    return good && xlm_published_tokens_set(tokens, files, name, (int64_t)pieces->len + 1, "<mask>", error);
+    return good;
+}
+
+/* The ids of XLM-R: after those, the mask. */
+static bool number_as_xlm_r(const GArray *pieces, const xlm_tokenizer_files *files, const char *name, xlm_published_tokens *tokens,
+                            GError **error)
+{
+    return xlm_sentencepiece_number_as_fairseq(pieces, files, name, tokens, error) &&
+           xlm_published_tokens_set(tokens, files, name, (int64_t)pieces->len + 1, "<mask>", error);
 }
 
 static bool number_as_they_are(const GArray *pieces, const xlm_tokenizer_files *files, const char *name,
@@ -96,8 +103,9 @@ static void *adopt_model(const xlm_tokenizer_files *files, xlm_published_tokens 
         return NULL;
     }
     read_albert(m, files);
-    if (is_fairseq(files, name) ? number_as_fairseq(m->pieces, files, name, tokens, error)
-                                : number_as_they_are(m->pieces, files, name, tokens, error))
+    if (xlm_sentencepiece_language_form(files) != NULL ? xlm_sentencepiece_number_languages(m->pieces, files, name, tokens, error)
+        : is_fairseq(files, name)                      ? number_as_xlm_r(m->pieces, files, name, tokens, error)
+                                                       : number_as_they_are(m->pieces, files, name, tokens, error))
         return m;
     xlm_pieces_free(m);
     return NULL;
@@ -270,5 +278,7 @@ void *xlm_sentencepiece_adopt(const xlm_tokenizer_files *files, xlm_published_to
                                                                  : xlm_sentencepiece_adopt_pairs(files, tokens, usual, error);
     if (m != NULL)
         xlm_published_tokens_find_special(tokens, files, usual);
+    if (m != NULL && tokens->language_tokens != NULL)
+        xlm_sentencepiece_find_begin(files, tokens);
     return m;
 }

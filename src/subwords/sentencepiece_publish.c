@@ -4,6 +4,7 @@
  *
  *   fairseq's     four special tokens, pieces from the fourth on, <mask>: sentencepiece.bpe.model, XLMRobertaTokenizer
  *   the model's   with ALBERT's text rules: spiece.model, AlbertTokenizer
+ *   with tokens of languages: see sentencepiece_languages.c
  *   others        tokenizer.json, PreTrainedTokenizerFast; byte pairs with a character map: transformers have no class */
 #include <string.h>
 
@@ -14,8 +15,7 @@
 
 /* ---- whose ids ---- */
 
-/* Does the vocabulary have the pieces from `first` on, `shift` ids further on? Bytes at the end may have no id. */
-static bool has_pieces(const xlm_vocabulary *v, const xlm_pieces *m, guint first, guint shift)
+bool xlm_sentencepiece_has_pieces(const xlm_vocabulary *v, const xlm_pieces *m, guint first, guint shift)
 {
     guint n = m->pieces->len;
     while (n > 0 && n + shift > xlm_vocabulary_size(v) && xlm_pieces_at(m, n - 1)->kind == XLM_PIECE_BYTE)
@@ -38,7 +38,7 @@ static bool is_fairseq(const xlm_vocabulary *v, const xlm_pieces *m)
     for (guint i = 0; i < OWN && i < m->pieces->len; i++)
         if (xlm_pieces_at(m, i)->kind == XLM_PIECE_NORMAL)
             return false;
-    return m->pieces->len > OWN && has_pieces(v, m, OWN, 1) &&
+    return m->pieces->len > OWN && xlm_sentencepiece_has_pieces(v, m, OWN, 1) &&
            xlm_vocabulary_special(v, XLM_MASK) == (int32_t)m->pieces->len + 1;
 }
 
@@ -133,7 +133,9 @@ static void note_albert(const xlm_albert_text *rules, GString *notes)
 void xlm_sentencepiece_publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GString *notes)
 {
     const xlm_pieces *m = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
-    const bool own = has_pieces(v, m, 0, 0), unigram = m->form.type == XLM_PIECES_UNIGRAM;
+    if (xlm_sentencepiece_publish_languages(v, m, files, settings))
+        return;
+    const bool own = xlm_sentencepiece_has_pieces(v, m, 0, 0), unigram = m->form.type == XLM_PIECES_UNIGRAM;
     if (is_fairseq(v, m) && !m->is_albert) {
         json_object_set_new(files, "sentencepiece.bpe.model", json_stringn_nocheck(m->bytes->str, m->bytes->len));
         json_object_set_new(settings, "tokenizer_class", json_string("XLMRobertaTokenizer"));

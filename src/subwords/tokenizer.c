@@ -199,25 +199,44 @@ static bool encode_normalised(xlm_tokenizer *t, int language, const char *line, 
     return true;
 }
 
-bool xlm_tokenizer_encode(xlm_tokenizer *t, int language, const char *line, size_t size, GArray *ids, size_t *words,
-                          GError **error)
+/* Without the token of the language. */
+static bool encode_text(xlm_tokenizer *t, int language, const char *text, size_t size, GArray *ids, size_t *words, GError **error)
 {
     const char *normal;
     size_t normal_size;
     return set_language(t, language, error) &&
-           xlm_normaliser_run(t->normaliser, line, size, &normal, &normal_size, error) &&
+           xlm_normaliser_run(t->normaliser, text, size, &normal, &normal_size, error) &&
            encode_normalised(t, language, normal, normal_size, ids, words, error);
+}
+
+void xlm_tokenizer_begin(const xlm_tokenizer *t, int language, GArray *ids)
+{
+    const int32_t token = xlm_language_token(xlm_vocabulary_specials(t->vocabulary), language);
+    if (token >= 0)
+        g_array_append_val(ids, token);
+}
+
+bool xlm_tokenizer_encode(xlm_tokenizer *t, int language, const char *line, size_t size, GArray *ids, size_t *words,
+                          GError **error)
+{
+    const guint first = ids->len;
+    xlm_tokenizer_begin(t, language, ids);
+    const guint begun = ids->len;
+    const bool good = encode_text(t, language, line, size, ids, words, error);
+    if (ids->len == begun) /* nothing that could begin */
+        g_array_set_size(ids, first);
+    return good;
 }
 
 bool xlm_tokenizer_encode_word(xlm_tokenizer *t, int language, bool inside, const char *word, size_t size, GArray *ids,
                                size_t *words, GError **error)
 {
     if (!inside || size == 0 || *word == ' ' || !xlm_normaliser_keeps_space(t->normaliser))
-        return xlm_tokenizer_encode(t, language, word, size, ids, words, error);
+        return encode_text(t, language, word, size, ids, words, error);
     const size_t valid = xlm_utf8_check(word, size); /* without the space, which messages must not count */
     g_string_assign(t->word, valid == size ? " " : "");
     g_string_append_len(t->word, word, (gssize)size);
-    return xlm_tokenizer_encode(t, language, t->word->str, t->word->len, ids, words, error);
+    return encode_text(t, language, t->word->str, t->word->len, ids, words, error);
 }
 
 /* ---- with places ---- */

@@ -3,7 +3,8 @@
  * A tokenizer normalises lines (text/normalise.h) and splits them into words (text/words.h), both in the segmenter's own way if
  * it has one; segments words into subwords of the vocabulary (subwords/segmenter.h); and looks up their ids. For a synthetic
  * language (subwords/vocabulary.h), whose text is given in the letters of its base and in its own word order, it replaces ids by
- * those of twins. It adds no special tokens. A character that the vocabulary does not have becomes the unknown token. The inverse
+ * those of twins. If languages have tokens (xlm/special_tokens.h), it puts that of its language before the ids of a line.
+ * It adds no special tokens. A character that the vocabulary does not have becomes the unknown token. The inverse
  * is xlm_vocabulary_decode. */
 #ifndef XLM_SUBWORDS_TOKENIZER_H
 #define XLM_SUBWORDS_TOKENIZER_H
@@ -26,6 +27,10 @@ const xlm_vocabulary *xlm_tokenizer_vocabulary(const xlm_tokenizer *tokenizer);
  * to be prefixed with file and line; ids are unchanged then. */
 bool xlm_tokenizer_encode(xlm_tokenizer *tokenizer, int language, const char *line, size_t size, GArray *ids,
                           size_t *words, GError **error);
+
+/* Append the token of the language, with which a text begins, to `ids`, if languages have tokens. xlm_tokenizer_encode does this
+ * for lines that have any ids; the functions below do not. */
+void xlm_tokenizer_begin(const xlm_tokenizer *tokenizer, int language, GArray *ids);
 
 /* The same for one word of a sentence whose words are given separately, so that it is cut as in the sentence. inside: it is not
  * the first word, so a space comes before it. */

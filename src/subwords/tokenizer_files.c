@@ -257,8 +257,7 @@ bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool 
     return json_is_boolean(value) ? json_is_true(value) : default_value;
 }
 
-/* The text of a token, which is "text" or {"content": "text"} in JSON; NULL for anything else. */
-static const char *token_text(const json_t *value)
+const char *xlm_tokenizer_token_text(const json_t *value)
 {
     return json_string_value(json_is_object(value) ? json_object_get(value, "content") : value);
 }
@@ -275,6 +274,7 @@ void xlm_published_tokens_clear(xlm_published_tokens *tokens)
     g_ptr_array_unref(tokens->text);
     for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
         g_free(tokens->special[i]);
+    g_strfreev(tokens->languages);
 }
 
 /* Every token takes bytes in a file, so no id is larger than the size of all files. A wrong id must not make us allocate
@@ -327,7 +327,7 @@ bool xlm_published_tokens_add_added(xlm_published_tokens *tokens, const xlm_toke
     const json_t *added = xlm_tokenizer_value(files, "tokenizer.json", "added_tokens", NULL), *token;
     size_t i;
     json_array_foreach(added, i, token) {
-        const char *text = token_text(token);
+        const char *text = xlm_tokenizer_token_text(token);
         const json_t *id = json_object_get(token, "id");
         if (text == NULL || !json_is_integer(id))
             return xlm_tokenizer_refuse(files, "tokenizer.json", 0, error, "added token %zu has no text or no id", i + 1);
@@ -344,7 +344,7 @@ const char *xlm_tokenizer_role(const xlm_tokenizer_files *files, const char *rol
     static const char *const names[] = {"special_tokens_map.json", "tokenizer_config.json"};
     const char *text = NULL;
     for (size_t i = 0; i < G_N_ELEMENTS(names) && text == NULL; i++)
-        text = token_text(xlm_tokenizer_value(files, names[i], role, NULL));
+        text = xlm_tokenizer_token_text(xlm_tokenizer_value(files, names[i], role, NULL));
     return text;
 }
 

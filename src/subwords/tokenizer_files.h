@@ -45,6 +45,8 @@ const char *xlm_tokenizer_file_ending(const xlm_tokenizer_files *files, const ch
 const char *xlm_tokenizer_file_at(const xlm_tokenizer_files *files, size_t i);
 /* The same parsed: *.json. Borrowed. */
 const json_t *xlm_tokenizer_json(const xlm_tokenizer_files *files, const char *name);
+/* The text of a token, which is "text" or {"content": "text"} in JSON; NULL for anything else. */
+const char *xlm_tokenizer_token_text(const json_t *value);
 /* The value after keys that end with NULL: ("tokenizer.json", "model", "type", NULL). NULL when there is none. */
 const json_t *xlm_tokenizer_value(const xlm_tokenizer_files *files, const char *name, ...) G_GNUC_NULL_TERMINATED;
 /* Is the "type" of a step of tokenizer.json this one? */
@@ -72,6 +74,8 @@ typedef struct xlm_published_tokens {
     char *special[XLM_SPECIAL_TOKENS]; /* their texts; NULL: the tokenizer has no such token */
     xlm_word_mode words;               /* for a class without its own normaliser */
     bool lowercase;
+    char **languages;            /* names of languages that have tokens, then NULL; NULL: they have none */
+    const char *language_tokens; /* form of these tokens (xlm_vocabulary_settings) */
 } xlm_published_tokens;
 
 void xlm_published_tokens_init(xlm_published_tokens *tokens);

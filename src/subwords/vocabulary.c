@@ -16,6 +16,8 @@ struct xlm_vocabulary {
     int language_count;
     xlm_vocabulary_made *made; /* [made_count] */
     int made_count;
+    char *language_form;     /* NULL: languages have no tokens */
+    int32_t *language_token; /* [language_count], which specials.language points to */
 
     int64_t size;
     const char **words;    /* by id, then NULL */
@@ -63,6 +65,7 @@ static void copy_specials(xlm_vocabulary *v, const xlm_vocabulary_settings *sett
 {
     const char *const *names = settings->special_names != NULL ? settings->special_names : xlm_own_special_names;
     v->specials = settings->specials != NULL ? *settings->specials : xlm_own_special_tokens;
+    v->specials.languages = 0; /* find_language_tokens */
     for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
         v->special_names[i] = g_strdup(names[i]);
 }
@@ -142,6 +145,38 @@ static bool add_all_twins(xlm_vocabulary *v, GError **error)
     return true;
 }
 
+/* ---- tokens of languages ---- */
+
+/* "__*__", de: "__de__". */
+static char *fill_in_form(const char *form, const char *language)
+{
+    const char *star = strchr(form, '*');
+    return g_strdup_printf("%.*s%s%s", (int)(star - form), form, language, star + 1);
+}
+
+static bool find_language_tokens(xlm_vocabulary *v, const char *form, GError **error)
+{
+    if (form == NULL)
+        return true;
+    if (strchr(form, '*') == NULL || !g_utf8_validate(form, -1, NULL))
+        return xlm_error_set(error, EX_DATAERR, "the form of the tokens of languages is `%s`, without a *", form);
+    v->language_form = g_strdup(form);
+    v->language_token = g_new(int32_t, v->language_count + 1);
+    for (int i = 0; i < v->language_count; i++) {
+        g_autofree char *token = fill_in_form(form, v->languages[i]);
+        const uint32_t number = xlm_word_counts_index(v->subwords, token, strlen(token));
+        if (number == UINT32_MAX)
+            return xlm_error_set(error, EX_DATAERR, "languages have tokens of the form `%s`, and there is no token `%s` of the "
+                                 "language %s", form, token, v->languages[i]);
+        const int32_t id = v->language_token[i] = xlm_ordinary_id(&v->specials, (int32_t)number);
+        v->specials.first_language = i > 0 ? MIN(v->specials.first_language, id) : id;
+        v->specials.last_language = i > 0 ? MAX(v->specials.last_language, id) : id;
+    }
+    v->specials.languages = v->language_count;
+    v->specials.language = v->language_token;
+    return true;
+}
+
 xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_segmenter *segmenter,
                                    const xlm_vocabulary_settings *settings, GError **error)
 {
@@ -165,7 +200,7 @@ xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_segmente
     v->twin_ids = g_hash_table_new(g_str_hash, g_str_equal);
     copy_specials(v, settings);
     copy_made(v, settings);
-    if (index_words(v, error) && add_all_twins(v, error))
+    if (index_words(v, error) && add_all_twins(v, error) && find_language_tokens(v, settings->language_tokens, error))
         return v;
     xlm_vocabulary_free(v);
     return NULL;
@@ -177,7 +212,8 @@ xlm_vocabulary_settings xlm_vocabulary_settings_of(const xlm_vocabulary *v, cons
         names[i] = v->special_names[i];
     return (xlm_vocabulary_settings){
         .in_order = true, .specials = &v->specials, .special_names = names, .words = v->mode, .lowercase = v->lowercase,
-        .languages = v->language_count, .language_names = (const char *const *)v->languages};
+        .languages = v->language_count, .language_names = (const char *const *)v->languages,
+        .language_tokens = v->language_form};
 }
 
 void xlm_vocabulary_made_free(xlm_vocabulary_made *made, int n)
@@ -199,6 +235,8 @@ void xlm_vocabulary_free(xlm_vocabulary *v)
     for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
         g_free(v->special_names[i]);
     g_strfreev(v->languages);
+    g_free(v->language_form);
+    g_free(v->language_token);
     g_free(v->words);
     g_free(v->counts);
     g_hash_table_unref(v->twin_ids);
@@ -228,6 +266,8 @@ const char *const *xlm_vocabulary_language_names(const xlm_vocabulary *v)
 {
     return (const char *const *)v->languages;
 }
+
+const char *xlm_vocabulary_language_tokens(const xlm_vocabulary *v) { return v->language_form; }
 
 bool xlm_is_language_name(const char *name)
 {
@@ -307,6 +347,8 @@ bool xlm_vocabulary_joins(const xlm_vocabulary *v, int32_t id, int32_t next)
 {
     size_t mark;
     const char *subword = find_subword(v, id, &mark), *following = find_subword(v, next, &mark);
+    if (xlm_is_language_token(&v->specials, id) || xlm_is_language_token(&v->specials, next))
+        return following != NULL && !xlm_is_language_token(&v->specials, next);
     return subword != NULL && following != NULL && xlm_segmenter_joins(v->segmenter, subword, following);
 }
 
@@ -331,6 +373,8 @@ uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
         digest = xlm_digest(word, size + 1, digest);
     }
     digest = xlm_segmenter_digest(v->segmenter, digest);
+    if (v->language_form != NULL)
+        digest = xlm_digest(v->language_form, strlen(v->language_form), digest);
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(v->segmenter);
     if (!cls->is_default)
         digest = xlm_digest(cls->name, strlen(cls->name), digest);
@@ -357,12 +401,16 @@ static void decode_word(const xlm_vocabulary *v, const int32_t *ids, size_t n, G
 
 void xlm_vocabulary_decode(const xlm_vocabulary *v, const int32_t *ids, size_t n, GString *out)
 {
+    const gsize before = out->len;
     for (size_t first = 0, end; first < n; first = end) {
         end = first + 1;
         while (end < n && xlm_vocabulary_joins(v, ids[end - 1], ids[end]))
             end++;
-        if (first > 0)
+        const bool begins = xlm_is_language_token(&v->specials, ids[first]);
+        if (first + begins == end)
+            continue;
+        if (first > 0 && out->len > before)
             g_string_append_c(out, ' ');
-        decode_word(v, ids + first, end - first, out);
+        decode_word(v, ids + first + begins, end - first - begins, out);
     }
 }

@@ -11,6 +11,7 @@
  *   /vocabulary               attributes: format_version, words = "icu" | "space", lowercase = 0 | 1, specials (how many of
  *                             the words are special), and the ids of these: bos, pad, eos, unk, mask (0 to 4 when there are
  *                             no such attributes); normalisation; segmenter: its name (subwords/segmenter.h)
+ *                             language_tokens, if languages have tokens: their form, "__*__"
  *   /vocabulary/words         [V] strings; index = id; with the marks of the segmenter
  *   /vocabulary/counts        [V] i64: count of each in the text the vocabulary was made of, 0 for the special ones
  *   /vocabulary/...           what the segmenter has learned: its own members and attributes, see its class
@@ -59,6 +60,7 @@ typedef struct xlm_vocabulary_settings {
     const char *const *language_names; /* [languages] */
     int made_languages;
     const xlm_vocabulary_made *made; /* [made_languages] */
+    const char *language_tokens; /* form of the tokens of languages: "__*__" makes __de__ that of de; NULL: there are none */
 } xlm_vocabulary_settings;
 
 /* Choose the subwords for a text. [in, out] counted: all subwords that the segmenter makes of the text, sorted by count; only the
@@ -70,7 +72,8 @@ bool xlm_vocabulary_cut(xlm_word_counts *counted, int64_t min_count, int64_t max
  * xlm_word_counts_read; copied. A subword that is spelled like a special token is still a subword with its own id. Takes
  * ownership of the reference to the segmenter, and drops it on failure. Copies settings. Twins get ids after all subwords,
  * synthetic language by synthetic language. Errors (EX_DATAERR): more subwords than ids below 2^31 - 1; a special token after the
- * last id; a subword or a text of the segmenter that is not UTF-8; a subword that is spelled like a twin. */
+ * last id; a subword or a text of the segmenter that is not UTF-8; a subword that is spelled like a twin; no token of
+ * a language among the subwords, if languages have tokens. */
 xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_segmenter *segmenter,
                                    const xlm_vocabulary_settings *settings, GError **error);
 /* Settings for a vocabulary like this one, whose subwords are in their order, without synthetic languages. What they point to is
@@ -98,6 +101,9 @@ int xlm_vocabulary_languages(const xlm_vocabulary *vocabulary);
 const char *const *xlm_vocabulary_language_names(const xlm_vocabulary *vocabulary); /* [languages], then NULL */
 /* Id of a language, -1 when there is none of this name. */
 int xlm_vocabulary_find_language(const xlm_vocabulary *vocabulary, const char *name);
+/* The form of the tokens of languages (xlm_vocabulary_settings); NULL: there are none. The token of a language: xlm_language_token
+ * with xlm_vocabulary_specials. */
+const char *xlm_vocabulary_language_tokens(const xlm_vocabulary *vocabulary);
 xlm_word_mode xlm_vocabulary_word_mode(const xlm_vocabulary *vocabulary);
 bool xlm_vocabulary_lowercase(const xlm_vocabulary *vocabulary);
 const xlm_segmenter *xlm_vocabulary_segmenter(const xlm_vocabulary *vocabulary);
@@ -121,7 +127,8 @@ int xlm_vocabulary_base_language(const xlm_vocabulary *vocabulary, int language)
 /* The id of a subword as in segmented text ("lo@@") or of a twin ("xx:lo@@"); that of XLM_UNK if there is none. Never another
  * special token. */
 int32_t xlm_vocabulary_find(const xlm_vocabulary *vocabulary, const char *subword, size_t size);
-/* Do `id` and `next`, which follows it, belong to one word? False if one of them is special or not an id. */
+/* Do `id` and `next`, which follows it, belong to one word? False if one of them is special or not an id. The token of a language
+ * belongs to the first word of its text. */
 bool xlm_vocabulary_joins(const xlm_vocabulary *vocabulary, int32_t id, int32_t next);
 /* What the marks of a subword mean, of a twin those of its subword; a special token is a word. */
 xlm_word_mark xlm_vocabulary_marks(const xlm_vocabulary *vocabulary, int32_t id);
@@ -131,7 +138,7 @@ xlm_word_mark xlm_vocabulary_marks(const xlm_vocabulary *vocabulary, int32_t id)
 uint64_t xlm_vocabulary_digest(const xlm_vocabulary *vocabulary);
 
 /* Append the text of ids[n]: subwords of a word joined, words and special tokens (by their names) between single
- * spaces. A word of twins has the name of its language once: "xx:low". */
+ * spaces, and without tokens of languages. A word of twins has the name of its language once: "xx:low". */
 void xlm_vocabulary_decode(const xlm_vocabulary *vocabulary, const int32_t *ids, size_t n, GString *out);
 
 #endif

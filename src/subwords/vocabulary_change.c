@@ -28,15 +28,17 @@ static void use_originals(const xlm_vocabulary *v, uint8_t *used)
     }
 }
 
-/* Used subwords, in no particular order. */
+/* Used subwords, with all tokens of languages, in no particular order. */
 static xlm_word_counts *find_used(const xlm_vocabulary *v, const uint8_t *used)
 {
+    const xlm_special_tokens *specials = xlm_vocabulary_specials(v);
     const xlm_word_counts *subwords = xlm_vocabulary_subwords(v);
     xlm_word_counts *kept = xlm_word_counts_new();
     for (uint32_t i = 0; i < xlm_word_counts_size(subwords); i++) {
         size_t size;
         const char *subword = xlm_word_counts_word(subwords, i, &size);
-        if (used[xlm_ordinary_id(xlm_vocabulary_specials(v), (int32_t)i)])
+        const int32_t id = xlm_ordinary_id(specials, (int32_t)i);
+        if (used[id] || xlm_is_language_token(specials, id))
             xlm_word_counts_add(kept, subword, size, 0);
     }
     return kept;

@@ -10,8 +10,12 @@
 /* Each version can hold something that earlier ones cannot. A file has the lowest version that it needs:
  *   1   special tokens are the first five words, and the segmenter is of the default class
  *   2   special tokens have any ids
- *   3   any segmenter */
-enum { FORMAT_VERSION = 3 };
+ *   3   any segmenter
+ *   4   languages may have tokens */
+enum { FORMAT_VERSION = 4, ANY_SEGMENTER = 3 };
+
+/* Attribute: the form of the tokens of languages. */
+static const char LANGUAGE_TOKENS[] = "language_tokens";
 
 /* "/languages" beside "/vocabulary". */
 static char *languages_path(const char *path)
@@ -31,8 +35,10 @@ static bool save_specials(const xlm_special_tokens *specials, xlm_store *store, 
 
 static int64_t version_of(const xlm_vocabulary *v)
 {
-    if (!xlm_segmenter_class_of(xlm_vocabulary_segmenter(v))->is_default)
+    if (xlm_vocabulary_language_tokens(v) != NULL)
         return FORMAT_VERSION;
+    if (!xlm_segmenter_class_of(xlm_vocabulary_segmenter(v))->is_default)
+        return ANY_SEGMENTER;
     const xlm_special_tokens *specials = xlm_vocabulary_specials(v);
     return memcmp(specials->id, xlm_own_special_tokens.id, sizeof specials->id) == 0 ? 1 : 2;
 }
@@ -52,7 +58,8 @@ static bool save_notes(const xlm_vocabulary *v, xlm_store *store, const char *pa
 
 static bool save_attributes(const xlm_vocabulary *v, xlm_store *store, const char *path, GError **error)
 {
-    return xlm_store_set_int(store, path, "format_version", version_of(v), error) &&
+    const char *form = xlm_vocabulary_language_tokens(v);
+    return (form == NULL || xlm_store_set_text(store, path, LANGUAGE_TOKENS, form, error)) && xlm_store_set_int(store, path, "format_version", version_of(v), error) &&
            xlm_store_set_text(store, path, "words", xlm_word_mode_name(xlm_vocabulary_word_mode(v)), error) &&
            xlm_store_set_int(store, path, "lowercase", xlm_vocabulary_lowercase(v), error) &&
            save_specials(xlm_vocabulary_specials(v), store, path, error) && save_notes(v, store, path, error);
@@ -340,6 +347,7 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
         return NULL;
     uint64_t n = 0;
     g_autoptr(GError) why = NULL;
+    g_autofree char *form = xlm_store_get_text(store, path, LANGUAGE_TOKENS, NULL);
     xlm_vocabulary *v = NULL;
     xlm_segmenter *segmenter = NULL;
     g_autoptr(xlm_word_counts) subwords = NULL;
@@ -352,6 +360,7 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
     else if (subwords != NULL && (segmenter = xlm_segmenter_load(store, path, error)) != NULL) {
         settings.special_names = (const char *const *)special_names;
         settings.languages = (int)n;
+        settings.language_tokens = form;
         settings.language_names = (const char *const *)languages;
         v = xlm_vocabulary_new(subwords, segmenter, &settings, &why);
     }

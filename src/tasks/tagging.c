@@ -170,11 +170,21 @@ static bool segment(const xlm_task_encoder *encoder, const xlm_tagged_word *word
         g_array_append_val(ids, unknown);
         seen->unknown++;
     }
-    if (ids->len > encoder->length - 2) {
-        g_array_set_size(ids, (guint)encoder->length - 2);
+    const int64_t around = 2 + (xlm_vocabulary_language_tokens(xlm_tokenizer_vocabulary(encoder->tokenizer)) != NULL);
+    if (ids->len > encoder->length - around) {
+        g_array_set_size(ids, (guint)(encoder->length - around));
         seen->long_words++;
     }
     return true;
+}
+
+/* The token of the language, if it has one; returns the number of these. */
+static int64_t begin_text(const xlm_task_encoder *encoder, int32_t language, xlm_examples *examples)
+{
+    const int32_t token = xlm_language_token(xlm_vocabulary_specials(xlm_tokenizer_vocabulary(encoder->tokenizer)), language);
+    if (token >= 0)
+        xlm_examples_add(examples, token, language, 0);
+    return token >= 0;
 }
 
 static bool encode_sentence(GHashTable *labels, const xlm_task_encoder *encoder, const xlm_tagged_word *words, guint n,
@@ -192,7 +202,7 @@ static bool encode_sentence(GHashTable *labels, const xlm_task_encoder *encoder,
         }
         if (tokens == 0) {
             xlm_examples_add_special(examples, XLM_BOS, language, 0);
-            tokens = 1;
+            tokens = 1 + begin_text(encoder, language, examples);
         }
         for (guint k = 0; k < ids->len; k++) {
             xlm_examples_add(examples, g_array_index(ids, int32_t, k), language, 0);

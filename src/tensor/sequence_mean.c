@@ -77,6 +77,6 @@ bool *xlm_text_rows(xlm_tape *tape, const xlm_text *text)
 {
     bool *wanted = XLM_TAPE_TAKE(tape, bool, text->tokens);
     for (int32_t i = 0; i < text->tokens; i++)
-        wanted[i] = !xlm_is_special(text->specials, text->unmasked[i]);
+        wanted[i] = xlm_is_text(text->specials, text->unmasked[i]);
     return wanted;
 }

@@ -78,13 +78,14 @@ static bool encode(filler *f, const char *sentence, GArray *ids, GArray *rows, G
     if (!g_utf8_validate(sentence, -1, &end))
         return xlm_error_set(error, EX_DATAERR, "byte %td: 0x%02x is not UTF-8", end - sentence + 1, (unsigned char)*end);
     g_array_append_val(ids, specials->id[XLM_BOS]);
+    xlm_tokenizer_begin(f->tokenizer, f->language, ids);
     for (const char *rest = sentence;;) {
         const char *next = find_mask(f, rest, &mask);
         const size_t size = next != NULL ? (size_t)(next - rest) : strlen(rest);
         size_t text = size; /* a space before a mask belongs to the mask */
         while (next != NULL && text > 0 && rest[text - 1] == ' ')
             text--;
-        if (!xlm_tokenizer_encode(f->tokenizer, f->language, rest, text, ids, NULL, error))
+        if (!xlm_tokenizer_encode_word(f->tokenizer, f->language, false, rest, text, ids, NULL, error))
             return false;
         g_string_append_len(named, rest, (gssize)size);
         if (next == NULL)

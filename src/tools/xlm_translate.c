@@ -250,7 +250,8 @@ static bool check_model(work *w, GError **error)
 static bool open_translator(work *w, GError **error)
 {
     xlm_line_translator *l = &w->lines;
-    const char *embeddings = w->loaded->config.language_embeddings ? "language embeddings" : NULL;
+    const bool named = xlm_vocabulary_language_tokens(w->loaded->vocabulary) != NULL;
+    const char *embeddings = w->loaded->config.language_embeddings ? "language embeddings" : named ? "tokens of languages" : NULL;
     const char *tokens = w->loaded->config.language_tokens ? "language tokens" : embeddings;
     if (!find_language(w, "from", given.from, embeddings, &l->from, error) ||
         !find_language(w, "to", given.to, tokens, &l->to, error) ||
@@ -277,7 +278,9 @@ static void warn_of_pair(const work *w)
     g_autofree char *trained = xlm_job_translations_of_checkpoint(w->path);
     if (trained == NULL)
         return;
-    if (!config->language_embeddings && !config->language_tokens && xlm_job_translates_into_several(trained))
+    const bool told = config->language_embeddings || config->language_tokens ||
+                      xlm_vocabulary_language_tokens(w->loaded->vocabulary) != NULL;
+    if (!told && xlm_job_translates_into_several(trained))
         xlm_log_warn("%s: it was trained to translate into several languages (%s), and without language embeddings or tokens it "
                      "cannot know which of them is wanted; expect poor translations", w->path, trained);
     else if (given.from != NULL && given.to != NULL && !xlm_job_translates(trained, given.from, given.to))

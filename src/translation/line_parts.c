@@ -86,6 +86,12 @@ static bool encode(const struct adding *a, size_t start, size_t size, GError **e
     g_autoptr(GArray) located = g_array_new(FALSE, FALSE, sizeof(xlm_located_subword));
     if (!xlm_tokenizer_locate(e->tokenizer, e->language, a->line + start, size, located, error))
         return false;
+    if (located->len > 0)
+        xlm_tokenizer_begin(e->tokenizer, e->language, p->ids);
+    while (p->words->len < p->ids->len) {
+        const int32_t first = word_at(a, start);
+        g_array_append_val(p->words, first);
+    }
     for (guint i = 0; i < located->len; i++) {
         const xlm_located_subword *s = &g_array_index(located, xlm_located_subword, i);
         const int32_t word = word_at(a, start + s->start);

@@ -24,30 +24,45 @@ static void encode_side(const struct states *s, int side, xlm_tape *tape)
 static void encode_sentences(xlm_tape *tape, void *states) { encode_side(states, 0, tape); }
 static void encode_translations(xlm_tape *tape, void *states) { encode_side(states, 1, tape); }
 
-/* linked: n x m */
-static void take_links(xlm_translation *t, int64_t n, int64_t m, const bool *linked, xlm_token_link *links)
+/* The tokens of a side that are linked: without <s>, the token of the language if there is one, and </s>. */
+struct linked_side {
+    int32_t first; /* number of the first one after <s> */
+    int64_t n;
+    const xlm_real *values; /* [n x d] */
+};
+
+static struct linked_side find_side(const struct states *s, int side, int32_t sequence)
 {
+    const xlm_text *text = s->text[side];
+    const int32_t *offsets = text->offsets + sequence, size = offsets[1] - offsets[0];
+    const int32_t first = size > 2 && xlm_is_language_token(text->specials, text->ids[offsets[0] + 1]);
+    return (struct linked_side){first, size - 2 - first,
+                                s->values[side] + (offsets[0] + 1 + first) * xlm_model_get_config(s->model)->hidden_size};
+}
+
+/* linked: n x m */
+static void take_links(xlm_translation *t, const struct linked_side side[2], const bool *linked, xlm_token_link *links)
+{
+    const int64_t n = side[0].n, m = side[1].n;
     t->links = 0;
     for (int32_t target = 0; target < m; target++)
         for (int32_t source = 0; source < n; source++)
             if (linked[source * m + target])
-                links[t->links++] = (xlm_token_link){source, target};
+                links[t->links++] = (xlm_token_link){side[0].first + source, side[1].first + target};
     t->link = links;
 }
 
 static void link_translation(const struct states *s, xlm_tape *tape, xlm_link_method method, int32_t sentence, int32_t number,
                              xlm_translation *t)
 {
-    const int32_t *sources = s->text[0]->offsets + sentence, *targets = s->text[1]->offsets + number;
-    const int64_t n = sources[1] - sources[0] - 2, m = targets[1] - targets[0] - 2;
-    const int64_t d = xlm_model_get_config(s->model)->hidden_size;
+    const struct linked_side side[2] = {find_side(s, 0, sentence), find_side(s, 1, number)};
+    const int64_t n = side[0].n, m = side[1].n, d = xlm_model_get_config(s->model)->hidden_size;
     xlm_token_link *links = XLM_TAPE_TAKE(tape, xlm_token_link, 2 * MIN(n, m)); /* of a method that finds the most */
     xlm_real *values = XLM_TAPE_BORROW(tape, xlm_real, n * m);
     bool *linked = XLM_TAPE_BORROW(tape, bool, n * m);
     if (!xlm_tape_is_of_shapes(tape)) {
-        xlm_similarity_link(method, n, m, d, s->values[0] + (sources[0] + 1) * d, s->values[1] + (targets[0] + 1) * d, values,
-                            linked);
-        take_links(t, n, m, linked, links);
+        xlm_similarity_link(method, n, m, d, side[0].values, side[1].values, values, linked);
+        take_links(t, side, linked, links);
     }
     xlm_tape_return(tape, linked);
     xlm_tape_return(tape, values);

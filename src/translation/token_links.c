@@ -53,15 +53,20 @@ static void lay_out_memory(xlm_tape *tape, const xlm_link_input *in, struct laid
     l->memory = xlm_rows(tape, in->memory, rows, offsets[in->translations]);
 }
 
-/* weights: [1 + tokens x m], of the rows <s>, ids of the translation, and the columns <s>, ids of the sentence, </s>. */
-static void link_translation(xlm_tape *tape, double threshold, int32_t m, const xlm_real *weights, xlm_translation *t)
+/* Tokens of languages are not linked.
+ * weights: [1 + tokens x m], of the rows <s>, ids of the translation, and the columns <s>, ids of the sentence, </s>. */
+static void link_translation(xlm_tape *tape, const xlm_special_tokens *specials, double threshold, const int32_t *source_ids,
+                             int32_t m, const xlm_real *weights, xlm_translation *t)
 {
+    const int32_t begin = m > 2 && xlm_is_language_token(specials, source_ids[1]);
     xlm_token_link *links = XLM_TAPE_TAKE(tape, xlm_token_link, (int64_t)t->tokens * (threshold > 0 ? m - 2 : 1));
     t->links = 0;
     for (int32_t target = 0; target < t->tokens; target++) {
         const xlm_real *weight = weights + (int64_t)target * m + 1;
-        int32_t best = 0;
-        for (int32_t source = 0; source < m - 2; source++) {
+        int32_t best = begin;
+        if (xlm_is_language_token(specials, t->ids[target]))
+            continue;
+        for (int32_t source = begin; source < m - 2; source++) {
             if (weight[source] > weight[best])
                 best = source;
             if (threshold > 0 && (double)weight[source] >= threshold)
@@ -94,6 +99,6 @@ void xlm_token_links_find(const xlm_model *model, xlm_tape *tape, const xlm_spec
     struct laid_out l;
     const xlm_real *const *weights = find_weights(model, tape, specials, options->link_layer, in, &l);
     for (int32_t i = 0; i < in->translations && !xlm_tape_is_of_shapes(tape); i++)
-        link_translation(tape, options->link_threshold, l.memory_offsets[i + 1] - l.memory_offsets[i], weights[i],
-                         &in->translation[i]);
+        link_translation(tape, specials, options->link_threshold, in->source->ids + in->source->offsets[in->sentence[i]],
+                         l.memory_offsets[i + 1] - l.memory_offsets[i], weights[i], &in->translation[i]);
 }

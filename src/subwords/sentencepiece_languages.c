@@ -1,0 +1,151 @@
+/* xlm-mpi: tokenizers of SentencePiece whose languages have tokens. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ *   M2M100Tokenizer  ids of vocab.json; then the tokens of languages, __af__ and so on
+ *   NllbTokenizer    fairseq's ids; then the tokens of languages, ace_Arab and so on; then <mask>
+ *
+ * The tokens of languages are those that special_tokens_map.json or tokenizer_config.json has in addition to tokens with a role, in
+ * their order. The decoder begins with the token that config.json names, </s> if there is none; it is <s> here. */
+#include <string.h>
+
+#include <xlm/model.h> /* XLM_MAX_LANGUAGES */
+
+#include "subwords/sentencepiece.h"
+#include "subwords/vocabulary.h"
+
+static const char VOCABULARY[] = "vocab.json", M2M100[] = "__*__", NLLB[] = "*";
+
+const char *xlm_sentencepiece_language_form(const xlm_tokenizer_files *files)
+{
+    const char *kind = json_string_value(xlm_tokenizer_value(files, "tokenizer_config.json", "tokenizer_class", NULL));
+    const char *model = json_string_value(xlm_tokenizer_value(files, "config.json", "model_type", NULL));
+    if (kind != NULL && (g_str_has_prefix(kind, "M2M100") || g_str_has_prefix(kind, "Nllb")))
+        return g_str_has_prefix(kind, "M2M100") ? M2M100 : NLLB;
+    if (kind != NULL || g_strcmp0(model, "m2m_100") != 0)
+        return NULL;
+    return xlm_tokenizer_json(files, VOCABULARY) != NULL ? M2M100 : NLLB;
+}
+
+/* The array of additional tokens, by its present or its former name; NULL: there is none. [out] file: that has it. */
+static const json_t *additional_tokens(const xlm_tokenizer_files *files, const char **file)
+{
+    static const char *const names[] = {"special_tokens_map.json", "tokenizer_config.json"};
+    static const char *const keys[] = {"additional_special_tokens", "extra_special_tokens"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names) * G_N_ELEMENTS(keys); i++) {
+        const json_t *found = xlm_tokenizer_value(files, *file = names[i / 2], keys[i % 2], NULL);
+        if (json_array_size(found) > 0)
+            return found;
+    }
+    return NULL;
+}
+
+/* "__de__" with the form "__*__": "de"; NULL: it has another form. g_free. */
+static char *name_of_language(const char *form, const char *token)
+{
+    const size_t before = strcspn(form, "*"), after = strlen(form) - before - 1, size = strlen(token);
+    if (size <= before + after || strncmp(token, form, before) != 0 || strcmp(token + size - after, form + before + 1) != 0)
+        return NULL;
+    return g_strndup(token + before, size - before - after);
+}
+
+static bool add_languages(const xlm_tokenizer_files *files, const char *form, xlm_published_tokens *tokens, GError **error)
+{
+    const char *file;
+    const json_t *all = additional_tokens(files, &file), *token;
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    size_t i;
+    json_array_foreach(all, i, token) {
+        const char *text = xlm_tokenizer_token_text(token);
+        char *name = text != NULL ? name_of_language(form, text) : NULL;
+        if (name == NULL || !xlm_is_language_name(name) || g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL)) {
+            g_free(name);
+            return xlm_tokenizer_refuse(files, file, 0, error, "additional token %zu, `%s`, is not of the form %s with the name of "
+                                        "a language, or not the only one", i + 1, text != NULL ? text : "", form);
+        }
+        g_ptr_array_add(names, name);
+        if (!xlm_published_tokens_set(tokens, files, file, (int64_t)tokens->text->len, text, error))
+            return false;
+    }
+    if (names->len == 0 || names->len > XLM_MAX_LANGUAGES)
+        return xlm_tokenizer_refuse(files, "tokenizer_config.json", 0, error, "names no tokens of languages "
+                                    "(additional_special_tokens), which a tokenizer of this kind has, or too many");
+    g_ptr_array_add(names, NULL);
+    tokens->languages = g_strdupv((char **)names->pdata);
+    tokens->language_tokens = form;
+    return true;
+}
+
+bool xlm_sentencepiece_number_languages(const GArray *pieces, const xlm_tokenizer_files *files, const char *name,
+                                        xlm_published_tokens *tokens, GError **error)
+{
+    const char *form = xlm_sentencepiece_language_form(files);
+    if (form == M2M100)
+        return xlm_published_tokens_add_object(tokens, files, VOCABULARY, xlm_tokenizer_json(files, VOCABULARY), error) &&
+               add_languages(files, form, tokens, error);
+    return xlm_sentencepiece_number_as_fairseq(pieces, files, name, tokens, error) && add_languages(files, form, tokens, error) &&
+           xlm_published_tokens_set(tokens, files, name, (int64_t)tokens->text->len, "<mask>", error);
+}
+
+void xlm_sentencepiece_find_begin(const xlm_tokenizer_files *files, xlm_published_tokens *tokens)
+{
+    const json_t *start = xlm_tokenizer_value(files, "config.json", "decoder_start_token_id", NULL);
+    const json_int_t id = json_is_integer(start) ? json_integer_value(start) : -1;
+    const char *begin = id >= 0 && id < (json_int_t)tokens->text->len ? tokens->text->pdata[id] : tokens->special[XLM_EOS];
+    g_autofree char *text = g_strdup(begin);
+    g_free(tokens->special[XLM_BOS]);
+    tokens->special[XLM_BOS] = g_steal_pointer(&text);
+}
+
+/* ---- the opposite direction ---- */
+
+/* Are the tokens of languages next to one another, in their order? */
+static bool are_in_order(const xlm_special_tokens *specials)
+{
+    for (int32_t i = 0; i < specials->languages; i++)
+        if (specials->language[i] != specials->first_language + i)
+            return false;
+    return true;
+}
+
+/* {token: id} of all ids before those of languages. */
+static json_t *print_ids(const xlm_vocabulary *v)
+{
+    json_t *ids = json_object();
+    for (int32_t id = 0; id < xlm_vocabulary_specials(v)->first_language; id++)
+        json_object_set_new(ids, xlm_vocabulary_words(v)[id], json_integer(id));
+    return ids;
+}
+
+/* Special tokens that the tokenizer needs, but for <s>, are before those of languages. */
+static bool has_specials_first(const xlm_special_tokens *specials)
+{
+    return specials->id[XLM_PAD] < specials->first_language && specials->id[XLM_EOS] < specials->first_language &&
+           specials->id[XLM_UNK] < specials->first_language;
+}
+
+/* fairseq's ids, then languages, then <mask>. */
+static bool is_nllb(const xlm_vocabulary *v, const xlm_pieces *m)
+{
+    const xlm_special_tokens *specials = xlm_vocabulary_specials(v);
+    return specials->id[XLM_PAD] == 1 && specials->id[XLM_EOS] == 2 && specials->id[XLM_UNK] == 3 &&
+           specials->first_language == (int32_t)m->pieces->len + 1 &&
+           specials->id[XLM_MASK] == specials->first_language + specials->languages &&
+           xlm_sentencepiece_has_pieces(v, m, 3, 1);
+}
+
+bool xlm_sentencepiece_publish_languages(const xlm_vocabulary *v, const xlm_pieces *m, json_t *files, json_t *settings)
+{
+    const char *form = xlm_vocabulary_language_tokens(v);
+    const xlm_special_tokens *specials = xlm_vocabulary_specials(v);
+    const bool nllb = g_strcmp0(form, NLLB) == 0 && is_nllb(v, m);
+    if (!are_in_order(specials) || !(nllb || (g_strcmp0(form, M2M100) == 0 && has_specials_first(specials))))
+        return false;
+    json_t *tokens = json_array();
+    for (int32_t i = 0; i < specials->languages; i++)
+        json_array_append_new(tokens, json_string(xlm_vocabulary_words(v)[specials->language[i]]));
+    json_object_set_new(settings, "additional_special_tokens", tokens);
+    json_object_set_new(settings, "tokenizer_class", json_string(nllb ? "NllbTokenizer" : "M2M100Tokenizer"));
+    json_object_set_new(files, "sentencepiece.bpe.model", json_stringn_nocheck(m->bytes->str, m->bytes->len));
+    if (!nllb)
+        json_object_set_new(files, VOCABULARY, print_ids(v));
+    return true;
+}

@@ -24,7 +24,7 @@ _xlm_ask_keys() {
             if (!sub(/.* with plugin = /, "", plugin)) plugin = ""
             gsub(/^\[|\].*/, "", section)
         }
-        /^  [a-z]/ && $2 ~ /^(integer|number|flag|text|choice|list)$/ {
+        /^  [a-z]/ && $2 ~ /^(integer|number|flag|text|choice|list|piecewise)$/ {
             values = ""
             for (i = 3; i <= 4; i++)
                 if ($i ~ /^[a-z0-9._-]+([|][a-z0-9._-]+)+$/) values = $i

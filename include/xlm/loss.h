@@ -57,7 +57,7 @@ typedef struct xlm_loss_stream {
     const char *name;                 /* of the job file's section */
     const char *const *components;    /* what it is drawn from: codes of languages, or of pairs of languages ("de-en") as the
                                          corpus has them; NULL-terminated; NULL: labelled examples */
-    int64_t batch;                    /* sequences of a step, over all ranks */
+    int64_t batch;                    /* sequences of a step, over all ranks; their maximum if it depends on the step */
     bool parallel;                    /* it has pairs, whose sides can be viewed separately */
     bool drawn_sides;                 /* the side of a pair that comes first is drawn at random (shuffle_sides) */
     bool several_pairs;               /* a sequence can hold more than one pair */
@@ -320,7 +320,7 @@ const void *xlm_loss_resource(xlm_loss *loss, const char *kind, const char *path
 
 /* All rows that were published in a step, the same on every rank: in the order of the instances, whatever the number of ranks. */
 typedef struct xlm_published {
-    int64_t rows;
+    int64_t rows;              /* 0 in a step that reads nothing of the objective's stream */
     size_t bytes;              /* of a row */
     const uint32_t *instances; /* [rows] ascending */
     const void *values;        /* [rows x bytes] one row after another, the first aligned for any type */

@@ -24,7 +24,7 @@ static bool has_maximum(const xlm_option *o) { return (o->minimum != 0 || o->max
 static void append_bound(GString *out, const xlm_option *option, double bound)
 {
     char text[G_ASCII_DTOSTR_BUF_SIZE];
-    const bool whole = option->type == XLM_OPTION_INT && fabs(bound) < 9e15;
+    const bool whole = (option->type == XLM_OPTION_INT || option->type == XLM_OPTION_PIECEWISE_INT) && fabs(bound) < 9e15;
     g_string_append(out, g_ascii_formatd(text, sizeof text, whole ? "%.0f" : "%g", bound));
 }
 
@@ -139,18 +139,32 @@ static bool set_list(const xlm_option *option, const char *text, void *into, GEr
     return true;
 }
 
+/* A number of an option that is piecewise linear, as an option of that name. */
+static bool read_number(const xlm_option *option, const char *name, const char *text, double *number, GError **error)
+{
+    const bool whole = option->type == XLM_OPTION_PIECEWISE_INT;
+    const xlm_option one = {name, whole ? XLM_OPTION_INT : XLM_OPTION_REAL, NULL, option->minimum, option->maximum, NULL, NULL,
+                            0};
+    int64_t integer;
+    if (!whole)
+        return set_real(&one, text, number, error);
+    if (!set_int(&one, text, &integer, error))
+        return false;
+    *number = (double)integer;
+    return true;
+}
+
 /* One point of a list. [out] at_once: the number before it is kept up to its step. */
 static bool read_point(const xlm_option *option, char *item, xlm_piecewise_point *point, bool *at_once, GError **error)
 {
     static const xlm_option step = {"step", XLM_OPTION_INT, NULL, 0, 1e12, NULL, NULL, offsetof(xlm_piecewise_point, step)};
-    const xlm_option value = {"number", XLM_OPTION_REAL, NULL, option->minimum, option->maximum, NULL, NULL,
-                              offsetof(xlm_piecewise_point, value)};
     char *colon = strpbrk(item, ":=");
     if (colon == NULL)
         return xlm_error_set(error, EX_CONFIG, "\"%s\" is not of the form STEP:NUMBER or STEP=NUMBER", g_strstrip(item));
     *at_once = *colon == '=';
     *colon = '\0';
-    return set_int(&step, g_strstrip(item), point, error) && set_real(&value, g_strstrip(colon + 1), point, error);
+    return set_int(&step, g_strstrip(item), point, error) &&
+           read_number(option, "number", g_strstrip(colon + 1), &point->value, error);
 }
 
 static bool read_points(const xlm_option *option, char **items, GArray *points, GError **error)
@@ -177,10 +191,8 @@ static bool set_piecewise(const xlm_option *option, const char *text, void *into
     g_autoptr(GArray) points = g_array_new(FALSE, FALSE, sizeof(xlm_piecewise_point));
     g_autoptr(GError) wrong = NULL;
     if (strpbrk(text, ":=,") == NULL) {
-        const xlm_option value = {option->name, XLM_OPTION_REAL, NULL, option->minimum, option->maximum, NULL, NULL,
-                                  offsetof(xlm_piecewise_point, value)};
         xlm_piecewise_point point = {0};
-        if (!set_real(&value, text, &point, error))
+        if (!read_number(option, option->name, text, &point.value, error))
             return false;
         g_array_append_val(points, point);
     } else {
@@ -208,7 +220,7 @@ bool xlm_option_set(const xlm_option *option, const char *text, void *into, GErr
     static bool (*const set[])(const xlm_option *, const char *, void *, GError **) = {
         [XLM_OPTION_INT] = set_int,   [XLM_OPTION_REAL] = set_real,     [XLM_OPTION_FLAG] = set_flag,
         [XLM_OPTION_TEXT] = set_text, [XLM_OPTION_CHOICE] = set_choice, [XLM_OPTION_LIST] = set_list,
-        [XLM_OPTION_PIECEWISE] = set_piecewise,
+        [XLM_OPTION_PIECEWISE] = set_piecewise, [XLM_OPTION_PIECEWISE_INT] = set_piecewise,
     };
     const bool is_text = option->type == XLM_OPTION_TEXT || option->type == XLM_OPTION_LIST;
     g_autofree char *value = is_text ? g_strdup(text) : without_comment(text);
@@ -229,13 +241,18 @@ static char *print_real(double value)
     return g_strdup(text);
 }
 
-static char *print_piecewise(const xlm_piecewise *numbers)
+static char *print_number(double value, bool whole)
+{
+    return whole ? g_strdup_printf("%" PRId64, (int64_t)value) : print_real(value);
+}
+
+static char *print_piecewise(const xlm_piecewise *numbers, bool whole)
 {
     if (xlm_piecewise_is_constant(numbers))
-        return print_real(numbers->point[0].value);
+        return print_number(numbers->point[0].value, whole);
     GString *out = g_string_new(NULL);
     for (int64_t i = 0; i < numbers->points; i++) {
-        g_autofree char *value = print_real(numbers->point[i].value);
+        g_autofree char *value = print_number(numbers->point[i].value, whole);
         g_string_append_printf(out, "%s%" PRId64 ":%s", i > 0 ? "," : "", numbers->point[i].step, value);
     }
     return g_string_free(out, FALSE);
@@ -263,7 +280,8 @@ char *xlm_option_print(const xlm_option *option, const void *from)
         return items != NULL ? g_strjoinv(",", items) : g_strdup("");
     }
     case XLM_OPTION_PIECEWISE:
-        return print_piecewise(VALUE(xlm_piecewise *const, option, from));
+    case XLM_OPTION_PIECEWISE_INT:
+        return print_piecewise(VALUE(xlm_piecewise *const, option, from), option->type == XLM_OPTION_PIECEWISE_INT);
     }
     g_assert_not_reached();
 }
@@ -284,6 +302,7 @@ static void clear(const xlm_option *table, void *into)
         [XLM_OPTION_INT] = sizeof(int64_t),    [XLM_OPTION_REAL] = sizeof(double), [XLM_OPTION_FLAG] = sizeof(bool),
         [XLM_OPTION_TEXT] = sizeof(char *),    [XLM_OPTION_LIST] = sizeof(char **),
         [XLM_OPTION_CHOICE] = sizeof(int64_t), [XLM_OPTION_PIECEWISE] = sizeof(xlm_piecewise *),
+        [XLM_OPTION_PIECEWISE_INT] = sizeof(xlm_piecewise *),
     };
     EACH_OPTION(option, table)
         memset((char *)into + option->offset, 0, sizes[option->type]);
@@ -296,7 +315,7 @@ void xlm_options_free(const xlm_option *table, void *from)
             g_clear_pointer(&VALUE(char *, option, from), g_free);
         else if (option->type == XLM_OPTION_LIST)
             g_clear_pointer(&VALUE(char **, option, from), g_strfreev);
-        else if (option->type == XLM_OPTION_PIECEWISE)
+        else if (option->type == XLM_OPTION_PIECEWISE || option->type == XLM_OPTION_PIECEWISE_INT)
             g_clear_pointer(&VALUE(xlm_piecewise *, option, from), g_free);
     }
 }
@@ -421,7 +440,7 @@ static char **print_columns(const xlm_option *option)
     static const char *const types[] = {
         [XLM_OPTION_INT] = "integer", [XLM_OPTION_REAL] = "number",   [XLM_OPTION_FLAG] = "flag",
         [XLM_OPTION_TEXT] = "text",   [XLM_OPTION_CHOICE] = "choice", [XLM_OPTION_LIST] = "list",
-        [XLM_OPTION_PIECEWISE] = "piecewise",
+        [XLM_OPTION_PIECEWISE] = "piecewise", [XLM_OPTION_PIECEWISE_INT] = "piecewise",
     };
     columns[0] = g_strdup(option->name);
     columns[1] = g_strdup(types[option->type]);

@@ -63,7 +63,7 @@ static bool find_input(checker *c, GError **error)
     const xlm_workspace *w = c->workspace;
     const int s = c->job->objective[c->objective].stream;
     const int64_t micro_batches = xlm_micro_batches_on(c->job->train.micro_batches, w->comm->ranks);
-    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_job(micro_batches, c->job, w->streams);
+    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_step(micro_batches, w->streams, c->step);
     for (int64_t g = 0; g < micro_batches && c->terms == 0; g++) {
         c->input = (xlm_pass_input){.stream = s, .part = s < 0 ? g : 0, .parts = s < 0 ? micro_batches : 1, .step = c->step,
                                     .only = c->objective};
@@ -401,6 +401,13 @@ static void announce(checker *c)
                  n * (ALONE + GROUPS), xlm_log_duration(seconds * 12 * n * (ALONE + GROUPS) / c->workspace->comm->ranks, text));
 }
 
+/* Does the step read nothing of the objective's stream? */
+static bool is_unread(const checker *c)
+{
+    const int s = c->job->objective[c->objective].stream;
+    return s >= 0 && xlm_stream_batch(c->workspace->streams->training[s], c->step) == 0;
+}
+
 /* The gradient, the loss and its rounding, in the unchanged model. */
 static bool prepare(checker *c, GError **error)
 {
@@ -411,7 +418,9 @@ static bool prepare(checker *c, GError **error)
     if (c->terms == 0 || weight_of(c) == 0)
         return xlm_error_set(error, EX_SOFTWARE, "objective %s was not checked: %s at step %" G_GINT64_FORMAT "%s", o->name,
                              weight_of(c) == 0 ? "it has a weight of 0" : "it has no terms", c->step + 1,
-                             c->step < o->weight.begin ? "; set its begin = 0" : "");
+                             c->step < o->weight.begin ? "; set its begin = 0"
+                             : is_unread(c)            ? "; set the batch of its stream to 1 or more"
+                                                       : "");
     float *gradient = w->gradient;
     memset(gradient, 0, sizeof *gradient * (size_t)xlm_parameters_size(w->parameters));
     xlm_tape_constants(w->tape, XLM_CONSTANTS_KEEP);

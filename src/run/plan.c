@@ -69,7 +69,7 @@ static double work_of(const xlm_run_size *size, const xlm_micro_batches *divided
 /* The same for the rank with the most work, for which all others wait: instances are not divided. With one rank: a whole step. */
 static double work_of_busiest(const xlm_run_size *size, int64_t micro_batches, int ranks)
 {
-    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_job(micro_batches, size->job, size->streams);
+    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_step(micro_batches, size->streams, 0);
     double max_work = 0;
     for (int r = 0; r < ranks; r++) {
         double work = 0;
@@ -83,7 +83,7 @@ static double work_of_busiest(const xlm_run_size *size, int64_t micro_batches, i
 /* [out] work: of it. */
 static int64_t largest_micro_batch(const xlm_run_size *size, int64_t micro_batches, double *work)
 {
-    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_job(micro_batches, size->job, size->streams);
+    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_step(micro_batches, size->streams, 0);
     int64_t largest = 0;
     for (int64_t g = 1; g < micro_batches; g++)
         if (work_of(size, divided, g) > work_of(size, divided, largest))
@@ -240,22 +240,38 @@ static uint64_t *memory_of(const xlm_run_size *size, const xlm_plan_options *opt
     return g_steal_pointer(&memory);
 }
 
-bool xlm_plan(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, const xlm_plan_options *options,
+/* The same job, but that each stream has its largest batch in every step. stream: [streams], for the result. */
+static xlm_job with_largest_batches(const xlm_job *job, xlm_job_stream *stream)
+{
+    xlm_job largest = *job;
+    for (int s = 0; s < job->streams; s++) {
+        stream[s] = job->stream[s];
+        stream[s].config.batches = NULL;
+    }
+    largest.stream = stream;
+    return largest;
+}
+
+bool xlm_plan(const xlm_comm *comm, const xlm_job *given, const xlm_training_data *data, const xlm_plan_options *options,
               GError **error)
 {
+    g_autofree xlm_job_stream *streams = g_new(xlm_job_stream, MAX(given->streams, 1));
+    const xlm_job of_largest = with_largest_batches(given, streams), *job = &of_largest;
     xlm_engine *engine = xlm_engine_open(comm, job, data, error);
     if (engine == NULL)
         return false;
     const int64_t micro_batches = xlm_micro_batches_on(job->train.micro_batches, comm->ranks);
     const xlm_run_size size = xlm_engine_size(engine);
+    xlm_run_size needed = size; /* which is more where a stream has fewer instances (train/micro_batches.h) */
+    needed.job = given;
     measurements m = {.comm = comm, .size = size, .whole = work_of_busiest(&size, micro_batches, 1)};
     const int64_t largest = largest_micro_batch(&size, micro_batches, &m.sampled);
     xlm_memory_estimate estimate;
     xlm_hardware hardware = {0};
     const xlm_arithmetic arithmetic = xlm_engine_arithmetic(engine);
     xlm_hardware_prepare(&hardware, (int)job->train.threads, comm->local_ranks);
-    bool good = xlm_memory_check(comm, &size, &estimate, error);
-    g_autofree uint64_t *memory = good ? memory_of(&size, options, error) : NULL; /* fails on all ranks or on none */
+    bool good = xlm_memory_check(comm, &needed, &estimate, error);
+    g_autofree uint64_t *memory = good ? memory_of(&needed, options, error) : NULL; /* fails on all ranks or on none */
     good = memory != NULL;
     if (good) {
         xlm_hardware_start();

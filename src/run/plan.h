@@ -1,8 +1,9 @@
 /* xlm-mpi: what a job needs and how long it takes, from rates measured on this machine. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The running ranks, which represent one node of the cluster, each compute the largest micro-batch of the job a few times,
- * reduce-scatter the gradients and update; nothing is written. For R ranks with P per node, G micro-batches (more when R > G), N
- * parameters and a network of B bytes/s into and out of each node, a step takes
+ * reduce-scatter the gradients and update; nothing is written. A stream whose batch depends on the step has its largest one in
+ * every step. For R ranks with P per node, G micro-batches (more when R > G), N parameters and a network of B bytes/s into and
+ * out of each node, a step takes
  *   (pass and read of the micro-batches of the rank with most tokens) + clear
  *   + moving 2 G/R − 1 arrays of N to add up micro-batches, if there are several and [train] reproducible
  *   + norm and update of N/R + agree

@@ -105,11 +105,10 @@ typedef struct scheduled {
     GString *line; /* of the log; NULL: a row of metrics.csv */
 } scheduled;
 
-static void show_scheduled(void *data, const char *key, const xlm_piecewise *numbers)
+static void show_scheduled(void *data, const char *key, double value)
 {
     const scheduled *s = data;
     const int64_t step = s->report->of.progress->step;
-    const double value = xlm_piecewise_at(numbers, step - 1);
     g_autofree char *name = g_strconcat("stream ", s->stream, NULL);
     if (s->line != NULL)
         g_string_append_printf(s->line, "  %s/%s %.4g", name, key, value);
@@ -121,7 +120,7 @@ static void show_schedules(const xlm_report *r, GString *line)
 {
     for (int k = 0; k < r->of.job->streams; k++) {
         scheduled s = {r, r->of.job->stream[k].name, line};
-        xlm_stream_config_schedules(&r->of.job->stream[k].config, show_scheduled, &s);
+        xlm_stream_config_schedules(&r->of.job->stream[k].config, r->of.progress->step - 1, show_scheduled, &s);
     }
 }
 

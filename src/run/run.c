@@ -192,7 +192,7 @@ static void warn_of_nothing(const run *r, const xlm_step_report *step, bool *war
     for (int k = 0; k < r->job->objectives; k++)
         terms += step->terms[k];
     if (terms == 0 && !*warned)
-        xlm_log_warn("step %" G_GINT64_FORMAT ": no objective had anything to learn from; look at mask and begin",
+        xlm_log_warn("step %" G_GINT64_FORMAT ": no objective had anything to learn from; look at mask, batch and begin",
                      r->progress.step);
     *warned |= terms == 0;
 }

@@ -2,6 +2,7 @@
 stream_sources = \
 	src/stream/alignments.c \
 	src/stream/batch_layout.c src/stream/batch_layout.h src/stream/draws.h \
+	src/stream/batch_sizes.c src/stream/batch_sizes.h \
 	src/stream/example_passes.c src/stream/example_passes.h \
 	src/stream/examples.c src/stream/examples.h src/stream/examples_source.c \
 	src/stream/instances.c src/stream/instances.h \

@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "options/piecewise.h"
+#include "stream/batch_sizes.h"
 
 /* Consecutive draws with the same components, whose α is linear in the step. */
 typedef struct spell {
@@ -21,7 +22,7 @@ struct xlm_sampler {
     double *share;
     int64_t *instances, *begins;
     xlm_piecewise *alpha; /* NULL: 1 */
-    int64_t draws;        /* of a step */
+    xlm_piecewise *draws; /* of each step */
     uint64_t seed;
     uint32_t stream;
     GArray *spells;
@@ -123,8 +124,8 @@ static double alpha_at(const xlm_sampler *s, int64_t step) { return s->alpha != 
 /* The quotas of the run at a place of a spell. */
 static void set_run_quotas(const xlm_sampler *s, const spell *in, int64_t place, int32_t *quota)
 {
-    const double alpha = alpha_at(s, (in->first + place * XLM_SAMPLER_RUN) / s->draws);
-    set_quotas(s->components, s->share, s->instances, s->begins, in->step, alpha, quota);
+    const int64_t step = in->constant ? in->step : xlm_batch_sizes_step_of(s->draws, in->first + place * XLM_SAMPLER_RUN);
+    set_quotas(s->components, s->share, s->instances, s->begins, in->step, alpha_at(s, step), quota);
 }
 
 static void go_to(xlm_sampler *s, int number, int64_t place);
@@ -181,7 +182,7 @@ static int compare_steps(const void *a, const void *b)
 /* Append a spell from a step to before the next one. */
 static void add_spell(xlm_sampler *s, int64_t step, int64_t next)
 {
-    spell one = {.step = step, .first = step * s->draws};
+    spell one = {.step = step, .first = xlm_batch_sizes_before(s->draws, step)};
     one.constant = !(fabs(alpha_at(s, step) - alpha_at(s, next == G_MAXINT64 ? next : next - 1)) > 0);
     if (s->spells->len > 0) {
         const spell *previous = spell_at(s, (int)s->spells->len - 1);
@@ -231,7 +232,7 @@ xlm_sampler *xlm_sampler_new(int components, const double *share, const int64_t 
         memcpy(s->begins, schedule->begins, sizeof *s->begins * (size_t)components);
     if (schedule->alpha != NULL)
         s->alpha = xlm_piecewise_new(schedule->alpha->point, schedule->alpha->points);
-    s->draws = schedule->draws;
+    s->draws = xlm_piecewise_new(schedule->draws->point, schedule->draws->points);
     s->quota = g_new(int32_t, components);
     s->before = g_new0(int64_t, components);
     s->shown = g_new(int32_t, components);
@@ -256,6 +257,7 @@ void xlm_sampler_free(xlm_sampler *sampler)
     g_free(sampler->instances);
     g_free(sampler->begins);
     g_free(sampler->alpha);
+    g_free(sampler->draws);
     g_free(sampler->quota);
     g_free(sampler->before);
     g_free(sampler->shown);

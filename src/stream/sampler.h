@@ -20,7 +20,7 @@ typedef struct xlm_sampler xlm_sampler;
 typedef struct xlm_sampler_schedule {
     const xlm_piecewise *alpha; /* α at each step; NULL: 1 */
     const int64_t *begins;      /* [components] the first step at which each is drawn; NULL: 0 for all */
-    int64_t draws;              /* of a step, at least 1 */
+    const xlm_piecewise *draws; /* of each step (stream/batch_sizes.h), at least 1 at some */
 } xlm_sampler_schedule;
 
 /* [in] components: their number, 1 to XLM_SAMPLER_RUN. [in] share: [components] p_i, up to a common factor. [in] instances:

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "stream/batch_sizes.h"
 #include "stream/sampler.h"
 #include "stream/stages.h"
 
@@ -18,12 +19,13 @@ typedef struct opened_stage {
 struct xlm_stream {
     uint32_t number;
     uint64_t seed;
-    int64_t batch, length;
+    int64_t length;
     xlm_source source;
     const xlm_stage_class *spans, *layout;
     GArray *components;      /* xlm_component */
     const char **names;      /* [components + 1] their names, NULL-terminated */
     int64_t together;        /* number of consecutive instances that are drawn together into one step */
+    xlm_piecewise *draws;    /* of each step (stream/batch_sizes.h), each of so many instances */
     xlm_sampler *sampler;    /* of the components */
     bool noise;              /* there are stages of this kind, or plugins with noise */
     GArray *stages;          /* opened_stage of the kinds noise, annotate and corrupt */
@@ -56,16 +58,31 @@ static bool check(const xlm_stream *stream, const xlm_stream_config *config, con
     return true;
 }
 
-static bool open_components(xlm_stream *stream, const xlm_opening *opening, GError **error)
+/* From the numbers of instances. */
+static bool set_draws(xlm_stream *stream, const xlm_stream_config *config, const char *name, GError **error)
+{
+    const xlm_piecewise_point always = {.value = (double)config->batch};
+    stream->draws = config->batches != NULL ? xlm_piecewise_new(config->batches->point, config->batches->points)
+                                            : xlm_piecewise_new(&always, 1);
+    for (int64_t i = 0; i < stream->draws->points; i++) {
+        const int64_t batch = (int64_t)stream->draws->point[i].value;
+        if (batch % stream->together != 0)
+            return xlm_error_set(error, EX_CONFIG, "[stream %s]: %" G_GINT64_FORMAT " %s are always in one step together, so "
+                                 "batch must be a multiple of that, not %" G_GINT64_FORMAT, name, stream->together,
+                                 stream->source.cls->source.unit, batch);
+        stream->draws->point[i].value = (double)(batch / stream->together);
+    }
+    return true;
+}
+
+static bool open_components(xlm_stream *stream, const xlm_stream_config *config, const xlm_opening *opening, GError **error)
 {
     if (!stream->source.cls->source.components(stream->source.stage, opening, stream->components, error))
         return false;
     const int n = xlm_stream_components(stream);
     stream->together = MAX(component_at(stream, 0)->together, 1);
-    if (stream->batch % stream->together != 0)
-        return xlm_error_set(error, EX_CONFIG, "[stream %s]: %" G_GINT64_FORMAT " %s are always in one step together, so batch "
-                             "must be a multiple of that, not %" G_GINT64_FORMAT, opening->stream, stream->together,
-                             stream->source.cls->source.unit, stream->batch);
+    if (!set_draws(stream, config, opening->stream, error))
+        return false;
     stream->names = g_new0(const char *, n + 1);
     g_autofree double *share = g_new(double, n);
     g_autofree int64_t *instances = g_new(int64_t, n), *begins = g_new(int64_t, n);
@@ -80,7 +97,7 @@ static bool open_components(xlm_stream *stream, const xlm_opening *opening, GErr
     }
     if (!at_once)
         return xlm_error_set(error, EX_CONFIG, "[stream %s]: languages: none with an instance begins at step 0", opening->stream);
-    const xlm_sampler_schedule schedule = {opening->alpha, begins, stream->batch / stream->together};
+    const xlm_sampler_schedule schedule = {opening->alpha, begins, stream->draws};
     stream->sampler = xlm_sampler_new(n, share, instances, &schedule, stream->seed, stream->number);
     return true;
 }
@@ -128,7 +145,7 @@ static bool open_all(xlm_stream *stream, const xlm_stream_config *config, xlm_op
     if (!source->open(opening, xlm_stream_config_options(config, source), &stream->source.stage, error))
         return false;
     stream->source.specials = opening->vocabulary != NULL ? xlm_vocabulary_specials(opening->vocabulary) : NULL;
-    return open_components(stream, opening, error) &&
+    return open_components(stream, config, opening, error) &&
            (source->source.labelled || (open_stages(stream, XLM_STAGE_NOISE, config, opening, error) &&
                                         open_stages(stream, XLM_STAGE_ANNOTATE, config, opening, error) &&
                                         open_stages(stream, XLM_STAGE_CORRUPT, config, opening, error))) &&
@@ -149,7 +166,6 @@ xlm_stream *xlm_stream_open(xlm_stream_input input, xlm_split split, const char 
     xlm_stream *stream = g_new0(xlm_stream, 1);
     stream->number = (uint32_t)number;
     stream->seed = seed;
-    stream->batch = config->batch;
     stream->length = config->length;
     stream->source.cls = input.source;
     stream->spans = xlm_stage_choose(XLM_STAGE_SPANS, input.source, config->type);
@@ -191,6 +207,7 @@ void xlm_stream_close(xlm_stream *stream)
         stream->source.cls->close(stream->source.stage);
     g_free(stream->names);
     xlm_sampler_free(stream->sampler);
+    g_free(stream->draws);
     xlm_sequences_clear(&stream->sequences);
     g_array_unref(stream->stages);
     g_array_unref(stream->annotations);
@@ -236,6 +253,11 @@ int64_t xlm_stream_instances(const xlm_stream *stream)
     for (int i = 0; i < xlm_stream_components(stream); i++)
         n += component_at(stream, i)->instances;
     return n;
+}
+
+int64_t xlm_stream_batch(const xlm_stream *stream, int64_t step)
+{
+    return xlm_batch_size_at(stream->draws, step) * stream->together;
 }
 
 int xlm_stream_components(const xlm_stream *stream) { return (int)stream->components->len; }
@@ -503,13 +525,14 @@ static bool check_unchanged(const xlm_stream *stream, bool good, GError **error)
 bool xlm_stream_read(xlm_stream *stream, int64_t step, int64_t first, int64_t n, xlm_arena *arena, xlm_batch *batch,
                      GError **error)
 {
-    g_assert(step >= 0 && first >= 0 && n >= 0 && first + n <= stream->batch);
+    g_assert(step >= 0 && first >= 0 && n >= 0 && first + n <= xlm_stream_batch(stream, step));
+    const int64_t group = stream->together, before = xlm_batch_sizes_before(stream->draws, step) * group;
     bool good = true;
     xlm_sequences_reset(&stream->sequences);
     for (int64_t i = first; i < first + n && good; i++) {
         int component;
         int64_t instance;
-        const int64_t draw = step * stream->batch + i, group = stream->together;
+        const int64_t draw = before + i;
         xlm_sampler_draw(stream->sampler, draw / group, &component, &instance);
         good = add_sequence(stream, (uint64_t)step, (uint64_t)i, component, instance * group + draw % group, error);
     }

@@ -1,8 +1,9 @@
 /* xlm-mpi: streams, the input of the encoder at each step. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A stream is an endless list of instances, a pure function of (corpus, settings, seed). Instances are found by their index in
- * the list, so a rank reads only its own instances, and a resumed run continues where it stopped without any state. Step s of a
- * stream with `batch` instances per step has the instances s·batch ... (s+1)·batch − 1.
+ * the list, so a rank reads only its own instances, and a resumed run continues where it stopped without any state. The instances
+ * of a step follow those of the step before it: step s of a stream with `batch` instances in each step has the instances
+ * s·batch ... (s+1)·batch − 1. Where `batch` depends on the step (stream/batch_sizes.h), earlier steps are added up.
  *
  * The language (or pair of languages) of instance k is decided by runs of 65,536 instances. Each run has exact quotas of all
  * languages, ∝ p_i^α (largest remainder, at least one; p_i is the language's share of the tokens, or the pair's share of the
@@ -91,8 +92,10 @@ void xlm_stream_plan_plugins(const xlm_stream *stream, xlm_batch_layout *batch);
 /* All positions are below this. It is less than xlm_stream_longest for form xlm, where positions restart. */
 int64_t xlm_stream_positions(const xlm_stream *stream);
 
-/* For training: read and mask instances [first, first + n) of step `step` of the endless list (0 <= first, first + n <= batch)
- * into one packed batch in the arena. The result does not depend on how a step is divided into calls. n may be 0. Not for two
+/* For training: number of instances that a step reads; it may be 0. */
+int64_t xlm_stream_batch(const xlm_stream *stream, int64_t step);
+/* For training: read and mask instances [first, first + n) of step `step` (0 <= first, first + n <= xlm_stream_batch of it) into
+ * one packed batch in the arena. The result does not depend on how a step is divided into calls. n may be 0. Not for two
  * threads at once. Errors: EX_DATAERR and EX_IOERR from reading the corpus. */
 bool xlm_stream_read(xlm_stream *stream, int64_t step, int64_t first, int64_t n, xlm_arena *arena, xlm_batch *batch,
                      GError **error);

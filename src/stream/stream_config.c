@@ -6,6 +6,7 @@
 
 #include "options/options.h"
 #include "options/piecewise.h"
+#include "stream/batch_sizes.h"
 #include "stream/stages.h"
 
 enum { TYPE, FORM };
@@ -19,8 +20,10 @@ static const xlm_option *own_options(void)
         [FORM] = {"form", XLM_OPTION_CHOICE, "xlm", 0, 0, NULL,
                   "type parallel: how pairs are laid out: several in an instance, one half of sources and one half of targets, "
                   "each with positions of its own (xlm); one, <s> S </s> T </s> (bert)", offsetof(xlm_stream_config, form)},
-        {"batch", XLM_OPTION_INT, "32", 1, XLM_STREAM_MAX_BATCH, NULL, "number of instances in a step, over all ranks",
-         offsetof(xlm_stream_config, batch)},
+        {"batch", XLM_OPTION_PIECEWISE_INT, "32", 0, XLM_STREAM_MAX_BATCH, NULL,
+         "number of instances in a step, over all ranks; or STEP:NUMBER,STEP:NUMBER,..., linear between these steps and rounded, "
+         "with STEP=NUMBER where it jumps, constant before the first and after the last: where it is 0, the stream is not read",
+         offsetof(xlm_stream_config, batches)},
         {"length", XLM_OPTION_INT, "128", 4, 65536, NULL,
          "maximum number of tokens of an instance, including special tokens; for form xlm, of each half",
          offsetof(xlm_stream_config, length)},
@@ -43,13 +46,24 @@ static bool check_keys(const xlm_jobfile *job, const char *section, GError **err
     return xlm_options_check_keys(tables, job, section, error);
 }
 
+/* The largest batch is the one that memory is needed for. */
+static bool set_largest_batch(xlm_stream_config *config, const xlm_jobfile *job, const char *section, GError **error)
+{
+    config->batch = xlm_batch_sizes_largest(config->batches);
+    if (config->batch > 0)
+        return true;
+    g_autofree char *text = xlm_jobfile_value(job, section, "batch");
+    return xlm_jobfile_refuse(job, section, "batch", error, "batch = %s: is 0 in every step, so the stream would never be read; "
+                              "leave it out, or let it read an instance in some step", text);
+}
+
 bool xlm_stream_config_read(xlm_stream_config *config, const xlm_jobfile *job, const char *section, GError **error)
 {
     *config = (xlm_stream_config){0};
     if (!check_keys(job, section, error) || !xlm_options_read(own_options(), job, section, config, error))
         return false;
     config->options = g_new0(void *, xlm_stages_count());
-    bool good = true;
+    bool good = set_largest_batch(config, job, section, error);
     for (int i = 0; i < xlm_stages_count() && good; i++) {
         const xlm_stage_class *cls = xlm_stage_at(i);
         if (cls->options == NULL)
@@ -70,6 +84,7 @@ void xlm_stream_config_clear(xlm_stream_config *config)
             g_free(config->options[i]);
         }
     g_clear_pointer(&config->options, g_free);
+    g_clear_pointer(&config->batches, g_free);
     g_clear_pointer(&config->plugin, g_free);
     config->plugins = 0;
 }
@@ -96,6 +111,11 @@ void xlm_stream_config_help(GString *out)
             xlm_options_help(xlm_stage_at(i)->options, out);
 }
 
+int64_t xlm_stream_config_batch(const xlm_stream_config *config, int64_t step)
+{
+    return config->batches != NULL ? xlm_batch_size_at(config->batches, step) : config->batch;
+}
+
 const void *xlm_stream_config_options(const xlm_stream_config *config, const xlm_stage_class *cls)
 {
     for (int i = 0; config->options != NULL && i < xlm_stages_count(); i++)
@@ -114,13 +134,15 @@ static const void *find_value(const xlm_stream_config *config, const char *key, 
     return NULL;
 }
 
-void xlm_stream_config_schedules(const xlm_stream_config *config, xlm_stream_schedule *each, void *data)
+void xlm_stream_config_schedules(const xlm_stream_config *config, int64_t step, xlm_stream_schedule *each, void *data)
 {
+    if (config->batches != NULL && !xlm_piecewise_is_constant(config->batches))
+        each(data, "batch", (double)xlm_stream_config_batch(config, step));
     for (int i = 0; config->options != NULL && i < xlm_stages_count(); i++)
         for (const xlm_option *o = xlm_stage_at(i)->options; o != NULL && o->name != NULL; o++) {
             xlm_piecewise *const *numbers = (const void *)((const char *)config->options[i] + o->offset);
             if (o->type == XLM_OPTION_PIECEWISE && *numbers != NULL && !xlm_piecewise_is_constant(*numbers))
-                each(data, o->name, *numbers);
+                each(data, o->name, xlm_piecewise_at(*numbers, step));
         }
 }
 

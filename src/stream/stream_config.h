@@ -8,7 +8,8 @@
 enum { XLM_STREAM_MAX_BATCH = 1 << 24 }; /* a row key has 24 bits for the instance and 8 for the stream */
 
 typedef struct xlm_stream_config {
-    int64_t batch;  /* instances per step, over all ranks */
+    int64_t batch;  /* instances per step, over all ranks; the largest number of all steps */
+    xlm_piecewise *batches; /* the number at each step (stream/batch_sizes.h); NULL: batch at all */
     int64_t length; /* maximum number of tokens of an instance, including special tokens; of each half for form xlm */
     int64_t type;   /* number of the spans' name in xlm_stage_choices */
     int64_t form;   /* the same for the layout */
@@ -31,6 +32,8 @@ void xlm_stream_config_print(const xlm_stream_config *config, GString *out);
 /* Append all keys with their meanings, as xlm_options_help. */
 void xlm_stream_config_help(GString *out);
 
+/* Number of instances that a step reads. */
+int64_t xlm_stream_config_batch(const xlm_stream_config *config, int64_t step);
 /* The options of a stage; NULL when it has none. */
 const void *xlm_stream_config_options(const xlm_stream_config *config, const xlm_stage_class *cls);
 /* The value of a stage's key of type REAL; 0 when no stage has such a key or the config has no options. */
@@ -39,8 +42,9 @@ double xlm_stream_config_real(const xlm_stream_config *config, const char *key);
 bool xlm_stream_config_flag(const xlm_stream_config *config, const char *key);
 /* The same for a choice: its number; 0 when no stage has it. */
 int64_t xlm_stream_config_choice(const xlm_stream_config *config, const char *key);
-/* Called for each key of a stage that changes with the step, in the order of the stages. */
-typedef void xlm_stream_schedule(void *data, const char *key, const xlm_piecewise *numbers);
-void xlm_stream_config_schedules(const xlm_stream_config *config, xlm_stream_schedule *each, void *data);
+/* Called for each key that changes with the step, with its value at a step: first those of the stream itself, then those of its
+ * stages in their order. */
+typedef void xlm_stream_schedule(void *data, const char *key, double value);
+void xlm_stream_config_schedules(const xlm_stream_config *config, int64_t step, xlm_stream_schedule *each, void *data);
 
 #endif

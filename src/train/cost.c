@@ -2,6 +2,7 @@
 #include "train/cost.h"
 
 #include "gemm/gemm.h"
+#include "stream/batch_sizes.h"
 #include "tensor/parameters.h"
 #include "train/dump_step.h"
 #include "train/evaluate.h"
@@ -12,7 +13,7 @@
 typedef struct estimate {
     const xlm_run_size *size;
     int64_t micro_batches;
-    xlm_micro_batches *divided;
+    int64_t *most;            /* [streams] instances of one micro-batch */
     double tokens, predicted; /* how far those of a batch are from the mean, as a share of those of the largest batch */
     int64_t step;     /* that objectives are given */
     xlm_tape *tape;
@@ -25,7 +26,7 @@ typedef struct estimate {
 static estimate open_estimate(const xlm_run_size *size, int64_t micro_batches, bool recompute)
 {
     estimate e = {.size = size, .micro_batches = micro_batches,
-                  .divided = xlm_micro_batches_of_job(micro_batches, size->job, size->streams),
+                  .most = xlm_micro_batches_most_of_job(micro_batches, size->job, size->streams),
                   .tape = xlm_tape_new_of_shapes(size->parameters),
                   .arena = xlm_arena_new(), .sums = xlm_host_sums_new(size->host),
                   .saved = g_malloc(MAX(xlm_host_states_bytes(size->host), 1))};
@@ -47,7 +48,7 @@ static void close_estimate(estimate *e)
     g_free(e->saved);
     xlm_tape_free(e->tape);
     xlm_arena_free(e->arena);
-    xlm_micro_batches_free(e->divided);
+    g_free(e->most);
     xlm_sums_free(&e->sums);
     xlm_host_estimate(e->size->host, false);
 }
@@ -83,7 +84,7 @@ static void label(estimate *e, xlm_pass_input *input, int average, bool training
 /* The largest micro-batches of a step, one a stream and one for the objectives without stream; of a step dump, whole batches. */
 static int64_t instances_of(const estimate *e, int s)
 {
-    return e->size->step_dump ? e->size->job->stream[s].config.batch : xlm_micro_batches_most(e->divided, s);
+    return e->size->step_dump ? e->size->job->stream[s].config.batch : e->most[s];
 }
 
 static bool plan_step(estimate *e, xlm_pass_input *input, GError **error)
@@ -113,12 +114,16 @@ static void learn(estimate *e, const xlm_pass_input *input)
         xlm_dump_logits(e->size->host, e->tape, input->batch, hidden);
 }
 
-/* How many such passes a step has. */
+/* How many such passes a step of the run has on average. */
 static double passes_of(const estimate *e, const xlm_pass_input *input)
 {
     if (input->stream < 0)
         return (double)e->micro_batches;
-    return (double)e->size->job->stream[input->stream].config.batch / (double)instances_of(e, input->stream);
+    const xlm_stream_config *config = &e->size->job->stream[input->stream].config;
+    const int64_t steps = e->size->job->train.steps;
+    const double batch = config->batches == NULL ? (double)config->batch
+                                                 : (double)xlm_batch_sizes_before(config->batches, steps) / (double)steps;
+    return batch / (double)instances_of(e, input->stream);
 }
 
 static bool run_step(estimate *e, GError **error)

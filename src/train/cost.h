@@ -36,7 +36,7 @@ typedef struct xlm_run_cost {
 bool xlm_run_cost_of(const xlm_run_size *size, int64_t micro_batches, bool recompute, xlm_run_cost *cost, GError **error);
 
 /* Floating-point operations of the products of one step, forward and backward, if all instances are full and the mean number of
- * rows is predicted. */
+ * rows is predicted. Of streams whose batch depends on the step, the mean over all steps. */
 bool xlm_step_flops(const xlm_run_size *size, double *flops, GError **error);
 
 #endif

@@ -14,20 +14,28 @@ typedef struct dumped_step {
     const char *path; /* of the file */
 } dumped_step;
 
-/* The whole batch of every stream, and the objectives without stream in one part. */
+/* Not of a stream whose batch is 0 in this step. */
+static bool is_read(const xlm_pass_input *input) { return input->batch != NULL || input->stream < 0; }
+
+/* The whole batch of every stream that the step reads, and the objectives without stream in one part. */
 static bool read_inputs(const dumped_step *d, xlm_pass_input *input, GError **error)
 {
     const xlm_workspace *w = d->workspace;
     const int streams = w->streams->n;
     for (int s = 0; s < streams; s++) {
+        const int64_t n = xlm_stream_batch(w->streams->training[s], d->step);
+        input[s] = (xlm_pass_input){.stream = s, .parts = 1, .step = d->step, .only = -1};
+        if (n == 0)
+            continue;
         xlm_batch *batch = XLM_TAKE(w->arena, xlm_batch, 1);
-        if (!xlm_stream_read(w->streams->training[s], d->step, 0, d->job->stream[s].config.batch, w->arena, batch, error))
+        if (!xlm_stream_read(w->streams->training[s], d->step, 0, n, w->arena, batch, error))
             return false;
-        input[s] = (xlm_pass_input){.stream = s, .batch = batch, .parts = 1, .step = d->step, .only = -1};
+        input[s].batch = batch;
     }
     input[streams] = (xlm_pass_input){.stream = -1, .parts = 1, .step = d->step, .only = -1};
     for (int s = 0; s <= streams; s++)
-        xlm_host_count(w->host, &input[s], w->arena);
+        if (is_read(&input[s]))
+            xlm_host_count(w->host, &input[s], w->arena);
     return true;
 }
 
@@ -48,6 +56,8 @@ static bool dump_passes(const dumped_step *d, xlm_store *store, const xlm_pass_i
     float *gradient = w->gradient;
     memset(gradient, 0, sizeof(float) * (size_t)xlm_parameters_size(w->parameters));
     for (int s = 0; s <= w->streams->n; s++) {
+        if (!is_read(&input[s]))
+            continue;
         xlm_var **hidden = NULL;
         const bool text = input[s].batch != NULL;
         xlm_tape_begin(w->tape, gradient, false, (uint64_t)d->job->train.seed, (uint64_t)d->step);
@@ -120,7 +130,7 @@ static bool dump(const dumped_step *d, xlm_store *store, const xlm_pass_input *i
     double loss = 0;
 
     for (int s = 0; s <= w->streams->n; s++)
-        for (int k = 0; k < means; k++)
+        for (int k = 0; k < means && is_read(&input[s]); k++)
             terms[k] += input[s].terms[k];
     bool good = dump_passes(d, store, input, terms, &sums, error);
     if (!good)

@@ -8,6 +8,7 @@
 #include "job/rates.h"
 #include "job/translation_pairs.h"
 #include "objective/readers.h"
+#include "stream/batch_sizes.h"
 #include "stream/selection.h"
 
 static void warn_of_idle(const xlm_job_objective *o, int64_t steps)
@@ -72,6 +73,17 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
     return e->host != NULL;
 }
 
+static void warn_of_unread(const xlm_engine *e)
+{
+    const int64_t steps = e->job->train.steps;
+    for (int s = 0; s < e->streams.n; s++) {
+        const xlm_piecewise *batches = e->job->stream[s].config.batches;
+        if (batches != NULL && xlm_batch_sizes_before(batches, steps) == 0)
+            xlm_log_warn("[stream %s]: batch is 0 in each of the run's %" G_GINT64_FORMAT " steps, so the stream is never read",
+                         e->job->stream[s].name, steps);
+    }
+}
+
 static bool open_rank(xlm_engine *e, const xlm_training_data *data, GError **error)
 {
     e->config = e->job->model;
@@ -88,7 +100,8 @@ static bool open_rank(xlm_engine *e, const xlm_training_data *data, GError **err
     e->model = xlm_model_new(&e->config, e->parameters);
     if (!xlm_job_streams_open(&e->streams, e->job, data, e->config.positions, error) || !open_objectives(e, data, error))
         return false;
-    e->divided = xlm_micro_batches_of_job(e->micro_batches, e->job, &e->streams);
+    e->divided = xlm_micro_batches_of_step(e->micro_batches, &e->streams, e->divided_step);
+    warn_of_unread(e);
     e->translations = xlm_job_translations(e->job, &e->streams);
     if (e->config.decoder_layers > 0 && !xlm_host_uses_decoder(e->host))
         xlm_log_warn("[model]: decoder_layers = %" G_GINT64_FORMAT ", and no objective of the job uses the decoder",

@@ -20,7 +20,8 @@ struct xlm_engine {
     xlm_host *host;           /* of the job's objectives, in their order */
     xlm_arithmetic arithmetic;
     int64_t micro_batches;    /* G of this run: the job's, or more when there are more ranks */
-    xlm_micro_batches *divided; /* a step's instances */
+    xlm_micro_batches *divided; /* the instances of step number `divided_step`, and of others like it */
+    int64_t divided_step;
 
     /* from xlm_engine_allocate on */
     xlm_shards shards;        /* the buckets of the flat arrays that this rank updates; they begin after the frozen parameters */

@@ -26,9 +26,9 @@ xlm_gemm_trial xlm_gemm_trial_of(const xlm_run_size *size, int64_t micro_batches
     const xlm_model_config *c = xlm_model_get_config(xlm_host_model(size->host));
     xlm_gemm_trial trial = {.hidden = c->hidden_size,
                             .inner = c->feed_forward_size > 0 ? c->feed_forward_size : 4 * c->hidden_size};
-    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_job(micro_batches, size->job, size->streams);
+    g_autofree int64_t *most = xlm_micro_batches_most_of_job(micro_batches, size->job, size->streams);
     for (int s = 0; s < size->streams->n; s++)
-        trial.rows = MAX(trial.rows, xlm_micro_batches_most(divided, s) * xlm_stream_longest(size->streams->training[s]));
+        trial.rows = MAX(trial.rows, most[s] * xlm_stream_longest(size->streams->training[s]));
     trial.rows = CLAMP((int64_t)(MAX_FLOPS / flops_of_row(&trial)), MIN_ROWS, MAX(trial.rows, MIN_ROWS));
     return trial;
 }

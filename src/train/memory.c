@@ -25,9 +25,9 @@ static uint64_t thread_space(void)
 static uint64_t packed_bytes(const xlm_run_size *size, int64_t micro_batches)
 {
     int64_t tokens = 0;
-    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_job(micro_batches, size->job, size->streams);
+    g_autofree int64_t *most = xlm_micro_batches_most_of_job(micro_batches, size->job, size->streams);
     for (int s = 0; s < size->streams->n && size->arithmetic.packs; s++)
-        tokens = MAX(tokens, xlm_micro_batches_most(divided, s) * xlm_stream_longest(size->streams->training[s]));
+        tokens = MAX(tokens, most[s] * xlm_stream_longest(size->streams->training[s]));
     return xlm_arithmetic_bytes(size->arithmetic, xlm_parameters_size(size->parameters)) +
            xlm_packed_bytes(size->arithmetic.precision, tokens, size->job->model.feed_forward_size);
 }

@@ -2,6 +2,9 @@
 #include "train/micro_batches.h"
 
 #include <glib.h>
+#include <math.h>
+
+#include "options/piecewise.h"
 
 int64_t xlm_micro_batches_on(int64_t wanted, int ranks)
 {
@@ -60,14 +63,21 @@ xlm_micro_batches *xlm_micro_batches_new(int64_t micro_batches, int streams, con
     return m;
 }
 
-xlm_micro_batches *xlm_micro_batches_of_job(int64_t micro_batches, const xlm_job *job, const xlm_job_streams *streams)
+/* batch: [streams] instances of a step. */
+static xlm_micro_batches *divide(int64_t micro_batches, const xlm_job_streams *streams, const int64_t *batch)
 {
-    g_autofree int64_t *batch = g_new0(int64_t, MAX(streams->n, 1)), *tokens = g_new0(int64_t, MAX(streams->n, 1));
-    for (int s = 0; s < streams->n; s++) {
-        batch[s] = job->stream[s].config.batch;
+    g_autofree int64_t *tokens = g_new0(int64_t, MAX(streams->n, 1));
+    for (int s = 0; s < streams->n; s++)
         tokens[s] = MAX(xlm_stream_expect(streams->training[s], 1, 0).tokens, 1);
-    }
     return xlm_micro_batches_new(micro_batches, streams->n, batch, tokens);
+}
+
+xlm_micro_batches *xlm_micro_batches_of_step(int64_t micro_batches, const xlm_job_streams *streams, int64_t step)
+{
+    g_autofree int64_t *batch = g_new0(int64_t, MAX(streams->n, 1));
+    for (int s = 0; s < streams->n; s++)
+        batch[s] = xlm_stream_batch(streams->training[s], step);
+    return divide(micro_batches, streams, batch);
 }
 
 void xlm_micro_batches_free(xlm_micro_batches *micro_batches)
@@ -95,6 +105,60 @@ int64_t xlm_micro_batches_most(const xlm_micro_batches *micro_batches, int strea
     for (int64_t slice = 0; slice < micro_batches->n; slice++)
         most = MAX(most, slice_of(micro_batches, stream, slice).n);
     return most;
+}
+
+/* ---- all steps of a job ---- */
+
+typedef struct most_instances {
+    int64_t micro_batches;
+    const xlm_job *job;
+    const xlm_job_streams *streams;
+    int64_t *most; /* [streams] so far */
+} most_instances;
+
+/* step: -1: each stream has its largest batch. */
+static void count_most(const most_instances *m, int64_t step)
+{
+    g_autofree int64_t *batch = g_new0(int64_t, MAX(m->streams->n, 1));
+    for (int s = 0; s < m->streams->n; s++) {
+        const xlm_stream_config *config = &m->job->stream[s].config;
+        batch[s] = step < 0 ? config->batch : xlm_stream_config_batch(config, step);
+    }
+    g_autoptr(xlm_micro_batches) divided = divide(m->micro_batches, m->streams, batch);
+    for (int s = 0; s < m->streams->n; s++)
+        m->most[s] = MAX(m->most[s], xlm_micro_batches_most(divided, s));
+}
+
+/* The points of a list, and steps between two of them: one for each change by one instance, but no more than `steps`. */
+static void count_most_of(const most_instances *m, const xlm_piecewise *batches, int64_t steps)
+{
+    for (int64_t i = 0; i < batches->points; i++) {
+        const xlm_piecewise_point *p = &batches->point[i];
+        const bool last = i + 1 == batches->points;
+        const int64_t n = last ? 1 : CLAMP((int64_t)fabs(p[1].value - p->value), 1, MIN(steps, p[1].step - p->step));
+        for (int64_t j = 0; j < n; j++) {
+            const int64_t step = p->step + (last ? 0 : (int64_t)((double)(p[1].step - p->step) * (double)j / (double)n));
+            if (step < m->job->train.steps)
+                count_most(m, step);
+        }
+    }
+}
+
+int64_t *xlm_micro_batches_most_of_job(int64_t micro_batches, const xlm_job *job, const xlm_job_streams *streams)
+{
+    enum { INSTANCES = 1 << 22 }; /* are soon divided; where there are more in a few steps, one more or less matters little */
+    const most_instances m = {.micro_batches = micro_batches, .job = job, .streams = streams,
+                              .most = g_new0(int64_t, MAX(streams->n, 1))};
+    int64_t all = 1;
+    for (int s = 0; s < streams->n; s++)
+        all += job->stream[s].config.batch;
+    count_most(&m, -1);
+    for (int s = 0; s < streams->n; s++) {
+        const xlm_piecewise *batches = job->stream[s].config.batches;
+        if (batches != NULL && !xlm_piecewise_is_constant(batches))
+            count_most_of(&m, batches, MAX(INSTANCES / all, 1));
+    }
+    return m.most;
 }
 
 int xlm_gradient_buffers(bool reproducible, int64_t micro_batches, int ranks)

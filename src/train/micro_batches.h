@@ -31,8 +31,8 @@ typedef struct xlm_micro_batches xlm_micro_batches;
 
 /* micro_batches: G. batch, tokens: [streams] instances of a step, and the mean number of tokens of an instance, from 1 on. */
 xlm_micro_batches *xlm_micro_batches_new(int64_t micro_batches, int streams, const int64_t *batch, const int64_t *tokens);
-/* Those of a job on its streams. */
-xlm_micro_batches *xlm_micro_batches_of_job(int64_t micro_batches, const xlm_job *job, const xlm_job_streams *streams);
+/* Those of a step of a job's streams. */
+xlm_micro_batches *xlm_micro_batches_of_step(int64_t micro_batches, const xlm_job_streams *streams, int64_t step);
 /* NULL is allowed. */
 void xlm_micro_batches_free(xlm_micro_batches *micro_batches);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_micro_batches, xlm_micro_batches_free)
@@ -44,6 +44,10 @@ typedef struct xlm_micro_batch_slice {
 xlm_micro_batch_slice xlm_micro_batch_of_batch(const xlm_micro_batches *micro_batches, int stream, int64_t micro_batch);
 /* The most instances of a stream that one micro-batch has. */
 int64_t xlm_micro_batches_most(const xlm_micro_batches *micro_batches, int stream);
+/* [streams], g_free: the same in all steps of a job, for estimates. Where a stream has fewer instances, micro-batches may have
+ * more of another one, so batches that depend on the step are divided as they are at all points of their lists, at most steps
+ * between where they change, and as the largest ones of all streams together. */
+int64_t *xlm_micro_batches_most_of_job(int64_t micro_batches, const xlm_job *job, const xlm_job_streams *streams);
 
 /* Number of gradient arrays of a rank: adding K micro-batches like a binary counter takes log2(K) + 1; adding them in any order
  * takes 1. */

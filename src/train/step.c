@@ -64,6 +64,21 @@ static void add_up(float *const *buffer, int n, int64_t from, int64_t end, bool 
 /* Inputs of one micro-batch: one a stream, and one for the objectives without stream. */
 static int inputs_of(const xlm_engine *e) { return e->streams.n + 1; }
 
+/* Divide the step, unless it has as many instances of each stream as the one that was divided last. */
+static void divide(const step *made)
+{
+    xlm_engine *e = made->engine;
+    bool same = true;
+    for (int s = 0; s < e->streams.n; s++)
+        same = same && xlm_stream_batch(e->streams.training[s], made->number) ==
+                           xlm_stream_batch(e->streams.training[s], e->divided_step);
+    if (same)
+        return;
+    xlm_micro_batches_free(e->divided);
+    e->divided = xlm_micro_batches_of_step(e->micro_batches, &e->streams, made->number);
+    e->divided_step = made->number;
+}
+
 static bool read_micro_batch(const step *made, int64_t micro_batch, xlm_pass_input *input, GError **error)
 {
     xlm_engine *e = made->engine;
@@ -84,7 +99,7 @@ static bool read_micro_batch(const step *made, int64_t micro_batch, xlm_pass_inp
     return true;
 }
 
-/* A stream's slice may be empty when the batch has fewer instances than micro-batches. */
+/* A stream's slice may be empty when the batch has fewer instances than micro-batches, or none in this step. */
 static bool has_work(const xlm_pass_input *input) { return input->terms != NULL; }
 
 /* What all ranks must know before the first pass: terms of each objective, tokens, and whether a rank must stop or failed. */
@@ -296,6 +311,7 @@ static bool make(const step *made, xlm_step_report *report, GError **error)
     xlm_arena_reset(e->arena);
     xlm_tape_profile(e->tape, e->profile); /* of steps alone, not of evaluations */
     xlm_profile_enter(e->profile, XLM_PART_READ, false, 0);
+    divide(made);
     for (int64_t j = 0; j < own && failure == NULL; j++)
         read_micro_batch(made, micro_batch_of(made, j), inputs + j * inputs_of(e), &failure);
 

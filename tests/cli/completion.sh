@@ -60,6 +60,7 @@ gives 'retrieval' xlm_embed re
 # A name with a blank is quoted; without a job file there are no names.
 [ "$(completed xlm_train job.conf --set str | grep -c '^"stream text\.batch=$')" -eq 1 ] || fail "no stream of the job file"
 [ "$(completed xlm_train job.conf --set '"stream text.bat')" = 'stream text.batch=' ] || fail "within quotes"
+[ "$(completed xlm_train job.conf --set '"stream text.alp')" = 'stream text.alpha=' ] || fail "a key that may be a list of steps"
 completed xlm_train --set str | grep . && fail "a stream without a job file"
 completed xlm_train job.conf --set '"objective near.' | grep -q 'near.pull=$' && fail "a line of prose is taken for a key"
 completed xlm_train job.conf --set '"objective near.' | grep -q 'near.dictionary=$' || fail "no key of the plugin align"

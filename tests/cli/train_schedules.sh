@@ -50,6 +50,97 @@ for wrong in 'en@1,xx@2:none with an instance begins at step 0' 'en,xx@soon:not 
     expect 78 "${wrong#*:}" xlm_train job.conf --dry-run --set "stream text.languages=${wrong%%:*}"
 done
 
+# Streams whose batch changes, and does not divide over micro-batches: text falls and ends, pairs begin late. moco makes labels of
+# pairs with an average of the parameters, and has a queue that grows with what there was.
+sed -e 's/^steps = .*/steps = 24/; s/^checkpoint_every = .*/checkpoint_every = 12/; s/^evaluate_every = .*/evaluate_every = 12/' \
+    -e '/^\[stream text\]/,/^batch/ s/^batch = .*/batch = 0:8,8:8,16:3,20=0/' \
+    -e '/^\[stream pairs\]/,/^batch/ s/^batch = .*/batch = 0:0,4:0,12:8/' \
+    -e '/^type/a form = bert\nshuffle_sides = true' job.conf >shares.conf
+printf '[objective moco]\nstream = pairs\nqueue = 32\nprojection = 16\n' >>shares.conf
+reproduced shares.conf shares 2 4
+estimated shares-1.log
+# changed STREAM: its rows of training, "step batch".
+changed() { values shares-1 train "stream $1/batch" score; }
+changed text | awk '{ s = $1 - 1; x = s < 8 ? 8 : s < 16 ? int(8 - (s - 8) * 5 / 8 + 0.5) : s < 20 ? 3 : 0
+    if ($2 != x) { print; bad = 1 } } END { exit bad || NR != 24 }' || fail "the batch of text: $(changed text | paste -s -d ,)"
+changed pairs | awk '{ s = $1 - 1; if ($2 != (s < 4 ? 0 : s < 12 ? s - 4 : 8)) { print; bad = 1 } }
+    END { exit bad || NR != 24 }' || fail "the batch of pairs: $(changed pairs | paste -s -d ,)"
+grep -q 'step 10/24 .*stream text/batch 7 .*stream pairs/batch 5 ' shares-1.log ||
+    fail "the log: $(grep -m 1 'step 10/' shares-1.log)"
+if [ -n "$(command -v gnuplot)" ]; then
+    logged report.log xlm_report shares-1 -o shares.html
+    grep -q 'stream pairs/batch' shares.html || fail "the report does not show the batch of pairs"
+fi
+# learned OBJECTIVE: first and last step in which it had terms, and number of these steps.
+learned() {
+    values shares-1 train "$1" terms | awk '$2 > 0 { n++; last = $1; if (n == 1) first = $1 } END { print first, last, n }'
+}
+[ "$(learned mlm)" = '1 20 20' ] && [ "$(learned tlm)" = '6 24 19' ] && [ "$(learned moco)" = '6 24 19' ] ||
+    fail "steps with terms: mlm $(learned mlm), tlm $(learned tlm), moco $(learned moco)"
+! grep -q -i -w nan shares-1/metrics.csv || fail "a mean over no terms: $(grep -i -m 1 -w nan shares-1/metrics.csv)"
+values shares-1 held_out tlm loss all | awk '$2 > 0 { n++ } END { exit n != 3 }' ||
+    fail "pairs are not evaluated at each evaluation"
+
+# An instance follows that of the step before. dumped NAME STEP BATCH: original ids of the text of a step.
+dumped() {
+    local with=(--set "train.output=$1" --set "train.steps=$2" --set "train.checkpoint_every=$2" --set "stream text.batch=$3")
+    [ "$2" -eq 0 ] || logged "$1.log" xlm_train job.conf "${with[@]}"
+    [ "$2" -gt 0 ] || with=(--set "train.output=$1" --set "stream text.batch=$3")
+    logged "$1-dump.log" xlm_train job.conf "${with[@]}" --dump-step "$1.h5"
+    numbers /streams/text/batch/original "$1.h5"
+}
+dumped many 0 11 >many.txt
+dumped later 1 0:6,1=5 >later.txt
+[ -s later.txt ] && cmp later.txt <(tail -n "$(wc -l <later.txt)" many.txt) || fail "other instances follow when a batch changes"
+[ "$(numbers /streams/text/batch/offsets later.h5 | wc -l)" -eq 6 ] || fail "a dump of another batch than the step's"
+# Streams that a dumped step does not read are not in the dump.
+logged no-pairs.log xlm_train shares.conf --set train.output=no-pairs --dump-step no-pairs.h5
+h5ls no-pairs.h5/streams | grep -q text && ! h5ls no-pairs.h5/streams | grep -q pairs ||
+    fail "the dump: $(h5ls no-pairs.h5/streams)"
+expect 70 'objective tlm was not checked: it has no terms at step 1; set the batch' \
+    xlm_train shares.conf --set train.output=none --check-gradients=tlm
+
+# A list of one number is that number, and so is one whose numbers are equal. A run goes on with a batch that changes later.
+short=(--set train.steps=8 --set train.checkpoint_every=4)
+trained job.conf plain 1 "${short[@]}"
+trained job.conf listed 1 "${short[@]}" --set 'stream text.batch=3:8'
+same_bits plain listed
+trained job.conf equal 2 "${short[@]}" --set 'stream text.batch=0:8,5:8'
+[ "$(digest plain/latest)" = "$(digest equal/latest)" ] || fail "equal numbers in a list are not the same bits as one"
+trained job.conf falls 1 "${short[@]}" --set 'stream text.batch=0:8,4=3'
+trained job.conf goes-on 1 "${short[@]}" --set train.steps=4
+trained job.conf goes-on 1 "${short[@]}" --set 'stream text.batch=0:8,4=3'
+[ "$(digest falls/latest)" = "$(digest goes-on/latest)" ] && [ "$(digest falls/latest)" != "$(digest plain/latest)" ] ||
+    fail "a run whose batch was changed later is another one"
+
+# Estimates are for the largest batches, also where these are the ones of few steps; operations are those of the mean.
+sed -e '/^\[stream pairs\]/,/^length/d' -e '/^\[objective tlm\]/,$d' job.conf >text.conf
+larger=(--set model.layers=4 --set model.hidden_size=256 --set train.output=none)
+logged largest.log xlm_train text.conf --dry-run "${larger[@]}" --set 'stream text.batch=64'
+logged rising.log xlm_train text.conf --dry-run "${larger[@]}" --set 'stream text.batch=0:0,50:0,100:64'
+# memory LOG: of a rank, but for what is free on the node; flops LOG: those of a step, in millions.
+memory() { sed -n 's/^memory: \(.*\); this node.*/\1/p' "$1"; }
+flops() { sed -n 's/^time: .* steps of \([0-9.]*\) *\([MG]\)FLOP .*/\1 \2/p' "$1" | awk '{ print $1 * ($2 == "M" ? 1 : 1000) }'; }
+memory largest.log | grep -q 'a pass 0.0[1-9]' && [ "$(memory rising.log)" = "$(memory largest.log)" ] ||
+    fail "memory is not that of the largest batch: $(memory rising.log), $(memory largest.log)"
+# The mean of 50 steps of 0 and 50 that rise to 64 is 15.7.
+is_between 0.235 "$(awk -v a="$(flops rising.log)" -v b="$(flops largest.log)" 'BEGIN { print a / b }')" 0.255 ||
+    fail "operations of a step: $(flops rising.log), of the largest $(flops largest.log)"
+logged largest.txt xlm_train text.conf --plan --ranks=1,4 --set 'stream text.batch=64' "${larger[@]}"
+logged rising.txt xlm_train text.conf --plan --ranks=1,4 --set 'stream text.batch=0:0,50:0,100:64' "${larger[@]}"
+# gigabytes PLAN: of a rank, for each number of ranks; tokens PLAN: of a step.
+gigabytes() { awk '/^ *ranks/ { inside = 1; next } inside { print $1, $2 }' "$1"; }
+tokens() { sed -n 's/^a step *\([0-9]*\) tokens.*/\1/p' "$1"; }
+[ "$(gigabytes rising.txt | wc -l)" -eq 2 ] && [ "$(gigabytes rising.txt)" = "$(gigabytes largest.txt)" ] &&
+    [ "$(tokens rising.txt)" = "$(tokens largest.txt)" ] ||
+    fail "the plan: $(cat rising.txt), of the largest batch $(cat largest.txt)"
+logged unread.log xlm_train job.conf --dry-run --set train.steps=10 --set 'stream pairs.batch=0:0,10:0,20:8'
+grep -q '\[stream pairs\]: batch is 0 in each of the run.s 10 steps' unread.log || fail "no warning: $(cat unread.log)"
+expect 78 'stream pairs.batch: batch = 0:0,50:0: is 0 in every step' \
+    xlm_train job.conf --dry-run --set 'stream pairs.batch=0:0,50:0'
+sed '/^\[stream text\]/,/^batch/ s/^batch = .*/batch = 0/' job.conf >zero.conf
+expect 78 'zero.conf:.*stream text.*batch = 0: is 0 in every step' xlm_train zero.conf --dry-run
+
 # The job with mmBERT's phases, for a small model.
 logged mmbert.log xlm_train "$XLM_SOURCE/jobs/mmbert-base.conf" --dry-run --set model.layers=2 --set model.hidden_size=24 \
     --set "stream text.languages=en,*@97000" --set train.micro_batches=4 --set "stream text.batch=4" --set "stream text.length=64"
@@ -64,6 +155,10 @@ refused() {
 refused "stream text.mask" 0:0.3,10=1.5 'number = 1.5'
 refused "stream text.mask" 0:0.3,10=-0.1 'number = -0.1'
 refused "stream text.mask" 0:0.3,10=0.2,5=0.1 'step 5 is not after step 10'
+refused "stream text.batch" 0:8,10:-1 'number = -1: must be an integer from 0'
+refused "stream text.batch" -1 'must be an integer from 0'
+refused "stream text.batch" 0:8,10:2.5 'number = 2.5: must be an integer'
+refused "stream text.batch" 0:8,10:4,5:2 'step 5 is not after step 10'
 refused train.decay 1.5 'from 0 to 1'
 refused train.decay_form steep 'cosine'
 finish

@@ -25,6 +25,7 @@ unit_tests = \
 	tests/unit/feed_forward_test \
 	tests/unit/rounded_test \
 	tests/unit/vocabulary_blocks_test \
+	tests/unit/batch_sizes_test \
 	tests/unit/bfloat16_gradients_test \
 	tests/unit/micro_batches_test \
 	tests/unit/gemm_choice_test \

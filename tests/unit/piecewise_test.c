@@ -12,11 +12,12 @@
 #include "options/piecewise.h"
 
 typedef struct settings {
-    xlm_piecewise *weight;
+    xlm_piecewise *weight, *batch;
 } settings;
 
 static const xlm_option table[] = {
     {"weight", XLM_OPTION_PIECEWISE, "1", -10, 10, NULL, "a factor", offsetof(settings, weight)},
+    {"batch", XLM_OPTION_PIECEWISE_INT, "32", 0, 16777216, NULL, "a number of instances", offsetof(settings, batch)},
     XLM_OPTION_END};
 
 static settings read(const char *text)
@@ -92,6 +93,40 @@ static void bad_lists_are_refused(void **state)
     }
 }
 
+static void whole_numbers_stay_whole(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *printed; } good[] = {
+        {"64", "64"}, {"1_000_000", "1000000"}, {"0:0,2_000:0,4000:64", "0:0,2000:0,4000:64"}, {"0:256,10=1", "0:256,9:256,10:1"},
+        {"0:10000000", "10000000"}, {"0", "0"},
+    };
+    static const struct { const char *text, *pattern; } bad[] = {
+        {"-1", "batch = -1: must be an integer from 0 to 16777216"},
+        {"2.5", "batch = 2.5: must be an integer*"},
+        {"1e3", "batch = 1e3: must be an integer*"},
+        {"0:8,5:-1", "batch = 0:8,5:-1: number = -1: must be an integer from 0*STEP:NUMBER*"},
+        {"0:8,5:0.5", "*number = 0.5: must be an integer*"},
+        {"0:8,5:16777217", "*number = 16777217: must be an integer*"},
+        {"0:8,5=", "*number = : must be an integer*"},
+        {"5:8,4:8", "*step 4 is not after step 5*"},
+    };
+    settings s = {0};
+    for (size_t i = 0; i < G_N_ELEMENTS(good); i++) {
+        assert_true(xlm_option_set(&table[1], good[i].text, &s, NULL));
+        g_autofree char *printed = xlm_option_print(&table[1], &s);
+        assert_string_equal(printed, good[i].printed);
+        assert_true(xlm_option_set(&table[1], printed, &s, NULL));
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+        g_autoptr(GError) error = NULL;
+        assert_false(xlm_option_set(&table[1], bad[i].text, &s, &error));
+        if (!g_pattern_match_simple(bad[i].pattern, error->message))
+            fail_msg("\"%s\" is not of the form \"%s\"", error->message, bad[i].pattern);
+    }
+    xlm_options_free(table, &s);
+    assert_null(s.batch);
+}
+
 static void a_job_file_s_line_is_named(void **state)
 {
     (void)state;
@@ -164,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_printed_as_it_is_read),
         cmocka_unit_test(bad_lists_are_refused),
+        cmocka_unit_test(whole_numbers_stay_whole),
         cmocka_unit_test(a_job_file_s_line_is_named),
         cmocka_unit_test(it_is_linear_between_the_points),
         cmocka_unit_test(a_weight_of_0_takes_no_part),

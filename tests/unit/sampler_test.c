@@ -10,9 +10,8 @@
 #include "options/piecewise.h"
 #include "stream/sampler.h"
 
-static const xlm_sampler_schedule plain = {NULL, NULL, 1};
-
 static xlm_piecewise *kept; /* of the last call of constant() */
+static xlm_sampler_schedule plain; /* one draw in each step */
 
 static const xlm_piecewise *constant(double value)
 {
@@ -20,11 +19,15 @@ static const xlm_piecewise *constant(double value)
     return kept = xlm_piecewise_new(&(xlm_piecewise_point){0, value}, 1);
 }
 
+/* So many draws in each step; g_free. */
+static xlm_piecewise *always(int64_t draws) { return xlm_piecewise_new(&(xlm_piecewise_point){0, (double)draws}, 1); }
+
 /* ---- quotas ---- */
 
 static void quotas_are(int n, const double *share, const int64_t *instances, double alpha, const int32_t *expected)
 {
-    xlm_sampler *sampler = xlm_sampler_new(n, share, instances, &(xlm_sampler_schedule){constant(alpha), NULL, 1}, 1, 0);
+    const xlm_sampler_schedule schedule = {constant(alpha), NULL, plain.draws};
+    xlm_sampler *sampler = xlm_sampler_new(n, share, instances, &schedule, 1, 0);
     int64_t total = 0;
     for (int i = 0; i < n; i++) {
         assert_int_equal(xlm_sampler_quotas(sampler, 0)[i], expected[i]);
@@ -133,7 +136,8 @@ static void schedules(void **state)
     enum { DRAWS = 10000, STEPS = 40 };
     const int64_t instances[] = {100000, 30000, 10}, begins[] = {0, 0, 15};
     g_autofree xlm_piecewise *alpha = xlm_piecewise_new((const xlm_piecewise_point[]){{0, 1}, {19, 1}, {20, 1.0 / 3}}, 3);
-    const xlm_sampler_schedule schedule = {alpha, begins, DRAWS};
+    g_autofree xlm_piecewise *draws = always(DRAWS), *runs_of_draws = always(XLM_SAMPLER_RUN);
+    const xlm_sampler_schedule schedule = {alpha, begins, draws};
     xlm_sampler *s = xlm_sampler_new(3, (const double[]){8, 1, 1}, instances, &schedule, 5, 1);
     int64_t count[3][3] = {{0}}, drawn[3] = {0};
     g_autofree uint8_t *times = g_new0(uint8_t, 100000);
@@ -170,7 +174,7 @@ static void schedules(void **state)
 
     /* α that falls from 1 to 0 in 40 steps: the quotas of each run are those at its first step. */
     g_autofree xlm_piecewise *falling = xlm_piecewise_new((const xlm_piecewise_point[]){{0, 1}, {40, 0}}, 2);
-    const xlm_sampler_schedule slope = {falling, NULL, XLM_SAMPLER_RUN};
+    const xlm_sampler_schedule slope = {falling, NULL, runs_of_draws};
     xlm_sampler *f = xlm_sampler_new(2, (const double[]){8, 1}, instances, &slope, 5, 1);
     static const int64_t runs[] = {0, 20, 40, 41};
     static const double expected[] = {8.0 / 9, 2.8284271 / 3.8284271, 0.5, 0.5};
@@ -188,7 +192,7 @@ static void schedules(void **state)
 
     /* What is far away is not counted before it is needed. */
     g_autofree xlm_piecewise *far = xlm_piecewise_new((const xlm_piecewise_point[]){{0, 1}, {1000000000000, 0}}, 2);
-    const xlm_sampler_schedule long_way = {far, NULL, XLM_SAMPLER_RUN};
+    const xlm_sampler_schedule long_way = {far, NULL, runs_of_draws};
     xlm_sampler *l = xlm_sampler_new(2, (const double[]){8, 1}, instances, &long_way, 5, 1);
     int component;
     int64_t instance;
@@ -197,6 +201,50 @@ static void schedules(void **state)
     assert_int_equal(xlm_sampler_quotas(l, 1)[0], 32768);
     xlm_sampler_draw(l, 10 * XLM_SAMPLER_RUN, &component, &instance);
     xlm_sampler_free(l);
+}
+
+/* Shares 8 : 1 : 1. No draws before step 10, then more and more, up to step 50; the third component begins at step 20, and α
+ * falls from 1 at step 30 to 0 at step 31. A draw has the components and α of the step that it is in. */
+static void draws_that_depend_on_the_step(void **state)
+{
+    (void)state;
+    enum { STEPS = 60, MOST = 40000 };
+    const int64_t instances[] = {100000, 30000, 10}, begins[] = {0, 0, 20};
+    const double share[] = {8, 1, 1};
+    g_autofree xlm_piecewise *draws = xlm_piecewise_new((const xlm_piecewise_point[]){{10, 0}, {50, MOST}}, 2);
+    g_autofree xlm_piecewise *alpha = xlm_piecewise_new((const xlm_piecewise_point[]){{0, 1}, {30, 1}, {31, 0}}, 3);
+    const xlm_sampler_schedule schedule = {alpha, begins, draws};
+    xlm_sampler *s = xlm_sampler_new(3, share, instances, &schedule, 5, 1);
+    xlm_sampler *last_first = xlm_sampler_new(3, share, instances, &schedule, 5, 1);
+    g_autofree int64_t *seen = g_new0(int64_t, instances[1]);
+    int64_t count[3][3] = {{0}}, all[3] = {0}, second = 0, k = 0;
+    for (int64_t step = 0; step < STEPS; step++) {
+        const int phase = step < 20 ? 0 : step < 31 ? 1 : 2;
+        for (const int64_t end = k + (step <= 10 ? 0 : step >= 50 ? MOST : (step - 10) * MOST / 40); k < end; k++) {
+            int component;
+            int64_t instance;
+            xlm_sampler_draw(s, k, &component, &instance);
+            count[phase][component]++;
+            all[phase]++;
+            if (component == 1) /* each of its instances once in each of its epochs */
+                assert_int_equal(seen[instance]++, second++ / instances[1]);
+        }
+    }
+    assert_true(second > 5 * instances[1]);
+    assert_int_equal(count[0][2], 0);
+    assert_in_range(count[0][0], all[0] * 8 / 9 - 900, all[0] * 8 / 9 + 900);
+    assert_in_range(count[1][2], all[1] / 10 - 900, all[1] / 10 + 900);
+    for (int i = 0; i < 3; i++)
+        assert_in_range(count[2][i], all[2] / 3 - 900, all[2] / 3 + 900);
+    for (k--; k > 0; k -= 7919) { /* in any order of asking */
+        int component[2];
+        int64_t instance[2];
+        xlm_sampler_draw(s, k, &component[0], &instance[0]);
+        xlm_sampler_draw(last_first, k, &component[1], &instance[1]);
+        assert_true(component[0] == component[1] && instance[0] == instance[1]);
+    }
+    xlm_sampler_free(last_first);
+    xlm_sampler_free(s);
 }
 
 /* Draws depend only on seed, stream and place, not on earlier draws. */
@@ -224,7 +272,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quotas),           cmocka_unit_test(every_source_is_drawn), cmocka_unit_test(runs_and_epochs),
-        cmocka_unit_test(sources_are_mixed), cmocka_unit_test(schedules), cmocka_unit_test(orders),
+        cmocka_unit_test(sources_are_mixed), cmocka_unit_test(schedules),
+        cmocka_unit_test(draws_that_depend_on_the_step), cmocka_unit_test(orders),
     };
+    g_autofree xlm_piecewise *one = always(1);
+    plain.draws = one;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

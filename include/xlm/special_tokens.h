@@ -20,7 +20,7 @@ extern "C" {
 typedef enum { XLM_BOS, XLM_PAD, XLM_EOS, XLM_UNK, XLM_MASK, XLM_SPECIAL_TOKENS } xlm_special;
 
 typedef struct xlm_special_tokens {
-    int32_t id[XLM_SPECIAL_TOKENS];        /* by xlm_special; XLM_BOS and XLM_EOS may be the same, as in the models of XLM */
+    int32_t id[XLM_SPECIAL_TOKENS];        /* by xlm_special; XLM_BOS may be the same as XLM_EOS (XLM) or XLM_PAD (Marian) */
     int32_t distinct;                      /* n: number of different ids */
     int32_t ascending[XLM_SPECIAL_TOKENS]; /* [n] the different ids, ascending */
     int32_t languages;                     /* number of tokens of languages: of all languages of the vocabulary, or 0 */

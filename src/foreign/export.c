@@ -86,7 +86,8 @@ static void add_parameter(exporter *ex, const xlm_parameter *p)
     const bool vector = g_str_has_suffix(p->name, "bias") || g_str_has_suffix(p->name, "layer_norm/weight");
     const int64_t first = strcmp(p->name, "embeddings/position/weight") == 0 ? rows_left_out(ex) : 0;
     const int64_t rows = is_of_words(p) ? ex->config.model.vocabulary : p->rows - first;
-    add(ex, p->name, !vector, rows, is_bias_of_words(p) ? ex->config.model.vocabulary : p->cols, OF_PARAMETER, p, first);
+    const bool row = is_bias_of_words(p) && ex->config.architecture->has_decoder; /* 1 x V there */
+    add(ex, p->name, !vector || row, rows, is_bias_of_words(p) ? ex->config.model.vocabulary : p->cols, OF_PARAMETER, p, first);
 }
 
 /* Add tensors that their models have and ours do not. */

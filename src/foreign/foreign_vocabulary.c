@@ -63,13 +63,13 @@ static char **usable_names(char **named)
     return (char **)g_ptr_array_free(names, FALSE);
 }
 
-/* The languages for a published tokenizer: those of the command line, otherwise those that have tokens, otherwise those of
- * config.json, otherwise one. */
+/* The languages for a published tokenizer: those of the command line, otherwise its own, otherwise those of config.json,
+ * otherwise one. */
 static char **choose_languages(const xlm_vocabulary *v, const xlm_convert_options *options, int64_t embedded, char **named)
 {
     if (options->languages != NULL)
         return g_strdupv(options->languages);
-    if (xlm_vocabulary_language_tokens(v) != NULL)
+    if (xlm_vocabulary_languages(v) > 0)
         return g_strdupv((char **)(uintptr_t)xlm_vocabulary_language_names(v));
     if (named != NULL)
         return usable_names(named);
@@ -126,7 +126,7 @@ static xlm_vocabulary *read_published(const char *place, const xlm_convert_optio
     else if (completed != NULL && tokens < rows)
         xlm_log_info("%" G_GINT64_FORMAT " rows of the word embeddings have no token", rows - tokens);
     if (completed != NULL && xlm_vocabulary_size(completed) > rows)
-        xlm_log_info("the tokenizer has not all of our special tokens; %" G_GINT64_FORMAT " rows of zeros are added for them",
+        xlm_log_info("the tokenizer has not all of our special tokens; %" G_GINT64_FORMAT " rows of zeros are added for them, and biases of -30",
                      xlm_vocabulary_size(completed) - rows);
     xlm_vocabulary_free(v);
     return completed;

@@ -389,15 +389,19 @@ static void declare(importer *im)
 
 /* ---- writing ---- */
 
-/* Elements [first, first + n) of a parameter; those of subwords that the model has no rows for are 0. types: the row of the one
+/* The bias of a subword that the model has no row for, so that nothing of the probability goes to it in float32. */
+static const float NEVER = -30;
+
+/* Elements [first, first + n) of a parameter; those of subwords that the model has no rows for are `missing`. types: the row of the one
  * type of tokens, which is added to each row of positions; or NULL. */
-static bool read_block(const source *s, const float *types, int64_t width, int64_t first, int64_t n, float *values,
+static bool read_block(const source *s, float missing, const float *types, int64_t width, int64_t first, int64_t n, float *values,
                        GError **error)
 {
     const int64_t elements = s->tensor->elements / s->part.of, there = CLAMP(elements - first, 0, n);
     if (!xlm_safetensors_read(s->tensor, s->part.number * elements + first, there, values, error))
         return false;
-    memset(values + there, 0, sizeof *values * (size_t)(n - there));
+    for (int64_t i = there; i < n; i++)
+        values[i] = missing;
     for (int64_t i = 0; i < n && types != NULL; i++)
         if (types[(first + i) % width] != 0)
             values[i] += types[(first + i) % width];
@@ -411,11 +415,12 @@ static bool write_parameter(const importer *im, xlm_store *store, int index, con
     const int64_t rows = vector ? p->cols : p->rows, width = vector ? 1 : p->cols, step = MAX(1, XLM_CONVERT_BLOCK / width);
     const uint64_t dims[2] = {(uint64_t)rows, (uint64_t)width};
     const float *added = strcmp(p->name, "embeddings/position/weight") == 0 ? types : NULL;
+    const float missing = strcmp(p->name, "lm_head/bias") == 0 ? NEVER : 0;
     g_autofree char *path = xlm_parameter_path("/model", p);
     bool good = xlm_store_dataset(store, path, XLM_F32, vector ? 1 : 2, dims, XLM_STORE_CHECKED, error);
     for (int64_t row = 0; row < rows && good; row += step) {
         const int64_t n = MIN(step, rows - row);
-        good = read_block(&im->sources[index], added, p->cols, row * width, n * width, block, error) &&
+        good = read_block(&im->sources[index], missing, added, p->cols, row * width, n * width, block, error) &&
                xlm_store_write(store, path, (uint64_t)row, (uint64_t)n, block, error);
     }
     return good;

@@ -14,6 +14,7 @@ subwords_sources = \
 	src/subwords/sentencepiece.c src/subwords/sentencepiece.h \
 	src/subwords/sentencepiece_adopt.c \
 	src/subwords/sentencepiece_languages.c \
+	src/subwords/sentencepiece_marian.c \
 	src/subwords/sentencepiece_pairs.c \
 	src/subwords/sentencepiece_change.c \
 	src/subwords/sentencepiece_publish.c \

@@ -3,13 +3,16 @@
 
 #include <string.h>
 
-/* Read the files by the first class that recognises them. */
-static xlm_segmenter *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
+/* Read the files by the first class that recognises them. [out] second: the segmenter of one language, or NULL. */
+static xlm_segmenter *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, xlm_segmenter **second, GError **error)
 {
+    *second = NULL;
     g_autoptr(GError) failure = NULL;
     for (int i = 0; i < xlm_segmenters_count() && failure == NULL; i++) {
         const xlm_segmenter_class *cls = xlm_segmenter_class_at(i);
         void *model = cls->exchange != NULL ? cls->exchange->adopt(files, tokens, &failure) : NULL;
+        if (model != NULL && tokens->second != NULL)
+            *second = xlm_segmenter_new(cls, tokens->second);
         if (model != NULL)
             return xlm_segmenter_new(cls, model);
     }
@@ -76,9 +79,9 @@ static bool check_all_there(const xlm_published_tokens *tokens, const char *path
     return tokens->text->len > 0 || xlm_error_set(error, EX_DATAERR, "%s: has no tokens", path);
 }
 
-/* Takes ownership of the segmenter. */
-static xlm_vocabulary *make_vocabulary(const xlm_published_tokens *tokens, const char *path, xlm_segmenter *segmenter, int *added,
-                                       GError **error)
+/* Takes ownership of the first segmenter. */
+static xlm_vocabulary *make_vocabulary(const xlm_published_tokens *tokens, const char *path, xlm_segmenter *segmenter,
+                                       const xlm_segmenter *second, int *added, GError **error)
 {
     xlm_special_tokens specials;
     const char *names[XLM_SPECIAL_TOKENS];
@@ -93,6 +96,7 @@ static xlm_vocabulary *make_vocabulary(const xlm_published_tokens *tokens, const
                                               .words = tokens->words, .lowercase = tokens->lowercase,
                                               .languages = tokens->languages != NULL ? (int)g_strv_length(tokens->languages) : 0,
                                               .language_names = (const char *const *)tokens->languages,
+                                              .second = second, .second_language = tokens->second_language,
                                               .language_tokens = tokens->language_tokens};
     g_autoptr(GError) failure = NULL;
     xlm_vocabulary *vocabulary = xlm_vocabulary_new(subwords, segmenter, &settings, &failure);
@@ -106,11 +110,12 @@ xlm_vocabulary *xlm_published_vocabulary(const xlm_tokenizer_files *files, int *
     xlm_published_tokens tokens;
     xlm_published_tokens_init(&tokens);
     int unused;
-    xlm_segmenter *segmenter = adopt(files, &tokens, error);
+    xlm_segmenter *second, *segmenter = adopt(files, &tokens, &second, error);
     xlm_vocabulary *vocabulary = segmenter == NULL ? NULL
-                                                   : make_vocabulary(&tokens, xlm_tokenizer_files_path(files), segmenter,
+                                                   : make_vocabulary(&tokens, xlm_tokenizer_files_path(files), segmenter, second,
                                                                      added != NULL ? added : &unused, error);
     xlm_published_tokens_clear(&tokens);
+    xlm_segmenter_unref(second);
     return vocabulary;
 }
 

@@ -3,6 +3,7 @@
  *   sentencepiece.c          the class: lines, learning, files, segmenting; its `model` is an xlm_pieces (sentencepiece/pieces.h)
  *   sentencepiece_adopt.c    tokenizers as they are published, into models
  *   sentencepiece_pairs.c    tokenizer.json of byte pairs, such as Gemma's, into models and back
+ *   sentencepiece_marian.c   tokenizers of Marian, with a model for each side, into models and back
  *   sentencepiece_languages.c  tokenizers whose languages have tokens, such as NLLB's, into models and back
  *   sentencepiece_publish.c  and back
  *   sentencepiece_change.c   models with fewer and more pieces */
@@ -42,13 +43,20 @@ bool xlm_sentencepiece_number_as_fairseq(const GArray *pieces, const xlm_tokeniz
 /* Does the vocabulary have the pieces from `first` on, `shift` ids further on? Bytes at the end may have no id. */
 bool xlm_sentencepiece_has_pieces(const xlm_vocabulary *vocabulary, const xlm_pieces *model, guint first, guint shift);
 
+/* Is there a model of SentencePiece for each side, as Marian's models have them? Its files, both ways, as below. */
+bool xlm_sentencepiece_is_marian(const xlm_tokenizer_files *files);
+void *xlm_sentencepiece_adopt_marian(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error);
+bool xlm_sentencepiece_publish_marian(const xlm_vocabulary *vocabulary, const xlm_pieces *source, json_t *files,
+                                      json_t *settings);
+
 /* The form of the tokens of languages in these files; NULL: languages have none. */
 const char *xlm_sentencepiece_language_form(const xlm_tokenizer_files *files);
 /* The ids of such a tokenizer, whose pieces are those of the file `name`. EX_DATAERR. */
 bool xlm_sentencepiece_number_languages(const GArray *pieces, const xlm_tokenizer_files *files, const char *name,
                                         xlm_published_tokens *tokens, GError **error);
-/* <s> becomes the token that the decoder begins with. After xlm_published_tokens_find_special. */
-void xlm_sentencepiece_find_begin(const xlm_tokenizer_files *files, xlm_published_tokens *tokens);
+/* <s> becomes the token that the decoder begins with: that which config.json names, or else this one. After
+ * xlm_published_tokens_find_special. */
+void xlm_sentencepiece_find_begin(const xlm_tokenizer_files *files, xlm_special usual, xlm_published_tokens *tokens);
 /* The files of such a tokenizer; false, with nothing added: none of them can have these ids. */
 bool xlm_sentencepiece_publish_languages(const xlm_vocabulary *vocabulary, const xlm_pieces *model, json_t *files,
                                          json_t *settings);

@@ -16,7 +16,8 @@ static bool is_unigram(const xlm_tokenizer_files *files)
 
 static bool is_ours(const xlm_tokenizer_files *files)
 {
-    return xlm_tokenizer_file_ending(files, ".model") != NULL || is_unigram(files) || xlm_sentencepiece_is_pairs(files);
+    return xlm_tokenizer_file_ending(files, ".model") != NULL || xlm_sentencepiece_is_marian(files) ||
+           is_unigram(files) || xlm_sentencepiece_is_pairs(files);
 }
 
 /* First four special tokens, which replace the model's first three; then all other pieces, one further on. */
@@ -273,12 +274,14 @@ void *xlm_sentencepiece_adopt(const xlm_tokenizer_files *files, xlm_published_to
                                                           "<unk> [UNK]", "<mask> [MASK]"};
     if (!is_ours(files))
         return NULL;
-    void *m = xlm_tokenizer_file_ending(files, ".model") != NULL ? adopt_model(files, tokens, error)
+    const bool marian = xlm_sentencepiece_is_marian(files);
+    void *m = marian                                             ? xlm_sentencepiece_adopt_marian(files, tokens, error)
+              : xlm_tokenizer_file_ending(files, ".model") != NULL ? adopt_model(files, tokens, error)
               : is_unigram(files)                                ? adopt_json(files, tokens, error)
                                                                  : xlm_sentencepiece_adopt_pairs(files, tokens, usual, error);
     if (m != NULL)
         xlm_published_tokens_find_special(tokens, files, usual);
-    if (m != NULL && tokens->language_tokens != NULL)
-        xlm_sentencepiece_find_begin(files, tokens);
+    if (m != NULL && (marian || tokens->language_tokens != NULL))
+        xlm_sentencepiece_find_begin(files, marian ? XLM_PAD : XLM_EOS, tokens);
     return m;
 }

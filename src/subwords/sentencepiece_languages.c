@@ -85,11 +85,11 @@ bool xlm_sentencepiece_number_languages(const GArray *pieces, const xlm_tokenize
            xlm_published_tokens_set(tokens, files, name, (int64_t)tokens->text->len, "<mask>", error);
 }
 
-void xlm_sentencepiece_find_begin(const xlm_tokenizer_files *files, xlm_published_tokens *tokens)
+void xlm_sentencepiece_find_begin(const xlm_tokenizer_files *files, xlm_special usual, xlm_published_tokens *tokens)
 {
     const json_t *start = xlm_tokenizer_value(files, "config.json", "decoder_start_token_id", NULL);
     const json_int_t id = json_is_integer(start) ? json_integer_value(start) : -1;
-    const char *begin = id >= 0 && id < (json_int_t)tokens->text->len ? tokens->text->pdata[id] : tokens->special[XLM_EOS];
+    const char *begin = id >= 0 && id < (json_int_t)tokens->text->len ? tokens->text->pdata[id] : tokens->special[usual];
     g_autofree char *text = g_strdup(begin);
     g_free(tokens->special[XLM_BOS]);
     tokens->special[XLM_BOS] = g_steal_pointer(&text);

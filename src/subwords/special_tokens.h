@@ -17,7 +17,8 @@ extern const char *const xlm_own_special_names[XLM_SPECIAL_TOKENS]; /* "<s>", "<
 /* "bos", "pad", "eos", "unk", "mask": their names in files and messages. */
 const char *xlm_special_name(xlm_special special);
 
-/* [in] id: by xlm_special. EX_DATAERR when one is negative, or two other than XLM_BOS and XLM_EOS are the same. */
+/* [in] id: by xlm_special. EX_DATAERR when one is negative, or two are the same, other than XLM_BOS and one of
+ * XLM_EOS and XLM_PAD. */
 bool xlm_special_tokens_set(xlm_special_tokens *specials, const int32_t id[XLM_SPECIAL_TOKENS], GError **error);
 
 #endif

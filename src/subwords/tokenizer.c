@@ -11,6 +11,8 @@ typedef struct answer {
 } answer;
 
 struct xlm_tokenizer {
+    xlm_tokenizer *second; /* of one language, with a segmenter of its own; NULL: this one is of all */
+    int second_language;
     const xlm_vocabulary *vocabulary;
     bool lines; /* the segmenter takes lines: each is cut as one word */
     xlm_word line;
@@ -28,9 +30,8 @@ struct xlm_tokenizer {
 static const size_t SEEN_LONGEST = 256;            /* longer words are not remembered */
 static const size_t SEEN_MEMORY = (size_t)1 << 28; /* when words and ids take more, all are forgotten */
 
-xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **error)
+static xlm_tokenizer *new_tokenizer(const xlm_vocabulary *vocabulary, const xlm_segmenter *segmenter, GError **error)
 {
-    const xlm_segmenter *segmenter = xlm_vocabulary_segmenter(vocabulary);
     xlm_normaliser *normaliser = xlm_segmenter_normaliser(segmenter, xlm_vocabulary_lowercase(vocabulary), error);
     if (normaliser == NULL)
         return NULL;
@@ -39,7 +40,7 @@ xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **erro
     t->lines = xlm_segmenter_class_of(segmenter)->input == XLM_SEGMENTS_LINES;
     t->normaliser = normaliser;
     t->splitters = g_new0(xlm_splitter *, (size_t)xlm_vocabulary_languages(vocabulary) + 1);
-    t->cutter = xlm_cutter_new(xlm_vocabulary_segmenter(vocabulary), xlm_vocabulary_subwords(vocabulary));
+    t->cutter = xlm_cutter_new(segmenter, xlm_vocabulary_subwords(vocabulary));
     t->seen = xlm_strings_new();
     t->answers = g_array_new(FALSE, FALSE, sizeof(answer));
     t->ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
@@ -48,10 +49,30 @@ xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **erro
     return t;
 }
 
+xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **error)
+{
+    int language;
+    const xlm_segmenter *second = xlm_vocabulary_second_segmenter(vocabulary, &language);
+    xlm_tokenizer *t = new_tokenizer(vocabulary, xlm_vocabulary_segmenter(vocabulary), error);
+    if (t == NULL || second == NULL)
+        return t;
+    t->second_language = language;
+    if ((t->second = new_tokenizer(vocabulary, second, error)) == NULL)
+        g_clear_pointer(&t, xlm_tokenizer_free);
+    return t;
+}
+
+/* The tokenizer of text in a language. */
+static xlm_tokenizer *of_language(xlm_tokenizer *t, int language)
+{
+    return t->second != NULL && language == t->second_language ? t->second : t;
+}
+
 void xlm_tokenizer_free(xlm_tokenizer *t)
 {
     if (t == NULL)
         return;
+    xlm_tokenizer_free(t->second);
     for (int i = 0; i <= xlm_vocabulary_languages(t->vocabulary); i++)
         xlm_splitter_free(t->splitters[i]);
     g_free(t->splitters);
@@ -144,6 +165,7 @@ static void forget_when_full(xlm_tokenizer *t)
 bool xlm_tokenizer_words(xlm_tokenizer *t, int language, const char *line, size_t size, const xlm_word **words, size_t *n,
                          GError **error)
 {
+    t = of_language(t, language);
     if (t->lines) {
         t->line = (xlm_word){0, (uint32_t)size};
         *words = &t->line;
@@ -161,6 +183,7 @@ void xlm_tokenizer_encode_words(xlm_tokenizer *t, int language, const char *line
 {
     const int32_t *twins = xlm_vocabulary_twins(t->vocabulary, language);
     const guint first = ids->len;
+    t = of_language(t, language);
     forget_when_full(t);
     for (size_t i = 0, short_words; i < n; i += short_words + 1) {
         for (short_words = 0; i + short_words < n && words[i + short_words].size <= SEEN_LONGEST;)
@@ -204,6 +227,7 @@ static bool encode_text(xlm_tokenizer *t, int language, const char *text, size_t
 {
     const char *normal;
     size_t normal_size;
+    t = of_language(t, language);
     return set_language(t, language, error) &&
            xlm_normaliser_run(t->normaliser, text, size, &normal, &normal_size, error) &&
            encode_normalised(t, language, normal, normal_size, ids, words, error);
@@ -231,6 +255,7 @@ bool xlm_tokenizer_encode(xlm_tokenizer *t, int language, const char *line, size
 bool xlm_tokenizer_encode_word(xlm_tokenizer *t, int language, bool inside, const char *word, size_t size, GArray *ids,
                                size_t *words, GError **error)
 {
+    t = of_language(t, language);
     if (!inside || size == 0 || *word == ' ' || !xlm_normaliser_keeps_space(t->normaliser))
         return encode_text(t, language, word, size, ids, words, error);
     const size_t valid = xlm_utf8_check(word, size); /* without the space, which messages must not count */
@@ -277,6 +302,7 @@ bool xlm_tokenizer_locate(xlm_tokenizer *t, int language, const char *text, size
     size_t line_size, n;
     const xlm_origin *origins;
     const xlm_word *words;
+    t = of_language(t, language);
     if (!set_language(t, language, error) ||
         !xlm_normaliser_run_origins(t->normaliser, text, size, &line, &line_size, &origins, error) ||
         !xlm_tokenizer_words(t, language, line, line_size, &words, &n, error))

@@ -77,13 +77,15 @@ bool xlm_tokenizer_refuse(const xlm_tokenizer_files *files, const char *name, in
     return false;
 }
 
+static bool is_library_model(const char *name) { return g_str_has_suffix(name, ".model") || g_str_has_suffix(name, ".spm"); }
+
 /* A text may begin with a byte order mark, which does not belong to its first token. */
 static bool add_file(xlm_tokenizer_files *files, const char *name, const char *bytes, size_t size, GError **error)
 {
     g_autofree char *path = path_of(files, name);
     if (!xlm_lfs_pointer_refuse(path, bytes, size, error))
         return false;
-    const size_t mark = g_str_has_suffix(name, ".model") ? 0 : xlm_lines_mark(bytes, size);
+    const size_t mark = is_library_model(name) ? 0 : xlm_lines_mark(bytes, size);
     bytes += mark;
     size -= mark;
     tokenizer_file *file = g_new0(tokenizer_file, 1);
@@ -127,7 +129,7 @@ static bool is_known(const char *name)
 {
     static const char *const names[] = {"tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer_config.json",
                                         "special_tokens_map.json", "added_tokens.json", "config.json", NULL};
-    return g_strv_contains(names, name) || g_str_has_suffix(name, ".model") ||
+    return g_strv_contains(names, name) || is_library_model(name) ||
            g_str_has_prefix(name, XLM_TOKENIZER_ABBREVIATIONS);
 }
 

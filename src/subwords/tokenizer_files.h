@@ -5,6 +5,7 @@
  *   tokenizer.json                             everything, as the library tokenizers of Hugging Face writes it
  *   vocab.txt                                  one token per line, its id is the number of the line, from 0
  *   *.model                                    the model of a library, which has everything
+ *   source.spm, target.spm                     two of these, of the two languages of a model that translates
  *   vocab.json, merges.txt                     tokens with their ids, and merges
  *   nonbreaking_prefix.LANGUAGE                abbreviations of a language (text/moses.h)
  *   tokenizer_config.json, special_tokens_map.json, added_tokens.json, config.json
@@ -74,8 +75,11 @@ typedef struct xlm_published_tokens {
     char *special[XLM_SPECIAL_TOKENS]; /* their texts; NULL: the tokenizer has no such token */
     xlm_word_mode words;               /* for a class without its own normaliser */
     bool lowercase;
-    char **languages;            /* names of languages that have tokens, then NULL; NULL: they have none */
-    const char *language_tokens; /* form of these tokens (xlm_vocabulary_settings) */
+    char **languages;            /* names of languages, then NULL; NULL: the tokenizer names none */
+    const char *language_tokens; /* form of their tokens (xlm_vocabulary_settings); NULL: they have none */
+    void *second;                /* another model of the class, which is that of text in one of them; NULL: there is none. Owned by
+                                  * the caller of adopt */
+    int second_language;         /* that language */
 } xlm_published_tokens;
 
 void xlm_published_tokens_init(xlm_published_tokens *tokens);

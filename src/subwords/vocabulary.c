@@ -9,7 +9,8 @@ struct xlm_vocabulary {
     xlm_word_counts *subwords; /* id = xlm_ordinary_id(&specials, number) */
     xlm_special_tokens specials;
     char *special_names[XLM_SPECIAL_TOKENS];
-    xlm_segmenter *segmenter;
+    xlm_segmenter *segmenter, *second; /* second: of second_language alone; or NULL */
+    int second_language;
     xlm_word_mode mode;
     bool lowercase;
     char **languages; /* NULL-terminated */
@@ -177,6 +178,20 @@ static bool find_language_tokens(xlm_vocabulary *v, const char *form, GError **e
     return true;
 }
 
+static bool check_second(const xlm_vocabulary *v, GError **error)
+{
+    if (v->second == NULL)
+        return true;
+    if (v->second_language < 0 || v->second_language >= v->language_count)
+        return xlm_error_set(error, EX_DATAERR, "text of language %d is cut by another segmenter, and there are %d languages",
+                             v->second_language, v->language_count);
+    if (v->made_count > 0)
+        return xlm_error_set(error, EX_DATAERR, "synthetic languages need one segmenter for all text, and there are two");
+    return xlm_segmenter_class_of(v->second) == xlm_segmenter_class_of(v->segmenter)
+               ? xlm_segmenter_check(v->second, error)
+               : xlm_error_set(error, EX_DATAERR, "two segmenters of different classes");
+}
+
 xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_segmenter *segmenter,
                                    const xlm_vocabulary_settings *settings, GError **error)
 {
@@ -200,7 +215,11 @@ xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_segmente
     v->twin_ids = g_hash_table_new(g_str_hash, g_str_equal);
     copy_specials(v, settings);
     copy_made(v, settings);
-    if (index_words(v, error) && add_all_twins(v, error) && find_language_tokens(v, settings->language_tokens, error))
+    if (settings->second != NULL) {
+        v->second = xlm_segmenter_ref(settings->second);
+        v->second_language = settings->second_language;
+    }
+    if (check_second(v, error) && index_words(v, error) && add_all_twins(v, error) && find_language_tokens(v, settings->language_tokens, error))
         return v;
     xlm_vocabulary_free(v);
     return NULL;
@@ -213,7 +232,7 @@ xlm_vocabulary_settings xlm_vocabulary_settings_of(const xlm_vocabulary *v, cons
     return (xlm_vocabulary_settings){
         .in_order = true, .specials = &v->specials, .special_names = names, .words = v->mode, .lowercase = v->lowercase,
         .languages = v->language_count, .language_names = (const char *const *)v->languages,
-        .language_tokens = v->language_form};
+        .second = v->second, .second_language = v->second_language, .language_tokens = v->language_form};
 }
 
 void xlm_vocabulary_made_free(xlm_vocabulary_made *made, int n)
@@ -232,6 +251,7 @@ void xlm_vocabulary_free(xlm_vocabulary *v)
         return;
     xlm_word_counts_free(v->subwords);
     xlm_segmenter_unref(v->segmenter);
+    xlm_segmenter_unref(v->second);
     for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
         g_free(v->special_names[i]);
     g_strfreev(v->languages);
@@ -257,6 +277,11 @@ int xlm_vocabulary_languages(const xlm_vocabulary *v) { return v->language_count
 xlm_word_mode xlm_vocabulary_word_mode(const xlm_vocabulary *v) { return v->mode; }
 bool xlm_vocabulary_lowercase(const xlm_vocabulary *v) { return v->lowercase; }
 const xlm_segmenter *xlm_vocabulary_segmenter(const xlm_vocabulary *v) { return v->segmenter; }
+const xlm_segmenter *xlm_vocabulary_second_segmenter(const xlm_vocabulary *v, int *language)
+{
+    *language = v->second_language;
+    return v->second;
+}
 const xlm_word_counts *xlm_vocabulary_subwords(const xlm_vocabulary *v) { return v->subwords; }
 const xlm_special_tokens *xlm_vocabulary_specials(const xlm_vocabulary *v) { return &v->specials; }
 int32_t xlm_vocabulary_special(const xlm_vocabulary *v, xlm_special special) { return v->specials.id[special]; }
@@ -373,6 +398,8 @@ uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
         digest = xlm_digest(word, size + 1, digest);
     }
     digest = xlm_segmenter_digest(v->segmenter, digest);
+    if (v->second != NULL)
+        digest = xlm_segmenter_digest(v->second, xlm_digest(&v->second_language, sizeof v->second_language, digest));
     if (v->language_form != NULL)
         digest = xlm_digest(v->language_form, strlen(v->language_form), digest);
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(v->segmenter);

@@ -15,6 +15,8 @@
  *   /vocabulary/words         [V] strings; index = id; with the marks of the segmenter
  *   /vocabulary/counts        [V] i64: count of each in the text the vocabulary was made of, 0 for the special ones
  *   /vocabulary/...           what the segmenter has learned: its own members and attributes, see its class
+ *   /vocabulary/second/...    the same of another segmenter of the class, which cuts text of the language whose id is the attribute
+ *                             second_language of /vocabulary (Marian's models have one for each side)
  *   /vocabulary/made/<lang>   a language made of another one (synthetic/language.h); attributes: base, steps, shared, seed, and
  *                             weights when it has a syntax
  *   /vocabulary/made/<lang>/twins   [n x 2] i32: id of a subword, id of its twin in the synthetic language
@@ -60,6 +62,8 @@ typedef struct xlm_vocabulary_settings {
     const char *const *language_names; /* [languages] */
     int made_languages;
     const xlm_vocabulary_made *made; /* [made_languages] */
+    const xlm_segmenter *second; /* of the same class, which cuts text of one language; NULL: `segmenter` cuts all. Borrowed */
+    int second_language;         /* id of that language */
     const char *language_tokens; /* form of the tokens of languages: "__*__" makes __de__ that of de; NULL: there are none */
 } xlm_vocabulary_settings;
 
@@ -107,6 +111,9 @@ const char *xlm_vocabulary_language_tokens(const xlm_vocabulary *vocabulary);
 xlm_word_mode xlm_vocabulary_word_mode(const xlm_vocabulary *vocabulary);
 bool xlm_vocabulary_lowercase(const xlm_vocabulary *vocabulary);
 const xlm_segmenter *xlm_vocabulary_segmenter(const xlm_vocabulary *vocabulary);
+/* The segmenter of one language alone, and the id of that language; NULL: xlm_vocabulary_segmenter is that of all. Marks of
+ * subwords mean the same for both. */
+const xlm_segmenter *xlm_vocabulary_second_segmenter(const xlm_vocabulary *vocabulary, int *language);
 /* The subwords without the special tokens, by id: subword i has the id xlm_ordinary_id(xlm_vocabulary_specials(v), i). */
 const xlm_word_counts *xlm_vocabulary_subwords(const xlm_vocabulary *vocabulary);
 /* All special tokens, valid as long as the vocabulary; the id of one; does this id belong to one? */

@@ -112,8 +112,19 @@ static xlm_vocabulary *make_reduced(const xlm_vocabulary *v, xlm_word_counts *ke
     return reduced;
 }
 
+/* what: the option for messages. */
+static bool check_alone(const xlm_vocabulary *v, const char *what, GError **error)
+{
+    int language;
+    return xlm_vocabulary_second_segmenter(v, &language) == NULL ||
+           xlm_error_set(error, EX_DATAERR, "%s is for a vocabulary with one segmenter, and this one has two (text of %s has its "
+                         "own)", what, xlm_vocabulary_language_names(v)[language]);
+}
+
 xlm_vocabulary *xlm_vocabulary_reduce(const xlm_vocabulary *v, const uint8_t *used, const char *what, GError **error)
 {
+    if (!check_alone(v, what, error))
+        return NULL;
     if (!xlm_segmenter_can_change(xlm_vocabulary_segmenter(v), what, error))
         return NULL;
     g_autofree uint8_t *all = g_memdup2(used, (gsize)xlm_vocabulary_size(v));

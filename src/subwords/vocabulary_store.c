@@ -11,11 +11,13 @@
  *   1   special tokens are the first five words, and the segmenter is of the default class
  *   2   special tokens have any ids
  *   3   any segmenter
- *   4   languages may have tokens */
+ *   4   languages may have tokens, and one of them a segmenter of its own */
 enum { FORMAT_VERSION = 4, ANY_SEGMENTER = 3 };
 
 /* Attribute: the form of the tokens of languages. */
 static const char LANGUAGE_TOKENS[] = "language_tokens";
+/* A group, and an attribute: the segmenter of one language, and its id. */
+static const char SECOND[] = "second", SECOND_LANGUAGE[] = "second_language";
 
 /* "/languages" beside "/vocabulary". */
 static char *languages_path(const char *path)
@@ -35,7 +37,8 @@ static bool save_specials(const xlm_special_tokens *specials, xlm_store *store, 
 
 static int64_t version_of(const xlm_vocabulary *v)
 {
-    if (xlm_vocabulary_language_tokens(v) != NULL)
+    int unused;
+    if (xlm_vocabulary_language_tokens(v) != NULL || xlm_vocabulary_second_segmenter(v, &unused) != NULL)
         return FORMAT_VERSION;
     if (!xlm_segmenter_class_of(xlm_vocabulary_segmenter(v))->is_default)
         return ANY_SEGMENTER;
@@ -114,12 +117,24 @@ static bool save_all_made(const xlm_vocabulary *v, xlm_store *store, const char 
     return true;
 }
 
+static bool save_second(const xlm_vocabulary *v, xlm_store *store, const char *path, int rank, GError **error)
+{
+    int language;
+    const xlm_segmenter *second = xlm_vocabulary_second_segmenter(v, &language);
+    g_autofree char *group = xlm_word_store_member(path, SECOND);
+    return second == NULL || (xlm_segmenter_save(second, store, group, rank, error) &&
+                              xlm_store_set_text(store, group, "description", "the segmenter of text of the language whose id is "
+                                                 "the attribute second_language of the group above", error) &&
+                              xlm_store_set_int(store, path, SECOND_LANGUAGE, language, error));
+}
+
 bool xlm_vocabulary_save(const xlm_vocabulary *v, xlm_store *store, const char *path, int rank, GError **error)
 {
     const int64_t n = xlm_vocabulary_size(v);
     return xlm_word_store_save_words(store, path, "words", n, xlm_vocabulary_words(v), error) &&
            xlm_word_store_save_counts(store, path, "counts", rank, n, xlm_vocabulary_counts(v), error) &&
            xlm_segmenter_save(xlm_vocabulary_segmenter(v), store, path, rank, error) &&
+           save_second(v, store, path, rank, error) &&
            save_languages(v, store, path, error) &&
            save_attributes(v, store, path, error) && save_all_made(v, store, path, rank, error);
 }
@@ -338,6 +353,19 @@ static bool check_twins(const xlm_store *store, const char *path, const xlm_voca
     return good;
 }
 
+/* [out] settings->second: unref it. */
+static bool load_second(const xlm_store *store, const char *path, xlm_vocabulary_settings *settings, GError **error)
+{
+    int64_t language;
+    g_autofree char *group = xlm_word_store_member(path, SECOND);
+    if (!xlm_store_has(store, group))
+        return true;
+    if (!xlm_store_get_int(store, path, SECOND_LANGUAGE, &language, error))
+        return false;
+    settings->second_language = (int)CLAMP(language, -1, INT32_MAX);
+    return (settings->second = xlm_segmenter_load(store, group, error)) != NULL;
+}
+
 xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GError **error)
 {
     xlm_vocabulary_settings settings = {.in_order = true};
@@ -357,7 +385,8 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
         subwords = load_subwords(store, path, &specials, count_twins(&settings), special_names, error);
     if (subwords != NULL && has_strange_twins(&settings, subwords))
         xlm_word_store_refuse(store, path, "a twin has no original", error);
-    else if (subwords != NULL && (segmenter = xlm_segmenter_load(store, path, error)) != NULL) {
+    else if (subwords != NULL && load_second(store, path, &settings, error) &&
+             (segmenter = xlm_segmenter_load(store, path, error)) != NULL) {
         settings.special_names = (const char *const *)special_names;
         settings.languages = (int)n;
         settings.language_tokens = form;
@@ -367,6 +396,7 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
     if (why != NULL)
         xlm_word_store_refuse(store, path, why->message, error);
     xlm_vocabulary_made_free((xlm_vocabulary_made *)(uintptr_t)settings.made, settings.made_languages);
+    xlm_segmenter_unref((xlm_segmenter *)(uintptr_t)settings.second);
     for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
         g_free(special_names[i]);
     if (v != NULL && !check_twins(store, path, v, error))

@@ -124,14 +124,20 @@ static bool open_model(struct aligner *a, int languages[2], GError **error)
     return true;
 }
 
+static bool fits(const struct aligner *a, int64_t pair)
+{
+    const xlm_special_tokens *specials = xlm_vocabulary_specials(a->loaded->vocabulary);
+    return xlm_pair_fits(a->form, xlm_pair_tokens(a->text, specials, pair, 0), xlm_pair_tokens(a->text, specials, pair, 1),
+                         a->loaded->config.positions);
+}
+
 /* Count the pairs that are too long, on all ranks. */
 static void count_too_long(struct aligner *a)
 {
-    const xlm_special_tokens *specials = xlm_vocabulary_specials(a->loaded->vocabulary);
     int64_t first = G_MAXINT64;
     for (int64_t p = 0; p < a->text->pairs; p++) {
         const int64_t n = xlm_pair_size(a->text, p, 0), m = xlm_pair_size(a->text, p, 1);
-        if (n == 0 || m == 0 || xlm_pair_fits(a->text, a->form, specials, p, a->loaded->config.positions))
+        if (n == 0 || m == 0 || fits(a, p))
             continue;
         first = MIN(first, a->text->first + p);
         a->too_long++;
@@ -161,8 +167,7 @@ static bool create_matrices(struct aligner *a, GError **error)
                                           (const int32_t *)(const void *)side->words->data};
     }
     for (int64_t p = 0; p < pairs.pairs; p++)
-        left_out[p] = !xlm_pair_fits(a->text, a->form, xlm_vocabulary_specials(a->loaded->vocabulary), p,
-                                     a->loaded->config.positions);
+        left_out[p] = !fits(a, p);
     pairs.left_out = left_out;
     a->matrices = xlm_matrix_file_create(a->comm, o->matrices, &pairs, a->loaded->vocabulary, a->first_layer, a->layers, error);
     if (a->matrices == NULL)

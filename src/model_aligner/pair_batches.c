@@ -48,16 +48,13 @@ static int32_t language_token(const xlm_pair_text *text, const xlm_special_token
     return xlm_language_token(specials, text->side[side].language);
 }
 
-/* The subwords of a side with the token of its language. */
-static int64_t size_of(const xlm_pair_text *text, const xlm_special_tokens *specials, int64_t pair, int side)
+int64_t xlm_pair_tokens(const xlm_pair_text *text, const xlm_special_tokens *specials, int64_t pair, int side)
 {
     return xlm_pair_size(text, pair, side) + (language_token(text, specials, side) >= 0);
 }
 
-bool xlm_pair_fits(const xlm_pair_text *text, xlm_pair_form form, const xlm_special_tokens *specials, int64_t pair,
-                   int64_t positions)
+bool xlm_pair_fits(xlm_pair_form form, int64_t n, int64_t m, int64_t positions)
 {
-    const int64_t n = size_of(text, specials, pair, 0), m = size_of(text, specials, pair, 1);
     return form == XLM_PAIRS_BERT ? n + m + 3 <= positions : MAX(n, m) + 2 <= positions;
 }
 
@@ -140,9 +137,10 @@ void xlm_pair_batch_next(const xlm_pair_text *text, xlm_pair_form form, int64_t 
 {
     int64_t *pairs = XLM_TAKE(arena, int64_t, XLM_PAIRS_UNIT), n = 0, tokens = 0;
     do {
-        const int64_t source = xlm_pair_size(text, *next, 0), target = xlm_pair_size(text, *next, 1);
-        if (source > 0 && target > 0 && xlm_pair_fits(text, form, specials, *next, positions)) {
-            const int64_t own = size_of(text, specials, *next, 0) + size_of(text, specials, *next, 1) + specials_of(form);
+        const bool whole = xlm_pair_size(text, *next, 0) > 0 && xlm_pair_size(text, *next, 1) > 0;
+        const int64_t source = xlm_pair_tokens(text, specials, *next, 0), target = xlm_pair_tokens(text, specials, *next, 1);
+        if (whole && xlm_pair_fits(form, source, target, positions)) {
+            const int64_t own = source + target + specials_of(form);
             if (n > 0 && tokens + own > TOKENS)
                 break;
             tokens += own;

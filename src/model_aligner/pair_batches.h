@@ -13,9 +13,10 @@ const char *xlm_pair_form_name(xlm_pair_form form); /* "bert", "xlm", "apart" */
 /* The form of the first parallel stream in the job of a checkpoint; XLM_PAIRS_BERT if there is none. */
 xlm_pair_form xlm_pair_form_of_checkpoint(const char *path);
 
-/* Does a pair of a text fit into so many positions? */
-bool xlm_pair_fits(const xlm_pair_text *text, xlm_pair_form form, const xlm_special_tokens *specials, int64_t pair,
-                   int64_t positions);
+/* Number of subwords of a side of a pair, with the token of its language if it has one. */
+int64_t xlm_pair_tokens(const xlm_pair_text *text, const xlm_special_tokens *specials, int64_t pair, int side);
+/* Does a pair of n and m of these fit into so many positions? */
+bool xlm_pair_fits(xlm_pair_form form, int64_t n, int64_t m, int64_t positions);
 
 /* Pairs of a rank that are encoded in one pass. */
 typedef struct xlm_pair_batch {

@@ -4,6 +4,8 @@
 void xlm_pieces_free(void *model)
 {
     xlm_pieces *m = model;
+    if (m == NULL)
+        return;
     if (m->pieces != NULL)
         g_array_unref(m->pieces);
     xlm_piece_rules_free(m->rules);

@@ -40,6 +40,7 @@ typedef struct xlm_pieces {
 /* Takes ownership of bytes. NULL with EX_DATAERR, without the name of a file. */
 xlm_pieces *xlm_pieces_new(GString *bytes, GError **error);
 /* An xlm_pieces, not NULL. */
+/* NULL is allowed. */
 void xlm_pieces_free(void *model);
 
 /* Text -> const xlm_model_piece *, borrowed; of equal texts the last. g_hash_table_unref. */

@@ -89,6 +89,7 @@ test_scripts += \
 	tests/cli/stage.sh \
 	tests/cli/translate.sh \
 	tests/cli/translation_jobs.sh \
+	tests/cli/translation_models.sh \
 	tests/cli/train_dump.sh \
 	tests/cli/trust.sh \
 	tests/cli/weights.sh \

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# xlm-mpi: models of M2M100's, NLLB's and Marian's form and tokenizers: made, trained, converted there and back, translating.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+
+logged unigram.log xlm_prep --unigram 70 --mono en=text.en --mono xx=text.xx -o own.h5 --write-codes own.model
+logged unigram.log xlm_prep --unigram 40 --mono xx=text.xx -o xx.h5 --write-codes xx.model
+published_pieces own.model >pieces.model
+published_pieces xx.model >xx-pieces.model
+# ids BEFORE... -- AFTER...: a vocab.json of these tokens around the pieces of both models.
+ids() {
+    { while [ "$1" != -- ]; do echo "$1"; shift; done
+        for file in own.h5 xx.h5; do strings /vocabulary/words $file; done | grep -v '^<.*>$' | awk '!seen[$0]++'
+        shift; [ $# -eq 0 ] || printf '%s\n' "$@"; } |
+        awk 'BEGIN { printf "{" } { gsub(/["\\]/, "\\\\&"); printf "%s\"%s\": %d", (NR > 1 ? ", " : ""), $0, NR - 1 } END { print "}" }'
+}
+mkdir m2m100 nllb marian none
+cp pieces.model m2m100/sentencepiece.bpe.model
+cp pieces.model nllb/sentencepiece.bpe.model
+cp pieces.model marian/source.spm
+cp xx-pieces.model marian/target.spm
+ids '<s>' '<pad>' '</s>' '<unk>' -- >m2m100/vocab.json
+ids '</s>' '<unk>' -- '<pad>' >marian/vocab.json
+echo '{"tokenizer_class": "M2M100Tokenizer", "additional_special_tokens": ["__de__", "__en__", "__xx__"]}' >m2m100/tokenizer_config.json
+echo '{"tokenizer_class": "NllbTokenizer"}' >nllb/tokenizer_config.json
+echo '{"additional_special_tokens": ["deu_Latn", {"content": "eng_Latn"}, "xxx_Latn"]}' >nllb/special_tokens_map.json
+echo '{"tokenizer_class": "MarianTokenizer", "source_lang": "en", "target_lang": "xx"}' >marian/tokenizer_config.json
+
+m2m=('norm = pre' 'final_norm = true' 'position_type = sinusoidal_fairseq' 'output_bias = false' 'activation = relu')
+mar=('position_type = sinusoidal_halves' 'position_offset = 0' 'activation = swish')
+both=('decoder_layers = 2' 'embedding_norm = false' 'scale_embeddings = true' 'head = xlm' 'encode_bos = false')
+
+# model KIND LANGUAGE LANGUAGE KEY=VALUE...
+model() {
+    local kind=$1 en=$2 xx=$3 part n
+    shift 3
+    logged prep.log xlm_prep --tokenizer "$kind" --mono "$en=text.en" --mono "$xx=text.xx" --para "$en-$xx=text.en,text.xx" \
+        --held-out 0.05 -o "$kind.h5"
+    eight_steps 2 -e '/^.stream text/,$d' -e "s/^.model./&\n$(printf '%s\\n' "${both[@]}" "$@")/" \
+        -e "s/^corpus = .*/corpus = $kind.h5/; /^language_embeddings/d; /^head/d" >"$kind.conf"
+    sed -i '1,/^head = xlm/!{/^head/d}' "$kind.conf"
+    printf '%s\n' '[stream pairs]' 'type = parallel' 'form = bert' 'shuffle_sides = true' 'batch = 8' 'length = 64' 'mask = 0.3' \
+        'noise_shuffle = 0' '[objective nmt]' 'plugin = seq2seq' 'stream = pairs' '[objective tlm]' 'plugin = mlm' 'stream = pairs' \
+        >>"$kind.conf"
+    reproduced "$kind.conf" "$kind-run" 2
+    # There and back: the same model, in the same words.
+    logged export.log xlm_convert "$kind-run-1/latest" -o "$kind.there"
+    logged import.log xlm_convert "$kind.there" -o "$kind.own.h5"
+    rm "$kind.there/xlm_vocabulary.h5"
+    logged import.log xlm_convert "$kind.there" -o "$kind.back.h5"
+    for part in /model /vocabulary/words; do
+        h5diff "$kind-run-1/latest" "$kind.own.h5" $part $part >diff.log 2>&1 || fail "$kind: $part: $(head -3 diff.log)"
+    done
+    for part in /model /vocabulary/words /languages; do
+        h5diff "$kind.own.h5" "$kind.back.h5" $part $part >diff.log 2>&1 || [ "$kind $part" = "m2m100 /languages" ] ||
+            [ "$kind $part" = "nllb /languages" ] || fail "$kind, its own files alone: $part: $(head -3 diff.log)"
+    done
+    # Translations, on any number of ranks.
+    { head -n 20 text.en; echo; tail -n 5 text.en; } >lines
+    for n in 1 2; do
+        logged translate.log ranks $n xlm_translate "$kind.back.h5" --from "$en" --to "$xx" --beam 3 --scores \
+            --alignment "$kind.links.$n" -o "$kind.out.$n" lines
+    done
+    cmp "$kind.out.1" "$kind.out.2" && cmp "$kind.links.1" "$kind.links.2" || fail "$kind: 2 ranks translate otherwise"
+    [ "$(wc -l <"$kind.out.1")" -eq 26 ] && [ "$(sed -n 21p "$kind.out.1" | cut -f2)" = '' ] || fail "$kind: $(cat "$kind.out.1")"
+    grep -q -e '__' -e '_Latn' "$kind.out.1" && fail "$kind: tokens of languages are in the text: $(head -n 3 "$kind.out.1")"
+    for n in states attention; do
+        logged links.log xlm_translate "$kind.back.h5" --from "$en" --to "$xx" --sample --alignment "$kind.$n" lines -o drawn \
+            $([ $n = attention ] || echo --alignment-method=argmax)
+        paste -d '|' lines drawn "$kind.$n" | awk -F'|' '{ words = split($1, w, " "); n = split($3, l, " ")
+            for (i = 1; i <= n; i++) { split(l[i], end, "-"); bad = bad || end[1] >= words || end[2] >= split($2, w, " ") } all += n } END { exit bad || all == 0 }' ||
+            fail "$kind: links by $n of other words: $(head -n 2 "$kind.$n")"
+    done
+}
+model m2m100 en xx "${m2m[@]}"
+model nllb eng_Latn xxx_Latn "${m2m[@]}"
+model marian en xx "${mar[@]}"
+
+# ---- tokens of languages ----
+id() { awk -v word="$2" '$0 == word { print NR - 1 }' <(strings /vocabulary/words "$1"); } # FILE WORD
+[ "$(attribute /vocabulary/language_tokens nllb.h5)" = '"*"' ] || fail "form: $(attribute /vocabulary/language_tokens nllb.h5)"
+for pair in 'm2m100 en __en__' 'm2m100 xx __xx__' 'nllb eng_Latn eng_Latn' 'nllb xxx_Latn xxx_Latn'; do
+    read -r kind language token <<<"$pair"
+    numbers "/train/text/$language/tokens" "$kind.h5" >tokens
+    numbers "/train/text/$language/offsets" "$kind.h5" | awk -v id="$(id "$kind.h5" "$token")" '
+        FILENAME != "-" { token[n++] = $1; next } $1 < n { starts++; bad = bad || token[$1] != id }
+        END { for (i = 0; i < n; i++) all += token[i] == id; exit bad || starts == 0 || all != starts }' tokens - ||
+        fail "$pair: not every sentence begins with its token, or there are others"
+done
+# They are not predicted by mlm, and kept by --keep.
+logged dump.log xlm_train m2m100.conf --dump-step step.h5 --set train.output=dump
+for token in __en__ __xx__; do
+    numbers /streams/pairs/batch/targets step.h5 | grep -qx "$(id m2m100.h5 $token)" && fail "$token is predicted"
+done
+head -n 3 text.en >three
+logged prep.log xlm_prep --like m2m100.back.h5 --mono en=three --held-out 0 -o few.h5
+logged keep.log xlm_convert m2m100.back.h5 --keep few.h5 -o kept.h5
+for token in __de__ __en__ __xx__; do [ -n "$(id kept.h5 $token)" ] || fail "--keep dropped $token"; done
+head -n 2 text.en >two
+logged kept.log xlm_translate kept.h5 --from en --to xx two
+expect 65 'vocabulary with one segmenter, and this one has two .text of xx' xlm_convert marian.back.h5 --keep marian.h5 -o none/k.h5
+# Both languages are asked for, and only those that have a token are known.
+expect 64 'the model has tokens of languages; give --from' xlm_translate m2m100.back.h5 two
+expect 64 '--to=fr: the model has no such language' xlm_translate m2m100.back.h5 --from en --to fr two
+refuse 65 'no token `__fr__` of the language fr' xlm_prep --tokenizer m2m100 --mono fr=text.en -o none/c.h5
+# Each side of Marian's corpora is in the pieces of its own model: `xx` has none but those of the second.
+strings /vocabulary/words marian.h5 >words
+numbers /train/text/xx/tokens marian.h5 | awk 'NR == FNR { word[FNR - 1] = $0; next } { print word[$1] }' words - | sort -u >used
+strings /vocabulary/words xx.h5 | sort -u >second
+comm -23 used second | grep -v '^<unk>$' >other
+[ ! -s other ] || fail "text of xx has pieces of the other model: $(head -n 3 other)"
+comm -13 second <(numbers /train/text/en/tokens marian.h5 | awk 'NR == FNR { word[FNR - 1] = $0; next } { print word[$1] }' words - |
+    sort -u) | grep -q . || fail "text of en has no pieces of its own"
+
+# ---- what is wrong is refused by name ----
+wrong() { # KIND FILE SED PATTERN
+    rm -rf bad
+    cp -r "$1.there" bad
+    sed -i "$3" "bad/$2"
+    cmp -s "$1.there/$2" "bad/$2" && fail "$3 changes nothing in $2"
+    expect 65 "$4" xlm_convert bad -o none/m.h5
+    nothing_in none
+}
+settings=tokenizer_config.json
+wrong m2m100 config.json 's/"decoder_ffn_dim": [0-9]*/"decoder_ffn_dim": 3/' '"decoder_ffn_dim" is 3, and encoder_ffn_dim'
+wrong m2m100 config.json 's/"decoder_attention_heads": [0-9]*/"decoder_attention_heads": 1/' '"decoder_attention_heads" is 1, and'
+wrong m2m100 config.json 's/"relu"/"tanh"/' '"activation_function" is "tanh"; known here are'
+wrong m2m100 config.json 's/"decoder_layers": 2/"decoder_layers": 0/' '"decoder_layers" is not a number of at least 1'
+wrong m2m100 config.json 's/"decoder_layers": 2/"decoder_layers": 3/' 'no tensor "model.decoder.layers.2.self_attn.q_proj.weight"'
+wrong m2m100 config.json 's/"tie_word_embeddings": true/"tie_word_embeddings": false/' '"tie_word_embeddings" is false'
+wrong marian config.json 's/"is_encoder_decoder"/"share_encoder_decoder_embeddings": false, &/' '"share_encoder_decoder_embeddings" is false'
+wrong marian config.json 's/"is_encoder_decoder"/"normalize_before": true, &/' '"normalize_before" is true, which is not known here'
+wrong marian $settings 's/"target_lang": "xx"/"target_lang": "en"/' '"source_lang" and "target_lang" are both `en`'
+wrong marian $settings 's/"target_lang": "xx"/"target_lang": "x-x"/' '"target_lang" is `x-x`, which is no name of a language'
+wrong m2m100 $settings 's/__de__/de/' 'additional token 1, `de`, is not of the form __\*__'
+wrong m2m100 $settings 's/"additional_special_tokens"/"none"/' 'names no tokens of languages'
+wrong nllb $settings 's/xxx_Latn/eng_Latn/' 'additional token 3, `eng_Latn`'
+rm -rf bad
+cp -r marian.there bad
+rm bad/target.spm
+expect 65 'bad/target.spm: is missing; a tokenizer of Marian has' xlm_convert bad -o none/m.h5
+finish

@@ -10,8 +10,9 @@
 /* Each version can hold something that earlier ones cannot. A file has the lowest version that it needs:
  *   1   special tokens are the first five words, and the segmenter is of the default class
  *   2   special tokens have any ids
- *   3   any segmenter */
-enum { FORMAT_VERSION = 3 };
+ *   3   any segmenter
+ *   4   a model of a segmenter that says so: text is brought into a normal form, or has tokens that are found before its words */
+enum { FORMAT_VERSION = 4, ANY_SEGMENTER = 3 };
 
 /* "/languages" beside "/vocabulary". */
 static char *languages_path(const char *path)
@@ -31,8 +32,10 @@ static bool save_specials(const xlm_special_tokens *specials, xlm_store *store, 
 
 static int64_t version_of(const xlm_vocabulary *v)
 {
-    if (!xlm_segmenter_class_of(xlm_vocabulary_segmenter(v))->is_default)
-        return FORMAT_VERSION;
+    const xlm_segmenter *segmenter = xlm_vocabulary_segmenter(v);
+    const xlm_segmenter_class *cls = xlm_segmenter_class_of(segmenter);
+    if (!cls->is_default)
+        return cls->format_version != NULL ? cls->format_version(xlm_segmenter_model(segmenter)) : ANY_SEGMENTER;
     const xlm_special_tokens *specials = xlm_vocabulary_specials(v);
     return memcmp(specials->id, xlm_own_special_tokens.id, sizeof specials->id) == 0 ? 1 : 2;
 }

@@ -50,6 +50,7 @@ unit_tests = \
 	tests/unit/permute_test \
 	tests/unit/piecewise_test \
 	tests/unit/places_test \
+	tests/unit/published_added_test \
 	tests/unit/published_bytes_test \
 	tests/unit/published_sentencepiece_test \
 	tests/unit/published_wordpiece_test \

@@ -253,7 +253,7 @@ xlm_var *xlm_row_normalise(xlm_tape *tape, xlm_var *x);
  * [in] x: T x d, T = offsets[sequences]
  * [in] offsets: [sequences + 1], copied
  * [in] wanted: [T], copied; NULL: all rows
- * [out] y: sequences x d, without keys */
+ * [out] y: sequences x d, with the keys of the first rows of sequences */
 xlm_var *xlm_sequence_mean(xlm_tape *tape, xlm_var *x, const int32_t *offsets, int32_t sequences, const bool *wanted);
 /* Which rows are words: all except those of special tokens. Masked rows are words; rows that noise has blanked are not. The
  * caller may change the result: `words[i] &= text->types[i] == 1` leaves only the second side of pairs.

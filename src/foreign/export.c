@@ -78,12 +78,16 @@ static int64_t rows_left_out(const exporter *ex)
     return m->positions + m->position_offset - json_integer_value(json_object_get(ex->json, "max_position_embeddings"));
 }
 
+/* Has the head of the task the names of the head for words? Then that one is left out. */
+static bool hides_words(const exporter *ex) { return ex->head != NULL && ex->head->norm != NULL; }
+
 static bool is_of_words(const xlm_parameter *p) { return strcmp(p->name, "embeddings/word/weight") == 0; }
 static bool is_bias_of_words(const xlm_parameter *p) { return strcmp(p->name, "lm_head/bias") == 0; }
 
 static void add_parameter(exporter *ex, const xlm_parameter *p)
 {
-    const bool vector = g_str_has_suffix(p->name, "bias") || g_str_has_suffix(p->name, "layer_norm/weight");
+    const bool vector = g_str_has_suffix(p->name, "bias") || g_str_has_suffix(p->name, "layer_norm/weight") ||
+                        g_str_has_suffix(p->name, "/norm_weight");
     const int64_t first = strcmp(p->name, "embeddings/position/weight") == 0 ? rows_left_out(ex) : 0;
     const int64_t rows = is_of_words(p) ? ex->config.model.vocabulary : p->rows - first;
     const bool row = is_bias_of_words(p) && ex->config.architecture->has_decoder; /* 1 x V there */
@@ -113,7 +117,8 @@ static void list_tensors(exporter *ex)
     ex->tensors = g_array_new(FALSE, FALSE, sizeof(tensor));
     g_array_set_clear_func(ex->tensors, free_tensor);
     for (int i = 0; i < xlm_parameters_count(p); i++)
-        add_parameter(ex, xlm_parameters_get(p, i));
+        if (!hides_words(ex) || !g_str_has_prefix(xlm_parameters_get(p, i)->name, "lm_head/"))
+            add_parameter(ex, xlm_parameters_get(p, i));
     add_others(ex);
 }
 
@@ -245,6 +250,13 @@ static bool write_tensors(const exporter *ex, const char *directory, GError **er
 
 /* ---- what the model is ---- */
 
+/* Does the head of the task have this parameter? */
+static bool has_part(const xlm_store *store, const xlm_model_task *task, const char *name)
+{
+    g_autofree char *path = g_strdup_printf("/objectives/%s/%s", task->name, name);
+    return xlm_store_has(store, path);
+}
+
 /* Find the head of the task, if theirs computes the same, and declare its parameters. */
 static bool declare_task(exporter *ex, GError **error)
 {
@@ -254,11 +266,11 @@ static bool declare_task(exporter *ex, GError **error)
     g_autoptr(xlm_store) store = xlm_store_open(ex->path, error);
     if (store == NULL)
         return false;
-    ex->head = xlm_task_head_of_task(ex->config.architecture, task->name,
-                                     xlm_store_has(store, "/objectives/classification/dense_weight"));
+    ex->head = xlm_task_head_of_task(ex->config.architecture, task, has_part(store, task, "dense_weight"),
+                                     has_part(store, task, "norm_weight"));
     if (ex->head != NULL)
         xlm_task_head_declare(ex->head, ex->loaded->parameters, ex->head->labels ? g_strv_length(task->labels) : 2,
-                              ex->loaded->config.hidden_size);
+                              &ex->loaded->config);
     return true;
 }
 
@@ -302,6 +314,10 @@ static void note_losses(exporter *ex)
                      ex->loaded->task->name, ex->config.architecture->class_name);
         g_string_append_printf(ex->notes, "The model was fine-tuned for %s; the parameters of that task are not here.\n",
                                ex->loaded->task->name);
+    }
+    if (hides_words(ex) && m->head != XLM_HEAD_NONE) {
+        xlm_log_warn("%s: the head for words is left out: %s has its tensors for the head of the task", ex->path, ex->class_name);
+        g_string_append(ex->notes, "The head for words, which the model has too, is not here.\n");
     }
     if (rows_left_out(ex) > 0 && m->position_type == XLM_POSITIONS_LEARNED)
         xlm_log_info("the first %" G_GINT64_FORMAT " rows of positions, which no token reads, are left out", rows_left_out(ex));

@@ -186,8 +186,8 @@ static void find_task(importer *im)
         im->head = head;
         if (xlm_vocabulary_find_language(im->vocabulary, im->task->language) < 0)
             *im->task->language = '\0';
-        if (!head->bias && find(im, "qa_outputs.bias") != NULL)
-            xlm_log_info("%s: qa_outputs.bias is left out: it changes no answer", im->directory);
+        if (!head->bias && find_ending(im, head->out, ".bias") != NULL)
+            xlm_log_info("%s: %s.bias is left out: it changes no answer", im->directory, head->out);
     } else {
         xlm_log_warn("%s: the head of %s is left out: %s", im->directory, name,
                      why != NULL ? why->message : "it has no weights");
@@ -383,8 +383,7 @@ static void declare(importer *im)
     im->parameters = xlm_parameters_new();
     im->model = xlm_model_new(&config, im->parameters);
     if (im->head != NULL)
-        xlm_task_head_declare(im->head, im->parameters, im->head->labels ? g_strv_length(im->task->labels) : 2,
-                              config.hidden_size);
+        xlm_task_head_declare(im->head, im->parameters, im->head->labels ? g_strv_length(im->task->labels) : 2, &config);
 }
 
 /* ---- writing ---- */

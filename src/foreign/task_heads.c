@@ -6,10 +6,11 @@
 #define TAGS "ForTokenClassification"
 #define CLASSES "ForSequenceClassification"
 #define ANSWERS "ForQuestionAnswering"
-#define HEADS(type, pooler, pooler_in_body, classes)                                 \
-    {type, "tagging", TAGS, NULL, false, "classifier", true, true},                  \
-    {type, "classification", CLASSES, pooler, pooler_in_body, classes, true, true}, \
-    {type, "answering", ANSWERS, NULL, false, "qa_outputs", false, false}
+static const char MEAN[] = "pooling = mean"; /* among the options of a task */
+#define HEADS(type, pooler, pooler_in_body, classes)                                       \
+    {type, "tagging", TAGS, NULL, NULL, false, "classifier", true, true},                  \
+    {type, "classification", CLASSES, pooler, NULL, pooler_in_body, classes, true, true}, \
+    {type, "answering", ANSWERS, NULL, NULL, false, "qa_outputs", false, false}
 
 static const xlm_task_head table[] = {
     HEADS("bert", "pooler.dense", true, "classifier"),
@@ -18,7 +19,10 @@ static const xlm_task_head table[] = {
     HEADS("xlm-roberta", "classifier.dense", false, "classifier.out_proj"),
     HEADS("xlm-roberta-xl", "classifier.dense", false, "classifier.out_proj"),
     HEADS("xlm", NULL, false, "sequence_summary.summary"),
-    {"xlm", "answering", "ForQuestionAnsweringSimple", NULL, false, "qa_outputs", false, false},
+    {"xlm", "answering", "ForQuestionAnsweringSimple", NULL, NULL, false, "qa_outputs", false, false},
+    {"modernbert", "tagging", TAGS, "head.dense", "head.norm", false, "classifier", true, true},
+    {"modernbert", "classification", CLASSES, "head.dense", "head.norm", false, "classifier", true, true},
+    {"modernbert", "answering", ANSWERS, "head.dense", "head.norm", false, "classifier", false, false},
 };
 
 /* In XLM, ...ForQuestionAnswering is another head, which searches for the end of an answer by its beginning. */
@@ -38,21 +42,30 @@ const xlm_task_head *xlm_task_head_of_class(const xlm_architecture *a, const cha
     return NULL;
 }
 
-const xlm_task_head *xlm_task_head_of_task(const xlm_architecture *a, const char *task, bool dense)
+/* Does the task read the mean of all tokens? Only the heads of ModernBERT may. */
+static bool is_of_mean(const char *options)
 {
+    g_auto(GStrv) lines = g_strsplit(options, "\n", -1);
+    return g_strv_contains((const char *const *)lines, MEAN);
+}
+
+const xlm_task_head *xlm_task_head_of_task(const xlm_architecture *a, const xlm_model_task *task, bool dense, bool norm)
+{
+    if (is_of_mean(task->options) && !norm)
+        return NULL;
     for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
-        if (strcmp(table[i].model_type, a->model_type) == 0 && !is_other(&table[i]) && strcmp(table[i].task, task) == 0 &&
-            (table[i].dense != NULL) == dense)
+        if (strcmp(table[i].model_type, a->model_type) == 0 && !is_other(&table[i]) && strcmp(table[i].task, task->name) == 0 &&
+            (table[i].dense != NULL) == dense && (table[i].norm != NULL) == norm)
             return &table[i];
     return NULL;
 }
 
 char *xlm_task_head_tensor(const xlm_task_head *head, const xlm_architecture *a, bool bare, const char *parameter)
 {
-    const char *leaf = strrchr(parameter, '/') + 1;
-    const bool dense = g_str_has_prefix(leaf, "dense_");
-    return g_strconcat(dense && head->in_body && !bare ? a->prefix : "", dense ? head->dense : head->out, ".",
-                       leaf + (dense ? strlen("dense_") : 0), NULL);
+    const char *leaf = strrchr(parameter, '/') + 1, *name = strchr(leaf, '_');
+    const bool dense = g_str_has_prefix(leaf, "dense_"), norm = g_str_has_prefix(leaf, "norm_");
+    return g_strconcat(dense && head->in_body && !bare ? a->prefix : "", dense ? head->dense : norm ? head->norm : head->out,
+                       ".", name != NULL ? name + 1 : leaf, NULL);
 }
 
 static void add(const xlm_task_head *head, const char *name, int64_t rows, int64_t cols, xlm_parameters *parameters)
@@ -61,12 +74,17 @@ static void add(const xlm_task_head *head, const char *name, int64_t rows, int64
     xlm_parameters_add(parameters, whole, rows, cols, XLM_INIT_NORMAL, true);
 }
 
-void xlm_task_head_declare(const xlm_task_head *head, xlm_parameters *parameters, int64_t classes, int64_t d)
+void xlm_task_head_declare(const xlm_task_head *head, xlm_parameters *parameters, int64_t classes, const xlm_model_config *c)
 {
-    if (head->dense != NULL) {
+    const int64_t d = c->hidden_size;
+    if (head->dense != NULL)
         add(head, "dense_weight", d, d, parameters);
+    if (head->dense != NULL && (head->norm == NULL || c->linear_biases))
         add(head, "dense_bias", 1, d, parameters);
-    }
+    if (head->norm != NULL)
+        add(head, "norm_weight", 1, d, parameters);
+    if (head->norm != NULL && c->norm_biases)
+        add(head, "norm_bias", 1, d, parameters);
     add(head, "weight", classes, d, parameters);
     if (head->bias)
         add(head, "bias", 1, classes, parameters);
@@ -76,11 +94,18 @@ void xlm_task_head_declare(const xlm_task_head *head, xlm_parameters *parameters
 
 static const char OURS[] = "xlm_mpi_task"; /* {"language": ..., "length": ..., "options": ...}, of a model that was ours */
 
+static const char POOLING[] = "classifier_pooling"; /* of ModernBERT's classifiers: "cls" or "mean" */
+
+static bool may_pool(const xlm_task_head *head) { return head->norm != NULL && strcmp(head->task, "classification") == 0; }
+
 /* The form of the head, and two separators for models that are usually fine-tuned with them. */
-static char *usual_options(const xlm_task_head *head)
+static char *usual_options(const xlm_task_head *head, const json_t *json)
 {
     const bool two = strstr(head->model_type, "roberta") != NULL && strcmp(head->task, "tagging") != 0;
-    return g_strconcat(head->dense != NULL ? "head = dense\n" : "", two ? "separators = 2\n" : "", NULL);
+    const bool mean = may_pool(head) && g_strcmp0(json_string_value(json_object_get(json, POOLING)), "mean") == 0;
+    return g_strconcat(head->norm != NULL    ? "head = dense_norm\n"
+                       : head->dense != NULL ? "head = dense\n"
+                                             : "", mean ? MEAN : "", mean ? "\n" : "", two ? "separators = 2\n" : "", NULL);
 }
 
 static bool read_labels(const xlm_task_head *head, const json_t *json, const char *path, int64_t classes, xlm_model_task *task,
@@ -100,7 +125,15 @@ static bool read_labels(const xlm_task_head *head, const json_t *json, const cha
     return good || xlm_config_refuse(path, "id2label", error, "does not name two classes or more from \"0\" on, each its own");
 }
 
-/* Is the one vector of a sequence the hidden state of its first token, and the classes' layer the only one? */
+static bool check_pooling(const json_t *json, const char *path, GError **error)
+{
+    const char *pooling = xlm_config_text(json, path, POOLING, "cls", error);
+    if (pooling == NULL || strcmp(pooling, "cls") == 0 || strcmp(pooling, "mean") == 0)
+        return pooling != NULL;
+    return xlm_config_refuse(path, POOLING, error, "is \"%s\"; known here are \"cls\" and \"mean\"", pooling);
+}
+
+/* Is the one vector of a sequence one that our heads read, and are their layers the only ones? */
 static bool check_head(const xlm_task_head *head, const json_t *json, const char *path, GError **error)
 {
     static const char one_label[] = "single_label_classification";
@@ -109,6 +142,8 @@ static bool check_head(const xlm_task_head *head, const json_t *json, const char
         return false;
     if (strcmp(head->task, "classification") == 0 && strcmp(problem, one_label) != 0)
         return xlm_config_refuse(path, "problem_type", error, "is \"%s\"; known here is \"%s\"", problem, one_label);
+    if (may_pool(head))
+        return check_pooling(json, path, error);
     if (strcmp(head->model_type, "xlm") != 0 || strcmp(head->task, "classification") != 0)
         return true;
     if ((summary = xlm_config_text(json, path, "summary_type", "first", error)) == NULL ||
@@ -134,7 +169,7 @@ xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json
     if ((task->language = own_text(json, "language")) == NULL)
         task->language = g_strdup("");
     if ((task->options = own_text(json, "options")) == NULL)
-        task->options = usual_options(head);
+        task->options = usual_options(head, json);
     if (check_head(head, json, path, error) && read_labels(head, json, path, classes, task, error))
         return task;
     xlm_model_task_free(task);
@@ -156,6 +191,8 @@ void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, 
     }
     if (strcmp(head->task, "classification") == 0)
         json_object_set_new(json, "problem_type", json_string("single_label_classification"));
+    if (may_pool(head))
+        json_object_set_new(json, POOLING, json_string(is_of_mean(task->options) ? "mean" : "cls"));
     if (strcmp(head->model_type, "xlm") == 0 && strcmp(head->task, "classification") == 0) {
         json_object_set_new(json, "summary_type", json_string("first"));
         json_object_set_new(json, "summary_use_proj", json_true());

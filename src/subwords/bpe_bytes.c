@@ -1,18 +1,16 @@
-/* xlm-mpi: byte-level BPE, the segmenter of RoBERTa and GPT-2. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: byte-level BPE, the segmenter of RoBERTa, GPT-2 and ModernBERT. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Source: Radford et al., "Language Models are Unsupervised Multitask Learners", 2019, and the encoder published with it.
  *
- * Lines are cut into words by the first of these patterns that matches: 's 't 're 've 'm 'll 'd; an optional space and then
- * letters (category L), or numbers (N), or characters that are neither these nor white space; white space, without its last
- * character if something follows. A word becomes its bytes, each written as a visible character: visible characters of ASCII and
- * Latin-1 are kept, the other bytes become U+0100 and following, in their order. A space is U+0120, so most words begin with it.
- * Neighbours are merged as in bpe/bpe.h, the merge of the lowest rank first, and no mark ends a word.
+ * The words of subwords/bpe_bytes_words.c are the letters of bytes. Neighbours are merged as in bpe/bpe.h, the merge of the
+ * lowest rank first, and no mark ends a word.
  *
  * In a file, beside /vocabulary/words:
- *   /vocabulary         attribute bytes_space_first = 0 | 1: a line is read as if there were a space before it
- *   /vocabulary/merges  [n] strings "left right", by rank */
+ *   /vocabulary         attributes bytes_space_first = 0 | 1: a line is read as if there were a space before it; and, from
+ *                       version 4 on, bytes_form_c = 0 | 1: text is brought into Form C
+ *   /vocabulary/merges  [n] strings "left right", by rank
+ *   /vocabulary/added_tokens, added_how  from version 4 on: tokens that are found before words (subwords/added_tokens.h) */
 #include <string.h>
-#include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
 #include "base/rng.h"
@@ -21,15 +19,17 @@
 #include "subwords/bpe_change.h"
 #include "subwords/word_store.h"
 
-static const char SPACE[] = "\xc4\xa0"; /* U+0120 */
+static const char SPACE[] = XLM_BYTE_SPACE;
 static const char TOKENIZER[] = "tokenizer.json", VOCABULARY[] = "vocab.json", MERGES[] = "merges.txt";
+static const char FORM_C[] = "bytes_form_c"; /* attribute of files from version 4 on */
 
 typedef xlm_byte_merges merges;
 
 static merges *new_merges(bool space_first)
 {
     merges *m = g_new(merges, 1);
-    *m = (merges){space_first, g_ptr_array_new_with_free_func(g_free), bpe_new()};
+    *m = (merges){.space_first = space_first, .added = xlm_added_tokens_new(),
+                  .pairs = g_ptr_array_new_with_free_func(g_free), .bpe = bpe_new()};
     return m;
 }
 
@@ -37,6 +37,7 @@ static void free_merges(void *model)
 {
     merges *m = model;
     xlm_bpe_free(m->bpe);
+    xlm_added_tokens_free(m->added);
     g_ptr_array_unref(m->pairs);
     g_free(m);
 }
@@ -55,122 +56,32 @@ static const char *add_pair(merges *m, const char *pair, size_t size)
     return NULL;
 }
 
-/* ---- bytes as characters ---- */
+/* ---- letters ---- */
 
-static UChar32 character_of(unsigned char byte)
+/* Append the bytes that letters stand for; false if a letter stands for no byte or for byte 0. */
+static bool append_bytes(const char *letters, GString *out)
 {
-    static const int hidden[][2] = {{0, 32}, {127, 160}, {173, 173}};
-    UChar32 c = 256;
-    for (size_t i = 0; i < G_N_ELEMENTS(hidden); i++) {
-        if (byte < hidden[i][0])
-            return byte;
-        if (byte <= hidden[i][1])
-            return c + byte - hidden[i][0];
-        c += hidden[i][1] - hidden[i][0] + 1;
+    for (const char *at = letters; *at != '\0'; at = g_utf8_next_char(at)) {
+        const int byte = xlm_byte_of_letter((int32_t)g_utf8_get_char(at));
+        if (byte <= 0)
+            return false;
+        g_string_append_c(out, (char)byte);
     }
-    return byte;
+    return true;
 }
 
-/* -1: of none. */
-static int byte_of(UChar32 c)
+/* An added token whose characters are the letters of another text, which would be taken for the token; NULL: there is none. */
+static const char *wrong_added(const merges *m)
 {
-    for (int byte = 0; byte < 256; byte++)
-        if (character_of((unsigned char)byte) == c)
-            return byte;
-    return -1;
-}
-
-/* ---- lines ---- */
-
-typedef enum { NOTHING, WHITE, LETTER, NUMBER, OTHER } kind;
-
-/* [out] end: the byte after the character at `at`. */
-static kind kind_at(const char *text, int32_t size, int32_t at, int32_t *end)
-{
-    UChar32 c;
-    *end = at;
-    if (at >= size)
-        return NOTHING;
-    U8_NEXT_UNSAFE(text, *end, c);
-    const uint32_t category = U_GET_GC_MASK(c);
-    return u_isUWhiteSpace(c) ? WHITE : category & U_GC_L_MASK ? LETTER : category & U_GC_N_MASK ? NUMBER : OTHER;
-}
-
-/* The end of the run of characters of the same kind as the one at `at`. [out] last: where its last character begins. */
-static int32_t skip(const char *text, int32_t size, int32_t at, int32_t *last)
-{
-    int32_t end;
-    const kind first = kind_at(text, size, at, &end);
-    *last = at;
-    for (int32_t next; kind_at(text, size, end, &next) == first; end = next)
-        *last = end;
-    return end;
-}
-
-static int32_t word_end(const char *text, int32_t size, int32_t at)
-{
-    static const char *const endings[] = {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
-    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
-        const int32_t n = (int32_t)strlen(endings[i]);
-        if (size - at >= n && memcmp(text + at, endings[i], (size_t)n) == 0)
-            return at + n;
+    g_autoptr(GString) bytes = g_string_new(NULL);
+    for (uint32_t i = 0; i < xlm_added_tokens_size(m->added); i++) {
+        const xlm_added_token *token = xlm_added_tokens_at(m->added, i);
+        g_string_truncate(bytes, 0);
+        if (append_bytes(token->text, bytes) && xlm_utf8_check(bytes->str, bytes->len) == bytes->len &&
+            strcmp(bytes->str, token->text) != 0)
+            return token->text;
     }
-    int32_t end, last;
-    const kind first = kind_at(text, size, at, &end);
-    if (first != WHITE)
-        return skip(text, size, at, &last);
-    if (text[at] == ' ') {
-        const kind next = kind_at(text, size, at + 1, &end);
-        if (next != WHITE && next != NOTHING)
-            return skip(text, size, at + 1, &last);
-    }
-    end = skip(text, size, at, &last);
-    return end < size && last > at ? last : end;
-}
-
-/* Append a byte as a character. at: its index in text[size]; -1: before the text. */
-static void put_byte(unsigned char byte, int32_t at, const char *text, int32_t size, GString *out, GArray *origins)
-{
-    const UChar32 c = character_of(byte);
-    int32_t start = MAX(at, 0), end = start;
-    g_string_append_unichar(out, (gunichar)c);
-    if (origins == NULL)
-        return;
-    if (at >= 0) {
-        U8_SET_CP_START_UNSAFE(text, start);
-        if (kind_at(text, size, start, &end) == WHITE)
-            start = end;
-    }
-    xlm_origins_add(origins, U8_LENGTH(c), (size_t)start, (size_t)end);
-}
-
-static void append_words(void *state, const char *text, size_t size, GString *out, GArray *origins)
-{
-    const merges *m = state;
-    while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r'))
-        size--;
-    int32_t begin;
-    if (size == 0 || (kind_at(text, (int32_t)size, 0, &begin) == WHITE && skip(text, (int32_t)size, 0, &begin) == (int32_t)size))
-        return;
-    const int32_t before = m->space_first && text[0] != ' ';
-    g_autoptr(GString) line = g_string_new(before > 0 ? " " : "");
-    g_string_append_len(line, text, (gssize)size);
-    const int32_t all = (int32_t)line->len;
-    for (int32_t at = 0, end; at < all; at = end) {
-        end = word_end(line->str, all, at);
-        if (at > 0) {
-            g_string_append_c(out, ' ');
-            xlm_origins_add(origins, 1, (size_t)(at - before), (size_t)(at - before));
-        }
-        for (int32_t i = at; i < end; i++)
-            put_byte((unsigned char)line->str[i], i - before, text, (int32_t)size, out, origins);
-    }
-}
-
-static xlm_normaliser *new_normaliser(const void *model)
-{
-    static const xlm_normaliser_form form = {.keeps_space = true, .append = append_words};
-    return xlm_normaliser_new_with(&form, (void *)(uintptr_t)model);
+    return NULL;
 }
 
 /* ---- published tokenizers ---- */
@@ -192,8 +103,10 @@ static bool adopt_json(merges *m, const xlm_tokenizer_files *files, xlm_publishe
     const json_t *all = xlm_tokenizer_value(files, TOKENIZER, "model", "merges", NULL);
     const json_t *prefix = xlm_tokenizer_value(files, TOKENIZER, "pre_tokenizer", "add_prefix_space", NULL);
     size_t i;
-    if (normalizer != NULL && !json_is_null(normalizer))
-        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "has a normalizer, which is not supported with byte-level BPE");
+    m->form_c = xlm_tokenizer_is_type(normalizer, "NFC");
+    if (normalizer != NULL && !json_is_null(normalizer) && !m->form_c)
+        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "has a normalizer other than NFC, which is not supported with "
+                                    "byte-level BPE");
     if (json_is_false(xlm_tokenizer_value(files, TOKENIZER, "pre_tokenizer", "use_regex", NULL)))
         return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its pre_tokenizer does not find words as GPT-2 does (use_regex "
                                     "is false), which is not supported");
@@ -221,9 +134,23 @@ static bool adopt_text(merges *m, const xlm_tokenizer_files *files, xlm_publishe
            xlm_published_tokens_add_object(tokens, files, VOCABULARY, xlm_tokenizer_json(files, VOCABULARY), error);
 }
 
+/* Tokens that text has before its words, if there are any. Where there are none, and no Form C, the model is that of files before
+ * version 4. */
+static bool adopt_added(merges *m, const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
+{
+    if (!m->form_c && !xlm_added_tokens_are_found(files, tokens))
+        return true;
+    if (!xlm_added_tokens_read(m->added, files, tokens, error))
+        return false;
+    const char *wrong = wrong_added(m);
+    return wrong == NULL || xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "the added token `%s` has the letters of other "
+                                                 "bytes, which is not supported", wrong);
+}
+
 static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
-    static const char *const usual[XLM_SPECIAL_TOKENS] = {"<s> <|endoftext|>", "<pad>", "</s> <|endoftext|>", "<unk>", "<mask>"};
+    static const char *const usual[XLM_SPECIAL_TOKENS] = {"[CLS] <s> <|endoftext|>", "[PAD] <pad>", "[SEP] </s> <|endoftext|>",
+                                                          "[UNK] <unk>", "[MASK] <mask>"};
     if (!is_ours(files))
         return NULL;
     merges *m = new_merges(xlm_tokenizer_flag(files, "add_prefix_space", false));
@@ -234,7 +161,8 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
         if (tokens->special[XLM_UNK] != NULL && g_strcmp0(tokens->special[XLM_UNK], tokens->special[XLM_BOS]) == 0)
             g_clear_pointer(&tokens->special[XLM_UNK], g_free); /* GPT-2 has one token for all special roles, and needs no unknown
                                                                  * token */
-        return m;
+        if (adopt_added(m, files, tokens, error))
+            return m;
     }
     free_merges(m);
     return NULL;
@@ -242,22 +170,48 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
 
 /* ---- files ---- */
 
+/* The first line gives the settings; then, if it names their number, the added tokens, and the merges. */
 static GString *print(const void *model)
 {
     const merges *m = model;
-    GString *text = g_string_new(m->space_first ? "#space_first 1\n" : "#space_first 0\n");
+    GString *text = g_string_new(m->space_first ? "#space_first 1" : "#space_first 0");
+    if (xlm_byte_merges_is_newer(m))
+        g_string_append_printf(text, " form_c %d added %u", m->form_c, xlm_added_tokens_size(m->added));
+    g_string_append_c(text, '\n');
+    xlm_added_tokens_print(m->added, text);
     for (guint i = 0; i < m->pairs->len; i++)
         g_string_append_printf(text, "%s\n", (const char *)m->pairs->pdata[i]);
     return text;
+}
+
+/* The settings of the first line; false: it is another one. */
+static bool parse_settings(const char *line, int *space_first, int *form_c, unsigned *added)
+{
+    int end = 0;
+    *form_c = 0;
+    *added = 0;
+    if (line == NULL || sscanf(line, "#space_first %1d%n", space_first, &end) != 1)
+        return false;
+    return line[end] == '\0' || sscanf(line + end, " form_c %1d added %9u", form_c, added) == 2;
 }
 
 static void *parse(const char *name, const char *bytes, size_t size, GError **error)
 {
     g_autofree char *text = g_strndup(bytes, size);
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    const char *wrong = lines[0] == NULL || !g_str_has_prefix(lines[0], "#space_first ") ? "has no line #space_first" : NULL;
-    merges *m = new_merges(wrong == NULL && g_str_has_suffix(lines[0], " 1"));
-    for (char **line = lines + 1; wrong == NULL && *line != NULL; line++)
+    int space_first, form_c;
+    unsigned added;
+    if (!parse_settings(lines[0], &space_first, &form_c, &added)) {
+        xlm_error_set(error, EX_DATAERR, "%s: has no line #space_first", name);
+        return NULL;
+    }
+    merges *m = new_merges(space_first == 1);
+    m->form_c = form_c == 1;
+    const char *wrong = NULL;
+    char **line = lines + 1;
+    for (; wrong == NULL && added > 0 && *line != NULL; added--, line++)
+        wrong = xlm_added_tokens_add_line(m->added, *line);
+    for (; wrong == NULL && *line != NULL; line++)
         if (**line != '\0')
             wrong = add_pair(m, *line, strlen(*line));
     if (wrong == NULL)
@@ -267,14 +221,32 @@ static void *parse(const char *name, const char *bytes, size_t size, GError **er
     return NULL;
 }
 
+static bool save_newer(const merges *m, xlm_store *store, const char *path, GError **error)
+{
+    return !xlm_byte_merges_is_newer(m) ||
+           (xlm_store_set_int(store, path, FORM_C, m->form_c, error) && xlm_added_tokens_save(m->added, store, path, error));
+}
+
 static bool save(const void *model, xlm_store *store, const char *path, int rank, GError **error)
 {
     (void)rank;
     const merges *m = model;
     return xlm_word_store_save_words(store, path, "merges", m->pairs->len, (const char *const *)m->pairs->pdata, error) &&
-           xlm_store_set_int(store, path, "bytes_space_first", m->space_first, error) &&
+           xlm_store_set_int(store, path, "bytes_space_first", m->space_first, error) && save_newer(m, store, path, error) &&
            xlm_store_set_text(store, path, "segmentation",
                               "byte-level BPE as of GPT-2: merges by rank, of bytes written as characters", error);
+}
+
+static bool load_newer(merges *m, const xlm_store *store, const char *path, GError **error)
+{
+    int64_t form_c;
+    if (!xlm_store_get_int(store, path, FORM_C, &form_c, NULL))
+        return true;
+    m->form_c = form_c != 0;
+    if (!xlm_added_tokens_load(m->added, store, path, error))
+        return false;
+    return wrong_added(m) == NULL ||
+           xlm_word_store_refuse(store, path, "an added token has the letters of other bytes", error);
 }
 
 static void *load(const xlm_store *store, const char *path, GError **error)
@@ -290,40 +262,40 @@ static void *load(const xlm_store *store, const char *path, GError **error)
     const char *wrong = NULL;
     for (uint64_t i = 0; i < n && wrong == NULL; i++)
         wrong = add_pair(m, pairs[i], strlen(pairs[i]));
-    if (wrong == NULL)
+    if (wrong != NULL)
+        xlm_word_store_refuse(store, path, "a line of merges is not two subwords with a space between them", error);
+    else if (load_newer(m, store, path, error))
         return m;
     free_merges(m);
-    xlm_word_store_refuse(store, path, "a line of merges is not two subwords with a space between them", error);
     return NULL;
 }
 
 /* ---- asking ---- */
 
-static uint32_t size_of(const void *model) { return ((const merges *)model)->pairs->len; }
+static int64_t format_version(const void *model) { return xlm_byte_merges_is_newer(model) ? 4 : 3; }
 
-/* Append the bytes that letters stand for; false if a letter stands for no byte or for byte 0. */
-static bool append_bytes(const char *letters, GString *out)
-{
-    for (const char *at = letters; *at != '\0'; at = g_utf8_next_char(at)) {
-        const int byte = byte_of((UChar32)g_utf8_get_char(at));
-        if (byte <= 0)
-            return false;
-        g_string_append_c(out, (char)byte);
-    }
-    return true;
-}
+static uint32_t size_of(const void *model) { return ((const merges *)model)->pairs->len; }
 
 /* Letters without the mark of a beginning. */
 static const char *skip_mark(const char *subword) { return subword + (g_str_has_prefix(subword, SPACE) ? strlen(SPACE) : 0); }
+
+/* Append the bytes of a subword, without the space at the beginning of a word; false if it is not made of bytes. */
+static bool append_subword(const merges *m, const char *subword, bool first, GString *out)
+{
+    const xlm_added_token *token = xlm_added_tokens_of_subword(m->added, subword);
+    if (token == NULL)
+        return append_bytes(first ? skip_mark(subword) : subword, out);
+    g_string_append(out, token->text + (first && *token->text == ' '));
+    return true;
+}
 
 /* Appends the bytes of subwords as text if they are whole characters. */
 static bool spell_word(const void *model, const char *const *subwords, size_t n, GString *out)
 {
     const size_t before = out->len;
     bool good = true;
-    (void)model;
     for (size_t i = 0; i < n && good; i++)
-        good = append_bytes(i == 0 ? skip_mark(subwords[i]) : subwords[i], out);
+        good = append_subword(model, subwords[i], i == 0, out);
     good = good && xlm_utf8_check(out->str + before, out->len - before) == out->len - before;
     if (!good)
         g_string_truncate(out, before);
@@ -335,12 +307,13 @@ static xlm_word_mark spell(const void *model, const char *subword, GString *out)
 {
     if (out != NULL && !spell_word(model, &subword, 1, out))
         g_string_append(out, skip_mark(subword));
-    return g_str_has_prefix(subword, SPACE) ? XLM_MARKS_BEGIN : XLM_MARKS_NOTHING;
+    return g_str_has_prefix(subword, SPACE) || g_str_has_prefix(subword, XLM_ADDED_SPACE) ? XLM_MARKS_BEGIN : XLM_MARKS_NOTHING;
 }
 
 /* ---- segmenting ---- */
 
 typedef struct cutter {
+    const xlm_added_tokens *added;
     xlm_bpe_cutter *merging;
     GArray *ends; /* uint32_t: end of each symbol in the word */
     GString *segmented;
@@ -350,8 +323,8 @@ static void *open_cutter(const void *model, const xlm_word_counts *allowed)
 {
     (void)allowed; /* a vocabulary of this class has everything that its merges make */
     cutter *c = g_new(cutter, 1);
-    *c = (cutter){xlm_bpe_cutter_new(((const merges *)model)->bpe, NULL), g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-                  g_string_new(NULL)};
+    *c = (cutter){((const merges *)model)->added, xlm_bpe_cutter_new(((const merges *)model)->bpe, NULL),
+                  g_array_new(FALSE, FALSE, sizeof(uint32_t)), g_string_new(NULL)};
     return c;
 }
 
@@ -367,12 +340,26 @@ static void close_cutter(void *pointer)
 static uint32_t end_of(const cutter *c, guint i) { return g_array_index(c->ends, uint32_t, i); }
 static uint32_t begin_of(const cutter *c, guint i) { return i > 0 ? end_of(c, i - 1) : 0; }
 
+static bool is_added(cutter *c, const char *word, size_t size)
+{
+    if (xlm_added_tokens_size(c->added) == 0)
+        return false;
+    g_autofree char *subword = g_strndup(word, size);
+    const xlm_added_token *token = xlm_added_tokens_of_subword(c->added, subword);
+    return token != NULL && !(token->how & XLM_ADDED_SPECIAL);
+}
+
 static const char *segment(void *pointer, const char *word, size_t size, GArray *places, size_t *n, GError **error)
 {
     (void)error;
     cutter *c = pointer;
-    xlm_bpe_cutter_unmarked(c->merging, word, size, c->ends);
     g_string_truncate(c->segmented, 0);
+    if (is_added(c, word, size)) {
+        xlm_origins_add(places, 1, 0, size);
+        *n = size;
+        return g_string_append_len(c->segmented, word, (gssize)size)->str;
+    }
+    xlm_bpe_cutter_unmarked(c->merging, word, size, c->ends);
     for (guint i = 0; i < c->ends->len; i++) {
         g_string_append(c->segmented, i > 0 ? " " : "");
         g_string_append_len(c->segmented, word + begin_of(c, i), end_of(c, i) - begin_of(c, i));
@@ -395,7 +382,7 @@ static void keep_needed(const merges *m, const xlm_word_counts *subwords, xlm_wo
     g_autoptr(GString) byte = g_string_new(NULL);
     for (int i = 0; i < 256; i++) {
         g_string_truncate(byte, 0);
-        g_string_append_unichar(byte, (gunichar)character_of((unsigned char)i));
+        g_string_append_unichar(byte, (gunichar)xlm_byte_letter((unsigned char)i));
         xlm_segmenter_keep(subwords, byte->str, byte->len, kept);
     }
     g_autofree uint8_t *used = g_new0(uint8_t, MAX(xlm_bpe_size(m->bpe), 1));
@@ -405,20 +392,37 @@ static void keep_needed(const merges *m, const xlm_word_counts *subwords, xlm_wo
         for (; i < n; i++) {
             size_t size;
             const char *subword = xlm_word_counts_word(kept, i, &size);
-            xlm_bpe_cutter_unmarked(c->merging, subword, size, c->ends);
+            if (!is_added(c, subword, size))
+                xlm_bpe_cutter_unmarked(c->merging, subword, size, c->ends);
         }
         bpe_keep_results(m->bpe, used, subwords, kept);
     }
     close_cutter(c);
 }
 
+/* A model with the settings of another one, and its added tokens, without those that are in `subwords` and not in `kept` (NULL:
+ * all are kept). */
+static merges *new_like(const merges *old, const xlm_word_counts *subwords, const xlm_word_counts *kept)
+{
+    merges *m = new_merges(old->space_first);
+    m->form_c = old->form_c;
+    for (uint32_t i = 0; i < xlm_added_tokens_size(old->added); i++) {
+        const xlm_added_token *token = xlm_added_tokens_at(old->added, i);
+        const size_t size = strlen(token->subword);
+        if (kept == NULL || xlm_word_counts_index(kept, token->subword, size) != UINT32_MAX ||
+            xlm_word_counts_index(subwords, token->subword, size) == UINT32_MAX)
+            xlm_added_tokens_add(m->added, token->text, token->how);
+    }
+    return m;
+}
+
 /* The merges whose parts and result are all kept. */
 static void *reduce(const void *model, const xlm_word_counts *subwords, xlm_word_counts *kept, GError **error)
 {
     const merges *all = model;
-    merges *m = new_merges(all->space_first);
     (void)error;
     keep_needed(model, subwords, kept);
+    merges *m = new_like(all, subwords, kept);
     for (guint i = 0; i < all->pairs->len; i++) {
         const char *pair = all->pairs->pdata[i], *right = strchr(pair, ' ') + 1;
         const size_t left_size = (size_t)(right - pair) - 1, right_size = strlen(right);
@@ -431,10 +435,12 @@ static void *reduce(const void *model, const xlm_word_counts *subwords, xlm_word
     return m;
 }
 
-/* The subword as it is after a space. */
+/* The subword as it is after a space; an added token is one anywhere. */
 static char *whole(const void *model, const char *word)
 {
-    (void)model;
+    const xlm_added_token *token = xlm_added_tokens_of_subword(((const merges *)model)->added, word);
+    if (token != NULL && !(token->how & XLM_ADDED_SPECIAL))
+        return g_strdup(word);
     const char *text = word + (g_str_has_prefix(word, SPACE) ? strlen(SPACE) : 0);
     return *text == '\0' || strstr(text, SPACE) != NULL ? NULL : g_strconcat(SPACE, text, NULL);
 }
@@ -469,7 +475,7 @@ static void *enlarge(const void *model, const xlm_word_counts *subwords, const x
                      GError **error)
 {
     const merges *old = model;
-    merges *m = new_merges(old->space_first);
+    merges *m = new_like(old, subwords, NULL);
     for (guint i = 0; i < old->pairs->len; i++)
         add_pair(m, old->pairs->pdata[i], strlen(old->pairs->pdata[i]));
     bool good = true;
@@ -491,10 +497,12 @@ static const xlm_segmenter_exchange exchange = {.adopt = adopt, .publish = xlm_b
                                                 .publish_needs = xlm_byte_merges_publish_needs};
 
 const xlm_segmenter_class xlm_segmenter_bpe_bytes = {
-    .name = "bpe_bytes", .unit = "merges", .marks = "bytes written as characters; U+0120, a space, in front: a word begins",
+    .name = "bpe_bytes", .unit = "merges",
+    .marks = "bytes written as characters; U+0120 or U+2423, a space, in front: a word begins",
     .input = XLM_SEGMENTS_WORDS,
-    .normalisation = "valid UTF-8, then words as GPT-2 finds them, their bytes written as characters",
-    .normaliser = new_normaliser,
+    .normalisation = "valid UTF-8; Form C where bytes_form_c is 1; then words as GPT-2 finds them, their bytes written as characters",
+    .normaliser = xlm_byte_words_normaliser,
+    .format_version = format_version,
     .print = print, .parse = parse, .save = save, .load = load, .free = free_merges, .size = size_of, .spell = spell,
     .spell_word = spell_word,
     .open = open_cutter, .close = close_cutter, .segment = segment, .segment_subword = segment_subword,

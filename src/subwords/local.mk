@@ -1,8 +1,10 @@
 # Floor 2: classes of segmenters, the vocabulary, tokenizers of others.
 subwords_sources = \
+	src/subwords/added_tokens.c src/subwords/added_tokens.h \
 	src/subwords/bpe_adopt.c \
 	src/subwords/bpe_bytes.c src/subwords/bpe_bytes.h \
 	src/subwords/bpe_bytes_publish.c \
+	src/subwords/bpe_bytes_words.c \
 	src/subwords/bpe_change.c src/subwords/bpe_change.h \
 	src/subwords/bpe_class.c src/subwords/bpe_class.h \
 	src/subwords/bpe_publish.c \

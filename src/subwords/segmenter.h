@@ -111,8 +111,8 @@ typedef xlm_word_mark xlm_segmenter_spelling(const void *model, const char *subw
  * text. */
 typedef bool xlm_segmenter_joining(const void *model, const char *const *subwords, size_t n, GString *out);
 
-/* All functions are mandatory except the normaliser and spell_word. They get a `model` that a function of the class has returned,
- * or the `cutter` of open. */
+/* All functions are mandatory except normaliser, format_version and spell_word. They get a `model` that a function of the class
+ * has returned, or the `cutter` of open. */
 typedef struct xlm_segmenter_class {
     const char *name;          /* the name in files */
     bool is_default;           /* the class of old files, which do not name one; digests leave out its name too */
@@ -124,6 +124,9 @@ typedef struct xlm_segmenter_class {
     /* A normaliser that brings lines into the form that the class needs, with single spaces between words if `input` is words.
      * model: NULL if it has not been learned yet. NULL: text/normalise.h and text/words.h are used. */
     xlm_normaliser *(*normaliser)(const void *model);
+
+    /* The format_version of a vocabulary with the model (subwords/vocabulary_store.c). NULL: 3, that of any segmenter. */
+    int64_t (*format_version)(const void *model);
 
     /* A model to and from the bytes of a file (xlm_segmenter_options, xlm_segmenter_write). name: for messages. */
     GString *(*print)(const void *model);

@@ -290,9 +290,7 @@ static json_t *print_added(const xlm_vocabulary *v, const xlm_pieces *m)
         const xlm_model_piece *piece = xlm_pieces_at(m, i);
         const bool control = piece->kind == XLM_PIECE_CONTROL;
         if (!xlm_vocabulary_is_special(v, (int32_t)i) && (control || (piece->kind == XLM_PIECE_GIVEN && !is_merged(piece))))
-            json_array_append_new(added, json_pack("{s:i, s:s, s:b, s:b, s:b, s:b, s:b}", "id", (int)i, "content", piece->text,
-                                                   "single_word", 0, "lstrip", 0, "rstrip", 0, "normalized", 0, "special",
-                                                   control));
+            json_array_append_new(added, xlm_tokenizer_print_added((int32_t)i, piece->text, control ? XLM_ADDED_SPECIAL : 0));
     }
     return added;
 }

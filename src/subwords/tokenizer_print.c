@@ -1,14 +1,22 @@
 /* xlm-mpi: parts of a tokenizer.json. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "subwords/tokenizer_print.h"
 
+json_t *xlm_tokenizer_print_added(int32_t id, const char *text, unsigned how)
+{
+    return json_pack("{s:i, s:s, s:b, s:b, s:b, s:b, s:b}", "id", id, "content", text, "single_word",
+                     (how & XLM_ADDED_SINGLE_WORD) != 0, "lstrip", (how & XLM_ADDED_LSTRIP) != 0, "rstrip",
+                     (how & XLM_ADDED_RSTRIP) != 0, "normalized", (how & XLM_ADDED_NORMALIZED) != 0, "special",
+                     (how & XLM_ADDED_SPECIAL) != 0);
+}
+
 json_t *xlm_tokenizer_print_specials(const xlm_vocabulary *v)
 {
     const xlm_special_tokens *specials = xlm_vocabulary_specials(v);
     json_t *added = json_array();
     for (int32_t i = 0; i < specials->distinct; i++)
-        json_array_append_new(added, json_pack("{s:i, s:s, s:b, s:b, s:b, s:b, s:b}", "id", specials->ascending[i], "content",
-                                               xlm_vocabulary_words(v)[specials->ascending[i]], "single_word", 0, "lstrip", 0,
-                                               "rstrip", 0, "normalized", 0, "special", 1));
+        json_array_append_new(added, xlm_tokenizer_print_added(specials->ascending[i],
+                                                               xlm_vocabulary_words(v)[specials->ascending[i]],
+                                                               XLM_ADDED_SPECIAL));
     return added;
 }
 

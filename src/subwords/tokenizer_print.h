@@ -2,8 +2,11 @@
 #ifndef XLM_SUBWORDS_TOKENIZER_PRINT_H
 #define XLM_SUBWORDS_TOKENIZER_PRINT_H
 
+#include "subwords/added_tokens.h"
 #include "subwords/vocabulary.h"
 
+/* An entry of "added_tokens". how: XLM_ADDED_...; a new reference. */
+json_t *xlm_tokenizer_print_added(int32_t id, const char *text, unsigned how);
 /* The special tokens, "added_tokens"; and the rule that puts them around sequences, "post_processor". New references. */
 json_t *xlm_tokenizer_print_specials(const xlm_vocabulary *vocabulary);
 json_t *xlm_tokenizer_print_template(const xlm_vocabulary *vocabulary);

@@ -11,7 +11,8 @@
  *   1   special tokens are the first five words, and the segmenter is of the default class
  *   2   special tokens have any ids
  *   3   any segmenter
- *   4   languages may have tokens, and one of them a segmenter of its own */
+ *   4   a model of a segmenter that says so: text is brought into a normal form, or has tokens that are found before its words;
+ *       languages have tokens, or one of them a segmenter of its own */
 enum { FORMAT_VERSION = 4, ANY_SEGMENTER = 3 };
 
 /* Attribute: the form of the tokens of languages. */
@@ -38,10 +39,12 @@ static bool save_specials(const xlm_special_tokens *specials, xlm_store *store, 
 static int64_t version_of(const xlm_vocabulary *v)
 {
     int unused;
+    const xlm_segmenter *segmenter = xlm_vocabulary_segmenter(v);
+    const xlm_segmenter_class *cls = xlm_segmenter_class_of(segmenter);
     if (xlm_vocabulary_language_tokens(v) != NULL || xlm_vocabulary_second_segmenter(v, &unused) != NULL)
         return FORMAT_VERSION;
-    if (!xlm_segmenter_class_of(xlm_vocabulary_segmenter(v))->is_default)
-        return ANY_SEGMENTER;
+    if (!cls->is_default)
+        return cls->format_version != NULL ? cls->format_version(xlm_segmenter_model(segmenter)) : ANY_SEGMENTER;
     const xlm_special_tokens *specials = xlm_vocabulary_specials(v);
     return memcmp(specials->id, xlm_own_special_tokens.id, sizeof specials->id) == 0 ? 1 : 2;
 }

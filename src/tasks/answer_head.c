@@ -4,17 +4,18 @@
 #include <glib.h>
 #include <math.h>
 
-void xlm_answer_declare(xlm_loss *self, xlm_declaration *declaration)
+void xlm_answer_declare(xlm_loss *self, xlm_declaration *declaration, xlm_head_form form)
 {
     static const xlm_view all = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL,
                                  .gradient = true, .dropout = true};
     xlm_declare_view(declaration, &all);
+    xlm_head_form_declare(self, declaration, form);
     xlm_declare_weight(declaration, "weight", 2, self->setup->model->hidden_size);
 }
 
 /* Query 2s is w_start, and query 2s + 1 is w_end; both choose among all rows of sequence s. The two predicted rows of a sequence
  * are in the same order (xlm_answer_text_encode). The operator divides products by √d, so the weight is multiplied by it. */
-xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double dropout)
+xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, xlm_head_form form, double dropout)
 {
     const xlm_batch *batch = pass->batch;
     const int32_t n = batch->corrupted.sequences, queries = 2 * n;
@@ -34,7 +35,7 @@ xlm_var *xlm_answer_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, d
     const xlm_pointer_targets targets = {.groups = n, .queries = groups, .first = batch->corrupted.offsets, .keys = keys,
                                          .offsets = ends,
                                          .labels = batch->predicted_rows};
-    xlm_var *states = xlm_dropout(tape, xlm_pass_view(pass, 0)->states, dropout); /* T x d */
+    xlm_var *states = xlm_head_form_apply(self, tape, xlm_pass_view(pass, 0)->states, form, dropout); /* T x d */
     xlm_var *weight = xlm_scale(tape, xlm_loss_param(self, tape, "weight"), sqrt((double)xlm_var_cols(states)));
     return xlm_pointer_cross_entropy(tape, xlm_rows(tape, weight, which, queries), states, &targets, pass->scores);
 }
@@ -55,11 +56,12 @@ static void find_context(const xlm_batch *batch, int32_t s, int64_t *first, int6
     *n = batch->corrupted.offsets[s + 1] - 1 - at;
 }
 
-void xlm_answer_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, int64_t longest, int64_t max_spans,
-                        double *predictions)
+void xlm_answer_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, xlm_head_form form, int64_t longest,
+                        int64_t max_spans, double *predictions)
 {
     const xlm_batch *batch = pass->batch;
-    const xlm_var *z = xlm_linear(tape, xlm_pass_view(pass, 0)->states, xlm_loss_param(self, tape, "weight"), NULL); /* T x 2 */
+    xlm_var *states = xlm_head_form_apply(self, tape, xlm_pass_view(pass, 0)->states, form, 0);
+    const xlm_var *z = xlm_linear(tape, states, xlm_loss_param(self, tape, "weight"), NULL); /* T x 2 */
     xlm_real *logits = xlm_tape_take(tape, sizeof *logits * 2 * (uint64_t)batch->corrupted.tokens);
     xlm_answer_span *best = xlm_tape_take(tape, sizeof *best * (uint64_t)max_spans);
     const int64_t width = xlm_answer_width(max_spans);

@@ -22,7 +22,7 @@ enum { BY_F1, BY_EXACT_MATCH };
 struct answering {
     xlm_task_state of;
     int64_t stride, separators, question_length, answer_length, n_best;
-    int64_t rules, no_answer, choose_by;
+    int64_t rules, no_answer, head, choose_by;
     char *code_switching;  /* the language that questions are switched with; NULL: none */
     double null_threshold; /* in checkpoints */
 };
@@ -45,6 +45,8 @@ static const xlm_option answering_options[] = {
     OPTION(no_answer, CHOICE, "threshold", 0, 0, "threshold|never",
      "threshold: no answer is predicted if the null score exceeds that of the best span by more than a threshold, with which the "
      "dev files are answered best if some of their questions have no answer; never: all questions are answered"),
+    OPTION(head, CHOICE, "linear", 0, 0, XLM_HEAD_FORM_CHOICES,
+     XLM_HEAD_FORM_HELP "; W: of the two ends of an answer, whose b changes nothing and is not there"),
     OPTION(choose_by, CHOICE, "f1", 0, 0, "f1|exact_match",
      "measure by which the best checkpoint is chosen, and the threshold"),
     OPTION(code_switching, TEXT, "", 0, 0, NULL,
@@ -66,13 +68,14 @@ static bool answering_open(xlm_loss *self, char *message, size_t size)
 static void answering_declare(xlm_loss *self, xlm_declaration *declaration)
 {
     struct answering *answering = self->state;
-    xlm_answer_declare(self, declaration);
+    xlm_answer_declare(self, declaration, (xlm_head_form)answering->head);
     xlm_declare_state(declaration, "null_threshold", XLM_STATE_F64, &answering->null_threshold, 1);
 }
 
 static xlm_var *answering_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
-    return xlm_answer_loss(self, tape, pass, ((const struct answering *)self->state)->of.head_dropout);
+    const struct answering *answering = self->state;
+    return xlm_answer_loss(self, tape, pass, (xlm_head_form)answering->head, answering->of.head_dropout);
 }
 
 static int64_t answering_width(const xlm_loss *self)
@@ -83,7 +86,8 @@ static int64_t answering_width(const xlm_loss *self)
 static void answering_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double *predictions)
 {
     const struct answering *answering = self->state;
-    xlm_answer_predict(self, tape, pass, answering->answer_length, answering->n_best, predictions);
+    const xlm_head_form form = (xlm_head_form)answering->head;
+    xlm_answer_predict(self, tape, pass, form, answering->answer_length, answering->n_best, predictions);
 }
 
 /* ---- text ---- */

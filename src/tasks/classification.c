@@ -1,9 +1,9 @@
 /* xlm-mpi: classification of a sentence, or of a pair of them. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * L = −(1/N) Σ_i log softmax(W h_i + b)[class of i], h_i = dropout(H[L]) at the <s> of
- *     <s> S </s>    or    <s> S </s> T </s>, with types 0 and 1 where the model has them
- * W: classes x d (Devlin et al. 2019; of [CLS] and [SEP] where the vocabulary's special tokens are called so). With head = dense,
- * h_i = dropout(tanh(P dropout(H[L]) + p)), P: d x d: the head that RoBERTa was fine-tuned with.
+ * L = −(1/N) Σ_i log softmax(W f(h_i) + b)[class of i], h_i = H[L] at the <s> of
+ *     <s> S </s>    or    <s> S </s> T </s>, with types 0 and 1 where the model has them,
+ * or, with pooling = mean, its mean over all tokens; W: classes x d (Devlin et al. 2019; of [CLS] and [SEP] where the
+ * vocabulary's special tokens are called so). f: the layers of the option `head` (tasks/head_form.h).
  *
  * A pair of more than `length` tokens is cut at the end of its longer side, token by token, until it fits. A sentence without a
  * subword (which has only invisible characters) is read as <unk>.
@@ -22,13 +22,13 @@
 #include "tasks/task.h"
 
 enum { REFUSE, LEAVE_OUT };
-enum { LINEAR, DENSE };
+enum { FIRST, MEAN };
 enum { ACCURACY, MACRO_F1 };
 
 struct classification {
     xlm_task_state of;
     char **columns;
-    int64_t empty, separators, head, choose_by;
+    int64_t empty, separators, head, pooling, choose_by;
     char *code_switching; /* the language that pairs are switched with; NULL: none */
     int64_t pair_by;
     char *dictionary;     /* words are switched by; NULL: none */
@@ -46,8 +46,9 @@ static const xlm_option classification_options[] = {
      "items with a sentence or label without text: refuse the file, or leave them out and say how many there are"),
     OPTION(separators, INT, "1", 1, 2, NULL,
      "number of </s> between the sentences of a pair; RoBERTa and XLM-R are fine-tuned with 2"),
-    OPTION(head, CHOICE, "linear", 0, 0, "linear|dense",
-     "linear: W dropout(h) + b; dense: W dropout(tanh(P dropout(h) + p)) + b, as RoBERTa and XLM-R are fine-tuned"),
+    OPTION(head, CHOICE, "linear", 0, 0, XLM_HEAD_FORM_CHOICES, XLM_HEAD_FORM_HELP),
+    OPTION(pooling, CHOICE, "first", 0, 0, "first|mean",
+     "h: the state of <s>, or the mean of the states of all tokens, as most classifiers of ModernBERT have it"),
     OPTION(choose_by, CHOICE, "accuracy", 0, 0, "accuracy|macro_f1", "measure by which the best checkpoint is chosen"),
     OPTION(code_switching, TEXT, "", 0, 0, NULL,
      "a language of the training files: train on (S, T') and (S', T) instead of each pair (S, T) in another language that has a "
@@ -63,18 +64,22 @@ static const xlm_option classification_options[] = {
 
 /* ---- head and loss ---- */
 
-static bool is_dense(const xlm_loss *self) { return ((const struct classification *)self->state)->head == DENSE; }
+static xlm_class_head head_of(const xlm_loss *self)
+{
+    const struct classification *c = self->state;
+    return (xlm_class_head){c->of.classes, (xlm_head_form)c->head, c->pooling == MEAN, c->of.head_dropout};
+}
 
 static void classification_declare(xlm_loss *self, xlm_declaration *declaration)
 {
-    const struct classification *c = self->state;
-    xlm_class_declare(self, declaration, c->of.classes, is_dense(self));
+    const xlm_class_head head = head_of(self);
+    xlm_class_declare(self, declaration, &head);
 }
 
 static xlm_var *classification_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
-    const struct classification *c = self->state;
-    return xlm_class_loss(self, tape, pass, is_dense(self), c->of.head_dropout);
+    const xlm_class_head head = head_of(self);
+    return xlm_class_loss(self, tape, pass, &head);
 }
 
 /* The predictions for an item are the probabilities of all classes. */
@@ -86,7 +91,8 @@ static int64_t classification_width(const xlm_loss *self)
 
 static void classification_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double *predictions)
 {
-    xlm_class_predict(self, tape, pass, is_dense(self), predictions);
+    const xlm_class_head head = head_of(self);
+    xlm_class_predict(self, tape, pass, &head, predictions);
 }
 
 /* ---- text ---- */

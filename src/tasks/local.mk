@@ -9,6 +9,7 @@ tasks_sources = \
 	src/tasks/answering.c \
 	src/tasks/class_head.c src/tasks/class_head.h \
 	src/tasks/classification.c \
+	src/tasks/head_form.c src/tasks/head_form.h \
 	src/tasks/labelled_text.c src/tasks/labelled_text.h \
 	src/tasks/parallel_items.c src/tasks/parallel_items.h \
 	src/tasks/predict.c src/tasks/predict.h \

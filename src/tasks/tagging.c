@@ -1,6 +1,7 @@
 /* xlm-mpi: tagging of words: parts of speech, named entities. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * L = −(1/M) Σ_t log softmax(W h_t + b)[tag of the word], h_t = dropout(H[L]) at the first subword of each word; W: tags x d.
+ * L = −(1/M) Σ_t log softmax(W f(h_t) + b)[tag of the word], h_t = H[L] at the first subword of each word; W: tags x d; f: the
+ * layers of the option `head` (tasks/head_form.h).
  *
  * Words are normalised and segmented one by one, in the same way as the text of the corpus. A word without a subword (which has
  * only invisible characters) is read as <unk>, so every word is predicted. A sentence of more tokens than `length` is cut between
@@ -20,7 +21,7 @@ enum { AUTO, ACCURACY, MICRO_F1, MACRO_F1, SPAN_F1 };
 struct tagging {
     xlm_task_state of;
     char *column;
-    int64_t choose_by;
+    int64_t head, choose_by;
 };
 
 static const xlm_option tagging_options[] = {
@@ -28,6 +29,7 @@ static const xlm_option tagging_options[] = {
      "column that the tag is in: of CoNLL-U files upos, xpos, or a key in FEATS or MISC such as NER; of files with columns "
      "between blanks (CoNLL-2002, -2003) its number from 2, by default the last one",
      offsetof(struct tagging, column)},
+    {"head", XLM_OPTION_CHOICE, "linear", 0, 0, XLM_HEAD_FORM_CHOICES, XLM_HEAD_FORM_HELP, offsetof(struct tagging, head)},
     {"choose_by", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|accuracy|micro_f1|macro_f1|span_f1",
      "measure by which the best checkpoint is chosen; auto: span_f1 for BIO tags (O, B-PER, I-PER), else accuracy",
      offsetof(struct tagging, choose_by)},
@@ -39,7 +41,8 @@ static const xlm_option tagging_options[] = {
 static void tagging_declare(xlm_loss *self, xlm_declaration *declaration)
 {
     const struct tagging *tagging = self->state;
-    xlm_class_declare(self, declaration, tagging->of.classes, false);
+    const xlm_class_head head = {.classes = tagging->of.classes, .form = (xlm_head_form)tagging->head};
+    xlm_class_declare(self, declaration, &head);
 }
 
 /* The number of words whose tag is one of the labels. */
@@ -70,7 +73,7 @@ static xlm_var *tagging_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pas
         h = xlm_rows(tape, h, rows, n);
         targets = tags;
     }
-    h = xlm_dropout(tape, h, tagging->of.head_dropout); /* n x d */
+    h = xlm_head_form_apply(self, tape, h, (xlm_head_form)tagging->head, tagging->of.head_dropout); /* n x d */
     xlm_var *weight = xlm_loss_param(self, tape, "weight"), *bias = xlm_loss_param(self, tape, "bias");
     return xlm_vocab_cross_entropy(tape, h, weight, bias, targets, n, n == batch->predicted ? pass->scores : NULL);
 }
@@ -86,8 +89,10 @@ static int64_t tagging_width(const xlm_loss *self)
 
 static void tagging_predict(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, double *predictions)
 {
+    const struct tagging *tagging = self->state;
     xlm_var *weight = xlm_loss_param(self, tape, "weight"), *bias = xlm_loss_param(self, tape, "bias");
-    const xlm_var *z = xlm_linear(tape, xlm_pass_view(pass, 0)->states, weight, bias); /* M x tags */
+    xlm_var *h = xlm_head_form_apply(self, tape, xlm_pass_view(pass, 0)->states, (xlm_head_form)tagging->head, 0);
+    const xlm_var *z = xlm_linear(tape, h, weight, bias); /* M x tags */
     const int64_t rows = xlm_var_rows(z), tags = xlm_var_cols(z);
     xlm_real *row = xlm_tape_take(tape, sizeof *row * (uint64_t)tags);
     for (int64_t i = 0; i < rows; i++) {

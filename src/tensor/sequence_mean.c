@@ -41,13 +41,24 @@ static void check(const xlm_var *x, const int32_t *offsets, int32_t sequences)
 
 static void *copy(xlm_tape *tape, const void *from, size_t bytes) { return memcpy(xlm_tape_take(tape, bytes), from, bytes); }
 
+/* Those of the first rows of sequences; NULL: x has none. */
+static const xlm_row_key *first_keys(xlm_tape *tape, const xlm_var *x, const int32_t *offsets, int32_t sequences)
+{
+    if (x->keys == NULL || x->rows == 0)
+        return NULL;
+    xlm_row_key *keys = XLM_TAPE_TAKE(tape, xlm_row_key, sequences);
+    for (int32_t k = 0; k < sequences; k++)
+        keys[k] = x->keys[offsets[k] < x->rows ? offsets[k] : x->rows - 1];
+    return keys;
+}
+
 xlm_var *xlm_sequence_mean(xlm_tape *tape, xlm_var *x, const int32_t *offsets, int32_t sequences, const bool *wanted)
 {
     check(x, offsets, sequences);
     const int64_t d = x->cols;
     struct state *s = XLM_TAPE_TAKE(tape, struct state, 1);
     xlm_var *y = xlm_tape_record(tape, "sequence_mean", sequences, d, 1, &x, backward, s);
-    y->keys = NULL;
+    y->keys = first_keys(tape, x, offsets, sequences);
     *s = (struct state){
         .x = x, .y = y, .offsets = copy(tape, offsets, sizeof *offsets * ((size_t)sequences + 1)),
         .wanted = wanted != NULL ? copy(tape, wanted, sizeof *wanted * (size_t)x->rows) : NULL,

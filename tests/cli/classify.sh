@@ -89,15 +89,22 @@ is_near "$(score en.csv macro_f1)" "$(awk -F '\t' 'NR > 1 { gold[$2]++; predicte
 [ "$(grep -c ^confusion en.csv)" -eq 9 ] && [ "$(grep -c ^class, en.csv)" -eq 3 ] || fail "tables: $(cat en.csv)"
 awk -F '\t' 'NR > 1 { p = $4 + $5 + $6; if (p < 0.99999 || p > 1.00001) exit 1 }' en.pred || fail "probabilities: $(cat en.pred)"
 
-# 64 items are learned by heart, whatever their labels are; by the other head, too.
+# 64 items are learned by heart, whatever their labels are; by the other heads, too.
 awk -F '\t' -v OFS='\t' 'NR <= 64 { $1 = "c" (NR * NR % 5); print }' train.en.tsv >64.tsv
-for head in linear dense; do
+for head in linear dense dense_norm; do
     tune 1 over-$head --set tune.train=64.tsv --set tune.dev=64.tsv --set tune.epochs=120 --set tune.batch=8 \
         --set tune.dropout=0 --set tune.learning_rate=3e-3 --set tune.evaluate_every=240 --set "task classification.head=$head"
     is_between 0.99 "$(values over-$head dev accuracy score en | tail -n 1 | cut -d' ' -f2)" 1 ||
         fail "64 items, $head: $(grep '^dev,' over-$head.log)"
 done
 h5ls -r over-dense/best/objectives | grep -q 'dense_weight *Dataset {32, 32}' || fail "$(h5ls -r over-dense/best/objectives)"
+h5ls -r over-dense_norm/best/objectives | grep -q 'norm_weight *Dataset {32}' || fail "$(h5ls -r over-dense_norm/best/objectives)"
+# Of the mean over all tokens, with dropout, the same on any number of ranks.
+for n in 1 2 4; do
+    tune $n mean-$n --set tune.train=64.tsv --set tune.dev=64.tsv --set tune.epochs=3 --set tune.batch=8 \
+        --set tune.head_dropout=0.1 --set "task classification.head=dense_norm" --set "task classification.pooling=mean"
+    [ "$n" -eq 1 ] || same mean-1 mean-$n
+done
 
 # ---- forms of files: all of them give the same ----
 {

@@ -87,9 +87,9 @@ wrong bias '"mlp_bias" differs from attention_bias' 's/"mlp_bias": false/"mlp_bi
 wrong decoder '"decoder_bias" is false' 's/"decoder_bias": true/"decoder_bias": false/'
 wrong types '"layer_types" does not say' \
     's/"norm_bias"/"layer_types": ["full_attention", "sliding_attention", "full_attention", "full_attention"], &/'
-# Fine-tuned for a task: its head, before which there is a layer that no head of ours has, is left out.
+# Fine-tuned for a task that ours are not fine-tuned for: the head is left out.
 cp -r modernbert modern-task
-sed -i 's/ModernBertForMaskedLM/ModernBertForTokenClassification/' modern-task/config.json
+sed -i 's/ModernBertForMaskedLM/ModernBertForMultipleChoice/' modern-task/config.json
 LC_ALL=C sed -i 's/"decoder.bias":/"classif.bias":/' modern-task/model.safetensors
 logged modern-task.log xlm_convert modern-task -o modern-task.h5
 grep -q 'left out.*head.dense.weight' modern-task.log || fail "modern-task: $(cat modern-task.log)"
@@ -153,7 +153,7 @@ awk 'NR <= 20 { n = split($0, w, " ")
 printf ']}]}' >>answers.json
 # tune MODEL TASK FILE [OPTION]: MODEL.h5 is fine-tuned, and becomes the directory $name.
 tune() {
-    name=$1.$2${4:+.dense}
+    name=$1.$2${4:+.dense}${5-}
     printf '[tune]\nmodel = %s.h5\nlength = 48\ntrain = %s\ndev = %s\nlanguage = en\noutput = %s.run\nepochs = 1\n[task %s]\n%s\n' \
         "$1" "$3" "$3" "$name" "$2" "${4-}" >tune.conf
     logged "$name.tune" ranks 1 xlm_tune tune.conf
@@ -187,6 +187,38 @@ task bert answering answers.json BertForQuestionAnswering
 task roberta answering answers.json XLMRobertaForQuestionAnswering
 task albert answering answers.json AlbertForQuestionAnswering
 task xlm answering answers.json XLMForQuestionAnsweringSimple
+# ModernBERT's heads, with and without biases, of the first token and of the mean of all.
+task modernbert tagging tags.tsv ModernBertForTokenClassification 'head = dense_norm'
+task modernbert answering answers.json ModernBertForQuestionAnswering 'head = dense_norm'
+task modernbert classification classes.tsv ModernBertForSequenceClassification 'head = dense_norm'
+grep -q '"classifier_pooling": "cls"' modernbert.classification.dense/config.json || fail "pooling of the first token"
+has head.norm.weight modernbert.classification.dense 16
+has classifier.bias modernbert.answering.dense 2
+[ -z "$(tensor head.dense.bias modernbert.tagging.dense)" ] || fail "modernbert has no biases"
+task modern-biases classification classes.tsv ModernBertForSequenceClassification $'head = dense_norm\npooling = mean'
+name=modern-biases.classification.dense
+grep -q '"classifier_pooling": "mean"' $name/config.json || fail "pooling of all tokens"
+has head.dense.bias $name 16
+has head.norm.bias $name 16
+# A head for words that was kept would have the same tensors, and is left out.
+sed -i '/^model/s/=.*/= modernbert.h5/; s/^output.*/output = kept.run/; s/^epochs/keep_head = true\n&/; s/^pooling.*//' tune.conf
+logged kept.tune xlm_tune tune.conf
+logged kept.export xlm_convert kept.run/latest -o kept
+grep -q 'the head for words is left out' kept.export && grep -q 'The head for words' kept/README.md || fail "$(cat kept.export)"
+logged import.log xlm_convert kept -o kept.back.h5
+[ "$(attribute /model/head kept.run/latest)" = '"bert"' ] && [ "$(attribute /model/head kept.back.h5)" = '"none"' ] ||
+    fail "the head for words is $(attribute /model/head kept.back.h5)"
+# As from others, without our record of the task; with a pooling that is not known the head is left out by name.
+cp -r $name alone
+sed -i 's/"xlm_mpi_task"/"other"/' alone/config.json
+logged import.log xlm_convert alone -o alone.h5
+h5dump -a /task/options alone.h5 | grep -q 'head = dense_norm' && h5dump -a /task/options alone.h5 | grep -q 'pooling = mean' ||
+    fail "alone: $(h5dump -a /task/options alone.h5)"
+h5diff $name.run/latest alone.h5 /objectives /objectives >diff.log 2>&1 || fail "alone: $(head -n 3 diff.log)"
+sed -i 's/"classifier_pooling": "mean"/"classifier_pooling": "max"/' alone/config.json
+logged import.log xlm_convert alone -o alone.max.h5
+grep -q 'head of ModernBertForSequenceClassification is left out: .*"classifier_pooling" is "max"' import.log ||
+    fail "max: $(cat import.log)"
 # A model with another head is converted without it; the log and the card say so.
 tune bert classification classes.tsv
 tune xlm classification classes.tsv 'head = dense'

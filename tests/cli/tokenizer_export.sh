@@ -176,5 +176,50 @@ for name in small grown; do
         fail "$name: text is cut otherwise"
 done
 [ "$(numbers /train/text/en/tokens grown.h5.ids | wc -l)" -eq 2 ] || fail "added words are cut"
+
+# With Form C and added tokens, as of the English ModernBERT: tokenizer.json alone, with the same tokens.
+mkdir modern
+{
+    printf '{"added_tokens": ['
+    n=1000
+    for token in '    ' '  ' '|||ADDRESS|||' '[unused0]'; do
+        printf '{"id": %d, "content": "%s", "single_word": false, "lstrip": false, "rstrip": false, ' $((n++)) "$token"
+        printf '"normalized": true, "special": false}, '
+    done
+    for token in '<|end|>' '[UNK]' '[CLS]' '[SEP]' '[PAD]'; do
+        printf '{"id": %d, "content": "%s", "lstrip": false, "normalized": false, "special": true}, ' $((n++)) "$token"
+    done
+    printf '{"id": %d, "content": "[MASK]", "lstrip": true, "normalized": false, "special": true}], ' $n
+    printf '"normalizer": {"type": "NFC"}, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true}, '
+    printf '"model": {"type": "BPE", "vocab": {".": 0, "\\u0120": 1, "\\u0120\\u0120": 2, "he": 3, "\\u00c3": 4, "\\u00a9": 5'
+    n=6
+    for letter in {a..z}; do printf ', "%s": %d' "$letter" $((n++)); done
+    printf '}, "merges": ["\\u0120 \\u0120", "h e"]}}\n'
+} | sed "$(for i in {0..9}; do printf 's/"id": %d,/"id": %d,/;' $((1000 + i)) $((32 + i)); done)" >modern/tokenizer.json
+spaced=(--mono en=spaced.en --mono xx=text.xx --para en-xx=spaced.en,text.xx --held-out 0.1)
+sed 's/ sees/  sees/; s/ the/     the/; s/the old/|||ADDRESS|||[unused0]/; s/house/caf\xc3\xa9 cafe\xcc\x81/' text.en >spaced.en
+logged prep.log xlm_prep --tokenizer modern "${spaced[@]}" -o modern.h5
+text=("${spaced[@]}")
+whole modern tokenizer.json PreTrainedTokenizerFast
+[ ! -e modern.dir/vocab.json ] || fail "vocab.json has no Form C"
+[ "$(attribute /vocabulary/format_version modern.h5)" = 4 ] && [ "$(attribute /vocabulary/bytes_form_c modern.h5)" = 1 ] ||
+    fail "Form C is not in the file"
+[ "$(strings /vocabulary/words modern.h5 | sed -n '33,36p' | tr '\n' ' ')" = '␣␣␣␣ ␣␣ |||ADDRESS||| [unused0] ' ] ||
+    fail "added tokens: $(strings /vocabulary/words modern.h5 | tail -n 10)"
+decode modern.h5 train en | tr ' ' '\n' >decoded
+for subword in '␣␣␣␣' '␣␣' '|||ADDRESS|||' '[unused0]'; do
+    grep -qxF "$subword" decoded || fail "the text has no $subword"
+done
+! grep -qxF 'ĠĠ' decoded && [ "$(grep -cxF 'Ã' decoded)" -eq "$(grep -cxF '©' decoded)" ] || fail "spaces or letters are cut"
+added() { tr -d '\n' <"$1" | sed 's/.*"added_tokens": *\[//; s/\].*//' | grep -oE '"content": *"[^"]*"'; }
+cmp <(added modern/tokenizer.json) <(added modern.dir/tokenizer.json) ||
+    fail "other added tokens: $(added modern.dir/tokenizer.json)"
+grep -q '"NFC"' modern.dir/tokenizer.json || fail "Form C is not written"
+for change in 's/"  ", "single_word": false/"  ", "single_word": true/=`  ` is not special and has "single_word"' \
+    's/"    "/"\\t "/=white space other than spaces' 's/"NFC"/"NFD"/=a normalizer other than NFC'; do
+    mkdir -p other
+    sed "${change%=*}" modern/tokenizer.json >other/tokenizer.json
+    refuse 65 "other/tokenizer.json: .*${change##*=}" xlm_prep --tokenizer other "${text[@]}" -o none/c.h5
+done
 nothing_in none
 finish

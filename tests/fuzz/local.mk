@@ -82,7 +82,7 @@ READERS = src/aligners/aligner_model.c src/aligners/alignment_file.c src/aligner
 	src/store/store_file.c src/store/store_open.c src/store/store_read.c src/synthetic/order_weights.c src/tasks/labelled_text.c \
 	src/tasks/question_text.c src/tasks/tagged_text.c src/bpe/codes.c src/formats/conllu.c src/text/fields.c \
 	src/formats/html.c src/formats/html_pairs.c src/formats/json_file.c src/formats/tmx.c src/formats/wet.c \
-	src/text/lines.c src/subwords/vocabulary_change.c \
+	src/text/lines.c src/subwords/added_tokens.c src/subwords/vocabulary_change.c \
 	src/subwords/vocabulary_store.c src/text/word_counts_file.c src/subwords/word_store.c src/model/model_file.c \
 	src/checkpoint/rank_files.c
 MESSAGE_TESTS =

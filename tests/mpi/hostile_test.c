@@ -101,7 +101,7 @@ static const change model_changes[] = {
     {"/", "format_version", SET_INT, 2, .expected = "format version 2"},
     {"/", "header_digest", REMOVE, .expected = "has no header_digest"},
     /* the vocabulary */
-    {"/vocabulary", "format_version", SET_INT, 4, .expected = "written by another version"},
+    {"/vocabulary", "format_version", SET_INT, 5, .expected = "written by another version"},
     {"/vocabulary", "specials", SET_INT, 4, .expected = "not the number of special tokens"},
     {"/vocabulary", "mask", SET_INT, -T40, .expected = "mask = -1 is not an id"},
     {"/vocabulary", "mask", SET_INT, T40, .expected = "a word is missing"},

@@ -4,10 +4,18 @@
 #include "tasks/answer_head.h"
 #include "tensor/tape.h"
 
-static xlm_var *loss_of(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass) { return xlm_answer_loss(self, tape, pass, 0); }
+enum { D = 6 };
+static xlm_head_form form; /* that is tested */
 
-static const xlm_loss_class answers = {.abi = XLM_LOSS_ABI, .name = "answers", .needs_stream = true,
-                                       .declare = xlm_answer_declare, .loss = loss_of};
+static void declare(xlm_loss *self, xlm_declaration *declaration) { xlm_answer_declare(self, declaration, form); }
+
+static xlm_var *loss_of(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
+{
+    return xlm_answer_loss(self, tape, pass, form, 0);
+}
+
+static const xlm_loss_class answers = {.abi = XLM_LOSS_ABI, .name = "answers", .needs_stream = true, .declare = declare,
+                                       .loss = loss_of};
 
 /* <s> 5 </s> 6 7* 8* </s>, <s>** 9 10 </s> 11 </s> and <s> </s> 12** </s>: answers of two subwords, of none and of one. */
 enum { N_TOKENS = 17, N_PREDICTED = 6 };
@@ -33,27 +41,53 @@ static xlm_batch make_batch(void)
     };
 }
 
+static const double *values_of(const struct hosted_job *job, const char *name)
+{
+    g_autofree char *path = g_strconcat("objectives/answers/", name, NULL);
+    const xlm_parameter *p = xlm_parameters_get(job->parameters, xlm_parameters_find(job->parameters, path));
+    return xlm_parameters_values(job->parameters) + p->start;
+}
+
+/* x becomes LayerNorm(gelu(P x + p)), plainly. */
+static void apply(const struct hosted_job *job, double x[D])
+{
+    const double *weight = values_of(job, "dense_weight"), *bias = values_of(job, "dense_bias");
+    double y[D], mean = 0, variance = 0;
+    for (int i = 0; i < D; i++) {
+        double u = bias[i];
+        for (int j = 0; j < D; j++)
+            u += weight[i * D + j] * x[j];
+        y[i] = u * (1 + erf(u / sqrt(2))) / 2;
+        mean += y[i] / D;
+    }
+    for (int i = 0; i < D; i++)
+        variance += (y[i] - mean) * (y[i] - mean) / D;
+    for (int i = 0; i < D; i++)
+        x[i] = (y[i] - mean) / sqrt(variance + job->config.layer_norm_epsilon) * values_of(job, "norm_weight")[i] +
+               values_of(job, "norm_bias")[i];
+}
+
 /* Logit of an end of each row. */
 static void read_logits(struct hosted_job *job, double logits[N_TOKENS][2])
 {
     const xlm_view view = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL};
-    const xlm_parameter *p =
-        xlm_parameters_get(job->parameters, xlm_parameters_find(job->parameters, "objectives/answers/weight"));
-    const double *weight = xlm_parameters_values(job->parameters) + p->start;
-    double h[N_TOKENS * 6];
+    const double *weight = values_of(job, "weight");
+    double h[N_TOKENS * D];
     xlm_tape_begin(job->tape, NULL, false, GRADIENT_SEED, GRADIENT_STEP);
     xlm_var_read(xlm_encode_view(job->model, job->tape, job->batch, &view), 0, N_TOKENS, h);
-    for (int t = 0; t < N_TOKENS; t++)
+    for (int t = 0; t < N_TOKENS; t++) {
+        if (form == XLM_FORM_DENSE_NORM)
+            apply(job, h + t * D);
         for (int end = 0; end < 2; end++) {
             logits[t][end] = 0;
-            for (int c = 0; c < 6; c++)
-                logits[t][end] += h[t * 6 + c] * weight[end * 6 + c];
+            for (int c = 0; c < D; c++)
+                logits[t][end] += h[t * D + c] * weight[end * D + c];
         }
+    }
 }
 
-static void test_loss(void **state)
+static void check_loss(void)
 {
-    (void)state;
     const xlm_batch of = make_batch();
     struct hosted_job job = {.batch = &of, .stream = {.name = "train"}};
     add_objective(&job, "answers", &answers, NULL);
@@ -85,12 +119,11 @@ static void predict(void *data, xlm_loss *loss, xlm_tape *tape, const xlm_pass *
 {
     struct prediction *p = data;
     assert_int_equal(xlm_answer_width(3), 11);
-    xlm_answer_predict(loss, tape, pass, 2, 3, p->rows);
+    xlm_answer_predict(loss, tape, pass, form, 2, 3, p->rows);
 }
 
-static void test_predictions(void **state)
+static void check_predictions(void)
 {
-    (void)state;
     const xlm_batch of = make_batch();
     struct hosted_job job = {.batch = &of, .stream = {.name = "test"}};
     add_objective(&job, "answers", &answers, NULL);
@@ -121,8 +154,24 @@ static void test_predictions(void **state)
     close_job(&job);
 }
 
+static void test_linear(void **state)
+{
+    (void)state;
+    form = XLM_FORM_LINEAR;
+    check_loss();
+    check_predictions();
+}
+
+static void test_dense_norm(void **state)
+{
+    (void)state;
+    form = XLM_FORM_DENSE_NORM;
+    check_loss();
+    check_predictions();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_loss), cmocka_unit_test(test_predictions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_linear), cmocka_unit_test(test_dense_norm)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

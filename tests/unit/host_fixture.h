@@ -27,6 +27,8 @@ struct hosted_job {
     bool untold;               /* without language embeddings, the decoder has no token of the language either */
     bool own_embeddings;       /* the decoder has its own, and its own head */
     int positions;             /* of the model; 0: 7 */
+    bool no_biases;            /* of linear layers and norms */
+    xlm_activation activation; /* 0: GELU */
     const xlm_resource_reader *const *readers;
     int objectives;
     xlm_objective_spec objective[MAX_OBJECTIVES];
@@ -73,6 +75,7 @@ static inline bool open_job(struct hosted_job *job)
     c->languages = 2, c->vocabulary_chunk = 3, c->language_embeddings = job->languages, c->decoder_layers = job->decoder_layers,
     c->positions = job->positions > 0 ? job->positions : 7, c->share_embeddings = !job->own_embeddings,
     c->language_tokens = !job->languages && !job->untold && job->decoder_layers > 0,
+    c->norm_biases = c->linear_biases = !job->no_biases, c->activation = job->activation,
     c->dropout = c->attention_dropout = 0;
     assert_true(xlm_model_check(c, NULL));
     job->parameters = xlm_parameters_new();

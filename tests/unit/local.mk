@@ -51,6 +51,7 @@ unit_tests = \
 	tests/unit/permute_test \
 	tests/unit/piecewise_test \
 	tests/unit/places_test \
+	tests/unit/published_added_test \
 	tests/unit/published_bytes_test \
 	tests/unit/published_sentencepiece_test \
 	tests/unit/published_wordpiece_test \
@@ -139,10 +140,11 @@ tests_unit_adapter_test_CPPFLAGS = $(double_flags)
 tests_unit_adapter_test_LDADD = $(double_libraries)
 tests_unit_bottleneck_test_CPPFLAGS = $(double_flags)
 tests_unit_bottleneck_test_LDADD = $(double_libraries)
-tests_unit_answer_head_test_SOURCES = tests/unit/answer_head_test.c src/tasks/answer_head.c src/tasks/answer_spans.c
+tests_unit_answer_head_test_SOURCES = tests/unit/answer_head_test.c src/tasks/answer_head.c src/tasks/answer_spans.c \
+	src/tasks/head_form.c
 tests_unit_answer_head_test_CPPFLAGS = $(double_flags)
 tests_unit_answer_head_test_LDADD = $(double_libraries)
-tests_unit_class_head_test_SOURCES = tests/unit/class_head_test.c src/tasks/class_head.c
+tests_unit_class_head_test_SOURCES = tests/unit/class_head_test.c src/tasks/class_head.c src/tasks/head_form.c
 tests_unit_class_head_test_CPPFLAGS = $(double_flags)
 tests_unit_class_head_test_LDADD = $(double_libraries)
 tests_unit_attention_test_CPPFLAGS = $(double_flags)

@@ -556,6 +556,26 @@ static void test_threads(void **state)
     }
 }
 
+/* The mean of a sequence has the key of its first row; where sequences are empty there are keys too. */
+static void test_keys_of_means(void **state)
+{
+    (void)state;
+    static const int32_t offsets[] = {0, 2, 2, 5, 5}, rows[5] = {0};
+    static const xlm_row_key keys[5] = {{7, 0}, {7, 1}, {9, 0}, {9, 1}, {9, 2}};
+    xlm_parameters *p = make_parameters(&sizes[0]);
+    xlm_tape *tape = xlm_tape_new(p);
+    xlm_tape_begin(tape, NULL, true, 1, 1);
+    xlm_var *table = in(tape, "a");
+    const int32_t *indices = rows;
+    const xlm_var *mean = xlm_sequence_mean(tape, xlm_embedding_sum(tape, 1, &table, &indices, 5, keys), offsets, 4, NULL);
+    const int expected[] = {0, 2, 2, 4};
+    for (int s = 0; s < 4; s++)
+        assert_memory_equal(&mean->keys[s], &keys[expected[s]], sizeof keys[0]);
+    assert_null(xlm_sequence_mean(tape, table, (const int32_t[]){0, (int32_t)table->rows}, 1, NULL)->keys);
+    xlm_tape_free(tape);
+    xlm_parameters_free(p);
+}
+
 /* ---- gradients ---- */
 
 #ifdef XLM_DOUBLE
@@ -583,7 +603,7 @@ int main(void)
     omp_set_num_threads(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),    cmocka_unit_test(test_large_logits), cmocka_unit_test(test_rows_of_zeros),
-        cmocka_unit_test(test_text_rows), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_text_rows), cmocka_unit_test(test_threads),      cmocka_unit_test(test_keys_of_means),
 #ifdef XLM_DOUBLE
         cmocka_unit_test(test_gradients),
 #endif

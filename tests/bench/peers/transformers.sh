@@ -64,12 +64,12 @@ awk 'BEGIN { printf "{\"version\": \"1.1\", \"data\": [{\"title\": \"t\", \"para
         printf " \"answers\": [{\"text\": \"%s\", \"answer_start\": 0}]}]}", w[1] }
     END { print "]}]}" }' text.en >answers.json
 
-# task NAME KIND TASK FILE [OPTION]: theirs with this head there and back; and NAME.h5, of compare, fine-tuned, to theirs, a step
-# computed by both.
+# task NAME KIND TASK FILE [OPTIONS] [FORM...]: theirs with this head there and back; and NAME.h5, of compare, fine-tuned, to
+# theirs, a step computed by both.
 task() {
     local t=$1.$3
     rm -rf "$t" "$t.back" "$t.run"
-    models make "$2" "$t" "$3" || { fail "$t"; return; }
+    models make "$2" "$t" "$3" "${@:6}" || { fail "$t"; return; }
     logged import.log xlm_convert "$t" -o "$t.h5"
     logged export.log xlm_convert "$t.h5" -o "$t.back"
     models same "$t" "$t.back" >same.log || fail "$t, there and back: $(cat same.log)"
@@ -80,12 +80,20 @@ task() {
     logged export.log xlm_convert "$t.run/latest" -o "$t.back"
     logged dump.log xlm_tune tune.conf --set tune.epochs=2 --dump-step step.h5
     models check "$t.back" step.h5 >"$t.checked" || fail "$t: $(cat "$t.checked")"
-    echo "$2, $3: $(figures "$t.checked")"
+    echo "$1, $3${6+ ${*:6}}: $(figures "$t.checked")"
 }
 tasks() {
     task "$1" "$2" tagging tags.tsv
     task "$1" "$2" classification classes.tsv "$([ "$2" = xlm ] || echo head = dense)"
     task "$1" "$2" answering answers.json
+}
+
+# modern_tasks NAME [FORM...]
+modern_tasks() {
+    task "$1" modernbert tagging tags.tsv 'head = dense_norm' "${@:2}"
+    task "$1" modernbert classification classes.tsv 'head = dense_norm' "${@:2}"
+    task "$1" modernbert classification classes.tsv $'head = dense_norm\npooling = mean' mean "${@:2}"
+    task "$1" modernbert answering answers.json 'head = dense_norm' "${@:2}"
 }
 
 # surgery NAME: of NAME.h5, the subwords of a few sentences alone. Its hidden states, logits and loss are those of its own
@@ -137,7 +145,9 @@ tasks albert albert
 surgery albert
 compare albert-groups albert groups
 compare modernbert modernbert
+modern_tasks modernbert
 compare modernbert-biases modernbert biases gelu_new
+modern_tasks modernbert-biases biases gelu_new
 compare modernbert-global modernbert global bf16
 compare modernbert-new modernbert new_config
 finish

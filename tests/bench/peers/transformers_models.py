@@ -3,7 +3,7 @@
 (Liu et al. 2019), XLM-R (Conneau et al. 2020), XLM-R XL (Goyal et al. 2021), XLM (Conneau, Lample 2019), ALBERT (Lan et al.
 2020), ModernBERT (Warner et al. 2025) and mmBERT (Marone et al. 2025).
 
-    transformers_models.py make KIND DIR [bare|tagging|classification|answering|old|sharded|f16|bf16|FORM]...
+    transformers_models.py make KIND DIR [bare|tagging|classification|answering|mean|old|sharded|f16|bf16|FORM]...
                                                   a tiny model, random weights, a tokenizer; FORM: sinusoidal, alone (without
                                                   language embeddings), groups (of layers), gelu_new, biases, global
                                                   (no window), new_config (rope_parameters, layer_types)
@@ -24,7 +24,7 @@ import numpy
 import torch
 import torch.nn.functional as F
 
-CLASSES = {"xlm": "sequence_summary.summary", "bert": "classifier", "albert": "classifier"}
+CLASSES = {"xlm": "sequence_summary.summary", "bert": "classifier", "albert": "classifier", "modernbert": "classifier"}
 TYPES = {"F32": numpy.float32, "F16": numpy.float16, "F64": numpy.float64, "I64": numpy.int64}
 
 
@@ -262,14 +262,19 @@ def make(kind, directory, *forms):
         stem = {"bert": "Bert", "albert": "Albert", "roberta": "Roberta", "xlm-roberta-xl": "XLMRobertaXL"}
         stem = stem.get(kind, "XLMRoberta")
     if "tagging" in forms:
-        linear("classifier", 5, D)
+        normal("classifier.weight", 5, D)
+        normal("classifier.bias", 5)
     if "answering" in forms:
-        linear("qa_outputs", 2, D)
-        tensors["qa_outputs.bias"] = numpy.zeros(2, numpy.float32)  # they change no answer, and are not kept
+        ends = "classifier" if modern else "qa_outputs"
+        linear(ends, 2, D)
+        tensors[ends + ".bias"] = numpy.zeros(2, numpy.float32)  # they change no answer, and are not kept
+    if modern:
+        c["classifier_pooling"] = "mean" if "mean" in forms else "cls"
     if "classification" in forms and "roberta" in kind:
         linear("classifier.dense", D, D)
     if "classification" in forms:
-        linear(CLASSES.get(kind, "classifier.out_proj"), 3, D)
+        normal(CLASSES.get(kind, "classifier.out_proj") + ".weight", 3, D)
+        normal(CLASSES.get(kind, "classifier.out_proj") + ".bias", 3)
         c["id2label"] = {str(i): f"class {i}" for i in range(3)}
         c.update(summary_type="first", summary_use_proj=True, summary_activation=None, summary_proj_to_labels=True)
     words = "WithLMHeadModel" if kind == "xlm" else "ForMaskedLM"
@@ -417,12 +422,15 @@ class Model:
             states.append(self.layer(states[-1], c["num_attention_heads"], names))
         return states
 
+    def head(self, h):
+        """What ModernBERT has before the last layer."""
+        return self.norm("head.norm", self.activation(self.linear("head.dense", h)))
+
     def logits(self, h):
         if self.kind == "xlm":
             return h @ self.words.T + self.t["pred_layer.proj.bias"]
         if self.kind == "modernbert":
-            h = self.norm("head.norm", self.activation(self.linear("head.dense", h)))
-            return h @ self.words.T + self.t["decoder.bias"]
+            return self.head(h) @ self.words.T + self.t["decoder.bias"]
         if self.kind == "bert":
             x = self.activation(self.linear("cls.predictions.transform.dense", h))
             h = self.norm("cls.predictions.transform.LayerNorm", x)
@@ -437,10 +445,15 @@ class Model:
     def class_layer(self):
         return CLASSES.get(self.kind, "classifier.out_proj")
 
-    def pool(self, h):
-        """Of states of first tokens."""
+    def pool(self, states, b):
+        """Of the states of first tokens, or of their means over sequences."""
+        h = states[b["masked_positions"]]
         if self.kind == "xlm":
             return h
+        if self.kind == "modernbert":
+            if self.c["classifier_pooling"] == "mean":
+                h = torch.stack([states[first:end].mean(0) for first, end in zip(b["offsets"], b["offsets"][1:])])
+            return self.head(h)
         pooler = {"bert": self.prefix + "pooler.dense", "albert": self.prefix + "pooler"}.get(self.kind, "classifier.dense")
         return torch.tanh(self.linear(pooler, h))
 
@@ -448,14 +461,17 @@ class Model:
         """The mean loss of a batch of a task: of words, of sequences, of the ends of answers. Its gradient by the last layer, the
         sum over rows of a state times how far the probabilities are from the targets, tells logits apart; self.out: that
         layer's parameters, by our names."""
-        out = {"tagging": "classifier", "answering": "qa_outputs"}.get(name, self.class_layer())
+        ends = "classifier" if self.kind == "modernbert" else "qa_outputs"
+        out = {"tagging": "classifier", "answering": ends}.get(name, self.class_layer())
         self.out = {"weight": self.t[out + ".weight"].requires_grad_()}
         if name != "answering":
             self.out["bias"] = self.t[out + ".bias"].requires_grad_()
+        if name != "classification" and self.kind == "modernbert":
+            h = self.head(h)
         if name == "tagging":
             return F.cross_entropy(self.linear(out, h[b["masked_positions"]]), b["targets"], ignore_index=-1)
         if name == "classification":
-            return F.cross_entropy(self.linear(out, self.pool(h[b["masked_positions"]])), b["targets"])
+            return F.cross_entropy(self.linear(out, self.pool(h, b)), b["targets"])
         z, losses = self.linear(out, h), []
         for s in range(len(b["offsets"]) - 1):
             first, last = int(b["offsets"][s]), int(b["offsets"][s + 1])

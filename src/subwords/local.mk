@@ -15,6 +15,7 @@ subwords_sources = \
 	src/subwords/segmenters.c \
 	src/subwords/sentencepiece.c src/subwords/sentencepiece.h \
 	src/subwords/sentencepiece_adopt.c \
+	src/subwords/sentencepiece_ids.c \
 	src/subwords/sentencepiece_languages.c \
 	src/subwords/sentencepiece_marian.c \
 	src/subwords/sentencepiece_pairs.c \

@@ -3,6 +3,7 @@
  *   sentencepiece.c          the class: lines, learning, files, segmenting; its `model` is an xlm_pieces (sentencepiece/pieces.h)
  *   sentencepiece_adopt.c    tokenizers as they are published, into models
  *   sentencepiece_pairs.c    tokenizer.json of byte pairs, such as Gemma's, into models and back
+ *   sentencepiece_ids.c      ids of pieces in vocabularies
  *   sentencepiece_marian.c   tokenizers of Marian, with a model for each side, into models and back
  *   sentencepiece_languages.c  tokenizers whose languages have tokens, such as NLLB's, into models and back
  *   sentencepiece_publish.c  and back
@@ -37,7 +38,8 @@ void *xlm_sentencepiece_adopt_pairs(const xlm_tokenizer_files *files, xlm_publis
 /* A new tokenizer.json; NULL: the model maps characters or folds spaces, which a tokenizer of byte pairs there does not. */
 json_t *xlm_sentencepiece_print_pairs(const xlm_vocabulary *vocabulary, const xlm_pieces *model);
 
-/* Give the pieces of a .model fairseq's ids: four special tokens, then the pieces from the fourth on. */
+/* Give the pieces of a .model fairseq's ids: four special tokens, which replace the model's first three, then all other pieces, one
+ * further on. */
 bool xlm_sentencepiece_number_as_fairseq(const GArray *pieces, const xlm_tokenizer_files *files, const char *name,
                                          xlm_published_tokens *tokens, GError **error);
 /* Does the vocabulary have the pieces from `first` on, `shift` ids further on? Bytes at the end may have no id. */

@@ -20,22 +20,6 @@ static bool is_ours(const xlm_tokenizer_files *files)
            is_unigram(files) || xlm_sentencepiece_is_pairs(files);
 }
 
-/* First four special tokens, which replace the model's first three; then all other pieces, one further on. */
-bool xlm_sentencepiece_number_as_fairseq(const GArray *pieces, const xlm_tokenizer_files *files, const char *name,
-                                         xlm_published_tokens *tokens, GError **error)
-{
-    static const char *const first[] = {"<s>", "<pad>", "</s>", "<unk>"};
-    enum { OWN = 3 };
-    bool good = true;
-    for (size_t i = 0; i < G_N_ELEMENTS(first) && good; i++)
-        good = xlm_published_tokens_set(tokens, files, name, (int64_t)i, first[i], error);
-    for (guint i = OWN; i < pieces->len && good; i++) {
-        const xlm_model_piece *piece = &g_array_index(pieces, xlm_model_piece, i);
-        good = xlm_published_tokens_set(tokens, files, name, (int64_t)i + 1, piece->text, error);
-    }
-    return good;
-}
-
 /* The ids of XLM-R: after those, the mask. */
 static bool number_as_xlm_r(const GArray *pieces, const xlm_tokenizer_files *files, const char *name, xlm_published_tokens *tokens,
                             GError **error)

@@ -15,19 +15,6 @@
 
 /* ---- whose ids ---- */
 
-bool xlm_sentencepiece_has_pieces(const xlm_vocabulary *v, const xlm_pieces *m, guint first, guint shift)
-{
-    guint n = m->pieces->len;
-    while (n > 0 && n + shift > xlm_vocabulary_size(v) && xlm_pieces_at(m, n - 1)->kind == XLM_PIECE_BYTE)
-        n--;
-    if (xlm_vocabulary_size(v) < (int64_t)n + shift)
-        return false;
-    for (guint i = first; i < n; i++)
-        if (strcmp(xlm_vocabulary_words(v)[i + shift], xlm_pieces_at(m, i)->text) != 0)
-            return false;
-    return true;
-}
-
 static bool is_fairseq(const xlm_vocabulary *v, const xlm_pieces *m)
 {
     static const xlm_special first[] = {XLM_BOS, XLM_PAD, XLM_EOS, XLM_UNK};

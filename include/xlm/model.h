@@ -51,7 +51,7 @@ typedef struct xlm_adapter {
     double dropout;   /* rate, of what the adapter reads */
     int64_t rank;     /* LoRA: r */
     double alpha;     /* LoRA: α */
-    uint32_t targets; /* LoRA: XLM_ADAPT_..., at least one; 0 of other kinds */
+    uint32_t targets; /* LoRA: XLM_ADAPT_..., at least one; 0 of kinds that are not beside linear layers */
     int64_t size;     /* bottleneck: m; 0: d / 16 */
     bool invertible;  /* bottleneck */
     bool learns;      /* in this run; not a property of the model */

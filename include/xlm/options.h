@@ -29,7 +29,8 @@ typedef enum {
     XLM_OPTION_LIST,   /* char **, owned in the same way, NULL-terminated: text split at commas, without blanks around the
                           items; NULL if empty */
     XLM_OPTION_PIECEWISE, /* xlm_piecewise *, owned in the same way: a number, or STEP:NUMBER,STEP:NUMBER,... */
-    XLM_OPTION_PIECEWISE_INT /* the same, with integers as numbers of the list */
+    XLM_OPTION_PIECEWISE_INT, /* the same, with integers as numbers of the list */
+    XLM_OPTION_SET     /* uint32_t: bit 1 << i for word i of `choices`, at least one; written as a list */
 } xlm_option_type;
 
 /* A number that depends on the step: linear between the points of a list, constant before the first and after the last. */
@@ -43,7 +44,7 @@ typedef struct xlm_option {
     xlm_option_type type;
     const char *default_value; /* as written in a job file; NULL: the option must be given */
     double minimum, maximum;   /* closed range of INT, REAL and the numbers of PIECEWISE[_INT]; both 0: any value */
-    const char *choices;       /* CHOICE: "learned|sinusoidal" */
+    const char *choices;       /* CHOICE: "learned|sinusoidal"; SET: "query,key" */
     const char *help;          /* one line: meaning, unit, source */
     size_t offset;             /* of the value in the struct, in bytes */
 } xlm_option;

@@ -163,7 +163,7 @@ bool xlm_adapter_directory_import(const char *model, const char *path, const cha
                       read_config(&d, error) && name_adapter(&d, name, error) && open_tensors(&d, error) &&
                       add_adapter(&d, model, output, error);
     if (good)
-        xlm_log_info("%s: adapter %s of kind %s was added", path, d.adapter.name, xlm_adapter_kinds[d.adapter.kind]);
+        xlm_log_info("%s: adapter %s of kind %s was added", path, d.adapter.name, xlm_adapter_classes[d.adapter.kind]->name);
     xlm_adapter_directory_clear(&d);
     return good;
 }
@@ -186,7 +186,8 @@ static bool choose(xlm_adapter_directory *d, const char *name, GError **error)
     for (size_t i = 0; i < G_N_ELEMENTS(forms); i++)
         if (forms[i]->kind == found->kind)
             d->form = forms[i];
-    return true;
+    return d->form != NULL || xlm_error_set(error, EX_DATAERR, "%s: no other program is known here that has adapters of kind %s",
+                                            d->path, xlm_adapter_classes[found->kind]->name);
 }
 
 /* The names of the tensors of the adapter's parameters, and these. */

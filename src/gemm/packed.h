@@ -36,6 +36,12 @@ xlm_packed *xlm_packed_new(void);
 void xlm_packed_free(xlm_packed *p);
 /* Pack the present values of op(B), k x n, row-major without gaps between the rows. The memory is kept for the next matrix. */
 void xlm_packed_set(xlm_packed *p, xlm_precision precision, bool transpose, int64_t k, int64_t n, const xlm_real *b);
+/* The same as xlm_packed_set without transposition, but a long B in float32 stays where it is, and each of its parts is packed
+ * when it is multiplied, all into the same memory: for a matrix that is as large as the table of a vocabulary. b: borrowed until
+ * another matrix is packed. Its products must not be computed inside parallel regions. */
+void xlm_packed_set_by_parts(xlm_packed *p, xlm_precision precision, int64_t k, int64_t n, const xlm_real *b);
+/* Does a B with k rows stay where it is? */
+bool xlm_packed_leaves(xlm_precision precision, int64_t k);
 /* Pack both Bᵀ and B, k x n: like two calls of xlm_packed_set, but B is read only once. */
 void xlm_packed_set_both(xlm_packed *transposed, xlm_packed *straight, xlm_precision precision, int64_t k, int64_t n,
                          const xlm_real *b);

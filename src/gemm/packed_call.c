@@ -89,6 +89,7 @@ static void describe(xlm_packed *p, xlm_precision precision, bool transpose, int
     p->k = p->rows = k;
     p->n = n;
     p->transpose = transpose;
+    p->unpacked = NULL;
     p->emulated = emulates(precision);
 }
 
@@ -105,6 +106,20 @@ void xlm_packed_set(xlm_packed *p, xlm_precision precision, bool transpose, int6
 #else
     (void)b;
     g_error("xlm_packed_set: %s", xlm_packed_lacks(precision));
+#endif
+}
+
+bool xlm_packed_leaves(xlm_precision precision, int64_t k) { return precision == XLM_FLOAT32 && k > LONG && WITH_ONEDNN; }
+
+void xlm_packed_set_by_parts(xlm_packed *p, xlm_precision precision, int64_t k, int64_t n, const xlm_real *b)
+{
+    if (!xlm_packed_leaves(precision, k)) {
+        xlm_packed_set(p, precision, false, k, n, b);
+        return;
+    }
+    describe(p, precision, false, k, n);
+#if WITH_ONEDNN
+    packed_borrow(p, b);
 #endif
 }
 

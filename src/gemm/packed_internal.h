@@ -27,6 +27,8 @@ struct xlm_packed {
     size_t room; /* number of bytes at `bytes` */
     GPtrArray *parts; /* xlm_packed: parts of a long B with PART_OF_LONG rows each, the last one fewer; NULL or empty: B is in one
                        * part */
+    const xlm_real *unpacked; /* a long B, whose parts are packed one at a time, in the memory of the only one of `parts`; or
+                               * NULL */
     bool emulated, transpose;
 };
 
@@ -79,6 +81,11 @@ void packed_room(xlm_packed *p, size_t bytes);
 #if WITH_ONEDNN
 /* The precision, k and n of p must be set. */
 void packed_pack(xlm_packed *p, const right *r);
+/* Pack parts of b, which is long, only when they are multiplied. */
+void packed_borrow(xlm_packed *p, const xlm_real *b);
+/* Number of parts of a long B; 0: it is in one part. One of them, packed. */
+guint packed_parts(const xlm_packed *p);
+const xlm_packed *packed_part(const xlm_packed *p, guint i);
 /* Pack B and its transpose; B is read only once. */
 void packed_pack_both(xlm_packed *transposed, xlm_packed *straight, const xlm_real *b);
 /* Divide A, m x k, into blocks of at most MAX_ROWS rows, fewer if rows are long. across: number of blocks of columns of C. */

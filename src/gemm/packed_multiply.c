@@ -238,15 +238,13 @@ static void multiply_whole(const left *l, const float *bias, bool add, float *c)
 
 void packed_product(const left *l, const float *bias, bool add, float *c)
 {
-    const xlm_packed *p = l->p;
-    if (p->parts == NULL || p->parts->len == 0) {
+    const guint parts = packed_parts(l->p);
+    if (parts == 0)
         multiply_whole(l, bias, add, c);
-        return;
-    }
-    for (guint i = 0; i < p->parts->len; i++) {
+    for (guint i = 0; i < parts; i++) {
         const int64_t first = (int64_t)i * PART_OF_LONG, start = first * (l->transpose ? l->apart : 1);
         left part = *l;
-        part.p = p->parts->pdata[i];
+        part.p = packed_part(l->p, i);
         part.a = l->a != NULL ? l->a + start : NULL;
         part.rounded = l->rounded != NULL ? l->rounded + start : NULL;
         part.transposed = l->transposed != NULL ? l->transposed + first * l->transposed_apart : NULL;

@@ -201,28 +201,40 @@ static void pack_whole(xlm_packed *p, const right *r)
     }
 }
 
-/* The parts of a long matrix, and the part of r that is in each. */
-static void divide(xlm_packed *p)
+guint packed_parts(const xlm_packed *p)
+{
+    return p->k > LONG ? (guint)((p->k + PART_OF_LONG - 1) / PART_OF_LONG) : 0;
+}
+
+static void describe_part(const xlm_packed *p, guint i, xlm_packed *each)
+{
+    each->precision = p->precision;
+    each->k = MIN(PART_OF_LONG, p->k - (int64_t)i * PART_OF_LONG);
+    each->rows = CLAMP(p->rows - (int64_t)i * PART_OF_LONG, 0, each->k);
+    each->n = p->n;
+}
+
+static void set_parts(xlm_packed *p, guint parts)
 {
     if (p->parts == NULL)
         p->parts = g_ptr_array_new_with_free_func((GDestroyNotify)xlm_packed_free);
-    const guint parts = p->k > LONG ? (guint)((p->k + PART_OF_LONG - 1) / PART_OF_LONG) : 0, before = p->parts->len;
+    const guint before = p->parts->len;
     g_ptr_array_set_size(p->parts, (gint)parts);
-    for (guint i = 0; i < parts; i++) {
-        if (i >= before)
-            p->parts->pdata[i] = xlm_packed_new();
-        xlm_packed *each = p->parts->pdata[i];
-        each->precision = p->precision;
-        each->k = MIN(PART_OF_LONG, p->k - (int64_t)i * PART_OF_LONG);
-        each->rows = CLAMP(p->rows - (int64_t)i * PART_OF_LONG, 0, each->k);
-        each->n = p->n;
-    }
+    for (guint i = before; i < parts; i++)
+        p->parts->pdata[i] = xlm_packed_new();
 }
 
-static right rows_of_part(const xlm_packed *p, guint i, const right *r)
+/* The parts of a long matrix, and the part of r that is in each. */
+static void divide(xlm_packed *p)
+{
+    set_parts(p, packed_parts(p));
+    for (guint i = 0; i < p->parts->len; i++)
+        describe_part(p, i, p->parts->pdata[i]);
+}
+
+static right rows_of_part(const xlm_packed *each, guint i, const right *r)
 {
     const int64_t first = (int64_t)i * PART_OF_LONG, start = first * (r->transpose ? 1 : r->apart);
-    const xlm_packed *each = p->parts->pdata[i];
     return (right){.b = r->b != NULL ? r->b + start : NULL, .rounded = r->rounded != NULL ? r->rounded + start : NULL,
                    .transpose = r->transpose, .apart = r->apart, .rows = MAX(0, MIN(each->k, r->rows - first))};
 }
@@ -233,9 +245,27 @@ void packed_pack(xlm_packed *p, const right *r)
     if (p->parts->len == 0)
         pack_whole(p, r);
     for (guint i = 0; i < p->parts->len; i++) {
-        const right of_part = rows_of_part(p, i, r);
+        const right of_part = rows_of_part(p->parts->pdata[i], i, r);
         pack_whole(p->parts->pdata[i], &of_part);
     }
+}
+
+void packed_borrow(xlm_packed *p, const xlm_real *b)
+{
+    set_parts(p, 1);
+    p->unpacked = b;
+}
+
+const xlm_packed *packed_part(const xlm_packed *p, guint i)
+{
+    if (p->unpacked == NULL)
+        return p->parts->pdata[i];
+    const right whole = {.b = p->unpacked, .apart = p->n, .rows = p->k};
+    xlm_packed *each = p->parts->pdata[0];
+    describe_part(p, i, each);
+    const right of_part = rows_of_part(each, i, &whole);
+    pack_whole(each, &of_part);
+    return each;
 }
 
 void packed_pack_both(xlm_packed *transposed, xlm_packed *straight, const xlm_real *b)
@@ -249,7 +279,7 @@ void packed_pack_both(xlm_packed *transposed, xlm_packed *straight, const xlm_re
     panels *part_of = g_new(panels, parts);
     bool usual = to.width == PANEL;
     for (guint i = 0; i < parts; i++) {
-        const right of_part = straight->parts->len > 0 ? rows_of_part(straight, i, &rows) : rows;
+        const right of_part = straight->parts->len > 0 ? rows_of_part(straight->parts->pdata[i], i, &rows) : rows;
         part_of[i] = prepare(straight->parts->len > 0 ? straight->parts->pdata[i] : straight, &of_part);
         usual = usual && part_of[i].width > 0 && PART_ROUNDED % part_of[i].width == 0;
     }

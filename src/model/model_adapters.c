@@ -125,42 +125,21 @@ bool xlm_adapted_write(const xlm_adapted *a, const char *output, GError **error)
 
 /* ---- merging ---- */
 
-/* W += (α / r) B A, W: out x in; sums are doubles. */
-static void add_product(double factor, int64_t out, int64_t in, int64_t rank, const float *a, const float *b, float *w)
-{
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < out; i++)
-        for (int64_t j = 0; j < in; j++) {
-            double sum = 0;
-            for (int64_t k = 0; k < rank; k++)
-                sum += (double)b[i * rank + k] * (double)a[k * in + j];
-            w[i * in + j] = (float)((double)w[i * in + j] + factor * sum);
-        }
-}
-
-static const float *values_of(const xlm_adapted *adapted, const xlm_adapter *a, const char *linear, const char *what)
-{
-    char name[XLM_ADAPTER_PARAMETER];
-    const int at = xlm_parameters_find(adapted->from->parameters, xlm_adapter_parameter(a, linear, what, name));
-    return at < 0 ? NULL
-                  : xlm_parameters_values(adapted->from->parameters) + xlm_parameters_get(adapted->from->parameters, at)->start;
-}
-
 /* Merge all that is beside one parameter, if it is the weight of a linear layer. Returns the number of adapters. */
 static int64_t merge_parameter(const xlm_adapted *adapted, const xlm_parameter *p)
 {
     const xlm_adapters *all = &adapted->from->config.adapters;
+    const uint32_t target = xlm_adapter_target_of(p->name);
     int64_t merged = 0;
-    if (!g_str_has_suffix(p->name, "/weight"))
+    if (target == 0)
         return 0;
     g_autofree char *linear = g_strndup(p->name, strlen(p->name) - strlen("/weight"));
     for (int64_t k = 0; k < all->n; k++) {
         const xlm_adapter *a = &all->one[k];
-        const float *down = values_of(adapted, a, linear, "lora_a"), *up = values_of(adapted, a, linear, "lora_b");
-        if (down == NULL || up == NULL)
+        if ((a->targets & target) == 0)
             continue;
-        add_product(a->alpha / (double)a->rank, p->rows, p->cols, a->rank, down, up,
-                    xlm_parameters_values(adapted->parameters) + p->start);
+        xlm_adapter_classes[a->kind]->beside->merge(a, adapted->from->parameters, linear, p->rows, p->cols,
+                                                    xlm_parameters_values(adapted->parameters) + p->start);
         merged++;
     }
     return merged;
@@ -168,10 +147,12 @@ static int64_t merge_parameter(const xlm_adapted *adapted, const xlm_parameter *
 
 static bool can_merge(const char *path, const xlm_adapters *all, GError **error)
 {
-    for (int64_t k = 0; k < all->n; k++)
-        if (all->one[k].kind != XLM_ADAPTER_LORA)
+    for (int64_t k = 0; k < all->n; k++) {
+        const xlm_adapter_class *class = xlm_adapter_classes[all->one[k].kind];
+        if (class->after != NULL || class->around != NULL || class->beside->merge == NULL)
             return xlm_error_set(error, EX_DATAERR, "%s: adapter %s is of kind %s: it is not linear, and cannot become part of a "
-                                 "linear layer", path, all->one[k].name, xlm_adapter_kinds[all->one[k].kind]);
+                                 "linear layer", path, all->one[k].name, class->name);
+    }
     return all->n > 0 || xlm_error_set(error, EX_DATAERR, "%s: the model has no adapters", path);
 }
 

@@ -7,17 +7,17 @@
 #include "nn/adapter.h"
 #include "options/options.h"
 
-static bool write_option(xlm_store *store, const xlm_option *option, const xlm_model_config *config, GError **error)
+static bool write_option(xlm_store *store, const char *group, const xlm_option *option, const void *from, GError **error)
 {
-    const void *value = (const char *)config + option->offset;
+    const void *value = (const char *)from + option->offset;
     switch (option->type) {
     case XLM_OPTION_INT:
-        return xlm_store_set_int(store, "/model", option->name, *(const int64_t *)value, error);
+        return xlm_store_set_int(store, group, option->name, *(const int64_t *)value, error);
     case XLM_OPTION_REAL:
-        return xlm_store_set_real(store, "/model", option->name, *(const double *)value, error);
+        return xlm_store_set_real(store, group, option->name, *(const double *)value, error);
     default: {
-        g_autofree char *text = xlm_option_print(option, config);
-        return xlm_store_set_text(store, "/model", option->name, text, error);
+        g_autofree char *text = xlm_option_print(option, from);
+        return xlm_store_set_text(store, group, option->name, text, error);
     }
     }
 }
@@ -30,16 +30,13 @@ static char *group_of(const xlm_adapter *adapter) { return g_strconcat("/model/a
 
 static bool write_adapter(xlm_store *store, const xlm_adapter *a, GError **error)
 {
-    g_autofree char *group = group_of(a), *targets = xlm_adapter_targets_print(a->targets);
-    if (!xlm_store_set_text(store, group, "kind", xlm_adapter_kinds[a->kind], error) ||
-        !xlm_store_set_real(store, group, "dropout", a->dropout, error))
-        return false;
-    if (a->kind == XLM_ADAPTER_BOTTLENECK)
-        return xlm_store_set_int(store, group, "size", a->size, error) &&
-               xlm_store_set_text(store, group, "invertible", a->invertible ? "true" : "false", error);
-    return xlm_store_set_int(store, group, "rank", a->rank, error) &&
-           xlm_store_set_real(store, group, "alpha", a->alpha, error) &&
-           xlm_store_set_text(store, group, "targets", targets, error);
+    const xlm_adapter_class *class = xlm_adapter_classes[a->kind];
+    g_autofree char *group = group_of(a);
+    bool good = xlm_store_set_text(store, group, "kind", class->name, error) &&
+                xlm_store_set_real(store, group, "dropout", a->dropout, error);
+    for (const xlm_option *setting = class->settings; good && setting->name != NULL; setting++)
+        good = write_option(store, group, setting, a, error);
+    return good;
 }
 
 static bool write_adapters(xlm_store *store, const xlm_adapters *adapters, GError **error)
@@ -54,25 +51,25 @@ static bool write_adapters(xlm_store *store, const xlm_adapters *adapters, GErro
 }
 
 /* Sets an error that says where a value is and why it is wrong. Takes ownership of why. */
-static bool refuse(const xlm_store *store, GError *why, GError **error)
+static bool refuse(const xlm_store *store, const char *group, GError *why, GError **error)
 {
-    xlm_error_set(error, EX_DATAERR, "%s: /model: %s", xlm_store_path(store), why->message);
+    xlm_error_set(error, EX_DATAERR, "%s: %s: %s", xlm_store_path(store), group, why->message);
     g_error_free(why);
     return false;
 }
 
-static bool read_option(const xlm_store *store, const xlm_option *option, xlm_model_config *config, GError **error)
+static bool read_option(const xlm_store *store, const char *group, const xlm_option *option, void *into, GError **error)
 {
-    void *value = (char *)config + option->offset;
+    void *value = (char *)into + option->offset;
     switch (option->type) {
     case XLM_OPTION_INT:
-        return xlm_store_get_int(store, "/model", option->name, value, error);
+        return xlm_store_get_int(store, group, option->name, value, error);
     case XLM_OPTION_REAL:
-        return xlm_store_get_real(store, "/model", option->name, value, error);
+        return xlm_store_get_real(store, group, option->name, value, error);
     default: {
         GError *why = NULL;
-        g_autofree char *text = xlm_store_get_text(store, "/model", option->name, error);
-        return text != NULL && (xlm_option_set(option, text, config, &why) || refuse(store, why, error));
+        g_autofree char *text = xlm_store_get_text(store, group, option->name, error);
+        return text != NULL && (xlm_option_set(option, text, into, &why) || refuse(store, group, why, error));
     }
     }
 }
@@ -103,7 +100,7 @@ static bool read_options(const xlm_store *store, char **keys, xlm_model_config *
 {
     for (const xlm_option *option = xlm_model_options; option->name != NULL; option++)
         if ((g_strv_contains(first_keys, option->name) || g_strv_contains((const char *const *)keys, option->name)) &&
-            !read_option(store, option, config, error))
+            !read_option(store, "/model", option, config, error))
             return false;
     return true;
 }
@@ -125,37 +122,11 @@ bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config
     if (!xlm_options_defaults(xlm_model_options, &defaults, error))
         return false;
     for (const xlm_option *option = xlm_model_options; option->name != NULL; option++)
-        if (is_written(option, config, &defaults) && !write_option(store, option, config, error))
+        if (is_written(option, config, &defaults) && !write_option(store, "/model", option, config, error))
             return false;
     return xlm_store_set_int(store, "/model", "vocabulary", config->vocabulary, error) &&
            xlm_store_set_int(store, "/model", "languages", config->languages, error) &&
            write_adapters(store, &config->adapters, error);
-}
-
-static bool read_lora(const xlm_store *store, const char *group, xlm_adapter *a, GError **error)
-{
-    GError *why = NULL;
-    if (!xlm_store_get_int(store, group, "rank", &a->rank, error) || !xlm_store_get_real(store, group, "alpha", &a->alpha, error))
-        return false;
-    g_autofree char *text = xlm_store_get_text(store, group, "targets", error);
-    g_auto(GStrv) targets = text != NULL ? g_strsplit(text, ",", -1) : NULL;
-    if (text == NULL)
-        return false;
-    a->targets = xlm_adapter_targets_read(targets, &why);
-    return a->targets != 0 || refuse(store, why, error);
-}
-
-static bool read_bottleneck(const xlm_store *store, const char *group, xlm_adapter *a, GError **error)
-{
-    if (!xlm_store_get_int(store, group, "size", &a->size, error))
-        return false;
-    g_autofree char *invertible = xlm_store_get_text(store, group, "invertible", error);
-    if (invertible == NULL)
-        return false;
-    a->invertible = strcmp(invertible, "true") == 0;
-    return (a->size > 0 && (a->invertible || strcmp(invertible, "false") == 0)) ||
-           xlm_error_set(error, EX_DATAERR, "%s: %s: size = %" G_GINT64_FORMAT ", invertible = %.20s: must be at least 1, and "
-                         "true or false", xlm_store_path(store), group, a->size, invertible);
 }
 
 static bool read_adapter(const xlm_store *store, const char *name, xlm_adapter *a, GError **error)
@@ -166,13 +137,15 @@ static bool read_adapter(const xlm_store *store, const char *name, xlm_adapter *
     g_autofree char *group = group_of(a), *kind = xlm_store_get_text(store, group, "kind", error);
     if (kind == NULL || !xlm_store_get_real(store, group, "dropout", &a->dropout, error))
         return false;
-    while (xlm_adapter_kinds[a->kind] != NULL && strcmp(kind, xlm_adapter_kinds[a->kind]) != 0)
+    while (xlm_adapter_classes[a->kind] != NULL && strcmp(kind, xlm_adapter_classes[a->kind]->name) != 0)
         a->kind++;
-    if (xlm_adapter_kinds[a->kind] == NULL)
-        return xlm_error_set(error, EX_DATAERR,
-                             "%s: %s: kind = %s is not one that this version knows; read the file with the version "
-                             "that wrote it", xlm_store_path(store), group, kind);
-    return a->kind == XLM_ADAPTER_BOTTLENECK ? read_bottleneck(store, group, a, error) : read_lora(store, group, a, error);
+    const xlm_adapter_class *class = xlm_adapter_classes[a->kind];
+    bool good = class != NULL ||
+                xlm_error_set(error, EX_DATAERR, "%s: %s: kind = %s is not one that this version knows; read the file with the "
+                              "version that wrote it", xlm_store_path(store), group, kind);
+    for (const xlm_option *setting = good ? class->settings : NULL; good && setting->name != NULL; setting++)
+        good = read_option(store, group, setting, a, error);
+    return good;
 }
 
 /* keys: the attributes of /model. */
@@ -201,7 +174,7 @@ bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config,
     GError *why = NULL;
     return good && xlm_store_get_int(store, "/model", "vocabulary", &config->vocabulary, error) &&
            xlm_store_get_int(store, "/model", "languages", &config->languages, error) &&
-           (xlm_model_check(config, &why) || refuse(store, why, error));
+           (xlm_model_check(config, &why) || refuse(store, "/model", why, error));
 }
 
 bool xlm_model_key_is_free(const char *key, const xlm_model_config *config)

@@ -32,10 +32,10 @@ static void declare(const xlm_model_config *config, const xlm_sublayer *block, x
         xlm_parameters_add_stack(p, PARTS, bias_names, 1, d, XLM_INIT_ZERO, false);
     g_snprintf(name, sizeof name, "%s/output", block->name);
     xlm_model_add_linear(config, p, name, d, d);
-    xlm_adapters_declare(config, p, name, XLM_ADAPT_ATTENTION_OUTPUT, d, d);
+    xlm_adapters_declare_beside(config, p, name, XLM_ADAPT_ATTENTION_OUTPUT, d, d);
     for (int i = 0; i < PARTS; i++) {
         g_snprintf(name, sizeof name, "%s/%s", block->name, parts[i]);
-        xlm_adapters_declare(config, p, name, part_targets[i], d, d);
+        xlm_adapters_declare_beside(config, p, name, part_targets[i], d, d);
     }
     xlm_block_declare_norm(config, block, p);
 }
@@ -50,7 +50,7 @@ static xlm_var *adapt(const xlm_model *model, xlm_tape *tape, const char *block,
         g_snprintf(name[i], PART_NAME, "%s/%s", block, parts[first + i]);
         linear[i] = (xlm_adapted_linear){name[i], part_targets[first + i], i * model->config.hidden_size};
     }
-    return xlm_adapters_apply(model, tape, n, linear, x, y, rotation);
+    return xlm_adapters_apply_beside(model, tape, n, linear, x, y, rotation);
 }
 
 static bool has_adapters(const xlm_model_config *config, int first, int n)
@@ -58,7 +58,7 @@ static bool has_adapters(const xlm_model_config *config, int first, int n)
     uint32_t targets = 0;
     for (int i = first; i < first + n; i++)
         targets |= part_targets[i];
-    return xlm_adapters_are_at(config, targets);
+    return xlm_adapters_are_beside(config, targets);
 }
 
 /* The linear layers of n parts from `first` on, applied to x, side by side: T x n d.
@@ -116,8 +116,8 @@ static xlm_var *finish(const xlm_model *model, xlm_tape *tape, const xlm_sublaye
     g_snprintf(name, sizeof name, "%s/output", block->name);
     const xlm_adapted_linear output = {name, XLM_ADAPT_ATTENTION_OUTPUT, 0};
     xlm_var *z = xlm_linear(tape, attended, xlm_model_parameter(tape, name, "weight"), NULL);
-    if (xlm_adapters_are_at(&model->config, output.target))
-        z = xlm_adapters_apply(model, tape, 1, &output, attended, z, NULL);
+    if (xlm_adapters_are_beside(&model->config, output.target))
+        z = xlm_adapters_apply_beside(model, tape, 1, &output, attended, z, NULL);
     return xlm_block_end(model, tape, block, x, z);
 }
 

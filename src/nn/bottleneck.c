@@ -1,9 +1,39 @@
-/* xlm-mpi: bottleneck adapters, and invertible ones. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: bottleneck adapters, and invertible ones. SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Adapter NAME has in each layer
+ *     adapters/NAME/encoder/layer.3/feed_forward/{down,up}/{weight,bias}    D: m x d, d: m; U: d x m, u: d
+ * and, if it is invertible, two of them of half the width (below):
+ *     adapters/NAME/embeddings/invertible/{f,g}/{down,up}/{weight,bias}
+ * with weights from N(0, 0.02²) and biases of zero. */
 #include <glib.h>
+#include <stddef.h>
 
 #include "nn/adapter.h"
 #include "nn/model_parts.h"
 #include "tensor/columns.h"
+
+/* ---- settings ---- */
+
+static const xlm_option settings[] = {
+    {"size", XLM_OPTION_INT, "0", 0, 1 << 20, NULL, "width of the bottleneck, m; 0: hidden_size / 16",
+     offsetof(xlm_adapter, size)},
+    {"invertible", XLM_OPTION_FLAG, "false", 0, 0, NULL,
+     "also an invertible adapter after the embeddings, taken back before the product with them: for adapters of languages "
+     "(MAD-X)", offsetof(xlm_adapter, invertible)},
+    XLM_OPTION_END};
+
+static void complete(xlm_adapter *a, const xlm_adapter *like, int64_t d)
+{
+    enum { USUAL = 16 };
+    if (a->size == 0)
+        a->size = like != NULL ? like->size : MAX(d / USUAL, 1);
+}
+
+static bool fits(const xlm_adapter *a, const xlm_model_config *config, GError **error)
+{
+    return !a->invertible || config->embedding_size >= 2 ||
+           xlm_error_set(error, EX_CONFIG, "adapter %s: invertible = true is for embeddings of at least 2 columns", a->name);
+}
 
 /* ---- x -> max(D x + d, 0) Uᵀ + u ---- */
 
@@ -31,41 +61,28 @@ static xlm_var *apply_one(xlm_tape *tape, const xlm_adapter *a, const char *part
 
 /* ---- after a feed-forward sublayer ---- */
 
-bool xlm_bottlenecks_are_there(const xlm_model_config *config)
+static void declare_after(const xlm_adapter *a, const xlm_model_config *config, xlm_parameters *parameters, const char *block)
 {
-    for (int64_t k = 0; k < config->adapters.n; k++)
-        if (config->adapters.one[k].kind == XLM_ADAPTER_BOTTLENECK)
-            return true;
-    return false;
+    declare_one(a, parameters, block, config->hidden_size, a->size, config->hidden_size);
 }
 
-void xlm_bottlenecks_declare(const xlm_model_config *config, xlm_parameters *parameters, const char *block)
+static xlm_var *apply_after(const xlm_adapter *a, const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x,
+                            xlm_var *f)
 {
-    for (int64_t k = 0; k < config->adapters.n; k++) {
-        const xlm_adapter *a = &config->adapters.one[k];
-        if (a->kind == XLM_ADAPTER_BOTTLENECK)
-            declare_one(a, parameters, block, config->hidden_size, a->size, config->hidden_size);
-    }
-}
-
-xlm_var *xlm_bottlenecks_apply(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x, xlm_var *f)
-{
-    const xlm_model_config *c = &model->config;
     char norm[XLM_BLOCK_NAME + 16];
     g_snprintf(norm, sizeof norm, "%s/layer_norm", block->name);
-    for (int64_t k = 0; k < c->adapters.n; k++) {
-        const xlm_adapter *a = &c->adapters.one[k];
-        if (a->kind != XLM_ADAPTER_BOTTLENECK)
-            continue;
-        xlm_var *h = xlm_add(tape, x, f);
-        if (c->norm == XLM_NORM_POST)
-            h = xlm_model_layer_norm(model, tape, norm, h);
-        f = xlm_add(tape, f, apply_one(tape, a, block->name, h));
-    }
-    return f;
+    xlm_var *h = xlm_add(tape, x, f);
+    if (model->config.norm == XLM_NORM_POST)
+        h = xlm_model_layer_norm(model, tape, norm, h);
+    return xlm_add(tape, f, apply_one(tape, a, block->name, h));
 }
 
-/* ---- invertible ---- */
+static const xlm_adapter_after after = {.parameter = "down/weight", .declare = declare_after, .apply = apply_after};
+
+/* ---- invertible (Pfeiffer et al. 2020, MAD-X; Dinh et al. 2015, NICE) ----
+ *
+ * A row x = (x₁, x₂) of width e, in halves, the first of e/2 rounded down, becomes y = (y₁, y₂):
+ *     y₁ = x₁ + F(x₂), y₂ = x₂ + G(y₁),   F(v) = max(D v + d, 0) Uᵀ + u, G in the same way, D: a quarter of e wide */
 
 static const char *const parts[] = {"f", "g"};
 
@@ -76,14 +93,12 @@ static const char *name_part(const xlm_model_config *config, xlm_stack stack, in
     return xlm_part_name(config, stack, whole, name);
 }
 
-void xlm_invertible_declare(const xlm_model_config *config, xlm_parameters *parameters, xlm_stack stack)
+static void declare_around(const xlm_adapter *a, const xlm_model_config *config, xlm_parameters *parameters, xlm_stack stack)
 {
     const int64_t e = config->embedding_size, width[] = {e / 2, e - e / 2};
     char name[XLM_PART_NAME];
-    for (int64_t k = 0; k < config->adapters.n; k++)
-        for (int i = 0; i < 2 && config->adapters.one[k].invertible; i++)
-            declare_one(&config->adapters.one[k], parameters, name_part(config, stack, i, name), width[i],
-                        MAX(width[1 - i] / 2, 1), width[1 - i]);
+    for (int i = 0; i < 2 && a->invertible; i++)
+        declare_one(a, parameters, name_part(config, stack, i, name), width[i], MAX(width[1 - i] / 2, 1), width[1 - i]);
 }
 
 /* y = x with ± F of its second half added to the first (part 0), or ± G of the first to the second (part 1). */
@@ -99,13 +114,24 @@ static xlm_var *couple(const xlm_model_config *c, xlm_tape *tape, xlm_stack stac
     return xlm_add_columns(tape, x, 1, &v, &start[part], NULL);
 }
 
-xlm_var *xlm_invertible_apply(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *x, bool back)
+static xlm_var *apply_around(const xlm_adapter *a, const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *x, bool back)
 {
-    const xlm_model_config *c = &model->config;
-    for (int64_t k = 0; k < c->adapters.n; k++) {
-        const xlm_adapter *a = &c->adapters.one[back ? c->adapters.n - 1 - k : k];
-        for (int i = 0; i < 2 && a->invertible; i++)
-            x = couple(c, tape, stack, a, back ? 1 - i : i, x, back);
-    }
+    for (int i = 0; i < 2 && a->invertible; i++)
+        x = couple(&model->config, tape, stack, a, back ? 1 - i : i, x, back);
     return x;
 }
+
+static const xlm_adapter_around around = {.declare = declare_around, .apply = apply_around};
+
+extern const xlm_adapter_class xlm_adapter_bottleneck;
+const xlm_adapter_class xlm_adapter_bottleneck = {
+    .name = "bottleneck",
+    .help = "bottleneck: f + max(D dropout(h) + d, 0) Uᵀ + u after the feed-forward sublayer f of each layer, with D of size x "
+            "hidden_size (Pfeiffer et al. 2020)",
+    .settings = settings,
+    .has_relu = true,
+    .complete = complete,
+    .fits = fits,
+    .after = &after,
+    .around = &around,
+};

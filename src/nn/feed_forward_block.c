@@ -17,9 +17,9 @@ static void declare(const xlm_model_config *config, const xlm_sublayer *block, x
     for (size_t i = 0; i < G_N_ELEMENTS(linears); i++) {
         g_snprintf(name, sizeof name, "%s/%s", block->name, linears[i].name);
         xlm_model_add_linear(config, p, name, linears[i].out, linears[i].in);
-        xlm_adapters_declare(config, p, name, linears[i].target, linears[i].out, linears[i].in);
+        xlm_adapters_declare_beside(config, p, name, linears[i].target, linears[i].out, linears[i].in);
     }
-    xlm_bottlenecks_declare(config, p, block->name);
+    xlm_adapters_declare_after(config, p, block->name);
     xlm_block_declare_norm(config, block, p);
 }
 
@@ -31,7 +31,7 @@ static xlm_var *adapted_linear(const xlm_model *model, xlm_tape *tape, const cha
     g_snprintf(name, sizeof name, "%s/%s", block, part);
     const xlm_adapted_linear linear = {name, target, 0};
     xlm_var *y = xlm_linear(tape, x, xlm_model_parameter(tape, name, "weight"), bias);
-    return xlm_adapters_are_at(&model->config, target) ? xlm_adapters_apply(model, tape, 1, &linear, x, y, NULL) : y;
+    return xlm_adapters_are_beside(&model->config, target) ? xlm_adapters_apply_beside(model, tape, 1, &linear, x, y, NULL) : y;
 }
 
 /* f(x): n x d. last: b₂; NULL: without it */
@@ -41,7 +41,7 @@ static xlm_var *transform(const xlm_model *model, xlm_tape *tape, const char *bl
     xlm_var *bias = xlm_model_bias(model, tape, block, "intermediate/bias");
     xlm_var *outer = xlm_model_parameter(tape, block, "output/weight");
     const xlm_activation activation = (xlm_activation)model->config.activation;
-    const bool adapted = xlm_adapters_are_at(&model->config, XLM_ADAPT_INTERMEDIATE | XLM_ADAPT_FEED_FORWARD_OUTPUT);
+    const bool adapted = xlm_adapters_are_beside(&model->config, XLM_ADAPT_INTERMEDIATE | XLM_ADAPT_FEED_FORWARD_OUTPUT);
     if (!adapted && last == NULL && xlm_product_packs(tape, x->rows, inner) && xlm_product_packs(tape, x->rows, outer))
         return xlm_feed_forward(tape, activation, x, inner, bias, outer);
     xlm_var *z = adapted_linear(model, tape, block, "intermediate", XLM_ADAPT_INTERMEDIATE, x, NULL); /* T x F, or T x 2 F */
@@ -53,10 +53,10 @@ static xlm_var *apply(const xlm_model *model, xlm_tape *tape, const xlm_sublayer
 {
     (void)rows; /* each row is transformed by itself */
     xlm_var *h = xlm_block_begin(model, tape, block, x);
-    if (!xlm_bottlenecks_are_there(&model->config))
+    if (!xlm_adapters_are_after(&model->config))
         return xlm_block_end(model, tape, block, x, transform(model, tape, block->name, h, NULL));
     xlm_var *f = transform(model, tape, block->name, h, xlm_model_bias(model, tape, block->name, "output/bias"));
-    f = xlm_bottlenecks_apply(model, tape, block, x, xlm_dropout(tape, f, model->config.dropout));
+    f = xlm_adapters_apply_after(model, tape, block, x, xlm_dropout(tape, f, model->config.dropout));
     return xlm_block_join(model, tape, block, x, f);
 }
 

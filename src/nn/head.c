@@ -39,7 +39,7 @@ static xlm_var *transform(const xlm_model *model, xlm_tape *tape, xlm_stack stac
 xlm_var *xlm_lm_transform(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h)
 {
     g_assert(stack == XLM_STACK_ENCODER || (stack == XLM_STACK_DECODER && model->config.decoder_layers > 0));
-    return xlm_invertible_apply(model, tape, stack, transform(model, tape, stack, h), true);
+    return xlm_adapters_apply_around(model, tape, stack, transform(model, tape, stack, h), true);
 }
 
 xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h, const int32_t *targets,

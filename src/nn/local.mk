@@ -1,6 +1,7 @@
 # Floor 2: the encoder, the decoder and their heads. Compiled a second time in double precision for gradient checks.
 nn_sources = \
 	src/nn/adapter.c src/nn/adapter.h \
+	src/nn/adapters.c \
 	src/nn/attention_block.c \
 	src/nn/block.c src/nn/block.h \
 	src/nn/bottleneck.c \
@@ -9,6 +10,7 @@ nn_sources = \
 	src/nn/head.c \
 	src/nn/layer.c src/nn/layer.h \
 	src/nn/linear.c \
+	src/nn/lora.c \
 	src/nn/memory_weights.c src/nn/memory_weights.h \
 	src/nn/model.c src/nn/model.h \
 	src/nn/model_parts.h \

@@ -204,11 +204,7 @@ bool xlm_model_check(xlm_model_config *config, GError **error)
         !check_architecture(config, error) || !xlm_adapters_check(&config->adapters, error))
         return false;
     xlm_model_fill_in_sizes(config);
-    for (int64_t k = 0; k < config->adapters.n; k++)
-        if (config->adapters.one[k].invertible && config->embedding_size < 2)
-            return xlm_error_set(error, EX_CONFIG, "adapter %s: invertible = true is for embeddings of at least 2 columns",
-                                 config->adapters.one[k].name);
-    return true;
+    return xlm_adapters_fit(config, error);
 }
 
 /* ---- parameters ---- */
@@ -230,7 +226,7 @@ static void add_embeddings(const xlm_model_config *c, xlm_stack stack, xlm_param
         xlm_model_add_layer_norm(c, p, xlm_part_name(c, stack, "embeddings/layer_norm", name), e);
     if (e != c->hidden_size)
         xlm_model_add_linear(c, p, xlm_part_name(c, stack, "embeddings/projection", name), c->hidden_size, e);
-    xlm_invertible_declare(c, p, stack);
+    xlm_adapters_declare_around(c, p, stack);
 }
 
 /* Also of a decoder that shares the encoder's embeddings. */

@@ -85,7 +85,7 @@ static xlm_var *embed(const xlm_model *m, xlm_tape *tape, xlm_stack stack, const
                             c->scale_embeddings ? sqrt((double)c->embedding_size) : 0); /* T x e */
     if (c->embedding_norm)
         x = xlm_model_layer_norm(m, tape, xlm_part_name(c, stack, "embeddings/layer_norm", name), x);
-    x = xlm_invertible_apply(m, tape, stack, xlm_dropout(tape, x, c->dropout), false);
+    x = xlm_adapters_apply_around(m, tape, stack, xlm_dropout(tape, x, c->dropout), false);
     if (c->embedding_size == c->hidden_size)
         return x;
     return xlm_model_linear(m, tape, xlm_part_name(c, stack, "embeddings/projection", name), x);

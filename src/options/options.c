@@ -139,6 +139,32 @@ static bool set_list(const xlm_option *option, const char *text, void *into, GEr
     return true;
 }
 
+static bool refuse_empty_set(const xlm_option *option, GError **error)
+{
+    return xlm_error_set(error, EX_CONFIG, "%s: none is named; name one or more of %s", option->name, option->choices);
+}
+
+static bool set_set(const xlm_option *option, const char *text, void *into, GError **error)
+{
+    const xlm_option list = {option->name, XLM_OPTION_LIST, NULL, 0, 0, NULL, NULL, 0};
+    g_auto(GStrv) words = g_strsplit(option->choices, ",", -1), items = NULL;
+    uint32_t bits = 0;
+    if (!set_list(&list, text, &items, error))
+        return false;
+    for (char **item = items; item != NULL && *item != NULL; item++) {
+        int i = 0;
+        while (words[i] != NULL && strcmp(words[i], *item) != 0)
+            i++;
+        if (words[i] == NULL)
+            return xlm_error_set(error, EX_CONFIG, "%s: \"%s\" is not one of %s", option->name, *item, option->choices);
+        bits |= 1u << i;
+    }
+    if (bits == 0)
+        return refuse_empty_set(option, error);
+    VALUE(uint32_t, option, into) = bits;
+    return true;
+}
+
 /* A number of an option that is piecewise linear, as an option of that name. */
 static bool read_number(const xlm_option *option, const char *name, const char *text, double *number, GError **error)
 {
@@ -221,6 +247,7 @@ bool xlm_option_set(const xlm_option *option, const char *text, void *into, GErr
         [XLM_OPTION_INT] = set_int,   [XLM_OPTION_REAL] = set_real,     [XLM_OPTION_FLAG] = set_flag,
         [XLM_OPTION_TEXT] = set_text, [XLM_OPTION_CHOICE] = set_choice, [XLM_OPTION_LIST] = set_list,
         [XLM_OPTION_PIECEWISE] = set_piecewise, [XLM_OPTION_PIECEWISE_INT] = set_piecewise,
+        [XLM_OPTION_SET] = set_set,
     };
     const bool is_text = option->type == XLM_OPTION_TEXT || option->type == XLM_OPTION_LIST;
     g_autofree char *value = is_text ? g_strdup(text) : without_comment(text);
@@ -258,6 +285,16 @@ static char *print_piecewise(const xlm_piecewise *numbers, bool whole)
     return g_string_free(out, FALSE);
 }
 
+static char *print_set(const xlm_option *option, uint32_t bits)
+{
+    g_auto(GStrv) words = g_strsplit(option->choices, ",", -1);
+    GString *out = g_string_new(NULL);
+    for (int i = 0; words[i] != NULL; i++)
+        if ((bits >> i & 1) != 0)
+            g_string_append_printf(out, "%s%s", out->len > 0 ? "," : "", words[i]);
+    return g_string_free(out, FALSE);
+}
+
 char *xlm_option_print(const xlm_option *option, const void *from)
 {
     switch (option->type) {
@@ -282,6 +319,8 @@ char *xlm_option_print(const xlm_option *option, const void *from)
     case XLM_OPTION_PIECEWISE:
     case XLM_OPTION_PIECEWISE_INT:
         return print_piecewise(VALUE(xlm_piecewise *const, option, from), option->type == XLM_OPTION_PIECEWISE_INT);
+    case XLM_OPTION_SET:
+        return print_set(option, VALUE(const uint32_t, option, from));
     }
     g_assert_not_reached();
 }
@@ -303,6 +342,7 @@ static void clear(const xlm_option *table, void *into)
         [XLM_OPTION_TEXT] = sizeof(char *),    [XLM_OPTION_LIST] = sizeof(char **),
         [XLM_OPTION_CHOICE] = sizeof(int64_t), [XLM_OPTION_PIECEWISE] = sizeof(xlm_piecewise *),
         [XLM_OPTION_PIECEWISE_INT] = sizeof(xlm_piecewise *),
+        [XLM_OPTION_SET] = sizeof(uint32_t),
     };
     EACH_OPTION(option, table)
         memset((char *)into + option->offset, 0, sizes[option->type]);
@@ -388,12 +428,12 @@ bool xlm_options_parse(const xlm_option *table, const xlm_jobfile *job, const ch
     return xlm_options_check_keys(tables, job, section, error) && xlm_options_read(table, job, section, into, error);
 }
 
-/* The number of alternatives of a choice. */
+/* The number of words of a choice or a set. */
 static int64_t count_choices(const xlm_option *option)
 {
     int64_t n = 1;
     for (const char *p = option->choices; *p != '\0'; p++)
-        n += *p == '|';
+        n += *p == '|' || *p == ',';
     return n;
 }
 
@@ -415,6 +455,13 @@ static bool check_one(const xlm_option *option, const void *from, GError **error
         const int64_t value = VALUE(const int64_t, option, from);
         return (value >= 0 && value < count_choices(option)) ||
                xlm_error_set(error, EX_CONFIG, "%s: number %" PRId64 " is not one of %s", option->name, value, option->choices);
+    }
+    case XLM_OPTION_SET: {
+        const uint32_t bits = VALUE(const uint32_t, option, from);
+        return bits == 0 ? refuse_empty_set(option, error)
+                         : bits >> count_choices(option) == 0 ||
+                               xlm_error_set(error, EX_CONFIG, "%s: bits %#x are not all of %s", option->name, bits,
+                                             option->choices);
     }
     default:
         return true;
@@ -441,6 +488,7 @@ static char **print_columns(const xlm_option *option)
         [XLM_OPTION_INT] = "integer", [XLM_OPTION_REAL] = "number",   [XLM_OPTION_FLAG] = "flag",
         [XLM_OPTION_TEXT] = "text",   [XLM_OPTION_CHOICE] = "choice", [XLM_OPTION_LIST] = "list",
         [XLM_OPTION_PIECEWISE] = "piecewise", [XLM_OPTION_PIECEWISE_INT] = "piecewise",
+        [XLM_OPTION_SET] = "list",
     };
     columns[0] = g_strdup(option->name);
     columns[1] = g_strdup(types[option->type]);

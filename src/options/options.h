@@ -9,9 +9,9 @@
  *
  * How values are written: INT as decimal digits with an optional sign, '_' between digits allowed (100_000), no 1e5 and
  * no 10k; REAL as any finite decimal number; FLAG as true, false, yes, no, on or off; CHOICE as one of its words; LIST
- * as items between commas, none empty; PIECEWISE as a REAL, or as items STEP:NUMBER in the order of their steps. A comment, which
- * begins with a blank and '#', may follow any value but a TEXT or LIST, of which a '#' is part. A range that reaches 9e18 has no
- * bound on that side. */
+ * as items between commas, none empty; SET as a LIST of its words, in any order; PIECEWISE as a REAL, or as items STEP:NUMBER in
+ * the order of their steps. A comment, which begins with a blank and '#', may follow any value but a TEXT or LIST, of which a '#'
+ * is part. A range that reaches 9e18 has no bound on that side. */
 #ifndef XLM_OPTIONS_OPTIONS_H
 #define XLM_OPTIONS_OPTIONS_H
 
@@ -35,7 +35,7 @@ bool xlm_options_check_keys(const xlm_option *const *tables, const xlm_jobfile *
 /* Both: check the section's keys against one table and read it. */
 bool xlm_options_parse(const xlm_option *table, const xlm_jobfile *job, const char *section, void *into, GError **error);
 
-/* Is every number and choice in *from in its range and finite, wherever it comes from: a job file, a checkpoint, a caller?
+/* Is every number, choice and set in *from in its range and finite, wherever it comes from: a job file, a checkpoint, a caller?
  * EX_CONFIG: `layers = -1: must be an integer from 1 to 1000`. */
 bool xlm_options_check(const xlm_option *table, const void *from, GError **error);
 

@@ -477,10 +477,11 @@ bool xlm_check_gradients_has(const xlm_job *job, const char *name, GError **erro
 bool xlm_check_gradients(const xlm_job *job, const xlm_workspace *workspace, int64_t step, const char *name, GError **error)
 {
     GError *first = NULL;
-    if (xlm_bottlenecks_are_there(&job->model) || job->model.activation == XLM_RELU)
-        xlm_log_warn("ReLU (%s) has a kink at 0, where differences of the loss are not its derivative; a few gradients near it "
-                     "may be called wrong that are right", job->model.activation == XLM_RELU ? "activation = relu"
-                                                                                          : "kind = bottleneck");
+    const char *kind = xlm_adapters_with_relu(&job->model.adapters);
+    const bool relu = job->model.activation == XLM_RELU;
+    if (kind != NULL || relu)
+        xlm_log_warn("ReLU (%s = %s) has a kink at 0, where differences of the loss are not its derivative; a few gradients near "
+                     "it may be called wrong that are right", relu ? "activation" : "kind", relu ? "relu" : kind);
     for (int k = 0; k < job->objectives; k++) {
         if (name != NULL && strcmp(job->objective[k].name, name) != 0)
             continue;

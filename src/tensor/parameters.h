@@ -40,7 +40,8 @@ int xlm_parameters_add(xlm_parameters *p, const char *name, int64_t rows, int64_
  * the index of the first. */
 int xlm_parameters_add_stack(xlm_parameters *p, int n, const char *const *names, int64_t rows, int64_t cols,
                              xlm_init init, bool decay);
-/* Set the rate of a parameter, which is 1 by default; those of a stack must be frozen together. Call it before the first pass. */
+/* Set the rate of a parameter, which is 1 by default; those of a stack must be frozen together. Call it before the first pass,
+ * from which on frozen values must stay as they are. */
 void xlm_parameters_set_rate(xlm_parameters *p, int index, double rate);
 /* Before sealing: put the frozen parameters in front of all others, otherwise in the order of their declaration. */
 void xlm_parameters_put_frozen_first(xlm_parameters *p);
@@ -108,7 +109,7 @@ void xlm_tape_backward(xlm_tape *tape);
  * the default. Gradients, sums and everything that is not a product with a parameter are floats in any case. */
 void xlm_tape_multiply_by(xlm_tape *tape, bool packs, xlm_precision precision);
 /* Between passes. hold: parameters, and averages that passes read in their place, do not change until this is called again, so
- * that their packed copies stay valid; else parameters are packed again after each xlm_tape_begin. */
+ * that their packed copies stay valid; else parameters that are not frozen are packed again after each xlm_tape_begin. */
 void xlm_tape_hold_parameters(xlm_tape *tape, bool hold);
 /* From now on add the time of operators to this profile, which is borrowed; NULL: to none. */
 void xlm_tape_profile(xlm_tape *tape, xlm_profile *profile);

@@ -22,7 +22,7 @@ typedef struct key {
 typedef struct entry {
     key key; /* first: it is the key in the table */
     xlm_packed *packed;
-    uint64_t state; /* tape->parameter_state when it was packed */
+    uint64_t state; /* state_of the parameter when it was packed */
 } entry;
 
 static guint hash_key(gconstpointer pointer)
@@ -75,23 +75,43 @@ static entry *entry_of(xlm_tape *tape, const xlm_var *weight, bool transpose)
     return e;
 }
 
+/* Changes whenever the parameter may have changed. */
+static uint64_t state_of(const xlm_tape *tape, const xlm_var *weight)
+{
+    const xlm_parameter *first = xlm_parameters_get(tape->parameters, ((const variable *)weight)->first);
+    return tape->mode.values == NULL && first->rate == 0 ? tape->frozen_state : tape->parameter_state;
+}
+
 /* If there will be a backward pass, which needs the other direction, both are packed together. */
 const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool transpose)
 {
     if (of_shapes(tape))
         return NULL;
     entry *e = entry_of(tape, weight, transpose);
-    if (e->state == tape->parameter_state)
+    const uint64_t state = state_of(tape, weight);
+    if (e->state == state)
         return e->packed;
     const int64_t rows = weight->rows, cols = weight->cols;
     if (transpose && weight->grad != NULL) {
         entry *straight = entry_of(tape, weight, false);
         xlm_packed_set_both(e->packed, straight->packed, tape->precision, rows, cols, weight->value);
-        straight->state = tape->parameter_state;
+        straight->state = state;
     } else {
         xlm_packed_set(e->packed, tape->precision, transpose, transpose ? cols : rows, transpose ? rows : cols, weight->value);
     }
-    e->state = tape->parameter_state;
+    e->state = state;
+    return e->packed;
+}
+
+const xlm_packed *xlm_product_parameter_by_parts(xlm_tape *tape, xlm_var *weight)
+{
+    if (of_shapes(tape) || weight->grad != NULL)
+        return xlm_product_parameter(tape, weight, false);
+    entry *e = entry_of(tape, weight, false);
+    const uint64_t state = state_of(tape, weight);
+    if (e->state != state)
+        xlm_packed_set_by_parts(e->packed, tape->precision, weight->rows, weight->cols, weight->value);
+    e->state = state;
     return e->packed;
 }
 
@@ -269,7 +289,7 @@ void xlm_tape_multiply_by(xlm_tape *tape, bool packs_parameters, xlm_precision p
 {
     tape->packs = packs_parameters;
     tape->precision = precision;
-    tape->parameter_state++;
+    tape->frozen_state = ++tape->parameter_state;
 }
 
 void xlm_tape_hold_parameters(xlm_tape *tape, bool hold)

@@ -1,8 +1,8 @@
 /* xlm-mpi: the products of linear layers, in the tape's precision. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * y = x Wᵀ + b and its backward pass, x: n x in, W: out x in, y: n x out, where W is a variable. A parameter is packed
- * (gemm/packed.h) in both directions, and packed again only after it has changed. Products with other variables, and small ones
- * of floats, are computed by BLIS (gemm/gemm.h), in floats. */
+ * (gemm/packed.h) in both directions, and packed again only after it has changed, thus only once if it is frozen. Products with
+ * other variables, and small ones of floats, are computed by BLIS (gemm/gemm.h), in floats. */
 #ifndef XLM_TENSOR_PRODUCTS_H
 #define XLM_TENSOR_PRODUCTS_H
 
@@ -62,6 +62,9 @@ bool xlm_product_packs(const xlm_tape *tape, int64_t n, const xlm_var *weight);
 bool xlm_product_rounds(const xlm_tape *tape, const xlm_var *weight);
 /* The parameter, packed with its present values: Wᵀ, in x out, if `transpose`, else W. Owned by the tape. */
 const xlm_packed *xlm_product_parameter(xlm_tape *tape, xlm_var *weight, bool transpose);
+/* The same as xlm_product_parameter without transposition, for one product of the backward pass outside of parallel regions. The
+ * long table of a frozen vocabulary is not kept a third time, in float32: its parts are packed when they are multiplied. */
+const xlm_packed *xlm_product_parameter_by_parts(xlm_tape *tape, xlm_var *weight);
 /* dW = dyᵀ x, or dW += dyᵀ x if dw.add. dy_transposed: dyᵀ rounded, out x xlm_packed_depth(n); the columns from n on are set to
  * zero here. */
 void xlm_product_of_rounded(xlm_tape *tape, int64_t n, uint16_t *dy_transposed, xlm_factor x, const xlm_var *weight,

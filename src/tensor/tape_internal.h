@@ -75,6 +75,7 @@ struct xlm_tape {
     xlm_precision precision;
     bool holds;          /* parameters do not change from pass to pass (xlm_tape_hold_parameters) */
     uint64_t parameter_state; /* changes whenever they may have changed */
+    uint64_t frozen_state;    /* changes whenever they are packed in another way */
     GHashTable *packed;  /* packed parameters (products.c); NULL: none yet */
     xlm_packed *packed_rows; /* packed activations, for one product at a time; NULL: none yet */
 };

@@ -171,7 +171,7 @@ void xlm_vocabulary_backward(const xlm_vocabulary_rows *v, xlm_real factor, xlm_
     if (dh.at != NULL && !numbers)
         xlm_gemm_count(product_flops(v));
     else if (dh.at != NULL)
-        xlm_packed_multiply(xlm_product_parameter(v->tape, v->table, false), v->rows, false,
+        xlm_packed_multiply(xlm_product_parameter_by_parts(v->tape, v->table), v->rows, false,
                             rounds ? xlm_rounded(v->weights) : xlm_floats(v->weights), NULL, dh.add, dh.at);
     if (de.at != NULL && rounds)
         xlm_product_of_rounded(v->tape, v->rows, g.turned, v->h, v->table, de);

@@ -21,6 +21,20 @@ static uint64_t thread_space(void)
            (uint64_t)ALLOCATING * ARENA;
 }
 
+/* Elements of parameters that are packed in both directions. Long tables of words that are frozen are packed in one alone
+ * (xlm_product_parameter_by_parts), which is as much as half of them in both. */
+static int64_t packed_elements(const xlm_run_size *size)
+{
+    int64_t elements = xlm_parameters_size(size->parameters);
+    for (int i = 0; i < xlm_parameters_count(size->parameters); i++) {
+        const xlm_parameter *p = xlm_parameters_get(size->parameters, i);
+        if (p->rate == 0 && g_str_has_suffix(p->name, "embeddings/word/weight") &&
+            xlm_packed_leaves(size->arithmetic.precision, p->rows))
+            elements -= p->rows * p->cols / 2;
+    }
+    return elements;
+}
+
 /* Parameters, and the activations of one linear layer at a time. */
 static uint64_t packed_bytes(const xlm_run_size *size, int64_t micro_batches)
 {
@@ -28,7 +42,7 @@ static uint64_t packed_bytes(const xlm_run_size *size, int64_t micro_batches)
     g_autofree int64_t *most = xlm_micro_batches_most_of_job(micro_batches, size->job, size->streams);
     for (int s = 0; s < size->streams->n && size->arithmetic.packs; s++)
         tokens = MAX(tokens, most[s] * xlm_stream_longest(size->streams->training[s]));
-    return xlm_arithmetic_bytes(size->arithmetic, xlm_parameters_size(size->parameters)) +
+    return xlm_arithmetic_bytes(size->arithmetic, packed_elements(size)) +
            xlm_packed_bytes(size->arithmetic.precision, tokens, size->job->model.feed_forward_size);
 }
 

@@ -99,7 +99,7 @@ static void test_stacked(void **state)
             add_bottleneck(&s, k == 0 ? "language" : "task", block, k == 0 ? SIZE : 3, WIDTH, h, WIDTH, wanted);
         }
         const xlm_sublayer sublayer = {.name = block, .norm = true};
-        const xlm_var *y = xlm_bottlenecks_apply(s.model, tape, &sublayer, xlm_constant(tape, 1, WIDTH, x),
+        const xlm_var *y = xlm_adapters_apply_after(s.model, tape, &sublayer, xlm_constant(tape, 1, WIDTH, x),
                                                  xlm_constant(tape, 1, WIDTH, f));
         for (int i = 0; i < WIDTH; i++)
             assert_true(fabs(y->value[i] - wanted[i]) < 1e-12);
@@ -125,8 +125,8 @@ static void test_invertible(void **state)
         add_bottleneck(&s, "language", f, SECOND / 2, SECOND, row + FIRST, FIRST, row);
         add_bottleneck(&s, "language", g, FIRST / 2, FIRST, row, SECOND, row + FIRST);
     }
-    xlm_var *y = xlm_invertible_apply(s.model, tape, XLM_STACK_ENCODER, xlm_constant(tape, 2, WIDTH, x), false);
-    const xlm_var *back = xlm_invertible_apply(s.model, tape, XLM_STACK_ENCODER, y, true);
+    xlm_var *y = xlm_adapters_apply_around(s.model, tape, XLM_STACK_ENCODER, xlm_constant(tape, 2, WIDTH, x), false);
+    const xlm_var *back = xlm_adapters_apply_around(s.model, tape, XLM_STACK_ENCODER, y, true);
     for (int i = 0; i < 2 * WIDTH; i++) {
         assert_true(fabs(y->value[i] - wanted[i]) < 1e-12);
         assert_true(fabs(back->value[i] - x[i]) < 1e-12 && fabs(y->value[i] - x[i]) > 1e-6);
@@ -147,8 +147,8 @@ static void test_several_invertible(void **state)
     xlm_real x[6];
     for (int i = 0; i < 6; i++)
         x[i] = number(4, i);
-    xlm_var *y = xlm_invertible_apply(s.model, tape, XLM_STACK_ENCODER, xlm_constant(tape, 1, 6, x), false);
-    const xlm_var *back = xlm_invertible_apply(s.model, tape, XLM_STACK_ENCODER, y, true);
+    xlm_var *y = xlm_adapters_apply_around(s.model, tape, XLM_STACK_ENCODER, xlm_constant(tape, 1, 6, x), false);
+    const xlm_var *back = xlm_adapters_apply_around(s.model, tape, XLM_STACK_ENCODER, y, true);
     for (int i = 0; i < 6; i++)
         assert_true(fabs(back->value[i] - x[i]) < 1e-12 && fabs(y->value[i] - x[i]) > 1e-6);
     xlm_tape_free(tape);

@@ -404,6 +404,36 @@ static void setting_again_frees_what_was_there(void **state)
     xlm_options_free(table, &s);
 }
 
+static void sets_of_words(void **state)
+{
+    (void)state;
+    struct { uint32_t parts; } s = {0};
+    const xlm_option set[] = {{"parts", XLM_OPTION_SET, "key,value", 0, 0, "query,key,value", "parts of attention", 0},
+                              XLM_OPTION_END};
+    GError *error = NULL;
+    assert_true(xlm_options_defaults(set, &s, NULL));
+    assert_int_equal(s.parts, 6);
+    assert_true(xlm_option_set(set, "value , query", &s, NULL));
+    assert_int_equal(s.parts, 5);
+    g_autofree char *text = xlm_option_print(set, &s);
+    assert_string_equal(text, "query,value");
+    assert_true(xlm_options_check(set, &s, NULL));
+    const struct { const char *text, *pattern; } cases[] = {
+        {"query,keys", "parts: \"keys\" is not one of query,key,value"}, {"", "parts: none*query,key,value"},
+        {"key,,value", "parts = key,,value: *empty*"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        assert_false(xlm_option_set(set, cases[i].text, &s, &error));
+        expect(g_steal_pointer(&error), EX_CONFIG, cases[i].pattern);
+        assert_int_equal(s.parts, 5);
+    }
+    s.parts = 8;
+    assert_false(xlm_options_check(set, &s, &error));
+    expect(g_steal_pointer(&error), EX_CONFIG, "parts: bits 0x8*query,key,value");
+    s.parts = 0;
+    assert_false(xlm_options_check(set, &s, &error));
+    expect(g_steal_pointer(&error), EX_CONFIG, "parts: none*");
+}
+
 static void wrong_values(void **state)
 {
     (void)state;
@@ -553,6 +583,7 @@ int main(void)
         cmocka_unit_test(a_whole_section_survives_printing),
         cmocka_unit_test(numbers_survive_printing),
         cmocka_unit_test(setting_again_frees_what_was_there),
+        cmocka_unit_test(sets_of_words),
         cmocka_unit_test(wrong_values),
         cmocka_unit_test(unknown_keys),
         cmocka_unit_test(wrong_table),

@@ -446,6 +446,31 @@ static void check_both(xlm_precision precision, int64_t k, int64_t n)
 }
 
 /* A matrix that is packed in both directions at once multiplies as one that is packed in each. */
+/* Parts that are packed when they are multiplied give the bits of a matrix that is packed as a whole, also after another one. */
+static void by_parts(void **state)
+{
+    (void)state;
+    enum { ROWS = 19 };
+    static const int64_t shapes[][2] = {{17001, 48}, {300, 70}, {40000, 33}, {16384, 5}, {16385, 5}};
+    xlm_packed *parts = xlm_packed_new(), *whole = xlm_packed_new();
+    for (int precision = 0; precision < XLM_PRECISIONS; precision++)
+        for (size_t s = 0; s < G_N_ELEMENTS(shapes) && xlm_packed_lacks((xlm_precision)precision) == NULL; s++) {
+            const int64_t k = shapes[s][0], n = shapes[s][1];
+            float *a = draw(ROWS * k, 1, false), *b = draw(k * n, 2, false);
+            float *c[2] = {g_new(float, ROWS * n), g_new(float, ROWS * n)};
+            xlm_packed_set(whole, (xlm_precision)precision, false, k, n, b);
+            xlm_packed_set_by_parts(parts, (xlm_precision)precision, k, n, b);
+            for (int add = 0; add < 2; add++) {
+                xlm_packed_multiply(whole, ROWS, false, xlm_floats(a), NULL, add, c[0]);
+                xlm_packed_multiply(parts, ROWS, false, xlm_floats(a), NULL, add, c[1]);
+                assert_memory_equal(c[1], c[0], sizeof(float) * (size_t)(ROWS * n));
+            }
+            g_free(a), g_free(b), g_free(c[0]), g_free(c[1]);
+        }
+    xlm_packed_free(parts);
+    xlm_packed_free(whole);
+}
+
 static void both_directions(void **state)
 {
     (void)state;
@@ -498,7 +523,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(emulated), cmocka_unit_test(rounding),
                                        cmocka_unit_test(rows_alone), cmocka_unit_test(both_directions),
-                                       cmocka_unit_test(blocks_of_rows), cmocka_unit_test(handed_on),
+                                       cmocka_unit_test(blocks_of_rows), cmocka_unit_test(by_parts), cmocka_unit_test(handed_on),
                                        cmocka_unit_test(threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

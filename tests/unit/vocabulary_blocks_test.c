@@ -238,8 +238,25 @@ static void by_definition(void **state)
     g_unsetenv("XLM_BF16_EMULATE");
 }
 
+/* A table whose parts are packed when they are multiplied, because it is frozen and long. */
+static void frozen_and_long(void **state)
+{
+    (void)state;
+    for (int precision = 0; precision < XLM_PRECISIONS; precision++) {
+        if (xlm_packed_lacks((xlm_precision)precision) != NULL)
+            continue;
+        problem q = make_problem((xlm_precision)precision, 20001, true, false, 0);
+        const result whole = run(&q, ROWS, true, 2);
+        check_gradients(&q, &whole);
+        check_frozen(&q, TABLE, &whole);
+        g_free(whole.gradients);
+        g_free(q.p);
+        xlm_parameters_free(q.parameters);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_definition)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_definition), cmocka_unit_test(frozen_and_long)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

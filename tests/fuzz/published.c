@@ -5,7 +5,7 @@
 #include "subwords/published.h"
 #include "subwords/tokenizer.h"
 
-static void encode(const xlm_vocabulary *v, const uint8_t *line, size_t size)
+static void encode(const xlm_vocabulary *v, int language, const uint8_t *line, size_t size)
 {
     GError *error = NULL;
     xlm_tokenizer *t = xlm_tokenizer_new(v, &error);
@@ -14,7 +14,7 @@ static void encode(const xlm_vocabulary *v, const uint8_t *line, size_t size)
     GString *out = g_string_new(NULL);
     size_t words = 0;
     error = NULL;
-    if (xlm_tokenizer_encode(t, -1, (const char *)line, size, ids, &words, &error)) {
+    if (xlm_tokenizer_encode(t, language, (const char *)line, size, ids, &words, &error)) {
         for (guint i = 0; i < ids->len; i++) {
             const int32_t id = g_array_index(ids, int32_t, i);
             fuzz_require(id >= 0 && id < xlm_vocabulary_size(v), "ids are those of the vocabulary");
@@ -89,8 +89,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t first = fuzz_take(&data, &size);
     const bool lists = (first & 11) == 10; /* of abbreviations, for the tokenizer of XLM */
     const char *const *kind = kinds[first & 3];
-    const char *names[3], *bytes[3];
-    size_t sizes[3], n = 0;
+    const char *names[4], *bytes[4];
+    size_t sizes[4], n = 0;
     for (; (first & 4) == 0 && n < 2 && kind[n] != NULL; n++) {
         names[n] = kind[n];
         bytes[n] = fuzz_cut(&data, &size, &sizes[n]);
@@ -113,6 +113,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         bytes[1] = "{\"model_type\": \"albert\"}";
         sizes[1] = strlen(bytes[1]);
     }
+    if ((first & 0x84) == 0x84) { /* of models that translate: by the first bit, with a model for each side, or NLLB's */
+        static const char *const marian[][2] = {
+            {"vocab.json", "{\"</s>\": 0, \"<unk>\": 1, \"ab\": 2, \"<pad>\": 3}"},
+            {"tokenizer_config.json", "{\"source_lang\": \"de\"}"}};
+        static const char *const nllb[][2] = {
+            {"config.json", "{\"model_type\": \"m2m_100\"}"},
+            {"special_tokens_map.json", "{\"additional_special_tokens\": [\"deu_Latn\", \"eng_Latn\"]}"}};
+        n = 1 + (first & 1);
+        for (size_t i = 0; i < n; i++) {
+            names[i] = n == 1 ? "sentencepiece.bpe.model" : i == 0 ? "source.spm" : "target.spm";
+            bytes[i] = (const char *)data;
+            sizes[i] = size;
+        }
+        for (size_t i = 0; i < 2; i++, n++) {
+            names[n] = first & 1 ? marian[i][0] : nllb[i][0];
+            bytes[n] = first & 1 ? marian[i][1] : nllb[i][1];
+            sizes[n] = strlen(bytes[n]);
+        }
+    }
     GError *error = NULL;
     xlm_tokenizer_files *files = xlm_tokenizer_files_new("dir", n, names, bytes, sizes, &error);
     xlm_vocabulary *v = files != NULL ? xlm_published_vocabulary(files, NULL, &error) : NULL;
@@ -120,7 +139,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (v != NULL) {
         print_again(v);
         publish(v);
-        encode(v, data, size);
+        for (int language = -1; language < MIN(xlm_vocabulary_languages(v), 2); language++)
+            encode(v, language, data, size);
         normalise(v, languages[first >> 4 & 7], data, size);
     }
     xlm_vocabulary_free(v);

@@ -27,7 +27,7 @@ static const int32_t memory_offsets[SENTENCES + 1] = {0, 1, 6, 15, 18, 22, MEMOR
 static const int32_t languages[SENTENCES] = {0, 1, 1, 0, 1, 0};
 static const int32_t max_tokens[SENTENCES] = {LONGEST, 9, 0, 1, 12, 7};
 static const xlm_row_key keys[SENTENCES] = {{3, 0}, {4, 0}, {5, 0}, {6, 0}, {7, 0}, {8, 0}};
-static const xlm_special_tokens specials = {.id = {0, 1, 2, 3, 4}, .distinct = 5, .ascending = {0, 1, 2, 3, 4}};
+static xlm_special_tokens specials = {.id = {0, 1, 2, 3, 4}, .distinct = 5, .ascending = {0, 1, 2, 3, 4}};
 
 static xlm_model_config make_config(bool share, bool language, int64_t head)
 {
@@ -112,8 +112,13 @@ static void next_token(const struct setup *s, int32_t sentence, const int32_t *i
     double sum = 0;
     for (int i = 0; i < V; i++)
         sum += exp((double)logits[i]);
-    for (int i = 0; i < V; i++)
-        log_p[i] = xlm_is_special(&specials, i) && i != specials.id[XLM_EOS] ? -(double)INFINITY : (double)logits[i] - log(sum);
+    const bool begins = n == 0 && max_tokens[sentence] > 0 && specials.languages > 0; /* with the token of its language alone */
+    for (int i = 0; i < V; i++) {
+        const bool never = (xlm_is_special(&specials, i) && i != specials.id[XLM_EOS]) || xlm_is_language_token(&specials, i);
+        log_p[i] = never || begins ? -(double)INFINITY : (double)logits[i] - log(sum);
+    }
+    if (begins)
+        log_p[specials.language[languages[sentence]]] = 0;
     xlm_tape_free(tape);
 }
 
@@ -213,6 +218,21 @@ static void compare(const struct setup *s, const xlm_search_options *o)
             expect_same(&wanted[k], &results[i].best[k]);
     }
     xlm_tape_free(tape);
+}
+
+static void test_texts_begin_with_tokens_of_languages(void **state)
+{
+    (void)state;
+    static const int32_t tokens[] = {21, 9};
+    const xlm_special_tokens before = specials;
+    struct setup s = open_setup(make_config(false, false, XLM_HEAD_BERT), 0.5);
+    specials.languages = 2, specials.language = tokens, specials.first_language = 9, specials.last_language = 21;
+    for (int64_t beam = 1; beam <= 5; beam += 2) {
+        const xlm_search_options o = {.beam = beam, .length_penalty = 1};
+        compare(&s, &o);
+    }
+    specials = before;
+    close_setup(&s);
 }
 
 static void test_searches_find_what_the_definition_finds(void **state)
@@ -548,6 +568,7 @@ int main(void)
         cmocka_unit_test(test_what_cannot_be_searched_for_ends_the_program), /* children have no threads of OpenMP */
         cmocka_unit_test(test_logits_that_are_no_numbers_end_a_text),
         cmocka_unit_test(test_searches_find_what_the_definition_finds),
+        cmocka_unit_test(test_texts_begin_with_tokens_of_languages),
         cmocka_unit_test(test_a_sentence_does_not_depend_on_the_others),
         cmocka_unit_test(test_samples_have_the_probabilities),
         cmocka_unit_test(test_samples_do_not_depend_on_forbidden_tokens),

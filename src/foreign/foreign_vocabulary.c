@@ -126,7 +126,8 @@ static xlm_vocabulary *read_published(const char *place, const xlm_convert_optio
     else if (completed != NULL && tokens < rows)
         xlm_log_info("%" G_GINT64_FORMAT " rows of the word embeddings have no token", rows - tokens);
     if (completed != NULL && xlm_vocabulary_size(completed) > rows)
-        xlm_log_info("the tokenizer has not all of our special tokens; %" G_GINT64_FORMAT " rows of zeros are added for them, and biases of -30",
+        xlm_log_info("the tokenizer has not all of our special tokens; %" G_GINT64_FORMAT " rows of zeros are added for them, "
+                     "and biases of -30",
                      xlm_vocabulary_size(completed) - rows);
     xlm_vocabulary_free(v);
     return completed;

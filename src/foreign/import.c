@@ -391,8 +391,8 @@ static void declare(importer *im)
 /* The bias of a subword that the model has no row for, so that nothing of the probability goes to it in float32. */
 static const float NEVER = -30;
 
-/* Elements [first, first + n) of a parameter; those of subwords that the model has no rows for are `missing`. types: the row of the one
- * type of tokens, which is added to each row of positions; or NULL. */
+/* Elements [first, first + n) of a parameter; those of subwords that the model has no rows for are `missing`. types: the row of
+ * the one type of tokens, which is added to each row of positions; or NULL. */
 static bool read_block(const source *s, float missing, const float *types, int64_t width, int64_t first, int64_t n, float *values,
                        GError **error)
 {
@@ -465,8 +465,8 @@ static bool open_model(importer *im, const xlm_convert_options *options, GError 
     find_task(im);
     declare(im);
     return find_all(im, error) && check_tied(im, "embeddings/word/weight", ".weight", error) &&
-           check_tied(im, "lm_head/bias", ".bias", error) && check_copies(im, error) && check_types(im, error) && check_mapping(im, error) &&
-           check_sinusoids(im, error) && check_others(im, error);
+           check_tied(im, "lm_head/bias", ".bias", error) && check_copies(im, error) && check_types(im, error) &&
+           check_mapping(im, error) && check_sinusoids(im, error) && check_others(im, error);
 }
 
 static bool ends_in(const char *path, const char *const *endings)

@@ -66,8 +66,8 @@ static bool read_activation(const json_t *json, xlm_foreign_config *config, cons
     if (strcmp(name, "silu") == 0)
         found = XLM_SWISH;
     config->model.activation = found;
-    return found < XLM_ACTIVATIONS || xlm_config_refuse(path, "activation_function", error, "is \"%s\"; known here are gelu, gelu_new, "
-                                                        "relu, swish and silu", name);
+    return found < XLM_ACTIVATIONS || xlm_config_refuse(path, "activation_function", error, "is \"%s\"; known here are gelu, "
+                                                        "gelu_new, relu, swish and silu", name);
 }
 
 /* The decoder's layers are as wide as the encoder's. */
@@ -194,7 +194,8 @@ static void write_config(json_t *json, xlm_foreign_config *config)
     json_auto_t *rest = json_pack("{s:I, s:I, s:s, s:b, s:f, s:f, s:f, s:b, s:I}",
         "decoder_attention_heads", (json_int_t)m->attention_heads, "decoder_ffn_dim", (json_int_t)m->feed_forward_size,
         "activation_function", activations[m->activation], "scale_embedding", m->scale_embeddings, "activation_dropout", 0.0,
-        "encoder_layerdrop", 0.0, "decoder_layerdrop", 0.0, "is_encoder_decoder", true, "num_hidden_layers", (json_int_t)m->layers);
+        "encoder_layerdrop", 0.0, "decoder_layerdrop", 0.0, "is_encoder_decoder", true, "num_hidden_layers",
+        (json_int_t)m->layers);
     json_object_update(json, rest);
 }
 

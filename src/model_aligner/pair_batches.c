@@ -78,7 +78,8 @@ static void put(xlm_batch_layout *l, struct place *at, int32_t id)
     l->keys[row] = (xlm_row_key){at->instance, (uint32_t)(row - at->first)};
 }
 
-/* Put the subwords of a side, after the token of its language, and </s>; before them <s> if `opens`. Returns the row of the first subword. */
+/* Put the subwords of a side, after the token of its language, and </s>; before them <s> if `opens`. Returns the row of the first
+ * subword. */
 static int32_t put_side(xlm_batch_layout *l, struct place *at, const xlm_pair_text *text, int side, int64_t pair, bool opens)
 {
     const int64_t n = xlm_pair_size(text, pair, side);

@@ -29,9 +29,9 @@ const xlm_option xlm_model_options[] = {
     OPTION(share_layers, FLAG, "false", 0, 0, NULL, "use one set of weights for all layers (ALBERT)"),
     OPTION(positions, INT, "512", 1, 1 << 20, NULL, "number of positions, the length of the longest sequence"),
     OPTION(position_type, CHOICE, "learned", 0, 0, "learned|sinusoidal|rotary|sinusoidal_halves|sinusoidal_fairseq",
-           "kind of position embeddings; rotary: queries and keys are turned by angles (RoFormer, ModernBERT); sinusoidal: sines and "
-           "cosines in turn (Vaswani et al. 2017), all sines first (sinusoidal_halves: Marian), or these with fairseq's wavelengths "
-           "(sinusoidal_fairseq: M2M100, NLLB)"),
+           "kind of position embeddings; rotary: queries and keys are turned by angles (RoFormer, ModernBERT); sinusoidal: sines "
+           "and cosines in turn (Vaswani et al. 2017), all sines first (sinusoidal_halves: Marian), or these with fairseq's "
+           "wavelengths (sinusoidal_fairseq: M2M100, NLLB)"),
     OPTION(rotary_theta, REAL, "10000", 1, 1e12, NULL, "base of the wavelengths of rotary positions"),
     OPTION(rotary_theta_local, REAL, "0", 0, 1e12, NULL, "the same in layers with an attention window; 0: rotary_theta"),
     OPTION(position_offset, INT, "2", 0, 1024, NULL,
@@ -173,8 +173,8 @@ static bool check_sizes(const xlm_model_config *c, GError **error)
                              " are too many; take at most %" G_GINT64_FORMAT " positions", c->positions, d / heads,
                              MAX_SINUSOIDS / (d / heads));
     if (c->position_type == XLM_POSITIONS_SINUSOIDAL_FAIRSEQ && e < 4)
-        return xlm_error_set(error, EX_CONFIG, "position_type = sinusoidal_fairseq is for embeddings of at least 4 columns, and they "
-                             "have %" G_GINT64_FORMAT, e);
+        return xlm_error_set(error, EX_CONFIG, "position_type = sinusoidal_fairseq is for embeddings of at least 4 columns, and "
+                             "they have %" G_GINT64_FORMAT, e);
     if (xlm_model_has_sinusoids(c) && (c->positions + c->position_offset) * e > MAX_SINUSOIDS)
         return xlm_error_set(error, EX_CONFIG, "positions = %" G_GINT64_FORMAT " sinusoids of width %" G_GINT64_FORMAT
                              " are too many; take at most %" G_GINT64_FORMAT " positions", c->positions, e,

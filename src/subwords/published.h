@@ -4,9 +4,9 @@
 
 #include "subwords/vocabulary.h"
 
-/* All tokens with their published ids, counts 0, no languages but those that have tokens. A missing special token gets an id after all others. [out] added:
- * how many; may be NULL. Errors: those of xlm_tokenizer_files_read; EX_DATAERR when no segmenter class recognises the files, when
- * an id has no token, and when a token occurs twice. */
+/* All tokens with their published ids, counts 0, no languages but those that the tokenizer names. A missing special token gets an id
+ * after all others. [out] added: how many; may be NULL. Errors: those of xlm_tokenizer_files_read; EX_DATAERR when no segmenter
+ * class recognises the files, when an id has no token, and when a token occurs twice. */
 xlm_vocabulary *xlm_published_read(const char *path, int *added, GError **error);
 xlm_vocabulary *xlm_published_vocabulary(const xlm_tokenizer_files *files, int *added, GError **error);
 

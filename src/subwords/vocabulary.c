@@ -219,7 +219,8 @@ xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_segmente
         v->second = xlm_segmenter_ref(settings->second);
         v->second_language = settings->second_language;
     }
-    if (check_second(v, error) && index_words(v, error) && add_all_twins(v, error) && find_language_tokens(v, settings->language_tokens, error))
+    if (check_second(v, error) && index_words(v, error) && add_all_twins(v, error) &&
+        find_language_tokens(v, settings->language_tokens, error))
         return v;
     xlm_vocabulary_free(v);
     return NULL;

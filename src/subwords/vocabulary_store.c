@@ -65,7 +65,8 @@ static bool save_notes(const xlm_vocabulary *v, xlm_store *store, const char *pa
 static bool save_attributes(const xlm_vocabulary *v, xlm_store *store, const char *path, GError **error)
 {
     const char *form = xlm_vocabulary_language_tokens(v);
-    return (form == NULL || xlm_store_set_text(store, path, LANGUAGE_TOKENS, form, error)) && xlm_store_set_int(store, path, "format_version", version_of(v), error) &&
+    return (form == NULL || xlm_store_set_text(store, path, LANGUAGE_TOKENS, form, error)) &&
+           xlm_store_set_int(store, path, "format_version", version_of(v), error) &&
            xlm_store_set_text(store, path, "words", xlm_word_mode_name(xlm_vocabulary_word_mode(v)), error) &&
            xlm_store_set_int(store, path, "lowercase", xlm_vocabulary_lowercase(v), error) &&
            save_specials(xlm_vocabulary_specials(v), store, path, error) && save_notes(v, store, path, error);

@@ -13,7 +13,8 @@ ids() {
     { while [ "$1" != -- ]; do echo "$1"; shift; done
         for file in own.h5 xx.h5; do strings /vocabulary/words $file; done | grep -v '^<.*>$' | awk '!seen[$0]++'
         shift; [ $# -eq 0 ] || printf '%s\n' "$@"; } |
-        awk 'BEGIN { printf "{" } { gsub(/["\\]/, "\\\\&"); printf "%s\"%s\": %d", (NR > 1 ? ", " : ""), $0, NR - 1 } END { print "}" }'
+        awk 'BEGIN { printf "{" } END { print "}" }
+            { gsub(/["\\]/, "\\\\&"); printf "%s\"%s\": %d", (NR > 1 ? ", " : ""), $0, NR - 1 }'
 }
 mkdir m2m100 nllb marian none
 cp pieces.model m2m100/sentencepiece.bpe.model
@@ -22,7 +23,8 @@ cp pieces.model marian/source.spm
 cp xx-pieces.model marian/target.spm
 ids '<s>' '<pad>' '</s>' '<unk>' -- >m2m100/vocab.json
 ids '</s>' '<unk>' -- '<pad>' >marian/vocab.json
-echo '{"tokenizer_class": "M2M100Tokenizer", "additional_special_tokens": ["__de__", "__en__", "__xx__"]}' >m2m100/tokenizer_config.json
+echo '{"tokenizer_class": "M2M100Tokenizer", "additional_special_tokens": ["__de__", "__en__", "__xx__"]}' \
+    >m2m100/tokenizer_config.json
 echo '{"tokenizer_class": "NllbTokenizer"}' >nllb/tokenizer_config.json
 echo '{"additional_special_tokens": ["deu_Latn", {"content": "eng_Latn"}, "xxx_Latn"]}' >nllb/special_tokens_map.json
 echo '{"tokenizer_class": "MarianTokenizer", "source_lang": "en", "target_lang": "xx"}' >marian/tokenizer_config.json
@@ -69,7 +71,8 @@ model() {
         logged links.log xlm_translate "$kind.back.h5" --from "$en" --to "$xx" --sample --alignment "$kind.$n" lines -o drawn \
             $([ $n = attention ] || echo --alignment-method=argmax)
         paste -d '|' lines drawn "$kind.$n" | awk -F'|' '{ words = split($1, w, " "); n = split($3, l, " ")
-            for (i = 1; i <= n; i++) { split(l[i], end, "-"); bad = bad || end[1] >= words || end[2] >= split($2, w, " ") } all += n } END { exit bad || all == 0 }' ||
+            for (i = 1; i <= n; i++) { split(l[i], end, "-"); bad = bad || end[1] >= words || end[2] >= split($2, w, " ") }
+            all += n } END { exit bad || all == 0 }' ||
             fail "$kind: links by $n of other words: $(head -n 2 "$kind.$n")"
     done
 }
@@ -129,7 +132,8 @@ wrong m2m100 config.json 's/"relu"/"tanh"/' '"activation_function" is "tanh"; kn
 wrong m2m100 config.json 's/"decoder_layers": 2/"decoder_layers": 0/' '"decoder_layers" is not a number of at least 1'
 wrong m2m100 config.json 's/"decoder_layers": 2/"decoder_layers": 3/' 'no tensor "model.decoder.layers.2.self_attn.q_proj.weight"'
 wrong m2m100 config.json 's/"tie_word_embeddings": true/"tie_word_embeddings": false/' '"tie_word_embeddings" is false'
-wrong marian config.json 's/"is_encoder_decoder"/"share_encoder_decoder_embeddings": false, &/' '"share_encoder_decoder_embeddings" is false'
+wrong marian config.json 's/"is_encoder_decoder"/"share_encoder_decoder_embeddings": false, &/' \
+    '"share_encoder_decoder_embeddings" is false'
 wrong marian config.json 's/"is_encoder_decoder"/"normalize_before": true, &/' '"normalize_before" is true, which is not known here'
 wrong marian $settings 's/"target_lang": "xx"/"target_lang": "en"/' '"source_lang" and "target_lang" are both `en`'
 wrong marian $settings 's/"target_lang": "xx"/"target_lang": "x-x"/' '"target_lang" is `x-x`, which is no name of a language'

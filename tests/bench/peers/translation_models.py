@@ -194,8 +194,8 @@ def ours(name):
         return "lm_head/bias"
     name = name[len("model."):].replace("encoder_attn_layer_norm", "memory_attention/layer_norm")
     name = name.replace("self_attn_layer_norm", "attention/layer_norm").replace("final_layer_norm", "feed_forward/layer_norm")
-    for theirs, own in (("shared", "embeddings/word"), ("layers.", "layer."), ("self_attn", "attention"), ("fc1", "feed_forward/intermediate"),
-                        ("encoder_attn", "memory_attention"), ("fc2", "feed_forward/output"), ("q_proj", "query"),
+    for theirs, own in (("shared", "embeddings/word"), ("layers.", "layer."), ("self_attn", "attention"),
+                        ("fc1", "feed_forward/intermediate"), ("encoder_attn", "memory_attention"), ("fc2", "feed_forward/output"), ("q_proj", "query"),
                         ("k_proj", "key"), ("v_proj", "value"), ("out_proj", "output")):
         name = name.replace(theirs, own)
     return name.replace(".", "/").replace("layer/", "layer.")
@@ -288,8 +288,9 @@ def translate(directory, corpus, language, to, beam):
                         done = sorted(done, key=lambda d: -d[0])[:beam]
                     else:
                         going.append((p, y + [i]))
-                if len(done) == beam and going and (beam == 1 or going[0][0] / longest <= done[-1][0] >= going[0][0] / (len(going[0][1]) + 1)):
-                    best = max(going[0][0] / (longest + 1), going[0][0] / (min(len(going[0][1]), longest) + 1))
+                if len(done) == beam and going:  # can none become better?
+                    p, y = going[0]
+                    best = max(p / (longest + 1), p / (min(len(y), longest) + 1))
                     going = going if best > done[-1][0] and beam > 1 else []
             score, y = done[0]
             text = "".join(words[i] for i in y if i not in tokens_of_languages).replace("\u2581", " ").strip()

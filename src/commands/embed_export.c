@@ -141,7 +141,9 @@ static bool open_work(work *w, GError **error)
     w->pooling = pooling;
     if (given.layer < 0)
         given.layer = w->encoded ? c->layers : -1;
-    return xlm_task_language(w->loaded->vocabulary, given.language, w->encoded && c->language_embeddings, "--language NAME",
+    return xlm_task_language(w->loaded->vocabulary, given.language,
+                             w->encoded && (c->language_embeddings || xlm_vocabulary_language_form(w->loaded->vocabulary) != NULL),
+                             "--language NAME",
                              EX_USAGE, &w->language, error) &&
            (w->tokenizer = xlm_tokenizer_new(w->loaded->vocabulary, error)) != NULL &&
            (w->tape = xlm_model_file_tape(w->loaded)) != NULL;
@@ -241,7 +243,7 @@ static GArray *choose_subwords(const work *w, GError **error)
 {
     g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int32_t)), list = NULL;
     for (int32_t id = 0; id < w->loaded->config.vocabulary; id++)
-        if (xlm_vocabulary_is_special(w->loaded->vocabulary, id) ? given.special_tokens : given.corpus == NULL)
+        if (!xlm_is_text(xlm_vocabulary_specials(w->loaded->vocabulary), id) ? given.special_tokens : given.corpus == NULL)
             g_array_append_val(ids, id);
     if (given.corpus == NULL)
         return g_steal_pointer(&ids);

@@ -115,6 +115,14 @@ static xlm_vocabulary *read_published(const char *place, const xlm_convert_optio
     const int64_t tokens = xlm_vocabulary_size(v) - added;
     xlm_vocabulary *completed = NULL;
     g_auto(GStrv) languages = choose_languages(v, options, embedded, named);
+    const int sides = xlm_vocabulary_languages(v);
+    int second;
+    if (xlm_vocabulary_second_segmenter(v, &second) != NULL && (int)g_strv_length(languages) != sides) {
+        xlm_vocabulary_free(v);
+        xlm_error_set(error, EX_USAGE, "--languages: %u names; %s has a tokenizer for each of %d languages: give the source's, then "
+                      "the target's", g_strv_length(languages), place, sides);
+        return NULL;
+    }
     if (tokens > rows)
         xlm_error_set(error, EX_DATAERR, "%s: the tokenizer has %" G_GINT64_FORMAT " tokens, and config.json says %"
                       G_GINT64_FORMAT, place, tokens, rows);
@@ -127,7 +135,7 @@ static xlm_vocabulary *read_published(const char *place, const xlm_convert_optio
         xlm_log_info("%" G_GINT64_FORMAT " rows of the word embeddings have no token", rows - tokens);
     if (completed != NULL && xlm_vocabulary_size(completed) > rows)
         xlm_log_info("the tokenizer has not all of our special tokens; %" G_GINT64_FORMAT " rows of zeros are added for them, "
-                     "and biases of -30",
+                     "and biases of -30 if the output layer has biases",
                      xlm_vocabulary_size(completed) - rows);
     xlm_vocabulary_free(v);
     return completed;
@@ -189,6 +197,7 @@ static bool write_own(const xlm_vocabulary *v, int64_t rows, const char *directo
     return xlm_store_end(store, good, error);
 }
 
+/* Those that the kind of tokenizer has not named; null: it has none. */
 static void name_specials(const xlm_vocabulary *v, json_t *json)
 {
     static const struct {
@@ -197,15 +206,22 @@ static void name_specials(const xlm_vocabulary *v, json_t *json)
     } roles[] = {{"bos_token", XLM_BOS}, {"cls_token", XLM_BOS}, {"eos_token", XLM_EOS},  {"sep_token", XLM_EOS},
                  {"pad_token", XLM_PAD}, {"unk_token", XLM_UNK}, {"mask_token", XLM_MASK}};
     for (size_t i = 0; i < G_N_ELEMENTS(roles); i++)
-        json_object_set_new(json, roles[i].role,
-                            json_string(xlm_vocabulary_words(v)[xlm_vocabulary_special(v, roles[i].special)]));
+        if (json_object_get(json, roles[i].role) == NULL)
+            json_object_set_new(json, roles[i].role,
+                                json_string(xlm_vocabulary_words(v)[xlm_vocabulary_special(v, roles[i].special)]));
+        else if (json_is_null(json_object_get(json, roles[i].role)))
+            json_object_del(json, roles[i].role);
 }
 
 /* tokenizer_config.json and special_tokens_map.json. settings: those of this kind of tokenizer; taken. */
 static bool write_settings(const xlm_vocabulary *v, const xlm_model_config *config, json_t *settings, const char *directory,
                            GError **error)
 {
+    static const char *const own[] = {"bos_token", "cls_token", "mask_token"};
     json_auto_t *specials = json_object();
+    for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
+        if (json_object_get(settings, own[i]) != NULL)
+            json_object_set(specials, own[i], json_object_get(settings, own[i]));
     json_object_set_new(settings, "model_max_length", json_integer(config->positions));
     json_object_set_new(settings, "clean_up_tokenization_spaces", json_false());
     json_object_set_new(settings, "model_input_names", config->token_types ? json_pack("[sss]", "input_ids", "token_type_ids",

@@ -205,6 +205,26 @@ static bool check_config(importer *im, const xlm_convert_options *options, GErro
                          G_GINT64_FORMAT " languages", n, im->config.model.languages);
 }
 
+/* Do config.json and the tokenizer mean the same by the tokens around texts? */
+static bool check_ids(const importer *im, GError **error)
+{
+    static const struct {
+        const char *key;
+        xlm_special special;
+    } keys[] = {{"pad_token_id", XLM_PAD}, {"eos_token_id", XLM_EOS}, {"decoder_start_token_id", XLM_BOS}};
+    g_autofree char *path = g_build_filename(im->directory, "config.json", NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+        const int32_t own = xlm_vocabulary_special(im->vocabulary, keys[i].special);
+        int64_t id;
+        if (!xlm_config_int(im->json, path, keys[i].key, own, &id, error))
+            return false;
+        if (id != own)
+            return xlm_config_refuse(path, keys[i].key, error, "is %" G_GINT64_FORMAT ", and the tokenizer has %s for it, of id %d",
+                                     id, xlm_vocabulary_words(im->vocabulary)[own], own);
+    }
+    return true;
+}
+
 static bool take_vocabulary(importer *im, const xlm_convert_options *options, GError **error)
 {
     const xlm_model_config *m = &im->config.model;
@@ -213,7 +233,11 @@ static bool take_vocabulary(importer *im, const xlm_convert_options *options, GE
     if (im->vocabulary == NULL)
         return false;
     im->config.model.languages = xlm_vocabulary_languages(im->vocabulary);
-    return true;
+    if (im->config.architecture->has_decoder && strcmp(im->config.architecture->model_type, "m2m_100") == 0 &&
+        xlm_vocabulary_language_form(im->vocabulary) == NULL)
+        xlm_log_warn("%s: the tokenizer names no tokens of languages, by which published models of this kind are told into which "
+                     "one to translate", im->directory);
+    return !im->config.architecture->has_decoder || check_ids(im, error);
 }
 
 /* ---- every tensor has its place ---- */

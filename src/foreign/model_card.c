@@ -36,8 +36,10 @@ static void print_model(const xlm_loaded_model *m, const char *class_name, GStri
 {
     const xlm_model_config *c = &m->config;
     g_autofree char *languages = g_strjoinv(", ", (char **)xlm_vocabulary_language_names(m->vocabulary));
-    g_string_append_printf(out, "# A cross-lingual encoder\n\nA transformer encoder trained with xlm-mpi %s and written by its "
-                           "program `xlm_convert`.\n\n| | |\n|---|---|\n", PACKAGE_VERSION);
+    g_string_append_printf(out, "# A %s\n\nA transformer %s trained with xlm-mpi %s and written by its "
+                           "program `xlm_convert`.\n\n| | |\n|---|---|\n",
+                           c->decoder_layers > 0 ? "model that translates" : "cross-lingual encoder",
+                           c->decoder_layers > 0 ? "encoder and decoder" : "encoder", PACKAGE_VERSION);
     g_string_append_printf(out, "| class | `%s` |\n| languages | %s |\n| subwords | %" G_GINT64_FORMAT " |\n", class_name,
                            languages, c->vocabulary);
     g_string_append_printf(out, "| layers x hidden size | %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT "%s |\n", c->layers,
@@ -49,6 +51,29 @@ static void print_model(const xlm_loaded_model *m, const char *class_name, GStri
         g_string_append_printf(out, "| trained for | %" G_GINT64_FORMAT " steps |\n", m->step);
     if (m->task != NULL)
         g_string_append_printf(out, "| fine-tuned for | %s |\n", m->task->name);
+}
+
+/* How a model with a decoder translates its first language into its last. */
+static void print_translation(const xlm_loaded_model *m, const char *class_name, bool tokenizer, GString *out)
+{
+    const xlm_special_tokens *specials = xlm_vocabulary_specials(m->vocabulary);
+    const int n = xlm_vocabulary_languages(m->vocabulary);
+    const char *const *names = xlm_vocabulary_language_names(m->vocabulary);
+    const char *form = xlm_vocabulary_language_form(m->vocabulary);
+    g_string_append_printf(out, "\n## Use\n\n```python\nfrom transformers import %s%s\n", tokenizer ? "AutoTokenizer, " : "",
+                           class_name);
+    if (tokenizer && form != NULL)
+        g_string_append_printf(out, "tokenizer = AutoTokenizer.from_pretrained(\".\", src_lang=\"%s\")\n", names[0]);
+    else if (tokenizer)
+        g_string_append(out, "tokenizer = AutoTokenizer.from_pretrained(\".\")\n");
+    g_string_append_printf(out, "model = %s.from_pretrained(\".\")\n", class_name);
+    if (tokenizer)
+        g_string_append(out, "inputs = tokenizer(\"A sentence .\", return_tensors=\"pt\")\n");
+    if (tokenizer && form != NULL) /* of the last language */
+        g_string_append_printf(out, "ids = model.generate(**inputs, forced_bos_token_id=%d)\n", specials->language[n - 1]);
+    else if (tokenizer)
+        g_string_append(out, "ids = model.generate(**inputs)\n");
+    g_string_append_printf(out, "%s```\n", tokenizer ? "print(tokenizer.batch_decode(ids, skip_special_tokens=True))\n" : "");
 }
 
 static void print_use(const xlm_loaded_model *m, const char *class_name, bool tokenizer, GString *out)
@@ -73,7 +98,7 @@ char *xlm_foreign_model_card(const xlm_loaded_model *model, const char *class_na
     GString *out = g_string_new(NULL);
     print_metadata(model, class_name, out);
     print_model(model, class_name, out);
-    print_use(model, class_name, tokenizer, out);
+    (model->config.decoder_layers > 0 ? print_translation : print_use)(model, class_name, tokenizer, out);
     if (*notes != '\0')
         g_string_append_printf(out, "\n## What to know\n\n%s", notes);
     g_string_append(out, "\n`xlm_vocabulary.h5` has the vocabulary as xlm-mpi keeps it, for `xlm_convert DIR -o model.h5`; "

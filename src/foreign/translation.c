@@ -197,6 +197,8 @@ static void write_config(json_t *json, xlm_foreign_config *config)
         "encoder_layerdrop", 0.0, "decoder_layerdrop", 0.0, "is_encoder_decoder", true, "num_hidden_layers",
         (json_int_t)m->layers);
     json_object_update(json, rest);
+    json_object_set_new(json, "max_length", json_integer(m->positions)); /* of what is generated; by default only 20 */
+    json_object_set_new(json, "num_beams", json_integer(5));
 }
 
 const xlm_architecture xlm_architecture_m2m100 = {

@@ -40,9 +40,9 @@ bool xlm_pair_languages_of_text(const xlm_loaded_model *loaded, const xlm_align_
             languages[s] = source->files[1] != NULL ? language_of_file(vocabulary, source->files[s]) : -1;
         if (name != NULL && languages[s] < 0)
             good = xlm_error_set(error, EX_USAGE, "the model has no language \"%s\"; it has %s", name, known);
-        else if (languages[s] < 0 && loaded->config.language_embeddings)
-            good = xlm_error_set(error, EX_USAGE, "the model has language embeddings; say --languages SOURCE,TARGET, of %s",
-                                 known);
+        else if (languages[s] < 0 && (loaded->config.language_embeddings || xlm_vocabulary_language_form(vocabulary) != NULL))
+            good = xlm_error_set(error, EX_USAGE, "the model has %s; say --languages SOURCE,TARGET, of %s",
+                                 loaded->config.language_embeddings ? "language embeddings" : "tokens of languages", known);
     }
     return good;
 }

@@ -367,7 +367,7 @@ static xlm_vocabulary *make_vocabulary(const xlm_comm *comm, const xlm_prep_opti
             names[i] = xlm_vocabulary_words(options->like)[settings.specials->id[i]];
         settings.special_names = names;
         settings.second = xlm_vocabulary_second_segmenter(options->like, &settings.second_language);
-        settings.language_tokens = xlm_vocabulary_language_tokens(options->like);
+        settings.language_form = xlm_vocabulary_language_form(options->like);
     }
     GError *failure = NULL;
     xlm_vocabulary *vocabulary = NULL;

@@ -147,7 +147,7 @@ static bool check_model(const xlm_job *job, const xlm_vocabulary *vocabulary, GE
     if (job->model.head == XLM_HEAD_NONE)
         return xlm_error_set(error, EX_CONFIG, "[evaluate]: translate needs a head for words; set head = bert or xlm in [model]");
     const bool told = job->model.language_embeddings || job->model.language_tokens ||
-                      xlm_vocabulary_language_tokens(vocabulary) != NULL;
+                      xlm_vocabulary_language_form(vocabulary) != NULL;
     if (directions > 1 && !told)
         return xlm_error_set(error, EX_CONFIG, "[evaluate]: translate has %" G_GINT64_FORMAT " directions, and without language "
                              "embeddings or tokens the decoder cannot know which; set language_embeddings = true or "

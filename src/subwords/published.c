@@ -21,8 +21,8 @@ static xlm_segmenter *adopt(const xlm_tokenizer_files *files, xlm_published_toke
         return NULL;
     }
     const char *type = json_string_value(xlm_tokenizer_value(files, "tokenizer.json", "model", "type", NULL));
-    xlm_error_set(error, EX_DATAERR, "%s: no tokenizer that is known%s%s; it is read from tokenizer.json, vocab.txt, *.model, or "
-                  "vocab.json and merges.txt", xlm_tokenizer_files_path(files), type != NULL ? ": its model is " : "",
+    xlm_error_set(error, EX_DATAERR, "%s: no tokenizer that is known%s%s; it is read from tokenizer.json, vocab.txt, *.model, "
+                  "source.spm and target.spm, or vocab.json and merges.txt", xlm_tokenizer_files_path(files), type != NULL ? ": its model is " : "",
                   type != NULL ? type : "");
     return NULL;
 }
@@ -97,7 +97,7 @@ static xlm_vocabulary *make_vocabulary(const xlm_published_tokens *tokens, const
                                               .languages = tokens->languages != NULL ? (int)g_strv_length(tokens->languages) : 0,
                                               .language_names = (const char *const *)tokens->languages,
                                               .second = second, .second_language = tokens->second_language,
-                                              .language_tokens = tokens->language_tokens};
+                                              .language_form = tokens->language_form};
     g_autoptr(GError) failure = NULL;
     xlm_vocabulary *vocabulary = xlm_vocabulary_new(subwords, segmenter, &settings, &failure);
     if (failure != NULL)

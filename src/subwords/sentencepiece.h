@@ -59,9 +59,9 @@ bool xlm_sentencepiece_number_languages(const GArray *pieces, const xlm_tokenize
 /* <s> becomes the token that the decoder begins with: that which config.json names, or else this one. After
  * xlm_published_tokens_find_special. */
 void xlm_sentencepiece_find_begin(const xlm_tokenizer_files *files, xlm_special usual, xlm_published_tokens *tokens);
-/* The files of such a tokenizer; false, with nothing added: none of them can have these ids. */
+/* The files of such a tokenizer, or a note that none of them can have these ids; false: languages have no tokens. */
 bool xlm_sentencepiece_publish_languages(const xlm_vocabulary *vocabulary, const xlm_pieces *model, json_t *files,
-                                         json_t *settings);
+                                         json_t *settings, GString *notes);
 
 void *xlm_sentencepiece_adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error);
 void xlm_sentencepiece_publish(const xlm_vocabulary *vocabulary, json_t *files, json_t *settings, GString *notes);

@@ -265,7 +265,7 @@ void *xlm_sentencepiece_adopt(const xlm_tokenizer_files *files, xlm_published_to
                                                                  : xlm_sentencepiece_adopt_pairs(files, tokens, usual, error);
     if (m != NULL)
         xlm_published_tokens_find_special(tokens, files, usual);
-    if (m != NULL && (marian || tokens->language_tokens != NULL))
+    if (m != NULL && (marian || tokens->language_form != NULL))
         xlm_sentencepiece_find_begin(files, marian ? XLM_PAD : XLM_EOS, tokens);
     return m;
 }

@@ -56,21 +56,26 @@ static bool add_languages(const xlm_tokenizer_files *files, const char *form, xl
     json_array_foreach(all, i, token) {
         const char *text = xlm_tokenizer_token_text(token);
         char *name = text != NULL ? name_of_language(form, text) : NULL;
-        if (name == NULL || !xlm_is_language_name(name) || g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL)) {
+        const bool twice = name != NULL && g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL);
+        if (name == NULL || !xlm_is_language_name(name) || twice) {
             g_free(name);
-            return xlm_tokenizer_refuse(files, file, 0, error, "additional token %zu, `%s`, is not of the form %s with the name of "
-                                        "a language, or not the only one", i + 1, text != NULL ? text : "", form);
+            return xlm_tokenizer_refuse(files, file, 0, error, twice ? "additional token %zu, `%s`, is there twice"
+                                        : "additional token %zu, `%s`, is not the name of a language in the form %s", i + 1,
+                                        text != NULL ? text : "(no text)", form);
         }
         g_ptr_array_add(names, name);
         if (!xlm_published_tokens_set(tokens, files, file, (int64_t)tokens->text->len, text, error))
             return false;
     }
-    if (names->len == 0 || names->len > XLM_MAX_LANGUAGES)
-        return xlm_tokenizer_refuse(files, "tokenizer_config.json", 0, error, "names no tokens of languages "
-                                    "(additional_special_tokens), which a tokenizer of this kind has, or too many");
+    if (names->len == 0)
+        return xlm_tokenizer_refuse(files, file, 0, error, "names no tokens of languages (additional_special_tokens), which a "
+                                    "tokenizer of this kind has; nor does special_tokens_map.json");
+    if (names->len > XLM_MAX_LANGUAGES)
+        return xlm_tokenizer_refuse(files, file, 0, error, "names %u languages; at most %d are possible", names->len,
+                                    XLM_MAX_LANGUAGES);
     g_ptr_array_add(names, NULL);
     tokens->languages = g_strdupv((char **)names->pdata);
-    tokens->language_tokens = form;
+    tokens->language_form = form;
     return true;
 }
 
@@ -89,7 +94,11 @@ void xlm_sentencepiece_find_begin(const xlm_tokenizer_files *files, xlm_special 
 {
     const json_t *start = xlm_tokenizer_value(files, "config.json", "decoder_start_token_id", NULL);
     const json_int_t id = json_is_integer(start) ? json_integer_value(start) : -1;
-    const char *begin = id >= 0 && id < (json_int_t)tokens->text->len ? tokens->text->pdata[id] : tokens->special[usual];
+    const char *named = id >= 0 && id < (json_int_t)tokens->text->len ? tokens->text->pdata[id] : NULL;
+    const bool special = named != NULL && (g_strcmp0(named, tokens->special[XLM_BOS]) == 0 ||
+                                           g_strcmp0(named, tokens->special[XLM_PAD]) == 0 ||
+                                           g_strcmp0(named, tokens->special[XLM_EOS]) == 0);
+    const char *begin = special ? named : tokens->special[usual];
     g_autofree char *text = g_strdup(begin);
     g_free(tokens->special[XLM_BOS]);
     tokens->special[XLM_BOS] = g_steal_pointer(&text);
@@ -97,13 +106,23 @@ void xlm_sentencepiece_find_begin(const xlm_tokenizer_files *files, xlm_special 
 
 /* ---- the opposite direction ---- */
 
-/* Are the tokens of languages next to one another, in their order? */
-static bool are_in_order(const xlm_special_tokens *specials)
+/* The languages of transformers' M2M100Tokenizer, which gives ids to their tokens in this order, whatever other files say. */
+static const char M2M100_LANGUAGES[] =
+    "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he hi hr ht hu hy id ig ilo is it "
+    "ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl no ns oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su sv "
+    "sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu";
+
+/* Are the tokens of languages next to one another, in their order, with no subwords after them but rows that have no token? */
+static bool are_last(const xlm_vocabulary *v)
 {
+    const xlm_special_tokens *specials = xlm_vocabulary_specials(v);
     for (int32_t i = 0; i < specials->languages; i++)
         if (specials->language[i] != specials->first_language + i)
             return false;
-    return true;
+    for (int32_t id = specials->last_language + 1; id < xlm_vocabulary_size(v); id++)
+        if (!xlm_is_special(specials, id) && !g_str_has_prefix(xlm_vocabulary_words(v)[id], "[row "))
+            return false;
+    return specials->languages > 0;
 }
 
 /* {token: id} of all ids before those of languages. */
@@ -132,20 +151,57 @@ static bool is_nllb(const xlm_vocabulary *v, const xlm_pieces *m)
            xlm_sentencepiece_has_pieces(v, m, 3, 1);
 }
 
-bool xlm_sentencepiece_publish_languages(const xlm_vocabulary *v, const xlm_pieces *m, json_t *files, json_t *settings)
+/* {id: token} of the tokens that are not pieces, without which some versions of NllbTokenizer give them other ids. */
+static json_t *print_added(const xlm_vocabulary *v)
 {
-    const char *form = xlm_vocabulary_language_tokens(v);
     const xlm_special_tokens *specials = xlm_vocabulary_specials(v);
-    const bool nllb = g_strcmp0(form, NLLB) == 0 && is_nllb(v, m);
-    if (!are_in_order(specials) || !(nllb || (g_strcmp0(form, M2M100) == 0 && has_specials_first(specials))))
+    json_t *added = json_object();
+    for (int32_t id = 0; id < xlm_vocabulary_size(v); id++) {
+        if (id != 0 && xlm_is_text(specials, id))
+            continue;
+        g_autofree char *number = g_strdup_printf("%d", id);
+        json_object_set_new(added, number,
+                            json_pack("{s:s, s:b, s:b, s:b, s:b, s:b}", "content", xlm_vocabulary_words(v)[id], "lstrip",
+                                      id == specials->id[XLM_MASK], "normalized", 0, "rstrip", 0, "single_word", 0, "special", 1));
+    }
+    return added;
+}
+
+static void note_languages(const xlm_vocabulary *v, GString *notes)
+{
+    g_autofree char *names = g_strjoinv(" ", (char **)(uintptr_t)xlm_vocabulary_language_names(v));
+    if (strcmp(names, M2M100_LANGUAGES) != 0)
+        g_string_append(notes, "The languages are not the hundred of transformers' M2M100Tokenizer, which gives their tokens ids of "
+                        "its own list: take the ids of languages from xlm-mpi.\n");
+}
+
+bool xlm_sentencepiece_publish_languages(const xlm_vocabulary *v, const xlm_pieces *m, json_t *files, json_t *settings,
+                                         GString *notes)
+{
+    const char *form = xlm_vocabulary_language_form(v);
+    const xlm_special_tokens *specials = xlm_vocabulary_specials(v);
+    if (form == NULL)
         return false;
+    const bool nllb = strcmp(form, NLLB) == 0;
+    if (!are_last(v) || !(nllb ? is_nllb(v, m) : has_specials_first(specials))) {
+        g_string_append(notes, "Transformers have no tokenizer whose tokens of languages are where this vocabulary has them: tokenise "
+                        "with xlm-mpi, and give them the ids.\n");
+        return true;
+    }
     json_t *tokens = json_array();
     for (int32_t i = 0; i < specials->languages; i++)
         json_array_append_new(tokens, json_string(xlm_vocabulary_words(v)[specials->language[i]]));
     json_object_set_new(settings, "additional_special_tokens", tokens);
     json_object_set_new(settings, "tokenizer_class", json_string(nllb ? "NllbTokenizer" : "M2M100Tokenizer"));
     json_object_set_new(files, "sentencepiece.bpe.model", json_stringn_nocheck(m->bytes->str, m->bytes->len));
-    if (!nllb)
+    if (nllb) {
+        json_object_set_new(settings, "added_tokens_decoder", print_added(v));
+        json_object_set_new(settings, "bos_token", json_string(xlm_vocabulary_words(v)[0]));
+        json_object_set_new(settings, "cls_token", json_string(xlm_vocabulary_words(v)[0]));
+    } else {
         json_object_set_new(files, VOCABULARY, print_ids(v));
+        json_object_set_new(settings, "mask_token", json_null()); /* it would get an id of a language */
+        note_languages(v, notes);
+    }
     return true;
 }

@@ -3,6 +3,7 @@
  * Two models of SentencePiece, source.spm for text of the source language and target.spm for the other; and vocab.json, the ids of
  * the pieces of both. tokenizer_config.json names the languages. The decoder begins with the token that config.json names, <pad> if
  * there is none; it is <s> here. */
+#include "base/log.h"
 #include "subwords/sentencepiece.h"
 
 static const char SOURCE[] = "source.spm", TARGET[] = "target.spm", VOCABULARY[] = "vocab.json";
@@ -30,20 +31,40 @@ static xlm_pieces *read_pieces(const xlm_tokenizer_files *files, const char *nam
     return pieces;
 }
 
+/* Made valid (xlm_is_language_name): "cat+oci" becomes "cat_oci". g_free. */
+static char *usable_name(const char *given)
+{
+    char *name = g_strdup(*given != '\0' ? given : "_");
+    for (char *c = name; *c != '\0'; c++)
+        if (!g_ascii_isalnum(*c) && (*c != '.' || c == name))
+            *c = '_';
+    return name;
+}
+
+/* The tokens for one of several target languages, ">>fra<<", are known to no rule here. */
+static void warn_of_targets(const xlm_tokenizer_files *files)
+{
+    const char *token;
+    json_t *id;
+    int64_t n = 0;
+    json_object_foreach((json_t *)(uintptr_t)xlm_tokenizer_json(files, VOCABULARY), token, id)
+        n += g_str_has_prefix(token, ">>") && g_str_has_suffix(token, "<<");
+    if (n > 0)
+        xlm_log_warn("%s: the model translates into one of %" G_GINT64_FORMAT " languages that a token such as >>fra<< names; here "
+                     "these tokens cannot be given", xlm_tokenizer_files_path(files), n);
+}
+
 static bool read_languages(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
     const char *source = json_string_value(xlm_tokenizer_value(files, SETTINGS, SOURCE_LANGUAGE, NULL));
     const char *target = json_string_value(xlm_tokenizer_value(files, SETTINGS, TARGET_LANGUAGE, NULL));
-    const char *const names[] = {source != NULL ? source : "source", target != NULL ? target : "target", NULL};
-    for (int i = 0; i < 2; i++)
-        if (!xlm_is_language_name(names[i]))
-            return xlm_tokenizer_refuse(files, SETTINGS, 0, error, "\"%s\" is `%s`, which is no name of a language: letters, "
-                                        "digits, _ and .", i == 0 ? SOURCE_LANGUAGE : TARGET_LANGUAGE, names[i]);
-    if (strcmp(names[0], names[1]) == 0)
-        return xlm_tokenizer_refuse(files, SETTINGS, 0, error, "\"%s\" and \"%s\" are both `%s`", SOURCE_LANGUAGE,
-                                    TARGET_LANGUAGE, names[0]);
+    char *const names[] = {usable_name(source != NULL ? source : "source"), usable_name(target != NULL ? target : "target"), NULL};
     tokens->languages = g_strdupv((char **)(uintptr_t)names);
-    return true;
+    g_free(names[0]);
+    g_free(names[1]);
+    return strcmp(tokens->languages[0], tokens->languages[1]) != 0 ||
+           xlm_tokenizer_refuse(files, SETTINGS, 0, error, "\"%s\" and \"%s\" are both `%s`", SOURCE_LANGUAGE, TARGET_LANGUAGE,
+                                tokens->languages[0]);
 }
 
 void *xlm_sentencepiece_adopt_marian(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
@@ -51,6 +72,7 @@ void *xlm_sentencepiece_adopt_marian(const xlm_tokenizer_files *files, xlm_publi
     xlm_pieces *source = read_pieces(files, SOURCE, error), *target = source != NULL ? read_pieces(files, TARGET, error) : NULL;
     if (target != NULL && read_languages(files, tokens, error) &&
         xlm_published_tokens_add_object(tokens, files, VOCABULARY, xlm_tokenizer_json(files, VOCABULARY), error)) {
+        warn_of_targets(files);
         tokens->second = target;
         tokens->second_language = 1;
         return source;

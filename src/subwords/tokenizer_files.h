@@ -76,7 +76,7 @@ typedef struct xlm_published_tokens {
     xlm_word_mode words;               /* for a class without its own normaliser */
     bool lowercase;
     char **languages;            /* names of languages, then NULL; NULL: the tokenizer names none */
-    const char *language_tokens; /* form of their tokens (xlm_vocabulary_settings); NULL: they have none */
+    const char *language_form; /* form of their tokens (xlm_vocabulary_settings); NULL: they have none */
     void *second;                /* another model of the class, which is that of text in one of them; NULL: there is none. Owned by
                                   * the caller of adopt */
     int second_language;         /* that language */

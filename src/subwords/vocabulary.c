@@ -66,7 +66,8 @@ static void copy_specials(xlm_vocabulary *v, const xlm_vocabulary_settings *sett
 {
     const char *const *names = settings->special_names != NULL ? settings->special_names : xlm_own_special_names;
     v->specials = settings->specials != NULL ? *settings->specials : xlm_own_special_tokens;
-    v->specials.languages = 0; /* find_language_tokens */
+    v->specials.languages = v->specials.first_language = v->specials.last_language = 0; /* find_tokens_of_languages */
+    v->specials.language = NULL;
     for (int i = 0; i < XLM_SPECIAL_TOKENS; i++)
         v->special_names[i] = g_strdup(names[i]);
 }
@@ -155,13 +156,27 @@ static char *fill_in_form(const char *form, const char *language)
     return g_strdup_printf("%.*s%s%s", (int)(star - form), form, language, star + 1);
 }
 
-static bool find_language_tokens(xlm_vocabulary *v, const char *form, GError **error)
+/* "eng_Latn": three letters of ISO 639-3 and the script's name of ISO 15924, as in NLLB. */
+static bool is_script_name(const char *name)
+{
+    static const char form[] = "aaa_Aaaa";
+    bool good = strlen(name) == strlen(form);
+    for (size_t i = 0; good && form[i] != '\0'; i++)
+        good = form[i] == 'a' ? g_ascii_islower(name[i]) : form[i] == 'A' ? g_ascii_isupper(name[i]) : name[i] == '_';
+    return good;
+}
+
+static bool find_tokens_of_languages(xlm_vocabulary *v, const char *form, GError **error)
 {
     if (form == NULL)
         return true;
     if (strchr(form, '*') == NULL || !g_utf8_validate(form, -1, NULL))
         return xlm_error_set(error, EX_DATAERR, "the form of the tokens of languages is `%s`, without a *", form);
     v->language_form = g_strdup(form);
+    for (int i = 0; i < v->language_count && strcmp(form, "*") == 0; i++)
+        if (!is_script_name(v->languages[i])) /* any subword could be the token of another name */
+            return xlm_error_set(error, EX_DATAERR, "languages of this vocabulary have names like eng_Latn, of a language and a "
+                                 "script, and `%s` is none", v->languages[i]);
     v->language_token = g_new(int32_t, v->language_count + 1);
     for (int i = 0; i < v->language_count; i++) {
         g_autofree char *token = fill_in_form(form, v->languages[i]);
@@ -220,7 +235,7 @@ xlm_vocabulary *xlm_vocabulary_new(const xlm_word_counts *subwords, xlm_segmente
         v->second_language = settings->second_language;
     }
     if (check_second(v, error) && index_words(v, error) && add_all_twins(v, error) &&
-        find_language_tokens(v, settings->language_tokens, error))
+        find_tokens_of_languages(v, settings->language_form, error))
         return v;
     xlm_vocabulary_free(v);
     return NULL;
@@ -233,7 +248,7 @@ xlm_vocabulary_settings xlm_vocabulary_settings_of(const xlm_vocabulary *v, cons
     return (xlm_vocabulary_settings){
         .in_order = true, .specials = &v->specials, .special_names = names, .words = v->mode, .lowercase = v->lowercase,
         .languages = v->language_count, .language_names = (const char *const *)v->languages,
-        .second = v->second, .second_language = v->second_language, .language_tokens = v->language_form};
+        .second = v->second, .second_language = v->second_language, .language_form = v->language_form};
 }
 
 void xlm_vocabulary_made_free(xlm_vocabulary_made *made, int n)
@@ -293,7 +308,7 @@ const char *const *xlm_vocabulary_language_names(const xlm_vocabulary *v)
     return (const char *const *)v->languages;
 }
 
-const char *xlm_vocabulary_language_tokens(const xlm_vocabulary *v) { return v->language_form; }
+const char *xlm_vocabulary_language_form(const xlm_vocabulary *v) { return v->language_form; }
 
 bool xlm_is_language_name(const char *name)
 {

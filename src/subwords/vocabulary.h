@@ -11,7 +11,7 @@
  *   /vocabulary               attributes: format_version, words = "icu" | "space", lowercase = 0 | 1, specials (how many of
  *                             the words are special), and the ids of these: bos, pad, eos, unk, mask (0 to 4 when there are
  *                             no such attributes); normalisation; segmenter: its name (subwords/segmenter.h)
- *                             language_tokens, if languages have tokens: their form, "__*__"
+ *                             language_form, if languages have tokens: their form, "__*__"
  *   /vocabulary/words         [V] strings; index = id; with the marks of the segmenter
  *   /vocabulary/counts        [V] i64: count of each in the text the vocabulary was made of, 0 for the special ones
  *   /vocabulary/...           what the segmenter has learned: its own members and attributes, see its class
@@ -64,7 +64,8 @@ typedef struct xlm_vocabulary_settings {
     const xlm_vocabulary_made *made; /* [made_languages] */
     const xlm_segmenter *second; /* of the same class, which cuts text of one language; NULL: `segmenter` cuts all. Borrowed */
     int second_language;         /* id of that language */
-    const char *language_tokens; /* form of the tokens of languages: "__*__" makes __de__ that of de; NULL: there are none */
+    const char *language_form; /* form of the tokens of languages: "__*__" makes __de__ that of de; with "*", languages are called
+                                * as in NLLB, deu_Latn; NULL: there are none */
 } xlm_vocabulary_settings;
 
 /* Choose the subwords for a text. [in, out] counted: all subwords that the segmenter makes of the text, sorted by count; only the
@@ -107,7 +108,7 @@ const char *const *xlm_vocabulary_language_names(const xlm_vocabulary *vocabular
 int xlm_vocabulary_find_language(const xlm_vocabulary *vocabulary, const char *name);
 /* The form of the tokens of languages (xlm_vocabulary_settings); NULL: there are none. The token of a language: xlm_language_token
  * with xlm_vocabulary_specials. */
-const char *xlm_vocabulary_language_tokens(const xlm_vocabulary *vocabulary);
+const char *xlm_vocabulary_language_form(const xlm_vocabulary *vocabulary);
 xlm_word_mode xlm_vocabulary_word_mode(const xlm_vocabulary *vocabulary);
 bool xlm_vocabulary_lowercase(const xlm_vocabulary *vocabulary);
 const xlm_segmenter *xlm_vocabulary_segmenter(const xlm_vocabulary *vocabulary);

@@ -14,6 +14,15 @@ static xlm_vocabulary_settings settings_of(const xlm_vocabulary *v, const char *
     return settings;
 }
 
+/* what: the option for messages. */
+static bool check_alone(const xlm_vocabulary *v, const char *what, GError **error)
+{
+    int language;
+    return xlm_vocabulary_second_segmenter(v, &language) == NULL ||
+           xlm_error_set(error, EX_DATAERR, "%s is for a vocabulary with one segmenter, and this one has two (text of %s has its "
+                         "own)", what, xlm_vocabulary_language_names(v)[language]);
+}
+
 /* ---- fewer subwords ---- */
 
 /* If a twin is used, so is its original. */
@@ -110,15 +119,6 @@ static xlm_vocabulary *make_reduced(const xlm_vocabulary *v, xlm_word_counts *ke
     for (int i = 0; i < settings.made_languages; i++)
         g_free((int32_t *)(uintptr_t)made[i].originals);
     return reduced;
-}
-
-/* what: the option for messages. */
-static bool check_alone(const xlm_vocabulary *v, const char *what, GError **error)
-{
-    int language;
-    return xlm_vocabulary_second_segmenter(v, &language) == NULL ||
-           xlm_error_set(error, EX_DATAERR, "%s is for a vocabulary with one segmenter, and this one has two (text of %s has its "
-                         "own)", what, xlm_vocabulary_language_names(v)[language]);
 }
 
 xlm_vocabulary *xlm_vocabulary_reduce(const xlm_vocabulary *v, const uint8_t *used, const char *what, GError **error)
@@ -236,6 +236,8 @@ xlm_vocabulary *xlm_vocabulary_enlarge(const xlm_vocabulary *v, const xlm_word_c
     g_autoptr(xlm_word_counts) subwords = xlm_word_counts_new(), added = xlm_word_counts_new();
     xlm_word_counts_add_all(subwords, xlm_vocabulary_subwords(v), 1);
     xlm_segmenter *segmenter = NULL;
+    if (xlm_word_counts_size(wanted) > 0 && !check_alone(v, what, error))
+        return NULL;
     if (xlm_word_counts_size(wanted) == 0)
         segmenter = xlm_segmenter_ref(xlm_vocabulary_segmenter(v));
     else if (xlm_segmenter_can_change(xlm_vocabulary_segmenter(v), what, error))

@@ -16,7 +16,7 @@
 enum { FORMAT_VERSION = 4, ANY_SEGMENTER = 3 };
 
 /* Attribute: the form of the tokens of languages. */
-static const char LANGUAGE_TOKENS[] = "language_tokens";
+static const char LANGUAGE_FORM[] = "language_form";
 /* A group, and an attribute: the segmenter of one language, and its id. */
 static const char SECOND[] = "second", SECOND_LANGUAGE[] = "second_language";
 
@@ -41,7 +41,7 @@ static int64_t version_of(const xlm_vocabulary *v)
     int unused;
     const xlm_segmenter *segmenter = xlm_vocabulary_segmenter(v);
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(segmenter);
-    if (xlm_vocabulary_language_tokens(v) != NULL || xlm_vocabulary_second_segmenter(v, &unused) != NULL)
+    if (xlm_vocabulary_language_form(v) != NULL || xlm_vocabulary_second_segmenter(v, &unused) != NULL)
         return FORMAT_VERSION;
     if (!cls->is_default)
         return cls->format_version != NULL ? cls->format_version(xlm_segmenter_model(segmenter)) : ANY_SEGMENTER;
@@ -64,8 +64,8 @@ static bool save_notes(const xlm_vocabulary *v, xlm_store *store, const char *pa
 
 static bool save_attributes(const xlm_vocabulary *v, xlm_store *store, const char *path, GError **error)
 {
-    const char *form = xlm_vocabulary_language_tokens(v);
-    return (form == NULL || xlm_store_set_text(store, path, LANGUAGE_TOKENS, form, error)) &&
+    const char *form = xlm_vocabulary_language_form(v);
+    return (form == NULL || xlm_store_set_text(store, path, LANGUAGE_FORM, form, error)) &&
            xlm_store_set_int(store, path, "format_version", version_of(v), error) &&
            xlm_store_set_text(store, path, "words", xlm_word_mode_name(xlm_vocabulary_word_mode(v)), error) &&
            xlm_store_set_int(store, path, "lowercase", xlm_vocabulary_lowercase(v), error) &&
@@ -379,7 +379,7 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
         return NULL;
     uint64_t n = 0;
     g_autoptr(GError) why = NULL;
-    g_autofree char *form = xlm_store_get_text(store, path, LANGUAGE_TOKENS, NULL);
+    g_autofree char *form = xlm_store_get_text(store, path, LANGUAGE_FORM, NULL);
     xlm_vocabulary *v = NULL;
     xlm_segmenter *segmenter = NULL;
     g_autoptr(xlm_word_counts) subwords = NULL;
@@ -393,7 +393,7 @@ xlm_vocabulary *xlm_vocabulary_load(const xlm_store *store, const char *path, GE
              (segmenter = xlm_segmenter_load(store, path, error)) != NULL) {
         settings.special_names = (const char *const *)special_names;
         settings.languages = (int)n;
-        settings.language_tokens = form;
+        settings.language_form = form;
         settings.language_names = (const char *const *)languages;
         v = xlm_vocabulary_new(subwords, segmenter, &settings, &why);
     }

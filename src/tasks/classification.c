@@ -187,8 +187,11 @@ static bool segment(encoding *e, const xlm_labelled_item *item, int side, GArray
 /* Is token i a whole word? */
 static bool is_word(const xlm_vocabulary *vocabulary, const GArray *ids, guint i)
 {
-    const int32_t id = g_array_index(ids, int32_t, i);
-    return !(i > 0 && xlm_vocabulary_joins(vocabulary, g_array_index(ids, int32_t, i - 1), id)) &&
+    const int32_t id = g_array_index(ids, int32_t, i), before = i > 0 ? g_array_index(ids, int32_t, i - 1) : -1;
+    const xlm_special_tokens *specials = xlm_vocabulary_specials(vocabulary);
+    if (xlm_is_language_token(specials, id))
+        return false;
+    return !(i > 0 && !xlm_is_language_token(specials, before) && xlm_vocabulary_joins(vocabulary, before, id)) &&
            !(i + 1 < ids->len && xlm_vocabulary_joins(vocabulary, id, g_array_index(ids, int32_t, i + 1)));
 }
 

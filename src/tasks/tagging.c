@@ -175,7 +175,7 @@ static bool segment(const xlm_task_encoder *encoder, const xlm_tagged_word *word
         g_array_append_val(ids, unknown);
         seen->unknown++;
     }
-    const int64_t around = 2 + (xlm_vocabulary_language_tokens(xlm_tokenizer_vocabulary(encoder->tokenizer)) != NULL);
+    const int64_t around = 2 + (xlm_vocabulary_language_form(xlm_tokenizer_vocabulary(encoder->tokenizer)) != NULL);
     if (ids->len > encoder->length - around) {
         g_array_set_size(ids, (guint)(encoder->length - around));
         seen->long_words++;

@@ -15,10 +15,11 @@ static const xlm_program program = {
     .purpose = "Convert a published model to a model file and back; leave out, add and restore subwords",
     .notes =
         "A directory in the format of Hugging Face's transformers is converted to a file that [train] start, xlm_tune,\n"
-        "xlm_align, xlm_embed and xlm_fill read; a file, model or checkpoint, is converted to such a directory. Supported are\n"
-        "BERT, RoBERTa, XLM-R, XLM-R XL, XLM, ALBERT, ModernBERT and mmBERT, for masked words, without a head, or with a head\n"
-        "for classification of tokens or sequences or for question answering that computes the same as ours; other heads are\n"
-        "left out. Weights are read only from safetensors files: pickled files (.bin, .pt, .pth) can run any program.\n\n"
+        "xlm_align, xlm_embed, xlm_fill and xlm_translate read; a file, model or checkpoint, is converted to such a directory.\n"
+        "Supported are BERT, RoBERTa, XLM-R, XLM-R XL, XLM, ALBERT, ModernBERT and mmBERT, for masked words, without a head, or\n"
+        "with a head for classification of tokens or sequences or for question answering that computes the same as ours; other\n"
+        "heads are left out; and models that translate: M2M100, NLLB-200, Marian (OPUS). Weights are read only from safetensors\n"
+        "files: pickled files (.bin, .pt, .pth) can run any program.\n\n"
         "With --keep, --add-words, --add-languages or --restore a file is converted to one with another vocabulary. --keep\n"
         "leaves out subwords that no corpus has, except special tokens, the single characters of the kept subwords, and what\n"
         "the segmenter needs; text of the corpora is split as before. Prepare text for the new file with xlm_prep --like.\n"

@@ -154,7 +154,7 @@ static void print_guesses(const filler *f, const float *logits, int64_t size)
     for (gint64 k = 0; k < given.top; k++) {
         int64_t best = -1;
         for (int64_t i = 0; i < size; i++)
-            if (!shown[i] && !xlm_vocabulary_is_special(f->loaded->vocabulary, (int32_t)i) &&
+            if (!shown[i] && xlm_is_text(xlm_vocabulary_specials(f->loaded->vocabulary), (int32_t)i) &&
                 (best < 0 || logits[i] > logits[best]))
                 best = i;
         if (best < 0)
@@ -218,7 +218,9 @@ static bool open_filler(filler *f, const char *path, GError **error)
                              "or fine-tune with keep_head = true", path);
     return (f->tokenizer = xlm_tokenizer_new(f->loaded->vocabulary, error)) != NULL &&
            (f->tape = xlm_model_file_tape(f->loaded)) != NULL && (f->arena = xlm_arena_new()) != NULL &&
-           xlm_task_language(f->loaded->vocabulary, given.language, f->loaded->config.language_embeddings, "--language", EX_USAGE,
+           xlm_task_language(f->loaded->vocabulary, given.language,
+                             f->loaded->config.language_embeddings || xlm_vocabulary_language_form(f->loaded->vocabulary) != NULL,
+                             "--language", EX_USAGE,
                              &f->language, error);
 }
 

@@ -37,6 +37,7 @@ static const xlm_program program = {
         "if the segmenter treats punctuation marks as words, they are also words in the translation.\n\n"
         "Words are chosen by beam search: the score of a translation of n tokens is log p / (n + 1)^A, where --length-penalty\n"
         "sets A. A line that is longer than the model's positions is divided at its sentence ends.\n\n"
+        "Where languages have tokens (M2M100, NLLB-200: eng_Latn), --from and --to are needed, and a token counts in --max-length.\n\n"
         "Examples:\n"
         "  xlm_translate model/latest --from en --to de text.en > text.de\n"
         "  mpiexec -n 4 xlm_translate model/latest --from en --to de text.en.gz -o text.de --alignment links\n"
@@ -250,7 +251,7 @@ static bool check_model(work *w, GError **error)
 static bool open_translator(work *w, GError **error)
 {
     xlm_line_translator *l = &w->lines;
-    const bool named = xlm_vocabulary_language_tokens(w->loaded->vocabulary) != NULL;
+    const bool named = xlm_vocabulary_language_form(w->loaded->vocabulary) != NULL;
     const char *embeddings = w->loaded->config.language_embeddings ? "language embeddings" : named ? "tokens of languages" : NULL;
     const char *tokens = w->loaded->config.language_tokens ? "language tokens" : embeddings;
     if (!find_language(w, "from", given.from, embeddings, &l->from, error) ||
@@ -279,7 +280,7 @@ static void warn_of_pair(const work *w)
     if (trained == NULL)
         return;
     const bool told = config->language_embeddings || config->language_tokens ||
-                      xlm_vocabulary_language_tokens(w->loaded->vocabulary) != NULL;
+                      xlm_vocabulary_language_form(w->loaded->vocabulary) != NULL;
     if (!told && xlm_job_translates_into_several(trained))
         xlm_log_warn("%s: it was trained to translate into several languages (%s), and without language embeddings or tokens it "
                      "cannot know which of them is wanted; expect poor translations", w->path, trained);

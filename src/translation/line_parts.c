@@ -114,21 +114,35 @@ static void end_part(xlm_line_parts *p, int64_t end)
         g_array_append_val(p->offsets, end);
 }
 
+/* Put the token of the language before the id at `at`, as of its word. */
+static void begin_part(xlm_line_parts *p, int64_t at, int32_t token)
+{
+    g_array_insert_val(p->ids, (guint)at, token);
+    if (p->words != NULL) {
+        const int32_t word = g_array_index(p->words, int32_t, at);
+        g_array_insert_val(p->words, (guint)at, word);
+    }
+}
+
 /* Divide the ids from `from` on between words, and a word that is too long where that is. */
 static void cut(const struct adding *a, int64_t from)
 {
     xlm_line_parts *p = a->parts;
     const xlm_vocabulary *vocabulary = xlm_tokenizer_vocabulary(a->encoder->tokenizer);
-    const int32_t *ids = (const int32_t *)(const void *)p->ids->data;
-    const int64_t end = p->ids->len, longest = a->encoder->longest;
-    while (end - from > longest) {
+    const int64_t longest = a->encoder->longest;
+    const int32_t token = xlm_language_token(xlm_vocabulary_specials(vocabulary), a->encoder->language);
+    while (p->ids->len - from > longest) {
+        const int32_t *ids = (const int32_t *)(const void *)p->ids->data;
+        const int64_t words = from + (token >= 0); /* the first one after the token of the language */
         int64_t at = from + longest;
-        while (at > from && xlm_vocabulary_joins(vocabulary, ids[at - 1], ids[at]))
+        while (at > words && xlm_vocabulary_joins(vocabulary, ids[at - 1], ids[at]))
             at--;
-        from = at > from ? at : from + longest;
+        from = at > words ? at : from + longest;
         end_part(p, from);
+        if (token >= 0)
+            begin_part(p, from, token);
     }
-    end_part(p, end);
+    end_part(p, p->ids->len);
 }
 
 static bool refuse(const struct adding *a, int64_t ids, const char *what, const char *remedy, GError **error)

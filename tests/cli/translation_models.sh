@@ -80,9 +80,19 @@ model m2m100 en xx "${m2m[@]}"
 model nllb eng_Latn xxx_Latn "${m2m[@]}"
 model marian en xx "${mar[@]}"
 
+wrong() { # KIND FILE SED PATTERN
+    rm -rf bad
+    cp -r "$1.there" bad
+    sed -i "$3" "bad/$2"
+    cmp -s "$1.there/$2" "bad/$2" && fail "$3 changes nothing in $2"
+    expect 65 "$4" xlm_convert bad -o none/m.h5
+    nothing_in none
+}
+
 # ---- tokens of languages ----
+head -n 2 text.en >two
 id() { awk -v word="$2" '$0 == word { print NR - 1 }' <(strings /vocabulary/words "$1"); } # FILE WORD
-[ "$(attribute /vocabulary/language_tokens nllb.h5)" = '"*"' ] || fail "form: $(attribute /vocabulary/language_tokens nllb.h5)"
+[ "$(attribute /vocabulary/language_form nllb.h5)" = '"*"' ] || fail "form: $(attribute /vocabulary/language_form nllb.h5)"
 for pair in 'm2m100 en __en__' 'm2m100 xx __xx__' 'nllb eng_Latn eng_Latn' 'nllb xxx_Latn xxx_Latn'; do
     read -r kind language token <<<"$pair"
     numbers "/train/text/$language/tokens" "$kind.h5" >tokens
@@ -100,12 +110,21 @@ head -n 3 text.en >three
 logged prep.log xlm_prep --like m2m100.back.h5 --mono en=three --held-out 0 -o few.h5
 logged keep.log xlm_convert m2m100.back.h5 --keep few.h5 -o kept.h5
 for token in __de__ __en__ __xx__; do [ -n "$(id kept.h5 $token)" ] || fail "--keep dropped $token"; done
-head -n 2 text.en >two
 logged kept.log xlm_translate kept.h5 --from en --to xx two
 expect 65 'vocabulary with one segmenter, and this one has two .text of xx' xlm_convert marian.back.h5 --keep marian.h5 -o none/k.h5
 # Both languages are asked for, and only those that have a token are known.
 expect 64 'the model has tokens of languages; give --from' xlm_translate m2m100.back.h5 two
 expect 64 '--to=fr: the model has no such language' xlm_translate m2m100.back.h5 --from en --to fr two
+refuse 65 'names like eng_Latn, of a language and a script, and `en` is none' xlm_prep --tokenizer nllb --mono en=text.en -o none/c.h5
+for key in pad_token_id eos_token_id decoder_start_token_id; do
+    wrong nllb config.json "s/\"$key\": [0-9]*/\"$key\": 9/" "\"$key\" is 9, and the tokenizer has .* for it, of id"
+done
+echo zebra >zebra
+expect 65 'this one has two .text of xx' xlm_convert marian.back.h5 --add-words zebra -o none/z.h5
+logged words.log xlm_convert m2m100.back.h5 --add-words zebra -o zebra.h5
+logged words.log xlm_convert zebra.h5 -o zebra.there
+grep -q 'no tokenizer whose tokens of languages are where this vocabulary has them' words.log || fail "no word of it: $(cat words.log)"
+expect 64 'the model has tokens of languages; say --languages' xlm_align --checkpoint m2m100.back.h5 two two
 refuse 65 'no token `__fr__` of the language fr' xlm_prep --tokenizer m2m100 --mono fr=text.en -o none/c.h5
 # Each side of Marian's corpora is in the pieces of its own model: `xx` has none but those of the second.
 strings /vocabulary/words marian.h5 >words
@@ -116,15 +135,7 @@ comm -23 used second | grep -v '^<unk>$' >other
 comm -13 second <(numbers /train/text/en/tokens marian.h5 | awk 'NR == FNR { word[FNR - 1] = $0; next } { print word[$1] }' words - |
     sort -u) | grep -q . || fail "text of en has no pieces of its own"
 
-# ---- what is wrong is refused by name ----
-wrong() { # KIND FILE SED PATTERN
-    rm -rf bad
-    cp -r "$1.there" bad
-    sed -i "$3" "bad/$2"
-    cmp -s "$1.there/$2" "bad/$2" && fail "$3 changes nothing in $2"
-    expect 65 "$4" xlm_convert bad -o none/m.h5
-    nothing_in none
-}
+# ---- what else is wrong is refused by name ----
 settings=tokenizer_config.json
 wrong m2m100 config.json 's/"decoder_ffn_dim": [0-9]*/"decoder_ffn_dim": 3/' '"decoder_ffn_dim" is 3, and encoder_ffn_dim'
 wrong m2m100 config.json 's/"decoder_attention_heads": [0-9]*/"decoder_attention_heads": 1/' '"decoder_attention_heads" is 1, and'
@@ -136,8 +147,14 @@ wrong marian config.json 's/"is_encoder_decoder"/"share_encoder_decoder_embeddin
     '"share_encoder_decoder_embeddings" is false'
 wrong marian config.json 's/"is_encoder_decoder"/"normalize_before": true, &/' '"normalize_before" is true, which is not known here'
 wrong marian $settings 's/"target_lang": "xx"/"target_lang": "en"/' '"source_lang" and "target_lang" are both `en`'
-wrong marian $settings 's/"target_lang": "xx"/"target_lang": "x-x"/' '"target_lang" is `x-x`, which is no name of a language'
-wrong m2m100 $settings 's/__de__/de/' 'additional token 1, `de`, is not of the form __\*__'
+rm -rf named
+cp -r marian.there named
+sed -i 's/"source_lang": "en"/"source_lang": "cat+oci"/' named/$settings
+rm named/xlm_vocabulary.h5 2>/dev/null || :
+logged named.log xlm_convert named -o named.h5
+[ "$(strings /languages named.h5 | paste -sd ' ')" = 'cat_oci xx' ] || fail "Marian's names: $(strings /languages named.h5)"
+expect 64 'a tokenizer for each of 2 languages: give the source' xlm_convert named --languages en -o none/m.h5
+wrong m2m100 $settings 's/__de__/de/' 'additional token 1, `de`, is not the name of a language in the form __\*__'
 wrong m2m100 $settings 's/"additional_special_tokens"/"none"/' 'names no tokens of languages'
 wrong nllb $settings 's/xxx_Latn/eng_Latn/' 'additional token 3, `eng_Latn`'
 rm -rf bad

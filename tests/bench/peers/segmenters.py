@@ -6,10 +6,10 @@
 #
 # Learns a unigram and a byte-pair model with the peer from the sentences below, in 13 scripts, and of TEXT, lays them out as
 # XLM-R's directory and as they are, prepares the same text with xlm_prep, and compares all ids. The unigram model is also written
-# as a tokenizer.json; ALBERT's rules go around others. For WordPiece, a vocabulary of the text's characters and short words; cased
+# as a tokenizer.json; ALBERT's rules go around others; both are also laid out as M2M100's, NLLB's and Marian's tokenizers. For WordPiece, a vocabulary of the text's characters and short words; cased
 # and uncased. For XLM, Moses's rules as regular expressions, of five languages, a vocabulary of characters and pairs, and merges of
 # the most frequent pairs.
-import base64, collections, json, os, struct, subprocess, sys, tempfile, unicodedata
+import base64, collections, json, os, shutil, struct, subprocess, sys, tempfile, unicodedata
 
 import h5py
 import regex
@@ -129,6 +129,36 @@ def sentence_pieces(text, lines):
         if kind == "unigram":
             tokenizer_json(kind + "/x.model", "tokenizer.json")
             good &= compare("tokenizer.json", prepare("tokenizer.json", text, "json"), shifted, lines)
+    return good & translators(text, lines)
+
+
+def translators(text, lines):
+    """The models above as the tokenizers of M2M100 (without every tenth piece, which is unknown), NLLB and Marian."""
+    unigram, bpe = (sentencepiece.SentencePieceProcessor(model_file=kind + "/x.model") for kind in ("unigram", "bpe"))
+    tokens = ["__de__", "__en__"], ["deu_Latn", "eng_Latn"]
+    good = True
+    for kind, languages in ("M2M100", tokens[0]), ("Nllb", tokens[1]):
+        name, n = kind + ".dir", unigram.get_piece_size()
+        os.makedirs(name, exist_ok=True)
+        shutil.copy("unigram/x.model", name + "/sentencepiece.bpe.model")
+        save(name + "/tokenizer_config.json", {"tokenizer_class": kind + "Tokenizer", "additional_special_tokens": languages})
+        ids = {p: i for i, p in enumerate(["<s>", "<pad>", "</s>", "<unk>"] +
+                                          [unigram.id_to_piece(i) for i in range(3, n) if kind == "Nllb" or i % 10])}
+        if kind == "M2M100":
+            save(name + "/vocab.json", ids)
+        begin = [len(ids) + languages.index("__en__" if kind == "M2M100" else "eng_Latn")]
+        theirs = [begin + [ids.get(p, 3) for p in unigram.encode(line, out_type=str)] for line in lines]
+        good &= compare(kind, prepare(name, text, kind, "en" if kind == "M2M100" else "eng_Latn"), theirs, lines)
+    os.makedirs("marian", exist_ok=True)
+    ids = {p: i for i, p in enumerate(dict.fromkeys(
+        ["</s>", "<unk>"] + [m.id_to_piece(i) for m in (unigram, bpe) for i in range(3, m.get_piece_size())] + ["<pad>"]))}
+    save("marian/vocab.json", ids)
+    save("marian/tokenizer_config.json", {"tokenizer_class": "MarianTokenizer", "source_lang": "en", "target_lang": "de"})
+    shutil.copy("unigram/x.model", "marian/source.spm")
+    shutil.copy("bpe/x.model", "marian/target.spm")
+    for side, peer, language in ("source", unigram, "en"), ("target", bpe, "de"):
+        theirs = [[ids.get(p, 1) for p in peer.encode(line, out_type=str)] for line in lines]
+        good &= compare("Marian, " + side, prepare("marian", text, "marian-" + side, language), theirs, lines)
     return good
 
 

@@ -256,7 +256,7 @@ def translate(directory, corpus, language, to, beam):
         words = [w.decode() for w in f["vocabulary/words"][...]]
         text = f[f"held_out/text/{language}"]
         tokens, ends = text["tokens"][...], text["offsets"][...]
-        form = f["vocabulary"].attrs.get("language_tokens", b"").decode()
+        form = f["vocabulary"].attrs.get("language_form", b"").decode()
         special = {int(f["vocabulary"].attrs[s]) for s in ("bos", "pad", "unk", "mask")} - {model.end}
         names = [l.decode() for l in f["languages"][...]]
     tokens_of_languages = {words.index(form.replace("*", n)) for n in names} if form else set()

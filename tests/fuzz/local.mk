@@ -38,6 +38,7 @@ fuzz_targets = \
 	tests/fuzz/vectors \
 	tests/fuzz/vocabulary \
 	tests/fuzz/vocabulary_file \
+	tests/fuzz/vocabulary_languages \
 	tests/fuzz/wet \
 	tests/fuzz/word_lists
 # What they share; its main() is for them alone, all other tests have their own.
@@ -47,6 +48,7 @@ tests_fuzz_libfuzz_la_SOURCES = \
 	tests/fuzz/fields_mutate.c \
 	tests/fuzz/hdf5_change.c tests/fuzz/hdf5_change.h \
 	tests/fuzz/hdf5_mutate.c \
+	tests/fuzz/vocabulary_target.h \
 	tests/fuzz/replay.c
 
 if HAVE_CMOCKA

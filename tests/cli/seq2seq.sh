@@ -161,7 +161,7 @@ for part in embeddings/word/weight=16 lm_head/bias=1; do
     [ "$(wc -l <after.txt)" -gt 9 ] && [ "$(wc -l <after.txt)" -lt "$(wc -l <before.txt)" ] && [ -z "$(comm -13 before.txt after.txt)" ] ||
         fail "$part of fewer subwords: $(comm -13 before.txt after.txt | head -n 3)"
 done
-expect 65 'it has a decoder of 3 layers' xlm_convert out-1/latest -o there
+expect 65 'bert has not a decoder, .* marian has not a norm of the embeddings' xlm_convert out-1/latest -o there
 [ ! -e there ] || fail "an export was left"
 logged embed.log xlm_embed neighbours out-1/latest the
 head -n 60 text.en >tune.text && task_files tune

@@ -23,9 +23,14 @@ form = bert
 batch = 8
 length = 48
 mask = 0
+[stream text]
+batch = 8
+length = 48
 [objective nmt]
 plugin = seq2seq
 stream = pairs
+[objective mlm]
+stream = text
 JOB
 
 # model KIND LANGUAGE LANGUAGE: theirs to ours; a step and translations, computed by both; ours trained, to theirs, the same.

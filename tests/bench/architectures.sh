@@ -4,6 +4,7 @@
 #
 #   GeGLU of width 1,365 with rotary positions, beside GELU of width 2,048 with learned ones: as many operations. 8 layers of 512.
 #   8,192 tokens of text with windows of 128 tokens, as one sequence beside 16 of 512 tokens. 4 layers of 512.
+#   a step of 12 layers of 768 with 512 tokens of text a sequence: how near it comes to its products alone.
 #   a sequence of 8,192 tokens in a model of ModernBERT base's form with recompute: memory of the process, update included.
 #
 # XLM_BENCH_STEPS   steps of a run (4), the first of which does not count
@@ -32,6 +33,16 @@ for length in 1024 2048 4096 8192; do
     job "w$length" 4 512 8 "$length" $((8192 / length)) "${modern[@]}" "${window[@]}"
     compare "sequences of $length tokens beside 512" "w$length" w512 "<= 1.05"
 done
+
+section "12 layers of 768, sequences of 512 tokens: rate of a step's products, the time of all else included"
+job base 12 768 12 512 4 "${modern[@]}" 'feed_forward_size = 2048'
+for round in $(seq "${XLM_BENCH_ROUNDS:-3}"); do
+    rm -rf base
+    "${launcher[@]}" -n 1 xlm_train base.conf --set train.threads=1 --set train.steps="${XLM_BENCH_STEPS:-4}" --set train.output=base 2>&1 |
+        sed -n 's/^step .*  \([0-9]*\)% of GEMM.*/\1/p' | sed 1d
+done | sort -n >shares
+share=$(awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] / 100 }' shares)
+row "beside GEMM's rate" "$share" 1 "$share" ">= 0.85"
 
 section "a sequence of 8,192 tokens, ModernBERT base's form (22 layers of 768), recompute"
 job long 22 768 12 8192 1 "${modern[@]}" "${window[@]}" 'global_attention_every = 3' 'feed_forward_size = 1152'

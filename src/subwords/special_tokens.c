@@ -30,7 +30,8 @@ bool xlm_special_tokens_set(xlm_special_tokens *specials, const int32_t id[XLM_S
         specials->id[i] = id[i];
         if (id[i] < 0)
             return xlm_error_set(error, EX_DATAERR, "%s = %d is not an id of a special token", xlm_special_name(i), id[i]);
-        if (!insert(specials, id[i]) && !((i == XLM_EOS || i == XLM_PAD) && id[i] == id[XLM_BOS]))
+        const bool begins = id[i] == id[XLM_BOS] && (i == XLM_PAD || (i == XLM_EOS && id[XLM_PAD] != id[XLM_BOS]));
+        if (!insert(specials, id[i]) && !begins)
             return xlm_error_set(error, EX_DATAERR, "%s = %d is the id of another special token too", xlm_special_name(i), id[i]);
     }
     return true;

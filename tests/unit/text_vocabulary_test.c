@@ -483,7 +483,8 @@ static void test_specials_elsewhere(void **state)
         const char *why;
     } bad[] = {
         {{3, 0, 4, 4, 8}, "unk = 4"},
-        {{3, 3, 4, 2, 8}, "pad = 3"},
+        {{3, 2, 4, 2, 8}, "unk = 2"},
+        {{3, 3, 3, 2, 8}, "eos = 3"},
         {{3, -1, 4, 2, 8}, "pad = -1"},
         {{3, 0, 4, 2, 11}, "the id 11, in a vocabulary of 11"},
     };
@@ -499,6 +500,10 @@ static void test_specials_elsewhere(void **state)
     assert_true(xlm_special_tokens_set(&specials, one, NULL));
     assert_int_equal(specials.distinct, 4);
     assert_int_equal(xlm_ordinary_id(&specials, 0), 4);
+    const int32_t marian[XLM_SPECIAL_TOKENS] = {9, 9, 0, 1, 10}; /* its decoder begins with <pad> */
+    assert_true(xlm_special_tokens_set(&specials, marian, NULL));
+    assert_int_equal(specials.distinct, 4);
+    assert_int_equal(xlm_ordinary_id(&specials, 0), 2);
 }
 
 /* Files from before the ids were written have the first five words for special tokens. */

@@ -76,6 +76,8 @@ EXTRA_DIST += \
 	tests/bench/peers/train.sh \
 	tests/bench/peers/transformers.sh \
 	tests/bench/peers/transformers_models.py \
+	tests/bench/peers/translation.sh \
+	tests/bench/peers/translation_models.py \
 	tests/bench/peers/tsne.py \
 	tests/bench/peers/tsne.sh \
 	tests/bench/peers/xlm_code.py \

@@ -112,6 +112,27 @@ logged keep.log xlm_convert m2m100.back.h5 --keep few.h5 -o kept.h5
 for token in __de__ __en__ __xx__; do [ -n "$(id kept.h5 $token)" ] || fail "--keep dropped $token"; done
 logged kept.log xlm_translate kept.h5 --from en --to xx two
 expect 65 'vocabulary with one segmenter, and this one has two .text of xx' xlm_convert marian.back.h5 --keep marian.h5 -o none/k.h5
+# Parts of a line that is cut each begin with the token: log-probabilities of parts add up to that of the line.
+sed -n 1p text.en >line
+scored() { xlm_translate m2m100.back.h5 --from en --to xx --beam 1 --scores --length-penalty 0 "$@" 2>>scored.log | cut -f1; }
+length=$(($(xlm_prep --like m2m100.back.h5 --mono en=line --held-out 0 -o line.h5 >prep.log 2>&1; numbers /train/text/en/tokens line.h5 |
+    wc -l) + 1)) # one subword too many, with <s> and </s>
+scored --long-lines cut --length "$length" line >whole.score
+for ((k = 1; k < $(wc -w <line); k++)); do
+    { cut -d' ' -f"-$k" line; cut -d' ' -f"$((k + 1))-" line; } >two.parts
+    scored two.parts | awk '{ sum += $1 } END { printf "%.5f\n", sum }'
+done >parts.scores
+grep -q 'lines of more than .* were divided' scored.log || fail "the line was not cut: $(cat scored.log)"
+awk 'NR == FNR { whole = $1; next } { d = $1 - whole; near = near || (d < 1e-4 && d > -1e-4) } END { exit !near }' \
+    whole.score parts.scores || fail "cut: $(cat whole.score), not one of: $(paste -sd ' ' parts.scores)"
+# What transformers reads beside the weights.
+grep -q '^# A model that translates' m2m100.there/README.md && grep -q 'src_lang="de"' m2m100.there/README.md ||
+    fail "the model card: $(cat m2m100.there/README.md)"
+tr -d '\n ' <nllb.there/tokenizer_config.json | grep -q "\"$(id nllb.h5 eng_Latn)\":{\"content\":\"eng_Latn\"" ||
+    fail "no ids of languages: $(cat nllb.there/tokenizer_config.json)"
+# Adapters learn beside such a model.
+{ sed 's/^output = .*/&\nstart = m2m100.back.h5/' m2m100.conf; printf '[adapter one]\nrank = 2\n'; } >adapter.conf
+logged adapter.log xlm_train adapter.conf --set train.output=adapted
 # Both languages are asked for, and only those that have a token are known.
 expect 64 'the model has tokens of languages; give --from' xlm_translate m2m100.back.h5 two
 expect 64 '--to=fr: the model has no such language' xlm_translate m2m100.back.h5 --from en --to fr two
@@ -124,6 +145,8 @@ expect 65 'this one has two .text of xx' xlm_convert marian.back.h5 --add-words 
 logged words.log xlm_convert m2m100.back.h5 --add-words zebra -o zebra.h5
 logged words.log xlm_convert zebra.h5 -o zebra.there
 grep -q 'no tokenizer whose tokens of languages are where this vocabulary has them' words.log || fail "no word of it: $(cat words.log)"
+expect 64 'the model has .*--language' xlm_fill m2m100.back.h5 'the <mask> .'
+expect 64 '--language NAME' xlm_embed export m2m100.back.h5 --text two -o none/v.h5
 expect 64 'the model has tokens of languages; say --languages' xlm_align --checkpoint m2m100.back.h5 two two
 refuse 65 'no token `__fr__` of the language fr' xlm_prep --tokenizer m2m100 --mono fr=text.en -o none/c.h5
 # Each side of Marian's corpora is in the pieces of its own model: `xx` has none but those of the second.

@@ -12,6 +12,9 @@ struct xlm_model {
     xlm_real *turns[2];  /* [positions x w] cosines and sines of rotary positions (xlm_rotation): global, local; or NULL */
 };
 
+/* The number of first rows of a sequence of the memory, of so many rows, that a decoder does not see (encode_bos). */
+static inline int32_t xlm_unseen_memory(const xlm_model_config *config, int32_t rows) { return !config->encode_bos && rows > 1; }
+
 /* Declare the parameter prefix/name. */
 void xlm_model_add(xlm_parameters *p, const char *prefix, const char *name, int64_t rows, int64_t cols, xlm_init init,
                    bool decay);

@@ -214,7 +214,7 @@ static void prepare_rows(struct search *s)
         s->languages[row] = s->input->languages[sentence];
         s->token_rows[row] = s->now.kept + row * s->room;
         s->token_lengths[row] = s->length + 1;
-        const int32_t unseen = !s->model->config.encode_bos && memory[1] - memory[0] > 1;
+        const int32_t unseen = xlm_unseen_memory(&s->model->config, memory[1] - memory[0]);
         s->memory_rows[row] = s->memory_order + memory[0] + unseen;
         s->memory_lengths[row] = memory[1] - memory[0] - unseen;
     }

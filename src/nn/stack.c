@@ -240,7 +240,7 @@ static void hide_first_rows(xlm_tape *tape, const xlm_text *text, xlm_block_rows
 }
 
 /* No row of a decoder's text sees the first row of its sequence of the memory, unless that is the only one. */
-static void hide_first_of_memory(xlm_tape *tape, const xlm_stack_pass *pass, xlm_block_rows *rows)
+static void hide_first_of_memory(xlm_tape *tape, const xlm_model_config *c, const xlm_stack_pass *pass, xlm_block_rows *rows)
 {
     const xlm_text *text = pass->text;
     const uint64_t bytes = sizeof *rows->visible * (uint64_t)MAX(text->tokens, 1);
@@ -248,7 +248,7 @@ static void hide_first_of_memory(xlm_tape *tape, const xlm_stack_pass *pass, xlm
     for (int32_t s = 0; s < text->sequences; s++)
         for (int32_t i = text->offsets[s]; i < text->offsets[s + 1]; i++) {
             visible[i] = pass->memory_offsets[s + 1] - pass->memory_offsets[s];
-            from[i] = visible[i] > 1;
+            from[i] = xlm_unseen_memory(c, visible[i]);
         }
     rows->memory_visible_from = from;
     rows->memory_visible = visible;
@@ -302,7 +302,7 @@ xlm_var **xlm_stack_run(const xlm_model *model, xlm_tape *tape, const xlm_stack_
     };
     all.rotation = rotation_of(tape, model, pass->text, false);
     if (!c->encode_bos && pass->memory != NULL)
-        hide_first_of_memory(tape, pass, &all);
+        hide_first_of_memory(tape, c, pass, &all);
     xlm_block_rows local = all;
     if (windows) {
         look_through_window(tape, c, pass->text, &local);

@@ -63,6 +63,7 @@ EXTRA_DIST += \
 	tests/bench/peers/answers.sh \
 	tests/bench/peers/bleu.py \
 	tests/bench/peers/bleu.sh \
+	tests/bench/peers/blas.sh \
 	tests/bench/peers/check_dump.py \
 	tests/bench/peers/segmenters.py \
 	tests/bench/peers/dump.sh \

@@ -5,6 +5,8 @@
 # XLM_PEERS_BLAS    more directories with a libblas.so.3 that PyTorch is tried with
 set -euo pipefail
 . "$XLM_SOURCE/tests/bench/table.sh"
+# shellcheck source=tests/bench/peers/blas.sh
+. "$XLM_SOURCE/tests/bench/peers/blas.sh"
 python=/usr/bin/python3
 rounds=${XLM_BENCH_ROUNDS:-2}
 ways=(blis onednn)
@@ -15,19 +17,18 @@ peer=search_torch
 "$python" -c 'import torch' 2>/dev/null || peer=
 # search_torch THREADS SENTENCES TOKENS BEAM: tokens/s with the fastest BLAS.
 search_torch() {
-    local blas
-    for blas in "${libraries[@]}"; do
-        env LD_LIBRARY_PATH="$blas" OMP_NUM_THREADS="$1" "$python" "$XLM_SOURCE/tests/bench/peers/search.py" "$@"
+    local setting directory variable
+    for setting in "${settings[@]}"; do
+        read -r directory variable <<<"$setting"
+        env LD_LIBRARY_PATH="$directory" OMP_NUM_THREADS="$1" ${variable:+"$variable"} \
+            "$python" "$XLM_SOURCE/tests/bench/peers/search.py" "$@"
     done | sort -g | tail -n 1
 }
-shopt -s nullglob
-libraries=(/usr/lib/*/*/libblas.so.3)
-read -ra more <<<"${XLM_PEERS_BLAS-}"
-libraries=("${libraries[@]%/*}" "${more[@]}")
+mapfile -t settings < <(peers_blas)
 
 section "search, 6 + 6 layers x 512, 64 sentences of 25 tokens, 1 thread"
 [[ -n $peer ]] || skipped "PyTorch" "python3-torch is not installed"
-((${#libraries[@]} > 0)) || libraries=("")
+[[ ${#settings[@]} -gt 0 ]] || { skipped "PyTorch" "it has the reference BLAS only (Debian: libopenblas0-pthread)"; peer=; }
 for beam in 1 5; do
     declare -A ours=()
     theirs=()

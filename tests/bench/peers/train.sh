@@ -15,6 +15,8 @@
 # Where the processor multiplies bfloat16, our precision = bfloat16 takes turns with PyTorch's autocast in the same rounds.
 set -euo pipefail
 . "$XLM_SOURCE/tests/bench/table.sh"
+# shellcheck source=tests/bench/peers/blas.sh
+. "$XLM_SOURCE/tests/bench/peers/blas.sh"
 python=/usr/bin/python3
 section "training beside PyTorch, roberta-8, ranks x threads"
 for module in torch h5py; do
@@ -43,16 +45,7 @@ torch() {
 }
 
 settings=()
-read -ra more <<<"${XLM_PEERS_BLAS:-}"
-for directory in /usr/lib/*/{openblas,blis}* "${more[@]}"; do
-    [[ -e $directory/libblas.so.3 ]] || continue
-    settings+=("$directory blas bytes")
-    # Neither library takes the 512-bit kernels by itself on every processor that has them; 0 is skx.
-    ! grep -qw avx512f /proc/cpuinfo || case ${directory##*/} in
-        *openblas*) settings+=("$directory blas bytes OPENBLAS_CORETYPE=SKYLAKEX") ;;
-        *blis*) settings+=("$directory blas bytes BLIS_ARCH_TYPE=0") ;;
-    esac
-done
+while read -r directory variable; do settings+=("$directory blas bytes${variable:+ $variable}"); done < <(peers_blas)
 [[ ${#settings[@]} -gt 0 ]] || {
     skipped "PyTorch" "it has the reference BLAS only (Debian: libopenblas0-pthread)"
     exit 0

@@ -27,6 +27,7 @@ typedef struct changed_model {
     old_model first, others; /* others.loaded NULL: none */
     xlm_parameters *parameters;
     xlm_model *model;
+    GPtrArray *states; /* paths of the task's arrays that are no parameters */
     float *block;
 } changed_model;
 
@@ -228,8 +229,16 @@ static bool write_parameter(const changed_model *c, xlm_store *store, const xlm_
 
 /* ---- the file ---- */
 
+/* Parameters of tasks are float32. Their states have other types: the threshold of question answering is float64. */
 static bool declare_array(changed_model *c, const char *path, GError **error)
 {
+    xlm_type type;
+    if (!xlm_store_type(c->first.store, path, &type, error))
+        return false;
+    if (type != XLM_F32) {
+        g_ptr_array_add(c->states, g_strdup(path));
+        return true;
+    }
     xlm_array array = {XLM_F32, XLM_ANY, XLM_ANY};
     if (!xlm_store_shape(c->first.store, path, &array, error))
         return false;
@@ -261,6 +270,7 @@ static bool declare(changed_model *c, GError **error)
     if (!xlm_model_check(&config, error))
         return false;
     c->parameters = xlm_parameters_new();
+    c->states = g_ptr_array_new_with_free_func(g_free);
     c->model = xlm_model_new(&config, c->parameters);
     return c->first.loaded->task == NULL || !xlm_store_has(c->first.store, "/objectives") ||
            declare_task(c, "/objectives", error);
@@ -278,12 +288,27 @@ static void take_memory(changed_model *c)
         c->others.block = g_new(float, widest);
 }
 
+/* Copies a state as it is: a threshold may be infinite. */
+static bool copy_state(const changed_model *c, xlm_store *store, const char *path, GError **error)
+{
+    xlm_array array = {.rows = XLM_ANY, .columns = XLM_ANY};
+    if (!xlm_store_type(c->first.store, path, &array.type, error))
+        return false;
+    g_autofree void *values = xlm_store_read_all(c->first.store, path, &array, error);
+    const uint64_t dims[2] = {array.rows, array.columns};
+    return values != NULL &&
+           xlm_store_dataset(store, path, array.type, array.columns == 0 ? 1 : 2, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write(store, path, 0, array.rows, values, error);
+}
+
 static bool write_content(const changed_model *c, xlm_store *store, GError **error)
 {
     bool good = xlm_model_file_write_origin(store, NULL, XLM_MODEL_FILE_FORMAT, c->parameters, error) &&
                 xlm_model_attributes_write(store, xlm_model_get_config(c->model), error);
     for (int i = 0; i < xlm_parameters_count(c->parameters) && good; i++)
         good = write_parameter(c, store, xlm_parameters_get(c->parameters, i), error);
+    for (guint i = 0; i < c->states->len && good; i++)
+        good = copy_state(c, store, c->states->pdata[i], error);
     return good && xlm_model_file_write_task(store, c->first.loaded->task, error) &&
            xlm_vocabulary_save(c->vocabulary, store, "/vocabulary", 0, error);
 }
@@ -344,6 +369,7 @@ bool xlm_model_rows_write(const char *path, const xlm_vocabulary *vocabulary, co
     close_old(&c.others);
     xlm_model_free(c.model);
     xlm_parameters_free(c.parameters);
+    g_clear_pointer(&c.states, g_ptr_array_unref);
     g_free(c.block);
     return good;
 }

@@ -128,6 +128,8 @@ const char *xlm_store_path(const xlm_store *store);
 bool xlm_store_has(const xlm_store *store, const char *path);
 /* [in, out] array: the expected shape, which becomes the actual one. EX_DATAERR if the dataset does not match it. */
 bool xlm_store_shape(const xlm_store *store, const char *path, xlm_array *array, GError **error);
+/* [out] type: of the elements of a dataset of numbers, as they are in the file. */
+bool xlm_store_type(const xlm_store *store, const char *path, xlm_type *type, GError **error);
 /* Read rows [first, first + rows) of the dataset, which has the type and shape of `array`, into data[rows x columns]. EX_DATAERR
  * if it has another type or shape, a checksum is wrong, or a value does not fit into the type. Whole chunks are read, which have
  * 16 KiB in datasets of short rows; so a random read of some hundred numbers takes some tens of µs when the file is in memory. */

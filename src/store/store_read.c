@@ -178,6 +178,24 @@ bool xlm_store_shape(const xlm_store *store, const char *path, xlm_array *array,
     return true;
 }
 
+bool xlm_store_type(const xlm_store *store, const char *path, xlm_type *type, GError **error)
+{
+    const store_dataset *d = store_find(store, path, error);
+    if (d == NULL)
+        return false;
+    const hid_t there = H5Dget_type(d->id);
+    const bool is_signed = d->class == H5T_INTEGER && H5Tget_sign(there) != H5T_SGN_NONE;
+    H5Tclose(there);
+    for (int t = XLM_U8; t <= XLM_F64; t++) {
+        const bool real = t == XLM_F32 || t == XLM_F64, below_zero = t == XLM_I32 || t == XLM_I64;
+        if (d->class == (real ? H5T_FLOAT : H5T_INTEGER) && d->element == xlm_type_size((xlm_type)t) && is_signed == below_zero) {
+            *type = (xlm_type)t;
+            return true;
+        }
+    }
+    return xlm_error_set(error, EX_DATAERR, "%s: %s: its elements are not numbers of a type that is read", store->path, path);
+}
+
 bool xlm_store_read(const xlm_store *store, const char *path, xlm_array array, uint64_t first, uint64_t rows, void *data,
                     GError **error)
 {

@@ -125,11 +125,16 @@ static void every_type_comes_back(void **state)
         for (int flags = 0; flags < 8; flags++) {
             char *name = g_strdup_printf("/types/%d/flags %d", t, flags);
             char back[16];
+            xlm_type there;
+            GOOD(xlm_store_type(store, name, &there, &error));
+            assert_int_equal(there, t);
             GOOD(xlm_store_read(store, name, (xlm_array){t, 2, 0}, 0, 2, back, &error));
             assert_memory_equal(back, data[t], 2 * xlm_type_size(t));
             g_free(name);
         }
     }
+    xlm_type none;
+    BAD(xlm_store_type(store, "/none", &none, &error), EX_DATAERR, "/none", "");
     xlm_store_close(store);
 }
 

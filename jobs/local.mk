@@ -143,7 +143,7 @@ dist_xlm_align_small_SCRIPTS = jobs/xlm-align/small/study
 translation_smalldir = $(pkgdatadir)/jobs/translation/small
 dist_translation_small_SCRIPTS = jobs/translation/small/study
 combinationsdir = $(pkgdatadir)/jobs/combinations
-dist_combinations_SCRIPTS = jobs/combinations/study
+dist_combinations_SCRIPTS = jobs/combinations/compare jobs/combinations/study
 
 # The installed script knows where xlm_pair_html was installed; in the build tree it is two folders up.
 corporadir = $(pkgdatadir)/jobs/corpora

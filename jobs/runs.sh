@@ -1,7 +1,7 @@
 # xlm-mpi: what the scripts of jobs/ have in common; sourced. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 #
-# After `. runs.sh`: functions (say, wrong; of studies plain_or_gz, settings_of_jobs, within_hours, planned), and
+# After `. runs.sh`: functions (say, wrong; of studies plain_or_gz, freedict, settings_of_jobs, within_hours, planned), and
 #   launcher   [array] the command that starts the ranks
 # In the environment:
 #   XLM_LAUNCH    the command that starts the ranks: "mpiexec -n 16"; by default mpiexec with one rank per core
@@ -21,6 +21,18 @@ plain_or_gz() {
         if [[ -e $file ]]; then echo "$file"; return; fi
     done
     return 1
+}
+# freedict LANGUAGE: FreeDict's translations of English words where Debian's packages dict-freedict-eng-... put them; nothing for a
+# language that it has none for, or that is not installed.
+freedict() {
+    local pair path
+    # FreeDict's names of languages have three letters.
+    for pair in af:afr ar:ara bg:bul cs:ces cy:cym da:dan de:deu el:ell es:spa fi:fin fr:fra ga:gle hi:hin hr:hrv hu:hun id:ind \
+        it:ita ja:jpn la:lat lt:lit nl:nld no:nor pl:pol pt:por ro:rom ru:rus sr:srp sv:swe sw:swh tr:tur; do
+        [[ ${pair%:*} = "$1" ]] || continue
+        path=/usr/share/dictd/freedict-eng-${pair#*:}
+        [[ ! -e $path.index ]] || echo "$path"
+    done
 }
 # settings_of_jobs: SETTINGS as options of xlm_train, into the array settings_options.
 settings_of_jobs() {

@@ -51,6 +51,7 @@ test_scripts += \
 	tests/cli/average.sh \
 	tests/cli/bleu.sh \
 	tests/cli/bootstrap.sh \
+	tests/cli/compare_runs.sh \
 	tests/cli/completion.sh \
 	tests/cli/convert.sh \
 	tests/cli/compare.sh \

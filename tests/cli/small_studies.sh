@@ -43,9 +43,6 @@ mkdir -p $out/text
 for file in mono.en en-xx.en; do cp text.en $out/text/$file; done
 for file in mono.xx en-xx.xx; do cp text.xx $out/text/$file; done
 cp gold/test.de gold/test.xx
-code=0
-study mlm-gc/small RUNS='mlm+gc-embedding:1' LANGUAGE=xx || code=$?
-[ "$code" -eq 66 ] && grep -q 'no xx_gsd-ud-test.conllu' log || fail "no treebank of xx: $code: $(tail -n 3 log)"
 mv ud/de_pud-ud-test.conllu ud/xx_pud-ud-test.conllu
 # The study of masks: what it trains with, and questions where they can be divided.
 questions=''
@@ -76,7 +73,8 @@ for line in 'steps = 6' 'form = embedding' 'mask_unit = span' '^ *layers = 4' 'f
 done
 [ "$(grep -c 'stream text\]' job)" -eq 1 ] && ! grep -q 'start = .*latest' job || fail "from nothing: $(cat job)"
 
-# The study of architectures: keys of [model] that an objective's file gives are the run's own.
+mv ud/xx_pud-ud-test.conllu ud/de_pud-ud-test.conllu
+# The study of architectures: keys of [model] that an objective's file gives are the run's own. The language has no treebank.
 study architectures/small RUNS='mlm-modern:1' LANGUAGE=xx SETTINGS='model.layers=2' STEPS=4 ||
     fail "architectures: $(tail -n 5 log)"
 h5dump -a /job/text $out/runs/mlm-modern-from-nothing-1-6/latest >job
@@ -84,10 +82,12 @@ for line in 'feed_forward_size = 341' 'norm = pre' 'position_type = rotary' 'hid
     grep -q "$line" job || fail "architectures: the job has no $line: $(cat job)"
 done
 awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
-    NR == 2 && $1 == "mlm-modern/from-nothing" { found = $column["ppl-en"] > 1 }
+    NR == 2 && $1 == "mlm-modern/from-nothing" {
+        found = $column["ppl-en"] > 1 && $column["en"] > 0 && $column["gsd"] == "-" && $column["pud"] == "-"
+    }
     END { exit !found }' $out/scores.tsv || fail "architectures: $(cat $out/scores.tsv)"
+grep -q 'no xx_gsd-ud-test.conllu and no xx_pud-ud-test.conllu: .*in English only' log || fail "no treebank of xx: $(head -n 3 log)"
 expect 64 'mlm-pre has a model of its own' env RUNS=mlm-pre:1 LANGUAGE=xx "$XLM_SOURCE/jobs/small/study" $out ud
-mv ud/xx_pud-ud-test.conllu ud/de_pud-ud-test.conllu
 out=out
 
 # Objectives of all papers together, from one model; the weights are those given.
@@ -136,6 +136,19 @@ RUNS='mlm-word:1 mlm-ngram+gc:2' XLM_LAUNCH=env DICTIONARY=none "$XLM_SOURCE/job
     fail "plan: $(tail -n 5 log)"
 [ "$(grep -c '^mlm-[a-z+]*:[12]  *1 .* [0-9.]* \(s\|min\)$' log)" -eq 2 ] && [ ! -e out/runs/mlm-word-from-nothing-1-1500 ] ||
     fail "the plan: $(cat log)"
+# As many steps as take the time of other objectives: those are measured once for all seeds, and fewer objectives get more steps.
+SAME_TIME=mlm+tlm RUNS='mlm:1 mlm:2' STEPS=400 XLM_LAUNCH=env DICTIONARY=none "$XLM_SOURCE/jobs/small/study" --plan out ud >log 2>&1 ||
+    fail "the same time: $(tail -n 5 log)"
+awk -F'\t' '$1 == "mlm/same-time" && $2 == 400 && $3 == "mlm+tlm" && $4 > 400 && $4 < 4000 { n++ } END { exit n != 1 || NR != 1 }' \
+    out/same-time.tsv || fail "steps in the same time: $(cat out/same-time.tsv)"
+printf 'mlm/same-time\t4\tmlm+tlm\t5\n' >>out/same-time.tsv
+study small RUNS=mlm:1 SAME_TIME=mlm+tlm || fail "the same time: $(tail -n 5 log)"
+[ "$(last_step out/runs/mlm-same-time-1-6-5)" = 5 ] && row mlm/same-time 1 | grep -q . || fail "in the same time: $(cat log)"
+[ "$(wc -l <out/same-time.tsv)" -eq 2 ] || fail "what was known was measured again: $(cat out/same-time.tsv)"
+expect 64 'no objective nothing' env RUNS=mlm:1 SAME_TIME=nothing "$XLM_SOURCE/jobs/small/study" out ud
+# Runs are compared by what the studies have written.
+"$XLM_SOURCE/jobs/combinations/compare" out >compared 2>&1 && grep -qE '^mlm/same-time +de +1 +[0-9.]+ ' compared ||
+    fail "compared: $(cat compared)"
 # Ways to fine-tune: all of the model, and adapters of languages and of the task.
 study mad-x/small WAYS='full mad-x' SEEDS='1 2' LANGUAGE_STEPS=3 || fail "mad-x: $(tail -n 5 log)"
 grep -qE '^mad-x .*[0-9]\.[0-9] ± +[0-9]' $out/mad-x/scores.txt && [ "$(wc -l <$out/mad-x/scores.tsv)" -eq 12 ] ||

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# xlm-mpi: runs of studies compared over seeds and languages: known answers, rows of figures, what is refused.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+compare=$XLM_SOURCE/jobs/combinations/compare
+# scores LANGUAGE MORE: of two runs with three seeds each; AER of the second less that of the first is 2, 1 and 0 less MORE.
+scores() {
+    printf 'run\tseed\tAER\tpairs\tppl-en\tppl-%s\n' "$1"
+    for seed in 1 2 3; do
+        printf 'mlm\t%s\t%s\t0.5\t10\t20.5\n' $seed $((70 + seed))
+        printf 'mlm+gc\t%s\t%s\t0.52\t-\t19\n' $seed $((73 - $2))
+    done
+    printf 'mlm\tmean\t99\t99\t99\t99\nmlm\tsd\t99\t99\t99\t99\n'
+}
+mkdir de fr
+scores de 0 >de/scores.tsv
+scores fr 4 >fr/scores.tsv
+# line RUN SECOND: of the tables, with single blanks.
+line() { sed 's/  */ /g' table | grep -F "$1 $2 "; }
+
+"$compare" de fr >table || fail "compare: $?"
+for wanted in 'mlm de 3 72.0 0.500 10.0 20.5' 'mlm all 6 72.0 0.500 10.0 20.5' 'mlm+gc fr 3 69.0 0.520 - 19.0' \
+    'mlm+gc all 6 71.0 0.520 - 19.0'; do
+    read -r run language rest <<<"$wanted"
+    [ "$(line "$run" "$language")" = "$wanted" ] || fail "means: $(line "$run" "$language"), not $wanted"
+done
+# Differences of mlm from mlm+gc: -2, -1, 0, 2, 3, 4. How many of their signs give a sum as far from zero as 6, counted one by one;
+# that of 0 makes no difference.
+by_hand=$(awk 'BEGIN {
+    for (a = -1; a < 2; a += 2) for (b = -1; b < 2; b += 2) for (c = -1; c < 2; c += 2) for (d = -1; d < 2; d += 2)
+        for (e = -1; e < 2; e += 2) { s = a + 2 * b + 2 * c + 3 * d + 4 * e; all++; n += s >= 6 || s <= -6 }
+    printf "%.4f", n / all }')
+[ "$(line mlm AER)" = "mlm AER 6 +1.0 2.4 $by_hand" ] || fail "AER: $(line mlm AER), p by hand $by_hand"
+# Six differences of one sign: 2 of 64.
+[ "$(line mlm ppl)" = 'mlm ppl 6 +1.5 0.0 0.0312' ] || fail "perplexity: $(line mlm ppl)"
+[ -z "$(line mlm ppl-en)" ] || fail "what only one run has is compared: $(line mlm ppl-en)"
+"$compare" --to mlm de >table
+[ "$(line mlm+gc AER)" = 'mlm+gc AER 3 +1.0 1.0 0.5000' ] || fail "beside mlm: $(line mlm+gc AER)"
+
+# Rows are as good as the directories that they are from, and new ones take the place of old ones.
+"$compare" --rows de fr >rows.csv
+cmp <("$compare" de fr) <("$compare" rows.csv) || fail "rows"
+cmp rows.csv <("$compare" --rows rows.csv) || fail "rows of rows"
+scores de 1 >de/scores.tsv
+cmp <("$compare" --rows rows.csv de) <("$compare" --rows de fr) || fail "new rows"
+
+expect 64 'there is no such option' "$compare" --what de
+expect 64 'usage: compare' "$compare"
+expect 65 'there is no such run' "$compare" --to weam de
+expect 66 'no scores.tsv' "$compare" .
+expect 66 'none.csv: cannot be read' "$compare" none.csv
+echo run,seed >bad.csv
+expect 65 'bad.csv: the first line is not' "$compare" bad.csv
+for bad in de,mlm,1,AER de,mlm,one,AER,1 de,mlm,1,AER,nan 'de,mlm,1,AER,1,2'; do
+    { head -n 1 rows.csv; echo "$bad"; } >bad.csv
+    expect 65 'bad.csv: line 2: not a figure' "$compare" bad.csv
+done
+: >bad.csv
+expect 65 'bad.csv: is empty' "$compare" bad.csv
+finish

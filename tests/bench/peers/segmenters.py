@@ -6,9 +6,9 @@
 #
 # Learns a unigram and a byte-pair model with the peer from the sentences below, in 13 scripts, and of TEXT, lays them out as
 # XLM-R's directory and as they are, prepares the same text with xlm_prep, and compares all ids. The unigram model is also written
-# as a tokenizer.json; ALBERT's rules go around others; both are also laid out as M2M100's, NLLB's and Marian's tokenizers. For WordPiece, a vocabulary of the text's characters and short words; cased
-# and uncased. For XLM, Moses's rules as regular expressions, of five languages, a vocabulary of characters and pairs, and merges of
-# the most frequent pairs.
+# as a tokenizer.json; ALBERT's rules go around others; both are also laid out as M2M100's, NLLB's and Marian's tokenizers. For
+# WordPiece, a vocabulary of the text's characters and short words; cased and uncased. For XLM, Moses's rules as regular
+# expressions, of five languages, a vocabulary of characters and pairs, and merges of the most frequent pairs.
 import base64, collections, json, os, shutil, struct, subprocess, sys, tempfile, unicodedata
 
 import h5py
@@ -113,9 +113,14 @@ def tokenizer_json(model, path):
                 "model": {"type": "Unigram", "unk_id": 3, "vocab": vocabulary}})
 
 
+def pieces_for(lines, size):
+    """The size of a vocabulary of pieces, among which each character is one."""
+    return max(size, 300 + len(set("".join(lines))))
+
+
 def sentence_pieces(text, lines):
     good = True
-    for kind, size in ("unigram", 700), ("bpe", 900):
+    for kind, size in ("unigram", pieces_for(lines, 700)), ("bpe", pieces_for(lines, 900)):
         sentencepiece.SentencePieceTrainer.train(input=text, model_prefix=kind, model_type=kind, vocab_size=size,
                                                  hard_vocab_limit=False, character_coverage=0.99, minloglevel=2)
         peer = sentencepiece.SentencePieceProcessor(model_file=kind + ".model")
@@ -248,9 +253,11 @@ def albert(lines):
         f.write("\n".join(lines) + "\n")
     good = True
     for lower, keep in (True, False), (False, False), (True, True), (False, True):
+        folded = [albert_text(line, lower, keep) for line in lines]
         with open("folded.txt", "w", encoding="utf-8") as f:
-            f.write("\n".join(albert_text(line, lower, keep) for line in lines) + "\n")
-        sentencepiece.SentencePieceTrainer.train(input="folded.txt", model_prefix="albert", vocab_size=900, minloglevel=2,
+            f.write("\n".join(folded) + "\n")
+        sentencepiece.SentencePieceTrainer.train(input="folded.txt", model_prefix="albert", minloglevel=2,
+                                                 vocab_size=pieces_for(folded, 900),
                                                  hard_vocab_limit=False, user_defined_symbols=["9,", "12,", "x1,"],
                                                  control_symbols=["[CLS]", "[SEP]", "[MASK]"], pad_id=0, unk_id=1, bos_id=-1,
                                                  eos_id=-1)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "subwords/vocabulary_join.h"
+
 /* The language that the name of a file ends in: "text.en", "text.en.gz"; -1: none. */
 static int language_of_file(const xlm_vocabulary *vocabulary, const char *path)
 {
@@ -13,17 +15,30 @@ static int language_of_file(const xlm_vocabulary *vocabulary, const char *path)
     return dot != NULL ? xlm_vocabulary_find_language(vocabulary, dot + 1) : -1;
 }
 
+/* Does a model need to know a text's language? */
+static bool needs_language(const xlm_loaded_model *loaded)
+{
+    return loaded->config.language_embeddings || xlm_vocabulary_language_form(loaded->vocabulary) != NULL;
+}
+
 bool xlm_pair_languages_of_corpus(const xlm_loaded_model *loaded, const char *checkpoint, const xlm_align_input *input,
                                   int languages[2], GError **error)
 {
     int n;
     const xlm_corpus_pairs *of = xlm_sentence_pairs_parts(input->pairs, &n)[0].pairs;
-    if (xlm_corpus_digest_of(loaded->vocabulary) != xlm_corpus_digest(input->corpus))
-        return xlm_error_set(error, EX_DATAERR, "%s: was trained with another vocabulary or other languages than %s has; give a "
-                             "model of this corpus, or text instead of the corpus", checkpoint, xlm_corpus_path(input->corpus));
-    languages[0] = of->source->language_id;
-    languages[1] = of->target->language_id;
-    return true;
+    const xlm_vocabulary *there = xlm_corpus_vocabulary(input->corpus);
+    const int ids[] = {of->source->language_id, of->target->language_id};
+    g_autoptr(GError) why = NULL;
+    bool good = xlm_vocabulary_same_subwords(there, loaded->vocabulary, &why);
+    for (int s = 0; s < 2 && good; s++) {
+        const char *name = xlm_vocabulary_language_names(there)[ids[s]];
+        languages[s] = xlm_vocabulary_find_language(loaded->vocabulary, name);
+        good = languages[s] >= 0 || !needs_language(loaded) ||
+               xlm_error_set(&why, EX_DATAERR, "its language %s is not there", name);
+    }
+    return good || xlm_error_set(error, EX_DATAERR, "%s: was trained with another vocabulary or other languages than %s has (%s); "
+                                 "prepare the text with xlm_prep --like %s, or give text instead of the corpus", checkpoint,
+                                 xlm_corpus_path(input->corpus), why->message, checkpoint);
 }
 
 bool xlm_pair_languages_of_text(const xlm_loaded_model *loaded, const xlm_align_source *source, int languages[2],
@@ -40,7 +55,7 @@ bool xlm_pair_languages_of_text(const xlm_loaded_model *loaded, const xlm_align_
             languages[s] = source->files[1] != NULL ? language_of_file(vocabulary, source->files[s]) : -1;
         if (name != NULL && languages[s] < 0)
             good = xlm_error_set(error, EX_USAGE, "the model has no language \"%s\"; it has %s", name, known);
-        else if (languages[s] < 0 && (loaded->config.language_embeddings || xlm_vocabulary_language_form(vocabulary) != NULL))
+        else if (languages[s] < 0 && needs_language(loaded))
             good = xlm_error_set(error, EX_USAGE, "the model has %s; say --languages SOURCE,TARGET, of %s",
                                  loaded->config.language_embeddings ? "language embeddings" : "tokens of languages", known);
     }

@@ -2,11 +2,14 @@
 #include "program/space_inputs.h"
 
 #include "lexicon/frequency.h"
+#include "subwords/vocabulary_join.h"
 
 bool xlm_space_inputs_check_corpus(const xlm_corpus *corpus, const xlm_vocabulary *vocabulary, const char *model, GError **error)
 {
-    return xlm_vocabulary_digest(xlm_corpus_vocabulary(corpus)) == xlm_vocabulary_digest(vocabulary) ||
-           xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords than %s has", model, xlm_corpus_path(corpus));
+    g_autoptr(GError) why = NULL;
+    return xlm_vocabulary_same_subwords(xlm_corpus_vocabulary(corpus), vocabulary, &why) ||
+           xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords than %s has (%s)", model, xlm_corpus_path(corpus),
+                         why->message);
 }
 
 /* The rows of the training text of a side's language. */

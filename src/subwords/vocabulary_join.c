@@ -45,6 +45,12 @@ static bool check_segmenter(const xlm_segmenter *s, const xlm_segmenter *there, 
            xlm_error_set(error, EX_DATAERR, "its %s are not those there", xlm_segmenter_class_of(s)->unit);
 }
 
+bool xlm_vocabulary_same_subwords(const xlm_vocabulary *vocabulary, const xlm_vocabulary *other, GError **error)
+{
+    return xlm_vocabulary_same_word_form(vocabulary, other, error) && check_words(vocabulary, other, error) &&
+           check_segmenter(xlm_vocabulary_segmenter(vocabulary), xlm_vocabulary_segmenter(other), error);
+}
+
 /* ---- languages ---- */
 
 static const xlm_vocabulary_made *find_made(const xlm_vocabulary *v, const char *language)
@@ -135,9 +141,7 @@ static xlm_word_counts *add_counts(const xlm_vocabulary *first, const xlm_vocabu
 
 xlm_vocabulary *xlm_vocabulary_join(const xlm_vocabulary *first, const xlm_vocabulary *other, GError **error)
 {
-    if (!xlm_vocabulary_same_word_form(other, first, error) || !check_words(other, first, error) ||
-        !check_segmenter(xlm_vocabulary_segmenter(other), xlm_vocabulary_segmenter(first), error) ||
-        !check_made(other, first, error))
+    if (!xlm_vocabulary_same_subwords(other, first, error) || !check_made(other, first, error))
         return NULL;
     const char *names[XLM_SPECIAL_TOKENS];
     xlm_vocabulary_settings settings = xlm_vocabulary_settings_of(first, names);

@@ -148,6 +148,13 @@ grep -q 'no tokenizer whose tokens of languages are where this vocabulary has th
 expect 64 'the model has .*--language' xlm_fill m2m100.back.h5 'the <mask> .'
 expect 64 '--language NAME' xlm_embed export m2m100.back.h5 --text two -o none/v.h5
 expect 64 'the model has tokens of languages; say --languages' xlm_align --checkpoint m2m100.back.h5 two two
+# Links and neighbours in a corpus that was made like the model, whose counts and languages are not those of the model's own.
+logged prep.log xlm_prep --like m2m100.back.h5 --para xx-en=text.xx,text.en --held-out 0.1 -o like.h5
+logged links.log xlm_align like.h5 --checkpoint m2m100.back.h5 --split held-out -o like.links
+logged links-2.log ranks 2 xlm_align like.h5 --checkpoint m2m100.back.h5 --split held-out -o like-2.links
+cmp like.links like-2.links && [ "$(grep -c '[0-9]-[0-9]' like.links)" -gt 20 ] ||
+    fail "links of a corpus made like the model: $(head -n 3 like.links)"
+ranks 2 xlm_embed retrieval m2m100.back.h5 like.h5 >retrieval.out 2>&1 && grep -q 'xx' retrieval.out || fail "$(cat retrieval.out)"
 refuse 65 'no token `__fr__` of the language fr' xlm_prep --tokenizer m2m100 --mono fr=text.en -o none/c.h5
 # Each side of Marian's corpora is in the pieces of its own model: `xx` has none but those of the second.
 strings /vocabulary/words marian.h5 >words

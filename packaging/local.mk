@@ -7,6 +7,7 @@ EXTRA_DIST += \
 	packaging/debian/libxlm-dev.install \
 	packaging/debian/libxlm-double0.install \
 	packaging/debian/libxlm0.install \
+	packaging/debian/lintian-overrides \
 	packaging/debian/rules \
 	packaging/debian/source/format \
 	packaging/debian/tests/common.sh \

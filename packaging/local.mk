@@ -1,6 +1,9 @@
 # Recipes of packages, and what is made of a release.
 EXTRA_DIST += \
+	packaging/Dockerfile \
+	packaging/apptainer.def \
 	packaging/build-debs \
+	packaging/container-build \
 	packaging/debian/changelog \
 	packaging/debian/control \
 	packaging/debian/copyright \
@@ -17,7 +20,10 @@ EXTRA_DIST += \
 	packaging/debian/xlm-mpi-doc.examples \
 	packaging/debian/xlm-mpi-doc.install \
 	packaging/debian/xlm-mpi-doc.links \
-	packaging/debian/xlm-mpi.install
+	packaging/debian/xlm-mpi.install \
+	packaging/easybuild/SLEEF-3.8-GCCcore-12.3.0.eb \
+	packaging/easybuild/xlm-mpi-1.0.0-foss-2023a.eb \
+	packaging/spack/package.py
 
 # Debian packages, in the folder debs. DEB_FLAGS: options of dpkg-buildpackage.
 .PHONY: deb

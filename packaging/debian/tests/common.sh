@@ -1,5 +1,5 @@
 # xlm-mpi: text and MPI for the tests of what is installed. SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034 # the tests read its variables
 set -eu
 
 # Where tests of packages run, root starts the ranks, cores are few, and there is no ssh that mpiexec looks for.

@@ -29,3 +29,13 @@ EXTRA_DIST += \
 .PHONY: deb
 deb: dist
 	$(BASH) $(srcdir)/packaging/build-debs $(distdir).tar.gz debs $(DEB_FLAGS)
+
+# A release: the tarball, and its checksum in the form of sha256sum, by which who has got both can check it: sha256sum -c SHA256SUMS
+# RELEASE: the folder of the tarball.
+RELEASE = .
+CLEANFILES += SHA256SUMS
+.PHONY: checksums release
+release: dist
+	$(MAKE) checksums
+checksums:
+	cd '$(RELEASE)' && sha256sum $(distdir).tar.gz >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS && cat SHA256SUMS

@@ -54,6 +54,12 @@ TESTS += $(test_scripts) $(check_PROGRAMS)
 # Objectives are loaded by tests, not linked into them. Benchmarks are not run, but must compile.
 check_DATA += $(losses_LTLIBRARIES) $(benchmark_programs)
 
+# The unit tests alone, with nothing compiled for the others: what packages run where they are built (packaging/debian/rules).
+.PHONY: check-unit
+check-unit: all
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(unit_tests) $(double_tests)' \
+		check_PROGRAMS='$(unit_tests) $(double_tests)' check_DATA=
+
 # What small jobs compute, bit by bit, to compare two versions (tests/digests.sh).
 .PHONY: digests
 digests: all

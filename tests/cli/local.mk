@@ -73,6 +73,7 @@ test_scripts += \
 	tests/cli/objectives_together.sh \
 	tests/cli/pair_html.sh \
 	tests/cli/overwrite.sh \
+	tests/cli/packaging.sh \
 	tests/cli/paper_jobs.sh \
 	tests/cli/old_files.sh \
 	tests/cli/prep_like.sh \

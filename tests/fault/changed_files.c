@@ -20,7 +20,14 @@ typedef struct dataset {
 
 static int failures, runs;
 
-static herr_t add_dataset(hid_t file, const char *name, const H5O_info_t *info, void *found)
+/* What H5Ovisit2 tells of an object: HDF5 1.12 has given its type this name, and the old one to another. */
+#if H5_VERSION_GE(1, 12, 0)
+typedef H5O_info1_t visited_object;
+#else
+typedef H5O_info_t visited_object;
+#endif
+
+static herr_t add_dataset(hid_t file, const char *name, const visited_object *info, void *found)
 {
     if (info->type != H5O_TYPE_DATASET)
         return 0;

@@ -90,7 +90,14 @@ static void look_at_dataset(fuzz_structure *s, hid_t id, object *o)
     H5Sclose(space);
 }
 
-static herr_t add_object(hid_t file, const char *name, const H5O_info_t *info, void *data)
+/* What H5Ovisit2 tells of an object: HDF5 1.12 has given its type this name, and the old one to another. */
+#if H5_VERSION_GE(1, 12, 0)
+typedef H5O_info1_t visited_object;
+#else
+typedef H5O_info_t visited_object;
+#endif
+
+static herr_t add_object(hid_t file, const char *name, const visited_object *info, void *data)
 {
     fuzz_structure *s = data;
     object o = {.path = strcmp(name, ".") == 0 ? g_strdup("/") : g_strconcat("/", name, NULL),

@@ -54,7 +54,7 @@ static void reads(const char *name, const char *text, const char *language, cons
     g_free(got);
     GString *windows = g_string_new("\xef\xbb\xbf");
     for (const char *c = text; *c != '\0'; c++)
-        g_string_append(windows, *c == '\n' ? "\r\n" : (char[]){*c, '\0'});
+        g_string_append(windows, (*c == '\n' ? "\r\n" : (char[]){*c, '\0'}));
     got = read_back(name, windows->str, language, columns, false, 0);
     assert_string_equal(got, expected);
     g_free(got);

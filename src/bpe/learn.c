@@ -43,10 +43,13 @@ typedef struct place {
     uint32_t pair;         /* if a symbol with a neighbour on its right begins here: their pair */
 } place;
 
+enum { CHARACTERS = 0x800 }; /* those of one or two bytes in UTF-8 */
+
 typedef struct learner {
     xlm_bpe_cutter *cutter; /* segments words by the codes that are extended; NULL: words begin as characters */
-    GString *initial;       /* the symbols of a word, a line end after each */
+    GString *initial;       /* the symbols of a word, or one of them */
     xlm_strings *texts; /* of symbols; the index is the symbol */
+    uint32_t characters[2][CHARACTERS]; /* symbols of characters within a word and at its end; BPE_NONE: not met yet */
     GArray *lengths;    /* uint32_t by symbol: characters in it */
     place *text;        /* [places] */
     size_t places;
@@ -65,27 +68,26 @@ static uint32_t length_of(const learner *l, uint32_t symbol) { return g_array_in
 
 /* ---- words into places ---- */
 
-static bool is_learnt_from(const char *word, size_t size, int64_t count)
-{
-    return count > 0 && size > 0 && memchr(word, '\0', size) == NULL && memchr(word, ' ', size) == NULL &&
-           memchr(word, '\n', size) == NULL && strstr(word, BPE_END) == NULL;
-}
+/* A byte that continues a character in UTF-8. */
+static bool is_continued(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
 
-/* initial <- the characters of a word. */
-static void cut_into_characters(const char *word, size_t size, GString *initial)
+/* Is a word learned from? [out] characters: how many it has (bpe_character). */
+static bool is_learnt_from(const char *word, size_t size, int64_t count, size_t *characters)
 {
-    for (size_t at = 0, n; at < size; at += n) {
-        n = bpe_character(word + at, size - at);
-        g_string_append_len(initial, word + at, (gssize)n);
-        if (at + n == size)
-            g_string_append_len(initial, BPE_END, BPE_END_SIZE);
-        g_string_append_c(initial, '\n');
+    *characters = size > 0 && is_continued(word[0]);
+    for (size_t i = 0; i < size; i++) {
+        if (word[i] == '\0' || word[i] == ' ' || word[i] == '\n' || (word[i] == BPE_END[0] && g_str_has_prefix(word + i, BPE_END)))
+            return false;
+        *characters += !is_continued(word[i]);
     }
+    return count > 0 && size > 0;
 }
 
-/* initial <- the symbols of a word that the codes make. All its subwords but the last have a mark of two bytes after them. */
+/* initial <- the symbols of a word that the codes make, a line end after each. All its subwords but the last have a mark of two
+ * bytes after them. */
 static void cut_by_codes(xlm_bpe_cutter *cutter, const char *word, size_t size, GString *initial)
 {
+    g_string_truncate(initial, 0);
     size_t n;
     const char *subwords = xlm_bpe_cutter_word(cutter, word, size, &n), *end = subwords + n, *space;
     for (; (space = memchr(subwords, ' ', (size_t)(end - subwords))) != NULL; subwords = space + 1) {
@@ -94,17 +96,6 @@ static void cut_by_codes(xlm_bpe_cutter *cutter, const char *word, size_t size, 
     }
     g_string_append_len(initial, subwords, end - subwords);
     g_string_append(initial, BPE_END "\n");
-}
-
-/* The initial symbols of a word, a line end after each. */
-static const char *cut(learner *l, const char *word, size_t size)
-{
-    g_string_truncate(l->initial, 0);
-    if (l->cutter != NULL)
-        cut_by_codes(l->cutter, word, size, l->initial);
-    else
-        cut_into_characters(word, size, l->initial);
-    return l->initial->str;
 }
 
 /* The text of the next symbol, of *size bytes; NULL after the last. */
@@ -136,50 +127,90 @@ static void add_symbol(learner *l, uint32_t length)
         g_array_append_val(l->beside[side], none);
 }
 
-/* Number the initial symbols of words, in the order of their bytes. */
-static void collect_symbols(learner *l, const xlm_word_counts *words)
+static void add_place(learner *l, uint32_t symbol, uint32_t word)
 {
-    size_t size;
-    for (uint32_t i = 0; i < xlm_word_counts_size(words); i++) {
-        const char *word = xlm_word_counts_word(words, i, &size);
-        if (!is_learnt_from(word, size, xlm_word_counts_count(words, i)))
-            continue;
-        const char *at = cut(l, word, size), *symbol;
-        for (; (symbol = next_symbol(&at, &size)) != NULL; l->places++)
-            xlm_strings_add(l->texts, symbol, size);
-        l->places++; /* the gap after it */
-    }
+    l->text[l->places++] = (place){.symbol = symbol, .word = word, .pair = BPE_NONE};
+}
 
+/* Number of the symbol of a character at word[at], of n bytes. last: it ends the word. */
+static uint32_t find_character(learner *l, const char *character, size_t n, bool last)
+{
+    const unsigned char first = (unsigned char)character[0];
+    uint32_t *known = NULL;
+    if (n == 1 && first < 0x80)
+        known = &l->characters[last][first];
+    else if (n == 2 && first >= 0xC2 && first < 0xE0)
+        known = &l->characters[last][(first & 0x1Fu) << 6 | ((unsigned char)character[1] & 0x3Fu)];
+    if (known != NULL && *known != BPE_NONE)
+        return *known;
+    g_string_truncate(l->initial, 0);
+    g_string_append_len(l->initial, character, (gssize)n);
+    if (last)
+        g_string_append_len(l->initial, BPE_END, BPE_END_SIZE);
+    const uint32_t symbol = xlm_strings_add(l->texts, l->initial->str, l->initial->len);
+    if (known != NULL)
+        *known = symbol;
+    return symbol;
+}
+
+/* Add the places of a word. */
+static void add_word(learner *l, const char *word, size_t size, uint32_t number)
+{
+    if (l->cutter != NULL) {
+        cut_by_codes(l->cutter, word, size, l->initial);
+        const char *at = l->initial->str, *symbol;
+        while ((symbol = next_symbol(&at, &size)) != NULL)
+            add_place(l, xlm_strings_add(l->texts, symbol, size), number);
+    } else {
+        for (size_t at = 0, n; at < size; at += n) {
+            n = bpe_character(word + at, size - at);
+            add_place(l, find_character(l, word + at, n, at + n == size), number);
+        }
+    }
+    add_place(l, GAP, 0);
+}
+
+/* Number the initial symbols in the order of their bytes. */
+static void sort_symbols(learner *l)
+{
     const uint32_t n = xlm_strings_count(l->texts);
-    g_autofree uint32_t *order = g_new(uint32_t, n);
+    g_autofree uint32_t *order = g_new(uint32_t, n), *place_in_order = g_new(uint32_t, n);
     for (uint32_t i = 0; i < n; i++)
         order[i] = i;
     g_qsort_with_data(order, (gint)n, sizeof(uint32_t), compare_texts, l->texts);
     xlm_strings_reorder(l->texts, order, n);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
+        place_in_order[order[i]] = i;
         add_symbol(l, 1);
+    }
+    for (size_t at = 0; at < l->places; at++)
+        if (l->text[at].symbol != GAP)
+            l->text[at].symbol = place_in_order[l->text[at].symbol];
 }
 
-static void fill_places(learner *l, const xlm_word_counts *words)
+static void read_words(learner *l, const xlm_word_counts *words)
 {
-    if (l->places >= INSIDE)
-        g_error("codes cannot be learned from words that have %zu characters in total; learn from a part of the text",
-                l->places);
-    l->places++; /* a gap before the first word */
-    l->text = xlm_pages_take(l->places * sizeof(place), "learning BPE");
-    l->counts = g_new(int64_t, xlm_word_counts_size(words));
-    size_t at_place = 0, size;
-    l->text[at_place++] = (place){.symbol = GAP};
-    for (uint32_t i = 0; i < xlm_word_counts_size(words); i++) {
+    const uint32_t n = xlm_word_counts_size(words);
+    size_t most = 1, size, characters; /* most: places that are needed; fewer if symbols have several characters */
+    l->counts = g_new(int64_t, n);
+    for (uint32_t i = 0; i < n; i++) {
         const char *word = xlm_word_counts_word(words, i, &size);
         l->counts[i] = xlm_word_counts_count(words, i);
-        if (!is_learnt_from(word, size, l->counts[i]))
-            continue;
-        const char *at = cut(l, word, size), *symbol;
-        while ((symbol = next_symbol(&at, &size)) != NULL)
-            l->text[at_place++] = (place){.symbol = xlm_strings_find(l->texts, symbol, size), .word = i, .pair = BPE_NONE};
-        l->text[at_place++] = (place){.symbol = GAP};
+        if (is_learnt_from(word, size, l->counts[i], &characters))
+            most += characters + 1; /* and the gap after it */
+        else
+            l->counts[i] = 0;
     }
+    if (most > INSIDE)
+        g_error("codes cannot be learned from words that have %zu characters in total; learn from a part of the text", most);
+    l->text = xlm_pages_take(most * sizeof(place), "learning BPE");
+    add_place(l, GAP, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *word = xlm_word_counts_word(words, i, &size);
+        if (l->counts[i] > 0)
+            add_word(l, word, size, i);
+    }
+    sort_symbols(l);
 }
 
 /* ---- pairs ---- */
@@ -420,8 +451,8 @@ static learner *open_learner(const xlm_word_counts *words, const xlm_bpe *base)
     l->pairs = g_array_new(FALSE, FALSE, sizeof(pair));
     l->heap = g_array_new(FALSE, FALSE, sizeof(candidate));
     l->lists = g_ptr_array_new_with_free_func(g_free);
-    collect_symbols(l, words);
-    fill_places(l, words);
+    memset(l->characters, 0xff, sizeof l->characters);
+    read_words(l, words);
     find_pairs(l);
     return l;
 }

@@ -176,54 +176,67 @@ static void merge_link(xlm_bpe_cutter *s, symbol_link *links, uint32_t i)
         rank_pair(s, links, links[i].previous, s->pending);
 }
 
-/* The lowest rank of the links; BPE_NONE: no code applies. */
-static uint32_t lowest_rank(const symbol_link *links, uint32_t n)
+/* Up to this number of characters, looking at all links for each code takes less time than a heap. */
+enum { FEW = 32 };
+
+/* The links of a word of few characters in a row. */
+typedef struct link_row {
+    uint32_t n;
+    uint32_t symbol[FEW], start[FEW];
+    uint32_t rank[FEW]; /* of the code for this symbol and the next; BPE_NONE: there is none */
+} link_row;
+
+/* The first link with the lowest rank. */
+static uint32_t find_lowest(const link_row *row)
 {
-    uint32_t lowest = BPE_NONE;
-    for (uint32_t i = 0; i < n; i++)
-        lowest = MIN(lowest, links[i].rank);
+    uint32_t lowest = 0;
+    for (uint32_t i = 1; i < row->n; i++)
+        lowest = row->rank[i] < row->rank[lowest] ? i : lowest;
     return lowest;
 }
 
-/* Apply the code of a rank in all places, from left to right. The n links remain in a row. Returns their number then. */
-static uint32_t apply(const xlm_bpe *bpe, symbol_link *links, uint32_t n, uint32_t rank)
+/* Apply the code of a rank in all places, from left to right; the first is `first`. */
+static void apply(const xlm_bpe *bpe, link_row *row, uint32_t first, uint32_t rank)
 {
-    const uint32_t result = bpe_get(bpe, rank)->result;
-    uint32_t kept = 0;
+    const uint32_t result = bpe_get(bpe, rank)->result, n = row->n;
+    uint32_t kept = first;
     bool merged = false; /* the link before was */
-    for (uint32_t i = 0; i < n; i++, kept++) {
-        const bool merges = links[i].rank == rank;
-        links[kept] = links[i];
-        if (merges) {
-            links[kept].symbol = result;
-            links[kept].rank = links[++i].rank;
-        }
+    for (uint32_t i = first; i < n; i++, kept++) {
+        const bool merges = row->rank[i] == rank;
+        row->start[kept] = row->start[i];
+        row->symbol[kept] = merges ? result : row->symbol[i];
+        i += merges;
+        row->rank[kept] = row->rank[i];
         if (kept > 0 && (merged || merges))
-            links[kept - 1].rank = bpe_rank(bpe, links[kept - 1].symbol, links[kept].symbol);
+            row->rank[kept - 1] = bpe_rank(bpe, row->symbol[kept - 1], row->symbol[kept]);
         merged = merges;
     }
-    links[kept - 1].rank = BPE_NONE;
-    return kept;
+    row->rank[kept - 1] = BPE_NONE;
+    row->n = kept;
 }
 
 /* The same as merge_all for a word of few characters, faster without a heap. */
 static void merge_few(xlm_bpe_cutter *s)
 {
     symbol_link *links = get_links(s);
-    uint32_t n = s->links->len;
-    for (uint32_t i = 0; i + 1 < n; i++)
-        links[i].rank = bpe_rank(s->bpe, links[i].symbol, links[i + 1].symbol);
-    for (uint32_t rank; (rank = lowest_rank(links, n)) != BPE_NONE;) {
+    link_row row = {.n = s->links->len};
+    for (uint32_t i = 0; i < row.n; i++) {
+        row.symbol[i] = links[i].symbol;
+        row.start[i] = links[i].start;
+        row.rank[i] = i + 1 < row.n ? bpe_rank(s->bpe, links[i].symbol, links[i + 1].symbol) : BPE_NONE;
+    }
+    for (uint32_t first; row.rank[first = find_lowest(&row)] != BPE_NONE;) {
+        const uint32_t rank = row.rank[first];
         if (s->used != NULL)
             s->used[rank] = 1;
-        n = apply(s->bpe, links, n, rank);
+        apply(s->bpe, &row, first, rank);
     }
-    for (uint32_t i = 0; i < n; i++)
-        links[i].next = i + 1 < n ? i + 1 : 0;
+    for (uint32_t i = 0; i < row.n; i++) {
+        links[i].symbol = row.symbol[i];
+        links[i].start = row.start[i];
+        links[i].next = i + 1 < row.n ? i + 1 : 0;
+    }
 }
-
-/* Up to this number of characters, looking at all links for each code takes less time than a heap. */
-enum { FEW = 32 };
 
 static void merge_all(xlm_bpe_cutter *s)
 {
@@ -249,6 +262,40 @@ static void merge_all(xlm_bpe_cutter *s)
 }
 
 /* ---- writing ---- */
+
+/* Are all symbols of the word allowed where they are? */
+static bool is_all_allowed(const xlm_bpe_cutter *s)
+{
+    const symbol_link *links = get_links(s);
+    if (s->allowed == NULL)
+        return true;
+    for (uint32_t i = 0;; i = links[i].next) {
+        const uint32_t symbol = links[i].symbol;
+        if (symbol != BPE_NONE && !(s->allowed[symbol] & (links[i].next == 0 ? FINAL : INNER)))
+            return false;
+        if (links[i].next == 0)
+            return true;
+    }
+}
+
+/* Write the symbols of a word, none of which has to be split. */
+static void write_all(xlm_bpe_cutter *s, const char *word, size_t size)
+{
+    static const char between[] = BPE_CONTINUED " ";
+    const symbol_link *links = get_links(s);
+    g_string_set_size(s->word, size + s->links->len * (sizeof between - 1));
+    char *out = s->word->str;
+    uint32_t at = 0;
+    for (uint32_t next; (next = links[at].next) != 0; at = next) {
+        const size_t n = links[next].start - links[at].start;
+        memcpy(out, word + links[at].start, n);
+        memcpy(out + n, between, sizeof between - 1);
+        out += n + sizeof between - 1;
+    }
+    memcpy(out, word + links[at].start, size - links[at].start);
+    out += size - links[at].start;
+    g_string_truncate(s->word, (gsize)(out - s->word->str));
+}
 
 /* Append a symbol of a word, `size` bytes, split as far as needed. last: it is the end of the word. */
 static void write_symbol(xlm_bpe_cutter *s, uint32_t symbol, const char *at, size_t size, bool last)
@@ -291,9 +338,13 @@ const char *xlm_bpe_cutter_word(xlm_bpe_cutter *s, const char *word, size_t size
         g_error("a word of %zu bytes; at most %d are possible", size, XLM_STRING_MAX);
     read_characters(s, word, size, true);
     merge_all(s);
-    g_string_truncate(s->word, 0);
+    const bool whole = is_all_allowed(s);
+    if (whole)
+        write_all(s, word, size);
+    else
+        g_string_truncate(s->word, 0);
     const symbol_link *links = get_links(s);
-    for (uint32_t i = 0;;) {
+    for (uint32_t i = 0; !whole;) {
         const uint32_t next = links[i].next;
         const size_t end = next == 0 ? size : links[next].start;
         write_symbol(s, links[i].symbol, word + links[i].start, end - links[i].start, next == 0);

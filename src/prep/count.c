@@ -24,67 +24,47 @@ bool xlm_prep_pairs(const xlm_comm *comm, const xlm_prep_options *options, const
 /* ---- words ---- */
 
 struct counting {
-    int languages;
     xlm_cutter *cutter; /* if a segmenter of lines is given, to count its subwords instead of words; else NULL */
-    xlm_splitter **splitter; /* [languages] */
+    xlm_splitter *const *splitter; /* [languages] */
     uint64_t seed, limit; /* of the sample: digests of digests below the limit */
     xlm_prep_words *words;
 };
 
-static void free_counting(struct counting *counting)
+static struct counting new_counting(const xlm_prep_options *options, const xlm_sentence_reader *reader, xlm_prep_words *words)
 {
-    for (int i = 0; i < counting->languages; i++)
-        xlm_splitter_free(counting->splitter[i]);
-    xlm_cutter_free(counting->cutter);
-    g_free(counting->splitter);
-    g_free(counting);
-}
-
-static struct counting *new_counting(const xlm_prep_options *options, xlm_prep_words *words, GError **error)
-{
-    struct counting *counting = g_new0(struct counting, 1);
-    counting->words = words;
-    counting->languages = (int)options->languages->len;
-    counting->splitter = g_new0(xlm_splitter *, counting->languages);
-    counting->seed = xlm_digest("sample", 6, (uint64_t)options->seed);
-    counting->limit = options->sample < 1 ? (uint64_t)(options->sample * 18446744073709551616.0) : UINT64_MAX;
+    struct counting counting = {.splitter = reader->splitter, .seed = xlm_digest("sample", 6, (uint64_t)options->seed),
+                                .limit = options->sample < 1 ? (uint64_t)(options->sample * 18446744073709551616.0) : UINT64_MAX,
+                                .words = words};
     const xlm_segmenter *given = options->like != NULL ? xlm_vocabulary_segmenter(options->like) : NULL;
     if (given != NULL && xlm_segmenter_class_of(given)->input == XLM_SEGMENTS_LINES)
-        counting->cutter = xlm_cutter_new(given, xlm_vocabulary_subwords(options->like));
-    bool good = true;
-    for (int i = 0; i < counting->languages && good; i++) {
-        counting->splitter[i] = xlm_splitter_new(options->words, options->languages->pdata[i], error);
-        good = counting->splitter[i] != NULL;
-    }
-    if (!good)
-        g_clear_pointer(&counting, free_counting);
+        counting.cutter = xlm_cutter_new(given, xlm_vocabulary_subwords(options->like));
     return counting;
 }
 
-/* Count the words of a text, or its subwords. */
-static void count_text(struct counting *counting, xlm_shared_words *words, int language, const char *text, size_t size)
+/* Count the words of a text, or its subwords, in each of the tables. */
+static void count_text(const struct counting *counting, xlm_shared_words *const *words, int tables, int language,
+                       const char *text, size_t size)
 {
     size_t n;
-    xlm_word_counts *table = xlm_shared_words_table(words, language);
-    if (counting->cutter != NULL) {
-        const char *subwords = xlm_cutter_word(counting->cutter, text, size, &n);
-        xlm_word_counts_add_text(table, subwords, n, 1);
-    } else {
-        const xlm_word *word = xlm_splitter_split(counting->splitter[language], text, size, &n);
-        xlm_word_counts_add_words(table, text, word, n);
+    const char *subwords = counting->cutter != NULL ? xlm_cutter_word(counting->cutter, text, size, &n) : NULL;
+    const xlm_word *word = subwords == NULL ? xlm_splitter_split(counting->splitter[language], text, size, &n) : NULL;
+    for (int i = 0; i < tables; i++) {
+        if (subwords != NULL)
+            xlm_word_counts_add_text(xlm_shared_words_table(words[i], language), subwords, n, 1);
+        else
+            xlm_word_counts_add_words(xlm_shared_words_table(words[i], language), text, word, n);
+        xlm_shared_words_bound(words[i], language);
     }
-    xlm_shared_words_bound(words, language);
 }
 
 static void count_sentence(void *data, const xlm_prep_source *source, const xlm_sentence *sentence)
 {
-    struct counting *counting = data;
-    const xlm_prep_words *words = counting->words;
+    const struct counting *counting = data;
+    xlm_shared_words *const words[] = {counting->words->all, counting->words->sampled};
     for (int side = 0; side < source->sides && sentence->assignment == XLM_ASSIGNED_TRAIN; side++) {
         const uint64_t *digest = &sentence->digest[side];
-        count_text(counting, words->all, source->language[side], sentence->text[side], sentence->size[side]);
-        if (words->sampled != words->all && xlm_digest(digest, sizeof *digest, counting->seed) < counting->limit)
-            count_text(counting, words->sampled, source->language[side], sentence->text[side], sentence->size[side]);
+        const bool sampled = words[0] != words[1] && xlm_digest(digest, sizeof *digest, counting->seed) < counting->limit;
+        count_text(counting, words, 1 + sampled, source->language[side], sentence->text[side], sentence->size[side]);
     }
 }
 
@@ -125,11 +105,8 @@ bool xlm_prep_count(const xlm_comm *comm, const xlm_prep_options *options, const
     words->all = words->sampled = xlm_shared_words_new(languages, memory, scratch);
     if (tables == 2)
         words->sampled = xlm_shared_words_new(languages, memory, scratch);
-    GError *failure = NULL;
-    struct counting *counting = new_counting(options, words, &failure);
-    const bool good = xlm_comm_agree_on(comm, failure, error) &&
-                      xlm_scan_sources(comm, options, 0, -1, "counting words", reader, count_sentence, counting, error);
-    if (counting != NULL)
-        free_counting(counting);
+    struct counting counting = new_counting(options, reader, words);
+    const bool good = xlm_scan_sources(comm, options, 0, -1, "counting words", reader, count_sentence, &counting, error);
+    xlm_cutter_free(counting.cutter);
     return good && settle(comm, words, error) && has_words(words, languages, error);
 }

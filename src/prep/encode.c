@@ -103,12 +103,14 @@ static void free_encoder(struct encoder *encoder)
     g_free(encoder);
 }
 
-static struct encoder *new_encoder(const xlm_comm *comm, const xlm_prep_options *options, const xlm_vocabulary *vocabulary,
-                                   xlm_corpus_writer *writer, xlm_prep_counts *counts, GError **error)
+static struct encoder *new_encoder(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
+                                   const xlm_vocabulary *vocabulary, xlm_corpus_writer *writer, xlm_prep_counts *counts,
+                                   GError **error)
 {
     xlm_tokenizer *tokenizer = xlm_tokenizer_new(vocabulary, error);
     if (tokenizer == NULL)
         return NULL;
+    xlm_tokenizer_lend_splitters(tokenizer, reader->splitter, (int)options->languages->len);
     struct encoder *encoder = g_new0(struct encoder, 1);
     encoder->comm = comm;
     encoder->tokenizer = tokenizer;
@@ -308,7 +310,7 @@ bool xlm_prep_encode(const xlm_comm *comm, const xlm_prep_options *options, cons
                      int64_t *lines, GError **error)
 {
     GError *failure = NULL;
-    struct encoder *encoder = new_encoder(comm, options, vocabulary, writer, counts, &failure);
+    struct encoder *encoder = new_encoder(comm, options, reader, vocabulary, writer, counts, &failure);
     const bool good = xlm_comm_agree_on(comm, failure, error) && encode_all(encoder, reader, lines, error);
     if (encoder != NULL)
         free_encoder(encoder);

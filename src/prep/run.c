@@ -190,6 +190,7 @@ bool xlm_prep_run(const xlm_comm *comm, const xlm_prep_options *options, GError 
         return xlm_prep_derive(comm, options, error);
     GError *failure = NULL;
     xlm_sentence_reader reader = {.bad_lines = options->bad_lines, .languages = (const char *const *)options->languages->pdata,
+                                  .splitter = g_new0(xlm_splitter *, options->languages->len),
                                   .assignments = xlm_assignments_new(options->held_out, (uint64_t)options->seed),
                                   .orders = g_new0(xlm_word_order *, options->synthetic->len)};
     if (options->append != NULL)
@@ -198,6 +199,8 @@ bool xlm_prep_run(const xlm_comm *comm, const xlm_prep_options *options, GError 
                                    options->append->counts[i], options->append->assigned[i]);
     for (int side = 0; side < 2 && failure == NULL; side++)
         reader.normaliser[side] = xlm_prep_normaliser(options, &failure);
+    for (guint i = 0; i < options->languages->len && failure == NULL; i++)
+        reader.splitter[i] = xlm_splitter_new(options->words, reader.languages[i], &failure);
     for (guint i = 0; i < options->synthetic->len && failure == NULL; i++)
         reader.orders[i] = xlm_word_order_new(options->synthetic->pdata[i], (uint64_t)options->seed, &failure);
     if (failure == NULL && xlm_filter_has_any(&options->filter))
@@ -208,6 +211,9 @@ bool xlm_prep_run(const xlm_comm *comm, const xlm_prep_options *options, GError 
     for (guint i = 0; i < options->synthetic->len; i++)
         xlm_word_order_free(reader.orders[i]);
     g_free(reader.orders);
+    for (guint i = 0; i < options->languages->len; i++)
+        xlm_splitter_free(reader.splitter[i]);
+    g_free(reader.splitter);
     xlm_filter_free(reader.filter);
     xlm_assignments_free(reader.assignments);
     return good;

@@ -17,6 +17,7 @@
 #include "prep/options.h"
 #include "prep/split.h"
 #include "text/normalise.h"
+#include "text/words.h"
 
 typedef struct xlm_scan xlm_scan;
 
@@ -48,6 +49,7 @@ typedef struct xlm_sentence {
 typedef struct xlm_sentence_reader {
     xlm_normaliser *normaliser[2]; /* one for each side, because its result is valid only until its next use */
     const char *const *languages;  /* names of languages, by xlm_prep_source.language */
+    xlm_splitter **splitter;       /* of each language, for all passes over the text, because it remembers what it has divided */
     xlm_assignments *assignments;
     xlm_filter *filter;            /* NULL: there are no rules */
     xlm_bad_lines bad_lines; /* of other text than CoNLL-U, whose bad lines are errors */

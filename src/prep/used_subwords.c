@@ -42,19 +42,15 @@ static void add_words(void *data, const xlm_prep_source *source, const xlm_sente
 int64_t *xlm_prep_used_subwords(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                                 int language, const xlm_segmenter *segmenter, const xlm_word_counts *subwords, GError **error)
 {
-    GError *failure = NULL;
     const uint32_t n = xlm_word_counts_size(subwords);
     g_autoptr(xlm_word_counts) words = xlm_word_counts_new();
     g_autofree int64_t *used = g_new0(int64_t, (size_t)n + 1);
-    words_of of = {language, xlm_splitter_new(options->words, options->languages->pdata[language], &failure), words,
-                   (size_t)xlm_prep_memory(options) / 2, segmenter, subwords, used};
-    const bool good =
-        xlm_comm_agree_on(comm, failure, error) &&
-        xlm_scan_sources(comm, options, 0, language, "looking for subwords that get twins", reader, add_words, &of, error);
+    words_of of = {language, reader->splitter[language], words, (size_t)xlm_prep_memory(options) / 2, segmenter, subwords, used};
+    const bool good = xlm_scan_sources(comm, options, 0, language, "looking for subwords that get twins", reader, add_words, &of,
+                                       error);
     if (good) {
         mark(&of);
         xlm_comm_max_int64(comm, used, n);
     }
-    xlm_splitter_free(of.splitter);
     return good ? g_steal_pointer(&used) : NULL;
 }

@@ -30,24 +30,44 @@ extern "C" xlm_sentencepiece *xlm_sentencepiece_new(const char *bytes, size_t si
 
 extern "C" void xlm_sentencepiece_free(xlm_sentencepiece *model) { delete model; }
 
+namespace {
+// The library's answer, kept from line to line: so its pieces are written where those of the line before were, without taking
+// memory for each of them. A line of very many pieces is not kept.
+class Answer {
+  public:
+    sentencepiece::ImmutableSentencePieceText &clear()
+    {
+        if (text_.pieces_size() > MOST_PIECES)
+            text_ = sentencepiece::ImmutableSentencePieceText();
+        return text_;
+    }
+
+  private:
+    static constexpr size_t MOST_PIECES = 1 << 16;
+    sentencepiece::ImmutableSentencePieceText text_;
+};
+} // namespace
+
 extern "C" void xlm_sentencepiece_encode(const xlm_sentencepiece *model, const char *line, size_t size, GString *out,
                                          GString *normal, GArray *ends)
 {
-    std::vector<std::string> pieces;
-    std::vector<int> ids;
-    const absl::string_view text(line, size);
-    if (!model->processor.Encode(text, &pieces).ok() || (normal != nullptr && !model->processor.Encode(text, &ids).ok()))
+    thread_local Answer answer;
+    auto &text = answer.clear();
+    if (!model->processor.Encode(absl::string_view(line, size), text.mutable_proto()).ok())
         return;
-    for (size_t i = 0; i < pieces.size(); i++) {
+    const int n = static_cast<int>(text.pieces_size());
+    for (int i = 0; i < n; i++) {
+        const auto entry = text.pieces(i);
+        const std::string &piece = entry.piece();
         if (i > 0)
             g_string_append_c(out, ' ');
-        g_string_append_len(out, pieces[i].data(), static_cast<gssize>(pieces[i].size()));
+        g_string_append_len(out, piece.data(), static_cast<gssize>(piece.size()));
         if (normal == nullptr)
             continue;
-        if (model->processor.IsByte(ids[i])) // "<0xE2>"
-            g_string_append_c(normal, static_cast<char>(std::stoi(pieces[i].substr(3, 2), nullptr, 16)));
+        if (model->processor.IsByte(static_cast<int>(entry.id()))) // "<0xE2>"
+            g_string_append_c(normal, static_cast<char>(std::stoi(piece.substr(3, 2), nullptr, 16)));
         else
-            g_string_append_len(normal, pieces[i].data(), static_cast<gssize>(pieces[i].size()));
+            g_string_append_len(normal, piece.data(), static_cast<gssize>(piece.size()));
         const auto end = static_cast<uint32_t>(normal->len);
         g_array_append_val(ends, end);
     }

@@ -18,6 +18,8 @@ struct xlm_tokenizer {
     xlm_word line;
     xlm_normaliser *normaliser;
     xlm_splitter **splitters; /* [languages + 1], the first for no language; made when first needed */
+    xlm_splitter *const *lent; /* [lent_languages], used instead */
+    int lent_languages;
     xlm_cutter *cutter;
 
     xlm_strings *seen;
@@ -86,10 +88,20 @@ void xlm_tokenizer_free(xlm_tokenizer *t)
     g_free(t);
 }
 
+void xlm_tokenizer_lend_splitters(xlm_tokenizer *t, xlm_splitter *const *splitters, int n)
+{
+    for (; t != NULL; t = t->second) {
+        t->lent = splitters;
+        t->lent_languages = n;
+    }
+}
+
 const xlm_vocabulary *xlm_tokenizer_vocabulary(const xlm_tokenizer *t) { return t->vocabulary; }
 
 static xlm_splitter *splitter_for(xlm_tokenizer *t, int language, GError **error)
 {
+    if (language >= 0 && language < t->lent_languages)
+        return t->lent[language];
     xlm_splitter **splitter = &t->splitters[language + 1];
     if (*splitter == NULL) {
         const char *name = language < 0 ? "" : xlm_vocabulary_language_names(t->vocabulary)[language];

@@ -20,6 +20,10 @@ xlm_tokenizer *xlm_tokenizer_new(const xlm_vocabulary *vocabulary, GError **erro
 /* NULL is allowed. */
 void xlm_tokenizer_free(xlm_tokenizer *tokenizer);
 
+/* Use these splitters, one for each of the first n languages of the vocabulary and in its word mode, rather than new ones, which
+ * would have to divide again what these remember. Borrowed as long as the tokenizer lives. */
+void xlm_tokenizer_lend_splitters(xlm_tokenizer *tokenizer, xlm_splitter *const *splitters, int n);
+
 const xlm_vocabulary *xlm_tokenizer_vocabulary(const xlm_tokenizer *tokenizer);
 
 /* Append the ids of a line to `ids` (of int32_t). language: id of a language of the vocabulary, which determines word boundaries;

@@ -16,4 +16,4 @@ text_sources = \
 	src/text/word_counts.c src/text/word_counts.h \
 	src/text/word_counts_file.c \
 	src/text/word_runs.c src/text/word_runs.h \
-	src/text/words.c src/text/words.h
+	src/text/word.h src/text/words.c src/text/words.h

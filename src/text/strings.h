@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "text/words.h"
+#include "text/word.h"
 
 enum { XLM_STRING_MAX = 1 << 30 }; /* bytes of one string */
 #define XLM_NO_STRING UINT32_MAX   /* the number of no string */

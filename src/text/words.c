@@ -2,14 +2,20 @@
  *
  * ICU finds boundaries in all scripts, at some cost. For many characters, the rules of UAX #29 are simple: letters and digits are
  * joined, a single mark between two letters or two digits joins them, and every other character is a word by itself. Lines that
- * have only such characters are split here; tests compare the result with ICU's. */
+ * have only such characters are split here; tests compare the result with ICU's.
+ *
+ * A run of Chinese, Japanese and Korean characters is divided by ICU, with its dictionary. ICU has a boundary on both sides of a
+ * run unless a character joins it there (a combining mark, or _ after katakana; such lines are left to ICU), and what it makes of
+ * a run does not depend on the text around it. So equal runs are divided equally, and the result is remembered. */
 #include <string.h>
 #include <unicode/ubrk.h>
 #include <unicode/uchar.h>
 #include <unicode/uloc.h>
+#include <unicode/uscript.h>
 #include <unicode/ustring.h>
 #include <unicode/utext.h>
 
+#include "text/strings.h"
 #include "text/words.h"
 
 /* Sorts of characters. The sort of a mark says what it joins in the splitter's language, according to ICU. */
@@ -21,17 +27,31 @@ enum {
     DIGIT = 8,
     LINK = 16, /* is joined with itself, letters and digits on both sides, like _ */
     MARK = 32, /* MARK | LETTER joins two letters, MARK | DIGIT two digits */
+    RUN = 64,  /* Chinese, Japanese or Korean: what is between it and others of its sort is left to ICU */
 };
 
-/* Only characters below this have a sort; the East Asian scripts begin here. */
-enum { LIMIT = 0x2E80 };
+/* Characters that have sorts; all others are COMPLEX. The second range ends with the syllables of Hangul, the third before the
+ * halfwidth forms of katakana. */
+static const struct {
+    UChar first, end;
+} ranges[] = {{0, 0x3100}, {0x3400, 0x4DC0}, {0x4E00, 0xA000}, {0xAC00, 0xD7A4}, {0xFF00, 0xFF61}};
+enum { LIMIT = 0xFF61, EAST_ASIA = 0x2E80 };
+
+/* Runs of at most so many bytes are remembered, fewer than 256, as sizes of words are kept in a byte. */
+enum { LONGEST_RUN = 240 };
+/* When runs take so much memory, no more of them are remembered. Those of the beginning of a text also occur later on. */
+static const size_t RUN_MEMORY = (size_t)1 << 26;
 
 struct xlm_splitter {
     xlm_word_mode mode;
     UBreakIterator *breaks;
     uint8_t sort[LIMIT];
     GArray *words; /* xlm_word */
-    GArray *text;  /* UChar, scratch: the present line */
+    GArray *text;  /* UChar, scratch: what ICU splits */
+
+    xlm_strings *runs;    /* those that are remembered */
+    GArray *first;        /* uint32_t, by number of the run: where its sizes begin */
+    GByteArray *sizes;    /* bytes of the words of runs */
 };
 
 const char *xlm_word_mode_name(xlm_word_mode mode) { return mode == XLM_WORDS_ICU ? "icu" : "space"; }
@@ -78,10 +98,24 @@ static bool is_joined(UBreakIterator *breaks, UChar before, UChar c, UChar after
     return U_SUCCESS(status) && ubrk_first(breaks) == 0 && ubrk_next(breaks) == 3;
 }
 
+/* Is it a character that can be in a run? */
+static bool is_in_run(UChar c)
+{
+    static const UChar PROLONGED_SOUND = 0x30FC;
+    UErrorCode status = U_ZERO_ERROR;
+    const int32_t sort = u_getIntPropertyValue(c, UCHAR_WORD_BREAK);
+    const UScriptCode script = uscript_getScript(c, &status);
+    return (script == USCRIPT_HAN || script == USCRIPT_HIRAGANA || script == USCRIPT_KATAKANA || c == PROLONGED_SOUND ||
+            u_getIntPropertyValue(c, UCHAR_HANGUL_SYLLABLE_TYPE) >= U_HST_LV_SYLLABLE) &&
+           (sort == U_WB_OTHER || sort == U_WB_KATAKANA || sort == U_WB_ALETTER);
+}
+
 static uint8_t sort_of(UBreakIterator *breaks, UChar c)
 {
     if (c == ' ')
         return BLANK;
+    if (c >= EAST_ASIA && is_in_run(c))
+        return RUN;
     if (u_isUWhiteSpace(c) || u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT)
         return COMPLEX;
     switch (u_getIntPropertyValue(c, UCHAR_WORD_BREAK)) {
@@ -107,10 +141,14 @@ xlm_splitter *xlm_splitter_new(xlm_word_mode mode, const char *language, GError 
     xlm_splitter *s = g_new0(xlm_splitter, 1);
     s->mode = mode;
     s->breaks = breaks;
-    for (UChar c = 0; breaks != NULL && c < LIMIT; c++)
-        s->sort[c] = sort_of(breaks, c);
+    for (size_t i = 0; i < G_N_ELEMENTS(ranges) && breaks != NULL; i++)
+        for (UChar c = ranges[i].first; c < ranges[i].end; c++)
+            s->sort[c] = sort_of(breaks, c);
     s->words = g_array_new(FALSE, FALSE, sizeof(xlm_word));
     s->text = g_array_new(FALSE, FALSE, sizeof(UChar));
+    s->runs = xlm_strings_new();
+    s->first = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    s->sizes = g_byte_array_new();
     return s;
 }
 
@@ -122,6 +160,9 @@ void xlm_splitter_free(xlm_splitter *s)
         ubrk_close(s->breaks);
     g_array_free(s->words, TRUE);
     g_array_free(s->text, TRUE);
+    xlm_strings_free(s->runs);
+    g_array_free(s->first, TRUE);
+    g_byte_array_free(s->sizes, TRUE);
     g_free(s);
 }
 
@@ -145,6 +186,53 @@ static void split_at_spaces(xlm_splitter *s, const char *line, size_t start, siz
     add_word(s, start, end);
 }
 
+/* Add the words of line[start, end) as ICU finds them in it. */
+static void split_by_icu(xlm_splitter *s, const char *line, size_t start, size_t end)
+{
+    UErrorCode status = U_ZERO_ERROR;
+    int32_t n;
+    g_array_set_size(s->text, (guint)(end - start) + 1);
+    const UChar *text = (const UChar *)(const void *)s->text->data;
+    u_strFromUTF8((UChar *)(void *)s->text->data, (int32_t)(end - start) + 1, &n, line + start, (int32_t)(end - start), &status);
+    ubrk_setText(s->breaks, text, n, &status);
+    if (U_FAILURE(status))
+        g_error("ICU: %s", u_errorName(status));
+
+    size_t at = start; /* in line */
+    int32_t unit = ubrk_first(s->breaks), next;
+    while ((next = ubrk_next(s->breaks)) != UBRK_DONE) {
+        for (; unit < next; unit++) /* a surrogate pair has four bytes in UTF-8, two for each half */
+            at += text[unit] < 0x80 ? 1 : text[unit] < 0x800 || U16_IS_SURROGATE(text[unit]) ? 2 : 3;
+        split_at_spaces(s, line, start, at);
+        start = at;
+    }
+}
+
+/* Add the words of a run, line[start, end). */
+static void split_run(xlm_splitter *s, const char *line, size_t start, size_t end)
+{
+    uint32_t run = XLM_NO_STRING;
+    if (end - start <= LONGEST_RUN && xlm_strings_memory(s->runs) + s->sizes->len < RUN_MEMORY)
+        run = xlm_strings_add(s->runs, line + start, end - start);
+    else if (end - start <= LONGEST_RUN)
+        run = xlm_strings_find(s->runs, line + start, end - start);
+    if (run < s->first->len) {
+        const uint8_t *size = s->sizes->data + g_array_index(s->first, uint32_t, run);
+        for (; start < end; start += *size++)
+            add_word(s, start, start + *size);
+        return;
+    }
+    const guint before = s->words->len, first = s->sizes->len;
+    split_by_icu(s, line, start, end);
+    if (run == XLM_NO_STRING)
+        return;
+    g_array_append_val(s->first, first);
+    for (guint i = before; i < s->words->len; i++) {
+        const uint8_t size = (uint8_t)g_array_index(s->words, xlm_word, i).size;
+        g_byte_array_append(s->sizes, &size, 1);
+    }
+}
+
 /* The sort of the character at line[at]. [out] length: its bytes, if it is not COMPLEX. */
 static inline uint8_t read_sort(const xlm_splitter *s, const unsigned char *line, size_t at, size_t size,
                                 size_t *length)
@@ -165,7 +253,18 @@ static inline uint8_t read_sort(const xlm_splitter *s, const unsigned char *line
 /* Is a character of this sort a part of the word before it? */
 static inline bool is_inside(uint8_t sort) { return (sort & (LETTER | DIGIT | LINK)) != 0 && (sort & MARK) == 0; }
 
-/* Split a line by sorts. False if it has a COMPLEX character; then the words that were added are wrong. */
+/* The end of the run that begins at line[at]. [out] joined: may the next character join it? */
+static size_t find_end_of_run(const xlm_splitter *s, const unsigned char *line, size_t at, size_t size, bool *joined)
+{
+    uint8_t sort = RUN;
+    for (size_t length = 0; sort == RUN && (at += length) < size;)
+        sort = read_sort(s, line, at, size, &length);
+    *joined = sort == LINK;
+    return at;
+}
+
+/* Split a line by sorts. False if it has a COMPLEX character, or one that may join a run; then the words that were added are
+ * wrong. */
 static bool split_by_sorts(xlm_splitter *s, const unsigned char *line, size_t size)
 {
     size_t start = 0;     /* of the present word */
@@ -183,6 +282,18 @@ static bool split_by_sorts(xlm_splitter *s, const unsigned char *line, size_t si
         }
         if (sort == COMPLEX)
             return false;
+        if (sort == RUN) {
+            bool joined;
+            const size_t end = find_end_of_run(s, line, at, size, &joined);
+            if (joined || before == LINK)
+                return false;
+            if (before != 0)
+                add_word(s, start, at);
+            before = 0;
+            split_run(s, (const char *)line, at, end);
+            length = end - at;
+            continue;
+        }
         /* A mark with the same sort on both sides is skipped together with what is after it. */
         if (sort & MARK && before & sort & (LETTER | DIGIT) && at + length < size) {
             const uint8_t after = read_sort(s, line, at + length, size, &after_length);
@@ -202,27 +313,6 @@ static bool split_by_sorts(xlm_splitter *s, const unsigned char *line, size_t si
     return true;
 }
 
-static void split_by_icu(xlm_splitter *s, const char *line, size_t size)
-{
-    UErrorCode status = U_ZERO_ERROR;
-    int32_t n;
-    g_array_set_size(s->text, (guint)size + 1);
-    const UChar *text = (const UChar *)(const void *)s->text->data;
-    u_strFromUTF8((UChar *)(void *)s->text->data, (int32_t)size + 1, &n, line, (int32_t)size, &status);
-    ubrk_setText(s->breaks, text, n, &status);
-    if (U_FAILURE(status))
-        g_error("ICU: %s", u_errorName(status));
-
-    size_t start = 0, end = 0; /* in line */
-    int32_t unit = ubrk_first(s->breaks), next;
-    while ((next = ubrk_next(s->breaks)) != UBRK_DONE) {
-        for (; unit < next; unit++) /* a surrogate pair has four bytes in UTF-8, two for each half */
-            end += text[unit] < 0x80 ? 1 : text[unit] < 0x800 || U16_IS_SURROGATE(text[unit]) ? 2 : 3;
-        split_at_spaces(s, line, start, end);
-        start = end;
-    }
-}
-
 const xlm_word *xlm_splitter_split(xlm_splitter *s, const char *line, size_t size, size_t *n)
 {
     g_array_set_size(s->words, 0);
@@ -230,7 +320,7 @@ const xlm_word *xlm_splitter_split(xlm_splitter *s, const char *line, size_t siz
         split_at_spaces(s, line, 0, size);
     } else if (!split_by_sorts(s, (const unsigned char *)line, size)) {
         g_array_set_size(s->words, 0);
-        split_by_icu(s, line, size);
+        split_by_icu(s, line, 0, size);
     }
     *n = s->words->len;
     return (const xlm_word *)(const void *)s->words->data;

@@ -5,13 +5,15 @@
  *          Japanese by ICU's dictionaries. Punctuation marks and symbols are words of their own
  *   space  at spaces, for text that is already tokenised
  *
- * In both, every byte of the line that is not a space is in exactly one word. */
+ * In both, every byte of the line that is not a space is in exactly one word. A splitter remembers how it has divided runs of
+ * Chinese, Japanese and Korean characters, in memory that is bounded, because the dictionaries take most of the time. */
 #ifndef XLM_TEXT_WORDS_H
 #define XLM_TEXT_WORDS_H
 
 #include <stdint.h>
 
 #include "base/error.h"
+#include "text/word.h"
 
 typedef enum { XLM_WORDS_ICU, XLM_WORDS_SPACE } xlm_word_mode;
 
@@ -19,11 +21,6 @@ typedef enum { XLM_WORDS_ICU, XLM_WORDS_SPACE } xlm_word_mode;
 const char *xlm_word_mode_name(xlm_word_mode mode);
 /* False when there is no mode of this name. */
 bool xlm_word_mode_find(const char *name, xlm_word_mode *mode);
-
-/* Bytes [start, start + size) of a line; size > 0. */
-typedef struct xlm_word {
-    uint32_t start, size;
-} xlm_word;
 
 /* Is a character white space for Python's str.split(): property White_Space, or U+001C ... U+001F? Metrics that are defined by
  * scripts in Python separate words there. */

@@ -110,21 +110,28 @@ static void compare(xlm_splitter *splitter, UBreakIterator *breaks, const char *
     g_string_free(found, TRUE);
 }
 
-static const char *const languages[] = {"", "en", "de", "sv", "fi", "el", "ru", "ja"};
+static const char *const languages[] = {"", "en", "de", "sv", "fi", "el", "ru", "ja", "zh", "ko"};
 
-/* Every character up to the East Asian scripts and some others, in contexts that matter, in all languages with rules of
- * their own. */
+/* How far the next character to be tested is. Most Chinese characters and syllables of Hangul are alike. */
+static gunichar step_after(gunichar c, bool every)
+{
+    if ((c >= 0x3400 && c < 0x9F00) || (c >= 0xAC00 && c < 0xD700))
+        return every ? 13 : 1009;
+    return every || c < 0x100 ? 1 : 7;
+}
+
+/* Characters of two and three bytes and some others, in contexts that matter, in all languages with rules of their own. */
 static void test_every_character_like_icu(void **state)
 {
     (void)state;
     static const char *const contexts[] = {"a%sa", "1%s1", "a%s1 1%sa", "_%s_ %s", "a%s%sa", "%s'a", "a'%s 1.%s", "a:%s:a",
-                                           "'%s'"};
+                                           "'%s'", "\xE6\x9D\xB1%s\xE4\xBA\xAC", "%s\xE3\x82\xAB_ %s_", "_%s\xED\x95\x9C%s%s"};
     for (size_t l = 0; l < G_N_ELEMENTS(languages); l++) {
         UErrorCode status = U_ZERO_ERROR;
         UBreakIterator *breaks = ubrk_open(UBRK_WORD, languages[l], NULL, 0, &status);
         xlm_splitter *splitter = xlm_splitter_new(XLM_WORDS_ICU, languages[l], NULL);
-        for (gunichar c = 0x21; c < 0x3000; c += l == 0 || c < 0x100 ? 1 : 7) {
-            if (u_isUWhiteSpace((UChar32)c))
+        for (gunichar c = 0x21; c <= 0xFFFF; c += step_after(c, l == 0)) {
+            if (u_isUWhiteSpace((UChar32)c) || U_IS_SURROGATE(c))
                 continue;
             char utf8[8] = "";
             utf8[g_unichar_to_utf8(c, utf8)] = '\0';
@@ -151,15 +158,24 @@ static void test_made_lines_like_icu(void **state)
                                       "\xE0\xB8\xB1", "\xF0\x9F\x98\x80",
                                       "\xF0\x9F\x87\xA9", "\xF0\x9F\x87\xAA", "\xED\x95\x9C", "\xE1\x84\x92", "\xD9\x85",
                                       "\xEF\xB8\x8F"};
+    /* Runs of characters and words of Chinese, Japanese and Korean, and what may be beside them. */
+    static const char *const east[] = {"\xE4\xB8\xAD", "\xE4\xB8\xAD\xE5\x9B\xBD", "\xE4\xBA\xBA\xE6\xB0\x91",
+                                       "\xE5\x8C\x97\xE4\xBA\xAC", "\xE5\xA4\xA7\xE5\xAD\xA6", "\xE7\x94\x9F", "\xE7\x9A\x84",
+                                       "\xE4\xB8\x8D", "\xE6\x9D\xB1\xE4\xBA\xAC", "\xE3\x81\xAB", "\xE4\xBD\x8F\xE3\x82\x80",
+                                       "\xE3\x82\xAB", "\xE3\x83\xA9\xE3\x83\xBC", "\xE3\x80\x85", "\xED\x95\x9C\xEA\xB5\xAD",
+                                       "\xEF\xBC\x8C", "\xE3\x80\x82", "\xE3\x80\x81", "\xEF\xBC\xA1", "\xEF\xBC\x91", "\xEF\xBC\xBF",
+                                       "a", "1", ".", "_", " ", "\xE2\x80\x9C", "\xC3\xA4"};
     for (uint32_t l = 0; l < G_N_ELEMENTS(languages); l++) {
         UErrorCode status = U_ZERO_ERROR;
         UBreakIterator *breaks = ubrk_open(UBRK_WORD, languages[l], NULL, 0, &status);
         xlm_splitter *splitter = xlm_splitter_new(XLM_WORDS_ICU, languages[l], NULL);
         uint32_t k = 0;
-        for (int i = 0; i < 4000; i++) {
-            GString *line = i % 2 == 0 ? text_make_word(l, &k, simple, G_N_ELEMENTS(simple), 20)
-                                       : text_make_word(l, &k, any, G_N_ELEMENTS(any), 12);
-            compare(splitter, breaks, line->str, line->len);
+        for (int i = 0; i < 6000; i++) {
+            GString *line = i % 3 == 0   ? text_make_word(l, &k, simple, G_N_ELEMENTS(simple), 20)
+                            : i % 3 == 1 ? text_make_word(l, &k, any, G_N_ELEMENTS(any), 12)
+                                         : text_make_word(l, &k, east, G_N_ELEMENTS(east), 24);
+            for (int again = 0; again < 2; again++) /* then from what the splitter remembers */
+                compare(splitter, breaks, line->str, line->len);
             g_string_free(line, TRUE);
         }
         xlm_splitter_free(splitter);
@@ -171,7 +187,7 @@ static void test_made_lines_like_icu(void **state)
 static void test_long_lines(void **state)
 {
     (void)state;
-    static const char *const pieces[] = {"a", "a-1,b", "\xF0\x9F\x98\x80\xE2\x80\x8D."};
+    static const char *const pieces[] = {"a", "a-1,b", "\xF0\x9F\x98\x80\xE2\x80\x8D.", "\xE4\xB8\xAD\xE5\x9B\xBD"};
     xlm_splitter *splitter = xlm_splitter_new(XLM_WORDS_ICU, "en", NULL);
     for (size_t i = 0; i < G_N_ELEMENTS(pieces); i++) {
         GString *line = g_string_new(NULL);
@@ -188,6 +204,27 @@ static void test_long_lines(void **state)
         g_string_free(line, TRUE);
     }
     xlm_splitter_free(splitter);
+}
+
+/* Runs of all lengths about the longest that is remembered, each twice: as ICU divides them by itself. */
+static void test_runs_of_all_lengths(void **state)
+{
+    (void)state;
+    static const char *const characters[] = {"\xE4\xB8\xAD", "\xE5\x9B\xBD", "\xE4\xBA\xBA", "\xE6\xB0\x91", "\xE5\xA4\xA7",
+                                             "\xE5\xAD\xA6", "\xE7\x94\x9F"};
+    UErrorCode status = U_ZERO_ERROR;
+    UBreakIterator *breaks = ubrk_open(UBRK_WORD, "zh", NULL, 0, &status);
+    xlm_splitter *splitter = xlm_splitter_new(XLM_WORDS_ICU, "zh", NULL);
+    for (uint32_t n = 1; n < 240; n++) {
+        const bool hangul = n % 2 == 0; /* of which ICU makes one word */
+        g_autoptr(GString) line = g_string_new("a ");
+        for (uint32_t i = 0; i < n / 2 + 1; i++)
+            g_string_append(line, hangul ? "\xED\x95\x9C" : characters[(i * i + n * i) % 61 % G_N_ELEMENTS(characters)]);
+        for (int again = 0; again < 2; again++)
+            compare(splitter, breaks, line->str, line->len);
+    }
+    xlm_splitter_free(splitter);
+    ubrk_close(breaks);
 }
 
 static void test_modes(void **state)
@@ -318,6 +355,7 @@ int main(void)
         cmocka_unit_test(test_dictionaries),
         cmocka_unit_test(test_every_character_like_icu),
         cmocka_unit_test(test_made_lines_like_icu),
+        cmocka_unit_test(test_runs_of_all_lengths),
         cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_modes),
         cmocka_unit_test(test_large_counts),

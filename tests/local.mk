@@ -42,6 +42,7 @@ check_DATA =
 include tests/mpi/local.mk
 include tests/unit/local.mk
 include tests/cli/local.mk
+include tests/fixtures/local.mk
 include tests/fault/local.mk
 include tests/fuzz/local.mk
 include tests/bench/local.mk

@@ -14,12 +14,10 @@
 #include "base/signals.h"
 #include "comm/comm.h"
 #include "files/files.h"
-#include "gemm/gemm.h"
-#include "gemm/gemm_choice.h"
-#include "gemm/hardware.h"
 #include "gemm/packed.h"
 #include "kernels/kernels.h"
 #include "model/model_file.h"
+#include "program/version.h"
 #include "store/store.h"
 #include "text/fields.h"
 
@@ -58,7 +56,7 @@ static char *progress;
 static const GOptionEntry standard_options[] = {
     {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "show this help and exit", NULL},
     {"version", 0, 0, G_OPTION_ARG_NONE, &version,
-     "show the version, those of the libraries, and the kernels used on this processor", NULL},
+     "show the version and commit, libraries with their versions, and the choices on this processor", NULL},
     {.long_name = NULL}};
 
 static const GOptionEntry progress_options[] = {
@@ -244,26 +242,6 @@ static bool check_environment(GError **error)
     return xlm_kernels_check(error);
 }
 
-/* The libraries that were loaded, and the kernels used on this processor. */
-static void print_version(const xlm_program *program)
-{
-    printf("%s (xlm-mpi) %s\nLicence GPL-3.0-or-later; there is no warranty.\n\n", program->name, PACKAGE_VERSION);
-    xlm_hardware hardware;
-    xlm_hardware_open(&hardware, 0, 1);
-    const xlm_processor processor = xlm_processor_identify();
-    const char *lacks = xlm_packed_lacks(XLM_FLOAT32), *lacks_bfloat16 = xlm_packed_lacks(XLM_BFLOAT16);
-    const xlm_gemm_row *row = xlm_gemm_row_of(&processor);
-    g_autoptr(GError) wrong = NULL;
-    printf("%s\n%s\n%s (%s)\n", xlm_comm_library(), xlm_store_library(), xlm_gemm_library(), hardware.choice);
-    printf("%s%s%s\n", lacks != NULL ? "no oneDNN: " : "", lacks != NULL ? lacks : xlm_packed_library(),
-           lacks == NULL && lacks_bfloat16 == NULL ? ", bfloat16 too" : "");
-    printf("kernels: %s\n", xlm_kernels_check(&wrong) ? xlm_kernels_get()->name : wrong->message);
-    printf("gemm = auto in float32: %s\n", row == NULL || !row->packs || lacks != NULL ? "BLIS" : "oneDNN");
-    if (*processor.vendor != '\0')
-        printf("processor: %s, family %d, model %d%s%s\n", processor.vendor, processor.family, processor.model,
-               row != NULL ? ", " : "", row != NULL ? row->name : "");
-}
-
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error)
 {
     signal(SIGXFSZ, SIG_IGN);
@@ -276,7 +254,7 @@ bool xlm_program_parse(const xlm_program *program, const xlm_program_group *grou
     if (good && help)
         print_help(program, context);
     else if (good && version)
-        print_version(program);
+        xlm_version_print(program->name);
     if (good && (help || version))
         exit(xlm_program_printed(program));
     g_option_context_free(context);

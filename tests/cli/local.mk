@@ -76,6 +76,7 @@ test_scripts += \
 	tests/cli/packaging.sh \
 	tests/cli/paper_jobs.sh \
 	tests/cli/old_files.sh \
+	tests/cli/release_files.sh \
 	tests/cli/prep_like.sh \
 	tests/cli/progress.sh \
 	tests/cli/report.sh \

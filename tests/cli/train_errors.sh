@@ -1,3 +1,13 @@
+for program in align bleu compare convert cooc dict embed eval fill pair_html prep report spearman train translate tune; do
+    "xlm_$program" --version >version.out || fail "xlm_$program --version"
+    for line in "xlm_$program (xlm-mpi) [0-9]*\.[0-9]*\.[0-9]*\$" "$built_from\$" '\(Open MPI\|MPICH\).* [0-9v]*[0-9]' 'HDF5 [0-9]' \
+        'BLIS [0-9].* kernels' '\(oneDNN [23]\|no oneDNN: \)' 'GLib [0-9]' 'GSL [0-9]' 'ICU [0-9]' 'Jansson [0-9]' 'libarchive [0-9]' \
+        'libxml2 2\.[0-9]*\.[0-9]*\$' 'ScaLAPACK (libscalapack.*\.so' 'SentencePiece (libsentencepiece\.so' 'SLEEF (libsleef\.so' 'zlib [0-9]' \
+        'processors measured for gemm: [nAI]' 'kernels: [a-z]' 'gemm = auto in float32: \(BLIS\|oneDNN\)$' \
+        'precision = bfloat16: \(yes$\|no, .\)'; do
+        grep -q "^$line" version.out || fail "xlm_$program --version does not say $line: $(cat version.out)"
+    done
+done
 #!/usr/bin/env bash
 # xlm-mpi: what xlm_train says to wrong input: once, with the right exit code, and without leaving anything.
 # SPDX-License-Identifier: GPL-3.0-or-later
@@ -118,11 +128,19 @@ expect 70 'step [0-9]*: the .* is not finite' train job.conf --set train.learnin
     --set train.warmup=0 --set train.schedule=constant --set train.checkpoint_every=1
 newest=$(readlink out/latest) && h5dump -H "out/$newest" >/dev/null || fail "no good checkpoint after a loss that is not finite"
 
-# Every program says which libraries it has loaded, and what the processor is given.
-for program in train tune prep align cooc dict embed eval fill convert compare report spearman pair_html; do
+# Every program says what it was built from, which libraries it has loaded, and what the processor is given.
+built_from='Built from source without its history'
+[ ! -s "$XLM_SOURCE/.commit" ] || built_from="Built from the release, commit $(cat "$XLM_SOURCE/.commit")"
+if [ -e "$XLM_SOURCE/.git" ] && commit=$(git -C "$XLM_SOURCE" rev-parse --short=12 HEAD); then
+    built_from="Built from commit $commit\(, with changes\)*"
+fi
+for program in align bleu compare convert cooc dict embed eval fill pair_html prep report spearman train translate tune; do
     "xlm_$program" --version >version.out || fail "xlm_$program --version"
-    for line in "xlm_$program (xlm-mpi) [0-9]" '\(Open MPI\|MPICH\).* [0-9v]*[0-9]' 'HDF5 [0-9]' 'BLIS .* kernels' \
-        '\(oneDNN [23]\|no oneDNN: \)' 'kernels: [a-z]' 'gemm = auto in float32: \(BLIS\|oneDNN\)$'; do
+    for line in "xlm_$program (xlm-mpi) [0-9]*\.[0-9]*\.[0-9]*\$" "$built_from\$" '\(Open MPI\|MPICH\).* [0-9v]*[0-9]' 'HDF5 [0-9]' \
+        'BLIS [0-9].* kernels' '\(oneDNN [23]\|no oneDNN: \)' 'GLib [0-9]' 'GSL [0-9]' 'ICU [0-9]' 'Jansson [0-9]' 'libarchive [0-9]' \
+        'libxml2 2\.[0-9]*\.[0-9]*$' 'ScaLAPACK (libscalapack.*\.so' 'SentencePiece (libsentencepiece\.so' 'SLEEF (libsleef\.so' \
+        'zlib [0-9]' 'processors measured for gemm: [nAI]' 'kernels: [a-z]' 'gemm = auto in float32: \(BLIS\|oneDNN\)$' \
+        'precision = bfloat16: \(yes$\|no, .\)'; do
         grep -q "^$line" version.out || fail "xlm_$program --version does not say $line: $(cat version.out)"
     done
 done

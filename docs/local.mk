@@ -3,7 +3,9 @@ nobase_dist_doc_DATA = \
 	AUTHORS \
 	COPYING \
 	HACKING.md \
+	CITATION.cff \
 	NEWS \
+	SECURITY.md \
 	README.md \
 	docs/README.md \
 	docs/adapters.md \
@@ -16,11 +18,13 @@ nobase_dist_doc_DATA = \
 	docs/evaluation.md \
 	docs/files.md \
 	docs/jobs.md \
+	docs/licences.md \
 	docs/performance.md \
 	docs/plugins.md \
 	docs/question-answering.md \
 	docs/report.md \
 	docs/retrieval.md \
+	docs/stability.md \
 	docs/studies.md \
 	docs/tagging.md \
 	docs/troubleshooting.md \

@@ -11,7 +11,7 @@ xlm_store *xlm_dump_create(const char *path, const xlm_model_config *model, uint
     xlm_store *store = xlm_store_create(NULL, path, error);
     if (store == NULL)
         return NULL;
-    if (xlm_store_set_format(store, "xlm-mpi step dump", 2, NULL, error) &&
+    if (xlm_store_set_format(store, "xlm-mpi step dump", XLM_DUMP_VERSION, NULL, error) &&
         xlm_store_set_int(store, "/", "seed", (int64_t)seed, error) && xlm_store_set_int(store, "/", "step", step, error) &&
         xlm_model_attributes_write(store, model, error))
         return store;

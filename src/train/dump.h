@@ -38,7 +38,7 @@
 #include "objective/state.h"
 #include "store/store.h"
 
-enum { XLM_DUMP_LOGITS = 16 };
+enum { XLM_DUMP_VERSION = 2, XLM_DUMP_LOGITS = 16 };
 
 typedef struct xlm_dump_stream {
     const char *name;

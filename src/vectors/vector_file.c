@@ -9,6 +9,7 @@
 #include "store/store.h"
 
 static const char FORMAT[] = "xlm-mpi vectors";
+enum { XLM_VECTOR_FILE_VERSION = 1 };
 enum { WIDEST = 1 << 20 }; /* numbers of a vector */
 
 struct xlm_vector_file {
@@ -33,7 +34,7 @@ static xlm_store *open_store(const xlm_comm *comm, const char *path, int64_t n, 
 {
     const uint64_t dims[2] = {(uint64_t)n, (uint64_t)width};
     xlm_store *store = xlm_store_create(comm, path, error);
-    if (store != NULL && !(xlm_store_set_format(store, FORMAT, 1, NULL, error) &&
+    if (store != NULL && !(xlm_store_set_format(store, FORMAT, XLM_VECTOR_FILE_VERSION, NULL, error) &&
                            xlm_store_dataset(store, "/vectors", XLM_F32, 2, dims, flags | XLM_STORE_CHECKED, error)))
         g_clear_pointer(&store, xlm_store_discard);
     return store;
@@ -62,7 +63,7 @@ xlm_store *xlm_vector_store_open(const char *path, xlm_array *array, char ***wor
     uint64_t names = 0;
     *array = (xlm_array){XLM_F32, XLM_ANY, XLM_UP_TO(WIDEST)};
     *words = NULL;
-    if (store == NULL || !xlm_store_check_format(store, FORMAT, 1, "a file of vectors", "xlm_embed export", error) ||
+    if (store == NULL || !xlm_store_check_format(store, FORMAT, XLM_VECTOR_FILE_VERSION, "a file of vectors", "xlm_embed export", error) ||
         !xlm_store_shape(store, "/vectors", array, error))
         return NULL;
     if (xlm_store_has(store, "/words") && (*words = xlm_store_read_strings(store, "/words", INT32_MAX, &names, error)) == NULL)

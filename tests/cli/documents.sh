@@ -18,7 +18,7 @@ broken() {
     done
 }
 
-for document in README.md HACKING.md docs/*.md; do
+for document in README.md HACKING.md SECURITY.md docs/*.md; do
     complaints=$(broken "$document")
     [ -z "$complaints" ] || fail "$complaints"
     grep -qE "^[[:blank:]]+$document( |\$)" docs/local.mk || fail "$document is not installed: docs/local.mk"
@@ -40,7 +40,24 @@ for section in model train "stream NAME" "stage NAME" "objective NAME"; do
     done <"$scratch/keys"
 done
 
-# Its recipes are job files, on a corpus with their languages.
+# docs/stability.md has the formats and numbers of the source.
+# unlisted FILE: complaints about formats that its table lacks, and about numbers of the table that the source does not have.
+unlisted() {
+    local version name
+    grep -rhoE '"xlm-mpi [a-z0-9 -]+"' src --include='*.[ch]' | tr -d '"' | sort -u | while read -r name; do
+        grep -qE "^\\|.*\`$name\`" "$1" || echo "the table lacks $name"
+    done
+    sed -nE 's/^\|.*\| ([0-9]+) \|.*\| `(XLM_[A-Z_]+_VERSION)` \|$/\2 \1/p; s/.*`(XLM_[A-Z_]+ABI[A-Z_]*)` = ([0-9]+).* `(XLM_[A-Z_]+ABI)` = ([0-9]+).*/\1 \2\n\3 \4/p' "$1" |
+        while read -r name version; do
+            grep -rqE "(#define $name|[ {]$name =) $version( |,|\$)" src include || echo "$name is not $version in the source"
+        done
+}
+complaints=$(unlisted docs/stability.md)
+[ -z "$complaints" ] || fail "docs/stability.md: $complaints"
+sed -e '/co-occurrence/d' -e 's/ 2 | for other/ 3 | for other/' -e 's/FLOAT` = 13/FLOAT` = 12/' docs/stability.md >"$scratch/page.md"
+[ "$(unlisted "$scratch/page.md" | wc -l)" -eq 3 ] || fail "other formats are not found: $(unlisted "$scratch/page.md")"
+
+# The recipes of docs/jobs.md are job files, on a corpus with their languages.
 cd "$scratch" || exit 99
 logged prep.log xlm_prep --mono en=text.en --mono de=text.xx --para en-de=text.en,text.xx --words space --bpe 120 -o corpus.h5
 printf 'house hyoyusye\nred ryed\n' >pairs.txt

@@ -46,6 +46,7 @@ test_scripts += \
 	tests/cli/align_text.sh \
 	tests/cli/answer.sh \
 	tests/cli/adapters.sh \
+	tests/cli/licences.sh \
 	tests/cli/mad_x.sh \
 	tests/cli/architectures.sh \
 	tests/cli/average.sh \

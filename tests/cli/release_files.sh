@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# xlm-mpi: the files of every release (tests/fixtures/VERSION) are read, and say what they said then; its run goes on, its model is
-# tuned. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: the files of every release (tests/fixtures/VERSION) are read, and say what they said then; its run goes on, its model
+# is tuned. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 fixtures=$XLM_SOURCE/tests/fixtures
@@ -25,7 +25,8 @@ for release in "${releases[@]}"; do
     find . -name '*.h5.gz' -exec gunzip {} + || exit 99
     mv answers then
     "$fixtures/ask" now || fail "$name: a question has no answer"
-    [ "$(find now -type f | wc -l)" -ge "$(find then -type f | wc -l)" ] && [ -s now/formats ] || fail "$name: answers are missing"
+    [ "$(find now -type f | wc -l)" -ge "$(find then -type f | wc -l)" ] && [ -s now/formats ] ||
+        fail "$name: answers are missing"
     complaints=$(as_then "$release")
     [ -z "$complaints" ] || fail "$name: $complaints"
 

@@ -33,3 +33,29 @@ nobase_dist_doc_DATA = \
 	docs/translation.md \
 	docs/tutorial.md \
 	docs/word-alignment.md
+
+# The manual as HTML pages, with indexes, figures and a search: only on demand. It needs pandoc, and gnuplot for the figures.
+EXTRA_DIST += \
+	docs/manual/anchors \
+	docs/manual/check \
+	docs/manual/filter.lua \
+	docs/manual/keys.awk \
+	docs/manual/make \
+	docs/manual/manual.css \
+	docs/manual/manual.js \
+	docs/manual/messages.awk \
+	docs/manual/options.awk \
+	docs/manual/page.html \
+	docs/manual/pages \
+	docs/manual/search.awk
+
+html-local: all
+	@$(AM_TESTS_ENVIRONMENT) $(BASH) $(srcdir)/docs/manual/make html
+
+install-html-local: html-local
+	$(MKDIR_P) '$(DESTDIR)$(htmldir)/manual'
+	for page in html/*; do $(INSTALL_DATA) "$$page" '$(DESTDIR)$(htmldir)/manual' || exit 1; done
+uninstall-local:
+	rm -rf '$(DESTDIR)$(htmldir)/manual'
+clean-manual:
+	rm -rf html

@@ -13,6 +13,8 @@
 #include <unicode/uversion.h>
 #include <zlib.h>
 
+#include "subwords/segmenter.h"
+
 typedef struct search {
     const char *prefix; /* of the name of a file: "libscalapack" */
     char *path;
@@ -69,18 +71,18 @@ static char *libxml2(void)
 
 char **xlm_libraries_describe(void)
 {
-    char *const all[] = {
-        g_strdup_printf("GLib %u.%u.%u", glib_major_version, glib_minor_version, glib_micro_version),
-        g_strdup_printf("GSL %s", gsl_version),
-        icu(),
-        jansson(),
-        g_strdup(archive_version_string()),
-        libxml2(),
-        by_file("ScaLAPACK", "libscalapack"),
-        by_file("SentencePiece", "libsentencepiece.so"),
-        by_file("SLEEF", "libsleef"),
-        g_strdup_printf("zlib %s", zlibVersion()),
-        NULL,
-    };
-    return g_memdup2(all, sizeof all);
+    g_autoptr(GPtrArray) all = g_ptr_array_new();
+    g_ptr_array_add(all, g_strdup_printf("GLib %u.%u.%u", glib_major_version, glib_minor_version, glib_micro_version));
+    g_ptr_array_add(all, g_strdup_printf("GSL %s", gsl_version));
+    g_ptr_array_add(all, icu());
+    g_ptr_array_add(all, jansson());
+    g_ptr_array_add(all, g_strdup(archive_version_string()));
+    g_ptr_array_add(all, libxml2());
+    g_ptr_array_add(all, by_file("ScaLAPACK", "libscalapack"));
+    g_ptr_array_add(all, by_file("SLEEF", "libsleef"));
+    g_ptr_array_add(all, g_strdup_printf("zlib %s", zlibVersion()));
+    for (const xlm_segmenter_library *library = xlm_segmenter_libraries; library->name != NULL; library++)
+        g_ptr_array_add(all, by_file(library->name, library->file));
+    g_ptr_array_add(all, NULL);
+    return (char **)g_ptr_array_steal(all, NULL);
 }

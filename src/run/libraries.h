@@ -6,7 +6,7 @@
 
 #include <glib.h>
 
-/* All others, as "GLib 2.84.4", in the order of the alphabet. A library that has no function for its version is named with the file
+/* All others, as "GLib 2.84.4", one each. A library that has no function for its version is named with the file
  * that the loader took, whose name has one: "ScaLAPACK (libscalapack-openmpi.so.2.2.2)". g_strfreev. */
 char **xlm_libraries_describe(void);
 

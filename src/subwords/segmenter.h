@@ -111,6 +111,12 @@ typedef xlm_word_mark xlm_segmenter_spelling(const void *model, const char *subw
  * text. */
 typedef bool xlm_segmenter_joining(const void *model, const char *const *subwords, size_t n, GString *out);
 
+/* The libraries that segmenters call, ended by one without a name: their names, and how the names of their files begin. */
+typedef struct xlm_segmenter_library {
+    const char *name, *file;
+} xlm_segmenter_library;
+extern const xlm_segmenter_library xlm_segmenter_libraries[];
+
 /* All functions are mandatory except normaliser, format_version and spell_word. They get a `model` that a function of the class
  * has returned, or the `cutter` of open. */
 typedef struct xlm_segmenter_class {

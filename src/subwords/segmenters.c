@@ -68,6 +68,8 @@ bool xlm_segmenter_class_learns_more(const xlm_segmenter_class *cls)
     return cls->learning != NULL && cls->learning->learn_more != NULL;
 }
 
+const xlm_segmenter_library xlm_segmenter_libraries[] = {{"SentencePiece", "libsentencepiece.so"}, {NULL, NULL}};
+
 bool xlm_segmenter_class_lists(const xlm_segmenter_class *cls) { return cls->learning != NULL && cls->learning->list != NULL; }
 
 int64_t xlm_segmenter_class_learning_bytes(const xlm_segmenter_class *cls, int64_t words, int64_t letters)

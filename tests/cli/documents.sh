@@ -5,7 +5,7 @@
 cd "$XLM_SOURCE" || exit 99
 
 # headings FILE: its headings as the places of links: lower case, blanks are hyphens, punctuation goes.
-headings() { sed -n 's/^##* *//p' "$1" | tr '[:upper:] ' '[:lower:]-' | tr -d '.,:;*`()[]'; }
+headings() { sed -n 's/^##* *//p' "$1" | tr '[:upper:] ' '[:lower:]-' | tr -d "'\"\`.,:;*()[]?!/="; }
 
 # broken FILE: complaints about its links, one a line.
 broken() {
@@ -29,6 +29,20 @@ for document in README.md HACKING.md SECURITY.md docs/*.md; do
     esac
 done
 [ "$(wc -l <README.md)" -le 150 ] || fail "README.md has $(wc -l <README.md) lines"
+
+# Places that links from elsewhere may lead to stay: none of docs/manual/anchors is gone.
+# gone FILE: those that are.
+gone() {
+    local document place
+    grep -v '^#' "$1" | while IFS='#' read -r document place; do
+        headings "$document" | grep -qxF -e "$place" || grep -qF "<a id=\"$place\"></a>" "$document" || echo "$document#$place"
+    done
+}
+complaints=$(gone docs/manual/anchors)
+[ -z "$complaints" ] || fail "these places are gone: $complaints"
+[ "$(grep -c '#' docs/manual/anchors)" -ge 170 ] || fail "docs/manual/anchors lists too few places"
+echo 'docs/jobs.md#no-such-heading' >"$scratch/anchors"
+[ "$(gone "$scratch/anchors")" = docs/jobs.md#no-such-heading ] || fail "a place that is gone is not found"
 
 # Every key of a job file is in docs/jobs.md, but for those of plugins.
 for section in model train "stream NAME" "stage NAME" "objective NAME"; do

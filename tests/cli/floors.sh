@@ -142,10 +142,10 @@ mkdir -p units/text && echo '#include "text/b.h"' | tee units/text/a.c >units/te
 [ "$(included_units units | in_circles | wc -l)" -eq 2 ] || fail "a circle by way of _internal.h is not found"
 
 # Segmenters are known by their class alone: their own files, the table and the help of programs name them, nobody else. Files of
-# tokenizers, the types in a tokenizer.json and files of libraries have names that others gave them.
+# tokenizers, and the types in a tokenizer.json, have names that others gave them.
 names() { # NAME FOLDER
     (cd "$2" && find . -name '*.[ch]' | sed 's#^\./##' | grep -vE "^(subwords/$1[a-z_]*\.[ch]|$1/.*|subwords/segmenters\.c|tools/.*)$" |
-        xargs grep -iF "$1" | grep -vF -e 'sentencepiece.bpe.model' -e '"BPE"' -e '"libsentencepiece.so"' | cut -d: -f1 | sort -u)
+        xargs grep -iF "$1" | grep -vF -e 'sentencepiece.bpe.model' -e '"BPE"' | cut -d: -f1 | sort -u)
 }
 segmenters=$(sed -n 's/^    segmenter(\([a-z_]*\)).*/\1/p' "$XLM_SOURCE/src/subwords/segmenters.c")
 [ -n "$segmenters" ] || fail "the table of segmenters was not found"

@@ -68,6 +68,7 @@ test_scripts += \
 	tests/cli/hardening.sh \
 	tests/cli/install.sh \
 	tests/cli/languages.sh \
+	tests/cli/manual.sh \
 	tests/cli/measure.sh \
 	tests/cli/moco.sh \
 	tests/cli/objectives.sh \

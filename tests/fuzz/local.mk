@@ -93,5 +93,5 @@ fuzz-messages: all $(fuzz_targets) $(MESSAGE_TESTS)
 	@$(AM_TESTS_ENVIRONMENT) OBJECTS='$(libxlm_la_OBJECTS)' COMPILE='$(COMPILE)' LINK='$(CC) $(AM_CFLAGS) $(CFLAGS)' \
 		LIBS='$(libxlm_la_LIBADD)' READERS='$(READERS)' TESTS='$(FUZZ:%=tests/fuzz/%) $(MESSAGE_TESTS)' \
 		$(BASH) $(srcdir)/tests/fuzz/messages.sh
-clean-local:
+clean-local: clean-manual
 	-rm -rf fuzz

@@ -17,9 +17,9 @@ struct making {
 
 /* ---- tables of all ranks ---- */
 
-/* Add up all ranks' tables on rank 0, sorted; the others are left with an empty table. Ranks send one after another, so that no
- * rank has more than one table besides its own in memory. Collective. */
-static bool gather_counts(const xlm_comm *comm, xlm_word_counts *counts, GError **error)
+/* Add up all ranks' tables on rank 0; the others are left with an empty table. Ranks send one after another, so that no rank has
+ * more than one table besides its own in memory. Collective. */
+static bool gather_counts(const xlm_comm *comm, xlm_word_counts *counts, bool sorted, GError **error)
 {
     GError *failure = NULL;
     for (int r = 1; r < comm->ranks; r++) {
@@ -30,10 +30,10 @@ static bool gather_counts(const xlm_comm *comm, xlm_word_counts *counts, GError 
             xlm_word_counts_unpack(counts, bytes, size, &failure);
         g_free(bytes);
     }
-    if (comm->rank == 0)
-        xlm_word_counts_sort(counts);
-    else
+    if (comm->rank > 0)
         xlm_word_counts_clear(counts);
+    else if (sorted)
+        xlm_word_counts_sort(counts);
     return xlm_comm_agree_on(comm, failure, error);
 }
 
@@ -127,7 +127,8 @@ static bool check_learning(const struct making *m, int64_t words, int64_t bytes,
                          "give it more with --memory", words, needed >> 20, m->learning_memory >> 20);
 }
 
-/* Gather the words to learn from on rank 0. Collective. *learn_from: a sorted table, empty on other ranks; NULL on failure. */
+/* Gather the words to learn from on rank 0, in the order that learning needs. Collective. *learn_from: empty on other ranks; NULL
+ * on failure. */
 static bool gather_words(const struct making *m, int first, xlm_word_counts **learn_from, GError **error)
 {
     g_autofree double *weight = g_new0(double, m->languages);
@@ -139,8 +140,11 @@ static bool gather_words(const struct making *m, int first, xlm_word_counts **le
     if (!check_learning(m, sums[0], sums[1], error))
         return false;
     w.table = *learn_from = xlm_word_counts_new();
+    xlm_word_counts_reserve(w.table, (uint32_t)(m->comm->rank == 0 ? sums[0] : w.words));
     xlm_shared_words_each(m->words.sampled, weigh_word, &w);
-    return gather_counts(m->comm, *learn_from, error);
+    const xlm_segmenter_class *cls;
+    xlm_prep_segmenter(m->options, &cls);
+    return gather_counts(m->comm, *learn_from, m->options->like != NULL || !cls->learning->any_order, error);
 }
 
 /* The first language to learn from: more is learned from new languages, or from all if none is new. */
@@ -229,7 +233,7 @@ static xlm_word_counts *count_subwords(const struct making *m, const xlm_segment
     struct cutting c = {m->languages, are_subwords ? NULL : xlm_cutter_new(segmenter, allowed), subwords};
     xlm_shared_words_each(m->words.all, cut_word, &c);
     xlm_cutter_free(c.cutter);
-    return gather_counts(m->comm, subwords, error) ? g_steal_pointer(&subwords) : NULL;
+    return gather_counts(m->comm, subwords, true, error) ? g_steal_pointer(&subwords) : NULL;
 }
 
 /* The subwords of `allowed` in their order, with their counts in the text. The same on all ranks before; on rank 0 after. */

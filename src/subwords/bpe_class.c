@@ -261,7 +261,7 @@ static const char *segment_subword(void *cutter, const char *subword, size_t *n)
 }
 
 static const xlm_segmenter_learning learning = {.options = options, .learn = learn, .learn_more = learn_more, .check = check,
-                                                .word_bytes = 120, .letter_bytes = 30};
+                                                .word_bytes = 120, .letter_bytes = 30, .any_order = true};
 static const xlm_segmenter_change change = {.reduce = reduce, .whole = whole, .enlarge = enlarge};
 static const xlm_segmenter_exchange exchange = {.adopt = xlm_bpe_adopt, .publish = xlm_bpe_publish,
                                                 .publish_needs = xlm_bpe_publish_needs};

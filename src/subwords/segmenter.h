@@ -50,6 +50,7 @@ typedef struct xlm_segmenter_learning {
     void (*list)(const void *model, xlm_word_counts *subwords);
     /* Memory that learning takes, measured: bytes for each different word, and for each byte of these words. */
     int word_bytes, letter_bytes;
+    bool any_order; /* learn makes the same of the words in any order; else they must be sorted (text/word_counts.h) */
     /* May a vocabulary use the model? Texts must be UTF-8, and those of a user's file may not be. EX_DATAERR. NULL: always. */
     bool (*check)(const void *model, GError **error);
 } xlm_segmenter_learning;

@@ -33,7 +33,7 @@ struct xlm_strings {
 /* Words are looked up all over the table, so a large one is on large pages. */
 static const char PURPOSE[] = "a table of words";
 static const size_t BLOCK_SIZE = (size_t)1 << 18;
-static const uint32_t FIRST_CAPACITY = 1 << 9;
+static const uint32_t FIRST_CAPACITY = 1 << 9, LARGEST_CAPACITY = UINT32_C(1) << 30;
 
 static const uint64_t ODD = UINT64_C(0x9E3779B97F4A7C15);
 
@@ -93,6 +93,15 @@ static void set_capacity(xlm_strings *s, uint32_t capacity)
     s->entries = entries;
     s->capacity = capacity;
     make_slots(s);
+}
+
+void xlm_strings_reserve(xlm_strings *s, uint32_t n)
+{
+    uint32_t capacity = s->capacity;
+    while (capacity < MIN(n, LARGEST_CAPACITY))
+        capacity *= 2;
+    if (capacity > s->capacity)
+        set_capacity(s, capacity);
 }
 
 xlm_strings *xlm_strings_new(void)
@@ -178,7 +187,7 @@ static uint32_t add(xlm_strings *s, const char *bytes, size_t size, uint64_t key
     if (size > XLM_STRING_MAX)
         g_error("a word of %zu bytes; at most %d are possible", size, XLM_STRING_MAX);
     if (s->count == s->capacity) {
-        if (s->capacity >= 1u << 30)
+        if (s->capacity >= LARGEST_CAPACITY)
             g_error("more than %u different words; the text is too large", s->capacity);
         set_capacity(s, 2 * s->capacity);
         at = find_slot(s, bytes, size, key);

@@ -19,6 +19,8 @@ typedef struct xlm_strings xlm_strings;
 xlm_strings *xlm_strings_new(void);
 /* NULL is allowed. */
 void xlm_strings_free(xlm_strings *strings);
+/* Take the memory for n strings without their bytes, so that the table need not grow while they are added. */
+void xlm_strings_reserve(xlm_strings *strings, uint32_t n);
 /* Remove all strings, and free most of the memory. */
 void xlm_strings_clear(xlm_strings *strings);
 

@@ -50,15 +50,23 @@ static int64_t *take_counts(uint32_t capacity)
     return memset(xlm_pages_take(bytes, "a table of words"), 0, bytes);
 }
 
-static void grow(xlm_word_counts *c)
+static void set_capacity(xlm_word_counts *c, uint32_t capacity)
 {
-    const uint32_t capacity = MAX(2 * c->capacity, 1024);
     int64_t *counts = take_counts(capacity);
     if (c->capacity > 0)
         memcpy(counts, c->counts, c->capacity * sizeof(int64_t));
     free(c->counts);
     c->counts = counts;
     c->capacity = capacity;
+}
+
+static void grow(xlm_word_counts *c) { set_capacity(c, MAX(2 * c->capacity, 1024)); }
+
+void xlm_word_counts_reserve(xlm_word_counts *c, uint32_t n)
+{
+    xlm_strings_reserve(c->words, n);
+    if (n > c->capacity)
+        set_capacity(c, n);
 }
 
 void xlm_word_counts_add(xlm_word_counts *c, const char *word, size_t size, int64_t times)

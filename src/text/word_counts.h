@@ -19,6 +19,8 @@ xlm_word_counts *xlm_word_counts_new(void);
 void xlm_word_counts_free(xlm_word_counts *counts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_word_counts, xlm_word_counts_free)
 
+/* Take the memory for n words, so that the table need not grow while they are added. */
+void xlm_word_counts_reserve(xlm_word_counts *counts, uint32_t n);
 /* Remove all words, and free most of the memory. */
 void xlm_word_counts_clear(xlm_word_counts *counts);
 /* Bytes of memory held. */

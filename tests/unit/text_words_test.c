@@ -265,6 +265,30 @@ static void test_large_counts(void **state)
     xlm_word_counts_free(copy);
 }
 
+/* A table with memory for its words beforehand has the same of them, and does not grow. */
+static void test_reserved_counts(void **state)
+{
+    (void)state;
+    enum { WORDS = 3000 };
+    g_autoptr(xlm_word_counts) grown = xlm_word_counts_new(), reserved = xlm_word_counts_new();
+    xlm_word_counts_add(reserved, "first", 5, 3);
+    xlm_word_counts_reserve(reserved, WORDS);
+    const size_t memory = xlm_word_counts_memory(reserved);
+    xlm_word_counts_add(grown, "first", 5, 3);
+    for (uint32_t i = 0; i < 2 * WORDS; i++) {
+        g_autofree char *word = g_strdup_printf("%u", i % (WORDS - 1) * 7);
+        xlm_word_counts_add(grown, word, strlen(word), i);
+        xlm_word_counts_add(reserved, word, strlen(word), i);
+    }
+    assert_int_equal(xlm_word_counts_memory(reserved), memory);
+    xlm_word_counts_reserve(reserved, 1);
+    assert_int_equal(xlm_word_counts_size(reserved), WORDS);
+    for (uint32_t i = 0; i < WORDS; i++) {
+        assert_string_equal(xlm_word_counts_word(reserved, i, NULL), xlm_word_counts_word(grown, i, NULL));
+        assert_int_equal(xlm_word_counts_count(reserved, i), xlm_word_counts_count(grown, i));
+    }
+}
+
 enum { GROUPS = 2 };
 
 /* Add some of a few words to the tables, and to `expected`. [in, out] k: counts draws. */
@@ -359,6 +383,7 @@ int main(void)
         cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_modes),
         cmocka_unit_test(test_large_counts),
+        cmocka_unit_test(test_reserved_counts),
         cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

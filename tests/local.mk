@@ -31,8 +31,8 @@ mutants: all
 	@$(MAKE) $(AM_MAKEFLAGS) `awk -F'\t' '/^[^#]/ { n = split($$4, t, " "); for (i = 1; i <= n; i++) if (t[i] !~ /[.]sh$$/) print t[i] }' \
 		$(srcdir)/tests/mutants.list | sort -u` >/dev/null
 	@test $(FUZZ_SECONDS) -eq 0 || $(MAKE) $(AM_MAKEFLAGS) fuzz SECONDS=1
-	@$(AM_TESTS_ENVIRONMENT) OBJECTS='$(libxlm_la_OBJECTS)' COMPILE='$(COMPILE)' LINK='$(CC) $(AM_CFLAGS) $(CFLAGS)' \
-		SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
+	@$(AM_TESTS_ENVIRONMENT) OBJECTS='$(libxlm_la_OBJECTS)' DOUBLE_OBJECTS='$(libxlm_double_la_OBJECTS)' \
+		COMPILE='$(COMPILE)' LINK='$(CC) $(AM_CFLAGS) $(CFLAGS)' SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
 		CPPFLAGS='$(fuzz_cppflags)' LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' MUTANTS='$(MUTANTS)' \
 		FUZZ_SECONDS='$(FUZZ_SECONDS)' $(BASH) $(srcdir)/tests/mutants.sh
 

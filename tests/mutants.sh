@@ -18,13 +18,27 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/xlm-mutants-XXXXXX") || exit 73
 trap 'rm -rf "$scratch"' EXIT
 cd "$XLM_BUILD" || exit 73
 
-# link DIRECTORY [SOURCE OBJECT]: the library, with one object in place of the one made of that source.
+# link LIBRARY DIRECTORY [NAME OBJECT]: libxlm or libxlm_double, with one object in place of the one of that name.
 link() {
-    local objects=() name
-    for name in $OBJECTS; do
-        if [ "$name" = "${2-}" ]; then objects+=("$3"); else objects+=("${name%/*}/.libs/$(basename "$name" .lo).o"); fi
+    local objects=() name all=$OBJECTS
+    [ "$1" = libxlm ] || all=$DOUBLE_OBJECTS
+    for name in $all; do
+        if [ "$name" = "${3-}" ]; then objects+=("$4"); else objects+=("${name%/*}/.libs/$(basename "$name" .lo).o"); fi
     done
-    $LINK -shared -Wl,-soname,libxlm.so.0 -o "$1/libxlm.so.0" "${objects[@]}" $LIBS
+    $LINK -shared -Wl,-soname,"$1.so.0" -o "$2/$1.so.0" "${objects[@]}" $LIBS
+}
+
+# build FILE CHANGED DIRECTORY: the libraries with the changed file in them; tests in double precision have their own.
+build() {
+    local name=${1%.c}.lo double=${1%/*}/libxlm_double_la-$(basename "$1" .c).lo
+    # Definitions are quoted for the shell. What the file includes by "" is beside the original.
+    eval "$COMPILE -w -fPIC -DPIC" -iquote '"$XLM_SOURCE/${1%/*}"' -c -o '"$3/changed.o" "$2"' &&
+        link libxlm "$3" "$name" "$3/changed.o" || return 1
+    case " $DOUBLE_OBJECTS " in
+    *" $double "*)
+        eval "$COMPILE -DXLM_DOUBLE -w -fPIC -DPIC" -iquote '"$XLM_SOURCE/${1%/*}"' -c -o '"$3/double.o" "$2"' &&
+            link libxlm_double "$3" "$double" "$3/double.o" ;;
+    esac
 }
 
 # run TEST DIRECTORY LOG: with the library of the directory. Programs that libtool has linked are in .libs; programs of the
@@ -67,9 +81,7 @@ try() {
         echo "broken: $name: changes $(diff "$XLM_SOURCE/$file" "$changed" | grep -c '^<') lines of $file, not 1"
         return 65
     fi
-    # Definitions are quoted for the shell. What the file includes by "" is beside the original.
-    if ! eval "$COMPILE -w -fPIC -DPIC" -iquote '"$XLM_SOURCE/${file%/*}"' -c -o '"$directory/changed.o" "$changed"' \
-        >"$directory/log" 2>&1 || ! link "$directory" "${file%.c}.lo" "$directory/changed.o" >>"$directory/log" 2>&1; then
+    if ! build "$file" "$changed" "$directory" >"$directory/log" 2>&1; then
         echo "broken: $name: $(grep -m 1 error "$directory/log")"
         return 65
     fi
@@ -115,7 +127,7 @@ if [ ${#names[@]} -eq 0 ]; then
     exit 64
 fi
 mkdir "$scratch/plain" "$scratch/results"
-if ! link "$scratch/plain"; then
+if ! link libxlm "$scratch/plain" || ! link libxlm_double "$scratch/plain"; then
     echo "the library cannot be linked; make it first" >&2
     exit 65
 fi

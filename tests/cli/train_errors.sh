@@ -1,13 +1,3 @@
-for program in align bleu compare convert cooc dict embed eval fill pair_html prep report spearman train translate tune; do
-    "xlm_$program" --version >version.out || fail "xlm_$program --version"
-    for line in "xlm_$program (xlm-mpi) [0-9]*\.[0-9]*\.[0-9]*\$" "$built_from\$" '\(Open MPI\|MPICH\).* [0-9v]*[0-9]' 'HDF5 [0-9]' \
-        'BLIS [0-9].* kernels' '\(oneDNN [23]\|no oneDNN: \)' 'GLib [0-9]' 'GSL [0-9]' 'ICU [0-9]' 'Jansson [0-9]' 'libarchive [0-9]' \
-        'libxml2 2\.[0-9]*\.[0-9]*\$' 'ScaLAPACK (libscalapack.*\.so' 'SentencePiece (libsentencepiece\.so' 'SLEEF (libsleef\.so' 'zlib [0-9]' \
-        'processors measured for gemm: [nAI]' 'kernels: [a-z]' 'gemm = auto in float32: \(BLIS\|oneDNN\)$' \
-        'precision = bfloat16: \(yes$\|no, .\)'; do
-        grep -q "^$line" version.out || fail "xlm_$program --version does not say $line: $(cat version.out)"
-    done
-done
 #!/usr/bin/env bash
 # xlm-mpi: what xlm_train says to wrong input: once, with the right exit code, and without leaving anything.
 # SPDX-License-Identifier: GPL-3.0-or-later

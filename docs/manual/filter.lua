@@ -1,7 +1,9 @@
--- xlm-mpi: pages of the manual, for pandoc: links between documents become links between pages, the first heading the title, tables
--- may be scrolled, options have anchors, and comments `<!-- figure: CAPTION -->` become figures. SPDX-License-Identifier: GPL-3.0-or-later
+-- xlm-mpi: pages of the manual, for pandoc: links between documents become links between pages, the first heading the title,
+-- tables may be scrolled, options have anchors, and comments `<!-- figure: CAPTION -->` become figures.
+-- SPDX-License-Identifier: GPL-3.0-or-later
 --
--- Environment: MANUAL_PAGES has lines `SOURCE NAME TITLE`, or `SOURCE =FILE`; MANUAL_SOURCE is the document, MANUAL_FIGURES a folder of figures by caption.
+-- Environment: MANUAL_PAGES has lines `SOURCE NAME TITLE`, or `SOURCE =FILE`; MANUAL_SOURCE is the document,
+-- MANUAL_FIGURES a folder of figures by caption.
 local pages, files, titles = {}, {}, {}
 for source, name, title in os.getenv("MANUAL_PAGES"):gmatch("(%S+) (%S+) ?([^\n]*)\n") do
     if name:sub(1, 1) == "=" then files[source] = name:sub(2) else pages[source], titles[source] = name, title end

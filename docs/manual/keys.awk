@@ -22,15 +22,20 @@ section == "" || skip || /^$/ { next }
     next
 }
 /^  [^ ]/ && rows[section] == 0 { purpose[section] = purpose[section] (purpose[section] == "" ? "" : " ") substr($0, 3); next }
-/^   / && rows[section] > 0 { text = $0; sub(/^ +/, "", text); meaning[section, rows[section]] = meaning[section, rows[section]] " " text }
+/^   / && rows[section] > 0 {
+    text = $0; sub(/^ +/, "", text)
+    meaning[section, rows[section]] = meaning[section, rows[section]] " " text
+}
 END {
     print "# Keys of job files\n"
-    print "Made from `xlm_train --help-job` and `xlm_tune --help-job`. [Job files](jobs.md) explains how sections and keys work together.\n"
+    print "Made from `xlm_train --help-job` and `xlm_tune --help-job`. [Job files](jobs.md) explains how sections and keys" \
+        " work together.\n"
     print "## All keys by name\n"
     for (s = 1; s <= sections; s++)
         for (r = 1; r <= rows[order[s]]; r++) {
             name = key[order[s], r]
-            places[name] = places[name] (places[name] == "" ? "" : "; ") "<a href=\"#" id_of(order[s], name) "\">" plain(order[s]) "</a>"
+            places[name] = places[name] (places[name] == "" ? "" : "; ") \
+                "<a href=\"#" id_of(order[s], name) "\">" plain(order[s]) "</a>"
             if (!(name in listed)) { listed[name]; all[++names] = name }
         }
     for (i = 2; i <= names; i++)

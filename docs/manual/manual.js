@@ -14,7 +14,8 @@ function manualSearch(sections, query) {
         var title = section[3].toLowerCase(), page = section[2].toLowerCase(), text = section[4].toLowerCase(), score = 0;
         var all = words.every(function (w) {
             var times = text.split(w).length - 1;
-            var points = (title === w ? 60 : 0) + (title.indexOf(w) >= 0 ? 20 : 0) + (page.indexOf(w) >= 0 ? 5 : 0) + Math.min(times, 10);
+            var points = (title === w ? 60 : 0) + (title.indexOf(w) >= 0 ? 20 : 0) + (page.indexOf(w) >= 0 ? 5 : 0) +
+                Math.min(times, 10);
             score += points;
             return points > 0;
         });
@@ -35,7 +36,8 @@ function manualExcerpt(text, query) {
 
 if (typeof document !== "undefined") {
     (function () {
-        var field = document.getElementById("manual-query"), list = document.getElementById("manual-found"), sections = null, loading = false;
+        var field = document.getElementById("manual-query"), list = document.getElementById("manual-found");
+        var sections = null, loading = false;
         function show() {
             var results = sections === null ? [] : manualSearch(sections, field.value).slice(0, 20);
             list.textContent = "";

@@ -61,7 +61,8 @@ unlisted() {
     grep -rhoE '"xlm-mpi [a-z0-9 -]+"' src --include='*.[ch]' | tr -d '"' | sort -u | while read -r name; do
         grep -qE "^\\|.*\`$name\`" "$1" || echo "the table lacks $name"
     done
-    sed -nE 's/^\|.*\| ([0-9]+) \|.*\| `(XLM_[A-Z_]+_VERSION)` \|$/\2 \1/p; s/.*`(XLM_[A-Z_]+ABI[A-Z_]*)` = ([0-9]+).* `(XLM_[A-Z_]+ABI)` = ([0-9]+).*/\1 \2\n\3 \4/p' "$1" |
+    sed -nE 's/^\|.*\| ([0-9]+) \|.*\| `(XLM_[A-Z_]+_VERSION)` \|$/\2 \1/p
+        s/.*`(XLM_[A-Z_]+ABI[A-Z_]*)` = ([0-9]+).* `(XLM_[A-Z_]+ABI)` = ([0-9]+).*/\1 \2\n\3 \4/p' "$1" |
         while read -r name version; do
             grep -rqE "(#define $name|[ {]$name =) $version( |,|\$)" src include || echo "$name is not $version in the source"
         done

@@ -59,6 +59,7 @@ test_scripts += \
 	tests/cli/cooc.sh \
 	tests/cli/derive.sh \
 	tests/cli/derive_syntax.sh \
+	tests/cli/document_commands.sh \
 	tests/cli/documents.sh \
 	tests/cli/dwa.sh \
 	tests/cli/factorise.sh \

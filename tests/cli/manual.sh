@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# xlm-mpi: the manual of `make html`: its pages are valid HTML whose links lead somewhere, indexes have every key, option, exit code and
-# message, figures are there, and the search finds. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: the manual of `make html`: its pages are valid HTML whose links lead somewhere, indexes have every key, option, exit code
+# and message, figures are there, and the search finds. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 command -v pandoc >/dev/null || { echo "left out: there is no pandoc" >&2; exit 77; }
@@ -25,7 +25,8 @@ for page in "$XLM_SOURCE"/src/tools/xlm_*.c; do
     name=$(basename "$page" .c)
     [ "$name" = xlm_pair_html ] || grep -q '<h2 id="examples">' "man-$name.html" || fail "man-$name.html has no examples"
 done
-[ "$(grep -c '<nav id="manual-toc"' jobs.html)" -eq 1 ] && grep -q '<a href="#recipes"' jobs.html || fail "jobs.html has no table of contents"
+[ "$(grep -c '<nav id="manual-toc"' jobs.html)" -eq 1 ] && grep -q '<a href="#recipes"' jobs.html ||
+    fail "jobs.html has no table of contents"
 ! grep -rnE '(href|src)="(https?:)?//[^"]*\.(js|css)' . || fail "pages load files from a network"
 if command -v gnuplot >/dev/null; then
     for page in report tutorial; do grep -q '<svg class="plot"' $page.html || fail "$page.html has no curves"; done
@@ -36,7 +37,10 @@ fi
 # ---- valid HTML. Tidy knows HTML of before aria-current and of titles inside of SVG ----
 if command -v tidy >/dev/null; then
     # invalid FILE: complaints.
-    invalid() { tidy -e -q "$1" 2>&1 | grep -E '^line [0-9]' | grep -vE 'proprietary attribute "aria-current"|<title> proprietary attribute "id"|trimming empty <code>'; }
+    invalid() {
+        tidy -e -q "$1" 2>&1 | grep -E '^line [0-9]' |
+            grep -vE '"aria-current"|<title> proprietary attribute "id"|trimming empty <code>'
+    }
     for page in *.html; do
         left=$(invalid "$page")
         [ -z "$left" ] || fail "$page: $(echo "$left" | head -n 5)"
@@ -54,7 +58,7 @@ sed -i '0,/href="#recipes"/s//href="#no-recipes"/; 0,/href="files.html/s//href="
 # ---- indexes ----
 tr '\n' ' ' <keys.html | sed 's/<tr/\n<tr/g' >rows
 for program in xlm_train xlm_tune; do
-    "$program" --help-job | grep -oE '^  [a-z_0-9]+  +(integer|number|flag|choice|text|list|piecewise[a-z ]*)' | awk '{ print $1 }' | sort -u
+    "$program" --help-job | grep -oE '^  [a-z_0-9]+  +(integer|number|flag|choice|text|list|piecewise[a-z ]*)' | awk '{ print $1 }'
 done | sort -u >keys
 [ "$(wc -l <keys)" -ge 100 ] || fail "keys were not found"
 while read -r key; do

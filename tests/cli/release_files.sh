@@ -30,8 +30,8 @@ for release in "${releases[@]}"; do
     complaints=$(as_then "$release")
     [ -z "$complaints" ] || fail "$name: $complaints"
 
-    # The run goes on where it was, by the record of its job with every key as it was then, on one rank and on two, and makes the steps
-    # that the release made from there, to rounding. It reads dictionary, alignment and co-occurrence counts.
+    # The run goes on where it was, by the record of its job with every key as it was then, on one rank and on two, and makes the
+    # steps that the release made from there, to rounding. It reads dictionary, alignment and co-occurrence counts.
     mkdir released
     cp metrics.csv released/
     for n in 1 2; do

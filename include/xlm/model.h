@@ -103,7 +103,7 @@ typedef struct xlm_model_config {
 } xlm_model_config;
 
 /* Does the decoder know the language that it is to write, by an embedding, a token in place of <s>, or a token of the vocabulary? */
-static inline bool xlm_decoder_is_told_language(const xlm_model_config *config, const xlm_special_tokens *specials)
+static inline bool xlm_decoder_knows_language(const xlm_model_config *config, const xlm_special_tokens *specials)
 {
     return config->language_embeddings || config->language_tokens || specials->languages > 0;
 }

@@ -90,7 +90,7 @@ static bool back_translation_open(xlm_loss *self, char *message, size_t size)
     const xlm_model_config *model = self->setup->model;
     if (model->head == XLM_HEAD_NONE)
         snprintf(message, size, "the model has no head for words; set head = bert or xlm in [model]");
-    else if (!xlm_decoder_is_told_language(model, self->setup->specials))
+    else if (!xlm_decoder_knows_language(model, self->setup->specials))
         snprintf(message, size, "without language embeddings or tokens the decoder cannot know into which language to translate; "
                  "set language_embeddings = true or language_tokens = true in [model]");
     else if (stream->parallel)

@@ -46,7 +46,7 @@ static bool seq2seq_open(xlm_loss *self, char *message, size_t size)
         snprintf(message, size, "it reads the corrupted text of [stream %s], which has masks beside noise; set mask = 0 there, and "
                  "noise_blank for blanks", stream->name);
     else {
-        if (has_several_targets(stream) && !xlm_decoder_is_told_language(model, self->setup->specials))
+        if (has_several_targets(stream) && !xlm_decoder_knows_language(model, self->setup->specials))
             snprintf(message, size, "[stream %s] has translations into several languages, and without language embeddings or "
                      "tokens the decoder cannot know into which; set language_embeddings = true or language_tokens = true in "
                      "[model]", stream->name);

@@ -146,7 +146,7 @@ static bool check_model(const xlm_job *job, const xlm_vocabulary *vocabulary, GE
                              "in [model]");
     if (job->model.head == XLM_HEAD_NONE)
         return xlm_error_set(error, EX_CONFIG, "[evaluate]: translate needs a head for words; set head = bert or xlm in [model]");
-    if (directions > 1 && !xlm_decoder_is_told_language(&job->model, xlm_vocabulary_specials(vocabulary)))
+    if (directions > 1 && !xlm_decoder_knows_language(&job->model, xlm_vocabulary_specials(vocabulary)))
         return xlm_error_set(error, EX_CONFIG, "[evaluate]: translate has %" G_GINT64_FORMAT " directions, and without language "
                              "embeddings or tokens the decoder cannot know which; set language_embeddings = true or "
                              "language_tokens = true in [model]", directions);

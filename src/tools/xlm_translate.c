@@ -279,7 +279,7 @@ static void warn_of_pair(const work *w)
     g_autofree char *trained = xlm_job_translations_of_checkpoint(w->path);
     if (trained == NULL)
         return;
-    if (!xlm_decoder_is_told_language(config, xlm_vocabulary_specials(w->loaded->vocabulary)) && xlm_job_translates_into_several(trained))
+    if (!xlm_decoder_knows_language(config, xlm_vocabulary_specials(w->loaded->vocabulary)) && xlm_job_translates_into_several(trained))
         xlm_log_warn("%s: it was trained to translate into several languages (%s), and without language embeddings or tokens it "
                      "cannot know which of them is wanted; expect poor translations", w->path, trained);
     else if (given.from != NULL && given.to != NULL && !xlm_job_translates(trained, given.from, given.to))

@@ -141,10 +141,8 @@ static bool open_work(work *w, GError **error)
     w->pooling = pooling;
     if (given.layer < 0)
         given.layer = w->encoded ? c->layers : -1;
-    return xlm_task_language(w->loaded->vocabulary, given.language,
-                             w->encoded && (c->language_embeddings || xlm_vocabulary_language_form(w->loaded->vocabulary) != NULL),
-                             "--language NAME",
-                             EX_USAGE, &w->language, error) &&
+    return xlm_task_language(w->loaded->vocabulary, given.language, w->encoded && xlm_loaded_model_reads_language(w->loaded),
+                             "--language NAME", EX_USAGE, &w->language, error) &&
            (w->tokenizer = xlm_tokenizer_new(w->loaded->vocabulary, error)) != NULL &&
            (w->tape = xlm_model_file_tape(w->loaded)) != NULL;
 }

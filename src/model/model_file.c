@@ -306,6 +306,11 @@ void xlm_model_task_free(xlm_model_task *task)
     g_free(task);
 }
 
+bool xlm_loaded_model_reads_language(const xlm_loaded_model *loaded)
+{
+    return loaded->config.language_embeddings || xlm_vocabulary_language_form(loaded->vocabulary) != NULL;
+}
+
 void xlm_model_file_free(xlm_loaded_model *loaded)
 {
     if (loaded == NULL)

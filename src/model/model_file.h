@@ -65,6 +65,9 @@ typedef struct xlm_loaded_model {
     xlm_model_task *task; /* NULL: not fine-tuned */
     int64_t step;         /* of the checkpoint; 0: it is not a checkpoint */
 } xlm_loaded_model;
+
+/* Does the encoder read a text's language, by an embedding or by a token of the vocabulary? */
+bool xlm_loaded_model_reads_language(const xlm_loaded_model *loaded);
 xlm_loaded_model *xlm_model_file_read(const char *path, GError **error);
 /* The same in two steps, between which more parameters may be declared, such as those of an objective: first everything except
  * the values of the parameters, then these. */

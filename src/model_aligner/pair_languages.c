@@ -15,12 +15,6 @@ static int language_of_file(const xlm_vocabulary *vocabulary, const char *path)
     return dot != NULL ? xlm_vocabulary_find_language(vocabulary, dot + 1) : -1;
 }
 
-/* Does a model need to know a text's language? */
-static bool needs_language(const xlm_loaded_model *loaded)
-{
-    return loaded->config.language_embeddings || xlm_vocabulary_language_form(loaded->vocabulary) != NULL;
-}
-
 bool xlm_pair_languages_of_corpus(const xlm_loaded_model *loaded, const char *checkpoint, const xlm_align_input *input,
                                   int languages[2], GError **error)
 {
@@ -33,7 +27,7 @@ bool xlm_pair_languages_of_corpus(const xlm_loaded_model *loaded, const char *ch
     for (int s = 0; s < 2 && good; s++) {
         const char *name = xlm_vocabulary_language_names(there)[ids[s]];
         languages[s] = xlm_vocabulary_find_language(loaded->vocabulary, name);
-        good = languages[s] >= 0 || !needs_language(loaded) ||
+        good = languages[s] >= 0 || !xlm_loaded_model_reads_language(loaded) ||
                xlm_error_set(&why, EX_DATAERR, "its language %s is not there", name);
     }
     return good || xlm_error_set(error, EX_DATAERR, "%s: was trained with another vocabulary or other languages than %s has (%s); "
@@ -55,7 +49,7 @@ bool xlm_pair_languages_of_text(const xlm_loaded_model *loaded, const xlm_align_
             languages[s] = source->files[1] != NULL ? language_of_file(vocabulary, source->files[s]) : -1;
         if (name != NULL && languages[s] < 0)
             good = xlm_error_set(error, EX_USAGE, "the model has no language \"%s\"; it has %s", name, known);
-        else if (languages[s] < 0 && needs_language(loaded))
+        else if (languages[s] < 0 && xlm_loaded_model_reads_language(loaded))
             good = xlm_error_set(error, EX_USAGE, "the model has %s; say --languages SOURCE,TARGET, of %s",
                                  loaded->config.language_embeddings ? "language embeddings" : "tokens of languages", known);
     }

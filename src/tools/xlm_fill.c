@@ -218,10 +218,8 @@ static bool open_filler(filler *f, const char *path, GError **error)
                              "or fine-tune with keep_head = true", path);
     return (f->tokenizer = xlm_tokenizer_new(f->loaded->vocabulary, error)) != NULL &&
            (f->tape = xlm_model_file_tape(f->loaded)) != NULL && (f->arena = xlm_arena_new()) != NULL &&
-           xlm_task_language(f->loaded->vocabulary, given.language,
-                             f->loaded->config.language_embeddings || xlm_vocabulary_language_form(f->loaded->vocabulary) != NULL,
-                             "--language", EX_USAGE,
-                             &f->language, error);
+           xlm_task_language(f->loaded->vocabulary, given.language, xlm_loaded_model_reads_language(f->loaded), "--language",
+                             EX_USAGE, &f->language, error);
 }
 
 static void close_filler(filler *f)

@@ -49,6 +49,11 @@ nobase_dist_pkgdata_DATA = \
 	jobs/ppa/xnli-translate-train.conf \
 	jobs/ppa/xnli.conf \
 	jobs/pretraining.sh \
+	jobs/recipes/dictionary.conf \
+	jobs/recipes/model.conf \
+	jobs/recipes/pairs.conf \
+	jobs/recipes/text.conf \
+	jobs/recipes/train.conf \
 	jobs/roberta-8.conf \
 	jobs/runs.sh \
 	jobs/small/align.conf \
@@ -144,6 +149,10 @@ translation_smalldir = $(pkgdatadir)/jobs/translation/small
 dist_translation_small_SCRIPTS = jobs/translation/small/study
 combinationsdir = $(pkgdatadir)/jobs/combinations
 dist_combinations_SCRIPTS = jobs/combinations/compare jobs/combinations/study
+
+# From text to the job that suits it.
+recipesdir = $(pkgdatadir)/jobs/recipes
+dist_recipes_SCRIPTS = jobs/recipes/recipe
 
 # The installed script knows where xlm_pair_html was installed; in the build tree it is two folders up.
 corporadir = $(pkgdatadir)/jobs/corpora

@@ -79,6 +79,7 @@ test_scripts += \
 	tests/cli/packaging.sh \
 	tests/cli/paper_jobs.sh \
 	tests/cli/old_files.sh \
+	tests/cli/recipe.sh \
 	tests/cli/release_files.sh \
 	tests/cli/prep_like.sh \
 	tests/cli/progress.sh \

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# xlm-mpi: the recipe, from text to a scored tagger. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+long
+tagged() { # FILE: sentences as CoNLL-U, with places in the sentence for tags.
+    awk '{
+            for (i = 1; i <= NF; i++) print i, $i, "_", $i == "." ? "PUNCT" : i % 2 ? "NOUN" : "VERB", "_", "_", "_", "_", "_", "_"
+            print ""
+        }' OFS='\t' "$1"
+}
+for part in train dev test; do head -n 40 text.en | tagged - >$part.conllu; done
+head -n 20 text.xx | tagged - | gzip >test.xx.conllu.gz
+head -n 5 text.en >gold.en
+head -n 5 text.xx >gold.xx
+awk '{ for (i = 1; i <= NF - 1; i++) print NR, i, NF - i, "S"; print NR, NF, NF, "S" }' gold.en >gold.txt
+head -n 300 text.en >first.en
+tail -n 300 text.xx | gzip >last.xx.gz
+paste -d' ' <(head -n 1 text.en | tr ' ' '\n') <(head -n 1 text.xx | tr ' ' '\n') | sort -u >words.txt
+
+export XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2"
+small=(--size 1x64 --bpe 120 --passes 12 --ranks 2)
+texts=(--text en=first.en --text xx=last.xx.gz)
+pairs=(--pairs en-xx=text.en,text.xx)
+recipe() { "$XLM_SOURCE/jobs/recipes/recipe" "$@" >log 2>&1; }
+objectives() { sed -n 's/^objectives *//p' log; }
+key() { awk -v section="[$2]" -v key="$3" '/^\[/ { here = $0 == section } here && $1 == key { print $3 }' "$1/job.conf"; }
+
+# What there is decides what is trained.
+recipe "${texts[@]}" "${small[@]}" text || fail "text: $(tail -n 3 log)"
+[ "$(objectives)" = mlm ] || fail "text: $(objectives)"
+recipe "${texts[@]}" --dictionary en-xx=words.txt "${small[@]}" dictionary || fail "dictionary: $(tail -n 3 log)"
+[ "$(objectives)" = 'mlm align' ] || fail "dictionary: $(objectives)"
+[ ! -e dictionary/alignment.h5 ] || fail "alignments without pairs"
+
+# From pairs to a scored tagger and aligned words; the dictionary is from the alignments.
+all=("${texts[@]}" "${pairs[@]}" --tagged en=train.conllu,dev.conllu --test en=test.conllu --test xx=test.xx.conllu.gz
+    --gold en-xx=gold.en,gold.xx,gold.txt "${small[@]}" --set 'train.evaluate_instances=32')
+recipe "${all[@]}" all || fail "all: $(tail -n 3 log)"
+[ "$(objectives)" = 'mlm tlm dwa moco weam align' ] || fail "all: $(objectives)"
+[ -s all/words.txt ] || fail "no dictionary from the pairs"
+steps=$(key all train steps)
+grep -q "^steps  *$steps, the text is read 1[23].[0-9] times; limited by --passes 12\$" log || fail "steps: $(grep ^steps log)"
+[ "${steps:-0}" -ge 20 ] || fail "$steps steps"
+begin=$((steps * 4 / 5))
+for objective in tlm moco weam align; do
+    [ "$(key all "objective $objective" begin)" -eq $begin ] || fail "$objective begins at $(key all "objective $objective" begin)"
+done
+[ "$(key all 'objective dwa' begin)" -gt $begin ] || fail "dwa: $(key all 'objective dwa' begin)"
+bash all/run >run.log 2>&1 || fail "all/run: $(tail -n 5 run.log)"
+[ "$(wc -l <all/aligned.txt)" -eq 600 ] || fail "$(wc -l <all/aligned.txt) aligned pairs"
+[ "$(grep -c '^accuracy' run.log)" -eq 2 ] || fail "taggers scored: $(grep -c '^accuracy' run.log)"
+for measure in aer retrieval_cosine perplexity; do
+    grep -q ",$measure," all/measures.csv || fail "no $measure in measures.csv"
+done
+grep -q 'set train.evaluate_instances=32' all/run || fail "--set is not in the commands"
+
+# What is there is not made again, and the time decides how many steps there are.
+touch -d '2000-01-01' all/corpus.h5
+recipe "${all[@]}" --passes 100000 --hours 0.01 all || fail "again: $(tail -n 3 log)"
+[ "$(stat -c %Y all/corpus.h5)" -lt 1000000000 ] || fail "the corpus was made again"
+grep -q 'limited by --hours 0.01$' log || fail "time: $(grep ^steps log)"
+minutes=$(sed -n 's/^training  *\([0-9]*\) minutes$/\1/p' log)
+[ "${minutes:-9}" -le 1 ] || fail "more than $minutes minutes of 0.6"
+
+# Upon a trained model: its size and subwords, and everything from the first step on.
+recipe "${texts[@]}" "${pairs[@]}" --dictionary en-xx=words.txt --start all/model/latest --add-subwords 5 --passes 1 --ranks 2 \
+    further || fail "further: $(tail -n 3 log)"
+[ -z "$(key further model layers)" ] && [ "$(key further train start)" = "$PWD/all/model/latest" ] || fail "start: $(head further/job.conf)"
+[ "$(key further 'objective tlm' begin)" -eq 0 ] || fail "tlm begins at $(key further 'objective tlm' begin)"
+bash further/run >run.log 2>&1 || fail "further/run: $(tail -n 5 run.log)"
+
+# Mistakes are found before anything is made.
+refused() { # CODE PATTERN OPTION...
+    expect "$1" "$2" "$XLM_SOURCE/jobs/recipes/recipe" "${@:3}" none
+    [ ! -e none ] || fail "made in spite of: $2"
+}
+refused 64 'give --text for both' --text en=first.en
+refused 64 'for two languages' "${texts[@]}" --text yy=text.en
+refused 64 'is not LANG=FILE' --text first.en
+refused 66 'none.en cannot be read' --text en=none.en
+refused 64 'is not A-B=FILE' --pairs en=text.en,text.xx
+refused 64 'has 1 files, not 2' --pairs en-xx=text.en
+refused 64 'is not A-B=FILE, with two languages' --pairs en-en=text.en,text.xx
+refused 66 'nothing.txt cannot be read' "${texts[@]}" --dictionary en-xx=nothing.txt
+refused 64 'which --tagged trains' "${texts[@]}" --test en=test.conllu
+refused 64 'has 1 files, not 2' "${texts[@]}" --tagged en=train.conllu
+refused 66 'nothing.h5 cannot be read' "${texts[@]}" --start nothing.h5
+refused 65 'text.en: is not a model' "${texts[@]}" --start text.en
+refused 64 'are those of the model of --start' "${texts[@]}" --start all/model/latest --bpe 100
+refused 64 'goes with --start' "${texts[@]}" --add-subwords 5
+refused 64 'not a multiple of 64' "${texts[@]}" --size 2x100
+refused 64 'is not LAYERSxWIDTH' "${texts[@]}" --size big
+refused 64 '--hours 0: is not a number above 0' "${texts[@]}" --hours 0
+refused 64 '--passes 1.5: is not a whole number' "${texts[@]}" --passes 1.5
+refused 64 'there is no such option' "${texts[@]}" --what 1
+expect 64 'no directory' "$XLM_SOURCE/jobs/recipes/recipe" "${texts[@]}"
+expect 64 'is enough for [0-9]* steps only' "$XLM_SOURCE/jobs/recipes/recipe" "${all[@]}" --passes 100 --hours 0.00001 all
+cp first.en first.en.xz
+expect 64 'give --size and --bpe' "$XLM_SOURCE/jobs/recipes/recipe" --text en=first.en.xz --text xx=last.xx.gz none
+finish

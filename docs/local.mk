@@ -22,6 +22,7 @@ nobase_dist_doc_DATA = \
 	docs/performance.md \
 	docs/plugins.md \
 	docs/question-answering.md \
+	docs/recipes.md \
 	docs/report.md \
 	docs/retrieval.md \
 	docs/stability.md \

@@ -66,7 +66,8 @@ minutes=$(sed -n 's/^training  *\([0-9]*\) minutes$/\1/p' log)
 # Upon a trained model: its size and subwords, and everything from the first step on.
 recipe "${texts[@]}" "${pairs[@]}" --dictionary en-xx=words.txt --start all/model/latest --add-subwords 5 --passes 1 --ranks 2 \
     further || fail "further: $(tail -n 3 log)"
-[ -z "$(key further model layers)" ] && [ "$(key further train start)" = "$PWD/all/model/latest" ] || fail "start: $(head further/job.conf)"
+[ -z "$(key further model layers)" ] && [ "$(key further train start)" = "$PWD/all/model/latest" ] ||
+    fail "start: $(head further/job.conf)"
 [ "$(key further 'objective tlm' begin)" -eq 0 ] || fail "tlm begins at $(key further 'objective tlm' begin)"
 bash further/run >run.log 2>&1 || fail "further/run: $(tail -n 5 run.log)"
 

@@ -148,7 +148,7 @@ dist_xlm_align_small_SCRIPTS = jobs/xlm-align/small/study
 translation_smalldir = $(pkgdatadir)/jobs/translation/small
 dist_translation_small_SCRIPTS = jobs/translation/small/study
 combinationsdir = $(pkgdatadir)/jobs/combinations
-dist_combinations_SCRIPTS = jobs/combinations/compare jobs/combinations/study
+dist_combinations_SCRIPTS = jobs/combinations/compare jobs/combinations/growth jobs/combinations/study
 
 # From text to the job that suits it.
 recipesdir = $(pkgdatadir)/jobs/recipes

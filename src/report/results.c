@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/csv.h"
+
 #include "files/files.h"
 
 /* What the columns of a kind of table mean. If no column has the name of the measure, each value column is a measure of its own,
@@ -70,29 +72,7 @@ void xlm_results_clear(xlm_results *results)
     g_hash_table_unref(results->places);
 }
 
-/* ---- csv ---- */
-
-/* The fields of the line at *at, with or without quotes, within which lines may end; *at moves to the next. g_ptr_array_unref. */
-static GPtrArray *next_row(const char **at)
-{
-    GPtrArray *fields = g_ptr_array_new_with_free_func(g_free);
-    GString *field = g_string_new("");
-    const char *c = *at;
-    bool quoted = false;
-    for (; *c != '\0' && (quoted || *c != '\n'); c++) {
-        if (*c == '"' && quoted && c[1] == '"')
-            g_string_append_c(field, *c++);
-        else if (*c == '"' && (quoted || field->len == 0))
-            quoted = !quoted;
-        else if (*c == ',' && !quoted)
-            g_ptr_array_add(fields, g_strdup(field->str)), g_string_truncate(field, 0);
-        else if (*c != '\r')
-            g_string_append_c(field, *c);
-    }
-    *at = *c == '\n' ? c + 1 : c;
-    g_ptr_array_add(fields, g_string_free(field, FALSE));
-    return fields;
-}
+/* ---- tables ---- */
 
 static const kind *find_kind(const char *text)
 {
@@ -242,7 +222,7 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
             xlm_page_note(page, "%s: has more than %d lines; the first of them are shown", path, MAX_ROWS);
             break;
         }
-        g_autoptr(GPtrArray) row = next_row(&at);
+        g_autoptr(GPtrArray) row = xlm_csv_next_row(&at);
         take_row(&t, row);
     }
     if (t.others > 0 && t.taken == 0)

@@ -12,6 +12,7 @@ typedef struct xlm_sections {
     const xlm_results *results;
     GPtrArray *matrices, *maps; /* char *: files of xlm_align --matrices, and of xlm_embed map (SVG or HDF5) */
     guint found_matrices, found_maps; /* the first of them that were found, not named: unreadable ones are only noted */
+    char **points;              /* tables of points, which figures are drawn of; NULL: none */
     int pairs;                  /* of a file of matrices that are shown */
 } xlm_sections;
 
@@ -32,6 +33,8 @@ bool xlm_section_results(const xlm_sections *s, const char *id, GError **error);
 /* sections_pictures.c */
 xlm_section xlm_section_heat_maps;  /* matrices of a few pairs */
 xlm_section xlm_section_maps;       /* words or sentences in a plane */
+/* sections_figures.c */
+xlm_section xlm_section_figures;    /* of tables of points: lines `figure,axis,line,x,y` */
 
 /* Figures between these calls are side by side if there is room. legend: show the runs and their lines first. */
 void xlm_sections_open_figures(const xlm_sections *s, bool legend);

@@ -26,6 +26,8 @@ static const xlm_program program = {
         "score and of xlm_eval; matrices of xlm_align --checkpoint, and of the decoder's attention, which xlm_train writes; maps\n"
         "of xlm_embed map. Rows of jobs/measure name their checkpoints; any other table belongs to the run in whose directory\n"
         "it is, or to RUN in RUN=FILE.\n\n"
+        "--figures draws other points: each different `figure` of the table is a figure of that title, with a line for each\n"
+        "`line`, whose x rise; `axis` is the name of the horizontal axis.\n\n"
         "A point of a long curve is the mean over several steps, for gradient norms the maximum; the figure says over how many.\n"
         "gnuplot draws the figures, and must be in PATH.\n\n"
         "Examples:\n"
@@ -44,7 +46,7 @@ static const xlm_program program = {
 
 static struct {
     char *output, *title;
-    char **measures, **matrices, **maps;
+    char **measures, **matrices, **maps, **figures;
     gint64 pairs;
 } given = {.pairs = 3};
 
@@ -59,6 +61,8 @@ static const GOptionEntry options[] = {
      "number of pairs of a file of matrices to show, the first ones (default 3)", "N"},
     {"map", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.maps,
      "a map of xlm_embed map, coordinates or picture; may be repeated", "FILE.h5|FILE.svg"},
+    {"figures", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.figures,
+     "a table of points, `figure,axis,line,x,y`, drawn as figures with lines; may be repeated", "FILE.csv"},
     {.long_name = NULL}};
 static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};
 
@@ -171,7 +175,7 @@ static bool write_sections(const xlm_sections *s, GError **error)
            xlm_section_held_out(s, error) && xlm_section_results(s, "alignment", error) &&
            xlm_section_results(s, "retrieval", error) && xlm_section_results(s, "words", error) &&
            xlm_section_validation(s, error) && xlm_section_translations(s, error) && xlm_section_results(s, "tasks", error) &&
-           xlm_section_heat_maps(s, error) && xlm_section_maps(s, error);
+           xlm_section_figures(s, error) && xlm_section_heat_maps(s, error) && xlm_section_maps(s, error);
 }
 
 static char *make_title(const xlm_runs *runs)
@@ -193,7 +197,7 @@ static bool report(char *const *directories, int n, const char *command, GError 
     xlm_results results;
     g_autoptr(GPtrArray) matrices = g_ptr_array_new_with_free_func(g_free), maps = g_ptr_array_new_with_free_func(g_free);
     xlm_sections s = {.page = page, .runs = &runs, .results = &results, .matrices = matrices, .maps = maps,
-                      .pairs = (int)given.pairs};
+                      .points = given.figures, .pairs = (int)given.pairs};
     xlm_results_begin(&results);
     bool good = xlm_runs_read(&runs, directories, n, page, error) && read_files(&s, &results, error) && write_sections(&s, error);
     if (good) {

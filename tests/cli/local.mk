@@ -67,6 +67,7 @@ test_scripts += \
 	tests/cli/floors.sh \
 	tests/cli/gc.sh \
 	tests/cli/hardening.sh \
+	tests/cli/growth.sh \
 	tests/cli/install.sh \
 	tests/cli/languages.sh \
 	tests/cli/manual.sh \

@@ -328,4 +328,29 @@ printf 'damage' | dd of=damaged/map.h5 bs=1 seek=$((at + 16)) conv=notrunc 2>dd.
 reported damaged.html damaged
 has damaged.html "$(checkpoint 30)" ">$(checkpoint 20)<" 'damaged/map.h5: /panel.1/coordinates'
 expect 65 'damaged/map.h5: /panel.1/coordinates' xlm_report a --map damaged/map.h5 -o kept.html
+# ---- points of other figures ----
+{
+    echo figure,axis,line,x,y
+    printf '%s\n' 'Gain <of> "all",words,"a, b",1,2' 'Gain <of> "all",words,"a, b",4,-3.5' 'Gain <of> "all",words,c,1,2e1' Lone,words,c,1,1
+} >points.csv
+reported points.html a --figures points.csv
+has points.html '>Other figures</h2>' '<b>Gain &lt;of&gt; &quot;all&quot;</b>' 'a, b: 2.000 at 1, -3.500 at 4.' 'c: 20.00 at 1.'
+hasnt points.html '<b>Lone</b>'
+while read -r code pattern row; do
+    { head -n 2 points.csv; echo "$row"; } >bad.csv
+    expect "$code" "bad.csv: row 3.*$pattern" xlm_report a --figures bad.csv -o bad.html
+done <<'ROWS'
+65 point f,x,line,1
+65 point f,x,line,1,2,3
+65 point f,x,line,one,2
+65 point f,x,line,1,nan
+65 point f,x,line,1,
+65 rise Gain <of> "all",words,"a, b",1,5
+ROWS
+{ head -n 1 points.csv; for i in $(seq 31); do echo "f,x,$i,1,1"; done; } >bad.csv
+expect 65 'bad.csv: row 32: .*more than 30 lines' xlm_report a --figures bad.csv -o bad.html
+echo run,value >bad.csv
+expect 65 'bad.csv: is not a table of points' xlm_report a --figures bad.csv -o bad.html
+expect 66 'none.csv' xlm_report a --figures none.csv -o bad.html
+[ ! -e bad.html ] || fail "a page of bad points"
 finish

@@ -1,6 +1,6 @@
 /* xlm-mpi: the inner loops, written once over a vector type. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * avx512.c, avx2.c and portable.c include this file after they have defined
+ * avx512.c, avx2.c, neon.c and portable.c include this file after they have defined
  *     W, vec                            lanes, vector
  *     load(p, k), store(p, k, v)        the first k <= W elements; the other lanes are zero, and not stored
  *     all(value), plus, times, fma(a, b, c) = a b + c, larger, exponential

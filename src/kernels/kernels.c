@@ -7,7 +7,7 @@
 
 #include "kernels/processor.h"
 
-enum { TABLES = 3 };
+enum { TABLES = 4 };
 
 /* The tables that this processor can run, the best first, then NULL. */
 static void list_runnable(const xlm_kernels *runnable[TABLES + 1])
@@ -17,6 +17,7 @@ static void list_runnable(const xlm_kernels *runnable[TABLES + 1])
         : xlm_processor_has_avx512()                                        ? xlm_kernels_avx512
                                                                             : NULL,
         xlm_processor_has_avx2() ? xlm_kernels_avx2 : NULL,
+        xlm_kernels_neon,
         xlm_kernels_portable,
     };
     for (size_t i = 0; i < TABLES; i++)

@@ -159,6 +159,7 @@ const xlm_kernels *xlm_kernels_find(const char *name);
 
 /* The compiled tables; NULL if the compiler or the machine's architecture does not have the instruction set. */
 extern const xlm_kernels *const xlm_kernels_avx512, *const xlm_kernels_avx2, *const xlm_kernels_portable;
+extern const xlm_kernels *const xlm_kernels_neon; /* every 64-bit ARM processor has NEON */
 extern const xlm_kernels *const xlm_kernels_avx512_bfloat16; /* also called "avx512", for processors that multiply bfloat16 */
 
 #endif

@@ -7,8 +7,10 @@ kernels_sources = \
 	src/kernels/avx512_bfloat16.c \
 	src/kernels/bodies.h \
 	src/kernels/kernels.c src/kernels/kernels.h \
+	src/kernels/neon.c \
 	src/kernels/normal.h \
 	src/kernels/portable.c \
 	src/kernels/positions.h \
 	src/kernels/processor.c src/kernels/processor.h \
+	src/kernels/squares.h \
 	src/kernels/x86.h

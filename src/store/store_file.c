@@ -98,7 +98,7 @@ bool store_has_memory(const xlm_store *store, GError **error)
 
 struct reason {
     char *text;
-    int rank; /* its usefulness: 0 the innermost description, 1 from MPI, 2 from the operating system */
+    int rank; /* its usefulness: 0 the innermost description, 1 from MPI, 2 a wrong checksum, 3 from the operating system */
 };
 
 static void offer_reason(struct reason *reason, int rank, char *text)
@@ -113,7 +113,9 @@ static void offer_reason(struct reason *reason, int rank, char *text)
 }
 
 /* Called for each record, the innermost first. The operating system's message is inside a longer text: error message = 'No space
- * left on device'. */
+ * left on device'. A filter has failed while data were read where the record is that of the filter pipeline: Fletcher-32 is the only
+ * filter of our files (check_filters), and it fails only where the checksum is wrong. What HDF5 says of it depends on its version:
+ * 1.14 drops the filter's own record. */
 static herr_t read_error_record(unsigned n, const H5E_error2_t *record, void *data)
 {
     struct reason *reason = data;
@@ -124,7 +126,9 @@ static herr_t read_error_record(unsigned n, const H5E_error2_t *record, void *da
         end = strchr(quoted, '\'');
     }
     if (end != NULL)
-        offer_reason(reason, 2, g_strndup(quoted, end - quoted));
+        offer_reason(reason, 3, g_strndup(quoted, end - quoted));
+    else if (record->maj_num == H5E_PLINE && record->min_num == H5E_READERROR)
+        offer_reason(reason, 2, g_strdup("the data do not match their Fletcher-32 checksum"));
     else if (strstr(text, "MPI_ERR_") != NULL)
         offer_reason(reason, 1, g_strndup(strstr(text, "MPI_ERR_"), strcspn(strstr(text, "MPI_ERR_"), "'")));
     else if (n == 0 && strcmp(text, "file write failed") != 0)

@@ -134,22 +134,33 @@ static xlm_var *record_map(xlm_tape *tape, const char *name, xlm_var *x, void (*
     return y;
 }
 
-/* passed: dy f'(x), from y; its callers are so small that it becomes part of each one's loop. */
-static inline __attribute__((always_inline)) void map_backward(const struct map_state *s, xlm_real (*passed)(xlm_real y, xlm_real dy))
+/* dx = or += dy f'(x) of n elements, from y. Each such function has a loop of its own, because clang does not vectorise a loop over
+ * calls that are known only where a parallel loop has been made part of its caller. */
+typedef void pass_elements(int64_t n, const xlm_real *y, const xlm_real *dy, xlm_real *dx, bool add);
+
+static void map_backward(const struct map_state *s, pass_elements *pass)
 {
     const xlm_real *y = s->y->value, *dy = s->y->grad;
     const int64_t n = s->y->rows * s->y->cols;
     const xlm_grad dx = xlm_grad_open_in_place(s->x, s->y);
     if (!xlm_var_has_numbers(s->y))
         return;
-#pragma omp parallel for simd schedule(static) if (parallel : n > XLM_PARALLEL)
-    for (int64_t i = 0; i < n; i++)
-        dx.at[i] = dx.add ? dx.at[i] + passed(y[i], dy[i]) : passed(y[i], dy[i]);
+#pragma omp parallel for schedule(static) if (n > XLM_PARALLEL)
+    for (int64_t i = 0; i < n; i += BLOCK)
+        pass(MIN(BLOCK, n - i), y + i, dy + i, dx.at + i, dx.add);
 }
 
 /* The gradient passes where the result is above 0. */
-static xlm_real relu_passed(xlm_real y, xlm_real dy) { return y > 0 ? dy : 0; }
-static void relu_backward(void *state) { map_backward(state, relu_passed); }
+static void pass_relu(int64_t n, const xlm_real *y, const xlm_real *dy, xlm_real *dx, bool add)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        const xlm_real passed = y[i] > 0 ? dy[i] : 0;
+        dx[i] = add ? dx[i] + passed : passed;
+    }
+}
+
+static void relu_backward(void *state) { map_backward(state, pass_relu); }
 
 xlm_var *xlm_relu(xlm_tape *tape, xlm_var *x)
 {
@@ -161,8 +172,16 @@ xlm_var *xlm_relu(xlm_tape *tape, xlm_var *x)
     return y;
 }
 
-static xlm_real tanh_passed(xlm_real y, xlm_real dy) { return dy * (1 - y * y); }
-static void tanh_backward(void *state) { map_backward(state, tanh_passed); }
+static void pass_tanh(int64_t n, const xlm_real *y, const xlm_real *dy, xlm_real *dx, bool add)
+{
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++) {
+        const xlm_real passed = dy[i] * (1 - y[i] * y[i]);
+        dx[i] = add ? dx[i] + passed : passed;
+    }
+}
+
+static void tanh_backward(void *state) { map_backward(state, pass_tanh); }
 
 /* No simd here: the vector functions of the C library round otherwise on each processor. */
 xlm_var *xlm_tanh(xlm_tape *tape, xlm_var *x)

@@ -102,7 +102,7 @@ static void sort_into(character_set *sets, xlm_splitter *splitter, UChar32 c)
     else if (property == U_WB_ALETTER && script == USCRIPT_HANGUL && !joins(splitter, 'a', c))
         add(&sets[HANGUL], c);
     else if (property == U_WB_ALETTER || (property == U_WB_OTHER && c < 0x80 && joins(splitter, 'a', c)))
-        add(&sets[LETTERS], c); /* ICU treats @ as a letter */
+        add(&sets[LETTERS], c); /* @ is a letter (words.c) */
     else if (property != U_WB_OTHER && property != U_WB_WSEGSPACE) {
         if (joins(splitter, 'a', c))
             add(&sets[BETWEEN_LETTERS], c);

@@ -6,7 +6,10 @@
  *
  * A run of Chinese, Japanese and Korean characters is divided by ICU, with its dictionary. ICU has a boundary on both sides of a
  * run unless a character joins it there (a combining mark, or _ after katakana; such lines are left to ICU), and what it makes of
- * a run does not depend on the text around it. So equal runs are divided equally, and the result is remembered. */
+ * a run does not depend on the text around it. So equal runs are divided equally, and the result is remembered.
+ *
+ * ICU 72 counts @ among the letters, so that an address is one word; the versions before and after it follow UAX #29, where @ is a
+ * word by itself. Vocabularies are made with the words of ICU 72, so @ is a letter here with every version of ICU. */
 #include <string.h>
 #include <unicode/ubrk.h>
 #include <unicode/uchar.h>
@@ -114,6 +117,8 @@ static uint8_t sort_of(UBreakIterator *breaks, UChar c)
 {
     if (c == ' ')
         return BLANK;
+    if (c == '@')
+        return LETTER;
     if (c >= EAST_ASIA && is_in_run(c))
         return RUN;
     if (u_isUWhiteSpace(c) || u_getIntPropertyValue(c, UCHAR_LINE_BREAK) == U_LB_COMPLEX_CONTEXT)
@@ -128,7 +133,7 @@ static uint8_t sort_of(UBreakIterator *breaks, UChar c)
     case U_WB_SINGLE_QUOTE:
         return MARK | (is_joined(breaks, 'a', c, 'a') ? LETTER : 0) | (is_joined(breaks, '1', c, '1') ? DIGIT : 0);
     case U_WB_DOUBLE_QUOTE: /* joins only Hebrew letters, which are COMPLEX */
-    case U_WB_OTHER: return is_joined(breaks, 'a', c, 'a') ? LETTER : ALONE; /* ICU treats @ as a letter */
+    case U_WB_OTHER: return is_joined(breaks, 'a', c, 'a') ? LETTER : ALONE;
     default: return COMPLEX;
     }
 }
@@ -192,8 +197,11 @@ static void split_by_icu(xlm_splitter *s, const char *line, size_t start, size_t
     UErrorCode status = U_ZERO_ERROR;
     int32_t n;
     g_array_set_size(s->text, (guint)(end - start) + 1);
-    const UChar *text = (const UChar *)(const void *)s->text->data;
-    u_strFromUTF8((UChar *)(void *)s->text->data, (int32_t)(end - start) + 1, &n, line + start, (int32_t)(end - start), &status);
+    UChar *text = (UChar *)(void *)s->text->data;
+    u_strFromUTF8(text, (int32_t)(end - start) + 1, &n, line + start, (int32_t)(end - start), &status);
+    for (int32_t i = 0; i < n; i++)
+        if (text[i] == '@')
+            text[i] = 'a'; /* what ICU does with a letter, it does with @ */
     ubrk_setText(s->breaks, text, n, &status);
     if (U_FAILURE(status))
         g_error("ICU: %s", u_errorName(status));

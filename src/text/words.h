@@ -2,7 +2,8 @@
  *
  * Two modes:
  *   icu    at word boundaries of Unicode (UAX #29) as ICU tailors them for the language; Thai, Lao, Khmer, Burmese, Chinese and
- *          Japanese by ICU's dictionaries. Punctuation marks and symbols are words of their own
+ *          Japanese by ICU's dictionaries. Punctuation marks and symbols are words of their own, except that @ is a letter, as in
+ *          ICU 72, whatever the version of ICU is
  *   space  at spaces, for text that is already tokenised
  *
  * In both, every byte of the line that is not a space is in exactly one word. A splitter remembers how it has divided runs of

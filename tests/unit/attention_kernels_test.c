@@ -13,7 +13,7 @@
 #include "base/bfloat16.h"
 #include "kernels/kernels.h"
 
-static const char *const names[] = {"portable", "avx2", "avx512"};
+static const char *const names[] = {"portable", "neon", "avx2", "avx512"};
 enum { MAX_WIDTH = 70 }; /* weights of a row */
 static const float UNTOUCHED = 12345.0f;
 

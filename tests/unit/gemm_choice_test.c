@@ -48,10 +48,14 @@ static void test_table(void **state)
     }
 }
 
-/* As the operating system reads it, where it shows it. */
+/* As the operating system reads it, where it shows it. Other architectures have no such numbers, but the file shows those of the
+ * host where they are emulated on x86. */
 static void test_identity(void **state)
 {
     (void)state;
+#ifndef __x86_64__
+    skip();
+#endif
     g_autofree char *text = NULL;
     const xlm_processor p = xlm_processor_identify();
     if (!g_file_get_contents("/proc/cpuinfo", &text, NULL, NULL) || strstr(text, "cpu family") == NULL)

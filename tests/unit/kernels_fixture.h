@@ -13,7 +13,7 @@
 
 #include "kernels/kernels.h"
 
-static const char *const names[] = {"portable", "avx2", "avx512"};
+static const char *const names[] = {"portable", "neon", "avx2", "avx512"};
 
 static float number(uint32_t which, int64_t i)
 {

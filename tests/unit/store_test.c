@@ -368,7 +368,8 @@ static void a_flipped_byte_is_found(void **state)
     GOOD(xlm_store_read(store, "/good", (xlm_array){XLM_U32, 1000, 0}, 0, 100, values, &error));
     GOOD(xlm_store_read(store, "/tokens", tokens, 0, 100, values, &error));
     BAD(xlm_store_read(store, "/tokens", tokens, 60100, 100, values, &error), EX_DATAERR, "/tokens", path);
-    BAD(xlm_store_read(store, "/tokens", tokens, 60100, 100, values, &error), EX_DATAERR, "checksum", "damaged");
+    BAD(xlm_store_read(store, "/tokens", tokens, 60100, 100, values, &error), EX_DATAERR, "do not match their Fletcher-32 checksum",
+        "damaged");
     xlm_store_close(store);
 }
 

@@ -58,6 +58,10 @@ static void test_icu(void **state)
     assert_split(XLM_WORDS_ICU, "sv", "EU:s", "EU:s");
     assert_split(XLM_WORDS_ICU, "fi", "EU:n", "EU:n");
     assert_split(XLM_WORDS_ICU, "en", "EU:s", "EU|:|s");
+    /* @ is a letter with every version of ICU, also in a line that is left to ICU, which U+0301 does. */
+    assert_split(XLM_WORDS_ICU, "en", "foo@bar.org, @user 3@5 a.@ @ $@", "foo@bar.org|,|@user|3@5|a.@|@|$|@");
+    assert_split(XLM_WORDS_ICU, "en", "e\u0301 foo@bar.org, @user 3@5 a.@ @ $@", "e\u0301|foo@bar.org|,|@user|3@5|a.@|@|$|@");
+    assert_split(XLM_WORDS_ICU, "ja", "\u6771@\u4eac a@\u6771", "\u6771|@|\u4eac|a@|\u6771");
     assert_split(XLM_WORDS_ICU, "", "a b", "a|b");
     assert_split(XLM_WORDS_ICU, "xx-not_a language!", "a b", "a|b");
 }
@@ -80,15 +84,18 @@ static void test_dictionaries(void **state)
 
 /* ---- the short way against ICU ---- */
 
-/* Where ICU breaks a line. In UTF-16: the dictionaries' results depend on the encoding that ICU is given. */
+/* Where ICU breaks a line. In UTF-16: the dictionaries' results depend on the encoding that ICU is given. Only ICU 72 has @ among
+ * the letters, so all versions are given a letter in its place. */
 static GString *ask_icu(UBreakIterator *breaks, const char *line, size_t size)
 {
     UErrorCode status = U_ZERO_ERROR;
-    UChar text[256];
+    UChar text[256], asked[256];
     int32_t n;
     GString *out = g_string_new(NULL);
     u_strFromUTF8(text, 256, &n, line, (int32_t)size, &status);
-    ubrk_setText(breaks, text, n, &status);
+    for (int32_t i = 0; i < n; i++)
+        asked[i] = text[i] == '@' ? 'a' : text[i];
+    ubrk_setText(breaks, asked, n, &status);
     int32_t start = ubrk_first(breaks);
     for (int32_t end; (end = ubrk_next(breaks)) != UBRK_DONE; start = end) {
         char word[1024];

@@ -63,8 +63,10 @@ EXTRA_DIST += \
 	tests/fuzz/run.sh \
 	tests/fuzz/seeds
 
-# make fuzz [SECONDS=60] [FUZZ='html conllu'] [FUZZ_JOBS=2] [CLANG=clang-14]
+# make fuzz [SECONDS=60] [FUZZ='html conllu'] [FUZZ_JOBS=2] [CLANG=clang-14]; a campaign: [TOTAL=7200] [FUZZ_INPUTS=DIRECTORY]
 SECONDS = 60
+TOTAL = 0
+FUZZ_INPUTS =
 FUZZ = $(fuzz_targets:tests/fuzz/%=%)
 FUZZ_JOBS = 0
 CLANG = clang
@@ -73,7 +75,7 @@ fuzz_cppflags = $(DEFS) -I$(abs_top_builddir) -I$(abs_top_srcdir)/include -I$(ab
 .PHONY: fuzz
 fuzz: all $(fuzz_targets)
 	@$(AM_TESTS_ENVIRONMENT) SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
-		CPPFLAGS='$(fuzz_cppflags)' \
+		CPPFLAGS='$(fuzz_cppflags)' XLM_FUZZ_TOTAL='$(TOTAL)' XLM_FUZZ_INPUTS='$(FUZZ_INPUTS)' \
 		LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' $(BASH) $(srcdir)/tests/fuzz/run.sh $(SECONDS) $(FUZZ_JOBS) $(FUZZ)
 # make fuzz-messages: errors of readers that no replayed input reaches, messages.sh.
 READERS = src/aligners/aligner_model.c src/aligners/alignment_file.c src/aligners/links.c src/aligners/sentence_pairs.c \
@@ -94,4 +96,4 @@ fuzz-messages: all $(fuzz_targets) $(MESSAGE_TESTS)
 		LIBS='$(libxlm_la_LIBADD)' READERS='$(READERS)' TESTS='$(FUZZ:%=tests/fuzz/%) $(MESSAGE_TESTS)' \
 		$(BASH) $(srcdir)/tests/fuzz/messages.sh
 clean-local: clean-manual
-	-rm -rf fuzz
+	-rm -rf fuzz valgrind

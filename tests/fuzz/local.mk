@@ -18,6 +18,7 @@ fuzz_targets = \
 	tests/fuzz/html_pairs \
 	tests/fuzz/job_differences \
 	tests/fuzz/labelled_text \
+	tests/fuzz/line_form \
 	tests/fuzz/links \
 	tests/fuzz/map \
 	tests/fuzz/matrices \
@@ -29,6 +30,7 @@ fuzz_targets = \
 	tests/fuzz/rank_file \
 	tests/fuzz/results \
 	tests/fuzz/safetensors \
+	tests/fuzz/scored_files \
 	tests/fuzz/sentence_pairs \
 	tests/fuzz/tagged_text \
 	tests/fuzz/text \
@@ -85,10 +87,10 @@ READERS = src/aligners/aligner_model.c src/aligners/alignment_file.c src/aligner
 	src/report/results.c src/report/sections_pictures.c src/store/store_attribute.c src/store/store_digest.c \
 	src/store/store_file.c src/store/store_open.c src/store/store_read.c src/synthetic/order_weights.c src/tasks/labelled_text.c \
 	src/tasks/question_text.c src/tasks/tagged_text.c src/bpe/codes.c src/formats/conllu.c src/text/fields.c \
-	src/formats/html.c src/formats/html_pairs.c src/formats/json_file.c src/formats/tmx.c src/formats/wet.c \
+	src/formats/html.c src/formats/html_pairs.c src/formats/json_file.c src/formats/line_form.c src/formats/tmx.c src/formats/wet.c \
 	src/text/lines.c src/subwords/added_tokens.c src/subwords/vocabulary_change.c \
 	src/subwords/vocabulary_store.c src/text/word_counts_file.c src/subwords/word_store.c src/model/model_file.c \
-	src/checkpoint/rank_files.c
+	src/checkpoint/rank_files.c src/translation_scores/scored_files.c
 MESSAGE_TESTS =
 .PHONY: fuzz-messages
 fuzz-messages: all $(fuzz_targets) $(MESSAGE_TESTS)

@@ -6,7 +6,8 @@
 #
 # Not a part of make check: it takes its time. An interruption is a SIGKILL to a rank, to all of them or to mpiexec, or, once in
 # eight, a limit on the size of files, so that the next checkpoint has no room. Once in five, the newest checkpoint is cut off
-# before the run is started again, which then goes on from the one before. XLM_TEST_SEED=N draws others.
+# before the run is started again, which then goes on from the one before; never the only one there is. XLM_TEST_SEED=N draws
+# others.
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 # shellcheck source=tests/killed.sh
@@ -17,7 +18,8 @@ export XLM_TEST_TIMEOUT=604800
 # What Open MPI leaves of ranks that are killed goes with the rest.
 OMPI_MCA_orte_tmpdir_base=$(mktemp -d /tmp/xlm-soak.XXXXXX) || exit 73
 export OMPI_MCA_orte_tmpdir_base OMPI_MCA_btl_vader_backing_directory=$OMPI_MCA_orte_tmpdir_base
-trap '[ -z "$launcher" ] || kill -KILL $(rank_processes) "$launcher" 2>/dev/null; rm -rf "$scratch" "$OMPI_MCA_orte_tmpdir_base"' EXIT
+trap '[ -z "$launcher" ] || kill -KILL $(rank_processes) "$launcher" 2>/dev/null
+    rm -rf "$scratch" "$OMPI_MCA_orte_tmpdir_base"' EXIT
 small_corpus
 
 # With states of a stage and of an objective besides those of the parameters: a queue and a momentum average.
@@ -28,15 +30,17 @@ small_corpus
     printf '\n%s\n' '[objective moco]' 'stream = pairs' 'queue = 64' 'projection = 16' 'momentum = 0.99'
 } >soak.conf
 newest() { (cd out && printf '%s\n' checkpoint-*.h5 | sort | tail -n 1); }
-# limited: one rank may write no file as large as a checkpoint; the run ends by itself, with a message.
+# limited: one rank may write no file as large as a checkpoint; the run ends by itself, with a message. Before the first step it would
+# be MPI that has no room.
 limited() {
     local size rank
+    grep -q '^step' "soak-$moment.log" || return 1
     size=$(stat -c %s "out/$(newest)")
     rank=$(rank_processes | sed -n "$((1 + RANDOM % 2))p")
     [ -n "$rank" ] && prlimit --pid "$rank" --fsize=$((size / 2)) 2>/dev/null || return 1
     ended
     [ "$code" -eq 74 ] && [ "$(grep -c 'xlm_train: out/checkpoint-.*File too large' "soak-$moment.log")" -eq 1 ] ||
-        fail "$what: exit code $code: $(grep -v '^step' "soak-$moment.log" | tail -n 5)"
+        fail "$what: exit code $code: $(grep -v '^step' "soak-$moment.log")"
 }
 
 # On one rank, which needs no time for messages.
@@ -55,7 +59,7 @@ while :; do
     sleep "$pause"
     if ! kill -0 "$launcher" 2>/dev/null; then
         ended
-        [ "$code" -eq 0 ] || fail "start $moment: exit code $code: $(tail -n 5 "soak-$moment.log")"
+        [ "$code" -eq 0 ] || fail "start $moment: exit code $code: $(grep -v '^step' "soak-$moment.log" | head -n 20)"
         break
     fi
     what="start $moment, a limit on files"
@@ -71,7 +75,8 @@ while :; do
     fi
     # The checkpoint that was cut off stays until that of the same step takes its place.
     if [ -e out/latest ] && [ "$(readlink out/latest):$(stat -L -c %i out/latest)" != "$damaged" ]; then
-        { h5dump -y -g /model out/latest && h5dump -y -g /optimiser out/latest; } >/dev/null || fail "$what: latest cannot be read"
+        { h5dump -y -g /model out/latest && h5dump -y -g /optimiser out/latest; } >/dev/null ||
+            fail "$what: latest cannot be read"
     fi
     last=$(newest)
     echo "$what: after $((milliseconds / 1000)) s, step $(last_step out), $last;" \
@@ -88,13 +93,14 @@ while :; do
     if [ "$last" = "$before" ]; then idle=$((idle + 1)); else idle=0; fi
     [ $idle -lt 20 ] || { fail "no checkpoint in 20 starts: the interval is too short"; finish; }
     before=$last
-    if [ -z "$damaged" ] && [ $((RANDOM % 5)) -eq 0 ] && [ "$(find out -name 'checkpoint-*.h5' | wc -l)" -ge 2 ]; then
+    if [ -z "$damaged" ] && [ $((RANDOM % 5)) -eq 0 ] && [ "$(find out -maxdepth 1 -name 'checkpoint-*.h5' | wc -l)" -ge 2 ]; then
         truncate -s $(($(stat -c %s "out/$last") * (RANDOM % 100) / 100)) "out/$last"
         damaged=$last:$(stat -c %i "out/$last") cut=$((cut + 1))
     fi
 done
 [ -z "$(find out -name 'checkpoint-*.h5.*' -o -name 'stopped-*' -o -name 'lock*')" ] || fail "left: $(ls out)"
 same_bits whole out
-echo "$steps steps, $moment starts: $killed killed, $limits without room for a checkpoint, $cut with the newest checkpoint cut off;" \
-    "the bits of the run that was never killed"
+[ $failures -eq 0 ] || finish
+echo "$steps steps, $moment starts: $killed killed, $limits without room for a checkpoint, the newest checkpoint cut off $cut" \
+    "times; the bits of the run that was never killed"
 finish

@@ -24,7 +24,7 @@ small_corpus
 
 # With states of a stage and of an objective besides those of the parameters: a queue and a momentum average.
 {
-    sed "s/^steps = 100/steps = $steps/; s/^checkpoint_every = 0/checkpoint_every = $((steps / 200 + 1))/
+    sed "s/^steps = 100/steps = $steps/; s/^checkpoint_every = 0/checkpoint_every = $((steps / 50 + 1))/
         s/^evaluate_every = 0/evaluate_every = $((steps / 10 + 1))/
         s/^language_embeddings.*/&\ntoken_types = true/; s/^type = parallel/&\nform = bert\nshuffle_sides = true/" job.conf
     printf '\n%s\n' '[objective moco]' 'stream = pairs' 'queue = 64' 'projection = 16' 'momentum = 0.99'

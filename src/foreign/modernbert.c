@@ -91,7 +91,7 @@ static bool read_biases(const json_t *json, xlm_foreign_config *config, const ch
     return true;
 }
 
-/* kind: of attention, in rope_parameters; old: the key outside of it. */
+/* kind: of attention, in rope_parameters; old: the key outside of it. 0 would be ours for "as in the other layers". */
 static bool read_theta(const json_t *json, const char *path, const char *kind, const char *old, double default_value,
                        double *theta, GError **error)
 {
@@ -105,8 +105,9 @@ static bool read_theta(const json_t *json, const char *path, const char *kind, c
     if (value == NULL)
         value = json_object_get(json, old);
     *theta = json_is_number(value) ? json_number_value(value) : default_value;
-    return value == NULL || json_is_null(value) || json_is_number(value) ||
-           xlm_config_refuse(path, old, error, "is not a number");
+    if (value != NULL && !json_is_null(value) && !json_is_number(value))
+        return xlm_config_refuse(path, old, error, "is not a number");
+    return *theta >= 1 || xlm_config_refuse(path, old, error, "is %g; the base of the wavelengths is at least 1", *theta);
 }
 
 static bool read_positions(const json_t *json, xlm_foreign_config *config, const char *path, GError **error)

@@ -17,3 +17,16 @@ changed_file_programs = tests/fault/changed_files
 EXTRA_PROGRAMS += $(changed_file_programs)
 check_DATA += $(changed_file_programs)
 CLEANFILES += $(changed_file_programs)
+
+# make valgrind [VALGRIND_JOBS='train tune']: small jobs of each kind under Memcheck, valgrind.sh.
+EXTRA_DIST += tests/fault/soak.sh tests/fault/valgrind.sh
+VALGRIND_JOBS =
+.PHONY: valgrind
+valgrind: all
+	@$(AM_TESTS_ENVIRONMENT) $(BASH) $(srcdir)/tests/fault/valgrind.sh $(VALGRIND_JOBS)
+# make soak [SOAK_STEPS=10000] [SOAK_INTERVAL=60] [XLM_TEST_SEED=1]: one long run that is killed about every minute, soak.sh.
+SOAK_STEPS = 10000
+SOAK_INTERVAL = 60
+.PHONY: soak
+soak: all
+	@$(AM_TESTS_ENVIRONMENT) $(BASH) $(srcdir)/tests/fault/soak.sh $(SOAK_STEPS) $(SOAK_INTERVAL)

@@ -11,11 +11,12 @@ CXX_OBJECTS = $(patsubst %.cc,%.o,$(filter %.cc,$(SOURCES)))
 SHARED = tests/fuzz/fuzz.o tests/fuzz/fields_mutate.o tests/fuzz/hdf5_change.o tests/fuzz/hdf5_mutate.o
 
 all: $(TARGETS)
-# The check of C++ types (vptr) is in a run-time library of its own, which C programs are not linked with.
+# The checks of C++ types (vptr) and, up to clang 16, of the types of functions are in a run-time library of its own, which C
+# programs are not linked with.
 $(CXX_OBJECTS): %.o: $(SOURCE)/%.cc
 	@mkdir -p $(@D)
 	@echo "  FUZZ     $<"
-	@$(CLANG) -std=gnu++17 $(filter-out -std=%,$(FLAGS)) $(SANITIZE) -fno-sanitize=vptr $(CPPFLAGS) -MMD -MP -c -o $@ $<
+	@$(CLANG) -std=gnu++17 $(filter-out -std=%,$(FLAGS)) $(SANITIZE) -fno-sanitize=vptr,function $(CPPFLAGS) -MMD -MP -c -o $@ $<
 $(filter-out $(CXX_OBJECTS),$(OBJECTS)) $(TARGETS:%=tests/fuzz/%.o) $(SHARED): %.o: $(SOURCE)/%.c
 	@mkdir -p $(@D)
 	@echo "  FUZZ     $<"
@@ -25,8 +26,10 @@ src/kernels/%.o: SANITIZE =
 libxlm.so.0: $(OBJECTS)
 	@echo "  FUZZLD   $@"
 	@$(CLANG) -shared -fopenmp $(SANITIZE) -Wl,-soname,$@ -o $@ $(OBJECTS) $(LIBS)
+# DT_RPATH, which goes before LD_LIBRARY_PATH, unlike DT_RUNPATH: tests/environment.sh names the library of the programs there,
+# which has neither sanitizers nor coverage.
 $(TARGETS): %: tests/fuzz/%.o $(SHARED) libxlm.so.0
 	@echo "  FUZZLD   $@"
-	@$(CLANG) -fopenmp -fsanitize=fuzzer,address,undefined -Wl,-rpath,$(CURDIR) -o $@ $^ $(LIBS)
+	@$(CLANG) -fopenmp -fsanitize=fuzzer,address,undefined -Wl,--disable-new-dtags,-rpath,$(CURDIR) -o $@ $^ $(LIBS)
 
 -include $(OBJECTS:.o=.d) $(TARGETS:%=tests/fuzz/%.d) $(SHARED:.o=.d)

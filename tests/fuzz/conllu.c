@@ -54,8 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_check(lines != NULL, error);
     error = NULL;
     xlm_conllu *sentence = xlm_conllu_new();
-    int more;
-    for (int64_t i = 0; (more = xlm_conllu_next(lines, sentence, trees, &error)) == 1; i++)
+    int more = lines != NULL;
+    for (int64_t i = 0; more == 1 && (more = xlm_conllu_next(lines, sentence, trees, &error)) == 1; i++)
         use(sentence, i);
     fuzz_check(more == 0, error);
     xlm_conllu_free(sentence);

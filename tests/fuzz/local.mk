@@ -18,6 +18,7 @@ fuzz_targets = \
 	tests/fuzz/html_pairs \
 	tests/fuzz/job_differences \
 	tests/fuzz/labelled_text \
+	tests/fuzz/line_form \
 	tests/fuzz/links \
 	tests/fuzz/map \
 	tests/fuzz/matrices \
@@ -29,6 +30,7 @@ fuzz_targets = \
 	tests/fuzz/rank_file \
 	tests/fuzz/results \
 	tests/fuzz/safetensors \
+	tests/fuzz/scored_files \
 	tests/fuzz/sentence_pairs \
 	tests/fuzz/tagged_text \
 	tests/fuzz/text \
@@ -63,8 +65,10 @@ EXTRA_DIST += \
 	tests/fuzz/run.sh \
 	tests/fuzz/seeds
 
-# make fuzz [SECONDS=60] [FUZZ='html conllu'] [FUZZ_JOBS=2] [CLANG=clang-14]
+# make fuzz [SECONDS=60] [FUZZ='html conllu'] [FUZZ_JOBS=2] [CLANG=clang-14]; a campaign: [TOTAL=7200] [FUZZ_INPUTS=DIRECTORY]
 SECONDS = 60
+TOTAL = 0
+FUZZ_INPUTS =
 FUZZ = $(fuzz_targets:tests/fuzz/%=%)
 FUZZ_JOBS = 0
 CLANG = clang
@@ -73,7 +77,7 @@ fuzz_cppflags = $(DEFS) -I$(abs_top_builddir) -I$(abs_top_srcdir)/include -I$(ab
 .PHONY: fuzz
 fuzz: all $(fuzz_targets)
 	@$(AM_TESTS_ENVIRONMENT) SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
-		CPPFLAGS='$(fuzz_cppflags)' \
+		CPPFLAGS='$(fuzz_cppflags)' XLM_FUZZ_TOTAL='$(TOTAL)' XLM_FUZZ_INPUTS='$(FUZZ_INPUTS)' \
 		LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' $(BASH) $(srcdir)/tests/fuzz/run.sh $(SECONDS) $(FUZZ_JOBS) $(FUZZ)
 # make fuzz-messages: errors of readers that no replayed input reaches, messages.sh.
 READERS = src/aligners/aligner_model.c src/aligners/alignment_file.c src/aligners/links.c src/aligners/sentence_pairs.c \
@@ -83,10 +87,10 @@ READERS = src/aligners/aligner_model.c src/aligners/alignment_file.c src/aligner
 	src/report/results.c src/report/sections_pictures.c src/store/store_attribute.c src/store/store_digest.c \
 	src/store/store_file.c src/store/store_open.c src/store/store_read.c src/synthetic/order_weights.c src/tasks/labelled_text.c \
 	src/tasks/question_text.c src/tasks/tagged_text.c src/bpe/codes.c src/formats/conllu.c src/text/fields.c \
-	src/formats/html.c src/formats/html_pairs.c src/formats/json_file.c src/formats/tmx.c src/formats/wet.c \
+	src/formats/html.c src/formats/html_pairs.c src/formats/json_file.c src/formats/line_form.c src/formats/tmx.c src/formats/wet.c \
 	src/text/lines.c src/subwords/added_tokens.c src/subwords/vocabulary_change.c \
 	src/subwords/vocabulary_store.c src/text/word_counts_file.c src/subwords/word_store.c src/model/model_file.c \
-	src/checkpoint/rank_files.c
+	src/checkpoint/rank_files.c src/translation_scores/scored_files.c
 MESSAGE_TESTS =
 .PHONY: fuzz-messages
 fuzz-messages: all $(fuzz_targets) $(MESSAGE_TESTS)
@@ -94,4 +98,4 @@ fuzz-messages: all $(fuzz_targets) $(MESSAGE_TESTS)
 		LIBS='$(libxlm_la_LIBADD)' READERS='$(READERS)' TESTS='$(FUZZ:%=tests/fuzz/%) $(MESSAGE_TESTS)' \
 		$(BASH) $(srcdir)/tests/fuzz/messages.sh
 clean-local: clean-manual
-	-rm -rf fuzz
+	-rm -rf fuzz valgrind

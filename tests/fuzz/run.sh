@@ -4,12 +4,20 @@
 #   tests/fuzz/run.sh SECONDS JOBS TARGET...       by `make fuzz`, which sets SOURCES, CPPFLAGS, LIBS and what tests find
 #
 # Works in fuzz/: inputs that reach new code stay in fuzz/inputs/TARGET, those that fail in fuzz/failed.
+#
+# A campaign in parts: XLM_FUZZ_TOTAL=SECONDS, if greater than 0, is the time of a whole part instead of SECONDS for each target. It
+# is divided among the targets, which begin with the one that was fuzzed least so far, so that parts that were interrupted even
+# out; after its share a target's inputs are reduced to those that reach what all together reach. XLM_FUZZ_INPUTS names a folder to
+# keep inputs in, outside the build. campaign.tsv in it has a line for each time that a target was fuzzed.
 set -u
 seconds=$1 jobs=$2
 shift 2
 [ "$jobs" -gt 0 ] 2>/dev/null || jobs=$(env -u OMP_NUM_THREADS nproc)
+total=${XLM_FUZZ_TOTAL:-0}
 directory=${XLM_FUZZ_DIRECTORY:-$XLM_BUILD/fuzz}
-mkdir -p "$directory" && cd "$directory" || exit 73
+kept=${XLM_FUZZ_INPUTS:-$directory/inputs}
+mkdir -p "$kept" && kept=$(cd "$kept" && pwd) && mkdir -p "$directory" && cd "$directory" || exit 73
+campaign=$kept/campaign.tsv
 exec </dev/null
 
 clang=${CLANG:-clang}
@@ -34,11 +42,25 @@ export TMPDIR=$scratch LSAN_OPTIONS=suppressions=$XLM_SOURCE/tests/sanitizers.su
 export ASAN_OPTIONS=detect_leaks=1:fast_unwind_on_malloc=1:malloc_context_size=12:quarantine_size_mb=64 \
     UBSAN_OPTIONS=print_stacktrace=1
 
+version=$(git -C "$XLM_SOURCE" describe --always --dirty 2>/dev/null) || version=unknown
+if [ ! -e "$campaign" ]; then
+    printf 'date\tversion\ttarget\tseconds\tprocessor_seconds\tinputs_tried\tfeatures\tinputs_kept\tfound\n' >"$campaign" || exit 73
+fi
+# times_of TARGET...: a line for each, the seconds of the processor and by the clock in this campaign so far, and its name; the least
+# first.
+times_of() {
+    awk -F'\t' -v OFS='\t' -v targets="$*" 'NR > 1 { clock[$3] += $4; processor[$3] += $5 }
+        END { n = split(targets, target, " ")
+            for (i = 1; i <= n; i++) print processor[target[i]] + 0, clock[target[i]] + 0, target[i] }' "$campaign" | sort -n
+}
+
+limits=(-timeout=60 -rss_limit_mb=1024 -malloc_limit_mb=512 -max_len=4096)
 # A time-out is of the clock, not of the processor's time: on a busy machine an input of a few milliseconds takes seconds.
 # fuzz TARGET: its last lines, and what failed.
 fuzz() {
     local target=$1 folders=() folder
-    mkdir -p "inputs/$target" "cases/$target"
+    local status=0 found=- times tried features
+    mkdir -p "$kept/$target" "cases/$target"
     if [ -e "$XLM_SOURCE/tests/fuzz/cases/$target.cases" ]; then
         "$XLM_BUILD/tests/fuzz/$target" -w "cases/$target" "$XLM_SOURCE/tests/fuzz/cases/$target.cases" || exit 70
         folders+=("cases/$target")
@@ -46,20 +68,63 @@ fuzz() {
     for folder in seeds regressions; do
         if [ -d "$XLM_SOURCE/tests/fuzz/$folder/$target" ]; then folders+=("$XLM_SOURCE/tests/fuzz/$folder/$target"); fi
     done
-    if "./$target" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=1024 -malloc_limit_mb=512 -max_len=4096 \
-        -print_final_stats=1 \
-        -artifact_prefix="failed/$target-" "inputs/$target" "${folders[@]}" >"$target.log" 2>&1; then
-        echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$target.log") inputs, none failed"
-    else
-        echo "$target: FAILED: $(grep -m 1 -E '^(SUMMARY|fuzz:|==.*ERROR)' "$target.log"); see $directory/$target.log and" \
-            "$(sed -n "s/.*Test unit written to //p" "$target.log")"
+    # Its time by the clock and of the processor; 72 is the exit code of libFuzzer when it is interrupted.
+    times=$(
+        TIMEFORMAT='%R %U %S'
+        { time "./$target" -max_total_time="$seconds" "${limits[@]}" -print_final_stats=1 -artifact_prefix="failed/$target-" \
+            "$kept/$target" "${folders[@]}" >"$target.log" 2>&1; } 2>&1
+    ) || status=$?
+    # The library is instrumented, and is loaded: one module is the target's own.
+    if ! grep -q '^INFO: Loaded [2-9] modules' "$target.log"; then
+        echo "$target: FAILED: ran without the instrumented library; see $directory/$target.log"
         echo "$target" >>"$scratch/failures"
+        return
+    fi
+    tried=$(sed -n 's/^stat::number_of_executed_units: *//p' "$target.log")
+    case $status in
+    0) echo "$target: $tried inputs, none failed" ;;
+    72) echo "$target: interrupted after $tried inputs" ;;
+    *)
+        found=$(sed -n "s/.*Test unit written to //p" "$target.log" | tail -n 1)
+        echo "$target: FAILED: $(grep -m 1 -E '^(SUMMARY|fuzz:|==.*ERROR)' "$target.log"); see $directory/$target.log and" \
+            "$found"
+        found=${found:-exit code $status}
+        echo "$target" >>"$scratch/failures"
+        ;;
+    esac
+    if [ "$total" -gt 0 ] && [ "$status" -ne 72 ]; then minimise "$target"; fi
+    # Of libFuzzer's lines about its progress the last one has the features reached.
+    features=$(sed -n 's/^#[0-9].* ft: \([0-9]*\) .*/\1/p' "$target.log" | tail -n 1)
+    echo "$(date -u +%FT%TZ) $version $target $times ${tried:--} ${features:--} $(find "$kept/$target" -type f | wc -l) ${found##*/}" |
+        awk -v OFS='\t' '{ found = $10; for (i = 11; i <= NF; i++) found = found " " $i
+            print $1, $2, $3, $4, $5 + $6, $7, $8, $9, found }' >>"$campaign"
+}
+
+# minimise TARGET: the smallest inputs that reach what all of its inputs reach; all are kept when that cannot be found out.
+minimise() {
+    local target=$1 fewer=$kept/$1.fewer
+    rm -rf "$fewer"
+    mkdir "$fewer"
+    if "./$target" -merge=1 "${limits[@]}" -artifact_prefix="failed/$target-merge-" "$fewer" "$kept/$target" >"$target.merge.log" 2>&1; then
+        rm -rf "${kept:?}/$target" && mv "$fewer" "$kept/$target"
+    else
+        echo "$target: inputs are not reduced; see $directory/$target.merge.log" >&2
+        rm -rf "$fewer"
     fi
 }
 
+# shellcheck disable=SC2046 # names of targets are words
+if [ "$total" -gt 0 ]; then
+    seconds=$((total * jobs / $#))
+    [ "$seconds" -gt 0 ] || seconds=1
+    set -- $(times_of "$@" | cut -f 3)
+fi
 for target; do
     while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
     fuzz "$target" &
 done
 wait
+times_of "$@" | awk -F'\t' '{ processor += $1; clock += $2; if (NR == 1) least = $1 }
+    END { printf "campaign: %.2f hours by the clock on %d targets so far, %.2f of processor time, each target at least %.3f\n", \
+        clock / 3600, NR, processor / 3600, least / 3600 }'
 [ ! -e "$scratch/failures" ]

@@ -163,17 +163,8 @@ bool store_exists(hid_t file, const char *path)
 {
     if (path[0] != '/')
         return false;
-    g_autofree char *part = g_strdup(path);
-    bool there = true;
-    /* HDF5 returns an error instead of "no" if a group on the way is missing, so each part of the path is checked. */
-    for (char *slash = part; there && slash != NULL && slash[1] != '\0';) {
-        slash = strchr(slash + 1, '/');
-        if (slash != NULL)
-            *slash = '\0';
-        there = H5Lexists(file, part, H5P_DEFAULT) > 0;
-        if (slash != NULL)
-            *slash = '/';
-    }
+    /* An error is returned if a group on the way is missing; the root has no link. */
+    const bool there = path[1] == '\0' || H5Lexists(file, path, H5P_DEFAULT) > 0;
     H5Eclear2(H5E_DEFAULT);
     return there;
 }

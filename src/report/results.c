@@ -214,8 +214,10 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
     if (run < 0 && !g_str_has_prefix(t.kind->head, "checkpoint,"))
         return xlm_error_set(error, EX_USAGE, "%s: does not say of which run it is; put it into the run's directory, or write "
                              "RUN=%s", path, path);
-    g_auto(GStrv) head = t.head = g_strsplit(t.kind->head, ",", -1);
-    g_autofree char *name = t.name = g_path_get_basename(path);
+    g_auto(GStrv) head = g_strsplit(t.kind->head, ",", -1);
+    g_autofree char *name = g_path_get_basename(path);
+    t.head = head;
+    t.name = name;
     const char *at = text + strcspn(text, "\n");
     for (at += *at == '\n'; *at != '\0';) {
         if (t.kind->of_file && t.taken == MAX_ROWS) {

@@ -3,9 +3,9 @@
 #
 # GLOVE              directory of GloVe's programs vocab_count and cooccur, else they are looked for in PATH; without them only
 #                    our own times are shown
-# BENCH_TEXT         tokenised text, a sentence a line; else some is made, 26 million tokens, or half of it
+# BENCH_TEXT         tokenised text, a sentence a line; else some is made, 26 million tokens, or less
 # XLM_BENCH_ROUNDS   rounds, in which the programs take turns (3); medians are shown
-# XLM_BENCH_BESIDE   1: GloVe and one rank alone, with half of the text
+# XLM_BENCH_BESIDE   1: GloVe and one rank alone, with less text
 #
 # Whole processes are compared, from start to end: both count the same subwords of the same sentences with a window of 2 and write
 # their table. Ours has one thread a rank. With NumPy the numbers in both tables are compared too.
@@ -20,7 +20,7 @@ if [[ -n ${BENCH_TEXT-} ]]; then
 else
     made_text >part
     copies=14
-    [[ ${XLM_BENCH_BESIDE:-} != 1 ]] || copies=7
+    [[ ${XLM_BENCH_BESIDE:-} != 1 ]] || copies=4
     for ((copy = 0; copy < copies; copy++)); do cat part; done >text
 fi
 xlm_prep --mono en=text --words space --bpe 20000 --held-out 0 --write-codes codes -o corpus.h5 >prep.log 2>&1 || { cat prep.log >&2; exit 1; }

@@ -93,12 +93,12 @@ say "segmented texts are the same; counts of the first 100 merges: $(cmp -s <(cu
     <(cut -d' ' -f3 "$scratch/their_codes" | head -n 100) && echo the same || echo different)"
 [[ -z ${BENCH_TEXT-} ]] || exit 0
 peer fastBPE "$(version_of "$FASTBPE")" "FASTBPE=DIR/fast make bench BENCHMARKS=tests/bench/bpe.sh" \
-    "the code of \`xlm_prep --bpe\` as tests/bench/bpe_run learnbpe $merges text >codes; tests/bench/bpe_run applybpe segmented text codes" \
+    "the code of \`xlm_prep\` alone: \`bpe_run learnbpe $merges text >codes; bpe_run applybpe segmented text codes\`" \
     "fastbpe learnbpe $merges text >codes; fastbpe applybpe segmented text codes"
 words=$(awk -v n="$(wc -w <"$text")" 'BEGIN { printf "%.1f million words", n / 1e6 }')
 # of_ms MILLISECONDS: seconds without their unit.
 of_ms() { awk -v ms="$1" 'BEGIN { printf "%.3f", ms / 1000 }'; }
 beside fastBPE "$merges merges learned from $words" "s" "$(of_ms "$learn")" "$(of_ms "$their_learn")" \
     "$(quotient "$their_learn" "$learn" 1)" ""
-beside fastBPE "segmentation of $words" "s" "$(of_ms "$apply")" "$(of_ms "$their_apply")" "$(quotient "$their_apply" "$apply" 1)" \
-    "same bytes with the same merges"
+beside fastBPE "segmentation of $words, fastBPE with its threads" "s" "$(of_ms "$apply")" "$(of_ms "$their_apply")" \
+    "$(quotient "$their_apply" "$apply" 1)" "same bytes with the same merges"

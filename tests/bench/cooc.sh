@@ -23,7 +23,8 @@ else
     [[ ${XLM_BENCH_BESIDE:-} != 1 ]] || copies=4
     for ((copy = 0; copy < copies; copy++)); do cat part; done >text
 fi
-xlm_prep --mono en=text --words space --bpe 20000 --held-out 0 --write-codes codes -o corpus.h5 >prep.log 2>&1 || { cat prep.log >&2; exit 1; }
+xlm_prep --mono en=text --words space --bpe 20000 --held-out 0 --write-codes codes -o corpus.h5 >prep.log 2>&1 ||
+    { cat prep.log >&2; exit 1; }
 glove=no
 if command -v cooccur >/dev/null && command -v vocab_count >/dev/null; then
     glove=yes

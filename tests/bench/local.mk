@@ -100,7 +100,8 @@ EXTRA_DIST += \
 	tests/bench/train.sh \
 	tests/bench/tune.sh \
 	tests/bench/word_alignment.sh
-CLEANFILES += $(benchmark_programs) tests/bench/bench.txt tests/bench/bench.tsv tests/bench/bench.log
+CLEANFILES += $(benchmark_programs) tests/bench/bench.txt tests/bench/bench.tsv tests/bench/benchmarks.md \
+	tests/bench/bench.log
 
 .PHONY: bench
 bench: all $(benchmark_programs)

@@ -36,10 +36,10 @@ awk -F'\t' '
         if (!is_number($7)) refuse("not a ratio: " $7)
         # The ratio is that of the figures, as far as they are rounded: of times theirs to ours, of rates ours to theirs.
         expected = $4 == "s" ? $6 / ($5 > 0 ? $5 : 1e-9) : $5 / ($6 > 0 ? $6 : 1e-9)
-        if ($7 < 0.9 * expected - 1 || $7 > 1.1 * expected + 1) refuse("the ratio " $7 " is not that of " $5 " and " $6)
+        if ($7 < 0.9 * expected - 1 || $7 > 1.1 * expected + 1)
+            refuse("the ratio " $7 " is not that of " $5 " and " $6)
         n = ++rows[$2]
-        line[$2, n] = "| " ($2 == "PyTorch" ? "PyTorch" : $2) ", " version[$2] " | " cell($3) " | " $5 " " $4 " | " $6 " " $4 " | " \
-            $7 " | " ($8 == "" ? "not measured here" : cell($8)) " |"
+        line[$2, n] = "| " $2 ", " version[$2] " | " cell($3) " | " $5 " " $4 " | " $6 " " $4 " | " $7 " | " ($8 == "" ? "not measured here" : cell($8)) " |"
     }
     $1 == "unmeasured" {
         if (NF != 3 || $3 == "") refuse("not `unmeasured PROGRAM WHY`")
@@ -56,12 +56,15 @@ awk -F'\t' '
         print "# Benchmarks beside other programs"
         print ""
         print "<!-- Made by `make bench-page` (tests/bench/page.sh); change that, not this page. -->"
-        print "`make bench-page` measures xlm-mpi beside each of these programs on your machine and makes this page.\n"
-        print "All times are processor time, user and system, of whole processes from start to end on one thread, unless a row says"
-        print "otherwise; rates are per second of processor time. No figure is elapsed time. The programs take turns on the same input,"
-        print "and medians over the rounds are shown (of fastBPE the shortest time). The ratio says how many times as fast xlm-mpi is."
-        print "Inputs are made by the benchmarks from fixed seeds: the figures say little of other text, and the error rates, which are"
-        print "those of easy made text with known links, only that both programs find the same."
+        print "`make bench-page` measures xlm-mpi beside each of these programs on your machine, and makes this page of the results."
+        print "[performance.md](performance.md#measured) has more measurements, in elapsed time too."
+        print ""
+        print "All figures in seconds are processor time, user and system, of whole processes from start to end with one thread, unless"
+        print "the row says otherwise; rates are per second of processor time. No figure is elapsed time, since other programs may run"
+        print "on the machine meanwhile: the load average says how many. The programs take turns on the same input; medians over the"
+        print "rounds are shown, of fastBPE the shortest run. The ratio says how many times as fast xlm-mpi is. The benchmarks make all"
+        print "inputs from fixed seeds. The links of the made pairs of sentences are known, and easier to find than those of real text, so"
+        print "that the error rates compare the two programs, and are not to be compared with published ones."
         print ""
         print "| machine | |"
         print "|---|---|"
@@ -79,13 +82,14 @@ awk -F'\t' '
         print ""
         print "## Commands"
         print ""
-        print "`DIR` is where the program was built from its repository. `make bench` with one of these lines repeats its rows alone;"
-        print "`XLM_BENCH_BESIDE=1` in front leaves out what is not on this page."
+        print "`DIR` is where the program was built from its repository. Each line repeats the rows of one program, or of two. Without"
+        print "`XLM_BENCH_BESIDE=1` the texts are longer, and there are other rows: elapsed time, several ranks and threads."
         print ""
         print "| program | repeated by | xlm-mpi | the program |"
         print "|---|---|---|---|"
         for (i = 1; i <= programs; i++) {
             p = program[i]
-            if (p in version) print "| " p " | " code(cell(repeat_by[p])) " | " code(cell(our_command[p])) " | " code(cell(their_command[p])) " |"
+            if (p in version)
+                print "| " p " | " code("XLM_BENCH_BESIDE=1 " cell(repeat_by[p])) " | " code(cell(our_command[p])) " | " code(cell(their_command[p])) " |"
         }
     }' "$1"

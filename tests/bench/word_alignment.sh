@@ -8,7 +8,7 @@
 # FAST_ALIGN         directory of fast_align and atools, else they are looked for in PATH
 # EFLOMAL            command eflomal-align, else it is looked for in PATH
 # XLM_BENCH_ROUNDS   rounds, in which the programs take turns (3); medians are shown
-# XLM_BENCH_BESIDE   1: one rank of one thread alone, whose processor time is compared with that of the others, with less text
+# XLM_BENCH_BESIDE   1: one rank of one thread alone, whose processor time is compared with that of the others; less text
 #
 # Whole processes are compared, from start to end, both directions of each. eflomal has its 3 samplers; it and fast_align use as many
 # threads as they want, ours two. Processor time is that of all threads, and for ours that of one rank with one thread.

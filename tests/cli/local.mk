@@ -50,6 +50,7 @@ test_scripts += \
 	tests/cli/mad_x.sh \
 	tests/cli/architectures.sh \
 	tests/cli/average.sh \
+	tests/cli/benchmarks.sh \
 	tests/cli/bleu.sh \
 	tests/cli/bootstrap.sh \
 	tests/cli/compare_runs.sh \

@@ -60,5 +60,5 @@ peer sacreBLEU "$(version_of "$SACREBLEU/sacrebleu/sacrebleu.py")" "SACREBLEU=DI
     "xlm_bleu translation text --metric bleu,chrf --width 6 --json" "sacrebleu text -i translation -m bleu chrf -w 6 -f json"
 beside sacreBLEU "BLEU and chrF2 of 30,000 sentences" "s" "$(processor_of xlm_bleu)" "$(processor_of sacrebleu)" \
     "$(quotient "$(processor_of sacrebleu)" "$(processor_of xlm_bleu)")" \
-    "$(printf 'BLEU %.4f and %.4f, chrF2 %.4f and %.4f' "${own[0]}" "${bleu[0]}" "${own[1]}" "${bleu[1]}")"
-beside sacreBLEU "$scores scores of random texts, sentences and samples" "scores that differ by 0.005 or more" "$different" "-" "" ""
+    "$(printf 'BLEU %.4f and %.4f, chrF2 %.4f and %.4f; of %d other scores %d differ by 0.005 or more' \
+        "${own[0]}" "${bleu[0]}" "${own[1]}" "${bleu[1]}" "$scores" "$different")"

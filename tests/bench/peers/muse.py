@@ -3,8 +3,8 @@
 
 muse.py MUSE SOURCE.vec TARGET.vec LEARN TEST SIMILARITY
 
-MUSE is the directory of github.com/facebookresearch/MUSE; needs Debian's python3-torch and python3-scipy, and python3-faiss to be as
-fast as it can. Reads both files of vectors, measures the translations of TEST among them by cosine and by CSLS, learns the map of
+MUSE is the directory of github.com/facebookresearch/MUSE; needs Debian's python3-torch and python3-scipy, and python3-faiss to be
+as fast as it can. Reads both files of vectors, measures the translations of TEST among them by cosine and by CSLS, learns the map of
 LEARN, measures again, and correlates the scores of SIMILARITY with the cosines of the source's words: what
 `xlm_embed procrustes --refine 0` and `xlm_embed similarity --pairs` do. Writes lines `before|after cosine|CSLS P@1 P@5 P@10`, in
 per cent, and `spearman RHO`."""
@@ -29,7 +29,8 @@ def embedding(vectors):
 def main():
     with open(source, encoding="utf-8") as file:
         width = int(file.readline().split()[1])
-    params = types.SimpleNamespace(src_lang="s", tgt_lang="t", src_emb=source, tgt_emb=target, emb_dim=width, max_vocab=-1, cuda=False)
+    params = types.SimpleNamespace(src_lang="s", tgt_lang="t", src_emb=source, tgt_emb=target, emb_dim=width, max_vocab=-1,
+                                   cuda=False)
     words, vectors = zip(*(load_embeddings(params, side) for side in (True, False)))
     for side in vectors:
         normalize_embeddings(side, "renorm")
@@ -40,7 +41,8 @@ def main():
             print(when, name, *(f"{share:.2f}" for _, share in shares))
 
     measure("before", vectors[0])
-    trainer = types.SimpleNamespace(src_emb=embedding(vectors[0]), tgt_emb=embedding(vectors[1]), mapping=embedding(torch.eye(width)),
+    trainer = types.SimpleNamespace(src_emb=embedding(vectors[0]), tgt_emb=embedding(vectors[1]),
+                                    mapping=embedding(torch.eye(width)),
                                     dico=load_dictionary(learn, words[0].word2id, words[1].word2id))
     Trainer.procrustes(trainer)
     measure("after", vectors[0].mm(trainer.mapping.weight.data.t()))

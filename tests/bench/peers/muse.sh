@@ -82,9 +82,12 @@ row "P@1, 5, 10 by cosine and CSLS: largest difference, %" "" "" "$worst" "<= 0.
 row "Spearman's rho" "$rho" "$their_rho" "" ""
 row "processor time" "$(processor_of own) s" "$(processor_of muse) s" "$(quotient "$(processor_of muse)" "$(processor_of own)")" ""
 with=$("$python" -c 'import faiss; print("Faiss " + faiss.__version__)' 2>/dev/null || echo "without Faiss")
+commands="xlm_embed procrustes source.vec target.vec learn.txt --evaluate test.txt --refine 0 --csls-words 0 --threads 1; "
+commands+="xlm_embed similarity source.vec --pairs similarity.txt --threads 1"
 peer MUSE "$(version_of "$MUSE/evaluate.py"), $with" "MUSE=DIR make bench BENCHMARKS=tests/bench/peers/muse.sh" \
-    "xlm_embed procrustes source.vec target.vec learn.txt --evaluate test.txt --refine 0 --csls-words 0 --threads 1; xlm_embed similarity source.vec --pairs similarity.txt --threads 1" \
-    "load_embeddings, get_word_translation_accuracy (nn, csls_knn_10), Trainer.procrustes, get_spearman_rho"
-beside MUSE "words translated by cosine and CSLS before and after a map of $((words / 4)) pairs, and word similarity; $words x $width" "s" \
+    "$commands" "load_embeddings, get_word_translation_accuracy (nn, csls_knn_10), Trainer.procrustes, get_spearman_rho"
+shares="cosine $(of own.rows after cosine) and $(of muse.rows after cosine), "
+shares+="CSLS $(of own.rows after CSLS) and $(of muse.rows after CSLS)"
+beside MUSE "words translated by cosine and CSLS before and after a map of $((words / 4)) pairs, word similarity; $words x $width" s \
     "$(processor_of own)" "$(processor_of muse)" "$(quotient "$(processor_of muse)" "$(processor_of own)")" \
-    "P@1 after, %: cosine $(of own.rows after cosine) and $(of muse.rows after cosine), CSLS $(of own.rows after CSLS) and $(of muse.rows after CSLS); largest difference of all P: $worst; Spearman $rho and $their_rho"
+    "P@1 after, %: $shares; largest difference of all P@1, 5, 10: $worst; Spearman's rho $rho and $their_rho"

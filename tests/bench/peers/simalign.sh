@@ -22,6 +22,6 @@ row "Itermax: links, matrices that differ" "$itermax" "$itermax_different of $ma
 peer SimAlign "$(version_of "$SIMALIGN")" "SIMALIGN=DIR/simalign/simalign.py make bench BENCHMARKS=tests/bench/peers/simalign.sh" \
     "the code of \`xlm_align --checkpoint\` as functions of libxlm.so, xlm_similarity_argmax and xlm_similarity_itermax" \
     "get_alignment_matrix and iter_max of simalign.py"
-beside SimAlign "links by Argmax and by Itermax from $matrices matrices of 1 to 40 rows and columns" "s" "$ours" "$theirs" \
+beside SimAlign "links by Argmax and by Itermax from $matrices matrices of 1 to 40 rows and columns, the functions alone" "s" "$ours" "$theirs" \
     "$(quotient "$theirs" "$ours" 0)" \
     "Argmax: $argmax links, $argmax_different matrices differ; Itermax: $itermax links, $itermax_different differ"

@@ -63,31 +63,34 @@ per_second() {
     shift 2
     { time "$@" 1; } 2>"$work/first" || { cat "$work/first" >&2; return 1; }
     { time "$@" "$steps"; } 2>"$work/all" || { cat "$work/all" >&2; return 1; }
+    say "$name: $(tail -n 1 "$work/first") s for one step, $(tail -n 1 "$work/all") s for $steps"
     tail -qn 1 "$work/first" "$work/all" | awk -F'[ ,]' -v metrics="$metrics" '{ spent[NR] = $1 + $2 } END {
         while ((getline <metrics) > 0) if ($3 == "total" && $1 > 1) tokens += $11
-        printf "%.0f\n", tokens / (spent[2] - spent[1]) }' >>"$work/$name.rates"
+        printf "%.0f\n", tokens / (spent[2] - spent[1]) }' >"$work/$name.rates"
 }
-of_rates() { local each; mapfile -t each <"$work/$1.rates"; say "$1: ${each[*]} tokens/s"; printf '%.0f\n' "$(median "${each[@]}")"; }
+of_rates() { cat "$work/$1.rates"; }
 if [[ ${XLM_BENCH_BESIDE:-} = 1 ]]; then
     read -r directory variable < <(fastest_blas)
     best="$directory blas bytes${variable:+ $variable}"
+    # The time of starting and ending, which is taken off, varies by that of half a step; that of the first run is longer.
+    steps=$((steps < 7 ? 7 : steps))
+    ours_alone float32 auto 1
     precisions=(float32)
     ! grep -qwE 'avx512_bf16|amx_bf16' /proc/cpuinfo || precisions+=(bfloat16)
-    for ((round = 0; round < rounds; round++)); do
-        for precision in "${precisions[@]}"; do
-            per_second "$work/ours/metrics.csv" "ours-$precision" ours_alone "$precision" auto
-            per_second "$work/torch.csv" "torch-$precision" torch_alone "$best" "$precision"
-        done
+    for precision in "${precisions[@]}"; do
+        per_second "$work/ours/metrics.csv" "ours-$precision" ours_alone "$precision" auto
+        per_second "$work/torch.csv" "torch-$precision" torch_alone "$best" "$precision"
     done
-    peer PyTorch "$(version_of "$("$python" -c 'import torch; print(torch.__file__)')"), ${best##*/}" \
+    directory=${directory##*/}
+    peer PyTorch "$(version_of "$("$python" -c 'import torch; print(torch.__file__)')"), ${directory%%-*}${variable:+, $variable}" \
         "make bench BENCHMARKS=tests/bench/peers/train.sh" \
         "xlm_train job.conf --set train.threads=1 --set train.micro_batches=1 --set train.precision=PRECISION" \
         "tests/bench/peers/torch_train.py job.conf metrics.csv --threads 1 --precision PRECISION"
     for precision in "${precisions[@]}"; do
         ours=$(of_rates "ours-$precision") theirs=$(of_rates "torch-$precision")
         row "one thread each, $precision, processor time" "$ours tokens/s" "$theirs tokens/s" "$(quotient "$ours" "$theirs")" ""
-        beside PyTorch "training steps of 16 x 128 tokens, 8 layers x 512, one thread, $precision" "tokens/s" "$ours" "$theirs" \
-            "$(quotient "$ours" "$theirs")" ""
+        beside PyTorch "training, 8 layers x 512, 16 x 128 tokens a step, $precision: $((steps - 1)) steps of one run" tokens/s \
+            "$ours" "$theirs" "$(quotient "$ours" "$theirs")" ""
     done
     exit 0
 fi

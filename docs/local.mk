@@ -11,6 +11,7 @@ nobase_dist_doc_DATA = \
 	docs/adapters.md \
 	docs/align-mlm.md \
 	docs/analysis.md \
+	docs/benchmarks.md \
 	docs/building.md \
 	docs/classification.md \
 	docs/clusters.md \

@@ -73,6 +73,7 @@ if [[ -z $FASTBPE ]]; then
     row "segmentation, CPU" "$(seconds "$apply")" \
         "$(awk -v n="$(wc -w <"$text")" -v a="$apply" 'BEGIN { printf "%.1f million words/s", n / a / 1000 }')" ""
     skipped "beside fastBPE" "there is no fastbpe in PATH (or set FASTBPE to its program)"
+    unmeasured fastBPE "it is not installed"
     exit 0
 fi
 out=$scratch/their_codes
@@ -90,3 +91,14 @@ line "segmentation, elapsed on one core" "$apply_core" "$their_apply_core" 2
 cmp "$scratch/ours" "$scratch/theirs" >&2 || { say "segmented texts DIFFER"; exit 1; }
 say "segmented texts are the same; counts of the first 100 merges: $(cmp -s <(cut -d' ' -f3 "$scratch/codes" | head -n 100) \
     <(cut -d' ' -f3 "$scratch/their_codes" | head -n 100) && echo the same || echo different)"
+[[ -z ${BENCH_TEXT-} ]] || exit 0
+peer fastBPE "$(version_of "$FASTBPE")" "FASTBPE=DIR/fast make bench BENCHMARKS=tests/bench/bpe.sh" \
+    "the code of \`xlm_prep\` alone: \`bpe_run learnbpe $merges text >codes; bpe_run applybpe segmented text codes\`" \
+    "fastbpe learnbpe $merges text >codes; fastbpe applybpe segmented text codes"
+words=$(awk -v n="$(wc -w <"$text")" 'BEGIN { printf "%.1f million words", n / 1e6 }')
+# of_ms MILLISECONDS: seconds without their unit.
+of_ms() { awk -v ms="$1" 'BEGIN { printf "%.3f", ms / 1000 }'; }
+beside fastBPE "$merges merges learned from $words" "s" "$(of_ms "$learn")" "$(of_ms "$their_learn")" \
+    "$(quotient "$their_learn" "$learn" 1)" ""
+beside fastBPE "segmentation of $words, fastBPE with its threads" "s" "$(of_ms "$apply")" "$(of_ms "$their_apply")" \
+    "$(quotient "$their_apply" "$apply" 1)" "same bytes with the same merges"

@@ -14,6 +14,7 @@ BENCHMARKS = \
 	tests/bench/peers/bleu.sh \
 	tests/bench/peers/xlm_code.sh \
 	tests/bench/peers/simalign.sh \
+	tests/bench/peers/muse.sh \
 	tests/bench/peers/tsne.sh \
 	tests/bench/peers/tensorboard.sh \
 	tests/bench/network.sh \
@@ -58,6 +59,7 @@ EXTRA_DIST += \
 	tests/bench/network.sh \
 	tests/bench/objectives.sh \
 	tests/bench/order.sh \
+	tests/bench/page.sh \
 	tests/bench/peers/analysis.py \
 	tests/bench/peers/answers.py \
 	tests/bench/peers/answers.sh \
@@ -65,6 +67,7 @@ EXTRA_DIST += \
 	tests/bench/peers/bleu.sh \
 	tests/bench/peers/blas.sh \
 	tests/bench/peers/check_dump.py \
+	tests/bench/peers/cooc_records.py \
 	tests/bench/peers/segmenters.py \
 	tests/bench/peers/dump.sh \
 	tests/bench/peers/event_points.py \
@@ -87,6 +90,8 @@ EXTRA_DIST += \
 	tests/bench/words.awk \
 	tests/bench/ranks.sh \
 	tests/bench/peers/search.py \
+	tests/bench/peers/muse.py \
+	tests/bench/peers/muse.sh \
 	tests/bench/roberta-8.sh \
 	tests/bench/run.sh \
 	tests/bench/search.sh \
@@ -95,8 +100,25 @@ EXTRA_DIST += \
 	tests/bench/train.sh \
 	tests/bench/tune.sh \
 	tests/bench/word_alignment.sh
-CLEANFILES += $(benchmark_programs) tests/bench/bench.txt tests/bench/bench.log
+CLEANFILES += $(benchmark_programs) tests/bench/bench.txt tests/bench/bench.tsv tests/bench/benchmarks.md \
+	tests/bench/bench.log
 
 .PHONY: bench
 bench: all $(benchmark_programs)
 	@$(AM_TESTS_ENVIRONMENT) $(BASH) $(srcdir)/tests/bench/run.sh $(BENCHMARKS:%=$(abs_srcdir)/%)
+
+# docs/benchmarks.md: those beside the programs of others alone, in processor time. Variables that the scripts name say where these
+# are; one that is not there has a row that says so.
+page_benchmarks = \
+	tests/bench/word_alignment.sh \
+	tests/bench/peers/simalign.sh \
+	tests/bench/cooc.sh \
+	tests/bench/bpe.sh \
+	tests/bench/peers/muse.sh \
+	tests/bench/peers/bleu.sh \
+	tests/bench/peers/train.sh
+.PHONY: bench-page
+bench-page: all $(benchmark_programs)
+	@$(AM_TESTS_ENVIRONMENT) XLM_BENCH_BESIDE=1 $(BASH) $(srcdir)/tests/bench/run.sh $(page_benchmarks:%=$(abs_srcdir)/%)
+	@$(BASH) $(srcdir)/tests/bench/page.sh tests/bench/bench.tsv >tests/bench/benchmarks.md
+	mv tests/bench/benchmarks.md $(srcdir)/docs/benchmarks.md

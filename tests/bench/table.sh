@@ -6,12 +6,44 @@
 #   section TITLE
 #   row NAME MEASURED BESIDE RATIO [GOAL]      GOAL: ">= 0.88" or "<= 1.05", to be compared with RATIO
 #   skipped NAME WHY
+# and, for docs/benchmarks.md (tests/bench/page.sh), which the table leaves out:
+#   peer PROGRAM VERSION REPEAT OURS THEIRS    a program of others; how to repeat what follows; our command and theirs
+#   beside PROGRAM WHAT UNIT OURS THEIRS RATIO AGREEMENT
+#                                              UNIT: of the two figures; RATIO: how many times as good ours is, or nothing;
+#                                              AGREEMENT: how far the results are the same, or how good both are
+#   unmeasured PROGRAM WHY                     in place of both
 
 tabbed() { local IFS=$'\t'; printf '%s\n' "$*"; }
 machine() { tabbed machine "$@"; }
 section() { tabbed section "$@"; }
 row() { tabbed row "$@"; }
 skipped() { tabbed row "$1" "skipped: $2"; }
+peer() { tabbed peer "$@"; }
+beside() { tabbed beside "$@"; }
+unmeasured() { tabbed unmeasured "$@"; }
+
+# version_of FILE: the commit of the repository that the file is in, or the version of Debian's package that it is of.
+version_of() {
+    local file package
+    file=$(realpath "$1")
+    if git -C "$(dirname "$file")" log -1 --format='commit %h of %cs' 2>/dev/null; then
+        return 0
+    elif package=$(dpkg -S "$file" 2>/dev/null); then
+        dpkg-query -W -f '${Version} of Debian\n' "${package%%:*}"
+    else
+        echo 'version not known'
+    fi
+}
+
+# in_processor_time NAME COMMAND...: appends the processor time of the command and what it starts, in seconds, to NAME.processor.
+in_processor_time() {
+    local name=$1 TIMEFORMAT='%U %S'
+    shift
+    { time "$@" >out 2>log; } 2>measured || { cat log >&2; return 1; }
+    awk '{ print $1 + $2 }' measured >>"$name.processor"
+}
+# processor_of NAME: the median of NAME.processor.
+processor_of() { local numbers; mapfile -t numbers <"$1.processor"; median "${numbers[@]}"; }
 
 # in_scratch: the shell is in a new directory, $work, which goes on exit.
 in_scratch() {

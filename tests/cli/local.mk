@@ -34,6 +34,7 @@ test_scripts += \
 	tests/cli/align_text.sh \
 	tests/cli/answer.sh \
 	tests/cli/average.sh \
+	tests/cli/benchmarks.sh \
 	tests/cli/bleu.sh \
 	tests/cli/bootstrap.sh \
 	tests/cli/compare.sh \

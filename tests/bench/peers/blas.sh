@@ -16,3 +16,20 @@ peers_blas() {
         esac
     done
 }
+
+# fastest_blas: the line of peers_blas with which products of PyTorch on one thread take the least processor time; nothing, with
+# error 1, if there is none.
+fastest_blas() {
+    local directory variable seconds
+    while read -r directory variable; do
+        seconds=$(env LD_LIBRARY_PATH="$directory" OMP_NUM_THREADS=1 ${variable:+"$variable"} /usr/bin/python3 -c 'import time
+import torch
+torch.set_num_threads(1)
+a, b = torch.randn(2048, 512), torch.randn(512, 2048)
+torch.mm(a, b)
+before = time.process_time()
+for _ in range(10): torch.mm(a, b)
+print(time.process_time() - before)') || return 1
+        echo "$seconds $directory${variable:+ $variable}"
+    done < <(peers_blas) | sort -g | sed -n '1s/^[^ ]* //p' | grep .
+}

@@ -11,6 +11,7 @@ our library makes too. Ends with 0 when all links are the same.
 import ast
 import ctypes
 import sys
+import time
 from typing import Tuple
 
 import numpy as np
@@ -52,7 +53,7 @@ def main():
         getattr(xlm, name).restype = ctypes.c_int64
     rng = np.random.default_rng(1)
     links, different, worst = {"argmax": 0, "itermax": 0}, {"argmax": 0, "itermax": 0}, 0.0
-    added = 0
+    added, our_seconds, their_seconds = 0, 0.0, 0.0
     for k in range(count):
         n, m = rng.integers(1, 41, 2)
         if k % 3 == 0:
@@ -66,17 +67,22 @@ def main():
             xlm.xlm_similarity_cosines(number(n), number(m), number(d), pointer(x), pointer(y), pointer(s))
             unit = [v / np.linalg.norm(v, axis=1, keepdims=True) for v in (x.astype(float), y.astype(float))]
             worst = max(worst, np.abs(s - (unit[0] @ unit[1].T + 1) / 2).max())
+        before = time.process_time()
         forward, backward = get_alignment_matrix(s)
         expected = {"argmax": forward * backward, "itermax": iter_max(s)}
+        between = time.process_time()
+        their_seconds += between - before
         got = {name: np.zeros((n, m), bool) for name in expected}
         xlm.xlm_similarity_argmax(number(n), number(m), pointer(s), ctypes.c_bool(False), pointer(got["argmax"]))
         settings = Itermax(0.9, 2)
         xlm.xlm_similarity_itermax(ctypes.byref(settings), number(n), number(m), pointer(s), pointer(got["itermax"]))
+        our_seconds += time.process_time() - between
         for name in expected:
             links[name] += int((expected[name] > 0).sum())
             different[name] += int(not np.array_equal(expected[name] > 0, got[name]))
         added += int(got["itermax"].sum() - got["argmax"].sum())
-    print(f"{count} {links['argmax']} {different['argmax']} {links['itermax']} {different['itermax']} {added} {worst:.1e}")
+    print(f"{count} {links['argmax']} {different['argmax']} {links['itermax']} {different['itermax']} {added} {worst:.1e}",
+          f"{our_seconds:.3f} {their_seconds:.3f}")
     return int(different["argmax"] + different["itermax"] > 0 or worst > 1e-6)
 
 

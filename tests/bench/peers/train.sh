@@ -4,6 +4,7 @@
 # XLM_BENCH_STEPS   steps of a run (5); the first does not count
 # XLM_BENCH_ROUNDS  rounds, in which all runs take turns (2); medians over rounds are shown
 # XLM_PEERS_BLAS    more directories with a libblas.so.3 that PyTorch is tried with, beside Debian's in /usr/lib
+# XLM_BENCH_BESIDE  1: only one process of one thread each, in processor time
 # XLM_PEERS_ALL     1: also torch.nn.functional.dropout in place of cheaper masks (torch_train.py), always slower so far
 #
 # PyTorch runs with what makes it fastest here: every BLAS is tried with one process of two threads, then MKL-DNN in its place,
@@ -19,8 +20,10 @@ set -euo pipefail
 . "$XLM_SOURCE/tests/bench/peers/blas.sh"
 python=/usr/bin/python3
 section "training beside PyTorch, roberta-8, ranks x threads"
+# leave_out WHY
+leave_out() { skipped "PyTorch" "$1"; unmeasured PyTorch "$1"; exit 0; }
 for module in torch h5py; do
-    "$python" -c "import $module" 2>/dev/null || { skipped "PyTorch" "python3-$module is not installed"; exit 0; }
+    "$python" -c "import $module" 2>/dev/null || leave_out "python3-$module is not installed"
 done
 # shellcheck source=tests/bench/roberta-8.sh
 . "$XLM_SOURCE/tests/bench/roberta-8.sh"
@@ -46,10 +49,51 @@ torch() {
 
 settings=()
 while read -r directory variable; do settings+=("$directory blas bytes${variable:+ $variable}"); done < <(peers_blas)
-[[ ${#settings[@]} -gt 0 ]] || {
-    skipped "PyTorch" "it has the reference BLAS only (Debian: libopenblas0-pthread)"
-    exit 0
+[[ ${#settings[@]} -gt 0 ]] || leave_out "it has the reference BLAS only (Debian: libopenblas0-pthread)"
+
+# ---- one process of one thread each, in processor time: what other programs that run do not lengthen as much ----
+ours_alone() { # PRECISION GEMM STEPS
+    train "$work" ours 1 1 --set "train.precision=$1" --set "train.gemm=$2" --set train.micro_batches=1 --set "train.steps=$3"
 }
+torch_alone() { torch "$1" 1 1 "$3" "$2" >/dev/null || [[ $3 = 1 ]]; } # SETTING PRECISION STEPS; one step has no rate
+# per_second METRICS NAME COMMAND...: tokens per second of processor time, without starting, ending and the first step, to
+# NAME.rates.
+per_second() {
+    local metrics=$1 name=$2 TIMEFORMAT='%U %S'
+    shift 2
+    { time "$@" 1; } 2>"$work/first" || { cat "$work/first" >&2; return 1; }
+    { time "$@" "$steps"; } 2>"$work/all" || { cat "$work/all" >&2; return 1; }
+    say "$name: $(tail -n 1 "$work/first") s for one step, $(tail -n 1 "$work/all") s for $steps"
+    tail -qn 1 "$work/first" "$work/all" | awk -F'[ ,]' -v metrics="$metrics" '{ spent[NR] = $1 + $2 } END {
+        while ((getline <metrics) > 0) if ($3 == "total" && $1 > 1) tokens += $11
+        printf "%.0f\n", tokens / (spent[2] - spent[1]) }' >"$work/$name.rates"
+}
+of_rates() { cat "$work/$1.rates"; }
+if [[ ${XLM_BENCH_BESIDE:-} = 1 ]]; then
+    read -r directory variable < <(fastest_blas)
+    best="$directory blas bytes${variable:+ $variable}"
+    # The time of starting and ending, which is taken off, varies by that of half a step; that of the first run is longer.
+    steps=$((steps < 7 ? 7 : steps))
+    ours_alone float32 auto 1
+    precisions=(float32)
+    ! grep -qwE 'avx512_bf16|amx_bf16' /proc/cpuinfo || precisions+=(bfloat16)
+    for precision in "${precisions[@]}"; do
+        per_second "$work/ours/metrics.csv" "ours-$precision" ours_alone "$precision" auto
+        per_second "$work/torch.csv" "torch-$precision" torch_alone "$best" "$precision"
+    done
+    directory=${directory##*/}
+    peer PyTorch "$(version_of "$("$python" -c 'import torch; print(torch.__file__)')"), ${directory%%-*}${variable:+, $variable}" \
+        "make bench BENCHMARKS=tests/bench/peers/train.sh" \
+        "xlm_train job.conf --set train.threads=1 --set train.micro_batches=1 --set train.precision=PRECISION" \
+        "tests/bench/peers/torch_train.py job.conf metrics.csv --threads 1 --precision PRECISION"
+    for precision in "${precisions[@]}"; do
+        ours=$(of_rates "ours-$precision") theirs=$(of_rates "torch-$precision")
+        row "one thread each, $precision, processor time" "$ours tokens/s" "$theirs tokens/s" "$(quotient "$ours" "$theirs")" ""
+        beside PyTorch "training, 8 layers x 512, 16 x 128 tokens a step, $precision: $((steps - 1)) steps of one run" tokens/s \
+            "$ours" "$theirs" "$(quotient "$ours" "$theirs")" ""
+    done
+    exit 0
+fi
 
 top=0
 try() { # SETTING: sets $best.

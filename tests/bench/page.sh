@@ -65,6 +65,7 @@ awk -F'\t' '
         print "rounds are shown, of fastBPE the shortest run. The ratio says how many times as fast xlm-mpi is. The benchmarks make all"
         print "inputs from fixed seeds. The links of the made pairs of sentences are known, and easier to find than those of real text, so"
         print "that the error rates compare the two programs, and are not to be compared with published ones."
+        print "Ratios depend on the size of the input: eflomal, for one, makes more iterations the fewer pairs of sentences there are."
         print ""
         print "| machine | |"
         print "|---|---|"

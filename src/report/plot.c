@@ -166,7 +166,7 @@ static void append_logarithmic_tics(GString *script, const axis *a)
 static void append_number(GString *script, double value)
 {
     char text[G_ASCII_DTOSTR_BUF_SIZE];
-    g_string_append(script, g_ascii_formatd(text, sizeof text, "%.7g", value));
+    g_string_append(script, g_ascii_formatd(text, sizeof text, "%.12g", value));
 }
 
 static void append_range(GString *script, char name, const axis *a)
@@ -178,6 +178,9 @@ static void append_range(GString *script, char name, const axis *a)
     g_string_append(script, "]\n");
 }
 
+/* What gnuplot is given in place of the name of the horizontal axis, which rewrite() puts there. */
+#define AXIS "name-of-the-axis"
+
 /* Colours are numbers that rewrite() replaces by classes: blue is 1 + the style of a line; red = 1 is an axis, and with blue = 1
  * a label. */
 static GString *make_script(const xlm_plot *plot)
@@ -187,12 +190,12 @@ static GString *make_script(const xlm_plot *plot)
     GString *script = g_string_new(NULL);
     g_string_printf(script, "set terminal svg size %d,%d dynamic noenhanced font \"sans-serif,%d\"\n"
                     "unset key\nset grid lt 1 lw 0.5\nset border 3 lc rgb \"#010000\" lw 0.7\nset tics nomirror scale 0.5 "
-                    "textcolor rgb \"#010001\"\nset xlabel \"%s\" textcolor rgb \"#010001\" offset 0,0.4\nset tmargin 0.7\n"
-                    "set rmargin 1.5\nset bmargin 2.9\n%s", WIDTH, HEIGHT, LETTERS, plot->x,
+                    "textcolor rgb \"#010001\"\nset xlabel \"" AXIS "\" textcolor rgb \"#010001\" offset 0,0.4\nset tmargin 0.7\n"
+                    "set rmargin 1.5\nset bmargin 2.9\n%s", WIDTH, HEIGHT, LETTERS,
                     plot->logarithmic ? "set logscale y\n" : "");
     append_range(script, 'x', &x);
     append_range(script, 'y', &y);
-    append_tics(script, 'x', &x, true);
+    append_tics(script, 'x', &x, !plot->fractions);
     if (plot->logarithmic)
         append_logarithmic_tics(script, &y);
     else
@@ -321,13 +324,18 @@ static GString *rewrite(const xlm_plot *plot, const char *svg)
     replace_each(drawn, "<g id=\"gnuplot_plot_([0-9]+)\" ?><title>[^<]*</title>", name_line, plot);
     replace_all(drawn, "font-family=\"sans-serif\" ", "");
     replace_all(drawn, "[ \\t]*\\n\\s*", "\n");
+    g_autoptr(GString) name = g_string_new(NULL);
+    xlm_markup_append(name, plot->x);
+    g_string_replace(drawn, AXIS, name->str, 0);
     return drawn;
 }
 
 /* Describe the figure in words, for readers who cannot see it. */
 static void append_description(GString *out, const xlm_plot *plot)
 {
-    g_string_append_printf(out, "%u %s by %s. ", plot->lines->len, plot->lines->len == 1 ? "line" : "lines", plot->x);
+    g_string_append_printf(out, "%u %s by ", plot->lines->len, plot->lines->len == 1 ? "line" : "lines");
+    xlm_markup_append(out, plot->x);
+    g_string_append(out, ". ");
     for (guint i = 0; i < plot->lines->len && i < DESCRIBED; i++) {
         const line *l = plot->lines->pdata[i];
         const xlm_plot_point first = g_array_index(l->points, xlm_plot_point, 0);

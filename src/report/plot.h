@@ -16,12 +16,13 @@ typedef struct xlm_plot {
     char *title, *x, *note;
     bool logarithmic; /* the y axis; what is not above 0 is then not drawn */
     bool marks;       /* the points are marked */
+    bool fractions;   /* x need not be whole */
     GPtrArray *lines;
     GArray *best; /* points that are drawn larger, each with the style of its line */
 } xlm_plot;
 
 /* title: what is shown, above the figure; x: name of the horizontal axis ("step"); note: below it, or NULL. All are copied.
- * `logarithmic` and `marks` may be set before lines are added. */
+ * `logarithmic`, `marks` and `fractions` may be set before lines are added. */
 xlm_plot *xlm_plot_new(const char *title, const char *x, const char *note);
 /* Add a line. points: [xlm_plot_point], x ascending; taken over. Those that are not finite, or beyond 1e30, are not drawn. */
 void xlm_plot_add(xlm_plot *plot, const char *label, int style, GArray *points);

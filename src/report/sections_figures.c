@@ -66,8 +66,11 @@ static bool read_figures(const char *path, GPtrArray *figures, GError **error)
 {
     g_autofree char *text = NULL;
     g_autoptr(GError) why = NULL;
-    if (!xlm_files_load(path, &text, NULL, &why))
+    gsize size;
+    if (!xlm_files_load(path, &text, &size, &why))
         return xlm_error_set(error, EX_NOINPUT, "%s", why->message);
+    if (!g_utf8_validate(text, (gssize)size, NULL))
+        return xlm_error_set(error, EX_DATAERR, "%s: is not text in UTF-8", path);
     const char *at = text;
     g_autoptr(GPtrArray) titles = xlm_csv_next_row(&at);
     g_ptr_array_add(titles, NULL);
@@ -94,7 +97,7 @@ static bool read_figures(const char *path, GPtrArray *figures, GError **error)
 static bool draw(const xlm_sections *s, const figure *f, GError **error)
 {
     xlm_plot *plot = xlm_plot_new(f->title, f->axis, NULL);
-    plot->marks = true;
+    plot->marks = plot->fractions = true;
     for (guint i = 0; i < f->lines->len; i++)
         xlm_plot_add(plot, f->labels->pdata[i], (int)i, g_array_ref(f->lines->pdata[i]));
     return xlm_plot_end(plot, s->page, f->lines->len > 1, error);

@@ -336,6 +336,21 @@ expect 65 'damaged/map.h5: /panel.1/coordinates' xlm_report a --map damaged/map.
 reported points.html a --figures points.csv
 has points.html '>Other figures</h2>' '<b>Gain &lt;of&gt; &quot;all&quot;</b>' 'a, b: 2.000 at 1, -3.500 at 4.' 'c: 20.00 at 1.'
 hasnt points.html '<b>Lone</b>'
+# The name of the axis is neither a command to gnuplot nor markup, and x may be a fraction or a large number.
+for axis in '`touch made`' 'x" ; system "touch made" #' "x' ; system 'touch made' #" '<script>alert(1)</script>' '$(touch made) &amp; \n'; do
+    printf '%s\n' figure,axis,line,x,y "f,\"${axis//\"/\"\"}\",c,0.5,1" "f,\"${axis//\"/\"\"}\",c,0.75,2" >axis.csv
+    reported axis.html a --figures axis.csv
+    [ ! -e made ] || { fail "a command: $axis"; rm made; }
+    escaped=$(sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g; s/"/\&quot;/g; s/'\''/\&#39;/g' <<<"$axis")
+    [ "$(grep -cF "$escaped" axis.html)" -ge 2 ] || fail "the axis is not named $axis"
+done
+has axis.html '>0.6<'
+printf '%s\n' figure,axis,line,x,y f,time,c,1700000000,1 f,time,c,1700000050,2 >axis.csv
+reported large.html a --figures axis.csv
+printf 'figure,axis,line,x,y\nf,x,c\0,1,1\n' >bad.csv
+expect 65 'bad.csv: is not text in UTF-8' xlm_report a --figures bad.csv -o bad.html
+printf 'figure,axis,line,x,y\nf,x,\377,1,1\n' >bad.csv
+expect 65 'bad.csv: is not text in UTF-8' xlm_report a --figures bad.csv -o bad.html
 while read -r code pattern row; do
     { head -n 2 points.csv; echo "$row"; } >bad.csv
     expect "$code" "bad.csv: row 3.*$pattern" xlm_report a --figures bad.csv -o bad.html

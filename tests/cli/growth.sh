@@ -57,7 +57,18 @@ env XLM_LAUNCH=env STEPS=4 START_STEPS=6 DICTIONARY=none MODELS=2x64 SHARES=1 RU
     "$XLM_SOURCE/jobs/combinations/growth" --plan out ud >log 2>&1 || fail "plan: $(tail -n 5 log)"
 grep -q '^mlm:1  *1 ' log && [ ! -e out/2x64-1/runs/mlm-1-6-4 ] && cmp before.csv out/growth.csv || fail "the plan: $(cat log)"
 
-for wrong in MODELS=big MODELS=2x100 SHARES=2 SHARES=0 SHARES=half MODELS= SHARES= RUNS=; do
+# From nothing, where runs have other names; a first run with an objective whose settings the model to start from does not have.
+growth START=none MODELS=1x64 SHARES='0.5 1' RUNS='mlm:1 mlm+tlm:1' || fail "from nothing: $(tail -n 3 log)"
+grep -q '<b>mean: mlm+tlm/from-nothing less mlm/from-nothing</b>' out/growth.html || fail "no difference of runs from nothing"
+rm -r out/1x64-1/start-6
+growth MODELS=1x64 SHARES=1 RUNS=mlm+tlm+dwa:2 || fail "dwa first: $(tail -n 3 log)"
+env XLM_LAUNCH=env STEPS=4 START_STEPS=6 DICTIONARY=none MODELS=1x64 SHARES=1 RUNS=mlm+tlm+dwa:1 \
+    "$XLM_SOURCE/jobs/combinations/growth" --plan out ud >log 2>&1 || fail "plan of dwa: $(tail -n 5 log)"
+expect 64 'no run of RUNS has \[objective dwa\]' env SETTINGS='objective dwa.label_layer=1' RUNS=mlm:1 XLM_LAUNCH=env DICTIONARY=none \
+    "$XLM_SOURCE/jobs/small/study" out/1x64-1 ud
+
+for wrong in MODELS=big MODELS=2x100 SHARES=2 SHARES=0 SHARES=half MODELS= SHARES= RUNS= LANGUAGE=en_US:en \
+    MODELS="$(seq -f '%gx64' -s ' ' 16)"; do
     code=0
     growth "$wrong" || code=$?
     [ "$code" -eq 64 ] || fail "$wrong: $code: $(tail -n 3 log)"

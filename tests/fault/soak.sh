@@ -69,7 +69,12 @@ while :; do
         whom
         what="start $moment, $victim"
         # Those that end just now are no failure.
-        if ! kill -KILL "${victims[@]}" 2>/dev/null; then moment=$((moment - 1)); ended; continue; fi
+        if ! kill -KILL "${victims[@]}" 2>/dev/null; then
+            ended
+            [ "$code" -eq 0 ] || { fail "$what: exit code $code: $(tail -n 5 "soak-$moment.log")"; finish; }
+            moment=$((moment - 1))
+            continue
+        fi
         all_ended
         killed=$((killed + 1))
     fi

@@ -168,7 +168,11 @@ programs() {
     done_well pair-html xlm_pair_html -o paired en=html/en xx=html/xx
 }
 
-kinds=${*:-prep resources train objectives decoder tune align cooc embed programs}
+all='prep resources train objectives decoder tune align cooc embed programs'
+kinds=${*:-$all}
+for kind in $kinds; do
+    [[ " $all " == *" $kind "* ]] || { echo "$kind: there is no such kind of jobs; there are $all" >&2; exit 64; }
+done
 for kind in $kinds; do
     echo "$kind"
     $kind

@@ -14,6 +14,7 @@ nobase_dist_pkgdata_DATA = \
 	jobs/align-mlm/xnli.conf \
 	jobs/architectures/small/mlm-modern.conf \
 	jobs/architectures/small/mlm-pre.conf \
+	jobs/combinations/rows.csv \
 	jobs/demo/demo.conf \
 	jobs/masks/small/mlm-ngram.conf \
 	jobs/masks/small/mlm-span.conf \

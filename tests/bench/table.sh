@@ -21,6 +21,8 @@ skipped() { tabbed row "$1" "skipped: $2"; }
 peer() { tabbed peer "$@"; }
 beside() { tabbed beside "$@"; }
 unmeasured() { tabbed unmeasured "$@"; }
+# leave_out PROGRAM WHY: says that a benchmark beside this program is not run, and ends it.
+leave_out() { skipped "$1" "$2"; unmeasured "$1" "$2"; exit 0; }
 
 # version_of FILE: the commit of the repository that the file is in, or the version of Debian's package that it is of.
 version_of() {

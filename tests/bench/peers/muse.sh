@@ -16,10 +16,8 @@ set -euo pipefail
 . "$XLM_SOURCE/tests/bench/peers/blas.sh"
 python=/usr/bin/python3
 section "words translated as by MUSE"
-# leave_out WHY
-leave_out() { skipped "MUSE" "$1"; unmeasured MUSE "$1"; exit 0; }
-[[ -n ${MUSE-} ]] || leave_out "MUSE names its directory"
-"$python" -c 'import torch, scipy' 2>/dev/null || leave_out "python3-torch or python3-scipy is not installed"
+[[ -n ${MUSE-} ]] || leave_out MUSE "MUSE names its directory"
+"$python" -c 'import torch, scipy' 2>/dev/null || leave_out MUSE "python3-torch or python3-scipy is not installed"
 in_scratch
 words=${BENCH_WORDS:-12000} width=${BENCH_WIDTH:-300}
 awk -v n="$words" -v d="$width" '
@@ -55,7 +53,7 @@ ours() {
     xlm_embed procrustes source.vec target.vec learn.txt --evaluate test.txt --refine 0 --csls-words 0 --threads 1
     xlm_embed similarity source.vec --pairs similarity.txt --csv similarity.csv --threads 1 >&2
 }
-best=$(fastest_blas) || leave_out "PyTorch has the reference BLAS only (Debian: libopenblas0-pthread)"
+best=$(fastest_blas) || leave_out MUSE "PyTorch has the reference BLAS only (Debian: libopenblas0-pthread)"
 say "MUSE with ${best##*/}"
 for ((round = 0; round < ${XLM_BENCH_ROUNDS:-3}; round++)); do
     # shellcheck disable=SC2086

@@ -31,7 +31,7 @@ static int64_t sort(int64_t n, const int64_t *cost, xlm_sentence_batches *b)
     return sum;
 }
 
-enum { LEAST_PART = 4 }; /* a smaller batch would read the parameters too often for what it computes */
+enum { LEAST_PART = 8 }; /* a smaller batch would read the parameters too often for what it computes */
 
 /* Tokens of the next batch when so many are left of `all`. */
 static int64_t limit_of(int64_t most, int64_t all, int64_t left, int ranks)

@@ -35,12 +35,12 @@ static void test_batches(void **state)
             assert_true(tokens <= 300 || b.first[i + 1] - b.first[i] == 1);
             assert_int_equal(b.cost[i], tokens);
             /* It is full; towards the end fewer are enough. */
-            const int64_t full = ranks == 1 || left >= 300 * 2 * ranks ? 300 : 75;
+            const int64_t full = ranks == 1 || left >= 300 * 2 * ranks ? 300 : 300 / 8;
             if (i + 1 < b.batches)
                 assert_true(tokens + cost[b.sentence[b.first[i + 1]]] > full);
             left -= tokens;
             if (ranks > 1 && i + 1 == b.batches)
-                assert_true(tokens <= 75);
+                assert_true(tokens <= 300 / 8);
         }
         for (int i = 0; i < N; i++)
             assert_true(seen[i] == (cost[i] > 0));

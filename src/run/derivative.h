@@ -13,8 +13,12 @@ typedef struct xlm_derivative {
 
 /* f'(0) from central differences (f(h) − f(−h)) / 2h with h, h/2, h/4, …, extrapolated to 0 (Ridders 1982): the extrapolation
  * with the smallest estimated error, so that h may be as large as the range in which f is smooth. rounding: standard deviation of
- * the error of a value of f. f is called 12 times. */
-xlm_derivative xlm_derivative_at_zero(xlm_function *f, void *data, double h, double rounding);
+ * the error of a value of f.
+ *
+ * f is called 12 times at most: fewer times where shorter steps would only be worse, because of rounding, and where the estimate
+ * after three steps or more has an error of at most close · |expected| and is as near to `expected`. That a wrong expectation is
+ * met by chance is as likely as `close` is small; 0 looks for no such agreement. */
+xlm_derivative xlm_derivative_at_zero(xlm_function *f, void *data, double h, double rounding, double expected, double close);
 
 /* What the error of this derivative is at least, because of rounding. */
 double xlm_derivative_least_error(double h, double rounding);

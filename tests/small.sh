@@ -18,8 +18,10 @@ finish() { [ "$failures" -eq 0 ] || exit 1; exit 0; }
 # long: for a script that is much of the time all take; quick checks (XLM_TEST_QUICK) leave it out.
 long() { [ "${XLM_TEST_QUICK-}" != 1 ] || { echo "left out: XLM_TEST_QUICK=1" >&2; exit 77; }; }
 
-# is_open_mpi: whose launcher the tests use.
-is_open_mpi() { "${XLM_MPIEXEC:-mpiexec}" --version 2>/dev/null | grep -q -e OpenRTE -e 'Open MPI' -e PRRTE; }
+# is_open_mpi: whose launcher the tests use. mpirun.sh need not ask each time.
+is_open_mpi() { [ "$XLM_LAUNCHER" = open-mpi ]; }
+XLM_LAUNCHER=$(sh "$XLM_SOURCE/tests/mpirun.sh" --launcher)
+export XLM_LAUNCHER
 # ranks N PROGRAM...: runs on N ranks; one needs no mpiexec, which takes its time.
 ranks() {
     if [ "$1" = 1 ]; then
@@ -395,14 +397,13 @@ has_steps() { [ "$(losses "$1" 2>/dev/null | wc -l)" -ge "$2" ]; }
 last_step() { losses "$1" | tail -n 1 | cut -d' ' -f1; }
 # checkpoint STEP: its file's name.
 checkpoint() { printf 'checkpoint-%08d.h5' "$1"; }
-# digest FILE: of every number in the parameters and moments of a checkpoint, and in the averages and states of objectives. Made
-# once for a file as it is.
+# digest FILE: of every bit of the parameters and moments of a checkpoint, and of the averages and states of objectives. Made once
+# for a file as it is.
 mkdir "$scratch/.digests"
 digest() {
     local seen
     seen=$scratch/.digests/$(stat -L -c '%i-%s-%.9Z' "$1") || { echo "no $1"; return; }
-    [ -s "$seen" ] || for group in $(h5ls "$1" | sed -n 's/^\(model\|optimiser\|objectives\) .*/\1/p'); do
-        h5dump -g "/$group" "$1" | sed 1d
-    done | cksum >"$seen"
+    [ -s "$seen" ] || "$XLM_BUILD/tests/hdf5_digest" "$1" model optimiser objectives >"$seen" ||
+        { rm -f "$seen"; echo "no digest of $1"; return; }
     cat "$seen"
 }

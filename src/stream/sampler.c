@@ -33,6 +33,9 @@ struct xlm_sampler {
     int64_t *before;      /* [components] draws of each before the run */
     int32_t *shown;       /* [components] quotas that were asked for */
     int64_t laid_out;     /* the run whose order is in memory; -1: none */
+    int64_t laid_draws;   /* how many of its draws */
+    uint16_t *owner;      /* [XLM_SAMPLER_RUN] the component of each slot of the permutation */
+    int32_t *seen;        /* [components] how many of these draws are of each */
     uint16_t *component;  /* [XLM_SAMPLER_RUN] of each draw of that run */
     uint16_t *rank;       /* [XLM_SAMPLER_RUN] how many earlier draws of the run are from the same component */
 };
@@ -99,22 +102,27 @@ static xlm_rng_key key_of(const xlm_sampler *s, xlm_rng_purpose purpose, int64_t
     return (xlm_rng_key){{b.v[0], b.v[1]}};
 }
 
-/* Compute the order of the run: assign the slots of a permutation to components by quota, and count the earlier draws of each. */
-static void lay_out(xlm_sampler *s, int64_t run)
+/* Compute the order of the run's first draws: assign the slots of a permutation to components by quota, and count the earlier draws
+ * of each. Short runs need few of them, and all take milliseconds. */
+static void lay_out(xlm_sampler *s, int64_t run, int64_t draws)
 {
-    const xlm_rng_key key = key_of(s, XLM_RNG_LANGUAGE, run, 0);
-    uint16_t *owner = g_new(uint16_t, XLM_SAMPLER_RUN);
-    int32_t *seen = g_new0(int32_t, s->components);
-    for (int i = 0, slot = 0; i < s->components; i++)
-        for (int q = 0; q < s->quota[i]; q++)
-            owner[slot++] = (uint16_t)i;
-    for (uint32_t j = 0; j < XLM_SAMPLER_RUN; j++) {
-        s->component[j] = owner[xlm_rng_permute(key, j, XLM_SAMPLER_RUN)];
-        s->rank[j] = (uint16_t)seen[s->component[j]]++;
+    if (s->laid_out != run) {
+        for (int i = 0, slot = 0; i < s->components; i++) {
+            for (int q = 0; q < s->quota[i]; q++)
+                s->owner[slot++] = (uint16_t)i;
+            s->seen[i] = 0;
+        }
+        s->laid_out = run;
+        s->laid_draws = 0;
     }
-    g_free(seen);
-    g_free(owner);
-    s->laid_out = run;
+    if (draws <= s->laid_draws)
+        return;
+    const xlm_rng_key key = key_of(s, XLM_RNG_LANGUAGE, run, 0);
+    for (int64_t j = s->laid_draws; j < draws; j++) {
+        s->component[j] = s->owner[xlm_rng_permute(key, (uint64_t)j, XLM_SAMPLER_RUN)];
+        s->rank[j] = (uint16_t)s->seen[s->component[j]]++;
+    }
+    s->laid_draws = draws;
 }
 
 /* ---- runs ---- */
@@ -140,8 +148,7 @@ static void count_before(xlm_sampler *s, int number)
         const int64_t draws = to->first - previous->first, whole = draws / XLM_SAMPLER_RUN, rest = draws % XLM_SAMPLER_RUN;
         go_to(s, number - 1, whole);
         memcpy(before, s->before, sizeof *before * (size_t)s->components);
-        if (rest > 0)
-            lay_out(s, previous->run + whole);
+        lay_out(s, previous->run + whole, rest);
         for (int64_t j = 0; j < rest; j++)
             before[s->component[j]]++;
     }
@@ -240,6 +247,8 @@ xlm_sampler *xlm_sampler_new(int components, const double *share, const int64_t 
     s->stream = stream;
     s->spell = -1;
     s->laid_out = -1;
+    s->owner = g_new(uint16_t, XLM_SAMPLER_RUN);
+    s->seen = g_new(int32_t, components);
     s->component = g_new(uint16_t, XLM_SAMPLER_RUN);
     s->rank = g_new(uint16_t, XLM_SAMPLER_RUN);
     s->spells = g_array_new(FALSE, FALSE, sizeof(spell));
@@ -261,6 +270,8 @@ void xlm_sampler_free(xlm_sampler *sampler)
     g_free(sampler->quota);
     g_free(sampler->before);
     g_free(sampler->shown);
+    g_free(sampler->owner);
+    g_free(sampler->seen);
     g_free(sampler->component);
     g_free(sampler->rank);
     g_free(sampler);
@@ -283,8 +294,7 @@ void xlm_sampler_draw(xlm_sampler *s, int64_t k, int *component, int64_t *instan
         number--;
     const int64_t in_spell = k - spell_at(s, number)->first, run = in_spell / XLM_SAMPLER_RUN, place = in_spell % XLM_SAMPLER_RUN;
     go_to(s, number, run);
-    if (s->laid_out != spell_at(s, number)->run + run)
-        lay_out(s, spell_at(s, number)->run + run);
+    lay_out(s, spell_at(s, number)->run + run, place + 1);
     *component = s->component[place];
     const int64_t n = s->instances[*component], m = s->before[*component] + s->rank[place];
     const xlm_rng_key epoch = key_of(s, XLM_RNG_ORDER, m / n, *component);

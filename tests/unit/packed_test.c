@@ -21,8 +21,11 @@ static float *draw(int64_t n, uint64_t seed, bool half)
 {
     float *x = g_new(float, n);
     const xlm_rng_key key = xlm_rng_make_key(seed, XLM_RNG_INITIALISE, 0);
+    xlm_rng_block block = {{0}};
     for (int64_t i = 0; i < n; i++) {
-        x[i] = (float)xlm_rng_draw(key, (uint32_t)i, 0, 0, 0).v[0] / 4294967296.0f - 0.5f;
+        if (i % 4 == 0)
+            block = xlm_rng_draw(key, (uint32_t)i, 0, 0, 0);
+        x[i] = (float)block.v[i % 4] / 4294967296.0f - 0.5f;
         if (half)
             x[i] = (float)(int)(x[i] * 256) / 256;
     }

@@ -117,8 +117,11 @@ static bool read_positions(const json_t *json, xlm_foreign_config *config, const
     m->position_type = XLM_POSITIONS_ROTARY;
     if (scaling != NULL && !json_is_null(scaling))
         return xlm_config_refuse(path, "rope_scaling", error, "is not null; scaled rotary positions are not known here");
-    return read_theta(json, path, "full_attention", "global_rope_theta", 160000, &m->rotary_theta, error) &&
-           read_theta(json, path, "sliding_attention", "local_rope_theta", 10000, &m->rotary_theta_local, error);
+    if (!read_theta(json, path, "full_attention", "global_rope_theta", 160000, &m->rotary_theta, error))
+        return false;
+    /* transformers takes the global one where local_rope_theta is null, and 10,000 where there is none. */
+    const double local = json_is_null(json_object_get(json, "local_rope_theta")) ? m->rotary_theta : 10000;
+    return read_theta(json, path, "sliding_attention", "local_rope_theta", local, &m->rotary_theta_local, error);
 }
 
 /* Layers without a window: 0, k, 2 k, ... */

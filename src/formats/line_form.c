@@ -119,8 +119,8 @@ static bool take_field(int64_t column, const xlm_lines *lines, const char *line,
     for (*text = line; fields < column && (tab = memchr(*text, '\t', (size_t)(end - *text))) != NULL; fields++)
         *text = tab + 1;
     if (fields < column)
-        return XLM_LINES_REFUSE(lines, error, "it has %" G_GINT64_FORMAT " fields between tabs, and field %" G_GINT64_FORMAT
-                                " is wanted", fields, column);
+        return XLM_LINES_REFUSE(lines, error, "it has %" G_GINT64_FORMAT " field%s between tabs, and field %" G_GINT64_FORMAT
+                                " is wanted", fields, fields == 1 ? "" : "s", column);
     tab = memchr(*text, '\t', (size_t)(end - *text));
     *size = (size_t)((tab != NULL ? tab : end) - *text);
     return true;

@@ -87,6 +87,15 @@ wrong bias '"mlp_bias" differs from attention_bias' 's/"mlp_bias": false/"mlp_bi
 wrong decoder '"decoder_bias" is false' 's/"decoder_bias": true/"decoder_bias": false/'
 wrong types '"layer_types" does not say' \
     's/"norm_bias"/"layer_types": ["full_attention", "sliding_attention", "full_attention", "full_attention"], &/'
+# The base of the wavelengths inside of windows: null is that of the other layers, and no such key is 10,000.
+for local in '160000 "local_rope_theta": null' '10000 "other_key": 1'; do
+    rm -rf modern-local
+    cp -r modernbert modern-local
+    sed -i "s/\"local_rope_theta\": [0-9.]*/${local#* }/" modern-local/config.json
+    logged modern-local.log xlm_convert modern-local -o modern-local.h5
+    is_near "$(attribute /model/rotary_theta_local modern-local.h5)" "${local%% *}" 0.1 ||
+        fail "$local: $(attribute /model/rotary_theta_local modern-local.h5)"
+done
 # Fine-tuned for a task that ours are not fine-tuned for: the head is left out.
 cp -r modernbert modern-task
 sed -i 's/ModernBertForMaskedLM/ModernBertForMultipleChoice/' modern-task/config.json

@@ -150,7 +150,7 @@ ranks_to_try=3 refuse 65 'standard input:1700: byte 3' --mono en=- --bpe 50 -o o
 given 65 'text.jsonl:2: "text" is a number, not a string' jsonl:text:text.jsonl
 given 65 'text.jsonl:1: "n" is a number, not a string' jsonl:n:text.jsonl
 given 65 'text.en:1: column [0-9]*: not JSON' jsonl:text:text.en
-given 65 'text.tsv:3: it has 1 fields between tabs, and field 2 is wanted' tsv:2:text.tsv
+given 65 'text.tsv:3: it has 1 field between tabs, and field 2 is wanted' tsv:2:text.tsv
 given 64 'the form is jsonl:FIELD:FILE' jsonl:text
 given 64 'the form is jsonl:FIELD:FILE' jsonl::text.jsonl
 given 64 'the form is tsv:COLUMN:FILE' tsv:0:text.tsv

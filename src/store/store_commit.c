@@ -120,6 +120,7 @@ xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **err
     store->descriptor = -1;
     store->file = store->transfer = H5I_INVALID_HID;
     store->datasets = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, store_free_dataset);
+    store->groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     store->written = g_ptr_array_new_with_free_func(store_free_write);
     store->group = store->writers = MPI_COMM_NULL;
     store->group_ranks = 1;
@@ -195,6 +196,7 @@ static void free_store(xlm_store *store)
     if (store->descriptor >= 0)
         close(store->descriptor);
     g_hash_table_destroy(store->datasets);
+    g_hash_table_destroy(store->groups);
     g_ptr_array_free(store->written, TRUE);
     store_free_writers(store);
     g_clear_error(&store->mistake);

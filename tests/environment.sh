@@ -21,7 +21,7 @@ export OMP_NUM_THREADS
 # Threads of the tests that have several wait without work, for the cores are others' too.
 OMP_WAIT_POLICY=passive
 export OMP_WAIT_POLICY
-unset BLIS_NUM_THREADS BLIS_ARCH_TYPE G_MESSAGES_DEBUG
+unset BLIS_NUM_THREADS BLIS_ARCH_TYPE G_MESSAGES_DEBUG XLM_TEST_LAUNCHER
 
 LC_ALL=C.UTF-8
 export LC_ALL

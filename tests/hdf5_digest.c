@@ -2,19 +2,33 @@
  *
  *     hdf5_digest FILE GROUP...
  *
- * SHA-256 of all that is in these groups, such of them as the file has: in the order of their paths, the names of links, and of
- * datasets and attributes the type, the extent and every bit of the values. h5dump prints numbers to six digits, so that texts of
+ * SHA-256 of all that is in these groups, such of them as the file has: in the order of their paths, the names and kinds of objects,
+ * and of datasets and attributes the type, the extent and every bit of the values. h5dump prints numbers to six digits, so that texts of
  * it may be the same where bits are not. */
 #include <glib.h>
 #include <hdf5.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* What H5Ovisit tells of an object: HDF5 1.12 has given its type this name, and the old one to another. */
+#if H5_VERSION_GE(1, 12, 0)
+typedef H5O_info1_t visited_object;
+#else
+typedef H5O_info_t visited_object;
+#endif
 
 static G_NORETURN void fail(const char *what, const char *name)
 {
     fprintf(stderr, "hdf5_digest: %s: %s\n", name, what);
     exit(1);
 }
+
+static void add_number(GChecksum *sum, int64_t number) { g_checksum_update(sum, (const guchar *)&number, sizeof number); }
+
+/* With the final 0, so that names stay separate. */
+static void add_name(GChecksum *sum, const char *name) { g_checksum_update(sum, (const guchar *)name, (gssize)strlen(name) + 1); }
 
 /* Type, extent and values of a dataset or an attribute. */
 static void add_values(GChecksum *sum, const char *name, hid_t from, bool is_attribute)
@@ -36,6 +50,7 @@ static void add_values(GChecksum *sum, const char *name, hid_t from, bool is_att
         (is_attribute ? H5Aread(from, type, values) : H5Dread(from, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values)) < 0)
         fail("cannot be read", name);
     g_checksum_update(sum, form, (gssize)encoded);
+    add_number(sum, dimensions);
     g_checksum_update(sum, (const guchar *)extent, (gssize)(sizeof *extent * (size_t)dimensions));
     g_checksum_update(sum, values, (gssize)bytes);
     H5Sclose(space);
@@ -48,17 +63,18 @@ static herr_t add_attribute(hid_t of, const char *name, const H5A_info_t *info, 
     const hid_t attribute = H5Aopen(of, name, H5P_DEFAULT);
     if (attribute < 0)
         fail("there is no such attribute", name);
-    g_checksum_update(sum, (const guchar *)name, -1);
+    add_name(sum, name);
     add_values(sum, name, attribute, true);
     return H5Aclose(attribute);
 }
 
-static herr_t add_object(hid_t of, const char *name, const H5O_info_t *info, void *sum)
+static herr_t add_object(hid_t of, const char *name, const visited_object *info, void *sum)
 {
     const hid_t object = H5Oopen(of, name, H5P_DEFAULT);
     if (object < 0)
         fail("there is no such object", name);
-    g_checksum_update(sum, (const guchar *)name, -1);
+    add_name(sum, name);
+    add_number(sum, info->type);
     if (info->type == H5O_TYPE_DATASET)
         add_values(sum, name, object, false);
     if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, NULL, add_attribute, sum) < 0)
@@ -79,7 +95,7 @@ int main(int arguments, char **argument)
         if (H5Lexists(file, argument[i], H5P_DEFAULT) <= 0)
             continue;
         found++;
-        g_checksum_update(sum, (const guchar *)argument[i], -1);
+        add_name(sum, argument[i]);
         if (H5Ovisit_by_name2(file, argument[i], H5_INDEX_NAME, H5_ITER_INC, add_object, sum, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
             fail("cannot be read", argument[i]);
     }

@@ -41,6 +41,7 @@ test_scripts =
 # Programs that scripts start must be compiled before.
 check_DATA = tests/hdf5_digest
 EXTRA_PROGRAMS += tests/hdf5_digest
+CLEANFILES += tests/hdf5_digest
 tests_hdf5_digest_LDADD = $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_LIBS)
 include tests/mpi/local.mk
 include tests/unit/local.mk

@@ -7,13 +7,13 @@
 # mpiexec replaces this shell, so its process id is this one's and a test can send it signals. A run that hangs is ended
 # after XLM_TEST_TIMEOUT seconds (default 600), and fails.
 launcher=${XLM_MPIEXEC:-mpiexec}
-# XLM_LAUNCHER: what `mpirun.sh --launcher` printed before.
-if [ -z "${XLM_LAUNCHER-}" ]; then
-    XLM_LAUNCHER=other
-    if $launcher --version 2>/dev/null | grep -q -e OpenRTE -e 'Open MPI' -e PRRTE; then XLM_LAUNCHER=open-mpi; fi
+# XLM_TEST_LAUNCHER: what `mpirun.sh --launcher` printed before.
+if [ -z "${XLM_TEST_LAUNCHER-}" ]; then
+    XLM_TEST_LAUNCHER=other
+    if $launcher --version 2>/dev/null | grep -q -e OpenRTE -e 'Open MPI' -e PRRTE; then XLM_TEST_LAUNCHER=open-mpi; fi
 fi
 if [ "${1-}" = --launcher ]; then
-    echo "$XLM_LAUNCHER"
+    echo "$XLM_TEST_LAUNCHER"
     exit 0
 fi
 if [ $# -lt 2 ]; then
@@ -25,7 +25,7 @@ shift
 # Ranks on one node need no network. Programs that are started without mpiexec choose for themselves.
 OMPI_MCA_btl=${OMPI_MCA_btl:-self,vader}
 export OMPI_MCA_btl
-if [ "$XLM_LAUNCHER" = open-mpi ]; then
+if [ "$XLM_TEST_LAUNCHER" = open-mpi ]; then
     exec $launcher --timeout "${XLM_TEST_TIMEOUT:-600}" --oversubscribe --bind-to none -n "$ranks" "$@"
 fi
 # MPICH and its relatives take more ranks than cores, and bind none.

@@ -19,9 +19,9 @@ finish() { [ "$failures" -eq 0 ] || exit 1; exit 0; }
 long() { [ "${XLM_TEST_QUICK-}" != 1 ] || { echo "left out: XLM_TEST_QUICK=1" >&2; exit 77; }; }
 
 # is_open_mpi: whose launcher the tests use. mpirun.sh need not ask each time.
-is_open_mpi() { [ "$XLM_LAUNCHER" = open-mpi ]; }
-XLM_LAUNCHER=$(sh "$XLM_SOURCE/tests/mpirun.sh" --launcher)
-export XLM_LAUNCHER
+is_open_mpi() { [ "$XLM_TEST_LAUNCHER" = open-mpi ]; }
+XLM_TEST_LAUNCHER=$(sh "$XLM_SOURCE/tests/mpirun.sh" --launcher)
+export XLM_TEST_LAUNCHER
 # ranks N PROGRAM...: runs on N ranks; one needs no mpiexec, which takes its time.
 ranks() {
     if [ "$1" = 1 ]; then
@@ -407,3 +407,5 @@ digest() {
         { rm -f "$seen"; echo "no digest of $1"; return; }
     cat "$seen"
 }
+# differ A B: the digests of two checkpoints, both of which have one.
+differ() { [ "$(digest "$1")" != "$(digest "$2")" ] && [ "$(digest "$1" | wc -c)" -eq 65 ] && [ "$(digest "$2" | wc -c)" -eq 65 ]; }

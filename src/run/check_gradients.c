@@ -397,7 +397,7 @@ static void announce(checker *c)
     const double seconds = xlm_clock() - begin;
     char text[16];
     const int n = xlm_parameters_count(c->workspace->parameters);
-    xlm_log_info("objective %s: up to %d comparisons of 12 passes at most, %s a rank", c->job->objective[c->objective].name,
+    xlm_log_info("objective %s: up to %d comparisons of 12 passes each, %s a rank", c->job->objective[c->objective].name,
                  n * (ALONE + GROUPS), xlm_log_duration(seconds * 12 * n * (ALONE + GROUPS) / c->workspace->comm->ranks, text));
 }
 

@@ -6,6 +6,7 @@
 
 #include <glib.h>
 #include <math.h>
+#include <stdbool.h>
 
 enum { SIZES = 6 };
 
@@ -30,7 +31,8 @@ static estimate difference(xlm_function *f, void *data, double h, double roundin
 xlm_derivative xlm_derivative_at_zero(xlm_function *f, void *data, double h, double rounding, double expected, double close)
 {
     const double shortest = ldexp(h, 1 - SIZES), near = close * fabs(expected);
-    estimate last[SIZES], row[SIZES], shown; /* extrapolated 0, 1, 2, … times, the smallest step being h · 2 and h */
+    estimate last[SIZES], row[SIZES]; /* extrapolated 0, 1, 2, … times, the smallest step being h · 2 and h */
+    estimate shown = {0};             /* by the shortest steps */
     xlm_derivative best = {.error = INFINITY};
     for (int i = 0; i < SIZES; i++, h /= 2) {
         row[0] = difference(f, data, h, rounding);
@@ -43,13 +45,13 @@ xlm_derivative xlm_derivative_at_zero(xlm_function *f, void *data, double h, dou
             if (error <= best.error)
                 best = (xlm_derivative){row[order].value, error};
         }
-        if (i >= 2 && best.error <= near && fabs(best.value - expected) <= near)
-            return best;
         for (int order = 0; order <= i; order++)
             last[order] = row[order];
         shown = row[MIN(i, 1)];
-        if (i >= 2 && i < SIZES - 2 && xlm_derivative_least_error(h, rounding) > best.error) {
-            shown = difference(f, data, shortest, rounding); /* no shorter steps are better, because of rounding */
+        const bool met = best.error <= near && fabs(best.value - expected) <= near;
+        const bool worse = xlm_derivative_least_error(h, rounding) > best.error; /* whatever shorter steps give */
+        if (i >= 2 && i < SIZES - 2 && (met || worse)) {
+            shown = difference(f, data, shortest, rounding);
             break;
         }
     }

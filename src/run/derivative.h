@@ -15,9 +15,9 @@ typedef struct xlm_derivative {
  * with the smallest estimated error, so that h may be as large as the range in which f is smooth. rounding: standard deviation of
  * the error of a value of f.
  *
- * f is called 12 times at most: fewer times where shorter steps would only be worse, because of rounding, and where the estimate
- * after three steps or more has an error of at most close · |expected| and is as near to `expected`. That a wrong expectation is
- * met by chance is as likely as `close` is small; 0 looks for no such agreement. */
+ * f is called 12 times, or 8 to 10 where shorter steps would only be worse, because of rounding, and where the estimate has an
+ * error of at most close · |expected| and is as near to `expected`; then, too, the shortest step counts. close = 0 looks for no
+ * such agreement. */
 xlm_derivative xlm_derivative_at_zero(xlm_function *f, void *data, double h, double rounding, double expected, double close);
 
 /* What the error of this derivative is at least, because of rounding. */

@@ -148,7 +148,8 @@ static void count_before(xlm_sampler *s, int number)
         const int64_t draws = to->first - previous->first, whole = draws / XLM_SAMPLER_RUN, rest = draws % XLM_SAMPLER_RUN;
         go_to(s, number - 1, whole);
         memcpy(before, s->before, sizeof *before * (size_t)s->components);
-        lay_out(s, previous->run + whole, rest);
+        if (rest > 0) /* else it has no such run: its number is that of the next spell's first */
+            lay_out(s, previous->run + whole, rest);
         for (int64_t j = 0; j < rest; j++)
             before[s->component[j]]++;
     }

@@ -65,17 +65,17 @@ agree blis-1 emulated-1 1e-2
 # Gradients are rounded on any number of ranks, which the line of the log and the bits show.
 all_alike exchanged 'gemm = blis' 'exchange = bfloat16'
 agree blis-1 exchanged-1 1e-2
-[ "$(digest blis-1/latest)" != "$(digest exchanged-1/latest)" ] || fail "exchange = bfloat16 gives the bits of float32"
+differ blis-1/latest exchanged-1/latest || fail "exchange = bfloat16 gives the bits of float32"
 # So are parameters; checkpoints have them as they were before: not all with zeros in the lower half.
 all_alike rounded 'gemm = blis' 'exchange_parameters = bfloat16'
 agree blis-1 rounded-1 1e-2
-[ "$(digest blis-1/latest)" != "$(digest rounded-1/latest)" ] || fail "exchange_parameters = bfloat16 gives the bits of float32"
+differ blis-1/latest rounded-1/latest || fail "exchange_parameters = bfloat16 gives the bits of float32"
 h5dump -d /model/embeddings/word/weight -b LE -o rounded.bin rounded-1/latest >/dev/null
 od -An -v -t x4 -w4 rounded.bin | grep -qv '0000$' || fail "a checkpoint has rounded parameters"
 expect 78 'exchange = bfloat16: .*reproducible' ranks 1 xlm_train job.conf --dry-run --set train.exchange=bfloat16 \
     --set train.reproducible=false
 expect 78 'exchange = bfloat16: 3 ranks' ranks 3 xlm_train job.conf --dry-run --set train.exchange=bfloat16
-[ "$(digest blis-1/latest)" != "$(digest emulated-1/latest)" ] || fail "precision = bfloat16 gives the bits of float32"
+differ blis-1/latest emulated-1/latest || fail "precision = bfloat16 gives the bits of float32"
 
 run float 1 --set train.gemm=blis
 run half 1 "${half[@]}" --profile

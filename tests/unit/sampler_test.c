@@ -247,6 +247,42 @@ static void draws_that_depend_on_the_step(void **state)
     xlm_sampler_free(s);
 }
 
+/* The second component begins when as many draws were made as a run has, or none: then the run that would come next before it and
+ * the first one after it have the same number. */
+static void a_spell_of_whole_runs(void **state)
+{
+    (void)state;
+    enum { BEGIN = 1024 };
+    const int64_t instances[] = {100000, 100000}, begins[] = {0, BEGIN};
+    g_autofree xlm_piecewise *whole = always(XLM_SAMPLER_RUN / BEGIN);
+    g_autofree xlm_piecewise *none = xlm_piecewise_new((const xlm_piecewise_point[]){{0, 0}, {BEGIN - 1, 0}, {BEGIN, 64}}, 3);
+    for (int empty = 0; empty <= 1; empty++) {
+        const xlm_sampler_schedule schedule = {constant(1), begins, empty ? none : whole};
+        xlm_sampler *s = xlm_sampler_new(2, (const double[]){1, 1}, instances, &schedule, 5, 1);
+        xlm_sampler *later_first = xlm_sampler_new(2, (const double[]){1, 1}, instances, &schedule, 5, 1);
+        const int64_t first = empty ? 0 : XLM_SAMPLER_RUN;
+        int64_t count[2] = {0}, instance;
+        int component;
+        xlm_sampler_draw(later_first, first + 3 * XLM_SAMPLER_RUN, &component, &instance);
+        for (int64_t k = 0; k < first; k++) {
+            xlm_sampler_draw(s, k, &component, &instance);
+            assert_int_equal(component, 0);
+        }
+        for (int64_t k = first; k < first + XLM_SAMPLER_RUN; k++) {
+            int other;
+            int64_t other_instance;
+            xlm_sampler_draw(s, k, &component, &instance);
+            xlm_sampler_draw(later_first, k, &other, &other_instance);
+            assert_true(component == other && instance == other_instance);
+            count[component]++;
+        }
+        assert_int_equal(count[0], XLM_SAMPLER_RUN / 2);
+        assert_int_equal(count[1], XLM_SAMPLER_RUN / 2);
+        xlm_sampler_free(s);
+        xlm_sampler_free(later_first);
+    }
+}
+
 /* Draws depend only on seed, stream and place, not on earlier draws. */
 static void orders(void **state)
 {
@@ -273,6 +309,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quotas),           cmocka_unit_test(every_source_is_drawn), cmocka_unit_test(runs_and_epochs),
         cmocka_unit_test(sources_are_mixed), cmocka_unit_test(schedules),
+        cmocka_unit_test(a_spell_of_whole_runs),
         cmocka_unit_test(draws_that_depend_on_the_step), cmocka_unit_test(orders),
     };
     g_autofree xlm_piecewise *one = always(1);

@@ -4,9 +4,9 @@
 # Sets SENTENCEPIECE_CFLAGS, for the file that is C++, and SENTENCEPIECE_LIBS, by which the C compiler links it. Its headers want
 # C++17, which is the default of g++ from 11 and clang++ from 16 on; older ones are asked for it. Where pkg-config does not give it,
 # it is looked for in the compiler's own folders: the sentencepiece.pc of Debian 13 names a package, protobuf-lite, that
-# libsentencepiece-dev does not bring along. What is called below is what 0.1.95 has and older ones do not.
+# libsentencepiece-dev does not bring along. What is called below is what 0.1.97 has and older ones do not.
 AC_DEFUN([XLM_REQUIRE_SENTENCEPIECE],
-[PKG_CHECK_MODULES([SENTENCEPIECE], [sentencepiece >= 0.1.95], [],
+[PKG_CHECK_MODULES([SENTENCEPIECE], [sentencepiece >= 0.1.97], [],
   [SENTENCEPIECE_CFLAGS=
    SENTENCEPIECE_LIBS="-lsentencepiece_train -lsentencepiece"])
 AC_MSG_CHECKING([whether $CXX compiles for SentencePiece])
@@ -20,16 +20,17 @@ for xlm_standard in '' -std=c++17; do
     [CPPFLAGS="$xlm_save_CPPFLAGS $SENTENCEPIECE_CFLAGS $xlm_standard"
      AC_LINK_IFELSE([AC_LANG_PROGRAM([#include <sentencepiece_trainer.h>
 #include <sentencepiece_processor.h>], [sentencepiece::SentencePieceProcessor processor;
+sentencepiece::ImmutableSentencePieceText text;
 std::string bytes;
 sentencepiece::SentenceIterator *lines = nullptr;
 const sentencepiece::util::Status status = sentencepiece::SentencePieceTrainer::Train("", lines, &bytes);
-return status.ok() && processor.IsByte(0);])],
+return status.ok() && processor.Encode("", text.mutable_proto()).ok() && processor.IsByte(0);])],
        [xlm_compiles=yes
         SENTENCEPIECE_CFLAGS="$SENTENCEPIECE_CFLAGS $xlm_standard"])])
 done
 AC_MSG_RESULT([$xlm_compiles])
 AS_IF([test "$xlm_compiles" = no],
-  [XLM_MISSING([SentencePiece 0.1.95 or later, and a C++17 compiler], [libsentencepiece-dev g++])])
+  [XLM_MISSING([SentencePiece 0.1.97 or later, and a C++17 compiler], [libsentencepiece-dev g++])])
 CPPFLAGS=$xlm_save_CPPFLAGS
 LIBS=$xlm_save_LIBS
 AC_LANG_POP([C++])

@@ -40,7 +40,7 @@ class XlmMpi(AutotoolsPackage):
     depends_on("glib@2.68:")
     depends_on("icu4c")
     depends_on("jansson@2.11:")
-    depends_on("sentencepiece@0.1.95:")
+    depends_on("sentencepiece@0.1.97:")
     depends_on("libxml2")
     depends_on("zlib-api")
     depends_on("libarchive@3.4:")

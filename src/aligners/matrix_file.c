@@ -77,8 +77,9 @@ xlm_matrix_file *xlm_matrix_file_create(const xlm_comm *comm, const char *path, 
     if (store == NULL)
         return NULL;
     xlm_matrix_file *f = g_new0(xlm_matrix_file, 1);
-    *f = (xlm_matrix_file){.store = store, .first = first, .layers = layers, .values = g_new(GArray *, layers),
-                           .written = g_new0(uint64_t, layers)};
+    *f = (xlm_matrix_file){.store = store, .first = first, .layers = layers};
+    f->written = g_new0(uint64_t, layers);
+    f->values = g_new(GArray *, layers);
     for (int64_t l = 0; l < layers; l++)
         f->values[l] = g_array_new(FALSE, FALSE, sizeof(float));
     int64_t base, all;

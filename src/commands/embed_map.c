@@ -240,8 +240,10 @@ static void make_map(work *w, GError **error)
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
     const int panels = (int)g_strv_length((char **)arguments);
-    work w = {.comm = comm, .panels = panels, .paths = arguments, .vectors = g_new0(float *, panels),
-              .width = g_new0(int64_t, panels), .map = {.panels = panels, .panel = g_new0(xlm_map_panel, panels)}};
+    work w = {.comm = comm, .panels = panels, .paths = arguments, .map = {.panels = panels}};
+    w.vectors = g_new0(float *, panels);
+    w.width = g_new0(int64_t, panels);
+    w.map.panel = g_new0(xlm_map_panel, panels);
     if (read_all(&w, error))
         make_map(&w, error);
     for (int p = 0; p < panels; p++) {

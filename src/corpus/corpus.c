@@ -117,8 +117,8 @@ static void add_pairs(xlm_corpus *corpus, xlm_split split, const xlm_corpus_file
         pairs = &corpus->pairs[split][corpus->pair_count[split]++];
         *pairs = (xlm_corpus_pairs){
             .name = of->name, .source = xlm_corpus_find_text(corpus, split, of->source->language),
-            .target = xlm_corpus_find_text(corpus, split, of->target->language),
-            .pieces = g_new0(struct xlm_pairs_piece, corpus->files->len)};
+            .target = xlm_corpus_find_text(corpus, split, of->target->language)};
+        pairs->pieces = g_new0(struct xlm_pairs_piece, corpus->files->len);
         g_ptr_array_add(corpus->pieces, (void *)(uintptr_t)pairs->pieces);
     }
     struct xlm_pairs_piece *piece = (struct xlm_pairs_piece *)(uintptr_t)pairs->pieces + pairs->piece_count++;

@@ -211,8 +211,10 @@ static bool read_units(struct unit_reader *r, xlm_tmx_take *take, void *data, GE
 
 bool xlm_tmx_read(xlm_lines *lines, int n, const char *const *languages, xlm_tmx_take *take, void *data, GError **error)
 {
-    struct unit_reader r = {.lines = lines, .n = n, .languages = languages, .text = g_string_new(NULL),
-                            .segments = g_new(GString *, n), .given = g_new0(const GString *, n), .matches = g_new0(bool, n)};
+    struct unit_reader r = {.lines = lines, .n = n, .languages = languages, .text = g_string_new(NULL)};
+    r.given = g_new0(const GString *, n);
+    r.matches = g_new0(bool, n);
+    r.segments = g_new(GString *, n);
     for (int i = 0; i < n; i++)
         r.segments[i] = g_string_new(NULL);
     xlm_lines_keep_bytes(lines);

@@ -94,8 +94,9 @@ xlm_affinities *xlm_affinities_make(int64_t n, int k, const int32_t *nearest, co
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++)
         end[i] = merge_row(all + begin[i], end[i] - begin[i]);
-    xlm_affinities *a = g_new(xlm_affinities, 1);
-    *a = (xlm_affinities){.n = n, .first = g_new0(int64_t, n + 1)};
+    xlm_affinities *a = g_new0(xlm_affinities, 1);
+    a->n = n;
+    a->first = g_new0(int64_t, n + 1);
     for (int64_t i = 0; i < n; i++)
         a->first[i + 1] = a->first[i] + end[i];
     a->column = g_new(int32_t, a->first[n]);

@@ -28,9 +28,10 @@ static int64_t run_share(const xlm_shared_words *words) { return words->memory /
 xlm_shared_words *xlm_shared_words_new(int languages, int64_t memory, const char *scratch)
 {
     xlm_shared_words *words = g_new0(xlm_shared_words, 1);
-    *words = (xlm_shared_words){.languages = languages, .memory = memory, .scratch = g_strdup(scratch),
-                                .tables = g_new(xlm_word_counts *, languages), .held = g_new0(int64_t, languages),
-                                .totals = g_new0(int64_t, languages)};
+    *words = (xlm_shared_words){.languages = languages, .memory = memory, .scratch = g_strdup(scratch)};
+    words->held = g_new0(int64_t, languages);
+    words->totals = g_new0(int64_t, languages);
+    words->tables = g_new(xlm_word_counts *, languages);
     words->runs = xlm_word_runs_new(words->scratch);
     for (int i = 0; i < languages; i++)
         words->tables[i] = xlm_word_counts_new();

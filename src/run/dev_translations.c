@@ -172,8 +172,8 @@ xlm_dev_translations *xlm_dev_translations_open(const xlm_job *job, const xlm_co
         return NULL;
     xlm_dev_translations *dev = g_new0(xlm_dev_translations, 1);
     char **names = job->evaluate.translate;
-    *dev = (xlm_dev_translations){.job = job, .vocabulary = xlm_corpus_vocabulary(corpus), .options = xlm_translation_defaults,
-                                  .direction = g_new0(direction, g_strv_length(names))};
+    *dev = (xlm_dev_translations){.job = job, .vocabulary = xlm_corpus_vocabulary(corpus), .options = xlm_translation_defaults};
+    dev->direction = g_new0(direction, g_strv_length(names));
     dev->options.search.beam = job->evaluate.beam;
     dev->options.search.length_penalty = job->evaluate.length_penalty;
     dev->options.batch_tokens = BATCH_TOKENS;

@@ -22,8 +22,8 @@ typedef struct walk {
 static walk begin(const xlm_parallel *of, int64_t first, int64_t end, int64_t capacity)
 {
     capacity = MIN(capacity, end - first);
-    walk w = {.of = of, .next = first, .end = end, .first = first, .capacity = capacity,
-              .links = g_new(int64_t, 6 * capacity)};
+    walk w = {.of = of, .next = first, .end = end, .first = first, .capacity = capacity};
+    w.links = g_new(int64_t, 6 * capacity);
     for (int side = 0; side < 2; side++) {
         w.starts[side] = w.links + (2 + side) * capacity;
         w.tokens[side] = w.links + (4 + side) * capacity;

@@ -106,7 +106,8 @@ bool xlm_parallel_items_find(xlm_parallel_items *parallel, const xlm_parallel_it
                              const xlm_parallel_file *file, int32_t files, const char *pivot, xlm_pairing how, GError **error)
 {
     pairing p = {.item = item, .items = items, .file = file, .files = files, .pivot = pivot, .number = g_new0(int32_t, files)};
-    *parallel = (xlm_parallel_items){.partner = g_new(int64_t, items)};
+    *parallel = (xlm_parallel_items){.partner = NULL};
+    parallel->partner = g_new(int64_t, items);
     for (int64_t i = 0; i < items; i++)
         parallel->partner[i] = -1;
     number_files(&p);

@@ -501,8 +501,9 @@ xlm_var *xlm_attention(xlm_tape *tape, const xlm_attention_inputs *inputs)
         .sequences = inputs->sequences,
         .pairs = count_pairs(inputs, query_offsets),
         .log_sum = XLM_TAPE_NUMBERS(tape, xlm_real, rows * inputs->heads),
-        .rate = xlm_tape_training(tape) ? xlm_keep_rate(inputs->dropout) : (xlm_keep){0},
     };
+    if (xlm_tape_training(tape))
+        s->rate = xlm_keep_rate(inputs->dropout);
     if (s->rate.threshold > 0)
         s->site = xlm_tape_site(tape);
     each_head(s, forward_head);

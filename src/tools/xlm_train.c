@@ -185,11 +185,12 @@ static bool run(const xlm_comm *comm, void *data, xlm_run_options options, bool 
     if (!xlm_comm_agree_on(comm, failure, error))
         return false;
     xlm_comm_broadcast(comm, 0, &digest, sizeof digest);
-    const xlm_training_data text = {
+    xlm_training_data text = {
         .vocabulary = xlm_corpus_vocabulary(w->corpus), .digest = xlm_corpus_digest(w->corpus), .text_digest = digest,
         .input = xlm_stream_text(w->corpus),
-        .validation = w->dev != NULL ? xlm_dev_translations_plan(w->dev) : (xlm_planned_validation){.data = NULL},
     };
+    if (w->dev != NULL)
+        text.validation = xlm_dev_translations_plan(w->dev);
     const xlm_job *job = w->job;
     g_autofree char *settings = job->evaluate.given ? xlm_measures_settings(job, job->evaluate.choose_by) : NULL;
     const xlm_validation validation = job->evaluate.given ? validation_of(w, settings) : (xlm_validation){.data = NULL};

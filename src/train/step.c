@@ -227,11 +227,11 @@ static void run_micro_batches(const step *made, const xlm_pass_input *inputs, co
 
 xlm_step_report xlm_step_report_new(const xlm_engine *engine)
 {
-    return (xlm_step_report){
-        .objective_loss = g_new0(double, engine->job->objectives),
-        .terms = g_new0(int64_t, xlm_host_means(engine->host)),
-        .metric = g_new0(xlm_metric_sum, xlm_host_metrics(engine->host)),
-    };
+    xlm_step_report report = {0};
+    report.objective_loss = g_new0(double, engine->job->objectives);
+    report.terms = g_new0(int64_t, xlm_host_means(engine->host));
+    report.metric = g_new0(xlm_metric_sum, xlm_host_metrics(engine->host));
+    return report;
 }
 
 void xlm_step_report_clear(xlm_step_report *report)

@@ -102,6 +102,7 @@ test_scripts += \
 	tests/cli/tutorial.sh \
 	tests/cli/weam.sh \
 	tests/cli/weights.sh \
+	tests/cli/without_cmocka.sh \
 	tests/cli/word_masks.sh
 # What fastBPE makes of a text: by default, and with a vocabulary. Read by tests/unit/text_bpe_test.c too.
 EXTRA_DIST += \

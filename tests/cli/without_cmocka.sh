@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# xlm-mpi: where configure has found no cmocka, make builds all, and make check says at once what is missing.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
+# This build's configuration, but without cmocka.
+sed -e 's/^S\["HAVE_CMOCKA_TRUE"\]=.*/S["HAVE_CMOCKA_TRUE"]="#"/' -e 's/^S\["HAVE_CMOCKA_FALSE"\]=.*/S["HAVE_CMOCKA_FALSE"]=""/' \
+    "$XLM_BUILD/config.status" >config.status
+makefile=$PWD/Makefile.without
+(cd "$XLM_BUILD" && "${BASH:-bash}" "$OLDPWD/config.status" --silent --file="$makefile:$XLM_SOURCE/Makefile.in") || fail "config.status"
+
+# make_without ARGUMENT...: nothing is made (-n), with what make would run in `made', and what it says in `said'.
+make_without() { make -n -C "$XLM_BUILD" -f "$makefile" "$@" >made 2>said; }
+
+for goal in check check-unit recheck; do
+    make_without "$goal" && fail "make $goal goes on without cmocka"
+    grep -q 'needs cmocka (Debian/Ubuntu: libcmocka-dev)' said || fail "make $goal says: $(cat said)"
+    grep -qE 'compile|link' made && fail "make $goal compiles first: $(head -n 3 made)"
+done
+make_without all || fail "make without cmocka: $(cat said)"
+grep -q . made || fail "make without cmocka does nothing"
+finish

@@ -66,12 +66,12 @@ bash all/run >run.log 2>&1 || fail "all/run again: $(tail -n 5 run.log)"
 [ "$(wc -l <all/measures.csv)" -eq "$rows" ] || fail "$(wc -l <all/measures.csv) rows of measures instead of $rows"
 [ "$(grep -c '^nothing to do' run.log)" -eq 2 ] || fail "done again: $(grep '^step' run.log | tail -n 2)"
 # A tagger of the model before it learned more is not the tagger of the model.
-recipe "${all[@]}" --passes 14 --set tune.epochs=2 all || fail "more: $(tail -n 3 log)"
+recipe "${all[@]}" --passes 14 --set tune.epochs=2 --set train.precision=bfloat16 all || fail "more: $(tail -n 3 log)"
 grep -q '^all/model is there' log || fail "nothing about the model that is there: $(tail -n 30 log | head -n 10)"
 bash all/run >run.log 2>&1 || fail "more, run: $(tail -n 5 run.log)"
 ! grep -q '^nothing to do' run.log || fail "the tagger of the earlier model was taken"
 grep -q '^epochs = 2$' all/tagger/job.conf || fail "epochs: $(grep epochs all/tagger/job.conf)"
-cp run.log more.log
+grep -q '^precision = bfloat16$' all/tagger/job.conf || fail "precision: $(grep precision all/tagger/job.conf)"
 [ "$(wc -l <all/measures.csv)" -eq "$rows" ] || fail "more: $(wc -l <all/measures.csv) rows of measures instead of $rows"
 
 # What is there is not made again, and the time decides how many steps there are.

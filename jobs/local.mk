@@ -158,6 +158,7 @@ dist_recipes_SCRIPTS = jobs/recipes/recipe
 # The installed script knows where xlm_pair_html was installed; in the build tree it is two folders up.
 corporadir = $(pkgdatadir)/jobs/corpora
 corpora_SCRIPTS = jobs/corpora/libreoffice-help
+dist_corpora_SCRIPTS = jobs/corpora/debian-text
 EXTRA_DIST += jobs/corpora/libreoffice-help.in
 CLEANFILES += jobs/corpora/libreoffice-help
 

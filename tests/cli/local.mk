@@ -43,6 +43,7 @@ test_scripts += \
 	tests/cli/convert.sh \
 	tests/cli/convert_vocabulary.sh \
 	tests/cli/cooc.sh \
+	tests/cli/debian_text.sh \
 	tests/cli/derive.sh \
 	tests/cli/derive_conllu.sh \
 	tests/cli/derive_syntax.sh \

@@ -27,8 +27,12 @@ objectives() { sed -n 's/^objectives *//p' log; }
 key() { awk -v section="[$2]" -v key="$3" '/^\[/ { here = $0 == section } here && $1 == key { print $3 }' "$1/job.conf"; }
 
 # What there is decides what is trained.
-recipe "${texts[@]}" "${small[@]}" text || fail "text: $(tail -n 3 log)"
+recipe "${texts[@]}" "${small[@]}" --passes 2 text || fail "text: $(tail -n 3 log)"
 [ "$(objectives)" = mlm ] || fail "text: $(objectives)"
+bash text/run >run.log 2>&1 || fail "text/run: $(tail -n 5 run.log)"
+grep -q '^left out: no pairs of sentences are held out$' run.log && ! grep -q ',retrieval' text/measures.csv ||
+    fail "retrieval without pairs: $(grep -A2 retrieval run.log)"
+[ "$(grep -c ',perplexity,' text/measures.csv)" -eq 3 ] || fail "text: $(cat text/measures.csv)"
 recipe "${texts[@]}" --dictionary en-xx=words.txt "${small[@]}" dictionary || fail "dictionary: $(tail -n 3 log)"
 [ "$(objectives)" = 'mlm align' ] || fail "dictionary: $(objectives)"
 [ ! -e dictionary/alignment.h5 ] || fail "alignments without pairs"
@@ -54,6 +58,21 @@ for measure in aer retrieval_cosine perplexity; do
     grep -q ",$measure," all/measures.csv || fail "no $measure in measures.csv"
 done
 grep -q 'set train.evaluate_instances=32' all/run || fail "--set is not in the commands"
+grep -q '^tagger  *1 minutes at most$' log || fail "time of the tagger: $(grep ^tagger log)"
+
+# What was done is not done again, and measures are of this time.
+rows=$(wc -l <all/measures.csv)
+bash all/run >run.log 2>&1 || fail "all/run again: $(tail -n 5 run.log)"
+[ "$(wc -l <all/measures.csv)" -eq "$rows" ] || fail "$(wc -l <all/measures.csv) rows of measures instead of $rows"
+[ "$(grep -c '^nothing to do' run.log)" -eq 2 ] || fail "done again: $(grep '^step' run.log | tail -n 2)"
+# A tagger of the model before it learned more is not the tagger of the model.
+recipe "${all[@]}" --passes 14 --set tune.epochs=2 --set train.precision=bfloat16 all || fail "more: $(tail -n 3 log)"
+grep -q '^all/model is there' log || fail "nothing about the model that is there: $(tail -n 30 log | head -n 10)"
+bash all/run >run.log 2>&1 || fail "more, run: $(tail -n 5 run.log)"
+! grep -q '^nothing to do' run.log || fail "the tagger of the earlier model was taken"
+grep -q '^epochs = 2$' all/tagger/job.conf || fail "epochs: $(grep epochs all/tagger/job.conf)"
+grep -q '^precision = bfloat16$' all/tagger/job.conf || fail "precision: $(grep precision all/tagger/job.conf)"
+[ "$(wc -l <all/measures.csv)" -eq "$rows" ] || fail "more: $(wc -l <all/measures.csv) rows of measures instead of $rows"
 
 # What is there is not made again, and the time decides how many steps there are.
 touch -d '2000-01-01' all/corpus.h5
@@ -62,6 +81,14 @@ recipe "${all[@]}" --passes 100000 --hours 0.01 all || fail "again: $(tail -n 3 
 grep -q 'limited by --hours 0.01$' log || fail "time: $(grep ^steps log)"
 minutes=$(sed -n 's/^training  *\([0-9]*\) minutes$/\1/p' log)
 [ "${minutes:-9}" -le 1 ] || fail "more than $minutes minutes of 0.6"
+
+# Steps are measured with the ranks that will train, and a machine that does something else is told of.
+mkdir bin
+printf '#!/bin/sh\necho " 12:00:00 up 1 day,  2 users,  load average: 9999.50, 1.00, 1.00"\n' >bin/uptime
+chmod +x bin/uptime
+(unset XLM_LAUNCH && PATH=$PWD/bin:$PATH recipe "${texts[@]}" "${small[@]}" --ranks 1 text) || fail "one rank: $(tail -n 3 log)"
+grep -q '^measured  *1 ranks' text/plan.log || fail "ranks that measured: $(grep ^measured text/plan.log)"
+grep -q 'is busy (load 9999.50)' log || fail "nothing about other programs: $(cat log)"
 
 # Another command for what is there is refused; one text, or none, is that of the pairs; names may have blanks.
 expect 64 'corpus.h5 was made by another command' "$XLM_SOURCE/jobs/recipes/recipe" "${texts[@]}" "${small[@]}" all
@@ -119,6 +146,8 @@ refused 64 '--passes 1.5: is not a whole number' "${texts[@]}" --passes 1.5
 refused 64 'there is no such option' "${texts[@]}" --what 1
 refused 64 'the recipe chooses it' "${texts[@]}" --set train.steps=5
 refused 64 'the recipe chooses it' "${texts[@]}" --set 'stream text.batch=64'
+refused 64 'the recipe chooses it' "${texts[@]}" --set tune.output=elsewhere
+refused 64 'no tagger without --tagged' "${texts[@]}" --set tune.epochs=2
 refused 66 'nowhere/first.en.*cannot be read' --text en=nowhere/first.en --text xx=last.xx.gz
 tr -d ' ' <first.en >joined.en
 expect 64 'hardly any blanks' "$XLM_SOURCE/jobs/recipes/recipe" --text en=joined.en --text xx=joined.en none

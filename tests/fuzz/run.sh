@@ -54,8 +54,9 @@ times_of() {
             for (i = 1; i <= n; i++) print processor[target[i]] + 0, clock[target[i]] + 0, target[i] }' "$campaign" | sort -n
 }
 
-limits=(-timeout=60 -rss_limit_mb=1024 -malloc_limit_mb=512 -max_len=4096)
-# A time-out is of the clock, not of the processor's time: on a busy machine an input of a few milliseconds takes seconds.
+limits=(-timeout=60 -rss_limit_mb=1024 -malloc_limit_mb=512 -max_len=4096 -report_slow_units=60)
+# A time-out is of the clock, not of the processor's time: on a busy machine an input of a few milliseconds takes seconds,
+# and is not one that failed.
 # fuzz TARGET: its last lines, and what failed.
 fuzz() {
     local target=$1 folders=() folder

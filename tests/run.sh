@@ -18,9 +18,10 @@ case $1 in
         sh "$XLM_SOURCE/tests/mpirun.sh" "$ranks" "$@"
     done ;;
 *tests/fuzz/*)
-    # On every input there is: seeds, what once failed, and a table of inputs with what must become of them.
+    # On every input there is: seeds, what once failed, a table of inputs with what must become of them, and what campaigns have
+    # kept.
     target=${1##*/}
-    for inputs in "seeds/$target" "regressions/$target" "cases/$target.cases"; do
+    for inputs in "seeds/$target" "regressions/$target" "cases/$target.cases" "kept/$target.tar.xz"; do
         if [ -e "$XLM_SOURCE/tests/fuzz/$inputs" ]; then set -- "$@" "$XLM_SOURCE/tests/fuzz/$inputs"; fi
     done
     exec "$@" ;;

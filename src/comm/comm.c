@@ -287,9 +287,10 @@ void *xlm_comm_exchange(const xlm_comm *comm, const void *send, const int64_t *n
             MPI_Irecv(in, (int)received[r], record, r, 0, comm->mpi, &requests[n++]);
         else if (received[r] > 0)
             memcpy(in, out + size * (size_t)sum_before(numbers, r), size * (size_t)received[r]);
-    for (int r = 0; r < comm->ranks; out += size * (size_t)numbers[r++])
+    size_t at = 0; /* `send` may be NULL if there is nothing to send */
+    for (int r = 0; r < comm->ranks; at += size * (size_t)numbers[r++])
         if (numbers[r] > 0 && r != comm->rank)
-            MPI_Isend(out, (int)numbers[r], record, r, 0, comm->mpi, &requests[n++]);
+            MPI_Isend(out + at, (int)numbers[r], record, r, 0, comm->mpi, &requests[n++]);
     MPI_Waitall(n, requests, statuses);
     g_free(statuses);
     MPI_Type_free(&record);

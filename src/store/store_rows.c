@@ -206,7 +206,8 @@ bool store_write_rows(xlm_store *store, const char *path, store_dataset *d, hid_
         write_round(store, path, d, memory_type, part, bytes, &mine);
         first += part.rows;
         rows -= part.rows;
-        bytes += part.rows * d->row_size;
+        if (rows > 0)
+            bytes += part.rows * d->row_size;
     }
     return store_settle_hdf5(store, mine, error);
 }

@@ -60,6 +60,7 @@ test_scripts += \
 	tests/cli/factorise.sh \
 	tests/cli/fill.sh \
 	tests/cli/floors.sh \
+	tests/cli/fuzz_keep.sh \
 	tests/cli/gc.sh \
 	tests/cli/growth.sh \
 	tests/cli/hardening.sh \

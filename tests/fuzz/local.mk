@@ -58,8 +58,12 @@ check_PROGRAMS += $(fuzz_targets)
 endif
 EXTRA_DIST += \
 	tests/fuzz/README.md \
+	tests/fuzz/campaigns.tsv \
 	tests/fuzz/cases \
 	tests/fuzz/clang.mk \
+	tests/fuzz/hours.tsv \
+	tests/fuzz/keep.sh \
+	tests/fuzz/kept \
 	tests/fuzz/messages.sh \
 	tests/fuzz/regressions \
 	tests/fuzz/run.sh \
@@ -79,6 +83,11 @@ fuzz: all $(fuzz_targets)
 	@$(AM_TESTS_ENVIRONMENT) SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
 		CPPFLAGS='$(fuzz_cppflags)' XLM_FUZZ_TOTAL='$(TOTAL)' XLM_FUZZ_INPUTS='$(FUZZ_INPUTS)' \
 		LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' $(BASH) $(srcdir)/tests/fuzz/run.sh $(SECONDS) $(FUZZ_JOBS) $(FUZZ)
+# make fuzz-keep FUZZ_INPUTS=DIRECTORY: inputs and hours of a campaign into the repository, keep.sh.
+.PHONY: fuzz-keep
+fuzz-keep: $(fuzz_targets)
+	@$(AM_TESTS_ENVIRONMENT) XLM_FUZZ_INPUTS='$(FUZZ_INPUTS)' \
+		$(BASH) $(srcdir)/tests/fuzz/keep.sh $(fuzz_targets:tests/fuzz/%=%)
 # make fuzz-messages: errors of readers that no replayed input reaches, messages.sh.
 READERS = src/aligners/aligner_model.c src/aligners/alignment_file.c src/aligners/links.c src/aligners/sentence_pairs.c \
 	src/retrieval/analogies.c src/maps/map.c src/vectors/named_vectors.c src/vectors/numbered_sentences.c \

@@ -1,8 +1,8 @@
 /* xlm-mpi: run a fuzz target on files, where there is no libFuzzer. SPDX-License-Identifier: GPL-3.0-or-later
  *
- *   tests/fuzz/html FILE|DIRECTORY|TABLE.cases...
+ *   tests/fuzz/html FILE|DIRECTORY|ARCHIVE.tar.xz|TABLE.cases...
  *
- * Each file is one input, of a directory every file. A table has an input a line, and what must become of it:
+ * Each file is one input, of a directory or an archive every file. A table has an input a line, and what must become of it:
  *
  *   refused: WORDS<tab>INPUT        WORDS are part of an error
  *   refused<tab>INPUT               any error
@@ -12,16 +12,18 @@
  * that takes more than ten seconds ends the program, as libFuzzer's does; in `make check` the machine may be busy, so there it
  * has a minute. What readers say is printed.
  *
- *   tests/fuzz/html -f N FILE|DIRECTORY|TABLE.cases...   N changes of these inputs: new errors, as lines for a table
- *   tests/fuzz/html -w DIRECTORY TABLE.cases...          write each input of the table into a file of its own */
+ *   tests/fuzz/html -f N INPUTS...   N changes of these inputs: new errors, as lines for a table
+ *   tests/fuzz/html -w DIRECTORY INPUTS...   write each input of tables and archives into a file of its own */
 #include "fuzz.h"
 
+#include <archive.h>
+#include <archive_entry.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { LONGEST = 60 };
+enum { LONGEST = 60, ROOM = 1 << 16, LARGEST_KEPT = 4096 };
 
 static int failures;
 static GPtrArray *inputs;       /* -f, -w: kept, and not run */
@@ -49,18 +51,23 @@ static void get_contents(const char *path, char **bytes, gsize *size)
     exit(EX_NOINPUT);
 }
 
+static void take_input(const char *name, const char *bytes, gsize size)
+{
+    if (inputs != NULL) {
+        g_ptr_array_add(inputs, g_string_new_len(bytes, (gssize)size));
+        return;
+    }
+    printf("%s\n", name);
+    run(bytes, size);
+    printf("%s", fuzz_outcome());
+}
+
 static int run_file(const char *path)
 {
     char *bytes;
     gsize size;
     get_contents(path, &bytes, &size);
-    if (inputs != NULL) {
-        g_ptr_array_add(inputs, g_string_new_len(bytes, (gssize)size));
-    } else {
-        printf("%s\n", path);
-        run(bytes, size);
-        printf("%s", fuzz_outcome());
-    }
+    take_input(path, bytes, size);
     g_free(bytes);
     return 1;
 }
@@ -77,6 +84,38 @@ static int run_directory(const char *path, GDir *directory)
     for (guint i = 0; i < names->len; i++)
         n += run_file(names->pdata[i]);
     g_ptr_array_unref(names);
+    return n;
+}
+
+/* ---- archives ---- */
+
+static void require_read(bool good, const char *path, struct archive *from)
+{
+    if (good)
+        return;
+    fprintf(stderr, "%s: %s\n", path, archive_error_string(from));
+    exit(EX_DATAERR);
+}
+
+/* What campaigns have kept (keep.sh). */
+static int run_archive(const char *path)
+{
+    struct archive *from = archive_read_new();
+    struct archive_entry *entry;
+    require_read(archive_read_support_filter_xz(from) == ARCHIVE_OK && archive_read_support_format_tar(from) == ARCHIVE_OK &&
+                     archive_read_open_filename(from, path, ROOM) == ARCHIVE_OK,
+                 path, from);
+    int n = 0, got;
+    for (; (got = archive_read_next_header(from, &entry)) == ARCHIVE_OK; n++) {
+        const gint64 size = archive_entry_size(entry);
+        fuzz_require(size >= 0 && size <= LARGEST_KEPT, "an input in an archive has at most 4096 bytes");
+        char bytes[LARGEST_KEPT], *name = g_build_filename(path, archive_entry_pathname(entry), NULL);
+        require_read(archive_read_data(from, bytes, (size_t)size) == size, path, from);
+        take_input(name, bytes, (gsize)size);
+        g_free(name);
+    }
+    require_read(got == ARCHIVE_EOF, path, from);
+    archive_read_free(from);
     return n;
 }
 
@@ -167,7 +206,7 @@ static int run_table(const char *path)
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed);
 
-enum { ROOM = 1 << 16, WORDS = 48 };
+enum { WORDS = 48 };
 
 /* The beginning of an error, without the file: enough to know it by. g_free. */
 static char *known_words(const char *message)
@@ -293,7 +332,7 @@ static void write_inputs(const char *directory)
     }
 }
 
-/* Every file, those of directories, and cases of tables. */
+/* Every file, those of directories and archives, and cases of tables. */
 static int run_all(int argc, char **argv)
 {
     int n = 0;
@@ -303,7 +342,9 @@ static int run_all(int argc, char **argv)
             n += run_directory(argv[i], directory);
             g_dir_close(directory);
         } else {
-            n += (g_str_has_suffix(argv[i], ".cases") ? run_table : run_file)(argv[i]);
+            n += (g_str_has_suffix(argv[i], ".cases")    ? run_table
+                  : g_str_has_suffix(argv[i], ".tar.xz") ? run_archive
+                                                         : run_file)(argv[i]);
         }
     }
     return n;

@@ -3,12 +3,14 @@
 #
 #   tests/fuzz/run.sh SECONDS JOBS TARGET...       by `make fuzz`, which sets SOURCES, CPPFLAGS, LIBS and what tests find
 #
-# Works in fuzz/: inputs that reach new code stay in fuzz/inputs/TARGET, those that fail in fuzz/failed.
+# Works in fuzz/: inputs that reach new code stay in fuzz/inputs/TARGET, those that fail in fuzz/failed. It begins with seeds,
+# regressions, cases and what earlier campaigns have left in the repository (keep.sh).
 #
 # A campaign in parts: XLM_FUZZ_TOTAL=SECONDS, if greater than 0, is the time of a whole part instead of SECONDS for each target. It
 # is divided among the targets, which begin with the one that was fuzzed least so far, so that parts that were interrupted even
 # out; after its share a target's inputs are reduced to those that reach what all together reach. XLM_FUZZ_INPUTS names a folder to
-# keep inputs in, outside the build. campaign.tsv in it has a line for each time that a target was fuzzed.
+# keep inputs in, outside the build. campaign.tsv in it has a line for each time that a target was fuzzed since keep.sh has taken
+# what was found into the repository, and hours.tsv of the repository what was before.
 set -u
 seconds=$1 jobs=$2
 shift 2
@@ -46,28 +48,37 @@ version=$(git -C "$XLM_SOURCE" describe --always --dirty 2>/dev/null) || version
 if [ ! -e "$campaign" ]; then
     printf 'date\tversion\ttarget\tseconds\tprocessor_seconds\tinputs_tried\tfeatures\tinputs_kept\tfound\n' >"$campaign" || exit 73
 fi
-# times_of TARGET...: a line for each, the seconds of the processor and by the clock in this campaign so far, and its name; the least
-# first.
+hours=$XLM_SOURCE/tests/fuzz/hours.tsv
+[ -e "$hours" ] || hours=/dev/null
+# times_of TARGET...: a line for each, the seconds of the processor and by the clock in all campaigns so far, and its name; the
+# least first.
 times_of() {
-    awk -F'\t' -v OFS='\t' -v targets="$*" 'NR > 1 { clock[$3] += $4; processor[$3] += $5 }
+    awk -F'\t' -v OFS='\t' -v targets="$*" 'FNR > 1 { clock[$3] += $4; processor[$3] += $5 }
         END { n = split(targets, target, " ")
-            for (i = 1; i <= n; i++) print processor[target[i]] + 0, clock[target[i]] + 0, target[i] }' "$campaign" | sort -n
+            for (i = 1; i <= n; i++) print processor[target[i]] + 0, clock[target[i]] + 0, target[i] }' \
+        "$hours" "$campaign" | sort -n
 }
 
-limits=(-timeout=60 -rss_limit_mb=1024 -malloc_limit_mb=512 -max_len=4096)
-# A time-out is of the clock, not of the processor's time: on a busy machine an input of a few milliseconds takes seconds.
+limits=(-timeout=60 -rss_limit_mb=1024 -malloc_limit_mb=512 -max_len=4096 -report_slow_units=60)
+# A time-out is of the clock, not of the processor's time: on a busy machine an input of a few milliseconds takes seconds,
+# and is not one that failed.
 # fuzz TARGET: its last lines, and what failed.
 fuzz() {
-    local target=$1 folders=() folder
+    local target=$1 folders=() folder inputs
     local status=0 found=- times tried features
-    mkdir -p "$kept/$target" "cases/$target"
-    if [ -e "$XLM_SOURCE/tests/fuzz/cases/$target.cases" ]; then
-        "$XLM_BUILD/tests/fuzz/$target" -w "cases/$target" "$XLM_SOURCE/tests/fuzz/cases/$target.cases" || {
+    mkdir -p "$kept/$target"
+    rm -rf "cases/$target" && mkdir -p "cases/$target"
+    for inputs in "cases/$target.cases" "kept/$target.tar.xz"; do
+        if [ -e "$XLM_SOURCE/tests/fuzz/$inputs" ]; then folders+=("$XLM_SOURCE/tests/fuzz/$inputs"); fi
+    done
+    # The program that replays inputs writes them.
+    if [ ${#folders[@]} -gt 0 ]; then
+        "$XLM_BUILD/tests/fuzz/$target" -w "cases/$target" "${folders[@]}" || {
             echo "$target: FAILED: its cases cannot be written"
             echo "$target" >>"$scratch/failures"
             return
         }
-        folders+=("cases/$target")
+        folders=("cases/$target")
     fi
     for folder in seeds regressions; do
         if [ -d "$XLM_SOURCE/tests/fuzz/$folder/$target" ]; then folders+=("$XLM_SOURCE/tests/fuzz/$folder/$target"); fi
@@ -129,6 +140,6 @@ for target; do
 done
 wait
 times_of "$@" | awk -F'\t' '{ processor += $1; clock += $2; if (NR == 1) least = $1 }
-    END { printf "campaign: %.2f hours by the clock on %d targets so far, %.2f of processor time, each target at least %.3f\n", \
+    END { printf "campaigns: %.2f hours by the clock on %d targets so far, %.2f of processor time, each target at least %.3f\n", \
         clock / 3600, NR, processor / 3600, least / 3600 }'
 [ ! -e "$scratch/failures" ]

@@ -16,9 +16,10 @@ cat >bin/help <<'END'
 [ "$4" != xx ] || { echo 'no package libreoffice-help-xx' >&2; exit 64; }
 [ ! -e "$ARCHIVE/damaged" ] || { echo 'not a whole package' >&2; exit 65; }
 printf '%s\n' 'Open the file.' 'Help' >"$2/mono.en"
-printf '%s\n' 'Hilfe' 'Die Datei wird geöffnet.' >"$2/mono.$4"
-echo 'Open the file.' >"$2/en-$4.en"
-echo 'Die Datei wird geöffnet.' >"$2/en-$4.$4"
+name=$(echo "$4" | tr - _)
+printf '%s\n' 'Hilfe' 'Die Datei wird geöffnet.' >"$2/mono.$name"
+echo 'Open the file.' >"$2/en-$name.en"
+echo 'Die Datei wird geöffnet.' >"$2/en-$name.$name"
 END
 cat >archive/Translation-en <<'END'
 Package: cat
@@ -171,7 +172,7 @@ nothing_in "$TMPDIR"
 cp archive/Translation-de archive/Translation-xx_YY
 text -o part en xx-yy || fail "xx-yy: $(cat log)"
 grep -q 'No manual pages in xx-yy' log || fail "manual pages: $(cat log)"
-grep -q '^Tier, das Katzen anbellt$' part/mono.xx_yy || fail "xx-yy: $(cat part/mono.xx_yy)"
+grep -q '^Hilfe$' part/mono.xx_yy && grep -q '^Tier, das Katzen anbellt$' part/mono.xx_yy || fail "xx-yy: $(cat part/mono.xx_yy)"
 refused() { # CODE PATTERN OPTION...
     expect "$1" "$2" "$XLM_SOURCE/jobs/corpora/debian-text" "${@:3}"
     [ -z "$(ls none 2>/dev/null)" ] || fail "made in spite of: $2"
@@ -187,6 +188,18 @@ refused 73 'bin/help' -o bin/help de
 touch archive/damaged
 refused 65 'not a whole package' -o none de
 rm archive/damaged
+sed 's/no package libreoffice-help-xx/give another directory/' bin/help >bin/other
+chmod +x bin/other
+(export XLM_HELP=$PWD/bin/other; refused 64 'give another directory' -o none en xx; finish) || failures=$((failures + 1))
+(mkdir 'a b'; export TMPDIR="$PWD/a b"; refused 64 'path has no blanks' -o none de; finish) || failures=$((failures + 1))
+refused 64 'has no blanks between words' -o none zh-tw
+# A package that a release lacks, and one without manual pages.
+rm archive/kbd_1_all.deb
+mkdir -p pages/systemd
+rm -f archive/systemd_1_all.deb
+package systemd
+(XLM_HELP=bin/help text --output=fewer de) || fail "fewer packages: $(cat log)"
+grep -q '^No packages kbd, whose' log && cmp out/mono.de fewer/mono.de || fail "fewer packages: $(cat log)"
 (export XLM_HELP=nowhere; refused 69 'there is no such program' -o none de; finish) || failures=$((failures + 1))
 touch archive/offline-update
 refused 69 'apt-get update' -o none de

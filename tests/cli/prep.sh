@@ -5,7 +5,7 @@
 . "$XLM_SOURCE/tests/small.sh"
 long
 for program in xz bzip2; do
-    command -v $program >/dev/null || { echo "$program is missing (Debian/Ubuntu: xz-utils bzip2)" >&2; exit 77; }
+    command -v $program >/dev/null || { echo "$program is missing (Debian/Ubuntu: xz-utils bzip2)" >&2; exit 99; }
 done
 
 # content FILE: a check sum of every dataset but the list of inputs and what rules have left out.

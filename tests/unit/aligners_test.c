@@ -280,8 +280,8 @@ static void open_diagonal(struct diagonal *d)
 {
     *d = (struct diagonal){.workspace = g_malloc(xlm_aligner_diagonal.workspace(3, 3))};
     assert_true(xlm_word_pairs_make(&d->pairs, &by_hand, 1 << 20, NULL, NULL));
-    d->run = (xlm_alignment_run){.bitext = &by_hand, .pairs = &d->pairs, .words = {3, 2}, .iterations = 2,
-                                 .first = g_new(bool, d->pairs.n)};
+    d->run = (xlm_alignment_run){.bitext = &by_hand, .pairs = &d->pairs, .words = {3, 2}, .iterations = 2};
+    d->run.first = g_new(bool, d->pairs.n);
     for (int64_t k = 0; k < d->pairs.n; k++)
         d->run.first[k] = true;
     for (int t = 0; xlm_aligner_diagonal.tables[t].name != NULL; t++)

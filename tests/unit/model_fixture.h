@@ -68,11 +68,15 @@ struct big {
 /* Sequences of 1 … longest tokens, every seventh token masked. */
 static inline struct big make_big(int32_t tokens, int32_t longest, int32_t vocabulary)
 {
-    struct big b = {
-        .offsets = g_new0(int32_t, tokens + 1), .ids = g_new(int32_t, tokens), .positions = g_new(int32_t, tokens),
-        .languages = g_new(int32_t, tokens), .types = g_new0(int32_t, tokens), .predicted_rows = g_new(int32_t, tokens),
-        .targets = g_new(int32_t, tokens), .keys = g_new(xlm_row_key, tokens),
-    };
+    struct big b = {0};
+    b.offsets = g_new0(int32_t, tokens + 1);
+    b.ids = g_new(int32_t, tokens);
+    b.positions = g_new(int32_t, tokens);
+    b.languages = g_new(int32_t, tokens);
+    b.types = g_new0(int32_t, tokens);
+    b.predicted_rows = g_new(int32_t, tokens);
+    b.targets = g_new(int32_t, tokens);
+    b.keys = g_new(xlm_row_key, tokens);
     int32_t sequences = 0, masked = 0;
     for (int32_t row = 0; row < tokens; sequences++) {
         const int32_t n = MIN(1 + (longest - 1) * (sequences % 5) / 4, tokens - row);

@@ -52,8 +52,10 @@ static void seed(const struct setup *s, xlm_tape *tape, const xlm_batch *b, xlm_
 static struct outcome run(const struct setup *s, const xlm_batch *b, bool recompute, int objectives, bool with_gradients)
 {
     const size_t size = (size_t)xlm_parameters_size(s->parameters), states = (size_t)(b->corrupted.tokens * s->config.hidden_size);
-    struct outcome o = {.hidden = g_new(xlm_real, states * (LAYERS + 1)),
-                        .gradients = with_gradients ? g_new(xlm_real, size) : NULL};
+    struct outcome o = {.gradients = NULL};
+    o.hidden = g_new(xlm_real, states * (LAYERS + 1));
+    if (with_gradients)
+        o.gradients = g_new(xlm_real, size);
     xlm_tape *tape = xlm_tape_new(s->parameters);
     xlm_tape_recompute(tape, recompute);
     for (uint64_t step = 1; step <= 2; step++) {

@@ -14,7 +14,7 @@ struct occurrences {
 static struct occurrences find_occurrences(const xlm_bitext_side *side, int64_t from, int64_t to)
 {
     const int64_t n = side->offsets[to] - side->offsets[from];
-    const int32_t *words = side->words + side->offsets[from];
+    const int32_t *words = n > 0 ? side->words + side->offsets[from] : NULL;
     struct occurrences o = {g_new0(int64_t, side->types + 2), g_new(int32_t, n), g_new(int32_t, n)};
     for (int64_t i = 0; i < n; i++)
         o.first[words[i] + 2]++;
@@ -65,7 +65,7 @@ static void find_pairs(xlm_word_pairs *p, const xlm_bitext *b)
     #pragma omp parallel
     {
         /* For each target word the source word that it was last seen with, -1 at first. */
-        const size_t marks_size = sizeof(int32_t) * (size_t)b->side[1].types;
+        const size_t marks_size = sizeof(int32_t) * ((size_t)b->side[1].types + 1); /* not 0 */
         g_autofree int32_t *marks = g_malloc(marks_size);
         memset(marks, -1, marks_size);
         #pragma omp for schedule(dynamic, 16)
@@ -76,7 +76,7 @@ static void find_pairs(xlm_word_pairs *p, const xlm_bitext *b)
             for (int32_t e = 0; e < types; e++)
                 p->rows[e + 1] += p->rows[e];
             p->n = p->rows[types];
-            p->targets = g_new(int32_t, p->n);
+            p->targets = g_new(int32_t, p->n + 1); /* not NULL */
         }
         memset(marks, -1, marks_size);
         #pragma omp for schedule(dynamic, 16)

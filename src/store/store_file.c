@@ -115,7 +115,7 @@ static void offer_reason(struct reason *reason, int rank, char *text)
 /* Called for each record, the innermost first. The operating system's message is inside a longer text: error message = 'No space
  * left on device'. A filter has failed while data were read where the record is that of the filter pipeline: Fletcher-32 is the only
  * filter of our files (check_filters), and it fails only where the checksum is wrong. What HDF5 says of it depends on its version:
- * 1.14 drops the filter's own record. */
+ * 1.14 drops the filter's own record. Of a short count, which is all that OMPIO tells of an error, HDF5 says that writing failed. */
 static herr_t read_error_record(unsigned n, const H5E_error2_t *record, void *data)
 {
     struct reason *reason = data;
@@ -131,7 +131,10 @@ static herr_t read_error_record(unsigned n, const H5E_error2_t *record, void *da
         offer_reason(reason, 2, g_strdup("the data do not match their Fletcher-32 checksum"));
     else if (strstr(text, "MPI_ERR_") != NULL)
         offer_reason(reason, 1, g_strndup(strstr(text, "MPI_ERR_"), strcspn(strstr(text, "MPI_ERR_"), "'")));
-    else if (n == 0 && strcmp(text, "file write failed") != 0)
+    else if (n == 0 && strcmp(text, "file write failed") == 0)
+        offer_reason(reason, 0, g_strdup("not all of it was taken; look for a full disk, a quota or a limit on file sizes "
+                                         "(ulimit -f)"));
+    else if (n == 0)
         offer_reason(reason, 0, g_strdup(text));
     return 0;
 }

@@ -154,6 +154,8 @@ static void append_words(xlm_tokenizer *t, const char *line, const xlm_word *wor
             remember(t, line + words[i].start, words[i].size);
         added += g_array_index(t->answers, answer, numbers[i]).n;
     }
+    if (added == 0) /* words of nothing; `ids` may have no memory */
+        return;
     const guint first = ids->len;
     g_array_set_size(ids, first + (guint)added);
     int32_t *out = (int32_t *)(void *)ids->data + first;

@@ -30,8 +30,9 @@ small_corpus
     printf '\n%s\n' '[objective moco]' 'stream = pairs' 'queue = 64' 'projection = 16' 'momentum = 0.99'
 } >soak.conf
 newest() { (cd out && printf '%s\n' checkpoint-*.h5 | sort | tail -n 1); }
-# limited: one rank may write no file as large as a checkpoint; the run ends by itself, with a message. Before the first step it would
-# be MPI that has no room.
+# limited: one rank may write no file as large as a checkpoint; the run ends by itself, with a message. Before the first step it
+# would be MPI that has no room. A limit that comes while a checkpoint is being written is reported as one of several things to
+# look for.
 limited() {
     local size rank
     grep -q '^step' "soak-$moment.log" || return 1
@@ -39,7 +40,8 @@ limited() {
     rank=$(rank_processes | sed -n "$((1 + RANDOM % 2))p")
     [ -n "$rank" ] && prlimit --pid "$rank" --fsize=$((size / 2)) 2>/dev/null || return 1
     ended
-    [ "$code" -eq 74 ] && [ "$(grep -c 'xlm_train: out/checkpoint-.*File too large' "soak-$moment.log")" -eq 1 ] ||
+    local reason='\(File too large\|limit on file sizes\)'
+    [ "$code" -eq 74 ] && [ "$(grep -c "xlm_train: out/checkpoint-.*$reason" "soak-$moment.log")" -eq 1 ] ||
         fail "$what: exit code $code: $(grep -v '^step' "soak-$moment.log")"
 }
 

@@ -19,6 +19,8 @@ run() {
         "$test" check "$directory/f.h5" || say "$1 ranks, write $2 failed: no error, and the file is bad"
     elif [ $code != 74 ] || ! grep -q "^store_test: $directory/f.h5: " <<<"$output"; then
         say "$1 ranks, write $2 failed: exit code $code and: $output"
+    elif grep -q 'cannot be [a-z]*; stopping' <<<"$output"; then
+        say "$1 ranks, write $2 failed: no reason: $output"
     elif [ -e "$directory/f.h5" ]; then
         say "$1 ranks, write $2 failed: there is a file in the end"
     fi

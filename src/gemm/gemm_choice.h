@@ -14,7 +14,8 @@ typedef struct xlm_gemm_row {
     const char *name;          /* "AMD Zen 4" */
     const char *vendor;        /* as the processor reports it */
     int family_from, family_to; /* both included */
-    bool packs;                /* use oneDNN, else BLIS */
+    bool packs;                /* use oneDNN in training, else BLIS */
+    bool packs_in_search;      /* the same for search with a decoder, which packs parameters once and has no backward pass */
     const char *measured;      /* the measurements that the choice is based on */
 } xlm_gemm_row;
 

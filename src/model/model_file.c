@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gemm/gemm.h"
+#include "gemm/packed.h"
 #include "model/model_attributes.h"
 #include "tensor/parameters.h"
 
@@ -284,12 +285,23 @@ xlm_loaded_model *xlm_model_file_read(const char *path, GError **error)
 
 static xlm_precision precision = XLM_FLOAT32;
 
+static bool packs_float32;
+
 void xlm_model_file_set_precision(xlm_precision of_tapes) { precision = of_tapes; }
+
+void xlm_model_file_pack_float32(bool packs) { packs_float32 = packs; }
+
+static bool packs_parameters(void) { return precision != XLM_FLOAT32 || packs_float32; }
+
+uint64_t xlm_model_file_packed_bytes(const xlm_loaded_model *loaded)
+{
+    return packs_parameters() ? xlm_packed_bytes(precision, xlm_parameters_size(loaded->parameters), 1) : 0;
+}
 
 xlm_tape *xlm_model_file_tape(const xlm_loaded_model *loaded)
 {
     xlm_tape *tape = xlm_tape_new(loaded->parameters);
-    xlm_tape_multiply_by(tape, precision != XLM_FLOAT32, precision);
+    xlm_tape_multiply_by(tape, packs_parameters(), precision);
     xlm_tape_hold_parameters(tape, true);
     return tape;
 }

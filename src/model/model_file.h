@@ -81,6 +81,11 @@ bool xlm_model_file_has_layer(const xlm_loaded_model *loaded, const char *path, 
 xlm_tape *xlm_model_file_tape(const xlm_loaded_model *loaded);
 /* Set the precision of all tapes from now on; xlm_packed_lacks must be NULL for it. */
 void xlm_model_file_set_precision(xlm_precision precision);
+/* Whether tapes multiply parameters by oneDNN in float32 too from now on, as they always do in other precisions; then
+ * xlm_packed_lacks must be NULL for it. */
+void xlm_model_file_pack_float32(bool packs);
+/* Bytes of the copies of the model's parameters that a tape packs, at most. */
+uint64_t xlm_model_file_packed_bytes(const xlm_loaded_model *loaded);
 /* NULL is allowed. */
 void xlm_model_file_free(xlm_loaded_model *loaded);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_loaded_model, xlm_model_file_free)

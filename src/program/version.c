@@ -42,6 +42,7 @@ static void print_processor(void)
            row != NULL ? row->measured : "", row != NULL ? ")" : "");
     printf("kernels: %s\n", xlm_kernels_check(&wrong) ? xlm_kernels_get()->name : wrong->message);
     printf("gemm = auto in float32: %s\n", row == NULL || !row->packs || lacks != NULL ? "BLIS" : "oneDNN");
+    printf("search in float32: %s\n", row == NULL || !row->packs_in_search || lacks != NULL ? "BLIS" : "oneDNN");
     printf("precision = bfloat16: %s%s\n", lacks_bfloat16 != NULL ? "no, " : "yes", lacks_bfloat16 != NULL ? lacks_bfloat16 : "");
 }
 

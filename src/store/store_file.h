@@ -32,7 +32,7 @@ struct xlm_store {
     uint64_t size; /* reading: bytes of the file */
     struct stat opened; /* reading: the state of the file when it was opened or last checked */
     GHashTable *datasets; /* path -> store_dataset */
-    GHashTable *groups;   /* set of the paths of groups that this rank has made; NULL in a file that is read */
+    GHashTable *groups;   /* set of paths that are known to exist (store_write.c); NULL in a file that is read */
 
     /* Writing only. */
     bool together; /* the ranks of comm write; else this process alone */

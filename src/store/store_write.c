@@ -8,8 +8,18 @@
 enum { SHORT_ROW = 64 }; /* bytes */
 static const size_t CHUNK_OF_SHORT_ROWS = (size_t)16 << 10, CHUNK_OF_LONG_ROWS = (size_t)256 << 10;
 
-/* Make the groups above an object, and if `whole` the object itself as a group, unless it exists. HDF5 is not asked, which walks the
- * whole path each time: a file that is written was empty. */
+/* Is there a group or a dataset of this path? HDF5, which walks the whole path, is asked once for each. */
+static bool is_there(xlm_store *store, const char *path)
+{
+    if (g_hash_table_contains(store->groups, path) || g_hash_table_contains(store->datasets, path))
+        return true;
+    if (!store_exists(store->file, path))
+        return false;
+    g_hash_table_add(store->groups, g_strdup(path));
+    return true;
+}
+
+/* Make the groups above an object, and if `whole` the object itself as a group, unless they exist. */
 static bool make_groups(xlm_store *store, const char *path, bool whole, GError **error)
 {
     g_autofree char *part = g_strdup(path);
@@ -22,13 +32,11 @@ static bool make_groups(xlm_store *store, const char *path, bool whole, GError *
             break;
         if (end != NULL)
             *end = '\0';
-        if (!g_hash_table_contains(store->groups, part) && !g_hash_table_contains(store->datasets, part)) {
+        if (!is_there(store, part)) {
             hid_t group = H5Gcreate2(store->file, part, H5P_DEFAULT, properties, H5P_DEFAULT);
             good = group >= 0 || store_give_up(store, part, EX_IOERR, "cannot be made", error);
             if (group >= 0)
                 H5Gclose(group);
-            if (good)
-                g_hash_table_add(store->groups, g_strdup(part));
         }
         if (end != NULL)
             *end = '/';

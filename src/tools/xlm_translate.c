@@ -19,6 +19,7 @@
 #include "model/model_file.h"
 #include "program/line_blocks.h"
 #include "program/program.h"
+#include "train/arithmetic.h"
 #include "translation/lines.h"
 
 /* A block has so many lines for each rank, but no line begins after so many bytes. */
@@ -293,9 +294,11 @@ static bool check_memory(work *w, GError **error)
     xlm_line_translator *l = &w->lines;
     const double gib = 1 << 30;
     GError *failure = NULL;
+    xlm_model_file_pack_float32(xlm_arithmetic_packs_in_search(w->comm));
     w->tape = l->translator.tape = xlm_model_file_tape(w->loaded);
-    const uint64_t bytes = xlm_translation_bytes(&l->translator, l->encoder.longest), left = xlm_memory_left();
-    const uint64_t node = (uint64_t)xlm_comm_sum_node(w->comm, (int64_t)bytes), space = xlm_address_space_left();
+    const uint64_t batch = xlm_translation_bytes(&l->translator, l->encoder.longest), left = xlm_memory_left();
+    const uint64_t bytes = batch + xlm_model_file_packed_bytes(w->loaded), space = xlm_address_space_left();
+    const uint64_t node = (uint64_t)xlm_comm_sum_node(w->comm, (int64_t)bytes);
     if ((left > 0 && node > left) || bytes > space)
         xlm_error_set(&failure, EX_UNAVAILABLE, "a batch of --batch-tokens %" G_GINT64_FORMAT ", or of the longest sentence, with %"
                       G_GINT64_FORMAT " hypotheses takes about %.2f GiB on each rank, and %.2f GiB are free; lower --batch-tokens, "
@@ -303,7 +306,7 @@ static bool check_memory(work *w, GError **error)
                       (double)MIN(left / (uint64_t)w->comm->local_ranks, space) / gib);
     if (!xlm_comm_agree_on(w->comm, failure, error))
         return false;
-    xlm_tape_reserve(w->tape, bytes);
+    xlm_tape_reserve(w->tape, batch);
     return true;
 }
 

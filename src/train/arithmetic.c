@@ -5,12 +5,19 @@
 
 #include "gemm/gemm_choice.h"
 
-/* Whether oneDNN computes float32 if nothing is requested; the same on all ranks. */
-static bool is_faster(const xlm_comm *comm, const xlm_gemm_row *row)
+/* Whether oneDNN computes float32 if nothing is requested; the same on all ranks. faster: on this one. */
+static bool is_faster(const xlm_comm *comm, bool faster)
 {
-    int64_t slower = row == NULL || !row->packs || xlm_packed_lacks(XLM_FLOAT32) != NULL;
+    int64_t slower = !faster || xlm_packed_lacks(XLM_FLOAT32) != NULL;
     xlm_comm_max_int64(comm, &slower, 1);
     return slower == 0;
+}
+
+bool xlm_arithmetic_packs_in_search(const xlm_comm *comm)
+{
+    const xlm_processor processor = xlm_processor_identify();
+    const xlm_gemm_row *row = xlm_gemm_row_of(&processor);
+    return is_faster(comm, row != NULL && row->packs_in_search);
 }
 
 bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config, xlm_arithmetic *arithmetic, GError **error)
@@ -19,7 +26,7 @@ bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config,
     const bool measures = precision == XLM_FLOAT32 && config->gemm == XLM_GEMM_AUTO;
     const xlm_processor processor = xlm_processor_identify();
     const xlm_gemm_row *row = xlm_gemm_row_of(&processor);
-    const bool packs = precision == XLM_BFLOAT16 || config->gemm == XLM_GEMM_ONEDNN || (measures && is_faster(comm, row));
+    const bool packs = precision == XLM_BFLOAT16 || config->gemm == XLM_GEMM_ONEDNN || (measures && is_faster(comm, row != NULL && row->packs));
     const char *lacks = packs ? xlm_packed_lacks(precision) : NULL;
     GError *failure = NULL;
     if (precision == XLM_BFLOAT16 && config->gemm == XLM_GEMM_BLIS)

@@ -20,6 +20,10 @@ typedef enum { XLM_GEMM_AUTO, XLM_GEMM_BLIS, XLM_GEMM_ONEDNN } xlm_gemm_choice;
  * with the number of ranks; EX_UNAVAILABLE: the processor of a rank cannot do it, or its program was built without oneDNN. */
 bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config, xlm_arithmetic *arithmetic, GError **error);
 
+/* Whether xlm_translate multiplies parameters by oneDNN in float32: where the processors of all ranks were measured to search
+ * faster with it, and can. Collective. */
+bool xlm_arithmetic_packs_in_search(const xlm_comm *comm);
+
 /* Bytes of packed parameters with `elements` elements in total. */
 uint64_t xlm_arithmetic_bytes(xlm_arithmetic arithmetic, int64_t elements);
 

@@ -130,7 +130,7 @@ for program in align bleu compare convert cooc dict embed eval fill pair_html pr
         'BLIS [0-9].* kernels' '\(oneDNN [23]\|no oneDNN: \)' 'GLib [0-9]' 'GSL [0-9]' 'ICU [0-9]' 'Jansson [0-9]' 'libarchive [0-9]' \
         'libxml2 2\.[0-9]*\.[0-9]*$' 'ScaLAPACK (libscalapack.*\.so' 'SentencePiece (libsentencepiece\.so' 'SLEEF (libsleef\.so' \
         'zlib [0-9]' 'processors measured for gemm: [nAI]' 'kernels: [a-z]' 'gemm = auto in float32: \(BLIS\|oneDNN\)$' \
-        'precision = bfloat16: \(yes$\|no, .\)'; do
+        'search in float32: \(BLIS\|oneDNN\)$' 'precision = bfloat16: \(yes$\|no, .\)'; do
         grep -q "^$line" version.out || fail "xlm_$program --version does not say $line: $(cat version.out)"
     done
 done

@@ -26,23 +26,24 @@ static void test_table(void **state)
     static const struct {
         const char *vendor;
         int family, model;
-        bool avx512, known, packs;
+        bool avx512, known, packs, packs_in_search;
     } processors[] = {
-        {"GenuineIntel", 6, 106, true, true, true},   /* Ice Lake */
-        {"GenuineIntel", 6, 143, true, true, true},   /* Sapphire Rapids */
-        {"GenuineIntel", 6, 151, false, false, false}, /* Alder Lake, without AVX-512 */
-        {"AuthenticAMD", 26, 2, true, true, true},    /* Zen 5 */
-        {"AuthenticAMD", 25, 17, true, true, false},  /* Zen 4 */
-        {"AuthenticAMD", 25, 1, false, false, false}, /* Zen 3 */
-        {"HygonGenuine", 24, 7, true, false, false},
-        {"CentaurHauls", 7, 91, true, false, false},
-        {"", 0, 0, false, false, false},
+        {"GenuineIntel", 6, 106, true, true, true, true},   /* Ice Lake */
+        {"GenuineIntel", 6, 143, true, true, true, true},   /* Sapphire Rapids */
+        {"GenuineIntel", 6, 151, false, false, false, false}, /* Alder Lake, without AVX-512 */
+        {"AuthenticAMD", 26, 2, true, true, true, true},    /* Zen 5 */
+        {"AuthenticAMD", 25, 17, true, true, false, true},  /* Zen 4 */
+        {"AuthenticAMD", 25, 1, false, false, false, false}, /* Zen 3 */
+        {"HygonGenuine", 24, 7, true, false, false, false},
+        {"CentaurHauls", 7, 91, true, false, false, false},
+        {"", 0, 0, false, false, false, false},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(processors); i++) {
         const xlm_gemm_row *row = row_of(processors[i].vendor, processors[i].family, processors[i].model, processors[i].avx512);
         assert_int_equal(row != NULL, processors[i].known);
         if (row != NULL) {
             assert_int_equal(row->packs, processors[i].packs);
+            assert_int_equal(row->packs_in_search, processors[i].packs_in_search);
             assert_true(strpbrk(row->measured, "0123456789") != NULL);
         }
     }

@@ -8,8 +8,10 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 # This build's configuration, but without cmocka.
 sed -e 's/^S\["HAVE_CMOCKA_TRUE"\]=.*/S["HAVE_CMOCKA_TRUE"]="#"/' -e 's/^S\["HAVE_CMOCKA_FALSE"\]=.*/S["HAVE_CMOCKA_FALSE"]=""/' \
     "$XLM_BUILD/config.status" >config.status
-makefile=$PWD/Makefile.without
-(cd "$XLM_BUILD" && "${BASH:-bash}" "$OLDPWD/config.status" --silent --file="$makefile:$XLM_SOURCE/Makefile.in") || fail "config.status"
+# config.status writes paths as they are seen from the file's directory, so it makes the file where make will run.
+makefile=$PWD/Makefile.without made_there=Makefile.without-cmocka-$$
+(cd "$XLM_BUILD" && "${BASH:-bash}" "$OLDPWD/config.status" --silent --file="$made_there:Makefile.in") || fail "config.status"
+mv "$XLM_BUILD/$made_there" "$makefile" || exit 99
 
 # make_without ARGUMENT...: nothing is made (-n), with what make would run in `made', and what it says in `said'.
 make_without() { "${MAKE:-make}" -n -C "$XLM_BUILD" -f "$makefile" "$@" >made 2>said; }
@@ -20,6 +22,7 @@ for goal in check check-unit recheck; do
     grep -qE 'compile|link' made && fail "make $goal compiles first: $(head -n 3 made)"
 done
 # A source that has changed is compiled: by its name where it is built beside the sources, and elsewhere.
-make_without -W src/base/error.c -W "$(sed -n 's/^srcdir = //p' "$makefile")/src/base/error.c" all-am || fail "make without cmocka: $(cat said)"
+make_without -W src/base/error.c -W "$(sed -n 's/^srcdir = //p' "$makefile")/src/base/error.c" all-am ||
+    fail "make without cmocka: $(cat said)"
 grep -q 'libxlm_la-error\|base/error' made || fail "make without cmocka does nothing: $(head -n 3 made)"
 finish

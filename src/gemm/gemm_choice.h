@@ -15,7 +15,8 @@ typedef struct xlm_gemm_row {
     const char *vendor;        /* as the processor reports it */
     int family_from, family_to; /* both included */
     bool packs;                /* use oneDNN in training, else BLIS */
-    bool packs_in_search;      /* the same for search with a decoder, which packs parameters once and has no backward pass */
+    bool packs_in_search;      /* the same for search with a decoder, which packs parameters once and has no backward pass; where
+                                  search was not measured, as in training */
     const char *measured;      /* the measurements that the choice is based on */
 } xlm_gemm_row;
 

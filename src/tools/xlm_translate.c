@@ -297,12 +297,13 @@ static bool check_memory(work *w, GError **error)
     xlm_model_file_pack_float32(xlm_arithmetic_packs_in_search(w->comm));
     w->tape = l->translator.tape = xlm_model_file_tape(w->loaded);
     const uint64_t batch = xlm_translation_bytes(&l->translator, l->encoder.longest), left = xlm_memory_left();
-    const uint64_t bytes = batch + xlm_model_file_packed_bytes(w->loaded), space = xlm_address_space_left();
+    const uint64_t packed = xlm_model_file_packed_bytes(w->loaded), bytes = batch + packed, space = xlm_address_space_left();
     const uint64_t node = (uint64_t)xlm_comm_sum_node(w->comm, (int64_t)bytes);
     if ((left > 0 && node > left) || bytes > space)
         xlm_error_set(&failure, EX_UNAVAILABLE, "a batch of --batch-tokens %" G_GINT64_FORMAT ", or of the longest sentence, with %"
-                      G_GINT64_FORMAT " hypotheses takes about %.2f GiB on each rank, and %.2f GiB are free; lower --batch-tokens, "
-                      "--beam, --max-length or --length", (int64_t)given.batch_tokens, w->options.search.beam, (double)bytes / gib,
+                      G_GINT64_FORMAT " hypotheses%s takes about %.2f GiB on each rank, and %.2f GiB are free; lower --batch-tokens, "
+                      "--beam, --max-length or --length", (int64_t)given.batch_tokens, w->options.search.beam,
+                      packed > 0 ? " and a copy of the parameters" : "", (double)bytes / gib,
                       (double)MIN(left / (uint64_t)w->comm->local_ranks, space) / gib);
     if (!xlm_comm_agree_on(w->comm, failure, error))
         return false;

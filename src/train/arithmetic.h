@@ -20,8 +20,8 @@ typedef enum { XLM_GEMM_AUTO, XLM_GEMM_BLIS, XLM_GEMM_ONEDNN } xlm_gemm_choice;
  * with the number of ranks; EX_UNAVAILABLE: the processor of a rank cannot do it, or its program was built without oneDNN. */
 bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config, xlm_arithmetic *arithmetic, GError **error);
 
-/* Whether xlm_translate multiplies parameters by oneDNN in float32: where the processors of all ranks were measured to search
- * faster with it, and can. Collective. */
+/* Whether xlm_translate multiplies parameters by oneDNN in float32: where the processors of all ranks were measured to be
+ * faster with it, in search or else in training, and can. Collective. */
 bool xlm_arithmetic_packs_in_search(const xlm_comm *comm);
 
 /* Bytes of packed parameters with `elements` elements in total. */

@@ -7,7 +7,8 @@
 #include "prep/texts.h"
 #include "text/lines.h"
 
-enum { MIN_BLOCK = 512, MAX_BLOCK = 32768, BLOCKS_A_RANK = 8 };
+/* Units of the smallest block; bytes of the largest. */
+enum { MIN_BLOCK = 512, MAX_BLOCK = 8 << 20, BLOCKS_A_RANK = 8 };
 
 struct xlm_scan {
     xlm_lines *file[2];
@@ -25,13 +26,20 @@ struct xlm_scan {
     GString *line;    /* the words of the tree, normalised */
     GString *form;    /* one of them, as it would be in a text */
     GArray *units;    /* xlm_word: where they are in it */
-    int64_t block_lines, rank, ranks; /* block_lines: lines of a block, or sentences of CoNLL-U */
-    int64_t block;   /* index of the present block, -1 before the first */
+    int64_t blocks, rank, ranks; /* blocks: of all ranks, as many for each */
+    int64_t block;   /* index of the present block, negative before the first */
     int64_t left;    /* number of lines of the block that were not returned yet */
     int64_t next;    /* number of the next line of the file */
     bool ended;
     GError *failure;
 };
+
+/* How many blocks each rank has. Ranks wait for each other after each block that they encode, so there are few. */
+static int64_t count_blocks(const xlm_line_index *index, int64_t ranks)
+{
+    const int64_t needed = index->bytes / MAX_BLOCK / ranks + 1;
+    return MAX(needed, CLAMP(index->units / MIN_BLOCK / ranks, 1, BLOCKS_A_RANK));
+}
 
 xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source)
 {
@@ -44,10 +52,10 @@ xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source)
         scan->storage[side] = g_string_new(NULL);
         scan->index[side] = source->text[side]->index;
     }
-    scan->block_lines = CLAMP(scan->index[0]->units / BLOCKS_A_RANK / comm->ranks, MIN_BLOCK, MAX_BLOCK);
     scan->rank = comm->rank;
     scan->ranks = comm->ranks;
-    scan->block = -1;
+    scan->blocks = count_blocks(scan->index[0], scan->ranks) * scan->ranks;
+    scan->block = scan->rank - scan->ranks;
     if (source->conllu) {
         scan->needs_trees = source->needs_trees;
         scan->tree = xlm_conllu_new();
@@ -106,15 +114,19 @@ static bool go_to(xlm_scan *scan, int side, int64_t n)
 
 bool xlm_scan_block(xlm_scan *scan)
 {
-    const int64_t block = scan->block < 0 ? scan->rank : scan->block + scan->ranks, first = block * scan->block_lines;
-    scan->ended = scan->ended || first >= scan->index[0]->units;
+    const int64_t block = scan->block + scan->ranks;
+    scan->ended = scan->ended || block >= scan->blocks;
+    if (scan->ended)
+        return false;
+    const int64_t first = xlm_line_index_divide(scan->index[0], block, scan->blocks);
+    const int64_t end = xlm_line_index_divide(scan->index[0], block + 1, scan->blocks);
     for (int side = 0; side < scan->sides && !scan->ended; side++)
         scan->ended = !go_to(scan, side, first);
     if (scan->ended)
         return false;
     scan->block = block;
     scan->next = first;
-    scan->left = MIN(scan->block_lines, scan->index[0]->units - first);
+    scan->left = end - first;
     return true;
 }
 
@@ -306,8 +318,7 @@ bool xlm_scan_sentence(xlm_scan *scan, const xlm_sentence_reader *reader, xlm_se
 
 bool xlm_scan_ended(const xlm_scan *scan)
 {
-    const int64_t next = scan->block < 0 ? scan->rank : scan->block + scan->ranks;
-    return scan->ended || (scan->left == 0 && next * scan->block_lines >= scan->index[0]->units);
+    return scan->ended || (scan->left == 0 && scan->block + scan->ranks >= scan->blocks);
 }
 
 int64_t xlm_scan_position(const xlm_scan *scan)

@@ -221,6 +221,32 @@ xlm_line_place xlm_line_index_find(const xlm_line_index *index, int64_t unit)
     return low > 0 ? index->place[low - 1] : (xlm_line_place){0};
 }
 
+/* Number of places at or before a byte. */
+static int64_t places_before(const xlm_line_index *index, int64_t byte)
+{
+    int64_t low = 0, high = index->count;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (index->place[middle].offset <= byte)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int64_t xlm_line_index_divide(const xlm_line_index *index, int64_t part, int64_t parts)
+{
+    const int64_t byte = index->bytes / parts * part + index->bytes % parts * part / parts, n = places_before(index, byte);
+    const xlm_line_place begin = n > 0 ? index->place[n - 1] : (xlm_line_place){0};
+    const xlm_line_place end =
+        n < index->count ? index->place[n] : (xlm_line_place){index->bytes, index->lines, index->units};
+    if (byte >= end.offset)
+        return end.units;
+    const double share = (double)(byte - begin.offset) / (double)(end.offset - begin.offset);
+    return begin.units + (int64_t)(share * (double)(end.units - begin.units));
+}
+
 void xlm_line_index_free(xlm_line_index *index)
 {
     if (index == NULL)

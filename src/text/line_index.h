@@ -33,6 +33,9 @@ xlm_line_index *xlm_line_index_make(const xlm_comm *comm, const char *path, cons
 /* The last place from which unit number `unit`, from 0, is still to come. For sentences at least one is to be skipped from there,
  * because comments before the next one may be before the place; not so at the beginning of the file. */
 xlm_line_place xlm_line_index_find(const xlm_line_index *index, int64_t unit);
+/* The first unit of part number `part` when the file is divided into `parts` of about the same number of bytes; for part ==
+ * parts, the number of units. Between two places, all units count as equally long. */
+int64_t xlm_line_index_divide(const xlm_line_index *index, int64_t part, int64_t parts);
 /* NULL is allowed. */
 void xlm_line_index_free(xlm_line_index *index);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_line_index, xlm_line_index_free)

@@ -315,12 +315,47 @@ static void units_are_found(const xlm_comm *comm, const char *path, xlm_index_un
     CHECK(pass(in_order, unit, 1) == 0 && xlm_lines_number(in_order) == index->lines);
 }
 
+/* Is a unit, from begin to end, between the same two places as this byte? Before its beginning, the sentence before has ended. */
+static bool is_near(const xlm_line_index *index, int64_t begin, int64_t end, int64_t byte)
+{
+    int64_t n = 0;
+    while (n < index->count && index->place[n].offset <= byte)
+        n++;
+    return end > (n > 0 ? index->place[n - 1].offset : 0) && begin <= (n < index->count ? index->place[n].offset : index->bytes);
+}
+
+/* Parts follow one another, have all units together, and begin about where equal numbers of bytes do. */
+static void units_are_divided(const xlm_comm *comm, const char *path, xlm_index_unit unit)
+{
+    static const int64_t PARTS[] = {1, 2, 3, 64, 100000};
+    g_autoptr(xlm_line_index) index = xlm_line_index_make(comm, path, "name", unit, NULL);
+    g_autoptr(xlm_lines) lines = xlm_lines_open(path, NULL);
+    CHECK(index != NULL);
+    g_autofree int64_t *offset = g_new(int64_t, index->units + 1);
+    for (int64_t n = 0; n <= index->units; n++) {
+        offset[n] = xlm_lines_offset(lines);
+        CHECK(pass(lines, unit, 1) == (n < index->units));
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(PARTS); i++) {
+        const int64_t parts = PARTS[i];
+        CHECK(xlm_line_index_divide(index, 0, parts) == 0 && xlm_line_index_divide(index, parts, parts) == index->units);
+        for (int64_t part = 1; part < parts; part++) {
+            const int64_t first = xlm_line_index_divide(index, part, parts);
+            CHECK(first >= xlm_line_index_divide(index, part - 1, parts) && first <= index->units);
+            const int64_t end = offset[MIN(first + 1, index->units)];
+            CHECK(is_near(index, offset[first], end, index->bytes * part / parts));
+        }
+    }
+}
+
 static void lines_are_found(const xlm_comm *comm)
 {
     for (int seed = 0; seed < 3; seed++) {
         g_autofree char *path = write_lines(comm, seed);
         units_are_found(comm, path, XLM_INDEX_LINES);
         units_are_found(comm, path, XLM_INDEX_SENTENCES);
+        units_are_divided(comm, path, XLM_INDEX_LINES);
+        units_are_divided(comm, path, XLM_INDEX_SENTENCES);
         xlm_comm_barrier(comm);
         if (comm->rank == 0)
             unlink(path);

@@ -12,7 +12,7 @@ libxlm_la_LIBADD = $(HDF5_LIBS) $(MPI_LIBS) $(BLIS_LIBS) $(SCALAPACK_LIBS) $(ONE
 # By the C compiler, although one file is C++.
 libxlm_la_LINK = $(LIBTOOL) $(AM_V_lt) --tag=CC $(AM_LIBTOOLFLAGS) $(LIBTOOLFLAGS) --mode=link $(CCLD) $(AM_CFLAGS) $(CFLAGS) \
 	$(libxlm_la_LDFLAGS) $(LDFLAGS) -o $@
-libxlm_la_LDFLAGS = $(XLM_LDFLAGS) -version-info 0:0:0 -no-undefined -export-symbols-regex '^xlm_'
+libxlm_la_LDFLAGS = $(XLM_LDFLAGS) $(XLM_LIBRARY_LDFLAGS) -version-info 0:0:0 -no-undefined -export-symbols-regex '^xlm_'
 
 # Programs have a run path; what others link with libxlm finds it in a folder of the loader's when its cache knows it.
 install-exec-hook:

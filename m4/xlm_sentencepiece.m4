@@ -15,22 +15,25 @@ xlm_save_CPPFLAGS=$CPPFLAGS
 xlm_save_LIBS=$LIBS
 LIBS="$SENTENCEPIECE_LIBS $LIBS"
 xlm_compiles=no
+xlm_needs="SentencePiece 0.1.97 or later, and a C++17 compiler"
 for xlm_standard in '' -std=c++17; do
   AS_IF([test "$xlm_compiles" = no],
     [CPPFLAGS="$xlm_save_CPPFLAGS $SENTENCEPIECE_CFLAGS $xlm_standard"
-     AC_LINK_IFELSE([AC_LANG_PROGRAM([#include <sentencepiece_trainer.h>
+     AC_LANG_CONFTEST([AC_LANG_PROGRAM([#include <sentencepiece_trainer.h>
 #include <sentencepiece_processor.h>], [sentencepiece::SentencePieceProcessor processor;
 sentencepiece::ImmutableSentencePieceText text;
 std::string bytes;
 sentencepiece::SentenceIterator *lines = nullptr;
 const sentencepiece::util::Status status = sentencepiece::SentencePieceTrainer::Train("", lines, &bytes);
-return status.ok() && processor.Encode("", text.mutable_proto()).ok() && processor.IsByte(0);])],
+return status.ok() && processor.Encode("", text.mutable_proto()).ok() && processor.IsByte(0);])])
+     AC_LINK_IFELSE([],
        [xlm_compiles=yes
-        SENTENCEPIECE_CFLAGS="$SENTENCEPIECE_CFLAGS $xlm_standard"])])
+        SENTENCEPIECE_CFLAGS="$SENTENCEPIECE_CFLAGS $xlm_standard"],
+       [AC_COMPILE_IFELSE([], [xlm_needs="a C++ library as new as that of SentencePiece, which $CXX compiles for and does not link"])])])
 done
 AC_MSG_RESULT([$xlm_compiles])
 AS_IF([test "$xlm_compiles" = no],
-  [XLM_MISSING([SentencePiece 0.1.97 or later, and a C++17 compiler], [libsentencepiece-dev g++])])
+  [XLM_MISSING([$xlm_needs], [libsentencepiece-dev g++])])
 CPPFLAGS=$xlm_save_CPPFLAGS
 LIBS=$xlm_save_LIBS
 AC_LANG_POP([C++])

@@ -12,12 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What H5Ovisit tells of an object: HDF5 1.12 has given its type this name, and the old one to another. */
-#if H5_VERSION_GE(1, 12, 0)
-typedef H5O_info1_t visited_object;
-#else
-typedef H5O_info_t visited_object;
-#endif
+#include "hdf5_objects.h"
 
 static G_NORETURN void fail(const char *what, const char *name)
 {

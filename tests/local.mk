@@ -22,7 +22,7 @@ dist_check_SCRIPTS = \
 	tests/mpirun.sh \
 	tests/run.sh \
 	tests/small.sh
-EXTRA_DIST += tests/sanitizers.supp tests/valgrind.supp
+EXTRA_DIST += tests/hdf5_objects.h tests/sanitizers.supp tests/valgrind.supp
 
 # make mutants [MUTANTS='links_*'] [FUZZ_SECONDS=30] [MUTANT_JOBS=2]: bugs that the tests must find, tests/mutants.sh.
 EXTRA_DIST += tests/mutants.list tests/mutants.sh

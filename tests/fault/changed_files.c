@@ -11,6 +11,7 @@
 
 #include <glib/gstdio.h>
 
+#include "../hdf5_objects.h"
 #include "../unit/hostile.h"
 
 typedef struct dataset {
@@ -19,13 +20,6 @@ typedef struct dataset {
 } dataset;
 
 static int failures, runs;
-
-/* What H5Ovisit2 tells of an object: HDF5 1.12 has given its type this name, and the old one to another. */
-#if H5_VERSION_GE(1, 12, 0)
-typedef H5O_info1_t visited_object;
-#else
-typedef H5O_info_t visited_object;
-#endif
 
 static herr_t add_dataset(hid_t file, const char *name, const visited_object *info, void *found)
 {

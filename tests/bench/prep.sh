@@ -66,6 +66,11 @@ speed "unigram, from a tenth of the sentences" --unigram 8000 --sample 0.1
 words=${BENCH_WORDS:-5000000}
 awk -v words="$words" -f "$XLM_SOURCE/tests/bench/words.awk" >many
 limit=$(awk -v words="$words" 'BEGIN { printf "%.0f", words * 2000 / 100000000 }') # 2 GB for 100 million
-measure_memory xlm_prep --mono en=many --words space --held-out 0 --bpe 1000 --sample 0.01 --memory "$((limit * 3 / 4 + 8))M" \
-    -o corpus.h5
-row "$words different words, memory" "$peak MB" "$((limit + 100)) MB" "$(quotient "$peak" "$((limit + 100))")" "<= 1"
+# --memory is for counting; a rank that encodes remembers the subwords of words, in 256 MB.
+memory() { # NAME LIMIT OPTION...
+    measure_memory xlm_prep --mono en=many --words space --held-out 0 "${@:3}"
+    row "$words different words, $1" "$peak MB" "$2 MB" "$(quotient "$peak" "$2")" "<= 1"
+}
+memory "counted and learned from" "$((limit + 100))" --bpe 1000 --sample 0.01 --memory "$((limit * 3 / 4 + 8))M" \
+    --write-codes codes --write-vocab vocab
+memory "encoded" "$((limit + 100 + 256))" --codes codes --vocab vocab -o corpus.h5

@@ -37,7 +37,7 @@
 
 typedef xlm_var *gradient_build(xlm_tape *tape, void *context);
 
-enum { GRADIENT_GROUPS = 8, GRADIENT_SEED = 5, GRADIENT_STEP = 3 }; /* groups of the elements of an input */
+enum { GRADIENT_GROUPS = 6, GRADIENT_SEED = 5, GRADIENT_STEP = 3 }; /* groups of the elements of an input */
 static const double GRADIENT_TOLERANCE = 1e-6, GRADIENT_STRIDE = 1e-4, GRADIENT_BEFORE = 0.25;
 
 /* Uniform in [-1, 1): number i of list `which`. */
@@ -127,22 +127,25 @@ static inline double gradient_weight(int64_t i)
     return x < 0 ? x - 1 : x + 1;
 }
 
-/* The derivative along the group; the derivative by an element if the group has no other. */
+/* The derivative along the group; the derivative by an element if the group has no other. The more elements a group has, the less
+ * each is moved, so that all together are not moved much farther than one, and the error of the difference stays as small. */
 static inline double gradient_difference(xlm_parameters *p, const struct gradient_group *g, xlm_tape *tape, gradient_build *build,
                                          void *context)
 {
     static const double at[] = {1, -1, 2, -2}, factor[] = {8, -8, -1, 1};
     const int64_t n = g->input->rows * g->input->cols;
+    const double elements = (double)((n - g->first + g->apart - 1) / g->apart);
+    const double stride = GRADIENT_STRIDE / sqrt(fmax(1, elements / 2));
     double *x = xlm_parameters_values(p) + g->input->start, *before = g_memdup2(x, sizeof *x * (size_t)n), sum = 0;
     for (int j = 0; j < 4; j++) {
         for (int64_t i = g->first; i < n; i += g->apart)
-            x[i] = before[i] + at[j] * GRADIENT_STRIDE * gradient_weight(i);
+            x[i] = before[i] + at[j] * stride * gradient_weight(i);
         sum += factor[j] * gradient_value(tape, build, context);
     }
     memcpy(x, before, sizeof *x * (size_t)n);
     g_free(before);
     /* Differences of fourth order, so that the step can be large and rounding small. */
-    return sum / (12 * GRADIENT_STRIDE);
+    return sum / (12 * stride);
 }
 
 /* The bound is that of the smallest element of the group, but of no less than a tenth of the largest one of the input. */

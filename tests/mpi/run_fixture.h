@@ -42,8 +42,8 @@ static xlm_vocabulary *make_vocabulary(const xlm_comm *comm)
     return vocabulary;
 }
 
-/* hidden: the size that makes shapes differ. small: an encoder without biases, a fifth of the parameters; every array is written and
- * read by all ranks together, which takes most of the time of a test. */
+/* hidden: the size that makes shapes differ. small: an encoder without biases, a fifth of the parameters; every array is written
+ * and read by all ranks together, which takes most of the time of a test. */
 static run *make_run_of(const xlm_comm *comm, int64_t hidden, bool with_queue, bool small)
 {
     run *r = g_new0(run, 1);

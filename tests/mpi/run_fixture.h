@@ -42,14 +42,17 @@ static xlm_vocabulary *make_vocabulary(const xlm_comm *comm)
     return vocabulary;
 }
 
-/* hidden: the size that makes shapes differ. */
-static run *make_run(const xlm_comm *comm, int64_t hidden, bool with_queue)
+/* hidden: the size that makes shapes differ. small: an encoder without biases, a fifth of the parameters; every array is written
+ * and read by all ranks together, which takes most of the time of a test. */
+static run *make_run_of(const xlm_comm *comm, int64_t hidden, bool with_queue, bool small)
 {
     run *r = g_new0(run, 1);
     GOOD(xlm_options_defaults(xlm_model_options, &r->config, &error));
     r->vocabulary = make_vocabulary(comm);
-    r->config.layers = r->config.decoder_layers = 1;
-    r->config.share_embeddings = false;
+    r->config.layers = 1;
+    r->config.decoder_layers = small ? 0 : 1;
+    r->config.share_embeddings = small;
+    r->config.norm_biases = r->config.linear_biases = !small;
     r->config.hidden_size = hidden;
     r->config.attention_heads = 2;
     r->config.feed_forward_size = 0;
@@ -78,6 +81,13 @@ static run *make_run(const xlm_comm *comm, int64_t hidden, bool with_queue)
                                .saved_state = r->saved};
     return r;
 }
+
+static inline run *make_run(const xlm_comm *comm, int64_t hidden, bool with_queue)
+{
+    return make_run_of(comm, hidden, with_queue, false);
+}
+
+static inline run *make_small_run(const xlm_comm *comm) { return make_run_of(comm, 16, true, true); }
 
 static void free_run(run *r)
 {
@@ -119,12 +129,17 @@ static void fill(run *r, int64_t step)
     r->state.step = step;
 }
 
-static inline void write_step(const xlm_comm *comm, const char *directory, int64_t step, int64_t keep)
+/* Takes the run. */
+static inline void write_run(const xlm_comm *comm, run *r, const char *directory, int64_t step, int64_t keep)
 {
-    run *r = make_run(comm, 16, true);
     fill(r, step);
     GOOD(xlm_checkpoint_write(comm, directory, &r->state, keep, &error));
     free_run(r);
+}
+
+static inline void write_step(const xlm_comm *comm, const char *directory, int64_t step, int64_t keep)
+{
+    write_run(comm, make_run(comm, 16, true), directory, step, keep);
 }
 
 /* ---- directories ---- */

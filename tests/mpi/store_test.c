@@ -108,10 +108,10 @@ static void *make_rows(const struct array *a, uint64_t first, uint64_t rows)
 {
     uint64_t size = row_size(a);
     uint8_t *bytes = g_malloc(rows * size + 1);
-    for (uint64_t i = 0; i < rows * size; i++) {
-        uint64_t x = (first * size + i + 1) * 2654435761u + (uint64_t)a->type;
-        bytes[i] = (uint8_t)(x >> 9) & 0x3f;
-    }
+    const uint32_t before = (uint32_t)(first * size);
+#pragma omp simd
+    for (uint64_t i = 0; i < rows * size; i++)
+        bytes[i] = (uint8_t)(((before + (uint32_t)i + 1) * 2654435761u + (uint32_t)a->type) >> 9) & 0x3f;
     return bytes;
 }
 

@@ -238,14 +238,12 @@ static double pass_on(xlm_tape *tape, const struct setup *s, const struct big *b
 }
 
 /* A tape of shapes takes what one takes that computes, to the byte. */
-static void check_shapes(xlm_model_config config, int32_t tokens, int32_t longest, bool masked_only, bool recompute, bool forward)
+static void check_shapes(const struct setup *s, const struct big *b, bool masked_only, bool recompute, bool forward)
 {
-    struct setup s = open_setup(config, 0.1);
-    struct big b = make_big(tokens, longest, (int32_t)config.vocabulary);
-    xlm_real *gradients = g_new0(xlm_real, xlm_parameters_size(s.parameters));
-    xlm_tape *made = xlm_tape_new(s.parameters), *shapes = xlm_tape_new_of_shapes(s.parameters);
-    const double flops = pass_on(made, &s, &b, masked_only, recompute, forward, gradients);
-    const double counted = pass_on(shapes, &s, &b, masked_only, recompute, forward, XLM_NO_NUMBERS);
+    xlm_real *gradients = g_new0(xlm_real, xlm_parameters_size(s->parameters));
+    xlm_tape *made = xlm_tape_new(s->parameters), *shapes = xlm_tape_new_of_shapes(s->parameters);
+    const double flops = pass_on(made, s, b, masked_only, recompute, forward, gradients);
+    const double counted = pass_on(shapes, s, b, masked_only, recompute, forward, XLM_NO_NUMBERS);
     assert_int_equal(xlm_tape_peak_bytes(shapes), xlm_tape_peak_bytes(made));
     /* Sums over rows that are packed are filled up to 32 of them. */
     if (!(fabs(flops - counted) <= (packed ? 0.05 * flops : 0)))
@@ -253,14 +251,16 @@ static void check_shapes(xlm_model_config config, int32_t tokens, int32_t longes
     xlm_tape_free(made);
     xlm_tape_free(shapes);
     g_free(gradients);
-    free_big(&b);
-    close_setup(&s);
 }
 
 static void check_size(xlm_model_config config, int32_t tokens, int32_t longest)
 {
+    struct setup s = open_setup(config, 0.1);
+    struct big b = make_big(tokens, longest, (int32_t)config.vocabulary);
     for (int form = 0; form < 8; form++)
-        check_shapes(config, tokens, longest, (form & 1) != 0, (form & 2) != 0, (form & 4) != 0);
+        check_shapes(&s, &b, (form & 1) != 0, (form & 2) != 0, (form & 4) != 0);
+    free_big(&b);
+    close_setup(&s);
 }
 
 static void check_sizes(void)

@@ -7,9 +7,11 @@
  *     xlm_parameters_free(p);
  *
  * The result of build, of any shape, is contracted with fixed random numbers to one number, whose gradient with respect
- * to every input is compared with (f(x + h) - f(x - h)) / 2h, element by element (a sample of large inputs). The
- * gradient is added to an array that is not zero at first, as the trainer's is not. A tape of shapes takes as much memory, and
- * counts as many operations, as the tape that computes. */
+ * to every input is compared with differences of fourth order, every element of it. Elements are moved in groups, each by a
+ * number of its own, of either sign and at least as large as if it were moved alone: then a wrong element is as far from the
+ * difference as if it were, and several wrong ones of a group do not cancel. The gradient is added to an array that is not zero
+ * at first, as the trainer's is not. A tape of shapes takes as much memory, and counts as many operations, as the tape that
+ * computes. */
 #ifndef GRADIENT_H
 #define GRADIENT_H
 
@@ -35,7 +37,7 @@
 
 typedef xlm_var *gradient_build(xlm_tape *tape, void *context);
 
-enum { GRADIENT_SAMPLE = 150, GRADIENT_SEED = 5, GRADIENT_STEP = 3 };
+enum { GRADIENT_GROUPS = 6, GRADIENT_SEED = 5, GRADIENT_STEP = 3 }; /* groups of the elements of an input */
 static const double GRADIENT_TOLERANCE = 1e-6, GRADIENT_STRIDE = 1e-4, GRADIENT_BEFORE = 0.25;
 
 /* Uniform in [-1, 1): number i of list `which`. */
@@ -66,6 +68,19 @@ static inline xlm_parameters *gradient_inputs(const char *name, ...)
     return p;
 }
 
+/* The numbers that results are contracted with, at least n. They are drawn once, since a check computes hundreds of values. */
+static inline const double *gradient_contraction_numbers(int64_t n)
+{
+    static GArray *numbers;
+    if (numbers == NULL)
+        numbers = g_array_new(FALSE, FALSE, sizeof(double));
+    for (int64_t i = numbers->len; i < n; i++) {
+        const double drawn = gradient_number(1000, i);
+        g_array_append_val(numbers, drawn);
+    }
+    return (const double *)(void *)numbers->data;
+}
+
 struct gradient_contraction {
     xlm_var *x, *y;
 };
@@ -73,8 +88,9 @@ struct gradient_contraction {
 static inline void gradient_contraction_backward(void *pointer)
 {
     const struct gradient_contraction *s = pointer;
+    const double *numbers = gradient_contraction_numbers(s->x->rows * s->x->cols);
     for (int64_t i = 0; s->x->grad != NULL && xlm_var_has_numbers(s->x) && i < s->x->rows * s->x->cols; i++)
-        s->x->grad[i] += *s->y->grad * gradient_number(1000, i);
+        s->x->grad[i] += *s->y->grad * numbers[i];
 }
 
 /* Σ r_i x_i */
@@ -85,9 +101,10 @@ static inline xlm_var *gradient_contract(xlm_tape *tape, xlm_var *x)
     *s = (struct gradient_contraction){.x = x, .y = y};
     if (!xlm_var_has_numbers(y))
         return y;
+    const double *numbers = gradient_contraction_numbers(x->rows * x->cols);
     *y->value = 0;
     for (int64_t i = 0; i < x->rows * x->cols; i++)
-        *y->value += gradient_number(1000, i) * x->value[i];
+        *y->value += numbers[i] * x->value[i];
     return y;
 }
 
@@ -97,37 +114,75 @@ static inline double gradient_value(xlm_tape *tape, gradient_build *build, void 
     return *gradient_contract(tape, build(tape, context))->value;
 }
 
-static inline double gradient_difference(xlm_tape *tape, gradient_build *build, void *context, double *x)
+/* Elements first, first + apart, ... of an input. */
+struct gradient_group {
+    const xlm_parameter *input;
+    int64_t first, apart;
+};
+
+/* How far element i is moved for a step of 1: 1 to 2, of either sign. */
+static inline double gradient_weight(int64_t i)
 {
-    const double before = *x;
-    *x = before + GRADIENT_STRIDE;
-    const double above = gradient_value(tape, build, context);
-    *x = before - GRADIENT_STRIDE;
-    const double below = gradient_value(tape, build, context);
-    *x = before + 2 * GRADIENT_STRIDE;
-    const double far_above = gradient_value(tape, build, context);
-    *x = before - 2 * GRADIENT_STRIDE;
-    const double far_below = gradient_value(tape, build, context);
-    *x = before;
-    /* Differences of fourth order, so that the step can be large and rounding small. */
-    return (8 * (above - below) - (far_above - far_below)) / (12 * GRADIENT_STRIDE);
+    const double x = gradient_number(3000, i);
+    return x < 0 ? x - 1 : x + 1;
 }
 
-static inline void gradient_check_one(const xlm_parameters *p, const xlm_parameter *q, const double *gradient, xlm_tape *tape,
+/* The derivative along the group; the derivative by an element if the group has no other. The more elements a group has, the less
+ * each is moved, so that all together are not moved much farther than one, and the error of the difference stays as small. */
+static inline double gradient_difference(xlm_parameters *p, const struct gradient_group *g, xlm_tape *tape, gradient_build *build,
+                                         void *context)
+{
+    static const double at[] = {1, -1, 2, -2}, factor[] = {8, -8, -1, 1};
+    const int64_t n = g->input->rows * g->input->cols;
+    const double elements = (double)((n - g->first + g->apart - 1) / g->apart);
+    const double stride = GRADIENT_STRIDE / sqrt(fmax(1, elements / 2));
+    double *x = xlm_parameters_values(p) + g->input->start, *before = g_memdup2(x, sizeof *x * (size_t)n), sum = 0;
+    for (int j = 0; j < 4; j++) {
+        for (int64_t i = g->first; i < n; i += g->apart)
+            x[i] = before[i] + at[j] * stride * gradient_weight(i);
+        sum += factor[j] * gradient_value(tape, build, context);
+    }
+    memcpy(x, before, sizeof *x * (size_t)n);
+    g_free(before);
+    /* Differences of fourth order, so that the step can be large and rounding small. */
+    return sum / (12 * stride);
+}
+
+/* The bound is that of the smallest element of the group, but of no less than a tenth of the largest one of the input. */
+static inline bool gradient_agrees(xlm_parameters *p, const struct gradient_group *g, const double *gradient, double largest,
+                                   xlm_tape *tape, gradient_build *build, void *context)
+{
+    const int64_t n = g->input->rows * g->input->cols;
+    double back = 0, least = INFINITY;
+    for (int64_t i = g->first; i < n; i += g->apart) {
+        const double element = gradient[g->input->start + i] - GRADIENT_BEFORE;
+        back += gradient_weight(i) * element;
+        least = fmin(least, fabs(element));
+    }
+    const double difference = gradient_difference(p, g, tape, build, context);
+    const bool agrees = fabs(back - difference) <= GRADIENT_TOLERANCE * fmax(least, 0.1 * largest);
+    if (!agrees)
+        print_error("%s[%d, %d] of %d x %d, and each %d elements on: gradient %.12g, difference %.12g\n", g->input->name,
+                    (int)(g->first / g->input->cols), (int)(g->first % g->input->cols), (int)g->input->rows, (int)g->input->cols,
+                    (int)g->apart, back, difference);
+    return agrees;
+}
+
+static inline void gradient_check_one(xlm_parameters *p, const xlm_parameter *q, const double *gradient, xlm_tape *tape,
                                       gradient_build *build, void *context)
 {
     const int64_t n = q->rows * q->cols;
     double largest = 1e-3;
     for (int64_t i = 0; i < n; i++)
         largest = fmax(largest, fabs(gradient[q->start + i] - GRADIENT_BEFORE));
-    for (int64_t k = 0; k < MIN(n, GRADIENT_SAMPLE); k++) {
-        const int64_t i = n <= GRADIENT_SAMPLE ? k : (int64_t)((uint64_t)k * 2654435761u % (uint64_t)n);
-        const double back = gradient[q->start + i] - GRADIENT_BEFORE;
-        const double difference = gradient_difference(tape, build, context, xlm_parameters_values(p) + q->start + i);
-        const double scale = fmax(fmax(fabs(back), fabs(difference)), 0.1 * largest);
-        if (!(fabs(back - difference) <= GRADIENT_TOLERANCE * scale))
-            fail_msg("%s[%d, %d] of %d x %d: gradient %.12g, difference %.12g", q->name, (int)(i / q->cols),
-                     (int)(i % q->cols), (int)q->rows, (int)q->cols, back, difference);
+    for (int64_t first = 0; first < MIN(n, GRADIENT_GROUPS); first++) {
+        const struct gradient_group group = {q, first, GRADIENT_GROUPS};
+        if (gradient_agrees(p, &group, gradient, largest, tape, build, context))
+            continue;
+        /* Which elements it is. */
+        for (int64_t i = first; i < n; i += GRADIENT_GROUPS)
+            gradient_agrees(p, &(struct gradient_group){q, i, n}, gradient, largest, tape, build, context);
+        fail_msg("the gradient of %s is wrong", q->name);
     }
 }
 

@@ -37,53 +37,71 @@ typedef struct form {
     bool transpose_a, transpose_b, bias, add;
 } form;
 
-/* C = op(A) op(B) + bias or + before, in doubles. */
-static void expect(const form *f, const float *a, const float *b, const float *bias, const float *before, const float *c)
+/* What products of a form are computed from, and what they are but for bias and earlier elements, which several forms share. */
+typedef struct factors {
+    float *a, *b, *bias, *before;
+    double *sums, *sizes; /* m x n: op(A) op(B) in doubles, and sums of absolute values */
+} factors;
+
+/* Row i of op(A) op(B). rows: of op(B), k x n. */
+static void multiply_row(const form *f, const float *a, const double *rows, int64_t i, double *sum, double *size)
 {
-    double *rows = g_new(double, f->k * f->n), *sum = g_new(double, f->n), *size = g_new(double, f->n); /* rows: of op(B) */
-    for (int64_t l = 0; l < f->k; l++)
-        for (int64_t j = 0; j < f->n; j++)
-            rows[l * f->n + j] = (double)b[f->transpose_b ? j * f->k + l : l * f->n + j];
-    for (int64_t i = 0; i < f->m; i++) {
+    for (int64_t l = 0; l < f->k; l++) {
+        const double factor = (double)a[f->transpose_a ? l * f->m + i : i * f->k + l];
+#pragma omp simd
         for (int64_t j = 0; j < f->n; j++) {
-            sum[j] = f->bias ? (double)bias[j] : f->add ? (double)before[i * f->n + j] : 0;
-            size[j] = fabs(sum[j]);
+            const double term = factor * rows[l * f->n + j];
+            sum[j] += term;
+            size[j] += fabs(term);
         }
-        for (int64_t l = 0; l < f->k; l++) {
-            const double factor = (double)a[f->transpose_a ? l * f->m + i : i * f->k + l];
-            for (int64_t j = 0; j < f->n; j++) {
-                const double term = factor * rows[l * f->n + j];
-                sum[j] += term;
-                size[j] += fabs(term);
-            }
-        }
-        for (int64_t j = 0; j < f->n; j++)
-            if (fabs((double)c[i * f->n + j] - sum[j]) > 1e-6 * (size[j] + 1))
-                fail_msg("element %d, %d of %d x %d x %d%s%s: %g instead of %g", (int)i, (int)j, (int)f->m, (int)f->n, (int)f->k,
-                         f->transpose_a ? ", A transposed" : "", f->transpose_b ? ", B transposed" : "",
-                         (double)c[i * f->n + j], sum[j]);
     }
-    g_free(rows);
-    g_free(sum);
-    g_free(size);
 }
 
-static void check_product(xlm_precision precision, const form *f, xlm_packed *packed)
+static factors make_factors(const form *f, bool half)
 {
-    const bool half = precision == XLM_BFLOAT16;
-    float *a = draw(f->m * f->k, 1, half), *b = draw(f->n * f->k, 2, half), *bias = draw(f->n, 3, false);
-    float *before = draw(f->m * f->n, 4, false), *c = g_memdup2(before, sizeof *c * (size_t)(f->m * f->n));
+    const factors x = {draw(f->m * f->k, 1, half), draw(f->n * f->k, 2, half), draw(f->n, 3, false), draw(f->m * f->n, 4, false),
+                       g_new0(double, f->m * f->n), g_new0(double, f->m * f->n)};
+    double *rows = g_new(double, f->k * f->n);
+    for (int64_t l = 0; l < f->k; l++)
+        for (int64_t j = 0; j < f->n; j++)
+            rows[l * f->n + j] = (double)x.b[f->transpose_b ? j * f->k + l : l * f->n + j];
+    for (int64_t i = 0; i < f->m; i++)
+        multiply_row(f, x.a, rows, i, x.sums + i * f->n, x.sizes + i * f->n);
+    g_free(rows);
+    return x;
+}
+
+static void free_factors(factors *x)
+{
+    float *const floats[] = {x->a, x->b, x->bias, x->before};
+    for (size_t i = 0; i < G_N_ELEMENTS(floats); i++)
+        g_free(floats[i]);
+    g_free(x->sums);
+    g_free(x->sizes);
+}
+
+/* C = op(A) op(B) + bias or + before. */
+static void expect(const form *f, const factors *x, const float *c)
+{
+    for (int64_t e = 0; e < f->m * f->n; e++) {
+        const double other = f->bias ? (double)x->bias[e % f->n] : f->add ? (double)x->before[e] : 0, wanted = x->sums[e] + other;
+        if (!(fabs((double)c[e] - wanted) <= 1e-6 * (x->sizes[e] + fabs(other) + 1)))
+            fail_msg("element %d, %d of %d x %d x %d%s%s: %g instead of %g", (int)(e / f->n), (int)(e % f->n), (int)f->m,
+                     (int)f->n, (int)f->k, f->transpose_a ? ", A transposed" : "", f->transpose_b ? ", B transposed" : "",
+                     (double)c[e], wanted);
+    }
+}
+
+static void check_product(xlm_precision precision, const form *f, const factors *x, xlm_packed *packed)
+{
+    float *c = g_memdup2(x->before, sizeof *c * (size_t)(f->m * f->n));
     for (int64_t i = 0; !f->add && i < f->m * f->n; i++)
         c[i] = NAN; /* which is not read */
     const double flops = xlm_gemm_flops();
-    xlm_packed_set(packed, precision, f->transpose_b, f->k, f->n, b);
-    xlm_packed_multiply(packed, f->m, f->transpose_a, xlm_floats(a), f->bias ? bias : NULL, f->add, c);
+    xlm_packed_set(packed, precision, f->transpose_b, f->k, f->n, x->b);
+    xlm_packed_multiply(packed, f->m, f->transpose_a, xlm_floats(x->a), f->bias ? x->bias : NULL, f->add, c);
     assert_true(xlm_gemm_flops() == flops + 2 * (double)(f->m * f->n * f->k));
-    expect(f, a, b, bias, before, c);
-    g_free(a);
-    g_free(b);
-    g_free(bias);
-    g_free(before);
+    expect(f, x, c);
     g_free(c);
 }
 
@@ -167,21 +185,17 @@ static void check_rounded(const form *f, xlm_packed *packed)
 }
 
 /* Rows of zeros below B, in float32: A with zeros in its last columns, or without where it is transposed. */
-static void check_depth(const form *f, xlm_packed *packed)
+static void check_depth(const form *f, const factors *x, xlm_packed *packed)
 {
     const int64_t m = f->m, n = f->n, k = f->k, depth = xlm_packed_depth(k);
-    float *a = draw(m * k, 1, false), *b = draw(n * k, 2, false), *before = draw(m * n, 4, false);
-    float *padded = g_new0(float, m * depth), *c = g_memdup2(before, sizeof *c * (size_t)(m * n));
+    float *padded = g_new0(float, m * depth), *c = g_memdup2(x->before, sizeof *c * (size_t)(m * n));
     for (int64_t i = 0; i < m * k; i++)
-        padded[f->transpose_a ? i : i / k * depth + i % k] = a[i];
+        padded[f->transpose_a ? i : i / k * depth + i % k] = x->a[i];
     if (f->transpose_a)
         padded = g_renew(float, padded, m * k); /* a sanitizer finds reads beyond the end */
-    xlm_packed_set_rows(packed, XLM_FLOAT32, k, n, xlm_floats(b));
+    xlm_packed_set_rows(packed, XLM_FLOAT32, k, n, xlm_floats(x->b));
     xlm_packed_multiply(packed, m, f->transpose_a, xlm_floats(padded), NULL, f->add, c);
-    expect(f, a, b, NULL, before, c);
-    g_free(a);
-    g_free(b);
-    g_free(before);
+    expect(f, x, c);
     g_free(padded);
     g_free(c);
 }
@@ -211,15 +225,21 @@ static void check_products(xlm_precision precision)
                                        {40, 8, 17000}, {150, 70, 16400}};
     xlm_packed *packed = xlm_packed_new(); /* for all, as its memory is used again */
     for (size_t s = 0; s < G_N_ELEMENTS(sizes); s++)
-        for (int way = 0; way < 12; way++) {
-            const form f = {sizes[s][0], sizes[s][1], sizes[s][2], way & 1, way & 2, way / 4 == 1, way / 4 == 2};
-            check_product(precision, &f, packed);
-            if (precision == XLM_BFLOAT16 && !f.bias && !f.transpose_b)
-                check_rounded(&f, packed);
-            if (precision == XLM_FLOAT32 && !f.bias && !f.transpose_b)
-                check_depth(&f, packed);
-            if (precision == XLM_FLOAT32 && !f.bias && !f.transpose_a && !f.transpose_b)
-                check_sums_of_floats(&f, packed);
+        for (int transposed = 0; transposed < 4; transposed++) {
+            form f = {.m = sizes[s][0], .n = sizes[s][1], .k = sizes[s][2], .transpose_a = transposed & 1,
+                      .transpose_b = transposed & 2};
+            factors x = make_factors(&f, precision == XLM_BFLOAT16);
+            for (int way = 0; way < 3; way++) {
+                f.bias = way == 1, f.add = way == 2;
+                check_product(precision, &f, &x, packed);
+                if (precision == XLM_BFLOAT16 && !f.bias && !f.transpose_b)
+                    check_rounded(&f, packed);
+                if (precision == XLM_FLOAT32 && !f.bias && !f.transpose_b)
+                    check_depth(&f, &x, packed);
+                if (precision == XLM_FLOAT32 && !f.bias && !f.transpose_a && !f.transpose_b)
+                    check_sums_of_floats(&f, packed);
+            }
+            free_factors(&x);
         }
     xlm_packed_free(packed);
 }

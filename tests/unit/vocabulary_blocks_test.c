@@ -31,6 +31,8 @@ typedef struct problem {
     double *p; /* [ROWS x v] softmax z */
     double loss[ROWS], smoothed[ROWS];
     bool correct[ROWS];
+    /* Gradients of h, the table and the bias, and sums of the magnitudes of their terms; by differentiate(). */
+    double *gradient[3], *size[3];
 } problem;
 
 typedef struct result {
@@ -89,19 +91,6 @@ static void solve(problem *q)
     }
 }
 
-static problem make_problem(xlm_precision precision, int64_t v, bool bias, bool far, double smoothing)
-{
-    problem q = {.precision = precision, .parameters = xlm_parameters_new(), .v = v, .bias = bias, .smoothing = smoothing};
-    xlm_parameters_add(q.parameters, "h", ROWS, WIDTH, XLM_INIT_ZERO, false);
-    xlm_parameters_add(q.parameters, "table", v, WIDTH, XLM_INIT_ZERO, false);
-    if (bias)
-        xlm_parameters_add(q.parameters, "bias", 1, v, XLM_INIT_ZERO, false);
-    xlm_parameters_seal(q.parameters);
-    fill(&q, far);
-    solve(&q);
-    return q;
-}
-
 static result run(const problem *q, int64_t chunk, bool gradients, int threads)
 {
     omp_set_num_threads(threads);
@@ -141,17 +130,22 @@ static double wanted_share(const problem *q, int row, int64_t v)
     return (v == q->targets[row] ? 1 - q->smoothing : 0) + q->smoothing / (double)q->v;
 }
 
-static void check_gradients(const problem *q, const result *r)
+/* Gradients by definition, which all runs of the problem are compared with. */
+static void differentiate(problem *q)
 {
     const float *h = values_of(q, H), *table = values_of(q, TABLE);
-    double *dh = g_new0(double, ROWS * WIDTH), *de = g_new0(double, q->v * WIDTH), *db = g_new0(double, q->v);
-    double *dh_size = g_new0(double, ROWS * WIDTH), *de_size = g_new0(double, q->v * WIDTH), *db_size = g_new0(double, q->v);
+    for (int k = 0; k < 3; k++) {
+        const int64_t n = k == H ? ROWS * WIDTH : k == TABLE ? q->v * WIDTH : q->v;
+        q->gradient[k] = g_new0(double, n);
+        q->size[k] = g_new0(double, n);
+    }
+    double *dh = q->gradient[H], *de = q->gradient[TABLE], *dh_size = q->size[H], *de_size = q->size[TABLE];
     for (int i = 0; i < ROWS; i++)
         for (int64_t v = 0; v < q->v; v++) {
             const double p = q->p[i * q->v + v], dz = (p - wanted_share(q, i, v)) / ROWS;
             const double size = p / ROWS + fabs(dz);
-            db[v] += dz;
-            db_size[v] += size;
+            q->gradient[BIAS][v] += dz;
+            q->size[BIAS][v] += size;
             for (int c = 0; c < WIDTH; c++) {
                 dh[i * WIDTH + c] += dz * (double)table[v * WIDTH + c];
                 dh_size[i * WIDTH + c] += size * fabs((double)table[v * WIDTH + c]);
@@ -159,11 +153,38 @@ static void check_gradients(const problem *q, const result *r)
                 de_size[v * WIDTH + c] += size * fabs((double)h[i * WIDTH + c]);
             }
         }
-    compare(q, "dh", ROWS * WIDTH, gradient_of(q, r, H), dh, dh_size);
-    compare(q, "the table's gradient", q->v * WIDTH, gradient_of(q, r, TABLE), de, de_size);
+}
+
+static void check_gradients(const problem *q, const result *r)
+{
+    compare(q, "dh", ROWS * WIDTH, gradient_of(q, r, H), q->gradient[H], q->size[H]);
+    compare(q, "the table's gradient", q->v * WIDTH, gradient_of(q, r, TABLE), q->gradient[TABLE], q->size[TABLE]);
     if (q->bias)
-        compare(q, "the bias's gradient", q->v, gradient_of(q, r, BIAS), db, db_size);
-    g_free(dh), g_free(de), g_free(db), g_free(dh_size), g_free(de_size), g_free(db_size);
+        compare(q, "the bias's gradient", q->v, gradient_of(q, r, BIAS), q->gradient[BIAS], q->size[BIAS]);
+}
+
+static problem make_problem(xlm_precision precision, int64_t v, bool bias, bool far, double smoothing)
+{
+    problem q = {.precision = precision, .parameters = xlm_parameters_new(), .v = v, .bias = bias, .smoothing = smoothing};
+    xlm_parameters_add(q.parameters, "h", ROWS, WIDTH, XLM_INIT_ZERO, false);
+    xlm_parameters_add(q.parameters, "table", v, WIDTH, XLM_INIT_ZERO, false);
+    if (bias)
+        xlm_parameters_add(q.parameters, "bias", 1, v, XLM_INIT_ZERO, false);
+    xlm_parameters_seal(q.parameters);
+    fill(&q, far);
+    solve(&q);
+    differentiate(&q);
+    return q;
+}
+
+static void free_problem(problem *q)
+{
+    for (int k = 0; k < 3; k++) {
+        g_free(q->gradient[k]);
+        g_free(q->size[k]);
+    }
+    g_free(q->p);
+    xlm_parameters_free(q->parameters);
 }
 
 static void check_scores(const problem *q, const result *r)
@@ -218,8 +239,7 @@ static void check_all(xlm_precision precision, double smoothing)
         check_frozen(&q, TABLE, &first);
         g_free(first.gradients);
         g_free(chunked.gradients);
-        g_free(q.p);
-        xlm_parameters_free(q.parameters);
+        free_problem(&q);
     }
 }
 
@@ -250,8 +270,7 @@ static void frozen_and_long(void **state)
         check_gradients(&q, &whole);
         check_frozen(&q, TABLE, &whole);
         g_free(whole.gradients);
-        g_free(q.p);
-        xlm_parameters_free(q.parameters);
+        free_problem(&q);
     }
 }
 

@@ -25,7 +25,7 @@ learn() { # NAME ADAPTERS KEY...
     trained "$name-base.conf" "$name-base" 1
     eight_steps 4 -e '/^\[model\]/,/^$/d' -e "s/^.train.*/&\nstart = $name-base\/latest/" >"$name.conf"
     printf '\n%s\n' "$sections" >>"$name.conf"
-    reproduced "$name.conf" "$name" 2 4
+    reproduced "$name.conf" "$name" 4
     trained "$name.conf" "$name-recompute" 1 --set train.recompute=true --set train.threads=2
     [ "$(digest "$name-1/latest")" = "$(digest "$name-recompute/latest")" ] || fail "$name: other bits with recompute, 2 threads"
     kept "$name-base/latest" "$name-1/latest"

@@ -22,7 +22,7 @@ near() {
         fail "$file: $(cat difference)"
 }
 
-for n in 1 2 4; do
+for n in 1 4; do
     ranks $n xlm_embed procrustes source.vec target.vec learn.txt --evaluate test.txt --refine 1 -k 1 -o mapped.h5 --csv p.csv \
         --target-output target.h5 >procrustes.out 2>procrustes.log || fail "$n ranks: $(cat procrustes.log)"
     numbers /map mapped.h5 >map
@@ -39,7 +39,7 @@ ranks 2 xlm_embed similarity mapped.h5 target.h5 --dictionary test.txt >read.out
 
 # Four points: the variances are 8/3 and 2/3, the third direction has none.
 printf '%s\n' 'a 5 1 7' 'b 1 1 7' 'c 3 2 7' 'd 3 0 7' >cross.vec
-for n in 1 2 4; do
+for n in 1 4; do
     ranks $n xlm_embed pca cross.vec --csv pca.csv --keep 2 -o kept.h5 >pca.out 2>pca.log || fail "$n ranks: $(cat pca.log)"
     grep -q '^1,2.66666667,0.800000,0.800000' pca.csv && grep -q '^2,0.666666667,0.200000,1.000000' pca.csv || fail "$(cat pca.csv)"
     numbers /vectors kept.h5 >kept

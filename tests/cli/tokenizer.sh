@@ -13,11 +13,10 @@ same() {
         h5diff "$1" "$2" "/$group" "/$group" >diff.log 2>&1 || fail "/$group of $1 and $2: $(head -n 3 diff.log)"
     done
 }
-# prepared NAME TOKENIZER: NAME.h5 is the same on 1, 2 and 4 ranks, and made again like itself.
+# prepared NAME TOKENIZER: NAME.h5 is the same on 1 and 4 ranks, and made again like itself on 2.
 prepared() {
     local n
-    for n in 1 2 4; do logged "$1.$n.log" ranks $n xlm_prep --tokenizer "$2" "${text[@]}" -o "$1.$n.h5"; done
-    same "$1.1.h5" "$1.2.h5"
+    for n in 1 4; do logged "$1.$n.log" ranks $n xlm_prep --tokenizer "$2" "${text[@]}" -o "$1.$n.h5"; done
     same "$1.1.h5" "$1.4.h5"
     logged like.log ranks 2 xlm_prep --like "$1.1.h5" "${text[@]}" -o "$1.like.h5"
     same "$1.1.h5" "$1.like.h5"

@@ -158,7 +158,10 @@ spoil /model/embeddings/word/weight out/latest model.h5
 for file in nan.h5 model.h5; do
     where='/*vector'
     [ "$file" != model.h5 ] || where=/model/embeddings/word/weight
-    not_finite() { expect 65 "^xlm_embed: $file: $where.*\(not finite\|is -*nan\)" ranks 2 xlm_embed "$@"; once '^xlm_embed: '; }
+    not_finite() { expect 65 "^xlm_embed: $file: $where.*\(not finite\|is -*nan\)" ranks $n xlm_embed "$@"; once '^xlm_embed: '; }
+    # The commands agree on an error of either file in the same way.
+    n=2
+    [ "$file" != model.h5 ] || n=1
     not_finite pca "$file" -o none/x.h5
     not_finite whiten "$file" -o none/x.h5
     not_finite cca "$file" words.h5
@@ -170,6 +173,7 @@ for file in nan.h5 model.h5; do
     not_finite neighbours words.h5 house --word-vectors "$file"
     not_finite map "$file" --dictionary pairs.txt -o none/x.svg
 done
+n=2
 not_finite procrustes "$file" dict.h5 -o none/x.h5
 not_finite export "$file" -o none/x.h5
 not_finite export "$file" --text text.en -o none/x.h5

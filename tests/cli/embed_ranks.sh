@@ -32,8 +32,8 @@ logged cooc.log xlm_cooc corpus.h5 -o cooc.h5 --window 2
 
 # numbers_of FILE PATH...: of datasets, a line each.
 numbers_of() { local path; for path in "${@:2}"; do numbers "$path" "$1"; done; }
-# all_of N DIRECTORY: what each command gives on N ranks, a file of numbers or of text each. On 4 ranks, two by two, only matrices; on
-# 2 only what is dealt out by words or points.
+# all_of N DIRECTORY: what each command gives on N ranks, a file of numbers or of text each. On 4 ranks only
+# matrices, which two by two share; on 2 only what is dealt out by words or points.
 all_of() {
     local n=$1 to=$2
     mkdir "$to"

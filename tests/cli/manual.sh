@@ -69,7 +69,9 @@ awk 'FILENAME == "keys" { key[$1]; next }
     FILENAME == "keys.html" && match($0, /<li><code>[a-z_0-9]+<\/code>: <a href="#key-/) {
         text = substr($0, RSTART + 10, RLENGTH); sub(/<.*/, "", text); listed[text]
     }
-    END { for (k in key) { if (!(k in row)) print "keys.html lacks " k; if (!(k in listed)) print "keys.html does not list " k } }' \
+    END { for (k in key) {
+        if (!(k in row)) print "keys.html lacks " k
+        if (!(k in listed)) print "keys.html does not list " k } }' \
     keys rows keys.html >lacks
 [ ! -s lacks ] || fail "$(head -n 5 lacks)"
 grep -q 'id="key-train-steps".*<td>integer</td>.*number of' rows || fail "keys.html: $(grep 'key-train-steps' rows)"
@@ -86,7 +88,8 @@ awk 'FILENAME == "wanted" { wanted[$0]; next }
     FILENAME == "options.html" { options = options $0 "\n" }
     FILENAME == "codes.html" { codes = codes $0 "\n" }
     END { for (w in wanted) { split(w, part)
-        if (part[1] == "option" && !index(options, "href=\"man-" part[2] ".html#option-" part[3] "\"")) print "options.html lacks " w
+        link = "href=\"man-" part[2] ".html#option-" part[3] "\""
+        if (part[1] == "option" && !index(options, link)) print "options.html lacks " w
         if (part[1] == "code" && codes !~ ("<td>" part[3] "[,<]")) print "codes.html lacks " w } }' \
     wanted options.html codes.html >lacks
 [ ! -s lacks ] || fail "$(head -n 5 lacks)"

@@ -185,7 +185,8 @@ same_bits pairs-1 pairs-2
 awk -F, '$2 == "train" && $3 == "pairs/accuracy" { if ($1 <= 10) early += $13; if ($1 > 30) late += $13 }
     END { exit !(late > early + 1) }' pairs-1/metrics.csv || fail "the example does not learn: $(grep pairs/ pairs-1/metrics.csv)"
 code=0
-xlm_train pairs.conf --check-gradients "${small[@]}" "${pairs[@]}" --set model.hidden_size=16 --set train.micro_batches=4 >pairs.txt 2>pairs.log || code=$?
+xlm_train pairs.conf --check-gradients "${small[@]}" "${pairs[@]}" --set model.hidden_size=16 --set train.micro_batches=4 \
+    >pairs.txt 2>pairs.log || code=$?
 [ "$code" -eq 0 ] || fail "gradients of the example: $(grep WRONG pairs.txt; tail -n 2 pairs.log)"
 grep -q '^objective pairs (plugin ./sentence-pairs.so): loss' pairs.txt || fail "no table of the example"
 finish

@@ -5,13 +5,13 @@
 data() { h5dump -y -d "$1" "$2" | sed '1d; /ATTRIBUTE/,$d'; }
 # kept A B: what A and B have of the model is the same, but for adapters.
 kept() {
-    local path n=0
-    while read -r path; do
-        n=$((n + 1))
-        cmp -s <(data "$path" "$1") <(data "$path" "$2") || fail "$path is not the same in $1 and $2"
-    done < <(h5ls -r "$1" | sed -n 's/^\(\/model\/[^ ]*\) *Dataset.*/\1/p' | grep -v '^/model/adapters/' |
+    local paths
+    paths=$(h5ls -r "$1" | sed -n 's/^\(\/model\/[^ ]*\) *Dataset.*/\1/p' | grep -v '^/model/adapters/' |
         grep -e /weight -e /bias | grep -e word -e layer.0 -e lm_head)
-    [ $n -gt 10 ] || fail "$n arrays compared"
+    [ "$(wc -l <<<"$paths")" -gt 10 ] || fail "$(wc -l <<<"$paths") arrays compared"
+    # shellcheck disable=SC2086 # a path a word
+    [ "$("$XLM_BUILD/tests/hdf5_digest" "$1" $paths || echo none)" = "$("$XLM_BUILD/tests/hdf5_digest" "$2" $paths)" ] ||
+        fail "$1 and $2 have not the same model"
 }
 # section NAME KEY=VALUE...: of an adapter.
 section() { printf '[adapter %s]\n' "$1"; shift; printf '%s\n' "$@"; }
@@ -25,7 +25,7 @@ learn() { # NAME ADAPTERS KEY...
     trained "$name-base.conf" "$name-base" 1
     eight_steps 4 -e '/^\[model\]/,/^$/d' -e "s/^.train.*/&\nstart = $name-base\/latest/" >"$name.conf"
     printf '\n%s\n' "$sections" >>"$name.conf"
-    reproduced "$name.conf" "$name" 2 4
+    reproduced "$name.conf" "$name" 4
     trained "$name.conf" "$name-recompute" 1 --set train.recompute=true --set train.threads=2
     [ "$(digest "$name-1/latest")" = "$(digest "$name-recompute/latest")" ] || fail "$name: other bits with recompute, 2 threads"
     kept "$name-base/latest" "$name-1/latest"

@@ -16,7 +16,10 @@ learn modern "$(section some 'rank = 2' 'targets = query,key,value,attention_out
     'norm = pre' 'final_norm = true' 'first_norm = false' 'norm_biases = false' 'linear_biases = false' \
     'position_type = rotary' 'gated_feed_forward = true' 'attention_window = 8' 'global_attention_every = 2'
 # From a trained adapter, since A has no gradient where B is zero.
-right_gradients modern.conf --set train.output=modern-check --set train.start=modern-1/latest
+# (of mlm alone: the adapters are the same beside tlm)
+sed "/^.stream pairs/,/^\$/d; /^.objective tlm/,/^\$/d" modern.conf >modern-mlm.conf
+right_gradients modern-mlm.conf --set train.output=modern-check --set train.start=modern-1/latest --set train.micro_batches=8 \
+    --set "stream text.length=24"
 [ "$(attribute /model/adapters bert-1/latest)" = '"one"' ] || fail "the file names $(attribute /model/adapters bert-1/latest)"
 [ "$(attribute /model/adapters/one/targets bert-1/latest)" = '"query,value"' ] || fail "targets in the file"
 

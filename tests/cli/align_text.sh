@@ -61,15 +61,13 @@ for method in fertility diagonal; do
     OMP_NUM_THREADS=2 align threads 1 --method $method
     same $method threads "2 threads"
 done
-for n in 2 4; do
-    align ranks-$n $n --save ranks.h5
-    same fertility ranks-$n "$n ranks"
-done
+align ranks-4 4 --save ranks.h5
+same fertility ranks-4 "4 ranks"
 same_model fertility.h5 ranks.h5
 logged z.log ranks 1 xlm_align source.a.gz target.a.gz -o found
 same fertility found "gzip"
 logged z.log ranks 2 xlm_align both.gz -o found
-same fertility found "one gzip file"
+same fertility found "one gzip file, 2 ranks"
 xlm_align both 2>z.log | cmp - fertility || fail "one file, to standard output: $(cat z.log)"
 head -n 5 both >few
 logged few.log ranks 1 xlm_align few -o few-1

@@ -37,7 +37,11 @@ printf '{"tokenizer_class": "XLMTokenizer", "do_lowercase_and_remove_accent": tr
 
 # same GROUP A B
 same() { h5diff "$2" "$3" "$1" "$1" >diff.log 2>&1 || fail "$1 of $2 and $3: $(head -n 3 diff.log)"; }
-words() { strings /vocabulary/words "$1"; }
+# words FILE: its subwords, a line each, read once for a file as it is.
+words() {
+    [ "$1.words" -nt "$1" ] || strings /vocabulary/words "$1" >"$1.words"
+    cat "$1.words"
+}
 # subwords FILE LANG: of the text of a corpus, a subword a line.
 subwords() {
     { words "$1"; echo; numbers "/train/text/$2/tokens" "$1"; } |
@@ -48,7 +52,8 @@ model=(--set model.layers=2 --set model.hidden_size=16 --set model.attention_hea
 
 # change NAME OPTION...: of a model on a corpus that xlm_prep makes with these options.
 change() {
-    local name=$1 size
+    local name=$1 size start=1
+    [ "$1" != wordpiece ] || start=2
     shift
     logged $name.prep xlm_prep --mono en=text.en --mono xx=text.xx --para en-xx=text.en,text.xx --held-out 0.1 "$@" -o corpus.h5
     logged $name.train ranks 1 xlm_train job.conf "${model[@]}" --set train.steps=2 --set train.output=$name.run
@@ -87,7 +92,7 @@ change() {
     logged $name.back xlm_convert $name.small.h5 --restore $name.h5 -o $name.back.h5
     for group in /model /vocabulary /languages; do same $group $name.h5 $name.back.h5; done
     # Trained: rows of the smaller model, and of the original for what was left out.
-    logged $name.start ranks 2 xlm_train job.conf "${model[@]}" --set train.steps=2 --set train.start=$name.small.h5 \
+    logged $name.start ranks "$start" xlm_train job.conf "${model[@]}" --set train.steps=2 --set train.start=$name.small.h5 \
         --set train.corpus=$name.few2.h5 --set train.output=$name.run2 --set 'objective tlm.weight=0' \
         --set 'stream pairs.type=monolingual'
     grep -q 'drawn' $name.start && fail "$name: rows are drawn: $(grep drawn $name.start)"

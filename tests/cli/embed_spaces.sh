@@ -22,7 +22,7 @@ near() {
         fail "$file: $(cat difference)"
 }
 
-for n in 1 2 4; do
+for n in 1 4; do
     ranks $n xlm_embed procrustes source.vec target.vec learn.txt --evaluate test.txt --refine 1 -k 1 -o mapped.h5 --csv p.csv \
         --target-output target.h5 >procrustes.out 2>procrustes.log || fail "$n ranks: $(cat procrustes.log)"
     numbers /map mapped.h5 >map
@@ -39,7 +39,7 @@ ranks 2 xlm_embed similarity mapped.h5 target.h5 --dictionary test.txt >read.out
 
 # Four points: the variances are 8/3 and 2/3, the third direction has none.
 printf '%s\n' 'a 5 1 7' 'b 1 1 7' 'c 3 2 7' 'd 3 0 7' >cross.vec
-for n in 1 2 4; do
+for n in 1 4; do
     ranks $n xlm_embed pca cross.vec --csv pca.csv --keep 2 -o kept.h5 >pca.out 2>pca.log || fail "$n ranks: $(cat pca.log)"
     grep -q '^1,2.66666667,0.800000,0.800000' pca.csv && grep -q '^2,0.666666667,0.200000,1.000000' pca.csv || fail "$(cat pca.csv)"
     numbers /vectors kept.h5 >kept
@@ -158,7 +158,10 @@ spoil /model/embeddings/word/weight out/latest model.h5
 for file in nan.h5 model.h5; do
     where='/*vector'
     [ "$file" != model.h5 ] || where=/model/embeddings/word/weight
-    not_finite() { expect 65 "^xlm_embed: $file: $where.*\(not finite\|is -*nan\)" ranks 2 xlm_embed "$@"; once '^xlm_embed: '; }
+    not_finite() { expect 65 "^xlm_embed: $file: $where.*\(not finite\|is -*nan\)" ranks $n xlm_embed "$@"; once '^xlm_embed: '; }
+    # The commands agree on an error of either file in the same way.
+    n=2
+    [ "$file" != model.h5 ] || n=1
     not_finite pca "$file" -o none/x.h5
     not_finite whiten "$file" -o none/x.h5
     not_finite cca "$file" words.h5
@@ -170,6 +173,7 @@ for file in nan.h5 model.h5; do
     not_finite neighbours words.h5 house --word-vectors "$file"
     not_finite map "$file" --dictionary pairs.txt -o none/x.svg
 done
+n=2
 not_finite procrustes "$file" dict.h5 -o none/x.h5
 not_finite export "$file" -o none/x.h5
 not_finite export "$file" --text text.en -o none/x.h5

@@ -18,10 +18,8 @@ needed() {
 }
 # unnamed PAGE: those that the page does not name; the end of a name may tell the MPI or the threads (libhdf5_openmpi).
 unnamed() {
-    needed "${objects[@]}" | while read -r library; do
-        stem=$(echo "$library" | sed -E 's/\.so.*//; s/[-_](openmpi|mpich|openmp|pthread|mpi|train|serial)$//')
-        code_of "$1" 2 | grep -qxF -e "$stem" || echo "$library"
-    done
+    code_of "$1" 2 >named
+    needed "${objects[@]}" | sed -E 's/\.so.*//; s/[-_](openmpi|mpich|openmp|pthread|mpi|train|serial)$//' | grep -vxFf named
 }
 [ "$(needed "${objects[@]}" | wc -l)" -ge 12 ] || fail "the libraries were not found: $(needed "${objects[@]}")"
 left=$(unnamed "$page")
@@ -55,14 +53,13 @@ if command -v dpkg-query >/dev/null; then
     # All packages that are loaded, where the page says that it names them.
     # shellcheck disable=SC1091
     if (. /etc/os-release && [ "$ID$VERSION_ID" = debian12 ]) && is_open_mpi && [ "$XLM_SANITIZERS" = no ]; then
-        ldd "$XLM_BUILD"/.libs/libxlm.so | awk '/=> \// { print $3 }' | while read -r library; do
-            library=$(readlink -f "$library")
-            package=$({ dpkg-query -S "$library" || dpkg-query -S "${library#/usr}"; } 2>/dev/null | sed -n '1s/:.*//p')
-            [ -z "$package" ] || echo "$package"
-        done | sort -u >loaded
+        # (as packages with and without /usr name them)
+        ldd "$XLM_BUILD"/.libs/libxlm.so | awk '/=> \// { print $3 }' | xargs readlink -f | sed 'p; s#^/usr##' | sort -u |
+            xargs dpkg-query -S 2>/dev/null | sed 's/:.*//' | sort -u >loaded
         [ "$(wc -l <loaded)" -ge 30 ] || fail "packages were not found: $(cat loaded)"
+        names=$(code_of "$page" | tr ',' '\n' | sort -u)
         while read -r package; do
-            for name in $(code_of "$page" | tr ',' '\n' | sort -u); do
+            for name in $names; do
                 case $package in "$name" | "$name"[0-9]* | "$name"-[0-9]* | "$name"-openmpi*) continue 2 ;; esac
             done
             fail "docs/licences.md does not name the package $package"

@@ -14,8 +14,9 @@ learn post "$(section en 'kind = bottleneck' 'size = 4' 'invertible = true' 'dro
 learn pre "$(section en 'kind = bottleneck' 'size = 3' 'invertible = true'
     section lora 'rank = 1' 'targets = feed_forward_output')" \
     'norm = pre' 'final_norm = true' 'linear_biases = false' 'embedding_size = 9' 'activation = relu'
-# Gradients are checked in tests/unit/bottleneck_test.c: differences in single precision are no measure near kinks. It says so.
-xlm_train pre.conf --check-gradients=mlm --set train.output=pre-check >check.log 2>&1 || :
+# Gradients are checked in tests/unit/bottleneck_test.c: differences in single precision are no measure near kinks. It says so,
+# here before it refuses an objective that has not begun.
+xlm_train pre.conf --check-gradients=mlm --set "objective mlm.begin=9" --set train.output=pre-check >check.log 2>&1 || :
 grep -q 'ReLU (activation = relu) has a kink' check.log || fail "no warning: $(tail -n 3 check.log)"
 [ "$(attribute /model/adapters post-1/latest)" = '"en,more"' ] || fail "the file names $(attribute /model/adapters post-1/latest)"
 [ "$(attribute /model/adapters/en/size post-1/latest)" = 4 ] && [ "$(attribute /model/adapters/more/size post-1/latest)" = 1 ] &&
@@ -75,7 +76,7 @@ language_of() { # NAME OPTION...
 }
 language_of large --set "adapter language.size=30000"
 logged exchange.log xlm_convert tag/best --exchange language=large/latest -o tag-large.h5
-cmp -s <(data $of_language large/latest) <(data $of_language tag-large.h5) || fail "the larger adapter"
+h5diff large/latest tag-large.h5 $of_language >diff.log 2>&1 || fail "the larger adapter: $(head -n 3 diff.log)"
 ! grep -q 'other values' exchange.log || fail "a warning: $(cat exchange.log)"
 trained post-base.conf another 1 --set train.seed=77
 language_of strange --set "adapter language.size=4" --set train.start=another/latest

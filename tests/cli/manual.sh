@@ -6,7 +6,9 @@
 command -v pandoc >/dev/null || { echo "left out: there is no pandoc" >&2; exit 77; }
 long
 manual=$XLM_SOURCE/docs/manual
-logged make.log "$manual/make" "$scratch/html"
+# With a tenth of the tutorial's steps: tests/cli/tutorial.sh runs it whole.
+MANUAL_SHORTER="s/^steps = 400$/steps = 40/; s/^warmup = 60$/warmup = 6/; s/^checkpoint_every = 200$/checkpoint_every = 20/
+    s/train.steps=600/train.steps=60/" logged make.log "$manual/make" "$scratch/html"
 [ -s html/index.html ] || finish
 cd html || exit 99
 
@@ -36,15 +38,13 @@ fi
 
 # ---- valid HTML. Tidy knows HTML of before aria-current and of titles inside of SVG ----
 if command -v tidy >/dev/null; then
-    # invalid FILE: complaints.
+    # invalid FILE...: complaints, FILE:LINE:COLUMN: each.
     invalid() {
-        tidy -e -q "$1" 2>&1 | grep -E '^line [0-9]' |
+        for page; do tidy -e -q --gnu-emacs yes "$page"; done 2>&1 | grep -E '^[^ ]*:[0-9]+:[0-9]+: ' |
             grep -vE '"aria-current"|<title> proprietary attribute "id"|trimming empty <code>'
     }
-    for page in *.html; do
-        left=$(invalid "$page")
-        [ -z "$left" ] || fail "$page: $(echo "$left" | head -n 5)"
-    done
+    left=$(invalid *.html)
+    [ -z "$left" ] || fail "invalid: $(echo "$left" | head -n 5)"
     sed 's#</table>##' keys.html >"$scratch/page.html"
     [ -n "$(invalid "$scratch/page.html")" ] || fail "a table without end is not found"
 fi
@@ -61,21 +61,37 @@ for program in xlm_train xlm_tune; do
     "$program" --help-job | grep -oE '^  [a-z_0-9]+  +(integer|number|flag|choice|text|list|piecewise[a-z ]*)' | awk '{ print $1 }'
 done | sort -u >keys
 [ "$(wc -l <keys)" -ge 100 ] || fail "keys were not found"
-while read -r key; do
-    grep -qE "^<tr.*<a id=\"key-[a-z0-9-]*-$key\"></a><code>$key</code>" rows || fail "keys.html lacks $key"
-    grep -q "<li><code>$key</code>: <a href=\"#key-" keys.html || fail "keys.html does not list $key by its name"
-done <keys
+awk 'FILENAME == "keys" { key[$1]; next }
+    FILENAME == "rows" && match($0, /<a id="key-[a-z0-9-]*-[a-z_0-9]+"><\/a><code>[a-z_0-9]+<\/code>/) {
+        text = substr($0, RSTART, RLENGTH - 7); split(text, part, "<code>"); name = part[2]
+        if (index(text, "-" name "\"></a>")) row[name]
+    }
+    FILENAME == "keys.html" && match($0, /<li><code>[a-z_0-9]+<\/code>: <a href="#key-/) {
+        text = substr($0, RSTART + 10, RLENGTH); sub(/<.*/, "", text); listed[text]
+    }
+    END { for (k in key) {
+        if (!(k in row)) print "keys.html lacks " k
+        if (!(k in listed)) print "keys.html does not list " k } }' \
+    keys rows keys.html >lacks
+[ ! -s lacks ] || fail "$(head -n 5 lacks)"
 grep -q 'id="key-train-steps".*<td>integer</td>.*number of' rows || fail "keys.html: $(grep 'key-train-steps' rows)"
 for program in "$XLM_SOURCE"/src/tools/xlm_*.c; do
     program=$(basename "$program" .c)
     [ "$program" != xlm_pair_html ] || continue
-    "$program" --help | grep -oE '^  (-[a-zA-Z], )?--[a-z0-9-]+' | sed 's/.*--//' | sort -u | while read -r option; do
-        grep -q "href=\"man-$program.html#option-$option\"" options.html || echo "options.html lacks --$option of $program"
-    done
-    "$program" --help | sed -n '/^Exit codes:/,$p' | grep -oE '^  [0-9]+' | sort -u | while read -r code; do
-        grep -q "<td>$code[,<]" codes.html || echo "codes.html lacks $code of $program"
-    done
-done >lacks 2>&1
+    "$program" --help >help
+    grep -oE '^  (-[a-zA-Z], )?--[a-z0-9-]+' help | sed "s/.*--/option $program /"
+    sed -n '/^Exit codes:/,$p' help | grep -oE '^  [0-9]+' | sed "s/^ */code $program /"
+done | sort -u >wanted
+[ "$(grep -c ^option wanted)" -ge 200 ] && [ "$(grep -c ^code wanted)" -ge 60 ] ||
+    fail "options or codes were not found: $(cut -d' ' -f1 wanted | uniq -c)"
+awk 'FILENAME == "wanted" { wanted[$0]; next }
+    FILENAME == "options.html" { options = options $0 "\n" }
+    FILENAME == "codes.html" { codes = codes $0 "\n" }
+    END { for (w in wanted) { split(w, part)
+        link = "href=\"man-" part[2] ".html#option-" part[3] "\""
+        if (part[1] == "option" && !index(options, link)) print "options.html lacks " w
+        if (part[1] == "code" && codes !~ ("<td>" part[3] "[,<]")) print "codes.html lacks " w } }' \
+    wanted options.html codes.html >lacks
 [ ! -s lacks ] || fail "$(head -n 5 lacks)"
 rows=$(awk '/^\| (message|what is seen) / { inside = 1; next } !/^\|/ { inside = 0 } inside && !/^\|---/ { n++ } END { print n }' \
     "$XLM_SOURCE/docs/troubleshooting.md")

@@ -19,8 +19,8 @@ objective() { printf '[objective %s]\nstream = text\n' "$1"; }
 { top; text; objective mass; } >mass.conf
 
 # ---- the same bits on any number of ranks, resumed, recomputed; beside mlm and gc, and alone; evaluated; estimated ----
-reproduced all.conf out 2 4
-reproduced mass.conf alone 2 4
+reproduced all.conf out 4
+reproduced mass.conf alone 4
 for name in out alone; do
     is_between 1 "$(value $name-1 8 held_out mass loss all)" 6 || fail "not evaluated: $(grep held_out $name-1/metrics.csv)"
 done
@@ -29,12 +29,17 @@ for part in embeddings/word/weight embeddings/position/weight embeddings/languag
     [ "$(numbers /model/decoder/$part out-1/latest | sort -u | wc -l)" -gt 9 ] || fail "the decoder's $part does not learn"
 done
 is_between 0 "$(value out-1 8 train gc loss)" 100 || fail "no gc: $(tail -n 5 out-1/metrics.csv)"
-trained all.conf recomputed 2 --set train.recompute=true
+trained all.conf recomputed 1 --set train.recompute=true
 same_bits out-1 recomputed
 XLM_BF16_EMULATE=1 trained all.conf rounded 1 --set train.precision=bfloat16
 agree out-1 rounded 0.02
-right_gradients all.conf --set train.output=shallow --set model.layers=1 --set model.decoder_layers=2
-grep -q '^decoder/layer.1/memory_attention/key/weight' check.txt && grep -q '^decoder/lm_head/bias' check.txt || fail "the decoder's gradients were not checked: $(cat check.txt)"
+# Of a model of some steps: of a fresh one three times as many gradients are lost in rounding.
+shallow=(--set train.output=shallow --set model.layers=1 --set model.decoder_layers=2 --set model.attention_heads=2
+    --set train.micro_batches=8 --set train.steps=20 --set train.learning_rate=2e-2 --set train.evaluate_every=0)
+logged shallow.log xlm_train all.conf "${shallow[@]}"
+right_gradients all.conf "${shallow[@]}"
+grep -q '^decoder/layer.1/memory_attention/key/weight' check.txt && grep -q '^decoder/lm_head/bias' check.txt ||
+    fail "the decoder's gradients were not checked: $(cat check.txt)"
 large=(--set train.steps=3 --set train.micro_batches=1 --set 'stream text.batch=64')
 for more in '' '--set train.recompute=true' '--set model.hidden_size=64 --set model.share_embeddings=false'; do
     # shellcheck disable=SC2086 # options are words
@@ -109,7 +114,7 @@ logged prep.log xlm_prep --mono en=cycle.en --words space --bpe 120 --held-out 0
 { top | sed 's/^steps = .*/steps = 120/; s/^warmup = .*/warmup = 20/; s/^learning_rate = .*/learning_rate = 3e-3/
       s/^hidden_size = .*/hidden_size = 32/; s/^\(checkpoint_every\|evaluate_every\) = .*/\1 = 0/; s/^corpus = .*/corpus = cycle.h5/'
   text; objective mass; } >learn.conf
-trained learn.conf learn 2 --set model.dropout=0 --set model.attention_dropout=0
+trained learn.conf learn 1 --set model.dropout=0 --set model.attention_dropout=0
 is_between 0.9 "$(value learn 120 train mass/accuracy score)" 1 ||
     fail "it does not learn: $(values learn train mass/accuracy score | tail -n 3)"
 

@@ -12,7 +12,7 @@ section='\n[objective moco]\nstream = pairs\nprojection = 12\n'
 { cat base.conf; printf '%bqueue = 24\nmomentum = 0.9\n' "$section"; } >all.conf
 
 # ---- bits ----
-reproduced all.conf out 2 4
+reproduced all.conf out 4
 grep -q 'warning.*objective moco' out-1.log && fail "a warning without need: $(grep 'objective moco' out-1.log)"
 
 # Keys by the order of the instances: those of the last three steps, each once; metrics of every step but for retrieval in the
@@ -26,7 +26,7 @@ awk -F, '$2 == "train" && $3 == "moco/accuracy" { n++; if ($1 == 1 || $5 != 8 ||
     fail "metrics: $(grep moco out-1/metrics.csv)"
 # One that begins with random keys is full at the first step, which has a loss then; the same bits on any number of ranks.
 sed 's/^queue = 24/&\nqueue_start = random/' all.conf >random.conf
-reproduced random.conf random 2 4
+reproduced random.conf random 4
 awk -F, '$2 == "train" && $3 == "moco/accuracy" { n++ } $2 == "train" && $3 == "moco" && $1 == 1 { first = $6 }
     END { exit !(n == 8 && first > 0) }' random-1/metrics.csv || fail "a random queue: $(grep moco random-1/metrics.csv)"
 [ "$(value out-1 1 train moco loss)" = 0 ] || fail "an empty queue has a loss: $(value out-1 1 train moco loss)"

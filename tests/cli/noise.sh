@@ -14,8 +14,10 @@ sed 's/^.stream text.$/&\nnoise_shuffle = 3\nnoise_drop = 0.2\nnoise_blank = 0.1
 { cat noisy.conf; printf '\n[stage muffle]\nplugin = ./muffle.so\nstream = text\n'; } >muffled.conf
 # And an objective that reads the original text.
 { cat muffled.conf; printf '\n[objective echo]\nplugin = ./echo.so\nstream = text\nhow = reverse\n'; } >both.conf
-reproduced both.conf out 2 4
-right_gradients both.conf --set train.output=out-1
+reproduced both.conf out 4
+shallow=(--set model.layers=1 --set model.attention_heads=2 --set train.micro_batches=8 --set train.output=shallow)
+logged shallow.log xlm_train both.conf "${shallow[@]}"
+right_gradients both.conf "${shallow[@]}"
 is_between 0 "$(value out-1 8 held_out mlm loss all)" 100 || fail "not evaluated: $(grep held_out out-1/metrics.csv)"
 trained plain.conf plain 1
 cmp -s <(values plain train mlm loss) <(values out-1 train mlm loss) && fail "noise changes nothing"

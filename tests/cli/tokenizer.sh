@@ -13,11 +13,10 @@ same() {
         h5diff "$1" "$2" "/$group" "/$group" >diff.log 2>&1 || fail "/$group of $1 and $2: $(head -n 3 diff.log)"
     done
 }
-# prepared NAME TOKENIZER: NAME.h5 is the same on 1, 2 and 4 ranks, and made again like itself.
+# prepared NAME TOKENIZER: NAME.h5 is the same on 1 and 4 ranks, and made again like itself on 2.
 prepared() {
     local n
-    for n in 1 2 4; do logged "$1.$n.log" ranks $n xlm_prep --tokenizer "$2" "${text[@]}" -o "$1.$n.h5"; done
-    same "$1.1.h5" "$1.2.h5"
+    for n in 1 4; do logged "$1.$n.log" ranks $n xlm_prep --tokenizer "$2" "${text[@]}" -o "$1.$n.h5"; done
     same "$1.1.h5" "$1.4.h5"
     logged like.log ranks 2 xlm_prep --like "$1.1.h5" "${text[@]}" -o "$1.like.h5"
     same "$1.1.h5" "$1.like.h5"
@@ -32,9 +31,8 @@ used() {
             --set "train.output=$1.run$n"
         logged "$1.tune.log" ranks $n xlm_tune tune.conf --set "tune.model=$1.run$n/latest" --set "tune.output=$1.tune$n"
         ranks $n xlm_align a.en a.xx --checkpoint "$1.run$n/latest" -o "$1.$n.links" 2>align.log || fail "$1: $(cat align.log)"
-        ranks $n xlm_align a.en a.xx --words icu --checkpoint "$1.run$n/latest" -o "$1.$n.icu" 2>align.log ||
-            fail "$1: $(cat align.log)"
     done
+    logged align.log xlm_align a.en a.xx --words icu --checkpoint "$1.run1/latest" -o "$1.1.icu"
     cmp <(rows "$1.run1") <(rows "$1.run2") && cmp <(rows "$1.tune1") <(rows "$1.tune2") && cmp "$1.1.links" "$1.2.links" ||
         fail "$1: other numbers on 2 ranks"
     grep -q '6-6' "$1.1.links" && cmp "$1.1.links" "$1.1.icu" || fail "$1: links: $(head -n 3 "$1.1.links" "$1.1.icu")"
@@ -91,7 +89,7 @@ for file in bert/vocab.txt tokenizer.json; do
 done
 
 # ---- SentencePiece: a unigram model is learned, the same on any number of ranks, and is a tokenizer for others ----
-for n in 1 2 4; do
+for n in 1 4; do
     logged unigram.$n.log ranks $n xlm_prep --unigram 50 "${text[@]}" -o unigram.$n.h5 --write-codes unigram.$n.model
     same unigram.1.h5 unigram.$n.h5
     cmp unigram.1.model unigram.$n.model || fail "another model on $n ranks"

@@ -77,12 +77,14 @@ grep -q 'drawn: objectives/tug/projection/weight, objectives/tug/projection/bias
     grep -q 'left: objectives/pull' tug.log || fail "an objective of another name: $(grep -A3 'started from' tug.log)"
 
 # Its gradients, and mlm's and tlm's, agree with differences of the losses; the table does not depend on the number of ranks.
+small=(--set model.layers=1 --set "stream text.length=24" --set train.output=none)
+pairs=(--set "stream pairs.length=24")
 checks() { # NAME RANKS CONF: what it prints is in NAME.txt; $code
     code=0
-    ranks "$2" xlm_train "$3" --check-gradients --set model.layers=1 --set train.output=none >"$1.txt" 2>"$1.log" || code=$?
+    ranks "$2" xlm_train "$3" --check-gradients "${small[@]}" "${@:4}" >"$1.txt" 2>"$1.log" || code=$?
     [ ! -e none ] || fail "--check-gradients made an output directory"
 }
-checks right 1 job.conf
+checks right 1 job.conf "${pairs[@]}"
 [ "$code" -eq 0 ] || fail "right gradients: ended with $code: $(grep WRONG right.txt; tail -n 3 right.log)"
 for objective in 'mlm (plugin mlm)' 'tlm (plugin mlm)' 'pull (plugin ./pull-together.so)'; do
     grep -q -F "objective $objective: loss" right.txt || fail "no table of $objective"
@@ -91,7 +93,7 @@ done
 awk '/^objective / { objective = $2 } /^[a-z_]+\/.* x / && !/query|key/ && $NF != "none" { n[objective]++
         if ($5 + $6 <= $7 || $8 > 4e-3) { print; bad = 1 } }
     END { exit bad || n["mlm"] != 22 || n["tlm"] != 22 || n["pull"] != 19 }' right.txt || fail "not all gradients were compared"
-checks shared 2 job.conf
+checks shared 2 job.conf "${pairs[@]}"
 [ "$code" -eq 0 ] || fail "on 2 ranks: $(tail -n 3 shared.log)"
 cmp right.txt shared.txt || fail "another table on 2 ranks: $(diff right.txt shared.txt | head -n 4)"
 
@@ -119,7 +121,7 @@ wrong hidden 70 'objective pull was not checked: rounding hides all of its [0-9]
 in=$XLM_SOURCE/tests/plugins/pull-together.c out=pull-together.so build || fail "the plugin does not compile"
 # One objective alone: its table as before.
 code=0
-xlm_train job.conf --check-gradients=pull --set model.layers=1 --set train.output=none >alone.txt 2>alone.log || code=$?
+xlm_train job.conf --check-gradients=pull "${small[@]}" "${pairs[@]}" >alone.txt 2>alone.log || code=$?
 [ "$code" -eq 0 ] || fail "the gradients of one objective: $(tail -n 3 alone.log)"
 cmp alone.txt <(sed -n '/^objective pull /,/^$/p' right.txt) || fail "another table of one objective alone: $(head -n 3 alone.txt)"
 expect 64 'check-gradients=push: the job has no objective of that name; it has mlm, tlm, pull' \
@@ -183,7 +185,8 @@ same_bits pairs-1 pairs-2
 awk -F, '$2 == "train" && $3 == "pairs/accuracy" { if ($1 <= 10) early += $13; if ($1 > 30) late += $13 }
     END { exit !(late > early + 1) }' pairs-1/metrics.csv || fail "the example does not learn: $(grep pairs/ pairs-1/metrics.csv)"
 code=0
-xlm_train pairs.conf --check-gradients --set train.output=none --set model.layers=1 >pairs.txt 2>pairs.log || code=$?
+xlm_train pairs.conf --check-gradients "${small[@]}" "${pairs[@]}" --set model.hidden_size=16 --set train.micro_batches=4 \
+    >pairs.txt 2>pairs.log || code=$?
 [ "$code" -eq 0 ] || fail "gradients of the example: $(grep WRONG pairs.txt; tail -n 2 pairs.log)"
 grep -q '^objective pairs (plugin ./sentence-pairs.so): loss' pairs.txt || fail "no table of the example"
 finish

@@ -1,12 +1,12 @@
 /* xlm-mpi: what a job will need and how long it will take. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/plan.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "run/threads.h"
+#include "train/cost.h"
 #include "train/engine.h"
 #include "train/micro_batches.h"
 
@@ -267,17 +267,19 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *given, const xlm_training_dat
     measurements m = {.comm = comm, .size = size, .whole = work_of_busiest(&size, micro_batches, 1)};
     const int64_t largest = largest_micro_batch(&size, micro_batches, &m.sampled);
     xlm_memory_estimate estimate;
+    double flops = 0;
     xlm_hardware hardware = {0};
     const xlm_arithmetic arithmetic = xlm_engine_arithmetic(engine);
     xlm_hardware_prepare(&hardware, (int)job->train.threads, comm->local_ranks);
     bool good = xlm_memory_check(comm, &needed, &estimate, error);
     g_autofree uint64_t *memory = good ? memory_of(&needed, options, error) : NULL; /* fails on all ranks or on none */
-    good = memory != NULL;
+    good = memory != NULL && xlm_step_flops(&size, &flops, error);
+    const double operations = flops * (double)job->train.steps / comm->ranks;
     if (good) {
         xlm_hardware_start();
         xlm_threads_settle(comm, &hardware);
         xlm_comm_barrier(comm);
-        xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision, HUGE_VAL);
+        xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision, operations);
         xlm_engine_allocate(engine, estimate.pass, true);
         xlm_engine_keep_masters(engine);
         good = measure(comm, job, engine, largest, &m, error);
@@ -286,7 +288,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *given, const xlm_training_dat
         /* Once more, in case other processes were running the first time. */
         const double before = hardware.gemm_gflops;
         xlm_comm_barrier(comm);
-        xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision, HUGE_VAL);
+        xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision, operations);
         m.threads = hardware.threads;
         m.gemm_gflops = MAX(before, hardware.gemm_gflops);
     }

@@ -112,7 +112,8 @@ stream = text
 plugin = mlm
 stream = pairs
 END
-for run in run0 run1 run2 run3; do logged ../$run.log xlm_train job.conf --set train.output=$run --set train.steps=1; done
+logged ../run1.log xlm_train job.conf --set train.steps=1
+for run in run0 run2 run3; do cp -r run1 $run; done
 cp -L run1/latest run1/step-1000.h5
 cp -L run1/latest run1/checkpoint-00080000.h5
 cp -L run1/latest run1/checkpoint-00090000.h5
@@ -193,18 +194,29 @@ printf 'red\tA\tM\n' >freedict.index
 cd .. || exit 99
 
 # ---- the commands ----
+# The first command of each program starts 2 ranks, the others one, which needs no mpiexec.
 mkdir bin
 cat >bin/mpiexec <<'WRAPPER'
 #!/bin/sh
 while [ "$1" != -n ]; do shift; done
 shift 2
-exec sh "$XLM_SOURCE/tests/mpirun.sh" 2 "$@"
+[ ! -e "$0.$1" ] || exec "$@"
+touch "$0.$1"
+XLM_MPIEXEC=$started_by exec sh "$XLM_SOURCE/tests/mpirun.sh" 2 "$@"
 WRAPPER
 chmod +x bin/mpiexec
 started_by=$(command -v "${XLM_MPIEXEC:-mpiexec}")
-# sizes: the page's numbers, made small.
+export started_by
+# sizes: the page's numbers, made small; a job of training without [model] gets one layer and few held-out
+# instances, one of tuning that does not say how many epochs gets one.
 sizes() {
-    sed -E -e 's/--bpe [0-9]+/--bpe 120/g; s/^(steps =) [0-9]+/\1 2/; s/^(epochs =) [0-9]+/\1 1/; s/^(batch =) [0-9]+/\1 8/' \
+    awk '{ all = all $0 "\n" }
+        END {
+            if (all !~ /\n\[model\]\n/) sub(/\n\[train\]\n/, "\n[model]\nlayers = 1&evaluate_instances = 8\n", all)
+            if (all !~ /\nepochs = /) sub(/\[tune\]\n/, "&epochs = 1\n", all)
+            printf "%s", all
+        }' |
+        sed -E -e 's/--bpe [0-9]+/--bpe 120/g; s/^(steps =) [0-9]+/\1 2/; s/^(epochs =) [0-9]+/\1 1/; s/^(batch =) [0-9]+/\1 8/' \
         -e 's/train\.steps=[0-9]+/train.steps=4/; s/--rank 300 --shift 5/--rank 8 --shift 1/; s/--pool 1000/--pool 20/' \
         -e 's/--count (1000|2000)/--count 20 --perplexity 4/; s/--ranks=2,16,64,256/--ranks=2,16/; s/--pair 17/--pair 3/' \
         -e 's/(xlm_embed map .*--sentences .*)-o/\1--perplexity 4 -o/' \
@@ -225,7 +237,10 @@ for block in blocks/*/*.sh; do
         sizes <"$job" >"here/$conf"
     fi
     sizes <"$block" >here/.commands
-    (cd here && XLM_MPIEXEC=$started_by PATH=$scratch/bin:$PATH timeout 120 bash -eu -o pipefail -x .commands) \
+    # A job that the commands write is also checked as it is on the page, with all its sizes.
+    sed "1,/^cat >job.conf <<'END'\$/d; /^END\$/,\$d" "$block" >here/page.conf
+    [ ! -s here/page.conf ] || (cd here && logged ../page.log xlm_train page.conf --dry-run --set train.output=page)
+    (cd here && XLM_MPIEXEC=$scratch/bin/mpiexec PATH=$scratch/bin:$PATH timeout 120 bash -eu -o pipefail -x .commands) \
         >block.log 2>&1 </dev/null ||
         fail "${block#blocks/}: $(grep -E '^(\+ |xlm_|.*commands)' block.log | tail -n 3)"
     ran=$((ran + $(grep -cE '^(xlm_|mpiexec |h5dump |jobs/)' here/.commands)))

@@ -14,8 +14,10 @@ for part in train dev test; do
             print ""
         }' OFS='\t' >ud/en_ewt-ud-$part.conllu
 done
+# On one rank, with small batches and few held-out instances, unless a study says otherwise.
 growth() {
-    env XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" STEPS=4 START_STEPS=6 DICTIONARY=none MODELS='1x64 3x128' SHARES='0.5 1' \
+    env XLM_LAUNCH=env SETTINGS='stream text.batch=4' MEASURE='--instances 8 --length 64 --pos-set epochs=1' \
+        STEPS=4 START_STEPS=6 DICTIONARY=none MODELS='1x64 3x128' SHARES='0.5 1' \
         RUNS='mlm:1 mlm+tlm+dwa:1' "$@" "$XLM_SOURCE/jobs/combinations/growth" out ud >log 2>&1
 }
 growth || fail "growth: $(tail -n 5 log)"
@@ -57,11 +59,12 @@ env XLM_LAUNCH=env STEPS=4 START_STEPS=6 DICTIONARY=none MODELS=2x64 SHARES=1 RU
     "$XLM_SOURCE/jobs/combinations/growth" --plan out ud >log 2>&1 || fail "plan: $(tail -n 5 log)"
 grep -q '^mlm:1  *1 ' log && [ ! -e out/2x64-1/runs/mlm-1-6-4 ] && cmp before.csv out/growth.csv || fail "the plan: $(cat log)"
 
-# From nothing, where runs have other names; a first run with an objective whose settings the model to start from does not have.
+# From nothing, where runs have other names; a first run with an objective whose settings the model to start from does not have, on
+# 2 ranks.
 growth START=none MODELS=1x64 SHARES='0.5 1' RUNS='mlm:1 mlm+tlm:1' || fail "from nothing: $(tail -n 3 log)"
 grep -q '<b>mean: mlm+tlm/from-nothing less mlm/from-nothing</b>' out/growth.html || fail "no difference of runs from nothing"
 rm -r out/1x64-1/start-6
-growth MODELS=1x64 SHARES=1 RUNS=mlm+tlm+dwa:2 || fail "dwa first: $(tail -n 3 log)"
+growth MODELS=1x64 SHARES=1 RUNS=mlm+tlm+dwa:2 XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" || fail "dwa first: $(tail -n 3 log)"
 env XLM_LAUNCH=env STEPS=4 START_STEPS=6 DICTIONARY=none MODELS=1x64 SHARES=1 RUNS=mlm+tlm+dwa:1 \
     "$XLM_SOURCE/jobs/combinations/growth" --plan out ud >log 2>&1 || fail "plan of dwa: $(tail -n 5 log)"
 expect 64 'no run of RUNS has \[objective dwa\]' env SETTINGS='objective dwa.label_layer=1' RUNS=mlm:1 XLM_LAUNCH=env DICTIONARY=none \

@@ -143,17 +143,17 @@ logged tune.log xlm_tune tune.conf
 logged eval.log xlm_eval kinds/best --test kinds.tsv --csv xx.csv
 accuracy=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "value") at = i }
     $1 == "measure" && $2 == "accuracy" { printf "%.2f", 100 * $at }' xx.csv)
-reported named.html a b --measures b=xx.csv
+reported named.html plain-run b --measures b=xx.csv
 [ -n "$accuracy" ] && [ "$(cells named.html 'Accuracy, %: xx.csv')" = "$accuracy" ] ||
     fail "accuracy: $accuracy: $(grep -F 'xx.csv' named.html)"
 expect 64 'xx.csv: does not say of which run' xlm_report a b --measures xx.csv -o none.html
 cp xx.csv b/
-reported lying.html a b
+reported lying.html plain-run b
 [ "$(cells lying.html 'Accuracy, %: xx.csv')" = "$accuracy" ] || fail "a table in the run's directory is not found"
 expect 65 'has nothing of the runs' xlm_report b --measures <(grep -v '^b' measure.csv) -o none.html
 expect 65 'text.en: is not a table' xlm_report a --measures text.en -o none.html
-expect 65 'not a file of matrices' xlm_report a --matrices map.h5 -o none.html
-expect 65 'text.en: is no SVG' xlm_report a --map text.en -o none.html
+expect 65 'not a file of matrices' xlm_report plain-run --matrices map.h5 -o none.html
+expect 65 'text.en: is no SVG' xlm_report plain-run --map text.en -o none.html
 [ ! -e none.html ] || fail "a page was written in spite of an error"
 
 # ---- every --csv of every program ----
@@ -202,7 +202,7 @@ has all.html 'Mean cosine of translations: en → xx, all' 'Mean cosine of subwo
     printf "%.4g", $6 }' tables/dictionary.csv)" ] || fail "shuffled cosine: $(cat tables/dictionary.csv)"
 
 { head -n 1 tables/cca.csv; seq 600 | sed 's/$/,0.5/'; } >long-table.csv
-reported many.html plain --measures long-table.csv
+reported many.html plain-run --measures long-table.csv
 has many.html 'direction: long-table.csv, 500<' 'long-table.csv: has more than 500 lines'
 hasnt many.html 'direction: long-table.csv, 501'
 
@@ -241,7 +241,7 @@ cut -d'>' -f2 <(cells long.html 'Tokens per second') | grep -q '^200' || fail "t
 cp head long/metrics.csv
 reported empty.html long
 : >long/metrics.csv
-reported empty.html long a
+reported empty.html long gone
 
 # Scores of fine-tuning: dev text by language, and of the mean of checkpoints.
 mkdir tuned
@@ -327,33 +327,33 @@ at=$(h5ls -a -v map.h5/panel.1/coordinates | awk '$1 ~ /^0x/ { print $3; exit }'
 printf 'damage' | dd of=damaged/map.h5 bs=1 seek=$((at + 16)) conv=notrunc 2>dd.log
 reported damaged.html damaged
 has damaged.html "$(checkpoint 30)" ">$(checkpoint 20)<" 'damaged/map.h5: /panel.1/coordinates'
-expect 65 'damaged/map.h5: /panel.1/coordinates' xlm_report a --map damaged/map.h5 -o kept.html
-# ---- points of other figures ----
+expect 65 'damaged/map.h5: /panel.1/coordinates' xlm_report plain-run --map damaged/map.h5 -o kept.html
+# ---- points of other figures, in pages of a run that has hardly any itself ----
 {
     echo figure,axis,line,x,y
     printf '%s\n' 'Gain <of> "all",words,"a, b",1,2' 'Gain <of> "all",words,"a, b",4,-3.5' 'Gain <of> "all",words,c,1,2e1' Lone,words,c,1,1
 } >points.csv
-reported points.html a --figures points.csv
+reported points.html gone --figures points.csv
 has points.html '>Other figures</h2>' '<b>Gain &lt;of&gt; &quot;all&quot;</b>' 'a, b: 2.000 at 1, -3.500 at 4.' 'c: 20.00 at 1.'
 hasnt points.html '<b>Lone</b>'
 # The name of the axis is neither a command to gnuplot nor markup, and x may be a fraction or a large number.
 for axis in '`touch made`' 'x" ; system "touch made" #' "x' ; system 'touch made' #" '<script>alert(1)</script>' '$(touch made) &amp; \n'; do
     printf '%s\n' figure,axis,line,x,y "f,\"${axis//\"/\"\"}\",c,0.5,1" "f,\"${axis//\"/\"\"}\",c,0.75,2" >axis.csv
-    reported axis.html a --figures axis.csv
+    reported axis.html gone --figures axis.csv
     [ ! -e made ] || { fail "a command: $axis"; rm made; }
     escaped=$(sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g; s/"/\&quot;/g; s/'\''/\&#39;/g' <<<"$axis")
     [ "$(grep -cF "$escaped" axis.html)" -ge 2 ] || fail "the axis is not named $axis"
 done
 has axis.html '>0.6<'
 printf '%s\n' figure,axis,line,x,y f,time,c,1700000000,1 f,time,c,1700000050,2 >axis.csv
-reported large.html a --figures axis.csv
+reported large.html gone --figures axis.csv
 printf 'figure,axis,line,x,y\nf,x,c\0,1,1\n' >bad.csv
-expect 65 'bad.csv: is not text in UTF-8' xlm_report a --figures bad.csv -o bad.html
+expect 65 'bad.csv: is not text in UTF-8' xlm_report gone --figures bad.csv -o bad.html
 printf 'figure,axis,line,x,y\nf,x,\377,1,1\n' >bad.csv
-expect 65 'bad.csv: is not text in UTF-8' xlm_report a --figures bad.csv -o bad.html
+expect 65 'bad.csv: is not text in UTF-8' xlm_report gone --figures bad.csv -o bad.html
 while read -r code pattern row; do
     { head -n 2 points.csv; echo "$row"; } >bad.csv
-    expect "$code" "bad.csv: row 3.*$pattern" xlm_report a --figures bad.csv -o bad.html
+    expect "$code" "bad.csv: row 3.*$pattern" xlm_report gone --figures bad.csv -o bad.html
 done <<'ROWS'
 65 point f,x,line,1
 65 point f,x,line,1,2,3
@@ -363,9 +363,9 @@ done <<'ROWS'
 65 rise Gain <of> "all",words,"a, b",1,5
 ROWS
 { head -n 1 points.csv; for i in $(seq 31); do echo "f,x,$i,1,1"; done; } >bad.csv
-expect 65 'bad.csv: row 32: .*more than 30 lines' xlm_report a --figures bad.csv -o bad.html
+expect 65 'bad.csv: row 32: .*more than 30 lines' xlm_report gone --figures bad.csv -o bad.html
 echo run,value >bad.csv
-expect 65 'bad.csv: is not a table of points' xlm_report a --figures bad.csv -o bad.html
-expect 66 'none.csv' xlm_report a --figures none.csv -o bad.html
+expect 65 'bad.csv: is not a table of points' xlm_report gone --figures bad.csv -o bad.html
+expect 66 'none.csv' xlm_report gone --figures none.csv -o bad.html
 [ ! -e bad.html ] || fail "a page of bad points"
 finish

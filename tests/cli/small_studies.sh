@@ -22,8 +22,10 @@ head -n 5 text.en >gold/test.en
 awk '{ for (i = 1; i <= NF - 1; i++) print NR, i, NF - i, "S"; print NR, NF, NF, "S" }' gold/test.en >gold/alignv2.txt
 
 out=out
+# A model of few numbers, and few held-out instances and epochs, with one rank unless a study says so.
+small='model.layers=2; model.hidden_size=32'
 study() { # SCRIPT [NAME=VALUE...]
-    env XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" STEPS=4 START_STEPS=6 DICTIONARY=none \
+    env XLM_LAUNCH=env STEPS=4 START_STEPS=6 DICTIONARY=none SETTINGS="$small" MEASURE='--instances 32 --pos-set epochs=1' \
         GOLD="$PWD/gold/test.de,$PWD/gold/test.en,$PWD/gold/alignv2.txt" "${@:2}" \
         "$XLM_SOURCE/jobs/$1/study" $out ud >log 2>&1
 }
@@ -57,8 +59,9 @@ if command -v jq >/dev/null; then
         }
         END { print "]}]}" }' >"$questions"
 fi
-study masks/small RUNS='mlm-span+gc-embedding:1' LANGUAGE=xx SETTINGS='model.feed_forward_size=64' QUESTIONS="$questions" \
-    MEASURE='--folds 2 --squad-set epochs=1' GOLD="$PWD/gold/test.xx,$PWD/gold/test.en,$PWD/gold/alignv2.txt" ||
+study masks/small RUNS='mlm-span+gc-embedding:1' LANGUAGE=xx SETTINGS='model.feed_forward_size=64; model.hidden_size=32' \
+    QUESTIONS="$questions" MEASURE='--instances 32 --pos-set epochs=1 --folds 2 --squad-set epochs=1' \
+    GOLD="$PWD/gold/test.xx,$PWD/gold/test.en,$PWD/gold/alignv2.txt" ||
     fail "masks: $(tail -n 5 log)"
 grep -q '^ .* ppl-xx ' log || fail "the table names no xx: $(tail -n 5 log)"
 [ -z "$questions" ] || grep -q ',answering_f1,,questions.json in 2 folds,en,en,' $out/measures.csv ||
@@ -90,12 +93,20 @@ grep -q 'no xx_gsd-ud-test.conllu and no xx_pud-ud-test.conllu: .*in English onl
 expect 64 'mlm-pre has a model of its own' env RUNS=mlm-pre:1 LANGUAGE=xx "$XLM_SOURCE/jobs/small/study" $out ud
 out=out
 
-# Objectives of all papers together, from one model; the weights are those given.
-study combinations RUNS='mlm+tlm+dwa-unfiltered@0.5+gc@2+moco+weam:3' || fail "combinations: $(tail -n 5 log)"
+# Objectives of all papers together, as they are: a plan makes passes of the studies' own model.
 name=mlm+tlm+dwa-unfiltered@0.5+gc@2+moco+weam
+RUNS=$name:3 XLM_LAUNCH=env DICTIONARY=none "$XLM_SOURCE/jobs/combinations/study" --plan out ud >log 2>&1 ||
+    fail "plan of all: $(tail -n 5 log)"
+grep -q "^$name:3  *1 .* [0-9.]* \(min\|h\)\$" log && [ ! -e out/start-12000 ] || fail "the plan of all: $(cat log)"
+for line in '^layers = 6' '^hidden_size = 128'; do
+    grep -q "$line\$" out/start-12000.conf || fail "the model: $(cat out/start-12000.conf)"
+done
+# And trained from one model, on 2 ranks; the weights are those given.
+study combinations RUNS=$name:3 XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" \
+    SETTINGS="$small; objective dwa.label_layer=2" || fail "combinations: $(tail -n 5 log)"
 h5dump -a /job/text out/runs/$name-3-6-4/latest >job
 for line in 'weight = 0.5' 'weight = 2' 'filter = off' 'alignments = alignment.h5' 'steps = 4' 'start = .*/out/start-6/latest' \
-    'hidden_size = 128' 'seed = 3'; do
+    'hidden_size = 32' 'seed = 3'; do
     grep -q "$line" job || fail "the job has no $line"
 done
 row $name 3 | awk '{ exit !(NF == 15) } { for (i = 3; i <= NF; i++) if ($i != $i + 0 && $i != "-") exit 1 }' ||
@@ -137,7 +148,8 @@ RUNS='mlm-word:1 mlm-ngram+gc:2' XLM_LAUNCH=env DICTIONARY=none "$XLM_SOURCE/job
 [ "$(grep -c '^mlm-[a-z+]*:[12]  *1 .* [0-9.]* \(s\|min\)$' log)" -eq 2 ] && [ ! -e out/runs/mlm-word-from-nothing-1-1500 ] ||
     fail "the plan: $(cat log)"
 # As many steps as take the time of other objectives: those are measured once for all seeds, and fewer objectives get more steps.
-SAME_TIME=mlm+tlm RUNS='mlm:1 mlm:2' STEPS=400 XLM_LAUNCH=env DICTIONARY=none "$XLM_SOURCE/jobs/small/study" --plan out ud >log 2>&1 ||
+SAME_TIME=mlm+tlm RUNS='mlm:1 mlm:2' STEPS=400 SETTINGS="$small" XLM_LAUNCH=env DICTIONARY=none \
+    "$XLM_SOURCE/jobs/small/study" --plan out ud >log 2>&1 ||
     fail "the same time: $(tail -n 5 log)"
 awk -F'\t' '$1 == "mlm/same-time" && $2 == 400 && $3 == "mlm+tlm" && $4 > 400 && $4 < 4000 { n++ } END { exit n != 1 || NR != 1 }' \
     out/same-time.tsv || fail "steps in the same time: $(cat out/same-time.tsv)"

@@ -36,12 +36,25 @@ make_file() {
     [[ -n $dry ]] || { mkdir -p "$(dirname "$1")" && "${@:2}"; }
 }
 
-# field NUMBER NAME: of the run's line.
-field() { list_runs | awk -F'|' -v n="$1" -v name="$2" '{ x = $1; gsub(/^ +| +$/, "", x) }
-    x == name { y = $n; gsub(/^ +| +$/, "", y); print y }'; }
-names() { list_runs | sed 's/ *|.*//'; }
-# of_job FILE KEY: in its [train].
-of_job() { awk -v key="$2" '/^\[/ { here = $0 == "[train]" } here && $1 == key && $2 == "=" { print $3 }' "$1"; }
+# read_runs: the lines of list_runs, into names and, by name, jobs_of_runs and keys_of_runs.
+read_runs() {
+    local name job keys rest
+    declare -gA jobs_of_runs=() keys_of_runs=() train_of_jobs=()
+    names=()
+    while IFS='|' read -r name job keys rest; do
+        read -r name <<<"$name" # without blanks around it
+        read -r job <<<"$job"
+        read -r keys <<<"$keys"
+        names+=("$name") jobs_of_runs[$name]=$job keys_of_runs[$name]=$keys
+    done < <(list_runs)
+}
+# read_train FILE: "STEPS WARMUP" of the [train] of a job, into train_of_jobs; "-" for what it does not set.
+read_train() {
+    [[ -n ${train_of_jobs[$1]-} ]] || train_of_jobs[$1]=$(awk '
+        /^\[/ { here = $0 == "[train]" } here && $2 == "=" { value[$1] = $3 }
+        function show(key) { return key in value ? value[key] : "-" }
+        END { print show("steps"), show("warmup") }' "$1")
+}
 
 # take RUN: name, seed, job, corpus, model, steps and settings of it.
 take() {
@@ -49,17 +62,16 @@ take() {
     name=${1%:*} seed=1
     [[ $1 != *:* ]] || seed=${1##*:}
     [[ $seed =~ ^[0-9]+$ ]] || wrong 64 "RUNS: $1: the seed is not a number"
-    [[ -n $(field 2 "$name") ]] || wrong 64 "RUNS: $1: there is no such run; there are $(names | paste -s -d' ')"
-    job=${JOBS:-$here}/$(field 2 "$name")
+    [[ -n $name && -n ${jobs_of_runs[$name]-} ]] || wrong 64 "RUNS: $1: there is no such run; there are ${names[*]}"
+    job=${JOBS:-$here}/${jobs_of_runs[$name]}
     [[ -e $job ]] || wrong 66 "RUNS: $1: there is no $job"
     corpus=$(corpus_of "$name")
-    lines=$(
-        field 3 "$name" | tr ';' '\n'
-        [[ -n $checking ]] || settings_of "$name"
-        tr ';' '\n' <<<"${SETTINGS-}"
-    )
+    lines=${keys_of_runs[$name]//;/$'\n'}$'\n'
+    [[ -n $checking ]] || lines+=$(settings_of "$name")$'\n'
+    [[ -z ${SETTINGS-} ]] || lines+=${SETTINGS//;/$'\n'}
     settings=()
-    job_steps=$(of_job "$job" steps) warmup=$(of_job "$job" warmup)
+    read_train "$job"
+    read -r job_steps warmup <<<"${train_of_jobs[$job]}"
     while IFS= read -r line; do
         line=${line#"${line%%[! ]*}"}
         [[ -n $line ]] || continue
@@ -71,7 +83,7 @@ take() {
     done <<<"$lines"
     steps=${STEPS:-$job_steps}
     [[ -z ${STEPS-} ]] || settings+=(--set "train.steps=$steps"
-        --set "train.warmup=$(awk -v w="${warmup:-0}" -v s="$steps" -v all="$job_steps" 'BEGIN { printf "%d", w * s / all }')")
+        --set "train.warmup=$(awk -v w="${warmup/#-/0}" -v s="$steps" -v all="$job_steps" 'BEGIN { printf "%d", w * s / all }')")
     model=$directory/runs/$name-$seed-$steps
     settings+=(--set "train.corpus=$corpus" --set "train.output=$model" --set "train.seed=$seed")
     [[ -z $initial ]] || settings+=(--set "train.start=$START")
@@ -165,8 +177,9 @@ run_study() {
     [[ $# -eq 1 ]] || { echo "usage: ${0##*/} [--dry-run | --submit] DIR" >&2; exit 64; }
     dry=$([[ $mode != dry-run ]] || echo 1)
     mkdir -p "$1"
+    read_runs
     directory=$(cd "$1" && pwd) csv=$(cd "$1" && pwd)/measures.csv
-    read -rd '' -a runs <<<"${RUNS-$(names)}" || : # which tells of the end
+    read -rd '' -a runs <<<"${RUNS-${names[*]}}" || : # which tells of the end
     if [[ -n $initial ]]; then
         [[ -n ${START-} ]] || wrong 64 "START: name the checkpoint of $initial that the runs begin with. xlm_convert makes
 it of the model as its authors have published it (docs/transformers.md)"
@@ -176,7 +189,7 @@ it of the model as its authors have published it (docs/transformers.md)"
     checking=1
     for run in "${runs[@]}"; do take "$run"; done # mistakes are found before days of training
     # Without runs the inputs of all of them are made.
-    [[ ${#runs[@]} -gt 0 ]] && wanted=("${runs[@]%:*}") || mapfile -t wanted < <(names)
+    [[ ${#runs[@]} -gt 0 ]] && wanted=("${runs[@]%:*}") || wanted=("${names[@]}")
     for checking in 1 ''; do
         for run in "${wanted[@]}"; do make_inputs "$run"; done
     done
@@ -199,7 +212,9 @@ list_files() { local word; for word in $1; do printf '%s\n%s\n' "$2" "$word"; do
 # count_pairs JOB: of the corpus that the stream `pairs` of this job would read from START.
 count_pairs() {
     local said
-    said=$(xlm_train "$1" --set "train.corpus=$corpus" --set "train.start=$START" --dry-run 2>&1) ||
+    # A job of one step, for which the rate of products is not measured for long.
+    said=$(xlm_train "$1" --set "train.corpus=$corpus" --set "train.start=$START" \
+        --set train.steps=1 --set train.warmup=0 --dry-run 2>&1) ||
         wrong 65 "$corpus: its pairs cannot be counted: $(grep '^xlm_train: ' <<<"$said" || tail -n 1 <<<"$said")"
     sed -n 's/^stream pairs: \([0-9]*\) instances.*/\1/p' <<<"$said"
 }

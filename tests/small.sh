@@ -326,10 +326,11 @@ reproduced() {
         fail "$name-resumed: did not resume: $(head -n 9 "$name-resumed.log")"
     same_bits "$name-1" "$name-resumed"
 }
-# right_gradients CONF [OPTION...]: those of every objective on 2 ranks; in check.txt is what was compared.
+# right_gradients CONF [OPTION...]: those of every objective, or of those that $checked names, on 2 ranks; in check.txt is what was
+# compared.
 right_gradients() {
     local code=0
-    ranks 2 xlm_train "$@" --check-gradients >check.txt 2>check.log || code=$?
+    ranks 2 xlm_train "$@" "--check-gradients${checked:+=$checked}" >check.txt 2>check.log || code=$?
     [ "$code" -eq 0 ] || fail "gradients of $*: $(grep WRONG check.txt; tail -n 3 check.log)"
     awk '/ x / && $NF != "none" && $5 + $6 > $7 { n++ } END { exit n < 8 }' check.txt ||
         fail "gradients of $*: nothing was compared: $(cat check.txt)"

@@ -11,7 +11,7 @@ eight_steps 8 >base.conf
   printf '\n[objective dwa]\nstream = pairs\nlabel_layer = 1\nbegin = 2\n'; } >dwa.conf
 
 # The same bits on any number of ranks, what it remembers included, and resumed in the middle.
-reproduced dwa.conf out 2 4
+reproduced dwa.conf out 4
 for queries in unmasked all-aligned; do
     trained dwa.conf "$queries-1" 1 --set "objective dwa.queries=$queries" --set "objective dwa.filter=off"
     trained dwa.conf "$queries-2" 2 --set "objective dwa.queries=$queries" --set "objective dwa.filter=off"
@@ -34,7 +34,7 @@ values still train dwa/agreement score | awk '{ n++; bad = bad || $2 != 1 } END 
     fail "agreement of a model that stands still: $(grep dwa/agreement still/metrics.csv)"
 
 # One more forward pass up to the label's layer is in the plan; gradients; memory no more than was estimated.
-right_gradients dwa.conf --set train.output=out-1
+checked=dwa right_gradients dwa.conf --set train.output=out-1
 grep -q 'objectives/dwa/key/weight' check.txt || fail "gradients: $(cat check.txt)"
 # planned JOB OPTION...: GFLOP of a step.
 planned() {

@@ -33,7 +33,7 @@ study() { # RUNS [NAME=VALUE...]
     local runs=$1
     shift
     env JOBS=jobs CORPORA='--words space --bpe 60' STEPS=40 \
-        XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" RUNS="$runs" "$@" "$XLM_SOURCE/jobs/align-mlm/study" out ud text.en
+        XLM_LAUNCH=env RUNS="$runs" "$@" "$XLM_SOURCE/jobs/align-mlm/study" out ud text.en
 }
 row() { awk -v run="$1" '$1 == run && $2 ~ /^[0-9]+$/' log; }
 
@@ -46,8 +46,10 @@ for pair in trans trans-inv trans-inv-shared-25 trans-inv-shared-50; do
 done
 [ "$(wc -l <out/results.csv)" -eq 1 ] || fail "results of no run: $(cat out/results.csv)"
 
-# A run of each method; what each has beside its job file is in its checkpoint.
+# A run of each method, the first on 2 ranks; what each has beside its job file is in its checkpoint.
 runs='trans-inv/mlm:1 trans-inv/xlm@50:1 trans/dict-mlm:1 trans-inv/align-mlm@50:1'
+study 'trans/dict-mlm:1' XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" >log 2>&1 || fail "2 ranks: $(tail -n 3 log)"
+[ "$(attribute /ranks out/trans/dict-mlm-1-40/latest)" -eq 2 ] || fail "not on 2 ranks: $(tail -n 3 log)"
 study "$runs" >log 2>&1 || fail "runs: $(tail -n 3 log)"
 [ "$(wc -l <out/results.csv)" -eq 5 ] || fail "not four results: $(cat out/results.csv)"
 for run in trans-inv/mlm trans-inv/xlm@50 trans/dict-mlm trans-inv/align-mlm@50; do
@@ -67,7 +69,7 @@ grep -q '^Spearman of alignment against delta over 4 models: -\{0,1\}[01]\.[0-9]
 # At small scale, on all cores: with the small jobs' vocabulary and model; of a treebank of some sentences.
 mkdir few
 for part in train dev test; do
-    zcat -f ud/en_ewt-ud-$part.conllu* | awk '{ print } NF == 0 && ++sentences == 32 { exit }' >few/en_ewt-ud-$part.conllu
+    zcat -f ud/en_ewt-ud-$part.conllu* | awk '{ print } NF == 0 && ++sentences == 8 { exit }' >few/en_ewt-ud-$part.conllu
 done
 env RUNS='trans-inv/align-mlm@100:7' STEPS=2 "$XLM_SOURCE/jobs/align-mlm/small/study" small few text.en >log 2>&1 ||
     fail "small: $(tail -n 3 log)"

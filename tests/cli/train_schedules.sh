@@ -8,7 +8,7 @@ small_corpus
 sed -e 's/^warmup = .*/warmup = 10\nschedule = wsd\ndecay = 0.5\ndecay_form = 1-sqrt/' \
     -e '/^\[stream text\]/a mask = 0:0.5,40=0.25,70=0.1' -e 's/^weight = .*/weight = 0:1,40=0.5,70=0.25/' job.conf >phases.conf
 trained phases.conf whole 2 --set train.checkpoint_every=60
-resumes phases.conf whole 1 4
+resumes phases.conf whole 4
 
 # column OBJECTIVE NUMBER: a column of its rows of training, after the step.
 column() { awk -F, -v o="$1" -v n="$2" '$2 == "train" && $3 == o { print $1, $n }' whole/metrics.csv; }
@@ -30,8 +30,8 @@ column mlm 5 | awk '{ p = $1 <= 40 ? 1 : $1 <= 70 ? 2 : 3; sum[p] += $2; n[p]++ 
 
 # The second language is drawn from step 30 on, and evenly with the first from step 60 on.
 sed -e '/^\[stream text\]/a languages = en,*@30\nalpha = 0:1,60=0' job.conf >late.conf
-trained late.conf late 2 --set train.checkpoint_every=60
-resumes late.conf late 1 4
+trained late.conf late 1 --set train.checkpoint_every=60
+resumes late.conf late 2
 shares='(en [0-9]*, 100.0 % of the draws; xx [0-9]*, 0.0 % .*; from step 30: en .*, xx .*; from step 60: en 50.0 %, xx 50.0 %)'
 grep -q "stream text: .* $shares" late.log || fail "no word of the languages: $(grep 'stream text' late.log)"
 awk -F, '$2 == "train" && $3 == "stream text/alpha" && ($1 > 60) != ($13 == 0) { bad = 1 } $3 == "stream text/alpha" { n++ }
@@ -57,7 +57,7 @@ sed -e 's/^steps = .*/steps = 24/; s/^checkpoint_every = .*/checkpoint_every = 1
     -e '/^\[stream pairs\]/,/^batch/ s/^batch = .*/batch = 0:0,4:0,12:8/' \
     -e '/^type/a form = bert\nshuffle_sides = true' job.conf >shares.conf
 printf '[objective moco]\nstream = pairs\nqueue = 32\nprojection = 16\n' >>shares.conf
-reproduced shares.conf shares 2 4
+reproduced shares.conf shares 4
 estimated shares-1.log
 # changed STREAM: its rows of training, "step batch".
 changed() { values shares-1 train "stream $1/batch" score; }

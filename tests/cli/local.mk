@@ -1,28 +1,26 @@
 # Tests that run the programs as a user would.
 # The longest first, which take more than 13 seconds of processor time; the others in the order of the alphabet.
 test_scripts += \
-	tests/cli/small_studies.sh \
-	tests/cli/train_precision.sh \
-	tests/cli/architectures.sh \
+	tests/cli/document_commands.sh \
 	tests/cli/seq2seq.sh \
-	tests/cli/classify.sh \
+	tests/cli/paper_jobs.sh \
+	tests/cli/study.sh \
+	tests/cli/small_studies.sh \
 	tests/cli/tune.sh \
+	tests/cli/recipe.sh \
+	tests/cli/architectures.sh \
+	tests/cli/growth.sh \
+	tests/cli/train_precision.sh \
 	tests/cli/stage.sh \
 	tests/cli/adapters.sh \
-	tests/cli/made_text.sh \
 	tests/cli/mass.sh \
-	tests/cli/study.sh \
-	tests/cli/paper_jobs.sh \
 	tests/cli/back_translation.sh \
 	tests/cli/train_dictionary.sh \
 	tests/cli/train_ranks.sh \
 	tests/cli/train_jobs.sh \
 	tests/cli/embed_ranks.sh \
 	tests/cli/train_plugin.sh \
-	tests/cli/tune_settings.sh \
-	tests/cli/train_schedules.sh \
 	tests/cli/mad_x.sh \
-	tests/cli/dwa.sh \
 	tests/cli/train_resume.sh \
 	tests/cli/align_corpus.sh \
 	tests/cli/align_dictionary.sh \
@@ -37,6 +35,7 @@ test_scripts += \
 	tests/cli/benchmarks.sh \
 	tests/cli/bleu.sh \
 	tests/cli/bootstrap.sh \
+	tests/cli/classify.sh \
 	tests/cli/compare.sh \
 	tests/cli/compare_runs.sh \
 	tests/cli/completion.sh \
@@ -48,8 +47,8 @@ test_scripts += \
 	tests/cli/derive_conllu.sh \
 	tests/cli/derive_syntax.sh \
 	tests/cli/dict.sh \
-	tests/cli/document_commands.sh \
 	tests/cli/documents.sh \
+	tests/cli/dwa.sh \
 	tests/cli/embed.sh \
 	tests/cli/embed_map.sh \
 	tests/cli/embed_measures.sh \
@@ -62,11 +61,11 @@ test_scripts += \
 	tests/cli/floors.sh \
 	tests/cli/fuzz_keep.sh \
 	tests/cli/gc.sh \
-	tests/cli/growth.sh \
 	tests/cli/hardening.sh \
 	tests/cli/install.sh \
 	tests/cli/languages.sh \
 	tests/cli/licences.sh \
+	tests/cli/made_text.sh \
 	tests/cli/manual.sh \
 	tests/cli/measure.sh \
 	tests/cli/moco.sh \
@@ -81,7 +80,6 @@ test_scripts += \
 	tests/cli/prep_errors.sh \
 	tests/cli/prep_like.sh \
 	tests/cli/progress.sh \
-	tests/cli/recipe.sh \
 	tests/cli/release_files.sh \
 	tests/cli/report.sh \
 	tests/cli/simcse.sh \
@@ -93,6 +91,7 @@ test_scripts += \
 	tests/cli/tokenizer_xlm.sh \
 	tests/cli/train_dump.sh \
 	tests/cli/train_errors.sh \
+	tests/cli/train_schedules.sh \
 	tests/cli/train_start.sh \
 	tests/cli/train_translate.sh \
 	tests/cli/translate.sh \
@@ -101,6 +100,7 @@ test_scripts += \
 	tests/cli/trust.sh \
 	tests/cli/tune_grid.sh \
 	tests/cli/tune_jobs.sh \
+	tests/cli/tune_settings.sh \
 	tests/cli/tutorial.sh \
 	tests/cli/weam.sh \
 	tests/cli/weights.sh \

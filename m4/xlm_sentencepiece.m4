@@ -29,7 +29,7 @@ return status.ok() && processor.Encode("", text.mutable_proto()).ok() && process
      AC_LINK_IFELSE([],
        [xlm_compiles=yes
         SENTENCEPIECE_CFLAGS="$SENTENCEPIECE_CFLAGS $xlm_standard"],
-       [AC_COMPILE_IFELSE([], [xlm_needs="a C++ library as new as that of SentencePiece, which $CXX compiles for and does not link"])])])
+       [AC_COMPILE_IFELSE([], [xlm_needs="SentencePiece that $CXX links, as it compiles; often its C++ library is newer than that of $CXX (config.log)"])])])
 done
 AC_MSG_RESULT([$xlm_compiles])
 AS_IF([test "$xlm_compiles" = no],

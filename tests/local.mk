@@ -43,12 +43,6 @@ check_DATA = tests/hdf5_digest
 EXTRA_PROGRAMS += tests/hdf5_digest
 CLEANFILES += tests/hdf5_digest
 tests_hdf5_digest_LDADD = $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_LIBS)
-# What ranks load before their libraries (tests/mpirun.sh).
-check_DATA += tests/patient.so
-CLEANFILES += tests/patient.so
-EXTRA_DIST += tests/patient.c
-tests/patient.so: tests/patient.c
-	$(AM_V_CC)$(CC) $(CFLAGS) -shared -fPIC -o $@ $(srcdir)/tests/patient.c
 include tests/mpi/local.mk
 include tests/unit/local.mk
 include tests/cli/local.mk

@@ -22,12 +22,6 @@ if [ $# -lt 2 ]; then
 fi
 ranks=$1
 shift
-# Ranks that wait sleep (patient.c). AddressSanitizer must be the first library of all.
-library=${XLM_BUILD-.}/tests/patient.so
-if [ "${XLM_SANITIZERS-}" != yes ] && [ -e "$library" ]; then
-    LD_PRELOAD=$library${LD_PRELOAD:+:$LD_PRELOAD}
-    export LD_PRELOAD
-fi
 # Ranks on one node need no network. Programs that are started without mpiexec choose for themselves.
 OMPI_MCA_btl=${OMPI_MCA_btl:-self,vader}
 export OMPI_MCA_btl

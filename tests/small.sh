@@ -309,14 +309,14 @@ eight_steps() {
         -e 's/^\(checkpoint_every\|evaluate_every\) = 0/\1 = 4/; s/^hidden_size = 32/hidden_size = 16/' "$@" job.conf
 }
 # reproduced CONF NAME RANKS...: a run into NAME-1 on one rank is, bit by bit, that of each of RANKS, NAME-RANKS, with no
-# checkpoint but the last, and also what comes of its last checkpoint but one when it goes on from there on 2 ranks, NAME-resumed.
-# So RANKS need not have 2.
+# checkpoint but the last, or one every $checkpoints steps, and also what comes of its last checkpoint but one when it goes on from
+# there on 2 ranks, NAME-resumed. So RANKS need not have 2.
 reproduced() {
     local conf=$1 name=$2 n step
     shift 2
     trained "$conf" "$name-1" 1
     for n; do
-        trained "$conf" "$name-$n" "$n" --set train.checkpoint_every=0
+        trained "$conf" "$name-$n" "$n" --set "train.checkpoint_every=${checkpoints:-0}"
         same_bits "$name-1" "$name-$n"
     done
     cp -r "$name-1" "$name-resumed"

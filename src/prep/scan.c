@@ -7,8 +7,7 @@
 #include "prep/texts.h"
 #include "text/lines.h"
 
-/* Units of the smallest block; bytes of the largest. */
-enum { MIN_BLOCK = 512, MAX_BLOCK = 8 << 20, BLOCKS_A_RANK = 8 };
+enum { MIN_UNITS = 512, MAX_BYTES = 4 << 20, BLOCKS_A_RANK = 8 }; /* the smallest block, and the largest of the longer side */
 
 struct xlm_scan {
     xlm_lines *file[2];
@@ -35,10 +34,13 @@ struct xlm_scan {
 };
 
 /* How many blocks each rank has. Ranks wait for each other after each block that they encode, so there are few. */
-static int64_t count_blocks(const xlm_line_index *index, int64_t ranks)
+static int64_t count_blocks(const xlm_scan *scan)
 {
-    const int64_t needed = index->bytes / MAX_BLOCK / ranks + 1;
-    return MAX(needed, CLAMP(index->units / MIN_BLOCK / ranks, 1, BLOCKS_A_RANK));
+    int64_t bytes = 0;
+    for (int side = 0; side < scan->sides; side++)
+        bytes = MAX(bytes, scan->index[side]->bytes);
+    const int64_t needed = bytes / MAX_BYTES / scan->ranks + 1;
+    return MAX(needed, CLAMP(scan->index[0]->units / MIN_UNITS / scan->ranks, 1, BLOCKS_A_RANK));
 }
 
 xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source)
@@ -54,7 +56,7 @@ xlm_scan *xlm_scan_open(const xlm_comm *comm, const xlm_prep_source *source)
     }
     scan->rank = comm->rank;
     scan->ranks = comm->ranks;
-    scan->blocks = count_blocks(scan->index[0], scan->ranks) * scan->ranks;
+    scan->blocks = count_blocks(scan) * scan->ranks;
     scan->block = scan->rank - scan->ranks;
     if (source->conllu) {
         scan->needs_trees = source->needs_trees;

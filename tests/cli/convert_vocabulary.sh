@@ -39,7 +39,7 @@ printf '{"tokenizer_class": "XLMTokenizer", "do_lowercase_and_remove_accent": tr
 same() { h5diff "$2" "$3" "$1" "$1" >diff.log 2>&1 || fail "$1 of $2 and $3: $(head -n 3 diff.log)"; }
 # words FILE: its subwords, a line each, read once for a file as it is.
 words() {
-    [ "$1.words" -nt "$1" ] || strings /vocabulary/words "$1" >"$1.words"
+    [ "$1.words" -nt "$1" ] || { strings /vocabulary/words "$1" >"$1.words.$BASHPID" && mv "$1.words.$BASHPID" "$1.words"; }
     cat "$1.words"
 }
 # subwords FILE LANG: of the text of a corpus, a subword a line.

@@ -238,7 +238,7 @@ for block in blocks/*/*.sh; do
     fi
     sizes <"$block" >here/.commands
     # A job that the commands write is also checked as it is on the page, with all its sizes.
-    sed "1,/^cat >job.conf <<'END'\$/d; /^END\$/,\$d" "$block" >here/page.conf
+    sed "0,/^cat >job.conf <<'END'\$/d; /^END\$/,\$d" "$block" >here/page.conf
     [ ! -s here/page.conf ] || (cd here && logged ../page.log xlm_train page.conf --dry-run --set train.output=page)
     (cd here && XLM_MPIEXEC=$scratch/bin/mpiexec PATH=$scratch/bin:$PATH timeout 120 bash -eu -o pipefail -x .commands) \
         >block.log 2>&1 </dev/null ||

@@ -76,7 +76,8 @@ language_of() { # NAME OPTION...
 }
 language_of large --set "adapter language.size=30000"
 logged exchange.log xlm_convert tag/best --exchange language=large/latest -o tag-large.h5
-h5diff large/latest tag-large.h5 $of_language >diff.log 2>&1 || fail "the larger adapter: $(head -n 3 diff.log)"
+digest() { "$XLM_BUILD/tests/hdf5_digest" "$1" $of_language; }
+[ "$(digest large/latest)" = "$(digest tag-large.h5)" ] || fail "the larger adapter is another"
 ! grep -q 'other values' exchange.log || fail "a warning: $(cat exchange.log)"
 trained post-base.conf another 1 --set train.seed=77
 language_of strange --set "adapter language.size=4" --set train.start=another/latest

@@ -12,7 +12,7 @@ section='\n[objective moco]\nstream = pairs\nprojection = 12\n'
 { cat base.conf; printf '%bqueue = 24\nmomentum = 0.9\n' "$section"; } >all.conf
 
 # ---- bits ----
-reproduced all.conf out 4
+checkpoints=4 reproduced all.conf out 4 # with a queue in the middle, too
 grep -q 'warning.*objective moco' out-1.log && fail "a warning without need: $(grep 'objective moco' out-1.log)"
 
 # Keys by the order of the instances: those of the last three steps, each once; metrics of every step but for retrieval in the

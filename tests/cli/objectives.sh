@@ -12,7 +12,7 @@ section() { printf '\n[objective %s]\nplugin = ./%s.so\nstream = %s\n' "$1" "$1"
 { cat base.conf; section distil text; section contrast pairs; section sides pairs; } >all.conf
 
 # The same bits on any number of ranks, own parameters, queue and average included, and resumed in the middle.
-reproduced all.conf out 8
+checkpoints=4 reproduced all.conf out 8 # with averages in the middle, too
 
 # What the hooks were given: 8 instances a step for 8 steps, each once; the step.
 [ "$(numbers /objectives/contrast/place out-1/latest | paste -s)" = '64	8' ] ||

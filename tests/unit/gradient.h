@@ -173,8 +173,11 @@ static inline void gradient_check_one(xlm_parameters *p, const xlm_parameter *q,
 {
     const int64_t n = q->rows * q->cols;
     double largest = 1e-3;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        if (!isfinite(gradient[q->start + i]))
+            fail_msg("the gradient of %s is not finite", q->name);
         largest = fmax(largest, fabs(gradient[q->start + i] - GRADIENT_BEFORE));
+    }
     for (int64_t first = 0; first < MIN(n, GRADIENT_GROUPS); first++) {
         const struct gradient_group group = {q, first, GRADIENT_GROUPS};
         if (gradient_agrees(p, &group, gradient, largest, tape, build, context))

@@ -148,11 +148,18 @@ RUNS='mlm-word:1 mlm-ngram+gc:2' XLM_LAUNCH=env DICTIONARY=none "$XLM_SOURCE/job
 [ "$(grep -c '^mlm-[a-z+]*:[12]  *1 .* [0-9.]* \(s\|min\)$' log)" -eq 2 ] && [ ! -e out/runs/mlm-word-from-nothing-1-1500 ] ||
     fail "the plan: $(cat log)"
 # As many steps as take the time of other objectives: those are measured once for all seeds, and fewer objectives get more steps.
-SAME_TIME=mlm+tlm RUNS='mlm:1 mlm:2' STEPS=400 SETTINGS="$small" XLM_LAUNCH=env DICTIONARY=none \
-    "$XLM_SOURCE/jobs/small/study" --plan out ud >log 2>&1 ||
-    fail "the same time: $(tail -n 5 log)"
-awk -F'\t' '$1 == "mlm/same-time" && $2 == 400 && $3 == "mlm+tlm" && $4 > 400 && $4 < 4000 { n++ } END { exit n != 1 || NR != 1 }' \
-    out/same-time.tsv || fail "steps in the same time: $(cat out/same-time.tsv)"
+# Other tests that run at the same time can make the fewer ones look slower, but not time and again.
+more_steps() {
+    awk -F'\t' '$1 == "mlm/same-time" && $2 == 400 && $3 == "mlm+tlm" && $4 > 400 && $4 < 4000 { n++ } END { exit n != 1 || NR != 1 }' \
+        out/same-time.tsv
+}
+for attempt in 1 2 3 4 5; do
+    rm -f out/same-time.tsv
+    SAME_TIME=mlm+tlm RUNS='mlm:1 mlm:2' STEPS=400 SETTINGS="$small" XLM_LAUNCH=env DICTIONARY=none \
+        "$XLM_SOURCE/jobs/small/study" --plan out ud >log 2>&1 || fail "the same time: $(tail -n 5 log)"
+    ! more_steps || break
+done
+more_steps || fail "steps in the same time, $attempt times: $(cat out/same-time.tsv)"
 printf 'mlm/same-time\t4\tmlm+tlm\t5\n' >>out/same-time.tsv
 study small RUNS=mlm:1 SAME_TIME=mlm+tlm || fail "the same time: $(tail -n 5 log)"
 [ "$(last_step out/runs/mlm-same-time-1-6-5)" = 5 ] && row mlm/same-time 1 | grep -q . || fail "in the same time: $(cat log)"

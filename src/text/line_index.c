@@ -207,27 +207,13 @@ xlm_line_index *xlm_line_index_make(const xlm_comm *comm, const char *path, cons
     return index;
 }
 
-xlm_line_place xlm_line_index_find(const xlm_line_index *index, int64_t unit)
-{
-    const int64_t most = index->unit == XLM_INDEX_SENTENCES ? unit - 1 : unit;
-    int64_t low = 0, high = index->count;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (index->place[middle].units <= most)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 ? index->place[low - 1] : (xlm_line_place){0};
-}
-
-/* Number of places at or before a byte. */
-static int64_t places_before(const xlm_line_index *index, int64_t byte)
+/* Number of places with at most `most` of a member of xlm_line_place, by which they ascend, at this offset in it. */
+static int64_t count_places(const xlm_line_index *index, size_t member, int64_t most)
 {
     int64_t low = 0, high = index->count;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (index->place[middle].offset <= byte)
+        if (G_STRUCT_MEMBER(int64_t, &index->place[middle], member) <= most)
             low = middle + 1;
         else
             high = middle;
@@ -235,10 +221,23 @@ static int64_t places_before(const xlm_line_index *index, int64_t byte)
     return low;
 }
 
+/* Place number n − 1; for n = 0, the beginning of the file. */
+static xlm_line_place place_before(const xlm_line_index *index, int64_t n)
+{
+    return n > 0 ? index->place[n - 1] : (xlm_line_place){0};
+}
+
+xlm_line_place xlm_line_index_find(const xlm_line_index *index, int64_t unit)
+{
+    const int64_t most = index->unit == XLM_INDEX_SENTENCES ? unit - 1 : unit;
+    return place_before(index, count_places(index, offsetof(xlm_line_place, units), most));
+}
+
 int64_t xlm_line_index_divide(const xlm_line_index *index, int64_t part, int64_t parts)
 {
-    const int64_t byte = index->bytes / parts * part + index->bytes % parts * part / parts, n = places_before(index, byte);
-    const xlm_line_place begin = n > 0 ? index->place[n - 1] : (xlm_line_place){0};
+    const int64_t byte = index->bytes / parts * part + index->bytes % parts * part / parts;
+    const int64_t n = count_places(index, offsetof(xlm_line_place, offset), byte);
+    const xlm_line_place begin = place_before(index, n);
     const xlm_line_place end =
         n < index->count ? index->place[n] : (xlm_line_place){index->bytes, index->lines, index->units};
     if (byte >= end.offset)

@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "files_fixture.h"
 #include "question_fixture.h"
+#include "vocabulary_fixture.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "options/options.h"
-#include "subwords/bpe_class.h"
 #include "tasks/answer_head.h"
 #include "tasks/answer_text.h"
 #include "tasks/task.h"
@@ -22,19 +22,10 @@ static void near(double a, double b)
 /* "w1", ... "w9": ids 5 ... 13; "lo@@", "w": 14, 15. */
 static xlm_vocabulary *make_vocabulary(void)
 {
-    static const char *const names[] = {"en", "de"},
-                      *const subwords[] = {"w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "lo@@", "w"};
-    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_ICU, .lowercase = true, .languages = 2, .language_names = names};
-    static const char codes[] = "l o 9\nw 1</w> 1\nw 2</w> 1\nw 3</w> 1\nw 4</w> 1\nw 5</w> 1\nw 6</w> 1\nw 7</w> 1\nw 8</w> 1\n"
-                                "w 9</w> 1\n";
-    xlm_word_counts *words = xlm_word_counts_new();
-    for (int i = 0; i < 11; i++)
-        xlm_word_counts_add(words, subwords[i], strlen(subwords[i]), 20 - i);
-    xlm_segmenter *segmenter = xlm_segmenter_parse(&xlm_segmenter_bpe, "codes", codes, strlen(codes), NULL);
-    xlm_vocabulary *v = xlm_vocabulary_new(words, segmenter, &settings, NULL);
-    assert_non_null(v);
-    xlm_word_counts_free(words);
-    return v;
+    static const char *const subwords[] = {"w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "lo@@", "w"};
+    return vocabulary_of(XLM_WORDS_ICU, 11, subwords,
+                         "l o 9\nw 1</w> 1\nw 2</w> 1\nw 3</w> 1\nw 4</w> 1\nw 5</w> 1\nw 6</w> 1\nw 7</w> 1\nw 8</w> 1\n"
+                         "w 9</w> 1\n");
 }
 
 /* "id:language:type*target ... | ..." of every example. g_free. */

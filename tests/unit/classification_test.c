@@ -1,6 +1,7 @@
 /* xlm-mpi: classification: readers, examples, code-switching and measures against answers by hand.
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "files_fixture.h"
+#include "vocabulary_fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 
 #include "base/names.h"
 #include "options/options.h"
-#include "subwords/bpe_class.h"
 #include "tasks/labelled_text.h"
 #include "tasks/parallel_items.h"
 #include "tasks/tune_job.h"
@@ -324,22 +324,6 @@ static void test_parallel(void **state)
 
 /* ---- examples ---- */
 
-static xlm_vocabulary *make_vocabulary(void)
-{
-    static const char *const names[] = {"en", "de"}, *const subwords[] = {"a", "b@@", "b", "c"};
-    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_SPACE, .lowercase = true, .languages = 2,
-                                              .language_names = names};
-    static const char codes[] = "x y 1\n";
-    xlm_word_counts *words = xlm_word_counts_new();
-    for (int i = 0; i < 4; i++)
-        xlm_word_counts_add(words, subwords[i], strlen(subwords[i]), 10 - i); /* ids 5, 6, 7, 8 */
-    xlm_segmenter *segmenter = xlm_segmenter_parse(&xlm_segmenter_bpe, "codes", codes, strlen(codes), NULL);
-    xlm_vocabulary *v = xlm_vocabulary_new(words, segmenter, &settings, NULL);
-    assert_non_null(v);
-    xlm_word_counts_free(words);
-    return v;
-}
-
 /* "target(id id/language,type ...)": a language or type is printed where it changes. g_free. */
 static char *show(const xlm_examples *e)
 {
@@ -380,7 +364,7 @@ static void set_up(fixture *f, const char *options, const xlm_task_source *sourc
     f->of = xlm_task_state_read(f->task, "test", options, NULL, NULL);
     assert_non_null(f->of);
     f->self = (xlm_loss){.cls = &f->task->loss, .name = "classification", .state = f->of};
-    f->vocabulary = make_vocabulary();
+    f->vocabulary = vocabulary_of_letters();
     f->tokenizer = xlm_tokenizer_new(f->vocabulary, NULL);
     f->text = f->task->read(&f->self, sources, n, NULL);
     assert_non_null(f->text);

@@ -97,7 +97,8 @@ unit_headers = \
 	tests/unit/question_fixture.h \
 	tests/unit/stream_fixture.h \
 	tests/unit/text_fixture.h \
-	tests/unit/textbook.h
+	tests/unit/textbook.h \
+	tests/unit/vocabulary_fixture.h
 # Tests of the numeric floors in double precision: gradients against central differences. Two more lines each.
 double_tests = \
 	tests/unit/adapter_test \

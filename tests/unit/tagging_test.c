@@ -1,12 +1,12 @@
 /* xlm-mpi: tagging: readers, examples and measures against answers by hand. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "files_fixture.h"
+#include "vocabulary_fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "options/options.h"
-#include "subwords/bpe_class.h"
 #include "tasks/tag_scores.h"
 #include "tasks/tagged_text.h"
 #include "tasks/tune_job.h"
@@ -301,22 +301,6 @@ static void test_bio(void **state)
 
 /* ---- examples ---- */
 
-static xlm_vocabulary *make_vocabulary(void)
-{
-    static const char *const names[] = {"en", "de"}, *const subwords[] = {"a", "b@@", "b", "c"};
-    const xlm_vocabulary_settings settings = {.words = XLM_WORDS_SPACE, .lowercase = true, .languages = 2,
-                                              .language_names = names};
-    static const char codes[] = "x y 1\n";
-    xlm_word_counts *words = xlm_word_counts_new();
-    for (int i = 0; i < 4; i++)
-        xlm_word_counts_add(words, subwords[i], strlen(subwords[i]), 10 - i); /* ids 5, 6, 7, 8 */
-    xlm_segmenter *segmenter = xlm_segmenter_parse(&xlm_segmenter_bpe, "codes", codes, strlen(codes), NULL);
-    xlm_vocabulary *v = xlm_vocabulary_new(words, segmenter, &settings, NULL);
-    assert_non_null(v);
-    xlm_word_counts_free(words);
-    return v;
-}
-
 /* "language(id id*target ...)" of every example, * at what is predicted. g_free. */
 static char *show(const xlm_examples *e)
 {
@@ -346,7 +330,7 @@ static void test_examples(void **state)
     assert_non_null(task);
     xlm_task_state *of = xlm_task_state_read(task, "test", "column = upos\n", NULL, NULL);
     const xlm_loss self = {.cls = &task->loss, .name = "tagging", .state = of};
-    xlm_vocabulary *v = make_vocabulary();
+    xlm_vocabulary *v = vocabulary_of_letters();
     GError *error = NULL;
     const xlm_task_encoder encoder = {.tokenizer = xlm_tokenizer_new(v, NULL), .length = 8};
     /* Words of one, two and three subwords, one of capitals, one of nothing but a soft hyphen, one unknown; a sentence that fits,

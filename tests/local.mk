@@ -27,14 +27,18 @@ EXTRA_DIST += tests/hdf5_objects.h tests/sanitizers.supp tests/valgrind.supp
 # make mutants [MUTANTS='links_*'] [FUZZ_SECONDS=30] [MUTANT_JOBS=2]: bugs that the tests must find, tests/mutants.sh.
 EXTRA_DIST += tests/mutants.list tests/mutants.sh
 FUZZ_SECONDS = 0
+# PROGRAM=OBJECT of every object of every program.
+mutant_program_objects = \
+	$(foreach program,$(bin_PROGRAMS) $(pkglibexec_PROGRAMS),$(addprefix $(program)=,$($(program)_OBJECTS)))
 .PHONY: mutants
 mutants: all
 	@$(MAKE) $(AM_MAKEFLAGS) `awk -F'\t' '/^[^#]/ { n = split($$4, t, " "); for (i = 1; i <= n; i++) if (t[i] !~ /[.]sh$$/) print t[i] }' \
-		$(srcdir)/tests/mutants.list | sort -u` >/dev/null
+		$(srcdir)/tests/mutants.list | sort -u` tests/hdf5_digest >/dev/null
 	@test $(FUZZ_SECONDS) -eq 0 || $(MAKE) $(AM_MAKEFLAGS) fuzz SECONDS=1
 	@$(AM_TESTS_ENVIRONMENT) OBJECTS='$(libxlm_la_OBJECTS)' DOUBLE_OBJECTS='$(libxlm_double_la_OBJECTS)' \
 		COMPILE='$(COMPILE)' LINK='$(CC) $(AM_CFLAGS) $(CFLAGS)' SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
 		CPPFLAGS='$(fuzz_cppflags)' LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' MUTANTS='$(MUTANTS)' \
+		MODULES='$(losses_LTLIBRARIES)' PROGRAM_OBJECTS='$(mutant_program_objects)' \
 		FUZZ_SECONDS='$(FUZZ_SECONDS)' $(BASH) $(srcdir)/tests/mutants.sh
 
 test_scripts =

@@ -3,13 +3,14 @@
 #
 #   make mutants [MUTANTS='links_* corpus_token_bound'] [FUZZ_SECONDS=30]
 #
-# By `make mutants`, which sets what is built with. tests/mutants.list has the bugs, a line each: a name, a file of the library,
-# an expression of sed that changes one line of it, and the tests that should fail then. The changed file alone is compiled, the
-# library linked anew in a directory of its own, and the tests run with it: nothing in the build changes. With FUZZ_SECONDS the
-# targets among the tests of a bug that no test finds are fuzzed for so long (as `make fuzz` does, which is run once before).
+# By `make mutants`, which sets what is built with. tests/mutants.list has the bugs, a line each: a name, a source file or a header
+# of the library, a module or a program, an expression of sed that changes one line of it, and the tests that should fail then. The
+# changed file alone is compiled, or what includes a header, the library, module or programs linked anew in a directory of their
+# own, and the tests run with them: nothing in the build changes. With FUZZ_SECONDS the targets among the tests of a bug that no
+# test finds are fuzzed for so long (as `make fuzz` does, which is run once before).
 #
 # 0: every change applies, and at least 9 of 10 bugs are found; 1: fewer; 65: an expression that changes no line, or several,
-# makes what does not compile, or a test that fails without any bug.
+# makes what does not compile, a file that nothing is made of, or a test that fails without any bug.
 set -u
 list=$XLM_SOURCE/tests/mutants.list
 jobs=${MUTANT_JOBS:-$(env -u OMP_NUM_THREADS nproc)}
@@ -18,33 +19,84 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/xlm-mutants-XXXXXX") || exit 73
 trap 'rm -rf "$scratch"' EXIT
 cd "$XLM_BUILD" || exit 73
 
-# link LIBRARY DIRECTORY [NAME OBJECT]: libxlm or libxlm_double, with one object in place of the one of that name.
+# link LIBRARY DIRECTORY: libxlm or libxlm_double, with the objects of DIRECTORY/objects in place of the build's.
 link() {
-    local objects=() name all=$OBJECTS
+    local objects=() name base all=$OBJECTS
     [ "$1" = libxlm ] || all=$DOUBLE_OBJECTS
     for name in $all; do
-        if [ "$name" = "${3-}" ]; then objects+=("$4"); else objects+=("${name%/*}/.libs/$(basename "$name" .lo).o"); fi
+        base=${name##*/}
+        if [ -e "$2/objects/${name%.lo}.o" ]; then objects+=("$2/objects/${name%.lo}.o")
+        else objects+=("${name%/*}/.libs/${base%.lo}.o"); fi
     done
     $LINK -shared -Wl,-soname,"$1.so.0" -o "$2/$1.so.0" "${objects[@]}" $LIBS
 }
 
-# build FILE CHANGED DIRECTORY: the libraries with the changed file in them; tests in double precision have their own.
-build() {
-    local name=${1%.c}.lo double=${1%/*}/libxlm_double_la-$(basename "$1" .c).lo
-    # Definitions are quoted for the shell. What the file includes by "" is beside the original.
-    eval "$COMPILE -w -fPIC -DPIC" -iquote '"$XLM_SOURCE/${1%/*}"' -c -o '"$3/changed.o" "$2"' &&
-        link libxlm "$3" "$name" "$3/changed.o" || return 1
-    case " $DOUBLE_OBJECTS " in
-    *" $double "*)
-        eval "$COMPILE -DXLM_DOUBLE -w -fPIC -DPIC" -iquote '"$XLM_SOURCE/${1%/*}"' -c -o '"$3/double.o" "$2"' &&
-            link libxlm_double "$3" "$double" "$3/double.o" ;;
+# link_program NAME DIRECTORY: into DIRECTORY/bin, from the build's objects, but those of DIRECTORY/objects, and DIRECTORY's libxlm.
+link_program() {
+    local objects=() item
+    for item in $PROGRAM_OBJECTS; do
+        case $item in
+        "$1="*)
+            item=${item#*=}
+            if [ -e "$2/objects/$item" ]; then item=$2/objects/$item; fi
+            objects+=("$item") ;;
+        esac
+    done
+    mkdir -p "$2/bin" && $LINK -o "$2/bin/$1" "${objects[@]}" "$2/libxlm.so.0" $LIBS
+}
+
+# compile SOURCE OBJECT DIRECTORY [FLAG...]: from DIRECTORY/tree into DIRECTORY/objects; what it includes is from the tree first.
+compile() {
+    local object=$3/objects/$2 tree=$3/tree
+    mkdir -p "${object%/*}" || return 1
+    # Definitions are quoted for the shell.
+    eval "$XLM_CC -iquote '$tree/src' -I'$tree/include' -I'$tree/src' ${COMPILE#"$XLM_CC"} ${*:4} -w -fPIC -DPIC" \
+        -c -o '"$object" "$tree/$1"'
+}
+
+# sources FILE: what is compiled again when it changes; of a header, all sources that the compiler has found to include it.
+sources() {
+    case $1 in
+    *.h) grep -lE "(^| |/)${1//./[.]}( |:|\$)" src/*/.deps/*.P*o |
+        sed -E 's,\.deps/(libxlm_double_la-)?(.*)\.P.?o$,\2.c,' | sort -u ;;
+    *) echo "$1" ;;
     esac
 }
 
-# run TEST DIRECTORY LOG: with the library of the directory. Programs that libtool has linked are in .libs; programs of the
-# installed kind, which scripts start, find the library by preloading.
+# build FILE DIRECTORY: what is made of the file as it is in DIRECTORY/tree: the libraries (tests in double precision have their
+# own), in DIRECTORY/losses a module, in DIRECTORY/bin programs. An error when nothing is made of it: no test could fail then.
+build() {
+    local source name double item used='' doubles='' module=''
+    for source in $(sources "$1"); do
+        name=${source%.c} double=${source%/*}/libxlm_double_la-$(basename "$source" .c)
+        compile "$source" "$name.o" "$2" || return 1
+        case " $OBJECTS " in *" $name.lo "*) used=yes ;; esac
+        case " $MODULES " in *" $name.la "*) used=yes module+=" $name" ;; esac
+        case " $DOUBLE_OBJECTS " in
+        *" $double.lo "*)
+            used=yes doubles=yes
+            compile "$source" "$double.o" "$2" -DXLM_DOUBLE || return 1 ;;
+        esac
+    done
+    link libxlm "$2" || return 1
+    [ -z "$doubles" ] || link libxlm_double "$2" || return 1
+    for name in $module; do
+        # Its symbols are those of the program's libxlm.
+        mkdir -p "$2/losses" && $LINK -shared -o "$2/losses/${name##*/}.so" "$2/objects/$name.o" || return 1
+    done
+    for item in $PROGRAM_OBJECTS; do
+        [ -e "$2/objects/${item#*=}" ] || continue
+        used=yes
+        [ -e "$2/bin/${item%%=*}" ] || link_program "${item%%=*}" "$2" || return 1
+    done
+    [ -n "$used" ] || { echo "error: no library, module or program is made of $1"; return 1; }
+}
+
+# run TEST DIRECTORY LOG: with what is in the directory. Programs that libtool has linked are in .libs; programs of the installed
+# kind, which scripts start, find the library by preloading.
 run() {
     local program=${1%/*}/.libs/${1##*/}
+    local -x XLM_PLUGIN_PATH=$2/losses:$XLM_PLUGIN_PATH PATH=$2/bin:$PATH
     if [ -x "$program" ]; then
         LD_LIBRARY_PATH=$2${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} timeout 300 sh "$XLM_SOURCE/tests/run.sh" "./$program" >"$3" 2>&1
     else
@@ -64,11 +116,13 @@ fuzz() {
     [ -n "$(ls -A "$made/failed" 2>/dev/null)" ]
 }
 
-# A tree of links with one other file.
-plant() {
-    mkdir "$1" && cp -rs "$XLM_SOURCE/src" "$XLM_SOURCE/include" "$1/" && mkdir "$1/tests" &&
-        cp -rs "$XLM_SOURCE/tests/fuzz" "$XLM_SOURCE/tests/unit" "$XLM_SOURCE/tests/mpi" "$XLM_SOURCE/tests/sanitizers.supp" \
-            "$1/tests/" && rm "$1/$2" && cp "$3" "$1/$2"
+# plant TREE FILE CHANGED: a tree of links with one other file.
+plant() { mkdir "$1" && cp -rs "$XLM_SOURCE/src" "$XLM_SOURCE/include" "$1/" && rm "$1/$2" && cp "$3" "$1/$2"; }
+
+# plant_tests TREE: also the tests that are fuzzed.
+plant_tests() {
+    mkdir "$1/tests" && cp -rs "$XLM_SOURCE/tests/fuzz" "$XLM_SOURCE/tests/unit" "$XLM_SOURCE/tests/mpi" \
+        "$XLM_SOURCE/tests/sanitizers.supp" "$1/tests/"
 }
 
 # try NAME FILE EXPRESSION TESTS: writes the line of the table into NAME.result.
@@ -81,7 +135,7 @@ try() {
         echo "broken: $name: changes $(diff "$XLM_SOURCE/$file" "$changed" | grep -c '^<') lines of $file, not 1"
         return 65
     fi
-    if ! build "$file" "$changed" "$directory" >"$directory/log" 2>&1; then
+    if ! { plant "$directory/tree" "$file" "$changed" && build "$file" "$directory"; } >"$directory/log" 2>&1; then
         echo "broken: $name: $(grep -m 1 error "$directory/log")"
         return 65
     fi
@@ -92,7 +146,7 @@ try() {
         fi
     done
     if [ -z "$found" ] && [ "$seconds" -gt 0 ]; then
-        plant "$directory/tree" "$file" "$changed" || return 73
+        plant_tests "$directory/tree" || return 73
         for test in $tests; do
             case $test in tests/fuzz/*) if fuzz "$test" "$directory/tree" "$file"; then found="make fuzz: $test" && break; fi ;; esac
             rm -rf "$directory/tree/build"

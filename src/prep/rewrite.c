@@ -36,20 +36,21 @@ static bool rewrite_all(const xlm_comm *comm, xlm_scan *scan, xlm_new_file *outp
                         GError **error)
 {
     g_autoptr(GString) block = g_string_new("");
-    g_autofree size_t *sizes = g_new(size_t, comm->ranks);
+    g_autofree int64_t *numbers = g_new0(int64_t, comm->ranks), *received = g_new(int64_t, comm->ranks);
     GError *failure = NULL;
     for (int64_t more = 1; more > 0 && failure == NULL;) {
         g_string_truncate(block, 0);
         rewrite(scan, block, state);
         xlm_signals_none(&failure);
-        void *all;
+        /* To rank 0 alone, in the order of the ranks, which is that of their blocks in the file. A block has a few MiB
+         * (prep/scan.h), far less than the 2^31 bytes that can be sent at once. */
+        numbers[0] = (int64_t)block->len;
+        g_autofree void *all = xlm_comm_exchange(comm, block->str, numbers, 1, received);
         size_t total = 0;
-        xlm_comm_gather_all(comm, block->str, block->len, &all, sizes);
         for (int r = 0; r < comm->ranks; r++)
-            total += sizes[r];
+            total += (size_t)received[r];
         if (failure == NULL && output->stream != NULL && fwrite(all, 1, total, output->stream) < total)
             xlm_new_file_failed(output->path, "cannot be written", errno, &failure);
-        g_free(all);
         xlm_comm_agree(comm, &failure);
         more = !xlm_scan_ended(scan);
         xlm_comm_sum_int64(comm, &more, 1);

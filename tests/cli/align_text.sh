@@ -40,7 +40,7 @@ same() { cmp "$1" "$2" || fail "$3: $1 and $2 differ"; }
 same_model() {
     local part
     for part in /source /target /pairs /whole; do
-        h5diff "$1" "$2" "$part" "$part" >difference || fail "$1 and $2 differ in $part: $(head -3 difference)"
+        same_objects "$1" "$2" "$part" >difference || fail "$1 and $2 differ in $part: $(head -3 difference)"
     done
     for part in method words lower_case sentence_pairs iterations unit; do
         [ "$(attribute /$part "$1")" = "$(attribute /$part "$2")" ] || fail "$1 and $2 differ in $part"

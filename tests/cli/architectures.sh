@@ -4,14 +4,14 @@
 . "$XLM_SOURCE/tests/small.sh"
 small_corpus
 
-# architecture NAME RANKS KEY=VALUE...: the same bits on 1 and so many ranks, resumed on 2, with recompute and with 2 threads;
-# gradients, of few and short texts, for many passes are made of them; bfloat16.
+# architecture NAME KEY=VALUE...: the same bits on 1 and 4 ranks, resumed on 2, with recompute and with 2 threads; gradients, of few
+# and short texts, for many passes are made of them; bfloat16.
 short=(--set 'stream text.length=24' --set 'stream text.batch=4' --set 'stream pairs.batch=4')
 architecture() {
-    local name=$1 n=$2
-    shift 2
+    local name=$1
+    shift
     eight_steps 4 -e "s/^.model.*/&\n$(printf '%s\\n' "$@")/" >"$name.conf"
-    reproduced "$name.conf" "$name" "$n"
+    reproduced "$name.conf" "$name" 4
     trained "$name.conf" "$name-recompute" 1 --set train.recompute=true --set train.threads=2
     [ "$(digest "$name-1/latest")" = "$(digest "$name-recompute/latest")" ] || fail "$name: other bits with recompute, 2 threads"
     xlm_train "$name.conf" --check-gradients --set "train.output=$name-check" "${short[@]}" >"$name.check" 2>"$name.check.log" ||
@@ -21,13 +21,13 @@ architecture() {
     XLM_BF16_EMULATE=1 trained "$name.conf" "$name-half-2" 2 --set train.precision=bfloat16
     same_bits "$name-half" "$name-half-2"
 }
-architecture modern 4 'norm = pre' 'final_norm = true' 'first_norm = false' 'norm_biases = false' 'linear_biases = false' \
+architecture modern 'norm = pre' 'final_norm = true' 'first_norm = false' 'norm_biases = false' 'linear_biases = false' \
     'position_type = rotary' 'rotary_theta = 160000' 'rotary_theta_local = 10000' 'attention_window = 8' \
     'global_attention_every = 3' 'gated_feed_forward = true'
-architecture xl 2 'norm = pre' 'final_norm = true' 'embedding_norm = false'
-architecture marian 2 'embedding_norm = false' 'scale_embeddings = true' 'activation = swish' \
+architecture xl 'norm = pre' 'final_norm = true' 'embedding_norm = false'
+architecture marian 'embedding_norm = false' 'scale_embeddings = true' 'activation = swish' \
     'position_type = sinusoidal_halves' 'encode_bos = false'
-architecture m2m100 4 'norm = pre' 'final_norm = true' 'embedding_norm = false' 'scale_embeddings = true' \
+architecture m2m100 'norm = pre' 'final_norm = true' 'embedding_norm = false' 'scale_embeddings = true' \
     'position_type = sinusoidal_fairseq' 'head = xlm' 'output_bias = false' 'encode_bos = false'
 
 # What transformers' architectures do not have is refused, not left out.

@@ -36,7 +36,7 @@ awk 'BEGIN { n = split("<s> </s> <pad> <unk> <special0> <special1> <special2>", 
 printf '{"tokenizer_class": "XLMTokenizer", "do_lowercase_and_remove_accent": true}\n' >xlm/tokenizer_config.json
 
 # same GROUP A B
-same() { h5diff "$2" "$3" "$1" "$1" >diff.log 2>&1 || fail "$1 of $2 and $3: $(head -n 3 diff.log)"; }
+same() { same_objects "$2" "$3" "$1" >diff.log 2>&1 || fail "$1 of $2 and $3: $(head -n 3 diff.log)"; }
 # words FILE: its subwords, a line each, read once for a file as it is.
 words() {
     [ "$1.words" -nt "$1" ] || { strings /vocabulary/words "$1" >"$1.words.$BASHPID" && mv "$1.words.$BASHPID" "$1.words"; }

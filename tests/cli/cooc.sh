@@ -43,7 +43,7 @@ equal() {
 same_table() {
     local part
     for part in /cooccurrence /by_language /words; do
-        h5diff "$1" "$2" "$part" "$part" >difference || fail "$1 and $2 differ in $part: $(head -3 difference)"
+        same_objects "$1" "$2" "$part" >difference || fail "$1 and $2 differ in $part: $(head -3 difference)"
     done
 }
 

@@ -201,7 +201,7 @@ gzip -c many >many.gz
 for n in 1 2 4; do
     ranks $n xlm_embed export out/latest --language en --text many -o many-$n.h5 2>many-$n.log ||
         fail "$n ranks: $(cat many-$n.log)"
-    h5diff many-1.h5 many-$n.h5 /vectors || fail "$n ranks give other vectors"
+    same_objects many-1.h5 many-$n.h5 /vectors || fail "$n ranks give other vectors"
 done
 grep -q 'warning: 1 lines of more than 96 tokens' many-2.log && grep -q 'warning: 1 lines have no subword' many-2.log &&
     [ "$(attribute /cut many-2.h5) $(attribute /layer many-2.h5) $(attribute /pooling many-2.h5)" = '1 2 "mean"' ] ||

@@ -64,8 +64,8 @@ logged eval.log xlm_eval tag-xx.h5 --test xx:test.tsv --csv after.csv
 cmp -s <(cut -d, -f3- before.csv) <(cut -d, -f3- after.csv) && fail "the exchange changed nothing"
 # There and back is what was there; one of another name has its own.
 logged exchange.log xlm_convert tag-xx.h5 --exchange language=en/latest:language -o tag-back.h5
-h5diff tag/best tag-back.h5 /model /model >diff.log 2>&1 || fail "exchange and back: $(head -n 3 diff.log)"
-h5diff tag/best tag-back.h5 /objectives /objectives >diff.log 2>&1 || fail "exchange and back: $(head -n 3 diff.log)"
+same_objects tag/best tag-back.h5 /model >diff.log 2>&1 || fail "exchange and back: $(head -n 3 diff.log)"
+same_objects tag/best tag-back.h5 /objectives >diff.log 2>&1 || fail "exchange and back: $(head -n 3 diff.log)"
 logged exchange.log xlm_convert tag/best --exchange language=post-1/latest:en -o tag-en.h5
 [ "$(attribute /model/adapters tag-en.h5)" = '"en,ner"' ] || fail "order: $(attribute /model/adapters tag-en.h5)"
 ! h5ls -r tag-en.h5 | grep -q adapters/language || fail "the old adapter is still there"
@@ -96,7 +96,7 @@ there roberta.encoder.layer.0.output.adapters.language.adapter_up.bias 16
 there roberta.invertible_adapters.language.F.0.weight 4,8
 there roberta.invertible_adapters.language.G.2.bias 8
 logged hub.log xlm_convert post-base/latest --add-adapter hub -o hub.h5
-h5diff en/latest hub.h5 /model/adapters /model/adapters >diff.log 2>&1 || fail "hub: $(head -n 3 diff.log)"
+same_objects en/latest hub.h5 /model/adapters >diff.log 2>&1 || fail "hub: $(head -n 3 diff.log)"
 for file in en/latest hub.h5; do logged embed.log xlm_embed export $file --text text.en --layer 2 -o $file.txt; done
 cmp en/latest.txt hub.h5.txt || fail "hub: the model computes something else"
 logged hub.log xlm_convert post-base/latest --add-adapter hub --adapter other -o other.h5

@@ -56,43 +56,102 @@ sed -i '0,/href="#recipes"/s//href="#no-recipes"/; 0,/href="files.html/s//href="
 [ "$("$manual/check" ../broken | wc -l)" -eq 2 ] || fail "of two broken links were found: $("$manual/check" ../broken)"
 
 # ---- indexes ----
-tr '\n' ' ' <keys.html | sed 's/<tr/\n<tr/g' >rows
+programs=$(cd "$XLM_SOURCE/src/tools" && printf '%s\n' xlm_*.c | sed 's/\.c$//' | grep -v '^xlm_pair_html$')
+# What the programs print, a line each: `key ID TYPE DEFAULT RANGE MEANING` and `listed KEY ID`; `option PROGRAM NAME`;
+# `code PROGRAM NUMBER MEANING`.
 for program in xlm_train xlm_tune; do
-    "$program" --help-job | grep -oE '^  [a-z_0-9]+  +(integer|number|flag|choice|text|list|piecewise[a-z ]*)' | awk '{ print $1 }'
-done | sort -u >keys
-[ "$(wc -l <keys)" -ge 100 ] || fail "keys were not found"
-awk 'FILENAME == "keys" { key[$1]; next }
-    FILENAME == "rows" && match($0, /<a id="key-[a-z0-9-]*-[a-z_0-9]+"><\/a><code>[a-z_0-9]+<\/code>/) {
-        text = substr($0, RSTART, RLENGTH - 7); split(text, part, "<code>"); name = part[2]
-        if (index(text, "-" name "\"></a>")) row[name]
-    }
-    FILENAME == "keys.html" && match($0, /<li><code>[a-z_0-9]+<\/code>: <a href="#key-/) {
-        text = substr($0, RSTART + 10, RLENGTH); sub(/<.*/, "", text); listed[text]
-    }
-    END { for (k in key) {
-        if (!(k in row)) print "keys.html lacks " k
-        if (!(k in listed)) print "keys.html does not list " k } }' \
-    keys rows keys.html >lacks
-[ ! -s lacks ] || fail "$(head -n 5 lacks)"
-grep -q 'id="key-train-steps".*<td>integer</td>.*number of' rows || fail "keys.html: $(grep 'key-train-steps' rows)"
-for program in "$XLM_SOURCE"/src/tools/xlm_*.c; do
-    program=$(basename "$program" .c)
-    [ "$program" != xlm_pair_html ] || continue
-    "$program" --help >help
-    grep -oE '^  (-[a-zA-Z], )?--[a-z0-9-]+' help | sed "s/.*--/option $program /"
-    sed -n '/^Exit codes:/,$p' help | grep -oE '^  [0-9]+' | sed "s/^ */code $program /"
-done | sort -u >wanted
-[ "$(grep -c ^option wanted)" -ge 200 ] && [ "$(grep -c ^code wanted)" -ge 60 ] ||
-    fail "options or codes were not found: $(cut -d' ' -f1 wanted | uniq -c)"
-awk 'FILENAME == "wanted" { wanted[$0]; next }
-    FILENAME == "options.html" { options = options $0 "\n" }
-    FILENAME == "codes.html" { codes = codes $0 "\n" }
-    END { for (w in wanted) { split(w, part)
-        link = "href=\"man-" part[2] ".html#option-" part[3] "\""
-        if (part[1] == "option" && !index(options, link)) print "options.html lacks " w
-        if (part[1] == "code" && codes !~ ("<td>" part[3] "[,<]")) print "codes.html lacks " w } }' \
-    wanted options.html codes.html >lacks
-[ ! -s lacks ] || fail "$(head -n 5 lacks)"
+    "$program" --help-job | awk '
+        function key() { if (row != "") print "key " row; row = "" }
+        !/^   / || /^ *$/ { key() }
+        /^\[/ { heading = section = $0 }
+        /^  with .*:$/ { section = heading " " substr($0, 3) }
+        /^  [a-z_0-9]+  / {
+            n = split(substr($0, 3), column, /  +/)
+            id = tolower(section " " column[1]); gsub(/[^a-z0-9_]+/, "-", id); sub(/^-/, "key-", id)
+            row = id " " column[2] " " column[3] (n >= 5 ? " " column[4] : "") " " column[n]; print "listed " column[1] " " id
+        }
+        /^   / && row != "" { sub(/^ +/, ""); row = row " " $0 }
+        END { key() }'
+done >printed
+for program in $programs; do
+    "$program" --help | awk -v program="$program" '
+        function code(    i) { for (i = 1; i <= n; i++) print "code " program " " number[i] " " meaning; n = 0 }
+        /^Exit codes:$/ { codes = 1; next }
+        /^[^ ]/ || /^$/ { code(); codes = 0 }
+        !codes && /^  (-[a-zA-Z], )?--[a-z0-9-]/ {
+            name = substr($0, 3); sub(/^(-[a-zA-Z], )?--/, "", name); sub(/[=[ ].*/, "", name); print "option " program " " name
+        }
+        codes && /^  [0-9]/ {
+            code(); meaning = substr($0, 3); sub(/^[0-9, ]+/, "", meaning)
+            numbers = substr($0, 3); sub(/[^0-9, ].*/, "", numbers); sub(/ +$/, "", numbers); n = split(numbers, number, ", ")
+        }
+        codes && /^      / { sub(/^ +/, ""); meaning = meaning (meaning == "" ? "" : " ") $0 }
+        END { code() }'
+done >>printed
+sort -u printed >wanted
+for kind in key=100 listed=100 option=200 code=60; do
+    [ "$(grep -c "^${kind%=*} " wanted)" -ge "${kind#*=}" ] || fail "few were found: $(cut -d' ' -f1 wanted | uniq -c)"
+done
+# indexed FOLDER: what its indexes say, in the same form.
+indexed() {
+    for page in keys options codes; do
+        tr '\n' ' ' <"$1/$page.html" | sed 's/<tr/\n<tr/g; s/<li/\n<li/g' | awk -v page=$page -v programs="$(echo $programs)" '
+            function text(s) {
+                gsub(/<[^>]*>/, "", s); gsub(/&lt;/, "<", s); gsub(/&gt;/, ">", s); gsub(/&quot;/, "\"", s)
+                gsub(/&amp;/, "\\&", s); gsub(/  +/, " ", s); sub(/^ /, "", s); sub(/ $/, "", s); return s
+            }
+            # The value of the first attribute of that beginning in s; what follows it goes into `rest`.
+            function value(s, beginning,    at) {
+                at = index(s, beginning); rest = at ? substr(s, at + length(beginning)) : ""
+                return at ? substr(rest, 1, index(rest, "\"") - 1) : ""
+            }
+            page == "keys" && /^<li><code>/ {
+                name = text(substr($0, 1, index($0, "</code>") - 1))
+                for (rest = $0; (link = value(rest, "href=\"#key-")) != "";) print "listed " name " key-" link
+            }
+            !/^<tr/ || !/<td>/ { next }
+            { n = split($0, cell, "</td>") }
+            page == "keys" {
+                id = value(cell[1], "id=\""); name = text(cell[1])
+                row = text(cell[2] " " cell[3] " " cell[4] " " cell[5])
+                print "key " (substr(id, length(id) - length(name)) == "-" name ? "" : "other ") id " " row
+            }
+            page == "options" {
+                id = value(cell[1], "id=\""); name = text(cell[1])
+                sub(/^(-[a-zA-Z], )?--/, "", name); sub(/[=[ ].*/, "", name)
+                for (rest = cell[2]; (link = value(rest, "href=\"man-")) != "";) {
+                    sub(/[.]html#option-/, " ", link)
+                    print "option " (id == name ? "" : "other ") link
+                    if (substr(link, index(link, " ") + 1) != name) print "option in the row of " name ": " link
+                }
+            }
+            page == "codes" {
+                numbers = split(text(cell[1]), number, ", ")
+                users = split(text(cell[3]) == "all" ? programs : text(cell[3]), user, /,? /)
+                for (i = 1; i <= numbers; i++) for (u = 1; u <= users; u++) print "code " user[u] " " number[i] " " text(cell[2])
+            }'
+    done | sort -u
+}
+indexed . >found
+cmp -s wanted found || fail "indexes: <: printed by programs, >: in the manual: $(diff wanted found | grep '^[<>]' | head -n 5)"
+# finds_fault PAGE SED: the fault that SED makes in an index.
+mkdir ../faulty
+finds_fault() {
+    cp keys.html options.html codes.html ../faulty/
+    sed -i "$2" "../faulty/$1.html"
+    ! cmp -s "$1.html" "../faulty/$1.html" || fail "$1.html: no fault is made by $2"
+    ! indexed ../faulty | cmp -s wanted - || fail "$1.html: not found: $2"
+}
+finds_fault keys 's/id="key-tune-batch"/id="key-tune-batches"/'
+finds_fault keys '/id="key-train-steps"/{ n; s/integer/number/; }'
+finds_fault keys 's/number of transformer layers/number of layers/'
+finds_fault keys 's/href="#key-tune-batch"/href="#key-train-batch"/'
+finds_fault options 's/href="man-xlm_tune.html#option-resume"/href="man-xlm_tune.html"/'
+finds_fault options 's/href="man-xlm_cooc.html#option-add"/href="man-xlm_cooc.html#option-output"/'
+finds_fault codes 's#<td>78</td>#<td>77</td>#'
+finds_fault codes 's#<td>129, 130, 141, 143</td>#<td>129, 130, 141</td>#'
+finds_fault codes 's#<td>xlm_train, xlm_tune</td>#<td>xlm_train</td>#'
+finds_fault codes 's#an input is missing#an output is missing#'
 rows=$(awk '/^\| (message|what is seen) / { inside = 1; next } !/^\|/ { inside = 0 } inside && !/^\|---/ { n++ } END { print n }' \
     "$XLM_SOURCE/docs/troubleshooting.md")
 [ "$rows" -ge 50 ] && [ "$(grep -c '<td><a href="troubleshooting.html#' messages.html)" -eq "$rows" ] ||

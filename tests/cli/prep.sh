@@ -35,7 +35,7 @@ for n in 1 2 3 4; do
     mkdir $n
     (cd $n && ranks $n xlm_prep "${options[@]}" >log 2>&1) || { cat $n/log; fail "$n ranks: exit code"; finish; }
     [ "$(ls $n | sort | tr '\n' ' ')" = "codes corpus.h5 log vocab " ] || fail "$n ranks: also left $(ls $n)"
-    h5diff 1/corpus.h5 $n/corpus.h5 || fail "$n ranks: another corpus"
+    same_objects 1/corpus.h5 $n/corpus.h5 || fail "$n ranks: another corpus"
     cmp 1/codes $n/codes && cmp 1/vocab $n/vocab || fail "$n ranks: other codes or vocabulary"
 done
 corpus=1/corpus.h5
@@ -175,7 +175,7 @@ for n in 1 3; do
         --max-line-bytes 55 --min-words 3 --max-words 7 --max-ratio 1.5 --untranslated drop --duplicates drop -o ruled.h5 \
         >log 2>&1) || fail "rules: $(cat $n/log)"
 done
-h5diff 1/ruled.h5 3/ruled.h5 || fail "rules: another corpus on 3 ranks"
+same_objects 1/ruled.h5 3/ruled.h5 || fail "rules: another corpus on 3 ranks"
 # kept FILE...: the same by awk; how many lines each rule has left out goes to counts, a line for each file.
 : >counts
 kept() {

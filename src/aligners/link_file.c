@@ -121,10 +121,10 @@ static bool print_all(const xlm_comm *comm, const char *own, size_t size, GError
     for (int rank = 0; rank < comm->ranks; rank++) {
         void *bytes = (void *)own;
         size_t length = size;
-        xlm_comm_broadcast_bytes(comm, rank, &bytes, &length);
+        xlm_comm_bytes_to_first(comm, rank, &bytes, &length);
         if (comm->rank == 0 && failure == NULL && (fwrite(bytes, 1, length, stdout) != length || fflush(stdout) != 0))
             xlm_new_file_failed("standard output", "cannot be written", errno, &failure);
-        if (rank != comm->rank)
+        if (bytes != own)
             g_free(bytes);
     }
     return xlm_comm_agree_on(comm, failure, error);

@@ -228,6 +228,30 @@ void xlm_comm_broadcast_bytes(const xlm_comm *comm, int root, void **bytes, size
     xlm_comm_broadcast(comm, root, *bytes, n);
 }
 
+void xlm_comm_bytes_to_first(const xlm_comm *comm, int from, void **bytes, size_t *size)
+{
+    if (from == 0 || (comm->rank != 0 && comm->rank != from))
+        return;
+    const bool receives = comm->rank == 0;
+    uint64_t n = *size;
+    MPI_Status status; /* unused; with MPICH compilers warn of MPI_STATUS_IGNORE */
+    if (receives) {
+        MPI_Recv(&n, 1, MPI_UINT64_T, from, 0, comm->mpi, &status);
+        *bytes = g_malloc(n + 1);
+        *size = n;
+    } else {
+        MPI_Send(&n, 1, MPI_UINT64_T, 0, 0, comm->mpi);
+    }
+    for (size_t done = 0; done < n; done += LARGEST_MESSAGE) {
+        char *part = (char *)*bytes + done;
+        const int length = (int)MIN(LARGEST_MESSAGE, n - done);
+        if (receives)
+            MPI_Recv(part, length, MPI_BYTE, from, 0, comm->mpi, &status);
+        else
+            MPI_Send(part, length, MPI_BYTE, 0, 0, comm->mpi);
+    }
+}
+
 void xlm_comm_broadcast_text(const xlm_comm *comm, char **text)
 {
     void *bytes = *text;

@@ -25,7 +25,7 @@ static bool gather_counts(const xlm_comm *comm, xlm_word_counts *counts, bool so
     for (int r = 1; r < comm->ranks; r++) {
         size_t size = 0;
         void *bytes = comm->rank == r ? xlm_word_counts_pack(counts, &size) : NULL;
-        xlm_comm_broadcast_bytes(comm, r, &bytes, &size);
+        xlm_comm_bytes_to_first(comm, r, &bytes, &size);
         if (comm->rank == 0 && failure == NULL)
             xlm_word_counts_unpack(counts, bytes, size, &failure);
         g_free(bytes);

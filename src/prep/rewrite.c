@@ -32,25 +32,30 @@ static bool close_output(xlm_new_file *output, const xlm_comm *comm, bool keep, 
 
 /* ---- block by block ---- */
 
+/* Write the blocks of all ranks in the order of the ranks, which is that of their blocks in the source. Collective. */
+static void write_blocks(const xlm_comm *comm, const GString *block, xlm_new_file *output, GError **failure)
+{
+    for (int r = 0; r < comm->ranks; r++) {
+        void *bytes = block->str;
+        size_t size = block->len;
+        xlm_comm_bytes_to_first(comm, r, &bytes, &size);
+        if (comm->rank == 0 && *failure == NULL && fwrite(bytes, 1, size, output->stream) < size)
+            xlm_new_file_failed(output->path, "cannot be written", errno, failure);
+        if (bytes != block->str)
+            g_free(bytes);
+    }
+}
+
 static bool rewrite_all(const xlm_comm *comm, xlm_scan *scan, xlm_new_file *output, xlm_rewrite_block *rewrite, void *state,
                         GError **error)
 {
     g_autoptr(GString) block = g_string_new("");
-    g_autofree int64_t *numbers = g_new0(int64_t, comm->ranks), *received = g_new(int64_t, comm->ranks);
     GError *failure = NULL;
     for (int64_t more = 1; more > 0 && failure == NULL;) {
         g_string_truncate(block, 0);
         rewrite(scan, block, state);
         xlm_signals_none(&failure);
-        /* To rank 0 alone, in the order of the ranks, which is that of their blocks in the file. A block has a few MiB
-         * (prep/scan.h), far less than the 2^31 bytes that can be sent at once. */
-        numbers[0] = (int64_t)block->len;
-        g_autofree void *all = xlm_comm_exchange(comm, block->str, numbers, 1, received);
-        size_t total = 0;
-        for (int r = 0; r < comm->ranks; r++)
-            total += (size_t)received[r];
-        if (failure == NULL && output->stream != NULL && fwrite(all, 1, total, output->stream) < total)
-            xlm_new_file_failed(output->path, "cannot be written", errno, &failure);
+        write_blocks(comm, block, output, &failure);
         xlm_comm_agree(comm, &failure);
         more = !xlm_scan_ended(scan);
         xlm_comm_sum_int64(comm, &more, 1);

@@ -7,7 +7,7 @@
 #include "prep/texts.h"
 #include "text/lines.h"
 
-enum { MIN_UNITS = 512, MAX_BYTES = 4 << 20, BLOCKS_A_RANK = 8 }; /* the smallest block, and the largest of the longer side */
+enum { MIN_UNITS = 512, MAX_BYTES = 16 << 20, BLOCKS_A_RANK = 8 }; /* the smallest block, and the largest of the longer side */
 
 struct xlm_scan {
     xlm_lines *file[2];

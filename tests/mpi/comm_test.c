@@ -226,6 +226,16 @@ static void bytes_reach_everyone(const xlm_comm *comm)
     CHECK(size == 2 && strcmp(bytes, "7") == 0);
     if (comm->rank != 0)
         g_free(bytes);
+    for (int r = 0; r < comm->ranks; r++) {
+        bytes = comm->rank == r ? mine : NULL;
+        size = comm->rank == r ? strlen(mine) : 0;
+        xlm_comm_bytes_to_first(comm, r, &bytes, &size);
+        char *theirs = g_strdup_printf("%0*d", r * 3, 7);
+        CHECK(comm->rank != 0 || (size == strlen(theirs) && memcmp(bytes, theirs, size) == 0));
+        if (bytes != NULL && bytes != mine)
+            g_free(bytes);
+        g_free(theirs);
+    }
     g_free(mine);
 }
 

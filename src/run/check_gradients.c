@@ -19,7 +19,9 @@ enum {
     GROUPS = 8,    /* groups of a parameter's elements that are changed together */
     ALONE_OWN = 64, GROUPS_OWN = 128, GROUP_OWN = 16, /* of the objective's own parameters */
     NUDGES = 8,    /* number of passes to measure rounding */
-    TRIALS = 3     /* number of initial step sizes before a disagreement is accepted */
+    TRIALS = 3,    /* number of initial step sizes before a disagreement is accepted */
+    OTHERS = 4,    /* further ones, when the first shows nothing */
+    MOST = OTHERS + TRIALS
 };
 static const double TOLERANCE = 5e-3, CLOSE = 1e-3, FIRST_STEP = 0.5, SHORTER = 0.3;
 static const double LARGEST_CHANGE = 1; /* change of the loss in the first step, as predicted by the gradient */
@@ -146,10 +148,17 @@ typedef struct result {
 enum { RESULT = sizeof(result) / sizeof(double) };
 
 typedef struct comparison {
+    double step;              /* the longest */
     double difference, error; /* relative */
     double uncertainty;       /* error of both derivatives together */
     bool clear, wrong;
 } comparison;
+
+/* All comparisons of one motion. */
+typedef struct comparisons {
+    comparison made[MOST];
+    int n;
+} comparisons;
 
 /* The first step, and no longer than the loss is smooth. */
 static double first_step(double predicted, double step) { return fmin(step, LARGEST_CHANGE / fmax(fabs(predicted), DBL_MIN)); }
@@ -160,7 +169,7 @@ static double least_error(const checker *c, double predicted, double step)
     return xlm_derivative_least_error(first_step(predicted, step), c->rounding) + 2 * c->gradient_rounding;
 }
 
-static comparison compare_once(const motion *m, double predicted, double step)
+static comparison compare_once(const motion *m, double predicted, double step, comparisons *all)
 {
     const checker *c = m->checker;
     const double first = first_step(predicted, step);
@@ -168,25 +177,43 @@ static comparison compare_once(const motion *m, double predicted, double step)
     const double scale = fmax(fabs(d.value), fabs(predicted)), apart = fabs(d.value - predicted);
     const double error = d.error + 2 * c->gradient_rounding;
     const bool clear = 2 * error <= 0.5 * TOLERANCE * scale;
-    return (comparison){
-        .difference = d.value, .error = scale > 0 ? apart / scale : 0, .uncertainty = error, .clear = clear,
+    return all->made[all->n++] = (comparison){
+        .step = first, .difference = d.value, .error = scale > 0 ? apart / scale : 0, .uncertainty = error, .clear = clear,
         .wrong = !(apart <= TOLERANCE * scale + (clear ? 2 : 6) * error),
     };
 }
 
+/* Do shorter steps show that these were too long? What rounding adds to a difference is measured, but the error of the
+ * extrapolation is only estimated, by how far orders agree. Where the loss bends within the steps they can agree on what is not
+ * the derivative: D(h) has an extremum there, as it has when an element is moved by more than the norm of its row before a layer
+ * norm. That error vanishes as h does, so of two comparisons that exclude one another the one with the longer steps is in error.
+ * Errors are two standard deviations (run/derivative.c), so 1.5 of them are three, which rounding exceeds in 0.3 % of
+ * comparisons: a wrong gradient is not lost by it. */
+static bool is_refuted(const comparison *found, const comparisons *all)
+{
+    for (int i = 0; i < all->n; i++) {
+        const comparison *shorter = &all->made[i];
+        if (shorter->step < found->step && !shorter->wrong &&
+            fabs(shorter->difference - found->difference) > 1.5 * (shorter->uncertainty + found->uncertainty))
+            return true;
+    }
+    return false;
+}
+
 /* Extrapolations may agree by chance, so values that are not close are compared again with shorter steps. A clear agreement
- * counts at once, a disagreement only if it occurs twice. */
-static comparison compare_again(const motion *m, double predicted, comparison first)
+ * counts at once, a disagreement only if it occurs twice and shorter steps do not refute it. */
+static comparison compare_again(const motion *m, double predicted, comparison first, comparisons *all)
 {
     comparison best = first;
-    int wrong = first.wrong;
+    int wrong = 0;
     double step = FIRST_STEP;
     for (int trial = 1; trial < TRIALS; trial++) {
-        const comparison v = compare_once(m, predicted, step *= SHORTER);
-        wrong += v.wrong;
+        const comparison v = compare_once(m, predicted, step *= SHORTER, all);
         if (v.clear && !v.wrong && (best.wrong || v.error < best.error))
             best = v;
     }
+    for (int i = 0; i < all->n; i++)
+        wrong += all->made[i].wrong && !is_refuted(&all->made[i], all);
     if (best.wrong && wrong < 2)
         best.wrong = best.clear = false;
     return best;
@@ -195,18 +222,23 @@ static comparison compare_again(const motion *m, double predicted, comparison fi
 /* Compare the derivative along the motion with what the gradient gives. */
 static void compare(const motion *m, double predicted, result *r)
 {
-    static const double others[] = {0.2, 0.04, 36, 6}; /* times the first step: where the loss bends more, or rounding is more */
-    comparison v = compare_once(m, predicted, FIRST_STEP);
+    /* Times the first step: where the loss bends more, or rounding is more. */
+    static const double others[OTHERS] = {0.2, 0.04, 36, 6};
+    comparisons all = {.n = 0};
+    comparison v = compare_once(m, predicted, FIRST_STEP, &all);
     double best = v.uncertainty;
-    for (size_t trial = 0; trial < G_N_ELEMENTS(others) && !v.clear && !v.wrong && predicted != 0; trial++) {
+    for (int trial = 0; trial < OTHERS && !v.clear && !v.wrong && predicted != 0; trial++) {
         /* Where rounding alone makes it no more exact than what there is, a comparison shows nothing new. */
         if (least_error(m->checker, predicted, FIRST_STEP * others[trial]) < best) {
-            v = compare_once(m, predicted, FIRST_STEP * others[trial]);
-            best = fmin(best, v.uncertainty);
+            v = compare_once(m, predicted, FIRST_STEP * others[trial], &all);
+            if (v.wrong && is_refuted(&v, &all))
+                v.wrong = v.clear = false;
+            else
+                best = fmin(best, v.uncertainty);
         }
     }
     if (v.wrong || (v.clear && v.error > CLOSE))
-        v = compare_again(m, predicted, v);
+        v = compare_again(m, predicted, v, &all);
     r->unclear += !v.clear && !v.wrong;
     r->wrong += v.wrong;
     if ((v.clear || v.wrong) && v.error >= r->largest) {

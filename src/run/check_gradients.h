@@ -11,7 +11,8 @@
  *     moved alone, and groups are small;
  *   - differences with steps of many sizes are extrapolated (run/derivative.h), and the rounding of a loss is measured: what is
  *     lost in it is printed as such, not taken for agreement.
- * A difference that does not agree, or is unclear, is computed again with other steps before it is reported.
+ * A difference that does not agree, or is unclear, is computed again with other steps before it is reported; one that shorter
+ * steps exclude is not.
  *
  * Constants (xlm_constant) keep their values of the unchanged model, because the tape gives them no gradient: targets and
  * negatives that an objective computes from the model are held fixed. Declared state is restored before each pass. */

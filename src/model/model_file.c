@@ -48,7 +48,7 @@ bool xlm_model_file_write_content(xlm_store *store, const xlm_comm *comm, const 
                                   GError **error)
 {
     return xlm_model_attributes_write(store, config, error) &&
-           xlm_parameter_arrays_write(store, comm, GROUP, parameters, xlm_parameters_values(parameters), error) &&
+           xlm_parameter_arrays_write(store, GROUP, parameters, xlm_parameters_values(parameters), error) &&
            xlm_model_file_write_task(store, task, error) &&
            xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error);
 }

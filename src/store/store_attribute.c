@@ -48,7 +48,7 @@ static bool set(xlm_store *store, const char *path, const char *name, hid_t type
     if (!store_reserve(store, H5Tget_size(type) + strlen(name) + strlen(path) + 512, error))
         return false;
     GError *mine = NULL;
-    if (store->writes)
+    if (store_works(store))
         set_here(store, path, name, type, memory_type, value, &mine);
     return store_settle_hdf5(store, mine, error);
 }

@@ -41,15 +41,13 @@ build() {
     esac
 }
 
-# run TEST DIRECTORY LOG: with the library of the directory. Programs that libtool has linked are in .libs; programs of the
-# installed kind, which scripts start, find the library by preloading.
+# run TEST DIRECTORY LOG: with the library of the directory. Programs of the installed kind, which scripts start, find it by
+# preloading.
 run() {
-    local program=${1%/*}/.libs/${1##*/}
-    if [ -x "$program" ]; then
-        LD_LIBRARY_PATH=$2${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} timeout 300 sh "$XLM_SOURCE/tests/run.sh" "./$program" >"$3" 2>&1
-    else
-        LD_PRELOAD=$2/libxlm.so.0 timeout 600 bash "$XLM_SOURCE/$1" >"$3" 2>&1
-    fi
+    case $1 in
+    *.sh) LD_PRELOAD=$2/libxlm.so.0 timeout 600 bash "$XLM_SOURCE/$1" >"$3" 2>&1 ;;
+    *) LD_LIBRARY_PATH=$2${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} timeout 300 sh "$XLM_SOURCE/tests/run.sh" "./$1" >"$3" 2>&1 ;;
+    esac
 }
 
 # fuzz TEST TREE FILE: look for an input with the mutant's library; 0: found. Files of the build are links, and those that are

@@ -164,6 +164,12 @@ char *xlm_store_get_text(const xlm_store *store, const char *path, const char *n
     return text;
 }
 
+char *xlm_store_format(const char *path)
+{
+    g_autoptr(xlm_store) store = xlm_files_check_input(path, NULL) ? store_open(path, path, false, NULL) : NULL;
+    return store != NULL ? xlm_store_get_text(store, "/", "format", NULL) : NULL;
+}
+
 bool xlm_store_get_int(const xlm_store *store, const char *path, const char *name, int64_t *value, GError **error)
 {
     hid_t attribute = open_attribute(store, path, name, H5T_INTEGER, "a whole number", error);

@@ -53,8 +53,7 @@ xlm_store *xlm_vector_store_create(const xlm_comm *comm, const char *path, int64
 
 bool xlm_vector_store_is(const char *path)
 {
-    g_autoptr(xlm_store) store = xlm_files_is_hdf5(path) ? xlm_store_open(path, NULL) : NULL;
-    g_autofree char *format = store != NULL ? xlm_store_get_text(store, "/", "format", NULL) : NULL;
+    g_autofree char *format = xlm_files_is_hdf5(path) ? xlm_store_format(path) : NULL;
     return g_strcmp0(format, FORMAT) == 0;
 }
 

@@ -19,6 +19,7 @@ dist_check_SCRIPTS = \
 	tests/digests.sh \
 	tests/environment.sh \
 	tests/killed.sh \
+	tests/link.sh \
 	tests/mpirun.sh \
 	tests/run.sh \
 	tests/small.sh
@@ -40,6 +41,10 @@ mutants: all
 		CPPFLAGS='$(fuzz_cppflags)' LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' MUTANTS='$(MUTANTS)' \
 		MODULES='$(losses_LTLIBRARIES)' PROGRAM_OBJECTS='$(mutant_program_objects)' \
 		FUZZ_SECONDS='$(FUZZ_SECONDS)' $(BASH) $(srcdir)/tests/mutants.sh
+
+# Programs of tests and benchmarks are not installed, so the compiler links them, not libtool (link.sh).
+$(check_PROGRAMS) $(benchmark_programs) $(changed_file_programs): private LINK = $(SHELL) $(srcdir)/tests/link.sh \
+	$(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -Wl,--enable-new-dtags,-rpath,$(abs_top_builddir)/.libs -o $@
 
 test_scripts =
 # Programs that scripts start must be compiled before.

@@ -92,16 +92,14 @@ build() {
     [ -n "$used" ] || { echo "error: no library, module or program is made of $1"; return 1; }
 }
 
-# run TEST DIRECTORY LOG: with what is in the directory. Programs that libtool has linked are in .libs; programs of the installed
-# kind, which scripts start, find the library by preloading.
+# run TEST DIRECTORY LOG: with what is in the directory. Programs of the installed kind, which scripts start, find the library by
+# preloading.
 run() {
-    local program=${1%/*}/.libs/${1##*/}
     local -x XLM_PLUGIN_PATH=$2/losses:$XLM_PLUGIN_PATH PATH=$2/bin:$PATH
-    if [ -x "$program" ]; then
-        LD_LIBRARY_PATH=$2${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} timeout 300 sh "$XLM_SOURCE/tests/run.sh" "./$program" >"$3" 2>&1
-    else
-        LD_PRELOAD=$2/libxlm.so.0 timeout 600 bash "$XLM_SOURCE/$1" >"$3" 2>&1
-    fi
+    case $1 in
+    *.sh) LD_PRELOAD=$2/libxlm.so.0 timeout 600 bash "$XLM_SOURCE/$1" >"$3" 2>&1 ;;
+    *) LD_LIBRARY_PATH=$2${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} timeout 300 sh "$XLM_SOURCE/tests/run.sh" "./$1" >"$3" 2>&1 ;;
+    esac
 }
 
 # fuzz TEST TREE FILE: look for an input with the mutant's library; 0: found. Files of the build are links, and those that are

@@ -4,11 +4,6 @@
 # Programs of tests/mpi run on 1, 2, 3 and 4 ranks and pass when all do (only on 3 with XLM_TEST_QUICK), those of tests/fuzz on
 # their inputs; others run as they are.
 set -e
-program=$1
-shift
-# What libtool's script starts, if there is one (tests/environment.sh).
-if [ -n "$LD_LIBRARY_PATH" ] && [ -x "${program%/*}/.libs/${program##*/}" ]; then program=${program%/*}/.libs/${program##*/}; fi
-set -- "$program" "$@"
 case $1 in
 *tests/mpi/*)
     numbers='1 2 3 4'

@@ -22,14 +22,14 @@ static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_r
 }
 
 /* An array of moments or averages, which are sharded over the ranks. */
-static bool write_array(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, int array, GError **error)
+static bool write_array(xlm_store *store, const xlm_run_state *s, int array, GError **error)
 {
     xlm_shards_all_gather_from(s->shards, checkpoint_own(s, array), s->scratch);
     g_autofree char *group = checkpoint_group(s, array);
     bool good = true;
     for (int i = 0; i < xlm_parameters_count(s->parameters) && good; i++)
         if (checkpoint_has(s, array, xlm_parameters_get(s->parameters, i)))
-            good = xlm_parameter_array_write(store, comm, group, s->parameters, i, s->scratch, error);
+            good = xlm_parameter_array_write(store, group, s->parameters, i, s->scratch, error);
     return good;
 }
 
@@ -48,17 +48,26 @@ static bool write_all(xlm_store *store, const xlm_comm *comm, const xlm_run_stat
         !xlm_model_file_write_content(store, comm, s->model, s->parameters, s->vocabulary, s->task, error))
         return false;
     for (int a = CHECKPOINT_FIRST_MOMENT; a < xlm_checkpoint_arrays(s); a++)
-        if (!write_array(store, comm, s, a, error))
+        if (!write_array(store, s, a, error))
             return false;
     for (int k = 0; k < s->saved_states; k++)
-        if (!xlm_state_write(store, comm, &s->saved_state[k], error))
+        if (!xlm_state_write(store, &s->saved_state[k], error))
             return false;
     return true;
 }
 
+/* Bytes of the numbers in the file. */
+static uint64_t size_of(const xlm_run_state *s)
+{
+    uint64_t size = (uint64_t)(xlm_checkpoint_arrays(s) * xlm_parameters_size(s->parameters)) * sizeof(float);
+    for (int k = 0; k < s->saved_states; k++)
+        size += (uint64_t)xlm_state_bytes(&s->saved_state[k]);
+    return size;
+}
+
 static bool write_file(const xlm_comm *comm, const char *path, const xlm_run_state *state, GError **error)
 {
-    xlm_store *store = xlm_store_create(comm, path, error);
+    xlm_store *store = xlm_store_create_sized(comm, path, size_of(state), error);
     return xlm_store_end(store, store != NULL && write_all(store, comm, state, error), error);
 }
 

@@ -24,13 +24,11 @@ bool xlm_states_read(const char *path, int n, const xlm_saved_state *states, GEr
     return good;
 }
 
-bool xlm_state_write(xlm_store *store, const xlm_comm *comm, const xlm_saved_state *state, GError **error)
+bool xlm_state_write(xlm_store *store, const xlm_saved_state *state, GError **error)
 {
-    const uint64_t rank = comm != NULL ? (uint64_t)comm->rank : 0, ranks = comm != NULL ? (uint64_t)comm->ranks : 1;
-    const uint64_t n = (uint64_t)state->n, first = n / ranks * rank + MIN(rank, n % ranks), own = n / ranks + (rank < n % ranks);
-    const char *values = state->values;
+    const uint64_t n = (uint64_t)state->n;
     return xlm_store_dataset(store, state->path, xlm_state_store_type(state), 1, &n, XLM_STORE_CHECKED, error) &&
-           xlm_store_write(store, state->path, first, own, values + xlm_state_bytes(state) / MAX(n, 1) * first, error);
+           xlm_store_write_whole(store, state->path, state->values, error);
 }
 
 char *xlm_average_group(const char *objective) { return g_strdup_printf("/objectives/%s/average", objective); }

@@ -12,8 +12,8 @@
 
 /* The type of a state in a file. */
 xlm_type xlm_state_store_type(const xlm_saved_state *state);
-/* Write a state as a dataset. comm: of the store, each rank writes its share; NULL if the store belongs to one process. */
-bool xlm_state_write(xlm_store *store, const xlm_comm *comm, const xlm_saved_state *state, GError **error);
+/* Write a state, the same on every rank of the store, as a dataset. */
+bool xlm_state_write(xlm_store *store, const xlm_saved_state *state, GError **error);
 /* Read its values; EX_DATAERR when their number or type differs. */
 bool xlm_state_read(const xlm_store *store, const xlm_saved_state *state, void *values, GError **error);
 

@@ -113,7 +113,7 @@ static bool write_content(const xlm_adapted *a, xlm_store *store, GError **error
 {
     return xlm_model_file_write_origin(store, NULL, XLM_MODEL_FILE_FORMAT, a->parameters, error) &&
            xlm_model_attributes_write(store, xlm_model_get_config(a->model), error) &&
-           xlm_parameter_arrays_write(store, NULL, "/model", a->parameters, xlm_parameters_values(a->parameters), error) &&
+           xlm_parameter_arrays_write(store, "/model", a->parameters, xlm_parameters_values(a->parameters), error) &&
            write_task(a, store, error) && xlm_vocabulary_save(a->from->vocabulary, store, "/vocabulary", 0, error);
 }
 

@@ -219,30 +219,22 @@ char *xlm_parameter_path(const char *prefix, const xlm_parameter *parameter)
     return g_strconcat(prefix, "/", parameter->name, NULL);
 }
 
-static bool write_array(xlm_store *store, const xlm_comm *comm, const char *path, const xlm_parameter *p, const float *values,
-                        GError **error)
-{
-    const bool vector = p->rows == 1;
-    const uint64_t dims[2] = {(uint64_t)(vector ? p->cols : p->rows), (uint64_t)p->cols};
-    const uint64_t rank = comm != NULL ? (uint64_t)comm->rank : 0, ranks = comm != NULL ? (uint64_t)comm->ranks : 1;
-    const uint64_t first = dims[0] * rank / ranks, end = dims[0] * (rank + 1) / ranks;
-    return xlm_store_dataset(store, path, XLM_F32, vector ? 1 : 2, dims, XLM_STORE_CHECKED, error) &&
-           xlm_store_write(store, path, first, end - first, values + first * (vector ? 1 : dims[1]), error);
-}
-
-bool xlm_parameter_array_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters,
-                               int index, const float *flat, GError **error)
+bool xlm_parameter_array_write(xlm_store *store, const char *prefix, const xlm_parameters *parameters, int index,
+                               const float *flat, GError **error)
 {
     const xlm_parameter *p = xlm_parameters_get(parameters, index);
+    const bool vector = p->rows == 1;
+    const uint64_t dims[2] = {(uint64_t)(vector ? p->cols : p->rows), (uint64_t)p->cols};
     g_autofree char *path = xlm_parameter_path(prefix, p);
-    return write_array(store, comm, path, p, flat + p->start, error);
+    return xlm_store_dataset(store, path, XLM_F32, vector ? 1 : 2, dims, XLM_STORE_CHECKED, error) &&
+           xlm_store_write_whole(store, path, flat + p->start, error);
 }
 
-bool xlm_parameter_arrays_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters,
-                                const float *flat, GError **error)
+bool xlm_parameter_arrays_write(xlm_store *store, const char *prefix, const xlm_parameters *parameters, const float *flat,
+                                GError **error)
 {
     bool good = true;
     for (int i = 0; i < xlm_parameters_count(parameters) && good; i++)
-        good = xlm_parameter_array_write(store, comm, prefix, parameters, i, flat, error);
+        good = xlm_parameter_array_write(store, prefix, parameters, i, flat, error);
     return good;
 }

@@ -23,12 +23,12 @@ bool xlm_model_same_function(const xlm_model_config *then, const xlm_model_confi
 char *xlm_parameter_path(const char *prefix, const xlm_parameter *parameter);
 
 /* Write flat[size] as one dataset for each parameter under prefix, f32 [rows x cols], or [cols] if rows = 1, with checksums.
- * comm: that of the store, of which each rank writes its share of the rows; NULL if the store belongs to one process. */
-bool xlm_parameter_arrays_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters,
-                                const float *flat, GError **error);
+ * Every rank of the store has the same flat[]. */
+bool xlm_parameter_arrays_write(xlm_store *store, const char *prefix, const xlm_parameters *parameters, const float *flat,
+                                GError **error);
 
 /* The same for only parameter number `index`. */
-bool xlm_parameter_array_write(xlm_store *store, const xlm_comm *comm, const char *prefix, const xlm_parameters *parameters,
-                               int index, const float *flat, GError **error);
+bool xlm_parameter_array_write(xlm_store *store, const char *prefix, const xlm_parameters *parameters, int index,
+                               const float *flat, GError **error);
 
 #endif

@@ -48,7 +48,7 @@ bool xlm_model_file_write_content(xlm_store *store, const xlm_comm *comm, const 
                                   GError **error)
 {
     return xlm_model_attributes_write(store, config, error) &&
-           xlm_parameter_arrays_write(store, comm, GROUP, parameters, xlm_parameters_values(parameters), error) &&
+           xlm_parameter_arrays_write(store, GROUP, parameters, xlm_parameters_values(parameters), error) &&
            xlm_model_file_write_task(store, task, error) &&
            xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error);
 }
@@ -240,8 +240,10 @@ static bool load_header(xlm_loaded_model *m, const xlm_store *store, GError **er
     return check_shapes(store, m->parameters, error);
 }
 
+/* Their shapes have been checked. */
 static bool load_values(const xlm_store *store, xlm_parameters *parameters, GError **error)
 {
+    xlm_parameters_seal(parameters);
     for (int i = 0; i < xlm_parameters_count(parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
         if (!xlm_model_file_read_array(store, GROUP, p, false, xlm_parameters_values(parameters) + p->start, error))
@@ -260,14 +262,7 @@ xlm_loaded_model *xlm_model_file_read_header(const char *path, GError **error)
 bool xlm_model_file_read_values(const char *path, xlm_loaded_model *loaded, GError **error)
 {
     g_autoptr(xlm_store) store = xlm_store_open(path, error);
-    if (store == NULL)
-        return false;
-    bool good = check_shapes(store, loaded->parameters, error);
-    if (good) {
-        xlm_parameters_seal(loaded->parameters);
-        good = load_values(store, loaded->parameters, error);
-    }
-    return good;
+    return store != NULL && check_shapes(store, loaded->parameters, error) && load_values(store, loaded->parameters, error);
 }
 
 bool xlm_model_file_has_layer(const xlm_loaded_model *loaded, const char *path, int64_t layer, GError **error)
@@ -279,8 +274,11 @@ bool xlm_model_file_has_layer(const xlm_loaded_model *loaded, const char *path, 
 
 xlm_loaded_model *xlm_model_file_read(const char *path, GError **error)
 {
-    g_autoptr(xlm_loaded_model) loaded = xlm_model_file_read_header(path, error);
-    return loaded != NULL && xlm_model_file_read_values(path, loaded, error) ? g_steal_pointer(&loaded) : NULL;
+    /* Opened once: most of the time that a small model takes is HDF5's for its hundreds of datasets. */
+    g_autoptr(xlm_store) store = xlm_store_open(path, error);
+    g_autoptr(xlm_loaded_model) loaded = g_new0(xlm_loaded_model, 1);
+    return store != NULL && load_header(loaded, store, error) && load_values(store, loaded->parameters, error)
+               ? g_steal_pointer(&loaded) : NULL;
 }
 
 static xlm_precision precision = XLM_FLOAT32;

@@ -16,8 +16,9 @@
  * In both cases the temporary file is removed. What several ranks have written is read again before the file gets its name, so
  * every row and attribute should be written only once. There are two environment variables: XLM_STORE_TIMEOUT, how long ranks
  * wait for one another at the end, in seconds (default 600); XLM_STORE_WRITERS, how many ranks of a node open the file (default
- * 4, but no more than the node has cores), to which the other ranks send their rows. If there is only one writer in all, files
- * are written without MPI-IO.
+ * 4, but no more than the node has cores; one of all nodes where the file is known to be small), to which the other ranks send
+ * their rows. If there is only one writer in all, files are written without MPI-IO, and its errors become those of all ranks when
+ * these agree next, at the latest in xlm_store_commit.
  *
  * A file that is read may be untrusted. The caller gives the expected type and shape of a dataset (xlm_array), and gets either
  * data of this type and shape or an error that names file and dataset, so no dataset is larger than the memory that it is read
@@ -67,6 +68,9 @@ const char *xlm_store_library(void);
  * alone, without MPI. An existing file stays until the new one is complete. EX_CANTCREAT if it cannot be created, EX_IOERR if the
  * disk is full, EX_USAGE if the program reads this file too, EX_OSERR if there is too little memory for HDF5. */
 xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **error);
+/* The same where it is known about how many bytes the file will have, the same number on every rank: one of up to 128 MiB is
+ * written by one rank, to which the others send their rows, unless XLM_STORE_WRITERS is set. */
+xlm_store *xlm_store_create_sized(const xlm_comm *comm, const char *path, uint64_t size, GError **error);
 
 enum { /* flags of xlm_store_dataset */
     XLM_STORE_CHUNKED = 1,  /* contiguous when not set */
@@ -81,6 +85,8 @@ bool xlm_store_extend(xlm_store *store, const char *path, uint64_t rows, GError 
 /* Write rows [first, first + rows) of a dataset; each rank writes its own rows (rows may be 0). data: [rows x columns], of the
  * dataset's type. If the dataset does not have these rows, all ranks get an error, at the latest from xlm_store_commit. */
 bool xlm_store_write(xlm_store *store, const char *path, uint64_t first, uint64_t rows, const void *data, GError **error);
+/* Write all rows of a dataset, the same on every rank: each writes its share, or one rank writes all. data: as above. */
+bool xlm_store_write_whole(xlm_store *store, const char *path, const void *data, GError **error);
 /* Make a one-dimensional dataset <group>/<name> with checksums and write values[n], which are the same on every rank. */
 bool xlm_store_write_array(xlm_store *store, const char *group, const char *name, xlm_type type, uint64_t n, const void *values,
                            GError **error);
@@ -115,6 +121,9 @@ bool xlm_store_end(xlm_store *store, bool good, GError **error);
 /* Open a file. EX_NOINPUT when it is missing; EX_DATAERR when it is not HDF5, is cut short, has no digest, or when anything in it
  * except the elements of datasets with checksums is not as it was written (then the message says that it is damaged). */
 xlm_store *xlm_store_open(const char *path, GError **error);
+/* What a file says that it is, its attribute `format`, g_free; NULL when it has none or cannot be read. Its digest is not checked,
+ * so that files can be told apart quickly: whoever reads more opens it. */
+char *xlm_store_format(const char *path);
 /* Compute and set the digest of the header again, after a file was changed by other means, as tests do. EX_DATAERR, EX_IOERR. */
 bool xlm_store_reseal(const char *path, GError **error);
 /* Does the file still have the contents that it had when it was opened? EX_DATAERR when its size has changed, because it was cut

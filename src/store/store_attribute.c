@@ -48,7 +48,7 @@ static bool set(xlm_store *store, const char *path, const char *name, hid_t type
     if (!store_reserve(store, H5Tget_size(type) + strlen(name) + strlen(path) + 512, error))
         return false;
     GError *mine = NULL;
-    if (store->writes)
+    if (store_works(store))
         set_here(store, path, name, type, memory_type, value, &mine);
     return store_settle_hdf5(store, mine, error);
 }
@@ -162,6 +162,12 @@ char *xlm_store_get_text(const xlm_store *store, const char *path, const char *n
         g_clear_pointer(&text, g_free);
     H5Tclose(type);
     return text;
+}
+
+char *xlm_store_format(const char *path)
+{
+    g_autoptr(xlm_store) store = xlm_files_check_input(path, NULL) ? store_open(path, path, false, NULL) : NULL;
+    return store != NULL ? xlm_store_get_text(store, "/", "format", NULL) : NULL;
 }
 
 bool xlm_store_get_int(const xlm_store *store, const char *path, const char *name, int64_t *value, GError **error)

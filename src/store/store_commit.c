@@ -115,6 +115,11 @@ static void open_file(xlm_store *store, GError **error)
 
 xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **error)
 {
+    return xlm_store_create_sized(comm, path, UINT64_MAX, error);
+}
+
+xlm_store *xlm_store_create_sized(const xlm_comm *comm, const char *path, uint64_t size, GError **error)
+{
     xlm_store *store = g_new0(xlm_store, 1);
     store->path = g_strdup(path);
     store->descriptor = -1;
@@ -128,7 +133,7 @@ xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **err
     if (comm != NULL && comm->ranks > 1) {
         store->comm = *comm;
         store->together = true;
-        store_choose_writers(store);
+        store_choose_writers(store, size);
     }
     xlm_new_file_heed_limit();
 
@@ -138,8 +143,8 @@ xlm_store *xlm_store_create(const xlm_comm *comm, const char *path, GError **err
     bool good = store_settle(store, mine, error);
     if (good && store->together) {
         void *name = store->temporary;
-        size_t size = is_first(store) ? strlen(store->temporary) + 1 : 0;
-        xlm_comm_broadcast_bytes(comm, 0, &name, &size);
+        size_t length = is_first(store) ? strlen(store->temporary) + 1 : 0;
+        xlm_comm_broadcast_bytes(comm, 0, &name, &length);
         store->temporary = name;
         if (store->writes && g_access(store->temporary, R_OK | W_OK) != 0)
             xlm_new_file_failed(path, "this node does not see the file that rank 0 has made; choose a directory that all nodes "
@@ -218,10 +223,11 @@ static int sync_directory(const char *path)
     return number;
 }
 
-/* Every node may have written, so one rank of each brings what its system still holds to the disk. */
+/* Every node may have written, so one rank of each brings what its system still holds to the disk; rank 0 alone where only it has
+ * written. */
 static void sync_data(xlm_store *store, GError **error)
 {
-    if (store->together && store->comm.local_rank != 0 && !is_first(store))
+    if (!is_first(store) && (!store->mpi_io || store->comm.local_rank != 0))
         return;
     int descriptor = store->descriptor >= 0 ? store->descriptor : open(store->temporary, O_RDWR | O_CLOEXEC);
     if (descriptor < 0)

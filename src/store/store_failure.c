@@ -54,8 +54,15 @@ bool store_settle(xlm_store *store, GError *mine, GError **error)
 
 bool store_settle_hdf5(xlm_store *store, GError *mine, GError **error)
 {
-    return store->mpi_io || store_settle(store, mine, error);
+    if (!store->together)
+        return store_settle(store, mine, error);
+    if (mine != NULL && store->mistake == NULL)
+        store->mistake = g_steal_pointer(&mine);
+    g_clear_error(&mine);
+    return true;
 }
+
+bool store_works(const xlm_store *store) { return store->writes && (store->mpi_io || store->mistake == NULL); }
 
 /* ---- failures that MPI-IO reports ---- */
 

@@ -88,13 +88,16 @@ bool store_exists(hid_t file, const char *path);
 
 /* Collective. The error of any rank becomes that of all. mine: this rank's error, or NULL; ownership is taken. */
 bool store_settle(xlm_store *store, GError *mine, GError **error);
-/* The same for errors of HDF5 alone. With MPI-IO they have already ended the job (store_give_up), so ranks exchange nothing. */
+/* The same for errors of HDF5 alone, for which ranks exchange nothing. With MPI-IO they have already ended the job
+ * (store_give_up). Where one rank writes for several, its error becomes its mistake. */
 bool store_settle_hdf5(xlm_store *store, GError *mine, GError **error);
+/* Does this rank call HDF5? It writes; and if it writes alone, nothing has failed before. */
+bool store_works(const xlm_store *store);
 
 /* Collective. Divide the ranks of each node into groups whose first rank writes for the group. There are few writers, because
  * every operation of parallel HDF5 has tens of collective exchanges among them, and a few per node are enough to keep a file
- * system busy. */
-void store_choose_writers(xlm_store *store);
+ * system busy. Of a small file (size, in bytes) one rank writes all. */
+void store_choose_writers(xlm_store *store, uint64_t size);
 void store_free_writers(xlm_store *store);
 
 typedef struct store_part { /* rows [first, first + rows) */
@@ -107,6 +110,10 @@ GArray *store_gather_rows(xlm_store *store, store_part mine, size_t row_size, co
 /* Collective: write rows of a dataset that is being made; d->row_size > 0. rows may differ between ranks. */
 bool store_write_rows(xlm_store *store, const char *path, store_dataset *d, hid_t memory_type, uint64_t first,
                       uint64_t rows, const void *data, GError **error);
+
+/* Collective: write all rows of a dataset, which every rank has, data: each writes its share, or one rank writes all. */
+bool store_write_whole(xlm_store *store, const char *path, store_dataset *d, hid_t memory_type, const void *data,
+                       GError **error);
 
 /* Make a group, and those above it, when missing. */
 bool store_make_group(xlm_store *store, const char *path, GError **error);

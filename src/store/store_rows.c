@@ -9,26 +9,44 @@ static const size_t ROUND_SIZE = (size_t)64 << 20;
 /* Maximum number of ranks of a node that write. There are fewer if it has fewer cores, because ranks that wait in MPI-IO keep a
  * core busy. */
 enum { WRITERS_PER_NODE = 4 };
+/* Bytes of a file that one rank writes sooner than several: every dataset and attribute costs those some tens of exchanges. */
+static const uint64_t SMALL_FILE = (uint64_t)128 << 20;
 
 /* ---- who writes ---- */
 
-static int writers_per_node(void)
+/* What XLM_STORE_WRITERS says, or 0. */
+static int wanted_writers(void)
 {
     const char *given = g_getenv("XLM_STORE_WRITERS");
-    if (given != NULL && atoi(given) > 0)
-        return atoi(given);
-    /* Not by sched_getaffinity, because a rank may be bound to one core of many. */
-    return (int)CLAMP(sysconf(_SC_NPROCESSORS_ONLN), 1, WRITERS_PER_NODE);
+    return given != NULL ? MAX(atoi(given), 0) : 0;
 }
 
-void store_choose_writers(xlm_store *store)
+static int writers_per_node(void)
+{
+    /* Not by sched_getaffinity, because a rank may be bound to one core of many. */
+    return wanted_writers() > 0 ? wanted_writers() : (int)CLAMP(sysconf(_SC_NPROCESSORS_ONLN), 1, WRITERS_PER_NODE);
+}
+
+/* Make the groups of ranks whose first rank writes for them: one group of all, or some on each node. */
+static void make_groups(xlm_store *store, bool one)
 {
     const xlm_comm *comm = &store->comm;
-    int writers = MIN(writers_per_node(), comm->local_ranks), rank, ranks;
+    if (one) {
+        MPI_Comm_dup(comm->mpi, &store->group);
+        return;
+    }
+    const int writers = MIN(writers_per_node(), comm->local_ranks);
     MPI_Comm node;
     MPI_Comm_split_type(comm->mpi, MPI_COMM_TYPE_SHARED, comm->rank, MPI_INFO_NULL, &node);
     MPI_Comm_split(node, (int)((int64_t)comm->local_rank * writers / comm->local_ranks), comm->rank, &store->group);
     MPI_Comm_free(&node);
+}
+
+void store_choose_writers(xlm_store *store, uint64_t size)
+{
+    const xlm_comm *comm = &store->comm;
+    int rank, ranks;
+    make_groups(store, size <= SMALL_FILE && wanted_writers() == 0);
     MPI_Comm_rank(store->group, &rank);
     MPI_Comm_size(store->group, &store->group_ranks);
     store->writes = rank == 0;
@@ -165,7 +183,7 @@ static void write_round(xlm_store *store, const char *path, store_dataset *d, hi
         if (mine.rows > 0)
             g_array_append_val(parts, mine);
     }
-    if (store->writes && *error == NULL)
+    if (store_works(store) && *error == NULL)
         write_parts(store, path, d, memory_type, parts, data, error);
     if (parts != NULL)
         g_array_unref(parts);
@@ -209,5 +227,34 @@ bool store_write_rows(xlm_store *store, const char *path, store_dataset *d, hid_
         if (rows > 0)
             bytes += part.rows * d->row_size;
     }
+    return store_settle_hdf5(store, mine, error);
+}
+
+/* One rank writes all rows, which it has: nothing is gathered. */
+static bool write_alone(xlm_store *store, const char *path, store_dataset *d, hid_t memory_type, const char *bytes,
+                        GError **error)
+{
+    const uint64_t step = rows_of_round(store, d), rows = d->row_size > 0 ? d->dims[0] : 0;
+    bool good = true;
+    for (uint64_t first = 0; first < rows && good; first += step) {
+        const store_part part = {first, MIN(rows - first, step)};
+        g_autoptr(GArray) parts = g_array_new(FALSE, FALSE, sizeof part);
+        g_array_append_val(parts, part);
+        good = write_parts(store, path, d, memory_type, parts, bytes + first * d->row_size, error);
+    }
+    return good;
+}
+
+bool store_write_whole(xlm_store *store, const char *path, store_dataset *d, hid_t memory_type, const void *data,
+                       GError **error)
+{
+    const uint64_t rows = d->dims[0], rank = (uint64_t)store->comm.rank, ranks = (uint64_t)MAX(store->comm.ranks, 1);
+    if (store->mpi_io) {
+        const uint64_t first = rows * rank / ranks, end = rows * (rank + 1) / ranks;
+        return store_write_rows(store, path, d, memory_type, first, end - first, (const char *)data + first * d->row_size, error);
+    }
+    GError *mine = NULL;
+    if (store_works(store))
+        write_alone(store, path, d, memory_type, data, &mine);
     return store_settle_hdf5(store, mine, error);
 }

@@ -132,7 +132,7 @@ static bool create_dataset(xlm_store *store, const char *path, hid_t type, int d
     if (!store_reserve(store, d->storage + 4096 + strlen(path), error))
         return false;
     GError *mine = NULL;
-    if (store->writes)
+    if (store_works(store))
         make(store, path, d, type, flags, &mine);
     return store_settle_hdf5(store, mine, error);
 }
@@ -164,7 +164,7 @@ bool xlm_store_extend(xlm_store *store, const char *path, uint64_t rows, GError 
     }
     d->dims[0] = rows;
     GError *mine = NULL;
-    if (store->writes) {
+    if (store_works(store)) {
         hid_t space = H5Dset_extent(d->id, d->dims) < 0 ? H5I_INVALID_HID : H5Dget_space(d->id);
         if (space < 0)
             store_give_up(store, path, EX_IOERR, "cannot be extended", &mine);
@@ -174,19 +174,36 @@ bool xlm_store_extend(xlm_store *store, const char *path, uint64_t rows, GError 
     return store_settle_hdf5(store, mine, error);
 }
 
+/* The type in memory of a dataset's elements, on a rank that has it open. */
+static hid_t memory_type_of(const xlm_store *store, const store_dataset *d)
+{
+    if (!store_works(store))
+        return H5I_INVALID_HID;
+    const hid_t type = H5Dget_type(d->id), memory_type = H5Tget_native_type(type, H5T_DIR_ASCEND);
+    H5Tclose(type);
+    return memory_type;
+}
+
 bool xlm_store_write(xlm_store *store, const char *path, uint64_t first, uint64_t rows, const void *data, GError **error)
 {
     store_dataset *d = find_own(store, path, error);
     if (d == NULL)
         return false;
-    hid_t memory_type = H5I_INVALID_HID;
-    if (store->writes) {
-        hid_t type = H5Dget_type(d->id);
-        memory_type = H5Tget_native_type(type, H5T_DIR_ASCEND);
-        H5Tclose(type);
-    }
+    const hid_t memory_type = memory_type_of(store, d);
     bool good = store_write_rows(store, path, d, memory_type, first, rows, data, error);
-    if (store->writes)
+    if (memory_type >= 0)
+        H5Tclose(memory_type);
+    return good;
+}
+
+bool xlm_store_write_whole(xlm_store *store, const char *path, const void *data, GError **error)
+{
+    store_dataset *d = find_own(store, path, error);
+    if (d == NULL)
+        return false;
+    const hid_t memory_type = memory_type_of(store, d);
+    bool good = store_write_whole(store, path, d, memory_type, data, error);
+    if (memory_type >= 0)
         H5Tclose(memory_type);
     return good;
 }
@@ -196,7 +213,7 @@ bool xlm_store_write_array(xlm_store *store, const char *group, const char *name
 {
     g_autofree char *path = g_strconcat(group, "/", name, NULL);
     return xlm_store_dataset(store, path, type, 1, &n, XLM_STORE_CHECKED, error) &&
-           xlm_store_write(store, path, 0, store->together && store->comm.rank != 0 ? 0 : n, values, error);
+           xlm_store_write_whole(store, path, values, error);
 }
 
 bool xlm_store_write_parts(xlm_store *store, const char *path, xlm_type type, uint64_t columns, int64_t n, const void *data,
@@ -228,12 +245,10 @@ bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, con
     hid_t type = store_text_type(longest, H5T_CSET_UTF8, H5T_STR_NULLTERM);
     bool good = create_dataset(store, path, type, 1, &n, XLM_STORE_CHECKED, error);
     if (good) {
-        /* Rank 0 writes all of them, because they are vocabularies, not corpora. */
-        uint64_t rows = store->together && store->comm.rank != 0 ? 0 : n;
-        g_autofree char *table = g_malloc0(MAX(rows, 1) * longest);
-        for (uint64_t i = 0; i < rows; i++)
+        g_autofree char *table = g_malloc0(MAX(n, 1) * longest);
+        for (uint64_t i = 0; i < n; i++)
             memcpy(table + i * longest, strings[i], strlen(strings[i]));
-        good = store_write_rows(store, path, g_hash_table_lookup(store->datasets, path), type, 0, rows, table, error);
+        good = store_write_whole(store, path, g_hash_table_lookup(store->datasets, path), type, table, error);
     }
     H5Tclose(type);
     return good;

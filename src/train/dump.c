@@ -30,7 +30,7 @@ bool xlm_dump_write_states(xlm_store *store, int n, const xlm_saved_state *state
 {
     bool good = true;
     for (int i = 0; i < n && good; i++)
-        good = xlm_state_write(store, NULL, &state[i], error);
+        good = xlm_state_write(store, &state[i], error);
     return good;
 }
 
@@ -41,7 +41,7 @@ bool xlm_dump_write_average(xlm_store *store, const char *objective, const xlm_p
     bool good = true;
     for (int i = 0; i < xlm_parameters_count(parameters) && good; i++)
         if (xlm_average_has(objective, xlm_parameters_get(parameters, i)))
-            good = xlm_parameter_array_write(store, NULL, group, parameters, i, whole, error);
+            good = xlm_parameter_array_write(store, group, parameters, i, whole, error);
     return good;
 }
 
@@ -155,7 +155,7 @@ bool xlm_dump_finish(xlm_store *store, int objectives, const xlm_dump_objective 
     bool good = xlm_store_set_real(store, "/", "loss", loss, error);
     for (int k = 0; k < objectives && good; k++)
         good = write_objective(store, &objective[k], error);
-    good = good && xlm_parameter_arrays_write(store, NULL, "/parameters", parameters, xlm_parameters_values(parameters), error) &&
-           xlm_parameter_arrays_write(store, NULL, "/gradients", parameters, gradients, error);
+    good = good && xlm_parameter_arrays_write(store, "/parameters", parameters, xlm_parameters_values(parameters), error) &&
+           xlm_parameter_arrays_write(store, "/gradients", parameters, gradients, error);
     return xlm_store_end(store, good, error);
 }

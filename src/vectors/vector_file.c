@@ -33,7 +33,8 @@ static void free_file(xlm_vector_file *file)
 static xlm_store *open_store(const xlm_comm *comm, const char *path, int64_t n, int64_t width, int flags, GError **error)
 {
     const uint64_t dims[2] = {(uint64_t)n, (uint64_t)width};
-    xlm_store *store = xlm_store_create(comm, path, error);
+    const bool growing = flags & XLM_STORE_GROWING;
+    xlm_store *store = xlm_store_create_sized(comm, path, growing ? UINT64_MAX : sizeof(float) * dims[0] * dims[1], error);
     if (store != NULL && !(xlm_store_set_format(store, FORMAT, XLM_VECTOR_FILE_VERSION, NULL, error) &&
                            xlm_store_dataset(store, "/vectors", XLM_F32, 2, dims, flags | XLM_STORE_CHECKED, error)))
         g_clear_pointer(&store, xlm_store_discard);
@@ -52,8 +53,7 @@ xlm_store *xlm_vector_store_create(const xlm_comm *comm, const char *path, int64
 
 bool xlm_vector_store_is(const char *path)
 {
-    g_autoptr(xlm_store) store = xlm_files_is_hdf5(path) ? xlm_store_open(path, NULL) : NULL;
-    g_autofree char *format = store != NULL ? xlm_store_get_text(store, "/", "format", NULL) : NULL;
+    g_autofree char *format = xlm_files_is_hdf5(path) ? xlm_store_format(path) : NULL;
     return g_strcmp0(format, FORMAT) == 0;
 }
 

@@ -12,7 +12,8 @@ fail() {
 }
 make_in_build() { make -s --no-print-directory -C "$XLM_BUILD" DESTDIR="$root" "$@"; }
 
-make_in_build install >/dev/null || fail "make install"
+# It runs when all other tests have ended (local.mk), so two jobs at a time here.
+make_in_build -j2 install >/dev/null || fail "make install"
 (cd "$root" && find . ! -type d | sort)
 
 echo "== pkg-config gives the place of headers, library and objectives"
@@ -88,17 +89,20 @@ mkdir "$work/here" "$work/here/none"
 rm -r "$work/here"
 
 echo "== public headers stand alone, in strict C11 and in C++"
-for header in "$root$includedir"/xlm/*.h; do
-    name=xlm/$(basename "$header")
-    # shellcheck disable=SC2046 # flags are words
-    echo "#include <$name>" | $XLM_CC -std=c11 -pedantic-errors -Wall -Wextra -Werror $(of_package --cflags) \
-        -x c -fsyntax-only - || fail "<$name> does not compile alone"
-    if command -v c++ >/dev/null; then
-        # shellcheck disable=SC2046
-        echo "#include <$name>" | c++ -Wall -Wextra -Werror $(of_package --cflags) -x c++ -fsyntax-only - ||
-            fail "<$name> does not compile in C++"
-    fi
-done
+# Beside what follows; each that does not is a line of this file.
+stand_alone() {
+    local header name flags
+    read -ra flags <<<"$(of_package --cflags)"
+    for header in "$root$includedir"/xlm/*.h; do
+        name=xlm/$(basename "$header")
+        echo "#include <$name>" | $XLM_CC -std=c11 -pedantic-errors -Wall -Wextra -Werror "${flags[@]}" -x c -fsyntax-only - ||
+            echo "<$name> does not compile alone"
+        ! command -v c++ >/dev/null || echo "#include <$name>" | c++ -Wall -Wextra -Werror "${flags[@]}" -x c++ -fsyntax-only - ||
+            echo "<$name> does not compile in C++"
+    done
+}
+stand_alone >"$work/headers" &
+headers=$!
 
 echo "== the libraries show only names that begin with xlm_"
 for library in libxlm.so libxlm_double.so; do
@@ -169,6 +173,8 @@ echo nonsense >"$work/away/model.h5"
     fail "the installed measure took nonsense for a model"
 grep -q '^xlm_[a-z]*: .*model.h5' "$work/said" || fail "the installed measure called no program: $(cat "$work/said")"
 rm -r "$work/away" "$work/said"
+
+wait "$headers" && [ ! -s "$work/headers" ] || fail "public headers: $(cat "$work/headers")"
 
 echo "== uninstall leaves no file and no folder, but those of others"
 mkdir "$root$datadir/xlm-mpi/jobs/others"

@@ -9,10 +9,12 @@ failed=0
 
 say() { echo "store.sh: $*" >&2; failed=1; }
 
-# run RANKS FAIL_WRITE: writes with that failure; the file must be good, or the run must fail and leave nothing.
+# run RANKS FAIL_WRITE: $writers of the ranks write with that failure; the file must be good, or the run must fail and leave
+# nothing.
+writers=4
 run() {
     local output code
-    output=$(XLM_TEST_FAIL_WRITE=$2 XLM_STORE_WRITERS=4 XLM_STORE_TIMEOUT=2 XLM_TEST_TIMEOUT=60 \
+    output=$(XLM_TEST_FAIL_WRITE=$2 XLM_STORE_WRITERS=$writers XLM_STORE_TIMEOUT=2 XLM_TEST_TIMEOUT=60 \
         bash "$XLM_SOURCE/tests/mpirun.sh" "$1" "$test" write "$directory/f.h5" 2>&1)
     code=$?
     if [ $code = 0 ]; then
@@ -51,12 +53,19 @@ for rank in 0 1; do
     done
 done
 run 1 0:5 && say "one rank: a failure is not seen"
+# One rank writes for both, and ends as both do.
+writers=
+for call in 2 5 20; do
+    run 2 0:$call && say "one writer: a failure of its write $call is not seen"
+done
+run 2 1:1 || say "a rank that does not write has failed to"
 
 # A disk of 1 MB, where one may be made without being root.
 if unshare -rm true 2>/dev/null; then
     # One is called root in there, and the directory that Open MPI has for root may be another user's.
     space=$(mktemp -d /tmp/xlm.XXXXXX)
     for ranks in 1 2 4; do
+        export XLM_STORE_WRITERS=$((ranks < 4 ? ranks : 0))
         output=$(OMPI_MCA_orte_tmpdir_base=$space unshare -rm bash -c \
             'mount -t tmpfs -o size=1m none "$0" && bash "$XLM_SOURCE/tests/mpirun.sh" '$ranks' "$@"
             code=$?; ls -A "$0"; exit $code' "$directory" "$test" write "$directory/f.h5" 2>&1)

@@ -24,7 +24,7 @@ done
 for name in $objects; do link+=("${name%/*}/.libs/$(basename "$name" .lo).o"); done
 $LINK -shared --coverage -Wl,-soname,libxlm.so.0 -o "$scratch/libxlm.so.0" "${link[@]}" $LIBS || exit 65
 for test in $TESTS; do
-    LD_LIBRARY_PATH=$scratch${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} sh "$XLM_SOURCE/tests/run.sh" "./${test%/*}/.libs/${test##*/}" \
+    LD_LIBRARY_PATH=$scratch${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} sh "$XLM_SOURCE/tests/run.sh" "./$test" \
         >"$scratch/log" 2>&1 || { tail -5 "$scratch/log"; echo "$test fails" >&2; exit 65; }
 done
 

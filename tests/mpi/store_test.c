@@ -115,7 +115,9 @@ static void *make_rows(const struct array *a, uint64_t first, uint64_t rows)
     return bytes;
 }
 
-/* Rows of rank r when they are dealt with these weights: 0 even, 1 all to the last rank, 2 uneven with ranks that have none. */
+/* Rows of rank r when they are dealt with these weights: 0 even, 1 all to the last rank, 2 uneven with ranks that have none;
+ * WHOLE: every rank has all rows, of arrays that do not grow. */
+enum { WHOLE = 3 };
 static void deal(const xlm_comm *comm, int weights, uint64_t rows, uint64_t *first, uint64_t *mine)
 {
     uint64_t total = 0, before = 0, own = 0;
@@ -140,9 +142,11 @@ static bool write_array(const xlm_comm *comm, xlm_store *store, const struct arr
     for (int s = 0; good && s < steps; s++) {
         uint64_t from = a->dims[0] * s / steps, to = a->dims[0] * (s + 1) / steps, first, mine;
         good = steps == 1 || xlm_store_extend(store, a->name, to, error);
+        const bool whole = weights == WHOLE && steps == 1;
         deal(comm, weights, to - from, &first, &mine);
-        void *rows = make_rows(a, from + first, mine);
-        good = good && xlm_store_write(store, a->name, from + first, mine, rows, error);
+        void *rows = whole ? make_rows(a, 0, to) : make_rows(a, from + first, mine);
+        good = good && (whole ? xlm_store_write_whole(store, a->name, rows, error)
+                              : xlm_store_write(store, a->name, from + first, mine, rows, error));
         g_free(rows);
     }
     return good;
@@ -167,9 +171,10 @@ static void lower_limit(int next)
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){4096, 4096});
 }
 
+/* A small file, so its writers are as many as XLM_STORE_WRITERS says, or one where nothing says it. */
 static bool write_all(const xlm_comm *comm, const xlm_comm *ranks, const char *path, int weights, GError **error)
 {
-    xlm_store *store = xlm_store_create(ranks, path, error);
+    xlm_store *store = xlm_store_create_sized(ranks, path, 1 << 20, error);
     bool good = store != NULL;
     for (size_t i = 0; good && i < G_N_ELEMENTS(arrays); i++) {
         lower_limit((int)i);
@@ -224,7 +229,7 @@ static void check_all(const xlm_comm *comm, const char *path)
 static void files_do_not_depend_on_ranks(const xlm_comm *comm, const char *directory)
 {
     char *path = g_build_filename(directory, "together.h5", NULL), *alone = g_build_filename(directory, "alone.h5", NULL);
-    for (int weights = 0; weights < 3; weights++) {
+    for (int weights = 0; weights <= WHOLE; weights++) {
         GOOD(write_all(comm, comm, path, weights, &error));
         check_all(comm, path); /* by every rank at once */
         xlm_comm_barrier(comm);
@@ -243,14 +248,14 @@ static void files_do_not_depend_on_ranks(const xlm_comm *comm, const char *direc
     g_free(alone);
 }
 
-/* Every rank's share is larger than what goes to HDF5 at once (64 MiB in all but one): rounds. */
+/* Every rank's share is larger than what goes to HDF5 at once (64 MiB in all but one): rounds, of a rank alone too. */
 static void large_arrays_are_written_in_rounds(const xlm_comm *comm, const char *directory)
 {
     char *path = g_build_filename(directory, "large.h5", NULL);
     const struct array a = {"/large", XLM_U32, 2, {70001, 300}, XLM_STORE_CHECKED};
     xlm_store *store;
     GOOD((store = xlm_store_create(comm, path, &error)) != NULL);
-    GOOD(write_array(comm, store, &a, 1, &error));
+    GOOD(write_array(comm, store, &a, comm->ranks > 1 ? 1 : WHOLE, &error));
     GOOD(xlm_store_commit(store, &error));
     if (comm->rank == 0) {
         char *rows = make_rows(&a, 0, a.dims[0]), *back = g_malloc(a.dims[0] * row_size(&a));
@@ -351,6 +356,8 @@ static void run_tests(const xlm_comm *comm)
         mistakes_are_errors_of_all(comm, directory);
         g_free(number);
     }
+    g_unsetenv("XLM_STORE_WRITERS");
+    files_do_not_depend_on_ranks(comm, directory);
     g_setenv("XLM_STORE_WRITERS", "4", TRUE);
     large_arrays_are_written_in_rounds(comm, directory);
     directories_that_cannot_be_written(comm, directory);

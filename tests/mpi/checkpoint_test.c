@@ -472,8 +472,8 @@ static void a_damaged_header_is_passed_over(const xlm_comm *comm)
     remove_directory(comm, directory);
 }
 
-/* Another program has taken an array out of the file, and HDF5 has written its own checksums anew: only the digest of the header can
- * tell. Were it not compared, the run would end, because its checkpoint seems to be another job's. */
+/* Another program has taken an array out of the file, and HDF5 has written its own checksums anew: only the digest of the header
+ * can tell. Were it not compared, the run would end, because its checkpoint seems to be another job's. */
 static void a_changed_header_is_passed_over(const xlm_comm *comm)
 {
     char *directory = make_directory(comm), *path = xlm_checkpoint_path(directory, 20), *found = NULL, *logged = NULL;

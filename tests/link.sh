@@ -3,8 +3,8 @@
 #
 #   tests/link.sh COMPILER ARGUMENT...
 #
-# The compiler's command, in which NAME.la, a library of the build tree, becomes the file that libtool has made of it. Libtool would
-# do the same, but its script takes three times as long as the compiler, and there are some two hundred programs.
+# The compiler's command, in which NAME.la, a library of the build tree, becomes the file that libtool has made of it. Libtool
+# would do the same, but its script takes three times as long as the compiler, and there are some two hundred programs.
 for argument; do
     shift
     case $argument in

@@ -121,8 +121,8 @@ bool xlm_store_end(xlm_store *store, bool good, GError **error);
 /* Open a file. EX_NOINPUT when it is missing; EX_DATAERR when it is not HDF5, is cut short, has no digest, or when anything in it
  * except the elements of datasets with checksums is not as it was written (then the message says that it is damaged). */
 xlm_store *xlm_store_open(const char *path, GError **error);
-/* What a file says that it is, its attribute `format`, g_free; NULL when it has none or cannot be read. Its digest is not checked,
- * so that files can be told apart quickly: whoever reads more opens it. */
+/* What a file says that it is, its attribute `format`, g_free; NULL when it has none or cannot be read. Its digest is not
+ * checked, so that files can be told apart quickly: whoever reads more opens it. */
 char *xlm_store_format(const char *path);
 /* Compute and set the digest of the header again, after a file was changed by other means, as tests do. EX_DATAERR, EX_IOERR. */
 bool xlm_store_reseal(const char *path, GError **error);

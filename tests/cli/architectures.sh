@@ -26,7 +26,8 @@ architecture modern 'norm = pre' 'final_norm = true' 'first_norm = false' 'norm_
     'global_attention_every = 3' 'gated_feed_forward = true'
 # One predicted word of one pair: a loss that bends within the longest steps of differences, which agree on another derivative.
 xlm_train modern.conf --check-gradients=tlm --set train.output=modern-one "${short[@]}" --set 'stream pairs.batch=1' \
-    --set 'stream pairs.length=24' >one.check 2>one.log || fail "modern: gradients of one term: $(grep WRONG one.check; tail -n 1 one.log)"
+    --set 'stream pairs.length=24' >one.check 2>one.log ||
+    fail "modern: gradients of one term: $(grep WRONG one.check; tail -n 1 one.log)"
 grep -q 'loss [0-9.]* of 1 terms' one.check || fail "modern: not one term: $(grep terms one.check)"
 architecture xl 'norm = pre' 'final_norm = true' 'embedding_norm = false'
 architecture marian 'embedding_norm = false' 'scale_embeddings = true' 'activation = swish' \

@@ -52,8 +52,9 @@ const char *xlm_comm_library(void);
 void xlm_comm_broadcast(const xlm_comm *comm, int root, void *bytes, size_t size);
 /* The same for bytes whose size only root knows. On the others *bytes is set to new memory (g_free). */
 void xlm_comm_broadcast_bytes(const xlm_comm *comm, int root, void **bytes, size_t *size);
-/* Bytes of rank `from` to rank 0 alone, where *bytes is set to new memory (g_free) and *size to their number. A rank that is neither,
- * or rank 0 when it is both, does nothing. So rank 0 takes the bytes of all ranks one after another, and has those of one in memory. */
+/* Bytes of rank `from` to rank 0 alone, where *bytes is set to new memory (g_free) and *size to their number. A rank that is
+ * neither, or rank 0 when it is both, does nothing. So rank 0 takes the bytes of all ranks one after another, and has those of one
+ * in memory. */
 void xlm_comm_bytes_to_first(const xlm_comm *comm, int from, void **bytes, size_t *size);
 /* Rank 0's text, or NULL, to all ranks. The other ranks' *text is freed and replaced; g_free. */
 void xlm_comm_broadcast_text(const xlm_comm *comm, char **text);

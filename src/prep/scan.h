@@ -1,8 +1,9 @@
 /* xlm-mpi: ranks share the lines of a source, block by block. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Block b of a source's lines belongs to rank b mod R, which goes there by the index of the text (prep/texts.h). The blocks in
- * order are the file in order, for any R. All blocks have about the same number of bytes, at most 16 MiB, and all ranks have the same
- * number of blocks, because ranks wait for each other. Blocks may be empty. This affects the work of a rank, but never the result.
+ * order are the file in order, for any R. All blocks have about the same number of bytes, at most 16 MiB, and all ranks have the
+ * same number of blocks, because ranks wait for each other. Blocks may be empty. This affects the work of a rank, but never the
+ * result.
  *
  * For a CoNLL-U file sentences are divided among the ranks, not lines.
  *

@@ -41,7 +41,7 @@ struct xlm_store {
     xlm_comm comm; /* a copy; meaningful if `together` */
     MPI_Comm group, writers; /* of store_choose_writers(); writers: MPI_COMM_NULL on ranks that do not write */
     int group_ranks;         /* number of ranks of the largest group */
-    GError *mistake;         /* of this rank's caller; all ranks get it when they agree next, at the latest at the end */
+    GError *mistake;         /* of this rank's caller, or of HDF5; all ranks get it whenever they agree from now on */
     MPI_File mpi_file;
     GError *refusal;   /* the same on all ranks: why the file cannot grow any more; then it can only be discarded */
     struct store_watchdog *watchdog;

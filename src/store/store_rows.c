@@ -46,7 +46,10 @@ void store_choose_writers(xlm_store *store, uint64_t size)
 {
     const xlm_comm *comm = &store->comm;
     int rank, ranks;
-    make_groups(store, size <= SMALL_FILE && wanted_writers() == 0);
+    /* As rank 0 has it: a launcher may give a variable to the ranks of its own node alone. */
+    bool one = size <= SMALL_FILE && wanted_writers() == 0;
+    xlm_comm_broadcast(comm, 0, &one, sizeof one);
+    make_groups(store, one);
     MPI_Comm_rank(store->group, &rank);
     MPI_Comm_size(store->group, &store->group_ranks);
     store->writes = rank == 0;

@@ -245,10 +245,14 @@ bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, con
     hid_t type = store_text_type(longest, H5T_CSET_UTF8, H5T_STR_NULLTERM);
     bool good = create_dataset(store, path, type, 1, &n, XLM_STORE_CHECKED, error);
     if (good) {
-        g_autofree char *table = g_malloc0(MAX(n, 1) * longest);
-        for (uint64_t i = 0; i < n; i++)
+        /* Rank 0 writes all of them, so that no other rank needs memory for the table. */
+        const uint64_t rows = store->together && store->comm.rank != 0 ? 0 : n;
+        g_autofree char *table = g_malloc0(MAX(rows, 1) * longest);
+        for (uint64_t i = 0; i < rows; i++)
             memcpy(table + i * longest, strings[i], strlen(strings[i]));
-        good = store_write_whole(store, path, g_hash_table_lookup(store->datasets, path), type, table, error);
+        store_dataset *d = g_hash_table_lookup(store->datasets, path);
+        good = store->mpi_io ? store_write_rows(store, path, d, type, 0, rows, table, error)
+                             : store_write_whole(store, path, d, type, table, error);
     }
     H5Tclose(type);
     return good;

@@ -54,7 +54,8 @@ done
 grep -q 'memory of a rank: at most' f.log || fail "nothing about memory: $(cat f.log)"
 [ "$(attribute /smoothing all.h5)" = 1 ] && [ "$(attribute /shift all.h5)" = 2 ] &&
     [ "$(attribute /vectors all.h5)" = '"shifted positive PMI"' ] || fail "attributes"
-cmp <(strings /words/subwords cooc.h5) <(strings /words all.h5) && [ "$(strings /words all.h5 | wc -l)" = "$words" ] || fail "other words"
+cmp <(strings /words/subwords cooc.h5) <(strings /words all.h5) && [ "$(strings /words all.h5 | wc -l)" = "$words" ] ||
+    fail "other words"
 
 # The same on any number of ranks, and with other powers the same directions.
 logged one.log xlm_embed factorise cooc.h5 -o one.h5 --rank 10 --seed 7

@@ -45,7 +45,8 @@ for plugin in distil contrast sides; do
         ranks $n xlm_train $plugin.conf --dump-step "$plugin-$n.h5" --set "train.output=$plugin" >dump.log 2>&1 ||
             fail "$plugin: dump: $(tail -n 3 dump.log)"
     done
-    same_objects "$plugin-1.h5" "$plugin-2.h5" >diff.log 2>&1 || fail "$plugin: dumps of 1 and 2 ranks differ: $(tail -n 3 diff.log)"
+    same_objects "$plugin-1.h5" "$plugin-2.h5" >diff.log 2>&1 ||
+        fail "$plugin: dumps of 1 and 2 ranks differ: $(tail -n 3 diff.log)"
     numbers "/objectives/$plugin/loss" "$plugin-1.h5" | awk '{ exit !($1 == $1 + 0 && $1 != 0) }' ||
         fail "$plugin: no loss in the dump"
     if [ $plugin = contrast ]; then # what the labels were made with, as the checkpoint before the step has it

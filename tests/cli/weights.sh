@@ -44,7 +44,8 @@ gradient_is() {
     logged list.log xlm_train two.conf --dump-step list.h5 --set "train.output=$run" --resume auto
     logged number.log xlm_train two.conf --dump-step number.h5 --set "train.output=$run" --set "objective tlm.weight=$2" --resume auto
     [ "$(number list.h5 /objectives/tlm/loss/weight)" = "$2" ] || fail "weight in the dump of step $1"
-    same_objects list.h5 number.h5 /gradients >diff.log 2>&1 || fail "gradients of step $1 are not those with weight $2: $(tail -n 2 diff.log)"
+    same_objects list.h5 number.h5 /gradients >diff.log 2>&1 ||
+        fail "gradients of step $1 are not those with weight $2: $(tail -n 2 diff.log)"
     [ "$1" = 4 ] || same_objects list.h5 number.h5 >diff.log 2>&1 || fail "dumps of step $1 differ: $(tail -n 2 diff.log)"
 }
 gradient_is 0 1

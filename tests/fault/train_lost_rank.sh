@@ -61,9 +61,10 @@ until_true test -e rank/latest
 ends rank KILL "$(lost '[1-3]')" "$(rank_processes | sed -n 2p)"
 resumes rank
 
-# At any time, which is mostly while a checkpoint is written: rank 0, another rank, all of them, mpiexec.
+# At any time, which is mostly while a checkpoint is written, by several ranks (train_killed.sh has one as well): rank 0, another
+# rank, all of them, mpiexec.
 for which in 1 2 3 4; do
-    begin "any$which" 1
+    XLM_STORE_WRITERS=4 begin "any$which" 1
     until_true test -e "any$which/latest"
     sleep 0.$((which * 17))
     # shellcheck disable=SC2046 # process ids are words

@@ -322,10 +322,11 @@ static void a_limit_on_sizes_is_an_error(const xlm_comm *comm, const char *direc
     g_free(path);
 }
 
-static void mistakes_are_errors_of_all(const xlm_comm *comm, const char *directory)
+/* Ranks agree at the end, or, with grows, when they ask for room for another array: the error is not lost then. */
+static void a_mistake_is_an_error_of_all(const xlm_comm *comm, const char *directory, bool grows)
 {
     char *path = g_build_filename(directory, "mistakes.h5", NULL);
-    const uint64_t n = 4 * (uint64_t)comm->ranks;
+    const uint64_t n = 4 * (uint64_t)comm->ranks, large = 1 << 20;
     xlm_store *store;
     GOOD((store = xlm_store_create(comm, path, &error)) != NULL);
     GOOD(xlm_store_dataset(store, "/a", XLM_U8, 1, &n, 0, &error));
@@ -334,8 +335,8 @@ static void mistakes_are_errors_of_all(const xlm_comm *comm, const char *directo
     /* One row too many, on the last rank alone. */
     const uint64_t first = 4 * (uint64_t)comm->rank + (comm->rank == comm->ranks - 1 ? 2 : 0);
     char *rows = g_strdup_printf("rows %d to %d", 4 * comm->ranks - 2, 4 * comm->ranks + 1);
-    BAD((xlm_store_write(store, "/a", first, 3, "abc", &error) || (xlm_store_discard(store), false)) &&
-            xlm_store_commit(store, &error),
+    BAD(xlm_store_end(store, xlm_store_write(store, "/a", first, 3, "abc", &error) &&
+                                 (!grows || xlm_store_dataset(store, "/large", XLM_U8, 1, &large, 0, &error)), &error),
         EX_SOFTWARE, "/a", rows);
     g_free(rows);
     xlm_store_discard(NULL);
@@ -353,10 +354,14 @@ static void run_tests(const xlm_comm *comm)
         char *number = g_strdup_printf("%d", writers);
         g_setenv("XLM_STORE_WRITERS", number, TRUE);
         files_do_not_depend_on_ranks(comm, directory);
-        mistakes_are_errors_of_all(comm, directory);
+        a_mistake_is_an_error_of_all(comm, directory, false);
+        a_mistake_is_an_error_of_all(comm, directory, true);
         g_free(number);
     }
     g_unsetenv("XLM_STORE_WRITERS");
+    files_do_not_depend_on_ranks(comm, directory);
+    if (comm->rank == 0) /* as with a launcher that gives a variable to the ranks of its own node alone */
+        g_setenv("XLM_STORE_WRITERS", "4", TRUE);
     files_do_not_depend_on_ranks(comm, directory);
     g_setenv("XLM_STORE_WRITERS", "4", TRUE);
     large_arrays_are_written_in_rounds(comm, directory);

@@ -17,7 +17,8 @@ moments=9
 train=(xlm_train job.conf --set train.schedule=constant --set train.keep=100000)
 
 begin() { # RANKS CHECKPOINT_EVERY: of so small a checkpoint one rank writes all, but at every other moment two do
-    XLM_STORE_WRITERS=$([ $((moment % 2)) = 0 ] || echo 2) start "$1" "${train[@]}" --set train.steps=100000 --set train.checkpoint_every="$2" >"killed-$moment.log" 2>&1
+    XLM_STORE_WRITERS=$([ $((moment % 2)) = 0 ] || echo 2) start "$1" "${train[@]}" --set train.steps=100000 \
+        --set train.checkpoint_every="$2" >"killed-$moment.log" 2>&1
 }
 latest() { readlink out/latest; }
 has_moved() { [ "$(latest)" != "$1" ]; }

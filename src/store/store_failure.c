@@ -43,9 +43,10 @@ bool store_give_up(const xlm_store *store, const char *object, int exit_code, co
 
 bool store_settle(xlm_store *store, GError *mine, GError **error)
 {
-    /* A copy: whoever asks may not mind this answer, as store_reserve() when it asks for more than is needed. */
+    /* A copy, where others have not got it yet: whoever asks may not mind this answer, as store_reserve() when it asks for more than
+     * is needed. */
     if (mine == NULL && store->mistake != NULL)
-        mine = g_error_copy(store->mistake);
+        mine = store->together ? g_error_copy(store->mistake) : g_steal_pointer(&store->mistake);
     if (store->together)
         return xlm_comm_agree_on(&store->comm, mine, error);
     if (mine != NULL)

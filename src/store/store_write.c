@@ -250,9 +250,7 @@ bool xlm_store_write_strings(xlm_store *store, const char *path, uint64_t n, con
         g_autofree char *table = g_malloc0(MAX(rows, 1) * longest);
         for (uint64_t i = 0; i < rows; i++)
             memcpy(table + i * longest, strings[i], strlen(strings[i]));
-        store_dataset *d = g_hash_table_lookup(store->datasets, path);
-        good = store->mpi_io ? store_write_rows(store, path, d, type, 0, rows, table, error)
-                             : store_write_whole(store, path, d, type, table, error);
+        good = store_write_rows(store, path, g_hash_table_lookup(store->datasets, path), type, 0, rows, table, error);
     }
     H5Tclose(type);
     return good;

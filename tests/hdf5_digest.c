@@ -1,10 +1,14 @@
 /* xlm-mpi: what HDF5 files hold, as one number. SPDX-License-Identifier: GPL-3.0-or-later
  *
  *     hdf5_digest FILE GROUP...
+ *     hdf5_digest --same FILE OTHER GROUP...
  *
  * SHA-256 of all that is in these groups, such of them as the file has: in the order of their paths, the names and kinds of objects,
  * and of datasets and attributes the type, the extent and every bit of the values. h5dump prints numbers to six digits, so that texts of
- * it may be the same where bits are not. */
+ * it may be the same where bits are not.
+ *
+ * --same compares two files, group by group. It ends with 0 if all groups are the same, with 1 if one is not, which is printed, and
+ * with 2 if something cannot be compared: also a group that one of them has not. */
 #include <glib.h>
 #include <hdf5.h>
 #include <stdbool.h>
@@ -17,7 +21,7 @@
 static G_NORETURN void fail(const char *what, const char *name)
 {
     fprintf(stderr, "hdf5_digest: %s: %s\n", name, what);
-    exit(1);
+    exit(2);
 }
 
 static void add_number(GChecksum *sum, int64_t number) { g_checksum_update(sum, (const guchar *)&number, sizeof number); }
@@ -77,23 +81,58 @@ static herr_t add_object(hid_t of, const char *name, const visited_object *info,
     return H5Oclose(object);
 }
 
+static hid_t open_file(const char *path)
+{
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0)
+        fail("is no HDF5 file", path);
+    return file;
+}
+
+/* Is the group there? */
+static bool add_group(GChecksum *sum, hid_t file, const char *group)
+{
+    if (H5Lexists(file, group, H5P_DEFAULT) <= 0)
+        return false;
+    add_name(sum, group);
+    if (H5Ovisit_by_name2(file, group, H5_INDEX_NAME, H5_ITER_INC, add_object, sum, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
+        fail("cannot be read", group);
+    return true;
+}
+
+/* How many groups are another in the second file; the names of these are printed. */
+static int compare(char **path, char **groups, int n)
+{
+    const hid_t file[2] = {open_file(path[0]), open_file(path[1])};
+    int others = 0;
+    for (int g = 0; g < n; g++) {
+        GChecksum *sum[2];
+        for (int f = 0; f < 2; f++)
+            if (!add_group(sum[f] = g_checksum_new(G_CHECKSUM_SHA256), file[f], groups[g]))
+                fail("has not all of these groups", path[f]);
+        const bool same = g_str_equal(g_checksum_get_string(sum[0]), g_checksum_get_string(sum[1]));
+        if (!same)
+            printf("%s of %s and %s: not the same\n", groups[g], path[0], path[1]);
+        others += !same;
+        for (int f = 0; f < 2; f++)
+            g_checksum_free(sum[f]);
+    }
+    H5Fclose(file[0]);
+    H5Fclose(file[1]);
+    return others;
+}
+
 int main(int arguments, char **argument)
 {
-    if (arguments < 3)
-        fail("usage: hdf5_digest FILE GROUP...", "arguments");
-    const hid_t file = H5Fopen(argument[1], H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (file < 0)
-        fail("is no HDF5 file", argument[1]);
+    if (arguments > 4 && g_str_equal(argument[1], "--same"))
+        return compare(argument + 2, argument + 4, arguments - 4) > 0;
+    if (arguments < 3 || g_str_equal(argument[1], "--same"))
+        fail("usage: hdf5_digest FILE GROUP... or --same FILE OTHER GROUP...", "arguments");
+    const hid_t file = open_file(argument[1]);
     g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
     int found = 0;
-    for (int i = 2; i < arguments; i++) {
-        if (H5Lexists(file, argument[i], H5P_DEFAULT) <= 0)
-            continue;
-        found++;
-        add_name(sum, argument[i]);
-        if (H5Ovisit_by_name2(file, argument[i], H5_INDEX_NAME, H5_ITER_INC, add_object, sum, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
-            fail("cannot be read", argument[i]);
-    }
+    for (int i = 2; i < arguments; i++)
+        found += add_group(sum, file, argument[i]);
     if (found == 0)
         fail("has none of these groups", argument[1]);
     H5Fclose(file);

@@ -2,15 +2,14 @@
 # shellcheck shell=bash
 #
 # $what is what is done at the moment, for messages.
+program=$(command -v xlm_train)
 
 # still_there: processes of this test's runs.
 still_there() {
-    local link
-    for link in /proc/[0-9]*/exe; do
-        case $(readlink "$link") in
-        */xlm_train | */lt-xlm_train) [ "$(readlink "${link%exe}cwd")" != "$scratch" ] || basename "${link%/exe}" ;;
-        esac
-    done 2>/dev/null
+    local process
+    for process in /proc/[0-9]*; do
+        [[ $process/exe -ef $program && $process/cwd -ef $scratch ]] && echo "${process##*/}"
+    done
 }
 # all_ended: mpiexec, all ranks, and what they have started. mpiexec of Open MPI 4.1 itself may be left waiting for ever, in
 # PMIx_server_finalize(), when a rank is lost while it connects: its message is not ours.

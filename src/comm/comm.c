@@ -69,6 +69,10 @@ static void leave_out_what_one_node_does_not_need(void)
      * that has none. Ranks on one node speak through shared memory (by ob1 or UCX) and need none of them. */
     if ((alone || are_on_one_node()) && g_getenv("OMPI_MCA_pml") == NULL)
         g_setenv("OMPI_MCA_mtl", "^ofi,psm,psm2", FALSE);
+    /* Whoever opens a file by MPI-IO tries whether it can be locked with a file beside it, which a signal would leave there. Shared
+     * pointers into files, which we do not use, need no locks on one node: they have shared memory. */
+    if (are_on_one_node())
+        g_setenv("OMPI_MCA_sharedfp", "^lockedfile", FALSE);
 }
 
 int *xlm_comm_number_nodes(const xlm_comm *comm, int first, int *nodes)

@@ -95,7 +95,7 @@ for n in 1 3; do
     same /held_out appended-1.h5 appended-$n.h5
 done
 # What has been compared would have differed: h5diff ends with 0 for a text of another length.
-! same_objects old.h5 together.h5 /train/text/en/tokens >diff.log || fail "texts of different lengths are taken for the same"
+other_objects old.h5 together.h5 /train/text/en/tokens || fail "texts of different lengths are taken for the same"
 [ "$sum" = "$(sha256sum <old.h5)" ] || fail "the corpus to which text was added has changed"
 grep -q 'old.h5: [1-9][0-9]* sentences of its training text are left out' append.log ||
     fail "nothing is left out: $(cat append.log)"

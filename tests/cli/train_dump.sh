@@ -32,7 +32,7 @@ estimated dump.log
 dump 2 two.h5 --set model.token_types=true
 [ "$before" = "$(cksum out/*)" ] || fail "--dump-step changed the output directory"
 same_objects step.h5 two.h5 || fail "on 2 ranks the file is another"
-same_objects first.h5 step.h5 /gradients >/dev/null && fail "two steps are the same"
+other_objects first.h5 step.h5 /gradients || fail "two steps are the same"
 
 # ---- what is in it ----
 [ "$(number step.h5 /step)" = 3 ] || fail "step: $(number step.h5 /step)"

@@ -13,7 +13,8 @@ for _ in {1..80}; do cat text.en; done >many.en
 for _ in {1..80}; do cat text.xx; done >many.xx
 mkdir new
 # Small files are unfinished for a few milliseconds only, too few to be seen on a busy machine: the programs wait before a file
-# that is written goes to the disk. The libraries of sanitizers must be loaded first, so there they do not.
+# that is written goes to the disk, and before one of MPI's own is removed. The libraries of sanitizers must be loaded first, so
+# there they do not.
 if [ "${XLM_SANITIZERS-}" != yes ]; then
     cat >slow.c <<'C'
 #include <stdio.h>
@@ -30,6 +31,14 @@ int fsync(int descriptor)
     if (size > 0 && memmem(name, (size_t)size, ".unfinished-", 12) != NULL)
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
     return (int)syscall(SYS_fsync, descriptor);
+}
+
+/* Open MPI tries locks with such a file. */
+int unlink(const char *name)
+{
+    if (strstr(name, ".locktest.") != NULL)
+        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    return (int)syscall(SYS_unlink, name);
 }
 C
     # shellcheck disable=SC2086 # a compiler with its first arguments

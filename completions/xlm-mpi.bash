@@ -33,10 +33,10 @@ _xlm_ask_keys() {
     _xlm_keys[$1]=$keys
 }
 
-# Sections of one kind in a job file, as lines "NAME;PLUGIN".
+# Sections of one kind in a job file, as lines "KIND NAME;PLUGIN".
 _xlm_sections() { # KIND FILE
     [[ -r $2 ]] && awk -v kind="$1" '
-        function flush() { if (name != "") print name ";" plugin; name = "" }
+        function flush() { if (name != "") print kind " " name ";" plugin; name = "" }
         /^[ \t]*\[/ {
             flush()
             gsub(/^[ \t]*\[[ \t]*|[ \t]*\].*/, "")
@@ -53,22 +53,23 @@ _xlm_sections() { # KIND FILE
 # Arguments of --set, in $found: "SECTION.KEY=", and "SECTION.KEY=VALUE" for a key that is complete.
 _xlm_settings() { # PROGRAM JOB-FILE WORD
     local section plugin key values name named value
+    # Of "train", or of "stream NAME": lines "SECTION;PLUGIN" of the sections that there are. The job file is read once for each.
+    local -A present=()
     _xlm_ask_keys "$1" || return
     while IFS=';' read -r section plugin key values; do
+        if [[ $section != *' NAME' ]]; then
+            present[$section]="$section;"
+        elif [[ ! -v present[$section] ]]; then
+            present[$section]=$(_xlm_sections "${section% NAME}" "$2")
+        fi
         while IFS=';' read -r name named; do
-            [[ -z $plugin || $plugin == "$named" ]] || continue
+            [[ -n $name && (-z $plugin || $plugin == "$named") ]] || continue
             if [[ $3 == "$name.$key="* ]]; then
                 for value in ${values//|/ }; do found+=("$name.$key=$value"); done
             else
                 found+=("$name.$key=")
             fi
-        done < <(
-            if [[ $section == *' NAME' ]]; then
-                _xlm_sections "${section% NAME}" "$2" | sed "s/^/${section% NAME} /"
-            else
-                echo "$section;"
-            fi
-        )
+        done <<<"${present[$section]}"
     done <<<"$keys"
 }
 

@@ -65,8 +65,10 @@ include tests/bench/local.mk
 include tests/slurm/local.mk
 
 EXTRA_DIST += $(test_scripts)
-# They begin in this order: scripts, which are the long ones, first, so that with make -j the last to end are short.
-TESTS += $(test_scripts) $(check_PROGRAMS)
+# They begin in this order: scripts, which are the long ones, first, so that with make -j the last to end are short. The test of
+# the installation waits for scripts only, and make comes back to what waits when it has begun all others: it follows programs
+# that take longer than the last script.
+TESTS += $(test_scripts) $(mpi_tests) $(install_test) $(fuzz_targets) $(unit_tests) $(double_tests)
 
 # Objectives are loaded by tests, not linked into them. Benchmarks are not run, but must compile.
 check_DATA += $(losses_LTLIBRARIES) $(benchmark_programs)

@@ -6,14 +6,24 @@ cd "$XLM_SOURCE" || exit 99
 
 # headings FILE: its headings as the places of links: lower case, blanks are hyphens, punctuation goes.
 headings() { sed -n 's/^##* *//p' "$1" | tr '[:upper:] ' '[:lower:]-' | tr -d "'\"\`.,:;*()[]?!/="; }
+declare -A places
+for document in README.md HACKING.md SECURITY.md docs/*.md; do places[$document]=$(headings "$document"); done
+# has_heading FILE PLACE
+has_heading() {
+    [ -n "${places[$1]-}" ] || places[$1]=$(headings "$1")
+    [[ $'\n'${places[$1]}$'\n' == *$'\n'"$2"$'\n'* ]]
+}
 
 # broken FILE: complaints about its links, one a line.
 broken() {
     local target place
     grep -oE '\]\([^)]+\)' "$1" | grep -v '://' | sed 's/^](//; s/)$//' | while IFS='#' read -r target place; do
-        if [ -n "$target" ]; then target=$(dirname "$1")/$target; else target=$1; fi
+        if [ -z "$target" ]; then target=$1
+        elif [[ $1 == */* ]]; then target=${1%/*}/$target
+        fi
+        while [[ $target =~ ^(.*/)?[^/.]+/\.\./(.*)$ ]]; do target=${BASH_REMATCH[1]}${BASH_REMATCH[2]}; done
         if [ ! -s "$target" ]; then echo "$1: no $target"
-        elif [ -n "$place" ] && ! headings "$target" | grep -qxF -e "$place"; then echo "$1: $target has no heading $place"
+        elif [ -n "$place" ] && ! has_heading "$target" "$place"; then echo "$1: $target has no heading $place"
         fi
     done
 }
@@ -35,7 +45,7 @@ done
 gone() {
     local document place
     grep -v '^#' "$1" | while IFS='#' read -r document place; do
-        headings "$document" | grep -qxF -e "$place" || grep -qF "<a id=\"$place\"></a>" "$document" || echo "$document#$place"
+        has_heading "$document" "$place" || grep -qF "<a id=\"$place\"></a>" "$document" || echo "$document#$place"
     done
 }
 complaints=$(gone docs/manual/anchors)
@@ -45,13 +55,13 @@ echo 'docs/jobs.md#no-such-heading' >"$scratch/anchors"
 [ "$(gone "$scratch/anchors")" = docs/jobs.md#no-such-heading ] || fail "a place that is gone is not found"
 
 # Every key of a job file is in docs/jobs.md, but for those of plugins.
+grep -oE '`[a-z_0-9]+`' docs/jobs.md | tr -d '`' | sort -u >"$scratch/named"
 for section in model train "stream NAME" "stage NAME" "objective NAME"; do
     xlm_train --help-job | awk -v section="[$section]" '/^\[/ { here = $0 == section }
-            here && /^  [a-z_0-9]+  / { print $1 }' >"$scratch/keys"
+            here && /^  [a-z_0-9]+  / { print $1 }' | sort >"$scratch/keys"
     [ "$(wc -l <"$scratch/keys")" -ge 2 ] || fail "--help-job has no keys in [$section]"
-    while read -r key; do
-        grep -qF "\`$key\`" docs/jobs.md || fail "docs/jobs.md does not name the key $key of [$section]"
-    done <"$scratch/keys"
+    missing=$(comm -23 "$scratch/keys" "$scratch/named")
+    [ -z "$missing" ] || fail "docs/jobs.md does not name these keys of [$section]: $missing"
 done
 
 # docs/stability.md has the formats and numbers of the source.

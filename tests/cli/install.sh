@@ -12,7 +12,7 @@ fail() {
 }
 make_in_build() { make -s --no-print-directory -C "$XLM_BUILD" DESTDIR="$root" "$@"; }
 
-# It runs when all other tests have ended (local.mk), so two jobs at a time here.
+# It runs when all other scripts have ended (local.mk), so two jobs at a time here.
 make_in_build -j2 install >/dev/null || fail "make install"
 (cd "$root" && find . ! -type d | sort)
 

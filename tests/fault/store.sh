@@ -59,6 +59,18 @@ for call in 2 5 20; do
     run 2 0:$call && say "one writer: a failure of its write $call is not seen"
 done
 run 2 1:1 || say "a rank that does not write has failed to"
+# All calls that bring the file to the disk and give it its size and its name, with one writer and with two.
+for writers in 1 2; do
+    for name in fsync ftruncate rename directory; do
+        calls=$(XLM_TEST_FAIL_WRITE=0:$name:1000000 XLM_STORE_WRITERS=$writers bash "$XLM_SOURCE/tests/mpirun.sh" 2 "$test" write \
+            "$directory/f.h5" | sed -n 's/^calls: //p')
+        rm -f "$directory/f.h5"
+        [ "${calls:-0}" -ge 1 ] || say "$writers writers: no $name"
+        for ((call = 1; call <= calls; call++)); do
+            run 2 0:$name:$call && say "$writers writers: a failure of $name $call is not seen"
+        done
+    done
+done
 
 # A disk of 1 MB, where one may be made without being root.
 if unshare -rm true 2>/dev/null; then

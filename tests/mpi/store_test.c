@@ -2,7 +2,9 @@
  *
  *   store_test               the tests, on any number of ranks
  *   store_test write FILE    write a file of some datasets and attributes; for tests/fault/store.sh, with
- *                            XLM_TEST_FAIL_WRITE=RANK:CALL: that system call of that rank that writes to it fails
+ *                            XLM_TEST_FAIL_WRITE=RANK:CALL: that system call of that rank that writes to it fails, or with
+ *                            RANK:NAME:CALL that one of fsync, ftruncate and rename, or of fsync of its directory (directory);
+ *                            if it does not come to that, the number of such calls is printed
  *                            XLM_TEST_LOWER_LIMIT=RANK:ARRAY: that rank lowers its limit on file sizes before that array
  *   store_test check FILE    0 when it is what `write` writes */
 #define _GNU_SOURCE /* RTLD_NEXT, setrlimit */
@@ -33,42 +35,63 @@ static const char *launched_as(void)
     return rank != NULL ? rank : getenv("PMI_RANK");
 }
 
-static bool must_fail(int descriptor)
+static int calls; /* of those that may have to fail */
+
+/* Is this call, of those of that name that concern the file, the one that is to fail? */
+static bool must_fail(const char *name, const char *path)
 {
-    static int calls;
     const char *demand = getenv("XLM_TEST_FAIL_WRITE"), *rank = launched_as();
     int fail_rank, fail_call;
-    if (demand == NULL || rank == NULL || sscanf(demand, "%d:%d", &fail_rank, &fail_call) != 2 || atoi(rank) != fail_rank)
+    char fail_name[16] = "write";
+    if (demand == NULL || rank == NULL ||
+        (sscanf(demand, "%d:%d", &fail_rank, &fail_call) != 2 &&
+         sscanf(demand, "%d:%15[a-z]:%d", &fail_rank, fail_name, &fail_call) != 3) ||
+        atoi(rank) != fail_rank || strcmp(name, fail_name) != 0)
         return false;
-    char link[64], name[4096] = "";
-    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
-    ssize_t length = readlink(link, name, sizeof name - 1);
     /* Only the file itself: Open MPI keeps others beside it. */
-    const char *suffix = length > 0 ? strstr(name, ".h5" XLM_UNFINISHED) : NULL;
-    if (suffix == NULL || strlen(suffix) != strlen(".h5" XLM_UNFINISHED "XXXXXX"))
+    const char *suffix = strstr(path, ".h5" XLM_UNFINISHED);
+    if (strcmp(name, "directory") != 0 && (suffix == NULL || strlen(suffix) != strlen(".h5" XLM_UNFINISHED "XXXXXX")))
         return false;
     return ++calls == fail_call;
 }
 
-#define FAILING(name, parameters, arguments)                                                                          \
-    ssize_t name parameters;                                                                                          \
-    ssize_t name parameters                                                                                           \
+static bool must_fail_at(const char *name, int descriptor)
+{
+    char link[64], path[4096] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    return readlink(link, path, sizeof path - 1) > 0 && must_fail(name, path);
+}
+
+static bool is_directory(int descriptor)
+{
+    struct stat status;
+    return fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+#define FAILING(type, name, parameters, arguments, fails)                                                              \
+    type name parameters;                                                                                             \
+    type name parameters                                                                                              \
     {                                                                                                                 \
-        static ssize_t(*real) parameters;                                                                             \
+        static type(*real) parameters;                                                                                \
         if (real == NULL)                                                                                             \
-            real = (ssize_t(*) parameters)dlsym(RTLD_NEXT, #name);                                                    \
-        if (must_fail(fd)) {                                                                                          \
+            real = (type(*) parameters)dlsym(RTLD_NEXT, #name);                                                       \
+        if (fails) {                                                                                                  \
             errno = EIO;                                                                                              \
             return -1;                                                                                                \
         }                                                                                                             \
         return real arguments;                                                                                        \
     }
-FAILING(write, (int fd, const void *data, size_t n), (fd, data, n))
-FAILING(pwrite, (int fd, const void *data, size_t n, off_t at), (fd, data, n, at))
-FAILING(pwrite64, (int fd, const void *data, size_t n, off64_t at), (fd, data, n, at))
-FAILING(writev, (int fd, const struct iovec *parts, int n), (fd, parts, n))
-FAILING(pwritev, (int fd, const struct iovec *parts, int n, off_t at), (fd, parts, n, at))
-FAILING(pwritev64, (int fd, const struct iovec *parts, int n, off64_t at), (fd, parts, n, at))
+#define FAILING_WRITE(name, parameters, arguments) FAILING(ssize_t, name, parameters, arguments, must_fail_at("write", fd))
+FAILING_WRITE(write, (int fd, const void *data, size_t n), (fd, data, n))
+FAILING_WRITE(pwrite, (int fd, const void *data, size_t n, off_t at), (fd, data, n, at))
+FAILING_WRITE(pwrite64, (int fd, const void *data, size_t n, off64_t at), (fd, data, n, at))
+FAILING_WRITE(writev, (int fd, const struct iovec *parts, int n), (fd, parts, n))
+FAILING_WRITE(pwritev, (int fd, const struct iovec *parts, int n, off_t at), (fd, parts, n, at))
+FAILING_WRITE(pwritev64, (int fd, const struct iovec *parts, int n, off64_t at), (fd, parts, n, at))
+FAILING(int, fsync, (int fd), (fd), must_fail_at(is_directory(fd) ? "directory" : "fsync", fd))
+FAILING(int, ftruncate, (int fd, off_t size), (fd, size), must_fail_at("ftruncate", fd))
+FAILING(int, ftruncate64, (int fd, off64_t size), (fd, size), must_fail_at("ftruncate", fd))
+FAILING(int, rename, (const char *from, const char *to), (from, to), must_fail("rename", from))
 
 /* ---- a file with something of everything ---- */
 
@@ -374,13 +397,19 @@ static void run_tests(const xlm_comm *comm)
     g_free(directory);
 }
 
+static void write_demanded(xlm_comm *comm, const char *path, GError **failure)
+{
+    if (write_all(comm, comm, path, 0, failure) && calls > 0)
+        printf("calls: %d\n", calls);
+}
+
 int main(int argc, char **argv)
 {
     xlm_comm world, *comm = &world;
     xlm_comm_open(comm, "store_test", &argc, &argv);
     GError *failure = NULL;
     if (argc == 3 && strcmp(argv[1], "write") == 0)
-        write_all(comm, comm, argv[2], 0, &failure);
+        write_demanded(comm, argv[2], &failure);
     else if (argc == 3 && strcmp(argv[1], "check") == 0)
         check_all(comm, argv[2]);
     else

@@ -60,6 +60,7 @@ test_scripts += \
 	tests/cli/fill.sh \
 	tests/cli/floors.sh \
 	tests/cli/fuzz_keep.sh \
+	tests/cli/fuzz_run.sh \
 	tests/cli/gc.sh \
 	tests/cli/hardening.sh \
 	tests/cli/languages.sh \

@@ -40,7 +40,7 @@ for plugin in distil contrast sides; do
     { sed -n '1,/^.stream text/p' base.conf | sed '$d'; sed -n "/^.stream $stream/,/^\$/p" base.conf; section $plugin $stream; } \
         >$plugin.conf
     trained $plugin.conf $plugin 1
-    right_gradients $plugin.conf --set model.layers=2 --set "train.output=$plugin"
+    right_gradients $plugin.conf --set model.layers=2 --set "train.output=$plugin" --set "stream $stream.length=16"
     for n in 1 2; do
         ranks $n xlm_train $plugin.conf --dump-step "$plugin-$n.h5" --set "train.output=$plugin" >dump.log 2>&1 ||
             fail "$plugin: dump: $(tail -n 3 dump.log)"

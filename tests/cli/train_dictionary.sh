@@ -13,7 +13,7 @@ sed 's/[aeiou]/y&/g' text.en >vowels.xx
 logged links.log ranks 2 xlm_align dictionary text.en vowels.xx links.txt -o linked.txt
 grep -v '^\.' linked.txt | tr '\t' ' ' | cmp - <(LC_ALL=C sort words.txt) || fail "from links: $(head -n 4 linked.txt)"
 xlm_dict corpus.h5 --source en --target xx --text linked.txt --subwords first -o dict.h5 2>dict.log || fail "$(cat dict.log)"
-cp job.conf xlm.conf
+sed 's/^hidden_size = 32/hidden_size = 16/' job.conf >xlm.conf
 
 # ---- align ----
 sed '/^\[stream pairs/,/^$/d; /^\[objective tlm/,$d; s/^language_embeddings.*/language_embeddings = false/' xlm.conf >align.conf
@@ -88,7 +88,7 @@ differ original-1/latest translation-1/latest || fail "both forms are the same"
 # A step laid open: only masked positions are switched, with their languages, to the translations that the file gives.
 in_batch() { numbers "/streams/text/batch/$1" $form.h5; }
 for form in original translation pairs; do
-    logged dump.log ranks 2 xlm_train $form.conf --set train.output=none --set 'stream text.batch=300' \
+    logged dump.log ranks 2 xlm_train $form.conf --set train.output=none --set 'stream text.batch=100' \
         --set 'stream text.mask=0.5' --dump-step $form.h5
     paste -d ' ' <(in_batch masked_positions) <(in_batch targets) >masked.txt
     paste -d ' ' <(in_batch ids) <(in_batch original) <(in_batch languages) <(in_batch text_languages) <(in_batch translations) \

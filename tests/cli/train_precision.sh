@@ -90,7 +90,7 @@ is_between "$(awk "BEGIN { print 0.995 * $last }")" "$(value half $steps held_ou
 # A run goes on in the other precision.
 for to in float32 bfloat16; do
     cp -r $([ $to = float32 ] && echo half || echo float) "to-$to"
-    trained job.conf "to-$to" 2 --set train.steps=60 --set model.hidden_size=64 --set "train.precision=$to"
+    trained job.conf "to-$to" 2 --set train.steps=44 --set model.hidden_size=64 --set "train.precision=$to"
     grep -q 'resumed from .* at step 40' "to-$to.log" || fail "does not continue in $to: $(cat "to-$to.log")"
 done
 
@@ -118,7 +118,8 @@ expect 64 '.--precision are for hidden states' ranks 1 xlm_embed export float/la
     'a <mask>'
 
 # Memory for packed parameters is in the estimate.
-logged plan.log ranks 1 xlm_train job.conf --dry-run "${half[@]}" --set model.hidden_size=512 --set model.layers=8
+logged plan.log ranks 1 xlm_train job.conf --dry-run "${half[@]}" --set train.steps=2 --set train.warmup=1 --set model.hidden_size=512 \
+    --set model.layers=8
 sed -n 's/.*parameters \([0-9.]*\), packed \([0-9.]*\),.*/\1 \2/p' plan.log | awk '{ exit !($2 > 0.9 * $1 && $2 < 1.5 * $1) }' ||
     fail "packed parameters: $(grep '^memory' plan.log)"
 finish

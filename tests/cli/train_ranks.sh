@@ -34,7 +34,7 @@ grep -q '^memory: .* a pass .* with recompute' one.log && grep -q '^memory: .* a
 # The free order adds up to the same, in one gradient array instead of log2(micro-batches) + 1, and either order goes on with the
 # other's checkpoint.
 gradients() { sed -n 's/^memory:.* gradients \([0-9.]*\), .*/\1/p' "$1"; }
-plan=(--dry-run --set model.hidden_size=512 --set model.layers=8)
+plan=(--dry-run --set train.steps=2 --set train.warmup=1 --set model.hidden_size=512 --set model.layers=8)
 logged fixed.plan ranks 1 xlm_train job.conf "${plan[@]}"
 logged free.plan ranks 1 xlm_train job.conf "${plan[@]}" --set train.reproducible=false
 awk -v fixed="$(gradients fixed.plan)" -v free="$(gradients free.plan)" '

@@ -5,7 +5,7 @@
 small_corpus
 
 # Shares of masked tokens and a weight jump before and after step 60, and the learning rate falls in the last 50 of 100 steps.
-sed -e 's/^warmup = .*/warmup = 10\nschedule = wsd\ndecay = 0.5\ndecay_form = 1-sqrt/' \
+sed -e 's/^hidden_size = .*/hidden_size = 16/' -e 's/^warmup = .*/warmup = 10\nschedule = wsd\ndecay = 0.5\ndecay_form = 1-sqrt/' \
     -e '/^\[stream text\]/a mask = 0:0.5,40=0.25,70=0.1' -e 's/^weight = .*/weight = 0:1,40=0.5,70=0.25/' job.conf >phases.conf
 trained phases.conf whole 2 --set train.checkpoint_every=60
 resumes phases.conf whole 4
@@ -29,7 +29,7 @@ column mlm 5 | awk '{ p = $1 <= 40 ? 1 : $1 <= 70 ? 2 : 3; sum[p] += $2; n[p]++ 
         exit !(a / b > 1.8 && a / b < 2.2 && b / c > 2.2 && b / c < 2.8) }' >counts || fail "masked tokens: $(cat counts)"
 
 # The second language is drawn from step 30 on, and evenly with the first from step 60 on.
-sed -e '/^\[stream text\]/a languages = en,*@30\nalpha = 0:1,60=0' job.conf >late.conf
+sed -e 's/^hidden_size = .*/hidden_size = 16/' -e '/^\[stream text\]/a languages = en,*@30\nalpha = 0:1,60=0' job.conf >late.conf
 trained late.conf late 1 --set train.checkpoint_every=60
 resumes late.conf late 2
 shares='(en [0-9]*, 100.0 % of the draws; xx [0-9]*, 0.0 % .*; from step 30: en .*, xx .*; from step 60: en 50.0 %, xx 50.0 %)'
@@ -115,7 +115,7 @@ trained job.conf goes-on 1 "${short[@]}" --set 'stream text.batch=0:8,4=3'
 
 # Estimates are for the largest batches, also where these are the ones of few steps; operations are those of the mean.
 sed -e '/^\[stream pairs\]/,/^length/d' -e '/^\[objective tlm\]/,$d' job.conf >text.conf
-larger=(--set model.layers=4 --set model.hidden_size=256 --set train.output=none)
+larger=(--set model.layers=4 --set model.hidden_size=64 --set train.micro_batches=2 --set train.output=none)
 logged largest.log xlm_train text.conf --dry-run "${larger[@]}" --set 'stream text.batch=64'
 logged rising.log xlm_train text.conf --dry-run "${larger[@]}" --set 'stream text.batch=0:0,50:0,100:64'
 # memory LOG: of a rank, but for what is free on the node; flops LOG: those of a step, in millions.

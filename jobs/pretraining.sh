@@ -23,7 +23,7 @@
 #   list_runs           lines `NAME | JOB.conf | KEY=VALUE; ... | TABLES | FIGURES`, names without `:`
 #   corpus_of NAME      prints the path of the run's corpus
 #   make_inputs NAME    makes it and all other inputs of the run, with `make_file`
-#   settings_of NAME    prints more keys of the run, one KEY=VALUE per line; $corpus may not exist yet
+#   settings_of NAME    appends more keys of the run, KEY=VALUE, to the array more_keys; $corpus may not exist yet
 
 # shellcheck source=jobs/runs.sh
 . "$here/../runs.sh"
@@ -58,7 +58,7 @@ read_train() {
 
 # take RUN: name, seed, job, corpus, model, steps and settings of it.
 take() {
-    local line lines warmup job_steps
+    local line lines warmup job_steps more_keys=()
     name=${1%:*} seed=1
     [[ $1 != *:* ]] || seed=${1##*:}
     [[ $seed =~ ^[0-9]+$ ]] || wrong 64 "RUNS: $1: the seed is not a number"
@@ -67,7 +67,8 @@ take() {
     [[ -e $job ]] || wrong 66 "RUNS: $1: there is no $job"
     corpus=$(corpus_of "$name")
     lines=${keys_of_runs[$name]//;/$'\n'}$'\n'
-    [[ -n $checking ]] || lines+=$(settings_of "$name")$'\n'
+    [[ -n $checking ]] || settings_of "$name"
+    for line in "${more_keys[@]}"; do lines+=$line$'\n'; done
     [[ -z ${SETTINGS-} ]] || lines+=${SETTINGS//;/$'\n'}
     settings=()
     read_train "$job"
@@ -209,12 +210,17 @@ it of the model as its authors have published it (docs/transformers.md)"
 
 # list_files WORDS: "en=a.gz de=b.gz" as options --mono (or what $2 says) of xlm_prep, one a line.
 list_files() { local word; for word in $1; do printf '%s\n%s\n' "$2" "$word"; done; }
-# count_pairs JOB: of the corpus that the stream `pairs` of this job would read from START.
+# count_pairs JOB: sets `pairs` to how many of the run's corpus the stream `pairs` of this job would read from START. Runs on the
+# same corpus have them counted once.
+declare -A counted_pairs=()
 count_pairs() {
     local said
+    pairs=${counted_pairs[$1 $corpus]-}
+    [[ -z $pairs ]] || return 0
     # A job of one step, for which the rate of products is not measured for long.
     said=$(xlm_train "$1" --set "train.corpus=$corpus" --set "train.start=$START" \
         --set train.steps=1 --set train.warmup=0 --dry-run 2>&1) ||
         wrong 65 "$corpus: its pairs cannot be counted: $(grep '^xlm_train: ' <<<"$said" || tail -n 1 <<<"$said")"
-    sed -n 's/^stream pairs: \([0-9]*\) instances.*/\1/p' <<<"$said"
+    pairs=$(sed -n 's/^stream pairs: \([0-9]*\) instances.*/\1/p' <<<"$said")
+    counted_pairs[$1 $corpus]=$pairs
 }

@@ -36,12 +36,12 @@ freedict() {
 }
 # settings_of_jobs: SETTINGS as options of xlm_train, into the array settings_options.
 settings_of_jobs() {
-    local line
+    local line given=${SETTINGS-}
     settings_options=()
     while IFS= read -r line; do
         line=${line#"${line%%[! ]*}"}
         [[ -z $line ]] || settings_options+=(--set "$line")
-    done < <(tr ';' '\n' <<<"${SETTINGS-}")
+    done <<<"${given//;/$'\n'}"
 }
 # check_hours: HOURS is a number, or not given.
 check_hours() { [[ ${HOURS-1} =~ ^[0-9]*\.?[0-9]+$ ]] || wrong 64 "HOURS: $HOURS: not a number of hours"; }

@@ -207,12 +207,13 @@ WRAPPER
 chmod +x bin/mpiexec
 started_by=$(command -v "${XLM_MPIEXEC:-mpiexec}")
 export started_by
-# sizes: the page's numbers, made small; a job of training without [model] gets one layer and few held-out
+# sizes: the page's numbers, made small; a job of training without [model] gets one narrow layer and few held-out
 # instances, one of tuning that does not say how many epochs gets one.
 sizes() {
     awk '{ all = all $0 "\n" }
         END {
-            if (all !~ /\n\[model\]\n/) sub(/\n\[train\]\n/, "\n[model]\nlayers = 1&evaluate_instances = 8\n", all)
+            model = "\n[model]\nlayers = 1\nhidden_size = 32\nattention_heads = 2"
+            if (all !~ /\n\[model\]\n/) sub(/\n\[train\]\n/, model "&evaluate_instances = 8\n", all)
             if (all !~ /\nepochs = /) sub(/\[tune\]\n/, "&epochs = 1\n", all)
             printf "%s", all
         }' |

@@ -8,7 +8,7 @@ mkdir -p out/text ud
 for file in mono.en en-de.en; do cp text.en out/text/$file; done
 for file in mono.de en-de.de; do cp text.xx out/text/$file; done
 for part in train dev test; do
-    head -n 40 text.en | awk '{
+    head -n 16 text.en | awk '{
             print "# text = " $0
             for (i = 1; i <= NF; i++) print i, $i, "_", i % 2 ? "NOUN" : "VERB", "_", "_", "_", "_", "_", "_"
             print ""
@@ -16,8 +16,8 @@ for part in train dev test; do
 done
 # On one rank, with small batches and few held-out instances, unless a study says otherwise.
 growth() {
-    env XLM_LAUNCH=env SETTINGS='stream text.batch=4' MEASURE='--instances 8 --length 64 --pos-set epochs=1' \
-        STEPS=4 START_STEPS=6 DICTIONARY=none MODELS='1x64 3x128' SHARES='0.5 1' \
+    env XLM_LAUNCH=env SETTINGS='stream text.batch=4' MEASURE='--instances 8 --length 32 --pos-set epochs=1' \
+        STEPS=2 START_STEPS=3 DICTIONARY=none MODELS='3x64 1x128' SHARES='0.5 1' \
         RUNS='mlm:1 mlm+tlm+dwa:1' "$@" "$XLM_SOURCE/jobs/combinations/growth" out ud >log 2>&1
 }
 growth || fail "growth: $(tail -n 5 log)"
@@ -26,12 +26,14 @@ growth || fail "growth: $(tail -n 5 log)"
 cmp out/text-0.5/text/en-de.de <(awk 'NR % 2 == 0' text.xx) || fail "half of the pairs"
 cmp out/text-1/text/mono.en text.en || fail "all of the text"
 # The sizes are those of the models, with their learning rates and layers of labels.
-job_of() { h5dump -a /job/text "out/$1/runs/mlm+tlm+dwa-1-6-4/latest"; }
-for line in ' layers = 1' 'hidden_size = 64' 'learning_rate = 0.00141' 'label_layer = 1'; do
-    job_of 1x64-0.5 | grep -q "$line\$" || fail "1x64: the job has no $line"
+job_of() { h5dump -a /job/text "out/$1/runs/mlm+tlm+dwa-1-3-2/latest"; }
+job_of 3x64-0.5 >job
+for line in ' layers = 3' 'hidden_size = 64' 'learning_rate = 0.00141' 'label_layer = 3'; do
+    grep -q "$line\$" job || fail "3x64: the job has no $line"
 done
-for line in ' layers = 3' 'hidden_size = 128' 'learning_rate = 0.001' 'label_layer = 3'; do
-    job_of 3x128-1 | grep -q "$line\$" || fail "3x128: the job has no $line"
+job_of 1x128-1 >job
+for line in ' layers = 1' 'hidden_size = 128' 'learning_rate = 0.001' 'label_layer = 1'; do
+    grep -q "$line\$" job || fail "1x128: the job has no $line"
 done
 
 # Each figure is that of the study, and differences are of the same model, text and seed.
@@ -39,7 +41,7 @@ done
 words=$(cat out/text-1/text/mono.en out/text-1/text/mono.de out/text-1/text/ewt.en | wc -w)
 value() { awk -F, -v model="$1" -v words="$2" -v run="$3" '$1 == model && $2 == words && $3 == run && $5 == "mean" { print $6 }' \
     out/growth.csv; }
-for model in 1x64 3x128; do
+for model in 3x64 1x128; do
     of=$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i } $1 == "mlm+tlm+dwa" { print $column["mean"] }' \
         out/$model-1/scores.tsv)
     [ "$(value $model "$words" mlm+tlm+dwa)" = "$of" ] || fail "$model: $(value $model "$words" mlm+tlm+dwa), not $of"
@@ -48,24 +50,23 @@ for model in 1x64 3x128; do
     awk -v less="$less" -v a="$of" -v b="$(value $model "$words" mlm)" 'BEGIN { d = less - (a - b); exit !(less != "" && d * d < 1e-6) }' ||
         fail "$model: $less is not $of less $(value $model "$words" mlm)"
 done
-[ "$(awk -F, '$1 == "mean" && $3 == "mlm 1x64"' out/figures.csv | wc -l)" -eq 2 ] || fail "points: $(grep ^mean, out/figures.csv)"
+[ "$(awk -F, '$1 == "mean" && $3 == "mlm 3x64"' out/figures.csv | wc -l)" -eq 2 ] || fail "points: $(grep ^mean, out/figures.csv)"
 grep -q '<b>mean: mlm+tlm+dwa less mlm</b>' out/growth.html || fail "no figure of the difference"
 
 # What is finished is not made again; a plan makes nothing.
 cp out/growth.csv before.csv
 growth || fail "again: $(tail -n 5 log)"
 ! grep -q '^step ' log && cmp before.csv out/growth.csv || fail "made again"
-env XLM_LAUNCH=env STEPS=4 START_STEPS=6 DICTIONARY=none MODELS=2x64 SHARES=1 RUNS=mlm:1 \
+env XLM_LAUNCH=env STEPS=2 START_STEPS=3 DICTIONARY=none MODELS=2x64 SHARES=1 RUNS=mlm:1 \
     "$XLM_SOURCE/jobs/combinations/growth" --plan out ud >log 2>&1 || fail "plan: $(tail -n 5 log)"
-grep -q '^mlm:1  *1 ' log && [ ! -e out/2x64-1/runs/mlm-1-6-4 ] && cmp before.csv out/growth.csv || fail "the plan: $(cat log)"
+grep -q '^mlm:1  *1 ' log && [ ! -e out/2x64-1/runs/mlm-1-3-2 ] && cmp before.csv out/growth.csv || fail "the plan: $(cat log)"
 
 # From nothing, where runs have other names; a first run with an objective whose settings the model to start from does not have, on
 # 2 ranks.
 growth START=none MODELS=1x64 SHARES='0.5 1' RUNS='mlm:1 mlm+tlm:1' || fail "from nothing: $(tail -n 3 log)"
 grep -q '<b>mean: mlm+tlm/from-nothing less mlm/from-nothing</b>' out/growth.html || fail "no difference of runs from nothing"
-rm -r out/1x64-1/start-6
 growth MODELS=1x64 SHARES=1 RUNS=mlm+tlm+dwa:2 XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" || fail "dwa first: $(tail -n 3 log)"
-env XLM_LAUNCH=env STEPS=4 START_STEPS=6 DICTIONARY=none MODELS=1x64 SHARES=1 RUNS=mlm+tlm+dwa:1 \
+env XLM_LAUNCH=env STEPS=2 START_STEPS=3 DICTIONARY=none MODELS=1x64 SHARES=1 RUNS=mlm+tlm+dwa:1 \
     "$XLM_SOURCE/jobs/combinations/growth" --plan out ud >log 2>&1 || fail "plan of dwa: $(tail -n 5 log)"
 expect 64 'no run of RUNS has \[objective dwa\]' env SETTINGS='objective dwa.label_layer=1' RUNS=mlm:1 XLM_LAUNCH=env DICTIONARY=none \
     "$XLM_SOURCE/jobs/small/study" out/1x64-1 ud

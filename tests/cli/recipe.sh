@@ -98,7 +98,7 @@ expect 64 'corpus.h5 was made by another command' "$XLM_SOURCE/jobs/recipes/reci
 mkdir 'some where'
 cp text.en 'some where/a text.en'
 cp text.xx 'some where/a text.xx'
-recipe --pairs 'en-xx=some where/a text.en,some where/a text.xx' "${small[@]}" 'some where/of pairs' ||
+recipe --pairs 'en-xx=some where/a text.en,some where/a text.xx' "${small[@]}" --passes 2 'some where/of pairs' ||
     fail "pairs alone: $(tail -n 3 log)"
 bash 'some where/of pairs/run' >run.log 2>&1 || fail "pairs alone: $(tail -n 5 run.log)"
 [ "$(grep -c ',perplexity,' 'some where/of pairs/measures.csv')" -eq 3 ] || fail "perplexity of pairs alone"

@@ -25,7 +25,8 @@ out=out
 # A model of few numbers, and few held-out instances and epochs, with one rank unless a study says so.
 small='model.layers=2; model.hidden_size=32'
 study() { # SCRIPT [NAME=VALUE...]
-    env XLM_LAUNCH=env STEPS=4 START_STEPS=6 DICTIONARY=none SETTINGS="$small" MEASURE='--instances 32 --pos-set epochs=1' \
+    env XLM_LAUNCH=env STEPS=4 START_STEPS=6 DICTIONARY=none SETTINGS="$small" \
+        MEASURE='--instances 8 --length 64 --pos-set epochs=1' \
         GOLD="$PWD/gold/test.de,$PWD/gold/test.en,$PWD/gold/alignv2.txt" "${@:2}" \
         "$XLM_SOURCE/jobs/$1/study" $out ud >log 2>&1
 }
@@ -60,7 +61,7 @@ if command -v jq >/dev/null; then
         END { print "]}]}" }' >"$questions"
 fi
 study masks/small RUNS='mlm-span+gc-embedding:1' LANGUAGE=xx SETTINGS='model.feed_forward_size=64; model.hidden_size=32' \
-    QUESTIONS="$questions" MEASURE='--instances 32 --pos-set epochs=1 --folds 2 --squad-set epochs=1' \
+    QUESTIONS="$questions" MEASURE='--instances 8 --length 64 --pos-set epochs=1 --folds 2 --squad-set epochs=1' \
     GOLD="$PWD/gold/test.xx,$PWD/gold/test.en,$PWD/gold/alignv2.txt" ||
     fail "masks: $(tail -n 5 log)"
 grep -q '^ .* ppl-xx ' log || fail "the table names no xx: $(tail -n 5 log)"
@@ -143,9 +144,9 @@ code=0
 study xlm-align/small RUNS='mlm+tlm:3' HOURS=0.0 || code=$?
 [ "$code" -eq 75 ] && grep -q 'study: the time of HOURS=0.0 is over' log && [ ! -e out/runs/mlm+tlm-3-6-4 ] ||
     fail "no time: $code: $(tail -n 3 log)"
-RUNS='mlm-word:1 mlm-ngram+gc:2' XLM_LAUNCH=env DICTIONARY=none "$XLM_SOURCE/jobs/masks/small/study" --plan out ud >log 2>&1 ||
-    fail "plan: $(tail -n 5 log)"
-[ "$(grep -c '^mlm-[a-z+]*:[12]  *1 .* [0-9.]* \(s\|min\)$' log)" -eq 2 ] && [ ! -e out/runs/mlm-word-from-nothing-1-1500 ] ||
+RUNS='mlm-word:1 mlm-ngram+gc:2' START_STEPS=20 XLM_LAUNCH=env DICTIONARY=none \
+    "$XLM_SOURCE/jobs/masks/small/study" --plan out ud >log 2>&1 || fail "plan: $(tail -n 5 log)"
+[ "$(grep -c '^mlm-[a-z+]*:[12]  *1 .* [0-9.]* \(s\|min\)$' log)" -eq 2 ] && [ ! -e out/runs/mlm-word-from-nothing-1-20 ] ||
     fail "the plan: $(cat log)"
 # As many steps as take the time of other objectives: those are measured once for all seeds, and fewer objectives get more steps.
 # Other tests that run at the same time can make the fewer ones look slower, but not time and again.
@@ -155,7 +156,7 @@ more_steps() {
 }
 for attempt in 1 2 3 4 5; do
     rm -f out/same-time.tsv
-    SAME_TIME=mlm+tlm RUNS='mlm:1 mlm:2' STEPS=400 SETTINGS="$small" XLM_LAUNCH=env DICTIONARY=none \
+    SAME_TIME=mlm+tlm RUNS='mlm:1 mlm:2' STEPS=400 START_STEPS=20 SETTINGS="$small" XLM_LAUNCH=env DICTIONARY=none \
         "$XLM_SOURCE/jobs/small/study" --plan out ud >log 2>&1 || fail "the same time: $(tail -n 5 log)"
     ! more_steps || break
 done

@@ -82,6 +82,9 @@ head -n 350 text.xx >old.xx
 tail -n 250 text.en >new.en
 { head -n 100 text.en; tail -n 60 old.en; } >more.en
 { tail -n 100 text.xx; head -n 60 old.xx; } >more.xx
+# Sentences that share a translation: where one is held out, the others are in neither split. None of them is in more.*.
+sed -n 151,190p text.en >>old.en
+for _ in {1..40}; do sed -n 150p text.xx; done >>old.xx
 for l in en xx; do cat old.$l more.$l >both.$l; done
 split=(--held-out 0.1 --seed 3)
 logged old.log xlm_prep --like corpus.h5 --mono en=old.en --mono xx=old.xx --para en-xx=old.en,old.xx "${split[@]}" -o old.h5
@@ -94,6 +97,7 @@ for n in 1 3; do
     for group in train vocabulary languages assigned; do same /$group together.h5 appended-$n.h5; done
     same /held_out appended-1.h5 appended-$n.h5
 done
+[ "$(numbers /assigned/left_out old.h5 | wc -l)" -ge 9 ] || fail "hardly a sentence of the old corpus is in neither split"
 # What has been compared would have differed: h5diff ends with 0 for a text of another length.
 other_objects old.h5 together.h5 /train/text/en/tokens || fail "texts of different lengths are taken for the same"
 [ "$sum" = "$(sha256sum <old.h5)" ] || fail "the corpus to which text was added has changed"

@@ -68,7 +68,10 @@ EXTRA_DIST += $(test_scripts)
 # They begin in this order: scripts, which are the long ones, first, so that with make -j the last to end are short. The test of
 # the installation waits for scripts only, and make comes back to what waits when it has begun all others: it follows programs
 # that take longer than the last script.
-TESTS += $(test_scripts) $(mpi_tests) $(install_test) $(fuzz_targets) $(unit_tests) $(double_tests)
+tests_in_order = $(test_scripts) $(mpi_tests) $(install_test) $(fuzz_targets) $(unit_tests) $(double_tests)
+TESTS += $(tests_in_order)
+left_out = $(filter-out $(tests_in_order),$(check_PROGRAMS))
+left_out_is_wrong = $(if $(left_out),$(error tests_in_order of tests/local.mk has not $(left_out)))
 
 # Objectives are loaded by tests, not linked into them. Benchmarks are not run, but must compile.
 check_DATA += $(losses_LTLIBRARIES) $(benchmark_programs)
@@ -87,5 +90,5 @@ digests: all
 if !HAVE_CMOCKA
 # Where make reads this, not in a recipe: before it compiles anything, most of which would not find cmocka.h.
 cmocka_is_missing = $(error make check needs cmocka (Debian/Ubuntu: libcmocka-dev); ./bootstrap installs it)
-check-local: $(if $(filter check check-unit recheck,$(MAKECMDGOALS)),$(cmocka_is_missing))
 endif
+check-local: $(if $(filter check check-unit recheck,$(MAKECMDGOALS)),$(cmocka_is_missing)$(left_out_is_wrong))

@@ -115,7 +115,7 @@ trained job.conf goes-on 1 "${short[@]}" --set 'stream text.batch=0:8,4=3'
 
 # Estimates are for the largest batches, also where these are the ones of few steps; operations are those of the mean.
 sed -e '/^\[stream pairs\]/,/^length/d' -e '/^\[objective tlm\]/,$d' job.conf >text.conf
-larger=(--set model.layers=4 --set model.hidden_size=64 --set train.micro_batches=2 --set train.output=none)
+larger=(--set model.layers=4 --set model.hidden_size=256 --set train.output=none)
 logged largest.log xlm_train text.conf --dry-run "${larger[@]}" --set 'stream text.batch=64'
 logged rising.log xlm_train text.conf --dry-run "${larger[@]}" --set 'stream text.batch=0:0,50:0,100:64'
 # memory LOG: of a rank, but for what is free on the node; flops LOG: those of a step, in millions.

@@ -45,7 +45,7 @@ model() {
     printf '%s\n' '[stream pairs]' 'type = parallel' 'form = bert' 'shuffle_sides = true' 'batch = 8' 'length = 64' 'mask = 0.3' \
         'noise_shuffle = 0' '[objective nmt]' 'plugin = seq2seq' 'stream = pairs' '[objective tlm]' 'plugin = mlm' 'stream = pairs' \
         >>"$kind.conf"
-    reproduced "$kind.conf" "$kind-run"
+    reproduced "$kind.conf" "$kind-run" 2
     # There and back: the same model, in the same words.
     logged export.log xlm_convert "$kind-run-1/latest" -o "$kind.there"
     logged import.log xlm_convert "$kind.there" -o "$kind.own.h5"

@@ -21,7 +21,6 @@ broken() {
         if [ -z "$target" ]; then target=$1
         elif [[ $1 == */* ]]; then target=${1%/*}/$target
         fi
-        while [[ $target =~ ^(.*/)?[^/.]+/\.\./(.*)$ ]]; do target=${BASH_REMATCH[1]}${BASH_REMATCH[2]}; done
         if [ ! -s "$target" ]; then echo "$1: no $target"
         elif [ -n "$place" ] && ! has_heading "$target" "$place"; then echo "$1: $target has no heading $place"
         fi

@@ -135,4 +135,4 @@ EXTRA_DIST += tests/plugins/echo.c tests/plugins/muffle.c
 # it is tested when all scripts have ended. Programs of tests need neither.
 install_test = tests/cli/install.sh
 EXTRA_DIST += $(install_test)
-tests/cli/install.log: $(test_scripts:.sh=.log)
+tests/cli/install.log: $(filter $(test_scripts:.sh=.log),$(TEST_LOGS))

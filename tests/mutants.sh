@@ -123,7 +123,7 @@ plant_tests() {
         "$XLM_SOURCE/tests/sanitizers.supp" "$1/tests/"
 }
 
-# try NAME FILE EXPRESSION TESTS: writes the line of the table into NAME.result.
+# try NAME FILE EXPRESSION TESTS: prints the line of the table.
 try() {
     local name=$1 file=$2 expression=$3 tests=$4 directory=$scratch/$1 changed found='' test
     mkdir "$directory"
@@ -203,12 +203,15 @@ while IFS=$'\t' read -r name file expression tests; do
     wanted "$name" || continue
     while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
     # mpiexec of a test would read the rest of the list.
-    { try "$name" "$file" "$expression" "$tests" >"$scratch/results/$name" 2>&1 </dev/null; echo $? >"$scratch/results/$name.code"; } &
+    {
+        try "$name" "$file" "$expression" "$tests" >"$scratch/results/$name" 2>&1 </dev/null
+        echo $? >"$scratch/results/$name.code"
+        cat "$scratch/results/$name"
+    } &
 done <"$list"
 wait
 found=0 broken=0
 for name in "${names[@]}"; do
-    cat "$scratch/results/$name"
     case $(cat "$scratch/results/$name.code") in
     0) found=$((found + 1)) ;;
     1) ;;

@@ -147,6 +147,11 @@ refused 64 'is not LAYERSxWIDTH' "${texts[@]}" --size big
 refused 64 '--hours 0: is not a number above 0' "${texts[@]}" --hours 0
 refused 64 '--passes 1.5: is not a whole number' "${texts[@]}" --passes 1.5
 refused 64 'there is no such option' "${texts[@]}" --what 1
+refused 64 'there is no such option' "${texts[@]}" --plan
+refused 64 'is not SECTION.KEY=VALUE' "${texts[@]}" --set precision=bfloat16
+refused 64 'unknown key "epocs"' "${texts[@]}" --tagged en=train.conllu,dev.conllu --set tune.epocs=5
+refused 64 'epochs = many' "${texts[@]}" --tagged en=train.conllu,dev.conllu --set tune.epochs=many
+recipe "${texts[@]}" --help && grep -q -e '--hours H' log || fail "--help after other options: $(head -n 3 log)"
 refused 64 'the recipe chooses it' "${texts[@]}" --set train.steps=5
 refused 64 'the recipe chooses it' "${texts[@]}" --set 'stream text.batch=64'
 refused 64 'the recipe chooses it' "${texts[@]}" --set tune.output=elsewhere

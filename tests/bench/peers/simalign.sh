@@ -21,5 +21,5 @@ peer SimAlign "$(version_of "$SIMALIGN")" "SIMALIGN=DIR/simalign/simalign.py mak
     "the code of \`xlm_align --checkpoint\` as functions of libxlm.so, xlm_similarity_argmax and xlm_similarity_itermax" \
     "get_alignment_matrix and iter_max of simalign.py"
 beside SimAlign "links by Argmax and by Itermax from $matrices matrices of 1 to 40 rows and columns, the functions alone" "s" "$ours" "$theirs" \
-    "$(quotient "$theirs" "$ours" 0)" \
+    "$(quotient "$theirs" "$ours")" \
     "Argmax: $argmax links, $argmax_different matrices differ; Itermax: $itermax links, $itermax_different differ"

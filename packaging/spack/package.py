@@ -45,7 +45,7 @@ class XlmMpi(AutotoolsPackage):
     depends_on("zlib-api")
     depends_on("libarchive@3.4:")
     depends_on("gsl")
-    depends_on("bash", type="run")
+    depends_on("bash", type=("build", "run"))
     depends_on("gnuplot", type="run", when="+gnuplot")
 
     def configure_args(self):

@@ -8,6 +8,11 @@ function sort(list, n,    i, j, swap) {
     for (i = 2; i <= n; i++)
         for (j = i; j > 1 && list[j] < list[j - 1]; j--) { swap = list[j]; list[j] = list[j - 1]; list[j - 1] = swap }
 }
+# The same by the number that each begins with.
+function sort_by_number(list, n,    i, j, swap) {
+    for (i = 2; i <= n; i++)
+        for (j = i; j > 1 && list[j] + 0 < list[j - 1] + 0; j--) { swap = list[j]; list[j] = list[j - 1]; list[j - 1] = swap }
+}
 FNR == 1 { program = FILENAME; sub(/.*\//, "", program); sub(/\.help$/, "", program); codes = 0; programs++; delete here }
 /^Exit codes:$/ { codes = 1; next }
 # "  -o, --output=FILE   meaning", "  --version   meaning".
@@ -59,6 +64,7 @@ END {
     }
     print "# Exit codes\n\nMade from `--help` of each program; [Troubleshooting](troubleshooting.md) has messages and remedies.\n"
     print "| code | meaning | programs |\n|---|---|---|"
+    sort_by_number(numbers, n)
     for (i = 1; i <= n; i++) {
         if (numbers[i] in blocks && blocks[numbers[i]] != "") printf "| %s | %s | all |\n", numbers[i], plain(blocks[numbers[i]])
         for (w = 1; w <= ways[numbers[i]]; w++) {

@@ -152,6 +152,8 @@ finds_fault codes 's#<td>78</td>#<td>77</td>#'
 finds_fault codes 's#<td>129, 130, 141, 143</td>#<td>129, 130, 141</td>#'
 finds_fault codes 's#<td>xlm_train, xlm_tune</td>#<td>xlm_train</td>#'
 finds_fault codes 's#an input is missing#an output is missing#'
+grep -oE '^<td>[0-9]+' codes.html | tr -d '<td>' >../codes
+[ "$(wc -l <../codes)" -ge 14 ] && sort -nc ../codes || fail "codes.html is not in the order of codes: $(tr '\n' ' ' <../codes)"
 rows=$(awk '/^\| (message|what is seen) / { inside = 1; next } !/^\|/ { inside = 0 } inside && !/^\|---/ { n++ } END { print n }' \
     "$XLM_SOURCE/docs/troubleshooting.md")
 [ "$rows" -ge 50 ] && [ "$(grep -c '<td><a href="troubleshooting.html#' messages.html)" -eq "$rows" ] ||

@@ -46,6 +46,7 @@ static const xlm_program program = {
         "  OUTPUT/job.conf            all keys of the run, defaults included\n"
         "  OUTPUT/metrics.csv         losses, scores and times of the run\n",
     .exit_codes =
+        "  70  also: the loss is not finite\n"
         "  73  also: another run is writing to the output directory\n"
         "  75  stopped by a signal, checkpoint written\n"
         "  78  an error in the job file\n",

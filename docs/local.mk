@@ -34,7 +34,8 @@ nobase_dist_doc_DATA = \
 	docs/transformers.md \
 	docs/translation.md \
 	docs/tutorial.md \
-	docs/word-alignment.md
+	docs/word-alignment.md \
+	tests/fuzz/README.md
 
 # The manual as HTML pages, with indexes, figures and a search: only on demand. It needs pandoc, and gnuplot for the figures.
 EXTRA_DIST += \

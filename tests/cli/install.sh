@@ -77,6 +77,13 @@ for file in doc/xlm-mpi/README.md doc/xlm-mpi/HACKING.md doc/xlm-mpi/docs/tutori
     doc/xlm-mpi/NEWS xlm-mpi/jobs/demo/demo xlm-mpi/jobs/demo/demo.conf xlm-mpi/jobs/corpora/libreoffice-help; do
     [ -s "$root$datadir/$file" ] || fail "$file is not installed"
 done
+# links FOLDER: from its pages to files, `PAGE FILE` a line.
+links() { (cd "$1" && grep -roE '\]\([^)#: ]+' --include='*.md' . | sed -E 's/:\]\(/ /' | sort -u); }
+[ "$(links "$root$datadir/doc/xlm-mpi" | wc -l)" -ge 100 ] || fail "the installed documents have hardly any links"
+links "$root$datadir/doc/xlm-mpi" | while read -r page target; do
+    [ -e "$root$datadir/doc/xlm-mpi/$(dirname "$page")/$target" ] || echo "$page: $target"
+done >"$work/broken"
+[ ! -s "$work/broken" ] || fail "links of installed documents lead nowhere: $(cat "$work/broken")"
 module=$(find "$root$datadir/modulefiles/xlm-mpi" -type f)
 [ "$(basename "$module")" = "$(pkg-config --modversion xlm-mpi)" ] || fail "the module has not the version for its name: $module"
 for line in "prepend-path PATH $bindir" "prepend-path PKG_CONFIG_PATH $libdir/pkgconfig"; do

@@ -57,7 +57,6 @@ if HAVE_CMOCKA
 check_PROGRAMS += $(fuzz_targets)
 endif
 EXTRA_DIST += \
-	tests/fuzz/README.md \
 	tests/fuzz/campaigns.tsv \
 	tests/fuzz/cases \
 	tests/fuzz/clang.mk \

@@ -27,11 +27,14 @@ static const char exit_codes[] =
     "  64  wrong use of options\n"
     "  65  an input is damaged or has the wrong form\n"
     "  66  an input is missing or cannot be read\n"
-    "  69  MPI or a rank was lost, or a node has too little memory for the job\n"
+    "  69  MPI or a rank was lost, a node has too little memory for the job, or its processor lacks instructions\n"
     "  70  a bug in the program itself\n"
     "  71  the system has no more memory or threads\n"
     "  73  an output cannot be created\n"
-    "  74  reading or writing failed, for example because the disk is full\n"
+    "  74  reading or writing failed, for example because the disk is full\n";
+
+/* After those of the program itself, which are smaller. */
+static const char exit_codes_of_signals[] =
     "  129, 130, 141, 143\n"
     "      ended by SIGHUP, SIGINT, SIGPIPE (the reader of its output, such as head, has closed it) or SIGTERM, with\n"
     "      the exit code that shells use; unfinished files are removed\n";
@@ -227,8 +230,8 @@ static void print_help(const xlm_program *program, GOptionContext *context)
     printf("%s\n\n", notes);
     if (program->files != NULL)
         printf("Files:\n%s\n", program->files);
-    printf("%s%s\n%s%s", environment, program->environment != NULL ? program->environment : "", exit_codes,
-           program->exit_codes != NULL ? program->exit_codes : "");
+    printf("%s%s\n%s%s%s", environment, program->environment != NULL ? program->environment : "", exit_codes,
+           program->exit_codes != NULL ? program->exit_codes : "", exit_codes_of_signals);
 }
 
 /* Checks environment variables of the libraries below, which read them when it is too late for an error of use. */

@@ -148,6 +148,8 @@ refused 64 '--hours 0: is not a number above 0' "${texts[@]}" --hours 0
 refused 64 '--passes 1.5: is not a whole number' "${texts[@]}" --passes 1.5
 refused 64 'there is no such option' "${texts[@]}" --what 1
 refused 64 'there is no such option' "${texts[@]}" --plan
+refused 65 'text.en has no sentences of CoNLL-U' "${texts[@]}" --tagged en=train.conllu,text.en
+refused 65 'text.xx has no sentences of CoNLL-U' "${texts[@]}" --tagged en=train.conllu,dev.conllu --test xx=text.xx
 refused 64 'is not SECTION.KEY=VALUE' "${texts[@]}" --set precision=bfloat16
 refused 64 'unknown key "epocs"' "${texts[@]}" --tagged en=train.conllu,dev.conllu --set tune.epocs=5
 refused 64 'epochs = many' "${texts[@]}" --tagged en=train.conllu,dev.conllu --set tune.epochs=many

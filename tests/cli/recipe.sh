@@ -150,6 +150,8 @@ refused 64 'there is no such option' "${texts[@]}" --what 1
 refused 64 'there is no such option' "${texts[@]}" --plan
 refused 65 'text.en has no sentences of CoNLL-U' "${texts[@]}" --tagged en=train.conllu,text.en
 refused 65 'text.xx has no sentences of CoNLL-U' "${texts[@]}" --tagged en=train.conllu,dev.conllu --test xx=text.xx
+refused 65 'gold.en has 5 lines, .*/text.xx 600' "${texts[@]}" --gold en-xx=gold.en,text.xx,gold.txt
+refused 65 'gold.xx:1: not a line of links' "${texts[@]}" --gold en-xx=gold.en,gold.xx,gold.xx
 refused 64 'is not SECTION.KEY=VALUE' "${texts[@]}" --set precision=bfloat16
 refused 64 'unknown key "epocs"' "${texts[@]}" --tagged en=train.conllu,dev.conllu --set tune.epocs=5
 refused 64 'epochs = many' "${texts[@]}" --tagged en=train.conllu,dev.conllu --set tune.epochs=many

@@ -55,7 +55,7 @@ _xlm_settings() { # PROGRAM JOB-FILE WORD
     local section plugin key values name named value
     # Of "train", or of "stream NAME": lines "SECTION;PLUGIN" of the sections that there are. The job file is read once for each.
     local -A present=()
-    _xlm_ask_keys "$1" || return
+    _xlm_ask_keys "$1" && [[ -n $keys ]] || return
     while IFS=';' read -r section plugin key values; do
         if [[ $section != *' NAME' ]]; then
             present[$section]="$section;"

@@ -55,6 +55,8 @@ gives 'true false' xlm_train --set train.recompute = ''
 gives '' xlm_train --set train.steps = 1
 gives 'auto never' xlm_train --resume = ''
 gives 'align' xlm_train --help-job = al
+# The -s of a program without job files is not --set: nothing is offered, and no error is shown.
+completed xlm_bleu -s '' 2>&1 | grep . && fail "-s of xlm_bleu is taken for --set"
 gives 'alignment' xlm_embed al
 gives 'retrieval' xlm_embed re
 # A name with a blank is quoted; without a job file there are no names.

@@ -17,6 +17,7 @@ mkdir new
 # there they do not.
 if [ "${XLM_SANITIZERS-}" != yes ]; then
     cat >slow.c <<'C'
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -38,7 +39,7 @@ int unlink(const char *name)
 {
     if (strstr(name, ".locktest.") != NULL)
         nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
-    return (int)syscall(SYS_unlink, name);
+    return unlinkat(AT_FDCWD, name, 0);
 }
 C
     # shellcheck disable=SC2086 # a compiler with its first arguments

@@ -50,8 +50,8 @@ static bool are_on_one_node(void)
     return ranks != NULL && g_strcmp0(ranks, here) == 0;
 }
 
-/* Settings of Open MPI 4 that shorten the start of ranks on one node, unless the user has chosen. Open MPI 5 reads only those of
- * transports, to the same end; other libraries read none. */
+/* Settings of Open MPI 4 that shorten the start of ranks on one node, and keep MPI-IO from making files beside ours, unless the
+ * user has chosen. Open MPI 5 reads those of transports and of MPI-IO, to the same end; other libraries read none. */
 static void leave_out_what_one_node_does_not_need(void)
 {
     const bool alone = is_alone();

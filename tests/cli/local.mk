@@ -132,7 +132,8 @@ EXTRA_DIST += tests/plugins/sentence-order.c tests/plugins/order-prediction.c te
 EXTRA_DIST += tests/plugins/echo.c tests/plugins/muffle.c
 
 # `make install` links programs and objectives again for their places, and each is missing in the build for a moment meanwhile:
-# it is tested when all scripts have ended. Programs of tests need neither.
+# it is tested when all scripts have ended, and tests/fuzz/train_job, which loads the objectives of jobs. Other programs of tests
+# need neither.
 install_test = tests/cli/install.sh
 EXTRA_DIST += $(install_test)
-tests/cli/install.log: $(filter $(test_scripts:.sh=.log),$(TEST_LOGS))
+tests/cli/install.log: $(filter $(test_scripts:.sh=.log) tests/fuzz/train_job.log,$(TEST_LOGS))

@@ -3,6 +3,7 @@
 #
 # $what is what is done at the moment, for messages.
 program=$(command -v xlm_train)
+[ "$(head -c 4 "$program" | tail -c 3)" = ELF ] || fail "$program: a script, whose processes still_there does not find"
 
 # still_there: processes of this test's runs.
 still_there() {

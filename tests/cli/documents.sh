@@ -57,7 +57,7 @@ echo 'docs/jobs.md#no-such-heading' >"$scratch/anchors"
 grep -oE '`[a-z_0-9]+`' docs/jobs.md | tr -d '`' | sort -u >"$scratch/named"
 for section in model train "stream NAME" "stage NAME" "objective NAME"; do
     xlm_train --help-job | awk -v section="[$section]" '/^\[/ { here = $0 == section }
-            here && /^  [a-z_0-9]+  / { print $1 }' | sort >"$scratch/keys"
+            here && /^  [a-z_0-9]+  / { print $1 }' | sort -u >"$scratch/keys"
     [ "$(wc -l <"$scratch/keys")" -ge 2 ] || fail "--help-job has no keys in [$section]"
     missing=$(comm -23 "$scratch/keys" "$scratch/named")
     [ -z "$missing" ] || fail "docs/jobs.md does not name these keys of [$section]: $missing"

@@ -25,6 +25,7 @@ echo 'stat::number_of_executed_units: 12'
 exit "$STATUS"
 END
 chmod +x compile target
+unset XLM_FUZZ_TOTAL XLM_FUZZ_INPUTS
 export CLANG=$scratch/compile TARGET=$scratch/target SOURCES='' CPPFLAGS='' LIBS='' XLM_FUZZ_DIRECTORY=$scratch/fuzz
 # fuzzed CODE KIND STATUS AGAIN
 fuzzed() {

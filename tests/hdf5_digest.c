@@ -89,7 +89,7 @@ static hid_t open_file(const char *path)
     return file;
 }
 
-/* Is the group there? */
+/* Adds all that is in the group. False: the file does not have it. */
 static bool add_group(GChecksum *sum, hid_t file, const char *group)
 {
     if (H5Lexists(file, group, H5P_DEFAULT) <= 0)
@@ -100,7 +100,7 @@ static bool add_group(GChecksum *sum, hid_t file, const char *group)
     return true;
 }
 
-/* How many groups are another in the second file; the names of these are printed. */
+/* How many groups differ between the two files; the names of these are printed. */
 static int compare(char **path, char **groups, int n)
 {
     const hid_t file[2] = {open_file(path[0]), open_file(path[1])};

@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 #
 # After `. "$XLM_SOURCE/tests/small.sh"` the shell is in a fresh directory (removed on exit) with
-#   text.en, text.xx 600 line-aligned sentences of a made grammar; xx has the same words with other letters, turned round
-#   small_corpus makes corpus.h5 of them; options given to it replace the pairs and their 120 merges job.conf a tiny model on
-#   both, mlm and tlm
+#   text.en, text.xx   600 line-aligned sentences of a made grammar; xx has the same words with other letters, turned round
+#   small_corpus       makes corpus.h5 of them; options given to it replace the pairs and their 120 merges
+#   job.conf           a tiny model on both, mlm and tlm
 set -u
 scratch=$(mktemp -d) || exit 99
 launcher=

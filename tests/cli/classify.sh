@@ -163,7 +163,8 @@ sed -i '4s/^3\t/2\t/' ids.xx.tsv
 tune 1 twice --set tune.train=en:ids.en.tsv,xx:ids.xx.tsv --set tune.epochs=1 --set 'task classification.code_switching=en'
 grep -q 'warning: ids.xx.tsv:4: id "2" is on ids.xx.tsv:3, too.* (pair_by = line)$' twice.log &&
     grep -q '^train: .*, by line,' twice.log || fail "an id that occurs twice: $(cat twice.log)"
-# Each pair is in one batch: both halves of it, in both languages. shellcheck disable=SC2086 # options
+# Each pair is in one batch: both halves of it, in both languages.
+# shellcheck disable=SC2086 # options
 logged dump.log ranks 2 xlm_tune tune.conf --set tune.output=dump $both --set 'task classification.code_switching=en' \
     --dump-step step.h5
 numbers /streams/train/batch/targets step.h5 | paste -d ' ' - - | awk '$1 != $2 { exit 1 } END { exit NR != 8 }' &&

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # xlm-mpi: models with fewer and with more subwords: text is cut as before, hidden states are the same bits, training goes on, and
 # the whole vocabulary comes back; for every segmenter.
-# SPDX-License-Identifier: GPL-3.0-or-later shellcheck source=tests/small.sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 long
 few=(--mono en=few.en --held-out 0.1)

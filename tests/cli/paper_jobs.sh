@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # xlm-mpi: the studies of papers: every run's job is checked (--dry-run), some are trained and are in the table, and each can be
 # handed to Slurm.
-# SPDX-License-Identifier: GPL-3.0-or-later shellcheck source=tests/small.sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 long
 jobs=$XLM_SOURCE/jobs

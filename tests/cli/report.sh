@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # xlm-mpi: xlm_report: the contents of the page, that it is well-formed and self-contained, names and damage of all kinds,
 # refusals.
-# SPDX-License-Identifier: GPL-3.0-or-later shellcheck source=tests/small.sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 long
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # xlm-mpi: the commands of docs/tutorial.md, in order, in an empty directory, exactly as in the page; and what the page says comes
 # out.
-# SPDX-License-Identifier: GPL-3.0-or-later shellcheck source=tests/small.sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 page=$XLM_SOURCE/docs/tutorial.md
 

@@ -15,6 +15,7 @@ mkdir new
 # Small files are unfinished for a few milliseconds only, too few to be seen on a busy machine: the programs wait before a file
 # that is written goes to the disk, and before one of MPI's own is removed. The libraries of sanitizers must be loaded first, so
 # there they do not.
+preload=${LD_PRELOAD-}
 if [ "${XLM_SANITIZERS-}" != yes ]; then
     cat >slow.c <<'C'
 #include <fcntl.h>
@@ -44,7 +45,7 @@ int unlink(const char *name)
 C
     # shellcheck disable=SC2086 # a compiler with its first arguments
     $XLM_CC -D_GNU_SOURCE -shared -fPIC -o slow.so slow.c || fail "slow.c does not compile"
-    preload=$PWD/slow.so
+    preload=$PWD/slow.so${LD_PRELOAD:+:$LD_PRELOAD} # a mutant's library (tests/mutants.sh)
 fi
 
 is_writing() { compgen -G 'new/*.unfinished-*' >/dev/null; }
@@ -56,10 +57,10 @@ begin() {
     rm -rf new
     mkdir new
     if [ "$n" = 1 ]; then
-        LD_PRELOAD=${preload-} env --default-signal=INT "$@" >log 2>&1 &
+        LD_PRELOAD=$preload env --default-signal=INT "$@" >log 2>&1 &
         launcher=$!
     else
-        LD_PRELOAD=${preload-} start "$n" "$@" >log 2>&1
+        LD_PRELOAD=$preload start "$n" "$@" >log 2>&1
     fi
     # Nothing is started in this loop, so that it sees a file that is there for a few milliseconds.
     until is_writing || ! kill -0 "$launcher" 2>/dev/null; do :; done

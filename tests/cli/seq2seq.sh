@@ -21,8 +21,8 @@ trained job2.conf recomputed 1 --set train.recompute=true
 same_bits out-1 recomputed
 trained job2.conf memory 1 --set train.steps=3 --set train.micro_batches=1 --set 'stream pairs.batch=32'
 estimated memory.log
-# Many passes are made of it, so it is small. It has been trained for some steps, because more gradients of a fresh one are lost in
-# rounding.
+# Many passes are made of it, so it is small. It has been trained for some steps, because more gradients of a fresh one are lost
+# in rounding.
 shallow=(--set train.output=shallow --set model.layers=1 --set model.decoder_layers=2 --set model.hidden_size=8
     --set model.attention_heads=2 --set 'stream text.length=8' --set 'stream text.batch=4' --set 'stream pairs.length=16'
     --set 'stream pairs.batch=4' --set train.steps=20 --set train.learning_rate=2e-2 --set train.evaluate_every=0)

@@ -11,7 +11,7 @@
 
 #include "comm/comm.h"
 
-/* The target: anything but a return is a failure, and so are memory without bound and more than ten seconds. */
+/* The target: anything but a return is a failure, and so are memory without bound and more than a minute. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Silence the log, and make the directory of fuzz_write; what is done already is not done again. */

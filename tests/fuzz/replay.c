@@ -9,8 +9,7 @@
  *   read<tab>INPUT                  no error
  *
  * with the escapes of C in both; a line that begins with # is a comment, and a part "\{N TEXT}" is the text N times. An input
- * that takes more than ten seconds ends the program, as libFuzzer's does; in `make check` the machine may be busy, so there it
- * has a minute. What readers say is printed.
+ * that takes more than a minute ends the program, as libFuzzer's does. What readers say is printed.
  *
  *   tests/fuzz/html -f N INPUTS...   N changes of these inputs: new errors, as lines for a table
  *   tests/fuzz/html -w DIRECTORY INPUTS...   write each input of tables and archives into a file of its own */

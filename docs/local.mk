@@ -41,6 +41,7 @@ nobase_dist_doc_DATA = \
 EXTRA_DIST += \
 	docs/manual/anchors \
 	docs/manual/check \
+	docs/manual/errors.awk \
 	docs/manual/filter.lua \
 	docs/manual/keys.awk \
 	docs/manual/make \

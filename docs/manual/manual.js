@@ -4,7 +4,8 @@
  * title of the page, title of the section, text]. It is a script since pages of file:// may not read other files. */
 "use strict";
 
-/* The sections that have all words of a query, best first: words in titles count most, then how often they are in the text. */
+/* The sections that have all words of a query, best first: words in titles count most, then the query as it is, then how often its
+ * words are in the text. */
 function manualSearch(sections, query) {
     var words = query.toLowerCase().split(/\s+/).filter(function (w) { return w !== ""; });
     var found = [];
@@ -19,6 +20,8 @@ function manualSearch(sections, query) {
             score += points;
             return points > 0;
         });
+        if (all && words.length > 1 && text.indexOf(words.join(" ")) >= 0)
+            score += 40;
         if (all)
             found.push({section: section, score: score, order: order});
     });

@@ -160,6 +160,31 @@ rows=$(awk '/^\| (message|what is seen) / { inside = 1; next } !/^\|/ { inside =
     fail "messages.html has not the $rows messages of docs/troubleshooting.md"
 grep -q 'unknown key "stepz"' messages.html || fail "messages.html lacks a message"
 
+# ---- all errors and warnings: what programs print is there, under its exit code ----
+# patterns PART: the messages of this part of the page, as regular expressions.
+patterns() {
+    sed -n "/<h2 id=\"$1\"/,/<\/ul>/{ s/^<li>\(.*\)<\/li>\$/\1/p; }" errors.html |
+        sed 's/&quot;/"/g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g; s/[][\.*^$+?(){}|]/\\&/g; s/…/.*/g; s/\bN\b/-?[0-9.e+-]+/g'
+}
+# known CODE PROGRAM ARGUMENT...: ends with this code, and its message is one of these.
+known() {
+    local code=0
+    "${@:2}" >../message 2>&1 || code=$?
+    [ "$code" -eq "$1" ] || fail "${*:2} ended with $code, not $1: $(cat ../message)"
+    { patterns "exit-code-$1"; patterns several-exit-codes; } >../patterns
+    sed -n "s/^$2: //p" ../message | grep -qxEf ../patterns || fail "errors.html has no such error with code $1: $(cat ../message)"
+}
+[ "$(grep -c '^<li>' errors.html)" -ge 1200 ] || fail "errors.html has only $(grep -c '^<li>' errors.html) messages"
+printf '[train]\nsteps = many\n' >../job.conf
+echo no HDF5 >../model.h5
+known 64 xlm_embed ../model.h5
+known 64 xlm_train ../job.conf --set train.stepz=4
+known 65 xlm_fill ../model.h5 ../job.conf
+known 66 xlm_cooc nosuch.h5 -o ../c.h5
+known 78 xlm_train ../job.conf
+! { echo 'no such error at all' | grep -qxEf ../patterns; } || fail "errors.html: everything is an error"
+patterns warnings | grep -q 'trying the checkpoint before it' || fail "errors.html lacks a warning"
+
 # ---- the search, by the pages' own functions ----
 if command -v duk >/dev/null; then
     # search QUERY: the best sections, `page#anchor` a line.
@@ -178,6 +203,7 @@ if command -v duk >/dev/null; then
     finds 'Slurm' 'clusters.html#slurm'
     finds 'bottleneck mad-x' 'adapters.html#bottleneck-adapters-and-mad-x'
     finds 'exit codes' 'codes.html#'
+    finds "out of memory" troubleshooting.html#stopping
     [ -z "$(search 'nosuchwordatall')" ] || fail "the search finds what is nowhere"
     [ "$(grep -c '^\["\|^manualIndex' search-index.js)" -ge 300 ] || fail "the index of the search has few sections"
 fi

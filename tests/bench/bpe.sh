@@ -99,6 +99,6 @@ words=$(awk -v n="$(wc -w <"$text")" 'BEGIN { printf "%.1f million words", n / 1
 # of_ms MILLISECONDS: seconds without their unit.
 of_ms() { awk -v ms="$1" 'BEGIN { printf "%.3f", ms / 1000 }'; }
 beside fastBPE "$merges merges learned from $words" "s" "$(of_ms "$learn")" "$(of_ms "$their_learn")" \
-    "$(quotient "$their_learn" "$learn" 1)" ""
+    "$(quotient "$their_learn" "$learn")" ""
 beside fastBPE "segmentation of $words, fastBPE with its threads" "s" "$(of_ms "$apply")" "$(of_ms "$their_apply")" \
-    "$(quotient "$their_apply" "$apply" 1)" "same bytes with the same merges"
+    "$(quotient "$their_apply" "$apply")" "same bytes with the same merges"

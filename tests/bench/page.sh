@@ -34,9 +34,9 @@ awk -F'\t' '
         if (!($2 in version)) refuse("figures of " $2 " before its version")
         if (!is_number($5) || !is_number($6)) refuse("not two figures: " $5 ", " $6)
         if (!is_number($7)) refuse("not a ratio: " $7)
-        # The ratio is that of the figures, as far as they are rounded: of times theirs to ours, of rates ours to theirs.
+        # The ratio is that of these figures, rounded to two decimals: of times theirs to ours, of rates ours to theirs.
         expected = $4 == "s" ? $6 / ($5 > 0 ? $5 : 1e-9) : $5 / ($6 > 0 ? $6 : 1e-9)
-        if ($7 < 0.9 * expected - 1 || $7 > 1.1 * expected + 1)
+        if ($7 < 0.999 * expected - 0.005 || $7 > 1.001 * expected + 0.005)
             refuse("the ratio " $7 " is not that of " $5 " and " $6)
         n = ++rows[$2]
         line[$2, n] = "| " $2 ", " version[$2] " | " cell($3) " | " $5 " " $4 " | " $6 " " $4 " | " $7 " | " ($8 == "" ? "not measured here" : cell($8)) " |"

@@ -15,6 +15,7 @@ nobase_dist_doc_DATA = \
 	docs/building.md \
 	docs/classification.md \
 	docs/clusters.md \
+	docs/combinations.md \
 	docs/corpora.md \
 	docs/evaluation.md \
 	docs/files.md \

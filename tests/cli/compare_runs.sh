@@ -45,6 +45,19 @@ cmp rows.csv <("$compare" --rows rows.csv) || fail "rows of rows"
 scores de 1 >de/scores.tsv
 cmp <("$compare" --rows rows.csv de) <("$compare" --rows de fr) || fail "new rows"
 
+# The page: a table for each language and the differences, and that of the repository is made of its rows.
+"$compare" --page rows.csv >page
+for wanted in '| objectives | seeds | AER | pairs | ppl-en | ppl |' '| all but gc | 3 | 72.0 ± 1.0 | 0.500 ± 0.000 | 10.0 ± 0.0 | 20.5 ± 0.0 |' \
+    '| all | 3 | 73.0 ± 0.0 | 0.520 ± 0.000 | - | 19.0 ± 0.0 |' '| all | 3 | 69.0 ± 0.0 | 0.520 ± 0.000 | - | 19.0 ± 0.0 |' \
+    "| all but gc | +1.0 ± 2.4 (6, $(printf %.3f "$by_hand")) | -0.020 ± 0.000 (6, 0.031) | +1.5 ± 0.0 (6, 0.031) |" '## English and French'; do
+    grep -qxF -e "$wanted" page || fail "the page has no line $wanted: $(cat page)"
+done
+printf 'de,mlm+gc+weam,1,AER,60\nde,mlm+weam,1,AER,61\n' | cat rows.csv - >more.csv
+"$compare" --page more.csv >page
+grep -qxF '| all but gc | 1 | 61.0 | - | - | - |' page && grep -qxF '| all but gc | +1.0 (1) |' page || fail "all but one: $(cat page)"
+"$compare" --page "$XLM_SOURCE/jobs/combinations/rows.csv" | cmp - "$XLM_SOURCE/docs/combinations.md" ||
+    fail "docs/combinations.md is not jobs/combinations/compare --page jobs/combinations/rows.csv"
+
 expect 64 'there is no such option' "$compare" --what de
 expect 64 'usage: compare' "$compare"
 expect 65 'there is no such run' "$compare" --to weam de

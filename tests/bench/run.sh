@@ -20,12 +20,14 @@ load() { cut -d' ' -f1-3 /proc/loadavg; }
 SECONDS=0 status=0 number=0
 {
     machine "date" "$(date -u '+%Y-%m-%d %H:%M UTC')"
+    xlm_train --version >"$XLM_BENCH_CORPORA/version"
+    # Virtual machines often have a name for many processors, which the family and the model tell apart.
     processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort -u | head -n 1)
+    processor+=$(sed -n 's/^processor: .*\(family.*\)/ (\1)/p' "$XLM_BENCH_CORPORA/version")
     machine "processor" "$processor, $(env -u OMP_NUM_THREADS nproc) cores"
     machine "memory" "$(awk '$1 == "MemTotal:" { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo)"
     machine "system" "$(. /etc/os-release && echo "$PRETTY_NAME"), Linux $(uname -r), $(uname -m)"
     machine "compiler" "$("$XLM_CC" --version | head -n 1)"
-    xlm_train --version >"$XLM_BENCH_CORPORA/version"
     machine "xlm-mpi" "$(sed -n '1s/.*(xlm-mpi) //p; s/^Built from \(commit.*\)/\1/p' "$XLM_BENCH_CORPORA/version" |
         paste -sd';' | sed 's/;/, /g')"
     machine "libraries" "$(sed -nE 's/^(Open MPI v[^,]*|MPICH[^,]*|BLIS .*|oneDNN .*|HDF5 .*)(, package.*)?$/\1/p' \

@@ -16,7 +16,7 @@ $XLM_CC -shared -fPIC -o crash.so crash.c || fail "crash.c does not compile"
 code() {
     local wanted=$1 code=0
     shift
-    LD_PRELOAD=$PWD/crash.so "$@" >out 2>err || code=$?
+    LD_PRELOAD=$PWD/crash.so${LD_PRELOAD:+:$LD_PRELOAD} "$@" >out 2>err || code=$?
     [ "$code" -eq "$wanted" ] || fail "$* ended with $code instead of $wanted: $(cat out err)"
 }
 code 64 xlm_cooc --no-such-option

@@ -55,6 +55,10 @@ done
 printf 'de,mlm+gc+weam,1,AER,60\nde,mlm+weam,1,AER,61\n' | cat rows.csv - >more.csv
 "$compare" --page more.csv >page
 grep -qxF '| all but gc | 1 | 61.0 | - | - | - |' page && grep -qxF '| all but gc | +1.0 (1) |' page || fail "all but one: $(cat page)"
+# Of more than 14 pairs the probability is not computed, and not shown.
+for seed in {4..12}; do printf 'de,mlm,%s,AER,72\nde,mlm+gc,%s,AER,71\n' $seed $seed; done | cat rows.csv - >more.csv
+"$compare" --page more.csv >page
+grep -qE '^\| all but gc \| [+]1[.]0 ± [0-9.]+ \(15\) \|' page || fail "fifteen pairs: $(cat page)"
 "$compare" --page "$XLM_SOURCE/jobs/combinations/rows.csv" | cmp - "$XLM_SOURCE/docs/combinations.md" ||
     fail "docs/combinations.md is not jobs/combinations/compare --page jobs/combinations/rows.csv"
 

@@ -149,10 +149,9 @@ function look(e, file,    f, rest, at, before, codes, code, i, j, text, form, ex
             call(rest, 1)
             if (argument[of_text[e]] ~ /const char|^ *\.\.\./) continue # its own head
             if (argument[of_text[e]] ~ /__VA_ARGS__/) {
-                text = argument[of_text[e]]
-                codes = argument[of_code[e]]
+                codes = of_code[e] ? argument[of_code[e]] : of_codes[e]
                 parameters_of_macro(substr(function_[file, f], 1, length(function_[file, f]) - length(rest) - length(of_name[e])))
-                is_called(name_of_function, is_header[file] ? 0 : file, 0, of_code[e] ? codes : of_codes[e], parameters_, of_form[e])
+                is_called(name_of_function, is_header[file] ? 0 : file, 0, codes, parameters_, of_form[e])
                 of_found[e] = 1
                 parameters(function_[file, f])
                 continue

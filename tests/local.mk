@@ -66,8 +66,8 @@ include tests/slurm/local.mk
 
 EXTRA_DIST += $(test_scripts)
 # They begin in this order: scripts, which are the long ones, first, so that with make -j the last to end are short. The test of
-# the installation waits for scripts and for train_job, and make comes back to what waits when it has begun all others: it follows programs
-# that take longer than the last script.
+# the installation waits for scripts and for train_job, and make comes back to what waits when it has begun all others: it follows
+# programs that take longer than the last script.
 tests_in_order = $(test_scripts) $(mpi_tests) $(install_test) $(fuzz_targets) $(unit_tests) $(double_tests)
 TESTS += $(tests_in_order)
 left_out = $(filter-out $(tests_in_order),$(check_PROGRAMS))

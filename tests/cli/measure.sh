@@ -25,7 +25,7 @@ tag <(sed -n '81,100p' text.xx) >test-xx.tsv
 export XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2"
 measure=$XLM_SOURCE/jobs/measure
 
-$measure out/latest other/latest --gold gold.en,gold.xx,gold.links --corpus corpus.h5 --dictionary dict.h5 --length=48 --pool 20 \
+$measure out/latest other/latest --gold gold.en,gold.xx,gold.links --corpus corpus.h5 --dictionary dict.h5 --pool=20 \
     --pos-train train.tsv --pos-dev dev.tsv --pos-test en=test.tsv --pos-test xx=test-xx.tsv --pos-set epochs=1 \
     --pos-set length=48 --csv all.csv --work work >log 2>&1 || fail "measure: $(grep -a -B3 xlm_tune log; tail -n 5 log)"
 [ "$(head -n 1 all.csv)" = 'checkpoint,step,measure,layer,detail,source,target,value' ] || fail "head: $(head -n 1 all.csv)"
@@ -54,7 +54,8 @@ xlm_embed dictionary out/latest dict.h5 corpus.h5 --csv d.csv >d.out 2>&1 || fai
 awk -v a="$(row perplexity '' '' en)" -v b="$(value out 40 held_out mlm perplexity en)" '
     BEGIN { exit !(a > b / 2 && a < 2 * b) }' ||
     fail "perplexity: $(row perplexity '' '' en), the run's: $(value out 40 held_out mlm perplexity en)"
-# That of other, which was trained with spans, is by masks of tokens, which are the default.
+# That of other, which was trained with spans, is by masks of tokens, which are the default, in instances as long as the text that
+# both were trained with.
 cat >tokens.conf <<JOB
 [train]
 corpus = corpus.h5

@@ -40,7 +40,7 @@ recipe "${texts[@]}" --dictionary en-xx=words.txt "${small[@]}" dictionary || fa
 [ ! -e dictionary/alignment.h5 ] || fail "alignments without pairs"
 
 # From pairs to a scored tagger and aligned words, on 2 ranks; the dictionary is from the alignments.
-all=("${texts[@]}" "${pairs[@]}" --tagged en=train.conllu,dev.conllu --test en=test.conllu --test xx=test.xx.conllu.gz
+all=("${texts[@]}" "${pairs[@]}" --tagged en=train.conllu,dev.conllu --test en=test.conllu --test en=dev.conllu --test xx=test.xx.conllu.gz
     --gold en-xx=gold.en,gold.xx,gold.txt "${small[@]}" --set 'train.evaluate_instances=32')
 XLM_LAUNCH=$on_two recipe "${all[@]}" all || fail "all: $(tail -n 3 log)"
 [ "$(objectives)" = 'mlm tlm dwa moco weam align' ] || fail "all: $(objectives)"
@@ -56,11 +56,14 @@ done
 [ "$(key all 'objective dwa' begin)" -gt $begin ] || fail "dwa: $(key all 'objective dwa' begin)"
 XLM_LAUNCH=$on_two bash all/run >run.log 2>&1 || fail "all/run: $(tail -n 5 run.log)"
 [ "$(wc -l <all/aligned.txt)" -eq 600 ] || fail "$(wc -l <all/aligned.txt) aligned pairs"
-[ "$(grep -c '^accuracy' run.log)" -eq 2 ] || fail "taggers scored: $(grep -c '^accuracy' run.log)"
+[ "$(awk -F, '$2 == "measure" && $3 == "accuracy" { print $1 }' all/tags-1.csv | paste -sd' ')" = 'en xx mean' ] ||
+    fail "tagger scored: $(cut -d, -f1-3 all/tags-1.csv | sort -u | paste -sd" ")"
+# The second file of a language is scored by itself; the table of one language has no column of it.
+grep -q '^measure,accuracy' all/tags-2.csv || fail "the second file of en: $(head -n 3 all/tags-2.csv)"
 for measure in aer retrieval_cosine perplexity; do
     grep -q ",$measure," all/measures.csv || fail "no $measure in measures.csv"
 done
-grep -q 'set train.evaluate_instances=32' all/run || fail "--set is not in the commands"
+[ "$(key all train evaluate_instances)" = 32 ] || fail "--set is not in the job: $(cat all/job.conf)"
 grep -q '^tagger  *1 minutes at most$' log || fail "time of the tagger: $(grep ^tagger log)"
 
 # What was done is not done again, and measures are of this time.
@@ -68,9 +71,17 @@ rows=$(wc -l <all/measures.csv)
 bash all/run >run.log 2>&1 || fail "all/run again: $(tail -n 5 run.log)"
 [ "$(wc -l <all/measures.csv)" -eq "$rows" ] || fail "$(wc -l <all/measures.csv) rows of measures instead of $rows"
 [ "$(grep -c '^nothing to do' run.log)" -eq 2 ] || fail "done again: $(grep '^step' run.log | tail -n 2)"
+[ all/aligned.txt -nt all/model/latest ] && ! grep -q aligning run.log || fail "aligned again: $(grep aligning run.log)"
+# Fewer steps than the model has leave nothing to train; more leave the rest, in which what had begun goes on.
+recipe "${all[@]}" --passes 6 all || fail "fewer: $(tail -n 3 log)"
+grep -q "^all/model has $steps steps already" log && grep -q '^training  *the 0 steps that are left' log ||
+    fail "fewer: $(grep -e ^training -e ^all/model log)"
 # A tagger of the model before it learned more is not the tagger of the model.
 recipe "${all[@]}" --passes 14 --set tune.epochs=2 --set train.precision=bfloat16 all || fail "more: $(tail -n 3 log)"
-grep -q '^all/model is there' log || fail "nothing about the model that is there: $(tail -n 30 log | head -n 10)"
+grep -q "^all/model is there, of $steps steps: the run continues it" log ||
+    fail "nothing about the model that is there: $(tail -n 30 log | head -n 10)"
+grep -q "^training  *the $(($(key all train steps) - steps)) steps that are left" log || fail "left: $(grep ^training log)"
+[ "$(key all 'objective tlm' begin)" -eq $begin ] || fail "tlm pauses until $(key all 'objective tlm' begin)"
 bash all/run >run.log 2>&1 || fail "more, run: $(tail -n 5 run.log)"
 ! grep -q '^nothing to do' run.log || fail "the tagger of the earlier model was taken"
 grep -q '^epochs = 2$' all/tagger/job.conf || fail "epochs: $(grep epochs all/tagger/job.conf)"
@@ -79,9 +90,11 @@ grep -q '^precision = bfloat16$' all/tagger/job.conf || fail "precision: $(grep 
 
 # What is there is not made again, and the time decides how many steps there are.
 touch -d '2000-01-01' all/corpus.h5
+mv all/model all/model-1
 recipe "${all[@]}" --passes 100000 --hours 0.01 all || fail "again: $(tail -n 3 log)"
 [ "$(stat -c %Y all/corpus.h5)" -lt 1000000000 ] || fail "the corpus was made again"
 grep -q 'limited by --hours 0.01$' log || fail "time: $(grep ^steps log)"
+mv all/model-1 all/model
 minutes=$(sed -n 's/^training  *\([0-9]*\) minutes$/\1/p' log)
 [ "${minutes:-9}" -le 1 ] || fail "more than $minutes minutes of 0.6"
 
@@ -154,6 +167,10 @@ refused 65 'gold.en has 5 lines, .*/text.xx 600' "${texts[@]}" --gold en-xx=gold
 refused 65 'gold.xx:1: not a line of links' "${texts[@]}" --gold en-xx=gold.en,gold.xx,gold.xx
 refused 64 'is not SECTION.KEY=VALUE' "${texts[@]}" --set precision=bfloat16
 refused 64 'unknown key "epocs"' "${texts[@]}" --tagged en=train.conllu,dev.conllu --set tune.epocs=5
+refused 78 'unknown key "precison"' "${texts[@]}" --set train.precison=bfloat16
+refused 78 'unknown key "dropuot"' "${texts[@]}" --set model.dropuot=0.1
+refused 64 'the job has no \[objective tlm\]' "${texts[@]}" --set 'objective tlm.weight=2'
+refused 64 'give NAME.index' "${texts[@]}" --dictionary en-xx=words.dict.dz
 refused 64 'epochs = many' "${texts[@]}" --tagged en=train.conllu,dev.conllu --set tune.epochs=many
 recipe "${texts[@]}" --help && grep -q -e '--hours H' log || fail "--help after other options: $(head -n 3 log)"
 refused 64 'the recipe chooses it' "${texts[@]}" --set train.steps=5

@@ -9,6 +9,7 @@
 #include "model/checkpoint_names.h"
 #include "run/measures.h"
 #include "run/metrics_file.h"
+#include "run/time_left.h"
 
 /* The last and the best value of what models are compared by, and the steps at which they were measured. */
 typedef struct score {
@@ -27,7 +28,8 @@ struct xlm_report {
     xlm_metric_sum *metric; /* [xlm_host_metrics] */
     double gemm_gflops; /* rate of GEMM: as measured, or the highest since */
     bool gemm_raised;
-    /* of the run, for the time left and the summary */
+    xlm_time_left left;
+    /* of the run, for the summary */
     double run_seconds, opened_at;
     int64_t run_steps, run_tokens;
     double last_step_at;
@@ -204,11 +206,11 @@ static void print_line(xlm_report *r, const xlm_step_report *s, double now, bool
     const xlm_run_progress *progress = r->of.progress;
     const int64_t steps = r->of.job->train.steps;
     const double seconds = MAX(now - r->since, 1e-9), share = share_of_gemm(r, seconds, interval);
-    char tokens[16], left[16];
+    char tokens[16];
+    g_autofree char *left = xlm_time_left_text(&r->left, progress->step, steps);
     g_autoptr(GString) line = g_string_new(NULL);
-    g_string_printf(line, "step %" G_GINT64_FORMAT "/%" G_GINT64_FORMAT "  loss %.4f  %s tokens/s  %s left",
-                    progress->step, steps, r->loss / (double)r->steps, xlm_log_count((double)r->tokens / seconds, tokens),
-                    xlm_log_duration(r->run_seconds / (double)r->run_steps * (double)(steps - progress->step), left));
+    g_string_printf(line, "step %" G_GINT64_FORMAT "/%" G_GINT64_FORMAT "  loss %.4f  %s tokens/s  %s", progress->step, steps,
+                    r->loss / (double)r->steps, xlm_log_count((double)r->tokens / seconds, tokens), left);
     describe_losses(r, line);
     describe_metrics(r, line);
     g_string_append_printf(line, "  lr %.2e  |g| %.2f  %.0f%% of GEMM", s->learning_rate, s->gradient_norm, 100 * share);
@@ -237,6 +239,7 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step)
     r->last_step_at = now;
     r->run_seconds += seconds;
     r->run_steps++;
+    xlm_time_left_count(&r->left, r->of.job, r->of.progress->step - 1, seconds);
     r->run_tokens += step->tokens;
     r->steps++;
     r->tokens += step->tokens;

@@ -16,5 +16,6 @@ run_sources = \
 	src/run/scoring.c src/run/scoring.h \
 	src/run/stopping.c src/run/stopping.h \
 	src/run/threads.c src/run/threads.h \
+	src/run/time_left.c src/run/time_left.h \
 	src/run/validation.h \
 	src/run/warm_start.c src/run/warm_start.h

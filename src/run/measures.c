@@ -19,18 +19,35 @@ bool xlm_measure_rises(const char *name)
            !g_str_has_suffix(quantity, "entropy");
 }
 
+/* Is it the loss of an objective in all languages? */
+static bool is_in_total(const xlm_evaluation *row) { return row->language < 0 && row->metric == NULL; }
+
+static double weight_of(const xlm_measured *m, const xlm_evaluation *row)
+{
+    return xlm_loss_weight_at(&m->job->objective[row->objective].weight, m->step);
+}
+
 bool xlm_measured_total(const xlm_measured *measured, double *loss)
 {
     int objectives = 0;
     *loss = 0;
     for (int i = 0; i < measured->n; i++) {
         const xlm_evaluation *row = &measured->rows[i];
-        if (row->language >= 0 || row->metric != NULL)
+        if (!is_in_total(row))
             continue;
-        *loss += xlm_loss_weight_at(&measured->job->objective[row->objective].weight, measured->step) * row->loss;
+        *loss += weight_of(measured, row) * row->loss;
         objectives++;
     }
     return objectives > 0;
+}
+
+void xlm_measured_weights(const xlm_measured *measured, double *weight)
+{
+    for (int k = 0; k < measured->job->objectives; k++)
+        weight[k] = 0;
+    for (int i = 0; i < measured->n; i++)
+        if (is_in_total(&measured->rows[i]))
+            weight[measured->rows[i].objective] = weight_of(measured, &measured->rows[i]);
 }
 
 /* What follows "PREFIX/" in the name; NULL: it begins otherwise. */

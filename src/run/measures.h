@@ -29,6 +29,8 @@ bool xlm_measure_rises(const char *name);
 
 /* The sum of the losses of all languages, with the weights of that step. False: no objective was evaluated. */
 bool xlm_measured_total(const xlm_measured *measured, double *loss);
+/* [out] weight: [job->objectives] of each loss in that sum; 0: none was evaluated. Sums with other weights cannot be compared. */
+void xlm_measured_weights(const xlm_measured *measured, double *weight);
 
 /* Can an evaluation have these measures (NULL-terminated names), as far as is known before there is one, and can the mean of them
  * compare checkpoints? EX_CONFIG: the error lists the names that there are. Not collective. */

@@ -9,11 +9,12 @@
 #include "model/checkpoint_names.h"
 #include "run/measures.h"
 #include "run/metrics_file.h"
+#include "run/time_left.h"
 
 /* The last and the best value of what models are compared by, and the steps at which they were measured. */
 typedef struct score {
     double last, best;
-    int64_t last_step, best_step; /* -1: none yet */
+    int64_t last_step, best_step; /* -1: none */
 } score;
 
 struct xlm_report {
@@ -27,11 +28,13 @@ struct xlm_report {
     xlm_metric_sum *metric; /* [xlm_host_metrics] */
     double gemm_gflops; /* rate of GEMM: as measured, or the highest since */
     bool gemm_raised;
-    /* of the run, for the time left and the summary */
+    xlm_time_left left;
+    /* of the run, for the summary */
     double run_seconds, opened_at;
     int64_t run_steps, run_tokens;
     double last_step_at;
-    score held_out;  /* weighted sum of the objectives' losses */
+    score held_out;  /* weighted sum of the objectives' losses; the best of those with the weights of the last one */
+    double *weight;  /* [objectives] which these are */
     score validated; /* what checkpoints are compared by */
     char *validated_name;
 };
@@ -43,6 +46,7 @@ xlm_report *xlm_report_open(const xlm_report_setup *setup, bool resumed, GError 
     r->of = *setup;
     r->objective_loss = g_new0(double, MAX(setup->job->objectives, 1));
     r->objective_steps = g_new0(int64_t, MAX(setup->job->objectives, 1));
+    r->weight = g_new0(double, MAX(setup->job->objectives, 1));
     r->metric = g_new0(xlm_metric_sum, MAX(xlm_host_metrics(setup->host), 1));
     if (setup->comm->rank == 0)
         r->metrics = xlm_metrics_file_open(setup->job->train.output, setup->job->train.tensorboard, resumed,
@@ -71,6 +75,7 @@ void xlm_report_close(xlm_report *report)
     xlm_metrics_file_close(report->metrics);
     g_free(report->objective_loss);
     g_free(report->objective_steps);
+    g_free(report->weight);
     g_free(report->metric);
     g_free(report->validated_name);
     g_free(report);
@@ -204,11 +209,11 @@ static void print_line(xlm_report *r, const xlm_step_report *s, double now, bool
     const xlm_run_progress *progress = r->of.progress;
     const int64_t steps = r->of.job->train.steps;
     const double seconds = MAX(now - r->since, 1e-9), share = share_of_gemm(r, seconds, interval);
-    char tokens[16], left[16];
+    char tokens[16];
+    g_autofree char *left = xlm_time_left_text(&r->left, progress->step, steps);
     g_autoptr(GString) line = g_string_new(NULL);
-    g_string_printf(line, "step %" G_GINT64_FORMAT "/%" G_GINT64_FORMAT "  loss %.4f  %s tokens/s  %s left",
-                    progress->step, steps, r->loss / (double)r->steps, xlm_log_count((double)r->tokens / seconds, tokens),
-                    xlm_log_duration(r->run_seconds / (double)r->run_steps * (double)(steps - progress->step), left));
+    g_string_printf(line, "step %" G_GINT64_FORMAT "/%" G_GINT64_FORMAT "  loss %.4f  %s tokens/s  %s", progress->step, steps,
+                    r->loss / (double)r->steps, xlm_log_count((double)r->tokens / seconds, tokens), left);
     describe_losses(r, line);
     describe_metrics(r, line);
     g_string_append_printf(line, "  lr %.2e  |g| %.2f  %.0f%% of GEMM", s->learning_rate, s->gradient_norm, 100 * share);
@@ -235,6 +240,7 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step)
         return;
     const double now = xlm_clock(), seconds = MAX(now - r->last_step_at, 1e-9);
     r->last_step_at = now;
+    xlm_time_left_count(&r->left, r->of.job, r->of.progress->step - 1, seconds);
     r->run_seconds += seconds;
     r->run_steps++;
     r->run_tokens += step->tokens;
@@ -301,9 +307,16 @@ static void note_held_out(xlm_report *r, const xlm_evaluation *rows, int n)
     double loss;
     if (!xlm_measured_total(&measured, &loss))
         return;
+    g_autofree double *weight = g_new(double, r->of.job->objectives);
+    xlm_measured_weights(&measured, weight);
+    for (int k = 0; k < r->of.job->objectives; k++)
+        if (weight[k] != r->weight[k])
+            r->held_out.best_step = -1; /* of another sum */
+    g_free(r->weight);
+    r->weight = g_steal_pointer(&weight);
     r->held_out.last = loss;
     r->held_out.last_step = r->of.progress->step;
-    if (r->held_out.best_step < 0 || loss < r->held_out.best) {
+    if (isfinite(loss) && (r->held_out.best_step < 0 || loss < r->held_out.best)) {
         r->held_out.best = loss;
         r->held_out.best_step = r->of.progress->step;
     }
@@ -316,7 +329,7 @@ static void append_score(GString *line, const char *name, const score *s, int64_
     g_string_append_printf(line, "; %s %.4f", name, s->last);
     if (s->last_step != step)
         g_string_append_printf(line, " at step %" G_GINT64_FORMAT, s->last_step);
-    if (s->best_step != s->last_step)
+    if (s->best_step >= 0 && s->best_step != s->last_step)
         g_string_append_printf(line, ", best %.4f at step %" G_GINT64_FORMAT, s->best, s->best_step);
 }
 
@@ -410,7 +423,7 @@ void xlm_report_score(xlm_report *report, const char *name, double score_now, bo
     if (report->metrics == NULL)
         return;
     report->validated = (score){.last = score_now, .last_step = progress->step, .best = progress->best.score,
-                                .best_step = (int64_t)progress->best.step};
+                                .best_step = progress->best.step > 0 ? (int64_t)progress->best.step : -1};
     g_free(report->validated_name);
     report->validated_name = g_strdup(name);
     if (!line)

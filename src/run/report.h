@@ -46,8 +46,8 @@ void xlm_report_measures(xlm_report *report, const xlm_validation *validation, c
 void xlm_report_score(xlm_report *report, const char *name, double score, bool best, bool line);
 /* The same for the mean of n checkpoints; its split in metrics.csv is "<split>_average". */
 void xlm_report_mean(xlm_report *report, const xlm_validation *validation, const GArray *measures, int64_t n);
-/* One line at the end: steps, time, tokens, the last and the best held-out loss since the report was opened, and the same of the
- * score, and the path of the checkpoint. */
+/* One line at the end: steps, time, tokens, the last held-out loss and the best of the same sum since the report was opened, the
+ * last and the best score, and the path of the checkpoint. */
 void xlm_report_summary(const xlm_report *report);
 /* A table in the log: how `steps` steps of this rank spent their time, and the library and precision of products
  * (xlm_arithmetic_name). The reports of the reduce-scatter and the all-gather have one more step. */

@@ -17,7 +17,8 @@ static const xlm_program program = {
     .notes =
         "RUN is an output directory of xlm_train or xlm_tune. Its job is read from job.conf or else from the newest checkpoint;\n"
         "its curves are in metrics.csv. Curves are shown at steps that all runs with that curve have, training losses as means\n"
-        "since the step in the line above; last and best are over all steps of each run.\n\n"
+        "since the step in the line above; last and best are over all steps of each run. Where objectives begin or end during a\n"
+        "run, the best step of \"train total loss\" compares different sums.\n\n"
         "Examples:\n"
         "  xlm_compare run1 run2 run3\n"
         "  xlm_compare --lines 40 run1 run2\n\n",

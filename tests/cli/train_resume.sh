@@ -207,4 +207,24 @@ grep -q 'warning: best: the best checkpoint so far, of step .* was chosen by ano
 trained best.conf late 1 --set evaluate.choose_by=tlm/perplexity --set 'objective tlm.begin=3' --set train.steps=4
 [ "$(readlink late/best)" = "$(checkpoint 4)" ] && grep -q 'chosen by tlm/perplexity, step 2: -\{0,1\}nan$' late.log ||
     fail "without a score: $(grep chosen late.log; ls -l late)"
+# The held-out loss of the last line is a sum, whose best is that of the evaluations since the same objectives have been summed with
+# the same weights: of late those of step 4. Without any score there is no best one.
+tail -n 1 late.log | grep -q '; held-out loss [0-9.]*; tlm/perplexity [0-9.]*; checkpoint' || fail "late: $(tail -n 1 late.log)"
+trained best.conf none 1 --set evaluate.choose_by=tlm/perplexity --set 'objective tlm.begin=3' --set train.steps=2
+tail -n 1 none.log | grep -q '; held-out loss [^;]*; tlm/perplexity -\{0,1\}nan; checkpoint' || fail "none: $(tail -n 1 none.log)"
+# sum_is WEIGHT FIRST: with this weight of tlm, which is 0.5 in the evaluations from step FIRST on.
+sum_is() {
+    local wanted
+    trained best.conf sums 1 --resume never --set evaluate.choose_by=mlm/accuracy --set 'objective tlm.begin=3' \
+        --set "objective tlm.weight=$1" --set train.steps=24 --set evaluate.patience=0
+    wanted=$({ values sums held_out mlm loss all; values sums held_out tlm loss all; } | awk -v first="$2" '
+        !($1 in mlm) { mlm[$1] = $2; next }
+        $1 < first { next }
+        { last = $1; sum[last] = mlm[last] + 0.5 * $2 }
+        !best || sum[last] < sum[best] { best = last }
+        END { printf "%.4f", sum[last]; if (best != last) printf ", best %.4f at step %d", sum[best], best }')
+    tail -n 1 sums.log | grep -q "; held-out loss $wanted; " || fail "weight $1: not $wanted: $(tail -n 1 sums.log)"
+}
+sum_is 0.5 4
+sum_is 0:0.1,5=0.5 6
 finish

@@ -21,6 +21,9 @@ steps_of() { values out-1 "$1" "$2" loss "${3-}" | cut -d' ' -f1 | paste -s -d' 
 [ "$(steps_of held_out mlm all), $(steps_of held_out tlm all)" = '0 4 8, 0 8' ] ||
     fail "evaluated: $(grep ,held_out, out-1/metrics.csv)"
 grep -q 'step 2/8 .*tlm/weight 0.625 ' out-1.log || fail "the log has no weight: $(grep 'step 2/8' out-1.log)"
+# Time is left until the next step in which others take part.
+left=$(sed -n 's|^step [0-9]*/8 .* tokens/s  [0-9:]*\(.*\) left\([^(]*\)  (.*|\1\2|p' out-1.log | paste -s -d,)
+[ "$left" = ' to step 2,?,?, to step 6, to step 6,?,,' ] || fail "time left: $left: $(grep '^step ' out-1.log)"
 [ -z "$(values out-1 train mlm/weight score)" ] || fail "a weight that does not change is reported"
 # The loss of a step is the sum, by the weights.
 for step in 2 3 5 7; do

@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/terminal.h"
+#include "options/piecewise.h"
+#include "run/time_left.h"
 
 static void times_in_the_unit_of_a_person(void **state)
 {
@@ -62,12 +64,44 @@ static void rate_and_time_left(void **state)
     }
 }
 
+/* Of a run in which tlm begins with step 8 and ends with step 12, and from step 15 on a stream is read. Only the steps since then
+ * are counted, until the next change. */
+static void time_left_where_objectives_begin_and_end(void **state)
+{
+    (void)state;
+    const xlm_piecewise_point ends[] = {{0, 1}, {11, 1}, {12, 0}}, read[] = {{14, 0}, {15, 4}, {16, 8}};
+    g_autofree xlm_piecewise *weight = xlm_piecewise_new(ends, 3), *batches = xlm_piecewise_new(read, 3);
+    xlm_job_stream stream[] = {{.config = {.batch = 8}}, {.config = {.batch = 8, .batches = batches}}};
+    xlm_job_objective objective[] = {{.stream = 0}, {.stream = -1, .weight = {weight, 8}}, {.stream = 1}};
+    const xlm_job job = {.train = {.steps = 20}, .streams = 2, .stream = stream, .objectives = 3, .objective = objective};
+    static const struct { double seconds; const char *text; } steps[] = {
+        {2, "0:14 left to step 8"}, {4, "0:18 left to step 8"}, {3, "0:15 left to step 8"}, {3, "0:12 left to step 8"},
+        {3, "0:09 left to step 8"}, {3, "0:06 left to step 8"}, {3, "0:03 left to step 8"}, {3, "? left"},
+        {30, "1:30 left to step 12"}, {30, "1:00 left to step 12"}, {30, "0:30 left to step 12"}, {30, "? left"},
+        {3, "0:06 left to step 15"}, {3, "0:03 left to step 15"}, {3, "? left"},
+        {20, "1:20 left"}, {40, "1:30 left"}, {30, "1:00 left"}, {30, "0:30 left"}, {30, "0:00 left"},
+    };
+    xlm_time_left left = {0}, resumed = {0};
+    for (int64_t i = 0; i < 20; i++) {
+        xlm_time_left_count(&left, &job, i, steps[i].seconds);
+        g_autofree char *text = xlm_time_left_text(&left, i + 1, job.train.steps);
+        assert_string_equal(text, steps[i].text);
+    }
+    /* A run that goes on within a part of the run, and one of the same objectives in every step. */
+    xlm_time_left_count(&resumed, &job, 9, 7);
+    g_autofree char *part = xlm_time_left_text(&resumed, 10, job.train.steps);
+    assert_string_equal(part, "0:14 left to step 12");
+    const xlm_job constant = {.train = {.steps = 20}, .streams = 1, .stream = stream, .objectives = 1, .objective = objective};
+    assert_int_equal(xlm_next_change(&constant, 0), 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_in_the_unit_of_a_person),
         cmocka_unit_test(lines_cut_between_fields),
         cmocka_unit_test(rate_and_time_left),
+        cmocka_unit_test(time_left_where_objectives_begin_and_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

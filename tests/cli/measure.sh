@@ -89,6 +89,11 @@ if [ "$XLM_SOURCE" = "$XLM_BUILD" ]; then
     env -u XLM_PLUGIN_PATH -u LD_LIBRARY_PATH PATH="${PATH##*"$XLM_BUILD:"}" "$measure" out/latest --dictionary dict.h5 --csv other.csv >log2 2>&1 ||
         fail "without PATH: $(tail -n 3 log2)"
 fi
+# A model without a job, of fewer positions than instances have by default.
+logged few.log xlm_train job.conf --set train.output=few --set train.steps=1 --set model.positions=60
+logged few.log xlm_convert few/latest --keep corpus.h5 -o few.h5
+$measure few.h5 --corpus corpus.h5 --instances 32 --csv few.csv >log2 2>&1 && grep -q '(instances of 60 tokens)$' log2 ||
+    fail "few positions: $(tail -n 9 log2)"
 # Questions: of three contexts, one of which is there twice, those of the letters a and c are one fold, that of b the other.
 if command -v jq >/dev/null; then
     ask() { # ID ANSWER

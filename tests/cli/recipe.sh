@@ -17,6 +17,7 @@ awk '{ for (i = 1; i <= NF - 1; i++) print NR, i, NF - i, "S"; print NR, NF, NF,
 head -n 300 text.en >first.en
 tail -n 300 text.xx | gzip >last.xx.gz
 paste -d' ' <(head -n 1 text.en | tr ' ' '\n') <(head -n 1 text.xx | tr ' ' '\n') | sort -u >words.txt
+cp words.txt words.dict
 
 # What is asked for 2 ranks is planned for them, and measured and trained on one, but where it says so.
 export XLM_LAUNCH=env
@@ -35,7 +36,9 @@ bash text/run >run.log 2>&1 || fail "text/run: $(tail -n 5 run.log)"
 grep -q '^left out: no pairs of sentences are held out$' run.log && ! grep -q ',retrieval' text/measures.csv ||
     fail "retrieval without pairs: $(grep -A2 retrieval run.log)"
 [ "$(grep -c ',perplexity,' text/measures.csv)" -eq 3 ] || fail "text: $(cat text/measures.csv)"
-recipe "${texts[@]}" --dictionary en-xx=words.txt "${small[@]}" dictionary || fail "dictionary: $(tail -n 3 log)"
+recipe "${texts[@]}" --dictionary en-xx=words.dict "${small[@]}" --set ' train.clip = 2' dictionary ||
+    fail "dictionary: $(tail -n 3 log)"
+[ "$(grep '^clip' dictionary/job.conf)" = 'clip = 2' ] || fail "clip: $(grep '^clip' dictionary/job.conf)"
 [ "$(objectives)" = 'mlm align' ] || fail "dictionary: $(objectives)"
 [ ! -e dictionary/alignment.h5 ] || fail "alignments without pairs"
 
@@ -72,9 +75,10 @@ bash all/run >run.log 2>&1 || fail "all/run again: $(tail -n 5 run.log)"
 [ "$(wc -l <all/measures.csv)" -eq "$rows" ] || fail "$(wc -l <all/measures.csv) rows of measures instead of $rows"
 [ "$(grep -c '^nothing to do' run.log)" -eq 2 ] || fail "done again: $(grep '^step' run.log | tail -n 2)"
 [ all/aligned.txt -nt all/model/latest ] && ! grep -q aligning run.log || fail "aligned again: $(grep aligning run.log)"
-# Fewer steps than the model has leave nothing to train; more leave the rest, in which what had begun goes on.
-recipe "${all[@]}" --passes 6 all || fail "fewer: $(tail -n 3 log)"
-grep -q "^all/model has $steps steps already" log && grep -q '^training  *the 0 steps that are left' log ||
+# Fewer steps than the model has leave nothing to train; more leave the rest, in which what had begun goes on. The directory is the
+# same one, however it is written.
+recipe "${all[@]}" --passes 6 "$PWD/all/" || fail "fewer: $(tail -n 3 log)"
+grep -q "^$PWD/all/model has $steps steps already" log && grep -q '^training  *the 0 steps that are left' log ||
     fail "fewer: $(grep -e ^training -e ^all/model log)"
 # A tagger of the model before it learned more is not the tagger of the model.
 recipe "${all[@]}" --passes 14 --set tune.epochs=2 --set train.precision=bfloat16 all || fail "more: $(tail -n 3 log)"
@@ -94,9 +98,28 @@ mv all/model all/model-1
 recipe "${all[@]}" --passes 100000 --hours 0.01 all || fail "again: $(tail -n 3 log)"
 [ "$(stat -c %Y all/corpus.h5)" -lt 1000000000 ] || fail "the corpus was made again"
 grep -q 'limited by --hours 0.01$' log || fail "time: $(grep ^steps log)"
-mv all/model-1 all/model
 minutes=$(sed -n 's/^training  *\([0-9]*\) minutes$/\1/p' log)
 [ "${minutes:-9}" -le 1 ] || fail "more than $minutes minutes of 0.6"
+
+# A model in which others have begun later than a plan is long: they take part in what is planned, go on, and take their time.
+late=()
+for objective in tlm dwa moco weam align; do late+=(--set "objective $objective.begin=120"); done
+for stream in text pairs aligned; do late+=(--set "stream $stream.batch=1"); done
+(cd all && xlm_train job.conf --set train.steps=121 --set train.warmup=4 --set train.micro_batches=1 --set train.evaluate_every=0 \
+    "${late[@]}" >late.log 2>&1) || fail "late: $(tail -n 3 all/late.log)"
+rm all/model/job.conf # the checkpoint has it too
+mkdir planned
+printf '#!/bin/sh\n[ "$3" != --plan ] || cp "$2" "%s"\nexec "$@"\n' "$PWD/planned/" >planning
+XLM_LAUNCH="sh $PWD/planning" recipe "${all[@]}" --passes 1000000 --hours 0.1 all || fail "late: $(tail -n 3 log)"
+[ "$(key planned 'objective tlm' begin)" -lt "$(key planned train steps)" ] || fail "planned: $(cat planned/job.conf)"
+for objective in tlm dwa moco weam align; do
+    [ "$(key all "objective $objective" begin)" -eq 120 ] || fail "late: $objective: $(key all "objective $objective" begin)"
+done
+sed -n 's/^a step  *\([0-9.]* s of mlm, \)\{0,1\}\([0-9.]*\) s of all objectives$/\1 \2/p' log |
+    awk -v steps="$(key all train steps)" '{ all = $NF; mlm = NF > 1 ? $1 : all; d = steps - (120 + (315 - 120 * mlm) / all) }
+        END { exit !(NR == 1 && d <= 0 && d > -1.01) }' || fail "late: $(grep -e ^steps -e '^a step' log)"
+rm -r all/model
+mv all/model-1 all/model
 
 # Steps are measured with the ranks that will train, and a machine that does something else is told of.
 mkdir bin
@@ -166,14 +189,20 @@ refused 65 'text.xx has no sentences of CoNLL-U' "${texts[@]}" --tagged en=train
 refused 65 'gold.en has 5 lines, .*/text.xx 600' "${texts[@]}" --gold en-xx=gold.en,text.xx,gold.txt
 refused 65 'gold.xx:1: not a line of links' "${texts[@]}" --gold en-xx=gold.en,gold.xx,gold.xx
 refused 64 'is not SECTION.KEY=VALUE' "${texts[@]}" --set precision=bfloat16
+refused 64 'is not SECTION.KEY=VALUE' "${texts[@]}" --set $'train.clip=2\nsteps = 5'
 refused 64 'unknown key "epocs"' "${texts[@]}" --tagged en=train.conllu,dev.conllu --set tune.epocs=5
 refused 78 'unknown key "precison"' "${texts[@]}" --set train.precison=bfloat16
 refused 78 'unknown key "dropuot"' "${texts[@]}" --set model.dropuot=0.1
+refused 78 'head = wrong: is not one of' "${texts[@]}" --start all/model/latest --set model.head=wrong
 refused 64 'the job has no \[objective tlm\]' "${texts[@]}" --set 'objective tlm.weight=2'
+refused 64 'no \[objective align\]' "${texts[@]}" --pairs en-xx=tmx:en:a.tmx,tmx:xx:a.tmx --set 'objective align.weight=2'
 refused 64 'give NAME.index' "${texts[@]}" --dictionary en-xx=words.dict.dz
+touch base.index
+refused 66 'no .*/base.dict.dz, which .*/base.index' "${texts[@]}" --dictionary en-xx=base
+refused 64 'give NAME.index' "${texts[@]}" --dictionary en-xx=base.dict
 refused 64 'epochs = many' "${texts[@]}" --tagged en=train.conllu,dev.conllu --set tune.epochs=many
 recipe "${texts[@]}" --help && grep -q -e '--hours H' log || fail "--help after other options: $(head -n 3 log)"
-refused 64 'the recipe chooses it' "${texts[@]}" --set train.steps=5
+refused 64 'the recipe chooses it' "${texts[@]}" --set 'train.steps = 5'
 refused 64 'the recipe chooses it' "${texts[@]}" --set 'stream text.batch=64'
 refused 64 'the recipe chooses it' "${texts[@]}" --set tune.output=elsewhere
 refused 64 'no tagger without --tagged' "${texts[@]}" --set tune.epochs=2

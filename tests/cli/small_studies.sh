@@ -26,7 +26,7 @@ out=out
 small='model.layers=2; model.hidden_size=32'
 study() { # SCRIPT [NAME=VALUE...]
     env XLM_LAUNCH=env STEPS=4 START_STEPS=6 DICTIONARY=none SETTINGS="$small" \
-        MEASURE='--instances 8 --length 64 --pos-set epochs=1' \
+        MEASURE='--instances 8 --pos-set epochs=1' \
         GOLD="$PWD/gold/test.de,$PWD/gold/test.en,$PWD/gold/alignv2.txt" "${@:2}" \
         "$XLM_SOURCE/jobs/$1/study" $out ud >log 2>&1
 }
@@ -174,6 +174,9 @@ expect 64 'no objective nothing' env RUNS=mlm:1 SAME_TIME=nothing "$XLM_SOURCE/j
 # Runs are compared by what the studies have written.
 "$XLM_SOURCE/jobs/combinations/compare" out >compared 2>&1 && grep -qE '^mlm/same-time +de +1 +[0-9.]+ ' compared ||
     fail "compared: $(cat compared)"
+# Perplexity is that of instances as long as the studies' text, where a run has none, too.
+study small RUNS=tlm:1 || fail "tlm: $(tail -n 5 log)"
+[ "$(grep -c ' perplexity .*(instances of 64 tokens)$' log)" -eq 3 ] || fail "instances: $(grep ' perplexity ' log)"
 # Ways to fine-tune: all of the model, and adapters of languages and of the task.
 study mad-x/small WAYS='full mad-x' SEEDS='1 2' LANGUAGE_STEPS=3 || fail "mad-x: $(tail -n 5 log)"
 grep -qE '^mad-x .*[0-9]\.[0-9] ± +[0-9]' $out/mad-x/scores.txt && [ "$(wc -l <$out/mad-x/scores.tsv)" -eq 12 ] ||

@@ -208,6 +208,7 @@ static bool read_run(xlm_run *run, xlm_page *page, GError **error)
                              "metrics.csv, no job.conf of a run, and no checkpoint that can be read", run->directory);
     if (!run->metrics)
         xlm_page_note(page, "%s: has no metrics.csv, and so no curves", run->directory);
+    xlm_run_inputs_read(&run->inputs, store);
     add_training_facts(run);
     if (run->checkpoint != NULL) {
         add_fact(run, "Newest checkpoint", g_path_get_basename(run->checkpoint));
@@ -272,6 +273,7 @@ void xlm_runs_clear(xlm_runs *runs)
         xlm_curves_free(run->curves);
         if (run->steps != NULL)
             g_array_unref(run->steps);
+        xlm_run_inputs_clear(&run->inputs);
         if (run->facts != NULL)
             g_ptr_array_unref(run->facts);
     }

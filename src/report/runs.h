@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "report/page.h"
 #include "run/curves.h"
+#include "run/run_inputs.h"
 
 enum { XLM_MAX_RUNS = 24 }; /* side by side */
 
@@ -19,6 +20,7 @@ typedef struct xlm_run {
     char *checkpoint;      /* the newest one that can be read; NULL: none */
     GArray *steps;         /* int64_t: those of its checkpoints, ascending */
     int64_t best;          /* step of the checkpoint that was chosen as the best; 0: there is none */
+    xlm_run_inputs inputs;
     GPtrArray *facts;      /* char *: name, value, name, value, ... */
 } xlm_run;
 

@@ -72,7 +72,7 @@ done
 has two.html 'Loss of mlm</b>' 'Loss of tlm</b>' 'Norm of the gradient</b>' 'Learning rate</b>' 'Throughput' \
     'Perplexity of tlm, xx</b>' '[objective tlm]' 'role="img" aria-labelledby="t1 d1"' '<title id="t1">' \
     '<html lang="en"' 'prefers-color-scheme:dark'
-hasnt two.html 'id="alignment"' 'id="maps"' 'Each point is'
+hasnt two.html 'What the runs began with' 'The jobs are the same' 'id="alignment"' 'id="maps"' 'Each point is'
 # One run has a line for each language, and what the page says in words is in metrics.csv.
 reported one.html a
 has one.html 'Perplexity of mlm</b>' '<title>xx</title>' 'hidden_size = 32'

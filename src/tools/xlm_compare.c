@@ -79,6 +79,9 @@ static void read_inputs(run *r)
 static bool read_run(run *r, const char *directory, GError **error)
 {
     r->directory = directory;
+    if (!g_file_test(directory, G_FILE_TEST_IS_DIR))
+        return xlm_error_set(error, EX_NOINPUT, "%s: there is no such directory; a run is named by its output directory",
+                             directory);
     g_autofree char *path = g_build_filename(directory, "metrics.csv", NULL);
     r->curves = xlm_curves_read(path, error);
     if (r->curves != NULL && r->curves->bad > 0)

@@ -100,7 +100,10 @@ cmp <(curve two.out 'held_out mlm loss') <(curve <(xlm_compare a b --lines 4 2>/
     fail "damage elsewhere changes a curve"
 expect 64 'two runs' xlm_compare a
 expect 64 'lines=0' xlm_compare a b --lines=0
-expect 66 'none/metrics.csv' xlm_compare a none
+expect 66 'none: there is no such directory; a run is named by its output directory' xlm_compare a none
+expect 66 'a/latest: there is no such directory; a run is named by its output directory' xlm_compare a/latest c
+mkdir nothing
+expect 66 'nothing/metrics.csv' xlm_compare a nothing
 : >c/metrics.csv
 xlm_compare a c >empty.out 2>&1 || fail "an empty metrics.csv: $(cat empty.out)"
 finish

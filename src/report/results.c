@@ -45,9 +45,10 @@ static const kind kinds[] = {
     {.head = "direction,variance,share,together", .prefix = "pca_", .values = {"variance", "together"},
      .of_file = true, .details = {"direction"}},
     {.head = "aer,precision,recall,f1,sentences,links,sure,possible", .values = {"aer", "precision", "recall", "f1"}},
-    {.head = "kind,name,precision,recall,f1,support,predicted,value", .values = {"value"}, .measure = "name", .only = "measure"},
-    {.head = "language,kind,name,precision,recall,f1,support,predicted,value", .values = {"value"}, .measure = "name",
-     .target = "language", .only = "measure"},
+    {.head = "kind,name,precision,recall,f1,support,predicted,value", .prefix = "task_", .values = {"value"}, .measure = "name",
+     .only = "measure"},
+    {.head = "language,kind,name,precision,recall,f1,support,predicted,value", .prefix = "task_", .values = {"value"},
+     .measure = "name", .target = "language", .only = "measure"},
 };
 
 static void clear_result(gpointer data)

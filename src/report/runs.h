@@ -47,8 +47,8 @@ int xlm_runs_holding(const xlm_runs *runs, const char *path);
 int xlm_runs_find(const xlm_runs *runs, const char *checkpoint, const char *from);
 /* The last step of which there is a checkpoint or a row of metrics.csv; -1: there is none. */
 int64_t xlm_run_last_step(const xlm_run *run);
-/* Can a checkpoint of this step be of the run? There is such a checkpoint, or metrics.csv ends there or has an evaluation; without
- * any checkpoint, every step that was trained, and without metrics.csv too, every step. */
+/* Can a checkpoint of this step be of the run? There is such a checkpoint, or metrics.csv ends there or has an evaluation;
+ * without any checkpoint, every step that was trained, and without metrics.csv too, every step. */
 bool xlm_run_has_step(const xlm_run *run, int64_t step);
 
 #endif

@@ -265,6 +265,22 @@ has all.html 'Mean cosine of translations: en → xx, all' 'Mean cosine of subwo
 [ "$(cells all.html 'Mean cosine of subwords paired at random: en → xx, all')" = "$(awk -F, '$1 == "all" && $2 == "en" {
     printf "%.4g", $6 }' tables/dictionary.csv)" ] || fail "shuffled cosine: $(cat tables/dictionary.csv)"
 
+# Shares are percentages and counts whole, each in its section, and no measure has only its name in the table.
+has all.html 'p of the Spearman correlation: similarity, scored.tsv' 'Macro F1, %: eval.csv' 'Macro F1, %: en, languages.csv'
+hasnt all.html '>likeness_' '>macro_f1' '>task_'
+macro=$(awk -F, '$1 == "measure" && $2 == "macro_f1" { printf "%.2f", 100 * $NF }' tables/eval.csv)
+[ -n "$macro" ] && [ "$(cells all.html 'Macro F1, %: eval.csv')" = "$macro" ] ||
+    fail "macro F1: $(cells all.html 'Macro F1, %: eval.csv')"
+cells all.html 'Pairs mined: found.csv, test, margin' | grep -qxE '[0-9]+ \(layer [0-9]+\)' ||
+    fail "pairs mined: $(cells all.html 'Pairs mined: found.csv, test, margin')"
+# F1 of answers is not that of links.
+printf '%s\n' kind,name,precision,recall,f1,support,predicted,value measure,f1,,,,8,,0.25 measure,exact_match,,,,8,,0.125 \
+    measure,odd,,,,8,,0.5 >answers.csv
+reported answers.html plain-run --measures answers.csv
+[ "$(cells answers.html 'Answers to questions, F1, %: answers.csv')" = 25.00 ] &&
+    [ "$(cells answers.html 'odd: answers.csv')" = 0.5 ] || fail "answers: $(grep -F answers.csv answers.html)"
+hasnt answers.html 'id="alignment"'
+
 { head -n 1 tables/cca.csv; seq 600 | sed 's/$/,0.5/'; } >long-table.csv
 reported many.html plain-run --measures long-table.csv
 has many.html 'direction: long-table.csv, 500<' 'long-table.csv: has more than 500 lines'

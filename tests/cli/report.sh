@@ -174,13 +174,13 @@ reported parent.html fr/model hi/model --measures fr/measures.csv --measures hi/
 apart parent.html
 reported runs.html fr/model hi/model --measures fr/model/=fr/measures.csv --measures hi/model=hi/measures.csv
 apart runs.html
-cd fr
+cd fr || exit 99
 reported inside.html model ../hi/model --measures measures.csv --measures ../hi/measures.csv
 apart inside.html
 cp ../hi/measures.csv ../hi/model/
 reported found.html model ../hi/model --measures measures.csv
 apart found.html
-cd ..
+cd .. || exit 99
 rm hi/model/measures.csv
 # Of a path that leads to nothing, the last names decide, and if they do not, RUN= does; of several models it takes its own.
 cp hi/measures.csv moved.csv

@@ -45,9 +45,10 @@ static const kind kinds[] = {
     {.head = "direction,variance,share,together", .prefix = "pca_", .values = {"variance", "together"},
      .of_file = true, .details = {"direction"}},
     {.head = "aer,precision,recall,f1,sentences,links,sure,possible", .values = {"aer", "precision", "recall", "f1"}},
-    {.head = "kind,name,precision,recall,f1,support,predicted,value", .values = {"value"}, .measure = "name", .only = "measure"},
-    {.head = "language,kind,name,precision,recall,f1,support,predicted,value", .values = {"value"}, .measure = "name",
-     .target = "language", .only = "measure"},
+    {.head = "kind,name,precision,recall,f1,support,predicted,value", .prefix = "task_", .values = {"value"}, .measure = "name",
+     .only = "measure"},
+    {.head = "language,kind,name,precision,recall,f1,support,predicted,value", .prefix = "task_", .values = {"value"},
+     .measure = "name", .target = "language", .only = "measure"},
 };
 
 static void clear_result(gpointer data)
@@ -102,9 +103,15 @@ typedef struct table {
     const char *path;
     char *name;       /* of the file */
     int run;          /* -1: each row says whose it is */
+    bool named;       /* the user named the run */
+    bool one_model;   /* all checkpoints are in one directory */
     xlm_results *results;
     const xlm_runs *runs;
     int64_t bad, others, taken; /* rows that cannot be read; of other models; of the runs */
+    int64_t strange;            /* rows of steps that their run does not have; the first of them: */
+    int64_t strange_step;
+    int strange_run;
+    char *strange_checkpoint;
 } table;
 
 /* The field of a column; NULL: there is none. */
@@ -177,6 +184,41 @@ static bool take_value(table *t, const GPtrArray *row, const char *column, int r
     return true;
 }
 
+/* Are the checkpoints of all rows in the same directory? */
+static bool is_of_one_model(const table *t, const char *rows)
+{
+    g_autofree char *first = NULL;
+    bool same = true;
+    while (*rows != '\0' && same) {
+        g_autoptr(GPtrArray) row = xlm_csv_next_row(&rows);
+        const char *checkpoint = row->len == g_strv_length(t->head) ? field_of(t, row, "checkpoint") : NULL;
+        g_autofree char *directory = checkpoint != NULL ? g_path_get_dirname(checkpoint) : NULL;
+        same = directory == NULL || first == NULL || strcmp(first, directory) == 0;
+        if (first == NULL)
+            first = g_steal_pointer(&directory);
+    }
+    return same;
+}
+
+/* Whose a row is; less than 0: of none of the runs. If the user named a run, rows of one model are of that run whatever their
+ * path is; of several models, those are that have its path. */
+static int run_of(const table *t, const char *checkpoint)
+{
+    if (checkpoint == NULL || (t->named && t->one_model))
+        return t->run;
+    const int run = xlm_runs_find(t->runs, checkpoint, t->path);
+    return t->named && run != t->run ? XLM_RUN_OTHER : run;
+}
+
+static void leave_out_step(table *t, int run, int64_t step, const char *checkpoint)
+{
+    if (t->strange++ == 0) {
+        t->strange_step = step;
+        t->strange_run = run;
+        t->strange_checkpoint = g_strdup(checkpoint);
+    }
+}
+
 static void take_row(table *t, const GPtrArray *row)
 {
     const char *checkpoint = row->len == g_strv_length(t->head) ? field_of(t, row, "checkpoint") : NULL;
@@ -189,9 +231,13 @@ static void take_row(table *t, const GPtrArray *row)
         t->bad++;
         return;
     }
-    const int run = checkpoint != NULL ? xlm_runs_find(t->runs, checkpoint) : t->run;
+    const int run = run_of(t, checkpoint);
     if (run < 0) {
         t->others++;
+        return;
+    }
+    if (step >= 0 && !xlm_run_has_step(&t->runs->run[run], step)) {
+        leave_out_step(t, run, step, checkpoint);
         return;
     }
     bool good = true;
@@ -201,13 +247,37 @@ static void take_row(table *t, const GPtrArray *row)
     t->taken++;
 }
 
-bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *runs, int run, xlm_page *page, GError **error)
+/* What to say of rows that were left out. */
+static bool end_table(const table *t, xlm_page *page, GError **error)
+{
+    g_autofree char *strange = NULL;
+    if (t->strange > 0) {
+        const xlm_run *run = &t->runs->run[t->strange_run];
+        strange = g_strdup_printf("%s: %" G_GINT64_FORMAT " lines are of steps that the run does not have, and are left out: %s "
+                                  "was at step %" G_GINT64_FORMAT ", and the last step of %s is %" G_GINT64_FORMAT, t->path,
+                                  t->strange, t->strange_checkpoint, t->strange_step, run->directory, xlm_run_last_step(run));
+    }
+    if (t->taken == 0 && t->strange > 0)
+        return xlm_error_set(error, EX_DATAERR, "%s; these are measures of another model", strange);
+    if (t->taken == 0 && t->others > 0)
+        return xlm_error_set(error, EX_DATAERR, "%s: has nothing of the runs; its rows are of other models, by the paths of "
+                             "their checkpoints; if they are not, write RUN=%s", t->path, t->path);
+    if (strange != NULL)
+        xlm_page_note(page, "%s", strange);
+    if (t->bad > 0)
+        xlm_page_note(page, "%s: %" G_GINT64_FORMAT " lines are damaged, or have numbers that are not finite, and are skipped",
+                      t->path, t->bad);
+    return true;
+}
+
+bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *runs, int run, bool named, xlm_page *page,
+                      GError **error)
 {
     g_autofree char *text = NULL;
     g_autoptr(GError) why = NULL;
     if (!xlm_files_load(path, &text, NULL, &why))
         return xlm_error_set(error, EX_NOINPUT, "%s", why->message);
-    table t = {.kind = find_kind(text), .path = path, .run = run, .results = results, .runs = runs};
+    table t = {.kind = find_kind(text), .path = path, .run = run, .named = named, .results = results, .runs = runs};
     if (t.kind == NULL)
         return xlm_error_set(error, EX_DATAERR, "%s: is not a table of jobs/measure, xlm_embed, xlm_align score or xlm_eval, by "
                              "its first line", path);
@@ -219,7 +289,9 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
     t.head = head;
     t.name = name;
     const char *at = text + strcspn(text, "\n");
-    for (at += *at == '\n'; *at != '\0';) {
+    at += *at == '\n';
+    t.one_model = is_of_one_model(&t, at);
+    while (*at != '\0') {
         if (t.kind->of_file && t.taken == MAX_ROWS) {
             xlm_page_note(page, "%s: has more than %d lines; the first of them are shown", path, MAX_ROWS);
             break;
@@ -227,10 +299,7 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
         g_autoptr(GPtrArray) row = xlm_csv_next_row(&at);
         take_row(&t, row);
     }
-    if (t.others > 0 && t.taken == 0)
-        return xlm_error_set(error, EX_DATAERR, "%s: has nothing of the runs; its rows are of other models", path);
-    if (t.bad > 0)
-        xlm_page_note(page, "%s: %" G_GINT64_FORMAT " lines are damaged, or have numbers that are not finite, and are skipped",
-                      path, t.bad);
-    return true;
+    const bool good = end_table(&t, page, error);
+    g_free(t.strange_checkpoint);
+    return good;
 }

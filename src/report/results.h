@@ -28,9 +28,12 @@ void xlm_results_clear(xlm_results *results);
 
 /* Does the file begin with the first line of such a table? */
 bool xlm_results_knows(const char *path);
-/* Read a table. run: the one that it belongs to if it does not say so itself; -1: not known. If something was measured several
- * times, the newest checkpoint counts, and for one checkpoint the last line. Damaged lines are noted on the page. EX_NOINPUT;
- * EX_DATAERR: it is not such a table, or has results of none of the runs; EX_USAGE: its run is not known. */
-bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *runs, int run, xlm_page *page, GError **error);
+/* Read a table. run: the one that it belongs to if it does not say so itself or, if named, even so: rows of one model are all of
+ * the run, and rows of several models those that have its path; -1: not known. Rows of a step that their run does not have are
+ * left out. If something was measured several times, the newest checkpoint counts, and for one checkpoint the last line. Damaged
+ * lines, and those of other steps, are noted on the page. EX_NOINPUT; EX_DATAERR: it is not such a table, or has results of none
+ * of the runs; EX_USAGE: its run is not known. */
+bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *runs, int run, bool named, xlm_page *page,
+                      GError **error);
 
 #endif

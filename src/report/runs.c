@@ -148,11 +148,11 @@ static void add_versions(xlm_run *run, const xlm_store *store)
 /* The newest checkpoint that can be opened; those that cannot are noted. */
 static xlm_store *open_checkpoint(xlm_run *run, xlm_page *page)
 {
-    g_autoptr(GArray) steps = xlm_checkpoint_steps(run->directory);
     xlm_store *store = NULL;
-    for (guint i = steps->len; i-- > 0 && store == NULL;) {
+    run->steps = xlm_checkpoint_steps(run->directory);
+    for (guint i = run->steps->len; i-- > 0 && store == NULL;) {
         g_autoptr(GError) why = NULL;
-        g_autofree char *path = xlm_checkpoint_path(run->directory, g_array_index(steps, int64_t, i));
+        g_autofree char *path = xlm_checkpoint_path(run->directory, g_array_index(run->steps, int64_t, i));
         store = xlm_store_open(path, &why);
         if (store != NULL)
             run->checkpoint = g_steal_pointer(&path);
@@ -208,6 +208,7 @@ static bool read_run(xlm_run *run, xlm_page *page, GError **error)
                              "metrics.csv, no job.conf of a run, and no checkpoint that can be read", run->directory);
     if (!run->metrics)
         xlm_page_note(page, "%s: has no metrics.csv, and so no curves", run->directory);
+    xlm_run_inputs_read(&run->inputs, store);
     add_training_facts(run);
     if (run->checkpoint != NULL) {
         add_fact(run, "Newest checkpoint", g_path_get_basename(run->checkpoint));
@@ -270,6 +271,9 @@ void xlm_runs_clear(xlm_runs *runs)
         g_free(run->command);
         g_free(run->checkpoint);
         xlm_curves_free(run->curves);
+        if (run->steps != NULL)
+            g_array_unref(run->steps);
+        xlm_run_inputs_clear(&run->inputs);
         if (run->facts != NULL)
             g_ptr_array_unref(run->facts);
     }
@@ -277,22 +281,112 @@ void xlm_runs_clear(xlm_runs *runs)
     g_free(runs->columns);
 }
 
-int xlm_runs_find(const xlm_runs *runs, const char *path)
+/* ---- which run a file is of ---- */
+
+/* jobs/measure writes paths without commas. g_free. */
+static char *without_commas(const char *path) { return g_strdelimit(g_strdup(path), ",", '_'); }
+
+/* The run that has this directory, an absolute path; XLM_RUN_UNKNOWN: none. */
+static int run_at(const xlm_runs *runs, const char *directory)
 {
-    g_autofree char *directory = g_path_get_dirname(path), *name = g_path_get_basename(directory);
     char *place = realpath(directory, NULL);
-    int found = -1, named = 0;
+    g_autofree char *plain = without_commas(directory);
+    int found = XLM_RUN_UNKNOWN;
     for (int i = 0; i < runs->n && found < 0; i++) {
-        /* jobs/measure writes paths without commas. */
-        g_autofree char *run = g_strdelimit(g_strdup(runs->run[i].place), ",", '_');
-        if (strcmp(runs->run[i].place, place != NULL ? place : directory) == 0 || strcmp(run, directory) == 0)
+        g_autofree char *run = without_commas(runs->run[i].place);
+        if (place != NULL ? strcmp(runs->run[i].place, place) == 0 : strcmp(run, plain) == 0)
             found = i;
     }
-    for (int i = 0; i < runs->n && found < 0; i++) {
-        g_autofree char *last = g_path_get_basename(runs->run[i].place);
-        if (strcmp(g_strdelimit(last, ",", '_'), g_strdelimit(name, ",", '_')) == 0)
-            named = named == 0 ? i + 1 : -1;
-    }
     free(place);
-    return found >= 0 ? found : MAX(named, 0) - 1;
+    return found;
+}
+
+/* The run of a checkpoint whose path is absolute or begins in the directory base. */
+static int find_from(const xlm_runs *runs, const char *base, const char *checkpoint)
+{
+    g_autofree char *file = g_canonicalize_filename(checkpoint, base), *directory = g_path_get_dirname(file);
+    const int run = run_at(runs, directory);
+    if (run >= 0)
+        return run;
+    /* The directory of a path that is only a file's name exists always, so that it says nothing. */
+    const bool is_there = g_file_test(file, G_FILE_TEST_EXISTS) ||
+                          (strchr(checkpoint, '/') != NULL && g_file_test(directory, G_FILE_TEST_IS_DIR));
+    return is_there ? XLM_RUN_OTHER : XLM_RUN_UNKNOWN;
+}
+
+/* How many of the last names of two absolute paths are the same. [out] all: all those of b are. */
+static int common_names(const char *a, const char *b, bool *all)
+{
+    g_auto(GStrv) x = g_strsplit(a, "/", -1), y = g_strsplit(b, "/", -1);
+    guint i = g_strv_length(x), k = g_strv_length(y);
+    int n = 0;
+    for (; i > 0 && k > 0 && *x[i - 1] != '\0' && strcmp(x[i - 1], y[k - 1]) == 0; i--, k--)
+        n++;
+    *all = k == 0 || *y[k - 1] == '\0';
+    return n;
+}
+
+/* The run whose path ends as the directory does, with the most names; of several the owner, if it is one of them.
+ * whole: all names of the directory must be at the end of the path. */
+static int find_by_names(const xlm_runs *runs, const char *directory, int owner, bool whole)
+{
+    int most = 0, found = XLM_RUN_UNKNOWN;
+    for (int i = 0; i < runs->n; i++) {
+        g_autofree char *run = without_commas(runs->run[i].place);
+        bool all;
+        const int n = common_names(run, directory, &all);
+        if (n == 0 || n < most || (whole && !all))
+            continue;
+        found = n > most || i == owner ? i : found == owner ? owner : XLM_RUN_UNKNOWN;
+        most = n;
+    }
+    return found;
+}
+
+int xlm_runs_holding(const xlm_runs *runs, const char *path)
+{
+    g_autofree char *directory = g_path_get_dirname(path), *absolute = g_canonicalize_filename(directory, NULL);
+    return run_at(runs, absolute);
+}
+
+int xlm_runs_find(const xlm_runs *runs, const char *checkpoint, const char *from)
+{
+    g_autofree char *beside = g_path_get_dirname(from), *directory = g_path_get_dirname(checkpoint);
+    g_autofree char *names = g_canonicalize_filename(directory, "/"), *plain = without_commas(names);
+    char *place = realpath(beside, NULL);
+    g_autofree char *base = g_canonicalize_filename(place != NULL ? place : beside, NULL);
+    const int owner = run_at(runs, base);
+    free(place);
+    int found = find_from(runs, base, checkpoint);
+    if (found == XLM_RUN_UNKNOWN && owner >= 0 && find_by_names(runs, plain, owner, true) == owner)
+        found = owner;
+    if (found == XLM_RUN_UNKNOWN)
+        found = find_from(runs, NULL, checkpoint);
+    return found == XLM_RUN_UNKNOWN ? find_by_names(runs, plain, owner, false) : found;
+}
+
+int64_t xlm_run_last_step(const xlm_run *run)
+{
+    const xlm_curve *total = run->curves != NULL ? xlm_curves_find(run->curves, "train total loss") : NULL;
+    const int64_t trained = total != NULL ? g_array_index(total->points, xlm_curve_point, total->points->len - 1).step : -1;
+    const int64_t written = run->steps != NULL && run->steps->len > 0 ? g_array_index(run->steps, int64_t, run->steps->len - 1)
+                                                                      : -1;
+    return MAX(trained, written);
+}
+
+bool xlm_run_has_step(const xlm_run *run, int64_t step)
+{
+    const int64_t last = xlm_run_last_step(run);
+    const guint written = run->steps != NULL ? run->steps->len : 0;
+    if (last < 0 || step == last || (written == 0 && step < last))
+        return true;
+    for (guint i = 0; i < written; i++)
+        if (g_array_index(run->steps, int64_t, i) == step)
+            return true;
+    for (guint i = 0; run->curves != NULL && i < run->curves->curves->len; i++) {
+        const xlm_curve *c = run->curves->curves->pdata[i];
+        if (!c->every_step && xlm_curve_find(c, step) >= 0)
+            return true;
+    }
+    return false;
 }

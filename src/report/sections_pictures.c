@@ -168,11 +168,19 @@ static void write_matrix(xlm_page *page, const matrices *m, uint64_t pair, const
     g_string_append(out, "</tbody>\n</table>\n</div>\n");
 }
 
+/* The run of the model or, if its directory was renamed, of the file; less than 0: none, because the path leads to another model,
+ * or the run never was at that step. */
+static int run_of(const xlm_runs *runs, const matrices *m, const char *path)
+{
+    const int by_model = xlm_runs_find(runs, m->model, path);
+    const int run = by_model == XLM_RUN_UNKNOWN ? xlm_runs_holding(runs, path) : by_model;
+    return run >= 0 && xlm_run_has_step(&runs->run[run], m->step) ? run : XLM_RUN_OTHER;
+}
+
 /* The first pairs that have a matrix and fit. */
 static bool write_matrices(const xlm_sections *s, const matrices *m, const char *path, GError **error)
 {
-    /* The run of the model or, if its directory was renamed, of the matrices. */
-    const int by_model = xlm_runs_find(s->runs, m->model), run = by_model >= 0 ? by_model : xlm_runs_find(s->runs, path);
+    const int run = run_of(s->runs, m, path);
     g_autofree char *title = g_strdup_printf("%s, step %" G_GINT64_FORMAT ": %s → %s",
                                              run >= 0 ? s->runs->run[run].label : m->model, m->step, m->language[0],
                                              m->language[1]);

@@ -5,60 +5,83 @@
 
 #include "report/plot.h"
 
-/* Known measures: their section and title, whether they are shares, and whether less is better. */
+/* How numbers are shown: shares as percentages, counts whole. */
+typedef enum { NUMBER, SHARE, COUNT } form;
+
+/* Known measures: their section and title, and whether less is better. */
 typedef struct measure {
     const char *name, *section, *title;
-    bool share, less;
+    form form;
+    bool less;
 } measure;
 
 static const measure measures[] = {
-    {"aer", "alignment", "Alignment error rate, %", true, true},
-    {"precision", "alignment", "Precision of links, %", true, false},
-    {"recall", "alignment", "Recall of links, %", true, false},
-    {"f1", "alignment", "F1 of links, %", true, false},
-    {"retrieval_cosine", "retrieval", "Nearest by cosine is the translation, %", true, false},
-    {"retrieval_csls", "retrieval", "Nearest by CSLS is the translation, %", true, false},
-    {"dictionary_mean_cosine", "words", "Mean cosine of translations", false, false},
-    {"dictionary_shuffled_cosine", "words", "Mean cosine of subwords paired at random", false, true},
-    {"dictionary_cosine", "words", "Nearest by cosine is a translation, %", true, false},
-    {"dictionary_csls", "words", "Nearest by CSLS is a translation, %", true, false},
-    {"alignment_top1", "words", "A translation is nearest, %", true, false},
-    {"alignment_top5", "words", "A translation is among the 5 nearest, %", true, false},
-    {"alignment_top10", "words", "A translation is among the 10 nearest, %", true, false},
-    {"alignment_mrr", "words", "Mean reciprocal rank of translations", false, false},
-    {"mining_pairs", "retrieval", "Pairs mined", false, false},
-    {"mining_precision", "retrieval", "Precision of mined pairs, %", true, false},
-    {"mining_recall", "retrieval", "Recall of mined pairs, %", true, false},
-    {"mining_f1", "retrieval", "F1 of mined pairs, %", true, false},
-    {"procrustes_p1", "words", "A translation is nearest under a map, %", true, false},
-    {"procrustes_p5", "words", "A translation is among the 5 nearest under a map, %", true, false},
-    {"procrustes_p10", "words", "A translation is among the 10 nearest under a map, %", true, false},
-    {"procrustes_mrr", "words", "Mean reciprocal rank of translations under a map", false, false},
-    {"likeness_pearson", "words", "Pearson correlation with people", false, false},
-    {"likeness_spearman", "words", "Spearman correlation with people", false, false},
-    {"likeness_harmonic_mean", "words", "Harmonic mean of both correlations", false, false},
-    {"likeness_accuracy", "words", "Analogies answered, %", true, false},
-    {"likeness_mean_cosine", "words", "Mean cosine", false, false},
-    {"likeness_shuffled_cosine", "words", "Mean cosine of words paired at random", false, true},
-    {"neighbour_score", "words", "Nearest words", false, false},
-    {"cca_correlation", "words", "Canonical correlation of direction", false, false},
-    {"pca_variance", "words", "Variance along direction", false, false},
-    {"pca_together", "words", "Share of the variance of the first directions, %", true, false},
-    {"perplexity", "held-out", "Perplexity", false, true},
-    {"pos_micro_f1", "tasks", "Parts of speech, micro F1, %", true, false},
-    {"answering_f1", "tasks", "Answers to questions, F1, %", true, false},
-    {"answering_exact_match", "tasks", "Answers to questions, exact match, %", true, false},
-    {"micro_f1", "tasks", "Micro F1, %", true, false},
-    {"accuracy", "tasks", "Accuracy, %", true, false},
-    {"loss", "tasks", "Loss", false, true},
+    {"aer", "alignment", "Alignment error rate, %", SHARE, true},
+    {"precision", "alignment", "Precision of links, %", SHARE, false},
+    {"recall", "alignment", "Recall of links, %", SHARE, false},
+    {"f1", "alignment", "F1 of links, %", SHARE, false},
+    {"retrieval_cosine", "retrieval", "Nearest by cosine is the translation, %", SHARE, false},
+    {"retrieval_csls", "retrieval", "Nearest by CSLS is the translation, %", SHARE, false},
+    {"dictionary_mean_cosine", "words", "Mean cosine of translations", NUMBER, false},
+    {"dictionary_shuffled_cosine", "words", "Mean cosine of subwords paired at random", NUMBER, true},
+    {"dictionary_cosine", "words", "Nearest by cosine is a translation, %", SHARE, false},
+    {"dictionary_csls", "words", "Nearest by CSLS is a translation, %", SHARE, false},
+    {"alignment_top1", "words", "A translation is nearest, %", SHARE, false},
+    {"alignment_top5", "words", "A translation is among the 5 nearest, %", SHARE, false},
+    {"alignment_top10", "words", "A translation is among the 10 nearest, %", SHARE, false},
+    {"alignment_mrr", "words", "Mean reciprocal rank of translations", NUMBER, false},
+    {"mining_pairs", "retrieval", "Pairs mined", COUNT, false},
+    {"mining_precision", "retrieval", "Precision of mined pairs, %", SHARE, false},
+    {"mining_recall", "retrieval", "Recall of mined pairs, %", SHARE, false},
+    {"mining_f1", "retrieval", "F1 of mined pairs, %", SHARE, false},
+    {"procrustes_p1", "words", "A translation is nearest under a map, %", SHARE, false},
+    {"procrustes_p5", "words", "A translation is among the 5 nearest under a map, %", SHARE, false},
+    {"procrustes_p10", "words", "A translation is among the 10 nearest under a map, %", SHARE, false},
+    {"procrustes_mrr", "words", "Mean reciprocal rank of translations under a map", NUMBER, false},
+    {"likeness_pearson", "words", "Pearson correlation with people", NUMBER, false},
+    {"likeness_spearman", "words", "Spearman correlation with people", NUMBER, false},
+    {"likeness_spearman_p", "words", "p of the Spearman correlation", NUMBER, true},
+    {"likeness_harmonic_mean", "words", "Harmonic mean of both correlations", NUMBER, false},
+    {"likeness_accuracy", "words", "Analogies answered, %", SHARE, false},
+    {"likeness_mean_cosine", "words", "Mean cosine", NUMBER, false},
+    {"likeness_shuffled_cosine", "words", "Mean cosine of words paired at random", NUMBER, true},
+    {"neighbour_score", "words", "Nearest words", NUMBER, false},
+    {"cca_correlation", "words", "Canonical correlation of direction", NUMBER, false},
+    {"pca_variance", "words", "Variance along direction", NUMBER, false},
+    {"pca_together", "words", "Share of the variance of the first directions, %", SHARE, false},
+    {"perplexity", "held-out", "Perplexity", NUMBER, true},
+    {"pos_micro_f1", "tasks", "Parts of speech, micro F1, %", SHARE, false},
+    {"answering_f1", "tasks", "Answers to questions, F1, %", SHARE, false},
+    {"answering_exact_match", "tasks", "Answers to questions, exact match, %", SHARE, false},
+    {"task_accuracy", "tasks", "Accuracy, %", SHARE, false},
+    {"task_micro_f1", "tasks", "Micro F1, %", SHARE, false},
+    {"task_macro_f1", "tasks", "Macro F1, %", SHARE, false},
+    {"task_span_f1", "tasks", "F1 of spans, %", SHARE, false},
+    {"task_unseen_tags", "tasks", "Words whose tags the training text does not have, %", SHARE, true},
+    {"task_f1", "tasks", "Answers to questions, F1, %", SHARE, false},
+    {"task_exact_match", "tasks", "Answers to questions, exact match, %", SHARE, false},
+    {"task_has_ans_f1", "tasks", "Answers to answerable questions, F1, %", SHARE, false},
+    {"task_has_ans_exact", "tasks", "Answers to answerable questions, exact match, %", SHARE, false},
+    {"task_no_ans_f1", "tasks", "Unanswerable questions that got no answer, %", SHARE, false},
+    {"task_best_f1", "tasks", "Answers to questions, F1 at the best threshold, %", SHARE, false},
+    {"task_best_exact", "tasks", "Answers to questions, exact match at the best threshold, %", SHARE, false},
+    {"task_loss", "tasks", "Loss", NUMBER, true},
 };
+
+/* Before the names of xlm_eval's measures, since "f1" is that of links in other tables. Rows in the form of jobs/measure may have
+ * the names without it. */
+static const char TASK[] = "task_";
 
 static measure measure_of(const xlm_result *r)
 {
+    const bool of_task = g_str_has_prefix(r->measure, TASK);
     for (size_t i = 0; i < G_N_ELEMENTS(measures); i++)
         if (strcmp(measures[i].name, r->measure) == 0)
             return measures[i];
-    return (measure){r->measure, "tasks", r->measure, false, false};
+    for (size_t i = 0; i < G_N_ELEMENTS(measures); i++)
+        if (g_str_has_prefix(measures[i].name, TASK) && strcmp(measures[i].name + strlen(TASK), r->measure) == 0)
+            return measures[i];
+    return (measure){r->measure, "tasks", r->measure + (of_task ? strlen(TASK) : 0), NUMBER, false};
 }
 
 /* What a result measures, languages and detail: "en → de, mean". both: the mean of both directions. g_free. */
@@ -78,9 +101,9 @@ static char *describe_object(const xlm_result *r, bool both)
 
 static const char *show(const measure *m, double value, char text[32])
 {
-    if (!m->share)
+    if (m->form == NUMBER)
         return xlm_page_number(value, text);
-    g_snprintf(text, 32, "%.2f", 100 * value);
+    g_snprintf(text, 32, m->form == SHARE ? "%.2f" : "%.0f", m->form == SHARE ? 100 * value : value);
     return text;
 }
 
@@ -172,7 +195,7 @@ static gint by_x(gconstpointer a, gconstpointer b)
 static GArray *by_layer(const xlm_sections *s, const xlm_result *r, int run, bool *done, bool *both)
 {
     const GArray *rows = s->results->rows;
-    const double unit = measure_of(r).share ? 100 : 1;
+    const double unit = measure_of(r).form == SHARE ? 100 : 1;
     GArray *points = g_array_new(FALSE, FALSE, sizeof(xlm_plot_point));
     g_autoptr(GArray) counts = g_array_new(FALSE, TRUE, sizeof(int));
     for (guint k = 0; k < rows->len; k++) {
@@ -204,17 +227,17 @@ typedef struct best {
     GPtrArray *cells; /* char * [runs] */
 } best;
 
-static char *best_cell(const GArray *points, bool less)
+static char *best_cell(const GArray *points, const measure *m)
 {
     if (points->len == 0)
         return NULL;
     xlm_plot_point top = g_array_index(points, xlm_plot_point, 0);
     for (guint i = 1; i < points->len; i++) {
         const xlm_plot_point p = g_array_index(points, xlm_plot_point, i);
-        if (less ? p.y < top.y : p.y > top.y)
+        if (m->less ? p.y < top.y : p.y > top.y)
             top = p;
     }
-    return g_strdup_printf("%.2f (layer %.0f)", top.y, top.x);
+    return g_strdup_printf("%.*f (layer %.0f)", m->form == COUNT ? 0 : 2, top.y, top.x);
 }
 
 static bool draw_layers(const xlm_sections *s, const xlm_result *r, bool *done, best *row, GError **error)
@@ -231,7 +254,7 @@ static bool draw_layers(const xlm_sections *s, const xlm_result *r, bool *done, 
     xlm_plot *plot = xlm_plot_new(row->title, "layer", NULL);
     plot->marks = true;
     for (int i = 0; i < n; i++) {
-        g_ptr_array_add(row->cells, best_cell(points[i], m.less));
+        g_ptr_array_add(row->cells, best_cell(points[i], &m));
         xlm_plot_add(plot, s->runs->run[i].label, i, points[i]);
     }
     return xlm_plot_end(plot, s->page, false, error);

@@ -52,6 +52,51 @@ static void write_differences(const xlm_sections *s, GPtrArray *differences, int
     xlm_page_table_end(s->page);
 }
 
+/* The files of the jobs by their digests, where these differ. Returns whether they do. */
+static bool write_inputs(const xlm_sections *s, const xlm_run_inputs *inputs)
+{
+    const int n = s->runs->n;
+    g_autofree const char **cells = g_new(const char *, n);
+    bool any = false;
+    for (int which = 0; which < XLM_RUN_INPUTS; which++) {
+        if (!xlm_run_inputs_differ(inputs, n, which))
+            continue;
+        if (!any)
+            xlm_page_table(s->page, "What the runs began with, where it differs", NULL, n, s->runs->columns);
+        any = true;
+        for (int i = 0; i < n; i++)
+            cells[i] = inputs[i].value[which] != NULL ? inputs[i].value[which] : "?";
+        xlm_page_row(s->page, xlm_run_input_names[which], n, cells, false);
+    }
+    if (any)
+        xlm_page_table_end(s->page);
+    return any;
+}
+
+/* What differs among several jobs: their keys, and the files that these name. */
+static void compare_jobs(const xlm_sections *s, const char *const *text, int jobs, const int *place)
+{
+    const int n = s->runs->n;
+    g_autofree xlm_run_inputs *inputs = g_new(xlm_run_inputs, n);
+    for (int i = 0; i < n; i++)
+        inputs[i] = s->runs->run[i].inputs;
+    g_autoptr(GPtrArray) differences = xlm_job_differences(text, jobs);
+    if (differences == NULL)
+        xlm_page_note(s->page, "the jobs are not compared: one of them is damaged");
+    else if (differences->len > 0)
+        write_differences(s, differences, jobs, place);
+    const bool others = write_inputs(s, inputs);
+    if (differences == NULL || differences->len > 0)
+        return;
+    if (others)
+        xlm_page_paragraph(s->page, "The keys of the jobs are the same, but not the files that they name.");
+    else if (xlm_run_inputs_known(inputs, n))
+        xlm_page_paragraph(s->page, "The jobs are the same.");
+    else
+        xlm_page_paragraph(s->page, "The keys of the jobs are the same; the files that they name are not compared, since not "
+                           "every run has a checkpoint.");
+}
+
 bool xlm_section_job(const xlm_sections *s, GError **error G_GNUC_UNUSED)
 {
     g_autofree const char **text = g_new(const char *, s->runs->n);
@@ -64,13 +109,8 @@ bool xlm_section_job(const xlm_sections *s, GError **error G_GNUC_UNUSED)
     }
     if (jobs > 0) {
         xlm_page_section(s->page, "job", jobs > 1 ? "Jobs" : "Job");
-        g_autoptr(GPtrArray) differences = jobs > 1 ? xlm_job_differences(text, jobs) : NULL;
-        if (jobs > 1 && differences == NULL)
-            xlm_page_note(s->page, "the jobs are not compared: one of them is damaged");
-        else if (jobs > 1 && differences->len == 0)
-            xlm_page_paragraph(s->page, "The jobs are the same.");
-        else if (jobs > 1)
-            write_differences(s, differences, jobs, place);
+        if (jobs > 1)
+            compare_jobs(s, text, jobs, place);
     }
     if (jobs > 1)
         g_string_append(s->page->body, "<details><summary>Every key of each job</summary>\n");

@@ -13,6 +13,7 @@ run_sources = \
 	src/run/report.c src/run/report.h \
 	src/run/resume.c src/run/resume.h \
 	src/run/run.c src/run/run.h \
+	src/run/run_inputs.c src/run/run_inputs.h \
 	src/run/scoring.c src/run/scoring.h \
 	src/run/stopping.c src/run/stopping.h \
 	src/run/threads.c src/run/threads.h \

@@ -9,6 +9,8 @@
 #include "model/checkpoint_names.h"
 #include "program/program.h"
 #include "run/curves.h"
+#include "run/run_inputs.h"
+#include "store/store.h"
 
 static const xlm_program program = {
     .name = "xlm_compare",
@@ -16,7 +18,10 @@ static const xlm_program program = {
     .purpose = "Show runs side by side: keys of their jobs that differ, and their curves",
     .notes =
         "RUN is an output directory of xlm_train or xlm_tune. Its job is read from job.conf or else from the newest checkpoint;\n"
-        "its curves are in metrics.csv. Curves are shown at steps that all runs with that curve have, training losses as means\n"
+        "its curves are in metrics.csv. Since a path can be another file for another run, what runs began with is compared too,\n"
+        "by the newest checkpoints: the SHA-256 and step of the model that a run started from, digests of the vocabulary and of\n"
+        "the text of the corpus. Files of fine-tuning have no digest there.\n\n"
+        "Curves are shown at steps that all runs with that curve have, training losses as means\n"
         "since the step in the line above; last and best are over all steps of each run. Where objectives begin or end during a\n"
         "run, the best step of \"train total loss\" compares different sums.\n\n"
         "Examples:\n"
@@ -38,6 +43,7 @@ typedef struct run {
     const char *directory;
     char *job;          /* with every key; NULL: not found */
     xlm_curves *curves;
+    xlm_run_inputs inputs;
 } run;
 
 /* ---- reading ---- */
@@ -58,9 +64,24 @@ static char *read_job(const char *directory)
     return text;
 }
 
+/* By the newest readable checkpoint. */
+static void read_inputs(run *r)
+{
+    g_autoptr(GArray) steps = xlm_checkpoint_steps(r->directory);
+    g_autoptr(xlm_store) store = NULL;
+    for (guint i = steps->len; i-- > 0 && store == NULL;) {
+        g_autofree char *checkpoint = xlm_checkpoint_path(r->directory, g_array_index(steps, int64_t, i));
+        store = xlm_store_open(checkpoint, NULL);
+    }
+    xlm_run_inputs_read(&r->inputs, store);
+}
+
 static bool read_run(run *r, const char *directory, GError **error)
 {
     r->directory = directory;
+    if (!g_file_test(directory, G_FILE_TEST_IS_DIR))
+        return xlm_error_set(error, EX_NOINPUT, "%s: there is no such directory; a run is named by its output directory",
+                             directory);
     g_autofree char *path = g_build_filename(directory, "metrics.csv", NULL);
     r->curves = xlm_curves_read(path, error);
     if (r->curves != NULL && r->curves->bad > 0)
@@ -68,6 +89,7 @@ static bool read_run(run *r, const char *directory, GError **error)
     r->job = r->curves != NULL ? read_job(directory) : NULL;
     if (r->curves != NULL && r->job == NULL)
         xlm_log_warn("%s: has neither job.conf nor a readable checkpoint; its job is not compared", directory);
+    read_inputs(r);
     return r->curves != NULL;
 }
 
@@ -84,30 +106,15 @@ static void print_names(const run *runs, int n, const char *first, int width)
     putchar('\n');
 }
 
-static void print_jobs(const run *runs, int n)
+/* In columns below their names. */
+static void print_differences(const run *runs, int n, const int *place, GPtrArray *differences)
 {
-    g_autofree const char **text = g_new(const char *, MAX(n, 1));
-    g_autofree int *place = g_new(int, MAX(n, 1));
-    int jobs = 0;
-    for (int i = 0; i < n; i++) {
-        place[i] = runs[i].job != NULL ? jobs : -1;
-        if (runs[i].job != NULL)
-            text[jobs++] = runs[i].job;
-    }
-    g_autoptr(GPtrArray) differences = jobs >= 2 ? xlm_job_differences(text, jobs) : NULL;
-    if (jobs >= 2 && differences == NULL)
-        xlm_log_warn("a job cannot be read; jobs are not compared");
-    if (differences == NULL)
-        return;
     int width = 4;
     for (guint d = 0; d < differences->len; d++) {
         const xlm_job_difference *difference = differences->pdata[d];
         width = MAX(width, (int)(strlen(difference->section) + 3 + (difference->key != NULL ? strlen(difference->key) : 0)));
     }
-    if (differences->len == 0)
-        printf("The jobs are the same.\n");
-    else
-        print_names(runs, n, "keys", width);
+    print_names(runs, n, "keys", width);
     for (guint d = 0; d < differences->len; d++) {
         const xlm_job_difference *difference = differences->pdata[d];
         g_autofree char *key = g_strdup_printf("[%s]%s%s", difference->section, difference->key != NULL ? " " : "",
@@ -119,6 +126,57 @@ static void print_jobs(const run *runs, int n)
         }
         putchar('\n');
     }
+}
+
+/* What the runs began with, where it differs, the first digits of digests; below: below another table. Returns whether anything
+ * does. */
+static bool print_inputs(const run *runs, const xlm_run_inputs *inputs, int n, bool below)
+{
+    int width = 0;
+    for (int which = 0; which < XLM_RUN_INPUTS; which++)
+        if (xlm_run_inputs_differ(inputs, n, which))
+            width = MAX(width, (int)strlen(xlm_run_input_names[which]));
+    if (width > 0 && below)
+        putchar('\n');
+    if (width > 0)
+        print_names(runs, n, "began with", width);
+    for (int which = 0; which < XLM_RUN_INPUTS; which++) {
+        if (!xlm_run_inputs_differ(inputs, n, which))
+            continue;
+        printf("%-*s", width, xlm_run_input_names[which]);
+        for (int i = 0; i < n; i++)
+            printf("  %*.*s", WIDTH, WIDTH, inputs[i].value[which] != NULL ? inputs[i].value[which] : "?");
+        putchar('\n');
+    }
+    return width > 0;
+}
+
+static void print_jobs(const run *runs, int n)
+{
+    g_autofree const char **text = g_new(const char *, MAX(n, 1));
+    g_autofree int *place = g_new(int, MAX(n, 1));
+    g_autofree xlm_run_inputs *inputs = g_new(xlm_run_inputs, MAX(n, 1));
+    int jobs = 0;
+    for (int i = 0; i < n; i++) {
+        inputs[i] = runs[i].inputs;
+        place[i] = runs[i].job != NULL ? jobs : -1;
+        if (runs[i].job != NULL)
+            text[jobs++] = runs[i].job;
+    }
+    g_autoptr(GPtrArray) differences = jobs >= 2 ? xlm_job_differences(text, jobs) : NULL;
+    const bool same = differences != NULL && differences->len == 0;
+    if (jobs >= 2 && differences == NULL)
+        xlm_log_warn("a job cannot be read; jobs are not compared");
+    if (differences != NULL && !same)
+        print_differences(runs, n, place, differences);
+    const bool others = print_inputs(runs, inputs, n, differences != NULL && !same);
+    if (same && others)
+        printf("The keys of the jobs are the same, but not the files that they name.\n");
+    else if (same && xlm_run_inputs_known(inputs, n))
+        printf("The jobs are the same.\n");
+    else if (same)
+        printf("The keys of the jobs are the same; the files that they name are not compared, since not every run has a "
+               "checkpoint.\n");
 }
 
 /* ---- curves ---- */
@@ -231,6 +289,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < n; i++) {
         g_free(runs[i].job);
+        xlm_run_inputs_clear(&runs[i].inputs);
         xlm_curves_free(runs[i].curves);
     }
     g_free(runs);

@@ -24,8 +24,9 @@ static const xlm_program program = {
         "Further results are read from files in a run's directory and from those given by --measures, --matrices and --map,\n"
         "which are recognised by their contents: tables of jobs/measure, and of --csv of any command of xlm_embed, of xlm_align\n"
         "score and of xlm_eval; matrices of xlm_align --checkpoint, and of the decoder's attention, which xlm_train writes; maps\n"
-        "of xlm_embed map. Rows of jobs/measure name their checkpoints; any other table belongs to the run in whose directory\n"
-        "it is, or to RUN in RUN=FILE.\n\n"
+        "of xlm_embed map. Rows of jobs/measure name their checkpoints, by paths from the table's directory or from the working\n"
+        "directory; any other table belongs to the run in whose directory it is. RUN=FILE says of which run a table is. Rows of\n"
+        "steps that the run does not have are left out, with a warning.\n\n"
         "--figures draws other points: each different `figure` of the table is a figure of that title, with a line for each\n"
         "`line`, whose x rise; `axis` is the name of the horizontal axis.\n\n"
         "A point of a long curve is the mean over several steps, for gradient norms the maximum; the figure says over how many.\n"
@@ -122,7 +123,7 @@ static void find_files(const xlm_sections *s, xlm_results *results, int run)
         if (g_file_test(path, G_FILE_TEST_IS_REGULAR) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK)) {
             format = format_of(path, name);
             if (g_str_has_suffix(name, ".csv") && xlm_results_knows(path))
-                xlm_results_read(results, path, runs, run, s->page, &why);
+                xlm_results_read(results, path, runs, run, false, s->page, &why);
             else if (g_strcmp0(format, XLM_MATRIX_FILE_FORMAT) == 0)
                 g_ptr_array_add(s->matrices, g_strdup(path));
             else if (g_strcmp0(format, XLM_MAP_FORMAT) == 0 || (g_str_has_suffix(name, ".svg") && is_picture(path)))
@@ -133,21 +134,25 @@ static void find_files(const xlm_sections *s, xlm_results *results, int run)
     }
 }
 
-/* "RUN=FILE", or "FILE" of the only run or of the run in whose directory it is. */
+/* "RUN=FILE", or "FILE" of the only run or of the run in whose directory it is. RUN is a label or any path of its directory. */
 static bool read_measures(const char *argument, xlm_results *results, const xlm_runs *runs, xlm_page *page, GError **error)
 {
     int run = runs->n == 1 ? 0 : -1;
     const char *path = argument, *equals = strchr(argument, '=');
-    for (int i = 0; i < runs->n && equals != NULL && path == argument; i++) {
+    bool named = false;
+    for (int i = 0; i < runs->n && equals != NULL && !named; i++) {
         g_autofree char *name = g_strndup(argument, (gsize)(equals - argument));
-        if (strcmp(name, runs->run[i].label) == 0 || strcmp(name, runs->run[i].directory) == 0) {
+        g_autofree char *inside = g_build_filename(name, "metrics.csv", NULL);
+        if (strcmp(name, runs->run[i].label) == 0 || strcmp(name, runs->run[i].directory) == 0 ||
+            xlm_runs_holding(runs, inside) == i) {
             run = i;
             path = equals + 1;
+            named = true;
         }
     }
     if (run < 0)
-        run = xlm_runs_find(runs, path);
-    return xlm_results_read(results, path, runs, run, page, error);
+        run = xlm_runs_holding(runs, path);
+    return xlm_results_read(results, path, runs, run, named, page, error);
 }
 
 /* The results in the files that are found and in those that options name. */

@@ -45,6 +45,41 @@ best=$(values a held_out mlm accuracy all | sort -s -k2,2gr | head -n 1)
 [ "$(curve two.out 'held_out mlm accuracy' | awk '$1 == "best" { print $3 }')" = "@${best% *}" ] ||
     fail "best accuracy, $best: $(curve two.out 'held_out mlm accuracy')"
 
+# The same paths in two directories are other files: the model that a run started from, and the text of the corpus.
+! grep -q '^began with' two.out || fail "the same corpus: $(sed -n '/^began with/,/^$/p' two.out)"
+mkdir x y
+cp a/latest x/model.h5
+cp b/latest y/model.h5
+cp corpus.h5 x/
+head -n 300 text.en >y/text.en
+xlm_prep --mono en=y/text.en --mono xx=text.xx --like corpus.h5 -o y/corpus.h5 >prep.log 2>&1 || fail "$(cat prep.log)"
+for run in x y; do
+    (cd $run && trained ../one.conf run 1 --set train.steps=1 --set train.start=model.h5 && cp -r run again) || fail "$run: a run"
+done
+logged same.out xlm_compare x/run x/again
+grep -qx 'The jobs are the same.' same.out || fail "the same jobs: $(head -n 5 same.out)"
+logged began.out xlm_compare x/run y/run x/again
+sha() { sha256sum "$1" | cut -c1-16; }
+digest_of() { attribute "/$2_digest" "$1/run/latest" | tr -d '"'; }
+sed -n '/^began with/,/^$/{s/  */ /g;p}' began.out | sed '/^$/d' | cmp - <(
+    echo began with x/run y/run x/again
+    echo SHA-256 of the model that it started from "$(sha x/model.h5)" "$(sha y/model.h5)" "$(sha x/model.h5)"
+    echo digest of the vocabulary and its counts "$(digest_of x corpus)" "$(digest_of y corpus)" "$(digest_of x corpus)"
+    echo digest of the text of the corpus "$(digest_of x text)" "$(digest_of y text)" "$(digest_of x text)"
+    echo The keys of the jobs are the same, but not the files that they name.
+) || fail "what runs began with: $(head -n 8 began.out)"
+! command -v gnuplot >/dev/null || {
+    logged report.log xlm_report x/run y/run -o began.html
+    grep -qF "<td>$(sha256sum x/model.h5 | cut -d' ' -f1)</td><td>$(sha256sum y/model.h5 | cut -d' ' -f1)</td>" began.html &&
+        grep -qF 'The keys of the jobs are the same, but not the files that they name.' began.html || fail "the page of files"
+    logged report.log xlm_report x/run x/again -o began.html
+    grep -qF 'The jobs are the same.' began.html || fail "the page of the same"
+}
+for run in x y; do rm $run/run/*.h5; done
+logged unknown.out xlm_compare x/run y/run
+grep -q '^The keys of the jobs are the same; the files that they name are not compared' unknown.out ||
+    fail "without checkpoints: $(head -n 3 unknown.out)"
+
 # Three, one with less in it, one without job.conf, and with damage: common steps, a section that is missing, lines passed over.
 rm b/job.conf
 {
@@ -65,7 +100,10 @@ cmp <(curve two.out 'held_out mlm loss') <(curve <(xlm_compare a b --lines 4 2>/
     fail "damage elsewhere changes a curve"
 expect 64 'two runs' xlm_compare a
 expect 64 'lines=0' xlm_compare a b --lines=0
-expect 66 'none/metrics.csv' xlm_compare a none
+expect 66 'none: there is no such directory; a run is named by its output directory' xlm_compare a none
+expect 66 'a/latest: there is no such directory; a run is named by its output directory' xlm_compare a/latest c
+mkdir nothing
+expect 66 'nothing/metrics.csv' xlm_compare a nothing
 : >c/metrics.csv
 xlm_compare a c >empty.out 2>&1 || fail "an empty metrics.csv: $(cat empty.out)"
 finish

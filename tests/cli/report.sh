@@ -72,7 +72,7 @@ done
 has two.html 'Loss of mlm</b>' 'Loss of tlm</b>' 'Norm of the gradient</b>' 'Learning rate</b>' 'Throughput' \
     'Perplexity of tlm, xx</b>' '[objective tlm]' 'role="img" aria-labelledby="t1 d1"' '<title id="t1">' \
     '<html lang="en"' 'prefers-color-scheme:dark'
-hasnt two.html 'id="alignment"' 'id="maps"' 'Each point is'
+hasnt two.html 'What the runs began with' 'The jobs are the same' 'id="alignment"' 'id="maps"' 'Each point is'
 # One run has a line for each language, and what the page says in words is in metrics.csv.
 reported one.html a
 has one.html 'Perplexity of mlm</b>' '<title>xx</title>' 'hidden_size = 32'
@@ -157,6 +157,69 @@ expect 65 'not a file of matrices' xlm_report plain-run --matrices map.h5 -o non
 expect 65 'text.en: is no SVG' xlm_report plain-run --map text.en -o none.html
 [ ! -e none.html ] || fail "a page was written in spite of an error"
 
+# ---- whose a row is: tables of several recipes, each of which calls its model model/latest ----
+mkdir -p fr/model hi/model
+{ cat head; echo '30,train,total,,,4,,,,,,,'; } >fr/model/metrics.csv
+{ cat head; echo '40,train,total,,,4,,,,,,,'; } >hi/model/metrics.csv
+measured=checkpoint,step,measure,layer,detail,source,target,value
+printf '%s\n' $measured model/latest,30,perplexity,,,fr,,11 >fr/measures.csv
+printf '%s\n' $measured model/latest,40,perplexity,,,hi,,22 >hi/measures.csv
+# apart FILE: each run has its own perplexity, fr's in the first column.
+apart() {
+    [ "$(cells "$1" 'Perplexity: fr')$(cells "$1" 'Perplexity: hi')" = '11.00 –– 22.00' ] ||
+        fail "$1: $(grep -F 'Perplexity: ' "$1")"
+}
+expect 65 'has nothing of the runs' xlm_report fr/model --measures hi/measures.csv -o none.html
+reported parent.html fr/model hi/model --measures fr/measures.csv --measures hi/measures.csv
+apart parent.html
+reported runs.html fr/model hi/model --measures fr/model/=fr/measures.csv --measures hi/model=hi/measures.csv
+apart runs.html
+cd fr || exit 99
+reported inside.html model ../hi/model --measures measures.csv --measures ../hi/measures.csv
+apart inside.html
+cp ../hi/measures.csv ../hi/model/
+reported found.html model ../hi/model --measures measures.csv
+apart found.html
+cd .. || exit 99
+rm hi/model/measures.csv
+# Of a path that leads to nothing, the last names decide, and if they do not, RUN= does; of several models it takes its own.
+cp hi/measures.csv moved.csv
+expect 65 'has nothing of the runs' xlm_report fr/model hi/model --measures moved.csv -o none.html
+reported moved.html hi/model --measures moved.csv
+[ "$(cells moved.html 'Perplexity: hi')" = 22.00 ] || fail "a table that was moved: $(grep -F 'Perplexity: ' moved.html)"
+reported moved.html fr/model hi/model --measures fr/measures.csv --measures hi/model=moved.csv
+apart moved.html
+printf '%s\n' $measured /gone/fr/model/latest,30,perplexity,,,fr,,11 /gone/hi/model/latest,40,perplexity,,,hi,,22 >moved.csv
+reported moved.html fr/model hi/model --measures moved.csv
+apart moved.html
+reported moved.html fr/model hi/model --measures hi/model=moved.csv
+[ "$(cells moved.html 'Perplexity: hi')" = 22.00 ] ||
+    fail "one of several models: $(grep -F 'Perplexity: ' moved.html)"
+hasnt moved.html 'Perplexity: fr'
+# A step that the run does not have is another model's, whoever says otherwise.
+expect 65 'model/latest was at step 40, and the last step of fr/model is 30' \
+    xlm_report fr/model --measures fr/model=hi/measures.csv -o none.html
+{ cat fr/measures.csv; echo model/latest,40,perplexity,,,hi,,22; } >mixed.csv
+logged report.log xlm_report fr/model --measures fr/model=mixed.csv -o mixed.html
+has mixed.html 'mixed.csv: 1 lines are of steps that the run does not have, and are left out: model/latest was at step 40'
+hasnt mixed.html 'Perplexity: hi'
+[ "$(cells mixed.html 'Perplexity: fr')" = 11.00 ] || fail "the rows of its steps: $(grep -F 'Perplexity: ' mixed.html)"
+# Matrices in the directory of a run are of the model that they name, if there is one, and of its step.
+mkdir one two
+cp -r a one/a && cp -r a two/a
+rm one/a/matrices.h5
+logged matrices.log xlm_align pairs.en pairs.xx --checkpoint two/a/latest --layer 1 --matrices one/a/matrices.h5 -o links
+reported matrices.html one/a
+has matrices.html '<h3>two/a/latest, step 20: en → xx</h3>'
+# A model that is not there any more is the run, renamed, if that was at this step.
+mv two gone-two
+cp one/a/matrices.h5 fr/model/
+reported matrices.html fr/model
+has matrices.html '<h3>model, step 20: en → xx</h3>'
+sed -i 's/^30,/10,/' fr/model/metrics.csv
+reported matrices.html fr/model
+has matrices.html '<h3>two/a/latest, step 20: en → xx</h3>'
+
 # ---- every --csv of every program ----
 printf 'house hyoyusye\nred ryed\nold oyld\nriver ryivyer\n' >pairs.txt
 awk '{ print $1 "\t" $2 "\t" NR }' pairs.txt >scored.tsv
@@ -201,6 +264,22 @@ has all.html 'Mean cosine of translations: en → xx, all' 'Mean cosine of subwo
     'Pairs mined: found.csv, test, margin' 'Pearson correlation with people: similarity, scored.tsv'
 [ "$(cells all.html 'Mean cosine of subwords paired at random: en → xx, all')" = "$(awk -F, '$1 == "all" && $2 == "en" {
     printf "%.4g", $6 }' tables/dictionary.csv)" ] || fail "shuffled cosine: $(cat tables/dictionary.csv)"
+
+# Shares are percentages and counts whole, each in its section, and no measure has only its name in the table.
+has all.html 'p of the Spearman correlation: similarity, scored.tsv' 'Macro F1, %: eval.csv' 'Macro F1, %: en, languages.csv'
+hasnt all.html '>likeness_' '>macro_f1' '>task_'
+macro=$(awk -F, '$1 == "measure" && $2 == "macro_f1" { printf "%.2f", 100 * $NF }' tables/eval.csv)
+[ -n "$macro" ] && [ "$(cells all.html 'Macro F1, %: eval.csv')" = "$macro" ] ||
+    fail "macro F1: $(cells all.html 'Macro F1, %: eval.csv')"
+cells all.html 'Pairs mined: found.csv, test, margin' | grep -qxE '[0-9]+ \(layer [0-9]+\)' ||
+    fail "pairs mined: $(cells all.html 'Pairs mined: found.csv, test, margin')"
+# F1 of answers is not that of links.
+printf '%s\n' kind,name,precision,recall,f1,support,predicted,value measure,f1,,,,8,,0.25 measure,exact_match,,,,8,,0.125 \
+    measure,odd,,,,8,,0.5 >answers.csv
+reported answers.html plain-run --measures answers.csv
+[ "$(cells answers.html 'Answers to questions, F1, %: answers.csv')" = 25.00 ] &&
+    [ "$(cells answers.html 'odd: answers.csv')" = 0.5 ] || fail "answers: $(grep -F answers.csv answers.html)"
+hasnt answers.html 'id="alignment"'
 
 { head -n 1 tables/cca.csv; seq 600 | sed 's/$/,0.5/'; } >long-table.csv
 reported many.html plain-run --measures long-table.csv

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     xlm_results results;
     xlm_results_begin(&results);
     const char *path = fuzz_write("results.csv", data, size);
-    const bool good = xlm_results_read(&results, path, &runs, 0, page, &error);
+    const bool good = xlm_results_read(&results, path, &runs, 0, false, page, &error);
     fuzz_check(good, error);
     fuzz_require(!good || xlm_results_knows(path), "what is read is known by its first line");
     for (guint i = 0; i < results.rows->len; i++) {

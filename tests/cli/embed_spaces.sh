@@ -51,12 +51,14 @@ for n in 1 4; do
     grep -q '^1,2.66666667,0.800000,0.800000' pca.csv && grep -q '^2,0.666666667,0.200000,1.000000' pca.csv || fail "$(cat pca.csv)"
     numbers /vectors kept.h5 >kept
     near kept 2 0 -2 0 0 1 0 -1
+    grep -q '^4 vectors x 2, principal coordinates, written to kept.h5' pca.log || fail "$n ranks: $(cat pca.log)"
     ranks $n xlm_embed pca cross.vec --remove 1 -o left.h5 >pca.out 2>pca.log || fail "$n ranks: $(cat pca.log)"
     numbers /vectors left.h5 >left
     near left 0 0 0 0 0 0 0 1 0 0 -1 0
     ranks $n xlm_embed whiten cross.vec --keep 2 -o white.h5 2>white.log || fail "$n ranks: $(cat white.log)"
     numbers /vectors white.h5 >white
     near white 1.2247449 0 -1.2247449 0 0 1.2247449 0 -1.2247449
+    [ "$(grep -c '^4 vectors x 2, whitened, written to white.h5' white.log)" -eq 1 ] || fail "$n ranks: $(cat white.log)"
     ranks $n xlm_embed pca source.vec >"pca-$n.out" 2>pca.log || fail "$n ranks: $(cat pca.log)"
     cmp -s pca-1.out "pca-$n.out" || fail "$n ranks: $(diff pca-1.out "pca-$n.out")"
 done

@@ -77,7 +77,7 @@ static void turn_round(xlm_links *links)
 }
 
 /* Sentences without a gold link are not scored, since the correct links are not known. */
-static int64_t score_all(const xlm_links *links, const xlm_links *gold, xlm_link_score *score)
+static int64_t score_all(const xlm_links *links, const xlm_links *gold, bool show_wrong, xlm_link_score *score)
 {
     int64_t scored = 0;
     for (int64_t s = 0; s < gold->sentences; s++) {
@@ -85,7 +85,7 @@ static int64_t score_all(const xlm_links *links, const xlm_links *gold, xlm_link
             continue;
         scored++;
         xlm_link_score_add(score, links, s, gold, s);
-        if (given.wrong) {
+        if (show_wrong) {
             print_missing(s, "wrong", links, gold, false);
             print_missing(s, "missing", gold, links, true);
         }
@@ -126,6 +126,27 @@ static void log_counts(const char *path, const xlm_links *links, gint64 words, g
                      " such line%s)", path, links->first_unlinked, links->unlinked, links->unlinked == 1 ? "" : "s");
 }
 
+/* A gold file often has the first sentences of a text. If there are far more, LINKS may also be those of other text. */
+static void note_sentences(const char *path, const xlm_links *links, const char *gold_path, const xlm_links *gold)
+{
+    if (links->sentences > 2 * gold->sentences)
+        xlm_log_info("%s has %" G_GINT64_FORMAT " sentences, of which the first %" G_GINT64_FORMAT " are scored: %s ends at number %"
+                     G_GINT64_FORMAT "; they must be the same sentences in the same order", path, links->sentences,
+                     gold->sentences, gold_path, gold->sentences - 1 + (int64_t)gold->first_sentence);
+}
+
+/* Say if LINKS fit far better with the other word first. Turns them round. */
+static void note_direction(const char *path, xlm_links *links, const xlm_links *gold, const xlm_link_score *score)
+{
+    static const double CLEARLY = 0.15;
+    xlm_link_score other = {0};
+    turn_round(links);
+    score_all(links, gold, false, &other);
+    if (xlm_link_error_rate(&other) < xlm_link_error_rate(score) - CLEARLY)
+        xlm_log_warn("%s: with the words of each link the other way round AER is %.2f%%, not %.2f%%: %s --reverse?", path,
+                     100 * xlm_link_error_rate(&other), 100 * xlm_link_error_rate(score), given.reverse ? "without" : "with");
+}
+
 static bool run(char *const *arguments, GError **error)
 {
     const char *path = arguments[0], *gold_path = arguments[1];
@@ -147,11 +168,13 @@ static bool run(char *const *arguments, GError **error)
     if (good) {
         log_counts(path, links, given.words, XLM_COUNT_FROM_0);
         log_counts(gold_path, gold, given.gold_words, given.gold_sentences);
+        note_sentences(path, links, gold_path, gold);
         if (given.reverse)
             turn_round(links);
         xlm_link_score score = {0};
-        const int64_t scored = score_all(links, gold, &score);
+        const int64_t scored = score_all(links, gold, given.wrong, &score);
         good = print(&score, scored, error);
+        note_direction(path, links, gold, &score);
     }
     xlm_links_free(links);
     xlm_links_free(gold);
@@ -167,7 +190,8 @@ const xlm_command xlm_align_score = {
         "2003). LINKS has one line per sentence pair, `0-0 1-2`. GOLD has such lines, with `3?4` or `3p4` for possible links, or "
         "lines `sentence source target [S|P]` (NAACL 2003), where a link without a letter is sure and a negative number means no "
         "link. Sentences for which GOLD has no link are not scored. If GOLD's sentence numbers have gaps and there are as many "
-        "as lines in LINKS, they correspond to the lines in order.\n\n",
+        "as lines in LINKS, they correspond to the lines in order. A warning says if the links fit far better with the other word "
+        "first (--reverse).\n\n",
     .examples =
         "  xlm_align score links.txt gold.naacl --wrong\n",
     .options = options,

@@ -48,6 +48,17 @@ struct side {
 
 /* ---- reading ---- */
 
+/* Only the other split may have pairs, since --split of xlm_align chooses what is aligned. */
+static void refuse_split(const xlm_alignment_file *file, xlm_split split, GError **error)
+{
+    const char *other = NULL;
+    for (int i = 0; i < file->n; i++)
+        if (file->pairs[i].split != split)
+            other = xlm_split_name(file->pairs[i].split);
+    xlm_error_set(error, EX_DATAERR, "%s: has no pairs of %s%s%s", xlm_store_path(file->store), xlm_split_name(split),
+                  other != NULL ? "; its pairs are shown with --split " : "", other != NULL ? other : "");
+}
+
 static const xlm_alignment_pairs *choose_pairs(const xlm_alignment_file *file, GError **error)
 {
     xlm_split split = XLM_TRAIN;
@@ -66,7 +77,7 @@ static const xlm_alignment_pairs *choose_pairs(const xlm_alignment_file *file, G
         }
     const char *path = xlm_store_path(file->store);
     if (n == 0)
-        xlm_error_set(error, EX_DATAERR, "%s: has no pairs of %s", path, xlm_split_name(split));
+        refuse_split(file, split, error);
     else if (found == NULL)
         xlm_error_set(error, EX_USAGE, "--languages=%s: not in %s, which has %s", given.languages, path, names->str);
     else if (given.languages == NULL && n > 1)

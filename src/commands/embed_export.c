@@ -303,20 +303,33 @@ static bool export_text(work *w, block *b, GError **error)
     return read_text(w, given.text, add_sentence, true, b, error);
 }
 
-/* Adds a line that is one word, without the blanks around it. Other lines, and words without subwords, are skipped. */
+/* Are there ids from `first` on, all of subwords that the model knows? */
+static bool is_known(const work *w, const GArray *ids, guint first)
+{
+    const int32_t unknown = xlm_vocabulary_special(w->loaded->vocabulary, XLM_UNK);
+    guint i = first;
+    while (i < ids->len && g_array_index(ids, int32_t, i) != unknown)
+        i++;
+    return first < ids->len && i == ids->len;
+}
+
+/* Adds a line that is one word, without the blanks around it. Other lines are skipped, and so are words without subwords and with
+ * an unknown one, whose vector would say nothing of the word, and which other commands take as not covered (find_subwords in
+ * vectors/word_space.c). */
 static bool add_word(work *w, block *b, char *line, GError **error)
 {
     const guint before = b->ids->len;
     const char *word = g_strstrip(line);
-    bool good = true;
-    if (*word != '\0' && strpbrk(word, " \t\r\v\f") == NULL)
-        good = xlm_tokenizer_encode_word(w->tokenizer, w->language, false, word, strlen(word), b->ids, NULL, error);
-    if (b->ids->len > before) {
+    const bool one = *word != '\0' && strpbrk(word, " \t\r\v\f") == NULL;
+    if (one && !xlm_tokenizer_encode_word(w->tokenizer, w->language, false, word, strlen(word), b->ids, NULL, error))
+        return false;
+    if (is_known(w, b->ids, before)) {
         end_vector(b, word);
-        return good;
+    } else {
+        g_array_set_size(b->ids, before);
+        w->passed_over += *word != '\0';
     }
-    w->passed_over += *word != '\0';
-    return good;
+    return true;
 }
 
 /* All words are read first: the file begins with their number. */
@@ -336,8 +349,8 @@ static void report(const work *w)
     if (w->empty > 0 && !given.special_tokens)
         xlm_log_warn("%" G_GINT64_FORMAT " lines have no subword; their vectors are zeros", w->empty);
     if (w->passed_over > 0)
-        xlm_log_warn("%" G_GINT64_FORMAT " lines of %s skipped: more than one word, or no subword", w->passed_over,
-                     given.words);
+        xlm_log_warn("%" G_GINT64_FORMAT " lines of %s skipped: more than one word, no subword, or one that the model does not "
+                     "know", w->passed_over, given.words);
     if (!w->encoded && w->language < 0 && w->loaded->config.language_embeddings)
         xlm_log_info("no language embedding is added; --language adds one");
     char layer[32];
@@ -378,7 +391,7 @@ const xlm_command xlm_embed_export = {
     .notes =
         "export: writes the rows of the word embeddings as word2vec's text (a line \"N d\", then lines of a word and its "
         "numbers), which gensim and MUSE read: for all subwords, for those of a language (--corpus), or for whole words "
-        "(--words), which are the mean of their subwords. A subword that ends in @@ is continued by the next. With --text it "
+        "(--words), which are the mean of their subwords; words with a subword that the model does not know are skipped. A subword that ends in @@ is continued by the next. With --text it "
         "writes a vector for each line of a text, in order: the hidden states of a layer, pooled over the line's tokens. The "
         "last line of the log says what was written. The result does not depend on the number of ranks. A file named .h5 has "
         "/vectors, /words and attributes for model, layer and pooling.\n\n",

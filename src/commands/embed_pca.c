@@ -150,7 +150,10 @@ static bool write_rows(const work *w, const float *x, int64_t width, const char 
                 xlm_store_write_array(store, "/", "mean", XLM_F64, (uint64_t)d, w->mean, error) &&
                 xlm_store_write_array(store, "/", "variances", XLM_F64, (uint64_t)d, w->values, error) &&
                 xlm_store_write(store, "/vectors", (uint64_t)r->first, (uint64_t)r->own, x, error);
-    return xlm_store_end(store, good, error);
+    if (!xlm_store_end(store, good, error))
+        return false;
+    xlm_log_info("%" G_GINT64_FORMAT " vectors x %" G_GINT64_FORMAT ", %s, written to %s", r->n, width, what, given.output);
+    return true;
 }
 
 /* ---- pca ---- */

@@ -305,13 +305,17 @@ static void measure_under(work *w, const tests *t, const xlm_procrustes *p, cons
 
 /* ---- the map ---- */
 
-/* On rank 0, if the pairs do not determine the whole map. pairs: which pairs, for the message. */
-static void print_rank(const work *w, const char *pairs, const xlm_rotation *r)
+/* On rank 0, below the table and in a warning, if the pairs that the map was learned from do not determine all of it. */
+static void tell_rank(const work *w, const xlm_rotation *r)
 {
-    if (r->rank < r->width && w->comm->rank == 0)
-        printf("%" G_GINT64_FORMAT " %s determine %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " dimensions (singular values above "
-               "%g of the largest); in the others the map is the one nearest to the identity\n", r->pairs, pairs, r->rank,
-               r->width, XLM_ROTATION_THRESHOLD);
+    const char *pairs = given.refine == 0 ? "pairs of the dictionary" : "pairs of the map that is kept";
+    if (r->rank == r->width || w->comm->rank != 0)
+        return;
+    printf("%" G_GINT64_FORMAT " %s determine %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " dimensions (singular values above "
+           "%g of the largest); in the others the map is the one nearest to the identity\n", r->pairs, pairs, r->rank, r->width,
+           XLM_ROTATION_THRESHOLD);
+    xlm_log_warn("%s: the vectors of %s have %" G_GINT64_FORMAT " dimensions of %" G_GINT64_FORMAT "; in the others the map is the "
+                 "nearest to the identity", w->dictionary, given.refine == 0 ? "its pairs" : pairs, r->rank, r->width);
 }
 
 static bool learn(const work *w, const xlm_procrustes *p, xlm_rotation *r, GError **error)
@@ -321,16 +325,7 @@ static bool learn(const work *w, const xlm_procrustes *p, xlm_rotation *r, GErro
         return false;
     xlm_log_info("map from %u pairs, which determine %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " dimensions: %.2f s",
                  w->pairs->len / 2, r->rank, r->width, xlm_clock() - begin);
-    print_rank(w, "pairs of the dictionary", r);
-    if (r->rank < r->width && w->comm->rank == 0)
-        xlm_log_warn("%s: the vectors of its pairs have %" G_GINT64_FORMAT " dimensions of %" G_GINT64_FORMAT "; in the others "
-                     "the map is the nearest to the identity", w->dictionary, r->rank, r->width);
-    if (given.refine == 0)
-        return true;
-    if (!xlm_procrustes_refine(p, given.refine, given.refine_words, r, error))
-        return false;
-    print_rank(w, "pairs of the map that is kept", r);
-    return true;
+    return given.refine == 0 || xlm_procrustes_refine(p, given.refine, given.refine_words, r, error);
 }
 
 /* ---- what is written ---- */
@@ -407,8 +402,10 @@ static bool work_out(work *w, GError **error)
         printf("%-8s %-8s %8s %10s %9s %9s %9s %9s\n", "map", "by", "words", "candidates", "P@1", "P@5", "P@10", "MRR");
     measure_under(w, &t, &p, NULL);
     bool good = learn(w, &p, r, error);
-    if (good)
+    if (good) {
         measure_under(w, &t, &p, r->map);
+        tell_rank(w, r);
+    }
     free_tests(&t);
     xlm_grid_close(grid);
     good = good && xlm_program_end_table(w->comm, given.csv, g_steal_pointer(&w->csv), error) &&

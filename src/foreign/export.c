@@ -37,6 +37,7 @@ typedef struct exporter {
     GArray *tensors; /* of tensor */
     char *class_name;
     const xlm_task_head *head; /* of the task that it was fine-tuned for; NULL: none, or it is left out */
+    double null_threshold; /* of a head for answers */
     GString *notes; /* for the model card */
 } exporter;
 
@@ -257,6 +258,14 @@ static bool has_part(const xlm_store *store, const xlm_model_task *task, const c
     return xlm_store_has(store, path);
 }
 
+/* The state of a head for answers. */
+static bool read_threshold(exporter *ex, const xlm_store *store, GError **error)
+{
+    static const char path[] = "/objectives/answering/null_threshold";
+    return xlm_store_read(store, path, (xlm_array){XLM_F64, 1, 0}, 0, 1, &ex->null_threshold, error) &&
+           (!isnan(ex->null_threshold) || xlm_error_set(error, EX_DATAERR, "%s: %s is not a number", ex->path, path));
+}
+
 /* Find the head of the task, if theirs computes the same, and declare its parameters. */
 static bool declare_task(exporter *ex, GError **error)
 {
@@ -271,7 +280,7 @@ static bool declare_task(exporter *ex, GError **error)
     if (ex->head != NULL)
         xlm_task_head_declare(ex->head, ex->loaded->parameters, ex->head->labels ? g_strv_length(task->labels) : 2,
                               &ex->loaded->config);
-    return true;
+    return !xlm_task_head_is_of_answers(ex->head) || read_threshold(ex, store, error);
 }
 
 static void describe_tokens(const exporter *ex)
@@ -303,6 +312,8 @@ static void describe(exporter *ex)
     describe_tokens(ex);
     if (ex->head != NULL)
         xlm_task_head_write(ex->head, ex->loaded->task, ex->json);
+    if (xlm_task_head_is_of_answers(ex->head))
+        xlm_task_head_write_threshold(ex->null_threshold, ex->json);
 }
 
 /* Say what is lost, in the log and in the model card. */

@@ -33,6 +33,7 @@ typedef struct importer {
     json_t *json;                  /* config.json */
     const xlm_task_head *head;     /* of a task; NULL: none, or it is left out */
     xlm_model_task *task;
+    double null_threshold;         /* of a head for answers */
 } importer;
 
 /* ---- finding tensors ---- */
@@ -192,6 +193,12 @@ static void find_task(importer *im)
         xlm_log_warn("%s: the head of %s is left out: %s", im->directory, name,
                      why != NULL ? why->message : "it has no weights");
     }
+}
+
+static bool find_threshold(importer *im, GError **error)
+{
+    g_autofree char *path = g_build_filename(im->directory, "config.json", NULL);
+    return !xlm_task_head_is_of_answers(im->head) || xlm_task_head_read_threshold(im->json, path, &im->null_threshold, error);
 }
 
 static bool check_config(importer *im, const xlm_convert_options *options, GError **error)
@@ -463,10 +470,9 @@ static bool write_content(const importer *im, xlm_store *store, GError **error)
                 xlm_model_attributes_write(store, xlm_model_get_config(im->model), error);
     for (int i = 0; i < xlm_parameters_count(im->parameters) && good; i++)
         good = write_parameter(im, store, i, types, block, error);
-    if (im->head != NULL && strcmp(im->head->task, "answering") == 0) {
-        const double never = INFINITY; /* as in a model that was trained on questions that all have answers */
-        good = good && xlm_store_write_array(store, "/objectives/answering", "null_threshold", XLM_F64, 1, &never, error);
-    }
+    if (xlm_task_head_is_of_answers(im->head))
+        good = good && xlm_store_write_array(store, "/objectives/answering", "null_threshold", XLM_F64, 1, &im->null_threshold,
+                                             error);
     return good && xlm_model_file_write_task(store, im->task, error) &&
            xlm_vocabulary_save(im->vocabulary, store, "/vocabulary", 0, error);
 }
@@ -488,7 +494,7 @@ static bool open_model(importer *im, const xlm_convert_options *options, GError 
         return false;
     find_task(im);
     declare(im);
-    return find_all(im, error) && check_tied(im, "embeddings/word/weight", ".weight", error) &&
+    return find_threshold(im, error) && find_all(im, error) && check_tied(im, "embeddings/word/weight", ".weight", error) &&
            check_tied(im, "lm_head/bias", ".bias", error) && check_copies(im, error) && check_types(im, error) &&
            check_mapping(im, error) && check_sinusoids(im, error) && check_others(im, error);
 }

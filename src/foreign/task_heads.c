@@ -1,7 +1,10 @@
 /* xlm-mpi: heads of tasks, in models of other programs. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "foreign/task_heads.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "base/log.h"
 
 #define TAGS "ForTokenClassification"
 #define CLASSES "ForSequenceClassification"
@@ -92,7 +95,9 @@ void xlm_task_head_declare(const xlm_task_head *head, xlm_parameters *parameters
 
 /* ---- config.json ---- */
 
-static const char OURS[] = "xlm_mpi_task"; /* {"language": ..., "length": ..., "options": ...}, of a model that was ours */
+/* {"language": ..., "length": ..., "options": ...}, of a model that was ours; for answering also "null_threshold" */
+static const char OURS[] = "xlm_mpi_task";
+static const char THRESHOLD[] = "null_threshold"; /* a number; "inf" or "-inf", which JSON has no numbers for */
 
 static const char POOLING[] = "classifier_pooling"; /* of ModernBERT's classifiers: "cls" or "mean" */
 
@@ -201,4 +206,23 @@ void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, 
     }
     json_object_set_new(json, OURS, json_pack("{s:s, s:I, s:s}", "language", task->language, "length", (json_int_t)task->length,
                                               "options", task->options));
+}
+
+bool xlm_task_head_is_of_answers(const xlm_task_head *head) { return head != NULL && strcmp(head->task, "answering") == 0; }
+
+void xlm_task_head_write_threshold(double threshold, json_t *json)
+{
+    json_object_set_new(json_object_get(json, OURS), THRESHOLD, isfinite(threshold) ? json_real(threshold)
+                                                                : json_string(threshold > 0 ? "inf" : "-inf"));
+}
+
+bool xlm_task_head_read_threshold(const json_t *json, const char *path, double *threshold, GError **error)
+{
+    const json_t *found = json_object_get(json_object_get(json, OURS), THRESHOLD);
+    const char *text = json_string_value(found);
+    *threshold = json_is_number(found) ? json_number_value(found) : g_strcmp0(text, "-inf") == 0 ? -INFINITY : INFINITY;
+    if (found == NULL)
+        xlm_log_warn("%s: has no threshold for questions without an answer: every question gets an answer", path);
+    return found == NULL || isfinite(*threshold) || g_strcmp0(text, "inf") == 0 || g_strcmp0(text, "-inf") == 0 ||
+           xlm_config_refuse(path, THRESHOLD, error, "is neither a number nor \"inf\" or \"-inf\"");
 }

@@ -47,4 +47,12 @@ xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json
 /* The other way. */
 void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, json_t *json);
 
+/* The null threshold of question answering (tasks/answering.c), which transformers does not know: part of what
+ * xlm_task_head_write has written. It is finite or infinite. */
+bool xlm_task_head_is_of_answers(const xlm_task_head *head); /* may be NULL */
+void xlm_task_head_write_threshold(double threshold, json_t *json);
+/* config.json of another program has none: then it is INFINITY, every question is answered, and a warning says so. EX_DATAERR: it
+ * is not a threshold. */
+bool xlm_task_head_read_threshold(const json_t *json, const char *path, double *threshold, GError **error);
+
 #endif

@@ -13,6 +13,7 @@
 #include "subwords/tokenizer_print.h"
 #include "subwords/vocabulary.h"
 #include "text/patterns.h"
+#include "text/scripts.h"
 
 /* ---- merges ---- */
 
@@ -204,10 +205,28 @@ static bool needs_dictionary(const xlm_word_counts *subwords)
     return false;
 }
 
+/* Is a language of the model written in one of these scripts? One of which ICU does not know the scripts may be. Text in other
+ * languages quotes them, which is too little to tell of. */
+static bool has_dictionary_language(const xlm_vocabulary *v)
+{
+    static const char letters[] = "一あアกກកက";
+    int64_t all, theirs = 0;
+    for (int i = 0; i < xlm_vocabulary_languages(v) && theirs == 0; i++) {
+        const char *name = xlm_vocabulary_language_names(v)[xlm_vocabulary_base_language(v, i)];
+        xlm_scripts *scripts = xlm_scripts_of_language(name);
+        if (scripts != NULL)
+            xlm_scripts_count(scripts, letters, sizeof letters - 1, &all, &theirs);
+        else
+            theirs = 1;
+        xlm_scripts_free(scripts);
+    }
+    return theirs > 0;
+}
+
 static void note_differences(const xlm_vocabulary *v, GString *notes)
 {
     const xlm_word_counts *subwords = xlm_vocabulary_subwords(v);
-    if (xlm_vocabulary_word_mode(v) == XLM_WORDS_ICU && needs_dictionary(subwords))
+    if (xlm_vocabulary_word_mode(v) == XLM_WORDS_ICU && needs_dictionary(subwords) && has_dictionary_language(v))
         g_string_append(notes, "In Chinese, Japanese, Thai, Lao, Khmer and Burmese xlm-mpi finds words by ICU's dictionaries, "
                         "which tokenizer.json cannot hold: ideographs are words one by one there, and other letters in runs. "
                         "For the same subwords as in training, split text of these languages with xlm-mpi.\n");

@@ -34,6 +34,7 @@ typedef struct reader {
     bool conllu, key;   /* the file is CoNLL-U; the tag is the value of a key in FEATS or MISC, */
     bool found;         /* which some word has */
     bool begun, blanks; /* not CoNLL-U: the first line has been read; columns are separated by blanks */
+    bool like_conllu;   /* but a line that only CoNLL-U would have was among those read */
     guint columns;      /* the number of these columns, */
     guint tag;          /* and which of them is the tag, from 0 */
 } reader;
@@ -60,6 +61,24 @@ static void end_sentence(reader *r)
         g_array_append_val(r->text->ends, r->text->words->len);
 }
 
+/* ---- CoNLL-U of another name ---- */
+
+enum { CONLLU_COLUMNS = 10 };
+
+static bool is_like_conllu(const char *line)
+{
+    int tabs = 0;
+    for (const char *at = line; *at != '\0'; at++)
+        tabs += *at == '\t';
+    return tabs == CONLLU_COLUMNS - 1 || g_str_has_prefix(line, "# sent_id") || g_str_has_prefix(line, "# text");
+}
+
+/* For the end of a message. */
+static const char *conllu_hint(const reader *r)
+{
+    return r->like_conllu ? "; it looks like CoNLL-U, which is known by its name: it ends in .conllu or .conllu.gz" : "";
+}
+
 /* ---- token<tab>tag ---- */
 
 static bool read_pair(reader *r, const char *line, GError **error)
@@ -68,7 +87,7 @@ static bool read_pair(reader *r, const char *line, GError **error)
     const guint n = g_strv_length(fields);
     const bool good = (n == 2 && *fields[0] != '\0' && *fields[1] != '\0') ||
                       refuse(r, error, "a line must have the form `token<tab>tag`, or be empty after a sentence%s",
-                             n == 10 ? "; a CoNLL-U file should be named .conllu" : "");
+                             conllu_hint(r));
     if (good)
         add_word(r, fields[0], fields[1]);
     return good;
@@ -103,9 +122,10 @@ static bool read_columns(reader *r, const char *line, GError **error)
     bool good = true;
     if (fields->len < 2)
         good = refuse(r, error, "a line must have the form `token<tab>tag`, or columns between blanks as `token POS chunk tag`, "
-                      "or be empty after a sentence");
+                      "or be empty after a sentence%s", conllu_hint(r));
     else if (fields->len != r->columns)
-        good = refuse(r, error, "%u columns between blanks, where the lines before have %u", fields->len, r->columns);
+        good = refuse(r, error, "%u columns between blanks, where the lines before have %u%s", fields->len, r->columns,
+                      conllu_hint(r));
     else if (first)
         good = choose_column(r, error);
     if (good)
@@ -127,6 +147,7 @@ static bool read_plain(reader *r, const char *line, GError **error)
         r->text->document_lines++;
         return true;
     }
+    r->like_conllu |= is_like_conllu(line);
     if (!r->begun) {
         r->begun = true;
         r->blanks = strchr(line, '\t') == NULL;

@@ -37,6 +37,26 @@ scores links naacl --words-from 0 --gold-words-from 1 --gold-sentences-from 1
 ! grep -q 'counts' score.log || fail "the log says what an option has said: $(cat score.log)"
 awk '{ for (i = 1; i <= NF; i++) { split($i, w, "-"); printf "%d-%d ", w[2], w[1] } print "" }' links >turned
 scores turned naacl --reverse
+# A direction that is wrong is told, with the same table; and so are far more links than there is gold for. |A| = 6, |S| = 4,
+# |P| = 6; the other way round only one link is right, a sure one.
+printf '0-1 1-2 2-3 3-4\n0-0 1-2\n' >slanted
+printf '1-0 2-1 3-2 4-3\n0-0 2-1\n' >other
+printf '1 1 2\n1 2 3\n1 3 4\n1 4 5 P\n2 1 1\n2 2 3 P\n' >gold
+logged score.log xlm_align score other gold --csv score.csv
+grep -q 'warning: other: .*AER is 0.00%, not 80.00%: with --reverse?' score.log || fail "no --reverse: $(cat score.log)"
+[ "$(sed -n 2p score.csv)" = 0.800000,0.166667,0.250000,0.200000,2,6,4,6 ] || fail "other: $(cat score.csv)"
+logged score.log xlm_align score slanted gold --reverse
+grep -q 'warning: slanted: .*AER is 0.00%, not 80.00%: without --reverse?' score.log || fail "--reverse: $(cat score.log)"
+for right in 'slanted gold' 'other gold --reverse'; do
+    # shellcheck disable=SC2086 # arguments
+    logged score.log xlm_align score $right
+    ! grep -q 'reverse\|are scored' score.log || fail "$right: $(cat score.log)"
+done
+{ cat slanted; yes 0-0 | head -n 4; } >many
+logged score.log xlm_align score many gold --csv score.csv
+grep -q 'many has 6 sentences, of which the first 2 are scored: gold ends at number 2' score.log ||
+    fail "the log does not tell of many more lines: $(cat score.log)"
+[ "$(sed -n 2p score.csv)" = 0.000000,1.000000,1.000000,1.000000,2,6,4,6 ] || fail "many: $(cat score.csv)"
 logged ranks.log ranks 2 xlm_align score links lines --csv score.csv
 [ "$(cat score.csv)" = "$wanted" ] || fail "2 ranks: $(cat ranks.log)"
 

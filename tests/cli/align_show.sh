@@ -41,7 +41,10 @@ refuse 64 'counted from 0' xlm_align show a.h5 --pair 100000
 refuse 64 'pair=-1: must be at least 0' xlm_align show a.h5 --pair -1
 refuse 64 'has en-xx' xlm_align show a.h5 --languages de-en
 refuse 64 'split=x' xlm_align show a.h5 --split x
-refuse 65 'has no pairs of held_out' xlm_align show a.h5 --split held_out
+refuse 65 'a.h5: has no pairs of held_out; its pairs are shown with --split train$' xlm_align show a.h5 --split held_out
+logged held_out.log xlm_align corpus.h5 --split held_out --alignment held_out.h5
+refuse 65 'held_out.h5: has no pairs of train; its pairs are shown with --split held_out$' xlm_align show held_out.h5
+logged held_out.log xlm_align show held_out.h5 --split held_out
 refuse 65 'not an alignment' xlm_align show corpus.h5
 refuse 66 'none.h5' xlm_align show none.h5
 mv corpus.h5 moved.h5

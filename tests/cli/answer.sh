@@ -124,6 +124,36 @@ for name in qa-1 heart; do
 done
 xlm_eval qa-1.kept.h5 --test dev.json --predictions kept.json >kept.out 2>&1 || fail "$(cat kept.out)"
 cmp 1.json kept.json || fail "answers of a model that was converted"
+# So has one that was a model of transformers, which has no threshold, in between: our record of the task keeps it.
+for name in qa-1 heart; do
+    logged $name.away xlm_convert $name/latest -o $name.there
+    logged $name.back xlm_convert $name.there -o $name.back.h5
+    [ "$(threshold_of $name/latest)" = "$(threshold_of $name.back.h5)" ] && ! grep -q threshold $name.back ||
+        fail "$name: threshold $(threshold_of $name/latest), there and back $(threshold_of $name.back.h5): $(cat $name.back)"
+done
+xlm_eval qa-1.back.h5 --test dev.json --predictions back.json >back.out 2>&1 || fail "$(cat back.out)"
+cmp 1.json back.json || fail "answers of a model that came back from transformers"
+# threshold VALUE: qa-1.there with another one.
+threshold() {
+    rm -rf other
+    cp -r qa-1.there other
+    sed -i "s/\"null_threshold\": [^,}]*/\"null_threshold\": $1/" other/config.json
+    grep -qF "\"null_threshold\": $1" other/config.json || fail "$(cat other/config.json)"
+}
+threshold '"-inf"'
+logged minus.log xlm_convert other -o minus.h5
+threshold_of minus.h5 | grep -q '(0): -inf' || fail "-inf: $(threshold_of minus.h5)"
+for value in '"nan"' 1e999 true null '[]'; do
+    threshold "$value"
+    expect 65 'config.json' xlm_convert other -o other.h5
+    [ ! -e other.h5 ] || fail "$value: a file is left"
+done
+threshold '"nan"'
+expect 65 'config.json: "null_threshold" is neither a number nor "inf" or "-inf"' xlm_convert other -o other.h5
+sed -i 's/"null_threshold"/"other"/' other/config.json
+logged without.log xlm_convert other -o without.h5
+grep -q 'warning: .*config.json: has no threshold for questions without an answer' without.log || fail "$(cat without.log)"
+threshold_of without.h5 | grep -q '(0): inf' || fail "no threshold: $(threshold_of without.h5)"
 # It is the dev files' own threshold, at which they are answered best.
 for name in f1 best_f1; do
     is_near "$(awk -F, -v name=$name '$1 == "measure" && $2 == name { print $NF }' 1.csv)" "$(measure qa-1 f1 en)" ||

@@ -108,10 +108,11 @@ xlm_embed alignment plain/latest dict.h5 corpus.h5 --threads 2 2>/dev/null | cmp
 # ---- export: words ----
 # rows_of FILE: "word number number ..." of word2vec's text.
 rows_of() { sed 1d "$1"; }
-# weights ID...: rows of the word embeddings (and, with $added, of its row of the language embeddings), their mean.
+# weights ID...: rows of the word embeddings (and, with $added, of its row of the language embeddings), their mean; of out/latest,
+# or $from.
 weights() {
-    numbers /model/embeddings/word/weight out/latest >word
-    numbers /model/embeddings/language/weight out/latest >language
+    numbers /model/embeddings/word/weight "${from-out/latest}" >word
+    numbers /model/embeddings/language/weight "${from-out/latest}" >language
     awk -v d=32 -v added="${added-}" -v ids="$*" '
         FILENAME == "word" { e[n++] = $1; next } { l[m++] = $1 }
         END {
@@ -148,13 +149,42 @@ numbers /train/text/xx/tokens corpus.h5 | awk '$1 > 4' | sort -n | uniq -c | sor
 strings /vocabulary/words out/latest >words
 awk 'FILENAME == "words" { word[n++] = $0; next } { print word[$1] }' words ids | cmp - <(rows_of xx.vec | cut -d' ' -f1) ||
     fail "subwords of xx: $(rows_of xx.vec | cut -d' ' -f1 | head)"
-printf 'housered\n\n two words\n river \n\302\255\n' >list
+printf 'house\n\n two words\n river \n\302\255\n' >list
 ranks 2 xlm_embed export out/latest --words list -o list.vec 2>export.log || fail "$(cat export.log)"
-[ "$(head -n 1 list.vec)" = '2 32' ] && [ "$(rows_of list.vec | cut -d' ' -f1 | tr '\n' ' ')" = 'housered river ' ] &&
+[ "$(head -n 1 list.vec)" = '2 32' ] && [ "$(rows_of list.vec | cut -d' ' -f1 | tr '\n' ' ')" = 'house river ' ] &&
     grep -q 'warning: 2 lines of list skipped' export.log || fail "words of a list: $(cat list.vec export.log)"
 xlm_embed export out/latest --words list -o list.h5 2>export.log || fail "$(cat export.log)"
-[ "$(strings /words list.h5 | tr '\n' ' ')" = 'housered river ' ] && [ "$(attribute /vectors list.h5 2>/dev/null)" != '' ] ||
+[ "$(strings /words list.h5 | tr '\n' ' ')" = 'house river ' ] && [ "$(attribute /vectors list.h5 2>/dev/null)" != '' ] ||
     fail "HDF5: $(h5dump -n 1 list.h5)"
+
+# A word that the model does not know, or not all of, has no vector, as similarity and neighbours have none of it.
+printf '漢字\nhouse\nhouse漢\nriver\nहिन्दी\n' >foreign
+for layer in '' '--layer 1 --language en'; do
+    # shellcheck disable=SC2086 # options
+    logged export.log xlm_embed export out/latest --words foreign $layer -o foreign.vec
+    [ "$(rows_of foreign.vec | cut -d' ' -f1 | tr '\n' ' ')" = 'house river ' ] &&
+        grep -q 'warning: 3 lines of foreign skipped: .*not know' export.log ||
+        fail "$layer: $(cut -c1-50 foreign.vec; cat export.log)"
+done
+xlm_embed export out/latest --words foreign 2>export.log | cmp - list.vec || fail "words that are known have other vectors"
+printf 'house\t漢字\t1\nriver\thouse\t2\n' >foreign.pairs
+logged model.out xlm_embed similarity out/latest --languages en --pairs foreign.pairs
+logged export.log xlm_embed export out/latest --words foreign --language en -o foreign.vec
+logged file.out xlm_embed similarity foreign.vec --pairs foreign.pairs
+grep -q '50.00%' model.out && grep -q '50.00%' file.out || fail "coverage: $(cat model.out file.out)"
+# The vector of a word of several subwords is their mean: in a model with too few merges for whole words.
+logged prep.log xlm_prep --mono en=text.en --mono xx=text.xx --words space --bpe 40 -o pieces.h5
+logged train.log ranks 1 xlm_train job.conf --set train.corpus=pieces.h5 --set train.output=pieces --set train.steps=1
+printf 'house\tX\n.\tY\n' >one.tsv
+printf '%s\n' '[tune]' 'model = pieces/latest' 'train = one.tsv' 'dev = one.tsv' 'language = en' 'output = tag' 'batch = 1' \
+    'length = 20' '[task tagging]' >tune.conf
+logged tune.log xlm_tune tune.conf --dump-step step.h5
+numbers /streams/train/batch/ids step.h5 >ids
+[ "$(wc -l <ids)" -ge 5 ] || fail "the word has one subword: $(cat ids)"
+# shellcheck disable=SC2046 # a word for each id
+from=pieces/latest weights $(sed '1d;$d' ids | sed '$d') >wanted
+echo house | xlm_embed export pieces/latest --words - 2>export.log | sed -n '2s/^[^ ]* //p' >got
+close got wanted || fail "a word of several subwords is not their mean: $(cat export.log)"
 
 # ---- export: sentences ----
 # A step of fine-tuning reads this one sentence as it is, and has its ids and hidden states.
@@ -164,10 +194,6 @@ printf '%s\n' '[tune]' 'model = out/latest' 'train = one.tsv' 'dev = one.tsv' 'l
 logged tune.log xlm_tune tune.conf --dump-step step.h5
 numbers /streams/train/batch/ids step.h5 >ids
 [ "$(wc -l <ids)" -ge 5 ] || fail "the word has one subword: $(cat ids)"
-# shellcheck disable=SC2046 # a word for each id
-weights $(sed '1d;$d' ids | sed '$d') >wanted
-rows_of list.vec | sed -n '1s/^[^ ]* //p' >got
-close got wanted || fail "a word of several subwords is not their mean"
 # pooled LAYER HOW SKIP: of the hidden states, without so many rows at both ends.
 pooled() {
     numbers "/streams/train/hidden/$1" step.h5 | awk -v d=32 -v how="$2" -v skip="$3" '{ h[n++] = $1 }

@@ -37,6 +37,13 @@ done
 grep -q '20 of 20 pairs have vectors' procrustes.log || fail "$(cat procrustes.log)"
 ranks 2 xlm_embed similarity mapped.h5 target.h5 --dictionary test.txt >read.out 2>read.log || fail "$(cat read.log)"
 
+# Two pairs determine two directions; those of the refinement determine all, and it is their map that is told of.
+head -n 2 learn.txt >two.txt
+logged two.log xlm_embed procrustes source.vec target.vec two.txt --evaluate test.txt --refine 3 -k 1 -o two.h5
+grep -q '^map from 2 pairs, which determine 2 of 3 dimensions' two.log &&
+    [ "$(attribute /singular_values/rank two.h5)" = 3 ] && [ "$(attribute /singular_values/pairs two.h5)" -gt 2 ] &&
+    ! grep -q 'nearest to the identity' two.log || fail "a map of more pairs: $(attribute /singular_values/rank two.h5) $(cat two.log)"
+
 # Four points: the variances are 8/3 and 2/3, the third direction has none.
 printf '%s\n' 'a 5 1 7' 'b 1 1 7' 'c 3 2 7' 'd 3 0 7' >cross.vec
 for n in 1 4; do
@@ -44,12 +51,14 @@ for n in 1 4; do
     grep -q '^1,2.66666667,0.800000,0.800000' pca.csv && grep -q '^2,0.666666667,0.200000,1.000000' pca.csv || fail "$(cat pca.csv)"
     numbers /vectors kept.h5 >kept
     near kept 2 0 -2 0 0 1 0 -1
+    grep -q '^4 vectors x 2, principal coordinates, written to kept.h5' pca.log || fail "$n ranks: $(cat pca.log)"
     ranks $n xlm_embed pca cross.vec --remove 1 -o left.h5 >pca.out 2>pca.log || fail "$n ranks: $(cat pca.log)"
     numbers /vectors left.h5 >left
     near left 0 0 0 0 0 0 0 1 0 0 -1 0
     ranks $n xlm_embed whiten cross.vec --keep 2 -o white.h5 2>white.log || fail "$n ranks: $(cat white.log)"
     numbers /vectors white.h5 >white
     near white 1.2247449 0 -1.2247449 0 0 1.2247449 0 -1.2247449
+    [ "$(grep -c '^4 vectors x 2, whitened, written to white.h5' white.log)" -eq 1 ] || fail "$n ranks: $(cat white.log)"
     ranks $n xlm_embed pca source.vec >"pca-$n.out" 2>pca.log || fail "$n ranks: $(cat pca.log)"
     cmp -s pca-1.out "pca-$n.out" || fail "$n ranks: $(diff pca-1.out "pca-$n.out")"
 done
@@ -70,6 +79,7 @@ ranks 2 xlm_embed procrustes out/latest dict.h5 --corpus corpus.h5 --refine 0 -o
 grep -q 'warning: dict.h5: the vectors of its pairs have 3 dimensions of 32' joint.log &&
     grep -q '^3 pairs of the dictionary determine 3 of 32 dimensions .*above 1e-06 of the largest' joint.out ||
     fail "nothing about few pairs: $(cat joint.log joint.out)"
+[ "$(sed -n '/determine/=' joint.out)" = "$(wc -l <joint.out)" ] || fail "not below the table: $(cat joint.out)"
 [ "$(attribute /singular_values/rank joint.h5) $(attribute /singular_values/pairs joint.h5)" = '3 3' ] &&
     is_near "$(attribute /singular_values/threshold joint.h5)" 1e-6 1e-12 &&
     numbers /singular_values joint.h5 | awk '{ n += NR == 1 || ($1 <= last && $1 > -1e-12); last = $1 } END { exit n != 32 || NR != 32 }' ||

@@ -99,6 +99,19 @@ R=$(sed -n 's/.*"vocab_size": \([0-9]*\).*/\1/p' bpe.dir/config.json)
     grep -q "The last $((R - V)) subwords" bpe.dir/README.md || fail "bpe: $R rows of $V subwords: $(cat bpe.export)"
 grep -q 'copy those\|unfinished' bpe.export && fail "bpe: $(cat bpe.export)"
 [ ! -e bpe.dir/merges.txt ] && grep -q PreTrainedTokenizerFast bpe.dir/tokenizer_config.json || fail "bpe: $(ls bpe.dir)"
+# Words that ICU finds with dictionaries are told of for a language that is written so, and not where another quotes it.
+{ cat text.en; yes '漢字 house .' | head -n 40; } >quoted.en
+sed '/^\[stream pairs\]/,$d' job.conf >quoted.conf
+printf '[objective mlm]\nstream = text\n' >>quoted.conf
+for languages in en,fr en,zh; do
+    logged prep.log xlm_prep --bpe 120 --mono en=quoted.en --mono "${languages#*,}=text.xx" --words icu -o quoted.h5
+    strings /vocabulary/words quoted.h5 | grep -q 漢 || fail "no ideograph in the vocabulary"
+    rm -rf quoted.run quoted.dir
+    logged train.log xlm_train quoted.conf "${tiny[@]}" --set train.corpus=quoted.h5 --set train.steps=1 --set train.output=quoted.run
+    logged "$languages.export" xlm_convert quoted.run/latest -o quoted.dir
+done
+grep -q "finds words by ICU's dictionaries" en,zh.export || fail "en,zh: $(cat en,zh.export)"
+! grep -q "ICU's dictionaries" en,fr.export || fail "en,fr: $(cat en,fr.export)"
 # With their marks: ids of all rows, ours first; both parts and the result of every merge are there.
 sed -n '/"vocab": {/,/}/s/^ *"\(.*\)": \([0-9]*\),*$/\2 \1/p' bpe.dir/tokenizer.json | sort -n >bpe.ids
 [ "$(cut -d' ' -f1 bpe.ids)" = "$(seq 0 $((R - 1)))" ] || fail "bpe: ids: $(head -n 3 bpe.ids)"

@@ -102,8 +102,8 @@ static void test_pairs(void **state)
     refuses("a.tsv", "a\tX\tY\n", "upos", "a.tsv:1: a line must");
     refuses("a.tsv", "\tX\n", "upos", "a.tsv:1: a line must");
     refuses("a.tsv", conllu + strlen("# text = zum Haus\n"), "upos",
-            "a.tsv:1: a line must have the form `token<tab>tag`, or be empty after a sentence; a "
-            "CoNLL-U file should be named .conllu");
+            "a.tsv:1: a line must have the form `token<tab>tag`, or be empty after a sentence; it looks like CoNLL-U, which is "
+            "known by its name: it ends in .conllu or .conllu.gz");
     refuses("a.tsv", "a\tX\n\xc3\tX\n", "upos", "a.tsv:2: byte 1: not UTF-8 (0xc3)");
     refuses("a.tsv", "\n \n", "upos", "a.tsv: there is no word");
 }
@@ -121,6 +121,12 @@ static void test_columns(void **state)
     reads("a.tsv", "-DOCSTART-\tO\n\na b\tX\n", "upos", "3:a b/X ");
     refuses("eng.train", "a X\nb Y Z\n", "upos", "eng.train:2: 3 columns between blanks, where the lines before have 2");
     refuses("eng.train", "a\nb Y\n", "upos", "eng.train:1: a line must have the form");
+    /* CoNLL-U under another name: its comments are taken as columns between blanks. */
+    refuses("fr.txt", "# sent_id = 1\n# text = zum schönen Haus\n", "upos", "fr.txt:2: 6 columns between blanks, where the lines "
+            "before have 4; it looks like CoNLL-U, which is known by its name: it ends in .conllu or .conllu.gz");
+    refuses("fr.txt", conllu, "upos", "the form `token<tab>tag`, or columns between blanks as `token POS chunk tag`, or be empty after "
+            "a sentence; it looks like CoNLL-U");
+    refuses("eng.train", "a X\nb Y Z\n", "upos", "before have 2");
     char *path = write_file("eng.train", conll);
     for (const char *const *column = (const char *const[]){"1", "5", "NER", NULL}; *column != NULL; column++) {
         xlm_tagged_text *t = xlm_tagged_text_new();

@@ -35,6 +35,7 @@
 
 #include "checkpoint/start_record.h"
 #include "comm/shards.h"
+#include "job/job.h"
 #include "model/model_file.h"
 #include "nn/model.h"
 #include "objective/state.h"
@@ -88,6 +89,7 @@ typedef struct xlm_run_state {
     uint64_t seed;
     uint64_t corpus_digest;
     uint64_t text_digest; /* 0: not of a corpus */
+    const xlm_job *job;   /* its objectives read all that they have in a file */
     const char *job_text;
     const char *translations;  /* pairs of languages that the job translates (job/translation_pairs.h); NULL: not known */
     const xlm_vocabulary *vocabulary;
@@ -112,8 +114,9 @@ bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm
 bool xlm_checkpoint_write_mean(const xlm_comm *comm, const char *directory, const xlm_run_state *state, GError **error);
 
 /* Collective. Read parameters, moments, step and saved states into `state`, whose layout (parameters, states) must be that of the
- * file: a missing or differently shaped parameter, a different corpus digest, seed or format is EX_DATAERR with both values; so
- * are parameters and moments that are not finite. state is changed only if the whole file is valid (including checksums). */
+ * file: a missing or differently shaped parameter, one that an objective of the job had and has no more, a different corpus
+ * digest, seed or format is EX_DATAERR with both values; so are parameters and moments that are not finite. state is changed only
+ * if the whole file is valid (including checksums). */
 bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error);
 
 /* Collective. Read the newest valid checkpoint of a directory. If one is damaged, a warning names it and the one before it is

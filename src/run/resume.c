@@ -165,6 +165,8 @@ bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_pro
         if (setup->comm->rank == 0)
             xlm_job_record_log_changes_in(job->train.output, job);
     }
+    if (good && *resumed && job->train.start != NULL && setup->comm->rank == 0)
+        xlm_warm_start_compare(job, state->start);
     if (good && !*resumed && job->train.start != NULL)
         good = start_warm(setup, state, error);
     return good;

@@ -150,6 +150,9 @@ for head in linear:dense_bias dense_norm:norm_weight; do
 done
 tuned linear 1 --set tune.model=dense/latest --set tune.epochs=1 --set "task tagging.head=linear"
 h5ls -r linear/latest | grep -q dense_ && fail "a new run with another head has the layers of the model that it starts from"
+tuned linear 1 --set tune.model=last/latest --set tune.epochs=1 --set "task tagging.head=linear"
+grep -q 'warning: last/latest: is of step 30, and the run in linear began with a model of step 10;' linear.log ||
+    fail "no warning of another model: $(cat linear.log)"
 
 # ---- early stopping ----
 # Nothing is learned, so the first score is the best.

@@ -49,7 +49,7 @@ static void forget_other_scores(const xlm_resume_setup *setup, const xlm_run_sta
     if (same || progress->best.step == 0)
         return;
     xlm_log_warn("%s: the best checkpoint so far, of step %.0f, was chosen by another measure or with other settings; the best "
-                 "of those to come is looked for", setup->job->train.output, progress->best.step);
+                 "of those to come takes its place", setup->job->train.output, progress->best.step);
     progress->best = (xlm_best_score){0};
     if (setup->members != NULL)
         memset(setup->members, 0, sizeof *setup->members * (size_t)state->max_members);

@@ -35,6 +35,7 @@
 
 #include "checkpoint/start_record.h"
 #include "comm/shards.h"
+#include "job/job.h"
 #include "model/model_file.h"
 #include "nn/model.h"
 #include "objective/state.h"
@@ -88,11 +89,12 @@ typedef struct xlm_run_state {
     uint64_t seed;
     uint64_t corpus_digest;
     uint64_t text_digest; /* 0: not of a corpus */
+    const xlm_job *job;   /* its objectives read all that they have in a file */
     const char *job_text;
     const char *translations;  /* pairs of languages that the job translates (job/translation_pairs.h); NULL: not known */
     const xlm_vocabulary *vocabulary;
     const xlm_model_task *task; /* NULL: none */
-    int64_t best; /* `best` points at the checkpoint of this step, and it is not removed; 0: none */
+    int64_t best; /* `best` points at the checkpoint of this step, and it is not removed; 0: `best` stays as it is */
     const xlm_best_score *members; /* [max_members] members of the mean of checkpoints; they are not removed either */
     int64_t max_members;
     xlm_start_record *start; /* the origin of the first parameters; NULL: not needed */
@@ -112,8 +114,9 @@ bool xlm_checkpoint_write(const xlm_comm *comm, const char *directory, const xlm
 bool xlm_checkpoint_write_mean(const xlm_comm *comm, const char *directory, const xlm_run_state *state, GError **error);
 
 /* Collective. Read parameters, moments, step and saved states into `state`, whose layout (parameters, states) must be that of the
- * file: a missing or differently shaped parameter, a different corpus digest, seed or format is EX_DATAERR with both values; so
- * are parameters and moments that are not finite. state is changed only if the whole file is valid (including checksums). */
+ * file: a missing or differently shaped parameter, one that an objective of the job had and has no more, a different corpus
+ * digest, seed or format is EX_DATAERR with both values; so are parameters and moments that are not finite. state is changed only
+ * if the whole file is valid (including checksums). */
 bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error);
 
 /* Collective. Read the newest valid checkpoint of a directory. If one is damaged, a warning names it and the one before it is
@@ -127,12 +130,12 @@ bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_
  * Removes incomplete files of a run that was killed. [out] moved: number of checkpoints. */
 bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error);
 
-/* Collective. Let `latest` point at the checkpoint of state->step, and `best` at that of state->best, and remove those up to that
- * step except the `keep` newest, the best one and the members of the mean. */
+/* Collective. Let `latest` point at the checkpoint of state->step, and `best` at that of state->best if that is not 0, and remove
+ * those up to that step except the `keep` newest, that of `best` and the members of the mean. */
 bool xlm_checkpoint_point_latest(const xlm_comm *comm, const char *directory, const xlm_run_state *state, int64_t keep,
                                  GError **error);
-/* Collective. After resuming: let `best` point at the checkpoint of step `best`; with 0, or if that no longer exists, remove the
- * link. [out] there: the link points at a checkpoint. */
+/* Collective. After resuming: let `best` point at the checkpoint of step `best`; if that no longer exists, remove the link. With
+ * 0, a link that points at a checkpoint stays until there is a new best one. [out] there: that of step `best` exists. */
 bool xlm_checkpoint_point_best(const xlm_comm *comm, const char *directory, int64_t best, bool *there, GError **error);
 
 #endif

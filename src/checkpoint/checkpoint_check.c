@@ -122,6 +122,49 @@ static xlm_file_condition check_saved_state(const xlm_store *store, const xlm_sa
     return XLM_FILE_GOOD;
 }
 
+/* Is `path` a parameter or a state of the run or, if it ends in a slash, a group with one? */
+static bool run_has(const xlm_run_state *s, const char *path)
+{
+    const bool group = g_str_has_suffix(path, "/");
+    bool has = false;
+    for (int i = 0; i < xlm_parameters_count(s->parameters) && !has; i++) {
+        const char *name = xlm_parameters_get(s->parameters, i)->name;
+        has = group ? g_str_has_prefix(name, path + 1) : strcmp(name, path + 1) == 0;
+    }
+    for (int k = 0; k < s->saved_states && !has; k++)
+        has = group ? g_str_has_prefix(s->saved_state[k].path, path) : strcmp(s->saved_state[k].path, path) == 0;
+    return has;
+}
+
+/* The first array or group below an objective's group that the run would not read, other than `average`; NULL: none, g_free. */
+static char *find_left_over(const xlm_store *store, const xlm_run_state *s, const char *group, const char *average)
+{
+    g_auto(GStrv) names = xlm_store_has(store, group) ? xlm_store_list(store, group, NULL) : NULL;
+    char *found = NULL;
+    for (char **name = names; name != NULL && *name != NULL && found == NULL; name++) {
+        g_autofree char *path = g_strconcat(group, "/", *name, NULL), *below = g_strconcat(path, "/", NULL);
+        if (run_has(s, below))
+            found = find_left_over(store, s, path, average);
+        else if (!run_has(s, path) && strcmp(path, average) != 0)
+            found = g_steal_pointer(&path);
+    }
+    return found;
+}
+
+/* An objective whose options ask for fewer layers than it had would go on without what it has learned. Objectives that the job
+ * leaves out altogether may have anything. */
+static xlm_file_condition check_objectives(const xlm_store *store, const xlm_run_state *s, GError **error)
+{
+    for (int k = 0; k < s->job->objectives; k++) {
+        const char *name = s->job->objective[k].name;
+        g_autofree char *group = g_strconcat("/objectives/", name, NULL), *average = xlm_average_group(name),
+                        *left = find_left_over(store, s, group, average);
+        if (left != NULL)
+            return UNFIT(error, "it has %s, and the job has no such parameter", left);
+    }
+    return XLM_FILE_GOOD;
+}
+
 /* Was the parameter frozen when the file was written, so that it has no moment or average there? */
 static bool was_frozen(const xlm_store *store, int array, const char *path)
 {
@@ -149,7 +192,7 @@ static xlm_file_condition check_fit(const xlm_store *store, const xlm_run_state 
     }
     for (int k = 0; k < s->saved_states && condition == XLM_FILE_GOOD; k++)
         condition = check_saved_state(store, &s->saved_state[k], error);
-    return condition;
+    return condition == XLM_FILE_GOOD ? check_objectives(store, s, error) : condition;
 }
 
 bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *s, int array, float *whole, GError **error)

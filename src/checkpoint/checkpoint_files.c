@@ -21,10 +21,17 @@ static bool set_link(const char *directory, const char *name, int64_t step, GErr
            xlm_error_set(error, EX_IOERR, "%s: cannot be made to point at %s: %s", link, target, g_strerror(errno));
 }
 
-/* Is it kept however old it is? */
-static bool is_kept(const xlm_run_state *state, int64_t step)
+/* The step of the checkpoint that `best` points at; -1: there is no such link. */
+static int64_t linked_best(const char *directory)
 {
-    bool is = step == state->best;
+    g_autofree char *link = g_build_filename(directory, "best", NULL), *target = g_file_read_link(link, NULL);
+    return target != NULL ? xlm_checkpoint_step_of(target) : -1;
+}
+
+/* Is it kept however old it is? `best` has been pointed at the best one; while there is none yet, what it points at stays. */
+static bool is_kept(const xlm_run_state *state, int64_t linked, int64_t step)
+{
+    bool is = step == linked;
     for (int64_t i = 0; i < state->max_members; i++)
         is |= step == (int64_t)state->members[i].step;
     return is;
@@ -42,9 +49,10 @@ static guint count_up_to(const GArray *steps, int64_t last)
 static void remove_old(const char *directory, const xlm_run_state *state, int64_t keep)
 {
     g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
+    const int64_t linked = linked_best(directory);
     const guint up_to = count_up_to(steps, state->step);
     for (guint i = 0; i + keep < up_to; i++) {
-        if (is_kept(state, g_array_index(steps, int64_t, i)))
+        if (is_kept(state, linked, g_array_index(steps, int64_t, i)))
             continue;
         g_autofree char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
         if (g_unlink(path) != 0)
@@ -70,7 +78,7 @@ bool xlm_checkpoint_point_best(const xlm_comm *comm, const char *directory, int6
         *there = best > 0 && g_file_test(path, G_FILE_TEST_EXISTS);
         if (*there)
             set_link(directory, "best", best, &failure);
-        else
+        else if (best > 0 || !g_file_test(link, G_FILE_TEST_EXISTS))
             g_unlink(link);
     }
     if (!xlm_comm_agree_on(comm, failure, error))

@@ -128,6 +128,26 @@ static bool check_input(const char *path, bool open_pipe, GError **error)
 
 bool xlm_files_check_input(const char *path, GError **error) { return check_input(path, false, error); }
 
+char *xlm_files_of_run(const char *directory)
+{
+    g_autofree char *best = g_build_filename(directory, "best", NULL), *latest = g_build_filename(directory, "latest", NULL);
+    const bool has_best = g_file_test(best, G_FILE_TEST_IS_REGULAR), has_latest = g_file_test(latest, G_FILE_TEST_IS_REGULAR);
+    if (has_best && has_latest)
+        return g_strdup_printf("%s or %s", best, latest);
+    return has_best || has_latest ? g_strdup(has_best ? best : latest) : NULL;
+}
+
+bool xlm_files_refuse_directory(const char *path, GError **error)
+{
+    g_autofree char *checkpoints = xlm_files_of_run(path), *config = g_build_filename(path, "config.json", NULL);
+    if (checkpoints != NULL)
+        return xlm_error_set(error, EX_NOINPUT, "%s: is a directory, the output of a run; give %s", path, checkpoints);
+    if (g_file_test(config, G_FILE_TEST_EXISTS))
+        return xlm_error_set(error, EX_NOINPUT, "%s: is a directory, as of a model of transformers; convert it to a file with "
+                             "xlm_convert, and give that", path);
+    return xlm_error_set(error, EX_NOINPUT, "%s: is a directory; give a file", path);
+}
+
 bool xlm_files_is_hdf5(const char *path)
 {
     static const char signature[8] = "\211HDF\r\n\032\n";

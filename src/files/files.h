@@ -30,6 +30,11 @@ bool xlm_files_declare(const char *path, const char *option, int role, GError **
 /* To be called before a file is read. EX_USAGE if the program writes it; EX_NOINPUT if it is a pipe or a device. A file that does
  * not exist is no error here, because opening it reports that. */
 bool xlm_files_check_input(const char *path, GError **error);
+/* The checkpoints `best` and `latest` of a run's output directory, for a message: "DIR/best or DIR/latest", or the one
+ * that exists; NULL: neither. g_free. */
+char *xlm_files_of_run(const char *directory);
+/* Sets EX_NOINPUT with what to give instead of a directory where a file is expected. */
+bool xlm_files_refuse_directory(const char *path, GError **error);
 /* To be called before a file is created or replaced. hdf5: the new file is an HDF5 file. EX_USAGE if it was read; EX_CANTCREAT if
  * it cannot be created, is not a regular file, or is an HDF5 file that would be replaced by one that is not. */
 bool xlm_files_check_output(const char *path, bool hdf5, GError **error);

@@ -340,6 +340,7 @@ static char *find_in_directory(const char *path, GError **error)
     static const char *const names[] = {"model.safetensors", "model.safetensors.index.json"};
     static const char *const pickled[] = {"pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "model.pth"};
     static const char *const others[] = {"tf_model.h5", "flax_model.msgpack", "rust_model.ot", "model.ckpt.index"};
+    g_autofree char *checkpoints = NULL;
     const char *found = find_one(path, names, G_N_ELEMENTS(names));
     if (found != NULL)
         return g_build_filename(path, found, NULL);
@@ -349,6 +350,8 @@ static char *find_in_directory(const char *path, GError **error)
     else if ((found = find_one(path, others, G_N_ELEMENTS(others))) != NULL)
         xlm_error_set(error, EX_DATAERR, "%s: its weights are in %s, which is not read; convert it to model.safetensors first "
                       "(from_pretrained and save_pretrained of transformers do)", path, found);
+    else if ((checkpoints = xlm_files_of_run(path)) != NULL)
+        xlm_error_set(error, EX_NOINPUT, "%s: is the output of a run, not a published model; give %s", path, checkpoints);
     else
         xlm_error_set(error, EX_NOINPUT, "%s: has neither model.safetensors nor model.safetensors.index.json", path);
     return NULL;

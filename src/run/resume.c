@@ -49,7 +49,7 @@ static void forget_other_scores(const xlm_resume_setup *setup, const xlm_run_sta
     if (same || progress->best.step == 0)
         return;
     xlm_log_warn("%s: the best checkpoint so far, of step %.0f, was chosen by another measure or with other settings; the best "
-                 "of those to come is looked for", setup->job->train.output, progress->best.step);
+                 "of those to come takes its place", setup->job->train.output, progress->best.step);
     progress->best = (xlm_best_score){0};
     if (setup->members != NULL)
         memset(setup->members, 0, sizeof *setup->members * (size_t)state->max_members);
@@ -165,6 +165,8 @@ bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_pro
         if (setup->comm->rank == 0)
             xlm_job_record_log_changes_in(job->train.output, job);
     }
+    if (good && *resumed && job->train.start != NULL && setup->comm->rank == 0)
+        xlm_warm_start_compare(job, state->start);
     if (good && !*resumed && job->train.start != NULL)
         good = start_warm(setup, state, error);
     return good;

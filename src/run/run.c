@@ -52,6 +52,7 @@ static xlm_run_state state_of(run *r)
     state.seed = (uint64_t)r->job->train.seed;
     state.corpus_digest = r->data->digest;
     state.text_digest = r->data->text_digest;
+    state.job = r->job;
     state.job_text = r->job->text;
     state.vocabulary = r->data->vocabulary;
     state.task = r->data->task;

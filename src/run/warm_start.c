@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "checkpoint/checkpoint_check.h"
@@ -304,4 +305,35 @@ bool xlm_warm_start(const xlm_comm *comm, const xlm_job *job, const xlm_vocabula
     xlm_comm_broadcast(comm, 0, xlm_parameters_values(parameters), sizeof(float) * (size_t)xlm_parameters_size(parameters));
     xlm_start_record_share(record, comm);
     return true;
+}
+
+/* ---- a run that resumes ---- */
+
+/* Files of up to this many bytes are read again whenever a run resumes. That takes seconds for each GiB, and every run of a large
+ * model would wait for them, so that only the step of larger ones is compared. */
+static const int64_t MAX_READ_AGAIN = (int64_t)256 << 20;
+
+static bool has_other_bytes(const char *path, const xlm_start_record *record)
+{
+    char sha256[XLM_SHA256_TEXT];
+    struct stat is;
+    return stat(path, &is) == 0 && is.st_size <= MAX_READ_AGAIN && xlm_file_sha256(path, sha256, NULL, NULL, NULL) &&
+           strcmp(sha256, record->sha256) != 0;
+}
+
+void xlm_warm_start_compare(const xlm_job *job, const xlm_start_record *record)
+{
+    const char *start = job->train.start, *output = job->train.output;
+    int64_t step;
+    g_autoptr(xlm_store) store = xlm_store_open(start, NULL);
+    if (record->path == NULL || store == NULL || xlm_model_file_check_format(store, false, &step, NULL) != XLM_FILE_GOOD)
+        return;
+    static const char advice[] = "the run goes on from its own checkpoint; to begin with this model, give another output "
+                                 "directory or --resume never";
+    if (step != record->step)
+        xlm_log_warn("%s: is of step %" G_GINT64_FORMAT ", and the run in %s began with a model of step %" G_GINT64_FORMAT
+                     "; %s", start, step, output, record->step, advice);
+    else if (has_other_bytes(start, record))
+        xlm_log_warn("%s: is another model than the one that the run in %s began with, although both are of step "
+                     "%" G_GINT64_FORMAT "; %s", start, output, step, advice);
 }

@@ -27,4 +27,8 @@ bool xlm_warm_start_check(const xlm_job *job, const xlm_vocabulary *vocabulary, 
 bool xlm_warm_start(const xlm_comm *comm, const xlm_job *job, const xlm_vocabulary *vocabulary, bool objectives,
                     xlm_parameters *parameters, xlm_start_record *record, GError **error);
 
+/* Not collective. Warn if the file that job->train.start names is not the one that the resumed run began with: its step differs
+ * or, of files up to 256 MiB, its SHA-256. One that is gone or cannot be read is not compared: the run needs it no more. */
+void xlm_warm_start_compare(const xlm_job *job, const xlm_start_record *record);
+
 #endif

@@ -22,6 +22,8 @@ static bool can_be_read(const char *path, GError **error)
         close(descriptor);
     if (number == 0)
         return got > 0 || xlm_error_set(error, EX_DATAERR, "%s: is empty; make it again", path);
+    if (number == EISDIR)
+        return xlm_files_refuse_directory(path, error);
     return xlm_error_set(error, number == EACCES ? EX_NOPERM : EX_NOINPUT, "%s: cannot be opened: %s", path,
                          g_strerror(number));
 }

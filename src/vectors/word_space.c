@@ -23,7 +23,8 @@ xlm_word_space *xlm_word_space_open(const char *path, int64_t max_words, GError 
     xlm_word_space *space = g_new0(xlm_word_space, 1);
     space->path = g_strdup(path);
     bool good;
-    if (!xlm_files_is_hdf5(path) || xlm_vector_store_is(path))
+    const bool directory = g_file_test(path, G_FILE_TEST_IS_DIR); /* reading it as a model says what to give instead */
+    if (!directory && (!xlm_files_is_hdf5(path) || xlm_vector_store_is(path)))
         good = (space->vectors = xlm_named_vectors_read(path, max_words, error)) != NULL;
     else
         good = (space->loaded = xlm_model_file_read(path, error)) != NULL &&

@@ -1,4 +1,7 @@
-#!/usr/bin/env bash
+    trained best.conf stays 1 --set evaluate.patience=0 --set train.checkpoint_every=1 --set train.keep=1 \
+        --set "train.steps=$1" "${@:2}"
+    [ "$(readlink stays/best)" = "$(checkpoint "$step")" ] && [ -s stays/best ] ||
+        fail#!/usr/bin/env bash
 # xlm-mpi: stopping and going on. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
@@ -200,6 +203,23 @@ for after in "$step" $((step - 1)); do
     ' events.txt again/metrics.csv >differ || fail "events and rows differ: $(head -n 3 differ)"
     rm -r again again-events
 done
+# Until another measure has a best score, `best` and its checkpoint stay: when there is nothing to do, when no checkpoint has a
+# score, and when such a run is resumed.
+cp -r best stays
+# stays STEPS OPTION...: a run after which they are there.
+stays() {
+    trained best.conf stays 1 --set evaluate.patience=0 --set train.checkpoint_every=1 --set train.keep=1 \
+        --set "train.steps=$1" "${@:2}"
+    [ "$(readlink stays/best)" = "$(checkpoint "$step")" ] && [ -s stays/best ] ||
+        fail "best is gone: $(ls -l stays; cat stays.log)"
+}
+stays "$last" --set evaluate.choose_by=mlm/accuracy
+grep -q 'nothing to do' stays.log && grep -q 'the best of those to come takes its place' stays.log || fail "$(cat stays.log)"
+without=(--set evaluate.choose_by=tlm/perplexity --set 'objective tlm.begin=1000')
+stays $((last + 2)) "${without[@]}"
+stays $((last + 3)) "${without[@]}"
+ls stays/checkpoint-* | cmp - <(for s in "$step" $((last + 3)); do echo "stays/$(checkpoint "$s")"; done) ||
+    fail "checkpoints: $(ls stays)"
 # Another measure: scores are not compared with those of the first one. An objective that takes no part yet has no score.
 trained best.conf best 1 --set evaluate.choose_by=mlm/accuracy --set train.steps=$((last + 1)) --set evaluate.patience=0
 grep -q 'warning: best: the best checkpoint so far, of step .* was chosen by another measure' best.log &&

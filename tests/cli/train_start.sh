@@ -56,6 +56,23 @@ expect 66 'start.conf:[0-9]*: \[train\]: base/latest: ' xlm_train start.conf --s
 once 'base/latest'
 mv gone base
 
+# ---- a run that resumes says so if the file that it began with is another one now ----
+# warned PATTERN STEPS: a run that resumes on 2 ranks warns once.
+warned() {
+    trained start.conf begun 2 --set train.start=replaced.h5 --set "train.steps=$2"
+    [ "$(grep -c "warning: replaced.h5: $1" begun.log)" -eq 1 ] || fail "no warning, $1: $(head -n 12 begun.log)"
+}
+cp base/latest replaced.h5
+trained start.conf begun 1 --set train.start=replaced.h5 --set train.steps=3
+trained start.conf begun 1 --set train.start=replaced.h5 --set train.steps=3
+grep -q 'nothing to do' begun.log && ! grep -q 'replaced.h5: is' begun.log || fail "the same file: $(cat begun.log)"
+trained job.conf reseeded 1 --set train.steps=30 --set train.seed=2
+cp reseeded/latest replaced.h5
+warned 'is another model than the one that the run in begun began with, although both are of step 30;' 3
+cp start-1/latest replaced.h5
+warned 'is of step 10, and the run in begun began with a model of step 30;' 3
+warned 'is of step 10, and the run in begun began with a model of step 30;' 4
+
 # ---- more subwords and languages ----
 sed 's/y/ж/g' text.xx >text.yy
 logged like.log xlm_prep --like base/latest --mono en=text.en --mono xx=text.xx --mono yy=text.yy --para en-xx=text.en,text.xx \

@@ -347,6 +347,16 @@ expect 65 'does not fit the job: its labels are B-NP, I-NP, O; here B-X, O' tune
 expect 65 'does not fit the job: it is not fine-tuned' tune 2 out
 expect 65 'does not fit the job' ranks 2 xlm_train job.conf --set train.output=first-4 --set train.steps=200
 
+# A directory instead of a file: the message names what to give.
+mkdir theirs nothing
+echo '{}' >theirs/config.json
+expect 66 'first-4: is a directory, the output of a run; give first-4/best or first-4/latest$' xlm_eval first-4 --test dev.tsv
+wrong 66 ' out: is a directory, the output of a run; give out/latest$' --set tune.model=out
+expect 66 ' out: is a directory, .*; give out/latest$' xlm_embed neighbours out --language en the
+expect 66 ' out: is the output of a run, not a published model; give out/latest$' xlm_convert out -o theirs.h5
+expect 66 'theirs: is a directory, as of a model of transformers; convert it .* with xlm_convert' xlm_eval theirs --test dev.tsv
+expect 66 'nothing: is a directory; give a file$' xlm_eval nothing --test dev.tsv
+
 expect 64 'one checkpoint' xlm_eval
 expect 64 '--test FILE' xlm_eval tag-1/best
 expect 65 'out/latest: is not fine-tuned' ranks 2 xlm_eval out/latest --test dev.tsv

@@ -140,6 +140,19 @@ for n in 1 2; do
 done
 expect 65 'does not fit the job: it has no /task/averaged' ranks 1 xlm_tune tune.conf --set tune.output=embeddings \
     --set tune.average=2
+# Another head is refused, whether it has fewer parameters or more, and what is there stays as it was.
+tuned dense 1 --set tune.epochs=1 --set "task tagging.head=dense"
+ls -l dense >before.txt
+for head in linear:dense_bias dense_norm:norm_weight; do
+    expect 65 "does not fit the job: it has .*/objectives/tagging/${head#*:}.*, or --resume never\$" ranks 1 xlm_tune tune.conf \
+        --set tune.output=dense --set "task tagging.head=${head%:*}"
+    ls -l dense | cmp before.txt - || fail "a run with another head changed the output directory: $(ls -l dense)"
+done
+tuned linear 1 --set tune.model=dense/latest --set tune.epochs=1 --set "task tagging.head=linear"
+h5ls -r linear/latest | grep -q dense_ && fail "a new run with another head has the layers of the model that it starts from"
+tuned linear 1 --set tune.model=last/latest --set tune.epochs=1 --set "task tagging.head=linear"
+grep -q 'warning: last/latest: is of step 30, and the run in linear began with a model of step 10;' linear.log ||
+    fail "no warning of another model: $(cat linear.log)"
 
 # ---- early stopping ----
 # Nothing is learned, so the first score is the best.

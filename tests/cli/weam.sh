@@ -50,6 +50,10 @@ for more in '' '--set train.recompute=true' '--set model.dropout=0 --set model.h
     estimated memory.log
 done
 
+# A run does not go on without a head that the objective had.
+expect 65 "does not fit the job: it has /objectives/weam/multilingual, and the job has no such parameter" xlm_train weam.conf \
+    --set train.output=out-1 --set "objective weam.multilingual=model"
+
 # Impossible settings are refused before training.
 refused() { # CODE PATTERN OPTION...
     local code=$1 pattern=$2

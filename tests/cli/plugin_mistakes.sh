@@ -43,4 +43,18 @@ done
 { cat base.conf; printf '\n[stage spans]\nplugin = ./changed.so\nstream = text\n'; } >stage.conf
 build_plugin changed spans 's/{"file"/{"stream"/'
 expect 78 "\[stage spans\]: the plugin has an option \"stream\"" xlm_train stage.conf --set train.output=none
+# ---- an objective without terms says so, once, when it has had many steps or the run ends ----
+warned() { grep -c "warning: objective $1 has had no terms in any of $2 steps" "$3"; }
+build_plugin changed pull-together "$(counts 'return 0;')"
+trained pull.conf none_short 1 "${few[@]}" --set train.steps=3
+[ "$(warned pull 3 none_short.log)" -eq 1 ] || fail "no warning at the end: $(cat none_short.log)"
+trained pull.conf none_long 2 "${few[@]}" --set train.steps=101 --set train.log_every=1 --set 'objective pull.begin=1' --set model.hidden_size=8
+[ "$(grep -c 'has had no terms' none_long.log)" -eq 1 ] && [ "$(warned pull 100 none_long.log)" -eq 1 ] ||
+    fail "not warned once: $(grep -e 'no terms' none_long.log)"
+build_plugin changed pull-together "$(counts 'return pass->step < 2 ? 0 : pass->batch->predicted;')"
+trained pull.conf late 1 "${few[@]}" --set train.steps=3
+! grep 'no terms' late.log || fail "a warning of an objective that has had terms"
+{ cat pull.conf; printf '\n[objective mlm]\nstream = text\n'; } >idle.conf
+trained idle.conf idle 1 "${few[@]}" --set 'objective pull.begin=5'
+! grep 'no terms' idle.log || fail "a warning of an objective that takes no part"
 finish

@@ -269,7 +269,8 @@ void xlm_declare_publish(xlm_declaration *declaration, size_t bytes);
  * Returns i: 1, 2, … in the order of the calls. */
 int xlm_declare_mean(xlm_declaration *declaration, double weight);
 /* Declares a number that is reported with the loss as "<objective>/<name>".
- * [in] name: of letters, digits and "_-."; not "weight", which reports a weight that changes */
+ * [in] name: of letters, digits and "_-."; not "loss" or "perplexity", which the program reports, nor "weight", which reports a
+ * weight that changes */
 void xlm_declare_metric(xlm_declaration *declaration, const char *name);
 /* For `loss`: adds to the sum and the count of a declared metric. The global mean is reported, sum / count over all micro-batches
  * of all ranks, with the same bits on any number of ranks: in metrics.csv after each step (split "train", the mean as score, the

@@ -226,6 +226,9 @@ static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *na
 {
     g_autofree char *section = g_strdup_printf("objective %s", name);
     o->name = g_strdup(name);
+    if (strcmp(name, "total") == 0)
+        return xlm_jobfile_refuse(file, section, NULL, error, "\"total\" names the weighted sum of all objectives in metrics.csv; "
+                                  "give the objective another name (with plugin = its plugin)");
     const bool good = xlm_options_read(objective_options, file, section, o, error) &&
                       read_plugin(&xlm_loss_plugins, file, section, name, objective_options, known, &o->plugin, &o->use, error);
     o->cls = o->use.loaded.cls;

@@ -57,4 +57,11 @@ trained pull.conf late 1 "${few[@]}" --set train.steps=3
 { cat pull.conf; printf '\n[objective mlm]\nstream = text\n'; } >idle.conf
 trained idle.conf idle 1 "${few[@]}" --set 'objective pull.begin=5'
 ! grep 'no terms' idle.log || fail "a warning of an objective that takes no part"
+# ---- names that the program itself writes ----
+for name in loss perplexity weight; do
+    plugin_dies "objective pull: a metric named \"$name\"" pull-together "s/declaration, \"never\"/declaration, \"$name\"/" \
+        'objective pull' pull.conf "${few[@]}"
+done
+{ cat base.conf; printf '\n[objective total]\nplugin = mlm\nstream = text\n'; } >total.conf
+job_refused 'total.conf:[0-9]*: \[objective total\]: "total" names the weighted sum of all objectives' total.conf
 finish

@@ -64,4 +64,14 @@ for name in loss perplexity weight; do
 done
 { cat base.conf; printf '\n[objective total]\nplugin = mlm\nstream = text\n'; } >total.conf
 job_refused 'total.conf:[0-9]*: \[objective total\]: "total" names the weighted sum of all objectives' total.conf
+# ---- a loss that is not finite ----
+sick() { printf 's/return xlm_scale(tape, xlm_mean(tape, cosines), .*/return xlm_scale(tape, xlm_mean(tape, cosines), pass->step >= %s ? %s : 1);/' \
+    "$1" "$2"; }
+build_plugin changed pull-together "$(sick 0 '(double)NAN'); s/^#include <stddef.h>/&\n#include <math.h>/"
+expect 70 'step 1: the loss is not finite (objective pull: its loss is nan; ' xlm_train pull.conf "${few[@]}" --set train.output=sick
+! grep learning_rate expect.err || fail "the learning rate before the first update: $(cat expect.err)"
+rm -rf sick
+build_plugin changed pull-together "$(sick 1 '(double)INFINITY'); s/^#include <stddef.h>/&\n#include <math.h>/"
+expect 70 'step 2: the loss is not finite (objective pull: its loss is -*[inaf]*; .*lower learning_rate' xlm_train pull.conf "${few[@]}" \
+    --set train.output=sick
 finish

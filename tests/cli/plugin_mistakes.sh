@@ -11,10 +11,12 @@ few=(--set train.steps=2 --set model.layers=1)
 # ---- numbers of terms ----
 # counts BODY: a change of pull-together that gives it a count of this body.
 counts() {
-    printf 's/^const xlm_loss_class/static int64_t wrong(xlm_loss *self, const xlm_pass *pass) { (void)self; (void)pass; %s }\\n&/\n' "$1"
+    local head='static int64_t wrong(xlm_loss *self, const xlm_pass *pass) { (void)self; (void)pass;'
+    printf 's/^const xlm_loss_class/%s %s }\\n&/\n' "$head" "$1"
     printf 's/\\.loss = pull_loss/.count = wrong, &/\n'
 }
-plugin_dies 'objective pull: count returned -17 terms' pull-together "$(counts 'return -17;')" 'objective pull' pull.conf "${few[@]}"
+plugin_dies 'objective pull: count returned -17 terms' pull-together "$(counts 'return -17;')" 'objective pull' pull.conf \
+    "${few[@]}"
 plugin_dies 'objective echo: label returned -17 terms' echo '/^static int64_t echo_label/,/^}/s/return [^;]*;/return -17;/' \
     'objective echo' echo.conf "${few[@]}"
 plugin_dies 'objective pull: it gives mean 1 -17 terms' pull-together "$(counts 'xlm_pass_terms(pass, 1, -17); return 1;')
@@ -48,7 +50,8 @@ warned() { grep -c "warning: objective $1 has had no terms in any of $2 steps" "
 build_plugin changed pull-together "$(counts 'return 0;')"
 trained pull.conf none_short 1 "${few[@]}" --set train.steps=3
 [ "$(warned pull 3 none_short.log)" -eq 1 ] || fail "no warning at the end: $(cat none_short.log)"
-trained pull.conf none_long 2 "${few[@]}" --set train.steps=101 --set train.log_every=1 --set 'objective pull.begin=1' --set model.hidden_size=8
+trained pull.conf none_long 2 "${few[@]}" --set train.steps=101 --set train.log_every=1 \
+    --set 'objective pull.begin=1' --set model.hidden_size=8
 [ "$(grep -c 'has had no terms' none_long.log)" -eq 1 ] && [ "$(warned pull 100 none_long.log)" -eq 1 ] ||
     fail "not warned once: $(grep -e 'no terms' none_long.log)"
 build_plugin changed pull-together "$(counts 'return pass->step < 2 ? 0 : pass->batch->predicted;')"
@@ -65,13 +68,13 @@ done
 { cat base.conf; printf '\n[objective total]\nplugin = mlm\nstream = text\n'; } >total.conf
 job_refused 'total.conf:[0-9]*: \[objective total\]: "total" names the weighted sum of all objectives' total.conf
 # ---- a loss that is not finite ----
-sick() { printf 's/return xlm_scale(tape, xlm_mean(tape, cosines), .*/return xlm_scale(tape, xlm_mean(tape, cosines), pass->step >= %s ? %s : 1);/' \
-    "$1" "$2"; }
+sick() { printf 's/-pull->sharpness)/pass->step >= %s ? %s : &/' "$1" "$2"; }
 build_plugin changed pull-together "$(sick 0 '(double)NAN'); s/^#include <stddef.h>/&\n#include <math.h>/"
-expect 70 'step 1: the loss is not finite (objective pull: its loss is nan; ' xlm_train pull.conf "${few[@]}" --set train.output=sick
+expect 70 'step 1: the loss is not finite (objective pull: its loss is nan; ' xlm_train pull.conf "${few[@]}" \
+    --set train.output=sick
 ! grep learning_rate expect.err || fail "the learning rate before the first update: $(cat expect.err)"
 rm -rf sick
 build_plugin changed pull-together "$(sick 1 '(double)INFINITY'); s/^#include <stddef.h>/&\n#include <math.h>/"
-expect 70 'step 2: the loss is not finite (objective pull: its loss is -*[inaf]*; .*lower learning_rate' xlm_train pull.conf "${few[@]}" \
-    --set train.output=sick
+expect 70 'step 2: the loss is not finite (objective pull: its loss is -*[inaf]*; .*lower learning_rate' \
+    xlm_train pull.conf "${few[@]}" --set train.output=sick
 finish

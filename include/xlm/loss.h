@@ -356,7 +356,7 @@ struct xlm_loss_class {
      * for all micro-batches of a rank before any loss. Returns the number of terms. Must not change the state. */
     int64_t (*label)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
     /* Returns the mean of the terms, 1 x 1. If there are none, so that it was called only for a mean of xlm_declare_mean, the
-     * result is not used and may be NULL. */
+     * result is not used and may be NULL. Must not change the declared state, which would depend on the number of ranks then. */
     xlm_var *(*loss)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
     /* After the update, with the same data on all ranks: publish receives the rows of the step, even if there are none;
      * after_update follows. Both may change the state. */

@@ -269,7 +269,8 @@ void xlm_declare_publish(xlm_declaration *declaration, size_t bytes);
  * Returns i: 1, 2, … in the order of the calls. */
 int xlm_declare_mean(xlm_declaration *declaration, double weight);
 /* Declares a number that is reported with the loss as "<objective>/<name>".
- * [in] name: of letters, digits and "_-."; not "weight", which reports a weight that changes */
+ * [in] name: of letters, digits and "_-."; not "loss" or "perplexity", which the program reports, nor "weight", which reports a
+ * weight that changes */
 void xlm_declare_metric(xlm_declaration *declaration, const char *name);
 /* For `loss`: adds to the sum and the count of a declared metric. The global mean is reported, sum / count over all micro-batches
  * of all ranks, with the same bits on any number of ranks: in metrics.csv after each step (split "train", the mean as score, the
@@ -355,7 +356,7 @@ struct xlm_loss_class {
      * for all micro-batches of a rank before any loss. Returns the number of terms. Must not change the state. */
     int64_t (*label)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
     /* Returns the mean of the terms, 1 x 1. If there are none, so that it was called only for a mean of xlm_declare_mean, the
-     * result is not used and may be NULL. */
+     * result is not used and may be NULL. Must not change the declared state, which would depend on the number of ranks then. */
     xlm_var *(*loss)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
     /* After the update, with the same data on all ranks: publish receives the rows of the step, even if there are none;
      * after_update follows. Both may change the state. */

@@ -166,6 +166,10 @@ static bool read_options(const xlm_jobfile *file, const char *section, const xlm
         return true;
     }
     const xlm_option *tables[] = {own, use->loaded.options, NULL};
+    for (const xlm_option *o = own; o->name != NULL; o++)
+        if (xlm_options_have(use->loaded.options, o->name))
+            return xlm_jobfile_refuse(file, section, NULL, error, "the plugin has an option \"%s\", which is a key of every "
+                                      "section [%s NAME]; give the option another name", o->name, use->loaded.kind->name);
     if (use->loaded.state_size > 0)
         use->state = g_malloc0(use->loaded.state_size);
     return xlm_options_check_keys(tables, file, section, error) &&
@@ -222,6 +226,9 @@ static bool read_objective(xlm_job *job, const xlm_jobfile *file, const char *na
 {
     g_autofree char *section = g_strdup_printf("objective %s", name);
     o->name = g_strdup(name);
+    if (strcmp(name, "total") == 0)
+        return xlm_jobfile_refuse(file, section, NULL, error, "\"total\" names the weighted sum of all objectives in metrics.csv; "
+                                  "give the objective another name (with plugin = its plugin)");
     const bool good = xlm_options_read(objective_options, file, section, o, error) &&
                       read_plugin(&xlm_loss_plugins, file, section, name, objective_options, known, &o->plugin, &o->use, error);
     o->cls = o->use.loaded.cls;

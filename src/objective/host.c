@@ -144,12 +144,20 @@ static bool takes_part(const xlm_hosted *h, const xlm_pass_input *input, int k)
     return h->spec.stream == input->stream && (input->only < 0 || input->only == k) && xlm_host_takes_part(h->host, k, input->step);
 }
 
+/* A number of terms that a function of the class has returned. A negative one would weigh gradients wrongly. */
+static int64_t check_terms(const xlm_hosted *h, const char *function, int64_t terms)
+{
+    if (terms < 0)
+        g_error("objective %s: %s returned %" G_GINT64_FORMAT " terms", h->loss.name, function, terms);
+    return terms;
+}
+
 static int64_t count(xlm_hosted *h, const xlm_pass_input *input)
 {
     if (h->spec.cls->count != NULL) {
         const struct xlm_pass_call call = {.hosted = h, .input = input};
         const xlm_pass pass = make_pass(&call);
-        return h->spec.cls->count(&h->loss, &pass);
+        return check_terms(h, "count", h->spec.cls->count(&h->loss, &pass));
     }
     return input->batch != NULL ? input->batch->predicted : input->part == 0;
 }
@@ -211,7 +219,10 @@ static int number_of_mean(const xlm_hosted *h, int mean)
 
 void xlm_pass_terms(const xlm_pass *pass, int mean, int64_t terms)
 {
-    pass->call->input->terms[number_of_mean(pass->call->hosted, mean)] = terms;
+    const int i = number_of_mean(pass->call->hosted, mean);
+    if (terms < 0)
+        g_error("objective %s: it gives mean %d %" G_GINT64_FORMAT " terms", pass->call->hosted->loss.name, mean, terms);
+    pass->call->input->terms[i] = terms;
 }
 
 /* ---- sums ---- */
@@ -377,7 +388,7 @@ void xlm_host_label(xlm_host *host, xlm_tape *tape, xlm_pass_input *input, int a
                                            .planned = xlm_tape_is_of_shapes(tape), .views = xlm_views_of(views, h, true)};
         const xlm_pass pass = make_pass(&call);
         h->average = averaged;
-        input->terms[k] = h->spec.cls->label(&h->loss, tape, &pass);
+        input->terms[k] = check_terms(h, "label", h->spec.cls->label(&h->loss, tape, &pass));
         h->average = NULL;
     }
     xlm_views_share(views, input->arena, input->shared);

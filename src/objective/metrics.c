@@ -40,6 +40,8 @@ void xlm_metrics_add(xlm_metrics *metrics, const char *name)
 {
     if (!is_name(name))
         g_error("objective %s: a metric named \"%s\"; letters, digits and \"_-.\" are allowed", metrics->objective, name);
+    if (strcmp(name, "loss") == 0 || strcmp(name, "perplexity") == 0)
+        g_error("objective %s: a metric named \"%s\", which the program itself reports", metrics->objective, name);
     if (strcmp(name, "weight") == 0)
         g_error("objective %s: a metric named \"weight\", which reports the weight of the job file", metrics->objective);
     if (xlm_metrics_find(metrics, name) >= 0)

@@ -63,7 +63,7 @@ static bool is_name(const char *text)
     return good;
 }
 
-static bool is_key(const char *text) { return is_name(text) && strchr(text, '.') == NULL; }
+bool xlm_jobfile_is_key(const char *text) { return is_name(text) && strchr(text, '.') == NULL; }
 
 static const xlm_jobfile_kind *find_kind(const xlm_jobfile *job, const char *name)
 {
@@ -155,7 +155,7 @@ static bool walk_key(walk *w, char *text, GError **error)
                              "with #", path, w->line, text);
     *value++ = '\0';
     const char *key = g_strstrip(text);
-    if (!is_key(key))
+    if (!xlm_jobfile_is_key(key))
         return xlm_error_set(error, EX_CONFIG, "%s:%d: \"%s\" cannot be a key; write KEY = VALUE", path, w->line, key);
     if (w->section == NULL)
         return xlm_error_set(error, EX_CONFIG, "%s:%d: key \"%s\" is before the first section; put a [SECTION] "
@@ -240,7 +240,7 @@ static bool override(xlm_jobfile *job, const char *argument, GError **error)
     bool good = section != NULL;
     if (!good && error != NULL)
         (*error)->code = EX_USAGE;
-    if (good && !is_key(key))
+    if (good && !xlm_jobfile_is_key(key))
         good = xlm_error_set(error, EX_USAGE, "%s: \"%s\" cannot be a key", place, key);
     if (good && strchr(section, ' ') != NULL && !g_key_file_has_group(job->keys, section))
         good = refuse_absent(job, argument, section, error);

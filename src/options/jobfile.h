@@ -55,6 +55,9 @@ char *xlm_jobfile_value(const xlm_jobfile *job, const char *section, const char 
  * without a line number if the file does not have it. g_free. */
 char *xlm_jobfile_place(const xlm_jobfile *job, const char *section, const char *key);
 
+/* Can the text be a key: letters, digits, '_' and '-'? */
+bool xlm_jobfile_is_key(const char *text);
+
 /* Set *error to an EX_CONFIG about a section, or a key of it, which begins with that place. Returns false. */
 bool xlm_jobfile_refuse(const xlm_jobfile *job, const char *section, const char *key, GError **error, const char *format, ...)
     G_GNUC_PRINTF(5, 6);

@@ -335,17 +335,57 @@ void xlm_options_print(const xlm_option *table, const void *from, GString *out)
     }
 }
 
+/* Bytes of the value of each type. */
+static const size_t sizes[] = {
+    [XLM_OPTION_INT] = sizeof(int64_t),    [XLM_OPTION_REAL] = sizeof(double), [XLM_OPTION_FLAG] = sizeof(bool),
+    [XLM_OPTION_TEXT] = sizeof(char *),    [XLM_OPTION_LIST] = sizeof(char **),
+    [XLM_OPTION_CHOICE] = sizeof(int64_t), [XLM_OPTION_PIECEWISE] = sizeof(xlm_piecewise *),
+    [XLM_OPTION_PIECEWISE_INT] = sizeof(xlm_piecewise *),
+    [XLM_OPTION_SET] = sizeof(uint32_t),
+};
+
 static void clear(const xlm_option *table, void *into)
 {
-    static const size_t sizes[] = {
-        [XLM_OPTION_INT] = sizeof(int64_t),    [XLM_OPTION_REAL] = sizeof(double), [XLM_OPTION_FLAG] = sizeof(bool),
-        [XLM_OPTION_TEXT] = sizeof(char *),    [XLM_OPTION_LIST] = sizeof(char **),
-        [XLM_OPTION_CHOICE] = sizeof(int64_t), [XLM_OPTION_PIECEWISE] = sizeof(xlm_piecewise *),
-        [XLM_OPTION_PIECEWISE_INT] = sizeof(xlm_piecewise *),
-        [XLM_OPTION_SET] = sizeof(uint32_t),
-    };
     EACH_OPTION(option, table)
         memset((char *)into + option->offset, 0, sizes[option->type]);
+}
+
+bool xlm_options_have(const xlm_option *table, const char *name)
+{
+    bool found = false;
+    EACH_OPTION(option, table)
+        found |= strcmp(option->name, name) == 0;
+    return found;
+}
+
+/* What is wrong with an option of a table for a struct of so many bytes; NULL: nothing. */
+static const char *find_mistake(const xlm_option *option, size_t struct_size)
+{
+    const bool known = (size_t)option->type < G_N_ELEMENTS(sizes);
+    if (!xlm_jobfile_is_key(option->name))
+        return "its name cannot be a key of a job file; take letters, digits and \"_-\"";
+    if (!known)
+        return "its type is not one of xlm_option_type";
+    if (option->help == NULL)
+        return "it has no help";
+    if ((option->type == XLM_OPTION_CHOICE || option->type == XLM_OPTION_SET) && option->choices == NULL)
+        return "it has no choices";
+    if (option->offset > struct_size || sizes[option->type] > struct_size - option->offset)
+        return "its value is not within the state_size bytes of the state";
+    return NULL;
+}
+
+bool xlm_options_check_table(const xlm_option *table, size_t struct_size, GError **error)
+{
+    g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+    EACH_OPTION(option, table) {
+        const char *mistake = find_mistake(option, struct_size);
+        if (mistake == NULL && !g_hash_table_add(names, (void *)option->name))
+            mistake = "an option before it has the same name";
+        if (mistake != NULL)
+            return xlm_error_set(error, EX_CONFIG, "option \"%s\": %s; correct its table", option->name, mistake);
+    }
+    return true;
 }
 
 void xlm_options_free(const xlm_option *table, void *from)

@@ -39,6 +39,13 @@ bool xlm_options_parse(const xlm_option *table, const xlm_jobfile *job, const ch
  * EX_CONFIG: `layers = -1: must be an integer from 1 to 1000`. */
 bool xlm_options_check(const xlm_option *table, const void *from, GError **error);
 
+/* Can the table, which a plugin brings, be used with a struct of so many bytes? EX_CONFIG: a name that cannot be a key or occurs
+ * twice, an unknown type, a value outside of the struct, no help, no choices where the type has them. Defaults are checked where
+ * they are read. */
+bool xlm_options_check_table(const xlm_option *table, size_t struct_size, GError **error);
+/* Is there an option of this name? */
+bool xlm_options_have(const xlm_option *table, const char *name);
+
 /* Free the texts and lists in *from and set them to NULL. Neither the struct nor other values change. */
 void xlm_options_free(const xlm_option *table, void *from);
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "options/options.h"
+
 /* The directories in the order of the search, whether they exist or not. g_ptr_array_unref. */
 static GPtrArray *search_path(void)
 {
@@ -95,8 +97,12 @@ static bool check_class(const char *file, xlm_plugin *plugin, GError **error)
                              "version's %s", file, abi, plugin->kind->abi, plugin->kind->header);
     if (!plugin->kind->describe(plugin->cls, file, plugin, error))
         return false;
-    return plugin->options == NULL || plugin->state_size > 0 ||
-           xlm_error_set(error, EX_CONFIG, "%s: it declares options but no state_size to hold them", file);
+    if (plugin->options != NULL && plugin->state_size == 0)
+        return xlm_error_set(error, EX_CONFIG, "%s: it declares options but no state_size to hold them", file);
+    if (xlm_options_check_table(plugin->options, plugin->state_size, error))
+        return true;
+    g_prefix_error(error, "%s: ", file);
+    return false;
 }
 
 bool xlm_plugin_load(const xlm_plugin_kind *const *kinds, const char *name, xlm_plugin *plugin, GError **error)

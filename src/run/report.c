@@ -11,6 +11,9 @@
 #include "run/metrics_file.h"
 #include "run/time_left.h"
 
+/* An objective without terms in so many steps is warned about before the run ends: one may have to fill a queue first. */
+enum { STEPS_WITHOUT_TERMS = 100 };
+
 /* The last and the best value of what models are compared by, and the steps at which they were measured. */
 typedef struct score {
     double last, best;
@@ -33,6 +36,8 @@ struct xlm_report {
     double run_seconds, opened_at;
     int64_t run_steps, run_tokens;
     double last_step_at;
+    int64_t *steps_without_terms; /* [objectives] in which each took part, before its first terms; -1: it has had some, or it was
+                                     warned about */
     score held_out;  /* weighted sum of the objectives' losses; the best of those with the weights of the last one */
     double *weight;  /* [objectives] which these are */
     score validated; /* what checkpoints are compared by */
@@ -46,6 +51,7 @@ xlm_report *xlm_report_open(const xlm_report_setup *setup, bool resumed, GError 
     r->of = *setup;
     r->objective_loss = g_new0(double, MAX(setup->job->objectives, 1));
     r->objective_steps = g_new0(int64_t, MAX(setup->job->objectives, 1));
+    r->steps_without_terms = g_new0(int64_t, MAX(setup->job->objectives, 1));
     r->weight = g_new0(double, MAX(setup->job->objectives, 1));
     r->metric = g_new0(xlm_metric_sum, MAX(xlm_host_metrics(setup->host), 1));
     if (setup->comm->rank == 0)
@@ -75,6 +81,7 @@ void xlm_report_close(xlm_report *report)
     xlm_metrics_file_close(report->metrics);
     g_free(report->objective_loss);
     g_free(report->objective_steps);
+    g_free(report->steps_without_terms);
     g_free(report->weight);
     g_free(report->metric);
     g_free(report->validated_name);
@@ -233,6 +240,28 @@ static void start_interval(xlm_report *r, double now)
     memset(r->objective_steps, 0, sizeof(int64_t) * (size_t)r->of.job->objectives);
 }
 
+static void count_terms(xlm_report *r, const xlm_step_report *step)
+{
+    for (int k = 0; k < r->of.job->objectives; k++) {
+        if (xlm_host_has_terms_of(r->of.host, k, step->terms))
+            r->steps_without_terms[k] = -1;
+        else if (r->steps_without_terms[k] >= 0 &&
+                 xlm_loss_weight_takes_part(&r->of.job->objective[k].weight, r->of.progress->step - 1))
+            r->steps_without_terms[k]++;
+    }
+}
+
+/* Warns, once each, of objectives that have had no terms in this many steps or more. */
+static void warn_without_terms(xlm_report *r, int64_t steps)
+{
+    for (int k = 0; k < r->of.job->objectives; k++)
+        if (r->steps_without_terms[k] >= steps) {
+            xlm_log_warn("objective %s has had no terms in any of %" G_GINT64_FORMAT " steps, so that the model has not learned "
+                         "from it", r->of.job->objective[k].name, r->steps_without_terms[k]);
+            r->steps_without_terms[k] = -1;
+        }
+}
+
 void xlm_report_step(xlm_report *report, const xlm_step_report *step)
 {
     xlm_report *r = report;
@@ -257,14 +286,17 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step)
         r->metric[i].sum += step->metric[i].sum;
         r->metric[i].count += step->metric[i].count;
     }
+    count_terms(r, step);
     write_rows(r, step, seconds);
     const bool interval = r->of.progress->step % r->of.job->train.log_every == 0 ||
                           r->of.progress->step == r->of.job->train.steps;
     if (interval || xlm_log_is_live())
         print_line(r, step, now, interval);
     xlm_report_flush(r); /* a snapshot of this step may be what the run resumes from */
-    if (interval)
+    if (interval) {
+        warn_without_terms(r, STEPS_WITHOUT_TERMS);
         start_interval(r, now);
+    }
 }
 
 /* Of so many steps. */
@@ -333,13 +365,14 @@ static void append_score(GString *line, const char *name, const score *s, int64_
         g_string_append_printf(line, ", best %.4f at step %" G_GINT64_FORMAT, s->best, s->best_step);
 }
 
-void xlm_report_summary(const xlm_report *report)
+void xlm_report_summary(xlm_report *report)
 {
-    const xlm_report *r = report;
+    xlm_report *r = report;
     const xlm_run_progress *progress = r->of.progress;
     const xlm_train_config *c = &r->of.job->train;
     if (r->metrics == NULL)
         return;
+    warn_without_terms(r, 1);
     char took[16], tokens[16], rate[16];
     g_autofree char *path = xlm_checkpoint_path(c->output, progress->step);
     g_autoptr(GString) line = g_string_new(NULL);

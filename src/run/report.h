@@ -48,7 +48,7 @@ void xlm_report_score(xlm_report *report, const char *name, double score, bool b
 void xlm_report_mean(xlm_report *report, const xlm_validation *validation, const GArray *measures, int64_t n);
 /* One line at the end: steps, time, tokens, the last held-out loss and the best of the same sum since the report was opened, the
  * last and the best score, and the path of the checkpoint. */
-void xlm_report_summary(const xlm_report *report);
+void xlm_report_summary(xlm_report *report);
 /* A table in the log: how `steps` steps of this rank spent their time, and the library and precision of products
  * (xlm_arithmetic_name). The reports of the reduce-scatter and the all-gather have one more step. */
 void xlm_report_profile(xlm_profile *profile, const char *arithmetic, const xlm_shards_report *reduce_scatter,

@@ -268,6 +268,24 @@ static void report_losses(const step *made, xlm_sums *sums, xlm_step_report *rep
     }
 }
 
+/* The loss or the gradient is not finite. Before the first update no learning rate can be the cause. */
+static bool refuse_infinite(const step *made, const xlm_step_report *report, GError **error)
+{
+    const xlm_engine *e = made->engine;
+    g_autoptr(GString) losses = g_string_new(NULL);
+    for (int k = 0; k < e->job->objectives; k++) {
+        const double loss = report->objective_loss[k];
+        if (xlm_host_has_terms_of(e->host, k, report->terms) && !isfinite(loss))
+            g_string_append_printf(losses, "objective %s: its loss is %s; ", e->job->objective[k].name,
+                                   isnan(loss) ? "nan" : loss > 0 ? "inf" : "-inf");
+    }
+    return xlm_error_set(error, EX_SOFTWARE, "step %" G_GINT64_FORMAT ": the %s is not finite (%sloss %g, gradient norm %g); "
+                         "stopped before the update, %s", made->number + 1, isfinite(report->loss) ? "gradient" : "loss",
+                         losses->str, report->loss, report->gradient_norm,
+                         made->number > 0 ? "checkpoints written so far are good; lower learning_rate or raise warmup"
+                                          : "which would have been the first");
+}
+
 /* published: what objectives have published on all ranks. */
 static bool update(const step *made, GByteArray *const *published, xlm_step_report *report, GError **error)
 {
@@ -278,10 +296,7 @@ static bool update(const step *made, GByteArray *const *published, xlm_step_repo
     report->gradient_norm = xlm_gradient_norm(&e->shards, gradient);
     report->learning_rate = xlm_learning_rate(c, made->number, e->job->train.steps);
     if (!isfinite(report->loss) || !isfinite(report->gradient_norm))
-        return xlm_error_set(error, EX_SOFTWARE, "step %" G_GINT64_FORMAT ": the %s is not finite (loss %g, gradient norm %g); "
-                             "stopped before the update, checkpoints written so far are good; lower learning_rate or raise "
-                             "warmup",
-                             made->number + 1, isfinite(report->loss) ? "gradient" : "loss", report->loss, report->gradient_norm);
+        return refuse_infinite(made, report, error);
     const double factor = c->clip > 0 && report->gradient_norm > c->clip ? c->clip / report->gradient_norm : 1;
     xlm_profile_enter(e->profile, XLM_PART_UPDATE, false, 7 * sizeof(float) * (double)e->shards.own);
     xlm_optimiser_update(e->optimiser, gradient, factor, made->number, report->learning_rate);

@@ -124,7 +124,7 @@ mkdir "$work/check"
 (
     # A compiler may be given with its first arguments, as "ccache gcc".
     # shellcheck disable=SC2086
-    cc() { $XLM_CC -Wall -Wextra -Werror -Wl,-rpath,"$root$libdir" ${XLM_SANITIZE_FLAGS:-} "$@"; }
+    cc() { $XLM_CC -Wall -Wextra -Werror ${XLM_SANITIZE_FLAGS:-} "$@"; }
     pkg-config() { command pkg-config --define-variable=libdir="$root$libdir" --define-variable=includedir="$root$includedir" "$@"; }
     # try PATTERN FACTOR [SED [SED]]: the documented objective on squares of its cosines, whose gradient has this factor, says
     # PATTERN; the program and the objective changed so.
@@ -144,6 +144,9 @@ mkdir "$work/check"
         grep -q "$1" said || { [ -z "$1" ] && [ ! -s said ]; } || fail "factor $2: $(cat said)"
     }
     cd "$work/check"
+    # What is installed must be found without the build tree, where the tests' programs find the library.
+    LD_LIBRARY_PATH=${LD_LIBRARY_PATH-}
+    LD_LIBRARY_PATH=${LD_LIBRARY_PATH#"$XLM_BUILD/.libs"}
     try '' 2
     [ "$code" -eq 0 ] && grep -q '^embeddings/word/weight  *24 x 8 ' table && ! grep -q WRONG table || fail "$(cat table)"
     try 'sentence-pairs: embeddings/word/weight.*differences of the loss give' 2.00002 # single precision hides this

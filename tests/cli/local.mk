@@ -76,6 +76,7 @@ test_scripts += \
 	tests/cli/overwrite.sh \
 	tests/cli/packaging.sh \
 	tests/cli/pair_html.sh \
+	tests/cli/plugin_mistakes.sh \
 	tests/cli/prep.sh \
 	tests/cli/prep_errors.sh \
 	tests/cli/prep_like.sh \

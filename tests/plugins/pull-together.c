@@ -78,10 +78,8 @@ static xlm_var *copy(xlm_tape *tape, xlm_var *x)
 
 static xlm_var *pull_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
-    struct pull *pull = self->state;
+    const struct pull *pull = self->state;
     const xlm_batch *batch = pass->batch;
-    if (pass->scores == NULL) /* not in evaluation */
-        pull->steps = (double)pass->step + 1;
     xlm_var *h = xlm_pass_view(pass, 0)->states; /* M x d */
     xlm_var *projected = xlm_linear(tape, copy(tape, h), xlm_loss_param(self, tape, "projection/weight"),
                                     xlm_loss_param(self, tape, "projection/bias")); /* M x e */
@@ -97,6 +95,12 @@ static xlm_var *pull_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
     return xlm_scale(tape, xlm_mean(tape, cosines), -pull->sharpness);
 }
 
+static void pull_after_update(xlm_loss *self, int64_t step)
+{
+    struct pull *pull = self->state;
+    pull->steps = (double)step + 1;
+}
+
 const xlm_loss_class xlm_loss_pull_together = {
     .abi = XLM_LOSS_ABI,
     .name = "pull-together",
@@ -107,4 +111,5 @@ const xlm_loss_class xlm_loss_pull_together = {
     .open = pull_open,
     .declare = pull_declare,
     .loss = pull_loss,
+    .after_update = pull_after_update,
 };

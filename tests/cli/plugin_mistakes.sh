@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# xlm-mpi: mistakes of an objective's author are refused or end the program by name. SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+small_corpus
+sed '/^.stream pairs/,$d' job.conf >base.conf
+{ cat base.conf; printf '\n[objective pull]\nplugin = ./changed.so\nstream = text\n'; } >pull.conf
+{ cat base.conf; printf '\n[objective echo]\nplugin = ./changed.so\nstream = text\nhow = copy\n'; } >echo.conf
+few=(--set train.steps=2 --set model.layers=1)
+
+# ---- numbers of terms ----
+# counts BODY: a change of pull-together that gives it a count of this body.
+counts() {
+    local head='static int64_t wrong(xlm_loss *self, const xlm_pass *pass) { (void)self; (void)pass;'
+    printf 's/^const xlm_loss_class/%s %s }\\n&/\n' "$head" "$1"
+    printf 's/\\.loss = pull_loss/.count = wrong, &/\n'
+}
+plugin_dies 'objective pull: count returned -17 terms' pull-together "$(counts 'return -17;')" 'objective pull' pull.conf \
+    "${few[@]}"
+plugin_dies 'objective echo: label returned -17 terms' echo '/^static int64_t echo_label/,/^}/s/return [^;]*;/return -17;/' \
+    'objective echo' echo.conf "${few[@]}"
+plugin_dies 'objective pull: it gives mean 1 -17 terms' pull-together "$(counts 'xlm_pass_terms(pass, 1, -17); return 1;')
+    s/xlm_declare_metric(declaration, \"never\")/xlm_declare_mean(declaration, 1)/" 'objective pull' pull.conf "${few[@]}"
+# ---- tables of options ----
+# table PATTERN SED: pull-together with its table changed is refused, by --help-job too.
+table() {
+    build_plugin changed pull-together "$2"
+    expect 78 "\./changed\.so: option $1" xlm_train pull.conf --set train.output=none
+    expect 64 "\./changed\.so: option $1" xlm_train --help-job=./changed.so
+}
+table '"sharpness": its value is not within' 's/sizeof(struct pull)/sizeof(int64_t) + 4/'
+table '"sharpness": its value is not within' 's/offsetof(struct pull, sharpness)/(size_t)-4/'
+table '"sharpness": it has no help' 's/"factor of the cosine"/NULL/'
+table '"word": it has no choices' 's/"word", XLM_OPTION_TEXT/"word", XLM_OPTION_CHOICE/'
+table '"word": it has no choices' 's/"word", XLM_OPTION_TEXT, ""/"word", XLM_OPTION_SET, "a"/'
+table '"word": its type is not one of' 's/"word", XLM_OPTION_TEXT/"word", (xlm_option_type)99/'
+table '"layer": an option before it has the same name' 's/{"word"/{"layer"/'
+table '"a word": its name cannot be a key' 's/{"word"/{"a word"/'
+table '"": its name cannot be a key' 's/{"word"/{""/'
+for key in plugin stream weight begin; do
+    build_plugin changed pull-together "s/{\"word\"/{\"$key\"/"
+    expect 78 "\[objective pull\]: the plugin has an option \"$key\", which is a key of every section \[objective NAME\]" \
+        xlm_train pull.conf --set train.output=none
+done
+{ cat base.conf; printf '\n[stage spans]\nplugin = ./changed.so\nstream = text\n'; } >stage.conf
+build_plugin changed spans 's/{"file"/{"stream"/'
+expect 78 "\[stage spans\]: the plugin has an option \"stream\"" xlm_train stage.conf --set train.output=none
+# ---- an objective without terms says so, once, when it has had many steps or the run ends ----
+warned() { grep -c "warning: objective $1 has had no terms in any of $2 steps" "$3"; }
+build_plugin changed pull-together "$(counts 'return 0;')"
+trained pull.conf none_short 1 "${few[@]}" --set train.steps=3
+[ "$(warned pull 3 none_short.log)" -eq 1 ] || fail "no warning at the end: $(cat none_short.log)"
+trained pull.conf none_long 2 "${few[@]}" --set train.steps=101 --set train.log_every=1 \
+    --set 'objective pull.begin=1' --set model.hidden_size=8
+[ "$(grep -c 'has had no terms' none_long.log)" -eq 1 ] && [ "$(warned pull 100 none_long.log)" -eq 1 ] ||
+    fail "not warned once: $(grep -e 'no terms' none_long.log)"
+build_plugin changed pull-together "$(counts 'return pass->step < 2 ? 0 : pass->batch->predicted;')"
+trained pull.conf late 1 "${few[@]}" --set train.steps=3
+! grep 'no terms' late.log || fail "a warning of an objective that has had terms"
+{ cat pull.conf; printf '\n[objective mlm]\nstream = text\n'; } >idle.conf
+trained idle.conf idle 1 "${few[@]}" --set 'objective pull.begin=5'
+! grep 'no terms' idle.log || fail "a warning of an objective that takes no part"
+# ---- names that the program itself writes ----
+for name in loss perplexity weight; do
+    plugin_dies "objective pull: a metric named \"$name\"" pull-together "s/declaration, \"never\"/declaration, \"$name\"/" \
+        'objective pull' pull.conf "${few[@]}"
+done
+{ cat base.conf; printf '\n[objective total]\nplugin = mlm\nstream = text\n'; } >total.conf
+job_refused 'total.conf:[0-9]*: \[objective total\]: "total" names the weighted sum of all objectives' total.conf
+# ---- a loss that is not finite ----
+sick() { printf 's/-pull->sharpness)/pass->step >= %s ? %s : &/' "$1" "$2"; }
+build_plugin changed pull-together "$(sick 0 '(double)NAN'); s/^#include <stddef.h>/&\n#include <math.h>/"
+expect 70 'step 1: the loss is not finite (objective pull: its loss is nan; ' xlm_train pull.conf "${few[@]}" \
+    --set train.output=sick
+! grep learning_rate expect.err || fail "the learning rate before the first update: $(cat expect.err)"
+rm -rf sick
+build_plugin changed pull-together "$(sick 1 '(double)INFINITY'); s/^#include <stddef.h>/&\n#include <math.h>/"
+expect 70 'step 2: the loss is not finite (objective pull: its loss is -*[inaf]*; .*lower learning_rate' \
+    xlm_train pull.conf "${few[@]}" --set train.output=sick
+finish

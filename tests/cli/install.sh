@@ -160,6 +160,8 @@ mkdir "$work/check"
     [ "$code" -eq 0 ] || fail "the batch's annotations are not announced"
     try 'sentence-pairs: the option temperature has no default' 2 's/"temperature=0.2", //' '/"temperature"/s/"0[.0-9]*"/NULL/'
     [ "$code" -eq 1 ] || fail "an option without default need not be given"
+    try 'sentence-pairs: option "temperature": its value is not within' 2 '' 's/\.state_size = [^,]*/.state_size = 4/'
+    [ "$code" -eq 1 ] || fail "an option outside of the state passes"
     pkg-config() { command pkg-config --define-variable=libdir="$root$libdir" --define-variable=includedir="$root$includedir" "$@" |
         sed 's/-DXLM_DOUBLE//'; }
     try 'plugin ABI .*-DXLM_DOUBLE' 2

@@ -89,7 +89,7 @@ typedef struct xlm_run_state {
     uint64_t seed;
     uint64_t corpus_digest;
     uint64_t text_digest; /* 0: not of a corpus */
-    const xlm_job *job;   /* its objectives read all that they have in a file */
+    const xlm_job *job;   /* its objectives read all that they have in a file; NULL: they may leave some out */
     const char *job_text;
     const char *translations;  /* pairs of languages that the job translates (job/translation_pairs.h); NULL: not known */
     const xlm_vocabulary *vocabulary;

@@ -155,7 +155,7 @@ static char *find_left_over(const xlm_store *store, const xlm_run_state *s, cons
  * leaves out altogether may have anything. */
 static xlm_file_condition check_objectives(const xlm_store *store, const xlm_run_state *s, GError **error)
 {
-    for (int k = 0; k < s->job->objectives; k++) {
+    for (int k = 0; s->job != NULL && k < s->job->objectives; k++) {
         const char *name = s->job->objective[k].name;
         g_autofree char *group = g_strconcat("/objectives/", name, NULL), *average = xlm_average_group(name),
                         *left = find_left_over(store, s, group, average);

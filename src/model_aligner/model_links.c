@@ -153,6 +153,31 @@ static void count_too_long(struct aligner *a)
                  a->form == XLM_PAIRS_BERT ? "; encoded apart there is room for more" : "");
 }
 
+/* Words of a side of this rank's pair, but for last ones that normalisation leaves nothing of. */
+static int64_t words_of(const struct aligner *a, int64_t pair, int side)
+{
+    const int64_t size = xlm_pair_size(a->text, pair, side);
+    return size == 0 ? 0 : g_array_index(a->text->side[side].words, int32_t, xlm_pair_start(a->text, pair, side) + size - 1) + 1;
+}
+
+/* Tell of gold links, more than a few, that the sentences have no words for: then the texts are often the other way round. */
+static void note_gold_outside(const struct aligner *a)
+{
+    int64_t outside = 0;
+    if (a->gold == NULL)
+        return;
+    const int64_t end = MIN(a->text->first + a->text->pairs, a->gold->sentences);
+    for (int64_t s = a->text->first; s < end; s++)
+        for (int64_t i = a->gold->offsets[s]; i < a->gold->offsets[s + 1]; i++)
+            outside += a->gold->links[i].source >= words_of(a, s - a->text->first, 0) ||
+                       a->gold->links[i].target >= words_of(a, s - a->text->first, 1);
+    xlm_comm_sum_int64(a->comm, &outside, 1);
+    const int64_t all = a->gold->offsets[a->gold->sentences];
+    if (outside > all / 20)
+        xlm_log_warn("%s: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " links are of words that the sentences do not have; "
+                     "is %s the other side?", a->options->gold, outside, all, a->options->source.files[0]);
+}
+
 static bool create_matrices(struct aligner *a, GError **error)
 {
     const xlm_model_links_options *o = a->options;
@@ -439,6 +464,7 @@ bool xlm_model_links(const xlm_comm *comm, const xlm_model_links_options *option
     good = a.text != NULL;
     if (good) {
         count_too_long(&a);
+        note_gold_outside(&a);
         good = create_matrices(&a, error) && align_all(&a, error) && write_files(&a, error);
     }
     if (good) {

@@ -188,6 +188,16 @@ done
 awk '$1 == 2 { if ($6 != "100.00%" || $4 + 0 <= 0) exit 1; n++ } END { exit n != 1 }' table || fail "recall: $(cat table)"
 xlm_align g.en g.xx --checkpoint "$model" --gold gold 2>/dev/null | diff - <(sed -n '1p; 3p' table) ||
     fail "one layer beside gold"
+# Gold links of the other direction are noticed where sentences have not as many words on both sides.
+head -n 60 g.en | sed 's/ [^ ]* [^ ]*$//' >short.en
+head -n 60 g.xx >long.xx
+awk '{ print "0-" NF - 1, NF - 1 "-" NF - 1 }' long.xx >turned
+awk '{ print "0-0", NF - 1 "-0" }' short.en >right
+xlm_align short.en long.xx --checkpoint "$model" --gold turned 2>turned.log >/dev/null || fail "turned: $(cat turned.log)"
+grep -q 'turned: 60 of 120 links are of words that the sentences do not have; is short.en the other side' turned.log ||
+    fail "gold of the other direction: $(grep turned turned.log)"
+xlm_align short.en long.xx --checkpoint "$model" --gold right 2>right.log >/dev/null || fail "right: $(cat right.log)"
+! grep -q 'do not have' right.log || fail "gold of this direction: $(grep 'do not have' right.log)"
 
 # ---- errors ----
 mkdir none

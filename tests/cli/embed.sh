@@ -172,28 +172,27 @@ logged model.out xlm_embed similarity out/latest --languages en --pairs foreign.
 logged export.log xlm_embed export out/latest --words foreign --language en -o foreign.vec
 logged file.out xlm_embed similarity foreign.vec --pairs foreign.pairs
 grep -q '50.00%' model.out && grep -q '50.00%' file.out || fail "coverage: $(cat model.out file.out)"
+# dump_word WORD MODEL: a step of fine-tuning with the sentence of this word and a full stop: step.h5, and its ids in the file ids.
+dump_word() {
+    printf '%s\tX\n.\tY\n' "$1" >one.tsv
+    printf '%s\n' '[tune]' "model = $2" 'train = one.tsv' 'dev = one.tsv' 'language = en' 'output = tag' 'batch = 1' \
+        'length = 20' '[task tagging]' >tune.conf
+    logged tune.log xlm_tune tune.conf --dump-step step.h5
+    numbers /streams/train/batch/ids step.h5 >ids
+    [ "$(wc -l <ids)" -ge 5 ] || fail "the word has one subword: $(cat ids)"
+}
 # The vector of a word of several subwords is their mean: in a model with too few merges for whole words.
-logged prep.log xlm_prep --mono en=text.en --mono xx=text.xx --words space --bpe 40 -o pieces.h5
-logged train.log ranks 1 xlm_train job.conf --set train.corpus=pieces.h5 --set train.output=pieces --set train.steps=1
-printf 'house\tX\n.\tY\n' >one.tsv
-printf '%s\n' '[tune]' 'model = pieces/latest' 'train = one.tsv' 'dev = one.tsv' 'language = en' 'output = tag' 'batch = 1' \
-    'length = 20' '[task tagging]' >tune.conf
-logged tune.log xlm_tune tune.conf --dump-step step.h5
-numbers /streams/train/batch/ids step.h5 >ids
-[ "$(wc -l <ids)" -ge 5 ] || fail "the word has one subword: $(cat ids)"
+logged prep.log xlm_prep --mono en=text.en --mono xx=text.xx --words space --bpe 40 -o few.h5
+logged train.log ranks 1 xlm_train job.conf --set train.corpus=few.h5 --set train.output=few --set train.steps=1
+dump_word house few/latest
 # shellcheck disable=SC2046 # a word for each id
-from=pieces/latest weights $(sed '1d;$d' ids | sed '$d') >wanted
-echo house | xlm_embed export pieces/latest --words - 2>export.log | sed -n '2s/^[^ ]* //p' >got
+from=few/latest weights $(sed '1d;$d' ids | sed '$d') >wanted
+echo house | xlm_embed export few/latest --words - 2>export.log | sed -n '2s/^[^ ]* //p' >got
 close got wanted || fail "a word of several subwords is not their mean: $(cat export.log)"
 
 # ---- export: sentences ----
 # A step of fine-tuning reads this one sentence as it is, and has its ids and hidden states.
-printf 'housered\tX\n.\tY\n' >one.tsv
-printf '%s\n' '[tune]' 'model = out/latest' 'train = one.tsv' 'dev = one.tsv' 'language = en' 'output = tag' 'batch = 1' \
-    'length = 20' '[task tagging]' >tune.conf
-logged tune.log xlm_tune tune.conf --dump-step step.h5
-numbers /streams/train/batch/ids step.h5 >ids
-[ "$(wc -l <ids)" -ge 5 ] || fail "the word has one subword: $(cat ids)"
+dump_word housered out/latest
 # pooled LAYER HOW SKIP: of the hidden states, without so many rows at both ends.
 pooled() {
     numbers "/streams/train/hidden/$1" step.h5 | awk -v d=32 -v how="$2" -v skip="$3" '{ h[n++] = $1 }

@@ -133,6 +133,7 @@ grep -q dictionary_csls b.csv || fail "nothing after the part that failed: $(cat
 expect 64 'no checkpoint' "$measure" --corpus corpus.h5
 expect 64 'nothing is given' "$measure" out/latest
 expect 64 '--golden: there is no such option' "$measure" out/latest --golden x
+expect 64 '--length: has no value' "$measure" out/latest --corpus corpus.h5 --length ''
 expect 64 'is not SOURCE,TARGET,LINKS' "$measure" out/latest --gold gold.en,gold.xx
 expect 64 '--pos-train needs' "$measure" out/latest --pos-train train.tsv
 expect 66 'none.h5: there is no such file' "$measure" out/latest --corpus none.h5

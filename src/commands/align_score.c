@@ -22,7 +22,7 @@ static const GOptionEntry options[] = {
     {"reverse", 0, 0, G_OPTION_ARG_NONE, &given.reverse, "LINKS have the target's word first: `j-i`", NULL},
     {"wrong", 0, 0, G_OPTION_ARG_NONE, &given.wrong,
      "show for each sentence the links that are not possible, and the sure ones that are missing", NULL},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the scores to a file", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the scores to a file", "FILE.csv"},
     {.long_name = NULL}};
 
 static bool check_from(const char *option, gint64 from, GError **error)

@@ -44,7 +44,7 @@ static const GOptionEntry options[] = {
     {"iterations", 0, 0, G_OPTION_ARG_INT64, &chosen.iterations,
      "number of passes over the text (default: 9 for fertility, 4 for diagonal; with --model 0, which aligns without "
      "training)", "N"},
-    {"save", 0, XLM_WRITES | XLM_REPLACES, G_OPTION_ARG_FILENAME, &chosen.save, "write the trained model (HDF5)", "FILE"},
+    {"save", 0, XLM_WRITES | XLM_REPLACES, G_OPTION_ARG_FILENAME, &chosen.save, "write the trained model (HDF5)", "FILE.h5"},
     {"model", 0, XLM_READS | XLM_REPLACES, G_OPTION_ARG_FILENAME, &chosen.model,
      "align with this model; with --iterations training starts from its counts, and keeps them", "FILE"},
     {"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,

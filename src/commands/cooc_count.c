@@ -11,7 +11,7 @@ static struct {
 static int64_t memory_bytes = (int64_t)2 << 30;
 
 static const GOptionEntry options[] = {
-    {"output", 'o', XLM_WRITES | XLM_REPLACES, G_OPTION_ARG_FILENAME, &given.output, "table to write (HDF5)", "FILE"},
+    {"output", 'o', XLM_WRITES | XLM_REPLACES, G_OPTION_ARG_FILENAME, &given.output, "table to write (HDF5)", "FILE.h5"},
     {"window", 0, 0, G_OPTION_ARG_INT64, &given.window,
      "number of tokens before and after a token that are counted, 1 to 64 (default 2)", "N"},
     {"weights", 0, 0, G_OPTION_ARG_STRING, &given.weights,

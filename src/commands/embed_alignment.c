@@ -14,7 +14,7 @@ static struct {
 static const GOptionEntry options[] = {
     {"reverse", 0, 0, G_OPTION_ARG_NONE, &given.reverse,
      "look up translations from the dictionary's second language to its first", NULL},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE.csv"},
     {.long_name = NULL}};
 
 static void print(const xlm_alignment_group *groups)

@@ -25,7 +25,7 @@ static const GOptionEntry options[] = {
      "SVCCA compares the directions that hold this share of the variance (default 0.99)", "SHARE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "for a checkpoint, the language whose embedding is added", "LANG"},
     {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read only the first N vectors (default: all)", "N"},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the canonical correlations to a file", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the canonical correlations to a file", "FILE.csv"},
     {.long_name = NULL}};
 
 static bool check(GError **error)

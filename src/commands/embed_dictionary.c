@@ -17,7 +17,7 @@ static const GOptionEntry options[] = {
      "number of nearest subwords that CSLS averages over (default 10)", "K"},
     {"words-alone", 0, 0, G_OPTION_ARG_NONE, &given.words_alone,
      "do not add the language embeddings, if the model has them, to those of the words", NULL},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE.csv"},
     {.long_name = NULL}};
 
 static bool check(GError **error) { return xlm_program_is_in("neighbours", given.neighbours, 1, XLM_MAX_NEIGHBOURS, error); }

@@ -33,7 +33,7 @@ static const GOptionEntry options[] = {
      "names of the languages in the model (default: the endings of the files' names)", "SOURCE,TARGET"},
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output,
      "write the pairs to this file: score<tab>source id<tab>target id, in descending order of score", "OUT.tsv"},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE.csv"},
     {.long_name = NULL}};
 
 static bool read_threshold(GError **error)

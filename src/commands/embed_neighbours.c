@@ -30,7 +30,7 @@ static const GOptionEntry options[] = {
     {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours,
      "number of nearest words that CSLS averages over (default 10); 0: only by cosine", "K"},
     {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read only the first N words of a file of vectors (default: all)", "N"},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE.csv"},
     {.long_name = NULL}};
 
 static bool check(GError **error)

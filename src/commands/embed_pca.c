@@ -34,7 +34,7 @@ static const GOptionEntry pca_options[] = {
     {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "seed of the random pairs (default 1)", "N"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language, "for a checkpoint, the language whose embedding is added", "LANG"},
     {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read only the first N vectors (default: all)", "N"},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the variances of all directions to a file", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "write the variances of all directions to a file", "FILE.csv"},
     {.long_name = NULL}};
 
 static const GOptionEntry whiten_options[] = {

@@ -51,7 +51,7 @@ static const GOptionEntry options[] = {
      "number of nearest words that CSLS averages over (default 10)", "K"},
     {"csls-words", 0, 0, G_OPTION_ARG_INT64, &given.csls_words,
      "CSLS searches for them among the first N words of the source (default 20000; 0: all)", "N"},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE.csv"},
     {.long_name = NULL}};
 
 static bool check(GError **error)

@@ -35,7 +35,7 @@ static const GOptionEntry options[] = {
      "answers of analogies are searched for among the subwords in the training text of --languages in this corpus (default: all "
      "of the model)", "CORPUS.h5"},
     {"most", 0, 0, G_OPTION_ARG_INT64, &given.most, "read only the first N words of a file of vectors (default: all)", "N"},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the results to a file", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the results to a file", "FILE.csv"},
     {.long_name = NULL}};
 
 static guint count(char **list) { return list != NULL ? g_strv_length(list) : 0; }

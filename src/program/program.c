@@ -127,6 +127,38 @@ static bool is_of_run(const char *path)
            g_file_test(latest, G_FILE_TEST_IS_SYMLINK);
 }
 
+/* What endings of names say about a file. Text is of any kind. */
+enum { FORM_UNKNOWN, FORM_HDF5, FORM_SVG, FORM_HTML, FORM_TEXT, FORM_OTHER };
+static const char *const form_names[] = {NULL, "HDF5", "SVG", "HTML", "text", NULL};
+static const struct {
+    const char *ending;
+    int form;
+} endings[] = {
+    {".h5", FORM_HDF5}, {".hdf5", FORM_HDF5}, {".svg", FORM_SVG}, {".html", FORM_HTML}, {".htm", FORM_HTML},
+    {".csv", FORM_TEXT}, {".tsv", FORM_TEXT}, {".txt", FORM_TEXT}, {".vec", FORM_TEXT}, {".json", FORM_TEXT},
+    {".png", FORM_OTHER}, {".jpg", FORM_OTHER}, {".pdf", FORM_OTHER}, {".gz", FORM_OTHER}, {".xz", FORM_OTHER},
+    {".bz2", FORM_OTHER}, {".zst", FORM_OTHER}, {".npy", FORM_OTHER}, {".npz", FORM_OTHER}, {".pt", FORM_OTHER},
+    {".bin", FORM_OTHER}, {".safetensors", FORM_OTHER}};
+
+static int form_of(const char *name)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
+        if (g_str_has_suffix(name, endings[i].ending))
+            return endings[i].form;
+    return FORM_UNKNOWN;
+}
+
+/* An option writes one form, that of its placeholder ("FILE.svg"): a name that ends as those of another form is a mistake. */
+static bool check_form(const char *path, const GOptionEntry *e, GError **error)
+{
+    const int form = e->flags & XLM_WRITES && e->arg_description != NULL ? form_of(e->arg_description) : FORM_UNKNOWN;
+    const int named = form_of(path);
+    if (form == FORM_UNKNOWN || named == FORM_UNKNOWN || named == form)
+        return true;
+    return xlm_error_set(error, EX_USAGE, "%s: --%s writes %s, and the name ends as those of other files; choose one that ends in "
+                         "%s", path, e->long_name, form_names[form], strrchr(e->arg_description, '.'));
+}
+
 static bool declare_file(const char *path, const char *option, int flags, GError **error)
 {
     const int role = (flags & XLM_WRITES ? XLM_FILE_WRITTEN : XLM_FILE_READ) | (flags & XLM_REPLACES ? XLM_FILE_REPLACED : 0);
@@ -145,7 +177,7 @@ static bool declare_value(const GOptionEntry *e, const char *value, GError **err
     bool good = (sign != NULL && e->flags & XLM_WRITES) || declare_file(value, option, e->flags, error);
     for (char **file = files; good && *file != NULL; file++)
         good = **file == '\0' || declare_file(*file, option, e->flags, error);
-    return good;
+    return good && check_form(value, e, error);
 }
 
 static bool declare_option(const GOptionEntry *e, GError **error)

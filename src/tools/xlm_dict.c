@@ -57,7 +57,7 @@ static const GOptionEntry choice_options[] = {
 
 static const GOptionEntry output_options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &chosen.output,
-     "dictionary to write (HDF5; default: lines `subword<tab>subword` on standard output, which --twins reads)", "FILE"},
+     "dictionary to write (HDF5; default: lines `subword<tab>subword` on standard output, which --twins reads)", "FILE.h5"},
     {.long_name = NULL}};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {

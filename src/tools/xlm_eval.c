@@ -59,7 +59,7 @@ static const GOptionEntry options[] = {
      "OUT.LANG.tsv", "OUT.tsv"},
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME_ARRAY, &given.outputs,
      "write another output of the task (answering: n_best, null_odds) to this file; may be repeated", "NAME=FILE"},
-    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the tables to this file", "FILE"},
+    {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the tables to this file", "FILE.csv"},
     {"chart", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.chart, "draw the measures of each language as bars", "FILE.svg"},
     {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &given.overrides,
      "override an option of the task, for example column=xpos (see xlm_tune --help-job)", "KEY=VALUE"},

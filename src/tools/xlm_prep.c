@@ -145,7 +145,7 @@ static const GOptionEntry made_options[] = {
     {.long_name = NULL}};
 
 static const GOptionEntry output_options[] = {
-    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "corpus to write (HDF5)", "FILE"},
+    {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "corpus to write (HDF5)", "FILE.h5"},
     {"write-codes", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.write_segmenter,
      "write the merges in fastBPE's format, or the SentencePiece model", "FILE"},
     {"write-vocab", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.write_vocabulary,

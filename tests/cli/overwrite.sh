@@ -36,6 +36,7 @@ ln -s "$PWD/few.tsv" link.tsv
 ln -s "$PWD/corpus.h5" link.h5
 ln corpus.h5 hard.h5
 ln few.en hard.en
+ln few.tsv hard.tags
 checkpoint=out/checkpoint-00000001.h5
 
 # keeps FILE COMMAND...: refused, with the exit code of use or of what cannot be made, and the file is as it was.
@@ -68,7 +69,7 @@ few.xx xlm_prep --mono en=few.en --para en-xx=few.en,few.xx --words space --bpe 
 corpus.h5,link.h5,hard.h5,dict.txt,$checkpoint xlm_dict corpus.h5 --source en --target xx --text dict.txt -o @
 corpus.h5,link.h5,hard.h5,out/latest,out/metrics.csv xlm_train job.conf --set train.output=dump --dump-step @
 job.conf,out/job.conf xlm_train job.conf --dump-step @
-few.tsv,tune.conf,out/latest,tag/best xlm_tune tune.conf --dump-step @
+hard.tags,tune.conf,out/latest,tag/best xlm_tune tune.conf --dump-step @
 few.tsv,link.tsv,tag/latest,tag/metrics.csv xlm_eval tag/best --test few.tsv --predictions @
 few.tsv,link.tsv,tag/latest,tag/job.conf xlm_eval tag/best --test en:few.tsv --csv @
 few.tsv,link.tsv,tag/latest xlm_eval tag/best --test few.tsv --chart @
@@ -112,7 +113,8 @@ TABLE
 # A table that the report finds by itself in the run's directory.
 cp setup.log out/table.csv
 logged setup.log xlm_embed alignment out/latest dict.h5 corpus.h5 --csv out/table.csv
-keeps out/table.csv xlm_report out -o out/table.csv
+ln out/table.csv hard.page
+keeps out/table.csv xlm_report out -o hard.page
 
 # Files that a run writes into its directory are also compared with those that it has read, except for its own files, which it
 # continues.
@@ -140,6 +142,17 @@ done
 # Outputs are checked before work: a directory that is not there is found at once, and nothing is scored.
 expect 73 'nowhere' xlm_eval tag/best --test few.tsv --csv nowhere/scores.csv
 [ ! -s expect.out ] || fail "xlm_eval scored before it looked at its output"
+
+# A name that ends as those of another form is refused, and what says nothing of the form is not.
+mkdir form
+expect 64 'form/x.vec: --output writes HDF5, .* choose one that ends in .h5' xlm_embed whiten vectors.h5 -o form/x.vec
+expect 64 'form/x.txt: --coordinates writes HDF5' xlm_embed map out/latest --dictionary dict.txt --coordinates form/x.txt
+expect 64 'form/x.csv.gz: --csv writes text, .* choose one that ends in .csv' xlm_embed pca vectors.h5 --csv form/x.csv.gz
+expect 64 'form/x.png: --chart writes SVG' xlm_eval tag/best --test few.tsv --chart form/x.png
+expect 64 'form/x.pdf: --output writes HTML' xlm_report out -o form/x.pdf
+nothing_in form
+logged again.log xlm_embed pca vectors.h5 --csv form/x.txt
+logged again.log xlm_embed whiten vectors.h5 -o form/x.dat
 
 # Files are made by two functions, which look at what was read: everything else is named here.
 (cd "$XLM_SOURCE" && grep -nE --include=*.c -r '[^_]fopen\(|[^_a-zA-Z0-9]open\(|g_mkstemp|mkdtemp|creat\(|g_file_set_contents|H5Fcreate|\bg_f?open\(' \

@@ -348,6 +348,8 @@ static void report(const work *w)
                      w->cut, w->length);
     if (w->empty > 0 && !given.special_tokens)
         xlm_log_warn("%" G_GINT64_FORMAT " lines have no subword; their vectors are zeros", w->empty);
+    if (given.text != NULL)
+        xlm_tokenizer_warn_unknown(w->tokenizer, given.text);
     if (w->passed_over > 0)
         xlm_log_warn("%" G_GINT64_FORMAT " lines of %s skipped: more than one word, no subword, or one that the model does not "
                      "know", w->passed_over, given.words);

@@ -147,6 +147,21 @@ static xlm_pair_text *new_text(const xlm_sentence_pairs *pairs, const int langua
     return t;
 }
 
+/* Collective. Lines whose subwords are largely unknown are of another script; a corpus has its own subwords. */
+static void warn_unknown(const xlm_comm *comm, const xlm_sentence_pairs *pairs, const xlm_vocabulary *vocabulary,
+                         const xlm_pair_text *t)
+{
+    const int32_t unknown = xlm_vocabulary_special(vocabulary, XLM_UNK);
+    for (int s = 0; s < 2; s++) {
+        const GArray *ids = t->side[s].ids;
+        int64_t counts[2] = {ids->len, 0};
+        for (guint i = 0; i < ids->len; i++)
+            counts[1] += g_array_index(ids, int32_t, i) == unknown;
+        xlm_comm_sum_int64(comm, counts, 2);
+        xlm_warn_unknown(xlm_sentence_pairs_path(pairs, s), counts[0], counts[1]);
+    }
+}
+
 xlm_pair_text *xlm_pair_text_read(const xlm_comm *comm, xlm_sentence_pairs *pairs, const xlm_vocabulary *vocabulary,
                                   const int languages[2], xlm_word_mode words, GError **error)
 {
@@ -158,6 +173,8 @@ xlm_pair_text *xlm_pair_text_read(const xlm_comm *comm, xlm_sentence_pairs *pair
     close_reading(&r);
     if (!xlm_comm_agree_on(comm, failure, error))
         g_clear_pointer(&t, xlm_pair_text_free);
+    else if (xlm_sentence_pairs_corpus(pairs) == NULL)
+        warn_unknown(comm, pairs, vocabulary, t);
     return t;
 }
 

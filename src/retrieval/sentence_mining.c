@@ -37,9 +37,11 @@ static bool has_training(const miner *m) { return m->options->training[0] != NUL
 
 static bool read_texts(const miner *m, const char *const files[2], const char *gold, texts *t, GError **error)
 {
-    for (int s = 0; s < 2; s++)
+    for (int s = 0; s < 2; s++) {
         if ((t->sides[s] = xlm_numbered_sentences_read(files[s], m->tokenizer, m->languages[s], error)) == NULL)
             return false;
+        xlm_tokenizer_warn_unknown(m->tokenizer, files[s]);
+    }
     return gold == NULL || (t->gold = xlm_numbered_pairs_read(gold, t->sides, error)) != NULL;
 }
 

@@ -1,6 +1,7 @@
 /* xlm-mpi: from lines of text to ids. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
+#include "base/log.h"
 #include "subwords/tokenizer.h"
 #include "text/strings.h"
 
@@ -27,6 +28,7 @@ struct xlm_tokenizer {
     GArray *ids;     /* int32_t */
     GArray *numbers; /* uint32_t, of the words of a line in `seen` */
     GString *word;   /* a word that is given by itself, with its space */
+    int64_t made, unknown; /* subwords since xlm_tokenizer_warn_unknown, and those of them that are the unknown token */
 };
 
 static const size_t SEEN_LONGEST = 256;            /* longer words are not remembered */
@@ -206,8 +208,31 @@ void xlm_tokenizer_encode_words(xlm_tokenizer *t, int language, const char *line
         if (i + short_words < n)
             segment(t, line + words[i + short_words].start, words[i + short_words].size, ids);
     }
+    const int32_t unknown = xlm_vocabulary_special(t->vocabulary, XLM_UNK);
+    for (guint i = first; i < ids->len; i++)
+        t->unknown += g_array_index(ids, int32_t, i) == unknown;
+    t->made += ids->len - first;
     for (guint i = first; twins != NULL && i < ids->len; i++)
         g_array_index(ids, int32_t, i) = twins[g_array_index(ids, int32_t, i)];
+}
+
+void xlm_warn_unknown(const char *text, int64_t subwords, int64_t unknown)
+{
+    enum { FEW = 20 }; /* names and signs of another script make fewer */
+    if (unknown * FEW > subwords)
+        xlm_log_warn("%s: %.0f %% of its %" G_GINT64_FORMAT " subwords are unknown to the model; were the model's subwords made of "
+                     "text in this script?", text, 100. * (double)unknown / (double)subwords, subwords);
+}
+
+void xlm_tokenizer_warn_unknown(xlm_tokenizer *t, const char *text)
+{
+    int64_t made = 0, unknown = 0;
+    for (; t != NULL; t = t->second) {
+        made += t->made;
+        unknown += t->unknown;
+        t->made = t->unknown = 0;
+    }
+    xlm_warn_unknown(text, made, unknown);
 }
 
 size_t xlm_tokenizer_count_words(const xlm_tokenizer *t, const int32_t *ids, size_t n, size_t words)
@@ -321,7 +346,7 @@ bool xlm_tokenizer_locate(xlm_tokenizer *t, int language, const char *text, size
         !xlm_normaliser_run_origins(t->normaliser, text, size, &line, &line_size, &origins, error) ||
         !xlm_tokenizer_words(t, language, line, line_size, &words, &n, error))
         return false;
-    const int32_t *twins = xlm_vocabulary_twins(t->vocabulary, language);
+    const int32_t *twins = xlm_vocabulary_twins(t->vocabulary, language), unknown = xlm_vocabulary_special(t->vocabulary, XLM_UNK);
     g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(xlm_origin));
     guint i = subwords->len;
     bool good = true;
@@ -329,6 +354,8 @@ bool xlm_tokenizer_locate(xlm_tokenizer *t, int language, const char *text, size
         good = place_subwords(t, line, &words[k], places, subwords, error);
     for (; i < subwords->len; i++) {
         xlm_located_subword *s = &g_array_index(subwords, xlm_located_subword, i);
+        t->unknown += s->id == unknown;
+        t->made++;
         s->id = twins != NULL ? twins[s->id] : s->id;
         place_in_text(s, origins, line_size, size);
     }

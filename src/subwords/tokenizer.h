@@ -49,6 +49,12 @@ bool xlm_tokenizer_words(xlm_tokenizer *tokenizer, int language, const char *lin
 void xlm_tokenizer_encode_words(xlm_tokenizer *tokenizer, int language, const char *line, const xlm_word *words, size_t n,
                                 GArray *ids);
 
+/* Warn if more than one in twenty of a text's subwords are the unknown token, as all words are in a script that the vocabulary
+ * was not made of. text: its name, for the message. The second takes the subwords that the tokenizer has made since its last call,
+ * before ids were replaced by those of twins. */
+void xlm_warn_unknown(const char *text, int64_t subwords, int64_t unknown);
+void xlm_tokenizer_warn_unknown(xlm_tokenizer *tokenizer, const char *text);
+
 /* The number of words in ids [n], which one of the two functions above has made from one line of `words` words. For a segmenter
  * of lines, its marks separate words, and `words` does not matter. */
 size_t xlm_tokenizer_count_words(const xlm_tokenizer *tokenizer, const int32_t *ids, size_t n, size_t words);

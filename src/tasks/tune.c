@@ -105,10 +105,12 @@ static xlm_examples *make_examples(tuning *t, void *text, bool training, const c
     g_autoptr(GString) description = g_string_new(NULL);
     const bool good = (!training || take_labels(t, text, error)) &&
                       t->task->encode(&t->self, text, &encoder, examples, description, error);
-    if (good)
+    if (good) {
         xlm_log_info("%s: %s", what, description->str);
-    else
+        xlm_tokenizer_warn_unknown(t->tokenizer, what);
+    } else {
         g_clear_pointer(&examples, xlm_examples_free);
+    }
     return examples;
 }
 

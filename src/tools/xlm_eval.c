@@ -203,7 +203,9 @@ static bool open_part(const work *w, tested *p, GError **error)
         return false;
     if (p->set.unnamed)
         report_language(w, &p->set);
-    xlm_log_info("test%s%s: %s", several ? " " : "", several ? xlm_task_source_language(p->set.sources) : "", description->str);
+    g_autofree char *what = several ? g_strconcat("test ", xlm_task_source_language(p->set.sources), NULL) : g_strdup("test");
+    xlm_log_info("%s: %s", what, description->str);
+    xlm_tokenizer_warn_unknown(w->tokenizer, what);
     p->predictions = g_new(double, xlm_examples_predictions(p->examples, xlm_examples_count(p->examples)) *
                                        w->task->width(&w->self));
     return true;

@@ -73,6 +73,7 @@ test_scripts += \
 	tests/cli/objectives.sh \
 	tests/cli/objectives_together.sh \
 	tests/cli/old_files.sh \
+	tests/cli/other_script.sh \
 	tests/cli/overwrite.sh \
 	tests/cli/packaging.sh \
 	tests/cli/pair_html.sh \

@@ -13,7 +13,9 @@ static const uint32_t part_targets[PARTS] = {XLM_ADAPT_QUERY, XLM_ADAPT_KEY, XLM
 
 static const char *name_part(const char *block, int part, const char *what, char name[PART_NAME])
 {
-    g_snprintf(name, PART_NAME, "%s/%s/%s", block, parts[part], what);
+    char whole[PART_NAME];
+    xlm_model_name(whole, sizeof whole, block, parts[part]);
+    xlm_model_name(name, PART_NAME, whole, what);
     return name;
 }
 
@@ -30,11 +32,11 @@ static void declare(const xlm_model_config *config, const xlm_sublayer *block, x
     xlm_parameters_add_stack(p, PARTS, weight_names, d, d, XLM_INIT_NORMAL, true);
     if (config->linear_biases)
         xlm_parameters_add_stack(p, PARTS, bias_names, 1, d, XLM_INIT_ZERO, false);
-    g_snprintf(name, sizeof name, "%s/output", block->name);
+    xlm_model_name(name, sizeof name, block->name, "output");
     xlm_model_add_linear(config, p, name, d, d);
     xlm_adapters_declare_beside(config, p, name, XLM_ADAPT_ATTENTION_OUTPUT, d, d);
     for (int i = 0; i < PARTS; i++) {
-        g_snprintf(name, sizeof name, "%s/%s", block->name, parts[i]);
+        xlm_model_name(name, sizeof name, block->name, parts[i]);
         xlm_adapters_declare_beside(config, p, name, part_targets[i], d, d);
     }
     xlm_block_declare_norm(config, block, p);
@@ -47,7 +49,7 @@ static xlm_var *adapt(const xlm_model *model, xlm_tape *tape, const char *block,
     char name[PARTS][PART_NAME];
     xlm_adapted_linear linear[PARTS];
     for (int i = 0; i < n; i++) {
-        g_snprintf(name[i], PART_NAME, "%s/%s", block, parts[first + i]);
+        xlm_model_name(name[i], PART_NAME, block, parts[first + i]);
         linear[i] = (xlm_adapted_linear){name[i], part_targets[first + i], i * model->config.hidden_size};
     }
     return xlm_adapters_apply_beside(model, tape, n, linear, x, y, rotation);
@@ -113,7 +115,7 @@ static xlm_var *attend(const xlm_model *model, xlm_tape *tape, const char *block
 static xlm_var *finish(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x, xlm_var *attended)
 {
     char name[PART_NAME];
-    g_snprintf(name, sizeof name, "%s/output", block->name);
+    xlm_model_name(name, sizeof name, block->name, "output");
     const xlm_adapted_linear output = {name, XLM_ADAPT_ATTENTION_OUTPUT, 0};
     xlm_var *z = xlm_linear(tape, attended, xlm_model_parameter(tape, name, "weight"), NULL);
     if (xlm_adapters_are_beside(&model->config, output.target))

@@ -8,7 +8,7 @@
 void xlm_block_declare_norm(const xlm_model_config *config, const xlm_sublayer *block, xlm_parameters *parameters)
 {
     char name[XLM_BLOCK_NAME + 16];
-    g_snprintf(name, sizeof name, "%s/layer_norm", block->name);
+    xlm_model_name(name, sizeof name, block->name, "layer_norm");
     if (block->norm)
         xlm_model_add_layer_norm(config, parameters, name, config->hidden_size);
 }
@@ -16,7 +16,7 @@ void xlm_block_declare_norm(const xlm_model_config *config, const xlm_sublayer *
 xlm_var *xlm_block_begin(const xlm_model *model, xlm_tape *tape, const xlm_sublayer *block, xlm_var *x)
 {
     char name[XLM_BLOCK_NAME + 16];
-    g_snprintf(name, sizeof name, "%s/layer_norm", block->name);
+    xlm_model_name(name, sizeof name, block->name, "layer_norm");
     return model->config.norm == XLM_NORM_PRE && block->norm ? xlm_model_layer_norm(model, tape, name, x) : x;
 }
 

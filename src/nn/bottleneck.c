@@ -70,7 +70,7 @@ static xlm_var *apply_after(const xlm_adapter *a, const xlm_model *model, xlm_ta
                             xlm_var *f)
 {
     char norm[XLM_BLOCK_NAME + 16];
-    g_snprintf(norm, sizeof norm, "%s/layer_norm", block->name);
+    xlm_model_name(norm, sizeof norm, block->name, "layer_norm");
     xlm_var *h = xlm_add(tape, x, f);
     if (model->config.norm == XLM_NORM_POST)
         h = xlm_model_layer_norm(model, tape, norm, h);

@@ -15,7 +15,7 @@ static void declare(const xlm_model_config *config, const xlm_sublayer *block, x
         {"intermediate", gate * f, d, XLM_ADAPT_INTERMEDIATE}, {"output", d, f, XLM_ADAPT_FEED_FORWARD_OUTPUT}};
     char name[XLM_BLOCK_NAME + 16];
     for (size_t i = 0; i < G_N_ELEMENTS(linears); i++) {
-        g_snprintf(name, sizeof name, "%s/%s", block->name, linears[i].name);
+        xlm_model_name(name, sizeof name, block->name, linears[i].name);
         xlm_model_add_linear(config, p, name, linears[i].out, linears[i].in);
         xlm_adapters_declare_beside(config, p, name, linears[i].target, linears[i].out, linears[i].in);
     }
@@ -28,7 +28,7 @@ static xlm_var *adapted_linear(const xlm_model *model, xlm_tape *tape, const cha
                                xlm_var *x, xlm_var *bias)
 {
     char name[XLM_BLOCK_NAME + 16];
-    g_snprintf(name, sizeof name, "%s/%s", block, part);
+    xlm_model_name(name, sizeof name, block, part);
     const xlm_adapted_linear linear = {name, target, 0};
     xlm_var *y = xlm_linear(tape, x, xlm_model_parameter(tape, name, "weight"), bias);
     return xlm_adapters_are_beside(&model->config, target) ? xlm_adapters_apply_beside(model, tape, 1, &linear, x, y, NULL) : y;

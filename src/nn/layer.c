@@ -1,5 +1,6 @@
 /* xlm-mpi: layers of a model by (stack, number), and their names. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "nn/layer.h"
+#include "nn/model_parts.h"
 
 #include <glib.h>
 #include <string.h>
@@ -42,7 +43,10 @@ static const char *skip(const char *text, const char *prefix)
 const char *xlm_part_name(const xlm_model_config *config, xlm_stack stack, const char *part, char name[XLM_PART_NAME])
 {
     const bool own = stack == XLM_STACK_DECODER && !config->share_embeddings;
-    g_snprintf(name, XLM_PART_NAME, "%s%s%s", own ? xlm_stack_name(stack) : "", own ? "/" : "", part);
+    if (own)
+        xlm_model_name(name, XLM_PART_NAME, xlm_stack_name(stack), part);
+    else
+        g_strlcpy(name, part, XLM_PART_NAME);
     return name;
 }
 

@@ -6,12 +6,21 @@
 
 enum { NAME_SIZE = 256 };
 
+void xlm_model_name(char *name, size_t size, const char *prefix, const char *part)
+{
+    const size_t n = g_strlcpy(name, prefix, size);
+    if (n + 1 < size) {
+        name[n] = '/';
+        g_strlcpy(name + n + 1, part, size - n - 1);
+    }
+}
+
 /* ---- declared ---- */
 
 void xlm_model_add(xlm_parameters *p, const char *prefix, const char *name, int64_t rows, int64_t cols, xlm_init init, bool decay)
 {
     char full[NAME_SIZE];
-    g_snprintf(full, sizeof full, "%s/%s", prefix, name);
+    xlm_model_name(full, sizeof full, prefix, name);
     xlm_parameters_add(p, full, rows, cols, init, decay);
 }
 
@@ -34,7 +43,7 @@ void xlm_model_add_layer_norm(const xlm_model_config *config, xlm_parameters *p,
 xlm_var *xlm_model_parameter(xlm_tape *tape, const char *prefix, const char *name)
 {
     char full[NAME_SIZE];
-    g_snprintf(full, sizeof full, "%s/%s", prefix, name);
+    xlm_model_name(full, sizeof full, prefix, name);
     return xlm_param(tape, full);
 }
 

@@ -23,6 +23,10 @@ void xlm_model_add_linear(const xlm_model_config *config, xlm_parameters *p, con
 /* Declare those of a LayerNorm: prefix/weight and prefix/bias, 1 x width, the latter unless norms have none. */
 void xlm_model_add_layer_norm(const xlm_model_config *config, xlm_parameters *p, const char *prefix, int64_t width);
 
+/* name [size] = prefix/part, cut to its size. A pass makes hundreds of names, for which printf takes an eighth of the time of a
+ * small model. */
+void xlm_model_name(char *name, size_t size, const char *prefix, const char *part);
+
 /* The parameter prefix/name. */
 xlm_var *xlm_model_parameter(xlm_tape *tape, const char *prefix, const char *name);
 /* The bias prefix/name of a linear layer; NULL if linear layers have none. */

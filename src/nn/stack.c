@@ -118,7 +118,7 @@ static xlm_sublayer block_of(const xlm_model_config *config, xlm_layer layer, co
 /* The name of the norm after the last layer. */
 static const char *name_final_norm(xlm_stack stack, char name[XLM_BLOCK_NAME])
 {
-    g_snprintf(name, XLM_BLOCK_NAME, "%s/layer_norm", xlm_stack_name(stack));
+    xlm_model_name(name, XLM_BLOCK_NAME, xlm_stack_name(stack), "layer_norm");
     return name;
 }
 

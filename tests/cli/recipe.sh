@@ -71,9 +71,11 @@ grep -q '^tagger  *1 minutes at most$' log || fail "time of the tagger: $(grep ^
 
 # What was done is not done again, and measures are of this time.
 rows=$(wc -l <all/measures.csv)
+echo earlier >all/tags-3.csv
 bash all/run >run.log 2>&1 || fail "all/run again: $(tail -n 5 run.log)"
 [ "$(wc -l <all/measures.csv)" -eq "$rows" ] || fail "$(wc -l <all/measures.csv) rows of measures instead of $rows"
 [ "$(grep -c '^nothing to do' run.log)" -eq 2 ] || fail "done again: $(grep '^step' run.log | tail -n 2)"
+[ -e all/tags-1.csv ] && [ ! -e all/tags-3.csv ] || fail "scores: $(ls all/tags-*)"
 [ all/aligned.txt -nt all/model/latest ] && ! grep -q aligning run.log || fail "aligned again: $(grep aligning run.log)"
 # Fewer steps than the model has leave nothing to train; more leave the rest, in which what had begun goes on. The directory is the
 # same one, however it is written.

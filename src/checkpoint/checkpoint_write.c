@@ -16,7 +16,7 @@ static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_r
            xlm_store_set_int(store, "/generator", "seed", (int64_t)s->seed, error) &&
            xlm_store_set_int(store, "/generator", "step", s->step, error) &&
            xlm_store_set_text(store, "/job", "text", s->job_text, error) &&
-           (s->translations == NULL || xlm_store_set_text(store, "/job", "translations", s->translations, error)) &&
+           xlm_model_file_write_translations(store, s->translations, error) &&
            xlm_store_set_text(store, "/optimiser", "algorithm", s->optimiser, error) &&
            (s->start == NULL || xlm_start_record_write(s->start, store, error));
 }

@@ -456,6 +456,15 @@ static bool write_parameter(const importer *im, xlm_store *store, int index, con
     return good;
 }
 
+/* Tokenizers with a segmenter for each side (Marian) say what their models translate; NULL: the others do not. g_free. */
+static char *translations_of(const xlm_vocabulary *vocabulary)
+{
+    int target;
+    const char *const *names = xlm_vocabulary_language_names(vocabulary);
+    return xlm_vocabulary_second_segmenter(vocabulary, &target) != NULL && xlm_vocabulary_languages(vocabulary) == 2
+               ? g_strdup_printf("%s-%s", names[1 - target], names[target]) : NULL;
+}
+
 static bool write_content(const importer *im, xlm_store *store, GError **error)
 {
     g_autofree float *types = im->types != NULL ? g_new(float, (gsize)im->types->elements) : NULL;
@@ -473,7 +482,9 @@ static bool write_content(const importer *im, xlm_store *store, GError **error)
     if (xlm_task_head_is_of_answers(im->head))
         good = good && xlm_store_write_array(store, "/objectives/answering", "null_threshold", XLM_F64, 1, &im->null_threshold,
                                              error);
+    g_autofree char *translations = translations_of(im->vocabulary);
     return good && xlm_model_file_write_task(store, im->task, error) &&
+           xlm_model_file_write_translations(store, translations, error) &&
            xlm_vocabulary_save(im->vocabulary, store, "/vocabulary", 0, error);
 }
 

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "store/store.h"
-
 /* names: "en-de", [char *] owned. Takes the name. */
 static void add(GPtrArray *names, char *name)
 {
@@ -84,10 +82,4 @@ bool xlm_job_translates_into_several(const char *translations)
     while (*name != NULL && g_strcmp0(strchr(*name, '-'), strchr(names[0], '-')) == 0)
         name++;
     return *name != NULL;
-}
-
-char *xlm_job_translations_of_checkpoint(const char *path)
-{
-    g_autoptr(xlm_store) store = xlm_store_open(path, NULL);
-    return store != NULL ? xlm_store_get_text(store, "/job", "translations", NULL) : NULL;
 }

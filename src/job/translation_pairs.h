@@ -1,7 +1,7 @@
 /* xlm-mpi: what a job trains a model to translate. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Checkpoints record it (attribute `translations` of /job), so that a user who translates with a model can be warned of a pair of
- * languages that it was never trained on. */
+ * Checkpoints record it (attribute `translations` of /job, model/model_file.h), so that a user who translates with a model can be
+ * warned of a pair of languages that it was never trained on. */
 #ifndef XLM_JOB_TRANSLATION_PAIRS_H
 #define XLM_JOB_TRANSLATION_PAIRS_H
 
@@ -16,7 +16,5 @@ char *xlm_job_translations(const xlm_job *job, const xlm_job_streams *streams);
 bool xlm_job_translates(const char *translations, const char *from, const char *to);
 /* Are they into more than one language? */
 bool xlm_job_translates_into_several(const char *translations);
-/* Those of a checkpoint; NULL: it does not say. Not collective. g_free. */
-char *xlm_job_translations_of_checkpoint(const char *path);
 
 #endif

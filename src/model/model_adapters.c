@@ -114,7 +114,8 @@ static bool write_content(const xlm_adapted *a, xlm_store *store, GError **error
     return xlm_model_file_write_origin(store, NULL, XLM_MODEL_FILE_FORMAT, a->parameters, error) &&
            xlm_model_attributes_write(store, xlm_model_get_config(a->model), error) &&
            xlm_parameter_arrays_write(store, "/model", a->parameters, xlm_parameters_values(a->parameters), error) &&
-           write_task(a, store, error) && xlm_vocabulary_save(a->from->vocabulary, store, "/vocabulary", 0, error);
+           write_task(a, store, error) && xlm_model_file_write_translations(store, a->translations, error) &&
+           xlm_vocabulary_save(a->from->vocabulary, store, "/vocabulary", 0, error);
 }
 
 bool xlm_adapted_write(const xlm_adapted *a, const char *output, GError **error)
@@ -164,6 +165,8 @@ bool xlm_model_merge_adapters(const char *path, const char *output, GError **err
     bool good = xlm_adapted_open(&adapted, path, &none, error) && can_merge(path, &adapted.from->config.adapters, error);
     for (int i = 0; good && i < xlm_parameters_count(adapted.parameters); i++)
         merged += merge_parameter(&adapted, xlm_parameters_get(adapted.parameters, i));
+    if (good)
+        adapted.translations = adapted.from->translations;
     good = good && xlm_adapted_write(&adapted, output, error);
     if (good)
         xlm_log_info("%s: adapters were merged into the model, beside %" G_GINT64_FORMAT " linear layers", path, merged);

@@ -43,6 +43,11 @@ bool xlm_model_file_write_task(xlm_store *store, const xlm_model_task *task, GEr
                             (task->languages == NULL || write_strings(store, "/task/languages", task->languages, error)));
 }
 
+bool xlm_model_file_write_translations(xlm_store *store, const char *translations, GError **error)
+{
+    return translations == NULL || xlm_store_set_text(store, "/job", "translations", translations, error);
+}
+
 bool xlm_model_file_write_content(xlm_store *store, const xlm_comm *comm, const xlm_model_config *config,
                                   const xlm_parameters *parameters, const xlm_vocabulary *vocabulary, const xlm_model_task *task,
                                   GError **error)
@@ -235,6 +240,7 @@ static bool load_header(xlm_loaded_model *m, const xlm_store *store, GError **er
         (m->vocabulary = xlm_vocabulary_load(store, "/vocabulary", error)) == NULL || !check_vocabulary(m, store, error) ||
         !load_task(m, store, error))
         return false;
+    m->translations = xlm_store_get_text(store, "/job", "translations", NULL);
     m->parameters = xlm_parameters_new();
     m->model = xlm_model_new(&m->config, m->parameters);
     return check_shapes(store, m->parameters, error);
@@ -329,5 +335,6 @@ void xlm_model_file_free(xlm_loaded_model *loaded)
     xlm_parameters_free(loaded->parameters);
     xlm_vocabulary_free(loaded->vocabulary);
     xlm_model_task_free(loaded->task);
+    g_free(loaded->translations);
     g_free(loaded);
 }

@@ -13,6 +13,8 @@
  *   /model/<parameter>         f32 [rows x cols]; [cols] when rows = 1 (biases, LayerNorm)
  *   /objectives/<name>/<parameter>  of objectives and tasks: parameters named "objectives/<name>/..."
  *   /vocabulary, /languages    as in corpus.h5 (subwords/vocabulary.h)
+ *   /job                       attribute translations, if it is known which pairs of languages the model was trained to translate:
+ *                              "en-de,de-en", source first; empty: none. Checkpoints have the job there too
  *   /task                      of a fine-tuned model: name, language, length, options; /task/labels; /task/languages, those of
  *                              training, if there are any (older files have only one, under language) */
 #ifndef XLM_MODEL_MODEL_FILE_H
@@ -52,6 +54,8 @@ bool xlm_model_file_write_content(xlm_store *store, const xlm_comm *comm, const 
                                   GError **error);
 
 bool xlm_model_file_write_task(xlm_store *store, const xlm_model_task *task, GError **error);
+/* translations: as in xlm_loaded_model; NULL writes nothing. */
+bool xlm_model_file_write_translations(xlm_store *store, const char *translations, GError **error);
 
 /* ---- reading: not collective ---- */
 
@@ -63,6 +67,7 @@ typedef struct xlm_loaded_model {
     xlm_model *model;
     xlm_vocabulary *vocabulary;
     xlm_model_task *task; /* NULL: not fine-tuned */
+    char *translations;   /* pairs of languages that it was trained to translate, "en-de,de-en"; NULL: not known */
     int64_t step;         /* of the checkpoint; 0: it is not a checkpoint */
 } xlm_loaded_model;
 

@@ -32,8 +32,9 @@ static bool same_vocabulary(const xlm_vocabulary *a, const xlm_vocabulary *b)
            g_strv_equal(xlm_vocabulary_language_names(a), xlm_vocabulary_language_names(b));
 }
 
-/* Can the model in the file `path` be averaged with `first`? */
-static bool check(const char *path, const xlm_loaded_model *first, GError **error)
+/* Can the model in the file `path` be averaged with `first`? If they were trained to translate different pairs of languages, it is
+ * not known which the mean translates. */
+static bool check(const char *path, xlm_loaded_model *first, GError **error)
 {
     xlm_loaded_model *m = xlm_model_file_read_header(path, error);
     GError *why = NULL;
@@ -47,13 +48,15 @@ static bool check(const char *path, const xlm_loaded_model *first, GError **erro
     }
     if (good && !same_vocabulary(m->vocabulary, first->vocabulary))
         good = xlm_error_set(error, EX_DATAERR, "%s: it has another vocabulary than the first model", path);
+    if (good && g_strcmp0(m->translations, first->translations) != 0)
+        g_clear_pointer(&first->translations, g_free);
     xlm_model_file_free(m);
     return good;
 }
 
 static void close_store(void *store) { xlm_store_close(store); }
 
-static bool add_file(const char *path, GPtrArray *stores, const xlm_loaded_model *first, GError **error)
+static bool add_file(const char *path, GPtrArray *stores, xlm_loaded_model *first, GError **error)
 {
     xlm_store *store = check(path, first, error) ? xlm_store_open(path, error) : NULL;
     if (store != NULL)
@@ -70,7 +73,10 @@ bool xlm_model_mean(const char *path, char *const *others, const char *output, G
     for (char *const *other = others; good && *other != NULL; other++)
         good = add_file(*other, stores, first, error);
     good = good && xlm_adapted_open(&mean, path, &first->config.adapters, error) &&
-           xlm_model_mean_of(stores, mean.parameters, error) && xlm_adapted_write(&mean, output, error);
+           xlm_model_mean_of(stores, mean.parameters, error);
+    if (good)
+        mean.translations = first->translations;
+    good = good && xlm_adapted_write(&mean, output, error);
     if (good)
         xlm_log_info("%s: the mean of %u models", output, stores->len);
     xlm_adapted_close(&mean);

@@ -310,6 +310,7 @@ static bool write_content(const changed_model *c, xlm_store *store, GError **err
     for (guint i = 0; i < c->states->len && good; i++)
         good = copy_state(c, store, c->states->pdata[i], error);
     return good && xlm_model_file_write_task(store, c->first.loaded->task, error) &&
+           xlm_model_file_write_translations(store, c->first.loaded->translations, error) &&
            xlm_vocabulary_save(c->vocabulary, store, "/vocabulary", 0, error);
 }
 

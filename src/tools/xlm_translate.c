@@ -277,14 +277,14 @@ static bool open_translator(work *w, GError **error)
 static void warn_of_pair(const work *w)
 {
     const xlm_model_config *config = &w->loaded->config;
-    g_autofree char *trained = xlm_job_translations_of_checkpoint(w->path);
+    const char *trained = w->loaded->translations;
     if (trained == NULL)
         return;
     if (!xlm_decoder_knows_language(config, xlm_vocabulary_specials(w->loaded->vocabulary)) && xlm_job_translates_into_several(trained))
         xlm_log_warn("%s: it was trained to translate into several languages (%s), and without language embeddings or tokens it "
                      "cannot know which of them is wanted; expect poor translations", w->path, trained);
     else if (given.from != NULL && given.to != NULL && !xlm_job_translates(trained, given.from, given.to))
-        xlm_log_warn("%s: its run was not trained to translate %s into %s%s%s; expect poor translations", w->path,
+        xlm_log_warn("%s: it was not trained to translate %s into %s%s%s; expect poor translations", w->path,
                      given.from, given.to, *trained != '\0' ? ", only " : "", trained);
 }
 

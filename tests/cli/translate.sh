@@ -124,6 +124,14 @@ translate huge.en --long-lines cut --length 40 --beam 1 >huge.out 2>huge.log || 
 [ "$(attribute /job/translations out/latest)" = '"en-de,de-en"' ] || fail "the checkpoint does not say what it translates"
 xlm_translate out/latest --from en --to en dev.en >/dev/null 2>warn.log
 grep -q 'warning: out/latest: .* not trained to translate en into en, only en-de,de-en' warn.log || fail "no warning of a pair: $(cat warn.log)"
+# A model that was made of it says so too; of a mean with one that translates something else it is not known.
+logged convert.log xlm_convert out/latest --keep page/corpus.h5 -o kept.h5
+logged convert.log xlm_convert out/latest --average kept.h5 -o mean.h5
+for model in kept mean; do
+    xlm_translate $model.h5 --from en --to en dev.en >/dev/null 2>warn.log
+    grep -q "warning: $model.h5: .* not trained to translate en into en, only en-de,de-en" warn.log ||
+        fail "no warning of a pair, $model: $(cat warn.log)"
+done
 expect 64 '--to=fr: the model has no such language; it has en, de' xlm_translate out/latest --from en --to fr dev.en
 expect 64 'the model has language embeddings; give --from' xlm_translate out/latest --to de dev.en
 

@@ -79,6 +79,10 @@ model() {
 model m2m100 en xx "${m2m[@]}"
 model nllb eng_Latn xxx_Latn "${m2m[@]}"
 model marian en xx "${mar[@]}"
+# Marian's tokenizer says what its models translate.
+[ "$(attribute /job/translations marian.back.h5)" = '"en-xx"' ] || fail "translations: $(attribute /job/translations marian.back.h5)"
+xlm_translate marian.back.h5 --from xx --to en lines >/dev/null 2>warn.log
+grep -q 'warning: marian.back.h5: it was not trained to translate xx into en, only en-xx' warn.log || fail "no warning: $(cat warn.log)"
 
 wrong() { # KIND FILE SED PATTERN
     rm -rf bad
@@ -133,6 +137,8 @@ tr -d '\n ' <nllb.there/tokenizer_config.json | grep -q "\"$(id nllb.h5 eng_Latn
 # Adapters learn beside such a model.
 { sed 's/^output = .*/&\nstart = m2m100.back.h5/' m2m100.conf; printf '[adapter one]\nrank = 2\n'; } >adapter.conf
 logged adapter.log xlm_train adapter.conf --set train.output=adapted
+logged merge.log xlm_convert adapted/latest --merge-adapters -o merged.h5
+[ "$(attribute /job/translations merged.h5)" = '"en-xx,xx-en"' ] || fail "merged: $(attribute /job/translations merged.h5)"
 # Both languages are asked for, and only those that have a token are known.
 expect 64 'the model has tokens of languages; give --from' xlm_translate m2m100.back.h5 two
 expect 64 '--to=fr: the model has no such language' xlm_translate m2m100.back.h5 --from en --to fr two

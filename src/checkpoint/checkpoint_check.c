@@ -106,7 +106,7 @@ static xlm_file_condition check_model(const xlm_store *store, const xlm_run_stat
     xlm_model_config config;
     if (!xlm_model_attributes_read(store, &config, error))
         return XLM_FILE_DAMAGED;
-    return xlm_model_same_function(&config, s->model, error) ? XLM_FILE_GOOD : XLM_FILE_UNFIT;
+    return xlm_model_same_function(&config, s->model, "the job's", error) ? XLM_FILE_GOOD : XLM_FILE_UNFIT;
 }
 
 static xlm_file_condition check_saved_state(const xlm_store *store, const xlm_saved_state *saved, GError **error)

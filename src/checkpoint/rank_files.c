@@ -171,7 +171,7 @@ static bool check_model(const char *directory, const xlm_run_state *state, GErro
         return true;
     then.vocabulary = state->model->vocabulary;
     then.languages = state->model->languages;
-    if (!xlm_model_check(&then, NULL) || xlm_model_same_function(&then, state->model, &why))
+    if (!xlm_model_check(&then, NULL) || xlm_model_same_function(&then, state->model, "the job's", &why))
         return true;
     xlm_error_set(error, EX_DATAERR, "%s: a stopped run left parts there, which do not fit the job: %s; start the job they are "
                   "of, take another output directory, or --resume never", directory, why->message);

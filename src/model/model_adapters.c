@@ -202,7 +202,7 @@ static bool same_body(const xlm_adapted *adapted, const xlm_model_exchange *e, c
     other.share_embeddings = here.share_embeddings;
     other.language_tokens = here.language_tokens;
     other.head = here.head;
-    if (!xlm_model_same_function(&other, &here, &why)) {
+    if (!xlm_model_same_function(&other, &here, "the other's", &why)) {
         xlm_error_set(error, EX_DATAERR, "%s: adapter %s is of another model than %s: %s", e->path, e->new, adapted->path,
                       why->message);
         g_error_free(why);

@@ -184,32 +184,32 @@ bool xlm_model_key_is_free(const char *key, const xlm_model_config *config)
            (strcmp(key, "positions") == 0 && config->position_type != XLM_POSITIONS_LEARNED);
 }
 
-static bool same_adapters(const xlm_adapters *then, const xlm_adapters *now, GError **error)
+static bool same_adapters(const xlm_adapters *then, const xlm_adapters *now, const char *whose, GError **error)
 {
     if (then->n != now->n)
-        return xlm_error_set(error, EX_DATAERR, "its model has %" G_GINT64_FORMAT " adapters, the job's %" G_GINT64_FORMAT,
-                             then->n, now->n);
+        return xlm_error_set(error, EX_DATAERR, "its model has %" G_GINT64_FORMAT " adapters, %s %" G_GINT64_FORMAT,
+                             then->n, whose, now->n);
     for (int64_t k = 0; k < now->n; k++) {
         const xlm_adapter *before = &then->one[k], *after = &now->one[k];
         if (strcmp(before->name, after->name) != 0)
-            return xlm_error_set(error, EX_DATAERR, "adapter number %" G_GINT64_FORMAT " of its model is %s, of the job's %s",
-                                 k + 1, before->name, after->name);
+            return xlm_error_set(error, EX_DATAERR, "adapter number %" G_GINT64_FORMAT " of its model is %s, of %s %s",
+                                 k + 1, before->name, whose, after->name);
         g_autofree char *why = xlm_adapter_difference(before, after);
         if (why != NULL)
-            return xlm_error_set(error, EX_DATAERR, "adapter %s of its model and of the job's: %s", before->name, why);
+            return xlm_error_set(error, EX_DATAERR, "adapter %s of its model and of %s: %s", before->name, whose, why);
     }
     return true;
 }
 
-bool xlm_model_same_function(const xlm_model_config *then, const xlm_model_config *now, GError **error)
+bool xlm_model_same_function(const xlm_model_config *then, const xlm_model_config *now, const char *whose, GError **error)
 {
     bool same = true;
     for (const xlm_option *option = xlm_model_options; option->name != NULL && same; option++) {
         g_autofree char *before = xlm_option_print(option, then), *after = xlm_option_print(option, now);
         same = strcmp(before, after) == 0 || xlm_model_key_is_free(option->name, then) ||
-               xlm_error_set(error, EX_DATAERR, "its model has %s = %s, the job's %s", option->name, before, after);
+               xlm_error_set(error, EX_DATAERR, "its model has %s = %s, %s %s", option->name, before, whose, after);
     }
-    return same && same_adapters(&then->adapters, &now->adapters, error);
+    return same && same_adapters(&then->adapters, &now->adapters, whose, error);
 }
 
 char *xlm_parameter_path(const char *prefix, const xlm_parameter *parameter)

@@ -16,8 +16,9 @@ bool xlm_model_attributes_read(const xlm_store *store, xlm_model_config *config,
  * a key that only affects memory or the maximum length? */
 bool xlm_model_key_is_free(const char *key, const xlm_model_config *config);
 /* Returns false if a run that continues would compute another function of its parameters, because a key of [model] that is not
- * free differs. EX_DATAERR with the key and its values `then` and `now`. Both must have passed xlm_model_check. */
-bool xlm_model_same_function(const xlm_model_config *then, const xlm_model_config *now, GError **error);
+ * free differs. EX_DATAERR with the key and its values `then` and `now`, which is that of `whose` model: "the job's". Both must
+ * have passed xlm_model_check. */
+bool xlm_model_same_function(const xlm_model_config *then, const xlm_model_config *now, const char *whose, GError **error);
 
 /* Path of a parameter's array: prefix/name. With the prefix "/model", names "objectives/..." are at the top instead. g_free. */
 char *xlm_parameter_path(const char *prefix, const xlm_parameter *parameter);

@@ -42,7 +42,7 @@ static bool check(const char *path, xlm_loaded_model *first, GError **error)
     if (good && m->task != NULL)
         good = xlm_error_set(error, EX_DATAERR, "%s: it was fine-tuned for %s, and the mean is of models without heads of tasks; "
                              "average = N in [tune] makes it with its head", path, m->task->name);
-    if (good && !xlm_model_same_function(&m->config, &first->config, &why)) {
+    if (good && !xlm_model_same_function(&m->config, &first->config, "the first one's", &why)) {
         good = xlm_error_set(error, EX_DATAERR, "%s: %s", path, why->message);
         g_error_free(why);
     }

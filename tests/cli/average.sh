@@ -21,7 +21,7 @@ same_objects run/latest same.h5 /model >diff.log 2>&1 || fail "of equal ones: $(
 logged start.log xlm_train average.conf --set train.start=mean.h5 --set train.output=next --set train.steps=2
 # mistakes
 trained average.conf wide 1 --set model.feed_forward_size=20 --set train.steps=2
-expect 65 'wide/latest: its model has feed_forward_size = 20, the job' xlm_convert run/latest --average wide/latest -o none.h5
+expect 65 'wide/latest: its model has feed_forward_size = 20, the first one.s' xlm_convert run/latest --average wide/latest -o none.h5
 small_corpus --para en-xx=text.en,text.xx --bpe 80
 trained average.conf other 1 --set train.steps=2
 expect 65 'other/latest: it has another vocabulary than the first model' xlm_convert run/latest --average other/latest -o none.h5

@@ -70,9 +70,14 @@ char *xlm_job_translations(const xlm_job *job, const xlm_job_streams *streams)
 
 bool xlm_job_translates(const char *translations, const char *from, const char *to)
 {
-    g_autofree char *pair = g_strdup_printf("%s-%s", from, to);
     g_auto(GStrv) names = g_strsplit(translations, ",", -1);
-    return g_strv_contains((const char *const *)names, pair);
+    bool found = false;
+    for (char **name = names; *name != NULL && !found; name++) {
+        g_auto(GStrv) pair = g_strsplit(*name, "-", 2); /* names of languages have no dash */
+        found = g_strv_length(pair) == 2 && (from == NULL || strcmp(pair[0], from) == 0) &&
+                (to == NULL || strcmp(pair[1], to) == 0);
+    }
+    return found;
 }
 
 bool xlm_job_translates_into_several(const char *translations)

@@ -12,7 +12,7 @@
  * not known. g_free. */
 char *xlm_job_translations(const xlm_job *job, const xlm_job_streams *streams);
 
-/* Is the pair one of these? */
+/* Is the pair one of these? from, to NULL: any language. */
 bool xlm_job_translates(const char *translations, const char *from, const char *to);
 /* Are they into more than one language? */
 bool xlm_job_translates_into_several(const char *translations);

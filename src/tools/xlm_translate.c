@@ -283,9 +283,10 @@ static void warn_of_pair(const work *w)
     if (!xlm_decoder_knows_language(config, xlm_vocabulary_specials(w->loaded->vocabulary)) && xlm_job_translates_into_several(trained))
         xlm_log_warn("%s: it was trained to translate into several languages (%s), and without language embeddings or tokens it "
                      "cannot know which of them is wanted; expect poor translations", w->path, trained);
-    else if (given.from != NULL && given.to != NULL && !xlm_job_translates(trained, given.from, given.to))
-        xlm_log_warn("%s: it was not trained to translate %s into %s%s%s; expect poor translations", w->path,
-                     given.from, given.to, *trained != '\0' ? ", only " : "", trained);
+    else if (!xlm_job_translates(trained, given.from, given.to))
+        xlm_log_warn("%s: it was not trained to translate%s%s%s%s%s%s; expect poor translations", w->path,
+                     given.from != NULL ? " " : "", given.from != NULL ? given.from : "", given.to != NULL ? " into " : "",
+                     given.to != NULL ? given.to : "", *trained != '\0' ? ", only " : "", trained);
 }
 
 /* Collective. Is there memory for the largest batch, on each node? The tape gets room for it. */

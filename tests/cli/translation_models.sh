@@ -81,8 +81,18 @@ model nllb eng_Latn xxx_Latn "${m2m[@]}"
 model marian en xx "${mar[@]}"
 # Marian's tokenizer says what its models translate.
 [ "$(attribute /job/translations marian.back.h5)" = '"en-xx"' ] || fail "translations: $(attribute /job/translations marian.back.h5)"
-xlm_translate marian.back.h5 --from xx --to en lines >/dev/null 2>warn.log
-grep -q 'warning: marian.back.h5: it was not trained to translate xx into en, only en-xx' warn.log || fail "no warning: $(cat warn.log)"
+logged warn.log xlm_translate marian.back.h5 lines
+grep -q 'not trained' warn.log && fail "a warning without languages: $(cat warn.log)"
+while IFS='|' read -r languages words; do
+    # shellcheck disable=SC2086
+    xlm_translate marian.back.h5 $languages lines >/dev/null 2>warn.log
+    grep -q "warning: marian.back.h5: it was not trained to translate $words, only en-xx" warn.log ||
+        fail "no warning, $languages: $(cat warn.log)"
+done <<'PAIRS'
+--from xx --to en|xx into en
+--from xx|xx
+--to en|into en
+PAIRS
 
 wrong() { # KIND FILE SED PATTERN
     rm -rf bad

@@ -284,7 +284,7 @@ static void warn_of_pair(const work *w)
         xlm_log_warn("%s: it was trained to translate into several languages (%s), and without language embeddings or tokens it "
                      "cannot know which of them is wanted; expect poor translations", w->path, trained);
     else if (!xlm_job_translates(trained, given.from, given.to))
-        xlm_log_warn("%s: it was not trained to translate%s%s%s%s%s%s; expect poor translations", w->path,
+        xlm_log_warn("%s: its run was not trained to translate%s%s%s%s%s%s; expect poor translations", w->path,
                      given.from != NULL ? " " : "", given.from != NULL ? given.from : "", given.to != NULL ? " into " : "",
                      given.to != NULL ? given.to : "", *trained != '\0' ? ", only " : "", trained);
 }

@@ -86,7 +86,7 @@ grep -q 'not trained' warn.log && fail "a warning without languages: $(cat warn.
 while IFS='|' read -r languages words; do
     # shellcheck disable=SC2086
     xlm_translate marian.back.h5 $languages lines >/dev/null 2>warn.log
-    grep -q "warning: marian.back.h5: it was not trained to translate $words, only en-xx" warn.log ||
+    grep -q "warning: marian.back.h5: its run was not trained to translate $words, only en-xx" warn.log ||
         fail "no warning, $languages: $(cat warn.log)"
 done <<'PAIRS'
 --from xx --to en|xx into en

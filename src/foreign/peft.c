@@ -38,6 +38,18 @@ static bool check_keys(const json_t *json, const char *path, GError **error)
     return true;
 }
 
+/* Of ways to start an adapter, PiSSA, OLoRA, CorDA, LoftQ and their like take out of W what A and B begin with, so that their
+ * adapters are of another model than the published one. */
+static bool check_start(const json_t *json, const char *path, GError **error)
+{
+    static const char *const keeping[] = {"gaussian", "eva", "orthogonal", NULL};
+    static const char key[] = "init_lora_weights";
+    const char *start = json_string_value(json_object_get(json, key));
+    return start == NULL || g_strv_contains(keeping, start) ||
+           xlm_config_refuse(path, key, error, "is \"%.60s\", which changes the model's own matrices too; save the adapter in "
+                             "PEFT with path_initial_model_for_weight_conversion, so that it is of the published model", start);
+}
+
 static bool read_numbers(const json_t *json, const char *path, xlm_adapter *a, GError **error)
 {
     enum { DEFAULT_RANK = 8, DEFAULT_ALPHA = 8, MAX_RANK = 1 << 16 };
@@ -74,7 +86,8 @@ static bool read(xlm_adapter_directory *d, const char *path, GError **error)
     if (strcmp(bias, "none") != 0)
         return xlm_config_refuse(path, "bias", error, "is \"%s\": biases that were trained with the adapter are not known here",
                                  bias);
-    return check_keys(d->json, path, error) && read_numbers(d->json, path, &d->adapter, error);
+    return check_keys(d->json, path, error) && check_start(d->json, path, error) &&
+           read_numbers(d->json, path, &d->adapter, error);
 }
 
 /* ---- tensors ---- */

@@ -103,6 +103,9 @@ changed() { # SED PATTERN
 changed 's/{/{"use_dora": true, /' '"use_dora" is true'
 changed 's/{/{"modules_to_save": ["lm_head"], /' '"modules_to_save" is \["lm_head"\]'
 changed 's/"none"/"all"/' '"bias" is "all"'
+for start in pissa pissa_niter_16 olora corda loftq; do
+    changed "s/{/{\"init_lora_weights\": \"$start\", /" "\"init_lora_weights\" is \"$start\", which changes the model"
+done
 changed 's/"LORA"/"IA3"/' '"peft_type" is "IA3"'
 changed 's/"r": 3/"r": 4/' 'lora_A.weight" is not 4 x 16'
 changed 's/"r": 3/"r": 0/' '"r" is 0'
@@ -110,7 +113,7 @@ changed 's/"lora_dropout": [0-9.]*/"lora_dropout": 1.5/' '"lora_dropout" is 1.5,
 changed 's/{/[/' 'not JSON\|no configuration of an adapter'
 changed 's/"lora_alpha": [0-9.]*/"lora_alpha": 1.5e308, "use_rslora": true/' '"lora_alpha" is too large'
 cp peft/adapter_config.json changed
-sed -i 's/{/{"use_qalora": false, "qalora_group_size": 16, "arrow_config": null, /' changed/adapter_config.json
+sed -i 's/{/{"use_qalora": false, "qalora_group_size": 16, "arrow_config": null, "init_lora_weights": "gaussian", /' changed/adapter_config.json
 logged newer.log xlm_convert bert-base/latest --add-adapter changed -o newer.h5
 rm changed/adapter_model.safetensors
 cp peft/adapter_config.json changed

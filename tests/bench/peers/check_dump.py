@@ -93,8 +93,8 @@ class Encoder:
         return f
 
     def invert(self, x, back):
-        """NICE's coupling of both halves of the embeddings, there or back."""
-        for name, of in self.adapters.items():
+        """NICE's coupling of both halves of the embeddings, there or back: what was done last is undone first."""
+        for name, of in reversed(self.adapters.items()) if back else self.adapters.items():
             if "invertible" not in of or self.text("invertible", of) != "true":
                 continue
             own = f"adapters/{name}/embeddings/invertible"

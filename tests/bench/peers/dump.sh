@@ -30,7 +30,7 @@ compare job.conf model.position_type=sinusoidal model.token_types=true
 compare job.conf model.embedding_size=8 model.share_layers=true model.position_offset=0
 compare job.conf model.embedding_size=8 model.head=xlm model.feed_forward_size=50
 
-# Adapters: LoRA beside all linear layers, bottleneck adapters stacked, an invertible one.
+# Adapters: LoRA beside all linear layers, bottleneck adapters stacked, invertible ones.
 adapter() { printf '[adapter %s]\n' "$1"; shift; printf '%s\n' "$@"; }
 {
     cat job.conf
@@ -38,6 +38,7 @@ adapter() { printf '[adapter %s]\n' "$1"; shift; printf '%s\n' "$@"; }
     adapter lora 'rank = 3' 'targets = query,key,value,attention_output,intermediate,feed_forward_output'
     adapter language 'kind = bottleneck' 'size = 5' 'invertible = true'
     adapter task 'kind = bottleneck'
+    adapter dialect 'kind = bottleneck' 'size = 3' 'invertible = true'
 } >adapters.conf
 compare adapters.conf
 compare adapters.conf model.embedding_size=9 model.head=xlm

@@ -45,11 +45,12 @@ bool xlm_sentencepiece_number_as_fairseq(const GArray *pieces, const xlm_tokeniz
 /* Does the vocabulary have the pieces from `first` on, `shift` ids further on? Bytes at the end may have no id. */
 bool xlm_sentencepiece_has_pieces(const xlm_vocabulary *vocabulary, const xlm_pieces *model, guint first, guint shift);
 
-/* Is there a model of SentencePiece for each side, as Marian's models have them? Its files, both ways, as below. */
+/* Is there a model of SentencePiece for each side, as Marian's models have them? Its files, both ways, as below; publishing, a note
+ * instead of them if there are more than two languages; false: the vocabulary has one model for all languages. */
 bool xlm_sentencepiece_is_marian(const xlm_tokenizer_files *files);
 void *xlm_sentencepiece_adopt_marian(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error);
 bool xlm_sentencepiece_publish_marian(const xlm_vocabulary *vocabulary, const xlm_pieces *source, json_t *files,
-                                      json_t *settings);
+                                      json_t *settings, GString *notes);
 
 /* The form of the tokens of languages in these files; NULL: languages have none. */
 const char *xlm_sentencepiece_language_form(const xlm_tokenizer_files *files);

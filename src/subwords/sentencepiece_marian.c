@@ -84,13 +84,20 @@ void *xlm_sentencepiece_adopt_marian(const xlm_tokenizer_files *files, xlm_publi
 
 /* ---- the opposite direction ---- */
 
-bool xlm_sentencepiece_publish_marian(const xlm_vocabulary *v, const xlm_pieces *source, json_t *files, json_t *settings)
+bool xlm_sentencepiece_publish_marian(const xlm_vocabulary *v, const xlm_pieces *source, json_t *files, json_t *settings,
+                                      GString *notes)
 {
     int language;
     const xlm_segmenter *second = xlm_vocabulary_second_segmenter(v, &language);
     const char *const *names = xlm_vocabulary_language_names(v);
-    if (second == NULL || language != 1 || xlm_vocabulary_languages(v) != 2)
+    if (second == NULL)
         return false;
+    if (language != 1 || xlm_vocabulary_languages(v) != 2) {
+        g_string_append_printf(notes, "Transformers have no tokenizer that divides text of %s by a model of its own and text of "
+                               "several other languages by another: tokenise with xlm-mpi, and give them the ids.\n",
+                               names[language]);
+        return true;
+    }
     const xlm_pieces *target = xlm_segmenter_model(second);
     json_t *ids = json_object();
     for (int64_t id = 0; id < xlm_vocabulary_size(v); id++)

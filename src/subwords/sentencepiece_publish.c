@@ -120,7 +120,8 @@ static void note_albert(const xlm_albert_text *rules, GString *notes)
 void xlm_sentencepiece_publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GString *notes)
 {
     const xlm_pieces *m = xlm_segmenter_model(xlm_vocabulary_segmenter(v));
-    if (xlm_sentencepiece_publish_marian(v, m, files, settings) || xlm_sentencepiece_publish_languages(v, m, files, settings, notes))
+    if (xlm_sentencepiece_publish_marian(v, m, files, settings, notes) ||
+        xlm_sentencepiece_publish_languages(v, m, files, settings, notes))
         return;
     const bool own = xlm_sentencepiece_has_pieces(v, m, 0, 0), unigram = m->form.type == XLM_PIECES_UNIGRAM;
     if (is_fairseq(v, m) && !m->is_albert) {

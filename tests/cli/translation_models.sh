@@ -79,6 +79,15 @@ model() {
 model m2m100 en xx "${m2m[@]}"
 model nllb eng_Latn xxx_Latn "${m2m[@]}"
 model marian en xx "${mar[@]}"
+# A third language is divided as the first; transformers have no tokenizer for this.
+logged more.log xlm_convert marian.back.h5 --add-languages fr -o more.h5
+logged more.log xlm_convert more.h5 -o more.there
+grep -q 'no tokenizer that divides text of xx by a model of its own' more.log || fail "no word of it: $(cat more.log)"
+[ ! -e more.there/tokenizer.json ] && [ ! -e more.there/source.spm ] || fail "a tokenizer: $(ls more.there)"
+logged more.log xlm_convert more.there -o again.h5
+for part in /model /vocabulary /languages; do
+    same_objects more.h5 again.h5 $part >diff.log 2>&1 || fail "marian with three languages: $part: $(head -3 diff.log)"
+done
 # Marian's tokenizer says what its models translate.
 [ "$(attribute /job/translations marian.back.h5)" = '"en-xx"' ] || fail "translations: $(attribute /job/translations marian.back.h5)"
 logged warn.log xlm_translate marian.back.h5 lines

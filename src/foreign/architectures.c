@@ -53,8 +53,8 @@ const xlm_architecture *xlm_architecture_choose(const xlm_model_config *model, i
 {
     g_autoptr(GString) why = g_string_new(NULL);
     if (model->adapters.n > 0) {
-        xlm_error_set(error, EX_DATAERR, "it has adapters (merge them first: xlm_convert --merge-adapters), which no architecture "
-                      "of transformers that is known here has");
+        xlm_error_set(error, EX_DATAERR, "it has adapters, which no architecture of transformers that is known here has; merge "
+                      "LoRA into the model first (--merge-adapters), or write an adapter by itself (--adapter NAME)");
         return NULL;
     }
     for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {

@@ -141,6 +141,7 @@ wrong 'unknown key "size"' 's/^kind.*//'
 wrong 'kind = prefix' 's/^kind.*/kind = prefix/; /^size/d'
 wrong 'size = -1' 's/^size.*/size = -1/'
 wrong 'size = 4 there, 48 here' 's/^.adapter ner/[adapter language/'
+expect 65 'it has adapters, .*or write an adapter by itself (--adapter NAME)' xlm_convert en/latest -o none
 expect 65 'adapter language is of kind bottleneck: it is not linear' xlm_convert en/latest --merge-adapters -o none.h5
 expect 64 'tag/best: the model has no adapter fr' xlm_convert tag/best --exchange fr=xx/latest:language -o none.h5
 expect 64 'xx/latest: the model has no adapter en' xlm_convert tag/best --exchange language=xx/latest:en -o none.h5

@@ -92,12 +92,17 @@ class Encoder:
                 f = f + self.bottleneck(self.norm(x + f, prefix + "/layer_norm"), own)
         return f
 
-    def invert(self, x, back):
+    def part(self, path, stack):
+        """The name of a part of the embeddings or the head: a decoder with share_embeddings = false has its own."""
+        own = stack == "decoder" and "share_embeddings" in self.a and self.text("share_embeddings") == "false"
+        return "decoder/" + path if own else path
+
+    def invert(self, x, stack, back):
         """NICE's coupling of both halves of the embeddings, there or back: what was done last is undone first."""
         for name, of in reversed(self.adapters.items()) if back else self.adapters.items():
             if "invertible" not in of or self.text("invertible", of) != "true":
                 continue
-            own = f"adapters/{name}/embeddings/invertible"
+            own = f"adapters/{name}/" + self.part("embeddings/invertible", stack)
             one, two = x[:, : x.shape[1] // 2], x[:, x.shape[1] // 2 :]
             if back:
                 two = two - self.bottleneck(one, own + "/g")
@@ -117,22 +122,23 @@ class Encoder:
 
     def embed(self, b, name):
         rows = b["positions"] + int(self.a["position_offset"])
-        x = self.p["embeddings/word/weight"][b["ids"]]
+        x = self.p[self.part("embeddings/word/weight", name)][b["ids"]]
         if name == "decoder" and "language_tokens" in self.a:
             token = self.p["decoder/embeddings/language_token/weight"][b["languages"]]
             x = torch.where((b["positions"] == 0)[:, None], token, x)
         if self.text("position_type") == "learned":
-            x = x + self.p["embeddings/position/weight"][rows]
+            x = x + self.p[self.part("embeddings/position/weight", name)][rows]
         else:
             e = x.shape[1]
             angle = rows[:, None].double() / 10000 ** (torch.arange(e) // 2 * 2 / e).double()
             x = x + torch.where(torch.arange(e) % 2 == 0, angle.sin(), angle.cos())
         if self.text("language_embeddings") == "true":
-            x = x + self.p["embeddings/language/weight"][b["languages"]]
+            x = x + self.p[self.part("embeddings/language/weight", name)][b["languages"]]
         if self.text("token_types") == "true":
-            x = x + self.p["embeddings/token_type/weight"][b["types"]]
-        x = self.invert(self.norm(x, "embeddings/layer_norm"), False)
-        return self.linear(x, "embeddings/projection") if "embeddings/projection/weight" in self.p else x
+            x = x + self.p[self.part("embeddings/token_type/weight", name)][b["types"]]
+        x = self.invert(self.norm(x, self.part("embeddings/layer_norm", name)), name, False)
+        projection = self.part("embeddings/projection", name)
+        return self.linear(x, projection) if projection + "/weight" in self.p else x
 
     def attend(self, x, b, prefix, causal=False, memory=None, memory_offsets=None):
         """Attention of each sequence of x to itself, or to the rows of memory that belong to it."""
@@ -179,24 +185,25 @@ class Encoder:
             memory, ends = memory[seen], torch.tensor([int((seen < end).sum()) for end in ends])
         return self.stack(b, "decoder", int(self.a["decoder_layers"]), True, memory, ends)[-1]
 
-    def next_words(self, h, b, smoothing):
+    def next_words(self, h, b, smoothing, stack="encoder"):
         """Mean cross-entropy of each token of text b but the first of its sequence, by the state h of the token before it."""
         before = torch.ones(len(h), dtype=torch.bool)
         before[b["offsets"][1:] - 1] = False
         before = torch.nonzero(before).flatten()
-        return self.words(h[before], b["ids"][before + 1], smoothing), len(before)
+        return self.words(h[before], b["ids"][before + 1], smoothing, stack), len(before)
 
-    def logits(self, h):
+    def logits(self, h, stack="encoder"):
         """[M x V] of the head for words at rows h [M x d]."""
-        if "lm_head/dense/weight" in self.p:
-            h = self.linear(h, "lm_head/dense")
+        head = self.part("lm_head", stack)
+        if head + "/dense/weight" in self.p:
+            h = self.linear(h, head + "/dense")
         if self.text("head") == "bert":
-            h = self.norm(self.gelu(h), "lm_head/layer_norm")
-        return F.linear(self.invert(h, True), self.p["embeddings/word/weight"], self.p["lm_head/bias"])
+            h = self.norm(self.gelu(h), head + "/layer_norm")
+        return F.linear(self.invert(h, stack, True), self.p[self.part("embeddings/word/weight", stack)], self.p[head + "/bias"])
 
-    def words(self, h, labels, smoothing=0.0):
+    def words(self, h, labels, smoothing=0.0, stack="encoder"):
         """Mean cross-entropy of labels [M] at rows h [M x d], by the head for words."""
-        return F.cross_entropy(self.logits(h), labels, label_smoothing=smoothing)
+        return F.cross_entropy(self.logits(h, stack), labels, label_smoothing=smoothing)
 
 
 def sentence_pairs(b):
@@ -354,7 +361,7 @@ class Objective:
         source, target = self.b if noise else self.read(), self.read()
         if pairs:
             source, target = self.side(0, source), self.side(1, target)
-        loss, terms = self.encoder.next_words(self.encoder.decode(target, source), target, self.smoothing())
+        loss, terms = self.encoder.next_words(self.encoder.decode(target, source), target, self.smoothing(), "decoder")
         assert terms == self.terms, (terms, self.terms)
         return loss
 
@@ -365,7 +372,7 @@ class Objective:
         made = read_text(self.file["objectives"][self.name]["made_text"])
         if float(self.options["temperature"]) == 0:
             with torch.no_grad():
-                z = self.encoder.logits(self.encoder.decode(made, text))
+                z = self.encoder.logits(self.encoder.decode(made, text), "decoder")
             z[:, [0, 1, 3, 4]] = -math.inf  # special tokens but </s>, in vocabularies of our own
             for s in range(len(made["offsets"]) - 1):
                 first, end = int(made["offsets"][s]), int(made["offsets"][s + 1])
@@ -378,7 +385,7 @@ class Objective:
                 assert end - first - 2 <= longest and (lost < 1e-4).all(), "the translation is the greedy one"
         languages = [made["languages"][made["offsets"][:-1]] != text["languages"][text["offsets"][:-1]]]
         assert torch.cat(languages).all(), "translations are in other languages"
-        loss, terms = self.encoder.next_words(self.encoder.decode(text, made), text, self.smoothing())
+        loss, terms = self.encoder.next_words(self.encoder.decode(text, made), text, self.smoothing(), "decoder")
         assert terms == self.terms, (terms, self.terms)
         return loss
 
@@ -394,7 +401,7 @@ class Objective:
         assert all(torch.equal(made[k], text[k]) for k in text), "the decoder's text"
         predicts = torch.cat([torch.full((len(x),), len(i) > 0) for x, i in zip(before, inside)])
         assert int(predicts.sum()) == len(masked) == self.terms, "every masked position is a term"
-        return self.encoder.words(self.encoder.decode(text, b, self.seen())[predicts], b["targets"], self.smoothing())
+        return self.encoder.words(self.encoder.decode(text, b, self.seen())[predicts], b["targets"], self.smoothing(), "decoder")
 
     def seen(self):
         """Rows of the corrupted text that are not <mask>, which has the id 4 in vocabularies of our own."""

@@ -111,6 +111,7 @@ mapfile -t text_noise < <(noise text)
 compare decoder.conf model.dropout=0.1
 compare decoder.conf model.head=xlm model.embedding_size=8 "stream pairs.shuffle_sides=false" model.language_embeddings=false
 compare decoder.conf model.language_embeddings=false model.language_tokens=true
+compare decoder.conf model.share_embeddings=false model.embedding_size=8
 compare decoder.conf "stream pairs.form=xlm" model.share_layers=true model.token_types=true model.position_type=sinusoidal
 compare decoder.conf "${pairs_noise[@]}" "${text_noise[@]}" "stream pairs.form=xlm" model.position_offset=0 \
     model.attention_heads=1
@@ -139,6 +140,7 @@ compare fragments.conf "stream text.span=1" model.token_types=true
   printf '[stream text]\nbatch = 16\nlength = 48\njoin_sentences = false\nmask = 0\n'
   printf '[objective back]\nplugin = back-translation\nstream = text\nsource_languages = en,xx\n'; } >back.conf
 compare back.conf
+compare back.conf model.share_embeddings=false
 compare back.conf model.head=xlm model.embedding_size=8 model.share_layers=true "objective back.label_smoothing=0.1"
 { cat back.conf; printf '[objective denoise]\nplugin = seq2seq\nstream = text\n'; } >both.conf
 compare both.conf "${text_noise[@]}" model.language_embeddings=false model.language_tokens=true

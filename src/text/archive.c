@@ -200,6 +200,15 @@ void xlm_archive_close(xlm_archive *archive)
 
 /* ---- reading ---- */
 
+/* The end of a compressed file: libarchive takes it to be before the first bytes that are not compressed in the same way. */
+static bool check_end(const xlm_archive *a, GError **error)
+{
+    struct stat status;
+    return a->member != NULL || stat(a->path, &status) != 0 || xlm_archive_position(a) >= status.st_size ||
+           xlm_error_set(error, EX_DATAERR, "%s: what follows the compressed data after %" G_GINT64_FORMAT " bytes of text is "
+                         "not compressed in the same way; get or make the file again", a->name, a->told);
+}
+
 int64_t xlm_archive_read(xlm_archive *archive, char *bytes, size_t n, GError **error)
 {
     if (archive->ended || archive->from == NULL) /* NULL: it could not be opened again */
@@ -214,7 +223,7 @@ int64_t xlm_archive_read(xlm_archive *archive, char *bytes, size_t n, GError **e
         return -1;
     }
     archive->told += got;
-    return got;
+    return got > 0 || n == 0 || check_end(archive, error) ? got : -1;
 }
 
 int64_t xlm_archive_told(const xlm_archive *archive) { return archive->told; }

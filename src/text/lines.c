@@ -6,18 +6,18 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "files/files.h"
 #include "files/path.h"
 #include "text/archive.h"
+#include "text/gzip.h"
 #include "text/normalise.h"
 
 /* zlib reads plain files and gzip, libarchive what else there is; a file that is known to be plain is read directly. */
 struct xlm_lines {
     char *path; /* for messages */
     char *copy; /* what is read in place of the file of that name, or NULL */
-    gzFile file;          /* or NULL */
+    xlm_gzip *file;       /* or NULL */
     xlm_archive *archive; /* or NULL */
     int plain;            /* else a descriptor */
     int64_t told;         /* bytes read with it */
@@ -50,7 +50,7 @@ static bool check_kind(const char *path, GError **error)
             xlm_error_set(error, EX_DATAERR, "%s: is an HDF5 file, where text is read; give a file of text", path));
 }
 
-static xlm_lines *new_lines(const char *path, gzFile file)
+static xlm_lines *new_lines(const char *path, xlm_gzip *file)
 {
     xlm_lines *lines = g_new0(xlm_lines, 1);
     lines->path = g_strdup(path);
@@ -80,14 +80,14 @@ xlm_lines *xlm_lines_open(const char *path, GError **error)
         return NULL;
     if (member != NULL)
         return open_member(path, on_disk, member, error);
-    gzFile file = gzopen(path, "rbe");
-    if (file == NULL) {
-        xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno != 0 ? errno : ENOMEM));
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+        xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno));
         return NULL;
     }
-    gzbuffer(file, FIRST_CAPACITY / 2);
-    if (g_str_has_suffix(path, ".gz") && gzdirect(file)) {
-        gzclose(file);
+    xlm_gzip *file = xlm_gzip_new(descriptor);
+    if (g_str_has_suffix(path, ".gz") && xlm_gzip_is_plain(file)) {
+        xlm_gzip_close(file);
         xlm_error_set(error, EX_DATAERR, "%s: named .gz, but this is not gzip data; compress it again or rename it", path);
         return NULL;
     }
@@ -122,25 +122,20 @@ xlm_lines *xlm_lines_open_plain(const char *path, const char *name, GError **err
 xlm_lines *xlm_lines_open_input(GError **error)
 {
     const int descriptor = dup(STDIN_FILENO);
-    gzFile file = descriptor >= 0 ? gzdopen(descriptor, "rb") : NULL;
-    if (file != NULL) {
-        gzbuffer(file, 1 << 17);
-        xlm_lines *lines = new_lines(XLM_LINES_INPUT, file);
-        lines->is_input = true;
-        return lines;
+    if (descriptor < 0) {
+        xlm_error_set(error, EX_NOINPUT, "standard input: %s", g_strerror(errno));
+        return NULL;
     }
-    xlm_error_set(error, EX_NOINPUT, "standard input: %s", g_strerror(errno != 0 ? errno : ENOMEM));
-    if (descriptor >= 0)
-        close(descriptor);
-    return NULL;
+    xlm_lines *lines = new_lines(XLM_LINES_INPUT, xlm_gzip_new(descriptor));
+    lines->is_input = true;
+    return lines;
 }
 
 void xlm_lines_close(xlm_lines *lines)
 {
     if (lines == NULL)
         return;
-    if (lines->file != NULL)
-        gzclose(lines->file);
+    xlm_gzip_close(lines->file);
     if (lines->plain >= 0)
         close(lines->plain);
     xlm_archive_close(lines->archive);
@@ -160,25 +155,23 @@ static bool read_archive(xlm_lines *lines, GError **error)
 
 static bool read_gzip(xlm_lines *lines, GError **error)
 {
-    errno = 0;
-    const int got = gzread(lines->file, lines->buffer + lines->end, (unsigned)(lines->capacity - lines->end));
-    if (got > 0) {
-        lines->end += (size_t)got;
+    xlm_gzip_state state;
+    const size_t got = xlm_gzip_read(lines->file, lines->buffer + lines->end, lines->capacity - lines->end, &state);
+    lines->end += got;
+    lines->ended = got == 0;
+    if (state == XLM_GZIP_GOOD)
         return true;
-    }
-    int code = Z_OK;
-    const char *what = gzerror(lines->file, &code);
-    lines->ended = true;
-    if (code == Z_ERRNO)
+    if (state == XLM_GZIP_UNREADABLE)
         return xlm_error_set(error, EX_IOERR, "%s: cannot be read after line %" G_GINT64_FORMAT ": %s", lines->path,
                              lines->number, g_strerror(errno));
-    if (code == Z_BUF_ERROR)
+    if (state == XLM_GZIP_CUT_SHORT)
         return xlm_error_set(error, EX_DATAERR, "%s: gzip data cut short after line %" G_GINT64_FORMAT
                              "; get or make the file again", lines->path, lines->number);
-    if (got < 0 || code != Z_OK)
-        return xlm_error_set(error, EX_DATAERR, "%s: damaged gzip data after line %" G_GINT64_FORMAT
-                             " (%s); get or make the file again", lines->path, lines->number, what);
-    return true;
+    if (state == XLM_GZIP_FOLLOWED)
+        return xlm_error_set(error, EX_DATAERR, "%s: what follows the gzip data after line %" G_GINT64_FORMAT " is not gzip "
+                             "data; get or make the file again", lines->path, lines->number);
+    return xlm_error_set(error, EX_DATAERR, "%s: damaged gzip data after line %" G_GINT64_FORMAT
+                         "; get or make the file again", lines->path, lines->number);
 }
 
 static bool read_plain(xlm_lines *lines, GError **error)
@@ -221,7 +214,7 @@ static bool know_kind(xlm_lines *lines, GError **error)
     const xlm_archive_kind *kind = xlm_archive_kind_of(lines->buffer, lines->end);
     const xlm_archive_kind *claimed = xlm_archive_kind_claimed(lines->path);
     if (kind == NULL)
-        return claimed == NULL || lines->is_input || lines->copy != NULL || !gzdirect(lines->file) ||
+        return claimed == NULL || lines->is_input || lines->copy != NULL || !xlm_gzip_is_plain(lines->file) ||
                xlm_error_set(error, EX_DATAERR, "%s: named %s, but this is not %s data; compress it again or rename it",
                              lines->path, claimed->suffix, claimed->name);
     if (lines->is_input)
@@ -230,7 +223,7 @@ static bool know_kind(xlm_lines *lines, GError **error)
                                    kind->reader)
                    : xlm_error_set(error, EX_DATAERR, "standard input: an archive (%s), not a text", kind->name);
     if (kind->reader != NULL) {
-        gzclose(lines->file);
+        xlm_gzip_close(lines->file);
         lines->file = NULL;
         lines->end = 0;
         lines->ended = false;
@@ -268,7 +261,7 @@ int xlm_lines_is_plain(xlm_lines *lines, GError **error)
 {
     if (!know_kind(lines, error))
         return -1;
-    return lines->plain >= 0 || (lines->file != NULL && !lines->is_input && gzdirect(lines->file));
+    return lines->plain >= 0 || (lines->file != NULL && !lines->is_input && xlm_gzip_is_plain(lines->file));
 }
 
 void xlm_lines_keep_bytes(xlm_lines *lines) { lines->keeps_bytes = true; }
@@ -355,7 +348,7 @@ int64_t xlm_lines_skip(xlm_lines *lines, int64_t n, GError **error)
 
 int64_t xlm_lines_offset(const xlm_lines *lines)
 {
-    const int64_t told = lines->file != NULL      ? (int64_t)gztell(lines->file)
+    const int64_t told = lines->file != NULL      ? xlm_gzip_told(lines->file)
                          : lines->archive != NULL ? xlm_archive_told(lines->archive)
                                                   : lines->told;
     return told - (int64_t)(lines->end - lines->begin);
@@ -363,11 +356,11 @@ int64_t xlm_lines_offset(const xlm_lines *lines)
 
 bool xlm_lines_seek(xlm_lines *lines, int64_t offset, int64_t number, GError **error)
 {
-    /* Then zlib, too, has found out whether the file is plain: until it knows, it would read all bytes up to the place. */
     if (!know_kind(lines, error) || (lines->archive != NULL && !xlm_archive_seek(lines->archive, offset, error)))
         return false;
     errno = 0;
-    if (lines->file != NULL && gzseek(lines->file, offset, SEEK_SET) < 0)
+    xlm_gzip_state state;
+    if (lines->file != NULL && !xlm_gzip_seek(lines->file, offset, &state))
         return xlm_error_set(error, EX_IOERR, "%s: cannot be read from line %" G_GINT64_FORMAT ": %s", lines->path, number + 1,
                              errno != 0 ? g_strerror(errno) : "no such place");
     lines->begin = lines->end = 0;
@@ -383,7 +376,7 @@ int64_t xlm_lines_number(const xlm_lines *lines) { return lines->number; }
 
 int64_t xlm_lines_position(const xlm_lines *lines)
 {
-    return lines->file != NULL      ? (int64_t)gzoffset(lines->file)
+    return lines->file != NULL      ? xlm_gzip_position(lines->file)
            : lines->archive != NULL ? xlm_archive_position(lines->archive)
                                     : lines->told;
 }

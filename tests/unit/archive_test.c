@@ -180,6 +180,45 @@ static void test_damaged(void **state)
     g_string_free(nothing, TRUE);
 }
 
+static void append(const char *path, const char *bytes, gsize n)
+{
+    char *before;
+    gsize size;
+    assert_true(g_file_get_contents(path, &before, &size, NULL));
+    before = g_realloc(before, size + n);
+    memcpy(before + size, bytes, n);
+    assert_true(g_file_set_contents(path, before, (gssize)(size + n), NULL));
+    g_free(before);
+}
+
+/* What follows a compressed text is another one, or an error: not an end before which half a text is left out. */
+static void test_followed(void **state)
+{
+    (void)state;
+    static const char zeros[1000];
+    GString *text = make_text(5);
+    for (size_t i = 0; i + 1 < G_N_ELEMENTS(compressions); i++) {
+        const char *name = compressions[i].name;
+        if (strcmp(name, "text.Z") == 0) /* its form has no end */
+            continue;
+        g_autofree char *path = write_archive(name, archive_write_set_format_raw, compressions[i].filter, 1, alone, &text);
+        g_autofree char *bytes = NULL;
+        gsize size;
+        assert_true(g_file_get_contents(path, &bytes, &size, NULL));
+        append(path, bytes, size);
+        g_autoptr(xlm_lines) lines = xlm_lines_open(path, NULL);
+        assert_int_equal(xlm_lines_skip(lines, 3 * LINES, NULL), 2 * LINES);
+        if (strcmp(name, "text.gz") == 0) { /* as on tapes */
+            append(path, zeros, sizeof zeros);
+            g_autoptr(xlm_lines) padded = xlm_lines_open(path, NULL);
+            assert_int_equal(xlm_lines_skip(padded, 3 * LINES, NULL), 2 * LINES);
+        }
+        append(path, "not compressed\n", 15);
+        refused(path, EX_DATAERR, "get or make the file again");
+    }
+    g_string_free(text, TRUE);
+}
+
 static void test_archives(void **state)
 {
     (void)state;
@@ -225,7 +264,7 @@ int main(void)
     directory = g_dir_make_tmp("xlm-archive-XXXXXX", NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_compressed),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_damaged), cmocka_unit_test(test_followed),
         cmocka_unit_test(test_archives),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,12 +53,21 @@ bool xlm_corpus_check_unchanged(const xlm_corpus *corpus, GError **error)
     return good;
 }
 
-uint64_t xlm_corpus_digest_of(const xlm_vocabulary *vocabulary)
+static uint64_t add_languages(const xlm_vocabulary *vocabulary, uint64_t digest)
 {
-    uint64_t digest = xlm_vocabulary_digest(vocabulary);
     for (const char *const *name = xlm_vocabulary_language_names(vocabulary); *name != NULL; name++)
         digest = xlm_digest(*name, strlen(*name) + 1, digest); /* with the final 0, so that names stay separate */
     return digest;
+}
+
+uint64_t xlm_corpus_digest_of(const xlm_vocabulary *vocabulary)
+{
+    return add_languages(vocabulary, xlm_vocabulary_digest(vocabulary));
+}
+
+uint64_t xlm_corpus_subwords_digest_of(const xlm_vocabulary *vocabulary)
+{
+    return add_languages(vocabulary, xlm_vocabulary_subwords_digest(vocabulary));
 }
 
 /* ---- joining texts ---- */

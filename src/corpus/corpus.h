@@ -47,10 +47,12 @@ bool xlm_corpus_check_unchanged(const xlm_corpus *corpus, GError **error);
 /* As given to xlm_corpus_open. */
 const char *xlm_corpus_path(const xlm_corpus *corpus);
 const xlm_vocabulary *xlm_corpus_vocabulary(const xlm_corpus *corpus);
-/* A digest of vocabulary and languages. A checkpoint fits only corpora that have the same digest. */
+/* A digest of vocabulary, with its counts, and languages. A checkpoint fits only corpora that have the same digest. */
 uint64_t xlm_corpus_digest(const xlm_corpus *corpus);
 /* The same for a vocabulary that is not from a corpus. */
 uint64_t xlm_corpus_digest_of(const xlm_vocabulary *vocabulary);
+/* The same without the counts: what is made of ids fits every corpus of these subwords and languages (xlm_prep --like). */
+uint64_t xlm_corpus_subwords_digest_of(const xlm_vocabulary *vocabulary);
 /* A digest of the text: numbers of sentences, tokens and pairs, and some of the tokens and links of each. The same whether the
  * text is in one file or in several; another when the same files are in another order. Reads some hundred numbers of each
  * language and pair. */

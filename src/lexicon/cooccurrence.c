@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "corpus/corpus.h"
+
 double xlm_cooccurrence_weight(const char *weights, int64_t r)
 {
     if (strcmp(weights, "inverse") == 0)
@@ -37,6 +39,8 @@ static bool read_attributes(xlm_cooccurrence *t, GError **error)
         (t->texts[0] = xlm_store_get_text(store, "/", "weights", error)) == NULL ||
         (t->texts[1] = xlm_store_get_text(store, "/", "factors", error)) == NULL)
         return false;
+    if (!xlm_store_get_digest(store, "/", "subwords_digest", &t->subwords_digest, NULL))
+        t->subwords_digest = 0;
     rule->weights = t->texts[0];
     rule->factors = t->texts[1];
     if (t->vocabulary < 1 || t->vocabulary > INT32_MAX)
@@ -49,6 +53,12 @@ static bool read_attributes(xlm_cooccurrence *t, GError **error)
         (strcmp(rule->factors, "largest") != 0 && strcmp(rule->factors, "none") != 0))
         return damaged(store, error, "weights or factors are unknown");
     return true;
+}
+
+bool xlm_cooccurrence_fits(const xlm_cooccurrence *table, const xlm_vocabulary *vocabulary)
+{
+    return table->corpus_digest == xlm_corpus_digest_of(vocabulary) ||
+           (table->subwords_digest != 0 && table->subwords_digest == xlm_corpus_subwords_digest_of(vocabulary));
 }
 
 static xlm_array offsets_of(const xlm_cooccurrence *t) { return (xlm_array){XLM_U64, (uint64_t)t->vocabulary + 1, 0}; }

@@ -11,7 +11,8 @@
  * Layout of cooc.h5, as xlm_cooc writes it (V subwords, L languages, E entries of all languages together, E_l of one):
  *
  *   /                        format = "xlm-mpi co-occurrence", format_version, program_version, command, description,
- *                            corpus_digest (of vocabulary and languages, as in checkpoints), vocabulary (V), window,
+ *                            corpus_digest (of vocabulary with counts and languages, as in checkpoints), subwords_digest (the
+ *                            same without the counts; not in older files), vocabulary (V), window,
  *                            weights = "inverse" | "glove" | "even", factors = "largest" | "none", min_count, max_vocabulary (0:
  *                            all), tokens
  *   /inputs                  [k] strings: path, split, tokens and vocabulary of every corpus that was counted
@@ -32,6 +33,7 @@
 
 #include "lexicon/pair_runs.h"
 #include "store/store.h"
+#include "subwords/vocabulary.h"
 
 #define XLM_COOCCURRENCE_FORMAT "xlm-mpi co-occurrence"
 enum { XLM_COOCCURRENCE_VERSION = 1, XLM_COOCCURRENCE_MAX_WINDOW = 64 };
@@ -48,7 +50,7 @@ double xlm_cooccurrence_weight(const char *weights, int64_t r);
 
 typedef struct xlm_cooccurrence {
     xlm_store *store;
-    uint64_t corpus_digest;
+    uint64_t corpus_digest, subwords_digest; /* subwords_digest: 0 in older files */
     int64_t vocabulary, tokens;
     int64_t entries;          /* E */
     xlm_cooccurrence_rule rule;
@@ -64,6 +66,9 @@ typedef struct xlm_cooccurrence {
  * and counts when they are read. EX_NOINPUT, EX_DATAERR. xlm_cooccurrence_close. */
 xlm_cooccurrence *xlm_cooccurrence_open(const char *path, GError **error);
 void xlm_cooccurrence_close(xlm_cooccurrence *table); /* NULL is allowed */
+
+/* Are the ids of the table those of this vocabulary, and its languages too? */
+bool xlm_cooccurrence_fits(const xlm_cooccurrence *table, const xlm_vocabulary *vocabulary);
 
 /* Entries of rows [first, last) of X: offsets[last - first + 1], beginning with 0; *columns and *counts are new memory (g_free).
  * EX_DATAERR. */

@@ -318,7 +318,7 @@ static bool check_table(struct counting *c, GError **error)
 {
     const xlm_cooccurrence *t = c->table;
     const xlm_cooccurrence_rule *given = &c->options->rule;
-    if (t->corpus_digest != xlm_corpus_digest(c->corpus))
+    if (!xlm_cooccurrence_fits(t, xlm_corpus_vocabulary(c->corpus)))
         return xlm_error_set(error, EX_DATAERR, "%s: counted with other subwords or languages than %s has; make the corpus with "
                              "xlm_prep --like", c->options->add, c->options->corpus);
     if ((given->window > 0 && given->window != t->rule.window) ||
@@ -427,7 +427,8 @@ static bool count_all(struct counting *c, GError **error)
     good = good && xlm_comm_agree_on(c->comm, failure, error);
     if (good) {
         sum_occurrences(c, earlier);
-        const xlm_cooccurrence_record record = {c->vocabulary, xlm_corpus_digest(c->corpus), c->rule, c->options->command, inputs,
+        const xlm_cooccurrence_record record = {c->vocabulary, xlm_corpus_digest(c->corpus),
+                                                xlm_corpus_subwords_digest_of(c->vocabulary), c->rule, c->options->command, inputs,
                                                 c->occurrences, c->owner_row[c->comm->rank], c->owner_row[c->comm->rank + 1],
                                                 c->results};
         int64_t entries;

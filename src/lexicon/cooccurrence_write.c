@@ -285,6 +285,7 @@ static bool write_attributes(struct writing *w, GError **error)
            xlm_store_set_text(w->store, "/", "description", "how often subwords occur near one another", error) &&
            xlm_store_set_text(w->store, "/", "command", r->command, error) &&
            xlm_store_set_digest(w->store, "/", "corpus_digest", r->corpus_digest, error) &&
+           xlm_store_set_digest(w->store, "/", "subwords_digest", r->subwords_digest, error) &&
            xlm_store_set_int(w->store, "/", "vocabulary", w->vocabulary, error) &&
            xlm_store_set_int(w->store, "/", "window", r->rule.window, error) &&
            xlm_store_set_text(w->store, "/", "weights", r->rule.weights, error) &&

@@ -9,7 +9,7 @@
 /* The contents of a new file. The same on all ranks, except that each has the counts of its own rows. */
 typedef struct xlm_cooccurrence_record {
     const xlm_vocabulary *vocabulary;
-    uint64_t corpus_digest;
+    uint64_t corpus_digest, subwords_digest;
     xlm_cooccurrence_rule rule;
     const char *command;
     char **inputs;              /* NULL-terminated */

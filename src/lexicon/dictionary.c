@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "corpus/corpus.h"
+
 /* ---- writing ---- */
 
 static bool write_pairs(xlm_store *store, const char *path, const GArray *pairs, const char *description, GError **error)
@@ -23,6 +25,7 @@ static bool write_all(xlm_store *store, const xlm_dictionary_record *r, GError *
            xlm_store_set_real(store, "/", "share", r->share, error) &&
            xlm_store_set_int(store, "/", "seed", r->seed, error) &&
            xlm_store_set_digest(store, "/", "corpus_digest", r->corpus_digest, error) &&
+           xlm_store_set_digest(store, "/", "subwords_digest", r->subwords_digest, error) &&
            xlm_store_set_int(store, "/", "vocabulary", r->vocabulary, error) &&
            xlm_store_write_strings(store, "/inputs", g_strv_length(r->inputs), (const char *const *)r->inputs, error) &&
            xlm_store_set_text(store, "/inputs", "description", "the files that the dictionary was made of", error) &&
@@ -39,12 +42,14 @@ bool xlm_dictionary_write(const char *path, const xlm_dictionary_record *record,
 
 /* ---- reading ---- */
 
-static bool check_digest(const xlm_store *store, uint64_t wanted, GError **error)
+static bool check_digest(const xlm_store *store, const xlm_vocabulary *vocabulary, uint64_t wanted, GError **error)
 {
-    uint64_t digest;
+    uint64_t digest, subwords;
     if (!xlm_store_get_digest(store, "/", "corpus_digest", &digest, error))
         return false;
     return digest == wanted ||
+           (xlm_store_get_digest(store, "/", "subwords_digest", &subwords, NULL) &&
+            subwords == xlm_corpus_subwords_digest_of(vocabulary)) ||
            xlm_error_set(error, EX_DATAERR, "%s: made for a corpus with other subwords or languages (digest %016"
                          G_GINT64_MODIFIER "x, here %016" G_GINT64_MODIFIER "x); make it for this corpus with xlm_dict",
                          xlm_store_path(store), digest, wanted);
@@ -120,7 +125,7 @@ xlm_dictionary *xlm_dictionary_read(const char *path, const char *part, const xl
     int32_t language[2];
     xlm_dictionary *dictionary = NULL;
     if (xlm_store_check_format(store, XLM_DICTIONARY_FORMAT, XLM_DICTIONARY_VERSION, "a dictionary", "xlm_dict", error) &&
-        check_digest(store, corpus_digest, error) &&
+        check_digest(store, vocabulary, corpus_digest, error) &&
         check_size(store, vocabulary, error) &&
         read_language(store, "source", vocabulary, &language[0], error) &&
         read_language(store, "target", vocabulary, &language[1], error) &&

@@ -4,13 +4,14 @@
  *
  *   /                       format = "xlm-mpi dictionary", format_version, program_version, command, source, target
  *                           (languages), subwords = "one" | "first" | "literal", share, seed, corpus_digest (of vocabulary
- *                           and languages, as in checkpoints), vocabulary (its size)
+ *                           with counts and languages, as in checkpoints), subwords_digest (the same without the counts; not in
+ *                           older files), vocabulary (its size)
  *   /inputs                 [k] strings: path, bytes and SHA-256 of every file that it was made from
  *   /dictionary/pairs       [n x 2] i32: vocabulary ids, source and target, sorted
  *   /dictionary/left_out    [m x 2] i32: the pairs of the source subwords that the share left out
  *
  * No source subword is in both. The ids mean nothing with another vocabulary, so a dictionary is only read for a corpus
- * of the same digest. */
+ * with one of the two digests. */
 #ifndef XLM_LEXICON_DICTIONARY_H
 #define XLM_LEXICON_DICTIONARY_H
 
@@ -35,7 +36,7 @@ typedef struct xlm_dictionary_record {
     const char *subwords, *command;
     double share;
     int64_t seed;
-    uint64_t corpus_digest;
+    uint64_t corpus_digest, subwords_digest;
     int64_t vocabulary;
     char **inputs;                  /* NULL-terminated */
 } xlm_dictionary_record;

@@ -41,7 +41,7 @@ static bool take_row(int64_t row, int64_t n, const uint32_t *columns, const doub
 
 static bool check_origin(const xlm_cooccurrence *file, const char *path, const xlm_resource_origin *origin, GError **error)
 {
-    if (file->corpus_digest != origin->digest)
+    if (!xlm_cooccurrence_fits(file, origin->vocabulary))
         return xlm_error_set(error, EX_DATAERR, "%s: made for a corpus with other subwords or languages (digest %016"
                              G_GINT64_MODIFIER "x, here %016" G_GINT64_MODIFIER "x); count in this corpus with xlm_cooc", path,
                              file->corpus_digest, origin->digest);

@@ -9,7 +9,8 @@ bool xlm_word_inputs_open(xlm_word_inputs *inputs, const char *const path[3], GE
     const uint64_t digest = xlm_corpus_digest_of(vocabulary);
     if (path[2] != NULL && (inputs->corpus = xlm_corpus_open(path[2], error)) == NULL)
         return false;
-    if (inputs->corpus != NULL && xlm_corpus_digest(inputs->corpus) != digest)
+    if (inputs->corpus != NULL &&
+        xlm_corpus_subwords_digest_of(xlm_corpus_vocabulary(inputs->corpus)) != xlm_corpus_subwords_digest_of(vocabulary))
         return xlm_error_set(error, EX_DATAERR, "%s: was trained with other subwords or languages than %s has", path[0], path[2]);
     inputs->in = xlm_dictionary_read(path[1], XLM_DICTIONARY_PAIRS, vocabulary, digest, error);
     if (inputs->in != NULL)

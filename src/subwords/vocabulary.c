@@ -400,12 +400,13 @@ xlm_word_mark xlm_vocabulary_marks(const xlm_vocabulary *v, int32_t id)
     return subword != NULL ? xlm_segmenter_marks(v->segmenter, subword) : XLM_MARKS_BEGIN | XLM_MARKS_END;
 }
 
-uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
+static uint64_t digest_of(const xlm_vocabulary *v, bool counts)
 {
     const uint32_t n = xlm_word_counts_size(v->subwords);
     const int64_t head[] = {v->mode, v->lowercase, n, xlm_segmenter_size(v->segmenter)};
     uint64_t digest = xlm_digest(head, sizeof head, 0);
-    digest = xlm_digest(v->counts, sizeof(int64_t) * (size_t)v->size, digest);
+    if (counts)
+        digest = xlm_digest(v->counts, sizeof(int64_t) * (size_t)v->size, digest);
     if (memcmp(v->specials.id, xlm_own_special_tokens.id, sizeof v->specials.id) != 0)
         digest = xlm_digest(v->specials.id, sizeof v->specials.id, digest);
     for (uint32_t i = 0; i < n; i++) { /* each text with its final 0, so that they stay separate */
@@ -426,6 +427,10 @@ uint64_t xlm_vocabulary_digest(const xlm_vocabulary *v)
             digest = xlm_digest(v->made[i].originals, sizeof(int32_t) * (size_t)v->made[i].twins, digest);
     return digest;
 }
+
+uint64_t xlm_vocabulary_digest(const xlm_vocabulary *vocabulary) { return digest_of(vocabulary, true); }
+
+uint64_t xlm_vocabulary_subwords_digest(const xlm_vocabulary *vocabulary) { return digest_of(vocabulary, false); }
 
 /* Append the text of ids [n] that are one word, or of one special token. */
 static void decode_word(const xlm_vocabulary *v, const int32_t *ids, size_t n, GString *out)

@@ -144,6 +144,8 @@ xlm_word_mark xlm_vocabulary_marks(const xlm_vocabulary *vocabulary, int32_t id)
 /* A digest of the subwords, counts, segmenter, word mode, case, twins, and of special tokens with other ids than our own (not of
  * the languages). */
 uint64_t xlm_vocabulary_digest(const xlm_vocabulary *vocabulary);
+/* The same without the counts, which are other ones in the vocabulary of other text: what ids and their splitting rest on. */
+uint64_t xlm_vocabulary_subwords_digest(const xlm_vocabulary *vocabulary);
 
 /* Append the text of ids[n]: subwords of a word joined, words and special tokens (by their names) between single
  * spaces, and without tokens of languages. A word of twins has the name of its language once: "xx:low". */

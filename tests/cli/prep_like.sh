@@ -41,6 +41,16 @@ cmp <(decode some.h5 train en) some.en || fail "the text of some.h5 is not what 
 logged again.log xlm_prep --like some.h5 "${text[@]}" -o again.h5
 for group in train held_out vocabulary; do same /$group corpus.h5 again.h5; done
 
+# ---- what is made of ids fits it: a dictionary, co-occurrence counts, and a model that was trained on one of the two ----
+small_resources
+logged fits.log xlm_prep --like corpus.h5 --mono en=some.en --mono xx=text.xx --para en-xx=text.en,text.xx -o fits.h5
+logged fits.log xlm_cooc fits.h5 --add cooc.h5 -o sum.h5
+logged fits.log xlm_cooc corpus.h5,fits.h5 -o at-once.h5
+for group in words cooccurrence by_language; do same /$group at-once.h5 sum.h5; done
+{ cat job.conf; printf '\n[objective gc]\nstream = text\ncooccurrence = cooc.h5\n[objective align]\ndictionary = dict.h5\n'; } >fits.conf
+logged fits.log xlm_train fits.conf --set train.corpus=fits.h5 --set train.output=fits --set train.steps=1
+logged fits.log xlm_embed alignment fits/latest dict.h5 corpus.h5
+
 # ---- a new language: unknown characters are reported; subwords may be appended ----
 sed 's/y/ж/g; s/t/ŧ/g' text.xx >text.yy
 new=(--mono yy=text.yy --mono en=some.en --held-out 0)

@@ -66,6 +66,15 @@ static bool begins_with(const char *line, size_t length, const char *prefix)
     return length >= strlen(prefix) && memcmp(line, prefix, strlen(prefix)) == 0;
 }
 
+/* Latin letters of UTF-16 and UTF-32 without a byte order mark are valid UTF-8 with a byte 0 beside each. */
+static bool is_wide(const char *line, size_t length)
+{
+    size_t zeros = 0;
+    for (size_t i = 0; i < length; i++)
+        zeros += line[i] == '\0';
+    return zeros > 0 && zeros >= length / 3;
+}
+
 bool xlm_line_form_check(const xlm_line_form *form, const xlm_lines *lines, const char *line, size_t length, GError **error)
 {
     if (form->kind != XLM_FORM_TEXT)
@@ -83,6 +92,9 @@ bool xlm_line_form_check(const xlm_line_form *form, const xlm_lines *lines, cons
     if (begins_with(line, length, "WARC/"))
         return xlm_error_set(error, EX_DATAERR, "%s: is WARC, whose records have headers; give it as wet:%s if it is WET, or as "
                              "lines:%s if all of it is text", path, as, as);
+    if (is_wide(line, length))
+        return xlm_error_set(error, EX_DATAERR, "%s: is UTF-16 or UTF-32; convert the file, for example with iconv -f utf-16le "
+                             "-t utf-8; give it as lines:%s if it is UTF-8 with many bytes 0", path, as);
     return !g_str_has_suffix(plain, ".tsv") || memchr(line, '\t', length) == NULL ||
            xlm_error_set(error, EX_DATAERR, "%s: its lines have fields between tabs; give it as tsv:COLUMN:%s, or as lines:%s "
                          "if all of it is text", path, as, as);

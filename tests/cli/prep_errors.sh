@@ -125,6 +125,8 @@ refuse 65 'some.tar: is an archive .tar., .* as some.tar/NAME: long.en, text.en'
 refuse 66 'some.tar: there is no file text.xx' --mono en=some.tar/text.xx --bpe 50 -o out/c.h5
 refuse 64 'some.tar' --mono en=some.tar/text.en --bpe 50 -o some.tar
 # Formats that are more than text, and wrong forms of files.
+iconv -f utf-8 -t utf-16le text.en >wide.en
+refuse 65 'wide.en: is UTF-16 or UTF-32; convert the file' --mono en=wide.en --bpe 50 -o out/c.h5
 printf '{"text": "a b", "n": 1}\n{"text": 3}\n{"text": "x"\n' >text.jsonl
 printf 'a\tb\n\nc\n' >text.tsv
 printf '<?xml version="1.0"?>\n<tmx version="1.4">\n' >text.tmx

@@ -133,8 +133,12 @@ static xlm_vocabulary *restore(const xlm_vocabulary *v, const char *path, const 
     const xlm_segmenter_class *here = xlm_segmenter_class_of(xlm_vocabulary_segmenter(v)),
                               *there = xlm_segmenter_class_of(xlm_vocabulary_segmenter(whole->vocabulary));
     if (here == there && xlm_vocabulary_word_mode(v) == xlm_vocabulary_word_mode(whole->vocabulary) &&
-        xlm_vocabulary_lowercase(v) == xlm_vocabulary_lowercase(whole->vocabulary))
-        return xlm_vocabulary_unite(whole->vocabulary, v, "--restore", error);
+        xlm_vocabulary_lowercase(v) == xlm_vocabulary_lowercase(whole->vocabulary)) {
+        xlm_vocabulary *united = xlm_vocabulary_unite(whole->vocabulary, v, "--restore", error);
+        if (united == NULL)
+            g_prefix_error(error, "%s: what %s has besides: ", original, path);
+        return united;
+    }
     xlm_error_set(error, EX_DATAERR, "%s: has another segmenter or other words than %s, which was not made from it", original,
                   path);
     return NULL;

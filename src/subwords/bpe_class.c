@@ -250,9 +250,14 @@ static const char *segment(void *cutter, const char *word, size_t size, GArray *
 const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n)
 {
     g_autoptr(GString) text = g_string_new(NULL);
-    if ((cls->spell(NULL, subword, text) & XLM_MARKS_END) == 0)
+    const bool goes_on = (cls->spell(NULL, subword, text) & XLM_MARKS_END) == 0;
+    if (goes_on)
         g_string_append(text, BPE_WORD_GOES_ON);
-    return cls->segment(cutter, text->str, text->len, NULL, n, NULL);
+    const char *cut = cls->segment(cutter, text->str, text->len, NULL, n, NULL);
+    const char *last = goes_on ? g_strrstr_len(cut, (gssize)*n, " ") : NULL;
+    if (last != NULL)
+        *n = (size_t)(last - cut);
+    return cut;
 }
 
 static const char *segment_subword(void *cutter, const char *subword, size_t *n)

@@ -16,7 +16,8 @@ void xlm_bpe_publish(const xlm_vocabulary *vocabulary, json_t *files, json_t *se
 void xlm_bpe_publish_needs(const xlm_vocabulary *vocabulary, xlm_word_counts *added);
 
 /* segment_subword of a class of BPE. A subword that does not end its word is segmented with BPE_WORD_GOES_ON (bpe/codes.h) after
- * it; that comes last, and no vocabulary has it. cls: the class whose spell and segment are called; cutter: of that class. */
+ * it; that comes last, and is not among what is returned. cls: the class whose spell and segment are called; cutter: of that
+ * class. */
 const char *bpe_segment_subword(const xlm_segmenter_class *cls, void *cutter, const char *subword, size_t *n);
 
 extern const xlm_segmenter_class xlm_segmenter_bpe;

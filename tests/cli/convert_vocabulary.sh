@@ -197,6 +197,14 @@ change_refused 65 'bpe.h5: its vocabulary is not that of bpe.few2.h5' bpe.h5 --k
 change_refused 65 'not a corpus\|is neither\|is "xlm-mpi model"' bpe.h5 --keep bpe.small.h5
 change_refused 65 'wordpiece.h5: has another segmenter' bpe.small.h5 --restore wordpiece.h5
 change_refused 66 'missing.h5' bpe.small.h5 --restore missing.h5
+change_refused 65 "bpe.small.h5: has .* of the $(words bpe.h5 | wc -l) subwords of bpe.h5, which was not made from it" \
+    bpe.h5 --restore bpe.small.h5
+sed 's/[aeiou]/ж/g' text.en >text.de
+logged parts.log xlm_prep --like bpe.small.h5 --mono de=text.de --add-subwords 40 -o parts.h5
+logged parts.log xlm_train job.conf "${model[@]}" --set train.start=bpe.small.h5 --set train.corpus=parts.h5 \
+    --set train.output=parts --set train.steps=1 --set 'objective tlm.weight=0' --set 'stream pairs.type=monolingual'
+change_refused 65 'bpe.h5: what parts/latest has besides: .*ж.* cannot be added: it is still cut into `[^ ]' \
+    parts/latest --restore bpe.h5
 change_refused 66 'missing.h5' bpe.h5 --keep missing.h5
 printf 'house\nred river\n' >two.txt
 echo >none.txt

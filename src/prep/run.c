@@ -1,6 +1,7 @@
 /* xlm-mpi: from text files to a corpus file. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/run.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -142,6 +143,20 @@ static bool find_held_out(const xlm_comm *comm, const xlm_prep_options *options,
            (append == NULL || xlm_prep_find_dropped(comm, append, reader, error));
 }
 
+/* Not an error: a corpus that takes a thousand times the room that its text does may be what is wanted. */
+static void warn_of_long_subword(const xlm_vocabulary *vocabulary)
+{
+    enum { LONG = 1000 };
+    const int64_t size = xlm_vocabulary_size(vocabulary);
+    size_t longest = 0;
+    for (int64_t i = 0; i < size; i++)
+        longest = MAX(longest, strlen(xlm_vocabulary_words(vocabulary)[i]));
+    if (longest > LONG)
+        xlm_log_warn("the longest subword has %zu bytes, and in files each of the %" G_GINT64_FORMAT " takes as many: %.1f MB; "
+                     "--max-word-characters leaves out sentences with such words", longest, size,
+                     (double)longest * (double)size / 1e6);
+}
+
 static bool prepare_text(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                          GError **error)
 {
@@ -154,6 +169,8 @@ static bool prepare_text(const xlm_comm *comm, const xlm_prep_options *options, 
     xlm_vocabulary *vocabulary = xlm_prep_vocabulary(comm, options, reader, error);
     if (vocabulary == NULL)
         return false;
+    if (comm->rank == 0)
+        warn_of_long_subword(vocabulary);
     const bool good = options->output != NULL ? write_corpus(comm, options, reader, vocabulary, error)
                                               : write_vocabulary_files(comm, options, vocabulary, error);
     const xlm_segmenter *segmenter = xlm_vocabulary_segmenter(vocabulary);

@@ -295,6 +295,14 @@ done
 few 1 seeded --sample 0.1 --seed 1
 ! cmp -s sample.codes seeded.codes || fail "--seed does not change the sample"
 
+# A subword that all of a vocabulary must make room for.
+{ cat mono.en; printf 'z%.0s' {1..4096}; echo; } >stretched.en
+few 1 usual
+grep -q 'longest subword' few.log && fail "a usual vocabulary is said to have a long subword"
+logged few.log xlm_prep --mono en=stretched.en --bpe 5000 --held-out 0 -o stretched.h5
+grep -q "longest subword has 4[0-9]* bytes, .* of the $(strings /vocabulary/words stretched.h5 | wc -l) takes as many" few.log ||
+    fail "a subword of 4 KB: $(cat few.log)"
+
 # ---- segmentation of text, as fastBPE does it ----
 known=$XLM_SOURCE/tests/cli/fastbpe_known_answers
 for n in 1 3; do

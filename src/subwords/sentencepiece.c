@@ -66,6 +66,23 @@ static xlm_normaliser *new_normaliser(const void *model)
 
 /* ---- learning ---- */
 
+/* A line `word<tab>count` for each part of a word. The library takes time quadratic in the length of a word that repeats
+ * itself, as thousands of equal letters in a row do, so a long one is passed to it in parts. */
+static void add_lines(GPtrArray *lines, const char *word, size_t size, int64_t count)
+{
+    while (size > 0) {
+        size_t part = MIN(size, XLM_PIECES_RUN);
+        while (part < size && ((unsigned char)word[part] & 0xc0) == 0x80)
+            part--;
+        char *line = g_strdup_printf("%.*s\t%" G_GINT64_FORMAT, (int)part, word, count);
+        for (char *tab = strchr(line, '\t'); tab < strrchr(line, '\t'); tab = strchr(tab, '\t'))
+            *tab = ' ';
+        g_ptr_array_add(lines, line);
+        word += part;
+        size -= part;
+    }
+}
+
 static void *learn(const xlm_segmenter_options *asked, const xlm_word_counts *words, GError **error)
 {
     const uint32_t n = xlm_word_counts_size(words);
@@ -73,12 +90,8 @@ static void *learn(const xlm_segmenter_options *asked, const xlm_word_counts *wo
     for (uint32_t i = 0; i < n; i++) {
         size_t size;
         const char *word = xlm_word_counts_word(words, i, &size);
-        if (size == 0 || memchr(word, '\0', size) != NULL || xlm_word_counts_count(words, i) < 1)
-            continue;
-        char *line = g_strdup_printf("%.*s\t%" G_GINT64_FORMAT, (int)size, word, xlm_word_counts_count(words, i));
-        for (char *tab = strchr(line, '\t'); tab < strrchr(line, '\t'); tab = strchr(tab, '\t'))
-            *tab = ' ';
-        g_ptr_array_add(lines, line);
+        if (memchr(word, '\0', size) == NULL && xlm_word_counts_count(words, i) >= 1)
+            add_lines(lines, word, size, xlm_word_counts_count(words, i));
     }
     GString *bytes = g_string_new(NULL);
     g_autofree char *message = NULL;

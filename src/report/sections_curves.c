@@ -276,7 +276,34 @@ static bool draw_by_language(const xlm_sections *s, const GPtrArray *names, GErr
     return good;
 }
 
-/* The last value of each curve, and the best if it is another one. */
+static xlm_curve_point last_of(const xlm_curve *c) { return g_array_index(c->points, xlm_curve_point, c->points->len - 1); }
+
+/* Are the last values of a curve those of different steps? Then the table says of which. */
+static bool end_apart(const xlm_sections *s, const char *name)
+{
+    int64_t step = -1;
+    bool apart = false;
+    for (int i = 0; i < s->runs->n; i++) {
+        const xlm_curve *c = xlm_curves_find(s->runs->run[i].curves, name);
+        apart = apart || (c != NULL && step >= 0 && last_of(c).step != step);
+        step = c != NULL ? last_of(c).step : step;
+    }
+    return apart;
+}
+
+/* The last value of a curve, with its step, and the best if it is another one. g_free. */
+static char *describe_last(const xlm_curve *c, bool with_step)
+{
+    char number[32];
+    const xlm_curve_point end = last_of(c), top = xlm_curve_best(c);
+    GString *text = g_string_new(xlm_page_number(end.value, number));
+    if (with_step)
+        g_string_append_printf(text, " @ %" G_GINT64_FORMAT, end.step);
+    if (top.step != end.step && top.value != end.value)
+        g_string_append_printf(text, " (%s @ %" G_GINT64_FORMAT ")", xlm_page_number(top.value, number), top.step);
+    return g_string_free(text, FALSE);
+}
+
 static void write_last(const xlm_sections *s, const char *caption, const GPtrArray *names)
 {
     const int n = s->runs->n;
@@ -284,17 +311,10 @@ static void write_last(const xlm_sections *s, const char *caption, const GPtrArr
     xlm_page_table(s->page, caption, NULL, n, s->runs->columns);
     for (guint k = 0; k < names->len; k++) {
         const xlm_curve *any = find_curve(s, names->pdata[k]);
+        const bool apart = end_apart(s, names->pdata[k]);
         for (int i = 0; i < n; i++) {
             const xlm_curve *c = xlm_curves_find(s->runs->run[i].curves, names->pdata[k]);
-            char last[32], best[32];
-            if (c == NULL)
-                continue;
-            const xlm_curve_point end = g_array_index(c->points, xlm_curve_point, c->points->len - 1), top = xlm_curve_best(c);
-            xlm_page_number(end.value, last);
-            if (top.step == end.step || top.value == end.value)
-                cells[i] = g_strdup(last);
-            else
-                cells[i] = g_strdup_printf("%s (%s @ %" G_GINT64_FORMAT ")", last, xlm_page_number(top.value, best), top.step);
+            cells[i] = c != NULL ? describe_last(c, apart) : NULL;
         }
         const bool score = strcmp(any->quantity, "score") == 0;
         g_autofree char *row = g_strdup_printf("%s%s%s%s%s%s", score ? name_of_score(any) : any->objective,

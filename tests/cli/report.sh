@@ -69,6 +69,14 @@ for run in a b; do
     is_near "${last%% *}" "$(value $run 20 held_out mlm perplexity en)" 0.006 || fail "perplexity of $run: $last"
     last=${last#* }
 done
+# Of runs that were evaluated last at different steps it is said which.
+[[ $(cells two.html 'mlm perplexity, en') != *' @ 20'* ]] || fail "steps are shown where there is but one"
+cp -r b behind
+awk -F, '$1 + 0 <= 10' b/metrics.csv >behind/metrics.csv
+reported apart.html a behind
+[[ $(cells apart.html 'mlm perplexity, en') == *' @ 20'*' @ 10'* ]] ||
+    fail "steps of the last values: $(cells apart.html 'mlm perplexity, en')"
+rm -r behind
 has two.html 'Loss of mlm</b>' 'Loss of tlm</b>' 'Norm of the gradient</b>' 'Learning rate</b>' 'Throughput' \
     'Perplexity of tlm, xx</b>' '[objective tlm]' 'role="img" aria-labelledby="t1 d1"' '<title id="t1">' \
     '<html lang="en"' 'prefers-color-scheme:dark'

@@ -435,7 +435,7 @@ static bool count_all(struct counting *c, GError **error)
         good = xlm_cooccurrence_write(c->comm, c->options->output, &record, &entries, error);
         if (good)
             xlm_log_info("%s: %" G_GINT64_FORMAT " pairs of subwords in %" G_GINT64_FORMAT " tokens, window %" G_GINT64_FORMAT,
-                         c->options->output, entries, tokens, c->rule.window);
+                         c->options->output, entries, tokens + (c->table != NULL ? c->table->tokens : 0), c->rule.window);
     }
     return good;
 }

@@ -104,6 +104,8 @@ logged a.log ranks 2 xlm_cooc corpus.h5 -o all.h5 --split all
 # ---- more text: train and then held-out is all at once ----
 logged add.log ranks 2 xlm_cooc corpus.h5 --split held-out --add cooc-2.h5 -o added.h5
 same_table all.h5 added.h5
+cmp <(sed -n 's/.*: \([0-9]* pairs of subwords\)/\1/p' a.log) <(sed -n 's/.*: \([0-9]* pairs of subwords\)/\1/p' add.log) ||
+    fail "what was counted: $(cat add.log)"
 cp cooc-2.h5 grown.h5
 logged grow.log ranks 2 xlm_cooc corpus.h5 --split held-out --add grown.h5 -o grown.h5 --memory 1M
 same_table all.h5 grown.h5

@@ -4,12 +4,16 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "text/gzip.h"
 
 struct xlm_archive {
     char *path, *name, *member;
     struct archive *from;
+    xlm_gzip *gzip; /* what `from` reads, and closes; NULL: a file */
     int64_t told;
     bool ended;
 };
@@ -82,7 +86,63 @@ static bool failed(const char *path, struct archive *from, const char *what, GEr
                          text != NULL ? text : "unknown error");
 }
 
-static struct archive *begin(const char *path, const char *name, bool archive, GError **error)
+/* ---- archives in gzip, whose checksum libarchive does not compare ---- */
+
+struct unpacked {
+    xlm_gzip *gzip;
+    char block[BLOCK];
+};
+
+static la_ssize_t read_unpacked(struct archive *from, void *data, const void **block)
+{
+    struct unpacked *u = data;
+    xlm_gzip_state state;
+    const size_t got = xlm_gzip_read(u->gzip, u->block, sizeof u->block, &state);
+    *block = u->block;
+    if (state == XLM_GZIP_GOOD)
+        return (la_ssize_t)got;
+    archive_set_error(from, state == XLM_GZIP_UNREADABLE ? EIO : EILSEQ, "%s",
+                      state == XLM_GZIP_UNREADABLE ? g_strerror(errno) : "gzip data");
+    return -1;
+}
+
+static int close_unpacked(struct archive *from, void *data)
+{
+    struct unpacked *u = data;
+    (void)from;
+    xlm_gzip_close(u->gzip);
+    g_free(u);
+    return ARCHIVE_OK;
+}
+
+/* [out] gzip: NULL where the file is not gzip. */
+static int open_file(struct archive *from, const char *path, xlm_gzip **gzip)
+{
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    *gzip = descriptor >= 0 ? xlm_gzip_new(descriptor) : NULL;
+    if (*gzip == NULL || xlm_gzip_is_plain(*gzip)) {
+        xlm_gzip_close(*gzip);
+        *gzip = NULL;
+        return archive_read_open_filename(from, path, BLOCK);
+    }
+    struct unpacked *u = g_new(struct unpacked, 1);
+    u->gzip = *gzip;
+    return archive_read_open(from, u, NULL, read_unpacked, close_unpacked);
+}
+
+/* Read on to the end of the file, where gzip has its checksum. */
+static bool check_rest(const xlm_archive *a, GError **error)
+{
+    g_autofree char *rest = g_malloc(BLOCK);
+    xlm_gzip_state state = XLM_GZIP_GOOD;
+    while (a->gzip != NULL && xlm_gzip_read(a->gzip, rest, BLOCK, &state) > 0)
+        continue;
+    return state == XLM_GZIP_GOOD || xlm_error_set(error, EX_DATAERR, "%s: damaged or cut short; get or make the file again",
+                                                   a->name);
+}
+
+/* [out] gzip: what the archive reads, and closes; NULL where the file is not gzip. */
+static struct archive *begin(const char *path, const char *name, bool archive, xlm_gzip **gzip, GError **error)
 {
     struct archive *from = archive_read_new();
     struct stat status;
@@ -90,12 +150,13 @@ static struct archive *begin(const char *path, const char *name, bool archive, G
         xlm_error_set(error, EX_NOINPUT, "%s: %s", name, from == NULL ? g_strerror(ENOMEM) : g_strerror(errno));
     else if (!support(from, archive))
         xlm_error_set(error, EX_SOFTWARE, "%s: the installed libarchive cannot read this: %s", name, archive_error_string(from));
-    else if (archive_read_open_filename(from, path, BLOCK) != ARCHIVE_OK)
+    else if (open_file(from, path, gzip) != ARCHIVE_OK)
         failed(name, from, "damaged or cut short", error);
     else
         return from;
     if (from != NULL)
         archive_read_free(from);
+    *gzip = NULL;
     return NULL;
 }
 
@@ -145,7 +206,8 @@ static bool open_member(xlm_archive *a, GError **error)
 bool xlm_archive_refuse(const char *path, const xlm_archive_kind *kind, GError **error)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    struct archive *from = begin(path, path, true, error);
+    xlm_gzip *gzip;
+    struct archive *from = begin(path, path, true, &gzip, error);
     if (from == NULL)
         return false;
     const int found = find_member(path, from, NULL, names, error);
@@ -172,7 +234,7 @@ static bool open_again(xlm_archive *a, GError **error)
         archive_read_free(a->from);
     a->told = 0;
     a->ended = false;
-    a->from = begin(a->path, a->name, a->member != NULL, error);
+    a->from = begin(a->path, a->name, a->member != NULL, &a->gzip, error);
     return a->from != NULL && (a->member != NULL ? open_member : open_compressed)(a, error);
 }
 
@@ -200,11 +262,13 @@ void xlm_archive_close(xlm_archive *archive)
 
 /* ---- reading ---- */
 
-/* The end of a compressed file: libarchive takes it to be before the first bytes that are not compressed in the same way. */
+/* The end of a member, or of a compressed file: libarchive takes it to be before the first bytes that are not compressed in the same way. */
 static bool check_end(const xlm_archive *a, GError **error)
 {
     struct stat status;
-    return a->member != NULL || stat(a->path, &status) != 0 || xlm_archive_position(a) >= status.st_size ||
+    if (a->member != NULL)
+        return check_rest(a, error);
+    return stat(a->path, &status) != 0 || xlm_archive_position(a) >= status.st_size ||
            xlm_error_set(error, EX_DATAERR, "%s: what follows the compressed data after %" G_GINT64_FORMAT " bytes of text is "
                          "not compressed in the same way; get or make the file again", a->name, a->told);
 }
@@ -241,5 +305,7 @@ bool xlm_archive_seek(xlm_archive *archive, int64_t place, GError **error)
 
 int64_t xlm_archive_position(const xlm_archive *archive)
 {
+    if (archive->gzip != NULL)
+        return xlm_gzip_position(archive->gzip);
     return archive->from != NULL ? archive_filter_bytes(archive->from, -1) : 0;
 }

@@ -2,7 +2,8 @@
  *
  * A file's first bytes say what it is. Files of xz, bzip2, zstd, lz4, lzip and compress hold one text; archives of zip, tar
  * (compressed or not) and 7-Zip hold several, and a text is named ARCHIVE/MEMBER, as if the archive were a directory. gzip is not
- * here: zlib, which compares the checksum of what it has decompressed, reads it (text/gzip.h). */
+ * here: zlib, which compares the checksum of what it has decompressed, reads it (text/gzip.h), also for libarchive where it has
+ * archives in it. */
 #ifndef XLM_TEXT_ARCHIVE_H
 #define XLM_TEXT_ARCHIVE_H
 

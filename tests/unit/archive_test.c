@@ -219,6 +219,25 @@ static void test_followed(void **state)
     g_string_free(text, TRUE);
 }
 
+/* gzip has the checksum of an archive at the end of the file, behind the member that is read. */
+static void test_checksum(void **state)
+{
+    (void)state;
+    static const char *const members[] = {"en", "xx"};
+    GString *en = make_text(6), *xx = make_text(7), *const texts[] = {en, xx};
+    g_autofree char *path = write_archive("sum.tar.gz", archive_write_set_format_ustar, archive_write_add_filter_gzip, 2, members,
+                                          texts);
+    g_autofree char *member = g_strconcat(path, "/en", NULL), *bytes = NULL;
+    gsize size;
+    expect_text(member, en);
+    assert_true(g_file_get_contents(path, &bytes, &size, NULL));
+    bytes[size - 6] ^= 1;
+    assert_true(g_file_set_contents(path, bytes, (gssize)size, NULL));
+    refused(member, EX_DATAERR, "sum.tar.gz: damaged");
+    g_string_free(en, TRUE);
+    g_string_free(xx, TRUE);
+}
+
 static void test_archives(void **state)
 {
     (void)state;
@@ -265,7 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_compressed),
         cmocka_unit_test(test_damaged), cmocka_unit_test(test_followed),
-        cmocka_unit_test(test_archives),
+        cmocka_unit_test(test_checksum), cmocka_unit_test(test_archives),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     g_autofree char *remove = g_strdup_printf("rm -rf '%s'", directory);

@@ -75,6 +75,16 @@ static bool is_wide(const char *line, size_t length)
     return zeros > 0 && zeros >= length / 3;
 }
 
+/* A comment of Universal Dependencies, or the first word of a sentence. */
+static bool is_conllu(const char *line, size_t length)
+{
+    int tabs = 0;
+    for (size_t i = 0; i < length; i++)
+        tabs += line[i] == '\t';
+    return begins_with(line, length, "# sent_id = ") || begins_with(line, length, "# newdoc id = ") ||
+           begins_with(line, length, "# global.columns = ") || (begins_with(line, length, "1\t") && tabs == 9);
+}
+
 bool xlm_line_form_check(const xlm_line_form *form, const xlm_lines *lines, const char *line, size_t length, GError **error)
 {
     if (form->kind != XLM_FORM_TEXT)
@@ -95,6 +105,9 @@ bool xlm_line_form_check(const xlm_line_form *form, const xlm_lines *lines, cons
     if (is_wide(line, length))
         return xlm_error_set(error, EX_DATAERR, "%s: is UTF-16 or UTF-32; convert the file, for example with iconv -f utf-16le "
                              "-t utf-8; give it as lines:%s if it is UTF-8 with many bytes 0", path, as);
+    if (is_conllu(line, length))
+        return xlm_error_set(error, EX_DATAERR, "%s: is CoNLL-U, whose files are named *.conllu; rename it, or give it as lines:%s "
+                             "if all of it is text", path, as);
     return !g_str_has_suffix(plain, ".tsv") || memchr(line, '\t', length) == NULL ||
            xlm_error_set(error, EX_DATAERR, "%s: its lines have fields between tabs; give it as tsv:COLUMN:%s, or as lines:%s "
                          "if all of it is text", path, as, as);

@@ -201,7 +201,7 @@ static bool find_text(xlm_lines *lines, const xlm_line_form *form, xlm_normalise
     while ((got = xlm_lines_next(lines, &line, &size, error)) == 1) {
         if (comments && size > 0 && *line == '#')
             continue;
-        if (xlm_lines_number(lines) == 1 && !xlm_line_form_check(form, lines, line, size, error))
+        if (!comments && xlm_lines_number(lines) == 1 && !xlm_line_form_check(form, lines, line, size, error))
             return false;
         g_autoptr(GError) bad = NULL;
         const bool formed = xlm_line_form_text(form, lines, line, size, storage, &line, &size, &bad);

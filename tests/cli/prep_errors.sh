@@ -126,6 +126,10 @@ refuse 66 'some.tar: there is no file text.xx' --mono en=some.tar/text.xx --bpe 
 refuse 64 'some.tar' --mono en=some.tar/text.en --bpe 50 -o some.tar
 # Formats that are more than text, and wrong forms of files.
 iconv -f utf-8 -t utf-16le text.en >wide.en
+printf '1\tHello\thello\tINTJ\tUH\t_\t0\troot\t_\t_\n\n' >tree.txt
+refuse 65 'tree.txt: is CoNLL-U, whose files are named' --mono en=tree.txt --bpe 50 -o out/c.h5
+{ printf '# sent_id = 1\n' && cat tree.txt; } >trees.conll
+refuse 65 'trees.conll: is CoNLL-U.*lines:trees.conll' --mono en=trees.conll --bpe 50 -o out/c.h5
 refuse 65 'wide.en: is UTF-16 or UTF-32; convert the file' --mono en=wide.en --bpe 50 -o out/c.h5
 printf '{"text": "a b", "n": 1}\n{"text": 3}\n{"text": "x"\n' >text.jsonl
 printf 'a\tb\n\nc\n' >text.tsv

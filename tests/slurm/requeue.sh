@@ -43,6 +43,12 @@ wait_until 300 state_is "$job" COMPLETED || fail "the second turn did not come t
 grep -q 'turn 2' "$log" || fail "there was no second turn"
 [ "$(digest whole/latest)" = "$(digest turns/latest)" ] || fail "the interrupted run gave another model"
 
+# A time limit within which the signal comes at once: the log says why the job is soon in the queue again.
+early=$(sbatch --parsable -N 1 -t 2 "$script" job.conf --set train.output=early --set train.steps=1000000) || fail "sbatch"
+is_told() { grep -q 'after the start and [0-9]* s before the time limit' "xlm_train-$early.log"; }
+wait_until 300 is_told || fail "a short time limit: $(cat "xlm_train-$early.log")"
+scancel "$early"
+
 # A job that somebody cancels stays away.
 job=$(sbatch --parsable -N 1 "$script" job.conf --set train.output=cancelled --set train.steps=100000) || fail "sbatch"
 wait_until 300 has_steps cancelled 5 || fail "no steps: $(cat "xlm_train-$job.log")"
@@ -87,6 +93,16 @@ for job in $(for cause in dies refuses; do XLM_TRAIN=$PWD/$cause sbatch --parsab
     wait_until 300 state_is "$job" FAILED || fail "did not fail: $(cat "xlm_train-$job.log")"
     [ "$(grep -c 'start of a rank' "xlm_train-$job.log")" -eq 2 ] || fail "started again: $(cat "xlm_train-$job.log")"
 done
+
+# sbatch -n says how many ranks there are, which are to be equally many on each node.
+if [ "$(nproc)" -ge 2 ]; then
+    job=$(XLM_TRAIN=$PWD/refuses sbatch --parsable -w n1,n2 -n 4 "$script" job.conf)
+    wait_until 300 state_is "$job" FAILED || fail "-n 4: did not fail: $(cat "xlm_train-$job.log")"
+    [ "$(grep -c 'start of a rank' "xlm_train-$job.log")" -eq 4 ] || fail "-n 4: not four ranks: $(cat "xlm_train-$job.log")"
+    job=$(XLM_TRAIN=$PWD/refuses sbatch --parsable -w n1,n2 -n 3 "$script" job.conf)
+    wait_until 300 state_is "$job" FAILED || fail "-n 3 on two nodes: did not fail: $(cat "xlm_train-$job.log")"
+    grep -q 'n 3 on 2 nodes' "xlm_train-$job.log" || fail "-n 3 on two nodes: $(cat "xlm_train-$job.log")"
+fi
 
 wait_until 300 state_is "$headless" PENDING || fail "without the node of its script: not back in the queue"
 wait_until 300 state_is "$silent" PENDING || fail "with too few nodes: not back in the queue: $(cat "xlm_train-$silent.log")"

@@ -34,6 +34,23 @@ static int choose_threads(int wanted, int cores)
 
 /* ---- BLIS's kernels ---- */
 
+/* BLIS_ARCH_TYPE, or NULL if it is not set or empty, which BLIS would take for 0, the kernels skx. */
+static const char *users_kernels(void)
+{
+    const char *given = g_getenv("BLIS_ARCH_TYPE");
+    return given != NULL && *given != '\0' ? given : NULL;
+}
+
+bool xlm_hardware_check(GError **error)
+{
+    const char *given = users_kernels();
+    if (given == NULL || g_ascii_string_to_signed(given, 10, 0, BLIS_NUM_ARCHS - 1, NULL, NULL))
+        return true;
+    return xlm_error_set(error, EX_USAGE, "BLIS_ARCH_TYPE=%s: must be one of BLIS's numbers of kernels, 0 to %d (arch_t in blis.h); "
+                                          "leave it unset for those that suit the processor",
+                         given, (int)BLIS_NUM_ARCHS - 1);
+}
+
 /* BLIS distinguishes processors with two 512-bit units from those with one by the name of the model, which a hypervisor may
  * hide; then it takes the kernels for AVX2, which are half as fast where there are two. The choice depends on the processor's
  * own identification and never on a timing: other kernels add up in another order, and runs of one job must have the same
@@ -41,7 +58,9 @@ static int choose_threads(int wanted, int cores)
 static void choose_kernels(xlm_hardware *hardware)
 {
     hardware->choice = "BLIS's own choice";
-    if (g_getenv("BLIS_ARCH_TYPE") != NULL)
+    if (users_kernels() == NULL)
+        g_unsetenv("BLIS_ARCH_TYPE");
+    if (users_kernels() != NULL)
         hardware->choice = "the user's BLIS_ARCH_TYPE";
 #ifdef BLIS_CONFIG_SKX
     else if (xlm_processor_has_whole_avx512()) {

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "gemm/packed.h"
 
 typedef struct xlm_hardware {
@@ -16,6 +17,9 @@ typedef struct xlm_hardware {
     double gemm_gflops;    /* of this rank, with all its threads: 2 n³ / time of the fastest of several square products */
 } xlm_hardware;
 
+/* Check BLIS_ARCH_TYPE, of which BLIS takes a name for the number 0, and ends the program at a number that it does not know.
+ * EX_USAGE. */
+bool xlm_hardware_check(GError **error);
 /* Call it once, before the first use of BLIS. It turns denormals off (FTZ, DAZ) on all threads, sets the number of threads (0:
  * the cores that this rank may use, shared with the other ranks of the node), and chooses BLIS's kernels: skx if the processor
  * has 512-bit units and the user did not set BLIS_ARCH_TYPE, else BLIS's choice. Processors of one kind always get the same

@@ -14,6 +14,7 @@
 #include "base/signals.h"
 #include "comm/comm.h"
 #include "files/files.h"
+#include "gemm/hardware.h"
 #include "gemm/packed.h"
 #include "kernels/kernels.h"
 #include "model/model_file.h"
@@ -275,7 +276,7 @@ static bool check_environment(GError **error)
         if (given != NULL && *given != '\0' && !g_ascii_string_to_signed(given, 10, 1, G_MAXINT32, NULL, NULL))
             return xlm_error_set(error, EX_USAGE, "%s=%s: must be an integer, at least 1", numbers[i], given);
     }
-    return xlm_kernels_check(error);
+    return xlm_kernels_check(error) && xlm_hardware_check(error);
 }
 
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error)

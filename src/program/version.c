@@ -21,6 +21,11 @@ static const char source[] =
 static void print_libraries(void)
 {
     xlm_hardware hardware;
+    g_autoptr(GError) wrong = NULL;
+    if (!xlm_hardware_check(&wrong)) {
+        puts(wrong->message);
+        g_unsetenv("BLIS_ARCH_TYPE");
+    }
     xlm_hardware_open(&hardware, 0, 1);
     const char *lacks = xlm_packed_lacks(XLM_FLOAT32);
     printf("%s\n%s\n%s (%s)\n", xlm_comm_library(), xlm_store_library(), xlm_gemm_library(), hardware.choice);

@@ -1,4 +1,5 @@
 /* xlm-mpi: xlm_train, pre-training of cross-lingual language models. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <string.h>
 
 #define XLM_JOB_PART "objective, by its name or the path of its module"
@@ -49,7 +50,7 @@ static struct {
     double network;
     gboolean plan, check_gradients;
     char *check_only;
-} given;
+} given = {.network = -INFINITY}; /* not given */
 
 static gboolean ask_check(const gchar *option, const gchar *name, gpointer data, GError **error)
 {
@@ -96,9 +97,9 @@ static bool check(GError **error)
                                               "--profile");
     if (!given.plan && given.ranks != NULL)
         return xlm_error_set(error, EX_USAGE, "--ranks is for --plan; mpiexec sets the number of ranks of a job");
-    if (!given.plan && given.network != 0)
+    if (!given.plan && given.network != -INFINITY)
         return xlm_error_set(error, EX_USAGE, "--network is for --plan");
-    if (!(given.network >= 0))
+    if (!(given.network > 0) && given.network != -INFINITY)
         return xlm_error_set(error, EX_USAGE, "--network=%g: must be more than 0 Gbit/s", given.network);
     return true;
 }
@@ -108,6 +109,8 @@ static GArray *read_ranks(GError **error)
 {
     GArray *ranks = g_array_new(FALSE, FALSE, sizeof(int));
     g_auto(GStrv) word = g_strsplit(given.ranks != NULL ? given.ranks : "1,2,4,8,16,32,64,128,256", ",", -1);
+    if (*word == NULL)
+        xlm_error_set(error, EX_USAGE, "--ranks=: needs numbers of ranks");
     for (char **at = word; *at != NULL; at++) {
         gint64 n = 0;
         if (!g_ascii_string_to_signed(*at, 10, 1, 1 << 20, &n, NULL))

@@ -21,7 +21,7 @@ expect 64 'learning_rate = -1' train job.conf --set train.learning_rate=-1
 expect 64 'stream nowhere' train job.conf --set "stream nowhere.batch=3"
 expect 64 'SECTION.KEY=VALUE' train job.conf --set steps=3
 # The same for what the environment says, on all ranks or on one of them.
-for wish in XLM_KERNELS=foo XLM_STORE_WRITERS=some XLM_STORE_TIMEOUT=0 XLM_NODE_RANKS=-2; do
+for wish in XLM_KERNELS=foo BLIS_ARCH_TYPE=zen3 BLIS_ARCH_TYPE=9999 XLM_STORE_WRITERS=some XLM_STORE_TIMEOUT=0 XLM_NODE_RANKS=-2; do
     expect 64 "^xlm_train: $wish: " env "$wish" sh "$XLM_SOURCE/tests/mpirun.sh" 2 xlm_train job.conf
     once "$wish"
 done
@@ -135,6 +135,8 @@ for program in align bleu compare convert cooc dict embed eval fill pair_html pr
     done
 done
 XLM_KERNELS=portable xlm_train --version | grep -qx 'kernels: portable' || fail "--version does not follow XLM_KERNELS"
+BLIS_ARCH_TYPE=zen3 xlm_train --version | grep -q '^BLIS_ARCH_TYPE=zen3: ' || fail "--version does not refuse BLIS_ARCH_TYPE"
+cmp <(BLIS_ARCH_TYPE='' xlm_train --version) <(env -u BLIS_ARCH_TYPE xlm_train --version) || fail "an empty BLIS_ARCH_TYPE"
 xlm_train --help | grep -q -e '--dump-step' || fail "--help"
 if [ -c /dev/full ]; then
     to_full_disk() { "$@" >/dev/full; }

@@ -225,6 +225,8 @@ expect 64 'is for --plan' xlm_train job.conf --ranks=2
 expect 64 'is for --plan' xlm_train job.conf --network=1
 expect 64 'is for training' xlm_train job.conf --profile --dry-run
 expect 64 'more than 0' xlm_train job.conf --plan --network=-1
+expect 64 'more than 0' xlm_train job.conf --plan --network=0
+expect 64 'needs numbers of ranks' xlm_train job.conf --plan --ranks=
 
 # ---- models ----
 model() { # NAME RANKS SETTING...

@@ -169,14 +169,15 @@ mkdir "$work/check"
 )
 rm -r "$work/check"
 
-echo "== jobs/measure and jobs/grid work where they are installed, and by a link to them"
+echo "== scripts of jobs/ work where they are installed, and by a link to them"
 jobsdir=$root$(pkg-config --variable=jobsdir xlm-mpi)
 grep -qxF "setenv XLM_JOBS ${jobsdir#"$root"}" "$module" || fail "$module does not say where the scripts of jobs/ are"
 mkdir "$work/away"
-for script in measure grid; do
-    ln -s "$jobsdir/$script" "$work/away/$script"
-    for path in "$jobsdir/$script" "$work/away/$script"; do
-        (cd "$work/away" && "$path" --help) | grep -q "^ *$script " || fail "$path --help"
+for script in measure grid demo/demo; do
+    name=$(basename "$script")
+    ln -s "$jobsdir/$script" "$work/away/$name"
+    for path in "$jobsdir/$script" "$work/away/$name"; do
+        (cd "$work/away" && "$path" --help) | grep -q "^ *$name\( \|\$\)" || fail "$path --help"
     done
 done
 # Without the programs in PATH they find those that were installed with them.

@@ -124,7 +124,7 @@ export SBATCH='-t 1:00:00'
 PATH=$PWD/bin:$PATH XLM_LAUNCH=launch logged submit.log jobs/grid "${some[@]}" --submit "${tests[@]}" s tag.conf
 [ "$(wc -l <submitted)" -eq 2 ] &&
     grep -q '^<--parsable><-t><1:00:00><--job-name><s><--array=1-4><.*/xlm_train.sbatch><s/array-[-0-9]*/%a.conf>$' submitted &&
-    grep -q '<--dependency=aftercorr:7>.*<--array=1-4>.*/%a/best><--test><en:test.en.tsv>' submitted ||
+    grep -q '<--dependency=aftercorr:7><--kill-on-invalid-dep=yes>.*<--array=1-4>.*/%a/best><--test><en:test.en.tsv>' submitted ||
     fail "$(cat submitted submit.log)"
 logged slurm.log grid --table "${some[@]}" "${tests[@]}" s tag.conf
 cmp whole.csv s/grid.csv || fail "by Slurm: $(cat slurm.log array.log | tail -n 20)"

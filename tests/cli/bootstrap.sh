@@ -47,6 +47,9 @@ installs() {
     done
     grep -q -e "$unwanted" installed && fail "${settings[*]} bootstrap $* installs $unwanted: $(cat installed)"
 }
+# Who asks for help gets nothing installed.
+env PATH="$scratch/bin" sh ./bootstrap --help >log 2>&1 && grep -q '^  ./bootstrap \[arguments of configure\]' log && [ ! -e installed ] ||
+    fail "bootstrap --help: $(cat log)"
 open='libopenmpi-dev openmpi-bin libhdf5-openmpi-dev libscalapack-openmpi-dev gcc libblis-openmp-dev'
 mpich='libmpich-dev mpich libhdf5-mpich-dev libscalapack-mpich-dev gcc libblis-openmp-dev'
 installs "$open" mpich --

@@ -274,7 +274,7 @@ static bool check_environment(GError **error)
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
         const char *given = g_getenv(numbers[i]);
         if (given != NULL && *given != '\0' && !g_ascii_string_to_signed(given, 10, 1, G_MAXINT32, NULL, NULL))
-            return xlm_error_set(error, EX_USAGE, "%s=%s: must be an integer, at least 1", numbers[i], given);
+            return xlm_error_set(error, EX_USAGE, "%s=%s: must be an integer from 1 to %d", numbers[i], given, G_MAXINT32);
     }
     return xlm_kernels_check(error) && xlm_hardware_check(error);
 }

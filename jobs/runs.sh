@@ -3,12 +3,18 @@
 #
 # After `. runs.sh`: functions (say, wrong; of studies plain_or_gz, freedict, settings_of_jobs, within_hours, planned), and
 #   launcher   [array] the command that starts the ranks
+#   LC_NUMERIC C, and no LC_ALL
 # In the environment:
 #   XLM_LAUNCH    the command that starts the ranks: "mpiexec -n 16"; by default mpiexec with one rank per core
 #   XLM_MPIEXEC   that mpiexec, if several MPIs are installed: "mpiexec.mpich"
 #   HOURS         within_hours: time limit
 #   SETTINGS      settings_of_jobs: keys of every job, separated by semicolons
 #   PATH          the programs; if not found there, those of the tree or installation that this file belongs to
+
+# With a decimal comma, as in German, mawk and printf of bash read 0.5 as 0.
+[ -z "${LC_ALL-}" ] || export LC_CTYPE="$LC_ALL"
+unset LC_ALL
+export LC_NUMERIC=C
 
 say() { printf '\n== %s\n' "$*"; }
 # wrong CODE MESSAGE: ends the script.

@@ -31,6 +31,15 @@ ranks() {
         sh "$XLM_SOURCE/tests/mpirun.sh" "$@"
     fi
 }
+# in_german PROGRAM...: in a locale whose numbers have a decimal comma, where it can be made.
+in_german() {
+    if [ ! -d german ]; then
+        mkdir german
+        localedef -c -i de_DE -f UTF-8 german/de_DE.UTF-8 >/dev/null 2>&1 ||
+            echo "not tested with a decimal comma: localedef has no de_DE" >&2
+    fi
+    env LOCPATH="$PWD/german" LC_ALL=de_DE.UTF-8 "$@"
+}
 # start N PROGRAM...: with mpiexec in the background, to be sent signals; then $launcher is mpiexec's process.
 start() { OMPI_MCA_odls_base_sigkill_timeout=1 sh "$XLM_SOURCE/tests/mpirun.sh" "$@" & launcher=$!; }
 # ended: waits for it; $code is its exit code.

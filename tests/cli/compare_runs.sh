@@ -25,6 +25,7 @@ for wanted in 'mlm de 3 72.0 0.500 10.0 20.5' 'mlm all 6 72.0 0.500 10.0 20.5' '
     read -r run language rest <<<"$wanted"
     [ "$(line "$run" "$language")" = "$wanted" ] || fail "means: $(line "$run" "$language"), not $wanted"
 done
+in_german "$compare" de fr | cmp - table || fail "with a decimal comma"
 # Differences of mlm from mlm+gc: -2, -1, 0, 2, 3, 4. How many of their signs give a sum as far from zero as 6, counted one by one;
 # that of 0 makes no difference.
 by_hand=$(awk 'BEGIN {

@@ -84,6 +84,8 @@ grep '^left out: ' log | grep -q -v -e --squad && fail "left out: $(grep '^left 
 
 # Parts follow from what is given; rows are appended. Without programs in the path it finds those beside it, or where installed.
 $measure out/latest --dictionary dict.h5 --csv all.csv >log2 2>&1 || fail "$(tail -n 3 log2)"
+in_german "$measure" out/latest --dictionary dict.h5 --csv german.csv >german.log 2>&1 || fail "$(tail -n 3 german.log)"
+cmp <(grep '^out/latest' log2) <(grep '^out/latest' german.log) || fail "with a decimal comma: $(cat german.log)"
 [ "$(grep -c '^left out: ' log2)" -eq 5 ] && [ "$(grep -c dictionary_shuffled all.csv)" -eq 9 ] || fail "one part: $(cat log2)"
 if [ "$XLM_SOURCE" = "$XLM_BUILD" ]; then
     env -u XLM_PLUGIN_PATH -u LD_LIBRARY_PATH PATH="${PATH##*"$XLM_BUILD:"}" "$measure" out/latest --dictionary dict.h5 --csv other.csv >log2 2>&1 ||

@@ -87,6 +87,8 @@ done
 [ "$(awk -F, '$2 == "yes" { print $1 }' g/grid.csv | sort -u)" = "$chosen" ] || fail "chosen, $chosen: $(cat g/grid.csv)"
 grep -q "^== On test: $chosen\$" run.log && grep -q "^$chosen .* chosen\$" run.log || fail "$(cat run.log)"
 cp g/grid.csv whole.csv
+in_german "$XLM_SOURCE/jobs/grid" --table "${some[@]}" "${tests[@]}" g tag.conf >german.log 2>&1 && cmp g/grid.csv whole.csv ||
+    fail "with a decimal comma: $(cat german.log)"
 # What is there is not made again; other test files are scored; other settings need another directory.
 before=$(ls -l --time-style=full-iso g/*/ | cksum)
 logged again.log grid "${some[@]}" "${tests[@]}" g tag.conf

@@ -32,13 +32,9 @@ static void forget(xlm_new_file *file)
     *file = (xlm_new_file){0};
 }
 
-bool xlm_new_file_create(xlm_new_file *file, const char *path, GError **error)
+static bool make(xlm_new_file *file, const char *path, GError **error)
 {
     *file = (xlm_new_file){.path = g_strdup(path)};
-    if (!xlm_files_check_output(path, false, error)) {
-        forget(file);
-        return false;
-    }
     xlm_new_file_heed_limit();
     const int descriptor = xlm_unfinished_make(path, O_WRONLY, &file->unfinished);
     if (descriptor >= 0 && (file->stream = fdopen(descriptor, "w")) != NULL)
@@ -50,6 +46,21 @@ bool xlm_new_file_create(xlm_new_file *file, const char *path, GError **error)
     }
     forget(file);
     return false;
+}
+
+bool xlm_new_file_create(xlm_new_file *file, const char *path, GError **error)
+{
+    *file = (xlm_new_file){0};
+    return xlm_files_check_output(path, false, error) && make(file, path, error);
+}
+
+bool xlm_new_file_replace(const char *path, const char *text, GError **error)
+{
+    xlm_new_file file;
+    if (!make(&file, path, error))
+        return false;
+    fputs(text, file.stream);
+    return xlm_new_file_commit(&file, error);
 }
 
 bool xlm_new_file_commit(xlm_new_file *file, GError **error)

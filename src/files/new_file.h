@@ -23,6 +23,9 @@ bool xlm_new_file_create(xlm_new_file *file, const char *path, GError **error);
 /* Bring all data to the disk and give the file its name. EX_IOERR, also when an earlier write has failed; EX_CANTCREAT. *file is
  * cleared, also on failure, when the unfinished file is removed. */
 bool xlm_new_file_commit(xlm_new_file *file, GError **error);
+/* The text becomes the contents of a file of the program's own, which it may have read: xlm_files_check_output is the caller's.
+ * EX_CANTCREAT, EX_IOERR. */
+bool xlm_new_file_replace(const char *path, const char *text, GError **error);
 /* Remove the unfinished file, and clear *file. */
 void xlm_new_file_discard(xlm_new_file *file);
 

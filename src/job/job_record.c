@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "files/files.h"
+#include "files/new_file.h"
 #include "job/adapters.h"
 #include "job/job_changes.h"
 #include "options/options.h"
@@ -37,7 +38,6 @@ const char *xlm_job_record_name(const char *directory)
 bool xlm_job_record_write(const xlm_comm *comm, const char *directory, const char *text, GError **error)
 {
     GError *failure = NULL;
-    g_autoptr(GError) why = NULL;
     if (comm->rank == 0) {
         const bool taken = is_there(directory, names[0]) && !is_record(directory, names[0]);
         const char *name = names[taken];
@@ -49,9 +49,8 @@ bool xlm_job_record_write(const xlm_comm *comm, const char *directory, const cha
             xlm_log_info("%s/%s is not this program's and stays as it is; the job with every key is in %s", directory, names[0],
                          path);
         /* An earlier record is replaced, even if it is the job file of this run. */
-        if ((is_record(directory, name) || xlm_files_check_output(path, false, &failure)) &&
-            !g_file_set_contents(path, whole, -1, &why))
-            xlm_error_set(&failure, EX_CANTCREAT, "%s: cannot be written: %s", path, why->message);
+        if (is_record(directory, name) || xlm_files_check_output(path, false, &failure))
+            xlm_new_file_replace(path, whole, &failure);
     }
     return xlm_comm_agree_on(comm, failure, error);
 }

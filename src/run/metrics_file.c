@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "files/files.h"
+#include "files/new_file.h"
 #include "run/events.h"
 #include "run/validation.h"
 
@@ -48,13 +49,11 @@ static FILE *open_rows(const char *output, bool resumed, int64_t step, GError **
     g_autofree char *path = g_build_filename(output, "metrics.csv", NULL);
     g_autofree char *rows = resumed ? rows_up_to(path, step) : NULL;
     const char *text = rows != NULL && *rows != '\0' ? rows : HEADER;
-    FILE *file = NULL;
-    g_autoptr(GError) failure = NULL;
-    if (!xlm_files_check_output(path, false, error))
+    if (!xlm_files_check_output(path, false, error) || !xlm_new_file_replace(path, text, error))
         return NULL;
-    if (!g_file_set_contents(path, text, -1, &failure) || (file = fopen(path, "a")) == NULL)
-        xlm_error_set(error, EX_CANTCREAT, "%s: cannot be written: %s", path,
-                      failure != NULL ? failure->message : g_strerror(errno));
+    FILE *file = fopen(path, "a");
+    if (file == NULL)
+        xlm_new_file_failed(path, "cannot be written", errno, error);
     return file;
 }
 

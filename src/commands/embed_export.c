@@ -393,7 +393,8 @@ const xlm_command xlm_embed_export = {
     .notes =
         "export: writes the rows of the word embeddings as word2vec's text (a line \"N d\", then lines of a word and its "
         "numbers), which gensim and MUSE read: for all subwords, for those of a language (--corpus), or for whole words "
-        "(--words), which are the mean of their subwords; words with a subword that the model does not know are skipped. A subword that ends in @@ is continued by the next. With --text it "
+        "(--words), which are the mean of their subwords; words with a subword that the model does not know are skipped. A subword "
+        "that ends in @@ is continued by the next. With --text it "
         "writes a vector for each line of a text, in order: the hidden states of a layer, pooled over the line's tokens. The "
         "last line of the log says what was written. The result does not depend on the number of ranks. A file named .h5 has "
         "/vectors, /words and attributes for model, layer and pooling.\n\n",

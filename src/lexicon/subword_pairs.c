@@ -316,7 +316,8 @@ static bool write_output(const builder *m, GError **error)
     const xlm_dictionary_record record = {
         .pairs = m->pairs, .left_out = m->left_out, .language = {o->language[0], o->language[1]}, .subwords = subwords_of(o),
         .command = o->command, .share = o->share, .seed = o->seed, .corpus_digest = xlm_corpus_digest(m->corpus),
-        .subwords_digest = xlm_corpus_subwords_digest_of(m->vocabulary), .vocabulary = xlm_vocabulary_size(m->vocabulary), .inputs = (char **)inputs->pdata,
+        .subwords_digest = xlm_corpus_subwords_digest_of(m->vocabulary), .vocabulary = xlm_vocabulary_size(m->vocabulary),
+        .inputs = (char **)inputs->pdata,
     };
     good = good && xlm_dictionary_write(o->output, &record, error);
     if (good)

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "prep/texts.h"
+#include "subwords/tokenizer.h"
 
 /* ---- progress ---- */
 
@@ -106,6 +107,8 @@ void xlm_prep_counts_print(const xlm_prep_counts *counts, const xlm_prep_options
                      ratio(n->tokens, n->words), 100 * ratio(n->unknown, n->tokens),
                      n->monolingual.held_out + n->parallel.held_out, n->monolingual.empty);
     }
+    for (int i = 0; i < counts->languages; i++)
+        xlm_warn_unknown((const char *)options->languages->pdata[i], counts->language[i].tokens, counts->language[i].unknown);
     for (int i = 0; i < counts->pairs; i++) {
         const xlm_split_counts *n = &counts->pair[i];
         g_autofree char *name = xlm_prep_pair_name(options, i);

@@ -42,7 +42,7 @@ static const char exit_codes_of_signals[] =
 
 static const char environment[] =
     "Environment:\n"
-    "  OMP_NUM_THREADS    threads of a rank, if neither the job file nor --threads sets them\n"
+    "  OMP_NUM_THREADS    threads of a rank, if neither the job file nor an option sets them\n"
     "  XLM_KERNELS        avx512, avx2, neon or portable: the inner loops to use; by default the best for the processor.\n"
     "                     Their results differ by rounding\n"
     "  BLIS_ARCH_TYPE     the kernels for matrix products, by BLIS's numbers; results differ by rounding\n"

@@ -220,8 +220,8 @@ void xlm_warn_unknown(const char *text, int64_t subwords, int64_t unknown)
 {
     enum { FEW = 20 }; /* names and signs of another script make fewer */
     if (unknown * FEW > subwords)
-        xlm_log_warn("%s: %.0f %% of its %" G_GINT64_FORMAT " subwords are unknown to the model; were the model's subwords made of "
-                     "text in this script?", text, 100. * (double)unknown / (double)subwords, subwords);
+        xlm_log_warn("%s: %.0f %% of its %" G_GINT64_FORMAT " subwords are unknown to the vocabulary; was it made of text in this "
+                     "script?", text, 100. * (double)unknown / (double)subwords, subwords);
 }
 
 void xlm_tokenizer_warn_unknown(xlm_tokenizer *t, const char *text)

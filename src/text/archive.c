@@ -262,7 +262,8 @@ void xlm_archive_close(xlm_archive *archive)
 
 /* ---- reading ---- */
 
-/* The end of a member, or of a compressed file: libarchive takes it to be before the first bytes that are not compressed in the same way. */
+/* The end of a member, or of a compressed file: libarchive takes it to be before the first bytes that are not compressed in the
+ * same way. */
 static bool check_end(const xlm_archive *a, GError **error)
 {
     struct stat status;

@@ -11,8 +11,8 @@ warned() {
     local count=$1 share=$2 text=$3
     shift 3
     logged warned.log "$@"
-    [ "$(grep -c 'unknown to the model' warned.log)" -eq "$count" ] || fail "$*: not $count warnings: $(cat warned.log)"
-    [ "$count" -eq 0 ] || grep -q "warning: $text: $share % of its .* subwords are unknown to the model" warned.log ||
+    [ "$(grep -c 'unknown to the vocabulary' warned.log)" -eq "$count" ] || fail "$*: not $count warnings: $(cat warned.log)"
+    [ "$count" -eq 0 ] || grep -q "warning: $text: $share % of its .* subwords are unknown to the vocabulary" warned.log ||
         fail "$*: another warning: $(grep unknown warned.log)"
 }
 # Each of 7 Cyrillic letters is an unknown subword, and `the`, of the frequent words, is one subword: 7 of 8.
@@ -51,4 +51,9 @@ printf 'a\ta\nb\tb\n' >gold
 warned 1 88 source.tsv xlm_embed mine out/latest source.tsv target.tsv --languages en,xx --gold gold
 warned 1 88 c xlm_embed export out/latest --text c --language en -o vectors.txt
 warned 0 '' '' xlm_embed export out/latest --text d --language en -o vectors.txt
+
+# A corpus in the subwords of a model, and one in its own.
+warned 0 '' '' xlm_prep --mono en=text.en --mono xx=text.xx --like corpus.h5 -o like.h5
+head -n 1 c >cyrillic
+warned 1 100 xx xlm_prep --mono en=text.en --mono xx=cyrillic --like corpus.h5 -o like.h5
 finish

@@ -182,9 +182,9 @@ printf '%s\n' '[tune]' 'model = bpe.small.h5' 'length = 64' 'train = tags.tsv' '
 logged tune.log ranks 1 xlm_tune tune.conf
 logged tuned.log xlm_convert tuned/best --restore bpe.h5 -o tagger.h5
 for name in tuned/best tagger.h5; do
-    logged eval.log xlm_eval $name --test tags.tsv --predictions "predicted.${name##*/}"
+    logged eval.log xlm_eval $name --test tags.tsv --predictions "predicted.${name##*/}.tsv"
 done
-cmp predicted.best predicted.tagger.h5 || fail "the task is lost"
+cmp predicted.best.tsv predicted.tagger.h5.tsv || fail "the task is lost"
 
 # Refused, with nothing written.
 change_refused() {

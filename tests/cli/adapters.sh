@@ -166,6 +166,7 @@ wrong() { # PATTERN SED
 }
 wrong 'targets: "queri" is not one of query,key,value' 's/^alpha.*/targets = queri/'
 wrong 'rank' 's/^rank.*/rank = 0/'
+wrong 'alpha = 0 multiplies all that it adds by 0' 's/^alpha.*/alpha = 0/'
 wrong 'kind' 's/^rank.*/kind = prefix/'
 wrong 'rnak' 's/^rank/rnak/'
 wrong 'freeze is for runs in which no adapter learns' 's/^micro_batches.*/&\nfreeze = 1/'

@@ -104,4 +104,10 @@ size=$(cat "$source"/kept/*.tar.xz | wc -c)
 awk -F'\t' 'FNR == 1 { table++; next } table == 1 { hours += $3; slack += 0.01 } table == 2 { seconds += $5 }
     END { exit !(hours > 0 && hours - seconds / 3600 < slack && seconds / 3600 - hours < slack) }' \
     "$source/campaigns.tsv" "$source/hours.tsv" || fail "the hours of campaigns are not those of targets"
+
+# What a target has kept stays after a campaign of others, when its own program may be of an older library.
+cp "$tables/kept/links.tar.xz" last.tar.xz
+campaign 2026-01-04T00:00:00Z target3 1 1 1 -
+MERGE_FAILS=1 logged keep.log keep
+cmp last.tar.xz "$tables/kept/links.tar.xz" || fail "a campaign of another target changed what is kept"
 finish

@@ -50,11 +50,14 @@ pack() {
 # names ARCHIVE: of the inputs in it, which are their digests.
 names() { if [ -e "$1" ]; then tar -tf "$1"; fi; }
 
+# tried TARGET: in this campaign. The program of another may be of an older library, with which its inputs reach nothing.
+tried() { awk -F'\t' -v target="$1" 'FNR > 1 && $3 == target { n++ } END { exit n == 0 }' "$campaign"; }
+
 cd "$scratch" || exit 73
 new=0
 for target; do
     archive=$here/kept/$target.tar.xz
-    if [ -d "$inputs/$target" ]; then
+    if [ -d "$inputs/$target" ] && tried "$target"; then
         mkdir "before/$target"
         [ ! -e "$archive" ] || tar -xf "$archive" -C "before/$target" || exit 65
         merge "$target" "before/$target" "$inputs/$target" && pack "$target" "kept/$target.tar.xz" || {
@@ -87,7 +90,7 @@ awk -F'\t' -v new="$new" 'FILENAME == "counts" { kept += $2; next }
         printf "%s\t%s\t%.3f\t%.3f\t%.0f\t%d\t%d\t%d\n", date, version, processor / 3600, clock / 3600, tried, new, kept, found
     }' counts "$campaign" >row || exit 73
 for target; do
-    [ ! -d "$inputs/$target" ] || rm -f "$here/kept/$target.tar.xz"
+    [ ! -d "$inputs/$target" ] || ! tried "$target" || rm -f "$here/kept/$target.tar.xz"
 done
 mkdir -p "$here/kept" && find kept -name '*.tar.xz' -exec mv -t "$here/kept" {} + && cat hours >"$here/hours.tsv" &&
     cat row >>"$here/campaigns.tsv" && mv "$campaign" "$inputs/campaign-$(cut -f 1 row | tr -d :).tsv" || exit 73

@@ -154,7 +154,7 @@ static bool check_form(const char *path, const GOptionEntry *e, GError **error)
 {
     const int form = e->flags & XLM_WRITES && e->arg_description != NULL ? form_of(e->arg_description) : FORM_UNKNOWN;
     const int named = form_of(path);
-    if (form == FORM_UNKNOWN || named == FORM_UNKNOWN || named == form)
+    if (form_names[form] == NULL || named == FORM_UNKNOWN || named == form)
         return true;
     return xlm_error_set(error, EX_USAGE, "%s: --%s writes %s, and the name ends as those of other files; choose one that ends in "
                          "%s", path, e->long_name, form_names[form], strrchr(e->arg_description, '.'));

@@ -203,6 +203,23 @@ stream = pairs
 weight = 0.5
 JOB
 
+# tagger_job TEXT: writes tune.conf, which tunes out/latest for an epoch to tag this text, also its dev text, into directory tag.
+tagger_job() {
+    cat >tune.conf <<JOB
+[tune]
+model = out/latest
+train = $1
+dev = $1
+language = en
+output = tag
+epochs = 1
+batch = 8
+length = 24
+
+[task tagging]
+JOB
+}
+
 # commands_of PAGE: what a page of docs/ tells its reader to paste into a terminal.
 commands_of() { awk '/^```/ { inside = !inside && $0 == "```sh"; next } inside' "$1"; }
 # pasted PAGE DIRECTORY LOG: these commands, run in a new directory. Only mpiexec is not the page's: it is that of the tests, which

@@ -18,19 +18,7 @@ warned() {
 # Each of 7 Cyrillic letters is an unknown subword, and `the`, of the frequent words, is one subword: 7 of 8.
 printf 'дом\tNOUN\nреки\tNOUN\nthe\tDET\n\n' >other.tsv
 phrases text.en | head -n 60 >en.tsv
-cat >tune.conf <<'JOB'
-[tune]
-model = out/latest
-train = en.tsv
-dev = en.tsv
-language = en
-output = tag
-epochs = 1
-batch = 8
-length = 24
-
-[task tagging]
-JOB
+tagger_job en.tsv
 warned 0 '' '' xlm_tune tune.conf
 warned 2 88 train xlm_tune tune.conf --set tune.train=other.tsv --set tune.dev=other.tsv --set tune.output=other
 warned 0 '' '' xlm_eval tag/best --test en.tsv

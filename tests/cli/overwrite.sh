@@ -11,19 +11,7 @@ head -n 20 text.en >few.en
 head -n 20 text.xx >few.xx
 phrases few.en >few.tsv
 printf 'the\nold\nred\n' >words.txt
-cat >tune.conf <<'JOB'
-[tune]
-model = out/latest
-train = few.tsv
-dev = few.tsv
-language = en
-output = tag
-epochs = 1
-batch = 8
-length = 24
-
-[task tagging]
-JOB
+tagger_job few.tsv
 logged setup.log xlm_tune tune.conf
 logged setup.log xlm_dict corpus.h5 --source en --target xx --text dict.txt -o dict.h5
 logged setup.log xlm_align few.en few.xx -o links.txt --save aligner.h5

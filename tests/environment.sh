@@ -43,12 +43,15 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base
 # start).
 OMPI_MCA_odls_base_sigkill_timeout=0
 export OMPI_MCA_odls_base_sigkill_timeout
-# Shared memory is all they need, whatever networks the machine has (mpirun.sh), and no display, accelerator or other device, for
-# which hwloc would load libraries and read what is on the PCI bus.
+# Shared memory is all they need, whatever networks the machine has (mpirun.sh). Nothing is bound to a core, so hwloc need not look
+# for caches and devices either: it would read some hundred files of /sys in every process, and load libraries.
 OMPI_MCA_pml=ob1
 HWLOC_PLUGINS_PATH=/nonexistent
-HWLOC_COMPONENTS=-linuxio
+HWLOC_COMPONENTS=no_os,stop
 export OMPI_MCA_pml HWLOC_PLUGINS_PATH HWLOC_COMPONENTS
+# What PMIx knows of a job is in each rank's own memory: files that ranks share take a fifth of the time of starting two.
+PMIX_MCA_gds=hash
+export PMIX_MCA_gds
 # MPICH: the same of ranks that wait.
 MPIR_CVAR_POLLS_BEFORE_YIELD=1
 export MPIR_CVAR_POLLS_BEFORE_YIELD

@@ -186,12 +186,12 @@ evaluate_instances = 16
 checkpoint_every = 0
 
 [stream text]
-batch = 8
+batch = 4
 length = 48
 
 [stream pairs]
 type = parallel
-batch = 8
+batch = 4
 length = 32
 
 [objective mlm]
@@ -202,6 +202,9 @@ plugin = mlm
 stream = pairs
 weight = 0.5
 JOB
+
+# batches_of_eight: for what is not seen, or not learnt, of job.conf's batches of four.
+batches_of_eight() { sed -i 's/^batch = 4$/batch = 8/' job.conf; }
 
 # tagger_job TEXT: writes tune.conf, which tunes out/latest for an epoch to tag this text, also its dev text, into directory tag.
 tagger_job() {

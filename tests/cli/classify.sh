@@ -3,6 +3,7 @@
 # is refused. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+batches_of_eight
 long
 small_corpus
 xlm_train job.conf --set train.steps=40 >train.log 2>&1 || { tail -n 3 train.log >&2; exit 99; }

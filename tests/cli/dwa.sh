@@ -2,6 +2,7 @@
 # xlm-mpi: dwa in training: bits, resuming, metrics, memory, what is refused. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+batches_of_eight
 long
 small_corpus
 

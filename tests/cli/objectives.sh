@@ -14,8 +14,8 @@ section() { printf '\n[objective %s]\nplugin = ./%s.so\nstream = %s\n' "$1" "$1"
 # The same bits on any number of ranks, own parameters, queue and average included, and resumed in the middle.
 checkpoints=4 reproduced all.conf out 8 # with averages in the middle, too
 
-# What the hooks were given: 8 instances a step for 8 steps, each once; the step.
-[ "$(numbers /objectives/contrast/place out-1/latest | paste -s)" = '64	8' ] ||
+# What the hooks were given: 4 instances a step for 8 steps, each once; the step.
+[ "$(numbers /objectives/contrast/place out-1/latest | paste -s)" = '32	8' ] ||
     fail "rows and steps: $(numbers /objectives/contrast/place out-1/latest | paste -s)"
 # An average is no copy of the parameters, and none of other objectives' is in the file.
 h5diff out-1/latest out-1/latest /objectives/contrast/average/embeddings/word/weight /model/embeddings/word/weight >diff.log \

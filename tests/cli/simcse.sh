@@ -2,6 +2,7 @@
 # xlm-mpi: an objective from outside that encodes one text with two dropout masks. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+batches_of_eight
 long
 small_corpus
 

@@ -2,6 +2,7 @@
 # xlm-mpi: numbers that change with the step. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+batches_of_eight
 small_corpus
 
 # Shares of masked tokens and a weight jump before and after step 60, and the learning rate falls in the last 50 of 100 steps.

@@ -73,7 +73,7 @@ saved() {
     [ "$(readlink "$1/latest")" = "$(checkpoint $reached)" ] || fail "$1: latest is $(readlink "$1/latest")"
     [ "$(digest "$1/latest")" = "$(digest "whole/$(checkpoint $reached)")" ] || fail "$1: not the state of step $reached"
     [ "$(numbers /objectives/still/steps "$1/latest")" = $reached ] &&
-        [ "$(numbers /objectives/contrast/place "$1/latest" | paste -s)" = "$((8 * reached))	$reached" ] ||
+        [ "$(numbers /objectives/contrast/place "$1/latest" | paste -s)" = "$((4 * reached))	$reached" ] ||
             fail "$1: a state of another step"
     [ "$(last_step "$1")" = $reached ] || fail "$1: rows up to $(last_step "$1")"
     logged "$1-resumed.log" ranks "$2" xlm_train job.conf --set "train.output=$1" "${common[@]}"

@@ -30,13 +30,12 @@ static bool read_lines(const xlm_line_blocks *b, int64_t n, size_t bytes, GError
 
 bool xlm_line_blocks_next(xlm_line_blocks *blocks, int64_t n, size_t bytes, GError **error)
 {
-    int64_t numbers[3] = {0}; /* bytes of the block; 1 if there may be more; bytes read of the file */
+    int64_t numbers[2] = {0}; /* bytes of the block; 1 if there may be more */
     GError *failure = NULL;
     g_string_truncate(blocks->text, 0);
     if (blocks->comm->rank == 0) {
         numbers[1] = read_lines(blocks, n, bytes, &failure);
         numbers[0] = (int64_t)blocks->text->len;
-        numbers[2] = xlm_lines_position(blocks->lines);
     }
     if (!xlm_comm_agree_on(blocks->comm, failure, error))
         return false;
@@ -44,7 +43,6 @@ bool xlm_line_blocks_next(xlm_line_blocks *blocks, int64_t n, size_t bytes, GErr
     g_string_set_size(blocks->text, (gsize)numbers[0]);
     xlm_comm_broadcast(blocks->comm, 0, blocks->text->str, (size_t)numbers[0]);
     blocks->more = numbers[1] != 0;
-    blocks->position = numbers[2];
     return true;
 }
 

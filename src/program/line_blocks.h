@@ -13,7 +13,6 @@ typedef struct xlm_line_blocks {
     xlm_lines *lines; /* of rank 0 */
     GString *text;    /* the block, the same on all ranks: lines, each with its LF */
     bool more;        /* another block may follow */
-    int64_t position; /* bytes of the file that have been read (xlm_lines_position) */
 } xlm_line_blocks;
 
 /* Collective. path: borrowed; "-" is standard input. Close it also after a failure. Errors of xlm_lines_open. */

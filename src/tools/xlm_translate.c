@@ -37,7 +37,8 @@ static const xlm_program program = {
         "empty. They are the same on any number of ranks and for any --block and --batch-tokens. Subwords are joined into words;\n"
         "if the segmenter treats punctuation marks as words, they are also words in the translation.\n\n"
         "Words are chosen by beam search: the score of a translation of n tokens is log p / (n + 1)^A, where --length-penalty\n"
-        "sets A. A line that is longer than the model's positions is divided at its sentence ends.\n\n"
+        "sets A. A line that is longer than the model's positions is divided at its sentence ends. Lines of files are checked\n"
+        "before any is translated.\n\n"
         "Where languages have tokens (M2M100, NLLB-200: eng_Latn), --from and --to are needed, and a token counts in --max-length.\n\n"
         "Examples:\n"
         "  xlm_translate model/latest --from en --to de text.en > text.de\n"
@@ -191,8 +192,7 @@ typedef struct work {
     xlm_translation_options options;
     xlm_line_translator lines;
     xlm_new_file output, alignment; /* of rank 0 */
-    int64_t bytes, all_bytes; /* of the files that have been read; of all files, 0 if that is not known */
-    int64_t file_bytes;       /* read from the present file */
+    int64_t expected; /* sentences of all files, found when they were looked through; 0: they were not */
     double begin;
     xlm_progress progress;
 } work;
@@ -358,9 +358,6 @@ static void show_progress(void *data, int64_t sentences, int64_t tokens)
 {
     work *w = data;
     const double ranks = w->comm->ranks, done = (double)w->lines.counts.parts + ranks * (double)sentences;
-    if (w->all_bytes > 0 && w->bytes + w->file_bytes > 0)
-        w->progress.total = ((double)w->lines.counts.parts + (double)(w->lines.parts->offsets->len - 1)) * (double)w->all_bytes /
-                            (double)(w->bytes + w->file_bytes);
     w->progress.other = (double)w->lines.counts.written + ranks * (double)tokens;
     xlm_progress_show(&w->progress, done);
 }
@@ -387,38 +384,50 @@ static bool translate_block(work *w, const xlm_line_block *block, GError **error
     return xlm_comm_agree_on(w->comm, failure, error);
 }
 
-/* Collective. */
-static bool translate_file(work *w, const char *path, GError **error)
+static bool look_through_block(work *w, const xlm_line_block *block, GError **error)
+{
+    if (!xlm_line_block_encode(&w->lines, block, error))
+        return false;
+    w->expected += (int64_t)w->lines.parts->offsets->len - 1;
+    xlm_progress_show(&w->progress, (double)w->expected);
+    return true;
+}
+
+/* Collective. Give the blocks of a file to `take`. */
+static bool each_block(work *w, const char *path, bool (*take)(work *, const xlm_line_block *, GError **), GError **error)
 {
     const int64_t lines = given.block != 0 ? given.block : BLOCK_LINES * (int64_t)w->comm->ranks;
     xlm_line_blocks input;
     bool good = xlm_line_blocks_open(&input, w->comm, path, error);
-    const int64_t before = w->lines.counts.lines;
-    while (good && input.more) {
-        const int64_t number = w->lines.counts.lines - before + 1;
+    for (int64_t number = 1; good && input.more; number += (int64_t)w->lines.parts->first->len - 1) {
         good = xlm_line_blocks_next(&input, lines, BLOCK_BYTES, error);
-        w->file_bytes = input.position;
         const xlm_line_block block = {.name = input.name, .number = number, .before = w->lines.counts.lines,
                                       .text = input.text->str, .size = input.text->len};
-        good = good && translate_block(w, &block, error);
+        good = good && take(w, &block, error);
     }
     xlm_line_blocks_close(&input);
-    w->bytes += w->file_bytes;
-    w->file_bytes = 0;
     return good;
 }
 
-/* Bytes of all files; 0 if one is not a file. */
-static int64_t bytes_of(char *const *paths)
+/* Collective. Are all of them files, for rank 0, which reads them? */
+static bool can_be_read_twice(const xlm_comm *comm, char *const *paths)
 {
-    int64_t sum = 0;
-    for (; *paths != NULL; paths++) {
-        const int64_t bytes = xlm_path_bytes(*paths);
-        if (bytes == 0 && !g_file_test(*paths, G_FILE_TEST_IS_REGULAR))
-            return 0;
-        sum += bytes;
-    }
-    return sum;
+    bool files = true;
+    for (; *paths != NULL && files; paths++)
+        files = g_file_test(*paths, G_FILE_TEST_IS_REGULAR);
+    xlm_comm_broadcast(comm, 0, &files, sizeof files);
+    return files;
+}
+
+/* Collective. A line that cannot be translated would end the program after hours of work. */
+static bool look_through(work *w, char *const *paths, GError **error)
+{
+    bool good = true;
+    w->progress = xlm_progress_begin("looking through the text", 0, "sentences");
+    for (; good && *paths != NULL; paths++)
+        good = each_block(w, *paths, look_through_block, error);
+    xlm_progress_end(&w->progress);
+    return good;
 }
 
 static void report(const work *w)
@@ -450,19 +459,18 @@ static bool finish(work *w, GError **error)
 static bool translate(work *w, char *const *paths, GError **error)
 {
     static char standard_input[] = "-", *const input[] = {standard_input, NULL};
-    bool good = true;
     if (*paths == NULL)
         paths = input;
-    w->all_bytes = bytes_of(paths);
+    bool good = !can_be_read_twice(w->comm, paths) || look_through(w, paths, error);
     w->begin = xlm_clock();
-    w->progress = xlm_progress_begin("translating", 0, "sentences");
+    w->progress = xlm_progress_begin("translating", (double)w->expected, "sentences");
     w->progress.other_unit = "tokens";
     if (w->comm->rank == 0) {
         w->lines.translator.progress = show_progress;
         w->lines.translator.progress_data = w;
     }
     for (; good && *paths != NULL; paths++)
-        good = translate_file(w, *paths, error);
+        good = each_block(w, *paths, translate_block, error);
     xlm_progress_end(&w->progress);
     return good && finish(w, error);
 }

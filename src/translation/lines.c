@@ -10,7 +10,7 @@ static const char LOST[] = "\xef\xbf\xbd"; /* U+FFFD, in place of a control char
 
 /* ---- reading ---- */
 
-static bool encode_lines(xlm_line_translator *l, const xlm_line_block *block, GError **error)
+bool xlm_line_block_encode(xlm_line_translator *l, const xlm_line_block *block, GError **error)
 {
     int64_t number = block->number;
     xlm_line_parts_reset(l->parts);
@@ -182,7 +182,7 @@ static void count(xlm_line_translator *l, const xlm_translation_set *t)
 bool xlm_line_block_translate(xlm_line_translator *l, const xlm_line_block *block, GString *text, GString *alignment,
                               GError **error)
 {
-    if (!encode_lines(l, block, error))
+    if (!xlm_line_block_encode(l, block, error))
         return false;
     xlm_translation_set *t = translate_parts(l, l->counts.parts);
     for (int64_t line = 0; line + 1 < (int64_t)l->parts->first->len && text != NULL; line++)

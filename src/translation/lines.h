@@ -38,6 +38,9 @@ typedef struct xlm_line_translator {
     xlm_line_parts *parts;     /* with words if an alignment is asked for */
 } xlm_line_translator;
 
+/* Encode the lines of a block into `parts`, and translate nothing. Errors: EX_DATAERR with file and line. */
+bool xlm_line_block_encode(xlm_line_translator *lines, const xlm_line_block *block, GError **error);
+
 /* Collective, with the same block on all ranks. Append to `text` one line for each of the translations of a line, n_best or fewer,
  * at least one; and to `alignment` the links between words of the line and of the translation (aligners/link_file.h). Both may be
  * NULL, on ranks that do not write. Errors: EX_DATAERR with file and line, the same on all ranks. */

@@ -117,6 +117,14 @@ expect 65 'huge.en:1: a sentence of .* subwords is too long for the model, which
 expect 65 'huge.en:1: a line of .* subwords is too long' translate huge.en --length 40 --long-lines refuse -o huge.out
 expect 65 'long.en:1: a sentence of .* which takes 3;' translate long.en --length 5 -o huge.out
 [ ! -e huge.out ] || fail "a file was left"
+# Nothing is translated before all lines of the files are known to be good.
+cat dev.en huge.en >late.en
+for n in 1 2; do
+    expect 65 "late.en:$(($(wc -l <dev.en) + 1)): a sentence" ranks "$n" xlm_translate out/latest --from en --to de --block 1 dev.en late.en
+    [ ! -s expect.out ] || fail "$n ranks translated before a line that is too long: $(head -n 2 expect.out)"
+done
+expect 65 'standard input:2: a sentence' translate --block 1 < <(printf 'red house .\n%s\n' "$(cat huge.en)")
+[ "$(wc -l <expect.out)" -eq 1 ] || fail "standard input: $(head -c 200 expect.out)"
 translate huge.en --long-lines cut --length 40 --beam 1 >huge.out 2>huge.log || fail "$(cat huge.log)"
 [ "$(wc -l <huge.out)" -eq 1 ] && [ "$(wc -w <huge.out)" -gt 20000 ] || fail "a line of 100,000 characters: $(head -c 200 huge.out)"
 

@@ -52,7 +52,7 @@ export OMPI_MCA_pml HWLOC_PLUGINS_PATH HWLOC_COMPONENTS
 # What PMIx knows of a job is in each rank's own memory: files that ranks share take a fifth of the time of starting two.
 PMIX_MCA_gds=hash
 export PMIX_MCA_gds
-# MPICH: the same of ranks that wait.
+# MPICH: ranks that wait give way to ranks that work.
 MPIR_CVAR_POLLS_BEFORE_YIELD=1
 export MPIR_CVAR_POLLS_BEFORE_YIELD
 # mpiexec refuses to start where there is neither ssh nor rsh, even for one host.

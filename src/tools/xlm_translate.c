@@ -192,7 +192,7 @@ typedef struct work {
     xlm_translation_options options;
     xlm_line_translator lines;
     xlm_new_file output, alignment; /* of rank 0 */
-    int64_t expected; /* sentences of all files, found when they were looked through; 0: they were not */
+    int64_t expected; /* sentences of all files; 0: not known, since standard input is one of them */
     double begin;
     xlm_progress progress;
 } work;
@@ -409,24 +409,22 @@ static bool each_block(work *w, const char *path, bool (*take)(work *, const xlm
     return good;
 }
 
-/* Collective. Are all of them files, for rank 0, which reads them? */
-static bool can_be_read_twice(const xlm_comm *comm, char *const *paths)
-{
-    bool files = true;
-    for (; *paths != NULL && files; paths++)
-        files = g_file_test(*paths, G_FILE_TEST_IS_REGULAR);
-    xlm_comm_broadcast(comm, 0, &files, sizeof files);
-    return files;
-}
+/* Standard input cannot be read twice. */
+static bool is_standard_input(const char *path) { return strcmp(path, "-") == 0; }
 
-/* Collective. A line that cannot be translated would end the program after hours of work. */
+/* Collective. A file that cannot be read, or a line that cannot be translated, would end the program after hours of work. */
 static bool look_through(work *w, char *const *paths, GError **error)
 {
-    bool good = true;
+    bool good = true, all = true;
     w->progress = xlm_progress_begin("looking through the text", 0, "sentences");
     for (; good && *paths != NULL; paths++)
-        good = each_block(w, *paths, look_through_block, error);
+        if (is_standard_input(*paths))
+            all = false;
+        else
+            good = each_block(w, *paths, look_through_block, error);
     xlm_progress_end(&w->progress);
+    if (!all)
+        w->expected = 0;
     return good;
 }
 
@@ -461,7 +459,7 @@ static bool translate(work *w, char *const *paths, GError **error)
     static char standard_input[] = "-", *const input[] = {standard_input, NULL};
     if (*paths == NULL)
         paths = input;
-    bool good = !can_be_read_twice(w->comm, paths) || look_through(w, paths, error);
+    bool good = look_through(w, paths, error);
     w->begin = xlm_clock();
     w->progress = xlm_progress_begin("translating", (double)w->expected, "sentences");
     w->progress.other_unit = "tokens";

@@ -123,8 +123,20 @@ for n in 1 2; do
     expect 65 "late.en:$(($(wc -l <dev.en) + 1)): a sentence" ranks "$n" xlm_translate out/latest --from en --to de --block 1 dev.en late.en
     [ ! -s expect.out ] || fail "$n ranks translated before a line that is too long: $(head -n 2 expect.out)"
 done
+expect 66 'missing.en' translate --block 1 dev.en missing.en
+[ ! -s expect.out ] || fail "translated before a file that is not there: $(head -n 2 expect.out)"
+tar -cf late.tar late.en
+expect 65 'late.en' translate --block 1 dev.en late.tar/late.en
+[ ! -s expect.out ] || fail "translated before a member of an archive with a line that is too long: $(head -n 2 expect.out)"
+# Standard input cannot be read twice; files beside it are looked through. A file that is called - is not it.
+for n in 1 2; do
+    expect 65 'late.en:' translate --block 1 - late.en < <(head -n 2 dev.en)
+    [ ! -s expect.out ] || fail "translated before a line that is too long in a file beside standard input: $(head -n 2 expect.out)"
+    : >-
+done
 expect 65 'standard input:2: a sentence' translate --block 1 < <(printf 'red house .\n%s\n' "$(cat huge.en)")
 [ "$(wc -l <expect.out)" -eq 1 ] || fail "standard input: $(head -c 200 expect.out)"
+rm ./-
 translate huge.en --long-lines cut --length 40 --beam 1 >huge.out 2>huge.log || fail "$(cat huge.log)"
 [ "$(wc -l <huge.out)" -eq 1 ] && [ "$(wc -w <huge.out)" -gt 20000 ] || fail "a line of 100,000 characters: $(head -c 200 huge.out)"
 

@@ -3,6 +3,7 @@
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 long
+export XLM_BF16_EMULATE=1 # a job of this precision is made, on whatever processor
 tagged() { # FILE: sentences as CoNLL-U, with places in the sentence for tags.
     awk '{
             for (i = 1; i <= NF; i++) print i, $i, "_", $i == "." ? "PUNCT" : i % 2 ? "NOUN" : "VERB", "_", "_", "_", "_", "_", "_"

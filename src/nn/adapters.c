@@ -46,9 +46,6 @@ static bool check_one(const xlm_adapters *adapters, const xlm_adapter *a, GError
         return xlm_error_set(error, EX_CONFIG, "adapter %s: dropout = %g is not from 0 to below 1", a->name, a->dropout);
     if (a->targets != 0 && class_of(a)->beside == NULL)
         return xlm_error_set(error, EX_CONFIG, "adapter %s: kind = %s is not beside linear layers", a->name, class_of(a)->name);
-    if (a->learns && class_of(a)->beside != NULL && a->alpha == 0)
-        return xlm_error_set(error, EX_CONFIG, "adapter %s: alpha = 0 multiplies all that it adds by 0, so that it learns nothing",
-                             a->name);
     bool good = true;
     for (const xlm_option *setting = class_of(a)->settings; good && setting->name != NULL; setting++)
         good = check_setting(setting, a, error);

@@ -10,12 +10,19 @@
 
 static const xlm_option settings[] = {
     {"rank", XLM_OPTION_INT, "8", 1, 1 << 16, NULL, "rank, r", offsetof(xlm_adapter, rank)},
-    {"alpha", XLM_OPTION_REAL, "16", -1e6, 1e6, NULL, "what the adapter adds is multiplied by alpha / rank",
+    {"alpha", XLM_OPTION_REAL, "16", -1e6, 1e6, NULL, "what the adapter adds is multiplied by alpha / rank; not 0 if it learns",
      offsetof(xlm_adapter, alpha)},
     {"targets", XLM_OPTION_SET, "query,value", 0, 0, xlm_adapter_target_names,
      "linear layers beside which it is: query, key, value, attention_output, intermediate, feed_forward_output",
      offsetof(xlm_adapter, targets)},
     XLM_OPTION_END};
+
+static bool fits(const xlm_adapter *a, const xlm_model_config *config, GError **error)
+{
+    (void)config;
+    return !a->learns || a->alpha != 0 ||
+           xlm_error_set(error, EX_CONFIG, "adapter %s: alpha = 0 multiplies all that it adds by 0, so that it learns nothing", a->name);
+}
 
 static void declare(const xlm_adapter *a, xlm_parameters *parameters, const char *linear, int64_t out, int64_t in)
 {
@@ -65,5 +72,6 @@ const xlm_adapter_class xlm_adapter_lora = {
     .help = "lora: y = x Wᵀ + b + (alpha / rank) dropout(x) Aᵀ Bᵀ beside linear layers, with A of rank x in and B of out x rank "
             "(Hu et al. 2021)",
     .settings = settings,
+    .fits = fits,
     .beside = &beside,
 };

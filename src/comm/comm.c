@@ -372,4 +372,9 @@ int64_t xlm_comm_sum_node(const xlm_comm *comm, int64_t value)
     return value;
 }
 
+void xlm_comm_or_node(const xlm_comm *comm, uint64_t *bits, int n)
+{
+    MPI_Allreduce(MPI_IN_PLACE, bits, n, MPI_UINT64_T, MPI_BOR, comm->node);
+}
+
 void xlm_comm_barrier(const xlm_comm *comm) { MPI_Barrier(comm->mpi); }

@@ -76,6 +76,8 @@ void xlm_comm_merge_double(const xlm_comm *comm, double *values, int64_t n);
 int64_t xlm_comm_sum_below(const xlm_comm *comm, int64_t value);
 /* Sum over the ranks of this node. */
 int64_t xlm_comm_sum_node(const xlm_comm *comm, int64_t value);
+/* The bits that any rank of this node has. */
+void xlm_comm_or_node(const xlm_comm *comm, uint64_t *bits, int n);
 /* Number the nodes in the order of their first ranks; `first` is that of this rank's node. Returns [ranks] the number of each
  * rank's node (g_free). [out] nodes. */
 int *xlm_comm_number_nodes(const xlm_comm *comm, int first, int *nodes);

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gemm/processors.h"
-
 /* ---- processors ---- */
 
 /* The quota of a control group in processors; INFINITY if it sets none. `text` is the content of cpu.max, "200000 100000" or "max
@@ -46,14 +44,11 @@ static int within_quota(int processors)
 
 int xlm_crowding_own_processors(void) { return within_quota(xlm_processors_own().count); }
 
-int xlm_crowding_node_processors(void)
-{
-    return within_quota(MAX(xlm_processors_own().count, xlm_processors_of(getppid()).count));
-}
+int xlm_crowding_node_processors(const xlm_processor_set *of_ranks) { return within_quota(xlm_processors_in(of_ranks)); }
 
 /* ---- others ---- */
 
-int xlm_crowding_others(int own)
+int xlm_crowding_others(int own, int node_processors)
 {
     enum { LOOKS = 6, APART = 10000 /* microseconds */ };
     int lowest_running = G_MAXINT;
@@ -67,6 +62,6 @@ int xlm_crowding_others(int own)
             g_usleep(APART);
     }
     /* They may run on processors that this job may not use. */
-    const int elsewhere = (int)sysconf(_SC_NPROCESSORS_ONLN) - xlm_crowding_node_processors();
+    const int elsewhere = (int)sysconf(_SC_NPROCESSORS_ONLN) - node_processors;
     return MAX(lowest_running - own - MAX(elsewhere, 0), 0);
 }

@@ -7,12 +7,15 @@
 #ifndef XLM_GEMM_CROWDING_H
 #define XLM_GEMM_CROWDING_H
 
+#include "gemm/processors.h"
+
 /* Number of processors that this process may run on, or fewer if a control group (a container) sets a quota. At least 1. */
 int xlm_crowding_own_processors(void);
-/* Number of processors that all ranks of this node together may run on: those of the launcher, which distributes them. */
-int xlm_crowding_node_processors(void);
-/* Number of threads of other jobs that want one of these processors at this moment, besides the `own` threads of this job: the
+/* Number of processors that all ranks of this node together may run on, or fewer because of a quota. of_ranks: those of all of
+ * them and of their parents (xlm_processors_with_parent). */
+int xlm_crowding_node_processors(const xlm_processor_set *of_ranks);
+/* Number of threads of other jobs that want one of the node's processors at this moment, besides the `own` threads of this job: the
  * minimum of several samples within a twentieth of a second. 0 if the system does not show it. */
-int xlm_crowding_others(int own);
+int xlm_crowding_others(int own, int node_processors);
 
 #endif

@@ -5,8 +5,10 @@
 #include <glib.h>
 #include <omp.h>
 #include <sched.h>
+#include <string.h>
+#include <unistd.h>
 
-enum { MAX_PROCESSORS = 1 << 14 };
+enum { MAX_PROCESSORS = 64 * XLM_PROCESSORS_WORDS };
 
 static size_t bytes(void) { return CPU_ALLOC_SIZE(MAX_PROCESSORS); }
 
@@ -57,10 +59,30 @@ static xlm_processors count(cpu_set_t *set)
 
 xlm_processors xlm_processors_of(pid_t process) { return count(affinity_of(process)); }
 
-xlm_processors xlm_processors_own(void)
+/* The processors of this process; to be freed. */
+static cpu_set_t *own_set(void)
 {
     cpu_set_t *set = affinity_of(0);
     if (omp_get_proc_bind() != omp_proc_bind_false)
         add_places(set);
-    return count(set);
+    return set;
+}
+
+xlm_processors xlm_processors_own(void) { return count(own_set()); }
+
+void xlm_processors_with_parent(xlm_processor_set *all)
+{
+    cpu_set_t *own = own_set(), *parent = affinity_of(getppid());
+    CPU_OR_S(bytes(), own, own, parent);
+    memcpy(all->bits, own, sizeof all->bits);
+    CPU_FREE(own);
+    CPU_FREE(parent);
+}
+
+int xlm_processors_in(const xlm_processor_set *set)
+{
+    int n = 0;
+    for (int i = 0; i < XLM_PROCESSORS_WORDS; i++)
+        n += __builtin_popcountll(set->bits[i]);
+    return n;
 }

@@ -4,6 +4,7 @@
 #ifndef XLM_GEMM_PROCESSORS_H
 #define XLM_GEMM_PROCESSORS_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 typedef struct xlm_processors {
@@ -15,5 +16,14 @@ typedef struct xlm_processors {
 xlm_processors xlm_processors_own(void);
 /* The processors of another process; none if the system does not show them. */
 xlm_processors xlm_processors_of(pid_t process);
+
+/* A set of processors of one node, a bit each, which ranks can combine. */
+enum { XLM_PROCESSORS_WORDS = 256 };
+typedef struct xlm_processor_set {
+    uint64_t bits[XLM_PROCESSORS_WORDS];
+} xlm_processor_set;
+/* Those of this process and of its parent: a launcher that binds ranks to some of its processors has all of them. */
+void xlm_processors_with_parent(xlm_processor_set *set);
+int xlm_processors_in(const xlm_processor_set *set);
 
 #endif

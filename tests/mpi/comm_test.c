@@ -286,6 +286,9 @@ static void numbers_add_up(const xlm_comm *comm)
     xlm_comm_sum_double(comm, NULL, 0);
     CHECK(xlm_comm_sum_below(comm, comm->rank + 1) == (int64_t)comm->rank * (comm->rank + 1) / 2);
     CHECK(xlm_comm_sum_node(comm, 2) == 2 * comm->local_ranks);
+    uint64_t bits[2] = {UINT64_C(1) << 63, UINT64_C(1) << comm->local_rank};
+    xlm_comm_or_node(comm, bits, 2);
+    CHECK(bits[0] == UINT64_C(1) << 63 && bits[1] == (UINT64_C(1) << comm->local_ranks) - 1);
 }
 
 /* Lines of all kinds that an index tells apart, some of them longer than its distances, over the shares of several ranks. */

@@ -12,6 +12,7 @@ mpi_tests = \
 	tests/mpi/hostile_test \
 	tests/mpi/matrix_test \
 	tests/mpi/mining_test \
+	tests/mpi/threads_test \
 	tests/mpi/word_counts_test
 check_PROGRAMS += $(mpi_tests)
 test_scripts +=

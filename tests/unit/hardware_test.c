@@ -160,19 +160,21 @@ static int crowded(void)
     enum { MAX_CHILDREN = 256 };
     const int n = (int)sysconf(_SC_NPROCESSORS_ONLN) + 1;
     pid_t child[MAX_CHILDREN];
-    EXPECT(xlm_crowding_own_processors() >= 1 && xlm_crowding_node_processors() >= xlm_crowding_own_processors());
+    xlm_processor_set set;
+    xlm_processors_with_parent(&set);
+    EXPECT(xlm_crowding_own_processors() >= 1 && xlm_crowding_node_processors(&set) >= xlm_crowding_own_processors());
     for (int i = 0; i < MIN(n, MAX_CHILDREN); i++)
         if ((child[i] = fork()) == 0)
             for (volatile unsigned turns = 0;; turns++)
                 ;
     g_usleep(50000);
-    const int others = xlm_crowding_others(1);
+    const int others = xlm_crowding_others(1, xlm_crowding_node_processors(&set));
     for (int i = 0; i < MIN(n, MAX_CHILDREN); i++) {
         kill(child[i], SIGKILL);
         waitpid(child[i], NULL, 0);
     }
     EXPECT(n > MAX_CHILDREN || others >= 1);
-    EXPECT(xlm_crowding_others(1 << 20) == 0);
+    EXPECT(xlm_crowding_others(1 << 20, xlm_crowding_node_processors(&set)) == 0);
     return 0;
 }
 

@@ -22,7 +22,8 @@ dist_check_SCRIPTS = \
 	tests/link.sh \
 	tests/mpirun.sh \
 	tests/run.sh \
-	tests/small.sh
+	tests/small.sh \
+	tests/stand_in.sh
 EXTRA_DIST += tests/hdf5_objects.h tests/sanitizers.supp tests/valgrind.supp
 
 # make mutants [MUTANTS='links_*'] [FUZZ_SECONDS=30] [MUTANT_JOBS=2]: bugs that the tests must find, tests/mutants.sh.
@@ -55,6 +56,12 @@ check_DATA = tests/hdf5_digest
 EXTRA_PROGRAMS += tests/hdf5_digest
 CLEANFILES += tests/hdf5_digest
 tests_hdf5_digest_LDADD = $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_LIBS)
+# The libcurl that programs of tests load. It is looked at each time, for the libraries of the system may have changed.
+check_DATA += tests/stand_in/made
+CLEANFILES += tests/stand_in/*
+.PHONY: tests/stand_in/made
+tests/stand_in/made: libxlm.la
+	@$(SHELL) $(srcdir)/tests/stand_in.sh tests/stand_in .libs/libxlm.so $(CC) && touch $@
 include tests/mpi/local.mk
 include tests/unit/local.mk
 include tests/cli/local.mk

@@ -184,6 +184,7 @@ log_every = 1
 evaluate_every = 0
 evaluate_instances = 16
 checkpoint_every = 0
+micro_batches = 4
 
 [stream text]
 batch = 4
@@ -203,6 +204,8 @@ stream = pairs
 weight = 0.5
 JOB
 
+# micro_batches N: of a step of job.conf, instead of 4.
+micro_batches() { sed -i "s/^micro_batches = 4$/micro_batches = $1/" job.conf; }
 # batches_of_eight: for what is not seen, or not learnt, of job.conf's batches of four.
 batches_of_eight() { sed -i 's/^batch = 4$/batch = 8/' job.conf; }
 
@@ -334,7 +337,7 @@ agree() {
 eight_steps() {
     local n=$1
     shift
-    sed -e "s/^.train./&\nmicro_batches = $n/; s/^steps = 100/steps = 8/; s/^warmup = 10/warmup = 2/" \
+    sed -e "s/^micro_batches = 4/micro_batches = $n/; s/^steps = 100/steps = 8/; s/^warmup = 10/warmup = 2/" \
         -e 's/^\(checkpoint_every\|evaluate_every\) = 0/\1 = 4/; s/^hidden_size = 32/hidden_size = 16/' "$@" job.conf
 }
 # reproduced CONF NAME RANKS...: a run into NAME-1 on one rank is, bit by bit, that of each of RANKS, NAME-RANKS, with no

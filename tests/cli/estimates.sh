@@ -5,6 +5,7 @@ long
 export XLM_BF16_EMULATE=1
 small_corpus
 small_resources
+micro_batches 8 # small ones are estimated least well
 
 sed '/^\[stream text/,$d; s/^steps = 100/steps = 24/; s/^\(hidden_size\) = 32/\1 = 64/' job.conf >base.conf
 text='[stream text]

@@ -4,6 +4,7 @@
 . "$XLM_SOURCE/tests/small.sh"
 long
 small_corpus
+micro_batches 8 # a check of gradients that is not lost in rounding
 tr ' ' '\n' <text.en | sort -u | grep -v '^\.$' | while read -r word; do
     echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g')"
 done >words.txt

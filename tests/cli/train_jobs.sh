@@ -5,6 +5,7 @@
 . "$XLM_SOURCE/tests/small.sh"
 long
 small_corpus
+micro_batches 8 # so that five ranks have one or two
 
 # run NAME RANKS [OPTION...]: trains job.conf, or $job, into directory NAME.
 job=job.conf
@@ -125,7 +126,7 @@ awk -F, '
         }
         exit bad
     }' several/metrics.csv || fail "all languages: $(grep held_out several/metrics.csv)"
-# Other numbers of ranks; micro-batches are 8, so that five ranks have more or fewer.
+# Other numbers of ranks.
 job=several.conf
 run three 3 "${steps[@]}"
 run five 5 "${steps[@]}"

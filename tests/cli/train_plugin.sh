@@ -178,7 +178,7 @@ block sentence-pairs.c >sentence-pairs.c
     pkg-config() { PKG_CONFIG_PATH=prefix/lib/pkgconfig command pkg-config --define-prefix "$@"; }
     eval "$(block compile)"
 ) >cc.log 2>&1 || fail "the example does not compile: $(cat cc.log)"
-{ sed '/^.stream pairs/,/^$/d; /^.objective pull/,$d; s/^.train./&\nmicro_batches = 2/' job.conf; block job.conf; } >pairs.conf
+{ sed '/^.stream pairs/,/^$/d; /^.objective pull/,$d; s/^micro_batches = 4/micro_batches = 2/' job.conf; block job.conf; } >pairs.conf
 trained pairs.conf pairs-1 1 --set train.steps=40
 trained pairs.conf pairs-2 2 --set train.steps=40
 same_bits pairs-1 pairs-2

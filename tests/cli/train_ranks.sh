@@ -4,6 +4,7 @@
 . "$XLM_SOURCE/tests/small.sh"
 long
 small_corpus
+micro_batches 8 # ranks add up several, and there are 8 ranks
 
 # run NAME RANKS [OPTION...]: trains $steps steps into directory NAME.
 run() {

@@ -9,6 +9,7 @@ BENCHMARKS = \
 	tests/bench/order.sh \
 	tests/bench/ranks.sh \
 	tests/bench/search.sh \
+	tests/bench/start.sh \
 	tests/bench/crowded.sh \
 	tests/bench/peers/train.sh \
 	tests/bench/peers/bleu.sh \
@@ -95,6 +96,7 @@ EXTRA_DIST += \
 	tests/bench/roberta-8.sh \
 	tests/bench/run.sh \
 	tests/bench/search.sh \
+	tests/bench/start.sh \
 	tests/bench/step.sh \
 	tests/bench/table.sh \
 	tests/bench/train.sh \

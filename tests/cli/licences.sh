@@ -54,8 +54,8 @@ if command -v dpkg-query >/dev/null; then
     # shellcheck disable=SC1091
     if (. /etc/os-release && [ "$ID$VERSION_ID" = debian12 ]) && is_open_mpi && [ "$XLM_SANITIZERS" = no ]; then
         # (as packages with and without /usr name them)
-        env -u LD_LIBRARY_PATH ldd "$XLM_BUILD"/.libs/libxlm.so | awk '/=> \// { print $3 }' | xargs readlink -f | sed 'p; s#^/usr##' | sort -u |
-            xargs dpkg-query -S 2>/dev/null | sed 's/:.*//' | sort -u >loaded
+        env -u LD_LIBRARY_PATH ldd "$XLM_BUILD"/.libs/libxlm.so | awk '/=> \// { print $3 }' | xargs readlink -f |
+            sed 'p; s#^/usr##' | sort -u | xargs dpkg-query -S 2>/dev/null | sed 's/:.*//' | sort -u >loaded
         [ "$(wc -l <loaded)" -ge 30 ] && grep -q '^libcurl' loaded || fail "packages were not found: $(cat loaded)"
         names=$(code_of "$page" | tr ',' '\n' | sort -u)
         while read -r package; do

@@ -108,7 +108,8 @@ if [ "$(env -u OMP_NUM_THREADS nproc)" -ge 2 ]; then
     ! grep 'more threads' bound.log || fail "bound threads have processors of their own"
 fi
 one=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
-taskset -c "$one" "${bound[@]}" xlm_train job.conf --dry-run >one.log 2>&1 && grep -q 'a rank has 1 more threads than processors' one.log ||
+taskset -c "$one" "${bound[@]}" xlm_train job.conf --dry-run >one.log 2>&1 &&
+    grep -q 'a rank has 1 more threads than processors' one.log ||
     fail "two bound threads on one processor: $(cat one.log)"
 [ ! -e out ] || fail "--dry-run made the output directory"
 

@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 
-/* *held_out: NULL where there is no text for it, which all ranks find alike. What a plugin refuses may differ from rank to rank, and
- * is an error. */
+/* *held_out: NULL where the corpus has no text for it (EX_CONFIG), which all ranks find alike. A file that cannot be read and what a
+ * plugin refuses are errors: they may differ from rank to rank. */
 static bool open_held_out(const xlm_job *job, const xlm_training_data *data, int s, xlm_stream **held_out, GError **error)
 {
     const xlm_job_stream *stream = &job->stream[s];
@@ -14,7 +14,7 @@ static bool open_held_out(const xlm_job *job, const xlm_training_data *data, int
     *held_out = xlm_stream_open(data->input, XLM_HELD_OUT, stream->name, s, &stream->config, (uint64_t)job->train.seed, &why);
     if (*held_out != NULL)
         return true;
-    if (g_str_has_prefix(why->message, "[stage ")) {
+    if (xlm_error_exit_code(why) != EX_CONFIG || g_str_has_prefix(why->message, "[stage ")) {
         g_propagate_error(error, g_steal_pointer(&why));
         return false;
     }

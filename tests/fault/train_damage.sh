@@ -35,6 +35,10 @@ damage /train/text/en/tokens tokens.h5
 refused tokens.h5 /train/text/en/tokens
 damage /held_out/text/xx/tokens held-out.h5
 refused held-out.h5 /held_out/text/xx/tokens
+damage /held_out/text/en/offsets held-offsets.h5
+refused held-offsets.h5 /held_out/text/en/offsets
+damage /held_out/parallel/en-xx/links held-links.h5
+refused held-links.h5 /held_out/parallel/en-xx/links
 damage /train/text/en/offsets offsets.h5
 refused offsets.h5 /train/text/en/offsets
 damage /train/parallel/en-xx/links links.h5

@@ -69,6 +69,7 @@ unit_tests = \
 	tests/unit/sentencepiece_cut_test \
 	tests/unit/store_test \
 	tests/unit/stream_properties_test \
+	tests/unit/job_streams_test \
 	tests/unit/stream_test \
 	tests/unit/tagging_test \
 	tests/unit/translation_test \

@@ -17,10 +17,12 @@
 #include "vectors/alignment.h"
 #include "vectors/vector_file.h"
 
+enum { DEFAULT_REFINE = 5 };
+
 static struct {
     char *languages, *corpus, *evaluate, *normalise, *output, *target_output, *csv;
     gint64 most, refine, refine_words, csls_words, neighbours;
-} given = {.refine = 5, .refine_words = 15000, .csls_words = 20000, .neighbours = 10};
+} given = {.refine = -1, .refine_words = 15000, .csls_words = 20000, .neighbours = 10};
 
 static char **languages;      /* --languages */
 static char **normalisations; /* --normalise */
@@ -44,7 +46,7 @@ static const GOptionEntry options[] = {
      "unit)", "HOW[,HOW]"},
     {"refine", 0, 0, G_OPTION_ARG_INT64, &given.refine,
      "number of times that the map is learned again, from words that are each other's nearest by CSLS; the best is kept (default "
-     "5)", "N"},
+     "5; 0 in one space without --corpus, where it is not known which words are whose)", "N"},
     {"refine-words", 0, 0, G_OPTION_ARG_INT64, &given.refine_words,
      "refine with the first N words of both sides (default 15000)", "N"},
     {"neighbours", 'k', 0, G_OPTION_ARG_INT64, &given.neighbours,
@@ -63,10 +65,10 @@ static bool check(GError **error)
     for (int i = 0; good && normalisations[i] != NULL; i++)
         good = xlm_program_is_one_of("normalise", normalisations[i], known, error);
     return good && xlm_program_is_in("most", given.most, 0, G_MAXINT64, error) &&
-           xlm_program_is_in("refine", given.refine, 0, G_MAXINT64, error) &&
+           (given.refine == -1 || xlm_program_is_in("refine", given.refine, 0, G_MAXINT64, error)) &&
            xlm_program_is_in("refine-words", given.refine_words, 1, G_MAXINT64, error) &&
            xlm_program_is_in("csls-words", given.csls_words, 0, G_MAXINT64, error) &&
-           xlm_program_is_in("neighbours", given.neighbours, 1, G_MAXINT64, error) &&
+           xlm_program_is_in("neighbours", given.neighbours, 1, XLM_MAX_NEIGHBOURS, error) &&
            xlm_program_list("languages", given.languages, 1, 2, "one or two languages", &languages, error);
 }
 
@@ -82,6 +84,7 @@ typedef struct work {
     int64_t read, tests_read; /* pairs in the files */
     float *vectors[2];
     bool joint;               /* one space */
+    int32_t *self[2];         /* [words of the set] in one space, the number of the same word in the other set; or NULL */
     GString *csv;
 } work;
 
@@ -160,6 +163,12 @@ static bool check_pairs(const work *w, const char *path, const GArray *pairs, in
 static bool read_all(work *w, char *const *arguments, GError **error)
 {
     w->joint = arguments[2] == NULL;
+    const bool apart = !w->joint || given.corpus != NULL; /* the words of the two languages */
+    if (!apart && given.refine > 0)
+        return xlm_error_set(error, EX_USAGE, "--refine=%" G_GINT64_FORMAT ": in one space it needs --corpus, which says which "
+                             "subwords are of which language", (int64_t)given.refine);
+    if (given.refine == -1)
+        given.refine = apart ? DEFAULT_REFINE : 0;
     w->dictionary = arguments[w->joint ? 1 : 2];
     const char *const dictionary = w->dictionary, *const spaces[] = {arguments[0], w->joint ? NULL : arguments[1]};
     if (!find_languages(dictionary, w->languages, error) ||
@@ -212,6 +221,17 @@ static void make_vectors(work *w)
     }
 }
 
+/* In one space, the same word can be on both sides. */
+static void find_selves(work *w)
+{
+    for (int s = 0; s < 2 && w->joint; s++) {
+        const int64_t n = xlm_word_set_count(&w->set[s]);
+        w->self[s] = g_new(int32_t, MAX(n, 1));
+        for (int64_t i = 0; i < n; i++)
+            w->self[s][i] = (int32_t)xlm_word_set_find_rows(&w->set[!s], &w->set[s], i);
+    }
+}
+
 /* ---- measures ---- */
 
 /* Translations of the words to evaluate on, each source word once. */
@@ -242,7 +262,7 @@ static tests make_tests(const work *w)
         t.first[t.n] = i + 1;
     }
     for (int64_t i = 0; i < t.n; i++) {
-        t.self[i] = w->joint ? (int32_t)xlm_word_set_find_rows(&w->set[1], &w->set[0], t.source[i]) : -1;
+        t.self[i] = w->joint ? w->self[0][t.source[i]] : -1;
         for (int64_t k = t.first[i]; k < t.first[i + 1]; k++)
             if (t.translations[k] == t.self[i])
                 t.self[i] = -1;
@@ -271,7 +291,7 @@ static void measure(work *w, const tests *t, const char *when, const xlm_procrus
     g_autofree int64_t *rank = g_new(int64_t, t->n);
     for (int score = 0; score < 2; score++) {
         xlm_alignment a = {.width = d, .source_vectors = p->vectors[1], .candidate_vectors = frequent, .n = p->n[1],
-                           .candidates = csls_words(p)};
+                           .candidates = csls_words(p), .self = p->self[1]};
         if (score == 1)
             xlm_alignment_neighbours(w->comm, &a, p->neighbours, hubness);
         a = (xlm_alignment){.width = d, .source_vectors = asked, .candidate_vectors = p->vectors[1], .n = t->n,
@@ -395,7 +415,8 @@ static bool work_out(work *w, GError **error)
     xlm_grid *grid = xlm_grid_open(w->comm);
     const xlm_procrustes p = {.grid = grid, .width = xlm_word_space_width(w->in.sides.side[0].space),
                               .n = {xlm_word_set_count(&w->set[0]), xlm_word_set_count(&w->set[1])},
-                              .vectors = {w->vectors[0], w->vectors[1]}, .neighbours = (int)given.neighbours};
+                              .vectors = {w->vectors[0], w->vectors[1]}, .self = {w->self[0], w->self[1]},
+                              .neighbours = (int)given.neighbours};
     xlm_rotation *r = xlm_rotation_new(p.width);
     tests t = make_tests(w);
     if (w->comm->rank == 0)
@@ -424,11 +445,13 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     read_all(&w, arguments, &failure);
     if (xlm_comm_agree_on(comm, failure, error)) {
         make_vectors(&w);
+        find_selves(&w);
         work_out(&w, error);
     }
     for (int s = 0; s < 2; s++) {
         xlm_word_set_close(&w.set[s]);
         g_free(w.vectors[s]);
+        g_free(w.self[s]);
         g_free(w.languages[s]);
     }
     g_array_unref(w.pairs);

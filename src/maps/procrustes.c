@@ -232,10 +232,12 @@ static int32_t *find_nearest(const xlm_procrustes *p, const int64_t n[2], const 
 {
     const xlm_comm *comm = p->grid->comm;
     xlm_alignment a = xlm_alignment_between(p->width, vectors, n, !from);
+    a.self = p->self[!from];
     g_autofree float *hubness = g_new(float, n[!from]), *score = g_new(float, n[from]);
     int32_t *nearest = g_new(int32_t, n[from]);
     xlm_alignment_neighbours(comm, &a, p->neighbours, hubness);
     a = xlm_alignment_between(p->width, vectors, n, from);
+    a.self = p->self[from];
     a.hubness = hubness;
     xlm_alignment_nearest(comm, &a, 1, nearest, score);
     return nearest;

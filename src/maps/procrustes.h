@@ -20,6 +20,8 @@ typedef struct xlm_procrustes {
     int64_t width;
     int64_t n[2];                  /* words of the source, of the target; most frequent first */
     const float *vectors[2];       /* [n x width] */
+    const int32_t *self[2];        /* [n] of each word, its number on the other side, where it is no candidate for itself; −1: it
+                                    * is not there; NULL: none is */
     int neighbours;                /* k of CSLS */
 } xlm_procrustes;
 

@@ -85,6 +85,22 @@ grep -q 'warning: dict.h5: the vectors of its pairs have 3 dimensions of 32' joi
     numbers /singular_values joint.h5 | awk '{ n += NR == 1 || ($1 <= last && $1 > -1e-12); last = $1 } END { exit n != 32 || NR != 32 }' ||
     fail "singular values: $(h5dump -d /singular_values joint.h5)"
 xlm_embed procrustes out/latest dict.h5 --corpus corpus.h5 --refine 0 2>/dev/null | cmp - joint.out || fail "ranks differ"
+# Without a corpus it is not known which subwords are of which language.
+xlm_embed procrustes out/latest dict.h5 --refine 0 >all.out 2>/dev/null
+xlm_embed procrustes out/latest dict.h5 2>all.log | cmp - all.out || fail "learned again: $(cat all.log)"
+expect 64 '--refine=1: in one space it needs --corpus' ranks 2 xlm_embed procrustes out/latest dict.h5 --refine 1
+# The map is learned again, by default too. Where all subwords are of both languages, none is taken for its own translation: W would
+# leave nearly all in their places, with a trace of 25; that of the identity is 32.
+mkdir same && cp text.en text.xx job.conf same && cd same || exit 1
+small_corpus --para en-xx=text.en,text.en --bpe 400
+logged train.log xlm_train job.conf --set train.steps=1
+printf 'house red\nred old\nold river\n' >pairs.txt
+logged dict.log xlm_dict corpus.h5 --source en --target xx --text pairs.txt -o dict.h5
+ranks 2 xlm_embed procrustes out/latest dict.h5 --corpus corpus.h5 -o same.h5 >same.out 2>same.log || fail "$(cat same.log)"
+xlm_embed procrustes out/latest dict.h5 --corpus corpus.h5 --refine 5 2>/dev/null | cmp - same.out || fail "ranks differ"
+numbers /map same.h5 | awk 'NR % 33 == 1 { trace += $1 } END { exit !(NR == 1024 && trace < 20) }' ||
+    fail "subwords are their own translations: $(cat same.log)"
+cd ..
 logged cca.log xlm_embed cca out/latest out/latest
 grep -q '^linear CKA 1.000000' cca.log || fail "$(cat cca.log)"
 
@@ -122,6 +138,7 @@ expect 65 'of its 1 pairs, none has both words' ranks 2 xlm_embed procrustes sou
 expect 65 'of its 20 pairs, none has both words' xlm_embed procrustes target.vec source.vec learn.txt -o none/x.h5
 expect 64 'files of vectors do not have' xlm_embed procrustes source.vec target.vec dict.h5 -o none/x.h5
 expect 64 'procrustes takes' xlm_embed procrustes source.vec
+expect 64 '--neighbours=1001: must be from 1 to 1000' xlm_embed procrustes source.vec target.vec learn.txt --neighbours 1001
 expect 64 'must be unit, centre or none' xlm_embed procrustes source.vec target.vec learn.txt --normalise length
 xlm_prep --mono en=text.en --mono xx=text.xx --words space --bpe 300 -o other.h5 2>/dev/null
 logged dict.log xlm_dict other.h5 --source en --target xx --text pairs.txt --subwords first -o other-dict.h5

@@ -1,5 +1,5 @@
-/* xlm-mpi: rotations from fewer pairs than dimensions, against known answers and the conditions that they must meet; run on 1, 2,
- * 3 and 4 ranks. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: rotations from fewer pairs than dimensions and from refined ones, against known answers and the conditions that they
+ * must meet; run on 1, 2, 3 and 4 ranks. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdlib.h>
 
@@ -170,6 +170,30 @@ static void few_pairs_determine_w(const xlm_comm *comm, const xlm_grid *grid, in
     g_free(y);
 }
 
+/* Three words that W turns by 10 degrees, and one that both sides share, which is no pair of its own: turned, it is nearest to
+ * itself, and W would turn by 7.5 degrees, under which the mean cosine of all four is larger. */
+static void a_word_is_no_pair_of_its_own(const xlm_comm *comm, const xlm_grid *grid)
+{
+    static const double degrees[2][4] = {{0, 120, 240, 60}, {10, 130, 250, 60}};
+    static const int32_t self[4] = {-1, -1, -1, 3}, pairs[] = {0, 0, 1, 1, 2, 2};
+    float x[2][8];
+    for (int s = 0; s < 2; s++)
+        for (int i = 0; i < 4; i++) {
+            x[s][2 * i] = (float)cos(degrees[s][i] * G_PI / 180);
+            x[s][2 * i + 1] = (float)sin(degrees[s][i] * G_PI / 180);
+        }
+    for (int known = 0; known < 2; known++) {
+        const xlm_procrustes p = {.grid = grid, .width = 2, .n = {4, 4}, .vectors = {x[0], x[1]}, .neighbours = 1,
+                                  .self = {known ? self : NULL, known ? self : NULL}};
+        xlm_rotation *r = xlm_rotation_new(2);
+        GOOD(xlm_procrustes_fit(&p, 3, pairs, r, &error));
+        GOOD(xlm_procrustes_refine(&p, 2, 100, r, &error));
+        CHECK(fabs(atan2(r->map[2], r->map[0]) * 180 / G_PI - (known ? 10 : 7.5)) < 1e-2);
+        CHECK(r->pairs == (known ? 3 : 4));
+        xlm_rotation_free(r);
+    }
+}
+
 int main(int argc, char **argv)
 {
     xlm_comm world, *comm = &world;
@@ -181,6 +205,7 @@ int main(int argc, char **argv)
     few_pairs_determine_w(comm, grid, 41, 30, false);
     few_pairs_determine_w(comm, grid, 41, 40, false);
     few_pairs_determine_w(comm, grid, 41, 12, true);
+    a_word_is_no_pair_of_its_own(comm, grid);
     xlm_grid_close(grid);
     int64_t sum = failures;
     xlm_comm_sum_int64(comm, &sum, 1);

@@ -43,18 +43,15 @@ void xlm_similarity_cosines(int64_t n, int64_t m, int64_t d, const xlm_real *sou
 
 /* ---- optimal transport ---- */
 
-void xlm_similarity_transport(const xlm_transport *transport, int64_t n, int64_t m, xlm_real *s)
+/* K of regularisation 1: epsilon and float's largest number are far from the limits of double. */
+static void transport_products(const xlm_transport *transport, int64_t n, int64_t m, double *k, double *u, double *v)
 {
-    double *k = g_new(double, MAX(n * m, 1)), *u = g_new(double, MAX(n, 1)), *v = g_new(double, MAX(m, 1));
-    for (int64_t e = 0; e < n * m; e++) {
-        k[e] = fmax(transport->epsilon, (double)s[e]);
-        if (transport->regularisation != 1)
-            k[e] = pow(k[e], 1 / transport->regularisation);
-    }
+    double *columns = g_new(double, MAX(m, 1)); /* Kᵀ u */
     for (int64_t j = 0; j < m; j++)
         v[j] = 1;
     for (int t = 0; t < transport->iterations; t++) {
-        double *columns = g_new0(double, MAX(m, 1)); /* Kᵀ u */
+        for (int64_t j = 0; j < m; j++)
+            columns[j] = 0;
         for (int64_t i = 0; i < n; i++) {
             double row = 0;
             for (int64_t j = 0; j < m; j++)
@@ -65,11 +62,52 @@ void xlm_similarity_transport(const xlm_transport *transport, int64_t n, int64_t
         }
         for (int64_t j = 0; j < m; j++)
             v[j] = 1 / columns[j];
-        g_free(columns);
     }
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < m; j++)
-            s[i * m + j] = (xlm_real)(u[i] * k[i * m + j] * v[j]);
+            k[i * m + j] = u[i] * k[i * m + j] * v[j];
+    g_free(columns);
+}
+
+/* log Σ exp(x_i + y_i) over n numbers x, which are `step` apart. */
+static double log_of_sum(int64_t n, const double *x, int64_t step, const double *y)
+{
+    double largest = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        largest = fmax(largest, x[i * step] + y[i]);
+    for (int64_t i = 0; i < n; i++)
+        sum += exp(x[i * step] + y[i] - largest);
+    return largest + log(sum);
+}
+
+/* The same from log K, for a power of which K can leave the range of double; u and v are logarithms too. */
+static void transport_logarithms(const xlm_transport *transport, int64_t n, int64_t m, double *k, double *u, double *v)
+{
+    for (int64_t j = 0; j < m; j++)
+        v[j] = 0;
+    for (int t = 0; t < transport->iterations; t++) {
+        for (int64_t i = 0; i < n; i++)
+            u[i] = -log_of_sum(m, k + i * m, 1, v);
+        for (int64_t j = 0; j < m; j++)
+            v[j] = -log_of_sum(n, k + j, m, u);
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++)
+            k[i * m + j] = exp(u[i] + k[i * m + j] + v[j]);
+}
+
+void xlm_similarity_transport(const xlm_transport *transport, int64_t n, int64_t m, xlm_real *s)
+{
+    double *k = g_new(double, MAX(n * m, 1)), *u = g_new(double, MAX(n, 1)), *v = g_new(double, MAX(m, 1));
+    const bool plain = transport->regularisation == 1;
+    for (int64_t e = 0; e < n * m; e++) {
+        k[e] = fmax(transport->epsilon, (double)s[e]);
+        if (!plain)
+            k[e] = log(k[e]) / transport->regularisation;
+    }
+    (plain ? transport_products : transport_logarithms)(transport, n, m, k, u, v);
+    for (int64_t e = 0; e < n * m; e++)
+        s[e] = (xlm_real)k[e];
     g_free(k);
     g_free(u);
     g_free(v);

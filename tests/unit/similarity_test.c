@@ -119,6 +119,24 @@ static void transport_of_3_by_4(void **state)
         assert_near((double)root[e], A[e], 4 * TOLERANCE);
 }
 
+/* Powers that a double cannot hold, 768^200 and 1e-30^12.5: with the first, what is not largest in its row is 0 beside it; with the
+ * second, A* depends on no factor of a row, so that a row of ε alone is one of equal numbers. */
+static void powers_beyond_double(void **state)
+{
+    (void)state;
+    xlm_real large[] = {768, 700, 690, 750}, tiny[] = {2, 1, -1, 0}, alike[] = {2, 1, 1, 1};
+    xlm_similarity_transport(&(xlm_transport){.epsilon = 1e-6, .regularisation = .005, .iterations = 2}, 2, 2, large);
+    const double expected[] = {1, 0, 0, 1};
+    for (int e = 0; e < 4; e++)
+        assert_near((double)large[e], expected[e], 1e-6);
+    const xlm_transport small = {.epsilon = 1e-30, .regularisation = .08, .iterations = 2};
+    xlm_similarity_transport(&small, 2, 2, tiny);
+    xlm_similarity_transport(&small, 2, 2, alike);
+    for (int e = 0; e < 4; e++)
+        assert_near((double)tiny[e], (double)alike[e], TOLERANCE);
+    assert_near((double)tiny[0] + (double)tiny[2], 1, TOLERANCE);
+}
+
 /* Products of 0 and less are ε. With K = [1 ε; ε 1] rows and columns add up to the same, so A* = K / (1 + ε). */
 static void min_similarity(void **state)
 {
@@ -253,6 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(similarities),
         cmocka_unit_test(transport_of_3_by_4),
+        cmocka_unit_test(powers_beyond_double),
         cmocka_unit_test(min_similarity),
         cmocka_unit_test(filter_of_3_by_4),
         cmocka_unit_test(itermax_of_3_by_4),

@@ -103,6 +103,9 @@ static bool back_translation_open(xlm_loss *self, char *message, size_t size)
         snprintf(message, size, "temperature = %g: must be 0, or from 0.001 to 100", b->temperature);
     else if (b->top_k > 0 && b->temperature == 0)
         snprintf(message, size, "top_k is for samples, and temperature = 0 makes none; set temperature = 1");
+    else if (b->top_k > model->vocabulary)
+        snprintf(message, size, "top_k = %lld is more than the vocabulary has, %lld", (long long)b->top_k,
+                 (long long)model->vocabulary);
     else
         return languages_are_known(self, message, size);
     return false;

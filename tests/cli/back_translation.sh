@@ -64,6 +64,8 @@ trained learn.conf memory 1 --set train.steps=2 --set train.micro_batches=1 --se
 estimated memory.log
 
 # ---- refused by name ----
+expect 78 'objective back-xx.*top_k = 100000 is more than the vocabulary has' xlm_train unmt.conf --dry-run \
+    --set 'objective back-xx.top_k=100000'
 expect 78 'objective back-en.*source_languages' xlm_train <(grep -v '^source_languages' unmt.conf) --dry-run
 job_refused 'objective back-en.: source_languages: the corpus has no language fr' unmt.conf \
     --set 'objective back-en.source_languages=fr'

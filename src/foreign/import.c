@@ -501,7 +501,11 @@ static bool open_model(importer *im, const xlm_convert_options *options, GError 
     if ((im->tensors = xlm_safetensors_open(im->directory, error)) == NULL || !read_config(im, error) || !find_prefix(im, error))
         return false;
     find_head(im);
-    if (!check_config(im, options, error) || !take_vocabulary(im, options, error))
+    /* The vocabulary gets a subword for each row of the word embeddings, so there must be as many. */
+    if (!check_config(im, options, error) ||
+        !check_shape(find_parameter(im, "embeddings/word/weight"), im->config.model.vocabulary, im->config.model.embedding_size,
+                     error) ||
+        !take_vocabulary(im, options, error))
         return false;
     find_task(im);
     declare(im);

@@ -269,8 +269,9 @@ change config.json 's/"num_hidden_layers": 2/"num_hidden_layers": -2/' 'layers =
 change config.json 's/"gelu"/"relu"/' '"hidden_act" is "relu"; known here are "gelu" and "gelu_new"'
 change config.json 's/"absolute"/"relative_key"/' '"position_embedding_type" is "relative_key"'
 change config.json 's/"type_vocab_size": 2/"type_vocab_size": 4/' '"type_vocab_size" is 4'
-change config.json "s/\"vocab_size\": $R/\"vocab_size\": $((R + 1))/" \
-    "xlm_vocabulary.h5: is of a model with $R rows of subwords, and config.json says $((R + 1))"
+for rows in $((R + 1)) 2000000000; do # which no vocabulary is made for
+    change config.json "s/\"vocab_size\": $R/\"vocab_size\": $rows/" "is \[$R, 16\], and config.json makes it \[$rows, 16\]"
+done
 change config.json 's/{/{{/' 'config.json:1: not JSON'
 change model.safetensors 's/layer.1.output.dense.weight/layer.7.output.dense.weight/' \
     'no tensor "bert.encoder.layer.1.output.dense.weight"'

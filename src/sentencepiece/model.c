@@ -97,7 +97,7 @@ static bool check_map(const message *m, GError **error)
         return refuse(at + size - 1, "the texts of the character map have no end", error);
     for (size_t i = 0; i < n; i++) {
         const uint32_t unit = unit_at(units, i);
-        if (unit >> 31) /* a value */
+        if (i > 0 && unit >> 31) /* a value; the first unit is never read as one */
             continue;
         const size_t child = i ^ offset_of(unit);
         if ((child | 0xFF) >= n)

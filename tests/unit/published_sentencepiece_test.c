@@ -58,6 +58,15 @@ static char *wide_a_map(void)
     return g_base64_encode(map, sizeof map);
 }
 
+/* One whose first unit, which is never read as a value, is marked as one and leads out of the trie. g_free. */
+static char *rootless_map(void)
+{
+    uint8_t map[4 + 1024 + 2] = {0};
+    map[1] = 1024 >> 8;
+    map[4 + 3] = 0xC0;
+    return g_base64_encode(map, sizeof map);
+}
+
 #define STEPS(LIST) "{\"type\": \"Sequence\", \"normalizers\": [" LIST "]}"
 #define PRECOMPILED "{\"type\": \"Precompiled\", \"precompiled_charsmap\": \"@MAP@\"}"
 #define STRIP "{\"type\": \"Strip\", \"strip_left\": false, \"strip_right\": true}"
@@ -115,6 +124,10 @@ static void test_unigram_refuses(void **state)
     REFUSED("size of the character map", "tokenizer.json", UNIGRAM_JSON("AAAA", ", [\"<mask>\", 0]", "3"));
     REFUSED("leads out of it", "tokenizer.json", UNIGRAM_JSON("EAAAAAD8AwAA/AMAAPwDAAD8AwAAAAAA", ", [\"<mask>\", 0]", "3"));
     REFUSED("size of the character map", "tokenizer.json", UNIGRAM_JSON("AAAAAAAAAAA=", ", [\"<mask>\", 0]", "3"));
+    g_autofree char *map = rootless_map();
+    g_auto(GStrv) parts = g_strsplit(UNIGRAM_JSON("@MAP@", ", [\"<mask>\", 0]", "3"), "@MAP@", -1);
+    g_autofree char *rootless = g_strjoinv(map, parts);
+    REFUSED("leads out of it", "tokenizer.json", rootless);
     REFUSED("dir/x.model: byte 1: a field is longer", "x.model", "\x0a\x7fzz");
     REFUSED("dir/x.model: byte 3: a piece is empty", "x.model", "\x0a\x02\x18\x01");
     REFUSED("has 0 unknown pieces", "x.model", "\x0a\x03\x0a\x01" "a");

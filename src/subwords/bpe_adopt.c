@@ -71,10 +71,10 @@ static bool read_merge(xlm_bpe *bpe, const json_t *merge)
 
 static bool read_merges(xlm_bpe *bpe, const xlm_tokenizer_files *files, GError **error)
 {
-    const json_t *merges = xlm_tokenizer_value(files, TOKENIZER, "model", "merges", NULL), *merge;
+    const json_t *merges = xlm_tokenizer_json_merges(files, error), *merge;
     size_t i;
-    if (!json_is_array(merges))
-        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "has no merges");
+    if (merges == NULL)
+        return false;
     json_array_foreach(merges, i, merge)
         if (!read_merge(bpe, merge))
             return xlm_tokenizer_refuse(files, TOKENIZER, 0, error,

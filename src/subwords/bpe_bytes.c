@@ -100,7 +100,6 @@ static bool is_ours(const xlm_tokenizer_files *files)
 static bool adopt_json(merges *m, const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
     const json_t *normalizer = xlm_tokenizer_value(files, TOKENIZER, "normalizer", NULL), *entry;
-    const json_t *all = xlm_tokenizer_value(files, TOKENIZER, "model", "merges", NULL);
     const json_t *prefix = xlm_tokenizer_value(files, TOKENIZER, "pre_tokenizer", "add_prefix_space", NULL);
     size_t i;
     m->form_c = xlm_tokenizer_is_type(normalizer, "NFC");
@@ -111,8 +110,9 @@ static bool adopt_json(merges *m, const xlm_tokenizer_files *files, xlm_publishe
         return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its pre_tokenizer does not find words as GPT-2 does (use_regex "
                                     "is false), which is not supported");
     m->space_first = json_is_true(prefix);
-    if (!json_is_array(all))
-        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "has no merges");
+    const json_t *all = xlm_tokenizer_json_merges(files, error);
+    if (all == NULL)
+        return false;
     json_array_foreach(all, i, entry) {
         const char *left = json_string_value(json_array_get(entry, 0)), *right = json_string_value(json_array_get(entry, 1));
         g_autofree char *pair = json_is_string(entry)           ? g_strdup(json_string_value(entry))

@@ -153,12 +153,12 @@ static xlm_model_piece *piece_of_merge(const json_t *entry, GHashTable *by_text,
 
 static bool read_merges(const xlm_tokenizer_files *files, GArray *pieces, GError **error)
 {
-    const json_t *merges = xlm_tokenizer_value(files, TOKENIZER, "model", "merges", NULL), *entry;
+    const json_t *merges = xlm_tokenizer_json_merges(files, error), *entry;
     g_autoptr(GHashTable) by_text = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GString) joined = g_string_new(NULL);
     size_t i;
-    if (!json_is_array(merges))
-        return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "has no merges");
+    if (merges == NULL)
+        return false;
     if (json_array_size(merges) > 1 << 24)
         return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "has %zu merges; more than 2^24 have no ranks here",
                                     json_array_size(merges));

@@ -222,6 +222,23 @@ bool xlm_tokenizer_is_type(const json_t *step, const char *type)
     return g_strcmp0(json_string_value(json_object_get(step, "type")), type) == 0;
 }
 
+const json_t *xlm_tokenizer_json_merges(const xlm_tokenizer_files *files, GError **error)
+{
+    static const char TOKENIZER[] = "tokenizer.json";
+    const json_t *merges = xlm_tokenizer_value(files, TOKENIZER, "model", "merges", NULL);
+    if (json_is_true(xlm_tokenizer_value(files, TOKENIZER, "model", "ignore_merges", NULL)))
+        xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its model takes words of the vocabulary without merging them "
+                             "(ignore_merges), which is not supported");
+    else if (json_number_value(xlm_tokenizer_value(files, TOKENIZER, "model", "dropout", NULL)) > 0)
+        xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its model leaves out merges at random (dropout), which is not "
+                             "supported");
+    else if (!json_is_array(merges))
+        xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "has no merges");
+    else
+        return merges;
+    return NULL;
+}
+
 bool xlm_tokenizer_merges(const xlm_tokenizer_files *files, const char *(*add)(void *model, const char *line, size_t size),
                           void *model, GError **error)
 {

@@ -60,6 +60,9 @@ bool xlm_tokenizer_refuse(const xlm_tokenizer_files *files, const char *name, in
  * first line that gives the version of the format, are skipped. EX_DATAERR with the line. */
 bool xlm_tokenizer_merges(const xlm_tokenizer_files *files, const char *(*add)(void *model, const char *line, size_t size),
                           void *model, GError **error);
+/* The merges of tokenizer.json, all of which are then applied, in their order. EX_DATAERR: it has none, or says that words of the
+ * vocabulary are not merged (ignore_merges), or that merges are left out at random (dropout). */
+const json_t *xlm_tokenizer_json_merges(const xlm_tokenizer_files *files, GError **error);
 /* Is there a vocab.json with a token that ends in </w>, the end of a word? */
 bool xlm_tokenizer_ends_words(const xlm_tokenizer_files *files);
 

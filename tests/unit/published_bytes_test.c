@@ -51,6 +51,11 @@ static void test_bytes(void **state)
     assert_line(v, "lol", "lol", "lol");
     xlm_vocabulary_free(v);
     REFUSED("dir/merges.txt:2: is not a merge", "vocab.json", "{\"a\": 0}", "merges.txt", "a b\nab\n");
+#define BYTE_PAIRS(MODEL) \
+    "{\"pre_tokenizer\": {\"type\": \"ByteLevel\"}, \"model\": {\"type\": \"BPE\", \"vocab\": {\"l\": 0}" MODEL "}}"
+    REFUSED("(ignore_merges)", "tokenizer.json", BYTE_PAIRS(", \"merges\": [], \"ignore_merges\": true"));
+    REFUSED("(dropout)", "tokenizer.json", BYTE_PAIRS(", \"merges\": [], \"dropout\": 0.1"));
+    REFUSED("has no merges", "tokenizer.json", BYTE_PAIRS(", \"ignore_merges\": false, \"dropout\": null"));
 }
 
 /* The merge of the lowest rank in all places from left to right, as long as there is one; symbols between spaces. */

@@ -61,6 +61,16 @@ bool xlm_cooccurrence_fits(const xlm_cooccurrence *table, const xlm_vocabulary *
            (table->subwords_digest != 0 && table->subwords_digest == xlm_corpus_subwords_digest_of(vocabulary));
 }
 
+bool xlm_cooccurrence_check_size(const xlm_cooccurrence *table, const xlm_vocabulary *vocabulary, GError **error)
+{
+    const int64_t size = xlm_vocabulary_size(vocabulary);
+    const int languages = xlm_vocabulary_languages(vocabulary);
+    return (table->vocabulary == size && table->languages == languages) ||
+           xlm_error_set(error, EX_DATAERR, "%s: has %" G_GINT64_FORMAT " subwords and %d languages, but the corpus has %"
+                         G_GINT64_FORMAT " and %d; the file is damaged", xlm_store_path(table->store), table->vocabulary,
+                         table->languages, size, languages);
+}
+
 static xlm_array offsets_of(const xlm_cooccurrence *t) { return (xlm_array){XLM_U64, (uint64_t)t->vocabulary + 1, 0}; }
 
 /* Check that offsets, columns and counts of a group match. width: 0 if counts have one dimension. *number: of entries. */

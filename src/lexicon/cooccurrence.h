@@ -69,6 +69,8 @@ void xlm_cooccurrence_close(xlm_cooccurrence *table); /* NULL is allowed */
 
 /* Are the ids of the table those of this vocabulary, and its languages too? */
 bool xlm_cooccurrence_fits(const xlm_cooccurrence *table, const xlm_vocabulary *vocabulary);
+/* Does a table that fits have as many subwords and languages? Its digests are only its own word. EX_DATAERR. */
+bool xlm_cooccurrence_check_size(const xlm_cooccurrence *table, const xlm_vocabulary *vocabulary, GError **error);
 
 /* Entries of rows [first, last) of X: offsets[last - first + 1], beginning with 0; *columns and *counts are new memory (g_free).
  * EX_DATAERR. */

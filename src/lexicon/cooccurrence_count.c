@@ -317,10 +317,13 @@ static bool gather(struct counting *c, int language, const xlm_pair_runs *runs, 
 static bool check_table(struct counting *c, GError **error)
 {
     const xlm_cooccurrence *t = c->table;
+    const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(c->corpus);
     const xlm_cooccurrence_rule *given = &c->options->rule;
-    if (!xlm_cooccurrence_fits(t, xlm_corpus_vocabulary(c->corpus)))
+    if (!xlm_cooccurrence_fits(t, vocabulary))
         return xlm_error_set(error, EX_DATAERR, "%s: counted with other subwords or languages than %s has; make the corpus with "
                              "xlm_prep --like", c->options->add, c->options->corpus);
+    if (!xlm_cooccurrence_check_size(t, vocabulary, error))
+        return false;
     if ((given->window > 0 && given->window != t->rule.window) ||
         (given->min_count >= 0 && given->min_count != t->rule.min_count) ||
         (given->max_vocabulary >= 0 && given->max_vocabulary != t->rule.max_vocabulary))

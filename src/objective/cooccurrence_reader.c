@@ -45,10 +45,7 @@ static bool check_origin(const xlm_cooccurrence *file, const char *path, const x
         return xlm_error_set(error, EX_DATAERR, "%s: made for a corpus with other subwords or languages (digest %016"
                              G_GINT64_MODIFIER "x, here %016" G_GINT64_MODIFIER "x); count in this corpus with xlm_cooc", path,
                              file->corpus_digest, origin->digest);
-    if (file->vocabulary != xlm_vocabulary_size(origin->vocabulary))
-        return xlm_error_set(error, EX_DATAERR, "%s: vocabulary = %" G_GINT64_FORMAT ", but the corpus has %" G_GINT64_FORMAT
-                             " subwords; the file is damaged", path, file->vocabulary, xlm_vocabulary_size(origin->vocabulary));
-    return true;
+    return xlm_cooccurrence_check_size(file, origin->vocabulary, error);
 }
 
 static struct reading *make_table(const xlm_cooccurrence *file, const char *path, GError **error)

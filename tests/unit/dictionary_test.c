@@ -1,7 +1,8 @@
-/* xlm-mpi: tests of dictionary files and of looking translations up. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: tests of dictionary files, of tables beside a corpus and of looking translations up. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stream_fixture.h"
 
 #include "hostile.h"
+#include "lexicon/cooccurrence.h"
 #include "lexicon/dictionary.h"
 #include "lexicon/translations.h"
 
@@ -146,6 +147,31 @@ static void hostile_files_are_refused(void **state)
             fail_msg("%s: the change was not made", changes[i].expected);
         refused(&f, xlm_corpus_digest(f.corpus), changes[i].expected);
     }
+    close_file(&f);
+}
+
+/* ---- co-occurrences ---- */
+
+/* Whoever makes a table also gives it a digest; counts are read by the sizes of the corpus. */
+static void tables_have_the_size_of_the_corpus(void **state)
+{
+    (void)state;
+    struct file f = open_file();
+    write_file(&f, some, G_N_ELEMENTS(some), 4);
+    const xlm_vocabulary *v = xlm_corpus_vocabulary(f.corpus);
+    GError *error = NULL;
+    xlm_cooccurrence table = {.store = xlm_store_open(f.path, &error), .corpus_digest = xlm_corpus_digest(f.corpus),
+                              .vocabulary = VOCABULARY, .languages = LANGUAGES};
+    assert_true(xlm_cooccurrence_fits(&table, v));
+    must(xlm_cooccurrence_check_size(&table, v, &error), error);
+    table.languages = 1;
+    assert_false(xlm_cooccurrence_check_size(&table, v, &error));
+    must_say(error, EX_DATAERR, "d.h5: has 1005 subwords and 1 languages, but the corpus has 1005 and 4; the file is damaged");
+    error = NULL;
+    table.languages = LANGUAGES, table.vocabulary--;
+    assert_false(xlm_cooccurrence_check_size(&table, v, &error));
+    must_say(error, EX_DATAERR, "has 1004 subwords");
+    xlm_store_close(table.store);
     close_file(&f);
 }
 
@@ -347,6 +373,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(wrong_files_are_refused), cmocka_unit_test(hostile_files_are_refused),
+        cmocka_unit_test(tables_have_the_size_of_the_corpus),
         cmocka_unit_test(translations_are_found_both_ways),
         cmocka_unit_test_setup_teardown(streams_switch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(slices_are_the_whole, set_up, tear_down),

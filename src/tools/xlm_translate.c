@@ -264,6 +264,9 @@ static bool open_translator(work *w, GError **error)
         .tokenizer = w->tokenizer, .sentences = w->sentences, .language = l->from,
         .longest = given.length != 0 ? given.length - 2 : xlm_translation_longest(w->loaded->model),
         .long_lines = (xlm_long_lines)xlm_program_number_of(given.long_lines, long_lines)};
+    if (l->encoder.longest < 2 && xlm_language_token(xlm_vocabulary_specials(w->loaded->vocabulary), l->from) >= 0)
+        return xlm_error_set(error, EX_USAGE, "sentences of 3 tokens have no place for a word: <s>, the token of the language and "
+                             "</s> take them; 4 are needed");
     l->from = MAX(l->from, 0);
     l->to = MAX(l->to, 0);
     l->translator = (xlm_translator){.comm = w->comm, .model = w->loaded->model, .options = &w->options,

@@ -34,7 +34,7 @@ typedef struct xlm_line_encoder {
     xlm_tokenizer *tokenizer;
     xlm_sentence_splitter *sentences;
     int language;         /* id, or -1: none in particular */
-    int64_t longest;      /* maximum number of ids of a sentence, at least 1 */
+    int64_t longest;      /* maximum number of ids of a sentence, at least 1, and 2 if the language has a token */
     xlm_long_lines long_lines;
 } xlm_line_encoder;
 

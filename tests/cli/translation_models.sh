@@ -145,6 +145,11 @@ for ((k = 1; k < $(wc -w <line); k++)); do
     { cut -d' ' -f"-$k" line; cut -d' ' -f"$((k + 1))-" line; } >two.parts
     scored two.parts | awk '{ sum += $1 } END { printf "%.5f\n", sum }'
 done >parts.scores
+# The shortest parts are one subword beside the token; there are none without.
+timeout 60 xlm_translate m2m100.back.h5 --from en --to xx --beam 1 --long-lines cut --length 4 line >short.out 2>short.log ||
+    fail "--length 4: $(tail -n 3 short.log)"
+expect 64 'sentences of 3 tokens have no place for a word' timeout 60 xlm_translate m2m100.back.h5 --from en --to xx \
+    --long-lines cut --length 3 line
 grep -q 'lines of more than .* were divided' scored.log || fail "the line was not cut: $(cat scored.log)"
 awk 'NR == FNR { whole = $1; next } { d = $1 - whole; near = near || (d < 1e-4 && d > -1e-4) } END { exit !near }' \
     whole.score parts.scores || fail "cut: $(cat whole.score), not one of: $(paste -sd ' ' parts.scores)"

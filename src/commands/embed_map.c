@@ -1,4 +1,5 @@
 /* xlm-mpi: xlm_embed map, words or sentences in a plane. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -185,6 +186,16 @@ static char *make_title(const work *w, int panel)
                                         : g_strdup(w->paths[panel]);
 }
 
+/* Products of the vectors and squares of distances are numbers of float; that of none is larger than the sum over all. */
+static bool check_lengths(const work *w, int p, GError **error)
+{
+    double squares = 0;
+    for (int64_t i = 0; i < w->map.n * w->width[p]; i++)
+        squares += (double)w->vectors[p][i] * (double)w->vectors[p][i];
+    return squares <= (double)FLT_MAX || xlm_error_set(error, EX_DATAERR, "the vectors are too long for distances between them; "
+                                                       "give --unit");
+}
+
 static bool map_panel(work *w, const xlm_tsne_options *o, int p, GError **error)
 {
     xlm_map_panel *panel = &w->map.panel[p];
@@ -196,8 +207,8 @@ static bool map_panel(work *w, const xlm_tsne_options *o, int p, GError **error)
     panel->variance = g_new(double, components);
     panel->y = g_new(double, 2 * n);
     const double begin = xlm_clock();
-    const bool good = xlm_principal_components(w->comm, n, w->width[p], w->vectors[p], components, scores, panel->variance,
-                                               error);
+    const bool good = check_lengths(w, p, error) &&
+                      xlm_principal_components(w->comm, n, w->width[p], w->vectors[p], components, scores, panel->variance, error);
     g_clear_pointer(&w->vectors[p], g_free);
     if (good) {
         panel->divergence = xlm_tsne(w->comm, n, components, scores, o, panel->y);

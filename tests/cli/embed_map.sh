@@ -87,6 +87,11 @@ awk 'FILENAME == "w.vec" { kind[$1] = $2 " " $3 " " $4; next }
             bad += nearest != kind[i] } exit bad > 0 }' w.vec points || fail "groups are torn: $(cat points)"
 
 # ---- what is wrong ----
+awk 'NF == 2 { print; next } { print $1, $2 "e25", $3 "e25", $4 "e25" }' w.vec >long.vec
+expect 65 'long.vec: the vectors are too long for distances between them; give --unit' xlm_embed map long.vec \
+    --dictionary w.txt --languages one,two --iterations 1 --perplexity 6 --coordinates none.h5
+xlm_embed map long.vec --unit --dictionary w.txt --languages one,two --iterations 1 --perplexity 6 --coordinates unit.h5 2>unit.log ||
+    fail "$(cat unit.log)"
 expect 64 'map takes a checkpoint' xlm_embed map -o a.svg --dictionary en-xx.txt
 expect 64 'there is nothing to write' xlm_embed map $model --dictionary en-xx.txt
 expect 64 'give one of --dictionary, --corpus and --sentences' xlm_embed map $model -o a.svg

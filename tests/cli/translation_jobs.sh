@@ -112,7 +112,8 @@ START=mlm-gc/runs/unmt-de/mass-gc-3-2/latest RUNS='de/xlm de/gc de/mass de/mass-
 [ "$(grep -c '^time: ' log)" -eq 4 ] && grep -q 'noisy-other.languages=de' log ||
     fail "not four good jobs: $(grep '^xlm_train: ' log)"
 head -n 5 text.en >test.en && head -n 5 text.de >test.de
-export TEST_DE=test.en,test.de RAW_DE=test.en,test.de DETOKENISE="$PWD/detokenise" RUNS=de/mass-gc:3
+mkdir 'with blanks' && cp test.en test.de 'with blanks'
+export TEST_DE='with blanks/test.en,with blanks/test.de' RAW_DE='with blanks/test.en,with blanks/test.de' DETOKENISE="$PWD/detokenise" RUNS=de/mass-gc:3
 printf '%s\n' '#!/bin/sh' 'echo "$1" >>languages' 'sed "s/ \.$/./"' >detokenise && chmod +x detokenise
 export SETTINGS='train.micro_batches=2; stream english.batch=4; stream other.batch=4; evaluate.sentences=4'
 unmt || fail "unmt: $(tail -n 5 log)"
@@ -122,6 +123,10 @@ says mlm-gc/runs/de/mass-gc-3-2/latest 'start = .*/unmt-de/mass-gc-3-2/latest' '
 grep -q '^de/mass-gc  *3  *2 .*table 4 and 9: 36.5 28.7; 36.3 28.5$' log || fail "the table: $(tail -n 14 log)"
 [ "$(paste -s -d ' ' languages)" = 'en de' ] || fail "detokenised: $(cat languages)"
 unmt && ! grep -q '^step ' log && [ "$(wc -l <mlm-gc/scores.tsv)" -eq 3 ] || fail "again: $(tail -n 3 log)"
+# Another number of lines is no score of 0.
+rm mlm-gc/runs/de/mass-gc-3-2/scores.tsv
+expect 65 'xlm_bleu: ' env RAW_DE=text.en,text.de START_STEPS=2 "$jobs/mlm-gc/unmt" mlm-gc
+[ ! -e mlm-gc/runs/de/mass-gc-3-2/scores.tsv ] || fail "scored: $(cat mlm-gc/runs/de/mass-gc-3-2/scores.tsv)"
 expect 66 'make it and the model to begin with: RUNS=unmt-ro/xlm' env RUNS=ro/xlm "$jobs/mlm-gc/unmt" other
 expect 66 'TEST_DE: there is no none' env TEST_DE=none,test.de "$jobs/mlm-gc/unmt" mlm-gc
 expect 64 'not two files' env TEST_DE=test.de "$jobs/mlm-gc/unmt" mlm-gc

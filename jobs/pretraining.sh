@@ -110,11 +110,20 @@ submit_run() {
 }
 finished() { [[ -e $model/latest && $(realpath "$model/latest") == */checkpoint-$(printf %08d "$steps").h5 ]]; }
 measure_run() {
-    local options=()
-    ! grep -qF -e "$model/latest," "$csv" 2>/dev/null || return 0
+    local options=() row=${model//,/_}/latest, begun=$model/measure-begun
+    if grep -qF -e "$row" "$csv" 2>/dev/null; then
+        [[ -e $begun ]] || return 0
+        # Some rows are missing: all are measured again.
+        awk -v row="$row" 'index($0, row) != 1' "$csv" >"$csv.new"
+        mv "$csv.new" "$csv"
+    fi
     [[ -z ${MEASURE-} ]] || read -ra options <<<"$MEASURE"
-    "$here/../measure" "$model/latest" --corpus "$corpus" "${options[@]}" --work "$directory/tuned" --csv "$csv" ||
-        say "$name:$seed: not all of it could be measured"
+    : >"$begun"
+    if "$here/../measure" "$model/latest" --corpus "$corpus" "${options[@]}" --work "$directory/tuned" --csv "$csv"; then
+        rm "$begun"
+    else
+        say "$name:$seed: not all of it could be measured; the same command tries again"
+    fi
 }
 
 # ---- the table: what was measured, and the paper's figures ----
@@ -125,7 +134,7 @@ show_table() {
     for path in "$directory"/runs/*/*/ "$directory"/runs/*/; do
         [[ -e ${path}latest ]] || continue
         path=${path%/} run=${path#"$directory/runs/"} run=${run%-*}
-        echo "$path/latest|${run%-*}|${run##*-}|${path##*-}"
+        echo "${path//,/_}/latest|${run%-*}|${run##*-}|${path##*-}"
     done | awk -F'|' -v csv="$csv" -v runs="$(list_runs)" '
         function trim(x) { gsub(/^ +| +$/, "", x); return x }
         function show(x) { return x == "" ? "-" : x }

@@ -70,11 +70,14 @@ within_hours() {
 }
 # planned TITLE COMMAND...: the command calls xlm_train; the line of its --plan for as many ranks as are started.
 planned() {
-    local ranks
+    local ranks text
     ranks=$("${launcher[@]}" sh -c 'echo' | wc -l)
     printf '%-32s ' "$1"
-    HOURS='' "${@:2}" --plan --ranks="$ranks" 2>&1 |
-        awk -v ranks="$ranks" '$1 == ranks { sub(/^ +/, ""); print; n++ } END { exit n != 1 }'
+    if ! text=$(HOURS='' "${@:2}" --plan --ranks="$ranks" 2>&1) ||
+        ! awk -v ranks="$ranks" '$1 == ranks { sub(/^ +/, ""); print; n++ } END { exit n != 1 }' <<<"$text"; then
+        printf '\n%s\n' "$text" >&2
+        return 1
+    fi
 }
 
 find_programs() {

@@ -82,6 +82,13 @@ rows=$(wc -l <mlm-gc/measures.csv)
 MEASURE='--length 32' run mlm-gc again.log
 grep -q 'pre-training' again.log && fail "trained again"
 [ "$(wc -l <mlm-gc/measures.csv)" -eq "$rows" ] || fail "measured again"
+# What was only begun is measured as a whole, and once.
+sort mlm-gc/measures.csv >whole
+: >mlm-gc/runs/de-en/gc-0.5-3-4/measure-begun
+sed -i '$d' mlm-gc/measures.csv
+MEASURE='--length 32' run mlm-gc again.log
+sort mlm-gc/measures.csv | cmp - whole && [ ! -e mlm-gc/runs/de-en/gc-0.5-3-4/measure-begun ] ||
+    fail "measured anew: $(cat mlm-gc/measures.csv)"
 
 # Each run a job of Slurm's.
 mkdir bin
@@ -97,6 +104,9 @@ expect 64 'START: name the checkpoint of XLM-R base' env -u START "$jobs/xlm-ali
 expect 64 'START: name the checkpoint of mBERT' env -u START "$jobs/weam/study" weam
 expect 64 'PARA: names no pairs en-es' env PARA=en-de=text.en,text.de "$jobs/weam/study" --dry-run other
 expect 66 'none.h5: there is no such file' env START=none.h5 "$jobs/ppa/study" ppa
+expect 1 'none.en' env RUNS= PARA=en-de=none.en,text.de "$jobs/ppa/study" unread
+echo 'no gzip' >text.en.gz
+expect 1 'text.en.gz: not in gzip format' env RUNS= PARA=en-de=text.en.gz,text.de "$jobs/ppa/study" unread
 expect 64 'there is no such run; there are xlm-align ablation' env RUNS=tlm "$jobs/xlm-align/study" xlm-align
 expect 64 'MONO_UNMT_RO: name the text' env -u MONO_UNMT_RO "$jobs/mlm-gc/study" --dry-run other
 expect 64 'usage' "$jobs/mlm-gc/study"

@@ -148,6 +148,8 @@ RUNS='mlm-word:1 mlm-ngram+gc:2' START_STEPS=20 XLM_LAUNCH=env DICTIONARY=none \
     "$XLM_SOURCE/jobs/masks/small/study" --plan out ud >log 2>&1 || fail "plan: $(tail -n 5 log)"
 [ "$(grep -c '^mlm-[a-z+]*:[12]  *1 .* [0-9.]* \(s\|min\)$' log)" -eq 2 ] && [ ! -e out/runs/mlm-word-from-nothing-1-20 ] ||
     fail "the plan: $(cat log)"
+expect 1 'precision = none: ' env RUNS='mlm-word:1' START_STEPS=20 XLM_LAUNCH=env DICTIONARY=none SETTINGS=train.precision=none \
+    "$XLM_SOURCE/jobs/masks/small/study" --plan out ud
 # As many steps as take the time of other objectives: both are planned in turn, and the median of three quotients counts, once for
 # all seeds. Plans of these times stand in for real ones, which differ from minute to minute: 0.5 s, and 0.2, 0.1 and 0.25 s.
 mkdir times

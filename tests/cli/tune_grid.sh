@@ -57,6 +57,9 @@ seed = 2
 choose_by = accuracy
 JOB
 expect 78 '' grid --dry-run "${some[@]}" --vary tune.length=1000 a tag.conf
+mkdir 'with blanks' && cp dev.en.tsv 'with blanks/dev.tsv'
+logged blanks.log grid --dry-run --seeds 1 --set tune.model=out/latest --set 'tune.dev=en:with blanks/dev.tsv, xx:dev.xx.tsv' b tag.conf
+grep -q '^dev xx: 30 sentences' blanks.log && ! grep -q 'not checked' blanks.log || fail "a path with blanks: $(cat blanks.log)"
 
 # ---- from runs to table ----
 logged run.log grid "${some[@]}" "${tests[@]}" g tag.conf

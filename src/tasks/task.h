@@ -116,8 +116,9 @@ typedef struct xlm_task {
     char **(*labels)(const xlm_loss *self, const void *text, GError **error);
     /* Append the examples of a text. Called once for each text, which may keep what is needed to read predictions. description:
      * one line for the log is appended, about what was read, cut and replaced. Every token gets the language of its source (0 for
-     * none in particular). A class that is not a label has no target, and the log says so; EX_DATAERR, with file, line and the
-     * labels, when no class of the text is a label; EX_CONFIG for options that do not fit the labels. */
+     * none in particular). A class that is not a label has no target, and the log says so, or is refused where it is all that an
+     * example has: EX_DATAERR, with file, line and the labels, as when no class of the text is a label; EX_CONFIG for options that
+     * do not fit the labels. */
     bool (*encode)(const xlm_loss *self, void *text, const xlm_task_encoder *encoder, xlm_examples *examples,
                    GString *description, GError **error);
     /* The number of predictions for each predicted row, at least 1. The labels have been set. */

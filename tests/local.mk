@@ -1,11 +1,15 @@
 # XLM_TEST_LONG=1 tries many more moments and ranks in some of tests/fault (minutes).
 # Tests. `make check` runs unit, mpi, cli and fault; one alone: make check TESTS=tests/cli/install.sh
 TEST_EXTENSIONS = .sh
-AM_TESTS_ENVIRONMENT = \
+tests_environment = \
 	XLM_SOURCE='$(abs_top_srcdir)'; XLM_BUILD='$(abs_top_builddir)'; XLM_CC='$(CC)'; \
 	XLM_MPIEXEC='$(MPIEXEC)'; \
 	XLM_SANITIZERS='$(XLM_SANITIZERS)'; XLM_HARDENING='$(XLM_HARDENING)'; XLM_TEST_QUICK='$(XLM_TEST_QUICK)'; \
 	. $(srcdir)/tests/environment.sh;
+# make check alone takes the libcurl of stand_in.sh, unless XLM_STAND_IN=no. Quick checks, as those of make distcheck, and those with
+# sanitizers load what users load, as do measurements.
+stand_in = $(if $(filter 1,$(XLM_TEST_QUICK))$(filter yes,$(XLM_SANITIZERS)),,tests/stand_in/made)
+AM_TESTS_ENVIRONMENT = XLM_STAND_IN=$${XLM_STAND_IN-$(if $(stand_in),yes,no)}; $(tests_environment)
 LOG_COMPILER = $(SHELL) $(srcdir)/tests/run.sh
 SH_LOG_COMPILER = $(BASH)
 
@@ -56,8 +60,8 @@ check_DATA = tests/hdf5_digest
 EXTRA_PROGRAMS += tests/hdf5_digest
 CLEANFILES += tests/hdf5_digest
 tests_hdf5_digest_LDADD = $(HDF5_LIBS) $(MPI_LIBS) $(GLIB_LIBS)
-# The libcurl that programs of tests load. It is looked at each time, for the libraries of the system may have changed.
-check_DATA += tests/stand_in/made
+# It is looked at each time, for the libraries of the system may have changed.
+check_DATA += $(stand_in)
 CLEANFILES += tests/stand_in/*
 .PHONY: tests/stand_in/made
 tests/stand_in/made: libxlm.la
@@ -92,7 +96,7 @@ check-unit: all
 # What small jobs compute, bit by bit, to compare two versions (tests/digests.sh).
 .PHONY: digests
 digests: all
-	@$(AM_TESTS_ENVIRONMENT) $(BASH) $(srcdir)/tests/digests.sh
+	@$(tests_environment) $(BASH) $(srcdir)/tests/digests.sh
 
 if !HAVE_CMOCKA
 # Where make reads this, not in a recipe: before it compiles anything, most of which would not find cmocka.h.

@@ -79,13 +79,13 @@ fuzz_cppflags = $(DEFS) -I$(abs_top_builddir) -I$(abs_top_srcdir)/include -I$(ab
 	-I$(abs_top_srcdir)/tests/fuzz $(AM_CPPFLAGS)
 .PHONY: fuzz
 fuzz: all $(fuzz_targets)
-	@$(AM_TESTS_ENVIRONMENT) SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
+	@$(tests_environment) SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
 		CPPFLAGS='$(fuzz_cppflags)' XLM_FUZZ_TOTAL='$(TOTAL)' XLM_FUZZ_INPUTS='$(FUZZ_INPUTS)' \
 		LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' $(BASH) $(srcdir)/tests/fuzz/run.sh $(SECONDS) $(FUZZ_JOBS) $(FUZZ)
 # make fuzz-keep FUZZ_INPUTS=DIRECTORY: inputs and hours of a campaign into the repository, keep.sh.
 .PHONY: fuzz-keep
 fuzz-keep: $(fuzz_targets)
-	@$(AM_TESTS_ENVIRONMENT) XLM_FUZZ_INPUTS='$(FUZZ_INPUTS)' \
+	@$(tests_environment) XLM_FUZZ_INPUTS='$(FUZZ_INPUTS)' \
 		$(BASH) $(srcdir)/tests/fuzz/keep.sh $(fuzz_targets:tests/fuzz/%=%)
 # make fuzz-messages: errors of readers that no replayed input reaches, messages.sh.
 READERS = src/aligners/aligner_model.c src/aligners/alignment_file.c src/aligners/links.c src/aligners/sentence_pairs.c \
@@ -102,7 +102,7 @@ READERS = src/aligners/aligner_model.c src/aligners/alignment_file.c src/aligner
 MESSAGE_TESTS =
 .PHONY: fuzz-messages
 fuzz-messages: all $(fuzz_targets) $(MESSAGE_TESTS)
-	@$(AM_TESTS_ENVIRONMENT) OBJECTS='$(libxlm_la_OBJECTS)' COMPILE='$(COMPILE)' LINK='$(CC) $(AM_CFLAGS) $(CFLAGS)' \
+	@$(tests_environment) OBJECTS='$(libxlm_la_OBJECTS)' COMPILE='$(COMPILE)' LINK='$(CC) $(AM_CFLAGS) $(CFLAGS)' \
 		LIBS='$(libxlm_la_LIBADD)' READERS='$(READERS)' TESTS='$(FUZZ:%=tests/fuzz/%) $(MESSAGE_TESTS)' \
 		$(BASH) $(srcdir)/tests/fuzz/messages.sh
 clean-local: clean-manual

@@ -96,15 +96,19 @@ bool xlm_scoring_begin(const xlm_scoring *scoring, GError **error)
     return true;
 }
 
-/* *best: the score is better than at any step before. */
-static void note_score(const xlm_scoring *s, double score, bool *best)
+/* Is the score better than at any step before? */
+static bool is_best(const xlm_scoring *s, double score)
+{
+    const xlm_best_score *before = &s->progress->best;
+    return isfinite(score) && (before->step == 0 || (rises(s->validation) ? score > before->score : score < before->score));
+}
+
+static void note_score(const xlm_scoring *s, double score, bool best)
 {
     const xlm_validation *validation = s->validation;
     xlm_run_progress *progress = s->progress;
     const xlm_best_score now = {.score = score, .step = (double)progress->step};
-    *best = isfinite(score) && (progress->best.step == 0 || (rises(validation) ? score > progress->best.score
-                                                                               : score < progress->best.score));
-    if (*best)
+    if (best)
         progress->best = now;
     if (s->members != NULL && isfinite(score))
         xlm_checkpoint_mean_add(s->members, validation->average, validation->average_best, now);
@@ -112,8 +116,8 @@ static void note_score(const xlm_scoring *s, double score, bool *best)
     xlm_snapshot_validated(xlm_stopping_snapshot(s->stopping), progress->validated);
 }
 
-/* The score of what was measured, if it was not noted before the run was stopped. Nothing is reported before it is noted: a run
- * that is killed in between evaluates this step again. */
+/* The score of what was measured, if it was not noted before the run was stopped. Nothing is reported before it is noted, and what
+ * belongs to the best step is kept before: a run that is killed in between evaluates this step again. */
 static bool evaluate(const xlm_scoring *s, xlm_measured *measured, GArray *measures, bool *best, GError **error)
 {
     const xlm_validation *validation = s->validation;
@@ -124,7 +128,11 @@ static bool evaluate(const xlm_scoring *s, xlm_measured *measured, GArray *measu
     measured->measures = measures;
     if (!score_of(s, measured, &score, error))
         return false;
-    note_score(s, score, best);
+    *best = is_best(s, score);
+    if (*best && validation->keep_best != NULL &&
+        !validation->keep_best(validation->data, s->comm, s->progress->step, error))
+        return false;
+    note_score(s, score, *best);
     if (needs_losses(s))
         xlm_report_evaluation(s->report, measured->rows, measured->n);
     g_autofree char *names = validation->choose_by != NULL ? g_strjoinv(", ", (char **)validation->choose_by) : NULL;
@@ -136,8 +144,7 @@ static bool evaluate(const xlm_scoring *s, xlm_measured *measured, GArray *measu
     } else {
         xlm_report_score(s->report, names, score, *best, true);
     }
-    return !*best || validation->keep_best == NULL ||
-           validation->keep_best(validation->data, s->comm, s->progress->step, error);
+    return true;
 }
 
 bool xlm_scoring_evaluate(const xlm_scoring *scoring, bool hurried, bool *best, GError **error)

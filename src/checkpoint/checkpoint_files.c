@@ -21,10 +21,10 @@ static bool set_link(const char *directory, const char *name, int64_t step, GErr
            xlm_error_set(error, EX_IOERR, "%s: cannot be made to point at %s: %s", link, target, g_strerror(errno));
 }
 
-/* The step of the checkpoint that `best` points at; -1: there is no such link. */
-static int64_t linked_best(const char *directory)
+/* The step of the checkpoint that `best` or `latest` points at; -1: there is no such link. */
+static int64_t linked_step(const char *directory, const char *name)
 {
-    g_autofree char *link = g_build_filename(directory, "best", NULL), *target = g_file_read_link(link, NULL);
+    g_autofree char *link = g_build_filename(directory, name, NULL), *target = g_file_read_link(link, NULL);
     return target != NULL ? xlm_checkpoint_step_of(target) : -1;
 }
 
@@ -49,7 +49,7 @@ static guint count_up_to(const GArray *steps, int64_t last)
 static void remove_old(const char *directory, const xlm_run_state *state, int64_t keep)
 {
     g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
-    const int64_t linked = linked_best(directory);
+    const int64_t linked = linked_step(directory, "best");
     const guint up_to = count_up_to(steps, state->step);
     for (guint i = 0; i + keep < up_to; i++) {
         if (is_kept(state, linked, g_array_index(steps, int64_t, i)))
@@ -110,17 +110,31 @@ static bool move(const char *directory, const char *name, const char *into, GErr
            xlm_error_set(error, EX_IOERR, "%s: cannot be moved to %s: %s", from, to, g_strerror(errno));
 }
 
-/* After checkpoints have gone: `latest` points at the newest of those that stay, or is gone too. */
+/* `latest` points at the newest checkpoint of those that stay, or is gone. It may be older where a run was killed before it could
+ * set the link. */
 static bool update_latest(const char *directory, const GArray *steps, int64_t after, GError **error)
 {
-    g_autofree char *latest = g_build_filename(directory, "latest", NULL);
     const guint stay = count_up_to(steps, after);
-    if (g_file_test(latest, G_FILE_TEST_EXISTS))
+    const int64_t newest = stay > 0 ? g_array_index(steps, int64_t, stay - 1) : -1;
+    if (newest == linked_step(directory, "latest"))
         return true;
-    if (stay > 0)
-        return set_link(directory, "latest", g_array_index(steps, int64_t, stay - 1), error);
+    if (newest >= 0)
+        return set_link(directory, "latest", newest, error);
+    g_autofree char *latest = g_build_filename(directory, "latest", NULL);
     g_unlink(latest);
     return true;
+}
+
+/* Is it the name of a file of a run that was not complete? Other programs may write other files here at the same time. */
+static bool is_unfinished(const char *entry)
+{
+    static const char *const names[] = {"checkpoint-", XLM_CHECKPOINT_MEAN, "metrics.csv", "job.conf", "job-as-run.conf",
+                                        "translations.tsv", "best-translations.tsv", "attention-"};
+    const char *mark = strstr(entry, XLM_UNFINISHED);
+    bool known = false;
+    for (size_t i = 0; i < G_N_ELEMENTS(names) && mark != NULL; i++)
+        known = known || g_str_has_prefix(entry, names[i]);
+    return known;
 }
 
 /* Left by a run that was killed while writing. */
@@ -129,7 +143,7 @@ static void remove_unfinished(const char *directory)
     g_autoptr(GDir) folder = g_dir_open(directory, 0, NULL);
     const char *entry;
     while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
-        if (!g_str_has_prefix(entry, "checkpoint-") || strstr(entry, ".h5" XLM_UNFINISHED) == NULL)
+        if (!is_unfinished(entry))
             continue;
         g_autofree char *path = g_build_filename(directory, entry, NULL);
         if (g_unlink(path) == 0)
@@ -156,7 +170,7 @@ static int set_aside(const char *directory, int64_t after, GError **error)
         good = move(directory, "latest", into, error) && move(directory, "best", into, error) &&
                move(directory, XLM_CHECKPOINT_MEAN, into, error) &&
                move(directory, "metrics.csv", into, error) && (record == NULL || move(directory, record, into, error));
-    if (good && moved > 0 && after >= 0)
+    if (good && after >= 0)
         update_latest(directory, steps, after, error);
     return moved;
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/resume.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -125,12 +126,26 @@ static bool read_state(const xlm_resume_setup *setup, xlm_run_state *state, int6
     }
 }
 
+/* Is the file, or what a link of this name leads to, one of the directory's own? */
+static bool is_in(const char *directory, const char *file)
+{
+    char *place = realpath(directory, NULL), *whole = realpath(file, NULL);
+    g_autofree char *of_file = whole != NULL ? g_path_get_dirname(whole) : NULL;
+    const bool is = place != NULL && g_strcmp0(place, of_file) == 0;
+    free(place);
+    free(whole);
+    return is;
+}
+
 /* Leave nothing in the output directory that the next resumption must not find: rank files that this run does not resume from,
- * and checkpoints that are damaged or belong to a course that is abandoned. step: the one resumed from, or -1. */
+ * and checkpoints that are damaged or belong to a course that is abandoned. step: the one resumed from, or -1. A checkpoint from
+ * elsewhere is of another course than all that are here. */
 static bool clear_output(const xlm_resume_setup *setup, int64_t step, GError **error)
 {
     const char *output = setup->job->train.output;
     int moved = 0;
+    if (setup->resume == XLM_RESUME_FILE && !is_in(output, setup->file))
+        step = -1;
     if (setup->resume != XLM_RESUME_AUTO && setup->comm->rank == 0 && xlm_rank_files_remove(output) > 0)
         xlm_log_warn("%s: what a stopped run left there was no checkpoint yet, and is removed", output);
     if (!xlm_checkpoint_set_aside(setup->comm, output, step, &moved, error))

@@ -17,6 +17,7 @@
 #include "run/scoring.h"
 #include "run/stopping.h"
 #include "run/threads.h"
+#include "store/store.h"
 #include "train/cost.h"
 #include "train/dump_step.h"
 #include "train/engine.h"
@@ -218,7 +219,7 @@ static bool finish_step(run *r, bool interrupted, GError **error)
     const bool evaluation = last || due(step, c->evaluate_every);
     bool best = false;
     bool good = !evaluation || xlm_scoring_evaluate(&r->scoring, interrupted, &best, error);
-    if (good && (last || best || interrupted || due(step, c->checkpoint_every)))
+    if (good && (last || best || interrupted || xlm_scoring_is_out_of_patience(&r->scoring) || due(step, c->checkpoint_every)))
         good = save(r, error);
     return good;
 }
@@ -228,13 +229,18 @@ static bool is_finished(const run *r)
     return r->progress.step >= r->job->train.steps || xlm_scoring_is_out_of_patience(&r->scoring);
 }
 
-/* The mean of checkpoints is due, and not there yet: the run may have been killed before it was written. */
+/* The mean of checkpoints is due, and not there, or that of a shorter run: the run may have been killed before it was written. */
 static bool lacks_mean(const run *r)
 {
-    g_autofree char *path = g_build_filename(r->job->train.output, XLM_CHECKPOINT_MEAN, NULL);
-    int64_t there = max_members(r) == 0 || g_file_test(path, G_FILE_TEST_EXISTS);
-    xlm_comm_max_int64(r->comm, &there, 1);
-    return there == 0;
+    int64_t lacks = 0;
+    if (r->comm->rank == 0 && max_members(r) > 0) {
+        g_autofree char *path = g_build_filename(r->job->train.output, XLM_CHECKPOINT_MEAN, NULL);
+        g_autoptr(xlm_store) mean = xlm_store_open(path, NULL);
+        int64_t step;
+        lacks = mean == NULL || !xlm_store_get_int(mean, "/", "step", &step, NULL) || step != r->progress.step;
+    }
+    xlm_comm_max_int64(r->comm, &lacks, 1);
+    return lacks != 0;
 }
 
 /* Measure the mean of checkpoints and write it. From here on the parameters are those of no step: no snapshot may be taken. */

@@ -79,6 +79,21 @@ logged back.log train 1 back --resume "back/$(checkpoint 20)" --set train.steps=
 [ -e "back/previous-1/$(checkpoint 25)" ] && [ "$(readlink back/latest)" = "$(checkpoint 21)" ] ||
     fail "--resume FILE: $(ls -lR back)"
 
+# One from elsewhere is of another course than all that are there, which go aside with their rows.
+cp -r kept course
+logged course.log train 1 course --resume "whole/$(checkpoint 60)" --set train.steps=61 --set train.checkpoint_every=0
+[ -e "course/previous-1/$(checkpoint 20)" ] && [ -e course/previous-1/metrics.csv ] &&
+    [ "$(cd course && echo checkpoint-*)" = "$(checkpoint 61)" ] || fail "another course: $(ls -R course)"
+# `latest` is mended where a run was killed before it could set the link, also if nothing is left to do.
+cp -r kept behind
+ln -sfn "$(checkpoint 20)" behind/latest
+: >behind/average.h5.unfinished-a1B2c3
+: >behind/scores.csv.unfinished-a1B2c3
+logged behind.log train 1 behind --set train.steps=25
+grep -q 'nothing to do' behind.log && [ "$(readlink behind/latest)" = "$(checkpoint 25)" ] ||
+    fail "latest: $(readlink behind/latest): $(cat behind.log)"
+[ ! -e behind/average.h5.unfinished-a1B2c3 ] && [ -e behind/scores.csv.unfinished-a1B2c3 ] || fail "unfinished: $(ls behind)"
+
 # Changes of the job are listed, also defaults and sections, and nothing else: the same number may be written differently.
 listed() { sed -n 's/^  \(\[.*\)/\1/p' "$1"; }
 cp -r kept changed
@@ -170,6 +185,11 @@ read -r step last <<<"$(chosen best 2)"
 [ "$(readlink best/best)" = "$(checkpoint "$step")" ] && [ "$(last_step best)" = "$last" ] && [ "$last" -lt 40 ] &&
     grep -q 'stopped early: no better score on held-out text (mlm/loss/en, tlm/loss) in 2 meas' best.log ||
     fail "best is $(readlink best/best) of $(last_step best) steps instead of $step of $last: $(grep chosen best.log)"
+# The state at which the patience was over is there, too, and nothing is left to do.
+trained best.conf short 1 --set train.checkpoint_every=0
+[ "$(readlink short/latest)" = "$(checkpoint "$last")" ] || fail "the last state: $(ls short)"
+trained best.conf short 1 --set train.checkpoint_every=0
+grep -q 'nothing to do: step .* is reached, and the patience is over' short.log || fail "trained again: $(cat short.log)"
 # From the best checkpoint, whose patience has begun, and from one before it, as if the run had been killed before it was there.
 for after in "$step" $((step - 1)); do
     cp -r best again

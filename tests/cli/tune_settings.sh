@@ -124,8 +124,14 @@ tuned last 2 --set tune.average=2
 [ "$(all last/average.h5)" = "$before" ] || fail "the mean, made again: $(cat last.log)"
 tuned last 1 --set tune.average=2
 grep -q 'nothing to do' last.log || fail "$(cat last.log)"
+cp last/average.h5 shorter.h5
 tuned last 1 --set tune.average=2 --set tune.epochs=3
-[ "$(all last/average.h5)" != "$before" ] || fail "the mean is that of a shorter run"
+after=$(all last/average.h5)
+[ "$after" != "$before" ] || fail "the mean is that of a shorter run"
+# As if the run had been killed between its last checkpoint and the mean.
+mv shorter.h5 last/average.h5
+tuned last 2 --set tune.average=2 --set tune.epochs=3
+[ "$(all last/average.h5)" = "$after" ] || fail "the mean is still that of a shorter run"
 
 # ---- a stop in between ----
 cp -r all-1 middle

@@ -24,12 +24,14 @@ struct xlm_metrics_file {
     bool write_failed, rows_removed, directory_removed; /* each is warned of once */
 };
 
-/* Rows up to and with `step` of an earlier run's file; NULL when there is none. */
-static char *rows_up_to(const char *path, int64_t step)
+/* [out] rows: up to and with `step` of an earlier run's file, g_free; NULL when there is none. */
+static bool rows_up_to(const char *path, int64_t step, char **rows, GError **error)
 {
     char *text = NULL;
-    if (!xlm_files_load(path, &text, NULL, NULL))
-        return NULL;
+    if (!g_file_test(path, G_FILE_TEST_EXISTS))
+        return true;
+    if (!xlm_files_load(path, &text, NULL, error))
+        return false;
     char *end = text;
     for (char *line = text; *line != '\0';) {
         char *next = strchr(line, '\n');
@@ -40,14 +42,17 @@ static char *rows_up_to(const char *path, int64_t step)
         line = end = next + 1;
     }
     *end = '\0';
-    return text;
+    *rows = text;
+    return true;
 }
 
 /* Earlier rows are written to a new file that replaces the old one, so that they are not lost if the disk is full. */
 static FILE *open_rows(const char *output, bool resumed, int64_t step, GError **error)
 {
     g_autofree char *path = g_build_filename(output, "metrics.csv", NULL);
-    g_autofree char *rows = resumed ? rows_up_to(path, step) : NULL;
+    g_autofree char *rows = NULL;
+    if (resumed && !rows_up_to(path, step, &rows, error))
+        return NULL;
     const char *text = rows != NULL && *rows != '\0' ? rows : HEADER;
     if (!xlm_files_check_output(path, false, error) || !xlm_new_file_replace(path, text, error))
         return NULL;

@@ -56,16 +56,18 @@ static char **make_environment(int terminal)
     return g_strv_builder_end(passed);
 }
 
-/* The command line of this program, and --finish. */
+/* The command line of this program, with --finish before what it was given, which may be behind "--". */
 static char **make_arguments(void)
 {
     g_autofree char *line = NULL;
     gsize size = 0;
     g_autoptr(GStrvBuilder) all = g_strv_builder_new();
     g_file_get_contents("/proc/self/cmdline", &line, &size, NULL);
-    for (gsize at = 0; at < size; at += strlen(line + at) + 1)
+    for (gsize at = 0; at < size; at += strlen(line + at) + 1) {
         g_strv_builder_add(all, line + at);
-    g_strv_builder_add(all, "--finish");
+        if (at == 0)
+            g_strv_builder_add(all, "--finish");
+    }
     return g_strv_builder_end(all);
 }
 

@@ -86,17 +86,23 @@ typedef struct axis {
     double min, max;
 } axis;
 
+static void make_room(axis *x, axis *y, xlm_plot_point p)
+{
+    *x = (axis){fmin(x->min, p.x), fmax(x->max, p.x)};
+    *y = (axis){fmin(y->min, p.y), fmax(y->max, p.y)};
+}
+
 static void find_axes(const xlm_plot *plot, axis *x, axis *y)
 {
     *x = *y = (axis){INFINITY, -INFINITY};
     for (guint i = 0; i < plot->lines->len; i++) {
         const GArray *points = ((const line *)plot->lines->pdata[i])->points;
-        for (guint k = 0; k < points->len; k++) {
-            const xlm_plot_point p = g_array_index(points, xlm_plot_point, k);
-            *x = (axis){fmin(x->min, p.x), fmax(x->max, p.x)};
-            *y = (axis){fmin(y->min, p.y), fmax(y->max, p.y)};
-        }
+        for (guint k = 0; k < points->len; k++)
+            make_room(x, y, g_array_index(points, xlm_plot_point, k));
     }
+    /* A line may be of means, and its best point above all of them. */
+    for (guint i = 0; i < plot->best->len; i++)
+        make_room(x, y, g_array_index(plot->best, best_point, i).point);
     if (plot->logarithmic) {
         const double ratio = fmax(pow(y->max / y->min, 0.05), 1.1);
         *y = (axis){y->min / ratio, y->max * ratio};
@@ -118,14 +124,16 @@ static double find_step(double range, bool whole)
     return whole ? fmax(step, 1) : step;
 }
 
-static void append_tic(GString *script, double value, bool *some)
+/* step: the distance to the next tic, from which the label must differ; 0: it is far. */
+static void append_tic(GString *script, double value, double step, bool *some)
 {
     const double size = fabs(value);
     const char *unit = size >= 1e6 && size < 1e12 ? (size >= 1e9 ? "G" : "M") : size >= 1e4 && size < 1e6 ? "k" : "";
     const double shown = value / (*unit == 'G' ? 1e9 : *unit == 'M' ? 1e6 : *unit == 'k' ? 1e3 : 1);
     char place[G_ASCII_DTOSTR_BUF_SIZE], label[32];
     g_ascii_dtostr(place, sizeof place, value);
-    g_ascii_formatd(label, sizeof label, "%.5g", shown);
+    g_autofree char *format = g_strdup_printf("%%.%dg", step > 0 && size > step ? MAX(5, (int)ceil(log10(size / step)) + 1) : 5);
+    g_ascii_formatd(label, sizeof label, format, shown);
     g_string_append_printf(script, "%s\"%s%s\" %s", *some ? ", " : "", label, unit, place);
     *some = true;
 }
@@ -136,7 +144,7 @@ static void append_tics(GString *script, char name, const axis *a, bool whole)
     bool some = false;
     g_string_append_printf(script, "set %ctics (", name);
     for (double k = ceil(a->min / step - 1e-9); k * step <= a->max * (1 + 1e-12) && k < 1e15; k++)
-        append_tic(script, k * step == 0 ? 0 : k * step, &some);
+        append_tic(script, k * step == 0 ? 0 : k * step, step, &some);
     g_string_append(script, ")\n");
 }
 
@@ -156,17 +164,24 @@ static void append_logarithmic_tics(GString *script, const axis *a)
             const double value = digit * pow(10, k);
             const bool shown = digit == 1 || (decades < 3 && (digit == 2 || digit == 5));
             if (shown && value >= a->min && value <= a->max)
-                append_tic(script, value, &some);
+                append_tic(script, value, 0, &some);
         }
     g_string_append(script, ")\n");
 }
 
 /* ---- gnuplot ---- */
 
+/* Twelve digits are more than a figure shows, but whole numbers keep all of theirs: times in microseconds have sixteen. */
 static void append_number(GString *script, double value)
 {
     char text[G_ASCII_DTOSTR_BUF_SIZE];
-    g_string_append(script, g_ascii_formatd(text, sizeof text, "%.12g", value));
+    g_string_append(script, g_ascii_formatd(text, sizeof text, fabs(value) < 1e11 ? "%.12g" : "%.17g", value));
+}
+
+/* A place on the horizontal axis, in words. */
+static void append_place(GString *out, double x)
+{
+    g_string_append_printf(out, x == floor(x) && fabs(x) < 1e15 ? " at %.0f" : " at %.6g", x);
 }
 
 static void append_range(GString *script, char name, const axis *a)
@@ -342,15 +357,20 @@ static void append_description(GString *out, const xlm_plot *plot)
         const xlm_plot_point last = g_array_index(l->points, xlm_plot_point, l->points->len - 1);
         char a[32], b[32];
         xlm_markup_append(out, l->label);
-        g_string_append_printf(out, ": %s at %.6g", xlm_page_number(first.y, a), first.x);
-        if (l->points->len > 1)
-            g_string_append_printf(out, ", %s at %.6g", xlm_page_number(last.y, b), last.x);
+        g_string_append_printf(out, ": %s", xlm_page_number(first.y, a));
+        append_place(out, first.x);
+        if (l->points->len > 1) {
+            g_string_append_printf(out, ", %s", xlm_page_number(last.y, b));
+            append_place(out, last.x);
+        }
         g_string_append(out, ". ");
     }
     for (guint i = 0; i < plot->best->len; i++) {
         const xlm_plot_point p = g_array_index(plot->best, best_point, i).point;
         char a[32];
-        g_string_append_printf(out, "%s: %s at %.6g. ", BEST, xlm_page_number(p.y, a), p.x);
+        g_string_append_printf(out, "%s: %s", BEST, xlm_page_number(p.y, a));
+        append_place(out, p.x);
+        g_string_append(out, ". ");
     }
 }
 

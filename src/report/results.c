@@ -274,8 +274,9 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
                       GError **error)
 {
     g_autofree char *text = NULL;
+    gsize size;
     g_autoptr(GError) why = NULL;
-    if (!xlm_files_load(path, &text, NULL, &why))
+    if (!xlm_files_load(path, &text, &size, &why))
         return xlm_error_set(error, EX_NOINPUT, "%s", why->message);
     table t = {.kind = find_kind(text), .path = path, .run = run, .named = named, .results = results, .runs = runs};
     if (t.kind == NULL)
@@ -299,6 +300,8 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
         g_autoptr(GPtrArray) row = xlm_csv_next_row(&at);
         take_row(&t, row);
     }
+    if (strlen(text) < size)
+        xlm_page_note(page, "%s: has a byte 0; what follows it is left out", path);
     const bool good = end_table(&t, page, error);
     g_free(t.strange_checkpoint);
     return good;

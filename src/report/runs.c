@@ -101,8 +101,10 @@ static void add_best(xlm_run *run)
 static void add_lock(xlm_run *run)
 {
     g_autofree char *path = g_build_filename(run->directory, "lock", NULL);
+    g_autofree char *text = NULL;
+    gsize size;
     g_autoptr(GKeyFile) lock = g_key_file_new();
-    if (g_key_file_load_from_file(lock, path, G_KEY_FILE_NONE, NULL)) {
+    if (xlm_files_load(path, &text, &size, NULL) && g_key_file_load_from_data(lock, text, size, G_KEY_FILE_NONE, NULL)) {
         g_autofree char *host = g_key_file_get_string(lock, "lock", "host", NULL);
         g_autofree char *since = g_key_file_get_string(lock, "lock", "since", NULL);
         if (host != NULL && since != NULL)

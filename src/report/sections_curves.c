@@ -69,21 +69,22 @@ static const xlm_curve *find_curve(const xlm_sections *s, const char *name)
     return NULL;
 }
 
-/* Does a curve of losses, perplexities or norms need a logarithmic axis? */
-static bool spans_decades(const xlm_sections *s, const char *name)
+/* Do these n curves of losses, perplexities or norms, in one figure, need a logarithmic axis? */
+static bool spans_decades(const xlm_sections *s, const char *const *names, guint n)
 {
     double lowest = INFINITY, highest = 0;
-    const char *quantity = find_curve(s, name)->quantity;
+    const char *quantity = find_curve(s, names[0])->quantity;
     if (strcmp(quantity, "loss") != 0 && strcmp(quantity, "perplexity") != 0 && strcmp(quantity, "gradient_norm") != 0)
         return false;
-    for (int i = 0; i < s->runs->n; i++) {
-        const xlm_curve *c = xlm_curves_find(s->runs->run[i].curves, name);
-        for (guint k = 0; c != NULL && k < c->points->len; k++) {
-            const double value = g_array_index(c->points, xlm_curve_point, k).value;
-            lowest = fmin(lowest, value);
-            highest = fmax(highest, value);
+    for (guint j = 0; j < n; j++)
+        for (int i = 0; i < s->runs->n; i++) {
+            const xlm_curve *c = xlm_curves_find(s->runs->run[i].curves, names[j]);
+            for (guint k = 0; c != NULL && k < c->points->len; k++) {
+                const double value = g_array_index(c->points, xlm_curve_point, k).value;
+                lowest = fmin(lowest, value);
+                highest = fmax(highest, value);
+            }
         }
-    }
     return lowest > 0 && highest > 20 * lowest;
 }
 
@@ -110,7 +111,7 @@ static bool draw_curve(const xlm_sections *s, const char *title, const char *nam
     }
     g_autofree char *note = describe_thinning(how, each);
     xlm_plot *plot = xlm_plot_new(title, "step", note);
-    plot->logarithmic = find_curve(s, name) != NULL && spans_decades(s, name);
+    plot->logarithmic = find_curve(s, name) != NULL && spans_decades(s, &name, 1);
     plot->marks = marks;
     for (int i = 0; i < s->runs->n; i++)
         if (points[i] != NULL) {
@@ -199,16 +200,16 @@ static guint draw_languages(const xlm_sections *s, const GPtrArray *names, guint
     const xlm_curve *begin = xlm_curves_find(curves, names->pdata[first]);
     guint end = first, each = 1;
     xlm_plot *plot = xlm_plot_new(title, "step", NULL);
-    plot->logarithmic = spans_decades(s, begin->name);
-    for (; end < names->len && end - first < LINES; end++) {
-        const xlm_curve *c = xlm_curves_find(curves, names->pdata[end]);
-        if (!belong_together(begin, c))
-            break;
+    while (end < names->len && end - first < LINES && belong_together(begin, xlm_curves_find(curves, names->pdata[end])))
+        end++;
+    plot->logarithmic = spans_decades(s, (const char *const *)names->pdata + first, end - first);
+    for (guint k = first; k < end; k++) {
+        const xlm_curve *c = xlm_curves_find(curves, names->pdata[k]);
         plot->marks = plot->marks || c->points->len <= LINES;
         const bool all = strcmp(c->language, "all") == 0;
-        xlm_plot_add(plot, all ? "all languages" : *c->language != '\0' ? c->language : "all", (int)(end - first),
+        xlm_plot_add(plot, all ? "all languages" : *c->language != '\0' ? c->language : "all", (int)(k - first),
                      thin(c->points, MEAN, &each));
-        mark_best(plot, &s->runs->run[0], c, (int)(end - first));
+        mark_best(plot, &s->runs->run[0], c, (int)(k - first));
     }
     *good = xlm_plot_end(plot, s->page, true, error);
     return end;

@@ -73,7 +73,7 @@ static bool read_value(const char *text, bool *there, double *value)
 /* A row: the curves of its columns are created with their first values. */
 typedef struct row {
     const char *split, *objective, *language;
-    bool training, several; /* several: the curve is of one of several languages */
+    bool training, named; /* named: the curve's name has the language */
 } row;
 
 static xlm_curve *get_curve(xlm_curves *curves, const row *r, int column)
@@ -85,8 +85,8 @@ static xlm_curve *get_curve(xlm_curves *curves, const row *r, int column)
     const bool of_one = held_out && *r->language != '\0' && strcmp(r->language, "all") != 0;
     char name[256];
     const int length = g_snprintf(name, sizeof name, "%s %s%s%s%s%s", r->split, r->objective, shown[column] != NULL ? " " : "",
-                                  shown[column] != NULL ? shown[column] : "", r->several || of_one ? " " : "",
-                                  r->several || of_one ? r->language : "");
+                                  shown[column] != NULL ? shown[column] : "", r->named || of_one ? " " : "",
+                                  r->named || of_one ? r->language : "");
     if (length >= (int)sizeof name)
         return NULL;
     xlm_curve *c = g_hash_table_lookup(curves->names, name);
@@ -115,10 +115,9 @@ static bool take_row(xlm_curves *curves, const layout *l, char **field)
         return false;
     row r = {.split = text[SPLIT], .objective = text[OBJECTIVE], .language = text[LANGUAGE],
              .training = strcmp(text[SPLIT], "train") == 0};
-    /* The means over the languages of a set are before these, which then have curves of their own. */
-    curves->several |= strcmp(r.language, XLM_MEAN_LANGUAGE) == 0;
-    /* A direction of translation ("en-de") always has one: names of languages have no hyphen. */
-    r.several = (curves->several || strchr(r.language, '-') != NULL) && !r.training && strcmp(r.split, "held_out") != 0;
+    /* Other runs may have scores of other languages. */
+    r.named = !r.training && strcmp(r.split, "held_out") != 0 && *r.language != '\0' &&
+              strcmp(r.language, XLM_MEAN_LANGUAGE) != 0;
     bool good = true;
     for (int c = LOSS; c < COLUMNS; c++) {
         bool there;

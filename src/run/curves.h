@@ -11,8 +11,8 @@ typedef struct xlm_curve_point {
 
 /* One number over the steps of a run. */
 typedef struct xlm_curve {
-    char *name;      /* "train total loss", "held_out mlm perplexity", "dev accuracy"; of several languages "dev accuracy de"; of
-                         a direction of translation "dev bleu en-de" */
+    char *name;      /* "train total loss", "held_out mlm perplexity", "dev accuracy de", "dev accuracy" of the mean of all
+                         languages or without one; of a direction of translation "dev bleu en-de" */
     char *split, *objective, *language; /* as in the rows; language: "" if there is none */
     const char *quantity; /* the column: "loss", "perplexity", "accuracy", "score", "learning_rate", "gradient_norm", "tokens",
                              "seconds" */
@@ -24,7 +24,6 @@ typedef struct xlm_curve {
 
 typedef struct xlm_curves {
     GPtrArray *curves; /* xlm_curve, in the order of the file */
-    bool several;      /* there are scores of several languages and of their mean */
     GHashTable *names; /* names of the curves */
     int64_t bad;       /* number of lines that are cut short, or that have something else instead of numbers; they are skipped */
 } xlm_curves;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/terminal.h"
 #include "files/files.h"
 #include "job/job_changes.h"
 #include "job/job_record.h"
@@ -119,9 +120,10 @@ static void print_differences(const run *runs, int n, const int *place, GPtrArra
         const xlm_job_difference *difference = differences->pdata[d];
         g_autofree char *key = g_strdup_printf("[%s]%s%s", difference->section, difference->key != NULL ? " " : "",
                                                difference->key != NULL ? difference->key : "");
-        printf("%-*s", width, key);
+        g_autofree char *safe = xlm_terminal_escape(key);
+        printf("%-*s", width, safe);
         for (int i = 0; i < n; i++) {
-            const char *value = place[i] < 0 ? "?" : difference->value[place[i]];
+            g_autofree char *value = xlm_terminal_escape(place[i] < 0 ? "?" : difference->value[place[i]]);
             printf("  %*s", WIDTH, *value != '\0' ? value : "(empty)");
         }
         putchar('\n');
@@ -240,7 +242,8 @@ static void print_curve(const run *runs, int n, const char *name)
         curve[i] = xlm_curves_find(runs[i].curves, name);
         mean |= curve[i] != NULL && curve[i]->every_step;
     }
-    printf("\n%s\n", name);
+    g_autofree char *safe = xlm_terminal_escape(name);
+    printf("\n%s\n", safe);
     print_names(runs, n, "step", 12);
     g_autoptr(GArray) steps = common_steps(curve, n);
     for (guint s = 0; s < steps->len; s++) {

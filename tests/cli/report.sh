@@ -342,6 +342,21 @@ reported tuned.html tuned
 [ "$(cells tuned.html 'micro_f1, xx')" = 0.2 ] && [ "$(cells tuned.html 'micro_f1, mean, of the mean of checkpoints')" = 0.5 ] ||
     fail "scores of dev text: $(grep -F 'micro_f1, ' tuned.html)"
 has tuned.html 'micro_f1</b>' 'xx: 0.1 at 10, 0.2 at 20'
+# Scores of one language each are not those of the same row.
+mkdir of-de of-fr
+for language in de fr; do
+    { cat head; for step in 1000000 1000001 1000002; do echo "$step,dev,micro_f1,$language,9,,,,,,,,0.$step"; done; } \
+        >of-$language/metrics.csv
+done
+reported apart.html of-de of-fr
+[ "$(cells apart.html 'micro_f1, de')" = '0.1 –' ] && [ "$(cells apart.html 'micro_f1, fr')" = '– 0.1' ] ||
+    fail "scores of different languages: $(grep -F 'micro_f1, ' apart.html)"
+# Places on the axis that differ are not written alike.
+has apart.html '1.000001M' 'at 1000002'
+# A pipe in place of the lock is not waited for.
+mkfifo of-de/lock
+timeout 60 xlm_report of-de -o pipe.html 2>pipe.log || fail "a pipe as lock: $(cat pipe.log)"
+rm -r of-de of-fr
 
 # ---- translations beside their references: scores by direction, examples of the newest evaluation, texts of any kind ----
 mkdir translated later

@@ -55,8 +55,9 @@ typedef struct xlm_loss_setup {
 /* What an objective knows about its stream. Valid until close. */
 typedef struct xlm_loss_stream {
     const char *name;                 /* of the job file's section */
-    const char *const *components;    /* what it is drawn from: codes of languages, or of pairs of languages ("de-en") as the
-                                         corpus has them; NULL-terminated; NULL: labelled examples */
+    const char *const *components;    /* what it is drawn from: codes of languages, or of pairs of languages ("de-en") as the job
+                                         names them, source first, or without `languages` there as the corpus has them;
+                                         NULL-terminated; NULL: labelled examples */
     int64_t batch;                    /* sequences of a step, over all ranks; their maximum if it depends on the step */
     bool parallel;                    /* it has pairs, whose sides can be viewed separately */
     bool drawn_sides;                 /* the side of a pair that comes first is drawn at random (shuffle_sides) */
@@ -329,7 +330,8 @@ typedef struct xlm_published {
 } xlm_published;
 
 /* The order of calls is: open, declare; in each step label or count for all micro-batches, loss for all micro-batches, the update
- * of the parameters, publish, after_update; at the end close. Before the first step all but open, declare and close are also
+ * of the parameters, publish, after_update; at the end close. In steps in which the objective takes no part, before its `begin` or
+ * where its list of weights is 0, none of them is called. Before the first step all but open, declare and close are also
  * called to estimate memory, on a tape whose operators compute nothing (xlm/tape.h: xlm_var_read), with any number as step;
  * declared states are restored afterwards. */
 struct xlm_loss_class {
@@ -358,8 +360,9 @@ struct xlm_loss_class {
     /* Returns the mean of the terms, 1 x 1. If there are none, so that it was called only for a mean of xlm_declare_mean, the
      * result is not used and may be NULL. Must not change the declared state, which would depend on the number of ranks then. */
     xlm_var *(*loss)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
-    /* After the update, with the same data on all ranks: publish receives the rows of the step, even if there are none;
-     * after_update follows. Both may change the state. */
+    /* After the update of a step in which the objective takes part, with the same data on all ranks: publish receives the rows of
+     * the step, even if there are none; after_update follows. Both may change the state. A declared average follows the
+     * parameters in every step, also in others. */
     void (*publish)(xlm_loss *self, const xlm_published *published);
     void (*after_update)(xlm_loss *self, int64_t step);
     void (*close)(xlm_loss *self);

@@ -5,8 +5,8 @@
 #include "nn/model.h"
 #include "store/store.h"
 
-/* Write the attributes of the group /model: vocabulary, languages, and every key of section [model], but share_embeddings only if
- * it is false and language_tokens only if it is true. Collective over the ranks of the store. */
+/* Write the attributes of the group /model: vocabulary, languages, and every key of section [model], but those of newer versions
+ * only if they differ from their default. Collective over the ranks of the store. */
 bool xlm_model_attributes_write(xlm_store *store, const xlm_model_config *config, GError **error);
 /* Read them, and call xlm_model_check. A key that older files do not have gets its default. Not collective. EX_DATAERR: another
  * key is missing, or a key is unknown, has the wrong type or is out of range. */

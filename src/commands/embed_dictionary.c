@@ -98,8 +98,9 @@ const xlm_command xlm_embed_dictionary = {
         "them, unless --words-alone), and for each language the share of its subwords whose nearest candidate in the other "
         "language is a translation: by cosine, and by CSLS (Conneau et al. 2018), which subtracts from the cosine how close both "
         "subwords are to their neighbours. Candidates are the dictionary's subwords of the language, or with a corpus also all "
-        "subwords of the language's training text, as in alignment. The last line is the cosine of shuffled pairs, to compare "
-        "with. A subword of both languages is not a candidate for itself, unless the dictionary pairs it with itself.\n\n",
+        "subwords of the language's training text, as in alignment. The column shuffled is the mean cosine of the pairs of its row "
+        "when they are shuffled, to compare with. A subword of both languages is not a candidate for itself, unless the dictionary "
+        "pairs it with itself.\n\n",
     .examples = "  mpiexec -n 2 xlm_embed dictionary run1/latest en-de.h5 corpus.h5 --csv dictionary.csv\n",
     .options = options,
     .takes = {"a checkpoint, a dictionary and, unless the candidates are those of the dictionary, a corpus", 2, 3},

@@ -31,7 +31,7 @@ static const GOptionEntry what_options[] = {
     {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
      "the most frequent subwords of each language's training text, without those that have no letter", "CORPUS.h5"},
     {"sentences", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.sentences,
-     "held-out sentences and their translations", "CORPUS.h5"},
+     "held-out sentences and their translations, those longer than the model's positions cut", "CORPUS.h5"},
     {"languages", 'l', 0, G_OPTION_ARG_STRING, &given.languages,
      "the two languages of a dictionary or of sentences; those of --corpus (default: all)", "LANG,LANG"},
     {"count", 'n', 0, G_OPTION_ARG_INT64, &given.count,

@@ -33,9 +33,10 @@ static const xlm_program program = {
     .purpose = "Translate text with a trained model that has a decoder",
     .notes =
         "Each line of the files, plain or compressed, is a sentence; without files, or for -, standard input is read. Translations are\n"
-        "written in the order of the input, a line for each line, on standard output or to the file of -o; an empty line stays\n"
-        "empty. They are the same on any number of ranks and for any --block and --batch-tokens. Subwords are joined into words;\n"
-        "if the segmenter treats punctuation marks as words, they are also words in the translation.\n\n"
+        "written in the order of the input, a line for each line, on standard output or to the file of -o. They are the same on\n"
+        "any number of ranks and for any --block and --batch-tokens. A line without text has one empty translation, with --scores\n"
+        "of score 0, with --n-best behind its number. Subwords are joined into words; if the segmenter treats punctuation marks\n"
+        "as words, they are also words in the translation.\n\n"
         "Words are chosen by beam search: the score of a translation of n tokens is log p / (n + 1)^A, where --length-penalty\n"
         "sets A. A line that is longer than the model's positions is divided at its sentence ends. Lines of files are checked\n"
         "before any is translated.\n\n"

@@ -197,6 +197,7 @@ comm -13 second <(numbers /train/text/en/tokens marian.h5 | awk 'NR == FNR { wor
 
 # ---- what else is wrong is refused by name ----
 settings=tokenizer_config.json
+wrong marian model.safetensors 's/"final_logits_bias"/"lm_head.bias"     /' 'tensor "lm_head.bias" is not one of a marian model'
 wrong m2m100 config.json 's/"decoder_ffn_dim": [0-9]*/"decoder_ffn_dim": 3/' '"decoder_ffn_dim" is 3, and encoder_ffn_dim'
 wrong m2m100 config.json 's/"decoder_attention_heads": [0-9]*/"decoder_attention_heads": 1/' '"decoder_attention_heads" is 1, and'
 wrong m2m100 config.json 's/"relu"/"tanh"/' '"activation_function" is "tanh"; known here are'

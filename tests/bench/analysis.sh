@@ -42,7 +42,9 @@ measure_gemm() {
 }
 measure_numpy() {
     local directions fit map near
-    read -r directions fit map near < <(/usr/bin/python3 "$XLM_SOURCE/tests/bench/peers/analysis.py" "$source" "$target" "$pairs")
+    # The tests have one thread a rank; NumPy takes as many as there are cores, as ours have together.
+    read -r directions fit map near < <(env OMP_NUM_THREADS="$cores" \
+        /usr/bin/python3 "$XLM_SOURCE/tests/bench/peers/analysis.py" "$source" "$target" "$pairs")
     shorter numpy-directions "$directions"
     shorter numpy-fit "$fit"
     shorter numpy-map "$map"

@@ -18,8 +18,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 one_core=()
 if command -v taskset >/dev/null; then
-    first=$(taskset -cp $$ | sed 's/.*: //; s/[^0-9].*//')
-    one_core=(taskset -c "$first")
+    mapfile -t allowed < <(processors)
+    one_core=(taskset -c "${allowed[0]}")
 fi
 
 # 60,000 words of syllables, a few of them in most places, as in real text (Zipf): about 14 MB.

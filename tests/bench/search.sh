@@ -105,10 +105,11 @@ JOB
             --max-length 1,1 -o "$3" >"$3.log" 2>&1 || { tail -n 3 "$3.log" >&2; return 1; }
         sed -n 's/.* written in .* sentences\/s, \(.*\) tokens\/s$/\U\1/p' "$3.log" | numfmt --from=si
     }
+    mapfile -t allowed < <(processors)
     # What the machine does for two programs that know nothing of each other.
     translate_halves() {
-        translate 1 half-aa.aa half.aa taskset -c 0 >rate.aa &
-        translate 1 half-ab.aa half.bb taskset -c 1 >rate.bb
+        translate 1 half-aa.aa half.aa taskset -c "${allowed[0]}" >rate.aa &
+        translate 1 half-ab.aa half.bb taskset -c "${allowed[1]}" >rate.bb
         wait $!
         awk '{ sum += $1 } END { print sum }' rate.aa rate.bb
     }

@@ -13,6 +13,9 @@
 #                                              AGREEMENT: how far the results are the same, or how good both are
 #   unmeasured PROGRAM WHY                     in place of both
 
+# A command that fails in $(...) ends it, as one of the script itself does: a figure that is not whole is none.
+shopt -s inherit_errexit
+
 tabbed() { local IFS=$'\t'; printf '%s\n' "$*"; }
 machine() { tabbed machine "$@"; }
 section() { tabbed section "$@"; }
@@ -46,6 +49,14 @@ in_processor_time() {
 }
 # processor_of NAME: the median of NAME.processor.
 processor_of() { local numbers; mapfile -t numbers <"$1.processor"; median "${numbers[@]}"; }
+
+# processors: the numbers of those that this shell may run on, one a line.
+processors() {
+    awk '$1 == "Cpus_allowed_list:" {
+        n = split($2, part, ",")
+        for (i = 1; i <= n; i++) { m = split(part[i], end, "-"); for (p = end[1]; p <= end[m]; p++) print p + 0 }
+    }' /proc/self/status
+}
 
 # in_scratch: the shell is in a new directory, $work, which goes on exit.
 in_scratch() {

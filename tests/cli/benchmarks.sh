@@ -69,6 +69,24 @@ refused 'any failed' 's/^(row\tany).*/\1\tFAILED, see log/'
 expect 64 'needs one file' bash "$XLM_SOURCE/tests/bench/page.sh"
 expect 64 'needs one file' bash "$XLM_SOURCE/tests/bench/page.sh" none
 
+# A benchmark whose measurement fails within a function shows no number.
+cat >failing.sh <<'END'
+set -euo pipefail
+. "$XLM_SOURCE/tests/bench/table.sh"
+rate() { false; echo 100; }
+measured=$(rate)
+row any "$measured"
+END
+expect 1 '' bash failing.sh
+[ ! -s expect.out ] || fail "a failed measurement is shown: $(cat expect.out)"
+# The processors are those that a program may run on, where one can be taken away.
+processors >allowed
+[ "$(wc -l <allowed)" -ge "$(env -u OMP_NUM_THREADS nproc)" ] || fail "processors: $(cat allowed)"
+if command -v taskset >/dev/null; then
+    last=$(tail -n 1 allowed)
+    [ "$(taskset -c "$last" bash -c '. "$XLM_SOURCE/tests/bench/table.sh"; processors')" = "$last" ] || fail "not only $last"
+fi
+
 # The page of the repository is one of these: its head, all programs, and figures for those that were run.
 document=$XLM_SOURCE/docs/benchmarks.md
 grep -v '^|' page.md >text

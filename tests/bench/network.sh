@@ -21,7 +21,8 @@ skip() { skipped "network" "$1"; exit 0; }
 for tool in ip tc; do
     command -v $tool >/dev/null || skip "needs $tool (Debian: iproute2)"
 done
-mpiexec --version 2>/dev/null | grep -q OpenRTE || skip "needs Open MPI 4"
+read -ra mpiexec <<<"${XLM_MPIEXEC:-mpiexec}"
+"${mpiexec[@]}" --version 2>/dev/null | grep -q OpenRTE || skip "needs Open MPI 4"
 # shellcheck source=tests/bench/roberta-8.sh
 . "$XLM_SOURCE/tests/bench/roberta-8.sh"
 
@@ -68,7 +69,7 @@ make_network 2>"$work/error" || skip "no network namespaces here: $(head -n 1 "$
 over_wire() {
     local launcher
     # The daemons get this environment from the agent.
-    launcher=(ip netns exec "$switch" mpiexec --mca plm rsh --mca plm_rsh_agent "$XLM_SOURCE/tests/bench/netns_agent.sh"
+    launcher=(ip netns exec "$switch" "${mpiexec[@]}" --mca plm rsh --mca plm_rsh_agent "$XLM_SOURCE/tests/bench/netns_agent.sh"
         --mca btl "self,tcp" --mca btl_tcp_if_include "$network.0/24" --mca oob_tcp_if_include "$network.0/24"
         -x PATH -x XLM_PLUGIN_PATH --host "$(IFS=,; echo "${hosts[*]}")" --map-by node --bind-to none)
     train "$work" "$1" "$number" 1 --profile --set "train.micro_batches=$number"

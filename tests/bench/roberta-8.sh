@@ -18,7 +18,11 @@
 #
 # Corpora are made once a directory: in $XLM_BENCH_CORPORA when it is set, else in DIR.
 
-launcher=(mpiexec --oversubscribe --bind-to none)
+# The launcher of the MPI that the programs were built with, for more ranks than cores, bound to none of them: as tests/mpirun.sh,
+# but without a limit of time.
+read -ra launcher <<<"${XLM_MPIEXEC:-mpiexec}"
+XLM_TEST_LAUNCHER=$(sh "$XLM_SOURCE/tests/mpirun.sh" --launcher)
+[[ $XLM_TEST_LAUNCHER != open-mpi ]] || launcher+=(--oversubscribe --bind-to none)
 
 # made_text [WORDS]: 1,440,000 words by Zipf's law over 60,000 made forms, so many (24) a sentence.
 made_text() {

@@ -87,6 +87,17 @@ if command -v taskset >/dev/null; then
     [ "$(taskset -c "$last" bash -c '. "$XLM_SOURCE/tests/bench/table.sh"; processors')" = "$last" ] || fail "not only $last"
 fi
 
+# The launcher is that of the MPI that was built with, with options that it knows.
+launcher_of() { # VERSION
+    printf '%s\n' '#!/bin/sh' "echo '$1'" >their-mpiexec
+    chmod +x their-mpiexec
+    env -u XLM_TEST_LAUNCHER XLM_MPIEXEC="$PWD/their-mpiexec -q" bash -euc '
+        . "$XLM_SOURCE/tests/bench/roberta-8.sh"; echo "${launcher[@]}"'
+}
+[ "$(launcher_of 'HYDRA build details')" = "$PWD/their-mpiexec -q" ] || fail "MPICH: $(launcher_of 'HYDRA build details')"
+[ "$(launcher_of 'mpiexec (OpenRTE) 4')" = "$PWD/their-mpiexec -q --oversubscribe --bind-to none" ] ||
+    fail "Open MPI: $(launcher_of 'mpiexec (OpenRTE) 4')"
+
 # The page of the repository is one of these: its head, all programs, and figures for those that were run.
 document=$XLM_SOURCE/docs/benchmarks.md
 grep -v '^|' page.md >text

@@ -71,6 +71,27 @@ env XLM_LAUNCH=env STEPS=2 START_STEPS=3 DICTIONARY=none MODELS=1x64 SHARES=1 RU
 expect 64 'no run of RUNS has \[objective dwa\]' env SETTINGS='objective dwa.label_layer=1' RUNS=mlm:1 XLM_LAUNCH=env DICTIONARY=none \
     "$XLM_SOURCE/jobs/small/study" out/1x64-1 ud
 
+# HOURS are of all runs together: a run gets what those before have left, and without time none begins. A study that sleeps stands
+# in for the real one.
+cp -r "$XLM_SOURCE/jobs" jobs
+cat >jobs/small/study <<'END'
+#!/bin/sh
+echo "$HOURS" >>left
+[ "$(wc -l <left)" -lt 2 ] || exit 75
+sleep 2
+END
+printf '%s\n' '#!/bin/sh' >jobs/combinations/compare
+code=0
+env XLM_LAUNCH=env HOURS=1 MODELS='3x64 1x128' SHARES=1 RUNS=mlm:1 jobs/combinations/growth out ud >log 2>&1 || code=$?
+[ "$code" -eq 75 ] &&
+    awk '{ hours[NR] = $1 } END { exit !(NR == 2 && hours[1] <= 1 && hours[2] > 0.9 && hours[2] < hours[1]) }' left ||
+    fail "hours left: $code: $(cat left) $(tail -n 3 log)"
+: >left
+expect 75 'growth: the time of HOURS=0.0 is over' env XLM_LAUNCH=env HOURS=0.0 MODELS=3x64 SHARES=1 RUNS=mlm:1 \
+    jobs/combinations/growth out ud
+[ ! -s left ] || fail "a run begins without time"
+expect 64 'HOURS: long: not a number' env XLM_LAUNCH=env HOURS=long jobs/combinations/growth out ud
+
 for wrong in MODELS=big MODELS=2x100 SHARES=2 SHARES=0 SHARES=half MODELS= SHARES= RUNS= LANGUAGE=en_US:en \
     MODELS="$(seq -f '%gx64' -s ' ' 16)"; do
     code=0

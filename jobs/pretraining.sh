@@ -91,6 +91,7 @@ take() {
 }
 
 # ---- one run ----
+# measure_run appends what could not be measured as a whole to the array `unmeasured` of run_study.
 check_run() {
     say "$name:$seed"
     printf '%q ' xlm_train "$job" "${settings[@]}"
@@ -123,6 +124,7 @@ measure_run() {
         rm "$begun"
     else
         say "$name:$seed: not all of it could be measured; the same command tries again"
+        unmeasured+=("$name:$seed")
     fi
 }
 
@@ -174,7 +176,7 @@ show_table() {
 
 # run_study ARGUMENT...: all of it.
 run_study() {
-    local run mode=train wanted checking
+    local run mode=train wanted checking unmeasured=()
     case ${1-} in
     --dry-run | --submit) mode=${1#--}; shift ;;
     -h | --help)
@@ -215,6 +217,7 @@ it of the model as its authors have published it (docs/transformers.md)"
         esac
     done
     [[ $mode != train ]] || show_table
+    [[ ${#unmeasured[@]} -eq 0 ]] || wrong 1 "not all of these runs could be measured: ${unmeasured[*]}"
 }
 
 # list_files WORDS: "en=a.gz de=b.gz" as options --mono (or what $2 says) of xlm_prep, one a line.

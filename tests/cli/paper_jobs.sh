@@ -90,6 +90,15 @@ MEASURE='--length 32' run mlm-gc again.log
 sort mlm-gc/measures.csv | cmp - whole && [ ! -e mlm-gc/runs/de-en/gc-0.5-3-4/measure-begun ] ||
     fail "measured anew: $(cat mlm-gc/measures.csv)"
 
+# What cannot be measured is an error, after the table.
+: >mlm-gc/runs/de-en/gc-0.5-3-4/measure-begun
+expect 1 'study: not all of these runs could be measured: de-en/gc-0.5:3' env MEASURE='--length 32 --gold none,none,none' \
+    "$jobs/mlm-gc/study" mlm-gc
+grep -q '^de-en/gc-0.5  *3  *4 .*table 1: 0.60' expect.out || fail "no table: $(cat expect.out)"
+[ -e mlm-gc/runs/de-en/gc-0.5-3-4/measure-begun ] || fail "it would not be measured again"
+MEASURE='--length 32' run mlm-gc again.log
+sort mlm-gc/measures.csv | cmp - whole || fail "measured after an error: $(cat mlm-gc/measures.csv)"
+
 # Each run a job of Slurm's.
 mkdir bin
 printf '%s\n' '#!/bin/sh' 'for a in "$@"; do printf "<%s>" "$a"; done >>submitted; echo >>submitted' >bin/sbatch

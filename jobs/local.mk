@@ -174,11 +174,11 @@ demo: all
 	XLM_SANITIZERS='$(XLM_SANITIZERS)' XLM_CC='$(CC)' XLM_MPIEXEC='$(MPIEXEC)' \
 	$(BASH) $(srcdir)/jobs/demo/demo
 
-# UD=DIR: the treebank; TEXT=FILE: other text than the help pages, for align-mlm. STUDY=FOLDER: another study than
-# align-mlm/small, for example xlm-align/small or combinations. Works in the folder study.
+# UD=DIR: the treebank, for studies that take one; TEXT=FILE: other text than the help pages, for align-mlm. STUDY=FOLDER: another
+# study than align-mlm/small, for example xlm-align/small or combinations. Works in the folder study.
 STUDY = align-mlm/small
 .PHONY: study
 study: all
 	@PATH='$(abs_top_builddir)':"$$PATH" XLM_PLUGIN_PATH='$(abs_top_builddir)/src/losses/.libs' \
 	XLM_MPIEXEC='$(MPIEXEC)' XLM_FETCH='$(abs_top_builddir)/jobs/corpora/libreoffice-help' \
-	$(BASH) $(srcdir)/jobs/$(STUDY)/study study '$(UD)' $(TEXT)
+	$(BASH) $(srcdir)/jobs/$(STUDY)/study study $(if $(UD),'$(UD)') $(TEXT)

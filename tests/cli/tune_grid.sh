@@ -103,6 +103,26 @@ logged one.log grid "${some[@]}" --vary tune.learning_rate=6e-3 --test xx:test.x
 [ "$(grep -c '^xx  *span_f1 ' one.log)" -eq 1 ] && ! grep -q '^gap' one.log || fail "$(cat one.log)"
 expect 65 'was made with another job' grid "${some[@]}" --set tune.epochs=3 g tag.conf
 
+# Without test files, too, a run is in the table only when it has ended: by its last step, here, or by patience.
+cp -r g unscored
+logged unscored.log grid --table "${some[@]}" unscored tag.conf
+cmp <(sed -n '/,dev,/p' whole.csv) <(sed -n '/,dev,/p' unscored/grid.csv) || fail "without test files: $(cat unscored.log)"
+run=unscored/${chosen/ /,}-seed-1
+last=$(awk -F, '$2 == "dev" { last = $1 } END { print last }' $run/metrics.csv)
+sed -i "/^$last,dev,/d" $run/metrics.csv # it was ended before the last evaluation
+logged unfinished.log grid --table "${some[@]}" unscored tag.conf
+grep -q "^$chosen,no,dev,mean,span_f1,1," unscored/grid.csv && grep -q '^runs that are not there: 1 of 4$' unfinished.log ||
+    fail "an unfinished run is in the table: $(cat unscored/grid.csv unfinished.log)"
+for keys in tune.evaluate_every=2 'tune.evaluate_every=1 tune.patience=1' tune.average=2; do
+    read -ra keys <<<"$keys"
+    ended=("${some[@]}" "${keys[@]/#/--set=}" --seeds 1 --vary tune.learning_rate=1e-3)
+    logged ended.log grid "${ended[@]}" ended tag.conf
+    grep -q '^step ' ended.log || fail "${keys[*]}: was not trained"
+    logged again.log grid "${ended[@]}" ended tag.conf
+    ! grep -q 'xlm_tune\|step ' again.log && grep -q ' chosen$' again.log || fail "${keys[*]}: begun again: $(cat again.log)"
+    rm -r ended
+done
+
 # ---- Slurm ----
 # Two arrays are submitted; what they would do gives the same numbers.
 mkdir bin
@@ -135,6 +155,9 @@ logged slurm.log grid --table "${some[@]}" "${tests[@]}" s tag.conf
 cmp whole.csv s/grid.csv || fail "by Slurm: $(cat slurm.log array.log | tail -n 20)"
 PATH=$PWD/bin:$PATH logged nothing.log jobs/grid "${some[@]}" --submit "${tests[@]}" s tag.conf
 grep -q 'all runs are finished' nothing.log && [ "$(wc -l <submitted)" -eq 2 ] || fail "$(cat nothing.log)"
+# Without test files as well: the runs of the job array say themselves that they have ended.
+PATH=$PWD/bin:$PATH logged nothing.log jobs/grid "${some[@]}" --submit s tag.conf
+grep -q 'all runs are finished' nothing.log && [ "$(wc -l <submitted)" -eq 2 ] || fail "without test files: $(cat nothing.log)"
 
 # ---- what is refused ----
 expect 64 'usage' grid g

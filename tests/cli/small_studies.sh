@@ -186,6 +186,8 @@ grep -qE '^mad-x .*[0-9]\.[0-9] ± +[0-9]' $out/mad-x/scores.txt && [ "$(wc -l <
 expect 64 'RATES: 1e-3: not two numbers' env RATES=1e-3 "$XLM_SOURCE/jobs/mad-x/small/study" out ud
 expect 64 'WAYS: no way "soft"' env WAYS=soft "$XLM_SOURCE/jobs/mad-x/small/study" out ud
 expect 64 'there is no such option' "$XLM_SOURCE/jobs/small/study" --plans out ud
+expect 66 'DICTIONARY: there is no words.index' env DICTIONARY=words "$XLM_SOURCE/jobs/small/study" new ud
+[ ! -e new ] || fail "something was made without the dictionary"
 expect 66 'QUESTIONS: there is no none.json' env QUESTIONS=none.json "$XLM_SOURCE/jobs/small/study" out ud
 
 finish

@@ -111,6 +111,20 @@ one=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
 taskset -c "$one" "${bound[@]}" xlm_train job.conf --dry-run >one.log 2>&1 &&
     grep -q 'a rank has 1 more threads than processors' one.log ||
     fail "two bound threads on one processor: $(cat one.log)"
+# Ranks that mpiexec binds to a core each have no more than that, and share none, with a shell between them too. Where Open MPI sees
+# the cores, which tests hide from it, and can bind to them.
+on_cores() {
+    # shellcheck disable=SC2086 # a launcher is words
+    timeout "${XLM_TEST_TIMEOUT:-600}" env -u HWLOC_COMPONENTS -u HWLOC_PLUGINS_PATH -u OMPI_MCA_hwloc_base_binding_policy \
+        ${XLM_MPIEXEC:-mpiexec} --bind-to core -n 2 "$@"
+}
+if is_open_mpi && on_cores sh -c 'taskset -cp $$' >cores.txt 2>&1 && [ "$(sed 's/.*: //' cores.txt | sort -u | wc -l)" -eq 2 ]; then
+    on_cores sh -c 'xlm_train job.conf --dry-run; true' >cores.log 2>&1 || fail "on a core each: $(cat cores.log)"
+    grep -q '^ranks: 2 (2 on this node) x 1 threads' cores.log || fail "not two ranks: $(cat cores.log)"
+    ! grep -e 'more threads' -e 'more than its processors' cores.log || fail "a rank on a core of its own lacks processors"
+else
+    echo "not tested: ranks that are bound to a core each" >&2
+fi
 [ ! -e out ] || fail "--dry-run made the output directory"
 
 # A loss that is not finite stops the run at its step; the checkpoint before stays.

@@ -35,11 +35,15 @@ compare() {
     for precision in float32 bfloat16; do
         for recompute in false true; do
             rm -rf out
-            if ! "$@" --set "$section.precision=$precision" --set "$section.recompute=$recompute" >run.log 2>&1; then
+            # A run that fails, or does not say what it took.
+            if ! "$@" --set "$section.precision=$precision" --set "$section.recompute=$recompute" >run.log 2>&1 ||
+                ! read -r taken estimated < <(
+                    sed -n 's/^peak memory: .*a pass \([0-9.]*\) MiB, estimated \([0-9.]*\)$/\1 \2/p' run.log
+                ); then
                 row "$name, $precision, recompute = $recompute" "FAILED, $(tail -n 1 run.log)"
+                fail "$name, $precision, recompute = $recompute: $(tail -n 1 run.log)"
                 continue
             fi
-            read -r taken estimated < <(sed -n 's/^peak memory: .*a pass \([0-9.]*\) MiB, estimated \([0-9.]*\)$/\1 \2/p' run.log)
             row "$name, $precision, recompute = $recompute" "$estimated MiB" "$taken MiB taken" "$(off "$estimated" "$taken")" \
                 "<= 0.05"
         done
@@ -103,3 +107,4 @@ for file in "$jobs"/*.conf "$jobs"/*/*.conf; do
     case $name in small/*) continue ;; ${XLM_BENCH_JOBS:-*}) ;; *) continue ;; esac
     if grep -q '^\[tune\]' "$file"; then tune "$file" "$name"; else pretrain "$file" "$name"; fi
 done
+finish

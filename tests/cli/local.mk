@@ -87,6 +87,7 @@ test_scripts += \
 	tests/cli/simcse.sh \
 	tests/cli/small_tasks.sh \
 	tests/cli/spearman.sh \
+	tests/cli/submission.sh \
 	tests/cli/terminal.sh \
 	tests/cli/tokenizer.sh \
 	tests/cli/tokenizer_export.sh \

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# xlm-mpi: slurm/xlm_train.sbatch where there is no Slurm (tests/slurm has the rest): a launcher of several words.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+mkdir bin
+# There is one node, srun starts nothing, and the job is running until it is put back into the queue.
+printf '%s\n' '#!/bin/sh' 'exit 1' >bin/srun
+printf '%s\n' '#!/bin/sh' 'case $1 in requeue) echo "$2" >>requeued ;; esac' 'echo JobState=RUNNING' >bin/scontrol
+# The launcher says how it was called.
+cat >bin/launch <<'LAUNCH'
+#!/usr/bin/env bash
+printf '<%s>' "$@" >launched
+LAUNCH
+chmod +x bin/*
+sed 's|@MPIEXEC@|launch --mca pml ob1|; s|@xlm_mpi_family@|open-mpi|; s|@bindir@|/none|g' \
+    "$XLM_SOURCE/slurm/xlm_train.sbatch.in" >job.sbatch
+export SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=1 SLURM_CPUS_ON_NODE=1 SLURM_NTASKS_PER_NODE=1 SLURM_JOB_NODELIST=n1 XLM_TRAIN=/bin/true
+PATH=$PWD/bin:$PATH
+
+logged plain.log bash job.sbatch a.conf
+[ "$(<launched)" = '<--mca><pml><ob1><-n><1><--map-by><ppr:1:node:PE=1></bin/true><--resume><auto><a.conf>' ] ||
+    fail "the launcher: $(cat launched plain.log)"
+[ ! -e requeued ] || fail "a finished job was put back into the queue"
+finish

@@ -1,20 +1,27 @@
 #!/usr/bin/env bash
-# xlm-mpi: slurm/xlm_train.sbatch where there is no Slurm (tests/slurm has the rest): a launcher of several words.
-# SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: slurm/xlm_train.sbatch where there is no Slurm (tests/slurm has the rest): a launcher of several words, and the exit code
+# of ranks that a signal ends. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 mkdir bin
 # There is one node, srun starts nothing, and the job is running until it is put back into the queue.
 printf '%s\n' '#!/bin/sh' 'exit 1' >bin/srun
 printf '%s\n' '#!/bin/sh' 'case $1 in requeue) echo "$2" >>requeued ;; esac' 'echo JobState=RUNNING' >bin/scontrol
-# The launcher says how it was called.
+# The launcher says how it was called; where there is a file `waits`, it stays until the signal, and ends with its own code.
 cat >bin/launch <<'LAUNCH'
 #!/usr/bin/env bash
 printf '<%s>' "$@" >launched
+[ -e waits ] || exit 0
+trap 'exit 75' USR1
+: >ready
+while :; do sleep 0.1; done
 LAUNCH
 chmod +x bin/*
-sed 's|@MPIEXEC@|launch --mca pml ob1|; s|@xlm_mpi_family@|open-mpi|; s|@bindir@|/none|g' \
+# In this script the ranks have gone before the signal is passed on as a whole.
+sed -e 's|@MPIEXEC@|launch --mca pml ob1|; s|@xlm_mpi_family@|open-mpi|; s|@bindir@|/none|g' \
+    -e '/^pass_on() {/,/^}/s/kill "-$1" "$ranks_pid" 2>.dev.null/{ &; sleep 1; }/' \
     "$XLM_SOURCE/slurm/xlm_train.sbatch.in" >job.sbatch
+grep -q '{ kill .*; sleep 1; }$' job.sbatch || fail "the signal is passed on in another way: $(grep ranks_pid job.sbatch)"
 export SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=1 SLURM_CPUS_ON_NODE=1 SLURM_NTASKS_PER_NODE=1 SLURM_JOB_NODELIST=n1 XLM_TRAIN=/bin/true
 PATH=$PWD/bin:$PATH
 
@@ -22,4 +29,12 @@ logged plain.log bash job.sbatch a.conf
 [ "$(<launched)" = '<--mca><pml><ob1><-n><1><--map-by><ppr:1:node:PE=1></bin/true><--resume><auto><a.conf>' ] ||
     fail "the launcher: $(cat launched plain.log)"
 [ ! -e requeued ] || fail "a finished job was put back into the queue"
+
+: >waits
+bash job.sbatch a.conf >signal.log 2>&1 &
+launcher=$!
+until_true [ -e ready ] && kill -USR1 "$launcher"
+ended
+[ "$code" -eq 0 ] && [ "$(cat requeued)" = 7 ] && grep -q 'interrupted with a checkpoint; back into the queue' signal.log ||
+    fail "ranks that ended with 75: $code: $(cat signal.log)"
 finish

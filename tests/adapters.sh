@@ -1,8 +1,6 @@
 # xlm-mpi: adapters of small models, for tests; sourced after tests/small.sh. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 
-# data PATH FILE: a dataset, for cmp.
-data() { h5dump -y -d "$1" "$2" | sed '1d; /ATTRIBUTE/,$d'; }
 # kept A B: what A and B have of the model is the same, but for adapters.
 kept() {
     local paths
@@ -37,8 +35,7 @@ learn() { # NAME ADAPTERS KEY...
 }
 # kept_body A B: the same of a model and one that was fine-tuned, whose head for words is gone.
 kept_body() { # A B
-    for path in embeddings/word/weight encoder/layer.1/attention/query/weight encoder/layer.0/feed_forward/output/bias; do
-        path=/model/$path
-        cmp -s <(data "$path" "$1") <(data "$path" "$2") || fail "$path is not the same in $1 and $2"
-    done
+    same_objects "$1" "$2" /model/embeddings/word/weight /model/encoder/layer.1/attention/query/weight \
+        /model/encoder/layer.0/feed_forward/output/bias >diff.log 2>&1 ||
+        fail "$1 and $2 have not the same model: $(head -n 3 diff.log)"
 }

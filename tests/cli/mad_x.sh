@@ -51,13 +51,13 @@ logged tune-2.log sh "$XLM_SOURCE/tests/mpirun.sh" 2 xlm_tune tag/job.conf --set
 [ "$(digest tag/best)" = "$(digest tag-2/best)" ] || fail "xlm_tune: other bits on 2 ranks"
 kept_body en/latest tag/best
 of_language=/model/adapters/language/encoder/layer.1/feed_forward/down/weight
-cmp -s <(data $of_language en/latest) <(data $of_language tag/best) || fail "the adapter of the language was changed"
+same_objects en/latest tag/best $of_language >diff.log 2>&1 || fail "the adapter of the language was changed: $(head -n 3 diff.log)"
 [ "$(attribute /model/adapters tag/best)" = '"language,ner"' ] || fail "order: $(attribute /model/adapters tag/best)"
 logged exchange.log xlm_convert tag/best --exchange language=xx/latest -o tag-xx.h5
 [ "$(attribute /model/adapters tag-xx.h5)" = '"language,ner"' ] || fail "order: $(attribute /model/adapters tag-xx.h5)"
 for name in encoder/layer.1/feed_forward/down/weight embeddings/invertible/g/up/bias; do
-    cmp -s <(numbers "/model/adapters/language/$name" xx/latest) <(numbers "/model/adapters/language/$name" tag-xx.h5) ||
-        fail "exchange: $name"
+    same_objects xx/latest tag-xx.h5 "/model/adapters/language/$name" >diff.log 2>&1 ||
+        fail "exchange: $name: $(head -n 3 diff.log)"
 done
 logged eval.log xlm_eval tag/best --test xx:test.tsv --csv before.csv
 logged eval.log xlm_eval tag-xx.h5 --test xx:test.tsv --csv after.csv

@@ -6,6 +6,8 @@
 command -v pandoc >/dev/null || { echo "left out: there is no pandoc" >&2; exit 77; }
 long
 manual=$XLM_SOURCE/docs/manual
+# The launcher may be a command of several words.
+! is_open_mpi || export XLM_MPIEXEC="${XLM_MPIEXEC:-mpiexec} --mca pml ob1"
 # With a tenth of the tutorial's steps: tests/cli/tutorial.sh runs it whole.
 MANUAL_SHORTER="s/^steps = 400$/steps = 40/; s/^warmup = 60$/warmup = 6/; s/^checkpoint_every = 200$/checkpoint_every = 20/
     s/train.steps=600/train.steps=60/" logged make.log "$manual/make" "$scratch/html"
@@ -54,6 +56,11 @@ fi
 cp -r . ../broken
 sed -i '0,/href="#recipes"/s//href="#no-recipes"/; 0,/href="files.html/s//href="no-files.html/' ../broken/jobs.html
 [ "$("$manual/check" ../broken | wc -l)" -eq 2 ] || fail "of two broken links were found: $("$manual/check" ../broken)"
+
+mkdir ../no-awk
+printf '%s\n' '#!/bin/sh' 'exit 2' >../no-awk/awk
+chmod +x ../no-awk/awk
+expect 70 '' env PATH="$scratch/no-awk:$PATH" "$manual/check" .
 
 # ---- indexes ----
 programs=$(cd "$XLM_SOURCE/src/tools" && printf '%s\n' xlm_*.c | sed 's/\.c$//' | grep -v '^xlm_pair_html$')

@@ -55,7 +55,7 @@ EXTRA_DIST += \
 	docs/manual/search.awk
 
 html-local: all
-	@$(tests_environment) $(BASH) $(srcdir)/docs/manual/make html
+	@$(tests_environment) $(XLM_BASH) $(srcdir)/docs/manual/make html
 
 install-html-local: html-local
 	$(MKDIR_P) '$(DESTDIR)$(htmldir)/manual'

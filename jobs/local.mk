@@ -172,7 +172,7 @@ jobs/corpora/libreoffice-help: $(srcdir)/jobs/corpora/libreoffice-help.in Makefi
 demo: all
 	@XLM_SOURCE='$(abs_top_srcdir)' XLM_BUILD='$(abs_top_builddir)' CORPUS='$(CORPUS)' \
 	XLM_SANITIZERS='$(XLM_SANITIZERS)' XLM_CC='$(CC)' XLM_MPIEXEC='$(MPIEXEC)' \
-	$(BASH) $(srcdir)/jobs/demo/demo
+	$(XLM_BASH) $(srcdir)/jobs/demo/demo
 
 # UD=DIR: the treebank, for studies that take one; TEXT=FILE: other text than the help pages, for align-mlm. STUDY=FOLDER: another
 # study than align-mlm/small, for example xlm-align/small or combinations. Works in the folder study.
@@ -181,4 +181,4 @@ STUDY = align-mlm/small
 study: all
 	@PATH='$(abs_top_builddir)':"$$PATH" XLM_PLUGIN_PATH='$(abs_top_builddir)/src/losses/.libs' \
 	XLM_MPIEXEC='$(MPIEXEC)' XLM_FETCH='$(abs_top_builddir)/jobs/corpora/libreoffice-help' \
-	$(BASH) $(srcdir)/jobs/$(STUDY)/study study $(if $(UD),'$(UD)') $(TEXT)
+	$(XLM_BASH) $(srcdir)/jobs/$(STUDY)/study study $(if $(UD),'$(UD)') $(TEXT)

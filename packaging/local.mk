@@ -28,7 +28,7 @@ EXTRA_DIST += \
 # Debian packages, in the folder debs. DEB_FLAGS: options of dpkg-buildpackage.
 .PHONY: deb
 deb: dist
-	$(BASH) $(srcdir)/packaging/build-debs $(distdir).tar.gz debs $(DEB_FLAGS)
+	$(XLM_BASH) $(srcdir)/packaging/build-debs $(distdir).tar.gz debs $(DEB_FLAGS)
 
 # A release: the tarball, and its checksum in the form of sha256sum, by which who has got both can check it: sha256sum -c SHA256SUMS
 # RELEASE: the folder of the tarball.

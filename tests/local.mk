@@ -11,7 +11,7 @@ tests_environment = \
 stand_in = $(if $(filter 1,$(XLM_TEST_QUICK))$(filter yes,$(XLM_SANITIZERS)),,tests/stand_in/made)
 AM_TESTS_ENVIRONMENT = XLM_STAND_IN=$${XLM_STAND_IN-$(if $(stand_in),yes,no)}; $(tests_environment)
 LOG_COMPILER = $(SHELL) $(srcdir)/tests/run.sh
-SH_LOG_COMPILER = $(BASH)
+SH_LOG_COMPILER = $(XLM_BASH)
 
 # Test programs unless they say otherwise.
 AM_DEFAULT_SOURCE_EXT = .c
@@ -45,7 +45,7 @@ mutants: all
 		COMPILE='$(COMPILE)' LINK='$(CC) $(AM_CFLAGS) $(CFLAGS)' SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
 		CPPFLAGS='$(fuzz_cppflags)' LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' MUTANTS='$(MUTANTS)' \
 		MODULES='$(losses_LTLIBRARIES)' PROGRAM_OBJECTS='$(mutant_program_objects)' \
-		FUZZ_SECONDS='$(FUZZ_SECONDS)' $(BASH) $(srcdir)/tests/mutants.sh
+		FUZZ_SECONDS='$(FUZZ_SECONDS)' $(XLM_BASH) $(srcdir)/tests/mutants.sh
 
 # Programs of tests and benchmarks are not installed, so the compiler links them, not libtool (link.sh).
 $(check_PROGRAMS) $(benchmark_programs) $(changed_file_programs): private LINK = $(SHELL) $(srcdir)/tests/link.sh \
@@ -96,7 +96,7 @@ check-unit: all
 # What small jobs compute, bit by bit, to compare two versions (tests/digests.sh).
 .PHONY: digests
 digests: all
-	@$(tests_environment) $(BASH) $(srcdir)/tests/digests.sh
+	@$(tests_environment) $(XLM_BASH) $(srcdir)/tests/digests.sh
 
 if !HAVE_CMOCKA
 # Where make reads this, not in a recipe: before it compiles anything, most of which would not find cmocka.h.

@@ -107,7 +107,7 @@ CLEANFILES += $(benchmark_programs) tests/bench/bench.txt tests/bench/bench.tsv 
 
 .PHONY: bench
 bench: all $(benchmark_programs)
-	@$(tests_environment) $(BASH) $(srcdir)/tests/bench/run.sh $(BENCHMARKS:%=$(abs_srcdir)/%)
+	@$(tests_environment) $(XLM_BASH) $(srcdir)/tests/bench/run.sh $(BENCHMARKS:%=$(abs_srcdir)/%)
 
 # docs/benchmarks.md: those beside the programs of others alone, in processor time. Variables that the scripts name say where these
 # are; one that is not there has a row that says so.
@@ -121,6 +121,6 @@ page_benchmarks = \
 	tests/bench/peers/train.sh
 .PHONY: bench-page
 bench-page: all $(benchmark_programs)
-	@$(tests_environment) XLM_BENCH_BESIDE=1 $(BASH) $(srcdir)/tests/bench/run.sh $(page_benchmarks:%=$(abs_srcdir)/%)
-	@$(BASH) $(srcdir)/tests/bench/page.sh tests/bench/bench.tsv >tests/bench/benchmarks.md
+	@$(tests_environment) XLM_BENCH_BESIDE=1 $(XLM_BASH) $(srcdir)/tests/bench/run.sh $(page_benchmarks:%=$(abs_srcdir)/%)
+	@$(XLM_BASH) $(srcdir)/tests/bench/page.sh tests/bench/bench.tsv >tests/bench/benchmarks.md
 	mv tests/bench/benchmarks.md $(srcdir)/docs/benchmarks.md

@@ -23,10 +23,10 @@ EXTRA_DIST += tests/fault/soak.sh tests/fault/valgrind.sh
 VALGRIND_JOBS =
 .PHONY: valgrind
 valgrind: all
-	@$(tests_environment) $(BASH) $(srcdir)/tests/fault/valgrind.sh $(VALGRIND_JOBS)
+	@$(tests_environment) $(XLM_BASH) $(srcdir)/tests/fault/valgrind.sh $(VALGRIND_JOBS)
 # make soak [SOAK_STEPS=10000] [SOAK_INTERVAL=5] [XLM_TEST_SEED=1]: one long run that is killed every few seconds, soak.sh.
 SOAK_STEPS = 10000
 SOAK_INTERVAL = 5
 .PHONY: soak
 soak: all
-	@$(tests_environment) $(BASH) $(srcdir)/tests/fault/soak.sh $(SOAK_STEPS) $(SOAK_INTERVAL)
+	@$(tests_environment) $(XLM_BASH) $(srcdir)/tests/fault/soak.sh $(SOAK_STEPS) $(SOAK_INTERVAL)

@@ -81,12 +81,12 @@ fuzz_cppflags = $(DEFS) -I$(abs_top_builddir) -I$(abs_top_srcdir)/include -I$(ab
 fuzz: all $(fuzz_targets)
 	@$(tests_environment) SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
 		CPPFLAGS='$(fuzz_cppflags)' XLM_FUZZ_TOTAL='$(TOTAL)' XLM_FUZZ_INPUTS='$(FUZZ_INPUTS)' \
-		LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' $(BASH) $(srcdir)/tests/fuzz/run.sh $(SECONDS) $(FUZZ_JOBS) $(FUZZ)
+		LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' $(XLM_BASH) $(srcdir)/tests/fuzz/run.sh $(SECONDS) $(FUZZ_JOBS) $(FUZZ)
 # make fuzz-keep FUZZ_INPUTS=DIRECTORY: inputs and hours of a campaign into the repository, keep.sh.
 .PHONY: fuzz-keep
 fuzz-keep: $(fuzz_targets)
 	@$(tests_environment) XLM_FUZZ_INPUTS='$(FUZZ_INPUTS)' \
-		$(BASH) $(srcdir)/tests/fuzz/keep.sh $(fuzz_targets:tests/fuzz/%=%)
+		$(XLM_BASH) $(srcdir)/tests/fuzz/keep.sh $(fuzz_targets:tests/fuzz/%=%)
 # make fuzz-messages: errors of readers that no replayed input reaches, messages.sh.
 READERS = src/aligners/aligner_model.c src/aligners/alignment_file.c src/aligners/links.c src/aligners/sentence_pairs.c \
 	src/retrieval/analogies.c src/maps/map.c src/vectors/named_vectors.c src/vectors/numbered_sentences.c \
@@ -104,6 +104,6 @@ MESSAGE_TESTS =
 fuzz-messages: all $(fuzz_targets) $(MESSAGE_TESTS)
 	@$(tests_environment) OBJECTS='$(libxlm_la_OBJECTS)' COMPILE='$(COMPILE)' LINK='$(CC) $(AM_CFLAGS) $(CFLAGS)' \
 		LIBS='$(libxlm_la_LIBADD)' READERS='$(READERS)' TESTS='$(FUZZ:%=tests/fuzz/%) $(MESSAGE_TESTS)' \
-		$(BASH) $(srcdir)/tests/fuzz/messages.sh
+		$(XLM_BASH) $(srcdir)/tests/fuzz/messages.sh
 clean-local: clean-manual
 	-rm -rf fuzz valgrind

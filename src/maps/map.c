@@ -278,16 +278,23 @@ static bool read_panel(const xlm_store *store, xlm_map *map, int number, GError 
     return good;
 }
 
+/* The picture counts the characters of these names, so they must be valid. */
 static GPtrArray *read_strings(const xlm_store *store, const char *path, GError **error)
 {
     uint64_t n = 0;
     g_autofree char **strings = xlm_store_read_strings(store, path, INT32_MAX, &n, error);
     if (strings == NULL)
         return NULL;
-    GPtrArray *read = g_ptr_array_new_with_free_func(g_free);
-    for (uint64_t i = 0; i < n; i++)
+    g_autoptr(GPtrArray) read = g_ptr_array_new_with_free_func(g_free);
+    bool valid = true;
+    for (uint64_t i = 0; i < n; i++) {
         g_ptr_array_add(read, strings[i]);
-    return read;
+        valid = valid && g_utf8_validate(strings[i], -1, NULL);
+    }
+    if (valid)
+        return g_steal_pointer(&read);
+    xlm_error_set(error, EX_DATAERR, "%s: %s: is not UTF-8", xlm_store_path(store), path);
+    return NULL;
 }
 
 static bool read_points(const xlm_store *store, xlm_map *map, GError **error)

@@ -100,6 +100,9 @@ static bool read_origin(xlm_alignment_file *file, GError **error)
             return false;
         *texts[i] = file->texts[i];
     }
+    /* What is shown; the others may be names of files in another encoding. */
+    if (!g_utf8_validate(origin->method, -1, NULL) || !g_utf8_validate(origin->symmetrisation, -1, NULL))
+        return damaged(file->store, "/", "method or symmetrisation is not UTF-8", error);
     return xlm_store_get_digest(file->store, "/", "corpus_digest", &file->corpus_digest, error) &&
            xlm_store_get_int(file->store, "/", "layer", &origin->layer, error) &&
            xlm_store_get_int(file->store, "/", "seed", &origin->seed, error);

@@ -100,9 +100,11 @@ void xlm_terminal_write(const xlm_terminal *terminal, const char *text)
 int xlm_terminal_columns(const char *text, size_t size)
 {
     int columns = 0;
-    for (const char *at = text; at < text + size; at = g_utf8_next_char(at)) {
-        const gunichar c = g_utf8_get_char(at);
-        columns += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
+    for (const char *at = text; at < text + size;) {
+        const gunichar c = g_utf8_get_char_validated(at, text + size - at);
+        const bool valid = c != (gunichar)-1 && c != (gunichar)-2;
+        at = valid ? g_utf8_next_char(at) : at + 1;
+        columns += !valid ? 1 : g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
     }
     return columns;
 }

@@ -27,7 +27,8 @@ int xlm_terminal_width(const xlm_terminal *terminal);
 /* Write a whole text. Errors are ignored. */
 void xlm_terminal_write(const xlm_terminal *terminal, const char *text);
 
-/* Columns that UTF-8 text takes on a terminal: two for a wide East Asian character, none for a combining mark. */
+/* Columns that UTF-8 text takes on a terminal: two for a wide East Asian character, none for a combining mark,
+ * one for a byte that is not UTF-8. */
 int xlm_terminal_columns(const char *text, size_t size);
 
 /* Text that is safe on a terminal: control characters (also line ends), marks that change the direction of text, and bytes that

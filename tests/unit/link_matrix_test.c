@@ -22,6 +22,7 @@ static void test_columns(void **state)
     for (size_t i = 0; i < G_N_ELEMENTS(expected); i++)
         assert_int_equal(xlm_terminal_columns(expected[i].text, strlen(expected[i].text)), expected[i].columns);
     assert_int_equal(xlm_terminal_columns("日本", 3), 2);
+    assert_int_equal(xlm_terminal_columns("\xe6\x97", 2), 2); /* cut short: not UTF-8 */
 }
 
 /* u with a diaeresis as a mark; a subword that begins with a mark, which gets a circle; a control character. */

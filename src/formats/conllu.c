@@ -33,10 +33,7 @@ void xlm_conllu_free(xlm_conllu *s)
 
 bool xlm_conllu_is_named(const char *path)
 {
-    const xlm_archive_kind *kind = xlm_archive_kind_claimed(path);
-    const char *compressed = kind != NULL ? kind->suffix : ".gz";
-    const size_t n = strlen(path) - (g_str_has_suffix(path, compressed) ? strlen(compressed) : 0);
-    g_autofree char *plain = g_strndup(path, n);
+    g_autofree char *plain = xlm_archive_plain_name(path);
     return g_str_has_suffix(plain, ".conllu");
 }
 

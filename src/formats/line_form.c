@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/json_file.h"
+#include "text/archive.h"
 
 /* ---- what is given ---- */
 
@@ -66,6 +67,27 @@ static bool begins_with(const char *line, size_t length, const char *prefix)
     return length >= strlen(prefix) && memcmp(line, prefix, strlen(prefix)) == 0;
 }
 
+/* Is it the beginning of JSON that is not an object in each line? A bracket alone, as where each member has a line of its own, or
+ * an array in one line, or with an object in each. Text may begin with "[Music]" or "[1]". */
+static bool is_json_beginning(const char *line, size_t length)
+{
+    g_autofree char *text = g_strstrip(g_strndup(line, length));
+    if (*text != '[')
+        return strcmp(text, "{") == 0;
+    const size_t size = strlen(text);
+    const char *first = text + 1;
+    while (g_ascii_isspace(*first))
+        first++;
+    if (*first == '\0' || strcmp(first, "{") == 0)
+        return true;
+    const char *end = g_str_has_suffix(first, ",") ? text + size - 1 : text + size;
+    if (is_json_object(first, (size_t)(end - first)))
+        return true;
+    json_t *value = *first == '{' || *first == '"' ? json_loadb(text, size, 0, NULL) : NULL;
+    json_decref(value);
+    return value != NULL;
+}
+
 /* Latin letters of UTF-16 and UTF-32 without a byte order mark are valid UTF-8 with a byte 0 beside each. */
 static bool is_wide(const char *line, size_t length)
 {
@@ -75,14 +97,24 @@ static bool is_wide(const char *line, size_t length)
     return zeros > 0 && zeros >= length / 3;
 }
 
-/* A comment of Universal Dependencies, or the first word of a sentence. */
-static bool is_conllu(const char *line, size_t length)
+/* A comment of Universal Dependencies: "# text = …", "# newdoc", "# newdoc id = …". */
+static bool is_comment(const char *line, size_t length)
+{
+    if (!begins_with(line, length, "# "))
+        return false;
+    g_autofree char *text = g_strndup(line + strlen("# "), length - strlen("# "));
+    const size_t name = strspn(text, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.:-");
+    return (name > 0 && g_str_has_prefix(text + name, " = ")) || strcmp(text, "newdoc") == 0 || strcmp(text, "newpar") == 0 ||
+           g_str_has_prefix(text, "newdoc id = ") || g_str_has_prefix(text, "newpar id = ");
+}
+
+/* The ten columns of a first word, of words that are written as one (1-2), or of a word that is left out in writing (0.1). */
+static bool is_first_word(const char *line, size_t length)
 {
     int tabs = 0;
     for (size_t i = 0; i < length; i++)
         tabs += line[i] == '\t';
-    return begins_with(line, length, "# sent_id = ") || begins_with(line, length, "# newdoc id = ") ||
-           begins_with(line, length, "# global.columns = ") || (begins_with(line, length, "1\t") && tabs == 9);
+    return tabs == 9 && (begins_with(line, length, "1\t") || begins_with(line, length, "1-") || begins_with(line, length, "0."));
 }
 
 bool xlm_line_form_check(const xlm_line_form *form, const xlm_lines *lines, const char *line, size_t length, GError **error)
@@ -92,7 +124,7 @@ bool xlm_line_form_check(const xlm_line_form *form, const xlm_lines *lines, cons
     const char *path = xlm_lines_path(lines);
     /* As it is given on the command line. */
     const char *as = strcmp(path, XLM_LINES_INPUT) == 0 ? "-" : path;
-    g_autofree char *plain = g_str_has_suffix(path, ".gz") ? g_strndup(path, strlen(path) - strlen(".gz")) : g_strdup(path);
+    g_autofree char *plain = xlm_archive_plain_name(path);
     if (is_json_object(line, length))
         return xlm_error_set(error, EX_DATAERR, "%s: its lines are JSON; give it as jsonl:FIELD:%s, or as lines:%s if all of it "
                              "is text", path, as, as);
@@ -105,7 +137,10 @@ bool xlm_line_form_check(const xlm_line_form *form, const xlm_lines *lines, cons
     if (is_wide(line, length))
         return xlm_error_set(error, EX_DATAERR, "%s: is UTF-16 or UTF-32; convert the file, for example with iconv -f utf-16le "
                              "-t utf-8; give it as lines:%s if it is UTF-8 with many bytes 0", path, as);
-    if (is_conllu(line, length))
+    if (is_json_beginning(line, length))
+        return xlm_error_set(error, EX_DATAERR, "%s: is JSON, but not an object in each line; write its text into a file of lines "
+                             "first, or give it as lines:%s if all of it is text", path, as);
+    if (is_comment(line, length) || is_first_word(line, length))
         return xlm_error_set(error, EX_DATAERR, "%s: is CoNLL-U, whose files are named *.conllu; rename it, or give it as lines:%s "
                              "if all of it is text", path, as);
     return !g_str_has_suffix(plain, ".tsv") || memchr(line, '\t', length) == NULL ||

@@ -10,7 +10,7 @@
  *   wet:FILE             records of WARC, of which the lines of web pages are text (formats/wet.h)
  * The last two are first made into files of lines, one for each unit, or for each line of the WET file, that is empty where there
  * is no text. Without `lines:`, a file that begins as a known format with more than text in it is refused: JSON, XML (TMX,
- * XLIFF), WARC (WET), and fields between tabs in a file named .tsv. */
+ * XLIFF), WARC (WET), CoNLL-U, UTF-16 and UTF-32, and fields between tabs in a file named .tsv, plain or compressed. */
 #ifndef XLM_FORMATS_LINE_FORM_H
 #define XLM_FORMATS_LINE_FORM_H
 

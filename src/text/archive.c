@@ -62,6 +62,13 @@ const xlm_archive_kind *xlm_archive_kind_claimed(const char *path)
     return NULL;
 }
 
+char *xlm_archive_plain_name(const char *path)
+{
+    const xlm_archive_kind *kind = xlm_archive_kind_claimed(path);
+    const char *compressed = kind != NULL ? kind->suffix : ".gz";
+    return g_strndup(path, strlen(path) - (g_str_has_suffix(path, compressed) ? strlen(compressed) : 0));
+}
+
 /* ---- opening ---- */
 
 /* Not all that libarchive supports: for some it would start other programs. */

@@ -24,6 +24,9 @@ const xlm_archive_kind *xlm_archive_kind_of(const char *bytes, size_t n);
 /* The kind that a name claims by its suffix; NULL: none. */
 const xlm_archive_kind *xlm_archive_kind_claimed(const char *path);
 
+/* A name without the suffix of these kinds or of gzip: "text.en" of "text.en.xz" and of "text.en". g_free. */
+char *xlm_archive_plain_name(const char *path);
+
 typedef struct xlm_archive xlm_archive;
 
 /* Open a compressed file, or a file in an archive, which messages call `name`. member: its name in the archive; NULL: the file is

@@ -130,6 +130,12 @@ printf '1\tHello\thello\tINTJ\tUH\t_\t0\troot\t_\t_\n\n' >tree.txt
 refuse 65 'tree.txt: is CoNLL-U, whose files are named' --mono en=tree.txt --bpe 50 -o out/c.h5
 { printf '# sent_id = 1\n' && cat tree.txt; } >trees.conll
 refuse 65 'trees.conll: is CoNLL-U.*lines:trees.conll' --mono en=trees.conll --bpe 50 -o out/c.h5
+{ printf '# text = Hello\n' && cat tree.txt; } >commented.conll
+printf '1-2\tzum\t_\t_\t_\t_\t_\t_\t_\t_\n' >joined.conll
+printf '# newdoc\n' >bare.conll
+for file in commented joined bare; do
+    ranks_to_try=1 refuse 65 "$file.conll: is CoNLL-U, whose files are named" --mono en=$file.conll --bpe 50 -o out/c.h5
+done
 refuse 65 'wide.en: is UTF-16 or UTF-32; convert the file' --mono en=wide.en --bpe 50 -o out/c.h5
 printf '{"text": "a b", "n": 1}\n{"text": 3}\n{"text": "x"\n' >text.jsonl
 printf 'a\tb\n\nc\n' >text.tsv
@@ -140,6 +146,18 @@ given 65 'text.jsonl: its lines are JSON; give it as jsonl:FIELD:text.jsonl, or 
 ranks_to_try=1 refuse 65 'standard input: its lines are JSON; give it as jsonl:FIELD:-, or as lines:-' --mono en=- --bpe 50 \
     -o out/c.h5 <text.jsonl
 given 65 'text.tsv: its lines have fields between tabs; give it as tsv:COLUMN:text.tsv, or as lines:' text.tsv
+for compress in gzip:gz xz:xz bzip2:bz2 zstd:zst lz4:lz4 lzip:lz compress:Z; do
+    ! command -v "${compress%:*}" >/dev/null || {
+        "${compress%:*}" -c text.tsv >"text.tsv.${compress#*:}"
+        given 65 "text.tsv.${compress#*:}: its lines have fields between tabs" "text.tsv.${compress#*:}"
+    }
+done
+printf '[\n  {"text": "a b"}\n]\n' >pretty.json
+printf '{\n  "text": "a b"\n}\n' >object.json
+printf '[{"text": "a b"},\n{"text": "c"}]\n' >array.json
+for file in pretty object array; do
+    given 65 "$file.json: is JSON, but not an object in each line; .*lines:$file.json" $file.json
+done
 given 65 'text.tmx: is XML; give it as tmx:LANG:text.tmx' text.tmx
 given 65 'text.wet: is WARC, .*; give it as wet:text.wet' text.wet
 # Unpacked text keeps its file and line; of several such files, the first that is wrong counts.

@@ -4,13 +4,12 @@
 #include <string.h>
 
 #include "subwords/vocabulary_join.h"
+#include "text/archive.h"
 
-/* The language that the name of a file ends in: "text.en", "text.en.gz"; -1: none. */
+/* The language that the name of a file ends in: "text.en", "text.en.xz"; -1: none. */
 static int language_of_file(const xlm_vocabulary *vocabulary, const char *path)
 {
-    g_autofree char *name = g_path_get_basename(path);
-    if (g_str_has_suffix(name, ".gz"))
-        name[strlen(name) - 3] = '\0';
+    g_autofree char *base = g_path_get_basename(path), *name = xlm_archive_plain_name(base);
     const char *dot = strrchr(name, '.');
     return dot != NULL ? xlm_vocabulary_find_language(vocabulary, dot + 1) : -1;
 }

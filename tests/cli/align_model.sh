@@ -56,6 +56,13 @@ paste -d'\t' a.en a.xx | sed 's/\t/ ||| /' >both
 xlm_align both --languages en,xx --checkpoint "$model" 2>/dev/null | cmp - ot.1.layer1 || fail "a text of lines with |||"
 gzip -k a.en a.xx
 xlm_align a.en.gz a.xx.gz --checkpoint "$model" 2>/dev/null | cmp - ot.1.layer1 || fail "gzip"
+# The language is before the ending of any compression.
+for tool in xz:xz bzip2:bz2 zstd:zst lz4:lz4 lzip:lz compress:Z; do
+    ! command -v "${tool%:*}" >/dev/null || {
+        for side in en xx; do "${tool%:*}" -c a.$side >"a.$side.${tool#*:}"; done
+        xlm_align "a.en.${tool#*:}" "a.xx.${tool#*:}" --checkpoint "$model" 2>/dev/null | cmp - ot.1.layer1 || fail "${tool%:*}"
+    }
+done
 
 # ---- links, from the matrices by hand ----
 values() { h5dump -y -w 1 -m '%.9g' -d "$1" "$2" | sed -n '/ATTRIBUTE/q; s/^ *\([-0-9][-0-9.e+]*\),\{0,1\}$/\1/p'; }

@@ -127,6 +127,11 @@ if command -v jq >/dev/null; then
     expect 65 'empty.json: cannot be divided: it is empty' "$measure" out/latest --squad empty.json --csv none.csv
     expect 64 'take at least 2' "$measure" out/latest --squad questions.json.gz --folds 1 --csv none.csv
 fi
+# Languages of the names of files, plain or compressed.
+eval "$(sed -n '/^ending() {/,/^}/p' "$measure")"
+for end in '' .gz .xz .bz2 .zst .lz4 .lz .Z; do
+    [ "$(ending "a.b/gold.zh$end")" = zh ] && [ -z "$(ending "a.b/gold$end")" ] || fail "the language of gold.zh$end: $(ending "gold.zh$end")"
+done
 # A part that fails leaves the others.
 expect 1 'failed: word alignment of out/latest' "$measure" out/latest --gold gold.en,text.xx,gold.links \
     --dictionary dict.h5 --csv b.csv

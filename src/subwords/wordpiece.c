@@ -25,6 +25,7 @@
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
+#include "base/log.h"
 #include "base/rng.h"
 #include "subwords/segmenter.h"
 #include "subwords/vocabulary.h"
@@ -368,6 +369,15 @@ static bool adopt_json(wordpiece *m, const xlm_tokenizer_files *files, xlm_publi
                                            xlm_tokenizer_value(files, TOKENIZER, "model", "vocab", NULL), error);
 }
 
+/* Of vocab.txt: cased models are read wrongly where their setting is missing, which nothing else would show. */
+static void note_lower(const wordpiece *m, const xlm_tokenizer_files *files)
+{
+    if (xlm_tokenizer_json(files, TOKENIZER) == NULL &&
+        !json_is_boolean(xlm_tokenizer_value(files, "tokenizer_config.json", "do_lower_case", NULL)))
+        xlm_log_info("%s: text is made lower case%s, because there is no do_lower_case; in tokenizer_config.json of a directory it "
+                     "can be false", xlm_tokenizer_files_path(files), m->strip ? " and accents are removed" : "");
+}
+
 static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
     static const char *const usual[XLM_SPECIAL_TOKENS] = {"[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"};
@@ -384,6 +394,7 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
                                                                    : adopt_lines(files, tokens, error);
     if (good && xlm_published_tokens_add_added(tokens, files, error)) {
         xlm_published_tokens_find_special(tokens, files, usual);
+        note_lower(m, files);
         return m;
     }
     free_model(m);

@@ -87,6 +87,14 @@ for file in bert/vocab.txt tokenizer.json; do
     logged file.log xlm_prep --tokenizer $file "${text[@]}" -o file.h5
     same bert.h5 file.h5
 done
+# Without a setting the log says that text is changed.
+lower='text is made lower case and accents are removed, because there is no do_lower_case'
+! grep -q "$lower" file.log || fail "tokenizer.json has the setting: $(cat file.log)"
+logged file.log ranks 2 xlm_prep --tokenizer bert/vocab.txt "${text[@]}" -o file.h5
+[ "$(grep -c "bert/vocab.txt: $lower" file.log)" -eq 1 ] || fail "nothing is said of lower case: $(cat file.log)"
+cp -r bert cased && printf '{"do_lower_case": false}' >cased/tokenizer_config.json
+logged file.log xlm_prep --tokenizer cased "${text[@]}" -o file.h5
+! grep -q 'lower case' file.log || fail "lower case, with do_lower_case = false: $(cat file.log)"
 
 # ---- SentencePiece: a unigram model is learned, the same on any number of ranks, and is a tokenizer for others ----
 for n in 1 4; do

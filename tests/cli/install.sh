@@ -89,10 +89,11 @@ module=$(find "$root$datadir/modulefiles/xlm-mpi" -type f)
 for line in "prepend-path PATH $bindir" "prepend-path PKG_CONFIG_PATH $libdir/pkgconfig"; do
     grep -qxF "$line" "$module" || fail "$module does not say: $line"
 done
-# The demonstration as it is installed, up to where it looks for text.
+# The demonstration as it is installed, up to where it looks for text; without the names of the build tree, in which it would work.
 mkdir "$work/here" "$work/here/none"
-(cd "$work/here" && CORPUS=none "$root$datadir/xlm-mpi/jobs/demo/demo" 2>&1) | grep -q 'expected two line-aligned files' ||
-    fail "the installed demonstration does not start"
+(cd "$work/here" && CORPUS=none env -u XLM_BUILD -u XLM_SOURCE "$root$datadir/xlm-mpi/jobs/demo/demo" 2>&1) |
+    grep -q 'expected two line-aligned files' || fail "the installed demonstration does not start"
+[ -d "$work/here/xlm-demo" ] || fail "the installed demonstration does not work in the current directory: $(ls "$work/here")"
 rm -r "$work/here"
 
 echo "== public headers stand alone, in strict C11 and in C++"

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "checkpoint/objective_arrays.h"
 #include "files/files.h"
+#include "files/path.h"
 #include "gemm/hardware.h"
 #include "objective/host.h"
 #include "options/options.h"
@@ -315,14 +316,18 @@ static bool write_outputs(const work *w, GError **error)
 /* Can all outputs be written? Called by rank 0 before any work is done. */
 static bool check_places(const work *w, GError **error)
 {
-    bool good = (given.csv == NULL || xlm_files_check_output(given.csv, false, error)) &&
-                (given.chart == NULL || xlm_files_check_output(given.chart, false, error));
+    g_autoptr(GPtrArray) places = g_ptr_array_new_with_free_func(g_free);
+    const char *const named[] = {given.csv, given.chart};
+    for (size_t i = 0; i < G_N_ELEMENTS(named); i++)
+        if (named[i] != NULL)
+            g_ptr_array_add(places, g_strdup(named[i]));
     for (guint k = 0; k < w->outputs->len; k++)
-        for (guint i = 0; i < w->tests->len && good; i++) {
-            g_autofree char *path = path_of(w, test_at(w, i), g_array_index(w->outputs, output, k).file);
-            good = xlm_files_check_output(path, false, error);
-        }
-    return good;
+        for (guint i = 0; i < w->tests->len; i++)
+            g_ptr_array_add(places, path_of(w, test_at(w, i), g_array_index(w->outputs, output, k).file));
+    bool good = true;
+    for (guint i = 0; i < places->len && good; i++)
+        good = xlm_files_check_output(places->pdata[i], false, error);
+    return good && xlm_path_check_outputs((const char *const *)places->pdata, places->len, NULL, 0, error);
 }
 
 /* By rank 0. */

@@ -82,6 +82,11 @@ for n in 2 4; do
         --predictions eval-$n.tsv
     for file in csv svg en.tsv xx.tsv; do cmp eval-1.$file eval-$n.$file || fail "$n ranks: $file"; done
 done
+# The names with languages are compared with the other outputs.
+mkdir clash
+expect 64 'clash/p.xx.tsv: two outputs have this name' \
+    xlm_eval new/best "${tests[@]}" --predictions clash/p.tsv --csv clash/p.xx.tsv
+nothing_in clash
 # Each language is as when it is scored alone.
 for language in en xx; do
     logged alone.txt xlm_eval new/best --test $language:test.$language.tsv --csv alone.csv --predictions alone.tsv

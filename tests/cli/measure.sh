@@ -130,7 +130,8 @@ fi
 # Languages of the names of files, plain or compressed.
 eval "$(sed -n '/^ending() {/,/^}/p' "$measure")"
 for end in '' .gz .xz .bz2 .zst .lz4 .lz .Z; do
-    [ "$(ending "a.b/gold.zh$end")" = zh ] && [ -z "$(ending "a.b/gold$end")" ] || fail "the language of gold.zh$end: $(ending "gold.zh$end")"
+    [ "$(ending "a.b/gold.zh$end")" = zh ] && [ -z "$(ending "a.b/gold$end")" ] ||
+        fail "the language of gold.zh$end: $(ending "gold.zh$end")"
 done
 # A part that fails leaves the others.
 expect 1 'failed: word alignment of out/latest' "$measure" out/latest --gold gold.en,text.xx,gold.links \

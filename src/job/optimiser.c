@@ -67,6 +67,7 @@ xlm_optimiser *xlm_optimiser_new(const xlm_optimiser_config *config, xlm_paramet
     o->first_moment = new_moment(shards->own);
     o->second_moment = new_moment(shards->own);
     o->stretches = cut_into_stretches(parameters, shards->first);
+    o->held = g_new0(bool, MAX(xlm_parameters_count(parameters), 1));
     return o;
 }
 
@@ -79,8 +80,11 @@ void xlm_optimiser_free(xlm_optimiser *optimiser)
     free(optimiser->second_moment);
     free(optimiser->masters);
     g_array_free(optimiser->stretches, TRUE);
+    g_free(optimiser->held);
     g_free(optimiser);
 }
+
+void xlm_optimiser_hold(xlm_optimiser *optimiser, int parameter, bool held) { optimiser->held[parameter] = held; }
 
 static void round_values(float *values, int64_t n)
 {
@@ -200,7 +204,7 @@ static const xlm_parameter *parameter_of(const xlm_optimiser *o, const stretch *
 /* This rank updates it. */
 static bool is_updated(const xlm_optimiser *o, const stretch *s)
 {
-    return is_own(&o->shards, s->start) && parameter_of(o, s)->rate != 0;
+    return is_own(&o->shards, s->start) && parameter_of(o, s)->rate != 0 && !o->held[s->parameter];
 }
 
 /* Own stretch: what is updated. */

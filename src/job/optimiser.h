@@ -73,6 +73,7 @@ typedef struct xlm_optimiser {
     float *first_moment, *second_moment; /* [shards.own] */
     float *masters;                      /* [shards.own]; NULL: the parameters themselves */
     GArray *stretches;                   /* of the parameters, chunk by chunk; see optimiser.c */
+    bool *held;                          /* [parameters] not updated now */
 } xlm_optimiser;
 
 /* Creates moments of zero. shards: of an array with the layout of the parameters. */
@@ -85,6 +86,10 @@ void xlm_optimiser_keep_masters(xlm_optimiser *optimiser);
 /* Collective. The masters in place of the rounded parameters, on all ranks, until xlm_optimiser_keep_masters is called again;
  * nothing if there are none. */
 void xlm_optimiser_show_masters(xlm_optimiser *optimiser);
+
+/* Whether updates from now on leave parameter number p, its moments and its master as they are; at first none is held. The same on
+ * all ranks, not collective. */
+void xlm_optimiser_hold(xlm_optimiser *optimiser, int parameter, bool held);
 
 /* Learning rate of update number `step` (0, 1, ...) of `steps`: warm-up peak·(step+1)/warmup, then
  *   linear        peak · (steps − step) / (steps − warmup)
@@ -109,7 +114,7 @@ double xlm_gradient_norm(const xlm_shards *shards, const float *gradient);
  *   adam   the same with g + λ w instead of g, w ← w − lr u     Kingma & Ba 2015
  *   lamb   r = u + λ w, w ← w − lr (|w| / |r|) r, norms of each parameter; ratio 1 where one is 0    You et al. 2020
  * λ is 0 for parameters without decay (biases and LayerNorm); lr is the learning rate times the parameter's own rate. Parameters
- * whose rate is 0, and their moments, do not change (tensor/parameters.h). */
+ * whose rate is 0 (tensor/parameters.h) or that are held, and their moments, do not change. */
 void xlm_optimiser_update(xlm_optimiser *optimiser, float *gradient, double factor, int64_t step, double learning_rate);
 
 #endif

@@ -139,6 +139,16 @@ bool xlm_host_takes_part(const xlm_host *host, int k, int64_t step)
                             : xlm_loss_weight_takes_part(weight, step);
 }
 
+int xlm_host_objective_of(const xlm_host *host, const char *parameter)
+{
+    for (int k = 0; k < host->objectives; k++) {
+        g_autofree char *prefix = g_strdup_printf("objectives/%s/", host->objective[k].loss.name);
+        if (g_str_has_prefix(parameter, prefix))
+            return k;
+    }
+    return -1;
+}
+
 static bool takes_part(const xlm_hosted *h, const xlm_pass_input *input, int k)
 {
     return h->spec.stream == input->stream && (input->only < 0 || input->only == k) && xlm_host_takes_part(h->host, k, input->step);

@@ -68,6 +68,8 @@ void xlm_host_copy_states(const xlm_host *host, void *saved, bool back);
 void xlm_host_estimate(xlm_host *host, bool estimating);
 /* Does objective k take part in a step? */
 bool xlm_host_takes_part(const xlm_host *host, int k, int64_t step);
+/* The objective that declared a parameter of that name; -1: it is the model's. */
+int xlm_host_objective_of(const xlm_host *host, const char *parameter);
 
 /* ---- passes ---- */
 

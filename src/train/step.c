@@ -286,6 +286,17 @@ static bool refuse_infinite(const step *made, const xlm_step_report *report, GEr
                                           : "which would have been the first");
 }
 
+/* What an objective has declared is updated only in steps that it takes part in: without a gradient too, a parameter would move by
+ * its weight decay and its moments. */
+static void hold_parameters(const step *made)
+{
+    const xlm_engine *e = made->engine;
+    for (int p = 0; p < xlm_parameters_count(e->parameters); p++) {
+        const int k = xlm_host_objective_of(e->host, xlm_parameters_get(e->parameters, p)->name);
+        xlm_optimiser_hold(e->optimiser, p, k >= 0 && !xlm_host_takes_part(e->host, k, made->number));
+    }
+}
+
 /* published: what objectives have published on all ranks. */
 static bool update(const step *made, GByteArray *const *published, xlm_step_report *report, GError **error)
 {
@@ -299,6 +310,7 @@ static bool update(const step *made, GByteArray *const *published, xlm_step_repo
         return refuse_infinite(made, report, error);
     const double factor = c->clip > 0 && report->gradient_norm > c->clip ? c->clip / report->gradient_norm : 1;
     xlm_profile_enter(e->profile, XLM_PART_UPDATE, false, 7 * sizeof(float) * (double)e->shards.own);
+    hold_parameters(made);
     xlm_optimiser_update(e->optimiser, gradient, factor, made->number, report->learning_rate);
     xlm_averages_update(e->averages);
     xlm_host_finish_step(e->host, made->number, published);

@@ -34,6 +34,17 @@ trained dwa.conf still 1 --set train.learning_rate=0
 values still train dwa/agreement score | awk '{ n++; bad = bad || $2 != 1 } END { exit bad || n < 3 }' ||
     fail "agreement of a model that stands still: $(grep dwa/agreement still/metrics.csv)"
 
+# Its parameters and their moments stay as they are before it takes part, with a decay too, and where a weight has become 0.
+for how in 'optimiser=lamb' 'optimiser=adam' 'exchange_parameters=bfloat16'; do
+    trained dwa.conf waits 2 --resume never --set "train.$how" --set train.weight_decay=0.1 --set train.keep=9 \
+        --set train.checkpoint_every=1 --set train.steps=5 --set 'objective dwa.weight=0:1,3=0'
+    for step in 1 3 4; do
+        same_objects "waits/$(checkpoint $step)" "waits/$(checkpoint $((step + 1)))" objectives/dwa/query \
+            optimiser/first_moment/objectives optimiser/second_moment/objectives || fail "$how: step $((step + 1)) moved dwa"
+    done
+    other_objects "waits/$(checkpoint 2)" "waits/$(checkpoint 3)" objectives/dwa/query || fail "$how: dwa does not learn"
+done
+
 # One more forward pass up to the label's layer is in the plan; gradients; memory no more than was estimated.
 checked=dwa right_gradients dwa.conf --set train.output=out-1
 grep -q 'objectives/dwa/key/weight' check.txt || fail "gradients: $(cat check.txt)"

@@ -150,10 +150,10 @@ static char **list(const xlm_corpus *corpus, xlm_split split)
     return g_strv_builder_end(names);
 }
 
-static bool has(const xlm_corpus *corpus, xlm_split split, const char *name)
+static const char *find_name(const xlm_corpus *corpus, xlm_split split, const char *name)
 {
     const xlm_corpus_text *text = xlm_corpus_find_text(corpus, split, name);
-    return text != NULL && text->monolingual_sentences > 0;
+    return text != NULL && text->monolingual_sentences > 0 ? text->language : NULL;
 }
 
 static bool open_component(const xlm_opening *o, const char *name, xlm_component *component, GError **error)
@@ -202,7 +202,7 @@ const xlm_stage_class xlm_stage_monolingual_spans = {
     .options = monolingual_options,
     .options_size = sizeof(options),
     .check = check,
-    .spans = {.source = &xlm_stage_text_source, .list = list, .has = has,
+    .spans = {.source = &xlm_stage_text_source, .list = list, .find_name = find_name,
               .absent = "give xlm_prep some with --mono, or set type = parallel", .empty = "its sentences are empty",
               .open = open_component, .close = close_component, .find = find, .describe = describe},
 };

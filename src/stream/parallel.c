@@ -233,9 +233,10 @@ static char **list(const xlm_corpus *corpus, xlm_split split)
     return g_strv_builder_end(names);
 }
 
-static bool has(const xlm_corpus *corpus, xlm_split split, const char *name)
+static const char *find_name(const xlm_corpus *corpus, xlm_split split, const char *name)
 {
-    return xlm_corpus_find_pairs(corpus, split, name, NULL) != NULL;
+    const xlm_corpus_pairs *pairs = xlm_corpus_find_pairs(corpus, split, name, NULL);
+    return pairs != NULL ? pairs->name : NULL;
 }
 
 static bool open_component(const xlm_opening *opening, const char *name, xlm_component *component, GError **error)
@@ -297,7 +298,7 @@ const xlm_stage_class xlm_stage_parallel_spans = {
     .options = parallel_options,
     .options_size = sizeof(options),
     .check = check,
-    .spans = {.source = &xlm_stage_text_source, .pairs = true, .list = list, .has = has,
+    .spans = {.source = &xlm_stage_text_source, .pairs = true, .list = list, .find_name = find_name,
               .absent = "give xlm_prep some with --para",
               .empty = "raise length, most_pair or share, or lower least_side", .open = open_component, .close = close_component,
               .find = find, .describe = describe},

@@ -103,10 +103,10 @@ typedef struct xlm_source_functions {
 typedef struct xlm_spans_functions {
     const xlm_stage_class *source; /* the source that it reads */
     bool pairs;                    /* instances are pairs: tokens of types 0 and 1 are translations of each other */
-    /* For text: the names of all components of a split of the corpus (NULL-terminated, g_strfreev), and whether it has a given
-     * one. */
+    /* For text: the names of all components of a split of the corpus (NULL-terminated, g_strfreev), and the one among them that a
+     * user means by a name: a pair may be named in either order. It is the corpus's; NULL: there is none. */
     char **(*list)(const xlm_corpus *corpus, xlm_split split);
-    bool (*has)(const xlm_corpus *corpus, xlm_split split, const char *name);
+    const char *(*find_name)(const xlm_corpus *corpus, xlm_split split, const char *name);
     const char *absent;  /* advice to the user when there are no components, */
     const char *empty;   /* and when no component has an instance */
     /* Fill in everything of a component except its name. */

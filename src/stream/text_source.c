@@ -47,8 +47,10 @@ static bool take_language(const xlm_opening *o, char *const *all, const char *it
     g_auto(GStrv) there = o->spans->spans.list(o->from, o->split);
     for (char **other = there; *other != NULL; other++) {
         bool named = false;
-        for (char *const *one = all; *one != NULL; one++)
-            named = named || (strcspn(*one, "@") == strlen(*other) && g_str_has_prefix(*one, *other));
+        for (char *const *one = all; *one != NULL && !named; one++) {
+            g_autofree char *alone = g_strndup(*one, strcspn(*one, "@"));
+            named = g_strcmp0(o->spans->spans.find_name(o->from, o->split, alone), *other) == 0;
+        }
         if (!named) {
             g_ptr_array_add(names, g_strdup(*other));
             g_array_append_val(begins, step);
@@ -120,7 +122,8 @@ static bool refuse_absent(const xlm_opening *o, const char *wanted, GError **err
 static bool is_too_rare(const xlm_opening *o, const char *name)
 {
     const xlm_spans_functions *spans = &o->spans->spans;
-    return o->split == XLM_HELD_OUT && !spans->has(o->from, XLM_HELD_OUT, name) && spans->has(o->from, XLM_TRAIN, name);
+    return o->split == XLM_HELD_OUT && spans->find_name(o->from, XLM_HELD_OUT, name) == NULL &&
+           spans->find_name(o->from, XLM_TRAIN, name) != NULL;
 }
 
 static bool check_names(const xlm_opening *o, char **names, GError **error)
@@ -143,7 +146,7 @@ static bool add_component(const xlm_opening *o, const char *name, int64_t begins
         xlm_log_warn("stream %s: no text of %s was held out; it is not evaluated", o->stream, name);
         return true;
     }
-    if (!o->spans->spans.has(o->from, o->split, name))
+    if (o->spans->spans.find_name(o->from, o->split, name) == NULL)
         return refuse_absent(o, name, error);
     xlm_component component = {0};
     if (!o->spans->spans.open(o, name, &component, error))

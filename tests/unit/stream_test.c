@@ -288,6 +288,7 @@ static void form_xlm(void **state)
     xlm_stream_close(stream);
 
     has_instances(corpus, "type=parallel\nlength=8\nlanguages=en-de,de-en\n", 8); /* both ways */
+    has_instances(corpus, "type=parallel\nlength=8\nlanguages=en-de,*\n", 4);     /* no other pair is there */
     xlm_arena_free(arena);
     xlm_corpus_close(corpus);
 }

@@ -273,6 +273,8 @@ int xlm_declare_mean(xlm_declaration *declaration, double weight);
  * [in] name: of letters, digits and "_-."; not "loss" or "perplexity", which the program reports, nor "weight", which reports a
  * weight that changes */
 void xlm_declare_metric(xlm_declaration *declaration, const char *name);
+/* The same of a number that held-out text never has, so that checkpoints cannot be compared by it. */
+void xlm_declare_training_metric(xlm_declaration *declaration, const char *name);
 /* For `loss`: adds to the sum and the count of a declared metric. The global mean is reported, sum / count over all micro-batches
  * of all ranks, with the same bits on any number of ranks: in metrics.csv after each step (split "train", the mean as score, the
  * count as terms) and each evaluation (split "held_out"), and in the log as the mean over the steps of an interval. Nothing is
@@ -280,13 +282,13 @@ void xlm_declare_metric(xlm_declaration *declaration, const char *name);
 void xlm_loss_metric(xlm_loss *loss, const char *name, double sum, int64_t count);
 
 /* For objectives that predict words. The first declares the metric "accuracy" and, with label smoothing, "cross_entropy", which
- * is the loss without it; the second, called in `loss`, adds to them.
+ * is the loss without it and is not reported of held-out text, whose loss has none; the second, called in `loss`, adds to them.
  * [in] scores: [n] of the predicted words */
 static inline void xlm_declare_word_metrics(xlm_declaration *declaration, double label_smoothing)
 {
     xlm_declare_metric(declaration, "accuracy");
     if (label_smoothing > 0)
-        xlm_declare_metric(declaration, "cross_entropy");
+        xlm_declare_training_metric(declaration, "cross_entropy");
 }
 static inline void xlm_loss_word_metrics(xlm_loss *loss, const xlm_score *scores, int64_t n, double label_smoothing)
 {

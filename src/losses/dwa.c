@@ -115,7 +115,7 @@ static void dwa_declare(xlm_loss *self, xlm_declaration *declaration)
         return;
     xlm_declare_publish(declaration, sizeof(int64_t) * STATE_NUMBERS);
     xlm_declare_state(declaration, "remembered", XLM_STATE_I64, dwa->memory, dwa->remembered * STATE_NUMBERS);
-    xlm_declare_metric(declaration, "agreement");
+    xlm_declare_training_metric(declaration, "agreement"); /* nothing of held-out text is remembered */
 }
 
 /* ---- sentences ---- */

@@ -25,7 +25,7 @@ static void mlm_declare(xlm_loss *self, xlm_declaration *declaration)
     const struct mlm *mlm = self->state;
     xlm_declare_view(declaration, &masked);
     if (mlm->label_smoothing > 0)
-        xlm_declare_metric(declaration, "cross_entropy");
+        xlm_declare_training_metric(declaration, "cross_entropy");
 }
 
 static xlm_var *mlm_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)

@@ -263,5 +263,10 @@ void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state
 
 void xlm_declare_metric(xlm_declaration *declaration, const char *name)
 {
-    xlm_metrics_add(declaration->hosted->metrics, name);
+    xlm_metrics_add(declaration->hosted->metrics, name, false);
+}
+
+void xlm_declare_training_metric(xlm_declaration *declaration, const char *name)
+{
+    xlm_metrics_add(declaration->hosted->metrics, name, true);
 }

@@ -95,6 +95,11 @@ int xlm_host_means(const xlm_host *host) { return host->means; }
 int xlm_host_metrics(const xlm_host *host) { return host->metrics; }
 const GPtrArray *xlm_host_metric_names(const xlm_host *host, int k) { return host->objective[k].metrics->names; }
 
+bool xlm_host_metric_is_held_out(const xlm_host *host, int k, int i)
+{
+    return !g_array_index(host->objective[k].metrics->of_training, bool, i);
+}
+
 const xlm_saved_state *xlm_host_states(const xlm_host *host, int *n)
 {
     *n = (int)host->states->len;

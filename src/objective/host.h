@@ -56,6 +56,8 @@ bool xlm_host_has_terms_of(const xlm_host *host, int k, const int64_t *terms);
 int xlm_host_metrics(const xlm_host *host);
 /* Names (char *) of the metrics of objective k, in the order of their declaration. */
 const GPtrArray *xlm_host_metric_names(const xlm_host *host, int k);
+/* Can held-out text have metric i of objective k? */
+bool xlm_host_metric_is_held_out(const xlm_host *host, int k, int i);
 /* The declared states of all objectives, *n of them; owned by the host. */
 const xlm_saved_state *xlm_host_states(const xlm_host *host, int *n);
 /* Bytes of the values of all states. */

@@ -8,6 +8,7 @@ xlm_metrics *xlm_metrics_new(const char *objective)
     xlm_metrics *metrics = g_new0(xlm_metrics, 1);
     metrics->objective = objective;
     metrics->names = g_ptr_array_new_with_free_func(g_free);
+    metrics->of_training = g_array_new(FALSE, FALSE, sizeof(bool));
     return metrics;
 }
 
@@ -16,6 +17,7 @@ void xlm_metrics_free(xlm_metrics *metrics)
     if (metrics == NULL)
         return;
     g_ptr_array_unref(metrics->names);
+    g_array_unref(metrics->of_training);
     g_free(metrics);
 }
 
@@ -36,7 +38,7 @@ static bool is_name(const char *name)
     return good;
 }
 
-void xlm_metrics_add(xlm_metrics *metrics, const char *name)
+void xlm_metrics_add(xlm_metrics *metrics, const char *name, bool of_training)
 {
     if (!is_name(name))
         g_error("objective %s: a metric named \"%s\"; letters, digits and \"_-.\" are allowed", metrics->objective, name);
@@ -47,4 +49,5 @@ void xlm_metrics_add(xlm_metrics *metrics, const char *name)
     if (xlm_metrics_find(metrics, name) >= 0)
         g_error("objective %s: the metric \"%s\" is declared twice", metrics->objective, name);
     g_ptr_array_add(metrics->names, g_strdup(name));
+    g_array_append_val(metrics->of_training, of_training);
 }

@@ -15,6 +15,7 @@
 typedef struct xlm_metrics {
     const char *objective; /* its name, for messages */
     GPtrArray *names;
+    GArray *of_training;   /* bool: held-out text never has it; as names */
     xlm_metric_sum *sums;  /* [names->len] that xlm_loss_metric adds to; NULL: not needed now */
 } xlm_metrics;
 
@@ -23,8 +24,9 @@ xlm_metrics *xlm_metrics_new(const char *objective);
 /* NULL is allowed. */
 void xlm_metrics_free(xlm_metrics *metrics);
 
-/* Declare a metric. Ends the program unless the name consists of letters, digits and "_-.", is not "weight", and is new. */
-void xlm_metrics_add(xlm_metrics *metrics, const char *name);
+/* Declare a metric; of_training: one that held-out text never has. Ends the program unless the name consists of letters, digits
+ * and "_-.", is not "weight", and is new. */
+void xlm_metrics_add(xlm_metrics *metrics, const char *name, bool of_training);
 /* The number of a metric; -1: it was not declared. */
 int xlm_metrics_find(const xlm_metrics *metrics, const char *name);
 

@@ -88,12 +88,13 @@ static bool is_quantity(const char *rest, const xlm_vocabulary *vocabulary)
     return false;
 }
 
+/* Is it a metric of objective k that held-out text can have? */
 static bool has_metric(const xlm_host *host, int k, const char *name)
 {
     const GPtrArray *names = xlm_host_metric_names(host, k);
     for (guint i = 0; i < names->len; i++)
         if (strcmp(names->pdata[i], name) == 0)
-            return true;
+            return xlm_host_metric_is_held_out(host, k, (int)i);
     return false;
 }
 
@@ -116,7 +117,8 @@ static char *list_possible(const xlm_run_size *size)
             g_string_append_printf(list, ", %s/%s", job->objective[k].name, *quantity);
         const GPtrArray *names = xlm_host_metric_names(size->host, k);
         for (guint i = 0; i < names->len; i++)
-            g_string_append_printf(list, ", %s/%s", job->objective[k].name, (const char *)names->pdata[i]);
+            if (xlm_host_metric_is_held_out(size->host, k, (int)i))
+                g_string_append_printf(list, ", %s/%s", job->objective[k].name, (const char *)names->pdata[i]);
     }
     if (job->evaluate.translate != NULL)
         g_string_append_printf(list, ", %s", xlm_evaluate_metrics[job->evaluate.metric]);

@@ -167,6 +167,12 @@ for name in mlm/los foo mlm/loss/de mlm/loss/en/xx bleu; do
     job_refused "choose_by = $name: held-out text has no such measure; there are loss, mlm/loss, .*tlm/accuracy; .*and en, xx\$" \
         best.conf --set evaluate.choose_by=$name
 done
+# The objectives' own metrics that held-out text never has, since its loss is without label smoothing, and it is not remembered.
+job_refused 'choose_by = mlm/cross_entropy: held-out text has no such measure; there are loss, mlm/loss, [^;]*tlm/accuracy; ' \
+    best.conf --set evaluate.choose_by=mlm/cross_entropy --set 'objective mlm.label_smoothing=0.1'
+sed 's/^plugin = mlm/plugin = dwa\nlabel_layer = 1/' best.conf >dwa.conf
+job_refused 'choose_by = tlm/agreement: held-out text has no such measure; there are loss, [^;]*, tlm/labels_per_pair, [^;]*; ' \
+    dwa.conf --set evaluate.choose_by=tlm/agreement
 job_refused 'choose_by: mlm/loss is better when it is lower, and mlm/accuracy when it is higher' best.conf \
     --set evaluate.choose_by=mlm/loss,mlm/accuracy
 job_refused 'would compare different sums, since the weight of .objective tlm. changes' best.conf --set 'objective tlm.begin=3'

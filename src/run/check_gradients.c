@@ -58,6 +58,9 @@ static double pass(checker *c, float *gradient)
     return weight_of(c) * xlm_host_mean_loss(w->host, c->objective, &c->sums, c->totals);
 }
 
+/* Does it have terms, of its first mean or of another, in the micro-batch? */
+static bool has_terms(const checker *c) { return xlm_host_has_terms_of(c->workspace->host, c->objective, c->totals); }
+
 /* The first micro-batch in which the objective has terms. All ranks look through the same ones. */
 static bool find_input(checker *c, GError **error)
 {
@@ -66,7 +69,7 @@ static bool find_input(checker *c, GError **error)
     const int s = c->job->objective[c->objective].stream;
     const int64_t micro_batches = xlm_micro_batches_on(c->job->train.micro_batches, w->comm->ranks);
     g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_step(micro_batches, w->streams, c->step);
-    for (int64_t g = 0; g < micro_batches && c->terms == 0; g++) {
+    for (int64_t g = 0; g < micro_batches && !has_terms(c); g++) {
         c->input = (xlm_pass_input){.stream = s, .part = s < 0 ? g : 0, .parts = s < 0 ? micro_batches : 1, .step = c->step,
                                     .only = c->objective};
         if (s >= 0) {
@@ -447,7 +450,7 @@ static bool prepare(checker *c, GError **error)
     const xlm_job_objective *o = &c->job->objective[c->objective];
     if (!find_input(c, error))
         return false;
-    if (c->terms == 0 || weight_of(c) == 0)
+    if (!has_terms(c) || weight_of(c) == 0)
         return xlm_error_set(error, EX_SOFTWARE, "objective %s was not checked: %s at step %" G_GINT64_FORMAT "%s", o->name,
                              weight_of(c) == 0 ? "it has a weight of 0" : "it has no terms", c->step + 1,
                              c->step < o->weight.begin ? "; set its begin = 0"

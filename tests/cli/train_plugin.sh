@@ -118,6 +118,13 @@ wrong memory 70 'objective pull: two passes over one batch have losses' '
     s/^static xlm_var \*pull_loss/static int calls;\n&/; s/-pull->sharpness)/-pull->sharpness * ++calls)/'
 # A loss so small that rounding hides all of its gradients is not checked.
 wrong hidden 70 'objective pull was not checked: rounding hides all of its [0-9]* gradients' 's/-pull->sharpness)/-1e-9 * pull->sharpness)/'
+# All of its terms may be of a mean that it declares besides the first.
+wrong means 0 '^objective pull (plugin .*): loss [-0-9.]* of 0 terms' '
+    s/xlm_declare_metric(declaration, "never")/xlm_declare_mean(declaration, 1)/
+    s/^static xlm_var \*pull_loss/static int64_t in_another(xlm_loss *self, const xlm_pass *pass)\n{\n    (void)self;\n@\n&/
+    s/@/    xlm_pass_terms(pass, 1, pass->batch->predicted);\n    return 0;\n}\n/
+    s/^    return \(xlm_scale(.*)\);$/    xlm_pass_mean(pass, 1, \1);\n    return NULL;/
+    s/\.loss = pull_loss/.count = in_another, &/'
 in=$XLM_SOURCE/tests/plugins/pull-together.c out=pull-together.so build || fail "the plugin does not compile"
 # One objective alone: its table as before.
 code=0

@@ -274,15 +274,73 @@ bool xlm_measures_need_losses(const xlm_job *job, char *const *names)
     return false;
 }
 
+/* What the value of a key is to held-out text, which has the last mask of a list, and all languages from the beginning; a file is
+ * known by its name alone, since a job may copy it to another directory each time. g_free. */
+static char *value_held_out(const xlm_option *option, const void *from)
+{
+    g_autofree char *value = xlm_option_print(option, from);
+    const char *last = value + strlen(value);
+    if (option->type == XLM_OPTION_PIECEWISE || option->type == XLM_OPTION_PIECEWISE_INT) {
+        while (last > value && strchr(":=", last[-1]) == NULL)
+            last--;
+        return g_strdup(last);
+    }
+    if (option->type != XLM_OPTION_TEXT && option->type != XLM_OPTION_LIST)
+        return g_steal_pointer(&value);
+    g_auto(GStrv) items = g_strsplit(value, ",", -1);
+    for (char **item = items; *item != NULL; item++) {
+        char *name = g_path_get_basename(*item);
+        g_free(*item);
+        *item = name;
+        if (strcmp(option->name, "languages") == 0)
+            (*item)[strcspn(*item, "@")] = '\0';
+    }
+    return g_strjoinv(",", items);
+}
+
+/* All keys but those that are about training alone. text: GString. */
+static void add_held_out(void *text, const xlm_option *table, const void *from)
+{
+    static const char *const training[] = {"batch", "alpha", "share", "label_smoothing", NULL};
+    for (const xlm_option *o = table; o != NULL && o->name != NULL; o++) {
+        g_autofree char *value = g_strv_contains(training, o->name) ? NULL : value_held_out(o, from);
+        if (value != NULL)
+            g_string_append_printf(text, "%s = %s\n", o->name, value);
+    }
+}
+
+/* What the loss of an objective on held-out text depends on: its own options, and those of its stream and the stream's stages. */
+static void add_objective(const xlm_job *job, const xlm_job_objective *objective, GString *text)
+{
+    g_string_append_printf(text, "[%s] %s\n", objective->name, objective->cls->name);
+    add_held_out(text, objective->use.loaded.options, objective->use.state);
+    if (objective->stream < 0)
+        return;
+    xlm_stream_config_tables(&job->stream[objective->stream].config, add_held_out, text);
+    for (int k = 0; k < job->stages; k++) {
+        const xlm_job_stage *stage = &job->stage[k];
+        if (strcmp(stage->stream_name, objective->stream_name) != 0)
+            continue;
+        g_autofree char *plugin = g_path_get_basename(stage->plugin);
+        g_string_append_printf(text, "[%s] %s\n", stage->name, plugin);
+        add_held_out(text, stage->use.loaded.options, stage->use.state);
+    }
+}
+
 char *xlm_measures_settings(const xlm_job *job, char *const *names)
 {
     static const char *const keys[] = {"translate", "sentences", "beam", "length_penalty", "words", NULL};
     GString *text = g_string_new(NULL);
     bool total = false, translations = false;
+    g_autofree bool *named = g_new0(bool, MAX(job->objectives, 1));
     for (char *const *name = names; *name != NULL; name++) {
         g_string_append_printf(text, "%s\n", *name);
         total |= strcmp(*name, TOTAL) == 0;
         translations |= is_of_translations(job, *name);
+        const char *rest;
+        const int k = is_of_translations(job, *name) ? -1 : objective_of(job, *name, &rest);
+        if (k >= 0)
+            named[k] = true;
     }
     if (xlm_measures_need_losses(job, names)) {
         g_string_append_printf(text, "%" G_GINT64_FORMAT "\n", job->train.evaluate_instances);
@@ -292,6 +350,9 @@ char *xlm_measures_settings(const xlm_job *job, char *const *names)
     }
     for (int k = 0; total && k < job->objectives; k++)
         g_string_append_printf(text, "%s %.17g\n", job->objective[k].name, xlm_loss_weight_at(&job->objective[k].weight, 0));
+    for (int k = 0; k < job->objectives; k++)
+        if (named[k] || (total && job->objective[k].stream >= 0))
+            add_objective(job, &job->objective[k], text);
     for (const xlm_option *o = xlm_evaluate_options; translations && o->name != NULL; o++) {
         g_autofree char *value = xlm_option_print(o, &job->evaluate);
         if (g_strv_contains(keys, o->name))

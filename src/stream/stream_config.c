@@ -95,12 +95,19 @@ void xlm_stream_config_plug(xlm_stream_config *config, const xlm_stage_use *use)
     config->plugin[config->plugins++] = *use;
 }
 
-void xlm_stream_config_print(const xlm_stream_config *config, GString *out)
+void xlm_stream_config_tables(const xlm_stream_config *config, xlm_stream_table *each, void *data)
 {
-    xlm_options_print(own_options(), config, out);
+    each(data, own_options(), config);
     for (int i = 0; i < xlm_stages_count(); i++)
         if (config->options[i] != NULL)
-            xlm_options_print(xlm_stage_at(i)->options, config->options[i], out);
+            each(data, xlm_stage_at(i)->options, config->options[i]);
+}
+
+static void print_table(void *out, const xlm_option *table, const void *from) { xlm_options_print(table, from, out); }
+
+void xlm_stream_config_print(const xlm_stream_config *config, GString *out)
+{
+    xlm_stream_config_tables(config, print_table, out);
 }
 
 void xlm_stream_config_help(GString *out)

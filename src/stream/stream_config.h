@@ -27,6 +27,10 @@ void xlm_stream_config_clear(xlm_stream_config *config);
 /* Add a stage that is a plugin, after those added before. What *use points to is borrowed, and must outlive the streams that are
  * opened with the config. */
 void xlm_stream_config_plug(xlm_stream_config *config, const xlm_stage_use *use);
+/* Calls each(data, table, from) for the stream's own options and for those of each of its stages but plugins, whose values are in
+ * *from. */
+typedef void xlm_stream_table(void *data, const xlm_option *table, const void *from);
+void xlm_stream_config_tables(const xlm_stream_config *config, xlm_stream_table *each, void *data);
 /* Append all keys with their values, as xlm_options_print. */
 void xlm_stream_config_print(const xlm_stream_config *config, GString *out);
 /* Append all keys with their meanings, as xlm_options_help. */

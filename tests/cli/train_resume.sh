@@ -244,6 +244,20 @@ ls stays/checkpoint-* | cmp - <(for s in "$step" $((last + 3)); do echo "stays/$
 trained best.conf best 1 --set evaluate.choose_by=mlm/accuracy --set train.steps=$((last + 1)) --set evaluate.patience=0
 grep -q 'warning: best: the best checkpoint so far, of step .* was chosen by another measure' best.log &&
     [ "$(readlink best/best)" = "$(checkpoint $((last + 1)))" ] || fail "another measure: $(ls -l best/best; head -n 9 best.log)"
+# What held-out text is, and an objective's own options, belong to it; what is about training alone does not, nor do other streams.
+# unlike YES STEPS OPTION...: whether scores of the next run of the directory are not compared with those before.
+unlike() {
+    trained best.conf text 1 --set evaluate.choose_by=mlm/loss --set evaluate.patience=0 --set "train.steps=$2" "${@:3}"
+    [ "$(grep -c 'was chosen by another measure or with other settings' text.log)" -eq "$1" ] || fail "$*: $(head -n 9 text.log)"
+}
+same=(--set 'stream text.mask=0:0.3,3=0.15' --set 'stream text.languages=en,xx@2' --set 'stream text.alpha=0.5'
+    --set 'stream pairs.mask=0.4' --set 'objective mlm.label_smoothing=0.1')
+unlike 0 4 --set 'stream text.languages=en,xx'
+unlike 0 6 "${same[@]}"
+unlike 1 8 "${same[@]}" --set 'stream text.mask=0:0.15,3=0.3'
+unlike 1 10 "${same[@]}" --set 'stream text.mask=0.3' --set 'stream text.languages=en'
+unlike 1 12 "${same[@]}" --set 'stream text.mask=0.3' --set 'stream text.languages=en' \
+    --set 'objective mlm.plugin=clm'
 trained best.conf late 1 --set evaluate.choose_by=tlm/perplexity --set 'objective tlm.begin=3' --set train.steps=4
 [ "$(readlink late/best)" = "$(checkpoint 4)" ] && grep -q 'chosen by tlm/perplexity, step 2: -\{0,1\}nan$' late.log ||
     fail "without a score: $(grep chosen late.log; ls -l late)"

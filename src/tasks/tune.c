@@ -312,6 +312,21 @@ static const char *default_language(const tuning *t)
     return t->languages != NULL && t->languages[1] == NULL ? t->languages[0] : "";
 }
 
+/* What dev scores depend on. Files are known by their language and name alone: a job may copy them to another directory each time.
+ * g_free. */
+static char *score_settings(const tuning *t)
+{
+    const xlm_tune_config *c = &t->job->config;
+    GString *settings = g_string_new(NULL);
+    for (int64_t i = 0; c->development[i] != NULL; i++) {
+        const xlm_task_source *source = &t->development_sources[i];
+        g_autofree char *name = g_path_get_basename(source->path);
+        g_string_append_printf(settings, "%s:%s\n", xlm_task_source_language(source), name);
+    }
+    g_string_append_printf(settings, "length = %" G_GINT64_FORMAT "\n%s", c->length, t->job->task_options);
+    return g_string_free(settings, FALSE);
+}
+
 static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *options, bool *interrupted, GError **error)
 {
     const xlm_tune_config *c = &t->job->config;
@@ -324,16 +339,10 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
         .vocabulary = t->loaded->vocabulary, .digest = xlm_corpus_digest_of(t->loaded->vocabulary),
         .input = xlm_stream_labelled(t->training_examples), .task = &task, .validation = largest_passes(t),
     };
-    /* Files are known by their names alone: a job may copy them to another directory each time. */
-    g_autoptr(GString) settings = g_string_new(NULL);
-    for (char **file = c->development; *file != NULL; file++) {
-        g_autofree char *name = g_path_get_basename(*file);
-        g_string_append_printf(settings, "%s\n", name);
-    }
-    g_string_append(settings, task.options);
+    g_autofree char *settings = score_settings(t);
     const xlm_validation validation = {
         .measure = measure, .data = t, .split = "dev", .state = XLM_CHECKPOINT_BEST, .of = XLM_CHECKPOINT_BEST_OF,
-        .settings = settings->str, .older = true,
+        .settings = settings, .older = true,
         .language = t->development->len > 1 ? XLM_MEAN_LANGUAGE : dev->name != NULL ? dev->name : "",
         .patience = c->patience, .average = c->average, .average_best = c->average_of == XLM_AVERAGE_BEST,
     };

@@ -203,6 +203,19 @@ done
     "$(bits frozen-1/latest /model/embeddings)$(bits frozen-1/latest /model/encoder/layer.1)" ] &&
     [ "$(bits base/latest /model/encoder/layer.2)" != "$(bits frozen-1/latest /model/encoder/layer.2)" ] || fail "pre-training"
 
+# ---- scores of other dev text are not compared ----
+mkdir copied
+cp dev.tsv copied
+# unlike YES EPOCHS OPTION...: whether scores of the next run of the directory are not compared with those before.
+unlike() {
+    tuned seen 1 --set "tune.epochs=$2" "${@:3}"
+    [ "$(grep -c 'was chosen by another measure or with other settings' seen.log)" -eq "$1" ] || fail "$*: $(head -n 9 seen.log)"
+}
+unlike 0 1
+unlike 0 2 --set tune.dev=en:copied/dev.tsv
+unlike 1 3 --set tune.dev=xx:copied/dev.tsv
+unlike 1 4 --set tune.dev=xx:dev.tsv --set tune.length=20
+
 # ---- errors ----
 # wrong CODE PATTERN OPTION...
 wrong() {

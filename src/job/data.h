@@ -18,6 +18,7 @@ typedef struct xlm_planned_validation {
     /* Another pass: bytes that it takes of a tape like `tape`; NULL: none. */
     uint64_t (*bytes)(const void *data, const xlm_model *model, xlm_tape *tape);
     const void *data; /* of both */
+    uint64_t results; /* bytes for its results, allocated before and filled in by each validation */
 } xlm_planned_validation;
 
 /* Everything is borrowed, and must outlive the run. */

@@ -138,15 +138,19 @@ static bool open_training(tuning *t, GError **error)
     return t->training_examples != NULL;
 }
 
+/* The numbers that are predicted for the development text of one language. */
+static int64_t predictions_of(const tuning *t, const xlm_examples *examples)
+{
+    return xlm_examples_predictions(examples, xlm_examples_count(examples)) * t->task->width(&t->self);
+}
+
 /* Open the development files of one language. named: there are several languages. */
 static bool open_development_set(tuning *t, const xlm_task_set *set, bool named, GError **error)
 {
     g_autofree char *what = named ? g_strconcat("dev ", xlm_task_source_language(set->sources), NULL) : g_strdup("dev");
     development d = {.source = set->sources, .text = t->task->read(&t->self, set->sources, set->n, error)};
-    if (d.text != NULL && (d.examples = make_examples(t, d.text, false, what, error)) != NULL) {
-        const int64_t rows = xlm_examples_predictions(d.examples, xlm_examples_count(d.examples));
-        d.predictions = g_new(double, rows * t->task->width(&t->self));
-    }
+    if (d.text != NULL && (d.examples = make_examples(t, d.text, false, what, error)) != NULL)
+        d.predictions = g_new(double, predictions_of(t, d.examples));
     g_array_append_val(t->development, d);
     return d.examples != NULL;
 }
@@ -289,10 +293,11 @@ static bool measure(void *data, const xlm_workspace *workspace, int64_t step, GA
     return true;
 }
 
-/* The largest size of a pass over development text, of all languages. */
+/* The largest size of a pass over development text, of all languages, and the predictions for all of it. */
 static xlm_planned_validation largest_passes(const tuning *t)
 {
     xlm_planned_size largest = {0};
+    uint64_t results = 0;
     for (guint i = 0; i < t->development->len; i++) {
         const xlm_examples *examples = g_array_index(t->development, development, i).examples;
         const xlm_example_run_size run = xlm_examples_largest_run(examples);
@@ -300,8 +305,9 @@ static xlm_planned_validation largest_passes(const tuning *t)
         largest.sequences = MAX(largest.sequences, run.examples);
         largest.predicted = MAX(largest.predicted, run.predicted);
         largest.length = MAX(largest.length, xlm_examples_longest(examples));
+        results += sizeof(double) * (uint64_t)predictions_of(t, examples);
     }
-    return (xlm_planned_validation){.size = largest, .visit = xlm_predict_planned, .data = t->task};
+    return (xlm_planned_validation){.size = largest, .visit = xlm_predict_planned, .data = t->task, .results = results};
 }
 
 /* The language of files that are given without one to programs that use the model. */

@@ -66,13 +66,14 @@ bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate
         .averages = xlm_averages_bytes(size->host, learning, ranks),
         .states = 2 * xlm_host_states_bytes(size->host), /* another copy is for snapshots (checkpoint/snapshot.h) */
         .resources = xlm_host_resource_bytes(size->host),
+        .results = size->validation.results,
         .exchange = xlm_reduce_scatter_bytes(learning, ranks, c->exchange == XLM_BFLOAT16) +
                     xlm_all_gather_bytes(learning, ranks, masters),
         .kept = cost.kept * (uint64_t)((micro_batches + ranks - 1) / ranks),
         .pass = cost.pass,
     };
-    e.total = e.parameters + e.packed + e.moments + e.averages + e.states + e.resources + e.gradients + e.exchange +
-              e.kept + e.pass + program;
+    e.total = e.parameters + e.packed + e.moments + e.averages + e.states + e.resources + e.results + e.gradients +
+              e.exchange + e.kept + e.pass + program;
     *estimate = e;
     return true;
 }
@@ -117,6 +118,6 @@ bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory
                       (double)e.node_available / (1 << 30), size->job->train.recompute ? "" : ", set recompute = true",
                       size->arithmetic.packs && size->arithmetic.precision == XLM_FLOAT32 ? ", set gemm = blis" : "");
     if (failure == NULL)
-        check_address_space(e.total - e.resources + threads, left, &failure);
+        check_address_space(e.total - e.resources - e.results + threads, left, &failure);
     return xlm_comm_agree_on(comm, failure, error);
 }

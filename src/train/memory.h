@@ -11,6 +11,7 @@ typedef struct xlm_memory_estimate {
     uint64_t parameters, packed, gradients, moments, averages, states, exchange, pass, total; /* packed: gemm/packed.h */
     uint64_t resources;    /* files that objectives have requested and that were read before: counted in total, and already
                             * allocated */
+    uint64_t results;      /* of validations: the same, but that they may not have been touched */
     uint64_t kept;         /* batches, labels and views of all micro-batches of a rank that are kept during a step */
     uint64_t other_pass;   /* a pass with the opposite [train] recompute; not in total; 0 if not requested */
     uint64_t node_needed, node_available; /* by all ranks of this node; still available on it */

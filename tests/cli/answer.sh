@@ -97,6 +97,15 @@ right=$(paste -d '|' <(of id) <(of text) |
 [ "$right" -ge 63 ] || fail "of the answers that are written, $right are right"
 [ "$(grep -c '"probability"' n.json)" -gt 64 ] || fail "n best: $(head n.json)"
 
+# ---- the memory of a rank has room for the predictions of all dev text ----
+questions v2.0 800 1 <text.en >many.json
+for n in 1 1000; do
+    logged room-$n.log tune 1 room --dry-run --set tune.dev=many.json,xx:xx.json --set "task answering.n_best=$n"
+done
+memory() { sed -n 's/.*memory: \([0-9.]*\) GiB a rank.*/\1/p' "$1"; }
+awk -v few="$(memory room-1.log)" -v many="$(memory room-1000.log)" 'BEGIN { exit !(few > 0 && many - few > 0.03) }' ||
+    fail "memory of a rank: $(memory room-1.log), with 1000 answers each $(memory room-1000.log)"
+
 # ---- ranks, stops, and the threshold ----
 for n in 1 2 4; do
     tune $n qa-$n --set tune.evaluate_every=10 --set tune.keep=2 >qa-$n.log 2>&1 || fail "$n ranks: $(tail -n 3 qa-$n.log)"

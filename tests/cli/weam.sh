@@ -66,6 +66,9 @@ refused 78 'set form = bert in .stream pairs' --set 'stream pairs.form=xlm'
 refused 78 'stream pairs. has no word alignments; give it alignments' --set 'stream pairs.alignments='
 refused 78 'stream pairs. masks nothing' --set 'stream pairs.mask=0'
 refused 78 'alignments are of pairs; set type = parallel' --set 'stream text.alignments=links.h5'
+# Its two losses are better when they are lower.
+refused 78 'weam/accuracy is better when it is higher, and weam/cross_lingual when it is lower' \
+    --set evaluate.choose_by=weam/accuracy,weam/cross_lingual --set train.evaluate_every=2
 refused 66 'nowhere.h5' --set 'stream pairs.alignments=nowhere.h5'
 refused 78 'both links.h5 and links.h5 have links of the train pairs .en-xx.; leave one out' \
     --set 'stream pairs.alignments=links.h5,links.h5'

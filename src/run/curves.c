@@ -116,8 +116,7 @@ static bool take_row(xlm_curves *curves, const layout *l, char **field)
     row r = {.split = text[SPLIT], .objective = text[OBJECTIVE], .language = text[LANGUAGE],
              .training = strcmp(text[SPLIT], "train") == 0};
     /* Other runs may have scores of other languages. */
-    r.named = !r.training && strcmp(r.split, "held_out") != 0 && *r.language != '\0' &&
-              strcmp(r.language, XLM_MEAN_LANGUAGE) != 0;
+    r.named = !r.training && strcmp(r.split, "held_out") != 0 && *r.language != '\0';
     bool good = true;
     for (int c = LOSS; c < COLUMNS; c++) {
         bool there;

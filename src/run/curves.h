@@ -11,8 +11,8 @@ typedef struct xlm_curve_point {
 
 /* One number over the steps of a run. */
 typedef struct xlm_curve {
-    char *name;      /* "train total loss", "held_out mlm perplexity", "dev accuracy de", "dev accuracy" of the mean of all
-                         languages or without one; of a direction of translation "dev bleu en-de" */
+    char *name;      /* "train total loss", "held_out mlm perplexity", "dev accuracy de", "dev accuracy mean" of several
+                         languages; of a direction of translation "dev bleu en-de" */
     char *split, *objective, *language; /* as in the rows; language: "" if there is none */
     const char *quantity; /* the column: "loss", "perplexity", "accuracy", "score", "learning_rate", "gradient_norm", "tokens",
                              "seconds" */

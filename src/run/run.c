@@ -190,13 +190,13 @@ static bool asked_to_stop(const xlm_comm *comm)
 /* An objective that never has a term is an error in the job that nothing else would show. */
 static void warn_of_nothing(const run *r, const xlm_step_report *step, bool *warned)
 {
-    int64_t terms = 0;
+    bool any = false;
     for (int k = 0; k < r->job->objectives; k++)
-        terms += step->terms[k];
-    if (terms == 0 && !*warned)
+        any = any || xlm_host_has_terms_of(xlm_engine_host(r->engine), k, step->terms);
+    if (!any && !*warned)
         xlm_log_warn("step %" G_GINT64_FORMAT ": no objective had anything to learn from; look at mask, batch and begin",
                      r->progress.step);
-    *warned |= terms == 0;
+    *warned |= !any;
 }
 
 static bool due(int64_t step, int64_t every) { return every > 0 && step % every == 0; }

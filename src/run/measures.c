@@ -15,12 +15,10 @@ bool xlm_measure_rises(const char *name)
 {
     g_auto(GStrv) part = g_strsplit(name, "/", -1);
     const char *quantity = part[0] != NULL && part[1] != NULL ? part[1] : name;
-    /* WEAM's two losses have their names from before there was a rule. */
-    static const char *const falling[] = {"loss", "perplexity", "entropy", "multilingual", "cross_lingual"};
-    bool rises = true;
-    for (size_t i = 0; i < G_N_ELEMENTS(falling); i++)
-        rises = rises && !g_str_has_suffix(quantity, falling[i]);
-    return rises;
+    /* WEAM's two losses have their names from before there was a rule. Other names may end as theirs do. */
+    static const char *const losses[] = {"multilingual", "cross_lingual", NULL};
+    return !g_str_has_suffix(quantity, "loss") && !g_str_has_suffix(quantity, "perplexity") &&
+           !g_str_has_suffix(quantity, "entropy") && !g_strv_contains(losses, quantity);
 }
 
 /* Is it the loss of an objective in all languages? */

@@ -69,10 +69,11 @@ static void leave_out_what_one_node_does_not_need(void)
      * that has none. Ranks on one node speak through shared memory (by ob1 or UCX) and need none of them. */
     if ((alone || are_on_one_node()) && g_getenv("OMPI_MCA_pml") == NULL)
         g_setenv("OMPI_MCA_mtl", "^ofi,psm,psm2", FALSE);
-    /* Whoever opens a file by MPI-IO tries whether it can be locked with a file beside it, which a signal would leave there. Shared
-     * pointers into files, which we do not use, need no locks on one node: they have shared memory. */
+    /* Shared pointers into files, which we do not use, need shared memory alone on one node. The others make files beside each that
+     * is opened by MPI-IO, which a signal would leave there: one tries whether it can be locked, one takes four where the directory
+     * of the shared memory has gone, as it has when mpiexec has lost a rank. */
     if (are_on_one_node())
-        g_setenv("OMPI_MCA_sharedfp", "^lockedfile", FALSE);
+        g_setenv("OMPI_MCA_sharedfp", "^lockedfile,individual", FALSE);
 }
 
 int *xlm_comm_number_nodes(const xlm_comm *comm, int first, int *nodes)

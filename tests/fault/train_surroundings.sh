@@ -62,7 +62,7 @@ grep -q 'resumed from' again.log || fail "again: $(grep -v ^step again.log)"
 # The temporary directory of MPI is removed, by mpiexec when it has lost a rank, or by whoever clears /tmp: MPI-IO makes no files
 # beside the checkpoints in its stead, which would be left where a rank is killed.
 mkdir session
-OMPI_MCA_orte_tmpdir_base=$PWD/session XLM_STORE_WRITERS=2 begin session 2 "${steps[@]}" --set train.checkpoint_every=1 --set train.keep=3
+OMPI_MCA_orte_tmpdir_base=$PWD/session XLM_STORE_WRITERS=2 begin session 2 "${steps[@]}" --set train.checkpoint_every=8
 until_true has_steps session 2
 is_open_mpi && ! ls -d session/ompi.* >/dev/null && fail "session: Open MPI has it elsewhere"
 rm -rf session/ompi.*
@@ -71,6 +71,7 @@ while kill -0 "$launcher" 2>/dev/null; do
     for file in session/checkpoint-*.h5.*.*; do
         [ ! -e "$file" ] || beside=$file
     done
+    sleep 0.02
 done
 ended
 [ "$code" -eq 0 ] && [ -z "$beside" ] || fail "session: $code, $beside: $(tail -n 3 session.log)"

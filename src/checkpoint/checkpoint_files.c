@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "checkpoint/run_files.h"
 #include "files/new_file.h"
 #include "job/job_record.h"
 #include "model/checkpoint_names.h"
@@ -128,13 +129,9 @@ static bool update_latest(const char *directory, const GArray *steps, int64_t af
 /* Is it the name of a file of a run that was not complete? Other programs may write other files here at the same time. */
 static bool is_unfinished(const char *entry)
 {
-    static const char *const names[] = {"checkpoint-", XLM_CHECKPOINT_MEAN, "metrics.csv", "job.conf", "job-as-run.conf",
-                                        "translations.tsv", "best-translations.tsv", "attention-"};
     const char *mark = strstr(entry, XLM_UNFINISHED);
-    bool known = false;
-    for (size_t i = 0; i < G_N_ELEMENTS(names) && mark != NULL; i++)
-        known = known || g_str_has_prefix(entry, names[i]);
-    return known;
+    g_autofree char *name = mark != NULL ? g_strndup(entry, (gsize)(mark - entry)) : NULL;
+    return name != NULL && xlm_run_files_has(name);
 }
 
 /* Left by a run that was killed while writing. */

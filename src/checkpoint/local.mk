@@ -9,6 +9,7 @@ checkpoint_sources = \
 	src/checkpoint/objective_arrays.c src/checkpoint/objective_arrays.h \
 	src/checkpoint/output_lock.c src/checkpoint/output_lock.h \
 	src/checkpoint/rank_files.c src/checkpoint/rank_files.h \
+	src/checkpoint/run_files.c src/checkpoint/run_files.h \
 	src/checkpoint/snapshot.c src/checkpoint/snapshot.h \
 	src/checkpoint/snapshot_child.c \
 	src/checkpoint/snapshot_internal.h \

@@ -12,6 +12,7 @@
 #include "base/exhaustion.h"
 #include "base/log.h"
 #include "base/signals.h"
+#include "checkpoint/run_files.h"
 #include "comm/comm.h"
 #include "files/files.h"
 #include "gemm/hardware.h"
@@ -119,12 +120,10 @@ static bool is_array(const GOptionEntry *e)
 /* Is it one of the files that a run keeps in its directory? Options must not replace these. */
 static bool is_of_run(const char *path)
 {
-    static const char *const own[] = {"metrics.csv", "job.conf", "job-as-run.conf", "latest", "best", "lock", "average.h5",
-                                      NULL};
     g_autofree char *name = g_path_get_basename(path), *directory = g_path_get_dirname(path);
-    g_autofree char *metrics = g_build_filename(directory, own[0], NULL), *latest = g_build_filename(directory, "latest", NULL);
-    const bool named = g_strv_contains(own, name) || (g_str_has_prefix(name, "checkpoint-") && g_str_has_suffix(name, ".h5"));
-    return named && g_file_test(path, G_FILE_TEST_EXISTS) && g_file_test(metrics, G_FILE_TEST_EXISTS) &&
+    g_autofree char *metrics = g_build_filename(directory, "metrics.csv", NULL);
+    g_autofree char *latest = g_build_filename(directory, "latest", NULL);
+    return xlm_run_files_has(name) && g_file_test(path, G_FILE_TEST_EXISTS) && g_file_test(metrics, G_FILE_TEST_EXISTS) &&
            g_file_test(latest, G_FILE_TEST_IS_SYMLINK);
 }
 

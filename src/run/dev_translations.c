@@ -235,7 +235,7 @@ static void write_attention(const xlm_dev_translations *dev, const xlm_translato
                             const xlm_translation_sources *sources, const xlm_translation_set *set, examples *e)
 {
     const char *output = dev->job->train.output;
-    g_autofree char *name = g_strdup_printf("attention-%s.h5", d->name), *path = g_build_filename(output, name, NULL);
+    g_autofree char *name = g_strdup_printf(XLM_ATTENTION_FILES "%s.h5", d->name), *path = g_build_filename(output, name, NULL);
     g_autofree char *model = xlm_checkpoint_path(output, e->step);
     const xlm_dev_attention attention = {.translator = translator, .vocabulary = dev->vocabulary, .sources = sources, .set = set,
                                          .n = MIN(d->sentences, dev->job->evaluate.examples), .model = model, .step = e->step};

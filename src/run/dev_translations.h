@@ -11,13 +11,12 @@
 #ifndef XLM_RUN_DEV_TRANSLATIONS_H
 #define XLM_RUN_DEV_TRANSLATIONS_H
 
+#include "checkpoint/run_files.h"
 #include "corpus/corpus.h"
 #include "job/data.h"
 #include "job/job.h"
 #include "run/validation.h"
 
-#define XLM_TRANSLATIONS_FILE "translations.tsv"
-#define XLM_BEST_TRANSLATIONS_FILE "best-translations.tsv"
 #define XLM_TRANSLATIONS_HEAD "step,direction,source,reference,translation" /* between tabs */
 
 typedef struct xlm_dev_translations xlm_dev_translations;

@@ -26,6 +26,8 @@ ln corpus.h5 hard.h5
 ln few.en hard.en
 ln few.tsv hard.tags
 checkpoint=out/checkpoint-00000001.h5
+# As runs leave them that translate, and that were killed while they stopped.
+for name in translations.tsv best-translations.tsv attention-en-xx.h5 stopped.log; do cp setup.log "tag/$name"; done
 
 # keeps FILE COMMAND...: refused, with the exit code of use or of what cannot be made, and the file is as it was.
 keeps() {
@@ -63,6 +65,7 @@ few.tsv,link.tsv,tag/latest,tag/job.conf xlm_eval tag/best --test en:few.tsv --c
 few.tsv,link.tsv,tag/latest xlm_eval tag/best --test few.tsv --chart @
 few.tsv,tag/latest xlm_eval tag/best --test few.tsv --output n_best=@
 few.en,few.xx,hard.en xlm_align few.en few.xx -o @
+tag/translations.tsv,tag/best-translations.tsv,tag/attention-en-xx.h5,tag/stopped.log xlm_align few.en few.xx -o @
 few.en,few.xx xlm_align few.en few.xx -o new --forward @
 few.en,few.xx xlm_align few.en few.xx -o new --reverse @
 few.en,few.xx xlm_align few.en few.xx -o new --scores @

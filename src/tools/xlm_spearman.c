@@ -1,12 +1,11 @@
 /* xlm-mpi: xlm_spearman, the rank correlation of two columns of numbers. SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/log.h"
 #include "program/program.h"
 #include "retrieval/rank_correlation.h"
+#include "text/lines.h"
 
 static const xlm_program program = {
     .name = "xlm_spearman",
@@ -22,27 +21,32 @@ static const xlm_program program = {
         "  Standard input  two numbers per line\n",
 };
 
+static bool add_pair(const char *line, GArray *x, GArray *y)
+{
+    double a, b;
+    int end = 0;
+    if (sscanf(line, "%lf %lf %n", &a, &b, &end) != 2 || line[end] != '\0' || !isfinite(a) || !isfinite(b))
+        return false;
+    g_array_append_val(x, a);
+    g_array_append_val(y, b);
+    return true;
+}
+
 static bool read_pairs(GArray *x, GArray *y, GError **error)
 {
-    char *line = NULL;
-    size_t room = 0;
-    bool good = true;
-    for (int number = 1; good && getline(&line, &room, stdin) >= 0; number++) {
-        double a, b;
-        int end = 0;
-        good = (sscanf(line, "%lf %lf %n", &a, &b, &end) == 2 && line[end] == '\0' && isfinite(a) && isfinite(b)) ||
-               xlm_error_set(error, EX_DATAERR, "standard input:%d: not two numbers", number);
-        if (good) {
-            g_array_append_val(x, a);
-            g_array_append_val(y, b);
-        }
+    g_autoptr(xlm_lines) lines = xlm_lines_open_input(error);
+    const char *text;
+    size_t length;
+    int more = 0;
+    bool good = lines != NULL;
+    while (good && (more = xlm_lines_next(lines, &text, &length, error)) > 0) {
+        g_autofree char *line = g_strndup(text, length);
+        good = xlm_lines_check_text(lines, text, length, error) &&
+               (add_pair(line, x, y) || XLM_LINES_REFUSE(lines, error, "not two numbers"));
     }
-    free(line);
-    if (good && ferror(stdin))
-        good = xlm_error_set(error, EX_IOERR, "standard input: %s", g_strerror(errno));
-    if (good && x->len < 3)
-        good = xlm_error_set(error, EX_DATAERR, "standard input: %u pairs; a correlation needs at least 3", x->len);
-    return good;
+    if (good && more == 0 && x->len < 3)
+        good = xlm_error_set(error, EX_DATAERR, XLM_LINES_INPUT ": %u pairs; a correlation needs at least 3", x->len);
+    return good && more == 0;
 }
 
 int main(int argc, char **argv)

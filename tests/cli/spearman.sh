@@ -20,5 +20,6 @@ is '3 nan nan' '1 1' '1 2' '1 3'
 expect 65 'needs at least 3' xlm_spearman </dev/null
 expect 65 'standard input:1: not two numbers' xlm_spearman <<<'1 x'
 expect 65 'standard input:1: not two numbers' xlm_spearman <<<'1 2 3'
+expect 65 'standard input:2: a byte 0' xlm_spearman < <(printf '1 2\n2 3\0 4\n3 1\n4 4\n')
 expect 64 'from standard input' xlm_spearman file
 finish

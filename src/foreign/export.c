@@ -283,6 +283,17 @@ static bool declare_task(exporter *ex, GError **error)
     return !xlm_task_head_is_of_answers(ex->head) || read_threshold(ex, store, error);
 }
 
+/* As xlm_search decodes: a text of max_length tokens ends with </s>, and <pad> is never written. Without the first, Marian's
+ * class would end it with the id 0, that of </s> in published models. Without the second, <pad>, which is no target in training
+ * and may have a high logit, could be written. */
+static void describe_decoding(const exporter *ex)
+{
+    const xlm_vocabulary *v = ex->loaded->vocabulary;
+    json_object_set_new(ex->json, "decoder_start_token_id", json_integer(xlm_vocabulary_special(v, XLM_BOS)));
+    json_object_set_new(ex->json, "forced_eos_token_id", json_integer(xlm_vocabulary_special(v, XLM_EOS)));
+    json_object_set_new(ex->json, "bad_words_ids", json_pack("[[I]]", (json_int_t)xlm_vocabulary_special(v, XLM_PAD)));
+}
+
 static void describe_tokens(const exporter *ex)
 {
     static const char *const keys[XLM_SPECIAL_TOKENS] = {"bos", "pad", "eos", "unk", "mask"};
@@ -296,8 +307,7 @@ static void describe_tokens(const exporter *ex)
             json_object_set_new(ex->json, id, json_integer(token));
     }
     if (ex->config.architecture->has_decoder)
-        json_object_set_new(ex->json, "decoder_start_token_id",
-                            json_integer(xlm_vocabulary_special(ex->loaded->vocabulary, XLM_BOS)));
+        describe_decoding(ex);
 }
 
 static void describe(exporter *ex)

@@ -35,7 +35,7 @@ both=('decoder_layers = 2' 'embedding_norm = false' 'scale_embeddings = true' 'h
 
 # model KIND LANGUAGE LANGUAGE KEY=VALUE...
 model() {
-    local kind=$1 en=$2 xx=$3 part n
+    local kind=$1 en=$2 xx=$3 part n eos pad
     shift 3
     logged prep.log xlm_prep --tokenizer "$kind" --mono "$en=text.en" --mono "$xx=text.xx" --para "$en-$xx=text.en,text.xx" \
         --held-out 0.05 -o "$kind.h5"
@@ -48,6 +48,11 @@ model() {
     reproduced "$kind.conf" "$kind-run" 2
     # There and back: the same model, in the same words.
     logged export.log xlm_convert "$kind-run-1/latest" -o "$kind.there"
+    # By its configuration transformers decode as xlm_translate does.
+    tr -d '\n ' <"$kind.there/config.json" >settings
+    eos=$(sed 's/.*"eos_token_id":\([0-9]*\).*/\1/' settings) pad=$(sed 's/.*"pad_token_id":\([0-9]*\).*/\1/' settings)
+    grep -q "\"forced_eos_token_id\":$eos[,}]" settings && grep -q "\"bad_words_ids\":\[\[$pad\]\]" settings ||
+        fail "$kind: how it ends: $(cat settings)"
     logged import.log xlm_convert "$kind.there" -o "$kind.own.h5"
     rm "$kind.there/xlm_vocabulary.h5"
     logged import.log xlm_convert "$kind.there" -o "$kind.back.h5"

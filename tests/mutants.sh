@@ -108,8 +108,8 @@ fuzz() {
     local target=${1##*/} tree=$2 made=$2/build
     mkdir "$made"
     cp -al "$XLM_BUILD/fuzz/." "$made/" || return 1
-    rm -rf "$made/inputs" "$made/failed" "$made/cases" "$made"/*.log "$made"/probe* "$made/libxlm.so.0" "$made/$target" \
-        "$made/${3%.c}".[do]
+    rm -rf "$made/inputs" "$made/failed" "$made/cases" "$made/lock" "$made"/*.log "$made"/probe* "$made/libxlm.so.0" \
+        "$made/$target" "$made/${3%.c}".[do]
     XLM_SOURCE=$tree XLM_FUZZ_DIRECTORY=$made bash "$tree/tests/fuzz/run.sh" "$seconds" 1 "$target" >"$tree/fuzz.log" 2>&1
     [ -n "$(ls -A "$made/failed" 2>/dev/null)" ]
 }

@@ -58,6 +58,32 @@ grep -qx 'links: ended after 12 inputs by one that took 60 s of the clock, but l
 found -
 fuzzed 0 '' 72 1
 grep -qx 'links: interrupted after 12 inputs' expect.out || fail "interrupted: $(cat expect.out expect.err)"
+# One campaign at a time works in a build, and with the same inputs; what is left of one that was killed holds nobody up.
+cp target short
+sed -i '/^echo .INFO/i echo $PPID >here; until [ -e ../go ]; do sleep 0.1; done' target
+rm -rf fuzz
+KIND='' STATUS=0 AGAIN=1 bash "$XLM_SOURCE/tests/fuzz/run.sh" 1 1 links >first.out 2>&1 &
+first=$!
+until [ -e fuzz/here ]; do sleep 0.1; kill -0 $first || break; done
+cp fuzz/inputs/campaign.tsv before.tsv
+while read -r folder inputs; do
+    XLM_FUZZ_DIRECTORY=$scratch/$folder XLM_FUZZ_INPUTS=$scratch/$inputs \
+        expect 73 "^make fuzz: $scratch/fuzz.*: process $first works there" \
+        timeout 60 bash "$XLM_SOURCE/tests/fuzz/run.sh" 1 1 links
+done <<'FOLDERS'
+fuzz fuzz/inputs
+fuzz inputs
+other fuzz/inputs
+FOLDERS
+XLM_SOURCE=$scratch expect 73 "^make fuzz-keep: $scratch/fuzz/inputs: process $first works there" \
+    bash "$XLM_SOURCE/tests/fuzz/keep.sh" links
+cmp before.tsv fuzz/inputs/campaign.tsv || fail "a campaign that was refused wrote: $(cat fuzz/inputs/campaign.tsv)"
+touch go
+wait $first || fail "the first campaign: $(cat first.out)"
+found -
+mv short target
+KIND='' STATUS=0 AGAIN=1 expect 0 '' bash "$XLM_SOURCE/tests/fuzz/run.sh" 1 1 links
+[ "$(wc -l <fuzz/inputs/campaign.tsv)" -eq 3 ] || fail "after it: $(cat fuzz/inputs/campaign.tsv expect.err)"
 # A target that was linked with a library without coverage tries nothing.
 sed -i 's/Loaded 2 modules/Loaded 1 modules/' target
 fuzzed 1 '' 0 1

@@ -10,12 +10,15 @@
 # the campaign's own table are added, and campaigns.tsv a line for each campaign. Nothing is changed before all archives are made;
 # the campaign's table is then put aside, so that its hours are not counted twice.
 set -u
+# shellcheck source=tests/fuzz/lock.sh
+. "${BASH_SOURCE[0]%/*}/lock.sh"
 share=$((1048576 / $#)) largest=4096
 directory=${XLM_FUZZ_DIRECTORY:-$XLM_BUILD/fuzz}
 inputs=${XLM_FUZZ_INPUTS:-$directory/inputs}
 here=$XLM_SOURCE/tests/fuzz
 campaign=$inputs/campaign.tsv
 [ -s "$campaign" ] || { echo "$campaign: there is no such campaign; \`make fuzz TOTAL=SECONDS\` is one" >&2; exit 66; }
+lock 'make fuzz-keep' "$inputs"
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/xlm-fuzz-keep-XXXXXX") || exit 73
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/kept" "$scratch/before" || exit 73

@@ -63,6 +63,7 @@ EXTRA_DIST += \
 	tests/fuzz/hours.tsv \
 	tests/fuzz/keep.sh \
 	tests/fuzz/kept \
+	tests/fuzz/lock.sh \
 	tests/fuzz/messages.sh \
 	tests/fuzz/regressions \
 	tests/fuzz/run.sh \

@@ -10,8 +10,11 @@
 # is divided among the targets, which begin with the one that was fuzzed least so far, so that parts that were interrupted even
 # out; after its share a target's inputs are reduced to those that reach what all together reach. XLM_FUZZ_INPUTS names a folder to
 # keep inputs in, outside the build. campaign.tsv in it has a line for each time that a target was fuzzed since keep.sh has taken
-# what was found into the repository, and hours.tsv of the repository what was before.
+# what was found into the repository, and hours.tsv of the repository what was before. A second campaign in either folder,
+# or keep.sh while there is one, is refused.
 set -u
+# shellcheck source=tests/fuzz/lock.sh
+. "${BASH_SOURCE[0]%/*}/lock.sh"
 seconds=$1 jobs=$2
 shift 2
 [ "$jobs" -gt 0 ] 2>/dev/null || jobs=$(env -u OMP_NUM_THREADS nproc)
@@ -21,6 +24,8 @@ kept=${XLM_FUZZ_INPUTS:-$directory/inputs}
 mkdir -p "$kept" && kept=$(cd "$kept" && pwd) && mkdir -p "$directory" && cd "$directory" || exit 73
 campaign=$kept/campaign.tsv
 exec </dev/null
+# Two campaigns would take one another's inputs, logs and hours for their own.
+lock 'make fuzz' "$kept" "$directory"
 
 clang=${CLANG:-clang}
 printf '#include <stddef.h>\nint LLVMFuzzerTestOneInput(const char *data, size_t size) { return data == NULL && size > 0; }\n' \

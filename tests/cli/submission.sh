@@ -37,4 +37,10 @@ until_true [ -e ready ] && kill -USR1 "$launcher"
 ended
 [ "$code" -eq 0 ] && [ "$(cat requeued)" = 7 ] && grep -q 'interrupted with a checkpoint; back into the queue' signal.log ||
     fail "ranks that ended with 75: $code: $(cat signal.log)"
+
+# Where no cluster can be started, as here by somebody who is not root, tests/slurm is left out, and says nothing else.
+printf '%s\n' '#!/bin/sh' 'echo 1000' >bin/id
+chmod +x bin/id
+XLM_TEST_QUICK='' expect 77 '^SKIP: ' bash "$XLM_SOURCE/tests/slurm/requeue.sh"
+once ''
 finish

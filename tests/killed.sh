@@ -15,7 +15,7 @@ still_there() {
 # all_ended: mpiexec, all ranks, and what they have started. mpiexec of Open MPI 4.1 itself may be left waiting for ever, in
 # PMIx_server_finalize(), when a rank is lost while it connects: its message is not ours.
 all_ended() {
-    local half
+    local half left
     for ((half = 0; half < 120; half++)); do
         kill -0 "$launcher" 2>/dev/null || [ -n "$(still_there)" ] || break
         sleep 0.5
@@ -27,6 +27,10 @@ all_ended() {
     fi
     # shellcheck disable=SC2046 # process ids are words
     [ -z "$(still_there)" ] || kill -KILL $(still_there)
+    # Its directory is in the test's own (small.sh); /tmp may have that of an older process of this number.
+    for left in /tmp/ompi.*/"pid.$launcher"; do
+        [ "$sessions" = /tmp ] || [ ! "$left" -nt "$scratch/text.en" ] || fail "$what: left: $left"
+    done
     ended
     [ "$code" -ne 0 ] || fail "$what: exit code 0"
 }

@@ -10,6 +10,11 @@ scratch=$(mktemp -d) || exit 99
 launcher=
 trap '[ -z "$launcher" ] || kill -KILL $(rank_processes) "$launcher" 2>/dev/null; chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 99
+# What Open MPI leaves of runs that are killed goes with the rest. Paths of its sockets, with the name of the host, have at most 107
+# bytes: elsewhere it stays in /tmp (environment.sh).
+sessions=$scratch/.mpi
+[ $((${#scratch} + ${#HOSTNAME})) -le 60 ] && mkdir "$sessions" || sessions=/tmp
+export OMPI_MCA_orte_tmpdir_base=$sessions
 
 failures=0
 fail() { printf 'FAIL: %s\n' "$*" >&2; failures=$((failures + 1)); }

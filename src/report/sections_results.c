@@ -177,12 +177,36 @@ void xlm_sections_write_results(const xlm_sections *s, const char *id)
         xlm_page_table_end(s->page);
 }
 
-/* Does q measure the same as r, for any layer, run and direction? */
-static bool is_same_by_layer(const xlm_result *r, const xlm_result *q)
+/* Does q measure the same as r, for any layer and run, in the same direction? */
+static bool is_same_forward(const xlm_result *r, const xlm_result *q)
 {
     return q->layer >= 0 && strcmp(q->measure, r->measure) == 0 && strcmp(q->detail, r->detail) == 0 &&
-           ((strcmp(q->source, r->source) == 0 && strcmp(q->target, r->target) == 0) ||
-            (strcmp(q->source, r->target) == 0 && strcmp(q->target, r->source) == 0));
+           strcmp(q->source, r->source) == 0 && strcmp(q->target, r->target) == 0;
+}
+
+/* The same in the other direction? */
+static bool is_same_backward(const xlm_result *r, const xlm_result *q)
+{
+    return q->layer >= 0 && strcmp(q->measure, r->measure) == 0 && strcmp(q->detail, r->detail) == 0 &&
+           strcmp(q->source, r->target) == 0 && strcmp(q->target, r->source) == 0 && strcmp(r->source, r->target) != 0;
+}
+
+/* Were both directions measured, for every run and layer that has one of them? If not, each direction is shown by itself, because
+ * a mean of both would stand beside values of one. */
+static bool have_both(const GArray *rows, const xlm_result *r)
+{
+    bool both = true;
+    for (guint i = 0; i < rows->len && both; i++) {
+        const xlm_result *q = &g_array_index(rows, xlm_result, i);
+        if (!is_same_forward(r, q) && !is_same_backward(r, q))
+            continue;
+        both = false;
+        for (guint k = 0; k < rows->len && !both; k++) {
+            const xlm_result *other = &g_array_index(rows, xlm_result, k);
+            both = other->run == q->run && other->layer == q->layer && is_same_backward(q, other);
+        }
+    }
+    return both;
 }
 
 static gint by_x(gconstpointer a, gconstpointer b)
@@ -191,8 +215,8 @@ static gint by_x(gconstpointer a, gconstpointer b)
     return (x > y) - (x < y);
 }
 
-/* The values of a run by layer, the mean of both directions if both were measured. done: is set for rows that are used. */
-static GArray *by_layer(const xlm_sections *s, const xlm_result *r, int run, bool *done, bool *both)
+/* The values of a run by layer, the mean of both directions if `both`. done: is set for rows that are used. */
+static GArray *by_layer(const xlm_sections *s, const xlm_result *r, int run, bool both, bool *done)
 {
     const GArray *rows = s->results->rows;
     const double unit = measure_of(r).form == SHARE ? 100 : 1;
@@ -201,7 +225,7 @@ static GArray *by_layer(const xlm_sections *s, const xlm_result *r, int run, boo
     for (guint k = 0; k < rows->len; k++) {
         const xlm_result *q = &g_array_index(rows, xlm_result, k);
         guint at = 0;
-        if (q->run != run || !is_same_by_layer(r, q))
+        if (q->run != run || !(is_same_forward(r, q) || (both && is_same_backward(r, q))))
             continue;
         done[k] = true;
         while (at < points->len && g_array_index(points, xlm_plot_point, at).x != (double)q->layer)
@@ -215,7 +239,6 @@ static GArray *by_layer(const xlm_sections *s, const xlm_result *r, int run, boo
         const int n = ++g_array_index(counts, int, at);
         double *y = &g_array_index(points, xlm_plot_point, at).y;
         *y += (unit * q->value - *y) / n;
-        *both |= n > 1;
     }
     g_array_sort(points, by_x);
     return points;
@@ -245,9 +268,9 @@ static bool draw_layers(const xlm_sections *s, const xlm_result *r, bool *done, 
     const measure m = measure_of(r);
     const int n = s->runs->n;
     g_autofree GArray **points = g_new(GArray *, n);
-    bool both = false;
+    const bool both = have_both(s->results->rows, r);
     for (int i = 0; i < n; i++)
-        points[i] = by_layer(s, r, i, done, &both);
+        points[i] = by_layer(s, r, i, both, done);
     g_autofree char *object = describe_object(r, both);
     row->title = g_strdup_printf("%s%s%s", m.title, *object != '\0' ? ": " : "", object);
     row->cells = g_ptr_array_new_with_free_func(g_free);

@@ -122,6 +122,23 @@ grep -qF -e "$(csls 0)" -e "$(csls 1)" -e "$(csls 2)" measured.html || fail "ret
 [ "$(grep -c '<table class="heat">' measured.html)" -eq 2 ] || fail "heat maps: $(grep -c '<table class="heat">' measured.html)"
 has measured.html '<caption>Pair 0: en down, xx to the right, layer 1' 'measure.csv: 1 lines are damaged'
 [ "$(grep -c '<img class="map"' measured.html)" -eq 3 ] || fail "maps: $(grep -c '<img class="map"' measured.html)"
+# Where a run lacks a direction, each direction stands by itself, and nothing is called the mean of both.
+cat >directions.csv <<'CSV'
+checkpoint,step,measure,layer,detail,source,target,value
+a/latest,20,retrieval_csls,1,partly,en,xx,0.5
+a/latest,20,retrieval_csls,1,partly,xx,en,0.75
+b/latest,20,retrieval_csls,1,partly,en,xx,0.25
+a/latest,20,retrieval_csls,0,layers,en,xx,0.25
+a/latest,20,retrieval_csls,1,layers,en,xx,0.5
+a/latest,20,retrieval_csls,1,layers,xx,en,0.75
+CSV
+reported directions.html a b --measures directions.csv
+nearest='Nearest by CSLS is the translation, %'
+[ "$(cells directions.html "$nearest: en → xx, partly")" = '50.00 (layer 1) 25.00 (layer 1)' ] &&
+    [ "$(cells directions.html "$nearest: xx → en, partly")" = '75.00 (layer 1) –' ] &&
+    [[ $(cells directions.html "$nearest: en → xx, layers") == '50.00 (layer 1)'* ]] ||
+    fail "one direction: $(grep -F "$nearest" directions.html)"
+hasnt directions.html 'both directions, partly' 'both directions, layers'
 # Numbers of the first heat map are those of the file.
 h5dump -y -w 1 -d /layer.1/values -s 0 -c 3 a/matrices.h5 | sed -n 's/^ *\([0-9][-0-9.e]*\),\{0,1\}$/\1/p' |
     awk '{ printf "%.0f ", 100 * $1 }' >wanted

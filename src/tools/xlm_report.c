@@ -4,6 +4,7 @@
 #include "aligners/matrix_file.h"
 #include "base/log.h"
 #include "files/files.h"
+#include "files/path.h"
 #include "maps/map.h"
 #include "program/program.h"
 #include "report/plot.h"
@@ -155,6 +156,21 @@ static bool read_measures(const char *argument, xlm_results *results, const xlm_
     return xlm_results_read(results, path, runs, run, named, page, error);
 }
 
+/* Adds a file that an option names to those of which the first *found were found, unless it is there; one that was found counts as
+ * named from then on. */
+static void add_named(GPtrArray *files, guint *found, const char *path)
+{
+    for (guint i = 0; i < files->len; i++)
+        if (xlm_path_same_file(files->pdata[i], path)) {
+            if (i < *found) {
+                (*found)--;
+                g_ptr_array_add(files, g_ptr_array_steal_index(files, i));
+            }
+            return;
+        }
+    g_ptr_array_add(files, g_strdup(path));
+}
+
 /* The results in the files that are found and in those that options name. */
 static bool read_files(xlm_sections *s, xlm_results *results, GError **error)
 {
@@ -166,9 +182,9 @@ static bool read_files(xlm_sections *s, xlm_results *results, GError **error)
         if (!read_measures(*path, results, s->runs, s->page, error))
             return false;
     for (char **path = given.matrices; path != NULL && *path != NULL; path++)
-        g_ptr_array_add(s->matrices, g_strdup(*path));
+        add_named(s->matrices, &s->found_matrices, *path);
     for (char **path = given.maps; path != NULL && *path != NULL; path++)
-        g_ptr_array_add(s->maps, g_strdup(*path));
+        add_named(s->maps, &s->found_maps, *path);
     return true;
 }
 

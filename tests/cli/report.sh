@@ -139,6 +139,14 @@ nearest='Nearest by CSLS is the translation, %'
     [[ $(cells directions.html "$nearest: en → xx, layers") == '50.00 (layer 1)'* ]] ||
     fail "one direction: $(grep -F "$nearest" directions.html)"
 hasnt directions.html 'both directions, partly' 'both directions, layers'
+# A file that is found in a run's directory and named as well is shown once, whatever its path is.
+cp map.h5 map.svg b/
+ln -s a/matrices.h5 linked.h5
+reported twice.html a b --map b/map.h5 --map ./b/map.h5 --map b/map.svg --matrices linked.h5 --pairs 2
+[ "$(grep -c '<img class="map"' twice.html)" -eq 3 ] || fail "maps shown twice: $(grep -c '<img class="map"' twice.html)"
+[ "$(grep -c '<table class="heat">' twice.html)" -eq 2 ] || fail "matrices shown twice: $(grep -c 'class="heat"' twice.html)"
+has twice.html '<h3>a, step 20: en → xx</h3>'
+rm b/map.h5 b/map.svg linked.h5
 # Numbers of the first heat map are those of the file.
 h5dump -y -w 1 -d /layer.1/values -s 0 -c 3 a/matrices.h5 | sed -n 's/^ *\([0-9][-0-9.e]*\),\{0,1\}$/\1/p' |
     awk '{ printf "%.0f ", 100 * $1 }' >wanted

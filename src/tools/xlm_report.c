@@ -135,22 +135,51 @@ static void find_files(const xlm_sections *s, xlm_results *results, int run)
     }
 }
 
-/* "RUN=FILE", or "FILE" of the only run or of the run in whose directory it is. RUN is a label or any path of its directory. */
+/* Is run i meant by a name, its label or any path of its directory? */
+static bool is_run(const xlm_runs *runs, int i, const char *name)
+{
+    g_autofree char *inside = g_build_filename(name, "metrics.csv", NULL);
+    return strcmp(name, runs->run[i].label) == 0 || strcmp(name, runs->run[i].directory) == 0 || xlm_runs_holding(runs, inside) == i;
+}
+
+/* The run and the file of "RUN=FILE", both of which may have = in their names: what is before one of the = is a run, and what
+ * follows it a file that exists or, if none does, what follows the last such =. [out] run, path: unchanged if no run is named.
+ * EX_USAGE: there are several such runs or files. */
+static bool find_named_run(const char *argument, const xlm_runs *runs, int *run, const char **path, GError **error)
+{
+    int found = -1;
+    const char *file = NULL;
+    bool exists = false;
+    for (const char *equals = strchr(argument, '='); equals != NULL; equals = strchr(equals + 1, '=')) {
+        g_autofree char *name = g_strndup(argument, (gsize)(equals - argument));
+        const bool there = g_file_test(equals + 1, G_FILE_TEST_EXISTS);
+        for (int i = 0; i < runs->n; i++) {
+            if (!is_run(runs, i, name) || (exists && !there))
+                continue;
+            if (exists)
+                return xlm_error_set(error, EX_USAGE, "%s: can be %s of the run %s and %s of the run %s; write the file that is "
+                                     "meant as ./FILE, or its run by another path", argument, file, runs->run[found].label,
+                                     equals + 1, runs->run[i].label);
+            found = i;
+            file = equals + 1;
+            exists = there;
+        }
+    }
+    if (found >= 0) {
+        *run = found;
+        *path = file;
+    }
+    return true;
+}
+
+/* "RUN=FILE", or "FILE" of the only run or of the run in whose directory it is. */
 static bool read_measures(const char *argument, xlm_results *results, const xlm_runs *runs, xlm_page *page, GError **error)
 {
     int run = runs->n == 1 ? 0 : -1;
-    const char *path = argument, *equals = strchr(argument, '=');
-    bool named = false;
-    for (int i = 0; i < runs->n && equals != NULL && !named; i++) {
-        g_autofree char *name = g_strndup(argument, (gsize)(equals - argument));
-        g_autofree char *inside = g_build_filename(name, "metrics.csv", NULL);
-        if (strcmp(name, runs->run[i].label) == 0 || strcmp(name, runs->run[i].directory) == 0 ||
-            xlm_runs_holding(runs, inside) == i) {
-            run = i;
-            path = equals + 1;
-            named = true;
-        }
-    }
+    const char *path = argument;
+    if (!find_named_run(argument, runs, &run, &path, error))
+        return false;
+    const bool named = path != argument;
     if (run < 0)
         run = xlm_runs_holding(runs, path);
     return xlm_results_read(results, path, runs, run, named, page, error);

@@ -180,6 +180,23 @@ accuracy=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "value") at = 
 reported named.html plain-run b --measures b=xx.csv
 [ -n "$accuracy" ] && [ "$(cells named.html 'Accuracy, %: xx.csv')" = "$accuracy" ] ||
     fail "accuracy: $accuracy: $(grep -F 'xx.csv' named.html)"
+# Runs and files with = in their names: what is before one of them is a run. What can be two files of two runs is refused.
+cp -r plain-run lr=1
+cp -r plain-run lr=1=2
+cp xx.csv a=b.csv
+reported equals.html lr=1 b --measures lr=1=xx.csv --measures ./b=a=b.csv
+[ "$(cells equals.html 'Accuracy, %: xx.csv')" = "$accuracy –" ] &&
+    [ "$(cells equals.html 'Accuracy, %: a=b.csv')" = "– $accuracy" ] || fail "a run with =: $(grep -F '.csv<' equals.html)"
+cp xx.csv 2=xx.csv
+expect 64 'lr=1=2=xx.csv: can be 2=xx.csv of the run lr=1 and xx.csv of the run lr=1=2' \
+    xlm_report lr=1 lr=1=2 --measures lr=1=2=xx.csv -o none.html
+cp xx.csv other.csv
+reported equals.html lr=1 lr=1=2 --measures lr=1=2=./xx.csv --measures lr=1=other.csv
+[ "$(cells equals.html 'Accuracy, %: xx.csv')" = "– $accuracy" ] || fail "the longer name: $(grep -F '.csv<' equals.html)"
+rm 2=xx.csv
+reported equals.html lr=1 lr=1=2 --measures lr=1=2=xx.csv --measures lr=1=other.csv
+[ "$(cells equals.html 'Accuracy, %: xx.csv')" = "– $accuracy" ] || fail "the file there is: $(grep -F '.csv<' equals.html)"
+rm -r lr=1 lr=1=2 a=b.csv other.csv
 expect 64 'xx.csv: does not say of which run' xlm_report a b --measures xx.csv -o none.html
 cp xx.csv b/
 reported lying.html plain-run b

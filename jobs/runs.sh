@@ -1,7 +1,7 @@
 # xlm-mpi: what the scripts of jobs/ have in common; sourced. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 #
-# After `. runs.sh`: functions (say, wrong; of studies plain_or_gz, freedict, settings_of_jobs, within_hours, planned), and
+# After `. runs.sh`: functions (say, wrong; of studies plain_or_compressed, freedict, settings_of_jobs, within_hours, planned), and
 #   launcher   [array] the command that starts the ranks
 #   LC_NUMERIC C, and no LC_ALL
 # In the environment:
@@ -20,10 +20,10 @@ say() { printf '\n== %s\n' "$*"; }
 # wrong CODE MESSAGE: ends the script.
 wrong() { echo "${0##*/}: $2" >&2; exit "$1"; }
 
-# plain_or_gz FILE: this file or FILE.gz, whichever is there; fails if neither is.
-plain_or_gz() {
+# plain_or_compressed FILE: this file, or FILE.gz, FILE.xz, ... as the programs read them, whichever is there; fails if none is.
+plain_or_compressed() {
     local file
-    for file in "$1" "$1.gz"; do
+    for file in "$1" "$1".{gz,xz,bz2,zst,lz4,lz,Z}; do
         if [[ -e $file ]]; then echo "$file"; return; fi
     done
     return 1

@@ -127,12 +127,28 @@ if command -v jq >/dev/null; then
     expect 65 'empty.json: cannot be divided: it is empty' "$measure" out/latest --squad empty.json --csv none.csv
     expect 64 'take at least 2' "$measure" out/latest --squad questions.json.gz --folds 1 --csv none.csv
 fi
-# Languages of the names of files, plain or compressed.
-eval "$(sed -n '/^ending() {/,/^}/p' "$measure")"
+# Languages of the names of files, plain or compressed, also in the demonstration, and files of a treebank.
+demo=$XLM_SOURCE/jobs/demo/demo
+eval "$(sed -n '/^ending() {/,/^}/p; /^treebank() {/p' "$measure"; sed -n '/^ *bare() {/,/^ *}/p; /^text_of() {/,/^}/p' "$demo"
+    sed -n '/^plain_or_compressed() {/,/^}/p' "$XLM_SOURCE/jobs/runs.sh")"
+mkdir trees
+[ -z "$(treebank trees xx-ud-test)" ] || fail "a treebank that is not there: $(treebank trees xx-ud-test)"
 for end in '' .gz .xz .bz2 .zst .lz4 .lz .Z; do
+    [ "$(bare "a.b/text.zh$end")" = zh ] || fail "the language of text.zh$end in the demonstration: $(bare "text.zh$end")"
+    : >"trees/xx-ud-test.conllu$end"
+    [ "$(treebank trees xx-ud-test)" = "trees/xx-ud-test.conllu$end" ] ||
+        fail "the treebank xx-ud-test.conllu$end: $(treebank trees xx-ud-test)"
+    rm "trees/xx-ud-test.conllu$end"
     [ "$(ending "a.b/gold.zh$end")" = zh ] && [ -z "$(ending "a.b/gold$end")" ] ||
         fail "the language of gold.zh$end: $(ending "gold.zh$end")"
 done
+echo 'the old house' >packed
+for packer in 'gzip .gz' 'xz .xz' 'bzip2 .bz2' 'zstd .zst' 'lz4 .lz4' 'lzip .lz'; do
+    read -r program end <<<"$packer"
+    ! command -v "$program" >/dev/null || { "$program" -c packed >"packed$end" && text_of "packed$end" | cmp - packed; } ||
+        fail "the demonstration does not read packed$end"
+done
+text_of packed | cmp - packed || fail "the demonstration does not read plain text"
 # A part that fails leaves the others.
 expect 1 'failed: word alignment of out/latest' "$measure" out/latest --gold gold.en,text.xx,gold.links \
     --dictionary dict.h5 --csv b.csv

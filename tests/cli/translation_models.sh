@@ -200,6 +200,60 @@ comm -23 used second | grep -v '^<unk>$' >other
 comm -13 second <(numbers /train/text/en/tokens marian.h5 | awk 'NR == FNR { word[FNR - 1] = $0; next } { print word[$1] }' words - |
     sort -u) | grep -q . || fail "text of en has no pieces of its own"
 
+# ---- a table of positions beside the weights, in numbers of half the size: sinusoids, rounded, or refused ----
+# table TYPE DIGITS FORM: sinusoids with DIGITS binary digits after the first, as numbers of TYPE, F16 or BF16. FORM: halves,
+# sines before cosines, as Marian has them, or turn, by turns.
+table() {
+    awk -v type="$1" -v digits="$2" -v form="$3" -v rows="$positions" -v d="$width" 'BEGIN {
+        own = type == "F16" ? 10 : 7
+        smallest = type == "F16" ? -14 : -126
+        bias = type == "F16" ? 15 : 127
+        for (p = 0; p < rows; p++)
+            for (i = 0; i < d; i++) {
+                pair = form == "halves" ? i % (d / 2) : int(i / 2)
+                angle = p / exp(2 * pair / d * log(10000))
+                value = (form == "halves" ? i < d / 2 : i % 2 == 0) ? sin(angle) : cos(angle)
+                size = value < 0 ? -value : value
+                for (e = 0; size < 2 ^ e && e > smallest; e--);
+                size = int(size / 2 ^ (e - digits) + 0.5) * 2 ^ (e - digits)  # a number of so many digits
+                normal = size >= 2 ^ e
+                bits = normal ? (e + bias) * 2 ^ own + (size / 2 ^ e - 1) * 2 ^ own : size / 2 ^ (e - own)
+                bits = int(bits) + (value < 0 ? 2 ^ 15 : 0)
+                printf "\\%03o\\%03o", bits % 256, int(bits / 256)
+            }
+    }'
+}
+positions=$(sed -n 's/.*"max_position_embeddings": \([0-9]*\).*/\1/p' marian.there/config.json)
+width=$(sed -n 's/.*"d_model": \([0-9]*\).*/\1/p' marian.there/config.json)
+name=model.encoder.embed_positions.weight
+# positioned TYPE DIGITS FORM: the model with this table in a file of its own, in folder bad.
+positioned() {
+    local head
+    rm -rf bad
+    cp -r marian.there bad
+    mv bad/model.safetensors bad/weights.safetensors
+    head=$(printf '{"%s":{"dtype":"%s","shape":[%d,%d],"data_offsets":[0,%d]}}' $name "$1" "$positions" "$width" \
+        $((2 * positions * width)))
+    # shellcheck disable=SC2059 # it is octal
+    { printf "\\$(printf %03o ${#head})\\0\\0\\0\\0\\0\\0\\0%s" "$head"; printf "$(table "$@")"; } >bad/positions.safetensors
+    { echo '{"weight_map": {'
+        grep -aoE '"[A-Za-z0-9_.]+": ?\{"dtype"' bad/weights.safetensors | sed 's/": *{.*/": "weights.safetensors",/'
+        printf '"%s": "positions.safetensors"}}\n' $name; } >bad/model.safetensors.index.json
+}
+for type in 'F16 10' 'BF16 7'; do
+    # shellcheck disable=SC2086 # two words
+    positioned $type halves
+    logged import.log xlm_convert bad -o positioned.h5
+    same_objects marian.own.h5 positioned.h5 /model >diff.log 2>&1 || fail "positions of $type: $(head -n 3 diff.log)"
+    # shellcheck disable=SC2086 # two words
+    positioned $type turn
+    expect 65 'config.json says that positions are sinusoids, and the tensor has others' xlm_convert bad -o none/m.h5
+done
+# F16 has three digits more than BF16.
+positioned F16 7 halves
+expect 65 'config.json says that positions are sinusoids, and the tensor has others' xlm_convert bad -o none/m.h5
+nothing_in none
+
 # ---- what else is wrong is refused by name ----
 settings=tokenizer_config.json
 wrong marian model.safetensors 's/"final_logits_bias"/"lm_head.bias"     /' 'tensor "lm_head.bias" is not one of a marian model'

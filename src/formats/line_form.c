@@ -55,11 +55,34 @@ void xlm_line_form_clear(xlm_line_form *form) { g_clear_pointer(&form->field, g_
 
 /* ---- formats that are not text alone ---- */
 
+static const char *skip_space(const char *text)
+{
+    while (g_ascii_isspace(*text))
+        text++;
+    return text;
+}
+
 static bool is_json_object(const char *line, size_t length)
 {
-    json_t *value = length > 0 && *line == '{' ? json_loadb(line, length, 0, NULL) : NULL;
+    size_t at = 0;
+    while (at < length && g_ascii_isspace(line[at]))
+        at++;
+    json_t *value = at < length && line[at] == '{' ? json_loadb(line, length, 0, NULL) : NULL;
     json_decref(value);
     return value != NULL;
+}
+
+/* Is it an object with a first member, `{"name": value`, which may be without its end or wrong? */
+static bool has_json_member(const char *text)
+{
+    const char *name = *text == '{' ? skip_space(text + 1) : "";
+    if (*name != '"')
+        return false;
+    const char *end = name + 1;
+    while (*end != '"' && *end != '\0')
+        end += *end == '\\' && end[1] != '\0' ? 2 : 1;
+    const char *colon = *end == '"' ? skip_space(end + 1) : "";
+    return *colon == ':' && *skip_space(colon + 1) != '\0';
 }
 
 static bool begins_with(const char *line, size_t length, const char *prefix)
@@ -67,18 +90,17 @@ static bool begins_with(const char *line, size_t length, const char *prefix)
     return length >= strlen(prefix) && memcmp(line, prefix, strlen(prefix)) == 0;
 }
 
-/* Is it the beginning of JSON that is not an object in each line? A bracket alone, as where each member has a line of its own, or
- * an array in one line, or with an object in each. Text may begin with "[Music]" or "[1]". */
+/* Is it the beginning of JSON that is not an object in each line? A bracket alone, as where each member has a line of its own, an
+ * object that does not end in its line or is wrong, or an array in one line, or of objects. Text may begin with "[Music]" or
+ * "[1]". */
 static bool is_json_beginning(const char *line, size_t length)
 {
     g_autofree char *text = g_strstrip(g_strndup(line, length));
     if (*text != '[')
-        return strcmp(text, "{") == 0;
+        return strcmp(text, "{") == 0 || has_json_member(text);
     const size_t size = strlen(text);
-    const char *first = text + 1;
-    while (g_ascii_isspace(*first))
-        first++;
-    if (*first == '\0' || strcmp(first, "{") == 0)
+    const char *first = skip_space(text + 1);
+    if (*first == '\0' || strcmp(first, "{") == 0 || has_json_member(first))
         return true;
     const char *end = g_str_has_suffix(first, ",") ? text + size - 1 : text + size;
     if (is_json_object(first, (size_t)(end - first)))

@@ -90,6 +90,17 @@ bool xlm_host_uses_decoder(const xlm_host *host)
     return used;
 }
 
+bool xlm_host_views_corruption(const xlm_host *host, int k)
+{
+    bool views = false;
+    for (guint i = 0; i < host->objective[k].views->len; i++) {
+        const xlm_view *view = &g_array_index(host->objective[k].views, xlm_view, i);
+        views |= view->text == XLM_TEXT_CORRUPTED ||
+                 (view->text == XLM_TEXT_ORIGINAL && view->rows != XLM_ROWS_ALL && view->rows != XLM_ROWS_FIRST);
+    }
+    return views;
+}
+
 xlm_loss *xlm_host_loss(xlm_host *host, int k) { return &host->objective[k].loss; }
 int xlm_host_means(const xlm_host *host) { return host->means; }
 int xlm_host_metrics(const xlm_host *host) { return host->metrics; }

@@ -42,6 +42,8 @@ void xlm_host_close(xlm_host *host);
 int xlm_host_objectives(const xlm_host *host);
 /* Does an objective view the decoder? */
 bool xlm_host_uses_decoder(const xlm_host *host);
+/* Does objective k view what noise and masking make of its stream, the corrupted text or rows that they choose? */
+bool xlm_host_views_corruption(const xlm_host *host, int k);
 /* The objective as the functions of its class get it. */
 xlm_loss *xlm_host_loss(xlm_host *host, int k);
 /* Number of means of all objectives together. Mean k is the first mean of objective k; the others (xlm_declare_mean) follow,

@@ -153,6 +153,23 @@ void xlm_stream_config_schedules(const xlm_stream_config *config, int64_t step, 
         }
 }
 
+const char *xlm_stream_config_corruption(const xlm_stream_config *config, char **value)
+{
+    for (int i = 0; config->options != NULL && i < xlm_stages_count(); i++) {
+        const xlm_stage_class *cls = xlm_stage_at(i);
+        if (config->options[i] == NULL || (cls->kind != XLM_STAGE_NOISE && cls->kind != XLM_STAGE_CORRUPT))
+            continue;
+        for (const xlm_option *o = cls->options; o->name != NULL; o++) {
+            g_autofree char *text = xlm_option_print(o, config->options[i]);
+            if (g_strcmp0(text, o->default_value) != 0 && strcmp(text, "0") != 0) {
+                *value = g_steal_pointer(&text);
+                return o->name;
+            }
+        }
+    }
+    return NULL;
+}
+
 double xlm_stream_config_real(const xlm_stream_config *config, const char *key)
 {
     const double *value = find_value(config, key, XLM_OPTION_REAL);

@@ -46,6 +46,9 @@ double xlm_stream_config_real(const xlm_stream_config *config, const char *key);
 bool xlm_stream_config_flag(const xlm_stream_config *config, const char *key);
 /* The same for a choice: its number; 0 when no stage has it. */
 int64_t xlm_stream_config_choice(const xlm_stream_config *config, const char *key);
+/* A key of the stages that make the corrupted text, noise and masking, whose value is neither its default nor 0; NULL: there is
+ * none. [out] value: g_free. */
+const char *xlm_stream_config_corruption(const xlm_stream_config *config, char **value);
 /* Called for each key that changes with the step, with its value at a step: first those of the stream itself, then those of its
  * stages in their order. */
 typedef void xlm_stream_schedule(void *data, const char *key, double value);

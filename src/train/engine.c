@@ -2,6 +2,7 @@
 #include "train/engine_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/pages.h"
@@ -73,6 +74,32 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
     return e->host != NULL;
 }
 
+/* Does an objective read what noise and masking make of a stream? One of the user's own, named by its path, may read all of a
+ * batch whatever it views. */
+static bool corruption_is_read(const xlm_engine *e, int stream)
+{
+    bool read = false;
+    for (int k = 0; k < e->job->objectives; k++) {
+        const xlm_job_objective *o = &e->job->objective[k];
+        const bool of_user = o->plugin != NULL && strchr(o->plugin, '/') != NULL;
+        read |= o->stream == stream && (of_user || xlm_host_views_corruption(e->host, k));
+    }
+    return read;
+}
+
+/* Refuses keys that change only the corrupted text, on a stream of which only the original text is read. */
+static bool check_corruption(const xlm_engine *e, GError **error)
+{
+    for (int s = 0; s < e->job->streams; s++) {
+        g_autofree char *value = NULL;
+        const char *key = corruption_is_read(e, s) ? NULL : xlm_stream_config_corruption(&e->job->stream[s].config, &value);
+        if (key != NULL)
+            return xlm_error_set(error, EX_CONFIG, "[stream %s]: %s = %s has no effect, because its objectives read the text "
+                                 "without masks and noise; leave it out", e->job->stream[s].name, key, value);
+    }
+    return true;
+}
+
 static void warn_of_unread(const xlm_engine *e)
 {
     const int64_t steps = e->job->train.steps;
@@ -98,7 +125,8 @@ static bool open_rank(xlm_engine *e, const xlm_training_data *data, GError **err
         e->used.head = XLM_HEAD_NONE;
     e->parameters = xlm_parameters_new();
     e->model = xlm_model_new(&e->config, e->parameters);
-    if (!xlm_job_streams_open(&e->streams, e->job, data, e->config.positions, error) || !open_objectives(e, data, error))
+    if (!xlm_job_streams_open(&e->streams, e->job, data, e->config.positions, error) || !open_objectives(e, data, error) ||
+        !check_corruption(e, error))
         return false;
     e->divided = xlm_micro_batches_of_step(e->micro_batches, &e->streams, e->divided_step);
     warn_of_unread(e);

@@ -181,6 +181,19 @@ grep -q 'decoder_layers = 3, and no objective of the job uses the decoder' unuse
 rm -rf none
 
 # ---- refused by name ----
+# What changes only the corrupted text, where nothing reads it; as an earlier job has it recorded, it runs.
+logged plain.log xlm_train unused.conf --dry-run --set 'stream text.mask=0.15' --set 'stream text.mask_unit=token' \
+    --set train.output=none
+logged plain.log xlm_train unused.conf --dry-run --set 'stream text.mask=0' --set train.output=none
+rm -rf none
+for key in mask=0.3 mask=0:0.3,5=0 mask_unit=word replace=mask:1 noise_shuffle=3 noise_drop=0.1 noise_blank=0.1; do
+    job_refused "stream text.: ${key%%=*} = .*has no effect, because its objectives read the text without masks" unused.conf \
+        --set "stream text.$key"
+done
+job_refused 'stream pairs.: mask = 0.3 has no effect' job2.conf --set 'stream pairs.mask=0.3'
+{ cat unused.conf; objective mlm mlm text; } >both.conf
+logged both.log xlm_train both.conf --dry-run --set 'stream text.mask=0.3' --set train.output=none
+rm -rf none
 job_refused 'objective nmt.: it needs a decoder, and the model has none; set decoder_layers' nmt.conf --set model.decoder_layers=0
 job_refused 'objective denoise.: .stream text. has neither pairs to translate nor noise' denoise.conf
 job_refused 'objective denoise.: .*which has masks beside noise' denoise.conf --set 'stream text.noise_drop=0.1'

@@ -30,8 +30,10 @@ static bool rows_up_to(const char *path, int64_t step, char **rows, GError **err
     char *text = NULL;
     if (!g_file_test(path, G_FILE_TEST_EXISTS))
         return true;
-    if (!xlm_files_load(path, &text, NULL, error))
-        return false;
+    g_autoptr(GError) why = NULL;
+    if (!xlm_files_load(path, &text, NULL, &why))
+        return xlm_error_set(error, xlm_error_exit_code(why), "%s: the rows of the run so far cannot be read: %s; move it away to "
+                             "go on without them", path, why->message);
     char *end = text;
     for (char *line = text; *line != '\0';) {
         char *next = strchr(line, '\n');

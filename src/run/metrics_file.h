@@ -11,7 +11,8 @@
 typedef struct xlm_metrics_file xlm_metrics_file;
 
 /* Open both for a run that has made `step` updates. resumed: keep the rows of metrics.csv up to that step. output: the directory
- * of metrics.csv; events: that of events, NULL: there are none; both borrowed. EX_CANTCREAT. */
+ * of metrics.csv; events: that of events, NULL: there are none; both borrowed. EX_CANTCREAT;
+ * EX_IOERR or EX_NOINPUT: rows that are to be kept cannot be read. */
 xlm_metrics_file *xlm_metrics_file_open(const char *output, const char *events, bool resumed, int64_t step, GError **error);
 /* Flush and close. NULL is allowed. */
 void xlm_metrics_file_close(xlm_metrics_file *file);

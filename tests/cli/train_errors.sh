@@ -188,4 +188,19 @@ nothing_in no-room
 # Events for TensorBoard that cannot be written.
 expect 73 'corpus.h5/events: cannot be made' train job.conf --set train.output=sop --set train.tensorboard=corpus.h5/events
 once 'cannot be made'
+# Where metrics.csv is to be, or was, is a directory: a new run does not begin, and one that resumes says what can be done.
+mkdir -p blocked/metrics.csv
+expect 73 '^xlm_train: blocked/metrics.csv: is not a regular file' train job.conf --set train.output=blocked
+once 'is not a regular file'
+[ ! -e blocked/latest ] || fail "trained without metrics.csv: $(ls blocked)"
+begun=(--set train.output=begun --set train.checkpoint_every=0 --set train.steps)
+logged begun.log train job.conf "${begun[@]}=2"
+mv begun/metrics.csv rows.csv && mkdir begun/metrics.csv
+expect 74 '^xlm_train: begun/metrics.csv: the rows of the run so far cannot be read: .*; move' train job.conf "${begun[@]}=3"
+once 'cannot be read'
+expect 66 '^xlm_compare: .*begun/metrics.csv' xlm_compare begun begun
+rmdir begun/metrics.csv
+logged begun.log train job.conf "${begun[@]}=3"
+[ "$(awk -F, '$2 == "train" && $3 == "total" { printf "%d ", $1 }' begun/metrics.csv)" = '3 ' ] ||
+    fail "rows after those that were lost: $(cat begun/metrics.csv)"
 finish

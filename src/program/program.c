@@ -278,6 +278,18 @@ static bool check_environment(GError **error)
     return xlm_kernels_check(error) && xlm_hardware_check(error);
 }
 
+/* GLib leaves the -- that ends the options in place where an argument after it begins with a dash, such as a file -job.conf. */
+static void remove_separator(int *argc, char **argv)
+{
+    int at = 1;
+    while (at < *argc && strcmp(argv[at], "--") != 0)
+        at++;
+    if (at == *argc)
+        return;
+    memmove(argv + at, argv + at + 1, sizeof *argv * (size_t)(*argc - at)); /* with the NULL at the end */
+    (*argc)--;
+}
+
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error)
 {
     signal(SIGXFSZ, SIG_IGN);
@@ -294,7 +306,9 @@ bool xlm_program_parse(const xlm_program *program, const xlm_program_group *grou
     if (good && (help || version))
         exit(xlm_program_printed(program));
     g_option_context_free(context);
-    if (!good)
+    if (good)
+        remove_separator(argc, *argv);
+    else
         xlm_error_set(error, EX_USAGE, "%s; see %s --help", wrong->message, program->name);
     return good && check_environment(error) && set_precision(error) && set_progress(error) &&
            declare_files(program, groups, *argc, *argv, error);

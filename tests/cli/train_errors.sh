@@ -203,4 +203,10 @@ rmdir begun/metrics.csv
 logged begun.log train job.conf "${begun[@]}=3"
 [ "$(awk -F, '$2 == "train" && $3 == "total" { printf "%d ", $1 }' begun/metrics.csv)" = '3 ' ] ||
     fail "rows after those that were lost: $(cat begun/metrics.csv)"
+# What follows -- is the job file, also one whose name begins with a dash.
+cp job.conf ./-job.conf
+for file in job.conf -job.conf; do
+    logged ended.log xlm_train --dry-run --set train.output=none -- "$file"
+done
+expect 64 'one job file' train -- job.conf --dry-run
 finish

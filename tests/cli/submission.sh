@@ -3,8 +3,11 @@
 # of ranks that a signal ends. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+# Slurm's variables and those of the script that are set here, as in a job, are not the test's.
+unset "${!SLURM_@}" XLM_LAUNCH XLM_OPTIONS XLM_MIN_NODES
 mkdir bin
-# There is one node, srun starts nothing, and the job is running until it is put back into the queue.
+# There is one node, of one processor, srun starts nothing, and the job is running until it is put back into the queue.
+printf '%s\n' '#!/bin/sh' 'echo 0' >bin/lscpu
 printf '%s\n' '#!/bin/sh' 'exit 1' >bin/srun
 printf '%s\n' '#!/bin/sh' 'case $1 in requeue) echo "$2" >>requeued ;; esac' 'echo JobState=RUNNING' >bin/scontrol
 # The launcher says how it was called; where there is a file `waits`, it stays until the signal, and ends with its own code.

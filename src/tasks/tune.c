@@ -355,6 +355,8 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
     xlm_job_stream stream;
     xlm_job_objective objective;
     const xlm_job job = make_job(t, &stream, &objective);
+    /* Said before memory is checked, for a run that does not fit here too: jobs/grid reads it. */
+    xlm_log_info("steps: %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " an epoch", job.train.steps, job.train.steps / c->epochs);
     xlm_run_options all = *options;
     all.validation = &validation;
     return xlm_run(comm, &job, &data, &all, interrupted, error);

@@ -113,15 +113,39 @@ sed -i "/^$last,dev,/d" $run/metrics.csv # it was ended before the last evaluati
 logged unfinished.log grid --table "${some[@]}" unscored tag.conf
 grep -q "^$chosen,no,dev,mean,span_f1,1," unscored/grid.csv && grep -q '^runs that are not there: 1 of 4$' unfinished.log ||
     fail "an unfinished run is in the table: $(cat unscored/grid.csv unfinished.log)"
-for keys in tune.evaluate_every=2 'tune.evaluate_every=1 tune.patience=1' tune.average=2; do
+for keys in 'tune.evaluate_every=1 tune.patience=1' tune.average=2 tune.evaluate_every=2; do
+    rm -rf ended
     read -ra keys <<<"$keys"
     ended=("${some[@]}" "${keys[@]/#/--set=}" --seeds 1 --vary tune.learning_rate=1e-3)
     logged ended.log grid "${ended[@]}" ended tag.conf
     grep -q '^step ' ended.log || fail "${keys[*]}: was not trained"
     logged again.log grid "${ended[@]}" ended tag.conf
     ! grep -q 'xlm_tune\|step ' again.log && grep -q ' chosen$' again.log || fail "${keys[*]}: begun again: $(cat again.log)"
-    rm -r ended
 done
+# Its number of steps is asked for once, and known where it does not fit into memory, which ends xlm_tune as here.
+xlm_tune=$(command -v xlm_tune) && mkdir small
+cat >small/xlm_tune <<END
+#!/bin/sh
+echo "\$*" >>asked
+"$xlm_tune" "\$@" 2>&1 | sed '/^model: /,\$d'
+exit 69
+END
+chmod +x small/xlm_tune
+for way in '' --submit --table; do
+    : >asked
+    # shellcheck disable=SC2086 # an option or none
+    PATH=$PWD/small:$PATH logged again.log grid $way "${ended[@]}" ended tag.conf
+    [ "$(wc -l <asked)" -eq 1 ] && grep -q ' chosen$\|all runs are finished' again.log && ! grep -q 'not there' again.log ||
+        fail "without memory, grid $way: $(cat asked again.log)"
+done
+# Where it cannot be known, this is said, and nothing is begun.
+mv out hidden
+expect 69 '-seed-1: its number of steps is not known, .*out/latest' grid "${ended[@]}" ended tag.conf
+logged unknown.log grid --table "${ended[@]}" ended tag.conf
+grep -q '^runs of which it is not known whether they have ended: learning_rate=1e-3.*-seed-1$' unknown.log &&
+    ! grep -q 'not there' unknown.log || fail "not known: $(cat unknown.log)"
+mv hidden out
+rm -r ended
 
 # ---- Slurm ----
 # Two arrays are submitted; what they would do gives the same numbers.

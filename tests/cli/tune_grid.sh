@@ -149,7 +149,10 @@ rm -r ended
 
 # ---- Slurm ----
 # Two arrays are submitted; what they would do gives the same numbers.
+# Slurm's variables and those of the script that are set here, as in a job, are not the test's.
+unset "${!SLURM_@}" XLM_OPTIONS XLM_MIN_NODES
 mkdir bin
+printf '%s\n' '#!/bin/sh' 'echo 0' >bin/lscpu
 cat >bin/sbatch <<'SBATCH'
 #!/usr/bin/env bash
 printf '<%s>' "$@" >>submitted; echo >>submitted
@@ -167,7 +170,7 @@ done
 echo 7
 SBATCH
 printf '%s\n' '#!/bin/sh' 'shift 2' 'exec "$@"' >bin/launch
-chmod +x bin/sbatch bin/launch
+chmod +x bin/*
 cp -r "$XLM_SOURCE/jobs" jobs && mkdir slurm && cp "$XLM_BUILD/slurm/xlm_train.sbatch" slurm
 export SBATCH='-t 1:00:00'
 PATH=$PWD/bin:$PATH XLM_LAUNCH=launch logged submit.log jobs/grid "${some[@]}" --submit "${tests[@]}" s tag.conf

@@ -111,16 +111,23 @@ submit_run() {
 }
 finished() { [[ -e $model/latest && $(realpath "$model/latest") == */checkpoint-$(printf %08d "$steps").h5 ]]; }
 measure_run() {
-    local options=() row=${model//,/_}/latest, begun=$model/measure-begun
-    if grep -qF -e "$row" "$csv" 2>/dev/null; then
-        [[ -e $begun ]] || return 0
-        # Some rows are missing: all are measured again.
-        awk -v row="$row" 'index($0, row) != 1' "$csv" >"$csv.new"
-        mv "$csv.new" "$csv"
-    fi
+    local options=() row=${model//,/_}/latest, begun=$model/measure-begun rows=$csv.run code=0
+    ! grep -qF -e "$row" "$csv" 2>/dev/null || [[ -e $begun ]] || return 0
     [[ -z ${MEASURE-} ]] || read -ra options <<<"$MEASURE"
     : >"$begun"
-    if "$here/../measure" "$model/latest" --corpus "$corpus" "${options[@]}" --work "$directory/tuned" --csv "$csv"; then
+    rm -f "$rows"
+    "$here/../measure" "$model/latest" --corpus "$corpus" "${options[@]}" --work "$directory/tuned" --csv "$rows" || code=$?
+    # Rows of a measurement that was not finished stay until there are others.
+    if grep -qF -e "$row" "$rows" 2>/dev/null; then
+        if [[ -e $csv ]]; then
+            { awk -v row="$row" 'index($0, row) != 1' "$csv"; tail -n +2 "$rows"; } >"$csv.new"
+            mv "$csv.new" "$csv"
+        else
+            mv "$rows" "$csv"
+        fi
+    fi
+    rm -f "$rows"
+    if [[ $code -eq 0 ]]; then
         rm "$begun"
     else
         say "$name:$seed: not all of it could be measured; the same command tries again"

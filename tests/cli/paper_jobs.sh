@@ -96,6 +96,7 @@ expect 1 'study: not all of these runs could be measured: de-en/gc-0.5:3' env ME
     "$jobs/mlm-gc/study" mlm-gc
 grep -q '^de-en/gc-0.5  *3  *4 .*table 1: 0.60' expect.out || fail "no table: $(cat expect.out)"
 [ -e mlm-gc/runs/de-en/gc-0.5-3-4/measure-begun ] || fail "it would not be measured again"
+sort mlm-gc/measures.csv | cmp - whole || fail "rows were lost before anything was measured: $(cat mlm-gc/measures.csv)"
 MEASURE='--length 32' run mlm-gc again.log
 sort mlm-gc/measures.csv | cmp - whole || fail "measured after an error: $(cat mlm-gc/measures.csv)"
 

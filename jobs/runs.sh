@@ -1,12 +1,13 @@
 # xlm-mpi: what the scripts of jobs/ have in common; sourced. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 #
-# After `. runs.sh`: functions (say, wrong; of studies plain_or_compressed, freedict, settings_of_jobs, within_hours, planned), and
+# After `. runs.sh`: functions (say, wrong; of studies plain_or_compressed, dictionary, settings_of_jobs, within_hours, planned), and
 #   launcher   [array] the command that starts the ranks
 #   LC_NUMERIC C, and no LC_ALL
 # In the environment:
 #   XLM_LAUNCH    the command that starts the ranks: "mpiexec -n 16"; by default mpiexec with one rank per core
 #   XLM_MPIEXEC   that mpiexec, if several MPIs are installed: "mpiexec.mpich"
+#   DICTIONARY    dictionary: a dictd database; none: do without
 #   HOURS         within_hours: time limit
 #   SETTINGS      settings_of_jobs: keys of every job, separated by semicolons
 #   PATH          the programs; if not found there, those of the tree or installation that this file belongs to
@@ -39,6 +40,16 @@ freedict() {
         path=/usr/share/dictd/freedict-eng-${pair#*:}
         [[ ! -e $path.index ]] || echo "$path"
     done
+}
+# dictionary LANGUAGE FILE: the dictd database that FILE is to be made of: that of DICTIONARY, by default FreeDict's; nothing for
+# none. One that is not there ends the script, unless FILE has been made.
+dictionary() {
+    local given
+    given=${DICTIONARY-$(freedict "$1")}
+    [[ $given != none ]] || given=''
+    [[ -z $given || -e $2 || -e $given.index ]] ||
+        wrong 66 "DICTIONARY: there is no $given.index; none: go on without a dictionary"
+    echo "$given"
 }
 # settings_of_jobs: SETTINGS as options of xlm_train, into the array settings_options.
 settings_of_jobs() {

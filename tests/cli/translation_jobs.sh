@@ -84,6 +84,10 @@ expect 64 'not NAME:SEED' study 'unmt/:1'
 expect 64 'no objective "tlm"' study 'unmt/mlm+tlm:1'
 expect 64 'gc is computed at masked words' study 'unmt/gc:1'
 expect 64 'align needs a dictionary' study 'unmt/mlm+align:1' DICTIONARY=
+expect 64 'align needs a dictionary' study 'unmt/mlm+align:1' DICTIONARY=none
+# Before there is text.
+expect 66 'DICTIONARY: there is no words.index' env DICTIONARY=words XLM_FETCH=false "$jobs/translation/small/study" new
+[ ! -e new ] || fail "something was made without the dictionary"
 expect 64 'STEPS: 0: not a number' study few:1 STEPS=0
 expect 64 'HOURS: long' study few:1 HOURS=long
 expect 64 'LANGUAGE: en' study few:1 LANGUAGE=en

@@ -73,7 +73,7 @@ expect 64 'no run of RUNS has \[objective dwa\]' env SETTINGS='objective dwa.lab
 
 # HOURS are of all runs together: a run gets what those before have left, and without time none begins. A study that sleeps stands
 # in for the real one.
-cp -r "$XLM_SOURCE/jobs" jobs
+cp -r "$XLM_SOURCE/jobs" jobs && chmod -R u+w jobs # that of make distcheck is read-only
 cat >jobs/small/study <<'END'
 #!/bin/sh
 echo "$HOURS" >>left

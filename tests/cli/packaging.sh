@@ -149,7 +149,7 @@ make -n -C "$XLM_BUILD" release 2>/dev/null | grep -q 'sha256sum' || fail "make 
 
 echo "== build-debs: a source tree of the tarball alone, of its own version; the programs of Debian are made ones"
 mkdir -p "$scratch/bin" "$scratch/xlm-mpi-$version/packaging"
-cp -r $debian "$scratch/xlm-mpi-$version/packaging/"
+cp -r $debian "$scratch/xlm-mpi-$version/packaging/" && chmod -R u+w "$scratch/xlm-mpi-$version"
 tar czf "$scratch/xlm-mpi-$version.tar.gz" -C "$scratch" "xlm-mpi-$version"
 made() { { echo '#!/bin/sh'; cat; } >"$scratch/bin/$1" && chmod a+x "$scratch/bin/$1"; }
 made dh </dev/null

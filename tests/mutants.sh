@@ -2,6 +2,7 @@
 # xlm-mpi: plant bugs, one at a time, and count those that the tests find. SPDX-License-Identifier: GPL-3.0-or-later
 #
 #   make mutants [MUTANTS='links_* corpus_token_bound'] [FUZZ_SECONDS=30]
+#   mutants.sh --apply    only sees whether every expression applies; nothing is compiled (tests/cli/floors.sh)
 #
 # By `make mutants`, which sets what is built with. tests/mutants.list has the bugs, a line each: a name, a source file or a header
 # of the library, a module or a program, an expression of sed that changes one line of it, and the tests that should fail then. The
@@ -18,6 +19,14 @@ seconds=${FUZZ_SECONDS:-0}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/xlm-mutants-XXXXXX") || exit 73
 trap 'rm -rf "$scratch"' EXIT
 cd "$XLM_BUILD" || exit 73
+
+# change NAME FILE EXPRESSION CHANGED: writes the changed file, in which one line must be another.
+change() {
+    local lines
+    sed -E "$3" "$XLM_SOURCE/$2" >"$4" || { echo "broken: $1: sed cannot apply it to $2"; return 65; }
+    lines=$(diff "$XLM_SOURCE/$2" "$4" | grep -c '^<')
+    [ "$lines" -eq 1 ] || { echo "broken: $1: changes $lines lines of $2, not 1"; return 65; }
+}
 
 # link LIBRARY DIRECTORY: libxlm or libxlm_double, with the objects of DIRECTORY/objects in place of the build's.
 link() {
@@ -128,11 +137,7 @@ try() {
     local name=$1 file=$2 expression=$3 tests=$4 directory=$scratch/$1 changed found='' test
     mkdir "$directory"
     changed=$directory/$(basename "$file")
-    sed -E "$expression" "$XLM_SOURCE/$file" >"$changed" || return 65
-    if [ "$(diff "$XLM_SOURCE/$file" "$changed" | grep -c '^<')" != 1 ]; then
-        echo "broken: $name: changes $(diff "$XLM_SOURCE/$file" "$changed" | grep -c '^<') lines of $file, not 1"
-        return 65
-    fi
+    change "$name" "$file" "$expression" "$changed" || return
     if ! { plant "$directory/tree" "$file" "$changed" && build "$file" "$directory"; } >"$directory/log" 2>&1; then
         echo "broken: $name: $(grep -m 1 error "$directory/log")"
         return 65
@@ -154,6 +159,19 @@ try() {
     rm -rf "$directory"
     [ -n "$found" ]
 }
+
+# ---- with --apply: does every expression apply? ----
+
+if [ "${1-}" = --apply ]; then
+    broken=0 read=0
+    while IFS=$'\t' read -r name file expression tests; do
+        case $name in '' | '#'*) continue ;; esac
+        read=$((read + 1))
+        change "$name" "$file" "$expression" "$scratch/changed" || broken=65
+    done <"$list"
+    [ "$read" -gt 0 ] || { echo "no mutants were read"; exit 65; }
+    exit "$broken"
+fi
 
 # ---- which, and do the tests pass without them? ----
 

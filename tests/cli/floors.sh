@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # xlm-mpi: a file of src/ includes only headers of its own folder, of floors below, and of the folders of its own floor that the
-# table names (HACKING.md); files do not include one another in circles.
+# table names (HACKING.md); files do not include one another in circles; bugs of tests/mutants.list fit the lines that they change.
 # SPDX-License-Identifier: GPL-3.0-or-later
 . "$XLM_SOURCE/tests/small.sh"
 
@@ -162,6 +162,9 @@ public=("$XLM_SOURCE"/include/xlm/*.h)
 broken=$(grep -HnE '^#include "' "${public[@]}"; grep -HoE '^#include <(mpi|hdf5|glib)[^>]*>' "${public[@]}")
 [ -z "$broken" ] || fail "public headers include what plugins need not have:
 $broken"
+
+# Every bug of tests/mutants.list still fits the line that it changes.
+bash "$XLM_SOURCE/tests/mutants.sh" --apply >broken.txt 2>&1 || fail "tests/mutants.list: $(cat broken.txt)"
 
 # Violations are found.
 finds() { # FILE INCLUDE

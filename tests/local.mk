@@ -39,7 +39,7 @@ mutant_program_objects = \
 .PHONY: mutants
 mutants: all
 	@$(MAKE) $(AM_MAKEFLAGS) `awk -F'\t' '/^[^#]/ { n = split($$4, t, " "); for (i = 1; i <= n; i++) if (t[i] !~ /[.]sh$$/) print t[i] }' \
-		$(srcdir)/tests/mutants.list | sort -u` tests/hdf5_digest >/dev/null
+		$(srcdir)/tests/mutants.list | sort -u` tests/hdf5_digest tests/unit/events_test >/dev/null
 	@test $(FUZZ_SECONDS) -eq 0 || $(MAKE) $(AM_MAKEFLAGS) fuzz SECONDS=1
 	@$(AM_TESTS_ENVIRONMENT) OBJECTS='$(libxlm_la_OBJECTS)' DOUBLE_OBJECTS='$(libxlm_double_la_OBJECTS)' \
 		COMPILE='$(COMPILE)' LINK='$(CC) $(AM_CFLAGS) $(CFLAGS)' SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \

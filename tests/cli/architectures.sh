@@ -2,6 +2,7 @@
 # xlm-mpi: models with the properties of ModernBERT, XLM-R XL, Marian and M2M100. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 small_corpus
 
 # architecture NAME KEY=VALUE...: the same bits on 1 and 4 ranks, resumed on 2, with recompute and with 2 threads; gradients, of few

@@ -2,6 +2,7 @@
 # xlm-mpi: synthetic languages with the syntax of another one, by xlm_prep. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 
 sentences() { grep -v '^#' "$1" | awk -F '\t' 'NF == 0 { print substr(line, 2); line = ""; next } { line = line " " $2 }'; }
 

@@ -2,6 +2,7 @@
 # xlm-mpi: guesses of a trained model, and what xlm_fill says to wrong input. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 batches_of_eight
 small_corpus
 logged train.log ranks 2 xlm_train job.conf --set train.steps=250

@@ -461,5 +461,11 @@ other_objects() {
     "$XLM_BUILD/tests/hdf5_digest" --same "$@" >expect.out 2>&1
     [ $? -eq 1 ] || { cat expect.out; return 1; }
 }
+# other_text A B: two files, or what two processes print: both have something, and it is not the same.
+other_text() {
+    local a b
+    a=$(cat "$1") b=$(cat "$2")
+    [ -n "$a" ] && [ -n "$b" ] && [ "$a" != "$b" ]
+}
 # differ A B: the digests of two checkpoints, both of which have one.
 differ() { [ "$(digest "$1")" != "$(digest "$2")" ] && [ "$(digest "$1" | wc -c)" -eq 65 ] && [ "$(digest "$2" | wc -c)" -eq 65 ]; }

@@ -15,7 +15,7 @@ for how in forward reverse intersection union grow-diag grow-diag-final grow-dia
     cmp links joined || fail "$how: $(diff links joined | head -n 4)"
     [ "$how" != union ] || cp links union
 done
-! cmp -s f r || fail "both directions have the same links"
+other_text f r || fail "both directions have the same links"
 [ "$(paste -d ' ' f r | tr ' ' '\n' | grep -c -)" -gt "$(tr ' ' '\n' <union | grep -c -)" ] ||
     fail "no link is in both directions"
 logged two.log ranks 2 xlm_align symmetrise f r -o two

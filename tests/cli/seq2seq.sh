@@ -36,7 +36,9 @@ agree out-1 rounded 0.02
 trained job2.conf shared 1 --set model.share_layers=true
 h5ls -r shared/latest | grep -q '/model/decoder/layer.shared/memory_attention/key/weight' && ! h5ls -r shared/latest | grep -q layer.0 ||
     fail "the layers are not shared: $(h5ls -r shared/latest | grep decoder)"
-same() { numbers "$1" "$2" >these && [ -s these ] && cmp -s these <(numbers "$3" "$4"); } # PATH FILE PATH FILE
+# same, other PATH FILE PATH FILE: two datasets of numbers; neither is empty.
+same() { numbers "$1" "$2" >these && [ -s these ] && cmp -s these <(numbers "$3" "$4"); }
+other() { other_text <(numbers "$1" "$2") <(numbers "$3" "$4"); }
 h5ls -r out-1/latest | grep -q '/model/decoder/layer.2/memory_attention/value/bias' || fail "no decoder in the checkpoint: $(h5ls -r out-1/latest)"
 
 # ---- it learns to translate, both ways, and to undo noise ----
@@ -115,18 +117,19 @@ begin copied copy "${own[@]}"
 for part in word position language; do
     same "/parameters/decoder/embeddings/$part/weight" copied.h5 "/model/embeddings/$part/weight" encoder/latest ||
         fail "the decoder's own $part embeddings do not begin as the encoder's"
-    same "/parameters/decoder/embeddings/$part/weight" drawn.h5 "/parameters/embeddings/$part/weight" drawn.h5 &&
+    other "/parameters/decoder/embeddings/$part/weight" drawn.h5 "/parameters/embeddings/$part/weight" drawn.h5 ||
         fail "the decoder's own $part embeddings were not drawn"
 done
 same /parameters/decoder/lm_head/dense/weight copied.h5 /model/lm_head/dense/weight encoder/latest || fail "the head does not begin as the encoder's"
 h5ls -r begun.h5 | grep -q 'decoder/\(embeddings\|lm_head\)' && fail "a decoder that shares the embeddings has its own"
 for part in attention/query/weight attention/output/bias feed_forward/intermediate/weight; do
     same "$decoder/$part" begun.h5 "/parameters/encoder/layer.1/$part" begun.h5 || fail "$part does not begin as the encoder's"
-    same "$decoder/$part" drawn.h5 "/parameters/encoder/layer.1/$part" drawn.h5 && fail "$part was not drawn"
+    other "$decoder/$part" drawn.h5 "/parameters/encoder/layer.1/$part" drawn.h5 || fail "$part was not drawn"
 done
 same "/parameters/encoder/layer.1/attention/query/weight" begun.h5 "/model/encoder/layer.1/attention/query/weight" encoder/latest ||
     fail "the encoder was not taken"
-same $decoder/memory_attention/query/weight begun.h5 $decoder/attention/query/weight begun.h5 && fail "attention to the memory was not drawn"
+other $decoder/memory_attention/query/weight begun.h5 $decoder/attention/query/weight begun.h5 ||
+    fail "attention to the memory was not drawn"
 same $decoder/memory_attention/query/weight copied.h5 $decoder/attention/query/weight copied.h5 || fail "attention to the memory was not copied"
 grep -q 'of them are the encoder.s, for the decoder' begun.log || fail "it does not say what it has taken: $(cat begun.log)"
 trained start.conf started 1 --set train.start=encoder/latest "${own[@]}"
@@ -142,10 +145,11 @@ for part in embeddings/word encoder/layer.1/attention/query; do
     same "/model/$part/weight" frozen/latest "/model/$part/weight" encoder/latest || fail "$part is frozen, and has changed"
 done
 for part in encoder/layer.2 decoder/layer.0; do
-    same "/model/$part/attention/query/weight" frozen/latest "/model/encoder/layer.${part#*.}/attention/query/weight" encoder/latest &&
-        fail "$part has not learned"
+    other "/model/$part/attention/query/weight" frozen/latest "/model/encoder/layer.${part#*.}/attention/query/weight" \
+        encoder/latest || fail "$part has not learned"
 done
-same /model/decoder/embeddings/word/weight frozen/latest /model/embeddings/word/weight encoder/latest && fail "the decoder's own words have not learned"
+other /model/decoder/embeddings/word/weight frozen/latest /model/embeddings/word/weight encoder/latest ||
+    fail "the decoder's own words have not learned"
 grep -q 'model: 3 layers and 3 of the decoder x 16' started.log || fail "the log does not say how deep the decoder is: $(grep model: started.log)"
 grep -q '^  10 of them are the encoder.s' again.log && ! grep -q drawn again.log || fail "a decoder that is there was not taken: $(cat again.log)"
 

@@ -101,7 +101,7 @@ vectors whole
 vectors as-whole --precision=float32
 vectors rounded --precision=bfloat16
 cmp -s whole.txt as-whole.txt || fail "--precision=float32 is not the default of xlm_embed"
-! cmp -s whole.txt rounded.txt || fail "xlm_embed --precision=bfloat16 gives the bits of float32"
+other_text whole.txt rounded.txt || fail "xlm_embed --precision=bfloat16 gives the bits of float32"
 paste -d ' ' <(head -n 50 whole.txt) <(head -n 50 rounded.txt) | awk '
     NF > 10 {
         n = NF / 2; ab = aa = bb = 0

@@ -73,7 +73,7 @@ logged other.log tune 1 other --set tune.seed=2 --set tune.epochs=1
 estimated other.log
 logged large.log tune 1 large --set tune.epochs=1 --set tune.batch=256 --set tune.micro_batches=1
 estimated large.log
-cmp -s <(losses tag-1 | head -n 5) <(losses other | head -n 5) && fail "another seed gives the same losses"
+other_text <(losses tag-1 | head -n 5) <(losses other | head -n 5) || fail "another seed gives the same losses"
 
 # The best is the first of the highest scores, is named, and stays beside the two newest.
 best=$(dev tag-1 span_f1 | sort -s -k2,2gr | head -n 1)
@@ -126,7 +126,7 @@ for warmup in 0.2 5 1 1000; do
 done
 same warmup-0.2 warmup-5
 same warmup-1 warmup-1000
-cmp -s <(rows warmup-1) <(rows warmup-5) && fail "warm-ups of 5 and 25 steps are the same"
+other_text <(rows warmup-1) <(rows warmup-5) || fail "warm-ups of 5 and 25 steps are the same"
 is_near "$(values warmup-5 train total learning_rate | sed -n 's/^5 //p')" 6e-3 ||
     fail "after the warm-up: $(values warmup-5 train total learning_rate)"
 

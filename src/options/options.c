@@ -344,6 +344,25 @@ static const size_t sizes[] = {
     [XLM_OPTION_SET] = sizeof(uint32_t),
 };
 
+char *xlm_option_print_default(const xlm_option *option)
+{
+    xlm_option table[] = {*option, XLM_OPTION_END};
+    g_autofree void *value = g_malloc0(sizes[option->type]);
+    table->offset = 0;
+    if (option->default_value == NULL || !xlm_option_set(table, option->default_value, value, NULL))
+        return NULL;
+    char *text = xlm_option_print(table, value);
+    xlm_options_free(table, value);
+    return text;
+}
+
+void xlm_option_print_changed(const xlm_option *option, const void *from, GString *out)
+{
+    g_autofree char *value = xlm_option_print(option, from), *usual = xlm_option_print_default(option);
+    if (g_strcmp0(value, usual) != 0)
+        g_string_append_printf(out, "%s = %s\n", option->name, value);
+}
+
 static void clear(const xlm_option *table, void *into)
 {
     EACH_OPTION(option, table)

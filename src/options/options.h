@@ -54,6 +54,11 @@ bool xlm_option_set(const xlm_option *option, const char *text, void *into, GErr
 /* One value as it would be written in a job file; reals with as many digits as it takes to read the same number again;
  * "" for an empty text or list. g_free. */
 char *xlm_option_print(const xlm_option *option, const void *from);
+/* The default, printed in the same way; NULL: it has none. g_free. */
+char *xlm_option_print_default(const xlm_option *option);
+/* Append the value as a line `key = value`, unless it is the default: then a key that a table has had only of late is not in a text
+ * of values that were given before. */
+void xlm_option_print_changed(const xlm_option *option, const void *from, GString *out);
 
 /* Append the values of all options in *from to `out` as lines `key = value` of a job file, which give the same values when read
  * again. The same values always give the same text, however they were written. */

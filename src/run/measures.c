@@ -276,11 +276,12 @@ bool xlm_measures_need_losses(const xlm_job *job, char *const *names)
     return false;
 }
 
-/* What the value of a key is to held-out text, which has the last mask of a list, and all languages from the beginning; a file is
- * known by its name alone, since a job may copy it to another directory each time. g_free. */
-static char *value_held_out(const xlm_option *option, const void *from)
+/* What a printed value of a key is to held-out text, which has the last mask of a list, and all languages from the beginning; a file
+ * is known by its name alone, since a job may copy it to another directory each time. NULL: no value. g_free. */
+static char *value_held_out(const xlm_option *option, const char *value)
 {
-    g_autofree char *value = xlm_option_print(option, from);
+    if (value == NULL)
+        return NULL;
     const char *last = value + strlen(value);
     if (option->type == XLM_OPTION_PIECEWISE || option->type == XLM_OPTION_PIECEWISE_INT) {
         while (last > value && strchr(":=", last[-1]) == NULL)
@@ -288,7 +289,7 @@ static char *value_held_out(const xlm_option *option, const void *from)
         return g_strdup(last);
     }
     if (option->type != XLM_OPTION_TEXT && option->type != XLM_OPTION_LIST)
-        return g_steal_pointer(&value);
+        return g_strdup(value);
     g_auto(GStrv) items = g_strsplit(value, ",", -1);
     for (char **item = items; *item != NULL; item++) {
         char *name = g_path_get_basename(*item);
@@ -300,13 +301,17 @@ static char *value_held_out(const xlm_option *option, const void *from)
     return g_strjoinv(",", items);
 }
 
-/* All keys but those that are about training alone. text: GString. */
+/* All keys but those that are about training alone, and but those that have their defaults: a version that adds a key compares its
+ * scores with those from before. text: GString. */
 static void add_held_out(void *text, const xlm_option *table, const void *from)
 {
     static const char *const training[] = {"batch", "alpha", "share", "label_smoothing", NULL};
     for (const xlm_option *o = table; o != NULL && o->name != NULL; o++) {
-        g_autofree char *value = g_strv_contains(training, o->name) ? NULL : value_held_out(o, from);
-        if (value != NULL)
+        if (g_strv_contains(training, o->name))
+            continue;
+        g_autofree char *printed = xlm_option_print(o, from), *printed_default = xlm_option_print_default(o);
+        g_autofree char *value = value_held_out(o, printed), *usual = value_held_out(o, printed_default);
+        if (g_strcmp0(value, usual) != 0)
             g_string_append_printf(text, "%s = %s\n", o->name, value);
     }
 }
@@ -355,10 +360,8 @@ char *xlm_measures_settings(const xlm_job *job, char *const *names)
     for (int k = 0; k < job->objectives; k++)
         if (named[k] || (total && job->objective[k].stream >= 0))
             add_objective(job, &job->objective[k], text);
-    for (const xlm_option *o = xlm_evaluate_options; translations && o->name != NULL; o++) {
-        g_autofree char *value = xlm_option_print(o, &job->evaluate);
+    for (const xlm_option *o = xlm_evaluate_options; translations && o->name != NULL; o++)
         if (g_strv_contains(keys, o->name))
-            g_string_append_printf(text, "%s = %s\n", o->name, value);
-    }
+            xlm_option_print_changed(o, &job->evaluate, text);
     return g_string_free(text, FALSE);
 }

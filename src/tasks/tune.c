@@ -329,7 +329,7 @@ static char *score_settings(const tuning *t)
         g_autofree char *name = g_path_get_basename(source->path);
         g_string_append_printf(settings, "%s:%s\n", xlm_task_source_language(source), name);
     }
-    g_string_append_printf(settings, "length = %" G_GINT64_FORMAT "\n%s", c->length, t->job->task_options);
+    g_string_append(settings, t->job->score_options);
     return g_string_free(settings, FALSE);
 }
 

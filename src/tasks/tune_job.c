@@ -110,6 +110,18 @@ static bool check(const xlm_tune_job *job, const xlm_jobfile *file, GError **err
     return check_freeze(c, &job->adapters, file, error);
 }
 
+/* Scores of a run that was given no option are those of every later version, whatever options that has. g_free. */
+static char *print_score_options(const xlm_tune_job *job)
+{
+    GString *out = g_string_new(NULL);
+    for (const xlm_option *o = tune_options; o->name != NULL; o++)
+        if (strcmp(o->name, "length") == 0)
+            xlm_option_print_changed(o, &job->config, out);
+    for (const xlm_option *o = job->task->loss.options; o != NULL && o->name != NULL; o++)
+        xlm_option_print_changed(o, job->state, out);
+    return g_string_free(out, FALSE);
+}
+
 /* The job as a job file with every section and every key. g_free. */
 static char *print_job(const xlm_tune_job *job)
 {
@@ -134,6 +146,7 @@ static xlm_tune_job *read_job(xlm_jobfile *file, GError **error)
     xlm_jobfile_free(file);
     if (good) {
         job->text = print_job(job);
+        job->score_options = print_score_options(job);
         return job;
     }
     xlm_tune_job_free(job);
@@ -162,6 +175,7 @@ void xlm_tune_job_free(xlm_tune_job *job)
         xlm_options_free(job->task->loss.options, job->state);
     g_free(job->state);
     g_free(job->task_options);
+    g_free(job->score_options);
     xlm_options_free(tune_options, &job->config);
     g_free(job->text);
     g_free(job);

@@ -35,6 +35,7 @@ typedef struct xlm_tune_job {
     const xlm_task *task;
     void *state;        /* of the task, with its options */
     char *task_options; /* these options as lines `key = value` */
+    char *score_options; /* the same of what dev scores depend on in [tune] and [task], without the defaults */
     xlm_adapters adapters; /* sections [adapter NAME] */
 } xlm_tune_job;
 

@@ -212,9 +212,19 @@ unlike() {
     [ "$(grep -c 'was chosen by another measure or with other settings' seen.log)" -eq "$1" ] || fail "$*: $(head -n 9 seen.log)"
 }
 unlike 0 1
+# is_score_of DIR LINE...: the digest in a checkpoint is of these lines. Settings with their defaults are not among them, so that a
+# key to come changes no digest of runs without it.
+is_score_of() {
+    [ "$(numbers /task/best_of "$1/latest")" = $((16#$(printf '%s\n' "${@:2}" | sha256sum | cut -c 1-15))) ] ||
+        fail "$1: its digest is not of ${*:2}"
+}
+is_score_of seen en:dev.tsv 'length = 24'
 unlike 0 2 --set tune.dev=en:copied/dev.tsv
 unlike 1 3 --set tune.dev=xx:copied/dev.tsv
 unlike 1 4 --set tune.dev=xx:dev.tsv --set tune.length=20
+trained job.conf wide 1 --set train.steps=1 --set model.positions=128 --set train.evaluate_every=0
+tuned usual 1 --set tune.model=wide/latest --set tune.epochs=1 --set tune.length=128 --set 'task tagging.choose_by=macro_f1'
+is_score_of usual en:dev.tsv 'choose_by = macro_f1'
 
 # ---- errors ----
 # wrong CODE PATTERN OPTION...

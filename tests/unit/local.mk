@@ -42,6 +42,7 @@ unit_tests = \
 	tests/unit/fragment_test \
 	tests/unit/word_masking_test \
 	tests/unit/masking_test \
+	tests/unit/measures_test \
 	tests/unit/noise_test \
 	tests/unit/near_words_test \
 	tests/unit/optimiser_test \

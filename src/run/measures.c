@@ -301,11 +301,10 @@ static char *value_held_out(const xlm_option *option, const char *value)
     return g_strjoinv(",", items);
 }
 
-/* All keys but those that are about training alone, and but those that have their defaults: a version that adds a key compares its
- * scores with those from before. text: GString. */
-static void add_held_out(void *text, const xlm_option *table, const void *from)
+/* All keys of a table but those that are about training alone (NULL-terminated), and but those that have their defaults: a version
+ * that adds a key compares its scores with those from before. */
+static void add_held_out(GString *text, const xlm_option *table, const void *from, const char *const *training)
 {
-    static const char *const training[] = {"batch", "alpha", "share", "label_smoothing", NULL};
     for (const xlm_option *o = table; o != NULL && o->name != NULL; o++) {
         if (g_strv_contains(training, o->name))
             continue;
@@ -316,21 +315,29 @@ static void add_held_out(void *text, const xlm_option *table, const void *from)
     }
 }
 
+/* Of a stream or a stage of its own. text: GString. */
+static void add_stream(void *text, const xlm_option *table, const void *from)
+{
+    static const char *const training[] = {"batch", "alpha", "share", NULL};
+    add_held_out(text, table, from, training);
+}
+
 /* What the loss of an objective on held-out text depends on: its own options, and those of its stream and the stream's stages. */
 static void add_objective(const xlm_job *job, const xlm_job_objective *objective, GString *text)
 {
+    static const char *const training[] = {"label_smoothing", NULL}, *const none[] = {NULL};
     g_string_append_printf(text, "[%s] %s\n", objective->name, objective->cls->name);
-    add_held_out(text, objective->use.loaded.options, objective->use.state);
+    add_held_out(text, objective->use.loaded.options, objective->use.state, training);
     if (objective->stream < 0)
         return;
-    xlm_stream_config_tables(&job->stream[objective->stream].config, add_held_out, text);
+    xlm_stream_config_tables(&job->stream[objective->stream].config, add_stream, text);
     for (int k = 0; k < job->stages; k++) {
         const xlm_job_stage *stage = &job->stage[k];
         if (strcmp(stage->stream_name, objective->stream_name) != 0)
             continue;
         g_autofree char *plugin = g_path_get_basename(stage->plugin);
         g_string_append_printf(text, "[%s] %s\n", stage->name, plugin);
-        add_held_out(text, stage->use.loaded.options, stage->use.state);
+        add_held_out(text, stage->use.loaded.options, stage->use.state, none);
     }
 }
 

@@ -255,6 +255,15 @@ unlike 1 8 "${same[@]}" --set 'stream text.mask=0:0.15,3=0.3'
 unlike 1 10 "${same[@]}" --set 'stream text.mask=0.3' --set 'stream text.languages=en'
 unlike 1 12 "${same[@]}" --set 'stream text.mask=0.3' --set 'stream text.languages=en' \
     --set 'objective mlm.plugin=clm'
+# An objective's own option is of it too where a key of streams about training alone has the same name.
+{ cat best.conf; printf '[objective dwa]\nstream = pairs\nlabel_layer = 1\n'; } >links.conf
+for known in '0 2 0.9' '0 4 0.9' '1 6 0.7'; do
+    read -r other steps alpha <<<"$known"
+    trained links.conf links 1 --set evaluate.choose_by=dwa/loss --set evaluate.patience=0 --set "train.steps=$steps" \
+        --set "objective dwa.alpha=$alpha"
+    [ "$(grep -c 'was chosen by another measure or with other settings' links.log)" -eq "$other" ] ||
+        fail "alpha of dwa, $known: $(head -n 9 links.log)"
+done
 trained best.conf late 1 --set evaluate.choose_by=tlm/perplexity --set 'objective tlm.begin=3' --set train.steps=4
 [ "$(readlink late/best)" = "$(checkpoint 4)" ] && grep -q 'chosen by tlm/perplexity, step 2: -\{0,1\}nan$' late.log ||
     fail "without a score: $(grep chosen late.log; ls -l late)"

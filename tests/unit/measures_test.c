@@ -55,10 +55,21 @@ static void a_key_with_its_default_is_left_out(void **state)
     g_free(old);
 }
 
+/* Of a stream some keys are about training alone. An objective's key of such a name is not. */
+static void keys_about_training_are_left_out(void **state)
+{
+    (void)state;
+    struct plugin plugin = {.links = 1000, .alpha = 0.75};
+    char *text = settings_of(later, &plugin, "batch=32\ntype=parallel\nalpha=0.3\nshare=0.5\n");
+    assert_string_equal(text, "aligned/loss\n500\ntext 4\n[aligned] align\nalpha = 0.75\ntype = parallel\n");
+    g_free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_key_with_its_default_is_left_out),
+        cmocka_unit_test(keys_about_training_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -435,6 +435,18 @@ char *xlm_job_complete(const xlm_job *job, const char *text)
     return complete;
 }
 
+bool xlm_job_computes(const xlm_job *job, int k, int64_t step)
+{
+    const xlm_job_objective *o = &job->objective[k];
+    return xlm_loss_weight_takes_part(&o->weight, step) &&
+           (o->stream < 0 || xlm_stream_config_batch(&job->stream[o->stream].config, step) > 0);
+}
+
+bool xlm_job_learns(const xlm_job *job, int k, int64_t step)
+{
+    return xlm_job_computes(job, k, step) && xlm_loss_weight_at(&job->objective[k].weight, step) != 0;
+}
+
 /* own: the section's own options, which are in *from. */
 static void free_plugin(char **name, const xlm_option *own, void *from, xlm_job_plugin *use)
 {

@@ -6,13 +6,6 @@
 #include "base/log.h"
 #include "options/piecewise.h"
 
-static bool is_trained(const xlm_job *job, int k, int64_t step)
-{
-    const xlm_job_objective *o = &job->objective[k];
-    return xlm_loss_weight_takes_part(&o->weight, step) &&
-           (o->stream < 0 || xlm_stream_config_batch(&job->stream[o->stream].config, step) > 0);
-}
-
 static int64_t last_point(const xlm_piecewise *numbers)
 {
     return numbers != NULL && !xlm_piecewise_is_constant(numbers) ? numbers->point[numbers->points - 1].step : 0;
@@ -36,7 +29,7 @@ int64_t xlm_next_change(const xlm_job *job, int64_t step)
     const int64_t end = MIN(last_change(job) + 1, job->train.steps);
     for (int64_t next = step + 1; next < end; next++)
         for (int k = 0; k < job->objectives; k++)
-            if (is_trained(job, k, next) != is_trained(job, k, next - 1))
+            if (xlm_job_computes(job, k, next) != xlm_job_computes(job, k, next - 1))
                 return next;
     return job->train.steps;
 }

@@ -286,14 +286,14 @@ static bool refuse_infinite(const step *made, const xlm_step_report *report, GEr
                                           : "which would have been the first");
 }
 
-/* What an objective has declared is updated only in steps that it takes part in: without a gradient too, a parameter would move by
- * its weight decay and its moments. */
+/* What an objective has declared is updated only in steps that learn from it: without a gradient too, a parameter would move by its
+ * weight decay and its moments. */
 static void hold_parameters(const step *made)
 {
     const xlm_engine *e = made->engine;
     for (int p = 0; p < xlm_parameters_count(e->parameters); p++) {
         const int k = xlm_host_objective_of(e->host, xlm_parameters_get(e->parameters, p)->name);
-        xlm_optimiser_hold(e->optimiser, p, k >= 0 && !xlm_host_takes_part(e->host, k, made->number));
+        xlm_optimiser_hold(e->optimiser, p, k >= 0 && !xlm_job_learns(e->job, k, made->number));
     }
 }
 

@@ -45,6 +45,18 @@ for how in 'optimiser=lamb' 'optimiser=adam' 'exchange_parameters=bfloat16'; do
     other_objects "waits/$(checkpoint 2)" "waits/$(checkpoint 3)" objectives/dwa/query || fail "$how: dwa does not learn"
 done
 
+# So do they where the weight is 0 without a list, and in steps that read nothing of its stream.
+trained dwa.conf zero 1 --set train.weight_decay=0.1 --set train.keep=9 --set train.checkpoint_every=1 --set train.steps=4 \
+    --set 'objective dwa.weight=0'
+trained dwa.conf unread 2 --set train.weight_decay=0.1 --set train.keep=9 --set train.checkpoint_every=1 --set train.steps=5 \
+    --set 'stream pairs.batch=0:8,3=0'
+for at in zero:3 unread:3 unread:4; do
+    same_objects "${at%:*}/$(checkpoint "${at#*:}")" "${at%:*}/$(checkpoint $((${at#*:} + 1)))" objectives/dwa/query \
+        optimiser/first_moment/objectives optimiser/second_moment/objectives || fail "step after $at moved dwa"
+done
+other_objects "unread/$(checkpoint 2)" "unread/$(checkpoint 3)" objectives/dwa/query || fail "dwa does not learn before batch is 0"
+[ "$(values zero train dwa/accuracy score | wc -l)" -eq 2 ] || fail "with a weight of 0: $(grep dwa zero/metrics.csv)"
+
 # One more forward pass up to the label's layer is in the plan; gradients; memory no more than was estimated.
 checked=dwa right_gradients dwa.conf --set train.output=out-1
 grep -q 'objectives/dwa/key/weight' check.txt || fail "gradients: $(cat check.txt)"

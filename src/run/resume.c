@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "checkpoint/rank_files.h"
@@ -126,13 +127,20 @@ static bool read_state(const xlm_resume_setup *setup, xlm_run_state *state, int6
     }
 }
 
-/* Is the file, or what a link of this name leads to, one of the directory's own? */
-static bool is_in(const char *directory, const char *file)
+/* Is a file of this path in the directory? A directory may have several names, as where it is mounted twice. */
+static bool is_in(const struct stat *directory, const char *file)
 {
-    char *place = realpath(directory, NULL), *whole = realpath(file, NULL);
-    g_autofree char *of_file = whole != NULL ? g_path_get_dirname(whole) : NULL;
-    const bool is = place != NULL && g_strcmp0(place, of_file) == 0;
-    free(place);
+    g_autofree char *place = g_path_get_dirname(file);
+    struct stat is;
+    return stat(place, &is) == 0 && is.st_dev == directory->st_dev && is.st_ino == directory->st_ino;
+}
+
+/* Is the file, or what a link of this name leads to, one of the directory's own? */
+static bool is_own(const char *directory, const char *file)
+{
+    struct stat place;
+    char *whole = realpath(file, NULL);
+    const bool is = stat(directory, &place) == 0 && (is_in(&place, file) || (whole != NULL && is_in(&place, whole)));
     free(whole);
     return is;
 }
@@ -144,7 +152,7 @@ static bool clear_output(const xlm_resume_setup *setup, int64_t step, GError **e
 {
     const char *output = setup->job->train.output;
     int moved = 0;
-    if (setup->resume == XLM_RESUME_FILE && !is_in(output, setup->file))
+    if (setup->resume == XLM_RESUME_FILE && !is_own(output, setup->file))
         step = -1;
     if (setup->resume != XLM_RESUME_AUTO && setup->comm->rank == 0 && xlm_rank_files_remove(output) > 0)
         xlm_log_warn("%s: what a stopped run left there was no checkpoint yet, and is removed", output);

@@ -81,6 +81,14 @@ cp -r kept course
 logged course.log train 1 course --resume "whole/$(checkpoint 60)" --set train.steps=61 --set train.checkpoint_every=0
 [ -e "course/previous-1/$(checkpoint 20)" ] && [ -e course/previous-1/metrics.csv ] &&
     [ "$(cd course && echo checkpoint-*)" = "$(checkpoint 61)" ] || fail "another course: $(ls -R course)"
+# A checkpoint that has gone into an archive, with a link in its place, is still one of the directory's own.
+cp -r kept archived
+mkdir archive
+mv "archived/$(checkpoint 20)" archive
+ln -s "../archive/$(checkpoint 20)" archived
+logged archived.log train 1 archived --resume "archived/$(checkpoint 20)" --set train.steps=21
+[ -e "archived/previous-1/$(checkpoint 25)" ] && [ -e "archived/$(checkpoint 20)" ] && [ ! -e archived/previous-1/metrics.csv ] &&
+    [ "$(losses archived | wc -l)" -eq 21 ] || fail "a checkpoint in an archive: $(ls -lR archived)"
 # `latest` is mended where a run was killed before it could set the link, also if nothing is left to do.
 cp -r kept behind
 ln -sfn "$(checkpoint 20)" behind/latest

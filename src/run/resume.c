@@ -145,15 +145,23 @@ static bool is_own(const char *directory, const char *file)
     return is;
 }
 
+/* Does the run go on from the course that the output directory has? The same on all ranks. step: the one resumed from, or -1. A
+ * checkpoint from elsewhere is of another course than all that are here. */
+static bool continues_output(const xlm_resume_setup *setup, int64_t step)
+{
+    bool continues = step >= 0;
+    if (continues && setup->comm->rank == 0 && setup->resume == XLM_RESUME_FILE)
+        continues = is_own(setup->job->train.output, setup->file);
+    xlm_comm_broadcast(setup->comm, 0, &continues, sizeof continues);
+    return continues;
+}
+
 /* Leave nothing in the output directory that the next resumption must not find: rank files that this run does not resume from,
- * and checkpoints that are damaged or belong to a course that is abandoned. step: the one resumed from, or -1. A checkpoint from
- * elsewhere is of another course than all that are here. */
+ * and checkpoints that are damaged or belong to a course that is abandoned. step: from which the course goes on; -1: none does. */
 static bool clear_output(const xlm_resume_setup *setup, int64_t step, GError **error)
 {
     const char *output = setup->job->train.output;
     int moved = 0;
-    if (setup->resume == XLM_RESUME_FILE && !is_own(output, setup->file))
-        step = -1;
     if (setup->resume != XLM_RESUME_AUTO && setup->comm->rank == 0 && xlm_rank_files_remove(output) > 0)
         xlm_log_warn("%s: what a stopped run left there was no checkpoint yet, and is removed", output);
     if (!xlm_checkpoint_set_aside(setup->comm, output, step, &moved, error))
@@ -163,17 +171,19 @@ static bool clear_output(const xlm_resume_setup *setup, int64_t step, GError **e
     return true;
 }
 
-bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_progress *progress, bool *resumed, GError **error)
+bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_progress *progress, bool *resumed, bool *continues,
+                GError **error)
 {
     const xlm_job *job = setup->job;
     g_autofree char *found = NULL;
     bool unsaved = false;
     bool good = read_state(setup, state, &progress->validated, &found, &unsaved, error);
     *resumed = good && (found != NULL || unsaved);
+    *continues = good && setup->trains && continues_output(setup, *resumed ? state->step : -1);
     if (good)
         forget_other_scores(setup, state, progress);
     if (good && setup->trains)
-        good = clear_output(setup, *resumed ? state->step : -1, error) &&
+        good = clear_output(setup, *continues ? state->step : -1, error) &&
                (!setup->validates || find_best(setup, unsaved ? state->step : -1, &progress->best, error));
     if (good && *resumed)
         progress->step = state->step;

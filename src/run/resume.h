@@ -25,7 +25,9 @@ bool xlm_resume_check(const xlm_resume_setup *setup, const xlm_vocabulary *vocab
 
 /* Collective. Read parameters, moments, saved states and the record of the start into `state`, and set progress; if there is
  * nothing to resume from, read the parameters of the job's start. progress->saved != progress->step means that they came from
- * rank files, and there is no checkpoint of them yet. [out] resumed: from a checkpoint or rank files. Errors of reading. */
-bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_progress *progress, bool *resumed, GError **error);
+ * rank files, and there is no checkpoint of them yet. [out] resumed: from a checkpoint or rank files; continues: from those of the
+ * output directory, so that its rows are of the same course. Errors of reading. */
+bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_progress *progress, bool *resumed, bool *continues,
+                GError **error);
 
 #endif

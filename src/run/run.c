@@ -350,15 +350,15 @@ static void print_finished(const run *r)
         xlm_snapshot_print_on_terminal(line);
 }
 
-/* From the step at which the run was resumed to its last step. */
-static bool run_steps(run *r, bool resumed, bool *interrupted, GError **error)
+/* From the step at which the run was resumed to its last step. continues: it goes on from the course in its output directory. */
+static bool run_steps(run *r, bool continues, bool *interrupted, GError **error)
 {
     const xlm_run_options *options = r->options;
     const xlm_report_setup setup = {
         .comm = r->comm, .job = r->job, .host = xlm_engine_host(r->engine), .vocabulary = r->data->vocabulary,
         .progress = &r->progress, .gemm_gflops = r->hardware.gemm_gflops,
     };
-    r->scoring.report = xlm_report_open(&setup, resumed, error);
+    r->scoring.report = xlm_report_open(&setup, continues, error);
     if (r->scoring.report == NULL)
         return false;
     const xlm_run_state state = state_of(r);
@@ -391,8 +391,8 @@ static bool run_allocated(run *r, const xlm_resume_setup *setup, bool *interrupt
     const xlm_run_options *options = r->options;
     xlm_run_progress *progress = &r->progress;
     xlm_run_state state = state_of(r);
-    bool resumed;
-    if (!xlm_resume(setup, &state, progress, &resumed, error))
+    bool resumed, continues;
+    if (!xlm_resume(setup, &state, progress, &resumed, &continues, error))
         return false;
     xlm_engine_keep_masters(r->engine);
     if (!resumed)
@@ -416,7 +416,7 @@ static bool run_allocated(run *r, const xlm_resume_setup *setup, bool *interrupt
         print_best(r);
         return true;
     }
-    return xlm_job_record_write(r->comm, r->job->train.output, r->job->text, error) && run_steps(r, resumed, interrupted, error);
+    return xlm_job_record_write(r->comm, r->job->train.output, r->job->text, error) && run_steps(r, continues, interrupted, error);
 }
 
 /* Make the output directory, and lock it for this run alone. */

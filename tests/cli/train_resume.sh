@@ -81,6 +81,11 @@ cp -r kept course
 logged course.log train 1 course --resume "whole/$(checkpoint 60)" --set train.steps=61 --set train.checkpoint_every=0
 [ -e "course/previous-1/$(checkpoint 20)" ] && [ -e course/previous-1/metrics.csv ] &&
     [ "$(cd course && echo checkpoint-*)" = "$(checkpoint 61)" ] || fail "another course: $(ls -R course)"
+# Also if no checkpoint is there to be moved.
+cp -r kept alone
+rm alone/checkpoint-* alone/latest
+logged alone.log train 2 alone --resume "whole/$(checkpoint 60)" --set train.steps=62 --set train.checkpoint_every=0
+[ "$(losses alone | cut -d' ' -f1 | tr '\n' ' ')" = '61 62 ' ] || fail "rows of the course before: $(losses alone)"
 # A checkpoint that has gone into an archive, with a link in its place, is still one of the directory's own.
 cp -r kept archived
 mkdir archive

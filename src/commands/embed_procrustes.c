@@ -18,11 +18,12 @@
 #include "vectors/vector_file.h"
 
 enum { DEFAULT_REFINE = 5 };
+#define NOT_GIVEN G_MININT64 /* --refine, which no one writes so */
 
 static struct {
     char *languages, *corpus, *evaluate, *normalise, *output, *target_output, *csv;
     gint64 most, refine, refine_words, csls_words, neighbours;
-} given = {.refine = -1, .refine_words = 15000, .csls_words = 20000, .neighbours = 10};
+} given = {.refine = NOT_GIVEN, .refine_words = 15000, .csls_words = 20000, .neighbours = 10};
 
 static char **languages;      /* --languages */
 static char **normalisations; /* --normalise */
@@ -65,7 +66,7 @@ static bool check(GError **error)
     for (int i = 0; good && normalisations[i] != NULL; i++)
         good = xlm_program_is_one_of("normalise", normalisations[i], known, error);
     return good && xlm_program_is_in("most", given.most, 0, G_MAXINT64, error) &&
-           (given.refine == -1 || xlm_program_is_in("refine", given.refine, 0, G_MAXINT64, error)) &&
+           (given.refine == NOT_GIVEN || xlm_program_is_in("refine", given.refine, 0, G_MAXINT64, error)) &&
            xlm_program_is_in("refine-words", given.refine_words, 1, G_MAXINT64, error) &&
            xlm_program_is_in("csls-words", given.csls_words, 0, G_MAXINT64, error) &&
            xlm_program_is_in("neighbours", given.neighbours, 1, XLM_MAX_NEIGHBOURS, error) &&
@@ -167,7 +168,7 @@ static bool read_all(work *w, char *const *arguments, GError **error)
     if (!apart && given.refine > 0)
         return xlm_error_set(error, EX_USAGE, "--refine=%" G_GINT64_FORMAT ": in one space it needs --corpus, which says which "
                              "subwords are of which language", (int64_t)given.refine);
-    if (given.refine == -1)
+    if (given.refine == NOT_GIVEN)
         given.refine = apart ? DEFAULT_REFINE : 0;
     w->dictionary = arguments[w->joint ? 1 : 2];
     const char *const dictionary = w->dictionary, *const spaces[] = {arguments[0], w->joint ? NULL : arguments[1]};

@@ -88,6 +88,7 @@ xlm_embed procrustes out/latest dict.h5 --corpus corpus.h5 --refine 0 2>/dev/nul
 # Without a corpus it is not known which subwords are of which language.
 xlm_embed procrustes out/latest dict.h5 --refine 0 >all.out 2>/dev/null
 xlm_embed procrustes out/latest dict.h5 2>all.log | cmp - all.out || fail "learned again: $(cat all.log)"
+expect 64 'refine=-1: ' xlm_embed procrustes source.vec target.vec learn.txt --refine=-1
 expect 64 '--refine=1: in one space it needs --corpus' ranks 2 xlm_embed procrustes out/latest dict.h5 --refine 1
 # The map is learned again, by default too. Where all subwords are of both languages, none is taken for its own translation: W would
 # leave nearly all in their places, with a trace of 25; that of the identity is 32.

@@ -186,7 +186,8 @@ static char *make_title(const work *w, int panel)
                                         : g_strdup(w->paths[panel]);
 }
 
-/* Products of the vectors and squares of distances are numbers of float; that of none is larger than the sum over all. */
+/* Products of vectors, of columns too, and half the squares of lengths are numbers of float. None is larger than the sum of all
+ * squares. Squares of distances are doubles. */
 static bool check_lengths(const work *w, int p, GError **error)
 {
     double squares = 0;

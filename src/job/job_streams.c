@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 
-/* *held_out: NULL where the corpus has no text for it (EX_CONFIG), which all ranks find alike. A file that cannot be read and what a
- * plugin refuses are errors: they may differ from rank to rank. */
+/* *held_out: NULL where there is no text or no alignment for it (EX_CONFIG), which all ranks find alike. A file that cannot be read
+ * and what a plugin refuses are errors: they may differ from rank to rank. */
 static bool open_held_out(const xlm_job *job, const xlm_training_data *data, int s, xlm_stream **held_out, GError **error)
 {
     const xlm_job_stream *stream = &job->stream[s];

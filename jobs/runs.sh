@@ -1,7 +1,8 @@
 # xlm-mpi: what the scripts of jobs/ have in common; sourced. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 #
-# After `. runs.sh`: functions (say, wrong; of studies plain_or_compressed, dictionary, settings_of_jobs, within_hours, planned), and
+# After `. runs.sh`: functions (say, wrong; of studies plain_or_compressed, dictionary, settings_of_jobs, within_hours, planned),
+# and
 #   launcher   [array] the command that starts the ranks
 #   LC_NUMERIC C, and no LC_ALL
 # In the environment:

@@ -2,6 +2,7 @@
 # xlm-mpi: numbers that change with the step. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 batches_of_eight
 small_corpus
 

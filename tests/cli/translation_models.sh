@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 
 logged unigram.log xlm_prep --unigram 70 --mono en=text.en --mono xx=text.xx -o own.h5 --write-codes own.model
 logged unigram.log xlm_prep --unigram 40 --mono xx=text.xx -o xx.h5 --write-codes xx.model

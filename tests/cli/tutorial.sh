@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+long
 page=$XLM_SOURCE/docs/tutorial.md
 
 [ "$(commands_of "$page" | grep -c '^mpiexec -n 2 ')" -ge 4 ] || fail "$page: its commands were not found"

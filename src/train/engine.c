@@ -87,17 +87,17 @@ static bool corruption_is_read(const xlm_engine *e, int stream)
     return read;
 }
 
-/* Refuses keys that change only the corrupted text, on a stream of which only the original text is read. */
-static bool check_corruption(const xlm_engine *e, GError **error)
+/* Keys that change only the corrupted text, on a stream of which only the original text is read. Not refused, so that jobs can be
+ * compared that differ in an objective alone. */
+static void warn_of_corruption(const xlm_engine *e)
 {
     for (int s = 0; s < e->job->streams; s++) {
         g_autofree char *value = NULL;
         const char *key = corruption_is_read(e, s) ? NULL : xlm_stream_config_corruption(&e->job->stream[s].config, &value);
         if (key != NULL)
-            return xlm_error_set(error, EX_CONFIG, "[stream %s]: %s = %s has no effect, because its objectives read the text "
-                                 "without masks and noise; leave it out", e->job->stream[s].name, key, value);
+            xlm_log_warn("[stream %s]: %s = %s has no effect, because its objectives read the text without masks and noise",
+                         e->job->stream[s].name, key, value);
     }
-    return true;
 }
 
 static void warn_of_unread(const xlm_engine *e)
@@ -125,11 +125,11 @@ static bool open_rank(xlm_engine *e, const xlm_training_data *data, GError **err
         e->used.head = XLM_HEAD_NONE;
     e->parameters = xlm_parameters_new();
     e->model = xlm_model_new(&e->config, e->parameters);
-    if (!xlm_job_streams_open(&e->streams, e->job, data, e->config.positions, error) || !open_objectives(e, data, error) ||
-        !check_corruption(e, error))
+    if (!xlm_job_streams_open(&e->streams, e->job, data, e->config.positions, error) || !open_objectives(e, data, error))
         return false;
     e->divided = xlm_micro_batches_of_step(e->micro_batches, &e->streams, e->divided_step);
     warn_of_unread(e);
+    warn_of_corruption(e);
     e->translations = xlm_job_translations(e->job, &e->streams);
     if (e->config.decoder_layers > 0 && !xlm_host_uses_decoder(e->host))
         xlm_log_warn("[model]: decoder_layers = %" G_GINT64_FORMAT ", and no objective of the job uses the decoder",

@@ -167,7 +167,7 @@ void xlm_job_free(xlm_job *job);
  * plugin is not changed. NULL when the text cannot be read. g_free. */
 char *xlm_job_complete(const xlm_job *job, const char *text);
 
-/* Is anything of objective k computed in the step after `step` updates? It takes part then, and its stream, if it has one, is read. */
+/* Is anything of objective k computed in the step after `step` updates? It takes part, and its stream, if it has one, is read. */
 bool xlm_job_computes(const xlm_job *job, int k, int64_t step);
 /* Is something learned from it, too? Its weight is not 0. */
 bool xlm_job_learns(const xlm_job *job, int k, int64_t step);

@@ -276,8 +276,8 @@ bool xlm_measures_need_losses(const xlm_job *job, char *const *names)
     return false;
 }
 
-/* What a printed value of a key is to held-out text, which has the last mask of a list, and all languages from the beginning; a file
- * is known by its name alone, since a job may copy it to another directory each time. NULL: no value. g_free. */
+/* What a printed value of a key is to held-out text, which has the last mask of a list, and all languages from the beginning; a
+ * file is known by its name alone, since a job may copy it to another directory each time. NULL: no value. g_free. */
 static char *value_held_out(const xlm_option *option, const char *value)
 {
     if (value == NULL)

@@ -213,14 +213,16 @@ bool xlm_host_has_terms(const xlm_host *host, const xlm_pass_input *input)
     return any;
 }
 
-bool xlm_host_has_terms_of(const xlm_host *host, int k, const int64_t *terms)
+int64_t xlm_host_terms_of(const xlm_host *host, int k, const int64_t *terms)
 {
     const xlm_hosted *h = &host->objective[k];
-    bool any = terms[k] > 0;
+    int64_t n = terms[k];
     for (guint i = 0; i < h->means->len; i++)
-        any |= terms[h->first_mean + (int)i] > 0;
-    return any;
+        n += terms[h->first_mean + (int)i];
+    return n;
 }
+
+bool xlm_host_has_terms_of(const xlm_host *host, int k, const int64_t *terms) { return xlm_host_terms_of(host, k, terms) > 0; }
 
 double xlm_host_mean_loss(const xlm_host *host, int k, const xlm_sums *sums, const int64_t *totals)
 {

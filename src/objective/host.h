@@ -52,7 +52,8 @@ int xlm_host_means(const xlm_host *host);
 /* The loss of objective k, the weighted sum of its means, from sums over passes and their terms; NAN if it has no terms.
  * totals: [xlm_host_means] */
 double xlm_host_mean_loss(const xlm_host *host, int k, const xlm_sums *sums, const int64_t *totals);
-/* Does any mean of objective k have terms? terms: [xlm_host_means] */
+/* The terms of all means of objective k together, and whether there are any. terms: [xlm_host_means] */
+int64_t xlm_host_terms_of(const xlm_host *host, int k, const int64_t *terms);
 bool xlm_host_has_terms_of(const xlm_host *host, int k, const int64_t *terms);
 /* Number of metrics of all objectives together. */
 int xlm_host_metrics(const xlm_host *host);

@@ -33,7 +33,7 @@ typedef struct checker {
     int64_t step;           /* updates made before */
     int objective;
     xlm_pass_input input;
-    int64_t terms, *totals; /* of the objective's first mean; of all means, [means] */
+    int64_t *totals;        /* [means] terms of all means */
     xlm_sums sums;          /* of a pass */
     char *saved;            /* values of all declared state before the passes, one after another */
     const float *gradient;
@@ -87,7 +87,6 @@ static bool find_input(checker *c, GError **error)
         xlm_host_count(w->host, &c->input, w->arena);
         xlm_make_labels(w, false, (uint64_t)c->job->train.seed, c->step, &c->input, 1);
         memcpy(c->totals, c->input.terms, sizeof *c->totals * (size_t)xlm_host_means(w->host));
-        c->terms = c->totals[c->objective];
     }
     return true;
 }
@@ -388,7 +387,8 @@ static summary print_table(const checker *c, const result *results)
     summary s = {0};
     double largest = 0;
     printf("objective %s (plugin %s): loss %.6f of %" G_GINT64_FORMAT " terms, rounding %.1e\n", o->name, o->plugin,
-           c->loss / weight_of(c), c->terms, c->rounding / fabs(weight_of(c)));
+           c->loss / weight_of(c), xlm_host_terms_of(c->workspace->host, c->objective, c->totals),
+           c->rounding / fabs(weight_of(c)));
     printf("%-44s %14s %6s %7s %8s %9s\n", "gradient", "shape", "alone", "groups", "unclear", "error");
     for (int i = 0; i < xlm_parameters_count(parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);

@@ -119,7 +119,7 @@ wrong memory 70 'objective pull: two passes over one batch have losses' '
 # A loss so small that rounding hides all of its gradients is not checked.
 wrong hidden 70 'objective pull was not checked: rounding hides all of its [0-9]* gradients' 's/-pull->sharpness)/-1e-9 * pull->sharpness)/'
 # All of its terms may be of a mean that it declares besides the first.
-wrong means 0 '^objective pull (plugin .*): loss [-0-9.]* of 0 terms' '
+wrong means 0 '^objective pull (plugin .*): loss [-0-9.]* of [1-9][0-9]* terms' '
     s/xlm_declare_metric(declaration, "never")/xlm_declare_mean(declaration, 1)/
     s/^static xlm_var \*pull_loss/static int64_t in_another(xlm_loss *self, const xlm_pass *pass)\n{\n    (void)self;\n@\n&/
     s/@/    xlm_pass_terms(pass, 1, pass->batch->predicted);\n    return 0;\n}\n/

@@ -79,6 +79,26 @@ model=small/trans-inv/align-mlm@100-7-2/latest
 h5dump -a /job/text "$model" >text
 grep -q 'hidden_size = 128$' text && grep -q 'small/trans-inv/dictionary.h5' text || fail "small: not its job: $(cat text)"
 
+# With the jobs of full scale SHARE also sets how many of 128 instances are pairs, and their share of the loss. The jobs are shown,
+# and not trained.
+cat >show.sh <<'END'
+printf '%s\n' "$@" >given
+"$@" --dry-run >shown 2>&1
+exit 1
+END
+for expected in '1 127 1 0.9921875 0.0078125' '10 116 12 0.9062500 0.0937500' '25 102 26 0.7968750 0.2031250' \
+    '100 64 64 0.5000000 0.5000000'; do
+    read -r share text pairs of_mlm of_tlm <<<"$expected"
+    ! study "trans-inv/xlm@$share:1" JOBS="$XLM_SOURCE/jobs/align-mlm" XLM_LAUNCH="bash show.sh" >log 2>&1 ||
+        fail "xlm@$share was trained"
+    for setting in "stream text.batch=$text" "stream pairs.batch=$pairs" "objective mlm.weight=$of_mlm" \
+        "objective tlm.weight=$of_tlm"; do
+        grep -qxF "$setting" given || fail "xlm@$share: not $setting: $(cat given log)"
+    done
+    grep -q '^time: ' shown || fail "xlm@$share: not a good job: $(tail -n 3 shown)"
+done
+grep -q 'batch = 4$' <(job xlm@50) || fail "xlm@50: not the batches of its own job: $(job xlm@50)"
+
 # Finished parts are not made again; unfinished ones are continued.
 cp out/results.csv before.csv
 study "$runs" >log 2>&1 || fail "again: $(tail -n 3 log)"

@@ -13,8 +13,8 @@
  * only because of its norm, which changes from step to step.
  *
  * The queue is empty at first: the loss of the first step, without negatives, is 0, and it rises as the queue fills. With
- * `queue_start = random` it is full at first, as in MoCo's code, of Q random vectors of norm 1, which keys replace, the first one
- * first. */
+ * `queue_start = random` it is full at first, as in PPA (section 2) and in MoCo's code, of Q random vectors of norm 1, which keys
+ * replace, the first one first. */
 #include <xlm/loss.h>
 
 #include <math.h>

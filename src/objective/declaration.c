@@ -147,29 +147,59 @@ static char *parameter_name(const xlm_loss *loss, const char *name)
     return g_strdup_printf("objectives/%s/%s", loss->name, name);
 }
 
-/* Names that checkpoints and step dumps use for other data under "objectives/<name>/". */
+/* Can both not be in one file, because one is the other, or would be both data and the group that the other is in? */
+static bool collide(const char *a, const char *b)
+{
+    const size_t n = strlen(a), m = strlen(b), least = MIN(n, m);
+    return strncmp(a, b, least) == 0 && (n == m || (n > m ? a : b)[least] == '/');
+}
+
+/* Does it name an array in the group of an objective? Files take "." for the group itself. */
+static bool is_path(const char *name)
+{
+    g_auto(GStrv) parts = g_strsplit(name, "/", -1);
+    bool good = parts[0] != NULL;
+    for (int i = 0; good && parts[i] != NULL; i++) {
+        const size_t plain = strspn(parts[i], G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-.");
+        good = plain > 0 && parts[i][plain] == '\0' && strcmp(parts[i], ".") != 0;
+    }
+    return good;
+}
+
+/* Checkpoints and step dumps have other data of these names under "objectives/<name>/". */
 static bool is_reserved(const char *name)
 {
-    return strcmp(name, "loss") == 0 || strcmp(name, "average") == 0 || g_str_has_prefix(name, "average/") ||
-           strcmp(name, "made_text") == 0 || g_str_has_prefix(name, "made_text/");
+    return collide(name, "loss") || collide(name, "average") || collide(name, "made_text");
 }
 
-static bool is_state(const struct xlm_host *host, const char *full)
+/* The name of a state or a parameter that cannot be in one file with this one; NULL: none. full: see check_name. */
+static const char *find_other(const xlm_declaration *d, const char *full)
 {
-    for (guint i = 0; i < host->states->len; i++)
-        if (strcmp(g_array_index(host->states, xlm_saved_state, i).path + 1, full) == 0)
-            return true;
-    return false;
+    const GArray *states = d->hosted->host->states;
+    for (guint i = 0; i < states->len; i++)
+        if (collide(g_array_index(states, xlm_saved_state, i).path + 1, full))
+            return g_array_index(states, xlm_saved_state, i).path + 1;
+    for (int i = 0; i < xlm_parameters_count(d->parameters); i++)
+        if (collide(xlm_parameters_get(d->parameters, i)->name, full))
+            return xlm_parameters_get(d->parameters, i)->name;
+    return NULL;
 }
 
-/* Files have the parameters and the states of an objective in one group, so that their names must differ. full: the result of
+/* Files have the parameters and the states of an objective in one group, where their names are paths. full: the result of
  * parameter_name. */
 static void check_name(const xlm_declaration *d, const char *name, const char *full)
 {
+    if (!is_path(name))
+        g_error("objective %s: a parameter or a state cannot be named \"%s\"; take letters, digits and \"_-.\", and \"/\" between "
+                "them", d->hosted->loss.name, name);
     if (is_reserved(name))
         g_error("objective %s: parameters and states cannot be named \"%s\"", d->hosted->loss.name, name);
-    if (is_state(d->hosted->host, full) || xlm_parameters_find(d->parameters, full) >= 0)
+    const char *other = find_other(d, full);
+    if (other != NULL && strcmp(other, full) == 0)
         g_error("objective %s: \"%s\" is declared twice", d->hosted->loss.name, name);
+    if (other != NULL)
+        g_error("objective %s: \"%s\" and \"%s\" cannot both be declared, since one would be in the other in files",
+                d->hosted->loss.name, strchr(strchr(other, '/') + 1, '/') + 1, name);
 }
 
 static void declare(xlm_declaration *d, const char *name, int64_t rows, int64_t cols, xlm_init init, bool decay)

@@ -67,6 +67,19 @@ for name in loss perplexity weight; do
 done
 { cat base.conf; printf '\n[objective total]\nplugin = mlm\nstream = text\n'; } >total.conf
 job_refused 'total.conf:[0-9]*: \[objective total\]: "total" names the weighted sum of all objectives' total.conf
+# ---- names of parameters and states, which are paths in files ----
+named() { # PATTERN SED
+    plugin_dies "objective pull: $1" pull-together "$2" 'objective pull' pull.conf "${few[@]}"
+}
+for name in '' x/ a//b ./x 'a b'; do
+    named "a parameter or a state cannot be named \"$name\"" "s|\"steps\"|\"$name\"|"
+done
+named 'parameters and states cannot be named "loss/x"' 's|"steps"|"loss/x"|'
+named '"projection/bias" is declared twice' 's|"steps"|"projection/bias"|'
+named '"projection/weight" and "projection" cannot both be declared' 's|"steps"|"projection"|'
+named '"projection/bias" and "projection/bias/x" cannot both be declared' 's|"steps"|"projection/bias/x"|'
+build_plugin changed pull-together 's|"steps"|"projection/weights"|'
+trained pull.conf beside 1 "${few[@]}"
 # ---- a loss that is not finite ----
 sick() { printf 's/-pull->sharpness)/pass->step >= %s ? %s : &/' "$1" "$2"; }
 build_plugin changed pull-together "$(sick 0 '(double)NAN'); s/^#include <stddef.h>/&\n#include <math.h>/"

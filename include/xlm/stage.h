@@ -98,8 +98,8 @@ typedef struct xlm_stage_batch {
                                    * below */
     int32_t *ids;                 /* [in, out] [T] the input */
     int32_t *languages;           /* [in, out] [T] language ids of the input */
-    bool *predicted;              /* [in, out] [T] is the row predicted? Targets are the unmasked tokens. NULL: the class has no
-                                     predicted_share */
+    bool *predicted;              /* [in, out] [T] is the row predicted? Targets are the unmasked tokens. A stage whose class has no
+                                     predicted_share must leave it as it is */
 } xlm_stage_batch;
 
 /* The values of an annotation of the stage's class, for the stage to fill in: [S] for sequences, in `arrange` and `apply`; [T]

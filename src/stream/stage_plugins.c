@@ -225,6 +225,19 @@ static void set_predicted(const bool *predicted, xlm_batch_layout *batch)
         }
 }
 
+/* Ends the program if a stage whose class has no predicted_share has changed the rows, whose number estimates would not know. */
+static void check_unchanged(const xlm_plugged_stage *stage, const bool *predicted, const xlm_batch_layout *batch)
+{
+    int32_t n = 0;
+    bool same = true;
+    for (int32_t row = 0; row < batch->tokens; row++)
+        n += predicted[row];
+    for (int32_t k = 0; k < batch->predicted; k++)
+        same &= predicted[batch->predicted_rows[k]];
+    if (!same || n != batch->predicted)
+        g_error("stage %s: apply chooses predicted rows, but its class has no predicted_share", stage->self.name);
+}
+
 /* Ends the program if the plugin has made a mistake, because embeddings would be read out of their bounds. */
 static void check_input(const xlm_plugged_stage *stage, const xlm_batch_layout *batch)
 {
@@ -244,10 +257,12 @@ void xlm_plugged_stage_apply(xlm_plugged_stage *stage, const xlm_draws *draws, x
             xlm_batch_layout_switch(batch);
         const xlm_batch seen = xlm_batch_of_layout(batch);
         const xlm_stage_pass pass = begin_pass(stage, draws);
-        bool *predicted = cls->predicted_share != NULL ? predicted_of(batch) : NULL;
+        bool *predicted = predicted_of(batch);
         cls->apply(&stage->self, &pass, &(xlm_stage_batch){&seen, batch->ids, batch->languages, predicted});
-        if (predicted != NULL)
+        if (cls->predicted_share != NULL)
             set_predicted(predicted, batch);
+        else
+            check_unchanged(stage, predicted, batch);
         check_input(stage, batch);
     }
     for (int i = 0; i < xlm_stage_annotations(cls); i++)

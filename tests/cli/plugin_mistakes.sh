@@ -80,6 +80,19 @@ named '"projection/weight" and "projection" cannot both be declared' 's|"steps"|
 named '"projection/bias" and "projection/bias/x" cannot both be declared' 's|"steps"|"projection/bias/x"|'
 build_plugin changed pull-together 's|"steps"|"projection/weights"|'
 trained pull.conf beside 1 "${few[@]}"
+# ---- a stage that chooses rows, and does not say how many ----
+{ cat pull.conf; printf '\n[stage spans]\nplugin = ./changed.so\nstream = text\nshare = 0.5\n'; } >stage.conf
+build_plugin pull pull-together
+stage_dies() { # PATTERN SOURCE SED
+    plugin_dies "stage spans: $1" "$2" "$3" 'stage spans' stage.conf "${few[@]}" --set 'objective pull.plugin=./pull.so'
+}
+stage_dies 'apply chooses predicted rows, but its class has no predicted_share' spans '/^    \.predicted_share =/d
+    /^static double spans_share/,/^}/d'
+stage_dies 'apply chooses predicted rows, but its class has no predicted_share' spans '/^    \.predicted_share =/d
+    /^static double spans_share/,/^}/d
+    s/^    int32_t \*chosen/    for (int32_t i = 0; i < text->tokens; i++)\n        batch->predicted[i] = false;\n    return;\n&/'
+build_plugin changed spans '/^    \.predicted_share =/d; /^static double spans_share/,/^}/d; s/batch->predicted\[i\] = true/(void)0/'
+trained stage.conf unchosen 1 "${few[@]}" --set 'objective pull.plugin=./pull.so'
 # ---- a loss that is not finite ----
 sick() { printf 's/-pull->sharpness)/pass->step >= %s ? %s : &/' "$1" "$2"; }
 build_plugin changed pull-together "$(sick 0 '(double)NAN'); s/^#include <stddef.h>/&\n#include <math.h>/"

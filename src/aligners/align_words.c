@@ -212,7 +212,26 @@ static float score_of(const xlm_decoded *d, const xlm_link *link, int n, int m, 
     return how == XLM_FORWARD ? forward : how == XLM_REVERSE ? reverse : sqrtf(forward * reverse);
 }
 
-static struct found find_links(const struct training *t, int64_t sentence, const xlm_decoded *d, void *workspace)
+/* Decode a pair of n source and m target words. Ends the program unless each word has a result that is a word of the other side,
+ * or none: links are found by these numbers. */
+static void decode(const struct training *t, int64_t sentence, int n, int m, void *workspace, xlm_decoded *d)
+{
+    enum { UNSET = -2 };
+    for (int j = 0; j < m; j++)
+        d->forward[j] = UNSET;
+    for (int i = 0; i < n; i++)
+        d->reverse[i] = UNSET;
+    t->aligner->decode(&t->run, sentence, workspace, d);
+    bool good = true;
+    for (int j = 0; j < m; j++)
+        good &= d->forward[j] >= -1 && d->forward[j] < n;
+    for (int i = 0; i < n; i++)
+        good &= d->reverse[i] >= -1 && d->reverse[i] < m;
+    if (!good)
+        g_error("aligner %s: decode must set for each word the number of a word of the other side, or -1", t->aligner->name);
+}
+
+static struct found find_links(const struct training *t, int64_t sentence, xlm_decoded *d, void *workspace)
 {
     static const xlm_symmetrisation directions[] = {XLM_FORWARD, XLM_REVERSE};
     const xlm_align_options *o = t->options;
@@ -220,7 +239,7 @@ static struct found find_links(const struct training *t, int64_t sentence, const
     const int n = xlm_bitext_length(&t->bitext->side[0], sentence), m = xlm_bitext_length(&t->bitext->side[1], sentence);
     if (n == 0)
         return found;
-    t->aligner->decode(&t->run, sentence, workspace, (xlm_decoded *)d);
+    decode(t, sentence, n, m, workspace, d);
     const xlm_symmetrisation how[] = {o->symmetrisation, directions[0], directions[1]};
     const bool scored = o->scores != NULL || t->found != NULL;
     const bool wanted[] = {o->links != NULL || scored, o->forward != NULL, o->reverse != NULL};
@@ -308,6 +327,17 @@ static bool write_links(struct training *t, xlm_progress *progress, GError **err
 
 /* ---- the whole ---- */
 
+/* Ends the program if the aligner has more tables than there are places for, or if none ends their list. */
+static void check_tables(const xlm_aligner *aligner)
+{
+    int n = 0;
+    while (n <= XLM_ALIGNER_TABLES && aligner->tables[n].name != NULL)
+        n++;
+    if (n > XLM_ALIGNER_TABLES)
+        g_error("aligner %s: it has more than %d tables, or no table without a name after the last one", aligner->name,
+                XLM_ALIGNER_TABLES);
+}
+
 static bool read_model(struct training *t, GError **error)
 {
     const xlm_align_options *o = t->options;
@@ -317,6 +347,7 @@ static bool read_model(struct training *t, GError **error)
         return xlm_error_set(error, EX_USAGE, "%s: is a model of the method %s, not of %s", o->model, t->model->aligner->name,
                              o->aligner->name);
     t->aligner = o->aligner != NULL ? o->aligner : t->model != NULL ? t->model->aligner : xlm_aligner_find(NULL, NULL);
+    check_tables(t->aligner);
     t->run.iterations = o->iterations >= 0 ? (int)o->iterations : t->model != NULL ? 0 : t->aligner->iterations;
     return true;
 }

@@ -81,7 +81,7 @@ typedef struct xlm_decoded {
 
 typedef struct xlm_aligner {
     const char *name, *purpose;
-    const xlm_table *tables; /* up to one without a name */
+    const xlm_table *tables; /* XLM_ALIGNER_TABLES at most, then one without a name */
     int iterations;          /* default number */
     bool own;                /* wants xlm_alignment_run.own */
     /* Create and free run->state. */
@@ -89,10 +89,12 @@ typedef struct xlm_aligner {
     void (*close)(xlm_alignment_run *run);
     /* Collective. Called before the sentence pairs of an iteration, and before decoding, which is iteration `iterations`. */
     void (*begin)(xlm_alignment_run *run);
-    /* Called after the sentence pairs of an iteration, before sums; may be NULL. */
+    /* Called after the sentence pairs of an iteration, before sums; may be NULL. What it adds is summed over all ranks too: a
+     * number that all ranks know is to be added on one of them alone. */
     void (*end)(xlm_alignment_run *run);
     /* Called from any thread. workspace: memory of this thread, of the size that `workspace` returns. n, m > 0. */
     void (*expect)(const xlm_alignment_run *run, int64_t sentence, void *workspace);
+    /* The same. Sets all of `decoded`. */
     void (*decode)(const xlm_alignment_run *run, int64_t sentence, void *workspace, xlm_decoded *decoded);
     size_t (*workspace)(int n, int m);
 } xlm_aligner;

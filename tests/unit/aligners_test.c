@@ -2,18 +2,21 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 #include <glib.h>
 #include <glib/gstdio.h>
 
-#include "aligners/aligner.h"
+#include "aligners/align_words.h"
 #include "aligners/fertility_pair.h"
 #include "aligners/hmm.h"
 #include "aligners/link_numbers.h"
@@ -389,6 +392,96 @@ static void test_diagonal_translations(void **state)
     close_diagonal(&d);
 }
 
+/* ---- mistakes of an aligner ---- */
+
+static void decode_too_far(const xlm_alignment_run *run, int64_t sentence, void *workspace, xlm_decoded *decoded)
+{
+    xlm_aligner_diagonal.decode(run, sentence, workspace, decoded);
+    decoded->forward[0] = xlm_bitext_length(&run->bitext->side[0], sentence);
+}
+
+static void decode_negative(const xlm_alignment_run *run, int64_t sentence, void *workspace, xlm_decoded *decoded)
+{
+    xlm_aligner_diagonal.decode(run, sentence, workspace, decoded);
+    decoded->reverse[1] = -3;
+}
+
+/* One direction is forgotten: after the first pair it has the numbers of the pair before. */
+static void decode_half(const xlm_alignment_run *run, int64_t sentence, void *workspace, xlm_decoded *decoded)
+{
+    int32_t elsewhere[3];
+    xlm_decoded half = *decoded;
+    if (sentence > 0)
+        half.reverse = elsewhere;
+    xlm_aligner_diagonal.decode(run, sentence, workspace, &half);
+}
+
+/* In a child: align two pairs of three and two words; what it says goes to the file `said`. */
+static void align(const xlm_aligner *aligner, const char *directory, const char *said)
+{
+    int argc = 1;
+    char *arguments[] = {(char[]){"aligners_test"}, NULL}, **argv = arguments;
+    signal(SIGTRAP, SIG_DFL);
+    signal(SIGABRT, SIG_DFL);
+    setrlimit(RLIMIT_CORE, &(const struct rlimit){0});
+    if (freopen(said, "w", stderr) == NULL)
+        _exit(99);
+    xlm_comm comm;
+    GError *error = NULL;
+    xlm_comm_open(&comm, "aligners_test", &argc, &argv);
+    g_autofree char *text = g_build_filename(directory, "text", NULL), *links = g_build_filename(directory, "links", NULL);
+    const xlm_align_options options = {
+        .source = {.files = {text}}, .aligner = aligner, .iterations = 1, .symmetrisation = XLM_GROW_DIAG_FINAL_AND,
+        .text = {.words = XLM_WORDS_SPACE, .longest = 100}, .links = links, .memory = 1 << 20, .scratch = directory,
+        .command = "test"};
+    xlm_align_words(&comm, &options, &error);
+    _exit(xlm_comm_close(&comm, error));
+}
+
+static void check_mistake(const xlm_aligner *aligner, const char *directory, const char *message)
+{
+    g_autofree char *said = g_build_filename(directory, "said", NULL), *text = NULL;
+    const pid_t child = fork();
+    if (child == 0)
+        align(aligner, directory, said);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(g_file_get_contents(said, &text, NULL, NULL));
+    const bool good = message == NULL ? WIFEXITED(status) && WEXITSTATUS(status) == 0
+                                      : WIFSIGNALED(status) && strstr(text, message) != NULL;
+    if (!good)
+        fail_msg("status %d, not %s: %s", status, message, text);
+    g_unlink(said);
+}
+
+static void test_mistakes(void **state)
+{
+    (void)state;
+    static const char decoded[] = "aligner diagonal: decode must set";
+    char *directory = g_dir_make_tmp("aligners-XXXXXX", NULL);
+    g_autofree char *text = g_build_filename(directory, "text", NULL), *links = g_build_filename(directory, "links", NULL);
+    assert_true(g_file_set_contents(text, "a b c ||| x y\nb c a ||| y x\n", -1, NULL));
+    check_mistake(&xlm_aligner_diagonal, directory, NULL);
+    xlm_aligner wrong = xlm_aligner_diagonal;
+    wrong.decode = decode_too_far;
+    check_mistake(&wrong, directory, decoded);
+    wrong.decode = decode_negative;
+    check_mistake(&wrong, directory, decoded);
+    wrong.decode = decode_half;
+    check_mistake(&wrong, directory, decoded);
+    wrong = xlm_aligner_diagonal;
+    xlm_table tables[XLM_ALIGNER_TABLES + 2];
+    for (int t = 0; t <= XLM_ALIGNER_TABLES; t++)
+        tables[t] = wrong.tables[0];
+    tables[XLM_ALIGNER_TABLES + 1].name = NULL;
+    wrong.tables = tables;
+    check_mistake(&wrong, directory, "aligner diagonal: it has more than 10 tables");
+    g_unlink(text);
+    g_unlink(links);
+    assert_int_equal(g_rmdir(directory), 0);
+    g_free(directory);
+}
+
 /* ---- fertility ---- */
 
 /* A run over the text by hand with counts of a model, so large that what a place has added itself does not matter. */
@@ -554,6 +647,7 @@ static void test_most_probable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mistakes), /* first: its children start threads, which they can as long as there are none here */
         cmocka_unit_test(test_hmm_beside_all_paths), cmocka_unit_test(test_hmm_long),
         cmocka_unit_test(test_link_numbers),         cmocka_unit_test(test_spelling),
         cmocka_unit_test(test_word_pairs),           cmocka_unit_test(test_diagonal_by_hand),

@@ -335,13 +335,13 @@ bool xlm_tape_training(const xlm_tape *tape);
 typedef void xlm_backward(void *state);
 xlm_var *xlm_operator(xlm_tape *tape, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
                       xlm_backward *backward, void *state);
-/* Writes rows first to first + n - 1 of the result of xlm_operator.
+/* Writes rows first to first + n - 1 of the result of xlm_operator. Another variable ends the program.
  * [in,out] y: rows x cols
  * [in] values: n x cols */
 void xlm_var_write(xlm_var *y, int64_t first, int64_t n, const xlm_real *values);
 /* For backward functions: the gradient of the result, rows x cols. */
 const xlm_real *xlm_var_gradient(const xlm_var *y);
-/* For backward functions: the gradient of an input, rows x cols, to add to; NULL if the input needs none. */
+/* For backward functions: the gradient of one of `inputs`, rows x cols, to add to; NULL if it needs none. */
 xlm_real *xlm_var_input_gradient(xlm_var *x);
 
 #ifdef __cplusplus

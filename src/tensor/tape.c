@@ -381,7 +381,9 @@ void xlm_tape_moves(xlm_tape *tape, double bytes)
 xlm_var *xlm_operator(xlm_tape *tape, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
                       xlm_backward *backward, void *state)
 {
-    return record(tape, "plugin's operator", rows, cols, n, inputs, (struct recording){.opens_inputs = true}, backward, state);
+    xlm_var *y = record(tape, "plugin's operator", rows, cols, n, inputs, (struct recording){.opens_inputs = true}, backward, state);
+    inner(y)->filled = true;
+    return y;
 }
 
 /* ---- values taken over ---- */

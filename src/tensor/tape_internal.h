@@ -30,6 +30,7 @@ typedef struct variable {
     bool leaf;    /* a parameter, or several of one stack: grad is memory of the caller of xlm_tape_begin */
     int first, n; /* of a leaf: index of the first parameter, their number */
     bool passing; /* the first operator that reads it may overwrite its value (xlm_tape_passing) */
+    bool filled;  /* by the caller of xlm_operator, with xlm_var_write */
     int32_t uses; /* number of operators that it is an input of */
     int64_t end;  /* of a leaf: where it ends in the flat array; else 0 */
 } variable;

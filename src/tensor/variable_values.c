@@ -58,6 +58,8 @@ void xlm_var_read(const xlm_var *x, int64_t first, int64_t n, xlm_real *values)
 
 void xlm_var_write(xlm_var *y, int64_t first, int64_t n, const xlm_real *values)
 {
+    if (!inner(y)->filled)
+        xlm_tape_fail("var_write", "the variable is not the result of xlm_operator");
     check_rows("var_write", y, first, n);
     if (xlm_var_has_numbers(y))
         memcpy(y->value + first * y->cols, values, sizeof *values * (size_t)(n * y->cols));
@@ -65,7 +67,13 @@ void xlm_var_write(xlm_var *y, int64_t first, int64_t n, const xlm_real *values)
 
 const xlm_real *xlm_var_gradient(const xlm_var *y) { return xlm_var_has_numbers(y) ? y->grad : lend(y); }
 
-xlm_real *xlm_var_input_gradient(xlm_var *x) { return x->grad == NULL || xlm_var_has_numbers(x) ? x->grad : lend(x); }
+xlm_real *xlm_var_input_gradient(xlm_var *x)
+{
+    if (x->grad == NOTHING)
+        xlm_tape_fail("var_input_gradient", "the variable is not one of the inputs that xlm_operator was given, or this is not its "
+                      "backward function");
+    return x->grad == NULL || xlm_var_has_numbers(x) ? x->grad : lend(x);
+}
 
 xlm_var *xlm_detach(xlm_tape *tape, const xlm_var *x)
 {

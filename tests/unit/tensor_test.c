@@ -574,11 +574,40 @@ static void taken_value(xlm_tape *t)
 static void wrong_index(xlm_tape *t) { xlm_rows(t, xlm_constant(t, 2, 1, (float[2]){0}), (int32_t[]){0, 2}, 2); }
 static void wrong_rate(xlm_tape *t) { xlm_dropout(t, xlm_constant(t, 1, 1, (float[1]){0}), 1); }
 
+/* Variables of parameters and of other operators cannot be written, and gradients are those of inputs. */
+static xlm_var *parameter(xlm_tape **t)
+{
+    xlm_parameters *p = network_parameters();
+    *t = xlm_tape_new(p);
+    xlm_tape_begin(*t, g_new0(float, xlm_parameters_size(p)), true, 5, 6);
+    return xlm_param(*t, "beta"); /* 1 x WIDTH */
+}
+
+static void written_parameter(xlm_tape *t) { xlm_var_write(parameter(&t), 0, 1, (float[WIDTH]){0}); }
+
+static void written_result(xlm_tape *t)
+{
+    xlm_var *x = parameter(&t);
+    xlm_var_write(xlm_scale(t, x, 2), 0, 1, (float[WIDTH]){0});
+}
+
+static void add_to_other(void *x) { xlm_var_input_gradient(x)[0] += 1; }
+
+static void other_input(xlm_tape *t)
+{
+    xlm_var *x = parameter(&t), *other = xlm_scale(t, x, 3);
+    xlm_var *y = xlm_operator(t, 1, 1, 1, &x, add_to_other, other);
+    xlm_var_write(y, 0, 1, (float[1]){0});
+    xlm_tape_seed(t, y, 1);
+    xlm_tape_backward(t);
+}
+
 static void test_mistakes(void **state)
 {
     (void)state;
     void (*const mistake[])(xlm_tape *) = {unknown_parameter, wrong_linear, wrong_add, wrong_gelu,
-                                             wrong_residual_norm, wrong_residual_norm_bias, taken_value, wrong_index, wrong_rate};
+                                             wrong_residual_norm, wrong_residual_norm_bias, taken_value, wrong_index, wrong_rate,
+                                             written_parameter, written_result, other_input};
     for (size_t k = 0; k < G_N_ELEMENTS(mistake); k++) {
         const pid_t child = fork();
         if (child == 0) {

@@ -80,6 +80,7 @@ static void forget_leaves(xlm_tape *tape)
 void xlm_tape_begin(xlm_tape *tape, xlm_real *gradients, bool training, uint64_t seed, uint64_t step)
 {
     xlm_arena_reset(tape->arena);
+    tape->pass++;
     tape->free = NULL;
     if (of_shapes(tape)) {
         g_hash_table_remove_all(tape->buffers);
@@ -187,7 +188,7 @@ void xlm_tape_return(xlm_tape *tape, void *borrowed)
 static xlm_var *new_variable(xlm_tape *tape, xlm_arena *arena, int64_t rows, int64_t cols)
 {
     variable *v = XLM_TAKE(arena, variable, 1);
-    *v = (variable){.var = {.rows = rows, .cols = cols}, .tape = tape, .arena = arena};
+    *v = (variable){.var = {.rows = rows, .cols = cols}, .tape = tape, .pass = tape->pass, .arena = arena};
     return &v->var;
 }
 
@@ -319,6 +320,8 @@ static xlm_var *record(xlm_tape *tape, const char *name, int64_t rows, int64_t c
 {
     double bytes = (double)(options.rounded.result ? sizeof(uint16_t) : sizeof(xlm_real)) * (double)(rows * cols);
     for (int i = 0; i < n; i++) {
+        if (inner(inputs[i])->tape != tape || inner(inputs[i])->pass != tape->pass)
+            xlm_tape_fail(name, "input %d is from another tape, or from an earlier pass, whose variables are no longer valid", i);
         if (inputs[i]->value == NULL && inputs[i]->rounded == NULL)
             xlm_tape_fail(name, "the memory of input %d has been taken over by an earlier operator", i);
         if (inputs[i]->value == NULL && !options.rounded.inputs)
@@ -364,9 +367,6 @@ xlm_var *xlm_tape_record(xlm_tape *tape, const char *name, int64_t rows, int64_t
 xlm_var *xlm_tape_record_rounded(xlm_tape *tape, const char *name, int64_t rows, int64_t cols, int n, xlm_var *const *inputs,
                                  xlm_backward *backward, void *state, xlm_tape_rounded rounded)
 {
-    for (int i = 0; i < n; i++)
-        if (inner(inputs[i])->tape != tape)
-            xlm_tape_fail(name, "input %d is from another tape", i);
     return record(tape, name, rows, cols, n, inputs, (struct recording){.rounded = rounded}, backward, state);
 }
 

@@ -26,6 +26,7 @@ _Static_assert(sizeof(buffer) <= HEADER, "the header of a buffer keeps its align
 typedef struct variable {
     xlm_var var;
     xlm_tape *tape;
+    uint64_t pass;          /* in which it was made */
     const xlm_arena *arena; /* that it is in */
     bool leaf;    /* a parameter, or several of one stack: grad is memory of the caller of xlm_tape_begin */
     int first, n; /* of a leaf: index of the first parameter, their number */
@@ -50,6 +51,7 @@ struct xlm_tape {
     xlm_arena *arena;    /* what lasts until the pass ends, and buffers */
     xlm_arena *inside;   /* results inside the present segment, if they are not kept */
     xlm_arena *taking;   /* the one of the two that xlm_tape_take takes from now */
+    uint64_t pass;       /* number of calls of xlm_tape_begin */
     bool recompute;
     xlm_parameters *parameters;
     xlm_real *gradients;

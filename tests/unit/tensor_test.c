@@ -602,12 +602,27 @@ static void other_input(xlm_tape *t)
     xlm_tape_backward(t);
 }
 
+/* Variables of another tape, and of an earlier pass of the same one, are not inputs, of operators of plugins neither. */
+static void other_tape(xlm_tape *t)
+{
+    xlm_tape *other;
+    xlm_var *x = parameter(&other);
+    xlm_operator(t, 1, 1, 1, &x, add_to_other, x);
+}
+
+static void earlier_pass(xlm_tape *t)
+{
+    xlm_var *x = xlm_constant(t, 1, 1, (float[1]){0});
+    xlm_tape_begin(t, NULL, true, 1, 2);
+    xlm_scale(t, x, 2);
+}
+
 static void test_mistakes(void **state)
 {
     (void)state;
     void (*const mistake[])(xlm_tape *) = {unknown_parameter, wrong_linear, wrong_add, wrong_gelu,
                                              wrong_residual_norm, wrong_residual_norm_bias, taken_value, wrong_index, wrong_rate,
-                                             written_parameter, written_result, other_input};
+                                             written_parameter, written_result, other_input, other_tape, earlier_pass};
     for (size_t k = 0; k < G_N_ELEMENTS(mistake); k++) {
         const pid_t child = fork();
         if (child == 0) {

@@ -10,6 +10,8 @@
 
 #include "options/nearest.h"
 #include "options/options.h"
+#include "subwords/segmenter.h"
+#include "tasks/task.h"
 
 enum { BERT, XLM };
 
@@ -567,6 +569,49 @@ static void edit_distances(void **state)
     assert_null(xlm_nearest("", words, 2));
 }
 
+/* ---- tables of classes of our own, which no program checks when it runs ---- */
+
+static void check_class(const char *name, const xlm_option *options, size_t state_size)
+{
+    GError *error = NULL;
+    if (!xlm_options_check_table(options, state_size, &error))
+        fail_msg("%s: %s", name, error->message);
+}
+
+/* xlm_prep has the options of all classes side by side, and looks for one by its name alone. */
+static void tables_of_segmenters(void **state)
+{
+    (void)state;
+    g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+    for (int i = 0; i < xlm_segmenters_count(); i++) {
+        const xlm_segmenter_class *cls = xlm_segmenter_class_at(i);
+        check_class(cls->name, xlm_segmenter_class_options(cls), sizeof(xlm_segmenter_options));
+        for (const xlm_option *o = xlm_segmenter_class_options(cls); o->name != NULL; o++)
+            if (!g_hash_table_add(names, (void *)(uintptr_t)o->name))
+                fail_msg("%s: another segmenter has an option --%s too", cls->name, o->name);
+    }
+    assert_true(g_hash_table_size(names) >= 3);
+}
+
+/* Options of a task are behind what every task's state begins with. */
+static void tables_of_tasks(void **state)
+{
+    (void)state;
+    g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+    for (const xlm_task *const *task = xlm_tasks(); *task != NULL; task++) {
+        const xlm_loss_class *cls = &(*task)->loss;
+        if (!g_hash_table_add(names, (void *)(uintptr_t)cls->name))
+            fail_msg("two tasks are named %s", cls->name);
+        if (cls->state_size < sizeof(xlm_task_state))
+            fail_msg("%s: its state does not begin with an xlm_task_state", cls->name);
+        check_class(cls->name, cls->options, cls->state_size);
+        for (const xlm_option *o = cls->options; o != NULL && o->name != NULL; o++)
+            if (o->offset < sizeof(xlm_task_state))
+                fail_msg("%s: the option %s is in its xlm_task_state", cls->name, o->name);
+    }
+    assert_true(g_hash_table_size(names) >= 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -587,6 +632,8 @@ int main(void)
         cmocka_unit_test(wrong_values),
         cmocka_unit_test(unknown_keys),
         cmocka_unit_test(wrong_table),
+        cmocka_unit_test(tables_of_segmenters),
+        cmocka_unit_test(tables_of_tasks),
         cmocka_unit_test(ranges_open_on_one_side),
         cmocka_unit_test(help_is_aligned),
         cmocka_unit_test(edit_distances),

@@ -16,10 +16,10 @@ int32_t *xlm_stage_annotate(const xlm_stage_pass *pass, const char *name)
 {
     const xlm_stage_plugin *cls = pass->self->cls;
     for (int i = 0; i < xlm_stage_annotations(cls); i++)
-        if (strcmp(cls->annotations[i].name, name) == 0 && pass->values[i] != NULL)
+        if (strcmp(cls->annotations[i].name, name) == 0 && pass->values != NULL && pass->values[i] != NULL)
             return pass->values[i];
-    g_error("stage %s: \"%s\" is no annotation of its class, or is one of tokens, which arrange cannot annotate",
-            pass->self->name, name);
+    g_error("stage %s: \"%s\" is no annotation of its class, or cannot be given values here: tokens are annotated in apply, "
+            "sequences in arrange and apply", pass->self->name, name);
 }
 
 double xlm_stage_uniform(const xlm_stage_pass *pass, xlm_row_key key, uint32_t number)

@@ -12,7 +12,7 @@
 
 struct xlm_stage_pass {
     const xlm_stage *self;
-    int32_t **values;  /* of each annotation of its class; NULL where the present function cannot annotate */
+    int32_t **values;  /* of each annotation of its class; NULL for one, or for all, that the present function cannot annotate */
     uint32_t name;     /* digest of the stage's name, on which its draws depend */
     xlm_rng_key key;
 };

@@ -141,8 +141,8 @@ static void *take_copy(xlm_arena *arena, const void *from, size_t bytes)
     return memcpy(XLM_TAKE(arena, char, (int64_t)bytes), from, bytes);
 }
 
-/* Put the spans of a sequence into the order that the stage has chosen, to[n]. Ends the program unless each span occurs once and
- * has side 0 or 1. seen: [n] scratch. */
+/* Put the spans of a sequence into the order that the stage has chosen, to[n]. Ends the program unless each span occurs once, has
+ * side 0 or 1, and is otherwise as it was. seen: [n] scratch. */
 static void put_spans(const xlm_plugged_stage *stage, const xlm_stage_span *arranged, const xlm_span *before, int32_t n, xlm_span *to,
                       bool *seen)
 {
@@ -153,6 +153,9 @@ static void put_spans(const xlm_plugged_stage *stage, const xlm_stage_span *arra
             g_error("stage %s: arrange must leave each span of a sequence there once, on side 0 or 1", stage->self.name);
         seen[span->number] = true;
         to[i] = before[span->number];
+        if (span->tokens != to[i].tokens || span->language != to[i].language)
+            g_error("stage %s: arrange may change the places and the sides of spans, but not their tokens or their language",
+                    stage->self.name);
         to[i].side = span->side;
     }
 }
@@ -198,7 +201,8 @@ void xlm_plugged_stage_noise(xlm_plugged_stage *stage, const xlm_draws *draws, x
 {
     if (stage->self.cls->noise == NULL)
         return;
-    const xlm_stage_pass pass = begin_pass(stage, draws);
+    xlm_stage_pass pass = begin_pass(stage, draws);
+    pass.values = NULL; /* a span is not a sequence, and its tokens have no rows yet */
     xlm_stage_noise noise = {.key = key, .language = span->language, .side = span->side, .ids = ids, .tokens = *n};
     stage->self.cls->noise(&stage->self, &pass, &noise);
     check_tokens(stage, ids, noise.tokens, *n);

@@ -93,6 +93,17 @@ stage_dies 'apply chooses predicted rows, but its class has no predicted_share' 
     s/^    int32_t \*chosen/    for (int32_t i = 0; i < text->tokens; i++)\n        batch->predicted[i] = false;\n    return;\n&/'
 build_plugin changed spans '/^    \.predicted_share =/d; /^static double spans_share/,/^}/d; s/batch->predicted\[i\] = true/(void)0/'
 trained stage.conf unchosen 1 "${few[@]}" --set 'objective pull.plugin=./pull.so'
+# ---- a stage that changes more of a span than its place, or annotates where it cannot ----
+{ cat pull.conf; printf '\n[stage order]\nplugin = ./changed.so\nstream = text\n'; } >order.conf
+order_dies() { # PATTERN SED
+    plugin_dies "stage order: $1" sentence-order "$2" 'stage order' order.conf "${few[@]}" --set 'objective pull.plugin=./pull.so'
+}
+order_dies 'arrange may change the places and the sides of spans, but not' 's/side = 1;/side = 1, span[i].tokens++;/'
+order_dies 'arrange may change the places and the sides of spans, but not' 's/side = 1;/side = 1, span[i].language ^= 1;/'
+order_dies '"swapped" is no annotation of its class, or cannot be given values here' 's/XLM_AXIS_SEQUENCES/XLM_AXIS_TOKENS/'
+stage_dies '"quiet" is no annotation of its class, or cannot be given values here' muffle '
+    s/noise->tokens = .*/*xlm_stage_annotate(pass, "quiet") = 1;/
+    s/\.state_size =/.annotations = (const xlm_stage_annotation[]){{"quiet", XLM_AXIS_SEQUENCES}, {NULL, XLM_AXIS_TOKENS}}, &/'
 # ---- a loss that is not finite ----
 sick() { printf 's/-pull->sharpness)/pass->step >= %s ? %s : &/' "$1" "$2"; }
 build_plugin changed pull-together "$(sick 0 '(double)NAN'); s/^#include <stddef.h>/&\n#include <math.h>/"

@@ -1,4 +1,5 @@
-# What is read, installed as it lies here.
+# What is read, installed as it lies here; with it the objectives that docs/plugins.md points to, and those of tests/plugins
+# (tests/cli/local.mk).
 nobase_dist_doc_DATA = \
 	AUTHORS \
 	COPYING \
@@ -36,6 +37,11 @@ nobase_dist_doc_DATA = \
 	docs/translation.md \
 	docs/tutorial.md \
 	docs/word-alignment.md \
+	src/losses/back-translation.c \
+	src/losses/mass.c \
+	src/losses/seq2seq.c \
+	src/losses/sop.c \
+	src/losses/weam.c \
 	tests/fuzz/README.md
 
 # The manual as HTML pages, with indexes, figures and a search: only on demand. It needs pandoc, and gnuplot for the figures.

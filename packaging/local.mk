@@ -17,7 +17,6 @@ EXTRA_DIST += \
 	packaging/debian/tests/control \
 	packaging/debian/tests/demonstration \
 	packaging/debian/tests/plugin \
-	packaging/debian/xlm-mpi-doc.examples \
 	packaging/debian/xlm-mpi-doc.install \
 	packaging/debian/xlm-mpi-doc.links \
 	packaging/debian/xlm-mpi.install \

@@ -84,6 +84,11 @@ links "$root$datadir/doc/xlm-mpi" | while read -r page target; do
     [ -e "$root$datadir/doc/xlm-mpi/$(dirname "$page")/$target" ] || echo "$page: $target"
 done >"$work/broken"
 [ ! -s "$work/broken" ] || fail "links of installed documents lead nowhere: $(cat "$work/broken")"
+grep -oE '`(src|tests)/[^`]*`' "$root$datadir/doc/xlm-mpi/docs/plugins.md" | tr -d '`' | sort -u >"$work/examples"
+[ "$(wc -l <"$work/examples")" -ge 5 ] || fail "docs/plugins.md points to hardly any examples: $(cat "$work/examples")"
+while read -r file; do
+    [ -s "$root$datadir/doc/xlm-mpi/$file" ] || fail "docs/plugins.md points to $file, which is not installed"
+done <"$work/examples"
 module=$(find "$root$datadir/modulefiles/xlm-mpi" -type f)
 [ "$(basename "$module")" = "$(pkg-config --modversion xlm-mpi)" ] || fail "the module has not the version for its name: $module"
 for line in "prepend-path PATH $bindir" "prepend-path PKG_CONFIG_PATH $libdir/pkgconfig"; do

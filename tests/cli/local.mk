@@ -124,15 +124,15 @@ EXTRA_DIST += \
 	tests/cli/old_files/make \
 	tests/cli/old_files/metrics.csv
 # An objective of somebody else, compiled by train_plugin.sh.
-EXTRA_DIST += tests/plugins/pull-together.c tests/plugins/stand-still.c
+nobase_dist_doc_DATA += tests/plugins/pull-together.c tests/plugins/stand-still.c
 # Objectives with labels, averages, queues, sides of pairs, compiled by objectives.sh.
-EXTRA_DIST += tests/plugins/contrast.c tests/plugins/distil.c tests/plugins/sides.c
+nobase_dist_doc_DATA += tests/plugins/contrast.c tests/plugins/distil.c tests/plugins/sides.c
 # Two dropout masks of a text, compiled by simcse.sh.
-EXTRA_DIST += tests/plugins/simcse.c
+nobase_dist_doc_DATA += tests/plugins/simcse.c
 # Stages of streams and what reads their annotations, compiled by stage.sh.
-EXTRA_DIST += tests/plugins/sentence-order.c tests/plugins/order-prediction.c tests/plugins/spans.c
+nobase_dist_doc_DATA += tests/plugins/sentence-order.c tests/plugins/order-prediction.c tests/plugins/spans.c
 # Noise that changes the number of tokens, and an objective that makes a text, compiled by noise.sh and made_text.sh.
-EXTRA_DIST += tests/plugins/echo.c tests/plugins/muffle.c
+nobase_dist_doc_DATA += tests/plugins/echo.c tests/plugins/muffle.c
 
 # `make install` links programs and objectives again for their places, and each is missing in the build for a moment meanwhile:
 # it is tested when all scripts have ended, and tests/fuzz/train_job, which loads the objectives of jobs. Other programs of tests

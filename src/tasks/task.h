@@ -1,6 +1,6 @@
 /* xlm-mpi: what a model is fine-tuned for. SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A task is one file of this folder and one line in tasks.c. It is an objective (xlm/loss.h: name, options, head, loss), with
+ * A task is one file of this folder and one line in tasks.c. It is an objective (xlm/loss.h: name, options, declare, loss), with
  * which the trainer trains as with any other. In addition it knows how its files are read, how their contents become examples
  * (stream/examples.h), how predictions are made in a pass, and how good these are.
  *

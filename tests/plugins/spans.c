@@ -46,7 +46,7 @@ static void spans_apply(xlm_stage *self, const xlm_stage_pass *pass, xlm_stage_b
             next = row + 2 < text->offsets[s + 1] ? row + 2 : text->offsets[s + 1];
             const bool taken = xlm_stage_uniform(pass, text->keys[row], 0) < spans->share;
             for (int32_t i = row; i < next; i++) {
-                chosen[i] = taken && !xlm_is_special(text->specials, text->unmasked[i]);
+                chosen[i] = taken && xlm_is_text(text->specials, text->unmasked[i]);
                 if (chosen[i]) {
                     batch->predicted[i] = true;
                     batch->ids[i] = text->specials->id[XLM_UNK];

@@ -303,6 +303,7 @@ static inline void xlm_loss_word_metrics(xlm_loss *loss, const xlm_score *scores
  * [in] mean: the index that xlm_declare_mean returned */
 void xlm_pass_terms(const xlm_pass *pass, int mean, int64_t terms);
 /* For `loss`: gives the value of this mean. To be called once if it has terms in this pass, and not at all if it has none.
+ * Anything else ends the program.
  * [in] mean: the index that xlm_declare_mean returned
  * [in] value: 1 x 1 */
 void xlm_pass_mean(const xlm_pass *pass, int mean, xlm_var *value);

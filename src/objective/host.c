@@ -247,9 +247,12 @@ static int number_of_mean(const xlm_hosted *h, int mean)
 
 void xlm_pass_terms(const xlm_pass *pass, int mean, int64_t terms)
 {
-    const int i = number_of_mean(pass->call->hosted, mean);
+    const xlm_hosted *h = pass->call->hosted;
+    const int i = number_of_mean(h, mean);
     if (terms < 0)
-        g_error("objective %s: it gives mean %d %" G_GINT64_FORMAT " terms", pass->call->hosted->loss.name, mean, terms);
+        g_error("objective %s: it gives mean %d %" G_GINT64_FORMAT " terms", h->loss.name, mean, terms);
+    if (h->run != NULL)
+        g_error("objective %s: it gives the number of terms of mean %d in loss; count or label does that", h->loss.name, mean);
     pass->call->input->terms[i] = terms;
 }
 
@@ -309,19 +312,35 @@ void xlm_pass_mean(const xlm_pass *pass, int mean, xlm_var *value)
     const int i = number_of_mean(h, mean);
     if (h->run == NULL || pass->call->input->terms[i] <= 0)
         g_error("objective %s: it gives mean %d outside loss, or without terms", h->loss.name, mean);
+    if (h->run->given[mean - 1])
+        g_error("objective %s: it gives the value of mean %d twice", h->loss.name, mean);
+    h->run->given[mean - 1] = true;
     const double weight = xlm_loss_weight_at(&h->spec.weight, pass->step);
     add_mean(h, pass->call->input, i, value, weight * g_array_index(h->means, double, mean - 1));
+}
+
+/* Ends the program if loss has left out the value of a mean that has terms: its sum and its gradient would be missing. */
+static void check_given(const xlm_hosted *h, const xlm_pass_input *input)
+{
+    for (guint i = 0; i < h->means->len; i++) {
+        const int64_t terms = input->terms[h->first_mean + (int)i];
+        if (terms > 0 && !h->run->given[i])
+            g_error("objective %s: mean %u has %" G_GINT64_FORMAT " terms, but loss has not given its value (xlm_pass_mean)",
+                    h->loss.name, i + 1, terms);
+    }
 }
 
 /* The loss of objective k, which has terms. */
 static void run_loss(xlm_hosted *h, int k, xlm_tape *tape, const xlm_pass *pass, const int64_t *totals, xlm_sums *sums)
 {
-    struct xlm_loss_run run = {.tape = tape, .totals = totals, .sums = sums};
+    g_autofree bool *given = g_new0(bool, MAX(h->means->len, 1));
+    struct xlm_loss_run run = {.tape = tape, .totals = totals, .sums = sums, .given = given};
     h->metrics->sums = xlm_host_metric_sums(h->host, sums, k);
     h->run = &run;
     xlm_var *mean = h->spec.cls->loss(&h->loss, tape, pass);
     if (pass->call->input->terms[k] > 0)
         add_mean(h, pass->call->input, k, mean, xlm_loss_weight_at(&h->spec.weight, pass->step));
+    check_given(h, pass->call->input);
     h->run = NULL;
     h->metrics->sums = NULL;
 }

@@ -34,6 +34,7 @@ struct xlm_loss_run {
     xlm_tape *tape;
     const int64_t *totals; /* NULL: no gradient */
     xlm_sums *sums;
+    bool *given;           /* [means but the first] whether their values have been given */
 };
 
 /* The context in which a function of the class is called. */

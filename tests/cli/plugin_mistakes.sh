@@ -21,6 +21,24 @@ plugin_dies 'objective echo: label returned -17 terms' echo '/^static int64_t ec
     'objective echo' echo.conf "${few[@]}"
 plugin_dies 'objective pull: it gives mean 1 -17 terms' pull-together "$(counts 'xlm_pass_terms(pass, 1, -17); return 1;')
     s/xlm_declare_metric(declaration, \"never\")/xlm_declare_mean(declaration, 1)/" 'objective pull' pull.conf "${few[@]}"
+# ---- values of means ----
+# means TERMS LOSS: a change of pull-together that declares mean 1 with so many terms; LOSS comes before the return of its loss.
+means() {
+    counts "xlm_pass_terms(pass, 1, $1); return 1;"
+    printf 's/xlm_declare_metric(declaration, "never")/xlm_declare_mean(declaration, 1)/\n'
+    printf 's/^    return xlm_scale/    %s\\n&/\n' "$2"
+}
+value='xlm_pass_mean(pass, 1, xlm_mean(tape, cosines));'
+plugin_dies 'objective pull: mean 1 has 3 terms, but loss has not given its value' pull-together "$(means 3 '')" \
+    'objective pull' pull.conf "${few[@]}"
+plugin_dies 'objective pull: it gives the value of mean 1 twice' pull-together "$(means 3 "$value $value")" 'objective pull' \
+    pull.conf "${few[@]}"
+plugin_dies 'objective pull: it gives mean 1 outside loss, or without terms' pull-together "$(means 0 "$value")" \
+    'objective pull' pull.conf "${few[@]}"
+plugin_dies 'objective pull: it gives the number of terms of mean 1 in loss' pull-together \
+    "$(means 3 "xlm_pass_terms(pass, 1, 5); $value")" 'objective pull' pull.conf "${few[@]}"
+build_plugin changed pull-together "$(means 3 "$value")"
+trained pull.conf means 1 "${few[@]}"
 # ---- tables of options ----
 # table PATTERN SED: pull-together with its table changed is refused, by --help-job too.
 table() {

@@ -30,7 +30,7 @@ extern "C" {
 
 /* Increased when the layout or the meaning of anything here changes; a module with another number is refused. What is compiled in
  * double precision has a number of its own (xlm/loss_check.h). */
-#define XLM_LOSS_ABI_FLOAT 13
+#define XLM_LOSS_ABI_FLOAT 14
 #define XLM_LOSS_ABI_DOUBLE 1000 /* and above */
 #ifdef XLM_DOUBLE
 #define XLM_LOSS_ABI (XLM_LOSS_ABI_DOUBLE + XLM_LOSS_ABI_FLOAT)

@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 /* Raised when the layout or the meaning of anything here changes; a module with another number is refused. */
-#define XLM_STAGE_ABI 2
+#define XLM_STAGE_ABI 3
 
 typedef struct xlm_stage_plugin xlm_stage_plugin;
 

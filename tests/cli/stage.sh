@@ -208,7 +208,7 @@ bad() { # PATTERN SED: the class changed so is refused
     none 78 "own.so: $1" xlm_train own.conf
 }
 bad 'its class brings a stage but reads no stream' '/needs_stream/d'
-bad 'its stage was built for plugin ABI 3, this program has 2; .*xlm/stage.h' '/abi = XLM_STAGE_ABI/s/XLM_STAGE_ABI/3/'
+bad 'its stage was built for plugin ABI 2, this program has 3; .*xlm/stage.h' '/abi = XLM_STAGE_ABI/s/XLM_STAGE_ABI/2/'
 bad 'its class lacks a name, a summary, or a function' '0,/\.summary =/{/\.summary =/d}'
 bad 'the stage that its class brings has options' '
     s/^static const xlm_stage_plugin.*/static const xlm_option none[] = {XLM_OPTION_END};\n&/
@@ -217,7 +217,7 @@ refused() { # SOURCE PATTERN SED: the stage changed so is refused
     build_plugin changed "$1" "$3"
     none 78 "changed.so: $2" xlm_train spans.conf --set 'stage spans.plugin=./changed.so'
 }
-refused spans 'was built for plugin ABI 3, this program has 2; .*xlm/stage.h' 's/XLM_STAGE_ABI,/3,/'
+refused spans 'was built for plugin ABI 2, this program has 3; .*xlm/stage.h' 's/XLM_STAGE_ABI,/2,/'
 refused spans 'its class lacks a name, a summary, or a function' '/\.name =/d'
 refused spans 'an annotation cannot be named "ids"' 's/"chosen"/"ids"/'
 refused spans 'an annotation cannot be named "links"' 's/"chosen"/"links"/'

@@ -39,6 +39,14 @@ void xlm_predict_planned(void *task, xlm_loss *loss, xlm_tape *tape, const xlm_p
     t->predict(loss, tape, pass, predictions);
 }
 
+/* Labels are not made here, and the loss is the first mean alone; see xlm_task.loss. */
+static void check_class(const xlm_predictor *p)
+{
+    if (p->task->loss.label != NULL || xlm_host_means(p->host) > 1)
+        g_error("task %s: it has a label function, or means besides the first, which predictions do not compute",
+                p->task->loss.name);
+}
+
 static void score_run(void *data, const xlm_example_run *run)
 {
     const scoring *s = data;
@@ -49,7 +57,7 @@ static void score_run(void *data, const xlm_example_run *run)
     const int64_t n = batch->predicted * s->width;
     struct wanted wanted = {.task = p->task, .predictions = XLM_TAKE(run->arena, double, n)};
     memset(wanted.predictions, 0, sizeof(double) * (size_t)n);
-    xlm_pass_input input = {.batch = batch, .parts = 1, .step = p->step, .only = -1};
+    xlm_pass_input input = {.batch = batch, .parts = 1, .step = p->step, .held_out = true, .only = -1};
     xlm_sums sums = xlm_host_sums_new(p->host);
     xlm_host_count(p->host, &input, run->arena);
     xlm_tape_begin(p->tape, NULL, false, 0, 0);
@@ -64,6 +72,7 @@ static void score_run(void *data, const xlm_example_run *run)
 bool xlm_predict(const xlm_predictor *p, const xlm_examples *examples, double *predictions, xlm_measure *loss,
                  GError **error)
 {
+    check_class(p);
     const int64_t count = xlm_examples_count(examples), width = p->task->width(p->self);
     const int64_t n = xlm_examples_predictions(examples, count) * width;
     scoring s = {.predictor = p, .examples = examples, .width = width, .predictions = predictions,

@@ -16,8 +16,8 @@ typedef struct xlm_predictor {
 } xlm_predictor;
 
 /* Collective. [out] predictions: [number of predicted rows of all examples x width of the task]; loss: value and terms of the
- * task's loss over all examples. Dropout is off. The results have the same bits on every rank and for any number of ranks,
- * because ranks share fixed runs of examples. Errors of xlm_examples_pass_over. */
+ * task's loss over all examples. Dropout is off, and the passes are of held-out text (xlm_pass.held_out). The results have the same
+ * bits on every rank and for any number of ranks, because ranks share fixed runs of examples. Errors of xlm_examples_pass_over. */
 bool xlm_predict(const xlm_predictor *predictor, const xlm_examples *examples, double *predictions, xlm_measure *loss,
                  GError **error);
 

@@ -105,7 +105,8 @@ typedef struct xlm_task_output {
 } xlm_task_output;
 
 typedef struct xlm_task {
-    xlm_loss_class loss; /* needs_stream; its state begins with an xlm_task_state, which is set before open */
+    xlm_loss_class loss; /* needs_stream; its state begins with an xlm_task_state, which is set before open. It has no label
+                            function and no mean but the first, for which xlm_predict ends the program */
     bool plain_head;     /* there is no dropout before its head unless the job sets head_dropout */
     /* Read n >= 1 files, one after another, into a text; read_free. The sources live as long as the text. EX_NOINPUT, EX_DATAERR
      * with file and line. */

@@ -119,6 +119,7 @@ double_tests = \
 	tests/unit/mass_test \
 	tests/unit/moco_test \
 	tests/unit/model_test \
+	tests/unit/predict_test \
 	tests/unit/recompute_test \
 	tests/unit/row_operators_test \
 	tests/unit/search_test \
@@ -174,6 +175,9 @@ tests_unit_moco_test_CPPFLAGS = $(double_flags)
 tests_unit_moco_test_LDADD = $(double_libraries)
 tests_unit_model_test_CPPFLAGS = $(double_flags)
 tests_unit_model_test_LDADD = $(double_libraries)
+tests_unit_predict_test_SOURCES = tests/unit/predict_test.c src/tasks/predict.c
+tests_unit_predict_test_CPPFLAGS = $(double_flags)
+tests_unit_predict_test_LDADD = $(double_libraries)
 tests_unit_recompute_test_CPPFLAGS = $(double_flags)
 tests_unit_recompute_test_LDADD = $(double_libraries)
 tests_unit_row_operators_test_CPPFLAGS = $(double_flags)

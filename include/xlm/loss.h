@@ -147,7 +147,7 @@ typedef struct xlm_view {
     xlm_view_weights weights;
     int64_t layer;      /* 0 (embeddings) to L, for a decoder to D; or XLM_TOP_LAYER */
     xlm_view_rows rows; /* for a made text: all rows, the unmasked ones, or the first of each sequence */
-    bool gradient;      /* false: the states are constants */
+    bool gradient;      /* false: the states are constants. An objective none of whose views has one is warned about */
     bool dropout;       /* in training */
     int64_t reach;      /* for XLM_ROWS_NEAR: maximum distance in rows, >= 0 */
     int64_t number;     /* of the draws of dropout: 0 to XLM_MAX_VIEW_NUMBER; 0 without dropout */

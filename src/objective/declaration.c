@@ -1,6 +1,7 @@
 /* xlm-mpi: the declarations of an objective. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
+#include "base/log.h"
 #include "objective/hosted.h"
 #include "objective/views.h"
 #include "tensor/tape.h"
@@ -117,6 +118,17 @@ static bool check(const xlm_hosted *hosted, GError **error)
     return true;
 }
 
+/* A view whose .gradient was forgotten is a constant. */
+static void warn_of_constants(const xlm_hosted *hosted)
+{
+    bool learns = hosted->views->len == 0;
+    for (guint i = 0; i < hosted->views->len; i++)
+        learns |= g_array_index(hosted->views, xlm_view, i).gradient;
+    if (!learns)
+        xlm_log_warn("[objective %s]: none of its views has a gradient (xlm_view.gradient), so that no layer of the model learns "
+                     "from it", hosted->loss.name);
+}
+
 bool xlm_declare(xlm_hosted *hosted, xlm_parameters *parameters, GError **error)
 {
     static const xlm_view whole = {.text = XLM_TEXT_CORRUPTED, .layer = XLM_TOP_LAYER, .rows = XLM_ROWS_ALL,
@@ -126,7 +138,10 @@ bool xlm_declare(xlm_hosted *hosted, xlm_parameters *parameters, GError **error)
         hosted->loss.cls->declare(&hosted->loss, &declaration);
     if (hosted->views->len == 0 && hosted->loss.stream != NULL)
         xlm_declare_view(&declaration, &whole);
-    return check(hosted, error);
+    if (!check(hosted, error))
+        return false;
+    warn_of_constants(hosted);
+    return true;
 }
 
 int xlm_declare_view(xlm_declaration *declaration, const xlm_view *view)

@@ -39,6 +39,12 @@ plugin_dies 'objective pull: it gives the number of terms of mean 1 in loss' pul
     "$(means 3 "xlm_pass_terms(pass, 1, 5); $value")" 'objective pull' pull.conf "${few[@]}"
 build_plugin changed pull-together "$(means 3 "$value")"
 trained pull.conf means 1 "${few[@]}"
+# ---- a view whose gradient was forgotten ----
+build_plugin changed pull-together 's/ \.gradient = true,//'
+trained pull.conf constant 1 "${few[@]}"
+constant='warning: \[objective pull\]: none of its views has a gradient'
+[ "$(grep -c "$constant" constant.log)" -eq 1 ] || fail "not warned once: $(cat constant.log)"
+! grep 'has a gradient' means.log || fail "a warning of a view with gradient"
 # ---- tables of options ----
 # table PATTERN SED: pull-together with its table changed is refused, by --help-job too.
 table() {

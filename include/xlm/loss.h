@@ -250,7 +250,8 @@ typedef enum xlm_state_type {
 } xlm_state_type;
 /* Declares state in the plugin's own memory, which is the same on all ranks; it is written to and read from checkpoints, and
  * written to step dumps, as "/objectives/<objective>/<name>".
- * [in,out] values: [n], owned by the plugin, valid until close */
+ * [in,out] values: [n], owned by the plugin, valid until close; may be NULL if n is 0
+ * [in] n: at least 0 */
 void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state_type type, void *values, int64_t n);
 /* Declares a momentum average of the parameters of the model and of the objective, a ← momentum · a + (1 − momentum) · p after
  * each update; it starts as a copy. At most once per objective; each objective has its own average. Views with averaged weights

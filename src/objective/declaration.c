@@ -299,6 +299,9 @@ void xlm_declare_publish(xlm_declaration *declaration, size_t bytes)
 
 void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state_type type, void *values, int64_t n)
 {
+    if (n < 0 || (n > 0 && values == NULL) || (unsigned)type > XLM_STATE_I64)
+        g_error("objective %s: its state \"%s\" of %" G_GINT64_FORMAT " numbers has no values, or is of no type of xlm/loss.h",
+                declaration->hosted->loss.name, name, n);
     char *full = parameter_name(&declaration->hosted->loss, name);
     check_name(declaration, name, full);
     const xlm_saved_state state = {.path = g_strconcat("/", full, NULL), .type = type, .values = values, .n = n};

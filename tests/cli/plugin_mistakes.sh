@@ -45,6 +45,16 @@ trained pull.conf constant 1 "${few[@]}"
 constant='warning: \[objective pull\]: none of its views has a gradient'
 [ "$(grep -c "$constant" constant.log)" -eq 1 ] || fail "not warned once: $(cat constant.log)"
 ! grep 'has a gradient' means.log || fail "a warning of a view with gradient"
+# ---- states ----
+# stateless NUMBERS ARGUMENTS: a state that is declared with these arguments after its name is refused.
+stateless() {
+    plugin_dies "objective pull: its state \"s\" of $1 numbers has no values, or is of no type" pull-together \
+        "s/xlm_declare_metric(declaration, \"never\")/xlm_declare_state(declaration, \"s\", $2)/" 'objective pull' pull.conf \
+        "${few[@]}"
+}
+stateless 3 'XLM_STATE_F64, NULL, 3'
+stateless -3 'XLM_STATE_F64, \&pull->steps, -3'
+stateless 1 '(xlm_state_type)3, \&pull->steps, 1'
 # ---- tables of options ----
 # table PATTERN SED: pull-together with its table changed is refused, by --help-job too.
 table() {

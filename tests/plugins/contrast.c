@@ -36,7 +36,7 @@ static void contrast_declare(xlm_loss *self, xlm_declaration *declaration)
     xlm_declare_view(declaration, &key);
     xlm_declare_average(declaration, contrast->momentum);
     xlm_declare_weight(declaration, "projection", WIDTH, self->setup->model->hidden_size);
-    xlm_declare_state(declaration, "queue", XLM_STATE_F32, contrast->queue, QUEUE_ROWS * WIDTH);
+    xlm_declare_state(declaration, "queue", XLM_STATE_REAL, contrast->queue, QUEUE_ROWS * WIDTH);
     xlm_declare_state(declaration, "place", XLM_STATE_I64, contrast->place, 2);
     xlm_declare_state(declaration, "sum", XLM_STATE_F64, &contrast->sum, 1);
     xlm_declare_publish(declaration, sizeof(xlm_real) * WIDTH);

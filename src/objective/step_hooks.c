@@ -138,9 +138,10 @@ static size_t row_bytes(const xlm_hosted *h) { return sizeof(uint32_t) + h->publ
 void xlm_pass_publish(const xlm_pass *pass, int32_t sequence, const void *row)
 {
     xlm_hosted *h = pass->call->hosted;
-    if (h->published_bytes == 0 || sequence < 0 || sequence >= pass->batch->corrupted.sequences)
+    const int32_t sequences = pass->batch != NULL ? pass->batch->corrupted.sequences : 0;
+    if (h->published_bytes == 0 || sequence < 0 || sequence >= sequences)
         g_error("objective %s: it publishes sequence %d of %d, without having declared it or out of range", h->loss.name,
-                sequence, pass->batch->corrupted.sequences);
+                sequence, sequences);
     if (!h->host->publishing)
         return;
     const uint32_t instance = pass->batch->corrupted.keys[pass->batch->corrupted.offsets[sequence]].instance;

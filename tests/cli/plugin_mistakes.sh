@@ -55,6 +55,11 @@ stateless() {
 stateless 3 'XLM_STATE_F64, NULL, 3'
 stateless -3 'XLM_STATE_F64, \&pull->steps, -3'
 stateless 1 '(xlm_state_type)3, \&pull->steps, 1'
+# ---- publishing without a stream ----
+{ cat base.conf; printf '\n[objective mlm]\nstream = text\n\n[objective bare]\nplugin = ./changed.so\n'; } >bare.conf
+plugin_dies 'objective bare: it publishes sequence 0 of 0, without having declared it' pull-together \
+    's/xlm_declare_view(declaration, &masked);/(void)masked;/; /needs_stream/d
+    s/^    const xlm_batch \*batch = pass->batch;/    xlm_pass_publish(pass, 0, "");\n&/' 'objective bare' bare.conf "${few[@]}"
 # ---- tables of options ----
 # table PATTERN SED: pull-together with its table changed is refused, by --help-job too.
 table() {

@@ -27,6 +27,16 @@ static bool open_objective(xlm_hosted *h, xlm_parameters *parameters, GError **e
     return false;
 }
 
+bool xlm_host_check_class(const xlm_loss_class *cls, GError **error)
+{
+    if (cls->name == NULL || cls->summary == NULL || cls->loss == NULL)
+        return xlm_error_set(error, EX_CONFIG, "its class lacks a name, a summary or a loss function");
+    if (cls->label != NULL && (cls->count != NULL || !cls->needs_stream))
+        return xlm_error_set(error, EX_CONFIG, "its class has a label function and a count, or reads no stream; label gives the "
+                             "number of terms");
+    return true;
+}
+
 xlm_host *xlm_host_open(const xlm_host_setup *setup, xlm_parameters *parameters, GError **error)
 {
     xlm_host *host = g_new0(xlm_host, 1);

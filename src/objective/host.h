@@ -33,6 +33,9 @@ typedef struct xlm_host_setup {
     const xlm_objective_spec *objective; /* [objectives] */
 } xlm_host_setup;
 
+/* EX_CONFIG if the class lacks what every class has, or has functions that exclude each other. */
+bool xlm_host_check_class(const xlm_loss_class *cls, GError **error);
+
 /* Open every objective and declare its parameters. Warnings go to the log. EX_CONFIG if an objective refuses; the message begins
  * with its section. Not collective. */
 xlm_host *xlm_host_open(const xlm_host_setup *setup, xlm_parameters *parameters, GError **error);

@@ -308,13 +308,14 @@ bool xlm_loss_check_gradients(const xlm_loss_check *check, FILE *table, char *me
     }
     void *state = g_malloc0(MAX(cls->state_size, 1));
     running = check;
-    const bool usable = xlm_options_check_table(cls->options, cls->state_size, &error);
+    const bool usable = xlm_host_check_class(cls, &error) && xlm_options_check_table(cls->options, cls->state_size, &error);
     const bool good = usable && set_options(check, state, &error) && check_objective(check, state, table, &error);
     running = NULL;
     if (usable)
         xlm_options_free(cls->options, state);
     g_free(state);
-    g_snprintf(message, size, "%s%s%s", good ? "" : cls->name, good ? "" : ": ", good ? "" : error->message);
+    const char *name = cls->name != NULL ? cls->name : "the plugin";
+    g_snprintf(message, size, "%s%s%s", good ? "" : name, good ? "" : ": ", good ? "" : error->message);
     g_clear_error(&error);
     return good;
 }

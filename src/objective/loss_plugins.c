@@ -1,6 +1,7 @@
 /* xlm-mpi: the kind of plugins that are objectives. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objective/loss_plugins.h"
 
+#include "objective/host.h"
 #include "stream/stage_plugins.h"
 
 /* Checks the stage that a class brings. */
@@ -22,11 +23,10 @@ static bool check_stage(const xlm_loss_class *cls, const char *file, GError **er
 static bool describe(const void *class, const char *file, xlm_plugin *plugin, GError **error)
 {
     const xlm_loss_class *cls = class;
-    if (cls->name == NULL || cls->summary == NULL || cls->loss == NULL)
-        return xlm_error_set(error, EX_CONFIG, "%s: its class lacks a name, a summary or a loss function", file);
-    if (cls->label != NULL && (cls->count != NULL || !cls->needs_stream))
-        return xlm_error_set(error, EX_CONFIG, "%s: its class has a label function and a count, or reads no stream; label gives "
-                             "the number of terms", file);
+    if (!xlm_host_check_class(cls, error)) {
+        g_prefix_error(error, "%s: ", file);
+        return false;
+    }
     if (cls->stage != NULL && !check_stage(cls, file, error))
         return false;
     plugin->summary = cls->summary;

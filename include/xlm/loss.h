@@ -156,7 +156,8 @@ typedef struct xlm_view {
 /* An encoded view. */
 typedef struct xlm_encoded {
     const xlm_text *text;   /* what was encoded */
-    xlm_var *states;        /* n x d: H[layer] at the n rows of the view; NULL if n = 0 */
+    xlm_var *states;        /* n x d: H[layer] at the n rows of the view; NULL if n = 0, as of the predicted rows of a batch that
+                               has none */
     const int32_t *rows;    /* [n] the rows of the text that these are, ascending; NULL: all */
     const int32_t *targets; /* [n] for XLM_ROWS_PREDICTED: their targets; otherwise NULL */
 } xlm_encoded;
@@ -359,7 +360,8 @@ struct xlm_loss_class {
      * is encoded. Default: batch->predicted or, without a stream, 1 in part 0 and 0 in the others. */
     int64_t (*count)(xlm_loss *self, const xlm_pass *pass);
     /* Instead of count: computes the labels for `loss` from views without gradient, and stores them with xlm_pass_keep. Called
-     * for all micro-batches of a rank before any loss. Returns the number of terms. Must not change the state. */
+     * for all micro-batches of a rank before any loss, also for those without predicted rows (batch->predicted = 0), whose views of
+     * predicted rows have no states. Returns the number of terms. Must not change the state. */
     int64_t (*label)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
     /* Returns the mean of the terms, 1 x 1. If there are none, so that it was called only for a mean of xlm_declare_mean, the
      * result is not used and may be NULL. Must not change the declared state, which would depend on the number of ranks then. */

@@ -367,8 +367,9 @@ struct xlm_loss_class {
      * result is not used and may be NULL. Must not change the declared state, which would depend on the number of ranks then. */
     xlm_var *(*loss)(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass);
     /* After the update of a step in which the objective takes part, with the same data on all ranks: publish receives the rows of
-     * the step, even if there are none; after_update follows. Both may change the state. A declared average follows the
-     * parameters in every step, also in others. */
+     * the step, even if there are none; it is called only if `declare` has declared such rows (xlm_declare_publish), which may
+     * depend on options. after_update follows. Both may change the state. A declared average follows the parameters in every step,
+     * also in others. */
     void (*publish)(xlm_loss *self, const xlm_published *published);
     void (*after_update)(xlm_loss *self, int64_t step);
     void (*close)(xlm_loss *self);

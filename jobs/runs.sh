@@ -1,8 +1,8 @@
 # xlm-mpi: what the scripts of jobs/ have in common; sourced. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 #
-# After `. runs.sh`: functions (say, wrong; of studies plain_or_compressed, dictionary, settings_of_jobs, within_hours, planned),
-# and
+# After `. runs.sh`: functions (say, wrong; plain_or_compressed, text_of, without_packing; of studies dictionary, settings_of_jobs,
+# within_hours, planned), and
 #   launcher   [array] the command that starts the ranks
 #   LC_NUMERIC C, and no LC_ALL
 # In the environment:
@@ -29,6 +29,25 @@ plain_or_compressed() {
         if [[ -e $file ]]; then echo "$file"; return; fi
     done
     return 1
+}
+# without_packing FILE: its name without the ending of a compressed file.
+without_packing() {
+    case $1 in
+    *.gz | *.xz | *.bz2 | *.zst | *.lz4 | *.lz | *.Z) echo "${1%.*}" ;;
+    *) echo "$1" ;;
+    esac
+}
+# text_of FILE: its text, plain or compressed.
+text_of() {
+    case $1 in
+    *.xz) xz -cd "$1" ;;
+    *.bz2) bzip2 -cd "$1" ;;
+    *.zst) zstd -cd "$1" ;;
+    *.lz4) lz4 -cd "$1" ;;
+    *.lz) lzip -cd "$1" ;;
+    *.gz | *.Z) gzip -cd "$1" ;;
+    *) gzip -cdf "$1" ;;
+    esac
 }
 # freedict LANGUAGE: FreeDict's translations of English words where Debian's packages dict-freedict-eng-... put them; nothing for a
 # language that it has none for, or that is not installed.

@@ -105,10 +105,13 @@ if command -v jq >/dev/null; then
     file() { local IFS=,; printf '{"data": [{"paragraphs": [%s]}]}' "$*"; }
     c=$(context c "$(ask 1 c)") b=$(context b "$(ask 2 'b the')") a=$(context a "$(ask 3 a)")
     again=$(context c "$(ask 4 'c the old')")
-    file "$c" "$b" "$a" "$again" | gzip >questions.json.gz
+    # With another program than gzip where there is one.
+    packer=gzip questions=questions.json.gz
+    ! command -v xz >/dev/null || packer=xz questions=questions.json.xz
+    file "$c" "$b" "$a" "$again" | $packer >$questions
     file "$a" "$c" "$again" >fold-0.json
     file "$b" >fold-1.json
-    XLM_LAUNCH=env $measure out/latest --squad questions.json.gz --folds 2 --squad-set epochs=2 --squad-set length=64 \
+    XLM_LAUNCH=env $measure out/latest --squad $questions --folds 2 --squad-set epochs=2 --squad-set length=64 \
         --csv squad.csv --work work >log2 2>&1 || fail "questions: $(tail -n 5 log2)"
     for fold in 0 1; do
         model=$(echo work/*out*-squad-2-$fold)
@@ -121,16 +124,17 @@ if command -v jq >/dev/null; then
         is_near "$(awk -F, -v m="answering_$score" '$3 == m { print $8 }' squad.csv)" "$wanted" ||
             fail "$score: $(cat squad.csv), not $wanted"
     done
-    expect 65 'has fewer contexts than --folds' "$measure" out/latest --squad questions.json.gz --folds 4 --csv none.csv
+    grep -q ',answering_f1,,questions.json in 2 folds,' squad.csv || fail "the questions' name: $(cat squad.csv)"
+    expect 65 'has fewer contexts than --folds' "$measure" out/latest --squad $questions --folds 4 --csv none.csv
     expect 65 'words: cannot be divided' "$measure" out/latest --squad words --csv none.csv
     : >empty.json
     expect 65 'empty.json: cannot be divided: it is empty' "$measure" out/latest --squad empty.json --csv none.csv
-    expect 64 'take at least 2' "$measure" out/latest --squad questions.json.gz --folds 1 --csv none.csv
+    expect 64 'take at least 2' "$measure" out/latest --squad $questions --folds 1 --csv none.csv
 fi
 # Languages of the names of files, plain or compressed, also in the demonstration, and files of a treebank.
 demo=$XLM_SOURCE/jobs/demo/demo
-eval "$(sed -n '/^ending() {/,/^}/p; /^treebank() {/p' "$measure"; sed -n '/^ *bare() {/,/^ *}/p; /^text_of() {/,/^}/p' "$demo"
-    sed -n '/^plain_or_compressed() {/,/^}/p' "$XLM_SOURCE/jobs/runs.sh")"
+eval "$(sed -n '/^ending() {/,/^}/p; /^treebank() {/p' "$measure"; sed -n '/^ *bare() {/,/^ *}/p' "$demo"
+    sed -n '/^\(plain_or_compressed\|without_packing\|text_of\)() {/,/^}/p' "$XLM_SOURCE/jobs/runs.sh")"
 mkdir trees
 [ -z "$(treebank trees xx-ud-test)" ] || fail "a treebank that is not there: $(treebank trees xx-ud-test)"
 for end in '' .gz .xz .bz2 .zst .lz4 .lz .Z; do
@@ -146,9 +150,9 @@ echo 'the old house' >packed
 for packer in 'gzip .gz' 'xz .xz' 'bzip2 .bz2' 'zstd .zst' 'lz4 .lz4' 'lzip .lz'; do
     read -r program end <<<"$packer"
     ! command -v "$program" >/dev/null || { "$program" -c packed >"packed$end" && text_of "packed$end" | cmp - packed; } ||
-        fail "the demonstration does not read packed$end"
+        fail "packed$end is not read"
 done
-text_of packed | cmp - packed || fail "the demonstration does not read plain text"
+text_of packed | cmp - packed || fail "plain text is not read"
 # A part that fails leaves the others.
 expect 1 'failed: word alignment of out/latest' "$measure" out/latest --gold gold.en,text.xx,gold.links \
     --dictionary dict.h5 --csv b.csv

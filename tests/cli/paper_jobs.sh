@@ -54,7 +54,11 @@ grep -q "train.steps=$(((2 * pairs + 31) / 32)) " weam.log || fail "weam: not tw
 sed 's/$/ and so on and on/' text.en >longer.en
 sed 's/$/ os dna no dna no/' text.de >longer.de
 export LINES_OF_SIZES='100 150 250'
-RUNS='' PARA='en-de=longer.en,longer.de' run ppa made.log
+# With another program than gzip where there is one.
+packer=gzip packed=gz
+! command -v xz >/dev/null || packer=xz packed=xz
+$packer longer.de
+RUNS='' PARA="en-de=longer.en,longer.de.$packed" run ppa made.log
 run ppa ppa.log --dry-run
 checked ppa.log 12
 awk '/^xlm_train / && match($0, /train.steps=[0-9]+/) { print substr($0, RSTART + 12, RLENGTH - 12) }' ppa.log | sort -n | uniq |

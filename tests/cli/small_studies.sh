@@ -15,8 +15,12 @@ tagged() { # FILE: sentences as CoNLL-U, with places in the sentence for tags.
         }' OFS='\t' "$1"
 }
 for part in train dev test; do head -n 40 text.en | tagged - >ud/en_ewt-ud-$part.conllu; done
+# With another program than gzip where there is one.
+packer=gzip packed=gz
+! command -v xz >/dev/null || packer=xz packed=xz
+$packer ud/en_ewt-ud-train.conllu
 head -n 20 text.xx | tagged - | gzip >ud/de_gsd-ud-test.conllu.gz
-head -n 20 text.xx | tagged - >ud/de_pud-ud-test.conllu
+head -n 20 text.xx | tagged - | $packer >ud/de_pud-ud-test.conllu.$packed
 head -n 5 text.xx >gold/test.de
 head -n 5 text.en >gold/test.en
 awk '{ for (i = 1; i <= NF - 1; i++) print NR, i, NF - i, "S"; print NR, NF, NF, "S" }' gold/test.en >gold/alignv2.txt
@@ -46,7 +50,7 @@ mkdir -p $out/text
 for file in mono.en en-xx.en; do cp text.en $out/text/$file; done
 for file in mono.xx en-xx.xx; do cp text.xx $out/text/$file; done
 cp gold/test.de gold/test.xx
-mv ud/de_pud-ud-test.conllu ud/xx_pud-ud-test.conllu
+mv ud/{de,xx}_pud-ud-test.conllu.$packed
 # The study of masks: what it trains with, and questions where they can be divided.
 questions=''
 if command -v jq >/dev/null; then
@@ -64,6 +68,7 @@ study masks/small RUNS='mlm-span+gc-embedding:1' LANGUAGE=xx SETTINGS='model.fee
     QUESTIONS="$questions" MEASURE='--instances 8 --length 64 --pos-set epochs=1 --folds 2 --squad-set epochs=1' \
     GOLD="$PWD/gold/test.xx,$PWD/gold/test.en,$PWD/gold/alignv2.txt" ||
     fail "masks: $(tail -n 5 log)"
+head -n 40 text.en | cmp - $out/text/ewt.en || fail "the treebank's sentences: $(head -n 3 $out/text/ewt.en)"
 grep -q '^ .* ppl-xx ' log || fail "the table names no xx: $(tail -n 5 log)"
 [ -z "$questions" ] || grep -q ',answering_f1,,questions.json in 2 folds,en,en,' $out/measures.csv ||
     fail "no answers: $(cat $out/measures.csv)"
@@ -77,7 +82,7 @@ for line in 'steps = 6' 'form = embedding' 'mask_unit = span' '^ *layers = 4' 'f
 done
 [ "$(grep -c 'stream text\]' job)" -eq 1 ] && ! grep -q 'start = .*latest' job || fail "from nothing: $(cat job)"
 
-mv ud/xx_pud-ud-test.conllu ud/de_pud-ud-test.conllu
+mv ud/{xx,de}_pud-ud-test.conllu.$packed
 # The study of architectures: keys of [model] that an objective's file gives are the run's own. The language has no treebank.
 study architectures/small RUNS='mlm-modern:1' LANGUAGE=xx SETTINGS='model.layers=2' STEPS=4 ||
     fail "architectures: $(tail -n 5 log)"

@@ -110,6 +110,20 @@ submit_run() {
     sbatch "${options[@]}" --job-name "$paper-${name//\//-}-$seed" "$script" "$job" "${settings[@]}"
 }
 finished() { [[ -e $model/latest && $(realpath "$model/latest") == */checkpoint-$(printf %08d "$steps").h5 ]]; }
+# merge_rows: the rows of a run, in $rows, go into the table. They replace all that it had or, where a part of the measurement has
+# failed, what they have anew: the others stay until there are others.
+merge_rows() {
+    if [[ -e $csv ]]; then
+        awk -F, -v row="$row" -v code="$code" '
+            function measure() { return $3 "," $5 "," $6 "," $7 }
+            NR == FNR { anew[measure()]; next }
+            index($0, row) != 1 || (code != 0 && !(measure() in anew))' "$rows" "$csv" >"$csv.new"
+        tail -n +2 "$rows" >>"$csv.new"
+    else
+        cp "$rows" "$csv.new"
+    fi
+    mv "$csv.new" "$csv"
+}
 measure_run() {
     local options=() row=${model//,/_}/latest, begun=$model/measure-begun rows=$csv.run code=0
     ! grep -qF -e "$row" "$csv" 2>/dev/null || [[ -e $begun ]] || return 0
@@ -117,15 +131,7 @@ measure_run() {
     : >"$begun"
     rm -f "$rows"
     "$here/../measure" "$model/latest" --corpus "$corpus" "${options[@]}" --work "$directory/tuned" --csv "$rows" || code=$?
-    # Rows of a measurement that was not finished stay until there are others.
-    if grep -qF -e "$row" "$rows" 2>/dev/null; then
-        if [[ -e $csv ]]; then
-            { awk -v row="$row" 'index($0, row) != 1' "$csv"; tail -n +2 "$rows"; } >"$csv.new"
-            mv "$csv.new" "$csv"
-        else
-            mv "$rows" "$csv"
-        fi
-    fi
+    if grep -qF -e "$row" "$rows" 2>/dev/null; then merge_rows; fi
     rm -f "$rows"
     if [[ $code -eq 0 ]]; then
         rm "$begun"

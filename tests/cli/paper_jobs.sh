@@ -103,6 +103,20 @@ grep -q '^de-en/gc-0.5  *3  *4 .*table 1: 0.60' expect.out || fail "no table: $(
 sort mlm-gc/measures.csv | cmp - whole || fail "rows were lost before anything was measured: $(cat mlm-gc/measures.csv)"
 MEASURE='--length 32' run mlm-gc again.log
 sort mlm-gc/measures.csv | cmp - whole || fail "measured after an error: $(cat mlm-gc/measures.csv)"
+# Where one part fails, its earlier rows stay, and the others are measured anew.
+head -n 5 text.en >gold.en
+head -n 5 text.de >gold.de
+awk '{ for (i = 0; i < NF; i++) printf "%d-%d%s", i, NF - 1 - i, i < NF - 1 ? " " : "\n" }' gold.en >gold.links
+gold() { # TARGET: measured anew, also by alignments of gold.en and this text.
+    : >mlm-gc/runs/de-en/gc-0.5-3-4/measure-begun
+    MEASURE="--length 32 --gold gold.en,$1,gold.links" "$jobs/mlm-gc/study" mlm-gc
+}
+gold gold.de >gold.log 2>&1 && grep -q ',aer,' mlm-gc/measures.csv || fail "no alignment: $(tail -n 5 gold.log)"
+sort mlm-gc/measures.csv >whole-gold
+expect 1 'measure: failed: word alignment of' gold text.de
+sort mlm-gc/measures.csv | cmp - whole-gold || fail "after a part that failed: $(cat mlm-gc/measures.csv)"
+MEASURE='--length 32' run mlm-gc again.log
+sort mlm-gc/measures.csv | cmp - whole || fail "all of a run that was measured anew: $(cat mlm-gc/measures.csv)"
 
 # Each run a job of Slurm's.
 mkdir bin

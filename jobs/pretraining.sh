@@ -111,21 +111,26 @@ submit_run() {
 }
 finished() { [[ -e $model/latest && $(realpath "$model/latest") == */checkpoint-$(printf %08d "$steps").h5 ]]; }
 # merge_rows: the rows of a run, in $rows, go into the table. They replace all that it had or, where a part of the measurement has
-# failed, what they have anew: the others stay until there are others.
+# failed, what they have anew: the others stay until there are others. Studies of other runs may do so at the same time: where
+# there is no flock, or the file system has no locks, the rows of one of them may be lost.
 merge_rows() {
+    local new=$csv.new.$$ lock
+    exec {lock}>>"$directory/measures.lock"
+    flock "$lock" 2>/dev/null || :
     if [[ -e $csv ]]; then
         awk -F, -v row="$row" -v code="$code" '
             function measure() { return $3 "," $5 "," $6 "," $7 }
             NR == FNR { anew[measure()]; next }
-            index($0, row) != 1 || (code != 0 && !(measure() in anew))' "$rows" "$csv" >"$csv.new"
-        tail -n +2 "$rows" >>"$csv.new"
+            index($0, row) != 1 || (code != 0 && !(measure() in anew))' "$rows" "$csv" >"$new"
+        tail -n +2 "$rows" >>"$new"
     else
-        cp "$rows" "$csv.new"
+        cp "$rows" "$new"
     fi
-    mv "$csv.new" "$csv"
+    mv "$new" "$csv"
+    exec {lock}>&-
 }
 measure_run() {
-    local options=() row=${model//,/_}/latest, begun=$model/measure-begun rows=$csv.run code=0
+    local options=() row=${model//,/_}/latest, begun=$model/measure-begun rows=$model/measure-rows code=0
     ! grep -qF -e "$row" "$csv" 2>/dev/null || [[ -e $begun ]] || return 0
     [[ -z ${MEASURE-} ]] || read -ra options <<<"$MEASURE"
     : >"$begun"

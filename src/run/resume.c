@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/log.h"
 #include "checkpoint/rank_files.h"
+#include "files/path.h"
 #include "job/job_record.h"
 #include "model/checkpoint_names.h"
 #include "run/warm_start.h"
@@ -127,22 +127,16 @@ static bool read_state(const xlm_resume_setup *setup, xlm_run_state *state, int6
     }
 }
 
-/* Is a file of this path in the directory? A directory may have several names, as where it is mounted twice. */
-static bool is_in(const struct stat *directory, const char *file)
+/* Is the file one of the directory's own, of this step? That is the directory's checkpoint of the step, which may be a link into an
+ * archive, and every file that is in the directory itself; not one elsewhere that a link of another name in it leads to. A
+ * directory may have several names, as where it is mounted twice. */
+static bool is_own(const char *directory, int64_t step, const char *file)
 {
-    g_autofree char *place = g_path_get_dirname(file);
-    struct stat is;
-    return stat(place, &is) == 0 && is.st_dev == directory->st_dev && is.st_ino == directory->st_ino;
-}
-
-/* Is the file, or what a link of this name leads to, one of the directory's own? */
-static bool is_own(const char *directory, const char *file)
-{
-    struct stat place;
+    g_autofree char *own = xlm_checkpoint_path(directory, step);
     char *whole = realpath(file, NULL);
-    const bool is = stat(directory, &place) == 0 && (is_in(&place, file) || (whole != NULL && is_in(&place, whole)));
+    g_autofree char *place = whole != NULL ? g_path_get_dirname(whole) : NULL;
     free(whole);
-    return is;
+    return xlm_path_same_file(own, file) || (place != NULL && xlm_path_same_file(directory, place));
 }
 
 /* Does the run go on from the course that the output directory has? The same on all ranks. step: the one resumed from, or -1. A
@@ -151,7 +145,7 @@ static bool continues_output(const xlm_resume_setup *setup, int64_t step)
 {
     bool continues = step >= 0;
     if (continues && setup->comm->rank == 0 && setup->resume == XLM_RESUME_FILE)
-        continues = is_own(setup->job->train.output, setup->file);
+        continues = is_own(setup->job->train.output, step, setup->file);
     xlm_comm_broadcast(setup->comm, 0, &continues, sizeof continues);
     return continues;
 }

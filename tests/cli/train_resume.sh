@@ -86,14 +86,22 @@ cp -r kept alone
 rm alone/checkpoint-* alone/latest
 logged alone.log train 2 alone --resume "whole/$(checkpoint 60)" --set train.steps=62 --set train.checkpoint_every=0
 [ "$(losses alone | cut -d' ' -f1 | tr '\n' ' ')" = '61 62 ' ] || fail "rows of the course before: $(losses alone)"
-# A checkpoint that has gone into an archive, with a link in its place, is still one of the directory's own.
-cp -r kept archived
+# A checkpoint that has gone into an archive, with a link in its place, is still one of the directory's own, by either name.
 mkdir archive
-mv "archived/$(checkpoint 20)" archive
-ln -s "../archive/$(checkpoint 20)" archived
-logged archived.log train 1 archived --resume "archived/$(checkpoint 20)" --set train.steps=21
-[ -e "archived/previous-1/$(checkpoint 25)" ] && [ -e "archived/$(checkpoint 20)" ] && [ ! -e archived/previous-1/metrics.csv ] &&
-    [ "$(losses archived | wc -l)" -eq 21 ] || fail "a checkpoint in an archive: $(ls -lR archived)"
+for names in 'archived archived' 'by-archive archive'; do
+    read -r name from <<<"$names"
+    cp -r kept "$name"
+    mv "$name/$(checkpoint 20)" archive
+    ln -s "../archive/$(checkpoint 20)" "$name"
+    logged "$name.log" train 1 "$name" --resume "$from/$(checkpoint 20)" --set train.steps=21
+    [ -e "$name/previous-1/$(checkpoint 25)" ] && [ -e "$name/$(checkpoint 20)" ] && [ ! -e "$name/previous-1/metrics.csv" ] &&
+        [ "$(losses "$name" | wc -l)" -eq 21 ] || fail "$name: a checkpoint in an archive: $(ls -lR "$name")"
+done
+# A link of another name to one elsewhere makes it none of the directory's.
+cp -r kept linked
+ln -s "../whole/$(checkpoint 60)" linked/begin.h5
+logged linked.log train 1 linked --resume linked/begin.h5 --set train.steps=61 --set train.checkpoint_every=0
+[ -e "linked/previous-1/$(checkpoint 20)" ] && [ -e linked/previous-1/metrics.csv ] || fail "a link: $(ls -lR linked)"
 # `latest` is mended where a run was killed before it could set the link, also if nothing is left to do.
 cp -r kept behind
 ln -sfn "$(checkpoint 20)" behind/latest

@@ -127,7 +127,8 @@ bool xlm_checkpoint_resume(const xlm_comm *comm, const char *directory, xlm_run_
 
 /* Collective. Move checkpoints of later steps than `after` to directory/previous-<n>/, and let `latest` point at the newest that
  * is left, if any is. With -1 move all of them, together with `latest`, `best`, average.h5, metrics.csv and job.conf
- * (job/job_record.h). Removes incomplete files of a run that was killed. [out] moved: number of checkpoints. */
+ * (job/job_record.h), also if metrics.csv has rows but no checkpoint is there. Removes incomplete files of a run that was
+ * killed. [out] moved: number of checkpoints. */
 bool xlm_checkpoint_set_aside(const xlm_comm *comm, const char *directory, int64_t after, int *moved, GError **error);
 
 /* Collective. Let `latest` point at the checkpoint of state->step, and `best` at that of state->best if that is not 0, and remove

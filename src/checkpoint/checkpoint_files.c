@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "checkpoint/run_files.h"
+#include "files/files.h"
 #include "files/new_file.h"
 #include "job/job_record.h"
 #include "model/checkpoint_names.h"
@@ -148,6 +149,18 @@ static void remove_unfinished(const char *directory)
     }
 }
 
+/* Does metrics.csv have more than its first line, which is its head? */
+static bool has_rows(const char *directory)
+{
+    g_autofree char *path = g_build_filename(directory, "metrics.csv", NULL), *text = NULL;
+    if (!g_file_test(path, G_FILE_TEST_EXISTS))
+        return false;
+    if (!xlm_files_load(path, &text, NULL, NULL))
+        return true;
+    const char *head = strchr(text, '\n');
+    return head != NULL && head[1] != '\0';
+}
+
 static int set_aside(const char *directory, int64_t after, GError **error)
 {
     g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
@@ -163,10 +176,15 @@ static int set_aside(const char *directory, int64_t after, GError **error)
         good = (into != NULL || (into = make_previous(directory, error)) != NULL) && move(directory, name, into, error);
         moved += good;
     }
-    if (good && moved > 0 && after < 0)
+    const bool rows = good && moved == 0 && after < 0 && has_rows(directory);
+    if (rows)
+        good = (into = make_previous(directory, error)) != NULL;
+    if (good && (moved > 0 || rows) && after < 0)
         good = move(directory, "latest", into, error) && move(directory, "best", into, error) &&
                move(directory, XLM_CHECKPOINT_MEAN, into, error) &&
                move(directory, "metrics.csv", into, error) && (record == NULL || move(directory, record, into, error));
+    if (good && rows)
+        xlm_log_info("%s: metrics.csv of an earlier run moved aside into %s", directory, into);
     if (good && after >= 0)
         update_latest(directory, steps, after, error);
     return moved;

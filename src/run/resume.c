@@ -158,7 +158,9 @@ static bool clear_output(const xlm_resume_setup *setup, int64_t step, GError **e
     int moved = 0;
     if (setup->resume != XLM_RESUME_AUTO && setup->comm->rank == 0 && xlm_rank_files_remove(output) > 0)
         xlm_log_warn("%s: what a stopped run left there was no checkpoint yet, and is removed", output);
-    if (!xlm_checkpoint_set_aside(setup->comm, output, step, &moved, error))
+    /* A run that was killed before its first checkpoint is begun again by the same command: nothing of it is set aside. */
+    const bool again = setup->resume == XLM_RESUME_AUTO && step < 0;
+    if (!xlm_checkpoint_set_aside(setup->comm, output, again ? 0 : step, &moved, error))
         return false;
     if (moved > 0)
         xlm_log_info("%s: %d checkpoints moved aside into previous-*", output, moved);

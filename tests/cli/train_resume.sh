@@ -81,11 +81,15 @@ cp -r kept course
 logged course.log train 1 course --resume "whole/$(checkpoint 60)" --set train.steps=61 --set train.checkpoint_every=0
 [ -e "course/previous-1/$(checkpoint 20)" ] && [ -e course/previous-1/metrics.csv ] &&
     [ "$(cd course && echo checkpoint-*)" = "$(checkpoint 61)" ] || fail "another course: $(ls -R course)"
-# Also if no checkpoint is there to be moved.
+# Also if no checkpoint is there to be moved. (A run without one that is begun again by the same command moves nothing.)
 cp -r kept alone
 rm alone/checkpoint-* alone/latest
 logged alone.log train 2 alone --resume "whole/$(checkpoint 60)" --set train.steps=62 --set train.checkpoint_every=0
 [ "$(losses alone | cut -d' ' -f1 | tr '\n' ' ')" = '61 62 ' ] || fail "rows of the course before: $(losses alone)"
+cmp <(rows kept) <(rows alone/previous-1) && [ -e alone/previous-1/job.conf ] || fail "the rows before are lost: $(ls -R alone)"
+rm alone/checkpoint-* alone/latest
+logged alone.log train 1 alone --set train.steps=1
+[ ! -e alone/previous-2 ] && [ "$(losses alone | wc -l)" -eq 1 ] || fail "begun again: $(ls -R alone)"
 # A checkpoint that has gone into an archive, with a link in its place, is still one of the directory's own, by either name.
 mkdir archive
 for names in 'archived archived' 'by-archive archive'; do

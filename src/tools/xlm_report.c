@@ -143,8 +143,8 @@ static bool is_run(const xlm_runs *runs, int i, const char *name)
 }
 
 /* The run and the file of "RUN=FILE", both of which may have = in their names: what is before one of the = is a run, and what
- * follows it a file that exists or, if none does, what follows the last such =. [out] run, path: unchanged if no run is named.
- * EX_USAGE: there are several such runs or files. */
+ * follows it a file that exists or, if none does and the argument itself is no file, what follows the last such =. [out] run, path:
+ * unchanged if no run is named. EX_USAGE: there are several such runs or files. */
 static bool find_named_run(const char *argument, const xlm_runs *runs, int *run, const char **path, GError **error)
 {
     int found = -1;
@@ -165,7 +165,7 @@ static bool find_named_run(const char *argument, const xlm_runs *runs, int *run,
             exists = there;
         }
     }
-    if (found >= 0) {
+    if (found >= 0 && (exists || !g_file_test(argument, G_FILE_TEST_EXISTS))) {
         *run = found;
         *path = file;
     }

@@ -196,7 +196,12 @@ reported equals.html lr=1 lr=1=2 --measures lr=1=2=./xx.csv --measures lr=1=othe
 rm 2=xx.csv
 reported equals.html lr=1 lr=1=2 --measures lr=1=2=xx.csv --measures lr=1=other.csv
 [ "$(cells equals.html 'Accuracy, %: xx.csv')" = "– $accuracy" ] || fail "the file there is: $(grep -F '.csv<' equals.html)"
-rm -r lr=1 lr=1=2 a=b.csv other.csv
+# A file in the directory of such a run is that file, unless what follows the other run's name is one, too.
+cp -r plain-run lr
+cp xx.csv lr=1/
+reported equals.html lr lr=1 --measures lr=1/xx.csv --measures lr=other.csv
+[ "$(cells equals.html 'Accuracy, %: xx.csv')" = "– $accuracy" ] || fail "a file of lr=1: $(grep -F '.csv<' equals.html)"
+rm -r lr lr=1 lr=1=2 a=b.csv other.csv
 expect 64 'xx.csv: does not say of which run' xlm_report a b --measures xx.csv -o none.html
 cp xx.csv b/
 reported lying.html plain-run b

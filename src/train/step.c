@@ -287,7 +287,8 @@ static bool refuse_infinite(const step *made, const xlm_step_report *report, GEr
 }
 
 /* What an objective has declared is updated only in steps that learn from it: without a gradient too, a parameter would move by its
- * weight decay and its moments. */
+ * weight decay and its moments. Steps that learn from it and happen to have no term for it are not meant: a gradient of 0 is one
+ * as any other. */
 static void hold_parameters(const step *made)
 {
     const xlm_engine *e = made->engine;

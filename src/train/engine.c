@@ -87,6 +87,16 @@ static bool corruption_is_read(const xlm_engine *e, int stream)
     return read;
 }
 
+/* Does an objective of the stream make labels? What a label reads of the batch besides its views cannot be known of one that is a
+ * user's, and installed ones have names as ours have. */
+static bool has_labels(const xlm_engine *e, int stream)
+{
+    bool makes = false;
+    for (int k = 0; k < e->job->objectives; k++)
+        makes |= e->job->objective[k].stream == stream && e->job->objective[k].cls->label != NULL;
+    return makes;
+}
+
 /* Keys that change only the corrupted text, on a stream of which only the original text is read. Not refused, so that jobs can be
  * compared that differ in an objective alone. */
 static void warn_of_corruption(const xlm_engine *e)
@@ -95,8 +105,8 @@ static void warn_of_corruption(const xlm_engine *e)
         g_autofree char *value = NULL;
         const char *key = corruption_is_read(e, s) ? NULL : xlm_stream_config_corruption(&e->job->stream[s].config, &value);
         if (key != NULL)
-            xlm_log_warn("[stream %s]: %s = %s has no effect, because its objectives read the text without masks and noise",
-                         e->job->stream[s].name, key, value);
+            xlm_log_warn("[stream %s]: %s = %s %s no effect, because its objectives read the text without masks and noise",
+                         e->job->stream[s].name, key, value, has_labels(e, s) ? "may have" : "has");
     }
 }
 

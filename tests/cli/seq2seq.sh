@@ -196,6 +196,11 @@ for key in mask=0.3 mask=0:0.3,5=0 mask_unit=word replace=mask:1 noise_shuffle=3
         --set "stream text.$key"
 done
 warned '.stream pairs.: mask = 0.3 has no effect' job2.conf --set 'stream pairs.mask=0.3'
+# Labels may be made of the corrupted text too.
+{ cat job2.conf; objective moco moco pairs; } >labels.conf
+logged labels.log xlm_train labels.conf --dry-run --set train.output=none --set 'stream pairs.mask=0.3'
+grep -q 'warning: .stream pairs.: mask = 0.3 may have no effect' labels.log || fail "labels: $(cat labels.log)"
+rm -rf none
 { cat unused.conf; objective mlm mlm text; } >both.conf
 for job in 'unused.conf --set stream_text.mask=0.15 --set stream_text.mask_unit=token' 'unused.conf --set stream_text.mask=0' \
     'both.conf --set stream_text.mask=0.3'; do

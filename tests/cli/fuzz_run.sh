@@ -84,6 +84,10 @@ found -
 mv short target
 KIND='' STATUS=0 AGAIN=1 expect 0 '' bash "$XLM_SOURCE/tests/fuzz/run.sh" 1 1 links
 [ "$(wc -l <fuzz/inputs/campaign.tsv)" -eq 3 ] || fail "after it: $(cat fuzz/inputs/campaign.tsv expect.err)"
+# Without flock none begins, and it does not say that another works there.
+mkdir tools
+for tool in bash mkdir; do ln -s "$(command -v $tool)" tools; done
+expect 69 '^make fuzz: needs flock' env PATH="$PWD/tools" bash "$XLM_SOURCE/tests/fuzz/run.sh" 1 1 links
 # A target that was linked with a library without coverage tries nothing.
 sed -i 's/Loaded 2 modules/Loaded 1 modules/' target
 fuzzed 1 '' 0 1

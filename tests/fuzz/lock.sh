@@ -2,10 +2,11 @@
 # shellcheck shell=bash
 #
 # lock COMMAND FOLDER...: no other campaign may work in these from now on. What this one starts holds the locks too, so they last as
-# long as any of it does; the files stay. Exit code 73 where another one works.
+# long as any of it does; the files stay. Exit code 73 where another one works, and 69 without flock.
 lock() {
     local command=$1 folder descriptor
     shift
+    command -v flock >/dev/null || { echo "$command: needs flock (Debian/Ubuntu: util-linux)" >&2; exit 69; }
     for folder; do
         exec {descriptor}>>"$folder/lock" || exit 73
         if ! flock -n "$descriptor"; then

@@ -21,10 +21,12 @@ while :; do sleep 0.1; done
 LAUNCH
 chmod +x bin/*
 # In this script the ranks have gone before the signal is passed on as a whole.
+printf '%s\n' '#!/bin/sh' '! grep -q "^State:.[^Z]" "/proc/$1/status" 2>/dev/null' >bin/has_gone
+chmod +x bin/has_gone
 sed -e 's|@MPIEXEC@|launch --mca pml ob1|; s|@xlm_mpi_family@|open-mpi|; s|@bindir@|/none|g' \
-    -e '/^pass_on() {/,/^}/s/kill "-$1" "$ranks_pid" 2>.dev.null/{ &; sleep 1; }/' \
+    -e '/^pass_on() {/,/^}/s|kill "-$1" "$ranks_pid" 2>.dev.null|{ &; until has_gone "$ranks_pid"; do sleep 0.1; done; }|' \
     "$XLM_SOURCE/slurm/xlm_train.sbatch.in" >job.sbatch
-grep -q '{ kill .*; sleep 1; }$' job.sbatch || fail "the signal is passed on in another way: $(grep ranks_pid job.sbatch)"
+grep -q '{ kill .*; done; }$' job.sbatch || fail "the signal is passed on in another way: $(grep ranks_pid job.sbatch)"
 export SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=1 SLURM_CPUS_ON_NODE=1 SLURM_NTASKS_PER_NODE=1 SLURM_JOB_NODELIST=n1 XLM_TRAIN=/bin/true
 PATH=$PWD/bin:$PATH
 

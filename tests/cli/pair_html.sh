@@ -289,11 +289,12 @@ echo "== stopped half-way"
 cat >bin/apt-get <<'END'
 #!/bin/sh
 touch "$ARCHIVE/started"
-exec sleep 2
+until [ -e "$ARCHIVE/go" ]; do sleep 0.05; done
 END
 sh "$script" -o bad en de 2>stderr &
 while [ ! -e "$ARCHIVE/started" ]; do sleep 0.05; done
 kill -TERM $!
+touch "$ARCHIVE/go"
 status=0
 wait $! || status=$?
 [ $status -eq 143 ] || fail "exit code $status after SIGTERM"

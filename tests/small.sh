@@ -49,16 +49,25 @@ in_german() {
 start() { OMPI_MCA_odls_base_sigkill_timeout=1 sh "$XLM_SOURCE/tests/mpirun.sh" "$@" & launcher=$!; }
 # ended: waits for it; $code is its exit code.
 ended() { code=0; wait "$launcher" || code=$?; launcher=; }
-# rank_processes: of what was started, in the order of ranks.
+# rank_processes: of what was started, in the order of ranks, which is not that of their numbers when these begin anew.
 rank_processes() {
-    local child
+    local child rank variable
     for child in $(children "$launcher"); do
         # MPICH's mpiexec starts a proxy, whose children the ranks are.
         case $(cat "/proc/$child/comm" 2>/dev/null) in
         hydra_pmi_proxy) children "$child" ;;
         *) echo "$child" ;;
         esac
-    done | sort -n
+    done | while read -r child; do
+        rank=0
+        { while IFS= read -r -d "" variable; do
+            case $variable in
+            OMPI_COMM_WORLD_RANK=*) rank=${variable#*=}; break ;;
+            PMI_RANK=*) rank=${variable#*=} ;;
+            esac
+        done <"/proc/$child/environ"; } 2>/dev/null
+        echo "$rank $child"
+    done | sort -k 1,1n -k 2,2n | cut -d " " -f 2
 }
 # children PROCESS
 children() {
@@ -70,10 +79,10 @@ children() {
         [ "${2-}" != "$parent" ] || { file=${file%/stat}; echo "${file##*/}"; }
     done
 }
-# until_true COMMAND...: waits until the command succeeds or what was started has ended.
+# until_true COMMAND...: waits until the command succeeds or what was started has ended without that.
 until_true() {
     until "$@"; do
-        kill -0 "$launcher" 2>/dev/null || { fail "ended before: $*"; return 1; }
+        kill -0 "$launcher" 2>/dev/null || { "$@" && return; fail "ended before: $*"; return 1; }
         sleep 0.1
     done
 }

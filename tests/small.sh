@@ -315,6 +315,10 @@ build_plugin() {
         if [ $# -gt 0 ]; then sed "$@"; else cat; fi >"$name.c"
     compile_plugin "$name"
 }
+# stand_still: what is started then, with an objective of tests/plugins/stand-still.c, waits in its sixth step as long as there is
+# a file `still`. stands_on RANKS: so many wait.
+stand_still() { rm -f stands.*; : >still; }
+stands_on() { [ "$(find . -maxdepth 1 -name "stands.*" | wc -l)" -eq "$1" ]; }
 # questions FILE: a file of questions as SQuAD's, one for each line: its second word, whose answer is the first.
 questions() {
     awk 'BEGIN { printf "{\"version\": \"1.1\", \"data\": [{\"title\": \"made\", \"paragraphs\": [" }

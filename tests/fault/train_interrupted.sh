@@ -30,16 +30,18 @@ common=(--set train.steps=8 --set train.keep=100)
 trained job.conf whole 1 "${common[@]}" --set train.checkpoint_every=1
 
 is_free() { [ ! -e "$1/lock" ]; }
-# lasts NAME: five steps are done, the next one is under way.
-lasts() { until_true has_steps "$1" 5 && sleep 0.2; }
-# finished NAME: what outlives the ranks comes to its end.
-finished() {
-    for _ in {1..600}; do
-        ! is_free "$1" || return 0
+# lasts RANKS: five steps are done, and on all ranks the next one is under way.
+lasts() { until_true stands_on "$1"; }
+# in_time COMMAND...: it succeeds within ten minutes.
+in_time() {
+    for _ in {1..6000}; do
+        ! "$@" || return 0
         sleep 0.1
     done
-    fail "$1: still locked: $(cat "$1/lock" "$1/stopped.log")"
+    return 1
 }
+# finished NAME: what outlives the ranks comes to its end.
+finished() { in_time is_free "$1" || fail "$1: still locked: $(cat "$1/lock" "$1/stopped.log")"; }
 # The step whose checkpoint there is when the run has been stopped in the sixth.
 if is_open_mpi; then reached=5; else reached=6; fi
 # ends NAME: what was asked to stop while a step lasted ends, with an exit code other than 0, which under MPICH is xlm_train's
@@ -82,20 +84,20 @@ saved() {
 begin() { # NAME RANKS [OPTION...]
     local name=$1 n=$2
     shift 2
-    : >still
+    stand_still
     start "$n" xlm_train job.conf --set "train.output=$name" "${common[@]}" "$@" >"$name.log" 2>&1
 }
 
 # SIGINT and SIGTERM to mpiexec.
 begin int 1
-lasts int
+lasts 1
 kill -INT "$launcher"
 ends int
 saved int 2
 # With parameters that are rounded on all ranks but their owners.
 lamb=(--set train.optimiser=lamb --set train.exchange_parameters=bfloat16)
 begin term 4 "${lamb[@]}"
-lasts term
+lasts 4
 kill -TERM "$launcher"
 ends term
 trained job.conf whole-lamb 2 "${common[@]}" "${lamb[@]}" --set train.checkpoint_every=1 --set train.steps=$reached
@@ -103,7 +105,7 @@ trained job.conf whole-lamb 2 "${common[@]}" "${lamb[@]}" --set train.checkpoint
 
 # Ctrl-C at a terminal.
 if command -v script >/dev/null; then
-    : >still
+    stand_still
     mkfifo keys
     # The shell stays, as a user's does. script writes its log at the end only, unless it is asked to flush.
     script -qefc "trap : INT
@@ -112,7 +114,7 @@ if command -v script >/dev/null; then
         code=\$?; while [ -e keys-out/lock ]; do sleep 0.1; done; exit \$code" keys-out.log <keys >/dev/null 2>&1 &
     launcher=$!
     exec 7>keys
-    lasts keys-out
+    lasts 2
     printf '\003' >&7
     ends keys-out
     exec 7>&-
@@ -122,7 +124,7 @@ fi
 
 # Ctrl-Z and fg of mpiexec, and a SIGCONT without a stop, do not end the run.
 begin going 2
-lasts going
+lasts 2
 kill -TSTP "$launcher"
 sleep 0.5
 kill -CONT "$launcher"
@@ -136,7 +138,7 @@ ended
 
 # A rank is lost: nothing can be made of what the others have, which goes; the newest checkpoint stays what it is.
 begin lost 2 --set train.checkpoint_every=3
-lasts lost
+lasts 2
 kill -KILL "$(rank_processes | sed -n 2p)"
 ended
 ! is_open_mpi || finished lost
@@ -154,12 +156,12 @@ parts_alone() { # NAME
     mv corpus.h5 elsewhere.h5
     kill -INT "$launcher"
     ended
-    until grep -q corpus.h5 "$1/stopped.log" 2>/dev/null; do sleep 0.1; done
+    in_time grep -qs corpus.h5 "$1/stopped.log" || fail "$1: no corpus was missed: $(cat "$1/stopped.log")"
     mv elsewhere.h5 corpus.h5
     rm still
 }
 begin parts 4 --set train.checkpoint_every=3
-lasts parts
+lasts 4
 parts_alone parts
 [ "$(find parts -name 'stopped-00000005.[0-3].part' | wc -l)" -eq 4 ] || fail "parts: $(ls parts)"
 for damage in flip lack step; do
@@ -193,7 +195,7 @@ agree whole parts
 best=(--set model.decoder_layers=1 --set evaluate.translate=en-xx --set evaluate.sentences=4 --set train.evaluate_every=5
     --set train.checkpoint_every=4 --set train.learning_rate=1e-9)
 begin best 1 "${best[@]}"
-lasts best
+lasts 1
 parts_alone best
 rm "best/$(checkpoint 5)"
 expect 0 'resumed from what a stopped run left in best at step 5$' \

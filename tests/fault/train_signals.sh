@@ -5,6 +5,8 @@
 . "$XLM_SOURCE/tests/small.sh"
 long
 small_corpus
+build_plugin stand-still
+printf '%s\n' "[objective still]" "plugin = ./stand-still.so" "stream = text" "weight = 0.1" >>job.conf
 
 begin() { # NAME [OPTION...]
     local name=$1
@@ -28,28 +30,28 @@ stopped() {
     [ -z "$last" ] || grep -q "resumed from .* at step $last\$" resume.log || fail "$1: $(grep -v '^step' resume.log)"
 }
 
-# While it starts: the first line of the log comes after the signals are watched.
+# While it starts: this line of the log comes after all ranks have begun to watch signals.
 begin early
-until_true grep -q '^stream ' early.log
+until_true grep -q '^model: ' early.log
 rank_processes | while read -r process; do kill -USR1 "$process"; done
 stopped early
 
-# In the middle of a step, which is made long by stopping a rank: the signal is spoken of at once, and the run ends with that
-# step, not with the next. SIGCONT is no request to stop.
+# In the middle of the sixth step, which is made long, also by stopping a rank: the signal is spoken of at once, and the run ends
+# with that step, not with the next. SIGCONT is no request to stop.
 for which in 1 2 3; do
+    stand_still
     begin "held$which" --set train.checkpoint_every=1000000
-    until_true has_steps "held$which" 5
+    until_true stands_on 2
     second=$(rank_processes | sed -n 2p)
     kill -CONT "$second"
     kill -STOP "$second"
-    sleep 0.3
-    under_way=$(($(last_step "held$which") + 1))
     kill -USR1 "$(rank_processes | sed -n 1p)"
     until_true grep -q '^signal noted .*finishing the step' "held$which.log"
+    rm still
     kill -CONT "$second"
     stopped "held$which"
     last=$(sed -n 's/^stopped by a signal at step \([0-9]*\);.*/\1/p' "held$which.log")
-    [ "${last:-0}" -le "$under_way" ] || fail "held$which: asked to stop in step $under_way, it ended with $last"
+    [ "${last:-0}" -eq 6 ] || fail "held$which: asked to stop in step 6, it ended with ${last:-none}"
     grep -q '^to stop: Ctrl-C once' "held$which.log" || fail "held$which: it does not say how to stop it"
 done
 

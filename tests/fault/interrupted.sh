@@ -12,9 +12,9 @@ logged train.log xlm_train job.conf --set train.steps=2 --set train.output=plain
 for _ in {1..80}; do cat text.en; done >many.en
 for _ in {1..80}; do cat text.xx; done >many.xx
 mkdir new
-# Small files are unfinished for a few milliseconds only, too few to be seen on a busy machine: the programs wait before a file
-# that is written goes to the disk, and before one of MPI's own is removed. The libraries of sanitizers must be loaded first, so
-# there they do not.
+# Small files are unfinished for a few milliseconds only, too few to be seen on a busy machine: as long as there is a file "hold",
+# the programs wait before a file that is written goes to the disk, and before one of MPI's own is removed. The libraries of
+# sanitizers must be loaded first, so there they do not.
 preload=${LD_PRELOAD-}
 if [ "${XLM_SANITIZERS-}" != yes ]; then
     cat >slow.c <<'C'
@@ -25,13 +25,19 @@ if [ "${XLM_SANITIZERS-}" != yes ]; then
 #include <time.h>
 #include <unistd.h>
 
+static void wait_while_held(void)
+{
+    while (access("hold", F_OK) == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+}
+
 int fsync(int descriptor)
 {
     char link[40], name[4096];
     snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
     const ssize_t size = readlink(link, name, sizeof name);
     if (size > 0 && memmem(name, (size_t)size, ".unfinished-", 12) != NULL)
-        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+        wait_while_held();
     return (int)syscall(SYS_fsync, descriptor);
 }
 
@@ -39,7 +45,7 @@ int fsync(int descriptor)
 int unlink(const char *name)
 {
     if (strstr(name, ".locktest.") != NULL)
-        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+        wait_while_held();
     return unlinkat(AT_FDCWD, name, 0);
 }
 C
@@ -49,18 +55,22 @@ C
 fi
 
 is_writing() { compgen -G 'new/*.unfinished-*' >/dev/null; }
+ranks_are_there() { mapfile -t processes < <(rank_processes); [ ${#processes[@]} -eq "$1" ]; }
 # begin RANKS COMMAND...: returns when there is an unfinished file. The shell has SIGINT ignored in what it starts in the
-# background; a user's programs have not.
+# background; a user's programs have not. In $processes are the ranks.
 begin() {
     local n=$1
     shift
+    : >hold
     rm -rf new
     mkdir new
     if [ "$n" = 1 ]; then
         LD_PRELOAD=$preload env --default-signal=INT "$@" >log 2>&1 &
         launcher=$!
+        processes=("$launcher")
     else
         LD_PRELOAD=$preload start "$n" "$@" >log 2>&1
+        until ranks_are_there "$n" || ! kill -0 "$launcher" 2>/dev/null; do :; done
     fi
     # Nothing is started in this loop, so that it sees a file that is there for a few milliseconds.
     until is_writing || ! kill -0 "$launcher" 2>/dev/null; do :; done
@@ -71,7 +81,8 @@ stops() {
     shift 3
     for try in {1..8}; do
         begin "$n" "$@"
-        if [ "$n" = 1 ]; then kill -s "$signal" "$launcher"; else kill -s "$signal" "$(rank_processes | sed -n 1p)"; fi 2>/dev/null
+        kill -s "$signal" "${processes[0]-}" 2>/dev/null
+        rm hold
         ended
         [ "$code" -eq 0 ] || break
     done
@@ -101,18 +112,20 @@ for n in 1 2; do
     ended
     [ "$code" -eq 75 ] && [ -e hup$n/latest ] || fail "SIGHUP, $n ranks: $code: $(tail -n 3 hup.log)"
 done
-nohup xlm_train job.conf --set train.output=nohup --set train.steps=400 --set train.schedule=constant >nohup.log 2>&1 &
+nohup xlm_train job.conf --set train.output=nohup --set train.steps=100000 --set train.schedule=constant >nohup.log 2>&1 &
 launcher=$!
 until_true has_steps nohup 3
 kill -HUP "$launcher"
+until_true has_steps nohup $(($(last_step nohup) + 30))
+! grep -q "signal noted" nohup.log || fail "nohup: $(grep "signal noted" nohup.log)"
+kill -USR1 "$launcher"
 ended
-[ "$code" -eq 0 ] && [ -e nohup/checkpoint-00000400.h5 ] || fail "nohup: $code: $(tail -n 3 nohup.log)"
+[ "$code" -eq 75 ] && [ -e nohup/latest ] || fail "nohup: $code: $(tail -n 3 nohup.log)"
 
 # A pipe where a file should be: refused by its name, at once.
 mkfifo pipe
 mkdir locked
 mkfifo locked/lock
-export XLM_TEST_TIMEOUT=20
 pipe() { # CODE COMMAND...: with the pipe's name in the message.
     local code=$1
     shift

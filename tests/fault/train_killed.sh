@@ -11,7 +11,6 @@
 long
 small_corpus
 RANDOM=${XLM_TEST_SEED:-9}
-export XLM_TEST_TIMEOUT=180
 moments=9
 [ "${XLM_TEST_LONG-}" != 1 ] || moments=60
 train=(xlm_train job.conf --set train.schedule=constant --set train.keep=100000)

@@ -69,7 +69,7 @@ study "$three" >log 2>&1 || fail "again: $(tail -n 5 log)"
 study 'few+back:2 few+back:3' >log 2>&1 || fail "seeds: $(tail -n 5 log)"
 grep -q '^few+back  *mean ' out/scores.txt || fail "no mean: $(cat out/scores.txt)"
 # The time limit stops a run with a checkpoint, if it has had time to begin; without time none begins.
-for hours in 0.001 0.003 0.01; do
+for hours in 0.001 0.003 0.01 0.03 0.1 0.3; do
     code=0
     study supervised:1 HOURS=$hours STEPS=1000000 >log 2>&1 || code=$?
     [ "$code" -eq 75 ] && grep -q "study: the time of HOURS=$hours is over" log || fail "the time limit: $code: $(tail -n 3 log)"

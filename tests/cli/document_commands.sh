@@ -241,8 +241,8 @@ for block in blocks/*/*.sh; do
     # A job that the commands write is also checked as it is on the page, with all its sizes.
     sed "0,/^cat >job.conf <<'END'\$/d; /^END\$/,\$d" "$block" >here/page.conf
     [ ! -s here/page.conf ] || (cd here && logged ../page.log xlm_train page.conf --dry-run --set train.output=page)
-    (cd here && XLM_MPIEXEC=$scratch/bin/mpiexec PATH=$scratch/bin:$PATH timeout 120 bash -eu -o pipefail -x .commands) \
-        >block.log 2>&1 </dev/null ||
+    (cd here && XLM_MPIEXEC=$scratch/bin/mpiexec PATH=$scratch/bin:$PATH timeout "${XLM_TEST_TIMEOUT:-600}" \
+        bash -eu -o pipefail -x .commands) >block.log 2>&1 </dev/null ||
         fail "${block#blocks/}: $(grep -E '^(\+ |xlm_|.*commands)' block.log | tail -n 3)"
     ran=$((ran + $(grep -cE '^(xlm_|mpiexec |h5dump |jobs/)' here/.commands)))
     rm -rf here

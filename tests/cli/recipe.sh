@@ -113,13 +113,16 @@ for stream in text pairs aligned; do late+=(--set "stream $stream.batch=1"); don
 rm all/model/job.conf # the checkpoint has it too
 mkdir planned
 printf '#!/bin/sh\n[ "$3" != --plan ] || cp "$2" "%s"\nexec "$@"\n' "$PWD/planned/" >planning
-XLM_LAUNCH="sh $PWD/planning" recipe "${all[@]}" --passes 1000000 --hours 0.1 all || fail "late: $(tail -n 3 log)"
+# Time for about a thousand steps, however fast the machine is.
+hours=$(sed -n 's/^a step .* \([0-9.]*\) s of all objectives$/\1/p' log | awk '{ printf "%.6f", $1 / 3.6 }')
+XLM_LAUNCH="sh $PWD/planning" recipe "${all[@]}" --passes 1000000 --hours "$hours" all || fail "late: $(tail -n 3 log)"
 [ "$(key planned 'objective tlm' begin)" -lt "$(key planned train steps)" ] || fail "planned: $(cat planned/job.conf)"
 for objective in tlm dwa moco weam align; do
     [ "$(key all "objective $objective" begin)" -eq 120 ] || fail "late: $objective: $(key all "objective $objective" begin)"
 done
 sed -n 's/^a step  *\([0-9.]* s of mlm, \)\{0,1\}\([0-9.]*\) s of all objectives$/\1 \2/p' log |
-    awk -v steps="$(key all train steps)" '{ all = $NF; mlm = NF > 1 ? $1 : all; d = steps - (120 + (315 - 120 * mlm) / all) }
+    awk -v steps="$(key all train steps)" -v hours="$hours" '{ all = $NF; mlm = NF > 1 ? $1 : all
+        d = steps - (120 + (hours * 3600 * 0.875 - 120 * mlm) / all) }
         END { exit !(NR == 1 && d <= 0 && d > -1.01) }' || fail "late: $(grep -e ^steps -e '^a step' log)"
 rm -r all/model
 mv all/model-1 all/model

@@ -85,7 +85,7 @@ session=$(mktemp -d /tmp/xlm-session.XXXXXX) || exit 73
 trap '[ -z "$launcher" ] || kill -KILL $(rank_processes) "$launcher" 2>/dev/null
     chmod -R u+w "$scratch"; rm -rf "$scratch" "$session"' EXIT
 OMPI_MCA_orte_tmpdir_base=$session XLM_STORE_WRITERS=2 begin session 2 --set train.checkpoint_every=8
-newest() { readlink session/latest | sed 's/^checkpoint-0*\(.*\)\.h5$/\1/'; }
+latest_step() { readlink session/latest | sed 's/^checkpoint-0*\(.*\)\.h5$/\1/'; }
 beside=
 look() {
     local file
@@ -96,8 +96,8 @@ look() {
 until_true has_steps session 2
 is_open_mpi && ! ls -d "$session"/ompi.* >/dev/null && fail "session: Open MPI has it elsewhere"
 rm -rf "$session"/ompi.*
-last=$(($(newest) + 16))
-while kill -0 "$launcher" 2>/dev/null && [ "$(($(newest)))" -lt $last ]; do
+last=$(($(latest_step) + 16))
+while kill -0 "$launcher" 2>/dev/null && [ "$(($(latest_step)))" -lt $last ]; do
     look
     sleep 0.02
 done

@@ -231,8 +231,10 @@ typedef struct xlm_declaration xlm_declaration;
  * model does not have, sides of a stream without pairs, and the same view with dropout twice are refused.
  * [in] view: copied */
 int xlm_declare_view(xlm_declaration *declaration, const xlm_view *view);
-/* All parameters and states of an objective must have different names. The names "loss", "average", "average/...", "made_text"
- * and "made_text/..." are reserved, because files use them for other data. A name that breaks these rules ends the program.
+/* Names of parameters and states are paths in files: words of letters, digits, "_", "-" and "." (not "." alone), with "/" between
+ * them. All names of an objective must be different, and none may be the beginning of another up to a "/". "loss", "average",
+ * "made_text" and what begins with one of them and a "/" are reserved, because files use them for other data. A name that breaks
+ * these rules ends the program.
  *
  * Declares a trained parameter "objectives/<objective>/<name>", initialised to N(0, 0.02²) for weights (rows x cols), to 0 for
  * biases (1 x cols) and to 1 for gains of normalisations (1 x cols). */

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <xlm/loss_check.h>
 
 #include "gemm/gemm.h"
 #include "tensor/tape.h"
@@ -675,40 +674,6 @@ static void test_names(void **state)
     }
 }
 
-/* ---- the check in double precision refuses the classes that the loader of plugins refuses ---- */
-
-static int64_t no_terms(xlm_loss *self, const xlm_pass *pass)
-{
-    (void)self, (void)pass;
-    return 0;
-}
-
-static void refuse_class(const xlm_loss_class *cls, const char *wanted)
-{
-    char message[300] = "";
-    assert_false(xlm_loss_check_gradients(&(xlm_loss_check){.cls = cls}, NULL, message, sizeof message));
-    assert_string_equal(message, wanted);
-}
-
-static void test_incomplete_classes(void **state)
-{
-    static const char wrong_functions[] =
-        "spender: its class has a label function and a count, or reads no stream; label gives the number of terms";
-    xlm_loss_class changed = spender;
-    (void)state;
-    changed.summary = "keeps what it reads";
-    changed.count = no_terms;
-    refuse_class(&changed, wrong_functions);
-    changed.count = NULL;
-    changed.needs_stream = false;
-    refuse_class(&changed, wrong_functions);
-    changed = named_class;
-    changed.loss = NULL;
-    refuse_class(&changed, "named: its class lacks a name, a summary or a loss function");
-    changed.name = NULL;
-    refuse_class(&changed, "the plugin: its class lacks a name, a summary or a loss function");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -722,7 +687,6 @@ int main(void)
         cmocka_unit_test(test_labels_share_views_with_losses),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_names),
-        cmocka_unit_test(test_incomplete_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,7 @@ double_tests = \
 	tests/unit/gc_test \
 	tests/unit/gradient_test \
 	tests/unit/host_test \
+	tests/unit/loss_check_test \
 	tests/unit/losses_test \
 	tests/unit/mass_test \
 	tests/unit/moco_test \
@@ -167,6 +168,8 @@ tests_unit_gradient_test_CPPFLAGS = $(double_flags)
 tests_unit_gradient_test_LDADD = $(double_libraries)
 tests_unit_host_test_CPPFLAGS = $(double_flags)
 tests_unit_host_test_LDADD = $(double_libraries)
+tests_unit_loss_check_test_CPPFLAGS = $(double_flags)
+tests_unit_loss_check_test_LDADD = $(double_libraries)
 tests_unit_losses_test_CPPFLAGS = $(double_flags)
 tests_unit_losses_test_LDADD = $(double_libraries)
 tests_unit_mass_test_CPPFLAGS = $(double_flags)

@@ -2,7 +2,8 @@
 # shellcheck shell=sh
 #
 # Set before by the Makefile: XLM_SOURCE and XLM_BUILD (top directories), XLM_CC (the compiler), XLM_MPIEXEC (the launcher of
-# the MPI that was built with), XLM_SANITIZERS, XLM_HARDENING, XLM_TEST_QUICK (1: the quick part only).
+# the MPI that was built with), XLM_SANITIZERS, XLM_HARDENING, XLM_TEST_QUICK (1: the quick part only; release: of it what reads
+# files of the source directory).
 
 # The programs of the build tree first, and their objectives. What libtool's scripts start comes before these scripts, which take
 # longer than many a program.

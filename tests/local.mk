@@ -8,7 +8,7 @@ tests_environment = \
 	. $(srcdir)/tests/environment.sh;
 # make check alone takes the libcurl of stand_in.sh, unless XLM_STAND_IN=no. Quick checks, as those of make distcheck, and those with
 # sanitizers load what users load, as do measurements.
-stand_in = $(if $(filter 1,$(XLM_TEST_QUICK))$(filter yes,$(XLM_SANITIZERS)),,tests/stand_in/made)
+stand_in = $(if $(XLM_TEST_QUICK)$(filter yes,$(XLM_SANITIZERS)),,tests/stand_in/made)
 AM_TESTS_ENVIRONMENT = XLM_STAND_IN=$${XLM_STAND_IN-$(if $(stand_in),yes,no)}; $(tests_environment)
 LOG_COMPILER = $(SHELL) $(srcdir)/tests/run.sh
 SH_LOG_COMPILER = $(XLM_BASH)
@@ -49,7 +49,8 @@ mutants: all
 
 # Programs of tests and benchmarks are not installed, so the compiler links them, not libtool (link.sh).
 $(check_PROGRAMS) $(benchmark_programs) $(changed_file_programs): private LINK = $(SHELL) $(srcdir)/tests/link.sh \
-	$(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -Wl,--enable-new-dtags,-rpath,$(abs_top_builddir)/.libs -o $@
+	$(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) $(TEST_LINKER) \
+	-Wl,--enable-new-dtags,-rpath,$(abs_top_builddir)/.libs -o $@
 
 # Tests are compiled for one run, most of them of a fraction of a second: -O1 -g1 takes three quarters of the time of -O2 -g.
 tests/unit/%.o tests/mpi/%.o tests/fuzz/%.o: private CFLAGS := $(patsubst -g,-g1,$(patsubst -O2,-O1,$(CFLAGS)))

@@ -56,8 +56,8 @@ typedef struct xlm_train_config {
      "of two, give identical bits",                                                                                              \
      PLACE(micro_batches)},                                                                                                      \
     {"reproducible", XLM_OPTION_FLAG, "true", 0, 0, NULL,                                                                        \
-     "add gradients in one fixed order: identical bits on 1, 2, 4 ... ranks; false: in any order, all micro-batches of a rank "  \
-     "into one array, which takes less memory and a little less time",                                                           \
+     "add gradients in one fixed order: identical bits on 1, 2, 4 ... ranks up to micro_batches; false: in any order, all "      \
+     "micro-batches of a rank into one array, which takes less memory and a little less time",                                   \
      PLACE(reproducible)},                                                                                                       \
     {"recompute", XLM_OPTION_FLAG, "false", 0, 0, NULL,                                                                          \
      "activation checkpointing: keep only the input of each layer and compute the rest again in the backward pass; less "        \

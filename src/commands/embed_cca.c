@@ -192,7 +192,7 @@ const xlm_command xlm_embed_cca = {
         "the directions that hold most of the variance (Raghu et al. 2017); CKA compares the covariances (Kornblith et al. "
         "2019). Both are 1 if the vectors are the same up to a rotation, and neither depends on a rotation.\n\n",
     .examples =
-        "  xlm_embed export run1/step-1000.h5 -t text.en -l en --layer 6 -o early.h5\n"
+        "  xlm_embed export run1/checkpoint-00001000.h5 -t text.en -l en --layer 6 -o early.h5\n"
         "  xlm_embed export run1/latest -t text.en -l en --layer 6 -o late.h5\n"
         "  mpiexec -n 2 xlm_embed cca early.h5 late.h5\n",
     .options = options,

@@ -114,7 +114,6 @@ stream = pairs
 END
 logged ../run1.log xlm_train job.conf --set train.steps=1
 for run in run0 run2 run3; do cp -r run1 $run; done
-cp -L run1/latest run1/step-1000.h5
 cp -L run1/latest run1/checkpoint-00080000.h5
 cp -L run1/latest run1/checkpoint-00090000.h5
 # Words and their translations, in the forms of the pages' files.
@@ -220,6 +219,7 @@ sizes() {
         sed -E -e 's/--bpe [0-9]+/--bpe 120/g; s/^(steps =) [0-9]+/\1 2/; s/^(epochs =) [0-9]+/\1 1/; s/^(batch =) [0-9]+/\1 8/' \
         -e 's/train\.steps=[0-9]+/train.steps=4/; s/--rank 300 --shift 5/--rank 8 --shift 1/; s/--pool 1000/--pool 20/' \
         -e 's/--count (1000|2000)/--count 20 --perplexity 4/; s/--ranks=2,16,64,256/--ranks=2,16/; s/--pair 17/--pair 3/' \
+        -e 's/checkpoint-00001000/checkpoint-00000001/' \
         -e 's/(xlm_embed map .*--sentences .*)-o/\1--perplexity 4 -o/' \
         -e 's/(xlm_embed map .*--sentences .*)--coordinates/\1--perplexity 4 --coordinates/' \
         -e 's#/usr/share/dictd/freedict-eng-deu#freedict#; s/ --test es:es.conllu//' \

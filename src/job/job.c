@@ -48,7 +48,8 @@ const xlm_option xlm_train_options[] = {
      "held-out instances of each stream in an evaluation, shared out among its languages or pairs, each of which has at least "
      "one micro-batch",
      TRAIN(evaluate_instances)},
-    {"checkpoint_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL, "steps between two checkpoints; 0: at the end only",
+    {"checkpoint_every", XLM_OPTION_INT, "1000", 0, 1e12, NULL,
+     "steps between two checkpoints; 0: at the end only. With [evaluate] each evaluation with a better score writes one as well",
      TRAIN(checkpoint_every)},
     {"keep", XLM_OPTION_INT, "3", 1, 1e6, NULL, "number of the newest checkpoints that stay", TRAIN(keep)},
     XLM_OPTION_END,

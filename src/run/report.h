@@ -3,8 +3,9 @@
  * A live line on a terminal, one line per interval in a log, and metrics.csv in the output directory:
  *   step,split,objective,language,terms,loss,perplexity,accuracy,learning_rate,gradient_norm,tokens,seconds,score
  * Each step has a row for "total" (the weighted sum) and one for each objective (split "train"); each evaluation has its rows
- * (split "held_out"). In fine-tuning these have split "dev", one per measure, with its name under objective and its value under
- * score. An objective's own metrics (xlm_declare_metric) also have rows after each step and evaluation: objective
+ * (split "held_out"). In fine-tuning, and where held-out text is translated, there are rows of split "dev", one per measure, with
+ * its name under objective and its value under score, and those of the mean of checkpoints have split "dev_average". An objective's
+ * own metrics (xlm_declare_metric) also have rows after each step and evaluation: objective
  * "<objective>/<metric>", the mean under score, its count under terms. Fields that do not apply are empty. */
 #ifndef XLM_RUN_REPORT_H
 #define XLM_RUN_REPORT_H

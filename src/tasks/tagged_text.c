@@ -76,7 +76,8 @@ static bool is_like_conllu(const char *line)
 /* For the end of a message. */
 static const char *conllu_hint(const reader *r)
 {
-    return r->like_conllu ? "; it looks like CoNLL-U, which is known by its name: it ends in .conllu or .conllu.gz" : "";
+    return r->like_conllu ? "; it looks like CoNLL-U, which is known by its name: it ends in .conllu, plain or compressed "
+                            "(.conllu.gz)" : "";
 }
 
 /* ---- token<tab>tag ---- */

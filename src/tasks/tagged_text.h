@@ -1,7 +1,7 @@
 /* xlm-mpi: words with tags, from CoNLL-U, CoNLL-2002 and -2003, and `token<tab>tag` files.
  * SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A file named .conllu (or .conllu.gz) is CoNLL-U: ten columns between tabs, an empty line after each sentence, comments with
+ * A file named .conllu (plain or compressed) is CoNLL-U: ten columns between tabs, an empty line after each sentence, comments with
  * '#'. Multiword tokens (lines 3-4) and empty nodes (lines 5.1) are skipped, because only words are tagged. The tag is the column
  * `upos` or `xpos`, or the value of a key in FEATS or MISC (`NER`), "O" for a word without the key.
  *

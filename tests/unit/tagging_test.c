@@ -103,7 +103,7 @@ static void test_pairs(void **state)
     refuses("a.tsv", "\tX\n", "upos", "a.tsv:1: a line must");
     refuses("a.tsv", conllu + strlen("# text = zum Haus\n"), "upos",
             "a.tsv:1: a line must have the form `token<tab>tag`, or be empty after a sentence; it looks like CoNLL-U, which is "
-            "known by its name: it ends in .conllu or .conllu.gz");
+            "known by its name: it ends in .conllu, plain or compressed (.conllu.gz)");
     refuses("a.tsv", "a\tX\n\xc3\tX\n", "upos", "a.tsv:2: byte 1: not UTF-8 (0xc3)");
     refuses("a.tsv", "\n \n", "upos", "a.tsv: there is no word");
 }
@@ -123,7 +123,8 @@ static void test_columns(void **state)
     refuses("eng.train", "a\nb Y\n", "upos", "eng.train:1: a line must have the form");
     /* CoNLL-U under another name: its comments are taken as columns between blanks. */
     refuses("fr.txt", "# sent_id = 1\n# text = zum schönen Haus\n", "upos", "fr.txt:2: 6 columns between blanks, where the lines "
-            "before have 4; it looks like CoNLL-U, which is known by its name: it ends in .conllu or .conllu.gz");
+            "before have 4; it looks like CoNLL-U, which is known by its name: it ends in .conllu, plain or compressed "
+            "(.conllu.gz)");
     refuses("fr.txt", conllu, "upos", "the form `token<tab>tag`, or columns between blanks as `token POS chunk tag`, or be empty after "
             "a sentence; it looks like CoNLL-U");
     refuses("eng.train", "a X\nb Y Z\n", "upos", "before have 2");

@@ -83,11 +83,22 @@ static void print_text(const struct deriver *d, const xlm_conllu *tree, GString 
     g_string_append_c(out, '\n');
 }
 
+/* Is it the comment `# text = ...`? Blanks around the name may be left out. */
+static bool is_text(const char *comment)
+{
+    static const char blanks[] = " \t";
+    comment += 1 + strspn(comment + 1, blanks);
+    if (!g_str_has_prefix(comment, "text"))
+        return false;
+    comment += strlen("text");
+    return comment[strspn(comment, blanks)] == '=';
+}
+
 static void print_comments(const struct deriver *d, const xlm_conllu *tree, GString *out)
 {
     for (guint i = 0; i < tree->comments->len; i++) {
         const char *comment = tree->comments->pdata[i];
-        if (g_str_has_prefix(comment, "# text =") || g_str_has_prefix(comment, "#text="))
+        if (is_text(comment))
             print_text(d, tree, out);
         else
             g_string_append_printf(out, "%s\n", comment);

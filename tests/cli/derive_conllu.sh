@@ -55,6 +55,15 @@ xlm_prep --derive xx=en:transliterate,invert --seed 4 --derive-conllu some.conll
     fail "--derive-conllu: $(cat log)"
 diff expected.conllu out.conllu || fail "not the sentence expected"
 grep -q '2 sentences.* 1 multiword tokens, 1 empty nodes' log || fail "not counted: $(cat log)"
+# The text is replaced however its comment is spaced, and no other comment is.
+for comment in '# text =' '#text=' '#text =' '# text=' '#  text\t='; do
+    sed "s/^# text = /$comment /" some.conllu | xlm_prep --derive xx=en:transliterate,invert --seed 4 --derive-conllu - out.conllu \
+        >text.log 2>&1 || fail "$comment: $(cat text.log)"
+    diff expected.conllu out.conllu || fail "$comment: not the sentence expected"
+done
+sed 's/^# text = /# text_en = /' some.conllu >other.conllu
+xlm_prep --derive xx=en:transliterate,invert --seed 4 --derive-conllu other.conllu out.conllu >text.log 2>&1
+grep -qx '# text_en = Old Sam Ford didn’t see it. New York' out.conllu || fail "# text_en: $(cat text.log out.conllu)"
 
 # ---- a treebank of several blocks, on any number of ranks ----
 awk 'BEGIN { OFS = "\t" } {

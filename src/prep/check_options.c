@@ -56,7 +56,7 @@ static bool check_segment_mode(const xlm_prep_options *o, GError **error)
         return xlm_error_set(error, EX_USAGE, "%s is for a corpus; it cannot be combined with --segment", o->like_option);
     if (o->sources->len > 0 || o->output != NULL || asked->amount > 0 || o->write_segmenter != NULL ||
         o->write_vocabulary != NULL || o->synthetic->len > 0 || o->write_twins != NULL || o->min_count != 1 ||
-        o->max_vocabulary != 0 || o->seed != 0)
+        o->max_vocabulary != 0 || o->add_subwords != 0 || o->shared != 0 || o->seed != 0)
         return xlm_error_set(error, EX_USAGE, "--segment goes with --%s and --vocab alone; it reads tokenised text "
                              "and writes text", xlm_segmenter_option_name(cls, offsetof(xlm_segmenter_options, file)));
     return xlm_prep_check_segmenter(o, error) && xlm_segmenter_class_takes_words(cls, "--segment", error);
@@ -94,7 +94,7 @@ static bool check_derive_mode(const xlm_prep_options *o, GError **error)
     const bool segments = segmenter != NULL;
     if (segments || o->sources->len > 0 || o->output != NULL || o->vocabulary != NULL ||
         o->write_segmenter != NULL || o->write_vocabulary != NULL || o->write_twins != NULL || o->min_count != 1 ||
-        o->max_vocabulary != 0 || o->shared != 0 || o->lower)
+        o->max_vocabulary != 0 || o->add_subwords != 0 || o->shared != 0 || o->lower)
         return xlm_error_set(error, EX_USAGE, "--derive-conllu goes with --derive and --seed alone; it reads and writes CoNLL-U");
     return true;
 }

@@ -230,6 +230,8 @@ static bool parse(int *argc, char ***argv, GError **error)
 static bool take_split(xlm_prep_options *options, GError **error)
 {
     const xlm_appended *append = options->append;
+    if (given.held_out != -G_MAXDOUBLE && (given.segment || given.derive_conllu))
+        return xlm_error_set(error, EX_USAGE, "--held-out is for --mono and --para; leave it out");
     options->held_out = given.held_out != -G_MAXDOUBLE ? given.held_out : append != NULL ? append->held_out : 0.01;
     options->seed = given.seed != G_MININT64 ? given.seed : append != NULL ? append->seed : 0;
     if (append != NULL && options->held_out != append->held_out)

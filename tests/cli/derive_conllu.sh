@@ -135,6 +135,9 @@ expect 64 'needs one --derive' xlm_prep --derive-conllu some.conllu none/out
 expect 64 'needs one --derive' xlm_prep --derive xx=en:invert --derive yy=en:invert --derive-conllu some.conllu none/out
 expect 64 'takes two files' xlm_prep --derive xx=en:invert --derive-conllu some.conllu
 expect 64 'seed alone' xlm_prep --derive xx=en:invert --bpe 50 --derive-conllu some.conllu none/out
+expect 64 'seed alone' xlm_prep --derive xx=en:invert --add-subwords 5 --derive-conllu some.conllu none/out
+expect 64 'seed alone' xlm_prep --derive xx=en:invert --add-subwords 5 --alpha 0.3 --sample 0.5 --derive-conllu some.conllu none/out
+expect 64 'held-out is for --mono and --para' xlm_prep --derive xx=en:invert --held-out 0.3 --derive-conllu some.conllu none/out
 expect 64 'keeps words' xlm_prep --derive xx=en:invert --lower --derive-conllu some.conllu none/out
 expect 64 'both input and output' xlm_prep --derive xx=en:invert --derive-conllu some.conllu ./some.conllu
 expect 64 'CoNLL-U is for --mono' xlm_prep --para en-xx=some.conllu,text.xx --bpe 50 -o none/c.h5

@@ -195,6 +195,9 @@ refuse 64 'in which script xx is written; give it with --script xx=CODE' --mono 
 refuse 64 'script=xx=Lattin: "Lattin" is not a script' --mono xx=text.xx --bpe 50 --script-share 1 --script xx=Lattin -o out/c.h5
 refuse 64 'max-words is for --mono and --para' --codes codes --max-words 5 --segment text.en out/text
 refuse 64 'script is for --mono and --para' --codes codes --script en=Latn --segment text.en out/text
+refuse 64 'held-out is for --mono and --para' --codes codes --held-out 0.5 --segment text.en out/text
+refuse 64 'segment goes with --codes and --vocab alone' --codes codes --shared 0.5 --segment text.en out/text
+refuse 64 'segment goes with --codes and --vocab alone' --codes codes --add-subwords 7 --segment text.en out/text
 refuse 65 'held out, or left out by a rule' "${make[@]}" --min-words 50
 ranks_to_try='1 3'
 head -c 20000000 /dev/zero | tr '\0' a >line.en

@@ -212,6 +212,16 @@ static bool open_part(const work *w, tested *p, GError **error)
     return true;
 }
 
+/* Is --language, if it is given, that of any file? */
+static bool check_language(const GArray *sets, GError **error)
+{
+    bool used = given.language == NULL;
+    for (guint i = 0; i < sets->len && !used; i++)
+        used = g_array_index(sets, xlm_task_set, i).unnamed;
+    return used || xlm_error_set(error, EX_USAGE, "--language=%s is for files without LANG:, and every --test has one; leave it "
+                                 "out", given.language);
+}
+
 /* All texts are read before anything is computed. */
 static bool open_text(work *w, GError **error)
 {
@@ -227,7 +237,7 @@ static bool open_text(work *w, GError **error)
         (w->sources = xlm_task_sources_read(&list, given.test, &n, error)) == NULL)
         return false;
     g_autoptr(GArray) sets = xlm_task_sets(&list, given.test, w->sources, n, error);
-    if (sets == NULL)
+    if (sets == NULL || !check_language(sets, error))
         return false;
     g_array_set_size(w->tests, sets->len);
     bool good = true;

@@ -150,5 +150,6 @@ expect 64 '^xlm_eval: --test: de:test.en.tsv: the model has no language "de"' \
     xlm_eval new/best "${tests[@]}" --test de:test.en.tsv --csv none.csv
 expect 64 '^xlm_eval: --test: two texts are of the same language, xx' xlm_eval new/best --test xx:test.xx.tsv --test xx:dev.xx.tsv
 expect 64 'give --language NAME' xlm_eval tag-1/best --test test.en.tsv
+expect 64 '^xlm_eval: --language=en is for files without LANG:' xlm_eval new/best "${tests[@]}" --language en --csv none.csv
 [ ! -e none.csv ] || fail "a table was written"
 finish

@@ -39,15 +39,18 @@ static const xlm_program program = {
         "  OUTPUT  a file, or a directory with config.json, model.safetensors, a tokenizer, README.md and xlm_vocabulary.h5\n",
 };
 
+#define UNSET G_MININT64
+
 static struct {
     char *output, *languages;
     xlm_convert_options convert;
     char *add_languages, *new_rows;
+    gint64 seed;
     xlm_model_vocabulary_options vocabulary;
     char **average;
     gboolean merge;
     char *add, *adapter, *exchange;
-} given = {.vocabulary = {.average = true, .seed = 1}};
+} given = {.seed = UNSET};
 
 static const GOptionEntry options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.output, "file or directory to write", "OUTPUT"},
@@ -67,7 +70,7 @@ static const GOptionEntry vocabulary_options[] = {
     {"new-rows", 0, 0, G_OPTION_ARG_STRING, &given.new_rows,
      "rows of what is added: average (default; for a word the mean of the subwords that it was split into, for a language the "
      "mean of all) or draw (as at the start of training)", "HOW"},
-    {"seed", 0, 0, G_OPTION_ARG_INT64, &given.vocabulary.seed, "seed of the rows that are drawn (default 1)", "N"},
+    {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "with --new-rows draw: seed of the rows (default 1)", "N"},
     {"restore", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.vocabulary.restore,
      "take the vocabulary of this file, from which the model was made, and its rows for subwords that the model does not "
      "have", "ORIGINAL"},
@@ -107,9 +110,13 @@ static bool read_names(const char *option, const char *text, char ***languages, 
 static bool read_options(GError **error)
 {
     static const char *const ways[] = {"average", "draw", NULL};
+    if (!xlm_program_is_one_of("new-rows", given.new_rows, ways, error))
+        return false;
     given.vocabulary.average = g_strcmp0(given.new_rows, "draw") != 0;
-    return xlm_program_is_one_of("new-rows", given.new_rows, ways, error) &&
-           read_names("languages", given.languages, &given.convert.languages, error) &&
+    if (given.seed != UNSET && given.vocabulary.average)
+        return xlm_error_set(error, EX_USAGE, "--seed is for rows that are drawn; use it with --new-rows draw");
+    given.vocabulary.seed = given.seed == UNSET ? 1 : given.seed;
+    return read_names("languages", given.languages, &given.convert.languages, error) &&
            read_names("add-languages", given.add_languages, &given.vocabulary.languages, error);
 }
 

@@ -217,5 +217,7 @@ expect 64 'both input and output' xlm_convert bpe.h5 --keep bpe.few.h5 -o bpe.fe
 change_refused 64 'restore cannot be combined' bpe.h5 --restore bpe.h5 --add-words word.txt
 change_refused 64 'convert it to a file first' dir --keep bpe.few.h5
 change_refused 64 '--new-rows=some: must be average or draw' bpe.h5 --add-words word.txt --new-rows some
+change_refused 64 '--seed is for rows that are drawn' bpe.h5 --add-words word.txt --seed 2
+change_refused 64 '--seed is for rows that are drawn' bpe.h5 --keep bpe.few.h5 --seed 1
 change_refused 64 '--add-languages=a,,b: name 2, "",' bpe.h5 --add-languages a,,b
 finish

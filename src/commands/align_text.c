@@ -17,7 +17,8 @@ static xlm_model_links_options by_model; /* with --checkpoint */
 
 static const GOptionEntry options[] = {
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME, &chosen.links,
-     "links to write, one line per pair: `0-0 1-2` (default: standard output, if nothing else is written)", "FILE"},
+     "links to write, one line per pair: `0-0 1-2` (default: standard output, if nothing else is written; with --checkpoint also "
+     "beside --scores and --matrices)", "FILE"},
     {"method", 0, 0, G_OPTION_ARG_STRING, &given.method,
      "fertility: a hidden Markov model with fertilities, both directions trained to agree (the default); diagonal: translations "
      "near the diagonal as in fast_align, faster and less accurate; with --checkpoint ot, argmax, itermax", "METHOD"},

@@ -72,7 +72,7 @@ static const GOptionEntry options[] = {
     {"sentences", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.sentences,
      "also write the scores of each sentence to this file: sentence<tab>system<tab>score...", "FILE.tsv"},
     {"json", 'j', 0, G_OPTION_ARG_NONE, &given.json, "print the result as JSON", NULL},
-    {"width", 'w', 0, G_OPTION_ARG_INT, &given.width, "decimals of scores (default 2)", "N"},
+    {"width", 'w', 0, G_OPTION_ARG_INT, &given.width, "decimals of scores, except in JSON (default 2)", "N"},
     {.long_name = NULL}};
 
 static const xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{"Scores", metric_options}, {"Options", options}};

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "files/new_file.h"
+#include "files/path.h"
 #include "program/program.h"
 #include "translation_scores/bootstrap.h"
 #include "translation_scores/scored_files.h"
@@ -65,7 +66,8 @@ static const GOptionEntry metric_options[] = {
 
 static const GOptionEntry options[] = {
     {"system", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.systems,
-     "another system's translations, to be compared with HYPOTHESES; may be repeated", "[NAME=]FILE"},
+     "another system's translations, to be compared with HYPOTHESES; may be repeated; a file with = in its name is written "
+     "./FILE", "[NAME=]FILE"},
     {"bootstrap", 0, 0, G_OPTION_ARG_INT64, &given.samples,
      "number of samples of the bootstrap, 0: none (default: 1000 if there are several systems, otherwise 0)", "N"},
     {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "seed of these samples (default 1)", "N"},
@@ -158,10 +160,34 @@ static bool open_metrics(work *w, GError **error)
     return true;
 }
 
+/* Is there such a file, or an archive that it is in, or is it standard input? */
+static bool is_there(const char *path)
+{
+    g_autofree char *archive = NULL;
+    return strcmp(path, "-") == 0 || g_file_test(path, G_FILE_TEST_EXISTS) || xlm_path_member(path, &archive) != NULL;
+}
+
+/* The sign of "NAME=FILE"; NULL for a FILE that has = in its name: ./FILE, or a value that is a file as a whole. EX_USAGE: what
+ * follows the sign is a file as well. */
+static bool find_sign(const char *value, const char **sign, GError **error)
+{
+    *sign = g_str_has_prefix(value, "./") ? NULL : strchr(value, '=');
+    if (*sign == NULL || !is_there(value))
+        return true;
+    const char *rest = *sign + 1;
+    if (is_there(rest))
+        return xlm_error_set(error, EX_USAGE, "--system=%s: is a file, and so is %s; write ./%s or NAME=%s for the first, %.*s=./%s"
+                             " for the second", value, rest, value, value, (int)(*sign - value), value, rest);
+    *sign = NULL;
+    return true;
+}
+
 /* value: "NAME=FILE" or "FILE". */
 static bool add_system(work *w, const char *value, GError **error)
 {
-    const char *sign = strchr(value, '=');
+    const char *sign;
+    if (!find_sign(value, &sign, error))
+        return false;
     char *name = sign != NULL ? g_strndup(value, (gsize)(sign - value)) : g_strdup(value);
     g_ptr_array_add(w->names, name);
     g_ptr_array_add(w->systems, g_strdup(sign != NULL ? sign + 1 : value));

@@ -84,6 +84,19 @@ awk '$1 == "same" { n++; bad = bad || $NF !~ /^0.0[0-4].*[*]$/ } $1 == "better" 
 is_near "$difference" "$(awk -v a="$score" 'BEGIN { print a - 58.58 }')" 0.011 || fail "difference: $(cat two.out)"
 # A system beside itself: no difference, and no star.
 prints '^twin .* +0.00  *+0.00 to +0.00  1.0000 $' out ref.0 --system twin=out
+# A file with = in its name, alone or under a name; of two files that can be meant, neither is taken.
+mkdir lr=1 1
+cp better lr=1/out
+for row in lr=1/out:lr=1/out ./lr=1/out:./lr=1/out x=lr=1/out:x; do
+    prints "^${row#*:}  *49.89 " out ref.0 --system "${row%:*}" --bootstrap 0
+done
+cp out 1/out
+expect 64 'system=lr=1/out: is a file, and so is 1/out; write ./lr=1/out ' xlm_bleu out ref.0 --system lr=1/out
+prints '^./lr=1/out  *49.89 ' out ref.0 --system ./lr=1/out --bootstrap 0
+prints '^x  *49.89 ' out ref.0 --system x=lr=1/out --bootstrap 0
+prints '^lr  *37.04 ' out ref.0 --system lr=./1/out --bootstrap 0
+rm lr=1/out
+prints '^lr  *37.04 ' out ref.0 --system lr=1/out --bootstrap 0
 cmp <(sed 1d two.tsv | cut -f 1,2) <(for i in 1 2 3 4 5; do printf "$i\t%s\n" out better same; done) &&
     head -n 1 two.tsv | grep -q '^sentence.system.BLEU|nrefs:2|case:mixed|eff:yes|tok:13a|[^|]*|[^|]*.chrF2|nrefs:2|' &&
     [ "$(awk '$2 == "out" && $1 ~ /1|4/ { print $3, $4 }' two.tsv | tr '\n' ' ')" = '79.53 71.42 7.81 14.23 ' ] ||

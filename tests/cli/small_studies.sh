@@ -81,6 +81,11 @@ for line in 'steps = 6' 'form = embedding' 'mask_unit = span' '^ *layers = 4' 'f
     grep -q "$line" job || fail "masks: the job has no $line: $(cat job)"
 done
 [ "$(grep -c 'stream text\]' job)" -eq 1 ] && ! grep -q 'start = .*latest' job || fail "from nothing: $(cat job)"
+# Another study's run of this name has a smaller model, and is not taken for that one.
+code=0
+study mlm-gc/small RUNS='mlm-span+gc-embedding:1' LANGUAGE=xx SETTINGS='model.hidden_size = 32' || code=$?
+[ "$code" -eq 64 ] && grep -q 'mlm-span.* has a run with another model: layers = 4, not 6\. ' log ||
+    fail "another model: $code: $(tail -n 3 log)"
 
 mv ud/{xx,de}_pud-ud-test.conllu.$packed
 # The study of architectures: keys of [model] that an objective's file gives are the run's own. The language has no treebank.
@@ -143,6 +148,10 @@ awk -F'\t' '$1 == "mlm+tlm" { for (i = 3; i <= 13; i++) cell[$2, i] = $i }
 grep -q '^mlm+tlm  *1 .* POS 75.2$' log || fail "no figure of the paper: $(row mlm+tlm 1)"
 study xlm-align/small RUNS='mlm+tlm:1 mlm+tlm:2' || fail "again: $(tail -n 5 log)"
 ! grep -q '^step ' log || fail "a finished run was made again"
+code=0
+study small RUNS=mlm+tlm:4 SETTINGS='model.layers=2; model.hidden_size=64' || code=$?
+[ "$code" -eq 64 ] && grep -q '/start-6 has a run with another model: hidden_size = 32, not 64\. ' log ||
+    fail "a start with another model: $code: $(tail -n 3 log)"
 
 # Without time nothing begins; a plan trains nothing.
 code=0

@@ -204,6 +204,9 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     close_work(&w);
 }
 
+/* Only the checkpoint or vectors; the others are words. */
+static bool is_file(int argument) { return argument == 1; }
+
 const xlm_command xlm_embed_neighbours = {
     .name = "neighbours",
     .arguments = "neighbours CHECKPOINT|VECTORS WORD...",
@@ -220,6 +223,7 @@ const xlm_command xlm_embed_neighbours = {
         "  xlm_embed neighbours en.vec Haus Hund --word-vectors de.vec --count 5 --csv neighbours.csv\n",
     .options = options,
     .takes = {"a checkpoint or a file of vectors, and one or more words", 2, G_MAXINT},
+    .is_file = is_file,
     .check = check,
     .run = run,
 };

@@ -9,6 +9,8 @@
 char *xlm_command_line;
 
 static gint64 threads;
+static const xlm_command *called; /* NULL: none */
+static int first = 1;             /* index of its first argument in argv */
 
 static const GOptionEntry shared_options[] = {
     {"threads", 0, 0, G_OPTION_ARG_INT64, &threads,
@@ -45,8 +47,15 @@ static char *join_texts(const xlm_command_program *program, const xlm_command *o
     return g_string_free(all, FALSE);
 }
 
+/* Of an argument of the program: the name of a command is no file, and its other arguments need not be. */
+static int role(int argument)
+{
+    const bool all = called == NULL || called->is_file == NULL;
+    return argument >= first && (all || called->is_file(argument - first + 1)) ? XLM_READS : 0;
+}
+
 /* Options of the command that is called; of all commands if none is called, for --help. */
-static bool parse(const xlm_command_program *p, const xlm_command *called, int *argc, char ***argv, GError **error)
+static bool parse(const xlm_command_program *p, int *argc, char ***argv, GError **error)
 {
     xlm_program_group groups[XLM_PROGRAM_GROUPS] = {{NULL, NULL}};
     g_autoptr(GPtrArray) titles = g_ptr_array_new_with_free_func(g_free);
@@ -72,6 +81,7 @@ static bool parse(const xlm_command_program *p, const xlm_command *called, int *
         .arguments = arguments,
         .precision = precision,
         .progress = true,
+        .role = role,
         .purpose = called != NULL ? called->purpose : p->purpose,
         .notes = notes,
         .files = p->files,
@@ -79,48 +89,42 @@ static bool parse(const xlm_command_program *p, const xlm_command *called, int *
     return xlm_program_parse(&program, groups, argc, argv, error);
 }
 
-/* The command, with its options read; NULL with EX_USAGE. [out] first: index of its first argument in argv. */
-static const xlm_command *read_command(const xlm_command_program *program, int *argc, char ***argv, int *first, GError **error)
+/* Find the command that is called and read its options. EX_USAGE. */
+static bool read_command(const xlm_command_program *program, int *argc, char ***argv, GError **error)
 {
     /* --help alone shows all commands; other options before any name belong to the unnamed command. */
     const char *word = *argc > 1 ? (*argv)[1] : NULL;
     const bool named = word != NULL && word[0] != '-';
     const bool options = program->unnamed && *argc > 2 && word[0] == '-';
-    const xlm_command *called = named ? find_command(program, word, error) : options ? program->commands[0] : NULL;
-    if ((named && called == NULL) || !parse(program, called, argc, argv, error))
-        return NULL;
+    called = named ? find_command(program, word, error) : options ? program->commands[0] : NULL;
+    first = called != NULL && named && strcmp(called->name, word) == 0 ? 2 : 1;
+    if ((named && called == NULL) || !parse(program, argc, argv, error))
+        return false;
     if (called == NULL) {
         g_autofree char *names = join_texts(program, NULL, ", ", offsetof(xlm_command, name));
-        xlm_error_set(error, EX_USAGE, "give a command first: %s; see %s --help", names, program->name);
-        return NULL;
+        return xlm_error_set(error, EX_USAGE, "give a command first: %s; see %s --help", names, program->name);
     }
-    *first = named && strcmp(called->name, word) == 0 ? 2 : 1;
-    const int n = *argc - *first;
-    if (n < called->takes.min || n > called->takes.max) {
-        xlm_error_set(error, EX_USAGE, "%s takes %s; see %s %s --help", called->name, called->takes.what, program->name,
-                      called->name);
-        return NULL;
-    }
-    const bool good = xlm_program_is_in("threads", threads, 0, G_MAXINT64, error) &&
-                      (called->check == NULL || called->check(error));
-    return good ? called : NULL;
+    const int n = *argc - first;
+    if (n < called->takes.min || n > called->takes.max)
+        return xlm_error_set(error, EX_USAGE, "%s takes %s; see %s %s --help", called->name, called->takes.what, program->name,
+                             called->name);
+    return xlm_program_is_in("threads", threads, 0, G_MAXINT64, error) && (called->check == NULL || called->check(error));
 }
 
 int xlm_command_main(const xlm_command_program *program, int argc, char **argv)
 {
     GError *error = NULL;
-    int first = 0;
     xlm_command_line = xlm_program_command(&(xlm_program){.name = program->name}, argv);
-    const xlm_command *command = read_command(program, &argc, &argv, &first, &error);
+    read_command(program, &argc, &argv, &error);
     xlm_comm comm;
     if (xlm_program_open(program->name, &comm, &argc, &argv, &error)) {
         xlm_hardware hardware;
         xlm_hardware_open(&hardware, (int)threads, comm.local_ranks);
-        if (command->run != NULL) {
-            command->run(&comm, argv + first, &error);
+        if (called->run != NULL) {
+            called->run(&comm, argv + first, &error);
         } else {
             if (comm.rank == 0)
-                command->run_alone(argv + first, &error);
+                called->run_alone(argv + first, &error);
             xlm_comm_agree(&comm, &error);
         }
     }

@@ -24,6 +24,7 @@ typedef struct xlm_command {
         const char *what; /* "a checkpoint, a dictionary and a corpus" */
         int min, max;
     } takes; /* arguments after the command's name */
+    bool (*is_file)(int argument); /* is argument 1, 2, ... after the command's name a file? NULL: all are */
     /* Called before MPI starts: are the options right? EX_USAGE. NULL: there is nothing to check. */
     bool (*check)(GError **error);
     /* Collective. arguments: those after the command's name, ended by NULL. The program's command line is in xlm_command_line.

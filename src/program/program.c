@@ -196,8 +196,8 @@ static bool declare_files(const xlm_program *program, const xlm_program_group *g
                           GError **error)
 {
     for (int i = 1; i < argc; i++) {
-        const bool writes = program->writes != NULL && program->writes(i);
-        if (!declare_file(argv[i], "an argument", writes ? XLM_WRITES : XLM_READS, error))
+        const int role = program->role != NULL ? program->role(i) : XLM_READS;
+        if (role != 0 && !declare_file(argv[i], "an argument", role, error))
             return false;
     }
     for (int pass = 0; pass < 2; pass++)

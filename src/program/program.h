@@ -17,7 +17,7 @@ typedef struct xlm_program {
     const char *notes;     /* paragraphs after the options: "Examples:\n  ..." */
     bool progress;         /* long-running: has --progress */
     bool precision;        /* it computes with a model: has --precision */
-    bool (*writes)(int argument); /* is this argument (1, 2, ...) a file that is written? NULL: all are read */
+    int (*role)(int argument); /* of argument 1, 2, ...: XLM_READS, XLM_WRITES, or 0 if it is no file. NULL: all are read */
     const char *files;     /* lines about files that the program reads and writes: "  NAME  meaning\n" */
     const char *environment; /* lines about variables that only this program uses, or NULL */
     const char *exit_codes; /* lines about codes that only this program has, or NULL */
@@ -45,9 +45,9 @@ typedef struct xlm_program_group {
 /* Reads the options and leaves other arguments in argv. groups[XLM_PROGRAM_GROUPS]: up to one without a title; NULL: none. With
  * --help or --version it prints and ends the program. Otherwise it checks our environment variables (XLM_KERNELS, XLM_STORE_...)
  * and BLIS_ARCH_TYPE on this machine; ranks may differ. From here on, exceeding a limit on file sizes is a write error with a
- * message, not the end of the process, and when a signal ends the program unfinished files are removed. Files that options write
- * are compared with those that options and arguments read, and with those that a run keeps in its directory; their names must not
- * end as those of another form than the option's placeholder says ("FILE.h5"). EX_USAGE. */
+ * message, not the end of the process, and when a signal ends the program unfinished files are removed. Files that are written are
+ * compared with those that are read and with those that a run keeps in its directory; names of those that options write must not
+ * end as those of another form than the placeholder says ("FILE.h5"). EX_USAGE. */
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error);
 
 /* Frees the texts that options have set, and the lists that were made of them; once more is allowed. */

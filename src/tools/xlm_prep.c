@@ -5,10 +5,10 @@
 #include "prep/segmenter_options.h"
 #include "program/program.h"
 
-static bool writes(int argument);
+static int role(int argument);
 
 static const xlm_program program = {
-    .writes = writes,
+    .role = role,
     .name = "xlm_prep",
     .arguments = "-o CORPUS.h5\n"
                  "  or:  xlm_prep --codes=FILE [--vocab=FILE] --segment IN OUT\n"
@@ -82,8 +82,11 @@ static struct {
 } given = {.add_subwords = G_MAXINT64, .max_vocabulary = G_MAXINT64, .min_count = 1, .alpha = -G_MAXDOUBLE,
            .sample = -G_MAXDOUBLE, .held_out = -G_MAXDOUBLE, .seed = G_MININT64};
 
-/* OUT of the arguments IN OUT. */
-static bool writes(int argument) { return argument == 2 && (given.segment || given.derive_conllu); }
+/* Of the arguments IN OUT. */
+static int role(int argument)
+{
+    return argument == 2 && (given.segment || given.derive_conllu) ? XLM_WRITES : XLM_READS;
+}
 
 static const GOptionEntry text_options[] = {
     {"mono", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.monolingual,

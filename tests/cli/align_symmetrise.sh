@@ -23,6 +23,9 @@ xlm_align symmetrise f r | cmp - two || fail "standard output, or the default"
 cmp two joined || fail "the default is not grow-diag-final-and"
 sed -E 's/([0-9]+)-([0-9]+)/\2-\1/g' r >turned
 xlm_align symmetrise f turned --reverse-turned | cmp - two || fail "--reverse-turned"
+# A command's name is no file.
+logged name.log xlm_align symmetrise f r -o symmetrise
+cmp symmetrise two || fail "a file named as the command"
 gzip -k f
 xlm_align symmetrise f.gz r | cmp - two || fail "gzip"
 

@@ -120,6 +120,8 @@ id=$(strings /vocabulary/words corpus.h5 | grep -n -x house | cut -d: -f1)
 awk -v id=$((id - 1)) '$1 == id || $2 == id { if ($3 > most) most = $3 } END { printf "%.3f\n", most }' table-2 >most
 [ "$(awk 'NR == 2 { print $2 }' top.log)" = "$(cat most)" ] || fail "top of house: $(cat top.log), $(cat most)"
 logged export.log xlm_cooc export cooc-2.h5 -o glove.bin --vocabulary vocabulary.txt
+logged name.log xlm_cooc export cooc-2.h5 -o export
+cmp export glove.bin || fail "a file named as the command"
 [ "$(wc -l <vocabulary.txt)" -eq "$(strings /words/subwords cooc-2.h5 | wc -l)" ] || fail "vocabulary for GloVe"
 paste -d ' ' <(od -A n -v -t d4 -w16 glove.bin | awk '{ print $1 - 1, $2 - 1 }') \
     <(od -A n -v -t f8 -w16 glove.bin | awk '{ print $2 }') >records

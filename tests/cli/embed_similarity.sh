@@ -191,6 +191,9 @@ xlm_embed neighbours one.vec Königin --word-vectors two.vec -n 2 >w.out 2>w.log
 sed -n 3p w.out | grep -q '^   1   1.0000  queen ' || fail "neighbours of a file: $(cat w.out)"
 xlm_embed neighbours one.vec queen --most 4 -n 9 -k 0 --csv w.csv >w.out 2>w.log || fail "$(cat w.log)"
 [ "$(cut -d, -f2,4 w.csv | tail -n +2 | tr '\n' ' ')" = 'cosine,king cosine,woman cosine,man ' ] || fail "--most: $(cat w.csv)"
+# Words are no files.
+xlm_embed neighbours one.vec queen --most 4 -n 9 -k 0 --csv queen >w.out 2>w.log || fail "$(cat w.log)"
+cmp queen w.csv || fail "a file named as a word"
 xlm_embed neighbours $model house --language en --words words -n 3 >w.out 2>w.log || fail "$(cat w.log)"
 sed 1,2d w.out | awk '{ print $3; print $5 }' | sort -u | comm -23 - <(sort words) | grep . &&
     fail "no words of the list: $(cat w.out)"

@@ -21,12 +21,21 @@ struct xlm_metrics_file {
     const char *output;
     FILE *rows;
     xlm_events *events; /* NULL: there are none, or they could not be written */
+    int64_t evaluated;  /* the last step with rows of held-out text; -1: none */
     bool write_failed, rows_removed, directory_removed; /* each is warned of once */
 };
 
-/* [out] rows: up to and with `step` of an earlier run's file, g_free; NULL when there is none. */
-static bool rows_up_to(const char *path, int64_t step, char **rows, GError **error)
+/* Is it a row of losses on held-out text, after the step's number? */
+static bool is_held_out(const char *line)
 {
+    return g_str_has_prefix(line + strspn(line, G_CSET_DIGITS), "," XLM_SPLIT_HELD_OUT ",");
+}
+
+/* [out] rows: up to and with `step` of an earlier run's file, g_free; NULL when there is none. [out] evaluated: the last step with
+ * losses on held-out text among them; -1: none. */
+static bool rows_up_to(const char *path, int64_t step, char **rows, int64_t *evaluated, GError **error)
+{
+    *evaluated = -1;
     char *text = NULL;
     if (!g_file_test(path, G_FILE_TEST_EXISTS))
         return true;
@@ -39,8 +48,11 @@ static bool rows_up_to(const char *path, int64_t step, char **rows, GError **err
         char *next = strchr(line, '\n');
         if (next == NULL)
             break; /* a line cut short by a crash */
-        if (g_ascii_isdigit(*line) && g_ascii_strtoll(line, NULL, 10) > step)
+        const int64_t of = g_ascii_isdigit(*line) ? g_ascii_strtoll(line, NULL, 10) : -1;
+        if (of > step)
             break;
+        if (of >= 0 && is_held_out(line))
+            *evaluated = of;
         line = end = next + 1;
     }
     *end = '\0';
@@ -49,11 +61,11 @@ static bool rows_up_to(const char *path, int64_t step, char **rows, GError **err
 }
 
 /* Earlier rows are written to a new file that replaces the old one, so that they are not lost if the disk is full. */
-static FILE *open_rows(const char *output, bool resumed, int64_t step, GError **error)
+static FILE *open_rows(const char *output, bool resumed, int64_t step, int64_t *evaluated, GError **error)
 {
     g_autofree char *path = g_build_filename(output, "metrics.csv", NULL);
     g_autofree char *rows = NULL;
-    if (resumed && !rows_up_to(path, step, &rows, error))
+    if (resumed && !rows_up_to(path, step, &rows, evaluated, error))
         return NULL;
     const char *text = rows != NULL && *rows != '\0' ? rows : HEADER;
     if (!xlm_files_check_output(path, false, error) || !xlm_new_file_replace(path, text, error))
@@ -87,9 +99,10 @@ xlm_metrics_file *xlm_metrics_file_open(const char *output, const char *events, 
     xlm_metrics_file *f = g_new0(xlm_metrics_file, 1);
     bool others = false;
     f->output = output;
+    f->evaluated = -1;
     /* The file of events first: a run that cannot begin leaves the rows of an earlier one as they are. */
     if ((events == NULL || (f->events = xlm_events_open(events, resumed ? step + 1 : 0, &others, error)) != NULL) &&
-        (f->rows = open_rows(output, resumed, step, error)) != NULL) {
+        (f->rows = open_rows(output, resumed, step, &f->evaluated, error)) != NULL) {
         if (others && !resumed)
             xlm_log_warn("%s: has events of an earlier run, in place of which TensorBoard will show those of this one", events);
         return f;
@@ -154,6 +167,8 @@ void xlm_metrics_file_loss(xlm_metrics_file *file, int64_t step, const char *spl
 {
     fprintf(file->rows, "%" G_GINT64_FORMAT ",%s,%s,%s,%" G_GINT64_FORMAT ",%.10g,", step, split, objective, language, terms,
             loss);
+    if (strcmp(split, XLM_SPLIT_HELD_OUT) == 0)
+        file->evaluated = step;
     add_event(file, step, split, objective, "loss", language, loss);
     if (isnan(perplexity)) {
         fputs(",,,,,,\n", file->rows);
@@ -171,3 +186,5 @@ void xlm_metrics_file_metric(xlm_metrics_file *file, int64_t step, const char *s
             *metric != '\0' ? "/" : "", metric, language, count, value);
     add_event(file, step, split, objective, metric, language, value);
 }
+
+int64_t xlm_metrics_file_evaluated(const xlm_metrics_file *file) { return file->evaluated; }

@@ -10,6 +10,9 @@
 
 typedef struct xlm_metrics_file xlm_metrics_file;
 
+/* The split of losses on held-out text. */
+#define XLM_SPLIT_HELD_OUT "held_out"
+
 /* Open both for a run that has made `step` updates. resumed: keep the rows of metrics.csv up to that step. output: the directory
  * of metrics.csv; events: that of events, NULL: there are none; both borrowed. EX_CANTCREAT;
  * EX_IOERR or EX_NOINPUT: rows that are to be kept cannot be read. */
@@ -32,5 +35,7 @@ void xlm_metrics_file_loss(xlm_metrics_file *file, int64_t step, const char *spl
 /* A metric of an objective; metric "": a measure, whose name is under objective. */
 void xlm_metrics_file_metric(xlm_metrics_file *file, int64_t step, const char *split, const char *objective, const char *metric,
                              const char *language, int64_t count, double value);
+/* The last step whose losses on held-out text metrics.csv has, among them those of rows that were kept; -1: none. */
+int64_t xlm_metrics_file_evaluated(const xlm_metrics_file *file);
 
 #endif

@@ -68,6 +68,13 @@ xlm_report *xlm_report_open(const xlm_report_setup *setup, bool resumed, GError 
     return r;
 }
 
+bool xlm_report_has_evaluation(const xlm_report *report)
+{
+    int64_t has = report->metrics != NULL && xlm_metrics_file_evaluated(report->metrics) == report->of.progress->step;
+    xlm_comm_max_int64(report->of.comm, &has, 1);
+    return has != 0;
+}
+
 void xlm_report_flush(xlm_report *report)
 {
     if (report->metrics != NULL)
@@ -401,12 +408,12 @@ void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n
         const char *objective = job->objective[e->objective].name;
         const char *language = e->language < 0 ? "all" : xlm_vocabulary_language_names(report->of.vocabulary)[e->language];
         if (e->metric != NULL) {
-            xlm_metrics_file_metric(report->metrics, step, "held_out", objective, e->metric, language, e->terms, e->score);
+            xlm_metrics_file_metric(report->metrics, step, XLM_SPLIT_HELD_OUT, objective, e->metric, language, e->terms, e->score);
             xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s %s %.4f  (%" G_GINT64_FORMAT " terms)", step, objective,
                          language, e->metric, e->score, e->terms);
             continue;
         }
-        xlm_metrics_file_loss(report->metrics, step, "held_out", objective, language, e->terms, e->loss, e->perplexity,
+        xlm_metrics_file_loss(report->metrics, step, XLM_SPLIT_HELD_OUT, objective, language, e->terms, e->loss, e->perplexity,
                               e->accuracy);
         if (isnan(e->perplexity)) {
             xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s loss %.4f  (%" G_GINT64_FORMAT " terms)", step,

@@ -31,6 +31,8 @@ typedef struct xlm_report_setup {
 /* Rank 0 opens metrics.csv; if `resumed`, it keeps the rows up to progress->step. On other ranks the report prints nothing.
  * Collective. */
 xlm_report *xlm_report_open(const xlm_report_setup *setup, bool resumed, GError **error);
+/* Does metrics.csv have losses on held-out text of the step that the run is at? Collective. */
+bool xlm_report_has_evaluation(const xlm_report *report);
 /* Flush and close; an error of writing (a full disk) is a warning. */
 void xlm_report_close(xlm_report *report);
 

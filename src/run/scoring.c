@@ -79,19 +79,25 @@ static bool score_of(const xlm_scoring *s, const xlm_measured *measured, double 
 bool xlm_scoring_begin(const xlm_scoring *scoring, GError **error)
 {
     const xlm_run_progress *progress = scoring->progress;
+    const int64_t every = scoring->job->train.evaluate_every;
     const bool first = progress->step == 0;
     g_autofree xlm_evaluation *rows = NULL;
     xlm_measured measured = {.job = scoring->job, .vocabulary = scoring->vocabulary, .step = progress->step};
     double score;
-    /* A run that is resumed has no evaluation now. If it looks for the best anew, the measure is looked up in one. */
-    if (!has_losses(scoring) || (!first && (!needs_losses(scoring) || progress->best.step > 0)))
+    if (!has_losses(scoring))
+        return true;
+    /* A run that was asked to stop did not wait for losses that no score needs (xlm_scoring_evaluate). */
+    const bool left_out = !first && !needs_losses(scoring) && every > 0 && progress->step % every == 0 &&
+                          !xlm_report_has_evaluation(scoring->report);
+    /* If a run looks for the best anew, the measure is looked up in losses. */
+    if (!first && !left_out && (!needs_losses(scoring) || progress->best.step > 0))
         return true;
     if (!compute_losses(scoring, &rows, &measured.n, error))
         return false;
     measured.rows = rows;
     if (needs_losses(scoring) && !xlm_measures_mean(&measured, scoring->validation->choose_by, &score, error))
         return false;
-    if (first)
+    if (first || left_out)
         xlm_report_evaluation(scoring->report, rows, measured.n);
     return true;
 }

@@ -19,10 +19,11 @@ rows whole >rows.txt
 train 2 whole >again.log 2>&1 || fail "a finished run started again: $(tail -n 3 again.log)"
 grep -q 'nothing to do' again.log && cmp rows.txt <(rows whole) || fail "a finished run started again: $(cat again.log)"
 
-# Stopped in the middle by a signal, to mpiexec (which hands SIGUSR1 on) or to one rank alone, and resumed.
+# Stopped in the middle by a signal, to mpiexec (which hands SIGUSR1 on) or to one rank alone, and resumed. An evaluation that is due
+# is left for when the run goes on if the signal comes in the step before it, which cannot be timed: its rows are removed.
 for signal in USR1 TERM INT; do
     start 2 xlm_train job.conf --set "train.output=$signal" --set train.steps=100000 \
-        --set train.schedule=constant >"$signal.log" 2>&1
+        --set train.schedule=constant --set train.evaluate_every=1 >"$signal.log" 2>&1
     until_true has_steps "$signal" 5
     case $signal in
     USR1) kill -USR1 "$launcher" ;;
@@ -36,10 +37,12 @@ for signal in USR1 TERM INT; do
     [ "$(readlink "$signal/latest")" = "$(checkpoint "$step")" ] ||
         fail "SIG$signal: last step is $step, latest is $(readlink "$signal/latest")"
 done
-logged TERM.log train 1 TERM --set train.steps=$((step = $(last_step TERM) + 5)) --set train.schedule=constant
-logged through.log train 2 through --set train.steps=$step --set train.schedule=constant
-cmp <(losses TERM) <(losses through) && [ "$(digest TERM/latest)" = "$(digest through/latest)" ] ||
-    fail "a run stopped by a signal and resumed is not the run that was never stopped"
+step=$(last_step TERM)
+sed -i "/^$step,held_out,/d" TERM/metrics.csv
+all=(--set train.steps=$((step + 5)) --set train.schedule=constant --set train.evaluate_every=1)
+logged TERM.log train 1 TERM "${all[@]}"
+logged through.log train 2 through "${all[@]}"
+same_bits through TERM
 
 # The newest K are kept.
 logged kept.log train 1 kept --set train.steps=25 --set train.checkpoint_every=5 --set train.keep=2

@@ -102,6 +102,18 @@ awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
     END { exit !found }' $out/scores.tsv || fail "architectures: $(cat $out/scores.tsv)"
 grep -q 'no xx_gsd-ud-test.conllu and no xx_pud-ud-test.conllu: .*in English only' log || fail "no treebank of xx: $(head -n 3 log)"
 expect 64 'mlm-pre has a model of its own' env RUNS=mlm-pre:1 LANGUAGE=xx "$XLM_SOURCE/jobs/small/study" $out ud
+# A package's name may have a -, which is _ in files and corpora.
+cat >fetch <<E
+#!/bin/sh
+echo "\$*" >"$PWD/asked"
+mkdir -p "\$2"
+for file in mono.en en-pt_br.en; do cp "$PWD/text.en" "\$2/\$file"; done
+for file in mono.pt_br en-pt_br.pt_br; do cp "$PWD/text.xx" "\$2/\$file"; done
+E
+chmod +x fetch
+RUNS=mlm:1 LANGUAGE=pt-br DICTIONARY=none XLM_FETCH=./fetch XLM_LAUNCH=env \
+    "$XLM_SOURCE/jobs/small/study" --plan brazil ud >log 2>&1 &&
+    grep -q 'en pt-br$' asked && grep -q '^pt_br ' log || fail "pt-br: $(tail -n 5 log)"
 out=out
 
 # Objectives of all papers together, as they are: a plan makes passes of the studies' own model.

@@ -36,8 +36,8 @@ struct xlm_report {
     double run_seconds, opened_at;
     int64_t run_steps, run_tokens;
     double last_step_at;
-    int64_t *steps_without_terms; /* [objectives] in which each took part, before its first terms; -1: it has had some, or it was
-                                     warned about */
+    int64_t *steps_without_terms; /* [objectives] in which each was computed since the start or the resumption, before its first
+                                     terms; -1: it has had some, or it was warned about */
     score held_out;  /* weighted sum of the objectives' losses; the best of those with the weights of the last one */
     double *weight;  /* [objectives] which these are */
     score validated; /* what checkpoints are compared by */
@@ -252,8 +252,7 @@ static void count_terms(xlm_report *r, const xlm_step_report *step)
     for (int k = 0; k < r->of.job->objectives; k++) {
         if (xlm_host_has_terms_of(r->of.host, k, step->terms))
             r->steps_without_terms[k] = -1;
-        else if (r->steps_without_terms[k] >= 0 &&
-                 xlm_loss_weight_takes_part(&r->of.job->objective[k].weight, r->of.progress->step - 1))
+        else if (r->steps_without_terms[k] >= 0 && xlm_job_computes(r->of.job, k, r->of.progress->step - 1))
             r->steps_without_terms[k]++;
     }
 }
@@ -263,8 +262,9 @@ static void warn_without_terms(xlm_report *r, int64_t steps)
 {
     for (int k = 0; k < r->of.job->objectives; k++)
         if (r->steps_without_terms[k] >= steps) {
-            xlm_log_warn("objective %s has had no terms in any of %" G_GINT64_FORMAT " steps, so that the model has not learned "
-                         "from it", r->of.job->objective[k].name, r->steps_without_terms[k]);
+            xlm_log_warn("objective %s has had no terms in any of %" G_GINT64_FORMAT " steps since the run was started or "
+                         "resumed, so that the model has learned nothing from it in these", r->of.job->objective[k].name,
+                         r->steps_without_terms[k]);
             r->steps_without_terms[k] = -1;
         }
 }

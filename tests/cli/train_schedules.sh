@@ -82,6 +82,10 @@ learned() {
 ! grep -q -i -w nan shares-1/metrics.csv || fail "a mean over no terms: $(grep -i -m 1 -w nan shares-1/metrics.csv)"
 values shares-1 held_out tlm loss all | awk '$2 > 0 { n++ } END { exit n != 3 }' ||
     fail "pairs are not evaluated at each evaluation"
+# An objective whose stream gives a step nothing is not one that has no terms there.
+trained shares.conf four 1 --set train.steps=4 --set train.checkpoint_every=4
+[ "$(values four train mlm loss | wc -l)" -eq 4 ] && ! grep 'has had no terms' four.log ||
+    fail "a warning of an objective whose batch is 0: $(grep 'no terms' four.log)"
 
 # An instance follows that of the step before. dumped NAME STEP BATCH: original ids of the text of a step.
 dumped() {

@@ -151,7 +151,7 @@ static void write_rows(xlm_report *r, const xlm_step_report *s, double seconds)
                                     .tokens = s->tokens, .seconds = seconds};
     xlm_metrics_file_step(r->metrics, step, &total);
     for (int k = 0; k < job->objectives; k++)
-        if (s->terms[k] > 0)
+        if (xlm_host_has_terms_of(r->of.host, k, s->terms))
             xlm_metrics_file_loss(r->metrics, step, "train", job->objective[k].name, "", s->terms[k],
                                   s->objective_loss[k], NAN, NAN);
     for (int k = 0; k < job->objectives; k++)
@@ -284,7 +284,7 @@ void xlm_report_step(xlm_report *report, const xlm_step_report *step)
     r->tokens += step->tokens;
     r->loss += step->loss;
     for (int k = 0; k < r->of.job->objectives; k++) {
-        if (step->terms[k] == 0)
+        if (!xlm_host_has_terms_of(r->of.host, k, step->terms))
             continue;
         r->objective_loss[k] += step->objective_loss[k];
         r->objective_steps[k]++;

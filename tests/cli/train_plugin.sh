@@ -125,6 +125,11 @@ wrong means 0 '^objective pull (plugin .*): loss [-0-9.]* of [1-9][0-9]* terms' 
     s/@/    xlm_pass_terms(pass, 1, pass->batch->predicted);\n    return 0;\n}\n/
     s/^    return \(xlm_scale(.*)\);$/    xlm_pass_mean(pass, 1, \1);\n    return NULL;/
     s/\.loss = pull_loss/.count = in_another, &/'
+# Its loss of each step is reported all the same.
+trained job.conf means 1 --set train.steps=2
+[ "$(values means train pull loss | grep -c '^[12] -\{0,1\}[0-9]')" -eq 2 ] &&
+    grep -q 'step 2/2 .* (mlm [^)]*, pull -\{0,1\}[0-9.]*)' means.log ||
+    fail "no loss of terms that are all of another mean: $(grep pull, means/metrics.csv; grep 'step 2/2' means.log)"
 in=$XLM_SOURCE/tests/plugins/pull-together.c out=pull-together.so build || fail "the plugin does not compile"
 # One objective alone: its table as before.
 code=0

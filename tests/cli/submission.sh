@@ -10,12 +10,13 @@ mkdir bin
 printf '%s\n' '#!/bin/sh' 'echo 0' >bin/lscpu
 printf '%s\n' '#!/bin/sh' 'exit 1' >bin/srun
 printf '%s\n' '#!/bin/sh' 'case $1 in requeue) echo "$2" >>requeued ;; esac' 'echo JobState=RUNNING' >bin/scontrol
-# The launcher says how it was called; where there is a file `waits`, it stays until the signal, and ends with its own code.
+# The launcher says how it was called; where there is a file `waits`, it stays until the signal, and ends with its own code; with
+# `starts`, too, the signal ends it.
 cat >bin/launch <<'LAUNCH'
 #!/usr/bin/env bash
 printf '<%s>' "$@" >launched
 [ -e waits ] || exit 0
-trap 'exit 75' USR1
+[ -e starts ] || trap 'exit 75' USR1
 : >ready
 while :; do sleep 0.1; done
 LAUNCH
@@ -45,12 +46,19 @@ logged own.log env XLM_LAUNCH="bin/launch --mine" bash job.sbatch a.conf
 [ "$(<launched)" = '<--mine><-n><1></bin/true><--resume><auto><a.conf>' ] || fail "another launcher: $(cat launched own.log)"
 
 : >waits
-bash job.sbatch a.conf >signal.log 2>&1 &
-launcher=$!
-until_true [ -e ready ] && kill -USR1 "$launcher"
-ended
-[ "$code" -eq 0 ] && [ "$(cat requeued)" = 7 ] && grep -q 'interrupted with a checkpoint; back into the queue' signal.log ||
-    fail "ranks that ended with 75: $code: $(cat signal.log)"
+# interrupted WHY: the job gets the signal, and is put back into the queue.
+interrupted() {
+    rm -f ready requeued
+    bash job.sbatch a.conf >signal.log 2>&1 &
+    launcher=$!
+    until_true [ -e ready ] && kill -USR1 "$launcher"
+    ended
+    [ "$code" -eq 0 ] && [ "$(cat requeued)" = 7 ] && grep -q "$1; back into the queue" signal.log ||
+        fail "a job that is $1: $code: $(cat signal.log)"
+}
+interrupted 'interrupted with a checkpoint'
+: >starts
+interrupted 'interrupted while it started'
 
 # Where no cluster can be started, as here by somebody who is not root, tests/slurm is left out, and says nothing else.
 printf '%s\n' '#!/bin/sh' 'echo 1000' >bin/id

@@ -23,6 +23,7 @@
  *   /task/best                 [2] f64: the highest score on the development set so far, and the step that had it
  *   /translation/best          [2] f64: the same of what [evaluate] compares checkpoints by: translations, losses or others
  *   /task/best_of, /translation/best_of   [1] i64: digest of the measure and the settings that this was the score with
+ *   /task/from_best, /translation/from_best   [1] i64: number of evaluations from that of the best score on, which is the first
  *   /task/averaged             [2 k] f64: with [tune] average = k, score and step of each checkpoint that the mean is of so
  *                              far, by step; zeros for those to come (checkpoint/checkpoint_mean.h)
  * Every dataset carries Fletcher-32 checksums; header_digest covers the rest.
@@ -49,6 +50,9 @@
 /* Digests of what the scores of both are of; older checkpoints do not have them. */
 #define XLM_CHECKPOINT_BEST_OF "/task/best_of"
 #define XLM_CHECKPOINT_BEST_HELD_OUT_OF "/translation/best_of"
+/* Numbers of evaluations from that of the best score on; older checkpoints do not have them either. */
+#define XLM_CHECKPOINT_FROM_BEST "/task/from_best"
+#define XLM_CHECKPOINT_FROM_BEST_HELD_OUT "/translation/from_best"
 /* Name of the state with the members of the mean of checkpoints. */
 #define XLM_CHECKPOINT_AVERAGED "/task/averaged"
 /* The file of the mean, in the directory of the others. */
@@ -68,6 +72,8 @@ typedef struct xlm_run_progress {
     int64_t validated;   /* the last step after which the model was validated (run/validation.h); 0: none */
     xlm_best_score best; /* with a validation */
     int64_t best_of;     /* digest of what it is the score of (run/scoring.h); 0: not known, from an older version */
+    int64_t from_best;   /* evaluations from that of the best score on, which is the first; 0: there is none, or it is
+                          * not known, from an older version */
 } xlm_run_progress;
 
 /* A momentum average of parameters that an objective has declared. */

@@ -219,6 +219,19 @@ static bool is_best(const xlm_saved_state *saved)
     return strcmp(saved->path, XLM_CHECKPOINT_BEST) == 0 || strcmp(saved->path, XLM_CHECKPOINT_BEST_HELD_OUT) == 0;
 }
 
+static bool is_from_best(const xlm_saved_state *saved)
+{
+    return strcmp(saved->path, XLM_CHECKPOINT_FROM_BEST) == 0 || strcmp(saved->path, XLM_CHECKPOINT_FROM_BEST_HELD_OUT) == 0;
+}
+
+/* No step has more than one evaluation. */
+static bool check_from_best(const xlm_store *store, const char *path, int64_t from_best, int64_t step, GError **error)
+{
+    return (from_best >= 0 && from_best <= step) ||
+           xlm_error_set(error, EX_DATAERR, "%s: %s: %" G_GINT64_FORMAT " evaluations in a checkpoint of step %" G_GINT64_FORMAT
+                         "; the file is damaged", xlm_store_path(store), path, from_best, step);
+}
+
 /* The best score, and the step that had it. */
 static bool check_best(const xlm_store *store, const char *path, const double best[2], int64_t step, GError **error)
 {
@@ -257,6 +270,7 @@ static bool check_saved_numbers(const xlm_store *store, const xlm_saved_state *s
     g_autofree void *numbers = g_malloc(MAX(xlm_state_bytes(saved), 1));
     return checkpoint_read_state(store, saved, numbers, error) &&
            (!is_best(saved) || check_best(store, saved->path, numbers, step, error)) &&
+           (!is_from_best(saved) || check_from_best(store, saved->path, *(int64_t *)numbers, step, error)) &&
            (strcmp(saved->path, XLM_CHECKPOINT_AVERAGED) != 0 ||
             check_members(store, numbers, saved->n, step, error));
 }

@@ -79,8 +79,11 @@ static void collect_saved_states(run *r)
                                   .n = 2, .optional = r->options->validation->losses};
     const xlm_saved_state of = {.path = r->options->validation->of, .type = XLM_STATE_I64, .values = &r->progress.best_of, .n = 1,
                                 .optional = true};
+    const xlm_saved_state from = {.path = r->options->validation->from, .type = XLM_STATE_I64, .values = &r->progress.from_best,
+                                  .n = 1, .optional = true};
     g_array_append_val(r->saved_states, best);
     g_array_append_val(r->saved_states, of);
+    g_array_append_val(r->saved_states, from);
     if (max_members(r) == 0)
         return;
     r->members = g_new0(xlm_best_score, max_members(r));

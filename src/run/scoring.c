@@ -114,8 +114,12 @@ static void note_score(const xlm_scoring *s, double score, bool best)
     const xlm_validation *validation = s->validation;
     xlm_run_progress *progress = s->progress;
     const xlm_best_score now = {.score = score, .step = (double)progress->step};
-    if (best)
+    if (best) {
         progress->best = now;
+        progress->from_best = 1;
+    } else if (progress->from_best > 0) {
+        progress->from_best++;
+    }
     if (s->members != NULL && isfinite(score))
         xlm_checkpoint_mean_add(s->members, validation->average, validation->average_best, now);
     progress->validated = progress->step;
@@ -172,8 +176,9 @@ bool xlm_scoring_evaluate(const xlm_scoring *scoring, bool hurried, bool *best, 
 
 int64_t xlm_scoring_since_best(const xlm_scoring *scoring)
 {
+    const xlm_run_progress *progress = scoring->progress;
     const int64_t every = scoring->job->train.evaluate_every;
-    return scoring->progress->step / every - (int64_t)scoring->progress->best.step / every;
+    return progress->from_best > 0 ? progress->from_best - 1 : progress->step / every - (int64_t)progress->best.step / every;
 }
 
 bool xlm_scoring_is_out_of_patience(const xlm_scoring *scoring)

@@ -41,7 +41,8 @@ bool xlm_scoring_evaluate(const xlm_scoring *scoring, bool hurried, bool *best, 
 /* Collective. Append what the validation measures, without a score. */
 bool xlm_scoring_measure(const xlm_scoring *scoring, GArray *measures, GError **error);
 
-/* Evaluations since the best score; with a patience every checkpoint but those of interruptions is evaluated. */
+/* Evaluations since the best score. A run whose best score is from a version that did not count them has had one every
+ * `evaluate_every` steps. */
 int64_t xlm_scoring_since_best(const xlm_scoring *scoring);
 /* The score has not become better in as many evaluations as the run may wait. */
 bool xlm_scoring_is_out_of_patience(const xlm_scoring *scoring);

@@ -36,7 +36,8 @@ typedef struct xlm_validation {
                              * of `measure`, and higher is better */
     const char *settings; /* text of what the score depends on: scores with another text are not compared */
     bool older;           /* may scores in checkpoints of versions that did not record it be compared? */
-    const char *state, *of; /* XLM_CHECKPOINT_BEST..., in checkpoints: the best score with its step; what it was the score of */
+    /* XLM_CHECKPOINT_BEST..., in checkpoints: the best score with its step; what it was the score of; evaluations from it on. */
+    const char *state, *of, *from;
     const char *split;    /* the name of the set in metrics.csv: "dev" */
     const char *language; /* of the set; XLM_MEAN_LANGUAGE: measures that name no language are means over several */
     int64_t patience;     /* the run ends after this many consecutive measurements without a new best; 0: never */

@@ -348,7 +348,7 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
     g_autofree char *settings = score_settings(t);
     const xlm_validation validation = {
         .measure = measure, .data = t, .split = "dev", .state = XLM_CHECKPOINT_BEST, .of = XLM_CHECKPOINT_BEST_OF,
-        .settings = settings, .older = true,
+        .from = XLM_CHECKPOINT_FROM_BEST, .settings = settings, .older = true,
         .language = t->development->len > 1 ? XLM_MEAN_LANGUAGE : dev->name != NULL ? dev->name : "",
         .patience = c->patience, .average = c->average, .average_best = c->average_of == XLM_AVERAGE_BEST,
     };

@@ -174,6 +174,7 @@ static xlm_validation validation_of(const work *w, const char *settings)
     v.older = w->dev != NULL && strcmp(c->choose_by[0], xlm_evaluate_metrics[c->metric]) == 0 && c->choose_by[1] == NULL;
     v.state = XLM_CHECKPOINT_BEST_HELD_OUT;
     v.of = XLM_CHECKPOINT_BEST_HELD_OUT_OF;
+    v.from = XLM_CHECKPOINT_FROM_BEST_HELD_OUT;
     v.patience = c->patience;
     return v;
 }

@@ -198,12 +198,12 @@ logged never.log train 1 kept --resume never --set train.steps=3
     -e 's/_every = 0/_every = 2/; s/^checkpoint_every = .*/checkpoint_every = 4\nkeep = 100/'
   printf '[evaluate]\nchoose_by = mlm/loss/en,tlm/loss\npatience = 2\n'; } | sed 's/^evaluate_every = 4/evaluate_every = 2/' >best.conf
 trained best.conf best 1 --set train.tensorboard=events
-# chosen DIR FIRST: the best step and the last one, by the rows of DIR from step FIRST on.
+# chosen DIR FIRST [PATIENCE]: the best step and the last one, by the rows of DIR from step FIRST on.
 chosen() {
-    join <(values "$1" held_out mlm loss en) <(values "$1" held_out tlm loss all) | awk -v first="$2" '
+    join <(values "$1" held_out mlm loss en) <(values "$1" held_out tlm loss all) | awk -v first="$2" -v most="${3-2}" '
         $1 < first { next }
         !n++ || $2 + $3 < lowest { lowest = $2 + $3; best = $1; since = 0; next }
-        ++since == 2 { last = $1; exit }
+        ++since == most { last = $1; exit }
         END { print best, last ? last : $1 }'
 }
 read -r step last <<<"$(chosen best 2)"
@@ -215,6 +215,11 @@ trained best.conf short 1 --set train.checkpoint_every=0
 [ "$(readlink short/latest)" = "$(checkpoint "$last")" ] || fail "the last state: $(ls short)"
 trained best.conf short 1 --set train.checkpoint_every=0
 grep -q 'nothing to do: step .* is reached, and the patience is over' short.log || fail "trained again: $(cat short.log)"
+# Patience is of evaluations, whatever steps were between them.
+cp -r best finer
+trained best.conf finer 1 --set train.evaluate_every=1 --set evaluate.patience=4
+end=$(chosen finer 2 4)
+[ "${end#* }" -gt "$last" ] && [ "$(last_step finer)" = "${end#* }" ] || fail "evaluated more often: $(tail -n 3 finer.log)"
 # From the best checkpoint, whose patience has begun, and from one before it, as if the run had been killed before it was there.
 for after in "$step" $((step - 1)); do
     cp -r best again

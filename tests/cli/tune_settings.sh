@@ -171,6 +171,9 @@ tuned patient 1 "${patient[@]}"
 grep -q 'nothing to do: step 12 of 90 is reached, and the patience is over' patient.log || fail "$(cat patient.log)"
 tuned patient 1 "${patient[@]}" --set tune.patience=4
 [ "$(losses patient | wc -l)" -eq 20 ] || fail "a patience of 4: $(cat patient.log)"
+# It is of evaluations, whatever steps were between them.
+tuned patient 1 "${patient[@]}" --set tune.patience=6 --set tune.evaluate_every=1
+[ "$(losses patient | wc -l)" -eq 22 ] || fail "evaluated more often: $(cat patient.log)"
 tuned learns 1 --set tune.patience=5 --set tune.average=2
 [ "$(losses learns | wc -l)" -eq 20 ] || fail "a run that learns is stopped: $(cat learns.log)"
 

@@ -158,6 +158,8 @@ static const change run_changes[] = {
     {"/task/best", NULL, ELEMENT_REAL, 1, .r = 21, .expected = "at step 21 in a checkpoint of step 20"},
     {"/task/best", NULL, RESHAPE, 3, .expected = "/task/best has 3 numbers there, 2 here"},
     {"/task/best", NULL, RETYPE_INT, 3, .expected = "/task/best: its elements are not floating-point numbers"},
+    {"/task/from_best", NULL, ELEMENT_INT, -1, .expected = "/task/from_best: -1 evaluations in a checkpoint of step 20"},
+    {"/task/from_best", NULL, ELEMENT_INT, 21, .expected = "/task/from_best: 21 evaluations"},
     {"/task/labels", NULL, ELEMENT_TEXT, 2, .text = "B", .expected = "its labels are A, B, B; here A, B, C"},
     {"/objectives/contrast/queue", NULL, UNALLOCATED, T40, .expected = "/objectives/contrast/queue: says that it has more "
      "elements"},
@@ -173,8 +175,12 @@ static run *make_tuned(const xlm_comm *comm)
     run *r = make_run(comm, 16, true);
     g_free(r->saved[1].values);
     r->saved[1] = (xlm_saved_state){.path = XLM_CHECKPOINT_BEST, .type = XLM_STATE_F64, .values = g_new0(double, 2), .n = 2};
+    r->saved[2] = (xlm_saved_state){.path = XLM_CHECKPOINT_FROM_BEST, .type = XLM_STATE_I64, .values = g_new0(int64_t, 1), .n = 1,
+                                    .optional = true};
+    r->state.saved_states = 3;
     r->state.task = &task;
     fill(r, 20);
+    *(int64_t *)r->saved[2].values = 3;
     ((double *)r->saved[1].values)[0] = 0.75;
     ((double *)r->saved[1].values)[1] = 10;
     return r;

@@ -18,7 +18,7 @@ typedef struct run {
     xlm_model_config config;
     xlm_model *model;
     xlm_vocabulary *vocabulary;
-    xlm_saved_state saved[2];
+    xlm_saved_state saved[3];
     xlm_shards shards;
     xlm_run_state state;
 } run;
@@ -99,6 +99,7 @@ static void free_run(run *r)
     g_free(r->state.scratch);
     g_free(r->saved[0].values);
     g_free(r->saved[1].values);
+    g_free(r->saved[2].values);
     g_free(r);
 }
 

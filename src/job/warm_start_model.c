@@ -86,13 +86,12 @@ static bool gives_all_keys(const xlm_jobfile *file)
     return all;
 }
 
-/* The newest checkpoint of a directory that can be read; NULL when there is none. */
-static xlm_loaded_model *load_newest(const char *directory)
+xlm_loaded_model *xlm_warm_start_newest(const char *output)
 {
-    g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
+    g_autoptr(GArray) steps = xlm_checkpoint_steps(output);
     xlm_loaded_model *loaded = NULL;
     for (guint i = steps->len; i-- > 0 && loaded == NULL;) {
-        g_autofree char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
+        g_autofree char *path = xlm_checkpoint_path(output, g_array_index(steps, int64_t, i));
         loaded = xlm_model_file_read_header(path, NULL);
     }
     return loaded;
@@ -111,7 +110,7 @@ bool xlm_warm_start_model(const char *start, const char *output, const xlm_jobfi
     if (gone && gives_all_keys(file))
         return true;
     if (gone)
-        there = load_newest(output);
+        there = xlm_warm_start_newest(output);
     if (there == NULL) {
         g_autofree char *place = xlm_jobfile_place(file, "train", "start");
         g_prefix_error(&why, "%s: ", place);

@@ -2,6 +2,7 @@
 #ifndef XLM_JOB_WARM_START_MODEL_H
 #define XLM_JOB_WARM_START_MODEL_H
 
+#include "model/model_file.h"
 #include "nn/model.h"
 #include "options/jobfile.h"
 
@@ -13,5 +14,9 @@
  * EX_CONFIG with the place of the key; those of reading. */
 bool xlm_warm_start_model(const char *start, const char *output, const xlm_jobfile *file, xlm_model_config *model,
                           GError **error);
+
+/* The header of the newest checkpoint of a run that can be read, which has the run's own model; NULL when there is none. Not
+ * collective. Free with xlm_model_file_free. */
+xlm_loaded_model *xlm_warm_start_newest(const char *output);
 
 #endif

@@ -90,7 +90,12 @@ until_true has_steps stopped 20
 kill -USR1 "$launcher"
 ended
 [ "$code" -eq 75 ] || [ "$code" -eq 0 ] || fail "stopped: exit code $code: $(tail -n 3 stopped.log)"
+# What it began with is needed no more.
+mv out gone
 tune 1 stopped --set tune.evaluate_every=10 --set tune.keep=2 >>stopped.log 2>&1 || fail "$(tail -n 3 stopped.log)"
+expect 66 'out/latest' xlm_tune tune.conf --set tune.output=stopped --resume never
+expect 66 'out/latest' xlm_tune tune.conf --set tune.output=new
+mv gone out
 same tag-1 stopped
 # From a checkpoint in the middle, the later ones gone.
 logged whole.log tune 1 whole --set tune.evaluate_every=10 --set tune.keep=20

@@ -108,8 +108,9 @@ bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory
     failure = NULL;
     e.node_needed = (uint64_t)xlm_comm_sum_node(comm, (int64_t)e.total);
     e.node_available = xlm_memory_left();
+    const uint64_t allocated = e.resources + e.states / 2; /* all that objectives have read and declared */
     if (e.node_available > 0)
-        e.node_available += (uint64_t)xlm_comm_sum_node(comm, (int64_t)e.resources);
+        e.node_available += (uint64_t)xlm_comm_sum_node(comm, (int64_t)allocated);
     *estimate = e;
     if (e.node_available > 0 && e.node_needed > e.node_available)
         xlm_error_set(&failure, EX_UNAVAILABLE, "the job needs about %.1f GiB on this node (%d ranks of %.1f GiB), which has "
@@ -118,6 +119,6 @@ bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory
                       (double)e.node_available / (1 << 30), size->job->train.recompute ? "" : ", set recompute = true",
                       size->arithmetic.packs && size->arithmetic.precision == XLM_FLOAT32 ? ", set gemm = blis" : "");
     if (failure == NULL)
-        check_address_space(e.total - e.resources - e.results + threads, left, &failure);
+        check_address_space(e.total - allocated - e.results + threads, left, &failure);
     return xlm_comm_agree_on(comm, failure, error);
 }

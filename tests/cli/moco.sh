@@ -54,6 +54,23 @@ done
 ranks 2 xlm_train all.conf --plan --ranks=1,2 --set train.output=none >plan.txt 2>plan.log || fail "plan: $(tail -n 3 plan.log)"
 [ "$(awk '$1 == 1 || $1 == 2 { print $1 }' plan.txt | paste -s -d ' ')" = '1 2' ] || fail "plan: $(cat plan.txt)"
 
+# ---- memory: one copy of the queue is there already when what is needed is compared with what is left ----
+# fits KIB [OPTION...]: the job, in so much address space. AddressSanitizer maps terabytes.
+fits() { (ulimit -v "$1" && xlm_train all.conf --dry-run --set train.output=none "${@:2}") >fits.log 2>&1; }
+if [ "${XLM_SANITIZERS-}" != yes ]; then
+    too_little=100000 least=6500000
+    fits $least || fail "$least KiB are too little: $(tail -n 3 fits.log)"
+    while [ $((least - too_little)) -gt 16000 ]; do
+        middle=$(((least + too_little) / 2))
+        if fits $middle; then least=$middle; else too_little=$middle; fi
+    done
+    queue=$((1 << 18)) # KiB: 2^20 keys of 64 numbers
+    fits $((least + 5 * queue / 2)) --set 'objective moco.queue=1048576' --set 'objective moco.projection=64' ||
+        fail "a queue of 0.25 GiB, of which there are two copies, in 0.62 GiB: $(tail -n 3 fits.log)"
+    ! fits $((least + 3 * queue / 2)) --set 'objective moco.queue=1048576' --set 'objective moco.projection=64' ||
+        fail "a queue of 0.25 GiB, of which there are two copies, in 0.37 GiB"
+fi
+
 # ---- what is refused, or warned of, before training ----
 expect 78 'objective moco.: queue = 7, but a step of .stream pairs. has 8 keys' xlm_train all.conf \
     --set 'objective moco.queue=7' --set train.output=none

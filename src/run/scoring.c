@@ -138,6 +138,8 @@ static bool evaluate(const xlm_scoring *s, xlm_measured *measured, GArray *measu
     measured->measures = measures;
     if (!score_of(s, measured, &score, error))
         return false;
+    /* All ranks must find the same, also where their mathematical functions round in different ways. */
+    xlm_comm_broadcast(s->comm, 0, &score, sizeof score);
     *best = is_best(s, score);
     if (*best && validation->keep_best != NULL &&
         !validation->keep_best(validation->data, s->comm, s->progress->step, error))

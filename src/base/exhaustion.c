@@ -45,17 +45,31 @@ void xlm_exhaustion_no_memory(size_t size, const char *purpose)
     end_without("memory", 'v', message);
 }
 
+/* Bytes that this process has mapped, and those of them that are in memory. false: the system does not say. */
+static bool read_sizes(uint64_t *mapped, uint64_t *resident)
+{
+    g_autofree char *text = NULL;
+    char *end;
+    if (!g_file_get_contents("/proc/self/statm", &text, NULL, NULL))
+        return false;
+    *mapped = g_ascii_strtoull(text, &end, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+    *resident = g_ascii_strtoull(end, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+    return true;
+}
+
 uint64_t xlm_address_space_left(void)
 {
     struct rlimit limit;
-    g_autofree char *text = NULL;
-    uint64_t left = UINT64_MAX;
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        g_file_get_contents("/proc/self/statm", &text, NULL, NULL)) {
-        const uint64_t used = g_ascii_strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
-        left = limit.rlim_cur > used ? limit.rlim_cur - used : 0;
-    }
+    uint64_t left = UINT64_MAX, mapped, resident;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && read_sizes(&mapped, &resident))
+        left = limit.rlim_cur > mapped ? limit.rlim_cur - mapped : 0;
     return left;
+}
+
+uint64_t xlm_memory_resident(void)
+{
+    uint64_t mapped, resident = 0;
+    return read_sizes(&mapped, &resident) ? resident : 0;
 }
 
 /* "MemAvailable: 123 kB" of /proc/meminfo in bytes; 0 when there is no such line. */

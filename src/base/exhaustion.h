@@ -18,5 +18,7 @@ uint64_t xlm_address_space_left(void);
 /* Bytes that processes may still take: of this node, and of the control group of this process (a Slurm step, a container); 0 when
  * the system does not say. */
 uint64_t xlm_memory_left(void);
+/* Bytes of memory that this process has now; 0 when the system does not say. */
+uint64_t xlm_memory_resident(void);
 
 #endif

@@ -18,6 +18,7 @@
 #include <xlm/loss.h>
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct moco {
     double temperature, momentum;
     bool normalise;
     int64_t start;                /* of the queue */
+    void *memory;                 /* of the queue */
     xlm_real *queue;              /* [Q x k] key number i, counted from the first, is in row i mod Q */
     int64_t appended;             /* number of keys so far, including random ones */
 };
@@ -98,13 +100,14 @@ static bool moco_open(xlm_loss *self, char *message, size_t size)
         return false;
     }
     const size_t bytes = sizeof *moco->queue * (size_t)(moco->size * moco->width), line = 64;
-    moco->queue = aligned_alloc(line, (bytes + line - 1) / line * line);
-    if (moco->queue == NULL) {
+    /* An empty queue takes no memory before it is used: the host looks first whether there is enough. */
+    moco->memory = calloc(1, bytes + line);
+    if (moco->memory == NULL) {
         snprintf(message, size, "no memory for a queue of %lld x %lld numbers; lower queue or projection",
                  (long long)moco->size, (long long)moco->width);
         return false;
     }
-    memset(moco->queue, 0, bytes);
+    moco->queue = (xlm_real *)(((uintptr_t)moco->memory + line - 1) / line * line);
     if (moco->start == RANDOM)
         fill(self, moco);
     warn(stream, message, size);
@@ -182,8 +185,8 @@ static void moco_publish(xlm_loss *self, const xlm_published *published)
 static void moco_close(xlm_loss *self)
 {
     struct moco *moco = self->state;
-    free(moco->queue);
-    moco->queue = NULL;
+    free(moco->memory);
+    moco->memory = moco->queue = NULL;
 }
 
 const xlm_loss_class xlm_loss_moco = {

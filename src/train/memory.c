@@ -46,6 +46,17 @@ static uint64_t packed_bytes(const xlm_run_size *size, int64_t micro_batches)
            xlm_packed_bytes(size->arithmetic.precision, tokens, size->job->model.feed_forward_size);
 }
 
+/* The estimate itself takes a copy of the declared states, and writes to both. Looked at before: a state may be much of a node's
+ * memory, of which nothing has been used yet. */
+static bool check_states(uint64_t states, GError **error)
+{
+    const uint64_t left = xlm_memory_left(), space = xlm_address_space_left();
+    return ((left == 0 || 2 * states <= left + xlm_memory_resident()) && states <= space) ||
+           xlm_error_set(error, EX_UNAVAILABLE, "a rank of the job needs about %.2f GiB for states of objectives, such as the "
+                         "queue of moco, and a copy of them for snapshots, and there are %.2f GiB left; make them smaller",
+                         2 * (double)states / (1 << 30), (double)MIN(left > 0 ? left : UINT64_MAX, space) / (1 << 30));
+}
+
 bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate *estimate, GError **error)
 {
     const xlm_train_config *c = &size->job->train;
@@ -55,8 +66,9 @@ bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate
     const bool masters = c->exchange_parameters == XLM_BFLOAT16;
     const uint64_t flat = sizeof(float) * (uint64_t)parameters;
     const uint64_t program = (uint64_t)64 << 20; /* libraries, MPI, BLIS's packing buffers, vocabulary */
+    const uint64_t states = xlm_host_states_bytes(size->host);
     xlm_run_cost cost;
-    if (!xlm_run_cost_of(size, micro_batches, c->recompute, &cost, error))
+    if (!check_states(states, error) || !xlm_run_cost_of(size, micro_batches, c->recompute, &cost, error))
         return false;
     xlm_memory_estimate e = {
         .parameters = flat,
@@ -64,7 +76,7 @@ bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate
         .gradients = sizeof(float) * (uint64_t)learning * (uint64_t)xlm_gradient_buffers(c->reproducible, micro_batches, ranks),
         .moments = (masters ? 3 : 2) * sizeof(float) * (uint64_t)xlm_shards_max_own(learning, ranks),
         .averages = xlm_averages_bytes(size->host, learning, ranks),
-        .states = 2 * xlm_host_states_bytes(size->host), /* another copy is for snapshots (checkpoint/snapshot.h) */
+        .states = 2 * states, /* another copy is for snapshots (checkpoint/snapshot.h) */
         .resources = xlm_host_resource_bytes(size->host),
         .results = size->validation.results,
         .exchange = xlm_reduce_scatter_bytes(learning, ranks, c->exchange == XLM_BFLOAT16) +

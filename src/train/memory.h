@@ -18,7 +18,7 @@ typedef struct xlm_memory_estimate {
 } xlm_memory_estimate;
 
 /* The memory of one rank if there are `ranks`; does not fill in other_pass and the node. Not collective. EX_CONFIG when a batch
- * is too large. */
+ * is too large; EX_UNAVAILABLE when states of objectives are too large to be copied here. */
 bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate *estimate, GError **error);
 /* The same for the running ranks, with all members; the number of threads must be set (xlm_hardware_prepare). Collective;
  * EX_UNAVAILABLE when a node cannot hold its ranks. */

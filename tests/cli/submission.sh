@@ -45,6 +45,22 @@ given='<--ntasks-per-node=2><--cpus-per-task=4><--wait=60>' own='<--mpi=cray_sha
 logged own.log env XLM_LAUNCH="bin/launch --mine" bash job.sbatch a.conf
 [ "$(<launched)" = '<--mine><-n><1></bin/true><--resume><auto><a.conf>' ] || fail "another launcher: $(cat launched own.log)"
 
+# A later turn goes on from the output directory, whatever the first one was to resume from; of other programs nothing is known.
+for given in '--resume x.h5' '--resume never' '--resume=x.h5'; do
+    for turn in 0 1; do
+        # shellcheck disable=SC2086 # options are words
+        SLURM_RESTART_COUNT=$turn logged turn.log bash job.sbatch a.conf $given --dry-run
+        launched=$(sed 's/.*<a.conf>//; s/<--dry-run>$//; s/></ /; s/^<//; s/>$//' launched)
+        case $turn,$given in
+        0,*) [ "$launched" = "$given" ] ;;
+        1,*=*) [ "$launched" = --resume=auto ] ;;
+        1,*) [ "$launched" = '--resume auto' ] ;;
+        esac || fail "turn $turn, $given: $(cat launched)"
+    done
+done
+XLM_OPTIONS='' SLURM_RESTART_COUNT=1 logged turn.log bash job.sbatch a.conf --resume x.h5
+grep -q '<a.conf><--resume><x.h5>$' launched || fail "another program: $(cat launched)"
+
 : >waits
 # interrupted WHY: the job gets the signal, and is put back into the queue.
 interrupted() {

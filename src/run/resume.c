@@ -150,6 +150,15 @@ static bool continues_output(const xlm_resume_setup *setup, int64_t step)
     return continues;
 }
 
+/* Has the output directory a checkpoint of this step? The same on all ranks. */
+static bool has_checkpoint(const xlm_resume_setup *setup, int64_t step)
+{
+    g_autofree char *path = xlm_checkpoint_path(setup->job->train.output, step);
+    bool has = setup->comm->rank == 0 && g_file_test(path, G_FILE_TEST_EXISTS);
+    xlm_comm_broadcast(setup->comm, 0, &has, sizeof has);
+    return has;
+}
+
 /* Leave nothing in the output directory that the next resumption must not find: rank files that this run does not resume from,
  * and checkpoints that are damaged or belong to a course that is abandoned. step: from which the course goes on; -1: none does. */
 static bool clear_output(const xlm_resume_setup *setup, int64_t step, GError **error)
@@ -184,7 +193,7 @@ bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_pro
     if (good && *resumed)
         progress->step = state->step;
     if (good && found != NULL) {
-        progress->saved = state->step;
+        progress->saved = has_checkpoint(setup, state->step) ? state->step : 0;
         xlm_log_info("resumed from %s at step %" G_GINT64_FORMAT, found, state->step);
         if (setup->comm->rank == 0)
             xlm_job_record_log_changes(found, job);

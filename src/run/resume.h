@@ -24,9 +24,10 @@ typedef struct xlm_resume_setup {
 bool xlm_resume_check(const xlm_resume_setup *setup, const xlm_vocabulary *vocabulary, GError **error);
 
 /* Collective. Read parameters, moments, saved states and the record of the start into `state`, and set progress; if there is
- * nothing to resume from, read the parameters of the job's start. progress->saved != progress->step means that they came from
- * rank files, and there is no checkpoint of them yet. [out] resumed: from a checkpoint or rank files; continues: from those of the
- * output directory, so that its rows are of the same course. Errors of reading. */
+ * nothing to resume from, read the parameters of the job's start. progress->saved != progress->step means that the
+ * output directory has no checkpoint of them yet: they came from rank files or, with XLM_RESUME_FILE, from a file of elsewhere.
+ * [out] resumed: from a checkpoint or rank files; continues: from those of the output directory, so that its rows are of the same
+ * course. Errors of reading. */
 bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_progress *progress, bool *resumed, bool *continues,
                 GError **error);
 

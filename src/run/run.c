@@ -2,6 +2,7 @@
 #include "run/run.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "base/log.h"
@@ -227,6 +228,12 @@ static bool finish_step(run *r, bool interrupted, GError **error)
     return good;
 }
 
+/* The run was resumed from a file, and its output directory has no checkpoint of that step. */
+static bool lacks_checkpoint(const run *r)
+{
+    return r->options->resume == XLM_RESUME_FILE && r->progress.saved != r->progress.step;
+}
+
 static bool is_finished(const run *r)
 {
     return r->progress.step >= r->job->train.steps || xlm_scoring_is_out_of_patience(&r->scoring);
@@ -331,6 +338,13 @@ static void print_peak(run *r)
                  (double)max[1] / (1 << 20), (double)r->estimate.pass / (1 << 20));
 }
 
+/* What to start so that the run goes on from its newest checkpoint. Its own --resume FILE or never would begin again. */
+static const char *resuming_command(const xlm_run_options *options)
+{
+    return options->resume_file == NULL || strcmp(options->resume_file, "auto") == 0 ? "the same command"
+                                                                                    : "the same command without --resume";
+}
+
 static void print_best(const run *r)
 {
     const xlm_best_score *best = &r->progress.best;
@@ -346,7 +360,7 @@ static void print_finished(const run *r)
     const char *output = r->job->train.output;
     const int64_t step = r->progress.step;
     g_autofree char *path = xlm_checkpoint_path(output, step);
-    g_autofree char *line = step > 0 ? g_strconcat(path, " is there; the same command resumes from it", NULL)
+    g_autofree char *line = step > 0 ? g_strdup_printf("%s is there; %s resumes from it", path, resuming_command(r->options))
                                      : g_strconcat(output, ": nothing is left to finish", NULL);
     xlm_log_info("%s", line);
     if (r->comm->rank == 0)
@@ -364,11 +378,16 @@ static bool run_steps(run *r, bool continues, bool *interrupted, GError **error)
     r->scoring.report = xlm_report_open(&setup, continues, error);
     if (r->scoring.report == NULL)
         return false;
+    /* Before the first step, so that every later start finds something to continue, with the parameters that are frozen. */
+    if (lacks_checkpoint(r) && !save(r, error)) {
+        xlm_report_close(r->scoring.report);
+        return false;
+    }
     const xlm_run_state state = state_of(r);
     xlm_stopping_protect(r->stopping, &state, r->progress.validated);
     if (!options->finish)
-        xlm_log_info("to stop: Ctrl-C once, or SIGTERM or SIGUSR1; a checkpoint is written, from which the same command "
-                     "continues");
+        xlm_log_info("to stop: Ctrl-C once, or SIGTERM or SIGUSR1; a checkpoint is written, from which %s continues",
+                     resuming_command(options));
     const int64_t first = r->progress.step;
     bool good = train(r, interrupted, error);
     if (good && !*interrupted && max_members(r) > 0 && (r->progress.step > first || lacks_mean(r)))
@@ -381,8 +400,8 @@ static bool run_steps(run *r, bool continues, bool *interrupted, GError **error)
             *interrupted = false;
         }
         if (*interrupted)
-            xlm_log_info("stopped by a signal at step %" G_GINT64_FORMAT "; the same command resumes from there",
-                         r->progress.step);
+            xlm_log_info("stopped by a signal at step %" G_GINT64_FORMAT "; %s resumes from there", r->progress.step,
+                         resuming_command(options));
         xlm_report_summary(r->scoring.report);
     }
     xlm_report_close(r->scoring.report);

@@ -8,7 +8,7 @@
 
 typedef struct xlm_run_options {
     int resume;              /* XLM_RESUME_... */
-    const char *resume_file; /* of XLM_RESUME_FILE */
+    const char *resume_file; /* of XLM_RESUME_FILE; otherwise what was given to --resume, NULL: nothing */
     const xlm_validation *validation;  /* NULL: none */
     bool dry_run;            /* check, estimate, print, and stop before anything is allocated */
     bool finish;             /* only make the checkpoint of a run whose ranks were killed (checkpoint/snapshot.h); resume is

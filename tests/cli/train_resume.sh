@@ -23,7 +23,8 @@ grep -q 'nothing to do' again.log && cmp rows.txt <(rows whole) || fail "a finis
 # is left for when the run goes on if the signal comes in the step before it, which cannot be timed: its rows are removed.
 for signal in USR1 TERM INT; do
     start 2 xlm_train job.conf --set "train.output=$signal" --set train.steps=100000 \
-        --set train.schedule=constant --set train.evaluate_every=1 >"$signal.log" 2>&1
+        --set train.schedule=constant --set train.evaluate_every=1 \
+        --resume "$([ $signal = INT ] && echo never || echo auto)" >"$signal.log" 2>&1
     until_true has_steps "$signal" 5
     case $signal in
     USR1) kill -USR1 "$launcher" ;;
@@ -32,7 +33,11 @@ for signal in USR1 TERM INT; do
     esac
     ended
     [ "$code" -eq 75 ] || fail "SIG$signal: exit code $code instead of 75: $(tail -n 3 "$signal.log")"
-    grep -q 'stopped by a signal at step' "$signal.log" || fail "SIG$signal: $(tail -n 3 "$signal.log")"
+    # With --resume never the same command would begin anew.
+    with=$([ $signal != INT ] || echo ' without --resume')
+    grep -q "stopped by a signal at step [0-9]*; the same command$with resumes from there" "$signal.log" &&
+        grep -q "a checkpoint is written, from which the same command$with continues" "$signal.log" ||
+        fail "SIG$signal: $(grep 'command' "$signal.log")"
     step=$(last_step "$signal")
     [ "$(readlink "$signal/latest")" = "$(checkpoint "$step")" ] ||
         fail "SIG$signal: last step is $step, latest is $(readlink "$signal/latest")"
@@ -74,6 +79,13 @@ expect 65 'not a checkpoint' train 2 other --resume corpus.h5
 # By name it may come from another directory; an earlier one than the newest takes the later ones out of the way.
 logged other.log train 1 other --resume "whole/$(checkpoint 60)" --set train.steps=61
 grep -q 'resumed from whole/.* at step 60' other.log || fail "--resume FILE: $(cat other.log)"
+# It has a checkpoint before the first step, from which a later start goes on; also if no step is left to do.
+[ "$(cd other && echo checkpoint-*)" = "$(checkpoint 60) $(checkpoint 61)" ] &&
+    [ "$(digest "other/$(checkpoint 60)")" = "$(digest "whole/$(checkpoint 60)")" ] || fail "--resume FILE: $(ls other)"
+logged ended.log train 2 ended --resume "whole/$(checkpoint 60)" --set train.steps=60
+logged ended.log train 1 ended --set train.steps=61
+grep -q 'resumed from ended/.* at step 60' ended.log || fail "not gone on with: $(cat ended.log)"
+same_bits other ended
 cp -r kept back
 logged back.log train 1 back --resume "back/$(checkpoint 20)" --set train.steps=21
 [ -e "back/previous-1/$(checkpoint 25)" ] && [ "$(readlink back/latest)" = "$(checkpoint 21)" ] ||
@@ -83,7 +95,7 @@ logged back.log train 1 back --resume "back/$(checkpoint 20)" --set train.steps=
 cp -r kept course
 logged course.log train 1 course --resume "whole/$(checkpoint 60)" --set train.steps=61 --set train.checkpoint_every=0
 [ -e "course/previous-1/$(checkpoint 20)" ] && [ -e course/previous-1/metrics.csv ] &&
-    [ "$(cd course && echo checkpoint-*)" = "$(checkpoint 61)" ] || fail "another course: $(ls -R course)"
+    [ "$(cd course && echo checkpoint-*)" = "$(checkpoint 60) $(checkpoint 61)" ] || fail "another course: $(ls -R course)"
 # Also if no checkpoint is there to be moved. (A run without one that is begun again by the same command moves nothing.)
 cp -r kept alone
 rm alone/checkpoint-* alone/latest

@@ -46,6 +46,15 @@ uint64_t xlm_rank_files_fingerprint(const xlm_run_state *state)
     return g_ascii_strtoull(sum, NULL, 16);
 }
 
+void xlm_rank_file_note_start(xlm_rank_file_header *header, const xlm_start_record *start)
+{
+    const bool has = start != NULL && start->sha256 != NULL;
+    header->start_step = has ? start->step : 0;
+    memset(header->start_sha256, 0, sizeof header->start_sha256);
+    if (has)
+        memcpy(header->start_sha256, start->sha256, MIN(strlen(start->sha256), sizeof header->start_sha256));
+}
+
 char *xlm_rank_file_path(const char *directory, int64_t step, int rank)
 {
     return g_strdup_printf("%s/stopped-%08" G_GINT64_FORMAT ".%d.part", directory, step, rank);
@@ -267,17 +276,15 @@ static bool take(const xlm_comm *comm, const char *directory, const xlm_rank_fil
     return true;
 }
 
-bool xlm_rank_files_take(const xlm_comm *comm, const char *directory, int64_t newest, xlm_run_state *state, int64_t *validated,
-                         bool *found, GError **error)
+bool xlm_rank_files_take(const xlm_comm *comm, const char *directory, int64_t newest, xlm_run_state *state,
+                         xlm_rank_file_header *first, GError **error)
 {
-    xlm_rank_file_header first = {0};
     GError *failure = NULL;
+    *first = (xlm_rank_file_header){0};
     if (comm->rank == 0)
-        find(directory, newest, state, &first, &failure);
+        find(directory, newest, state, first, &failure);
     if (!xlm_comm_agree_on(comm, failure, error))
         return false;
-    xlm_comm_broadcast(comm, 0, &first, sizeof first);
-    *found = first.ranks > 0;
-    *validated = first.validated;
-    return !*found || take(comm, directory, &first, state, error);
+    xlm_comm_broadcast(comm, 0, first, sizeof *first);
+    return first->ranks == 0 || take(comm, directory, first, state, error);
 }

@@ -54,6 +54,7 @@ xlm_snapshot *xlm_snapshot_open(const xlm_snapshot_setup *setup, int64_t validat
         .size = shards->size - shards->first,
         .share = shards->bucket, .arrays = xlm_checkpoint_arrays(state), .states = states,
     };
+    xlm_rank_file_note_start(&s->header, state->start);
     copy_states(s);
     xlm_snapshot_child_plan(&s->plan, setup, s->states);
     return s;

@@ -73,40 +73,77 @@ static bool start_warm(const xlm_resume_setup *setup, xlm_run_state *state, GErr
                           error);
 }
 
-/* Where the first parameters came from, as recorded in the newest checkpoint. [out] known: is it recorded? */
-static void read_start(const xlm_resume_setup *setup, xlm_start_record *start, bool *known)
+/* Where the first parameters came from, as recorded in the newest checkpoint; no record if it cannot be read. */
+static void read_start(const xlm_resume_setup *setup, xlm_start_record *start)
 {
     const int64_t step = newest_checkpoint(setup);
     g_autofree char *path = xlm_checkpoint_path(setup->job->train.output, step);
     g_autoptr(xlm_store) store = step > 0 ? xlm_store_open(path, NULL) : NULL;
-    int64_t found = store != NULL && xlm_start_record_read(start, store, NULL);
-    xlm_comm_max_int64(setup->comm, &found, 1);
-    *known = found != 0;
-    if (*known)
-        xlm_start_record_share(start, setup->comm);
+    if (store == NULL || !xlm_start_record_read(start, store, NULL))
+        xlm_start_record_clear(start);
+    xlm_start_record_share(start, setup->comm);
+}
+
+/* Is the model that the job starts from the one that the run with these parts began with? Its frozen parameters are in no part. */
+static bool check_start(const xlm_resume_setup *setup, const xlm_rank_file_header *first, const xlm_start_record *start,
+                        GError **error)
+{
+    xlm_rank_file_header now = *first;
+    xlm_rank_file_note_start(&now, start);
+    if (now.start_step == first->start_step && memcmp(now.start_sha256, first->start_sha256, sizeof now.start_sha256) == 0)
+        return true;
+    const char *output = setup->job->train.output, *path = setup->job->train.start;
+    if (first->start_sha256[0] == '\0')
+        return xlm_error_set(error, EX_DATAERR, "%s: a stopped run left the parts of step %" G_GINT64_FORMAT " there, and began "
+                             "with no model; start it without %s, take another output directory, or --resume never", output,
+                             first->step, path);
+    return xlm_error_set(error, EX_DATAERR, "%s: a stopped run left the parts of step %" G_GINT64_FORMAT " there without what is "
+                         "frozen, which is in the model that it began with, of step %" G_GINT64_FORMAT " and SHA-256 %.64s; %s%s; "
+                         "give it that file again, take another output directory, or --resume never", output, first->step,
+                         first->start_step, first->start_sha256, path != NULL ? path : "the job",
+                         path != NULL ? " is another one" : " names none");
+}
+
+/* Stopped before the first checkpoint: what is in no part, frozen parameters and the record of the start, is that of the start. */
+static bool read_beginning(const xlm_resume_setup *setup, xlm_run_state *state, xlm_rank_file_header *first, GError **error)
+{
+    const char *path = setup->job->train.start;
+    if (state->shards->first == 0) {
+        xlm_start_record_clear(state->start);
+        if (path != NULL && first->start_sha256[0] != '\0')
+            *state->start = (xlm_start_record){g_strdup(path), g_strndup(first->start_sha256, sizeof first->start_sha256),
+                                               first->start_step};
+        return true;
+    }
+    if (path == NULL)
+        return check_start(setup, first, NULL, error); /* drawn again */
+    return start_warm(setup, state, error) && check_start(setup, first, state->start, error) &&
+           xlm_rank_files_take(setup->comm, setup->job->train.output, 0, state, first, error);
 }
 
 /* The state of a run whose ranks were killed, when it is newer than its newest checkpoint. */
 static bool read_rank_files(const xlm_resume_setup *setup, xlm_run_state *state, int64_t *validated, bool *found, GError **error)
 {
+    xlm_rank_file_header first;
     const int64_t newest = newest_checkpoint(setup);
     int64_t any = newest; /* on all ranks */
     xlm_comm_max_int64(setup->comm, &any, 1);
     const char *output = setup->job->train.output;
-    bool known = true;
-    if (!xlm_rank_files_take(setup->comm, output, newest, state, validated, found, error))
+    if (!xlm_rank_files_take(setup->comm, output, newest, state, &first, error))
         return false;
-    if (*found && setup->job->train.start != NULL)
-        read_start(setup, state->start, &known);
-    /* Ranks leave no frozen parameters: a run that starts from nothing draws them again, others have them in a checkpoint. */
-    if (*found && any > 0 && state->shards->first > 0) {
-        g_autofree char *path = NULL;
-        return xlm_checkpoint_resume(setup->comm, output, state, &path, error) &&
-               xlm_rank_files_take(setup->comm, output, newest, state, validated, found, error);
+    *found = first.ranks > 0;
+    *validated = first.validated;
+    if (!*found)
+        return true;
+    if (any == 0)
+        return read_beginning(setup, state, &first, error);
+    if (state->shards->first == 0) {
+        read_start(setup, state->start);
+        return true;
     }
-    /* Stopped before its first checkpoint: only the start itself gives the record, and sets parameters. */
-    return known || (start_warm(setup, state, error) &&
-                     xlm_rank_files_take(setup->comm, output, newest, state, validated, found, error));
+    g_autofree char *path = NULL;
+    return xlm_checkpoint_resume(setup->comm, output, state, &path, error) &&
+           xlm_rank_files_take(setup->comm, output, newest, state, &first, error);
 }
 
 /* *found: the checkpoint's path, g_free; *unsaved: rank files instead. Neither: nothing to resume from. */

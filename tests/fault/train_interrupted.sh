@@ -191,6 +191,30 @@ grep -q '^  \[train\] checkpoint_every: 3 -> ' expect.err || fail "parts: change
 [ -z "$(find parts -name 'stopped-0*')" ] || fail "parts: left $(ls parts)"
 agree whole parts
 
+# What is frozen is in no part, and before the first checkpoint in none of the run: it is in the model that the run began with, and
+# of another one under the same name it is not taken. Without frozen parameters that model is needed no more.
+for freeze in '' embeddings; do
+    frozen=(--set train.start=begin.h5 --set "train.freeze=$freeze")
+    cp "whole/$(checkpoint 4)" begin.h5
+    trained job.conf "whole-begun$freeze" 1 "${common[@]}" "${frozen[@]}"
+    begin "begun$freeze" 2 "${frozen[@]}"
+    lasts 2
+    parts_alone "begun$freeze"
+    cp "whole/$(checkpoint 8)" begin.h5
+    if [ -n "$freeze" ]; then
+        expect 65 "parts of step 5 .*, of step 4 and SHA-256 $(sha256sum <"whole/$(checkpoint 4)" | cut -d' ' -f1); begin.h5 is an" \
+            ranks 2 xlm_train job.conf --set "train.output=begun$freeze" "${common[@]}" "${frozen[@]}"
+        expect 65 'parts of step 5 .*; the job names none;' \
+            ranks 1 xlm_train job.conf --set "train.output=begun$freeze" "${common[@]}" --set "train.freeze=$freeze"
+        cp "whole/$(checkpoint 4)" begin.h5
+    fi
+    expect 0 "resumed from what a stopped run left in begun$freeze at step 5$" \
+        ranks 1 xlm_train job.conf --set "train.output=begun$freeze" "${common[@]}" "${frozen[@]}"
+    same_bits "whole-begun$freeze" "begun$freeze"
+    cmp <(h5dump -g /start "whole-begun$freeze/latest" | sed 1d) <(h5dump -g /start "begun$freeze/latest" | sed 1d) ||
+        fail "begun$freeze: another start: $(h5dump -g /start "begun$freeze/latest")"
+done
+
 # The best score so far, of a step whose checkpoint was not there yet when all was killed: it is written, and is the best.
 best=(--set model.decoder_layers=1 --set evaluate.translate=en-xx --set evaluate.sentences=4 --set train.evaluate_every=5
     --set train.checkpoint_every=4 --set train.learning_rate=1e-9)

@@ -50,7 +50,12 @@ static guint count_up_to(const GArray *steps, int64_t last)
 
 static void remove_old(const char *directory, const xlm_run_state *state, int64_t keep)
 {
-    g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
+    g_autoptr(GError) why = NULL;
+    g_autoptr(GArray) steps = xlm_checkpoint_steps(directory, &why);
+    if (steps == NULL) {
+        xlm_log_warn("%s; old checkpoints stay", why->message);
+        return;
+    }
     const int64_t linked = linked_step(directory, "best");
     const guint up_to = count_up_to(steps, state->step);
     for (guint i = 0; i + keep < up_to; i++) {
@@ -163,7 +168,9 @@ static bool has_rows(const char *directory)
 
 static int set_aside(const char *directory, int64_t after, GError **error)
 {
-    g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
+    g_autoptr(GArray) steps = xlm_checkpoint_steps(directory, error);
+    if (steps == NULL)
+        return 0;
     const char *record = xlm_job_record_name(directory);
     g_autofree char *into = NULL;
     int moved = 0;

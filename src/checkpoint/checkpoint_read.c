@@ -1,10 +1,11 @@
 /* xlm-mpi: reading checkpoints into a run, all ranks together. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "checkpoint/checkpoint.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
-
 #include "checkpoint/checkpoint_check.h"
 #include "model/checkpoint_names.h"
 
@@ -69,11 +70,17 @@ bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *
     return false;
 }
 
+/* Is the file damaged, or gone? Others that cannot be read may be good: the disk fails, or a right to read is lacking. */
+static bool is_lost(const char *path, const GError *why)
+{
+    return xlm_error_exit_code(why) == EX_DATAERR || (access(path, F_OK) != 0 && errno == ENOENT);
+}
+
 /* The newest good one of a directory, by rank 0. */
 static char *find_newest(const char *directory, const xlm_run_state *state, GError **error)
 {
-    g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
-    for (guint i = steps->len; i-- > 0;) {
+    g_autoptr(GArray) steps = xlm_checkpoint_steps(directory, error);
+    for (guint i = steps != NULL ? steps->len : 0; i-- > 0;) {
         g_autofree char *path = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
         g_autoptr(GError) why = NULL;
         const xlm_file_condition condition = checkpoint_check_file(path, state, &why);
@@ -81,6 +88,11 @@ static char *find_newest(const char *directory, const xlm_run_state *state, GErr
             return g_steal_pointer(&path);
         if (condition == XLM_FILE_UNFIT) {
             advise(why, "; use the job that it belongs to, another output directory, or --resume never");
+            g_propagate_error(error, g_steal_pointer(&why));
+            return NULL;
+        }
+        if (!is_lost(path, why)) {
+            advise(why, "; start again when it can be read, or move it away to go on from the checkpoint before it");
             g_propagate_error(error, g_steal_pointer(&why));
             return NULL;
         }

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "checkpoint/checkpoint_check.h"
 #include "files/files.h"
+#include "files/path.h"
 #include "job/job_record.h"
 #include "model/model_attributes.h"
 
@@ -71,30 +72,28 @@ static bool is_part(const char *name)
 int xlm_rank_files_remove(const char *directory)
 {
     int removed = 0;
-    const char *entry;
-    g_autoptr(GDir) folder = g_dir_open(directory, 0, NULL);
-    while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
-        g_autofree char *path = g_build_filename(directory, entry, NULL);
-        removed += is_part(entry) && g_unlink(path) == 0;
+    g_auto(GStrv) names = xlm_path_list(directory, NULL);
+    for (char **name = names; name != NULL && *name != NULL; name++) {
+        g_autofree char *path = g_build_filename(directory, *name, NULL);
+        removed += is_part(*name) && g_unlink(path) == 0;
     }
     return removed;
 }
 
-/* The highest step of which rank 0 has left a part; 0: none. *any: there are parts at all, whole or not. */
-static int64_t find_step(const char *directory, bool *any)
+/* *highest: the step of which rank 0 has left a part; 0: none. *any: there are parts at all, whole or not. */
+static bool find_step(const char *directory, int64_t *highest, bool *any, GError **error)
 {
-    int64_t highest = 0;
-    const char *entry;
-    g_autoptr(GDir) folder = g_dir_open(directory, 0, NULL);
+    g_auto(GStrv) names = xlm_path_list(directory, error);
+    *highest = 0;
     *any = false;
-    while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
-        if (!is_part(entry))
+    for (char **name = names; name != NULL && *name != NULL; name++) {
+        if (!is_part(*name))
             continue;
         *any = true;
-        if (g_str_has_suffix(entry, ".0.part"))
-            highest = MAX(highest, g_ascii_strtoll(entry + strlen("stopped-"), NULL, 10));
+        if (g_str_has_suffix(*name, ".0.part"))
+            *highest = MAX(*highest, g_ascii_strtoll(*name + strlen("stopped-"), NULL, 10));
     }
-    return highest;
+    return names != NULL;
 }
 
 /* Elements of each array in a part. */
@@ -105,14 +104,15 @@ static int64_t elements_of(const xlm_rank_file_header *h)
     return own * h->share - (has_last ? shares * h->share - h->size : 0);
 }
 
-/* NULL with an error. */
+/* NULL with an error: EX_DATAERR if the part is lacking, so that nothing can be made of the others. */
 static FILE *open_part(const char *path, GError **error)
 {
     if (!xlm_files_check_input(path, error))
         return NULL;
     FILE *file = fopen(path, "rb");
     if (file == NULL)
-        xlm_error_set(error, EX_NOINPUT, "%s: %s", path, g_strerror(errno));
+        xlm_error_set(error, errno == ENOENT ? EX_DATAERR : errno == EACCES ? EX_NOPERM : EX_NOINPUT, "%s: %s", path,
+                      g_strerror(errno));
     return file;
 }
 
@@ -147,6 +147,10 @@ static bool check_part(const char *path, xlm_rank_file_header *h, GError **error
     uint32_t expected = 0;
     if (good && (fread(&expected, sizeof expected, 1, file) != 1 || expected != (uint32_t)sum || fgetc(file) != EOF))
         good = false;
+    if (!good && ferror(file)) {
+        g_clear_error(error);
+        xlm_error_set(error, EX_IOERR, "%s: cannot be read: %s", path, g_strerror(errno));
+    }
     if (!good && *error == NULL)
         xlm_error_set(error, EX_DATAERR, "%s: is damaged", path);
     fclose(file);
@@ -191,9 +195,11 @@ static bool check_model(const char *directory, const xlm_run_state *state, GErro
 static bool find(const char *directory, int64_t newest, const xlm_run_state *state, xlm_rank_file_header *first, GError **error)
 {
     bool any;
+    int64_t step;
     g_autoptr(GError) why = NULL;
-    const int64_t step = find_step(directory, &any);
     *first = (xlm_rank_file_header){0};
+    if (!find_step(directory, &step, &any, error))
+        return false;
     if (step > newest && check_parts(directory, step, first, &why)) {
         return check_model(directory, state, error) &&
                ((first->fingerprint == xlm_rank_files_fingerprint(state) &&
@@ -204,6 +210,10 @@ static bool find(const char *directory, int64_t newest, const xlm_run_state *sta
                               directory, step));
     }
     *first = (xlm_rank_file_header){0};
+    if (why != NULL && xlm_error_exit_code(why) != EX_DATAERR) {
+        g_propagate_error(error, g_steal_pointer(&why));
+        return false;
+    }
     if (why != NULL)
         xlm_log_warn("%s: what a stopped run left of step %" G_GINT64_FORMAT " cannot be put together (%s) and is removed",
                      directory, step, why->message);

@@ -1,6 +1,7 @@
 /* xlm-mpi: names of files that a program will write, checked before it starts its work. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "files/path.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,24 @@ bool xlm_path_same_file(const char *a, const char *b)
         return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
     g_autofree char *whole_a = g_canonicalize_filename(a, NULL), *whole_b = g_canonicalize_filename(b, NULL);
     return strcmp(whole_a, whole_b) == 0;
+}
+
+char **xlm_path_list(const char *directory, GError **error)
+{
+    g_autoptr(GStrvBuilder) names = g_strv_builder_new();
+    DIR *folder = opendir(directory);
+    int number = folder == NULL && errno != ENOENT ? errno : 0;
+    const struct dirent *entry;
+    while (folder != NULL && (errno = 0, entry = readdir(folder)) != NULL)
+        g_strv_builder_add(names, entry->d_name);
+    if (folder != NULL) {
+        number = errno;
+        closedir(folder);
+    }
+    if (number == 0)
+        return g_strv_builder_end(names);
+    xlm_error_set(error, number == EACCES ? EX_NOPERM : EX_NOINPUT, "%s: cannot be listed: %s", directory, g_strerror(number));
+    return NULL;
 }
 
 bool xlm_path_check_directory(const char *directory, const char *what, GError **error)

@@ -16,6 +16,10 @@ bool xlm_path_check_outputs(const char *const *outputs, size_t n, const char *co
 /* Can files be created in this directory? what: the file to be created, with which the message begins. EX_CANTCREAT. */
 bool xlm_path_check_directory(const char *directory, const char *what, GError **error);
 
+/* Names of all that a directory has, in no order; none if it does not exist. g_strfreev. NULL with EX_NOPERM or EX_NOINPUT if it
+ * cannot be listed, or not to its end: then nothing is known of it. */
+char **xlm_path_list(const char *directory, GError **error);
+
 /* A path of a file, or of a member of an archive, ARCHIVE/MEMBER. [out] file: the file on disk, g_free. Returns the member's name,
  * a part of path; NULL: the path is that of a file, or of nothing that is there. */
 const char *xlm_path_member(const char *path, char **file);

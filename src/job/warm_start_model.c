@@ -88,9 +88,9 @@ static bool gives_all_keys(const xlm_jobfile *file)
 
 xlm_loaded_model *xlm_warm_start_newest(const char *output)
 {
-    g_autoptr(GArray) steps = xlm_checkpoint_steps(output);
+    g_autoptr(GArray) steps = xlm_checkpoint_steps(output, NULL);
     xlm_loaded_model *loaded = NULL;
-    for (guint i = steps->len; i-- > 0 && loaded == NULL;) {
+    for (guint i = steps != NULL ? steps->len : 0; i-- > 0 && loaded == NULL;) {
         g_autofree char *path = xlm_checkpoint_path(output, g_array_index(steps, int64_t, i));
         loaded = xlm_model_file_read_header(path, NULL);
     }

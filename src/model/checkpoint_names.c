@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "files/path.h"
+
 char *xlm_checkpoint_name(int64_t step) { return g_strdup_printf("checkpoint-%08" G_GINT64_FORMAT ".h5", step); }
 
 char *xlm_checkpoint_path(const char *directory, int64_t step)
@@ -25,13 +27,14 @@ static gint by_step(gconstpointer a, gconstpointer b)
     return (x > y) - (x < y);
 }
 
-GArray *xlm_checkpoint_steps(const char *directory)
+GArray *xlm_checkpoint_steps(const char *directory, GError **error)
 {
+    g_auto(GStrv) names = xlm_path_list(directory, error);
+    if (names == NULL)
+        return NULL;
     GArray *steps = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    g_autoptr(GDir) folder = g_dir_open(directory, 0, NULL);
-    const char *entry;
-    while (folder != NULL && (entry = g_dir_read_name(folder)) != NULL) {
-        const int64_t step = xlm_checkpoint_step_of(entry);
+    for (char **name = names; *name != NULL; name++) {
+        const int64_t step = xlm_checkpoint_step_of(*name);
         if (step >= 0)
             g_array_append_val(steps, step);
     }

@@ -151,7 +151,12 @@ static void add_versions(xlm_run *run, const xlm_store *store)
 static xlm_store *open_checkpoint(xlm_run *run, xlm_page *page)
 {
     xlm_store *store = NULL;
-    run->steps = xlm_checkpoint_steps(run->directory);
+    g_autoptr(GError) failure = NULL;
+    run->steps = xlm_checkpoint_steps(run->directory, &failure);
+    if (run->steps == NULL) {
+        xlm_page_note(page, "%s", failure->message);
+        run->steps = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    }
     for (guint i = run->steps->len; i-- > 0 && store == NULL;) {
         g_autoptr(GError) why = NULL;
         g_autofree char *path = xlm_checkpoint_path(run->directory, g_array_index(run->steps, int64_t, i));

@@ -17,8 +17,8 @@ bool xlm_resume_check(const xlm_resume_setup *setup, const xlm_vocabulary *vocab
     const xlm_job *job = setup->job;
     GError *failure = NULL;
     if (setup->comm->rank == 0 && job->train.start != NULL && setup->resume != XLM_RESUME_FILE) {
-        g_autoptr(GArray) steps = xlm_checkpoint_steps(job->train.output);
-        if (setup->resume == XLM_RESUME_NEVER || steps->len == 0)
+        g_autoptr(GArray) steps = xlm_checkpoint_steps(job->train.output, &failure);
+        if (steps != NULL && (setup->resume == XLM_RESUME_NEVER || steps->len == 0))
             xlm_warm_start_check(job, vocabulary, &failure);
     }
     return xlm_comm_agree_on(setup->comm, failure, error);
@@ -57,13 +57,16 @@ static void forget_other_scores(const xlm_resume_setup *setup, const xlm_run_sta
         memset(setup->members, 0, sizeof *setup->members * (size_t)state->max_members);
 }
 
-/* On rank 0, the step of the newest checkpoint; 0 if the output directory has none. */
-static int64_t newest_checkpoint(const xlm_resume_setup *setup)
+/* The step of the newest checkpoint, on all ranks; 0 if the output directory has none. */
+static bool newest_checkpoint(const xlm_resume_setup *setup, int64_t *step, GError **error)
 {
-    if (setup->comm->rank != 0)
-        return 0;
-    g_autoptr(GArray) steps = xlm_checkpoint_steps(setup->job->train.output);
-    return steps->len > 0 ? g_array_index(steps, int64_t, steps->len - 1) : 0;
+    GError *failure = NULL;
+    g_autoptr(GArray) steps = setup->comm->rank == 0 ? xlm_checkpoint_steps(setup->job->train.output, &failure) : NULL;
+    *step = steps != NULL && steps->len > 0 ? g_array_index(steps, int64_t, steps->len - 1) : 0;
+    if (!xlm_comm_agree_on(setup->comm, failure, error))
+        return false;
+    xlm_comm_broadcast(setup->comm, 0, step, sizeof *step);
+    return true;
 }
 
 /* The head of a fine-tuned model has labels of its own. */
@@ -73,12 +76,11 @@ static bool start_warm(const xlm_resume_setup *setup, xlm_run_state *state, GErr
                           error);
 }
 
-/* Where the first parameters came from, as recorded in the newest checkpoint; no record if it cannot be read. */
-static void read_start(const xlm_resume_setup *setup, xlm_start_record *start)
+/* Where the first parameters came from, as recorded in the checkpoint of this step; no record if it cannot be read. */
+static void read_start(const xlm_resume_setup *setup, int64_t step, xlm_start_record *start)
 {
-    const int64_t step = newest_checkpoint(setup);
     g_autofree char *path = xlm_checkpoint_path(setup->job->train.output, step);
-    g_autoptr(xlm_store) store = step > 0 ? xlm_store_open(path, NULL) : NULL;
+    g_autoptr(xlm_store) store = setup->comm->rank == 0 ? xlm_store_open(path, NULL) : NULL;
     if (store == NULL || !xlm_start_record_read(start, store, NULL))
         xlm_start_record_clear(start);
     xlm_start_record_share(start, setup->comm);
@@ -125,20 +127,19 @@ static bool read_beginning(const xlm_resume_setup *setup, xlm_run_state *state, 
 static bool read_rank_files(const xlm_resume_setup *setup, xlm_run_state *state, int64_t *validated, bool *found, GError **error)
 {
     xlm_rank_file_header first;
-    const int64_t newest = newest_checkpoint(setup);
-    int64_t any = newest; /* on all ranks */
-    xlm_comm_max_int64(setup->comm, &any, 1);
+    int64_t newest;
     const char *output = setup->job->train.output;
-    if (!xlm_rank_files_take(setup->comm, output, newest, state, &first, error))
+    if (!newest_checkpoint(setup, &newest, error) ||
+        !xlm_rank_files_take(setup->comm, output, newest, state, &first, error))
         return false;
     *found = first.ranks > 0;
     *validated = first.validated;
     if (!*found)
         return true;
-    if (any == 0)
+    if (newest == 0)
         return read_beginning(setup, state, &first, error);
     if (state->shards->first == 0) {
-        read_start(setup, state->start);
+        read_start(setup, newest, state->start);
         return true;
     }
     g_autofree char *path = NULL;

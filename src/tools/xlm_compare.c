@@ -57,8 +57,8 @@ static char *read_job(const char *directory)
     char *text = NULL;
     if (path != NULL && xlm_files_load(path, &text, NULL, NULL))
         return text;
-    g_autoptr(GArray) steps = xlm_checkpoint_steps(directory);
-    for (guint i = steps->len; i-- > 0 && text == NULL;) {
+    g_autoptr(GArray) steps = xlm_checkpoint_steps(directory, NULL);
+    for (guint i = steps != NULL ? steps->len : 0; i-- > 0 && text == NULL;) {
         g_autofree char *checkpoint = xlm_checkpoint_path(directory, g_array_index(steps, int64_t, i));
         text = xlm_job_record_of_checkpoint(checkpoint, NULL);
     }
@@ -68,9 +68,9 @@ static char *read_job(const char *directory)
 /* By the newest readable checkpoint. */
 static void read_inputs(run *r)
 {
-    g_autoptr(GArray) steps = xlm_checkpoint_steps(r->directory);
+    g_autoptr(GArray) steps = xlm_checkpoint_steps(r->directory, NULL);
     g_autoptr(xlm_store) store = NULL;
-    for (guint i = steps->len; i-- > 0 && store == NULL;) {
+    for (guint i = steps != NULL ? steps->len : 0; i-- > 0 && store == NULL;) {
         g_autofree char *checkpoint = xlm_checkpoint_path(r->directory, g_array_index(steps, int64_t, i));
         store = xlm_store_open(checkpoint, NULL);
     }

@@ -111,9 +111,9 @@ failed 73 'gone/checkpoint-.*No such file or directory; choose a directory that 
 mv elsewhere gone
 continues
 
-# The directory becomes read-only; also for root, once it has lost its right to write everywhere.
+# The directory becomes read-only; also for root, once it has lost its right to read and write everywhere.
 powerless=(env)
-[ "$(id -u)" -ne 0 ] || powerless=(setpriv --bounding-set=-dac_override --inh-caps=-dac_override)
+[ "$(id -u)" -ne 0 ] || powerless=(setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-dac_override,-dac_read_search)
 mkdir sealed && chmod 555 sealed
 if "${powerless[@]}" true 2>/dev/null && ! "${powerless[@]}" touch sealed/file 2>/dev/null; then
     begin readonly "${powerless[@]}" && between chmod 555 readonly
@@ -123,6 +123,22 @@ if "${powerless[@]}" true 2>/dev/null && ! "${powerless[@]}" touch sealed/file 2
     expect 73 'sealed/lock: cannot be made: Permission denied' ranks 2 "${powerless[@]}" xlm_train job.conf \
         --set train.output=sealed
     expect 73 'sealed/deeper' ranks 2 "${powerless[@]}" xlm_train job.conf --set train.output=sealed/deeper
+    # What cannot be read may be good: the run is neither begun anew nor continued from an earlier checkpoint.
+    logged hidden.log ranks 1 xlm_train job.conf --set train.output=hidden --set train.steps=4 --set train.checkpoint_every=2
+    list=$(ls hidden) rows=$(cksum <hidden/metrics.csv)
+    # hides MODE FILE PATTERN: refused with that message, and nothing is changed.
+    hides() {
+        chmod "$1" "$2"
+        expect 77 "$3" ranks 2 "${powerless[@]}" xlm_train job.conf --set train.output=hidden --set train.steps=5
+        chmod 755 "$2"
+        once '^xlm_train: '
+        [ "$(ls hidden)" = "$list" ] && [ "$(cksum <hidden/metrics.csv)" = "$rows" ] || fail "$3: $(ls hidden)"
+    }
+    hides 300 hidden 'hidden: cannot be listed: Permission denied'
+    hides 000 "hidden/$(checkpoint 4)" "hidden/$(checkpoint 4): cannot be opened: Permission denied; start again when"
+    # One that is gone, as a link into an archive that is not there, is passed over.
+    ln -sf /none "hidden/$(checkpoint 4)"
+    expect 0 'resumed from .* at step 2$' ranks 1 "${powerless[@]}" xlm_train job.conf --set train.output=hidden --set train.steps=5
 else
     echo "root writes everywhere here: a directory without the right to write is not tried"
 fi

@@ -214,15 +214,20 @@ static bool save(run *r, GError **error)
     return good;
 }
 
+static bool evaluation_is_due(const run *r)
+{
+    const xlm_train_config *c = &r->job->train;
+    return r->progress.step == c->steps || due(r->progress.step, c->evaluate_every);
+}
+
 /* What is due after an update, and the checkpoint. */
 static bool finish_step(run *r, bool interrupted, GError **error)
 {
     const xlm_train_config *c = &r->job->train;
     const int64_t step = r->progress.step;
     const bool last = step == c->steps;
-    const bool evaluation = last || due(step, c->evaluate_every);
     bool best = false;
-    bool good = !evaluation || xlm_scoring_evaluate(&r->scoring, interrupted, &best, error);
+    bool good = !evaluation_is_due(r) || xlm_scoring_evaluate(&r->scoring, interrupted, &best, error);
     if (good && (last || best || interrupted || xlm_scoring_is_out_of_patience(&r->scoring) || due(step, c->checkpoint_every)))
         good = save(r, error);
     return good;
@@ -354,14 +359,26 @@ static void print_best(const run *r)
     xlm_log_info("best on %s: %.4f at step %.0f, %s/best", name, best->score, best->step, r->job->train.output);
 }
 
+/* Was the run killed before the score that is due was noted? With --finish, what the ranks left stays for the next start then: one
+ * process would take for the score as many times as long as there were ranks. */
+static bool score_is_due(const run *r)
+{
+    return r->options->validation != NULL && r->progress.step != r->progress.saved && evaluation_is_due(r) &&
+           r->progress.validated != r->progress.step;
+}
+
 /* With --finish: in the log, and to the terminal of the user who stopped the run. */
 static void print_finished(const run *r)
 {
     const char *output = r->job->train.output;
     const int64_t step = r->progress.step;
+    const char *command = resuming_command(r->options);
     g_autofree char *path = xlm_checkpoint_path(output, step);
-    g_autofree char *line = step > 0 ? g_strdup_printf("%s is there; %s resumes from it", path, resuming_command(r->options))
-                                     : g_strconcat(output, ": nothing is left to finish", NULL);
+    g_autofree char *line =
+        score_is_due(r) ? g_strdup_printf("%s: the score of step %" G_GINT64_FORMAT " is due; the next start of %s makes it, and "
+                                          "the checkpoint", output, step, command)
+        : step > 0      ? g_strdup_printf("%s is there; %s resumes from it", path, command)
+                        : g_strconcat(output, ": nothing is left to finish", NULL);
     xlm_log_info("%s", line);
     if (r->comm->rank == 0)
         xlm_snapshot_print_on_terminal(line);
@@ -428,7 +445,7 @@ static bool run_allocated(run *r, const xlm_resume_setup *setup, bool *interrupt
     }
     if (options->check_gradients)
         return xlm_check_gradients(r->job, &workspace, progress->step, options->check_only, error);
-    if (progress->step == progress->saved && options->finish) {
+    if (options->finish && (progress->step == progress->saved || score_is_due(r))) {
         print_finished(r);
         return true;
     }

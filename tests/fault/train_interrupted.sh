@@ -225,4 +225,16 @@ rm "best/$(checkpoint 5)"
 expect 0 'resumed from what a stopped run left in best at step 5$' \
     ranks 1 xlm_train job.conf --set train.output=best "${common[@]}" "${best[@]}"
 [ "$(readlink best/best)" = "$(checkpoint 5)" ] || fail "not the best: $(ls -l best; cat expect.err)"
+# Where a score is due, the process that finishes the run, which is one, leaves both to the next start.
+begin due 1 "${best[@]}" --set train.evaluate_every=4
+lasts 1
+parts_alone due
+ls -I lock due >due.list
+expect 0 'due: the score of step 5 is due; the next start of the same command makes it, and the checkpoint' \
+    xlm_train --finish job.conf --set train.output=due "${common[@]}" "${best[@]}"
+ls -I lock due | cmp - due.list || fail "due: $(ls due)"
+expect 0 'resumed from what a stopped run left in due at step 5$' \
+    ranks 2 xlm_train job.conf --set train.output=due "${common[@]}" "${best[@]}"
+[ -e "due/$(checkpoint 5)" ] && [ -z "$(find due -name 'stopped-0*')" ] && grep -q '^5,.*bleu' due/metrics.csv ||
+    fail "due: $(ls due; grep '^5,' due/metrics.csv)"
 finish

@@ -46,16 +46,17 @@ logged own.log env XLM_LAUNCH="bin/launch --mine" bash job.sbatch a.conf
 [ "$(<launched)" = '<--mine><-n><1></bin/true><--resume><auto><a.conf>' ] || fail "another launcher: $(cat launched own.log)"
 
 # A later turn goes on from the output directory, whatever the first one was to resume from; of other programs nothing is known.
-for given in '--resume x.h5' '--resume never' '--resume=x.h5'; do
+for given in 'a.conf --resume x.h5' 'a.conf -r x.h5 -n' '--resume=never -- a.conf'; do
     for turn in 0 1; do
         # shellcheck disable=SC2086 # options are words
-        SLURM_RESTART_COUNT=$turn logged turn.log bash job.sbatch a.conf $given --dry-run
-        launched=$(sed 's/.*<a.conf>//; s/<--dry-run>$//; s/></ /; s/^<//; s/>$//' launched)
+        SLURM_RESTART_COUNT=$turn logged turn.log bash job.sbatch $given
         case $turn,$given in
-        0,*) [ "$launched" = "$given" ] ;;
-        1,*=*) [ "$launched" = --resume=auto ] ;;
-        1,*) [ "$launched" = '--resume auto' ] ;;
-        esac || fail "turn $turn, $given: $(cat launched)"
+        0,*) wanted=$given ;;
+        1,*--\ *) wanted='--resume=never --resume auto -- a.conf' ;;
+        1,*) wanted="$given --resume auto" ;;
+        esac
+        [ "$(sed 's|.*</bin/true><--resume><auto><||; s/></ /g; s/>$//' launched)" = "$wanted" ] ||
+            fail "turn $turn, $given: $(cat launched)"
     done
 done
 XLM_OPTIONS='' SLURM_RESTART_COUNT=1 logged turn.log bash job.sbatch a.conf --resume x.h5

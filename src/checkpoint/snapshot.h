@@ -35,6 +35,7 @@ typedef struct xlm_snapshot_setup {
     xlm_output_lock *lock;
     uint64_t run;               /* the same number on all ranks, a different one for each start */
     int terminal;               /* file descriptor of the user's terminal; -1: none */
+    const char *command;        /* in messages: what the user may start to go on, "the same command"; static */
 } xlm_snapshot_setup;
 
 /* The state must be complete and have the step state->step. Called by the main thread. */

@@ -83,6 +83,7 @@ void xlm_snapshot_child_plan(xlm_snapshot_child *child, const xlm_snapshot_setup
         .directory = g_strdup(setup->directory), .log = g_build_filename(setup->directory, "stopped.log", NULL),
         .lock = g_strdup(xlm_output_lock_path(setup->lock)), .program = g_file_read_link("/proc/self/exe", NULL),
         .arguments = make_arguments(), .environment = make_environment(setup->terminal), .name = g_strdup(g_get_prgname()),
+        .command = setup->command,
     };
 }
 
@@ -242,8 +243,8 @@ static noreturn void give_up(const xlm_snapshot_child *c, int64_t missing)
 {
     char path[4096], line[512];
     const int length = snprintf(line, sizeof line, "%s: no checkpoint of step %" PRId64 " could be made, rank %" PRId64
-                                " was lost or could not write its part; the same command resumes from the newest checkpoint\n",
-                                c->name, c->header.step, missing);
+                                " was lost or could not write its part; %s resumes from the newest checkpoint\n",
+                                c->name, c->header.step, missing, c->command);
     const int log = open_log(c);
     (void)!write(log, line, (size_t)length);
     if (c->terminal >= 0)
@@ -260,8 +261,9 @@ static noreturn void give_up(const xlm_snapshot_child *c, int64_t missing)
 
 static noreturn void finish_run(const xlm_snapshot_child *c)
 {
-    static const char failed[] = "the program that makes the checkpoint cannot be started; the next start of the same command "
-                                 "makes it\n";
+    char failed[256];
+    const int length = snprintf(failed, sizeof failed, "the program that makes the checkpoint cannot be started; the next start of "
+                                "%s makes it\n", c->command);
     const int log = open_log(c);
     sigset_t none;
     sigemptyset(&none);
@@ -272,7 +274,7 @@ static noreturn void finish_run(const xlm_snapshot_child *c)
         close(log);
     }
     execve(c->program, c->arguments, c->environment);
-    (void)!write(2, failed, sizeof failed - 1);
+    (void)!write(2, failed, (size_t)length);
     unlink(c->lock);
     _exit(EX_OSERR);
 }

@@ -24,7 +24,8 @@ typedef struct xlm_snapshot_child {
     char *directory, *log, *lock; /* paths */
     char *part, *writing;         /* of this rank, for header.step */
     char *program, **arguments, **environment; /* of the program that finishes the run */
-    char *name;         /* in messages */
+    char *name;         /* in messages, like the next */
+    const char *command;
 } xlm_snapshot_child;
 
 /* states: [header.states] bytes, borrowed like all in setup. */

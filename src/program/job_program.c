@@ -141,8 +141,9 @@ int xlm_job_program_main(const xlm_job_program *self, int argc, char **argv)
     if (error != NULL && argc > 1 && xlm_error_exit_code(error) == EX_NOINPUT)
         explain_missing(argv[1], self->given->overrides, &error);
     if (self->given->finish && error != NULL && comm.rank == 0) {
-        g_autofree char *line = g_strdup_printf("the checkpoint could not be written (%s); the next start of the same command "
-                                                "tries again", error->message);
+        const xlm_run_options options = make_options(self->given);
+        g_autofree char *line = g_strdup_printf("the checkpoint could not be written (%s); the next start of %s tries again",
+                                                error->message, xlm_run_resuming_command(&options));
         xlm_snapshot_print_on_terminal(line);
     }
     xlm_program_free_options(self->groups);

@@ -343,11 +343,10 @@ static void print_peak(run *r)
                  (double)max[1] / (1 << 20), (double)r->estimate.pass / (1 << 20));
 }
 
-/* What to start so that the run goes on from its newest checkpoint. Its own --resume FILE or never would begin again. */
-static const char *resuming_command(const xlm_run_options *options)
+const char *xlm_run_resuming_command(const xlm_run_options *options)
 {
-    return options->resume_file == NULL || strcmp(options->resume_file, "auto") == 0 ? "the same command"
-                                                                                    : "the same command without --resume";
+    const bool same = options->resume_file == NULL || strcmp(options->resume_file, "auto") == 0;
+    return same ? "the same command" : "the same command without --resume";
 }
 
 static void print_best(const run *r)
@@ -372,7 +371,7 @@ static void print_finished(const run *r)
 {
     const char *output = r->job->train.output;
     const int64_t step = r->progress.step;
-    const char *command = resuming_command(r->options);
+    const char *command = xlm_run_resuming_command(r->options);
     g_autofree char *path = xlm_checkpoint_path(output, step);
     g_autofree char *line =
         score_is_due(r) ? g_strdup_printf("%s: the score of step %" G_GINT64_FORMAT " is due; the next start of %s makes it, and "
@@ -401,10 +400,10 @@ static bool run_steps(run *r, bool continues, bool *interrupted, GError **error)
         return false;
     }
     const xlm_run_state state = state_of(r);
-    xlm_stopping_protect(r->stopping, &state, r->progress.validated);
+    xlm_stopping_protect(r->stopping, &state, r->progress.validated, xlm_run_resuming_command(options));
     if (!options->finish)
         xlm_log_info("to stop: Ctrl-C once, or SIGTERM or SIGUSR1; a checkpoint is written, from which %s continues",
-                     resuming_command(options));
+                     xlm_run_resuming_command(options));
     const int64_t first = r->progress.step;
     bool good = train(r, interrupted, error);
     if (good && !*interrupted && max_members(r) > 0 && (r->progress.step > first || lacks_mean(r)))
@@ -418,7 +417,7 @@ static bool run_steps(run *r, bool continues, bool *interrupted, GError **error)
         }
         if (*interrupted)
             xlm_log_info("stopped by a signal at step %" G_GINT64_FORMAT "; %s resumes from there", r->progress.step,
-                         resuming_command(options));
+                         xlm_run_resuming_command(options));
         xlm_report_summary(r->scoring.report);
     }
     xlm_report_close(r->scoring.report);

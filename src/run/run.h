@@ -24,4 +24,7 @@ typedef struct xlm_run_options {
 bool xlm_run(const xlm_comm *comm, const xlm_job *job, const xlm_training_data *data, const xlm_run_options *options,
              bool *interrupted, GError **error);
 
+/* What to start so that a run with these options goes on from its newest checkpoint: --resume FILE or never would begin again. */
+const char *xlm_run_resuming_command(const xlm_run_options *options);
+
 #endif

@@ -111,7 +111,7 @@ void xlm_stopping_close(xlm_stopping *stopping)
     g_free(stopping);
 }
 
-void xlm_stopping_protect(xlm_stopping *stopping, const xlm_run_state *state, int64_t validated)
+void xlm_stopping_protect(xlm_stopping *stopping, const xlm_run_state *state, int64_t validated, const char *command)
 {
     xlm_stopping *s = stopping;
     uint64_t run = (uint64_t)g_random_int() << 32 | g_random_int();
@@ -124,7 +124,7 @@ void xlm_stopping_protect(xlm_stopping *stopping, const xlm_run_state *state, in
     }
     s->state = *state;
     const xlm_snapshot_setup setup = {.state = &s->state, .directory = s->directory, .lock = s->lock, .run = run,
-                                      .terminal = s->terminal};
+                                      .terminal = s->terminal, .command = command};
     g_atomic_pointer_set(&s->snapshot, xlm_snapshot_open(&setup, validated));
 }
 

@@ -19,8 +19,8 @@ xlm_stopping *xlm_stopping_open(const xlm_comm *comm, const char *directory, boo
 void xlm_stopping_close(xlm_stopping *stopping);
 
 /* Collective. From now on the launcher may kill the rank at any time, and a run can resume from this state, whose pointers are
- * borrowed. validated: as in xlm_snapshot_open(). */
-void xlm_stopping_protect(xlm_stopping *stopping, const xlm_run_state *state, int64_t validated);
+ * borrowed. validated: as in xlm_snapshot_open(); command: as in its setup. */
+void xlm_stopping_protect(xlm_stopping *stopping, const xlm_run_state *state, int64_t validated, const char *command);
 /* The snapshot that the main thread must keep informed; NULL: no snapshots are taken. stopping may be NULL. */
 xlm_snapshot *xlm_stopping_snapshot(xlm_stopping *stopping);
 

@@ -25,7 +25,8 @@ same_bits out-1 recomputed
 shallow=(--set model.layers=1 --set model.attention_heads=2 --set train.micro_batches=8 --set "stream text.length=24"
     --set "stream pairs.length=24")
 trained order.conf shallow 1 "${shallow[@]}"
-right_gradients order.conf --set train.output=shallow "${shallow[@]}"
+# (what is predicted of text, and of pairs, is chosen by stages below)
+checked=order right_gradients order.conf --set train.output=shallow "${shallow[@]}"
 grep -q '^objectives/order/weight' check.txt || fail "its weight was not checked: $(cat check.txt)"
 # A step in all, its memory as estimated.
 trained order.conf memory 1 --set train.steps=3 --set train.micro_batches=1
@@ -118,7 +119,7 @@ spans() { printf '\n[stage %s]\nplugin = ./%s.so\nstream = %s\nshare = 0.2\n' "$
 { cat base.conf; spans spans pairs; spans second text; stage; objective; } >spans.conf
 reproduced spans.conf spans 4
 trained spans.conf shallow-spans 1 "${shallow[@]}"
-right_gradients spans.conf --set train.output=shallow-spans "${shallow[@]}"
+checked=tlm right_gradients spans.conf --set train.output=shallow-spans "${shallow[@]}"
 dump chosen 1 spans.conf --set 'stream pairs.mask=0' --set 'stream pairs.batch=64'
 pairs() { numbers "/streams/pairs/batch/$1" chosen.h5; }
 paste <(pairs original) <(pairs ids) <(pairs chosen) | awk '$3 == 1 { print NR - 1, $1; if ($2 != 3) bad = 1 }

@@ -7,7 +7,7 @@ small_corpus
 small_resources
 micro_batches 8 # small ones are estimated least well
 
-sed '/^\[stream text/,$d; s/^steps = 100/steps = 24/; s/^\(hidden_size\) = 32/\1 = 64/' job.conf >base.conf
+sed '/^\[stream text/,$d; s/^steps = 100/steps = 18/; s/^\(hidden_size\) = 32/\1 = 64/' job.conf >base.conf
 text='[stream text]
 batch = 16
 length = 48'
@@ -32,7 +32,7 @@ try mlm "$mlm"
 try recomputed "$mlm" --set train.recompute=true
 try bfloat16 "$mlm" --set train.precision=bfloat16
 try bfloat16-recomputed "$mlm" --set train.precision=bfloat16 --set train.recompute=true
-try micro "$mlm" --set train.micro_batches=4
+try micro "$mlm" --set train.micro_batches=4 --set train.steps=24
 try frozen "$mlm" --set train.freeze=1
 try tlm "$pairs$(objective mlm pairs)"
 try xlm "$pairs$(objective mlm pairs)" --set 'stream pairs.form=xlm' --set model.head=xlm

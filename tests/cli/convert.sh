@@ -20,9 +20,8 @@ whole() {
     logged "$1.export" xlm_convert "$1.h5" -o "$1"
     grep -q "\"model_type\": \"$2\"" "$1/config.json" || fail "$1 is $(grep model_type "$1/config.json")"
     logged "$1.import" xlm_convert "$1" -o "$1.back.h5"
-    for part in /model /vocabulary /languages; do
-        same_objects "$1.h5" "$1.back.h5" $part >diff.log 2>&1 || fail "$1, there and back: $part: $(head -n 3 diff.log)"
-    done
+    same_objects "$1.h5" "$1.back.h5" /model /vocabulary /languages >diff.log 2>&1 ||
+        fail "$1, there and back: $(head -n 3 diff.log)"
     logged "$1.again" xlm_convert "$1.back.h5" -o "$1.twice"
     cmp "$1/model.safetensors" "$1.twice/model.safetensors" && cmp "$1/config.json" "$1.twice/config.json" ||
         fail "$1: the second directory is another"
@@ -168,18 +167,25 @@ tune() {
     logged "$name.tune" ranks 1 xlm_tune tune.conf
     logged "$name.export" xlm_convert "$name.run/latest" -o "$name"
 }
-# task MODEL TASK FILE CLASS [OPTION]: the directory has this class, and what comes back predicts the same.
+# task MODEL TASK FILE CLASS [OPTION]: the directory has this class, and what comes back is the same model with the same head,
+# options and labels: all that predictions depend on. The first of each task predicts with both.
+declare -A predicted
+settings_of() { h5dump -a /task/name -a /task/language -a /task/length -a /task/options "$1" | sed 1d; }
 task() {
-    local name
+    local name part parts=()
     tune "$1" "$2" "$3" "${5-}"
     grep -q "\"$4\"" "$name/config.json" && ! grep -q 'left out: ' "$name.export" || fail "$name: $(cat "$name.export")"
     logged "$name.import" xlm_convert "$name" -o "$name.back.h5"
     grep -q 'left out, since' "$name.import" && fail "$name: $(cat "$name.import")"
-    same_objects "$name.run/latest" "$name.back.h5" /model >diff.log 2>&1 || fail "$name: $(head -n 3 diff.log)"
     for part in $(h5ls "$name.run/latest/objectives/$2" | awk '/weight|bias/ { print $1 }'); do
-        same_objects "$name.run/latest" "$name.back.h5" "/objectives/$2/$part" >diff.log 2>&1 ||
-            fail "$name: $part: $(head -n 3 diff.log)"
+        parts+=("/objectives/$2/$part")
     done
+    same_objects "$name.run/latest" "$name.back.h5" /model /vocabulary /languages /task/labels "${parts[@]}" >diff.log 2>&1 ||
+        fail "$name: $(head -n 3 diff.log)"
+    settings_of "$name.run/latest" >settings
+    grep -q '(0): ' settings && cmp settings <(settings_of "$name.back.h5") || fail "$name: other settings: $(cat settings)"
+    [ -z "${predicted[$2]-}" ] || return 0
+    predicted[$2]=yes
     logged eval.log xlm_eval "$name.run/latest" --test "en:$3" --predictions predicted.1
     logged eval.log xlm_eval "$name.back.h5" --test "en:$3" --predictions predicted.2
     [ -s predicted.1 ] && cmp predicted.1 predicted.2 || fail "$name: other predictions"

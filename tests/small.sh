@@ -112,11 +112,15 @@ refuse() {
     once '^xlm_prep: '
     nothing_in none
 }
-# job_refused PATTERN CONF [OPTION...]: xlm_train on 2 ranks refuses the job with one message of this pattern, and writes nothing.
+# job_refused PATTERN CONF [OPTION...]: xlm_train refuses the job with one message of this pattern, and writes nothing; the first
+# of a script on 2 ranks, the others, of which all ranks know the same, on one. `refused_on=2 job_refused ...` where a file says
+# what is wrong.
+refused_on=2
 job_refused() {
     local pattern=$1
     shift
-    expect 78 "$pattern" ranks 2 xlm_train "$@" --set train.output=none
+    expect 78 "$pattern" ranks "$refused_on" xlm_train "$@" --set train.output=none
+    refused_on=1
     once "$pattern"
     [ ! -e none ] || { fail "something was written"; rm -rf none; }
 }

@@ -173,7 +173,7 @@ wrong 'freeze is for runs in which no adapter learns' 's/^micro_batches.*/&\nfre
 wrong 'learn = false is for an adapter of the model' 's/^rank.*/learn = false/'
 wrong 'names are of letters' 's/^\[adapter one/[adapter o.ne/'
 sed 's/^start.*/start = bert-1\/latest/; s/^rank.*/rank = 4/' bert.conf >wrong.conf
-job_refused 'has another adapter of this name: rank = 3 there, 4 here' wrong.conf
+refused_on=2 job_refused 'has another adapter of this name: rank = 3 there, 4 here' wrong.conf
 trained bert.conf bert-off 1 --set train.steps=4
 expect 65 'adapter one of its model and of the job' xlm_train bert.conf --set train.output=bert-off --set 'adapter one.alpha=2'
 finish

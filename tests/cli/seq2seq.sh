@@ -215,15 +215,16 @@ job_refused 'objective nmt.: it needs a decoder, and the model has none; set dec
 job_refused 'objective denoise.: .stream text. has neither pairs to translate nor noise' denoise.conf
 job_refused 'objective denoise.: .*which has masks beside noise' denoise.conf --set 'stream text.noise_drop=0.1'
 job_refused 'start_decoder is for a run that starts from a model' nmt.conf --set train.start_decoder=copy
-job_refused 'the model has no decoder; set decoder_layers' encoder.conf --set train.start=encoder/latest --set train.start_decoder=copy
+refused_on=2 job_refused 'the model has no decoder; set decoder_layers' encoder.conf --set train.start=encoder/latest \
+    --set train.start_decoder=copy
 expect 65 'its model has share_embeddings = true, the job.s false' xlm_train job2.conf --set train.output=out-1 "${own[@]}" \
     --set train.steps=9
 job_refused 'share_embeddings = false is for a decoder, and decoder_layers = 0' encoder.conf "${own[@]}"
-job_refused 'share_embeddings = true, but the model of .* has false' start.conf --set train.start=started/latest \
+refused_on=2 job_refused 'share_embeddings = true, but the model of .* has false' start.conf --set train.start=started/latest \
     --set model.share_embeddings=true
 trained encoder.conf left 1 --set train.start=started/latest --set model.decoder_layers=0 --set train.steps=1 --set train.warmup=0
 h5dump -a /model/share_embeddings left/latest >left.txt 2>&1 && fail "embeddings of a decoder that is not there: $(cat left.txt)"
 [ "$(attribute /model/share_embeddings started/latest)" = '"false"' ] || fail "/model: $(h5dump -A -g /model started/latest | head -n 40)"
-job_refused 'decoder_layers = 2, but the model of .* has 3' nmt.conf --set train.start=out-1/latest --set model.decoder_layers=2 \
-    --set model.hidden_size=16
+refused_on=2 job_refused 'decoder_layers = 2, but the model of .* has 3' nmt.conf --set train.start=out-1/latest \
+    --set model.decoder_layers=2 --set model.hidden_size=16
 finish

@@ -38,7 +38,7 @@ agree out-1 rounded 0.02
 shallow=(--set train.output=shallow --set model.layers=1 --set model.decoder_layers=2 --set model.attention_heads=2
     --set train.micro_batches=8 --set train.steps=20 --set train.learning_rate=2e-2 --set train.evaluate_every=0)
 logged shallow.log xlm_train all.conf "${shallow[@]}"
-right_gradients all.conf "${shallow[@]}"
+checked=mass right_gradients all.conf "${shallow[@]}"
 grep -q '^decoder/layer.1/memory_attention/key/weight' check.txt && grep -q '^decoder/lm_head/bias' check.txt ||
     fail "the decoder's gradients were not checked: $(cat check.txt)"
 large=(--set train.steps=3 --set train.micro_batches=1 --set 'stream text.batch=64')

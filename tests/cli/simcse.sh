@@ -32,7 +32,7 @@ trained alone.conf alone 1 --set train.learning_rate=5e-3
 shallow=(--set train.learning_rate=5e-3 --set model.layers=1 --set model.attention_heads=2 \
     --set train.micro_batches=4 --set "stream text.length=24" --set train.output=shallow)
 logged shallow.log xlm_train alone.conf "${shallow[@]}"
-right_gradients alone.conf "${shallow[@]}"
+checked=simcse right_gradients alone.conf "${shallow[@]}"
 trained alone.conf memory 1 --set train.steps=3 --set train.micro_batches=1 --set 'stream text.batch=16'
 estimated memory.log
 trained alone.conf recomputed 1 --set train.learning_rate=5e-3 --set train.recompute=true

@@ -22,19 +22,24 @@ prepared() {
     same "$1.1.h5" "$1.like.h5"
     mv "$1.1.h5" "$1.h5"
 }
-# used NAME MASK: a model is trained on NAME.h5, fine-tuned, and aligns, fills and embeds words, the same on 1 and 2 ranks;
-# its mask is called MASK.
+# used NAME MASK: a model is trained on NAME.h5, fine-tuned, and aligns, fills and embeds words, alignment the same on 1 and 2
+# ranks, and of the first also the model; its mask is called MASK.
 used() {
     local n
     for n in 1 2; do
-        logged "$1.train.log" ranks $n xlm_train job.conf --set "train.corpus=$1.h5" --set train.steps=20 \
-            --set "train.output=$1.run$n"
-        logged "$1.tune.log" ranks $n xlm_tune tune.conf --set "tune.model=$1.run$n/latest" --set "tune.output=$1.tune$n"
-        ranks $n xlm_align a.en a.xx --checkpoint "$1.run$n/latest" -o "$1.$n.links" 2>align.log || fail "$1: $(cat align.log)"
+        if [ $n = 1 ] || [ "$1" = bert ]; then
+            logged "$1.train.log" ranks $n xlm_train job.conf --set "train.corpus=$1.h5" --set train.steps=4 \
+                --set "train.output=$1.run$n"
+            logged "$1.tune.log" ranks $n xlm_tune tune.conf --set "tune.model=$1.run$n/latest" --set "tune.output=$1.tune$n"
+        fi
+        ranks $n xlm_align a.en a.xx --checkpoint "$1.run1/latest" -o "$1.$n.links" 2>align.log || fail "$1: $(cat align.log)"
     done
     logged align.log xlm_align a.en a.xx --words icu --checkpoint "$1.run1/latest" -o "$1.1.icu"
-    cmp <(rows "$1.run1") <(rows "$1.run2") && cmp <(rows "$1.tune1") <(rows "$1.tune2") && cmp "$1.1.links" "$1.2.links" ||
-        fail "$1: other numbers on 2 ranks"
+    cmp "$1.1.links" "$1.2.links" || fail "$1: other links on 2 ranks"
+    if [ "$1" = bert ]; then
+        same_bits bert.run1 bert.run2
+        cmp <(rows bert.tune1) <(rows bert.tune2) || fail "bert: other numbers on 2 ranks"
+    fi
     grep -q '6-6' "$1.1.links" && cmp "$1.1.links" "$1.1.icu" || fail "$1: links: $(head -n 3 "$1.1.links" "$1.1.icu")"
     xlm_fill "$1.run1/latest" -l en "the old <mask> sees the house ." >fill.out 2>&1 && [ "$(wc -l <fill.out)" -eq 6 ] ||
         fail "$1: $(cat fill.out)"

@@ -7,19 +7,21 @@ long
 small_corpus
 
 train() { ranks 2 xlm_train "$@"; }
+# On one rank, for other keys and options of which two would say the same.
+alone() { ranks 1 xlm_train "$@"; }
 
 expect 64 'one job file' train
 once 'one job file'
-expect 64 '' train job.conf --no-such-option
+expect 64 '' alone job.conf --no-such-option
 expect 66 'missing.conf' train missing.conf
 once 'missing.conf'
 # Errors of the command line are 64, those of the job file 78, with the line.
 expect 64 '--set train.stpes: unknown key "stpes"; did you mean "steps"' train job.conf --set train.stpes=3
 once 'did you mean'
-expect 64 'steps = many' train job.conf --set train.steps=many
-expect 64 'learning_rate = -1' train job.conf --set train.learning_rate=-1
-expect 64 'stream nowhere' train job.conf --set "stream nowhere.batch=3"
-expect 64 'SECTION.KEY=VALUE' train job.conf --set steps=3
+expect 64 'steps = many' alone job.conf --set train.steps=many
+expect 64 'learning_rate = -1' alone job.conf --set train.learning_rate=-1
+expect 64 'stream nowhere' alone job.conf --set "stream nowhere.batch=3"
+expect 64 'SECTION.KEY=VALUE' alone job.conf --set steps=3
 # The same for what the environment says, on all ranks or on one of them.
 for wish in XLM_KERNELS=foo BLIS_ARCH_TYPE=zen3 BLIS_ARCH_TYPE=9999 XLM_STORE_WRITERS=some XLM_STORE_TIMEOUT=0 XLM_NODE_RANKS=-2; do
     expect 64 "^xlm_train: $wish: " env "$wish" sh "$XLM_SOURCE/tests/mpirun.sh" 2 xlm_train job.conf
@@ -31,13 +33,15 @@ expect 64 '^xlm_train: XLM_KERNELS=foo: .*portable' ranks 2 sh -c \
 once XLM_KERNELS=foo
 expect 64 '^xlm_fill: XLM_KERNELS=foo: ' env XLM_KERNELS=foo xlm_fill none.h5
 expect 0 '' env XLM_KERNELS=foo xlm_fill --help
-# wrong CODE PATTERN SED: a job file changed by a command of sed.
+# wrong CODE PATTERN SED: a job file changed by a command of sed; xlm_train is run by $how.
+how=train
 wrong() {
     sed "$3" job.conf >wrong.conf
-    expect "$1" "$2" train wrong.conf
+    expect "$1" "$2" $how wrong.conf
     once "$2"
 }
 wrong 78 'wrong.conf:11: .*unknown key "stpes"; did you mean "steps"' 's/^steps/stpes/'
+how=alone
 wrong 78 'wrong.conf:11: .*steps = many' 's/^steps = .*/steps = many/'
 wrong 78 'wrong.conf:8: unknown section \[trian\]; did you mean "train"' 's/^\[train\]/[trian]/'
 wrong 78 'wrong.conf:1: ' 's/^\[model\]/[model/'
@@ -49,6 +53,7 @@ wrong 78 'stream' '/^stream = text/d'
 wrong 78 'power of two' 's/^micro_batches = 4/micro_batches = 6/'
 wrong 78 'attention_heads = 5' 's/^attention_heads.*/attention_heads = 5/'
 wrong 78 'positions' 's/^positions.*/positions = 16/'
+how=train # what the corpus has
 wrong 78 'zz' 's/^\[stream text\]/&\nlanguages = en,zz/'
 wrong 78 'en-zz' 's/^\[stream pairs\]/&\nlanguages = en-zz/'
 expect 66 'nowhere.h5' train job.conf --set train.corpus=nowhere.h5
@@ -71,8 +76,8 @@ END
 expect 66 'nowhere.h5: .*relative to the working directory' ranks 2 xlm_tune tune.conf
 once 'relative to the working directory'
 # An absolute path needs no such hint, nor does the job file itself.
-expect 66 "/nowhere.h5: [^;]*\$" train job.conf --set train.corpus=/nowhere.h5
-expect 66 'missing.conf: [^;]*$' train missing.conf
+expect 66 "/nowhere.h5: [^;]*\$" alone job.conf --set train.corpus=/nowhere.h5
+expect 66 'missing.conf: [^;]*$' alone missing.conf
 (cd other && xlm_train ../job.conf --dry-run --set train.corpus=../corpus.h5) >where.log 2>&1 &&
     [ "$(grep -c "^job: ../job.conf; relative paths in it are relative to the working directory, $PWD/other\$" where.log)" -eq 1 ] ||
     fail "a job file of another folder: $(cat where.log)"

@@ -30,7 +30,7 @@ awk 'FILENAME == "en.vec" { if (FNR > 1) { for (c = 2; c <= NF; c++) x[$1, c] = 
 pearson=$(awk '{ n++; x += $1; y += $2; xx += $1 * $1; yy += $2 * $2; xy += $1 * $2 }
     END { printf "%.9f", (n * xy - x * y) / sqrt((n * xx - x * x) * (n * yy - y * y)) }' columns)
 spearman=$(xlm_spearman <columns | cut -d' ' -f2)
-for n in 1 2 4; do
+for n in 1 4; do
     ranks $n xlm_embed similarity $model --languages en --pairs pairs.tsv --csv s$n.csv >s$n.out 2>s.log ||
         fail "$n: $(cat s.log)"
     cmp s$n.out s1.out && cmp s$n.csv s1.csv || fail "$n ranks: another result"
@@ -113,7 +113,7 @@ boy girl king girl
 man	woman/lady
 king	queen
 A
-for n in 1 2 4; do
+for n in 1 4; do
     ranks $n xlm_embed similarity one.vec --analogies analogies.txt --csv a$n.csv >a$n.out 2>a.log || fail "$n: $(cat a.log)"
     cmp a$n.out a1.out && cmp a$n.csv a1.csv || fail "$n ranks: another result"
 done
@@ -138,7 +138,7 @@ done
 grep -q '^  words  *2  *100.00%' b1.out || fail "$(cat b1.out)"
 
 # ---- neighbours: by cosine and by CSLS, by the definition ----
-for n in 1 2 4; do
+for n in 1 4; do
     ranks $n xlm_embed neighbours $model ryiver house --word-language xx --language en --corpus corpus.h5 -n 5 -k 3 \
         --csv n$n.csv >n$n.out 2>n.log || fail "$n: $(cat n.log)"
     cmp n$n.out n1.out && cmp n$n.csv n1.csv || fail "$n ranks: other neighbours"

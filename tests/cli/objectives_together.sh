@@ -65,7 +65,7 @@ momentum = 0.9
 JOB
 } >all.conf
 objectives='mlm gc sop dict-mlm align tlm dwa weam moco'
-reproduced all.conf out 2 4
+reproduced all.conf out 4
 
 # Each has a loss in every step that it takes part in: dwa after three updates; moco's first is 0, for its queue is empty.
 for objective in $objectives; do

@@ -25,12 +25,13 @@ fi
 expect 78 'precision = bfloat16: BLIS' ranks 1 xlm_train job.conf --dry-run "${half[@]}" --set train.gemm=blis
 expect 64 'precision = int8: is not one of' ranks 1 xlm_train job.conf --dry-run --set train.precision=int8
 
+# with_keys NAME [LINE OF [train]...]: NAME.conf, a job of eight steps.
+with_keys() { eight_steps 4 -e "s/^hidden_size = .*/hidden_size = 64/" -e "s/^.train./&\n$(printf '%s\\n' "${@:2}")/" >"$1.conf"; }
 # all_alike NAME [LINE OF [train]...]: eight steps have the same bits on 1, 2 and 4 ranks, with 2 threads, and when they are
 # resumed.
 all_alike() {
     local name=$1
-    shift
-    eight_steps 4 -e "s/^hidden_size = .*/hidden_size = 64/" -e "s/^.train./&\n$(printf '%s\\n' "$@")/" >"$name.conf"
+    with_keys "$@"
     reproduced "$name.conf" "$name" 4
     trained "$name.conf" "$name-threads" 1 --set train.threads=2
     [ "$(digest "$name-1/latest")" = "$(digest "$name-threads/latest")" ] || fail "$name: not the same bits on 2 threads"
@@ -62,12 +63,16 @@ export XLM_BF16_EMULATE=1
 all_alike emulated 'precision = bfloat16' 'exchange = bfloat16'
 [[ $native = no ]] || agree native-1 emulated-1 1e-3
 agree blis-1 emulated-1 1e-2
-# Gradients are rounded on any number of ranks, which the line of the log and the bits show.
-all_alike exchanged 'gemm = blis' 'exchange = bfloat16'
+# Gradients are rounded on any number of ranks, and so are parameters, which the line of the log and the bits show: on several ranks
+# both together, on one each alone.
+all_alike both 'gemm = blis' 'exchange = bfloat16' 'exchange_parameters = bfloat16'
+with_keys exchanged 'gemm = blis' 'exchange = bfloat16'
+trained exchanged.conf exchanged-1 1
 agree blis-1 exchanged-1 1e-2
 differ blis-1/latest exchanged-1/latest || fail "exchange = bfloat16 gives the bits of float32"
-# So are parameters; checkpoints have them as they were before: not all with zeros in the lower half.
-all_alike rounded 'gemm = blis' 'exchange_parameters = bfloat16'
+# Checkpoints have parameters as they were before: not all with zeros in the lower half.
+with_keys rounded 'gemm = blis' 'exchange_parameters = bfloat16'
+trained rounded.conf rounded-1 1
 agree blis-1 rounded-1 1e-2
 differ blis-1/latest rounded-1/latest || fail "exchange_parameters = bfloat16 gives the bits of float32"
 h5dump -d /model/embeddings/word/weight -b LE -o rounded.bin rounded-1/latest >/dev/null

@@ -10,7 +10,7 @@ small_corpus
 list=0:1,2:0.25,3:0,5:0,7:2
 eight_steps 4 -e "s/^weight = 0.5/weight = $list/; s/^type = parallel/&\nform = bert\nshuffle_sides = true/" >job2.conf
 printf '\n[objective moco]\nstream = pairs\nqueue = 24\nprojection = 16\nweight = 1:0,3:0.5,6:0\n' >>job2.conf
-reproduced job2.conf out 2 4
+reproduced job2.conf out 4
 
 # Losses and weights of the steps that each takes part in: step s has the weight after s - 1 updates.
 weights() { values "$1" train "$2/weight" score | paste -s -d, | tr ' ' :; }

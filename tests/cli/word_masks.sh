@@ -6,7 +6,7 @@
 long
 small_corpus
 eight_steps 4 -e 's/^.stream text.*/&\nmask_unit = span\nmask = 0:0.5,8:0.1/; s/^.stream pairs.*/&\nmask_unit = word/' >spans.conf
-reproduced spans.conf out 2 4
+reproduced spans.conf out 4
 is_between 1 "$(value out-1 8 held_out mlm loss all)" 6 || fail "not evaluated: $(grep held_out out-1/metrics.csv)"
 trained spans.conf memory 1 --set train.steps=3 --set train.micro_batches=1 --set 'stream text.batch=32'
 estimated memory.log

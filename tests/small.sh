@@ -169,9 +169,7 @@ small_corpus() {
 
 # small_resources: a dictionary, a word alignment and co-occurrence counts of the corpus: dict.h5, alignment.h5, cooc.h5.
 small_resources() {
-    tr ' ' '\n' <text.en | sort -u | grep -v '^\.$' | while read -r word; do
-        echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g')"
-    done >words.txt
+    tr ' ' '\n' <text.en | sort -u | grep -v '^\.$' | sed 'h; s/[aeiou]/y&/g; H; x; s/\n/ /' >words.txt
     logged dict.log xlm_dict corpus.h5 --source en --target xx --text words.txt --subwords first -o dict.h5
     logged align.log xlm_align corpus.h5 --split all --alignment alignment.h5
     logged cooc.log xlm_cooc corpus.h5 -o cooc.h5

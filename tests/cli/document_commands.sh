@@ -117,9 +117,8 @@ for run in run0 run2 run3; do cp -r run1 $run; done
 cp -L run1/latest run1/checkpoint-00080000.h5
 cp -L run1/latest run1/checkpoint-00090000.h5
 # Words and their translations, in the forms of the pages' files.
-tr ' ' '\n' <text.en | sort -u | grep -v '^\.$' | while read -r word; do
-    echo "$word $(echo "$word" | sed 's/[aeiou]/y&/g; s/hyoyusye/Haus/; s/ryivyer/Hund/')"
-done >words
+tr ' ' '\n' <text.en | sort -u | grep -v '^\.$' |
+    sed 'h; s/[aeiou]/y&/g; s/hyoyusye/Haus/; s/ryivyer/Hund/; H; x; s/\n/ /' >words
 cp words muse/en-de.txt
 awk '{ print $2, $1 }' words >de-en
 for name in en-de.0-5000 en-de.5000-6500; do cp words $name.txt; done

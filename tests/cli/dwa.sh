@@ -77,7 +77,7 @@ for begin in 0 7; do
     awk -v a="$plain" -v b="$begun" 'BEGIN { exit !(a > 0 && b > 1.2 * a) }' ||
         fail "GFLOP of a step: $plain, with dwa from step $begin on $begun"
 done
-# (as it is in tests/cli/estimates.sh)
+# (A pass without such options is in tests/cli/estimates.sh.)
 for more in '--set train.recompute=true' '--set model.dropout=0 --set model.hidden_size=64'; do
     # shellcheck disable=SC2086 # options are words
     trained dwa.conf memory 1 $more --set train.steps=4 --set train.micro_batches=1 --resume never

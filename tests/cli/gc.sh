@@ -27,7 +27,7 @@ for form in hidden embedding; do
     logged $form.log ranks 1 xlm_train gc.conf "$@"
     right_gradients gc.conf "$@"
 done
-# (as it is in tests/cli/estimates.sh)
+# (A pass without such options is in tests/cli/estimates.sh.)
 for more in '--set train.recompute=true' '--set model.dropout=0 --set model.hidden_size=64'; do
     # shellcheck disable=SC2086 # options are words
     trained gc.conf memory 1 $more --set train.steps=3 --set train.micro_batches=1 --resume never

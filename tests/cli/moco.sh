@@ -43,7 +43,7 @@ set -- --set train.output=moco --set 'objective moco.queue=24' --set train.steps
     --set train.checkpoint_every=0 --set train.evaluate_every=0
 logged moco.log ranks 1 xlm_train moco.conf "$@"
 right_gradients moco.conf "$@"
-# (as it is in tests/cli/estimates.sh)
+# (A pass without such options is in tests/cli/estimates.sh.)
 for more in '--set train.recompute=true' '--set model.dropout=0 --set model.hidden_size=64'; do
     # shellcheck disable=SC2086 # options are words
     trained moco.conf memory 1 $more --set train.steps=33 --set train.micro_batches=1 --set 'stream pairs.batch=64' \

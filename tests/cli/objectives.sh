@@ -33,8 +33,8 @@ paste <(numbers /model/$path first/latest) <(numbers /model/$path second/latest)
     { wanted = 0.25 * $1 + 0.75 * $2; d = $3 - wanted; if (d < 0) d = -d; if (d > 1e-6) bad++; if ($1 != $2) moved++ }
     END { exit bad || moved < 10 }' || fail "an average is not m a + (1 - m) p"
 
-# Each alone: gradients, from a checkpoint with a full queue; a dump; the memory of a pass no more than was estimated
-# (as they are, sides and contrast are in tests/cli/estimates.sh).
+# Each alone: gradients, from a checkpoint with a full queue; a dump; the memory of a pass no more than was estimated. (Passes of
+# sides and contrast without such options are in tests/cli/estimates.sh.)
 for plugin in distil contrast sides; do
     stream=pairs other=text
     [ $plugin = distil ] && stream=text other=pairs

@@ -44,7 +44,7 @@ xlm_train weam.conf --dump-step step.h5 --set train.output=out-1 >dump.log 2>&1 
 h5dump -H -d /streams/pairs/batch/links step.h5 | grep -q 'SIMPLE { ( [0-9]*, 2 ) /' || fail "no links in the dump"
 { sed -n '1,/^.stream text/p' base.conf | sed '$d'; sed -n '/^.stream pairs/,/^$/p' base.conf
   printf '\n[objective weam]\nstream = pairs\n'; } >alone.conf
-# (as it is in tests/cli/estimates.sh)
+# (A pass without such options is in tests/cli/estimates.sh.)
 for more in '--set train.recompute=true' '--set model.dropout=0 --set model.hidden_size=64'; do
     # shellcheck disable=SC2086 # options are words
     trained alone.conf memory 1 $more --set train.steps=3 --set train.micro_batches=1 --resume never

@@ -16,6 +16,8 @@ case $1 in
 *tests/mpi/*)
     numbers='1 2 3 4'
     [ -z "${XLM_TEST_QUICK-}" ] || numbers=3
+    XLM_TEST_LAUNCHER=$(sh "$XLM_SOURCE/tests/mpirun.sh" --launcher)
+    export XLM_TEST_LAUNCHER
     for ranks in $numbers; do
         echo "== $ranks ranks"
         sh "$XLM_SOURCE/tests/mpirun.sh" "$ranks" "$@"

@@ -6,6 +6,9 @@ test=$XLM_BUILD/tests/mpi/store_test
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 failed=0
+# mpirun.sh need not ask each time.
+XLM_TEST_LAUNCHER=$(sh "$XLM_SOURCE/tests/mpirun.sh" --launcher)
+export XLM_TEST_LAUNCHER
 
 say() { echo "store.sh: $*" >&2; failed=1; }
 

@@ -24,13 +24,20 @@ bool xlm_resume_check(const xlm_resume_setup *setup, const xlm_vocabulary *vocab
     return xlm_comm_agree_on(setup->comm, failure, error);
 }
 
-/* The best checkpoint so far may be in another directory, or may have been removed. unsaved: the step that rank files are of,
- * or -1: if the best one was to be of that step, the run was killed before it was there, and writes it before anything else. */
-static bool find_best(const xlm_resume_setup *setup, int64_t unsaved, xlm_best_score *best, GError **error)
+static void forget_best(xlm_run_progress *progress)
+{
+    progress->best = (xlm_best_score){0};
+    progress->from_best = 0;
+}
+
+/* The best checkpoint so far may be in another directory, or may have been removed. unwritten: the step that the run goes on from
+ * without a checkpoint of it here, which it writes before anything else; or -1. The best one may be that. */
+static bool find_best(const xlm_resume_setup *setup, int64_t unwritten, xlm_run_progress *progress, GError **error)
 {
     const char *output = setup->job->train.output;
+    const xlm_best_score *best = &progress->best;
     bool there;
-    if ((int64_t)best->step == unsaved)
+    if ((int64_t)best->step == unwritten)
         return true;
     if (!xlm_checkpoint_point_best(setup->comm, output, (int64_t)best->step, &there, error))
         return false;
@@ -38,7 +45,7 @@ static bool find_best(const xlm_resume_setup *setup, int64_t unsaved, xlm_best_s
         xlm_log_warn("%s: the best checkpoint, of step %.0f, is gone; the best of those to come is looked for",
                      output, best->step);
     if (!there)
-        *best = (xlm_best_score){0};
+        forget_best(progress);
     return true;
 }
 
@@ -52,7 +59,7 @@ static void forget_other_scores(const xlm_resume_setup *setup, const xlm_run_sta
         return;
     xlm_log_warn("%s: the best checkpoint so far, of step %.0f, was chosen by another measure or with other settings; the best "
                  "of those to come takes its place", setup->job->train.output, progress->best.step);
-    progress->best = (xlm_best_score){0};
+    forget_best(progress);
     if (setup->members != NULL)
         memset(setup->members, 0, sizeof *setup->members * (size_t)state->max_members);
 }
@@ -226,12 +233,14 @@ bool xlm_resume(const xlm_resume_setup *setup, xlm_run_state *state, xlm_run_pro
     if (good)
         forget_other_scores(setup, state, progress);
     if (good && setup->trains)
-        good = clear_output(setup, *continues ? state->step : -1, error) &&
-               (!setup->validates || find_best(setup, unsaved ? state->step : -1, &progress->best, error));
+        good = clear_output(setup, *continues ? state->step : -1, error);
+    const bool unwritten = unsaved || (good && found != NULL && !has_checkpoint(setup, state->step));
+    if (good && setup->trains && setup->validates)
+        good = find_best(setup, unwritten ? state->step : -1, progress, error);
     if (good && *resumed)
         progress->step = state->step;
     if (good && found != NULL) {
-        progress->saved = has_checkpoint(setup, state->step) ? state->step : 0;
+        progress->saved = unwritten ? 0 : state->step;
         xlm_log_info("resumed from %s at step %" G_GINT64_FORMAT, found, state->step);
         if (setup->comm->rank == 0)
             xlm_job_record_log_changes(found, job);

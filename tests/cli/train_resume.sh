@@ -232,6 +232,10 @@ cp -r best finer
 trained best.conf finer 1 --set train.evaluate_every=1 --set evaluate.patience=4
 end=$(chosen finer 2 4)
 [ "${end#* }" -gt "$last" ] && [ "$(last_step finer)" = "${end#* }" ] || fail "evaluated more often: $(tail -n 3 finer.log)"
+# In another directory the best one stays known, and is the checkpoint that is written before the first step.
+trained best.conf elsewhere 1 --resume best/best
+[ "$(readlink elsewhere/best)" = "$(checkpoint "$step")" ] && [ "$(last_step elsewhere)" = "$last" ] &&
+    ! grep -q 'is gone' elsewhere.log || fail "the best one from elsewhere: $(ls -l elsewhere; grep warning elsewhere.log)"
 # From the best checkpoint, whose patience has begun, and from one before it, as if the run had been killed before it was there.
 for after in "$step" $((step - 1)); do
     cp -r best again

@@ -118,7 +118,14 @@ static FILE *open_part(const char *path, GError **error)
 
 static bool read_header(FILE *file, const char *path, xlm_rank_file_header *h, GError **error)
 {
-    if (fread(h, sizeof *h, 1, file) != 1 || memcmp(h->format, XLM_RANK_FILE_FORMAT, sizeof XLM_RANK_FILE_FORMAT) != 0 ||
+    const size_t name = sizeof XLM_RANK_FILE_FORMAT - 2; /* the rest is the version, a digit, and the end */
+    const bool whole = fread(h, sizeof *h, 1, file) == 1;
+    /* Parts of another version must not be taken for damaged ones, which are removed. */
+    if (whole && memcmp(h->format, XLM_RANK_FILE_FORMAT, name) == 0 &&
+        memcmp(h->format, XLM_RANK_FILE_FORMAT, sizeof XLM_RANK_FILE_FORMAT) != 0)
+        return xlm_error_set(error, EX_CONFIG, "%s: was left by another version of xlm-mpi (\"%.*s\"); start the run with that one, "
+                             "or remove the parts to go on from the newest checkpoint", path, (int)name + 1, h->format);
+    if (!whole || memcmp(h->format, XLM_RANK_FILE_FORMAT, sizeof XLM_RANK_FILE_FORMAT) != 0 ||
         h->byte_order != XLM_RANK_FILE_ORDER || h->size < 1 || h->share < 1 || h->ranks < 1 || h->rank < 0 ||
         h->rank >= h->ranks ||
         h->size > INT64_MAX / 16 || h->ranks > 1 << 24 || h->share > INT64_MAX / 16 / h->ranks || h->states < 0 ||

@@ -176,6 +176,12 @@ for damage in flip lack step; do
     grep -q 'resumed from .* at step 3$' expect.err || fail "parts-$damage: $(grep -v ^step expect.err)"
     [ -z "$(find "parts-$damage" -name 'stopped-0*')" ] || fail "parts-$damage: left $(ls "parts-$damage")"
 done
+# Parts of another version are good, and stay.
+cp -r parts parts-later
+for part in parts-later/stopped-*.part; do printf 9 | dd of="$part" bs=1 seek=13 conv=notrunc status=none; done
+expect 78 'was left by another version of xlm-mpi ("xlm-mpi part 9")' ranks 2 xlm_train job.conf --set train.output=parts-later \
+    "${common[@]}"
+[ "$(find parts-later -name 'stopped-00000005.[0-3].part' | wc -l)" -eq 4 ] || fail "parts-later: $(ls parts-later)"
 for n in 1 2; do
     cp -r parts parts-$n
     expect 0 "resumed from what a stopped run left in parts-$n at step 5$" \

@@ -47,14 +47,15 @@ static uint64_t packed_bytes(const xlm_run_size *size, int64_t micro_batches)
 }
 
 /* The estimate itself takes a copy of the declared states, and writes to both. Looked at before: a state may be much of a node's
- * memory, of which nothing has been used yet. */
-static bool check_states(uint64_t states, GError **error)
+ * memory, of which nothing has been used yet. ranks: those of this node that estimate at the same time. */
+static bool check_states(uint64_t states, int ranks, GError **error)
 {
-    const uint64_t left = xlm_memory_left(), space = xlm_address_space_left();
-    return ((left == 0 || 2 * states <= left + xlm_memory_resident()) && states <= space) ||
-           xlm_error_set(error, EX_UNAVAILABLE, "a rank of the job needs about %.2f GiB for states of objectives, such as the "
-                         "queue of moco, and a copy of them for snapshots, and there are %.2f GiB left; make them smaller",
-                         2 * (double)states / (1 << 30), (double)MIN(left > 0 ? left : UINT64_MAX, space) / (1 << 30));
+    const uint64_t left = xlm_memory_left(), space = xlm_address_space_left(), all = (uint64_t)ranks * states;
+    return ((left == 0 || 2 * all <= left + (uint64_t)ranks * xlm_memory_resident()) && states <= space) ||
+           xlm_error_set(error, EX_UNAVAILABLE, "%s about %.2f GiB for states of objectives, such as the queue of moco, and a copy "
+                         "of them for snapshots, and there are %.2f GiB left; make them smaller",
+                         ranks > 1 ? "the job's ranks on this node need" : "a rank of the job needs",
+                         2 * (double)all / (1 << 30), (double)MIN(left > 0 ? left : UINT64_MAX, space) / (1 << 30));
 }
 
 bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate *estimate, GError **error)
@@ -68,7 +69,7 @@ bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate
     const uint64_t program = (uint64_t)64 << 20; /* libraries, MPI, BLIS's packing buffers, vocabulary */
     const uint64_t states = xlm_host_states_bytes(size->host);
     xlm_run_cost cost;
-    if (!check_states(states, error) || !xlm_run_cost_of(size, micro_batches, c->recompute, &cost, error))
+    if (!check_states(states, 1, error) || !xlm_run_cost_of(size, micro_batches, c->recompute, &cost, error))
         return false;
     xlm_memory_estimate e = {
         .parameters = flat,
@@ -113,7 +114,9 @@ bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory
     xlm_memory_estimate e = {0};
     GError *failure = NULL;
     /* Passes on shapes start threads. */
-    if (check_address_space(threads, left, &failure) && xlm_memory_of_rank(size, comm->ranks, &e, &failure))
+    if (check_address_space(threads, left, &failure) &&
+        check_states(xlm_host_states_bytes(size->host), comm->local_ranks, &failure) &&
+        xlm_memory_of_rank(size, comm->ranks, &e, &failure))
         add_other_pass(size, comm->ranks, &e, &failure);
     if (!xlm_comm_agree_on(comm, failure, error))
         return false;

@@ -90,6 +90,8 @@ env XLM_LAUNCH=env HOURS=1 MODELS='3x64 1x128' SHARES=1 RUNS=mlm:1 jobs/combinat
 expect 75 'growth: the time of HOURS=0.0 is over' env XLM_LAUNCH=env HOURS=0.0 MODELS=3x64 SHARES=1 RUNS=mlm:1 \
     jobs/combinations/growth out ud
 [ ! -s left ] || fail "a run begins without time"
+expect 64 'MODELS, SHARES and RUNS have one each at least' env XLM_LAUNCH=env LANGUAGE=pt-br RUNS= jobs/combinations/growth out ud
+expect 64 'LANGUAGE: pt_br: the name of' env XLM_LAUNCH=env LANGUAGE=pt_br jobs/combinations/growth out ud
 expect 64 'HOURS: long: not a number' env XLM_LAUNCH=env HOURS=long jobs/combinations/growth out ud
 
 for wrong in MODELS=big MODELS=2x100 SHARES=2 SHARES=0 SHARES=half MODELS= SHARES= RUNS= LANGUAGE=en_US:en \

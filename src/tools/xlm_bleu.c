@@ -167,11 +167,11 @@ static bool is_there(const char *path)
     return strcmp(path, "-") == 0 || g_file_test(path, G_FILE_TEST_EXISTS) || xlm_path_member(path, &archive) != NULL;
 }
 
-/* The sign of "NAME=FILE"; NULL for a FILE that has = in its name: ./FILE, or a value that is a file as a whole. EX_USAGE: what
+/* The sign of "NAME=FILE"; NULL for a FILE that has = in its name: ./FILE, /FILE, or a value that is a file as a whole. EX_USAGE: what
  * follows the sign is a file as well. */
 static bool find_sign(const char *value, const char **sign, GError **error)
 {
-    *sign = g_str_has_prefix(value, "./") ? NULL : strchr(value, '=');
+    *sign = g_str_has_prefix(value, "./") || g_path_is_absolute(value) ? NULL : strchr(value, '=');
     if (*sign == NULL || !is_there(value))
         return true;
     const char *rest = *sign + 1;

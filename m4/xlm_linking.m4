@@ -16,3 +16,20 @@ AS_IF([test "$XLM_SANITIZERS" = no],
 LDFLAGS=$xlm_save_LDFLAGS
 AS_IF([test -n "$XLM_LIBRARY_LDFLAGS"], [AC_MSG_RESULT([yes])], [AC_MSG_RESULT([no])])
 AC_SUBST([XLM_LIBRARY_LDFLAGS])])
+
+# XLM_CHECK_TEST_LINKER
+# Some hundred programs of tests are linked, which takes gold an eighth of the time: flag in TEST_LINKER. A linker that the user has
+# chosen stays. To be called after all other flags are known; `make TEST_LINKER=` links with the compiler's own linker.
+AC_DEFUN([XLM_CHECK_TEST_LINKER],
+[AC_MSG_CHECKING([whether $CC links programs of tests with gold])
+xlm_save_LDFLAGS=$LDFLAGS
+xlm_save_CFLAGS=$CFLAGS
+LDFLAGS="$LDFLAGS $XLM_LDFLAGS $XLM_PROGRAM_LDFLAGS -fuse-ld=gold"
+CFLAGS="$XLM_CFLAGS $OPENMP_CFLAGS $CFLAGS"
+TEST_LINKER=
+AS_CASE(["$CC $xlm_save_CFLAGS $xlm_save_LDFLAGS"], [*-fuse-ld=*], [],
+  [AC_LINK_IFELSE([AC_LANG_PROGRAM], [TEST_LINKER=-fuse-ld=gold])])
+LDFLAGS=$xlm_save_LDFLAGS
+CFLAGS=$xlm_save_CFLAGS
+AS_IF([test -n "$TEST_LINKER"], [AC_MSG_RESULT([yes])], [AC_MSG_RESULT([no])])
+AC_SUBST([TEST_LINKER])])

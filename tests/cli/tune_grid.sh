@@ -138,13 +138,17 @@ for way in '' --submit --table; do
     [ "$(wc -l <asked)" -eq 1 ] && grep -q ' chosen$\|all runs are finished' again.log && ! grep -q 'not there' again.log ||
         fail "without memory, grid $way: $(cat asked again.log)"
 done
-# Where it cannot be known, this is said, and nothing is begun.
+# Of a run with checkpoints it is known without the model as well. Where it cannot be known, this is said, and nothing is begun.
 mv out hidden
-expect 69 '-seed-1: its number of steps is not known, .*out/latest' grid "${ended[@]}" ended tag.conf
+logged without.log grid "${ended[@]}" ended tag.conf
+! grep -q 'xlm_tune\|step ' without.log && grep -q ' chosen$' without.log || fail "without the model: $(cat without.log)"
+mv hidden out
+mv train.en.tsv hidden
+expect 69 '-seed-1: its number of steps is not known, .*train.en.tsv' grid "${ended[@]}" ended tag.conf
 logged unknown.log grid --table "${ended[@]}" ended tag.conf
 grep -q '^runs of which it is not known whether they have ended: learning_rate=1e-3.*-seed-1$' unknown.log &&
     ! grep -q 'not there' unknown.log || fail "not known: $(cat unknown.log)"
-mv hidden out
+mv hidden train.en.tsv
 rm -r ended
 
 # ---- Slurm ----

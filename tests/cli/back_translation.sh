@@ -67,7 +67,7 @@ estimated memory.log
 expect 78 'objective back-xx.*top_k = 100000 is more than the vocabulary has' xlm_train unmt.conf --dry-run \
     --set 'objective back-xx.top_k=100000'
 expect 78 'objective back-en.*source_languages' xlm_train <(grep -v '^source_languages' unmt.conf) --dry-run
-job_refused 'objective back-en.: source_languages: the corpus has no language fr' unmt.conf \
+refused_on=2 job_refused 'objective back-en.: source_languages: the corpus has no language fr' unmt.conf \
     --set 'objective back-en.source_languages=fr'
 job_refused 'objective back-en.: .stream en. has text in en, and source_languages has no other' unmt.conf \
     --set 'objective back-en.source_languages=en'

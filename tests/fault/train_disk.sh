@@ -115,7 +115,7 @@ continues
 powerless=(env)
 [ "$(id -u)" -ne 0 ] || powerless=(setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-dac_override,-dac_read_search)
 mkdir sealed && chmod 555 sealed
-if "${powerless[@]}" true 2>/dev/null && ! "${powerless[@]}" touch sealed/file 2>/dev/null; then
+if "${powerless[@]}" xlm_train --help >/dev/null 2>&1 && ! "${powerless[@]}" touch sealed/file 2>/dev/null; then
     begin readonly "${powerless[@]}" && between chmod 555 readonly
     failed 73 'readonly/checkpoint-.*Permission denied; choose a directory that is there and may be written to'
     chmod 755 readonly

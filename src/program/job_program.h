@@ -34,8 +34,8 @@ gboolean xlm_job_help_asked(const gchar *option, const gchar *name, gpointer dat
      "check everything, show parameters and memory, train nothing; the memory of a pass is that of the encodings, the "  \
      "language-modelling head, and what objectives declare in addition", NULL},                                                     \
     {"finish", 0, 0, G_OPTION_ARG_NONE, &(given).finish,                                                                  \
-     "train nothing; write a checkpoint from the state that the killed ranks of a run have left; a run starts this "     \
-     "automatically if mpiexec leaves the ranks no time", NULL},                                                             \
+     "train nothing; write a checkpoint from the state that the killed ranks of a run have left, unless a score is due, "  \
+     "which the next start makes first; a run starts this automatically if mpiexec leaves the ranks no time", NULL},       \
     {"profile", 0, 0, G_OPTION_ARG_NONE, &(given).profile,                                                                \
      "show at the end where the time of a step went" detail, NULL},                                                     \
     {"dump-step", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &(given).dump_step,                                                 \

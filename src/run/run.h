@@ -11,8 +11,8 @@ typedef struct xlm_run_options {
     const char *resume_file; /* of XLM_RESUME_FILE; otherwise what was given to --resume, NULL: nothing */
     const xlm_validation *validation;  /* NULL: none */
     bool dry_run;            /* check, estimate, print, and stop before anything is allocated */
-    bool finish;             /* only make the checkpoint of a run whose ranks were killed (checkpoint/snapshot.h); resume is
-                              * auto */
+    bool finish;             /* only make the checkpoint of a run whose ranks were killed (checkpoint/snapshot.h), unless a score
+                              * is due first; resume is auto */
     bool profile;            /* measure how steps spend their time, and print it at the end */
     bool check_gradients;    /* compare the next step's gradients with differences (run/check_gradients.h); train nothing */
     const char *check_only;  /* only this objective; NULL: all */

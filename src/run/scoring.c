@@ -86,7 +86,8 @@ bool xlm_scoring_begin(const xlm_scoring *scoring, GError **error)
     double score;
     if (!has_losses(scoring))
         return true;
-    /* A run that was asked to stop did not wait for losses that no score needs (xlm_scoring_evaluate). */
+    /* A run that was asked to stop did not wait for losses that no score needs (xlm_scoring_evaluate). They are also made where
+     * metrics.csv is new, as with a checkpoint of another directory. */
     const bool left_out = !first && !needs_losses(scoring) && every > 0 && progress->step % every == 0 &&
                           !xlm_report_has_evaluation(scoring->report);
     /* If a run looks for the best anew, the measure is looked up in losses. */

@@ -32,7 +32,7 @@ bool xlm_scoring_check(const xlm_scoring *scoring, GError **error);
 int64_t xlm_scoring_digest(const xlm_validation *validation);
 
 /* Collective. Before the first step: report losses on held-out text at step 0, and those of the step that a run goes on from if
- * they are due and not in metrics.csv, since the run was stopped there. EX_CONFIG: the run is to be compared by a measure
+ * they are due and not in metrics.csv, as when the run was stopped there. EX_CONFIG: the run is to be compared by a measure
  * that they do not have. */
 bool xlm_scoring_begin(const xlm_scoring *scoring, GError **error);
 /* Collective. After a step at which an evaluation is due. hurried: there is little time; leave out what does not change the

@@ -17,9 +17,9 @@ static const xlm_program program = {
     .notes =
         "Checkpoints and metrics.csv are written to the job's output directory. A run that is started again resumes from the\n"
         "newest good checkpoint there, on any number of ranks. On SIGTERM, SIGHUP, SIGINT or SIGUSR1 the step is finished, a\n"
-        "checkpoint is written, and the exit code is 75: the same command resumes from there. If mpiexec kills the ranks before\n"
-        "the step is done, as Open MPI does after Ctrl-C, the checkpoint of the last finished step is written in the\n"
-        "background, and stopped.log in the output directory reports it.\n\n"
+        "checkpoint is written, and the exit code is 75: the same command, without --resume FILE or never, resumes from there.\n"
+        "If mpiexec kills the ranks before the step is done, as Open MPI does after Ctrl-C, the checkpoint of the last finished\n"
+        "step is written in the background, and stopped.log in the output directory reports it.\n\n"
         "Examples:\n"
         "  mpiexec -n 4 xlm_train job.conf\n"
         "  mpiexec -n 4 xlm_train job.conf --set train.steps=500 --set \"stream mono.batch=64\"\n"

@@ -60,14 +60,15 @@ static char **languages_of(const xlm_task_source *sources, int64_t n)
     return all;
 }
 
-/* new: the run does not go on from a checkpoint of its own; one that does needs the model that it began with no more. */
-static bool read_model(tuning *t, bool new, GError **error)
+/* A run that goes on from a checkpoint needs the model that it began with no more. */
+static bool read_model(tuning *t, const xlm_run_options *options, GError **error)
 {
     const xlm_tune_config *c = &t->job->config;
     GError *why = NULL;
     t->loaded = xlm_model_file_read_header(c->model, &why);
-    if (t->loaded == NULL && !new && xlm_error_exit_code(why) == EX_NOINPUT)
-        t->loaded = xlm_warm_start_newest(c->train.output);
+    if (t->loaded == NULL && options->resume != XLM_RESUME_NEVER && xlm_error_exit_code(why) == EX_NOINPUT)
+        t->loaded = options->resume == XLM_RESUME_FILE ? xlm_model_file_read_header(options->resume_file, NULL)
+                                                       : xlm_warm_start_newest(c->train.output);
     if (t->loaded != NULL)
         g_clear_error(&why);
     else
@@ -75,10 +76,10 @@ static bool read_model(tuning *t, bool new, GError **error)
     return t->loaded != NULL;
 }
 
-static bool open_model(tuning *t, bool new, GError **error)
+static bool open_model(tuning *t, const xlm_run_options *options, GError **error)
 {
     const xlm_tune_config *c = &t->job->config;
-    if (!read_model(t, new, error))
+    if (!read_model(t, options, error))
         return false;
     const xlm_model_config *model = &t->loaded->config;
     if (c->length > model->positions)
@@ -385,7 +386,7 @@ bool xlm_tune(const xlm_comm *comm, xlm_tune_job *job, const xlm_run_options *op
                 .adapters = job->adapters};
     t.development = g_array_new(FALSE, TRUE, sizeof(development));
     GError *failure = NULL;
-    if (open_model(&t, options->resume == XLM_RESUME_NEVER, &failure) && open_training(&t, &failure))
+    if (open_model(&t, options, &failure) && open_training(&t, &failure))
         open_development(&t, &failure);
     const bool good = xlm_comm_agree_on(comm, failure, error) && train(&t, comm, options, interrupted, error);
     close_tuning(&t);

@@ -93,6 +93,7 @@ mv out gone
 tune 1 stopped --set tune.evaluate_every=10 --set tune.keep=2 >>stopped.log 2>&1 || fail "$(tail -n 3 stopped.log)"
 expect 66 'out/latest' xlm_tune tune.conf --set tune.output=stopped --resume never
 expect 66 'out/latest' xlm_tune tune.conf --set tune.output=new
+logged by-file.log tune 1 by-file --resume stopped/latest
 mv gone out
 same tag-1 stopped
 # From a checkpoint in the middle, the later ones gone.

@@ -159,8 +159,8 @@ xlm_engine *xlm_engine_open(const xlm_comm *comm, const xlm_job *job, const xlm_
     e->micro_batches = xlm_micro_batches_on(job->train.micro_batches, comm->ranks);
     if (e->micro_batches != job->train.micro_batches)
         xlm_log_info("micro_batches: %" G_GINT64_FORMAT " instead of %" G_GINT64_FORMAT ", one for each rank: losses agree with "
-                     "runs on fewer ranks to rounding, not to the bit, unless an objective compares the instances of a micro-batch "
-                     "with one another", e->micro_batches, job->train.micro_batches);
+                     "runs on fewer ranks to rounding, not to the bit, and less where an objective compares the instances of a "
+                     "micro-batch with one another", e->micro_batches, job->train.micro_batches);
     else if ((comm->ranks & (comm->ranks - 1)) != 0 && job->train.reproducible)
         xlm_log_info("ranks: %d is not a power of two: losses agree with runs on other numbers of ranks to rounding, not to the "
                      "bit", comm->ranks);

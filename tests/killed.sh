@@ -27,9 +27,9 @@ all_ended() {
     fi
     # shellcheck disable=SC2046 # process ids are words
     [ -z "$(still_there)" ] || kill -KILL $(still_there)
-    # Its directory is in the test's own (small.sh); /tmp may have that of an older process of this number.
+    # Its directory is in the test's own (mpirun.sh); /tmp may have that of an older process of this number.
     for left in /tmp/ompi.*/"pid.$launcher"; do
-        [ "$sessions" = /tmp ] || [ ! "$left" -nt "$scratch/text.en" ] || fail "$what: left: $left"
+        [ ! "$left" -nt "$scratch/text.en" ] || fail "$what: left: $left"
     done
     ended
     [ "$code" -ne 0 ] || fail "$what: exit code 0"

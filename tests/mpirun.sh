@@ -26,6 +26,13 @@ shift
 OMPI_MCA_btl=${OMPI_MCA_btl:-self,vader}
 export OMPI_MCA_btl
 if [ "$XLM_TEST_LAUNCHER" = open-mpi ]; then
+    # Each mpiexec has a directory of its own where the test has one for them, which it removes: of two with one directory, the one
+    # fails to start where the other removes it at its end (Open MPI 4.1.4: mkdir finds it, and stat does not).
+    if [ -n "${XLM_TEST_SESSIONS-}" ]; then
+        OMPI_MCA_orte_tmpdir_base=$XLM_TEST_SESSIONS/$$
+        export OMPI_MCA_orte_tmpdir_base
+        mkdir -p "$OMPI_MCA_orte_tmpdir_base" || exit 73
+    fi
     exec $launcher --timeout "${XLM_TEST_TIMEOUT:-600}" --oversubscribe --bind-to none -n "$ranks" "$@"
 fi
 # MPICH and its relatives take more ranks than cores, and bind none.

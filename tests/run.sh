@@ -17,7 +17,9 @@ case $1 in
     numbers='1 2 3 4'
     [ -z "${XLM_TEST_QUICK-}" ] || numbers=3
     XLM_TEST_LAUNCHER=$(sh "$XLM_SOURCE/tests/mpirun.sh" --launcher)
-    export XLM_TEST_LAUNCHER
+    XLM_TEST_SESSIONS=$(mktemp -d /tmp/xlm-XXXXXX)
+    trap 'rm -rf "$XLM_TEST_SESSIONS"' EXIT
+    export XLM_TEST_LAUNCHER XLM_TEST_SESSIONS
     for ranks in $numbers; do
         echo "== $ranks ranks"
         sh "$XLM_SOURCE/tests/mpirun.sh" "$ranks" "$@"

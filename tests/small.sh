@@ -11,14 +11,13 @@ if [ "${XLM_TEST_QUICK-}" = release ] && [ "$(grep -cE 'XLM_(SOURCE|BUILD)|plugi
     exit 77
 fi
 scratch=$(mktemp -d) || exit 99
+# Open MPI's files, and what it leaves of runs that are killed (mpirun.sh). The path is short, since some of them are sockets.
+XLM_TEST_SESSIONS=$(mktemp -d /tmp/xlm-XXXXXX) || exit 99
+export XLM_TEST_SESSIONS OMPI_MCA_orte_tmpdir_base=$XLM_TEST_SESSIONS
 launcher=
-trap '[ -z "$launcher" ] || kill -KILL $(rank_processes) "$launcher" 2>/dev/null; chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
+trap '[ -z "$launcher" ] || kill -KILL $(rank_processes) "$launcher" 2>/dev/null; chmod -R u+w "$scratch"
+    rm -rf "$scratch" "$XLM_TEST_SESSIONS"' EXIT
 cd "$scratch" || exit 99
-# What Open MPI leaves of runs that are killed goes with the rest. Paths of its sockets, with the name of the host, have at most 107
-# bytes: elsewhere it stays in /tmp (environment.sh).
-sessions=$scratch/.mpi
-[ $((${#scratch} + ${#HOSTNAME})) -le 60 ] && mkdir "$sessions" || sessions=/tmp
-export OMPI_MCA_orte_tmpdir_base=$sessions
 
 failures=0
 fail() { printf 'FAIL: %s\n' "$*" >&2; failures=$((failures + 1)); }

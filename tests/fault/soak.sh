@@ -15,11 +15,8 @@
 steps=${1:-10000} interval=${2:-5}
 RANDOM=${XLM_TEST_SEED:-9}
 export XLM_TEST_TIMEOUT=604800
-# What Open MPI leaves of ranks that are killed goes with the rest.
-OMPI_MCA_orte_tmpdir_base=$(mktemp -d /tmp/xlm-soak.XXXXXX) || exit 73
-export OMPI_MCA_orte_tmpdir_base OMPI_MCA_btl_vader_backing_directory=$OMPI_MCA_orte_tmpdir_base
-trap '[ -z "$launcher" ] || kill -KILL $(rank_processes) "$launcher" 2>/dev/null
-    rm -rf "$scratch" "$OMPI_MCA_orte_tmpdir_base"' EXIT
+# Memory that ranks share, which is left where they are killed, goes with the rest.
+export OMPI_MCA_btl_vader_backing_directory=$XLM_TEST_SESSIONS
 small_corpus
 
 # With states of a stage and of an objective besides those of the parameters: a queue and a momentum average.

@@ -4,7 +4,9 @@
 set -u
 test=$XLM_BUILD/tests/mpi/store_test
 directory=$(mktemp -d)
-trap 'rm -rf "$directory"' EXIT
+XLM_TEST_SESSIONS=$(mktemp -d /tmp/xlm-XXXXXX)
+export XLM_TEST_SESSIONS
+trap 'rm -rf "$directory" "$XLM_TEST_SESSIONS"' EXIT
 failed=0
 # mpirun.sh need not ask each time.
 XLM_TEST_LAUNCHER=$(sh "$XLM_SOURCE/tests/mpirun.sh" --launcher)
@@ -80,11 +82,9 @@ done
 
 # A disk of 1 MB, where one may be made without being root.
 if unshare -rm true 2>/dev/null; then
-    # One is called root in there, and the directory that Open MPI has for root may be another user's.
-    space=$(mktemp -d /tmp/xlm.XXXXXX)
     for ranks in 1 2 4; do
         export XLM_STORE_WRITERS=$((ranks < 4 ? ranks : 0))
-        output=$(OMPI_MCA_orte_tmpdir_base=$space unshare -rm bash -c \
+        output=$(unshare -rm bash -c \
             'mount -t tmpfs -o size=1m none "$0" && bash "$XLM_SOURCE/tests/mpirun.sh" '$ranks' "$@"
             code=$?; ls -A "$0"; exit $code' "$directory" "$test" write "$directory/f.h5" 2>&1)
         [ $? = 74 ] || say "full disk, $ranks ranks: exit code is not 74: $output"
@@ -92,7 +92,6 @@ if unshare -rm true 2>/dev/null; then
             say "full disk, $ranks ranks: $output"
         grep -q '^f\.h5' <<<"$output" && say "full disk, $ranks ranks: left a file"
     done
-    rm -rf "$space"
 else
     echo "store.sh: no name spaces for users here: full disk not tried"
 fi

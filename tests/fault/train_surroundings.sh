@@ -80,11 +80,8 @@ grep -q 'resumed from' again.log || fail "again: $(grep -v ^step again.log)"
 
 # The temporary directory of MPI is removed, by mpiexec when it has lost a rank, or by whoever clears /tmp: MPI-IO makes no files
 # beside the checkpoints in its stead, which would be left where a rank is killed. Two checkpoints later at least one has been made
-# without it. Its path is short, since it is of sockets too.
-session=$(mktemp -d /tmp/xlm-session.XXXXXX) || exit 73
-trap '[ -z "$launcher" ] || kill -KILL $(rank_processes) "$launcher" 2>/dev/null
-    chmod -R u+w "$scratch"; rm -rf "$scratch" "$session"' EXIT
-OMPI_MCA_orte_tmpdir_base=$session XLM_STORE_WRITERS=2 begin session 2 --set train.checkpoint_every=8
+# without it.
+XLM_STORE_WRITERS=2 begin session 2 --set train.checkpoint_every=8
 latest_step() { readlink session/latest | sed 's/^checkpoint-0*\(.*\)\.h5$/\1/'; }
 beside=
 look() {
@@ -94,8 +91,8 @@ look() {
     done
 }
 until_true has_steps session 2
-is_open_mpi && ! ls -d "$session"/ompi.* >/dev/null && fail "session: Open MPI has it elsewhere"
-rm -rf "$session"/ompi.*
+is_open_mpi && ! ls -d "$XLM_TEST_SESSIONS/$launcher"/ompi.* >/dev/null && fail "session: Open MPI has it elsewhere"
+rm -rf "$XLM_TEST_SESSIONS/$launcher"/ompi.*
 last=$(($(latest_step) + 16))
 while kill -0 "$launcher" 2>/dev/null && [ "$(($(latest_step)))" -lt $last ]; do
     look
@@ -108,7 +105,6 @@ look
 [ "$code" -eq 75 ] && [ -z "$beside" ] || fail "session: $code, $beside: $(tail -n 3 session.log)"
 cmp <(losses whole | head -n "$(last_step session)") <(losses session | head -n 40) ||
     fail "session: losses are not those of another run"
-rm -rf "$session"
 
 # Another corpus takes the name: the run goes on with the one that it has opened.
 cp corpus.h5 first.h5

@@ -72,40 +72,70 @@ uint64_t xlm_memory_resident(void)
     return read_sizes(&mapped, &resident) ? resident : 0;
 }
 
-/* "MemAvailable: 123 kB" of /proc/meminfo in bytes; 0 when there is no such line. */
+/* "MemAvailable: 123 kB" of /proc/meminfo in bytes; UINT64_MAX when there is no such line. */
 static uint64_t node_memory(void)
 {
     g_autofree char *text = NULL;
     const char *line = g_file_get_contents("/proc/meminfo", &text, NULL, NULL) ? strstr(text, "MemAvailable:") : NULL;
-    return line != NULL ? g_ascii_strtoull(line + strlen("MemAvailable:"), NULL, 10) * 1024 : 0;
+    return line != NULL ? g_ascii_strtoull(line + strlen("MemAvailable:"), NULL, 10) * 1024 : UINT64_MAX;
 }
 
-/* A number in a file of the control group; UINT64_MAX when there is none or it says "max". */
-static uint64_t group_number(const char *group, const char *name)
+/* A number in a file of a control group; UINT64_MAX when there is none or it says "max". */
+static uint64_t group_number(const char *directory, const char *name)
 {
-    g_autofree char *path = g_strconcat("/sys/fs/cgroup", group, "/", name, NULL), *text = NULL;
+    g_autofree char *path = g_strconcat(directory, "/", name, NULL), *text = NULL;
     uint64_t number = UINT64_MAX;
     if (g_file_get_contents(path, &text, NULL, NULL) && g_ascii_isdigit(*text))
         number = g_ascii_strtoull(text, NULL, 10);
     return number;
 }
 
-/* What the control group (a Slurm step, a container) still lets its processes have; UINT64_MAX without a limit. Version 2
- * of control groups; each level up to the root may set a limit. */
-static uint64_t group_memory(void)
+/* Bytes that a control group is charged for and that the kernel takes back when its processes want them: files that were read or
+ * written, as MemAvailable of the node counts them too. */
+static uint64_t group_reclaimable(const char *directory)
 {
-    g_autofree char *text = NULL;
+    static const char *const names[] = {"inactive_file", "active_file", "slab_reclaimable"};
+    g_autofree char *path = g_strconcat(directory, "/memory.stat", NULL), *text = NULL;
+    uint64_t sum = 0;
+    if (!g_file_get_contents(path, &text, NULL, NULL))
+        return 0;
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line != NULL; line++)
+        for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+            if (g_str_has_prefix(*line, names[i]) && (*line)[strlen(names[i])] == ' ')
+                sum += g_ascii_strtoull(*line + strlen(names[i]), NULL, 10);
+    return sum;
+}
+
+uint64_t xlm_group_memory_left(const char *root, const char *group)
+{
+    g_autofree char *directory = g_strconcat(root, group, NULL);
     uint64_t lowest = UINT64_MAX;
-    char *line = g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL) ? strstr(text, "0::/") : NULL;
-    char *group = line != NULL ? line + strlen("0::") : NULL, *end = group != NULL ? group + strcspn(group, "\n") : NULL;
-    while (end != NULL) {
+    for (char *end = directory + strlen(directory); end != NULL && end >= directory + strlen(root); end = strrchr(directory, '/')) {
         *end = '\0';
-        const uint64_t limit = group_number(group, "memory.max"), used = group_number(group, "memory.current");
-        if (limit != UINT64_MAX && used != UINT64_MAX)
+        const uint64_t limit = group_number(directory, "memory.max"), charged = group_number(directory, "memory.current");
+        if (limit != UINT64_MAX && charged != UINT64_MAX) {
+            const uint64_t reclaimable = group_reclaimable(directory), used = charged > reclaimable ? charged - reclaimable : 0;
             lowest = MIN(lowest, limit > used ? limit - used : 0);
-        end = strrchr(group, '/');
+        }
     }
     return lowest;
 }
 
-uint64_t xlm_memory_left(void) { return MIN(node_memory(), group_memory()); }
+/* Of the control group that this process is in: a Slurm step, a container. */
+static uint64_t own_group_memory(void)
+{
+    g_autofree char *text = NULL;
+    char *line = g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL) ? strstr(text, "0::/") : NULL;
+    if (line == NULL)
+        return UINT64_MAX;
+    char *group = line + strlen("0::");
+    group[strcspn(group, "\n")] = '\0';
+    return xlm_group_memory_left("/sys/fs/cgroup", group);
+}
+
+uint64_t xlm_memory_left(void)
+{
+    const uint64_t node = node_memory(), group = own_group_memory();
+    return MIN(node, group);
+}

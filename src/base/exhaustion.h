@@ -15,9 +15,13 @@ _Noreturn void xlm_exhaustion_no_memory(size_t size, const char *purpose);
 
 /* Bytes that this process may still map before it reaches its limit on address space (ulimit -v); UINT64_MAX without a limit. */
 uint64_t xlm_address_space_left(void);
-/* Bytes that processes may still take: of this node, and of the control group of this process (a Slurm step, a container); 0 when
- * the system does not say. */
+/* Bytes that processes may still take: of this node, and of the control group of this process (a Slurm step, a container). What
+ * the kernel would take back from files that it keeps in memory counts as left. UINT64_MAX when the system does not say. Processes
+ * of one node may see different numbers. */
 uint64_t xlm_memory_left(void);
+/* The part of control groups (version 2) in it: of a group such as "/a/b" and of those above it, each of which may set a limit,
+ * below the directory `root` that they are mounted at; UINT64_MAX without a limit. */
+uint64_t xlm_group_memory_left(const char *root, const char *group);
 /* Bytes of memory that this process has now; 0 when the system does not say. */
 uint64_t xlm_memory_resident(void);
 

@@ -295,7 +295,7 @@ int64_t xlm_prep_learning_memory(const xlm_prep_options *options)
     const uint64_t left = xlm_memory_left();
     if (options->memory > 0)
         return options->memory;
-    return left == 0 || left > INT64_MAX ? INT64_MAX : MAX((int64_t)left, DEFAULT_MEMORY);
+    return left > INT64_MAX ? INT64_MAX : MAX((int64_t)left, DEFAULT_MEMORY);
 }
 
 char *xlm_prep_scratch(const xlm_prep_options *options)

@@ -108,10 +108,11 @@ static void print_memory(const run *r)
                  " subwords, %" G_GINT64_FORMAT " parameters (%s)", c->layers, decoder, c->hidden_size, c->attention_heads,
                  c->vocabulary, elements, xlm_log_count((double)elements, parameters));
     g_autofree char *packed = e->packed > 0 ? g_strdup_printf(", packed %.2f", gib(e->packed)) : g_strdup("");
+    g_autofree char *available = e->node_available < UINT64_MAX ? g_strdup_printf(" of %.1f GiB free", gib(e->node_available))
+                                                                : g_strdup(" GiB");
     xlm_log_info("memory: %.2f GiB a rank (parameters %.2f%s, optimiser %.2f, gradients %.2f, a pass %.2f, %.2f %s recompute); "
-                 "this node: %.2f of %.1f GiB free", gib(e->total), gib(e->parameters), packed, gib(e->moments),
-                 gib(e->gradients), gib(e->pass), gib(e->other_pass), r->job->train.recompute ? "without" : "with",
-                 gib(e->node_needed), gib(e->node_available));
+                 "this node: %.2f%s", gib(e->total), gib(e->parameters), packed, gib(e->moments), gib(e->gradients), gib(e->pass),
+                 gib(e->other_pass), r->job->train.recompute ? "without" : "with", gib(e->node_needed), available);
 }
 
 static void print_hardware(const run *r)

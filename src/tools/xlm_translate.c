@@ -304,7 +304,7 @@ static bool check_memory(work *w, GError **error)
     const uint64_t batch = xlm_translation_bytes(&l->translator, l->encoder.longest), left = xlm_memory_left();
     const uint64_t packed = xlm_model_file_packed_bytes(w->loaded), bytes = batch + packed, space = xlm_address_space_left();
     const uint64_t node = (uint64_t)xlm_comm_sum_node(w->comm, (int64_t)bytes);
-    if ((left > 0 && node > left) || bytes > space)
+    if (node > left || bytes > space)
         xlm_error_set(&failure, EX_UNAVAILABLE, "a batch of --batch-tokens %" G_GINT64_FORMAT ", or of the longest sentence, with %"
                       G_GINT64_FORMAT " hypotheses%s takes about %.2f GiB on each rank, and %.2f GiB are free; lower --batch-tokens, "
                       "--beam, --max-length or --length", (int64_t)given.batch_tokens, w->options.search.beam,

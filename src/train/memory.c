@@ -51,11 +51,11 @@ static uint64_t packed_bytes(const xlm_run_size *size, int64_t micro_batches)
 static bool check_states(uint64_t states, int ranks, GError **error)
 {
     const uint64_t left = xlm_memory_left(), space = xlm_address_space_left(), all = (uint64_t)ranks * states;
-    return ((left == 0 || 2 * all <= left + (uint64_t)ranks * xlm_memory_resident()) && states <= space) ||
+    return ((left == UINT64_MAX || 2 * all <= left + (uint64_t)ranks * xlm_memory_resident()) && states <= space) ||
            xlm_error_set(error, EX_UNAVAILABLE, "%s about %.2f GiB for states of objectives, such as the queue of moco, and a copy "
                          "of them for snapshots, and there are %.2f GiB left; make them smaller",
                          ranks > 1 ? "the job's ranks on this node need" : "a rank of the job needs",
-                         2 * (double)all / (1 << 30), (double)MIN(left > 0 ? left : UINT64_MAX, space) / (1 << 30));
+                         2 * (double)all / (1 << 30), (double)MIN(left, space) / (1 << 30));
 }
 
 bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate *estimate, GError **error)
@@ -122,12 +122,11 @@ bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory
         return false;
     failure = NULL;
     e.node_needed = (uint64_t)xlm_comm_sum_node(comm, (int64_t)e.total);
-    e.node_available = xlm_memory_left();
     const uint64_t allocated = e.resources + e.states / 2; /* all that objectives have read and declared */
-    if (e.node_available > 0)
-        e.node_available += (uint64_t)xlm_comm_sum_node(comm, (int64_t)allocated);
+    const uint64_t memory_left = xlm_memory_left(), of_node = (uint64_t)xlm_comm_sum_node(comm, (int64_t)allocated);
+    e.node_available = memory_left < UINT64_MAX ? memory_left + of_node : UINT64_MAX;
     *estimate = e;
-    if (e.node_available > 0 && e.node_needed > e.node_available)
+    if (e.node_needed > e.node_available)
         xlm_error_set(&failure, EX_UNAVAILABLE, "the job needs about %.1f GiB on this node (%d ranks of %.1f GiB), which has "
                       "%.1f GiB free; lower the batch or the model, raise micro_batches%s%s, or use more nodes",
                       (double)e.node_needed / (1 << 30), comm->local_ranks, (double)e.total / (1 << 30),

@@ -14,7 +14,8 @@ typedef struct xlm_memory_estimate {
     uint64_t results;      /* of validations: the same, but that they may not have been touched */
     uint64_t kept;         /* batches, labels and views of all micro-batches of a rank that are kept during a step */
     uint64_t other_pass;   /* a pass with the opposite [train] recompute; not in total; 0 if not requested */
-    uint64_t node_needed, node_available; /* by all ranks of this node; still available on it */
+    uint64_t node_needed, node_available; /* by all ranks of this node; still available on it, UINT64_MAX when
+                                              the system does not say */
 } xlm_memory_estimate;
 
 /* The memory of one rank if there are `ranks`; does not fill in other_pass and the node. Not collective. EX_CONFIG when a batch

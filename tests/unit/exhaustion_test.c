@@ -14,6 +14,7 @@
 
 #include "base/exhaustion.h"
 #include "base/pages.h"
+#include "files_fixture.h"
 
 /* A child without core file that does what ends it; its wait status, and what it prints in text. */
 static int status_of(void (*work)(void), char *text, size_t size)
@@ -79,8 +80,45 @@ static void test_other_errors(void **state)
     assert_non_null(strstr(text, "something else"));
 }
 
+/* Write the files of a control group of that name. */
+static void write_group(const char *group, const char *max, const char *current, const char *stat)
+{
+    const char *const names[] = {"memory.max", "memory.current", "memory.stat"}, *const texts[] = {max, current, stat};
+    g_autofree char *folder = g_strconcat(directory, group, NULL);
+    assert_int_equal(g_mkdir_with_parents(folder, 0700), 0);
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *path = g_build_filename(folder, names[i], NULL);
+        assert_true(texts[i] == NULL || g_file_set_contents(path, texts[i], -1, NULL));
+    }
+}
+
+/* The least of all levels; files that the kernel keeps in memory are not used up. */
+static void test_group_memory(void **state)
+{
+    (void)state;
+    const char *root = directory;
+    write_group("/job/step", NULL, NULL, NULL);
+    assert_true(xlm_group_memory_left(root, "/job/step") == UINT64_MAX);
+    write_group("/job/step", "max\n", "500\n", "anon 500\n");
+    assert_true(xlm_group_memory_left(root, "/job/step") == UINT64_MAX);
+    write_group("/job/step", "1000\n", "700\n", NULL);
+    assert_int_equal(xlm_group_memory_left(root, "/job/step"), 300);
+    write_group("/job/step", "1000\n", "990\n", "anon 90\nfile 840\ninactive_file 500\nactive_file 300\nslab_reclaimable 40\n"
+               "workingset_refault_file 5\n");
+    assert_int_equal(xlm_group_memory_left(root, "/job/step"), 1000 - 150);
+    write_group("/job", "800\n", "750\n", "inactive_file 100\n");
+    assert_int_equal(xlm_group_memory_left(root, "/job/step"), 150);
+    write_group("/job", "800\n", "801\n", "inactive_file 0\n");
+    assert_int_equal(xlm_group_memory_left(root, "/job/step"), 0);
+    assert_int_equal(xlm_group_memory_left(root, "/job"), 0);
+    assert_true(xlm_group_memory_left(root, "/") == UINT64_MAX);
+    write_group("", "100\n", "60\n", "active_file 60\n");
+    assert_int_equal(xlm_group_memory_left(root, "/"), 100);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_memory), cmocka_unit_test(test_other_errors)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_memory), cmocka_unit_test(test_other_errors),
+                                       cmocka_unit_test(test_group_memory)};
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -146,13 +146,16 @@ static void add_metric(GArray *rows, int objective, const char *name, const xlm_
     g_array_append_val(rows, row);
 }
 
-/* Tallies of each block apart, brought together and added in the order of the blocks: the same for any number of ranks. */
-static void add_blocks(const xlm_comm *comm, double *sums, int64_t n, int64_t width)
+/* Blocks of which each rank has sums of its own at a time: for all of a large corpus in many languages they would take gigabytes. */
+enum { BLOCKS_AT_ONCE = 32 };
+
+/* Tallies of each of n blocks apart, brought together and added in the order of the blocks: the same for any number of ranks. */
+static void add_blocks(const xlm_comm *comm, double *sums, int64_t n, int64_t width, double *total)
 {
     xlm_comm_sum_double(comm, sums, n * width);
-    for (int64_t i = 1; i < n; i++)
+    for (int64_t i = 0; i < n; i++)
         for (int64_t w = 0; w < width; w++)
-            sums[w] += sums[i * width + w];
+            total[w] += sums[i * width + w];
 }
 
 static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError **error)
@@ -160,45 +163,56 @@ static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError 
     const xlm_workspace *w = e->workspace;
     const int width = 1 + (int)w->model->languages, means = xlm_host_means(w->host);
     GArray *blocks = choose_blocks(e->job, w, e->job->objective[k].stream);
-    const int64_t n = blocks->len;
+    const int64_t n = blocks->len, at_once = MIN(n, (int64_t)BLOCKS_AT_ONCE * w->comm->ranks);
     const GPtrArray *names = xlm_host_metric_names(w->host, k);
-    g_autofree tally *sums = g_new0(tally, n * width);
-    g_autofree xlm_sums *passes = g_new(xlm_sums, n);
+    g_autofree tally *sums = g_new(tally, at_once * width), *sum = g_new0(tally, width);
+    g_autofree xlm_sums *passes = g_new(xlm_sums, at_once);
     g_autofree int64_t *terms = g_new0(int64_t, MAX(means, 1));
-    for (int64_t i = 0; i < n; i++)
+    xlm_sums pass = xlm_host_sums_new(w->host);
+    bool good = true;
+    for (int64_t i = 0; i < at_once; i++)
         passes[i] = xlm_host_sums_new(w->host);
     const int average = xlm_host_average_of(w->host, k);
     float *averaged = average >= 0 ? xlm_averages_gather(w->averages, average, w->gradient) : NULL;
     xlm_progress progress = xlm_progress_begin("evaluating", (double)n, "blocks");
     xlm_tape_hold_parameters(w->tape, true);
-    for (int64_t i = w->comm->rank; i < n && *error == NULL; i += w->comm->ranks) {
-        xlm_progress_show(&progress, (double)i);
-        run_block(e, averaged, k, &g_array_index(blocks, block, i), sums + i * width, &passes[i], terms,
-                  error);
+    for (int64_t first = 0; good && first < n; first += at_once) {
+        const int64_t there = MIN(at_once, n - first);
+        memset(sums, 0, sizeof *sums * (size_t)(there * width));
+        for (int64_t i = 0; i < there; i++)
+            xlm_sums_clear(&passes[i]);
+        for (int64_t i = w->comm->rank; i < there && *error == NULL; i += w->comm->ranks) {
+            xlm_progress_show(&progress, (double)(first + i));
+            run_block(e, averaged, k, &g_array_index(blocks, block, first + i), sums + i * width, &passes[i], terms, error);
+        }
+        good = xlm_comm_agree(w->comm, error);
+        if (good) {
+            add_blocks(w->comm, (double *)sums, there, width * TALLY, (double *)sum);
+            xlm_exchange_sums(w->comm, passes, there, NULL, 0);
+            for (int64_t i = 0; i < there; i++)
+                xlm_sums_add(&pass, &passes[i]);
+        }
     }
     xlm_tape_hold_parameters(w->tape, false);
     xlm_progress_end(&progress);
     g_array_unref(blocks);
-    const bool good = xlm_comm_agree(w->comm, error);
     if (good) {
-        add_blocks(w->comm, (double *)sums, n, width * TALLY);
-        xlm_exchange_sums(w->comm, passes, n, NULL, 0);
         xlm_comm_sum_int64(w->comm, terms, means);
-        for (int64_t i = 1; i < n; i++)
-            xlm_sums_add(&passes[0], &passes[i]);
         int64_t all = 0;
         for (int i = 0; i < means; i++)
             all += terms[i];
-        add_row(rows, k, -1, &sums[0], all, xlm_host_mean_loss(w->host, k, &passes[0], terms));
+        add_row(rows, k, -1, &sum[0], all, xlm_host_mean_loss(w->host, k, &pass, terms));
         for (int language = 0; language < w->model->languages; language++) {
-            const tally *sum = &sums[1 + language];
-            add_row(rows, k, language, sum, llround(sum->terms), sum->loss / sum->terms);
+            const tally *of_language = &sum[1 + language];
+            add_row(rows, k, language, of_language, llround(of_language->terms), of_language->loss / of_language->terms);
         }
         for (guint i = 0; i < names->len; i++)
-            add_metric(rows, k, names->pdata[i], xlm_host_metric_sums(w->host, &passes[0], k) + i);
+            if (xlm_host_metric_is_held_out(w->host, k, (int)i))
+                add_metric(rows, k, names->pdata[i], xlm_host_metric_sums(w->host, &pass, k) + i);
     }
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < at_once; i++)
         xlm_sums_free(&passes[i]);
+    xlm_sums_free(&pass);
     return good;
 }
 

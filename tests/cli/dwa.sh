@@ -28,6 +28,12 @@ done
 values out-1 train dwa/agreement score | awk '{ n++; bad = bad || $2 < 0 || $2 > 1; } END { exit bad || n < 3 }' ||
     fail "agreement: $(grep dwa/ out-1/metrics.csv)"
 [ -z "$(value out-1 8 held_out dwa/agreement score all)" ] || fail "held-out pairs were remembered"
+# Nor where they are training pairs of another corpus, whose labels are remembered.
+logged half.log xlm_prep --like corpus.h5 --mono en=text.en --mono xx=text.xx --para en-xx=text.en,text.xx --held-out 0.5 -o half.h5
+trained dwa.conf both 1 --set train.corpus=corpus.h5,half.h5 --set 'stream pairs.share=1' --set train.steps=20 \
+    --set train.evaluate_every=20 --set train.evaluate_instances=200
+[ -n "$(values both train dwa/agreement score)" ] && [ -z "$(value both 20 held_out dwa/agreement score all)" ] ||
+    fail "held-out pairs that are trained on elsewhere: $(grep dwa/agreement both/metrics.csv)"
 
 # With a learning rate of 0 every labelling is the same as the one before.
 trained dwa.conf still 1 --set train.learning_rate=0

@@ -10,6 +10,9 @@ typedef struct slope {
     bool rises;
 } slope;
 
+/* Sums stop rising here: no run reads so many instances, but a step that never comes may be 10^12 and a batch many millions. */
+#define MOST (INT64_MAX / 4)
+
 static int64_t whole(const xlm_piecewise_point *point) { return (int64_t)point->value; }
 
 static slope slope_at(const xlm_piecewise *sizes, int64_t i)
@@ -41,10 +44,15 @@ static int64_t change_after(const slope *s, int64_t steps)
     return least;
 }
 
+/* The sum over n >= 0 steps of one number. */
+static int64_t times(int64_t n, int64_t number) { return number > 0 && n > MOST / number ? MOST : n * number; }
+
 /* Of the first n steps. */
 static int64_t sum_of(const slope *s, int64_t n)
 {
     int64_t change = 0;
+    if (times(n, s->from + s->change) == MOST)
+        return MOST;
     for (int64_t k = n > 0 ? change_after(s, n - 1) : 0; k > 0; k--)
         change += n - steps_to_change(s, k);
     return n * s->from + (s->rises ? change : -change);
@@ -67,12 +75,12 @@ int64_t xlm_batch_size_at(const xlm_piecewise *sizes, int64_t step)
 int64_t xlm_batch_sizes_before(const xlm_piecewise *sizes, int64_t step)
 {
     const xlm_piecewise_point *p = sizes->point, *last = p + sizes->points - 1;
-    int64_t sum = MIN(step, p->step) * whole(p);
+    int64_t sum = times(MIN(step, p->step), whole(p));
     for (int64_t i = 0; i + 1 < sizes->points && p[i].step < step; i++) {
         const slope s = slope_at(sizes, i);
-        sum += sum_of(&s, MIN(step - s.first, s.steps));
+        sum = MIN(sum + sum_of(&s, MIN(step - s.first, s.steps)), MOST);
     }
-    return sum + MAX(step - last->step, 0) * whole(last);
+    return MIN(sum + times(MAX(step - last->step, 0), whole(last)), MOST);
 }
 
 /* The step that instance k of a slope is read in. */
@@ -92,7 +100,7 @@ static int64_t step_in(const slope *s, int64_t k)
 int64_t xlm_batch_sizes_step_of(const xlm_piecewise *sizes, int64_t k)
 {
     const xlm_piecewise_point *p = sizes->point, *last = p + sizes->points - 1;
-    int64_t before = p->step * whole(p);
+    int64_t before = times(p->step, whole(p));
     if (k < before)
         return k / whole(p);
     for (int64_t i = 0; i + 1 < sizes->points; i++) {
@@ -100,7 +108,7 @@ int64_t xlm_batch_sizes_step_of(const xlm_piecewise *sizes, int64_t k)
         const int64_t n = sum_of(&s, s.steps);
         if (k < before + n)
             return step_in(&s, k - before);
-        before += n;
+        before = MIN(before + n, MOST);
     }
     return last->step + (whole(last) > 0 ? (k - before) / whole(last) : 0);
 }

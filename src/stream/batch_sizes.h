@@ -11,7 +11,7 @@
 
 /* The number of a step. */
 int64_t xlm_batch_size_at(const xlm_piecewise *sizes, int64_t step);
-/* The sum of the numbers of all steps before one. */
+/* The sum of the numbers of all steps before one; INT64_MAX / 4 if it is larger. */
 int64_t xlm_batch_sizes_before(const xlm_piecewise *sizes, int64_t step);
 /* The step that instance k >= 0 of the list is read in: the largest for which the sum before it is at most k; if there are not so
  * many instances, the last step of the list. */

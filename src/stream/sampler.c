@@ -199,11 +199,12 @@ static void add_spell(xlm_sampler *s, int64_t step, int64_t next)
     g_array_append_val(s->spells, one);
 }
 
-/* Does α change from a point of its list on? It does not where it stays for a step more, before it jumps. */
+/* Does α change from a point of its list on? It does not where it stays for a step more, before it jumps, nor at the first point,
+ * whose value it has before. */
 static bool turns_at(const xlm_piecewise *alpha, int64_t i)
 {
     const xlm_piecewise_point *p = &alpha->point[i];
-    const bool stays = i > 0 && !(fabs(p->value - p[-1].value) > 0);
+    const bool stays = i == 0 || !(fabs(p->value - p[-1].value) > 0);
     return !stays || (i + 1 < alpha->points && p[1].step > p->step + 1 && fabs(p[1].value - p->value) > 0);
 }
 

@@ -94,6 +94,21 @@ static void long_lists(void **state)
     assert_true(xlm_batch_sizes_before(rising, step) <= all / 4 && all / 4 < xlm_batch_sizes_before(rising, step + 1));
 }
 
+/* A step that never comes and a batch of many millions: the sum is cut off, and stays above that of any earlier step. */
+static void sums_that_are_too_large(void **state)
+{
+    (void)state;
+    const int64_t never = INT64_C(1000000000000), most = 1 << 24;
+    g_autofree xlm_piecewise *constant = of(&(list){1, {{0, (double)most}}});
+    g_autofree xlm_piecewise *rising = of(&(list){3, {{never / 2, 1}, {never - 1, (double)most}, {never, 3}}});
+    assert_int_equal(xlm_batch_sizes_before(constant, 1000), 1000 * most);
+    assert_int_equal(xlm_batch_sizes_before(constant, never), INT64_MAX / 4);
+    assert_int_equal(xlm_batch_sizes_step_of(constant, 1000 * most + 5), 1000);
+    assert_int_equal(xlm_batch_sizes_before(rising, never), INT64_MAX / 4);
+    assert_int_equal(xlm_batch_sizes_before(rising, 7), 7);
+    assert_int_equal(xlm_batch_sizes_step_of(rising, 7), 7);
+}
+
 /* After the last instance there is the last step of the list. */
 static void streams_that_end(void **state)
 {
@@ -109,7 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_agree_with_steps), cmocka_unit_test(halves_are_rounded_upwards), cmocka_unit_test(long_lists),
-        cmocka_unit_test(streams_that_end),
+        cmocka_unit_test(sums_that_are_too_large), cmocka_unit_test(streams_that_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

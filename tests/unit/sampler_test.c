@@ -129,6 +129,30 @@ static int same_draws(xlm_sampler *a, xlm_sampler *b, int64_t shift)
     return same;
 }
 
+/* An α of one point is one number, whatever its step: it divides nothing. */
+static void one_point_of_alpha(void **state)
+{
+    (void)state;
+    enum { STEP = 10, DRAWS = 10000 };
+    const int64_t instances[] = {1000, 500};
+    g_autofree xlm_piecewise *draws = always(DRAWS);
+    g_autofree xlm_piecewise *late = xlm_piecewise_new((const xlm_piecewise_point[]){{STEP, 0.7}}, 1);
+    const xlm_sampler_schedule schedules[] = {{constant(0.7), NULL, draws}, {late, NULL, draws}};
+    xlm_sampler *s[2];
+    for (int i = 0; i < 2; i++)
+        s[i] = xlm_sampler_new(2, (const double[]){2, 1}, instances, &schedules[i], 5, 1);
+    assert_int_equal(xlm_sampler_spells(s[1]), 1);
+    for (int64_t k = (STEP - 1) * DRAWS; k < (STEP + 1) * DRAWS; k += 7) {
+        int component[2];
+        int64_t instance[2];
+        for (int i = 0; i < 2; i++)
+            xlm_sampler_draw(s[i], k, &component[i], &instance[i]);
+        assert_true(component[0] == component[1] && instance[0] == instance[1]);
+    }
+    for (int i = 0; i < 2; i++)
+        xlm_sampler_free(s[i]);
+}
+
 /* Shares 8 : 1 : 1, with α 1 up to step 20, then 1/3; the third begins at step 15. 10,000 draws are a step. */
 static void schedules(void **state)
 {
@@ -308,7 +332,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quotas),           cmocka_unit_test(every_source_is_drawn), cmocka_unit_test(runs_and_epochs),
-        cmocka_unit_test(sources_are_mixed), cmocka_unit_test(schedules),
+        cmocka_unit_test(sources_are_mixed), cmocka_unit_test(one_point_of_alpha), cmocka_unit_test(schedules),
         cmocka_unit_test(a_spell_of_whole_runs),
         cmocka_unit_test(draws_that_depend_on_the_step), cmocka_unit_test(orders),
     };

@@ -211,12 +211,13 @@ static void free_store(xlm_store *store)
     g_free(store);
 }
 
-/* Make sure that the name of a file is on the disk, in its directory. Returns 0 or an errno. */
+/* Make sure that the name of a file is on the disk, in its directory. Returns 0 or an errno; also 0 where this cannot be asked
+ * for: in a directory that may be written to but not read, and by file systems that do not have it. */
 static int sync_directory(const char *path)
 {
     g_autofree char *directory = g_path_get_dirname(path);
     int number = 0, descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP))
+    if (descriptor < 0 ? errno != EACCES : fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP)
         number = errno;
     if (descriptor >= 0)
         close(descriptor);

@@ -120,6 +120,15 @@ if "${powerless[@]}" xlm_train --help >/dev/null 2>&1 && ! "${powerless[@]}" tou
     expect 73 'sealed/lock: cannot be made: Permission denied' ranks 2 "${powerless[@]}" xlm_train job.conf \
         --set train.output=sealed
     expect 73 'sealed/deeper' ranks 2 "${powerless[@]}" xlm_train job.conf --set train.output=sealed/deeper
+    # What is written is good where it cannot be known whether its name is on the disk: in a directory that cannot be read.
+    mkdir -m 1333 box
+    "${powerless[@]}" ls box >/dev/null 2>&1 && fail "the directory can be read"
+    for n in 1 2; do
+        logged box.log ranks $n "${powerless[@]}" xlm_prep --like corpus.h5 --mono en=text.en --held-out 0 -o box/$n.h5
+    done
+    chmod 755 box
+    [ "$(ls -A box | paste -sd ' ')" = '1.h5 2.h5' ] || fail "in a directory that cannot be read: $(ls -A box)"
+    same_objects box/1.h5 box/2.h5 /train >diff.log 2>&1 || fail "not the same corpus: $(head -n 3 diff.log)"
     # What cannot be read may be good: the run is neither begun anew nor continued from an earlier checkpoint.
     logged hidden.log ranks 1 xlm_train job.conf --set train.output=hidden --set train.steps=4 --set train.checkpoint_every=2
     list=$(ls hidden) rows=$(cksum <hidden/metrics.csv)

@@ -315,13 +315,13 @@ static bool is_known(const work *w, const GArray *ids, guint first)
 
 /* Adds a line that is one word, without the blanks around it. Other lines are skipped, and so are words without subwords and with
  * an unknown one, whose vector would say nothing of the word, and which other commands take as not covered (find_subwords in
- * vectors/word_space.c). */
+ * vectors/word_space.c). As there, a word is cut as if after another word; but where it is encoded, it is the first of a line. */
 static bool add_word(work *w, block *b, char *line, GError **error)
 {
     const guint before = b->ids->len;
     const char *word = g_strstrip(line);
     const bool one = *word != '\0' && strpbrk(word, " \t\r\v\f") == NULL;
-    if (one && !xlm_tokenizer_encode_word(w->tokenizer, w->language, false, word, strlen(word), b->ids, NULL, error))
+    if (one && !xlm_tokenizer_encode_word(w->tokenizer, w->language, !w->encoded, word, strlen(word), b->ids, NULL, error))
         return false;
     if (is_known(w, b->ids, before)) {
         end_vector(b, word);

@@ -87,7 +87,8 @@ bool xlm_word_space_language(const xlm_word_space *space, const char *name, int 
 static bool find_subwords(const xlm_word_space *s, int language, const char *word, GArray *rows)
 {
     const int32_t unknown = xlm_vocabulary_special(s->loaded->vocabulary, XLM_UNK);
-    if (!xlm_tokenizer_encode_word(s->tokenizer, language, false, word, strlen(word), rows, NULL, NULL))
+    /* Like most words of a text, as if after another word. */
+    if (!xlm_tokenizer_encode_word(s->tokenizer, language, true, word, strlen(word), rows, NULL, NULL))
         return false;
     for (guint i = 0; i < rows->len; i++)
         if (g_array_index(rows, int32_t, i) == unknown)

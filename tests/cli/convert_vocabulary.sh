@@ -107,6 +107,11 @@ change() {
     strings /languages $name.more.h5 | tail -n 1 | grep -qx de || fail "$name: languages"
     logged $name.more xlm_prep --like $name.more.h5 --mono de=words.txt --held-out 0 -o $name.words.h5
     [ "$(subwords $name.words.h5 de | wc -l)" -eq 3 ] || fail "$name: words are cut: $(subwords $name.words.h5 de)"
+    # They are the rows of these words to xlm_embed.
+    logged $name.embed xlm_embed export $name.more.h5 -l de -o $name.rows
+    logged $name.embed xlm_embed export $name.more.h5 -l de --words words.txt -o $name.vectors
+    subwords $name.words.h5 de | awk 'NR == FNR { name = $1; $1 = ""; row[name] = $0; next } { print row[$1] }' $name.rows - |
+        cmp - <(sed '1d; s/^[^ ]*//' $name.vectors) || fail "$name: other rows than those of the words"
     words $name.more.h5 | head -n "$size" | cmp - <(words $name.small.h5) || fail "$name: ids have changed"
     logged $name.grown xlm_convert $name.more.h5 --restore $name.h5 -o $name.grown.h5
     words $name.grown.h5 | head -n "$(words $name.h5 | wc -l)" | cmp - <(words $name.h5) || fail "$name: not grown back"

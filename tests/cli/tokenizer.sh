@@ -145,6 +145,15 @@ mkdir bytes
 printf '#version: 0.2\nh e\n\304\240 t\n\304\240t he\n' >bytes/merges.txt
 prepared bytes bytes
 used bytes '<mask>'
+# A word alone has the row that it has after other words, and is not its own neighbour; encoded, it is the first of its line.
+echo the >the.txt
+logged embed.log xlm_embed export bytes.run1/latest -l en -o rows.vectors
+logged embed.log xlm_embed export bytes.run1/latest -l en --words the.txt -o the.vectors
+cmp <(sed -n 's/^Ġthe //p' rows.vectors) <(sed -n 's/^the //p' the.vectors) || fail "bytes: the vector of another row"
+xlm_embed neighbours bytes.run1/latest the -l en -k 0 -n 50 >near.out 2>embed.log
+grep -qw he near.out && ! grep -q Ġthe near.out || fail "bytes: neighbours of another row: $(cat near.out)"
+for what in text words; do logged embed.log xlm_embed export bytes.run1/latest -l en --$what the.txt --layer 1 -o the.$what.h5; done
+same_objects the.text.h5 the.words.h5 /vectors >diff.log 2>&1 || fail "bytes: encoded in another way: $(head -n 3 diff.log)"
 strings /vocabulary/words bytes.h5 | tail -n 1 | grep -qx '<mask>' || fail "the mask is not the last id"
 logged all.log xlm_prep --tokenizer bytes --mono en=text.en --held-out 0 -o all.h5
 decode all.h5 train en | sed 's/ //g; s/Ġ/ /g' | cmp - text.en || fail "the text of all.h5 is another one"

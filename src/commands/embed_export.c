@@ -31,8 +31,8 @@ static const GOptionEntry options[] = {
     {"words", 'w', XLM_READS, G_OPTION_ARG_FILENAME, &given.words,
      "vectors of the words in this file, one per line, instead of the vocabulary's subwords", "FILE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
-     "language of the text, by its name in the model; for words, the language whose embedding is added if the model has language "
-     "embeddings", "LANG"},
+     "language of the text, or of words with --layer, by its name in the model; for rows of the word embeddings, the language whose "
+     "embedding is added if the model has language embeddings", "LANG"},
     {"corpus", 'c', XLM_READS, G_OPTION_ARG_FILENAME, &given.corpus,
      "only subwords in the training text of --language in this corpus, the most frequent first", "CORPUS.h5"},
     {"layer", 0, 0, G_OPTION_ARG_INT64, &given.layer,
@@ -89,6 +89,13 @@ static void close_block(block *b)
 }
 
 static int64_t block_size(const block *b) { return (int64_t)b->offsets->len - 1; }
+
+/* What is encoded begins as a line of text does. */
+static void begin_vector(const work *w, block *b)
+{
+    if (w->encoded)
+        xlm_tokenizer_begin(w->tokenizer, w->language, b->ids);
+}
 
 /* Ends a vector: the ids added to block->ids belong to one more vector. */
 static void end_vector(block *b, const char *name)
@@ -259,6 +266,7 @@ static bool export_vocabulary(work *w, block *b, GError **error)
     g_autoptr(GArray) ids = choose_subwords(w, &failure);
     for (guint i = 0; ids != NULL && i < ids->len; i++) {
         const int32_t id = g_array_index(ids, int32_t, i);
+        begin_vector(w, b);
         g_array_append_val(b->ids, id);
         end_vector(b, xlm_vocabulary_words(w->loaded->vocabulary)[id]);
     }
@@ -319,11 +327,13 @@ static bool is_known(const work *w, const GArray *ids, guint first)
 static bool add_word(work *w, block *b, char *line, GError **error)
 {
     const guint before = b->ids->len;
+    begin_vector(w, b);
+    const guint begun = b->ids->len;
     const char *word = g_strstrip(line);
     const bool one = *word != '\0' && strpbrk(word, " \t\r\v\f") == NULL;
     if (one && !xlm_tokenizer_encode_word(w->tokenizer, w->language, !w->encoded, word, strlen(word), b->ids, NULL, error))
         return false;
-    if (is_known(w, b->ids, before)) {
+    if (is_known(w, b->ids, begun)) {
         end_vector(b, word);
     } else {
         g_array_set_size(b->ids, before);

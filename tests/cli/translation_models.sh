@@ -131,6 +131,20 @@ for pair in 'm2m100 en __en__' 'm2m100 xx __xx__' 'nllb eng_Latn eng_Latn' 'nllb
         END { for (i = 0; i < n; i++) all += token[i] == id; exit bad || starts == 0 || all != starts }' tokens - ||
         fail "$pair: not every sentence begins with its token, or there are others"
 done
+# Words and subwords that are encoded begin with it as lines do.
+encoded() { logged embed.log xlm_embed export m2m100.back.h5 --layer 2 "${@:2}" -o "encoded.$1.h5"; }
+printf '%s\n' house the river >words
+for language in en xx; do
+    encoded $language.words -l $language --words words
+    encoded $language.text -l $language --text words
+    encoded $language -l $language
+    same_objects encoded.$language.words.h5 encoded.$language.text.h5 /vectors >diff.log 2>&1 ||
+        fail "words in $language are not encoded as lines: $(head -n 3 diff.log)"
+done
+for what in .words ''; do
+    same_objects "encoded.en$what.h5" "encoded.xx$what.h5" /vectors >diff.log 2>&1 &&
+        fail "en and xx have the same vectors: encoded.en$what.h5"
+done
 # They are not predicted by mlm, and kept by --keep.
 logged dump.log xlm_train m2m100.conf --dump-step step.h5 --set train.output=dump
 for token in __en__ __xx__; do

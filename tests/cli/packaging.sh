@@ -33,6 +33,9 @@ field() {
 }
 builds=$(field Build-Depends)
 
+echo "== the language is C11 with every version of autoconf"
+sed -n '/^AC_PROG_CC$/q; p' configure.ac | grep -qx ': .{ac_cv_prog_cc_c23=no}' || fail "configure.ac lets AC_PROG_CC ask for C23"
+
 echo "== what bootstrap installs is what packages are built with, and nothing else"
 # packages NAME: those of a list of bootstrap.
 packages() { sed -n "/^$1='$/,/^'$/p" bootstrap | sed -e 1d -e '$d' | awk '{ print $1 }'; }

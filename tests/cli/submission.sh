@@ -25,7 +25,7 @@ chmod +x bin/*
 printf '%s\n' '#!/bin/sh' '! grep -q "^State:.[^Z]" "/proc/$1/status" 2>/dev/null' >bin/has_gone
 chmod +x bin/has_gone
 sed -e 's|@MPIEXEC@|launch --mca pml ob1|; s|@xlm_mpi_family@|open-mpi|; s|@bindir@|/none|g' \
-    -e '/^pass_on() {/,/^}/s|kill "-$1" "$ranks_pid" 2>.dev.null|{ &; until has_gone "$ranks_pid"; do sleep 0.1; done; }|' \
+    -e '/^pass_on() {/,/^}/s|kill -USR1 "$ranks_pid" 2>.dev.null|{ &; until has_gone "$ranks_pid"; do sleep 0.1; done; }|' \
     "$XLM_SOURCE/slurm/xlm_train.sbatch.in" >job.sbatch
 grep -q '{ kill .*; done; }$' job.sbatch || fail "the signal is passed on in another way: $(grep ranks_pid job.sbatch)"
 export SLURM_JOB_ID=7 SLURM_JOB_NUM_NODES=1 SLURM_CPUS_ON_NODE=1 SLURM_NTASKS_PER_NODE=1 SLURM_JOB_NODELIST=n1 XLM_TRAIN=/bin/true
@@ -63,19 +63,20 @@ XLM_OPTIONS='' SLURM_RESTART_COUNT=1 logged turn.log bash job.sbatch a.conf --re
 grep -q '<a.conf><--resume><x.h5>$' launched || fail "another program: $(cat launched)"
 
 : >waits
-# interrupted WHY: the job gets the signal, and is put back into the queue.
+# interrupted SIGNAL WHY: the job gets the signal, and is put back into the queue.
 interrupted() {
     rm -f ready requeued
     bash job.sbatch a.conf >signal.log 2>&1 &
     launcher=$!
-    until_true [ -e ready ] && kill -USR1 "$launcher"
+    until_true [ -e ready ] && kill "-$1" "$launcher"
     ended
-    [ "$code" -eq 0 ] && [ "$(cat requeued)" = 7 ] && grep -q "$1; back into the queue" signal.log ||
-        fail "a job that is $1: $code: $(cat signal.log)"
+    [ "$code" -eq 0 ] && [ "$(cat requeued)" = 7 ] && grep -q "$2; back into the queue" signal.log ||
+        fail "$1, a job that is $2: $code: $(cat signal.log)"
 }
-interrupted 'interrupted with a checkpoint'
+# After TERM, srun and mpiexec leave the ranks no time: what goes on to them is USR1.
+for signal in USR1 TERM; do interrupted $signal 'interrupted with a checkpoint'; done
 : >starts
-interrupted 'interrupted while it started'
+for signal in USR1 TERM; do interrupted $signal 'interrupted while it started'; done
 
 # Where no cluster can be started, as here by somebody who is not root, tests/slurm is left out, and says nothing else.
 printf '%s\n' '#!/bin/sh' 'echo 1000' >bin/id

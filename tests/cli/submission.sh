@@ -10,11 +10,12 @@ mkdir bin
 printf '%s\n' '#!/bin/sh' 'echo 0' >bin/lscpu
 printf '%s\n' '#!/bin/sh' 'exit 1' >bin/srun
 printf '%s\n' '#!/bin/sh' 'case $1 in requeue) echo "$2" >>requeued ;; esac' 'echo JobState=RUNNING' >bin/scontrol
-# The launcher says how it was called; where there is a file `waits`, it stays until the signal, and ends with its own code; with
-# `starts`, too, the signal ends it.
+# The launcher says how it was called, and what srun would pass on; where there is a file `waits`, it stays until the signal, and
+# ends with its own code; with `starts`, too, the signal ends it.
 cat >bin/launch <<'LAUNCH'
 #!/usr/bin/env bash
 printf '<%s>' "$@" >launched
+echo "${SLURM_EXPORT_ENV-}" >exported
 [ -e waits ] || exit 0
 [ -e starts ] || trap 'exit 75' USR1
 : >ready
@@ -44,6 +45,10 @@ given='<--ntasks-per-node=2><--cpus-per-task=4><--wait=60>' own='<--mpi=cray_sha
 [ "$(<launched)" = "$given$own<-n><2></bin/true><--resume><auto><a.conf>" ] || fail "srun of XLM_LAUNCH: $(cat launched own.log)"
 logged own.log env XLM_LAUNCH="bin/launch --mine" bash job.sbatch a.conf
 [ "$(<launched)" = '<--mine><-n><1></bin/true><--resume><auto><a.conf>' ] || fail "another launcher: $(cat launched own.log)"
+
+# Variables that the script sets reach the ranks, also where those of the shell that the job was submitted from do not.
+SLURM_EXPORT_ENV=NONE logged none.log bash job.sbatch a.conf
+[ "$(<exported)" = ALL ] || fail "after sbatch --export=NONE: $(<exported)"
 
 # A later turn goes on from the output directory, whatever the first one was to resume from; of other programs nothing is known.
 for given in 'a.conf --resume x.h5' 'a.conf -r x.h5 -n' '--resume=never -- a.conf'; do

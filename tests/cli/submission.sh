@@ -50,6 +50,29 @@ logged own.log env XLM_LAUNCH="bin/launch --mine" bash job.sbatch a.conf
 SLURM_EXPORT_ENV=NONE logged none.log bash job.sbatch a.conf
 [ "$(<exported)" = ALL ] || fail "after sbatch --export=NONE: $(<exported)"
 
+# A node of four cores with two threads each, NODE CPUs of Slurm: as many threads and CPUs as a rank is to get, and what Slurm says.
+mkdir two
+printf '%s\n' '#!/bin/sh' 'case $1 in -p=CPU) seq 0 7 ;; -p=SOCKET) echo 0 ;; *) seq 0 3 ;; esac' >two/lscpu
+printf '%s\n' '#!/bin/sh' '[ "$*" != "show node n1" ] || echo "   CPUAlloc=0 CPUEfctv=$NODE CPUTot=$NODE CPULoad=0.1"' >two/scontrol
+chmod +x two/*
+while read -r threads cpus given; do
+    # shellcheck disable=SC2086 # words
+    logged two.log env PATH="$PWD/two:$PATH" XLM_LAUNCH=own/srun SLURMD_NODENAME=n1 $given bash job.sbatch a.conf
+    grep -q ", $threads threads each$" two.log && grep -q "^<--ntasks-per-node=1><--cpus-per-task=$cpus>" launched ||
+        fail "$given: not $threads threads, $cpus CPUs: $(cat two.log)"
+done <<'NODES'
+4 8 NODE=8 SLURM_CPUS_ON_NODE=8
+2 4 NODE=8 SLURM_CPUS_ON_NODE=8 SLURM_CPUS_PER_TASK=4
+4 4 NODE=8 SLURM_CPUS_ON_NODE=8 SLURM_CPUS_PER_TASK=4 SLURM_HINT=nomultithread
+4 4 NODE=8 SLURM_CPUS_ON_NODE=8 SLURM_HINT=compute_bound,nomultithread
+4 4 NODE=8 SLURM_CPUS_ON_NODE=8 SLURM_THREADS_PER_CORE=1
+4 4 NODE=8 SLURM_CPUS_ON_NODE=4 SLURM_THREADS_PER_CORE=1
+4 8 NODE=8 SLURM_CPUS_ON_NODE=8 SLURM_HINT=multithread SLURM_THREADS_PER_CORE=2
+4 4 NODE=4 SLURM_CPUS_ON_NODE=4
+2 2 NODE=4 SLURM_CPUS_ON_NODE=4 SLURM_CPUS_PER_TASK=2 SLURM_HINT=nomultithread
+4 8 NODE= SLURM_CPUS_ON_NODE=8
+NODES
+
 # A later turn goes on from the output directory, whatever the first one was to resume from; of other programs nothing is known.
 for given in 'a.conf --resume x.h5' 'a.conf -r x.h5 -n' '--resume=never -- a.conf'; do
     for turn in 0 1; do

@@ -107,7 +107,7 @@ submit_run() {
     script=$(cd "$here/../.." && pwd)/slurm/xlm_train.sbatch
     [[ -e $script ]] || wrong 66 "there is no $script"
     [[ -z ${SBATCH-} ]] || read -ra options <<<"$SBATCH"
-    sbatch "${options[@]}" --job-name "$paper-${name//\//-}-$seed" "$script" "$job" "${settings[@]}"
+    submit_job "${options[@]}" --job-name "$paper-${name//\//-}-$seed" "$script" "$job" "${settings[@]}"
 }
 finished() { [[ -e $model/latest && $(realpath "$model/latest") == */checkpoint-$(printf %08d "$steps").h5 ]]; }
 # merge_rows: the rows of a run, in $rows, go into the table. They replace all that it had or, where a part of the measurement has

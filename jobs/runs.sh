@@ -1,8 +1,8 @@
 # xlm-mpi: what the scripts of jobs/ have in common; sourced. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 #
-# After `. runs.sh`: functions (say, wrong; plain_or_compressed, text_of, without_packing; of studies dictionary, settings_of_jobs,
-# within_hours, planned), and
+# After `. runs.sh`: functions (say, wrong; plain_or_compressed, text_of, without_packing; submit_job; of studies dictionary,
+# settings_of_jobs, within_hours, planned), and
 #   launcher   [array] the command that starts the ranks
 #   LC_NUMERIC C, and no LC_ALL
 # In the environment:
@@ -109,6 +109,17 @@ planned() {
         printf '\n%s\n' "$text" >&2
         return 1
     fi
+}
+
+# submit_job OPTION...: sbatch. In an allocation (salloc, srun --pty) variables describe what it has; sbatch would give them to the
+# new job, whose script and srun read those that Slurm does not set anew for it.
+submit_job() {
+    (
+        [[ -z ${SLURM_JOB_ID-} ]] || unset "${!SLURM_NTASKS@}" "${!SLURM_CPU@}" "${!SLURM_MEM_@}" "${!SLURM_GPUS@}" \
+            "${!SLURM_ARRAY_@}" SLURM_NPROCS SLURM_TRES_PER_TASK SLURM_HINT SLURM_THREADS_PER_CORE SLURM_DISTRIBUTION \
+            SLURM_RESTART_COUNT
+        sbatch "$@"
+    )
 }
 
 find_programs() {

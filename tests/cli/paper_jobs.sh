@@ -118,13 +118,26 @@ sort mlm-gc/measures.csv | cmp - whole-gold || fail "after a part that failed: $
 MEASURE='--length 32' run mlm-gc again.log
 sort mlm-gc/measures.csv | cmp - whole || fail "all of a run that was measured anew: $(cat mlm-gc/measures.csv)"
 
-# Each run a job of Slurm's.
+# Each run a job of Slurm's, which gets no variables of an allocation that it is submitted from.
+unset "${!SLURM_@}"
 mkdir bin
-printf '%s\n' '#!/bin/sh' 'for a in "$@"; do printf "<%s>" "$a"; done >>submitted; echo >>submitted' >bin/sbatch
+cat >bin/sbatch <<'SBATCH'
+#!/bin/sh
+env | grep ^SLURM_ >>variables
+for a in "$@"; do printf "<%s>" "$a"; done >>submitted; echo >>submitted
+SBATCH
 chmod +x bin/sbatch
-RUNS='de-en/gc-0.5:3 de-en/xlm:1 xnli/tlm:2' SBATCH='-N 4 -t 1:00:00' PATH=$PWD/bin:$PATH run mlm-gc submit.log --submit
+allocation=(SLURM_JOB_ID=5 SLURM_CONF=own SLURM_NTASKS=1 SLURM_NPROCS=1 SLURM_NTASKS_PER_NODE=1 SLURM_CPUS_PER_TASK=1
+    SLURM_TRES_PER_TASK=cpu=1 SLURM_HINT=nomultithread SLURM_THREADS_PER_CORE=1 SLURM_CPU_BIND=quiet SLURM_MEM_PER_CPU=1)
+RUNS='de-en/gc-0.5:3 de-en/xlm:1 xnli/tlm:2' SBATCH='-N 4 -t 1:00:00' PATH=$PWD/bin:$PATH logged submit.log \
+    env "${allocation[@]}" "$jobs/mlm-gc/study" --submit mlm-gc
 [ "$(wc -l <submitted)" -eq 2 ] && grep -q '^<-N><4><-t><1:00:00><--job-name><mlm-gc-xnli-tlm-2><.*/xlm_train.sbatch>' submitted &&
     grep -q '<--set><stream text.batch=4>' submitted || fail "submitted: $(cat submitted)"
+[ "$(sort -u variables)" = "$(printf '%s\n' SLURM_CONF=own SLURM_JOB_ID=5)" ] || fail "of an allocation: $(sort -u variables)"
+rm variables
+# Outside of one they are options of sbatch, as the user has set them.
+RUNS=xnli/tlm:2 SLURM_HINT=nomultithread PATH=$PWD/bin:$PATH run mlm-gc submit.log --submit
+[ "$(<variables)" = SLURM_HINT=nomultithread ] || fail "without an allocation: $(<variables)"
 
 # Errors.
 unset RUNS

@@ -160,6 +160,7 @@ printf '%s\n' '#!/bin/sh' 'echo 0' >bin/lscpu
 cat >bin/sbatch <<'SBATCH'
 #!/usr/bin/env bash
 printf '<%s>' "$@" >>submitted; echo >>submitted
+env | grep ^SLURM_ >>variables
 while [ "${1#-}" != "$1" ]; do
     case $1 in
     --array=*) last=${1#--array=1-} ;;
@@ -177,7 +178,13 @@ printf '%s\n' '#!/bin/sh' 'shift 2' 'exec "$@"' >bin/launch
 chmod +x bin/*
 cp -r "$XLM_SOURCE/jobs" jobs && mkdir slurm && cp "$XLM_BUILD/slurm/xlm_train.sbatch" slurm
 export SBATCH='-t 1:00:00'
-PATH=$PWD/bin:$PATH XLM_LAUNCH=launch logged submit.log jobs/grid "${some[@]}" --submit "${tests[@]}" s tag.conf
+# They get no variables of an allocation that they are submitted from.
+allocation=(SLURM_JOB_ID=5 SLURM_CONF=own SLURM_NTASKS=2 SLURM_NPROCS=2 SLURM_NTASKS_PER_NODE=2 SLURM_CPUS_PER_TASK=3
+    SLURM_TRES_PER_TASK=cpu=3 SLURM_HINT=nomultithread SLURM_THREADS_PER_CORE=1 SLURM_ARRAY_JOB_ID=5)
+PATH=$PWD/bin:$PATH XLM_LAUNCH=launch logged submit.log env "${allocation[@]}" \
+    jobs/grid "${some[@]}" --submit "${tests[@]}" s tag.conf
+[ "$(sort variables)" = "$(printf '%s\n' SLURM_CONF=own SLURM_CONF=own SLURM_JOB_ID=5 SLURM_JOB_ID=5)" ] ||
+    fail "of an allocation: $(cat variables)"
 [ "$(wc -l <submitted)" -eq 2 ] &&
     grep -q '^<--parsable><-t><1:00:00><--job-name><s><--array=1-4><.*/xlm_train.sbatch><s/array-[-0-9]*/%a.conf>$' submitted &&
     grep -q '<--dependency=aftercorr:7><--kill-on-invalid-dep=yes>.*<--array=1-4>.*/%a/best><--test><en:test.en.tsv>' submitted ||

@@ -1,5 +1,6 @@
 /* xlm-mpi: xlm_cooc export, counts for GloVe. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "commands/commands.h"
@@ -47,16 +48,33 @@ static bool write_records(const xlm_cooccurrence *table, FILE *file, GError **er
     return xlm_cooccurrence_scan(table, write_row, file, error);
 }
 
+/* The name of a subword in the vocabulary of glove, which ends when it writes its vectors if a word is called <unk>. taken: the
+ * names of all lines, which gets this one too. g_free. */
+static char *name_for_glove(const char *subword, GHashTable *taken)
+{
+    if (strcmp(subword, "<unk>") != 0)
+        return g_strdup(subword);
+    GString *name = g_string_new("[unknown]");
+    while (g_hash_table_contains(taken, name->str))
+        g_string_append_c(name, '_');
+    g_hash_table_add(taken, g_strdup(name->str));
+    return g_string_free(name, FALSE);
+}
+
 static bool write_vocabulary(const xlm_cooccurrence *table, FILE *file, GError **error)
 {
     g_auto(GStrv) words = xlm_cooccurrence_read_words(table, error);
     g_autofree int64_t *occurrences = words != NULL ? xlm_cooccurrence_read_occurrences(table, error) : NULL;
+    g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     bool good = occurrences != NULL;
+    for (int64_t i = 0; i < table->vocabulary && good; i++)
+        g_hash_table_add(taken, g_strdup(words[i]));
     for (int64_t i = 0; i < table->vocabulary && good; i++) {
         int64_t count = 0;
         for (int l = 0; l < table->languages; l++)
             count += occurrences[i * table->languages + l];
-        good = fprintf(file, "%s %" G_GINT64_FORMAT "\n", words[i], count) > 0;
+        g_autofree char *name = name_for_glove(words[i], taken);
+        good = fprintf(file, "%s %" G_GINT64_FORMAT "\n", name, count) > 0;
     }
     return good;
 }
@@ -92,7 +110,8 @@ const xlm_command xlm_cooc_export = {
     .purpose = "Write a table for GloVe",
     .notes =
         "export: writes records in GloVe's format (two 32-bit integers, line numbers in the vocabulary from 1, and a double), "
-        "both (i, j) and (j, i), for its programs shuffle and glove. Line i of --vocabulary is the subword with id i - 1.\n\n",
+        "both (i, j) and (j, i), for its programs shuffle and glove. Line i of --vocabulary is the subword with id i - 1. glove "
+        "takes no word <unk>: a subword of this name is written [unknown].\n\n",
     .examples =
         "  xlm_cooc export cooc.h5 -o cooccurrence.bin --vocabulary vocab.txt\n",
     .options = options,

@@ -123,6 +123,15 @@ logged export.log xlm_cooc export cooc-2.h5 -o glove.bin --vocabulary vocabulary
 logged name.log xlm_cooc export cooc-2.h5 -o export
 cmp export glove.bin || fail "a file named as the command"
 [ "$(wc -l <vocabulary.txt)" -eq "$(strings /words/subwords cooc-2.h5 | wc -l)" ] || fail "vocabulary for GloVe"
+# glove stops at a word <unk>: the line has another name, that no subword has.
+cmp <(strings /words/subwords cooc-2.h5 | sed 's/^<unk>$/[unknown]/') <(cut -d ' ' -f 1 vocabulary.txt) ||
+    fail "names for GloVe: $(diff <(strings /words/subwords cooc-2.h5) <(cut -d ' ' -f 1 vocabulary.txt))"
+yes '[unknown] [unknown] a' | head -n 50 >named
+logged l.log xlm_prep --mono en=named --words space --bpe 40 --held-out 0 -o named.h5
+logged w.log xlm_cooc named.h5 -o named-cooc.h5
+logged export.log xlm_cooc export named-cooc.h5 -o named.bin --vocabulary named.txt
+sed -n 4p named.txt | grep -q '^\[unknown\]_ ' && [ "$(grep -c '^\[unknown\] 100$' named.txt)" -eq 1 ] ||
+    fail "a name that a subword has: $(<named.txt)"
 paste -d ' ' <(od -A n -v -t d4 -w16 glove.bin | awk '{ print $1 - 1, $2 - 1 }') \
     <(od -A n -v -t f8 -w16 glove.bin | awk '{ print $2 }') >records
 awk '$1 <= $2' records | sort -k1,1n -k2,2n >upper

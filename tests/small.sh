@@ -174,6 +174,21 @@ small_resources() {
     logged cooc.log xlm_cooc corpus.h5 -o cooc.h5
 }
 
+# byte_pairs DIRECTORY: a tokenizer as of Gemma, with line ends and a tab among its subwords.
+byte_pairs() {
+    mkdir "$1"
+    echo '{"bos_token": "<bos>", "eos_token": "<eos>", "mask_token": "<mask>"}' >"$1/tokenizer_config.json"
+    {
+        printf '{"added_tokens": [], "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "\342\226\201"},'
+        printf '"pre_tokenizer": {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious"},'
+        printf '"model": {"type": "BPE", "unk_token": "<unk>", "byte_fallback": true, "merges": ["t h", "th e", ["\\n", "\\n"]],'
+        printf '"vocab": {'
+        { printf '%s\n' '<pad>' '<eos>' '<bos>' '<unk>' '<mask>' '\n' '\n\n' '\t'; printf '<0x%02X>\n' {0..8} {10..255}
+          printf '%s\n' $'\342\226\201' {a..z} . th the; } | awk '{ printf "%s\"%s\": %d", (NR > 1 ? ", " : ""), $0, NR - 1 }'
+        printf '}}}\n'
+    } >"$1/tokenizer.json"
+}
+
 # phrases FILE: token<tab>tag, a noun and the adjectives before it (after it, in inverted sentences) are a span NP.
 phrases() {
     awk '{ inside = 0

@@ -6,6 +6,7 @@
 #include "commands/commands.h"
 #include "files/new_file.h"
 #include "lexicon/cooccurrence.h"
+#include "text/fields.h"
 
 static struct {
     char *output, *vocabulary;
@@ -48,13 +49,17 @@ static bool write_records(const xlm_cooccurrence *table, FILE *file, GError **er
     return xlm_cooccurrence_scan(table, write_row, file, error);
 }
 
-/* The name of a subword in the vocabulary of glove, which ends when it writes its vectors if a word is called <unk>. taken: the
- * names of all lines, which gets this one too. g_free. */
+/* The name of a subword in the vocabulary of glove, which reads words between blanks, and ends when it writes its vectors if one
+ * is called <unk>. taken: the names of all lines, which gets this one too. g_free. */
 static char *name_for_glove(const char *subword, GHashTable *taken)
 {
-    if (strcmp(subword, "<unk>") != 0)
-        return g_strdup(subword);
-    GString *name = g_string_new("[unknown]");
+    GString *name = g_string_new(NULL);
+    if (strcmp(subword, "<unk>") == 0)
+        g_string_append(name, "[unknown]");
+    else
+        xlm_fields_append_word(name, subword, strlen(subword));
+    if (strcmp(name->str, subword) == 0)
+        return g_string_free(name, FALSE);
     while (g_hash_table_contains(taken, name->str))
         g_string_append_c(name, '_');
     g_hash_table_add(taken, g_strdup(name->str));
@@ -111,7 +116,8 @@ const xlm_command xlm_cooc_export = {
     .notes =
         "export: writes records in GloVe's format (two 32-bit integers, line numbers in the vocabulary from 1, and a double), "
         "both (i, j) and (j, i), for its programs shuffle and glove. Line i of --vocabulary is the subword with id i - 1. glove "
-        "takes no word <unk>: a subword of this name is written [unknown].\n\n",
+        "takes no word <unk>: a subword of this name is written [unknown]. White space and control characters of subwords are "
+        "written as bytes, <0x0A> for a line end.\n\n",
     .examples =
         "  xlm_cooc export cooc.h5 -o cooccurrence.bin --vocabulary vocab.txt\n",
     .options = options,

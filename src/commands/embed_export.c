@@ -11,6 +11,7 @@
 #include "program/line_blocks.h"
 #include "program/space_inputs.h"
 #include "tasks/sources.h"
+#include "text/fields.h"
 #include "vectors/sentence_vectors.h"
 #include "vectors/vector_file.h"
 #include "vectors/word_vectors.h"
@@ -60,7 +61,7 @@ typedef struct work {
     int pooling;
     bool encoded;             /* hidden states; else rows of the word embeddings */
     xlm_vector_file *file;    /* of rank 0 */
-    int64_t done, cut, empty, passed_over;
+    int64_t done, cut, empty, passed_over, left_out;
     xlm_progress progress;
 } work;
 
@@ -260,15 +261,22 @@ static GArray *choose_subwords(const work *w, GError **error)
     return list != NULL ? g_steal_pointer(&ids) : NULL;
 }
 
+/* Text leaves out names that its readers would not find again: of rows without a token ("[row 17]"), and of tokens such as a line
+ * end. */
 static bool export_vocabulary(work *w, block *b, GError **error)
 {
     GError *failure = NULL;
     g_autoptr(GArray) ids = choose_subwords(w, &failure);
     for (guint i = 0; ids != NULL && i < ids->len; i++) {
         const int32_t id = g_array_index(ids, int32_t, i);
+        const char *name = xlm_vocabulary_words(w->loaded->vocabulary)[id];
+        if (xlm_vector_file_is_text(given.output) && !xlm_fields_is_word(name)) {
+            w->left_out++;
+            continue;
+        }
         begin_vector(w, b);
         g_array_append_val(b->ids, id);
-        end_vector(b, xlm_vocabulary_words(w->loaded->vocabulary)[id]);
+        end_vector(b, name);
     }
     return xlm_comm_agree_on(w->comm, failure, error) && create_file(w, block_size(b), error) && export_block(w, b, error);
 }
@@ -353,6 +361,9 @@ static bool export_words(work *w, block *b, GError **error)
 
 static void report(const work *w)
 {
+    if (w->left_out > 0)
+        xlm_log_warn("%" G_GINT64_FORMAT " subwords left out: rows that no token has, and names with white space or control "
+                     "characters, which text has no place for; a file named .h5 has all", w->left_out);
     if (w->cut > 0)
         xlm_log_warn("%" G_GINT64_FORMAT " lines of more than %" G_GINT64_FORMAT " tokens, <s> and </s> included, were cut",
                      w->cut, w->length);
@@ -403,7 +414,8 @@ const xlm_command xlm_embed_export = {
     .notes =
         "export: writes the rows of the word embeddings as word2vec's text (a line \"N d\", then lines of a word and its "
         "numbers), which gensim and MUSE read: for all subwords, for those of a language (--corpus), or for whole words "
-        "(--words), which are the mean of their subwords; words with a subword that the model does not know are skipped. A subword "
+        "(--words), which are the mean of their subwords; words with a subword that the model does not know are skipped. Text "
+        "leaves out subwords with white space or control characters, and rows that no token has; HDF5 has them. A subword "
         "that ends in @@ is continued by the next. With --text it "
         "writes a vector for each line of a text, in order: the hidden states of a layer, pooled over the line's tokens. The "
         "last line of the log says what was written. The result does not depend on the number of ranks. A file named .h5 has "

@@ -1,10 +1,12 @@
 /* xlm-mpi: files whose lines are fields between spaces. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
+#include <unicode/uchar.h>
 
 #include "files/files.h"
 #include "files/new_file.h"
 #include "text/fields.h"
 #include "text/lines.h"
+#include "text/words.h"
 
 xlm_fields xlm_fields_begin(const char *name, const char *text, size_t size)
 {
@@ -111,4 +113,26 @@ void xlm_fields_append_csv(GString *csv, const char *field)
         g_string_append_c(csv, *field);
     }
     g_string_append_c(csv, '"');
+}
+
+static bool is_separator(gunichar c) { return xlm_is_white_space(c) || u_charType((UChar32)c) == U_CONTROL_CHAR; }
+
+bool xlm_fields_is_word(const char *word)
+{
+    while (*word != '\0' && !is_separator(g_utf8_get_char(word)))
+        word = g_utf8_next_char(word);
+    return *word == '\0';
+}
+
+void xlm_fields_append_word(GString *text, const char *word, size_t size)
+{
+    for (size_t at = 0, bytes; at < size; at += bytes) {
+        const gunichar c = g_utf8_get_char_validated(word + at, (gssize)(size - at));
+        const bool character = c < 0x110000; /* not -1 or -2, for bytes that are none */
+        bytes = character ? (size_t)g_unichar_to_utf8(c, NULL) : 1;
+        for (size_t i = at; character && is_separator(c) && i < at + bytes; i++)
+            g_string_append_printf(text, "<0x%02X>", (unsigned char)word[i]);
+        if (!character || !is_separator(c))
+            g_string_append_len(text, word + at, (gssize)bytes);
+    }
 }

@@ -41,6 +41,12 @@ char *xlm_fields_load(const char *path, size_t *size, GError **error);
 /* Write a file as xlm_new_file_create and xlm_new_file_commit do, with their errors. Frees text. */
 bool xlm_fields_write(const char *path, GString *text, GError **error);
 
+/* Has a word neither white space (xlm_is_white_space) nor control characters, so that readers of files whose fields are separated
+ * by blanks find it again? */
+bool xlm_fields_is_word(const char *word);
+/* Append a word that such readers find: each byte of its white space and control characters is written as "<0x0A>". */
+void xlm_fields_append_word(GString *text, const char *word, size_t size);
+
 /* Append a field to a line of csv, in quotation marks if it needs them. */
 void xlm_fields_append_csv(GString *csv, const char *field);
 

@@ -1,4 +1,6 @@
 /* xlm-mpi: vocabulary files. SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
 #include "text/fields.h"
 #include "text/lines.h"
 #include "text/word_counts.h"
@@ -48,13 +50,27 @@ xlm_word_counts *xlm_word_counts_read(const char *path, GError **error)
     return xlm_word_counts_parse(path, text + mark, size - mark, error);
 }
 
+/* A word of a published tokenizer may have a blank or a line end ("\n", "[row 17]"), which no word of such a file has; it gets a
+ * name that no other word has. */
+static void append_word(const xlm_word_counts *c, const char *word, size_t size, GString *text)
+{
+    if (memchr(word, ' ', size) == NULL && memchr(word, '\n', size) == NULL) {
+        g_string_append_len(text, word, (gssize)size);
+        return;
+    }
+    const gsize begin = text->len;
+    xlm_fields_append_word(text, word, size);
+    while (xlm_word_counts_index(c, text->str + begin, text->len - begin) != UINT32_MAX)
+        g_string_append_c(text, '_');
+}
+
 GString *xlm_word_counts_print(const xlm_word_counts *c)
 {
     GString *text = g_string_new(NULL);
     for (uint32_t i = 0; i < xlm_word_counts_size(c); i++) {
         size_t size;
         const char *word = xlm_word_counts_word(c, i, &size);
-        g_string_append_len(text, word, (gssize)size);
+        append_word(c, word, size, text);
         g_string_append_printf(text, " %" G_GINT64_FORMAT "\n", xlm_word_counts_count(c, i));
     }
     return text;

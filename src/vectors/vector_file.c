@@ -81,12 +81,17 @@ static bool failed(const xlm_vector_file *file, GError **error)
                          errno != 0 ? g_strerror(errno) : "not all could be written");
 }
 
+bool xlm_vector_file_is_text(const char *path)
+{
+    return path == NULL || !(g_str_has_suffix(path, ".h5") || g_str_has_suffix(path, ".hdf5"));
+}
+
 xlm_vector_file *xlm_vector_file_create(const char *path, int64_t n, int64_t width, GError **error)
 {
     xlm_vector_file *file = g_new0(xlm_vector_file, 1);
     file->path = g_strdup(path);
     file->width = width;
-    const bool hdf5 = path != NULL && (g_str_has_suffix(path, ".h5") || g_str_has_suffix(path, ".hdf5"));
+    const bool hdf5 = !xlm_vector_file_is_text(path);
     if (hdf5 && n >= 0)
         file->names = g_ptr_array_new_with_free_func(g_free);
     if (path == NULL)

@@ -25,13 +25,15 @@
 
 typedef struct xlm_vector_file xlm_vector_file;
 
+/* Is a file of this path, NULL for standard output, text? */
+bool xlm_vector_file_is_text(const char *path);
 /* Not collective: one process writes. path NULL: text on standard output. n: the number of vectors, which then have names; -1:
  * unknown, and they have no names. width: d. EX_CANTCREAT, EX_IOERR. */
 xlm_vector_file *xlm_vector_file_create(const char *path, int64_t n, int64_t width, GError **error);
 /* An attribute. Only HDF5 files have one; other forms have no place for it. */
 bool xlm_vector_file_describe(xlm_vector_file *file, const char *name, const char *value, GError **error);
 bool xlm_vector_file_describe_number(xlm_vector_file *file, const char *name, int64_t value, GError **error);
-/* Append n vectors, [n x width]. names: [n], NULL in a file without. */
+/* Append n vectors, [n x width]. names: [n], NULL in a file without; in text no blanks or line ends (xlm_fields_is_word). */
 bool xlm_vector_file_add(xlm_vector_file *file, int64_t n, const char *const *names, const float *vectors, GError **error);
 /* Give the file its name. It is gone afterwards, also on failure, when nothing is left on disk. */
 bool xlm_vector_file_commit(xlm_vector_file *file, GError **error);

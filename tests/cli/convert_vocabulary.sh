@@ -153,6 +153,18 @@ fi
 letters=('the denser redness' 'snow in the hall')
 change bpe --bpe 120
 
+# Subwords with line ends and tabs: text leaves them out, and what is left can be read.
+byte_pairs gemma
+logged gemma.prep xlm_prep --tokenizer gemma --mono en=text.en --mono xx=text.xx --para en-xx=text.en,text.xx \
+    --held-out 0.1 -o gemma.h5
+logged gemma.train ranks 1 xlm_train job.conf "${model[@]}" --set train.corpus=gemma.h5 --set train.steps=1 \
+    --set train.output=gemma.run
+logged gemma.log xlm_embed export gemma.run/latest -o gemma.vec
+grep -q 'warning: 3 subwords left out: .* white space or control' gemma.log &&
+    [ "$(head -n 1 gemma.vec)" = "$(($(wc -l <gemma.vec) - 1)) 16" ] && awk 'NR > 1 && NF != 17 { exit 1 }' gemma.vec ||
+    fail "subwords with white space: $(cat gemma.log; head -n 5 gemma.vec | cut -c 1-40)"
+logged gemma.log xlm_embed neighbours gemma.vec the -n 3
+
 # A new row is the mean of the rows of the word's subwords, or drawn by the seed.
 echo redhouse >word.txt
 n=0

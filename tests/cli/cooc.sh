@@ -132,6 +132,17 @@ logged w.log xlm_cooc named.h5 -o named-cooc.h5
 logged export.log xlm_cooc export named-cooc.h5 -o named.bin --vocabulary named.txt
 sed -n 4p named.txt | grep -q '^\[unknown\]_ ' && [ "$(grep -c '^\[unknown\] 100$' named.txt)" -eq 1 ] ||
     fail "a name that a subword has: $(<named.txt)"
+# Names with white space are written as bytes: line i is still the subword with id i - 1, and has two fields.
+byte_pairs pairs
+logged l.log xlm_prep --tokenizer pairs --mono en=text.en --held-out 0 -o pairs.h5 --write-vocab pairs.vocab
+logged w.log xlm_cooc pairs.h5 -o pairs-cooc.h5
+logged export.log xlm_cooc export pairs-cooc.h5 -o pairs.bin --vocabulary pairs.txt
+[ "$(wc -l <pairs.txt)" -eq 293 ] &&
+    awk 'NF != 2 { exit 1 }' pairs.txt || fail "names with white space: $(head -n 12 pairs.txt)"
+[ "$(sed -n '6,8p;18p' pairs.txt | cut -d ' ' -f 1 | paste -s -d ' ')" = '<0x0A>_ <0x0A><0x0A> <0x09> <0x0A>' ] ||
+    fail "names with white space: $(head -n 20 pairs.txt)"
+[ "$(sed -n '1,2p;13p' pairs.vocab | cut -d ' ' -f 1 | paste -s -d ' ')" = '<0x0A>_ <0x0A><0x0A> <0x0A>' ] ||
+    fail "names with white space: $(head -n 20 pairs.vocab)"
 paste -d ' ' <(od -A n -v -t d4 -w16 glove.bin | awk '{ print $1 - 1, $2 - 1 }') \
     <(od -A n -v -t f8 -w16 glove.bin | awk '{ print $2 }') >records
 awk '$1 <= $2' records | sort -k1,1n -k2,2n >upper

@@ -99,7 +99,7 @@ static xlm_vocabulary *complete(const xlm_vocabulary *v, int64_t rows, char **la
     g_autoptr(xlm_word_counts) subwords = xlm_word_counts_new();
     xlm_word_counts_add_all(subwords, xlm_vocabulary_subwords(v), 1);
     for (int64_t id = xlm_vocabulary_size(v); id < rows; id++) {
-        g_autofree char *name = g_strdup_printf("[row %" G_GINT64_FORMAT "]", id);
+        g_autofree char *name = g_strdup_printf(XLM_ROW_NAME, id);
         xlm_word_counts_add(subwords, name, strlen(name), 0);
     }
     return remake(v, subwords, (int)g_strv_length(languages), (const char *const *)languages, error);

@@ -189,9 +189,7 @@ static void publish_tokens(const xlm_vocabulary *v, json_t *files, json_t *setti
     json_t *tokens = json_object(), *others = json_array();
     for (int64_t id = 0; id < xlm_vocabulary_size(v); id++) {
         const char *word = xlm_vocabulary_words(v)[id];
-        char row[40];
-        g_snprintf(row, sizeof row, "[row %" G_GINT64_FORMAT "]", id);
-        if (strcmp(word, row) == 0)
+        if (xlm_is_row_name(word))
             continue;
         json_object_set_new(tokens, word, json_integer(id));
         if (g_str_has_prefix(word, "<special") && g_str_has_suffix(word, ">"))

@@ -120,7 +120,7 @@ static bool are_last(const xlm_vocabulary *v)
         if (specials->language[i] != specials->first_language + i)
             return false;
     for (int32_t id = specials->last_language + 1; id < xlm_vocabulary_size(v); id++)
-        if (!xlm_is_special(specials, id) && !g_str_has_prefix(xlm_vocabulary_words(v)[id], "[row "))
+        if (!xlm_is_special(specials, id) && !xlm_is_row_name(xlm_vocabulary_words(v)[id]))
             return false;
     return specials->languages > 0;
 }

@@ -318,6 +318,13 @@ bool xlm_is_language_name(const char *name)
     return good;
 }
 
+bool xlm_is_row_name(const char *subword)
+{
+    const size_t begin = strlen("[row ");
+    const size_t digits = g_str_has_prefix(subword, "[row ") ? strspn(subword + begin, "0123456789") : 0;
+    return digits > 0 && strcmp(subword + begin + digits, "]") == 0;
+}
+
 int xlm_vocabulary_find_language(const xlm_vocabulary *v, const char *name)
 {
     for (int i = 0; i < v->language_count; i++)

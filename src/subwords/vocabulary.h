@@ -132,6 +132,10 @@ const int32_t *xlm_vocabulary_twins(const xlm_vocabulary *vocabulary, int langua
 /* The language whose words a language's words are segmented like: the base of a synthetic language, or itself. */
 int xlm_vocabulary_base_language(const xlm_vocabulary *vocabulary, int language);
 
+/* The name of a row of a published model's word embeddings that no token has, by its id then; is a subword called so? */
+#define XLM_ROW_NAME "[row %" G_GINT64_FORMAT "]"
+bool xlm_is_row_name(const char *subword);
+
 /* The id of a subword as in segmented text ("lo@@") or of a twin ("xx:lo@@"); that of XLM_UNK if there is none. Never another
  * special token. */
 int32_t xlm_vocabulary_find(const xlm_vocabulary *vocabulary, const char *subword, size_t size);

@@ -64,7 +64,8 @@ const char *xlm_word_space_row_name(const xlm_word_space *space, int32_t row)
 
 bool xlm_word_space_row_is_word(const xlm_word_space *space, int32_t row)
 {
-    return space->loaded == NULL || xlm_is_text(xlm_vocabulary_specials(space->loaded->vocabulary), row);
+    return !xlm_is_row_name(xlm_word_space_row_name(space, row)) &&
+           (space->loaded == NULL || xlm_is_text(xlm_vocabulary_specials(space->loaded->vocabulary), row));
 }
 
 const xlm_loaded_model *xlm_word_space_model(const xlm_word_space *space) { return space->loaded; }

@@ -27,7 +27,7 @@ const char *xlm_word_space_path(const xlm_word_space *space);
 int64_t xlm_word_space_width(const xlm_word_space *space);
 int64_t xlm_word_space_rows(const xlm_word_space *space);
 const char *xlm_word_space_row_name(const xlm_word_space *space, int32_t row);
-/* Is it the row of a word, not of a special token? */
+/* Is it the row of a word, not of a special token, and not a row that no token has (xlm_is_row_name)? */
 bool xlm_word_space_row_is_word(const xlm_word_space *space, int32_t row);
 /* NULL: a file of vectors. */
 const xlm_loaded_model *xlm_word_space_model(const xlm_word_space *space);

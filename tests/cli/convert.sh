@@ -149,12 +149,16 @@ grep -q 'left out.*pooler.predicti' published.log && grep -q '1 rows of the word
 same_objects published.h5 bert.h5 /model/encoder >diff.log 2>&1 || fail "names of old models: $(head -n 3 diff.log)"
 [ "$(attribute /model/head published.h5)" = '"none"' ] || fail "without a head: $(attribute /model/head published.h5)"
 h5dump -d /languages published.h5 | grep -q '"de", "fr"' || fail "languages: $(h5dump -d /languages published.h5)"
-# The row without a token has a name that is no word: text leaves it out, HDF5 does not.
+# The row without a token has a name that is no word: text leaves it out, HDF5 does not, and no word is near it.
 logged rows.log xlm_embed export published.h5 -o rows.vec
 [ "$(grep -c 'warning: 1 subwords left out: rows that no token has' rows.log)" -eq 1 ] || fail "a row without a token: $(<rows.log)"
 logged rows.log xlm_embed export published.h5 -o rows.h5
 ! grep -q '\[row' rows.vec && [ "$(head -n 1 rows.vec)" = "$((R - 6)) 16" ] && [ "$(wc -l <rows.vec)" -eq $((R - 5)) ] &&
     [ "$(strings /words rows.h5 | grep -c '^\[row [0-9]*\]$')" -eq 1 ] || fail "a row without a token: $(grep -n '\[row' rows.vec)"
+for file in published.h5 rows.vec rows.h5; do
+    logged near.log xlm_embed neighbours $file the -n 1000 -k 0
+    grep -q house near.log && ! grep -q '\[row' near.log || fail "neighbours of $file: $(grep -e house -e '\[row' near.log)"
+done
 expect 64 'name 2, "",' xlm_convert published -o none.h5 --languages de,,fr
 
 # Heads of tasks: there and back with the same bits, and the same predictions; what no head of theirs computes is left out.

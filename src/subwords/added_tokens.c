@@ -1,4 +1,4 @@
-/* xlm-mpi: tokens that a tokenizer.json adds to those of its model. SPDX-License-Identifier: GPL-3.0-or-later */
+/* xlm-mpi: tokens that a published tokenizer adds to those of its model. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "subwords/added_tokens.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "subwords/word_store.h"
 #include "text/normalise.h"
 
-static const char TOKENIZER[] = "tokenizer.json", TEXTS[] = "added_tokens", HOW[] = "added_how";
+static const char TOKENIZER[] = "tokenizer.json", ADDED[] = "added_tokens.json", TEXTS[] = "added_tokens", HOW[] = "added_how";
 
 /* The names of `how`, as in tokenizer.json. */
 static const struct {
@@ -201,7 +201,7 @@ const xlm_added_token *xlm_added_tokens_find(const xlm_added_tokens *tokens, boo
     return NULL;
 }
 
-/* ---- tokenizer.json ---- */
+/* ---- published tokenizers ---- */
 
 static bool has_role(const xlm_published_tokens *published, const char *text)
 {
@@ -213,15 +213,53 @@ static bool has_role(const xlm_published_tokens *published, const char *text)
 
 static const char *content_of(const json_t *entry) { return json_string_value(json_object_get(entry, "content")); }
 
-bool xlm_added_tokens_are_found(const xlm_tokenizer_files *files, const xlm_published_tokens *published)
+const char *xlm_added_tokens_file(const xlm_tokenizer_files *files)
 {
-    const json_t *entry;
+    return xlm_tokenizer_value(files, TOKENIZER, "added_tokens", NULL) != NULL ? TOKENIZER : ADDED;
+}
+
+static bool is_additional(const xlm_tokenizer_files *files, const char *text)
+{
+    const char *file;
+    const json_t *token;
     size_t i;
-    json_array_foreach(xlm_tokenizer_value(files, TOKENIZER, "added_tokens", NULL), i, entry)
-        if (content_of(entry) != NULL && !json_is_true(json_object_get(entry, "special")) &&
-            !has_role(published, content_of(entry)))
+    json_array_foreach(xlm_tokenizer_additional(files, &file), i, token)
+        if (g_strcmp0(xlm_tokenizer_token_text(token), text) == 0)
             return true;
     return false;
+}
+
+/* All added tokens as in tokenizer.json; those of added_tokens.json, {"text": id}, are described in tokenizer_config.json, but not
+ * by older versions of transformers. json_decref. */
+static json_t *list_all(const xlm_tokenizer_files *files)
+{
+    const json_t *own = xlm_tokenizer_value(files, TOKENIZER, "added_tokens", NULL);
+    if (own != NULL)
+        return json_incref((json_t *)(uintptr_t)own);
+    json_t *all = json_array(), *id;
+    const char *text;
+    json_object_foreach((json_t *)(uintptr_t)xlm_tokenizer_json(files, ADDED), text, id) {
+        g_autofree char *key = g_strdup_printf("%" JSON_INTEGER_FORMAT, json_integer_value(id));
+        const json_t *described = xlm_tokenizer_value(files, "tokenizer_config.json", "added_tokens_decoder", key, NULL);
+        json_t *entry = json_is_object(described) ? json_copy((json_t *)(uintptr_t)described)
+                                                  : json_pack("{s:b}", "special", is_additional(files, text));
+        json_object_set_new(entry, "content", json_string(text));
+        json_object_set(entry, "id", id);
+        json_array_append_new(all, entry);
+    }
+    return all;
+}
+
+json_t *xlm_added_tokens_in_text(const xlm_tokenizer_files *files, const xlm_published_tokens *published)
+{
+    json_auto_t *all = list_all(files);
+    json_t *wanted = json_array(), *entry;
+    size_t i;
+    json_array_foreach(all, i, entry)
+        if (content_of(entry) != NULL && !json_is_true(json_object_get(entry, "special")) &&
+            !has_role(published, content_of(entry)))
+            json_array_append(wanted, entry);
+    return wanted;
 }
 
 /* What an entry says. A token that is not special is `normalized` unless the entry says otherwise, as in the library. */
@@ -231,8 +269,8 @@ static bool read_how(const xlm_tokenizer_files *files, const json_t *entry, unsi
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
         const json_t *value = json_object_get(entry, names[i].name);
         if (value != NULL && !json_is_boolean(value))
-            return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "the added token `%s`: \"%s\" is neither true nor false",
-                                        content_of(entry), names[i].name);
+            return xlm_tokenizer_refuse(files, xlm_added_tokens_file(files), 0, error, "the added token `%s`: \"%s\" is neither "
+                                        "true nor false", content_of(entry), names[i].name);
         if (value != NULL)
             *how = json_is_true(value) ? *how | names[i].how : *how & ~names[i].how;
     }
@@ -242,9 +280,10 @@ static bool read_how(const xlm_tokenizer_files *files, const json_t *entry, unsi
 bool xlm_added_tokens_read(xlm_added_tokens *tokens, const xlm_tokenizer_files *files, xlm_published_tokens *published,
                            GError **error)
 {
+    json_auto_t *all = list_all(files);
     const json_t *entry;
     size_t i;
-    json_array_foreach(xlm_tokenizer_value(files, TOKENIZER, "added_tokens", NULL), i, entry) {
+    json_array_foreach(all, i, entry) {
         const char *text = content_of(entry);
         unsigned how;
         if (text == NULL)
@@ -254,7 +293,7 @@ bool xlm_added_tokens_read(xlm_added_tokens *tokens, const xlm_tokenizer_files *
         const bool role = has_role(published, text);
         const char *wrong = xlm_added_tokens_add(tokens, text, role ? how | XLM_ADDED_SPECIAL : how);
         if (wrong != NULL)
-            return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "the added token `%s` %s", text, wrong);
+            return xlm_tokenizer_refuse(files, xlm_added_tokens_file(files), 0, error, "the added token `%s` %s", text, wrong);
         char **place = (char **)&published->text->pdata[json_integer_value(json_object_get(entry, "id"))];
         if (role)
             continue;

@@ -1,4 +1,4 @@
-/* xlm-mpi: tokens that a tokenizer.json adds to those of its model. SPDX-License-Identifier: GPL-3.0-or-later
+/* xlm-mpi: tokens that a published tokenizer adds to those of its model. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The library tokenizers finds added tokens in a text before anything else is done with it: those that are not `normalized` in
  * the text as it is, then the others in the normal form of what is between them. It takes the match that begins first, and of
@@ -46,10 +46,13 @@ const xlm_added_token *xlm_added_tokens_of_subword(const xlm_added_tokens *token
 const xlm_added_token *xlm_added_tokens_find(const xlm_added_tokens *tokens, bool normalized, const char *text, size_t size,
                                              size_t *at);
 
-/* Does tokenizer.json have a token that is found in text? published: its special tokens have been determined. */
-bool xlm_added_tokens_are_found(const xlm_tokenizer_files *files, const xlm_published_tokens *published);
-/* Add all tokens of tokenizer.json, whose subwords replace their texts in `published`, except those of special tokens with a
- * role. EX_DATAERR. */
+/* The file that adds tokens, if there are any: tokenizer.json, or added_tokens.json where that adds none. */
+const char *xlm_added_tokens_file(const xlm_tokenizer_files *files);
+/* An array of the tokens that are to be found in text, {"content": text, "id": id, ...}, neither special nor with a role.
+ * published: its special tokens have been determined. json_decref. */
+json_t *xlm_added_tokens_in_text(const xlm_tokenizer_files *files, const xlm_published_tokens *published);
+/* Add all tokens of the file, whose subwords replace their texts in `published`, except those of special tokens with a role.
+ * EX_DATAERR. */
 bool xlm_added_tokens_read(xlm_added_tokens *tokens, const xlm_tokenizer_files *files, xlm_published_tokens *published,
                            GError **error);
 

@@ -138,13 +138,14 @@ static bool adopt_text(merges *m, const xlm_tokenizer_files *files, xlm_publishe
  * version 4. */
 static bool adopt_added(merges *m, const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
-    if (!m->form_c && !xlm_added_tokens_are_found(files, tokens))
+    json_auto_t *found = xlm_added_tokens_in_text(files, tokens);
+    if (!m->form_c && json_array_size(found) == 0)
         return true;
     if (!xlm_added_tokens_read(m->added, files, tokens, error))
         return false;
     const char *wrong = wrong_added(m);
-    return wrong == NULL || xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "the added token `%s` has the letters of other "
-                                                 "bytes, which is not supported", wrong);
+    return wrong == NULL || xlm_tokenizer_refuse(files, xlm_added_tokens_file(files), 0, error, "the added token `%s` has the "
+                                                 "letters of other bytes, which is not supported", wrong);
 }
 
 static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)

@@ -25,19 +25,6 @@ const char *xlm_sentencepiece_language_form(const xlm_tokenizer_files *files)
     return xlm_tokenizer_json(files, VOCABULARY) != NULL ? M2M100 : NLLB;
 }
 
-/* The array of additional tokens, by its present or its former name; NULL: there is none. [out] file: that has it. */
-static const json_t *additional_tokens(const xlm_tokenizer_files *files, const char **file)
-{
-    static const char *const names[] = {"special_tokens_map.json", "tokenizer_config.json"};
-    static const char *const keys[] = {"additional_special_tokens", "extra_special_tokens"};
-    for (size_t i = 0; i < G_N_ELEMENTS(names) * G_N_ELEMENTS(keys); i++) {
-        const json_t *found = xlm_tokenizer_value(files, *file = names[i / 2], keys[i % 2], NULL);
-        if (json_array_size(found) > 0)
-            return found;
-    }
-    return NULL;
-}
-
 /* "__de__" with the form "__*__": "de"; NULL: it has another form. g_free. */
 static char *name_of_language(const char *form, const char *token)
 {
@@ -50,7 +37,7 @@ static char *name_of_language(const char *form, const char *token)
 static bool add_languages(const xlm_tokenizer_files *files, const char *form, xlm_published_tokens *tokens, GError **error)
 {
     const char *file;
-    const json_t *all = additional_tokens(files, &file), *token;
+    const json_t *all = xlm_tokenizer_additional(files, &file), *token;
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
     size_t i;
     json_array_foreach(all, i, token) {

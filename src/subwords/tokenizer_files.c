@@ -281,6 +281,18 @@ const char *xlm_tokenizer_token_text(const json_t *value)
     return json_string_value(json_is_object(value) ? json_object_get(value, "content") : value);
 }
 
+const json_t *xlm_tokenizer_additional(const xlm_tokenizer_files *files, const char **file)
+{
+    static const char *const names[] = {"special_tokens_map.json", "tokenizer_config.json"};
+    static const char *const keys[] = {"additional_special_tokens", "extra_special_tokens"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names) * G_N_ELEMENTS(keys); i++) {
+        const json_t *found = xlm_tokenizer_value(files, *file = names[i / 2], keys[i % 2], NULL);
+        if (json_array_size(found) > 0)
+            return found;
+    }
+    return NULL;
+}
+
 /* ---- tokens ---- */
 
 void xlm_published_tokens_init(xlm_published_tokens *tokens)

@@ -71,6 +71,8 @@ bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool 
 /* The token that has a role such as "mask_token", from special_tokens_map.json or tokenizer_config.json; NULL: they do not give
  * one. */
 const char *xlm_tokenizer_role(const xlm_tokenizer_files *files, const char *role);
+/* The array of additional special tokens, by its present or its former name; NULL: there is none. [out] file: that has it. */
+const json_t *xlm_tokenizer_additional(const xlm_tokenizer_files *files, const char **file);
 
 /* All tokens by id, and which of them are special. */
 typedef struct xlm_published_tokens {

@@ -255,11 +255,38 @@ static void test_longest(void **state)
     }
 }
 
+/* Without a tokenizer.json: added_tokens.json, which says nothing of them, and what other files say. */
+static void test_added_file(void **state)
+{
+    (void)state;
+#define READ_ADDED(ERROR, ADDED, SETTINGS)                                                                                      \
+    READ(ERROR, "vocab.json", "{\"<s>\": 0, \"<pad>\": 1, \"</s>\": 2, \"<unk>\": 3, \"a\": 4, \"b\": 5, \"\u0120\": 6, "      \
+         "\"\u0120b\": 7}", "merges.txt", "\u0120 b\n", "added_tokens.json", ADDED, "tokenizer_config.json", SETTINGS,         \
+         "special_tokens_map.json", "{\"mask_token\": \"<mask>\", \"additional_special_tokens\": [\"[S]\"]}")
+    static const char added[] = "{\"[E1]\": 9, \"<mask>\": 8, \"a b\": 10, \"[S]\": 11, \"[T]\": 12}";
+    GError *error = NULL;
+    xlm_vocabulary *v = READ_ADDED(&error, added,
+                                   "{\"added_tokens_decoder\": {\"12\": {\"content\": \"[T]\", \"special\": true}}}");
+    if (v == NULL)
+        fail_msg("%s", error->message);
+    assert_specials(v, 0, 1, 2, 3, 8);
+    assert_int_equal(xlm_vocabulary_size(v), 13);
+    assert_line(v, "a[E1] ba b b", "a [E1] \u0120b a" BOX "b \u0120b", "a[E1] ba b b");
+    assert_line(v, "[S]", "<unk> <unk> <unk>", NULL);
+    assert_line(v, "[T]", "<unk> <unk> <unk>", NULL);
+    xlm_vocabulary_free(v);
+    assert_null(READ_ADDED(&error, added, "{\"added_tokens_decoder\": {\"9\": {\"content\": \"[E1]\", \"lstrip\": true}}}"));
+    assert_string_equal(error->message, "dir/added_tokens.json: the added token `[E1]` is not special and has \"lstrip\", which is "
+                                        "not supported");
+    g_error_free(error);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_found),   cmocka_unit_test(test_form_c),  cmocka_unit_test(test_reduced),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_files),   cmocka_unit_test(test_longest),
+        cmocka_unit_test(test_added_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

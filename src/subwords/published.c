@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "base/log.h"
+#include "subwords/added_tokens.h"
+#include "subwords/tokenizer.h"
+
 /* Read the files by the first class that recognises them. [out] second: the segmenter of one language, or NULL. */
 static xlm_segmenter *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, xlm_segmenter **second, GError **error)
 {
@@ -105,6 +109,42 @@ static xlm_vocabulary *make_vocabulary(const xlm_published_tokens *tokens, const
     return vocabulary;
 }
 
+/* Does the text of an added token become the token? */
+static bool is_found(xlm_tokenizer *tokenizer, const char *text, int64_t id)
+{
+    g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    if (!xlm_tokenizer_encode(tokenizer, -1, text, strlen(text), ids, NULL, NULL))
+        return false;
+    for (guint i = 0; i < ids->len; i++)
+        if (g_array_index(ids, int32_t, i) == id)
+            return true;
+    return false;
+}
+
+/* Most classes cut the text of added tokens like any other. White space alone is left out: a line may not have it. */
+static void warn_of_added(const xlm_tokenizer_files *files, const xlm_published_tokens *tokens, const xlm_vocabulary *v)
+{
+    json_auto_t *added = xlm_added_tokens_in_text(files, tokens);
+    xlm_tokenizer *tokenizer = json_array_size(added) > 0 ? xlm_tokenizer_new(v, NULL) : NULL;
+    const char *first = NULL;
+    const json_t *entry;
+    int64_t lost = 0;
+    size_t i;
+    json_array_foreach(added, i, entry) {
+        const char *text = json_string_value(json_object_get(entry, "content"));
+        const int64_t id = json_integer_value(json_object_get(entry, "id"));
+        const bool word = id >= xlm_vocabulary_size(v) || xlm_is_text(xlm_vocabulary_specials(v), (int32_t)id);
+        if (tokenizer == NULL || !word || text[strspn(text, " \t\r\n")] == '\0' || is_found(tokenizer, text, id))
+            continue;
+        first = first != NULL ? first : text;
+        lost++;
+    }
+    if (lost > 0)
+        xlm_log_warn("%s: %" G_GINT64_FORMAT " added tokens, the first of which is `%s`, are not found in text, which is cut as if "
+                     "they had not been added", xlm_tokenizer_files_path(files), lost, first);
+    xlm_tokenizer_free(tokenizer);
+}
+
 xlm_vocabulary *xlm_published_vocabulary(const xlm_tokenizer_files *files, int *added, GError **error)
 {
     xlm_published_tokens tokens;
@@ -114,6 +154,8 @@ xlm_vocabulary *xlm_published_vocabulary(const xlm_tokenizer_files *files, int *
     xlm_vocabulary *vocabulary = segmenter == NULL ? NULL
                                                    : make_vocabulary(&tokens, xlm_tokenizer_files_path(files), segmenter, second,
                                                                      added != NULL ? added : &unused, error);
+    if (vocabulary != NULL)
+        warn_of_added(files, &tokens, vocabulary);
     xlm_published_tokens_clear(&tokens);
     xlm_segmenter_unref(second);
     return vocabulary;

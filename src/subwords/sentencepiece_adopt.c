@@ -20,12 +20,13 @@ static bool is_ours(const xlm_tokenizer_files *files)
            is_unigram(files) || xlm_sentencepiece_is_pairs(files);
 }
 
-/* The ids of XLM-R: after those, the mask. */
+/* The ids of XLM-R: after those, the mask, and tokens that were added. */
 static bool number_as_xlm_r(const GArray *pieces, const xlm_tokenizer_files *files, const char *name, xlm_published_tokens *tokens,
                             GError **error)
 {
     return xlm_sentencepiece_number_as_fairseq(pieces, files, name, tokens, error) &&
-           xlm_published_tokens_set(tokens, files, name, (int64_t)pieces->len + 1, "<mask>", error);
+           xlm_published_tokens_set(tokens, files, name, (int64_t)pieces->len + 1, "<mask>", error) &&
+           xlm_published_tokens_add_added(tokens, files, error);
 }
 
 static bool number_as_they_are(const GArray *pieces, const xlm_tokenizer_files *files, const char *name,

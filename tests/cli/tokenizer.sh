@@ -170,6 +170,31 @@ logged added.log xlm_prep --append old.h5 --para xx-en=pairs.xx,pairs.en -o adde
 logged together.log xlm_prep --like old.h5 --mono en=old.en --para xx-en=pairs.xx,pairs.en --held-out 0.1 --seed 3 -o together.h5
 grep -q 'old.h5: [1-9][0-9]* sentences of its training text are left out' added.log || fail "nothing is left out: $(cat added.log)"
 same_objects together.h5 added.h5 /train >diff.log 2>&1 || fail "text is added in another way: $(head -n 3 diff.log)"
+# Tokens that were added and are not special: byte-level BPE finds them; of others a warning says once that they are not found, but
+# not of words that text becomes.
+for name in bytes bert; do cp -r $name $name.added; done
+mkdir xlmr.added && cp plain/spiece.model xlmr.added/sentencepiece.bpe.model
+sed 's/house/[E1]/' few.txt >marked.txt
+for name in bytes bert xlmr; do
+    logged added.log xlm_prep --tokenizer $name.added "${text[@]}" -o added.h5
+    n=$(strings /vocabulary/words added.h5 | wc -l)
+    echo "{\"[E1]\": $n, \"sees\": $((n + 1)), \"[E2]\": $((n + 2)), \"[S]\": $((n + 3))}" >$name.added/added_tokens.json
+    echo '{"additional_special_tokens": ["[S]"]}' >$name.added/special_tokens_map.json
+    # The library writes a run of unknown characters as one token.
+    [ $name != xlmr ] || sed -i 's/"\[E1\]"/"red.house"/; s/"\[E2\]"/"hou.se"/' xlmr.added/added_tokens.json
+    logged added.log ranks 2 xlm_prep --tokenizer $name.added --mono en=marked.txt --held-out 0 -o added.h5
+    first=$(strings /vocabulary/words added.h5 | sed -n "$((n + 1))p")
+    grep -q -F "{\"$first\": $n," $name.added/added_tokens.json || fail "$name: the added token is called $first"
+    grep -o "warning: $name.added: .* added tokens.*are not found" added.log >warning
+    [ "$(grep -c 'added tokens' added.log)" -eq "$(wc -l <warning)" ] || fail "added tokens: $(cat added.log)"
+    case $name in
+    bytes) [ ! -s warning ] && decode added.h5 train en | grep -q -F '[E1]' || fail "not found: $(cat warning)" ;;
+    bert) [ "$(<warning)" = "warning: bert.added: 2 added tokens, the first of which is \`$first\`, are not found" ] ||
+              fail "added tokens that are not found: $(cat added.log)" ;;
+    xlmr) [ "$(<warning)" = "warning: xlmr.added: 3 added tokens, the first of which is \`$first\`, are not found" ] ||
+              fail "added tokens that are not found: $(cat added.log)" ;;
+    esac
+done
 echo 'a  b' >>bytes/merges.txt
 refuse 65 'bytes/merges.txt:5: is not a merge' xlm_prep --tokenizer bytes "${text[@]}" -o none/c.h5
 

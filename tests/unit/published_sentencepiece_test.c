@@ -237,6 +237,42 @@ static void test_byte_pairs_refuses(void **state)
     REFUSED("SentencePiece cannot take this model", "tokenizer.json", no_byte);
 }
 
+/* ---- XLM-R ---- */
+
+/* A model with these added_tokens.json. */
+static xlm_vocabulary *read_xlm_r(const char *added, GError **error)
+{
+    static const xlm_model_piece pieces[] = {{"<unk>", 0, XLM_PIECE_UNKNOWN}, {"<s>", 0, XLM_PIECE_CONTROL},
+                                             {"</s>", 0, XLM_PIECE_CONTROL}, {"\u2581a", -1, XLM_PIECE_NORMAL},
+                                             {"b", -1, XLM_PIECE_NORMAL}};
+    GString *bytes = xlm_sentencepiece_write(pieces, G_N_ELEMENTS(pieces),
+                                             &(xlm_model_form){XLM_PIECES_UNIGRAM, true, true, false, NULL, 0});
+    const char *const names[] = {"sentencepiece.bpe.model", "added_tokens.json"}, *const texts[] = {bytes->str, added};
+    const size_t sizes[] = {bytes->len, strlen(added)};
+    xlm_vocabulary *v = read_all(xlm_tokenizer_files_new("dir", 2, names, texts, sizes, error), error);
+    g_string_free(bytes, TRUE);
+    return v;
+}
+
+/* Tokens that were added have names, though text does not become them. */
+static void test_xlm_r_added(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    xlm_vocabulary *v = read_xlm_r("{\"[E1]\": 7, \"<mask>\": 6}", &error);
+    if (v == NULL)
+        fail_msg("%s", error->message);
+    assert_specials(v, 0, 1, 2, 3, 6);
+    assert_int_equal(xlm_vocabulary_size(v), 8);
+    assert_string_equal(xlm_vocabulary_words(v)[7], "[E1]");
+    assert_line(v, "ab", "\u2581a b", "ab");
+    xlm_vocabulary_free(v);
+    assert_null(read_xlm_r("{\"[E1]\": 5}", &error));
+    assert_string_equal(error->message, "dir/added_tokens.json: tokens `b` and `[E1]` both have the id 5");
+    g_error_free(error);
+}
+
+/* ---- ALBERT ---- */
 /* ---- ALBERT ---- */
 
 static xlm_vocabulary *read_albert(const char *settings)
@@ -294,7 +330,7 @@ int main(void)
         cmocka_unit_test(test_unigram),
         cmocka_unit_test(test_unigram_steps),
         cmocka_unit_test(test_unigram_refuses),
-        cmocka_unit_test(test_byte_pairs),
+        cmocka_unit_test(test_byte_pairs), cmocka_unit_test(test_xlm_r_added),
         cmocka_unit_test(test_byte_pairs_refuses),
         cmocka_unit_test(test_albert),
     };

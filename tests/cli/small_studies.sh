@@ -32,7 +32,7 @@ study() { # SCRIPT [NAME=VALUE...]
     env XLM_LAUNCH=env STEPS=4 START_STEPS=6 DICTIONARY=none SETTINGS="$small" \
         MEASURE='--instances 8 --pos-set epochs=1' \
         GOLD="$PWD/gold/test.de,$PWD/gold/test.en,$PWD/gold/alignv2.txt" "${@:2}" \
-        "$XLM_SOURCE/jobs/$1/study" $out ud >log 2>&1
+        "$XLM_SOURCE/jobs/$1/study" "$out" ud >log 2>&1
 }
 row() { awk -v run="$1" -v seed="$2" '$1 == run && $2 == seed' log; }
 
@@ -45,10 +45,10 @@ done
 [ ! -e out/corpus.h5 ] || fail "there is a corpus for runs that cannot be"
 
 # From nothing: the model is the study's own. With text and a language that are given.
-out=out-xx
-mkdir -p $out/text
-for file in mono.en en-xx.en; do cp text.en $out/text/$file; done
-for file in mono.xx en-xx.xx; do cp text.xx $out/text/$file; done
+out='out xx' # also in the table, paths may have blanks
+mkdir -p "$out/text"
+for file in mono.en en-xx.en; do cp text.en "$out/text/$file"; done
+for file in mono.xx en-xx.xx; do cp text.xx "$out/text/$file"; done
 cp gold/test.de gold/test.xx
 mv ud/{de,xx}_pud-ud-test.conllu.$packed
 # The study of masks: what it trains with, and questions where they can be divided.
@@ -68,15 +68,16 @@ study masks/small RUNS='mlm-span+gc-embedding:1' LANGUAGE=xx SETTINGS='model.fee
     QUESTIONS="$questions" MEASURE='--instances 8 --length 64 --pos-set epochs=1 --folds 2 --squad-set epochs=1' \
     GOLD="$PWD/gold/test.xx,$PWD/gold/test.en,$PWD/gold/alignv2.txt" ||
     fail "masks: $(tail -n 5 log)"
-head -n 40 text.en | cmp - $out/text/ewt.en || fail "the treebank's sentences: $(head -n 3 $out/text/ewt.en)"
+head -n 40 text.en | cmp - "$out/text/ewt.en" || fail "the treebank's sentences: $(head -n 3 "$out/text/ewt.en")"
 grep -q '^ .* ppl-xx ' log || fail "the table names no xx: $(tail -n 5 log)"
-[ -z "$questions" ] || grep -q ',answering_f1,,questions.json in 2 folds,en,en,' $out/measures.csv ||
-    fail "no answers: $(cat $out/measures.csv)"
+[ -z "$questions" ] || grep -q ',answering_f1,,questions.json in 2 folds,en,en,' "$out/measures.csv" ||
+    fail "no answers: $(cat "$out/measures.csv")"
 awk -F'\t' -v asked="$questions" 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i } NR == 2 { f1 = $column["F1"] }
-    END { exit !(NR == 2 && (asked == "" ? f1 == "-" : f1 >= 0 && f1 <= 100 && f1 != "-")) }' $out/scores.tsv ||
-    fail "scores: $(cat $out/scores.tsv)"
-grep -q ',pos_micro_f1,.*,xx_pud-ud-test.conllu,' $out/measures.csv || fail "no parts of speech of xx: $(cat $out/measures.csv)"
-h5dump -a /job/text $out/runs/mlm-span+gc-embedding-from-nothing-1-6/latest >job
+    END { exit !(NR == 2 && (asked == "" ? f1 == "-" : f1 >= 0 && f1 <= 100 && f1 != "-")) }' "$out/scores.tsv" ||
+    fail "scores: $(cat "$out/scores.tsv")"
+grep -q ',pos_micro_f1,.*,xx_pud-ud-test.conllu,' "$out/measures.csv" ||
+    fail "no parts of speech of xx: $(cat "$out/measures.csv")"
+h5dump -a /job/text "$out/runs/mlm-span+gc-embedding-from-nothing-1-6/latest" >job
 for line in 'steps = 6' 'form = embedding' 'mask_unit = span' '^ *layers = 4' 'feed_forward_size = 64'; do
     grep -q "$line" job || fail "masks: the job has no $line: $(cat job)"
 done
@@ -91,7 +92,7 @@ mv ud/{xx,de}_pud-ud-test.conllu.$packed
 # The study of architectures: keys of [model] that an objective's file gives are the run's own. The language has no treebank.
 study architectures/small RUNS='mlm-modern:1' LANGUAGE=xx SETTINGS='model.layers=2' STEPS=4 ||
     fail "architectures: $(tail -n 5 log)"
-h5dump -a /job/text $out/runs/mlm-modern-from-nothing-1-6/latest >job
+h5dump -a /job/text "$out/runs/mlm-modern-from-nothing-1-6/latest" >job
 for line in 'feed_forward_size = 341' 'norm = pre' 'position_type = rotary' 'hidden_size = 128' '^ *layers = 2'; do
     grep -q "$line" job || fail "architectures: the job has no $line: $(cat job)"
 done
@@ -99,9 +100,9 @@ awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
     NR == 2 && $1 == "mlm-modern/from-nothing" {
         found = $column["ppl-en"] > 1 && $column["en"] > 0 && $column["gsd"] == "-" && $column["pud"] == "-"
     }
-    END { exit !found }' $out/scores.tsv || fail "architectures: $(cat $out/scores.tsv)"
+    END { exit !found }' "$out/scores.tsv" || fail "architectures: $(cat "$out/scores.tsv")"
 grep -q 'no xx_gsd-ud-test.conllu and no xx_pud-ud-test.conllu: .*in English only' log || fail "no treebank of xx: $(head -n 3 log)"
-expect 64 'mlm-pre has a model of its own' env RUNS=mlm-pre:1 LANGUAGE=xx "$XLM_SOURCE/jobs/small/study" $out ud
+expect 64 'mlm-pre has a model of its own' env RUNS=mlm-pre:1 LANGUAGE=xx "$XLM_SOURCE/jobs/small/study" "$out" ud
 # A package's name may have a -, which is _ in files and corpora.
 cat >fetch <<E
 #!/bin/sh

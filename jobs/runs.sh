@@ -4,7 +4,7 @@
 # After `. runs.sh`: functions (say, wrong; plain_or_compressed, text_of, without_packing; submit_job; of studies dictionary,
 # settings_of_jobs, within_hours, planned), and
 #   launcher   [array] the command that starts the ranks
-#   LC_NUMERIC C, and no LC_ALL
+#   LC_NUMERIC C, and neither LC_ALL nor CDPATH
 # In the environment:
 #   XLM_LAUNCH    the command that starts the ranks: "mpiexec -n 16"; by default mpiexec with one rank per core
 #   XLM_MPIEXEC   that mpiexec, if several MPIs are installed: "mpiexec.mpich"
@@ -17,6 +17,7 @@
 [ -z "${LC_ALL-}" ] || export LC_CTYPE="$LC_ALL"
 unset LC_ALL
 export LC_NUMERIC=C
+unset CDPATH # by which cd prints a path, and may find another directory
 
 say() { printf '\n== %s\n' "$*"; }
 # wrong CODE MESSAGE: ends the script.

@@ -162,10 +162,16 @@ SH
 made dpkg-buildpackage <<'SH'
 echo "$* $(pwd) $(ls debian/rules ../*.orig.tar.gz | tr '\n' ' ')" >../called
 SH
-debs() { PATH=$scratch/bin:$PATH bash packaging/build-debs "$@" >"$scratch/log" 2>&1; }
+source=$PWD
+debs() { PATH=$scratch/bin:$PATH bash "$source/packaging/build-debs" "$@" >"$scratch/log" 2>&1; }
 debs "$scratch/xlm-mpi-$version.tar.gz" "$scratch/debs" -b || fail "build-debs: $(cat "$scratch/log")"
 grep -qxF -e "-us -uc -b $scratch/debs/xlm-mpi-$version ../xlm-mpi_$version.orig.tar.gz debian/rules " "$scratch/debs/called" ||
     fail "dpkg-buildpackage was called so: $(cat "$scratch/debs/called")"
+rm "$scratch/debs/called"
+mkdir -p "$scratch/elsewhere/debs/xlm-mpi-$version"
+(cd "$scratch" && CDPATH=$scratch/elsewhere debs "xlm-mpi-$version.tar.gz" debs -b) && [ -e "$scratch/debs/called" ] ||
+    fail "build-debs with CDPATH: $(cat "$scratch/log")"
+[ -d "$scratch/elsewhere/debs/xlm-mpi-$version" ] || fail "build-debs removed what is in another folder, by CDPATH"
 mv "$scratch/xlm-mpi-$version" "$scratch/xlm-mpi-0.0.7"
 tar czf "$scratch/xlm-mpi-0.0.7.tar.gz" -C "$scratch" xlm-mpi-0.0.7
 debs "$scratch/xlm-mpi-0.0.7.tar.gz" "$scratch/debs" -b

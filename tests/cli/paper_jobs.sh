@@ -8,6 +8,8 @@ long
 jobs=$XLM_SOURCE/jobs
 
 export XLM_LAUNCH="env"
+# By it cd prints the path where it goes.
+export CDPATH=.:$PWD
 # A start with as many layers as the papers' models have, and token types.
 cp text.xx text.de && cp text.xx text.es && cp text.xx text.zh
 xlm_prep --mono en=text.en --mono de=text.de --mono es=text.es --mono zh=text.zh --para en-de=text.en,text.de --words space \

@@ -91,13 +91,14 @@ take() {
 }
 
 # ---- one run ----
-# measure_run appends what could not be measured as a whole to the array `unmeasured` of run_study.
+# measure_run appends what could not be measured as a whole to the array `unmeasured` of run_study; check_run sets its `code` to that
+# of a job that is wrong, and the others are checked too.
 check_run() {
     say "$name:$seed"
     printf '%q ' xlm_train "$job" "${settings[@]}"
     echo
     if [[ -e $corpus ]]; then
-        xlm_train "$job" "${settings[@]}" --dry-run 2>&1
+        xlm_train "$job" "${settings[@]}" --dry-run 2>&1 || code=$?
     else
         echo "not checked: $corpus does not exist yet"
     fi
@@ -194,7 +195,7 @@ show_table() {
 
 # run_study ARGUMENT...: all of it.
 run_study() {
-    local run mode=train wanted checking unmeasured=()
+    local run mode=train wanted checking code=0 unmeasured=()
     case ${1-} in
     --dry-run | --submit) mode=${1#--}; shift ;;
     -h | --help)
@@ -236,6 +237,7 @@ it of the model as its authors have published it (docs/transformers.md)"
     done
     [[ $mode != train ]] || show_table
     [[ ${#unmeasured[@]} -eq 0 ]] || wrong 1 "not all of these runs could be measured: ${unmeasured[*]}"
+    return "$code"
 }
 
 # list_files WORDS: "en=a.gz de=b.gz" as options --mono (or what $2 says) of xlm_prep, one a line.

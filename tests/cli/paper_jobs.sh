@@ -78,6 +78,13 @@ RUNS='de-en/xlm de-en/gc unmt-de/mass unmt-de/mass-gc xnli/tlm xnli/tlm-gc alber
 checked own.log 9
 [ "$(grep -c 'cooc-2.h5' mlm-gc.log)" -ge 10 ] || fail "mlm-gc: $(grep -o 'cooc-..h5' mlm-gc.log)"
 
+# A job that is wrong does not keep the others from being checked.
+expect 64 '' env RUNS='de-en/xlm de-en/gc unmt-de/mass' STEPS=1 SETTINGS="$SETTINGS; objective gc.weight=0.3" \
+    "$jobs/mlm-gc/study" --dry-run mlm-gc
+[ "$(grep -c '^xlm_train ' expect.out)" -eq 3 ] && [ "$(grep -c '^time: ' expect.out)" -eq 1 ] &&
+    [ "$(grep -c 'has no section \[objective gc\]' expect.out)" -eq 2 ] ||
+    fail "after a job that is wrong: $(cat expect.out)"
+
 # One run from text to table; what is finished is not made again.
 export RUNS='de-en/gc-0.5:3' STEPS=4 SETTINGS="$SETTINGS; train.micro_batches=2; stream text.batch=4; stream text.length=32"
 MEASURE='--length 32' run mlm-gc table.log

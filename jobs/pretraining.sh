@@ -53,7 +53,7 @@ read_train() {
     [[ -n ${train_of_jobs[$1]-} ]] || train_of_jobs[$1]=$(awk '
         /^\[/ { here = $0 == "[train]" } here && $2 == "=" { value[$1] = $3 }
         function show(key) { return key in value ? value[key] : "-" }
-        END { print show("steps"), show("warmup") }' "$1")
+        END { print show("steps"), show("warmup") }' <"$1")
 }
 
 # take RUN: name, seed, job, corpus, model, steps and settings of it.

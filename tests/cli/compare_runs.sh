@@ -42,7 +42,8 @@ by_hand=$(awk 'BEGIN {
 # Rows are as good as the directories that they are from, and new ones take the place of old ones.
 "$compare" --rows de fr >rows.csv
 cmp <("$compare" de fr) <("$compare" rows.csv) || fail "rows"
-cmp rows.csv <("$compare" --rows rows.csv) || fail "rows of rows"
+cp rows.csv figures=1.csv # awk would take such a name for a variable
+cmp rows.csv <("$compare" --rows figures=1.csv) || fail "rows of rows"
 scores de 1 >de/scores.tsv
 cmp <("$compare" --rows rows.csv de) <("$compare" --rows de fr) || fail "new rows"
 

@@ -37,11 +37,12 @@ bash text/run >run.log 2>&1 || fail "text/run: $(tail -n 5 run.log)"
 grep -q '^left out: no pairs of sentences are held out$' run.log && ! grep -q ',retrieval' text/measures.csv ||
     fail "retrieval without pairs: $(grep -A2 retrieval run.log)"
 [ "$(grep -c ',perplexity,' text/measures.csv)" -eq 3 ] || fail "text: $(cat text/measures.csv)"
-recipe "${texts[@]}" --dictionary en-xx=words.dict "${small[@]}" --set ' train.clip = 2' dictionary ||
+recipe "${texts[@]}" --dictionary en-xx=words.dict "${small[@]}" --set ' train.clip = 2' with=dictionary ||
     fail "dictionary: $(tail -n 3 log)"
-[ "$(grep '^clip' dictionary/job.conf)" = 'clip = 2' ] || fail "clip: $(grep '^clip' dictionary/job.conf)"
+[ "$(grep '^clip' with=dictionary/job.conf)" = 'clip = 2' ] ||
+    fail "clip: $(grep '^clip' with=dictionary/job.conf)"
 [ "$(objectives)" = 'mlm align' ] || fail "dictionary: $(objectives)"
-[ ! -e dictionary/alignment.h5 ] || fail "alignments without pairs"
+[ ! -e with=dictionary/alignment.h5 ] || fail "alignments without pairs"
 
 # From pairs to a scored tagger and aligned words, on 2 ranks; the dictionary is from the alignments.
 all=("${texts[@]}" "${pairs[@]}" --tagged en=train.conllu,dev.conllu --test en=test.conllu --test en=dev.conllu --test xx=test.xx.conllu.gz

@@ -45,7 +45,7 @@ done
 [ ! -e out/corpus.h5 ] || fail "there is a corpus for runs that cannot be"
 
 # From nothing: the model is the study's own. With text and a language that are given.
-out='out xx' # also in the table, paths may have blanks
+out='out=x x' # a blank, in the table too, and what awk takes for a variable
 mkdir -p "$out/text"
 for file in mono.en en-xx.en; do cp text.en "$out/text/$file"; done
 for file in mono.xx en-xx.xx; do cp text.xx "$out/text/$file"; done
@@ -73,7 +73,7 @@ grep -q '^ .* ppl-xx ' log || fail "the table names no xx: $(tail -n 5 log)"
 [ -z "$questions" ] || grep -q ',answering_f1,,questions.json in 2 folds,en,en,' "$out/measures.csv" ||
     fail "no answers: $(cat "$out/measures.csv")"
 awk -F'\t' -v asked="$questions" 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i } NR == 2 { f1 = $column["F1"] }
-    END { exit !(NR == 2 && (asked == "" ? f1 == "-" : f1 >= 0 && f1 <= 100 && f1 != "-")) }' "$out/scores.tsv" ||
+    END { exit !(NR == 2 && (asked == "" ? f1 == "-" : f1 >= 0 && f1 <= 100 && f1 != "-")) }' <"$out/scores.tsv" ||
     fail "scores: $(cat "$out/scores.tsv")"
 grep -q ',pos_micro_f1,.*,xx_pud-ud-test.conllu,' "$out/measures.csv" ||
     fail "no parts of speech of xx: $(cat "$out/measures.csv")"
@@ -100,7 +100,7 @@ awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
     NR == 2 && $1 == "mlm-modern/from-nothing" {
         found = $column["ppl-en"] > 1 && $column["en"] > 0 && $column["gsd"] == "-" && $column["pud"] == "-"
     }
-    END { exit !found }' "$out/scores.tsv" || fail "architectures: $(cat "$out/scores.tsv")"
+    END { exit !found }' <"$out/scores.tsv" || fail "architectures: $(cat "$out/scores.tsv")"
 grep -q 'no xx_gsd-ud-test.conllu and no xx_pud-ud-test.conllu: .*in English only' log || fail "no treebank of xx: $(head -n 3 log)"
 expect 64 'mlm-pre has a model of its own' env RUNS=mlm-pre:1 LANGUAGE=xx "$XLM_SOURCE/jobs/small/study" "$out" ud
 # A package's name may have a -, which is _ in files and corpora.

@@ -8,7 +8,7 @@ small_corpus
 xlm_train job.conf --set train.steps=10 >log 2>&1 || { tail -n 3 log >&2; exit 99; }
 
 # Contexts of three sentences, each asked for the last word of its second; twelve paragraphs in two articles.
-mkdir -p xquad xnli
+mkdir -p xquad data=xnli # awk would take such a name for a variable
 questions() { # LANG
     head -n 36 "text.$1" | awk '
         { sentence[(NR - 1) % 3] = $0 }
@@ -30,12 +30,12 @@ for part in dev test; do
     paste text.en text.xx | head -n 90 | awk -F '\t' -v OFS='\t' '
         BEGIN { print "genre", "label", "sentence1_en", "sentence2_en", "sentence1_my", "sentence2_my"
                 split("contradiction entailment neutral", label, " ") }
-        { print "made", label[NR % 3 + 1], $1, $1, $2, $2 }' >xnli/my.genre.$part.tsv
+        { print "made", label[NR % 3 + 1], $1, $1, $2, $2 }' >data=xnli/my.genre.$part.tsv
 done
 
 study() { # [NAME=VALUE...]
     env XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" MODEL=out/latest LANGUAGES=xx EPOCHS=1 LENGTH=64 "$@" \
-        "$XLM_SOURCE/jobs/small/tasks" study xquad xnli >log 2>&1
+        "$XLM_SOURCE/jobs/small/tasks" study xquad data=xnli >log 2>&1
 }
 code=0
 study LANGUAGES='xx yy' || code=$?

@@ -71,10 +71,11 @@ mkdir few
 for part in train dev test; do
     zcat -f ud/en_ewt-ud-$part.conllu* | awk '{ print } NF == 0 && ++sentences == 8 { exit }' >few/en_ewt-ud-$part.conllu
 done
-env RUNS='trans-inv/align-mlm@100:7' STEPS=2 "$XLM_SOURCE/jobs/align-mlm/small/study" small few text.en >log 2>&1 ||
+env RUNS='trans-inv/align-mlm@100:7' STEPS=2 "$XLM_SOURCE/jobs/align-mlm/small/study" size=small few text.en >log 2>&1 ||
     fail "small: $(tail -n 3 log)"
-grep -q '^trans-inv/align-mlm@100,7,2,' small/results.csv || fail "small: $(cat small/results.csv)"
-model=small/trans-inv/align-mlm@100-7-2/latest
+grep -q '^trans-inv/align-mlm@100,7,2,' size=small/results.csv || fail "small: $(cat size=small/results.csv)"
+grep -q '^trans-inv/align-mlm@100  *7 ' log || fail "small: no row: $(cat log)"
+model=size=small/trans-inv/align-mlm@100-7-2/latest
 [ "$(attribute /ranks "$model")" -eq "$(env -u OMP_NUM_THREADS nproc)" ] || fail "small: on $(attribute /ranks "$model") ranks"
 h5dump -a /job/text "$model" >text
 grep -q 'hidden_size = 128$' text && grep -q 'small/trans-inv/dictionary.h5' text || fail "small: not its job: $(cat text)"

@@ -58,7 +58,11 @@ choose_by = accuracy
 JOB
 expect 78 '' grid --dry-run "${some[@]}" --vary tune.length=1000 a tag.conf
 mkdir 'with blanks' && cp dev.en.tsv 'with blanks/dev.tsv'
-logged blanks.log grid --dry-run --seeds 1 --set tune.model=out/latest --set 'tune.dev=en:with blanks/dev.tsv, xx:dev.xx.tsv' b tag.conf
+cp tag.conf b=tag.conf # awk would take such a name for a variable
+logged blanks.log grid --dry-run --seeds 1 --set tune.model=out/latest --set 'tune.dev=en:with blanks/dev.tsv, xx:dev.xx.tsv' \
+    a=b b=tag.conf
+grep -qx 'output = a=b/learning_rate=1e-3,batch=8-seed-1' a=b/learning_rate=1e-3,batch=8-seed-1.conf ||
+    fail "not its output: $(cat a=b/*1.conf)"
 grep -q '^dev xx: 30 sentences' blanks.log && ! grep -q 'not checked' blanks.log || fail "a path with blanks: $(cat blanks.log)"
 
 # ---- from runs to table ----
@@ -104,15 +108,15 @@ logged one.log grid "${some[@]}" --vary tune.learning_rate=6e-3 --test xx:test.x
 expect 65 'was made with another job' grid "${some[@]}" --set tune.epochs=3 g tag.conf
 
 # Without test files, too, a run is in the table only when it has ended: by its last step, here, or by patience.
-cp -r g unscored
-logged unscored.log grid --table "${some[@]}" unscored tag.conf
-cmp <(sed -n '/,dev,/p' whole.csv) <(sed -n '/,dev,/p' unscored/grid.csv) || fail "without test files: $(cat unscored.log)"
-run=unscored/${chosen/ /,}-seed-1
+cp -r g seeds=2
+logged unscored.log grid --table "${some[@]}" seeds=2 tag.conf
+cmp <(sed -n '/,dev,/p' whole.csv) <(sed -n '/,dev,/p' seeds=2/grid.csv) || fail "without test files: $(cat unscored.log)"
+run=./seeds=2/${chosen/ /,}-seed-1
 last=$(awk -F, '$2 == "dev" { last = $1 } END { print last }' $run/metrics.csv)
 sed -i "/^$last,dev,/d" $run/metrics.csv # it was ended before the last evaluation
-logged unfinished.log grid --table "${some[@]}" unscored tag.conf
-grep -q "^$chosen,no,dev,mean,span_f1,1," unscored/grid.csv && grep -q '^runs that are not there: 1 of 4$' unfinished.log ||
-    fail "an unfinished run is in the table: $(cat unscored/grid.csv unfinished.log)"
+logged unfinished.log grid --table "${some[@]}" seeds=2 tag.conf
+grep -q "^$chosen,no,dev,mean,span_f1,1," seeds=2/grid.csv && grep -q '^runs that are not there: 1 of 4$' unfinished.log ||
+    fail "an unfinished run is in the table: $(cat seeds=2/grid.csv unfinished.log)"
 for keys in 'tune.evaluate_every=1 tune.patience=1' tune.average=2 tune.evaluate_every=2; do
     rm -rf ended
     read -ra keys <<<"$keys"

@@ -137,14 +137,20 @@ find_programs() {
 }
 
 find_launcher() {
+    local i
     if [[ -n ${XLM_LAUNCH-} ]]; then
         read -ra launcher <<<"$XLM_LAUNCH"
-        return
+    else
+        export OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+        # As many ranks as cores, however few slots Open MPI (4, 5 and later) counts; MPICH has no such limit.
+        export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+        read -ra launcher <<<"${XLM_MPIEXEC:-mpiexec} -n $(env -u OMP_NUM_THREADS nproc)"
     fi
-    export OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    # As many ranks as cores, however few slots Open MPI (4, 5 and later) counts; MPICH has no such limit.
-    export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
-    read -ra launcher <<<"${XLM_MPIEXEC:-mpiexec} -n $(env -u OMP_NUM_THREADS nproc)"
+    # Files that it names are found from other directories too. A first word without a slash is a command, and -n 8 no file.
+    for i in "${!launcher[@]}"; do
+        [[ ! -f ${launcher[i]} || ${launcher[i]} =~ ^[0-9]+$ || ($i -eq 0 && ${launcher[i]} != */*) ]] ||
+            launcher[i]=$(realpath -s "${launcher[i]}")
+    done
 }
 
 find_programs

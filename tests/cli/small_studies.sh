@@ -215,6 +215,13 @@ study small RUNS=tlm:1 || fail "tlm: $(tail -n 5 log)"
 study mad-x/small WAYS='full mad-x' SEEDS='1 2' LANGUAGE_STEPS=3 XLM_LAUNCH='env ./start' || fail "mad-x: $(tail -n 5 log)"
 grep -qE '^mad-x .*[0-9]\.[0-9] ± +[0-9]' $out/mad-x/scores.txt && [ "$(wc -l <$out/mad-x/scores.tsv)" -eq 12 ] ||
     fail "mad-x: $(cat $out/mad-x/scores.txt)"
+# What has another first model or another rate is another run, and not made again.
+study mad-x/small WAYS='full mad-x' SEEDS=1 LANGUAGE_STEPS=3 RATES='1e-4 2e-3' || fail "mad-x, other rates: $(tail -n 5 log)"
+grep -q '^== full, seed 1$' log && ! grep -q '^== mad-x, ' log && [ "$(wc -l <$out/mad-x/scores.tsv)" -eq 6 ] ||
+    fail "mad-x, another rate of full fine-tuning: $(grep '^==' log)"
+study mad-x/small WAYS='full mad-x' SEEDS=1 LANGUAGE_STEPS=3 START_STEPS=5 || fail "mad-x, another model: $(tail -n 5 log)"
+[ "$(grep -c '^== \(full\|mad-x\), seed 1$' log)" -eq 2 ] && [ "$(grep -c '^== The adapter of ' log)" -eq 2 ] ||
+    fail "mad-x: scores of another first model: $(grep '^==' log)"
 expect 64 'RATES: 1e-3: not two numbers' env RATES=1e-3 "$XLM_SOURCE/jobs/mad-x/small/study" out ud
 expect 64 'WAYS: no way "soft"' env WAYS=soft "$XLM_SOURCE/jobs/mad-x/small/study" out ud
 expect 64 'there is no such option' "$XLM_SOURCE/jobs/small/study" --plans out ud

@@ -52,7 +52,18 @@ for file in answering-untuned answering-tuned classification-tuned; do
 done
 grep -q "^en  accuracy 33.33%" log || fail "the most frequent class: $(tail -n 1 log)"
 grep -q '^en ' log && grep -q '^xx ' log || fail "no table of languages: $(tail -n 20 log)"
-# Nothing is made twice.
-study || fail "again: $(tail -n 5 log)"
+# Nothing is made twice; what another model, or other settings, have made is not taken for this one's.
+xlm_train job.conf --set train.steps=11 --set train.output=other >log 2>&1 || { tail -n 3 log >&2; exit 99; }
+for setting in MODEL=other/latest EPOCHS=2 LENGTH=48; do
+    code=0
+    study "$setting" || code=$?
+    [ "$code" -eq 64 ] && grep -q '/study/answering-tuned has a run with \(model\|epochs\|length\) = ' log ||
+        fail "results of another run, $setting: $code: $(tail -n 3 log)"
+done
+mkdir -p new/model
+echo 'steps = 10' >new/model/job.conf
+expect 64 '/new/model has a run with steps = 10, not 20\. ' env LANGUAGES=xx START_STEPS=20 \
+    "$XLM_SOURCE/jobs/small/tasks" new xquad data=xnli
+study MODEL="$PWD/out/latest" || fail "again: $(tail -n 5 log)"
 ! grep -q '^step ' log || fail "a finished model was tuned again"
 finish

@@ -134,12 +134,25 @@ static bool adopt_text(merges *m, const xlm_tokenizer_files *files, xlm_publishe
            xlm_published_tokens_add_object(tokens, files, VOCABULARY, xlm_tokenizer_json(files, VOCABULARY), error);
 }
 
-/* Tokens that text has before its words, if there are any. Where there are none, and no Form C, the model is that of files before
- * version 4. */
+/* Does tokenizer.json say that a space before the mask does not belong to it? It usually does, and files before version 4 cannot
+ * say otherwise. */
+static bool leaves_space_of_mask(const xlm_tokenizer_files *files, const xlm_published_tokens *tokens)
+{
+    const json_t *entry;
+    size_t i;
+    json_array_foreach(xlm_tokenizer_value(files, TOKENIZER, "added_tokens", NULL), i, entry)
+        if (tokens->special[XLM_MASK] != NULL &&
+            g_strcmp0(xlm_tokenizer_token_text(entry), tokens->special[XLM_MASK]) == 0)
+            return json_is_false(json_object_get(entry, "lstrip"));
+    return false;
+}
+
+/* Tokens that text has before its words, if there are any. Where there are none, no Form C, and a usual mask, the model is that of
+ * files before version 4. */
 static bool adopt_added(merges *m, const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
     json_auto_t *found = xlm_added_tokens_in_text(files, tokens);
-    if (!m->form_c && json_array_size(found) == 0)
+    if (!m->form_c && json_array_size(found) == 0 && !leaves_space_of_mask(files, tokens))
         return true;
     if (!xlm_added_tokens_read(m->added, files, tokens, error))
         return false;

@@ -59,7 +59,8 @@ static json_t *print_added(const xlm_vocabulary *v, const xlm_byte_merges *m)
         const xlm_added_token *token = special ? xlm_added_tokens_of_text(m->added, text)
                                                : xlm_added_tokens_of_subword(m->added, xlm_vocabulary_words(v)[id]);
         if (special || token != NULL)
-            json_array_append_new(added, xlm_tokenizer_print_added(id, text, token != NULL ? token->how : XLM_ADDED_SPECIAL));
+            json_array_append_new(added, xlm_tokenizer_print_added(id, text, token != NULL ? token->how
+                                                                                   : xlm_tokenizer_special_how(v, id)));
     }
     return added;
 }

@@ -1,6 +1,11 @@
 /* xlm-mpi: parts of a tokenizer.json. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "subwords/tokenizer_print.h"
 
+unsigned xlm_tokenizer_special_how(const xlm_vocabulary *v, int32_t id)
+{
+    return XLM_ADDED_SPECIAL | (id == xlm_vocabulary_special(v, XLM_MASK) ? XLM_ADDED_LSTRIP : 0);
+}
+
 json_t *xlm_tokenizer_print_added(int32_t id, const char *text, unsigned how)
 {
     return json_pack("{s:i, s:s, s:b, s:b, s:b, s:b, s:b}", "id", id, "content", text, "single_word",
@@ -16,7 +21,7 @@ json_t *xlm_tokenizer_print_specials(const xlm_vocabulary *v)
     for (int32_t i = 0; i < specials->distinct; i++)
         json_array_append_new(added, xlm_tokenizer_print_added(specials->ascending[i],
                                                                xlm_vocabulary_words(v)[specials->ascending[i]],
-                                                               XLM_ADDED_SPECIAL));
+                                                               xlm_tokenizer_special_how(v, specials->ascending[i])));
     return added;
 }
 

@@ -5,6 +5,8 @@
 #include "subwords/added_tokens.h"
 #include "subwords/vocabulary.h"
 
+/* What is said about a special token that came without a word about it: a space before the mask belongs to it. XLM_ADDED_... */
+unsigned xlm_tokenizer_special_how(const xlm_vocabulary *vocabulary, int32_t id);
 /* An entry of "added_tokens". how: XLM_ADDED_...; a new reference. */
 json_t *xlm_tokenizer_print_added(int32_t id, const char *text, unsigned how);
 /* The special tokens, "added_tokens"; and the rule that puts them around sequences, "post_processor". New references. */

@@ -163,6 +163,9 @@ printf '#version: 0.2\nh e\n\304\240 t\n\304\240t he\ne r\nv er\n\304\240 p\ni n
 logged prep.log xlm_prep --tokenizer bytes "${text[@]}" -o bytes.h5
 whole bytes tokenizer.json RobertaTokenizer
 cmp bytes/merges.txt bytes.dir/merges.txt || fail "merges.txt is another one"
+# A space before the mask belongs to it, and to no other special token.
+[ "$(tr -d ' \n' <bytes.dir/tokenizer.json | grep -o '"content":"[^"]*","single_word":false,"lstrip":true')" = \
+    '"content":"<mask>","single_word":false,"lstrip":true' ] || fail "lstrip: $(head -c 1500 bytes.dir/tokenizer.json)"
 tokens() { tr -d ' \n{}' <"$1" | sed 's/Ġ/\\u0120/g; s/,"/\n"/g' | LC_ALL=C sort; }
 cmp <(tokens bytes/vocab.json) <(tokens bytes.dir/vocab.json) || fail "vocab.json is another one"
 rm bytes.dir/tokenizer.json

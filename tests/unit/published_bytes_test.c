@@ -141,11 +141,50 @@ static void test_bytes_merges(void **state)
     }
 }
 
+/* Does the tokenizer.json that is written of these files say that a space before the mask belongs to it, and of no other token? A
+ * model that files before version 4 hold has the texts too. */
+static void assert_mask(const char *json, bool takes_space, size_t files_written)
+{
+    GError *error = NULL;
+    xlm_vocabulary *v = READ(&error, "tokenizer.json", json);
+    if (v == NULL)
+        fail_msg("%s", error->message);
+    const int mask = xlm_vocabulary_special(v, XLM_MASK);
+    json_auto_t *files = json_object(), *settings = json_object();
+    g_autoptr(GString) notes = g_string_new(NULL);
+    xlm_segmenter_class_of(xlm_vocabulary_segmenter(v))->exchange->publish(v, files, settings, notes);
+    assert_int_equal(json_object_size(files), files_written);
+    const json_t *added = json_object_get(json_object_get(files, "tokenizer.json"), "added_tokens"), *token;
+    size_t i;
+    assert_int_equal(json_array_size(added), 5);
+    json_array_foreach(added, i, token) {
+        const bool is_mask = json_integer_value(json_object_get(token, "id")) == mask;
+        assert_true(json_is_true(json_object_get(token, "special")));
+        assert_int_equal(json_is_true(json_object_get(token, "lstrip")), is_mask && takes_space);
+    }
+    xlm_vocabulary_free(v);
+}
+
+/* "The <mask> is": the space is no token of its own, unless the tokenizer that was read says that it is. */
+static void test_mask(void **state)
+{
+    (void)state;
+#define MASKED(HOW)                                                                                                             \
+    "{\"added_tokens\": [{\"id\": 0, \"content\": \"<s>\", \"special\": true}, {\"id\": 1, \"content\": \"<mask>\", "            \
+    "\"special\": true" HOW "}], \"pre_tokenizer\": {\"type\": \"ByteLevel\"}, \"model\": {\"type\": \"BPE\", \"vocab\": "       \
+    "{\"<s>\": 0, \"<mask>\": 1, \"<pad>\": 2, \"</s>\": 3, \"<unk>\": 4, \"l\": 5, \"o\": 6, \"lo\": 7}, "                       \
+    "\"merges\": [\"l o\"]}}"
+    assert_mask(MASKED(", \"lstrip\": true"), true, 3);
+    assert_mask(MASKED(""), true, 3);
+    assert_mask(MASKED(", \"lstrip\": false"), false, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_bytes_merges),
+        cmocka_unit_test(test_mask),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -382,7 +382,8 @@ static bool write_files(void *data, const char *directory, GError **error)
 {
     exporter *ex = data;
     if (!write_tensors(ex, directory, error) ||
-        !xlm_foreign_vocabulary_write(ex->loaded->vocabulary, ex->larger, &ex->config.model, directory, ex->notes, error))
+        !xlm_foreign_vocabulary_write(ex->loaded->vocabulary, ex->larger, &ex->config.model,
+                                      xlm_task_head_separators(ex->loaded->task), directory, ex->notes, error))
         return false;
     g_autofree char *tokenizer = g_build_filename(directory, "tokenizer_config.json", NULL);
     g_autofree char *card = xlm_foreign_model_card(ex->loaded, ex->class_name, g_file_test(tokenizer, G_FILE_TEST_EXISTS),

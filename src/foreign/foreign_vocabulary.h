@@ -19,10 +19,11 @@ xlm_vocabulary *xlm_foreign_vocabulary_read(const char *directory, const xlm_con
 bool xlm_foreign_vocabulary_complete(const xlm_vocabulary *vocabulary, xlm_vocabulary **larger, GError **error);
 
 /* Write xlm_vocabulary.h5, and the files of transformers' tokenizer, into a directory. larger: of
- * xlm_foreign_vocabulary_complete. config: of the model. [out] notes: sentences about how that tokenizer differs from ours are
- * appended, for the model card; they are logged too. */
+ * xlm_foreign_vocabulary_complete. config: of the model. separators: how many tokens its task has between two texts; 0: it has no
+ * task with two. [out] notes: sentences about how that tokenizer differs from ours are appended, for the model card; they are
+ * logged too. */
 bool xlm_foreign_vocabulary_write(const xlm_vocabulary *vocabulary, const xlm_vocabulary *larger, const xlm_model_config *config,
-                                  const char *directory, GString *notes, GError **error);
+                                  int separators, const char *directory, GString *notes, GError **error);
 
 /* Write a text as a file, and a JSON value, which is taken. EX_CANTCREAT, EX_IOERR. */
 bool xlm_foreign_write_text(const char *directory, const char *name, const char *text, GError **error);

@@ -9,7 +9,7 @@
 #define TAGS "ForTokenClassification"
 #define CLASSES "ForSequenceClassification"
 #define ANSWERS "ForQuestionAnswering"
-static const char MEAN[] = "pooling = mean"; /* among the options of a task */
+static const char MEAN[] = "pooling = mean", TWO[] = "separators = 2"; /* among the options of a task */
 #define HEADS(type, pooler, pooler_in_body, classes)                                       \
     {type, "tagging", TAGS, NULL, NULL, false, "classifier", true, true},                  \
     {type, "classification", CLASSES, pooler, NULL, pooler_in_body, classes, true, true}, \
@@ -45,12 +45,14 @@ const xlm_task_head *xlm_task_head_of_class(const xlm_architecture *a, const cha
     return NULL;
 }
 
-/* Does the task read the mean of all tokens? Only the heads of ModernBERT may. */
-static bool is_of_mean(const char *options)
+static bool has_option(const char *options, const char *option)
 {
     g_auto(GStrv) lines = g_strsplit(options, "\n", -1);
-    return g_strv_contains((const char *const *)lines, MEAN);
+    return g_strv_contains((const char *const *)lines, option);
 }
+
+/* Does the task read the mean of all tokens? Only the heads of ModernBERT may. */
+static bool is_of_mean(const char *options) { return has_option(options, MEAN); }
 
 const xlm_task_head *xlm_task_head_of_task(const xlm_architecture *a, const xlm_model_task *task, bool dense, bool norm)
 {
@@ -110,7 +112,7 @@ static char *usual_options(const xlm_task_head *head, const json_t *json)
     const bool mean = may_pool(head) && g_strcmp0(json_string_value(json_object_get(json, POOLING)), "mean") == 0;
     return g_strconcat(head->norm != NULL    ? "head = dense_norm\n"
                        : head->dense != NULL ? "head = dense\n"
-                                             : "", mean ? MEAN : "", mean ? "\n" : "", two ? "separators = 2\n" : "", NULL);
+                                             : "", mean ? MEAN : "", mean ? "\n" : "", two ? TWO : "", two ? "\n" : "", NULL);
 }
 
 static bool read_labels(const xlm_task_head *head, const json_t *json, const char *path, int64_t classes, xlm_model_task *task,
@@ -206,6 +208,11 @@ void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, 
     }
     json_object_set_new(json, OURS, json_pack("{s:s, s:I, s:s}", "language", task->language, "length", (json_int_t)task->length,
                                               "options", task->options));
+}
+
+int xlm_task_head_separators(const xlm_model_task *task)
+{
+    return task == NULL || strcmp(task->name, "tagging") == 0 ? 0 : has_option(task->options, TWO) ? 2 : 1;
 }
 
 bool xlm_task_head_is_of_answers(const xlm_task_head *head) { return head != NULL && strcmp(head->task, "answering") == 0; }

@@ -47,6 +47,9 @@ xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json
 /* The other way. */
 void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, json_t *json);
 
+/* The number of tokens that the task has between the two texts of a sequence; 0: its sequences are of one text. task: may be NULL. */
+int xlm_task_head_separators(const xlm_model_task *task);
+
 /* The null threshold of question answering (tasks/answering.c), which transformers does not know: part of what
  * xlm_task_head_write has written. It is finite or infinite. */
 bool xlm_task_head_is_of_answers(const xlm_task_head *head); /* may be NULL */

@@ -43,3 +43,11 @@ json_t *xlm_tokenizer_print_template(const xlm_vocabulary *v)
     return json_pack("{s:s, s:o, s:o, s:o}", "type", "TemplateProcessing", "single", single, "pair", pair, "special_tokens",
                      tokens);
 }
+
+void xlm_tokenizer_separate(json_t *tokenizer, int separators)
+{
+    enum { SEPARATOR = 2 }; /* of <s> A </s> B </s> */
+    json_t *pair = json_object_get(json_object_get(tokenizer, "post_processor"), "pair");
+    for (int i = 1; i < separators; i++)
+        json_array_insert(pair, SEPARATOR, json_array_get(pair, SEPARATOR));
+}

@@ -12,5 +12,7 @@ json_t *xlm_tokenizer_print_added(int32_t id, const char *text, unsigned how);
 /* The special tokens, "added_tokens"; and the rule that puts them around sequences, "post_processor". New references. */
 json_t *xlm_tokenizer_print_specials(const xlm_vocabulary *vocabulary);
 json_t *xlm_tokenizer_print_template(const xlm_vocabulary *vocabulary);
+/* Change that rule, in a tokenizer.json that has it: the token that closes sequences is `separators` times between two of them. */
+void xlm_tokenizer_separate(json_t *tokenizer, int separators);
 
 #endif

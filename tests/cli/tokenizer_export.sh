@@ -34,11 +34,33 @@ whole() {
     cmp "$name.dir/$file" "$name.dir2/$file" || fail "$name: another $file the second time"
 }
 
+# tuned NAME SEPARATORS PAIR: NAME.run/latest, fine-tuned on pairs with so many separators, becomes the directory tuned, whose
+# tokenizer.json has these ids in a sequence of two texts, or is not there.
+awk 'NR <= 40 { print (/the/ ? "with" : "without") "\t" $0 "\t" $0 }' text.en >pairs.tsv
+between_texts() { tr -d ' \n' | grep -o '"pair":.*"special_tokens"' | grep -o '"id":"[^"]*"' | paste -s -d ' '; }
+tuned() {
+    local expected=$3 found=
+    rm -rf tuned tuned.run
+    printf '[tune]\nmodel = %s.run/latest\nlength = 48\ntrain = pairs.tsv\ndev = pairs.tsv\nlanguage = en\noutput = tuned.run\n' "$1" >tune.conf
+    printf 'epochs = 1\n[task classification]\nhead = dense\nseparators = %s\n' "$2" >>tune.conf
+    logged tune.log ranks 1 xlm_tune tune.conf
+    logged tuned.export xlm_convert tuned.run/latest -o tuned
+    [ ! -e tuned/tokenizer.json ] || found=$(between_texts <tuned/tokenizer.json)
+    [ "$found" = "$expected" ] || fail "$1, $2 separators: $found"
+}
+one='"id":"<s>" "id":"A" "id":"</s>" "id":"B" "id":"</s>"'
+two='"id":"<s>" "id":"A" "id":"</s>" "id":"</s>" "id":"B" "id":"</s>"'
+
 # Our own numbers of subwords fit no class but tokenizer.json's.
 logged unigram.log xlm_prep --unigram 60 "${text[@]}" -o own.h5 --write-codes own.model
 whole own tokenizer.json PreTrainedTokenizerFast
 grep -q '"type": "Unigram"' own.dir/tokenizer.json && grep -q '"precompiled_charsmap"' own.dir/tokenizer.json ||
     fail "tokenizer.json: $(head -c 500 own.dir/tokenizer.json)"
+# Two texts have as many tokens between them as in training, or the card says what the class does.
+tuned own 1 "$one"
+! grep -q 'Between two texts' tuned/README.md || fail "one separator: $(cat tuned/README.md)"
+tuned own 2 "$two"
+! grep -q 'Between two texts' tuned/README.md || fail "two separators: $(cat tuned/README.md)"
 # A model whose first three pieces are special, as those of XLM-R: <unk>, <s>, </s>.
 published_pieces own.model >three.model
 mkdir xlmr albert
@@ -47,6 +69,11 @@ printf '{"tokenizer_class": "XLMRobertaTokenizer"}' >xlmr/tokenizer_config.json
 logged prep.log xlm_prep --tokenizer xlmr "${text[@]}" -o fairseq.h5
 whole fairseq sentencepiece.bpe.model XLMRobertaTokenizer
 cmp three.model fairseq.dir/sentencepiece.bpe.model || fail "sentencepiece.bpe.model is another one"
+tuned fairseq 2 ''
+! grep -q 'Between two texts' tuned/README.md || fail "XLM-R, two separators: $(cat tuned/README.md)"
+tuned fairseq 1 ''
+grep -q '^Between two texts the model was fine-tuned with one </s>, and XLMRobertaTokenizer puts two there\.$' tuned/README.md ||
+    fail "XLM-R, one separator: $(cat tuned/README.md)"
 # ALBERT's rules of text come back with its model.
 cp three.model albert/spiece.model
 printf '{"tokenizer_class": "AlbertTokenizer", "keep_accents": true}' >albert/tokenizer_config.json
@@ -166,6 +193,11 @@ cmp bytes/merges.txt bytes.dir/merges.txt || fail "merges.txt is another one"
 # A space before the mask belongs to it, and to no other special token.
 [ "$(tr -d ' \n' <bytes.dir/tokenizer.json | grep -o '"content":"[^"]*","single_word":false,"lstrip":true')" = \
     '"content":"<mask>","single_word":false,"lstrip":true' ] || fail "lstrip: $(head -c 1500 bytes.dir/tokenizer.json)"
+tuned bytes 2 "$two"
+! grep -q 'Between two texts' tuned/README.md || fail "RoBERTa, two separators: $(cat tuned/README.md)"
+tuned bytes 1 "$one"
+grep -q 'and RobertaTokenizer puts two there in transformers 5\.$' tuned/README.md ||
+    fail "RoBERTa, one separator: $(cat tuned/README.md)"
 tokens() { tr -d ' \n{}' <"$1" | sed 's/Ġ/\\u0120/g; s/,"/\n"/g' | LC_ALL=C sort; }
 cmp <(tokens bytes/vocab.json) <(tokens bytes.dir/vocab.json) || fail "vocab.json is another one"
 rm bytes.dir/tokenizer.json

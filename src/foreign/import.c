@@ -11,6 +11,7 @@
 #include "foreign/task_heads.h"
 #include "model/model_attributes.h"
 #include "model/model_file.h"
+#include "subwords/published.h"
 #include "text/fields.h"
 
 /* Where the values of a parameter are: in all of a tensor, or in one of its parts, which are below one another. */
@@ -170,8 +171,9 @@ static void find_head(importer *im)
         im->config.model.head = XLM_HEAD_NONE;
 }
 
-/* Find the head of a task, if ours computes the same; otherwise it is left out, and the log says so. */
-static void find_task(importer *im)
+/* Find the head of a task, if ours computes the same; otherwise it is left out, and the log says so. tokenizer: its directory, or
+ * file. */
+static void find_task(importer *im, const char *tokenizer)
 {
     const char *name = json_string_value(json_array_get(json_object_get(im->json, "architectures"), 0));
     const xlm_task_head *head = xlm_task_head_of_class(im->config.architecture, name);
@@ -182,7 +184,8 @@ static void find_task(importer *im)
     const int64_t classes = t != NULL && t->dimensions == 2 ? CLAMP(t->dims[0], 0, G_MAXINT32 / 4) : 0;
     g_autoptr(GError) why = NULL;
     if (classes > 0)
-        im->task = xlm_task_head_read(head, im->json, im->directory, classes, im->config.model.positions, &why);
+        im->task = xlm_task_head_read(head, im->json, im->directory, classes, im->config.model.positions,
+                                      xlm_published_separators(tokenizer, im->vocabulary), &why);
     if (im->task != NULL) {
         im->head = head;
         if (xlm_vocabulary_find_language(im->vocabulary, im->task->language) < 0)
@@ -518,7 +521,7 @@ static bool open_model(importer *im, const xlm_convert_options *options, GError 
                      error) ||
         !take_vocabulary(im, options, error))
         return false;
-    find_task(im);
+    find_task(im, options->tokenizer != NULL ? options->tokenizer : im->directory);
     declare(im);
     return find_threshold(im, error) && find_all(im, error) && check_tied(im, "embeddings/word/weight", ".weight", error) &&
            check_tied(im, "lm_head/bias", ".bias", error) && check_copies(im, error) && check_types(im, error) &&

@@ -105,10 +105,10 @@ static const char POOLING[] = "classifier_pooling"; /* of ModernBERT's classifie
 
 static bool may_pool(const xlm_task_head *head) { return head->norm != NULL && strcmp(head->task, "classification") == 0; }
 
-/* The form of the head, and two separators for models that are usually fine-tuned with them. */
-static char *usual_options(const xlm_task_head *head, const json_t *json)
+/* The form of the head, and the separators of the tokenizer, for a task whose sequences may have two texts. */
+static char *usual_options(const xlm_task_head *head, const json_t *json, int separators)
 {
-    const bool two = strstr(head->model_type, "roberta") != NULL && strcmp(head->task, "tagging") != 0;
+    const bool two = separators == 2 && strcmp(head->task, "tagging") != 0;
     const bool mean = may_pool(head) && g_strcmp0(json_string_value(json_object_get(json, POOLING)), "mean") == 0;
     return g_strconcat(head->norm != NULL    ? "head = dense_norm\n"
                        : head->dense != NULL ? "head = dense\n"
@@ -167,7 +167,7 @@ static char *own_text(const json_t *json, const char *key)
 }
 
 xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json, const char *path, int64_t classes,
-                                   int64_t length, GError **error)
+                                   int64_t length, int separators, GError **error)
 {
     const json_t *own = json_object_get(json_object_get(json, OURS), "length");
     xlm_model_task *task = g_new0(xlm_model_task, 1);
@@ -176,7 +176,7 @@ xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json
     if ((task->language = own_text(json, "language")) == NULL)
         task->language = g_strdup("");
     if ((task->options = own_text(json, "options")) == NULL)
-        task->options = usual_options(head, json);
+        task->options = usual_options(head, json, separators);
     if (check_head(head, json, path, error) && read_labels(head, json, path, classes, task, error))
         return task;
     xlm_model_task_free(task);

@@ -168,3 +168,49 @@ xlm_vocabulary *xlm_published_read(const char *path, int *added, GError **error)
     xlm_tokenizer_files_free(files);
     return vocabulary;
 }
+
+/* ---- pairs of texts ---- */
+
+/* The special tokens between the two sequences of a template; 0: it has no such sequences. */
+static int count_between(const json_t *pair)
+{
+    const json_t *item;
+    size_t i;
+    int n = 0, sequences = 0;
+    json_array_foreach(pair, i, item) {
+        sequences += json_object_get(item, "Sequence") != NULL;
+        n += sequences == 1 && json_object_get(item, "SpecialToken") != NULL;
+    }
+    return sequences == 2 ? n : 0;
+}
+
+/* 0: the step does not say it. */
+static int separators_of(const json_t *step)
+{
+    const json_t *one;
+    size_t i;
+    int n = xlm_tokenizer_is_type(step, "RobertaProcessing") ? 2
+            : xlm_tokenizer_is_type(step, "BertProcessing")  ? 1
+                                                             : count_between(json_object_get(step, "pair"));
+    json_array_foreach(json_object_get(step, "processors"), i, one)
+        n = MAX(n, separators_of(one));
+    return n;
+}
+
+/* Are the first tokens those of fairseq, <s> <pad> </s> <unk>? ([CLS] and [SEP] may have the same ids.) */
+static bool is_of_roberta(const xlm_vocabulary *v)
+{
+    static const xlm_special first[] = {XLM_BOS, XLM_PAD, XLM_EOS, XLM_UNK};
+    bool is = true;
+    for (int32_t i = 0; i < (int32_t)G_N_ELEMENTS(first) && is; i++)
+        is = xlm_vocabulary_special(v, first[i]) == i && strcmp(xlm_vocabulary_words(v)[i], xlm_own_special_names[first[i]]) == 0;
+    return is;
+}
+
+int xlm_published_separators(const char *path, const xlm_vocabulary *v)
+{
+    xlm_tokenizer_files *files = xlm_tokenizer_files_read(path, NULL);
+    const int named = files != NULL ? separators_of(xlm_tokenizer_value(files, "tokenizer.json", "post_processor", NULL)) : 0;
+    xlm_tokenizer_files_free(files);
+    return named > 0 ? MIN(named, 2) : is_of_roberta(v) ? 2 : 1;
+}

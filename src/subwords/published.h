@@ -10,4 +10,8 @@
 xlm_vocabulary *xlm_published_read(const char *path, int *added, GError **error);
 xlm_vocabulary *xlm_published_vocabulary(const xlm_tokenizer_files *files, int *added, GError **error);
 
+/* How many tokens the tokenizer has between two texts, 1 or 2: as "post_processor" of its tokenizer.json says; otherwise two with
+ * the special tokens of RoBERTa and XLM-R. path: as above. */
+int xlm_published_separators(const char *path, const xlm_vocabulary *vocabulary);
+
 #endif

@@ -244,6 +244,40 @@ sed -i 's/"classifier_pooling": "mean"/"classifier_pooling": "max"/' alone/confi
 logged import.log xlm_convert alone -o alone.max.h5
 grep -q 'head of ModernBertForSequenceClassification is left out: .*"classifier_pooling" is "max"' import.log ||
     fail "max: $(cat import.log)"
+# separated N WHAT: without our record of the task, the model of the directory alone has so many separators.
+separated() {
+    sed -i 's/"xlm_mpi_task"/"other"/' alone/config.json
+    logged import.log xlm_convert alone -o alone.h5
+    [ "$(h5dump -a /task/options alone.h5 | grep -c 'separators = 2')" -eq $(($1 - 1)) ] ||
+        fail "$2: $(h5dump -a /task/options alone.h5)"
+}
+# fresh DIR: becomes the directory alone; without: its tokenizer is to be another one.
+fresh() { rm -rf alone && cp -r "$1" alone; }
+without() { rm -f alone/xlm_vocabulary.h5 alone/tokenizer.json alone/tokenizer_config.json alone/special_tokens_map.json; }
+# Separators are those of tokenizer.json, whatever the kind of model; otherwise those that go with its special tokens.
+fresh roberta.classification.dense
+separated 1 "one in the template, for a model of XLM-R's kind"
+for processor in '{"type": "RobertaProcessing"}' '{"type": "Sequence", "processors": [{"type": "RobertaProcessing"}]}'; do
+    sed -i "s/\"post_processor\": {/\"post_processor\": $processor, \"other\": {/" alone/tokenizer.json
+    separated 2 "$processor"
+    sed -i 's/"post_processor": .*, "other": {/"post_processor": {/' alone/tokenizer.json
+done
+without
+{ printf '%s\n' '[CLS]' '[PAD]' '[SEP]' '[UNK]' '[MASK]'; seq 100 999; } | head -n "$R" >alone/vocab.txt
+separated 1 "WordPiece, for a model of XLM-R's kind"
+tune bert classification classes.tsv $'head = dense\nseparators = 2' .two
+fresh "$name"
+separated 2 "two in the template, for a model of BERT's kind"
+sed -i "s/\"post_processor\": {/\"post_processor\": {\"type\": \"BertProcessing\"}, \"other\": {/" alone/tokenizer.json
+separated 1 BertProcessing
+without
+{
+    printf '{"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "<mask>": 4'
+    seq -f '%.0f' 5 $((R - 1)) | sed 's/.*/, "x&": &/' | tr -d '\n'
+    printf '}\n'
+} >alone/vocab.json
+printf '#version: 0.2\n' >alone/merges.txt
+separated 2 "RoBERTa's special tokens, for a model of BERT's kind"
 # A model with another head is converted without it; the log and the card say so.
 tune bert classification classes.tsv
 tune xlm classification classes.tsv 'head = dense'

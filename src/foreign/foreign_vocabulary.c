@@ -214,12 +214,16 @@ static void name_specials(const xlm_vocabulary *v, json_t *json)
             json_object_del(json, roles[i].role);
 }
 
-/* tokenizer_config.json and special_tokens_map.json. settings: those of this kind of tokenizer; taken. */
+/* tokenizer_config.json and special_tokens_map.json, if there is a tokenizer for them. settings: those of its kind; taken. */
 static bool write_settings(const xlm_vocabulary *v, const xlm_model_config *config, json_t *settings, const char *directory,
                            GError **error)
 {
     static const char *const own[] = {"bos_token", "cls_token", "mask_token"};
     json_auto_t *specials = json_object();
+    if (json_object_get(settings, "tokenizer_class") == NULL) {
+        json_decref(settings);
+        return true;
+    }
     for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
         if (json_object_get(settings, own[i]) != NULL)
             json_object_set(specials, own[i], json_object_get(settings, own[i]));

@@ -75,7 +75,7 @@ typedef struct xlm_segmenter_exchange {
      * with EX_DATAERR, file and place, when they are wrong. */
     void *(*adopt)(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error);
     /* The opposite direction. [out] files: file name -> bytes, as a string, or JSON; settings: members of tokenizer_config.json,
-     * including tokenizer_class; notes: sentences about how that tokenizer differs from ours. */
+     * including tokenizer_class, without which they have no such tokenizer; notes: sentences about how it differs from ours. */
     void (*publish)(const xlm_vocabulary *vocabulary, json_t *files, json_t *settings, GString *notes);
     /* Append to `added` the subwords that such a tokenizer needs in addition to those of the vocabulary, because it makes them on
      * the way to these. publish then gets a vocabulary that has them. NULL: none. */

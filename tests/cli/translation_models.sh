@@ -86,11 +86,19 @@ model() {
 model m2m100 en xx "${m2m[@]}"
 model nllb eng_Latn xxx_Latn "${m2m[@]}"
 model marian en xx "${mar[@]}"
+# without_tokenizer DIR: transformers have none for it, no file promises one, and the card does not load one.
+without_tokenizer() {
+    [ ! -e "$1/tokenizer_config.json" ] && [ ! -e "$1/special_tokens_map.json" ] && [ -s "$1/xlm_vocabulary.h5" ] ||
+        fail "$1: files of a tokenizer: $(ls "$1")"
+    grep -q 'give them the ids' "$1/README.md" && ! grep -q AutoTokenizer "$1/README.md" || fail "$1: $(cat "$1/README.md")"
+}
+grep -q AutoTokenizer marian.there/README.md || fail "no tokenizer on the card: $(cat marian.there/README.md)"
 # A third language is divided as the first; transformers have no tokenizer for this.
 logged more.log xlm_convert marian.back.h5 --add-languages fr -o more.h5
 logged more.log xlm_convert more.h5 -o more.there
 grep -q 'no tokenizer that divides text of xx by a model of its own' more.log || fail "no word of it: $(cat more.log)"
 [ ! -e more.there/tokenizer.json ] && [ ! -e more.there/source.spm ] || fail "a tokenizer: $(ls more.there)"
+without_tokenizer more.there
 logged more.log xlm_convert more.there -o again.h5
 for part in /model /vocabulary /languages; do
     same_objects more.h5 again.h5 $part >diff.log 2>&1 || fail "marian with three languages: $part: $(head -3 diff.log)"
@@ -196,6 +204,7 @@ expect 65 'this one has two .text of xx' xlm_convert marian.back.h5 --add-words 
 logged words.log xlm_convert m2m100.back.h5 --add-words zebra -o zebra.h5
 logged words.log xlm_convert zebra.h5 -o zebra.there
 grep -q 'no tokenizer whose tokens of languages are where this vocabulary has them' words.log || fail "no word of it: $(cat words.log)"
+without_tokenizer zebra.there
 expect 64 'the model has .*--language' xlm_fill m2m100.back.h5 'the <mask> .'
 expect 64 '--language NAME' xlm_embed export m2m100.back.h5 --text two -o none/v.h5
 expect 64 'the model has tokens of languages; say --languages' xlm_align --checkpoint m2m100.back.h5 two two

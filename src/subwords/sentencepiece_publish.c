@@ -31,20 +31,34 @@ static bool is_fairseq(const xlm_vocabulary *v, const xlm_pieces *m)
 
 /* ---- tokenizer.json ---- */
 
-/* [text, score] of each id. The score of tokens that are not text is so low that they are never chosen. */
+/* The highest score of a piece that was learned. */
+static double best_score(const xlm_pieces *m)
+{
+    double best = -G_MAXDOUBLE;
+    for (guint i = 0; i < m->pieces->len; i++)
+        if (xlm_pieces_at(m, i)->kind == XLM_PIECE_NORMAL)
+            best = MAX(best, (double)xlm_pieces_at(m, i)->score);
+    return best;
+}
+
+/* [text, score] of each id. The score of tokens that are not text is so low that they are never chosen; that of words that were
+ * given is the library's for them. */
 static json_t *print_vocabulary(const xlm_vocabulary *v, const xlm_pieces *m)
 {
-    static const double NEVER = -1e6;
+    static const double NEVER = -1e6, GIVEN = 0.1;
+    const double best = best_score(m);
     g_autoptr(GHashTable) by_text = xlm_pieces_by_text(m);
     json_t *all = json_array();
     for (int64_t id = 0; id < xlm_vocabulary_size(v); id++) {
         const char *word = xlm_vocabulary_words(v)[id];
         const bool special = xlm_vocabulary_is_special(v, (int32_t)id);
         const xlm_model_piece *piece = special ? NULL : g_hash_table_lookup(by_text, word);
+        const bool given = piece != NULL && piece->kind == XLM_PIECE_GIVEN && best > -G_MAXDOUBLE;
         const bool text = piece != NULL && (piece->kind == XLM_PIECE_NORMAL || piece->kind == XLM_PIECE_GIVEN);
+        const double score = given ? (double)g_utf8_strlen(word, -1) * best - GIVEN : text ? (double)piece->score : NEVER;
         const double penalty = text && m->is_albert && !m->albert.fast && xlm_albert_cuts_again(word, strlen(word))
                                    ? XLM_ALBERT_PENALTY : 0;
-        json_array_append_new(all, json_pack("[s, f]", word, special ? 0 : text ? (double)piece->score - penalty : NEVER));
+        json_array_append_new(all, json_pack("[s, f]", word, special ? 0 : score - penalty));
     }
     return all;
 }
@@ -64,7 +78,11 @@ static void print_albert(const xlm_albert_text *rules, json_t *steps)
         json_array_append_new(steps, json_pack("{s:s}", "type", "Lowercase"));
 }
 
-/* What the library does before it cuts: map characters, and fold spaces. */
+/* Does every word have one space before it, so that text may be divided at spaces? */
+static bool splits_words(const xlm_model_form *form) { return form->one_space && form->space_first; }
+
+/* What the library does before it cuts: map characters; remove spaces at the ends, where splitting does not, and fold the
+ * others. */
 static json_t *print_normaliser(const xlm_pieces *m)
 {
     json_t *steps = json_array();
@@ -74,26 +92,45 @@ static json_t *print_normaliser(const xlm_pieces *m)
         g_autofree char *text = g_base64_encode((const guchar *)m->form.map, m->form.map_size);
         json_array_append_new(steps, json_pack("{s:s, s:s}", "type", "Precompiled", "precompiled_charsmap", text));
     }
-    json_array_append_new(steps, json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern", "Regex", " {2,}", "content",
-                                           " "));
+    if (m->form.one_space && !splits_words(&m->form))
+        json_array_append_new(steps, json_pack("{s:s, s:b, s:b}", "type", "Strip", "strip_left", 1, "strip_right", 1));
+    if (m->form.one_space)
+        json_array_append_new(steps, json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern", "Regex", " {2,}", "content",
+                                               " "));
     return json_pack("{s:s, s:o}", "type", "Sequence", "normalizers", steps);
 }
 
-static json_t *print_metaspace(void)
+static json_t *print_metaspace(const xlm_model_form *form)
 {
-    return json_pack("{s:s, s:s, s:b, s:s}", "type", "Metaspace", "replacement", XLM_PIECE_SPACE, "add_prefix_space", 1,
-                     "prepend_scheme", "always");
+    json_t *step = json_pack("{s:s, s:s, s:b, s:s}", "type", "Metaspace", "replacement", XLM_PIECE_SPACE, "add_prefix_space",
+                             form->space_first, "prepend_scheme", form->space_first ? "always" : "never");
+    if (!splits_words(form)) /* pieces may have several spaces */
+        json_object_set_new(step, "split", json_false());
+    return step;
+}
+
+static json_t *print_splitter(const xlm_model_form *form)
+{
+    return splits_words(form) ? json_pack("{s:s, s:[{s:s}, o]}", "type", "Sequence", "pretokenizers", "type", "WhitespaceSplit",
+                                          print_metaspace(form))
+                              : print_metaspace(form);
+}
+
+static json_t *print_decoder(const xlm_model_form *form)
+{
+    return form->bytes ? json_pack("{s:s, s:[{s:s}, o]}", "type", "Sequence", "decoders", "type", "ByteFallback",
+                                   print_metaspace(form))
+                       : print_metaspace(form);
 }
 
 static json_t *print_tokenizer(const xlm_vocabulary *v, const xlm_pieces *m)
 {
     json_t *model = json_pack("{s:s, s:i, s:o, s:b}", "type", "Unigram", "unk_id", xlm_vocabulary_special(v, XLM_UNK), "vocab",
-                              print_vocabulary(v, m), "byte_fallback", 0);
-    json_t *splitter = json_pack("{s:s, s:[{s:s}, o]}", "type", "Sequence", "pretokenizers", "type", "WhitespaceSplit",
-                                 print_metaspace());
+                              print_vocabulary(v, m), "byte_fallback", m->form.bytes);
     return json_pack("{s:s, s:n, s:n, s:o, s:o, s:o, s:o, s:o, s:o}", "version", "1.0", "truncation", "padding", "added_tokens",
-                     xlm_tokenizer_print_specials(v), "normalizer", print_normaliser(m), "pre_tokenizer", splitter,
-                     "post_processor", xlm_tokenizer_print_template(v), "decoder", print_metaspace(), "model", model);
+                     xlm_tokenizer_print_specials(v), "normalizer", print_normaliser(m), "pre_tokenizer",
+                     print_splitter(&m->form), "post_processor", xlm_tokenizer_print_template(v), "decoder",
+                     print_decoder(&m->form), "model", model);
 }
 
 /* ---- all of it ---- */
@@ -115,6 +152,19 @@ static void note_albert(const xlm_albert_text *rules, GString *notes)
         g_string_append(notes, ", which does not leave out vowel signs of Indic scripts and Thai as accents");
     g_string_append(notes, ". Text in Latin, Greek and Cyrillic letters is cut alike, but where a number goes before a comma, "
                     "and at the ends of Greek words.\n");
+}
+
+/* Does the character map change a word that was given, which the library keeps from it? */
+static bool maps_given(const xlm_pieces *m)
+{
+    const char *output;
+    for (guint i = 0; i < m->pieces->len && m->form.map_size > 0; i++) {
+        const xlm_model_piece *piece = xlm_pieces_at(m, i);
+        for (const char *at = piece->text; piece->kind == XLM_PIECE_GIVEN && *at != '\0'; at = g_utf8_next_char(at))
+            if (xlm_sentencepiece_map_match(m->form.map, m->form.map_size, at, strlen(at), &output) > 0)
+                return true;
+    }
+    return false;
 }
 
 void xlm_sentencepiece_publish(const xlm_vocabulary *v, json_t *files, json_t *settings, GString *notes)
@@ -139,6 +189,9 @@ void xlm_sentencepiece_publish(const xlm_vocabulary *v, json_t *files, json_t *s
         json_object_set_new(settings, "tokenizer_class", json_string("PreTrainedTokenizerFast"));
         if (m->is_albert)
             note_albert(&m->albert, notes);
+        if (maps_given(m))
+            g_string_append(notes, "The tokenizer here changes characters of words that SentencePiece was given, which are kept as "
+                            "they are by xlm-mpi, and then does not find them.\n");
         return;
     }
     json_t *pairs = own ? xlm_sentencepiece_print_pairs(v, m) : NULL;

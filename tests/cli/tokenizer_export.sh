@@ -61,6 +61,16 @@ tuned own 1 "$one"
 ! grep -q 'Between two texts' tuned/README.md || fail "one separator: $(cat tuned/README.md)"
 tuned own 2 "$two"
 ! grep -q 'Between two texts' tuned/README.md || fail "two separators: $(cat tuned/README.md)"
+# One that keeps spaces as they are, by a field of its normaliser, which is the last one: text with runs of them is cut alike.
+plain=("${text[@]}")
+sed 's/ sees/  sees/; s/ the/   the/' text.en >runs.en
+text=(--mono en=runs.en --mono xx=text.xx --para en-xx=runs.en,text.xx --held-out 0.1)
+mkdir kept
+{ cat own.model; printf '\x1a\x02\x20\x00'; } >kept/spiece.model
+logged prep.log xlm_prep --tokenizer kept "${text[@]}" -o kept.h5
+[ "$(numbers /train/text/en/tokens kept.h5 | wc -l)" -gt "$(numbers /train/text/en/tokens own.h5 | wc -l)" ] || fail "spaces are folded"
+whole kept tokenizer.json PreTrainedTokenizerFast
+text=("${plain[@]}")
 # A model whose first three pieces are special, as those of XLM-R: <unk>, <s>, </s>.
 published_pieces own.model >three.model
 mkdir xlmr albert

@@ -324,6 +324,85 @@ static void test_albert(void **state)
     xlm_vocabulary_free(v);
 }
 
+/* The tokenizer.json of a model of this form, without spaces between its parts: of characters and a word that was given. free. */
+static char *publish_form(const xlm_model_form *form, const char *given, GString *notes)
+{
+    g_autoptr(GArray) pieces = xlm_sentencepiece_new_pieces();
+    const xlm_model_piece some[] = {{"<unk>", 0, XLM_PIECE_UNKNOWN}, {"a", -2, XLM_PIECE_NORMAL}, {"\u2581", -3, XLM_PIECE_NORMAL},
+                                    {"\u2581a", -2.5f, XLM_PIECE_NORMAL}, {(char *)(uintptr_t)given, 0, XLM_PIECE_GIVEN}};
+    for (size_t i = 0; i < G_N_ELEMENTS(some); i++) {
+        const xlm_model_piece piece = {g_strdup(some[i].text), some[i].score, some[i].kind};
+        g_array_append_val(pieces, piece);
+    }
+    for (unsigned byte = 0; byte < 256 && form->bytes; byte++) {
+        const xlm_model_piece piece = {g_strdup_printf("<0x%02X>", byte), 0, XLM_PIECE_BYTE};
+        g_array_append_val(pieces, piece);
+    }
+    GString *model = xlm_sentencepiece_write((const xlm_model_piece *)(void *)pieces->data, pieces->len, form);
+    GError *error = NULL;
+    xlm_vocabulary *v = read_all(xlm_tokenizer_files_new("dir", 1, (const char *const[]){"x.model"},
+                                                         (const char *const[]){model->str}, &model->len, &error), &error);
+    if (v == NULL)
+        fail_msg("%s", error->message);
+    json_auto_t *files = json_object(), *settings = json_object();
+    xlm_segmenter_class_of(xlm_vocabulary_segmenter(v))->exchange->publish(v, files, settings, notes);
+    assert_string_equal(json_string_value(json_object_get(settings, "tokenizer_class")), "PreTrainedTokenizerFast");
+    xlm_vocabulary_free(v);
+    g_string_free(model, TRUE);
+    return json_dumps(json_object_get(files, "tokenizer.json"), JSON_COMPACT | JSON_REAL_PRECISION(6));
+}
+
+static void assert_within(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("no %s in %s", part, text);
+}
+
+/* What a model says besides its pieces is in tokenizer.json. */
+static void test_forms(void **state)
+{
+    (void)state;
+    static const char one_space[] = "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\" {2,}\"},\"content\":\" \"}";
+    static const struct {
+        xlm_model_form form;
+        const char *normalizers, *splitter, *decoder;
+    } cases[] = {
+        {{XLM_PIECES_UNIGRAM, true, true, false, NULL, 0}, "@",
+         "\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},{\"type\":\"Metaspace\","
+         "\"replacement\":\"\u2581\",\"add_prefix_space\":true,\"prepend_scheme\":\"always\"}]}",
+         "\"decoder\":{\"type\":\"Metaspace\","},
+        {{XLM_PIECES_UNIGRAM, true, false, false, NULL, 0}, "",
+         "\"pre_tokenizer\":{\"type\":\"Metaspace\",\"replacement\":\"\u2581\",\"add_prefix_space\":true,\"prepend_scheme\":"
+         "\"always\",\"split\":false}", "\"decoder\":{\"type\":\"Metaspace\","},
+        {{XLM_PIECES_UNIGRAM, false, true, true, NULL, 0}, "{\"type\":\"Strip\",\"strip_left\":true,\"strip_right\":true},@",
+         "\"pre_tokenizer\":{\"type\":\"Metaspace\",\"replacement\":\"\u2581\",\"add_prefix_space\":false,\"prepend_scheme\":"
+         "\"never\",\"split\":false}", "\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"ByteFallback\"},"},
+        {{XLM_PIECES_UNIGRAM, false, false, true, NULL, 0}, "",
+         "\"add_prefix_space\":false,\"prepend_scheme\":\"never\",\"split\":false}", "{\"type\":\"ByteFallback\"}"}};
+    g_autoptr(GString) notes = g_string_new(NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        char *json = publish_form(&cases[i].form, "xyz", notes);
+        g_autofree char *steps = replaced(cases[i].normalizers, "@", one_space);
+        g_autofree char *normalizer = g_strconcat("\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[", steps, "]}", NULL);
+        assert_within(json, normalizer);
+        assert_within(json, cases[i].splitter);
+        assert_within(json, cases[i].decoder);
+        assert_within(json, cases[i].form.bytes ? "\"byte_fallback\":true" : "\"byte_fallback\":false");
+        assert_within(json, "[\"xyz\",-6.1]"); /* three times the best score, less 0.1, as in the library */
+        free(json);
+    }
+    assert_string_equal(notes->str, "");
+    /* A word that was given, and that the map would change. */
+    g_autofree char *text = wide_a_map();
+    gsize size;
+    g_autofree guchar *map = g_base64_decode(text, &size);
+    const xlm_model_form mapped = {XLM_PIECES_UNIGRAM, true, true, false, (const char *)map, size};
+    free(publish_form(&mapped, "xyz", notes));
+    assert_string_equal(notes->str, "");
+    free(publish_form(&mapped, "x\uff41z", notes));
+    assert_within(notes->str, "changes characters of words that SentencePiece was given");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_unigram_refuses),
         cmocka_unit_test(test_byte_pairs), cmocka_unit_test(test_xlm_r_added),
         cmocka_unit_test(test_byte_pairs_refuses),
+        cmocka_unit_test(test_forms),
         cmocka_unit_test(test_albert),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,14 +40,15 @@ void xlm_task_head_declare(const xlm_task_head *head, xlm_parameters *parameters
                            const xlm_model_config *config);
 
 /* What config.json says about the task: the names of classes in their order, or LABEL_0, LABEL_1, ... if it has none. classes:
- * rows of the tensor; length: positions of the model; separators: of the tokenizer between two texts. NULL with EX_DATAERR: a head that computes something else, or wrong labels.
- * xlm_model_task_free. */
+ * rows of the tensor; length: positions of the model; separators: of the tokenizer between two texts. NULL with EX_DATAERR: a head
+ * that computes something else, or wrong labels. xlm_model_task_free. */
 xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json, const char *path, int64_t classes,
                                    int64_t length, int separators, GError **error);
 /* The other way. */
 void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, json_t *json);
 
-/* The number of tokens that the task has between the two texts of a sequence; 0: its sequences are of one text. task: may be NULL. */
+/* The number of tokens that the task has between the two texts of a sequence; 0: its sequences are of one text, or task is
+ * NULL. */
 int xlm_task_head_separators(const xlm_model_task *task);
 
 /* The null threshold of question answering (tasks/answering.c), which transformers does not know: part of what

@@ -41,8 +41,8 @@ between_texts() { tr -d ' \n' | grep -o '"pair":.*"special_tokens"' | grep -o '"
 tuned() {
     local expected=$3 found=
     rm -rf tuned tuned.run
-    printf '[tune]\nmodel = %s.run/latest\nlength = 48\ntrain = pairs.tsv\ndev = pairs.tsv\nlanguage = en\noutput = tuned.run\n' "$1" >tune.conf
-    printf 'epochs = 1\n[task classification]\nhead = dense\nseparators = %s\n' "$2" >>tune.conf
+    printf '[tune]\nmodel = %s.run/latest\nlength = 48\ntrain = pairs.tsv\ndev = pairs.tsv\n' "$1" >tune.conf
+    printf 'language = en\noutput = tuned.run\nepochs = 1\n[task classification]\nhead = dense\nseparators = %s\n' "$2" >>tune.conf
     logged tune.log ranks 1 xlm_tune tune.conf
     logged tuned.export xlm_convert tuned.run/latest -o tuned
     [ ! -e tuned/tokenizer.json ] || found=$(between_texts <tuned/tokenizer.json)
@@ -68,7 +68,8 @@ text=(--mono en=runs.en --mono xx=text.xx --para en-xx=runs.en,text.xx --held-ou
 mkdir kept
 { cat own.model; printf '\x1a\x02\x20\x00'; } >kept/spiece.model
 logged prep.log xlm_prep --tokenizer kept "${text[@]}" -o kept.h5
-[ "$(numbers /train/text/en/tokens kept.h5 | wc -l)" -gt "$(numbers /train/text/en/tokens own.h5 | wc -l)" ] || fail "spaces are folded"
+[ "$(numbers /train/text/en/tokens kept.h5 | wc -l)" -gt "$(numbers /train/text/en/tokens own.h5 | wc -l)" ] ||
+    fail "spaces are folded"
 whole kept tokenizer.json PreTrainedTokenizerFast
 text=("${plain[@]}")
 # The same pieces merged in pairs, with a character map, as a field of the trainer says: transformers have no tokenizer for it, no

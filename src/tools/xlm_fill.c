@@ -141,7 +141,7 @@ static const float *predict(filler *f, const GArray *ids, const GArray *rows, GE
     return logits;
 }
 
-/* The `top` highest of logits[size] without special tokens, highest first. */
+/* The `top` highest of logits[size] without special tokens and rows that no token has, highest first. */
 static void print_guesses(const filler *f, const float *logits, int64_t size)
 {
     const char *const *words = xlm_vocabulary_words(f->loaded->vocabulary);
@@ -154,8 +154,8 @@ static void print_guesses(const filler *f, const float *logits, int64_t size)
     for (gint64 k = 0; k < given.top; k++) {
         int64_t best = -1;
         for (int64_t i = 0; i < size; i++)
-            if (!shown[i] && xlm_is_text(xlm_vocabulary_specials(f->loaded->vocabulary), (int32_t)i) &&
-                (best < 0 || logits[i] > logits[best]))
+            if (!shown[i] && (best < 0 || logits[i] > logits[best]) &&
+                xlm_is_text(xlm_vocabulary_specials(f->loaded->vocabulary), (int32_t)i) && !xlm_is_row_name(words[i]))
                 best = i;
         if (best < 0)
             break;

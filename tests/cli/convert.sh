@@ -159,6 +159,12 @@ for file in published.h5 rows.vec rows.h5; do
     logged near.log xlm_embed neighbours $file the -n 1000 -k 0
     grep -q house near.log && ! grep -q '\[row' near.log || fail "neighbours of $file: $(grep -e house -e '\[row' near.log)"
 done
+# Nor is it guessed.
+cp -r published headed
+LC_ALL=C sed -i 's/"pooler.predicti/"cls.predictions/g' headed/model.safetensors
+logged headed.log xlm_convert headed -o headed.h5
+echo 'the [MASK] house' | xlm_fill headed.h5 --top 1000 >guesses 2>fill.log || fail "xlm_fill: $(tail -n 2 fill.log)"
+grep -q '  the$' guesses && ! grep -q '\[row' guesses || fail "a row without a token is guessed: $(grep -e the -e '\[row' guesses)"
 expect 64 'name 2, "",' xlm_convert published -o none.h5 --languages de,,fr
 
 # Heads of tasks: there and back with the same bits, and the same predictions; what no head of theirs computes is left out.

@@ -146,10 +146,14 @@ find_launcher() {
         export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
         read -ra launcher <<<"${XLM_MPIEXEC:-mpiexec} -n $(env -u OMP_NUM_THREADS nproc)"
     fi
-    # Files that it names are found from other directories too. A first word without a slash is a command, and -n 8 no file.
+    # Files that it names are found from other directories too: words with a slash, and those after options of files; `core` in
+    # --bind-to core is none, although there may be such a file. A path with blanks would be two words in XLM_LAUNCH.
     for i in "${!launcher[@]}"; do
-        [[ ! -f ${launcher[i]} || ${launcher[i]} =~ ^[0-9]+$ || ($i -eq 0 && ${launcher[i]} != */*) ]] ||
+        [[ -f ${launcher[i]} && $PWD != *[[:space:]]* ]] || continue
+        if [[ ${launcher[i]} == */* || ($i -gt 0 && ${launcher[i > 0 ? i - 1 : 0]} =~ ^(--?(hostfile|machinefile|rankfile|app)|-f)$) ]]
+        then
             launcher[i]=$(realpath -s "${launcher[i]}")
+        fi
     done
 }
 

@@ -129,8 +129,9 @@ grep -q "^$name:3  *1 .* [0-9.]* \(min\|h\)\$" log && [ ! -e out/start-12000 ] |
 for line in '^layers = 6' '^hidden_size = 128'; do
     grep -q "$line\$" out/start-12000.conf || fail "the model: $(cat out/start-12000.conf)"
 done
-# And trained from one model, on 2 ranks, though there is a file 2; the weights are those given.
+# And trained from one model, on 2 ranks, though there are files 2 and sh; the weights are those given.
 : >2
+: >sh
 study combinations RUNS=$name:3 XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" \
     SETTINGS="$small; objective dwa.label_layer=2" || fail "combinations: $(tail -n 5 log)"
 h5dump -a /job/text out/runs/$name-3-6-4/latest >job

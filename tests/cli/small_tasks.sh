@@ -64,6 +64,8 @@ mkdir -p new/model
 echo 'steps = 10' >new/model/job.conf
 expect 64 '/new/model has a run with steps = 10, not 20\. ' env LANGUAGES=xx START_STEPS=20 \
     "$XLM_SOURCE/jobs/small/tasks" new xquad data=xnli
+cp -r data=xnli others
+expect 64 '/study has results of other data: ' env LANGUAGES=xx MODEL=out/latest "$XLM_SOURCE/jobs/small/tasks" study xquad others
 study MODEL="$PWD/out/latest" || fail "again: $(tail -n 5 log)"
 ! grep -q '^step ' log || fail "a finished model was tuned again"
 finish

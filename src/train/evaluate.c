@@ -146,8 +146,9 @@ static void add_metric(GArray *rows, int objective, const char *name, const xlm_
     g_array_append_val(rows, row);
 }
 
-/* Blocks of which each rank has sums of its own at a time: for all of a large corpus in many languages they would take gigabytes. */
-enum { BLOCKS_AT_ONCE = 32 };
+/* Blocks whose sums are in memory at a time, or one a rank if these are more: for all of a large corpus in many languages they
+ * would take gigabytes. Few, so that tests have several parts. */
+enum { BLOCKS_AT_ONCE = 64 };
 
 /* Tallies of each of n blocks apart, brought together and added in the order of the blocks: the same for any number of ranks. */
 static void add_blocks(const xlm_comm *comm, double *sums, int64_t n, int64_t width, double *total)
@@ -163,7 +164,7 @@ static bool evaluate_objective(const evaluation *e, int k, GArray *rows, GError 
     const xlm_workspace *w = e->workspace;
     const int width = 1 + (int)w->model->languages, means = xlm_host_means(w->host);
     GArray *blocks = choose_blocks(e->job, w, e->job->objective[k].stream);
-    const int64_t n = blocks->len, at_once = MIN(n, (int64_t)BLOCKS_AT_ONCE * w->comm->ranks);
+    const int64_t n = blocks->len, at_once = MIN(n, MAX(BLOCKS_AT_ONCE, 4 * (int64_t)w->comm->ranks));
     const GPtrArray *names = xlm_host_metric_names(w->host, k);
     g_autofree tally *sums = g_new(tally, at_once * width), *sum = g_new0(tally, width);
     g_autofree xlm_sums *passes = g_new(xlm_sums, at_once);

@@ -8,10 +8,10 @@ long
 
 cluster=$(mktemp -d /tmp/xlm-slurm.XXXXXX) || exit 99
 lose() { bash "$XLM_SOURCE/tests/slurm/cluster.sh" lose "$cluster" "$@"; }
-trap 'bash "$XLM_SOURCE/tests/slurm/cluster.sh" stop "$cluster"; rm -rf "$scratch" "$cluster"' EXIT
+trap 'bash "$XLM_SOURCE/tests/slurm/cluster.sh" stop "$cluster"; rm -rf "$scratch" "$cluster" "$XLM_TEST_SESSIONS"' EXIT
 bash "$XLM_SOURCE/tests/slurm/cluster.sh" start "$cluster" 8 || exit
 # A stopped process cannot be asked to end.
-trap 'lose n8 KILL; bash "$XLM_SOURCE/tests/slurm/cluster.sh" stop "$cluster"; rm -rf "$scratch" "$cluster"' EXIT
+trap 'lose n8 KILL; bash "$XLM_SOURCE/tests/slurm/cluster.sh" stop "$cluster"; rm -rf "$scratch" "$cluster" "$XLM_TEST_SESSIONS"' EXIT
 export SLURM_CONF=$cluster/slurm.conf
 small_corpus
 

@@ -26,8 +26,8 @@ shift
 OMPI_MCA_btl=${OMPI_MCA_btl:-self,vader}
 export OMPI_MCA_btl
 if [ "$XLM_TEST_LAUNCHER" = open-mpi ]; then
-    # Each mpiexec has a directory of its own where the test has one for them, which it removes: of two with one directory, the one
-    # fails to start where the other removes it at its end (Open MPI 4.1.4: mkdir finds it, and stat does not).
+    # Two mpiexecs that share a directory for their files: the first to end removes it while the second may be starting, which then
+    # fails (Open MPI 4.1.4). So each has its own, in that of the test, which removes all.
     if [ -n "${XLM_TEST_SESSIONS-}" ]; then
         OMPI_MCA_orte_tmpdir_base=$XLM_TEST_SESSIONS/$$
         export OMPI_MCA_orte_tmpdir_base

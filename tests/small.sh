@@ -11,7 +11,7 @@ if [ "${XLM_TEST_QUICK-}" = release ] && [ "$(grep -cE 'XLM_(SOURCE|BUILD)|plugi
     exit 77
 fi
 scratch=$(mktemp -d) || exit 99
-# Open MPI's files, and what it leaves of runs that are killed (mpirun.sh). The path is short, since some of them are sockets.
+# Open MPI's files, and what it leaves of runs that are killed (mpirun.sh). Its path is short, as other versions have sockets there.
 XLM_TEST_SESSIONS=$(mktemp -d /tmp/xlm-XXXXXX) || exit 99
 export XLM_TEST_SESSIONS OMPI_MCA_orte_tmpdir_base=$XLM_TEST_SESSIONS
 launcher=

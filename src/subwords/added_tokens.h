@@ -46,7 +46,7 @@ const xlm_added_token *xlm_added_tokens_of_subword(const xlm_added_tokens *token
 const xlm_added_token *xlm_added_tokens_find(const xlm_added_tokens *tokens, bool normalized, const char *text, size_t size,
                                              size_t *at);
 
-/* The file that adds tokens, if there are any: tokenizer.json, or added_tokens.json where that adds none. */
+/* The file that adds tokens, if there are any: tokenizer.json, or added_tokens.json where that has no list of them. */
 const char *xlm_added_tokens_file(const xlm_tokenizer_files *files);
 /* An array of the tokens that are to be found in text, {"content": text, "id": id, ...}, neither special nor with a role.
  * published: its special tokens have been determined. json_decref. */

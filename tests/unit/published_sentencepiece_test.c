@@ -273,7 +273,6 @@ static void test_xlm_r_added(void **state)
 }
 
 /* ---- ALBERT ---- */
-/* ---- ALBERT ---- */
 
 static xlm_vocabulary *read_albert(const char *settings)
 {

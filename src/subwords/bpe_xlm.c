@@ -20,7 +20,7 @@
 #include "text/moses.h"
 
 extern const xlm_segmenter_class xlm_segmenter_bpe_xlm;
-static const char VOCABULARY[] = "vocab.json", MERGES[] = "merges.txt", SETTINGS[] = "tokenizer_config.json";
+static const char VOCABULARY[] = "vocab.json", MERGES[] = "merges.txt";
 
 typedef struct bpe_xlm {
     xlm_bpe *merges;
@@ -88,11 +88,11 @@ static bool is_ours(const xlm_tokenizer_files *files)
 /* Other tokenizers have vocabularies of this form and other text rules: GPT, FlauBERT, CLIP. */
 static bool check_kind(const xlm_tokenizer_files *files, GError **error)
 {
-    const char *kind = json_string_value(xlm_tokenizer_value(files, SETTINGS, "tokenizer_class", NULL));
+    const char *file, *kind = xlm_tokenizer_class(files, &file);
     const char *type = json_string_value(xlm_tokenizer_value(files, "config.json", "model_type", NULL));
     if (kind != NULL)
         return g_str_has_prefix(kind, "XLMTokenizer") ||
-               xlm_tokenizer_refuse(files, SETTINGS, 0, error, "a %s finds words by rules of its own, which are not known here; "
+               xlm_tokenizer_refuse(files, file, 0, error, "a %s finds words by rules of its own, which are not known here; "
                                     "those of XLMTokenizer are", kind);
     if (type != NULL)
         return strcmp(type, "xlm") == 0 ||

@@ -44,30 +44,39 @@ static bool has_fairseq_name(const char *name)
     return g_str_has_prefix(name, "sentencepiece.") && strcmp(name, "sentencepiece.model") != 0;
 }
 
+/* Models of other types may have XLM-R's tokenizer (bert: Multilingual MiniLM), and then the name of its file, too. */
 static bool is_fairseq(const xlm_tokenizer_files *files, const char *name)
 {
-    const char *kind = json_string_value(xlm_tokenizer_value(files, "tokenizer_config.json", "tokenizer_class", NULL));
+    const char *kind = xlm_tokenizer_class(files, NULL);
     const char *model = json_string_value(xlm_tokenizer_value(files, "config.json", "model_type", NULL));
-    if (kind != NULL)
+    if (kind != NULL && !xlm_tokenizer_class_is_plain(kind))
         return g_str_has_prefix(kind, "XLMRoberta");
-    return model != NULL ? g_str_has_prefix(model, "xlm-roberta") : has_fairseq_name(name);
+    return (model != NULL && g_str_has_prefix(model, "xlm-roberta")) || has_fairseq_name(name);
 }
 
 /* Rules that a tokenizer in Python adds to the library and that these files do not contain. */
 static bool refuse_others(const xlm_tokenizer_files *files, GError **error)
 {
-    static const char *const others[] = {"XLNet", "Camembert", "MBart", "DebertaV2", "BigBird", "Rembert", NULL};
-    const char *kind = json_string_value(xlm_tokenizer_value(files, "tokenizer_config.json", "tokenizer_class", NULL));
-    for (int i = 0; kind != NULL && others[i] != NULL; i++)
-        if (g_str_has_prefix(kind, others[i]))
-            return xlm_tokenizer_refuse(files, "tokenizer_config.json", 0, error, "a %s changes text or ids by rules of its own, "
-                                        "which are not supported", kind);
+    static const struct {
+        const char *kind, *model; /* the beginning of the class, and the type of model whose class it is where none is named */
+    } others[] = {{"XLNet", "xlnet"},           {"Camembert", "camembert"}, {"MBart", "mbart"},
+                  {"DebertaV2", "deberta-v2"}, {"BigBird", "big_bird"},     {"Rembert", "rembert"}};
+    const char *file, *kind = xlm_tokenizer_class(files, &file);
+    const char *model = json_string_value(xlm_tokenizer_value(files, "config.json", "model_type", NULL));
+    for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+        if (kind != NULL && g_str_has_prefix(kind, others[i].kind))
+            return xlm_tokenizer_refuse(files, file, 0, error, "a %s changes text or ids by rules of its own, which are not "
+                                        "supported", kind);
+        if (kind == NULL && g_strcmp0(model, others[i].model) == 0)
+            return xlm_tokenizer_refuse(files, "config.json", 0, error, "the tokenizer of a model of type \"%s\" changes text or "
+                                        "ids by rules of its own, which are not supported", model);
+    }
     return true;
 }
 
 static void read_albert(xlm_pieces *m, const xlm_tokenizer_files *files)
 {
-    const char *kind = json_string_value(xlm_tokenizer_value(files, "tokenizer_config.json", "tokenizer_class", NULL));
+    const char *kind = xlm_tokenizer_class(files, NULL);
     const char *type = json_string_value(xlm_tokenizer_value(files, "config.json", "model_type", NULL));
     m->is_albert = kind != NULL ? g_str_has_prefix(kind, "Albert") : g_strcmp0(type, "albert") == 0;
     m->albert = (xlm_albert_text){.lower = xlm_tokenizer_flag(files, "do_lower_case", true),

@@ -270,6 +270,24 @@ bool xlm_tokenizer_ends_words(const xlm_tokenizer_files *files)
     return false;
 }
 
+const char *xlm_tokenizer_class(const xlm_tokenizer_files *files, const char **file)
+{
+    static const char *const names[] = {"tokenizer_config.json", "config.json"};
+    const char *kind = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(names) && kind == NULL; i++) {
+        kind = json_string_value(xlm_tokenizer_value(files, names[i], "tokenizer_class", NULL));
+        if (file != NULL)
+            *file = names[i];
+    }
+    return kind;
+}
+
+bool xlm_tokenizer_class_is_plain(const char *kind)
+{
+    static const char *const plain[] = {"PreTrainedTokenizerFast", "TokenizersBackend", NULL}; /* its former and present name */
+    return g_strv_contains(plain, kind);
+}
+
 bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool default_value)
 {
     const json_t *value = xlm_tokenizer_value(files, "tokenizer_config.json", key, NULL);

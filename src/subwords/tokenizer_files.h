@@ -66,6 +66,12 @@ const json_t *xlm_tokenizer_json_merges(const xlm_tokenizer_files *files, GError
 /* Is there a vocab.json with a token that ends in </w>, the end of a word? */
 bool xlm_tokenizer_ends_words(const xlm_tokenizer_files *files);
 
+/* The class of transformers that reads the files, "BertTokenizer": of tokenizer_config.json, or else of config.json; NULL: they
+ * name none. [out] file: that has it; may be NULL. */
+const char *xlm_tokenizer_class(const xlm_tokenizer_files *files, const char **file);
+/* Is this class one that has no rules of its own, but those of tokenizer.json? */
+bool xlm_tokenizer_class_is_plain(const char *kind);
+
 /* A flag of tokenizer_config.json, or `default_value`. null is not a flag. */
 bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool default_value);
 /* The token that has a role such as "mask_token", from special_tokens_map.json or tokenizer_config.json; NULL: they do not give

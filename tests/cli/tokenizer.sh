@@ -131,6 +131,13 @@ refuse 65 'cannot learn 3 subwords' ranks 2 xlm_prep --unigram 3 "${text[@]}" -o
 refuse 65 'needs text that is segmented word by word' xlm_prep --unigram 50 --mono en=text.en --derive zz=en:invert -o none/c.h5
 head -c 500 unigram.1.model >torn.model
 refuse 65 'torn.model: byte ' xlm_prep --tokenizer torn.model "${text[@]}" -o none/c.h5
+# The class may be in config.json, of a model of another type.
+mkdir minilm
+cp unigram.1.model minilm/sentencepiece.bpe.model
+printf '{"model_type": "bert", "tokenizer_class": "XLMRobertaTokenizer"}' >minilm/config.json
+logged minilm.log xlm_prep --tokenizer minilm "${text[@]}" -o minilm.h5
+logged minilm.log xlm_prep --tokenizer xlmr "${text[@]}" -o xlmr.h5
+same xlmr.h5 minilm.h5
 refuse 65 'XLNetTokenizer changes text' eval "sed -i s/XLMRoberta/XLNet/ xlmr/tokenizer_config.json; xlm_prep --tokenizer xlmr \
     ${text[*]} -o none/c.h5"
 

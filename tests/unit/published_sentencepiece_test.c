@@ -239,19 +239,25 @@ static void test_byte_pairs_refuses(void **state)
 
 /* ---- XLM-R ---- */
 
-/* A model with these added_tokens.json. */
-static xlm_vocabulary *read_xlm_r(const char *added, GError **error)
+/* A model in a file of this name, with another file. */
+static xlm_vocabulary *read_named(const char *name, const char *other, const char *text, GError **error)
 {
     static const xlm_model_piece pieces[] = {{"<unk>", 0, XLM_PIECE_UNKNOWN}, {"<s>", 0, XLM_PIECE_CONTROL},
                                              {"</s>", 0, XLM_PIECE_CONTROL}, {"\u2581a", -1, XLM_PIECE_NORMAL},
                                              {"b", -1, XLM_PIECE_NORMAL}};
     GString *bytes = xlm_sentencepiece_write(pieces, G_N_ELEMENTS(pieces),
                                              &(xlm_model_form){XLM_PIECES_UNIGRAM, true, true, false, NULL, 0});
-    const char *const names[] = {"sentencepiece.bpe.model", "added_tokens.json"}, *const texts[] = {bytes->str, added};
-    const size_t sizes[] = {bytes->len, strlen(added)};
+    const char *const names[] = {name, other}, *const texts[] = {bytes->str, text};
+    const size_t sizes[] = {bytes->len, strlen(text)};
     xlm_vocabulary *v = read_all(xlm_tokenizer_files_new("dir", 2, names, texts, sizes, error), error);
     g_string_free(bytes, TRUE);
     return v;
+}
+
+/* A model with these added_tokens.json. */
+static xlm_vocabulary *read_xlm_r(const char *added, GError **error)
+{
+    return read_named("sentencepiece.bpe.model", "added_tokens.json", added, error);
 }
 
 /* Tokens that were added have names, though text does not become them. */
@@ -270,6 +276,59 @@ static void test_xlm_r_added(void **state)
     assert_null(read_xlm_r("{\"[E1]\": 5}", &error));
     assert_string_equal(error->message, "dir/added_tokens.json: tokens `b` and `[E1]` both have the id 5");
     g_error_free(error);
+}
+
+/* Ids are fairseq's by the class, of tokenizer_config.json or config.json, and by the file's name where no class says another. */
+static void test_xlm_r_class(void **state)
+{
+    (void)state;
+    static const char settings[] = "tokenizer_config.json", config[] = "config.json";
+    static const char bpe[] = "sentencepiece.bpe.model", own[] = "spiece.model";
+    const struct {
+        const char *name, *file, *text, *first;
+    } cases[] = {
+        {bpe, config, "{\"model_type\": \"bert\", \"tokenizer_class\": \"XLMRobertaTokenizer\"}", "<s>"},
+        {own, config, "{\"model_type\": \"bert\", \"tokenizer_class\": \"XLMRobertaTokenizer\"}", "<s>"},
+        {bpe, config, "{\"model_type\": \"bert\"}", "<s>"},
+        {bpe, settings, "{\"tokenizer_class\": \"PreTrainedTokenizerFast\"}", "<s>"},
+        {own, config, "{\"model_type\": \"xlm-roberta\"}", "<s>"},
+        {own, config, "{\"model_type\": \"bert\"}", "<unk>"},
+        {bpe, config, "{\"model_type\": \"xlm-roberta\", \"tokenizer_class\": \"T5Tokenizer\"}", "<unk>"},
+        {bpe, settings, "{\"tokenizer_class\": \"T5Tokenizer\"}", "<unk>"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        GError *error = NULL;
+        xlm_vocabulary *v = read_named(cases[i].name, cases[i].file, cases[i].text, &error);
+        if (v == NULL)
+            fail_msg("%s: %s", cases[i].text, error->message);
+        if (strcmp(xlm_vocabulary_words(v)[0], cases[i].first) != 0)
+            fail_msg("%s, %s: the first token is %s", cases[i].name, cases[i].text, xlm_vocabulary_words(v)[0]);
+        xlm_vocabulary_free(v);
+    }
+    GError *error = NULL;
+    assert_null(read_named(bpe, config, "{\"tokenizer_class\": \"CamembertTokenizer\"}", &error));
+    assert_string_equal(error->message, "dir/config.json: a CamembertTokenizer changes text or ids by rules of its own, which are "
+                        "not supported");
+    g_clear_error(&error);
+    assert_null(read_named(bpe, config, "{\"model_type\": \"camembert\"}", &error));
+    assert_string_equal(error->message, "dir/config.json: the tokenizer of a model of type \"camembert\" changes text or ids by "
+                        "rules of its own, which are not supported");
+    g_clear_error(&error);
+}
+
+/* The class of config.json decides of ALBERT's rules too. */
+static void test_albert_class(void **state)
+{
+    (void)state;
+    xlm_vocabulary *v = read_named("spiece.model", "config.json", "{\"tokenizer_class\": \"AlbertTokenizer\"}", NULL);
+    assert_non_null(v);
+    assert_line(v, "AB", "\u2581a b", NULL);
+    xlm_vocabulary_free(v);
+    v = read_named("spiece.model", "config.json", "{\"model_type\": \"albert\", \"tokenizer_class\": \"T5Tokenizer\"}", NULL);
+    assert_non_null(v);
+    assert_line(v, "b", "<unk> b", NULL);
+    assert_line(v, "aB", "\u2581a <unk>", NULL);
+    xlm_vocabulary_free(v);
 }
 
 /* ---- ALBERT ---- */
@@ -409,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_unigram_steps),
         cmocka_unit_test(test_unigram_refuses),
         cmocka_unit_test(test_byte_pairs), cmocka_unit_test(test_xlm_r_added),
+        cmocka_unit_test(test_xlm_r_class), cmocka_unit_test(test_albert_class),
         cmocka_unit_test(test_byte_pairs_refuses),
         cmocka_unit_test(test_forms),
         cmocka_unit_test(test_albert),

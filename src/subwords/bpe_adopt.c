@@ -53,7 +53,8 @@ static bool is_ours(const xlm_tokenizer_files *files)
     const json_t *model = xlm_tokenizer_value(files, TOKENIZER, "model", NULL);
     bool lowercase;
     xlm_word_mode mode;
-    return xlm_tokenizer_is_type(model, "BPE") && g_strcmp0(json_string_value(json_object_get(model, "end_of_word_suffix")), BPE_END) == 0 &&
+    return g_strcmp0(xlm_tokenizer_model_type(files), "BPE") == 0 &&
+           g_strcmp0(json_string_value(json_object_get(model, "end_of_word_suffix")), BPE_END) == 0 &&
            !json_is_string(json_object_get(model, "continuing_subword_prefix")) && read_steps(files, &lowercase, &mode);
 }
 

@@ -89,10 +89,9 @@ static const char *wrong_added(const merges *m)
 static bool is_ours(const xlm_tokenizer_files *files)
 {
     size_t size;
-    const char *type = json_string_value(xlm_tokenizer_value(files, TOKENIZER, "model", "type", NULL));
     const char *splitter = json_string_value(xlm_tokenizer_value(files, TOKENIZER, "pre_tokenizer", "type", NULL));
     if (xlm_tokenizer_json(files, TOKENIZER) != NULL)
-        return g_strcmp0(type, "BPE") == 0 && g_strcmp0(splitter, "ByteLevel") == 0;
+        return g_strcmp0(xlm_tokenizer_model_type(files), "BPE") == 0 && g_strcmp0(splitter, "ByteLevel") == 0;
     return xlm_tokenizer_json(files, VOCABULARY) != NULL && !xlm_tokenizer_ends_words(files) && /* a mark of another kind */
            xlm_tokenizer_file(files, MERGES, &size) != NULL;
 }

@@ -24,7 +24,7 @@ static xlm_segmenter *adopt(const xlm_tokenizer_files *files, xlm_published_toke
         g_propagate_error(error, g_steal_pointer(&failure));
         return NULL;
     }
-    const char *type = json_string_value(xlm_tokenizer_value(files, "tokenizer.json", "model", "type", NULL));
+    const char *type = xlm_tokenizer_model_type(files);
     xlm_error_set(error, EX_DATAERR, "%s: no tokenizer that is known%s%s; it is read from tokenizer.json, vocab.txt, *.model, "
                   "source.spm and target.spm, or vocab.json and merges.txt", xlm_tokenizer_files_path(files), type != NULL ? ": its model is " : "",
                   type != NULL ? type : "");

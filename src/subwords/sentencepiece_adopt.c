@@ -11,7 +11,7 @@ static const char TOKENIZER[] = "tokenizer.json";
 
 static bool is_unigram(const xlm_tokenizer_files *files)
 {
-    return g_strcmp0(json_string_value(xlm_tokenizer_value(files, TOKENIZER, "model", "type", NULL)), "Unigram") == 0;
+    return g_strcmp0(xlm_tokenizer_model_type(files), "Unigram") == 0;
 }
 
 static bool is_ours(const xlm_tokenizer_files *files)

@@ -17,7 +17,7 @@ static const char TOKENIZER[] = "tokenizer.json";
 
 bool xlm_sentencepiece_is_pairs(const xlm_tokenizer_files *files)
 {
-    return g_strcmp0(json_string_value(xlm_tokenizer_value(files, TOKENIZER, "model", "type", NULL)), "BPE") == 0 &&
+    return g_strcmp0(xlm_tokenizer_model_type(files), "BPE") == 0 &&
            json_is_true(xlm_tokenizer_value(files, TOKENIZER, "model", "byte_fallback", NULL));
 }
 

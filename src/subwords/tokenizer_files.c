@@ -222,6 +222,15 @@ bool xlm_tokenizer_is_type(const json_t *step, const char *type)
     return g_strcmp0(json_string_value(json_object_get(step, "type")), type) == 0;
 }
 
+const char *xlm_tokenizer_model_type(const xlm_tokenizer_files *files)
+{
+    const json_t *model = xlm_tokenizer_value(files, "tokenizer.json", "model", NULL);
+    const char *type = json_string_value(json_object_get(model, "type"));
+    if (type != NULL)
+        return type;
+    return json_is_array(json_object_get(model, "vocab")) ? "Unigram" : json_object_get(model, "merges") != NULL ? "BPE" : NULL;
+}
+
 const json_t *xlm_tokenizer_json_merges(const xlm_tokenizer_files *files, GError **error)
 {
     static const char TOKENIZER[] = "tokenizer.json";

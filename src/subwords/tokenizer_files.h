@@ -52,6 +52,9 @@ const char *xlm_tokenizer_token_text(const json_t *value);
 const json_t *xlm_tokenizer_value(const xlm_tokenizer_files *files, const char *name, ...) G_GNUC_NULL_TERMINATED;
 /* Is the "type" of a step of tokenizer.json this one? */
 bool xlm_tokenizer_is_type(const json_t *step, const char *type);
+/* The type of the model in tokenizer.json: "BPE", "Unigram" or another. Older files (roberta-base, gpt2) do not have it: as in the
+ * library tokenizers, a model with merges is then "BPE", and one whose vocabulary is a list "Unigram". NULL: of others without. */
+const char *xlm_tokenizer_model_type(const xlm_tokenizer_files *files);
 /* Set an error of EX_DATAERR, "DIR/vocab.txt: what". Returns false. line: 0 for none. */
 bool xlm_tokenizer_refuse(const xlm_tokenizer_files *files, const char *name, int64_t line, GError **error, const char *format,
                           ...) G_GNUC_PRINTF(5, 6);

@@ -298,12 +298,15 @@ static xlm_normaliser *new_normaliser(const void *model)
 
 static const char VOCABULARY[] = "vocab.txt", TOKENIZER[] = "tokenizer.json";
 
+/* In older files, such as those of bert-base-uncased, only the mark of continuation tells this type from WordLevel. */
 static bool is_ours(const xlm_tokenizer_files *files)
 {
     size_t size;
-    const char *type = json_string_value(xlm_tokenizer_value(files, TOKENIZER, "model", "type", NULL));
-    return xlm_tokenizer_json(files, TOKENIZER) != NULL ? g_strcmp0(type, "WordPiece") == 0
-                                                        : xlm_tokenizer_file(files, VOCABULARY, &size) != NULL;
+    const char *type = xlm_tokenizer_model_type(files);
+    if (xlm_tokenizer_json(files, TOKENIZER) == NULL)
+        return xlm_tokenizer_file(files, VOCABULARY, &size) != NULL;
+    return type != NULL ? strcmp(type, "WordPiece") == 0
+                        : json_is_string(xlm_tokenizer_value(files, TOKENIZER, "model", "continuing_subword_prefix", NULL));
 }
 
 static bool adopt_lines(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)

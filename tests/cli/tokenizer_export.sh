@@ -195,6 +195,11 @@ logged prep.log xlm_prep --tokenizer bpe.dir --mono en=known.en --held-out 0 -o 
 numbers /train/text/en/tokens known.h5 | paste -s -d ' ' >known.ids
 printf '%s ' '20 44 3 41 3 72 9 69 3 85 3' '20 27 15 58 14' '94 54 72 41 16 60 16 85 91 54 70 13 3' \
     '65 3 16 3 3 5 3 3 3 3 94 3 124 81' '20 5 117 69 3 37' | sed 's/ $/\n/' | cmp - known.ids || fail "bpe: $(cat known.ids)"
+# Without the type of the model, as older versions of that library write it.
+sed 's/"type": "BPE",//' bpe.dir/tokenizer.json >untyped.json
+cmp -s bpe.dir/tokenizer.json untyped.json && fail "bpe: there is no type"
+logged prep.log xlm_prep --tokenizer untyped.json --mono en=known.en --held-out 0 -o untyped.h5
+numbers /train/text/en/tokens untyped.h5 | paste -s -d ' ' | cmp - known.ids || fail "bpe: other ids without a type"
 sed -i 's/"type": "NFC"/"type": "NFKC"/' bpe.dir/tokenizer.json
 refuse 65 'no tokenizer that is known: its model is BPE' xlm_prep --tokenizer bpe.dir "${text[@]}" -o none/c.h5
 

@@ -50,6 +50,14 @@ static void test_bytes(void **state)
     assert_line(v, "lolo", "lo lo", "lolo");
     assert_line(v, "lol", "lol", "lol");
     xlm_vocabulary_free(v);
+    /* Older files do not name the type of the model, and may have fields of WordPiece too. */
+    v = READ(NULL, "tokenizer.json",
+             "{\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false}, \"model\": {\"dropout\": null, "
+             "\"continuing_subword_prefix\": \"\", \"end_of_word_suffix\": \"\", \"vocab\": {\"l\": 0, \"o\": 1, \"lo\": 2}, "
+             "\"merges\": [\"l o\"]}}");
+    assert_non_null(v);
+    assert_line(v, "lolo", "lo lo", "lolo");
+    xlm_vocabulary_free(v);
     REFUSED("dir/merges.txt:2: is not a merge", "vocab.json", "{\"a\": 0}", "merges.txt", "a b\nab\n");
 #define BYTE_PAIRS(MODEL) \
     "{\"pre_tokenizer\": {\"type\": \"ByteLevel\"}, \"model\": {\"type\": \"BPE\", \"vocab\": {\"l\": 0}" MODEL "}}"

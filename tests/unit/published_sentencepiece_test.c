@@ -108,6 +108,24 @@ static void test_unigram_steps(void **state)
     REFUSED("(byte_fallback)", "tokenizer.json", "{\"model\": {\"type\": \"Unigram\", \"byte_fallback\": true}}");
 }
 
+static char *replaced(const char *text, const char *from, const char *to)
+{
+    g_auto(GStrv) parts = g_strsplit(text, from, -1);
+    return g_strjoinv(to, parts);
+}
+
+/* Older files do not name the type of the model. */
+static void test_unigram_without_type(void **state)
+{
+    (void)state;
+    g_autofree char *json = replaced(UNIGRAM_JSON("", ", [\"<mask>\", 0]", "3"), "\"type\": \"Unigram\", ", "");
+    assert_null(strstr(json, "Unigram"));
+    xlm_vocabulary *v = READ(NULL, "tokenizer.json", json);
+    assert_non_null(v);
+    assert_line(v, "abc", "\u2581 ab c", "abc");
+    xlm_vocabulary_free(v);
+}
+
 static void test_unigram_refuses(void **state)
 {
     (void)state;
@@ -207,6 +225,13 @@ static void test_byte_pairs(void **state)
     xlm_vocabulary_free(again);
     xlm_vocabulary_free(v);
 
+    /* Older files do not name the type of the model. */
+    g_autofree char *untyped = replaced(json, "\"type\": \"BPE\", ", "");
+    v = READ(&error, "tokenizer.json", untyped, "tokenizer_config.json", bos_and_eos);
+    assert_non_null(v);
+    assert_line(v, "ab ab  a", "ab ▁ab ▁▁ a", "ab ab a");
+    xlm_vocabulary_free(v);
+
     /* Llama's normalizer puts a mark before the text. */
     g_autofree char *prepended = byte_pairs("{\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"Prepend\", \"prepend\": "
                                             "\"\u2581\"}, " MARK_SPACES "]}", MERGES);
@@ -214,12 +239,6 @@ static void test_byte_pairs(void **state)
     assert_line(v, "ab a", "▁ab ▁ a", "ab a");
     assert_word(v, true, "ab", "▁ab");
     xlm_vocabulary_free(v);
-}
-
-static char *replaced(const char *text, const char *from, const char *to)
-{
-    g_auto(GStrv) parts = g_strsplit(text, from, -1);
-    return g_strjoinv(to, parts);
 }
 
 static void test_byte_pairs_refuses(void **state)
@@ -466,6 +485,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unigram),
         cmocka_unit_test(test_unigram_steps),
+        cmocka_unit_test(test_unigram_without_type),
         cmocka_unit_test(test_unigram_refuses),
         cmocka_unit_test(test_byte_pairs), cmocka_unit_test(test_xlm_r_added),
         cmocka_unit_test(test_xlm_r_class), cmocka_unit_test(test_albert_class),

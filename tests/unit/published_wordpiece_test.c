@@ -133,6 +133,17 @@ static void test_wordpiece_json(void **state)
     assert_words(v, "É中国", "É中国");
     xlm_vocabulary_free(v);
 
+    /* Older files do not name the type of the model. */
+    v = READ(NULL, "tokenizer.json",
+             "{\"normalizer\": {\"type\": \"BertNormalizer\"}, \"pre_tokenizer\": {\"type\": \"BertPreTokenizer\"}, \"model\": "
+             "{\"unk_token\": \"[UNK]\", \"continuing_subword_prefix\": \"##\", \"max_input_chars_per_word\": 100, \"vocab\": "
+             "{\"[PAD]\": 0, \"[UNK]\": 1, \"[CLS]\": 2, \"[SEP]\": 3, \"[MASK]\": 4, \"a\": 5, \"##b\": 6}}}");
+    assert_non_null(v);
+    assert_line(v, "ab B", "a ##b [UNK]", NULL);
+    xlm_vocabulary_free(v);
+    REFUSED("dir: no tokenizer that is known; it is read", "tokenizer.json", /* a WordLevel model, as it was */
+            "{\"model\": {\"unk_token\": \"[UNK]\", \"vocab\": {\"[UNK]\": 0, \"a\": 1}}}");
+
     REFUSED("dir/tokenizer.json: its normalizer is Lowercase", "tokenizer.json",
             "{\"normalizer\": {\"type\": \"Lowercase\"}, \"model\": {\"type\": \"WordPiece\", \"vocab\": {}}}");
     REFUSED("not a whole number", "tokenizer.json", WORDPIECE_JSON("", "\"a\": 0.5"));

@@ -309,11 +309,31 @@ static bool is_ours(const xlm_tokenizer_files *files)
                         : json_is_string(xlm_tokenizer_value(files, TOKENIZER, "model", "continuing_subword_prefix", NULL));
 }
 
+/* Other classes have a vocab.txt too, and other rules or lines: BertJapanese, Phobert, Bertweet. */
+static bool check_class(const xlm_tokenizer_files *files, GError **error)
+{
+    static const char *const same[] = {"Bert", "ConvBert", "DPRContextEncoder", "DPRQuestionEncoder", "DPRReader", "DistilBert",
+                                       "Electra", "Funnel", "LayoutLM", "Lxmert", "MPNet", "MobileBert", "Realm", "RetriBert",
+                                       "SqueezeBert", NULL};
+    static const char *const endings[] = {"Tokenizer", "TokenizerFast"};
+    const char *file, *kind = xlm_tokenizer_class(files, &file);
+    bool good = kind == NULL || xlm_tokenizer_class_is_plain(kind);
+    for (size_t i = 0; i < G_N_ELEMENTS(endings) && !good; i++)
+        if (g_str_has_suffix(kind, endings[i])) {
+            g_autofree char *model = g_strndup(kind, strlen(kind) - strlen(endings[i]));
+            good = g_strv_contains(same, model);
+        }
+    return good || xlm_tokenizer_refuse(files, file, 0, error, "a %s with a %s finds words by rules of its own, which are not "
+                                        "known here; those of BertTokenizer are", kind, VOCABULARY);
+}
+
 static bool adopt_lines(const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
 {
     size_t size;
     const char *text = xlm_tokenizer_file(files, VOCABULARY, &size);
     int64_t line = 1;
+    if (!check_class(files, error))
+        return false;
     for (const char *at = text, *end; at < text + size; at = end + 1, line++) {
         end = memchr(at, '\n', (size_t)(text + size - at));
         if (end == NULL)
@@ -327,7 +347,10 @@ static bool adopt_lines(const xlm_tokenizer_files *files, xlm_published_tokens *
                                  "the token's id");
         const bool valid = good && (g_utf8_validate(token, -1, NULL) ||
                                     xlm_tokenizer_refuse(files, VOCABULARY, line, error, "is not UTF-8"));
-        const bool set = valid && xlm_published_tokens_set(tokens, files, VOCABULARY, line - 1, token, error);
+        const bool whole = valid && (strpbrk(token, " \t\r\v\f") == NULL ||
+                                     xlm_tokenizer_refuse(files, VOCABULARY, line, error, "has white space; each line is a token, "
+                                                          "and nothing else"));
+        const bool set = whole && xlm_published_tokens_set(tokens, files, VOCABULARY, line - 1, token, error);
         if (!set)
             return false;
     }

@@ -169,6 +169,38 @@ static void test_wordpiece_refuses(void **state)
     REFUSED("its model is WordLevel", "tokenizer.json", "{\"model\": {\"type\": \"WordLevel\"}}");
 }
 
+/* A vocab.txt of classes whose rules are BERT's, and of others. */
+static void test_wordpiece_class(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"BertTokenizer", "BertTokenizerFast", "ElectraTokenizerFast", "DistilBertTokenizer",
+                                       "MPNetTokenizer", "PreTrainedTokenizerFast"};
+    static const char *const others[] = {"BertJapaneseTokenizer", "PhobertTokenizer", "BertweetTokenizer", "Bert",
+                                         "BertTokenizerX"};
+    static const char *const files[] = {"tokenizer_config.json", "config.json"};
+    for (size_t i = 0; i < 2 * G_N_ELEMENTS(same); i++) {
+        g_autofree char *text = g_strdup_printf("{\"tokenizer_class\": \"%s\"}", same[i / 2]);
+        xlm_vocabulary *v = READ(NULL, "vocab.txt", BERT, files[i % 2], text);
+        if (v == NULL)
+            fail_msg("%s is refused", same[i / 2]);
+        assert_line(v, "UNaffable", "un ##aff ##able", NULL);
+        xlm_vocabulary_free(v);
+    }
+    for (size_t i = 0; i < 2 * G_N_ELEMENTS(others); i++) {
+        g_autofree char *text = g_strdup_printf("{\"tokenizer_class\": \"%s\"}", others[i / 2]);
+        g_autofree char *message = g_strdup_printf("dir/%s: a %s with a vocab.txt finds words by rules", files[i % 2],
+                                                   others[i / 2]);
+        REFUSED(message, "vocab.txt", BERT, files[i % 2], text);
+    }
+    /* The class of tokenizer_config.json is that of the tokenizer. */
+    xlm_vocabulary *v = READ(NULL, "vocab.txt", BERT, "config.json", "{\"tokenizer_class\": \"BertJapaneseTokenizer\"}",
+                             "tokenizer_config.json", "{\"tokenizer_class\": \"BertTokenizer\"}");
+    assert_non_null(v);
+    xlm_vocabulary_free(v);
+    REFUSED("dir/vocab.txt:2: has white space", "vocab.txt", "a\nb 12\n");
+    REFUSED("dir/vocab.txt:1: has white space", "vocab.txt", "a\t7\r\nb\r\n");
+}
+
 /* Missing special tokens are added at the end; files that name special tokens are believed. */
 static void test_special_tokens(void **state)
 {
@@ -201,6 +233,7 @@ int main(void)
         cmocka_unit_test(test_wordpiece_scripts),
         cmocka_unit_test(test_wordpiece_json),
         cmocka_unit_test(test_wordpiece_refuses),
+        cmocka_unit_test(test_wordpiece_class),
         cmocka_unit_test(test_special_tokens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,7 +108,7 @@ static bool adopt_json(merges *m, const xlm_tokenizer_files *files, xlm_publishe
     if (json_is_false(xlm_tokenizer_value(files, TOKENIZER, "pre_tokenizer", "use_regex", NULL)))
         return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its pre_tokenizer does not find words as GPT-2 does (use_regex "
                                     "is false), which is not supported");
-    m->space_first = json_is_true(prefix);
+    m->space_first = xlm_tokenizer_flag(files, "add_prefix_space", json_is_true(prefix));
     const json_t *all = xlm_tokenizer_json_merges(files, error);
     if (all == NULL)
         return false;

@@ -358,10 +358,25 @@ static bool adopt_lines(const xlm_tokenizer_files *files, xlm_published_tokens *
 }
 
 /* A flag of tokenizer.json's normalizer; null: `default_value`. */
-static int64_t flag_of(const json_t *normalizer, const char *key, int64_t default_value)
+static bool flag_of(const json_t *normalizer, const char *key, bool default_value)
 {
     const json_t *value = json_object_get(normalizer, key);
     return json_is_boolean(value) ? json_is_true(value) : default_value;
+}
+
+/* Classes of BERT's kind change the normalizer of tokenizer.json where tokenizer_config.json says another thing; plain ones do not
+ * read its settings. */
+static void read_text_rules(wordpiece *m, const xlm_tokenizer_files *files)
+{
+    const json_t *normalizer = xlm_tokenizer_value(files, TOKENIZER, "normalizer", NULL);
+    const char *kind = xlm_tokenizer_class(files, NULL);
+    const bool plain = xlm_tokenizer_json(files, TOKENIZER) != NULL && kind != NULL && xlm_tokenizer_class_is_plain(kind);
+    const bool lower = flag_of(normalizer, "lowercase", true), ideographs = flag_of(normalizer, "handle_chinese_chars", true);
+    m->lower = plain ? lower : xlm_tokenizer_flag(files, "do_lower_case", lower);
+    const bool strip = flag_of(normalizer, "strip_accents", m->lower);
+    m->strip = plain ? strip : xlm_tokenizer_flag(files, "strip_accents", strip);
+    m->ideographs = plain ? ideographs : xlm_tokenizer_flag(files, "tokenize_chinese_chars", ideographs);
+    m->clean = flag_of(normalizer, "clean_text", true);
 }
 
 static bool adopt_json(wordpiece *m, const xlm_tokenizer_files *files, xlm_published_tokens *tokens, GError **error)
@@ -374,10 +389,6 @@ static bool adopt_json(wordpiece *m, const xlm_tokenizer_files *files, xlm_publi
         return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "its normalizer is %s and its pre_tokenizer %s; WordPiece is "
                                     "read with BertNormalizer and BertPreTokenizer", types[0] != NULL ? types[0] : "none",
                                     types[1] != NULL ? types[1] : "none");
-    m->lower = flag_of(normalizer, "lowercase", 1);
-    m->strip = flag_of(normalizer, "strip_accents", m->lower);
-    m->ideographs = flag_of(normalizer, "handle_chinese_chars", 1);
-    m->clean = flag_of(normalizer, "clean_text", 1);
     const json_t *longest = xlm_tokenizer_value(files, TOKENIZER, "model", "max_input_chars_per_word", NULL);
     const char *prefix =
         json_string_value(xlm_tokenizer_value(files, TOKENIZER, "model", "continuing_subword_prefix", NULL));
@@ -412,10 +423,7 @@ static void *adopt(const xlm_tokenizer_files *files, xlm_published_tokens *token
     wordpiece *m = g_new0(wordpiece, 1);
     m->longest = LONGEST_DEFAULT;
     m->prefix = g_strdup("##");
-    m->clean = 1;
-    m->lower = xlm_tokenizer_flag(files, "do_lower_case", true);
-    m->strip = xlm_tokenizer_flag(files, "strip_accents", m->lower);
-    m->ideographs = xlm_tokenizer_flag(files, "tokenize_chinese_chars", true);
+    read_text_rules(m, files);
     const bool good = xlm_tokenizer_json(files, TOKENIZER) != NULL ? adopt_json(m, files, tokens, error)
                                                                    : adopt_lines(files, tokens, error);
     if (good && xlm_published_tokens_add_added(tokens, files, error)) {

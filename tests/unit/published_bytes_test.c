@@ -66,6 +66,29 @@ static void test_bytes(void **state)
     REFUSED("has no merges", "tokenizer.json", BYTE_PAIRS(", \"ignore_merges\": false, \"dropout\": null"));
 }
 
+/* add_prefix_space of tokenizer_config.json goes before that of tokenizer.json. */
+static void test_bytes_settings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *splitter, *settings, *subwords;
+    } cases[] = {
+        {"false", "{\"add_prefix_space\": true}", "\u0120lo"},  {"true", "{\"add_prefix_space\": false}", "lo"},
+        {"true", "{\"add_prefix_space\": null}", "\u0120lo"},   {"false", "{}", "lo"},
+        {"true", "{\"tokenizer_class\": \"RobertaTokenizer\"}", "\u0120lo"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *json = g_strdup_printf(
+            "{\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": %s}, \"model\": {\"type\": \"BPE\", \"vocab\": "
+            "{\"l\": 0, \"o\": 1, \"lo\": 2, \"\u0120\": 3, \"\u0120lo\": 4}, \"merges\": [\"l o\", \"\u0120 lo\"]}}",
+            cases[i].splitter);
+        xlm_vocabulary *v = READ(NULL, "tokenizer.json", json, "tokenizer_config.json", cases[i].settings);
+        assert_non_null(v);
+        assert_line(v, "lo", cases[i].subwords, "lo");
+        xlm_vocabulary_free(v);
+    }
+}
+
 /* The merge of the lowest rank in all places from left to right, as long as there is one; symbols between spaces. */
 static GString *merge_plainly(char **merges, const char *word)
 {
@@ -191,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_bytes_settings),
         cmocka_unit_test(test_bytes_merges),
         cmocka_unit_test(test_mask),
     };

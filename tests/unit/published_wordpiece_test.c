@@ -158,6 +158,36 @@ static void test_wordpiece_json(void **state)
             "\"model\": {\"type\": \"WordPiece\"}}");
 }
 
+/* Settings of tokenizer_config.json go before those of tokenizer.json, one by one, but for a class that does not read them. */
+static void test_wordpiece_settings(void **state)
+{
+    (void)state;
+    static const char cased[] = ", \"lowercase\": false, \"strip_accents\": null, \"handle_chinese_chars\": false";
+    static const char uncased[] = ", \"lowercase\": true, \"strip_accents\": true, \"handle_chinese_chars\": true";
+    const struct {
+        const char *normalizer, *settings, *words; /* of "É中b" */
+    } cases[] = {
+        {cased, "{}", "É中b"},
+        {cased, "{\"do_lower_case\": null, \"strip_accents\": null, \"tokenize_chinese_chars\": null}", "É中b"},
+        {cased, "{\"do_lower_case\": true}", "e中b"},
+        {cased, "{\"do_lower_case\": true, \"strip_accents\": false}", "é中b"},
+        {cased, "{\"strip_accents\": true}", "E中b"},
+        {cased, "{\"tokenize_chinese_chars\": true, \"tokenizer_class\": \"BertTokenizer\"}", "É 中 b"},
+        {cased, "{\"do_lower_case\": true, \"tokenizer_class\": \"PreTrainedTokenizerFast\"}", "É中b"},
+        {uncased, "{\"model_max_length\": 512}", "e 中 b"},
+        {uncased, "{\"do_lower_case\": false}", "E 中 b"},
+        {uncased, "{\"do_lower_case\": false, \"strip_accents\": false, \"tokenize_chinese_chars\": false}", "É中b"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *json = g_strdup_printf(WORDPIECE_JSON("%s", "\"[PAD]\": 0, \"[UNK]\": 1, \"[CLS]\": 2, \"[SEP]\": 3, "
+                                                               "\"[MASK]\": 4"), cases[i].normalizer);
+        xlm_vocabulary *v = READ(NULL, "tokenizer.json", json, "tokenizer_config.json", cases[i].settings);
+        assert_non_null(v);
+        assert_words(v, "É中b", cases[i].words);
+        xlm_vocabulary_free(v);
+    }
+}
+
 static void test_wordpiece_refuses(void **state)
 {
     (void)state;
@@ -232,6 +262,7 @@ int main(void)
         cmocka_unit_test(test_wordpiece_longest_word),
         cmocka_unit_test(test_wordpiece_scripts),
         cmocka_unit_test(test_wordpiece_json),
+        cmocka_unit_test(test_wordpiece_settings),
         cmocka_unit_test(test_wordpiece_refuses),
         cmocka_unit_test(test_wordpiece_class),
         cmocka_unit_test(test_special_tokens),

@@ -31,31 +31,20 @@ static bool is_fairseq(const xlm_vocabulary *v, const xlm_pieces *m)
 
 /* ---- tokenizer.json ---- */
 
-/* The highest score of a piece that was learned. */
-static double best_score(const xlm_pieces *m)
-{
-    double best = -G_MAXDOUBLE;
-    for (guint i = 0; i < m->pieces->len; i++)
-        if (xlm_pieces_at(m, i)->kind == XLM_PIECE_NORMAL)
-            best = MAX(best, (double)xlm_pieces_at(m, i)->score);
-    return best;
-}
-
 /* [text, score] of each id. The score of tokens that are not text is so low that they are never chosen; that of words that were
- * given is the library's for them. */
+ * given is the library's for them, which is above those of all that are learned, the logarithms of probabilities. */
 static json_t *print_vocabulary(const xlm_vocabulary *v, const xlm_pieces *m)
 {
-    static const double NEVER = -1e6, GIVEN = 0.1;
-    const double best = best_score(m);
+    static const double NEVER = -1e6, GIVEN = -0.1;
     g_autoptr(GHashTable) by_text = xlm_pieces_by_text(m);
     json_t *all = json_array();
     for (int64_t id = 0; id < xlm_vocabulary_size(v); id++) {
         const char *word = xlm_vocabulary_words(v)[id];
         const bool special = xlm_vocabulary_is_special(v, (int32_t)id);
         const xlm_model_piece *piece = special ? NULL : g_hash_table_lookup(by_text, word);
-        const bool given = piece != NULL && piece->kind == XLM_PIECE_GIVEN && best > -G_MAXDOUBLE;
-        const bool text = piece != NULL && (piece->kind == XLM_PIECE_NORMAL || piece->kind == XLM_PIECE_GIVEN);
-        const double score = given ? (double)g_utf8_strlen(word, -1) * best - GIVEN : text ? (double)piece->score : NEVER;
+        const bool given = piece != NULL && piece->kind == XLM_PIECE_GIVEN;
+        const bool text = given || (piece != NULL && piece->kind == XLM_PIECE_NORMAL);
+        const double score = given ? GIVEN : text ? (double)piece->score : NEVER;
         const double penalty = text && m->is_albert && !m->albert.fast && xlm_albert_cuts_again(word, strlen(word))
                                    ? XLM_ALBERT_PENALTY : 0;
         json_array_append_new(all, json_pack("[s, f]", word, special ? 0 : score - penalty));

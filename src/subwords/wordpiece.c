@@ -364,8 +364,8 @@ static bool flag_of(const json_t *normalizer, const char *key, bool default_valu
     return json_is_boolean(value) ? json_is_true(value) : default_value;
 }
 
-/* Classes of BERT's kind change the normalizer of tokenizer.json where tokenizer_config.json says another thing; plain ones do not
- * read its settings. */
+/* Classes of BERT's kind change the normalizer of tokenizer.json where tokenizer_config.json says another thing, and then remove
+ * accents with lower case unless it says otherwise; plain ones do not read its settings. */
 static void read_text_rules(wordpiece *m, const xlm_tokenizer_files *files)
 {
     const json_t *normalizer = xlm_tokenizer_value(files, TOKENIZER, "normalizer", NULL);
@@ -373,7 +373,9 @@ static void read_text_rules(wordpiece *m, const xlm_tokenizer_files *files)
     const bool plain = xlm_tokenizer_json(files, TOKENIZER) != NULL && kind != NULL && xlm_tokenizer_class_is_plain(kind);
     const bool lower = flag_of(normalizer, "lowercase", true), ideographs = flag_of(normalizer, "handle_chinese_chars", true);
     m->lower = plain ? lower : xlm_tokenizer_flag(files, "do_lower_case", lower);
-    const bool strip = flag_of(normalizer, "strip_accents", m->lower);
+    const bool follows = !plain && (m->lower != lower ||
+                                    json_is_null(xlm_tokenizer_value(files, "tokenizer_config.json", "strip_accents", NULL)));
+    const bool strip = follows ? m->lower : flag_of(normalizer, "strip_accents", m->lower);
     m->strip = plain ? strip : xlm_tokenizer_flag(files, "strip_accents", strip);
     m->ideographs = plain ? ideographs : xlm_tokenizer_flag(files, "tokenize_chinese_chars", ideographs);
     m->clean = flag_of(normalizer, "clean_text", true);

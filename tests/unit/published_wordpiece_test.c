@@ -164,6 +164,7 @@ static void test_wordpiece_settings(void **state)
     (void)state;
     static const char cased[] = ", \"lowercase\": false, \"strip_accents\": null, \"handle_chinese_chars\": false";
     static const char uncased[] = ", \"lowercase\": true, \"strip_accents\": true, \"handle_chinese_chars\": true";
+    static const char unstripped[] = ", \"lowercase\": true, \"strip_accents\": false, \"handle_chinese_chars\": true";
     const struct {
         const char *normalizer, *settings, *words; /* of "É中b" */
     } cases[] = {
@@ -175,7 +176,10 @@ static void test_wordpiece_settings(void **state)
         {cased, "{\"tokenize_chinese_chars\": true, \"tokenizer_class\": \"BertTokenizer\"}", "É 中 b"},
         {cased, "{\"do_lower_case\": true, \"tokenizer_class\": \"PreTrainedTokenizerFast\"}", "É中b"},
         {uncased, "{\"model_max_length\": 512}", "e 中 b"},
-        {uncased, "{\"do_lower_case\": false}", "E 中 b"},
+        {uncased, "{\"do_lower_case\": false}", "É 中 b"},
+        {uncased, "{\"do_lower_case\": false, \"strip_accents\": true}", "E 中 b"},
+        {unstripped, "{}", "é 中 b"},
+        {unstripped, "{\"do_lower_case\": true, \"strip_accents\": null}", "e 中 b"},
         {uncased, "{\"do_lower_case\": false, \"strip_accents\": false, \"tokenize_chinese_chars\": false}", "É中b"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {

@@ -47,9 +47,9 @@ static bool has_fairseq_name(const char *name)
 /* Models of other types may have XLM-R's tokenizer (bert: Multilingual MiniLM), and then the name of its file, too. */
 static bool is_fairseq(const xlm_tokenizer_files *files, const char *name)
 {
-    const char *kind = xlm_tokenizer_class(files, NULL);
+    const char *kind = xlm_tokenizer_class_with_rules(files, NULL);
     const char *model = json_string_value(xlm_tokenizer_value(files, "config.json", "model_type", NULL));
-    if (kind != NULL && !xlm_tokenizer_class_is_plain(kind))
+    if (kind != NULL)
         return g_str_has_prefix(kind, "XLMRoberta");
     return (model != NULL && g_str_has_prefix(model, "xlm-roberta")) || has_fairseq_name(name);
 }
@@ -58,16 +58,17 @@ static bool is_fairseq(const xlm_tokenizer_files *files, const char *name)
 static bool refuse_others(const xlm_tokenizer_files *files, GError **error)
 {
     static const struct {
-        const char *kind, *model; /* the beginning of the class, and the type of model whose class it is where none is named */
-    } others[] = {{"XLNet", "xlnet"},           {"Camembert", "camembert"}, {"MBart", "mbart"},
-                  {"DebertaV2", "deberta-v2"}, {"BigBird", "big_bird"},     {"Rembert", "rembert"}};
-    const char *file, *kind = xlm_tokenizer_class(files, &file);
+        const char *kind, *model; /* the beginning of the class, and a type of model whose class it is where none is named and
+                                   * whose rules are never the library's alone; NULL: none */
+    } others[] = {{"XLNet", "xlnet"},   {"Camembert", "camembert"}, {"MBart", "mbart"}, {"DebertaV2", NULL},
+                  {"BigBird", NULL}, {"Rembert", NULL},          {"BertJapanese", NULL}};
+    const char *file, *kind = xlm_tokenizer_class_with_rules(files, &file);
     const char *model = json_string_value(xlm_tokenizer_value(files, "config.json", "model_type", NULL));
     for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
         if (kind != NULL && g_str_has_prefix(kind, others[i].kind))
             return xlm_tokenizer_refuse(files, file, 0, error, "a %s changes text or ids by rules of its own, which are not "
                                         "supported", kind);
-        if (kind == NULL && g_strcmp0(model, others[i].model) == 0)
+        if (kind == NULL && others[i].model != NULL && g_strcmp0(model, others[i].model) == 0)
             return xlm_tokenizer_refuse(files, "config.json", 0, error, "the tokenizer of a model of type \"%s\" changes text or "
                                         "ids by rules of its own, which are not supported", model);
     }
@@ -76,7 +77,7 @@ static bool refuse_others(const xlm_tokenizer_files *files, GError **error)
 
 static void read_albert(xlm_pieces *m, const xlm_tokenizer_files *files)
 {
-    const char *kind = xlm_tokenizer_class(files, NULL);
+    const char *kind = xlm_tokenizer_class_with_rules(files, NULL);
     const char *type = json_string_value(xlm_tokenizer_value(files, "config.json", "model_type", NULL));
     m->is_albert = kind != NULL ? g_str_has_prefix(kind, "Albert") : g_strcmp0(type, "albert") == 0;
     m->albert = (xlm_albert_text){.lower = xlm_tokenizer_flag(files, "do_lower_case", true),

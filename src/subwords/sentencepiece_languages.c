@@ -16,7 +16,7 @@ static const char VOCABULARY[] = "vocab.json", M2M100[] = "__*__", NLLB[] = "*";
 
 const char *xlm_sentencepiece_language_form(const xlm_tokenizer_files *files)
 {
-    const char *kind = xlm_tokenizer_class(files, NULL);
+    const char *kind = xlm_tokenizer_class_with_rules(files, NULL);
     const char *model = json_string_value(xlm_tokenizer_value(files, "config.json", "model_type", NULL));
     if (kind != NULL && (g_str_has_prefix(kind, "M2M100") || g_str_has_prefix(kind, "Nllb")))
         return g_str_has_prefix(kind, "M2M100") ? M2M100 : NLLB;

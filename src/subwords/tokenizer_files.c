@@ -297,6 +297,12 @@ bool xlm_tokenizer_class_is_plain(const char *kind)
     return g_strv_contains(plain, kind);
 }
 
+const char *xlm_tokenizer_class_with_rules(const xlm_tokenizer_files *files, const char **file)
+{
+    const char *kind = xlm_tokenizer_class(files, file);
+    return kind != NULL && !xlm_tokenizer_class_is_plain(kind) ? kind : NULL;
+}
+
 bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool default_value)
 {
     const json_t *value = xlm_tokenizer_value(files, "tokenizer_config.json", key, NULL);

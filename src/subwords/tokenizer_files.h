@@ -74,6 +74,8 @@ bool xlm_tokenizer_ends_words(const xlm_tokenizer_files *files);
 const char *xlm_tokenizer_class(const xlm_tokenizer_files *files, const char **file);
 /* Is this class one that has no rules of its own, but those of tokenizer.json? */
 bool xlm_tokenizer_class_is_plain(const char *kind);
+/* The same as xlm_tokenizer_class, but NULL where the class is plain. */
+const char *xlm_tokenizer_class_with_rules(const xlm_tokenizer_files *files, const char **file);
 
 /* A flag of tokenizer_config.json, or `default_value`. null is not a flag. */
 bool xlm_tokenizer_flag(const xlm_tokenizer_files *files, const char *key, bool default_value);

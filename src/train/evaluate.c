@@ -146,7 +146,7 @@ static void add_metric(GArray *rows, int objective, const char *name, const xlm_
     g_array_append_val(rows, row);
 }
 
-/* Blocks whose sums are in memory at a time, or one a rank if these are more: for all of a large corpus in many languages they
+/* Blocks whose sums are in memory at a time, or four a rank if these are more: for all of a large corpus in many languages they
  * would take gigabytes. Few, so that tests have several parts. */
 enum { BLOCKS_AT_ONCE = 64 };
 
